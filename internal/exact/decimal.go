@@ -1,0 +1,121 @@
+// Package exact holds the arithmetic that privacy rests on: numbers read from text without a float in between, integers
+// whose overflow is an error, and functions whose rounding has a named direction.
+package exact
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// Limits on a decimal text. They keep every rational built from one small, however hostile the text.
+const (
+	maxDecimalLength   = 64
+	maxDecimalExponent = 64
+)
+
+// ErrSyntax reports a text that is not a decimal number.
+var ErrSyntax = errors.New("not a decimal number")
+
+// ErrRange reports a decimal text longer, or with a larger exponent, than a rational is built from.
+var ErrRange = errors.New("number out of range")
+
+// ParseDecimal reads an optionally signed decimal number with an optional fraction and exponent ("-12.50", ".5", "1e-6")
+// as an exact rational. NaN, infinities, hexadecimal, underscores, fractions and surrounding space are ErrSyntax. A text
+// of more than 64 bytes, or an exponent beyond ±64, is ErrRange, decided before any number is built.
+func ParseDecimal(text string) (*big.Rat, error) {
+	if len(text) > maxDecimalLength {
+		return nil, fmt.Errorf("%w: more than %d characters", ErrRange, maxDecimalLength)
+	}
+	mantissa, exponent := text, ""
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		mantissa, exponent = text[:i], text[i+1:]
+		if !isExponent(exponent) {
+			return nil, ErrSyntax
+		}
+	}
+	if !isMantissa(mantissa) {
+		return nil, ErrSyntax
+	}
+	if exponent != "" && !smallExponent(exponent) {
+		return nil, fmt.Errorf("%w: exponent beyond ±%d", ErrRange, maxDecimalExponent)
+	}
+	r, ok := new(big.Rat).SetString(strings.TrimPrefix(text, "+"))
+	if !ok {
+		return nil, ErrSyntax
+	}
+	return r, nil
+}
+
+// isMantissa holds for [+-]digits[.digits] with at least one digit.
+func isMantissa(s string) bool {
+	s = trimSign(s)
+	whole, fraction, _ := strings.Cut(s, ".")
+	return whole+fraction != "" && allDigits(whole) && allDigits(fraction)
+}
+
+func isExponent(s string) bool {
+	s = trimSign(s)
+	return s != "" && allDigits(s)
+}
+
+// smallExponent reads at most three significant digits, so that "1e999999999" costs nothing.
+func smallExponent(s string) bool {
+	s = strings.TrimLeft(trimSign(s), "0")
+	if len(s) > 2 {
+		return false
+	}
+	n := 0
+	for _, c := range s {
+		n = n*10 + int(c-'0')
+	}
+	return n <= maxDecimalExponent
+}
+
+func trimSign(s string) string {
+	if s != "" && (s[0] == '+' || s[0] == '-') {
+		return s[1:]
+	}
+	return s
+}
+
+func allDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// FormatRat writes r as a decimal if it has a finite one, else as a fraction. ParseRat reads it back.
+func FormatRat(r *big.Rat) string {
+	if n, exact := r.FloatPrec(); exact {
+		return r.FloatString(n)
+	}
+	return r.RatString()
+}
+
+// maxRatLength bounds the text of a rational: sums of shares of decimals stay far below it.
+const maxRatLength = 4096
+
+// ParseRat reads what FormatRat writes: a plain decimal or a fraction of two decimal integers, exactly.
+func ParseRat(text string) (*big.Rat, error) {
+	if len(text) > maxRatLength {
+		return nil, fmt.Errorf("%w: more than %d characters", ErrRange, maxRatLength)
+	}
+	numerator, denominator, fraction := strings.Cut(text, "/")
+	ok := isMantissa(numerator)
+	if fraction {
+		ok = allDigits(trimSign(numerator)) && numerator != "" && allDigits(denominator) && strings.Trim(denominator, "0") != ""
+	}
+	if !ok {
+		return nil, ErrSyntax
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil, ErrSyntax
+	}
+	return r, nil
+}

@@ -1,0 +1,131 @@
+// Package policy is what the data owner declares: a population and its budget, the tables that hold it, what a privacy
+// unit is, and for each column a type and public bounds or values. Nothing in a policy is read from rows.
+package policy
+
+import (
+	"math/big"
+
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// FileName is the policy's name in a curator's home.
+const FileName = "policy.yaml"
+
+// MaxKeys is the largest number of values a column may have and still be a set of known keys.
+const MaxKeys = 10_000
+
+// Policy is one decoded and checked policy file.
+type Policy struct {
+	Population Population
+	Budget     Budget
+	Price      Price
+	Tables     []*Table // in the file's order
+}
+
+// Population is the set of people (or rows) that the budget belongs to.
+type Population struct {
+	Name       string
+	Neighbours privacy.Neighbours
+}
+
+// Budget is what all answers about the population may cost together.
+type Budget struct {
+	Epsilon privacy.Epsilon
+}
+
+// Price is what one answer costs unless the question says otherwise, and the most that one may cost.
+type Price struct {
+	Default, Maximum privacy.Epsilon
+}
+
+// Table is one table: personal (with a unit) or public.
+type Table struct {
+	Name         string
+	Description  string
+	Public       bool
+	Source       Source
+	Unit         Unit
+	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
+	Columns      []*Column
+}
+
+// Unit says whose rows the table holds.
+type Unit struct {
+	Column      string // the column that identifies the unit; "" where each row is its own unit
+	RowsPerUnit int64  // at most so many rows of one unit count in an answer; 1 for a row unit
+	MaxGroups   int64  // at most so many groups of one answer may hold rows of one unit; ≤ RowsPerUnit; 1 for a row unit
+	PersonRows  int64  // where the unit is the row of something a person has many of: the declared rows a person; else 0
+}
+
+// IsRow reports that each row is a unit of its own.
+func (u Unit) IsRow() bool { return u.Column == "" }
+
+// Format is a source file's format.
+type Format string
+
+// The formats that sealing reads.
+const (
+	CSV     Format = "csv"
+	Parquet Format = "parquet"
+	DuckDB  Format = "duckdb"
+)
+
+// Source is where a table's rows are sealed from.
+type Source struct {
+	Format  Format
+	Path    string // as written in the policy
+	File    string // Path, resolved against the policy's folder
+	Table   string // the table inside a .duckdb file
+	Dialect Dialect
+}
+
+// Dialect is how a CSV file is written. Nothing of it is guessed from the file.
+type Dialect struct {
+	Delimiter rune   // default ','
+	Quote     rune   // default '"'; doubled inside a quoted field
+	Header    bool   // default true: the first record names the columns
+	Null      string // an unquoted field that reads so is NULL; default the empty field
+	Gzip      bool   // default: the file's name ends in .gz
+}
+
+// Column is one declared column. A column in a question means its cleaned value.
+type Column struct {
+	Name        string
+	Description string
+	Type        value.Type
+	Lower       *big.Rat      // Integer, Real, Date (day number); nil if not declared; both or neither
+	Upper       *big.Rat      // ≥ Lower
+	Values      []value.Value // the declared public values, distinct, in the owner's order; nil if not declared
+	Nullable    bool          // NULL may occur, and is a group of its own
+	Invalid     Invalid       // what sealing does with a text that spells no value of the type
+}
+
+// Invalid says what becomes of a source value that cannot be read as the column's type.
+type Invalid string
+
+// The two treatments of an unreadable value.
+const (
+	InvalidRefused Invalid = "refuse" // sealing stops and names the row, to the owner (the default)
+	InvalidIsNull  Invalid = "null"   // it becomes NULL, and the owner is told how many did; needs Nullable
+)
+
+// Table returns the table of that name, or nil.
+func (p *Policy) Table(name string) *Table {
+	for _, t := range p.Tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Column returns the column of that name, or nil.
+func (t *Table) Column(name string) *Column {
+	for _, c := range t.Columns {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
