@@ -1,0 +1,165 @@
+package dither_test
+
+import (
+	"encoding/json"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed is the house: each package and the packages of the project that it may import. Floors point one way; what is not
+// listed may not be there.
+var allowed = map[string][]string{
+	// floor 0
+	"internal/exact":   {},
+	"internal/entropy": {},
+	"internal/value":   {},
+	// floor 1
+	"internal/sample": {"internal/exact", "internal/entropy"},
+	"noise":           {"internal/exact", "internal/entropy", "internal/sample"},
+	// floor 2
+	"privacy": {"internal/exact"},
+	// floor 3
+	"mechanism":         {"internal/entropy", "internal/sample", "noise", "privacy"},
+	"internal/ledger":   {"internal/exact", "internal/entropy", "privacy"},
+	"internal/policy":   {"internal/exact", "internal/value", "privacy"},
+	"internal/query":    {},
+	"internal/csvtable": {"internal/policy", "internal/value"},
+	"internal/seal":     {"internal/csvtable", "internal/policy", "internal/value"},
+	// floor 4
+	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/value", "privacy"},
+	"internal/derive": {"internal/plan", "internal/value", "noise"},
+	// floor 5
+	"internal/engine": {"internal/plan", "internal/value", "mechanism"},
+	"internal/engine/duckdb": {
+		"internal/csvtable", "internal/engine", "internal/plan", "internal/policy", "internal/seal", "internal/value", "mechanism",
+	},
+	// floor 6: the kernel
+	"curator": {
+		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/exact", "internal/ledger", "internal/plan",
+		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "privacy",
+	},
+	// floors 8 and 9: doors, and what they show
+	"examples/randhie": {},
+	"internal/cli": {
+		"curator", "examples/randhie",
+	},
+	"cmd/dither": {"internal/cli"},
+	// test support: imported by tests only
+	"internal/stattest":          {},
+	"internal/engine/enginetest": {"internal/engine", "internal/plan", "internal/policy", "internal/value", "mechanism"},
+}
+
+// testOnly packages are imported by tests alone.
+var testOnly = []string{"internal/stattest", "internal/engine/enginetest"}
+
+// wardens are the only importers, outside tests, of packages that could break a promise elsewhere.
+var wardens = map[string][]string{
+	"crypto/rand":                        {"internal/entropy"},
+	"math/rand":                          {},
+	"math/rand/v2":                       {},
+	"database/sql":                       {"internal/engine/duckdb"},
+	"github.com/duckdb/duckdb-go/v2":     {"internal/engine/duckdb"},
+	"github.com/pganalyze/pg_query_go/v6": {"internal/query"},
+	"unsafe":                             {},
+}
+
+// duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
+var duckdbTests = []string{"internal/engine/duckdb", "curator", "internal/cli", "cmd/dither"}
+
+type listed struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+	Deps                               []string
+	ForTest                            string
+}
+
+func list(t *testing.T, args ...string) []listed {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,TestImports,XTestImports,Deps,ForTest"}, args...)...).Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var packages []listed
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p listed
+		if err := decoder.Decode(&p); err == io.EOF {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestFloors(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range list(t, "./...") {
+		name := strings.TrimPrefix(p.ImportPath, "dither/")
+		if name == "dither" {
+			continue
+		}
+		seen[name] = true
+		may, ok := allowed[name]
+		if !ok {
+			t.Errorf("%s is not in the table", name)
+			continue
+		}
+		for _, i := range p.Imports {
+			if rest, ours := strings.CutPrefix(i, "dither/"); ours && !slices.Contains(may, rest) {
+				t.Errorf("%s may not import %s", name, rest)
+			}
+			if only, warded := wardens[i]; warded && !slices.Contains(only, name) {
+				t.Errorf("%s may not import %s", name, i)
+			}
+			if slices.Contains(testOnly, strings.TrimPrefix(i, "dither/")) {
+				t.Errorf("%s imports %s, which is for tests", name, i)
+			}
+		}
+	}
+	for name := range allowed {
+		if !seen[name] {
+			t.Errorf("%s is in the table but not in the house", name)
+		}
+	}
+	acyclic(t)
+}
+
+// acyclic checks the table itself: imports that are allowed but not made must not form a cycle either.
+func acyclic(t *testing.T) {
+	state := map[string]int{}
+	var visit func(string)
+	visit = func(name string) {
+		switch state[name] {
+		case 1:
+			t.Errorf("the table has a cycle through %s", name)
+			return
+		case 2:
+			return
+		}
+		state[name] = 1
+		for _, i := range allowed[name] {
+			visit(i)
+		}
+		state[name] = 2
+	}
+	for name := range allowed {
+		visit(name)
+	}
+}
+
+func TestDuckDBStaysOutOfOtherTestBinaries(t *testing.T) {
+	for _, p := range list(t, "-test", "./...") {
+		if !strings.HasSuffix(p.ImportPath, ".test") {
+			continue
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(p.ImportPath, "dither/"), ".test")
+		holds := slices.ContainsFunc(p.Deps, func(d string) bool { return strings.HasPrefix(d, "github.com/duckdb/") })
+		if holds && !slices.Contains(duckdbTests, name) {
+			t.Errorf("the test binary of %s holds DuckDB", name)
+		}
+	}
+}

@@ -1,0 +1,273 @@
+package derive
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// Answer computes the rows of a plan's answer from its released numbers.
+type Answer struct {
+	plan     *plan.Plan
+	measures map[*plan.Measure]*released
+	index    map[*plan.Measure]int
+}
+
+// New prepares for a plan. The error is of the noise's parameters.
+func New(p *plan.Plan) (*Answer, error) {
+	a := &Answer{plan: p, measures: map[*plan.Measure]*released{}, index: map[*plan.Measure]int{}}
+	for i, m := range p.Measures {
+		r, err := newReleased(m)
+		if err != nil {
+			return nil, err
+		}
+		a.measures[m], a.index[m] = r, i
+	}
+	return a, nil
+}
+
+// Cell is one cell of the answer: a key's value, or an estimate with the released parts it was computed from.
+type Cell struct {
+	Key      value.Value
+	Estimate Estimate
+	Parts    []Estimate // of Answer.Parts for the output, in its order
+}
+
+// Part names a released measure that an output is computed from.
+type Part struct {
+	Name    string
+	Measure *plan.Measure
+}
+
+// Parts lists the released measures behind an output, where it is not simply one of them.
+func (a *Answer) Parts(o plan.Output) []Part {
+	if o.Post == nil || a.Single(o) != nil {
+		return nil
+	}
+	var out []Part
+	for _, i := range aggregates(o.Post) {
+		agg := a.plan.Aggregates[i]
+		for _, m := range agg.Measures() {
+			if !slices.ContainsFunc(out, func(p Part) bool { return p.Measure == m }) {
+				out = append(out, Part{Name: partName(m, out), Measure: m})
+			}
+		}
+	}
+	return out
+}
+
+func partName(m *plan.Measure, taken []Part) string {
+	name := "count"
+	if m.Kind == plan.Sum {
+		name = "sum"
+	}
+	unique := name
+	for i := 2; slices.ContainsFunc(taken, func(p Part) bool { return p.Name == unique }); i++ {
+		unique = name + "_" + strconv.Itoa(i)
+	}
+	return unique
+}
+
+// Single is the measure that the output releases as it is, or nil.
+func (a *Answer) Single(o plan.Output) *plan.Measure {
+	if o.Post == nil || o.Post.Op != plan.PostAggregate {
+		return nil
+	}
+	agg := a.plan.Aggregates[o.Post.Index]
+	if ms := agg.Measures(); len(ms) == 1 {
+		return ms[0]
+	}
+	return nil
+}
+
+// aggregates lists the distinct aggregates in p.
+func aggregates(p *plan.Post) []int {
+	var out []int
+	p.Walk(func(q *plan.Post) {
+		if q.Op == plan.PostAggregate && !slices.Contains(out, q.Index) {
+			out = append(out, q.Index)
+		}
+	})
+	return out
+}
+
+// Rows computes the answer's rows at a confidence (0 < confidence < 1) from the released numbers, by cell (the keys'
+// product, the last key running fastest) and measure. HAVING, ORDER BY, LIMIT and OFFSET look at released values only.
+func (a *Answer) Rows(sums [][]*big.Int, confidence float64) [][]Cell {
+	var rows []*cell
+	for i, s := range sums {
+		c := &cell{answer: a, keys: a.keys(i), sums: s, alpha: 1 - confidence}
+		if a.plan.Having == nil || c.condition(a.plan.Having) == isTrue {
+			rows = append(rows, c)
+		}
+	}
+	a.sort(rows)
+	rows = rows[min(a.plan.Offset, int64(len(rows))):]
+	if a.plan.Limit != nil {
+		rows = rows[:min(*a.plan.Limit, int64(len(rows)))]
+	}
+	out := make([][]Cell, len(rows))
+	for i, c := range rows {
+		out[i] = c.outputs(1 - confidence)
+	}
+	return out
+}
+
+// keys gives the key values of a cell, in the plan's order of keys.
+func (a *Answer) keys(i int) []value.Value {
+	out := make([]value.Value, len(a.plan.Keys))
+	for j := len(out) - 1; j >= 0; j-- {
+		values := a.plan.Keys[j].Values
+		out[j] = values[i%len(values)]
+		i /= len(values)
+	}
+	return out
+}
+
+func (a *Answer) sort(rows []*cell) {
+	type sortable struct {
+		row *cell
+		by  []value.Value
+	}
+	all := make([]sortable, len(rows))
+	for i, c := range rows {
+		all[i].row = c
+		for _, o := range a.plan.Order {
+			all[i].by = append(all[i].by, c.comparable(o.Post))
+		}
+		// Ties, and answers without ORDER BY, come in the order of the keys as they are shown.
+		for _, o := range a.plan.Outputs {
+			if o.Post == nil {
+				all[i].by = append(all[i].by, c.keys[o.Key])
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y sortable) int {
+		for i, v := range x.by {
+			var o plan.OrderBy
+			if i < len(a.plan.Order) {
+				o = a.plan.Order[i]
+			}
+			if d := compare(o, v, y.by[i]); d != 0 {
+				return d
+			}
+		}
+		return 0
+	})
+	for i := range all {
+		rows[i] = all[i].row
+	}
+}
+
+// compare orders two values as one term of ORDER BY does.
+func compare(o plan.OrderBy, x, y value.Value) int {
+	if x.Null != y.Null {
+		if x.Null == o.NullsFirst {
+			return -1
+		}
+		return 1
+	}
+	d := value.Compare(x, y)
+	if o.Desc {
+		return -d
+	}
+	return d
+}
+
+func (c *cell) outputs(alpha float64) []Cell {
+	out := make([]Cell, len(c.answer.plan.Outputs))
+	for i, o := range c.answer.plan.Outputs {
+		if o.Post == nil {
+			out[i].Key = c.keys[o.Key]
+			continue
+		}
+		each := *c
+		each.alpha = alpha / float64(max(len(aggregates(o.Post)), 1))
+		out[i].Estimate = each.number(o.Post)
+		if sd, ok := c.answer.linear(o.Post); ok {
+			out[i].Estimate.StdDev = sd
+		}
+		for _, p := range c.answer.Parts(o) {
+			out[i].Parts = append(out[i].Parts, c.answer.measures[p.Measure].estimate(c.sum(p.Measure), alpha))
+		}
+	}
+	return out
+}
+
+// linear gives the standard deviation of an expression that is linear in independent measures.
+func (a *Answer) linear(p *plan.Post) (float64, bool) {
+	form, ok := a.form(p)
+	if !ok {
+		return 0, false
+	}
+	v := 0.0
+	for m, x := range form.slope {
+		sd := a.measures[m].stdDev()
+		v += x * x * sd * sd
+	}
+	return math.Sqrt(v), true
+}
+
+// form is constant + Σ slope·measure.
+type form struct {
+	constant float64
+	slope    map[*plan.Measure]float64
+}
+
+func (a *Answer) form(p *plan.Post) (form, bool) {
+	none := form{slope: map[*plan.Measure]float64{}}
+	switch p.Op {
+	case plan.PostConst:
+		none.constant = exactly(p.Const).Value
+		return none, true
+	case plan.PostAggregate:
+		agg := a.plan.Aggregates[p.Index]
+		if agg.Func == plan.Average {
+			return none, false
+		}
+		none.slope[agg.Measures()[0]] = 1
+		return none, true
+	case plan.PostNeg, plan.PostAdd, plan.PostSub, plan.PostMul, plan.PostDiv:
+	default:
+		return none, false
+	}
+	fs := make([]form, len(p.Args))
+	for i, arg := range p.Args {
+		f, ok := a.form(arg)
+		if !ok {
+			return none, false
+		}
+		fs[i] = f
+	}
+	switch {
+	case p.Op == plan.PostNeg:
+		return none.plus(fs[0], -1), true
+	case p.Op == plan.PostAdd:
+		return none.plus(fs[0], 1).plus(fs[1], 1), true
+	case p.Op == plan.PostSub:
+		return none.plus(fs[0], 1).plus(fs[1], -1), true
+	case p.Op == plan.PostMul && len(fs[0].slope) == 0:
+		return none.plus(fs[1], fs[0].constant), true
+	case p.Op == plan.PostMul && len(fs[1].slope) == 0:
+		return none.plus(fs[0], fs[1].constant), true
+	case p.Op == plan.PostDiv && len(fs[1].slope) == 0 && fs[1].constant != 0:
+		return none.plus(fs[0], 1/fs[1].constant), true
+	}
+	return none, false
+}
+
+// plus is f + times·g.
+func (f form) plus(g form, times float64) form {
+	out := form{constant: f.constant + times*g.constant, slope: map[*plan.Measure]float64{}}
+	for m, x := range f.slope {
+		out.slope[m] += x
+	}
+	for m, x := range g.slope {
+		out.slope[m] += times * x
+	}
+	return out
+}

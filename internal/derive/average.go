@@ -1,0 +1,134 @@
+package derive
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/noise"
+)
+
+// average is AVG from a noisy centred sum S and a noisy count N, in the sum's grid units.
+//
+// Its interval is Fieller's [1954], for Laplace noise. Let s and n > 0 be the true bounded sum and count and θ = s/n, so
+// that s − θn = 0. With S = s + A and N = n + C, for the true θ, S − θN = A − θC. Each discrete Laplace variable is within 1
+// of a continuous one of the same scale, under a coupling (package noise), so
+// P(|S − θN| > y + 1 + |θ|) ≤ P(|A′ − θC′| > y), the tail of a difference of two continuous Laplace variables. The set of
+// all θ that this does not reject at level α holds the true one with probability at least 1 − α; the interval is the
+// hull of that set within the bounds of θ, which are public. Where the noisy count is not positive, the value is NULL and
+// the interval is the bounds.
+type average struct {
+	sum, count *released
+	bounds     Interval // of the average, from the plan
+}
+
+func (a *average) estimate(s, n *big.Int, alpha float64) Estimate {
+	e := Estimate{StdDev: math.NaN(), Interval: a.bounds}
+	if n.Sign() <= 0 {
+		e.Null = true
+		return e
+	}
+	f := fieller{alpha: alpha, s: toFloat(s), n: toFloat(n), a: ratFloat(a.sum), c: ratFloat(a.count), evaluations: 4000}
+	hull := f.hull(Interval{float64(a.sum.Lo), float64(a.sum.Hi)})
+	// Rounding moves each row by at most half a grid unit, and so the average.
+	half := 0.5
+	if a.sum.Rounding.Sign() == 0 {
+		half = 0
+	}
+	e.Interval = Interval{a.value(hull.Low - half), a.value(hull.High + half)}.outward().within(a.bounds)
+	e.Value = math.Min(math.Max(a.value(f.s/f.n), a.bounds.Low), a.bounds.High)
+	e.Low, e.High = math.Min(e.Low, e.Value), math.Max(e.High, e.Value)
+	return e
+}
+
+// value turns a centred average in grid units into one in the column's unit.
+func (a *average) value(theta float64) float64 { return (theta + float64(a.sum.Centre)) * a.sum.unit }
+
+func toFloat(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f
+}
+
+func ratFloat(r *released) float64 {
+	f, _ := r.Scale.Float64()
+	return f
+}
+
+// fieller finds the hull of the accepted θ.
+type fieller struct {
+	alpha, s, n, a, c float64
+	evaluations       int
+}
+
+// slack covers the rounding of the doubles in excluded, many times over.
+const slack = 1e-9
+
+// excluded reports that every θ between lo and hi is rejected: the least |S − θN| of them is too large even for the
+// widest noise among them. (The tail grows with |θ|.)
+func (f *fieller) excluded(lo, hi float64) bool {
+	f.evaluations--
+	u, v := f.s-lo*f.n, f.s-hi*f.n
+	if u == 0 || v == 0 || (u > 0) != (v > 0) {
+		return false
+	}
+	theta := math.Max(math.Abs(lo), math.Abs(hi))
+	y := math.Min(math.Abs(u), math.Abs(v))*(1-slack) - 1 - theta
+	return y > 0 && noise.LaplaceDifferenceTail(f.a, theta*f.c, y) <= f.alpha
+}
+
+func (f *fieller) hull(bounds Interval) Interval {
+	low, ok := f.first(bounds.Low, bounds.High, 40)
+	if !ok { // nothing is accepted: the estimate itself, clamped, is all there is to show
+		point := math.Min(math.Max(f.s/f.n, bounds.Low), bounds.High)
+		return Interval{point, point}
+	}
+	high, _ := f.last(low, bounds.High, 40)
+	return Interval{low, math.Max(low, high)}
+}
+
+// first is the lower end of the accepted θ between lo and hi, rounded down.
+func (f *fieller) first(lo, hi float64, depth int) (float64, bool) {
+	if f.excluded(lo, hi) {
+		return 0, false
+	}
+	if depth == 0 || f.evaluations < 0 || hi-lo <= slack*math.Abs(lo) {
+		return lo, true
+	}
+	middle := lo + (hi-lo)/2
+	if x, ok := f.first(lo, middle, depth-1); ok {
+		return x, true
+	}
+	return f.first(middle, hi, depth-1)
+}
+
+// last is the upper end, rounded up.
+func (f *fieller) last(lo, hi float64, depth int) (float64, bool) {
+	if f.excluded(lo, hi) {
+		return 0, false
+	}
+	if depth == 0 || f.evaluations < 0 || hi-lo <= slack*math.Abs(hi) {
+		return hi, true
+	}
+	middle := lo + (hi-lo)/2
+	if x, ok := f.last(middle, hi, depth-1); ok {
+		return x, true
+	}
+	return f.last(lo, middle, depth-1)
+}
+
+// spread is the standard deviation of S − θN over n, to first order that of the average where the true one is θ (centred,
+// in the sum's grid units) and the true count n, times n: what `explain` promises before n is known.
+func (a *average) spread(theta float64) float64 {
+	s, c := a.sum.noise.StdDev(), a.count.noise.StdDev()
+	return math.Hypot(s, theta*c) * a.sum.unit
+}
+
+// reach is the half-width of the interval at a true count n for an average at the centre of its bounds, before noise.
+func (a *average) reach(n, alpha float64) float64 {
+	q := toFloat(a.sum.noise.Quantile(alpha))
+	return q * a.sum.unit / n
+}
+
+func newAverage(agg plan.Aggregate, of map[*plan.Measure]*released) *average {
+	return &average{sum: of[agg.Sum], count: of[agg.Count], bounds: Interval{agg.Lo, agg.Hi}}
+}

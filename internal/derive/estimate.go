@@ -1,0 +1,87 @@
+// Package derive computes what an answer shows from what was released: values, standard deviations and intervals of
+// aggregates and of what is computed from them. It sees noisy numbers and public parameters only; everything in it is
+// post-processing, and costs nothing.
+package derive
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/noise"
+)
+
+// Estimate is one released or derived number with its error bar.
+//
+// The interval covers the noise and the rounding to the grid, around the bounded quantity: the sum, count or average of
+// the cleaned and capped values. It covers neither sampling nor what bounds cut off.
+type Estimate struct {
+	Null   bool
+	Value  float64
+	Whole  *big.Int // the value, where it is an integer by nature; else nil
+	StdDev float64  // NaN where there is none: a quotient's noisy denominator has no variance
+	Interval
+	WholeLow, WholeHigh *big.Int // the interval's ends, where Whole is set
+}
+
+// Interval is a closed interval; an infinite end is none.
+type Interval struct{ Low, High float64 }
+
+var everything = Interval{math.Inf(-1), math.Inf(1)}
+
+// widened by the rounding of one float operation.
+func (i Interval) outward() Interval {
+	return Interval{math.Nextafter(i.Low, math.Inf(-1)), math.Nextafter(i.High, math.Inf(1))}
+}
+
+func (i Interval) within(o Interval) Interval {
+	return Interval{math.Min(math.Max(i.Low, o.Low), o.High), math.Max(math.Min(i.High, o.High), o.Low)}
+}
+
+// released is one measure of the plan with its noise.
+type released struct {
+	*plan.Measure
+	noise     noise.DiscreteLaplace
+	unit      float64 // a power of two: products with it are exact
+	quantiles map[float64]*big.Int
+}
+
+func newReleased(m *plan.Measure) (*released, error) {
+	d, err := noise.NewDiscreteLaplace(m.Scale)
+	if err != nil {
+		return nil, err
+	}
+	return &released{Measure: m, noise: d, unit: math.Ldexp(1, m.Grid), quantiles: map[float64]*big.Int{}}, nil
+}
+
+// reach is how far, in grid units, the released number is from the true sum with probability at least 1 − alpha: the
+// noise's quantile, and the most that rounding can have moved the sum.
+func (r *released) reach(alpha float64) *big.Int {
+	q, ok := r.quantiles[alpha]
+	if !ok {
+		q = new(big.Int).Add(r.noise.Quantile(alpha), r.Rounding)
+		r.quantiles[alpha] = q
+	}
+	return q
+}
+
+func (r *released) stdDev() float64 { return r.noise.StdDev() * r.unit }
+
+// float converts grid units to the measure's unit.
+func (r *released) float(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f * r.unit
+}
+
+// estimate of a count or a sum, from its released number.
+func (r *released) estimate(z *big.Int, alpha float64) Estimate {
+	q := r.reach(alpha)
+	lo, hi := new(big.Int).Sub(z, q), new(big.Int).Add(z, q)
+	e := Estimate{Value: r.float(z), StdDev: r.stdDev(), Interval: Interval{r.float(lo), r.float(hi)}}
+	if r.Grid == 0 && !r.Rounds() && r.Centre == 0 {
+		e.Whole, e.WholeLow, e.WholeHigh = z, lo, hi
+		return e
+	}
+	e.Interval = e.outward()
+	return e
+}

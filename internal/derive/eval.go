@@ -1,0 +1,247 @@
+package derive
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// cell evaluates expressions over one row of an answer.
+type cell struct {
+	answer *Answer
+	keys   []value.Value // in the plan's key order
+	sums   []*big.Int    // in the plan's measure order
+	alpha  float64       // of each aggregate's interval
+}
+
+// number evaluates p with its interval. Aggregates' intervals hold together with probability 1 − (number of aggregates) ·
+// alpha (Bonferroni), and every step maps intervals that hold to an interval that holds.
+func (c *cell) number(p *plan.Post) Estimate {
+	switch p.Op {
+	case plan.PostAggregate:
+		return c.aggregate(p.Index)
+	case plan.PostConst:
+		return exactly(p.Const)
+	case plan.PostKey:
+		return exactly(c.keys[p.Index])
+	}
+	args := make([]Estimate, len(p.Args))
+	for i, a := range p.Args {
+		args[i] = c.number(a)
+	}
+	return combine(p, args)
+}
+
+func (c *cell) aggregate(i int) Estimate {
+	agg := c.answer.plan.Aggregates[i]
+	ms := agg.Measures()
+	if agg.Func == plan.Average {
+		return newAverage(agg, c.answer.measures).estimate(c.sum(ms[0]), c.sum(ms[1]), c.alpha)
+	}
+	return c.answer.measures[ms[0]].estimate(c.sum(ms[0]), c.alpha)
+}
+
+func (c *cell) sum(m *plan.Measure) *big.Int { return c.sums[c.answer.index[m]] }
+
+// exactly is a number that is known.
+func exactly(v value.Value) Estimate {
+	if v.Null {
+		return Estimate{Null: true, StdDev: math.NaN(), Interval: everything}
+	}
+	if v.Type == value.Real {
+		return Estimate{Value: v.Real, Interval: Interval{v.Real, v.Real}}
+	}
+	n := big.NewInt(v.Int)
+	x := float64(v.Int)
+	return Estimate{Value: x, Whole: n, Interval: Interval{x, x}, WholeLow: n, WholeHigh: n}
+}
+
+// combine applies an operation to values and, by interval arithmetic, to intervals.
+func combine(p *plan.Post, args []Estimate) Estimate {
+	e := Estimate{StdDev: math.NaN(), Interval: intervalOf(p, args)}
+	for _, a := range args {
+		if a.Null {
+			e.Null = true
+			return e
+		}
+	}
+	x := args[0].Value
+	switch p.Op {
+	case plan.PostNeg:
+		e.Value = -x
+	case plan.PostAdd:
+		e.Value = x + args[1].Value
+	case plan.PostSub:
+		e.Value = x - args[1].Value
+	case plan.PostMul:
+		e.Value = x * args[1].Value
+	case plan.PostDiv:
+		e.Null = args[1].Value == 0
+		e.Value = x / args[1].Value
+	case plan.PostRound:
+		e.Value = roundTo(x, p.Digits)
+	case plan.PostAbs:
+		e.Value = math.Abs(x)
+	case plan.PostLeast, plan.PostGreatest:
+		e.Value = x
+		for _, a := range args[1:] {
+			if (a.Value < e.Value) == (p.Op == plan.PostLeast) {
+				e.Value = a.Value
+			}
+		}
+	}
+	if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
+		return Estimate{Null: true, StdDev: math.NaN(), Interval: everything}
+	}
+	if !e.Null { // rounding must not push the value out of its own interval
+		e.Low, e.High = math.Min(e.Low, e.Value), math.Max(e.High, e.Value)
+	}
+	return e
+}
+
+func intervalOf(p *plan.Post, args []Estimate) Interval {
+	a := args[0].Interval
+	var b Interval
+	if len(args) > 1 {
+		b = args[1].Interval
+	}
+	var out Interval
+	switch p.Op {
+	case plan.PostNeg:
+		return Interval{-a.High, -a.Low}
+	case plan.PostAdd:
+		out = Interval{a.Low + b.Low, a.High + b.High}
+	case plan.PostSub:
+		out = Interval{a.Low - b.High, a.High - b.Low}
+	case plan.PostMul:
+		out = hullOf(a.Low*b.Low, a.Low*b.High, a.High*b.Low, a.High*b.High)
+	case plan.PostDiv:
+		if b.Low <= 0 && b.High >= 0 {
+			return everything
+		}
+		out = hullOf(a.Low/b.Low, a.Low/b.High, a.High/b.Low, a.High/b.High)
+	case plan.PostRound: // monotone
+		return Interval{roundTo(a.Low, p.Digits), roundTo(a.High, p.Digits)}
+	case plan.PostAbs:
+		out = Interval{math.Max(0, math.Max(a.Low, -a.High)), math.Max(math.Abs(a.Low), math.Abs(a.High))}
+	case plan.PostLeast, plan.PostGreatest:
+		pick := math.Min
+		if p.Op == plan.PostGreatest {
+			pick = math.Max
+		}
+		out = a
+		for _, x := range args[1:] {
+			out = Interval{pick(out.Low, x.Low), pick(out.High, x.High)}
+		}
+		return out
+	}
+	if math.IsNaN(out.Low) || math.IsNaN(out.High) { // 0 · ∞, ∞ − ∞
+		return everything
+	}
+	return out.outward()
+}
+
+func hullOf(xs ...float64) Interval {
+	out := Interval{xs[0], xs[0]}
+	for _, x := range xs[1:] {
+		out = Interval{math.Min(out.Low, x), math.Max(out.High, x)} // NaN stays NaN
+	}
+	return out
+}
+
+// roundTo rounds half away from zero to so many decimal places; what is too large to have any is itself.
+func roundTo(x float64, digits int) float64 {
+	scale := math.Pow10(digits)
+	if math.IsInf(x*scale, 0) || math.Abs(x) > 1<<53 {
+		return x
+	}
+	return math.Round(x*scale) / scale
+}
+
+// truth is SQL's three-valued logic.
+type truth int
+
+const (
+	isFalse truth = iota
+	unknown
+	isTrue
+)
+
+func truthOf(b bool) truth {
+	if b {
+		return isTrue
+	}
+	return isFalse
+}
+
+// condition evaluates a Boolean over the released values; intervals play no part.
+func (c *cell) condition(p *plan.Post) truth {
+	switch p.Op {
+	case plan.PostAnd:
+		return min(c.condition(p.Args[0]), c.condition(p.Args[1]))
+	case plan.PostOr:
+		return max(c.condition(p.Args[0]), c.condition(p.Args[1]))
+	case plan.PostNot:
+		return isTrue - c.condition(p.Args[0])
+	case plan.PostTrue:
+		return truthOf(c.condition(p.Args[0]) == isTrue)
+	case plan.PostNull:
+		if p.Args[0].Type == value.Boolean {
+			return truthOf(c.condition(p.Args[0]) == unknown)
+		}
+		return truthOf(c.scalar(p.Args[0]).Null)
+	case plan.PostKey, plan.PostConst:
+		v := c.scalar(p)
+		if v.Null {
+			return unknown
+		}
+		return truthOf(v.Bool)
+	}
+	l, r := c.comparable(p.Args[0]), c.comparable(p.Args[1])
+	if l.Null || r.Null {
+		return unknown
+	}
+	return truthOf(holds(p.Op, value.Compare(l, r)))
+}
+
+func holds(op plan.PostOp, order int) bool {
+	switch op {
+	case plan.PostEq:
+		return order == 0
+	case plan.PostNe:
+		return order != 0
+	case plan.PostLt:
+		return order < 0
+	case plan.PostLe:
+		return order <= 0
+	case plan.PostGt:
+		return order > 0
+	}
+	return order >= 0
+}
+
+// scalar is p's value: a key's or constant's own, or a number.
+func (c *cell) scalar(p *plan.Post) value.Value {
+	switch {
+	case p.Op == plan.PostKey:
+		return c.keys[p.Index]
+	case p.Op == plan.PostConst:
+		return p.Const
+	case p.Type == value.Boolean:
+		t := c.condition(p)
+		return value.Value{Type: value.Boolean, Null: t == unknown, Bool: t == isTrue}
+	}
+	e := c.number(p)
+	return value.Value{Type: value.Real, Null: e.Null, Real: e.Value}
+}
+
+// comparable makes numbers of all numeric values, so that they compare with one another.
+func (c *cell) comparable(p *plan.Post) value.Value {
+	v := c.scalar(p)
+	if v.Type == value.Integer {
+		return value.Value{Type: value.Real, Null: v.Null, Real: float64(v.Int)}
+	}
+	return v
+}

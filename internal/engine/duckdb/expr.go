@@ -1,0 +1,161 @@
+package duckdb
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// In the SQL written here an Integer is a BIGINT, a Real a DOUBLE, a Date the BIGINT number of its day. Every operand is
+// in parentheses or a call, every constant carries its type: nothing is left to precedence or to literal typing.
+
+// identifier quotes a name.
+func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// text quotes a text constant. No NUL reaches it: values and questions with one are refused.
+func text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func integer(n int64) string {
+	if n == math.MinInt64 { // its digits alone are no BIGINT
+		return "CAST('-9223372036854775808' AS BIGINT)"
+	}
+	return "CAST(" + strconv.FormatInt(n, 10) + " AS BIGINT)"
+}
+
+// double writes the shortest decimal that reads back as x; a cast from text reads it correctly rounded.
+func double(x float64) string { return "CAST('" + strconv.FormatFloat(x, 'e', -1, 64) + "' AS DOUBLE)" }
+
+var typeNames = map[value.Type]string{
+	value.Integer: "BIGINT", value.Date: "BIGINT", value.Real: "DOUBLE", value.Text: "VARCHAR", value.Boolean: "BOOLEAN",
+}
+
+func constant(v value.Value) string {
+	switch {
+	case v.Null:
+		return "CAST(NULL AS " + typeNames[v.Type] + ")"
+	case v.Type == value.Real:
+		return double(v.Real)
+	case v.Type == value.Text:
+		return text(v.Text)
+	case v.Type == value.Boolean:
+		return strings.ToUpper(strconv.FormatBool(v.Bool))
+	}
+	return integer(v.Int)
+}
+
+func constants(vs []value.Value) string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = constant(v)
+	}
+	return strings.Join(out, ", ")
+}
+
+// clean writes a column's cleaned value over the sealed file's column. It is total, whatever the file holds.
+func clean(c plan.Column) string {
+	name := identifier(c.Name)
+	if c.Type == value.Date {
+		// A difference of dates is a BIGINT; the special dates ±infinity have none.
+		name = fmt.Sprintf("CASE WHEN isfinite(%s) THEN %s - DATE '1970-01-01' END", name, name)
+	}
+	switch {
+	case c.Values != nil:
+		return fmt.Sprintf("CASE WHEN (%s) IN (%s) THEN (%s) END", name, constants(c.Values), name)
+	case c.Type == value.Real:
+		return cleanReal(name, c.Range.Lo, c.Range.Hi)
+	case c.Type == value.Date, c.Type == value.Integer && bounded(c.Column):
+		lo, hi := integer(c.Range.IntLo), integer(c.Range.IntHi)
+		return fmt.Sprintf("CASE WHEN (%[1]s) < %[2]s THEN %[2]s WHEN (%[1]s) > %[3]s THEN %[3]s ELSE (%[1]s) END", name, lo, hi)
+	}
+	return name
+}
+
+func bounded(c *policy.Column) bool { return c.Lower != nil }
+
+// cleanReal: NaN and ±Inf (isfinite is false of both) are NULL, magnitudes below 2^-60 are 0, the rest is clamped.
+func cleanReal(name string, lo, hi float64) string {
+	zero := math.Min(math.Max(0, lo), hi)
+	return fmt.Sprintf("CASE WHEN isfinite(%[1]s) THEN CASE WHEN abs(%[1]s) < %[2]s THEN %[3]s WHEN %[1]s < %[4]s THEN %[4]s "+
+		"WHEN %[1]s > %[5]s THEN %[5]s ELSE %[1]s END END", name, double(math.Ldexp(1, -60)), double(zero), double(lo), double(hi))
+}
+
+var infix = map[plan.Op]string{
+	plan.OpAdd: "+", plan.OpSub: "-", plan.OpMul: "*", plan.OpEq: "=", plan.OpNe: "<>",
+	plan.OpLt: "<", plan.OpLe: "<=", plan.OpGt: ">", plan.OpGe: ">=", plan.OpAnd: "AND", plan.OpOr: "OR",
+}
+
+// templates write an operation over its arguments, %[1]s being the first.
+var templates = map[plan.Op]string{
+	plan.OpNeg:    "(-%[1]s)",
+	plan.OpDiv:    "(%[1]s / nullif(%[2]s, CAST('0' AS DOUBLE)))",
+	plan.OpMod:    "(%[1]s %% nullif(%[2]s, CAST(0 AS BIGINT)))",
+	plan.OpToReal: "CAST(%[1]s AS DOUBLE)",
+	// A cast from DOUBLE rounds half to even, one from BOOLEAN gives 0 or 1.
+	plan.OpToInteger: "CAST(%[1]s AS BIGINT)",
+	plan.OpNot:       "(NOT %[1]s)",
+	plan.OpNil:       "(%[1]s IS NULL)",
+	plan.OpIs:        "coalesce(%[1]s, FALSE)",
+	plan.OpAbs:       "abs(%[1]s)",
+	plan.OpSign:      "CAST(sign(%[1]s) AS BIGINT)",
+	plan.OpFloor:     "CAST(floor(%[1]s) AS BIGINT)",
+	plan.OpCeil:      "CAST(ceil(%[1]s) AS BIGINT)",
+	plan.OpRound:     "CAST(round(%[1]s) AS BIGINT)",
+	plan.OpSqrt:      "CASE WHEN %[1]s >= 0 THEN sqrt(%[1]s) END",
+	plan.OpLn:        "CASE WHEN %[1]s > 0 THEN ln(%[1]s) END",
+	plan.OpExp:       "exp(%[1]s)",
+}
+
+// expression writes e over the cleaned columns c0, c1, ….
+func expression(e *plan.Expr) string {
+	args := make([]string, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = expression(a)
+	}
+	switch e.Op {
+	case plan.OpColumn:
+		return column(e.Column)
+	case plan.OpConst:
+		return constant(e.Const)
+	case plan.OpIn:
+		return "(" + args[0] + " IN (" + strings.Join(args[1:], ", ") + "))"
+	case plan.OpLike:
+		return like(args[0], e.Text)
+	case plan.OpCase:
+		return caseWhen(args)
+	case plan.OpCoalesce, plan.OpLeast, plan.OpGreatest: // the last two pass over NULLs here
+		return string(e.Op) + "(" + strings.Join(args, ", ") + ")"
+	}
+	if op, ok := infix[e.Op]; ok {
+		return "(" + strings.Join(args, " "+op+" ") + ")"
+	}
+	operands := make([]any, len(args))
+	for i, a := range args {
+		operands[i] = a
+	}
+	return "(" + fmt.Sprintf(templates[e.Op], operands...) + ")"
+}
+
+func column(i int) string { return "c" + strconv.Itoa(i) }
+
+func caseWhen(args []string) string {
+	var b strings.Builder
+	b.WriteString("CASE")
+	for i := 0; i+1 < len(args); i += 2 {
+		fmt.Fprintf(&b, " WHEN %s THEN %s", args[i], args[i+1])
+	}
+	fmt.Fprintf(&b, " ELSE %s END", args[len(args)-1])
+	return "(" + b.String() + ")"
+}
+
+// like: without ESCAPE, DuckDB has no escape character.
+func like(x, pattern string) string {
+	if strings.Contains(pattern, `\`) {
+		return "(" + x + " LIKE " + text(pattern) + ` ESCAPE '\')`
+	}
+	return "(" + x + " LIKE " + text(pattern) + ")"
+}

@@ -1,0 +1,199 @@
+// Package duckdb is the embedded engine: DuckDB, shut off from everything but the sealed files, running nothing but the
+// SELECT statements that this package writes from a plan.
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"sync"
+
+	driverpkg "github.com/duckdb/duckdb-go/v2"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/value"
+	"dither/mechanism"
+)
+
+// Engine is one locked DuckDB. It may be used by several goroutines.
+type Engine struct {
+	sealed, tmp string
+
+	mu sync.Mutex
+	db *sql.DB // nil until the first question
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New makes an engine that may read files below sealed and spill into tmp, and nothing else. It starts with the first
+// question.
+func New(sealed, tmp string) *Engine { return &Engine{sealed: sealed, tmp: tmp} }
+
+// Close releases the database.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.db == nil {
+		return nil
+	}
+	err := e.db.Close()
+	e.db = nil
+	return err
+}
+
+// lock is run on every new connection's database, in this order: the last statement makes all settings final. No file
+// outside the sealed folder, no extension, no other database can be reached afterwards.
+func (e *Engine) lock() []string {
+	return []string{
+		"SET temp_directory = " + text(e.tmp),
+		"SET allowed_directories = [" + text(e.sealed) + "]",
+		"SET autoinstall_known_extensions = false",
+		"SET autoload_known_extensions = false",
+		"SET ieee_floating_point_ops = false",
+		"SET enable_external_access = false",
+		"SET lock_configuration = true",
+	}
+}
+
+func (e *Engine) open() (*sql.DB, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.db != nil {
+		return e.db, nil
+	}
+	locked := false
+	connector, err := driverpkg.NewConnector("", func(c driver.ExecerContext) error {
+		if locked { // the settings belong to the database, and are final
+			return nil
+		}
+		for _, statement := range e.lock() {
+			if _, err := c.ExecContext(context.Background(), statement, nil); err != nil {
+				return err
+			}
+		}
+		locked = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	if err := db.Ping(); err != nil { // one connection sets the locks before others are made
+		return nil, errors.Join(err, db.Close())
+	}
+	e.db = db
+	return db, nil
+}
+
+// Aggregate runs b over a sealed file.
+func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, file string) ([][]mechanism.Exact, error) {
+	db, err := e.open()
+	if err != nil {
+		return nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	cells := engine.NewCells(b)
+	err = conn.Raw(func(c any) error { return query(ctx, c, render(b, file), collect(b, cells)) })
+	if err != nil {
+		return nil, err
+	}
+	return cells.Exact(), nil
+}
+
+// query prepares one statement, makes sure that it is a SELECT, and feeds its rows to each.
+func query(ctx context.Context, raw any, statement string, each func([]driver.Value) error) (err error) {
+	c, ok := raw.(driver.ConnPrepareContext)
+	if !ok {
+		return errors.New("duckdb: unexpected driver")
+	}
+	s, err := c.PrepareContext(ctx, statement)
+	if err != nil {
+		return err
+	}
+	stmt, ok := s.(*driverpkg.Stmt)
+	if !ok {
+		return errors.Join(errors.New("duckdb: unexpected driver"), s.Close())
+	}
+	defer func() { err = errors.Join(err, stmt.Close()) }()
+	if kind, err := stmt.StatementType(); err != nil || kind != driverpkg.STATEMENT_TYPE_SELECT {
+		return errors.Join(fmt.Errorf("duckdb: statement of type %d, not SELECT", kind), err)
+	}
+	rows, err := stmt.QueryContext(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	row := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(row); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+}
+
+// collect places one result row in its cell.
+func collect(b *plan.Bounded, cells *engine.Cells) func([]driver.Value) error {
+	return func(row []driver.Value) error {
+		keys := make([]value.Value, len(b.Keys))
+		for i, k := range b.Keys {
+			v, err := scalar(k.Expr.Type, row[i])
+			if err != nil {
+				return err
+			}
+			keys[i] = v
+		}
+		sums := make([]*big.Int, len(b.Measures))
+		for i := range sums {
+			n, err := whole(row[len(keys)+i])
+			if err != nil {
+				return err
+			}
+			sums[i] = n
+		}
+		cells.Add(keys, sums)
+		return nil
+	}
+}
+
+// scalar reads a key.
+func scalar(t value.Type, v driver.Value) (value.Value, error) {
+	switch v := v.(type) {
+	case nil:
+		return value.NullOf(t), nil
+	case int64:
+		return value.Value{Type: t, Int: v}, nil
+	case string:
+		return value.OfText(v), nil
+	case bool:
+		return value.OfBool(v), nil
+	}
+	return value.Value{}, fmt.Errorf("duckdb: a key of Go type %T", v)
+}
+
+// whole reads a sum: NULL over no rows, else a HUGEINT or smaller.
+func whole(v driver.Value) (*big.Int, error) {
+	switch v := v.(type) {
+	case nil:
+		return nil, nil
+	case *big.Int:
+		return v, nil
+	case int64:
+		return big.NewInt(v), nil
+	}
+	return nil, fmt.Errorf("duckdb: a sum of Go type %T", v)
+}

@@ -1,0 +1,68 @@
+// Package engine is the door to the rows: an engine runs a plan's bounded aggregate over one sealed table and hands back
+// opaque integers. It decides nothing; what it runs, the plan has proved.
+package engine
+
+import (
+	"context"
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+	"dither/mechanism"
+)
+
+// Engine runs bounded aggregates over sealed files.
+type Engine interface {
+	// Aggregate gives, for every cell of b in the order of Cells, its measures' exact sums. The error may quote rows: it is
+	// for nobody but the owner.
+	Aggregate(ctx context.Context, b *plan.Bounded, file string) ([][]mechanism.Exact, error)
+	Close() error
+}
+
+// Cells gathers an engine's result rows into the answer's cells: the product of the keys' known values, the last key
+// running fastest. Cells that no row belongs to are 0.
+type Cells struct {
+	b    *plan.Bounded
+	sums [][]*big.Int
+}
+
+// NewCells starts with every cell 0.
+func NewCells(b *plan.Bounded) *Cells {
+	c := &Cells{b: b, sums: make([][]*big.Int, b.Cells())}
+	for i := range c.sums {
+		c.sums[i] = make([]*big.Int, len(b.Measures))
+		for j := range c.sums[i] {
+			c.sums[i][j] = new(big.Int)
+		}
+	}
+	return c
+}
+
+// Add adds a result row to its cell. A nil sum counts as 0; a row whose keys are not known belongs to no cell.
+func (c *Cells) Add(keys []value.Value, sums []*big.Int) {
+	cell := 0
+	for i, v := range keys {
+		j := c.b.Keys[i].Index(v)
+		if j < 0 {
+			return
+		}
+		cell = cell*len(c.b.Keys[i].Values) + j
+	}
+	for j, s := range sums {
+		if s != nil {
+			c.sums[cell][j].Add(c.sums[cell][j], s)
+		}
+	}
+}
+
+// Exact seals the sums.
+func (c *Cells) Exact() [][]mechanism.Exact {
+	out := make([][]mechanism.Exact, len(c.sums))
+	for i, sums := range c.sums {
+		out[i] = make([]mechanism.Exact, len(sums))
+		for j, s := range sums {
+			out[i][j] = mechanism.NewExact(s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,47 @@
+package exact
+
+import (
+	"math"
+	"math/big"
+)
+
+// FloorRat returns ⌊r⌋, the largest integer not above r.
+func FloorRat(r *big.Rat) *big.Int {
+	return new(big.Int).Div(r.Num(), r.Denom()) // Euclidean division, which is the floor since the denominator is positive
+}
+
+// CeilRat returns ⌈r⌉, the smallest integer not below r.
+func CeilRat(r *big.Rat) *big.Int {
+	n := new(big.Int).Neg(r.Num())
+	n.Div(n, r.Denom())
+	return n.Neg(n)
+}
+
+// FloatDown returns the largest float not above r: −Inf where r is below every finite float.
+func FloatDown(r *big.Rat) float64 {
+	f, exact := r.Float64() // the nearest float, or ±Inf
+	if exact || compare(f, r) <= 0 {
+		return f
+	}
+	return math.Nextafter(f, math.Inf(-1))
+}
+
+// FloatUp returns the smallest float not below r: +Inf where r is above every finite float.
+func FloatUp(r *big.Rat) float64 {
+	f, exact := r.Float64()
+	if exact || compare(f, r) >= 0 {
+		return f
+	}
+	return math.Nextafter(f, math.Inf(1))
+}
+
+// compare is the sign of f − r. f is not a NaN.
+func compare(f float64, r *big.Rat) int {
+	switch {
+	case math.IsInf(f, 1):
+		return 1
+	case math.IsInf(f, -1):
+		return -1
+	}
+	return new(big.Rat).SetFloat64(f).Cmp(r)
+}

@@ -1,0 +1,164 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// FormatVersion is the version of the lines that this program writes, and the newest that it reads.
+const FormatVersion = 1
+
+// maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
+const maxLine = 64<<20 + 64<<10
+
+// Hash is the SHA-256 of a line.
+type Hash [sha256.Size]byte
+
+// String writes h in hexadecimal.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// MarshalText writes what String writes.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads what String wrote: 64 lower-case hexadecimal digits.
+func (h *Hash) UnmarshalText(text []byte) error {
+	if len(text) != 2*len(h) || !isHex(string(text)) {
+		return errors.New("not a hash")
+	}
+	_, err := hex.Decode(h[:], text)
+	return err
+}
+
+// Head names the newest entry of a log, and by its hash all that stand before it. It is the checkpoint to keep elsewhere.
+type Head struct {
+	Index uint64
+	Hash  Hash
+}
+
+// String writes "INDEX:HASH".
+func (h Head) String() string { return fmt.Sprintf("%d:%s", h.Index, h.Hash) }
+
+// MarshalText writes what String writes.
+func (h Head) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// ParseHead reads what String wrote, with or without one newline after it.
+func ParseHead(text string) (Head, error) {
+	index, hash, ok := strings.Cut(strings.TrimSuffix(text, "\n"), ":")
+	if !ok {
+		return Head{}, fmt.Errorf("%w: a head is INDEX:HASH", ErrInvalid)
+	}
+	var h Head
+	var err error
+	if h.Index, err = strconv.ParseUint(index, 10, 64); err != nil || strconv.FormatUint(h.Index, 10) != index {
+		return Head{}, fmt.Errorf("%w: a head begins with the index of an entry", ErrInvalid)
+	}
+	if err := h.Hash.UnmarshalText([]byte(hash)); err != nil {
+		return Head{}, fmt.Errorf("%w: a head ends with 64 hexadecimal digits", ErrInvalid)
+	}
+	return h, nil
+}
+
+// frame is a line, its body not yet read. The keys are written in this order.
+type frame struct {
+	V    int             `json:"v"`
+	N    uint64          `json:"n"`
+	Prev Hash            `json:"prev"`
+	At   time.Time       `json:"at"`
+	Kind Kind            `json:"kind"`
+	Body json.RawMessage `json:"body"`
+}
+
+// encodeLine writes an entry as a line, without its newline.
+func encodeLine(index uint64, prev Hash, at time.Time, body Body) ([]byte, error) {
+	raw, err := marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(frame{V: FormatVersion, N: index, Prev: prev, At: at.UTC(), Kind: body.kind(), Body: raw})
+}
+
+// marshal is json.Marshal that leaves <, > and & as they are: the log is read by people.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// errFragment reports a line that is no JSON at all: the rest of a write that did not finish. No proper prefix of an
+// entry is JSON, so nothing of an entry's own text is lost by calling all other lines corrupt.
+var errFragment = errors.New("not a whole entry")
+
+// decodeLine reads one line strictly. Its error is errFragment, ErrNewer, or what is wrong with it.
+func decodeLine(line []byte) (Entry, error) {
+	if !json.Valid(line) {
+		return Entry{}, errFragment
+	}
+	if err := checkVersion(line); err != nil {
+		return Entry{}, err
+	}
+	var f frame
+	if err := unmarshalStrict(line, &f); err != nil {
+		return Entry{}, err
+	}
+	body, err := decodeBody(f.Kind, f.Body)
+	if err != nil {
+		return Entry{}, err
+	}
+	if err := body.validate(); err != nil {
+		return Entry{}, err
+	}
+	return Entry{Index: f.N, Kind: f.Kind, Time: f.At, Prev: f.Prev, Hash: sha256.Sum256(line), Body: body}, nil
+}
+
+// checkVersion looks at v alone: of a newer line nothing else is understood.
+func checkVersion(line []byte) error {
+	var probe struct {
+		V int `json:"v"`
+	}
+	switch err := json.Unmarshal(line, &probe); {
+	case err != nil:
+		return errors.New("no version")
+	case probe.V > FormatVersion:
+		return ErrNewer
+	case probe.V < 1:
+		return errors.New("not a version")
+	}
+	return nil
+}
+
+func decodeBody(kind Kind, raw []byte) (Body, error) {
+	switch kind {
+	case KindGenesis:
+		return decodeAs[Genesis](raw)
+	case KindPolicy:
+		return decodeAs[Adoption](raw)
+	case KindSeal:
+		return decodeAs[Seal](raw)
+	case KindReserve:
+		return decodeAs[Reservation](raw)
+	case KindRelease:
+		return decodeAs[Release](raw)
+	case KindTorn:
+		return decodeAs[Torn](raw)
+	}
+	return nil, errors.New("unknown kind of entry")
+}
+
+func decodeAs[T Body](raw []byte) (Body, error) {
+	var body T
+	if err := unmarshalStrict(raw, &body); err != nil {
+		return nil, err
+	}
+	return body, nil
+}

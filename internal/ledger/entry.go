@@ -1,0 +1,121 @@
+package ledger
+
+import (
+	"encoding/json"
+	"math/big"
+	"time"
+
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// Kind names what an entry records.
+type Kind string
+
+// The kinds of entry.
+const (
+	KindGenesis Kind = "genesis" // always the first entry, and only that
+	KindPolicy  Kind = "policy"  // the owner adopts terms
+	KindSeal    Kind = "seal"    // a version of a table was sealed
+	KindReserve Kind = "reserve" // a loss was charged, before anything was drawn
+	KindRelease Kind = "release" // the values that a reservation paid for
+	KindTorn    Kind = "torn"    // a fragment stands before this entry, and was charged
+)
+
+// Entry is one line of the log.
+type Entry struct {
+	Index uint64    `json:"n"`
+	Kind  Kind      `json:"kind"`
+	Time  time.Time `json:"at"`   // by the clock of the process that wrote it; may go back
+	Prev  Hash      `json:"prev"` // of entry Index−1; zero for the first
+	Hash  Hash      `json:"hash"` // SHA-256 of the line; not part of it
+	Body  Body      `json:"body"` // of the type that belongs to Kind
+}
+
+// Body is what an entry of one kind says: Genesis, Adoption, Seal, Reservation, Release or Torn.
+type Body interface {
+	kind() Kind
+	// validate checks what can be said of the body alone. What depends on the entries before it is history.check's.
+	validate() error
+}
+
+// Genesis begins a ledger.
+type Genesis struct {
+	ID string `json:"id"` // 128 random bits in hexadecimal
+}
+
+// Loss is a privacy loss, or a budget, as the ledger holds it. It is an object so that a later format can add other
+// parameters than ε.
+type Loss struct {
+	Epsilon privacy.Epsilon `json:"epsilon"`
+}
+
+// Terms are what a policy fixes about the budget: who is protected, in which relation, and how much may be spent.
+type Terms struct {
+	Digest     string             `json:"digest"` // of the policy, in hexadecimal
+	Population string             `json:"population"`
+	Neighbours privacy.Neighbours `json:"neighbours"`
+	Budget     Loss               `json:"budget"`
+	MaxPrice   Loss               `json:"max_price"` // of one reservation; also the charge for a fragment
+	Units      map[string]string  `json:"units"`     // table → what one unit of it is
+}
+
+// Adoption is the owner's act of adopting terms.
+type Adoption struct {
+	Terms  Terms  `json:"terms"`
+	Factor string `json:"factor"` // exact, ≥ 1: every loss recorded before counts this many times from here on
+}
+
+// Source is a sealed version of a table.
+type Source struct {
+	Table   string `json:"table"`
+	Version int    `json:"version"`
+}
+
+// Seal records that a version of a table was sealed into a file with this digest.
+type Seal struct {
+	Table   string `json:"table"`
+	Version int    `json:"version"` // from 1, increasing for each table
+	SHA256  string `json:"sha256"`  // of the sealed file
+}
+
+// Mechanism is one mechanism of an answer with its parameters, so that another accountant can read the charge again.
+type Mechanism struct {
+	Name        string `json:"name"`
+	Sensitivity string `json:"sensitivity"` // exact rational, > 0
+	Scale       string `json:"scale"`       // exact rational, > 0
+	Cells       int    `json:"cells"`       // how many numbers it releases
+}
+
+// Reservation is the charge for one answer.
+type Reservation struct {
+	Key        string      `json:"key"`    // the replay key, in hexadecimal: the same question under the same terms has the same key
+	Policy     string      `json:"policy"` // the digest of the terms that the price was computed under
+	Loss       Loss        `json:"loss"`
+	Mechanisms []Mechanism `json:"mechanisms"` // at least one
+	Sources    []Source    `json:"sources"`    // every sealed table that is read; at least one
+	Question   string      `json:"question"`
+}
+
+// Release is what a reservation paid for. A reservation has at most one.
+type Release struct {
+	Reservation uint64          `json:"reservation"` // the index of its entry
+	Values      json.RawMessage `json:"values"`
+}
+
+// Torn records a fragment: the Bytes bytes between the newline of the entry before it and the newline before its own.
+type Torn struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Loss   Loss   `json:"loss"` // the adopted maximum price; where less remained, what remained was charged
+}
+
+func (Genesis) kind() Kind     { return KindGenesis }
+func (Adoption) kind() Kind    { return KindPolicy }
+func (Seal) kind() Kind        { return KindSeal }
+func (Reservation) kind() Kind { return KindReserve }
+func (Release) kind() Kind     { return KindRelease }
+func (Torn) kind() Kind        { return KindTorn }
+
+// FactorRat is the factor as a number.
+func (a Adoption) FactorRat() (*big.Rat, error) { return exact.ParseRat(a.Factor) }

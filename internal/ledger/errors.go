@@ -1,0 +1,79 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors of the files. No message quotes what the ledger holds.
+var (
+	// ErrMissing: there is no ledger here. It is never re-created, except by Create.
+	ErrMissing = errors.New("no ledger here: ledger.log is missing; restore it, or begin a new home")
+	// ErrExists: Create found a ledger, or what is left of one.
+	ErrExists = errors.New("a ledger, or a part of one, is already here")
+	// ErrHeadMissing: the log has lost its head file, and with it the evidence that its end was not cut off.
+	ErrHeadMissing = errors.New("ledger.head is missing: write into it the newest line that `dither ledger head` printed and that was kept elsewhere")
+	// ErrHeadUnreadable: the head file holds something else than one head.
+	ErrHeadUnreadable = errors.New("ledger.head is unreadable: write into it the newest line that `dither ledger head` printed and that was kept elsewhere")
+	// ErrNewer: a newer program has written here. This one understands none of it, and touches nothing.
+	ErrNewer = errors.New("the ledger has a newer format than this program: use a newer dither")
+	// ErrMoved: the log in the directory is no longer the one that was opened.
+	ErrMoved = errors.New("ledger.log was removed or replaced while it was open: open the ledger again")
+	// ErrNotFile: ledger.log or ledger.head is a directory, a pipe or a device.
+	ErrNotFile = errors.New("not a regular file")
+	// ErrAmbiguous: writing failed, so the entry may or may not be there; it counts as spent if it is. The handle takes
+	// no further calls: open the ledger again, and see.
+	ErrAmbiguous = errors.New("writing the ledger failed and the entry may count as spent: open the ledger again")
+	// ErrClosed: the handle was closed.
+	ErrClosed = errors.New("the ledger is closed")
+)
+
+// Refusals. Nothing was written, and asking again gives the same answer. (A price that cannot be paid is a
+// *privacy.ExhaustedError.)
+var (
+	// ErrInvalid: an argument is not one that the ledger could record.
+	ErrInvalid = errors.New("not valid in the ledger")
+	// ErrNoPolicy: no terms have been adopted.
+	ErrNoPolicy = errors.New("no policy has been adopted")
+	// ErrPolicyChanged: other terms are adopted than the price was computed under.
+	ErrPolicyChanged = errors.New("another policy has been adopted meanwhile: read it again")
+	// ErrPrice: the price is zero, or above the maximum that the terms allow.
+	ErrPrice = errors.New("the price is not one that the policy allows")
+	// ErrNotSealed: a source of the reservation has no recorded seal.
+	ErrNotSealed = errors.New("this version of the table was never sealed")
+	// ErrNotReserved: a release names no reservation, or one that has its release.
+	ErrNotReserved = errors.New("no open reservation has this index")
+	// ErrIncompatible: the terms cannot follow those adopted before, with this factor.
+	ErrIncompatible = errors.New("the change of terms cannot be accounted for")
+	// ErrTooLarge: the entry is larger than a line may be.
+	ErrTooLarge = errors.New("the entry is too large for the ledger")
+)
+
+// CorruptError reports a log that this program did not write: edited, cut in the middle, or out of order.
+type CorruptError struct {
+	Line uint64 // of the file, from 1
+	Err  error  // what is wrong with it
+}
+
+func (e *CorruptError) Error() string {
+	return fmt.Sprintf("ledger.log is corrupt at line %d: %v; restore the home from a backup", e.Line, e.Err)
+}
+
+// Unwrap gives what is wrong with the line.
+func (e *CorruptError) Unwrap() error { return e.Err }
+
+// RolledBackError reports a log that lacks an entry it once had: it was cut, replaced by an older copy, or rewritten.
+type RolledBackError struct {
+	Want Head // the entry that there must be, by the head file or a checkpoint
+	Have Head // the newest entry, or what stands at the index of Want
+}
+
+func (e *RolledBackError) Error() string {
+	if e.Have.Index < e.Want.Index {
+		return fmt.Sprintf("the ledger was rolled back: it ends at entry %d, and entry %d was acknowledged; restore ledger.log", e.Have.Index, e.Want.Index)
+	}
+	return fmt.Sprintf("the ledger was rewritten: entry %d is not the one that was acknowledged; restore ledger.log", e.Want.Index)
+}
+
+// ambiguous is ErrAmbiguous with its cause.
+func ambiguous(cause error) error { return fmt.Errorf("%w: %w", ErrAmbiguous, cause) }

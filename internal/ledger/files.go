@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Names of the files in the ledger's directory.
+const (
+	logName  = "ledger.log"
+	headName = "ledger.head"
+	tempName = "ledger.head.tmp" // written only under the lock, so one name is enough
+)
+
+// fileSystem is every operation on files that the ledger makes, so that tests can fail each of them in both ways: not
+// done, and done but reported as failed.
+type fileSystem interface {
+	Open(name string, flag int, perm fs.FileMode) (file, error)
+	Exists(name string) (bool, error)
+	Rename(from, to string) error
+	Remove(name string) error
+	SyncDir(dir string) error
+	// Same reports whether name is the very file that f is open on.
+	Same(name string, f file) (bool, error)
+}
+
+// file is an open file. Lock excludes every other open file on the same name, in this process and in others; it waits.
+type file interface {
+	io.ReaderAt
+	io.Writer
+	io.Closer
+	Size() (int64, error) // ErrNotFile for what is not a regular file
+	Sync() error
+	Lock(exclusive bool) error
+	Unlock() error
+}
+
+// system is the real file system.
+type system struct{}
+
+type systemFile struct{ *os.File }
+
+func (system) Open(name string, flag int, perm fs.FileMode) (file, error) {
+	f, err := os.OpenFile(name, flag, perm) //nolint:gosec // the owner's own directory
+	if err != nil {
+		return nil, err
+	}
+	return systemFile{f}, nil
+}
+
+func (system) Exists(name string) (bool, error) {
+	_, err := os.Lstat(name)
+	if os.IsNotExist(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (system) Rename(from, to string) error { return os.Rename(from, to) }
+
+func (system) Remove(name string) error { return os.Remove(name) }
+
+// SyncDir makes the names in dir durable.
+func (system) SyncDir(dir string) error {
+	d, err := os.Open(filepath.Clean(dir))
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if closing := d.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+func (system) Same(name string, f file) (bool, error) {
+	there, err := os.Stat(name)
+	if os.IsNotExist(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	s, ok := f.(systemFile)
+	if !ok {
+		return false, nil
+	}
+	here, err := s.Stat()
+	return err == nil && os.SameFile(there, here), err
+}
+
+func (f systemFile) Size() (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%s: %w", info.Name(), ErrNotFile)
+	}
+	return info.Size(), nil
+}
+
+func (f systemFile) Lock(exclusive bool) error { return flock(f.File, exclusive) }
+
+func (f systemFile) Unlock() error { return funlock(f.File) }

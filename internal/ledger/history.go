@@ -1,0 +1,232 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/big"
+	"time"
+
+	"dither/privacy"
+)
+
+// State is what a ledger amounts to at one entry. It is a copy.
+type State struct {
+	ID      string    `json:"id"`
+	Created time.Time `json:"created"`
+	Head    Head      `json:"head"`
+
+	Adopted   bool            `json:"adopted"` // whether there are terms
+	Terms     Terms           `json:"terms"`
+	Budget    privacy.Epsilon `json:"budget"`
+	Spent     privacy.Epsilon `json:"spent"`     // in the terms' relation; above Budget only after a change of terms
+	Remaining privacy.Epsilon `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
+
+	Reservations int             `json:"reservations"`
+	Answers      int             `json:"answers"` // reservations that have their release
+	Torn         int             `json:"torn"`    // fragments charged, one at the end of the log included
+	Sealed       map[string]Seal `json:"sealed"`  // the newest version of each table
+}
+
+// ref finds an entry in the log.
+type ref struct {
+	hash   Hash
+	offset int64
+	length int // of the line, without its newline
+}
+
+// history is the account of the entries 0 … len(refs)−1, which form a chain and obey every rule of check.
+type history struct {
+	refs     []ref
+	created  time.Time
+	id       string
+	terms    *Terms            // nil until adopted
+	units    map[string]string // every table ever adopted → its unit
+	spent    privacy.Epsilon   // in the relation of terms
+	sealed   map[string]Seal   // newest of each table
+	versions map[Source]bool   // every sealed version
+
+	keyOf    map[uint64]string // every reservation's index → its replay key
+	released map[uint64]bool   // the reservations that have their release
+	newest   map[string]uint64 // replay key → the index of its newest release
+	torn     int
+}
+
+func newHistory() *history {
+	return &history{
+		units: map[string]string{}, sealed: map[string]Seal{}, versions: map[Source]bool{},
+		keyOf: map[uint64]string{}, released: map[uint64]bool{}, newest: map[string]uint64{},
+	}
+}
+
+// tip is the head of the entries so far; ok is false before the first.
+func (h *history) tip() (head Head, ok bool) {
+	if len(h.refs) == 0 {
+		return Head{}, false
+	}
+	last := len(h.refs) - 1
+	return Head{Index: uint64(last), Hash: h.refs[last].hash}, true
+}
+
+// check says whether e may be the next entry. It changes nothing; what it lets through, the account below stays within
+// its invariants: nothing released unreserved, nothing admitted beyond the budget of the terms at that moment.
+func (h *history) check(e Entry) error {
+	tip, begun := h.tip()
+	if _, genesis := e.Body.(Genesis); genesis == begun {
+		return errors.New("the genesis is the first entry, and only that")
+	}
+	if e.Index != uint64(len(h.refs)) || e.Prev != tip.Hash {
+		return errors.New("it does not follow the entry before it")
+	}
+	switch b := e.Body.(type) {
+	case Genesis:
+		return nil
+	case Adoption:
+		return h.checkAdoption(b)
+	case Seal:
+		if b.Version <= h.sealed[b.Table].Version {
+			return invalid("the versions of a table increase")
+		}
+		return nil
+	case Reservation:
+		return h.checkReservation(b)
+	case Release:
+		if _, reserved := h.keyOf[b.Reservation]; !reserved || h.released[b.Reservation] {
+			return ErrNotReserved
+		}
+		return nil
+	case Torn:
+		if b.Loss.Epsilon.Cmp(h.maxPrice()) != 0 {
+			return errors.New("a fragment is charged the maximum price")
+		}
+		return nil
+	}
+	return errors.New("unknown kind of entry")
+}
+
+// checkAdoption holds a change of terms to what the charges so far can be re-read as (docs/design/0002-ledger.md).
+func (h *history) checkAdoption(a Adoption) error {
+	f, err := a.FactorRat()
+	if err != nil {
+		return invalid("the factor")
+	}
+	if h.terms == nil {
+		return nil
+	}
+	old := h.terms
+	switch {
+	case old.Population != a.Terms.Population:
+		return fmt.Errorf("%w: another population needs a ledger of its own", ErrIncompatible)
+	case h.spent.IsZero():
+		return nil // there are no charges to read again
+	case old.Neighbours == privacy.ChangeOne && a.Terms.Neighbours == privacy.AddRemove:
+		// Under change-one the number of units is free, so no factor bounds what was lost under add-remove.
+		return fmt.Errorf("%w: change-one cannot become add-remove once something is spent", ErrIncompatible)
+	case old.Neighbours != a.Terms.Neighbours && f.Cmp(big.NewRat(2, 1)) < 0:
+		return fmt.Errorf("%w: from add-remove to change-one past charges count at least twice", ErrIncompatible)
+	}
+	for table, unit := range a.Terms.Units {
+		if was, known := h.units[table]; known && was != unit && f.Cmp(big.NewRat(1, 1)) == 0 {
+			return fmt.Errorf("%w: another unit needs a factor above 1 on past charges", ErrIncompatible)
+		}
+	}
+	return nil
+}
+
+func (h *history) checkReservation(r Reservation) error {
+	switch {
+	case h.terms == nil:
+		return ErrNoPolicy
+	case r.Policy != h.terms.Digest:
+		return ErrPolicyChanged
+	case r.Loss.Epsilon.Cmp(h.terms.MaxPrice.Epsilon) > 0:
+		return fmt.Errorf("%w: it is ε = %s, and the maximum is %s", ErrPrice, r.Loss.Epsilon, h.terms.MaxPrice.Epsilon)
+	}
+	for _, s := range r.Sources {
+		if !h.versions[s] {
+			return ErrNotSealed
+		}
+	}
+	return h.filter().Charge(r.Loss.Epsilon)
+}
+
+// filter is the budget filter with all of the history recorded.
+func (h *history) filter() *privacy.PureFilter {
+	f := privacy.NewPureFilter(h.budget())
+	f.Record(h.spent)
+	return f
+}
+
+func (h *history) budget() privacy.Epsilon {
+	if h.terms == nil {
+		return privacy.Epsilon{}
+	}
+	return h.terms.Budget.Epsilon
+}
+
+// maxPrice is the most that one reservation can have cost: nothing before there are terms.
+func (h *history) maxPrice() privacy.Epsilon {
+	if h.terms == nil {
+		return privacy.Epsilon{}
+	}
+	return h.terms.MaxPrice.Epsilon
+}
+
+// fragmentCharge is what a fragment costs now: the reservation that it may be was admitted, so it cost at most the
+// maximum price and at most what remained.
+func (h *history) fragmentCharge() privacy.Epsilon {
+	charge, left := h.maxPrice(), h.filter().Remaining()
+	if charge.Cmp(left) > 0 {
+		return left
+	}
+	return charge
+}
+
+// apply takes an entry that check let through.
+func (h *history) apply(e Entry, at ref) {
+	h.refs = append(h.refs, at)
+	switch b := e.Body.(type) {
+	case Genesis:
+		h.id, h.created = b.ID, e.Time
+	case Adoption:
+		if f, err := b.FactorRat(); err == nil { // always: validate read it
+			if spent, err := privacy.EpsilonOf(f.Mul(f, h.spent.Rat())); err == nil { // always: neither is negative
+				h.spent = spent
+			}
+		}
+		terms := b.Terms
+		h.terms = &terms
+		maps.Copy(h.units, terms.Units)
+	case Seal:
+		h.sealed[b.Table] = b
+		h.versions[Source{b.Table, b.Version}] = true
+	case Reservation:
+		h.spent = h.spent.Plus(b.Loss.Epsilon)
+		h.keyOf[e.Index] = b.Key
+	case Release:
+		h.released[b.Reservation] = true
+		h.newest[h.keyOf[b.Reservation]] = e.Index
+	case Torn:
+		h.spent = h.spent.Plus(h.fragmentCharge())
+		h.torn++
+	}
+}
+
+// state copies the account. With pending, a fragment stands at the end of the log, and counts as spent.
+func (h *history) state(pending bool) State {
+	tip, _ := h.tip()
+	s := State{
+		ID: h.id, Created: h.created, Head: tip, Spent: h.spent,
+		Reservations: len(h.keyOf), Answers: len(h.released), Torn: h.torn, Sealed: maps.Clone(h.sealed),
+	}
+	if pending {
+		s.Spent = s.Spent.Plus(h.fragmentCharge())
+		s.Torn++
+	}
+	if h.terms != nil {
+		s.Adopted, s.Terms, s.Budget = true, *h.terms, h.terms.Budget.Epsilon
+		s.Terms.Units = maps.Clone(h.terms.Units)
+	}
+	s.Remaining = s.Budget.Minus(s.Spent)
+	return s
+}

@@ -1,0 +1,30 @@
+//go:build linux || darwin
+
+package ledger
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// flock waits for the lock on f's open file. The kernel drops it when the file is closed, so also when the process is
+// killed; it is never left behind. Two files that one process opened exclude each other like those of two processes.
+func flock(f *os.File, exclusive bool) error {
+	how := syscall.LOCK_SH
+	if exclusive {
+		how = syscall.LOCK_EX
+	}
+	return flockRetry(f, how)
+}
+
+func funlock(f *os.File) error { return flockRetry(f, syscall.LOCK_UN) }
+
+func flockRetry(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how) //nolint:gosec // a descriptor fits an int
+		if !errors.Is(err, syscall.EINTR) {
+			return os.NewSyscallError("flock", err)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package ledger
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"hash"
+	"io"
+)
+
+// log is what has been read of the file: a history, and where it ends.
+type log struct {
+	*history
+	end      int64  // just after the last entry, and its newline if it has one
+	open     bool   // the last entry has no newline yet
+	lines    uint64 // lines up to end, those inside fragments included
+	fragment *fragment
+}
+
+// fragment is what stands after the last entry and is none: a line that was not finished, perhaps followed by attempts
+// to record that.
+type fragment struct {
+	line   uint64 // its first line
+	bytes  int64  // without the newline that ends it, if it has one
+	digest hash.Hash
+	ended  bool // by a newline
+}
+
+func (f *fragment) add(line []byte, ended bool) {
+	if f.bytes > 0 || f.ended {
+		f.write([]byte("\n"))
+	}
+	f.write(line)
+	f.ended = ended
+}
+
+func (f *fragment) write(b []byte) {
+	f.bytes += int64(len(b))
+	f.digest.Write(b) // never fails
+}
+
+// body is the entry that records f.
+func (f *fragment) body(charge Loss) Torn {
+	var sum Hash
+	f.digest.Sum(sum[:0])
+	return Torn{Bytes: f.bytes, SHA256: sum.String(), Loss: charge}
+}
+
+// extend reads from where the log ended to size, and applies every entry found. On an error the entries before it stay
+// applied. It changes nothing in the file.
+func (l *log) extend(f io.ReaderAt, size int64) error {
+	if size < l.end {
+		tip, _ := l.tip()
+		return &RolledBackError{Want: tip}
+	}
+	l.fragment = nil
+	r := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(f, l.end, size-l.end), 64<<10)}
+	if l.open && size > l.end {
+		line, _, err := r.next()
+		if err != nil || len(line) > 0 {
+			return &CorruptError{Line: l.lines, Err: errors.New("the line grew after it was read")}
+		}
+		l.end, l.open = l.end+1, false
+	}
+	return l.readLines(r)
+}
+
+func (l *log) readLines(r *lineReader) error {
+	var torn *fragment
+	number, offset := l.lines, l.end
+	for {
+		line, ended, err := r.next()
+		if errors.Is(err, io.EOF) {
+			l.fragment = torn
+			return nil
+		}
+		number++
+		if err != nil {
+			return &CorruptError{Line: number, Err: err}
+		}
+		start := offset
+		offset += int64(len(line))
+		if ended {
+			offset++
+		}
+		e, err := decodeLine(line)
+		switch {
+		case errors.Is(err, errFragment):
+			if torn == nil {
+				torn = &fragment{line: number, digest: sha256.New()}
+			}
+			torn.add(line, ended)
+			continue
+		case errors.Is(err, ErrNewer):
+			return ErrNewer
+		case torn != nil && (err != nil || !torn.recordedBy(e)):
+			return &CorruptError{Line: torn.line, Err: errFragment}
+		case torn == nil && err == nil && e.Kind == KindTorn:
+			err = errors.New("there is no fragment before it")
+		}
+		if err == nil {
+			err = l.check(e)
+		}
+		if err != nil {
+			return &CorruptError{Line: number, Err: err}
+		}
+		l.apply(e, ref{hash: e.Hash, offset: start, length: len(line)})
+		torn, l.end, l.open, l.lines = nil, offset, !ended, number
+	}
+}
+
+func (f *fragment) recordedBy(e Entry) bool {
+	t, ok := e.Body.(Torn)
+	return ok && t == f.body(t.Loss)
+}
+
+// confirm checks that the log still holds an entry that was acknowledged.
+func (l *log) confirm(want Head) error {
+	tip, ok := l.tip()
+	if !ok || want.Index > tip.Index {
+		return &RolledBackError{Want: want, Have: tip}
+	}
+	if have := l.refs[want.Index].hash; have != want.Hash {
+		return &RolledBackError{Want: want, Have: Head{want.Index, have}}
+	}
+	return nil
+}
+
+// lineReader splits lines of at most maxLine bytes.
+type lineReader struct {
+	r    *bufio.Reader
+	line []byte
+}
+
+// next returns a line without its newline, and whether it has one. The line is good until the next call. The error is
+// io.EOF after the last one.
+func (r *lineReader) next() (line []byte, ended bool, err error) {
+	r.line = r.line[:0]
+	for {
+		part, err := r.r.ReadSlice('\n')
+		if len(r.line)+len(part) > maxLine+1 {
+			return nil, false, errors.New("it is longer than any entry")
+		}
+		r.line = append(r.line, part...)
+		switch {
+		case err == nil:
+			return r.line[:len(r.line)-1], true, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(r.line) > 0:
+			return r.line, false, nil
+		default:
+			return nil, false, err
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package ledger
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"strings"
+	"unicode/utf8"
+
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// Limits on texts. They are far above what a policy or a question may hold.
+const (
+	maxName     = 1 << 10
+	maxQuestion = 1 << 20
+	maxHex      = 128
+)
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
+}
+
+func (g Genesis) validate() error {
+	if len(g.ID) != 32 || !isHex(g.ID) {
+		return invalid("a ledger's id is 32 hexadecimal digits")
+	}
+	return nil
+}
+
+func (t Terms) validate() error {
+	switch {
+	case !isDigest(t.Digest):
+		return invalid("the policy's digest is not hexadecimal")
+	case !isName(t.Population):
+		return invalid("the population's name")
+	case t.Neighbours != privacy.AddRemove && t.Neighbours != privacy.ChangeOne:
+		return invalid("the neighbours")
+	case t.Budget.Epsilon.IsZero() || t.MaxPrice.Epsilon.IsZero():
+		return invalid("the budget and the maximum price must be above 0")
+	}
+	for table, unit := range t.Units {
+		if !isName(table) || !isName(unit) {
+			return invalid("the name of a table or of its unit")
+		}
+	}
+	return nil
+}
+
+func (a Adoption) validate() error {
+	f, err := a.FactorRat()
+	if err != nil || f.Cmp(big.NewRat(1, 1)) < 0 {
+		return invalid("the factor must be at least 1")
+	}
+	return a.Terms.validate()
+}
+
+func (s Source) validate() error {
+	if !isName(s.Table) || s.Version < 1 {
+		return invalid("a source is a table and a version from 1")
+	}
+	return nil
+}
+
+func (s Seal) validate() error {
+	if len(s.SHA256) != 64 || !isHex(s.SHA256) {
+		return invalid("the digest of the sealed file is 64 hexadecimal digits")
+	}
+	return Source{s.Table, s.Version}.validate()
+}
+
+func (m Mechanism) validate() error {
+	switch {
+	case !isName(m.Name):
+		return invalid("the name of a mechanism")
+	case !isPositive(m.Sensitivity):
+		return invalid("the sensitivity of a mechanism")
+	case !isPositive(m.Scale):
+		return invalid("the scale of a mechanism")
+	case m.Cells < 0:
+		return invalid("the number of cells of a mechanism")
+	}
+	return nil
+}
+
+func (r Reservation) validate() error {
+	switch {
+	case !isDigest(r.Key):
+		return invalid("the replay key is not hexadecimal")
+	case !isDigest(r.Policy):
+		return invalid("the policy's digest is not hexadecimal")
+	case r.Loss.Epsilon.IsZero():
+		return fmt.Errorf("%w: it is zero", ErrPrice)
+	case len(r.Mechanisms) == 0:
+		return invalid("a reservation without a mechanism")
+	case len(r.Sources) == 0:
+		return invalid("a reservation without a source")
+	case len(r.Question) > maxQuestion || !utf8.ValidString(r.Question):
+		return invalid("the question's text")
+	}
+	for _, m := range r.Mechanisms {
+		if err := m.validate(); err != nil {
+			return err
+		}
+	}
+	for _, s := range r.Sources {
+		if err := s.validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r Release) validate() error {
+	if !json.Valid(r.Values) {
+		return invalid("the values are not JSON")
+	}
+	return nil
+}
+
+func (t Torn) validate() error {
+	if t.Bytes < 0 || len(t.SHA256) != 64 || !isHex(t.SHA256) {
+		return invalid("the length or the digest of a fragment")
+	}
+	return nil
+}
+
+// isName holds for a short text of at least one character.
+func isName(s string) bool { return s != "" && len(s) <= maxName && utf8.ValidString(s) }
+
+// isDigest holds for a hexadecimal digest or key of any usual length.
+func isDigest(s string) bool { return len(s) >= 16 && len(s) <= maxHex && isHex(s) }
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
+
+func isPositive(text string) bool {
+	r, err := exact.ParseRat(text)
+	return err == nil && r.Sign() > 0
+}

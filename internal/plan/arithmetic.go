@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"math"
+	"strconv"
+
+	"dither/internal/exact"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// literal lowers a constant. Decimal constants are doubles.
+func literal(x *query.Literal) (*Expr, error) {
+	switch x.Kind {
+	case query.NullLiteral:
+		return &Expr{Op: OpConst, Const: value.Value{Null: true}, Nullable: true}, nil
+	case query.BooleanLiteral:
+		return constant(value.OfBool(x.Bool)), nil
+	case query.StringLiteral:
+		v, err := value.Parse(value.Text, x.Text)
+		if err != nil {
+			return nil, refuse(x.At, "", "this text constant is too long")
+		}
+		return constant(v), nil
+	case query.DateLiteral:
+		v, err := value.Parse(value.Date, x.Text)
+		if err != nil {
+			return nil, refuse(x.At, "write it as DATE '2026-01-31'", "%q is not a date", x.Text)
+		}
+		return constant(v), nil
+	case query.IntegerLiteral:
+		n, err := strconv.ParseInt(x.Text, 10, 64)
+		if err != nil || absInt(n) > maxInteger {
+			return nil, refuse(x.At, "write it with a decimal point", "the integer %s is beyond ±2^62", x.Text)
+		}
+		return constant(value.OfInt(n)), nil
+	}
+	return realLiteral(x)
+}
+
+func realLiteral(x *query.Literal) (*Expr, error) {
+	r, err := exact.ParseDecimal(x.Text)
+	if err != nil {
+		return nil, refuse(x.At, "", "the number %s cannot be read: %v", x.Text, err)
+	}
+	f, _ := r.Float64()
+	if f != 0 && exponentBelow(f) < tinyColumn || r.Sign() != 0 && f == 0 {
+		return nil, refuse(x.At, "", "the number %s is below 2^-60 in magnitude, which counts as 0", x.Text)
+	}
+	if math.Abs(f) > math.Ldexp(1, 100) {
+		return nil, refuse(x.At, "", "the number %s is beyond 2^100", x.Text)
+	}
+	return constant(value.OfReal(f)), nil
+}
+
+var arithmetic = map[query.BinaryOp]Op{
+	query.Add: OpAdd, query.Sub: OpSub, query.Mul: OpMul, query.Div: OpDiv, query.Mod: OpMod,
+}
+
+func (l *lowering) binary(x *query.Binary) (*Expr, error) {
+	if x.Op == query.And || x.Op == query.Or {
+		a, err := l.condition(x.L)
+		if err != nil {
+			return nil, err
+		}
+		b, err := l.condition(x.R)
+		if err != nil {
+			return nil, err
+		}
+		op := OpAnd
+		if x.Op == query.Or {
+			op = OpOr
+		}
+		return logical(op, a, b), nil
+	}
+	args, err := l.rows([]query.Expr{x.L, x.R})
+	if err != nil {
+		return nil, err
+	}
+	if op, ok := comparisons[x.Op]; ok {
+		return compare(op, args[0], args[1], x.At)
+	}
+	op, ok := arithmetic[x.Op]
+	if !ok {
+		return nil, refuse(x.At, "", "this operator is not supported")
+	}
+	return compute(op, args[0], args[1], x.At)
+}
+
+// compute builds a op b for numbers, proving that no cleaned row takes it out of range.
+func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
+	if a.isUntypedNull() || b.isUntypedNull() {
+		return nil, refuse(at, "", "arithmetic with NULL is always NULL")
+	}
+	for _, e := range []*Expr{a, b} {
+		if err := numeric(e, at); err != nil {
+			return nil, err
+		}
+	}
+	if op == OpMod && (a.Type != value.Integer || b.Type != value.Integer) {
+		return nil, refuse(at, "", "%% is for integers")
+	}
+	if op == OpDiv || a.Type != b.Type {
+		a, b = promote(a), promote(b)
+	}
+	t := a.Type
+	e := &Expr{Op: op, Type: t, Args: []*Expr{a, b}, Nullable: a.Nullable || b.Nullable}
+	ok := true
+	switch op {
+	case OpAdd, OpSub:
+		e.Range, ok = addRange(t, a.Range, b.Range, op == OpSub)
+	case OpMul:
+		e.Range, ok = mulRange(t, a.Range, b.Range)
+	case OpDiv:
+		e.Range, ok = divRange(a.Range, b.Range)
+		e.Nullable = e.Nullable || makesNull(e)
+	case OpMod:
+		e.Range = modRange(a.Range, b.Range)
+		e.Nullable = e.Nullable || makesNull(e)
+	}
+	if !ok {
+		return nil, tooWide(e, at)
+	}
+	return e, nil
+}
+
+func promote(e *Expr) *Expr {
+	if e.Type == value.Integer {
+		return toReal(e)
+	}
+	return e
+}
+
+// caseWhen lowers CASE; the form with an operand becomes comparisons with it.
+func (l *lowering) caseWhen(x *query.Case) (*Expr, error) {
+	var conditions, results []*Expr
+	for _, w := range x.Whens {
+		var c *Expr
+		var err error
+		if x.Operand != nil {
+			c, err = l.binary(&query.Binary{At: w.Cond.Pos(), Op: query.Eq, L: x.Operand, R: w.Cond})
+		} else {
+			c, err = l.condition(w.Cond)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r, err := l.row(w.Result)
+		if err != nil {
+			return nil, err
+		}
+		conditions, results = append(conditions, c), append(results, r)
+	}
+	otherwise := &Expr{Op: OpConst, Const: value.Value{Null: true}, Nullable: true}
+	if x.Else != nil {
+		var err error
+		if otherwise, err = l.row(x.Else); err != nil {
+			return nil, err
+		}
+	}
+	return choose(conditions, append(results, otherwise), x.At)
+}
+
+// choose builds a CASE: results has one more than conditions.
+func choose(conditions, results []*Expr, at query.Pos) (*Expr, error) {
+	t, err := unify(results, at)
+	if err != nil {
+		return nil, err
+	}
+	e := &Expr{Op: OpCase, Type: t, Nullable: anyNullable(results), Range: unionOf(results)}
+	for i, c := range conditions {
+		e.Args = append(e.Args, c, results[i])
+	}
+	e.Args = append(e.Args, results[len(conditions)])
+	return e, nil
+}
+
+// unionOf is the range of a value that is one of args; NULL constants don't count.
+func unionOf(args []*Expr) Range {
+	var r Range
+	first := true
+	for _, a := range args {
+		if a.Op == OpConst && a.Const.Null {
+			continue
+		}
+		if first {
+			r, first = a.Range, false
+			continue
+		}
+		r = r.union(a.Range)
+	}
+	return r
+}

@@ -1,0 +1,205 @@
+package plan
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// scalar is a function over row values: how many arguments it takes and how it is built.
+type scalar struct {
+	least, most int
+	build       func(args []*Expr, at query.Pos) (*Expr, error)
+}
+
+// scalars is every function a row expression may call. Each is immutable, total, and of bounded cost.
+var scalars = map[string]scalar{
+	"abs":      {1, 1, number(absolute)},
+	"sign":     {1, 1, number(sign)},
+	"floor":    {1, 1, number(rounding(OpFloor, math.Floor))},
+	"ceil":     {1, 1, number(rounding(OpCeil, math.Ceil))},
+	"ceiling":  {1, 1, number(rounding(OpCeil, math.Ceil))},
+	"round":    {1, 1, number(rounding(OpRound, math.Round))},
+	"sqrt":     {1, 1, number(squareRoot)},
+	"ln":       {1, 1, number(logarithm)},
+	"exp":      {1, 1, number(exponential)},
+	"coalesce": {1, 50, coalesce},
+	"nullif":   {2, 2, nullIf},
+	"least":    {1, 50, extreme(OpLeast)},
+	"greatest": {1, 50, extreme(OpGreatest)},
+}
+
+func (l *lowering) call(x *query.Call) (*Expr, error) {
+	if isAggregate(x.Name) {
+		return nil, refuse(x.At, "use it in SELECT, HAVING or ORDER BY, not inside WHERE, GROUP BY or another aggregate",
+			"the aggregate %s is not allowed here", x.Name)
+	}
+	f, ok := scalars[x.Name]
+	if !ok {
+		return nil, refuse(x.At, nearest(x.Name, slices.Sorted(maps.Keys(scalars))), "there is no function %q", x.Name)
+	}
+	if x.Star || x.Distinct || len(x.Args) < f.least || len(x.Args) > f.most {
+		return nil, refuse(x.At, "", "%s takes %d to %d arguments", x.Name, f.least, f.most)
+	}
+	args, err := l.rows(x.Args)
+	if err != nil {
+		return nil, err
+	}
+	return f.build(args, x.At)
+}
+
+// number adapts a function of one number.
+func number(build func(e *Expr, at query.Pos) (*Expr, error)) func([]*Expr, query.Pos) (*Expr, error) {
+	return func(args []*Expr, at query.Pos) (*Expr, error) {
+		if args[0].isUntypedNull() {
+			return nil, refuse(at, "", "a function of NULL is always NULL")
+		}
+		if err := numeric(args[0], at); err != nil {
+			return nil, err
+		}
+		return build(args[0], at)
+	}
+}
+
+func absolute(e *Expr, at query.Pos) (*Expr, error) {
+	out := &Expr{Op: OpAbs, Type: e.Type, Args: []*Expr{e}, Nullable: e.Nullable}
+	r := e.Range
+	if e.Type == value.Real {
+		out.Range = Range{Lo: math.Max(0, math.Max(r.Lo, -r.Hi)), Hi: r.maxAbs(), Tiny: r.Tiny}
+		return out, nil
+	}
+	if isUnbounded(e) {
+		return nil, tooWide(e, at)
+	}
+	out.Range = Range{IntLo: max(0, r.IntLo, -r.IntHi), IntHi: max(absInt(r.IntLo), absInt(r.IntHi))}
+	return out, nil
+}
+
+func sign(e *Expr, _ query.Pos) (*Expr, error) {
+	return &Expr{Op: OpSign, Type: value.Integer, Args: []*Expr{e}, Range: Range{IntLo: -1, IntHi: 1}, Nullable: e.Nullable}, nil
+}
+
+// rounding builds floor, ceil and round: from Real to Integer, and nothing to do for an Integer.
+func rounding(op Op, f func(float64) float64) func(*Expr, query.Pos) (*Expr, error) {
+	return func(e *Expr, at query.Pos) (*Expr, error) {
+		if e.Type == value.Integer {
+			return e, nil
+		}
+		return toInteger(op, e, f, at)
+	}
+}
+
+// toInteger applies a monotone rounding to the range's ends; a result beyond ±2^53 is refused.
+func toInteger(op Op, e *Expr, f func(float64) float64, at query.Pos) (*Expr, error) {
+	lo, hi := f(e.Range.Lo), f(e.Range.Hi)
+	if math.Max(math.Abs(lo), math.Abs(hi)) > 1<<53 {
+		return nil, tooWide(e, at)
+	}
+	return &Expr{
+		Op: op, Type: value.Integer, Args: []*Expr{e},
+		Range: Range{IntLo: int64(lo), IntHi: int64(hi)}, Nullable: e.Nullable,
+	}, nil
+}
+
+// ulps is the widening given to the results of exp, ln and sqrt, whose last digit may differ between engines.
+const ulps = 4
+
+func squareRoot(e *Expr, _ query.Pos) (*Expr, error) {
+	e = promote(e)
+	lo, hi := outward(math.Sqrt(math.Max(e.Range.Lo, 0)), math.Sqrt(math.Max(e.Range.Hi, 0)), ulps)
+	r := Range{Lo: math.Max(lo, 0), Hi: hi, Tiny: min(e.Range.Tiny, 0)/2 - 2}
+	return &Expr{Op: OpSqrt, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo < 0}, nil
+}
+
+// logarithm: over x > 0, where x ≥ 2^Tiny. A logarithm other than 0 is at least 2^-54 away from it, the distance of the
+// doubles next to 1.
+func logarithm(e *Expr, _ query.Pos) (*Expr, error) {
+	e = promote(e)
+	smallest := math.Max(e.Range.Lo, math.Ldexp(1, e.Range.Tiny))
+	lo, hi := outward(math.Log(smallest), math.Log(math.Max(e.Range.Hi, smallest)), ulps)
+	r := Range{Lo: lo, Hi: hi, Tiny: -55}
+	return &Expr{Op: OpLn, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo <= 0}, nil
+}
+
+func exponential(e *Expr, at query.Pos) (*Expr, error) {
+	e = promote(e)
+	if e.Range.Hi > 600 || e.Range.Lo < -600 {
+		return nil, tooWide(e, at)
+	}
+	lo, hi := outward(math.Exp(e.Range.Lo), math.Exp(e.Range.Hi), ulps)
+	r := Range{Lo: lo, Hi: hi, Tiny: exponentBelow(lo)}
+	return &Expr{Op: OpExp, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}, nil
+}
+
+func coalesce(args []*Expr, at query.Pos) (*Expr, error) {
+	t, err := unify(args, at)
+	if err != nil {
+		return nil, err
+	}
+	nullable := true
+	for _, a := range args {
+		nullable = nullable && a.Nullable
+	}
+	return &Expr{Op: OpCoalesce, Type: t, Args: args, Range: unionOf(args), Nullable: nullable}, nil
+}
+
+func nullIf(args []*Expr, at query.Pos) (*Expr, error) {
+	eq, err := compare(OpEq, args[0], args[1], at)
+	if err != nil {
+		return nil, err
+	}
+	return choose([]*Expr{eq}, []*Expr{constant(value.NullOf(args[0].Type)), args[0]}, at)
+}
+
+// extreme builds LEAST and GREATEST, which pass over NULLs: the result is bounded by every argument that cannot be NULL,
+// and lies between the extremes of all.
+func extreme(op Op) func([]*Expr, query.Pos) (*Expr, error) {
+	return func(args []*Expr, at query.Pos) (*Expr, error) {
+		t, err := unify(args, at)
+		if err != nil {
+			return nil, err
+		}
+		if t == value.Boolean {
+			return nil, refuse(at, "", "booleans have no order")
+		}
+		r, nullable := unionOf(args), true
+		for _, a := range args {
+			if a.Nullable {
+				continue
+			}
+			nullable = false
+			if op == OpLeast {
+				r.IntHi, r.Hi = min(r.IntHi, a.Range.IntHi), math.Min(r.Hi, a.Range.Hi)
+			} else {
+				r.IntLo, r.Lo = max(r.IntLo, a.Range.IntLo), math.Max(r.Lo, a.Range.Lo)
+			}
+		}
+		return &Expr{Op: op, Type: t, Args: args, Range: r, Nullable: nullable}, nil
+	}
+}
+
+// cast lowers CAST: to integer (reals round half to even), to real, or to the type that the expression has.
+func (l *lowering) cast(x *query.Cast) (*Expr, error) {
+	e, err := l.row(x.X)
+	if err != nil {
+		return nil, err
+	}
+	t, ok := value.ParseType(x.Type)
+	if !ok {
+		return nil, refuse(x.At, "", "there is no type %q", x.Type)
+	}
+	switch {
+	case e.isUntypedNull() || e.Type == t || t == value.Real && e.Type == value.Integer:
+		return convert(e, t, x.At)
+	case t == value.Date && e.Op == OpConst:
+		return convert(e, t, x.At)
+	case t == value.Integer && e.Type == value.Real:
+		return toInteger(OpToInteger, e, math.RoundToEven, x.At)
+	case t == value.Integer && e.Type == value.Boolean:
+		return &Expr{Op: OpToInteger, Type: t, Args: []*Expr{e}, Range: Range{IntLo: 0, IntHi: 1}, Nullable: e.Nullable}, nil
+	}
+	return nil, refuse(x.At, "use CASE", "%s cannot be cast to %s", e.Type, t)
+}

@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// Key is one GROUP BY expression with every value it may take. The values come from the policy and the question, never
+// from rows; each is returned, whether any row has it or not.
+type Key struct {
+	Expr   *Expr
+	Values []value.Value // distinct, sorted, NULL last where NULL is a group
+}
+
+// MaxCells bounds the cells of one answer.
+const MaxCells = 100_000
+
+// Index returns the place of v among the key's values, or -1.
+func (k *Key) Index(v value.Value) int {
+	i, ok := slices.BinarySearchFunc(k.Values, v, value.Compare)
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// key finds the known values of a grouping expression, or refuses it.
+func (l *lowering) key(e *Expr, at query.Pos) (Key, error) {
+	values, ok := l.known(e)
+	if !ok {
+		return Key{}, refuse(at, unknownKeyHint(e), "the possible values of this GROUP BY expression are not known beforehand")
+	}
+	if l.nullGroup(e) {
+		values = append(values, value.NullOf(e.Type))
+	}
+	slices.SortFunc(values, value.Compare)
+	return Key{Expr: e, Values: slices.Compact(values)}, nil
+}
+
+func unknownKeyHint(e *Expr) string {
+	switch e.Type {
+	case value.Real:
+		return "group by FLOOR(x / width), or by CASE WHEN … THEN 'label' … END"
+	case value.Integer, value.Date:
+		return "the owner can declare bounds of at most 10,000 values; or group by CASE WHEN … THEN 'label' … END"
+	}
+	return "the owner can declare the column's values in the policy; or group by CASE WHEN … THEN 'label' … END"
+}
+
+// known lists the values other than NULL that e may take, if they are few and public.
+func (l *lowering) known(e *Expr) ([]value.Value, bool) {
+	switch e.Op {
+	case OpConst:
+		if e.Const.Null {
+			return nil, true
+		}
+		return []value.Value{e.Const}, true
+	case OpColumn:
+		if v := l.columns[e.Column].Values; v != nil {
+			return slices.Clone(v), true
+		}
+	case OpCase:
+		var out []*Expr
+		for i := 1; i < len(e.Args); i += 2 {
+			out = append(out, e.Args[i])
+		}
+		if v, ok := l.knownOfAll(append(out, e.Args[len(e.Args)-1])); ok {
+			return v, true
+		}
+	case OpCoalesce, OpLeast, OpGreatest:
+		if v, ok := l.knownOfAll(e.Args); ok {
+			return v, true
+		}
+	}
+	return knownByType(e)
+}
+
+// knownByType lists the values of booleans, and of integers and dates with a small range.
+func knownByType(e *Expr) ([]value.Value, bool) {
+	switch e.Type {
+	case value.Boolean:
+		return []value.Value{value.OfBool(false), value.OfBool(true)}, true
+	case value.Integer, value.Date:
+		lo, hi := e.Range.IntLo, e.Range.IntHi
+		if absInt(lo) > maxInteger || absInt(hi) > maxInteger || hi-lo >= policy.MaxKeys {
+			return nil, false
+		}
+		var out []value.Value
+		for n := lo; n <= hi; n++ {
+			out = append(out, value.Value{Type: e.Type, Int: n})
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+func (l *lowering) knownOfAll(es []*Expr) ([]value.Value, bool) {
+	var out []value.Value
+	for _, e := range es {
+		v, ok := l.known(e)
+		if !ok || len(out)+len(v) > policy.MaxKeys {
+			return nil, false
+		}
+		out = append(out, v...)
+	}
+	return out, true
+}
+
+// nullGroup reports whether NULL is a group: where the owner declared a column nullable, or the expression itself makes
+// NULLs. A value that was cleaned to NULL in a column that is not nullable belongs to no group, and its row is dropped.
+func (l *lowering) nullGroup(e *Expr) bool {
+	found := false
+	e.Walk(func(x *Expr) {
+		switch x.Op {
+		case OpColumn:
+			found = found || l.columns[x.Column].Nullable
+		case OpConst:
+			found = found || x.Const.Null
+		default:
+			found = found || makesNull(x)
+		}
+	})
+	return found && e.Nullable
+}
+
+// makesNull reports whether the operation itself gives NULL for some arguments that are not.
+func makesNull(x *Expr) bool {
+	switch x.Op {
+	case OpDiv:
+		return x.Args[1].Range.Lo <= 0 && x.Args[1].Range.Hi >= 0
+	case OpMod:
+		return x.Args[1].Range.IntLo <= 0 && x.Args[1].Range.IntHi >= 0
+	case OpSqrt:
+		return x.Args[0].Range.Lo < 0
+	case OpLn:
+		return x.Args[0].Range.Lo <= 0
+	}
+	return false
+}
+
+// sortKeys puts keys in canonical order without repeats, and returns the place of each original one.
+func sortKeys(keys []Key) (sorted []Key, place []int) {
+	sorted = slices.Clone(keys)
+	slices.SortStableFunc(sorted, func(a, b Key) int { return cmp.Compare(a.Expr.String(), b.Expr.String()) })
+	sorted = slices.CompactFunc(sorted, func(a, b Key) bool { return a.Expr.String() == b.Expr.String() })
+	for _, k := range keys {
+		place = append(place, slices.IndexFunc(sorted, func(s Key) bool { return s.Expr.String() == k.Expr.String() }))
+	}
+	return sorted, place
+}

@@ -1,0 +1,292 @@
+package plan
+
+import (
+	"strings"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// lowering turns the syntax of one question over one table into typed, total expressions.
+type lowering struct {
+	table   *policy.Table
+	alias   string
+	columns []Column // the columns the question uses, in order of first use
+}
+
+// Column is a column that a question reads, with the cleaning that the policy declares for it.
+type Column struct {
+	*policy.Column
+	Range Range // of the cleaned value
+}
+
+// column resolves a reference and makes sure that the engine cleans it.
+func (l *lowering) column(c *query.Column) (*Expr, error) {
+	if c.Table != "" && c.Table != l.alias {
+		return nil, refuse(c.At, nearest(c.Table, []string{l.alias}), "there is no table %q in this question", c.Table)
+	}
+	declared := l.table.Column(c.Name)
+	if declared == nil {
+		return nil, refuse(c.At, nearest(c.Name, columnNames(l.table)), "there is no column %q in table %q", c.Name, l.table.Name)
+	}
+	index := -1
+	for i := range l.columns {
+		if l.columns[i].Name == declared.Name {
+			index = i
+		}
+	}
+	if index < 0 {
+		index = len(l.columns)
+		l.columns = append(l.columns, Column{Column: declared, Range: cleanRange(declared)})
+	}
+	return &Expr{
+		Op: OpColumn, Type: declared.Type, Column: index, Name: declared.Name,
+		Range: l.columns[index].Range, Nullable: true,
+	}, nil
+}
+
+func columnNames(t *policy.Table) []string {
+	names := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// row lowers an expression over one row.
+func (l *lowering) row(x query.Expr) (*Expr, error) {
+	e, err := l.dispatch(x)
+	if err == nil && e.weight() > maxWeight {
+		return nil, refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
+	}
+	return e, err
+}
+
+func (l *lowering) dispatch(x query.Expr) (*Expr, error) {
+	switch x := x.(type) {
+	case *query.Column:
+		return l.column(x)
+	case *query.Literal:
+		return literal(x)
+	case *query.Unary:
+		return l.unary(x)
+	case *query.Binary:
+		return l.binary(x)
+	case *query.Between:
+		return l.between(x)
+	case *query.In:
+		return l.in(x)
+	case *query.Like:
+		return l.like(x)
+	case *query.Is:
+		return l.is(x)
+	case *query.Case:
+		return l.caseWhen(x)
+	case *query.Cast:
+		return l.cast(x)
+	case *query.Call:
+		return l.call(x)
+	}
+	return nil, refuse(x.Pos(), "", "this expression is not supported here")
+}
+
+// rows lowers several expressions.
+func (l *lowering) rows(xs []query.Expr) ([]*Expr, error) {
+	out := make([]*Expr, len(xs))
+	for i, x := range xs {
+		e, err := l.row(x)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = e
+	}
+	return out, nil
+}
+
+// condition lowers an expression that must be Boolean.
+func (l *lowering) condition(x query.Expr) (*Expr, error) {
+	e, err := l.row(x)
+	if err != nil {
+		return nil, err
+	}
+	return asBoolean(e, x.Pos())
+}
+
+func asBoolean(e *Expr, at query.Pos) (*Expr, error) {
+	if e.isUntypedNull() {
+		return constant(value.NullOf(value.Boolean)), nil
+	}
+	if e.Type != value.Boolean {
+		return nil, refuse(at, "compare it with something", "a condition is needed here, and this is of type %s", e.Type)
+	}
+	return e, nil
+}
+
+func (l *lowering) unary(x *query.Unary) (*Expr, error) {
+	if x.Op == query.Not {
+		e, err := l.condition(x.X)
+		if err != nil {
+			return nil, err
+		}
+		return logical(OpNot, e), nil
+	}
+	e, err := l.row(x.X)
+	if err != nil {
+		return nil, err
+	}
+	return negate(e, x.At)
+}
+
+func negate(e *Expr, at query.Pos) (*Expr, error) {
+	if e.isUntypedNull() {
+		return e, nil
+	}
+	if err := numeric(e, at); err != nil {
+		return nil, err
+	}
+	zero := constant(value.OfInt(0))
+	if e.Type == value.Real {
+		r := e.Range
+		r.Lo, r.Hi = -r.Hi, -r.Lo
+		return &Expr{Op: OpNeg, Type: e.Type, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}, nil
+	}
+	r, ok := addRange(value.Integer, zero.Range, e.Range, true)
+	if !ok {
+		return nil, tooWide(e, at)
+	}
+	return &Expr{Op: OpNeg, Type: e.Type, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}, nil
+}
+
+// logical builds AND, OR and NOT over Boolean arguments.
+func logical(op Op, args ...*Expr) *Expr {
+	return &Expr{Op: op, Type: value.Boolean, Args: args, Nullable: anyNullable(args)}
+}
+
+func anyNullable(args []*Expr) bool {
+	for _, a := range args {
+		if a.Nullable {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *lowering) is(x *query.Is) (*Expr, error) {
+	var e *Expr
+	var err error
+	if x.What == query.IsNull {
+		e, err = l.row(x.X)
+	} else {
+		e, err = l.condition(x.X)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch x.What {
+	case query.IsNull, query.IsUnknown:
+		e = &Expr{Op: OpNil, Type: value.Boolean, Args: []*Expr{e}}
+	case query.IsTrue:
+		e = &Expr{Op: OpIs, Type: value.Boolean, Args: []*Expr{e}}
+	default: // IS FALSE
+		e = &Expr{Op: OpIs, Type: value.Boolean, Args: []*Expr{logical(OpNot, e)}}
+	}
+	if x.Not {
+		e = logical(OpNot, e)
+	}
+	return e, nil
+}
+
+// unify gives the branches of one value a common type: Integer and Real meet in Real, NULL takes the others' type.
+func unify(args []*Expr, at query.Pos) (value.Type, error) {
+	var t value.Type
+	for _, a := range args {
+		switch {
+		case a.isUntypedNull() || a.Type == t:
+		case t == 0:
+			t = a.Type
+		case isNumber(t) && isNumber(a.Type):
+			t = value.Real
+		case t == value.Date && a.Op == OpConst && a.Type == value.Text:
+		case a.Type == value.Date && t == value.Text:
+			t = value.Date // a text constant before it is read as a date below
+		default:
+			return 0, refuse(at, "", "%s and %s don't mix here", t, a.Type)
+		}
+	}
+	if t == 0 {
+		return 0, refuse(at, "NULL alone has no type", "the type of this expression is not known")
+	}
+	for i, a := range args {
+		c, err := convert(a, t, at)
+		if err != nil {
+			return 0, err
+		}
+		args[i] = c
+	}
+	return t, nil
+}
+
+func isNumber(t value.Type) bool { return t == value.Integer || t == value.Real }
+
+// convert gives e the type t, where that loses nothing: Integer → Real, a text constant → Date, NULL → anything.
+func convert(e *Expr, t value.Type, at query.Pos) (*Expr, error) {
+	switch {
+	case e.Type == t:
+		return e, nil
+	case e.isUntypedNull():
+		return constant(value.NullOf(t)), nil
+	case e.Type == value.Integer && t == value.Real:
+		return toReal(e), nil
+	case e.Op == OpConst && e.Type == value.Text && t == value.Date:
+		v, err := value.Parse(value.Date, e.Const.Text)
+		if err != nil {
+			return nil, refuse(at, "write it as '2026-01-31'", "%q is not a date", e.Const.Text)
+		}
+		return constant(v), nil
+	}
+	return nil, refuse(at, "", "%s and %s don't mix here", t, e.Type)
+}
+
+func toReal(e *Expr) *Expr {
+	r := realRange(0, float64(e.Range.IntLo), float64(e.Range.IntHi))
+	if e.Op == OpConst {
+		return constant(value.OfReal(float64(e.Const.Int)))
+	}
+	if exactReal(e.Range) {
+		r = Range{Lo: float64(e.Range.IntLo), Hi: float64(e.Range.IntHi)}
+	}
+	return &Expr{Op: OpToReal, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}
+}
+
+// exactReal holds where every integer of the range is a double.
+func exactReal(r Range) bool { return max(absInt(r.IntLo), absInt(r.IntHi)) <= 1<<53 }
+
+func numeric(e *Expr, at query.Pos) error {
+	if !isNumber(e.Type) {
+		return refuse(at, "", "a number is needed here, and this is of type %s", e.Type)
+	}
+	return nil
+}
+
+// tooWide refuses arithmetic whose result could leave the numbers' range, and names the columns to blame.
+func tooWide(e *Expr, at query.Pos) *Error {
+	var unbounded []string
+	e.Walk(func(x *Expr) {
+		if x.Op == OpColumn && isUnbounded(x) {
+			unbounded = append(unbounded, x.Name)
+		}
+	})
+	if len(unbounded) > 0 {
+		return refuse(at, "the owner can declare bounds in the policy; or bound it here: LEAST(GREATEST(x, low), high)",
+			"column %s has no declared bounds, so it may be compared but not computed with", strings.Join(unbounded, ", "))
+	}
+	return refuse(at, "narrow the arguments with LEAST and GREATEST", "this could overflow or underflow, given the declared bounds")
+}
+
+func isUnbounded(x *Expr) bool {
+	if x.Type == value.Integer {
+		return x.Range.IntLo < -maxInteger || x.Range.IntHi > maxInteger
+	}
+	return x.Type == value.Real && !x.Range.sound()
+}

@@ -1,0 +1,161 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/query"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// Kind is what a measure adds up.
+type Kind string
+
+// The kinds of measure.
+const (
+	CountRows  Kind = "rows"   // rows
+	CountValue Kind = "values" // rows in which X is not NULL
+	CountUnits Kind = "units"  // units with at least one row
+	Sum        Kind = "sum"    // X, of the rows in which it is not NULL
+)
+
+// Measure is one bounded linear query, asked of every cell at once: a vector of integer sums in units of 2^Grid.
+//
+// Each row contributes an integer that is a pure function of that row alone:
+// clamp(rint(X / 2^Grid) − Centre, Lo, Hi), and 1 for a count. Everything above a row is integer addition, so neither the
+// order of rows nor a float can change what one unit contributes (soundness: the sensitivity is read from these integers).
+type Measure struct {
+	Kind   Kind
+	X      *Expr // CountValue, Sum
+	Grid   int   // the grid's unit is 2^Grid
+	Centre int64 // in grid units; subtracted from each row's value
+	Lo, Hi int64 // in grid units, after centring; what one row contributes lies between
+
+	Sensitivity *big.Int        // L1 over all cells, in grid units
+	Epsilon     privacy.Epsilon // its share of the price
+	Scale       *big.Rat        // of the discrete Laplace noise on each cell, in grid units: Sensitivity / Epsilon
+	Rounding    *big.Int        // rounding to the grid moves a cell by at most so many grid units
+}
+
+// MaxRows is the largest sealed table. With it, no sum of 62-bit integers overflows 128 bits.
+const MaxRows = 1 << 32
+
+const (
+	// gridBits: a Real measure's largest contribution is between 2^(gridBits-1) and 2^gridBits grid units. With MaxRows rows
+	// rounded by half a unit each, rounding stays below 2^(31-gridBits+1) of the noise's scale at ε = 1.
+	gridBits = 46
+	// maxGridded bounds |X| in grid units, so that the engine's 64-bit integers hold it doubled and centred.
+	maxGridded = 60
+)
+
+// countMeasure counts rows, values or units.
+func countMeasure(kind Kind, x *Expr) *Measure {
+	return &Measure{Kind: kind, X: x, Lo: 0, Hi: 1, Rounding: new(big.Int)}
+}
+
+// sumMeasure sums X, centred about the middle of its range on request.
+func sumMeasure(x *Expr, centred bool, at query.Pos) (*Measure, error) {
+	if x.Type == value.Integer {
+		return integerSum(x, centred, at)
+	}
+	return realSum(x, centred, at)
+}
+
+// integerSum is exact. Where the middle of the range is a half, the grid is halves.
+func integerSum(x *Expr, centred bool, at query.Pos) (*Measure, error) {
+	lo, hi := x.Range.IntLo, x.Range.IntHi
+	if max(absInt(lo), absInt(hi)) >= 1<<(maxGridded-1) {
+		return nil, boundsNeeded(x, at)
+	}
+	m := &Measure{Kind: Sum, X: x, Lo: lo, Hi: hi, Rounding: new(big.Int)}
+	if !centred {
+		return m, nil
+	}
+	if (lo+hi)%2 != 0 {
+		m.Grid, lo, hi = -1, 2*lo, 2*hi
+	}
+	m.Centre = (lo + hi) / 2
+	m.Lo, m.Hi = lo-m.Centre, hi-m.Centre
+	return m, nil
+}
+
+// realSum rounds each row to a grid so fine that rounding stays far below the noise.
+func realSum(x *Expr, centred bool, at query.Pos) (*Measure, error) {
+	lo, hi := x.Range.Lo, x.Range.Hi
+	if x.Range.maxAbs() > math.Ldexp(1, 100) {
+		return nil, boundsNeeded(x, at)
+	}
+	middle := 0.0
+	if centred {
+		middle = lo + (hi-lo)/2
+	}
+	reach := math.Max(math.Abs(lo-middle), math.Abs(hi-middle))
+	m := &Measure{Kind: Sum, X: x, Rounding: new(big.Int).Lsh(big.NewInt(1), 31)} // MaxRows rows, half a unit each
+	m.Grid = max(exponentAbove(reach)-gridBits, exponentAbove(x.Range.maxAbs())-maxGridded)
+	// The grid is a power of two: the divisions are exact but for results below the smallest double, which round to 0.
+	m.Centre = int64(math.RoundToEven(math.Ldexp(middle, -m.Grid)))
+	m.Lo = int64(math.Floor(math.Ldexp(lo, -m.Grid))) - m.Centre
+	m.Hi = int64(math.Ceil(math.Ldexp(hi, -m.Grid))) - m.Centre
+	return m, nil
+}
+
+func boundsNeeded(x *Expr, at query.Pos) error {
+	if x.anyColumn(isUnbounded) {
+		return tooWide(x, at)
+	}
+	return refuse(at, "bound it: LEAST(GREATEST(x, low), high)", "the values to be added have bounds too wide for a sensitivity")
+}
+
+func (e *Expr) anyColumn(is func(*Expr) bool) bool {
+	found := false
+	e.Walk(func(x *Expr) { found = found || x.Op == OpColumn && is(x) })
+	return found
+}
+
+// String is the measure's canonical text, without its share of the price.
+func (m *Measure) String() string {
+	x := ""
+	if m.X != nil {
+		x = " " + m.X.String()
+	}
+	return fmt.Sprintf("%s%s grid=%d centre=%d clamp=[%d,%d]", m.Kind, x, m.Grid, m.Centre, m.Lo, m.Hi)
+}
+
+// Caps bound what one unit may contribute to an answer, and are enforced by the engine in every question.
+type Caps struct {
+	Rows   int64 // at most so many rows of a unit count; 1 for a row unit
+	Groups int64 // at most so many cells may hold rows of a unit; 1 for a row unit or an answer of one cell
+}
+
+// sensitivity is the L1 distance that the measure's vector of cells can move between neighbours, in grid units.
+//
+// Proof. Let a unit's contribution to the vector be c, the sum of its at most Rows kept rows, each an integer in [Lo, Hi]
+// put in one cell. Other units' contributions do not depend on it: which rows and cells a unit keeps is decided by its own
+// rows alone. So ‖c‖₁ ≤ Rows·max(|Lo|, |Hi|); for CountUnits c has at most Groups ones.
+// Add/remove: the vectors differ by c. Change-one: by c − c′, so by at most 2‖c‖₁; with one cell, c and c′ both lie in
+// [Rows·min(Lo, 0), Rows·max(Hi, 0)], so by at most the length of that interval.
+// At least 1 is returned: a sum that is constant by its bounds gets noise all the same.
+func (m *Measure) sensitivity(n privacy.Neighbours, caps Caps, grouped bool) *big.Int {
+	times, lo, hi := caps.Rows, min(m.Lo, 0), max(m.Hi, 0)
+	if m.Kind == CountUnits {
+		times = caps.Groups
+	}
+	reach := big.NewInt(max(-lo, hi))
+	switch {
+	case n == privacy.AddRemove:
+	case grouped:
+		reach.Lsh(reach, 1)
+	default:
+		reach = new(big.Int).Add(big.NewInt(hi), big.NewInt(-lo))
+	}
+	reach.Mul(reach, big.NewInt(times))
+	if reach.Sign() == 0 {
+		reach.SetInt64(1)
+	}
+	return reach
+}
+
+// Rounds reports that rows are rounded to the grid: X is Real.
+func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real }

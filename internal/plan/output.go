@@ -1,0 +1,237 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// Func is an aggregate function.
+type Func string
+
+// The aggregate functions.
+const (
+	CountFunc Func = "count"
+	SumFunc   Func = "sum"
+	Average   Func = "avg"
+)
+
+// Aggregate is one aggregate of the question, over one or two measures of the plan.
+type Aggregate struct {
+	Func       Func
+	Sum, Count *Measure // SumFunc has Sum, CountFunc has Count, Average both
+	Lo, Hi     float64  // Average: the bounds of its values
+}
+
+// measure is the one measure of a count or a sum.
+func (a Aggregate) measure() *Measure {
+	if a.Func == SumFunc {
+		return a.Sum
+	}
+	return a.Count
+}
+
+// Measures are the aggregate's measures, the sum first.
+func (a Aggregate) Measures() []*Measure {
+	if a.Func == Average {
+		return []*Measure{a.Sum, a.Count}
+	}
+	return []*Measure{a.measure()}
+}
+
+// Output is one column of the answer: a key, or something computed from released measures.
+type Output struct {
+	Name string
+	Key  int   // the index in Keys, where Post is nil
+	Post *Post // nil for a key
+}
+
+// OrderBy is one term of ORDER BY over released values.
+type OrderBy struct {
+	Post       *Post
+	Desc       bool
+	NullsFirst bool
+}
+
+func isAggregate(name string) bool { return name == "count" || name == "sum" || name == "avg" }
+
+// outputs lowers the SELECT list.
+func (b *builder) outputs() error {
+	for _, item := range b.tree.Items {
+		post, err := b.post(item.Expr)
+		if err != nil {
+			return err
+		}
+		if post.Op != PostKey && !isNumber(post.Type) {
+			return refuse(item.Expr.Pos(), "put conditions in HAVING", "a column of an answer is a GROUP BY expression or a number")
+		}
+		out := Output{Name: b.outputName(item), Post: post}
+		if post.Op == PostKey {
+			out.Key, out.Post = post.Index, nil
+		}
+		b.plan.Outputs = append(b.plan.Outputs, out)
+	}
+	return nil
+}
+
+// outputName is the alias, or what PostgreSQL would call the column; a repeated name gets a number.
+func (b *builder) outputName(item query.Item) string {
+	name := item.Alias
+	if name == "" {
+		name = "expr"
+		switch x := item.Expr.(type) {
+		case *query.Column:
+			name = x.Name
+		case *query.Call:
+			name = x.Name
+		case *query.Case:
+			name = "case"
+		}
+	}
+	unique := name
+	taken := func(n string) bool {
+		return slices.ContainsFunc(b.plan.Outputs, func(o Output) bool { return o.Name == n })
+	}
+	for i := 2; taken(unique); i++ {
+		unique = fmt.Sprintf("%s_%d", name, i)
+	}
+	return unique
+}
+
+func (b *builder) having() (err error) {
+	if b.tree.Having == nil {
+		return nil
+	}
+	b.plan.Having, err = b.postCondition(b.tree.Having)
+	return err
+}
+
+func (b *builder) orderBy() error {
+	for _, o := range b.tree.OrderBy {
+		post, err := b.post(b.resolveOutput(o.Expr))
+		if err != nil {
+			return err
+		}
+		by := OrderBy{Post: post, Desc: o.Desc, NullsFirst: o.Desc} // PostgreSQL's default
+		if o.NullsFirst != nil {
+			by.NullsFirst = *o.NullsFirst
+		}
+		b.plan.Order = append(b.plan.Order, by)
+	}
+	return nil
+}
+
+// resolveAlias gives what GROUP BY 1 or GROUP BY alias stands for; a column of that name comes first.
+func (b *builder) resolveAlias(x query.Expr) query.Expr {
+	if c, ok := x.(*query.Column); ok && c.Table == "" && b.table.Column(c.Name) != nil {
+		return x
+	}
+	return b.resolveOutput(x)
+}
+
+// resolveOutput gives what ORDER BY 1 or ORDER BY alias stands for.
+func (b *builder) resolveOutput(x query.Expr) query.Expr {
+	switch x := x.(type) {
+	case *query.Literal:
+		n, err := strconv.Atoi(x.Text)
+		if x.Kind == query.IntegerLiteral && err == nil && n >= 1 && n <= len(b.tree.Items) {
+			return b.tree.Items[n-1].Expr
+		}
+	case *query.Column:
+		for _, item := range b.tree.Items {
+			if x.Table == "" && item.Alias == x.Name {
+				return item.Expr
+			}
+		}
+	}
+	return x
+}
+
+// aggregate finds or adds the aggregate of a call, and returns its index.
+func (b *builder) aggregate(x *query.Call) (int, error) {
+	a, err := b.newAggregate(x)
+	if err != nil {
+		return 0, err
+	}
+	a.Sum, a.Count = b.share(a.Sum), b.share(a.Count)
+	same := func(o Aggregate) bool { return o.Func == a.Func && o.Sum == a.Sum && o.Count == a.Count }
+	if i := slices.IndexFunc(b.plan.Aggregates, same); i >= 0 {
+		return i, nil
+	}
+	b.plan.Aggregates = append(b.plan.Aggregates, a)
+	return len(b.plan.Aggregates) - 1, nil
+}
+
+// share returns the plan's measure that is the same as m, adding it if it is new.
+func (b *builder) share(m *Measure) *Measure {
+	if m == nil {
+		return nil
+	}
+	for _, o := range b.plan.Measures {
+		if o.String() == m.String() {
+			return o
+		}
+	}
+	b.plan.Measures = append(b.plan.Measures, m)
+	return m
+}
+
+func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
+	if x.Name == "count" && x.Star {
+		return Aggregate{Func: CountFunc, Count: countMeasure(CountRows, nil)}, nil
+	}
+	if x.Star || len(x.Args) != 1 {
+		return Aggregate{}, refuse(x.At, "", "%s takes one argument", x.Name)
+	}
+	if x.Distinct {
+		return b.countDistinct(x)
+	}
+	e, err := b.row(x.Args[0])
+	if err != nil {
+		return Aggregate{}, err
+	}
+	if e.isUntypedNull() {
+		return Aggregate{}, refuse(x.At, "", "an aggregate of NULL says nothing")
+	}
+	if x.Name == "count" {
+		return Aggregate{Func: CountFunc, Count: countMeasure(CountValue, e)}, nil
+	}
+	if e.Type == value.Boolean {
+		return Aggregate{}, refuse(x.At, "write CASE WHEN … THEN 1 ELSE 0 END, or CAST(… AS INTEGER)", "%s needs a number, not a boolean", x.Name)
+	}
+	if err := numeric(e, x.At); err != nil {
+		return Aggregate{}, err
+	}
+	sum, err := sumMeasure(e, x.Name == "avg", x.At)
+	if err != nil {
+		return Aggregate{}, err
+	}
+	if x.Name == "sum" {
+		return Aggregate{Func: SumFunc, Sum: sum}, nil
+	}
+	a := Aggregate{Func: Average, Sum: sum, Count: countMeasure(CountValue, e), Lo: e.Range.Lo, Hi: e.Range.Hi}
+	if e.Type == value.Integer {
+		a.Lo, a.Hi = float64(e.Range.IntLo), float64(e.Range.IntHi)
+	}
+	return a, nil
+}
+
+// countDistinct admits COUNT(DISTINCT unit) only: other distinct values may each depend on many units.
+func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
+	unit := b.table.Unit
+	c, ok := x.Args[0].(*query.Column)
+	if x.Name != "count" || !ok || unit.IsRow() || c.Name != unit.Column {
+		hint := "COUNT(*) counts rows"
+		if !unit.IsRow() {
+			hint = fmt.Sprintf("COUNT(DISTINCT %s) counts units", unit.Column)
+		}
+		return Aggregate{}, refuse(x.At, hint, "DISTINCT is supported for the unit's column only")
+	}
+	if _, err := b.column(c); err != nil {
+		return Aggregate{}, err
+	}
+	return Aggregate{Func: CountFunc, Count: countMeasure(CountUnits, nil)}, nil
+}

@@ -1,0 +1,272 @@
+// Package plan turns a question and a policy into everything that an answer needs: the bounded aggregate that an engine
+// runs, how far one unit can move it, the noise, the price, and what is computed from the released numbers. It never sees
+// data, so that nothing it decides, refuses or prints can reveal any.
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/privacy"
+)
+
+// Bounded is the aggregate that an engine runs over one sealed table: the only form of access to rows that there is.
+//
+// Its meaning: take the rows whose unit is not NULL, with every column cleaned; keep those where Where is true and every
+// key is one of its known values; of each unit keep at most Caps.Rows rows and then at most Caps.Groups cells, chosen by
+// that unit's own rows alone; give, for every cell, each measure's integer sum.
+type Bounded struct {
+	Table    string
+	Unit     *Column // nil where each row is a unit
+	Columns  []Column
+	Where    *Expr // nil for all rows
+	Keys     []Key // in canonical order
+	Measures []*Measure
+	Caps     Caps
+}
+
+// Cells is how many cells an answer has: the product of the keys' numbers of values.
+func (b *Bounded) Cells() int {
+	n := 1
+	for i := range b.Keys {
+		n *= len(b.Keys[i].Values)
+	}
+	return n
+}
+
+// Plan is one question, decided.
+type Plan struct {
+	Bounded
+	Neighbours privacy.Neighbours
+	Price      privacy.Epsilon
+	Aggregates []Aggregate // in order of first use
+	Outputs    []Output
+	Having     *Post
+	Order      []OrderBy
+	Limit      *int64
+	Offset     int64
+
+	digest string
+}
+
+// Request is a question with what its asker chose.
+type Request struct {
+	SQL     string
+	Epsilon privacy.Epsilon // zero: the policy's default price
+}
+
+// Build plans a question. Every error is a *query.Error or an *Error, and a function of the request and the policy alone.
+func Build(p *policy.Policy, r Request) (*Plan, error) {
+	tree, err := query.Parse(r.SQL)
+	if err != nil {
+		return nil, err
+	}
+	table, err := tableOf(p, tree)
+	if err != nil {
+		return nil, err
+	}
+	price, err := priceOf(p, r.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{
+		lowering: lowering{table: table, alias: aliasOf(tree)},
+		tree:     tree,
+		plan:     &Plan{Neighbours: p.Population.Neighbours, Price: price, digest: p.Digest()},
+	}
+	return b.build()
+}
+
+func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
+	if t := p.Table(tree.From.Table); t != nil {
+		if t.Public {
+			return nil, refuse(tree.From.At, "read its source directly: it is public", "table %q is public and holds nothing to protect", t.Name)
+		}
+		return t, nil
+	}
+	var names []string
+	for _, t := range p.Tables {
+		names = append(names, t.Name)
+	}
+	return nil, refuse(tree.From.At, nearest(tree.From.Table, names), "there is no table %q", tree.From.Table)
+}
+
+func aliasOf(tree *query.Select) string {
+	if tree.From.Alias != "" {
+		return tree.From.Alias
+	}
+	return tree.From.Table
+}
+
+func priceOf(p *policy.Policy, asked privacy.Epsilon) (privacy.Epsilon, error) {
+	if asked.IsZero() {
+		return p.Price.Default, nil
+	}
+	if asked.Cmp(p.Price.Maximum) > 0 {
+		return privacy.Epsilon{}, &Error{
+			Message: fmt.Sprintf("a price of ε = %s is above the policy's maximum of %s for one question", asked, p.Price.Maximum),
+			Hint:    "ask for a smaller --epsilon",
+		}
+	}
+	return asked, nil
+}
+
+// builder puts one plan together.
+type builder struct {
+	lowering
+	tree    *query.Select
+	plan    *Plan
+	grouped []Key // the GROUP BY expressions, in the question's order
+	place   []int // of each grouped expression among the plan's keys
+}
+
+func (b *builder) build() (*Plan, error) {
+	steps := []func() error{b.where, b.groupBy, b.outputs, b.having, b.orderBy, b.caps, b.split}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
+	b.plan.Limit = b.tree.Limit
+	if b.tree.Offset != nil {
+		b.plan.Offset = *b.tree.Offset
+	}
+	return b.plan, nil
+}
+
+func (b *builder) where() (err error) {
+	if b.tree.Where != nil {
+		b.plan.Where, err = b.condition(b.tree.Where)
+	}
+	return err
+}
+
+func (b *builder) groupBy() error {
+	cells := 1
+	for _, x := range b.tree.GroupBy {
+		e, err := b.row(b.resolveAlias(x))
+		if err != nil {
+			return err
+		}
+		if e.isUntypedNull() {
+			return refuse(x.Pos(), "", "NULL is not a group")
+		}
+		k, err := b.key(e, x.Pos())
+		if err != nil {
+			return err
+		}
+		b.grouped = append(b.grouped, k)
+		if cells *= max(len(k.Values), 1); cells > MaxCells {
+			return refuse(x.Pos(), "group by fewer or coarser expressions", "the answer would have more than %d cells", MaxCells)
+		}
+	}
+	b.plan.Keys, b.place = sortKeys(b.grouped)
+	return nil
+}
+
+// caps fixes what one unit may contribute, and the unit's column.
+func (b *builder) caps() error {
+	unit := b.table.Unit
+	b.plan.Caps = Caps{Rows: 1, Groups: 1}
+	if unit.IsRow() {
+		return nil
+	}
+	if _, err := b.column(&query.Column{Name: unit.Column}); err != nil {
+		return err
+	}
+	for i := range b.columns {
+		if b.columns[i].Name == unit.Column {
+			b.plan.Unit = &b.columns[i]
+		}
+	}
+	b.plan.Caps.Rows = unit.RowsPerUnit
+	if len(b.plan.Keys) > 0 {
+		b.plan.Caps.Groups = min(unit.MaxGroups, unit.RowsPerUnit)
+	}
+	return nil
+}
+
+// split divides the price: equally among the aggregates, and an average's share in halves for its sum and its count. A
+// measure that several aggregates need is taken once, with their shares together. The shares add up to the price exactly,
+// so that by basic composition the whole answer costs the price.
+func (b *builder) split() error {
+	p := b.plan
+	n := int64(len(p.Aggregates))
+	if n == 0 {
+		return refuse(b.tree.Items[0].Expr.Pos(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
+	}
+	for _, a := range p.Aggregates {
+		if a.Func == Average {
+			a.Sum.Epsilon = a.Sum.Epsilon.Plus(p.Price.Share(1, 2*n))
+			a.Count.Epsilon = a.Count.Epsilon.Plus(p.Price.Share(1, 2*n))
+			continue
+		}
+		a.measure().Epsilon = a.measure().Epsilon.Plus(p.Price.Share(1, n))
+	}
+	slices.SortStableFunc(p.Measures, func(x, y *Measure) int { return strings.Compare(x.String(), y.String()) })
+	for _, m := range p.Measures {
+		m.Sensitivity = m.sensitivity(p.Neighbours, p.Caps, len(p.Keys) > 0)
+		scale, err := privacy.LaplaceScale(m.Sensitivity, m.Epsilon)
+		if err != nil {
+			return refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
+		}
+		m.Scale = scale
+	}
+	return nil
+}
+
+// Canonical is the text that two plans share exactly if they release the same: the bounded aggregate with its bounds, its
+// noise and its price, the policy, and the published version of the sealed table. What is computed from the released
+// numbers afterwards (names, order, HAVING, confidence, format) is no part of it.
+func (p *Plan) Canonical(version int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "policy %s\ntable %q version %d\nneighbours %s\n", p.digest, p.Table, version, p.Neighbours)
+	fmt.Fprintf(&b, "price %s\ncaps rows=%d groups=%d\n", p.Price, p.Caps.Rows, p.Caps.Groups)
+	if p.Where != nil {
+		fmt.Fprintf(&b, "where %s\n", p.Where)
+	}
+	for _, k := range p.Keys {
+		fmt.Fprintf(&b, "key %s %q\n", k.Expr, k.Values)
+	}
+	for _, m := range p.Measures {
+		fmt.Fprintf(&b, "measure %s laplace scale=%s epsilon=%s\n", m, m.Scale.RatString(), m.Epsilon)
+	}
+	return b.String()
+}
+
+// Key is the replay key: the digest of Canonical.
+func (p *Plan) Key(version int) string {
+	sum := sha256.Sum256([]byte(p.Canonical(version)))
+	return hex.EncodeToString(sum[:])
+}
+
+// Sensitivity is the L1 distance that the whole answer's vector of measures can move between neighbours, in the measures'
+// own units (not the grid's).
+func (p *Plan) Sensitivity() *big.Rat {
+	total := new(big.Rat)
+	for _, m := range p.Measures {
+		total.Add(total, m.Units(m.Sensitivity))
+	}
+	return total
+}
+
+// Units converts a number of grid units to the measure's own unit.
+func (m *Measure) Units(n *big.Int) *big.Rat {
+	return new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Unit())
+}
+
+// Unit is the grid's unit, 2^Grid.
+func (m *Measure) Unit() *big.Rat {
+	one := big.NewInt(1)
+	if m.Grid < 0 {
+		return new(big.Rat).SetFrac(one, new(big.Int).Lsh(one, uint(-m.Grid)))
+	}
+	return new(big.Rat).SetInt(new(big.Int).Lsh(one, uint(m.Grid)))
+}

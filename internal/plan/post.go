@@ -1,0 +1,323 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// PostOp is an operation on released values.
+type PostOp string
+
+// The operations on released values: post-processing, which costs nothing. A number computed from NULL, or by dividing
+// by 0, is NULL; conditions are three-valued.
+const (
+	PostAggregate PostOp = "aggregate" // Aggregates[Index]
+	PostKey       PostOp = "key"       // Keys[Index]'s value in this row
+	PostConst     PostOp = "const"
+
+	PostNeg      PostOp = "neg"
+	PostAdd      PostOp = "add"
+	PostSub      PostOp = "sub"
+	PostMul      PostOp = "mul"
+	PostDiv      PostOp = "div"
+	PostRound    PostOp = "round" // to Digits decimal places, half away from zero
+	PostAbs      PostOp = "abs"
+	PostLeast    PostOp = "least"
+	PostGreatest PostOp = "greatest"
+
+	PostEq   PostOp = "eq"
+	PostNe   PostOp = "ne"
+	PostLt   PostOp = "lt"
+	PostLe   PostOp = "le"
+	PostGt   PostOp = "gt"
+	PostGe   PostOp = "ge"
+	PostAnd  PostOp = "and"
+	PostOr   PostOp = "or"
+	PostNot  PostOp = "not"
+	PostNull PostOp = "null" // IS NULL
+	PostTrue PostOp = "true" // IS TRUE
+)
+
+// Post is an expression over an answer's released values.
+type Post struct {
+	Op     PostOp
+	Type   value.Type // Integer and Real both mean a number here
+	Args   []*Post
+	Index  int
+	Const  value.Value
+	Digits int
+}
+
+// Walk calls f for p and everything below it.
+func (p *Post) Walk(f func(*Post)) {
+	f(p)
+	for _, a := range p.Args {
+		a.Walk(f)
+	}
+}
+
+var postOps = map[query.BinaryOp]PostOp{
+	query.Add: PostAdd, query.Sub: PostSub, query.Mul: PostMul, query.Div: PostDiv,
+	query.Eq: PostEq, query.Ne: PostNe, query.Lt: PostLt, query.Le: PostLe, query.Gt: PostGt, query.Ge: PostGe,
+	query.And: PostAnd, query.Or: PostOr,
+}
+
+var postFunctions = map[string]PostOp{
+	"round": PostRound, "abs": PostAbs, "least": PostLeast, "greatest": PostGreatest,
+}
+
+// post lowers an expression over released values: a GROUP BY expression, aggregates, constants, and what is computed
+// from them.
+func (b *builder) post(x query.Expr) (*Post, error) {
+	if p, ok := b.postKey(x); ok {
+		return p, nil
+	}
+	switch x := x.(type) {
+	case *query.Literal:
+		e, err := literal(x)
+		if err != nil {
+			return nil, err
+		}
+		if e.isUntypedNull() {
+			return nil, refuse(x.At, "", "NULL says nothing here")
+		}
+		return &Post{Op: PostConst, Type: e.Type, Const: e.Const}, nil
+	case *query.Column:
+		if _, err := b.column(x); err != nil {
+			return nil, err
+		}
+		return nil, refuse(x.At, "add it to GROUP BY, or use COUNT, SUM or AVG of it", "column %q stands outside any aggregate", x.Name)
+	case *query.Call:
+		return b.postCall(x)
+	case *query.Unary:
+		return b.postUnary(x)
+	case *query.Binary:
+		return b.postBinary(x)
+	case *query.Between:
+		return b.postBetween(x)
+	case *query.In:
+		return b.postIn(x)
+	case *query.Is:
+		return b.postIs(x)
+	case *query.Cast:
+		return nil, refuse(x.At, "use ROUND", "CAST of a released value is not supported")
+	}
+	return nil, refuse(x.Pos(), "use aggregates, constants, + - * / and ROUND",
+		"this expression is not supported outside an aggregate unless it stands in GROUP BY")
+}
+
+// postKey recognises a GROUP BY expression, by what it computes.
+func (b *builder) postKey(x query.Expr) (*Post, bool) {
+	if len(b.grouped) == 0 {
+		return nil, false
+	}
+	probe := lowering{table: b.table, alias: b.alias, columns: slices.Clone(b.columns)}
+	e, err := probe.row(x)
+	if err != nil {
+		return nil, false
+	}
+	for i, k := range b.grouped {
+		if k.Expr.String() == e.String() {
+			return &Post{Op: PostKey, Type: e.Type, Index: b.place[i]}, true
+		}
+	}
+	return nil, false
+}
+
+func (b *builder) posts(xs ...query.Expr) ([]*Post, error) {
+	out := make([]*Post, len(xs))
+	for i, x := range xs {
+		p, err := b.post(x)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = p
+	}
+	return out, nil
+}
+
+func (b *builder) postCall(x *query.Call) (*Post, error) {
+	if isAggregate(x.Name) {
+		i, err := b.aggregate(x)
+		if err != nil {
+			return nil, err
+		}
+		return &Post{Op: PostAggregate, Type: value.Real, Index: i}, nil
+	}
+	op, ok := postFunctions[x.Name]
+	if !ok {
+		names := append(slices.Collect(maps.Keys(postFunctions)), "count", "sum", "avg")
+		slices.Sort(names)
+		return nil, refuse(x.At, nearest(x.Name, names), "there is no function %q over released values", x.Name)
+	}
+	digits := 0
+	args := x.Args
+	if op == PostRound && len(args) == 2 {
+		d, ok := smallInteger(args[1])
+		if !ok {
+			return nil, refuse(args[1].Pos(), "", "ROUND's second argument is a constant from 0 to 15")
+		}
+		digits, args = d, args[:1]
+	}
+	if len(args) == 0 || (op == PostRound || op == PostAbs) && len(args) != 1 || x.Star || x.Distinct {
+		return nil, refuse(x.At, "", "wrong arguments for %s", x.Name)
+	}
+	ps, err := b.posts(args...)
+	if err != nil {
+		return nil, err
+	}
+	return numbers(&Post{Op: op, Type: value.Real, Args: ps, Digits: digits}, x.At)
+}
+
+func smallInteger(x query.Expr) (int, bool) {
+	e, ok := x.(*query.Literal)
+	if !ok || e.Kind != query.IntegerLiteral {
+		return 0, false
+	}
+	v, err := value.Parse(value.Integer, e.Text)
+	return int(v.Int), err == nil && v.Int >= 0 && v.Int <= 15
+}
+
+// numbers checks that every argument is a number.
+func numbers(p *Post, at query.Pos) (*Post, error) {
+	for _, a := range p.Args {
+		if !isNumber(a.Type) {
+			return nil, refuse(at, "", "a number is needed here, and this is of type %s", a.Type)
+		}
+	}
+	return p, nil
+}
+
+func (b *builder) postUnary(x *query.Unary) (*Post, error) {
+	if x.Op == query.Not {
+		p, err := b.postCondition(x.X)
+		if err != nil {
+			return nil, err
+		}
+		return &Post{Op: PostNot, Type: value.Boolean, Args: []*Post{p}}, nil
+	}
+	ps, err := b.posts(x.X)
+	if err != nil {
+		return nil, err
+	}
+	return numbers(&Post{Op: PostNeg, Type: value.Real, Args: ps}, x.At)
+}
+
+func (b *builder) postBinary(x *query.Binary) (*Post, error) {
+	op, ok := postOps[x.Op]
+	if !ok {
+		return nil, refuse(x.At, "", "this operator is not supported on released values")
+	}
+	if op == PostAnd || op == PostOr {
+		l, err := b.postCondition(x.L)
+		if err != nil {
+			return nil, err
+		}
+		r, err := b.postCondition(x.R)
+		if err != nil {
+			return nil, err
+		}
+		return &Post{Op: op, Type: value.Boolean, Args: []*Post{l, r}}, nil
+	}
+	ps, err := b.posts(x.L, x.R)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := comparisons[x.Op]; ok {
+		return postCompare(op, ps[0], ps[1], x.At)
+	}
+	return numbers(&Post{Op: op, Type: value.Real, Args: ps}, x.At)
+}
+
+func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {
+	if l.Type == value.Date && r.Op == PostConst && r.Type == value.Text {
+		v, err := value.Parse(value.Date, r.Const.Text)
+		if err != nil {
+			return nil, refuse(at, "write it as '2026-01-31'", "%q is not a date", r.Const.Text)
+		}
+		r = &Post{Op: PostConst, Type: value.Date, Const: v}
+	}
+	if l.Type != r.Type && !(isNumber(l.Type) && isNumber(r.Type)) {
+		return nil, refuse(at, "", "%s and %s cannot be compared", l.Type, r.Type)
+	}
+	return &Post{Op: op, Type: value.Boolean, Args: []*Post{l, r}}, nil
+}
+
+func (b *builder) postBetween(x *query.Between) (*Post, error) {
+	ps, err := b.posts(x.X, x.Lo, x.Hi)
+	if err != nil {
+		return nil, err
+	}
+	lo, err := postCompare(PostGe, ps[0], ps[1], x.At)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := postCompare(PostLe, ps[0], ps[2], x.At)
+	if err != nil {
+		return nil, err
+	}
+	return postNegated(&Post{Op: PostAnd, Type: value.Boolean, Args: []*Post{lo, hi}}, x.Not), nil
+}
+
+func (b *builder) postIn(x *query.In) (*Post, error) {
+	ps, err := b.posts(append([]query.Expr{x.X}, x.List...)...)
+	if err != nil {
+		return nil, err
+	}
+	var or *Post
+	for _, p := range ps[1:] {
+		eq, err := postCompare(PostEq, ps[0], p, x.At)
+		if err != nil {
+			return nil, err
+		}
+		if or == nil {
+			or = eq
+			continue
+		}
+		or = &Post{Op: PostOr, Type: value.Boolean, Args: []*Post{or, eq}}
+	}
+	return postNegated(or, x.Not), nil
+}
+
+func (b *builder) postIs(x *query.Is) (*Post, error) {
+	var p *Post
+	var err error
+	if x.What == query.IsNull {
+		p, err = b.post(x.X)
+	} else {
+		p, err = b.postCondition(x.X)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch x.What {
+	case query.IsNull, query.IsUnknown:
+		p = &Post{Op: PostNull, Type: value.Boolean, Args: []*Post{p}}
+	case query.IsTrue:
+		p = &Post{Op: PostTrue, Type: value.Boolean, Args: []*Post{p}}
+	default: // IS FALSE
+		p = &Post{Op: PostTrue, Type: value.Boolean, Args: []*Post{{Op: PostNot, Type: value.Boolean, Args: []*Post{p}}}}
+	}
+	return postNegated(p, x.Not), nil
+}
+
+func postNegated(p *Post, not bool) *Post {
+	if not {
+		return &Post{Op: PostNot, Type: value.Boolean, Args: []*Post{p}}
+	}
+	return p
+}
+
+func (b *builder) postCondition(x query.Expr) (*Post, error) {
+	p, err := b.post(x)
+	if err != nil {
+		return nil, err
+	}
+	if p.Type != value.Boolean {
+		return nil, refuse(x.Pos(), "compare it with something", "a condition is needed here, and this is of type %s", p.Type)
+	}
+	return p, nil
+}

@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/value"
+)
+
+// Range bounds the values that an expression may take: the proof that nothing above it overflows, underflows or leaves a
+// function's domain. For an Integer expression IntLo and IntHi bound it. For a Real one Lo and Hi do, and every value but 0
+// has magnitude at least 2^Tiny.
+type Range struct {
+	IntLo, IntHi int64
+	Lo, Hi       float64
+	Tiny         int
+}
+
+// Limits within which arithmetic is admitted. They leave room for the doubling and centring that measures add.
+const (
+	maxInteger  = 1 << 62
+	maxExponent = 900
+	minExponent = -900
+	// tinyColumn: magnitudes below 2^tinyColumn are cleaned to 0.
+	tinyColumn = -60
+)
+
+func rangeOf(v value.Value) Range {
+	switch {
+	case v.Null:
+		return Range{}
+	case v.Type == value.Integer, v.Type == value.Date:
+		return Range{IntLo: v.Int, IntHi: v.Int}
+	case v.Type == value.Real:
+		return Range{Lo: v.Real, Hi: v.Real, Tiny: exponentBelow(v.Real)}
+	}
+	return Range{}
+}
+
+// exponentBelow is the largest k with 2^k ≤ |x|, and 0 for 0.
+func exponentBelow(x float64) int {
+	if x == 0 {
+		return 0
+	}
+	_, e := math.Frexp(x)
+	return e - 1
+}
+
+// exponentAbove is the smallest k with |x| ≤ 2^k found from the exponent alone, and 0 for 0.
+func exponentAbove(x float64) int {
+	if x == 0 {
+		return 0
+	}
+	m, e := math.Frexp(math.Abs(x))
+	if m == 0.5 {
+		return e - 1
+	}
+	return e
+}
+
+func (r Range) maxAbs() float64 { return math.Max(math.Abs(r.Lo), math.Abs(r.Hi)) }
+
+// sound reports whether a Real range stays clear of overflow and underflow.
+func (r Range) sound() bool {
+	return r.maxAbs() <= math.Ldexp(1, maxExponent) && r.Tiny >= minExponent
+}
+
+// union is the range of a value that lies in one of the two.
+func (r Range) union(s Range) Range {
+	return Range{
+		IntLo: min(r.IntLo, s.IntLo), IntHi: max(r.IntHi, s.IntHi),
+		Lo: math.Min(r.Lo, s.Lo), Hi: math.Max(r.Hi, s.Hi), Tiny: min(r.Tiny, s.Tiny),
+	}
+}
+
+// outward widens a computed Real bound by some units in the last place: the directed rounding of interval arithmetic. One
+// unit covers the correctly rounded operations; library functions are given four.
+func outward(lo, hi float64, units int) (float64, float64) {
+	for range units {
+		lo, hi = math.Nextafter(lo, math.Inf(-1)), math.Nextafter(hi, math.Inf(1))
+	}
+	return lo, hi
+}
+
+// realRange builds a Real range from the candidates for its ends, rounded outward by one unit.
+func realRange(tiny int, candidates ...float64) Range {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, c := range candidates {
+		lo, hi = math.Min(lo, c), math.Max(hi, c)
+	}
+	lo, hi = outward(lo, hi, 1)
+	return Range{Lo: lo, Hi: hi, Tiny: tiny}
+}
+
+// integerRange builds an Integer range from exact candidates, or reports that one is beyond ±2^62.
+func integerRange(candidates ...*big.Int) (Range, bool) {
+	limit := big.NewInt(maxInteger)
+	lo, hi := candidates[0], candidates[0]
+	for _, c := range candidates {
+		if c.CmpAbs(limit) > 0 {
+			return Range{}, false
+		}
+		if c.Cmp(lo) < 0 {
+			lo = c
+		}
+		if c.Cmp(hi) > 0 {
+			hi = c
+		}
+	}
+	return Range{IntLo: lo.Int64(), IntHi: hi.Int64()}, true
+}
+
+func (r Range) bigEnds() (lo, hi *big.Int) { return big.NewInt(r.IntLo), big.NewInt(r.IntHi) }
+
+// addRange is the range of l + r, or of l − r with minus.
+//
+// A double of magnitude at least 2^t is a multiple of 2^(t−52), so a sum of two is 0 or at least 2^(min(t)−52).
+func addRange(t value.Type, l, r Range, minus bool) (Range, bool) {
+	if t == value.Integer {
+		llo, lhi := l.bigEnds()
+		rlo, rhi := r.bigEnds()
+		if minus {
+			rlo, rhi = new(big.Int).Neg(rhi), new(big.Int).Neg(rlo)
+		}
+		return integerRange(new(big.Int).Add(llo, rlo), new(big.Int).Add(lhi, rhi))
+	}
+	if minus {
+		r.Lo, r.Hi = -r.Hi, -r.Lo
+	}
+	s := realRange(min(l.Tiny, r.Tiny)-52, l.Lo+r.Lo, l.Hi+r.Hi)
+	return s, s.sound()
+}
+
+func mulRange(t value.Type, l, r Range) (Range, bool) {
+	if t == value.Integer {
+		var c []*big.Int
+		llo, lhi := l.bigEnds()
+		rlo, rhi := r.bigEnds()
+		for _, x := range []*big.Int{llo, lhi} {
+			for _, y := range []*big.Int{rlo, rhi} {
+				c = append(c, new(big.Int).Mul(x, y))
+			}
+		}
+		return integerRange(c...)
+	}
+	s := realRange(l.Tiny+r.Tiny, l.Lo*r.Lo, l.Lo*r.Hi, l.Hi*r.Lo, l.Hi*r.Hi)
+	return s, s.sound()
+}
+
+// divRange is the range of l / r over divisors other than 0, whose magnitude is at least 2^r.Tiny.
+func divRange(l, r Range) (Range, bool) {
+	bound := l.maxAbs() / math.Ldexp(1, r.Tiny)
+	lo, hi := -bound, bound
+	if l.Lo >= 0 && r.Lo >= 0 || l.Hi <= 0 && r.Hi <= 0 {
+		lo = 0
+	} else if l.Lo >= 0 && r.Hi <= 0 || l.Hi <= 0 && r.Lo >= 0 {
+		hi = 0
+	}
+	if r.Lo > 0 || r.Hi < 0 { // the divisor keeps away from 0
+		c := []float64{l.Lo / r.Lo, l.Lo / r.Hi, l.Hi / r.Lo, l.Hi / r.Hi}
+		lo, hi = math.Max(lo, min4(c)), math.Min(hi, max4(c))
+	}
+	s := realRange(l.Tiny-exponentAbove(r.maxAbs())-1, lo, hi)
+	return s, s.sound()
+}
+
+func min4(c []float64) float64 { return math.Min(math.Min(c[0], c[1]), math.Min(c[2], c[3])) }
+func max4(c []float64) float64 { return math.Max(math.Max(c[0], c[1]), math.Max(c[2], c[3])) }
+
+// modRange is the range of l % r over divisors other than 0: the sign of l, smaller than both in magnitude or equal to l.
+func modRange(l, r Range) Range {
+	m := max(absInt(r.IntLo), absInt(r.IntHi)) - 1
+	m = max(m, 0)
+	return Range{IntLo: max(min(l.IntLo, 0), -m), IntHi: min(max(l.IntHi, 0), m)}
+}
+
+// absInt saturates at the largest integer.
+func absInt(n int64) int64 {
+	switch {
+	case n == math.MinInt64:
+		return math.MaxInt64
+	case n < 0:
+		return -n
+	}
+	return n
+}

@@ -1,0 +1,125 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error is one thing wrong with a policy file. It is for the owner, who wrote the file: it quotes it.
+type Error struct {
+	File         string // as given to Load; "" from Decode
+	Line, Column int    // from 1; 0 where no place can be named
+	Field        string // the path of the field, as in "tables.visits.columns.age.bounds"; "" for the file as a whole
+	Message      string // what is wrong
+	Hint         string // what to write instead; may be empty
+}
+
+// Error writes "file:line:column: field: message (hint)", leaving out what is not known.
+func (e *Error) Error() string {
+	var b strings.Builder
+	switch {
+	case e.File != "" && e.Line > 0:
+		fmt.Fprintf(&b, "%s:%d:%d: ", e.File, e.Line, e.Column)
+	case e.File != "":
+		fmt.Fprintf(&b, "%s: ", e.File)
+	case e.Line > 0:
+		fmt.Fprintf(&b, "line %d:%d: ", e.Line, e.Column)
+	}
+	if e.Field != "" {
+		b.WriteString(e.Field + ": ")
+	}
+	b.WriteString(e.Message)
+	if e.Hint != "" {
+		b.WriteString(" (" + e.Hint + ")")
+	}
+	return b.String()
+}
+
+// Errors is everything that Decode found wrong, in the file's order and never empty. errors.As finds the first *Error.
+type Errors []*Error
+
+// maxErrors bounds what one file may have reported; the rest is counted.
+const maxErrors = 50
+
+// Error writes one error a line.
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives the errors one by one.
+func (es Errors) Unwrap() []error {
+	out := make([]error, len(es))
+	for i, e := range es {
+		out[i] = e
+	}
+	return out
+}
+
+// sorted orders by place and keeps the first maxErrors, with a last line that counts the others.
+func (es Errors) sorted() Errors {
+	slices.SortStableFunc(es, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	if more := len(es) - maxErrors; more > 0 {
+		es = append(es[:maxErrors:maxErrors], &Error{
+			Line: es[maxErrors].Line, Column: es[maxErrors].Column, Message: fmt.Sprintf("and %d more", more),
+		})
+	}
+	return es
+}
+
+// quote writes a text from the file for a message: quoted, and cut where it is long.
+func quote(s string) string {
+	const most = 60
+	if len(s) > most {
+		cut := most
+		for cut > 0 && !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		s = s[:cut] + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// nearest is the known word closest to a mistyped one, or "" where none is close: at most two edits, and fewer than half
+// of the word.
+func nearest(word string, known []string) string {
+	if len(word) > 40 {
+		return ""
+	}
+	best, least := "", 3
+	for _, k := range known {
+		if d := edits(strings.ToLower(word), k); d < least && 2*d < len(k) {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitute := diagonal
+			if a[i] != b[j] {
+				substitute++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitute, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

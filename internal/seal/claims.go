@@ -1,0 +1,222 @@
+package seal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dither/internal/policy"
+)
+
+// ledgerFile, in a home, shows that the home and its budget still exist.
+const ledgerFile = "ledger.log"
+
+// ClaimedError reports that another home answers questions about the same source.
+type ClaimedError struct {
+	Source string // the path, resolved
+	Home   string // the other home
+}
+
+// Error says what the harm would be.
+func (e *ClaimedError) Error() string {
+	return fmt.Sprintf("the source %s is already sealed in the home %s, under that home's own budget: a second budget for "+
+		"the same rows would double what each person in them risks. Ask there, or share the source on purpose", e.Source, e.Home)
+}
+
+// claims is the user's registry of which home sealed which source, by resolved path and by content, kept beside all homes
+// in $XDG_STATE_HOME/dither/claims or ~/.local/state/dither/claims. It is a guard against mistakes, best effort: another
+// user, another machine, an edited copy of a file or a deleted registry pass unnoticed.
+type claims struct {
+	folder string // "": no claim is made
+	inner  string // the table inside a .duckdb file
+	self   holder
+	shared bool
+	now    func() time.Time
+	report *Report
+}
+
+type holder struct {
+	Home     string    `json:"home"`
+	LedgerID string    `json:"ledger_id"`
+	Table    string    `json:"table"`
+	Since    time.Time `json:"since"`
+}
+
+type claimJSON struct {
+	Format  int      `json:"format"`
+	Kind    string   `json:"kind"` // "path" or "content"
+	Subject string   `json:"subject"`
+	Holders []holder `json:"holders"`
+}
+
+func newClaims(home string, t *policy.Table, opt Options, report *Report) *claims {
+	c := &claims{inner: t.Source.Table, shared: opt.Shared, now: func() time.Time { return now(opt).UTC().Truncate(time.Second) }, report: report}
+	if t.Public {
+		return c
+	}
+	if opt.LedgerID == "" {
+		report.warn("this home has no ledger yet, so the source is not claimed for it")
+		return c
+	}
+	getenv := opt.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	state := getenv("XDG_STATE_HOME")
+	if user := getenv("HOME"); !filepath.IsAbs(state) && filepath.IsAbs(user) {
+		state = filepath.Join(user, ".local", "state")
+	}
+	if !filepath.IsAbs(state) {
+		report.warn("neither XDG_STATE_HOME nor HOME is set, so the source is not claimed, nor checked for another home's claim")
+		return c
+	}
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	c.folder = filepath.Join(state, "dither", "claims")
+	c.self = holder{Home: home, LedgerID: opt.LedgerID, Table: t.Name, Since: c.now()}
+	return c
+}
+
+func (c *claims) subjects(path, digest string, rows int64) []claimJSON {
+	list := []claimJSON{{Format: 1, Kind: "path", Subject: path}}
+	if digest != "" && rows > 0 { // files without a row are all alike, and nobody's
+		list = append(list, claimJSON{Format: 1, Kind: "content", Subject: digest})
+	}
+	for i := range list {
+		if c.inner != "" {
+			list[i].Subject += "#" + c.inner
+		}
+	}
+	return list
+}
+
+func (c *claims) file(s claimJSON) string {
+	sum := sha256.Sum256([]byte(s.Kind + ":" + s.Subject))
+	return filepath.Join(c.folder, hex.EncodeToString(sum[:16])+".json")
+}
+
+// check returns a *ClaimedError if another home holds the path.
+func (c *claims) check(path, digest string) error {
+	if c.folder == "" || c.shared {
+		return nil
+	}
+	for _, s := range c.subjects(path, digest, 1) {
+		if _, others := c.judge(c.load(s)); others != "" {
+			return &ClaimedError{Source: path, Home: others}
+		}
+	}
+	return nil
+}
+
+// hold checks path and content, runs publish, and records the claim if that succeeded, all under the registry's lock. A
+// registry that cannot be used is a warning.
+func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publish func() error) error {
+	if c.folder == "" {
+		return publish()
+	}
+	err := os.MkdirAll(c.folder, 0o700)
+	var lock *os.File
+	if err == nil {
+		lock, err = lockFile(ctx, filepath.Join(c.folder, "lock"))
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		c.report.warn("the source could not be claimed for this home: " + err.Error())
+		return publish()
+	}
+	defer lock.Close()
+	var updated []claimJSON
+	for _, s := range c.subjects(path, digest, rows) {
+		loaded := c.load(s)
+		kept, other := c.judge(loaded)
+		if other != "" && !c.shared {
+			return &ClaimedError{Source: path, Home: other}
+		}
+		s.Holders = append(kept, c.self)
+		updated = append(updated, s)
+		c.tell(loaded, kept)
+	}
+	if err := publish(); err != nil {
+		return err
+	}
+	for _, s := range updated {
+		text, err := json.MarshalIndent(s, "", "  ")
+		if err == nil {
+			err = replaceFile(c.file(s), append(text, '\n'))
+		}
+		if err != nil {
+			c.report.warn("the source could not be claimed for this home: " + err.Error())
+			break
+		}
+	}
+	return nil
+}
+
+// load reads who holds a subject; a claim that is missing or damaged is nobody's.
+func (c *claims) load(s claimJSON) []holder {
+	text, err := os.ReadFile(c.file(s))
+	var found claimJSON
+	if err == nil {
+		err = json.Unmarshal(text, &found)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || found.Kind != s.Kind || found.Subject != s.Subject:
+		c.report.warn("a damaged claim on the source was passed over: " + c.file(s))
+		return nil
+	}
+	return found.Holders
+}
+
+// judge returns the holders that stay beside this home, and one that forbids it to seal: another home, alive, with another
+// ledger, unless this home holds the claim already (it was shared).
+func (c *claims) judge(holders []holder) (kept []holder, forbids string) {
+	mine := false
+	for _, h := range holders {
+		switch {
+		case h.Home == c.self.Home:
+			mine = mine || h.LedgerID == c.self.LedgerID
+		case alive(h):
+			kept = append(kept, h)
+			if h.LedgerID != c.self.LedgerID && forbids == "" {
+				forbids = h.Home
+			}
+		}
+	}
+	if mine {
+		forbids = ""
+	}
+	return kept, forbids
+}
+
+// tell puts what the owner should know about the holders into the report.
+func (c *claims) tell(loaded, kept []holder) {
+	for _, h := range kept {
+		if h.LedgerID == c.self.LedgerID {
+			c.report.warn("the home " + h.Home + " has a copy of this home's ledger: what both answer together is not bounded by the budget")
+			continue
+		}
+		c.report.SharedWith = appendNew(c.report.SharedWith, h.Home)
+	}
+	for _, h := range loaded {
+		if h.LedgerID != c.self.LedgerID && (h.Home == c.self.Home || !alive(h)) {
+			c.report.warn("the source was claimed by the home " + h.Home + " under a ledger that is gone; what that one answered is not in this budget")
+		}
+	}
+}
+
+func alive(h holder) bool {
+	_, err := os.Stat(filepath.Join(h.Home, ledgerFile))
+	return !errors.Is(err, fs.ErrNotExist)
+}

@@ -1,0 +1,81 @@
+package seal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"dither/internal/policy"
+)
+
+// ErrNotSealed reports a table that no version of is published.
+var ErrNotSealed = errors.New("the table is not sealed yet: seal it first")
+
+// StaleError reports that the newest version was sealed under another declaration than the table's. It depends on the
+// two declarations alone, never on rows.
+type StaleError struct {
+	Table  string
+	Number int
+}
+
+// Error says to seal again.
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("table %q: its declaration has changed since version %d was sealed: seal it again", e.Table, e.Number)
+}
+
+// Current returns the newest published version of t. It never looks at the source. The error is ErrNotSealed, *StaleError,
+// or a damaged home's.
+func Current(home string, t *policy.Table) (Version, error) {
+	v, err := current(home, t)
+	if err != nil {
+		return Version{}, err
+	}
+	if v.Schema != schemaDigest(t) {
+		return Version{}, &StaleError{Table: t.Name, Number: v.Number}
+	}
+	info, err := os.Stat(v.File)
+	if err != nil {
+		return Version{}, fmt.Errorf("table %q: version %d is missing from the home: seal it again: %w", t.Name, v.Number, err)
+	}
+	if info.Size() != v.Bytes {
+		return Version{}, fmt.Errorf("table %q: version %d is damaged: seal it again", t.Name, v.Number)
+	}
+	return v, nil
+}
+
+func current(home string, t *policy.Table) (Version, error) {
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return Version{}, err
+	}
+	published, err := readManifest(folderOf(home, t.Name), t.Name)
+	if err != nil {
+		return Version{}, fmt.Errorf("table %q: %w", t.Name, err)
+	}
+	if len(published) == 0 {
+		return Version{}, ErrNotSealed
+	}
+	return published[len(published)-1], nil
+}
+
+// Verify reads a version's file and reports whether it still holds the published bytes.
+func Verify(ctx context.Context, v Version) error {
+	f, err := os.Open(v.File)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, &meter{in: f, ctx: ctx}); err != nil {
+		return err
+	}
+	if hex.EncodeToString(hash.Sum(nil)) != v.SHA256 {
+		return fmt.Errorf("table %q: version %d does not hold the bytes that were sealed", v.Table, v.Number)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package seal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"dither/internal/policy"
+)
+
+// manifestFormat is the version of manifest.json that this program writes and the only one that it reads.
+const manifestFormat = 1
+
+// maxManifestBytes bounds what is read of a manifest.
+const maxManifestBytes = 64 << 20
+
+// Version is one published version of a table.
+type Version struct {
+	Table        string
+	Number       int       // 1, 2, …
+	File         string    // the absolute path of its Parquet file
+	SHA256       string    // of the file
+	Bytes        int64     // of the file
+	Rows         int64     // exact: the owner's
+	Sealed       time.Time // UTC, to the second
+	Schema       string    // the digest of the declaration that it was sealed under
+	SourceSHA256 string    // of the source file's bytes
+	SourceBytes  int64
+	Facts        Facts // exact: the owner's
+}
+
+type manifestJSON struct {
+	Format   int           `json:"format"`
+	Table    string        `json:"table"`
+	Versions []versionJSON `json:"versions"` // numbers rise
+}
+
+type versionJSON struct {
+	Number       int       `json:"number"`
+	File         string    `json:"file"` // inside the table's folder
+	SHA256       string    `json:"sha256"`
+	Bytes        int64     `json:"bytes"`
+	Rows         int64     `json:"rows"`
+	Sealed       time.Time `json:"sealed"`
+	Schema       string    `json:"schema"`
+	SourceSHA256 string    `json:"source_sha256"`
+	SourceBytes  int64     `json:"source_bytes"`
+	Facts        Facts     `json:"facts"`
+}
+
+// folderOf is the folder of a table's versions. A table's name may be any text: the folder's is the name's plain letters
+// and a digest of the whole.
+func folderOf(home, table string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(table))
+	sum := sha256.Sum256([]byte(table))
+	return filepath.Join(home, "sealed", plain[:min(len(plain), 40)]+"-"+hex.EncodeToString(sum[:6]))
+}
+
+func versionFile(number int) string { return "v" + strconv.Itoa(number) + ".parquet" }
+
+// readManifest returns the published versions of a table, oldest first, none if there is no manifest.
+func readManifest(folder, table string) ([]Version, error) {
+	path := filepath.Join(folder, "manifest.json")
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxManifestBytes))
+	if err != nil {
+		return nil, err
+	}
+	versions, err := decodeManifest(text, folder, table)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return versions, nil
+}
+
+func decodeManifest(text []byte, folder, table string) ([]Version, error) {
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, fmt.Errorf("the manifest is damaged: %w", err)
+	}
+	if head.Format > manifestFormat {
+		return nil, fmt.Errorf("the manifest has format %d; this program reads %d: use a newer one", head.Format, manifestFormat)
+	}
+	var m manifestJSON
+	strict := json.NewDecoder(bytes.NewReader(text))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&m); err != nil {
+		return nil, fmt.Errorf("the manifest is damaged: %w", err)
+	}
+	if _, err := strict.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("the manifest is damaged: text after its end")
+	}
+	if m.Format != manifestFormat || m.Table != table {
+		return nil, fmt.Errorf("the manifest is damaged: format %d of table %q", m.Format, m.Table)
+	}
+	versions := make([]Version, len(m.Versions))
+	for i, v := range m.Versions {
+		if v.Number < 1 || i > 0 && v.Number <= m.Versions[i-1].Number || v.File != versionFile(v.Number) {
+			return nil, fmt.Errorf("the manifest is damaged: version %d, file %q", v.Number, v.File)
+		}
+		versions[i] = Version{
+			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows,
+			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceBytes: v.SourceBytes, Facts: v.Facts,
+		}
+	}
+	return versions, nil
+}
+
+func encodeManifest(table string, versions []Version) ([]byte, error) {
+	m := manifestJSON{Format: manifestFormat, Table: table}
+	for _, v := range versions {
+		m.Versions = append(m.Versions, versionJSON{
+			Number: v.Number, File: versionFile(v.Number), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows, Sealed: v.Sealed,
+			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceBytes: v.SourceBytes, Facts: v.Facts,
+		})
+	}
+	text, err := json.MarshalIndent(m, "", "  ")
+	return append(text, '\n'), err
+}
+
+// schemaDigest identifies what of a declaration a sealed file depends on: the source and how it is read, the columns with
+// their types and what may be NULL, whose rows they are and how many a unit may have. Bounds, declared values and
+// descriptions are not among it: they are applied in questions. Because the checked declarations are, whether a version
+// still fits one never depends on its rows.
+func schemaDigest(t *policy.Table) string {
+	type column struct {
+		Name, Type string
+		Nullable   bool
+		Invalid    policy.Invalid
+	}
+	columns := make([]column, len(t.Columns))
+	for i, c := range t.Columns {
+		columns[i] = column{c.Name, c.Type.String(), c.Nullable, c.Invalid}
+	}
+	d := t.Source.Dialect
+	if t.Source.Format != policy.CSV {
+		d = policy.Dialect{}
+	}
+	text, err := json.Marshal(struct {
+		Format      policy.Format
+		Path, Inner string
+		Dialect     policy.Dialect
+		Public      bool
+		Unit        string
+		RowsPerUnit int64
+		Columns     []column
+	}{t.Source.Format, t.Source.Path, t.Source.Table, d, t.Public, t.Unit.Column, t.Unit.RowsPerUnit, columns})
+	if err != nil {
+		panic(err) // strings, numbers and booleans only
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

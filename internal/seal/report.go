@@ -1,0 +1,80 @@
+package seal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/csvtable"
+)
+
+// Report is what a sealing found, in exact counts: for the owner's eyes, never an analyst's.
+type Report struct {
+	Table      string
+	Version    int
+	Unchanged  bool // the source and the declaration are those of the newest version, so none was made
+	Facts      Facts
+	Ignored    []string           // columns of the source that are not declared
+	Invalids   []csvtable.Invalid // values that could not be read and became NULL
+	SharedWith []string           // other homes with a budget of their own for the same source
+	Warnings   []string
+}
+
+func (r *Report) warn(text string) { r.Warnings = appendNew(r.Warnings, text) }
+
+func appendNew(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+// String is the report as lines of text that begin by saying that it is not private.
+func (r Report) String() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	if r.Unchanged {
+		line("table %q: nothing has changed since version %d", r.Table, r.Version)
+	} else {
+		line("table %q: sealed version %d", r.Table, r.Version)
+	}
+	line("  (exact counts, for the owner only: they are not private)")
+	line("  rows: %d", r.Facts.Rows)
+	if r.Facts.Units != r.Facts.Rows && r.Facts.Units > 0 {
+		line("  units: %d, at most %d rows each", r.Facts.Units, r.Facts.MaxRowsPerUnit)
+	}
+	if r.Facts.NullUnits > 0 {
+		line("  rows whose unit is NULL, which no question sees: %d", r.Facts.NullUnits)
+	}
+	for _, c := range r.Facts.Columns {
+		var found []string
+		for _, f := range []struct {
+			n    int64
+			what string
+		}{{c.Nulls, "NULL"}, {c.Special, "NaN or infinite"}, {c.Outside, "outside the declared bounds or values"}} {
+			if f.n > 0 {
+				found = append(found, fmt.Sprintf("%d %s", f.n, f.what))
+			}
+		}
+		if len(found) > 0 {
+			line("  column %q: %s", c.Name, strings.Join(found, ", "))
+		}
+	}
+	for _, v := range r.Invalids {
+		line("  column %q: %d unreadable values became NULL, the first in row %d", v.Column, v.Count, v.FirstRow)
+	}
+	if len(r.Ignored) > 0 {
+		quoted := make([]string, len(r.Ignored))
+		for i, name := range r.Ignored {
+			quoted[i] = fmt.Sprintf("%q", name)
+		}
+		line("  not declared, so left out: %s", strings.Join(quoted, ", "))
+	}
+	for _, home := range r.SharedWith {
+		line("  shared with the home %s: what both answer adds up", home)
+	}
+	for _, w := range r.Warnings {
+		line("  warning: %s", w)
+	}
+	return b.String()
+}

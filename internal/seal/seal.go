@@ -1,0 +1,241 @@
+// Package seal makes a table's source into a numbered, private version that questions read, and that changes only when
+// the owner seals again.
+//
+// A curator's home holds, for each table, a folder sealed/<name> (0700) with the published versions v1.parquet,
+// v2.parquet, … (0600), manifest.json, which alone says which of them are published, and lock, which one sealing at a
+// time holds. Everything that can go wrong with a source goes wrong here, is told to its owner with row and column, and
+// publishes nothing; a question meets only files that were decoded, checked and counted. What this package reports is
+// exact, for the owner's eyes, and not private.
+package seal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dither/internal/csvtable"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// MaxRows is the largest table.
+const MaxRows = 1 << 32
+
+// Backend writes and reads the sealed files. A file that it is given to write exists already, empty and 0600; it is
+// replaced by content of the same mode, or left to the caller to remove on an error.
+type Backend interface {
+	// Write makes a file of t's declared columns, in their order, from the rows that next fills in, in theirs, until
+	// next returns io.EOF. It returns next's other errors as they are.
+	Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error
+	// Import makes the same from a typed source, and refuses what contradicts the declaration. It reports the values
+	// that could not be read and became NULL.
+	Import(ctx context.Context, file string, t *policy.Table) ([]csvtable.Invalid, error)
+	// Inspect counts what a sealed file holds.
+	Inspect(ctx context.Context, file string, t *policy.Table) (Facts, error)
+}
+
+// Facts are exact counts of a sealed file, for its owner.
+type Facts struct {
+	Rows           int64         `json:"rows"`
+	Units          int64         `json:"units"`             // distinct units; Rows where the row is the unit, 0 if public
+	MaxRowsPerUnit int64         `json:"max_rows_per_unit"` // the most rows of one unit
+	NullUnits      int64         `json:"null_units"`        // rows whose unit is NULL: in questions they do not exist
+	Columns        []ColumnFacts `json:"columns"`
+}
+
+// ColumnFacts are exact counts of one column.
+type ColumnFacts struct {
+	Name    string `json:"name"`
+	Nulls   int64  `json:"nulls"`
+	Special int64  `json:"special"` // NaN and ±Inf: NULL in questions
+	Outside int64  `json:"outside"` // outside the bounds (clamped in questions) or the declared values (NULL in questions)
+}
+
+// Options are what Seal needs besides the table.
+type Options struct {
+	LedgerID string              // the home's ledger, for the claim on a personal source; "" makes none
+	Shared   bool                // seal although another home claims the source
+	Progress func(Progress)      // called now and then, from Seal's goroutine or the backend's; nil: not
+	Now      func() time.Time    // nil: time.Now
+	Getenv   func(string) string // where the claims are kept (XDG_STATE_HOME, HOME); nil: os.Getenv
+}
+
+// Progress is how far a sealing has come.
+type Progress struct {
+	Rows       int64
+	Bytes      int64 // of the source file, as it is stored
+	TotalBytes int64
+}
+
+// Seal makes a new version of t from its source, checks and publishes it, and returns it with a report for the owner.
+// If the newest version was made from the same bytes under the same declaration, it publishes nothing and returns that
+// one (Report.Unchanged). On an error nothing is published and no file is left behind (unless only the folder's last fsync
+// failed: then the version may stand, whole, and sealing again finds it). Two sealings of one table wait for each other.
+//
+// Errors are the owner's: *SourceError for the source, *csvtable.Error inside it, *ClaimedError, or the file system's.
+func Seal(ctx context.Context, home string, t *policy.Table, b Backend, opt Options) (Version, Report, error) {
+	v, r, err := sealTable(ctx, home, t, b, opt)
+	if err != nil {
+		return Version{}, Report{}, fmt.Errorf("table %q: %w", t.Name, err)
+	}
+	return v, r, nil
+}
+
+func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt Options) (Version, Report, error) {
+	report := Report{Table: t.Name}
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return Version{}, report, err
+	}
+	src, err := openSource(t)
+	if err != nil {
+		return Version{}, report, err
+	}
+	defer src.Close()
+	shelf, err := lockShelf(ctx, home, t.Name)
+	if err != nil {
+		return Version{}, report, err
+	}
+	defer shelf.unlock()
+	published, err := shelf.read()
+	if err != nil {
+		return Version{}, report, err
+	}
+	claim := newClaims(home, t, opt, &report)
+
+	if newest, ok := shelf.reusable(published, t, src); ok {
+		digest, err := src.digest(ctx)
+		if err != nil {
+			return Version{}, report, err
+		}
+		if digest == newest.SourceSHA256 {
+			report.Unchanged, report.Version, report.Facts = true, newest.Number, newest.Facts
+			return newest, report, claim.hold(ctx, src.path, digest, newest.Rows, func() error { return nil })
+		}
+	}
+	if err := claim.check(src.path, ""); err != nil { // before the work, and again, with the content, before publishing
+		return Version{}, report, err
+	}
+	temp, err := shelf.temp()
+	if err != nil {
+		return Version{}, report, err
+	}
+	defer os.Remove(temp) // gone already once published
+
+	digest, err := fill(ctx, temp, src, t, b, opt, &report)
+	if err != nil {
+		return Version{}, report, err
+	}
+	if report.Facts, err = b.Inspect(ctx, temp, t); err != nil {
+		return Version{}, report, fmt.Errorf("inspecting the sealed file: %w", err)
+	}
+	if err := checkFacts(t, report.Facts); err != nil {
+		return Version{}, report, err
+	}
+	v := Version{
+		Table: t.Name, Number: 1, Rows: report.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second),
+		Schema: schemaDigest(t), SourceSHA256: digest, SourceBytes: src.size, Facts: report.Facts,
+	}
+	if n := len(published); n > 0 {
+		v.Number = published[n-1].Number + 1
+	}
+	err = claim.hold(ctx, src.path, digest, v.Rows, func() error {
+		v, err = shelf.publish(temp, v, published)
+		return err
+	})
+	report.Version = v.Number
+	return v, report, err
+}
+
+func now(opt Options) time.Time {
+	if opt.Now != nil {
+		return opt.Now()
+	}
+	return time.Now()
+}
+
+// fill writes the sealed file from the source and returns the digest of the source's bytes.
+func fill(ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report) (string, error) {
+	if t.Source.Format != policy.CSV {
+		before, err := src.digest(ctx)
+		if err != nil {
+			return "", err
+		}
+		if report.Invalids, err = b.Import(ctx, temp, t); err != nil {
+			return "", src.fault(err)
+		}
+		after, err := src.digest(ctx)
+		if err == nil && before != after {
+			err = &SourceError{Path: t.Source.Path, Message: "the file changed while it was being sealed"}
+		}
+		return after, err
+	}
+	hash := sha256.New()
+	raw := &meter{in: io.TeeReader(src.file, hash)}
+	text, err := src.text(raw)
+	if err != nil {
+		return "", err
+	}
+	in, err := csvtable.New(text, t.Source.Dialect, t.Columns)
+	if err != nil {
+		return "", src.fault(err)
+	}
+	next := func(row []value.Value) error {
+		if err := in.Read(row); err != nil {
+			return err
+		}
+		n := in.Row()
+		if n > MaxRows {
+			return tooManyRows()
+		}
+		if n%(1<<14) == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if opt.Progress != nil {
+				opt.Progress(Progress{Rows: n, Bytes: raw.bytes, TotalBytes: src.size})
+			}
+		}
+		return nil
+	}
+	if err := b.Write(ctx, temp, t, next); err != nil {
+		if errors.As(err, new(*csvtable.Error)) {
+			return "", src.fault(err)
+		}
+		return "", fmt.Errorf("writing the sealed file: %w", err)
+	}
+	if opt.Progress != nil {
+		opt.Progress(Progress{Rows: in.Row(), Bytes: raw.bytes, TotalBytes: src.size})
+	}
+	report.Ignored, report.Invalids = in.Ignored(), in.Invalids()
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+func tooManyRows() error {
+	return errors.New("the source has more than 2^32 rows, the most that a table may have")
+}
+
+// checkFacts refuses a file that contradicts what t declares and a sensitivity relies on.
+func checkFacts(t *policy.Table, f Facts) error {
+	if f.Rows > MaxRows {
+		return tooManyRows()
+	}
+	for i, c := range t.Columns {
+		if i < len(f.Columns) && f.Columns[i].Nulls > 0 && !c.Nullable {
+			return fmt.Errorf("column %q has %d NULLs, but is not declared nullable", c.Name, f.Columns[i].Nulls)
+		}
+	}
+	if t.Public || t.Unit.IsRow() {
+		return nil
+	}
+	if f.MaxRowsPerUnit > t.Unit.RowsPerUnit {
+		return fmt.Errorf("one unit has %d rows, rows_per_unit is %d", f.MaxRowsPerUnit, t.Unit.RowsPerUnit)
+	}
+	return nil
+}

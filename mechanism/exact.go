@@ -1,0 +1,51 @@
+package mechanism
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+)
+
+// Exact is a true value on its way from an engine to a mechanism. It is opaque: nothing but this package reads it back,
+// and every way of printing, logging or encoding one says only that it is there.
+type Exact struct {
+	v *big.Int // unexported, and no method returns it: the compiler keeps the promise
+}
+
+// NewExact seals an integer. A nil one is 0.
+func NewExact(v *big.Int) Exact {
+	if v == nil {
+		v = new(big.Int)
+	}
+	return Exact{new(big.Int).Set(v)}
+}
+
+const redacted = "[exact]"
+
+var errRedacted = errors.New("an exact value is not to be encoded")
+
+// String reveals nothing.
+func (Exact) String() string { return redacted }
+
+// GoString reveals nothing.
+func (Exact) GoString() string { return redacted }
+
+// Format reveals nothing, whatever the verb.
+func (Exact) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue reveals nothing.
+func (Exact) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalJSON is an error: an exact value must not be encoded by accident.
+func (Exact) MarshalJSON() ([]byte, error) { return nil, errRedacted }
+
+// MarshalText is an error.
+func (Exact) MarshalText() ([]byte, error) { return nil, errRedacted }
+
+// MarshalBinary is an error.
+func (Exact) MarshalBinary() ([]byte, error) { return nil, errRedacted }
+
+// GobEncode is an error.
+func (Exact) GobEncode() ([]byte, error) { return nil, errRedacted }

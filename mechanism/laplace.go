@@ -1,0 +1,69 @@
+// Package mechanism holds the randomized mechanisms as pure functions: exact values and public parameters in, a noisy
+// measurement out. It knows nothing of tables, questions or budgets.
+package mechanism
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"dither/internal/entropy"
+	"dither/internal/sample"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// ErrParameter reports a mechanism whose parameters give no privacy: an unset, zero or negative sensitivity, or no ε.
+var ErrParameter = errors.New("invalid mechanism parameter")
+
+// Laplace is the discrete Laplace mechanism for a vector of integers [Dwork, McSherry, Nissim & Smith 2006; Ghosh,
+// Roughgarden & Sundararajan 2009].
+//
+// It is Epsilon-differentially private. Proof: let x, x′ be the vectors of neighbouring data sets, so that
+// ‖x − x′‖₁ ≤ Sensitivity =: Δ, and let b = Δ/ε. The noise on each coordinate is independent with mass
+// f(z) = c·exp(−|z|/b) over all integers, so every integer vector y is possible under both, and
+// P(y|x)/P(y|x′) = ∏ f(y_i − x_i)/f(y_i − x′_i) ≤ ∏ exp(|x_i − x′_i|/b) ≤ exp(Δ/b) = exp(ε). The noise is sampled exactly,
+// in integers, with b an exact rational: nothing in the argument is rounded.
+type Laplace struct {
+	Sensitivity *big.Int        // the L1 sensitivity of the whole vector, in the values' unit; at least 1
+	Epsilon     privacy.Epsilon // the loss of the whole vector
+}
+
+// Measurement is what a mechanism releases: noisy values, with all that is public about their noise.
+type Measurement struct {
+	Values []*big.Int
+	Noise  noise.DiscreteLaplace // of each value, independently
+	Loss   privacy.Epsilon       // of all values together
+}
+
+// Scale is the noise's scale, Sensitivity/Epsilon, exactly; or ErrParameter.
+func (m Laplace) Scale() (*big.Rat, error) {
+	if m.Sensitivity == nil || m.Sensitivity.Sign() <= 0 || m.Epsilon.IsZero() {
+		return nil, fmt.Errorf("%w: the Laplace mechanism needs a sensitivity and an epsilon above 0", ErrParameter)
+	}
+	return privacy.LaplaceScale(m.Sensitivity, m.Epsilon)
+}
+
+// Measure releases x with independent noise on each value. The error is ErrParameter or the noise's own, and a function
+// of the parameters alone.
+func (m Laplace) Measure(x []Exact) (Measurement, error) {
+	scale, err := m.Scale()
+	if err != nil {
+		return Measurement{}, err
+	}
+	dist, err := noise.NewDiscreteLaplace(scale)
+	if err != nil {
+		return Measurement{}, err
+	}
+	source := entropy.System()
+	defer source.Wipe()
+	out := Measurement{Values: make([]*big.Int, len(x)), Noise: dist, Loss: m.Epsilon}
+	for i, e := range x {
+		z := sample.DiscreteLaplace(source, scale)
+		if e.v != nil {
+			z.Add(z, e.v)
+		}
+		out.Values[i] = z
+	}
+	return out, nil
+}
