@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	},
 	// floor 6: the kernel
 	"curator": {
-		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/exact", "internal/ledger", "internal/plan",
+		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/entropy", "internal/exact", "internal/ledger", "internal/plan",
 		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "privacy",
 	},
 	// floors 8 and 9: doors, and what they show
@@ -57,13 +57,13 @@ var testOnly = []string{"internal/stattest", "internal/engine/enginetest"}
 
 // wardens are the only importers, outside tests, of packages that could break a promise elsewhere.
 var wardens = map[string][]string{
-	"crypto/rand":                        {"internal/entropy"},
-	"math/rand":                          {},
-	"math/rand/v2":                       {},
-	"database/sql":                       {"internal/engine/duckdb"},
-	"github.com/duckdb/duckdb-go/v2":     {"internal/engine/duckdb"},
+	"crypto/rand":                         {"internal/entropy"},
+	"math/rand":                           {},
+	"math/rand/v2":                        {},
+	"database/sql":                        {"internal/engine/duckdb"},
+	"github.com/duckdb/duckdb-go/v2":      {"internal/engine/duckdb"},
 	"github.com/pganalyze/pg_query_go/v6": {"internal/query"},
-	"unsafe":                             {},
+	"unsafe":                              {},
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.

@@ -1,7 +1,6 @@
 package derive
 
 import (
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -188,86 +187,12 @@ func (c *cell) outputs(alpha float64) []Cell {
 		each := *c
 		each.alpha = alpha / float64(max(len(aggregates(o.Post)), 1))
 		out[i].Estimate = each.number(o.Post)
-		if sd, ok := c.answer.linear(o.Post); ok {
-			out[i].Estimate.StdDev = sd
+		if f, ok := c.answer.form(o.Post); ok {
+			out[i].Estimate.StdDev = f.stdDev(c.answer)
 		}
 		for _, p := range c.answer.Parts(o) {
 			out[i].Parts = append(out[i].Parts, c.answer.measures[p.Measure].estimate(c.sum(p.Measure), alpha))
 		}
-	}
-	return out
-}
-
-// linear gives the standard deviation of an expression that is linear in independent measures.
-func (a *Answer) linear(p *plan.Post) (float64, bool) {
-	form, ok := a.form(p)
-	if !ok {
-		return 0, false
-	}
-	v := 0.0
-	for m, x := range form.slope {
-		sd := a.measures[m].stdDev()
-		v += x * x * sd * sd
-	}
-	return math.Sqrt(v), true
-}
-
-// form is constant + Σ slope·measure.
-type form struct {
-	constant float64
-	slope    map[*plan.Measure]float64
-}
-
-func (a *Answer) form(p *plan.Post) (form, bool) {
-	none := form{slope: map[*plan.Measure]float64{}}
-	switch p.Op {
-	case plan.PostConst:
-		none.constant = exactly(p.Const).Value
-		return none, true
-	case plan.PostAggregate:
-		agg := a.plan.Aggregates[p.Index]
-		if agg.Func == plan.Average {
-			return none, false
-		}
-		none.slope[agg.Measures()[0]] = 1
-		return none, true
-	case plan.PostNeg, plan.PostAdd, plan.PostSub, plan.PostMul, plan.PostDiv:
-	default:
-		return none, false
-	}
-	fs := make([]form, len(p.Args))
-	for i, arg := range p.Args {
-		f, ok := a.form(arg)
-		if !ok {
-			return none, false
-		}
-		fs[i] = f
-	}
-	switch {
-	case p.Op == plan.PostNeg:
-		return none.plus(fs[0], -1), true
-	case p.Op == plan.PostAdd:
-		return none.plus(fs[0], 1).plus(fs[1], 1), true
-	case p.Op == plan.PostSub:
-		return none.plus(fs[0], 1).plus(fs[1], -1), true
-	case p.Op == plan.PostMul && len(fs[0].slope) == 0:
-		return none.plus(fs[1], fs[0].constant), true
-	case p.Op == plan.PostMul && len(fs[1].slope) == 0:
-		return none.plus(fs[0], fs[1].constant), true
-	case p.Op == plan.PostDiv && len(fs[1].slope) == 0 && fs[1].constant != 0:
-		return none.plus(fs[0], 1/fs[1].constant), true
-	}
-	return none, false
-}
-
-// plus is f + times·g.
-func (f form) plus(g form, times float64) form {
-	out := form{constant: f.constant + times*g.constant, slope: map[*plan.Measure]float64{}}
-	for m, x := range f.slope {
-		out.slope[m] += x
-	}
-	for m, x := range g.slope {
-		out.slope[m] += times * x
 	}
 	return out
 }

@@ -116,17 +116,15 @@ func (f *fieller) last(lo, hi float64, depth int) (float64, bool) {
 	return f.last(lo, middle, depth-1)
 }
 
-// spread is the standard deviation of S − θN over n, to first order that of the average where the true one is θ (centred,
-// in the sum's grid units) and the true count n, times n: what `explain` promises before n is known.
+// spread is, to first order, the standard deviation of the average times the true count, where the true average is theta
+// (centred, in the sum's grid units).
 func (a *average) spread(theta float64) float64 {
-	s, c := a.sum.noise.StdDev(), a.count.noise.StdDev()
-	return math.Hypot(s, theta*c) * a.sum.unit
+	return math.Hypot(a.sum.noise.StdDev(), theta*a.count.noise.StdDev()) * a.sum.unit
 }
 
-// reach is the half-width of the interval at a true count n for an average at the centre of its bounds, before noise.
-func (a *average) reach(n, alpha float64) float64 {
-	q := toFloat(a.sum.noise.Quantile(alpha))
-	return q * a.sum.unit / n
+// reach is the interval's half-width times the true count, for an average in the middle of its bounds.
+func (a *average) reach(alpha float64) float64 {
+	return toFloat(a.sum.noise.Quantile(alpha)) * a.sum.unit
 }
 
 func newAverage(agg plan.Aggregate, of map[*plan.Measure]*released) *average {

@@ -104,13 +104,9 @@ func toInteger(op Op, e *Expr, f func(float64) float64, at query.Pos) (*Expr, er
 	}, nil
 }
 
-// ulps is the widening given to the results of exp, ln and sqrt, whose last digit may differ between engines.
-const ulps = 4
-
 func squareRoot(e *Expr, _ query.Pos) (*Expr, error) {
 	e = promote(e)
-	lo, hi := outward(math.Sqrt(math.Max(e.Range.Lo, 0)), math.Sqrt(math.Max(e.Range.Hi, 0)), ulps)
-	r := Range{Lo: math.Max(lo, 0), Hi: hi, Tiny: min(e.Range.Tiny, 0)/2 - 2}
+	r := realRange(min(e.Range.Tiny, 0)/2-1, math.Sqrt(math.Max(e.Range.Lo, 0)), math.Sqrt(math.Max(e.Range.Hi, 0)))
 	return &Expr{Op: OpSqrt, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo < 0}, nil
 }
 
@@ -119,7 +115,7 @@ func squareRoot(e *Expr, _ query.Pos) (*Expr, error) {
 func logarithm(e *Expr, _ query.Pos) (*Expr, error) {
 	e = promote(e)
 	smallest := math.Max(e.Range.Lo, math.Ldexp(1, e.Range.Tiny))
-	lo, hi := outward(math.Log(smallest), math.Log(math.Max(e.Range.Hi, smallest)), ulps)
+	lo, hi := outward(math.Log(smallest), math.Log(math.Max(e.Range.Hi, smallest)))
 	r := Range{Lo: lo, Hi: hi, Tiny: -55}
 	return &Expr{Op: OpLn, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo <= 0}, nil
 }
@@ -129,7 +125,7 @@ func exponential(e *Expr, at query.Pos) (*Expr, error) {
 	if e.Range.Hi > 600 || e.Range.Lo < -600 {
 		return nil, tooWide(e, at)
 	}
-	lo, hi := outward(math.Exp(e.Range.Lo), math.Exp(e.Range.Hi), ulps)
+	lo, hi := outward(math.Exp(e.Range.Lo), math.Exp(e.Range.Hi))
 	r := Range{Lo: lo, Hi: hi, Tiny: exponentBelow(lo)}
 	return &Expr{Op: OpExp, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}, nil
 }

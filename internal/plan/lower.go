@@ -249,18 +249,12 @@ func convert(e *Expr, t value.Type, at query.Pos) (*Expr, error) {
 }
 
 func toReal(e *Expr) *Expr {
-	r := realRange(0, float64(e.Range.IntLo), float64(e.Range.IntHi))
 	if e.Op == OpConst {
 		return constant(value.OfReal(float64(e.Const.Int)))
 	}
-	if exactReal(e.Range) {
-		r = Range{Lo: float64(e.Range.IntLo), Hi: float64(e.Range.IntHi)}
-	}
+	r := Range{Lo: float64(e.Range.IntLo), Hi: float64(e.Range.IntHi)}
 	return &Expr{Op: OpToReal, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}
 }
-
-// exactReal holds where every integer of the range is a double.
-func exactReal(r Range) bool { return max(absInt(r.IntLo), absInt(r.IntHi)) <= 1<<53 }
 
 func numeric(e *Expr, at query.Pos) error {
 	if !isNumber(e.Type) {

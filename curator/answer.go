@@ -1,0 +1,228 @@
+package curator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/derive"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/internal/seal"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// Question is what an analyst asks.
+type Question struct {
+	SQL        string
+	Epsilon    string // the price, a decimal; "" is the policy's default
+	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
+	Fresh      bool   // pay again and draw new noise, though the question was answered before
+}
+
+// asked is a question that has been planned: all that is decided before anything is spent.
+type asked struct {
+	Question
+	plan    *plan.Plan
+	table   seal.Version
+	key     string
+	alpha   float64 // 1 − confidence, rounded down
+	derived *derive.Answer
+}
+
+// Answer answers a question, in this order: the question is parsed and planned; if it was answered before, that release is
+// given again, free; else its price is reserved, durably; the engine runs the bounded aggregate; noise is added; the
+// release is recorded, durably; and only then it is returned. What fails after the reservation stays spent.
+//
+// Errors are *Error. Refusals depend on the question, the policy and earlier prices alone, and come before any row is read.
+func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
+	a, err := c.ask(q)
+	if err != nil {
+		return nil, public(err)
+	}
+	if !q.Fresh {
+		if r, err := c.replay(a); r != nil || err != nil {
+			return r, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, public(err)
+	}
+	reservation, err := c.reserve(a)
+	if err != nil {
+		return nil, public(err)
+	}
+	sums, err := c.measure(ctx, a)
+	if err != nil {
+		if c.options.OwnerErrors != nil {
+			c.options.OwnerErrors(err)
+		}
+		return nil, failed()
+	}
+	if err := c.ledger.Release(reservation, encode(sums)); err != nil {
+		e := public(err)
+		e.Charged = true
+		return nil, e
+	}
+	return c.release(a, reservation, sums, false)
+}
+
+// ask plans a question against the sealed version in force.
+func (c *Curator) ask(q Question) (*asked, error) {
+	alpha, err := parseConfidence(&q.Confidence)
+	if err != nil {
+		return nil, err
+	}
+	var price privacy.Epsilon
+	if q.Epsilon != "" {
+		if price, err = privacy.ParseEpsilon(q.Epsilon); err != nil {
+			return nil, &Error{Code: CodeUsage, Message: err.Error(), Hint: "a price is a decimal such as 0.1", cause: err}
+		}
+	}
+	p, err := plan.Build(c.policy, plan.Request{SQL: q.SQL, Epsilon: price})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.inForce(); err != nil {
+		return nil, err
+	}
+	table, err := seal.Current(c.home, c.policy.Table(p.Table))
+	if err != nil {
+		return nil, err
+	}
+	derived, err := derive.New(p)
+	if err != nil {
+		return nil, err
+	}
+	return &asked{Question: q, plan: p, table: table, key: p.Key(table.Number), alpha: alpha, derived: derived}, nil
+}
+
+// parseConfidence reads a confidence, setting the default, and gives 1 − confidence rounded down: an interval's level is
+// never below the one that was asked for.
+func parseConfidence(text *string) (float64, error) {
+	if *text == "" {
+		*text = "0.95"
+	}
+	r, err := exact.ParseDecimal(*text)
+	if err == nil && (r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0) {
+		err = errors.New("it must lie between 0 and 1")
+	}
+	if err != nil {
+		return 0, &Error{Code: CodeUsage, Message: "invalid confidence: " + err.Error(), Hint: "a confidence is a decimal such as 0.95", cause: err}
+	}
+	*text = exact.FormatRat(r)
+	alpha, _ := new(big.Rat).Sub(big.NewRat(1, 1), r).Float64()
+	return math.Nextafter(alpha, 0), nil
+}
+
+// replay answers from the newest release of the same question, or gives nil.
+func (c *Curator) replay(a *asked) (*Release, error) {
+	answer, ok, err := c.ledger.Find(a.key)
+	if err != nil {
+		return nil, public(err)
+	}
+	if !ok {
+		return nil, nil
+	}
+	sums, err := decode(answer.Values, a.plan)
+	if err != nil {
+		return nil, public(err)
+	}
+	return c.release(a, answer.Reserved, sums, true)
+}
+
+// reserve charges the price of a, with its mechanisms and their parameters.
+func (c *Curator) reserve(a *asked) (uint64, error) {
+	r := ledger.Reservation{
+		Key: a.key, Policy: c.policy.Digest(), Loss: ledger.Loss{Epsilon: a.plan.Price}, Question: a.SQL,
+		Sources: []ledger.Source{{Table: a.table.Table, Version: a.table.Number}},
+	}
+	for _, m := range a.plan.Measures {
+		r.Mechanisms = append(r.Mechanisms, ledger.Mechanism{
+			Name: DiscreteLaplace, Sensitivity: m.Sensitivity.String(), Scale: exact.FormatRat(m.Scale), Cells: a.plan.Cells(),
+		})
+	}
+	return c.ledger.Reserve(r)
+}
+
+// measure runs the bounded aggregate and adds noise: each measure's cells are one vector under one mechanism. By basic
+// composition the measures together cost the sum of their shares, which is the price.
+func (c *Curator) measure(ctx context.Context, a *asked) ([][]*big.Int, error) {
+	timeout := c.options.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, a.table.File)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]*big.Int, len(cells))
+	for j, m := range a.plan.Measures {
+		vector := make([]mechanism.Exact, len(cells))
+		for i := range cells {
+			vector[i] = cells[i][j]
+		}
+		noisy, err := mechanism.Laplace{Sensitivity: m.Sensitivity, Epsilon: m.Epsilon}.Measure(vector)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range noisy.Values {
+			out[i] = append(out[i], v)
+		}
+	}
+	return out, nil
+}
+
+// encode writes released numbers for the ledger: by cell and measure, in decimal.
+func encode(sums [][]*big.Int) json.RawMessage {
+	b := []byte{'['}
+	for i, cell := range sums {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '[')
+		for j, n := range cell {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, '"')
+			b = n.Append(b, 10)
+			b = append(b, '"')
+		}
+		b = append(b, ']')
+	}
+	return append(b, ']')
+}
+
+// decode reads what encode wrote, of the plan's shape.
+func decode(values json.RawMessage, p *plan.Plan) ([][]*big.Int, error) {
+	var texts [][]string
+	if err := json.Unmarshal(values, &texts); err != nil {
+		return nil, fmt.Errorf("a recorded release is unreadable: %w", err)
+	}
+	wrong := errors.New("a recorded release has another shape than its question")
+	if len(texts) != p.Cells() {
+		return nil, wrong
+	}
+	out := make([][]*big.Int, len(texts))
+	for i, cell := range texts {
+		if len(cell) != len(p.Measures) {
+			return nil, wrong
+		}
+		for _, text := range cell {
+			n, ok := new(big.Int).SetString(text, 10)
+			if !ok {
+				return nil, wrong
+			}
+			out[i] = append(out[i], n)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,113 @@
+// Package curator is the kernel of dither, and its Go API: the one place where policy, plan, ledger, engine and noise meet.
+//
+// A Curator holds a home: a policy that the data owner wrote, sealed tables, and the ledger of everything that was
+// answered about the population in them. Answer takes a question in SQL and gives noisy numbers with error bars, at a price
+// in ε that it reserves durably in the ledger before any row is read. When the budget is spent it refuses; what was
+// answered before can be asked again, free.
+//
+// What is promised: with all answers together, any two databases that are neighbours in the policy's sense give every
+// set of answers with probabilities within a factor of e^ε of each other, ε being the budget. It rests on four things, each
+// proved where it stands: what a unit can contribute is bounded by the statement that the engine runs (internal/plan);
+// noise is sampled exactly (internal/sample); the mechanism's loss is its price (mechanism); the filter admits no more
+// than the budget, for questions chosen adaptively (privacy).
+package curator
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dither/internal/engine"
+	"dither/internal/engine/duckdb"
+	"dither/internal/entropy"
+	"dither/internal/ledger"
+	"dither/internal/policy"
+)
+
+// Curator is an open home. It may be used by several goroutines, and several processes may open one home.
+type Curator struct {
+	home    string
+	policy  *policy.Policy
+	ledger  *ledger.Ledger
+	engine  engine.Engine
+	options Options
+}
+
+// Options change how a Curator runs, not what it promises. The zero value is the default.
+type Options struct {
+	// Timeout bounds the engine's part of one answer; 0 is ten minutes. A question that takes longer fails, and stays
+	// charged.
+	Timeout time.Duration
+	// OwnerErrors receives what an engine said when a question failed. It may quote rows: it is for the owner's eyes only,
+	// and must reach no analyst.
+	OwnerErrors func(error)
+}
+
+const defaultTimeout = 10 * time.Minute
+
+// Init makes a folder a home: it creates the folder if need be, and the ledger. It refuses where there is a ledger
+// already. The policy file is the owner's to write.
+func Init(home string) error {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return homeError(err)
+	}
+	if err := ledger.Create(home, newID(), time.Now()); err != nil {
+		return public(err)
+	}
+	return nil
+}
+
+// Open opens a home. A policy file that is not the one in force is adopted where the change touches nothing that the
+// budget rests on; else Open succeeds and questions are refused with CodePolicyChanged until the owner accepts it
+// (AcceptPolicy).
+func Open(home string) (*Curator, error) { return OpenWith(home, Options{}) }
+
+// OpenWith is Open with options.
+func OpenWith(home string, options Options) (*Curator, error) {
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return nil, homeError(err)
+	}
+	p, err := policy.Load(filepath.Join(home, policy.FileName))
+	if err != nil {
+		return nil, homeError(err)
+	}
+	l, err := ledger.Open(home, time.Now)
+	if err != nil {
+		e := public(err)
+		if errors.Is(err, ledger.ErrMissing) {
+			e.Hint = "`dither init " + home + "` begins one"
+		}
+		return nil, e
+	}
+	sealed, tmp := filepath.Join(home, "sealed"), filepath.Join(home, "tmp")
+	c := &Curator{home: home, policy: p, ledger: l, engine: duckdb.New(sealed, tmp), options: options}
+	if err := c.adoptHarmless(); err != nil {
+		return nil, errors.Join(public(err), l.Close())
+	}
+	return c, nil
+}
+
+// Close releases the home. Nothing is lost by not closing.
+func (c *Curator) Close() error { return errors.Join(c.engine.Close(), c.ledger.Close()) }
+
+// Home is the home's absolute path.
+func (c *Curator) Home() string { return c.home }
+
+func homeError(err error) *Error {
+	e := &Error{Code: CodeHome, Message: err.Error(), cause: err}
+	var path *os.PathError
+	if errors.As(err, &path) && errors.Is(err, os.ErrNotExist) {
+		e.Message = fmt.Sprintf("there is no %s", path.Path)
+		e.Hint = "`dither init DIR` makes a home; -C DIR or DITHER_HOME says where one is"
+	}
+	return e
+}
+
+// newID is 128 random bits in hexadecimal.
+func newID() string {
+	source := entropy.System()
+	return fmt.Sprintf("%016x%016x", source.Uint64(), source.Uint64())
+}

@@ -1,0 +1,97 @@
+package curator
+
+import (
+	"context"
+	"errors"
+
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/internal/query"
+	"dither/internal/seal"
+	"dither/privacy"
+)
+
+// Code says what kind of thing went wrong. New codes may be added.
+type Code string
+
+// The codes.
+const (
+	CodeUsage         Code = "usage"          // an argument that is no ε, no confidence, …
+	CodeSQL           Code = "sql"            // the text is not SQL, or not of the dialect
+	CodePolicy        Code = "policy"         // the policy does not allow the question
+	CodeExhausted     Code = "exhausted"      // the price is above what remains of the budget
+	CodeNotSealed     Code = "not_sealed"     // the table has no sealed version for its declaration
+	CodePolicyChanged Code = "policy_changed" // the policy file changed in a way that its owner must accept first
+	CodeLedger        Code = "ledger"         // the ledger cannot be read or written
+	CodeHome          Code = "home"           // the home or its policy cannot be used
+	CodeFailed        Code = "failed"         // the question failed after its price was reserved
+	CodeCancelled     Code = "cancelled"      // the caller gave up before anything was reserved
+)
+
+// Error is the one error type at the kernel's edge. All of it may be shown to an analyst: it depends on the question, the
+// policy and the ledger, never on rows.
+type Error struct {
+	Code         Code
+	Message      string
+	Hint         string // what to do about it; may be empty
+	Line, Column int    // in the question's text; 0 where no one place is to blame
+	Retry        bool   // asking again unchanged may succeed, and is safe
+	Charged      bool   // the price was reserved, and stays spent
+
+	cause error // for the owner; never an engine's
+}
+
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + " (" + e.Hint + ")"
+}
+
+// Unwrap gives the cause where it is no engine's: those may quote rows.
+func (e *Error) Unwrap() error { return e.cause }
+
+// public turns an error of the policy, the plan, the ledger or the sealed store into an *Error. None of them depends on
+// rows.
+func public(err error) *Error {
+	var (
+		already   *Error
+		syntax    *query.Error
+		refusal   *plan.Error
+		exhausted *privacy.ExhaustedError
+		stale     *seal.StaleError
+	)
+	switch {
+	case errors.As(err, &already):
+		return already
+	case errors.As(err, &syntax):
+		return &Error{Code: CodeSQL, Message: syntax.Message, Hint: syntax.Hint, Line: syntax.Pos.Line, Column: syntax.Pos.Column, cause: err}
+	case errors.As(err, &refusal):
+		return &Error{Code: CodePolicy, Message: refusal.Message, Hint: refusal.Hint, Line: refusal.Pos.Line, Column: refusal.Pos.Column, cause: err}
+	case errors.As(err, &exhausted):
+		return &Error{Code: CodeExhausted, Message: exhausted.Error(), Hint: exhaustedHint(exhausted), cause: err}
+	case errors.As(err, &stale), errors.Is(err, seal.ErrNotSealed), errors.Is(err, ledger.ErrNotSealed):
+		return &Error{Code: CodeNotSealed, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
+	case errors.Is(err, ledger.ErrPolicyChanged), errors.Is(err, ledger.ErrNoPolicy):
+		return &Error{Code: CodePolicyChanged, Message: err.Error(), Hint: "open the curator again", Retry: true, cause: err}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &Error{Code: CodeCancelled, Message: "the question was given up before anything was reserved", Retry: true, cause: err}
+	}
+	return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
+}
+
+func exhaustedHint(e *privacy.ExhaustedError) string {
+	if e.Remaining.IsZero() {
+		return "what was answered already can be asked again at no cost"
+	}
+	return "ask at --epsilon " + e.Remaining.String() + " or less; what was answered already can be asked again at no cost"
+}
+
+// failed is the one error of a question that fails after its reservation, whatever the reason: it says nothing of it.
+func failed() *Error {
+	return &Error{
+		Code: CodeFailed, Charged: true,
+		Message: "the question could not be answered; its price stays spent",
+		Hint:    "asking again is charged again",
+	}
+}

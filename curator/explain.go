@@ -1,0 +1,100 @@
+package curator
+
+import (
+	"context"
+
+	"dither/internal/plan"
+)
+
+// Explanation is what a question would cost and how exact its answer would be. It spends nothing, and is computed from
+// the question, the policy and the ledger: never from rows.
+type Explanation struct {
+	SQL         string
+	Confidence  string
+	Columns     []Column
+	Cells       int     // of the answer, before HAVING and LIMIT
+	Sensitivity float64 // the L1 sensitivity of the whole vector of released numbers, each in its own unit
+	Price       Loss
+	Remaining   Loss
+	Affordable  bool // the price is within what remains
+	Replayed    bool // the answer has been released before, and would be given again at no cost
+	Unit        Unit
+	Notes       []string // what an analyst should know before reading the intervals
+}
+
+// Unit says who is protected in an answer, and within which bounds.
+type Unit struct {
+	Column     string // the column that identifies a unit; "" where each row is one
+	Neighbours string
+	MaxRows    int64 // at most so many rows of one unit count
+	MaxGroups  int64 // in at most so many groups
+	PersonRows int64 // where a unit is a row of something a person has many of: the rows a person, as declared; else 0
+	// PersonEpsilon is what a person with PersonRows rows is promised by this answer alone; "" if PersonRows is 0.
+	PersonEpsilon string
+}
+
+// Explain says before spending what the price and the error will be.
+func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
+	a, err := c.ask(q)
+	if err != nil {
+		return nil, public(err)
+	}
+	replayed := false
+	if !q.Fresh {
+		if _, replayed, err = c.ledger.Find(a.key); err != nil {
+			return nil, public(err)
+		}
+	}
+	s, err := c.ledger.State()
+	if err != nil {
+		return nil, public(err)
+	}
+	sensitivity, _ := a.plan.Sensitivity().Float64()
+	rows := c.policy.Table(a.plan.Table).ExpectedRows
+	return &Explanation{
+		SQL: a.SQL, Confidence: a.Confidence, Cells: a.plan.Cells(), Sensitivity: sensitivity,
+		Columns: columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) }),
+		Price:   loss(a.plan.Price), Remaining: loss(s.Remaining),
+		Affordable: replayed || a.plan.Price.Cmp(s.Remaining) <= 0, Replayed: replayed,
+		Unit: c.unit(a.plan), Notes: c.notes(a.plan),
+	}, nil
+}
+
+// expected turns the derivation's forecast into the public form.
+func expected(a *asked, o plan.Output, rows int64) *Expected {
+	if len(a.plan.Keys) > 0 || a.plan.Where != nil {
+		rows = 0 // the declared number is of the whole table
+	}
+	f := a.derived.Forecast(o, a.alpha, rows)
+	return &Expected{
+		StdDev: f.StdDev, HalfWidth: f.HalfWidth,
+		StdDevTimesN: f.StdDevTimesN, HalfWidthTimesN: f.HalfWidthTimesN, N: f.N,
+	}
+}
+
+func (c *Curator) unit(p *plan.Plan) Unit {
+	u := c.policy.Table(p.Table).Unit
+	out := Unit{
+		Column: u.Column, Neighbours: p.Neighbours.String(), MaxRows: p.Caps.Rows, MaxGroups: p.Caps.Groups,
+		PersonRows: u.PersonRows,
+	}
+	if u.PersonRows > 0 {
+		out.PersonEpsilon = p.Price.Times(u.PersonRows).String()
+	}
+	return out
+}
+
+// notes says what the intervals leave out.
+func (c *Curator) notes(p *plan.Plan) []string {
+	notes := []string{"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off."}
+	if p.Unit != nil && p.Caps.Groups < p.Caps.Rows && len(p.Keys) > 0 {
+		notes = append(notes, "A unit with rows in more groups than max_groups is dropped from the others: counts and sums may be low.")
+	}
+	for _, a := range p.Aggregates {
+		if a.Func == plan.Average {
+			notes = append(notes, "An average's error is given times n, the number of rows it is over, which is not known before asking.")
+			break
+		}
+	}
+	return notes
+}

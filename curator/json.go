@@ -1,0 +1,301 @@
+package curator
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// object writes a JSON object whose members keep their order.
+type object struct {
+	bytes.Buffer
+	err error
+}
+
+func (o *object) add(name string, v any) {
+	if o.err != nil {
+		return
+	}
+	key, err := json.Marshal(name)
+	if err != nil {
+		o.err = err
+		return
+	}
+	val, err := json.Marshal(v)
+	if err != nil {
+		o.err = err
+		return
+	}
+	if o.Len() == 0 {
+		o.WriteByte('{')
+	} else {
+		o.WriteByte(',')
+	}
+	o.Write(key)
+	o.WriteByte(':')
+	o.Write(val)
+}
+
+func (o *object) bytes() ([]byte, error) {
+	if o.Len() == 0 {
+		o.WriteByte('{')
+	}
+	o.WriteByte('}')
+	return o.Bytes(), o.err
+}
+
+// maxSafe is the largest integer that every JSON reader keeps exactly.
+const maxSafe = 1 << 53
+
+// MarshalJSON writes a number; an integer beyond 2^53 as a string, so that no reader rounds it.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if n.Whole == nil {
+		return json.Marshal(n.Real)
+	}
+	text := n.Whole.String()
+	if math.Abs(n.Real) > maxSafe {
+		text = strconv.Quote(text)
+	}
+	return []byte(text), nil
+}
+
+// String writes the number in full.
+func (n Number) String() string {
+	if n.Whole != nil {
+		return n.Whole.String()
+	}
+	return strconv.FormatFloat(n.Real, 'g', -1, 64)
+}
+
+// MarshalJSON writes {"epsilon", "delta", "rho"}; rho is null under a pure budget.
+func (l Loss) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("epsilon", decimal(l.Epsilon))
+	o.add("delta", 0)
+	o.add("rho", nil)
+	return o.bytes()
+}
+
+// decimal is an exact decimal as a JSON number, a fraction as its nearest double.
+func decimal(text string) any {
+	if !strings.Contains(text, "/") {
+		return json.Number(text)
+	}
+	p, q, _ := strings.Cut(text, "/")
+	x, _ := strconv.ParseFloat(p, 64)
+	y, _ := strconv.ParseFloat(q, 64)
+	return x / y
+}
+
+// orNull makes nil of what is no number.
+func orNull(x float64) any {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return x
+}
+
+// MarshalJSON writes the release as docs/json.md says.
+func (r *Release) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("release", r.ID)
+	o.add("sql", r.SQL)
+	o.add("confidence", decimal(r.Confidence))
+	o.add("columns", r.Columns)
+	rows := make([]json.RawMessage, len(r.Rows))
+	for i, row := range r.Rows {
+		b, err := r.row(row)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = b
+	}
+	o.add("rows", rows)
+	o.add("price", r.Price)
+	o.add("remaining", r.Remaining)
+	o.add("replayed", r.Replayed)
+	return o.bytes()
+}
+
+func (r *Release) row(row Row) (json.RawMessage, error) {
+	var o object
+	for i, cell := range row {
+		if r.Columns[i].Kind == Key {
+			o.add(r.Columns[i].Name, keyJSON(cell.Key))
+			continue
+		}
+		o.add(r.Columns[i].Name, cell.Estimate)
+	}
+	return o.bytes()
+}
+
+func keyJSON(key any) any {
+	if n, ok := key.(int64); ok && (n > maxSafe || n < -maxSafe) {
+		return strconv.FormatInt(n, 10)
+	}
+	return key
+}
+
+// MarshalJSON writes {"value", "stddev", "low", "high"}, and "parts" where there are any.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("value", e.Value)
+	o.add("stddev", e.StdDev)
+	o.add("low", e.Low)
+	o.add("high", e.High)
+	if len(e.Parts) > 0 {
+		var parts object
+		for _, p := range e.Parts {
+			parts.add(p.Name, p.Estimate)
+		}
+		b, err := parts.bytes()
+		if err != nil {
+			return nil, err
+		}
+		o.add("parts", json.RawMessage(b))
+	}
+	return o.bytes()
+}
+
+// MarshalJSON writes the column; a key has a name and a kind only.
+func (c Column) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("name", c.Name)
+	o.add("kind", c.Kind)
+	if c.Kind == Key {
+		return o.bytes()
+	}
+	o.add("mechanism", c.Mechanism)
+	o.add("scale", c.Scale)
+	o.add("sensitivity", c.Sensitivity)
+	if c.Epsilon != "" {
+		o.add("epsilon", decimal(c.Epsilon))
+	}
+	if len(c.Parts) > 0 {
+		o.add("parts", c.Parts)
+	}
+	if c.Expected != nil {
+		o.add("expected", c.Expected)
+	}
+	return o.bytes()
+}
+
+// MarshalJSON writes the part.
+func (p Part) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("name", p.Name)
+	o.add("mechanism", p.Mechanism)
+	o.add("scale", p.Scale)
+	o.add("sensitivity", p.Sensitivity)
+	o.add("epsilon", decimal(p.Epsilon))
+	o.add("centre", p.Centre)
+	return o.bytes()
+}
+
+// MarshalJSON writes what is known beforehand, null for the rest.
+func (e Expected) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("stddev", orNull(e.StdDev))
+	o.add("half_width", orNull(e.HalfWidth))
+	if !math.IsNaN(e.StdDevTimesN) {
+		o.add("stddev_times_n", e.StdDevTimesN)
+		o.add("half_width_times_n", e.HalfWidthTimesN)
+		if e.N > 0 {
+			o.add("n", e.N)
+		}
+	}
+	return o.bytes()
+}
+
+// MarshalJSON writes what a release would have but for its rows, and what is expected.
+func (e *Explanation) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("sql", e.SQL)
+	o.add("confidence", decimal(e.Confidence))
+	o.add("columns", e.Columns)
+	o.add("cells", e.Cells)
+	o.add("sensitivity", e.Sensitivity)
+	o.add("price", e.Price)
+	o.add("remaining", e.Remaining)
+	o.add("affordable", e.Affordable)
+	o.add("replayed", e.Replayed)
+	o.add("unit", e.Unit)
+	o.add("notes", e.Notes)
+	return o.bytes()
+}
+
+// MarshalJSON writes the unit.
+func (u Unit) MarshalJSON() ([]byte, error) {
+	var o object
+	name := u.Column
+	if name == "" {
+		name = "row"
+	}
+	o.add("column", name)
+	o.add("neighbours", u.Neighbours)
+	o.add("max_rows", u.MaxRows)
+	o.add("max_groups", u.MaxGroups)
+	if u.PersonRows > 0 {
+		o.add("person_rows", u.PersonRows)
+		o.add("person_epsilon", decimal(u.PersonEpsilon))
+	}
+	return o.bytes()
+}
+
+// MarshalJSON writes the account.
+func (b *Budget) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("population", b.Population)
+	o.add("neighbours", b.Neighbours)
+	o.add("budget", b.Budget)
+	o.add("spent", b.Spent)
+	o.add("remaining", b.Remaining)
+	o.add("answers", b.Answers)
+	if len(b.Persons) > 0 {
+		persons := make([]json.RawMessage, len(b.Persons))
+		for i, p := range b.Persons {
+			var person object
+			person.add("table", p.Table)
+			person.add("rows", p.Rows)
+			person.add("spent", p.Spent)
+			person.add("limit", p.Limit)
+			text, err := person.bytes()
+			if err != nil {
+				return nil, err
+			}
+			persons[i] = text
+		}
+		o.add("persons", persons)
+	}
+	return o.bytes()
+}
+
+// MarshalJSON writes {"error": {…}}.
+func (e *Error) MarshalJSON() ([]byte, error) {
+	var in object
+	in.add("code", e.Code)
+	in.add("message", e.Message)
+	in.add("hint", e.Hint)
+	in.add("line", orNone(e.Line))
+	in.add("column", orNone(e.Column))
+	in.add("retry", e.Retry)
+	if e.Charged {
+		in.add("charged", true)
+	}
+	inner, err := in.bytes()
+	if err != nil {
+		return nil, err
+	}
+	var o object
+	o.add("error", json.RawMessage(inner))
+	return o.bytes()
+}
+
+func orNone(n int) any {
+	if n == 0 {
+		return nil
+	}
+	return n
+}

@@ -1,0 +1,168 @@
+package curator
+
+import (
+	"context"
+	"math/big"
+	"os"
+	"path/filepath"
+
+	"dither/internal/engine/duckdb"
+	"dither/internal/exact"
+	"dither/internal/policy"
+	"dither/internal/seal"
+)
+
+// What follows is for the owner alone: no analyst's door may lead here.
+
+// SealReport says what a sealing found, in exact counts: it is for the owner's eyes, and not private.
+type SealReport struct {
+	Table     string
+	Version   int
+	Unchanged bool   // nothing had changed, and no version was made
+	Text      string // the whole report
+}
+
+// SealOptions change how a source is sealed.
+type SealOptions struct {
+	Shared   bool // seal although another home's budget covers the same source
+	Progress func(rows, bytes, totalBytes int64)
+}
+
+// Seal makes a new version of a table from its source: decoded strictly against the policy's declaration, checked, and
+// published under the next number. Questions read the newest version, and never the source. An *Error quotes no cell.
+func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (*SealReport, error) {
+	t := c.policy.Table(table)
+	if t == nil {
+		return nil, &Error{Code: CodeUsage, Message: "there is no table " + table + " in the policy"}
+	}
+	if err := c.inForce(); err != nil {
+		return nil, public(err)
+	}
+	before, err := c.ledger.State()
+	if err != nil {
+		return nil, public(err)
+	}
+	tmp := filepath.Join(c.home, "tmp")
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return nil, homeError(err)
+	}
+	o := seal.Options{LedgerID: before.ID, Shared: options.Shared}
+	if options.Progress != nil {
+		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
+	}
+	version, report, err := seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
+	if err != nil {
+		return nil, homeError(err)
+	}
+	// A crash between publishing and recording leaves a version that the ledger does not know: it is recorded now.
+	if before.Sealed[table].Version < version.Number {
+		if err := c.ledger.Sealed(table, version.Number, version.SHA256); err != nil {
+			return nil, public(err)
+		}
+	}
+	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
+}
+
+// adoptHarmless adopts the policy file where it is the first, or changes nothing that the budget rests on.
+func (c *Curator) adoptHarmless() error {
+	s, err := c.ledger.State()
+	if err != nil {
+		return err
+	}
+	one := big.NewRat(1, 1)
+	if !s.Adopted {
+		return c.ledger.Adopt(terms(c.policy), one)
+	}
+	if s.Terms.Digest == c.policy.Digest() {
+		return nil
+	}
+	changes, factor, err := c.change(s)
+	if err != nil || len(changes) > 0 || factor.Cmp(one) != 0 {
+		return nil //nolint:nilerr // inForce says it when a question is asked
+	}
+	return c.ledger.Adopt(terms(c.policy), one)
+}
+
+// PolicyChange is what accepting the policy file would mean.
+type PolicyChange struct {
+	Changes []string
+	Factor  string // every loss recorded so far counts so many times under the new terms
+	Spent   Loss   // what is spent then
+	Budget  Loss
+}
+
+// AcceptPolicy is the owner's act of putting a changed policy file in force: the population, its neighbours, units, sources
+// or budget. Losses recorded before are read again under the new terms, or the change is refused. With dry set it only
+// says what would change.
+func (c *Curator) AcceptPolicy(dry bool) (*PolicyChange, error) {
+	s, err := c.ledger.State()
+	if err != nil {
+		return nil, public(err)
+	}
+	changes, factor, err := c.change(s)
+	if err != nil {
+		return nil, err
+	}
+	spent := new(big.Rat).Mul(s.Spent.Rat(), factor)
+	out := &PolicyChange{
+		Changes: changes, Factor: exact.FormatRat(factor), Spent: Loss{exact.FormatRat(spent)}, Budget: loss(c.policy.Budget.Epsilon),
+	}
+	if factor.Cmp(big.NewRat(1, 1)) > 0 && spent.Cmp(c.policy.Budget.Epsilon.Rat()) > 0 {
+		return out, &Error{
+			Code: CodePolicy, Hint: "raise the budget knowingly, or go back to the policy in force",
+			Message: "under the new terms the answers given so far would have cost " + out.Spent.Epsilon + ", more than the budget of " + out.Budget.Epsilon,
+		}
+	}
+	if dry || s.Terms.Digest == c.policy.Digest() {
+		return out, nil
+	}
+	if err := c.ledger.Adopt(terms(c.policy), factor); err != nil {
+		return nil, public(err)
+	}
+	return out, nil
+}
+
+// Tables lists what may be asked about. It is read from the policy, free.
+func (c *Curator) Tables() []Table {
+	var out []Table
+	for _, t := range c.policy.Tables {
+		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, ExpectedRows: t.ExpectedRows}
+		if v, err := seal.Current(c.home, t); err == nil {
+			table.Version = v.Number
+		}
+		for _, column := range t.Columns {
+			table.Columns = append(table.Columns, tableColumn(column))
+		}
+		out = append(out, table)
+	}
+	return out
+}
+
+// Table describes a table as the policy declares it.
+type Table struct {
+	Name, Description string
+	Public            bool
+	Unit              string // the column that identifies a unit; "" where each row is one
+	ExpectedRows      int64  // as declared; 0 if not
+	Version           int    // the sealed version in force; 0 if there is none
+	Columns           []TableColumn
+}
+
+// TableColumn describes a column as the policy declares it.
+type TableColumn struct {
+	Name, Description, Type string
+	Lower, Upper            string   // declared bounds, or ""
+	Values                  []string // declared values, or nil
+	Nullable                bool
+}
+
+func tableColumn(c *policy.Column) TableColumn {
+	out := TableColumn{Name: c.Name, Description: c.Description, Type: c.Type.String(), Nullable: c.Nullable}
+	if c.Lower != nil {
+		out.Lower, out.Upper = policy.FormatBound(c.Type, c.Lower), policy.FormatBound(c.Type, c.Upper)
+	}
+	for _, v := range c.Values {
+		out.Values = append(out.Values, v.String())
+	}
+	return out
+}

@@ -1,0 +1,125 @@
+package curator
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/derive"
+	"dither/internal/plan"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// release shapes released numbers into an answer.
+func (c *Curator) release(a *asked, id uint64, sums [][]*big.Int, replayed bool) (*Release, error) {
+	s, err := c.ledger.State()
+	if err != nil {
+		return nil, public(err)
+	}
+	out := &Release{
+		ID: fmt.Sprintf("r%d", id), SQL: a.SQL, Confidence: a.Confidence, Columns: columns(a, nil),
+		Price: loss(a.plan.Price), Remaining: loss(s.Remaining), Replayed: replayed,
+	}
+	parts := make([][]derive.Part, len(a.plan.Outputs))
+	for i, o := range a.plan.Outputs {
+		parts[i] = a.derived.Parts(o)
+	}
+	for _, cells := range a.derived.Rows(sums, a.alpha) {
+		row := make(Row, len(cells))
+		for i, cell := range cells {
+			if a.plan.Outputs[i].Post == nil {
+				row[i].Key = keyValue(cell.Key)
+				continue
+			}
+			e := estimate(cell.Estimate)
+			for j, p := range cell.Parts {
+				e.Parts = append(e.Parts, NamedEstimate{Name: parts[i][j].Name, Estimate: *estimate(p)})
+			}
+			row[i].Estimate = e
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out, nil
+}
+
+func loss(e privacy.Epsilon) Loss { return Loss{Epsilon: e.String()} }
+
+func keyValue(v value.Value) any {
+	switch {
+	case v.Null:
+		return nil
+	case v.Type == value.Integer:
+		return v.Int
+	case v.Type == value.Real:
+		return v.Real
+	case v.Type == value.Boolean:
+		return v.Bool
+	}
+	return v.String()
+}
+
+func estimate(e derive.Estimate) *Estimate {
+	out := &Estimate{Low: realNumber(e.Low), High: realNumber(e.High)}
+	if e.Whole != nil {
+		out.Low, out.High = wholeNumber(e.WholeLow), wholeNumber(e.WholeHigh)
+	}
+	switch {
+	case e.Null:
+	case e.Whole != nil:
+		out.Value = wholeNumber(e.Whole)
+	default:
+		out.Value = realNumber(e.Value)
+	}
+	if !math.IsNaN(e.StdDev) {
+		out.StdDev = &e.StdDev
+	}
+	return out
+}
+
+// columns describes the answer's columns; with expected, also what error each will have.
+func columns(a *asked, expected func(plan.Output) *Expected) []Column {
+	out := make([]Column, len(a.plan.Outputs))
+	for i, o := range a.plan.Outputs {
+		out[i] = Column{Name: o.Name, Kind: Measure}
+		if o.Post == nil {
+			out[i].Kind = Key
+			continue
+		}
+		if expected != nil {
+			out[i].Expected = expected(o)
+		}
+		if m := a.derived.Single(o); m != nil {
+			scale, sensitivity := inUnits(m, m.Scale), inUnits(m, new(big.Rat).SetInt(m.Sensitivity))
+			out[i].Mechanism, out[i].Scale, out[i].Sensitivity, out[i].Epsilon = DiscreteLaplace, &scale, &sensitivity, m.Epsilon.String()
+			continue
+		}
+		parts := a.derived.Parts(o)
+		out[i].Mechanism = mechanismOf(a.plan, o, len(parts))
+		for _, p := range parts {
+			centre, _ := new(big.Rat).Mul(new(big.Rat).SetInt64(p.Measure.Centre), p.Measure.Unit()).Float64()
+			out[i].Parts = append(out[i].Parts, Part{
+				Name: p.Name, Mechanism: DiscreteLaplace, Scale: inUnits(p.Measure, p.Measure.Scale),
+				Sensitivity: inUnits(p.Measure, new(big.Rat).SetInt(p.Measure.Sensitivity)),
+				Epsilon:     p.Measure.Epsilon.String(), Centre: centre,
+			})
+		}
+	}
+	return out
+}
+
+func mechanismOf(p *plan.Plan, o plan.Output, parts int) string {
+	switch {
+	case parts == 0:
+		return Constant
+	case o.Post.Op == plan.PostDiv, o.Post.Op == plan.PostAggregate && p.Aggregates[o.Post.Index].Func == plan.Average:
+		return Ratio
+	}
+	return Derived
+}
+
+// inUnits converts grid units to the measure's own unit.
+func inUnits(m *plan.Measure, r *big.Rat) float64 {
+	f, _ := new(big.Rat).Mul(r, m.Unit()).Float64()
+	return f
+}

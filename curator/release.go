@@ -1,0 +1,114 @@
+package curator
+
+import (
+	"math"
+	"math/big"
+)
+
+// Release is one answer.
+type Release struct {
+	ID         string // of the release in the ledger
+	SQL        string
+	Confidence string // of each cell's interval
+	Columns    []Column
+	Rows       []Row
+	Price      Loss
+	Remaining  Loss
+	Replayed   bool // answered from an earlier release, at no cost
+}
+
+// Loss is a privacy loss, or a budget, under the accountant that rules the budget: pure ε.
+type Loss struct {
+	Epsilon string // exact: a decimal, or a fraction
+}
+
+// Kind tells the columns that name a row from those that hold released numbers.
+type Kind string
+
+// The kinds of column.
+const (
+	Key     Kind = "key"
+	Measure Kind = "measure"
+)
+
+// Mechanisms that a column may name.
+const (
+	DiscreteLaplace = "discrete laplace" // the noise of Scale on the sum or count itself
+	Ratio           = "ratio"            // a quotient of noisy Parts
+	Derived         = "derived"          // computed otherwise from noisy Parts
+	Constant        = "constant"         // computed from nothing private
+)
+
+// Column describes a column of an answer.
+type Column struct {
+	Name        string
+	Kind        Kind
+	Mechanism   string   // "" for a key
+	Scale       *float64 // of the noise, in the column's unit; nil where it has no one scale
+	Sensitivity *float64 // the L1 sensitivity of the column's vector of cells, in its unit; nil likewise
+	Epsilon     string   // this column's share of the price; "" likewise
+	Parts       []Part   // what a quotient or another expression is computed from
+	Expected    *Expected
+}
+
+// Part is a noisy sum or count behind a column.
+type Part struct {
+	Name        string
+	Mechanism   string
+	Scale       float64
+	Sensitivity float64
+	Epsilon     string
+	Centre      float64 // what was subtracted from each row's value before the sum
+}
+
+// Expected says before a question is paid what its error will be. It is a function of public parameters alone.
+type Expected struct {
+	StdDev    float64 // NaN where there is none
+	HalfWidth float64 // of the interval; NaN where it depends on N
+	// For an average: its first-order standard deviation and half-width are these numbers divided by the number of rows
+	// averaged, near the middle of the bounds.
+	StdDevTimesN, HalfWidthTimesN float64
+	N                             int64 // the owner's declared number of rows, if any, that HalfWidth and StdDev are given for
+}
+
+// Row is one row of an answer, a cell for each column.
+type Row []Cell
+
+// Cell is a key's value (nil, int64, float64, string or bool; a date is its text) or an estimate.
+type Cell struct {
+	Key      any
+	Estimate *Estimate
+}
+
+// Estimate is a number with its error bar. The interval covers noise and rounding around the bounded quantity: what the
+// cleaned and capped rows add up to. It covers neither sampling nor what the bounds cut off.
+type Estimate struct {
+	Value     *Number  // nil where there is none: an average over a count that is not positive, a quotient by 0
+	StdDev    *float64 // nil where there is none
+	Low, High *Number  // nil where the interval has no such end
+	Parts     []NamedEstimate
+}
+
+// NamedEstimate is a part's estimate.
+type NamedEstimate struct {
+	Name string
+	Estimate
+}
+
+// Number is a whole number of any size, or a double.
+type Number struct {
+	Whole *big.Int // nil for a double
+	Real  float64  // the number, or the double nearest to Whole
+}
+
+func realNumber(x float64) *Number {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &Number{Real: x}
+}
+
+func wholeNumber(n *big.Int) *Number {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return &Number{Whole: n, Real: f}
+}

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"dither/curator"
+)
+
+// questionFlags declares the flags of query and explain, and where the question is read from.
+func (s *session) questionFlags() (q *curator.Question, file *string) {
+	q = &curator.Question{}
+	s.formatFlag()
+	s.flags.StringVar(&q.Epsilon, "epsilon", "", "")
+	s.flags.StringVar(&q.Confidence, "confidence", "", "")
+	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
+	return q, s.flags.String("f", "", "")
+}
+
+// maxSQL bounds what is read from a file or standard input; the parser's own limit is far below it.
+const maxSQL = 1 << 20
+
+// readSQL takes the question from the argument, -f FILE, or "-".
+func (s *session) readSQL(args []string, file string) (string, error) {
+	switch {
+	case file != "" && len(args) == 0:
+		f, err := os.Open(file)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		return readAll(f)
+	case file == "" && len(args) == 1 && args[0] == "-":
+		return readAll(s.stdin)
+	case file == "" && len(args) == 1:
+		return args[0], nil
+	}
+	return "", usage("one question is needed: as an argument, with -f FILE, or - for standard input")
+}
+
+func readAll(r io.Reader) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxSQL))
+	return string(text), err
+}
+
+// open opens the home.
+func (s *session) open() (*curator.Curator, error) {
+	var o curator.Options
+	if os.Getenv("DITHER_OWNER_ERRORS") != "" {
+		// Who runs the command line can read the files: this is the owner.
+		o.OwnerErrors = func(err error) { s.note("for the owner only, may quote rows: %v\n", err) }
+	}
+	return curator.OpenWith(s.home, o)
+}
+
+// ask opens the home, reads the question, seals what was never sealed, and hands both to do.
+func (s *session) ask(args []string, do func(*curator.Curator, curator.Question) error) error {
+	q, file := s.questionFlags()
+	rest, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	q.SQL, err = s.readSQL(rest, *file)
+	if err != nil {
+		return err
+	}
+	c, err := s.open()
+	if err != nil {
+		return err
+	}
+	err = do(c, *q)
+	var e *curator.Error
+	if errors.As(err, &e) && e.Code == curator.CodeNotSealed {
+		// The first use seals: only an owner runs this, and no question has been charged.
+		if err := s.sealMissing(c); err != nil {
+			return errors.Join(err, c.Close())
+		}
+		err = do(c, *q)
+	}
+	return errors.Join(err, c.Close())
+}
+
+func runQuery(s *session, args []string) error {
+	return s.ask(args, func(c *curator.Curator, q curator.Question) error {
+		r, err := c.Answer(context.Background(), q)
+		if err != nil {
+			return err
+		}
+		switch s.format {
+		case "json":
+			return s.json(r)
+		case "csv":
+			return writeCSV(s.stdout, r)
+		}
+		s.print("%s", releaseTable(r))
+		return nil
+	})
+}
+
+func runExplain(s *session, args []string) error {
+	return s.ask(args, func(c *curator.Curator, q curator.Question) error {
+		e, err := c.Explain(context.Background(), q)
+		if err != nil {
+			return err
+		}
+		if s.format == "json" {
+			return s.json(e)
+		}
+		s.print("%s", explanationText(e))
+		return nil
+	})
+}
+
+func (s *session) json(v json.Marshaler) error {
+	text, err := v.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	s.print("%s\n", text)
+	return nil
+}
+
+func runBudget(s *session, args []string) error {
+	s.formatFlag()
+	if _, helped, err := s.parse(args); err != nil || helped {
+		return err
+	}
+	c, err := s.open()
+	if err != nil {
+		return err
+	}
+	b, err := c.Budget()
+	if err != nil {
+		return errors.Join(err, c.Close())
+	}
+	if s.format == "json" {
+		return errors.Join(s.json(b), c.Close())
+	}
+	s.print("population  %s (%s)\n", b.Population, b.Neighbours)
+	s.print("budget      ε = %s\nspent       ε = %s in %s\nremaining   ε = %s\n",
+		b.Budget.Epsilon, b.Spent.Epsilon, plural(b.Answers, "answer"), b.Remaining.Epsilon)
+	for _, p := range b.Persons {
+		s.print("a person with %d rows in %s: so far ε = %s, when all is spent ε = %s (group privacy)\n",
+			p.Rows, p.Table, p.Spent.Epsilon, p.Limit.Epsilon)
+	}
+	return c.Close()
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func runTables(s *session, args []string) error {
+	s.formatFlag()
+	if _, helped, err := s.parse(args); err != nil || helped {
+		return err
+	}
+	c, err := s.open()
+	if err != nil {
+		return err
+	}
+	tables := c.Tables()
+	if s.format == "json" {
+		text, err := json.Marshal(tables)
+		if err != nil {
+			return errors.Join(err, c.Close())
+		}
+		s.print("%s\n", text)
+		return c.Close()
+	}
+	for i, t := range tables {
+		if i > 0 {
+			s.print("\n")
+		}
+		s.print("%s\n", describeTable(t))
+	}
+	return c.Close()
+}
+
+func describeTable(t curator.Table) string {
+	var b strings.Builder
+	unit := "each row is a unit"
+	if t.Unit != "" {
+		unit = "the unit is " + t.Unit
+	}
+	if t.Public {
+		unit = "public"
+	}
+	fmt.Fprintf(&b, "%s: %s", t.Name, unit)
+	if t.ExpectedRows > 0 {
+		fmt.Fprintf(&b, "; about %d rows, as declared", t.ExpectedRows)
+	}
+	if t.Version == 0 {
+		b.WriteString("; not sealed yet")
+	}
+	b.WriteString("\n")
+	if t.Description != "" {
+		fmt.Fprintf(&b, "  %s\n", t.Description)
+	}
+	var g grid
+	for _, c := range t.Columns {
+		g.add("  "+c.Name, c.Type, domain(c), c.Description)
+	}
+	b.WriteString(strings.TrimRight(g.text("  "), "\n"))
+	return b.String()
+}
+
+// domain says which values a column takes, as declared.
+func domain(c curator.TableColumn) string {
+	out := ""
+	switch {
+	case c.Lower != "":
+		out = c.Lower + " … " + c.Upper
+	case len(c.Values) > 8:
+		out = strings.Join(c.Values[:8], ", ") + fmt.Sprintf(", … (%d values)", len(c.Values))
+	case c.Values != nil:
+		out = strings.Join(c.Values, ", ")
+	case c.Type == "boolean":
+		out = "false, true"
+	default:
+		out = "no bounds: compare only"
+	}
+	if c.Nullable {
+		out += ", or NULL"
+	}
+	return out
+}

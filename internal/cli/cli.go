@@ -1,0 +1,216 @@
+// Package cli is the command line: a door to the curator for the data owner, who can read the files, and for analysts whom
+// the owner lets run it.
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"dither/curator"
+)
+
+// Exit codes.
+const (
+	exitAnswered  = 0
+	exitFailed    = 1
+	exitUsage     = 2
+	exitRefused   = 3
+	exitExhausted = 4
+)
+
+// Version is the program's version.
+const Version = "0.1.0-dev"
+
+// command is one verb.
+type command struct {
+	name, args, about string
+	run               func(*session, []string) error
+}
+
+// commands lists the verbs in the order of help.
+func commands() []command {
+	return []command{
+		{"init", "DIR [--from FILE [--unit COLUMN]]", "make a home: a ledger, and a draft of its policy", runInit},
+		{"policy", "check | accept [--dry-run]", "check the policy file; put a changed one in force", runPolicy},
+		{"seal", "[TABLE …] [--shared]", "read the sources into numbered private versions (owner)", runSeal},
+		{"tables", "", "what may be asked about, free", runTables},
+		{"explain", "SQL | -f FILE | -", "what a question would cost, and how exact it would be, free", runExplain},
+		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
+		{"budget", "", "what was spent, and what remains", runBudget},
+		{"ledger", "head | list | show N | verify [--against HEAD]", "read and check the ledger (owner)", runLedger},
+		{"demo", "", "a tour on real data, in a folder of its own", runDemo},
+		{"version", "", "print the version", runVersion},
+	}
+}
+
+// session is one run of the program.
+type session struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	home   string // -C
+	format string // --format
+	flags  *flag.FlagSet
+}
+
+// errUsage is an error of the command line itself.
+var errUsage = errors.New("usage")
+
+func usage(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
+}
+
+// Run runs the program and returns its exit code: 0 answered, 2 usage, 3 refused by the policy or unsupported SQL, 4 budget
+// exhausted, 1 anything else.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s := &session{stdin: stdin, stdout: stdout, stderr: stderr, home: os.Getenv("DITHER_HOME"), format: "table"}
+	if s.home == "" {
+		s.home = "."
+	}
+	err := s.dispatch(args)
+	if err == nil {
+		return exitAnswered
+	}
+	s.report(err)
+	return exitCode(err)
+}
+
+// dispatch takes -C before the verb, then the verb's own flags and -C again after it.
+func (s *session) dispatch(args []string) error {
+	s.flags = newFlags("dither")
+	s.flags.StringVar(&s.home, "C", s.home, "")
+	if err := s.flags.Parse(args); err != nil {
+		return s.flagError(err)
+	}
+	args = s.flags.Args()
+	if len(args) == 0 {
+		return usage("no command (try `dither help`)")
+	}
+	if args[0] == "help" {
+		s.help()
+		return nil
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			s.flags = newFlags(c.name)
+			s.flags.StringVar(&s.home, "C", s.home, "")
+			return c.run(s, args[1:])
+		}
+	}
+	return usage("there is no command %q (try `dither help`)", args[0])
+}
+
+func newFlags(name string) *flag.FlagSet {
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	return f
+}
+
+func (s *session) flagError(err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		s.help()
+		return nil
+	}
+	return usage("%v", err)
+}
+
+// parse reads flags wherever they stand among the arguments, and returns the others.
+func (s *session) parse(args []string) (rest []string, helped bool, err error) {
+	for {
+		if err := s.flags.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				s.help()
+				return nil, true, nil
+			}
+			return nil, false, usage("%v", err)
+		}
+		args = s.flags.Args()
+		if len(args) == 0 {
+			return rest, false, s.checkFormat()
+		}
+		rest, args = append(rest, args[0]), args[1:]
+	}
+}
+
+func (s *session) formatFlag() { s.flags.StringVar(&s.format, "format", s.format, "") }
+
+func (s *session) checkFormat() error {
+	switch s.format {
+	case "table", "json", "csv":
+		return nil
+	}
+	return usage("--format is table, json or csv, not %q", s.format)
+}
+
+func (s *session) help() {
+	s.print("dither: answers about populations, with noise that protects each person\n\nusage: dither [-C HOME] COMMAND …\n\n")
+	for _, c := range commands() {
+		s.print("  %-8s %-50s %s\n", c.name, c.args, c.about)
+	}
+	s.print("\n  -C HOME       the curator's home (default $DITHER_HOME, else the working directory)\n" +
+		"  --epsilon E   the price of a question (default: the policy's)\n" +
+		"  --confidence  of the intervals (default 0.95)\n" +
+		"  --fresh       pay again for a question that was answered before\n" +
+		"  --format      table, json or csv\n\n" +
+		"exit: 0 answered, 2 usage, 3 refused or unsupported SQL, 4 budget exhausted, 1 anything else\n")
+}
+
+func (s *session) print(format string, args ...any) { fmt.Fprintf(s.stdout, format, args...) }
+
+// note tells the person at the terminal something that is not the answer.
+func (s *session) note(format string, args ...any) { fmt.Fprintf(s.stderr, format, args...) }
+
+// report writes an error: as JSON on stdout if that was asked for, else in words on stderr.
+func (s *session) report(err error) {
+	e := asError(err)
+	if s.format == "json" {
+		if text, jsonErr := e.MarshalJSON(); jsonErr == nil {
+			s.print("%s\n", text)
+			return
+		}
+	}
+	place := ""
+	if e.Line > 0 {
+		place = fmt.Sprintf("%d:%d: ", e.Line, e.Column)
+	}
+	s.note("dither: %s%s\n", place, e.Message)
+	if e.Hint != "" {
+		s.note("  %s\n", e.Hint)
+	}
+}
+
+// asError makes the one public form of any error.
+func asError(err error) *curator.Error {
+	var e *curator.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	if errors.Is(err, errUsage) {
+		return &curator.Error{Code: curator.CodeUsage, Message: strings.TrimPrefix(err.Error(), "usage: "), Hint: "try `dither help`"}
+	}
+	return &curator.Error{Code: curator.CodeHome, Message: err.Error()}
+}
+
+func exitCode(err error) int {
+	switch asError(err).Code {
+	case curator.CodeUsage:
+		return exitUsage
+	case curator.CodeSQL, curator.CodePolicy:
+		return exitRefused
+	case curator.CodeExhausted:
+		return exitExhausted
+	}
+	return exitFailed
+}
+
+func runVersion(s *session, args []string) error {
+	if _, _, err := s.parse(args); err != nil {
+		return err
+	}
+	s.print("dither %s\n", Version)
+	return nil
+}

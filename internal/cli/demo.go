@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dither/curator"
+	"dither/examples/randhie"
+)
+
+// tour is what the demo asks of the RAND table, in order.
+var tour = []struct{ why, sql string }{
+	{
+		"How large is the experiment?",
+		"SELECT COUNT(*) AS person_years FROM visits",
+	},
+	{
+		"Do people see a physician more often when care is free?",
+		"SELECT lncoins = 0 AS free_care, COUNT(*) AS person_years, AVG(mdvis) AS visits FROM visits GROUP BY 1",
+	},
+	{
+		"How does the coinsurance rate change the number of visits?",
+		"SELECT CASE WHEN lncoins = 0 THEN ' 0 %' WHEN lncoins < 3.5 THEN '25 %' WHEN lncoins < 4.1 THEN '50 %' ELSE '95 %' END AS coinsurance,\n" +
+			"       AVG(mdvis) AS visits\nFROM visits GROUP BY coinsurance ORDER BY coinsurance",
+	},
+	{
+		"Who uses care? Visits and chronic disease by self-rated health.",
+		"SELECT CASE WHEN hlthp = 1 THEN 'poor' WHEN hlthf = 1 THEN 'fair' WHEN hlthg = 1 THEN 'good' ELSE 'excellent' END AS health,\n" +
+			"       AVG(mdvis) AS visits, AVG(disea) AS disease_index\nFROM visits GROUP BY health ORDER BY visits",
+	},
+	{
+		"What share sees no physician at all in a year, with and without an individual deductible?",
+		"SELECT idp AS deductible, 100.0 * COUNT(CASE WHEN mdvis = 0 THEN 1 END) / COUNT(*) AS percent_without\nFROM visits GROUP BY idp",
+	},
+	{
+		"How are visits distributed? One histogram is one vector: it costs one price, not one a bar.",
+		"SELECT LEAST(mdvis, 10) AS visits, COUNT(*) AS person_years FROM visits GROUP BY 1",
+	},
+}
+
+// runDemo shows the whole path on the RAND table, in a folder of its own.
+func runDemo(s *session, args []string) (err error) {
+	keep := s.flags.String("keep", "", "")
+	rest, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) > 0 {
+		return usage("demo takes no arguments, only --keep DIR")
+	}
+	home := *keep
+	if home == "" {
+		if home, err = os.MkdirTemp("", "dither-demo-"); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	}
+	if err := unpack(home); err != nil {
+		return err
+	}
+	return s.guide(home)
+}
+
+// unpack makes a home of the example.
+func unpack(home string) error {
+	if err := curator.Init(home); err != nil {
+		return err
+	}
+	return fs.WalkDir(randhie.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := randhie.Files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(home, name), text, 0o600)
+	})
+}
+
+// guide runs the tour, saying before each step what it shows.
+func (s *session) guide(home string) error {
+	c, err := curator.Open(home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	s.print("The owner seals the file: decoded strictly once, and never read again by a question.\n\n")
+	report, err := c.Seal(context.Background(), "visits", curator.SealOptions{Shared: true})
+	if err != nil {
+		return err
+	}
+	s.print("%s\nBefore spending anything, an analyst asks what a question would cost and how exact it would be.\n\n", report.Text)
+	if err := s.show(c, tour[1].sql, true); err != nil {
+		return err
+	}
+	s.print("\nSix questions of a health economist.\n")
+	for _, q := range tour {
+		s.print("\n%s\n", q.why)
+		if err := s.show(c, q.sql, false); err != nil {
+			return err
+		}
+	}
+	s.print("\nThe budget is spent. A new question is refused ...\n")
+	err = s.show(c, "SELECT AVG(physlm) FROM visits", false)
+	var e *curator.Error
+	if !errors.As(err, &e) || e.Code != curator.CodeExhausted {
+		return errors.Join(errors.New("demo: the budget should have been exhausted"), err)
+	}
+	s.print("  refused: %s\n", e)
+	s.print("\n... and what was answered can still be read, free: in other words, rounded, filtered, sorted.\n")
+	return s.show(c, "SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC", false)
+}
+
+// show prints a question as it would be typed, and its answer or explanation.
+func (s *session) show(c *curator.Curator, sql string, explain bool) error {
+	verb := "query"
+	if explain {
+		verb = "explain"
+	}
+	s.print("\n$ dither %s \"%s\"\n", verb, strings.ReplaceAll(sql, "\n", "\n    "))
+	q := curator.Question{SQL: sql}
+	if explain {
+		e, err := c.Explain(context.Background(), q)
+		if err != nil {
+			return err
+		}
+		s.print("%s", explanationText(e))
+		return nil
+	}
+	r, err := c.Answer(context.Background(), q)
+	if err != nil {
+		return err
+	}
+	s.print("%s", releaseTable(r))
+	return nil
+}

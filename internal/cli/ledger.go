@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"dither/internal/ledger"
+)
+
+// runLedger reads and checks the ledger, for the owner. It writes nothing.
+func runLedger(s *session, args []string) error {
+	s.formatFlag()
+	against := s.flags.String("against", "", "")
+	rest, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) == 0 {
+		return usage("ledger head, list, show N, or verify [--against HEAD]")
+	}
+	switch {
+	case rest[0] == "verify" && len(rest) == 1:
+		return s.verifyLedger(*against)
+	case rest[0] == "head" && len(rest) == 1:
+		return s.withLedger(func(l *ledger.Ledger) error {
+			s.print("%s\n", l.Head())
+			return nil
+		})
+	case rest[0] == "list" && len(rest) == 1:
+		return s.withLedger(s.listLedger)
+	case rest[0] == "show" && len(rest) == 2:
+		n, err := strconv.ParseUint(rest[1], 10, 64)
+		if err != nil {
+			return usage("ledger show takes an entry's number, not %q", rest[1])
+		}
+		return s.withLedger(func(l *ledger.Ledger) error { return s.showEntry(l, n) })
+	}
+	return usage("ledger head, list, show N, or verify [--against HEAD]")
+}
+
+func (s *session) withLedger(do func(*ledger.Ledger) error) error {
+	l, err := ledger.Open(s.home, time.Now)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(l), l.Close())
+}
+
+// verifyLedger checks every rule of the ledger, and that it still holds a head that was kept elsewhere.
+func (s *session) verifyLedger(against string) error {
+	var head *ledger.Head
+	if against != "" {
+		h, err := ledger.ParseHead(against)
+		if err != nil {
+			return usage("--against takes what `dither ledger head` printed: %v", err)
+		}
+		head = &h
+	}
+	r, err := ledger.Verify(s.home, head)
+	if err != nil {
+		return err
+	}
+	if s.format == "json" {
+		text, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		s.print("%s\n", text)
+		return nil
+	}
+	s.print("%d entries, the chain holds\n", r.Entries)
+	if r.Behind > 0 {
+		s.print("the head file is %d behind: a process stopped in between\n", r.Behind)
+	}
+	if r.Fragment > 0 {
+		s.print("the last %d bytes are a torn entry: its price counts as spent\n", r.Fragment)
+	}
+	if head != nil {
+		s.print("the checkpoint %d is in it\n", head.Index)
+	}
+	s.print("spent ε = %s of %s\n", r.State.Spent, r.State.Budget)
+	return nil
+}
+
+// listLedger prints a line for each entry.
+func (s *session) listLedger(l *ledger.Ledger) error {
+	if s.format == "json" {
+		return l.Entries(func(e ledger.Entry) error {
+			text, err := json.Marshal(e)
+			s.print("%s\n", text)
+			return err
+		})
+	}
+	var g grid
+	g.add("entry", "time", "kind", "loss", "")
+	err := l.Entries(func(e ledger.Entry) error {
+		loss, about := summary(e.Body)
+		g.add(strconv.FormatUint(e.Index, 10), e.Time.UTC().Format(time.RFC3339), string(e.Kind), loss, printable(about))
+		return nil
+	})
+	s.print("%s", g.text("  "))
+	return err
+}
+
+// summary is a body in a few words.
+func summary(b ledger.Body) (loss, about string) {
+	switch b := b.(type) {
+	case ledger.Genesis:
+		return "", "ledger " + b.ID
+	case ledger.Adoption:
+		about = fmt.Sprintf("policy of %s, budget ε = %s, losses before × %s", b.Terms.Population, b.Terms.Budget.Epsilon, b.Factor)
+		return "", about
+	case ledger.Seal:
+		return "", fmt.Sprintf("%s version %d", b.Table, b.Version)
+	case ledger.Reservation:
+		return b.Loss.Epsilon.String(), shorten(b.Question, 80)
+	case ledger.Release:
+		return "", fmt.Sprintf("of entry %d", b.Reservation)
+	case ledger.Torn:
+		return b.Loss.Epsilon.String(), fmt.Sprintf("a torn entry of %d bytes", b.Bytes)
+	}
+	return "", ""
+}
+
+func shorten(text string, n int) string {
+	r := []rune(text)
+	if len(r) <= n {
+		return text
+	}
+	return string(r[:n-1]) + "…"
+}
+
+func (s *session) showEntry(l *ledger.Ledger, n uint64) error {
+	found := false
+	err := l.Entries(func(e ledger.Entry) error {
+		if e.Index != n {
+			return nil
+		}
+		found = true
+		text, err := json.MarshalIndent(e, "", "  ")
+		s.print("%s\n", text)
+		return err
+	})
+	if err == nil && !found {
+		return usage("there is no entry %d", n)
+	}
+	return err
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"dither/curator"
+)
+
+// runSeal seals the tables that are named, or all.
+func runSeal(s *session, args []string) error {
+	shared := s.flags.Bool("shared", false, "")
+	names, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	c, err := s.open()
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		for _, t := range c.Tables() {
+			names = append(names, t.Name)
+		}
+	}
+	for _, name := range names {
+		if err := s.seal(c, name, *shared); err != nil {
+			return errors.Join(err, c.Close())
+		}
+	}
+	return c.Close()
+}
+
+// seal seals one table, with progress where a person watches, and prints the owner's report on stderr: an answer on stdout
+// stays an answer.
+func (s *session) seal(c *curator.Curator, table string, shared bool) error {
+	o := curator.SealOptions{Shared: shared}
+	watched := isTerminal(s.stderr)
+	if watched {
+		o.Progress = func(rows, bytes, total int64) {
+			if total > 0 {
+				s.note("\rsealing %s: %d rows, %d %%", printable(table), rows, 100*bytes/total)
+			}
+		}
+	}
+	report, err := c.Seal(context.Background(), table, o)
+	if watched {
+		s.note("\r\033[K")
+	}
+	if err != nil {
+		return err
+	}
+	s.note("%s", printableLines(report.Text))
+	return nil
+}
+
+// sealMissing seals the tables that have no version: the first use.
+func (s *session) sealMissing(c *curator.Curator) error {
+	for _, t := range c.Tables() {
+		if t.Version == 0 {
+			if err := s.seal(c, t.Name, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isTerminal reports whether a person is likely to be looking.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// runPolicy checks the policy file, or puts a changed one in force.
+func runPolicy(s *session, args []string) error {
+	dry := s.flags.Bool("dry-run", false, "")
+	rest, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	switch {
+	case len(rest) == 1 && rest[0] == "check":
+		return s.checkPolicy()
+	case len(rest) == 1 && rest[0] == "accept":
+		return s.acceptPolicy(*dry)
+	}
+	return usage("policy check, or policy accept [--dry-run]")
+}
+
+func (s *session) acceptPolicy(dry bool) error {
+	c, err := s.open()
+	if err != nil {
+		return err
+	}
+	change, err := c.AcceptPolicy(dry)
+	if err != nil {
+		return errors.Join(err, c.Close())
+	}
+	if len(change.Changes) == 0 {
+		s.print("the policy file is the one in force\n")
+		return c.Close()
+	}
+	for _, text := range change.Changes {
+		s.print("- %s\n", text)
+	}
+	verb := "in force now"
+	if dry {
+		verb = "not in force yet (--dry-run)"
+	}
+	s.print("losses so far count × %s: spent ε = %s of %s; %s\n", change.Factor, change.Spent.Epsilon, change.Budget.Epsilon, verb)
+	return c.Close()
+}

@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"dither/curator"
+)
+
+// grid lays text out in columns.
+type grid struct {
+	rows  [][]string
+	right []bool // which columns are aligned to the right
+}
+
+func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+
+func (g *grid) widths() []int {
+	var w []int
+	for _, row := range g.rows {
+		for i, c := range row {
+			if i == len(w) {
+				w = append(w, 0)
+			}
+			w[i] = max(w[i], utf8.RuneCountInString(c))
+		}
+	}
+	return w
+}
+
+func (g *grid) text(separator string) string {
+	w := g.widths()
+	var b strings.Builder
+	for _, row := range g.rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			pad := strings.Repeat(" ", w[i]-utf8.RuneCountInString(c))
+			if i < len(g.right) && g.right[i] {
+				cells[i] = pad + c
+			} else {
+				cells[i] = c + pad
+			}
+		}
+		b.WriteString(strings.TrimRight(strings.Join(cells, separator), " ") + "\n")
+	}
+	return b.String()
+}
+
+// releaseTable is an answer for a person to read: each number with its error bar.
+func releaseTable(r *curator.Release) string {
+	var g grid
+	header := make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		header[i] = " " + printable(c.Name)
+		g.right = append(g.right, c.Kind == curator.Measure)
+	}
+	g.add(header...)
+	g.add() // the rule goes here
+	for _, row := range r.Rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			if c.Estimate != nil {
+				cells[i] = " " + withError(c.Estimate)
+			} else {
+				cells[i] = " " + keyText(c.Key)
+			}
+		}
+		g.add(cells...)
+	}
+	lines := strings.SplitAfter(g.text(" │"), "\n")
+	var rule []string
+	for _, w := range g.widths() {
+		rule = append(rule, strings.Repeat("─", w+1))
+	}
+	lines[1] = strings.Join(rule, "┼") + "\n"
+	return strings.Join(lines, "") + footer(r)
+}
+
+func footer(r *curator.Release) string {
+	price := "price ε = " + r.Price.Epsilon
+	if r.Replayed {
+		price = "released before: free"
+	}
+	return fmt.Sprintf("%s, remaining ε = %s; %s intervals cover noise, not sampling (%s)\n",
+		price, r.Remaining.Epsilon, percent(r.Confidence), r.ID)
+}
+
+func percent(confidence string) string {
+	x, err := strconv.ParseFloat(confidence, 64)
+	if err != nil {
+		return confidence
+	}
+	return strconv.FormatFloat(100*x, 'g', 12, 64) + " %"
+}
+
+// printable replaces control characters, so that a text cannot steer the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x200e && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return '·'
+		}
+		return r
+	}, s)
+}
+
+func keyText(key any) string {
+	if key == nil {
+		return "NULL"
+	}
+	return printable(fmt.Sprint(key))
+}
+
+// withError writes 57.2 ± 1.3, or 57.2 [56.0, 60.1] where the interval is lopsided, or ? [0, 77] where there is no value.
+func withError(e *curator.Estimate) string {
+	if e.Value == nil {
+		return "? " + interval(e, 4)
+	}
+	if e.Low == nil || e.High == nil {
+		return compact(e.Value.Real) + " ± ?"
+	}
+	below, above := e.Value.Real-e.Low.Real, e.High.Real-e.Value.Real
+	half := math.Max(below, above)
+	if half == 0 {
+		return e.Value.String()
+	}
+	places := decimals(half)
+	if math.Abs(above-below) > 0.1*half {
+		return round(e.Value, places) + " " + interval(e, places)
+	}
+	return round(e.Value, places) + " ± " + strconv.FormatFloat(half, 'f', places, 64)
+}
+
+func interval(e *curator.Estimate, places int) string {
+	end := func(n *curator.Number, none string) string {
+		if n == nil {
+			return none
+		}
+		return strings.TrimSuffix(round(n, places), ".0000")
+	}
+	return "[" + end(e.Low, "−∞") + ", " + end(e.High, "∞") + "]"
+}
+
+// decimals gives the places that show a half-width with two significant digits.
+func decimals(half float64) int {
+	return min(max(1-int(math.Floor(math.Log10(half))), 0), 12)
+}
+
+func round(n *curator.Number, places int) string {
+	if n.Whole != nil {
+		return n.Whole.String()
+	}
+	return strconv.FormatFloat(n.Real, 'f', places, 64)
+}
+
+// compact writes a number with four significant digits.
+func compact(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e9 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}
+
+// writeCSV writes an answer with four columns for each measure: its value, and NAME_stddev, NAME_low, NAME_high.
+func writeCSV(out io.Writer, r *curator.Release) error {
+	w := csv.NewWriter(out)
+	if err := w.Write(csvHeader(r)); err != nil {
+		return err
+	}
+	for _, row := range r.Rows {
+		var record []string
+		for _, c := range row {
+			if c.Estimate == nil {
+				record = append(record, csvKey(c.Key))
+				continue
+			}
+			e := c.Estimate
+			sd := ""
+			if e.StdDev != nil {
+				sd = strconv.FormatFloat(*e.StdDev, 'g', -1, 64)
+			}
+			record = append(record, csvNumber(e.Value), sd, csvNumber(e.Low), csvNumber(e.High))
+		}
+		if err := w.Write(record); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// csvHeader names the columns, keeping names unique.
+func csvHeader(r *curator.Release) []string {
+	var header []string
+	taken := map[string]bool{}
+	for _, c := range r.Columns {
+		taken[c.Name] = true
+	}
+	for _, c := range r.Columns {
+		header = append(header, c.Name)
+		if c.Kind == curator.Key {
+			continue
+		}
+		for _, suffix := range []string{"_stddev", "_low", "_high"} {
+			name := c.Name + suffix
+			for taken[name] {
+				name += "_"
+			}
+			taken[name] = true
+			header = append(header, name)
+		}
+	}
+	return header
+}
+
+func csvKey(key any) string {
+	if key == nil {
+		return ""
+	}
+	return fmt.Sprint(key)
+}
+
+func csvNumber(n *curator.Number) string {
+	if n == nil {
+		return ""
+	}
+	return n.String()
+}
+
+// explanationText is an explanation for a person to read.
+func explanationText(e *curator.Explanation) string {
+	var b strings.Builder
+	if e.Replayed {
+		b.WriteString("price      free: this was released before (--fresh pays again)\n")
+	} else {
+		fmt.Fprintf(&b, "price      ε = %s of the remaining %s%s\n", e.Price.Epsilon, e.Remaining.Epsilon, tooMuch(e.Affordable))
+	}
+	unit := "a row"
+	if e.Unit.Column != "" {
+		unit = fmt.Sprintf("one %s, with at most %d rows in at most %d groups", e.Unit.Column, e.Unit.MaxRows, e.Unit.MaxGroups)
+	}
+	fmt.Fprintf(&b, "protects   %s (%s)\n", unit, e.Unit.Neighbours)
+	if e.Unit.PersonRows > 0 {
+		fmt.Fprintf(&b, "a person   with %d rows is promised ε = %s by this answer\n", e.Unit.PersonRows, e.Unit.PersonEpsilon)
+	}
+	fmt.Fprintf(&b, "vector     %s, L1 sensitivity %s\n\n", plural(e.Cells, "cell"), compact(e.Sensitivity))
+	g := grid{}
+	g.add(" column", "mechanism", "sensitivity", "noise scale", "expected error, "+percent(e.Confidence))
+	for _, c := range e.Columns {
+		if c.Kind == curator.Key {
+			g.add(" "+printable(c.Name), "key")
+			continue
+		}
+		g.add(" "+printable(c.Name), c.Mechanism, optional(c.Sensitivity), optional(c.Scale), forecast(c))
+		for _, p := range c.Parts {
+			g.add("   "+p.Name, p.Mechanism, compact(p.Sensitivity), compact(p.Scale), "")
+		}
+	}
+	b.WriteString(g.text("  "))
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "\n%s", n)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func tooMuch(affordable bool) string {
+	if affordable {
+		return ""
+	}
+	return ": more than there is"
+}
+
+func optional(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return compact(*x)
+}
+
+func forecast(c curator.Column) string {
+	f := c.Expected
+	switch {
+	case f == nil:
+		return ""
+	case !math.IsNaN(f.HalfWidth) && f.N > 0:
+		return fmt.Sprintf("± %s at n = %d (± %s / n)", compact(f.HalfWidth), f.N, compact(f.HalfWidthTimesN))
+	case !math.IsNaN(f.HalfWidthTimesN):
+		return fmt.Sprintf("± %s / n", compact(f.HalfWidthTimesN))
+	case !math.IsNaN(f.HalfWidth):
+		return "± " + compact(f.HalfWidth)
+	}
+	return "depends on the parts"
+}
+
+// printableLines is printable for a text of several lines.
+func printableLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = printable(l)
+	}
+	return strings.Join(lines, "\n")
+}

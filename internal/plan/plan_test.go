@@ -1,0 +1,286 @@
+package plan_test
+
+import (
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/privacy"
+)
+
+// town is the lectures' population: people of up to 115 years, in one row each, and a table of visits with many rows a
+// person.
+const town = `
+version: 1
+population: {name: town, neighbours: NEIGHBOURS}
+budget: {epsilon: 10}
+price: {default: 1, maximum: 5}
+tables:
+  people:
+    source: {csv: people.csv}
+    unit: row
+    expected_rows: 10000
+    columns:
+      age: {type: integer, bounds: [0, 115]}
+      group_quarters: {type: boolean}
+      race: {type: text, values: [asian, black, other, white], nullable: true}
+      voted: {type: boolean}
+      height: {type: real, bounds: [50, 250]}
+      income: {type: real, bounds: [-1000.5, 250000]}
+      note: {type: text}
+      serial: {type: integer}
+      weight: {type: real}
+      born: {type: date, bounds: [2000-01-01, 2000-12-31]}
+  visits:
+    source: {csv: visits.csv}
+    unit: person
+    rows_per_unit: 12
+    max_groups: 3
+    columns:
+      person: {type: integer, nullable: true}
+      department: {type: text, values: [a, b, c, d, e]}
+      cost: {type: real, bounds: [0, 500]}
+      days: {type: integer, bounds: [-2, 30]}
+`
+
+func townPolicy(t testing.TB, neighbours string) *policy.Policy {
+	t.Helper()
+	p, err := policy.Decode([]byte(strings.ReplaceAll(town, "NEIGHBOURS", neighbours)), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func build(t testing.TB, neighbours, sql string) *plan.Plan {
+	t.Helper()
+	p, err := plan.Build(townPolicy(t, neighbours), plan.Request{SQL: sql})
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return p
+}
+
+// The sensitivities of the lectures (Kifer; Smith, exercise 1.5) under both relations.
+func TestSensitivity(t *testing.T) {
+	for _, c := range []struct{ sql, addRemove, changeOne string }{
+		{"SELECT COUNT(*) FROM people WHERE age >= 18", "1", "1"},
+		{"SELECT SUM(age) FROM people", "115", "115"},
+		{"SELECT SUM(LEAST(serial, 115)) FROM people WHERE serial >= 0", "", ""},
+		{"SELECT SUM(LEAST(GREATEST(serial, 0), 115)) FROM people", "115", "115"},
+		{"SELECT COUNT(CASE WHEN group_quarters THEN 1 END), COUNT(CASE WHEN race = 'asian' THEN 1 END) FROM people", "2", "2"},
+		{"SELECT age, COUNT(*) FROM people GROUP BY age", "1", "2"},
+		{"SELECT SUM(age - 20) FROM people", "95", "115"},
+		{"SELECT race, SUM(age - 20) FROM people GROUP BY race", "95", "190"},
+		{"SELECT SUM(height) FROM people", "250", "250"},
+		{"SELECT AVG(age) FROM people", "58.5", "116"}, // 57.5 for the sum, 1 for the count
+		{"SELECT COUNT(*) FROM visits", "12", "12"},
+		{"SELECT SUM(days) FROM visits", "360", "384"},
+		{"SELECT department, SUM(days) FROM visits GROUP BY department", "360", "720"},
+		{"SELECT COUNT(DISTINCT person) FROM visits", "1", "1"},
+		{"SELECT department, COUNT(DISTINCT person) FROM visits GROUP BY department", "3", "6"},
+	} {
+		for relation, want := range map[string]string{"add-remove": c.addRemove, "change-one": c.changeOne} {
+			p, err := plan.Build(townPolicy(t, relation), plan.Request{SQL: c.sql})
+			if want == "" {
+				if err == nil {
+					t.Errorf("%s: planned, though nothing bounds it", c.sql)
+				}
+				continue
+			}
+			if err != nil {
+				t.Errorf("%s: %v", c.sql, err)
+				continue
+			}
+			expected, _ := new(big.Rat).SetString(want)
+			if got := p.Sensitivity(); got.Cmp(expected) != 0 {
+				t.Errorf("%s under %s: sensitivity %s, want %s", c.sql, relation, got.FloatString(6), want)
+			}
+		}
+	}
+}
+
+// Real sums are rounded outward to the grid: their sensitivity is the bound, or at most one grid unit above it.
+func TestRealSensitivityCoversTheBound(t *testing.T) {
+	p := build(t, "add-remove", "SELECT SUM(income) FROM people")
+	m := p.Measures[0]
+	got := m.Units(m.Sensitivity)
+	bound := big.NewRat(250000, 1)
+	if got.Cmp(bound) < 0 || new(big.Rat).Sub(got, bound).Cmp(m.Unit()) > 0 {
+		t.Errorf("sensitivity %s for bound %s with grid %s", got.FloatString(9), bound.FloatString(1), m.Unit().FloatString(12))
+	}
+}
+
+// The shares of all measures add up to the price exactly, and each scale is its sensitivity over its share.
+func TestSplitAddsUp(t *testing.T) {
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM people",
+		"SELECT AVG(age) FROM people",
+		"SELECT COUNT(*), SUM(age), AVG(age), AVG(height), COUNT(age) FROM people",
+		"SELECT race, COUNT(*), COUNT(*) * 2, AVG(age) / AVG(height) FROM people GROUP BY race HAVING SUM(age) > 3",
+		"SELECT department, COUNT(DISTINCT person), SUM(cost), AVG(cost) FROM visits GROUP BY 1",
+	} {
+		p := build(t, "add-remove", sql)
+		var total privacy.Epsilon
+		for _, m := range p.Measures {
+			total = total.Plus(m.Epsilon)
+			scale := new(big.Rat).Quo(new(big.Rat).SetInt(m.Sensitivity), m.Epsilon.Rat())
+			if m.Scale.Cmp(scale) != 0 {
+				t.Errorf("%s: scale %s, want %s", sql, m.Scale, scale)
+			}
+		}
+		if total.Cmp(p.Price) != 0 {
+			t.Errorf("%s: shares add up to %s of %s", sql, total, p.Price)
+		}
+	}
+}
+
+// An average takes half its share for the sum and half for the count, and shares the count with COUNT of the same.
+func TestAverageSplitsInHalves(t *testing.T) {
+	p := build(t, "add-remove", "SELECT AVG(age), COUNT(age) FROM people")
+	if len(p.Measures) != 2 {
+		t.Fatalf("%d measures, want a sum and one shared count", len(p.Measures))
+	}
+	for _, m := range p.Measures {
+		want := "0.75" // half of the average's half, and the count's own half
+		if m.Kind == plan.Sum {
+			want = "0.25"
+		}
+		if m.Epsilon.String() != want {
+			t.Errorf("%s has share %s, want %s", m, m.Epsilon, want)
+		}
+	}
+}
+
+// Questions that release the same have one replay key; others have another.
+func TestReplayKey(t *testing.T) {
+	base := "SELECT race, COUNT(*), SUM(age) FROM people WHERE age > 3 GROUP BY race"
+	key := build(t, "add-remove", base).Key(1)
+	for _, same := range []string{
+		"select  race, count(*), sum(age) from people where age > 3 group by 1;",
+		"SELECT SUM(p.age) AS s, race AS r, COUNT(*) AS n FROM people AS p WHERE (age) > 3 GROUP BY r",
+		base + " HAVING COUNT(*) > 10 ORDER BY 2 DESC LIMIT 3",
+		"SELECT race, ROUND(SUM(age) / COUNT(*), 1) FROM people WHERE age > 3 GROUP BY race",
+	} {
+		if got := build(t, "add-remove", same).Key(1); got != key {
+			t.Errorf("%s: another key", same)
+		}
+	}
+	for _, other := range []string{
+		"SELECT race, COUNT(*), SUM(age) FROM people WHERE age > 4 GROUP BY race",
+		"SELECT race, COUNT(*), SUM(age) FROM people GROUP BY race",
+		"SELECT race, COUNT(*), SUM(LEAST(age, 80)) FROM people WHERE age > 3 GROUP BY race",
+		"SELECT race, COUNT(*) FROM people WHERE age > 3 GROUP BY race",
+		"SELECT COUNT(*), SUM(age) FROM people WHERE age > 3",
+	} {
+		if got := build(t, "add-remove", other).Key(1); got == key {
+			t.Errorf("%s: the same key", other)
+		}
+	}
+	if build(t, "add-remove", base).Key(2) == key {
+		t.Error("another sealed version has the same key")
+	}
+	if build(t, "change-one", base).Key(1) == key {
+		t.Error("another relation has the same key")
+	}
+}
+
+// Refusals name the place, and what to write instead.
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct{ sql, message, hint string }{
+		{"SELECT COUNT(*) FROM peple", `there is no table "peple"`, `did you mean "people"?`},
+		{"SELECT SUM(agee) FROM people", `there is no column "agee" in table "people"`, `did you mean "age"?`},
+		{"SELECT SUM(serial) FROM people", "column serial has no declared bounds", "LEAST(GREATEST("},
+		{"SELECT SUM(weight) FROM people", "column weight has no declared bounds", "LEAST(GREATEST("},
+		{"SELECT SUM(serial * 2) FROM people", "column serial has no declared bounds", "LEAST(GREATEST("},
+		{"SELECT SUM(note) FROM people", "a number is needed here", ""},
+		{"SELECT SUM(voted) FROM people", "needs a number, not a boolean", "CASE WHEN"},
+		{"SELECT age FROM people", `column "age" stands outside any aggregate`, "GROUP BY"},
+		{"SELECT race FROM people GROUP BY race", "the question has no aggregate", "COUNT(*)"},
+		{"SELECT height, COUNT(*) FROM people GROUP BY height", "possible values of this GROUP BY expression are not known", "FLOOR"},
+		{"SELECT note, COUNT(*) FROM people GROUP BY note", "possible values of this GROUP BY expression are not known", "declare the column's values"},
+		{"SELECT serial, COUNT(*) FROM people GROUP BY serial", "possible values of this GROUP BY expression are not known", "10,000"},
+		{"SELECT COUNT(*) FROM people WHERE age", "a condition is needed here", ""},
+		{"SELECT COUNT(*) FROM people WHERE age = 'x'", "don't mix", ""},
+		{"SELECT COUNT(*) FROM people WHERE age = NULL", "comparison with NULL", "IS NULL"},
+		{"SELECT COUNT(*) FROM people WHERE note LIKE note", "pattern of LIKE must be a constant", "constant"},
+		{"SELECT COUNT(*) FROM people WHERE SUM(age) > 3", "not allowed here", "HAVING"},
+		{"SELECT SUM(COUNT(*)) FROM people", "not allowed here", ""},
+		{"SELECT COUNT(DISTINCT age) FROM people", "DISTINCT is supported for the unit's column only", "COUNT(*)"},
+		{"SELECT COUNT(DISTINCT cost) FROM visits", "DISTINCT is supported for the unit's column only", "COUNT(DISTINCT person)"},
+		{"SELECT SUM(EXP(age)) FROM people WHERE EXP(income) > 0", "overflow", ""},
+		{"SELECT SUM(age*age*age*age*age*age*age*age*age*age) FROM people", "overflow", ""},
+		{"SELECT COUNT(*) FROM people WHERE age > 99999999999999999999", "", ""},
+		{"SELECT COUNT(*) FROM people WHERE height > 1e-30", "2^-60", ""},
+		{"SELECT COUNT(*) > 3 FROM people", "a column of an answer is", "HAVING"},
+		{"SELECT age, race, height > 3, serial > 5, COUNT(*) FROM people GROUP BY 1, 2, 3, 4, age + 1, born", "more than 100000 cells", ""},
+		{"SELECT nosuch(age), COUNT(*) FROM people GROUP BY 1", `there is no function "nosuch"`, ""},
+	} {
+		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: c.sql})
+		var refusal *plan.Error
+		var syntax *query.Error
+		var hint, message string
+		switch {
+		case errors.As(err, &refusal):
+			message, hint = refusal.Message, refusal.Hint
+		case errors.As(err, &syntax):
+			message, hint = syntax.Message, syntax.Hint
+		default:
+			t.Errorf("%s: %v", c.sql, err)
+			continue
+		}
+		if !strings.Contains(message, c.message) || !strings.Contains(hint, c.hint) {
+			t.Errorf("%s: %q, hint %q; want %q, %q", c.sql, message, hint, c.message, c.hint)
+		}
+	}
+}
+
+// The price is the policy's default, or what was asked for up to the policy's maximum.
+func TestPrice(t *testing.T) {
+	p := townPolicy(t, "add-remove")
+	five, _ := privacy.ParseEpsilon("5")
+	above, _ := privacy.ParseEpsilon("5.000000000000000000001")
+	sql := "SELECT COUNT(*) FROM people"
+	if got, err := plan.Build(p, plan.Request{SQL: sql}); err != nil || got.Price.String() != "1" {
+		t.Errorf("default price: %v, %v", got, err)
+	}
+	if got, err := plan.Build(p, plan.Request{SQL: sql, Epsilon: five}); err != nil || got.Price.String() != "5" {
+		t.Errorf("the maximum: %v, %v", got, err)
+	}
+	if _, err := plan.Build(p, plan.Request{SQL: sql, Epsilon: above}); err == nil {
+		t.Error("a price above the maximum was planned")
+	}
+}
+
+// A grouping has every known value, NULL only where it is declared or made.
+func TestKnownKeys(t *testing.T) {
+	for _, c := range []struct {
+		group string
+		want  string
+	}{
+		{"voted", "[false true]"},
+		{"race", "[asian black other white NULL]"},
+		{"age >= 18", "[false true]"},
+		{"race = 'asian'", "[false true NULL]"},
+		{"FLOOR(age / 50)", "[0 1 2]"},
+		{"age % 3", "[0 1 2]"},
+		{"LEAST(age, 2)", "[0 1 2]"},
+		{"CASE WHEN age < 18 THEN 'minor' WHEN age < 65 THEN 'adult' END", "[adult minor NULL]"},
+		{"CASE WHEN age < 18 THEN 'minor' ELSE 'adult' END", "[adult minor]"},
+		{"CASE race WHEN 'asian' THEN 1 ELSE 0 END", "[0 1]"},
+		{"COALESCE(race, 'unknown')", "[asian black other unknown white]"},
+	} {
+		p := build(t, "add-remove", "SELECT COUNT(*) FROM people GROUP BY "+c.group)
+		var got []string
+		for _, v := range p.Keys[0].Values {
+			got = append(got, v.String())
+		}
+		if text := "[" + strings.Join(got, " ") + "]"; text != c.want {
+			t.Errorf("%s: %s, want %s", c.group, text, c.want)
+		}
+	}
+}
