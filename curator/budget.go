@@ -75,14 +75,14 @@ func terms(p *policy.Policy) ledger.Terms {
 	t := p.Terms()
 	return ledger.Terms{
 		Digest: p.Digest(), Population: t.Population, Neighbours: t.Neighbours,
-		Budget: ledger.Loss{Epsilon: t.Budget}, MaxPrice: ledger.Loss{Epsilon: t.MaxPrice}, Units: t.Units,
+		Budget: ledger.Loss{Epsilon: t.Budget}, MaxPrice: ledger.Loss{Epsilon: t.Maximum}, Units: t.Units,
 	}
 }
 
 // recorded are the terms in force, as the policy package compares them.
 func recorded(t ledger.Terms) policy.Terms {
 	return policy.Terms{
-		Population: t.Population, Neighbours: t.Neighbours, Budget: t.Budget.Epsilon, MaxPrice: t.MaxPrice.Epsilon, Units: t.Units,
+		Population: t.Population, Neighbours: t.Neighbours, Budget: t.Budget.Epsilon, Maximum: t.MaxPrice.Epsilon, Units: t.Units,
 	}
 }
 

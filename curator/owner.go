@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"dither/internal/exact"
 	"dither/internal/policy"
 	"dither/internal/seal"
+	"dither/internal/value"
 )
 
 // What follows is for the owner alone: no analyst's door may lead here.
@@ -156,13 +158,54 @@ type TableColumn struct {
 	Nullable                bool
 }
 
+func bound(t value.Type, r *big.Rat) string {
+	if t == value.Date {
+		return value.OfDay(r.Num().Int64()).String()
+	}
+	return exact.FormatRat(r)
+}
+
 func tableColumn(c *policy.Column) TableColumn {
 	out := TableColumn{Name: c.Name, Description: c.Description, Type: c.Type.String(), Nullable: c.Nullable}
 	if c.Lower != nil {
-		out.Lower, out.Upper = policy.FormatBound(c.Type, c.Lower), policy.FormatBound(c.Type, c.Upper)
+		out.Lower, out.Upper = bound(c.Type, c.Lower), bound(c.Type, c.Upper)
 	}
 	for _, v := range c.Values {
 		out.Values = append(out.Values, v.String())
 	}
 	return out
+}
+
+// CheckPolicy reads a home's policy file and says, for its owner, what it allows and what it leaves open. It reads no
+// source and spends nothing.
+func CheckPolicy(home string) ([]string, error) {
+	p, err := policy.Load(filepath.Join(home, policy.FileName))
+	if err != nil {
+		return nil, homeError(err)
+	}
+	lines := []string{fmt.Sprintf("population %s (%s), budget ε = %s, a question costs ε = %s by default and %s at most",
+		p.Population.Name, p.Population.Neighbours, p.Budget.Epsilon, p.Price.Default, p.Price.Maximum)}
+	for _, t := range p.Tables {
+		lines = append(lines, fmt.Sprintf("table %s: %d columns", t.Name, len(t.Columns)))
+		if _, err := os.Stat(t.Source.File); err != nil {
+			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
+		}
+		for _, c := range t.Columns {
+			if gap := gapOf(t, c); gap != "" {
+				lines = append(lines, fmt.Sprintf("  %s: %s", c.Name, gap))
+			}
+		}
+	}
+	return lines, nil
+}
+
+// gapOf says what cannot be asked of a column as it is declared.
+func gapOf(t *policy.Table, c *policy.Column) string {
+	switch {
+	case t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean:
+		return ""
+	case c.Type == value.Text || c.Type == value.Date:
+		return "no values declared: it may be compared, but not grouped by"
+	}
+	return "no bounds declared: it may be compared, but not summed, averaged or grouped by"
 }

@@ -94,12 +94,13 @@ func aggregates(p *plan.Post) []int {
 	return out
 }
 
-// Rows computes the answer's rows at a confidence (0 < confidence < 1) from the released numbers, by cell (the keys'
-// product, the last key running fastest) and measure. HAVING, ORDER BY, LIMIT and OFFSET look at released values only.
-func (a *Answer) Rows(sums [][]*big.Int, confidence float64) [][]Cell {
+// Rows computes the answer's rows from the released numbers, by cell (the keys' product, the last key running fastest) and
+// measure. Each cell's interval fails to cover with probability alpha at most (0 < alpha < 1). HAVING, ORDER BY, LIMIT and
+// OFFSET look at released values only.
+func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	var rows []*cell
 	for i, s := range sums {
-		c := &cell{answer: a, keys: a.keys(i), sums: s, alpha: 1 - confidence}
+		c := &cell{answer: a, keys: a.keys(i), sums: s, alpha: alpha}
 		if a.plan.Having == nil || c.condition(a.plan.Having) == isTrue {
 			rows = append(rows, c)
 		}
@@ -111,7 +112,7 @@ func (a *Answer) Rows(sums [][]*big.Int, confidence float64) [][]Cell {
 	}
 	out := make([][]Cell, len(rows))
 	for i, c := range rows {
-		out[i] = c.outputs(1 - confidence)
+		out[i] = c.outputs(alpha)
 	}
 	return out
 }

@@ -19,8 +19,8 @@ func CeilRat(r *big.Rat) *big.Int {
 
 // FloatDown returns the largest float not above r: −Inf where r is below every finite float.
 func FloatDown(r *big.Rat) float64 {
-	f, exact := r.Float64() // the nearest float, or ±Inf
-	if exact || compare(f, r) <= 0 {
+	f, _ := r.Float64() // the nearest float, or ±Inf; "exact" is said of 2⁻¹⁰⁷⁶ too, which gives 0 (Go 1.26)
+	if compare(f, r) <= 0 {
 		return f
 	}
 	return math.Nextafter(f, math.Inf(-1))
@@ -28,8 +28,8 @@ func FloatDown(r *big.Rat) float64 {
 
 // FloatUp returns the smallest float not below r: +Inf where r is above every finite float.
 func FloatUp(r *big.Rat) float64 {
-	f, exact := r.Float64()
-	if exact || compare(f, r) >= 0 {
+	f, _ := r.Float64()
+	if compare(f, r) >= 0 {
 		return f
 	}
 	return math.Nextafter(f, math.Inf(1))

@@ -28,9 +28,25 @@ func bigExpOf(x *big.Float) *big.Float {
 	return sum
 }
 
+// bigExpm1 is eˣ − 1, by Taylor's series where the subtraction would cancel.
+func bigExpm1(x float64) *big.Float {
+	if math.Abs(x) > 0.5 {
+		return wide().Sub(bigExp(x), wide().SetInt64(1))
+	}
+	y := wide().SetFloat64(x)
+	sum, term := wide(), wide().SetInt64(1)
+	for k := range int64(200) {
+		term.Mul(term, y)
+		term.Quo(term, wide().SetInt64(k+1))
+		sum.Add(sum, term)
+	}
+	return sum
+}
+
 // bigLog is ln x by two steps of Halley's method, y + 2(x − eʸ)/(x + eʸ), each of which triples the digits.
 func bigLog(x float64) *big.Float {
-	y := wide().SetFloat64(math.Log(x))
+	fraction, exponent := math.Frexp(x)
+	y := wide().SetFloat64(math.Log(fraction) + float64(exponent)*math.Ln2)
 	target := wide().SetFloat64(x)
 	for range 2 {
 		e := bigExpOf(y)

@@ -84,6 +84,8 @@ func settle(f, e, direction float64) float64 {
 		return f
 	case math.IsInf(f, 0):
 		return math.Nextafter(f, direction) // the largest finite float, or the least
+	case unknown && f == 0 && math.Signbit(f) != math.Signbit(direction):
+		return f // an underflow: the real result has the sign of the zero
 	case unknown, e > 0 && direction > 0, e < 0 && direction < 0:
 		return math.Nextafter(f, direction)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -104,11 +105,15 @@ func decodeLine(line []byte) (Entry, error) {
 	if !json.Valid(line) {
 		return Entry{}, errFragment
 	}
-	if err := checkVersion(line); err != nil {
-		return Entry{}, err
-	}
 	var f frame
-	if err := unmarshalStrict(line, &f); err != nil {
+	err := unmarshalStrict(line, frameShape, &f)
+	if err != nil && newer(line) || err == nil && f.V > FormatVersion {
+		return Entry{}, ErrNewer
+	}
+	if err == nil && f.V < 1 {
+		err = errors.New("not a version")
+	}
+	if err != nil {
 		return Entry{}, err
 	}
 	body, err := decodeBody(f.Kind, f.Body)
@@ -121,43 +126,46 @@ func decodeLine(line []byte) (Entry, error) {
 	return Entry{Index: f.N, Kind: f.Kind, Time: f.At, Prev: f.Prev, Hash: sha256.Sum256(line), Body: body}, nil
 }
 
-// checkVersion looks at v alone: of a newer line nothing else is understood.
-func checkVersion(line []byte) error {
+// newer looks at v alone: of a newer line nothing else is understood.
+func newer(line []byte) bool {
 	var probe struct {
 		V int `json:"v"`
 	}
-	switch err := json.Unmarshal(line, &probe); {
-	case err != nil:
-		return errors.New("no version")
-	case probe.V > FormatVersion:
-		return ErrNewer
-	case probe.V < 1:
-		return errors.New("not a version")
-	}
-	return nil
+	return json.Unmarshal(line, &probe) == nil && probe.V > FormatVersion
 }
+
+// The shapes of what a line holds.
+var (
+	frameShape       = shapeOf(reflect.TypeFor[frame]())
+	genesisShape     = shapeOf(reflect.TypeFor[Genesis]())
+	adoptionShape    = shapeOf(reflect.TypeFor[Adoption]())
+	sealShape        = shapeOf(reflect.TypeFor[Seal]())
+	reservationShape = shapeOf(reflect.TypeFor[Reservation]())
+	releaseShape     = shapeOf(reflect.TypeFor[Release]())
+	tornShape        = shapeOf(reflect.TypeFor[Torn]())
+)
 
 func decodeBody(kind Kind, raw []byte) (Body, error) {
 	switch kind {
 	case KindGenesis:
-		return decodeAs[Genesis](raw)
+		return decodeAs[Genesis](raw, genesisShape)
 	case KindPolicy:
-		return decodeAs[Adoption](raw)
+		return decodeAs[Adoption](raw, adoptionShape)
 	case KindSeal:
-		return decodeAs[Seal](raw)
+		return decodeAs[Seal](raw, sealShape)
 	case KindReserve:
-		return decodeAs[Reservation](raw)
+		return decodeAs[Reservation](raw, reservationShape)
 	case KindRelease:
-		return decodeAs[Release](raw)
+		return decodeAs[Release](raw, releaseShape)
 	case KindTorn:
-		return decodeAs[Torn](raw)
+		return decodeAs[Torn](raw, tornShape)
 	}
 	return nil, errors.New("unknown kind of entry")
 }
 
-func decodeAs[T Body](raw []byte) (Body, error) {
+func decodeAs[T Body](raw []byte, s *shape) (Body, error) {
 	var body T
-	if err := unmarshalStrict(raw, &body); err != nil {
+	if err := unmarshalStrict(raw, s, &body); err != nil {
 		return nil, err
 	}
 	return body, nil

@@ -31,6 +31,7 @@ type State struct {
 // ref finds an entry in the log.
 type ref struct {
 	hash   Hash
+	line   uint64 // of the file, from 1
 	offset int64
 	length int // of the line, without its newline
 }

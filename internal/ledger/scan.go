@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 )
@@ -14,7 +15,16 @@ type log struct {
 	end      int64  // just after the last entry, and its newline if it has one
 	open     bool   // the last entry has no newline yet
 	lines    uint64 // lines up to end, those inside fragments included
+	size     int64  // everything that was read
 	fragment *fragment
+}
+
+// ended reports that the file ends with a newline.
+func (l *log) ended() bool {
+	if l.fragment != nil {
+		return l.fragment.ended
+	}
+	return !l.open
 }
 
 // fragment is what stands after the last entry and is none: a line that was not finished, perhaps followed by attempts
@@ -53,10 +63,16 @@ func (l *log) extend(f io.ReaderAt, size int64) error {
 		tip, _ := l.tip()
 		return &RolledBackError{Want: tip}
 	}
-	l.fragment = nil
+	if size == 0 {
+		return &CorruptError{Line: 1, Err: errors.New("the file is empty")}
+	}
+	l.fragment, l.size = nil, size
 	r := &lineReader{r: bufio.NewReaderSize(io.NewSectionReader(f, l.end, size-l.end), 64<<10)}
 	if l.open && size > l.end {
 		line, _, err := r.next()
+		if err != nil && !errors.Is(err, errTooLong) {
+			return fmt.Errorf("reading the ledger: %w", err)
+		}
 		if err != nil || len(line) > 0 {
 			return &CorruptError{Line: l.lines, Err: errors.New("the line grew after it was read")}
 		}
@@ -75,8 +91,11 @@ func (l *log) readLines(r *lineReader) error {
 			return nil
 		}
 		number++
-		if err != nil {
+		if errors.Is(err, errTooLong) {
 			return &CorruptError{Line: number, Err: err}
+		}
+		if err != nil {
+			return fmt.Errorf("reading the ledger: %w", err)
 		}
 		start := offset
 		offset += int64(len(line))
@@ -102,16 +121,18 @@ func (l *log) readLines(r *lineReader) error {
 			err = l.check(e)
 		}
 		if err != nil {
-			return &CorruptError{Line: number, Err: err}
+			// The text only: whoever asks whether an error is a refusal must not find one here.
+			return &CorruptError{Line: number, Err: errors.New(err.Error())}
 		}
-		l.apply(e, ref{hash: e.Hash, offset: start, length: len(line)})
+		l.apply(e, ref{hash: e.Hash, line: number, offset: start, length: len(line)})
 		torn, l.end, l.open, l.lines = nil, offset, !ended, number
 	}
 }
 
 func (f *fragment) recordedBy(e Entry) bool {
-	t, ok := e.Body.(Torn)
-	return ok && t == f.body(t.Loss)
+	have, ok := e.Body.(Torn)
+	want := f.body(have.Loss)
+	return ok && have.Bytes == want.Bytes && have.SHA256 == want.SHA256
 }
 
 // confirm checks that the log still holds an entry that was acknowledged.
@@ -126,6 +147,8 @@ func (l *log) confirm(want Head) error {
 	return nil
 }
 
+var errTooLong = errors.New("it is longer than any entry")
+
 // lineReader splits lines of at most maxLine bytes.
 type lineReader struct {
 	r    *bufio.Reader
@@ -139,7 +162,7 @@ func (r *lineReader) next() (line []byte, ended bool, err error) {
 	for {
 		part, err := r.r.ReadSlice('\n')
 		if len(r.line)+len(part) > maxLine+1 {
-			return nil, false, errors.New("it is longer than any entry")
+			return nil, false, errTooLong
 		}
 		r.line = append(r.line, part...)
 		switch {

@@ -5,23 +5,17 @@ import (
 	"encoding"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 )
 
-// unmarshalStrict reads one JSON value into *v and refuses whatever marshal would not have written for its type: a key
-// that is unknown, missing, repeated or in another case, and null. The text of a json.RawMessage is not looked into.
+// shape is what the JSON of a type looks like when marshal writes it.
 //
-// encoding/json alone takes the last of repeated keys and matches keys without their case: two readers could see two
-// different losses in one line, under one hash.
-func unmarshalStrict(data []byte, v any) error {
-	if err := checkShape(data, reflect.TypeOf(v).Elem()); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return errors.New("a value of the wrong type") // the cause may quote the value
-	}
-	return nil
+// encoding/json alone takes the last of repeated keys, matches keys without their case, and leaves what is missing at
+// zero: two readers could see two different losses in one line, under one hash. So the shape is checked first.
+type shape struct {
+	any    bool              // a json.RawMessage: anything
+	fields map[string]*shape // of a struct, each of which must be there; else nil
+	elem   *shape            // of a list or a map; else nil
 }
 
 var (
@@ -30,84 +24,176 @@ var (
 	jsonReader = reflect.TypeFor[json.Unmarshaler]()
 )
 
-func checkShape(data []byte, t reflect.Type) error {
-	if t == rawMessage {
-		return nil
-	}
-	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {
-		return errors.New("a value is null")
-	}
-	if p := reflect.PointerTo(t); p.Implements(textReader) || p.Implements(jsonReader) {
-		return nil
-	}
-	switch t.Kind() {
-	case reflect.Struct:
-		return checkStruct(data, t)
-	case reflect.Slice:
-		return checkSlice(data, t.Elem())
-	case reflect.Map:
-		_, err := members(data)
-		return err
+// shapeOf builds the shape of a type; those of the ledger's own types are built once.
+func shapeOf(t reflect.Type) *shape {
+	p := reflect.PointerTo(t)
+	switch {
+	case t == rawMessage:
+		return &shape{any: true}
+	case p.Implements(textReader), p.Implements(jsonReader):
+		return &shape{}
+	case t.Kind() == reflect.Struct:
+		s := &shape{fields: map[string]*shape{}}
+		for i := range t.NumField() {
+			s.fields[t.Field(i).Tag.Get("json")] = shapeOf(t.Field(i).Type)
+		}
+		return s
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
+		return &shape{elem: shapeOf(t.Elem())}
 	default:
-		return nil
+		return &shape{}
 	}
 }
 
-func checkStruct(data []byte, t reflect.Type) error {
-	have, err := members(data)
-	if err != nil {
+// unmarshalStrict reads valid JSON into *v and refuses a key that is unknown, missing, repeated or in another case, and
+// null. The text of a json.RawMessage is not looked into.
+func unmarshalStrict(data []byte, s *shape, v any) error {
+	if err := (&walker{data: data}).value(s); err != nil {
 		return err
 	}
-	for i := range t.NumField() {
-		key := t.Field(i).Tag.Get("json")
-		value, ok := have[key]
-		if !ok {
-			return fmt.Errorf("%q is missing", key)
-		}
-		if err := checkShape(value, t.Field(i).Type); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
-		}
-	}
-	if len(have) != t.NumField() {
-		return errors.New("an unknown key")
+	if err := json.Unmarshal(data, v); err != nil {
+		return errors.New("a value of the wrong type") // the cause may quote the value
 	}
 	return nil
 }
 
-func checkSlice(data []byte, elem reflect.Type) error {
-	var items []json.RawMessage
-	if err := json.Unmarshal(data, &items); err != nil {
-		return errors.New("not a list")
+// walker goes through JSON that is known to be valid, so it finds every delimiter where it looks for it.
+type walker struct {
+	data []byte
+	pos  int
+}
+
+// peek returns the next byte that is no space; 0 at the end.
+func (w *walker) peek() byte {
+	for w.pos < len(w.data) {
+		switch c := w.data[w.pos]; c {
+		case ' ', '\t', '\r', '\n':
+			w.pos++
+		default:
+			return c
+		}
 	}
-	for _, item := range items {
-		if err := checkShape(item, elem); err != nil {
+	return 0
+}
+
+// value passes one value, checking it against s; a nil s is one that is not looked into.
+func (w *walker) value(s *shape) error {
+	if s != nil && s.any {
+		s = nil
+	}
+	switch w.peek() {
+	case '{':
+		return w.object(s)
+	case '[':
+		return w.list(s)
+	case '"':
+		w.text()
+	case 'n':
+		if s != nil {
+			return errors.New("a value is null")
+		}
+		w.scalar()
+	default:
+		w.scalar()
+	}
+	if s != nil && (s.fields != nil || s.elem != nil) {
+		return errors.New("a value of the wrong type")
+	}
+	return nil
+}
+
+func (w *walker) object(s *shape) error {
+	var seen map[string]bool
+	if s != nil {
+		seen = make(map[string]bool, len(s.fields))
+	}
+	for w.pos++; w.peek() == '"'; {
+		key := w.text()
+		w.peek() // ':'
+		w.pos++
+		if s == nil {
+			_ = w.value(nil) // always nil
+			w.comma()
+			continue
+		}
+		name, err := keyName(key)
+		if err != nil || seen[name] {
+			return errors.New("a key is repeated")
+		}
+		seen[name] = true
+		inner := s.elem
+		if s.fields != nil {
+			if inner = s.fields[name]; inner == nil {
+				return errors.New("an unknown key")
+			}
+		}
+		if inner == nil {
+			return errors.New("a value of the wrong type")
+		}
+		if err := w.value(inner); err != nil {
 			return err
 		}
+		w.comma()
+	}
+	w.pos++ // '}'
+	if s != nil && len(seen) < len(s.fields) {
+		return errors.New("a key is missing")
 	}
 	return nil
 }
 
-// members splits an object, refusing a key that stands in it twice.
-func members(data []byte) (map[string]json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New("not an object")
+func (w *walker) list(s *shape) error {
+	var inner *shape
+	if s != nil {
+		if inner = s.elem; inner == nil {
+			return errors.New("a value of the wrong type")
+		}
 	}
-	out := make(map[string]json.RawMessage)
-	for dec.More() {
-		t, err := dec.Token()
-		key, ok := t.(string)
-		if err != nil || !ok {
-			return nil, errors.New("not an object")
+	for w.pos++; w.peek() != ']' && w.pos < len(w.data); {
+		if err := w.value(inner); err != nil {
+			return err
 		}
-		if _, twice := out[key]; twice {
-			return nil, errors.New("a key is repeated")
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, errors.New("not an object")
-		}
-		out[key] = value
+		w.comma()
 	}
-	return out, nil
+	w.pos++
+	return nil
+}
+
+func (w *walker) comma() {
+	if w.peek() == ',' {
+		w.pos++
+	}
+}
+
+// text passes a string and returns it with its quotes.
+func (w *walker) text() []byte {
+	start := w.pos
+	for w.pos++; w.pos < len(w.data) && w.data[w.pos] != '"'; w.pos++ {
+		if w.data[w.pos] == '\\' {
+			w.pos++
+		}
+	}
+	w.pos = min(w.pos+1, len(w.data))
+	return w.data[start:w.pos]
+}
+
+// scalar passes a number, true, false or null.
+func (w *walker) scalar() {
+	for w.pos < len(w.data) {
+		switch w.data[w.pos] {
+		case ' ', '\t', '\r', '\n', ',', ']', '}':
+			return
+		}
+		w.pos++
+	}
+}
+
+// keyName reads a key, so that two spellings of one key are one.
+func keyName(quoted []byte) (string, error) {
+	if bytes.IndexByte(quoted, '\\') < 0 && len(quoted) >= 2 {
+		return string(quoted[1 : len(quoted)-1]), nil
+	}
+	var name string
+	err := json.Unmarshal(quoted, &name)
+	return name, err
 }

@@ -73,10 +73,15 @@ func (l *lowering) known(e *Expr) ([]value.Value, bool) {
 		}
 	case OpCoalesce, OpLeast, OpGreatest:
 		if v, ok := l.knownOfAll(e.Args); ok {
-			return v, true
+			return slices.DeleteFunc(v, func(v value.Value) bool { return outside(v, e.Range) }), true
 		}
 	}
 	return knownByType(e)
+}
+
+// outside reports an integer or date that the range rules out.
+func outside(v value.Value, r Range) bool {
+	return (v.Type == value.Integer || v.Type == value.Date) && (v.Int < r.IntLo || v.Int > r.IntHi)
 }
 
 // knownByType lists the values of booleans, and of integers and dates with a small range.

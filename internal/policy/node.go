@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -61,17 +63,13 @@ func (r *reader) report(at *yaml.Node, path, hint, format string, args ...any) {
 
 // parse turns the text into one checked tree of mappings, lists and scalars. It returns nil after reporting why not.
 func (r *reader) parse(text []byte) *yaml.Node {
-	switch bad := badByte(text); {
-	case len(text) > MaxBytes:
+	if len(text) > MaxBytes {
 		r.errs = append(r.errs, &Error{Message: fmt.Sprintf("the file is larger than %d bytes", MaxBytes)})
 		return nil
-	case bad >= 0:
-		line := 1 + strings.Count(string(text[:bad]), "\n")
-		column := bad - strings.LastIndexByte(string(text[:bad]), '\n')
-		what := "invalid UTF-8"
-		if text[bad] == 0 {
-			what = "a NUL byte"
-		}
+	}
+	if bad, what := badByte(text); bad >= 0 {
+		line := 1 + bytes.Count(text[:bad], []byte{'\n'})
+		column := bad - bytes.LastIndexByte(text[:bad], '\n')
 		r.errs = append(r.errs, &Error{Line: line, Column: column, Message: what})
 		return nil
 	}
@@ -87,28 +85,34 @@ func (r *reader) parse(text []byte) *yaml.Node {
 	return root
 }
 
-// badByte is the index of the first NUL or byte that is not UTF-8, or -1.
-func badByte(text []byte) int {
+// badByte is the index of the first byte that is not UTF-8 or a character that YAML does not allow, and what it is; or -1.
+func badByte(text []byte) (at int, what string) {
 	for i := 0; i < len(text); {
 		c, size := utf8.DecodeRune(text[i:])
-		if c == 0 || c == utf8.RuneError && size == 1 {
-			return i
+		switch {
+		case c == utf8.RuneError && size == 1:
+			return i, "invalid UTF-8"
+		case c == 0:
+			return i, "a NUL byte"
+		case c == '\t', c == '\n', c == '\r', c == 0x85: // YAML's own
+		case unicode.IsControl(c), c == 0xFFFE, c == 0xFFFF:
+			return i, fmt.Sprintf("the character U+%04X is not allowed", c)
 		}
 		i += size
 	}
-	return -1
+	return -1, ""
 }
 
 var (
-	errEmpty     = errors.New("the policy is empty")
-	errDocuments = errors.New("a policy is one YAML document: remove what follows the second ---")
+	errEmpty  = errors.New("the policy is empty")
+	errPanics = errors.New("the YAML reader does not understand this file")
 )
 
 // parseYAML reads exactly one document. Aliases stay aliases: nothing is expanded. A panic of the parser is an error.
 func parseYAML(text []byte) (root *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			root, err = nil, errors.New("the YAML reader does not understand this file")
+			root, err = nil, errPanics
 		}
 	}()
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
@@ -124,7 +128,7 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 	case err != nil:
 		return nil, err
 	default:
-		return nil, errDocuments
+		return nil, &Error{Line: second.Line, Column: second.Column, Message: "a policy is one YAML document, and here a second begins"}
 	}
 	if document.Kind != yaml.DocumentNode || len(document.Content) != 1 {
 		return nil, errEmpty
@@ -132,18 +136,29 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 	return document.Content[0], nil
 }
 
-var yamlLine = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var (
+	yamlLine = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+
+	// What yaml's parser, as opposed to its scanner, complains of. Its lines count from 0, and are those where the broken
+	// list, mapping or value begins.
+	yamlParser = regexp.MustCompile(`^did not find expected (<|node content|key|'-' indicator|',' or)`)
+)
 
 func yamlError(err error) *Error {
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		line, _ := strconv.Atoi(m[1]) // no digits: no line
-		e := &Error{Line: line, Message: "not YAML: " + m[2]}
-		if line > 0 {
-			e.Column = 1
-		}
+	var e *Error
+	if errors.As(err, &e) {
 		return e
 	}
-	return &Error{Message: err.Error()}
+	m := yamlLine.FindStringSubmatch(err.Error())
+	if m == nil {
+		return &Error{Message: err.Error()}
+	}
+	line, _ := strconv.Atoi(m[1]) // no digits: the first line, whose number yaml takes for none
+	e = &Error{Line: max(line, 1), Column: 1, Message: "not YAML: " + m[2]}
+	if yamlParser.MatchString(m[2]) {
+		e.Line, e.Hint = line+1, "the mistake is in the part that begins on this line"
+	}
+	return e
 }
 
 // plain refuses what a policy does not need of YAML: anchors, aliases, merge keys, tags, deep nesting.
@@ -243,6 +258,18 @@ func (f field) keys(known ...string) (_ map[string]field, ok bool) {
 		e.failKey(hint, "unknown key")
 	}
 	return fields, f.present() && f.node.Kind == yaml.MappingNode
+}
+
+// keyNode is the node of a mapping's key, or nil.
+func (f field) keyNode(name string) *yaml.Node {
+	if f.present() && f.node.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(f.node.Content); i += 2 {
+			if k := f.node.Content[i]; k.Kind == yaml.ScalarNode && k.Value == name {
+				return k
+			}
+		}
+	}
+	return nil
 }
 
 // text reads a scalar's text. Quoted or not makes no difference, but a value must be there.

@@ -127,7 +127,7 @@ func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publ
 	if err == nil {
 		lock, err = lockFile(ctx, filepath.Join(c.folder, "lock"))
 	}
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {

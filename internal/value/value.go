@@ -149,6 +149,9 @@ func parseReal(text string) (Value, error) {
 			return Value{}, ErrSyntax // Go's own forms, not decimal ones
 		}
 	}
+	if len(text) == 4 && (text[0] == '-' || text[0] == '+') && lowerASCII(text[1:]) == "nan" {
+		return OfReal(math.NaN()), nil // strconv takes a sign before Inf only; C's printf writes -nan
+	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil && !math.IsInf(x, 0) { // a decimal beyond the largest double reads as ±Inf
 		return Value{}, ErrSyntax

@@ -102,7 +102,7 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, file string) ([
 	}
 	defer func() { _ = conn.Close() }()
 	cells := engine.NewCells(b)
-	err = conn.Raw(func(c any) error { return query(ctx, c, render(b, file), collect(b, cells)) })
+	err = conn.Raw(func(c any) error { return query(ctx, c, render(b, file), collect(b, cells.Add)) })
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +146,8 @@ func query(ctx context.Context, raw any, statement string, each func([]driver.Va
 	}
 }
 
-// collect places one result row in its cell.
-func collect(b *plan.Bounded, cells *engine.Cells) func([]driver.Value) error {
+// collect reads one result row and adds it to its cell.
+func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver.Value) error {
 	return func(row []driver.Value) error {
 		keys := make([]value.Value, len(b.Keys))
 		for i, k := range b.Keys {
@@ -165,7 +165,7 @@ func collect(b *plan.Bounded, cells *engine.Cells) func([]driver.Value) error {
 			}
 			sums[i] = n
 		}
-		cells.Add(keys, sums)
+		add(keys, sums)
 		return nil
 	}
 }

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	"dither/curator"
+)
+
+// runInit makes a home.
+func runInit(s *session, args []string) error {
+	var o curator.InitOptions
+	s.flags.StringVar(&o.From, "from", "", "")
+	s.flags.StringVar(&o.Unit, "unit", "", "")
+	rest, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) > 1 || o.Unit != "" && o.From == "" {
+		return usage("init DIR [--from FILE [--unit COLUMN]]")
+	}
+	if len(rest) == 1 {
+		s.home = rest[0]
+	}
+	notes, err := curator.InitDraft(context.Background(), s.home, o)
+	if err != nil {
+		return err
+	}
+	s.print("%s is a home now\n", filepath.Clean(s.home))
+	for _, n := range notes {
+		s.print("%s\n", n)
+	}
+	return nil
+}
+
+// checkPolicy says what is wrong with the policy file, and what still keeps questions from being asked.
+func (s *session) checkPolicy() error {
+	lines, err := curator.CheckPolicy(s.home)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		s.print("%s\n", l)
+	}
+	return nil
+}

@@ -1,0 +1,160 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	driverpkg "github.com/duckdb/duckdb-go/v2"
+
+	"dither/internal/policy"
+	"dither/internal/seal"
+	"dither/internal/value"
+)
+
+// Sealer writes, imports and inspects sealed files for the owner. Each call works in a DuckDB of its own, in memory, with
+// bounded memory and a private folder to spill into, and with no extension that is not built in. Its errors name rows and
+// columns, never a cell's content.
+type Sealer struct {
+	tmp string
+}
+
+var _ seal.Backend = (*Sealer)(nil)
+
+// NewSealer makes a sealer that spills into folders, 0700, that it makes and removes in tmp.
+func NewSealer(tmp string) *Sealer { return &Sealer{tmp: tmp} }
+
+// sealMemory is the most that DuckDB may hold before it spills or fails.
+const sealMemory = "2GB"
+
+// sealRowGroup ends a row group before its rows do, where they are long: with it, writing from one thread holds a few
+// times as much, whatever the rows are. DuckDB offers it only where it need not keep the order of rows; one thread does.
+const sealRowGroup = "128MB"
+
+// sealSettings are run first, in this order.
+func sealSettings(folder string) []string {
+	return []string{
+		"SET temp_directory = " + text(folder),
+		"SET memory_limit = '" + sealMemory + "'",
+		"SET autoinstall_known_extensions = false",
+		"SET autoload_known_extensions = false",
+		"SET allow_community_extensions = false",
+	}
+}
+
+// with runs f on a fresh database and removes what it spilled.
+func (s *Sealer) with(ctx context.Context, f func(*sql.Conn) error) (err error) {
+	if err := os.MkdirAll(s.tmp, 0o700); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp(s.tmp, "seal-") // 0700
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	connector, err := driverpkg.NewConnector("", nil)
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, statement := range sealSettings(folder) {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("setting up DuckDB: %w", err)
+		}
+	}
+	if err := f(conn); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return sealError(err)
+	}
+	return nil
+}
+
+// sealError keeps what DuckDB says about files, names and memory, and of its other errors, which may quote a cell, the
+// kind alone. Errors that are not DuckDB's pass.
+func sealError(err error) error {
+	var e *driverpkg.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Type {
+	case driverpkg.ErrorTypeIO, driverpkg.ErrorTypeOutOfMemory, driverpkg.ErrorTypePermission, driverpkg.ErrorTypeCatalog:
+		return errors.New("DuckDB: " + sealFirstLine(e.Msg))
+	default:
+	}
+	if strings.Contains(e.Msg, "Invalid string encoding") || strings.Contains(e.Msg, "not valid UTF8") {
+		return errors.New("a text is not valid UTF-8")
+	}
+	if strings.Contains(e.Msg, "No magic bytes") || strings.Contains(e.Msg, "too small to be a Parquet file") {
+		return errors.New("the file is not Parquet, or is cut off")
+	}
+	kind, _, _ := strings.Cut(e.Msg, ":")
+	return errors.New("DuckDB could not read the file (" + sealFirstLine(kind) + ")")
+}
+
+func sealFirstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line[:min(len(line), 400)]
+}
+
+// sealTypes are the types of a sealed file's columns.
+var sealTypes = map[value.Type]string{
+	value.Integer: "BIGINT", value.Real: "DOUBLE", value.Text: "VARCHAR", value.Boolean: "BOOLEAN", value.Date: "DATE",
+}
+
+// sealCopy writes the rows of a SELECT, in their order, to a file that exists and keeps its mode.
+func sealCopy(ctx context.Context, conn *sql.Conn, from, file string, oneThread bool) error {
+	options := "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
+	if oneThread {
+		if _, err := conn.ExecContext(ctx, "SET preserve_insertion_order = false"); err != nil {
+			return err
+		}
+		options += ", ROW_GROUP_SIZE_BYTES '" + sealRowGroup + "'"
+	}
+	_, err := conn.ExecContext(ctx, "COPY ("+from+") TO "+text(file)+" ("+options+")")
+	return err
+}
+
+// sealScan reads one Parquet file, whatever its path looks like: no pattern is matched, and no column made from its folders.
+func sealScan(file string) (string, error) {
+	pattern, err := sealLiteralPath(file)
+	if err != nil {
+		return "", err
+	}
+	return "read_parquet(" + text(pattern) + ", hive_partitioning = false, union_by_name = false)", nil
+}
+
+// sealLiteralPath writes a path as DuckDB's pattern that matches it alone. A path without wildcards is taken as it is; in
+// patterns a backslash cannot be spelled.
+func sealLiteralPath(path string) (string, error) {
+	if !strings.ContainsAny(path, "*?[") {
+		return path, nil
+	}
+	if strings.Contains(path, `\`) {
+		return "", errors.New(`a path with a backslash and one of "*?[" cannot be read: rename it`)
+	}
+	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path), nil
+}
+
+// sealNames refuses columns that DuckDB would take for one another.
+func sealNames(t *policy.Table) error {
+	seen := make(map[string]string)
+	for _, c := range t.Columns {
+		folded := strings.ToLower(c.Name)
+		if other, ok := seen[folded]; ok {
+			return fmt.Errorf("the columns %q and %q differ in case alone", other, c.Name)
+		}
+		seen[folded] = c.Name
+	}
+	return nil
+}

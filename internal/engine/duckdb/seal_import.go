@@ -1,0 +1,243 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"dither/internal/csvtable"
+	"dither/internal/policy"
+	"dither/internal/seal"
+	"dither/internal/value"
+)
+
+// sealSource is a typed table that DuckDB can read: its relation in SQL and its columns.
+type sealSource struct {
+	from  string
+	names []string
+	types map[string]string // as DuckDB spells them
+}
+
+// Import implements seal.Backend: one pass checks every value against the declaration, a second one copies. A fault of a
+// value is a *csvtable.Error with the row's number in the source's order.
+func (s *Sealer) Import(ctx context.Context, file string, t *policy.Table) (invalids []csvtable.Invalid, err error) {
+	if err := sealNames(t); err != nil {
+		return nil, err
+	}
+	err = s.with(ctx, func(conn *sql.Conn) error {
+		source, err := openSealSource(ctx, conn, t.Source)
+		if err != nil {
+			return err
+		}
+		columns, err := source.columns(t)
+		if err != nil {
+			return err
+		}
+		if invalids, err = source.check(ctx, conn, columns); err != nil {
+			return err
+		}
+		selected := make([]string, len(columns))
+		for i, c := range columns {
+			selected[i] = c.converted() + " AS " + identifier(c.Name)
+		}
+		return sealCopy(ctx, conn, "SELECT "+strings.Join(selected, ", ")+" FROM "+source.from, file, false)
+	})
+	return invalids, err
+}
+
+// openSealSource attaches a source and reads its columns' names and types.
+func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source) (*sealSource, error) {
+	s := &sealSource{types: make(map[string]string)}
+	var err error
+	switch src.Format {
+	case policy.Parquet:
+		s.from, err = sealScan(src.File)
+	case policy.DuckDB:
+		s.from, err = attachSealSource(ctx, conn, src)
+	default:
+		err = fmt.Errorf("a %s source is not imported", src.Format)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := conn.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+s.from+")")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name, kind string
+		if err := rows.Scan(&name, &kind); err != nil {
+			return nil, err
+		}
+		s.names = append(s.names, name)
+		s.types[name] = kind
+	}
+	return s, rows.Err()
+}
+
+// attachSealSource opens a database file for reading. Only its base tables are read: a view could read anything.
+func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source) (string, error) {
+	if info, err := os.Stat(src.File + ".wal"); err == nil && info.Size() > 0 {
+		return "", errors.New("the database has changes in its .wal file: close whatever uses it, or run CHECKPOINT, first")
+	}
+	if _, err := conn.ExecContext(ctx, "ATTACH "+text(src.File)+" AS dither_source (TYPE duckdb, READ_ONLY)"); err != nil {
+		return "", err
+	}
+	rows, err := conn.QueryContext(ctx, "SELECT schema_name FROM duckdb_tables() WHERE database_name = 'dither_source' AND "+
+		"table_name = "+text(src.Table)+" ORDER BY schema_name <> 'main', schema_name")
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	var schemas []string
+	for rows.Next() {
+		var schema string
+		if err := rows.Scan(&schema); err != nil {
+			return "", err
+		}
+		schemas = append(schemas, schema)
+	}
+	switch {
+	case rows.Err() != nil:
+		return "", rows.Err()
+	case len(schemas) == 0:
+		return "", fmt.Errorf("the database has no table %q (a view is not sealed)", src.Table)
+	case len(schemas) > 1 && schemas[0] != "main":
+		return "", fmt.Errorf("the database has a table %q in several schemas, and none in main", src.Table)
+	}
+	return "dither_source." + identifier(schemas[0]) + "." + identifier(src.Table), nil
+}
+
+// sealColumn is a declared column and how the source's becomes it.
+type sealColumn struct {
+	*policy.Column
+	cast string // the source's value as the sealed type; NULL where it has none
+	fits string // whether the source's value, not NULL, can be sealed
+}
+
+func (c sealColumn) converted() string { return "CASE WHEN " + c.fits + " THEN " + c.cast + " END" }
+
+var sealWholeDecimal = regexp.MustCompile(`^DECIMAL\(\d+,0\)$`)
+
+func sealIsInteger(kind string) bool {
+	switch kind {
+	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT":
+		return true
+	}
+	return sealWholeDecimal.MatchString(kind)
+}
+
+// sealable reports whether a source's type may become a declared one. TIMESTAMP is no date: where its day ends depends on
+// a time zone.
+func sealable(kind string, t value.Type) bool {
+	switch t {
+	case value.Integer:
+		return sealIsInteger(kind)
+	case value.Real:
+		return kind == "FLOAT" || kind == "DOUBLE" || strings.HasPrefix(kind, "DECIMAL(") || sealIsInteger(kind)
+	case value.Text:
+		return kind == "VARCHAR" || kind == "UUID" || strings.HasPrefix(kind, "ENUM(") && strings.HasSuffix(kind, ")")
+	case value.Boolean:
+		return kind == "BOOLEAN"
+	case value.Date:
+		return kind == "DATE"
+	}
+	return false
+}
+
+// columns pairs the declared columns with the source's, by name.
+func (s *sealSource) columns(t *policy.Table) ([]sealColumn, error) {
+	out := make([]sealColumn, len(t.Columns))
+	for i, c := range t.Columns {
+		kind, ok := s.types[c.Name]
+		if !ok {
+			return nil, &csvtable.Error{Column: c.Name, Message: "the source has no such column"}
+		}
+		if !sealable(kind, c.Type) {
+			return nil, &csvtable.Error{
+				Column: c.Name, Message: fmt.Sprintf("declared as %s, but the source has %s", c.Type, sealKindName(kind)),
+			}
+		}
+		x := identifier(c.Name)
+		out[i] = sealColumn{Column: c, cast: "TRY_CAST(" + x + " AS " + sealTypes[c.Type] + ")"}
+		switch c.Type {
+		case value.Text:
+			out[i].fits = fmt.Sprintf("(strlen(CAST(%[1]s AS VARCHAR)) <= %[2]d AND NOT contains(CAST(%[1]s AS VARCHAR), chr(0)))", x, value.MaxTextBytes)
+		case value.Date:
+			out[i].fits = "(" + x + " BETWEEN DATE '0001-01-01' AND DATE '9999-12-31')"
+		default:
+			out[i].fits = "(" + out[i].cast + " IS NOT NULL)"
+		}
+	}
+	return out, nil
+}
+
+// sealKindName is a type's name without an ENUM's values, which are cells.
+func sealKindName(kind string) string {
+	if strings.HasPrefix(kind, "ENUM(") {
+		return "ENUM"
+	}
+	return sealFirstLine(kind)
+}
+
+// check counts, per column, the values that do not fit and the NULLs where none may be, and refuses or reports them.
+func (s *sealSource) check(ctx context.Context, conn *sql.Conn, columns []sealColumn) ([]csvtable.Invalid, error) {
+	faults := make([]string, 0, 2*len(columns)) // two conditions per column
+	counts := []string{"count(*)"}
+	for _, c := range columns {
+		x := identifier(c.Name)
+		null := "FALSE"
+		if !c.Nullable {
+			null = x + " IS NULL"
+		}
+		faults = append(faults, x+" IS NOT NULL AND NOT "+c.fits, null)
+	}
+	for _, f := range faults {
+		counts = append(counts, sealCount(f))
+	}
+	found := make([]int64, len(counts))
+	into := make([]any, len(counts))
+	for i := range found {
+		into[i] = &found[i]
+	}
+	if err := conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+s.from).Scan(into...); err != nil {
+		return nil, err
+	}
+	if found[0] > seal.MaxRows {
+		return nil, fmt.Errorf("the source has %d rows, more than a table may have (2^32)", found[0])
+	}
+	var invalids []csvtable.Invalid
+	for i, c := range columns {
+		for j, what := range []string{
+			"%d values cannot be read as " + c.Type.String() + "; this is the first",
+			"%d values are NULL, but the column is not declared nullable; this is the first",
+		} {
+			n := found[1+2*i+j]
+			if n == 0 {
+				continue
+			}
+			row, err := s.first(ctx, conn, c.Name, faults[2*i+j])
+			if err != nil {
+				return nil, err
+			}
+			if j == 1 || c.Invalid != policy.InvalidIsNull || !c.Nullable {
+				return nil, &csvtable.Error{Row: row, Column: c.Name, Message: fmt.Sprintf(what, n)}
+			}
+			invalids = append(invalids, csvtable.Invalid{Column: c.Name, Count: n, FirstRow: row})
+		}
+	}
+	return invalids, nil
+}
+
+// first is the 1-based number of the first row, in the source's order, whose column fulfils a condition.
+func (s *sealSource) first(ctx context.Context, conn *sql.Conn, column, condition string) (row int64, err error) {
+	x := identifier(column)
+	err = conn.QueryRowContext(ctx, "SELECT coalesce(min(dither_row), 0) FROM (SELECT "+x+", row_number() OVER () AS dither_row FROM "+s.from+
+		") WHERE "+condition).Scan(&row)
+	return row, err
+}

@@ -1,0 +1,136 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/internal/policy"
+	"dither/internal/seal"
+	"dither/internal/value"
+)
+
+// Inspect implements seal.Backend.
+func (s *Sealer) Inspect(ctx context.Context, file string, t *policy.Table) (seal.Facts, error) {
+	var facts seal.Facts
+	err := s.with(ctx, func(conn *sql.Conn) error {
+		from, err := sealScan(file)
+		if err != nil {
+			return err
+		}
+		if err := sealInspectColumns(ctx, conn, from, t, &facts); err != nil {
+			return err
+		}
+		return sealInspectUnits(ctx, conn, from, t, &facts)
+	})
+	return facts, err
+}
+
+func sealInspectColumns(ctx context.Context, conn *sql.Conn, from string, t *policy.Table, facts *seal.Facts) error {
+	facts.Columns = make([]seal.ColumnFacts, len(t.Columns))
+	counts, into := []string{"count(*)"}, []any{&facts.Rows}
+	for i, c := range t.Columns {
+		x, f := identifier(c.Name), &facts.Columns[i]
+		f.Name = c.Name
+		special := "FALSE"
+		if c.Type == value.Real {
+			special = "NOT isfinite(" + x + ")"
+		}
+		counts = append(counts, sealCount(x+" IS NULL"), sealCount(special), sealCount(sealOutside(c)+" AND NOT ("+special+")"))
+		into = append(into, &f.Nulls, &f.Special, &f.Outside)
+	}
+	return conn.QueryRowContext(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+from).Scan(into...)
+}
+
+// sealCount counts the rows that fulfil a condition: 0 where there are none, while count_if is NULL.
+func sealCount(condition string) string { return "count(*) FILTER (WHERE " + condition + ")" }
+
+func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *policy.Table, facts *seal.Facts) error {
+	switch {
+	case t.Public:
+		return nil
+	case t.Unit.IsRow():
+		facts.Units, facts.MaxRowsPerUnit = facts.Rows, min(facts.Rows, 1)
+		return nil
+	}
+	u := identifier(t.Unit.Column)
+	for i, c := range t.Columns {
+		if c.Name == t.Unit.Column {
+			facts.NullUnits = facts.Columns[i].Nulls
+		}
+	}
+	return conn.QueryRowContext(ctx, "SELECT count(*), coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM "+from+
+		" WHERE "+u+" IS NOT NULL GROUP BY "+u+")").Scan(&facts.Units, &facts.MaxRowsPerUnit)
+}
+
+// sealOutside is the condition that a column's value, not NULL, is outside its declared values or bounds.
+func sealOutside(c *policy.Column) string {
+	x := identifier(c.Name)
+	switch {
+	case c.Values != nil:
+		literals := make([]string, len(c.Values))
+		for i, v := range c.Values {
+			literals[i] = sealLiteral(v)
+		}
+		if len(literals) == 0 {
+			return x + " IS NOT NULL"
+		}
+		return x + " NOT IN (" + strings.Join(literals, ", ") + ")"
+	case c.Lower == nil || c.Upper == nil:
+		return "FALSE"
+	case c.Type == value.Real:
+		return "(" + x + sealBelow(c.Lower) + " OR " + x + sealAbove(c.Upper) + ")"
+	case c.Type == value.Date:
+		x = "(" + x + " - DATE '1970-01-01')"
+		fallthrough
+	case c.Type == value.Integer:
+		lower, upper := sealCeil(c.Lower), sealFloor(c.Upper)
+		return fmt.Sprintf("(CAST(%[1]s AS HUGEINT) < %[2]s OR CAST(%[1]s AS HUGEINT) > %[3]s)", x, sealHugeint(lower), sealHugeint(upper))
+	}
+	return "FALSE"
+}
+
+func sealLiteral(v value.Value) string {
+	if v.Type == value.Date && !v.Null {
+		return fmt.Sprintf("(DATE '1970-01-01' + %d)", v.Int)
+	}
+	return constant(v)
+}
+
+// sealBelow compares with the double nearest a bound so that it holds of a double just if the exact bound is above it.
+func sealBelow(bound *big.Rat) string {
+	d, _ := bound.Float64()
+	if math.IsInf(d, 0) || new(big.Rat).SetFloat64(d).Cmp(bound) >= 0 {
+		return " < " + double(d)
+	}
+	return " <= " + double(d)
+}
+
+func sealAbove(bound *big.Rat) string {
+	d, _ := bound.Float64()
+	if math.IsInf(d, 0) || new(big.Rat).SetFloat64(d).Cmp(bound) <= 0 {
+		return " > " + double(d)
+	}
+	return " >= " + double(d)
+}
+
+func sealFloor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) } // Euclidean, of a positive divisor
+
+func sealCeil(r *big.Rat) *big.Int {
+	return new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(r.Num()), r.Denom()))
+}
+
+// sealHugeint writes an integer, beyond 64 bits as one that is beyond them too.
+func sealHugeint(n *big.Int) string {
+	limit := new(big.Int).Lsh(big.NewInt(1), 100)
+	switch {
+	case n.Cmp(limit) > 0:
+		n = limit
+	case n.CmpAbs(limit) > 0:
+		n = new(big.Int).Neg(limit)
+	}
+	return "CAST('" + n.String() + "' AS HUGEINT)"
+}

@@ -1,0 +1,202 @@
+package enginetest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// Policy is what generated questions are about: two tables, rows as units and persons as units, with the same columns.
+const Policy = `
+version: 1
+population: {name: hostile, neighbours: NEIGHBOURS}
+budget: {epsilon: 1000}
+price: {default: 1}
+tables:
+  t: {source: {csv: t.csv}, unit: row, columns: {COLUMNS}}
+  p: {source: {csv: p.csv}, unit: person, rows_per_unit: 3, max_groups: 2, columns: {COLUMNS, person: {type: integer, nullable: true}}}
+`
+
+const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: integer, bounds: [0, 1000000000000]}, ` +
+	`k: {type: integer, values: [-3, 0, 5], nullable: true}, n: {type: integer, nullable: true}, ` +
+	`x: {type: real, bounds: [-2.5, 17], nullable: true}, y: {type: real, bounds: [0.001, 1000]}, z: {type: real, nullable: true}, ` +
+	`s: {type: text, values: [a, B, "it's", ""], nullable: true}, w: {type: text, nullable: true}, ` +
+	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}`
+
+// PolicyText is Policy under a relation.
+func PolicyText(neighbours string) []byte {
+	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "COLUMNS", columns).Replace(Policy))
+}
+
+// hostile values of each type: what files hold, and what would break arithmetic that trusted them.
+var hostile = map[value.Type][]value.Value{
+	value.Integer: integers64(0, 1, -1, 2, 5, -3, 9, 10, -7, -8, 17, 1<<53, 1<<53+1, 1<<62, math.MaxInt64, math.MinInt64),
+	value.Real: reals(0, math.Copysign(0, -1), 1, -1, 0.5, 1.5, 2.5, -2.5, 16.999999999999996, 17, 1e-3, 1e-18, 1e-19, -1e-300, 5e-324,
+		1e300, -math.MaxFloat64, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1), 0.1, 1.0/3, 123456.789),
+	value.Text:    texts("", "a", "A", "B", "it's", "%", "_", `\`, "a%b", "Straße", "日本", "x y\nz", "NULL", "~", "aa"),
+	value.Boolean: {value.OfBool(true), value.OfBool(false)},
+	value.Date:    days(0, 10955, 10956, 10957, 10958, 10961, 20000, value.MinDay, value.MaxDay),
+}
+
+func integers64(ns ...int64) (out []value.Value) {
+	for _, n := range ns {
+		out = append(out, value.OfInt(n))
+	}
+	return out
+}
+
+func reals(xs ...float64) (out []value.Value) {
+	for _, x := range xs {
+		out = append(out, value.OfReal(x))
+	}
+	return out
+}
+
+func texts(ss ...string) (out []value.Value) {
+	for _, s := range ss {
+		out = append(out, value.OfText(s))
+	}
+	return out
+}
+
+func days(ns ...int64) (out []value.Value) {
+	for _, n := range ns {
+		out = append(out, value.OfDay(n))
+	}
+	return out
+}
+
+// Rows draws hostile rows of a table.
+func Rows(t *rapid.T, table *policy.Table, most int) []Row {
+	n := rapid.IntRange(0, most).Draw(t, "rows")
+	out := make([]Row, n)
+	for i := range out {
+		out[i] = Row{}
+		for _, c := range table.Columns {
+			v := rapid.SampledFrom(hostile[c.Type]).Draw(t, c.Name)
+			if c.Name == "person" {
+				v = value.OfInt(int64(rapid.IntRange(1, 4).Draw(t, "person")))
+			}
+			if rapid.IntRange(0, 5).Draw(t, "null") == 0 {
+				v = value.NullOf(c.Type)
+			}
+			out[i][c.Name] = v
+		}
+	}
+	return out
+}
+
+// Question draws a question over table t or p. Most are admitted by the plan, some are not.
+func Question(t *rapid.T, table string) string {
+	g := generator{t}
+	var items []string
+	for range rapid.IntRange(1, 3).Draw(t, "aggregates") {
+		items = append(items, g.aggregate(table))
+	}
+	sql := "SELECT " + strings.Join(items, ", ") + " FROM " + table
+	if g.chance(2) {
+		sql += " WHERE " + g.condition(3)
+	}
+	if g.chance(2) {
+		groups := []string{g.group()}
+		if g.chance(3) {
+			groups = append(groups, g.group())
+		}
+		sql += " GROUP BY " + strings.Join(groups, ", ")
+	}
+	return sql
+}
+
+type generator struct{ t *rapid.T }
+
+func (g generator) chance(n int) bool { return rapid.IntRange(1, n).Draw(g.t, "chance") == 1 }
+
+func (g generator) pick(options ...string) string {
+	return rapid.SampledFrom(options).Draw(g.t, "pick")
+}
+
+func (g generator) aggregate(table string) string {
+	if table == "p" && g.chance(4) {
+		return "COUNT(DISTINCT person)"
+	}
+	switch g.pick("rows", "count", "sum", "sum", "avg") {
+	case "rows":
+		return "COUNT(*)"
+	case "count":
+		return "COUNT(" + g.pick(g.number(2), g.condition(1), "s", "w", "d") + ")"
+	case "avg":
+		return "AVG(" + g.number(3) + ")"
+	}
+	return "SUM(" + g.number(3) + ")"
+}
+
+func (g generator) group() string {
+	return g.pick("i", "k", "s", "b", "d", "i % 3", "FLOOR(x)", "ROUND(x / 4)", "CEIL(x)", "x > 1", "LEAST(i, 2)", "SIGN(x)",
+		"COALESCE(s, 'none')", "CAST(x AS integer)", "CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
+}
+
+// number draws a numeric expression.
+func (g generator) number(depth int) string {
+	if depth == 0 || g.chance(3) {
+		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3", "0", "-2", "0.5", "1.5")
+	}
+	a, b := g.number(depth-1), g.number(depth-1)
+	switch g.pick("+", "-", "*", "/", "%", "neg", "case", "least", "greatest", "coalesce", "abs", "sqrt", "floor", "round", "cast", "nullif", "sign") {
+	case "neg":
+		return "-(" + a + ")"
+	case "case":
+		return "CASE WHEN " + g.condition(depth-1) + " THEN " + a + " ELSE " + b + " END"
+	case "least":
+		return "LEAST(" + a + ", " + b + ")"
+	case "greatest":
+		return "GREATEST(" + a + ", " + b + ")"
+	case "coalesce":
+		return "COALESCE(" + a + ", " + b + ")"
+	case "abs", "sqrt", "floor", "round", "sign":
+		return g.pick("ABS", "SQRT", "FLOOR", "CEIL", "ROUND", "SIGN") + "(" + a + ")"
+	case "cast":
+		return "CAST(" + a + " AS " + g.pick("integer", "double precision") + ")"
+	case "nullif":
+		return "NULLIF(" + a + ", " + b + ")"
+	}
+	return "(" + a + ") " + g.pick("+", "-", "*", "/", "%") + " (" + b + ")"
+}
+
+// condition draws a Boolean expression.
+func (g generator) condition(depth int) string {
+	if depth > 0 && g.chance(3) {
+		a := g.condition(depth - 1)
+		switch g.pick("not", "and", "or", "true") {
+		case "not":
+			return "NOT (" + a + ")"
+		case "true":
+			return "(" + a + ") IS " + g.pick("TRUE", "FALSE", "NOT TRUE", "UNKNOWN")
+		case "or":
+			return "(" + a + ") OR (" + g.condition(depth-1) + ")"
+		}
+		return "(" + a + ") AND (" + g.condition(depth-1) + ")"
+	}
+	compare := g.pick("=", "<>", "<", "<=", ">", ">=")
+	switch g.pick("number", "number", "number", "text", "date", "bool", "between", "in", "like", "null") {
+	case "text":
+		return g.pick("s", "w") + " " + compare + " " + g.pick("'a'", "'B'", "'it''s'", "''", "'日'")
+	case "date":
+		return "d " + compare + " " + g.pick("'2000-01-01'", "DATE '1999-12-31'")
+	case "bool":
+		return "b"
+	case "between":
+		return g.number(1) + " BETWEEN " + g.number(0) + " AND " + g.number(0)
+	case "in":
+		return g.pick("i IN (1, 2, -3)", "s IN ('a', 'it''s')", "x IN (0, 1.5)", "NOT k IN (0)", "n NOT IN (1, 2, 5)")
+	case "like":
+		return g.pick("s", "w") + " LIKE " + g.pick("'a%'", "'%a'", "'%'", "'_'", `'\%'`, "'%a%b%'", "'__'", "'A'", `'%\\%'`)
+	case "null":
+		return g.pick("i", "k", "n", "z", "s", "w", "b", "d") + " IS " + g.pick("NULL", "NOT NULL")
+	}
+	return fmt.Sprintf("%s %s %s", g.pick(g.number(depth), "n", "z"), compare, g.number(max(depth-1, 0)))
+}

@@ -1,0 +1,164 @@
+// Package entropy is where randomness comes from: the operating system's generator, or, for replay, a recording.
+//
+// It is the only importer of crypto/rand, whose Read never returns an error: since Go 1.24 the program crashes where the
+// operating system gives no randomness, so no answer can leave without its noise. The package is internal, so that nobody
+// outside can hand in weak noise, and no flag, variable or build tag replaces a System source.
+package entropy
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"math/big"
+	"math/bits"
+)
+
+// blockSize is how many bytes a System source reads at a time; the first block is a short one, since many sources serve a
+// single draw.
+const (
+	firstBlock = 256
+	blockSize  = 4096
+)
+
+// Source gives independent, uniformly distributed bits: from the operating system, or from a recording.
+//
+// A Source is not safe for concurrent use, and must not be copied: two copies would give the same bits twice (go vet
+// reports it).
+//
+// Buffered bytes must not survive a fork or a restored image of the machine unnoticed, else two worlds would draw the same
+// noise. A Go program cannot fork without exec, which leaves no buffer behind. Against images: a System source is made
+// fresh for each answer, after the answer's reservation is durable, never kept across answers, and wiped when the answer's
+// noise is drawn. The operating system's own generator is told of a restored image where the hypervisor offers it
+// (vmgenid). What remains is an image taken within the microseconds of one answer.
+type Source struct {
+	_        noCopy
+	buffer   []byte // unread bytes are buffer[next:]
+	next     int
+	consumed int64
+	recorded bool
+}
+
+// noCopy makes go vet report copies of a Source.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// System returns a new source of the operating system's randomness.
+func System() *Source { return new(Source) }
+
+// Recorded returns a source that gives the bits of recording, in order, and then panics with ErrExhausted. It is for
+// goldens and for replay audits; Replay turns the panic into an error. The recording is copied.
+func Recorded(recording []byte) *Source {
+	return &Source{buffer: append([]byte(nil), recording...), recorded: true}
+}
+
+// ErrExhausted is the value that reading beyond a recording's end panics with: a sampler cannot go on without its bits,
+// and must not return as if it had them.
+var ErrExhausted = errors.New("entropy: the recording is exhausted")
+
+// Replay runs f on a recording, and returns ErrExhausted where f reads beyond its end.
+func Replay(recording []byte, f func(*Source)) (err error) {
+	defer func() {
+		if r := recover(); r == ErrExhausted { //nolint:errorlint // the very value that fill panics with, and no other
+			err = ErrExhausted
+		} else if r != nil {
+			panic(r)
+		}
+	}()
+	f(Recorded(recording))
+	return nil
+}
+
+// Consumed is the number of bytes given so far.
+func (s *Source) Consumed() int64 { return s.consumed }
+
+// Wipe overwrites what is buffered, read and unread. A System source may be used again, and reads afresh; a recorded one
+// is exhausted.
+func (s *Source) Wipe() {
+	clear(s.buffer)
+	s.next = len(s.buffer)
+}
+
+// take returns the next n ≤ firstBlock bytes, which are valid until the next call. Where fewer are left in a System
+// source's buffer, those are dropped.
+func (s *Source) take(n int) []byte {
+	if len(s.buffer)-s.next < n {
+		s.fill()
+		if len(s.buffer)-s.next < n {
+			panic(ErrExhausted)
+		}
+	}
+	b := s.buffer[s.next : s.next+n]
+	s.next += n
+	s.consumed += int64(n)
+	return b
+}
+
+// fill replaces the buffer of a System source by fresh bytes.
+func (s *Source) fill() {
+	switch {
+	case s.recorded:
+		return
+	case s.buffer == nil:
+		s.buffer = make([]byte, firstBlock)
+	case len(s.buffer) < blockSize:
+		clear(s.buffer)
+		s.buffer = make([]byte, blockSize)
+	}
+	_, _ = rand.Read(s.buffer) // fills the buffer, or crashes the program
+	s.next = 0
+}
+
+// Uint64 returns 64 uniform bits.
+func (s *Source) Uint64() uint64 { return binary.LittleEndian.Uint64(s.take(8)) }
+
+// Bits returns n ≤ 64 uniform bits, as the integer they make. It takes whole bytes. More than 64 bits is a programmer's
+// error, and panics.
+func (s *Source) Bits(n int) uint64 {
+	if n < 0 || n > 64 {
+		panic("entropy: Bits of no 0…64 bits")
+	}
+	var v uint64
+	for i, b := range s.take((n + 7) / 8) {
+		v |= uint64(b) << (8 * i)
+	}
+	return v & (1<<n - 1) // 1<<64 is 0 in Go, and 0 − 1 all ones
+}
+
+// Below64 returns a uniform integer in [0, n): bits are drawn until they make one, at most twice on average. n = 0 is a
+// programmer's error, and panics.
+func (s *Source) Below64(n uint64) uint64 {
+	if n == 0 {
+		panic("entropy: Below64(0)")
+	}
+	width := bits.Len64(n - 1)
+	for {
+		if v := s.Bits(width); v < n {
+			return v
+		}
+	}
+}
+
+// Below returns a uniform integer in [0, n): bits are drawn until they make one, at most twice on average. Where n has 64
+// bits, it takes the bytes that Below64 takes, and returns the same. n ≤ 0 is a programmer's error, and panics.
+func (s *Source) Below(n *big.Int) *big.Int {
+	if n.Sign() <= 0 {
+		panic("entropy: Below of no positive integer")
+	}
+	v := new(big.Int).Sub(n, big.NewInt(1))
+	width := v.BitLen()
+	raw := make([]byte, (width+7)/8)
+	for {
+		for i := range raw {
+			raw[len(raw)-1-i] = s.take(1)[0] // the first byte is the lowest, as in Bits
+		}
+		if len(raw) > 0 {
+			raw[0] &= 0xff >> (8*len(raw) - width)
+		}
+		if v.SetBytes(raw).Cmp(n) < 0 {
+			clear(raw)
+			return v
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"math/big"
+
+	"dither/internal/exact"
+)
+
+// Adopt records the owner's act of adopting terms. Every loss recorded before counts factor times from here on, because it
+// is read again under the new relation; the first adoption has nothing to multiply.
+//
+// The error is ErrIncompatible where no charge, or not with this factor, can be read again: another population; from
+// change-one to add-remove; from add-remove to change-one with a factor below 2; another unit of a table with factor 1.
+func (l *Ledger) Adopt(terms Terms, factor *big.Rat) error {
+	if factor == nil {
+		return invalid("no factor")
+	}
+	if terms.Units == nil {
+		terms.Units = map[string]string{}
+	}
+	_, err := l.append(Adoption{Terms: terms, Factor: exact.FormatRat(factor)})
+	return err
+}
+
+// Sealed records that a version of a table was sealed into a file with this SHA-256, in hexadecimal. The versions of a
+// table increase.
+func (l *Ledger) Sealed(table string, version int, sha256 string) error {
+	_, err := l.append(Seal{Table: table, Version: version, SHA256: sha256})
+	return err
+}
+
+// Reserve charges a loss, durably, and returns the index of the reservation. Only after it has returned may anything be
+// drawn for it.
+//
+// A refusal writes nothing: *privacy.ExhaustedError, ErrPrice, ErrNoPolicy, ErrPolicyChanged, ErrNotSealed, ErrInvalid.
+// After ErrAmbiguous the loss may have been charged, and nothing may be drawn for it.
+func (l *Ledger) Reserve(r Reservation) (uint64, error) { return l.append(r) }
+
+// Release records, durably, the values that a reservation paid for. Only after it has returned may they leave.
+//
+// The error is ErrNotReserved for what is no reservation, or has its release. After ErrAmbiguous the values must not leave;
+// if they were recorded, Find gives them once the ledger is open again.
+func (l *Ledger) Release(reservation uint64, values json.RawMessage) error {
+	_, err := l.append(Release{Reservation: reservation, Values: values})
+	return err
+}
+
+// append is the one verb: an entry, if the head is still the one that was read, durable on return. The lock makes the
+// comparison: between reading the head and writing after it nobody else writes.
+func (l *Ledger) append(body Body) (index uint64, err error) {
+	if err := body.validate(); err != nil {
+		return 0, err
+	}
+	err = l.locked(func() error {
+		if l.log.fragment != nil {
+			if err := l.write(l.log.fragment.body(Loss{l.log.maxPrice()})); err != nil {
+				return err
+			}
+		}
+		index = uint64(len(l.log.refs))
+		return l.write(body)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return index, nil
+}
+
+// write appends one entry and replaces the head file. The caller holds the lock, and has read the log to its end.
+func (l *Ledger) write(body Body) error {
+	tip, _ := l.log.tip()
+	line, err := encodeLine(uint64(len(l.log.refs)), tip.Hash, l.now(), body)
+	if err != nil {
+		return invalid("it cannot be written as JSON")
+	}
+	if len(line) > maxLine {
+		return ErrTooLarge
+	}
+	e, err := decodeLine(line) // so that nothing is ever written that could not be read
+	if err != nil {
+		return err
+	}
+	if err := l.log.check(e); err != nil {
+		return err
+	}
+	data := append(line, '\n')
+	if !l.log.ended() {
+		data = append([]byte{'\n'}, data...) // in the same write: a newline alone is nothing
+	}
+	if err := writeAll(l.file, data); err != nil {
+		return l.fail(err)
+	}
+	// What is applied is what is read back, by the one path that everyone else reads it by.
+	if err := l.log.extend(l.file, l.log.size+int64(len(data))); err != nil {
+		return l.fail(err)
+	}
+	written, _ := l.log.tip()
+	if written.Hash != e.Hash {
+		return l.fail(errors.New("the entry did not read back"))
+	}
+	if err := writeHead(l.fsys, l.dir, written); err != nil {
+		return l.fail(err)
+	}
+	return nil
+}

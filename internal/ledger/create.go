@@ -1,0 +1,64 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Create begins a ledger in the existing directory dir. id is 128 random bits in hexadecimal.
+//
+// It is ErrExists where a log or a head file is, even a damaged one: nothing here is ever overwritten. Where it fails it
+// takes its files away again. Only if it is killed in between can a log without a head, or a head without a log, be left;
+// nothing can have been reserved there, and its owner may delete it.
+func Create(dir, id string, now time.Time) error { return create(system{}, dir, id, now) }
+
+func create(fsys fileSystem, dir, id string, now time.Time) (err error) {
+	genesis := Genesis{ID: id}
+	if err := genesis.validate(); err != nil {
+		return err
+	}
+	line, err := encodeLine(0, Hash{}, now, genesis)
+	if err != nil {
+		return invalid("the time")
+	}
+	e, err := decodeLine(line)
+	if err != nil {
+		return err
+	}
+	logPath, headPath := filepath.Join(dir, logName), filepath.Join(dir, headName)
+	if there, err := fsys.Exists(headPath); err != nil || there {
+		return existing(headName, err)
+	}
+	f, err := fsys.Open(logPath, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return existing(logName, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("creating the ledger: %w", err)
+	}
+	// The lock keeps out those who open the log before its head is there; if it is removed they find that it moved.
+	if err = f.Lock(true); err == nil {
+		if err = writeAll(f, append(line, '\n')); err == nil {
+			err = writeHead(fsys, dir, Head{Index: 0, Hash: e.Hash})
+		}
+	}
+	if err != nil {
+		_ = fsys.Remove(headPath) // as far as it goes: the error that is returned is the first one
+		_ = fsys.Remove(logPath)
+		_ = f.Close()
+		return fmt.Errorf("creating the ledger: %w", err)
+	}
+	_ = f.Close() // all is durable already
+	return nil
+}
+
+func existing(name string, err error) error {
+	if err != nil {
+		return fmt.Errorf("creating the ledger: %w", err)
+	}
+	return fmt.Errorf("%w: %s", ErrExists, name)
+}

@@ -1,0 +1,235 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Ledger is an open ledger. It may be used by any number of goroutines, and the directory by any number of processes.
+//
+// Every method first takes the lock and reads what others appended, so that what it says and does is about the newest
+// entry. After a failure to write, every method is ErrAmbiguous: what reached the disk is known by opening again.
+type Ledger struct {
+	fsys fileSystem
+	dir  string
+	now  func() time.Time
+
+	mu     sync.Mutex // guards what follows; the lock on the file is taken inside it
+	file   file
+	log    log
+	failed error // why no further call is taken
+}
+
+// Open opens the ledger in dir, which must be writable, and reads all of it. Entries are dated by now.
+//
+// The error is ErrMissing, ErrHeadMissing, ErrHeadUnreadable, ErrNewer, ErrNotFile, a *CorruptError, a *RolledBackError,
+// or of the file system.
+func Open(dir string, now func() time.Time) (*Ledger, error) { return open(system{}, dir, now) }
+
+func open(fsys fileSystem, dir string, now func() time.Time) (*Ledger, error) {
+	f, err := openLog(fsys, dir, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{fsys: fsys, dir: dir, now: now, file: f, log: log{history: newHistory()}}
+	if err := l.locked(func() error { return nil }); err != nil {
+		_ = l.Close() // nothing was written through it
+		return nil, err
+	}
+	return l, nil
+}
+
+func openLog(fsys fileSystem, dir string, flag int) (file, error) {
+	f, err := fsys.Open(filepath.Join(dir, logName), flag, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrMissing
+	case errors.Is(err, syscall.EISDIR):
+		return nil, fmt.Errorf("%s: %w", logName, ErrNotFile)
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return nil, fmt.Errorf("the home must be writable by this user: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("opening the ledger: %w", err)
+	}
+	return f, nil
+}
+
+// Close gives the handle back. What was acknowledged is durable without it.
+func (l *Ledger) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil {
+		return nil // fail closed the file
+	}
+	l.failed = ErrClosed
+	return l.file.Close()
+}
+
+// Head is the newest entry that this handle has seen.
+func (l *Ledger) Head() Head {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tip, _ := l.log.tip()
+	return tip
+}
+
+// State reads what others appended, and says what the ledger amounts to.
+func (l *Ledger) State() (State, error) {
+	var s State
+	err := l.locked(func() error {
+		s = l.log.state(l.log.fragment != nil)
+		return nil
+	})
+	return s, err
+}
+
+// Answer is a reservation with its release.
+type Answer struct {
+	Reserved    uint64 // the index of the reservation's entry
+	Reservation Reservation
+	Values      json.RawMessage
+	Time        time.Time // of the release
+}
+
+// Find returns the newest answer for a replay key; ok is false where there is none. Both of its entries are durable.
+func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
+	err = l.locked(func() error {
+		index, found := l.log.newest[key]
+		if !found {
+			return nil
+		}
+		e, err := l.read(l.log.refs[index])
+		if err != nil {
+			return err
+		}
+		release, _ := e.Body.(Release) // newest indexes nothing else; a zero index would be no reservation below
+		r, err := l.read(l.log.refs[release.Reservation])
+		if err != nil {
+			return err
+		}
+		reservation, isReservation := r.Body.(Reservation)
+		a, ok = Answer{Reserved: release.Reservation, Reservation: reservation, Values: release.Values, Time: e.Time}, isReservation
+		return nil
+	})
+	if err != nil {
+		return Answer{}, false, err
+	}
+	return a, ok, nil
+}
+
+// Entries calls fn with every entry, oldest first, until it returns an error. The lock is not held meanwhile: entries that
+// are appended after the call began may be missing.
+func (l *Ledger) Entries(fn func(Entry) error) error {
+	var refs []ref
+	if err := l.locked(func() error { refs = slices.Clip(l.log.refs); return nil }); err != nil {
+		return err
+	}
+	for _, r := range refs {
+		e, err := l.read(r)
+		if err != nil {
+			return err
+		}
+		if err := fn(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads one entry again. It needs no lock: what has been appended does not change.
+func (l *Ledger) read(r ref) (Entry, error) {
+	line := make([]byte, r.length)
+	if n, err := l.file.ReadAt(line, r.offset); n < len(line) && !errors.Is(err, io.EOF) {
+		return Entry{}, fmt.Errorf("reading the ledger: %w", err)
+	}
+	e, err := decodeLine(line)
+	if err == nil && e.Hash != r.hash {
+		err = errors.New("the line changed after it was read")
+	}
+	if err != nil {
+		return Entry{}, &CorruptError{Line: r.line, Err: err}
+	}
+	return e, nil
+}
+
+// locked runs fn with the lock held and everything read that others appended.
+func (l *Ledger) locked(fn func() error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil {
+		return l.failed
+	}
+	if err := l.file.Lock(true); err != nil {
+		return fmt.Errorf("locking the ledger: %w", err)
+	}
+	err := l.refresh()
+	if err == nil {
+		err = fn()
+	}
+	if l.failed == nil { // else the file is closed, and so unlocked
+		if unlocking := l.file.Unlock(); unlocking != nil {
+			_ = l.fail(unlocking) // what fn did is done all the same
+		}
+	}
+	return err
+}
+
+// refresh reads what others appended and compares it with the head file. On return the head file names the newest entry.
+func (l *Ledger) refresh() error {
+	same, err := l.fsys.Same(filepath.Join(l.dir, logName), l.file)
+	if err != nil {
+		return fmt.Errorf("reading the ledger: %w", err)
+	}
+	if !same {
+		return ErrMoved
+	}
+	head, err := l.log.catchUp(l.fsys, l.dir, l.file)
+	if err != nil {
+		return err
+	}
+	tip, _ := l.log.tip()
+	if tip == head {
+		return nil
+	}
+	// Someone appended and went away before the head was replaced, perhaps before the entry was durable. Nobody was told
+	// of it then; now it will be told of, so it becomes durable first.
+	if err := l.file.Sync(); err != nil {
+		return l.fail(err)
+	}
+	if err := writeHead(l.fsys, l.dir, tip); err != nil {
+		return l.fail(err)
+	}
+	return nil
+}
+
+// catchUp extends l to the end of f and holds it to the head file, which it returns.
+func (l *log) catchUp(fsys fileSystem, dir string, f file) (Head, error) {
+	size, err := f.Size()
+	if err != nil {
+		return Head{}, fmt.Errorf("reading the ledger: %w", err)
+	}
+	if err := l.extend(f, size); err != nil {
+		return Head{}, err
+	}
+	head, err := readHead(fsys, dir)
+	if err != nil {
+		return Head{}, err
+	}
+	return head, l.confirm(head)
+}
+
+// fail poisons the handle. Closing the file gives up the lock.
+func (l *Ledger) fail(cause error) error {
+	l.failed = ambiguous(cause)
+	_ = l.file.Close() // the cause says more
+	return l.failed
+}

@@ -1,0 +1,224 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dither/privacy"
+)
+
+func TestAnswerIsFoundAgain(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	first := mustReserve(t, l, key(1), "0.1")
+	if _, ok, err := l.Find(key(1)); ok || err != nil {
+		t.Fatalf("a reservation without a release was found: %v %v", ok, err)
+	}
+	must(t, l.Release(first, values(1)))
+	second := mustReserve(t, l, key(1), "1/30") // the analyst pays again
+	must(t, l.Release(second, values(2)))
+	other := mustOpen(t, dir)
+	for _, h := range []*Ledger{l, other} {
+		a, ok, err := h.Find(key(1))
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		if a.Reserved != second || string(a.Values) != string(values(2)) || !a.Time.Equal(testTime) {
+			t.Errorf("found %+v", a)
+		}
+		if diff := cmp.Diff(reservation(key(1), "1/30"), a.Reservation, cmp.Comparer(sameLoss)); diff != "" {
+			t.Error(diff)
+		}
+		s := mustState(t, h)
+		wantEpsilon(t, "spent", s.Spent, "2/15")
+		wantEpsilon(t, "remaining", s.Remaining, "13/15")
+		if s.Answers != 2 || s.Reservations != 2 || s.ID != testID || s.Sealed["visits"].Version != 1 {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+func sameLoss(a, b Loss) bool { return a.Epsilon.Cmp(b.Epsilon) == 0 }
+
+func TestRefusalsWriteNothing(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	open := mustReserve(t, l, key(0), "0.5")
+	done := mustReserve(t, l, key(1), "0.4")
+	must(t, l.Release(done, values(1)))
+	change := func(f func(*Reservation)) func() error {
+		return func() error {
+			r := reservation(key(2), "0.1")
+			f(&r)
+			_, err := l.Reserve(r)
+			return err
+		}
+	}
+	adopt := func(factor string, f func(*Terms)) func() error {
+		return func() error {
+			terms := terms("1", "0.5")
+			f(&terms)
+			n, _ := new(big.Rat).SetString(factor)
+			return l.Adopt(terms, n)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		do   func() error
+		want error
+	}{
+		{"zero price", change(func(r *Reservation) { r.Loss = Loss{} }), ErrPrice},
+		{"price above the maximum", change(func(r *Reservation) { r.Loss = Loss{epsilon("0.51")} }), ErrPrice},
+		{"other policy", change(func(r *Reservation) { r.Policy = strings.Repeat("b", 64) }), ErrPolicyChanged},
+		{"unsealed version", change(func(r *Reservation) { r.Sources[0].Version = 2 }), ErrNotSealed},
+		{"unsealed table", change(func(r *Reservation) { r.Sources = append(r.Sources, Source{"people", 1}) }), ErrNotSealed},
+		{"no source", change(func(r *Reservation) { r.Sources = nil }), ErrInvalid},
+		{"no mechanism", change(func(r *Reservation) { r.Mechanisms = nil }), ErrInvalid},
+		{"scale", change(func(r *Reservation) { r.Mechanisms[0].Scale = "NaN" }), ErrInvalid},
+		{"sensitivity", change(func(r *Reservation) { r.Mechanisms[0].Sensitivity = "-1" }), ErrInvalid},
+		{"key", change(func(r *Reservation) { r.Key = "no hexadecimal" }), ErrInvalid},
+		{"question", change(func(r *Reservation) { r.Question = "\xff" }), ErrInvalid},
+		{"no reservation", func() error { return l.Release(99, values(1)) }, ErrNotReserved},
+		{"release of a policy", func() error { return l.Release(1, values(1)) }, ErrNotReserved},
+		{"second release", func() error { return l.Release(done, values(1)) }, ErrNotReserved},
+		{"values", func() error { return l.Release(open, json.RawMessage(`{"n":`)) }, ErrInvalid},
+		{"no values", func() error { return l.Release(open, nil) }, ErrInvalid},
+		{"sealed twice", func() error { return l.Sealed("visits", 1, digest) }, ErrInvalid},
+		{"seal digest", func() error { return l.Sealed("visits", 2, "abc") }, ErrInvalid},
+		{"factor below 1", adopt("0.5", func(*Terms) {}), ErrInvalid},
+		{"no factor", func() error { return l.Adopt(terms("1", "1"), nil) }, ErrInvalid},
+		{"zero budget", adopt("1", func(t *Terms) { t.Budget = Loss{} }), ErrInvalid},
+		{"population", adopt("1", func(t *Terms) { t.Population = "pupils" }), ErrIncompatible},
+		{"neighbours", adopt("1.9", func(t *Terms) { t.Neighbours = privacy.ChangeOne }), ErrIncompatible},
+		{"no neighbours", adopt("1.9", func(t *Terms) { t.Neighbours = 0 }), ErrInvalid},
+		{"unit", adopt("1", func(t *Terms) { t.Units["visits"] = "person" }), ErrIncompatible},
+	} {
+		if err := c.do(); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	var exhausted *privacy.ExhaustedError
+	if _, err := l.Reserve(reservation(key(2), "0.11")); !errors.As(err, &exhausted) {
+		t.Errorf("exhausted: %v", err)
+	} else {
+		wantEpsilon(t, "remaining", exhausted.Remaining, "0.1")
+	}
+	if lines := strings.Count(string(readLog(t, dir)), "\n"); lines != 6 {
+		t.Errorf("the log has %d lines", lines)
+	}
+	mustReserve(t, l, key(2), "0.1") // exactly what remains
+	if s := mustState(t, l); !s.Remaining.IsZero() {
+		t.Errorf("%s remains", s.Remaining)
+	}
+}
+
+func TestReserveBeforeAdoption(t *testing.T) {
+	dir := t.TempDir()
+	must(t, Create(dir, testID, testTime))
+	l := mustOpen(t, dir)
+	if _, err := l.Reserve(reservation(key(1), "0.1")); !errors.Is(err, ErrNoPolicy) {
+		t.Error(err)
+	}
+	if s := mustState(t, l); s.Adopted || !s.Remaining.IsZero() {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestChangeOfTerms: past charges are read again under the new relation (soundness.md 11).
+func TestChangeOfTerms(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	paid := mustReserve(t, l, key(1), "0.3")
+	change := terms("1", "0.5")
+	change.Neighbours = privacy.ChangeOne
+	change.Digest = strings.Repeat("b", 64)
+	must(t, l.Adopt(change, big.NewRat(2, 1)))
+	wantEpsilon(t, "spent", mustState(t, l).Spent, "0.6")
+	must(t, l.Release(paid, values(1))) // a reservation outlives the terms that it was made under
+	back := terms("1", "0.5")
+	if err := l.Adopt(back, big.NewRat(100, 1)); !errors.Is(err, ErrIncompatible) {
+		t.Errorf("from change-one to add-remove: %v", err)
+	}
+	change.Units = nil // the table goes, and comes back with another unit
+	must(t, l.Adopt(change, one))
+	change.Units = map[string]string{"visits": "person"}
+	if err := l.Adopt(change, one); !errors.Is(err, ErrIncompatible) {
+		t.Errorf("another unit: %v", err)
+	}
+	must(t, l.Adopt(change, big.NewRat(5, 2)))
+	for _, h := range []*Ledger{l, mustOpen(t, dir)} {
+		s := mustState(t, h)
+		wantEpsilon(t, "spent", s.Spent, "1.5") // history is not refused
+		wantEpsilon(t, "remaining", s.Remaining, "0")
+	}
+	change.Budget = Loss{epsilon("1.7")}
+	must(t, l.Adopt(change, one))
+	r := reservation(key(2), "0.2")
+	r.Policy = change.Digest
+	if _, err := l.Reserve(r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCreateOverwritesNothing(t *testing.T) {
+	for _, name := range []string{logName, headName} {
+		dir := t.TempDir()
+		writeFile(t, dir, name, nil)
+		if err := Create(dir, testID, testTime); !errors.Is(err, ErrExists) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	dir := t.TempDir()
+	must(t, Create(dir, testID, testTime))
+	before := readLog(t, dir)
+	if err := Create(dir, testID, testTime); !errors.Is(err, ErrExists) {
+		t.Error(err)
+	}
+	if string(before) != string(readLog(t, dir)) {
+		t.Error("the log changed")
+	}
+	for _, name := range []string{logName, headName} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", name, info.Mode(), err)
+		}
+	}
+	if err := Create(filepath.Join(dir, "none"), testID, testTime); err == nil {
+		t.Error("a ledger in no directory")
+	}
+	if err := Create(t.TempDir(), "short", testTime); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	_, l := begin(t, "1", "1")
+	must(t, l.Close())
+	must(t, l.Close())
+	if _, err := l.State(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := l.Reserve(reservation(key(1), "0.1")); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// TestFormat pins the bytes of version 1. A change here is a new version, with its migration.
+func TestFormat(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	must(t, l.Release(mustReserve(t, l, key(1), "1/30"), values(7)))
+	want, err := os.ReadFile(filepath.Join("testdata", "v1.log"))
+	must(t, err)
+	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {
+		t.Error(diff)
+	}
+	head, err := os.ReadFile(filepath.Join(dir, headName))
+	must(t, err)
+	if string(head) != l.Head().String()+"\n" {
+		t.Errorf("the head file is %q, the head %s", head, l.Head())
+	}
+}

@@ -1,0 +1,238 @@
+package ledger
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// errInjected is the failure that a memFS was told to make.
+var errInjected = errors.New("injected failure")
+
+// fault is how an operation fails.
+type fault struct {
+	done  bool // it happens all the same
+	short int  // of a write, so many bytes reach the file; −1 is none or all, by done
+}
+
+// memFS is a file system in memory that can fail any one operation and lose what was not synced. Only its tests'
+// goroutine uses it; a lock that is taken twice is therefore a deadlock, and fails.
+type memFS struct {
+	t       *testing.T
+	names   map[string]*inode // as processes see them
+	durable map[string]*inode // as a power cut would leave them
+	ops     int               // counted from 1
+	failAt  int
+	fault   fault
+	failed  string // the operation that failed
+	writes  map[int]int
+}
+
+type inode struct {
+	data   []byte
+	synced []byte
+	locker *memFile
+}
+
+type memFile struct {
+	fs     *memFS
+	node   *inode
+	name   string
+	closed bool
+}
+
+func newMemFS(t *testing.T) *memFS {
+	return &memFS{t: t, names: map[string]*inode{}, durable: map[string]*inode{}, writes: map[int]int{}}
+}
+
+// step counts an operation; do says whether it happens, err how it ends.
+func (m *memFS) step(what string) (do bool, err error) {
+	m.ops++
+	if m.ops != m.failAt {
+		return true, nil
+	}
+	m.failed = what
+	return m.fault.done, errInjected
+}
+
+// loss says what a crash does to bytes that were not synced.
+type loss int
+
+const (
+	killed   loss = iota // only the process ends
+	lostAll              // nothing unsynced survives, new names neither
+	lostHalf             // half of the unsynced bytes survive; names do
+	zeroed               // the length survives, the bytes do not; names do not
+	losses
+)
+
+// crash drops every handle, and with it what the kind of crash drops.
+func (m *memFS) crash(kind loss) {
+	for _, node := range m.names {
+		node.locker = nil
+	}
+	if kind == killed {
+		return
+	}
+	if kind == lostAll || kind == zeroed {
+		m.names = map[string]*inode{}
+		for name, node := range m.durable {
+			m.names[name] = node
+		}
+	}
+	for _, node := range m.names {
+		tail := len(node.data) - len(node.synced)
+		if tail < 0 || kind == lostAll {
+			tail = 0
+		}
+		kept := slices.Clone(node.synced)
+		switch kind {
+		case lostHalf:
+			kept = append(kept, node.data[len(kept):len(kept)+tail/2]...)
+		case zeroed:
+			kept = append(kept, make([]byte, tail)...)
+		}
+		node.data, node.synced = kept, slices.Clone(kept)
+	}
+	m.durable = map[string]*inode{}
+	for name, node := range m.names {
+		m.durable[name] = node
+	}
+}
+
+func (m *memFS) Open(name string, flag int, _ fs.FileMode) (file, error) {
+	do, err := m.step("open " + filepath.Base(name))
+	if !do {
+		return nil, err
+	}
+	node, there := m.names[name]
+	switch {
+	case there && flag&os.O_EXCL != 0:
+		return nil, fs.ErrExist
+	case !there && flag&os.O_CREATE == 0:
+		return nil, fs.ErrNotExist
+	case !there:
+		node = &inode{}
+		m.names[name] = node
+	case flag&os.O_TRUNC != 0:
+		node.data, node.synced = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &memFile{fs: m, node: node, name: name}, nil
+}
+
+func (m *memFS) Exists(name string) (bool, error) {
+	_, err := m.step("exists")
+	_, there := m.names[name]
+	return there, err
+}
+
+func (m *memFS) Rename(from, to string) error {
+	do, err := m.step("rename")
+	if do {
+		m.names[to] = m.names[from]
+		delete(m.names, from)
+	}
+	return err
+}
+
+func (m *memFS) Remove(name string) error {
+	do, err := m.step("remove")
+	if do {
+		delete(m.names, name)
+	}
+	return err
+}
+
+func (m *memFS) SyncDir(string) error {
+	do, err := m.step("syncdir")
+	if do {
+		m.durable = map[string]*inode{}
+		for name, node := range m.names {
+			m.durable[name] = node
+		}
+	}
+	return err
+}
+
+func (m *memFS) Same(name string, f file) (bool, error) {
+	_, err := m.step("same")
+	return m.names[name] == f.(*memFile).node, err
+}
+
+func (f *memFile) ReadAt(p []byte, offset int64) (int, error) {
+	if _, err := f.fs.step("read " + filepath.Base(f.name)); err != nil {
+		return 0, err
+	}
+	if offset >= int64(len(f.node.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, f.node.data[offset:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *memFile) Write(p []byte) (int, error) {
+	do, err := f.fs.step("write " + filepath.Base(f.name))
+	if err == nil {
+		f.fs.writes[f.fs.ops] = len(p)
+	}
+	n := 0
+	switch {
+	case err != nil && f.fs.fault.short >= 0:
+		n = min(f.fs.fault.short, len(p))
+	case do:
+		n = len(p)
+	}
+	f.node.data = append(slices.Clip(f.node.data), p[:n]...)
+	return n, err
+}
+
+func (f *memFile) Sync() error {
+	do, err := f.fs.step("sync " + filepath.Base(f.name))
+	if do {
+		f.node.synced = slices.Clone(f.node.data)
+	}
+	return err
+}
+
+func (f *memFile) Close() error {
+	_, err := f.fs.step("close " + filepath.Base(f.name))
+	if f.node.locker == f { // a close that reports a failure has closed
+		f.node.locker = nil
+	}
+	f.closed = true
+	return err
+}
+
+func (f *memFile) Size() (int64, error) {
+	_, err := f.fs.step("size")
+	return int64(len(f.node.data)), err
+}
+
+func (f *memFile) Lock(bool) error {
+	do, err := f.fs.step("lock")
+	if f.node.locker != nil {
+		f.fs.t.Fatal("a deadlock: the lock is held")
+	}
+	if do {
+		f.node.locker = f
+	}
+	return err
+}
+
+func (f *memFile) Unlock() error {
+	do, err := f.fs.step("unlock")
+	if do && f.node.locker == f {
+		f.node.locker = nil
+	}
+	return err
+}

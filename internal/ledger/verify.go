@@ -1,0 +1,47 @@
+package ledger
+
+import (
+	"fmt"
+	"os"
+)
+
+// Report is what Verify found in order.
+type Report struct {
+	State    State  `json:"state"`
+	Entries  uint64 `json:"entries"`
+	HeadFile Head   `json:"head_file"`
+	Behind   uint64 `json:"behind"`   // entries that the head file does not have: a crash in between
+	Fragment int64  `json:"fragment"` // bytes at the end that are no entry; charged in State
+}
+
+// Verify reads the whole ledger in dir without changing it, and checks every rule that Open checks: the chain, what each
+// entry may say after those before it, the head file. If against is not nil it is a head that was kept elsewhere, which
+// the log must still hold; only such a head shows that the directory was restored or rewritten as a whole.
+func Verify(dir string, against *Head) (Report, error) { return verify(system{}, dir, against) }
+
+func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
+	f, err := openLog(fsys, dir, os.O_RDONLY)
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { _ = f.Close() }() // it was only read; closing unlocks
+	if err := f.Lock(false); err != nil {
+		return Report{}, fmt.Errorf("locking the ledger: %w", err)
+	}
+	l := log{history: newHistory()}
+	head, err := l.catchUp(fsys, dir, f)
+	if err != nil {
+		return Report{}, err
+	}
+	if against != nil {
+		if err := l.confirm(*against); err != nil {
+			return Report{}, err
+		}
+	}
+	tip, _ := l.tip()
+	r := Report{State: l.state(l.fragment != nil), Entries: tip.Index + 1, HeadFile: head, Behind: tip.Index - head.Index}
+	if l.fragment != nil {
+		r.Fragment = l.fragment.bytes
+	}
+	return r, nil
+}

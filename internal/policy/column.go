@@ -1,0 +1,211 @@
+package policy
+
+import (
+	"math/big"
+	"strings"
+
+	"dither/internal/exact"
+	"dither/internal/value"
+)
+
+// Bounds of real columns: magnitudes that a double holds with room for products, and no smaller than what a column's
+// cleaning keeps.
+var (
+	largestReal  = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 100))
+	smallestReal = new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 60))
+)
+
+// identifies reports that a column of the type can name a unit: equality of its values is exact.
+func identifies(t value.Type) bool { return t == value.Integer || t == value.Text || t == value.Date }
+
+func (r *reader) columns(f, table field) []*Column {
+	if !f.need(table, "a table has at least one column") {
+		return nil
+	}
+	before := len(r.errs)
+	entries := f.entries()
+	if len(entries) == 0 && len(r.errs) == before {
+		f.fail("", "a table has at least one column")
+	}
+	names := map[string]string{}
+	columns := make([]*Column, 0, len(entries))
+	for _, e := range entries {
+		e.unique(names)
+		columns = append(columns, r.column(e))
+	}
+	return columns
+}
+
+func (r *reader) column(f field) *Column {
+	c := &Column{Name: f.name(), Invalid: InvalidRefused}
+	keys, ok := f.keys("type", "description", "bounds", "values", "nullable", "invalid")
+	if !ok {
+		return c
+	}
+	c.Description = keys["description"].description()
+	c.Nullable = keys["nullable"].boolean(false)
+	c.Invalid = r.invalid(keys["invalid"], c.Nullable)
+	keys["type"].need(f, "type: integer, real, text, boolean or date")
+	name, ok := keys["type"].text()
+	if !ok {
+		return c
+	}
+	if c.Type, ok = value.ParseType(name); !ok {
+		keys["type"].fail(typeHint(name), "unknown type %s", quote(name))
+		return c
+	}
+	if keys["bounds"].present() && keys["values"].present() {
+		keys["values"].failKey("values give the bounds of an integer column", "a column has bounds or values, not both")
+		return c
+	}
+	c.Lower, c.Upper = r.bounds(keys["bounds"], c.Type)
+	c.Values = r.values(keys["values"], c.Type)
+	return c
+}
+
+func typeHint(name string) string {
+	others := map[string]string{
+		"int": "integer", "bigint": "integer", "smallint": "integer", "long": "integer", "float": "real", "double": "real",
+		"numeric": "real", "decimal": "real", "number": "real", "string": "text", "varchar": "text", "char": "text", "str": "text",
+		"bool": "boolean", "timestamp": "date", "datetime": "date",
+	}
+	if t, ok := others[strings.ToLower(name)]; ok {
+		return "did you mean " + t + "?"
+	}
+	return "one of integer, real, text, boolean, date"
+}
+
+func (r *reader) invalid(f field, nullable bool) Invalid {
+	s, ok := f.text()
+	switch {
+	case !ok || s == string(InvalidRefused):
+		return InvalidRefused
+	case s != string(InvalidIsNull):
+		f.fail("", "must be refuse or null, found %s", quote(s))
+	case !nullable:
+		f.fail("add nullable: true", "invalid values cannot become NULL in a column that is not nullable")
+	}
+	return InvalidIsNull
+}
+
+func (r *reader) bounds(f field, t value.Type) (lower, upper *big.Rat) {
+	if f.present() && (t == value.Text || t == value.Boolean) {
+		f.failKey("declare its values", "a %s column has no bounds", t)
+		return nil, nil
+	}
+	items, ok := f.list()
+	if !ok {
+		return nil, nil
+	}
+	if len(items) != 2 {
+		f.fail("", "expected [lower, upper], found %d items", len(items))
+		return nil, nil
+	}
+	lower, lowerOK := items[0].bound(t)
+	upper, upperOK := items[1].bound(t)
+	if !lowerOK || !upperOK {
+		return nil, nil
+	}
+	if lower.Cmp(upper) > 0 {
+		f.fail("", "bounds reversed: %s is above %s", clip(items[0].node.Value), clip(items[1].node.Value))
+	}
+	return lower, upper
+}
+
+// bound reads one bound of an integer, real or date column.
+func (f field) bound(t value.Type) (*big.Rat, bool) {
+	s, ok := f.text()
+	if !ok {
+		return nil, false
+	}
+	if t == value.Date {
+		v, err := value.Parse(value.Date, s)
+		if err != nil {
+			f.fail("dates are written 2026-12-31", "not a date: %s", quote(s))
+			return nil, false
+		}
+		return new(big.Rat).SetInt64(v.Int), true
+	}
+	x, err := exact.ParseDecimal(s)
+	if err != nil {
+		f.fail("", "not a number: %s: %v", quote(s), err)
+		return nil, false
+	}
+	size := new(big.Rat).Abs(x)
+	switch {
+	case t == value.Integer && !x.IsInt():
+		f.fail("", "a bound of an integer column must be a whole number, found %s", quote(s))
+	case t == value.Integer && !x.Num().IsInt64():
+		f.fail("", "a bound of an integer column must fit 64 bits, found %s", quote(s))
+	case t == value.Real && size.Cmp(largestReal) > 0:
+		f.fail("", "a bound of a real column must be at most 2^100 in size, found %s", quote(s))
+	case t == value.Real && size.Sign() > 0 && size.Cmp(smallestReal) < 0:
+		f.fail("", "a bound of a real column must be 0 or at least 2^-60 in size, found %s", quote(s))
+	default:
+		return x, true
+	}
+	return nil, false
+}
+
+func (r *reader) values(f field, t value.Type) []value.Value {
+	if !f.present() {
+		return nil
+	}
+	if t == value.Real {
+		f.failKey("", "values of a real column cannot be compared reliably; declare bounds")
+		return nil
+	}
+	items, ok := f.list()
+	if !ok {
+		return nil
+	}
+	if len(items) == 0 || len(items) > MaxKeys {
+		f.fail("", "must be between 1 and %d values, found %d", MaxKeys, len(items))
+		return nil
+	}
+	out := make([]value.Value, 0, len(items))
+	first := make(map[value.Value]int, len(items))
+	for _, item := range items {
+		v, ok := item.value(t)
+		if !ok {
+			continue
+		}
+		if line, again := first[v]; again {
+			item.fail("", "the value %s occurs twice, first on line %d", quote(v.String()), line)
+			continue
+		}
+		first[v] = item.node.Line
+		out = append(out, v)
+	}
+	return out
+}
+
+// value reads one declared value. Booleans are the plain words only; any other type is read from the text.
+func (f field) value(t value.Type) (value.Value, bool) {
+	if t == value.Boolean {
+		before := len(f.r.errs)
+		b := f.boolean(false)
+		return value.OfBool(b), len(f.r.errs) == before
+	}
+	s, ok := f.text()
+	if !ok {
+		return value.Value{}, false
+	}
+	v, err := value.Parse(t, s)
+	if err != nil {
+		f.fail("", "%s %s", quote(s), spelling(t))
+		return value.Value{}, false
+	}
+	return v, true
+}
+
+func spelling(t value.Type) string {
+	switch t {
+	case value.Integer:
+		return "is not a whole number of 64 bits"
+	case value.Date:
+		return "is not a date; dates are written 2026-12-31"
+	default:
+		return "is longer than a text may be"
+	}
+}

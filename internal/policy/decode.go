@@ -1,0 +1,229 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dither/privacy"
+)
+
+// Version is the policy format that Decode reads.
+const Version = 1
+
+// defaultShare: one answer costs 1/defaultShare of the budget unless the policy says otherwise.
+const defaultShare = 20
+
+// Load reads and checks a policy file. Source paths are resolved against its folder. The error is an Errors whose entries
+// name the file, or wraps what the file system said (fs.ErrNotExist, …).
+func Load(file string) (*Policy, error) {
+	text, err := read(file)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", file, err)
+	}
+	p, err := Decode(text, filepath.Dir(file))
+	var all Errors
+	if errors.As(err, &all) {
+		for _, e := range all {
+			e.File = file
+		}
+	}
+	return p, err
+}
+
+// read reads at most one byte more than Decode takes.
+func read(file string) ([]byte, error) {
+	switch info, err := os.Stat(file); {
+	case err != nil:
+		return nil, errors.Unwrap(err) // the caller names the file
+	case !info.Mode().IsRegular():
+		return nil, errors.New("not a regular file")
+	}
+	f, err := os.Open(file) //nolint:gosec // the owner names the file
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
+}
+
+// Decode reads and checks the text of a policy whose file is in the folder dir. Whatever the text, it returns either a
+// policy that keeps every invariant stated on its types, or Errors in the file's order: all of them where the file can be
+// taken apart, the first where it cannot.
+func Decode(text []byte, dir string) (*Policy, error) {
+	r := new(reader)
+	p := new(Policy)
+	if root := r.parse(text); root != nil {
+		r.policy(field{r: r, node: root}, dir, p)
+	}
+	if len(r.errs) > 0 {
+		return nil, r.errs.sorted()
+	}
+	return p, nil
+}
+
+func (r *reader) policy(f field, dir string, p *Policy) {
+	top, ok := f.keys("version", "population", "budget", "price", "tables")
+	if !ok || !r.version(f, top["version"]) {
+		return
+	}
+	p.Population = r.population(top["population"], f)
+	p.Budget = r.budget(top["budget"], f)
+	p.Price = r.price(top["price"], p.Budget.Epsilon)
+	p.Tables = r.tables(top["tables"], f, dir)
+}
+
+// version stops the reading of a file that another dither wrote: its other errors would mislead.
+func (r *reader) version(whole, f field) bool {
+	f.need(whole, "write version: 1")
+	s, ok := f.text()
+	if ok && s != fmt.Sprint(Version) {
+		f.fail("write version: 1", "this dither reads version %d, found %s", Version, quote(s))
+	}
+	return ok && s == fmt.Sprint(Version)
+}
+
+// need reports a missing field, at the key of the mapping that lacks it.
+func (f field) need(in field, hint string) bool {
+	if !f.present() {
+		if in.present() {
+			in.path = f.path
+			in.failKey(hint, "missing")
+		}
+		return false
+	}
+	return true
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,62}$`)
+
+func (r *reader) population(f, whole field) (p Population) {
+	f.need(whole, "")
+	keys, _ := f.keys("name", "neighbours")
+	keys["name"].need(f, "who the budget belongs to")
+	p.Neighbours = privacy.AddRemove
+	if name, ok := keys["name"].text(); ok {
+		if !identifier.MatchString(name) {
+			keys["name"].fail("", "must be a letter or _ followed by at most 62 letters, digits, _ or -, found %s", quote(name))
+		}
+		p.Name = name
+	}
+	if s, ok := keys["neighbours"].text(); ok {
+		n, err := privacy.ParseNeighbours(s)
+		if err != nil {
+			keys["neighbours"].fail("", "must be add-remove or change-one, found %s", quote(s))
+		}
+		p.Neighbours = n
+	}
+	return p
+}
+
+func (r *reader) budget(f, whole field) (b Budget) {
+	f.need(whole, "")
+	known := []string{"epsilon"}
+	for _, k := range []string{"delta", "rho"} {
+		if key := f.keyNode(k); key != nil {
+			r.report(key, join(f.path, k), "write budget: {epsilon: 3}", "only pure ε budgets are supported by this version")
+			known = append(known, k)
+		}
+	}
+	keys, ok := f.keys(known...)
+	if ok && len(known) == 1 {
+		keys["epsilon"].need(f, "what all answers may cost together, as in epsilon: 3")
+	}
+	b.Epsilon, _ = keys["epsilon"].epsilon()
+	return b
+}
+
+func (r *reader) price(f field, budget privacy.Epsilon) Price {
+	keys, _ := f.keys("default", "maximum")
+	def, given := keys["default"].epsilon()
+	most, capped := keys["maximum"].epsilon()
+	if budget.IsZero() { // already reported
+		return Price{}
+	}
+	if !capped {
+		most = budget
+	}
+	if !given {
+		def = budget.Share(1, defaultShare)
+		if most.Cmp(def) < 0 {
+			def = most
+		}
+	}
+	if most.Cmp(budget) > 0 {
+		keys["maximum"].fail("", "the maximum price %v is above the budget %v", most, budget)
+	}
+	if given && def.Cmp(most) > 0 {
+		keys["default"].fail("", "the default price %v is above the maximum price %v", def, most)
+	}
+	return Price{Default: def, Maximum: most}
+}
+
+// epsilon reads a positive ε, exactly.
+func (f field) epsilon() (privacy.Epsilon, bool) {
+	s, ok := f.text()
+	if !ok {
+		return privacy.Epsilon{}, false
+	}
+	e, err := privacy.ParseEpsilon(s)
+	if err != nil {
+		reason := strings.TrimPrefix(err.Error(), privacy.ErrEpsilon.Error()+": ")
+		f.fail("a decimal above 0, as in 0.5", "not an ε: %s: %s", quote(s), reason)
+		return privacy.Epsilon{}, false
+	}
+	return e, true
+}
+
+// maxNameBytes is PostgreSQL's limit on a name.
+const maxNameBytes = 63
+
+// name checks the key of a table or a column.
+func (f field) name() string {
+	name := f.key.Value
+	switch {
+	case name == "":
+		f.failKey("", "a name must not be empty")
+	case len(name) > maxNameBytes:
+		f.failKey("", "a name may have at most %d bytes", maxNameBytes)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		f.failKey("", "a name must not hold control characters")
+	}
+	return name
+}
+
+// unique refuses a name that SQL, which folds unquoted names to lower case, could not tell from an earlier one.
+func (f field) unique(seen map[string]string) {
+	folded := foldASCII(f.key.Value)
+	if first, again := seen[folded]; again {
+		f.failKey("unquoted names in SQL ignore case", "differs only in case from %s", quote(first))
+		return
+	}
+	seen[folded] = f.key.Value
+}
+
+func foldASCII(s string) string {
+	return strings.Map(func(c rune) rune {
+		if 'A' <= c && c <= 'Z' {
+			return c + 'a' - 'A'
+		}
+		return c
+	}, s)
+}
+
+// maxDescription bounds a description.
+const maxDescription = 4096
+
+func (f field) description() string {
+	s, ok := f.text()
+	if ok && len(s) > maxDescription {
+		f.fail("", "a description may have at most %d bytes", maxDescription)
+	}
+	return s
+}

@@ -1,0 +1,218 @@
+package policy_test
+
+import (
+	"errors"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"dither/internal/policy"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// exactly compares what has unexported fields by value.
+var exactly = cmp.Options{
+	cmp.Comparer(func(a, b privacy.Epsilon) bool { return a.Cmp(b) == 0 }),
+	cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 }),
+}
+
+func epsilon(t *testing.T, text string) privacy.Epsilon {
+	t.Helper()
+	e, err := privacy.ParseEpsilon(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func rat(text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic(text)
+	}
+	return r
+}
+
+func day(text string) value.Value {
+	v, err := value.Parse(value.Date, text)
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func TestLoadReadsEveryKey(t *testing.T) {
+	got, err := policy.Load("testdata/all.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []value.Value{}
+	for _, s := range []string{"north", "", "NO", "null", "~", "0x10"} {
+		texts = append(texts, value.OfText(s))
+	}
+	want := &policy.Policy{
+		Population: policy.Population{Name: "rand-hie", Neighbours: privacy.ChangeOne},
+		Budget:     policy.Budget{Epsilon: epsilon(t, "3")},
+		Price:      policy.Price{Default: epsilon(t, "0.1"), Maximum: epsilon(t, "1")},
+		Tables: []*policy.Table{
+			{
+				Name: "Visits", Description: "Doctor visits: # one row a person-year",
+				Source: policy.Source{
+					Format: policy.CSV, Path: "data/randhie.csv.gz", File: "testdata/data/randhie.csv.gz",
+					Dialect: policy.Dialect{Delimiter: '\t', Quote: '\'', Null: "NA"},
+				},
+				Unit:         policy.Unit{Column: "person id", RowsPerUnit: 5, MaxGroups: 3},
+				ExpectedRows: 20000,
+				Columns: []*policy.Column{
+					{Name: "mdvis", Description: "visits to a doctor", Type: value.Integer, Lower: rat("0"), Upper: rat("77")},
+					{Name: "hlthg", Type: value.Integer, Values: []value.Value{value.OfInt(1), value.OfInt(0), value.OfInt(-3)}},
+					{Name: "person id", Type: value.Text, Nullable: true, Invalid: policy.InvalidIsNull},
+					{
+						Name: "age", Type: value.Integer, Lower: rat("-1"), Upper: rat("115"), Nullable: true,
+						Invalid: policy.InvalidIsNull,
+					},
+					{Name: "region", Type: value.Text, Values: texts},
+					{Name: "smoker", Type: value.Boolean, Values: []value.Value{value.OfBool(true), value.OfBool(false)}},
+					{
+						Name: "born", Type: value.Date, Lower: new(big.Rat).SetInt64(day("1900-01-01").Int),
+						Upper: new(big.Rat).SetInt64(day("2026-12-31").Int),
+					},
+					{Name: "seen", Type: value.Date, Values: []value.Value{day("2020-02-29")}},
+					{Name: "income", Type: value.Real, Lower: rat("-0.1"), Upper: rat("12345678901234567890123.5")},
+					{Name: "note", Type: value.Text},
+				},
+			},
+			{
+				Name:    "years",
+				Source:  policy.Source{Format: policy.Parquet, Path: "/data/years.parquet", File: "/data/years.parquet"},
+				Unit:    policy.Unit{RowsPerUnit: 1, MaxGroups: 1, PersonRows: 12},
+				Columns: []*policy.Column{{Name: "x", Type: value.Real}},
+			},
+			{
+				Name: "regions", Public: true,
+				Source: policy.Source{
+					Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb", Table: "main_regions",
+				},
+				Columns: []*policy.Column{{Name: "region", Type: value.Text}},
+			},
+			{
+				Name: "towns", Public: true,
+				Source:  policy.Source{Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb", Table: "towns"},
+				Columns: []*policy.Column{{Name: "on", Type: value.Boolean}},
+			},
+		},
+	}
+	for _, table := range want.Tables {
+		for _, c := range table.Columns {
+			if c.Invalid == "" {
+				c.Invalid = policy.InvalidRefused
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got, exactly); diff != "" {
+		t.Error(diff)
+	}
+	if got.Table("visits") != nil || got.Table("years").Column("x") == nil || got.Table("years").Column("X") != nil {
+		t.Error("names are looked up exactly")
+	}
+}
+
+const minimal = `version: 1
+population: {name: p}
+budget: {epsilon: 2}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: id
+    rows_per_unit: 4
+    columns:
+      id: {type: integer}
+`
+
+func TestDefaults(t *testing.T) {
+	p, err := policy.Decode([]byte(minimal), "home")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Population.Neighbours != privacy.AddRemove {
+		t.Error("neighbours:", p.Population.Neighbours)
+	}
+	if p.Price.Default.String() != "0.1" || p.Price.Maximum.String() != "2" {
+		t.Error("price:", p.Price)
+	}
+	s := p.Tables[0].Source
+	if s.File != filepath.Join("home", "t.csv") || s.Dialect != policy.DefaultDialect("t.csv") {
+		t.Errorf("source: %+v", s)
+	}
+	if u := p.Tables[0].Unit; u.MaxGroups != 4 || u.IsRow() {
+		t.Errorf("unit: %+v", u)
+	}
+	if d := policy.DefaultDialect("A.CSV.GZ"); !d.Gzip || !d.Header || d.Null != "" || d.Delimiter != ',' || d.Quote != '"' {
+		t.Errorf("dialect: %+v", d)
+	}
+	low := strings.Replace(minimal, "tables:", "price: {maximum: 0.05}\ntables:", 1)
+	if p, err = policy.Decode([]byte(low), ""); err != nil || p.Price.Default.String() != "0.05" {
+		t.Errorf("the default price is never above the maximum: %v, %v", p.Price, err)
+	}
+}
+
+func TestDelimiters(t *testing.T) {
+	for text, want := range map[string]rune{
+		`","`: ',', `;`: ';', `"|"`: '|', `"\t"`: '\t', `'\t'`: '\t', `\t`: '\t', `tab`: '\t', `" "`: ' ', `"#"`: '#',
+	} {
+		source := strings.Replace(minimal, "{csv: t.csv}", "\n      csv: t.csv\n      delimiter: "+text, 1)
+		p, err := policy.Decode([]byte(source), "")
+		if err != nil || p.Tables[0].Source.Dialect.Delimiter != want {
+			t.Errorf("delimiter: %s: %v", text, err)
+		}
+	}
+}
+
+// A byte order mark and Windows line ends are an editor's doing, not a mistake.
+func TestEditors(t *testing.T) {
+	want, err := policy.Decode([]byte(minimal), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := policy.Decode([]byte("\ufeff"+strings.ReplaceAll(minimal, "\n", "\r\n")), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, exactly); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	if _, err := policy.Load(filepath.Join(t.TempDir(), "policy.yaml")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("missing file:", err)
+	}
+	if _, err := policy.Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Error("folder:", err)
+	}
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(file, []byte(strings.Replace(minimal, "epsilon: 2", "epsilon: 0", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := policy.Load(file)
+	want := file + `:3:19: budget.epsilon: not an ε: "0": it must be above 0 (a decimal above 0, as in 0.5)`
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	var first *policy.Error
+	if !errors.As(err, &first) || first.Line != 3 || first.Field != "budget.epsilon" {
+		t.Errorf("errors.As: %+v", first)
+	}
+	if err := os.WriteFile(file, []byte(strings.Repeat("#", policy.MaxBytes+1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := policy.Load(file); err == nil || !strings.Contains(err.Error(), "larger than 1048576 bytes") {
+		t.Error("large file:", err)
+	}
+}

@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/internal/exact"
+	"dither/internal/value"
+)
+
+// digestFormat names the encoding below. Any change to the encoding changes it, and with it every digest.
+const digestFormat = "dither policy 1"
+
+// The canonical encoding: everything of a policy that bears on what an answer means or costs, with every default written
+// out and every order that means nothing sorted away. Descriptions, comments, and the folder that paths are resolved
+// against are left out; a source's path counts as written.
+type (
+	canonicalPolicy struct {
+		Format, Population, Neighbours, Budget, Default, Maximum string
+
+		Tables []canonicalTable // by name
+	}
+	canonicalTable struct {
+		Name                                         string
+		Public                                       bool
+		Source                                       canonicalSource
+		Unit                                         string
+		RowsPerUnit, MaxGroups, PersonRows, Expected int64
+
+		Columns []canonicalColumn // by name; in the policy's order where the source has no header to name them
+	}
+	canonicalSource struct {
+		Format, Path, Table, Delimiter, Quote, Null string
+
+		Header, Gzip bool
+	}
+	canonicalColumn struct {
+		Name, Type, Lower, Upper string
+		Values                   []string // sorted; null if not declared
+		Nullable                 bool
+		Invalid                  string
+	}
+)
+
+// Digest is the SHA-256, in hexadecimal, of what the policy means. Policies of one meaning have one digest, however they
+// are written down: it ignores descriptions, comments, the order of keys, tables, columns and values, quoting, the spelling
+// of numbers, and whether a default is written out. Anything else changes it. The ledger binds it to every charge.
+func (p *Policy) Digest() string {
+	c := canonicalPolicy{
+		Format: digestFormat, Population: p.Population.Name, Neighbours: p.Population.Neighbours.String(),
+		Budget: p.Budget.Epsilon.String(), Default: p.Price.Default.String(), Maximum: p.Price.Maximum.String(),
+	}
+	for _, t := range p.Tables {
+		c.Tables = append(c.Tables, canonicalTableOf(t))
+	}
+	slices.SortFunc(c.Tables, func(a, b canonicalTable) int { return strings.Compare(a.Name, b.Name) })
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic("policy: strings, integers and booleans always encode: " + err.Error())
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+func canonicalTableOf(t *Table) canonicalTable {
+	d := t.Source.Dialect
+	c := canonicalTable{
+		Name: t.Name, Public: t.Public,
+		Source: canonicalSource{
+			Format: string(t.Source.Format), Path: t.Source.Path, Table: t.Source.Table,
+			Delimiter: string(d.Delimiter), Quote: string(d.Quote), Null: d.Null, Header: d.Header, Gzip: d.Gzip,
+		},
+		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups, PersonRows: t.Unit.PersonRows,
+		Expected: t.ExpectedRows,
+	}
+	for _, col := range t.Columns {
+		c.Columns = append(c.Columns, canonicalColumnOf(col))
+	}
+	if t.Source.Format != CSV || d.Header {
+		slices.SortFunc(c.Columns, func(a, b canonicalColumn) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return c
+}
+
+func canonicalColumnOf(col *Column) canonicalColumn {
+	c := canonicalColumn{
+		Name: col.Name, Type: col.Type.String(), Lower: ratText(col.Lower), Upper: ratText(col.Upper),
+		Nullable: col.Nullable, Invalid: string(col.Invalid),
+	}
+	values := slices.Clone(col.Values)
+	slices.SortFunc(values, value.Compare)
+	for _, v := range values {
+		c.Values = append(c.Values, v.String())
+	}
+	return c
+}
+
+func ratText(r *big.Rat) string {
+	if r == nil {
+		return ""
+	}
+	return exact.FormatRat(r)
+}

@@ -1,0 +1,193 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"dither/internal/value"
+)
+
+// Sketch is what a draft is made from: names and types. Bounds, values, counts and nullability are the owner's to
+// declare, from what is publicly known; a sketch has no place for them.
+type Sketch struct {
+	Table   string         // "" for a template
+	Source  Source         // Format, Path, and where it is not the usual one, Table or Dialect
+	Unit    string         // the column that identifies a person; "" where each row is a unit
+	Columns []SketchColumn // at least one, unless Table is ""
+}
+
+// SketchColumn is a column's name and type, as the file's header and GuessTypes give them.
+type SketchColumn struct {
+	Name string
+	Type value.Type
+}
+
+// Draft writes a policy for the owner to finish: names and types filled, bounds and values as commented questions. Decode
+// accepts it as it is, so that everything but arithmetic works, and "policy check" can say what is missing. A name that no
+// policy can hold (empty, over 63 bytes, twice but for case) is reported as Decode reports it.
+func Draft(s Sketch) ([]byte, error) {
+	if s.Table == "" {
+		s = template
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, draftHead, scalar(populationName(s.Table)))
+	s.writeTable(&b)
+	text := []byte(b.String())
+	p, err := Decode(text, ".")
+	if err == nil && !s.heldBy(p.Tables[0]) {
+		err = errors.New("a name or the path is not UTF-8")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no policy can be drafted from these names: %w", err)
+	}
+	return text, nil
+}
+
+// heldBy reports that a decoded draft says what the sketch says, letter by letter.
+func (s Sketch) heldBy(t *Table) bool {
+	return t.Name == s.Table && t.Source.Path == s.Source.Path && t.Unit.Column == s.Unit &&
+		slices.EqualFunc(t.Columns, s.Columns, func(a *Column, b SketchColumn) bool { return a.Name == b.Name })
+}
+
+// template is drafted where there is no file to start from.
+var template = Sketch{
+	Table:  "people",
+	Source: Source{Format: CSV, Path: "people.csv", Dialect: DefaultDialect("people.csv")},
+	Columns: []SketchColumn{
+		{"region", value.Text}, {"age", value.Integer}, {"income", value.Real}, {"smoker", value.Boolean}, {"joined", value.Date},
+	},
+}
+
+const draftHead = `# What may be asked about these data, and at what price. A draft: go through the questions (lines with a ?), then run
+#     dither policy check
+# Nothing here may be read off the rows: whoever sees the policy, or its effect on answers, would learn about them.
+
+version: 1
+
+population:
+  name: %s   # the people (or rows) that the budget protects; one name, whatever files hold them
+  neighbours: add-remove   # the promise: nobody can tell whether any one unit is in the data
+
+budget:
+  epsilon: 1   # what all answers may reveal together, ever. 1 is strict, 3 usual, beyond 10 little protection
+
+price:
+  default: 0.05   # ε of an answer for which the question names none: half the price, twice the noise
+  maximum: 0.5    # the most that one answer may cost
+
+tables:
+`
+
+const draftUnit = `    # The unit is what is protected: all rows of one value of this column, together.
+    unit: %s
+    rows_per_unit: 1   # ? the most rows of one unit that count in an answer; its others are left out. A larger number
+                       #   leaves out fewer, and takes more noise. Choose it from public knowledge
+    # max_groups: 1    # ? the most groups of one answer that a unit may be in; at most rows_per_unit, which is the default
+`
+
+const draftRow = `    # The unit is what is protected. Here each row is one: right where every person has one row. If a person has several,
+    # name the column that identifies the person (unit: person_id) and rows_per_unit, or say how many: person_rows
+    unit: row
+    # person_rows: ?     # the rows that one person may have: what the promise means for a person is then stated too
+`
+
+const draftColumns = `    # expected_rows: ?   # about how many rows, if that is public: explain can then say how accurate averages will be
+    # A column without bounds or values may be compared, not computed with or grouped by. Declare, from public knowledge:
+    #   bounds: [0, 115]          the smallest and largest value that make sense; what lies beyond counts as the bound
+    #   values: [north, south]    a complete list: these are the groups, and any other value counts as none
+    #   nullable: true            cells may be empty;  invalid: null   cells that are no such number, date, … become empty
+    columns:
+`
+
+func (s Sketch) writeTable(b *strings.Builder) {
+	fmt.Fprintf(b, "  %s:\n    # description: ?\n    source:\n", scalar(s.Table))
+	s.writeSource(b)
+	if s.Unit != "" {
+		fmt.Fprintf(b, draftUnit, scalar(s.Unit))
+	} else {
+		b.WriteString(draftRow)
+	}
+	b.WriteString(draftColumns)
+	for _, c := range s.Columns {
+		if c.Name == s.Unit && !identifies(c.Type) {
+			c.Type = value.Text
+		}
+		fmt.Fprintf(b, "      %s:\n        type: %s\n", scalar(c.Name), c.Type)
+		switch {
+		case c.Name == s.Unit:
+		case c.Type == value.Text:
+			b.WriteString("        # values: [?, ?]\n")
+		case c.Type == value.Integer:
+			b.WriteString("        # bounds: [?, ?]   # or values: [?, ?]\n")
+		case c.Type == value.Real, c.Type == value.Date:
+			b.WriteString("        # bounds: [?, ?]\n")
+		}
+	}
+}
+
+func (s Sketch) writeSource(b *strings.Builder) {
+	fmt.Fprintf(b, "      %s: %s\n", s.Source.Format, scalar(s.Source.Path))
+	if s.Source.Format == DuckDB && s.Source.Table != "" && s.Source.Table != s.Table {
+		fmt.Fprintf(b, "      table: %s\n", scalar(s.Source.Table))
+	}
+	if s.Source.Format != CSV {
+		return
+	}
+	d, usual := s.Source.Dialect, DefaultDialect(s.Source.Path)
+	if d == (Dialect{}) {
+		d = usual
+	}
+	fmt.Fprintf(b, "      delimiter: %s\n      header: %t\n", scalar(string(d.Delimiter)), d.Header)
+	if d.Quote != usual.Quote {
+		fmt.Fprintf(b, "      quote: %s\n", scalar(string(d.Quote)))
+	}
+	fmt.Fprintf(b, "      null: %s   # an unquoted field that reads so is empty\n", scalar(d.Null))
+	if d.Gzip != usual.Gzip {
+		fmt.Fprintf(b, "      gzip: %t\n", d.Gzip)
+	}
+}
+
+// populationName makes an identifier from a table's name.
+func populationName(table string) string {
+	name := strings.Map(func(c rune) rune {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
+			return c
+		}
+		return '_'
+	}, table)
+	if !identifier.MatchString(name) {
+		name = "_" + strings.TrimLeft(name, "-")
+	}
+	return name[:min(len(name), maxNameBytes)]
+}
+
+// scalar writes a text as a YAML scalar that Decode reads back exactly: plain where it is a simple word that no YAML reader
+// takes for anything else, else in double quotes.
+func scalar(s string) string {
+	if identifier.MatchString(s) && !slices.Contains(yamlWords, strings.ToLower(s)) {
+		return s
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range s {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case c < 0x80 && unicode.IsPrint(c), c < 0xFFFE && unicode.IsGraphic(c):
+			b.WriteRune(c)
+		case c <= 0xFFFF:
+			fmt.Fprintf(&b, `\u%04X`, c)
+		default:
+			fmt.Fprintf(&b, `\U%08X`, c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+var yamlWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"}

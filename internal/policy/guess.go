@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"math"
+
+	"dither/internal/value"
+)
+
+// guessRecords is how many records GuessTypes looks at.
+const guessRecords = 1000
+
+// GuessTypes proposes a type for each column of the header from the first 1,000 records at most, or as many as next gives
+// without an error. Empty fields say nothing. A column is integer if every other field is one, else real (NaN and
+// infinities too, among finite numbers), date, or boolean (the words true and false, in any case); else, and where all are
+// empty, text. Digits with a leading zero or a plus sign are codes (01234) and make a text: as numbers, different ones
+// would meet.
+//
+// The proposal is for the owner, who corrects it: sealing then checks every field.
+func GuessTypes(header []string, next func() ([]string, error)) []value.Type {
+	guesses := make([]guess, len(header))
+	for range guessRecords {
+		record, err := next()
+		if err != nil {
+			break
+		}
+		for i := range min(len(record), len(guesses)) {
+			guesses[i].see(record[i])
+		}
+	}
+	types := make([]value.Type, len(header))
+	for i, g := range guesses {
+		types[i] = g.best()
+	}
+	return types
+}
+
+// guess is what the fields seen so far have ruled out.
+type guess struct {
+	seen, finite                             bool
+	notInteger, notReal, notDate, notBoolean bool
+}
+
+func (g *guess) see(field string) {
+	if field == "" {
+		return
+	}
+	g.seen = true
+	g.notInteger = g.notInteger || isCode(field) || !spells(value.Integer, field)
+	x, err := value.Parse(value.Real, field)
+	g.notReal = g.notReal || isCode(field) || err != nil
+	g.finite = g.finite || err == nil && !math.IsNaN(x.Real) && !math.IsInf(x.Real, 0)
+	g.notDate = g.notDate || !spells(value.Date, field)
+	g.notBoolean = g.notBoolean || len(field) < len("true") || !spells(value.Boolean, field)
+}
+
+func (g *guess) best() value.Type {
+	switch {
+	case !g.seen:
+		return value.Text
+	case !g.notInteger:
+		return value.Integer
+	case !g.notReal && g.finite:
+		return value.Real
+	case !g.notDate:
+		return value.Date
+	case !g.notBoolean:
+		return value.Boolean
+	}
+	return value.Text
+}
+
+func spells(t value.Type, field string) bool {
+	_, err := value.Parse(t, field)
+	return err == nil
+}
+
+// isCode holds for +5 and for 05, not for 0, 0.5 or -5.
+func isCode(field string) bool {
+	return field[0] == '+' || len(field) > 1 && field[0] == '0' && '0' <= field[1] && field[1] <= '9'
+}

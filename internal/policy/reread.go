@@ -1,0 +1,234 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+
+	"dither/privacy"
+)
+
+// Check is a fact about sealed rows that a change may rest on: no value of Column occurs in more than Rows rows of any
+// version of Table that was ever asked. Sealing finds it; it is exact, and for the owner alone.
+type Check struct {
+	Table, Column string
+	Rows          int64
+}
+
+// ChangeError refuses a change of terms: what it would mean for past losses cannot be proved.
+type ChangeError struct {
+	Change, Reason string
+	Missing        *Check // if set, the change is possible once this is known to hold
+}
+
+func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": " + e.Reason }
+
+// Reread says what a change of terms means for past losses: a bound on each under the new terms is factor (≥ 1) times what
+// was charged under the old. It lists every change for the record, and refuses with a *ChangeError what it cannot prove.
+//
+// Theorem. Let past answers be ε-DP together under the old relation. If any two databases that are neighbours under the
+// new terms are joined by a chain of at most k old neighbours, the answers are kε-DP under the new terms [Dwork & Roth 2014,
+// Theorem 2.2: group privacy]. So a case is allowed exactly where such a chain is shown, for answers that may have read any
+// of the tables together:
+//
+//   - add-remove → change-one: k = 2. Replacing a unit is removing it, then adding the other.
+//   - change-one → add-remove: refused. No chain of replacements changes the number of units, which was free.
+//   - Row → person column of at most m rows: k = m, the person's rows one by one. The cap rows_per_unit is enforced in
+//     new answers only, past ones counted every row, so m must hold in the sealed rows themselves: this needs a Check.
+//     Of several such tables the m add up: one answer may have read them all.
+//   - Person column → row: k = 2. A row goes by removing the person, then adding the person without the row. It is not 1:
+//     a person's clamped sum moves from 0 to ±B as the person comes, and from −B to B as one row does.
+//   - The same column with another rows_per_unit: k = 1. The old cap was enforced in each old answer, which was ε-DP for
+//     a person of any number of rows.
+//   - Another column, or another type of it: refused. Nothing says how many old units meet in a new one.
+//   - A person all of whose tables keep their unit is one old unit: k = 1. If some other table goes row → person, the
+//     chain has both: 1 + Σm; if some other goes person → row, its rows stay when the person leaves: 2 + Σm.
+//   - Personal ↔ public: refused. Public answers cost nothing and promised nothing.
+//   - A table added, or removed: k = 1. Answers about it are yet to come, or stay charged; a removed table's rows remain
+//     covered by its unit (see Terms.After), and a table that comes back, or whose source comes back under another name,
+//     is compared with what it was.
+//   - Population renamed, budget or maximum price changed, source replaced: k = 1. The relation is the same.
+//
+// Under change-one, which keeps numbers of units, every change of a unit is refused, and so is a further table with a
+// person column beside one: replacing a person could then add or remove one in the tables that were there.
+//
+// Changes of units and of neighbours multiply: k old steps are one step of the new unit, two of which are a replacement.
+func Reread(old, next Terms, checked ...Check) (factor *big.Rat, changes []string, err error) {
+	c := change{old: old, next: next, checked: checked}
+	c.scalars()
+	if err := c.tables(); err != nil {
+		return nil, nil, err
+	}
+	k := c.steps()
+	if old.Neighbours != next.Neighbours {
+		if old.Neighbours != privacy.AddRemove || next.Neighbours != privacy.ChangeOne {
+			return nil, nil, &ChangeError{
+				Change: fmt.Sprintf("neighbours from %v to %v", old.Neighbours, next.Neighbours),
+				Reason: "past answers did not hide how many units there are",
+			}
+		}
+		k.Mul(k, big.NewInt(2))
+	}
+	return new(big.Rat).SetInt(k), c.notes, nil
+}
+
+// change is one comparison of terms under way.
+type change struct {
+	old, next Terms
+	checked   []Check
+	notes     []string
+
+	gathered    int64 // Σm over the tables that go from row to person
+	kept        bool  // some table has, or had, persons who stay its unit
+	split       bool  // some table goes from person to row
+	hadPersons  bool  // some old table has persons, whatever it becomes
+	addsPersons bool  // some new table with persons was never there
+}
+
+func (c *change) note(format string, args ...any) {
+	c.notes = append(c.notes, fmt.Sprintf(format, args...))
+}
+
+func (c *change) scalars() {
+	if c.old.Population != c.next.Population {
+		c.note("population: %s → %s", c.old.Population, c.next.Population)
+	}
+	if c.old.Neighbours != c.next.Neighbours {
+		c.note("neighbours: %v → %v (past losses ×2)", c.old.Neighbours, c.next.Neighbours)
+	}
+	if c.old.Budget.Cmp(c.next.Budget) != 0 {
+		c.note("budget: ε %v → %v", c.old.Budget, c.next.Budget)
+	}
+	if c.old.Maximum.Cmp(c.next.Maximum) != 0 {
+		c.note("maximum price: ε %v → %v", c.old.Maximum, c.next.Maximum)
+	}
+}
+
+// tables compares every new table with the old ones that it continues, then counts what is only remembered.
+func (c *change) tables() error {
+	for _, name := range slices.Sorted(maps.Keys(c.next.Units)) {
+		if !c.next.has(name) {
+			continue
+		}
+		now, err := parseUnit(c.next.Units[name])
+		if err != nil {
+			return err
+		}
+		earlier := c.earlier(name)
+		for _, e := range earlier {
+			if err := c.table(name, e, now); err != nil {
+				return err
+			}
+		}
+		switch {
+		case len(earlier) == 0:
+			c.note("table %s: added, unit %s", name, c.next.Units[name])
+			c.addsPersons = c.addsPersons || now.kind == columnUnit
+		case !slices.Contains(earlier, name):
+			c.note("table %s: continues %s", name, earlier[0])
+		case !c.old.has(name):
+			c.note("table %s: back again", name)
+		}
+		if was, known := c.old.Sources[name]; known && was != c.next.Sources[name] {
+			c.note("table %s: source %s → %s", name, was, c.next.Sources[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.old.Units)) {
+		was, err := parseUnit(c.old.Units[name])
+		if err != nil {
+			return err
+		}
+		c.hadPersons = c.hadPersons || was.kind == columnUnit
+		if c.next.has(name) {
+			continue
+		}
+		c.kept = c.kept || was.kind == columnUnit
+		if c.old.has(name) {
+			c.note("table %s: removed, its charges stay", name)
+		}
+	}
+	if c.old.Neighbours == privacy.ChangeOne && c.hadPersons && c.addsPersons {
+		return &ChangeError{
+			Change: "the tables of a change-one population",
+			Reason: "with a further table of persons, replacing one could change how many are in the old ones",
+		}
+	}
+	return nil
+}
+
+// earlier are the old tables that a new one continues: its namesake, and any that is gone and had its source.
+func (c *change) earlier(name string) []string {
+	var found []string
+	for _, e := range slices.Sorted(maps.Keys(c.old.Units)) {
+		if e == name || !c.next.has(e) && c.old.Sources[e] == c.next.Sources[name] {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// table compares the unit of one table with what it was, under its earlier name.
+func (c *change) table(name, earlier string, now unit) error {
+	from, to := c.old.Units[earlier], c.next.Units[name]
+	was, err := parseUnit(from)
+	if err != nil {
+		return err
+	}
+	refuse := func(reason string) error {
+		return &ChangeError{Change: fmt.Sprintf("the unit of table %s from %s to %s", name, from, to), Reason: reason}
+	}
+	same := was.kind == now.kind && was.kept == now.kept
+	switch {
+	case same:
+		c.kept = c.kept || now.kind == columnUnit
+		if was.rows != now.rows {
+			c.note("table %s: unit %s → %s", name, from, to)
+		}
+		return nil
+	case was.kind == publicUnit:
+		return refuse("its rows were answered about without charge")
+	case now.kind == publicUnit:
+		return refuse("its rows were promised privacy, and would be answered about without charge")
+	case c.old.Neighbours == privacy.ChangeOne:
+		return refuse("change-one promises nothing about a unit that comes or goes")
+	case was.kind == columnUnit && now.kind == columnUnit:
+		return refuse("nothing says how many of the old units meet in a new one")
+	case now.kind == rowUnit:
+		c.split = true
+		c.note("table %s: unit %s → %s (past losses ×2)", name, from, to)
+		return nil
+	}
+	need := Check{Table: earlier, Column: now.column, Rows: now.rows}
+	if !slices.ContainsFunc(c.checked, func(k Check) bool {
+		return k.Table == need.Table && k.Column == need.Column && k.Rows <= need.Rows
+	}) {
+		return &ChangeError{
+			Change:  fmt.Sprintf("the unit of table %s from %s to %s", name, from, to),
+			Reason:  fmt.Sprintf("it is not known that nobody has more than %d rows in it; past answers counted them all", now.rows),
+			Missing: &need,
+		}
+	}
+	c.gathered += now.rows // ≤ MaxRowsPerUnit each: no policy's worth of them overflows
+	c.note("table %s: unit %s → %s (past losses ×%d)", name, from, to, now.rows)
+	return nil
+}
+
+// steps is the longest chain of old neighbours between new ones, at least 1.
+func (c *change) steps() *big.Int {
+	person := big.NewInt(c.gathered)
+	if c.kept {
+		person.Add(person, big.NewInt(1))
+		if c.split {
+			person.Add(person, big.NewInt(1))
+		}
+	}
+	row := big.NewInt(1)
+	if c.split {
+		row.SetInt64(2)
+	}
+	if row.Cmp(person) > 0 {
+		return row
+	}
+	return person
+}

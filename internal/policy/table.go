@@ -1,0 +1,228 @@
+package policy
+
+import (
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits on what a table may declare.
+const (
+	MaxRowsPerUnit  = 1_000_000
+	MaxExpectedRows = 1_000_000_000_000
+)
+
+// rowUnit is the word for tables whose rows are each a unit of their own.
+const rowUnit = "row"
+
+func (r *reader) tables(f, whole field, dir string) []*Table {
+	if !f.need(whole, "a policy has at least one table") {
+		return nil
+	}
+	before := len(r.errs)
+	entries := f.entries()
+	if len(entries) == 0 && len(r.errs) == before {
+		f.fail("", "a policy has at least one table")
+	}
+	type origin struct{ file, table string }
+	names, sources := map[string]string{}, map[origin]string{}
+	tables := make([]*Table, 0, len(entries))
+	for _, e := range entries {
+		e.unique(names)
+		t := r.table(e, dir)
+		from := origin{t.Source.File, t.Source.Table}
+		if other, again := sources[from]; again && from.file != "" {
+			e.failKey("a person in both would be counted twice", "one source, two tables: %s is also the source of table %s",
+				quote(t.Source.Path), quote(other))
+		}
+		sources[from] = t.Name
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+func (r *reader) table(f field, dir string) *Table {
+	t := &Table{Name: f.name()}
+	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "person_rows", "expected_rows",
+		"columns")
+	if !ok {
+		return t
+	}
+	t.Description = keys["description"].description()
+	t.Public = keys["public"].boolean(false)
+	t.Source = r.source(keys["source"], f, t.Name, dir)
+	t.Columns = r.columns(keys["columns"], f)
+	if t.Public {
+		for _, k := range []string{"unit", "rows_per_unit", "max_groups", "person_rows"} {
+			if keys[k].present() {
+				keys[k].failKey("", "a public table has no privacy unit")
+			}
+		}
+	} else {
+		t.Unit = r.unit(keys, f, t)
+	}
+	t.ExpectedRows, _ = keys["expected_rows"].whole(1, MaxExpectedRows)
+	return t
+}
+
+func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
+	keys["unit"].need(table, "unit: row, or the column that identifies a person; or public: true")
+	s, ok := keys["unit"].text()
+	if !ok {
+		return u
+	}
+	if s == rowUnit {
+		for _, k := range []string{"rows_per_unit", "max_groups"} {
+			if keys[k].present() {
+				keys[k].failKey("for rows that belong to persons, name their column as the unit", "a row is its own unit: it has one row")
+			}
+		}
+		u.PersonRows, _ = keys["person_rows"].whole(1, MaxRowsPerUnit)
+		u.RowsPerUnit, u.MaxGroups = 1, 1
+		return u
+	}
+	u.Column = s
+	if keys["person_rows"].present() {
+		keys["person_rows"].failKey("use rows_per_unit", "is for tables whose unit is a row")
+	}
+	r.unitColumn(keys, u.Column, t)
+	keys["rows_per_unit"].need(table, "the most rows of one "+clip(s)+" that may count in an answer")
+	u.RowsPerUnit, ok = keys["rows_per_unit"].whole(1, MaxRowsPerUnit)
+	u.MaxGroups = u.RowsPerUnit
+	if ok && keys["max_groups"].present() {
+		u.MaxGroups, _ = keys["max_groups"].whole(1, u.RowsPerUnit)
+	}
+	return u
+}
+
+// unitColumn checks that the unit is a column that can identify a person. Bounds or values would merge persons.
+func (r *reader) unitColumn(keys map[string]field, name string, t *Table) {
+	c := t.Column(name)
+	switch {
+	case c == nil && len(t.Columns) == 0: // the columns themselves were refused
+	case c == nil:
+		known := make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			known[i] = c.Name
+		}
+		hint := "unit: row, or the name of a column"
+		if near := nearest(name, known); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		keys["unit"].fail(hint, "%s is not among the columns", quote(name))
+	case c.Type != 0 && !identifies(c.Type):
+		keys["unit"].fail("", "a unit column is of type integer, text or date, and %s is %s", quote(name), c.Type)
+	case c.Lower != nil || c.Values != nil:
+		keys["unit"].fail("", "the unit column %s must have neither bounds nor values: they would merge persons", quote(name))
+	}
+}
+
+func (r *reader) source(f, table field, name, dir string) (s Source) {
+	if !f.need(table, "source: {csv: file.csv}") {
+		return s
+	}
+	formats := []string{string(CSV), string(Parquet), string(DuckDB)}
+	keys, ok := f.keys("csv", "parquet", "duckdb", "table", "delimiter", "quote", "header", "null", "gzip")
+	if !ok {
+		return s
+	}
+	for _, name := range formats {
+		if !keys[name].present() {
+			continue
+		}
+		if s.Format != "" {
+			keys[name].failKey("", "a source is one of csv, parquet, duckdb; found %s too", s.Format)
+			continue
+		}
+		s.Format = Format(name)
+		s.Path, s.File = keys[name].path0(dir)
+	}
+	if s.Format == "" {
+		f.failKey("", "a source is one of csv, parquet, duckdb")
+		return s
+	}
+	if s.Format == DuckDB {
+		s.Table = name
+		if inside, ok := keys["table"].text(); ok {
+			s.Table = inside
+			if inside == "" || strings.ContainsFunc(inside, unicode.IsControl) {
+				keys["table"].fail("", "not the name of a table")
+			}
+		}
+	} else if keys["table"].present() {
+		keys["table"].failKey("", "is for duckdb sources")
+	}
+	for _, k := range []string{"delimiter", "quote", "header", "null", "gzip"} {
+		if s.Format != CSV && keys[k].present() {
+			keys[k].failKey("", "is for csv sources")
+		}
+	}
+	if s.Format == CSV {
+		s.Dialect = r.dialect(keys, s.Path)
+	}
+	return s
+}
+
+// path0 reads a path as written, and resolved against the policy's folder.
+func (f field) path0(dir string) (path, file string) {
+	path, ok := f.text()
+	switch {
+	case !ok:
+		return "", ""
+	case path == "" || strings.ContainsFunc(path, unicode.IsControl):
+		f.fail("", "not the path of a file")
+		return "", ""
+	case filepath.IsAbs(path):
+		return path, filepath.Clean(path)
+	}
+	return path, filepath.Join(dir, path)
+}
+
+// DefaultDialect is how a CSV file of that name is written unless the policy says otherwise.
+func DefaultDialect(path string) Dialect {
+	return Dialect{Delimiter: ',', Quote: '"', Header: true, Gzip: strings.HasSuffix(strings.ToLower(path), ".gz")}
+}
+
+func (r *reader) dialect(keys map[string]field, path string) Dialect {
+	d := DefaultDialect(path)
+	if c, ok := keys["delimiter"].character(); ok {
+		d.Delimiter = c
+	}
+	if c, ok := keys["quote"].character(); ok {
+		d.Quote = c
+	}
+	if d.Delimiter == d.Quote {
+		at := keys["quote"]
+		if !at.present() {
+			at = keys["delimiter"]
+		}
+		at.fail("", "the quote and the delimiter are the same character")
+	}
+	d.Header = keys["header"].boolean(d.Header)
+	d.Gzip = keys["gzip"].boolean(d.Gzip)
+	if s, ok := keys["null"].text(); ok {
+		d.Null = s
+		if strings.ContainsRune(s, d.Delimiter) || strings.ContainsRune(s, d.Quote) || strings.ContainsFunc(s, unicode.IsControl) {
+			keys["null"].fail("", "no unquoted field can read %s", quote(s))
+		}
+	}
+	return d
+}
+
+// character reads one printable ASCII character that is no letter or digit, or a tab: as a tab, as \t, or as the word.
+func (f field) character() (rune, bool) {
+	s, ok := f.text()
+	if !ok {
+		return 0, false
+	}
+	if s == "tab" || s == `\t` || s == "\t" {
+		return '\t', true
+	}
+	c, size := utf8.DecodeRuneInString(s)
+	if size != len(s) || c < ' ' || c > '~' || unicode.IsLetter(c) || unicode.IsDigit(c) {
+		f.fail(`as in ",", ";", "|" or tab`, "must be one ASCII character that is no letter or digit, found %s", quote(s))
+		return 0, false
+	}
+	return c, true
+}

@@ -1,0 +1,110 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/privacy"
+)
+
+// Terms is the part of a policy whose change is an act of the owner: what the promise is, and to whom. The ledger records
+// it; a policy whose Terms are others than the recorded ones is not used before Reread has said what the change means for
+// the losses so far. Bounds, values, keys, prices by default and descriptions may change freely: they change the Digest,
+// and so what is a replay, but not what past answers promised.
+type Terms struct {
+	Population string             `json:"population"`
+	Neighbours privacy.Neighbours `json:"neighbours"`
+	Budget     privacy.Epsilon    `json:"budget"`
+	Maximum    privacy.Epsilon    `json:"maximum_price"`
+	Units      map[string]string  `json:"units"`             // by table: "row", "public", or as in "person_id integer≤12"
+	Sources    map[string]string  `json:"sources"`           // by table: "csv:visits.csv", `duckdb:h.duckdb#"visits"`
+	Removed    []string           `json:"removed,omitempty"` // tables of Units that the policy no longer has, sorted
+}
+
+const publicUnit = "public"
+
+// Terms returns the policy's terms, with nothing removed.
+func (p *Policy) Terms() Terms {
+	t := Terms{
+		Population: p.Population.Name, Neighbours: p.Population.Neighbours, Budget: p.Budget.Epsilon, Maximum: p.Price.Maximum,
+		Units: make(map[string]string, len(p.Tables)), Sources: make(map[string]string, len(p.Tables)),
+	}
+	for _, table := range p.Tables {
+		t.Units[table.Name] = unitTerm(table)
+		t.Sources[table.Name] = sourceTerm(table.Source)
+	}
+	return t
+}
+
+// After returns what the ledger is to record when a policy of terms t takes over from old: t, and the tables that old had
+// and t lacks. Their charges stay, so their units do: a table that comes back later is compared with what it was.
+func (t Terms) After(old Terms) Terms {
+	t.Units, t.Sources = maps.Clone(t.Units), maps.Clone(t.Sources)
+	removed := slices.Clone(t.Removed)
+	for name, unit := range old.Units {
+		if _, kept := t.Units[name]; !kept {
+			t.Units[name], t.Sources[name] = unit, old.Sources[name]
+			removed = append(removed, name)
+		}
+	}
+	slices.Sort(removed)
+	t.Removed = removed
+	return t
+}
+
+// has reports a table of the policy, not one that is only remembered.
+func (t Terms) has(name string) bool {
+	_, known := t.Units[name]
+	return known && !slices.Contains(t.Removed, name)
+}
+
+func sourceTerm(s Source) string {
+	text := string(s.Format) + ":" + s.Path
+	if s.Table != "" {
+		text += "#" + strconv.Quote(s.Table)
+	}
+	return text
+}
+
+func unitTerm(t *Table) string {
+	switch {
+	case t.Public:
+		return publicUnit
+	case t.Unit.IsRow():
+		return rowUnit
+	}
+	kind := "?"
+	if c := t.Column(t.Unit.Column); c != nil {
+		kind = c.Type.String()
+	}
+	return fmt.Sprintf("%s %s≤%d", t.Unit.Column, kind, t.Unit.RowsPerUnit)
+}
+
+// unit is a unit term taken apart. The column's type counts: 07 and 7 are one person as integers and two as texts.
+type unit struct {
+	kind         string // rowUnit, publicUnit or columnUnit
+	column, kept string // the column's name, and its name and type
+	rows         int64
+}
+
+const columnUnit = "column"
+
+// parseUnit reads what unitTerm writes.
+func parseUnit(term string) (unit, error) {
+	if term == rowUnit || term == publicUnit {
+		return unit{kind: term}, nil
+	}
+	at := strings.LastIndex(term, "≤")
+	if at < 0 {
+		return unit{}, fmt.Errorf("not the term of a unit: %q", term)
+	}
+	rows, err := strconv.ParseInt(term[at+len("≤"):], 10, 64)
+	space := strings.LastIndexByte(term[:at], ' ')
+	if err != nil || rows < 1 || space < 1 {
+		return unit{}, fmt.Errorf("not the term of a unit: %q", term)
+	}
+	return unit{kind: columnUnit, column: term[:space], kept: term[:at], rows: rows}, nil
+}

@@ -1,0 +1,154 @@
+package query
+
+import (
+	"strconv"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// lowering turns PostgreSQL's raw parse tree into ours. It relies on nothing about that tree's shape: protobuf's getters
+// take nil for empty, every switch over node types ends in a refusal, and no index is unchecked, so that a node it has never
+// heard of is refused and never a panic.
+type lowering struct {
+	text     text
+	tokens   []*pg.ScanToken // without comments
+	maxDepth int
+}
+
+// pos is an offset's place; 0 and -1, which is how the parser says that it does not know, become the fallback. (No
+// expression begins at offset 0: a SELECT does.)
+func (l *lowering) pos(location int32, fallback Pos) Pos {
+	if location <= 0 {
+		return fallback
+	}
+	return l.text.pos(int(location))
+}
+
+func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
+	start := l.text.pos(l.find(pg.Token_SELECT))
+	if err := l.refuseClauses(s); err != nil {
+		return nil, err
+	}
+	out := &Select{}
+	var err error
+	if out.Items, err = l.items(s.GetTargetList(), start); err != nil {
+		return nil, err
+	}
+	if out.From, err = l.from(s.GetFromClause(), start); err != nil {
+		return nil, err
+	}
+	if out.Where, err = l.optional(s.GetWhereClause(), start, 1); err != nil {
+		return nil, err
+	}
+	for _, n := range s.GetGroupClause() {
+		e, err := l.expr(n, start, 1)
+		if err != nil {
+			return nil, err
+		}
+		out.GroupBy = append(out.GroupBy, e)
+	}
+	if out.Having, err = l.optional(s.GetHavingClause(), start, 1); err != nil {
+		return nil, err
+	}
+	for _, n := range s.GetSortClause() {
+		o, err := l.order(n, start)
+		if err != nil {
+			return nil, err
+		}
+		out.OrderBy = append(out.OrderBy, o)
+	}
+	if out.Limit, err = l.count("LIMIT", s.GetLimitCount(), start); err != nil {
+		return nil, err
+	}
+	if out.Offset, err = l.count("OFFSET", s.GetLimitOffset(), start); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (l *lowering) items(targets []*pg.Node, start Pos) ([]Item, error) {
+	if len(targets) == 0 {
+		return nil, &Error{Pos: start, Message: "the SELECT list is empty", Hint: "name an aggregate, such as COUNT(*)"}
+	}
+	items := make([]Item, len(targets))
+	for i, n := range targets {
+		t := n.GetResTarget()
+		at := l.pos(t.GetLocation(), start)
+		if t == nil || len(t.GetIndirection()) > 0 {
+			return nil, &Error{Pos: at, Message: "this cannot stand in a SELECT list"}
+		}
+		e, err := l.expr(t.GetVal(), at, 1)
+		if err != nil {
+			return nil, err
+		}
+		items[i] = Item{Expr: e, Alias: t.GetName()}
+	}
+	return items, nil
+}
+
+func (l *lowering) from(tables []*pg.Node, start Pos) (From, error) {
+	if len(tables) == 0 {
+		return From{}, &Error{Pos: start, Message: "the question has no table", Hint: "add FROM and a table's name"}
+	}
+	r := tables[0].GetRangeVar()
+	at := l.pos(r.GetLocation(), l.text.pos(l.find(pg.Token_FROM)))
+	switch {
+	case len(tables) > 1:
+		if second := tables[1].GetRangeVar(); second != nil {
+			at = l.pos(second.GetLocation(), at)
+		}
+		return From{}, &Error{Pos: at, Message: "several tables are not supported", Hint: oneTable}
+	case r == nil:
+		return From{}, l.refuseSource(tables[0], at)
+	case r.GetSchemaname() != "" || r.GetCatalogname() != "":
+		return From{}, &Error{Pos: at, Message: "a table's name has no schema here", Hint: "write " + quote(r.GetRelname())}
+	case !r.GetInh():
+		return From{}, &Error{Pos: at, Message: "FROM ONLY is not supported", Hint: "leave out ONLY"}
+	case len(r.GetAlias().GetColnames()) > 0:
+		return From{}, &Error{Pos: at, Message: "a table alias with column names is not supported", Hint: "leave out the names"}
+	}
+	return From{Table: r.GetRelname(), Alias: r.GetAlias().GetAliasname(), At: at}, nil
+}
+
+func (l *lowering) order(n *pg.Node, start Pos) (Order, error) {
+	s := n.GetSortBy()
+	at := l.pos(s.GetLocation(), start)
+	e, err := l.expr(s.GetNode(), at, 1)
+	if err != nil {
+		return Order{}, err
+	}
+	out := Order{Expr: e}
+	switch s.GetSortbyDir() {
+	case pg.SortByDir_SORTBY_DEFAULT, pg.SortByDir_SORTBY_ASC:
+	case pg.SortByDir_SORTBY_DESC:
+		out.Desc = true
+	default:
+		return Order{}, &Error{Pos: at, Message: "ORDER BY … USING is not supported", Hint: "write ASC or DESC"}
+	}
+	switch s.GetSortbyNulls() {
+	case pg.SortByNulls_SORTBY_NULLS_FIRST, pg.SortByNulls_SORTBY_NULLS_LAST:
+		first := s.GetSortbyNulls() == pg.SortByNulls_SORTBY_NULLS_FIRST
+		out.NullsFirst = &first
+	case pg.SortByNulls_SORTBY_NULLS_DEFAULT, pg.SortByNulls_SORT_BY_NULLS_UNDEFINED:
+	}
+	return out, nil
+}
+
+// count reads LIMIT's and OFFSET's number. ALL and NULL are none at all, as in PostgreSQL.
+func (l *lowering) count(clause string, n *pg.Node, start Pos) (*int64, error) {
+	e, err := l.optional(n, start, 1)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	if x, ok := e.(*Literal); ok {
+		switch x.Kind {
+		case NullLiteral:
+			return nil, nil
+		case IntegerLiteral:
+			if v, err := strconv.ParseInt(x.Text, 10, 64); err == nil && v >= 0 {
+				return &v, nil
+			}
+		}
+	}
+	return nil, &Error{Pos: e.Pos(), Message: clause + " takes a whole number from 0 on", Hint: "write a constant, such as " + clause + " 10"}
+}

@@ -1,0 +1,135 @@
+package query
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+func (l *lowering) constant(c *pg.A_Const, at Pos) (Expr, error) {
+	if c.GetIsnull() {
+		return &Literal{At: at, Kind: NullLiteral}, nil
+	}
+	switch c.GetVal().(type) {
+	case *pg.A_Const_Ival:
+		return &Literal{At: at, Kind: IntegerLiteral, Text: strconv.Itoa(int(c.GetIval().GetIval()))}, nil
+	case *pg.A_Const_Fval:
+		return number(c.GetFval().GetFval(), at)
+	case *pg.A_Const_Boolval:
+		return &Literal{At: at, Kind: BooleanLiteral, Bool: c.GetBoolval().GetBoolval()}, nil
+	case *pg.A_Const_Sval:
+		return &Literal{At: at, Kind: StringLiteral, Text: c.GetSval().GetSval()}, nil
+	case *pg.A_Const_Bsval:
+		return nil, &Error{Pos: at, Message: "bit strings are not supported", Hint: "write a number"}
+	}
+	return nil, &Error{Pos: at, Message: "this constant is not supported"}
+}
+
+// number reads what PostgreSQL calls a float: a number with a point or an exponent, or an integer beyond 32 bits, in base
+// 10, 16, 8 or 2, perhaps with underscores, perhaps after a minus.
+func number(written string, at Pos) (Expr, error) {
+	s := strings.ReplaceAll(written, "_", "")
+	prefixed := strings.TrimPrefix(s, "-")
+	based := len(prefixed) > 1 && prefixed[0] == '0' && strings.ContainsRune("xXoObB", rune(prefixed[1]))
+	if !based && strings.ContainsAny(s, ".eE") {
+		return &Literal{At: at, Kind: DecimalLiteral, Text: s}, nil
+	}
+	base := 10
+	if based {
+		base = 0 // as the prefix says; base 10 otherwise, since base 0 reads 010 as 8
+	}
+	n, ok := new(big.Int).SetString(s, base)
+	if !ok {
+		return nil, &Error{Pos: at, Message: "the number " + written + " cannot be read"}
+	}
+	return integer(n, at)
+}
+
+func integer(n *big.Int, at Pos) (Expr, error) {
+	if !n.IsInt64() {
+		return nil, &Error{Pos: at, Message: "this integer does not fit in 64 bits", Hint: "write it with a decimal point"}
+	}
+	return &Literal{At: at, Kind: IntegerLiteral, Text: n.String()}, nil
+}
+
+// negate lowers a minus. PostgreSQL folds it into the constant that follows it; behind a plus or another minus we do.
+func (l *lowering) negate(n *pg.Node, at Pos, depth int) (Expr, error) {
+	e, err := l.expr(n, at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	x, ok := e.(*Literal)
+	if !ok {
+		return &Unary{At: at, Op: Negate, X: e}, nil
+	}
+	flipped, negative := strings.CutPrefix(x.Text, "-")
+	if !negative {
+		flipped = "-" + x.Text
+	}
+	switch x.Kind {
+	case IntegerLiteral, DecimalLiteral:
+		return number(flipped, at)
+	}
+	return &Unary{At: at, Op: Negate, X: e}, nil
+}
+
+// types maps PostgreSQL's names, as its grammar gives them, to ours.
+var types = map[string]string{
+	"int2": "integer", "int4": "integer", "int8": "integer",
+	"float4": "real", "float8": "real", "numeric": "real",
+	"text": "text", "bool": "boolean", "date": "date",
+}
+
+func (l *lowering) cast(x *pg.TypeCast, at Pos, depth int) (Expr, error) {
+	to, err := l.typeName(x.GetTypeName(), at)
+	if err != nil {
+		return nil, err
+	}
+	e, err := l.expr(x.GetArg(), at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := e.(*Literal); ok && s.Kind == StringLiteral && to == "date" {
+		return date(s)
+	}
+	return &Cast{At: at, X: e, Type: to}, nil
+}
+
+// date reads a date constant. Only the ISO form: PostgreSQL also takes 'today', which is another day tomorrow, and
+// '1/2/2020', which is another day elsewhere.
+func date(s *Literal) (Expr, error) {
+	if _, err := time.Parse(time.DateOnly, s.Text); err != nil {
+		return nil, &Error{Pos: s.At, Message: "this is not a date", Hint: "write DATE '2020-01-31'"}
+	}
+	return &Literal{At: s.At, Kind: DateLiteral, Text: s.Text}, nil
+}
+
+func (l *lowering) typeName(t *pg.TypeName, at Pos) (string, error) {
+	const hint = "the types are integer, real, text, boolean and date"
+	at = l.pos(t.GetLocation(), at)
+	names := t.GetNames()
+	if len(names) == 2 && names[0].GetString_().GetSval() == "pg_catalog" {
+		names = names[1:]
+	}
+	if len(names) != 1 {
+		return "", &Error{Pos: at, Message: "this type is not supported", Hint: hint}
+	}
+	name := names[0].GetString_().GetSval()
+	switch to, ok := types[name]; {
+	case t.GetSetof() || t.GetPctType():
+		return "", &Error{Pos: at, Message: "this type is not supported", Hint: hint}
+	case len(t.GetArrayBounds()) > 0:
+		return "", &Error{Pos: at, Message: "arrays are not supported", Hint: hint}
+	case !ok && (name == "varchar" || name == "bpchar"):
+		return "", &Error{Pos: at, Message: "the type " + name + " is not supported", Hint: "write text"}
+	case !ok:
+		return "", &Error{Pos: at, Message: "the type " + quote(name) + " is not supported", Hint: hint}
+	case len(t.GetTypmods()) > 0:
+		return "", &Error{Pos: at, Message: "a type with a length or precision is not supported", Hint: "write " + to + " alone"}
+	default:
+		return to, nil
+	}
+}

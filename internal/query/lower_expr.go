@@ -1,0 +1,206 @@
+package query
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// optional is expr, or nil where there is nothing to lower.
+func (l *lowering) optional(n *pg.Node, at Pos, depth int) (Expr, error) {
+	if n == nil {
+		return nil, nil
+	}
+	return l.expr(n, at, depth)
+}
+
+// expr lowers an expression. at is the place of what encloses it, for want of its own; depth is its distance from the
+// clause, itself included.
+func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
+	if depth > l.maxDepth {
+		return nil, l.tooDeep(at)
+	}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		return l.column(x.ColumnRef, at)
+	case *pg.Node_AConst:
+		return l.constant(x.AConst, l.pos(x.AConst.GetLocation(), at))
+	case *pg.Node_AExpr:
+		return l.operation(x.AExpr, l.pos(x.AExpr.GetLocation(), at), depth)
+	case *pg.Node_BoolExpr:
+		return l.boolean(x.BoolExpr, l.pos(x.BoolExpr.GetLocation(), at), depth)
+	case *pg.Node_NullTest:
+		negated := x.NullTest.GetNulltesttype() == pg.NullTestType_IS_NOT_NULL
+		return l.is(x.NullTest.GetArg(), IsNull, negated, l.pos(x.NullTest.GetLocation(), at), depth)
+	case *pg.Node_BooleanTest:
+		return l.booleanTest(x.BooleanTest, l.pos(x.BooleanTest.GetLocation(), at), depth)
+	case *pg.Node_CaseExpr:
+		return l.caseExpr(x.CaseExpr, l.pos(x.CaseExpr.GetLocation(), at), depth)
+	case *pg.Node_TypeCast:
+		return l.cast(x.TypeCast, l.pos(x.TypeCast.GetLocation(), at), depth)
+	case *pg.Node_FuncCall:
+		return l.call(x.FuncCall, l.pos(x.FuncCall.GetLocation(), at), depth)
+	case *pg.Node_CoalesceExpr:
+		return l.form("coalesce", x.CoalesceExpr.GetArgs(), l.pos(x.CoalesceExpr.GetLocation(), at), depth)
+	case *pg.Node_MinMaxExpr:
+		name := "least"
+		if x.MinMaxExpr.GetOp() == pg.MinMaxOp_IS_GREATEST {
+			name = "greatest"
+		}
+		return l.form(name, x.MinMaxExpr.GetArgs(), l.pos(x.MinMaxExpr.GetLocation(), at), depth)
+	}
+	return nil, l.refuseNode(n, at)
+}
+
+func (l *lowering) tooDeep(at Pos) error {
+	e := &Error{Pos: at, Hint: "nest less; for a long chain of ORs of one column write IN (…)"}
+	e.Message = "the expression is nested too deeply"
+	return e
+}
+
+func (l *lowering) exprs(ns []*pg.Node, at Pos, depth int) ([]Expr, error) {
+	var out []Expr
+	for _, n := range ns {
+		e, err := l.expr(n, at, depth)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func (l *lowering) column(c *pg.ColumnRef, at Pos) (Expr, error) {
+	at = l.pos(c.GetLocation(), at)
+	var names []string
+	for _, f := range c.GetFields() {
+		switch f.GetNode().(type) {
+		case *pg.Node_String_:
+			names = append(names, f.GetString_().GetSval())
+		case *pg.Node_AStar:
+			return nil, &Error{Pos: at, Message: "* is not answered: rows never leave",
+				Hint: "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns"}
+		default:
+			return nil, &Error{Pos: at, Message: "this column name is not supported"}
+		}
+	}
+	switch len(names) {
+	case 1:
+		return &Column{At: at, Name: names[0]}, nil
+	case 2:
+		return &Column{At: at, Table: names[0], Name: names[1]}, nil
+	}
+	return nil, &Error{Pos: at, Message: "a column's name has at most two parts", Hint: "write table.column"}
+}
+
+// binaryOps are the operators that the tree has. The scanner has already turned "!=" into "<>".
+var binaryOps = map[string]BinaryOp{
+	"+": Add, "-": Sub, "*": Mul, "/": Div, "%": Mod, "=": Eq, "<>": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge,
+}
+
+// operation lowers what PostgreSQL calls A_Expr: operators, and much that looks like one to its grammar.
+func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
+	no := func(message, hint string) (Expr, error) { return nil, &Error{Pos: at, Message: message, Hint: hint} }
+	name := operatorName(x.GetName())
+	switch x.GetKind() {
+	case pg.A_Expr_Kind_AEXPR_OP:
+		return l.operator(x, name, at, depth)
+	case pg.A_Expr_Kind_AEXPR_IN:
+		return l.in(x, name == "<>", at, depth)
+	case pg.A_Expr_Kind_AEXPR_LIKE:
+		return l.like(x, name == "!~~", at, depth)
+	case pg.A_Expr_Kind_AEXPR_BETWEEN:
+		return l.between(x, false, at, depth)
+	case pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
+		return l.between(x, true, at, depth)
+	case pg.A_Expr_Kind_AEXPR_NULLIF:
+		return l.form("nullif", []*pg.Node{x.GetLexpr(), x.GetRexpr()}, at, depth)
+	case pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
+		return no("BETWEEN SYMMETRIC is not supported", "write BETWEEN with the smaller bound first")
+	case pg.A_Expr_Kind_AEXPR_ILIKE:
+		return no("ILIKE is not supported", "write LIKE, which minds case")
+	case pg.A_Expr_Kind_AEXPR_SIMILAR:
+		return no("SIMILAR TO is not supported", "write LIKE")
+	case pg.A_Expr_Kind_AEXPR_DISTINCT:
+		return no("IS DISTINCT FROM is not supported", "write a <> b, and a IS NULL where that matters")
+	case pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
+		return no("IS NOT DISTINCT FROM is not supported", "write a = b, and a IS NULL where that matters")
+	case pg.A_Expr_Kind_AEXPR_OP_ANY:
+		return no("ANY and SOME are not supported", "write x IN (…)")
+	case pg.A_Expr_Kind_AEXPR_OP_ALL:
+		return no("ALL is not supported", "write x NOT IN (…)")
+	}
+	return no("this operation is not supported", "")
+}
+
+// operatorName is an operator's name, or OPERATOR(schema.name), which no table of ours holds.
+func operatorName(names []*pg.Node) string {
+	if len(names) == 1 {
+		return names[0].GetString_().GetSval()
+	}
+	out := "OPERATOR("
+	for i, n := range names {
+		if i > 0 {
+			out += "."
+		}
+		out += n.GetString_().GetSval()
+	}
+	return out + ")"
+}
+
+func (l *lowering) operator(x *pg.A_Expr, name string, at Pos, depth int) (Expr, error) {
+	if x.GetLexpr() == nil {
+		switch name {
+		case "-":
+			return l.negate(x.GetRexpr(), at, depth)
+		case "+":
+			return l.expr(x.GetRexpr(), at, depth+1)
+		}
+		return nil, refusePrefix(name, at)
+	}
+	op, ok := binaryOps[name]
+	if !ok {
+		return nil, refuseOperator(name, at)
+	}
+	both, err := l.exprs([]*pg.Node{x.GetLexpr(), x.GetRexpr()}, at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return &Binary{At: at, Op: op, L: both[0], R: both[1]}, nil
+}
+
+func (l *lowering) in(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, error) {
+	left, err := l.expr(x.GetLexpr(), at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	list, err := l.exprs(x.GetRexpr().GetList().GetItems(), at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, &Error{Pos: at, Message: "IN needs a list of values", Hint: "write IN (1, 2, 3)"}
+	}
+	return &In{At: at, X: left, List: list, Not: negated}, nil
+}
+
+func (l *lowering) like(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, error) {
+	if qualified(x.GetRexpr().GetFuncCall(), "like_escape") { // how the grammar writes ESCAPE
+		return nil, &Error{Pos: at, Message: "LIKE … ESCAPE is not supported", Hint: "a backslash escapes % and _"}
+	}
+	both, err := l.exprs([]*pg.Node{x.GetLexpr(), x.GetRexpr()}, at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return &Like{At: at, X: both[0], Pattern: both[1], Not: negated}, nil
+}
+
+func (l *lowering) between(x *pg.A_Expr, negated bool, at Pos, depth int) (Expr, error) {
+	bounds := x.GetRexpr().GetList().GetItems()
+	if len(bounds) != 2 {
+		return nil, &Error{Pos: at, Message: "BETWEEN needs two bounds", Hint: "write BETWEEN 1 AND 10"}
+	}
+	all, err := l.exprs([]*pg.Node{x.GetLexpr(), bounds[0], bounds[1]}, at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return &Between{At: at, X: all[0], Lo: all[1], Hi: all[2], Not: negated}, nil
+}

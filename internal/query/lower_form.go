@@ -1,0 +1,157 @@
+package query
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// boolean lowers AND, OR and NOT. PostgreSQL gives a chain as one node of many arguments; the tree leans to the left.
+func (l *lowering) boolean(x *pg.BoolExpr, at Pos, depth int) (Expr, error) {
+	args, op := x.GetArgs(), And
+	switch x.GetBoolop() {
+	case pg.BoolExprType_NOT_EXPR:
+		if len(args) != 1 {
+			return nil, &Error{Pos: at, Message: "NOT takes one condition"}
+		}
+		arg, err := l.expr(args[0], at, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		return &Unary{At: at, Op: Not, X: arg}, nil
+	case pg.BoolExprType_OR_EXPR:
+		op = Or
+	case pg.BoolExprType_AND_EXPR:
+	default:
+		return nil, &Error{Pos: at, Message: "this is not supported here"}
+	}
+	var out Expr
+	for i, arg := range args {
+		e, err := l.expr(arg, at, depth+len(args)-max(i, 1)) // where it stands once the chain is folded
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = e
+			continue
+		}
+		out = &Binary{At: at, Op: op, L: out, R: e}
+	}
+	if out == nil {
+		return nil, &Error{Pos: at, Message: op.String() + " takes two conditions"}
+	}
+	return out, nil
+}
+
+func (l *lowering) is(arg *pg.Node, what IsWhat, negated bool, at Pos, depth int) (Expr, error) {
+	e, err := l.expr(arg, at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return &Is{At: at, X: e, What: what, Not: negated}, nil
+}
+
+func (l *lowering) booleanTest(x *pg.BooleanTest, at Pos, depth int) (Expr, error) {
+	switch x.GetBooltesttype() {
+	case pg.BoolTestType_IS_TRUE:
+		return l.is(x.GetArg(), IsTrue, false, at, depth)
+	case pg.BoolTestType_IS_NOT_TRUE:
+		return l.is(x.GetArg(), IsTrue, true, at, depth)
+	case pg.BoolTestType_IS_FALSE:
+		return l.is(x.GetArg(), IsFalse, false, at, depth)
+	case pg.BoolTestType_IS_NOT_FALSE:
+		return l.is(x.GetArg(), IsFalse, true, at, depth)
+	case pg.BoolTestType_IS_UNKNOWN:
+		return l.is(x.GetArg(), IsUnknown, false, at, depth)
+	case pg.BoolTestType_IS_NOT_UNKNOWN:
+		return l.is(x.GetArg(), IsUnknown, true, at, depth)
+	}
+	return nil, &Error{Pos: at, Message: "this is not supported here"}
+}
+
+func (l *lowering) caseExpr(x *pg.CaseExpr, at Pos, depth int) (Expr, error) {
+	out := &Case{At: at}
+	var err error
+	if out.Operand, err = l.optional(x.GetArg(), at, depth+1); err != nil {
+		return nil, err
+	}
+	for _, n := range x.GetArgs() {
+		w := n.GetCaseWhen()
+		when := l.pos(w.GetLocation(), at)
+		both, err := l.exprs([]*pg.Node{w.GetExpr(), w.GetResult()}, when, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out.Whens = append(out.Whens, When{Cond: both[0], Result: both[1]})
+	}
+	if len(out.Whens) == 0 {
+		return nil, &Error{Pos: at, Message: "CASE needs a WHEN"}
+	}
+	if out.Else, err = l.optional(x.GetDefresult(), at, depth+1); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// forms are the functions with a grammar of their own. A quoted "coalesce"(…) is an ordinary call to PostgreSQL, and would
+// be the same tree as COALESCE(…) here.
+var forms = map[string]bool{"coalesce": true, "nullif": true, "least": true, "greatest": true}
+
+func (l *lowering) form(name string, args []*pg.Node, at Pos, depth int) (Expr, error) {
+	list, err := l.exprs(args, at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return &Call{At: at, Name: name, Args: list}, nil
+}
+
+func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
+	names := f.GetFuncname()
+	if len(names) == 0 {
+		return nil, &Error{Pos: at, Message: "this is not supported here"}
+	}
+	name := names[len(names)-1].GetString_().GetSval()
+	if err := l.refuseCall(f, name, at); err != nil {
+		return nil, err
+	}
+	args, err := l.exprs(f.GetArgs(), at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return &Call{At: at, Name: name, Args: args, Star: f.GetAggStar(), Distinct: f.GetAggDistinct()}, nil
+}
+
+// refuseCall refuses the calls that the tree has no place for.
+func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
+	no := func(message, hint string) error { return &Error{Pos: at, Message: message, Hint: hint} }
+	grammar := f.GetFuncformat() == pg.CoercionForm_COERCE_SQL_SYNTAX
+	switch {
+	case grammar && name == "timezone":
+		return no("AT TIME ZONE is not supported", "times have no zone here")
+	case grammar && name == "overlaps":
+		return no("OVERLAPS is not supported", "write a < d AND c < b for the spans a to b and c to d")
+	case len(f.GetFuncname()) > 1 && !grammar:
+		return no("a function's name has no schema here", "write "+quote(name)+"(…)")
+	case forms[name]:
+		return no(strings.ToUpper(name)+" is not written in quotes here", "write "+strings.ToUpper(name)+"(…)")
+	case f.GetAggWithinGroup():
+		return no("WITHIN GROUP is not supported", "")
+	case f.GetAggFilter() != nil:
+		return no("FILTER is not supported", useCase)
+	case f.GetOver() != nil:
+		return &Error{Pos: l.pos(f.GetOver().GetLocation(), at), Message: "window functions (OVER) are not supported", Hint: noWindow}
+	case len(f.GetAggOrder()) > 0:
+		return no("ORDER BY inside an aggregate is not supported", "leave it out")
+	case f.GetFuncVariadic():
+		return no("VARIADIC is not supported", "give the values one by one")
+	case name == "min" || name == "max":
+		return no(strings.ToUpper(name)+" is not supported: it is one person's value", "quantiles are planned instead")
+	}
+	return nil
+}
+
+// qualified holds for a call of schema.name. The grammar writes its own functions as pg_catalog.name.
+func qualified(f *pg.FuncCall, name string) bool {
+	names := f.GetFuncname()
+	return len(names) == 2 && names[1].GetString_().GetSval() == name
+}

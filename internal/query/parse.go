@@ -1,0 +1,210 @@
+// Package query turns the text of a question into a small tree of its own: PostgreSQL's grammar reads it, and whatever the
+// tree cannot hold is refused with the place, the reason and what to write instead. docs/sql.md is the dialect's
+// definition. Nothing here knows of tables, types or privacy; that is package plan's.
+//
+// The package promises that Parse neither panics nor kills the process, whatever the text (see limits and thread.go), that
+// every error is an *Error, and that a tree's String parses back to the same tree.
+package query
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"github.com/pganalyze/pg_query_go/v6/parser"
+)
+
+// limits are checked before the C parser sees anything, but for depth, which bounds our own recursion and our readers'.
+//
+// What the C parser's stack needs grows with the number of tokens. On linux/amd64, as measured by TestCrashDistance, the
+// hungriest statement takes 0.7 KiB of stack a token, and with stackSize the process dies at about 24,000 tokens: eleven
+// times the limit.
+type limits struct{ bytes, tokens, depth int }
+
+var defaultLimits = limits{bytes: 16 << 10, tokens: 2048, depth: 200}
+
+// maxName is PostgreSQL's NAMEDATALEN - 1. It cuts longer names off silently; we refuse them.
+const maxName = 63
+
+// Parse turns one SELECT statement into a tree. Every error is an *Error.
+func Parse(sql string) (*Select, error) { return parse(sql, defaultLimits) }
+
+func parse(sql string, lim limits) (*Select, error) {
+	src := text(sql)
+	if err := checkText(src, lim); err != nil {
+		return nil, err
+	}
+	p := parseOnThread(job{sql: sql, maxTokens: lim.tokens})
+	if p.err != nil {
+		return nil, parserError(src, p.err)
+	}
+	tokens := p.scan.GetTokens()
+	if n := len(tokens); n > lim.tokens {
+		return nil, src.refuse(int(tokens[lim.tokens].GetStart()), "ask for less at once",
+			"the question has %d words and signs, more than %d", n, lim.tokens)
+	}
+	l := &lowering{text: src, tokens: significant(tokens), maxDepth: lim.depth}
+	if err := l.checkNames(); err != nil {
+		return nil, err
+	}
+	stmt, err := l.single(p.tree.GetStmts())
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.selectStmt(stmt)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// checkText refuses what must not reach C: a NUL would end the text early, and the rest go unread.
+func checkText(src text, lim limits) error {
+	if len(src) > lim.bytes {
+		return src.refuse(0, "ask for less at once", "the question has %d bytes, more than %d", len(src), lim.bytes)
+	}
+	for i, r := range string(src) {
+		if r == 0 {
+			return src.refuse(i, "remove it", "the question contains a NUL character")
+		}
+		if r == utf8.RuneError {
+			if _, width := utf8.DecodeRuneInString(string(src[i:])); width == 1 {
+				return src.refuse(i, "send the question as UTF-8", "the question is not valid UTF-8")
+			}
+		}
+	}
+	return nil
+}
+
+// parserError turns a refusal of PostgreSQL's into ours. Its position counts characters from 1, 0 being none.
+func parserError(src text, err error) error {
+	var e *parser.Error
+	if !errors.As(err, &e) {
+		return &Error{Pos: src.pos(0), Message: "the question cannot be read: " + err.Error()}
+	}
+	out := &Error{Pos: src.runePos(e.Cursorpos - 1), Message: shorten(e.Message)}
+	if strings.HasSuffix(out.Message, "at end of input") {
+		out.Pos, out.Hint = src.pos(len(src)), "something is missing at the end"
+	}
+	return out
+}
+
+// shorten keeps a message that quotes the rest of the question from being as long.
+func shorten(message string) string {
+	const most = 120
+	if runes := []rune(message); len(runes) > most { // (this makes bad UTF-8 good, too)
+		return string(runes[:most]) + "…"
+	}
+	return strings.ToValidUTF8(message, "\uFFFD")
+}
+
+// significant drops the comments.
+func significant(tokens []*pg.ScanToken) []*pg.ScanToken {
+	out := tokens[:0:0]
+	for _, t := range tokens {
+		if t.GetToken() != pg.Token_SQL_COMMENT && t.GetToken() != pg.Token_C_COMMENT {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// checkNames refuses the identifiers that PostgreSQL would cut off.
+func (l *lowering) checkNames() error {
+	for _, t := range l.tokens {
+		if t.GetToken() != pg.Token_IDENT && t.GetToken() != pg.Token_UIDENT {
+			continue
+		}
+		name := l.tokenText(t)
+		if open := strings.IndexByte(name, '"'); open >= 0 { // "…" or U&"…", an inner quote doubled
+			name = strings.ReplaceAll(strings.TrimSuffix(name[open+1:], `"`), `""`, `"`)
+		}
+		if len(name) > maxName {
+			return l.text.refuse(int(t.GetStart()), "", "a name of %d bytes is longer than %d", len(name), maxName)
+		}
+	}
+	return nil
+}
+
+// tokenText is a token as written.
+func (l *lowering) tokenText(t *pg.ScanToken) string {
+	start := min(max(int(t.GetStart()), 0), len(l.text))
+	return string(l.text[start:min(max(int(t.GetEnd()), start), len(l.text))])
+}
+
+// find is the offset of the first token of a kind, if possible outside parentheses, or of the first token at all.
+func (l *lowering) find(kind pg.Token) int {
+	nested, inside := 0, -1
+	for _, t := range l.tokens {
+		switch t.GetToken() {
+		case pg.Token_ASCII_40:
+			nested++
+		case pg.Token_ASCII_41:
+			nested--
+		case kind:
+			if nested == 0 {
+				return int(t.GetStart())
+			}
+			if inside < 0 {
+				inside = int(t.GetStart())
+			}
+		}
+	}
+	if inside >= 0 {
+		return inside
+	}
+	return l.first(0)
+}
+
+// first is the offset of the first token at or after from.
+func (l *lowering) first(from int) int {
+	for _, t := range l.tokens {
+		if int(t.GetStart()) >= from {
+			return int(t.GetStart())
+		}
+	}
+	return len(l.text)
+}
+
+// single is the only statement, which must be a SELECT.
+func (l *lowering) single(stmts []*pg.RawStmt) (*pg.SelectStmt, error) {
+	if len(stmts) == 0 {
+		return nil, l.text.refuse(len(l.text), "write SELECT … FROM …", "there is no question")
+	}
+	if len(stmts) > 1 {
+		at := l.first(int(stmts[1].GetStmtLocation()))
+		return nil, l.text.refuse(at, "ask one question at a time", "there are %d statements where one is allowed", len(stmts))
+	}
+	at := l.first(int(stmts[0].GetStmtLocation()))
+	if s := stmts[0].GetStmt().GetSelectStmt(); s != nil {
+		return s, nil
+	}
+	verb, hint := l.verb(stmts[0].GetStmt(), at)
+	return nil, l.text.refuse(at, hint, "%s: only SELECT is answered", verb)
+}
+
+// verb names a statement that is not a SELECT by its first word, WITH being no verb.
+func (l *lowering) verb(stmt *pg.Node, at int) (verb, hint string) {
+	hint = "write SELECT … FROM …"
+	switch stmt.GetNode().(type) {
+	case *pg.Node_ExplainStmt:
+		verb, hint = "EXPLAIN", "use the `explain` command"
+	case *pg.Node_InsertStmt:
+		verb = "INSERT"
+	case *pg.Node_UpdateStmt:
+		verb = "UPDATE"
+	case *pg.Node_DeleteStmt:
+		verb = "DELETE"
+	case *pg.Node_MergeStmt:
+		verb = "MERGE"
+	default:
+		for _, t := range l.tokens {
+			if int(t.GetStart()) == at {
+				verb = strings.ToUpper(l.tokenText(t))
+			}
+		}
+	}
+	return fmt.Sprintf("%s is refused", verb), hint
+}

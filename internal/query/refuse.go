@@ -1,0 +1,145 @@
+package query
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// Hints that several refusals share.
+const (
+	oneTable   = "ask about one table"
+	noSubquery = "ask the inner question first, and use its answer as a constant"
+	noWindow   = "use GROUP BY"
+	useCase    = "write COUNT(CASE WHEN condition THEN 1 END) or SUM(CASE WHEN condition THEN x END)"
+	useConst   = "write the value itself"
+)
+
+// refuseClauses refuses the clauses of a SELECT that the tree has no place for.
+func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
+	no := func(kind pg.Token, hint, message string) error {
+		return l.text.refuse(l.find(kind), hint, "%s", message)
+	}
+	switch {
+	case s.GetWithClause() != nil:
+		return no(pg.Token_WITH, noSubquery, "WITH is not supported")
+	case s.GetOp() == pg.SetOperation_SETOP_UNION:
+		return no(pg.Token_UNION, "ask two questions", "UNION is not supported")
+	case s.GetOp() == pg.SetOperation_SETOP_INTERSECT:
+		return no(pg.Token_INTERSECT, "ask two questions", "INTERSECT is not supported")
+	case s.GetOp() == pg.SetOperation_SETOP_EXCEPT:
+		return no(pg.Token_EXCEPT, "ask two questions", "EXCEPT is not supported")
+	case len(s.GetValuesLists()) > 0:
+		return no(pg.Token_VALUES, "write SELECT … FROM …", "VALUES is not supported")
+	case len(s.GetDistinctClause()) > 0:
+		return no(pg.Token_DISTINCT, "write GROUP BY, which returns each known key once", "SELECT DISTINCT is not supported")
+	case s.GetIntoClause() != nil:
+		return no(pg.Token_INTO, "leave it out: the answer is returned", "SELECT INTO is not supported")
+	case s.GetGroupDistinct():
+		return no(pg.Token_GROUP_P, "write GROUP BY alone", "GROUP BY DISTINCT is not supported")
+	case len(s.GetWindowClause()) > 0:
+		return no(pg.Token_WINDOW, noWindow, "window functions are not supported")
+	case len(s.GetLockingClause()) > 0:
+		return no(pg.Token_FOR, "leave it out: a question changes nothing", "row locks (FOR UPDATE, FOR SHARE) are not supported")
+	case s.GetLimitOption() == pg.LimitOption_LIMIT_OPTION_WITH_TIES:
+		return no(pg.Token_FETCH, "write LIMIT", "WITH TIES is not supported")
+	}
+	return nil
+}
+
+// refuseSource refuses what stands in FROM and is not a table's name.
+func (l *lowering) refuseSource(n *pg.Node, at Pos) error {
+	e := &Error{Pos: at, Message: "this cannot stand in FROM", Hint: oneTable}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_JoinExpr:
+		e.Message = "joins are not supported"
+		if right := x.JoinExpr.GetRarg().GetRangeVar(); right != nil {
+			e.Pos = l.pos(right.GetLocation(), at)
+		}
+	case *pg.Node_RangeSubselect:
+		e.Message, e.Hint = "subqueries are not supported", noSubquery
+		e.Pos = l.text.pos(l.after(pg.Token_FROM))
+	case *pg.Node_RangeFunction, *pg.Node_RangeTableFunc, *pg.Node_JsonTable:
+		e.Message = "functions in FROM are not supported"
+		e.Pos = l.text.pos(l.after(pg.Token_FROM))
+	case *pg.Node_RangeTableSample:
+		e.Message, e.Hint = "TABLESAMPLE is not supported", "leave it out"
+		e.Pos = l.pos(x.RangeTableSample.GetLocation(), at)
+	}
+	return e
+}
+
+// after is the offset of the token that follows the first token of a kind.
+func (l *lowering) after(kind pg.Token) int { return l.first(l.find(kind) + 1) }
+
+// refuseNode refuses an expression that the tree has no place for, naming it as well as it can.
+func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
+	no := func(location int32, message, hint string) error {
+		return &Error{Pos: l.pos(location, at), Message: message, Hint: hint}
+	}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_SubLink:
+		if kind := x.SubLink.GetSubLinkType(); kind == pg.SubLinkType_ARRAY_SUBLINK {
+			return no(x.SubLink.GetLocation(), "arrays are not supported", "")
+		}
+		return no(x.SubLink.GetLocation(), "subqueries are not supported", noSubquery)
+	case *pg.Node_ParamRef:
+		return no(x.ParamRef.GetLocation(), "parameters ($1) are not supported", useConst)
+	case *pg.Node_CollateClause:
+		return no(x.CollateClause.GetLocation(), "COLLATE is not supported", "leave it out: text compares by its bytes")
+	case *pg.Node_SqlvalueFunction:
+		return no(x.SqlvalueFunction.GetLocation(), "the current date, time or user is not part of a question", useConst)
+	case *pg.Node_AArrayExpr:
+		return no(x.AArrayExpr.GetLocation(), "arrays are not supported", "")
+	case *pg.Node_AIndirection:
+		return no(0, "subscripts and fields of a value are not supported", "")
+	case *pg.Node_RowExpr:
+		return no(x.RowExpr.GetLocation(), "rows of values are not supported", "list or compare the values one by one")
+	case *pg.Node_GroupingSet:
+		return no(x.GroupingSet.GetLocation(), "GROUPING SETS, ROLLUP and CUBE are not supported", "ask a question for each grouping")
+	case *pg.Node_GroupingFunc:
+		return no(x.GroupingFunc.GetLocation(), "GROUPING is not supported", "ask a question for each grouping")
+	case *pg.Node_NamedArgExpr:
+		return no(x.NamedArgExpr.GetLocation(), "named arguments are not supported", "give the values in order")
+	case *pg.Node_SetToDefault:
+		return no(x.SetToDefault.GetLocation(), "DEFAULT is not a value here", useConst)
+	case *pg.Node_CurrentOfExpr:
+		return no(0, "CURRENT OF is not supported", "")
+	case *pg.Node_XmlExpr, *pg.Node_XmlSerialize:
+		return no(0, "XML is not supported", "")
+	case *pg.Node_JsonIsPredicate, *pg.Node_JsonFuncExpr, *pg.Node_JsonParseExpr, *pg.Node_JsonScalarExpr,
+		*pg.Node_JsonSerializeExpr, *pg.Node_JsonObjectConstructor, *pg.Node_JsonArrayConstructor,
+		*pg.Node_JsonArrayQueryConstructor, *pg.Node_JsonObjectAgg, *pg.Node_JsonArrayAgg:
+		return no(0, "JSON is not supported", "")
+	}
+	return no(0, "this is not supported here", "")
+}
+
+// operatorHints say what to write instead of an operator between two operands, prefixHints of one before its operand.
+var (
+	operatorHints = map[string]string{
+		"^":  "write x * x, or exp(y * ln(x))",
+		"~~": "write LIKE", "!~~": "write NOT LIKE", "~~*": "write LIKE", "!~~*": "write NOT LIKE",
+		"~": "write LIKE", "~*": "write LIKE", "!~": "write NOT LIKE", "!~*": "write NOT LIKE",
+		"^@": "write LIKE 'prefix%'", "==": "write =",
+	}
+	prefixHints = map[string]string{"|/": "write sqrt(x)", "@": "write abs(x)", "!": "write NOT x"}
+)
+
+func refusePrefix(name string, at Pos) error {
+	return &Error{Pos: at, Message: "the operator " + name + " is not supported", Hint: prefixHints[name]}
+}
+
+// refuseOperator refuses an operator that the tree has no place for.
+func refuseOperator(name string, at Pos) error {
+	e := &Error{Pos: at, Message: "the operator " + name + " is not supported", Hint: operatorHints[name]}
+	switch name {
+	case "||":
+		e.Message = "text cannot be joined (||)"
+	case "~", "~*", "!~", "!~*":
+		e.Message = "regular expressions (" + name + ") are not supported"
+	case "->", "->>", "#>", "#>>", "@>", "<@", "?", "?|", "?&", "@?", "@@", "&&":
+		e.Message = "JSON and array operators (" + name + ") are not supported"
+	case "&", "|", "#", "<<", ">>":
+		e.Message = "bit operators (" + name + ") are not supported"
+	}
+	return e
+}

@@ -1,0 +1,73 @@
+package query
+
+// #cgo LDFLAGS: -lpthread
+// #include "thread.h"
+import "C"
+
+import (
+	"fmt"
+	"sync"
+	"syscall"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// PostgreSQL's parser recurses on the C stack of the thread it is called on, and overflowing that stack kills the process:
+// nothing can recover from it. Called plainly from Go it runs on whichever thread the Go scheduler picked: one that the Go
+// runtime made with the C library's default size (glibc: RLIMIT_STACK when the process started, usually 8 MiB, but
+// 2 MiB under "ulimit -s unlimited"; musl: 128 KiB), or the main thread (RLIMIT_STACK). So we do not leave it to the
+// environment: the parser has a thread of its own, made here with pthread_create and a stack of stackSize. That thread
+// calls back into Go and stays there (a goroutine that C called is locked to its thread for as long as the call lasts), and
+// a C function called from such a goroutine runs on the rest of that same C stack.
+//
+// A single thread also contains two habits of libpg_query: it allocates memory contexts for every thread it is called on,
+// and one pthread key, of which a process has 1,024 and which it never gives back.
+const stackSize = 16 << 20
+
+// parsed is what the parser's thread gives back.
+type parsed struct {
+	scan *pg.ScanResult
+	tree *pg.ParseResult
+	err  error
+}
+
+// job is what it is asked: to scan, and to parse if there are at most maxTokens tokens.
+type job struct {
+	sql       string
+	maxTokens int
+}
+
+var (
+	parserMu    sync.Mutex // held from the sending of a job to the receipt of its answer
+	startParser = sync.OnceValue(func() error {
+		if errno := C.ditherParserThread(stackSize); errno != 0 {
+			return fmt.Errorf("start the parser's thread: %w", syscall.Errno(errno))
+		}
+		return nil
+	})
+	jobs    = make(chan job)
+	answers = make(chan parsed)
+)
+
+// parseOnThread scans and parses on the parser's thread. If the text has too many tokens, the tree is nil, and so is err.
+func parseOnThread(j job) parsed {
+	if err := startParser(); err != nil {
+		return parsed{err: err}
+	}
+	parserMu.Lock()
+	defer parserMu.Unlock()
+	jobs <- j
+	return <-answers
+}
+
+//export queryParserLoop
+func queryParserLoop() {
+	for j := range jobs {
+		var p parsed
+		p.scan, p.err = pg.Scan(j.sql)
+		if p.err == nil && len(p.scan.GetTokens()) <= j.maxTokens {
+			p.tree, p.err = pg.Parse(j.sql)
+		}
+		answers <- p
+	}
+}

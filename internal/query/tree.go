@@ -1,0 +1,255 @@
+package query
+
+// Select is one question: a SELECT over exactly one table.
+type Select struct {
+	Items         []Item // at least one
+	From          From
+	Where         Expr   // nil if absent
+	GroupBy       []Expr // as written: an integer constant is an output column's number only if the reader says so
+	Having        Expr   // nil if absent
+	OrderBy       []Order
+	Limit, Offset *int64 // nil if absent; never negative
+}
+
+// Item is one output column; Alias is "" if none was given.
+type Item struct {
+	Expr  Expr
+	Alias string
+}
+
+// From is the table asked about; Alias is "" if none was given.
+type From struct {
+	Table, Alias string
+	At           Pos
+}
+
+// Order is one key of ORDER BY. NullsFirst is nil unless NULLS FIRST or NULLS LAST was written.
+type Order struct {
+	Expr       Expr
+	Desc       bool
+	NullsFirst *bool
+}
+
+// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call, and never nil
+// where a field's comment does not say so. No path from a clause's expression down is longer than 200 nodes, so that a
+// recursive pass needs no bound of its own.
+type Expr interface {
+	// Pos is where to point when this expression is at fault: the first character of a name, constant, CASE or
+	// call, but the operator itself of an operation, as PostgreSQL does.
+	Pos() Pos
+	isExpr()
+}
+
+// Column is a column reference; Table is "" unless it is qualified. Names are folded as PostgreSQL does (unquoted A–Z to
+// lower case) and at most 63 bytes long.
+type Column struct {
+	At          Pos
+	Table, Name string
+}
+
+// Literal is a constant.
+//
+//   - IntegerLiteral: Text is decimal digits after an optional "-", and fits in 64 bits.
+//   - DecimalLiteral: Text is as written, with its exponent, after an optional "-" and without underscores ("-.5e3").
+//   - StringLiteral: Text is the value.
+//   - BooleanLiteral: Bool is the value.
+//   - NullLiteral: nothing more.
+//   - DateLiteral: Text is a valid date, YYYY-MM-DD.
+//
+// A minus before a number is folded into its Text, so that Unary Negate is never applied to a numeric Literal.
+type Literal struct {
+	At   Pos
+	Kind LiteralKind
+	Text string
+	Bool bool
+}
+
+// Unary is -X or NOT X. (Unary plus leaves no trace.)
+type Unary struct {
+	At Pos
+	Op UnaryOp
+	X  Expr
+}
+
+// Binary is L Op R. A chain of ANDs or ORs leans to the left.
+type Binary struct {
+	At   Pos
+	Op   BinaryOp
+	L, R Expr
+}
+
+// Between is X [NOT] BETWEEN Lo AND Hi.
+type Between struct {
+	At        Pos
+	X, Lo, Hi Expr
+	Not       bool
+}
+
+// In is X [NOT] IN (List); List has at least one element.
+type In struct {
+	At   Pos
+	X    Expr
+	List []Expr
+	Not  bool
+}
+
+// Like is X [NOT] LIKE Pattern, with backslash as its escape.
+type Like struct {
+	At         Pos
+	X, Pattern Expr
+	Not        bool
+}
+
+// Is is X IS [NOT] NULL, TRUE, FALSE or UNKNOWN.
+type Is struct {
+	At   Pos
+	X    Expr
+	What IsWhat
+	Not  bool
+}
+
+// Case is CASE [Operand] WHEN … [ELSE Else] END; Operand and Else may be nil, Whens has at least one element.
+type Case struct {
+	At      Pos
+	Operand Expr
+	Whens   []When
+	Else    Expr
+}
+
+// When is one branch of a Case. Cond is a condition, or a value that the Case's Operand is compared with.
+type When struct {
+	Cond, Result Expr
+}
+
+// Cast is CAST(X AS Type), Type being "integer", "real", "text", "boolean" or "date". A cast of a string constant to date
+// is a DateLiteral instead.
+type Cast struct {
+	At   Pos
+	X    Expr
+	Type string
+}
+
+// Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct. COALESCE, NULLIF, LEAST and GREATEST are
+// Calls too. Name is folded like a column's; whether such a function exists is for the reader to say.
+type Call struct {
+	At             Pos
+	Name           string
+	Args           []Expr
+	Star, Distinct bool
+}
+
+// LiteralKind tells constants apart.
+type LiteralKind int
+
+// The kinds of constant; see Literal.
+const (
+	IntegerLiteral LiteralKind = iota + 1
+	DecimalLiteral
+	StringLiteral
+	BooleanLiteral
+	NullLiteral
+	DateLiteral
+)
+
+// UnaryOp is the operator of a Unary.
+type UnaryOp int
+
+// The unary operators.
+const (
+	Negate UnaryOp = iota + 1
+	Not
+)
+
+// BinaryOp is the operator of a Binary.
+type BinaryOp int
+
+// The binary operators.
+const (
+	Add BinaryOp = iota + 1
+	Sub
+	Mul
+	Div
+	Mod
+	Eq
+	Ne
+	Lt
+	Le
+	Gt
+	Ge
+	And
+	Or
+)
+
+// IsWhat is what an Is tests for.
+type IsWhat int
+
+// The tests of an Is.
+const (
+	IsNull IsWhat = iota + 1
+	IsTrue
+	IsFalse
+	IsUnknown
+)
+
+var (
+	unaryNames  = map[UnaryOp]string{Negate: "-", Not: "NOT"}
+	binaryNames = map[BinaryOp]string{
+		Add: "+", Sub: "-", Mul: "*", Div: "/", Mod: "%", Eq: "=", Ne: "<>", Lt: "<", Le: "<=", Gt: ">", Ge: ">=",
+		And: "AND", Or: "OR",
+	}
+	isNames = map[IsWhat]string{IsNull: "NULL", IsTrue: "TRUE", IsFalse: "FALSE", IsUnknown: "UNKNOWN"}
+)
+
+// String is the operator as written in SQL.
+func (o UnaryOp) String() string { return unaryNames[o] }
+
+// String is the operator as written in SQL.
+func (o BinaryOp) String() string { return binaryNames[o] }
+
+// String is the word that follows IS [NOT].
+func (w IsWhat) String() string { return isNames[w] }
+
+// Pos is where the name begins.
+func (x *Column) Pos() Pos { return x.At }
+
+// Pos is where the constant begins, its sign included.
+func (x *Literal) Pos() Pos { return x.At }
+
+// Pos is where the operator is.
+func (x *Unary) Pos() Pos { return x.At }
+
+// Pos is where the operator is.
+func (x *Binary) Pos() Pos { return x.At }
+
+// Pos is where BETWEEN is (or its NOT).
+func (x *Between) Pos() Pos { return x.At }
+
+// Pos is where IN is (or its NOT).
+func (x *In) Pos() Pos { return x.At }
+
+// Pos is where LIKE is (or its NOT).
+func (x *Like) Pos() Pos { return x.At }
+
+// Pos is where IS is.
+func (x *Is) Pos() Pos { return x.At }
+
+// Pos is where CASE is.
+func (x *Case) Pos() Pos { return x.At }
+
+// Pos is where CAST, "::" or the type's name before a constant is.
+func (x *Cast) Pos() Pos { return x.At }
+
+// Pos is where the function's name begins.
+func (x *Call) Pos() Pos { return x.At }
+
+func (*Column) isExpr()  {}
+func (*Literal) isExpr() {}
+func (*Unary) isExpr()   {}
+func (*Binary) isExpr()  {}
+func (*Between) isExpr() {}
+func (*In) isExpr()      {}
+func (*Like) isExpr()    {}
+func (*Is) isExpr()      {}
+func (*Case) isExpr()    {}
+func (*Cast) isExpr()    {}
+func (*Call) isExpr()    {}

@@ -1,0 +1,42 @@
+package seal
+
+import (
+	"context"
+
+	"dither/internal/csvtable"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// MaxRows is the largest table.
+const MaxRows = 1 << 32
+
+// Backend writes and reads the sealed files. A file that it is given to write exists already, empty and 0600; it is
+// replaced by content of the same mode, or left to the caller to remove on an error.
+type Backend interface {
+	// Write makes a file of t's declared columns, in their order, from the rows that next fills in, in theirs, until
+	// next returns io.EOF. It returns next's other errors as they are.
+	Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error
+	// Import makes the same from a typed source, and refuses what contradicts the declaration. It reports the values
+	// that could not be read and became NULL.
+	Import(ctx context.Context, file string, t *policy.Table) ([]csvtable.Invalid, error)
+	// Inspect counts what a sealed file holds.
+	Inspect(ctx context.Context, file string, t *policy.Table) (Facts, error)
+}
+
+// Facts are exact counts of a sealed file, for its owner.
+type Facts struct {
+	Rows           int64         `json:"rows"`
+	Units          int64         `json:"units"`             // distinct units; Rows where the row is the unit, 0 if public
+	MaxRowsPerUnit int64         `json:"max_rows_per_unit"` // the most rows of one unit
+	NullUnits      int64         `json:"null_units"`        // rows whose unit is NULL: in questions they do not exist
+	Columns        []ColumnFacts `json:"columns"`
+}
+
+// ColumnFacts are exact counts of one column.
+type ColumnFacts struct {
+	Name    string `json:"name"`
+	Nulls   int64  `json:"nulls"`
+	Special int64  `json:"special"` // NaN and ±Inf: NULL in questions
+	Outside int64  `json:"outside"` // outside the bounds (clamped in questions) or the declared values (NULL in questions)
+}

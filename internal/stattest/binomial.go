@@ -1,0 +1,93 @@
+package stattest
+
+import (
+	"fmt"
+	"math"
+)
+
+// Binomial is the number of successes among independent trials.
+type Binomial struct {
+	Trials      int
+	Probability float64 // of a success, in [0, 1]
+}
+
+// AtMost is P(X ≤ k): the sum of the probabilities themselves, with no approximation, to about 10 digits.
+func (b Binomial) AtMost(k int) float64 {
+	switch {
+	case k < 0:
+		return 0
+	case k >= b.Trials:
+		return 1
+	case float64(k) > float64(b.Trials)*b.Probability: // sum the shorter tail, and add small to large
+		return 1 - b.AtLeast(k+1)
+	}
+	return b.sum(0, k, 1)
+}
+
+// AtLeast is P(X ≥ k).
+func (b Binomial) AtLeast(k int) float64 {
+	switch {
+	case k <= 0:
+		return 1
+	case k > b.Trials:
+		return 0
+	case float64(k) < float64(b.Trials)*b.Probability:
+		return 1 - b.AtMost(k-1)
+	}
+	return b.sum(b.Trials, k, -1)
+}
+
+// sum adds the masses from the far end of a tail to its near end.
+func (b Binomial) sum(far, near, step int) float64 {
+	total := 0.0
+	for k := far; k != near+step; k += step {
+		total += b.mass(k)
+	}
+	return min(1, total)
+}
+
+// mass is P(X = k).
+func (b Binomial) mass(k int) float64 {
+	if b.Probability == 0 || b.Probability == 1 {
+		if float64(k) == float64(b.Trials)*b.Probability {
+			return 1
+		}
+		return 0
+	}
+	lgamma := func(x int) float64 { v, _ := math.Lgamma(float64(x) + 1); return v }
+	return math.Exp(lgamma(b.Trials) - lgamma(k) - lgamma(b.Trials-k) +
+		float64(k)*math.Log(b.Probability) + float64(b.Trials-k)*math.Log1p(-b.Probability))
+}
+
+// Proportion is the test of a number of successes against their probability.
+type Proportion struct {
+	Successes  int
+	Of         Binomial
+	FalseAlarm float64 // the rate of false alarms, such as 1e-6
+}
+
+// Check returns an error if the successes are too few or too many. The rate is exact and conservative: half of it is
+// allotted to each side.
+func (p Proportion) Check() error {
+	if tail := p.Of.AtLeast(p.Successes); tail < p.FalseAlarm/2 {
+		return p.unlikely("or more", tail)
+	}
+	if tail := p.Of.AtMost(p.Successes); tail < p.FalseAlarm/2 {
+		return p.unlikely("or fewer", tail)
+	}
+	return nil
+}
+
+// CheckAtLeast returns an error only if the successes are too few: for intervals, which may cover more often than promised.
+// The rate is exact and conservative.
+func (p Proportion) CheckAtLeast() error {
+	if tail := p.Of.AtMost(p.Successes); tail < p.FalseAlarm {
+		return p.unlikely("or fewer", tail)
+	}
+	return nil
+}
+
+func (p Proportion) unlikely(side string, tail float64) error {
+	return fmt.Errorf("%d successes %s in %d trials of probability %g have p = %.3g at the false-alarm rate %g",
+		p.Successes, side, p.Of.Trials, p.Of.Probability, tail, p.FalseAlarm)
+}

@@ -1,0 +1,83 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+)
+
+// Tail is an upper bound on P(|X| > k), within a relative 1e-12 of it (or a few of the least floats). It is 1 for k < 0.
+func (d DiscreteLaplace) Tail(k *big.Int) float64 {
+	if k.Sign() < 0 {
+		return 1
+	}
+	// P(|X| ≥ k + 1) = 2p^(k+1)/(1 + p)
+	decay := exact.ExpUp(-exact.FloatDown(d.exponent(new(big.Int).Add(k, big.NewInt(1)))))
+	down, _ := d.power()
+	return min(1, exact.DivUp(2*decay, exact.AddDown(1, down)))
+}
+
+// Quantile is the two-sided quantile: the least k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified: where the
+// float bounds leave doubt, and only there, k is larger than the least, by at most 1 + 1e-12·scale. Where alpha is not above
+// 0, or NaN, no integer will do, and the result is nil.
+func (d DiscreteLaplace) Quantile(alpha float64) *big.Int {
+	switch {
+	case !(alpha > 0):
+		return nil
+	case alpha >= 1:
+		return new(big.Int)
+	}
+	// P(|X| > k) = 2p^(k+1)/(1 + p) ≤ α if and only if k + 1 ≥ scale·(ln(2/(1 + p)) − ln α).
+	down, _ := d.power()
+	log := exact.SubUp(exact.LogUp(exact.DivUp(2, exact.AddDown(1, down))), exact.LogDown(alpha))
+	bound := new(big.Rat).SetFloat64(log) // finite: at most ln 2 + 745
+	k := exact.CeilRat(bound.Mul(bound, d.scale))
+	k.Sub(k, big.NewInt(1))
+	if k.Sign() < 0 {
+		k.SetInt64(0) // P(|X| > 0) ≤ P(|X| > −1) ≤ α
+	}
+	return k
+}
+
+// LaplaceDifferenceTail is an upper bound on P(|A − C| > y) for independent continuous Laplace A of scale a and C of scale
+// c, either of which may be 0, within a relative 1e-12 of it (or a few of the least floats). It is 1, a bound on any
+// probability, where y is negative, or an argument is NaN, or a scale is negative or infinite.
+//
+// With a ≥ c the probability is (a²e^(−y/a) − c²e^(−y/c))/(a² − c²), which cancels as c nears a. Let d = y/c − y/a =
+// y(a − c)/(ac) and φ(d) = (1 − e^(−d))/d, φ(0) = 1. Then a²e^(−y/a) − c²e^(−y/c) = e^(−y/a)·((a² − c²) + c²·d·φ(d)), hence
+//
+//	P(|A − C| > y) = e^(−y/a)·(1 + y/a · c/(a + c) · φ(d)),
+//
+// in which nothing cancels; at a = c it is e^(−y/a)·(1 + y/(2a)). Proof of the first form: the characteristic function of
+// A − C is 1/((1 + a²t²)(1 + c²t²)) = (a²/(1 + a²t²) − c²/(1 + c²t²))/(a² − c²), a combination of those of the two scales.
+func LaplaceDifferenceTail(a, c, y float64) float64 {
+	a, c = max(a, c), min(a, c) // NaN if either is
+	switch {
+	case !(c >= 0) || math.IsInf(a, 1) || !(y >= 0):
+		return 1
+	case a == 0 || math.IsInf(y, 1):
+		return 0
+	}
+	z := exact.DivDown(y, a)
+	decay := exact.ExpUp(-z)
+	if c == 0 {
+		return min(1, decay)
+	}
+	share := exact.DivUp(1, exact.AddDown(1, exact.DivDown(a, c))) // c/(a + c), at most ½
+	d := exact.MulDown(z, exact.DivDown(exact.SubDown(a, c), c))
+	growth := exact.MulUp(exact.MulUp(exact.DivUp(y, a), share), phiUp(d))
+	if math.IsInf(growth, 1) {
+		return exact.ExpUp(-z / 2) // 1 + z/2 ≤ exp(z/2)
+	}
+	return min(1, exact.MulUp(decay, exact.AddUp(1, growth)))
+}
+
+// phiUp bounds φ at and beyond d ≥ 0 from above: φ(d) = (1 − e^(−d))/d is at most 1 and decreasing, so that a lower bound
+// on its argument will do.
+func phiUp(d float64) float64 {
+	if d == 0 {
+		return 1
+	}
+	return min(1, exact.DivUp(-exact.Expm1Down(-d), d))
+}

@@ -1,0 +1,30 @@
+// Package embed shows how a Go program asks a curator.
+package embed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dither/curator"
+)
+
+// Visits asks the home for the average number of visits, and tells what to do where there is no answer.
+func Visits(ctx context.Context, home string) (string, error) {
+	c, err := curator.Open(home)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+
+	r, err := c.Answer(ctx, curator.Question{SQL: "SELECT AVG(mdvis) AS visits FROM visits", Epsilon: "0.2"})
+	var e *curator.Error
+	switch {
+	case errors.As(err, &e) && e.Code == curator.CodeExhausted:
+		return "the budget is spent: " + e.Hint, nil
+	case err != nil:
+		return "", err
+	}
+	visits := r.Rows[0][0].Estimate
+	return fmt.Sprintf("%.2f visits a year, between %.2f and %.2f", visits.Value.Real, visits.Low.Real, visits.High.Real), nil
+}

@@ -1,0 +1,7 @@
+module example.com/embed
+
+go 1.26
+
+require dither v0.0.0
+
+replace dither => ../..
