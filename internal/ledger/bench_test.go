@@ -2,7 +2,10 @@ package ledger
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -48,4 +51,17 @@ func BenchmarkOpen(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkAppend is the file alone: lock, write, sync; no head, no checks. What it leaves of BenchmarkReserve is theirs.
+func BenchmarkAppend(b *testing.B) {
+	f, err := system{}.Open(filepath.Join(b.TempDir(), logName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	must(b, err)
+	line := []byte(strings.Repeat("x", 620) + "\n")
+	for range b.N {
+		must(b, f.Lock(true))
+		must(b, writeAll(f, line))
+		must(b, f.Unlock())
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "append/s")
 }

@@ -410,7 +410,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Skip("no /dev/full here")
 	}
-	l.file = fullFile{l.file, full}
+	l.file = fullFile{l.file.(systemFile), full}
 	_, err = l.Reserve(reservation(key(1), "0.1"))
 	if !errors.Is(err, ErrAmbiguous) || !strings.Contains(err.Error(), "no space left") {
 		t.Error(err)
@@ -420,7 +420,7 @@ func TestFullDisk(t *testing.T) {
 
 // fullFile reads from a file and writes to a full one.
 type fullFile struct {
-	file
+	systemFile
 	full *os.File
 }
 

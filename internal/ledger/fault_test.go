@@ -125,6 +125,16 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 	if before.State.Spent.Cmp(s.Spent) != 0 {
 		t.Fatalf("Verify counts %s as spent, Open %s", before.State.Spent, s.Spent)
 	}
+	// What was told once stays told, even if the process that wrote it had not made it durable.
+	m.crash(lostAll)
+	if l, err = open(m, faultDir, clock); err != nil {
+		t.Fatalf("open after a power cut: %v", err)
+	}
+	if again := checkPromises(t, l, a); again.Head != s.Head {
+		t.Fatalf("entry %d was read, and after a power cut the head is %d", s.Head.Index, again.Head.Index)
+	} else {
+		s = again // a fragment that was counted may be gone
+	}
 	if !s.Adopted || s.Sealed["visits"].Version == 0 {
 		return
 	}

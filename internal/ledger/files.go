@@ -84,11 +84,11 @@ func (system) Same(name string, f file) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	s, ok := f.(systemFile)
+	opened, ok := f.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {
 		return false, nil
 	}
-	here, err := s.Stat()
+	here, err := opened.Stat()
 	return err == nil && os.SameFile(there, here), err
 }
 

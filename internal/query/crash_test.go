@@ -85,7 +85,7 @@ func TestCrashDistance(t *testing.T) {
 				t.Logf("%d tokens: %s", n, out)
 			}
 			if os.Getenv("DITHER_QUERY_CRASH") != "" {
-				t.Logf("crashes from about %d tokens on", crashSize(t, shape))
+				t.Logf("%s crashes from about %d tokens on", shape, crashSize(t, shape))
 			}
 		})
 	}
@@ -98,6 +98,7 @@ func runShape(t *testing.T, shape string, tokens int) (string, error) {
 	return string(out), err
 }
 
+// crashSize is within 1/16 above the number of tokens that a shape crashes at, or 8 million if it does not.
 func crashSize(t *testing.T, shape string) int {
 	low, high := 8*defaultLimits.tokens, 4096*defaultLimits.tokens
 	if _, err := runShape(t, shape, high); err == nil {

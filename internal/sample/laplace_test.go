@@ -68,35 +68,54 @@ func counts(sampled []*big.Int, k int) []int {
 }
 
 func TestDiscreteLaplaceDistribution(t *testing.T) {
-	prime := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 127), big.NewInt(1)) // a denominator of 127 bits
-	for name, scale := range map[string]*big.Rat{
+	scales := map[string]*big.Rat{
 		"0.05": ratio(1, 20), "0.3": ratio(3, 10), "1": ratio(1, 1), "7/3": ratio(7, 3), "100": ratio(100, 1),
 		"12345.678": ratio(12345678, 1000), "1e9": ratio(1_000_000_000, 1), "2^45/3": shifted(1, 45, big.NewInt(3)),
-		// the border between 64-bit and big integers, on either side of the fraction, and beyond it
-		"2^64-1": new(big.Rat).SetInt(new(big.Int).SetUint64(math.MaxUint64)), "2^64": shifted(1, 64, big.NewInt(1)),
-		"1/(2^64-1)·2^63": shifted(1, 63, new(big.Int).SetUint64(math.MaxUint64)), "5·2^128/prime": shifted(5, 128, prime),
-		"2^60": shifted(1, 60, big.NewInt(1)), "7/3, big": shifted(7, 125, new(big.Int).Mul(big.NewInt(3), prime)),
-		"2^200": shifted(1, 200, big.NewInt(1)),
-	} {
+	}
+	for name, scale := range scales {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			source := entropy.System()
-			sampled := make([]*big.Int, draws())
-			for i := range sampled {
-				sampled[i] = sample.DiscreteLaplace(source, scale)
-			}
-			if err := (stattest.KolmogorovIntegers{Sample: sampled, CDF: cdf(scale), FalseAlarm: falseAlarm}).Check(); err != nil {
-				t.Error(err)
-			}
-			if b, _ := scale.Float64(); 0.1 < b && b <= 200 { // at .05 two in 10⁹ differ from 0
-				const k = 2000
-				if err := (stattest.ChiSquared{Observed: counts(sampled, k), Expected: cells(scale, k), FalseAlarm: falseAlarm}).Check(); err != nil {
-					t.Error(err)
-				}
-			}
-			lowBit(t, scale, sampled)
+			follows(t, scale, draws())
 		})
 	}
+}
+
+// TestDiscreteLaplaceBorder is about scales at the border between 64-bit and big integers, on either side of the fraction,
+// and beyond it. TestPathsAgree has the two codes agree below it, so that fewer draws will do.
+func TestDiscreteLaplaceBorder(t *testing.T) {
+	prime := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 127), big.NewInt(1)) // a denominator of 127 bits
+	scales := map[string]*big.Rat{
+		"2^60": shifted(1, 60, big.NewInt(1)), "2^64-1": new(big.Rat).SetInt(new(big.Int).SetUint64(math.MaxUint64)),
+		"2^64": shifted(1, 64, big.NewInt(1)), "2^63/(2^64-1)": shifted(1, 63, new(big.Int).SetUint64(math.MaxUint64)),
+		"5·2^128/prime": shifted(5, 128, prime), "7·2^125/(3·prime)": shifted(7, 125, new(big.Int).Mul(big.NewInt(3), prime)),
+		"2^200": shifted(1, 200, big.NewInt(1)),
+	}
+	for name, scale := range scales {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			follows(t, scale, draws()/5)
+		})
+	}
+}
+
+// follows tests n fresh draws against the distribution function and the masses, and their last digits.
+func follows(t *testing.T, scale *big.Rat, n int) {
+	t.Helper()
+	source := entropy.System()
+	sampled := make([]*big.Int, n)
+	for i := range sampled {
+		sampled[i] = sample.DiscreteLaplace(source, scale)
+	}
+	if err := (stattest.KolmogorovIntegers{Sample: sampled, CDF: cdf(scale), FalseAlarm: falseAlarm}).Check(); err != nil {
+		t.Error(err)
+	}
+	if b, _ := scale.Float64(); 0.1 < b && b <= 200 { // at .05 two in 10⁹ differ from 0
+		const k = 2000
+		if err := (stattest.ChiSquared{Observed: counts(sampled, k), Expected: cells(scale, k), FalseAlarm: falseAlarm}).Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	lowBit(t, scale, sampled)
 }
 
 // lowBit checks the parity of a large sample: an odd or even bias of the last digit is invisible to the distribution

@@ -134,7 +134,7 @@ func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publ
 		c.report.warn("the source could not be claimed for this home: " + err.Error())
 		return publish()
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	var updated []claimJSON
 	for _, s := range c.subjects(path, digest, rows) {
 		loaded := c.load(s)

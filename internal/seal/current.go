@@ -69,7 +69,7 @@ func Verify(ctx context.Context, v Version) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, &meter{in: f, ctx: ctx}); err != nil {
 		return err

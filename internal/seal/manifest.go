@@ -83,7 +83,7 @@ func readManifest(folder, table string) ([]Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	text, err := io.ReadAll(io.LimitReader(file, maxManifestBytes))
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	if err != nil {
 		return Version{}, report, err
 	}
-	defer src.Close()
+	defer func() { _ = src.Close() }()
 	shelf, err := lockShelf(ctx, home, t.Name)
 	if err != nil {
 		return Version{}, report, err
@@ -94,7 +94,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	if err != nil {
 		return Version{}, report, err
 	}
-	defer os.Remove(temp) // gone already once published
+	defer func() { _ = os.Remove(temp) }() // gone already once published
 
 	digest, err := fill(ctx, temp, src, t, b, opt, &report)
 	if err != nil {

@@ -133,7 +133,7 @@ func syncFile(path string) (digest string, size int64, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if err := f.Chmod(0o600); err != nil {
 		return "", 0, err
 	}
@@ -151,7 +151,7 @@ func replaceFile(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // gone already if all went well
+	defer func() { _ = os.Remove(f.Name()) }() // gone already if all went well
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Sync()
@@ -173,6 +173,6 @@ func syncFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }()
 	return d.Sync()
 }

@@ -27,7 +27,7 @@ func exactTail(n, k int, p *big.Rat) float64 {
 }
 
 func TestBinomialTails(t *testing.T) {
-	for _, n := range []int{1, 7, 60} {
+	for _, n := range []int{1, 7, 30} {
 		for _, p := range []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 100), big.NewRat(19, 20), new(big.Rat), big.NewRat(1, 1)} {
 			f, _ := p.Float64()
 			b := stattest.Binomial{Trials: n, Probability: f}

@@ -24,6 +24,7 @@ type bench struct {
 	*Engine
 	dir    string
 	policy *policy.Policy
+	files  int
 }
 
 func newBench(t testing.TB) *bench {
@@ -48,10 +49,12 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-// write seals rows of a table as they are, without the checks of sealing: the engine must bear them.
+// write seals rows of a table as they are, without the checks of sealing: the engine must bear them. Like a sealed version,
+// a file is never written twice: DuckDB caches what it read.
 func (b *bench) write(t rapid.TB, table string, rows []enginetest.Row) string {
 	t.Helper()
-	file := filepath.Join(b.sealed, table+".parquet")
+	b.files++
+	file := filepath.Join(b.sealed, fmt.Sprintf("%s%d.parquet", table, b.files))
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

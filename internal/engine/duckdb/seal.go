@@ -54,18 +54,18 @@ func (s *Sealer) with(ctx context.Context, f func(*sql.Conn) error) (err error) 
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	connector, err := driverpkg.NewConnector("", nil)
 	if err != nil {
 		return err
 	}
 	db := sql.OpenDB(connector)
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	for _, statement := range sealSettings(folder) {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("setting up DuckDB: %w", err)
@@ -113,16 +113,17 @@ var sealTypes = map[value.Type]string{
 }
 
 // sealCopy writes the rows of a SELECT, in their order, to a file that exists and keeps its mode.
-func sealCopy(ctx context.Context, conn *sql.Conn, from, file string, oneThread bool) error {
-	options := "FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false"
-	if oneThread {
-		if _, err := conn.ExecContext(ctx, "SET preserve_insertion_order = false"); err != nil {
+func sealCopy(ctx context.Context, conn *sql.Conn, from, file string) error {
+	for _, statement := range []string{
+		"SET threads = 1",
+		"SET preserve_insertion_order = false",
+		"COPY (" + from + ") TO " + text(file) + " (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, ROW_GROUP_SIZE_BYTES '" + sealRowGroup + "')",
+	} {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return err
 		}
-		options += ", ROW_GROUP_SIZE_BYTES '" + sealRowGroup + "'"
 	}
-	_, err := conn.ExecContext(ctx, "COPY ("+from+") TO "+text(file)+" ("+options+")")
-	return err
+	return nil
 }
 
 // sealScan reads one Parquet file, whatever its path looks like: no pattern is matched, and no column made from its folders.

@@ -28,8 +28,12 @@ func BenchmarkSealCSV(b *testing.B) {
 		Name: "people", Unit: policy.Unit{Column: "id", RowsPerUnit: 5, MaxGroups: 5},
 		Source: policy.Source{Format: policy.CSV, File: path, Dialect: policy.Dialect{Delimiter: ',', Quote: '"', Header: true}},
 		Columns: []*policy.Column{
-			{Name: "id", Type: value.Integer}, {Name: "age", Type: value.Integer}, {Name: "amount", Type: value.Real},
-			{Name: "sex", Type: value.Text}, {Name: "member", Type: value.Boolean}, {Name: "day", Type: value.Date},
+			{Name: "id", Type: value.Integer},
+			{Name: "age", Type: value.Integer},
+			{Name: "amount", Type: value.Real},
+			{Name: "sex", Type: value.Text},
+			{Name: "member", Type: value.Boolean},
+			{Name: "day", Type: value.Date},
 		},
 	}
 	b.SetBytes(int64(file.Len()))

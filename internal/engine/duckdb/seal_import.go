@@ -44,7 +44,7 @@ func (s *Sealer) Import(ctx context.Context, file string, t *policy.Table) (inva
 		for i, c := range columns {
 			selected[i] = c.converted() + " AS " + identifier(c.Name)
 		}
-		return sealCopy(ctx, conn, "SELECT "+strings.Join(selected, ", ")+" FROM "+source.from, file, false)
+		return sealCopy(ctx, conn, "SELECT "+strings.Join(selected, ", ")+" FROM "+source.from, file)
 	})
 	return invalids, err
 }
@@ -64,11 +64,12 @@ func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source) (*se
 	if err != nil {
 		return nil, err
 	}
-	rows, err := conn.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+s.from+")")
+	describe := "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM " + s.from + ")" //nolint:gosec // from is quoted by sealScan or identifier
+	rows, err := conn.QueryContext(ctx, describe)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var name, kind string
 		if err := rows.Scan(&name, &kind); err != nil {
@@ -89,11 +90,11 @@ func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source) (s
 		return "", err
 	}
 	rows, err := conn.QueryContext(ctx, "SELECT schema_name FROM duckdb_tables() WHERE database_name = 'dither_source' AND "+
-		"table_name = "+text(src.Table)+" ORDER BY schema_name <> 'main', schema_name")
+		"table_name = ? ORDER BY schema_name <> 'main', schema_name", src.Table)
 	if err != nil {
 		return "", err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var schemas []string
 	for rows.Next() {
 		var schema string

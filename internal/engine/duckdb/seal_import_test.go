@@ -229,8 +229,14 @@ func TestDescribeSource(t *testing.T) {
 	got, err := NewSealer(t.TempDir()).DescribeSource(t.Context(), policy.Source{Format: policy.DuckDB, File: file, Table: "t"})
 	want := SealSource{
 		Columns: []SealSourceColumn{
-			{"a", value.Integer}, {"b", value.Real}, {"c", value.Integer}, {"d", value.Real}, {"e", value.Boolean}, {"f", value.Date},
-			{"g", value.Text}, {"h", value.Text},
+			{"a", value.Integer},
+			{"b", value.Real},
+			{"c", value.Integer},
+			{"d", value.Real},
+			{"e", value.Boolean},
+			{"f", value.Date},
+			{"g", value.Text},
+			{"h", value.Text},
 		},
 		Skipped: []string{"i (TIMESTAMP)", "j (INTEGER[])", "k (ENUM)"},
 	}

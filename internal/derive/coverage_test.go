@@ -1,0 +1,157 @@
+package derive_test
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"testing"
+
+	"dither/internal/derive"
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/stattest"
+	"dither/internal/value"
+	"dither/noise"
+	"dither/privacy"
+)
+
+const survey = `
+version: 1
+population: {name: survey, neighbours: add-remove}
+budget: {epsilon: 1000}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: row
+    columns:
+      i: {type: integer, bounds: [0, 115]}
+      x: {type: real, bounds: [-3, 40]}
+      g: {type: text, values: [a, b]}
+`
+
+// people are n rows whose x is skewed and whose i is mostly small, the heavy tails being cut off by the bounds.
+func people(n int) []enginetest.Row {
+	rows := make([]enginetest.Row, n)
+	for k := range rows {
+		g := "a"
+		if k%10 == 0 {
+			g = "b"
+		}
+		rows[k] = enginetest.Row{
+			"i": value.OfInt(int64(k * k % 131)), "x": value.OfReal(float64(k%17)*1.37 - 2.9), "g": value.OfText(g),
+		}
+	}
+	return rows
+}
+
+// The 95 % interval of every form of answer covers the exact bounded quantity in at least 95 % of releases. Each case fails
+// by chance with probability 1e-6 at most.
+func TestCoverage(t *testing.T) {
+	trials := 10_000
+	if os.Getenv("DITHER_LONG") != "" {
+		trials = 200_000
+	}
+	for _, c := range []struct {
+		item    string
+		n       int
+		epsilon string
+		truth   func(s sums) float64
+	}{
+		{"COUNT(*)", 100, "0.1", func(s sums) float64 { return s.n }},
+		{"COUNT(*)", 100, "30", func(s sums) float64 { return s.n }},
+		{"SUM(i)", 100, "1", func(s sums) float64 { return s.i }},
+		{"SUM(x)", 100, "1", func(s sums) float64 { return s.x }},
+		{"SUM(x)", 100, "300", func(s sums) float64 { return s.x }},
+		{"AVG(i)", 1000, "1", func(s sums) float64 { return s.i / s.n }},
+		{"AVG(i)", 20, "1", func(s sums) float64 { return s.i / s.n }},
+		{"AVG(i)", 3, "0.5", func(s sums) float64 { return s.i / s.n }},
+		{"AVG(x)", 1000, "0.3", func(s sums) float64 { return s.x / s.n }},
+		{"AVG(x)", 10, "2", func(s sums) float64 { return s.x / s.n }},
+		{"AVG(x)", 100, "50", func(s sums) float64 { return s.x / s.n }},
+		{"SUM(i) / COUNT(*)", 200, "1", func(s sums) float64 { return s.i / s.n }},
+		{"2 * SUM(i) - 3 * COUNT(*) + 1", 200, "1", func(s sums) float64 { return 2*s.i - 3*s.n + 1 }},
+		{"ROUND(AVG(x) * COUNT(*), 1)", 200, "1", func(s sums) float64 { return s.x }},
+		{"GREATEST(SUM(i), SUM(x))", 50, "1", func(s sums) float64 { return max(s.i, s.x) }},
+		{"ABS(SUM(x) - SUM(i))", 50, "1", func(s sums) float64 { return max(s.x-s.i, s.i-s.x) }},
+	} {
+		t.Run(fmt.Sprintf("%s n=%d epsilon=%s", c.item, c.n, c.epsilon), func(t *testing.T) {
+			t.Parallel()
+			rows := people(c.n)
+			p := planOf(t, "SELECT "+c.item+" FROM t", c.epsilon)
+			answer, err := derive.New(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exact, noises := released(t, p, rows)
+			truth, covered := c.truth(sumsOf(rows)), 0
+			for range trials {
+				noisy := make([]*big.Int, len(exact))
+				for i := range exact {
+					noisy[i] = new(big.Int).Add(exact[i], noises[i].Draw())
+				}
+				e := answer.Rows([][]*big.Int{noisy}, 0.05)[0][0].Estimate
+				slack := 1e-9 * max(1, truth, -truth) // of the truth, computed here in doubles
+				if e.Low-slack <= truth && truth <= e.High+slack {
+					covered++
+				}
+			}
+			if p := (stattest.Binomial{Trials: trials, Probability: 0.95}).AtMost(covered); p < 1e-6 {
+				t.Errorf("covered %d of %d (%.2f %%): probability %.2g at 95 %%", covered, trials, 100*float64(covered)/float64(trials), p)
+			}
+			t.Logf("covered %.2f %%", 100*float64(covered)/float64(trials))
+		})
+	}
+}
+
+type sums struct{ n, i, x float64 }
+
+// sumsOf are the bounded sums, computed from the definition of cleaning alone.
+func sumsOf(rows []enginetest.Row) (s sums) {
+	for _, r := range rows {
+		s.n++
+		s.i += min(max(float64(r["i"].Int), 0), 115)
+		s.x += min(max(r["x"].Real, -3), 40)
+	}
+	return s
+}
+
+func planOf(t testing.TB, sql, epsilon string) *plan.Plan {
+	t.Helper()
+	p, err := policy.Decode([]byte(survey), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := privacy.ParseEpsilon(epsilon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := plan.Build(p, plan.Request{SQL: sql, Epsilon: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// released gives the exact sums of an ungrouped plan and the noise of each.
+func released(t testing.TB, p *plan.Plan, rows []enginetest.Row) ([]*big.Int, []noise.DiscreteLaplace) {
+	t.Helper()
+	exact := make([]*big.Int, len(p.Measures))
+	for i := range exact {
+		exact[i] = new(big.Int)
+	}
+	enginetest.Sum(&p.Bounded, rows, func(_ []value.Value, s []*big.Int) {
+		for i := range s {
+			exact[i].Add(exact[i], s[i])
+		}
+	})
+	noises := make([]noise.DiscreteLaplace, len(p.Measures))
+	for i, m := range p.Measures {
+		d, err := noise.NewDiscreteLaplace(m.Scale)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noises[i] = d
+	}
+	return exact, noises
+}

@@ -1,0 +1,81 @@
+package ledger
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// FuzzOpen reads any bytes as a log: it ends in an error or in a state that adds up, and writes nothing. The head file
+// is the genesis', so that all that follows it counts as not yet confirmed, where a reader has to trust least.
+func FuzzOpen(f *testing.F) {
+	whole, err := os.ReadFile(filepath.Join("testdata", "v1.log"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(whole), "\n")
+	for i := range lines {
+		f.Add([]byte(strings.Join(lines[:i], "")))
+	}
+	f.Add(whole[:len(whole)-1])
+	f.Add(whole[:len(whole)-30])
+	f.Add([]byte(lines[0] + `{"v":2}` + "\n"))
+	f.Add([]byte(lines[0] + "\n\n\x00{"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m := newMemFS(t)
+		put := func(name string, data []byte) {
+			m.names[filepath.Join(faultDir, name)] = &inode{data: data}
+		}
+		put(logName, data)
+		put(headName, []byte("0:a064b9e3b39ccf63069b0de7fa8185f6b19603824e5\n"))
+		if first, _, ok := strings.Cut(string(data), "\n"); ok {
+			if e, err := decodeLine([]byte(first)); err == nil {
+				put(headName, []byte(Head{0, e.Hash}.String()+"\n"))
+			}
+		}
+		r, verified := verify(m, faultDir, nil)
+		l, err := open(m, faultDir, clock)
+		if (err == nil) != (verified == nil) {
+			t.Fatalf("Open says %v, Verify %v", err, verified)
+		}
+		if string(m.names[filepath.Join(faultDir, logName)].data) != string(data) {
+			t.Fatal("reading wrote")
+		}
+		if err != nil {
+			return
+		}
+		s := mustState(t, l)
+		if s.Remaining.Cmp(s.Budget) > 0 || s.Answers > s.Reservations || s.Spent.Cmp(r.State.Spent) != 0 {
+			t.Fatalf("%+v", s)
+		}
+		if s.Spent.Cmp(s.Budget) < 0 && s.Spent.Plus(s.Remaining).Cmp(s.Budget) != 0 {
+			t.Fatalf("%+v", s)
+		}
+		must(t, l.Sealed("fuzz", 1<<40, digest)) // it can go on
+		if _, err := verify(m, faultDir, nil); err != nil && !errors.Is(err, ErrInvalid) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzHead: what is read as a head is written again as it was.
+func FuzzHead(f *testing.F) {
+	f.Add("0:" + digest)
+	f.Add("18446744073709551615:" + digest + "\n")
+	f.Add("-1:" + digest)
+	f.Add("1:" + digest[1:])
+	f.Fuzz(func(t *testing.T, text string) {
+		h, err := ParseHead(text)
+		if err != nil {
+			if !errors.Is(err, ErrInvalid) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if h.String() != strings.TrimSuffix(text, "\n") {
+			t.Fatalf("%q is read as %s", text, h)
+		}
+	})
+}

@@ -1,0 +1,141 @@
+package ledger
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/privacy"
+)
+
+// model is a ledger without files: what the real one must say after the same calls.
+type model struct {
+	budget, maximum, spent *big.Rat
+	open                   []uint64          // reservations without a release
+	keys                   map[uint64]string // of all reservations
+	found                  map[string]string // replay key → values
+}
+
+func rat(text string) *big.Rat {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic(text)
+	}
+	return r
+}
+
+// TestModel runs random calls, crashes and torn writes on a ledger and on the model.
+func TestModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := newMemFS(t)
+		must(t, create(m, faultDir, testID, testTime))
+		reopen := func() *Ledger {
+			l, err := open(m, faultDir, clock)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return l
+		}
+		handles := []*Ledger{reopen(), reopen()}
+		must(t, handles[0].Adopt(terms("1", "0.3"), one))
+		must(t, handles[1].Sealed("visits", 1, digest))
+		want := &model{budget: rat("1"), maximum: rat("0.3"), spent: new(big.Rat), keys: map[uint64]string{}, found: map[string]string{}}
+		handle := func(rt *rapid.T) *Ledger { return handles[rapid.IntRange(0, 1).Draw(rt, "handle")] }
+		remaining := func() *big.Rat {
+			left := new(big.Rat).Sub(want.budget, want.spent)
+			if left.Sign() < 0 {
+				return new(big.Rat)
+			}
+			return left
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"reserve": func(rt *rapid.T) {
+				price := rapid.SampledFrom([]string{"0.01", "1/30", "1/7", "0.3", "0.31"}).Draw(rt, "price")
+				k := key(rapid.IntRange(0, 3).Draw(rt, "key"))
+				index, err := handle(rt).Reserve(reservation(k, price))
+				var exhausted *privacy.ExhaustedError
+				switch p := rat(price); {
+				case p.Cmp(want.maximum) > 0:
+					if !errors.Is(err, ErrPrice) {
+						rt.Fatal(err)
+					}
+				case p.Cmp(remaining()) > 0:
+					if !errors.As(err, &exhausted) {
+						rt.Fatal(err)
+					}
+				case err != nil:
+					rt.Fatal(err)
+				default:
+					want.spent.Add(want.spent, p)
+					want.open, want.keys[index] = append(want.open, index), k
+				}
+			},
+			"release": func(rt *rapid.T) {
+				if len(want.open) == 0 {
+					rt.Skip()
+				}
+				at := rapid.IntRange(0, len(want.open)-1).Draw(rt, "which")
+				index, v := want.open[at], values(rapid.IntRange(0, 99).Draw(rt, "value"))
+				if err := handle(rt).Release(index, v); err != nil {
+					rt.Fatal(err)
+				}
+				if err := handle(rt).Release(index, v); !errors.Is(err, ErrNotReserved) {
+					rt.Fatal(err)
+				}
+				want.open = slices.Delete(want.open, at, at+1)
+				want.found[want.keys[index]] = string(v)
+			},
+			"adopt": func(rt *rapid.T) {
+				factor := rapid.SampledFrom([]string{"1", "1", "3/2"}).Draw(rt, "factor")
+				budget := rapid.SampledFrom([]string{"1", "2", "5"}).Draw(rt, "budget")
+				if err := handle(rt).Adopt(terms(budget, "0.3"), rat(factor)); err != nil {
+					rt.Fatal(err)
+				}
+				want.spent.Mul(want.spent, rat(factor))
+				want.budget = rat(budget)
+			},
+			"torn": func(rt *rapid.T) {
+				m.crash(killed)
+				log := m.names[faultDir+"/"+logName]
+				log.data = append(log.data, `{"v":1,"n":9,"prev":"00000000"`[:rapid.IntRange(1, 30).Draw(rt, "bytes")]...)
+				handles = []*Ledger{reopen(), reopen()}
+				// An append that records the fragment, so that the next one is a fragment of its own.
+				if err := handle(rt).Sealed("torn", int(handles[0].Head().Index)+1, digest); err != nil {
+					rt.Fatal(err)
+				}
+				charge := want.maximum
+				if left := remaining(); charge.Cmp(left) > 0 {
+					charge = left
+				}
+				want.spent.Add(want.spent, charge)
+			},
+			"crash": func(rt *rapid.T) {
+				m.crash(loss(rapid.IntRange(0, int(losses)-1).Draw(rt, "loss")))
+				handles = []*Ledger{reopen(), reopen()}
+			},
+			"": func(rt *rapid.T) {
+				l := handle(rt)
+				s, err := l.State()
+				if err != nil {
+					rt.Fatal(err)
+				}
+				if s.Spent.Rat().Cmp(want.spent) != 0 || s.Remaining.Rat().Cmp(remaining()) != 0 {
+					rt.Fatalf("spent %s, remaining %s; want %s, %s", s.Spent, s.Remaining, want.spent, remaining())
+				}
+				if s.Reservations != len(want.keys) || s.Answers != len(want.keys)-len(want.open) {
+					rt.Fatalf("%+v", s)
+				}
+				for i := range 4 {
+					a, ok, err := l.Find(key(i))
+					v, known := want.found[key(i)]
+					if err != nil || ok != known || string(a.Values) != v {
+						rt.Fatalf("key %d: %v %v %s, want %s", i, err, ok, a.Values, v)
+					}
+				}
+			},
+		})
+	})
+}

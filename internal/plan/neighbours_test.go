@@ -1,0 +1,116 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// The exact bounded sums of two neighbouring tables differ by at most the planned sensitivity, measure by measure, for
+// random questions over hostile rows, under both relations: the property that all noise rests on.
+func TestNeighboursStayWithinSensitivity(t *testing.T) {
+	for _, relation := range []string{"add-remove", "change-one"} {
+		t.Run(relation, func(t *testing.T) {
+			p, err := policy.Decode(enginetest.PolicyText(relation), ".")
+			if err != nil {
+				t.Fatal(err)
+			}
+			admitted, moved := 0, 0
+			rapid.Check(t, func(t *rapid.T) {
+				table := rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table")
+				sql := enginetest.Question(t, table)
+				q, err := plan.Build(p, plan.Request{SQL: sql})
+				if err != nil {
+					return
+				}
+				admitted++
+				before := enginetest.Rows(t, p.Table(table), 14)
+				after := neighbour(t, p.Table(table), before, relation == "change-one")
+				for i, d := range distance(&q.Bounded, before, after) {
+					if d.Cmp(q.Measures[i].Sensitivity) > 0 {
+						t.Fatalf("%s: measure %s moves by %s, planned %s\n%v\n%v", sql, q.Measures[i], d, q.Measures[i].Sensitivity, before, after)
+					}
+					if d.Sign() > 0 {
+						moved++
+					}
+				}
+			})
+			if admitted < 30 || moved < 10 {
+				t.Errorf("%d questions were admitted and %d measures moved: the test shows nothing", admitted, moved)
+			}
+		})
+	}
+}
+
+// neighbour removes all rows of one unit, or replaces them by those of another.
+func neighbour(t *rapid.T, table *policy.Table, rows []enginetest.Row, replace bool) []enginetest.Row {
+	if len(rows) == 0 {
+		return rows
+	}
+	victim := rapid.IntRange(0, len(rows)-1).Draw(t, "victim")
+	unit := table.Unit.Column
+	var out []enginetest.Row
+	for i, r := range rows {
+		gone := i == victim
+		if unit != "" {
+			who := rows[victim][unit]
+			gone = !who.Null && !r[unit].Null && r[unit].Int == who.Int
+		}
+		if !gone {
+			out = append(out, r)
+		}
+	}
+	if !replace || unit != "" && rows[victim][unit].Null {
+		return out
+	}
+	most := 1
+	if unit != "" {
+		most = 6 // more than the cap
+	}
+	for _, r := range enginetest.Rows(t, table, most) {
+		if unit != "" {
+			r[unit] = value.OfInt(1000) // somebody new
+		}
+		out = append(out, r)
+	}
+	if unit == "" && len(out) < len(rows) { // a replacement keeps the number of units
+		out = append(out, enginetest.Rows(t, table, 1)...)
+	}
+	return out
+}
+
+// distance is each measure's L1 distance between the two tables' vectors.
+func distance(b *plan.Bounded, before, after []enginetest.Row) []*big.Int {
+	differences := make([]map[string]*big.Int, len(b.Measures))
+	for i := range differences {
+		differences[i] = map[string]*big.Int{}
+	}
+	add := func(sign int64) func([]value.Value, []*big.Int) {
+		return func(keys []value.Value, sums []*big.Int) {
+			for i, s := range sums {
+				cell := fmt.Sprintf("%q", keys)
+				if differences[i][cell] == nil {
+					differences[i][cell] = new(big.Int)
+				}
+				differences[i][cell].Add(differences[i][cell], new(big.Int).Mul(s, big.NewInt(sign)))
+			}
+		}
+	}
+	enginetest.Sum(b, before, add(1))
+	enginetest.Sum(b, after, add(-1))
+	out := make([]*big.Int, len(b.Measures))
+	for i, cells := range differences {
+		out[i] = new(big.Int)
+		for _, d := range cells {
+			out[i].Add(out[i], new(big.Int).Abs(d))
+		}
+	}
+	return out
+}

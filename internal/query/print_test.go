@@ -1,0 +1,204 @@
+package query
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	pg "github.com/pganalyze/pg_query_go/v6"
+	"pgregory.net/rapid"
+)
+
+// looseLimits are for what String wrote: it may be longer than what was asked, never deeper.
+var looseLimits = limits{bytes: 1 << 20, tokens: 3 * 2048, depth: defaultLimits.depth}
+
+// sameTree compares trees but for positions.
+func sameTree(a, b *Select) string {
+	return cmp.Diff(a, b, cmpopts.IgnoreTypes(Pos{}), cmpopts.EquateEmpty())
+}
+
+func TestStringParsesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := genSelect(t)
+		sql := want.String()
+		got, err := parse(sql, looseLimits)
+		if err != nil {
+			t.Fatalf("%s\n%v", sql, err)
+		}
+		if diff := sameTree(want, got); diff != "" {
+			t.Fatalf("%s\n%s", sql, diff)
+		}
+		if again := got.String(); again != sql {
+			t.Fatalf("%s\nprints again as\n%s", sql, again)
+		}
+	})
+}
+
+// TestKeywords compares our list of words to quote with the grammar's own.
+func TestKeywords(t *testing.T) {
+	words := make([]string, 0, len(keywords)+len(pg.Token_name))
+	for w := range keywords {
+		words = append(words, w)
+	}
+	for _, name := range pg.Token_name { // ABORT_P, SELECT, …: more than the keywords, and all of them
+		words = append(words, wordOf(name))
+	}
+	slices.Sort(words)
+	for _, w := range slices.Compact(words) {
+		scan, err := pg.Scan(w)
+		if err != nil || len(scan.GetTokens()) != 1 {
+			continue
+		}
+		kind := scan.GetTokens()[0].GetKeywordKind()
+		taken := kind != pg.KeywordKind_NO_KEYWORD && kind != pg.KeywordKind_UNRESERVED_KEYWORD
+		if taken != keywords[w] {
+			t.Errorf("%s: quoted %v, the grammar says %v", w, keywords[w], kind)
+		}
+	}
+}
+
+var names = []string{"a", "age", "Visit Date", `q"uote`, "select", "date", "é", "count", "least", "text", "_x1", "1x", "real", "year"}
+
+func genName(t *rapid.T) string {
+	if rapid.IntRange(0, 4).Draw(t, "odd") == 0 {
+		return rapid.StringMatching(`[a-zA-Z"'\\ $é\x{202e};/*-]{1,12}`).Draw(t, "name")
+	}
+	return rapid.SampledFrom(names).Draw(t, "name")
+}
+
+func genSelect(t *rapid.T) *Select {
+	s := &Select{From: From{Table: genName(t), Alias: genAlias(t)}}
+	for range rapid.IntRange(1, 3).Draw(t, "items") {
+		s.Items = append(s.Items, Item{Expr: genExpr(t, 5), Alias: genAlias(t)})
+	}
+	s.Where, s.Having = genOptional(t, 5), genOptional(t, 4)
+	s.GroupBy = genExprs(t, 0, 2, 3)
+	for range rapid.IntRange(0, 2).Draw(t, "orders") {
+		o := Order{Expr: genExpr(t, 3), Desc: rapid.Bool().Draw(t, "desc")}
+		if rapid.Bool().Draw(t, "nulls") {
+			first := rapid.Bool().Draw(t, "first")
+			o.NullsFirst = &first
+		}
+		s.OrderBy = append(s.OrderBy, o)
+	}
+	s.Limit, s.Offset = genCount(t), genCount(t)
+	return s
+}
+
+func genAlias(t *rapid.T) string {
+	if rapid.Bool().Draw(t, "alias") {
+		return genName(t)
+	}
+	return ""
+}
+
+func genCount(t *rapid.T) *int64 {
+	if rapid.Bool().Draw(t, "count") {
+		n := rapid.Int64Min(0).Draw(t, "n")
+		return &n
+	}
+	return nil
+}
+
+func genOptional(t *rapid.T, depth int) Expr {
+	if rapid.Bool().Draw(t, "present") {
+		return genExpr(t, depth)
+	}
+	return nil
+}
+
+func genExprs(t *rapid.T, least, most, depth int) []Expr {
+	var out []Expr
+	for range rapid.IntRange(least, most).Draw(t, "number") {
+		out = append(out, genExpr(t, depth))
+	}
+	return out
+}
+
+func genExpr(t *rapid.T, depth int) Expr {
+	if depth == 0 {
+		return genLeaf(t)
+	}
+	not := rapid.Bool().Draw(t, "not")
+	sub := func() Expr { return genExpr(t, depth-1) }
+	switch rapid.IntRange(0, 12).Draw(t, "kind") {
+	case 0, 1:
+		return genLeaf(t)
+	case 2:
+		return &Unary{Op: Not, X: sub()}
+	case 3:
+		x := sub()
+		if l, ok := x.(*Literal); ok && (l.Kind == IntegerLiteral || l.Kind == DecimalLiteral) {
+			return x // Parse folds the minus into the number
+		}
+		return &Unary{Op: Negate, X: x}
+	case 4, 5, 6:
+		return &Binary{Op: BinaryOp(rapid.IntRange(int(Add), int(Or)).Draw(t, "op")), L: sub(), R: sub()}
+	case 7:
+		return &Between{X: sub(), Lo: sub(), Hi: sub(), Not: not}
+	case 8:
+		return &In{X: sub(), List: genExprs(t, 1, 3, depth-1), Not: not}
+	case 9:
+		return &Like{X: sub(), Pattern: sub(), Not: not}
+	case 10:
+		return &Is{X: sub(), What: IsWhat(rapid.IntRange(int(IsNull), int(IsUnknown)).Draw(t, "what")), Not: not}
+	case 11:
+		x, to := sub(), rapid.SampledFrom([]string{"integer", "real", "text", "boolean", "date"}).Draw(t, "type")
+		if l, ok := x.(*Literal); ok && l.Kind == StringLiteral && to == "date" {
+			to = "text" // Parse makes it a date
+		}
+		return &Cast{X: x, Type: to}
+	}
+	if not {
+		c := &Case{Operand: genOptional(t, depth-1), Else: genOptional(t, depth-1)}
+		for range rapid.IntRange(1, 2).Draw(t, "whens") {
+			c.Whens = append(c.Whens, When{Cond: sub(), Result: sub()})
+		}
+		return c
+	}
+	return genCall(t, depth)
+}
+
+func genCall(t *rapid.T, depth int) Expr {
+	switch name := rapid.SampledFrom([]string{"count", "sum", "Odd", "extract", "left", "coalesce", "least", "greatest", "nullif"}).Draw(t, "function"); name {
+	case "nullif":
+		return &Call{Name: name, Args: genExprs(t, 2, 2, depth-1)}
+	case "coalesce", "least", "greatest":
+		return &Call{Name: name, Args: genExprs(t, 1, 3, depth-1)}
+	case "count":
+		if rapid.Bool().Draw(t, "star") {
+			return &Call{Name: name, Star: true}
+		}
+		return &Call{Name: name, Args: genExprs(t, 1, 1, depth-1), Distinct: true}
+	default:
+		return &Call{Name: name, Args: genExprs(t, 0, 3, depth-1)}
+	}
+}
+
+func genLeaf(t *rapid.T) Expr {
+	switch rapid.IntRange(0, 7).Draw(t, "leaf") {
+	case 0:
+		return &Literal{Kind: IntegerLiteral, Text: strconv.FormatInt(rapid.Int64().Draw(t, "int"), 10)}
+	case 1:
+		return &Literal{Kind: DecimalLiteral, Text: rapid.StringMatching(`-?([0-9]{1,25}\.[0-9]{0,5}|\.[0-9]{1,30}|[1-9]{1,5})e-?[0-9]{1,3}|-?[0-9]{1,25}\.[0-9]{0,5}`).Draw(t, "decimal")}
+	case 2:
+		return &Literal{Kind: StringLiteral, Text: rapid.StringMatching(`[a-zA-Z0-9'"\\%_\n é\x{202e}$-]{0,12}`).Draw(t, "text")}
+	case 3:
+		return &Literal{Kind: BooleanLiteral, Bool: rapid.Bool().Draw(t, "bool")}
+	case 4:
+		return &Literal{Kind: NullLiteral}
+	case 5:
+		return &Literal{Kind: DateLiteral, Text: rapid.SampledFrom([]string{"2020-01-31", "0001-01-01", "1969-12-31"}).Draw(t, "date")}
+	case 6:
+		return &Column{Table: genName(t), Name: genName(t)}
+	}
+	return &Column{Name: genName(t)}
+}
+
+// wordOf is the keyword that a token is named after.
+func wordOf(token string) string {
+	return strings.ToLower(strings.TrimSuffix(token, "_P"))
+}
