@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie": {},
 	"internal/cli": {
-		"curator", "examples/randhie",
+		"curator", "examples/randhie", "internal/ledger",
 	},
 	"cmd/dither": {"internal/cli"},
 	// test support: imported by tests only

@@ -72,7 +72,11 @@ func OpenWith(home string, options Options) (*Curator, error) {
 	}
 	p, err := policy.Load(filepath.Join(home, policy.FileName))
 	if err != nil {
-		return nil, homeError(err)
+		e := homeError(err)
+		if errors.Is(err, os.ErrNotExist) {
+			e.Hint = "`dither init DIR` makes a home; -C DIR or DITHER_HOME says where one is"
+		}
+		return nil, e
 	}
 	l, err := ledger.Open(home, time.Now)
 	if err != nil {
@@ -97,13 +101,7 @@ func (c *Curator) Close() error { return errors.Join(c.engine.Close(), c.ledger.
 func (c *Curator) Home() string { return c.home }
 
 func homeError(err error) *Error {
-	e := &Error{Code: CodeHome, Message: err.Error(), cause: err}
-	var path *os.PathError
-	if errors.As(err, &path) && errors.Is(err, os.ErrNotExist) {
-		e.Message = fmt.Sprintf("there is no %s", path.Path)
-		e.Hint = "`dither init DIR` makes a home; -C DIR or DITHER_HOME says where one is"
-	}
-	return e
+	return &Error{Code: CodeHome, Message: err.Error(), cause: err}
 }
 
 // newID is 128 random bits in hexadecimal.

@@ -65,18 +65,19 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
 }
 
-// adoptHarmless adopts the policy file where it is the first, or changes nothing that the budget rests on.
+// adoptHarmless adopts the policy file where it is the first, while nothing has been spent, or where it changes nothing
+// that the budget rests on.
 func (c *Curator) adoptHarmless() error {
 	s, err := c.ledger.State()
 	if err != nil {
 		return err
 	}
 	one := big.NewRat(1, 1)
-	if !s.Adopted {
-		return c.ledger.Adopt(terms(c.policy), one)
-	}
-	if s.Terms.Digest == c.policy.Digest() {
+	if s.Adopted && s.Terms.Digest == c.policy.Digest() {
 		return nil
+	}
+	if !s.Adopted || s.Reservations == 0 && s.Torn == 0 {
+		return c.ledger.Adopt(terms(c.policy), one)
 	}
 	changes, factor, err := c.change(s)
 	if err != nil || len(changes) > 0 || factor.Cmp(one) != 0 {

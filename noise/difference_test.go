@@ -63,7 +63,7 @@ func integral(a, c, y float64) float64 {
 		return density * (upper(y+z) + upper(y-z))
 	}
 	simpson := func(from, to float64) float64 {
-		const n = 6000
+		const n = 20_000
 		h := (to - from) / n
 		sum := integrand(from) + integrand(to)
 		for i := 1; i < n; i++ {

@@ -207,7 +207,7 @@ func TestKill(t *testing.T) {
 		must(t, l.Close())
 		r, left := newReport(), make(chan death, perLedger)
 		for i := range perLedger {
-			left <- death{after: time.Duration(1 + rand.Int64N(int64(50*time.Millisecond))), opened: i%2 == 0}
+			left <- death{after: time.Duration(1 + rand.Int64N(int64(60*time.Millisecond))), opened: i%2 == 0}
 		}
 		close(left)
 		var wg sync.WaitGroup

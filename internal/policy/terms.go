@@ -42,16 +42,16 @@ func (p *Policy) Terms() Terms {
 // After returns what the ledger is to record when a policy of terms t takes over from old: t, and the tables that old had
 // and t lacks. Their charges stay, so their units do: a table that comes back later is compared with what it was.
 func (t Terms) After(old Terms) Terms {
-	t.Units, t.Sources = maps.Clone(t.Units), maps.Clone(t.Sources)
-	removed := slices.Clone(t.Removed)
+	units, sources, removed := maps.Clone(t.Units), map[string]string{}, slices.Clone(t.Removed)
+	maps.Copy(sources, t.Sources)
 	for name, unit := range old.Units {
 		if _, kept := t.Units[name]; !kept {
-			t.Units[name], t.Sources[name] = unit, old.Sources[name]
+			units[name], sources[name] = unit, old.Sources[name]
 			removed = append(removed, name)
 		}
 	}
 	slices.Sort(removed)
-	t.Removed = removed
+	t.Units, t.Sources, t.Removed = units, sources, removed
 	return t
 }
 

@@ -20,7 +20,7 @@ func draws() int {
 	if os.Getenv("DITHER_LONG") != "" {
 		return 5_000_000
 	}
-	return 200_000
+	return 150_000
 }
 
 func ratio(num, den int64) *big.Rat { return big.NewRat(num, den) }
@@ -93,7 +93,7 @@ func TestDiscreteLaplaceBorder(t *testing.T) {
 	for name, scale := range scales {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			follows(t, scale, draws()/5)
+			follows(t, scale, draws()/10)
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestBernoulliExp(t *testing.T) {
 	source := entropy.System()
 	large := shifted(1, 130, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 131), big.NewInt(1)))
 	for _, x := range []*big.Rat{ratio(0, 1), ratio(1, 1000), ratio(1, 2), ratio(999, 1000), ratio(1, 1), ratio(4, 3), ratio(3, 1), ratio(15, 2), large} {
-		of := stattest.Binomial{Trials: 100_000}
+		of := stattest.Binomial{Trials: 40_000}
 		f, _ := x.Float64()
 		of.Probability = math.Exp(-f)
 		hits := 0

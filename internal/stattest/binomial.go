@@ -11,7 +11,7 @@ type Binomial struct {
 	Probability float64 // of a success, in [0, 1]
 }
 
-// AtMost is P(X ≤ k): the sum of the probabilities themselves, with no approximation, to about 10 digits.
+// AtMost is P(X ≤ k): the sum of the probabilities themselves, with no approximation of them, to about 10 digits.
 func (b Binomial) AtMost(k int) float64 {
 	switch {
 	case k < 0:
@@ -21,7 +21,7 @@ func (b Binomial) AtMost(k int) float64 {
 	case float64(k) > float64(b.Trials)*b.Probability: // sum the shorter tail, and add small to large
 		return 1 - b.AtLeast(k+1)
 	}
-	return b.sum(0, k, 1)
+	return b.sum(k, -1, -1)
 }
 
 // AtLeast is P(X ≥ k).
@@ -34,14 +34,19 @@ func (b Binomial) AtLeast(k int) float64 {
 	case float64(k) < float64(b.Trials)*b.Probability:
 		return 1 - b.AtMost(k-1)
 	}
-	return b.sum(b.Trials, k, -1)
+	return b.sum(k, b.Trials+1, 1)
 }
 
-// sum adds the masses from the far end of a tail to its near end.
-func (b Binomial) sum(far, near, step int) float64 {
+// sum adds the masses of a tail outwards from the mode, until what is left cannot matter: masses fall all the way, so that
+// the rest is at most as many times the last as there are trials.
+func (b Binomial) sum(from, to, step int) float64 {
 	total := 0.0
-	for k := far; k != near+step; k += step {
-		total += b.mass(k)
+	for k := from; k != to; k += step {
+		m := b.mass(k)
+		total += m
+		if m*float64(b.Trials) < total*1e-14 {
+			break
+		}
 	}
 	return min(1, total)
 }

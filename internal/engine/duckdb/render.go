@@ -9,15 +9,16 @@ import (
 	"dither/internal/plan"
 )
 
-// render writes the one statement that answers b over the sealed file: its keys k0, k1, … and then each measure's sum.
+// render writes the one statement that answers b over a scan of the sealed file: its keys k0, k1, … and then each measure's
+// sum.
 //
 // The stages, from the inside out: clean the columns; keep the rows of WHERE and evaluate keys and gridded values; where
 // rows have units, keep each unit's rows and cells within the caps; add up.
-func render(b *plan.Bounded, file string) string {
+func render(b *plan.Bounded, scan string) string {
 	if b.Unit == nil {
-		return sumUp(b, "SELECT "+strings.Join(append(keyNames(b), contributions(b)...), ", ")+" FROM ("+evaluated(b, file)+")")
+		return sumUp(b, "SELECT "+strings.Join(append(keyNames(b), contributions(b)...), ", ")+" FROM ("+evaluated(b, scan)+")")
 	}
-	return sumUp(b, cappedCells(b, file))
+	return sumUp(b, cappedCells(b, scan))
 }
 
 // sumUp adds the contributions m0, m1, … of rows or of units per cell.
@@ -48,13 +49,13 @@ func groupBy(names []string) string {
 }
 
 // evaluated gives the kept rows: the unit u, the keys, and the gridded values v0, v1, … (NULL where a measure has none).
-func evaluated(b *plan.Bounded, file string) string {
+func evaluated(b *plan.Bounded, scan string) string {
 	var cleaned, row []string
 	for i, c := range b.Columns {
 		cleaned = append(cleaned, clean(c)+" AS "+column(i))
-		if b.Unit != nil && c.Name == b.Unit.Name {
-			row = append(row, column(i)+" AS u")
-		}
+	}
+	if b.Unit != nil { // as it is sealed: cleaning must not make one unit of two
+		cleaned, row = append(cleaned, identifier(b.Unit.Name)+" AS u"), append(row, "u")
 	}
 	if len(cleaned) == 0 {
 		cleaned = []string{"1"}
@@ -66,7 +67,7 @@ func evaluated(b *plan.Bounded, file string) string {
 		row = append(row, fmt.Sprintf("%s AS v%d", gridded(m), i))
 	}
 	sql := "SELECT " + strings.Join(row, ", ") + " FROM (SELECT " + strings.Join(cleaned, ", ") +
-		" FROM read_parquet(" + text(file) + "))"
+		" FROM " + scan + ")"
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
@@ -125,7 +126,7 @@ func contributions(b *plan.Bounded) []string {
 // cappedCells gives one row for each unit and cell that it keeps. Which rows and cells a unit keeps depends on that
 // unit's own rows alone: they are ordered by a digest of what the question sees of them, and rows that it cannot tell
 // apart contribute the same.
-func cappedCells(b *plan.Bounded, file string) string {
+func cappedCells(b *plan.Bounded, scan string) string {
 	keys := keyNames(b)
 	var values, sums []string
 	for i, m := range b.Measures {
@@ -137,7 +138,7 @@ func cappedCells(b *plan.Bounded, file string) string {
 		sums = append(sums, fmt.Sprintf("%s(m%d) AS m%d", sum, i, i))
 	}
 	seen := append(append([]string{"u"}, keys...), values...)
-	rows := capped(evaluated(b, file), seen, b.Caps.Rows)
+	rows := capped(evaluated(b, scan), seen, b.Caps.Rows)
 	contributed := "SELECT " + strings.Join(append(append([]string{"u"}, keys...), contributions(b)...), ", ") + " FROM (" + rows + ")"
 	cell := append([]string{"u"}, keys...)
 	cells := "SELECT " + strings.Join(append(cell, sums...), ", ") + " FROM (" + contributed + ")" +

@@ -92,6 +92,10 @@ func (e *Engine) open() (*sql.DB, error) {
 
 // Aggregate runs b over a sealed file.
 func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, file string) ([][]mechanism.Exact, error) {
+	scan, err := sealScan(file)
+	if err != nil {
+		return nil, err
+	}
 	db, err := e.open()
 	if err != nil {
 		return nil, err
@@ -102,7 +106,7 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, file string) ([
 	}
 	defer func() { _ = conn.Close() }()
 	cells := engine.NewCells(b)
-	err = conn.Raw(func(c any) error { return query(ctx, c, render(b, file), collect(b, cells.Add)) })
+	err = conn.Raw(func(c any) error { return query(ctx, c, render(b, scan), collect(b, cells.Add)) })
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,79 @@
+package query
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/refusals.txt with what Parse says")
+
+// TestRefusals runs testdata/refusals.txt: blocks of a statement, the error it meets, and the hint if there is one.
+func TestRefusals(t *testing.T) {
+	const file = "testdata/refusals.txt"
+	script, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for block := range strings.SplitSeq(strings.TrimSpace(string(script)), "\n\n") {
+		var sql []string
+		for line := range strings.SplitSeq(block, "\n") {
+			if !strings.HasPrefix(line, "! ") && !strings.HasPrefix(line, "> ") {
+				sql = append(sql, line)
+			}
+		}
+		got := describe(strings.Join(sql, "\n"))
+		if got != block {
+			t.Errorf("got:\n%s\nwant:\n%s", got, block)
+		}
+		out = append(out, got)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(strings.Join(out, "\n\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func describe(sql string) string {
+	s, err := Parse(sql)
+	var e *Error
+	switch {
+	case err == nil:
+		return sql + "\n! is accepted as " + s.String()
+	case !errors.As(err, &e):
+		return sql + "\n! " + err.Error() + " (not an *Error)"
+	case e.Hint == "":
+		return sql + "\n! " + e.Error()
+	}
+	return sql + "\n! " + e.Error() + "\n> " + e.Hint
+}
+
+func TestLimits(t *testing.T) {
+	for name, c := range map[string]struct{ sql, want string }{
+		"bytes":       {"SELECT '" + strings.Repeat("x", 16<<10) + "' FROM t", "1:1: the question has 16400 bytes, more than 16384"},
+		"tokens":      {"SELECT 1" + strings.Repeat("\n,1", 1023) + " FROM t", "1023:3: the question has 2050 words and signs, more than 2048"},
+		"NUL":         {"SELECT a\n\x00", "2:1: the question contains a NUL character"},
+		"UTF-8":       {"SELECT é\xff FROM t", "1:9: the question is not valid UTF-8"},
+		"replacement": {"SELECT '\uFFFD'", "1:1: the question has no table"}, // a valid character
+		"name":        {`SELECT "` + strings.Repeat(`""`, 64) + `" FROM t`, "1:8: a name of 64 bytes is longer than 63"},
+		"quoted end":  {"SELECT 1 FROM t WHERE '" + strings.Repeat("é", 500), "1:23: unterminated quoted string at or near"},
+	} {
+		_, err := Parse(c.sql)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || len(err.Error()) > 400 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, sql := range []string{
+		"SELECT a" + strings.Repeat(", a", 1022) + " FROM t", // 2,048 tokens
+		"SELECT '" + strings.Repeat("x", 16<<10-16) + "' FROM t",
+		`SELECT "` + strings.Repeat(`""`, 63) + `" FROM t`,
+	} {
+		if _, err := Parse(sql); err != nil {
+			t.Error(err)
+		}
+	}
+}
