@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"dither/internal/engine"
@@ -50,6 +51,9 @@ const defaultTimeout = 10 * time.Minute
 // Init makes a folder a home: it creates the folder if need be, and the ledger. It refuses where there is a ledger
 // already. The policy file is the owner's to write.
 func Init(home string) error {
+	if _, err := absolute(home); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return homeError(err)
 	}
@@ -66,9 +70,9 @@ func Open(home string) (*Curator, error) { return OpenWith(home, Options{}) }
 
 // OpenWith is Open with options.
 func OpenWith(home string, options Options) (*Curator, error) {
-	home, err := filepath.Abs(home)
+	home, err := absolute(home)
 	if err != nil {
-		return nil, homeError(err)
+		return nil, err
 	}
 	p, err := policy.Load(filepath.Join(home, policy.FileName))
 	if err != nil {
@@ -99,6 +103,19 @@ func (c *Curator) Close() error { return errors.Join(c.engine.Close(), c.ledger.
 
 // Home is the home's absolute path.
 func (c *Curator) Home() string { return c.home }
+
+// absolute is a home's full path. One with a file pattern's characters is refused: the shut engine matches no patterns, and
+// takes no path that could be one.
+func absolute(home string) (string, error) {
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return "", homeError(err)
+	}
+	if strings.ContainsAny(home, "*?[") {
+		return "", &Error{Code: CodeHome, Message: "the home's path " + home + ` contains one of "*?["`, Hint: "use another folder"}
+	}
+	return home, nil
+}
 
 func homeError(err error) *Error {
 	return &Error{Code: CodeHome, Message: err.Error(), cause: err}

@@ -337,6 +337,9 @@ func TestBadHomes(t *testing.T) {
 			}
 		})
 	}
+	if err := Init(filepath.Join(t.TempDir(), "a*b")); codeOf(err) != CodeHome {
+		t.Errorf("a home whose path is a pattern: %v", err)
+	}
 	if err := Init(newHome(t)); err == nil {
 		t.Error("a second ledger was made in one home")
 	}

@@ -215,9 +215,9 @@ func TestLockedDown(t *testing.T) {
 	}
 }
 
-// A home may have any path: none of its characters makes a pattern, a partition or the end of a constant.
+// A home's path makes no partition and ends no constant. (Homes with a pattern's characters are refused by the curator.)
 func TestAwkwardPaths(t *testing.T) {
-	for _, name := range []string{"with space", "it's", "*", "a?c", "[ab]", "x=1", "日本", "semi;colon", `quo"te`} {
+	for _, name := range []string{"with space", "it's", "x=1", "日本", "semi;colon", `quo"te`} {
 		dir := filepath.Join(t.TempDir(), name)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
