@@ -40,6 +40,9 @@ func TestLaplaceDifferenceTailBounds(t *testing.T) {
 		if noise.LaplaceDifferenceTail(c, a, y) != got {
 			t.Fatal("not symmetric")
 		}
+		if one := wide().SetInt64(1); want.Cmp(one) > 0 { // by the reference's own cancellation, in its last digits
+			want = one
+		}
 		if got > 1 || wide().SetFloat64(got).Cmp(want) < 0 {
 			t.Fatalf("P(|A − C| > %g) at %g, %g: %g is below %s", y, a, c, got, want.Text('g', 20))
 		}

@@ -116,8 +116,7 @@ func (d DiscreteLaplace) exponent(k *big.Int) *big.Rat {
 	return r.Quo(r, d.scale)
 }
 
-// power bounds p from below and above.
-func (d DiscreteLaplace) power() (down, up float64) {
-	rate := new(big.Rat).Inv(d.scale)
-	return exact.ExpDown(-exact.FloatUp(rate)), exact.ExpUp(-exact.FloatDown(rate))
+// powerDown bounds p from below.
+func (d DiscreteLaplace) powerDown() float64 {
+	return exact.ExpDown(-exact.FloatUp(new(big.Rat).Inv(d.scale)))
 }

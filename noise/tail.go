@@ -14,13 +14,13 @@ func (d DiscreteLaplace) Tail(k *big.Int) float64 {
 	}
 	// P(|X| ≥ k + 1) = 2p^(k+1)/(1 + p)
 	decay := exact.ExpUp(-exact.FloatDown(d.exponent(new(big.Int).Add(k, big.NewInt(1)))))
-	down, _ := d.power()
+	down := d.powerDown()
 	return min(1, exact.DivUp(2*decay, exact.AddDown(1, down)))
 }
 
 // Quantile is the two-sided quantile: the least k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified: where the
-// float bounds leave doubt, and only there, k is larger than the least, by at most 1 + 1e-12·scale. Where alpha is not above
-// 0, or NaN, no integer will do, and the result is nil.
+// float bounds leave doubt k may be larger than the least, but P(|X| > k − 1) is always above alpha·(1 − 2e-12). Where alpha
+// is not above 0, or NaN, no integer will do, and the result is nil.
 func (d DiscreteLaplace) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):
@@ -29,7 +29,7 @@ func (d DiscreteLaplace) Quantile(alpha float64) *big.Int {
 		return new(big.Int)
 	}
 	// P(|X| > k) = 2p^(k+1)/(1 + p) ≤ α if and only if k + 1 ≥ scale·(ln(2/(1 + p)) − ln α).
-	down, _ := d.power()
+	down := d.powerDown()
 	log := exact.SubUp(exact.LogUp(exact.DivUp(2, exact.AddDown(1, down))), exact.LogDown(alpha))
 	bound := new(big.Rat).SetFloat64(log) // finite: at most ln 2 + 745
 	k := exact.CeilRat(bound.Mul(bound, d.scale))

@@ -11,9 +11,9 @@ import (
 type Neighbours int
 
 const (
-	// AddRemove: one has all the rows of one unit (a person, or a row) that the other lacks ("unbounded").
+	// AddRemove says that one has all the rows of one unit (a person, or a row) that the other lacks ("unbounded").
 	AddRemove Neighbours = iota + 1
-	// ChangeOne: the rows of one unit are replaced by those of another; the number of units is the same ("bounded").
+	// ChangeOne says that the rows of one unit are replaced by those of another; the number of units is the same ("bounded").
 	ChangeOne
 )
 

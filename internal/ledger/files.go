@@ -44,7 +44,7 @@ type system struct{}
 type systemFile struct{ *os.File }
 
 func (system) Open(name string, flag int, perm fs.FileMode) (file, error) {
-	f, err := os.OpenFile(name, flag, perm) //nolint:gosec // the owner's own directory
+	f, err := os.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (system) Exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-func (system) Rename(from, to string) error { return os.Rename(from, to) }
+func (system) Rename(from, to string) error { return os.Rename(from, to) } //nolint:gosec // in the owner's own directory
 
 func (system) Remove(name string) error { return os.Remove(name) }
 
@@ -77,7 +77,7 @@ func (system) SyncDir(dir string) error {
 }
 
 func (system) Same(name string, f file) (bool, error) {
-	there, err := os.Stat(name)
+	there, err := os.Stat(name) //nolint:gosec // the same
 	if os.IsNotExist(err) {
 		return false, nil
 	}

@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,21 +12,28 @@ import (
 )
 
 // FuzzOpen reads any bytes as a log: it ends in an error or in a state that adds up, and writes nothing. The head file
-// is the genesis', so that all that follows it counts as not yet confirmed, where a reader has to trust least.
+// is the genesis', so that all that follows it counts as not yet confirmed, where a reader has to trust least. With mend
+// the lines are first made a whole chain, as one who can recompute hashes would.
 func FuzzOpen(f *testing.F) {
 	whole, err := os.ReadFile(filepath.Join("testdata", "v1.log"))
 	if err != nil {
 		f.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(whole), "\n")
-	for i := range lines {
-		f.Add([]byte(strings.Join(lines[:i], "")))
+	for _, mend := range []bool{false, true} {
+		for i := range lines {
+			f.Add([]byte(strings.Join(lines[:i], "")), mend)
+		}
+		f.Add([]byte(strings.Join(lines, "")+lines[1]+lines[3]+lines[3]+lines[4]), mend)
+		f.Add(whole[:len(whole)-1], mend)
+		f.Add(whole[:len(whole)-30], mend)
+		f.Add([]byte(lines[0]+`{"v":2}`+"\n"), mend)
+		f.Add([]byte(lines[0]+"\n\n\x00{"), mend)
 	}
-	f.Add(whole[:len(whole)-1])
-	f.Add(whole[:len(whole)-30])
-	f.Add([]byte(lines[0] + `{"v":2}` + "\n"))
-	f.Add([]byte(lines[0] + "\n\n\x00{"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(t *testing.T, data []byte, mend bool) {
+		if mend {
+			data = mended(data)
+		}
 		m := newMemFS(t)
 		put := func(name string, data []byte) {
 			m.names[filepath.Join(faultDir, name)] = &inode{data: data}
@@ -58,6 +68,29 @@ func FuzzOpen(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// mended gives every line that is a frame the index and the previous hash that it should have.
+func mended(data []byte) []byte {
+	var out []byte
+	var prev Hash
+	index := uint64(0)
+	for line := range bytes.Lines(data) {
+		var f frame
+		if json.Unmarshal(line, &f) != nil {
+			out = append(out, line...)
+			continue
+		}
+		f.N, f.Prev = index, prev
+		whole, err := marshal(f)
+		if err != nil {
+			out = append(out, line...)
+			continue
+		}
+		index, prev = index+1, sha256.Sum256(whole)
+		out = append(append(out, whole...), '\n')
+	}
+	return out
 }
 
 // FuzzHead: what is read as a head is written again as it was.

@@ -22,7 +22,7 @@ func funlock(f *os.File) error { return flockRetry(f, syscall.LOCK_UN) }
 
 func flockRetry(f *os.File, how int) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), how) //nolint:gosec // a descriptor fits an int
+		err := syscall.Flock(int(f.Fd()), how)
 		if !errors.Is(err, syscall.EINTR) {
 			return os.NewSyscallError("flock", err)
 		}

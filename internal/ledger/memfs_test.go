@@ -90,11 +90,10 @@ func (m *memFS) crash(kind loss) {
 			tail = 0
 		}
 		kept := slices.Clone(node.synced)
-		switch kind {
-		case lostHalf:
+		if kind == lostHalf {
 			kept = append(kept, node.data[len(kept):len(kept)+tail/2]...)
-		case zeroed:
-			kept = append(kept, make([]byte, tail)...)
+		} else {
+			kept = append(kept, make([]byte, tail)...) // none if lostAll
 		}
 		node.data, node.synced = kept, slices.Clone(kept)
 	}

@@ -18,8 +18,8 @@ const (
 	maxHex      = 128
 )
 
-func invalid(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrInvalid, fmt.Sprintf(format, args...))
+func invalid(what string) error {
+	return fmt.Errorf("%w: %s", ErrInvalid, what)
 }
 
 func (g Genesis) validate() error {

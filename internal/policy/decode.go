@@ -45,11 +45,11 @@ func read(file string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, errors.New("not a regular file")
 	}
-	f, err := os.Open(file) //nolint:gosec // the owner names the file
+	f, err := os.Open(file)
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer func() { _ = f.Close() }()
 	return io.ReadAll(io.LimitReader(f, MaxBytes+1))
 }
 

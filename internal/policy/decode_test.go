@@ -174,6 +174,15 @@ func TestDelimiters(t *testing.T) {
 	}
 }
 
+// The reference's example is one that works.
+func TestTheReferencesExample(t *testing.T) {
+	_, text, _ := strings.Cut(string(mustRead(t, "../../docs/policy.md")), "```yaml\n")
+	text, _, found := strings.Cut(text, "```")
+	if p, err := policy.Decode([]byte(text), ""); err != nil || !found || len(p.Tables) != 2 {
+		t.Error(err)
+	}
+}
+
 // A byte order mark and Windows line ends are an editor's doing, not a mistake.
 func TestEditors(t *testing.T) {
 	want, err := policy.Decode([]byte(minimal), "")

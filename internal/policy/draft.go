@@ -83,9 +83,9 @@ tables:
 
 const draftUnit = `    # The unit is what is protected: all rows of one value of this column, together.
     unit: %s
-    rows_per_unit: 1   # ? the most rows of one unit that count in an answer; its others are left out. A larger number
-                       #   leaves out fewer, and takes more noise. Choose it from public knowledge
-    # max_groups: 1    # ? the most groups of one answer that a unit may be in; at most rows_per_unit, which is the default
+    rows_per_unit: 1   # ? the most rows that one unit may have, from public knowledge. Sealing refuses a file with
+                       #   more, and a larger number takes more noise
+    # max_groups: 1    # ? the most groups of one answer that a unit may be in; rows_per_unit if not declared
 `
 
 const draftRow = `    # The unit is what is protected. Here each row is one: right where every person has one row. If a person has several,
@@ -95,10 +95,11 @@ const draftRow = `    # The unit is what is protected. Here each row is one: rig
 `
 
 const draftColumns = `    # expected_rows: ?   # about how many rows, if that is public: explain can then say how accurate averages will be
-    # A column without bounds or values may be compared, not computed with or grouped by. Declare, from public knowledge:
+    # A column without bounds or values may be compared, not computed with or grouped by. From public knowledge, declare
     #   bounds: [0, 115]          the smallest and largest value that make sense; what lies beyond counts as the bound
     #   values: [north, south]    a complete list: these are the groups, and any other value counts as none
-    #   nullable: true            cells may be empty;  invalid: null   cells that are no such number, date, … become empty
+    #   nullable: true            cells may be empty
+    #   invalid: null             cells that are no such number, date, … become empty; otherwise sealing refuses them
     columns:
 `
 

@@ -55,7 +55,9 @@ func terms(t *testing.T, tables ...string) policy.Terms {
 func TestReread(t *testing.T) {
 	changeOne := func(t policy.Terms) policy.Terms { t.Neighbours = privacy.ChangeOne; return t }
 	from := func(t policy.Terms, table, source string) policy.Terms { t.Sources[table] = source; return t }
-	know := func(table string, rows int64) policy.Check { return policy.Check{Table: table, Column: "id", Rows: rows} }
+	know := func(table string, rows int64) policy.Check {
+		return policy.Check{Table: table, Column: "id", Rows: rows}
+	}
 	base := terms(t, "a row", "b row", "c id integer≤5", "d public")
 	renamed := terms(t, "a row")
 	renamed.Population, renamed.Budget, renamed.Maximum = "q", epsilon(t, "4"), epsilon(t, "0.5")

@@ -62,7 +62,7 @@ func (r *reader) table(f field, dir string) *Table {
 	} else {
 		t.Unit = r.unit(keys, f, t)
 	}
-	t.ExpectedRows, _ = keys["expected_rows"].whole(1, MaxExpectedRows)
+	t.ExpectedRows, _ = keys["expected_rows"].count(MaxExpectedRows)
 	return t
 }
 
@@ -78,7 +78,7 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 				keys[k].failKey("for rows that belong to persons, name their column as the unit", "a row is its own unit: it has one row")
 			}
 		}
-		u.PersonRows, _ = keys["person_rows"].whole(1, MaxRowsPerUnit)
+		u.PersonRows, _ = keys["person_rows"].count(MaxRowsPerUnit)
 		u.RowsPerUnit, u.MaxGroups = 1, 1
 		return u
 	}
@@ -88,10 +88,10 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 	}
 	r.unitColumn(keys, u.Column, t)
 	keys["rows_per_unit"].need(table, "the most rows of one "+clip(s)+" that may count in an answer")
-	u.RowsPerUnit, ok = keys["rows_per_unit"].whole(1, MaxRowsPerUnit)
+	u.RowsPerUnit, ok = keys["rows_per_unit"].count(MaxRowsPerUnit)
 	u.MaxGroups = u.RowsPerUnit
 	if ok && keys["max_groups"].present() {
-		u.MaxGroups, _ = keys["max_groups"].whole(1, u.RowsPerUnit)
+		u.MaxGroups, _ = keys["max_groups"].count(u.RowsPerUnit)
 	}
 	return u
 }
@@ -136,7 +136,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			continue
 		}
 		s.Format = Format(name)
-		s.Path, s.File = keys[name].path0(dir)
+		s.Path, s.File = keys[name].file(dir)
 	}
 	if s.Format == "" {
 		f.failKey("", "a source is one of csv, parquet, duckdb")
@@ -164,8 +164,8 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	return s
 }
 
-// path0 reads a path as written, and resolved against the policy's folder.
-func (f field) path0(dir string) (path, file string) {
+// file reads a path as written, and resolved against the policy's folder.
+func (f field) file(dir string) (path, resolved string) {
 	path, ok := f.text()
 	switch {
 	case !ok:

@@ -125,11 +125,9 @@ func (l *lowering) order(n *pg.Node, start Pos) (Order, error) {
 	default:
 		return Order{}, &Error{Pos: at, Message: "ORDER BY … USING is not supported", Hint: "write ASC or DESC"}
 	}
-	switch s.GetSortbyNulls() {
-	case pg.SortByNulls_SORTBY_NULLS_FIRST, pg.SortByNulls_SORTBY_NULLS_LAST:
-		first := s.GetSortbyNulls() == pg.SortByNulls_SORTBY_NULLS_FIRST
+	first := s.GetSortbyNulls() == pg.SortByNulls_SORTBY_NULLS_FIRST
+	if first || s.GetSortbyNulls() == pg.SortByNulls_SORTBY_NULLS_LAST {
 		out.NullsFirst = &first
-	case pg.SortByNulls_SORTBY_NULLS_DEFAULT, pg.SortByNulls_SORT_BY_NULLS_UNDEFINED:
 	}
 	return out, nil
 }
@@ -141,14 +139,15 @@ func (l *lowering) count(clause string, n *pg.Node, start Pos) (*int64, error) {
 		return nil, err
 	}
 	if x, ok := e.(*Literal); ok {
-		switch x.Kind {
-		case NullLiteral:
+		if x.Kind == NullLiteral {
 			return nil, nil
-		case IntegerLiteral:
-			if v, err := strconv.ParseInt(x.Text, 10, 64); err == nil && v >= 0 {
-				return &v, nil
-			}
+		}
+		if v, err := strconv.ParseInt(x.Text, 10, 64); x.Kind == IntegerLiteral && err == nil && v >= 0 {
+			return &v, nil
 		}
 	}
-	return nil, &Error{Pos: e.Pos(), Message: clause + " takes a whole number from 0 on", Hint: "write a constant, such as " + clause + " 10"}
+	return nil, &Error{
+		Pos: e.Pos(), Message: clause + " takes a whole number from 0 on",
+		Hint: "write a constant, such as " + clause + " 10",
+	}
 }

@@ -62,18 +62,14 @@ func (l *lowering) negate(n *pg.Node, at Pos, depth int) (Expr, error) {
 		return nil, err
 	}
 	x, ok := e.(*Literal)
-	if !ok {
+	if !ok || x.Kind != IntegerLiteral && x.Kind != DecimalLiteral {
 		return &Unary{At: at, Op: Negate, X: e}, nil
 	}
 	flipped, negative := strings.CutPrefix(x.Text, "-")
 	if !negative {
 		flipped = "-" + x.Text
 	}
-	switch x.Kind {
-	case IntegerLiteral, DecimalLiteral:
-		return number(flipped, at)
-	}
-	return &Unary{At: at, Op: Negate, X: e}, nil
+	return number(flipped, at)
 }
 
 // types maps PostgreSQL's names, as its grammar gives them, to ours.

@@ -1,6 +1,8 @@
 package query
 
 import (
+	"fmt"
+
 	pg "github.com/pganalyze/pg_query_go/v6"
 )
 
@@ -51,9 +53,10 @@ func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
 }
 
 func (l *lowering) tooDeep(at Pos) error {
-	e := &Error{Pos: at, Hint: "nest less; for a long chain of ORs of one column write IN (…)"}
-	e.Message = "the expression is nested too deeply"
-	return e
+	return &Error{
+		Pos: at, Message: fmt.Sprintf("the expression is nested too deeply: more than %d levels", l.maxDepth),
+		Hint: "nest less; for a long chain of ORs of one column write IN (…)",
+	}
 }
 
 func (l *lowering) exprs(ns []*pg.Node, at Pos, depth int) ([]Expr, error) {
@@ -76,8 +79,10 @@ func (l *lowering) column(c *pg.ColumnRef, at Pos) (Expr, error) {
 		case *pg.Node_String_:
 			names = append(names, f.GetString_().GetSval())
 		case *pg.Node_AStar:
-			return nil, &Error{Pos: at, Message: "* is not answered: rows never leave",
-				Hint: "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns"}
+			return nil, &Error{
+				Pos: at, Message: "* is not answered: rows never leave",
+				Hint: "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns",
+			}
 		default:
 			return nil, &Error{Pos: at, Message: "this column name is not supported"}
 		}
@@ -127,8 +132,9 @@ func (l *lowering) operation(x *pg.A_Expr, at Pos, depth int) (Expr, error) {
 		return no("ANY and SOME are not supported", "write x IN (…)")
 	case pg.A_Expr_Kind_AEXPR_OP_ALL:
 		return no("ALL is not supported", "write x NOT IN (…)")
+	default:
+		return no("this operation is not supported", "")
 	}
-	return no("this operation is not supported", "")
 }
 
 // operatorName is an operator's name, or OPERATOR(schema.name), which no table of ours holds.

@@ -65,8 +65,9 @@ func (l *lowering) booleanTest(x *pg.BooleanTest, at Pos, depth int) (Expr, erro
 		return l.is(x.GetArg(), IsUnknown, false, at, depth)
 	case pg.BoolTestType_IS_NOT_UNKNOWN:
 		return l.is(x.GetArg(), IsUnknown, true, at, depth)
+	default:
+		return nil, &Error{Pos: at, Message: "this is not supported here"}
 	}
-	return nil, &Error{Pos: at, Message: "this is not supported here"}
 }
 
 func (l *lowering) caseExpr(x *pg.CaseExpr, at Pos, depth int) (Expr, error) {

@@ -151,6 +151,7 @@ func (l *lowering) find(kind pg.Token) int {
 			if inside < 0 {
 				inside = int(t.GetStart())
 			}
+		default:
 		}
 	}
 	if inside >= 0 {

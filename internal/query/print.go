@@ -51,29 +51,29 @@ func binds(e Expr) int {
 func Print(e Expr) string {
 	var p printer
 	p.expr(e, 0)
-	return p.String()
+	return p.out.String()
 }
 
 // String is the question's canonical text. For a tree from Parse it parses back to the same tree, positions aside, unless
 // it has grown beyond the limits on a question's size.
 func (s *Select) String() string {
 	var p printer
-	p.WriteString("SELECT ")
+	p.write("SELECT ")
 	for i, item := range s.Items {
 		p.comma(i)
 		p.expr(item.Expr, 0)
 		if item.Alias != "" {
-			p.WriteString(" AS " + quote(item.Alias))
+			p.write(" AS " + quote(item.Alias))
 		}
 	}
-	p.WriteString(" FROM " + quote(s.From.Table))
+	p.write(" FROM " + quote(s.From.Table))
 	if s.From.Alias != "" {
-		p.WriteString(" AS " + quote(s.From.Alias))
+		p.write(" AS " + quote(s.From.Alias))
 	}
 	p.clause(" WHERE ", s.Where)
 	for i, e := range s.GroupBy {
 		if i == 0 {
-			p.WriteString(" GROUP BY ")
+			p.write(" GROUP BY ")
 		}
 		p.comma(i)
 		p.expr(e, 0)
@@ -81,31 +81,33 @@ func (s *Select) String() string {
 	p.clause(" HAVING ", s.Having)
 	for i, o := range s.OrderBy {
 		if i == 0 {
-			p.WriteString(" ORDER BY ")
+			p.write(" ORDER BY ")
 		}
 		p.comma(i)
 		p.order(o)
 	}
 	if s.Limit != nil {
-		p.WriteString(" LIMIT " + strconv.FormatInt(*s.Limit, 10))
+		p.write(" LIMIT " + strconv.FormatInt(*s.Limit, 10))
 	}
 	if s.Offset != nil {
-		p.WriteString(" OFFSET " + strconv.FormatInt(*s.Offset, 10))
+		p.write(" OFFSET " + strconv.FormatInt(*s.Offset, 10))
 	}
-	return p.String()
+	return p.out.String()
 }
 
-type printer struct{ strings.Builder }
+type printer struct{ out strings.Builder }
+
+func (p *printer) write(s string) { p.out.WriteString(s) }
 
 func (p *printer) comma(i int) {
 	if i > 0 {
-		p.WriteString(", ")
+		p.write(", ")
 	}
 }
 
 func (p *printer) clause(word string, e Expr) {
 	if e != nil {
-		p.WriteString(word)
+		p.write(word)
 		p.expr(e, 0)
 	}
 }
@@ -113,27 +115,27 @@ func (p *printer) clause(word string, e Expr) {
 func (p *printer) order(o Order) {
 	p.expr(o.Expr, 0)
 	if o.Desc {
-		p.WriteString(" DESC")
+		p.write(" DESC")
 	}
 	if o.NullsFirst != nil && *o.NullsFirst {
-		p.WriteString(" NULLS FIRST")
+		p.write(" NULLS FIRST")
 	} else if o.NullsFirst != nil {
-		p.WriteString(" NULLS LAST")
+		p.write(" NULLS LAST")
 	}
 }
 
 // expr writes an expression in a place that demands at least a binding.
 func (p *printer) expr(e Expr, least int) {
 	if binds(e) < least {
-		p.WriteString("(")
-		defer p.WriteString(")")
+		p.write("(")
+		defer p.write(")")
 	}
 	switch x := e.(type) {
 	case *Column:
 		if x.Table != "" {
-			p.WriteString(quote(x.Table) + ".")
+			p.write(quote(x.Table) + ".")
 		}
-		p.WriteString(quote(x.Name))
+		p.write(quote(x.Name))
 	case *Literal:
 		p.literal(x)
 	case *Unary:
@@ -144,7 +146,7 @@ func (p *printer) expr(e Expr, least int) {
 		p.expr(x.X, bindRange+1)
 		p.word(x.Not, "BETWEEN ")
 		p.expr(x.Lo, bindRange+1)
-		p.WriteString(" AND ")
+		p.write(" AND ")
 		p.expr(x.Hi, bindRange+1)
 	case *In:
 		p.expr(x.X, bindRange+1)
@@ -156,17 +158,17 @@ func (p *printer) expr(e Expr, least int) {
 		p.expr(x.Pattern, bindRange+1)
 	case *Is:
 		p.expr(x.X, bindIs+1)
-		p.WriteString(" IS ")
+		p.write(" IS ")
 		if x.Not {
-			p.WriteString("NOT ")
+			p.write("NOT ")
 		}
-		p.WriteString(x.What.String())
+		p.write(x.What.String())
 	case *Case:
 		p.caseExpr(x)
 	case *Cast:
-		p.WriteString("CAST(")
+		p.write("CAST(")
 		p.expr(x.X, 0)
-		p.WriteString(" AS " + castName(x.Type) + ")")
+		p.write(" AS " + castName(x.Type) + ")")
 	case *Call:
 		p.call(x)
 	}
@@ -182,42 +184,42 @@ func castName(t string) string {
 
 func (p *printer) word(not bool, word string) {
 	if not {
-		p.WriteString(" NOT")
+		p.write(" NOT")
 	}
-	p.WriteString(" " + word)
+	p.write(" " + word)
 }
 
 func (p *printer) list(es []Expr) {
-	p.WriteString("(")
+	p.write("(")
 	for i, e := range es {
 		p.comma(i)
 		p.expr(e, 0)
 	}
-	p.WriteString(")")
+	p.write(")")
 }
 
 func (p *printer) literal(x *Literal) {
 	switch x.Kind {
 	case IntegerLiteral, DecimalLiteral:
-		p.WriteString(x.Text)
+		p.write(x.Text)
 	case StringLiteral:
-		p.WriteString(quoteText(x.Text))
+		p.write(quoteText(x.Text))
 	case DateLiteral:
-		p.WriteString("DATE " + quoteText(x.Text))
+		p.write("DATE " + quoteText(x.Text))
 	case BooleanLiteral:
-		p.WriteString(strings.ToUpper(strconv.FormatBool(x.Bool)))
+		p.write(strings.ToUpper(strconv.FormatBool(x.Bool)))
 	case NullLiteral:
-		p.WriteString("NULL")
+		p.write("NULL")
 	}
 }
 
 func (p *printer) unary(x *Unary) {
 	if x.Op == Not {
-		p.WriteString("NOT ")
+		p.write("NOT ")
 		p.expr(x.X, bindNot)
 		return
 	}
-	p.WriteString("-")
+	p.write("-")
 	p.expr(x.X, bindNegate+1) // parentheses around another minus: "--" would begin a comment
 }
 
@@ -228,39 +230,39 @@ func (p *printer) binary(x *Binary) {
 		left++ // not associative at all
 	}
 	p.expr(x.L, left)
-	p.WriteString(" " + x.Op.String() + " ")
+	p.write(" " + x.Op.String() + " ")
 	p.expr(x.R, own+1)
 }
 
 func (p *printer) caseExpr(x *Case) {
-	p.WriteString("CASE")
+	p.write("CASE")
 	p.clause(" ", x.Operand)
 	for _, w := range x.Whens {
-		p.WriteString(" WHEN ")
+		p.write(" WHEN ")
 		p.expr(w.Cond, 0)
-		p.WriteString(" THEN ")
+		p.write(" THEN ")
 		p.expr(w.Result, 0)
 	}
 	p.clause(" ELSE ", x.Else)
-	p.WriteString(" END")
+	p.write(" END")
 }
 
 func (p *printer) call(x *Call) {
 	if forms[x.Name] {
-		p.WriteString(x.Name) // a keyword, which quotes would make an ordinary name
+		p.write(x.Name) // a keyword, which quotes would make an ordinary name
 	} else {
-		p.WriteString(quote(x.Name))
+		p.write(quote(x.Name))
 	}
 	switch {
 	case x.Star:
-		p.WriteString("(*)")
+		p.write("(*)")
 	case x.Distinct:
-		p.WriteString("(DISTINCT ")
+		p.write("(DISTINCT ")
 		for i, e := range x.Args {
 			p.comma(i)
 			p.expr(e, 0)
 		}
-		p.WriteString(")")
+		p.write(")")
 	default:
 		p.list(x.Args)
 	}

@@ -60,7 +60,10 @@ func TestSigned128(t *testing.T) {
 		negative bool
 		want     string
 	}{
-		{0, 0, false, "0"}, {0, 7, true, "-7"}, {1, 0, false, "18446744073709551616"}, {1, 5, true, "-18446744073709551621"},
+		{0, 0, false, "0"},
+		{0, 7, true, "-7"},
+		{1, 0, false, "18446744073709551616"},
+		{1, 5, true, "-18446744073709551621"},
 		{math.MaxUint64, math.MaxUint64, false, "340282366920938463463374607431768211455"},
 	} {
 		if got := signed128(c.hi, c.lo, c.negative).String(); got != c.want {

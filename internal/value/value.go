@@ -15,6 +15,7 @@ import (
 // Type is a column's or an expression's type.
 type Type int
 
+// The five types.
 const (
 	Integer Type = iota + 1 // 64-bit signed
 	Real                    // IEEE 754 double precision, finite
@@ -144,8 +145,8 @@ func containsNUL(s string) bool {
 
 func parseReal(text string) (Value, error) {
 	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '_', c == 'x', c == 'X', c == 'p', c == 'P':
+		switch text[i] {
+		case '_', 'x', 'X', 'p', 'P':
 			return Value{}, ErrSyntax // Go's own forms, not decimal ones
 		}
 	}
