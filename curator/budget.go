@@ -70,12 +70,14 @@ func (c *Curator) inForce() error {
 	}
 }
 
-// terms are what the ledger records of a policy.
-func terms(p *policy.Policy) ledger.Terms {
-	t := p.Terms()
+// terms are what the ledger records of a policy that takes over from the terms in force: tables that it no longer has are
+// remembered with their units, so that none comes back as something else.
+func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
+	t := p.Terms().After(recorded(old))
 	return ledger.Terms{
 		Digest: p.Digest(), Population: t.Population, Neighbours: t.Neighbours,
-		Budget: ledger.Loss{Epsilon: t.Budget}, MaxPrice: ledger.Loss{Epsilon: t.Maximum}, Units: t.Units,
+		Budget: ledger.Loss{Epsilon: t.Budget}, MaxPrice: ledger.Loss{Epsilon: t.Maximum}, Units: t.Units, Sources: t.Sources,
+		Removed: t.Removed,
 	}
 }
 
@@ -83,6 +85,7 @@ func terms(p *policy.Policy) ledger.Terms {
 func recorded(t ledger.Terms) policy.Terms {
 	return policy.Terms{
 		Population: t.Population, Neighbours: t.Neighbours, Budget: t.Budget.Epsilon, Maximum: t.MaxPrice.Epsilon, Units: t.Units,
+		Sources: t.Sources, Removed: t.Removed,
 	}
 }
 

@@ -315,11 +315,13 @@ func TestPolicyChanges(t *testing.T) {
 // A home without a ledger, without a policy, or with a broken one opens with an error that says what to do.
 func TestBadHomes(t *testing.T) {
 	for name, spoil := range map[string]func(home string) error{
-		"no policy":     func(h string) error { return os.Remove(filepath.Join(h, "policy.yaml")) },
-		"no ledger":     func(h string) error { return os.Remove(filepath.Join(h, "ledger.log")) },
-		"no head":       func(h string) error { return os.Remove(filepath.Join(h, "ledger.head")) },
-		"cut ledger":    func(h string) error { return os.Truncate(filepath.Join(h, "ledger.log"), 100) },
-		"broken policy": func(h string) error { return os.WriteFile(filepath.Join(h, "policy.yaml"), []byte("version: [1"), 0o600) },
+		"no policy":  func(h string) error { return os.Remove(filepath.Join(h, "policy.yaml")) },
+		"no ledger":  func(h string) error { return os.Remove(filepath.Join(h, "ledger.log")) },
+		"no head":    func(h string) error { return os.Remove(filepath.Join(h, "ledger.head")) },
+		"cut ledger": func(h string) error { return os.Truncate(filepath.Join(h, "ledger.log"), 100) },
+		"broken policy": func(h string) error {
+			return os.WriteFile(filepath.Join(h, "policy.yaml"), []byte("version: [1"), 0o600)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := newHome(t)

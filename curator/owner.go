@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"dither/internal/engine/duckdb"
 	"dither/internal/exact"
+	"dither/internal/ledger"
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
@@ -68,6 +70,15 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 // adoptHarmless adopts the policy file where it is the first, while nothing has been spent, or where it changes nothing
 // that the budget rests on.
 func (c *Curator) adoptHarmless() error {
+	for {
+		// Another process may adopt at the same moment: then there is something new to compare with.
+		if err := c.adoptOnce(); !errors.Is(err, ledger.ErrStale) {
+			return err
+		}
+	}
+}
+
+func (c *Curator) adoptOnce() error {
 	s, err := c.ledger.State()
 	if err != nil {
 		return err
@@ -77,13 +88,13 @@ func (c *Curator) adoptHarmless() error {
 		return nil
 	}
 	if !s.Adopted || s.Reservations == 0 && s.Torn == 0 {
-		return c.ledger.Adopt(terms(c.policy), one)
+		return c.ledger.Adopt(terms(c.policy, ledger.Terms{}), one, s.Head)
 	}
 	changes, factor, err := c.change(s)
 	if err != nil || len(changes) > 0 || factor.Cmp(one) != 0 {
 		return nil //nolint:nilerr // inForce says it when a question is asked
 	}
-	return c.ledger.Adopt(terms(c.policy), one)
+	return c.ledger.Adopt(terms(c.policy, s.Terms), one, s.Head)
 }
 
 // PolicyChange is what accepting the policy file would mean.
@@ -119,7 +130,7 @@ func (c *Curator) AcceptPolicy(dry bool) (*PolicyChange, error) {
 	if dry || s.Terms.Digest == c.policy.Digest() {
 		return out, nil
 	}
-	if err := c.ledger.Adopt(terms(c.policy), factor); err != nil {
+	if err := c.ledger.Adopt(terms(c.policy, s.Terms), factor, s.Head); err != nil {
 		return nil, public(err)
 	}
 	return out, nil

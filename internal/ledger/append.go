@@ -11,16 +11,23 @@ import (
 // Adopt records the owner's act of adopting terms. Every loss recorded before counts factor times from here on, because it
 // is read again under the new relation; the first adoption has nothing to multiply.
 //
-// The error is ErrIncompatible where no charge, or not with this factor, can be read again: another population; from
-// change-one to add-remove; from add-remove to change-one with a factor below 2; another unit of a table with factor 1.
-func (l *Ledger) Adopt(terms Terms, factor *big.Rat) error {
+// The factor was computed from what the ledger held at seen (State.Head). If anything has been appended since, nothing is
+// written and the error is ErrStale: compute it again. The error is ErrIncompatible where no charge, or not with this
+// factor, can be read again: from change-one to add-remove; from add-remove to change-one with a factor below 2.
+func (l *Ledger) Adopt(terms Terms, factor *big.Rat, seen Head) error {
 	if factor == nil {
 		return invalid("no factor")
 	}
 	if terms.Units == nil {
 		terms.Units = map[string]string{}
 	}
-	_, err := l.append(Adoption{Terms: terms, Factor: exact.FormatRat(factor)})
+	if terms.Sources == nil {
+		terms.Sources = map[string]string{}
+	}
+	if terms.Removed == nil {
+		terms.Removed = []string{}
+	}
+	_, err := l.appendAt(Adoption{Terms: terms, Factor: exact.FormatRat(factor)}, &seen)
 	return err
 }
 
@@ -49,11 +56,17 @@ func (l *Ledger) Release(reservation uint64, values json.RawMessage) error {
 
 // append is the one verb: an entry, if the head is still the one that was read, durable on return. The lock makes the
 // comparison: between reading the head and writing after it nobody else writes.
-func (l *Ledger) append(body Body) (index uint64, err error) {
+func (l *Ledger) append(body Body) (uint64, error) { return l.appendAt(body, nil) }
+
+// appendAt is append; with seen, only if that is still the newest entry.
+func (l *Ledger) appendAt(body Body, seen *Head) (index uint64, err error) {
 	if err := body.validate(); err != nil {
 		return 0, err
 	}
 	err = l.locked(func() error {
+		if tip, _ := l.log.tip(); seen != nil && tip != *seen {
+			return ErrStale
+		}
 		if l.log.fragment != nil {
 			if err := l.write(l.log.fragment.body(Loss{l.log.maxPrice()})); err != nil {
 				return err

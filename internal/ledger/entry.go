@@ -58,6 +58,8 @@ type Terms struct {
 	Budget     Loss               `json:"budget"`
 	MaxPrice   Loss               `json:"max_price"` // of one reservation; also the charge for a fragment
 	Units      map[string]string  `json:"units"`     // table → what one unit of it is
+	Sources    map[string]string  `json:"sources"`   // table → what it is sealed from
+	Removed    []string           `json:"removed"`   // tables of Units that the policy has no longer
 }
 
 // Adoption is the owner's act of adopting terms.

@@ -45,6 +45,8 @@ var (
 	ErrNotReserved = errors.New("no open reservation has this index")
 	// ErrIncompatible: the terms cannot follow those adopted before, with this factor.
 	ErrIncompatible = errors.New("the change of terms cannot be accounted for")
+	// ErrStale: an entry was appended since the terms were compared with those in force.
+	ErrStale = errors.New("the ledger has moved on meanwhile: try again")
 	// ErrTooLarge: the entry is larger than a line may be.
 	ErrTooLarge = errors.New("the entry is too large for the ledger")
 )

@@ -57,7 +57,7 @@ func (a *acked) note(l *Ledger) {
 // script is the history that faults are injected into: terms, seals, answers, a change of terms.
 func script() []step {
 	return []step{
-		func(l *Ledger, _ *acked) error { return l.Adopt(terms("2", "0.5"), one) },
+		func(l *Ledger, _ *acked) error { return l.Adopt(terms("2", "0.5"), one, l.Head()) },
 		func(l *Ledger, _ *acked) error { return l.Sealed("visits", 1, digest) },
 		reserveStep(1, "0.1"), releaseStep(1),
 		reserveStep(2, "1/30"), releaseStep(2),

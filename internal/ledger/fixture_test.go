@@ -64,7 +64,7 @@ func begin(tb testing.TB, budget, maximum string) (dir string, l *Ledger) {
 	dir = tb.TempDir()
 	must(tb, Create(dir, testID, testTime))
 	l = mustOpen(tb, dir)
-	must(tb, l.Adopt(terms(budget, maximum), one))
+	must(tb, l.Adopt(terms(budget, maximum), one, l.Head()))
 	must(tb, l.Sealed("visits", 1, digest))
 	return dir, l
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
+	"slices"
 	"time"
 
 	"dither/privacy"
@@ -41,11 +42,10 @@ type history struct {
 	refs     []ref
 	created  time.Time
 	id       string
-	terms    *Terms            // nil until adopted
-	units    map[string]string // every table ever adopted → its unit
-	spent    privacy.Epsilon   // in the relation of terms
-	sealed   map[string]Seal   // newest of each table
-	versions map[Source]bool   // every sealed version
+	terms    *Terms          // nil until adopted
+	spent    privacy.Epsilon // in the relation of terms
+	sealed   map[string]Seal // newest of each table
+	versions map[Source]bool // every sealed version
 
 	keyOf    map[uint64]string // every reservation's index → its replay key
 	released map[uint64]bool   // the reservations that have their release
@@ -55,7 +55,7 @@ type history struct {
 
 func newHistory() *history {
 	return &history{
-		units: map[string]string{}, sealed: map[string]Seal{}, versions: map[Source]bool{},
+		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		keyOf: map[uint64]string{}, released: map[uint64]bool{}, newest: map[string]uint64{},
 	}
 }
@@ -116,8 +116,6 @@ func (h *history) checkAdoption(a Adoption) error {
 	}
 	old := h.terms
 	switch {
-	case old.Population != a.Terms.Population:
-		return fmt.Errorf("%w: another population needs a ledger of its own", ErrIncompatible)
 	case h.spent.IsZero():
 		return nil // there are no charges to read again
 	case old.Neighbours == privacy.ChangeOne && a.Terms.Neighbours == privacy.AddRemove:
@@ -125,11 +123,6 @@ func (h *history) checkAdoption(a Adoption) error {
 		return fmt.Errorf("%w: change-one cannot become add-remove once something is spent", ErrIncompatible)
 	case old.Neighbours != a.Terms.Neighbours && f.Cmp(big.NewRat(2, 1)) < 0:
 		return fmt.Errorf("%w: from add-remove to change-one past charges count at least twice", ErrIncompatible)
-	}
-	for table, unit := range a.Terms.Units {
-		if was, known := h.units[table]; known && was != unit && f.Cmp(big.NewRat(1, 1)) == 0 {
-			return fmt.Errorf("%w: another unit needs a factor above 1 on past charges", ErrIncompatible)
-		}
 	}
 	return nil
 }
@@ -197,7 +190,6 @@ func (h *history) apply(e Entry, at ref) {
 		}
 		terms := b.Terms
 		h.terms = &terms
-		maps.Copy(h.units, terms.Units)
 	case Seal:
 		h.sealed[b.Table] = b
 		h.versions[Source{b.Table, b.Version}] = true
@@ -226,7 +218,8 @@ func (h *history) state(pending bool) State {
 	}
 	if h.terms != nil {
 		s.Adopted, s.Terms, s.Budget = true, *h.terms, h.terms.Budget.Epsilon
-		s.Terms.Units = maps.Clone(h.terms.Units)
+		s.Terms.Units, s.Terms.Sources = maps.Clone(h.terms.Units), maps.Clone(h.terms.Sources)
+		s.Terms.Removed = slices.Clone(h.terms.Removed)
 	}
 	s.Remaining = s.Budget.Minus(s.Spent)
 	return s

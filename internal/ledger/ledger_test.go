@@ -64,7 +64,7 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			terms := terms("1", "0.5")
 			f(&terms)
 			n, _ := new(big.Rat).SetString(factor)
-			return l.Adopt(terms, n)
+			return l.Adopt(terms, n, l.Head())
 		}
 	}
 	for _, c := range []struct {
@@ -91,12 +91,10 @@ func TestRefusalsWriteNothing(t *testing.T) {
 		{"sealed twice", func() error { return l.Sealed("visits", 1, digest) }, ErrInvalid},
 		{"seal digest", func() error { return l.Sealed("visits", 2, "abc") }, ErrInvalid},
 		{"factor below 1", adopt("0.5", func(*Terms) {}), ErrInvalid},
-		{"no factor", func() error { return l.Adopt(terms("1", "1"), nil) }, ErrInvalid},
+		{"no factor", func() error { return l.Adopt(terms("1", "1"), nil, l.Head()) }, ErrInvalid},
 		{"zero budget", adopt("1", func(t *Terms) { t.Budget = Loss{} }), ErrInvalid},
-		{"population", adopt("1", func(t *Terms) { t.Population = "pupils" }), ErrIncompatible},
 		{"neighbours", adopt("1.9", func(t *Terms) { t.Neighbours = privacy.ChangeOne }), ErrIncompatible},
 		{"no neighbours", adopt("1.9", func(t *Terms) { t.Neighbours = 0 }), ErrInvalid},
-		{"unit", adopt("1", func(t *Terms) { t.Units["visits"] = "person" }), ErrIncompatible},
 	} {
 		if err := c.do(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
@@ -136,27 +134,25 @@ func TestChangeOfTerms(t *testing.T) {
 	change := terms("1", "0.5")
 	change.Neighbours = privacy.ChangeOne
 	change.Digest = strings.Repeat("b", 64)
-	must(t, l.Adopt(change, big.NewRat(2, 1)))
+	must(t, l.Adopt(change, big.NewRat(2, 1), l.Head()))
 	wantEpsilon(t, "spent", mustState(t, l).Spent, "0.6")
 	must(t, l.Release(paid, values(1))) // a reservation outlives the terms that it was made under
 	back := terms("1", "0.5")
-	if err := l.Adopt(back, big.NewRat(100, 1)); !errors.Is(err, ErrIncompatible) {
+	if err := l.Adopt(back, big.NewRat(100, 1), l.Head()); !errors.Is(err, ErrIncompatible) {
 		t.Errorf("from change-one to add-remove: %v", err)
 	}
-	change.Units = nil // the table goes, and comes back with another unit
-	must(t, l.Adopt(change, one))
 	change.Units = map[string]string{"visits": "person"}
-	if err := l.Adopt(change, one); !errors.Is(err, ErrIncompatible) {
-		t.Errorf("another unit: %v", err)
+	if err := l.Adopt(change, one, Head{}); !errors.Is(err, ErrStale) {
+		t.Errorf("adopted from an old head: %v", err)
 	}
-	must(t, l.Adopt(change, big.NewRat(5, 2)))
+	must(t, l.Adopt(change, big.NewRat(5, 2), l.Head()))
 	for _, h := range []*Ledger{l, mustOpen(t, dir)} {
 		s := mustState(t, h)
 		wantEpsilon(t, "spent", s.Spent, "1.5") // history is not refused
 		wantEpsilon(t, "remaining", s.Remaining, "0")
 	}
 	change.Budget = Loss{epsilon("1.7")}
-	must(t, l.Adopt(change, one))
+	must(t, l.Adopt(change, one, l.Head()))
 	r := reservation(key(2), "0.2")
 	r.Policy = change.Digest
 	if _, err := l.Reserve(r); err != nil {

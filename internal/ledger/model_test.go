@@ -40,7 +40,7 @@ func TestModel(t *testing.T) {
 			return l
 		}
 		handles := []*Ledger{reopen(), reopen()}
-		must(t, handles[0].Adopt(terms("1", "0.3"), one))
+		must(t, handles[0].Adopt(terms("1", "0.3"), one, handles[0].Head()))
 		must(t, handles[1].Sealed("visits", 1, digest))
 		want := &model{budget: rat("1"), maximum: rat("0.3"), spent: new(big.Rat), keys: map[uint64]string{}, found: map[string]string{}}
 		handle := func(rt *rapid.T) *Ledger { return handles[rapid.IntRange(0, 1).Draw(rt, "handle")] }
@@ -91,7 +91,8 @@ func TestModel(t *testing.T) {
 			"adopt": func(rt *rapid.T) {
 				factor := rapid.SampledFrom([]string{"1", "1", "3/2"}).Draw(rt, "factor")
 				budget := rapid.SampledFrom([]string{"1", "2", "5"}).Draw(rt, "budget")
-				if err := handle(rt).Adopt(terms(budget, "0.3"), rat(factor)); err != nil {
+				l := handle(rt)
+				if err := l.Adopt(terms(budget, "0.3"), rat(factor), mustState(t, l).Head); err != nil {
 					rt.Fatal(err)
 				}
 				want.spent.Mul(want.spent, rat(factor))

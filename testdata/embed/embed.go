@@ -3,10 +3,9 @@ package embed
 
 import (
 	"context"
+	"dither/curator"
 	"errors"
 	"fmt"
-
-	"dither/curator"
 )
 
 // Visits asks the home for the average number of visits, and tells what to do where there is no answer.

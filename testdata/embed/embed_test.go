@@ -2,12 +2,11 @@ package embed_test
 
 import (
 	"context"
+	"dither/curator"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"dither/curator"
 
 	"example.com/embed"
 )
