@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -10,8 +9,8 @@ import (
 
 // object writes a JSON object whose members keep their order.
 type object struct {
-	bytes.Buffer
-	err error
+	text []byte
+	err  error
 }
 
 func (o *object) add(name string, v any) {
@@ -28,22 +27,18 @@ func (o *object) add(name string, v any) {
 		o.err = err
 		return
 	}
-	if o.Len() == 0 {
-		o.WriteByte('{')
-	} else {
-		o.WriteByte(',')
+	separator := ","
+	if len(o.text) == 0 {
+		separator = "{"
 	}
-	o.Write(key)
-	o.WriteByte(':')
-	o.Write(val)
+	o.text = append(append(append(append(o.text, separator...), key...), ':'), val...)
 }
 
 func (o *object) bytes() ([]byte, error) {
-	if o.Len() == 0 {
-		o.WriteByte('{')
+	if len(o.text) == 0 {
+		o.text = []byte("{")
 	}
-	o.WriteByte('}')
-	return o.Bytes(), o.err
+	return append(o.text, '}'), o.err
 }
 
 // maxSafe is the largest integer that every JSON reader keeps exactly.

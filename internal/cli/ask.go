@@ -33,7 +33,7 @@ func (s *session) readSQL(args []string, file string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // it was only read
 		return readAll(f)
 	case file == "" && len(args) == 1 && args[0] == "-":
 		return readAll(s.stdin)

@@ -55,6 +55,7 @@ type session struct {
 	home   string // -C
 	format string // --format
 	flags  *flag.FlagSet
+	lost   error // the first failure to write to stdout
 }
 
 // errUsage is an error of the command line itself.
@@ -72,6 +73,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		s.home = "."
 	}
 	err := s.dispatch(args)
+	if err == nil && s.lost != nil {
+		err = fmt.Errorf("the output could not be written: %w (what was answered is recorded: ask again, free)", s.lost)
+	}
 	if err == nil {
 		return exitAnswered
 	}
@@ -159,10 +163,16 @@ func (s *session) help() {
 		"exit: 0 answered, 2 usage, 3 refused or unsupported SQL, 4 budget exhausted, 1 anything else\n")
 }
 
-func (s *session) print(format string, args ...any) { fmt.Fprintf(s.stdout, format, args...) }
+func (s *session) print(format string, args ...any) {
+	if _, err := fmt.Fprintf(s.stdout, format, args...); err != nil && s.lost == nil {
+		s.lost = err
+	}
+}
 
 // note tells the person at the terminal something that is not the answer.
-func (s *session) note(format string, args ...any) { fmt.Fprintf(s.stderr, format, args...) }
+//
+// Where stderr cannot be written there is nobody left to tell.
+func (s *session) note(format string, args ...any) { _, _ = fmt.Fprintf(s.stderr, format, args...) }
 
 // report writes an error: as JSON on stdout if that was asked for, else in words on stderr.
 func (s *session) report(err error) {
