@@ -33,7 +33,7 @@ lint: prerequisites
 fuzz: prerequisites
 	@set -e; for p in $$($(GO) list ./...); do \
 	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$($(GO) list -f '{{.Dir}}' $$p)/*_test.go 2>/dev/null | sed 's/func //'); do \
-	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p; \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 50x $$p; \
 	  done; done
 
 bench: prerequisites
