@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -17,12 +18,12 @@ func (o *object) add(name string, v any) {
 	if o.err != nil {
 		return
 	}
-	key, err := json.Marshal(name)
+	key, err := marshal(name)
 	if err != nil {
 		o.err = err
 		return
 	}
-	val, err := json.Marshal(v)
+	val, err := marshal(v)
 	if err != nil {
 		o.err = err
 		return
@@ -32,6 +33,17 @@ func (o *object) add(name string, v any) {
 		separator = "{"
 	}
 	o.text = append(append(append(append(o.text, separator...), key...), ':'), val...)
+}
+
+// marshal is json.Marshal that leaves <, > and & as they are: questions are full of them, and no browser reads this raw.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 func (o *object) bytes() ([]byte, error) {

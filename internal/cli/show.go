@@ -239,9 +239,9 @@ func explanationText(e *curator.Explanation) string {
 	} else {
 		fmt.Fprintf(&b, "price      ε = %s of the remaining %s%s\n", e.Price.Epsilon, e.Remaining.Epsilon, tooMuch(e.Affordable))
 	}
-	unit := "a row"
+	unit := "one row"
 	if e.Unit.Column != "" {
-		unit = fmt.Sprintf("one %s, with at most %d rows in at most %d groups", e.Unit.Column, e.Unit.MaxRows, e.Unit.MaxGroups)
+		unit = fmt.Sprintf("one %s, with at most %s in at most %s", e.Unit.Column, plural(int(e.Unit.MaxRows), "row"), plural(int(e.Unit.MaxGroups), "group"))
 	}
 	fmt.Fprintf(&b, "protects   %s (%s)\n", unit, e.Unit.Neighbours)
 	if e.Unit.PersonRows > 0 {
