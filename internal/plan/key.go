@@ -16,8 +16,12 @@ type Key struct {
 	Values []value.Value // distinct, sorted, NULL last where NULL is a group
 }
 
-// MaxCells bounds the cells of one answer.
-const MaxCells = 100_000
+// MaxCells bounds the cells of one answer, and MaxNumbers its released numbers: cells times measures. A release must fit
+// into memory, and into one entry of the ledger.
+const (
+	MaxCells   = 100_000
+	MaxNumbers = 1_000_000
+)
 
 // Index returns the place of v among the key's values, or -1.
 func (k *Key) Index(v value.Value) int {

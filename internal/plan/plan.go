@@ -202,6 +202,9 @@ func (b *builder) split() error {
 	if n == 0 {
 		return refuse(b.tree.Items[0].Expr.Pos(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
 	}
+	if p.Cells()*len(p.Measures) > MaxNumbers {
+		return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer aggregates, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
+	}
 	for _, a := range p.Aggregates {
 		if a.Func == Average {
 			a.Sum.Epsilon = a.Sum.Epsilon.Plus(p.Price.Share(1, 2*n))

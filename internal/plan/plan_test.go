@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -218,6 +219,8 @@ func TestRefusals(t *testing.T) {
 		{"SELECT COUNT(*) FROM people WHERE height > 1e-30", "2^-60", ""},
 		{"SELECT COUNT(*) > 3 FROM people", "a column of an answer is", "HAVING"},
 		{"SELECT age, race, height > 3, serial > 5, COUNT(*) FROM people GROUP BY 1, 2, 3, 4, age + 1, born", "more than 100000 cells", ""},
+		{"SELECT " + manySums(20) + " FROM people GROUP BY age, race, voted, born", "more than 100000 cells", ""},
+		{"SELECT " + manySums(20) + " FROM people GROUP BY age, race, voted, age % 50", "more than 1000000 numbers", ""},
 		{"SELECT nosuch(age), COUNT(*) FROM people GROUP BY 1", `there is no function "nosuch"`, ""},
 	} {
 		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: c.sql})
@@ -237,6 +240,14 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %q, hint %q; want %q, %q", c.sql, message, hint, c.message, c.hint)
 		}
 	}
+}
+
+func manySums(n int) string {
+	var sums []string
+	for i := range n {
+		sums = append(sums, fmt.Sprintf("SUM(age + %d)", i))
+	}
+	return strings.Join(sums, ", ")
 }
 
 // The price is the policy's default, or what was asked for up to the policy's maximum.
