@@ -16,6 +16,7 @@ var allowed = map[string][]string{
 	"internal/exact":   {},
 	"internal/entropy": {},
 	"internal/value":   {},
+	"internal/nearest": {},
 	// floor 1
 	"internal/sample": {"internal/exact", "internal/entropy"},
 	"noise":           {"internal/exact", "internal/entropy", "internal/sample"},
@@ -24,12 +25,12 @@ var allowed = map[string][]string{
 	// floor 3
 	"mechanism":         {"internal/entropy", "internal/sample", "noise", "privacy"},
 	"internal/ledger":   {"internal/exact", "internal/entropy", "privacy"},
-	"internal/policy":   {"internal/exact", "internal/value", "privacy"},
+	"internal/policy":   {"internal/exact", "internal/nearest", "internal/value", "privacy"},
 	"internal/query":    {},
 	"internal/csvtable": {"internal/policy", "internal/value"},
 	"internal/seal":     {"internal/csvtable", "internal/policy", "internal/value"},
 	// floor 4
-	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/value", "privacy"},
+	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "privacy"},
 	"internal/derive": {"internal/plan", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/plan", "internal/value", "mechanism"},

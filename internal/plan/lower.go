@@ -24,11 +24,11 @@ type Column struct {
 // column resolves a reference and makes sure that the engine cleans it.
 func (l *lowering) column(c *query.Column) (*Expr, error) {
 	if c.Table != "" && c.Table != l.alias {
-		return nil, refuse(c.At, nearest(c.Table, []string{l.alias}), "there is no table %q in this question", c.Table)
+		return nil, refuse(c.At, suggestion(c.Table, []string{l.alias}), "there is no table %q in this question", c.Table)
 	}
 	declared := l.table.Column(c.Name)
 	if declared == nil {
-		return nil, refuse(c.At, nearest(c.Name, columnNames(l.table)), "there is no column %q in table %q", c.Name, l.table.Name)
+		return nil, refuse(c.At, suggestion(c.Name, columnNames(l.table)), "there is no column %q in table %q", c.Name, l.table.Name)
 	}
 	index := -1
 	for i := range l.columns {

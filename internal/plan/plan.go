@@ -94,7 +94,7 @@ func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
 	for _, t := range p.Tables {
 		names = append(names, t.Name)
 	}
-	return nil, refuse(tree.From.At, nearest(tree.From.Table, names), "there is no table %q", tree.From.Table)
+	return nil, refuse(tree.From.At, suggestion(tree.From.Table, names), "there is no table %q", tree.From.Table)
 }
 
 func aliasOf(tree *query.Select) string {

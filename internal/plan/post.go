@@ -151,7 +151,7 @@ func (b *builder) postCall(x *query.Call) (*Post, error) {
 	if !ok {
 		names := append(slices.Collect(maps.Keys(postFunctions)), "count", "sum", "avg")
 		slices.Sort(names)
-		return nil, refuse(x.At, nearest(x.Name, names), "there is no function %q over released values", x.Name)
+		return nil, refuse(x.At, suggestion(x.Name, names), "there is no function %q over released values", x.Name)
 	}
 	digits := 0
 	args := x.Args

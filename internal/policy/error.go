@@ -87,39 +87,3 @@ func quote(s string) string {
 	}
 	return fmt.Sprintf("%q", s)
 }
-
-// nearest is the known word closest to a mistyped one, or "" where none is close: at most two edits, and fewer than half
-// of the word.
-func nearest(word string, known []string) string {
-	if len(word) > 40 {
-		return ""
-	}
-	best, least := "", 3
-	for _, k := range known {
-		if d := edits(strings.ToLower(word), k); d < least && 2*d < len(k) {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dither/internal/exact"
+	"dither/internal/nearest"
 )
 
 // reader collects what is wrong while a tree is read. YAML is used for its structure alone: what a scalar means is decided
@@ -107,7 +108,7 @@ func (f field) keys(known ...string) (_ map[string]field, ok bool) {
 			continue
 		}
 		hint := "known here: " + strings.Join(known, ", ")
-		if near := nearest(e.key.Value, known); near != "" {
+		if near := nearest.Name(e.key.Value, known); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		e.failKey(hint, "unknown key")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dither/internal/nearest"
 )
 
 // Limits on what a table may declare.
@@ -107,7 +109,7 @@ func (r *reader) unitColumn(keys map[string]field, name string, t *Table) {
 			known[i] = c.Name
 		}
 		hint := "unit: row, or the name of a column"
-		if near := nearest(name, known); near != "" {
+		if near := nearest.Name(name, known); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		keys["unit"].fail(hint, "%s is not among the columns", quote(name))
