@@ -115,7 +115,7 @@ func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
 		e.Range, ok = divRange(a.Range, b.Range)
 		e.Nullable = e.Nullable || makesNull(e)
 	case OpMod:
-		e.Range = modRange(a.Range, b.Range)
+		e.Range, ok = modRange(a.Range, b.Range), !isUnbounded(a) // −2^63 % −1 has no value in 64 bits
 		e.Nullable = e.Nullable || makesNull(e)
 	}
 	if !ok {

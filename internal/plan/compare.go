@@ -58,7 +58,7 @@ func (l *lowering) in(x *query.In) (*Expr, error) {
 	}
 	constants := true
 	for i, a := range args[1:] {
-		if a.isUntypedNull() {
+		if a.Op == OpConst && a.Const.Null {
 			return nil, refuse(x.List[i].Pos(), "write OR … IS NULL", "NULL in a list is never equal to anything")
 		}
 		constants = constants && a.Op == OpConst
@@ -67,7 +67,7 @@ func (l *lowering) in(x *query.In) (*Expr, error) {
 		if _, err := unify(args, x.At); err != nil {
 			return nil, err
 		}
-		return negated(&Expr{Op: OpIn, Type: value.Boolean, Args: args, Nullable: args[0].Nullable}, x.Not), nil
+		return negated(&Expr{Op: OpIn, Type: value.Boolean, Args: args, Nullable: anyNullable(args)}, x.Not), nil
 	}
 	or := make([]*Expr, 0, len(x.List))
 	for _, a := range args[1:] {

@@ -116,7 +116,7 @@ func logarithm(e *Expr, _ query.Pos) (*Expr, error) {
 	e = promote(e)
 	smallest := math.Max(e.Range.Lo, math.Ldexp(1, e.Range.Tiny))
 	lo, hi := outward(math.Log(smallest), math.Log(math.Max(e.Range.Hi, smallest)))
-	r := Range{Lo: lo, Hi: hi, Tiny: -55}
+	r := Range{Lo: lo, Hi: hi, Tiny: -55}.settled()
 	return &Expr{Op: OpLn, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo <= 0}, nil
 }
 

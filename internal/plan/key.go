@@ -35,7 +35,7 @@ func (k *Key) Index(v value.Value) int {
 // key finds the known values of a grouping expression, or refuses it.
 func (l *lowering) key(e *Expr, at query.Pos) (Key, error) {
 	values, ok := l.known(e)
-	if !ok {
+	if !ok || e.Type == value.Real { // reals are no names of groups: 0 and −0 would be one, and engines print them apart
 		return Key{}, refuse(at, unknownKeyHint(e), "the possible values of this GROUP BY expression are not known beforehand")
 	}
 	if l.nullGroup(e) {

@@ -48,6 +48,8 @@ const (
 	gridBits = 46
 	// maxGridded bounds |X| in grid units, so that the engine's 64-bit integers hold it doubled and centred.
 	maxGridded = 60
+	// finestGrid keeps 2^-Grid a finite double.
+	finestGrid = -1000
 )
 
 // countMeasure counts rows, values or units.
@@ -93,7 +95,7 @@ func realSum(x *Expr, centred bool, at query.Pos) (*Measure, error) {
 	}
 	reach := math.Max(math.Abs(lo-middle), math.Abs(hi-middle))
 	m := &Measure{Kind: Sum, X: x, Rounding: new(big.Int).Lsh(big.NewInt(1), 31)} // MaxRows rows, half a unit each
-	m.Grid = max(exponentAbove(reach)-gridBits, exponentAbove(x.Range.maxAbs())-maxGridded)
+	m.Grid = max(exponentAbove(reach)-gridBits, exponentAbove(x.Range.maxAbs())-maxGridded, finestGrid)
 	// The grid is a power of two: the divisions are exact but for results below the smallest double, which round to 0.
 	m.Centre = int64(math.RoundToEven(math.Ldexp(middle, -m.Grid)))
 	m.Lo = int64(math.Floor(math.Ldexp(lo, -m.Grid))) - m.Centre

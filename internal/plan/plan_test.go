@@ -3,6 +3,7 @@ package plan_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/query"
+	"dither/internal/value"
 	"dither/privacy"
 )
 
@@ -113,6 +115,33 @@ func TestRealSensitivityCoversTheBound(t *testing.T) {
 	bound := big.NewRat(250000, 1)
 	if got.Cmp(bound) < 0 || new(big.Rat).Sub(got, bound).Cmp(m.Unit()) > 0 {
 		t.Errorf("sensitivity %s for bound %s with grid %s", got.FloatString(9), bound.FloatString(1), m.Unit().FloatString(12))
+	}
+}
+
+// A grid is never so fine that its scale leaves the doubles, however small the sums are.
+func TestGridStaysFinite(t *testing.T) {
+	for _, x := range []string{
+		"LN(1)", "LN(1) - LN(1)", "LN(1) * 0.000001", "LN(LEAST(height, 50))", "SQRT(LN(1))", "EXP(-600.0)", "0.0", "height - height",
+		"EXP(-300.0) * EXP(-300.0)", "EXP(-300.0) * LN(1) * LN(1)", "height / EXP(300.0)",
+	} {
+		for _, f := range []string{"SUM", "AVG"} {
+			p, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: "SELECT " + f + "(" + x + ") FROM people"})
+			if err != nil {
+				continue // refused is fine
+			}
+			for _, m := range p.Measures {
+				if m.Grid < -1000 || m.Grid > 1000 {
+					t.Errorf("%s(%s): grid 2^%d", f, x, m.Grid)
+				}
+				if r := m.X; m.Kind == plan.Sum && r.Type == value.Real {
+					for _, end := range []float64{r.Range.Lo, r.Range.Hi} {
+						if end != 0 && math.Abs(end) < math.Ldexp(1, r.Range.Tiny) {
+							t.Errorf("%s(%s): an end %g below 2^%d", f, x, end, r.Range.Tiny)
+						}
+					}
+				}
+			}
+		}
 	}
 }
 
@@ -221,6 +250,10 @@ func TestRefusals(t *testing.T) {
 		{"SELECT age, race, height > 3, serial > 5, COUNT(*) FROM people GROUP BY 1, 2, 3, 4, age + 1, born", "more than 100000 cells", ""},
 		{"SELECT " + manySums(20) + " FROM people GROUP BY age, race, voted, born", "more than 100000 cells", ""},
 		{"SELECT " + manySums(20) + " FROM people GROUP BY age, race, voted, age % 50", "more than 1000000 numbers", ""},
+		{"SELECT COUNT(*) FROM people GROUP BY CASE WHEN voted THEN 1.5 ELSE 2.5 END", "not known beforehand", "FLOOR"},
+		{"SELECT COUNT(*) FROM people GROUP BY 1.5", "not known beforehand", ""},
+		{"SELECT COUNT(*) FROM people WHERE serial % -1 = 0", "column serial has no declared bounds", ""},
+		{"SELECT COUNT(*) FROM people WHERE age IN (1, CAST(NULL AS integer))", "NULL in a list", ""},
 		{"SELECT nosuch(age), COUNT(*) FROM people GROUP BY 1", `there is no function "nosuch"`, ""},
 	} {
 		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: c.sql})

@@ -90,7 +90,20 @@ func realRange(tiny int, candidates ...float64) Range {
 	for _, c := range candidates {
 		lo, hi = math.Min(lo, c), math.Max(hi, c)
 	}
-	return Range{Lo: lo, Hi: hi, Tiny: tiny}
+	return Range{Lo: lo, Hi: hi, Tiny: tiny}.settled()
+}
+
+// settled moves an end that no value can take, being above 0 and below 2^Tiny in magnitude, outward to ±2^Tiny: ends are 0,
+// or as large as values are, so that a grid chosen from them is no finer than values are.
+func (r Range) settled() Range {
+	least := math.Ldexp(1, r.Tiny)
+	if r.Lo != 0 && math.Abs(r.Lo) < least {
+		r.Lo = math.Min(math.Copysign(least, r.Lo), 0)
+	}
+	if r.Hi != 0 && math.Abs(r.Hi) < least {
+		r.Hi = math.Max(math.Copysign(least, r.Hi), 0)
+	}
+	return r
 }
 
 // integerRange builds an Integer range from exact candidates, or reports that one is beyond ±2^62.

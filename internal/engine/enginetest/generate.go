@@ -137,13 +137,13 @@ func (g generator) aggregate(table string) string {
 
 func (g generator) group() string {
 	return g.pick("i", "k", "s", "b", "d", "i % 3", "FLOOR(x)", "ROUND(x / 4)", "CEIL(x)", "x > 1", "LEAST(i, 2)", "SIGN(x)",
-		"COALESCE(s, 'none')", "CAST(x AS integer)", "CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
+		"COALESCE(s, 'none')", "CAST(x AS integer)", "CASE WHEN x > 1 THEN 1.5 ELSE 2.5 END", "n % 3", "3 % n", "CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
 }
 
 // number draws a numeric expression.
 func (g generator) number(depth int) string {
 	if depth == 0 || g.chance(3) {
-		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3", "0", "-2", "0.5", "1.5")
+		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3", "0", "-2", "0.5", "1.5", "LN(1)", "LN(LEAST(y, 1) / LEAST(y, 1))")
 	}
 	a, b := g.number(depth-1), g.number(depth-1)
 	switch g.pick("+", "-", "*", "/", "%", "neg", "case", "least", "greatest", "coalesce", "abs", "sqrt", "floor", "round", "cast", "nullif", "sign") {
@@ -192,7 +192,7 @@ func (g generator) condition(depth int) string {
 	case "between":
 		return g.number(1) + " BETWEEN " + g.number(0) + " AND " + g.number(0)
 	case "in":
-		return g.pick("i IN (1, 2, -3)", "s IN ('a', 'it''s')", "x IN (0, 1.5)", "NOT k IN (0)", "n NOT IN (1, 2, 5)")
+		return g.pick("i IN (1, 2, -3)", "s IN ('a', 'it''s')", "x IN (0, 1.5)", "n % -1 = 0", "7 % n > 0", "i IN (1, CAST(NULL AS integer))", "NOT k IN (0)", "n NOT IN (1, 2, 5)")
 	case "like":
 		return g.pick("s", "w") + " LIKE " + g.pick("'a%'", "'%a'", "'%'", "'_'", `'\%'`, "'%a%b%'", "'__'", "'A'", `'%\\%'`)
 	case "null":
