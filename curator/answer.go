@@ -95,6 +95,13 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
+	s, err := c.ledger.State()
+	if err != nil {
+		return nil, err
+	}
+	if recorded := s.Sealed[table.Table]; recorded.Version != table.Number || recorded.SHA256 != table.SHA256 {
+		return nil, errNotRecorded
+	}
 	derived, err := derive.New(p)
 	if err != nil {
 		return nil, err

@@ -366,6 +366,64 @@ func TestDamagedSeal(t *testing.T) {
 	}
 }
 
+// A version's number is never used again for other bytes: a sealed folder that was lost or put back is refused until the
+// owner seals, and that makes a new version, whose answers are new.
+func TestVersionsAreNotReused(t *testing.T) {
+	home := newHome(t)
+	c := openHome(t, home)
+	first, err := c.Answer(t.Context(), Question{SQL: countSQL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	backup := filepath.Join(home, "backup")
+	if err := os.Rename(filepath.Join(home, "sealed"), backup); err != nil {
+		t.Fatal(err)
+	}
+	write(t, home, "people.csv", "age,region,height\n1,north,60\n")
+	report, err := c.Seal(t.Context(), "people", SealOptions{})
+	if err != nil || report.Version != 2 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	second, err := c.Answer(t.Context(), Question{SQL: countSQL})
+	if err != nil || second.Replayed || second.ID == first.ID {
+		t.Errorf("%+v, %v", second, err)
+	}
+	if err := os.RemoveAll(filepath.Join(home, "sealed")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(backup, filepath.Join(home, "sealed")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); codeOf(err) != CodeStale {
+		t.Errorf("answered from a restored folder: %v", err)
+	}
+	if report, err = c.Seal(t.Context(), "people", SealOptions{}); err != nil || report.Version != 3 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if got := spent(t, c); got != "0.2" {
+		t.Errorf("spent %s", got)
+	}
+}
+
+// Several may use a home for the first time at once.
+func TestConcurrentSealing(t *testing.T) {
+	home := newHome(t)
+	write(t, home, "people.csv", "age,region,height\n1,north,60\n")
+	var wait sync.WaitGroup
+	for range 6 {
+		c := openHome(t, home)
+		wait.Go(func() {
+			if _, err := c.Seal(t.Context(), "people", SealOptions{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if _, err := openHome(t, home).Answer(t.Context(), Question{SQL: countSQL}); err != nil {
+		t.Error(err)
+	}
+}
+
 // No file of a home can be read by others.
 func TestPrivateFiles(t *testing.T) {
 	home := newHome(t)

@@ -21,6 +21,8 @@ const (
 	CodePolicy        Code = "policy"         // the policy does not allow the question
 	CodeExhausted     Code = "exhausted"      // the price is above what remains of the budget
 	CodeNotSealed     Code = "not_sealed"     // the table has no sealed version for its declaration
+	CodeStale         Code = "stale"          // the sealed version does not fit the policy or the ledger: the owner seals again
+	CodeSource        Code = "source"         // a source could not be sealed: exact facts, for the owner's eyes only
 	CodePolicyChanged Code = "policy_changed" // the policy file changed in a way that its owner must accept first
 	CodeLedger        Code = "ledger"         // the ledger cannot be read or written
 	CodeHome          Code = "home"           // the home or its policy cannot be used
@@ -29,7 +31,7 @@ const (
 )
 
 // Error is the one error type at the kernel's edge. All of it may be shown to an analyst: it depends on the question, the
-// policy and the ledger, never on rows.
+// policy and the ledger, never on rows. The one exception is CodeSource, which only Seal gives, to the owner.
 type Error struct {
 	Code         Code
 	Message      string
@@ -51,6 +53,9 @@ func (e *Error) Error() string {
 // Unwrap gives the cause where it is no engine's: those may quote rows.
 func (e *Error) Unwrap() error { return e.cause }
 
+// errNotRecorded: a sealed version is not the one that the ledger recorded: the sealed folder was restored or replaced.
+var errNotRecorded = errors.New("the table's sealed version is not the one that the ledger recorded")
+
 // public turns an error of the policy, the plan, the ledger or the sealed store into an *Error. None of them depends on
 // rows.
 func public(err error) *Error {
@@ -70,7 +75,11 @@ func public(err error) *Error {
 		return &Error{Code: CodePolicy, Message: refusal.Message, Hint: refusal.Hint, Line: refusal.Pos.Line, Column: refusal.Pos.Column, cause: err}
 	case errors.As(err, &exhausted):
 		return &Error{Code: CodeExhausted, Message: exhausted.Error(), Hint: exhaustedHint(exhausted), cause: err}
-	case errors.As(err, &stale), errors.Is(err, seal.ErrNotSealed), errors.Is(err, ledger.ErrNotSealed):
+	case errors.As(err, &stale), errors.Is(err, errNotRecorded), errors.Is(err, ledger.ErrNotSealed):
+		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
+	case errors.Is(err, ledger.ErrAmbiguous):
+		return &Error{Code: CodeLedger, Charged: true, Message: err.Error(), Hint: "the price may have been charged: open the curator again", cause: err}
+	case errors.Is(err, seal.ErrNotSealed):
 		return &Error{Code: CodeNotSealed, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
 	case errors.Is(err, ledger.ErrPolicyChanged), errors.Is(err, ledger.ErrNoPolicy):
 		return &Error{Code: CodePolicyChanged, Message: err.Error(), Hint: "open the curator again", Retry: true, cause: err}

@@ -50,21 +50,33 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return nil, homeError(err)
 	}
-	o := seal.Options{LedgerID: before.ID, Shared: options.Shared}
+	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, After: before.Sealed[table].Version}
 	if options.Progress != nil {
 		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
 	}
 	version, report, err := seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
 	if err != nil {
-		return nil, homeError(err)
+		return nil, &Error{Code: CodeSource, Message: err.Error(), cause: err}
 	}
-	// A crash between publishing and recording leaves a version that the ledger does not know: it is recorded now.
-	if before.Sealed[table].Version < version.Number {
-		if err := c.ledger.Sealed(table, version.Number, version.SHA256); err != nil {
-			return nil, public(err)
-		}
+	if err := c.record(version); err != nil {
+		return nil, public(err)
 	}
 	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
+}
+
+// record puts a published version into the ledger, unless another process, or an earlier run, has recorded it.
+func (c *Curator) record(v seal.Version) error {
+	s, err := c.ledger.State()
+	if err != nil || s.Sealed[v.Table].Version >= v.Number {
+		return err
+	}
+	err = c.ledger.Sealed(v.Table, v.Number, v.SHA256)
+	if errors.Is(err, ledger.ErrInvalid) { // recorded by another process in between
+		if s, again := c.ledger.State(); again == nil && s.Sealed[v.Table].Version >= v.Number {
+			return nil
+		}
+	}
+	return err
 }
 
 // adoptHarmless adopts the policy file where it is the first, while nothing has been spent, or where it changes nothing
@@ -137,19 +149,25 @@ func (c *Curator) AcceptPolicy(dry bool) (*PolicyChange, error) {
 }
 
 // Tables lists what may be asked about. It is read from the policy, free.
-func (c *Curator) Tables() []Table {
+func (c *Curator) Tables() ([]Table, error) {
+	state, err := c.ledger.State()
+	if err != nil {
+		return nil, public(err)
+	}
 	var out []Table
 	for _, t := range c.policy.Tables {
 		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, ExpectedRows: t.ExpectedRows}
-		if v, err := seal.Current(c.home, t); err == nil {
+		v, err := seal.Current(c.home, t)
+		if err == nil {
 			table.Version = v.Number
 		}
+		table.NeverSealed = errors.Is(err, seal.ErrNotSealed) && state.Sealed[t.Name].Version == 0
 		for _, column := range t.Columns {
 			table.Columns = append(table.Columns, tableColumn(column))
 		}
 		out = append(out, table)
 	}
-	return out
+	return out, nil
 }
 
 // Table describes a table as the policy declares it.
@@ -159,6 +177,7 @@ type Table struct {
 	Unit              string // the column that identifies a unit; "" where each row is one
 	ExpectedRows      int64  // as declared; 0 if not
 	Version           int    // the sealed version in force; 0 if there is none
+	NeverSealed       bool  // no version was ever sealed: the first use may
 	Columns           []TableColumn
 }
 

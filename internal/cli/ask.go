@@ -167,7 +167,10 @@ func runTables(s *session, args []string) error {
 	if err != nil {
 		return err
 	}
-	tables := c.Tables()
+	tables, err := c.Tables()
+	if err != nil {
+		return errors.Join(err, c.Close())
+	}
 	if s.format == "json" {
 		text, err := json.Marshal(tables)
 		if err != nil {

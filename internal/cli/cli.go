@@ -187,9 +187,9 @@ func (s *session) report(err error) {
 	if e.Line > 0 {
 		place = fmt.Sprintf("%d:%d: ", e.Line, e.Column)
 	}
-	s.note("dither: %s%s\n", place, e.Message)
+	s.note("dither: %s%s\n", place, printableLines(e.Message))
 	if e.Hint != "" {
-		s.note("  %s\n", e.Hint)
+		s.note("  %s\n", printableLines(e.Hint))
 	}
 }
 

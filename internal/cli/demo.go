@@ -78,8 +78,18 @@ func unpack(home string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(home, name), text, 0o600)
+		return writeNew(filepath.Join(home, name), text)
 	})
+}
+
+// writeNew writes a file that is not there yet: a folder that somebody uses is left alone.
+func writeNew(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
 
 // guide runs the tour, saying before each step what it shows.

@@ -20,7 +20,11 @@ func runSeal(s *session, args []string) error {
 		return err
 	}
 	if len(names) == 0 {
-		for _, t := range c.Tables() {
+		tables, err := c.Tables()
+		if err != nil {
+			return errors.Join(err, c.Close())
+		}
+		for _, t := range tables {
 			names = append(names, t.Name)
 		}
 	}
@@ -55,10 +59,14 @@ func (s *session) seal(c *curator.Curator, table string, shared bool) error {
 	return nil
 }
 
-// sealMissing seals the tables that have no version: the first use.
+// sealMissing seals the tables that never had a version: the first use.
 func (s *session) sealMissing(c *curator.Curator) error {
-	for _, t := range c.Tables() {
-		if t.Version == 0 {
+	tables, err := c.Tables()
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if t.NeverSealed {
 			if err := s.seal(c, t.Name, false); err != nil {
 				return err
 			}

@@ -16,7 +16,7 @@ func TestTermsOfAPolicy(t *testing.T) {
 	got := decode(t, string(mustRead(t, "testdata/all.yaml"))).Terms()
 	want := policy.Terms{
 		Population: "rand-hie", Neighbours: privacy.ChangeOne, Budget: epsilon(t, "3"), Maximum: epsilon(t, "1"),
-		Units: map[string]string{"Visits": "person id text≤5", "years": "row", "regions": "public", "towns": "public"},
+		Units: map[string]string{"Visits": "person id text@3?≤5", "years": "row", "regions": "public", "towns": "public"},
 		Sources: map[string]string{
 			"Visits": "csv:data/randhie.csv.gz", "years": "parquet:/data/years.parquet",
 			"regions": `duckdb:house.duckdb#"main_regions"`, "towns": `duckdb:house.duckdb#"towns"`,

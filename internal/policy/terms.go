@@ -77,8 +77,17 @@ func unitTerm(t *Table) string {
 		return rowUnit
 	}
 	kind := "?"
-	if c := t.Column(t.Unit.Column); c != nil {
+	for i, c := range t.Columns {
+		if c.Name != t.Unit.Column {
+			continue
+		}
 		kind = c.Type.String()
+		if t.Source.Format == CSV && !t.Source.Dialect.Header { // the place is what says which column of the file it is
+			kind += fmt.Sprintf("@%d", i+1)
+		}
+		if c.Invalid == InvalidIsNull { // what cannot be read is nobody's
+			kind += "?"
+		}
 	}
 	return fmt.Sprintf("%s %s≤%d", t.Unit.Column, kind, t.Unit.RowsPerUnit)
 }

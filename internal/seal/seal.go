@@ -27,6 +27,7 @@ import (
 // Options are what Seal needs besides the table.
 type Options struct {
 	LedgerID string              // the home's ledger, for the claim on a personal source; "" makes none
+	After    int                 // the newest version that was ever recorded: the next one is above it
 	Shared   bool                // seal although another home claims the source
 	Progress func(Progress)      // called now and then, from Seal's goroutine or the backend's; nil: not
 	Now      func() time.Time    // nil: time.Now
@@ -107,11 +108,11 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 		return Version{}, report, err
 	}
 	v := Version{
-		Table: t.Name, Number: 1, Rows: report.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second),
+		Table: t.Name, Number: opt.After + 1, Rows: report.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second),
 		Schema: schemaDigest(t), SourceSHA256: digest, SourceBytes: src.size, Facts: report.Facts,
 	}
 	if n := len(published); n > 0 {
-		v.Number = published[n-1].Number + 1
+		v.Number = max(v.Number, published[n-1].Number+1)
 	}
 	err = claim.hold(ctx, src.path, digest, v.Rows, func() error {
 		v, err = shelf.publish(temp, v, published)
