@@ -375,6 +375,10 @@ func TestVersionsAreNotReused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	original, err := os.ReadFile(filepath.Join(home, "people.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	backup := filepath.Join(home, "backup")
 	if err := os.Rename(filepath.Join(home, "sealed"), backup); err != nil {
 		t.Fatal(err)
@@ -397,6 +401,7 @@ func TestVersionsAreNotReused(t *testing.T) {
 	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); codeOf(err) != CodeStale {
 		t.Errorf("answered from a restored folder: %v", err)
 	}
+	write(t, home, "people.csv", string(original)) // unchanged, for the restored manifest
 	if report, err = c.Seal(t.Context(), "people", SealOptions{}); err != nil || report.Version != 3 {
 		t.Errorf("%+v, %v", report, err)
 	}

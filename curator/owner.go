@@ -177,7 +177,7 @@ type Table struct {
 	Unit              string // the column that identifies a unit; "" where each row is one
 	ExpectedRows      int64  // as declared; 0 if not
 	Version           int    // the sealed version in force; 0 if there is none
-	NeverSealed       bool  // no version was ever sealed: the first use may
+	NeverSealed       bool   // no version was ever sealed: the first use may
 	Columns           []TableColumn
 }
 

@@ -77,7 +77,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	}
 	claim := newClaims(home, t, opt, &report)
 
-	if newest, ok := shelf.reusable(published, t, src); ok {
+	if newest, ok := shelf.reusable(published, t, src); ok && newest.Number >= opt.After {
 		digest, err := src.digest(ctx)
 		if err != nil {
 			return Version{}, report, err
