@@ -104,7 +104,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	}
 	derived, err := derive.New(p)
 	if err != nil {
-		return nil, err
+		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
 	}
 	return &asked{Question: q, plan: p, table: table, key: p.Key(table.Number), alpha: alpha, derived: derived}, nil
 }

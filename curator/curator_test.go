@@ -215,6 +215,7 @@ func TestRefusalsAreFree(t *testing.T) {
 		{t.Context(), Question{SQL: countSQL, Epsilon: "1e400"}, CodeUsage},
 		{t.Context(), Question{SQL: countSQL, Epsilon: "1e999999999"}, CodeUsage},
 		{t.Context(), Question{SQL: countSQL, Epsilon: "1e20"}, CodeUsage},
+		{t.Context(), Question{SQL: "SELECT SUM(height) FROM people", Epsilon: "1e-60"}, CodePolicy},
 		{t.Context(), Question{SQL: countSQL, Confidence: "1"}, CodeUsage},
 		{t.Context(), Question{SQL: countSQL, Confidence: "nan"}, CodeUsage},
 		{cancelled, Question{SQL: countSQL}, CodeCancelled},
