@@ -197,7 +197,7 @@ func describeTable(t curator.Table) string {
 	if t.Public {
 		unit = "public"
 	}
-	fmt.Fprintf(&b, "%s: %s", t.Name, unit)
+	fmt.Fprintf(&b, "%s: %s", printable(t.Name), printable(unit))
 	if t.ExpectedRows > 0 {
 		fmt.Fprintf(&b, "; about %d rows, as declared", t.ExpectedRows)
 	}
@@ -206,7 +206,7 @@ func describeTable(t curator.Table) string {
 	}
 	b.WriteString("\n")
 	if t.Description != "" {
-		fmt.Fprintf(&b, "  %s\n", t.Description)
+		fmt.Fprintf(&b, "  %s\n", printable(t.Description))
 	}
 	var g grid
 	for _, c := range t.Columns {

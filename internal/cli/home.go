@@ -28,7 +28,7 @@ func runInit(s *session, args []string) error {
 	}
 	s.print("%s is a home now\n", filepath.Clean(s.home))
 	for _, n := range notes {
-		s.print("%s\n", n)
+		s.print("%s\n", printableLines(n))
 	}
 	return nil
 }
@@ -40,7 +40,7 @@ func (s *session) checkPolicy() error {
 		return err
 	}
 	for _, l := range lines {
-		s.print("%s\n", l)
+		s.print("%s\n", printableLines(l))
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (s *session) acceptPolicy(dry bool) error {
 		return c.Close()
 	}
 	for _, text := range change.Changes {
-		s.print("- %s\n", text)
+		s.print("- %s\n", printableLines(text))
 	}
 	verb := "in force now"
 	if dry {

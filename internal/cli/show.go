@@ -18,7 +18,14 @@ type grid struct {
 	right []bool // which columns are aligned to the right
 }
 
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+// add adds a row; whatever a cell holds, it cannot steer the terminal.
+func (g *grid) add(cells ...string) {
+	row := make([]string, len(cells))
+	for i, c := range cells {
+		row[i] = printable(c)
+	}
+	g.rows = append(g.rows, row)
+}
 
 func (g *grid) widths() []int {
 	var w []int
@@ -241,7 +248,7 @@ func explanationText(e *curator.Explanation) string {
 	}
 	unit := "one row"
 	if e.Unit.Column != "" {
-		unit = fmt.Sprintf("one %s, with at most %s in at most %s", e.Unit.Column, plural(int(e.Unit.MaxRows), "row"), plural(int(e.Unit.MaxGroups), "group"))
+		unit = fmt.Sprintf("one %s, with at most %s in at most %s", printable(e.Unit.Column), plural(int(e.Unit.MaxRows), "row"), plural(int(e.Unit.MaxGroups), "group"))
 	}
 	fmt.Fprintf(&b, "protects   %s (%s)\n", unit, e.Unit.Neighbours)
 	if e.Unit.PersonRows > 0 {
