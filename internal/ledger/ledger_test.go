@@ -127,7 +127,7 @@ func TestReserveBeforeAdoption(t *testing.T) {
 	}
 }
 
-// TestChangeOfTerms: past charges are read again under the new relation (soundness.md 11).
+// TestChangeOfTerms: past charges are read again under the new relation.
 func TestChangeOfTerms(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	paid := mustReserve(t, l, key(1), "0.3")

@@ -25,7 +25,7 @@ const (
 //
 // Each row contributes an integer that is a pure function of that row alone:
 // clamp(rint(X / 2^Grid) − Centre, Lo, Hi), and 1 for a count. Everything above a row is integer addition, so neither the
-// order of rows nor a float can change what one unit contributes (soundness: the sensitivity is read from these integers).
+// order of rows nor a float can change what one unit contributes (the sensitivity is read from these integers).
 type Measure struct {
 	Kind   Kind
 	X      *Expr // CountValue, Sum
