@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 	"cmd/dither": {"internal/cli"},
 	// test support: imported by tests only
 	"internal/stattest":          {},
-	"internal/engine/enginetest": {"internal/engine", "internal/plan", "internal/policy", "internal/value", "mechanism"},
+	"internal/engine/enginetest": {"internal/plan", "internal/policy", "internal/value"},
 }
 
 // testOnly packages are imported by tests alone.

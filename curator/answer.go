@@ -88,14 +88,14 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.inForce(); err != nil {
-		return nil, err
-	}
-	table, err := seal.Current(c.home, c.policy.Table(p.Table))
+	s, err := c.ledger.State()
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.ledger.State()
+	if err := c.inForce(s); err != nil {
+		return nil, err
+	}
+	table, err := seal.Current(c.home, c.policy.Table(p.Table))
 	if err != nil {
 		return nil, err
 	}

@@ -52,11 +52,7 @@ func (c *Curator) Budget() (*Budget, error) {
 }
 
 // inForce refuses where the ledger holds other terms than the policy file.
-func (c *Curator) inForce() error {
-	s, err := c.ledger.State()
-	if err != nil {
-		return err
-	}
+func (c *Curator) inForce(s ledger.State) error {
 	if s.Terms.Digest == c.policy.Digest() {
 		return nil
 	}

@@ -101,9 +101,6 @@ func OpenWith(home string, options Options) (*Curator, error) {
 // Close releases the home. Nothing is lost by not closing.
 func (c *Curator) Close() error { return errors.Join(c.engine.Close(), c.ledger.Close()) }
 
-// Home is the home's absolute path.
-func (c *Curator) Home() string { return c.home }
-
 // absolute is a home's full path. One with a file pattern's characters is refused: the shut engine matches no patterns, and
 // takes no path that could be one.
 func absolute(home string) (string, error) {

@@ -39,11 +39,11 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if t == nil {
 		return nil, &Error{Code: CodeUsage, Message: "there is no table " + table + " in the policy"}
 	}
-	if err := c.inForce(); err != nil {
-		return nil, public(err)
-	}
 	before, err := c.ledger.State()
 	if err != nil {
+		return nil, public(err)
+	}
+	if err := c.inForce(before); err != nil {
 		return nil, public(err)
 	}
 	tmp := filepath.Join(c.home, "tmp")

@@ -58,6 +58,15 @@ func (s *session) open() (*curator.Curator, error) {
 	return curator.OpenWith(s.home, o)
 }
 
+// with opens the home for do, and closes it.
+func (s *session) with(do func(*curator.Curator) error) error {
+	c, err := s.open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(c), c.Close())
+}
+
 // ask opens the home, reads the question, seals what was never sealed, and hands both to do.
 func (s *session) ask(args []string, do func(*curator.Curator, curator.Question) error) error {
 	q, file := s.questionFlags()
@@ -69,20 +78,18 @@ func (s *session) ask(args []string, do func(*curator.Curator, curator.Question)
 	if err != nil {
 		return err
 	}
-	c, err := s.open()
-	if err != nil {
-		return err
-	}
-	err = do(c, *q)
-	var e *curator.Error
-	if errors.As(err, &e) && e.Code == curator.CodeNotSealed {
+	return s.with(func(c *curator.Curator) error {
+		err := do(c, *q)
+		var e *curator.Error
+		if !errors.As(err, &e) || e.Code != curator.CodeNotSealed {
+			return err
+		}
 		// The first use seals: only an owner runs this, and no question has been charged.
 		if err := s.sealMissing(c); err != nil {
-			return errors.Join(err, c.Close())
+			return err
 		}
-		err = do(c, *q)
-	}
-	return errors.Join(err, c.Close())
+		return do(c, *q)
+	})
 }
 
 func runQuery(s *session, args []string) error {
@@ -130,17 +137,20 @@ func runBudget(s *session, args []string) error {
 	if _, helped, err := s.parse(args); err != nil || helped {
 		return err
 	}
-	c, err := s.open()
-	if err != nil {
-		return err
-	}
-	b, err := c.Budget()
-	if err != nil {
-		return errors.Join(err, c.Close())
-	}
-	if s.format == "json" {
-		return errors.Join(s.json(b), c.Close())
-	}
+	return s.with(func(c *curator.Curator) error {
+		b, err := c.Budget()
+		if err != nil {
+			return err
+		}
+		if s.format == "json" {
+			return s.json(b)
+		}
+		s.showBudget(b)
+		return nil
+	})
+}
+
+func (s *session) showBudget(b *curator.Budget) {
 	s.print("population  %s (%s)\n", b.Population, b.Neighbours)
 	s.print("budget      ε = %s\nspent       ε = %s in %s\nremaining   ε = %s\n",
 		b.Budget.Epsilon, b.Spent.Epsilon, plural(b.Answers, "answer"), b.Remaining.Epsilon)
@@ -148,7 +158,6 @@ func runBudget(s *session, args []string) error {
 		s.print("a person with %d rows in %s: so far ε = %s, when all is spent ε = %s (group privacy)\n",
 			p.Rows, p.Table, p.Spent.Epsilon, p.Limit.Epsilon)
 	}
-	return c.Close()
 }
 
 func plural(n int, what string) string {
@@ -163,29 +172,24 @@ func runTables(s *session, args []string) error {
 	if _, helped, err := s.parse(args); err != nil || helped {
 		return err
 	}
-	c, err := s.open()
-	if err != nil {
-		return err
-	}
-	tables, err := c.Tables()
-	if err != nil {
-		return errors.Join(err, c.Close())
-	}
-	if s.format == "json" {
-		text, err := json.Marshal(tables)
+	return s.with(func(c *curator.Curator) error {
+		tables, err := c.Tables()
 		if err != nil {
-			return errors.Join(err, c.Close())
+			return err
 		}
-		s.print("%s\n", text)
-		return c.Close()
-	}
-	for i, t := range tables {
-		if i > 0 {
-			s.print("\n")
+		if s.format == "json" {
+			text, err := json.Marshal(tables)
+			s.print("%s\n", text)
+			return err
 		}
-		s.print("%s\n", describeTable(t))
-	}
-	return c.Close()
+		for i, t := range tables {
+			if i > 0 {
+				s.print("\n")
+			}
+			s.print("%s\n", describeTable(t))
+		}
+		return nil
+	})
 }
 
 func describeTable(t curator.Table) string {

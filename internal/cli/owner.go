@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"os"
 
 	"dither/curator"
@@ -15,25 +14,23 @@ func runSeal(s *session, args []string) error {
 	if err != nil || helped {
 		return err
 	}
-	c, err := s.open()
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		tables, err := c.Tables()
-		if err != nil {
-			return errors.Join(err, c.Close())
+	return s.with(func(c *curator.Curator) error {
+		if len(names) == 0 {
+			tables, err := c.Tables()
+			if err != nil {
+				return err
+			}
+			for _, t := range tables {
+				names = append(names, t.Name)
+			}
 		}
-		for _, t := range tables {
-			names = append(names, t.Name)
+		for _, name := range names {
+			if err := s.seal(c, name, *shared); err != nil {
+				return err
+			}
 		}
-	}
-	for _, name := range names {
-		if err := s.seal(c, name, *shared); err != nil {
-			return errors.Join(err, c.Close())
-		}
-	}
-	return c.Close()
+		return nil
+	})
 }
 
 // seal seals one table, with progress where a person watches, and prints the owner's report on stderr: an answer on stdout
@@ -102,25 +99,23 @@ func runPolicy(s *session, args []string) error {
 }
 
 func (s *session) acceptPolicy(dry bool) error {
-	c, err := s.open()
-	if err != nil {
-		return err
-	}
-	change, err := c.AcceptPolicy(dry)
-	if err != nil {
-		return errors.Join(err, c.Close())
-	}
-	if len(change.Changes) == 0 {
-		s.print("the policy file is the one in force\n")
-		return c.Close()
-	}
-	for _, text := range change.Changes {
-		s.print("- %s\n", printableLines(text))
-	}
-	verb := "in force now"
-	if dry {
-		verb = "not in force yet (--dry-run)"
-	}
-	s.print("losses so far count × %s: spent ε = %s of %s; %s\n", change.Factor, change.Spent.Epsilon, change.Budget.Epsilon, verb)
-	return c.Close()
+	return s.with(func(c *curator.Curator) error {
+		change, err := c.AcceptPolicy(dry)
+		if err != nil {
+			return err
+		}
+		if len(change.Changes) == 0 {
+			s.print("the policy file is the one in force\n")
+			return nil
+		}
+		for _, text := range change.Changes {
+			s.print("- %s\n", printableLines(text))
+		}
+		verb := "in force now"
+		if dry {
+			verb = "not in force yet (--dry-run)"
+		}
+		s.print("losses so far count × %s: spent ε = %s of %s; %s\n", change.Factor, change.Spent.Epsilon, change.Budget.Epsilon, verb)
+		return nil
+	})
 }

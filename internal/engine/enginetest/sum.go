@@ -1,10 +1,9 @@
-// Package enginetest is a reference engine: the plainest possible reading of a bounded aggregate, over rows in memory. It
+// Package enginetest is the reference meaning of a bounded aggregate: the plainest possible reading of it, over rows in memory. It
 // stands in for a database in tests of the plan, and checks the databases' answers.
 package enginetest
 
 import (
 	"cmp"
-	"context"
 	"crypto/md5" //nolint:gosec // the engines' digest, for an order only
 	"encoding/hex"
 	"fmt"
@@ -13,33 +12,12 @@ import (
 	"slices"
 	"strings"
 
-	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/internal/value"
-	"dither/mechanism"
 )
 
 // Row is one row: its values by column.
 type Row map[string]value.Value
-
-// Memory holds tables by the name of their sealed file.
-type Memory map[string][]Row
-
-var _ engine.Engine = Memory(nil)
-
-// Close does nothing.
-func (Memory) Close() error { return nil }
-
-// Aggregate is the reference meaning of plan.Bounded, sealed.
-func (m Memory) Aggregate(_ context.Context, b *plan.Bounded, file string) ([][]mechanism.Exact, error) {
-	rows, ok := m[file]
-	if !ok {
-		return nil, fmt.Errorf("enginetest: no table %q", file)
-	}
-	cells := engine.NewCells(b)
-	Sum(b, rows, cells.Add)
-	return cells.Exact(), nil
-}
 
 // piece is what one row, or one unit in one cell, contributes.
 type piece struct {
