@@ -50,7 +50,7 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 			return r, err
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := c.rehearse(ctx, a); err != nil {
 		return nil, public(err)
 	}
 	reservation, err := c.reserve(a)
@@ -59,9 +59,7 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 	}
 	sums, err := c.measure(ctx, a)
 	if err != nil {
-		if c.options.OwnerErrors != nil {
-			c.options.OwnerErrors(err)
-		}
+		c.tellOwner(err)
 		return nil, failed()
 	}
 	if err := c.ledger.Release(reservation, encode(sums)); err != nil {
@@ -69,7 +67,13 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 		e.Charged = true
 		return nil, e
 	}
-	return c.release(a, reservation, sums, false)
+	r, err := c.release(a, reservation, sums, false)
+	if err != nil {
+		e := public(err)
+		e.Charged, e.Hint = true, "the answer is recorded: asking again gives it, free"
+		return nil, e
+	}
+	return r, nil
 }
 
 // ask plans a question against the sealed version in force.
@@ -141,6 +145,30 @@ func (c *Curator) replay(a *asked) (*Release, error) {
 		return nil, public(err)
 	}
 	return c.release(a, answer.Reserved, sums, true)
+}
+
+// rehearse runs the question over made-up rows. One that fails there is refused before it costs anything, and before any
+// row is read: that is a defect of the plan, which the owner is told of.
+func (c *Curator) rehearse(ctx context.Context, a *asked) error {
+	err := c.engine.Rehearse(ctx, &a.plan.Bounded)
+	switch {
+	case err == nil:
+		return ctx.Err()
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	c.tellOwner(err)
+	return &Error{
+		Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
+		Hint: "please report it, with the policy and the question; ask it in another way",
+	}
+}
+
+// tellOwner hands over what an engine said.
+func (c *Curator) tellOwner(err error) {
+	if c.options.OwnerErrors != nil {
+		c.options.OwnerErrors(err)
+	}
 }
 
 // reserve charges the price of a, with its mechanisms and their parameters.

@@ -166,7 +166,16 @@ func (f failing) Aggregate(context.Context, *plan.Bounded, string) ([][]mechanis
 	return nil, errors.New("conversion failed on 'Alice, HIV positive'")
 }
 
+func (failing) Rehearse(context.Context, *plan.Bounded) error { return nil }
+
 func (failing) Close() error { return nil }
+
+// untried is an engine that fails in rehearsal.
+type untried struct{ failing }
+
+func (untried) Rehearse(context.Context, *plan.Bounded) error {
+	return errors.New("overflow in made-up row")
+}
 
 // A question that fails after its reservation stays charged, is not replayed, and says nothing of why.
 func TestFailureStaysCharged(t *testing.T) {
@@ -195,6 +204,20 @@ func TestFailureStaysCharged(t *testing.T) {
 	}
 }
 
+// A question that fails on made-up rows is refused before it costs anything, and reads no row.
+func TestRehearsalComesFirst(t *testing.T) {
+	c := openHome(t, newHome(t))
+	c.engine = untried{failing{func() { t.Error("the engine read rows") }}}
+	var owner error
+	c.options.OwnerErrors = func(err error) { owner = err }
+	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); codeOf(err) != CodePolicy || owner == nil {
+		t.Errorf("%v; the owner was told %v", err, owner)
+	}
+	if got := spent(t, c); got != "0" {
+		t.Errorf("spent %s", got)
+	}
+}
+
 // Refusals come before anything is spent, and read no row.
 func TestRefusalsAreFree(t *testing.T) {
 	c := openHome(t, newHome(t))
@@ -209,6 +232,7 @@ func TestRefusalsAreFree(t *testing.T) {
 		{t.Context(), Question{SQL: "SELEC"}, CodeSQL},
 		{t.Context(), Question{SQL: "SELECT SUM(nosuch) FROM people"}, CodePolicy},
 		{t.Context(), Question{SQL: countSQL, Epsilon: "0.6"}, CodePolicy},
+		{t.Context(), Question{SQL: countSQL, Epsilon: "0.000099"}, CodePolicy}, // below a ten-thousandth of the budget
 		{t.Context(), Question{SQL: countSQL, Epsilon: "0"}, CodeUsage},
 		{t.Context(), Question{SQL: countSQL, Epsilon: "-1"}, CodeUsage},
 		{t.Context(), Question{SQL: countSQL, Epsilon: "NaN"}, CodeUsage},
@@ -290,7 +314,7 @@ func TestPolicyChanges(t *testing.T) {
 	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); codeOf(err) != CodePolicyChanged {
 		t.Errorf("a larger budget was used unaccepted: %v", err)
 	}
-	if _, err := c.AcceptPolicy(false); err != nil {
+	if _, err := c.AcceptPolicy(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); err != nil {
@@ -299,7 +323,7 @@ func TestPolicyChanges(t *testing.T) {
 	// Another relation: what was spent counts twice.
 	rewrite("add-remove", "change-one")
 	c = openHome(t, home)
-	change, err := c.AcceptPolicy(false)
+	change, err := c.AcceptPolicy(t.Context(), false)
 	if err != nil || change.Factor != "2" || change.Spent.Epsilon != "0.4" {
 		t.Errorf("%+v, %v", change, err)
 	}
@@ -308,8 +332,79 @@ func TestPolicyChanges(t *testing.T) {
 	}
 	// And not back.
 	rewrite("xyz", "xyz")
-	if _, err := openHome(t, home).AcceptPolicy(false); codeOf(err) != CodePolicy {
+	if _, err := openHome(t, home).AcceptPolicy(t.Context(), false); codeOf(err) != CodePolicy {
 		t.Errorf("change-one to add-remove: %v", err)
+	}
+}
+
+// A handle that was opened before a policy was accepted neither asks under the old one nor puts it back.
+func TestStaleHandles(t *testing.T) {
+	home := newHome(t)
+	stale := openHome(t, home)
+	if _, err := stale.Answer(t.Context(), Question{SQL: countSQL}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, home, "policy.yaml", strings.Replace(testPolicy, "{epsilon: 1}", "{epsilon: 0.5}", 1))
+	if _, err := openHome(t, home).AcceptPolicy(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	var e *Error
+	if _, err := stale.AcceptPolicy(t.Context(), false); !errors.As(err, &e) || e.Code != CodePolicyChanged || !e.Retry {
+		t.Errorf("accepting a policy that is no longer in the file: %v", err)
+	}
+	if _, err := stale.Answer(t.Context(), Question{SQL: countSQL, Fresh: true}); codeOf(err) != CodePolicyChanged {
+		t.Errorf("answered under a policy that is no longer in force: %v", err)
+	}
+	// A change that needs no acceptance, adopted by another handle.
+	write(t, home, "policy.yaml", strings.Replace(testPolicy, "{epsilon: 1}", "{epsilon: 0.5} # tighter", 1))
+	fresh := openHome(t, home)
+	write(t, home, "policy.yaml", strings.NewReplacer("{epsilon: 1}", "{epsilon: 0.5}", "[0, 115]", "[0, 110]").Replace(testPolicy))
+	openHome(t, home)
+	if _, err := fresh.Answer(t.Context(), Question{SQL: countSQL}); !errors.As(err, &e) || e.Code != CodePolicyChanged || !e.Retry {
+		t.Errorf("answered under a policy that is no longer in force: %v", err)
+	}
+}
+
+// Rows become persons only when every sealed version says how many rows a person has, and then past losses count so often.
+func TestFromRowsToPersons(t *testing.T) {
+	rows := strings.Replace(testPolicy, "unit: person\n    rows_per_unit: 3", "unit: row", 1)
+	if rows == testPolicy {
+		t.Fatal("the policy was not changed")
+	}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	home := filepath.Join(t.TempDir(), "rows")
+	if err := Init(home); err != nil {
+		t.Fatal(err)
+	}
+	write(t, home, "policy.yaml", rows)
+	write(t, home, "people.csv", "age,region,height\n30,north,170.5\n")
+	write(t, home, "visits.csv", "person,cost\n1,3\n1,4\n1,4\n1,9\n2,20\n")
+	c := openHome(t, home)
+	seal := func() {
+		t.Helper()
+		if _, err := c.Seal(t.Context(), "visits", SealOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seal()
+	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM visits"}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, home, "visits.csv", "person,cost\n1,3\n2,20\n") // the newest version has one row each, and proves nothing
+	seal()
+	write(t, home, "policy.yaml", testPolicy)
+	c = openHome(t, home)
+	if _, err := c.AcceptPolicy(t.Context(), false); codeOf(err) != CodeSource || !strings.Contains(err.Error(), "4 rows") {
+		t.Errorf("accepted, though a person had more rows: %v", err)
+	}
+	write(t, home, "policy.yaml", strings.Replace(testPolicy, "rows_per_unit: 3", "rows_per_unit: 4", 1))
+	c = openHome(t, home)
+	change, err := c.AcceptPolicy(t.Context(), false)
+	if err != nil || change.Factor != "4" || change.Spent.Epsilon != "0.4" {
+		t.Fatalf("%+v, %v", change, err)
+	}
+	if got := spent(t, c); got != "0.4" {
+		t.Errorf("spent %s", got)
 	}
 }
 

@@ -100,7 +100,7 @@ func runPolicy(s *session, args []string) error {
 
 func (s *session) acceptPolicy(dry bool) error {
 	return s.with(func(c *curator.Curator) error {
-		change, err := c.AcceptPolicy(dry)
+		change, err := c.AcceptPolicy(context.Background(), dry)
 		if err != nil {
 			return err
 		}

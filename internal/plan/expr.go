@@ -99,6 +99,27 @@ func (e *Expr) Walk(f func(*Expr)) {
 	}
 }
 
+// Constants are the constants that b's expressions name.
+func Constants(b *Bounded) (out []value.Value) {
+	gather := func(x *Expr) {
+		if x.Op == OpConst && !x.Const.Null {
+			out = append(out, x.Const)
+		}
+	}
+	if b.Where != nil {
+		b.Where.Walk(gather)
+	}
+	for _, k := range b.Keys {
+		k.Expr.Walk(gather)
+	}
+	for _, m := range b.Measures {
+		if m.X != nil {
+			m.X.Walk(gather)
+		}
+	}
+	return out
+}
+
 // String is the canonical text of the expression: two expressions with one text compute the same.
 func (e *Expr) String() string {
 	var b strings.Builder

@@ -108,6 +108,12 @@ func priceOf(p *policy.Policy, asked privacy.Epsilon) (privacy.Epsilon, error) {
 	if asked.IsZero() {
 		return p.Price.Default, nil
 	}
+	if asked.Cmp(p.Price.Minimum) < 0 {
+		return privacy.Epsilon{}, &Error{
+			Message: fmt.Sprintf("a price of ε = %s is below the policy's minimum of %s for one question", asked, p.Price.Minimum),
+			Hint:    "ask for a larger --epsilon",
+		}
+	}
 	if asked.Cmp(p.Price.Maximum) > 0 {
 		return privacy.Epsilon{}, &Error{
 			Message: fmt.Sprintf("a price of ε = %s is above the policy's maximum of %s for one question", asked, p.Price.Maximum),

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dither/internal/policy"
+	"dither/internal/value"
 	"dither/privacy"
 )
 
@@ -194,7 +195,7 @@ func compareChange(
 	var checked []policy.Check
 	covered, seen := slices.Clone(next), world(0)
 	for i, table := range m.tables {
-		checked = append(checked, policy.Check{Table: fmt.Sprint(i), Column: "id", Rows: int64(table.m)})
+		checked = append(checked, policy.Check{Table: fmt.Sprint(i), Column: "id", Type: value.Integer, Rows: int64(table.m)})
 		if next[i] == "" {
 			covered[i] = old[i]
 		}

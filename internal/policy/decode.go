@@ -17,8 +17,12 @@ import (
 // Version is the policy format that Decode reads.
 const Version = 1
 
-// defaultShare: one answer costs 1/defaultShare of the budget unless the policy says otherwise.
-const defaultShare = 20
+// One answer costs 1/defaultShare of the budget unless the policy or the question says otherwise, and at least
+// 1/minimumShare of it unless the policy says otherwise.
+const (
+	defaultShare = 20
+	minimumShare = 10_000
+)
 
 // Load reads and checks a policy file. Source paths are resolved against its folder. The error is an Errors whose entries
 // name the file, or wraps what the file system said (fs.ErrNotExist, …).
@@ -142,8 +146,9 @@ func (r *reader) budget(f, whole field) (b Budget) {
 }
 
 func (r *reader) price(f field, budget privacy.Epsilon) Price {
-	keys, _ := f.keys("default", "maximum")
+	keys, _ := f.keys("default", "minimum", "maximum")
 	def, given := keys["default"].epsilon()
+	least, floored := keys["minimum"].epsilon()
 	most, capped := keys["maximum"].epsilon()
 	if budget.IsZero() { // already reported
 		return Price{}
@@ -152,18 +157,32 @@ func (r *reader) price(f field, budget privacy.Epsilon) Price {
 		most = budget
 	}
 	if !given {
-		def = budget.Share(1, defaultShare)
-		if most.Cmp(def) < 0 {
-			def = most
+		def = smaller(budget.Share(1, defaultShare), most)
+		if floored && def.Cmp(least) < 0 {
+			def = least
 		}
 	}
-	if most.Cmp(budget) > 0 {
+	if !floored {
+		least = smaller(budget.Share(1, minimumShare), def)
+	}
+	switch {
+	case most.Cmp(budget) > 0:
 		keys["maximum"].fail("", "the maximum price %v is above the budget %v", most, budget)
-	}
-	if given && def.Cmp(most) > 0 {
+	case least.Cmp(most) > 0:
+		keys["minimum"].fail("", "the minimum price %v is above the maximum price %v", least, most)
+	case def.Cmp(most) > 0:
 		keys["default"].fail("", "the default price %v is above the maximum price %v", def, most)
+	case def.Cmp(least) < 0:
+		keys["default"].fail("", "the default price %v is below the minimum price %v", def, least)
 	}
-	return Price{Default: def, Maximum: most}
+	return Price{Default: def, Minimum: least, Maximum: most}
+}
+
+func smaller(a, b privacy.Epsilon) privacy.Epsilon {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
 }
 
 // epsilon reads a positive ε, exactly.

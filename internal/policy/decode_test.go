@@ -143,7 +143,7 @@ func TestDefaults(t *testing.T) {
 	if p.Population.Neighbours != privacy.AddRemove {
 		t.Error("neighbours:", p.Population.Neighbours)
 	}
-	if p.Price.Default.String() != "0.1" || p.Price.Maximum.String() != "2" {
+	if p.Price.Default.String() != "0.1" || p.Price.Minimum.String() != "0.0002" || p.Price.Maximum.String() != "2" {
 		t.Error("price:", p.Price)
 	}
 	s := p.Tables[0].Source

@@ -20,7 +20,7 @@ const digestFormat = "dither policy 1"
 // against are left out; a source's path counts as written.
 type (
 	canonicalPolicy struct {
-		Format, Population, Neighbours, Budget, Default, Maximum string
+		Format, Population, Neighbours, Budget, Default, Minimum, Maximum string
 
 		Tables []canonicalTable // by name
 	}
@@ -52,7 +52,8 @@ type (
 func (p *Policy) Digest() string {
 	c := canonicalPolicy{
 		Format: digestFormat, Population: p.Population.Name, Neighbours: p.Population.Neighbours.String(),
-		Budget: p.Budget.Epsilon.String(), Default: p.Price.Default.String(), Maximum: p.Price.Maximum.String(),
+		Budget: p.Budget.Epsilon.String(), Default: p.Price.Default.String(),
+		Minimum: p.Price.Minimum.String(), Maximum: p.Price.Maximum.String(),
 	}
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))

@@ -57,7 +57,7 @@ tables:
 	want := decode(t, base).Digest()
 	for _, other := range []string{
 		strings.Replace(base, "epsilon: 2", "epsilon: 2.00", 1),
-		strings.Replace(base, "epsilon: 2}", "epsilon: \"20e-1\"}\nprice: {default: 0.1, maximum: 2}", 1),
+		strings.Replace(base, "epsilon: 2}", "epsilon: \"20e-1\"}\nprice: {default: 0.1, minimum: 2e-4, maximum: 2}", 1),
 		strings.Replace(base, "{name: p}", "{neighbours: add-remove, 'name': \"p\"} # the people", 1),
 		strings.Replace(base, "unit: id", "unit: id\n    description: some rows\n    max_groups: 4", 1),
 		strings.Replace(base, "{csv: t.csv}", "{csv: t.csv, delimiter: ',', quote: '\"', header: true, null: '', gzip: false}", 1),

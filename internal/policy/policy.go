@@ -34,9 +34,10 @@ type Budget struct {
 	Epsilon privacy.Epsilon
 }
 
-// Price is what one answer costs unless the question says otherwise, and the most that one may cost.
+// Price is what one answer costs unless the question says otherwise, and the least and the most that one may cost. The
+// least bounds how many questions the budget can pay for, and with it what could be learnt from whether a question fails.
 type Price struct {
-	Default, Maximum privacy.Epsilon
+	Default, Minimum, Maximum privacy.Epsilon
 }
 
 // Table is one table: personal (with a unit) or public.

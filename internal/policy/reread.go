@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/value"
 	"dither/privacy"
 )
 
@@ -13,6 +14,7 @@ import (
 // version of Table that was ever asked. Sealing finds it; it is exact, and for the owner alone.
 type Check struct {
 	Table, Column string
+	Type          value.Type // of the column
 	Rows          int64
 }
 
@@ -199,9 +201,12 @@ func (c *change) table(name, earlier string, now unit) error {
 		c.note("table %s: unit %s → %s (past losses ×2)", name, from, to)
 		return nil
 	}
-	need := Check{Table: earlier, Column: now.column, Rows: now.rows}
+	if now.placed {
+		return refuse("without a header nothing says that the column is the one that was sealed under its name")
+	}
+	need := Check{Table: earlier, Column: now.column, Type: now.of, Rows: now.rows}
 	if !slices.ContainsFunc(c.checked, func(k Check) bool {
-		return k.Table == need.Table && k.Column == need.Column && k.Rows <= need.Rows
+		return k.Table == need.Table && k.Column == need.Column && k.Type == need.Type && k.Rows <= need.Rows
 	}) {
 		return &ChangeError{
 			Change:  fmt.Sprintf("the unit of table %s from %s to %s", name, from, to),

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dither/internal/policy"
+	"dither/internal/value"
 	"dither/privacy"
 )
 
@@ -55,8 +56,8 @@ func terms(t *testing.T, tables ...string) policy.Terms {
 func TestReread(t *testing.T) {
 	changeOne := func(t policy.Terms) policy.Terms { t.Neighbours = privacy.ChangeOne; return t }
 	from := func(t policy.Terms, table, source string) policy.Terms { t.Sources[table] = source; return t }
-	know := func(table string, rows int64) policy.Check {
-		return policy.Check{Table: table, Column: "id", Rows: rows}
+	know := func(table string, of value.Type, rows int64) policy.Check {
+		return policy.Check{Table: table, Column: "id", Type: of, Rows: rows}
 	}
 	base := terms(t, "a row", "b row", "c id integer≤5", "d public")
 	renamed := terms(t, "a row")
@@ -89,28 +90,37 @@ func TestReread(t *testing.T) {
 		},
 		{
 			name: "row to person, known too weakly", old: terms(t, "a row"), next: terms(t, "a id integer≤12"),
-			checked: []policy.Check{know("a", 13), know("b", 12), {Table: "a", Column: "ID", Rows: 12}},
+			checked: []policy.Check{
+				know("a", value.Integer, 13), know("b", value.Integer, 12), know("a", value.Text, 12),
+				{Table: "a", Column: "ID", Type: value.Integer, Rows: 12},
+			},
 			err: "cannot change the unit of table a from row to id integer≤12: " +
 				"it is not known that nobody has more than 12 rows in it; past answers counted them all",
 		},
 		{
 			name: "row to person", old: terms(t, "a row"), next: terms(t, "a id integer≤12"),
-			checked: []policy.Check{know("a", 11)}, factor: "12", changes: "table a: unit row → id integer≤12 (past losses ×12)",
+			checked: []policy.Check{know("a", value.Integer, 11)}, factor: "12", changes: "table a: unit row → id integer≤12 (past losses ×12)",
 		},
 		{
 			name: "row to person beside persons and rows", old: terms(t, "a row", "b id text≤1", "c row"),
-			next: terms(t, "a id text≤3", "b id text≤1", "c row"), checked: []policy.Check{know("a", 3)}, factor: "4",
+			next: terms(t, "a id text≤3", "b id text≤1", "c row"), checked: []policy.Check{know("a", value.Text, 3)}, factor: "4",
 			changes: "table a: unit row → id text≤3 (past losses ×3)",
 		},
 		{
 			name: "two tables from row to person", old: terms(t, "a row", "b row"), next: terms(t, "a id text≤3", "b id text≤4"),
-			checked: []policy.Check{know("a", 3), know("b", 4)}, factor: "7",
+			checked: []policy.Check{know("a", value.Text, 3), know("b", value.Text, 4)}, factor: "7",
 			changes: "table a: unit row → id text≤3 (past losses ×3)\ntable b: unit row → id text≤4 (past losses ×4)",
 		},
 		{
 			name: "row to person, and change-one", old: terms(t, "a row"), next: changeOne(terms(t, "a id text≤3")),
-			checked: []policy.Check{know("a", 3)}, factor: "6",
+			checked: []policy.Check{know("a", value.Text, 3)}, factor: "6",
 			changes: "neighbours: add-remove → change-one (past losses ×2)\ntable a: unit row → id text≤3 (past losses ×3)",
+		},
+		{
+			name: "row to person without a header", old: terms(t, "a row"), next: terms(t, "a id text@2≤3"),
+			checked: []policy.Check{know("a", value.Text, 3)},
+			err: "cannot change the unit of table a from row to id text@2≤3: " +
+				"without a header nothing says that the column is the one that was sealed under its name",
 		},
 		{
 			name: "person to row", old: terms(t, "a id text≤3"), next: terms(t, "a row"), factor: "2",
@@ -154,18 +164,18 @@ func TestReread(t *testing.T) {
 		},
 		{
 			name: "a new name hides no new unit", old: terms(t, "a row"), next: from(terms(t, "z id text≤3"), "z", "csv:a"),
-			checked: []policy.Check{know("z", 3)},
+			checked: []policy.Check{know("z", value.Text, 3)},
 			err: "cannot change the unit of table z from row to id text≤3: " +
 				"it is not known that nobody has more than 3 rows in it; past answers counted them all",
 		},
 		{
 			name: "back with another unit", old: terms(t, "b row").After(terms(t, "a row")), next: terms(t, "a id text≤3", "b row"),
-			checked: []policy.Check{know("a", 3)}, factor: "3",
+			checked: []policy.Check{know("a", value.Text, 3)}, factor: "3",
 			changes: "table a: unit row → id text≤3 (past losses ×3)\ntable a: back again",
 		},
 		{
 			name: "units under change-one", old: changeOne(terms(t, "a row")), next: changeOne(terms(t, "a id text≤1")),
-			checked: []policy.Check{know("a", 1)},
+			checked: []policy.Check{know("a", value.Text, 1)},
 			err:     "cannot change the unit of table a from row to id text≤1: change-one promises nothing about a unit that comes or goes",
 		},
 		{

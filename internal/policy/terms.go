@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/value"
 	"dither/privacy"
 )
 
@@ -96,6 +97,8 @@ func unitTerm(t *Table) string {
 type unit struct {
 	kind         string // rowUnit, publicUnit or columnUnit
 	column, kept string // the column's name, and its name and type
+	of           value.Type
+	placed       bool // the column is named by its place: the source has no header
 	rows         int64
 }
 
@@ -115,5 +118,10 @@ func parseUnit(term string) (unit, error) {
 	if err != nil || rows < 1 || space < 1 {
 		return unit{}, fmt.Errorf("not the term of a unit: %q", term)
 	}
-	return unit{kind: columnUnit, column: term[:space], kept: term[:at], rows: rows}, nil
+	kind, _, placed := strings.Cut(strings.TrimSuffix(term[space+1:at], "?"), "@")
+	of, known := value.ParseType(kind)
+	if !known {
+		return unit{}, fmt.Errorf("not the term of a unit: %q", term)
+	}
+	return unit{kind: columnUnit, column: term[:space], kept: term[:at], of: of, placed: placed, rows: rows}, nil
 }

@@ -63,6 +63,24 @@ func current(home string, t *policy.Table) (Version, error) {
 	return published[len(published)-1], nil
 }
 
+// Recorded returns the published version of a table that has this number and digest, once its bytes have been checked.
+func Recorded(ctx context.Context, home, table string, number int, sha256 string) (Version, error) {
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return Version{}, err
+	}
+	published, err := readManifest(folderOf(home, table), table)
+	if err != nil {
+		return Version{}, err
+	}
+	for _, v := range published {
+		if v.Number == number && v.SHA256 == sha256 {
+			return v, Verify(ctx, v)
+		}
+	}
+	return Version{}, fmt.Errorf("table %q: version %d is no longer in the home as it was sealed", table, number)
+}
+
 // Verify reads a version's file and reports whether it still holds the published bytes.
 func Verify(ctx context.Context, v Version) error {
 	f, err := os.Open(v.File)

@@ -96,21 +96,25 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, file string) ([
 	if err != nil {
 		return nil, err
 	}
-	db, err := e.open()
-	if err != nil {
-		return nil, err
-	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = conn.Close() }()
 	cells := engine.NewCells(b)
-	err = conn.Raw(func(c any) error { return query(ctx, c, render(b, scan), collect(b, cells.Add)) })
-	if err != nil {
+	if err := e.run(ctx, render(b, scan), collect(b, cells.Add)); err != nil {
 		return nil, err
 	}
 	return cells.Exact(), nil
+}
+
+// run runs one statement, and feeds its rows to each.
+func (e *Engine) run(ctx context.Context, statement string, each func([]driver.Value) error) error {
+	db, err := e.open()
+	if err != nil {
+		return err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	return conn.Raw(func(c any) error { return query(ctx, c, statement, each) })
 }
 
 // query prepares one statement, makes sure that it is a SELECT, and feeds its rows to each.

@@ -66,6 +66,28 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 		" WHERE "+u+" IS NOT NULL GROUP BY "+u+")").Scan(&facts.Units, &facts.MaxRowsPerUnit)
 }
 
+// MostRows is the most rows of a sealed file that share one value of a column, which must be of the given type. Rows where
+// it is NULL are nobody's.
+func (s *Sealer) MostRows(ctx context.Context, file, column string, of value.Type) (most int64, err error) {
+	err = s.with(ctx, func(conn *sql.Conn) error {
+		from, err := sealScan(file)
+		if err != nil {
+			return err
+		}
+		source, err := openSealSource(ctx, conn, policy.Source{Format: policy.Parquet, File: file})
+		if err != nil {
+			return err
+		}
+		if source.types[column] != sealTypes[of] {
+			return fmt.Errorf("a sealed version has no column %q of type %v", column, of)
+		}
+		x := identifier(column)
+		return conn.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM "+from+
+			" WHERE "+x+" IS NOT NULL GROUP BY "+x+")").Scan(&most)
+	})
+	return most, err
+}
+
 // sealOutside is the condition that a column's value, not NULL, is outside its declared values or bounds.
 func sealOutside(c *policy.Column) string {
 	x := identifier(c.Name)

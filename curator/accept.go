@@ -1,0 +1,190 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"strings"
+
+	"dither/internal/engine/duckdb"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/policy"
+	"dither/internal/seal"
+)
+
+// adoptHarmless adopts the policy file where it is the first, while nothing has been spent, or where it changes nothing
+// that the budget rests on.
+func (c *Curator) adoptHarmless() error {
+	for {
+		// Another process may adopt at the same moment: then there is something new to compare with.
+		if err := c.adoptOnce(); !errors.Is(err, ledger.ErrStale) {
+			return err
+		}
+	}
+}
+
+func (c *Curator) adoptOnce() error {
+	s, err := c.ledger.State()
+	if err != nil {
+		return err
+	}
+	one := big.NewRat(1, 1)
+	if s.Adopted && s.Terms.Digest == c.policy.Digest() {
+		return nil
+	}
+	if !s.Adopted || s.Reservations == 0 && s.Torn == 0 {
+		return c.ledger.Adopt(terms(c.policy, ledger.Terms{}), one, s.Head)
+	}
+	changes, factor, err := c.change(s)
+	if err != nil || len(changes) > 0 || factor.Cmp(one) != 0 {
+		return nil //nolint:nilerr // inForce says it when a question is asked
+	}
+	return c.ledger.Adopt(terms(c.policy, s.Terms), one, s.Head)
+}
+
+// PolicyChange is what accepting the policy file would mean.
+type PolicyChange struct {
+	Changes []string
+	Factor  string // every loss recorded so far counts so many times under the new terms
+	Spent   Loss   // what is spent then
+	Budget  Loss
+}
+
+// AcceptPolicy is the owner's act of putting a changed policy file in force: the population, its neighbours, units, sources
+// or budget. Losses recorded before are read again under the new terms, or the change is refused. With dry set it only
+// says what would change.
+//
+// A change from rows to persons rests on how many rows a person has: then every version that was ever sealed is read.
+func (c *Curator) AcceptPolicy(ctx context.Context, dry bool) (*PolicyChange, error) {
+	file, err := policy.Load(filepath.Join(c.home, policy.FileName))
+	if err != nil {
+		return nil, homeError(err)
+	}
+	if file.Digest() != c.policy.Digest() { // what the owner accepts is what they see
+		return nil, &Error{Code: CodePolicyChanged, Message: "the policy file changed since it was read", Hint: "open the curator again", Retry: true}
+	}
+	s, err := c.ledger.State()
+	if err != nil {
+		return nil, public(err)
+	}
+	changes, factor, err := c.checkedChange(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	spent := new(big.Rat).Mul(s.Spent.Rat(), factor)
+	out := &PolicyChange{
+		Changes: changes, Factor: exact.FormatRat(factor), Spent: Loss{exact.FormatRat(spent)}, Budget: loss(c.policy.Budget.Epsilon),
+	}
+	if factor.Cmp(big.NewRat(1, 1)) > 0 && spent.Cmp(c.policy.Budget.Epsilon.Rat()) > 0 {
+		return out, &Error{
+			Code: CodePolicy, Hint: "raise the budget knowingly, or go back to the policy in force",
+			Message: "under the new terms the answers given so far would have cost " + out.Spent.Epsilon + ", more than the budget of " + out.Budget.Epsilon,
+		}
+	}
+	if dry || s.Terms.Digest == c.policy.Digest() {
+		return out, nil
+	}
+	if err := c.ledger.Adopt(terms(c.policy, s.Terms), factor, s.Head); err != nil {
+		return nil, public(err)
+	}
+	return out, nil
+}
+
+// inForce refuses where the ledger holds other terms than the policy file.
+func (c *Curator) inForce(s ledger.State) error {
+	if s.Terms.Digest == c.policy.Digest() {
+		return nil
+	}
+	changes, _, err := c.change(s)
+	if err != nil {
+		return err
+	}
+	if len(changes) == 0 { // Open would have adopted it: the file was accepted, or changed, since
+		return &Error{
+			Code: CodePolicyChanged, Message: "the policy in force is another one than was read here",
+			Hint: "open the curator again", Retry: true,
+		}
+	}
+	return &Error{
+		Code: CodePolicyChanged, Message: fmt.Sprintf("the policy file is not the one in force: %s", strings.Join(changes, "; ")),
+		Hint: "the owner runs `dither policy accept`",
+	}
+}
+
+// terms are what the ledger records of a policy that takes over from the terms in force: tables that it no longer has are
+// remembered with their units, so that none comes back as something else.
+func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
+	t := p.Terms().After(recorded(old))
+	return ledger.Terms{
+		Digest: p.Digest(), Population: t.Population, Neighbours: t.Neighbours,
+		Budget: ledger.Loss{Epsilon: t.Budget}, MaxPrice: ledger.Loss{Epsilon: t.Maximum}, Units: t.Units, Sources: t.Sources,
+		Removed: t.Removed,
+	}
+}
+
+// recorded are the terms in force, as the policy package compares them.
+func recorded(t ledger.Terms) policy.Terms {
+	return policy.Terms{
+		Population: t.Population, Neighbours: t.Neighbours, Budget: t.Budget.Epsilon, Maximum: t.MaxPrice.Epsilon, Units: t.Units,
+		Sources: t.Sources, Removed: t.Removed,
+	}
+}
+
+// change compares the policy file with the terms in force: what changes, and the factor that past losses take.
+func (c *Curator) change(s ledger.State, checked ...policy.Check) ([]string, *big.Rat, error) {
+	factor, changes, err := policy.Reread(recorded(s.Terms), c.policy.Terms(), checked...)
+	if err != nil {
+		return nil, nil, &Error{
+			Code: CodePolicy, Message: err.Error(), cause: err,
+			Hint: "go back to the policy in force, or begin a new home for a new population",
+		}
+	}
+	return changes, factor, nil
+}
+
+// checkedChange is change, with every fact about sealed rows that it rests on looked up.
+func (c *Curator) checkedChange(ctx context.Context, s ledger.State) ([]string, *big.Rat, error) {
+	var checked []policy.Check
+	for {
+		changes, factor, err := c.change(s, checked...)
+		var refused *policy.ChangeError
+		if !errors.As(err, &refused) || refused.Missing == nil {
+			return changes, factor, err
+		}
+		need := *refused.Missing
+		found, lookup := c.mostRows(ctx, need)
+		if lookup != nil {
+			return nil, nil, &Error{Code: CodeSource, Message: err.Error() + "; " + lookup.Error(), cause: lookup}
+		}
+		if found > need.Rows {
+			return nil, nil, &Error{
+				Code: CodeSource, Message: fmt.Sprintf("%v; the sealed versions hold %d rows of one", err, found),
+				Hint: fmt.Sprintf("declare rows_per_unit: %d or more", found), cause: err,
+			}
+		}
+		need.Rows = found
+		checked = append(checked, need)
+	}
+}
+
+// mostRows is the most rows that one value of a column has in any version of a table that the ledger recorded.
+func (c *Curator) mostRows(ctx context.Context, of policy.Check) (most int64, err error) {
+	sealer := duckdb.NewSealer(filepath.Join(c.home, "tmp"))
+	err = c.ledger.Entries(func(e ledger.Entry) error {
+		s, ok := e.Body.(ledger.Seal)
+		if !ok || s.Table != of.Table {
+			return nil
+		}
+		v, err := seal.Recorded(ctx, c.home, s.Table, s.Version, s.SHA256)
+		if err != nil {
+			return err
+		}
+		n, err := sealer.MostRows(ctx, v.File, of.Column, of.Type)
+		most = max(most, n)
+		return err
+	})
+	return most, err
+}

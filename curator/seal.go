@@ -1,0 +1,75 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"dither/internal/engine/duckdb"
+	"dither/internal/ledger"
+	"dither/internal/seal"
+)
+
+// Sealing is the owner's alone: no analyst's door may lead here.
+
+// SealReport says what a sealing found, in exact counts: it is for the owner's eyes, and not private.
+type SealReport struct {
+	Table     string
+	Version   int
+	Unchanged bool   // nothing had changed, and no version was made
+	Text      string // the whole report
+}
+
+// SealOptions change how a source is sealed.
+type SealOptions struct {
+	Shared   bool // seal although another home's budget covers the same source
+	Progress func(rows, bytes, totalBytes int64)
+}
+
+// Seal makes a new version of a table from its source: decoded strictly against the policy's declaration, checked, and
+// published under the next number. Questions read the newest version, and never the source. An *Error quotes no cell.
+func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (*SealReport, error) {
+	t := c.policy.Table(table)
+	if t == nil {
+		return nil, &Error{Code: CodeUsage, Message: "there is no table " + table + " in the policy"}
+	}
+	before, err := c.ledger.State()
+	if err != nil {
+		return nil, public(err)
+	}
+	if err := c.inForce(before); err != nil {
+		return nil, public(err)
+	}
+	tmp := filepath.Join(c.home, "tmp")
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return nil, homeError(err)
+	}
+	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, After: before.Sealed[table].Version}
+	if options.Progress != nil {
+		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
+	}
+	version, report, err := seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
+	if err != nil {
+		return nil, &Error{Code: CodeSource, Message: err.Error(), cause: err}
+	}
+	if err := c.record(version); err != nil {
+		return nil, public(err)
+	}
+	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
+}
+
+// record puts a published version into the ledger, unless another process, or an earlier run, has recorded it.
+func (c *Curator) record(v seal.Version) error {
+	s, err := c.ledger.State()
+	if err != nil || s.Sealed[v.Table].Version >= v.Number {
+		return err
+	}
+	err = c.ledger.Sealed(v.Table, v.Number, v.SHA256)
+	if errors.Is(err, ledger.ErrInvalid) { // recorded by another process in between
+		if s, again := c.ledger.State(); again == nil && s.Sealed[v.Table].Version >= v.Number {
+			return nil
+		}
+	}
+	return err
+}
