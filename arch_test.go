@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"internal/seal":     {"internal/csvtable", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "privacy"},
-	"internal/derive": {"internal/plan", "internal/value", "noise"},
+	"internal/derive": {"internal/exact", "internal/plan", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/plan", "internal/value", "mechanism"},
 	"internal/engine/duckdb": {

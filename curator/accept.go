@@ -121,6 +121,7 @@ func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
 	return ledger.Terms{
 		Digest: p.Digest(), Population: t.Population, Neighbours: t.Neighbours,
 		Budget: ledger.Loss{Epsilon: t.Budget}, MaxPrice: ledger.Loss{Epsilon: t.Maximum}, Units: t.Units, Sources: t.Sources,
+		Held:    t.Held,
 		Removed: t.Removed,
 	}
 }
@@ -129,7 +130,7 @@ func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
 func recorded(t ledger.Terms) policy.Terms {
 	return policy.Terms{
 		Population: t.Population, Neighbours: t.Neighbours, Budget: t.Budget.Epsilon, Maximum: t.MaxPrice.Epsilon, Units: t.Units,
-		Sources: t.Sources, Removed: t.Removed,
+		Sources: t.Sources, Held: t.Held, Removed: t.Removed,
 	}
 }
 

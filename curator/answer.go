@@ -101,7 +101,9 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	}
 	table, err := seal.Current(c.home, c.policy.Table(p.Table))
 	if err != nil {
-		return nil, err
+		e := public(err)
+		e.Table = p.Table
+		return nil, e
 	}
 	if recorded := s.Sealed[table.Table]; recorded.Version != table.Number || recorded.SHA256 != table.SHA256 {
 		return nil, errNotRecorded

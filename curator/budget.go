@@ -29,8 +29,11 @@ func (c *Curator) Budget() (*Budget, error) {
 		return nil, public(err)
 	}
 	out := &Budget{
-		Population: c.policy.Population.Name, Neighbours: c.policy.Population.Neighbours.String(),
+		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),
 		Budget: loss(s.Budget), Spent: loss(s.Spent), Remaining: loss(s.Remaining), Answers: s.Answers,
+	}
+	if s.Terms.Digest != c.policy.Digest() {
+		return out, nil // the file says nothing of what is in force
 	}
 	for _, t := range c.policy.Tables {
 		if m := t.Unit.PersonRows; m > 0 {

@@ -37,6 +37,7 @@ type Error struct {
 	Message      string
 	Hint         string // what to do about it; may be empty
 	Line, Column int    // in the question's text; 0 where no one place is to blame
+	Table        string // with CodeNotSealed: which
 	Retry        bool   // asking again unchanged may succeed, and is safe
 	Charged      bool   // the price was reserved, and stays spent
 

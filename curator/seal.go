@@ -3,11 +3,13 @@ package curator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"dither/internal/engine/duckdb"
 	"dither/internal/ledger"
+	"dither/internal/policy"
 	"dither/internal/seal"
 )
 
@@ -45,7 +47,7 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return nil, homeError(err)
 	}
-	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, After: before.Sealed[table].Version}
+	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, After: before.Sealed[table].Version, Recorded: before.Sealed[table].SHA256}
 	if options.Progress != nil {
 		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
 	}
@@ -53,10 +55,41 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if err != nil {
 		return nil, &Error{Code: CodeSource, Message: err.Error(), cause: err}
 	}
+	if err := c.sameContent(t, version); err != nil {
+		return nil, err
+	}
 	if err := c.record(version); err != nil {
 		return nil, public(err)
 	}
 	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
+}
+
+// sameContent refuses a version whose bytes another table was sealed from, if its unit is another one: then what one person
+// loses through both cannot be told from the units. (A .duckdb file holds many tables: nothing is said of those.)
+func (c *Curator) sameContent(t *policy.Table, v seal.Version) error {
+	if t.Source.Format == policy.DuckDB {
+		return nil
+	}
+	s, err := c.ledger.State()
+	if err != nil {
+		return public(err)
+	}
+	for name, unit := range s.Terms.Units {
+		if name == t.Name || unit == s.Terms.Units[t.Name] {
+			continue
+		}
+		same, err := seal.FromSource(c.home, name, v.SourceSHA256)
+		if err != nil {
+			return homeError(err)
+		}
+		if same {
+			return &Error{
+				Code: CodeSource, Message: fmt.Sprintf("table %s holds what table %s, whose unit is another, was sealed from", t.Name, name),
+				Hint: "declare one table for one file, and change its unit if need be",
+			}
+		}
+	}
+	return nil
 }
 
 // record puts a published version into the ledger, unless another process, or an earlier run, has recorded it.

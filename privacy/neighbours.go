@@ -13,7 +13,8 @@ type Neighbours int
 const (
 	// AddRemove says that one has all the rows of one unit (a person, or a row) that the other lacks ("unbounded").
 	AddRemove Neighbours = iota + 1
-	// ChangeOne says that the rows of one unit are replaced by those of another; the number of units is the same ("bounded").
+	// ChangeOne says that the rows of one unit are replaced by those of another, where rows are units a row by a row of the
+	// same table; the number of units is the same ("bounded").
 	ChangeOne
 )
 

@@ -53,7 +53,7 @@ func (s *session) open() (*curator.Curator, error) {
 	var o curator.Options
 	if os.Getenv("DITHER_OWNER_ERRORS") != "" {
 		// Who runs the command line can read the files: this is the owner.
-		o.OwnerErrors = func(err error) { s.note("for the owner only, may quote rows: %v\n", err) }
+		o.OwnerErrors = func(err error) { s.note("for the owner only, may quote rows: %s\n", printableLines(err.Error())) }
 	}
 	return curator.OpenWith(s.home, o)
 }
@@ -67,7 +67,7 @@ func (s *session) with(do func(*curator.Curator) error) error {
 	return errors.Join(do(c), c.Close())
 }
 
-// ask opens the home, reads the question, seals what was never sealed, and hands both to do.
+// ask opens the home, reads the question, and hands both to do; a table that was never sealed is sealed first.
 func (s *session) ask(args []string, do func(*curator.Curator, curator.Question) error) error {
 	q, file := s.questionFlags()
 	rest, helped, err := s.parse(args)
@@ -85,7 +85,7 @@ func (s *session) ask(args []string, do func(*curator.Curator, curator.Question)
 			return err
 		}
 		// The first use seals: only an owner runs this, and no question has been charged.
-		if err := s.sealMissing(c); err != nil {
+		if err := s.sealMissing(c, e.Table); err != nil {
 			return err
 		}
 		return do(c, *q)
@@ -128,7 +128,7 @@ func (s *session) json(v json.Marshaler) error {
 	if err != nil {
 		return err
 	}
-	s.print("%s\n", text)
+	s.print("%s\n", printableJSON(text))
 	return nil
 }
 
@@ -179,7 +179,7 @@ func runTables(s *session, args []string) error {
 		}
 		if s.format == "json" {
 			text, err := json.Marshal(tables)
-			s.print("%s\n", text)
+			s.print("%s\n", printableJSON(text))
 			return err
 		}
 		for i, t := range tables {

@@ -72,6 +72,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if s.home == "" {
 		s.home = "."
 	}
+	if wantsJSON(args) { // known before a flag that is none is found
+		s.format = "json"
+	}
 	err := s.dispatch(args)
 	if err == nil && s.lost != nil {
 		err = fmt.Errorf("the output could not be written: %w (what was answered is recorded: ask again, free)", s.lost)
@@ -81,6 +84,19 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	s.report(err)
 	return exitCode(err)
+}
+
+// wantsJSON reports --format json among the arguments, wherever it stands.
+func wantsJSON(args []string) bool {
+	for i, a := range args {
+		switch strings.TrimPrefix(strings.TrimPrefix(a, "-"), "-") {
+		case "format=json":
+			return a[0] == '-'
+		case "format":
+			return a[0] == '-' && i+1 < len(args) && args[i+1] == "json"
+		}
+	}
+	return false
 }
 
 // dispatch takes -C before the verb, then the verb's own flags and -C again after it.
@@ -179,7 +195,7 @@ func (s *session) report(err error) {
 	e := asError(err)
 	if s.format == "json" {
 		if text, jsonErr := e.MarshalJSON(); jsonErr == nil {
-			s.print("%s\n", text)
+			s.print("%s\n", printableJSON(text))
 			return
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"dither/internal/ledger"
 )
 
-// runLedger reads and checks the ledger, for the owner. It writes nothing.
+// runLedger reads and checks the ledger, for the owner. It writes no entry.
 func runLedger(s *session, args []string) error {
 	s.formatFlag()
 	against := s.flags.String("against", "", "")
@@ -68,7 +68,7 @@ func (s *session) verifyLedger(against string) error {
 		if err != nil {
 			return err
 		}
-		s.print("%s\n", text)
+		s.print("%s\n", printableJSON(text))
 		return nil
 	}
 	s.print("%d entries, the chain holds\n", r.Entries)
@@ -90,7 +90,7 @@ func (s *session) listLedger(l *ledger.Ledger) error {
 	if s.format == "json" {
 		return l.Entries(func(e ledger.Entry) error {
 			text, err := json.Marshal(e)
-			s.print("%s\n", text)
+			s.print("%s\n", printableJSON(text))
 			return err
 		})
 	}
@@ -141,7 +141,7 @@ func (s *session) showEntry(l *ledger.Ledger, n uint64) error {
 		}
 		found = true
 		text, err := json.MarshalIndent(e, "", "  ")
-		s.print("%s\n", text)
+		s.print("%s\n", printableJSON(text))
 		return err
 	})
 	if err == nil && !found {

@@ -56,14 +56,14 @@ func (s *session) seal(c *curator.Curator, table string, shared bool) error {
 	return nil
 }
 
-// sealMissing seals the tables that never had a version: the first use.
-func (s *session) sealMissing(c *curator.Curator) error {
+// sealMissing seals a table that never had a version: the first use.
+func (s *session) sealMissing(c *curator.Curator, table string) error {
 	tables, err := c.Tables()
 	if err != nil {
 		return err
 	}
 	for _, t := range tables {
-		if t.NeverSealed {
+		if t.Name == table && t.NeverSealed {
 			if err := s.seal(c, t.Name, false); err != nil {
 				return err
 			}

@@ -105,10 +105,29 @@ func percent(confidence string) string {
 	return strconv.FormatFloat(100*x, 'g', 12, 64) + " %"
 }
 
+// steers reports a character that could steer a terminal, or the order in which it writes.
+func steers(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x61c || r >= 0x200e && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
+
+// printableJSON writes such characters as escapes, which mean the same. (In JSON they can stand in strings only; the
+// newlines between lines stay.)
+func printableJSON(text []byte) string {
+	var b strings.Builder
+	for _, r := range string(text) {
+		if steers(r) && r != '\n' {
+			fmt.Fprintf(&b, "\\u%04x", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
 // printable replaces control characters, so that a text cannot steer the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x200e && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		if steers(r) {
 			return '·'
 		}
 		return r

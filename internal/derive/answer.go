@@ -95,8 +95,9 @@ func aggregates(p *plan.Post) []int {
 }
 
 // Rows computes the answer's rows from the released numbers, by cell (the keys' product, the last key running fastest) and
-// measure. Each cell's interval fails to cover with probability alpha at most (0 < alpha < 1). HAVING, ORDER BY, LIMIT and
-// OFFSET look at released values only.
+// measure. For each cell fixed beforehand the interval fails to cover with probability alpha at most (0 < alpha < 1). HAVING,
+// ORDER BY, LIMIT and OFFSET look at released values only; they choose cells by their noise, and among those that are
+// chosen it may fail far more often: the greatest of many empty groups is nearly never within its interval.
 func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	var rows []*cell
 	for i, s := range sums {
@@ -187,9 +188,10 @@ func (c *cell) outputs(alpha float64) []Cell {
 		}
 		each := *c
 		each.alpha = alpha / float64(max(len(aggregates(o.Post)), 1))
-		out[i].Estimate = each.number(o.Post)
-		if f, ok := c.answer.form(o.Post); ok {
-			out[i].Estimate.StdDev = f.stdDev(c.answer)
+		if f, ok := c.answer.form(o.Post); ok && c.answer.Single(o) == nil {
+			out[i].Estimate = f.estimate(c, each.alpha)
+		} else {
+			out[i].Estimate = each.number(o.Post)
 		}
 		for _, p := range c.answer.Parts(o) {
 			out[i].Parts = append(out[i].Parts, c.answer.measures[p.Measure].estimate(c.sum(p.Measure), alpha))

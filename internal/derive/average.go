@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/exact"
 	"dither/internal/plan"
 	"dither/noise"
 )
@@ -35,14 +36,25 @@ func (a *average) estimate(s, n *big.Int, alpha float64) Estimate {
 	if a.sum.Rounding.Sign() == 0 {
 		half = 0
 	}
-	e.Interval = Interval{a.value(hull.Low - half), a.value(hull.High + half)}.outward().within(a.bounds)
+	e.Interval = Interval{a.valueDown(hull.Low - half), a.valueUp(hull.High + half)}.within(a.bounds)
 	e.Value = math.Min(math.Max(a.value(f.s/f.n), a.bounds.Low), a.bounds.High)
 	e.Low, e.High = math.Min(e.Low, e.Value), math.Max(e.High, e.Value)
 	return e
 }
 
-// value turns a centred average in grid units into one in the column's unit.
+// value turns a centred average in grid units into one in the column's unit; valueDown and valueUp round outward. (The
+// unit is a power of two: but for underflow, products with it are exact.)
 func (a *average) value(theta float64) float64 { return (theta + float64(a.sum.Centre)) * a.sum.unit }
+
+func (a *average) valueDown(theta float64) float64 {
+	return exact.MulDown(exact.AddDown(theta, exact.FloatDown(a.centre())), a.sum.unit)
+}
+
+func (a *average) valueUp(theta float64) float64 {
+	return exact.MulUp(exact.AddUp(theta, exact.FloatUp(a.centre())), a.sum.unit)
+}
+
+func (a *average) centre() *big.Rat { return new(big.Rat).SetInt64(a.sum.Centre) }
 
 func toFloat(n *big.Int) float64 {
 	f, _ := new(big.Float).SetInt(n).Float64()
@@ -60,7 +72,7 @@ type fieller struct {
 	evaluations       int
 }
 
-// slack covers the rounding of the doubles in excluded, many times over.
+// slack is the relative width at which the search stops, and more than the rounding of what excluded computes from u and v.
 const slack = 1e-9
 
 // excluded reports that every θ between lo and hi is rejected: the least |S − θN| of them is too large even for the
@@ -72,7 +84,8 @@ func (f *fieller) excluded(lo, hi float64) bool {
 		return false
 	}
 	theta := math.Max(math.Abs(lo), math.Abs(hi))
-	y := math.Min(math.Abs(u), math.Abs(v))*(1-slack) - 1 - theta
+	rounding := 0x1p-50 * (math.Abs(f.s) + theta*f.n) // of u and v, in which the terms may cancel, and of s and n themselves
+	y := (math.Min(math.Abs(u), math.Abs(v))-rounding)*(1-slack) - 1 - theta
 	return y > 0 && noise.LaplaceDifferenceTail(f.a, theta*f.c, y) <= f.alpha
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/exact"
 	"dither/internal/plan"
 	"dither/noise"
 )
@@ -33,6 +34,9 @@ var everything = Interval{math.Inf(-1), math.Inf(1)}
 func (i Interval) outward() Interval {
 	return Interval{math.Nextafter(i.Low, math.Inf(-1)), math.Nextafter(i.High, math.Inf(1))}
 }
+
+// around is the smallest interval of doubles with both ends in it.
+func around(low, high *big.Rat) Interval { return Interval{exact.FloatDown(low), exact.FloatUp(high)} }
 
 func (i Interval) within(o Interval) Interval {
 	return Interval{math.Min(math.Max(i.Low, o.Low), o.High), math.Max(math.Min(i.High, o.High), o.Low)}
@@ -77,11 +81,9 @@ func (r *released) float(n *big.Int) float64 {
 func (r *released) estimate(z *big.Int, alpha float64) Estimate {
 	q := r.reach(alpha)
 	lo, hi := new(big.Int).Sub(z, q), new(big.Int).Add(z, q)
-	e := Estimate{Value: r.float(z), StdDev: r.stdDev(), Interval: Interval{r.float(lo), r.float(hi)}}
+	e := Estimate{Value: r.float(z), StdDev: r.stdDev(), Interval: around(r.Units(lo), r.Units(hi))}
 	if r.Grid == 0 && !r.Rounds() && r.Centre == 0 {
 		e.Whole, e.WholeLow, e.WholeHigh = z, lo, hi
-		return e
 	}
-	e.Interval = e.outward()
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/exact"
 	"dither/internal/plan"
 	"dither/internal/value"
 )
@@ -54,8 +55,7 @@ func exactly(v value.Value) Estimate {
 		return Estimate{Value: v.Real, Interval: Interval{v.Real, v.Real}}
 	}
 	n := big.NewInt(v.Int)
-	x := float64(v.Int)
-	return Estimate{Value: x, Whole: n, Interval: Interval{x, x}, WholeLow: n, WholeHigh: n}
+	return Estimate{Value: float64(v.Int), Whole: n, Interval: around(new(big.Rat).SetInt(n), new(big.Rat).SetInt(n)), WholeLow: n, WholeHigh: n}
 }
 
 // combine applies an operation to values and, by interval arithmetic, to intervals.
@@ -122,8 +122,11 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 			return everything
 		}
 		out = hullOf(a.Low/b.Low, a.Low/b.High, a.High/b.Low, a.High/b.High)
-	case plan.PostRound: // monotone
-		return Interval{roundTo(a.Low, p.Digits), roundTo(a.High, p.Digits)}
+	case plan.PostRound: // monotone; the rounded decimal is a double only nearly, unless it is whole
+		out = Interval{roundTo(a.Low, p.Digits), roundTo(a.High, p.Digits)}
+		if p.Digits <= 0 {
+			return out
+		}
 	case plan.PostAbs:
 		out = Interval{math.Max(0, math.Max(a.Low, -a.High)), math.Max(math.Abs(a.Low), math.Abs(a.High))}
 	case plan.PostLeast, plan.PostGreatest:
@@ -151,13 +154,24 @@ func hullOf(xs ...float64) Interval {
 	return out
 }
 
-// roundTo rounds half away from zero to so many decimal places; what is too large to have any is itself.
+// roundTo is the double nearest to x rounded half away from zero to so many decimal places, exactly; what is too large to
+// have any is itself.
 func roundTo(x float64, digits int) float64 {
-	scale := math.Pow10(digits)
-	if math.IsInf(x*scale, 0) || math.Abs(x) > 1<<53 {
+	if digits == 0 {
+		return math.Round(x)
+	}
+	r := new(big.Rat).SetFloat64(x)
+	if r == nil || digits > 0 && math.Abs(x) > 1<<53 {
 		return x
 	}
-	return math.Round(x*scale) / scale
+	scale := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(digits, -digits))), nil))
+	if digits < 0 {
+		scale.Inv(scale)
+	}
+	half := big.NewRat(1, 2)
+	n := exact.FloorRat(half.Add(half, new(big.Rat).Abs(r.Mul(r, scale))))
+	out, _ := new(big.Rat).Quo(new(big.Rat).SetInt(n), scale).Float64()
+	return math.Copysign(out, x)
 }
 
 // truth is SQL's three-valued logic.

@@ -3,14 +3,17 @@ package derive
 import (
 	"math"
 
+	"dither/internal/exact"
 	"dither/internal/plan"
 )
 
 // Forecast is what an output's error will be, from public parameters. NaN stands for what is not known beforehand.
 type Forecast struct {
-	StdDev, HalfWidth             float64
-	StdDevTimesN, HalfWidthTimesN float64 // of an average over n rows near the middle of its bounds
-	N                             int64   // the number of rows that StdDev and HalfWidth of an average are given at
+	StdDev, HalfWidth float64
+	// Of an average over n rows near the middle of its bounds, to first order in 1/n: somewhat too small where n is small
+	// beside the count's noise. The rounding to the grid is left out: it is half a grid unit of the average at most.
+	StdDevTimesN, HalfWidthTimesN float64
+	N                             int64 // the number of rows that StdDev and HalfWidth of an average are given at
 }
 
 // Forecast tells an output's error at level alpha. rows is a public number of rows, or 0.
@@ -34,11 +37,8 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 	if !ok {
 		return f
 	}
-	// Each aggregate's interval holds at its share of alpha, as in cell.outputs.
-	share := alpha / float64(max(len(aggregates(o.Post)), 1))
-	f.StdDev, f.HalfWidth = form.stdDev(a), 0
-	for m, x := range form.slope {
-		f.HalfWidth += math.Abs(x) * a.measures[m].float(a.measures[m].reach(share))
-	}
+	// At each aggregate's share of alpha, as in cell.outputs.
+	f.StdDev = form.stdDev(a)
+	f.HalfWidth = exact.FloatUp(form.reach(a, alpha/float64(max(len(aggregates(o.Post)), 1))))
 	return f
 }

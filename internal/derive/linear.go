@@ -2,76 +2,123 @@ package derive
 
 import (
 	"math"
+	"math/big"
 
+	"dither/internal/exact"
 	"dither/internal/plan"
+	"dither/internal/value"
 )
 
-// form is constant + Σ slope·measure.
+// form is constant + Σ slope·measure, exactly; a measure is in its own unit.
 type form struct {
-	constant float64
-	slope    map[*plan.Measure]float64
+	constant *big.Rat
+	slope    map[*plan.Measure]*big.Rat
 }
 
+func newForm() form { return form{constant: new(big.Rat), slope: map[*plan.Measure]*big.Rat{}} }
+
+// form is p as a linear form of measures, where it is one.
 func (a *Answer) form(p *plan.Post) (form, bool) {
-	none := form{slope: map[*plan.Measure]float64{}}
+	out := newForm()
 	switch p.Op {
 	case plan.PostConst:
-		none.constant = exactly(p.Const).Value
-		return none, true
+		if p.Const.Null {
+			return out, false
+		}
+		if p.Const.Type == value.Real {
+			return out, out.constant.SetFloat64(p.Const.Real) != nil
+		}
+		out.constant.SetInt64(p.Const.Int)
+		return out, true
 	case plan.PostAggregate:
 		agg := a.plan.Aggregates[p.Index]
 		if agg.Func == plan.Average {
-			return none, false
+			return out, false
 		}
-		none.slope[agg.Measures()[0]] = 1
-		return none, true
+		out.slope[agg.Measures()[0]] = big.NewRat(1, 1)
+		return out, true
 	case plan.PostNeg, plan.PostAdd, plan.PostSub, plan.PostMul, plan.PostDiv:
 	default:
-		return none, false
+		return out, false
 	}
 	fs := make([]form, len(p.Args))
 	for i, arg := range p.Args {
 		f, ok := a.form(arg)
 		if !ok {
-			return none, false
+			return out, false
 		}
 		fs[i] = f
 	}
+	one, minus := big.NewRat(1, 1), big.NewRat(-1, 1)
 	switch {
 	case p.Op == plan.PostNeg:
-		return none.plus(fs[0], -1), true
+		return out.plus(fs[0], minus), true
 	case p.Op == plan.PostAdd:
-		return none.plus(fs[0], 1).plus(fs[1], 1), true
+		return out.plus(fs[0], one).plus(fs[1], one), true
 	case p.Op == plan.PostSub:
-		return none.plus(fs[0], 1).plus(fs[1], -1), true
+		return out.plus(fs[0], one).plus(fs[1], minus), true
 	case p.Op == plan.PostMul && len(fs[0].slope) == 0:
-		return none.plus(fs[1], fs[0].constant), true
+		return out.plus(fs[1], fs[0].constant), true
 	case p.Op == plan.PostMul && len(fs[1].slope) == 0:
-		return none.plus(fs[0], fs[1].constant), true
-	case p.Op == plan.PostDiv && len(fs[1].slope) == 0 && fs[1].constant != 0:
-		return none.plus(fs[0], 1/fs[1].constant), true
+		return out.plus(fs[0], fs[1].constant), true
+	case p.Op == plan.PostDiv && len(fs[1].slope) == 0 && fs[1].constant.Sign() != 0:
+		return out.plus(fs[0], new(big.Rat).Inv(fs[1].constant)), true
 	}
-	return none, false
+	return out, false
+}
+
+// plus is f + times·g.
+func (f form) plus(g form, times *big.Rat) form {
+	out := newForm()
+	out.constant.Add(f.constant, new(big.Rat).Mul(times, g.constant))
+	for m, x := range f.slope {
+		out.slope[m] = new(big.Rat).Set(x)
+	}
+	for m, x := range g.slope {
+		if out.slope[m] == nil {
+			out.slope[m] = new(big.Rat)
+		}
+		out.slope[m].Add(out.slope[m], new(big.Rat).Mul(times, x))
+	}
+	return out
 }
 
 // stdDev is that of the form: the measures' noises are independent.
 func (f form) stdDev(a *Answer) float64 {
 	v := 0.0
 	for m, x := range f.slope {
+		s, _ := x.Float64()
 		sd := a.measures[m].stdDev()
-		v += x * x * sd * sd
+		v += s * s * sd * sd
 	}
 	return math.Sqrt(v)
 }
 
-// plus is f + times·g.
-func (f form) plus(g form, times float64) form {
-	out := form{constant: f.constant + times*g.constant, slope: map[*plan.Measure]float64{}}
+// reach is Σ|slope|·reach of the measures, each at level alpha, exactly: if every measure is within its own, the form is
+// within this. A measure that occurs twice counts with the sum of its slopes.
+func (f form) reach(a *Answer, alpha float64) *big.Rat {
+	out := new(big.Rat)
 	for m, x := range f.slope {
-		out.slope[m] += x
-	}
-	for m, x := range g.slope {
-		out.slope[m] += times * x
+		r := m.Units(a.measures[m].reach(alpha))
+		out.Add(out, r.Mul(r, new(big.Rat).Abs(x)))
 	}
 	return out
+}
+
+// estimate of the form from the released numbers.
+func (f form) estimate(c *cell, alpha float64) Estimate {
+	x := new(big.Rat).Set(f.constant)
+	for m, slope := range f.slope {
+		term := m.Units(c.sum(m))
+		x.Add(x, term.Mul(term, slope))
+	}
+	reach := f.reach(c.answer, alpha)
+	e := Estimate{StdDev: f.stdDev(c.answer), Interval: Interval{
+		exact.FloatDown(new(big.Rat).Sub(x, reach)), exact.FloatUp(new(big.Rat).Add(x, reach)),
+	}}
+	e.Value, _ = x.Float64()
+	if math.IsInf(e.Value, 0) {
+		return Estimate{Null: true, StdDev: math.NaN(), Interval: everything}
+	}
+	return e
 }

@@ -24,6 +24,9 @@ func (l *Ledger) Adopt(terms Terms, factor *big.Rat, seen Head) error {
 	if terms.Sources == nil {
 		terms.Sources = map[string]string{}
 	}
+	if terms.Held == nil {
+		terms.Held = map[string]string{}
+	}
 	if terms.Removed == nil {
 		terms.Removed = []string{}
 	}

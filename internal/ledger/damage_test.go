@@ -70,7 +70,6 @@ func TestDamage(t *testing.T) {
 		{"no version", replace(3, `"v":1,`, ``), 4},
 		{"garbage", replace(3, `{"v"`, `{{{`), 4},
 		{"cut line", func(l []string) []string { l[3] = l[3][:40] + "\n"; return l }, 4},
-		{"blank line", func(l []string) []string { l[3] += "\n"; return l }, 5},
 		{"dropped line", func(l []string) []string { return append(l[:3], l[4:]...) }, 4},
 		{"repeated line", func(l []string) []string { l[3] += l[3]; return l }, 5},
 		{"swapped lines", func(l []string) []string { l[3], l[5] = l[5], l[3]; return l }, 4},
@@ -104,6 +103,25 @@ func TestDamage(t *testing.T) {
 				t.Error("the log was touched")
 			}
 		})
+	}
+}
+
+// An empty line, as an editor leaves it, is no part of anything: it costs nothing, and entries may follow it.
+func TestBlankLines(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	mustReserve(t, l, key(1), "0.125")
+	must(t, l.Close())
+	writeFile(t, dir, logName, append(readLog(t, dir), "\n\n"...))
+	for _, want := range []string{"0.125", "0.25"} {
+		l, err := Open(dir, clock)
+		must(t, err)
+		s, err := l.State()
+		must(t, err)
+		if s.Spent.String() != want || s.Torn != 0 {
+			t.Errorf("spent %s with %d torn, want %s", s.Spent, s.Torn, want)
+		}
+		mustReserve(t, l, key(2), "0.125")
+		must(t, l.Close())
 	}
 }
 

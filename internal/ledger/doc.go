@@ -23,7 +23,7 @@
 // # A line that was not finished
 //
 // A last line without its newline that can be read is an entry. One that cannot be read is a fragment: it stays where it
-// is, and the next append writes after it an entry of kind "torn", which carries the fragment's length and digest and is
+// is (an empty line is nothing, and costs nothing), and the next append writes after it an entry of kind "torn", which carries the fragment's length and digest and is
 // charged the largest price that the terms allow, or what remained if that was less. Until then reading charges the same.
 //
 // # What it cannot see

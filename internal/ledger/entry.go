@@ -59,6 +59,7 @@ type Terms struct {
 	MaxPrice   Loss               `json:"max_price"` // of one reservation; also the charge for a fragment
 	Units      map[string]string  `json:"units"`     // table → what one unit of it is
 	Sources    map[string]string  `json:"sources"`   // table → what it is sealed from
+	Held       map[string]string  `json:"held"`      // source → the table that has, or last had, it
 	Removed    []string           `json:"removed"`   // tables of Units that the policy has no longer
 }
 

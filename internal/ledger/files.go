@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Names of the files in the ledger's directory.
@@ -44,7 +45,8 @@ type system struct{}
 type systemFile struct{ *os.File }
 
 func (system) Open(name string, flag int, perm fs.FileMode) (file, error) {
-	f, err := os.OpenFile(name, flag, perm)
+	// A pipe must not keep us waiting; Size refuses it. On regular files the flag means nothing.
+	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK, perm)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func terms(budget, maximum string) Terms {
 	return Terms{
 		Digest: digest, Population: "patients", Neighbours: privacy.AddRemove,
 		Budget: Loss{epsilon(budget)}, MaxPrice: Loss{epsilon(maximum)}, Units: map[string]string{"visits": "row"},
-		Sources: map[string]string{}, Removed: []string{},
+		Sources: map[string]string{}, Held: map[string]string{}, Removed: []string{},
 	}
 }
 

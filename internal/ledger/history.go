@@ -219,6 +219,7 @@ func (h *history) state(pending bool) State {
 	if h.terms != nil {
 		s.Adopted, s.Terms, s.Budget = true, *h.terms, h.terms.Budget.Epsilon
 		s.Terms.Units, s.Terms.Sources = maps.Clone(h.terms.Units), maps.Clone(h.terms.Sources)
+		s.Terms.Held = maps.Clone(h.terms.Held)
 		s.Terms.Removed = slices.Clone(h.terms.Removed)
 	}
 	s.Remaining = s.Budget.Minus(s.Spent)

@@ -102,6 +102,10 @@ func (l *log) readLines(r *lineReader) error {
 		if ended {
 			offset++
 		}
+		if len(line) == 0 && torn == nil { // an editor's newline: no write of ours ends in an empty line
+			l.end, l.open, l.lines = offset, false, number
+			continue
+		}
 		e, err := decodeLine(line)
 		switch {
 		case errors.Is(err, errFragment):

@@ -101,7 +101,12 @@ func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
 		return nil, refuse(at, "", "%% is for integers")
 	}
 	if op == OpDiv || a.Type != b.Type {
-		a, b = promote(a), promote(b)
+		for _, e := range []**Expr{&a, &b} {
+			var err error
+			if *e, err = promote(*e, at); err != nil {
+				return nil, err
+			}
+		}
 	}
 	t := a.Type
 	e := &Expr{Op: op, Type: t, Args: []*Expr{a, b}, Nullable: a.Nullable || b.Nullable}
@@ -124,11 +129,15 @@ func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
 	return e, nil
 }
 
-func promote(e *Expr) *Expr {
-	if e.Type == value.Integer {
-		return toReal(e)
+// promote makes a Real of an Integer that is to be computed with, and so needs bounds.
+func promote(e *Expr, at query.Pos) (*Expr, error) {
+	switch {
+	case e.Type != value.Integer:
+		return e, nil
+	case isUnbounded(e):
+		return nil, tooWide(e, at)
 	}
-	return e
+	return toReal(e), nil
 }
 
 // caseWhen lowers CASE; the form with an operand becomes comparisons with it.

@@ -104,16 +104,22 @@ func toInteger(op Op, e *Expr, f func(float64) float64, at query.Pos) (*Expr, er
 	}, nil
 }
 
-func squareRoot(e *Expr, _ query.Pos) (*Expr, error) {
-	e = promote(e)
+func squareRoot(e *Expr, at query.Pos) (*Expr, error) {
+	e, err := promote(e, at)
+	if err != nil {
+		return nil, err
+	}
 	r := realRange(min(e.Range.Tiny, 0)/2-1, math.Sqrt(math.Max(e.Range.Lo, 0)), math.Sqrt(math.Max(e.Range.Hi, 0)))
 	return &Expr{Op: OpSqrt, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo < 0}, nil
 }
 
-// logarithm: over x > 0, where x ≥ 2^Tiny. A logarithm other than 0 is at least 2^-54 away from it, the distance of the
-// doubles next to 1.
-func logarithm(e *Expr, _ query.Pos) (*Expr, error) {
-	e = promote(e)
+// logarithm: over x > 0, where x ≥ 2^Tiny. A logarithm other than 0 is at least about 2^-53 away from it, the distance of
+// 1 to the nearest other double; 2^-55 leaves room for its rounding.
+func logarithm(e *Expr, at query.Pos) (*Expr, error) {
+	e, err := promote(e, at)
+	if err != nil {
+		return nil, err
+	}
 	smallest := math.Max(e.Range.Lo, math.Ldexp(1, e.Range.Tiny))
 	lo, hi := outward(math.Log(smallest), math.Log(math.Max(e.Range.Hi, smallest)))
 	r := Range{Lo: lo, Hi: hi, Tiny: -55}.settled()
@@ -121,7 +127,10 @@ func logarithm(e *Expr, _ query.Pos) (*Expr, error) {
 }
 
 func exponential(e *Expr, at query.Pos) (*Expr, error) {
-	e = promote(e)
+	e, err := promote(e, at)
+	if err != nil {
+		return nil, err
+	}
 	if e.Range.Hi > 600 || e.Range.Lo < -600 {
 		return nil, tooWide(e, at)
 	}

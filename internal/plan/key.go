@@ -20,7 +20,7 @@ type Key struct {
 // into memory, and into one entry of the ledger.
 const (
 	MaxCells   = 100_000
-	MaxNumbers = 1_000_000
+	MaxNumbers = 200_000
 )
 
 // Index returns the place of v among the key's values, or -1.
@@ -95,12 +95,12 @@ func knownByType(e *Expr) ([]value.Value, bool) {
 		return []value.Value{value.OfBool(false), value.OfBool(true)}, true
 	case value.Integer, value.Date:
 		lo, hi := e.Range.IntLo, e.Range.IntHi
-		if absInt(lo) > maxInteger || absInt(hi) > maxInteger || hi-lo >= policy.MaxKeys {
+		if lo > hi || uint64(hi)-uint64(lo) >= policy.MaxKeys { // the difference modulo 2^64 is the difference: lo ≤ hi
 			return nil, false
 		}
-		var out []value.Value
-		for n := lo; n <= hi; n++ {
-			out = append(out, value.Value{Type: e.Type, Int: n})
+		out := make([]value.Value, hi-lo+1)
+		for i := range out {
+			out[i] = value.Value{Type: e.Type, Int: lo + int64(i)}
 		}
 		return out, true
 	}

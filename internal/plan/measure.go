@@ -43,8 +43,9 @@ type Measure struct {
 const MaxRows = 1 << 32
 
 const (
-	// gridBits: a Real measure's largest contribution is between 2^(gridBits-1) and 2^gridBits grid units. With MaxRows rows
-	// rounded by half a unit each, rounding stays below 2^(31-gridBits+1) of the noise's scale at ε = 1.
+	// gridBits: a Real sum's largest contribution is between 2^(gridBits-1) and 2^gridBits grid units. With MaxRows rows
+	// rounded by half a unit each, rounding stays below 2^(31-gridBits+1) of the noise's scale at ε = 1. A centred average over
+	// a narrow range far from 0 has a coarser grid (maxGridded): its rounding is at most half a unit of the average.
 	gridBits = 46
 	// maxGridded bounds |X| in grid units, so that the engine's 64-bit integers hold it doubled and centred.
 	maxGridded = 60
@@ -136,9 +137,9 @@ type Caps struct {
 // Proof. Let a unit's contribution to the vector be c, the sum of its at most Rows kept rows, each an integer in [Lo, Hi]
 // put in one cell. Other units' contributions do not depend on it: which rows and cells a unit keeps is decided by its own
 // rows alone. So ‖c‖₁ ≤ Rows·max(|Lo|, |Hi|); for CountUnits c has at most Groups ones.
-// Add/remove: the vectors differ by c. Change-one: by c − c′, so by at most 2‖c‖₁; with one cell, c and c′ both lie in
-// [Rows·min(Lo, 0), Rows·max(Hi, 0)], so by at most the length of that interval.
-// At least 1 is returned: a sum that is constant by its bounds gets noise all the same.
+// Add/remove: the vectors differ by c. Change-one: by c − c′, so by at most ‖c‖₁ + ‖c′‖₁, twice the bound; with one cell, c
+// and c′ both lie in [Rows·min(Lo, 0), Rows·max(Hi, 0)], so by at most the length of that interval.
+// At least 1 is returned: a sum that is 0 by its bounds gets noise all the same.
 func (m *Measure) sensitivity(n privacy.Neighbours, caps Caps, grouped bool) *big.Int {
 	times, lo, hi := caps.Rows, min(m.Lo, 0), max(m.Hi, 0)
 	if m.Kind == CountUnits {

@@ -2,9 +2,11 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 
+	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -214,7 +216,8 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 	}
 	a := Aggregate{Func: Average, Sum: sum, Count: countMeasure(CountValue, e), Lo: e.Range.Lo, Hi: e.Range.Hi}
 	if e.Type == value.Integer {
-		a.Lo, a.Hi = float64(e.Range.IntLo), float64(e.Range.IntHi)
+		a.Lo = exact.FloatDown(new(big.Rat).SetInt64(e.Range.IntLo))
+		a.Hi = exact.FloatUp(new(big.Rat).SetInt64(e.Range.IntHi))
 	}
 	return a, nil
 }

@@ -231,12 +231,16 @@ func (b *builder) split() error {
 	return nil
 }
 
-// Canonical is the text that two plans share exactly if they release the same: the bounded aggregate with its bounds, its
+// semantics is the version of what a Bounded means: of cleaning, of expressions, of which rows and cells a unit keeps. When
+// any of it changes, no earlier release is a replay.
+const semantics = 1
+
+// Canonical is a text such that two plans with one text release the same: the meaning of bounded aggregates, the bounded aggregate with its bounds, its
 // noise and its price, the policy, and the published version of the sealed table. What is computed from the released
 // numbers afterwards (names, order, HAVING, confidence, format) is no part of it.
 func (p *Plan) Canonical(version int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "policy %s\ntable %q version %d\nneighbours %s\n", p.digest, p.Table, version, p.Neighbours)
+	fmt.Fprintf(&b, "semantics %d\npolicy %s\ntable %q version %d\nneighbours %s\n", semantics, p.digest, p.Table, version, p.Neighbours)
 	fmt.Fprintf(&b, "price %s\ncaps rows=%d groups=%d\n", p.Price, p.Caps.Rows, p.Caps.Groups)
 	if p.Where != nil {
 		fmt.Fprintf(&b, "where %s\n", p.Where)

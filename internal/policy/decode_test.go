@@ -59,12 +59,12 @@ func TestLoadReadsEveryKey(t *testing.T) {
 	want := &policy.Policy{
 		Population: policy.Population{Name: "rand-hie", Neighbours: privacy.ChangeOne},
 		Budget:     policy.Budget{Epsilon: epsilon(t, "3")},
-		Price:      policy.Price{Default: epsilon(t, "0.1"), Maximum: epsilon(t, "1")},
+		Price:      policy.Price{Default: epsilon(t, "0.1"), Minimum: epsilon(t, "0.0003"), Maximum: epsilon(t, "1")},
 		Tables: []*policy.Table{
 			{
 				Name: "Visits", Description: "Doctor visits: # one row a person-year",
 				Source: policy.Source{
-					Format: policy.CSV, Path: "data/randhie.csv.gz", File: "testdata/data/randhie.csv.gz",
+					Format: policy.CSV, Path: "data/randhie.csv.gz", File: "testdata/data/randhie.csv.gz", Local: "data/randhie.csv.gz",
 					Dialect: policy.Dialect{Delimiter: '\t', Quote: '\'', Null: "NA"},
 				},
 				Unit:         policy.Unit{Column: "person id", RowsPerUnit: 5, MaxGroups: 3},
@@ -90,20 +90,20 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			},
 			{
 				Name:    "years",
-				Source:  policy.Source{Format: policy.Parquet, Path: "/data/years.parquet", File: "/data/years.parquet"},
+				Source:  policy.Source{Format: policy.Parquet, Path: "/data/years.parquet", File: "/data/years.parquet", Local: "/data/years.parquet"},
 				Unit:    policy.Unit{RowsPerUnit: 1, MaxGroups: 1, PersonRows: 12},
 				Columns: []*policy.Column{{Name: "x", Type: value.Real}},
 			},
 			{
 				Name: "regions", Public: true,
 				Source: policy.Source{
-					Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb", Table: "main_regions",
+					Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb", Local: "house.duckdb", Table: "main_regions",
 				},
 				Columns: []*policy.Column{{Name: "region", Type: value.Text}},
 			},
 			{
 				Name: "towns", Public: true,
-				Source:  policy.Source{Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb", Table: "towns"},
+				Source:  policy.Source{Format: policy.DuckDB, Path: "house.duckdb", File: "testdata/house.duckdb", Local: "house.duckdb", Table: "towns"},
 				Columns: []*policy.Column{{Name: "on", Type: value.Boolean}},
 			},
 		},

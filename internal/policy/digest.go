@@ -17,7 +17,7 @@ const digestFormat = "dither policy 1"
 
 // The canonical encoding: everything of a policy that bears on what an answer means or costs, with every default written
 // out and every order that means nothing sorted away. Descriptions, comments, and the folder that paths are resolved
-// against are left out; a source's path counts as written.
+// against are left out; a path counts in its one spelling.
 type (
 	canonicalPolicy struct {
 		Format, Population, Neighbours, Budget, Default, Minimum, Maximum string
@@ -72,7 +72,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 	c := canonicalTable{
 		Name: t.Name, Public: t.Public,
 		Source: canonicalSource{
-			Format: string(t.Source.Format), Path: t.Source.Path, Table: t.Source.Table,
+			Format: string(t.Source.Format), Path: t.Source.Local, Table: t.Source.Table,
 			Delimiter: string(d.Delimiter), Quote: string(d.Quote), Null: d.Null, Header: d.Header, Gzip: d.Gzip,
 		},
 		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups, PersonRows: t.Unit.PersonRows,

@@ -77,6 +77,7 @@ type Source struct {
 	Format  Format
 	Path    string // as written in the policy
 	File    string // Path, resolved against the policy's folder
+	Local   string // Path, cleaned, and relative to the policy's folder where that is known: one spelling of one file
 	Table   string // the table inside a .duckdb file
 	Dialect Dialect
 }

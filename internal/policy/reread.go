@@ -35,12 +35,15 @@ func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": "
 // of the tables together:
 //
 //   - add-remove → change-one: k = 2. Replacing a unit is removing it, then adding the other.
-//   - change-one → add-remove: refused. No chain of replacements changes the number of units, which was free.
+//   - change-one → add-remove: refused. No chain of replacements changes the number of units, about which nothing was promised.
 //   - Row → person column of at most m rows: k = m, the person's rows one by one. The cap rows_per_unit is enforced in
-//     new answers only, past ones counted every row, so m must hold in the sealed rows themselves: this needs a Check.
-//     Of several such tables the m add up: one answer may have read them all.
+//     new answers only, past ones counted every row, so m must hold in the sealed rows themselves: this needs a Check, and
+//     the promise is for databases in which nobody has more than m rows of that table, the sealed ones being among them. (That
+//     such a change was admitted says so much of the data, to whoever sees the owner's policy.) Of several such tables
+//     the m add up: one answer may have read them all.
 //   - Person column → row: k = 2. A row goes by removing the person, then adding the person without the row. It is not 1:
-//     a person's clamped sum moves from 0 to ±B as the person comes, and from −B to B as one row does.
+//     with rows_per_unit 1 and a row's value within ±B, a person's sum moves from 0 to ±B as the person comes, and from −B to
+//     B as one row goes and another takes its place.
 //   - The same column with another rows_per_unit: k = 1. The old cap was enforced in each old answer, which was ε-DP for
 //     a person of any number of rows.
 //   - Another column, or another type of it: refused. Nothing says how many old units meet in a new one.
@@ -48,12 +51,12 @@ func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": "
 //     chain has both: 1 + Σm; if some other goes person → row, its rows stay when the person leaves: 2 + Σm.
 //   - Personal ↔ public: refused. Public answers cost nothing and promised nothing.
 //   - A table added, or removed: k = 1. Answers about it are yet to come, or stay charged; a removed table's rows remain
-//     covered by its unit (see Terms.After), and a table that comes back, or whose source comes back under another name,
-//     is compared with what it was.
+//     covered by its unit (see Terms.After), and a table that comes back, or whose source comes back, or moves, under another
+//     name, is compared with what it was: the rows of a source are those of the table that last had it.
 //   - Population renamed, budget or maximum price changed, source replaced: k = 1. The relation is the same.
 //
-// Under change-one, which keeps numbers of units, every change of a unit is refused, and so is a further table with a
-// person column beside one: replacing a person could then add or remove one in the tables that were there.
+// Under change-one, which keeps numbers of units, every change of a unit but of rows_per_unit is refused, and so is a further
+// table with a person column beside one: replacing a person could then add or remove one in the tables that were there.
 //
 // Changes of units and of neighbours multiply: k old steps are one step of the new unit, two of which are a replacement.
 func Reread(old, next Terms, checked ...Check) (factor *big.Rat, changes []string, err error) {
@@ -67,7 +70,7 @@ func Reread(old, next Terms, checked ...Check) (factor *big.Rat, changes []strin
 		if old.Neighbours != privacy.AddRemove || next.Neighbours != privacy.ChangeOne {
 			return nil, nil, &ChangeError{
 				Change: fmt.Sprintf("neighbours from %v to %v", old.Neighbours, next.Neighbours),
-				Reason: "past answers did not hide how many units there are",
+				Reason: "past answers promised nothing about how many units there are",
 			}
 		}
 		k.Mul(k, big.NewInt(2))
@@ -159,13 +162,15 @@ func (c *change) tables() error {
 	return nil
 }
 
-// earlier are the old tables that a new one continues: its namesake, and any that is gone and had its source.
+// earlier are the old tables that a new one continues: its namesake, and the one that last had its source, whether that
+// table is still there or not: an answer was about the rows of a source, whatever its table is called since.
 func (c *change) earlier(name string) []string {
 	var found []string
-	for _, e := range slices.Sorted(maps.Keys(c.old.Units)) {
-		if e == name || !c.next.has(e) && c.old.Sources[e] == c.next.Sources[name] {
-			found = append(found, e)
-		}
+	if _, ok := c.old.Units[name]; ok {
+		found = append(found, name)
+	}
+	if e, ok := c.old.Held[c.next.Sources[name]]; ok && e != name {
+		found = append(found, e)
 	}
 	return found
 }

@@ -22,6 +22,10 @@ func TestTermsOfAPolicy(t *testing.T) {
 			"Visits": "csv:data/randhie.csv.gz", "years": "parquet:/data/years.parquet",
 			"regions": `duckdb:house.duckdb#"main_regions"`, "towns": `duckdb:house.duckdb#"towns"`,
 		},
+		Held: map[string]string{
+			"csv:data/randhie.csv.gz": "Visits", "parquet:/data/years.parquet": "years",
+			`duckdb:house.duckdb#"main_regions"`: "regions", `duckdb:house.duckdb#"towns"`: "towns",
+		},
 	}
 	if diff := cmp.Diff(want, got, exactly); diff != "" {
 		t.Error(diff)
@@ -44,18 +48,25 @@ func terms(t *testing.T, tables ...string) policy.Terms {
 	t.Helper()
 	out := policy.Terms{
 		Population: "p", Neighbours: privacy.AddRemove, Budget: epsilon(t, "3"), Maximum: epsilon(t, "1"),
-		Units: map[string]string{}, Sources: map[string]string{},
+		Units: map[string]string{}, Sources: map[string]string{}, Held: map[string]string{},
 	}
 	for _, line := range tables {
 		name, unit, _ := strings.Cut(line, " ")
 		out.Units[name], out.Sources[name] = unit, "csv:"+name
+		out.Held["csv:"+name] = name
 	}
 	return out
 }
 
 func TestReread(t *testing.T) {
 	changeOne := func(t policy.Terms) policy.Terms { t.Neighbours = privacy.ChangeOne; return t }
-	from := func(t policy.Terms, table, source string) policy.Terms { t.Sources[table] = source; return t }
+	from := func(t policy.Terms, table, source string) policy.Terms {
+		if t.Held[t.Sources[table]] == table {
+			delete(t.Held, t.Sources[table])
+		}
+		t.Sources[table], t.Held[source] = source, table
+		return t
+	}
 	know := func(table string, of value.Type, rows int64) policy.Check {
 		return policy.Check{Table: table, Column: "id", Type: of, Rows: rows}
 	}
@@ -81,7 +92,7 @@ func TestReread(t *testing.T) {
 		},
 		{
 			name: "change-one to add-remove", old: changeOne(base), next: base,
-			err: "cannot change neighbours from change-one to add-remove: past answers did not hide how many units there are",
+			err: "cannot change neighbours from change-one to add-remove: past answers promised nothing about how many units there are",
 		},
 		{
 			name: "row to person, unknown", old: terms(t, "a row"), next: terms(t, "a id integer≤12"),
@@ -167,6 +178,34 @@ func TestReread(t *testing.T) {
 			checked: []policy.Check{know("z", value.Text, 3)},
 			err: "cannot change the unit of table z from row to id text≤3: " +
 				"it is not known that nobody has more than 3 rows in it; past answers counted them all",
+		},
+		{
+			name: "a source that moves to another table", old: terms(t, "a row"),
+			next: from(from(terms(t, "a row", "b id text≤3"), "a", "csv:new"), "b", "csv:a"),
+			err: "cannot change the unit of table b from row to id text≤3: " +
+				"it is not known that nobody has more than 3 rows in it; past answers counted them all",
+		},
+		{
+			name: "a source that moves to another table, and is known", old: terms(t, "a row"),
+			next:    from(from(terms(t, "a row", "b id text≤3"), "a", "csv:new"), "b", "csv:a"),
+			checked: []policy.Check{know("a", value.Text, 3)}, factor: "3",
+			changes: "table a: source csv:a → csv:new\ntable b: unit row → id text≤3 (past losses ×3)\ntable b: continues a",
+		},
+		{
+			name: "a source that was given up earlier", old: from(terms(t, "a row"), "a", "csv:new").After(terms(t, "a row")),
+			next: from(from(terms(t, "a row", "b public"), "a", "csv:new"), "b", "csv:a"),
+			err: "cannot change the unit of table b from row to public: " +
+				"its rows were promised privacy, and would be answered about without charge",
+		},
+		{
+			name: "two tables exchange their sources", old: terms(t, "a row", "b public"),
+			next: from(from(terms(t, "a row", "b public"), "a", "csv:b"), "b", "csv:a"),
+			err:  "cannot change the unit of table a from public to row: its rows were answered about without charge",
+		},
+		{
+			name: "a source that moved is the new table's", factor: "1",
+			old:  from(from(terms(t, "a row", "b id text≤3"), "a", "csv:new"), "b", "csv:a").After(terms(t, "a row")),
+			next: from(from(terms(t, "a row", "b id text≤3"), "a", "csv:new"), "b", "csv:a"),
 		},
 		{
 			name: "back with another unit", old: terms(t, "b row").After(terms(t, "a row")), next: terms(t, "a id text≤3", "b row"),

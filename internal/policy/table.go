@@ -138,7 +138,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			continue
 		}
 		s.Format = Format(name)
-		s.Path, s.File = keys[name].file(dir)
+		s.Path, s.File, s.Local = keys[name].file(dir)
 	}
 	if s.Format == "" {
 		f.failKey("", "a source is one of csv, parquet, duckdb")
@@ -166,19 +166,25 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	return s
 }
 
-// file reads a path as written, and resolved against the policy's folder.
-func (f field) file(dir string) (path, resolved string) {
+// file reads a path as written, resolved against the policy's folder, and in its one spelling.
+func (f field) file(dir string) (path, resolved, local string) {
 	path, ok := f.text()
 	switch {
 	case !ok:
-		return "", ""
+		return "", "", ""
 	case path == "" || strings.ContainsFunc(path, unicode.IsControl):
 		f.fail("", "not the path of a file")
-		return "", ""
-	case filepath.IsAbs(path):
-		return path, filepath.Clean(path)
+		return "", "", ""
+	case !filepath.IsAbs(path):
+		return path, filepath.Join(dir, path), filepath.Clean(path)
 	}
-	return path, filepath.Join(dir, path)
+	local = filepath.Clean(path)
+	if filepath.IsAbs(dir) {
+		if rel, err := filepath.Rel(dir, local); err == nil {
+			local = rel
+		}
+	}
+	return path, filepath.Clean(path), local
 }
 
 // DefaultDialect is how a CSV file of that name is written unless the policy says otherwise.

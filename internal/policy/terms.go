@@ -22,6 +22,7 @@ type Terms struct {
 	Maximum    privacy.Epsilon    `json:"maximum_price"`
 	Units      map[string]string  `json:"units"`             // by table: "row", "public", or as in "person_id integer≤12"
 	Sources    map[string]string  `json:"sources"`           // by table: "csv:visits.csv", `duckdb:h.duckdb#"visits"`
+	Held       map[string]string  `json:"held,omitempty"`    // by source that was ever asked about: the table that has, or had, it
 	Removed    []string           `json:"removed,omitempty"` // tables of Units that the policy no longer has, sorted
 }
 
@@ -32,19 +33,25 @@ func (p *Policy) Terms() Terms {
 	t := Terms{
 		Population: p.Population.Name, Neighbours: p.Population.Neighbours, Budget: p.Budget.Epsilon, Maximum: p.Price.Maximum,
 		Units: make(map[string]string, len(p.Tables)), Sources: make(map[string]string, len(p.Tables)),
+		Held: make(map[string]string, len(p.Tables)),
 	}
 	for _, table := range p.Tables {
 		t.Units[table.Name] = unitTerm(table)
 		t.Sources[table.Name] = sourceTerm(table.Source)
+		t.Held[sourceTerm(table.Source)] = table.Name
 	}
 	return t
 }
 
-// After returns what the ledger is to record when a policy of terms t takes over from old: t, and the tables that old had
-// and t lacks. Their charges stay, so their units do: a table that comes back later is compared with what it was.
+// After returns what the ledger is to record when a policy of terms t takes over from old: t, the tables that old had and t
+// lacks, and the sources that only old knows of. Their charges stay, so their units do: a table or a source that comes back
+// later is compared with what it was.
 func (t Terms) After(old Terms) Terms {
-	units, sources, removed := maps.Clone(t.Units), map[string]string{}, slices.Clone(t.Removed)
-	maps.Copy(sources, t.Sources)
+	units, sources, held, removed := maps.Clone(t.Units), maps.Clone(t.Sources), maps.Clone(old.Held), slices.Clone(t.Removed)
+	if held == nil {
+		held = map[string]string{}
+	}
+	maps.Copy(held, t.Held)
 	for name, unit := range old.Units {
 		if _, kept := t.Units[name]; !kept {
 			units[name], sources[name] = unit, old.Sources[name]
@@ -52,7 +59,7 @@ func (t Terms) After(old Terms) Terms {
 		}
 	}
 	slices.Sort(removed)
-	t.Units, t.Sources, t.Removed = units, sources, removed
+	t.Units, t.Sources, t.Held, t.Removed = units, sources, held, removed
 	return t
 }
 
@@ -63,7 +70,7 @@ func (t Terms) has(name string) bool {
 }
 
 func sourceTerm(s Source) string {
-	text := string(s.Format) + ":" + s.Path
+	text := string(s.Format) + ":" + s.Local
 	if s.Table != "" {
 		text += "#" + strconv.Quote(s.Table)
 	}

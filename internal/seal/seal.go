@@ -28,6 +28,7 @@ import (
 type Options struct {
 	LedgerID string              // the home's ledger, for the claim on a personal source; "" makes none
 	After    int                 // the newest version that was ever recorded: the next one is above it
+	Recorded string              // that version's SHA-256, as it was recorded: under its number no other file is reused
 	Shared   bool                // seal although another home claims the source
 	Progress func(Progress)      // called now and then, from Seal's goroutine or the backend's; nil: not
 	Now      func() time.Time    // nil: time.Now
@@ -77,7 +78,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	}
 	claim := newClaims(home, t, opt, &report)
 
-	if newest, ok := shelf.reusable(published, t, src); ok && newest.Number >= opt.After {
+	if newest, ok := shelf.reusable(published, t, src); ok && (newest.Number > opt.After || newest.Number == opt.After && newest.SHA256 == opt.Recorded) {
 		digest, err := src.digest(ctx)
 		if err != nil {
 			return Version{}, report, err

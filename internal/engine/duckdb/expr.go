@@ -91,9 +91,11 @@ var infix = map[plan.Op]string{
 
 // templates write an operation over its arguments, %[1]s being the first.
 var templates = map[plan.Op]string{
-	plan.OpNeg:    "(-%[1]s)",
-	plan.OpDiv:    "(%[1]s / nullif(%[2]s, CAST('0' AS DOUBLE)))",
-	plan.OpMod:    "(%[1]s %% nullif(%[2]s, CAST(0 AS BIGINT)))",
+	plan.OpNeg: "(-%[1]s)",
+	// NULL where the divisor is 0: of reals by the setting ieee_floating_point_ops, of integers always. (Not by nullif, which
+	// writes the divisor twice when it is bound: nested divisors would double each other.)
+	plan.OpDiv:    "(%[1]s / %[2]s)",
+	plan.OpMod:    "(%[1]s %% %[2]s)",
 	plan.OpToReal: "CAST(%[1]s AS DOUBLE)",
 	// A cast from DOUBLE rounds half to even, one from BOOLEAN gives 0 or 1.
 	plan.OpToInteger: "CAST(%[1]s AS BIGINT)",
@@ -152,10 +154,35 @@ func caseWhen(args []string) string {
 	return "(" + b.String() + ")"
 }
 
-// like: without ESCAPE, DuckDB has no escape character.
+// like writes LIKE so that its cost is linear in the text. DuckDB's own LIKE is that for % alone; with _ it is quadratic, and
+// with ESCAPE exponential in the number of %: one row could hold up a question for hours, and so show that it is there.
+// Such patterns are matched by its regular expressions (RE2), which never backtrack. A regular expression's characters are
+// code points, as LIKE's are.
 func like(x, pattern string) string {
-	if strings.Contains(pattern, `\`) {
-		return "(" + x + " LIKE " + text(pattern) + ` ESCAPE '\')`
+	if !strings.ContainsAny(pattern, `_\`) {
+		return "(" + x + " LIKE " + text(pattern) + ")"
 	}
-	return "(" + x + " LIKE " + text(pattern) + ")"
+	var re strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '%':
+			re.WriteString(".*")
+		case c == '_':
+			re.WriteString(".")
+		case c == '\\' && i+1 < len(pattern):
+			i++
+			re.WriteString(literalByte(pattern[i]))
+		default:
+			re.WriteString(literalByte(c))
+		}
+	}
+	return "regexp_full_match(" + x + ", " + text(re.String()) + ", 's')"
+}
+
+// literalByte writes a byte of UTF-8 text so that it stands for itself in a regular expression.
+func literalByte(c byte) string {
+	if c < 0x80 && !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z') {
+		return fmt.Sprintf(`\x{%02x}`, c)
+	}
+	return string([]byte{c})
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"os"
 	"sync"
 
 	driverpkg "github.com/duckdb/duckdb-go/v2"
@@ -65,6 +66,9 @@ func (e *Engine) open() (*sql.DB, error) {
 	defer e.mu.Unlock()
 	if e.db != nil {
 		return e.db, nil
+	}
+	if err := os.MkdirAll(e.tmp, 0o700); err != nil {
+		return nil, err
 	}
 	locked := false
 	connector, err := driverpkg.NewConnector("", func(c driver.ExecerContext) error {

@@ -194,7 +194,7 @@ func (g generator) condition(depth int) string {
 	case "in":
 		return g.pick("i IN (1, 2, -3)", "s IN ('a', 'it''s')", "x IN (0, 1.5)", "n % -1 = 0", "7 % n > 0", "i IN (1, CAST(NULL AS integer))", "NOT k IN (0)", "n NOT IN (1, 2, 5)")
 	case "like":
-		return g.pick("s", "w") + " LIKE " + g.pick("'a%'", "'%a'", "'%'", "'_'", `'\%'`, "'%a%b%'", "'__'", "'A'", `'%\\%'`)
+		return g.pick("s", "w") + " LIKE " + g.pick("'a%'", "'%a'", "'%'", "'_'", `'\%'`, "'%a%b%'", "'__'", "'A'", `'%\\%'`, "'_%_'", `'\_'`, "'%i_'")
 	case "null":
 		return g.pick("i", "k", "n", "z", "s", "w", "b", "d") + " IS " + g.pick("NULL", "NOT NULL")
 	}
