@@ -8,63 +8,70 @@ import (
 	"dither/internal/exact"
 )
 
-// Delta is the probability with which a loss may be exceeded: an exact rational in [0, 1). The zero value is 0, under which
-// it never is.
-type Delta struct {
-	r *big.Rat // nil is zero; in [0, 1); never changed once set
-}
+// Delta is the probability with which a loss may be exceeded: an exact rational in [0, 1]. The zero value is 0, under which
+// it never is; 1 promises nothing, and is what sums and bounds saturate at.
+type Delta struct{ amount }
 
-// ErrDelta reports a text that is no δ: not a decimal number, negative, or 1 and more.
+// ErrDelta reports a text that is no δ: not a decimal number, negative, or 1 and more. It reports too a conversion that
+// there is none of at the δ.
 var ErrDelta = errors.New("invalid delta")
 
 // ParseDelta reads a decimal in [0, 1) ("1e-6", "0"), exactly. Others, NaN, infinities, more than 64 characters and
 // exponents beyond ±64 are ErrDelta.
 func ParseDelta(text string) (Delta, error) {
 	r, err := exact.ParseDecimal(text)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Delta{}, fmt.Errorf("%w: %w", ErrDelta, err)
-	}
-	return DeltaOf(r)
-}
-
-// DeltaOf takes an exact rational in [0, 1) as a probability. Another or a nil one is ErrDelta.
-func DeltaOf(r *big.Rat) (Delta, error) {
-	if r == nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+	case r.Sign() < 0 || r.Cmp(one) >= 0:
 		return Delta{}, fmt.Errorf("%w: it must be at least 0 and below 1", ErrDelta)
 	}
-	return Delta{new(big.Rat).Set(r)}, nil
+	return Delta{amount{r}}, nil
 }
 
-// Rat returns a copy of the exact value.
-func (d Delta) Rat() *big.Rat {
-	if d.r == nil {
-		return new(big.Rat)
+var one = big.NewRat(1, 1) // never changed
+
+// DeltaOf takes an exact rational in [0, 1] as a probability. Another or a nil one is ErrDelta.
+func DeltaOf(r *big.Rat) (Delta, error) {
+	a, err := amountOf(r, ErrDelta)
+	if err == nil && a.rat().Cmp(one) > 0 {
+		return Delta{}, fmt.Errorf("%w: it must be at most 1", ErrDelta)
 	}
-	return new(big.Rat).Set(d.r)
+	return Delta{a}, err
 }
 
-// IsZero reports that the loss is never exceeded.
-func (d Delta) IsZero() bool { return d.r == nil || d.r.Sign() == 0 }
-
-// Cmp compares two probabilities: -1, 0 or +1.
-func (d Delta) Cmp(f Delta) int { return d.Rat().Cmp(f.Rat()) }
-
-// String writes the exact value: a decimal where it has a finite one, else a fraction.
-func (d Delta) String() string { return exact.FormatRat(d.Rat()) }
-
-// MarshalText writes what String writes.
-func (d Delta) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText reads what MarshalText wrote. Unlike ParseDelta it takes fractions.
+// UnmarshalText reads what MarshalText wrote. Unlike ParseDelta it takes fractions, and 1.
 func (d *Delta) UnmarshalText(text []byte) error {
-	r, err := exact.ParseRat(string(text))
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDelta, err)
-	}
-	f, err := DeltaOf(r)
+	a, err := readAmount(text, ErrDelta)
 	if err != nil {
 		return err
 	}
-	*d = f
-	return nil
+	f, err := DeltaOf(a.rat())
+	if err == nil {
+		*d = f
+	}
+	return err
 }
+
+// capped is an upper bound of a probability as a probability.
+func capped(a amount) Delta {
+	if a.rat().Cmp(one) > 0 {
+		return Delta{amount{one}}
+	}
+	return Delta{a}
+}
+
+// Cmp compares two probabilities: -1, 0 or +1.
+func (d Delta) Cmp(f Delta) int { return d.cmp(f.amount) }
+
+// Plus bounds the probability that one of two losses is exceeded: d + f, at most 1.
+func (d Delta) Plus(f Delta) Delta { return capped(d.plus(f.amount)) }
+
+// Minus returns d − f, or 0 where f is the larger.
+func (d Delta) Minus(f Delta) Delta { return Delta{d.minus(f.amount)} }
+
+// Share returns the part num/den of d, at most 1. It panics unless 0 ≤ num and 0 < den: shares are counted, not read.
+func (d Delta) Share(num, den int64) Delta { return capped(d.share(num, den)) }
+
+// certain reports that the promise is void.
+func (d Delta) certain() bool { return d.rat().Cmp(one) == 0 }

@@ -2,49 +2,67 @@ package privacy
 
 import "fmt"
 
-// PureFilter holds a budget of pure ε. It admits a mechanism only if the sum of all admitted losses, that one's included,
-// stays within the budget.
+// Filter holds a budget. It admits a mechanism only if the sum of all admitted losses, that one's included, stays within the
+// budget: in ε for a pure budget, in ρ and in δ for a zCDP one, under which a pure loss counts as (ε²/2, 0).
 //
-// Soundness for adaptive mechanisms and parameters [Rogers, Roth, Ullman & Vadhan 2016, Theorem 3.6 for pure losses]: the
-// i-th mechanism and its ε_i may depend on all earlier answers. For any transcript o of answers a_1 … a_k, the losses are
-// fixed by the earlier answers, so P(o|D)/P(o|D′) = ∏ P(a_i|a_<i, D)/P(a_i|a_<i, D′) ≤ exp(Σ ε_i(a_<i)) ≤ exp(budget),
-// since the filter refuses whatever would take the sum beyond it on every path. A refusal depends on the budget and the
-// prices alone, hence on the earlier answers alone, and so reveals nothing more.
+// The mechanisms and their prices may be chosen adaptively, each from all earlier answers. The i-th answer a_i is drawn, given
+// the earlier ones, from P_i on one data set and Q_i on its neighbour, and a refusal depends on the budget and the prices
+// alone, hence on the earlier answers alone, and so reveals nothing more.
 //
-// A PureFilter is not safe for concurrent use.
-type PureFilter struct {
-	budget, spent Epsilon
+// Soundness for a pure budget [Rogers, Roth, Ullman & Vadhan 2016, Theorem 3.6]: on every path of answers
+// ∏ P_i(a_i)/Q_i(a_i) ≤ exp(Σ ε_i) ≤ exp(budget), since the filter refuses whatever would take the sum beyond it.
+//
+// Soundness for a zCDP budget (ρ, δ) [Feldman & Zrnic 2021, the filter for Rényi losses; Whitehouse, Ramdas, Rogers & Wu
+// 2023, the filter for approximate zCDP]: adaptivity is free. First let every δ_i be 0, and fix α > 1. Given the earlier
+// answers, E exp((α−1)·ln P_i(a_i)/Q_i(a_i)) ≤ exp((α−1)αρ_i), where ρ_i is a function of them, so with
+// Z_k = Σ_{i≤k} ln P_i(a_i)/Q_i(a_i) the process exp((α−1)(Z_k − αΣ_{i≤k} ρ_i)) is a supermartingale that starts at 1.
+// On every path Σ ρ_i ≤ ρ, hence E exp((α−1)Z) ≤ exp((α−1)αρ), which is D_α ≤ αρ for the whole transcript. In general
+// P_i = (1−δ_i)P′_i + δ_iP″_i, and so for Q. The law of transcripts has on each path a density of at least
+// ∏(1−δ_i)·∏P′_i(a_i) ≥ (1−Σδ_i)·∏P′_i(a_i) ≥ (1−δ)·∏P′_i(a_i), so it is a mixture of the law of the P′_i with weight 1−δ
+// and of some remainder, and so for Q with the same weight; the first part shows the two laws to be within ρ. ∎
+//
+// A Filter is not safe for concurrent use.
+type Filter struct {
+	budget, spent Loss
 }
 
-// NewPureFilter starts with nothing spent of budget.
-func NewPureFilter(budget Epsilon) *PureFilter { return &PureFilter{budget: budget} }
-
-// ExhaustedError is the filter's refusal: the price and what remains of the budget. It is a function of public prices only.
-type ExhaustedError struct {
-	Price, Remaining, Budget Epsilon
+// NewFilter starts with nothing spent of budget.
+func NewFilter(budget Loss) *Filter {
+	return &Filter{budget: budget, spent: Loss{zcdp: budget.zcdp}} // so that pure losses are counted as zCDP one by one
 }
 
-func (e *ExhaustedError) Error() string {
-	return fmt.Sprintf("the budget is exhausted: the price is ε = %s, and %s of %s remains", e.Price, e.Remaining, e.Budget)
+// OverdrawError is the filter's refusal: the price and what remains of the budget. It is a function of public prices only.
+type OverdrawError struct {
+	Price, Remaining, Budget Loss
 }
 
-// Charge admits a loss, or returns an *ExhaustedError and changes nothing.
-func (f *PureFilter) Charge(price Epsilon) error {
-	if price.Cmp(f.Remaining()) > 0 {
-		return &ExhaustedError{Price: price, Remaining: f.Remaining(), Budget: f.budget}
+func (e *OverdrawError) Error() string {
+	return fmt.Sprintf("the budget is exhausted: the price is %s, and what remains of %s is %s", e.Price, e.Budget, e.Remaining)
+}
+
+// Charge admits a loss, or returns an *OverdrawError and changes nothing.
+func (f *Filter) Charge(price Loss) error {
+	if left := f.Remaining(); !price.Within(left) {
+		return &OverdrawError{Price: price, Remaining: left, Budget: f.budget}
 	}
-	f.spent = f.spent.Plus(price)
+	f.Record(price)
 	return nil
 }
 
-// Record adds a loss that has already happened, even beyond the budget: history is not refused.
-func (f *PureFilter) Record(loss Epsilon) { f.spent = f.spent.Plus(loss) }
+// Record adds a loss that has already happened, even beyond the budget: history is not refused. A zCDP loss takes a pure
+// budget beyond any.
+func (f *Filter) Record(loss Loss) { f.spent = f.spent.Plus(loss) }
 
 // Budget is the whole budget.
-func (f *PureFilter) Budget() Epsilon { return f.budget }
+func (f *Filter) Budget() Loss { return f.budget }
 
-// Spent is the sum of the losses so far.
-func (f *PureFilter) Spent() Epsilon { return f.spent }
+// Spent is the sum of the losses so far, as the budget's accountant counts them.
+func (f *Filter) Spent() Loss { return f.spent }
 
-// Remaining is the largest price that Charge admits now.
-func (f *PureFilter) Remaining() Epsilon { return f.budget.Minus(f.spent) }
+// Remaining is the largest price that Charge admits now: none once any part of the budget is exceeded.
+func (f *Filter) Remaining() Loss {
+	if !f.spent.Within(f.budget) {
+		return Loss{zcdp: f.budget.zcdp}
+	}
+	return f.budget.Minus(f.spent)
+}

@@ -55,8 +55,25 @@ func LaplaceScale(units *big.Int, e Epsilon) (*big.Rat, error) {
 		return nil, fmt.Errorf("%w: no noise brings a loss of 0 (%w)", ErrSensitivity, ErrEpsilon)
 	}
 	scale := new(big.Rat).SetInt(units)
-	return scale.Quo(scale, e.r), nil
+	return scale.Quo(scale, e.rat()), nil
 }
 
 // LaplaceScale is LaplaceScale of the sensitivity's units.
 func (s Sensitivity) LaplaceScale(e Epsilon) (*big.Rat, error) { return LaplaceScale(s.units, e) }
+
+// GaussianSigma2 is the σ², in squared grid units, at which discrete Gaussian noise N_ℤ(0, σ²), drawn independently for
+// each value of an integer vector, costs the whole vector a zCDP loss of r: Δ₂²/(2ρ), exactly, where l2squared = Δ₂² is the
+// largest squared L2 distance, in squared grid units, that the vector moves between neighbours [Canonne, Kamath & Steinke
+// 2020, Theorem 4; for vectors, Theorem 14]. σ² is a parameter: the variance of the noise is slightly below it.
+//
+// A nil, zero or negative sensitivity is ErrSensitivity, and so is a loss of 0, which is ErrRho too: neither has a σ².
+func GaussianSigma2(l2squared *big.Int, r Rho) (*big.Rat, error) {
+	switch {
+	case l2squared == nil || l2squared.Sign() <= 0:
+		return nil, fmt.Errorf("%w: noise needs one above 0", ErrSensitivity)
+	case r.IsZero():
+		return nil, fmt.Errorf("%w: no noise brings a loss of 0 (%w)", ErrSensitivity, ErrRho)
+	}
+	sigma2 := new(big.Rat).SetInt(l2squared)
+	return sigma2.Quo(sigma2, r.Times(2).rat()), nil
+}

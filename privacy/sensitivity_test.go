@@ -106,7 +106,7 @@ func TestDelta(t *testing.T) {
 	if err := third.UnmarshalText([]byte("1/3")); err != nil || third.String() != "1/3" {
 		t.Errorf("1/3: %s, %v", third, err)
 	}
-	for _, text := range []string{"3/3", "-1/3", "x"} {
+	for _, text := range []string{"4/3", "-1/3", "x"} {
 		if err := third.UnmarshalText([]byte(text)); !errors.Is(err, privacy.ErrDelta) || third.String() != "1/3" {
 			t.Errorf("%q: %s, %v", text, third, err)
 		}

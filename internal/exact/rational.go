@@ -45,3 +45,23 @@ func compare(f float64, r *big.Rat) int {
 	}
 	return new(big.Rat).SetFloat64(f).Cmp(r)
 }
+
+// FloorDecimal returns the largest multiple of 10^−places not above r. places may be negative.
+func FloorDecimal(r *big.Rat, places int) *big.Rat { return onGrid(r, places, FloorRat) }
+
+// CeilDecimal returns the smallest multiple of 10^−places not below r. places may be negative.
+func CeilDecimal(r *big.Rat, places int) *big.Rat { return onGrid(r, places, CeilRat) }
+
+func onGrid(r *big.Rat, places int, round func(*big.Rat) *big.Int) *big.Rat {
+	step := DecimalStep(places)
+	return step.Mul(step, new(big.Rat).SetInt(round(new(big.Rat).Quo(r, step))))
+}
+
+// DecimalStep is 10^−places, exactly.
+func DecimalStep(places int) *big.Rat {
+	step := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(places, -places))), nil))
+	if places > 0 {
+		step.Inv(step)
+	}
+	return step
+}

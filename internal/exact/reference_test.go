@@ -43,11 +43,14 @@ func bigExpm1(x float64) *big.Float {
 	return sum
 }
 
-// bigLog is ln x by two steps of Halley's method, y + 2(x − eʸ)/(x + eʸ), each of which triples the digits.
-func bigLog(x float64) *big.Float {
-	fraction, exponent := math.Frexp(x)
+func bigLog(x float64) *big.Float { return bigLogOf(wide().SetFloat64(x)) }
+
+// bigLogOf is ln x by two steps of Halley's method, y + 2(x − eʸ)/(x + eʸ), each of which triples the digits.
+func bigLogOf(target *big.Float) *big.Float {
+	mantissa := wide()
+	exponent := target.MantExp(mantissa)
+	fraction, _ := mantissa.Float64()
 	y := wide().SetFloat64(math.Log(fraction) + float64(exponent)*math.Ln2)
-	target := wide().SetFloat64(x)
 	for range 2 {
 		e := bigExpOf(y)
 		step := wide().Sub(target, e)

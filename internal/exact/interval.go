@@ -1,0 +1,77 @@
+package exact
+
+import "math/big"
+
+// Interval is what is known of a real number: it lies between two floats, ends included. The ends are finite, of any size
+// and of the precision with which the interval was made; every operation rounds its lower end down and its upper end up,
+// so the result holds every value of the operation on members of the operands. An Interval is never changed.
+//
+// package math/big rounds the four operations correctly in the direction that the result's mode says, so no error term
+// needs a guess; only exponents beyond ±2³¹ would break it, and callers stay far from them.
+type Interval struct {
+	lo, hi *big.Float
+}
+
+// toward returns an empty float that rounds in one direction.
+func toward(mode big.RoundingMode, bits uint) *big.Float {
+	return new(big.Float).SetPrec(bits).SetMode(mode)
+}
+
+// IntervalOf is the narrowest interval with ends of so many bits around r.
+func IntervalOf(r *big.Rat, bits uint) Interval {
+	return Interval{toward(big.ToNegativeInf, bits).SetRat(r), toward(big.ToPositiveInf, bits).SetRat(r)}
+}
+
+// PointOf is the interval that holds the float x alone, rounded to so many bits.
+func PointOf(x *big.Float, bits uint) Interval {
+	p := new(big.Float).SetPrec(bits).Set(x)
+	return Interval{p, p}
+}
+
+// Lo is a copy of the lower end.
+func (x Interval) Lo() *big.Float { return new(big.Float).Set(x.lo) }
+
+// Hi is a copy of the upper end.
+func (x Interval) Hi() *big.Float { return new(big.Float).Set(x.hi) }
+
+// Width is hi − lo rounded up.
+func (x Interval) Width() *big.Float { return toward(big.ToPositiveInf, x.bits()).Sub(x.hi, x.lo) }
+
+func (x Interval) bits() uint { return max(x.lo.Prec(), x.hi.Prec()) }
+
+// Add is x + y.
+func (x Interval) Add(y Interval) Interval {
+	return Interval{toward(big.ToNegativeInf, x.bits()).Add(x.lo, y.lo), toward(big.ToPositiveInf, x.bits()).Add(x.hi, y.hi)}
+}
+
+// Sub is x − y.
+func (x Interval) Sub(y Interval) Interval {
+	return Interval{toward(big.ToNegativeInf, x.bits()).Sub(x.lo, y.hi), toward(big.ToPositiveInf, x.bits()).Sub(x.hi, y.lo)}
+}
+
+// Mul is x · y.
+func (x Interval) Mul(y Interval) Interval { return x.corners(y, (*big.Float).Mul) }
+
+// Quo is x / y. It panics where y may be 0.
+func (x Interval) Quo(y Interval) Interval {
+	if y.lo.Sign() <= 0 && y.hi.Sign() >= 0 {
+		panic("exact: division by an interval that holds 0")
+	}
+	return x.corners(y, (*big.Float).Quo)
+}
+
+// corners is an operation that is monotone in each operand, whichever way: its extremes are at the ends.
+func (x Interval) corners(y Interval, operation func(z, a, b *big.Float) *big.Float) Interval {
+	extreme := func(mode big.RoundingMode, beyond int) *big.Float {
+		var found *big.Float
+		for _, a := range []*big.Float{x.lo, x.hi} {
+			for _, b := range []*big.Float{y.lo, y.hi} {
+				if z := operation(toward(mode, x.bits()), a, b); found == nil || z.Cmp(found) == beyond {
+					found = z
+				}
+			}
+		}
+		return found
+	}
+	return Interval{extreme(big.ToNegativeInf, -1), extreme(big.ToPositiveInf, 1)}
+}

@@ -1,0 +1,53 @@
+package privacy
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Accountant is the calculus in which losses are counted.
+type Accountant int
+
+const (
+	// Pure counts ε of pure differential privacy.
+	Pure Accountant = iota + 1
+	// ZCDP counts (ρ, δ) of δ-approximate zCDP.
+	ZCDP
+)
+
+// ErrAccountant reports a name of no accountant, or a zCDP loss where only a pure one will do.
+var ErrAccountant = errors.New("the accountant must be pure or zcdp")
+
+// ParseAccountant reads "pure" or "zcdp".
+func ParseAccountant(text string) (Accountant, error) {
+	switch text {
+	case "pure":
+		return Pure, nil
+	case "zcdp":
+		return ZCDP, nil
+	}
+	return 0, fmt.Errorf("%w, not %q", ErrAccountant, text)
+}
+
+// String writes the name that ParseAccountant reads.
+func (a Accountant) String() string {
+	switch a {
+	case Pure:
+		return "pure"
+	case ZCDP:
+		return "zcdp"
+	}
+	return fmt.Sprintf("Accountant(%d)", int(a))
+}
+
+// MarshalText writes what String writes.
+func (a Accountant) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads what ParseAccountant reads.
+func (a *Accountant) UnmarshalText(text []byte) error {
+	b, err := ParseAccountant(string(text))
+	if err == nil {
+		*a = b
+	}
+	return err
+}

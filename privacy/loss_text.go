@@ -1,0 +1,75 @@
+package privacy
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrLoss reports a text that is no loss.
+var ErrLoss = errors.New("invalid loss")
+
+// String writes "ε = 0.5", "ρ = 0.02", or "ρ = 0.02, δ = 0.001".
+func (l Loss) String() string {
+	switch {
+	case !l.zcdp:
+		return "ε = " + l.epsilon.String()
+	case l.delta.IsZero():
+		return "ρ = " + l.rho.String()
+	}
+	return "ρ = " + l.rho.String() + ", δ = " + l.delta.String()
+}
+
+// MarshalJSON writes {"epsilon":"0.5"} or {"rho":"0.02","delta":"0"}, exactly.
+func (l Loss) MarshalJSON() ([]byte, error) {
+	if l.zcdp {
+		return json.Marshal(struct {
+			Rho   Rho   `json:"rho"`
+			Delta Delta `json:"delta"`
+		}{l.rho, l.delta})
+	}
+	return json.Marshal(struct {
+		Epsilon Epsilon `json:"epsilon"`
+	}{l.epsilon})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and nothing else: an unknown, missing or repeated key, a key in another
+// case, a number or null in place of a text are ErrLoss. Left to itself, package json takes the last of two losses.
+func (l *Loss) UnmarshalJSON(data []byte) error {
+	var read Loss
+	parts := map[string]encoding.TextUnmarshaler{"epsilon": &read.epsilon, "rho": &read.rho, "delta": &read.delta}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return fmt.Errorf("%w: it is not an object", ErrLoss)
+	}
+	seen := map[string]bool{}
+	for decoder.More() {
+		key, _ := decoder.Token()
+		value, _ := decoder.Token()
+		name, isName := key.(string)
+		text, isText := value.(string)
+		part := parts[name]
+		if !isName || !isText || part == nil || seen[name] {
+			return fmt.Errorf("%w: its keys are epsilon alone, or rho and delta, each once and with a text", ErrLoss)
+		}
+		seen[name] = true
+		if err := part.UnmarshalText([]byte(text)); err != nil {
+			return fmt.Errorf("%w: %w", ErrLoss, err)
+		}
+	}
+	if _, err := decoder.Token(); err != nil {
+		return fmt.Errorf("%w: it does not end", ErrLoss)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: something follows it", ErrLoss)
+	}
+	read.zcdp = seen["rho"] && seen["delta"] && len(seen) == 2
+	if pure := seen["epsilon"] && len(seen) == 1; !pure && !read.zcdp {
+		return fmt.Errorf("%w: its keys are epsilon alone, or rho and delta", ErrLoss)
+	}
+	*l = read
+	return nil
+}
