@@ -88,11 +88,17 @@ func RhoFor(e Epsilon, d Delta) (Rho, error) {
 		b = p.orderForRho()
 		rest := p.epsilon.Add(p.lnInverse(b)).Sub(p.surprise.Sub(b.Log1p()).Quo(b))
 		return rest.Quo(p.number(1).Add(b))
-	}, settled)
+	}, func(x exact.Interval) bool {
+		// Since dε/dρ = 1+β, ε is as narrow as need be if (1+β)ρ is, beside ε.
+		spread := x.Width()
+		spread.Mul(spread, new(big.Float).Add(b.Hi(), big.NewFloat(1)))
+		target := new(big.Float).SetRat(aim)
+		return settled(x) && (aim.Sign() == 0 || spread.Cmp(target.SetMantExp(target, -accuracy)) <= 0)
+	})
 	if x.Lo().Sign() <= 0 || negligible(x.Lo()) {
 		return Rho{}, nil
 	}
-	// One step below what was found, where a step is far below ρ and, since dε/dρ = 1+β, changes ε by far less than ε.
+	// One step below what was found, where a step is far below ρ and changes ε by far less than ε.
 	rho, _ := x.Lo().Rat(nil)
 	scale := size(rho)
 	if aim.Sign() > 0 {
