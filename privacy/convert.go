@@ -70,9 +70,9 @@ func (r Rho) DeltaAt(e Epsilon) Delta {
 }
 
 // RhoFor is the largest zCDP loss, rounded down, that EpsilonAt converts at d to at most e: a mechanism of this loss is
-// (e, d)-differentially private. It is within
-// 10⁻¹⁵ of the largest, relatively, and EpsilonAt of it as close to e; below 10⁻¹⁰⁰⁰ it is 0. At d = 0 there is none
-// above 0, and at d = 1 there is no largest: both are ErrDelta.
+// (e, d)-differentially private. It falls short of the largest by less than 10⁻¹⁵ of it, and EpsilonAt of it of e by less
+// than 10⁻¹⁵ of e; below 10⁻¹⁰⁰⁰ either is 0. At d = 0 there is none above 0, and at d = 1 there is no largest: both are
+// ErrDelta.
 func RhoFor(e Epsilon, d Delta) (Rho, error) {
 	if d.IsZero() || d.certain() {
 		return Rho{}, fmt.Errorf("%w: a zCDP loss needs one above 0 and below 1", ErrDelta)
