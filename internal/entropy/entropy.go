@@ -111,7 +111,15 @@ func (s *Source) fill() {
 }
 
 // Uint64 returns 64 uniform bits.
-func (s *Source) Uint64() uint64 { return binary.LittleEndian.Uint64(s.take(8)) }
+func (s *Source) Uint64() uint64 {
+	if len(s.buffer)-s.next < 8 {
+		return binary.LittleEndian.Uint64(s.take(8))
+	}
+	v := binary.LittleEndian.Uint64(s.buffer[s.next:])
+	s.next += 8
+	s.consumed += 8
+	return v
+}
 
 // Bits returns n ≤ 64 uniform bits, as the integer they make. It takes whole bytes. More than 64 bits is a programmer's
 // error, and panics.
@@ -119,11 +127,18 @@ func (s *Source) Bits(n int) uint64 {
 	if n < 0 || n > 64 {
 		panic("entropy: Bits of no 0…64 bits")
 	}
+	size := (n + 7) / 8
+	if len(s.buffer)-s.next >= 8 { // a whole word is at hand: one load in place of as many as there are bytes
+		v := binary.LittleEndian.Uint64(s.buffer[s.next:])
+		s.next += size
+		s.consumed += int64(size)
+		return v & (1<<n - 1) // 1<<64 is 0 in Go, and 0 − 1 all ones
+	}
 	var v uint64
-	for i, b := range s.take((n + 7) / 8) {
+	for i, b := range s.take(size) {
 		v |= uint64(b) << (8 * i)
 	}
-	return v & (1<<n - 1) // 1<<64 is 0 in Go, and 0 − 1 all ones
+	return v & (1<<n - 1)
 }
 
 // Below64 returns a uniform integer in [0, n): bits are drawn until they make one, at most twice on average. n = 0 is a

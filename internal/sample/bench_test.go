@@ -1,38 +1,107 @@
 package sample_test
 
 import (
+	"fmt"
 	"math/big"
 	"testing"
+	"time"
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
 )
 
-func BenchmarkDiscreteLaplace(b *testing.B) {
-	huge := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), 100), big.NewInt(3))
-	for name, scale := range map[string]*big.Rat{
-		"1": big.NewRat(1, 1), "100": big.NewRat(100, 1), "2^45": big.NewRat(1<<45, 1), "1÷20": big.NewRat(1, 20), "2^100÷3": huge,
-	} {
-		b.Run(name, func(b *testing.B) {
+// sampler is a prepared distribution.
+type sampler interface {
+	Draw(src *entropy.Source, z *big.Int) *big.Int
+}
+
+// paths are parameters of every arithmetic.
+var paths = []struct {
+	name  string
+	scale *big.Rat // of a discrete Laplace, and σ² of a discrete Gaussian
+}{
+	{"1", ratio(1, 1)},
+	{"100", ratio(100, 1)},
+	{"7÷3", ratio(7, 3)},
+	{"1÷20", ratio(1, 20)},
+	{"10^4", ratio(10_000, 1)},
+	{"2^27", shifted(1, 27, big.NewInt(1))},
+	{"2^45÷3", shifted(1, 45, big.NewInt(3))},
+	{"2^60÷3", shifted(1, 60, big.NewInt(3))},
+	{"2^100÷3", shifted(1, 100, big.NewInt(3))},
+	{"2^150÷3", shifted(1, 150, big.NewInt(3))},
+}
+
+// BenchmarkRatioLaplace measures a draw in units of a buffered word of the system's randomness, in the same run.
+func BenchmarkRatioLaplace(b *testing.B) {
+	for _, p := range paths {
+		l := sample.NewLaplace(p.scale)
+		b.Run(fmt.Sprintf("%s/%s", l.Path(), p.name), func(b *testing.B) { ratioOf(b, l) })
+	}
+}
+
+// BenchmarkRatioGaussian is BenchmarkRatioLaplace for the discrete Gaussian of σ².
+func BenchmarkRatioGaussian(b *testing.B) {
+	for _, p := range paths {
+		g := sample.NewGaussian(p.scale)
+		b.Run(fmt.Sprintf("%s/%s", g.Path(), p.name), func(b *testing.B) { ratioOf(b, g) })
+	}
+}
+
+// ratioOf reads as many words as it makes draws, in turns, so that what else the machine does slows both.
+func ratioOf(b *testing.B, s sampler) {
+	const turn = 4096
+	source, z := entropy.System(), new(big.Int)
+	reading, words, read := time.Duration(0), 0, int64(0)
+	words64 := func() {
+		start, before := time.Now(), source.Consumed()
+		for range turn {
+			source.Uint64()
+		}
+		reading, words, read = reading+time.Since(start), words+turn, read+source.Consumed()-before
+	}
+	s.Draw(source, z.SetBits(make([]big.Word, 0, 8))) // room for every draw
+	words64()
+	b.ReportAllocs()
+	for i := 1; b.Loop(); i++ {
+		s.Draw(source, z)
+		if i%turn == 0 {
+			b.StopTimer()
+			words64()
+			b.StartTimer()
+		}
+	}
+	draw, word := float64(b.Elapsed())/float64(b.N), float64(reading)/float64(words)
+	b.ReportMetric(word, "ns/word")
+	b.ReportMetric(draw/word, "words/draw")
+	b.ReportMetric(float64(source.Consumed()-read)/float64(b.N+1), "bytes/draw")
+}
+
+// BenchmarkDoor is the simple door, which prepares the sampler and allocates the integer for each draw.
+func BenchmarkDoor(b *testing.B) {
+	for _, p := range paths {
+		b.Run("Laplace/"+p.name, func(b *testing.B) {
 			source := entropy.System()
 			b.ReportAllocs()
 			for b.Loop() {
-				sample.DiscreteLaplace(source, scale)
+				sample.DiscreteLaplace(source, p.scale)
 			}
-			b.ReportMetric(float64(source.Consumed())/float64(b.N), "bytes/op")
+		})
+		b.Run("Gaussian/"+p.name, func(b *testing.B) {
+			source := entropy.System()
+			b.ReportAllocs()
+			for b.Loop() {
+				sample.DiscreteGaussian(source, p.scale)
+			}
 		})
 	}
-	b.Run("beside/Uint64", func(b *testing.B) {
+}
+
+// BenchmarkFreshSource is what each answer pays once.
+func BenchmarkFreshSource(b *testing.B) {
+	for b.Loop() {
 		source := entropy.System()
-		for b.Loop() {
-			source.Uint64()
-		}
-	})
-	b.Run("beside/FreshSource", func(b *testing.B) {
-		for b.Loop() {
-			source := entropy.System()
-			source.Uint64()
-			source.Wipe()
-		}
-	})
+		source.Uint64()
+		source.Wipe()
+	}
 }

@@ -2,8 +2,12 @@
 // each sampler is a distribution, which it has exactly if the source's bits are uniform and independent.
 //
 // The samplers are those of Canonne, Kamath & Steinke, "The Discrete Gaussian for Differential Privacy" (2020,
-// arXiv 2004.00010), section 5. Each loop ends with probability 1, after an expected number of rounds that no parameter
-// makes large. Which code runs, on 64-bit or on big integers, is a function of the parameters alone.
+// arXiv 2004.00010), section 5, in steps of 1/16 where they take steps of 1: powers of exp(−1/16) come from a table of
+// their first digits, and what is left of an exponent is so small that 15 of 16 draws need not look at it. Each loop ends
+// with probability 1, after an expected number of rounds that no parameter makes large.
+//
+// Which code runs, on 64-bit, 128-bit or big integers, is a function of the parameters alone. Where more than one of them
+// would do, they give the same integers from the same bytes.
 //
 // Time is not constant: the number of rounds, and so the time and the bits consumed, depend on the draw, and one who can
 // time a single draw learns something of it [Jin et al. 2022]. Callers who answer strangers pad their answers.
@@ -13,59 +17,65 @@ import (
 	"math/big"
 
 	"dither/internal/entropy"
-	"dither/internal/exact"
 )
 
 // BernoulliExp returns true with probability exp(−x). x must not be negative: a programmer's error, which panics.
 //
-// It is the product of ⌊x⌋ Bernoulli(exp(−1)) and one Bernoulli(exp(−(x−⌊x⌋))), and stops at the first that fails, after
-// fewer than 2 of them on average: each after the first is reached with probability at most exp(−1).
+// With x = (q + r)/16, q an integer and 0 ≤ r < 1, it is the product of Bernoulli(exp(−q/16)) and Bernoulli(exp(−r/16)).
 func BernoulliExp(src *entropy.Source, x *big.Rat) bool {
 	if x.Sign() < 0 {
 		panic("sample: Bernoulli(exp(−x)) of a negative x")
 	}
-	whole := exact.FloorRat(x)
-	rest := new(big.Rat).Sub(x, new(big.Rat).SetInt(whole))
-	for one := big.NewInt(1); whole.Sign() > 0; whole.Sub(whole, one) {
-		if !bernoulliExp64(src, 1, 1) {
-			return false
-		}
-	}
-	num, den := rest.Num(), rest.Denom()
-	if den.IsUint64() {
-		return bernoulliExp64(src, num.Uint64(), den.Uint64())
-	}
-	return bernoulliExpBig(src, num, den)
+	q, r := new(big.Int).Lsh(x.Num(), 4), new(big.Int)
+	q.QuoRem(q, x.Denom(), r)
+	return surviveBig(src, q) && smallBig(src, src.Bits(4), r, x.Denom())
 }
 
-// bernoulliExp64 returns true with probability exp(−n/d), 0 ≤ n ≤ d, 0 < d.
+// small64 returns true with probability exp(−n/(16d)), 0 ≤ n ≤ d, 0 < d, given a uniform nibble in [0, 16).
 //
-// Algorithm 1 for γ = n/d in [0, 1]: draw A_K ~ Bernoulli(γ/K) for K = 1, 2, … until the first 0, and return whether that
-// K is odd. P(K > k) = γᵏ/k!, hence P(K odd) = Σ_k (−γ)ᵏ/k! = exp(−γ). A_K is drawn as the product of Bernoulli(1/K) and
-// Bernoulli(n/d), which keeps d·K from overflowing. The expected number of rounds is exp(γ) ≤ e.
-func bernoulliExp64(src *entropy.Source, n, d uint64) bool {
+// Algorithm 1 for γ = n/(16d) in [0, 1]: draw A_K ~ Bernoulli(γ/K) for K = 1, 2, … until the first 0, and return whether
+// that K is odd. P(K > k) = γᵏ/k!, hence P(K odd) = Σ_k (−γ)ᵏ/k! = exp(−γ). A_K is drawn as the product of Bernoulli(1/16),
+// which is whether a nibble is 0, Bernoulli(1/K) and Bernoulli(n/d). The expected number of rounds is exp(γ) ≤ 1.07.
+func small64(src *entropy.Source, nibble, n, d uint64) bool {
 	for k := uint64(1); ; k++ { // 64 bits of K outlast the computer
-		if src.Below64(k) != 0 || src.Below64(d) >= n {
+		if nibble != 0 || src.Below64(k) != 0 || src.Below64(d) >= n {
 			return k&1 == 1
 		}
+		nibble = src.Bits(4)
 	}
 }
 
-// bernoulliExpBig is bernoulliExp64 for integers of any size.
-func bernoulliExpBig(src *entropy.Source, n, d *big.Int) bool {
+// small128 is small64 for n, d < 2¹²⁸.
+func small128(src *entropy.Source, nibble uint64, n, d pair) bool {
 	for k := uint64(1); ; k++ {
-		if src.Below64(k) != 0 || src.Below(d).Cmp(n) >= 0 {
+		if nibble != 0 || src.Below64(k) != 0 || !below128(src, d).less(n) {
 			return k&1 == 1
 		}
+		nibble = src.Bits(4)
 	}
 }
 
-// geometric returns v ≥ 0 with probability (1 − exp(−1))·exp(−v): the number of successes before the first failure of
-// independent Bernoulli(exp(−1)). 64 bits of v outlast the computer.
-func geometric(src *entropy.Source) uint64 {
-	v := uint64(0)
-	for bernoulliExp64(src, 1, 1) {
-		v++
+// smallBig is small64 for integers of any size.
+func smallBig(src *entropy.Source, nibble uint64, n, d *big.Int) bool {
+	for k := uint64(1); ; k++ {
+		if nibble != 0 || src.Below64(k) != 0 || src.Below(d).Cmp(n) >= 0 {
+			return k&1 == 1
+		}
+		nibble = src.Bits(4)
 	}
-	return v
+}
+
+// below128 returns a uniform integer in [0, n), n > 0, from the bytes that Source.Below takes.
+func below128(src *entropy.Source, n pair) pair {
+	if n.hi == 0 {
+		return pair{0, src.Below64(n.lo)}
+	}
+	width := n.minusOne().len()
+	for {
+		v := pair{lo: src.Bits(min(width, 64))}
+		v.hi = src.Bits(max(width-64, 0))
+		if v.less(n) {
+			return v
+		}
+	}
 }

@@ -7,78 +7,149 @@ import (
 	"dither/internal/entropy"
 )
 
+// path is which arithmetic a sampler runs on.
+type path uint8
+
+const (
+	path64  path = iota // the parameters are words
+	path128             // the parameters are pairs of words
+	pathBig
+)
+
+// Laplace is a discrete Laplace distribution prepared for many draws. It is immutable, and safe for concurrent use with
+// a source for each user. The zero value is not valid.
+type Laplace struct {
+	path   path
+	t, s16 uint64 // the scale is t/s in lowest terms, and s16 is 16s
+	t2     pair   // the same as pairs
+	s2     pair
+	tBig   *big.Int // and as integers of any size
+	sBig   *big.Int
+}
+
+// NewLaplace prepares the discrete Laplace of a scale, which may be any positive rational; another is a programmer's
+// error, and panics.
+func NewLaplace(scale *big.Rat) *Laplace {
+	if scale.Sign() <= 0 {
+		panic("sample: a discrete Laplace needs a positive scale")
+	}
+	l := &Laplace{path: pathBig, tBig: new(big.Int).Set(scale.Num()), sBig: new(big.Int).Lsh(scale.Denom(), 4)}
+	if size := max(l.tBig.BitLen(), l.sBig.BitLen()); size <= 64 {
+		l.path, l.t, l.s16 = path64, l.tBig.Uint64(), l.sBig.Uint64()
+	} else if size <= 128 {
+		l.path, l.t2, l.s2 = path128, toPair(l.tBig), toPair(l.sBig)
+	}
+	return l
+}
+
 // DiscreteLaplace returns an integer x with probability
 //
 //	P(x) = (1 − p)/(1 + p) · p^|x|,  p = exp(−1/scale),
 //
 // proportional to exp(−|x|/scale), exactly. The scale may be any positive rational; another is a programmer's error, and
-// panics. Time and the number of bits consumed depend on the draw.
-//
-// Algorithm 2, for scale = t/s in lowest terms. (i) u uniform in [0, t), accepted with probability exp(−u/t), and
-// v ~ Geometric(1 − exp(−1)): w = u + t·v has P(w) ∝ exp(−u/t)·exp(−v) = exp(−w/t), and w runs over every integer ≥ 0
-// once. (ii) m = ⌊w/s⌋: P(m) ∝ Σ_{ms ≤ w < (m+1)s} exp(−w/t) ∝ exp(−m·s/t) = exp(−m/scale). (iii) A fair sign, with −0
-// rejected so that 0 is not counted twice: P(x) ∝ exp(−|x|/scale). A round of (i) is accepted with probability at least
-// 1 − exp(−1), and (iii) rejects at most every other round.
+// panics. Time and the number of bits consumed depend on the draw. NewLaplace is for more than one draw.
 func DiscreteLaplace(src *entropy.Source, scale *big.Rat) *big.Int {
-	if scale.Sign() <= 0 {
-		panic("sample: a discrete Laplace needs a positive scale")
-	}
 	t, s := scale.Num(), scale.Denom()
-	if t.IsUint64() && s.IsUint64() {
-		return laplace64(src, t.Uint64(), s.Uint64())
+	if scale.Sign() > 0 && t.IsUint64() && s.BitLen() <= 60 { // as NewLaplace has it, without what the other paths need
+		l := Laplace{path: path64, t: t.Uint64(), s16: s.Uint64() << 4}
+		return l.draw64(src, new(big.Int))
 	}
-	return laplaceBig(src, t, s)
+	return NewLaplace(scale).Draw(src, new(big.Int))
 }
 
-// laplace64 is DiscreteLaplace of scale t/s, both positive. Only its intermediate u + t·v takes more than 64 bits.
-func laplace64(src *entropy.Source, t, s uint64) *big.Int {
+// Fill sets each of dst, none of them nil, to a draw of its own.
+func (l *Laplace) Fill(src *entropy.Source, dst []*big.Int) {
+	for _, z := range dst {
+		l.Draw(src, z)
+	}
+}
+
+// Draw sets z to an integer with exactly the distribution of DiscreteLaplace, independent of every other draw, and returns
+// z. It allocates nothing where z has room and the scale's numerator and 16 times its denominator are below 2¹²⁸.
+//
+// Algorithm 2 in steps of 1/16, for scale = t/s in lowest terms. (i) u uniform in [0, t), accepted with probability
+// exp(−u/(16t)), and v ~ Geometric(1 − exp(−1/16)): w = u + t·v has P(w) ∝ exp(−u/(16t))·exp(−v/16) = exp(−w/(16t)), and w
+// runs over every integer ≥ 0 once. (ii) m = ⌊w/(16s)⌋: P(m) ∝ Σ_{16ms ≤ w < 16(m+1)s} exp(−w/(16t)) ∝ exp(−m·s/t) =
+// exp(−m/scale). (iii) A fair sign, with −0 rejected so that 0 is not counted twice: P(x) ∝ exp(−|x|/scale). A round of (i)
+// is accepted with probability at least exp(−1/16), and (iii) rejects at most every other round.
+func (l *Laplace) Draw(src *entropy.Source, z *big.Int) *big.Int {
+	switch l.path {
+	case path64:
+		return l.draw64(src, z)
+	case path128:
+		return l.draw128(src, z)
+	default:
+		return l.drawBig(src, z)
+	}
+}
+
+// draw64 is Draw for t, 16s < 2⁶⁴. Only its intermediate u + t·v takes more than 64 bits.
+func (l *Laplace) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	for {
-		u := src.Below64(t)
-		if !bernoulliExp64(src, u, t) {
+		coins := src.Bits(5) // a nibble and the sign
+		v := geometric(src)
+		u := src.Below64(l.t)
+		if !small64(src, coins&15, u, l.t) {
 			continue
 		}
-		hi, lo := bits.Mul64(t, geometric(src))
-		lo, carry := bits.Add64(lo, u, 0)
-		hi += carry // u + t·v < t·(v + 1) ≤ 2¹²⁸ − 2⁶⁴
-		qhi, rest := hi/s, hi%s
-		qlo, _ := bits.Div64(rest, lo, s)
-		negative := src.Bits(1) == 1
-		if negative && qhi|qlo == 0 {
+		w := step64(l.t, u, v)
+		if l.s16 == 16 {
+			w = pair{w.hi >> 4, w.hi<<60 | w.lo>>4}
+		} else {
+			rest := w.hi % l.s16
+			w.hi /= l.s16
+			w.lo, _ = bits.Div64(rest, w.lo, l.s16)
+		}
+		negative := coins&16 != 0
+		if negative && w.hi|w.lo == 0 {
 			continue // −0
 		}
-		return signed128(qhi, qlo, negative)
+		return set(z, wide{w.lo, w.hi}, negative)
 	}
 }
 
-// laplaceBig is DiscreteLaplace of scale t/s, both positive and of any size.
-func laplaceBig(src *entropy.Source, t, s *big.Int) *big.Int {
+// step64 is u + t·v, u < t: at most t·(v + 1) − 1 < 2¹²⁸.
+func step64(t, u, v uint64) pair {
+	hi, lo := bits.Mul64(t, v)
+	lo, carry := bits.Add64(lo, u, 0)
+	return pair{hi + carry, lo}
+}
+
+// draw128 is Draw for t, 16s < 2¹²⁸; u + t·v is below 2¹⁹².
+func (l *Laplace) draw128(src *entropy.Source, z *big.Int) *big.Int {
 	for {
-		u := src.Below(t)
-		if !bernoulliExpBig(src, u, t) {
+		coins := src.Bits(5)
+		v := geometric(src)
+		u := below128(src, l.t2)
+		if !small128(src, coins&15, u, l.t2) {
 			continue
 		}
-		m := new(big.Int).SetUint64(geometric(src))
-		m.Mul(m, t).Add(m, u).Quo(m, s)
-		negative := src.Bits(1) == 1
-		if negative && m.Sign() == 0 {
+		m, _ := l.t2.times(v, u).divide(l.s2)
+		negative := coins&16 != 0
+		if negative && m == (wide{}) {
+			continue // −0
+		}
+		return set(z, m, negative)
+	}
+}
+
+// drawBig is Draw for t and s of any size.
+func (l *Laplace) drawBig(src *entropy.Source, z *big.Int) *big.Int {
+	for {
+		coins := src.Bits(5)
+		z.SetUint64(geometric(src))
+		u := src.Below(l.tBig)
+		if !smallBig(src, coins&15, u, l.tBig) {
+			continue
+		}
+		z.Mul(z, l.tBig).Add(z, u).Quo(z, l.sBig)
+		negative := coins&16 != 0
+		if negative && z.Sign() == 0 {
 			continue // −0
 		}
 		if negative {
-			m.Neg(m)
+			z.Neg(z)
 		}
-		return m
+		return z
 	}
-}
-
-// signed128 is ±(hi·2⁶⁴ + lo).
-func signed128(hi, lo uint64, negative bool) *big.Int {
-	x := new(big.Int).SetUint64(lo)
-	if hi != 0 {
-		high := new(big.Int).SetUint64(hi)
-		x.Or(x, high.Lsh(high, 64))
-	}
-	if negative {
-		x.Neg(x)
-	}
-	return x
 }

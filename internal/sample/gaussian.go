@@ -1,0 +1,185 @@
+package sample
+
+import (
+	"math/big"
+	"math/bits"
+
+	"dither/internal/entropy"
+)
+
+// Gaussian is a discrete Gaussian distribution prepared for many draws. It is immutable, and safe for concurrent use with
+// a source for each user. The zero value is not valid.
+//
+// Its parameter is σ² = n/d in lowest terms. With t = ⌊σ⌋ + 1, the constants of Draw's γ are step = dt and den = 2ndt².
+type Gaussian struct {
+	path            path
+	n, t, step, den uint64
+	n2, t2          pair
+	step2, den2     pair
+	nBig, tBig      *big.Int
+	stepBig, denBig *big.Int
+}
+
+// NewGaussian prepares the discrete Gaussian of a parameter σ², which may be any positive rational; another is a
+// programmer's error, and panics.
+func NewGaussian(sigma2 *big.Rat) *Gaussian {
+	if sigma2.Sign() <= 0 {
+		panic("sample: a discrete Gaussian needs a positive σ²")
+	}
+	n, d := sigma2.Num(), sigma2.Denom()
+	t := new(big.Int).Quo(n, d)
+	t.Sqrt(t).Add(t, bigOne) // ⌊√x⌋ = ⌊√⌊x⌋⌋ for every x ≥ 0
+	step := new(big.Int).Mul(d, t)
+	area := new(big.Int).Mul(step, t) // dt², above n since t > σ
+	den := new(big.Int).Mul(n, area)
+	g := &Gaussian{path: pathBig, nBig: new(big.Int).Set(n), tBig: t, stepBig: step, denBig: den.Lsh(den, 1)}
+	// Within 64 scales |y|·dt < 64·dt², so that 16·(|y|·dt − n)² < 2¹⁶·(dt²)². This must be below 2¹²⁸ or 2²⁵⁶.
+	if area.BitLen() <= 56 && den.BitLen() <= 64 {
+		g.path, g.n, g.t, g.step, g.den = path64, n.Uint64(), t.Uint64(), step.Uint64(), den.Uint64()
+	} else if area.BitLen() <= 120 && den.BitLen() <= 128 {
+		g.path, g.n2, g.t2, g.step2, g.den2 = path128, toPair(n), toPair(t), toPair(step), toPair(den)
+	}
+	return g
+}
+
+// DiscreteGaussian returns an integer x with probability proportional to exp(−x²/(2σ²)), exactly, given sigma2 = σ². It may
+// be any positive rational; another is a programmer's error, and panics. Time and the number of bits consumed depend on
+// the draw. NewGaussian is for more than one draw.
+func DiscreteGaussian(src *entropy.Source, sigma2 *big.Rat) *big.Int {
+	return NewGaussian(sigma2).Draw(src, new(big.Int))
+}
+
+// Fill sets each of dst, none of them nil, to a draw of its own.
+func (g *Gaussian) Fill(src *entropy.Source, dst []*big.Int) {
+	for _, z := range dst {
+		g.Draw(src, z)
+	}
+}
+
+// near is the least v for which a proposal is not within 64 scales: |y| = ⌊(u + t·v)/16⌋ < 64t if and only if v < near.
+const near = 64 * 16
+
+// Draw sets z to an integer with exactly the distribution of DiscreteGaussian, independent of every other draw, and returns
+// z. It allocates nothing where z has room and the sampler is not the one on big integers, which is where dt² ≥ 2¹²⁰ or
+// 2ndt² ≥ 2¹²⁸: about from n = 2⁶³ on.
+//
+// Algorithm 3. Propose y from the discrete Laplace of scale t, as in Laplace.Draw, and accept it with probability exp(−γ),
+//
+//	γ = (|y| − σ²/t)²/(2σ²) = (|y|·dt − n)²/(2ndt²).
+//
+// Since |y|/t + γ = y²/(2σ²) + σ²/(2t²), an accepted y has P(y) ∝ exp(−|y|/t)·exp(−γ) ∝ exp(−y²/(2σ²)). With 16γ = q + r, q
+// an integer and 0 ≤ r < 1, exp(−γ) is exp(−q/16)·exp(−r/16). A round is accepted with probability
+// exp(−σ²/(2t²))·Σ_y exp(−y²/(2σ²))/Σ_y exp(−|y|/t), at least .44: σ/t is below 1 and, from σ = 1 on, at least ½.
+//
+// The code on words is for proposals within 64 scales. Another, which comes once in exp(64) > 2⁹² rounds, is decided on big
+// integers, by the same formula from the same bytes: no draw is cut off.
+func (g *Gaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
+	switch g.path {
+	case path64:
+		return g.draw64(src, z)
+	case path128:
+		return g.draw128(src, z)
+	default:
+		return g.drawBig(src, z)
+	}
+}
+
+// draw64 is Draw for dt² < 2⁵⁶ and 2ndt² < 2⁶⁴.
+func (g *Gaussian) draw64(src *entropy.Source, z *big.Int) *big.Int {
+	for {
+		coins := src.Bits(9) // two nibbles and the sign
+		v := geometric(src)
+		u := src.Below64(g.t)
+		if !small64(src, coins&15, u, g.t) {
+			continue
+		}
+		negative := coins&256 != 0
+		if v >= near {
+			if g.far(src, z, v, new(big.Int).SetUint64(u), coins) {
+				return z
+			}
+			continue
+		}
+		y := (u + g.t*v) >> 4 // below 64t < 2³⁴, for t² < 2⁵⁶
+		if negative && y == 0 {
+			continue // −0
+		}
+		root := pair{0, y * g.step}.distance(pair{0, g.n}).lo
+		hi, lo := bits.Mul64(root, root)
+		hi, lo = hi<<4|lo>>60, lo<<4
+		q := pair{hi: hi / g.den}
+		var r uint64
+		q.lo, r = bits.Div64(hi%g.den, lo, g.den)
+		if survive(src, q.hi, q.lo) && small64(src, coins>>4&15, r, g.den) {
+			return set(z, wide{y}, negative)
+		}
+	}
+}
+
+// draw128 is Draw for dt² < 2¹²⁰ and 2ndt² < 2¹²⁸.
+func (g *Gaussian) draw128(src *entropy.Source, z *big.Int) *big.Int {
+	for {
+		coins := src.Bits(9)
+		v := geometric(src)
+		u := below128(src, g.t2)
+		if !small128(src, coins&15, u, g.t2) {
+			continue
+		}
+		negative := coins&256 != 0
+		if v >= near {
+			if g.far(src, z, v, set(new(big.Int), wide{u.lo, u.hi}, false), coins) {
+				return z
+			}
+			continue
+		}
+		w := g.t2.times(v, u)                               // below 1024t < 2⁷⁰, for t² < 2¹²⁰
+		y := pair{w[1] >> 4, w[1]<<60 | w[0]>>4}            // below 64t < 2⁶⁶
+		product := y.product(g.step2)                       // below 64·dt² < 2¹²⁶
+		root := pair{product[1], product[0]}.distance(g.n2) // as is n
+		q, r := root.product(root).timesSixteen().divide(g.den2)
+		if negative && y == (pair{}) {
+			continue // −0
+		}
+		// q ≤ 16·(64·dt²)²/(2ndt²) = 2¹⁵·dt²/n, which may have three words.
+		if surviveWide(src, q) && small128(src, coins>>4&15, r, g.den2) {
+			return set(z, wide{y.lo, y.hi}, negative)
+		}
+	}
+}
+
+// surviveWide is survive for four words.
+func surviveWide(src *entropy.Source, q wide) bool {
+	if q[2]|q[3] != 0 {
+		return surviveBig(src, set(new(big.Int), q, false))
+	}
+	return survive(src, q[1], q[0])
+}
+
+// drawBig is Draw for a parameter of any size.
+func (g *Gaussian) drawBig(src *entropy.Source, z *big.Int) *big.Int {
+	for {
+		coins := src.Bits(9)
+		v := geometric(src)
+		u := src.Below(g.tBig)
+		if smallBig(src, coins&15, u, g.tBig) && g.far(src, z, v, u, coins) {
+			return z
+		}
+	}
+}
+
+// far decides a proposal of any size, and sets z to it.
+func (g *Gaussian) far(src *entropy.Source, z *big.Int, v uint64, u *big.Int, coins uint64) bool {
+	z.SetUint64(v)
+	z.Mul(z, g.tBig).Add(z, u).Rsh(z, 4)
+	negative := coins&256 != 0
+	if negative && z.Sign() == 0 {
+		return false // −0
+	}
+	q, r := new(big.Int).Mul(z, g.stepBig), new(big.Int)
+	q.Sub(q, g.nBig)
+	q.Mul(q, q).Lsh(q, 4).QuoRem(q, g.denBig, r)
+	if negative {
+		z.Neg(z)
+	}
+	return surviveBig(src, q) && smallBig(src, coins>>4&15, r, g.denBig)
+}
