@@ -22,7 +22,7 @@ const (
 	MaxDenominatorBits = 2048 // and its denominator at most 2^MaxDenominatorBits
 )
 
-// ErrScale reports a scale that is nil, not above 0, or beyond the limits.
+// ErrScale reports a scale, or a σ², that is nil, not above 0, or beyond the limits.
 var ErrScale = errors.New("invalid noise scale")
 
 // DiscreteLaplace is the distribution over the integers with P(x) = (1 − p)/(1 + p)·p^|x|, p = exp(−1/scale): the two-sided
@@ -45,17 +45,25 @@ type DiscreteLaplace struct {
 
 // NewDiscreteLaplace returns the distribution of a scale, in units of the integers drawn, or ErrScale.
 func NewDiscreteLaplace(scale *big.Rat) (DiscreteLaplace, error) {
-	switch {
-	case scale == nil || scale.Sign() <= 0:
-		return DiscreteLaplace{}, fmt.Errorf("%w: it must be above 0", ErrScale)
-	case scale.Denom().BitLen() > MaxDenominatorBits+1 || scale.Num().BitLen() > MaxScaleBits+MaxDenominatorBits+1:
-		return DiscreteLaplace{}, fmt.Errorf("%w: its fraction is too long", ErrScale)
-	case scale.Denom().Cmp(powerOfTwo(MaxDenominatorBits)) > 0:
-		return DiscreteLaplace{}, fmt.Errorf("%w: its denominator is beyond 2^%d", ErrScale, MaxDenominatorBits)
-	case scale.Cmp(new(big.Rat).SetInt(powerOfTwo(MaxScaleBits))) > 0:
-		return DiscreteLaplace{}, fmt.Errorf("%w: it is beyond 2^%d", ErrScale, MaxScaleBits)
+	if err := checkScale(scale, MaxScaleBits); err != nil {
+		return DiscreteLaplace{}, err
 	}
 	return DiscreteLaplace{new(big.Rat).Set(scale)}, nil
+}
+
+// checkScale is ErrScale for a scale, or a σ², that is nil, not above 0, or beyond 2^size or the limits of a fraction.
+func checkScale(scale *big.Rat, size int) error {
+	switch {
+	case scale == nil || scale.Sign() <= 0:
+		return fmt.Errorf("%w: it must be above 0", ErrScale)
+	case scale.Denom().BitLen() > MaxDenominatorBits+1 || scale.Num().BitLen() > size+MaxDenominatorBits+1:
+		return fmt.Errorf("%w: its fraction is too long", ErrScale)
+	case scale.Denom().Cmp(powerOfTwo(MaxDenominatorBits)) > 0:
+		return fmt.Errorf("%w: its denominator is beyond 2^%d", ErrScale, MaxDenominatorBits)
+	case scale.Cmp(new(big.Rat).SetInt(powerOfTwo(uint(size)))) > 0:
+		return fmt.Errorf("%w: it is beyond 2^%d", ErrScale, size)
+	}
+	return nil
 }
 
 func powerOfTwo(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }

@@ -1,0 +1,128 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/entropy"
+	"dither/internal/exact"
+	"dither/internal/sample"
+)
+
+// MaxVarianceBits limits a discrete Gaussian's σ², to at most 2^MaxVarianceBits.
+const MaxVarianceBits = 2 * MaxScaleBits
+
+// DiscreteGaussian is the distribution over the integers with P(x) = exp(−x²/(2σ²))/Z, Z = Σ_y exp(−y²/(2σ²)) [Canonne,
+// Kamath & Steinke 2020, arXiv 2004.00010, Definition 1].
+//
+// Write f(x) = exp(−x²/(2σ²)), for real x. By Poisson's summation, at every real a,
+//
+//	Σ_y f(y − a) = σ√(2π)·(1 + 2Σ_{j≥1} cos(2πja)·exp(−2π²σ²j²)),
+//
+// so that Z = σ√(2π)·ψ, ψ = 1 + 2Σ_{j≥1} exp(−2π²σ²j²) ≥ 1, and no shifted sum is above Z. Hence X is subgaussian:
+// E exp(λX) = exp(λ²σ²/2)·Σ_y f(y − λσ²)/Z ≤ exp(λ²σ²/2), and with λ = k/σ²
+//
+//	P(X ≥ k) ≤ exp(−k²/(2σ²)), k ≥ 0.
+//
+// A DiscreteGaussian is immutable, and made by NewDiscreteGaussian. The zero value is no distribution: its methods panic,
+// since the alternative would be no noise.
+type DiscreteGaussian struct {
+	sigma2 *big.Rat // σ²: positive, within the limits, never changed
+}
+
+// NewDiscreteGaussian returns the distribution of σ², in squared units of the integers drawn, or ErrScale.
+func NewDiscreteGaussian(sigma2 *big.Rat) (DiscreteGaussian, error) {
+	if err := checkScale(sigma2, MaxVarianceBits); err != nil {
+		return DiscreteGaussian{}, err
+	}
+	return DiscreteGaussian{new(big.Rat).Set(sigma2)}, nil
+}
+
+// Sigma2 returns a copy of σ².
+func (d DiscreteGaussian) Sigma2() *big.Rat { return new(big.Rat).Set(d.sigma2) }
+
+// Draw returns an integer with exactly this distribution, independent of every other draw, from the operating system's
+// randomness. Its time depends on the draw. It is safe for concurrent use.
+func (d DiscreteGaussian) Draw() *big.Int {
+	source := entropy.System()
+	defer source.Wipe()
+	return sample.DiscreteGaussian(source, d.sigma2)
+}
+
+// Variance is an upper bound on the variance, in squared units, within a relative 2e-12 of it (or a few of the least
+// floats), and not above σ² rounded up.
+//
+// With s = 1/(2σ²) and θ(s) = Z, the variance is −θ′(s)/θ(s). From σ = 1 on it is taken from Poisson's form θ =
+// √(π/s)·Σ_j exp(−π²j²/s), whose logarithm's derivative gives σ²·(1 − 4π²σ²·Σ_j j²exp(−2π²σ²j²)/ψ): at most σ². The terms
+// |j| ≥ 2 are below 1e-32. Below σ = 1 it is summed.
+func (d DiscreteGaussian) Variance() float64 {
+	s2, above := d.float(), exact.FloatUp(d.sigma2)
+	variance := 0.0
+	if s2 >= 1 {
+		wave := 2 * math.Exp(-2*math.Pi*math.Pi*s2)
+		if wave > 0 { // else σ² may be too large to multiply
+			wave *= 4 * math.Pi * math.Pi * s2 / (1 + wave)
+		}
+		variance = s2 * (1 - wave)
+	} else {
+		for x := 1.0; x <= fewTerms; x++ {
+			variance += 2 * x * x * math.Exp(-x*x/(2*s2))
+		}
+		variance /= d.normaliser()
+	}
+	return min(above, widen(variance))
+}
+
+// StdDev is the square root of the variance, in units, bounded from above likewise.
+func (d DiscreteGaussian) StdDev() float64 {
+	return math.Nextafter(math.Sqrt(d.Variance()), math.Inf(1))
+}
+
+// Mass is P(X = x), to about 12 digits; 0 where it is below the least float.
+func (d DiscreteGaussian) Mass(x *big.Int) float64 {
+	e, _ := d.exponent(x).Float64() // rounded once
+	return math.Exp(-e) / d.normaliser()
+}
+
+// CDF is P(X ≤ x), to about 12 digits of the smaller of itself and its complement, and to 9 beyond 10σ where σ is above 256.
+func (d DiscreteGaussian) CDF(x *big.Int) float64 {
+	if x.Sign() < 0 {
+		return d.above(new(big.Int).Neg(x))
+	}
+	return 1 - d.above(new(big.Int).Add(x, big.NewInt(1)))
+}
+
+// fewTerms are as many as count of a sum of f(x) or x²f(x) at σ ≤ 1: the next is below e^(−84).
+const fewTerms = 12
+
+// normaliser is Z, to about 15 digits.
+func (d DiscreteGaussian) normaliser() float64 {
+	s2 := d.float()
+	if s2 >= 1 {
+		return math.Sqrt(2*math.Pi) * math.Sqrt(s2) * (1 + 2*math.Exp(-2*math.Pi*math.Pi*s2)) // j ≥ 2 is below 1e-34
+	}
+	z := 1.0
+	for x := 1.0; x <= fewTerms; x++ {
+		z += 2 * math.Exp(-x*x/(2*s2))
+	}
+	return z
+}
+
+// float is the float nearest to σ²: 0 where that is below the floats.
+func (d DiscreteGaussian) float() float64 {
+	f, _ := d.sigma2.Float64()
+	return f
+}
+
+// exponent is x²/(2σ²), exactly.
+func (d DiscreteGaussian) exponent(x *big.Int) *big.Rat {
+	r := new(big.Rat).SetInt(new(big.Int).Mul(x, x))
+	return r.Quo(r, new(big.Rat).Add(d.sigma2, d.sigma2))
+}
+
+// halfway is (a − ½)²/(2σ²), exactly.
+func (d DiscreteGaussian) halfway(a *big.Int) *big.Rat {
+	twice := new(big.Int).Lsh(a, 1)
+	r := d.exponent(twice.Sub(twice, big.NewInt(1)))
+	return r.Quo(r, new(big.Rat).SetInt64(4))
+}

@@ -1,0 +1,113 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+)
+
+// direct is the largest σ² at which tails are summed, term by term; beyond, they are bounded by integrals.
+const direct = 1 << 16
+
+// slack widens a sum of terms that are floats near the real ones, relatively: 2⁻⁴⁰. A term's exponent is at most 745 and
+// has two roundings, 745·2⁻⁵² < 2⁻⁴²·⁴; adding up at most 9σ + 1 < 2500 positive terms adds 2500·2⁻⁵³ < 2⁻⁴¹·⁶; what is
+// left out is below 2⁻⁵⁵ and the exponential and the normaliser are within a few 2⁻⁵². Terms below the ordinary floats are
+// each off by less than the least one, and by least together.
+const (
+	slack = 0x1p-40
+	least = 4096 * math.SmallestNonzeroFloat64
+)
+
+// widen moves a computed positive number up by more than its error.
+func widen(y float64) float64 { return exact.AddUp(exact.MulUp(y, 1+slack), least) }
+
+// Tail is an upper bound on P(|X| > k): within a relative 2e-12 of it (or 3e-320) where σ is at most 256; beyond, within a
+// share (z² + 2)/(24σ²), z = k/σ. It is 1 for k < 0.
+//
+// Proof of the bound beyond: with y = k + ½,
+//
+//	P(|X| > k) ≤ erfc(y/(σ√2)) + (ψ − 1).
+//
+// f is convex on [σ, ∞) and concave on [0, σ]. If y ≥ σ, each x > k has its interval [x − ½, x + ½] in the convex part, where
+// f(x) is at most its mean there; so Σ_{x>k} f(x) ≤ ∫_y^∞ f, and with Z ≥ σ√(2π) the tail is at most 2∫_y^∞ f/(σ√(2π)) =
+// erfc(y/(σ√2)). If y ≤ σ, each |x| ≤ k has its interval in the concave part, where f(x) is at least its mean; so the tail is
+// at most 1 − ∫_{−y}^y f/Z = 1 − erf(y/(σ√2))/ψ ≤ erfc(y/(σ√2)) + 1 − 1/ψ, and 1 − 1/ψ ≤ ψ − 1. Beyond σ = 256, ψ − 1 is below
+// e^(−10⁶), hence below the least float.
+func (d DiscreteGaussian) Tail(k *big.Int) float64 {
+	if k.Sign() < 0 {
+		return 1
+	}
+	next := new(big.Int).Add(k, big.NewInt(1))
+	if d.sum() {
+		return min(1, widen(2*d.above(next)))
+	}
+	half := exact.FloatDown(d.halfway(next))
+	root := max(0, math.Nextafter(math.Sqrt(half), math.Inf(-1))) // not above y/(σ√2)
+	return min(1, widen(math.Erfc(root))) // by more than ψ − 1 too
+}
+
+// sum holds where tails are summed.
+func (d DiscreteGaussian) sum() bool { return d.float() <= direct }
+
+// above is P(X ≥ a), a > 0, to the digits that CDF has.
+//
+// Up to direct, terms are added until one is below 2⁻⁶⁰ of the sum: then x² − a² ≥ 2σ²·ln 2⁶⁰, so that x > 9σ, and with σ ≤ 256
+// each further term is below e^(−9/256) < 1 − 2⁻⁵ of the one before. Beyond, it is the formula of Euler and Maclaurin at
+// midpoints, Σ_{x≥a} f(x) = ∫_{a−½}^∞ f + f′(a − ½)/24 − 7f‴(a − ½)/5760 + …, whose next term is 31z⁶/(967680·σ⁶) of the sum.
+func (d DiscreteGaussian) above(a *big.Int) float64 {
+	s2 := d.float()
+	if d.sum() {
+		if a.BitLen() > 26 { // f(2²⁶) is 0; and below, x² is a float
+			return 0
+		}
+		total := 0.0
+		for x := float64(a.Int64()); ; x++ {
+			term := math.Exp(-x * x / (2 * s2))
+			total += term
+			if term <= total*0x1p-60 {
+				return total / d.normaliser()
+			}
+		}
+	}
+	half, _ := d.halfway(a).Float64()
+	z2 := 2 * half
+	z := math.Sqrt(z2)
+	correction := z/(24*s2) + 7*z*(3-z2)/(5760*s2)/s2 // −f′/24 + 7f‴/5760, over f/σ
+	if half > 745 {
+		return 0
+	}
+	return math.Erfc(math.Sqrt(half))/2 - math.Exp(-half)/math.Sqrt(2*math.Pi)*correction
+}
+
+// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the least but for
+// the width of Tail's bound: P(|X| > k − 1) is above alpha less that share. Where alpha is not above 0, or NaN, no integer
+// will do, and the result is nil.
+//
+// It is found by bisection below a k₀ that will do whatever the floats: (k₀ + 1)² ≥ 2σ²·ln(2/α), and subgaussian tails give
+// P(|X| > k₀) ≤ 2exp(−(k₀ + 1)²/(2σ²)) ≤ α. Each k taken has Tail(k) ≤ α, and for each that is passed over Tail(k) > α.
+func (d DiscreteGaussian) Quantile(alpha float64) *big.Int {
+	switch {
+	case !(alpha > 0):
+		return nil
+	case alpha >= 1:
+		return new(big.Int)
+	}
+	log := new(big.Rat).SetFloat64(exact.SubUp(exact.LogUp(2), exact.LogDown(alpha))) // finite: at most ln 2 + 745
+	log.Mul(log, d.sigma2)
+	enough := exact.CeilRat(log.Add(log, log))
+	enough.Sqrt(enough) // (⌊√n⌋ + 1)² > n
+	short, one := big.NewInt(-1), big.NewInt(1)
+	for {
+		middle := new(big.Int).Add(short, enough)
+		middle.Rsh(middle, 1)
+		switch {
+		case new(big.Int).Sub(enough, short).Cmp(one) <= 0:
+			return enough
+		case d.Tail(middle) <= alpha:
+			enough = middle
+		default:
+			short = middle
+		}
+	}
+}
