@@ -57,9 +57,10 @@ func (m Laplace) Measure(x []Exact) (Measurement, error) {
 	}
 	source := entropy.System()
 	defer source.Wipe()
+	sampler := sample.NewLaplace(scale)
 	out := Measurement{Values: make([]*big.Int, len(x)), Noise: dist, Loss: m.Epsilon}
 	for i, e := range x {
-		z := sample.DiscreteLaplace(source, scale)
+		z := sampler.Draw(source, new(big.Int))
 		if e.v != nil {
 			z.Add(z, e.v)
 		}

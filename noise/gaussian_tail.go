@@ -44,7 +44,7 @@ func (d DiscreteGaussian) Tail(k *big.Int) float64 {
 	}
 	half := exact.FloatDown(d.halfway(next))
 	root := max(0, math.Nextafter(math.Sqrt(half), math.Inf(-1))) // not above y/(σ√2)
-	return min(1, widen(math.Erfc(root))) // by more than ψ − 1 too
+	return min(1, widen(math.Erfc(root)))                         // by more than ψ − 1 too
 }
 
 // sum holds where tails are summed.

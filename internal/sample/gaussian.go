@@ -14,8 +14,7 @@ import (
 type Gaussian struct {
 	path            path
 	n, t, step, den uint64
-	n2, t2          pair
-	step2, den2     pair
+	n2, step2, den2 pair
 	nBig, tBig      *big.Int
 	stepBig, denBig *big.Int
 }
@@ -37,7 +36,7 @@ func NewGaussian(sigma2 *big.Rat) *Gaussian {
 	if area.BitLen() <= 56 && den.BitLen() <= 64 {
 		g.path, g.n, g.t, g.step, g.den = path64, n.Uint64(), t.Uint64(), step.Uint64(), den.Uint64()
 	} else if area.BitLen() <= 120 && den.BitLen() <= 128 {
-		g.path, g.n2, g.t2, g.step2, g.den2 = path128, toPair(n), toPair(t), toPair(step), toPair(den)
+		g.path, g.t, g.n2, g.step2, g.den2 = path128, t.Uint64(), toPair(n), toPair(step), toPair(den)
 	}
 	return g
 }
@@ -116,33 +115,32 @@ func (g *Gaussian) draw64(src *entropy.Source, z *big.Int) *big.Int {
 	}
 }
 
-// draw128 is Draw for dt² < 2¹²⁰ and 2ndt² < 2¹²⁸.
+// draw128 is Draw for dt² < 2¹²⁰ and 2ndt² < 2¹²⁸. Since n < dt², n is below 2⁶⁴ and t below 2³³.
 func (g *Gaussian) draw128(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		coins := src.Bits(9)
 		v := geometric(src)
-		u := below128(src, g.t2)
-		if !small128(src, coins&15, u, g.t2) {
+		u := src.Below64(g.t)
+		if !small64(src, coins&15, u, g.t) {
 			continue
 		}
 		negative := coins&256 != 0
 		if v >= near {
-			if g.far(src, z, v, set(new(big.Int), wide{u.lo, u.hi}, false), coins) {
+			if g.far(src, z, v, new(big.Int).SetUint64(u), coins) {
 				return z
 			}
 			continue
 		}
-		w := g.t2.times(v, u)                               // below 1024t < 2⁷⁰, for t² < 2¹²⁰
-		y := pair{w[1] >> 4, w[1]<<60 | w[0]>>4}            // below 64t < 2⁶⁶
-		product := y.product(g.step2)                       // below 64·dt² < 2¹²⁶
-		root := pair{product[1], product[0]}.distance(g.n2) // as is n
-		q, r := root.product(root).timesSixteen().divide(g.den2)
-		if negative && y == (pair{}) {
+		y := (u + g.t*v) >> 4 // below 64t < 2³⁹
+		if negative && y == 0 {
 			continue // −0
 		}
+		product := g.step2.times(y, pair{})                 // below 64·dt² < 2¹²⁶
+		root := pair{product[1], product[0]}.distance(g.n2) // as is n
+		q, r := root.square().timesSixteen().divide(g.den2)
 		// q ≤ 16·(64·dt²)²/(2ndt²) = 2¹⁵·dt²/n, which may have three words.
 		if surviveWide(src, q) && small128(src, coins>>4&15, r, g.den2) {
-			return set(z, wide{y.lo, y.hi}, negative)
+			return set(z, wide{y}, negative)
 		}
 	}
 }

@@ -51,15 +51,17 @@ func (a pair) times(b uint64, c pair) wide {
 	return w
 }
 
-// product is a·b.
-func (a pair) product(b pair) wide {
-	low, high := a.times(b.lo, pair{}), a.times(b.hi, pair{})
-	var w wide
+// square is a².
+func (a pair) square() wide {
+	h0, l0 := bits.Mul64(a.lo, a.lo)
+	h1, l1 := bits.Mul64(a.lo, a.hi)
+	h2, l2 := bits.Mul64(a.hi, a.hi)
+	h1, l1, top := h1<<1|l1>>63, l1<<1, h1>>63 // 2·lo·hi
 	var carry uint64
-	w[0] = low[0]
-	w[1], carry = bits.Add64(low[1], high[0], 0)
-	w[2], carry = bits.Add64(low[2], high[1], carry)
-	w[3] = high[2] + carry
+	w := wide{0: l0}
+	w[1], carry = bits.Add64(h0, l1, 0)
+	w[2], carry = bits.Add64(l2, h1, carry)
+	w[3] = h2 + top + carry
 	return w
 }
 
