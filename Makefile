@@ -5,6 +5,7 @@ GO    ?= go
 TOOL   = $(GO) tool -modfile=tools/go.mod
 BIN    = bin/dither
 FUZZTIME ?= 5s
+BENCH ?= ./...
 
 .PHONY: demo test test-long lint fuzz bench build clean prerequisites
 
@@ -37,7 +38,7 @@ fuzz: prerequisites
 	  done; done
 
 bench: prerequisites
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(GO) test -run '^$$' -bench . -benchmem $(BENCH)
 
 clean:
 	rm -rf bin
