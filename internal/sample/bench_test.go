@@ -15,7 +15,8 @@ type sampler interface {
 	Draw(src *entropy.Source, z *big.Int) *big.Int
 }
 
-// paths are parameters of every arithmetic.
+// paths are parameters of every arithmetic, and the dearest ones: small, where half of the signs or of the proposals are
+// rejected, with terms just above a power of two, where half of the uniform integers are.
 var paths = []struct {
 	name  string
 	scale *big.Rat // of a discrete Laplace, and σ² of a discrete Gaussian
@@ -28,8 +29,17 @@ var paths = []struct {
 	{"2^27", shifted(1, 27, big.NewInt(1))},
 	{"2^45÷3", shifted(1, 45, big.NewInt(3))},
 	{"2^60÷3", shifted(1, 60, big.NewInt(3))},
+	{"(2^28+1)÷(2^31+1)", odd(28, 31)},
+	{"(2^53+1)÷(2^56+1)", odd(53, 56)},
+	{"(2^100+1)÷(2^103+1)", odd(100, 103)},
 	{"2^100÷3", shifted(1, 100, big.NewInt(3))},
 	{"2^150÷3", shifted(1, 150, big.NewInt(3))},
+}
+
+// odd is (2ᵃ + 1)/(2ᵇ + 1).
+func odd(a, b uint) *big.Rat {
+	above := func(n uint) *big.Int { return new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), n), big.NewInt(1)) }
+	return new(big.Rat).SetFrac(above(a), above(b))
 }
 
 // BenchmarkRatioLaplace measures a draw in units of a buffered word of the system's randomness, in the same run.
