@@ -60,6 +60,9 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 	sums, err := c.measure(ctx, a)
 	if err != nil {
 		c.tellOwner(err)
+		if err := c.ledger.Fail(reservation); err != nil {
+			c.tellOwner(err) // the failure is not counted; its price is
+		}
 		return nil, failed()
 	}
 	if err := c.ledger.Release(reservation, encode(sums)); err != nil {

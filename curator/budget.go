@@ -8,6 +8,7 @@ type Budget struct {
 	Spent      Loss
 	Remaining  Loss // also the largest price that one question can have now, if the policy's maximum is not below it
 	Answers    int  // released so far, replays not counted
+	Failures   int  // questions that failed, and were charged, since the owner last looked into them
 	// Persons says what each table's spending promises a person, where a unit is a row of something that a person has many
 	// of.
 	Persons []PersonLoss
@@ -30,7 +31,7 @@ func (c *Curator) Budget() (*Budget, error) {
 	}
 	out := &Budget{
 		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),
-		Budget: loss(s.Budget), Spent: loss(s.Spent), Remaining: loss(s.Remaining), Answers: s.Answers,
+		Budget: loss(s.Budget), Spent: loss(s.Spent), Remaining: loss(s.Remaining), Answers: s.Answers, Failures: s.Failures,
 	}
 	if s.Terms.Digest != c.policy.Digest() {
 		return out, nil // the file says nothing of what is in force

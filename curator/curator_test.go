@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
 )
@@ -201,6 +202,42 @@ func TestFailureStaysCharged(t *testing.T) {
 	}
 	if e, err := c.Explain(t.Context(), Question{SQL: countSQL}); err != nil || e.Replayed {
 		t.Errorf("a failed question is replayed: %+v, %v", e, err)
+	}
+}
+
+// After so many failures nothing new is answered until the owner has looked into them: whether a question fails is the one
+// thing that comes out without noise.
+func TestFailuresSuspend(t *testing.T) {
+	home := newHome(t)
+	c := openHome(t, home)
+	if _, err := c.Answer(t.Context(), Question{SQL: countSQL}); err != nil {
+		t.Fatal(err)
+	}
+	works := c.engine
+	c.engine = failing{}
+	other := Question{SQL: "SELECT COUNT(*) FROM people", Epsilon: "0.001", Fresh: true}
+	for i := range ledger.MaxFailures {
+		if _, err := c.Answer(t.Context(), other); codeOf(err) != CodeFailed {
+			t.Fatalf("failure %d: %v", i, err)
+		}
+	}
+	c.engine = works
+	for _, c := range []*Curator{c, openHome(t, home)} {
+		if _, err := c.Answer(t.Context(), other); codeOf(err) != CodeSuspended {
+			t.Errorf("answered after %d failures: %v", ledger.MaxFailures, err)
+		}
+	}
+	if r, err := c.Answer(t.Context(), Question{SQL: countSQL}); err != nil || !r.Replayed {
+		t.Errorf("a replay: %v", err)
+	}
+	if b, err := c.Budget(); err != nil || b.Spent.Epsilon != "0.11" || b.Failures != ledger.MaxFailures {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if err := c.ledger.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Answer(t.Context(), other); err != nil {
+		t.Errorf("after the owner's act: %v", err)
 	}
 }
 

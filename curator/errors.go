@@ -27,6 +27,7 @@ const (
 	CodeLedger        Code = "ledger"         // the ledger cannot be read or written
 	CodeHome          Code = "home"           // the home or its policy cannot be used
 	CodeFailed        Code = "failed"         // the question failed after its price was reserved
+	CodeSuspended     Code = "suspended"      // too many questions failed: the owner looks into it first
 	CodeCancelled     Code = "cancelled"      // the caller gave up before anything was reserved
 )
 
@@ -78,6 +79,11 @@ func public(err error) *Error {
 		return &Error{Code: CodeExhausted, Message: exhausted.Error(), Hint: exhaustedHint(exhausted), cause: err}
 	case errors.As(err, &stale), errors.Is(err, errNotRecorded), errors.Is(err, ledger.ErrNotSealed):
 		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
+	case errors.Is(err, ledger.ErrSuspended):
+		return &Error{
+			Code: CodeSuspended, Message: err.Error() + ": new ones are refused until the owner has looked into it", cause: err,
+			Hint: "the owner runs `dither ledger resume`; what was answered already can be asked again at no cost",
+		}
 	case errors.Is(err, ledger.ErrAmbiguous):
 		return &Error{Code: CodeLedger, Charged: true, Message: err.Error(), Hint: "the price may have been charged: open the curator again", cause: err}
 	case errors.Is(err, seal.ErrNotSealed):

@@ -260,6 +260,7 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 	o.add("spent", b.Spent)
 	o.add("remaining", b.Remaining)
 	o.add("answers", b.Answers)
+	o.add("failures", b.Failures)
 	if len(b.Persons) > 0 {
 		persons := make([]json.RawMessage, len(b.Persons))
 		for i, p := range b.Persons {

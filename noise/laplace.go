@@ -80,7 +80,7 @@ func (d DiscreteLaplace) Draw() *big.Int {
 	return sample.DiscreteLaplace(source, d.scale)
 }
 
-// Variance is 2p/(1 − p)², in squared units, to about 12 digits whatever the scale; 0 where it is below the least float.
+// Variance is 2p/(1 − p)², in squared units, to about 12 digits (fewer below 2^−1022); 0 where it is below the least float.
 func (d DiscreteLaplace) Variance() float64 {
 	rate := d.rate()
 	q := -math.Expm1(-rate) // 1 − p, without cancellation where p is near 1
@@ -98,7 +98,7 @@ func (d DiscreteLaplace) Mass(x *big.Int) float64 {
 	return math.Tanh(d.rate()/2) * d.decay(new(big.Int).Abs(x)) // (1 − p)/(1 + p) = tanh(1/(2·scale))
 }
 
-// CDF is P(X ≤ x), to about 12 digits of the smaller of itself and its complement.
+// CDF is P(X ≤ x): below 0 to about 12 digits, from 0 on to about 1e-16. P(X > x) to 12 digits is CDF(−x − 1).
 func (d DiscreteLaplace) CDF(x *big.Int) float64 {
 	half := 1 + math.Exp(-d.rate())
 	if x.Sign() < 0 {

@@ -33,11 +33,7 @@ func (d DiscreteLaplace) Quantile(alpha float64) *big.Int {
 	log := exact.SubUp(exact.LogUp(exact.DivUp(2, exact.AddDown(1, down))), exact.LogDown(alpha))
 	bound := new(big.Rat).SetFloat64(log) // finite: at most ln 2 + 745
 	k := exact.CeilRat(bound.Mul(bound, d.scale))
-	k.Sub(k, big.NewInt(1))
-	if k.Sign() < 0 {
-		k.SetInt64(0) // P(|X| > 0) ≤ P(|X| > −1) ≤ α
-	}
-	return k
+	return k.Sub(k, big.NewInt(1)) // the bound is above 0: 2/(1 + p) ≥ 1 > α
 }
 
 // LaplaceDifferenceTail is an upper bound on P(|A − C| > y) for independent continuous Laplace A of scale a and C of scale

@@ -154,6 +154,9 @@ func (s *session) showBudget(b *curator.Budget) {
 	s.print("population  %s (%s)\n", b.Population, b.Neighbours)
 	s.print("budget      ε = %s\nspent       ε = %s in %s\nremaining   ε = %s\n",
 		b.Budget.Epsilon, b.Spent.Epsilon, plural(b.Answers, "answer"), b.Remaining.Epsilon)
+	if b.Failures > 0 {
+		s.print("failed      %s, charged; after 10 new ones are refused until the owner runs `dither ledger resume`\n", plural(b.Failures, "question"))
+	}
 	for _, p := range b.Persons {
 		s.print("a person with %d rows in %s: so far ε = %s, when all is spent ε = %s (group privacy)\n",
 			p.Rows, p.Table, p.Spent.Epsilon, p.Limit.Epsilon)

@@ -41,7 +41,7 @@ func commands() []command {
 		{"explain", "SQL | -f FILE | -", "what a question would cost, and how exact it would be, free", runExplain},
 		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
 		{"budget", "", "what was spent, and what remains", runBudget},
-		{"ledger", "head | list | show N | verify [--against HEAD]", "read and check the ledger (owner)", runLedger},
+		{"ledger", "head | list | show N | verify [--against HEAD] | resume", "read and check the ledger (owner)", runLedger},
 		{"demo", "", "a tour on real data, in a folder of its own", runDemo},
 		{"version", "", "print the version", runVersion},
 	}

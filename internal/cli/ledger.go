@@ -10,7 +10,7 @@ import (
 	"dither/internal/ledger"
 )
 
-// runLedger reads and checks the ledger, for the owner. It writes no entry.
+// runLedger reads and checks the ledger, and takes questions again after failures, for the owner.
 func runLedger(s *session, args []string) error {
 	s.formatFlag()
 	against := s.flags.String("against", "", "")
@@ -19,7 +19,7 @@ func runLedger(s *session, args []string) error {
 		return err
 	}
 	if len(rest) == 0 {
-		return usage("ledger head, list, show N, or verify [--against HEAD]")
+		return usage("ledger head, list, show N, verify [--against HEAD], or resume")
 	}
 	switch {
 	case rest[0] == "verify" && len(rest) == 1:
@@ -29,6 +29,8 @@ func runLedger(s *session, args []string) error {
 			s.print("%s\n", l.Head())
 			return nil
 		})
+	case rest[0] == "resume" && len(rest) == 1:
+		return s.withLedger(func(l *ledger.Ledger) error { return l.Resume() })
 	case rest[0] == "list" && len(rest) == 1:
 		return s.withLedger(s.listLedger)
 	case rest[0] == "show" && len(rest) == 2:
@@ -38,7 +40,7 @@ func runLedger(s *session, args []string) error {
 		}
 		return s.withLedger(func(l *ledger.Ledger) error { return s.showEntry(l, n) })
 	}
-	return usage("ledger head, list, show N, or verify [--against HEAD]")
+	return usage("ledger head, list, show N, verify [--against HEAD], or resume")
 }
 
 func (s *session) withLedger(do func(*ledger.Ledger) error) error {
@@ -119,6 +121,10 @@ func summary(b ledger.Body) (loss, about string) {
 		return b.Loss.Epsilon.String(), shorten(b.Question, 80)
 	case ledger.Release:
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
+	case ledger.Failure:
+		return "", fmt.Sprintf("of entry %d", b.Reservation)
+	case ledger.Resume:
+		return "", "the owner has looked into the failures so far"
 	case ledger.Torn:
 		return b.Loss.Epsilon.String(), fmt.Sprintf("a torn entry of %d bytes", b.Bytes)
 	}

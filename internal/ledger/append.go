@@ -44,7 +44,8 @@ func (l *Ledger) Sealed(table string, version int, sha256 string) error {
 // Reserve charges a loss, durably, and returns the index of the reservation. Only after it has returned may anything be
 // drawn for it.
 //
-// A refusal writes nothing: *privacy.ExhaustedError, ErrPrice, ErrNoPolicy, ErrPolicyChanged, ErrNotSealed, ErrInvalid.
+// A refusal writes nothing: *privacy.ExhaustedError, ErrPrice, ErrNoPolicy, ErrPolicyChanged, ErrNotSealed,
+// ErrSuspended, ErrInvalid.
 // After ErrAmbiguous the loss may have been charged, and nothing may be drawn for it.
 func (l *Ledger) Reserve(r Reservation) (uint64, error) { return l.append(r) }
 
@@ -54,6 +55,18 @@ func (l *Ledger) Reserve(r Reservation) (uint64, error) { return l.append(r) }
 // if they were recorded, Find gives them once the ledger is open again.
 func (l *Ledger) Release(reservation uint64, values json.RawMessage) error {
 	_, err := l.append(Release{Reservation: reservation, Values: values})
+	return err
+}
+
+// Fail records that a reservation gets no release. What it cost stays spent. The error is ErrNotReserved as for Release.
+func (l *Ledger) Fail(reservation uint64) error {
+	_, err := l.append(Failure{Reservation: reservation})
+	return err
+}
+
+// Resume records the owner's act of admitting questions again after failures.
+func (l *Ledger) Resume() error {
+	_, err := l.append(Resume{})
 	return err
 }
 

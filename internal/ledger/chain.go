@@ -142,6 +142,8 @@ var (
 	sealShape        = shapeOf(reflect.TypeFor[Seal]())
 	reservationShape = shapeOf(reflect.TypeFor[Reservation]())
 	releaseShape     = shapeOf(reflect.TypeFor[Release]())
+	failureShape     = shapeOf(reflect.TypeFor[Failure]())
+	resumeShape      = shapeOf(reflect.TypeFor[Resume]())
 	tornShape        = shapeOf(reflect.TypeFor[Torn]())
 )
 
@@ -157,6 +159,10 @@ func decodeBody(kind Kind, raw []byte) (Body, error) {
 		return decodeAs[Reservation](raw, reservationShape)
 	case KindRelease:
 		return decodeAs[Release](raw, releaseShape)
+	case KindFailure:
+		return decodeAs[Failure](raw, failureShape)
+	case KindResume:
+		return decodeAs[Resume](raw, resumeShape)
 	case KindTorn:
 		return decodeAs[Torn](raw, tornShape)
 	}

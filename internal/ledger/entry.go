@@ -19,6 +19,8 @@ const (
 	KindSeal    Kind = "seal"    // a version of a table was sealed
 	KindReserve Kind = "reserve" // a loss was charged, before anything was drawn
 	KindRelease Kind = "release" // the values that a reservation paid for
+	KindFailure Kind = "failure" // a reservation got no answer, because the engine failed
+	KindResume  Kind = "resume"  // the owner has looked into the failures so far
 	KindTorn    Kind = "torn"    // a fragment stands before this entry, and was charged
 )
 
@@ -32,7 +34,8 @@ type Entry struct {
 	Body  Body      `json:"body"` // of the type that belongs to Kind
 }
 
-// Body is what an entry of one kind says: Genesis, Adoption, Seal, Reservation, Release or Torn.
+// Body is what an entry of one kind says: Genesis, Adoption, Seal, Reservation, Release, Failure,
+// Resume or Torn.
 type Body interface {
 	kind() Kind
 	// validate checks what can be said of the body alone. What depends on the entries before it is history.check's.
@@ -106,6 +109,19 @@ type Release struct {
 	Values      json.RawMessage `json:"values"`
 }
 
+// Failure says that a reservation will have no release: the engine failed, or was given up.
+type Failure struct {
+	Reservation uint64 `json:"reservation"` // the index of its entry
+}
+
+// Resume is the owner's act of admitting questions again after failures.
+type Resume struct{}
+
+// MaxFailures is how many questions may fail before the owner has to look into it. Whether a question fails is the one
+// thing that an analyst sees without noise. No row should be able to decide it (plans are total, and what a row costs is
+// bounded); should one do so all the same, this is how many bits get out.
+const MaxFailures = 10
+
 // Torn records a fragment: the Bytes bytes between the newline of the entry before it and the newline before its own.
 type Torn struct {
 	Bytes  int64  `json:"bytes"`
@@ -118,6 +134,8 @@ func (Adoption) kind() Kind    { return KindPolicy }
 func (Seal) kind() Kind        { return KindSeal }
 func (Reservation) kind() Kind { return KindReserve }
 func (Release) kind() Kind     { return KindRelease }
+func (Failure) kind() Kind     { return KindFailure }
+func (Resume) kind() Kind      { return KindResume }
 func (Torn) kind() Kind        { return KindTorn }
 
 // FactorRat is the factor as a number.

@@ -41,7 +41,9 @@ var (
 	ErrPrice = errors.New("the price is not one that the policy allows")
 	// ErrNotSealed: a source of the reservation has no recorded seal.
 	ErrNotSealed = errors.New("this version of the table was never sealed")
-	// ErrNotReserved: a release names no reservation, or one that has its release.
+	// ErrSuspended: MaxFailures questions have failed, and the owner has not looked into it yet.
+	ErrSuspended = errors.New("too many questions have failed")
+	// ErrNotReserved: a release or a failure names no reservation, or one that is closed.
 	ErrNotReserved = errors.New("no open reservation has this index")
 	// ErrIncompatible: the terms cannot follow those adopted before, with this factor.
 	ErrIncompatible = errors.New("the change of terms cannot be accounted for")

@@ -24,9 +24,10 @@ type State struct {
 	Remaining privacy.Epsilon `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
 
 	Reservations int             `json:"reservations"`
-	Answers      int             `json:"answers"` // reservations that have their release
-	Torn         int             `json:"torn"`    // fragments charged, one at the end of the log included
-	Sealed       map[string]Seal `json:"sealed"`  // the newest version of each table
+	Answers      int             `json:"answers"`  // reservations that have their release
+	Failures     int             `json:"failures"` // since the owner last looked into them
+	Torn         int             `json:"torn"`     // fragments charged, one at the end of the log included
+	Sealed       map[string]Seal `json:"sealed"`   // the newest version of each table
 }
 
 // ref finds an entry in the log.
@@ -50,13 +51,15 @@ type history struct {
 	keyOf    map[uint64]string // every reservation's index → its replay key
 	released map[uint64]bool   // the reservations that have their release
 	newest   map[string]uint64 // replay key → the index of its newest release
+	failed   map[uint64]bool   // the reservations that failed
+	failures int               // of them since the last resumption
 	torn     int
 }
 
 func newHistory() *history {
 	return &history{
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
-		keyOf: map[uint64]string{}, released: map[uint64]bool{}, newest: map[string]uint64{},
+		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, newest: map[string]uint64{},
 	}
 }
 
@@ -92,9 +95,10 @@ func (h *history) check(e Entry) error {
 	case Reservation:
 		return h.checkReservation(b)
 	case Release:
-		if _, reserved := h.keyOf[b.Reservation]; !reserved || h.released[b.Reservation] {
-			return ErrNotReserved
-		}
+		return h.checkOpen(b.Reservation)
+	case Failure:
+		return h.checkOpen(b.Reservation)
+	case Resume:
 		return nil
 	case Torn:
 		if b.Loss.Epsilon.Cmp(h.maxPrice()) != 0 {
@@ -103,6 +107,14 @@ func (h *history) check(e Entry) error {
 		return nil
 	}
 	return errors.New("unknown kind of entry")
+}
+
+// checkOpen admits the index of a reservation that has neither its release nor its failure.
+func (h *history) checkOpen(reservation uint64) error {
+	if _, reserved := h.keyOf[reservation]; !reserved || h.released[reservation] || h.failed[reservation] {
+		return ErrNotReserved
+	}
+	return nil
 }
 
 // checkAdoption holds a change of terms to what the charges so far can be re-read as (docs/design/0002-ledger.md).
@@ -133,6 +145,8 @@ func (h *history) checkReservation(r Reservation) error {
 		return ErrNoPolicy
 	case r.Policy != h.terms.Digest:
 		return ErrPolicyChanged
+	case h.failures >= MaxFailures:
+		return ErrSuspended
 	case r.Loss.Epsilon.Cmp(h.terms.MaxPrice.Epsilon) > 0:
 		return fmt.Errorf("%w: it is ε = %s, and the maximum is %s", ErrPrice, r.Loss.Epsilon, h.terms.MaxPrice.Epsilon)
 	}
@@ -199,6 +213,11 @@ func (h *history) apply(e Entry, at ref) {
 	case Release:
 		h.released[b.Reservation] = true
 		h.newest[h.keyOf[b.Reservation]] = e.Index
+	case Failure:
+		h.failed[b.Reservation] = true
+		h.failures++
+	case Resume:
+		h.failures = 0
 	case Torn:
 		h.spent = h.spent.Plus(h.fragmentCharge())
 		h.torn++
@@ -210,7 +229,7 @@ func (h *history) state(pending bool) State {
 	tip, _ := h.tip()
 	s := State{
 		ID: h.id, Created: h.created, Head: tip, Spent: h.spent,
-		Reservations: len(h.keyOf), Answers: len(h.released), Torn: h.torn, Sealed: maps.Clone(h.sealed),
+		Reservations: len(h.keyOf), Answers: len(h.released), Failures: h.failures, Torn: h.torn, Sealed: maps.Clone(h.sealed),
 	}
 	if pending {
 		s.Spent = s.Spent.Plus(h.fragmentCharge())

@@ -14,7 +14,8 @@ import (
 // model is a ledger without files: what the real one must say after the same calls.
 type model struct {
 	budget, maximum, spent *big.Rat
-	open                   []uint64          // reservations without a release
+	open                   []uint64          // reservations without a release or a failure
+	failed, failures       int               // in all, and since the last resumption
 	keys                   map[uint64]string // of all reservations
 	found                  map[string]string // replay key → values
 }
@@ -88,6 +89,25 @@ func TestModel(t *testing.T) {
 				want.open = slices.Delete(want.open, at, at+1)
 				want.found[want.keys[index]] = string(v)
 			},
+			"fail": func(rt *rapid.T) {
+				if len(want.open) == 0 || want.failures+1 >= MaxFailures {
+					if err := handle(rt).Resume(); err != nil {
+						rt.Fatal(err)
+					}
+					want.failures = 0
+					return
+				}
+				at := rapid.IntRange(0, len(want.open)-1).Draw(rt, "which")
+				if err := handle(rt).Fail(want.open[at]); err != nil {
+					rt.Fatal(err)
+				}
+				if err := handle(rt).Release(want.open[at], values(1)); !errors.Is(err, ErrNotReserved) {
+					rt.Fatal(err)
+				}
+				want.open = slices.Delete(want.open, at, at+1)
+				want.failures++
+				want.failed++
+			},
 			"adopt": func(rt *rapid.T) {
 				factor := rapid.SampledFrom([]string{"1", "1", "3/2"}).Draw(rt, "factor")
 				budget := rapid.SampledFrom([]string{"1", "2", "5"}).Draw(rt, "budget")
@@ -126,7 +146,7 @@ func TestModel(t *testing.T) {
 				if s.Spent.Rat().Cmp(want.spent) != 0 || s.Remaining.Rat().Cmp(remaining()) != 0 {
 					rt.Fatalf("spent %s, remaining %s; want %s, %s", s.Spent, s.Remaining, want.spent, remaining())
 				}
-				if s.Reservations != len(want.keys) || s.Answers != len(want.keys)-len(want.open) {
+				if s.Reservations != len(want.keys) || s.Answers != len(want.keys)-len(want.open)-want.failed || s.Failures != want.failures {
 					rt.Fatalf("%+v", s)
 				}
 				for i := range 4 {

@@ -119,6 +119,10 @@ func (r Release) validate() error {
 	return nil
 }
 
+func (Failure) validate() error { return nil }
+
+func (Resume) validate() error { return nil }
+
 func (t Torn) validate() error {
 	if t.Bytes < 0 || len(t.SHA256) != 64 || !isHex(t.SHA256) {
 		return invalid("the length or the digest of a fragment")
