@@ -32,8 +32,8 @@ type Laplace struct {
 // Measurement is what a mechanism releases: noisy values, with all that is public about their noise.
 type Measurement struct {
 	Values []*big.Int
-	Noise  noise.DiscreteLaplace // of each value, independently
-	Loss   privacy.Epsilon       // of all values together
+	Noise  noise.Distribution // of each value, independently
+	Loss   privacy.Loss       // of all values together
 }
 
 // Scale is the noise's scale, Sensitivity/Epsilon, exactly; or ErrParameter.
@@ -55,16 +55,25 @@ func (m Laplace) Measure(x []Exact) (Measurement, error) {
 	if err != nil {
 		return Measurement{}, err
 	}
+	return measure(x, sample.NewLaplace(scale), dist, privacy.PureLoss(m.Epsilon)), nil
+}
+
+// sampler draws into an integer of the caller's.
+type sampler interface {
+	Draw(src *entropy.Source, z *big.Int) *big.Int
+}
+
+// measure adds independent noise to each value.
+func measure(x []Exact, noisy sampler, dist noise.Distribution, loss privacy.Loss) Measurement {
 	source := entropy.System()
 	defer source.Wipe()
-	sampler := sample.NewLaplace(scale)
-	out := Measurement{Values: make([]*big.Int, len(x)), Noise: dist, Loss: m.Epsilon}
+	out := Measurement{Values: make([]*big.Int, len(x)), Noise: dist, Loss: loss}
 	for i, e := range x {
-		z := sampler.Draw(source, new(big.Int))
+		z := noisy.Draw(source, new(big.Int))
 		if e.v != nil {
 			z.Add(z, e.v)
 		}
 		out.Values[i] = z
 	}
-	return out, nil
+	return out
 }

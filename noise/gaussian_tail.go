@@ -34,6 +34,17 @@ func widen(y float64) float64 { return exact.AddUp(exact.MulUp(y, 1+slack), leas
 // erfc(y/(σ√2)). If y ≤ σ, each |x| ≤ k has its interval in the concave part, where f(x) is at least its mean; so the tail is
 // at most 1 − ∫_{−y}^y f/Z = 1 − erf(y/(σ√2))/ψ ≤ erfc(y/(σ√2)) + 1 − 1/ψ, and 1 − 1/ψ ≤ ψ − 1. Beyond σ = 256, ψ − 1 is below
 // e^(−10⁶), hence below the least float.
+//
+// Coupling. With L a continuous Gaussian of the same σ, there is a coupling with |X − L| ≤ 1: it suffices, by symmetry and
+// taking quantiles, that P(X ≥ k) ≤ P(L ≥ k − 1) for every integer k.
+//   - k ≥ 1, k − ½ ≥ σ: each term is at most its interval's mean, so P(X ≥ k) ≤ P(L ≥ k − ½)/ψ.
+//   - k ≥ 1, k − ½ < σ, hence σ > ½: P(X ≥ k) ≤ P(L ≥ k − ½) + (ψ − 1)/2 by the above, and P(k − 1 ≤ L ≤ k − ½) is at least
+//     ½·exp(−½)/(σ√(2π)) > 0.12/σ, which is more than (ψ − 1)/2 < 1.01·exp(−2π²σ²).
+//   - k ≤ 0: with a = 1 − k ≥ 1 it says that P(X ≥ a) ≥ P(L ≥ a), or Σ_{x≥a} f − ∫_a^∞ f ≥ (ψ − 1)·∫_a^∞ f. If a ≥ σ, f is convex
+//     there, so by trapezoids the left side is at least f(a)/2, and ∫_a^∞ f ≤ f(a)·σ²/a: enough, as (ψ − 1)σ²/a ≤ ½. (For
+//     σ ≤ ½ since ψσ² = Zσ/√(2π) < 0.26; for σ > ½ since σ²/a ≤ σ and (ψ − 1)σ < 0.01.) If a < σ, so that σ > 1, f falls and
+//     every term of the left side is at least 0, those from ⌈σ⌉ on make f(⌈σ⌉)/2 ≥ exp(−2)/2, and the right side is at
+//     most (ψ − 1)·σ√(2π)/2 < 10⁻⁷.
 func (d DiscreteGaussian) Tail(k *big.Int) float64 {
 	if k.Sign() < 0 {
 		return 1

@@ -11,12 +11,11 @@ import (
 
 // average is AVG from a noisy centred sum S and a noisy count N, in the sum's grid units.
 //
-// Its interval is Fieller's [1954], for Laplace noise. Let s and n > 0 be the true bounded sum and count and θ = s/n, so
-// that s − θn = 0. With S = s + A and N = n + C, for the true θ, S − θN = A − θC. Each discrete Laplace variable is within 1
-// of a continuous one of the same scale, under a coupling (package noise), so
-// P(|S − θN| > y + 1 + |θ|) ≤ P(|A′ − θC′| > y), the tail of a difference of two continuous Laplace variables. The set of
-// all θ that this does not reject at level α holds the true one with probability at least 1 − α; the interval is the
-// hull of that set within the bounds of θ, which are public. Where the noisy count is not positive, the value is NULL and
+// Its interval is Fieller's [1954], for noise of any distribution. Let s and n > 0 be the true bounded sum and count and
+// θ = s/n, so that s − θn = 0. With S = s + A and N = n + C, for the true θ, S − θN = A − θC, whose tail
+// noise.DifferenceTail bounds (noise is symmetric: the sign of θ does not matter). The set of all θ that this does not reject
+// at level α holds the true one with probability at least 1 − α; the interval is the hull of that set within the bounds of
+// θ, which are public. Where the noisy count is not positive, the value is NULL and
 // the interval is the bounds.
 type average struct {
 	sum, count *released
@@ -29,7 +28,7 @@ func (a *average) estimate(s, n *big.Int, alpha float64) Estimate {
 		e.Null = true
 		return e
 	}
-	f := fieller{alpha: alpha, s: toFloat(s), n: toFloat(n), a: ratFloat(a.sum), c: ratFloat(a.count), evaluations: 4000}
+	f := fieller{alpha: alpha, s: toFloat(s), n: toFloat(n), a: a.sum.noise, c: a.count.noise, evaluations: 4000}
 	hull := f.hull(Interval{float64(a.sum.Lo), float64(a.sum.Hi)})
 	// Rounding moves each row by at most half a grid unit, and so the average.
 	half := 0.5
@@ -61,15 +60,11 @@ func toFloat(n *big.Int) float64 {
 	return f
 }
 
-func ratFloat(r *released) float64 {
-	f, _ := r.Scale.Float64()
-	return f
-}
-
 // fieller finds the hull of the accepted θ.
 type fieller struct {
-	alpha, s, n, a, c float64
-	evaluations       int
+	alpha, s, n float64
+	a, c        noise.Distribution
+	evaluations int
 }
 
 // slack is the relative width at which the search stops, and more than the rounding of what excluded computes from u and v.
@@ -85,8 +80,8 @@ func (f *fieller) excluded(lo, hi float64) bool {
 	}
 	theta := math.Max(math.Abs(lo), math.Abs(hi))
 	rounding := 0x1p-50 * (math.Abs(f.s) + theta*f.n) // of u and v, in which the terms may cancel, and of s and n themselves
-	y := (math.Min(math.Abs(u), math.Abs(v))-rounding)*(1-slack) - 1 - theta
-	return y > 0 && noise.LaplaceDifferenceTail(f.a, theta*f.c, y) <= f.alpha
+	y := (math.Min(math.Abs(u), math.Abs(v)) - rounding) * (1 - slack)
+	return y > 0 && noise.DifferenceTail(f.a, f.c, theta, y) <= f.alpha
 }
 
 func (f *fieller) hull(bounds Interval) Interval {

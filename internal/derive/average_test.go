@@ -20,8 +20,7 @@ tables: {people: {source: {csv: p.csv}, unit: row, columns: {age: {type: integer
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := p.Budget.Epsilon
-	planned, err := plan.Build(p, plan.Request{SQL: "SELECT AVG(age) FROM people", Epsilon: one})
+	planned, err := plan.Build(p, plan.Request{SQL: "SELECT AVG(age) FROM people", Price: p.Budget.Loss})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"os"
+	"strings"
 	"testing"
 
 	"dither/internal/derive"
@@ -53,10 +54,10 @@ func TestCoverage(t *testing.T) {
 		trials = 200_000
 	}
 	for _, c := range []struct {
-		item    string
-		n       int
-		epsilon string
-		truth   func(s sums) float64
+		item  string
+		n     int
+		price string
+		truth func(s sums) float64
 	}{
 		{"COUNT(*)", 100, "0.1", func(s sums) float64 { return s.n }},
 		{"COUNT(*)", 100, "30", func(s sums) float64 { return s.n }},
@@ -73,12 +74,20 @@ func TestCoverage(t *testing.T) {
 		{"2 * SUM(i) - 3 * COUNT(*) + 1", 200, "1", func(s sums) float64 { return 2*s.i - 3*s.n + 1 }},
 		{"ROUND(AVG(x) * COUNT(*), 1)", 200, "1", func(s sums) float64 { return s.x }},
 		{"GREATEST(SUM(i), SUM(x))", 50, "1", func(s sums) float64 { return max(s.i, s.x) }},
+		{"COUNT(*)", 100, "ρ 0.005", func(s sums) float64 { return s.n }},
+		{"COUNT(*)", 100, "ρ 3", func(s sums) float64 { return s.n }},
+		{"SUM(x)", 100, "ρ 0.5", func(s sums) float64 { return s.x }},
+		{"AVG(i)", 1000, "ρ 0.5", func(s sums) float64 { return s.i / s.n }},
+		{"AVG(i)", 5, "ρ 0.2", func(s sums) float64 { return s.i / s.n }},
+		{"AVG(x)", 100, "ρ 5", func(s sums) float64 { return s.x / s.n }},
+		{"AVG(x)", 10, "ρ 0.01", func(s sums) float64 { return s.x / s.n }},
+		{"2 * SUM(i) - SUM(i) - 3 * COUNT(*) + 1", 200, "ρ 0.5", func(s sums) float64 { return s.i - 3*s.n + 1 }},
 		{"ABS(SUM(x) - SUM(i))", 50, "1", func(s sums) float64 { return max(s.x-s.i, s.i-s.x) }},
 	} {
-		t.Run(fmt.Sprintf("%s n=%d epsilon=%s", c.item, c.n, c.epsilon), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s n=%d price=%s", c.item, c.n, c.price), func(t *testing.T) {
 			t.Parallel()
 			rows := people(c.n)
-			p := planOf(t, "SELECT "+c.item+" FROM t", c.epsilon)
+			p := planOf(t, "SELECT "+c.item+" FROM t", c.price)
 			answer, err := derive.New(p)
 			if err != nil {
 				t.Fatal(err)
@@ -116,17 +125,29 @@ func sumsOf(rows []enginetest.Row) (s sums) {
 	return s
 }
 
-func planOf(t testing.TB, sql, epsilon string) *plan.Plan {
+// planOf plans a question at a price: an ε, or a ρ as in "ρ 0.1" under a zCDP budget.
+func planOf(t testing.TB, sql, price string) *plan.Plan {
 	t.Helper()
-	p, err := policy.Decode([]byte(survey), ".")
+	text, loss := survey, privacy.Loss{}
+	if rho, ok := strings.CutPrefix(price, "ρ "); ok {
+		text = strings.Replace(survey, "{epsilon: 1000}", "{rho: 20, delta: 1e-6}", 1)
+		r, err := privacy.ParseRho(rho)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss = privacy.ZCDPLoss(r, privacy.Delta{})
+	} else {
+		e, err := privacy.ParseEpsilon(price)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss = privacy.PureLoss(e)
+	}
+	p, err := policy.Decode([]byte(text), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := privacy.ParseEpsilon(epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := plan.Build(p, plan.Request{SQL: sql, Epsilon: e})
+	out, err := plan.Build(p, plan.Request{SQL: sql, Price: loss})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +155,7 @@ func planOf(t testing.TB, sql, epsilon string) *plan.Plan {
 }
 
 // released gives the exact sums of an ungrouped plan and the noise of each.
-func released(t testing.TB, p *plan.Plan, rows []enginetest.Row) ([]*big.Int, []noise.DiscreteLaplace) {
+func released(t testing.TB, p *plan.Plan, rows []enginetest.Row) ([]*big.Int, []noise.Distribution) {
 	t.Helper()
 	exact := make([]*big.Int, len(p.Measures))
 	for i := range exact {
@@ -145,13 +166,17 @@ func released(t testing.TB, p *plan.Plan, rows []enginetest.Row) ([]*big.Int, []
 			exact[i].Add(exact[i], s[i])
 		}
 	})
-	noises := make([]noise.DiscreteLaplace, len(p.Measures))
+	noises := make([]noise.Distribution, len(p.Measures))
 	for i, m := range p.Measures {
-		d, err := noise.NewDiscreteLaplace(m.Scale)
+		var err error
+		if m.Noise == plan.Gaussian {
+			noises[i], err = noise.NewDiscreteGaussian(m.Parameter)
+		} else {
+			noises[i], err = noise.NewDiscreteLaplace(m.Parameter)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		noises[i] = d
 	}
 	return exact, noises
 }

@@ -45,17 +45,25 @@ func (i Interval) within(o Interval) Interval {
 // released is one measure of the plan with its noise.
 type released struct {
 	*plan.Measure
-	noise     noise.DiscreteLaplace
+	noise     noise.Distribution
 	unit      float64 // a power of two: products with it are exact
 	quantiles map[float64]*big.Int
 }
 
 func newReleased(m *plan.Measure) (*released, error) {
-	d, err := noise.NewDiscreteLaplace(m.Scale)
+	d, err := distribution(m)
 	if err != nil {
 		return nil, err
 	}
 	return &released{Measure: m, noise: d, unit: math.Ldexp(1, m.Grid), quantiles: map[float64]*big.Int{}}, nil
+}
+
+// distribution is that of a measure's noise.
+func distribution(m *plan.Measure) (noise.Distribution, error) {
+	if m.Noise == plan.Gaussian {
+		return noise.NewDiscreteGaussian(m.Parameter)
+	}
+	return noise.NewDiscreteLaplace(m.Parameter)
 }
 
 // reach is how far, in grid units, the released number is from the true sum with probability at least 1 − alpha: the

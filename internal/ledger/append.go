@@ -3,21 +3,17 @@ package ledger
 import (
 	"encoding/json"
 	"errors"
-	"math/big"
-
-	"dither/internal/exact"
 )
 
-// Adopt records the owner's act of adopting terms. Every loss recorded before counts factor times from here on, because it
-// is read again under the new relation; the first adoption has nothing to multiply.
+// Adopt records the owner's act of adopting terms. Every loss recorded before counts, from here on, as what it promised group
+// units together, because it is read again under the new relation: kε, or k²ρ. Where the new budget is one of zCDP and the
+// old one was not, every loss is read again as zCDP.
 //
-// The factor was computed from what the ledger held at seen (State.Head). If anything has been appended since, nothing is
+// The group was computed from what the ledger held at seen (State.Head). If anything has been appended since, nothing is
 // written and the error is ErrStale: compute it again. The error is ErrIncompatible where no charge, or not with this
-// factor, can be read again: from change-one to add-remove; from add-remove to change-one with a factor below 2.
-func (l *Ledger) Adopt(terms Terms, factor *big.Rat, seen Head) error {
-	if factor == nil {
-		return invalid("no factor")
-	}
+// group, can be read again: from change-one to add-remove; from add-remove to change-one with fewer than 2; from zCDP to
+// pure; of more than 1 with a δ spent.
+func (l *Ledger) Adopt(terms Terms, group int64, seen Head) error {
 	if terms.Units == nil {
 		terms.Units = map[string]string{}
 	}
@@ -30,7 +26,7 @@ func (l *Ledger) Adopt(terms Terms, factor *big.Rat, seen Head) error {
 	if terms.Removed == nil {
 		terms.Removed = []string{}
 	}
-	_, err := l.appendAt(Adoption{Terms: terms, Factor: exact.FormatRat(factor)}, &seen)
+	_, err := l.appendAt(Adoption{Terms: terms, Group: group}, &seen)
 	return err
 }
 
@@ -44,7 +40,7 @@ func (l *Ledger) Sealed(table string, version int, sha256 string) error {
 // Reserve charges a loss, durably, and returns the index of the reservation. Only after it has returned may anything be
 // drawn for it.
 //
-// A refusal writes nothing: *privacy.ExhaustedError, ErrPrice, ErrNoPolicy, ErrPolicyChanged, ErrNotSealed,
+// A refusal writes nothing: *privacy.OverdrawError, ErrPrice, ErrNoPolicy, ErrPolicyChanged, ErrNotSealed,
 // ErrSuspended, ErrInvalid.
 // After ErrAmbiguous the loss may have been charged, and nothing may be drawn for it.
 func (l *Ledger) Reserve(r Reservation) (uint64, error) { return l.append(r) }
@@ -84,7 +80,7 @@ func (l *Ledger) appendAt(body Body, seen *Head) (index uint64, err error) {
 			return ErrStale
 		}
 		if l.log.fragment != nil {
-			if err := l.write(l.log.fragment.body(Loss{l.log.maxPrice()})); err != nil {
+			if err := l.write(l.log.fragment.body(l.log.maxPrice())); err != nil {
 				return err
 			}
 		}

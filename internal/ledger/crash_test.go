@@ -37,7 +37,7 @@ func TestFragments(t *testing.T) {
 			}
 			mustReserve(t, l, key(2), "0.05")
 			s := mustState(t, l)
-			wantEpsilon(t, "spent", s.Spent.Minus(epsilon("0.05")), spent)
+			wantEpsilon(t, "spent", s.Spent.Minus(pure("0.05")), spent)
 			r, err := Verify(dir, nil)
 			if err != nil || r.Entries != entries || r.Fragment != 0 {
 				t.Errorf("%+v %v", r, err)

@@ -117,7 +117,7 @@ func TestBlankLines(t *testing.T) {
 		must(t, err)
 		s, err := l.State()
 		must(t, err)
-		if s.Spent.String() != want || s.Torn != 0 {
+		if !equal(s.Spent, pure(want)) || s.Torn != 0 {
 			t.Errorf("spent %s with %d torn, want %s", s.Spent, s.Torn, want)
 		}
 		mustReserve(t, l, key(2), "0.125")
@@ -144,7 +144,7 @@ func chained(t *testing.T, bodies ...Body) string {
 
 // TestForgedHistory: a whole chain does not make an entry one that this program admits.
 func TestForgedHistory(t *testing.T) {
-	genesis, adopt, seal := Genesis{testID}, Adoption{terms("1", "0.5"), "1"}, Seal{"visits", 1, digest}
+	genesis, adopt, seal := Genesis{testID}, Adoption{terms("1", "0.5"), 1}, Seal{"visits", 1, digest}
 	pay := reservation(key(1), "0.5")
 	if err := openBoth(t, chained(t, genesis, adopt, seal, pay, pay, Release{4, values(1)}, Release{3, values(1)})); err != nil {
 		t.Fatal(err)
@@ -161,15 +161,15 @@ func TestForgedHistory(t *testing.T) {
 		{"release of nothing", []Body{genesis, adopt, seal, Release{0, values(1)}}},
 		{"release of the future", []Body{genesis, adopt, seal, Release{4, values(1)}, pay}},
 		{"two releases", []Body{genesis, adopt, seal, pay, Release{3, values(1)}, Release{3, values(1)}}},
-		{"factor below 1", []Body{genesis, adopt, seal, pay, Adoption{terms("1", "0.5"), "1/2"}}},
-		{"torn without a fragment", []Body{genesis, adopt, seal, Torn{3, digest, Loss{epsilon("0.5")}}}},
+		{"factor below 1", []Body{genesis, adopt, seal, pay, Adoption{terms("1", "0.5"), 0}}},
+		{"torn without a fragment", []Body{genesis, adopt, seal, Torn{3, digest, pure("0.5")}}},
 	} {
 		err := openBoth(t, chained(t, c.bodies...))
 		var corrupt *CorruptError
 		if !errors.As(err, &corrupt) || corrupt.Line != uint64(len(c.bodies)) && c.name != "release of the future" {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		var exhausted *privacy.ExhaustedError
+		var exhausted *privacy.OverdrawError
 		if errors.As(err, &exhausted) || errors.Is(err, ErrPrice) {
 			t.Errorf("%s: corruption looks like a refusal", c.name)
 		}

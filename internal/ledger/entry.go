@@ -2,10 +2,8 @@ package ledger
 
 import (
 	"encoding/json"
-	"math/big"
 	"time"
 
-	"dither/internal/exact"
 	"dither/privacy"
 )
 
@@ -47,19 +45,13 @@ type Genesis struct {
 	ID string `json:"id"` // 128 random bits in hexadecimal
 }
 
-// Loss is a privacy loss, or a budget, as the ledger holds it. It is an object so that a later format can add other
-// parameters than ε.
-type Loss struct {
-	Epsilon privacy.Epsilon `json:"epsilon"`
-}
-
 // Terms are what a policy fixes about the budget: who is protected, in which relation, and how much may be spent.
 type Terms struct {
 	Digest     string             `json:"digest"` // of the policy, in hexadecimal
 	Population string             `json:"population"`
 	Neighbours privacy.Neighbours `json:"neighbours"`
-	Budget     Loss               `json:"budget"`
-	MaxPrice   Loss               `json:"max_price"` // of one reservation; also the charge for a fragment
+	Budget     privacy.Loss       `json:"budget"`    // its accountant is the one that rules
+	MaxPrice   privacy.Loss       `json:"max_price"` // of one reservation, under the same accountant; also the charge for a fragment
 	Units      map[string]string  `json:"units"`     // table → what one unit of it is
 	Sources    map[string]string  `json:"sources"`   // table → what it is sealed from
 	Held       map[string]string  `json:"held"`      // source → the table that has, or last had, it
@@ -68,8 +60,8 @@ type Terms struct {
 
 // Adoption is the owner's act of adopting terms.
 type Adoption struct {
-	Terms  Terms  `json:"terms"`
-	Factor string `json:"factor"` // exact, ≥ 1: every loss recorded before counts this many times from here on
+	Terms Terms `json:"terms"`
+	Group int64 `json:"group"` // ≥ 1: every loss recorded before counts, from here on, as what it promised so many together
 }
 
 // Source is a sealed version of a table.
@@ -88,19 +80,19 @@ type Seal struct {
 // Mechanism is one mechanism of an answer with its parameters, so that another accountant can read the charge again.
 type Mechanism struct {
 	Name        string `json:"name"`
-	Sensitivity string `json:"sensitivity"` // exact rational, > 0
-	Scale       string `json:"scale"`       // exact rational, > 0
+	Sensitivity string `json:"sensitivity"` // exact rational, > 0: L1 for Laplace noise, squared L2 for Gaussian
+	Scale       string `json:"scale"`       // exact rational, > 0: σ² for Gaussian noise
 	Cells       int    `json:"cells"`       // how many numbers it releases
 }
 
 // Reservation is the charge for one answer.
 type Reservation struct {
-	Key        string      `json:"key"`    // the replay key, in hexadecimal: the same question under the same terms has the same key
-	Policy     string      `json:"policy"` // the digest of the terms that the price was computed under
-	Loss       Loss        `json:"loss"`
-	Mechanisms []Mechanism `json:"mechanisms"` // at least one
-	Sources    []Source    `json:"sources"`    // every sealed table that is read; at least one
-	Question   string      `json:"question"`
+	Key        string       `json:"key"`    // the replay key, in hexadecimal: the same question under the same terms has the same key
+	Policy     string       `json:"policy"` // the digest of the terms that the price was computed under
+	Loss       privacy.Loss `json:"loss"`
+	Mechanisms []Mechanism  `json:"mechanisms"` // at least one
+	Sources    []Source     `json:"sources"`    // every sealed table that is read; at least one
+	Question   string       `json:"question"`
 }
 
 // Release is what a reservation paid for. A reservation has at most one.
@@ -124,9 +116,9 @@ const MaxFailures = 10
 
 // Torn records a fragment: the Bytes bytes between the newline of the entry before it and the newline before its own.
 type Torn struct {
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-	Loss   Loss   `json:"loss"` // the adopted maximum price; where less remained, what remained was charged
+	Bytes  int64        `json:"bytes"`
+	SHA256 string       `json:"sha256"`
+	Loss   privacy.Loss `json:"loss"` // the adopted maximum price; where less remained, what remained was charged
 }
 
 func (Genesis) kind() Kind     { return KindGenesis }
@@ -137,6 +129,3 @@ func (Release) kind() Kind     { return KindRelease }
 func (Failure) kind() Kind     { return KindFailure }
 func (Resume) kind() Kind      { return KindResume }
 func (Torn) kind() Kind        { return KindTorn }
-
-// FactorRat is the factor as a number.
-func (a Adoption) FactorRat() (*big.Rat, error) { return exact.ParseRat(a.Factor) }

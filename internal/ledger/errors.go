@@ -29,7 +29,7 @@ var (
 )
 
 // Refusals. Nothing was written, and asking again gives the same answer. (A price that cannot be paid is a
-// *privacy.ExhaustedError.)
+// *privacy.OverdrawError.)
 var (
 	// ErrInvalid: an argument is not one that the ledger could record.
 	ErrInvalid = errors.New("not valid in the ledger")

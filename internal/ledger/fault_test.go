@@ -57,7 +57,7 @@ func (a *acked) note(l *Ledger) {
 // script is the history that faults are injected into: terms, seals, answers, a change of terms.
 func script() []step {
 	return []step{
-		func(l *Ledger, _ *acked) error { return l.Adopt(terms("2", "0.5"), one, l.Head()) },
+		func(l *Ledger, _ *acked) error { return l.Adopt(terms("2", "0.5"), 1, l.Head()) },
 		func(l *Ledger, _ *acked) error { return l.Sealed("visits", 1, digest) },
 		reserveStep(1, "0.1"), releaseStep(1),
 		reserveStep(2, "1/30"), releaseStep(2),
@@ -122,7 +122,7 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 		t.Fatalf("open: %v", err)
 	}
 	s := checkPromises(t, l, a)
-	if before.State.Spent.Cmp(s.Spent) != 0 {
+	if !equal(before.State.Spent, s.Spent) {
 		t.Fatalf("Verify counts %s as spent, Open %s", before.State.Spent, s.Spent)
 	}
 	// What was told once stays told, even if the process that wrote it had not made it durable.
@@ -141,7 +141,7 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 	// The ledger goes on: the next append repairs the end of the file, and changes nothing of what was spent.
 	index, err := l.Reserve(reservation(key(7), "0.01"))
 	if err != nil {
-		var exhausted *privacy.ExhaustedError
+		var exhausted *privacy.OverdrawError
 		if !errors.As(err, &exhausted) {
 			t.Fatalf("reserving after the crash: %v", err)
 		}
@@ -151,7 +151,7 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 		t.Fatalf("releasing after the crash: %v", err)
 	}
 	a.reserved[index], a.released[key(7)] = "0.01", values(7)
-	if after := checkPromises(t, l, a); after.Spent.Cmp(s.Spent.Plus(epsilon("0.01"))) != 0 {
+	if after := checkPromises(t, l, a); !equal(after.Spent, s.Spent.Plus(pure("0.01"))) {
 		t.Fatalf("spent went from %s to %s", s.Spent, after.Spent)
 	}
 	if r, err := verify(m, faultDir, a.head); err != nil || r.Fragment != 0 {
@@ -164,7 +164,7 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 
 func checkPromises(t *testing.T, l *Ledger, a *acked) State {
 	t.Helper()
-	reserved, sum := map[uint64]bool{}, privacy.Epsilon{}
+	reserved, sum := map[uint64]bool{}, privacy.Loss{}
 	err := l.Entries(func(e Entry) error {
 		switch b := e.Body.(type) {
 		case Reservation:
@@ -183,7 +183,7 @@ func checkPromises(t *testing.T, l *Ledger, a *acked) State {
 		if !reserved[index] {
 			t.Fatalf("the acknowledged reservation %d is gone", index)
 		}
-		sum = sum.Plus(epsilon(price))
+		sum = sum.Plus(pure(price))
 	}
 	for k, want := range a.released {
 		have, ok, err := l.Find(k)
@@ -195,7 +195,7 @@ func checkPromises(t *testing.T, l *Ledger, a *acked) State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Spent.Cmp(sum) < 0 || (s.Adopted && s.Spent.Cmp(s.Budget) > 0) {
+	if !sum.Within(s.Spent) || (s.Adopted && !s.Spent.Within(s.Budget)) {
 		t.Fatalf("spent is %s; acknowledged were %s of %s", s.Spent, sum, s.Budget)
 	}
 	return s

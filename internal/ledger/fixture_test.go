@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"os"
@@ -19,10 +20,7 @@ const (
 	digest = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 )
 
-var (
-	testTime = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	one      = big.NewRat(1, 1)
-)
+var testTime = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 
 func clock() time.Time { return testTime }
 
@@ -34,10 +32,31 @@ func epsilon(text string) privacy.Epsilon {
 	return e
 }
 
+func pure(text string) privacy.Loss { return privacy.PureLoss(epsilon(text)) }
+
+func pureOf(r *big.Rat) privacy.Loss {
+	e, err := privacy.EpsilonOf(r)
+	if err != nil {
+		panic(err)
+	}
+	return privacy.PureLoss(e)
+}
+
+func zcdp(rho, delta string) privacy.Loss {
+	var r privacy.Rho
+	var d privacy.Delta
+	if err := errors.Join(r.UnmarshalText([]byte(rho)), d.UnmarshalText([]byte(delta))); err != nil {
+		panic(err)
+	}
+	return privacy.ZCDPLoss(r, d)
+}
+
+func equal(a, b privacy.Loss) bool { return a.Within(b) && b.Within(a) }
+
 func terms(budget, maximum string) Terms {
 	return Terms{
 		Digest: digest, Population: "patients", Neighbours: privacy.AddRemove,
-		Budget: Loss{epsilon(budget)}, MaxPrice: Loss{epsilon(maximum)}, Units: map[string]string{"visits": "row"},
+		Budget: pure(budget), MaxPrice: pure(maximum), Units: map[string]string{"visits": "row"},
 		Sources: map[string]string{}, Held: map[string]string{}, Removed: []string{},
 	}
 }
@@ -50,7 +69,7 @@ func key(i int) string {
 
 func reservation(key, price string) Reservation {
 	return Reservation{
-		Key: key, Policy: digest, Loss: Loss{epsilon(price)},
+		Key: key, Policy: digest, Loss: pure(price),
 		Mechanisms: []Mechanism{{Name: "discrete-laplace", Sensitivity: "1", Scale: "10/3", Cells: 1}},
 		Sources:    []Source{{"visits", 1}},
 		Question:   "SELECT COUNT(*) FROM visits WHERE age < 18",
@@ -65,7 +84,7 @@ func begin(tb testing.TB, budget, maximum string) (dir string, l *Ledger) {
 	dir = tb.TempDir()
 	must(tb, Create(dir, testID, testTime))
 	l = mustOpen(tb, dir)
-	must(tb, l.Adopt(terms(budget, maximum), one, l.Head()))
+	must(tb, l.Adopt(terms(budget, maximum), 1, l.Head()))
 	must(tb, l.Sealed("visits", 1, digest))
 	return dir, l
 }
@@ -111,9 +130,9 @@ func writeFile(tb testing.TB, dir, name string, data []byte) {
 	must(tb, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 }
 
-func wantEpsilon(tb testing.TB, what string, have privacy.Epsilon, want string) {
+func wantEpsilon(tb testing.TB, what string, have privacy.Loss, want string) {
 	tb.Helper()
-	if have.Cmp(epsilon(want)) != 0 {
-		tb.Errorf("%s is %s, want %s", what, have, want)
+	if !equal(have, pure(want)) {
+		tb.Errorf("%s is %s, want ε = %s", what, have, want)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"time"
 
@@ -17,11 +16,11 @@ type State struct {
 	Created time.Time `json:"created"`
 	Head    Head      `json:"head"`
 
-	Adopted   bool            `json:"adopted"` // whether there are terms
-	Terms     Terms           `json:"terms"`
-	Budget    privacy.Epsilon `json:"budget"`
-	Spent     privacy.Epsilon `json:"spent"`     // in the terms' relation; above Budget only after a change of terms
-	Remaining privacy.Epsilon `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
+	Adopted   bool         `json:"adopted"` // whether there are terms
+	Terms     Terms        `json:"terms"`
+	Budget    privacy.Loss `json:"budget"`
+	Spent     privacy.Loss `json:"spent"`     // in the terms' relation; above Budget only after a change of terms
+	Remaining privacy.Loss `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
 
 	Reservations int             `json:"reservations"`
 	Answers      int             `json:"answers"`  // reservations that have their release
@@ -44,7 +43,9 @@ type history struct {
 	created  time.Time
 	id       string
 	terms    *Terms          // nil until adopted
-	spent    privacy.Epsilon // in the relation of terms
+	pure     privacy.Loss    // the losses that are pure, in the relation of terms
+	zcdp     privacy.Loss    // all losses as zCDP, each by itself: (Σε)²/2 would be more than Σε²/2
+	impure   bool            // some loss has no pure ε
 	sealed   map[string]Seal // newest of each table
 	versions map[Source]bool // every sealed version
 
@@ -59,6 +60,7 @@ type history struct {
 func newHistory() *history {
 	return &history{
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
+		zcdp:  privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{}),
 		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, newest: map[string]uint64{},
 	}
 }
@@ -101,7 +103,7 @@ func (h *history) check(e Entry) error {
 	case Resume:
 		return nil
 	case Torn:
-		if b.Loss.Epsilon.Cmp(h.maxPrice()) != 0 {
+		if most := h.maxPrice(); !b.Loss.Within(most) || !most.Within(b.Loss) {
 			return errors.New("a fragment is charged the maximum price")
 		}
 		return nil
@@ -119,24 +121,31 @@ func (h *history) checkOpen(reservation uint64) error {
 
 // checkAdoption holds a change of terms to what the charges so far can be re-read as (docs/design/0002-ledger.md).
 func (h *history) checkAdoption(a Adoption) error {
-	f, err := a.FactorRat()
-	if err != nil {
-		return invalid("the factor")
-	}
-	if h.terms == nil {
-		return nil
+	if h.terms == nil || h.zcdp.IsZero() {
+		return nil // there are no charges to read again
 	}
 	old := h.terms
 	switch {
-	case h.spent.IsZero():
-		return nil // there are no charges to read again
 	case old.Neighbours == privacy.ChangeOne && a.Terms.Neighbours == privacy.AddRemove:
-		// Under change-one the number of units is free, so no factor bounds what was lost under add-remove.
+		// Under change-one nothing is promised about the number of units.
 		return fmt.Errorf("%w: change-one cannot become add-remove once something is spent", ErrIncompatible)
-	case old.Neighbours != a.Terms.Neighbours && f.Cmp(big.NewRat(2, 1)) < 0:
+	case old.Neighbours != a.Terms.Neighbours && a.Group < 2:
 		return fmt.Errorf("%w: from add-remove to change-one past charges count at least twice", ErrIncompatible)
+	case h.impure && a.Terms.Budget.Accountant() == privacy.Pure:
+		return fmt.Errorf("%w: what was charged in ρ has no pure ε", ErrIncompatible)
+	}
+	if _, err := group(h.zcdp, a.Group); err != nil {
+		return fmt.Errorf("%w: %w", ErrIncompatible, err)
 	}
 	return nil
+}
+
+// group is Loss.Group; of one, a loss is itself.
+func group(l privacy.Loss, k int64) (privacy.Loss, error) {
+	if k == 1 {
+		return l, nil
+	}
+	return l.Group(k)
 }
 
 func (h *history) checkReservation(r Reservation) error {
@@ -147,47 +156,61 @@ func (h *history) checkReservation(r Reservation) error {
 		return ErrPolicyChanged
 	case h.failures >= MaxFailures:
 		return ErrSuspended
-	case r.Loss.Epsilon.Cmp(h.terms.MaxPrice.Epsilon) > 0:
-		return fmt.Errorf("%w: it is ε = %s, and the maximum is %s", ErrPrice, r.Loss.Epsilon, h.terms.MaxPrice.Epsilon)
+	case !r.Loss.Within(h.terms.MaxPrice):
+		return fmt.Errorf("%w: it is %s, and the maximum is %s", ErrPrice, r.Loss, h.terms.MaxPrice)
 	}
 	for _, s := range r.Sources {
 		if !h.versions[s] {
 			return ErrNotSealed
 		}
 	}
-	return h.filter().Charge(r.Loss.Epsilon)
+	return h.filter().Charge(r.Loss)
+}
+
+// spent is what all charges come to, as the terms' accountant counts them.
+func (h *history) spent() privacy.Loss {
+	if h.budget().Accountant() == privacy.ZCDP {
+		return h.zcdp
+	}
+	return h.pure
+}
+
+// charge adds a loss.
+func (h *history) charge(l privacy.Loss) {
+	h.zcdp = h.zcdp.Plus(l)
+	if l.Accountant() == privacy.Pure {
+		h.pure = h.pure.Plus(l)
+	} else {
+		h.impure = true
+	}
 }
 
 // filter is the budget filter with all of the history recorded.
-func (h *history) filter() *privacy.PureFilter {
-	f := privacy.NewPureFilter(h.budget())
-	f.Record(h.spent)
+func (h *history) filter() *privacy.Filter {
+	f := privacy.NewFilter(h.budget())
+	f.Record(h.spent())
 	return f
 }
 
-func (h *history) budget() privacy.Epsilon {
+func (h *history) budget() privacy.Loss {
 	if h.terms == nil {
-		return privacy.Epsilon{}
+		return privacy.Loss{}
 	}
-	return h.terms.Budget.Epsilon
+	return h.terms.Budget
 }
 
 // maxPrice is the most that one reservation can have cost: nothing before there are terms.
-func (h *history) maxPrice() privacy.Epsilon {
+func (h *history) maxPrice() privacy.Loss {
 	if h.terms == nil {
-		return privacy.Epsilon{}
+		return privacy.Loss{}
 	}
-	return h.terms.MaxPrice.Epsilon
+	return h.terms.MaxPrice
 }
 
 // fragmentCharge is what a fragment costs now: the reservation that it may be was admitted, so it cost at most the
 // maximum price and at most what remained.
-func (h *history) fragmentCharge() privacy.Epsilon {
-	charge, left := h.maxPrice(), h.filter().Remaining()
-	if charge.Cmp(left) > 0 {
-		return left
-	}
-	return charge
+func (h *history) fragmentCharge() privacy.Loss {
+	return privacy.Min(h.maxPrice(), h.filter().Remaining())
 }
 
 // apply takes an entry that check let through.
@@ -197,10 +220,9 @@ func (h *history) apply(e Entry, at ref) {
 	case Genesis:
 		h.id, h.created = b.ID, e.Time
 	case Adoption:
-		if f, err := b.FactorRat(); err == nil { // always: validate read it
-			if spent, err := privacy.EpsilonOf(f.Mul(f, h.spent.Rat())); err == nil { // always: neither is negative
-				h.spent = spent
-			}
+		h.pure, _ = group(h.pure, b.Group)                   // a pure loss has one for every group
+		if zcdp, err := group(h.zcdp, b.Group); err == nil { // always: checkAdoption tried it
+			h.zcdp = zcdp
 		}
 		terms := b.Terms
 		h.terms = &terms
@@ -208,7 +230,7 @@ func (h *history) apply(e Entry, at ref) {
 		h.sealed[b.Table] = b
 		h.versions[Source{b.Table, b.Version}] = true
 	case Reservation:
-		h.spent = h.spent.Plus(b.Loss.Epsilon)
+		h.charge(b.Loss)
 		h.keyOf[e.Index] = b.Key
 	case Release:
 		h.released[b.Reservation] = true
@@ -219,7 +241,7 @@ func (h *history) apply(e Entry, at ref) {
 	case Resume:
 		h.failures = 0
 	case Torn:
-		h.spent = h.spent.Plus(h.fragmentCharge())
+		h.charge(h.fragmentCharge())
 		h.torn++
 	}
 }
@@ -228,7 +250,7 @@ func (h *history) apply(e Entry, at ref) {
 func (h *history) state(pending bool) State {
 	tip, _ := h.tip()
 	s := State{
-		ID: h.id, Created: h.created, Head: tip, Spent: h.spent,
+		ID: h.id, Created: h.created, Head: tip, Spent: h.spent(),
 		Reservations: len(h.keyOf), Answers: len(h.released), Failures: h.failures, Torn: h.torn, Sealed: maps.Clone(h.sealed),
 	}
 	if pending {
@@ -236,11 +258,13 @@ func (h *history) state(pending bool) State {
 		s.Torn++
 	}
 	if h.terms != nil {
-		s.Adopted, s.Terms, s.Budget = true, *h.terms, h.terms.Budget.Epsilon
+		s.Adopted, s.Terms, s.Budget = true, *h.terms, h.terms.Budget
 		s.Terms.Units, s.Terms.Sources = maps.Clone(h.terms.Units), maps.Clone(h.terms.Sources)
 		s.Terms.Held = maps.Clone(h.terms.Held)
 		s.Terms.Removed = slices.Clone(h.terms.Removed)
 	}
-	s.Remaining = s.Budget.Minus(s.Spent)
+	f := privacy.NewFilter(s.Budget)
+	f.Record(s.Spent)
+	s.Remaining = f.Remaining()
 	return s
 }

@@ -3,7 +3,6 @@ package ledger
 import (
 	"encoding/json"
 	"errors"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +31,7 @@ func TestAnswerIsFoundAgain(t *testing.T) {
 		if a.Reserved != second || string(a.Values) != string(values(2)) || !a.Time.Equal(testTime) {
 			t.Errorf("found %+v", a)
 		}
-		if diff := cmp.Diff(reservation(key(1), "1/30"), a.Reservation, cmp.Comparer(sameLoss)); diff != "" {
+		if diff := cmp.Diff(reservation(key(1), "1/30"), a.Reservation, cmp.Comparer(equal)); diff != "" {
 			t.Error(diff)
 		}
 		s := mustState(t, h)
@@ -43,8 +42,6 @@ func TestAnswerIsFoundAgain(t *testing.T) {
 		}
 	}
 }
-
-func sameLoss(a, b Loss) bool { return a.Epsilon.Cmp(b.Epsilon) == 0 }
 
 func TestRefusalsWriteNothing(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
@@ -59,12 +56,11 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			return err
 		}
 	}
-	adopt := func(factor string, f func(*Terms)) func() error {
+	adopt := func(group int64, f func(*Terms)) func() error {
 		return func() error {
 			terms := terms("1", "0.5")
 			f(&terms)
-			n, _ := new(big.Rat).SetString(factor)
-			return l.Adopt(terms, n, l.Head())
+			return l.Adopt(terms, group, l.Head())
 		}
 	}
 	for _, c := range []struct {
@@ -72,8 +68,8 @@ func TestRefusalsWriteNothing(t *testing.T) {
 		do   func() error
 		want error
 	}{
-		{"zero price", change(func(r *Reservation) { r.Loss = Loss{} }), ErrPrice},
-		{"price above the maximum", change(func(r *Reservation) { r.Loss = Loss{epsilon("0.51")} }), ErrPrice},
+		{"zero price", change(func(r *Reservation) { r.Loss = privacy.Loss{} }), ErrPrice},
+		{"price above the maximum", change(func(r *Reservation) { r.Loss = pure("0.51") }), ErrPrice},
 		{"other policy", change(func(r *Reservation) { r.Policy = strings.Repeat("b", 64) }), ErrPolicyChanged},
 		{"unsealed version", change(func(r *Reservation) { r.Sources[0].Version = 2 }), ErrNotSealed},
 		{"unsealed table", change(func(r *Reservation) { r.Sources = append(r.Sources, Source{"people", 1}) }), ErrNotSealed},
@@ -90,17 +86,17 @@ func TestRefusalsWriteNothing(t *testing.T) {
 		{"no values", func() error { return l.Release(open, nil) }, ErrInvalid},
 		{"sealed twice", func() error { return l.Sealed("visits", 1, digest) }, ErrInvalid},
 		{"seal digest", func() error { return l.Sealed("visits", 2, "abc") }, ErrInvalid},
-		{"factor below 1", adopt("0.5", func(*Terms) {}), ErrInvalid},
-		{"no factor", func() error { return l.Adopt(terms("1", "1"), nil, l.Head()) }, ErrInvalid},
-		{"zero budget", adopt("1", func(t *Terms) { t.Budget = Loss{} }), ErrInvalid},
-		{"neighbours", adopt("1.9", func(t *Terms) { t.Neighbours = privacy.ChangeOne }), ErrIncompatible},
-		{"no neighbours", adopt("1.9", func(t *Terms) { t.Neighbours = 0 }), ErrInvalid},
+		{"group of none", adopt(0, func(*Terms) {}), ErrInvalid},
+		{"two accountants", adopt(1, func(t *Terms) { t.Budget = zcdp("1", "0") }), ErrInvalid},
+		{"zero budget", adopt(1, func(t *Terms) { t.Budget = privacy.Loss{} }), ErrInvalid},
+		{"neighbours", adopt(1, func(t *Terms) { t.Neighbours = privacy.ChangeOne }), ErrIncompatible},
+		{"no neighbours", adopt(1, func(t *Terms) { t.Neighbours = 0 }), ErrInvalid},
 	} {
 		if err := c.do(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	var exhausted *privacy.ExhaustedError
+	var exhausted *privacy.OverdrawError
 	if _, err := l.Reserve(reservation(key(2), "0.11")); !errors.As(err, &exhausted) {
 		t.Errorf("exhausted: %v", err)
 	} else {
@@ -127,6 +123,67 @@ func TestReserveBeforeAdoption(t *testing.T) {
 	}
 }
 
+// TestZCDP: a budget of zCDP charges a pure loss by its ε²/2 and adds up ρ and δ; pure losses that were charged before are read
+// again one by one, and what was charged in ρ never becomes pure.
+func TestZCDP(t *testing.T) {
+	dir, l := begin(t, "4", "2")
+	mustReserve(t, l, key(1), "1")
+	mustReserve(t, l, key(2), "2")
+	change := terms("4", "2")
+	change.Budget, change.MaxPrice = zcdp("3", "0.001"), zcdp("1", "0.001")
+	must(t, l.Adopt(change, 1, l.Head()))
+	if s := mustState(t, l); !equal(s.Spent, zcdp("2.5", "0")) || !equal(s.Remaining, zcdp("0.5", "0.001")) {
+		t.Errorf("spent %s, remaining %s", s.Spent, s.Remaining)
+	}
+	pay := func(loss privacy.Loss) error {
+		r := reservation(key(3), "1")
+		r.Loss = loss
+		_, err := l.Reserve(r)
+		return err
+	}
+	var over *privacy.OverdrawError
+	if err := pay(zcdp("0.500000000000001", "0")); !errors.As(err, &over) {
+		t.Errorf("beyond the budget by one part in 10¹⁵: %v", err)
+	}
+	if err := pay(zcdp("0.1", "0.0010001")); !errors.Is(err, ErrPrice) {
+		t.Errorf("a δ above the maximum: %v", err)
+	}
+	must(t, pay(zcdp("0.25", "0.0005")))
+	must(t, pay(pure("0.5"))) // ρ = 0.125
+	if err := pay(zcdp("0.001", "0.0006")); !errors.As(err, &over) {
+		t.Errorf("δ beyond the budget: %v", err)
+	}
+	for _, h := range []*Ledger{l, mustOpen(t, dir)} {
+		if s := mustState(t, h); !equal(s.Spent, zcdp("2.875", "0.0005")) || !equal(s.Remaining, zcdp("0.125", "0.0005")) {
+			t.Errorf("spent %s, remaining %s", s.Spent, s.Remaining)
+		}
+	}
+	if err := l.Adopt(terms("100", "2"), 1, l.Head()); !errors.Is(err, ErrIncompatible) {
+		t.Errorf("from zCDP to pure: %v", err)
+	}
+	change.Neighbours = privacy.ChangeOne
+	if err := l.Adopt(change, 2, l.Head()); !errors.Is(err, ErrIncompatible) {
+		t.Errorf("a group of two with a δ spent: %v", err)
+	}
+}
+
+// TestZCDPGroups: to two people together a loss of ρ counts as 4ρ.
+func TestZCDPGroups(t *testing.T) {
+	_, l := begin(t, "4", "2")
+	change := terms("4", "2")
+	change.Budget, change.MaxPrice = zcdp("3", "0"), zcdp("1", "0")
+	must(t, l.Adopt(change, 1, l.Head()))
+	r := reservation(key(3), "1")
+	r.Loss = zcdp("0.5", "0")
+	_, err := l.Reserve(r)
+	must(t, err)
+	change.Neighbours = privacy.ChangeOne
+	must(t, l.Adopt(change, 2, l.Head()))
+	if s := mustState(t, l); !equal(s.Spent, zcdp("2", "0")) {
+		t.Errorf("spent %s", s.Spent)
+	}
+}
+
 // TestChangeOfTerms: past charges are read again under the new relation.
 func TestChangeOfTerms(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
@@ -134,25 +191,25 @@ func TestChangeOfTerms(t *testing.T) {
 	change := terms("1", "0.5")
 	change.Neighbours = privacy.ChangeOne
 	change.Digest = strings.Repeat("b", 64)
-	must(t, l.Adopt(change, big.NewRat(2, 1), l.Head()))
+	must(t, l.Adopt(change, 2, l.Head()))
 	wantEpsilon(t, "spent", mustState(t, l).Spent, "0.6")
 	must(t, l.Release(paid, values(1))) // a reservation outlives the terms that it was made under
 	back := terms("1", "0.5")
-	if err := l.Adopt(back, big.NewRat(100, 1), l.Head()); !errors.Is(err, ErrIncompatible) {
+	if err := l.Adopt(back, 100, l.Head()); !errors.Is(err, ErrIncompatible) {
 		t.Errorf("from change-one to add-remove: %v", err)
 	}
 	change.Units = map[string]string{"visits": "person"}
-	if err := l.Adopt(change, one, Head{}); !errors.Is(err, ErrStale) {
+	if err := l.Adopt(change, 1, Head{}); !errors.Is(err, ErrStale) {
 		t.Errorf("adopted from an old head: %v", err)
 	}
-	must(t, l.Adopt(change, big.NewRat(5, 2), l.Head()))
+	must(t, l.Adopt(change, 3, l.Head()))
 	for _, h := range []*Ledger{l, mustOpen(t, dir)} {
 		s := mustState(t, h)
-		wantEpsilon(t, "spent", s.Spent, "1.5") // history is not refused
+		wantEpsilon(t, "spent", s.Spent, "1.8") // history is not refused
 		wantEpsilon(t, "remaining", s.Remaining, "0")
 	}
-	change.Budget = Loss{epsilon("1.7")}
-	must(t, l.Adopt(change, one, l.Head()))
+	change.Budget = pure("2")
+	must(t, l.Adopt(change, 1, l.Head()))
 	r := reservation(key(2), "0.2")
 	r.Policy = change.Digest
 	if _, err := l.Reserve(r); err != nil {

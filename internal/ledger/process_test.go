@@ -47,7 +47,7 @@ func child(dir, name, price string) int {
 			for i := 0; ; i++ {
 				k := key(hashOf(name, g, i))
 				index, err := l.Reserve(reservation(k, price))
-				var exhausted *privacy.ExhaustedError
+				var exhausted *privacy.OverdrawError
 				if errors.As(err, &exhausted) {
 					return
 				}
@@ -151,12 +151,12 @@ func (r *report) check(t *testing.T, dir string) State {
 	}
 	l := mustOpen(t, dir)
 	defer func() { must(t, l.Close()) }()
-	reserved, released, sum := map[uint64]string{}, map[string]bool{}, privacy.Epsilon{}
+	reserved, released, sum := map[uint64]string{}, map[string]bool{}, privacy.Loss{}
 	must(t, l.Entries(func(e Entry) error {
 		switch b := e.Body.(type) {
 		case Reservation:
 			reserved[e.Index] = b.Key
-			sum = sum.Plus(b.Loss.Epsilon)
+			sum = sum.Plus(b.Loss)
 		case Release:
 			k, ok := reserved[b.Reservation]
 			if !ok || released[k] {
@@ -164,7 +164,7 @@ func (r *report) check(t *testing.T, dir string) State {
 			}
 			released[k] = true
 		case Torn:
-			sum = sum.Plus(b.Loss.Epsilon)
+			sum = sum.Plus(b.Loss)
 		}
 		return nil
 	}))
@@ -179,7 +179,7 @@ func (r *report) check(t *testing.T, dir string) State {
 		}
 	}
 	s := mustState(t, l)
-	if s.Spent.Cmp(s.Budget) > 0 || s.Torn == 0 && s.Spent.Cmp(sum) != 0 {
+	if !s.Spent.Within(s.Budget) || s.Torn == 0 && !equal(s.Spent, sum) {
 		t.Errorf("spent is %s of %s; the entries say %s", s.Spent, s.Budget, sum)
 	}
 	if _, err := Verify(dir, nil); err != nil {
@@ -264,7 +264,7 @@ func TestHandlesOfOneProcess(t *testing.T) {
 		wg.Go(func() {
 			for i := 0; ; i++ {
 				_, err := l.Reserve(reservation(key(g*1000+i), "1/97"))
-				var exhausted *privacy.ExhaustedError
+				var exhausted *privacy.OverdrawError
 				if errors.As(err, &exhausted) {
 					return
 				}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+
+	"dither/privacy"
 )
 
 // log is what has been read of the file: a history, and where it ends.
@@ -50,7 +52,7 @@ func (f *fragment) write(b []byte) {
 }
 
 // body is the entry that records f.
-func (f *fragment) body(charge Loss) Torn {
+func (f *fragment) body(charge privacy.Loss) Torn {
 	var sum Hash
 	f.digest.Sum(sum[:0])
 	return Torn{Bytes: f.bytes, SHA256: sum.String(), Loss: charge}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+
+	"dither/privacy"
 )
 
 // shape is what the JSON of a type looks like when marshal writes it.
@@ -13,13 +15,14 @@ import (
 // encoding/json alone takes the last of repeated keys, matches keys without their case, and leaves what is missing at
 // zero: two readers could see two different losses in one line, under one hash. So the shape is checked first.
 type shape struct {
-	any    bool              // a json.RawMessage: anything
+	any    bool              // a json.RawMessage, or a type that checks itself: anything
 	fields map[string]*shape // of a struct, each of which must be there; else nil
 	elem   *shape            // of a list or a map; else nil
 }
 
 var (
 	rawMessage = reflect.TypeFor[json.RawMessage]()
+	lossType   = reflect.TypeFor[privacy.Loss]() // reads itself as strictly
 	textReader = reflect.TypeFor[encoding.TextUnmarshaler]()
 	jsonReader = reflect.TypeFor[json.Unmarshaler]()
 )
@@ -28,7 +31,7 @@ var (
 func shapeOf(t reflect.Type) *shape {
 	p := reflect.PointerTo(t)
 	switch {
-	case t == rawMessage:
+	case t == rawMessage, t == lossType:
 		return &shape{any: true}
 	case p.Implements(textReader), p.Implements(jsonReader):
 		return &shape{}

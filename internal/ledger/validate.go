@@ -3,7 +3,6 @@ package ledger
 import (
 	"encoding/json"
 	"fmt"
-	"math/big"
 	"strings"
 	"unicode/utf8"
 
@@ -37,8 +36,10 @@ func (t Terms) validate() error {
 		return invalid("the population's name")
 	case t.Neighbours != privacy.AddRemove && t.Neighbours != privacy.ChangeOne:
 		return invalid("the neighbours")
-	case t.Budget.Epsilon.IsZero() || t.MaxPrice.Epsilon.IsZero():
+	case t.Budget.IsZero() || t.MaxPrice.IsZero():
 		return invalid("the budget and the maximum price must be above 0")
+	case t.Budget.Accountant() != t.MaxPrice.Accountant():
+		return invalid("the budget and the maximum price are counted differently")
 	}
 	for table, unit := range t.Units {
 		if !isName(table) || !isName(unit) {
@@ -49,9 +50,8 @@ func (t Terms) validate() error {
 }
 
 func (a Adoption) validate() error {
-	f, err := a.FactorRat()
-	if err != nil || f.Cmp(big.NewRat(1, 1)) < 0 {
-		return invalid("the factor must be at least 1")
+	if a.Group < 1 {
+		return invalid("past losses count at least once")
 	}
 	return a.Terms.validate()
 }
@@ -90,7 +90,7 @@ func (r Reservation) validate() error {
 		return invalid("the replay key is not hexadecimal")
 	case !isDigest(r.Policy):
 		return invalid("the policy's digest is not hexadecimal")
-	case r.Loss.Epsilon.IsZero():
+	case r.Loss.IsZero():
 		return fmt.Errorf("%w: it is zero", ErrPrice)
 	case len(r.Mechanisms) == 0:
 		return invalid("a reservation without a mechanism")

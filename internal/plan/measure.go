@@ -33,10 +33,12 @@ type Measure struct {
 	Centre int64 // in grid units; subtracted from each row's value
 	Lo, Hi int64 // in grid units, after centring; what one row contributes lies between
 
-	Sensitivity *big.Int        // L1 over all cells, in grid units
-	Epsilon     privacy.Epsilon // its share of the price
-	Scale       *big.Rat        // of the discrete Laplace noise on each cell, in grid units: Sensitivity / Epsilon
-	Rounding    *big.Int        // rounding to the grid moves a cell by at most so many grid units
+	L1        *big.Int     // the sensitivity over all cells, in grid units
+	L2Squared *big.Int     // and the square of the L2 sensitivity
+	Loss      privacy.Loss // its share of the price
+	Noise     Noise        // on each cell
+	Parameter *big.Rat     // of the noise, in grid units: the scale L1/ε of Laplace, σ² = L2Squared/(2ρ) of Gaussian noise
+	Rounding  *big.Int     // rounding to the grid moves a cell by at most so many grid units
 }
 
 // MaxRows is the largest sealed table. With it, no sum of 62-bit integers overflows 128 bits.
@@ -130,34 +132,6 @@ func (m *Measure) String() string {
 type Caps struct {
 	Rows   int64 // at most so many rows of a unit count; 1 for a row unit
 	Groups int64 // at most so many cells may hold rows of a unit; 1 for a row unit or an answer of one cell
-}
-
-// sensitivity is the L1 distance that the measure's vector of cells can move between neighbours, in grid units.
-//
-// Proof. Let a unit's contribution to the vector be c, the sum of its at most Rows kept rows, each an integer in [Lo, Hi]
-// put in one cell. Other units' contributions do not depend on it: which rows and cells a unit keeps is decided by its own
-// rows alone. So ‖c‖₁ ≤ Rows·max(|Lo|, |Hi|); for CountUnits c has at most Groups ones.
-// Add/remove: the vectors differ by c. Change-one: by c − c′, so by at most ‖c‖₁ + ‖c′‖₁, twice the bound; with one cell, c
-// and c′ both lie in [Rows·min(Lo, 0), Rows·max(Hi, 0)], so by at most the length of that interval.
-// At least 1 is returned: a sum that is 0 by its bounds gets noise all the same.
-func (m *Measure) sensitivity(n privacy.Neighbours, caps Caps, grouped bool) *big.Int {
-	times, lo, hi := caps.Rows, min(m.Lo, 0), max(m.Hi, 0)
-	if m.Kind == CountUnits {
-		times = caps.Groups
-	}
-	reach := big.NewInt(max(-lo, hi))
-	switch {
-	case n == privacy.AddRemove:
-	case grouped:
-		reach.Lsh(reach, 1)
-	default:
-		reach = new(big.Int).Add(big.NewInt(hi), big.NewInt(-lo))
-	}
-	reach.Mul(reach, big.NewInt(times))
-	if reach.Sign() == 0 {
-		reach.SetInt64(1)
-	}
-	return reach
 }
 
 // Rounds reports that rows are rounded to the grid: X is Real.

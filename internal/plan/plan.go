@@ -44,7 +44,7 @@ func (b *Bounded) Cells() int {
 type Plan struct {
 	Bounded
 	Neighbours privacy.Neighbours
-	Price      privacy.Epsilon
+	Price      privacy.Loss
 	Aggregates []Aggregate // in order of first use
 	Outputs    []Output
 	Having     *Post
@@ -57,8 +57,8 @@ type Plan struct {
 
 // Request is a question with what its asker chose.
 type Request struct {
-	SQL     string
-	Epsilon privacy.Epsilon // zero: the policy's default price
+	SQL   string
+	Price privacy.Loss // zero: the policy's default price
 }
 
 // Build plans a question. Every error is a *query.Error or an *Error, and a function of the request and the policy alone.
@@ -71,7 +71,7 @@ func Build(p *policy.Policy, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	price, err := priceOf(p, r.Epsilon)
+	price, err := priceOf(p, r.Price)
 	if err != nil {
 		return nil, err
 	}
@@ -104,20 +104,20 @@ func aliasOf(tree *query.Select) string {
 	return tree.From.Table
 }
 
-func priceOf(p *policy.Policy, asked privacy.Epsilon) (privacy.Epsilon, error) {
+func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 	if asked.IsZero() {
 		return p.Price.Default, nil
 	}
-	if asked.Cmp(p.Price.Minimum) < 0 {
-		return privacy.Epsilon{}, &Error{
-			Message: fmt.Sprintf("a price of ε = %s is below the policy's minimum of %s for one question", asked, p.Price.Minimum),
-			Hint:    "ask for a larger --epsilon",
+	if !p.Price.Minimum.Within(asked) {
+		return asked, &Error{
+			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question", asked, p.Price.Minimum),
+			Hint:    "ask for a larger one",
 		}
 	}
-	if asked.Cmp(p.Price.Maximum) > 0 {
-		return privacy.Epsilon{}, &Error{
-			Message: fmt.Sprintf("a price of ε = %s is above the policy's maximum of %s for one question", asked, p.Price.Maximum),
-			Hint:    "ask for a smaller --epsilon",
+	if !asked.Within(p.Price.Maximum) {
+		return asked, &Error{
+			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question", asked, p.Price.Maximum),
+			Hint:    "ask for a smaller one",
 		}
 	}
 	return asked, nil
@@ -213,20 +213,18 @@ func (b *builder) split() error {
 	}
 	for _, a := range p.Aggregates {
 		if a.Func == Average {
-			a.Sum.Epsilon = a.Sum.Epsilon.Plus(p.Price.Share(1, 2*n))
-			a.Count.Epsilon = a.Count.Epsilon.Plus(p.Price.Share(1, 2*n))
+			a.Sum.Loss = a.Sum.Loss.Plus(p.Price.Share(1, 2*n))
+			a.Count.Loss = a.Count.Loss.Plus(p.Price.Share(1, 2*n))
 			continue
 		}
-		a.measure().Epsilon = a.measure().Epsilon.Plus(p.Price.Share(1, n))
+		a.measure().Loss = a.measure().Loss.Plus(p.Price.Share(1, n))
 	}
 	slices.SortStableFunc(p.Measures, func(x, y *Measure) int { return strings.Compare(x.String(), y.String()) })
 	for _, m := range p.Measures {
-		m.Sensitivity = m.sensitivity(p.Neighbours, p.Caps, len(p.Keys) > 0)
-		scale, err := privacy.LaplaceScale(m.Sensitivity, m.Epsilon)
-		if err != nil {
+		m.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
+		if err := m.choose(); err != nil {
 			return refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
 		}
-		m.Scale = scale
 	}
 	return nil
 }
@@ -249,7 +247,7 @@ func (p *Plan) Canonical(version int) string {
 		fmt.Fprintf(&b, "key %s %q\n", k.Expr, k.Values)
 	}
 	for _, m := range p.Measures {
-		fmt.Fprintf(&b, "measure %s laplace scale=%s epsilon=%s\n", m, m.Scale.RatString(), m.Epsilon)
+		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)
 	}
 	return b.String()
 }
@@ -265,7 +263,17 @@ func (p *Plan) Key(version int) string {
 func (p *Plan) Sensitivity() *big.Rat {
 	total := new(big.Rat)
 	for _, m := range p.Measures {
-		total.Add(total, m.Units(m.Sensitivity))
+		total.Add(total, m.Units(m.L1))
+	}
+	return total
+}
+
+// L2Squared is the square of the L2 distance, likewise.
+func (p *Plan) L2Squared() *big.Rat {
+	total := new(big.Rat)
+	for _, m := range p.Measures {
+		u := m.Unit()
+		total.Add(total, u.Mul(u, m.Units(m.L2Squared)))
 	}
 	return total
 }

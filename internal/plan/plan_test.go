@@ -59,6 +59,17 @@ func townPolicy(t testing.TB, neighbours string) *policy.Policy {
 	return p
 }
 
+// zcdpPolicy is townPolicy with a budget in ρ.
+func zcdpPolicy(t testing.TB, neighbours string) *policy.Policy {
+	t.Helper()
+	text := strings.NewReplacer("NEIGHBOURS", neighbours, "{epsilon: 10}", "{rho: 20, delta: 1e-6}").Replace(town)
+	p, err := policy.Decode([]byte(text), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func build(t testing.TB, neighbours, sql string) *plan.Plan {
 	t.Helper()
 	p, err := plan.Build(townPolicy(t, neighbours), plan.Request{SQL: sql})
@@ -111,7 +122,7 @@ func TestSensitivity(t *testing.T) {
 func TestRealSensitivityCoversTheBound(t *testing.T) {
 	p := build(t, "add-remove", "SELECT SUM(income) FROM people")
 	m := p.Measures[0]
-	got := m.Units(m.Sensitivity)
+	got := m.Units(m.L1)
 	bound := big.NewRat(250000, 1)
 	if got.Cmp(bound) < 0 || new(big.Rat).Sub(got, bound).Cmp(m.Unit()) > 0 {
 		t.Errorf("sensitivity %s for bound %s with grid %s", got.FloatString(9), bound.FloatString(1), m.Unit().FloatString(12))
@@ -155,16 +166,36 @@ func TestSplitAddsUp(t *testing.T) {
 		"SELECT department, COUNT(DISTINCT person), SUM(cost), AVG(cost) FROM visits GROUP BY 1",
 	} {
 		p := build(t, "add-remove", sql)
-		var total privacy.Epsilon
+		var total privacy.Loss
 		for _, m := range p.Measures {
-			total = total.Plus(m.Epsilon)
-			scale := new(big.Rat).Quo(new(big.Rat).SetInt(m.Sensitivity), m.Epsilon.Rat())
-			if m.Scale.Cmp(scale) != 0 {
-				t.Errorf("%s: scale %s, want %s", sql, m.Scale, scale)
+			total = total.Plus(m.Loss)
+			share, _ := m.Loss.Pure()
+			scale := new(big.Rat).Quo(new(big.Rat).SetInt(m.L1), share.Rat())
+			if m.Noise != plan.Laplace || m.Parameter.Cmp(scale) != 0 {
+				t.Errorf("%s: %s of scale %s, want %s", sql, m.Noise, m.Parameter, scale)
 			}
 		}
-		if total.Cmp(p.Price) != 0 {
+		if total.String() != p.Price.String() {
 			t.Errorf("%s: shares add up to %s of %s", sql, total, p.Price)
+		}
+		// The same under zCDP: shares of ρ, and σ² = Δ₂²/(2ρ).
+		rho, _ := privacy.ParseRho("0.3")
+		price := privacy.ZCDPLoss(rho, privacy.Delta{})
+		p, err := plan.Build(zcdpPolicy(t, "add-remove"), plan.Request{SQL: sql, Price: price})
+		if err != nil {
+			t.Fatal(err)
+		}
+		total = privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{})
+		for _, m := range p.Measures {
+			total = total.Plus(m.Loss)
+			share, _ := m.Loss.ZCDP()
+			sigma2 := new(big.Rat).Quo(new(big.Rat).SetFrac(m.L2Squared, big.NewInt(2)), share.Rat())
+			if m.Noise != plan.Gaussian || m.Parameter.Cmp(sigma2) != 0 {
+				t.Errorf("%s: %s of σ² = %s, want %s", sql, m.Noise, m.Parameter, sigma2)
+			}
+		}
+		if total.String() != price.String() {
+			t.Errorf("%s: shares add up to %s of %s", sql, total, price)
 		}
 	}
 }
@@ -176,12 +207,12 @@ func TestAverageSplitsInHalves(t *testing.T) {
 		t.Fatalf("%d measures, want a sum and one shared count", len(p.Measures))
 	}
 	for _, m := range p.Measures {
-		want := "0.75" // half of the average's half, and the count's own half
+		want := "ε = 0.75" // half of the average's half, and the count's own half
 		if m.Kind == plan.Sum {
-			want = "0.25"
+			want = "ε = 0.25"
 		}
-		if m.Epsilon.String() != want {
-			t.Errorf("%s has share %s, want %s", m, m.Epsilon, want)
+		if m.Loss.String() != want {
+			t.Errorf("%s has share %s, want %s", m, m.Loss, want)
 		}
 	}
 }
@@ -289,13 +320,13 @@ func TestPrice(t *testing.T) {
 	five, _ := privacy.ParseEpsilon("5")
 	above, _ := privacy.ParseEpsilon("5.000000000000000000001")
 	sql := "SELECT COUNT(*) FROM people"
-	if got, err := plan.Build(p, plan.Request{SQL: sql}); err != nil || got.Price.String() != "1" {
+	if got, err := plan.Build(p, plan.Request{SQL: sql}); err != nil || got.Price.String() != "ε = 1" {
 		t.Errorf("default price: %v, %v", got, err)
 	}
-	if got, err := plan.Build(p, plan.Request{SQL: sql, Epsilon: five}); err != nil || got.Price.String() != "5" {
+	if got, err := plan.Build(p, plan.Request{SQL: sql, Price: privacy.PureLoss(five)}); err != nil || got.Price.String() != "ε = 5" {
 		t.Errorf("the maximum: %v, %v", got, err)
 	}
-	if _, err := plan.Build(p, plan.Request{SQL: sql, Epsilon: above}); err == nil {
+	if _, err := plan.Build(p, plan.Request{SQL: sql, Price: privacy.PureLoss(above)}); err == nil {
 		t.Error("a price above the maximum was planned")
 	}
 }

@@ -217,7 +217,7 @@ func compareChange(
 		}
 		return false
 	}
-	k := int(factor.Num().Int64())
+	k := int(factor)
 	switch {
 	case longest >= far:
 		t.Errorf("%s: allowed, and no chain joins them", name)

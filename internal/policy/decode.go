@@ -17,13 +17,6 @@ import (
 // Version is the policy format that Decode reads.
 const Version = 1
 
-// One answer costs 1/defaultShare of the budget unless the policy or the question says otherwise, and at least
-// 1/minimumShare of it unless the policy says otherwise.
-const (
-	defaultShare = 20
-	minimumShare = 10_000
-)
-
 // Load reads and checks a policy file. Source paths are resolved against its folder. The error is an Errors whose entries
 // name the file, or wraps what the file system said (fs.ErrNotExist, …).
 func Load(file string) (*Policy, error) {
@@ -79,7 +72,7 @@ func (r *reader) policy(f field, dir string, p *Policy) {
 	}
 	p.Population = r.population(top["population"], f)
 	p.Budget = r.budget(top["budget"], f)
-	p.Price = r.price(top["price"], p.Budget.Epsilon)
+	p.Price = r.price(top["price"], p.Budget)
 	p.Tables = r.tables(top["tables"], f, dir)
 }
 
@@ -126,78 +119,6 @@ func (r *reader) population(f, whole field) (p Population) {
 		p.Neighbours = n
 	}
 	return p
-}
-
-func (r *reader) budget(f, whole field) (b Budget) {
-	f.need(whole, "")
-	known := []string{"epsilon"}
-	for _, k := range []string{"delta", "rho"} {
-		if key := f.keyNode(k); key != nil {
-			r.report(key, join(f.path, k), "write budget: {epsilon: 3}", "only pure ε budgets are supported by this version")
-			known = append(known, k)
-		}
-	}
-	keys, ok := f.keys(known...)
-	if ok && len(known) == 1 {
-		keys["epsilon"].need(f, "what all answers may cost together, as in epsilon: 3")
-	}
-	b.Epsilon, _ = keys["epsilon"].epsilon()
-	return b
-}
-
-func (r *reader) price(f field, budget privacy.Epsilon) Price {
-	keys, _ := f.keys("default", "minimum", "maximum")
-	def, given := keys["default"].epsilon()
-	least, floored := keys["minimum"].epsilon()
-	most, capped := keys["maximum"].epsilon()
-	if budget.IsZero() { // already reported
-		return Price{}
-	}
-	if !capped {
-		most = budget
-	}
-	if !given {
-		def = smaller(budget.Share(1, defaultShare), most)
-		if floored && def.Cmp(least) < 0 {
-			def = least
-		}
-	}
-	if !floored {
-		least = smaller(budget.Share(1, minimumShare), def)
-	}
-	switch {
-	case most.Cmp(budget) > 0:
-		keys["maximum"].fail("", "the maximum price %v is above the budget %v", most, budget)
-	case least.Cmp(most) > 0:
-		keys["minimum"].fail("", "the minimum price %v is above the maximum price %v", least, most)
-	case def.Cmp(most) > 0:
-		keys["default"].fail("", "the default price %v is above the maximum price %v", def, most)
-	case def.Cmp(least) < 0:
-		keys["default"].fail("", "the default price %v is below the minimum price %v", def, least)
-	}
-	return Price{Default: def, Minimum: least, Maximum: most}
-}
-
-func smaller(a, b privacy.Epsilon) privacy.Epsilon {
-	if a.Cmp(b) < 0 {
-		return a
-	}
-	return b
-}
-
-// epsilon reads a positive ε, exactly.
-func (f field) epsilon() (privacy.Epsilon, bool) {
-	s, ok := f.text()
-	if !ok {
-		return privacy.Epsilon{}, false
-	}
-	e, err := privacy.ParseEpsilon(s)
-	if err != nil {
-		reason := strings.TrimPrefix(err.Error(), privacy.ErrEpsilon.Error()+": ")
-		f.fail("a decimal above 0, as in 0.5", "not an ε: %s: %s", quote(s), reason)
-		return privacy.Epsilon{}, false
-	}
-	return e, true
 }
 
 // maxNameBytes is PostgreSQL's limit on a name.

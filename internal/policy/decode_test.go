@@ -3,6 +3,7 @@ package policy_test
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -19,6 +20,8 @@ import (
 // exactly compares what has unexported fields by value.
 var exactly = cmp.Options{
 	cmp.Comparer(func(a, b privacy.Epsilon) bool { return a.Cmp(b) == 0 }),
+	cmp.Comparer(func(a, b privacy.Delta) bool { return a.Cmp(b) == 0 }),
+	cmp.Comparer(func(a, b privacy.Loss) bool { return a.String() == b.String() }),
 	cmp.Comparer(func(a, b *big.Rat) bool { return a == b || a != nil && b != nil && a.Cmp(b) == 0 }),
 }
 
@@ -30,6 +33,8 @@ func epsilon(t *testing.T, text string) privacy.Epsilon {
 	}
 	return e
 }
+
+func pure(t *testing.T, text string) privacy.Loss { return privacy.PureLoss(epsilon(t, text)) }
 
 func rat(text string) *big.Rat {
 	r, ok := new(big.Rat).SetString(text)
@@ -58,8 +63,8 @@ func TestLoadReadsEveryKey(t *testing.T) {
 	}
 	want := &policy.Policy{
 		Population: policy.Population{Name: "rand-hie", Neighbours: privacy.ChangeOne},
-		Budget:     policy.Budget{Epsilon: epsilon(t, "3")},
-		Price:      policy.Price{Default: epsilon(t, "0.1"), Minimum: epsilon(t, "0.0003"), Maximum: epsilon(t, "1")},
+		Budget:     policy.Budget{Loss: pure(t, "3"), Epsilon: epsilon(t, "3")},
+		Price:      policy.Price{Default: pure(t, "0.1"), Minimum: pure(t, "0.0003"), Maximum: pure(t, "1")},
 		Tables: []*policy.Table{
 			{
 				Name: "Visits", Description: "Doctor visits: # one row a person-year",
@@ -143,7 +148,7 @@ func TestDefaults(t *testing.T) {
 	if p.Population.Neighbours != privacy.AddRemove {
 		t.Error("neighbours:", p.Population.Neighbours)
 	}
-	if p.Price.Default.String() != "0.1" || p.Price.Minimum.String() != "0.0002" || p.Price.Maximum.String() != "2" {
+	if p.Price.Default.String() != "ε = 0.1" || p.Price.Minimum.String() != "ε = 0.0002" || p.Price.Maximum.String() != "ε = 2" {
 		t.Error("price:", p.Price)
 	}
 	s := p.Tables[0].Source
@@ -157,8 +162,42 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("dialect: %+v", d)
 	}
 	low := strings.Replace(minimal, "tables:", "price: {maximum: 0.05}\ntables:", 1)
-	if p, err = policy.Decode([]byte(low), ""); err != nil || p.Price.Default.String() != "0.05" {
+	if p, err = policy.Decode([]byte(low), ""); err != nil || p.Price.Default.String() != "ε = 0.05" {
 		t.Errorf("the default price is never above the maximum: %v, %v", p.Price, err)
+	}
+}
+
+// A budget in (ε, δ) becomes ρ where it is declared, what selection keeps of δ apart; prices are ε, ρ or shares of it.
+func TestBudgets(t *testing.T) {
+	with := func(budget, price string) *policy.Policy {
+		t.Helper()
+		text := strings.Replace(minimal, "budget: {epsilon: 2}", "budget: "+budget+"\nprice: "+price, 1)
+		p, err := policy.Decode([]byte(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := with("{epsilon: 1, delta: 1e-6}", "{default: 2%}")
+	rho, selection := p.Budget.Loss.ZCDP()
+	if f, _ := rho.Rat().Float64(); math.Abs(f-0.0243559703595) > 1e-12 || !selection.IsZero() || p.Budget.Conversion.String() != "0.000001" {
+		t.Errorf("(1, 1e-6): %+v", p.Budget)
+	}
+	if largest := rho.Pure().String(); !strings.HasPrefix(largest, "0.2207") {
+		t.Errorf("no answer above ε = %s", largest)
+	}
+	if def, _ := p.Price.Default.ZCDP(); def.Rat().Cmp(rho.Share(1, 50).Rat()) != 0 {
+		t.Errorf("2%% of the budget: %v", p.Price.Default)
+	}
+	p = with("{rho: 0.5, delta: 1e-5, selection_delta: 4e-6}", "{default: {rho: 0.01}, maximum: 0.5}")
+	if p.Budget.Loss.String() != "ρ = 0.5, δ = 0.000004" || p.Budget.Conversion.String() != "0.000006" {
+		t.Errorf("%+v", p.Budget)
+	}
+	if p.Price.Default.String() != "ρ = 0.01" || p.Price.Maximum.String() != "ρ = 0.125, δ = 0.000004" || p.Price.Minimum.String() != "ρ = 0.00005" {
+		t.Errorf("%+v", p.Price)
+	}
+	if p = with("{epsilon: 3}", "{default: 2%, maximum: 50%}"); p.Price.Default.String() != "ε = 0.06" || p.Price.Maximum.String() != "ε = 1.5" {
+		t.Errorf("%+v", p.Price)
 	}
 }
 

@@ -13,14 +13,14 @@ import (
 )
 
 // digestFormat names the encoding below. Any change to the encoding changes it, and with it every digest.
-const digestFormat = "dither policy 1"
+const digestFormat = "dither policy 2"
 
 // The canonical encoding: everything of a policy that bears on what an answer means or costs, with every default written
 // out and every order that means nothing sorted away. Descriptions, comments, and the folder that paths are resolved
 // against are left out; a path counts in its one spelling.
 type (
 	canonicalPolicy struct {
-		Format, Population, Neighbours, Budget, Default, Minimum, Maximum string
+		Format, Population, Neighbours, Epsilon, Rho, Delta, Conversion, Default, Minimum, Maximum string
 
 		Tables []canonicalTable // by name
 	}
@@ -52,8 +52,12 @@ type (
 func (p *Policy) Digest() string {
 	c := canonicalPolicy{
 		Format: digestFormat, Population: p.Population.Name, Neighbours: p.Population.Neighbours.String(),
-		Budget: p.Budget.Epsilon.String(), Default: p.Price.Default.String(),
+		Epsilon: p.Budget.Epsilon.String(), Delta: p.Budget.Delta.String(), Conversion: p.Budget.Conversion.String(),
+		Default: p.Price.Default.String(),
 		Minimum: p.Price.Minimum.String(), Maximum: p.Price.Maximum.String(),
+	}
+	if p.Budget.Epsilon.IsZero() { // else ρ follows from the ε, as well as this program can tell
+		c.Rho = p.Budget.Loss.String()
 	}
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))

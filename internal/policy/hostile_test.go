@@ -127,9 +127,9 @@ func invariants(t *testing.T, p *policy.Policy) {
 	}
 	fail(p.Population.Name != "" && len(p.Population.Name) <= 63, "name")
 	fail(p.Population.Neighbours == privacy.AddRemove || p.Population.Neighbours == privacy.ChangeOne, "neighbours")
-	fail(!p.Budget.Epsilon.IsZero() && !p.Price.Default.IsZero(), "an ε is zero")
-	fail(!p.Price.Minimum.IsZero() && p.Price.Minimum.Cmp(p.Price.Default) <= 0, "minimum price")
-	fail(p.Price.Default.Cmp(p.Price.Maximum) <= 0 && p.Price.Maximum.Cmp(p.Budget.Epsilon) <= 0, "order of prices")
+	fail(!p.Budget.Loss.IsZero() && !p.Price.Default.IsZero(), "a loss is zero")
+	fail(!p.Price.Minimum.IsZero() && p.Price.Minimum.Within(p.Price.Default), "minimum price")
+	fail(p.Price.Default.Within(p.Price.Maximum) && p.Price.Maximum.Within(p.Budget.Loss), "order of prices")
 	fail(len(p.Tables) > 0, "no tables")
 	for _, table := range p.Tables {
 		u := table.Unit

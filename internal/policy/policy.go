@@ -29,17 +29,6 @@ type Population struct {
 	Neighbours privacy.Neighbours
 }
 
-// Budget is what all answers about the population may cost together.
-type Budget struct {
-	Epsilon privacy.Epsilon
-}
-
-// Price is what one answer costs unless the question says otherwise, and the least and the most that one may cost. The
-// least bounds how many questions the budget can pay for, and with it what could be learnt from whether a question fails.
-type Price struct {
-	Default, Minimum, Maximum privacy.Epsilon
-}
-
 // Table is one table: personal (with a unit) or public.
 type Table struct {
 	Name         string

@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 
 	"dither/internal/value"
@@ -26,12 +25,12 @@ type ChangeError struct {
 
 func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": " + e.Reason }
 
-// Reread says what a change of terms means for past losses: a bound on each under the new terms is factor (≥ 1) times what
-// was charged under the old. It lists every change for the record, and refuses with a *ChangeError what it cannot prove.
+// Reread says what a change of terms means for past losses: under the new terms each is what it promised a group of so many
+// (≥ 1) under the old, that many times ε, or its square times ρ. It lists every change for the record, and refuses with a *ChangeError what it cannot prove.
 //
 // Theorem. Let past answers be ε-DP together under the old relation. If any two databases that are neighbours under the
 // new terms are joined by a chain of at most k old neighbours, the answers are kε-DP under the new terms [Dwork & Roth 2014,
-// Theorem 2.2: group privacy]. So a case is allowed exactly where such a chain is shown, for answers that may have read any
+// Theorem 2.2: group privacy], and k²ρ-zCDP if they were ρ-zCDP [Bun & Steinke 2016, Proposition 1.9]. So a case is allowed exactly where such a chain is shown, for answers that may have read any
 // of the tables together:
 //
 //   - add-remove → change-one: k = 2. Replacing a unit is removing it, then adding the other.
@@ -59,23 +58,23 @@ func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": "
 // table with a person column beside one: replacing a person could then add or remove one in the tables that were there.
 //
 // Changes of units and of neighbours multiply: k old steps are one step of the new unit, two of which are a replacement.
-func Reread(old, next Terms, checked ...Check) (factor *big.Rat, changes []string, err error) {
+func Reread(old, next Terms, checked ...Check) (group int64, changes []string, err error) {
 	c := change{old: old, next: next, checked: checked}
 	c.scalars()
 	if err := c.tables(); err != nil {
-		return nil, nil, err
+		return 0, nil, err
 	}
 	k := c.steps()
 	if old.Neighbours != next.Neighbours {
 		if old.Neighbours != privacy.AddRemove || next.Neighbours != privacy.ChangeOne {
-			return nil, nil, &ChangeError{
+			return 0, nil, &ChangeError{
 				Change: fmt.Sprintf("neighbours from %v to %v", old.Neighbours, next.Neighbours),
 				Reason: "past answers promised nothing about how many units there are",
 			}
 		}
-		k.Mul(k, big.NewInt(2))
+		k *= 2
 	}
-	return new(big.Rat).SetInt(k), c.notes, nil
+	return k, c.notes, nil
 }
 
 // change is one comparison of terms under way.
@@ -95,6 +94,10 @@ func (c *change) note(format string, args ...any) {
 	c.notes = append(c.notes, fmt.Sprintf(format, args...))
 }
 
+func same(a, b privacy.Loss) bool {
+	return a.Accountant() == b.Accountant() && a.Within(b) && b.Within(a)
+}
+
 func (c *change) scalars() {
 	if c.old.Population != c.next.Population {
 		c.note("population: %s → %s", c.old.Population, c.next.Population)
@@ -102,11 +105,11 @@ func (c *change) scalars() {
 	if c.old.Neighbours != c.next.Neighbours {
 		c.note("neighbours: %v → %v (past losses ×2)", c.old.Neighbours, c.next.Neighbours)
 	}
-	if c.old.Budget.Cmp(c.next.Budget) != 0 {
-		c.note("budget: ε %v → %v", c.old.Budget, c.next.Budget)
+	if !same(c.old.Budget, c.next.Budget) {
+		c.note("budget: %v → %v", c.old.Budget, c.next.Budget)
 	}
-	if c.old.Maximum.Cmp(c.next.Maximum) != 0 {
-		c.note("maximum price: ε %v → %v", c.old.Maximum, c.next.Maximum)
+	if !same(c.old.Maximum, c.next.Maximum) {
+		c.note("maximum price: %v → %v", c.old.Maximum, c.next.Maximum)
 	}
 }
 
@@ -225,20 +228,16 @@ func (c *change) table(name, earlier string, now unit) error {
 }
 
 // steps is the longest chain of old neighbours between new ones, at least 1.
-func (c *change) steps() *big.Int {
-	person := big.NewInt(c.gathered)
+func (c *change) steps() int64 {
+	person, row := c.gathered, int64(1)
 	if c.kept {
-		person.Add(person, big.NewInt(1))
+		person++
 		if c.split {
-			person.Add(person, big.NewInt(1))
+			person++
 		}
 	}
-	row := big.NewInt(1)
 	if c.split {
-		row.SetInt64(2)
+		row = 2
 	}
-	if row.Cmp(person) > 0 {
-		return row
-	}
-	return person
+	return max(person, row)
 }

@@ -18,8 +18,8 @@ import (
 type Terms struct {
 	Population string             `json:"population"`
 	Neighbours privacy.Neighbours `json:"neighbours"`
-	Budget     privacy.Epsilon    `json:"budget"`
-	Maximum    privacy.Epsilon    `json:"maximum_price"`
+	Budget     privacy.Loss       `json:"budget"`
+	Maximum    privacy.Loss       `json:"maximum_price"`
 	Units      map[string]string  `json:"units"`             // by table: "row", "public", or as in "person_id integer≤12"
 	Sources    map[string]string  `json:"sources"`           // by table: "csv:visits.csv", `duckdb:h.duckdb#"visits"`
 	Held       map[string]string  `json:"held,omitempty"`    // by source that was ever asked about: the table that has, or had, it
@@ -31,7 +31,7 @@ const publicUnit = "public"
 // Terms returns the policy's terms, with nothing removed.
 func (p *Policy) Terms() Terms {
 	t := Terms{
-		Population: p.Population.Name, Neighbours: p.Population.Neighbours, Budget: p.Budget.Epsilon, Maximum: p.Price.Maximum,
+		Population: p.Population.Name, Neighbours: p.Population.Neighbours, Budget: p.Budget.Loss, Maximum: p.Price.Maximum,
 		Units: make(map[string]string, len(p.Tables)), Sources: make(map[string]string, len(p.Tables)),
 		Held: make(map[string]string, len(p.Tables)),
 	}

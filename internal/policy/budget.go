@@ -1,0 +1,203 @@
+package policy
+
+import (
+	"errors"
+	"math/big"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// Budget is what all answers about the population may cost together.
+//
+// It is declared as a pure ε; as (ε, δ); or as ρ of zCDP, with the δ at which losses are told as an ε. The latter two are ruled
+// by approximate zCDP: an (ε, δ) budget becomes a fixed (ρ, δ_sel) where it is declared, with δ = δ_conv + δ_sel and ρ the largest
+// that converts to ε at δ_conv [Canonne, Kamath & Steinke 2020]. δ_sel is kept for the selection of unknown groups; what is
+// within (ρ, δ_sel) is (ε, δ)-differentially private, since the two δ add up.
+type Budget struct {
+	Loss       privacy.Loss
+	Epsilon    privacy.Epsilon // as declared; zero where ρ was
+	Delta      privacy.Delta   // as declared; zero for a pure budget
+	Conversion privacy.Delta   // δ_conv; zero for a pure budget
+}
+
+// Price is what one answer costs unless the question says otherwise, and the least and the most that one may cost, as the
+// budget's accountant counts. The least bounds how many questions the budget can pay for, and with it what could be learnt
+// from whether a question fails.
+type Price struct {
+	Default, Minimum, Maximum privacy.Loss
+}
+
+// One answer costs 1/defaultShare of the budget unless the policy or the question says otherwise, and at least
+// 1/minimumShare of it unless the policy says otherwise.
+const (
+	defaultShare = 20
+	minimumShare = 10_000
+)
+
+// Price is the loss that a question of price ε costs under the budget: ε itself, or ρ = ε²/2, which a pure loss of ε is.
+func (b Budget) Price(e privacy.Epsilon) privacy.Loss {
+	if b.Loss.Accountant() == privacy.Pure {
+		return privacy.PureLoss(e)
+	}
+	return privacy.ZCDPLoss(e.Rho(), privacy.Delta{})
+}
+
+// share is a part of the budget's ε or ρ.
+func (b Budget) share(part *big.Rat) privacy.Loss {
+	if e, pure := b.Loss.Pure(); pure {
+		e, _ = privacy.EpsilonOf(part.Mul(part, e.Rat())) // not negative
+		return privacy.PureLoss(e)
+	}
+	rho, _ := b.Loss.ZCDP()
+	rho, _ = privacy.RhoOf(part.Mul(part, rho.Rat()))
+	return privacy.ZCDPLoss(rho, privacy.Delta{})
+}
+
+func (r *reader) budget(f, whole field) (b Budget) {
+	f.need(whole, "")
+	keys, ok := f.keys("epsilon", "rho", "delta", "selection_delta")
+	if !ok {
+		return b
+	}
+	if keys["rho"].present() && keys["epsilon"].present() {
+		keys["rho"].failKey("budget: {epsilon: 3}, {epsilon: 1, delta: 1e-6} or {rho: 0.1, delta: 1e-6}", "a budget is declared as epsilon or as rho")
+		return b
+	}
+	if !keys["rho"].present() {
+		keys["epsilon"].need(f, "what all answers may cost together, as in epsilon: 3")
+	}
+	b.Epsilon, _ = keys["epsilon"].epsilon()
+	rho, _ := keys["rho"].rho()
+	var given bool
+	if b.Delta, given = keys["delta"].delta(); !given {
+		if keys["rho"].present() && !keys["delta"].present() {
+			keys["rho"].failKey("as in delta: 1e-6, far below one in the number of people", "a budget in rho needs the delta at which losses are told as an epsilon")
+		}
+		if keys["selection_delta"].present() && !keys["delta"].present() {
+			keys["selection_delta"].failKey("", "is a part of delta, which is missing")
+		}
+		b.Loss = privacy.PureLoss(b.Epsilon)
+		return b
+	}
+	selection, _ := keys["selection_delta"].delta()
+	if selection.Cmp(b.Delta) >= 0 {
+		keys["selection_delta"].fail("", "must be below delta: what is left turns rho into an epsilon")
+		return b
+	}
+	b.Conversion = b.Delta.Minus(selection)
+	if !b.Epsilon.IsZero() {
+		var err error
+		if rho, err = privacy.RhoFor(b.Epsilon, b.Conversion); err != nil || rho.IsZero() {
+			keys["epsilon"].fail("", "no rho converts to this epsilon at this delta")
+		}
+	}
+	b.Loss = privacy.ZCDPLoss(rho, selection)
+	return b
+}
+
+func (r *reader) price(f field, budget Budget) Price {
+	keys, _ := f.keys("default", "minimum", "maximum")
+	if budget.Loss.IsZero() { // already reported
+		return Price{}
+	}
+	def, given := keys["default"].price(budget)
+	least, floored := keys["minimum"].price(budget)
+	most, capped := keys["maximum"].price(budget)
+	switch {
+	case !capped:
+		most = budget.Loss
+	case budget.Loss.Accountant() == privacy.ZCDP: // with it, any part of the selection's δ
+		rho, _ := most.ZCDP()
+		_, delta := budget.Loss.ZCDP()
+		most = privacy.ZCDPLoss(rho, delta)
+	}
+	if !given {
+		def = privacy.Min(budget.share(big.NewRat(1, defaultShare)), most)
+		if floored && !least.Within(def) {
+			def = least
+		}
+	}
+	if !floored {
+		least = privacy.Min(budget.share(big.NewRat(1, minimumShare)), def)
+	}
+	switch {
+	case !most.Within(budget.Loss):
+		keys["maximum"].fail("", "the maximum price (%v) is above the budget (%v)", most, budget.Loss)
+	case !least.Within(most):
+		keys["minimum"].fail("", "the minimum price (%v) is above the maximum price (%v)", least, most)
+	case !def.Within(most):
+		keys["default"].fail("", "the default price (%v) is above the maximum price (%v)", def, most)
+	case !least.Within(def):
+		keys["default"].fail("", "the default price (%v) is below the minimum price (%v)", def, least)
+	}
+	return Price{Default: def, Minimum: least, Maximum: most}
+}
+
+// price reads a price: an ε, a share of the budget as in 2%, or a mapping {rho: …}.
+func (f field) price(budget Budget) (privacy.Loss, bool) {
+	if f.present() && f.node.Kind == yaml.MappingNode {
+		keys, ok := f.keys("rho")
+		if ok && budget.Loss.Accountant() == privacy.Pure {
+			keys["rho"].failKey("a price of a pure budget is an epsilon: default: 0.1", "a pure budget has no rho")
+			return privacy.Loss{}, false
+		}
+		keys["rho"].need(f, "as in {rho: 0.001}")
+		rho, ok := keys["rho"].rho()
+		return privacy.ZCDPLoss(rho, privacy.Delta{}), ok
+	}
+	s, ok := f.text()
+	if !ok {
+		return privacy.Loss{}, false
+	}
+	percent, isShare := strings.CutSuffix(s, "%")
+	if !isShare {
+		e, ok := f.epsilon()
+		return budget.Price(e), ok
+	}
+	part, err := exact.ParseDecimal(strings.TrimSpace(percent))
+	if err == nil && (part.Sign() <= 0 || part.Cmp(big.NewRat(100, 1)) > 0) {
+		err = errors.New("it must be above 0% and at most 100%")
+	}
+	if err != nil {
+		f.fail("as in 2%", "not a share of the budget: %s: %v", quote(s), err)
+		return privacy.Loss{}, false
+	}
+	return budget.share(part.Quo(part, big.NewRat(100, 1))), true
+}
+
+// epsilon reads a positive ε, exactly.
+func (f field) epsilon() (privacy.Epsilon, bool) {
+	return parsed(f, "an ε", "a decimal above 0, as in 0.5", privacy.ErrEpsilon, privacy.ParseEpsilon)
+}
+
+// rho reads a positive ρ, exactly.
+func (f field) rho() (privacy.Rho, bool) {
+	return parsed(f, "a ρ", "a decimal above 0, as in 0.02", privacy.ErrRho, privacy.ParseRho)
+}
+
+// delta reads a δ between 0 and 1, exactly.
+func (f field) delta() (privacy.Delta, bool) {
+	d, ok := parsed(f, "a δ", "a decimal between 0 and 1, as in 1e-6", privacy.ErrDelta, privacy.ParseDelta)
+	if ok && d.IsZero() {
+		f.fail("leave it out for a pure budget", "a δ must be above 0")
+		return d, false
+	}
+	return d, ok
+}
+
+func parsed[T any](f field, what, hint string, named error, parse func(string) (T, error)) (zero T, ok bool) {
+	s, ok := f.text()
+	if !ok {
+		return zero, false
+	}
+	x, err := parse(s)
+	if err != nil {
+		f.fail(hint, "not %s: %s: %s", what, quote(s), strings.TrimPrefix(err.Error(), named.Error()+": "))
+		return zero, false
+	}
+	return x, true
+}
