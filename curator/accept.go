@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/big"
 	"path/filepath"
 	"strings"
 
 	"dither/internal/engine/duckdb"
-	"dither/internal/exact"
 	"dither/internal/ledger"
 	"dither/internal/policy"
 	"dither/internal/seal"
+	"dither/privacy"
 )
 
 // adoptHarmless adopts the policy file where it is the first, while nothing has been spent, or where it changes nothing
@@ -31,25 +30,24 @@ func (c *Curator) adoptOnce() error {
 	if err != nil {
 		return err
 	}
-	one := big.NewRat(1, 1)
 	if s.Adopted && s.Terms.Digest == c.policy.Digest() {
 		return nil
 	}
 	if !s.Adopted || s.Reservations == 0 && s.Torn == 0 {
-		return c.ledger.Adopt(terms(c.policy, ledger.Terms{}), one, s.Head)
+		return c.ledger.Adopt(terms(c.policy, ledger.Terms{}), 1, s.Head)
 	}
-	changes, factor, err := c.change(s)
-	if err != nil || len(changes) > 0 || factor.Cmp(one) != 0 {
+	changes, group, err := c.change(s)
+	if err != nil || len(changes) > 0 || group != 1 {
 		return nil //nolint:nilerr // inForce says it when a question is asked
 	}
-	return c.ledger.Adopt(terms(c.policy, s.Terms), one, s.Head)
+	return c.ledger.Adopt(terms(c.policy, s.Terms), 1, s.Head)
 }
 
 // PolicyChange is what accepting the policy file would mean.
 type PolicyChange struct {
 	Changes []string
-	Factor  string // every loss recorded so far counts so many times under the new terms
-	Spent   Loss   // what is spent then
+	Group   int64 // every loss so far counts, under the new terms, as what it promised so many together: that many times ε, or its square times ρ
+	Spent   Loss  // what is spent then
 	Budget  Loss
 }
 
@@ -70,25 +68,29 @@ func (c *Curator) AcceptPolicy(ctx context.Context, dry bool) (*PolicyChange, er
 	if err != nil {
 		return nil, public(err)
 	}
-	changes, factor, err := c.checkedChange(ctx, s)
+	changes, group, err := c.checkedChange(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	spent := new(big.Rat).Mul(s.Spent.Rat(), factor)
-	out := &PolicyChange{
-		Changes: changes, Factor: exact.FormatRat(factor), Spent: Loss{exact.FormatRat(spent)}, Budget: loss(c.policy.Budget.Epsilon),
+	spent, err := reread(s.Spent, c.policy.Budget.Loss, group)
+	if err != nil {
+		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "go back to the policy in force, or begin a new home", cause: err}
 	}
-	if factor.Cmp(big.NewRat(1, 1)) > 0 && spent.Cmp(c.policy.Budget.Epsilon.Rat()) > 0 {
+	out := &PolicyChange{Changes: changes, Group: group, Spent: c.account(spent), Budget: c.declared()}
+	if group > 1 && !spent.Within(c.policy.Budget.Loss) {
 		return out, &Error{
 			Code: CodePolicy, Hint: "raise the budget knowingly, or go back to the policy in force",
-			Message: "under the new terms the answers given so far would have cost " + out.Spent.Epsilon + ", more than the budget of " + out.Budget.Epsilon,
+			Message: fmt.Sprintf("under the new terms the answers given so far would have cost %v, more than the budget of %v", out.Spent, out.Budget),
 		}
 	}
 	if dry || s.Terms.Digest == c.policy.Digest() {
 		return out, nil
 	}
-	if err := c.ledger.Adopt(terms(c.policy, s.Terms), factor, s.Head); err != nil {
+	if err := c.ledger.Adopt(terms(c.policy, s.Terms), group, s.Head); err != nil {
 		return nil, public(err)
+	}
+	if s, err := c.ledger.State(); err == nil {
+		out.Spent = c.account(s.Spent)
 	}
 	return out, nil
 }
@@ -120,7 +122,7 @@ func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
 	t := p.Terms().After(recorded(old))
 	return ledger.Terms{
 		Digest: p.Digest(), Population: t.Population, Neighbours: t.Neighbours,
-		Budget: ledger.Loss{Epsilon: t.Budget}, MaxPrice: ledger.Loss{Epsilon: t.Maximum}, Units: t.Units, Sources: t.Sources,
+		Budget: t.Budget, MaxPrice: t.Maximum, Units: t.Units, Sources: t.Sources,
 		Held:    t.Held,
 		Removed: t.Removed,
 	}
@@ -129,39 +131,39 @@ func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
 // recorded are the terms in force, as the policy package compares them.
 func recorded(t ledger.Terms) policy.Terms {
 	return policy.Terms{
-		Population: t.Population, Neighbours: t.Neighbours, Budget: t.Budget.Epsilon, Maximum: t.MaxPrice.Epsilon, Units: t.Units,
+		Population: t.Population, Neighbours: t.Neighbours, Budget: t.Budget, Maximum: t.MaxPrice, Units: t.Units,
 		Sources: t.Sources, Held: t.Held, Removed: t.Removed,
 	}
 }
 
-// change compares the policy file with the terms in force: what changes, and the factor that past losses take.
-func (c *Curator) change(s ledger.State, checked ...policy.Check) ([]string, *big.Rat, error) {
-	factor, changes, err := policy.Reread(recorded(s.Terms), c.policy.Terms(), checked...)
+// change compares the policy file with the terms in force: what changes, and the group that past losses count for.
+func (c *Curator) change(s ledger.State, checked ...policy.Check) ([]string, int64, error) {
+	group, changes, err := policy.Reread(recorded(s.Terms), c.policy.Terms(), checked...)
 	if err != nil {
-		return nil, nil, &Error{
+		return nil, 0, &Error{
 			Code: CodePolicy, Message: err.Error(), cause: err,
 			Hint: "go back to the policy in force, or begin a new home for a new population",
 		}
 	}
-	return changes, factor, nil
+	return changes, group, nil
 }
 
 // checkedChange is change, with every fact about sealed rows that it rests on looked up.
-func (c *Curator) checkedChange(ctx context.Context, s ledger.State) ([]string, *big.Rat, error) {
+func (c *Curator) checkedChange(ctx context.Context, s ledger.State) ([]string, int64, error) {
 	var checked []policy.Check
 	for {
-		changes, factor, err := c.change(s, checked...)
+		changes, group, err := c.change(s, checked...)
 		var refused *policy.ChangeError
 		if !errors.As(err, &refused) || refused.Missing == nil {
-			return changes, factor, err
+			return changes, group, err
 		}
 		need := *refused.Missing
 		found, lookup := c.mostRows(ctx, need)
 		if lookup != nil {
-			return nil, nil, &Error{Code: CodeSource, Message: err.Error() + "; " + lookup.Error(), cause: lookup}
+			return nil, 0, &Error{Code: CodeSource, Message: err.Error() + "; " + lookup.Error(), cause: lookup}
 		}
 		if found > need.Rows {
-			return nil, nil, &Error{
+			return nil, 0, &Error{
 				Code: CodeSource, Message: fmt.Sprintf("%v; the sealed versions hold %d rows of one", err, found),
 				Hint: fmt.Sprintf("declare rows_per_unit: %d or more", found), cause: err,
 			}
@@ -188,4 +190,16 @@ func (c *Curator) mostRows(ctx context.Context, of policy.Check) (most int64, er
 		return err
 	})
 	return most, err
+}
+
+// reread is what a sum of losses comes to for a group of so many, at most, as the new budget's accountant counts. (The ledger
+// reads each loss by itself: pure losses that become zCDP then add up to less.)
+func reread(spent, budget privacy.Loss, group int64) (privacy.Loss, error) {
+	if group > 1 {
+		var err error
+		if spent, err = spent.Group(group); err != nil {
+			return spent, err
+		}
+	}
+	return spent.In(budget.Accountant())
 }

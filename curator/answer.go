@@ -20,8 +20,10 @@ import (
 // Question is what an analyst asks.
 type Question struct {
 	SQL        string
-	Epsilon    string // the price, a decimal; "" is the policy's default
+	Epsilon    string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2
+	Rho        string // the price in ρ, under a zCDP budget; at most one of both
 	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
+	Group      int64  // Explain tells what the answer means for so many units together; 0 for none
 	Fresh      bool   // pay again and draw new noise, though the question was answered before
 }
 
@@ -85,13 +87,11 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	var price privacy.Epsilon
-	if q.Epsilon != "" {
-		if price, err = privacy.ParseEpsilon(q.Epsilon); err != nil {
-			return nil, &Error{Code: CodeUsage, Message: err.Error(), Hint: "a price is a decimal such as 0.1", cause: err}
-		}
+	price, err := c.parsePrice(q)
+	if err != nil {
+		return nil, err
 	}
-	p, err := plan.Build(c.policy, plan.Request{SQL: q.SQL, Epsilon: price})
+	p, err := plan.Build(c.policy, plan.Request{SQL: q.SQL, Price: price})
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +116,34 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
 	}
 	return &asked{Question: q, plan: p, table: table, key: p.Key(table.Number), alpha: alpha, derived: derived}, nil
+}
+
+// parsePrice reads the price that a question names; the zero loss if it names none.
+func (c *Curator) parsePrice(q Question) (privacy.Loss, error) {
+	unusable := func(err error, hint string) (privacy.Loss, error) {
+		return privacy.Loss{}, &Error{Code: CodeUsage, Message: err.Error(), Hint: hint, cause: err}
+	}
+	switch {
+	case q.Group < 0:
+		return unusable(errors.New("a group has at least one unit"), "")
+	case q.Epsilon != "" && q.Rho != "":
+		return unusable(errors.New("a price is given in epsilon or in rho, not in both"), "")
+	case q.Epsilon != "":
+		e, err := privacy.ParseEpsilon(q.Epsilon)
+		if err != nil {
+			return unusable(err, "a price is a decimal such as 0.1")
+		}
+		return c.policy.Budget.Price(e), nil
+	case q.Rho != "" && c.policy.Budget.Loss.Accountant() == privacy.Pure:
+		return unusable(errors.New("the budget is a pure epsilon: it has no price in rho"), "use epsilon")
+	case q.Rho != "":
+		rho, err := privacy.ParseRho(q.Rho)
+		if err != nil {
+			return unusable(err, "a price in rho is a decimal such as 0.005")
+		}
+		return privacy.ZCDPLoss(rho, privacy.Delta{}), nil
+	}
+	return privacy.Loss{}, nil
 }
 
 // parseConfidence reads a confidence, setting the default, and gives 1 − confidence rounded down: an interval's level is
@@ -179,19 +207,23 @@ func (c *Curator) tellOwner(err error) {
 // reserve charges the price of a, with its mechanisms and their parameters.
 func (c *Curator) reserve(a *asked) (uint64, error) {
 	r := ledger.Reservation{
-		Key: a.key, Policy: c.policy.Digest(), Loss: ledger.Loss{Epsilon: a.plan.Price}, Question: a.SQL,
+		Key: a.key, Policy: c.policy.Digest(), Loss: a.plan.Price, Question: a.SQL,
 		Sources: []ledger.Source{{Table: a.table.Table, Version: a.table.Number}},
 	}
 	for _, m := range a.plan.Measures {
+		sensitivity := m.L1
+		if m.Noise == plan.Gaussian {
+			sensitivity = m.L2Squared
+		}
 		r.Mechanisms = append(r.Mechanisms, ledger.Mechanism{
-			Name: DiscreteLaplace, Sensitivity: m.Sensitivity.String(), Scale: exact.FormatRat(m.Scale), Cells: a.plan.Cells(),
+			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: a.plan.Cells(),
 		})
 	}
 	return c.ledger.Reserve(r)
 }
 
-// measure runs the bounded aggregate and adds noise: each measure's cells are one vector under one mechanism. By basic
-// composition the measures together cost the sum of their shares, which is the price.
+// measure runs the bounded aggregate and adds noise: each measure's cells are one vector under one mechanism. By
+// composition the measures together cost the sum of their shares, in ε or in ρ, which is the price.
 func (c *Curator) measure(ctx context.Context, a *asked) ([][]*big.Int, error) {
 	timeout := c.options.Timeout
 	if timeout == 0 {
@@ -209,7 +241,7 @@ func (c *Curator) measure(ctx context.Context, a *asked) ([][]*big.Int, error) {
 		for i := range cells {
 			vector[i] = cells[i][j]
 		}
-		noisy, err := mechanism.Laplace{Sensitivity: m.Sensitivity, Epsilon: m.Epsilon}.Measure(vector)
+		noisy, err := noisily(m, vector)
 		if err != nil {
 			return nil, err
 		}
@@ -218,6 +250,19 @@ func (c *Curator) measure(ctx context.Context, a *asked) ([][]*big.Int, error) {
 		}
 	}
 	return out, nil
+}
+
+// noisily runs the mechanism that the plan chose for a measure, on its vector of cells.
+func noisily(m *plan.Measure, vector []mechanism.Exact) (mechanism.Measurement, error) {
+	if m.Noise == plan.Gaussian {
+		rho, _ := m.Loss.ZCDP()
+		return mechanism.Gaussian{L2Squared: m.L2Squared, Rho: rho}.Measure(vector)
+	}
+	e, pure := m.Loss.Pure()
+	if !pure { // no Laplace mechanism is planned under ρ
+		return mechanism.Measurement{}, mechanism.ErrParameter
+	}
+	return mechanism.Laplace{Sensitivity: m.L1, Epsilon: e}.Measure(vector)
 }
 
 // encode writes released numbers for the ledger: by cell and measure, in decimal.

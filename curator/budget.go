@@ -1,17 +1,29 @@
 package curator
 
+import "dither/privacy"
+
 // Budget is a population's account.
 type Budget struct {
 	Population string
 	Neighbours string
 	Budget     Loss
 	Spent      Loss
-	Remaining  Loss // also the largest price that one question can have now, if the policy's maximum is not below it
-	Answers    int  // released so far, replays not counted
-	Failures   int  // questions that failed, and were charged, since the owner last looked into them
+	Remaining  Loss
+	Largest    string // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
+	Answers    int    // released so far, replays not counted
+	Failures   int    // questions that failed, and were charged, since the owner last looked into them
 	// Persons says what each table's spending promises a person, where a unit is a row of something that a person has many
 	// of.
 	Persons []PersonLoss
+	Group   *GroupLoss // if one was asked about
+}
+
+// GroupLoss is what the account means for several units together, by group privacy, and for one whose rows are exchanged
+// for others: kε, or k²ρ. A loss is nil where there is no such bound.
+type GroupLoss struct {
+	Size         int64
+	Spent, Limit *Loss // so far, and when the whole budget is spent
+	Change       *Loss // what is spent, for one unit whose rows change; nil where the policy's neighbours say so already
 }
 
 // PersonLoss is the loss that all answers so far can mean for one person of a table whose unit is a row, by group privacy:
@@ -19,28 +31,38 @@ type Budget struct {
 type PersonLoss struct {
 	Table string
 	Rows  int64
-	Spent Loss
-	Limit Loss // when the whole budget is spent
+	Spent *Loss
+	Limit *Loss // when the whole budget is spent
 }
 
 // Budget reports what was spent and what remains.
-func (c *Curator) Budget() (*Budget, error) {
+func (c *Curator) Budget() (*Budget, error) { return c.BudgetFor(0) }
+
+// BudgetFor is Budget, with what it means for a group of so many units; none for 0.
+func (c *Curator) BudgetFor(group int64) (*Budget, error) {
+	if group < 0 {
+		return nil, &Error{Code: CodeUsage, Message: "a group has at least one unit"}
+	}
 	s, err := c.ledger.State()
 	if err != nil {
 		return nil, public(err)
 	}
 	out := &Budget{
 		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),
-		Budget: loss(s.Budget), Spent: loss(s.Spent), Remaining: loss(s.Remaining), Answers: s.Answers, Failures: s.Failures,
+		Budget: c.declared(), Spent: c.account(s.Spent), Remaining: left(s.Remaining), Largest: largest(s.Remaining, s.Terms.MaxPrice), Answers: s.Answers, Failures: s.Failures,
 	}
 	if s.Terms.Digest != c.policy.Digest() {
 		return out, nil // the file says nothing of what is in force
 	}
 	for _, t := range c.policy.Tables {
 		if m := t.Unit.PersonRows; m > 0 {
-			out.Persons = append(out.Persons, PersonLoss{
-				Table: t.Name, Rows: m, Spent: loss(s.Spent.Times(m)), Limit: loss(s.Budget.Times(m)),
-			})
+			out.Persons = append(out.Persons, PersonLoss{Table: t.Name, Rows: m, Spent: c.group(s.Spent, m), Limit: c.group(s.Budget, m)})
+		}
+	}
+	if group > 0 {
+		out.Group = &GroupLoss{Size: group, Spent: c.group(s.Spent, group), Limit: c.group(s.Budget, group)}
+		if s.Terms.Neighbours == privacy.AddRemove {
+			out.Group.Change = c.group(s.Spent, 2)
 		}
 	}
 	return out, nil

@@ -361,7 +361,7 @@ func TestPolicyChanges(t *testing.T) {
 	rewrite("add-remove", "change-one")
 	c = openHome(t, home)
 	change, err := c.AcceptPolicy(t.Context(), false)
-	if err != nil || change.Factor != "2" || change.Spent.Epsilon != "0.4" {
+	if err != nil || change.Group != 2 || change.Spent.Epsilon != "0.4" {
 		t.Errorf("%+v, %v", change, err)
 	}
 	if got := spent(t, c); got != "0.4" {
@@ -437,7 +437,7 @@ func TestFromRowsToPersons(t *testing.T) {
 	write(t, home, "policy.yaml", strings.Replace(testPolicy, "rows_per_unit: 3", "rows_per_unit: 4", 1))
 	c = openHome(t, home)
 	change, err := c.AcceptPolicy(t.Context(), false)
-	if err != nil || change.Factor != "4" || change.Spent.Epsilon != "0.4" {
+	if err != nil || change.Group != 4 || change.Spent.Epsilon != "0.4" {
 		t.Fatalf("%+v, %v", change, err)
 	}
 	if got := spent(t, c); got != "0.4" {

@@ -65,7 +65,7 @@ func public(err error) *Error {
 		already   *Error
 		syntax    *query.Error
 		refusal   *plan.Error
-		exhausted *privacy.ExhaustedError
+		exhausted *privacy.OverdrawError
 		stale     *seal.StaleError
 	)
 	switch {
@@ -96,11 +96,12 @@ func public(err error) *Error {
 	return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
 }
 
-func exhaustedHint(e *privacy.ExhaustedError) string {
-	if e.Remaining.IsZero() {
-		return "what was answered already can be asked again at no cost"
+func exhaustedHint(e *privacy.OverdrawError) string {
+	again := "what was answered already can be asked again at no cost"
+	if most := largest(e.Remaining, e.Remaining); most != "0" {
+		return "ask at --epsilon " + most + " or less; " + again
 	}
-	return "ask at --epsilon " + e.Remaining.String() + " or less; what was answered already can be asked again at no cost"
+	return again
 }
 
 // failed is the one error of a question that fails after its reservation, whatever the reason: it says nothing of it.

@@ -2,8 +2,10 @@ package curator
 
 import (
 	"context"
+	"math"
 
 	"dither/internal/plan"
+	"dither/privacy"
 )
 
 // Explanation is what a question would cost and how exact its answer would be. It spends nothing, and is computed from
@@ -14,10 +16,12 @@ type Explanation struct {
 	Columns     []Column
 	Cells       int     // of the answer, before HAVING and LIMIT
 	Sensitivity float64 // the L1 sensitivity of the whole vector of released numbers, each in its own unit
+	L2          float64 // and its L2 sensitivity
 	Price       Loss
 	Remaining   Loss
-	Affordable  bool // the price is within what remains
-	Replayed    bool // the answer has been released before, and would be given again at no cost
+	Affordable  bool   // the price is within what remains
+	Largest     string // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
+	Replayed    bool   // the answer has been released before, and would be given again at no cost
 	Unit        Unit
 	Notes       []string // what an analyst should know before reading the intervals
 }
@@ -29,8 +33,12 @@ type Unit struct {
 	MaxRows    int64 // at most so many rows of one unit count
 	MaxGroups  int64 // in at most so many groups
 	PersonRows int64 // where a unit is a row of something a person has many of: the rows a person, as declared; else 0
-	// PersonEpsilon is what a person with PersonRows rows is promised by this answer alone; "" if PersonRows is 0.
-	PersonEpsilon string
+	// Person is what a person with PersonRows rows is promised by this answer alone; nil if PersonRows is 0.
+	Person *Loss
+	// Group is what GroupSize units together are promised by it, if that was asked; Change what one whose rows are exchanged
+	// for others is, nil where the neighbours say so already.
+	GroupSize     int64
+	Group, Change *Loss
 }
 
 // Explain says before spending what the price and the error will be.
@@ -49,14 +57,15 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	sensitivity, _ := a.plan.Sensitivity().Float64()
+	l1, _ := a.plan.Sensitivity().Float64()
+	l2squared, _ := a.plan.L2Squared().Float64()
 	rows := c.policy.Table(a.plan.Table).ExpectedRows
 	return &Explanation{
-		SQL: a.SQL, Confidence: a.Confidence, Cells: a.plan.Cells(), Sensitivity: sensitivity,
-		Columns: columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) }),
-		Price:   loss(a.plan.Price), Remaining: loss(s.Remaining),
-		Affordable: replayed || a.plan.Price.Cmp(s.Remaining) <= 0, Replayed: replayed,
-		Unit: c.unit(a.plan), Notes: c.notes(a.plan),
+		SQL: a.SQL, Confidence: a.Confidence, Cells: a.plan.Cells(), Sensitivity: l1, L2: math.Sqrt(l2squared),
+		Columns: c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) }),
+		Price:   c.loss(a.plan.Price), Remaining: left(s.Remaining), Largest: largest(s.Remaining, s.Terms.MaxPrice),
+		Affordable: replayed || a.plan.Price.Within(s.Remaining), Replayed: replayed,
+		Unit: c.unit(a), Notes: c.notes(a.plan),
 	}, nil
 }
 
@@ -72,14 +81,21 @@ func expected(a *asked, o plan.Output, rows int64) *Expected {
 	}
 }
 
-func (c *Curator) unit(p *plan.Plan) Unit {
+func (c *Curator) unit(a *asked) Unit {
+	p := a.plan
 	u := c.policy.Table(p.Table).Unit
 	out := Unit{
 		Column: u.Column, Neighbours: p.Neighbours.String(), MaxRows: p.Caps.Rows, MaxGroups: p.Caps.Groups,
 		PersonRows: u.PersonRows,
 	}
 	if u.PersonRows > 0 {
-		out.PersonEpsilon = p.Price.Times(u.PersonRows).String()
+		out.Person = c.group(p.Price, u.PersonRows)
+	}
+	if a.Group > 0 {
+		out.GroupSize, out.Group = a.Group, c.group(p.Price, a.Group)
+		if p.Neighbours == privacy.AddRemove {
+			out.Change = c.group(p.Price, 2)
+		}
 	}
 	return out
 }

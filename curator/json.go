@@ -76,13 +76,28 @@ func (n Number) String() string {
 	return strconv.FormatFloat(n.Real, 'g', -1, 64)
 }
 
-// MarshalJSON writes {"epsilon", "delta", "rho"}; rho is null under a pure budget.
+// MarshalJSON writes {"epsilon", "delta", "rho"}: rho is null where the loss is pure, epsilon where none is told. An epsilon
+// that is not proved at every moment is "epsilon_if_fixed" instead.
 func (l Loss) MarshalJSON() ([]byte, error) {
 	var o object
-	o.add("epsilon", decimal(l.Epsilon))
-	o.add("delta", 0)
-	o.add("rho", nil)
+	if l.IfFixed {
+		o.add("epsilon", nil)
+	} else {
+		o.add("epsilon", decimalOrNull(l.Epsilon))
+	}
+	o.add("delta", decimalOrNull(l.Delta))
+	o.add("rho", decimalOrNull(l.Rho))
+	if l.IfFixed {
+		o.add("epsilon_if_fixed", decimalOrNull(l.Epsilon))
+	}
 	return o.bytes()
+}
+
+func decimalOrNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return decimal(text)
 }
 
 // decimal is an exact decimal as a JSON number, a fraction as its nearest double.
@@ -94,6 +109,15 @@ func decimal(text string) any {
 	x, _ := strconv.ParseFloat(p, 64)
 	y, _ := strconv.ParseFloat(q, 64)
 	return x / y
+}
+
+// share adds a share of the price: ε where that is pure, else ρ.
+func (o *object) share(l Loss) {
+	if l.Rho != "" {
+		o.add("rho", decimal(l.Rho))
+		return
+	}
+	o.add("epsilon", decimal(l.Epsilon))
 }
 
 // orNull makes nil of what is no number.
@@ -177,8 +201,8 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	o.add("mechanism", c.Mechanism)
 	o.add("scale", c.Scale)
 	o.add("sensitivity", c.Sensitivity)
-	if c.Epsilon != "" {
-		o.add("epsilon", decimal(c.Epsilon))
+	if c.Scale != nil {
+		o.share(c.Share)
 	}
 	if len(c.Parts) > 0 {
 		o.add("parts", c.Parts)
@@ -196,7 +220,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	o.add("mechanism", p.Mechanism)
 	o.add("scale", p.Scale)
 	o.add("sensitivity", p.Sensitivity)
-	o.add("epsilon", decimal(p.Epsilon))
+	o.share(p.Share)
 	o.add("centre", p.Centre)
 	return o.bytes()
 }
@@ -227,6 +251,7 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	o.add("price", e.Price)
 	o.add("remaining", e.Remaining)
 	o.add("affordable", e.Affordable)
+	o.add("largest_epsilon", decimal(e.Largest))
 	o.add("replayed", e.Replayed)
 	o.add("unit", e.Unit)
 	o.add("notes", e.Notes)
@@ -246,7 +271,12 @@ func (u Unit) MarshalJSON() ([]byte, error) {
 	o.add("max_groups", u.MaxGroups)
 	if u.PersonRows > 0 {
 		o.add("person_rows", u.PersonRows)
-		o.add("person_epsilon", decimal(u.PersonEpsilon))
+		o.add("person", u.Person)
+	}
+	if u.GroupSize > 0 {
+		o.add("group_size", u.GroupSize)
+		o.add("group", u.Group)
+		o.add("change", u.Change)
 	}
 	return o.bytes()
 }
@@ -261,6 +291,19 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 	o.add("remaining", b.Remaining)
 	o.add("answers", b.Answers)
 	o.add("failures", b.Failures)
+	o.add("largest_epsilon", decimal(b.Largest))
+	if g := b.Group; g != nil {
+		var group object
+		group.add("size", g.Size)
+		group.add("spent", g.Spent)
+		group.add("limit", g.Limit)
+		group.add("change", g.Change)
+		text, err := group.bytes()
+		if err != nil {
+			return nil, err
+		}
+		o.add("group", json.RawMessage(text))
+	}
 	if len(b.Persons) > 0 {
 		persons := make([]json.RawMessage, len(b.Persons))
 		for i, p := range b.Persons {

@@ -13,7 +13,7 @@ func TestJSON(t *testing.T) {
 		`9007199254740992`:                     wholeNumber(big.NewInt(1 << 53)),
 		`"123456789012345678901234567890"`:     wholeNumber(huge),
 		`0.5`:                                  realNumber(0.5),
-		`{"epsilon":0.3,"delta":0,"rho":null}`: Loss{"0.3"},
+		`{"epsilon":0.3,"delta":0,"rho":null}`: Loss{Epsilon: "0.3", Delta: "0"},
 		`{"error":{"code":"sql","message":"a > b & c","hint":"","line":2,"column":3,"retry":false}}`: &Error{
 			Code: CodeSQL, Message: "a > b & c", Line: 2, Column: 3,
 		},

@@ -79,9 +79,9 @@ func CheckPolicy(home string) ([]string, error) {
 	if err != nil {
 		return nil, homeError(err)
 	}
-	lines := []string{fmt.Sprintf("population %s (%s), budget ε = %s, a question costs ε = %s by default, %s at least and %s at most",
-		p.Population.Name, p.Population.Neighbours, p.Budget.Epsilon, p.Price.Default, p.Price.Minimum, p.Price.Maximum)}
-	if p.Price.Maximum.Cmp(p.Budget.Epsilon) == 0 {
+	lines := []string{fmt.Sprintf("population %s (%s), budget %s, a question costs %s by default, %s at least and %s at most",
+		p.Population.Name, p.Population.Neighbours, p.Budget.Loss, p.Price.Default, p.Price.Minimum, p.Price.Maximum)}
+	if p.Budget.Loss.Within(p.Price.Maximum) {
 		lines = append(lines, "one question may cost the whole budget; and a write that a power cut tears counts as one: price.maximum bounds both")
 	}
 	for _, t := range p.Tables {

@@ -8,7 +8,6 @@ import (
 	"dither/internal/derive"
 	"dither/internal/plan"
 	"dither/internal/value"
-	"dither/privacy"
 )
 
 // release shapes released numbers into an answer.
@@ -18,8 +17,8 @@ func (c *Curator) release(a *asked, id uint64, sums [][]*big.Int, replayed bool)
 		return nil, public(err)
 	}
 	out := &Release{
-		ID: fmt.Sprintf("r%d", id), SQL: a.SQL, Confidence: a.Confidence, Columns: columns(a, nil),
-		Price: loss(a.plan.Price), Remaining: loss(s.Remaining), Replayed: replayed,
+		ID: fmt.Sprintf("r%d", id), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
+		Price: c.loss(a.plan.Price), Remaining: left(s.Remaining), Replayed: replayed,
 	}
 	parts := make([][]derive.Part, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {
@@ -42,8 +41,6 @@ func (c *Curator) release(a *asked, id uint64, sums [][]*big.Int, replayed bool)
 	}
 	return out, nil
 }
-
-func loss(e privacy.Epsilon) Loss { return Loss{Epsilon: e.String()} }
 
 func keyValue(v value.Value) any {
 	switch {
@@ -78,7 +75,7 @@ func estimate(e derive.Estimate) *Estimate {
 }
 
 // columns describes the answer's columns; with expected, also what error each will have.
-func columns(a *asked, expected func(plan.Output) *Expected) []Column {
+func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Column {
 	out := make([]Column, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {
 		out[i] = Column{Name: o.Name, Kind: Measure}
@@ -90,18 +87,18 @@ func columns(a *asked, expected func(plan.Output) *Expected) []Column {
 			out[i].Expected = expected(o)
 		}
 		if m := a.derived.Single(o); m != nil {
-			scale, sensitivity := inUnits(m, m.Scale), inUnits(m, new(big.Rat).SetInt(m.Sensitivity))
-			out[i].Mechanism, out[i].Scale, out[i].Sensitivity, out[i].Epsilon = DiscreteLaplace, &scale, &sensitivity, m.Epsilon.String()
+			scale, sensitivity := scales(m)
+			out[i].Mechanism, out[i].Scale, out[i].Sensitivity, out[i].Share = string(m.Noise), &scale, &sensitivity, c.loss(m.Loss)
 			continue
 		}
 		parts := a.derived.Parts(o)
 		out[i].Mechanism = mechanismOf(a.plan, o, len(parts))
 		for _, p := range parts {
 			centre, _ := new(big.Rat).Mul(new(big.Rat).SetInt64(p.Measure.Centre), p.Measure.Unit()).Float64()
+			scale, sensitivity := scales(p.Measure)
 			out[i].Parts = append(out[i].Parts, Part{
-				Name: p.Name, Mechanism: DiscreteLaplace, Scale: inUnits(p.Measure, p.Measure.Scale),
-				Sensitivity: inUnits(p.Measure, new(big.Rat).SetInt(p.Measure.Sensitivity)),
-				Epsilon:     p.Measure.Epsilon.String(), Centre: centre,
+				Name: p.Name, Mechanism: string(p.Measure.Noise), Scale: scale, Sensitivity: sensitivity,
+				Share: c.loss(p.Measure.Loss), Centre: centre,
 			})
 		}
 	}
@@ -118,8 +115,14 @@ func mechanismOf(p *plan.Plan, o plan.Output, parts int) string {
 	return Derived
 }
 
-// inUnits converts grid units to the measure's own unit.
-func inUnits(m *plan.Measure, r *big.Rat) float64 {
-	f, _ := new(big.Rat).Mul(r, m.Unit()).Float64()
-	return f
+// scales are a measure's noise and its sensitivity in its own unit: scale and L1 of Laplace noise, σ and L2 of Gaussian.
+func scales(m *plan.Measure) (scale, sensitivity float64) {
+	unit, _ := m.Unit().Float64()
+	parameter, _ := m.Parameter.Float64()
+	if m.Noise == plan.Gaussian {
+		squared, _ := new(big.Float).SetInt(m.L2Squared).Float64()
+		return math.Sqrt(parameter) * unit, math.Sqrt(squared) * unit
+	}
+	l1, _ := new(big.Float).SetInt(m.L1).Float64()
+	return parameter * unit, l1 * unit
 }

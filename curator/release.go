@@ -17,11 +17,6 @@ type Release struct {
 	Replayed   bool // answered from an earlier release, at no cost
 }
 
-// Loss is a privacy loss, or a budget, under the accountant that rules the budget: pure ε.
-type Loss struct {
-	Epsilon string // exact: a decimal, or a fraction
-}
-
 // Kind tells the columns that name a row from those that hold released numbers.
 type Kind string
 
@@ -33,10 +28,11 @@ const (
 
 // Mechanisms that a column may name.
 const (
-	DiscreteLaplace = "discrete laplace" // the noise of Scale on the sum or count itself
-	Ratio           = "ratio"            // a quotient of noisy Parts
-	Derived         = "derived"          // computed otherwise from noisy Parts
-	Constant        = "constant"         // computed from nothing private
+	DiscreteLaplace  = "discrete laplace"  // noise of Scale on the sum or count itself
+	DiscreteGaussian = "discrete gaussian" // noise of Scale σ, likewise
+	Ratio            = "ratio"             // a quotient of noisy Parts
+	Derived          = "derived"           // computed otherwise from noisy Parts
+	Constant         = "constant"          // computed from nothing private
 )
 
 // Column describes a column of an answer.
@@ -45,8 +41,8 @@ type Column struct {
 	Kind        Kind
 	Mechanism   string   // "" for a key
 	Scale       *float64 // of the noise, in the column's unit; nil where it has no one scale
-	Sensitivity *float64 // the L1 sensitivity of the column's vector of cells, in its unit; nil likewise
-	Epsilon     string   // this column's share of the price; "" likewise
+	Sensitivity *float64 // of the column's vector of cells, in its unit: L1 for Laplace noise, L2 for Gaussian; nil likewise
+	Share       Loss     // of the price, where the column is one measure
 	Parts       []Part   // what a quotient or another expression is computed from
 	Expected    *Expected
 }
@@ -56,8 +52,8 @@ type Part struct {
 	Name        string
 	Mechanism   string
 	Scale       float64
-	Sensitivity float64
-	Epsilon     string
+	Sensitivity float64 // L1 for Laplace noise, L2 for Gaussian
+	Share       Loss
 	Centre      float64 // what was subtracted from each row's value before the sum
 }
 

@@ -21,12 +21,20 @@ func epsilonOf(t *rapid.T, r *big.Rat) privacy.Epsilon {
 	return e
 }
 
+func pureLoss(t *testing.T, text string) privacy.Loss { return privacy.PureLoss(epsilon(t, text)) }
+
+// ratOf is the ε of a pure loss.
+func ratOf(l privacy.Loss) *big.Rat {
+	e, _ := l.Pure()
+	return e.Rat()
+}
+
 // TestPureFilterNeverExceeds charges prices that an adversary picks knowing what remains: at random, all of it, and the
 // last unit more or less than all of it. What is admitted is summed apart from the filter.
 func TestPureFilterNeverExceeds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		budget := big.NewRat(rapid.Int64Range(0, 5000).Draw(t, "thousandths"), 1000)
-		filter := privacy.NewPureFilter(epsilonOf(t, budget))
+		filter := privacy.NewFilter(privacy.PureLoss(epsilonOf(t, budget)))
 		admitted := new(big.Rat)
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			remaining := new(big.Rat).Sub(budget, admitted)
@@ -46,23 +54,23 @@ func TestPureFilterNeverExceeds(t *testing.T) {
 				price.Set(remaining)
 			}
 			before := filter.Spent()
-			err := filter.Charge(epsilonOf(t, price))
+			err := filter.Charge(privacy.PureLoss(epsilonOf(t, price)))
 			fits := price.Cmp(remaining) <= 0
-			var exhausted *privacy.ExhaustedError
+			var exhausted *privacy.OverdrawError
 			switch {
 			case fits != (err == nil):
 				t.Fatalf("a price of %s with %s remaining: %v", price, remaining, err)
 			case err == nil:
 				admitted.Add(admitted, price)
-			case !errors.As(err, &exhausted) || exhausted.Remaining.Rat().Cmp(remaining) != 0 || exhausted.Price.Rat().Cmp(price) != 0:
+			case !errors.As(err, &exhausted) || ratOf(exhausted.Remaining).Cmp(remaining) != 0 || ratOf(exhausted.Price).Cmp(price) != 0:
 				t.Fatalf("the refusal says %v", err)
-			case filter.Spent().Cmp(before) != 0:
+			case ratOf(filter.Spent()).Cmp(ratOf(before)) != 0:
 				t.Fatal("a refusal changed what is spent")
 			}
-			if admitted.Cmp(budget) > 0 || filter.Spent().Rat().Cmp(admitted) != 0 || filter.Budget().Rat().Cmp(budget) != 0 {
+			if admitted.Cmp(budget) > 0 || ratOf(filter.Spent()).Cmp(admitted) != 0 || ratOf(filter.Budget()).Cmp(budget) != 0 {
 				t.Fatalf("%s of %s is spent, and the filter says %s", admitted, budget, filter.Spent())
 			}
-			if left := new(big.Rat).Sub(budget, admitted); filter.Remaining().Rat().Cmp(left) != 0 {
+			if left := new(big.Rat).Sub(budget, admitted); ratOf(filter.Remaining()).Cmp(left) != 0 {
 				t.Fatalf("%s remains, and the filter says %s", left, filter.Remaining())
 			}
 		}
@@ -70,25 +78,25 @@ func TestPureFilterNeverExceeds(t *testing.T) {
 }
 
 func TestPureFilterRecordsHistory(t *testing.T) {
-	filter := privacy.NewPureFilter(epsilon(t, "1"))
-	filter.Record(epsilon(t, "1.5"))
-	if !filter.Remaining().IsZero() || filter.Spent().String() != "1.5" {
+	filter := privacy.NewFilter(pureLoss(t, "1"))
+	filter.Record(pureLoss(t, "1.5"))
+	if !filter.Remaining().IsZero() || filter.Spent().String() != "ε = 1.5" {
 		t.Errorf("spent %s, remaining %s", filter.Spent(), filter.Remaining())
 	}
-	if filter.Charge(epsilon(t, "1e-64")) == nil {
+	if filter.Charge(pureLoss(t, "1e-64")) == nil {
 		t.Error("a price was admitted beyond an overdrawn budget")
 	}
 }
 
 // TestPureFilterTenTenths: ten tenths are one, which floats do not know.
 func TestPureFilterTenTenths(t *testing.T) {
-	filter := privacy.NewPureFilter(epsilon(t, "1"))
+	filter := privacy.NewFilter(pureLoss(t, "1"))
 	for i := range 10 {
-		if err := filter.Charge(epsilon(t, "0.1")); err != nil {
+		if err := filter.Charge(pureLoss(t, "0.1")); err != nil {
 			t.Fatalf("tenth %d: %v", i+1, err)
 		}
 	}
-	if !filter.Remaining().IsZero() || filter.Charge(epsilon(t, "1e-30")) == nil {
+	if !filter.Remaining().IsZero() || filter.Charge(pureLoss(t, "1e-30")) == nil {
 		t.Errorf("%s remains", filter.Remaining())
 	}
 }

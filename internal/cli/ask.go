@@ -17,6 +17,8 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	q = &curator.Question{}
 	s.formatFlag()
 	s.flags.StringVar(&q.Epsilon, "epsilon", "", "")
+	s.flags.StringVar(&q.Rho, "rho", "", "")
+	s.flags.Int64Var(&q.Group, "group", 0, "")
 	s.flags.StringVar(&q.Confidence, "confidence", "", "")
 	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
 	return q, s.flags.String("f", "", "")
@@ -134,11 +136,12 @@ func (s *session) json(v json.Marshaler) error {
 
 func runBudget(s *session, args []string) error {
 	s.formatFlag()
+	group := s.flags.Int64("group", 0, "")
 	if _, helped, err := s.parse(args); err != nil || helped {
 		return err
 	}
 	return s.with(func(c *curator.Curator) error {
-		b, err := c.Budget()
+		b, err := c.BudgetFor(*group)
 		if err != nil {
 			return err
 		}
@@ -152,14 +155,22 @@ func runBudget(s *session, args []string) error {
 
 func (s *session) showBudget(b *curator.Budget) {
 	s.print("population  %s (%s)\n", b.Population, b.Neighbours)
-	s.print("budget      ε = %s\nspent       ε = %s in %s\nremaining   ε = %s\n",
-		b.Budget.Epsilon, b.Spent.Epsilon, plural(b.Answers, "answer"), b.Remaining.Epsilon)
+	s.print("budget      %s\nspent       %s in %s\nremaining   %s\n", b.Budget, b.Spent, plural(b.Answers, "answer"), b.Remaining)
+	if b.Remaining.Rho != "" {
+		s.print("at most     --epsilon %s for one question (it costs ρ = ε²/2)\n", b.Largest)
+	}
 	if b.Failures > 0 {
 		s.print("failed      %s, charged; after 10 new ones are refused until the owner runs `dither ledger resume`\n", plural(b.Failures, "question"))
 	}
 	for _, p := range b.Persons {
-		s.print("a person with %d rows in %s: so far ε = %s, when all is spent ε = %s (group privacy)\n",
-			p.Rows, p.Table, p.Spent.Epsilon, p.Limit.Epsilon)
+		s.print("a person with %d rows in %s: so far %s, when all is spent %s (group privacy)\n",
+			p.Rows, p.Table, lossOrNone(p.Spent), lossOrNone(p.Limit))
+	}
+	if g := b.Group; g != nil {
+		s.print("a group of %s: so far %s, when all is spent %s\n", plural(int(g.Size), "unit"), lossOrNone(g.Spent), lossOrNone(g.Limit))
+		if g.Change != nil {
+			s.print("a change of one unit's rows into others: so far %s\n", g.Change)
+		}
 	}
 }
 

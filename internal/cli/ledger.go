@@ -83,7 +83,7 @@ func (s *session) verifyLedger(against string) error {
 	if head != nil {
 		s.print("the checkpoint %d is in it\n", head.Index)
 	}
-	s.print("spent ε = %s of %s\n", r.State.Spent, r.State.Budget)
+	s.print("spent %s of %s\n", r.State.Spent, r.State.Budget)
 	return nil
 }
 
@@ -113,12 +113,15 @@ func summary(b ledger.Body) (loss, about string) {
 	case ledger.Genesis:
 		return "", "ledger " + b.ID
 	case ledger.Adoption:
-		about = fmt.Sprintf("policy of %s, budget ε = %s, losses before × %s", b.Terms.Population, b.Terms.Budget.Epsilon, b.Factor)
+		about = fmt.Sprintf("policy of %s, budget %s", b.Terms.Population, b.Terms.Budget)
+		if b.Group > 1 {
+			about += fmt.Sprintf(", losses before count as for a group of %d", b.Group)
+		}
 		return "", about
 	case ledger.Seal:
 		return "", fmt.Sprintf("%s version %d", b.Table, b.Version)
 	case ledger.Reservation:
-		return b.Loss.Epsilon.String(), shorten(b.Question, 80)
+		return b.Loss.String(), shorten(b.Question, 80)
 	case ledger.Release:
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
 	case ledger.Failure:
@@ -126,7 +129,7 @@ func summary(b ledger.Body) (loss, about string) {
 	case ledger.Resume:
 		return "", "the owner has looked into the failures so far"
 	case ledger.Torn:
-		return b.Loss.Epsilon.String(), fmt.Sprintf("a torn entry of %d bytes", b.Bytes)
+		return b.Loss.String(), fmt.Sprintf("a torn entry of %d bytes", b.Bytes)
 	}
 	return "", ""
 }

@@ -115,7 +115,10 @@ func (s *session) acceptPolicy(dry bool) error {
 		if dry {
 			verb = "not in force yet (--dry-run)"
 		}
-		s.print("losses so far count × %s: spent ε = %s of %s; %s\n", change.Factor, change.Spent.Epsilon, change.Budget.Epsilon, verb)
+		if change.Group > 1 {
+			s.print("losses so far count as for a group of %d units\n", change.Group)
+		}
+		s.print("spent %s of %s; %s\n", change.Spent, change.Budget, verb)
 		return nil
 	})
 }

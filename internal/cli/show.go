@@ -89,12 +89,12 @@ func releaseTable(r *curator.Release) string {
 }
 
 func footer(r *curator.Release) string {
-	price := "price ε = " + r.Price.Epsilon
+	price := "price " + r.Price.String()
 	if r.Replayed {
 		price = "released before: free"
 	}
-	return fmt.Sprintf("%s, remaining ε = %s; %s intervals cover noise, not sampling (%s)\n",
-		price, r.Remaining.Epsilon, percent(r.Confidence), r.ID)
+	return fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
+		price, r.Remaining, percent(r.Confidence), r.ID)
 }
 
 func percent(confidence string) string {
@@ -263,7 +263,7 @@ func explanationText(e *curator.Explanation) string {
 	if e.Replayed {
 		b.WriteString("price      free: this was released before (--fresh pays again)\n")
 	} else {
-		fmt.Fprintf(&b, "price      ε = %s of the remaining %s%s\n", e.Price.Epsilon, e.Remaining.Epsilon, tooMuch(e.Affordable))
+		fmt.Fprintf(&b, "price      %s of the remaining %s%s\n", e.Price, e.Remaining, tooMuch(e))
 	}
 	unit := "one row"
 	if e.Unit.Column != "" {
@@ -271,9 +271,15 @@ func explanationText(e *curator.Explanation) string {
 	}
 	fmt.Fprintf(&b, "protects   %s (%s)\n", unit, e.Unit.Neighbours)
 	if e.Unit.PersonRows > 0 {
-		fmt.Fprintf(&b, "a person   with %d rows is promised ε = %s by this answer\n", e.Unit.PersonRows, e.Unit.PersonEpsilon)
+		fmt.Fprintf(&b, "a person   with %d rows is promised %s by this answer\n", e.Unit.PersonRows, lossOrNone(e.Unit.Person))
 	}
-	fmt.Fprintf(&b, "vector     %s, L1 sensitivity %s\n\n", plural(e.Cells, "cell"), compact(e.Sensitivity))
+	if e.Unit.GroupSize > 0 {
+		fmt.Fprintf(&b, "a group    of %s together is promised %s by this answer\n", plural(int(e.Unit.GroupSize), "unit"), lossOrNone(e.Unit.Group))
+		if e.Unit.Change != nil {
+			fmt.Fprintf(&b, "a change   of one unit's rows into others: %s\n", e.Unit.Change)
+		}
+	}
+	fmt.Fprintf(&b, "vector     %s, sensitivity L1 %s, L2 %s\n\n", plural(e.Cells, "cell"), compact(e.Sensitivity), compact(e.L2))
 	g := grid{}
 	g.add(" column", "mechanism", "sensitivity", "noise scale", "expected error, "+percent(e.Confidence))
 	for _, c := range e.Columns {
@@ -294,11 +300,19 @@ func explanationText(e *curator.Explanation) string {
 	return b.String()
 }
 
-func tooMuch(affordable bool) string {
-	if affordable {
+func tooMuch(e *curator.Explanation) string {
+	if e.Affordable {
 		return ""
 	}
-	return ": more than there is"
+	return ": more than there is; at most --epsilon " + e.Largest
+}
+
+// lossOrNone is for a group, which a loss with a δ promises nothing that is told here.
+func lossOrNone(l *curator.Loss) string {
+	if l == nil {
+		return "nothing that is told here (a δ was spent)"
+	}
+	return l.String()
 }
 
 func optional(x *float64) string {

@@ -1,0 +1,123 @@
+package curator
+
+import (
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// Loss is a privacy loss, or a budget, as the accountant that rules the budget counts it: a pure ε, or ρ of zCDP, told as an
+// ε at a δ beside it.
+type Loss struct {
+	Epsilon string // exact where pure; under zCDP a bound, rounded up, "" where none is told
+	Delta   string // at which Epsilon holds; "0" where pure
+	Rho     string // exact; "" where pure
+	// IfFixed marks an Epsilon that would hold had the losses behind it been fixed in advance: for a sum of losses that were
+	// chosen one after the other, only Rho is proved at every moment.
+	IfFixed bool
+}
+
+// String writes "ε = 0.1", or "ρ = 0.005 (ε = 0.49 at δ = 1e-6)", shortened to a few digits, away from 0.
+func (l Loss) String() string {
+	if l.Rho == "" {
+		return "ε = " + shorten(l.Epsilon)
+	}
+	text := "ρ = " + shorten(l.Rho)
+	if l.Epsilon == "" {
+		return text
+	}
+	text += " (ε = " + shorten(l.Epsilon) + " at δ = " + shorten(l.Delta)
+	if l.IfFixed {
+		text += ", as if fixed in advance"
+	}
+	return text + ")"
+}
+
+// shorten rounds a long exact number up to six digits.
+func shorten(text string) string {
+	r, err := exact.ParseRat(text)
+	if len(text) <= 8 || err != nil || r.Sign() <= 0 {
+		return text
+	}
+	return exact.FormatRat(exact.CeilDecimal(r, places(r, 6)))
+}
+
+// places is how many decimal places show so many digits of r > 0.
+func places(r *big.Rat, digits int) int {
+	one, ten := big.NewRat(1, 1), big.NewRat(10, 1)
+	x := new(big.Rat).Set(r)
+	for ; x.Cmp(ten) >= 0; x.Quo(x, ten) {
+		digits--
+	}
+	for ; x.Cmp(one) < 0; x.Mul(x, ten) {
+		digits++
+	}
+	return digits - 1
+}
+
+// loss tells what one mechanism, or several fixed in advance, lose: under zCDP with the ε that holds at the policy's δ.
+func (c *Curator) loss(l privacy.Loss) Loss {
+	if e, pure := l.Pure(); pure {
+		return Loss{Epsilon: e.String(), Delta: "0"}
+	}
+	rho, own := l.ZCDP()
+	d := c.policy.Budget.Conversion.Plus(own)
+	out := Loss{Delta: d.String(), Rho: rho.String()}
+	if e, err := l.EpsilonAt(d); err == nil {
+		out.Epsilon = e.String()
+	}
+	return out
+}
+
+// account tells a sum of losses that were chosen one after the other.
+func (c *Curator) account(l privacy.Loss) Loss {
+	out := c.loss(l)
+	out.IfFixed = out.Rho != ""
+	return out
+}
+
+// left tells what remains of a budget. Under zCDP no ε is told: two losses' ε do not add up to that of both.
+func left(l privacy.Loss) Loss {
+	if e, pure := l.Pure(); pure {
+		return Loss{Epsilon: e.String(), Delta: "0"}
+	}
+	rho, own := l.ZCDP()
+	return Loss{Delta: own.String(), Rho: rho.String()}
+}
+
+// declared is the budget as the policy declares it.
+func (c *Curator) declared() Loss {
+	b := c.policy.Budget
+	if _, pure := b.Loss.Pure(); pure || b.Epsilon.IsZero() {
+		return c.loss(b.Loss)
+	}
+	rho, _ := b.Loss.ZCDP()
+	return Loss{Epsilon: b.Epsilon.String(), Delta: b.Delta.String(), Rho: rho.String()}
+}
+
+// largest is the largest --epsilon that one question can have, as a decimal: of what remains, and of the policy's maximum.
+// Under zCDP a price of ε costs ε²/2.
+func largest(remaining, maximum privacy.Loss) string {
+	m := privacy.Min(remaining, maximum)
+	e, pure := m.Pure()
+	if !pure {
+		rho, _ := m.ZCDP()
+		e = rho.Pure()
+	}
+	r := e.Rat()
+	if r.Sign() == 0 {
+		return "0"
+	}
+	return exact.FormatRat(exact.FloorDecimal(r, places(r, 12)))
+}
+
+// group is what a loss means for k units together, or nil where there is no such bound.
+func (c *Curator) group(l privacy.Loss, k int64) *Loss {
+	g, err := l.Group(k)
+	if err != nil {
+		return nil
+	}
+	out := c.loss(g)
+	return &out
+}
