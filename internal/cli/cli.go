@@ -42,7 +42,7 @@ func commands() []command {
 		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
 		{"budget", "", "what was spent, and what remains", runBudget},
 		{"ledger", "head | list | show N | verify [--against HEAD] | resume", "read and check the ledger (owner)", runLedger},
-		{"demo", "", "a tour on real data, in a folder of its own", runDemo},
+		{"demo", "[data --rows N [--out DIR]]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
 		{"version", "", "print the version", runVersion},
 	}
 }

@@ -42,15 +42,18 @@ var tour = []struct{ why, sql string }{
 	},
 }
 
-// runDemo shows the whole path on the RAND table, in a folder of its own.
+// runDemo shows the whole path on the RAND table and on a made-up town, in a folder of its own; or makes a town alone.
 func runDemo(s *session, args []string) (err error) {
+	if len(args) > 0 && args[0] == "data" {
+		return runDemoData(s, args[1:])
+	}
 	keep := s.flags.String("keep", "", "")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
 	if len(rest) > 0 {
-		return usage("demo takes no arguments, only --keep DIR")
+		return usage("demo [--keep DIR], or demo data --rows N [--seed S] [--format csv|parquet] [--out DIR]")
 	}
 	home := *keep
 	if home == "" {
@@ -62,7 +65,10 @@ func runDemo(s *session, args []string) (err error) {
 	if err := unpack(home); err != nil {
 		return err
 	}
-	return s.guide(home)
+	if err := s.guide(home); err != nil {
+		return err
+	}
+	return s.guideTown(filepath.Join(home, defaultTown))
 }
 
 // unpack makes a home of the example.

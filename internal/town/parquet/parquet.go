@@ -1,0 +1,122 @@
+// Package parquet writes the made-up town of package town as Parquet files, through the engine's writer of sealed files.
+package parquet
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"dither/internal/engine/duckdb"
+	"dither/internal/policy"
+	"dither/internal/town"
+	"dither/internal/value"
+)
+
+// Write makes people.parquet and visits.parquet, 0600, in the folder, which holds neither, and returns their numbers of rows.
+// The rows stream: one person's are held at a time. On an error, files may be left.
+func Write(ctx context.Context, t town.Town, folder string) (people, visits int64, err error) {
+	p, err := policy.Decode([]byte(t.Policy(town.Parquet)), folder)
+	if err != nil {
+		return 0, 0, err
+	}
+	tmp := filepath.Join(folder, "tmp")
+	defer func() { _ = os.Remove(tmp) }() // the writer has emptied it
+	sealer := duckdb.NewSealer(tmp)
+	write := func(table *policy.Table, next func([]value.Value) error) (rows int64, err error) {
+		if err := create(table.Source.File); err != nil {
+			return 0, err
+		}
+		err = sealer.Write(ctx, table.Source.File, table, func(row []value.Value) error {
+			if err := next(row); err != nil {
+				return err
+			}
+			rows++
+			return nil
+		})
+		return rows, err
+	}
+	if people, err = write(p.Table("people"), peopleOf(t)); err != nil {
+		return 0, 0, err
+	}
+	visits, err = write(p.Table("visits"), visitsOf(t))
+	return people, visits, err
+}
+
+// create makes an empty file, which the writer then replaces.
+func create(name string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// peopleOf fills in one person's row after another, in the order of the policy's columns.
+//
+// DuckDB calls from a thread of its own, where a coroutine of iter.Pull may not be resumed; hence these cursors.
+func peopleOf(t town.Town) func([]value.Value) error {
+	id := int64(0)
+	return func(row []value.Value) error {
+		if id == t.Size() {
+			return io.EOF
+		}
+		id++
+		p := t.Person(id)
+		copy(row, []value.Value{
+			value.OfInt(p.ID), value.OfInt(int64(p.Age)), party(p.Party), value.OfText(p.Region), income(p.Income),
+			value.OfBool(p.Voted), smoker(p.Smoker), value.OfBool(p.LungCancer), fraction(int64(p.Height), 10),
+			value.OfBool(p.GroupQuarters), value.OfText(p.Race),
+		})
+		return nil
+	}
+}
+
+// visitsOf fills in one visit's row after another.
+func visitsOf(t town.Town) func([]value.Value) error {
+	id, at := int64(0), 0
+	var visits []town.Visit // of one person
+	return func(row []value.Value) error {
+		for at == len(visits) {
+			if id == t.Size() {
+				return io.EOF
+			}
+			id++
+			visits, at = slices.AppendSeq(visits[:0], t.Visits(t.Person(id))), 0
+		}
+		v := visits[at]
+		at++
+		copy(row, []value.Value{value.OfInt(v.Person), value.OfDay(int64(v.Day)), value.OfText(v.Department), fraction(v.Cost, 100)})
+		return nil
+	}
+}
+
+func party(p string) value.Value {
+	if p == "" {
+		return value.NullOf(value.Text)
+	}
+	return value.OfText(p)
+}
+
+func income(n int64) value.Value {
+	if n == town.Unknown {
+		return value.NullOf(value.Integer)
+	}
+	return value.OfInt(n)
+}
+
+func smoker(a town.Answer) value.Value {
+	if a == town.NotSaid {
+		return value.NullOf(value.Boolean)
+	}
+	return value.OfBool(a == town.Yes)
+}
+
+// fraction is the double nearest to n / unit, which is what CSV's decimal reads as.
+func fraction(n, unit int64) value.Value {
+	if n == town.Unknown {
+		return value.NullOf(value.Real)
+	}
+	return value.OfReal(float64(n) / float64(unit))
+}

@@ -1,0 +1,102 @@
+package town
+
+import "math/bits"
+
+// stream is a sequence of pseudorandom words: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+// generators", OOPSLA 2014), a counter that steps by an odd constant and is mixed. It is written out here, in three lines,
+// so that no release of Go changes a town, and so that the generator which must never make noise is not math/rand, which the
+// house keeps out. Whoever sees an output can compute all others.
+type stream struct{ state uint64 }
+
+// step is 2⁶⁴ / φ, made odd.
+const step = 0x9e3779b97f4a7c15
+
+// purpose keeps what is drawn for one table apart from what is drawn for the other.
+type purpose uint64
+
+const (
+	forPerson purpose = iota + 1
+	forVisits
+)
+
+// newStream is the stream of one person. Streams are windows of one sequence of 2⁶⁴ words that begin at scattered places.
+func newStream(seed uint64, id int64, p purpose) *stream {
+	return &stream{mix(mix(mix(seed)+uint64(p)*step) + uint64(id)*step)}
+}
+
+// mix is a bijection of the words that scatters neighbours.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func (s *stream) word() uint64 {
+	s.state += step
+	return mix(s.state)
+}
+
+// below is uniform in 0 … n-1, for n ≥ 1 (but for a bias of at most n / 2⁶⁴, which no town shows).
+func (s *stream) below(n int) int {
+	high, _ := bits.Mul64(s.word(), uint64(n))
+	return int(high)
+}
+
+// chance is true with the probability of p in a thousand.
+func (s *stream) chance(p int) bool { return s.below(1000) < p }
+
+// pick is an index of weights, each as probable as its weight is large. Weights are not negative, and one is positive.
+func (s *stream) pick(weights ...int) int {
+	total := 0
+	for _, w := range weights {
+		total += w
+	}
+	at := s.below(total)
+	for i, w := range weights {
+		if at -= w; at < 0 {
+			return i
+		}
+	}
+	return len(weights) - 1 // not reached
+}
+
+// one is the standard deviation of normal, and the 1 of exponents: 2¹⁶.
+const one = 1 << 16
+
+// normal is about normal with mean 0 and standard deviation one: the sum of twelve uniform 16-bit numbers, less its mean
+// (Irwin and Hall). It lies within six standard deviations.
+func (s *stream) normal() int64 {
+	sum := int64(-6 * (one - 1))
+	for range 3 {
+		w := s.word()
+		sum += int64(w&0xffff + w>>16&0xffff + w>>32&0xffff + w>>48)
+	}
+	return sum
+}
+
+// roots are 2^(1/2), 2^(1/4), 2^(1/8), … in units of 2⁻³¹, to the nearest.
+var roots = [16]uint64{
+	3037000500, 2553802834, 2341847524, 2242560872, 2194507417, 2170868212, 2159144272, 2153306067,
+	2150392887, 2148937775, 2148210589, 2147847087, 2147665360, 2147574502, 2147529075, 2147506361,
+}
+
+// scale is about x · 2^(exponent/one), for 0 ≤ x < 2³¹ and exponents within ± 16 one where the result is below 2⁶².
+func scale(x, exponent int64) int64 {
+	m := uint64(1) << 31
+	for i, r := range roots {
+		if exponent>>(15-i)&1 == 1 {
+			m = m * r >> 31 // both below 2³²
+		}
+	}
+	y := int64(uint64(x) * m >> 31)
+	whole := exponent >> 16
+	if whole < 0 {
+		return y >> -whole
+	}
+	return y << whole
+}
+
+// logNormal has the median given, and doublings/100 times doubled or halved at one standard deviation.
+func (s *stream) logNormal(median, doublings int64) int64 {
+	return scale(median, s.normal()*doublings/100)
+}

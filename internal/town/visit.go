@@ -1,0 +1,104 @@
+package town
+
+import "iter"
+
+// Year is when all visits were, and MaxVisits the most that one person has.
+const (
+	Year      = 2025
+	MaxVisits = 5000
+)
+
+const (
+	firstDay = 20089 // 2025-01-01, in days since 1970-01-01
+	yearDays = 365
+)
+
+// The departments, by number.
+const (
+	general = iota
+	emergency
+	cardiology
+	oncology
+	orthopaedics
+	paediatrics
+)
+
+var departments = []string{"general", "emergency", "cardiology", "oncology", "orthopaedics", "paediatrics"}
+
+// medianCosts are in cents.
+var medianCosts = []int64{9_000, 45_000, 38_000, 90_000, 26_000, 8_000}
+
+// Visits draws the visits of a person of the town, at most MaxVisits, in no order.
+func (t Town) Visits(p Person) iter.Seq[Visit] {
+	return func(yield func(Visit) bool) {
+		s := newStream(t.seed, p.ID, forVisits)
+		weights := wards(p)
+		for range s.count(p) {
+			d := s.pick(weights[:]...)
+			v := Visit{Person: p.ID, Day: s.day(d), Department: departments[d], Cost: s.logNormal(medianCosts[d], 130)}
+			if s.chance(10) {
+				v.Cost = Unknown
+			}
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// count is how often the person comes. Most counts are geometric; one person in a thousand has P(count > x) = √(20/x), cut
+// off at MaxVisits.
+func (s *stream) count(p Person) int {
+	if s.chance(1) {
+		k := s.below(1<<16) + 1
+		return min(20<<32/(k*k), MaxVisits)
+	}
+	again := 500 // in a thousand
+	switch {
+	case p.Age >= 65:
+		again = 740
+	case p.Age >= 45:
+		again = 680
+	case p.Age >= grown:
+		again = 600
+	}
+	if p.Smoker == Yes {
+		again += 40
+	}
+	if p.LungCancer {
+		again += 120
+	}
+	n := 0
+	for n < MaxVisits && s.chance(again) {
+		n++
+	}
+	return n
+}
+
+// wards are the weights of the departments.
+func wards(p Person) [6]int {
+	w := [6]int{general: 550, emergency: 170, cardiology: 80, oncology: 50, orthopaedics: 150}
+	switch {
+	case p.Age < grown:
+		w = [6]int{general: 350, emergency: 200, cardiology: 5, oncology: 5, orthopaedics: 80, paediatrics: 360}
+	case p.Age >= 65:
+		w = [6]int{general: 420, emergency: 140, cardiology: 230, oncology: 100, orthopaedics: 110}
+	}
+	if p.Smoker == Yes {
+		w[cardiology] *= 2
+		w[emergency] += 50
+	}
+	if p.LungCancer {
+		w[oncology] += 800
+	}
+	return w
+}
+
+// day is any of the year's, but for weekends, when fewer go elsewhere than to the emergency.
+func (s *stream) day(department int) int {
+	day := firstDay + s.below(yearDays)
+	if weekday := (day + 4) % 7; department != emergency && (weekday == 0 || weekday == 6) { // 1970-01-01 was a Thursday
+		day = firstDay + s.below(yearDays)
+	}
+	return day
+}
