@@ -50,8 +50,8 @@ func (t Town) Visits(p Person) iter.Seq[Visit] {
 // off at MaxVisits.
 func (s *stream) count(p Person) int {
 	if s.chance(1) {
-		k := s.below(1<<16) + 1
-		return min(20<<32/(k*k), MaxVisits)
+		k := int64(s.below(1<<16) + 1)
+		return int(min(20<<32/(k*k), MaxVisits))
 	}
 	again := 500 // in a thousand
 	switch {
