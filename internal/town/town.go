@@ -23,7 +23,7 @@
 //     region and one party, so all the counts of a poll cost what one does.
 //   - The census's small cells. Dormitories and homes for the old, the group quarters, hold less than two people in a
 //     hundred, and of the Asian minority one in a thousand: that cell's count is so small that each of them shows.
-//   - Skew. Incomes are log-normal, and one in 500 is twenty times as large: a few people make the mean, and bounds decide
+//   - Skew. Incomes are log-normal, and one in 500 is twenty times as large: a few people move any mean, and bounds decide
 //     what a sum costs. Heights are about normal at each age.
 //   - People with many rows. Nine in ten have 0 to 5 visits, one in a thousand has 20 to 5,000, and a quarter of all visits
 //     are theirs: counting at most 20 of each loses that, and is what protects them like all others. Older people and smokers
