@@ -128,7 +128,8 @@ func sumsOf(rows []enginetest.Row) (s sums) {
 // planOf plans a question at a price: an ε, or a ρ as in "ρ 0.1" under a zCDP budget.
 func planOf(t testing.TB, sql, price string) *plan.Plan {
 	t.Helper()
-	text, loss := survey, privacy.Loss{}
+	text := survey
+	var loss privacy.Loss
 	if rho, ok := strings.CutPrefix(price, "ρ "); ok {
 		text = strings.Replace(survey, "{epsilon: 1000}", "{rho: 20, delta: 1e-6}", 1)
 		r, err := privacy.ParseRho(rho)

@@ -116,18 +116,6 @@ func (f field) keys(known ...string) (_ map[string]field, ok bool) {
 	return fields, f.present() && f.node.Kind == yaml.MappingNode
 }
 
-// keyNode is the node of a mapping's key, or nil.
-func (f field) keyNode(name string) *yaml.Node {
-	if f.present() && f.node.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(f.node.Content); i += 2 {
-			if k := f.node.Content[i]; k.Kind == yaml.ScalarNode && k.Value == name {
-				return k
-			}
-		}
-	}
-	return nil
-}
-
 // text reads a scalar's text. Quoted or not makes no difference, but a value must be there.
 func (f field) text() (string, bool) {
 	switch {

@@ -181,8 +181,8 @@ func like(x, pattern string) string {
 
 // literalByte writes a byte of UTF-8 text so that it stands for itself in a regular expression.
 func literalByte(c byte) string {
-	if c < 0x80 && !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z') {
-		return fmt.Sprintf(`\x{%02x}`, c)
+	if c >= 0x80 || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' {
+		return string([]byte{c})
 	}
-	return string([]byte{c})
+	return fmt.Sprintf(`\x{%02x}`, c)
 }
