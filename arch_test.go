@@ -46,8 +46,9 @@ var allowed = map[string][]string{
 	"examples/randhie":      {},
 	"internal/town":         {}, // its draws are predictable: nothing that handles private rows may import it
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
+	"internal/plot":         {},
 	"internal/cli": {
-		"curator", "examples/randhie", "internal/ledger", "internal/town", "internal/town/parquet",
+		"curator", "examples/randhie", "internal/ledger", "internal/plot", "internal/town", "internal/town/parquet",
 	},
 	"cmd/dither": {"internal/cli"},
 	// test support: imported by tests only

@@ -95,20 +95,31 @@ func (s *session) ask(args []string, do func(*curator.Curator, curator.Question)
 }
 
 func runQuery(s *session, args []string) error {
+	p := s.pictureFlags()
 	return s.ask(args, func(c *curator.Curator, q curator.Question) error {
-		r, err := c.Answer(context.Background(), q)
+		if err := p.check(s); err != nil {
+			return err
+		}
+		r, err := s.answer(c, q)
 		if err != nil {
 			return err
 		}
-		switch s.format {
-		case "json":
-			return s.json(r)
-		case "csv":
-			return writeCSV(s.stdout, r)
-		}
-		s.print("%s", releaseTable(r))
-		return nil
+		return errors.Join(s.showRelease(r), p.show(s, r))
 	})
+}
+
+func (s *session) showRelease(r *curator.Release) error {
+	switch s.format {
+	case "json":
+		return s.json(r)
+	case "csv":
+		return writeCSV(s.stdout, r)
+	case "markdown":
+		s.print("%s", releaseMarkdown(r))
+		return nil
+	}
+	s.print("%s", releaseTable(r))
+	return nil
 }
 
 func runExplain(s *session, args []string) error {
@@ -119,6 +130,10 @@ func runExplain(s *session, args []string) error {
 		}
 		if s.format == "json" {
 			return s.json(e)
+		}
+		if s.format == "markdown" {
+			s.print("%s", explanationMarkdown(e))
+			return nil
 		}
 		s.print("%s", explanationText(e))
 		return nil
@@ -147,6 +162,10 @@ func runBudget(s *session, args []string) error {
 		}
 		if s.format == "json" {
 			return s.json(b)
+		}
+		if s.format == "markdown" {
+			s.print("%s", budgetMarkdown(b))
+			return nil
 		}
 		s.showBudget(b)
 		return nil
@@ -195,6 +214,10 @@ func runTables(s *session, args []string) error {
 			text, err := json.Marshal(tables)
 			s.print("%s\n", printableJSON(text))
 			return err
+		}
+		if s.format == "markdown" {
+			s.print("%s", tablesMarkdown(tables))
+			return nil
 		}
 		for i, t := range tables {
 			if i > 0 {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"dither/curator"
@@ -43,6 +44,7 @@ func commands() []command {
 		{"budget", "", "what was spent, and what remains", runBudget},
 		{"ledger", "head | list | show N | verify [--against HEAD] | resume", "read and check the ledger (owner)", runLedger},
 		{"demo", "[data --rows N [--out DIR]]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
+		{"completion", "bash | zsh | fish", "print what makes a shell complete commands and flags", runCompletion},
 		{"version", "", "print the version", runVersion},
 	}
 }
@@ -158,18 +160,20 @@ func (s *session) parse(args []string) (rest []string, helped bool, err error) {
 
 func (s *session) formatFlag() { s.flags.StringVar(&s.format, "format", s.format, "") }
 
+// formats are what --format takes.
+var formats = []string{"table", "json", "csv", "markdown"}
+
 func (s *session) checkFormat() error {
-	switch s.format {
-	case "table", "json", "csv":
+	if slices.Contains(formats, s.format) {
 		return nil
 	}
-	return usage("--format is table, json or csv, not %q", s.format)
+	return usage("--format is table, json, csv or markdown, not %q", s.format)
 }
 
 func (s *session) help() {
 	s.print("dither: answers about populations, with noise that protects each person\n\nusage: dither [-C HOME] COMMAND …\n\n")
 	for _, c := range commands() {
-		s.print("  %-8s %-50s %s\n", c.name, c.args, c.about)
+		s.print("  %-10s %-50s %s\n", c.name, c.args, c.about)
 	}
 	s.print("\n  -C HOME       the curator's home (default $DITHER_HOME, else the working directory)\n" +
 		"  --epsilon E   the price of a question (default: the policy's)\n" +
@@ -177,7 +181,9 @@ func (s *session) help() {
 		"  --group K     what it means for K units together (explain, budget)\n" +
 		"  --confidence  of the intervals (default 0.95)\n" +
 		"  --fresh       pay again for a question that was answered before\n" +
-		"  --format      table, json or csv\n\n" +
+		"  --format      table, json, csv or markdown\n" +
+		"  --plot FILE   draw the answer as FILE.svg or FILE.png\n" +
+		"  --chart       draw it in the terminal\n\n" +
 		"exit: 0 answered, 2 usage, 3 refused or unsupported SQL, 4 budget exhausted, 1 anything else\n")
 }
 

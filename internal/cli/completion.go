@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// runCompletion prints a shell's completion, made from the table of commands and from the flags that each declares.
+func runCompletion(s *session, args []string) error {
+	rest, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) == 1 {
+		switch rest[0] {
+		case "bash":
+			s.print("%s", bashCompletion(completions()))
+			return nil
+		case "zsh":
+			s.print("%s", zshCompletion(completions()))
+			return nil
+		case "fish":
+			s.print("%s", fishCompletion(completions()))
+			return nil
+		}
+	}
+	return usage("completion bash, zsh, or fish")
+}
+
+// completed is a command as a shell completes it.
+type completed struct {
+	name, about string
+	words       []string // that may follow it: `check` of `policy check`
+	flags       []completedFlag
+}
+
+type completedFlag struct {
+	name  string   // without dashes
+	takes bool     // a value
+	among []string // the values, where they are known
+}
+
+// dashed is the flag as it is typed.
+func (f completedFlag) dashed() string {
+	if len(f.name) == 1 {
+		return "-" + f.name
+	}
+	return "--" + f.name
+}
+
+func completions() []completed {
+	out := []completed{{name: "help", about: "what the commands are"}}
+	for _, c := range commands() {
+		out = append(out, completed{name: c.name, about: c.about, words: followers(c.args), flags: flagsOf(c)})
+	}
+	return out
+}
+
+// flagsOf asks a command for help, which makes it declare its flags and do nothing else.
+func flagsOf(c command) []completedFlag {
+	s := &session{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, format: "table"}
+	s.flags = newFlags(c.name)
+	s.flags.StringVar(&s.home, "C", "", "")
+	_ = c.run(s, []string{"-h"}) // there is nothing that help could fail at
+	var out []completedFlag
+	s.flags.VisitAll(func(f *flag.Flag) {
+		simple, ok := f.Value.(interface{ IsBoolFlag() bool })
+		flag := completedFlag{name: f.Name, takes: !ok || !simple.IsBoolFlag()}
+		if f.Name == "format" {
+			flag.among = formats
+		}
+		out = append(out, flag)
+	})
+	return out
+}
+
+var word = regexp.MustCompile(`^[a-z]+$`)
+
+// followers reads the words that may follow a command out of its line of help: the first of each alternative, if it is to be
+// typed as it stands.
+func followers(args string) []string {
+	var out []string
+	for alternative := range strings.SplitSeq(args, "|") {
+		for _, w := range strings.Split(firstField(alternative), ",") {
+			if word.MatchString(w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+func firstField(s string) string {
+	if f := strings.Fields(s); len(f) > 0 {
+		return f[0]
+	}
+	return ""
+}
+
+// offers are the words and flags that may follow a command.
+func (c completed) offers() []string {
+	out := append([]string{}, c.words...)
+	for _, f := range c.flags {
+		out = append(out, f.dashed())
+	}
+	return out
+}
+
+// valued are the flags of any command that take a value, each once: those whose values are known, and the others.
+func valued(all []completed) (known []completedFlag, other []string) {
+	seen := map[string]bool{}
+	for _, c := range all {
+		for _, f := range c.flags {
+			if !f.takes || seen[f.name] {
+				continue
+			}
+			seen[f.name] = true
+			if f.among != nil {
+				known = append(known, f)
+			} else {
+				other = append(other, f.dashed())
+			}
+		}
+	}
+	return known, other
+}
+
+// bashCompletion falls back to the names of files wherever it offers nothing.
+func bashCompletion(all []completed) string {
+	var b strings.Builder
+	b.WriteString(`# Completion of dither for bash. In ~/.bashrc: eval "$(dither completion bash)"
+_dither() {
+	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb= offers= i
+	if [[ $current == "=" ]]; then
+		current=
+	elif [[ $previous == "=" ]]; then
+		previous=${COMP_WORDS[COMP_CWORD-2]}
+	fi
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		-C) ((i++)) ;;
+		-*) ;;
+		*) verb=${COMP_WORDS[i]}; break ;;
+		esac
+	done
+	case $previous in
+`)
+	known, other := valued(all)
+	for _, f := range known {
+		fmt.Fprintf(&b, "\t%s) COMPREPLY=($(compgen -W %q -- \"$current\")); return ;;\n", f.dashed(), strings.Join(f.among, " "))
+	}
+	fmt.Fprintf(&b, "\t%s) COMPREPLY=(); return ;;\n\tesac\n\tcase $verb in\n", strings.Join(other, "|"))
+	var names []string
+	for _, c := range all {
+		names = append(names, c.name)
+		fmt.Fprintf(&b, "\t%s) offers=%q ;;\n", c.name, strings.Join(c.offers(), " "))
+	}
+	fmt.Fprintf(&b, "\t\"\") offers=%q ;;\n\tesac\n", strings.Join(names, " ")+" -C")
+	b.WriteString("\tCOMPREPLY=($(compgen -W \"$offers\" -- \"$current\"))\n}\ncomplete -o default -F _dither dither\n")
+	return b.String()
+}
+
+func zshCompletion(all []completed) string {
+	var b strings.Builder
+	b.WriteString(`#compdef dither
+# Completion of dither for zsh. In ~/.zshrc, after compinit: source <(dither completion zsh)
+_dither() {
+	local verb= i
+	local -a verbs
+	verbs=(
+`)
+	for _, c := range all {
+		fmt.Fprintf(&b, "\t\t%s\n", quoted(c.name+":"+c.about))
+	}
+	b.WriteString(`	)
+	for ((i = 2; i < CURRENT; i++)); do
+		case $words[i] in
+		-C) ((i++)) ;;
+		-*) ;;
+		*) verb=$words[i]; break ;;
+		esac
+	done
+	case $words[CURRENT-1] in
+`)
+	known, other := valued(all)
+	for _, f := range known {
+		fmt.Fprintf(&b, "\t%s) compadd -- %s; return ;;\n", f.dashed(), strings.Join(f.among, " "))
+	}
+	fmt.Fprintf(&b, "\t%s) _files; return ;;\n\tesac\n\tcase $verb in\n", strings.Join(other, "|"))
+	for _, c := range all {
+		fmt.Fprintf(&b, "\t%s) compadd -- %s ;;\n", c.name, strings.Join(c.offers(), " "))
+	}
+	b.WriteString(`	"") _describe command verbs; compadd -- -C; return ;;
+	esac
+	_files
+}
+if [[ $funcstack[1] == _dither ]]; then
+	_dither "$@"
+else
+	compdef _dither dither
+fi
+`)
+	return b.String()
+}
+
+func fishCompletion(all []completed) string {
+	var b strings.Builder
+	b.WriteString("# Completion of dither for fish. In ~/.config/fish/config.fish: dither completion fish | source\n" +
+		"complete -c dither -s C -r\n")
+	for _, c := range all {
+		fmt.Fprintf(&b, "complete -c dither -f -n __fish_use_subcommand -a %s -d %s\n", c.name, quoted(c.about))
+		on := quoted("__fish_seen_subcommand_from " + c.name)
+		if len(c.words) > 0 {
+			fmt.Fprintf(&b, "complete -c dither -f -n %s -a %s\n", on, quoted(strings.Join(c.words, " ")))
+		}
+		for _, f := range c.flags {
+			if f.name == "C" {
+				continue
+			}
+			dash, value := "-l", ""
+			if len(f.name) == 1 {
+				dash = "-s"
+			}
+			switch {
+			case f.among != nil:
+				value = " -x -a " + quoted(strings.Join(f.among, " "))
+			case f.takes:
+				value = " -r"
+			}
+			fmt.Fprintf(&b, "complete -c dither -n %s %s %s%s\n", on, dash, f.name, value)
+		}
+	}
+	return b.String()
+}
+
+// quoted is a word for a shell, whatever it holds. (No text here holds a backslash, which fish would read.)
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,206 @@
+package plot
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+func format(x float64, verb byte, precision int) string {
+	return strconv.FormatFloat(x, verb, precision, 64)
+}
+
+// far bounds what is drawn, so that the difference of two numbers is one.
+const far = 1e300
+
+// finite brings a number within what is drawn; NaN stays.
+func finite(x float64) float64 { return math.Max(-far, math.Min(far, x)) }
+
+// span is the range of a panel's axis: every value (and 0 under bars), and the ends of the intervals. One interval that is
+// much longer than the others would flatten them all, so ends reach at most the larger of all values' span and three typical
+// lengths beyond the values; what goes on is drawn with an arrow.
+//
+// The range is never empty.
+func (p *Panel) span() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	var lengths []float64
+	end := func(from, to float64) {
+		if d := math.Abs(to - from); !math.IsNaN(d) && !math.IsInf(d, 0) {
+			lengths = append(lengths, d)
+		}
+	}
+	each := func(do func(Mark)) {
+		for _, marks := range p.Marks {
+			for _, m := range marks {
+				if !m.Missing {
+					do(m)
+				}
+			}
+		}
+	}
+	each(func(m Mark) {
+		if math.IsNaN(m.Value) {
+			end(m.Low, m.High)
+			return
+		}
+		v := finite(m.Value)
+		low, high = math.Min(low, v), math.Max(high, v)
+		end(v, m.Low)
+		end(v, m.High)
+	})
+	if !p.Points && low <= high {
+		low, high = math.Min(low, 0), math.Max(high, 0)
+	}
+	slices.Sort(lengths)
+	if low > high { // no values: the intervals' ends alone
+		each(func(m Mark) {
+			for _, x := range []float64{m.Low, m.High} {
+				if !math.IsNaN(x) && !math.IsInf(x, 0) {
+					low, high = math.Min(low, finite(x)), math.Max(high, finite(x))
+				}
+			}
+		})
+	} else if len(lengths) > 0 {
+		reach := math.Max(high-low, 3*lengths[len(lengths)/2])
+		floor, ceiling := low-reach, high+reach
+		each(func(m Mark) {
+			if !math.IsInf(m.Low, 0) && !math.IsNaN(m.Low) {
+				low = math.Min(low, math.Max(m.Low, floor))
+			}
+			if !math.IsInf(m.High, 0) && !math.IsNaN(m.High) {
+				high = math.Max(high, math.Min(m.High, ceiling))
+			}
+		})
+	}
+	return roomy(finite(low), finite(high), p.Points)
+}
+
+// roomy widens a range a little, away from 0 where bars stand on it.
+func roomy(low, high float64, points bool) (float64, float64) {
+	switch {
+	case math.IsNaN(low) || math.IsNaN(high) || low > high:
+		return 0, 1
+	case low == high:
+		room := math.Max(math.Abs(low)/10, 1e-300)
+		if low == 0 {
+			room = 1
+		}
+		low, high = low-room, high+room
+	}
+	room := (high - low) * 0.05
+	if points || low < 0 {
+		low -= room
+	}
+	if points || high > 0 {
+		high += room
+	}
+	return low, high
+}
+
+// ticks are the labelled places of a value axis: at most so many multiples of 1, 2 or 5 times a power of ten.
+func ticks(low, high float64, most int) []plot.Tick {
+	step := roundStep((high - low) / float64(most))
+	if !(step > 0) { // the range is too small for a float
+		return nil
+	}
+	places := 0
+	if step < 1 {
+		places = int(math.Ceil(-math.Log10(step) - 1e-9))
+	}
+	var out []plot.Tick
+	for n := math.Ceil(low / step); n*step <= high; n++ {
+		out = append(out, plot.Tick{Value: n * step, Label: number(n*step, places)})
+	}
+	return out
+}
+
+// roundStep is the smallest of … 0.1, 0.2, 0.5, 1, 2, 5 … that is at least x.
+func roundStep(x float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, n := range []float64{1, 2, 5} {
+		if n*unit >= x {
+			return n * unit
+		}
+	}
+	return 10 * unit
+}
+
+// fixed is an axis's ticks, decided beforehand.
+type fixed []plot.Tick
+
+// Ticks gives them whatever the range is.
+func (f fixed) Ticks(_, _ float64) []plot.Tick { return f }
+
+// labelLines is into how many lines a label is broken at most.
+const labelLines = 3
+
+// Widths of labels, in points.
+const (
+	labelGap     = 8
+	longestLabel = 120 // of one that is turned
+	roomForWords = 64
+	turnedPitch  = 13 // between labels that are turned
+)
+
+// labels names the groups below an axis whose groups have a pitch (points each): level where that fits, broken into lines
+// where each has room for words, else turned, and then as many of them as can be read.
+func labels(c *Chart, sty draw.TextStyle, pitch vg.Length) (out fixed, turned bool) {
+	names := make([]string, len(c.Groups))
+	var widest vg.Length
+	for i, g := range c.Groups {
+		names[i] = clean(g)
+		widest = max(widest, sty.Width(names[i]))
+	}
+	step := 1
+	switch {
+	case widest+labelGap <= pitch:
+	case c.Ordered && widest <= longestLabel:
+		step = nice(float64((widest + labelGap) / pitch))
+	case pitch >= roomForWords:
+		broken, most := make([][]string, len(names)), 0
+		for i := range names {
+			broken[i] = wrap(sty, names[i], pitch-labelGap, labelLines)
+			most = max(most, len(broken[i]))
+		}
+		for i, lines := range broken { // all get as many lines, so that their first ones are level
+			names[i] = strings.Join(lines, "\n") + strings.Repeat("\n ", most-len(lines))
+		}
+	default:
+		turned = true
+		step = nice(float64(turnedPitch / pitch))
+		for i := range names {
+			names[i] = cut(sty, names[i], longestLabel)
+		}
+	}
+	for i := first(names, step); i < len(names); i += step {
+		out = append(out, plot.Tick{Value: float64(i), Label: names[i]})
+	}
+	return out, turned
+}
+
+// nice is the smallest of 1, 2, 5, 10, 20, … that is at least x.
+func nice(x float64) int {
+	for unit := 1; ; unit *= 10 {
+		for _, n := range []int{unit, 2 * unit, 5 * unit} {
+			if float64(n) >= x {
+				return n
+			}
+		}
+	}
+}
+
+// first is where labelling starts when only each step-th group is labelled: at a multiple of the step where groups are whole
+// numbers.
+func first(names []string, step int) int {
+	for i := range min(step, len(names)) {
+		if n, err := strconv.Atoi(names[i]); err == nil && n%step == 0 {
+			return i
+		}
+	}
+	return 0
+}

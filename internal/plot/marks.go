@@ -1,0 +1,166 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// palette tells series apart for eyes that see colours differently too (Okabe and Ito's, without its yellow, which is pale on white).
+var palette = [MaxSeries]color.NRGBA{
+	{0x00, 0x72, 0xb2, 0xff},
+	{0xe6, 0x9f, 0x00, 0xff},
+	{0x00, 0x9e, 0x73, 0xff},
+	{0xcc, 0x79, 0xa7, 0xff},
+	{0x56, 0xb4, 0xe9, 0xff},
+	{0xd5, 0x5e, 0x00, 0xff},
+	{0x8c, 0x8c, 0x8c, 0xff},
+	{0x5b, 0x3a, 0x8c, 0xff},
+}
+
+var (
+	white = color.NRGBA{0xff, 0xff, 0xff, 0xff}
+	ink   = color.NRGBA{0x22, 0x22, 0x22, 0xff}
+	faint = color.NRGBA{0x66, 0x66, 0x66, 0xff}
+	grid  = color.NRGBA{0xe4, 0xe4, 0xe4, 0xff}
+)
+
+// light mixes a colour with white, so that a whisker is seen on a bar.
+func light(c color.NRGBA) color.NRGBA {
+	mix := func(x uint8) uint8 { return uint8((int(x)*3 + 255*2) / 5) }
+	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 0xff}
+}
+
+// Sizes of marks, in points.
+const (
+	share       = 0.78 // of the pitch, which a group's marks fill
+	widestBar   = 56
+	slimmestBar = 1.6 // below it, marks are one line in a band
+	pointRadius = 3
+	crossbar    = 3.5 // half of a whisker's end
+	arrow       = 3.5
+)
+
+// drawn is a panel as gonum's plot draws it.
+type drawn struct {
+	*Panel
+	low, high float64
+	ticks     []plot.Tick
+}
+
+// cutOff reports an end that lies beyond the axis: it is drawn with an arrow.
+func (d *drawn) cutOff() bool {
+	for _, marks := range d.Marks {
+		for _, m := range marks {
+			if !m.Missing && (m.Low < d.low || m.High > d.high) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// clamp brings a number onto the axis.
+func (d *drawn) clamp(v float64) float64 { return math.Max(d.low, math.Min(d.high, v)) }
+
+// Plot draws the grid and the marks.
+func (d *drawn) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, t := range d.ticks {
+		at := y(t.Value)
+		c.StrokeLine2(draw.LineStyle{Color: grid, Width: 0.6}, c.Min.X, at, c.Max.X, at)
+	}
+	pitch := x(1) - x(0)
+	width := min(pitch*share/vg.Length(len(d.Marks)), widestBar)
+	for s, marks := range d.Marks {
+		if width < slimmestBar {
+			d.band(c, palette[s], marks, x, y)
+			continue
+		}
+		shift := width * (vg.Length(s) - vg.Length(len(d.Marks)-1)/2)
+		for g, m := range marks {
+			if !m.Missing {
+				d.mark(c, palette[s], m, x(float64(g))+shift, width, y)
+			}
+		}
+	}
+	if d.low <= 0 && d.high >= 0 && !d.Points {
+		c.StrokeLine2(draw.LineStyle{Color: faint, Width: 0.8}, c.Min.X, y(0), c.Max.X, y(0))
+	}
+}
+
+// mark draws one number: a bar or a point, and its interval.
+func (d *drawn) mark(c draw.Canvas, hue color.NRGBA, m Mark, at, width vg.Length, y func(float64) vg.Length) {
+	value := finite(m.Value)
+	line := draw.LineStyle{Color: ink, Width: min(1, width/3)}
+	if d.Points {
+		line = draw.LineStyle{Color: hue, Width: min(1.4, width/3)}
+	} else if !math.IsNaN(value) {
+		half := width * 0.46
+		c.FillPolygon(light(hue), []vg.Point{{X: at - half, Y: y(0)}, {X: at - half, Y: y(value)}, {X: at + half, Y: y(value)}, {X: at + half, Y: y(0)}})
+	}
+	if !math.IsNaN(m.Low) && !math.IsNaN(m.High) && m.Low != m.High {
+		d.whisker(c, line, m, at, min(crossbar, width*0.34), y)
+	}
+	if d.Points && !math.IsNaN(value) {
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: hue, Radius: min(pointRadius, width*0.6), Shape: draw.CircleGlyph{}}, vg.Point{X: at, Y: y(value)})
+	}
+}
+
+// whisker draws an interval; an end beyond the axis, or none, is an arrow at its edge.
+func (d *drawn) whisker(c draw.Canvas, line draw.LineStyle, m Mark, at, half vg.Length, y func(float64) vg.Length) {
+	bottom, top := y(d.clamp(m.Low)), y(d.clamp(m.High))
+	c.StrokeLine2(line, at, bottom, at, top)
+	end := func(open bool, to, inward vg.Length) {
+		if open {
+			c.StrokeLines(line, []vg.Point{{X: at - half, Y: to + inward*arrow}, {X: at, Y: to}, {X: at + half, Y: to + inward*arrow}})
+			return
+		}
+		c.StrokeLine2(line, at-half, to, at+half, to)
+	}
+	end(m.Low < d.low, bottom, 1)
+	end(m.High > d.high, top, -1)
+}
+
+// band draws marks that stand too close to be told apart: their values as one line of steps, their intervals behind it.
+func (d *drawn) band(c draw.Canvas, hue color.NRGBA, marks []Mark, x, y func(float64) vg.Length) {
+	within := func(v float64) vg.Length { return y(d.clamp(v)) }
+	steps := func(from, to int, of func(Mark) float64) []vg.Point {
+		var out []vg.Point
+		for g := from; g < to; g++ {
+			at := within(of(marks[g]))
+			out = append(out, vg.Point{X: x(float64(g) - 0.5), Y: at}, vg.Point{X: x(float64(g) + 0.5), Y: at})
+		}
+		return out
+	}
+	shade := hue
+	shade.A = 0x50
+	runs(marks, func(m Mark) bool { return !m.Missing && m.Low <= m.High }, func(from, to int) {
+		area := steps(from, to, func(m Mark) float64 { return m.High })
+		below := steps(from, to, func(m Mark) float64 { return m.Low })
+		for i := len(below) - 1; i >= 0; i-- {
+			area = append(area, below[i])
+		}
+		c.FillPolygon(shade, area)
+	})
+	runs(marks, func(m Mark) bool { return !m.Missing && !math.IsNaN(m.Value) }, func(from, to int) {
+		c.StrokeLines(draw.LineStyle{Color: hue, Width: 0.8}, steps(from, to, func(m Mark) float64 { return m.Value }))
+	})
+}
+
+// runs calls do for each longest run of marks that have what is asked for.
+func runs(marks []Mark, has func(Mark) bool, do func(from, to int)) {
+	from := -1
+	for i := 0; i <= len(marks); i++ {
+		switch in := i < len(marks) && has(marks[i]); {
+		case in && from < 0:
+			from = i
+		case !in && from >= 0:
+			do(from, i)
+			from = -1
+		}
+	}
+}

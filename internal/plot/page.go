@@ -1,0 +1,265 @@
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+
+	"golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	plotfont "gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Sizes of a page, in points.
+const (
+	wide      = 720
+	narrow    = 480 // for up to three marks a panel
+	margin    = 18
+	headroom  = 34 // above each panel, for its name
+	leading   = 1.35
+	legendGap = 6
+	axisWidth = 48 // a guess at what the values' labels take
+	turn      = math.Pi / 4
+)
+
+// page is a chart that is laid out.
+type page struct {
+	chart         *Chart
+	width, height vg.Length
+	title         []string
+	caption       []string
+	legend        [][]entry // by line
+	panels        []*drawn
+	labels        fixed
+	turned        bool
+	indent        vg.Length // of the panels, for turned labels that reach to the left of their axis
+}
+
+// entry is a series in the legend, and where it stands in its line.
+type entry struct {
+	series int
+	name   string
+	at     vg.Length
+}
+
+// style is a text's face: sans, of a size in points.
+func style(size vg.Length, bold bool) draw.TextStyle {
+	f := plotfont.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+	if bold {
+		f.Weight = font.WeightBold
+	}
+	return draw.TextStyle{Color: ink, Font: f, Handler: plot.DefaultTextHandler, XAlign: text.XLeft, YAlign: text.YBottom}
+}
+
+var (
+	titleStyle   = style(12, true)
+	nameStyle    = style(10, true)
+	legendStyle  = style(9.5, false)
+	tickStyle    = quiet(style(9, false))
+	captionStyle = quiet(style(8.5, false))
+)
+
+func quiet(s draw.TextStyle) draw.TextStyle {
+	s.Color = faint
+	return s
+}
+
+func line(s draw.TextStyle) vg.Length { return s.Font.Size * leading }
+
+// newPage decides what goes where.
+func newPage(c *Chart) *page {
+	p := &page{chart: c, width: wide}
+	if len(c.Groups)*c.series() <= 3 {
+		p.width = narrow
+	}
+	inner := p.width - 2*margin
+	p.title = wrap(titleStyle, clean(c.Title), inner, 2)
+	pitch := (inner - axisWidth) / vg.Length(max(1, len(c.Groups)))
+	p.labels, p.turned = labels(c, tickStyle, pitch)
+	for _, t := range p.labels {
+		if reach := tickStyle.Width(t.Label)*vg.Length(math.Cos(turn)) - vg.Length(t.Value+0.5)*pitch; p.turned {
+			p.indent = max(p.indent, reach-axisWidth/2)
+		}
+	}
+	p.layLegend(inner)
+	caption := clean(c.Caption)
+	cutOff := false
+	for i := range c.Panels {
+		d := &drawn{Panel: &c.Panels[i]}
+		d.low, d.high = d.span()
+		d.ticks = ticks(d.low, d.high, int(p.panelHeight()/30))
+		p.panels = append(p.panels, d)
+		cutOff = cutOff || d.cutOff()
+	}
+	if cutOff {
+		caption += ". An arrow: the interval goes on."
+	}
+	p.caption = wrap(captionStyle, caption, inner, 3)
+	p.height = 2*margin + line(titleStyle)*vg.Length(len(p.title)) + line(legendStyle)*vg.Length(len(p.legend)) + legendGap +
+		p.foot() + vg.Length(max(1, len(c.Panels)))*(p.panelHeight()+headroom) + p.labelHeight()
+	return p
+}
+
+// foot is the height of what stands below the panels' labels.
+func (p *page) foot() vg.Length {
+	h := line(captionStyle)*vg.Length(len(p.caption)) + 8
+	if p.chart.Key != "" {
+		h += line(nameStyle)
+	}
+	return h
+}
+
+func (p *page) panelHeight() vg.Length {
+	switch len(p.chart.Panels) {
+	case 0, 1:
+		return 270
+	case 2:
+		return 190
+	}
+	return 140
+}
+
+func (p *page) labelHeight() vg.Length {
+	h := line(tickStyle)
+	for _, t := range p.labels {
+		if p.turned {
+			h = max(h, (tickStyle.Width(t.Label)+line(tickStyle))*vg.Length(math.Sin(turn)))
+		} else {
+			h = max(h, tickStyle.Height(t.Label))
+		}
+	}
+	return h
+}
+
+// layLegend breaks the legend into lines.
+func (p *page) layLegend(width vg.Length) {
+	at := vg.Length(0)
+	if name := p.legendName(); name != "" && len(p.chart.Series) > 0 {
+		at = legendStyle.Width(name) + 10
+	}
+	indent := at
+	for i, s := range p.chart.Series {
+		e := entry{series: i, name: cut(legendStyle, clean(s), 150)}
+		w := legendStyle.Width(e.name) + 32
+		if len(p.legend) == 0 || at+w > width {
+			p.legend = append(p.legend, nil)
+			at = indent
+		}
+		e.at = at
+		at += w
+		p.legend[len(p.legend)-1] = append(p.legend[len(p.legend)-1], e)
+	}
+}
+
+func (p *page) legendName() string { return cut(legendStyle, clean(p.chart.Legend), 150) }
+
+// draw draws the page on a canvas of its size.
+func (p *page) draw(c draw.Canvas) {
+	left, y := c.Min.X+margin, c.Max.Y-margin
+	for _, l := range p.title {
+		y -= line(titleStyle)
+		c.FillText(titleStyle, vg.Point{X: left, Y: y}, l)
+	}
+	if len(p.legend) > 0 {
+		y -= legendGap
+	}
+	for i, l := range p.legend {
+		y -= line(legendStyle)
+		if i == 0 {
+			c.FillText(quiet(legendStyle), vg.Point{X: left, Y: y}, p.legendName())
+		}
+		for _, e := range l {
+			x := left + e.at
+			box := []vg.Point{{X: x, Y: y}, {X: x, Y: y + 8}, {X: x + 12, Y: y + 8}, {X: x + 12, Y: y}}
+			c.FillPolygon(light(palette[e.series]), box)
+			c.FillText(legendStyle, vg.Point{X: x + 16, Y: y}, e.name)
+		}
+	}
+	bottom := c.Min.Y + margin
+	for i := len(p.caption) - 1; i >= 0; i-- {
+		c.FillText(captionStyle, vg.Point{X: left, Y: bottom}, p.caption[i])
+		bottom += line(captionStyle)
+	}
+	bottom += 8
+	if p.chart.Key != "" {
+		sty := nameStyle
+		sty.XAlign = text.XCenter
+		c.FillText(sty, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: bottom}, cut(sty, clean(p.chart.Key), p.width-2*margin))
+		bottom += line(nameStyle)
+	}
+	p.drawPanels(draw.Crop(c, margin, -margin, bottom-c.Min.Y, y-c.Max.Y))
+}
+
+// drawPanels stacks the panels with their axes aligned.
+func (p *page) drawPanels(c draw.Canvas) {
+	if len(p.panels) == 0 || len(p.chart.Groups) == 0 {
+		sty := quiet(style(14, false))
+		sty.XAlign = text.XCenter
+		c.FillText(sty, c.Center(), "no rows")
+		return
+	}
+	plots := make([][]*plot.Plot, len(p.panels))
+	for i, d := range p.panels {
+		plots[i] = []*plot.Plot{p.axes(d, i == len(p.panels)-1)}
+	}
+	tiles := draw.Tiles{Rows: len(plots), Cols: 1, PadTop: headroom, PadY: headroom}
+	for i, row := range plot.Align(plots, tiles, draw.Crop(c, p.indent, 0, 0, 0)) {
+		plots[i][0].Draw(row[0])
+		data := plots[i][0].DataCanvas(row[0])
+		c.FillText(nameStyle, vg.Point{X: c.Min.X, Y: data.Max.Y + 12}, cut(nameStyle, clean(p.panels[i].Name), p.width-2*margin))
+	}
+}
+
+// axes is one panel with quiet axes; only the last names its groups.
+func (p *page) axes(d *drawn, last bool) *plot.Plot {
+	out := plot.New()
+	out.BackgroundColor = nil
+	out.X.Min, out.X.Max = -0.5, float64(len(p.chart.Groups))-0.5
+	out.Y.Min, out.Y.Max = d.low, d.high
+	out.X.Padding, out.Y.Padding = 4, 2
+	out.X.LineStyle.Width, out.Y.LineStyle.Width = 0, 0
+	out.X.Tick.Length, out.Y.Tick.Length = 0, 0
+	out.X.Tick.Label, out.Y.Tick.Label = tickStyle, tickStyle
+	out.X.Tick.Label.XAlign, out.X.Tick.Label.YAlign = text.XCenter, text.YTop
+	out.Y.Tick.Label.XAlign, out.Y.Tick.Label.YAlign = text.XRight, text.YCenter
+	if p.turned {
+		out.X.Tick.Label.Rotation = turn
+		out.X.Tick.Label.XAlign, out.X.Tick.Label.YAlign = text.XRight, text.YCenter
+	}
+	out.X.Tick.Marker, out.Y.Tick.Marker = p.labels, fixed(d.ticks)
+	if !last {
+		out.X.Tick.Marker = fixed(nil)
+	}
+	out.Add(d)
+	return out
+}
+
+// writePNG draws two pixels a point.
+func writePNG(w io.Writer, p *page) error {
+	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(144))}
+	p.draw(draw.New(canvas))
+	_, err := canvas.WriteTo(w)
+	return err
+}
+
+// writeSVG leaves the letters to the viewer. The library names only the face that it measured with; what is added are faces
+// of the same widths, and any without serifs. (The quote before the style cannot occur in a text, where it is escaped.)
+func writeSVG(w io.Writer, p *page) error {
+	canvas := vgsvg.New(p.width, p.height)
+	c := draw.New(canvas)
+	c.FillPolygon(white, []vg.Point{c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}})
+	p.draw(c)
+	var out bytes.Buffer
+	if _, err := canvas.WriteTo(&out); err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	_, err := w.Write(bytes.ReplaceAll(out.Bytes(),
+		[]byte(`style="font-family:Liberation Sans;`), []byte(`style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`)))
+	return err
+}

@@ -1,0 +1,102 @@
+package plot
+
+import (
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// longest is how many characters of a text are looked at: more never fit.
+const longest = 400
+
+// clean replaces what a picture, an XML document or a terminal cannot show as itself: control and format characters (which
+// change the direction or the order of writing), line ends, bytes that are no UTF-8, what is no character.
+func clean(s string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n++; n > longest {
+			break
+		}
+		switch {
+		case r == utf8.RuneError, unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp), r&0xfffe == 0xfffe:
+			r = '·'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// cut shortens a text to a width.
+func cut(sty draw.TextStyle, s string, width vg.Length) string {
+	if sty.Width(s) <= width {
+		return s
+	}
+	r := []rune(s)
+	short, long := 0, len(r) // the first fits (or nothing does), the second does not
+	for long-short > 1 {
+		middle := (short + long) / 2
+		if sty.Width(string(r[:middle])+"…") <= width {
+			short = middle
+		} else {
+			long = middle
+		}
+	}
+	return strings.TrimRight(string(r[:short]), " ") + "…"
+}
+
+// wrap breaks a text between words into at most so many lines of a width; the last is cut.
+func wrap(sty draw.TextStyle, s string, width vg.Length, lines int) []string {
+	words := strings.Fields(s)
+	var out []string
+	for len(words) > 0 && len(out) < lines-1 {
+		n := 1
+		for n < len(words) && sty.Width(strings.Join(words[:n+1], " ")) <= width {
+			n++
+		}
+		out = append(out, cut(sty, strings.Join(words[:n], " "), width))
+		words = words[n:]
+	}
+	if len(words) > 0 {
+		out = append(out, cut(sty, strings.Join(words, " "), width))
+	}
+	return out
+}
+
+// runes cuts a text to n characters and fills it up to them.
+func runes(s string, n int) string {
+	r := []rune(s)
+	if len(r) > n {
+		r = append(r[:max(n-1, 0)], '…')
+	}
+	return string(r) + strings.Repeat(" ", n-len(r))
+}
+
+// number writes a number with so many decimals, thousands apart. Where that would be long, an exponent is shorter.
+func number(x float64, places int) string {
+	if x == 0 {
+		x = 0 // not −0
+	}
+	if a := math.Abs(x); a >= 1e12 || places > 9 {
+		return strings.Replace(strings.Replace(format(x, 'g', 4), "e+", "e", 1), "-", "−", -1)
+	}
+	whole, fraction, _ := strings.Cut(format(math.Abs(x), 'f', places), ".")
+	var b strings.Builder
+	if x < 0 && strings.Trim(whole+fraction, "0") != "" {
+		b.WriteString("−")
+	}
+	for i, digit := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(digit)
+	}
+	if fraction != "" {
+		b.WriteString("." + fraction)
+	}
+	return b.String()
+}
