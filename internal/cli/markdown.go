@@ -11,7 +11,7 @@ import (
 // markdownText writes a text of one line so that Markdown shows it as it is: it opens no tag, code, link or emphasis, and
 // ends no cell. A backslash is an entity, since renderers differ on what it does before a pipe.
 func markdownText(s string) string {
-	r := []rune(strings.TrimSpace(printable(s)))
+	r := []rune(printable(strings.Trim(s, " \r\n")))
 	var b strings.Builder
 	for i, c := range r {
 		switch c {
@@ -114,7 +114,7 @@ func explanationMarkdown(e *curator.Explanation) string {
 		}
 	}
 	out := markdownList(head) + "\n" + markdownTable(
-		[]string{"column", "mechanism", "sensitivity", "noise scale", "expected error, " + percent(e.Confidence)}, []bool{2: true, 3: true, 4: false}, rows,
+		[]string{"column", "mechanism", "sensitivity", "noise scale", "expected error, " + percent(e.Confidence)}, []bool{2: true, 3: true}, rows,
 	)
 	for _, n := range e.Notes {
 		out += "\n" + markdownText(n) + "\n"

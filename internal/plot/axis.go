@@ -85,7 +85,7 @@ func roomy(low, high float64, points bool) (float64, float64) {
 	switch {
 	case math.IsNaN(low) || math.IsNaN(high) || low > high:
 		return 0, 1
-	case low == high:
+	case high-low <= 1e-12*math.Max(math.Abs(low), math.Abs(high)): // floats cannot divide so small a difference evenly
 		room := math.Max(math.Abs(low)/10, 1e-300)
 		if low == 0 {
 			room = 1
@@ -113,8 +113,10 @@ func ticks(low, high float64, most int) []plot.Tick {
 		places = int(math.Ceil(-math.Log10(step) - 1e-9))
 	}
 	var out []plot.Tick
-	for n := math.Ceil(low / step); n*step <= high; n++ {
-		out = append(out, plot.Tick{Value: n * step, Label: number(n*step, places)})
+	first := math.Ceil(low / step)
+	for i := 0; i <= most && (first+float64(i))*step <= high; i++ {
+		x := (first + float64(i)) * step
+		out = append(out, plot.Tick{Value: x, Label: number(x, places)})
 	}
 	return out
 }

@@ -1,9 +1,6 @@
 package plot
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"math"
 
 	"golang.org/x/image/font"
@@ -12,8 +9,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Sizes of a page, in points.
@@ -79,7 +74,7 @@ func newPage(c *Chart) *page {
 		p.width = narrow
 	}
 	inner := p.width - 2*margin
-	p.title = wrap(titleStyle, clean(c.Title), inner, 2)
+	p.title = wrap(titleStyle, clean(c.Title), inner*0.9, 2) // an SVG's viewer may have wider letters
 	pitch := (inner - axisWidth) / vg.Length(max(1, len(c.Groups)))
 	p.labels, p.turned = labels(c, tickStyle, pitch)
 	for _, t := range p.labels {
@@ -223,7 +218,7 @@ func (p *page) axes(d *drawn, last bool) *plot.Plot {
 	out.X.Min, out.X.Max = -0.5, float64(len(p.chart.Groups))-0.5
 	out.Y.Min, out.Y.Max = d.low, d.high
 	out.X.Padding, out.Y.Padding = 4, 2
-	out.X.LineStyle.Width, out.Y.LineStyle.Width = 0, 0
+	out.X.Width, out.Y.Width = 0, 0
 	out.X.Tick.Length, out.Y.Tick.Length = 0, 0
 	out.X.Tick.Label, out.Y.Tick.Label = tickStyle, tickStyle
 	out.X.Tick.Label.XAlign, out.X.Tick.Label.YAlign = text.XCenter, text.YTop
@@ -238,28 +233,4 @@ func (p *page) axes(d *drawn, last bool) *plot.Plot {
 	}
 	out.Add(d)
 	return out
-}
-
-// writePNG draws two pixels a point.
-func writePNG(w io.Writer, p *page) error {
-	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(144))}
-	p.draw(draw.New(canvas))
-	_, err := canvas.WriteTo(w)
-	return err
-}
-
-// writeSVG leaves the letters to the viewer. The library names only the face that it measured with; what is added are faces
-// of the same widths, and any without serifs. (The quote before the style cannot occur in a text, where it is escaped.)
-func writeSVG(w io.Writer, p *page) error {
-	canvas := vgsvg.New(p.width, p.height)
-	c := draw.New(canvas)
-	c.FillPolygon(white, []vg.Point{c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}})
-	p.draw(c)
-	var out bytes.Buffer
-	if _, err := canvas.WriteTo(&out); err != nil {
-		return fmt.Errorf("plot: %w", err)
-	}
-	_, err := w.Write(bytes.ReplaceAll(out.Bytes(),
-		[]byte(`style="font-family:Liberation Sans;`), []byte(`style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;`)))
-	return err
 }

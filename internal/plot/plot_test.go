@@ -107,6 +107,7 @@ func cases() map[string]Chart {
 		},
 		"infinite": {Caption: caption, Groups: numbers(4, "g%d"), Panels: one("x", false, Mark{Value: inf, Low: -inf, High: inf}, Mark{Value: -inf}, around(1e308, 1e307), around(1, 1))},
 		"tiny":     {Groups: numbers(2, "g%d"), Panels: one("x", true, Mark{Value: 5e-324}, Mark{Value: 1e-310, High: 2e-310})},
+		"close":    {Groups: numbers(2, "g%d"), Panels: one("x", true, Mark{Value: 1e17, Low: 1e17 - 16, High: 1e17 + 16}, Mark{Value: 1e17 + 16})},
 		"nothing":  {Groups: numbers(2, "g%d"), Panels: one("x", false, Mark{Value: nan, Low: nan, High: nan}, Mark{Missing: true})},
 		"empty":    {Title: "SELECT k, COUNT(*) FROM t GROUP BY k HAVING COUNT(*) > 9", Caption: caption, Key: "k", Panels: one("count", false)},
 		"no panel": {Title: "SELECT k FROM t", Groups: []string{"a"}},
@@ -183,7 +184,7 @@ func wellFormed(t *testing.T, doc []byte) {
 	d := xml.NewDecoder(bytes.NewReader(doc))
 	for {
 		token, err := d.Token()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
@@ -297,5 +298,51 @@ func TestText(t *testing.T) {
 	}
 	if _, err := Text(all["bars"], 0, false); err != nil {
 		t.Error(err)
+	}
+}
+
+// Axes have a few round numbers in their range, in order and told apart by their labels, whatever the range.
+func TestTicks(t *testing.T) {
+	for _, r := range [][2]float64{
+		{0, 1}, {0, 7}, {-3, 12345}, {0.001, 0.00123}, {-1e300, 1e300}, {99.5, 100.5}, {0, 5e-324}, {-1e-9, 1e-9}, {1e17, 1e17 + 16}, {-1, -0.999999},
+	} {
+		low, high := roomy(r[0], r[1], true)
+		labels := map[string]bool{}
+		last := math.Inf(-1)
+		got := ticks(low, high, 9)
+		for _, tick := range got {
+			if tick.Value < low || tick.Value > high || tick.Value <= last || labels[tick.Label] {
+				t.Errorf("%v: %v", r, got)
+				break
+			}
+			last, labels[tick.Label] = tick.Value, true
+		}
+		if len(got) < 2 && high > 1e-300 || len(got) > 10 {
+			t.Errorf("%v: %d ticks", r, len(got))
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for want, got := range map[string]string{
+		"1,234,567": number(1234567, 0), "−1,000": number(-1000, 0), "999": number(999, 0), "0.25": number(0.25, 2), "−0.5": number(-0.5, 1),
+		"0": number(math.Copysign(0, -1), 0), "0.0": number(-0.001, 1), "1e15": number(1e15, 0), "−2.5e−07": number(-2.5e-7, 10),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// One interval that is far longer than the others does not flatten them, and its arrow says that it goes on.
+func TestSpan(t *testing.T) {
+	p := one("x", true, around(5, 1), around(6, 1), around(7, 1), around(6, 1e6))[0]
+	low, high := p.span()
+	if low > 4 || high < 8 || high-low > 20 {
+		t.Errorf("[%v, %v]", low, high)
+	}
+	c := Chart{Groups: numbers(4, "%d"), Panels: []Panel{p}}
+	if got := strings.Join(newPage(&c).caption, ""); !strings.Contains(got, "goes on") {
+		t.Errorf("the caption is %q", got)
 	}
 }

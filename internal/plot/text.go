@@ -82,7 +82,7 @@ func number(x float64, places int) string {
 		x = 0 // not −0
 	}
 	if a := math.Abs(x); a >= 1e12 || places > 9 {
-		return strings.Replace(strings.Replace(format(x, 'g', 4), "e+", "e", 1), "-", "−", -1)
+		return strings.NewReplacer("e+", "e", "-", "−").Replace(format(x, 'g', 4))
 	}
 	whole, fraction, _ := strings.Cut(format(math.Abs(x), 'f', places), ".")
 	var b strings.Builder
