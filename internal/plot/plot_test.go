@@ -107,7 +107,7 @@ func cases() map[string]Chart {
 		},
 		"infinite": {Caption: caption, Groups: numbers(4, "g%d"), Panels: one("x", false, Mark{Value: inf, Low: -inf, High: inf}, Mark{Value: -inf}, around(1e308, 1e307), around(1, 1))},
 		"tiny":     {Groups: numbers(2, "g%d"), Panels: one("x", true, Mark{Value: 5e-324}, Mark{Value: 1e-310, High: 2e-310})},
-		"close":    {Groups: numbers(2, "g%d"), Panels: one("x", true, Mark{Value: 1e17, Low: 1e17 - 16, High: 1e17 + 16}, Mark{Value: 1e17 + 16})},
+		"close":    {Groups: numbers(2, "g%d"), Panels: one("x", true, Mark{Value: 1e17, Low: 1e17 - 16, High: 1e17 + 16}, Mark{Value: 1e17 + 16, Low: 1e17, High: 1e17 + 32})},
 		"nothing":  {Groups: numbers(2, "g%d"), Panels: one("x", false, Mark{Value: nan, Low: nan, High: nan}, Mark{Missing: true})},
 		"empty":    {Title: "SELECT k, COUNT(*) FROM t GROUP BY k HAVING COUNT(*) > 9", Caption: caption, Key: "k", Panels: one("count", false)},
 		"no panel": {Title: "SELECT k FROM t", Groups: []string{"a"}},
