@@ -46,7 +46,7 @@ func chartOf(r *curator.Release) plot.Chart {
 }
 
 func caption(r *curator.Release) string {
-	price := "price ε = " + r.Price.Epsilon
+	price := "price " + r.Price.String()
 	if r.Replayed {
 		price = "released before: free"
 	}

@@ -44,8 +44,8 @@ func TestCompletionsAreTheCommands(t *testing.T) {
 		got[c.name] = strings.Join(c.offers(), " ")
 	}
 	for name, want := range map[string]string{
-		"policy": "check accept -C --dry-run", "completion": "bash zsh fish -C", "version": "-C", "budget": "-C --format",
-		"ledger": "head list show verify -C --against --format",
+		"policy": "check accept -C --dry-run", "completion": "bash zsh fish -C", "version": "-C", "budget": "-C --format --group",
+		"ledger": "head list show verify resume -C --against --format",
 	} {
 		if got[name] != want {
 			t.Errorf("%s offers %q, want %q", name, got[name], want)
