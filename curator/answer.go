@@ -9,6 +9,7 @@ import (
 	"math/big"
 
 	"dither/internal/derive"
+	"dither/internal/engine"
 	"dither/internal/exact"
 	"dither/internal/ledger"
 	"dither/internal/plan"
@@ -23,6 +24,7 @@ type Question struct {
 	Epsilon    string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2
 	Rho        string // the price in ρ, under a zCDP budget; at most one of both
 	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
+	MaxGroups  int64  // of one unit, where a column identifies it; 0 is the policy's
 	Group      int64  // Explain tells what the answer means for so many units together; 0 for none
 	Fresh      bool   // pay again and draw new noise, though the question was answered before
 }
@@ -91,7 +93,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Build(c.policy, plan.Request{SQL: q.SQL, Price: price})
+	p, err := plan.Build(c.policy, plan.Request{SQL: q.SQL, Price: price, MaxGroups: q.MaxGroups})
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +233,7 @@ func (c *Curator) measure(ctx context.Context, a *asked) ([][]*big.Int, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, a.table.File)
+	cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, known(a.table))
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +252,15 @@ func (c *Curator) measure(ctx context.Context, a *asked) ([][]*big.Int, error) {
 		}
 	}
 	return out, nil
+}
+
+// known is a sealed version with what was recorded when it was sealed.
+func known(v seal.Version) engine.Sealed {
+	out := engine.Sealed{File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: map[string]bool{}}
+	for _, c := range v.Facts.Columns {
+		out.Complete[c.Name] = c.Nulls == 0 && c.Special == 0
+	}
+	return out
 }
 
 // noisily runs the mechanism that the plan chose for a measure, on its vector of cells.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"dither/internal/engine"
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
@@ -160,7 +161,7 @@ func TestExplainIsFree(t *testing.T) {
 // failing is an engine that fails as a database does: with an error that quotes rows.
 type failing struct{ during func() }
 
-func (f failing) Aggregate(context.Context, *plan.Bounded, string) ([][]mechanism.Exact, error) {
+func (f failing) Aggregate(context.Context, *plan.Bounded, engine.Sealed) ([][]mechanism.Exact, error) {
 	if f.during != nil {
 		f.during()
 	}

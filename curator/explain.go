@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"dither/internal/plan"
@@ -30,9 +31,12 @@ type Explanation struct {
 type Unit struct {
 	Column     string // the column that identifies a unit; "" where each row is one
 	Neighbours string
-	MaxRows    int64 // at most so many rows of one unit count
-	MaxGroups  int64 // in at most so many groups
-	PersonRows int64 // where a unit is a row of something a person has many of: the rows a person, as declared; else 0
+	MaxRows    int64 // at most so many rows of one unit count; 0 where groups bound it
+	MaxGroups  int64 // in at most so many groups; 0 where rows bound it
+	// MaxRowsPerGroup bounds what one unit adds to one group, as much as so many rows; 0 where rows bound it.
+	MaxRowsPerGroup int64
+	Bound           string // the same in words
+	PersonRows      int64  // where a unit is a row of something a person has many of: the rows a person, as declared; else 0
 	// Person is what a person with PersonRows rows is promised by this answer alone; nil if PersonRows is 0.
 	Person *Loss
 	// Group is what GroupSize units together are promised by it, if that was asked; Change what one whose rows are exchanged
@@ -86,6 +90,7 @@ func (c *Curator) unit(a *asked) Unit {
 	u := c.policy.Table(p.Table).Unit
 	out := Unit{
 		Column: u.Column, Neighbours: p.Neighbours.String(), MaxRows: p.Caps.Rows, MaxGroups: p.Caps.Groups,
+		MaxRowsPerGroup: p.Caps.RowsPerGroup, Bound: p.Caps.String(),
 		PersonRows: u.PersonRows,
 	}
 	if u.PersonRows > 0 {
@@ -103,8 +108,8 @@ func (c *Curator) unit(a *asked) Unit {
 // notes says what the intervals leave out.
 func (c *Curator) notes(p *plan.Plan) []string {
 	notes := []string{"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off."}
-	if p.Unit != nil && p.Caps.Groups < p.Caps.Rows && len(p.Keys) > 0 {
-		notes = append(notes, "A unit with rows in more groups than max_groups is dropped from the others: counts and sums may be low.")
+	if p.Unit != nil {
+		notes = append(notes, truncation(p))
 	}
 	for _, a := range p.Aggregates {
 		if a.Func == plan.Average {
@@ -113,4 +118,19 @@ func (c *Curator) notes(p *plan.Plan) []string {
 		}
 	}
 	return notes
+}
+
+// truncation says what the caps leave out, and what they cost.
+func truncation(p *plan.Plan) string {
+	noise := "Noise grows in proportion to rows_per_unit"
+	if p.Caps.Rows > 0 {
+		return fmt.Sprintf("Of one %s at most %d rows count, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s.",
+			p.Unit.Name, p.Caps.Rows, noise)
+	}
+	noise = "Noise grows in proportion to max_groups and to max_rows_per_group"
+	if p.Price.Accountant() == privacy.ZCDP {
+		noise = "Noise grows in proportion to max_rows_per_group, and to the square root of max_groups"
+	}
+	return fmt.Sprintf("One %s counts in at most %d groups, and adds to each at most as much as %d rows can; more is left out, so counts and sums may be low. %s.",
+		p.Unit.Name, p.Caps.Groups, p.Caps.RowsPerGroup, noise)
 }

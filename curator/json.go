@@ -267,8 +267,9 @@ func (u Unit) MarshalJSON() ([]byte, error) {
 	}
 	o.add("column", name)
 	o.add("neighbours", u.Neighbours)
-	o.add("max_rows", u.MaxRows)
-	o.add("max_groups", u.MaxGroups)
+	o.add("max_rows", orNone(u.MaxRows))
+	o.add("max_groups", orNone(u.MaxGroups))
+	o.add("max_rows_per_group", orNone(u.MaxRowsPerGroup))
 	if u.PersonRows > 0 {
 		o.add("person_rows", u.PersonRows)
 		o.add("person", u.Person)
@@ -344,7 +345,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return o.bytes()
 }
 
-func orNone(n int) any {
+func orNone[T int | int64](n T) any {
 	if n == 0 {
 		return nil
 	}

@@ -18,6 +18,7 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	s.formatFlag()
 	s.flags.StringVar(&q.Epsilon, "epsilon", "", "")
 	s.flags.StringVar(&q.Rho, "rho", "", "")
+	s.flags.Int64Var(&q.MaxGroups, "max-groups", 0, "")
 	s.flags.Int64Var(&q.Group, "group", 0, "")
 	s.flags.StringVar(&q.Confidence, "confidence", "", "")
 	s.flags.BoolVar(&q.Fresh, "fresh", false, "")

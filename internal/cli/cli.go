@@ -178,6 +178,7 @@ func (s *session) help() {
 	s.print("\n  -C HOME       the curator's home (default $DITHER_HOME, else the working directory)\n" +
 		"  --epsilon E   the price of a question (default: the policy's)\n" +
 		"  --rho R       the same in ρ, where the budget is one of zCDP (ε costs ρ = ε²/2)\n" +
+		"  --max-groups  in how many groups of an answer one unit counts (default: the policy's)\n" +
 		"  --group K     what it means for K units together (explain, budget)\n" +
 		"  --confidence  of the intervals (default 0.95)\n" +
 		"  --fresh       pay again for a question that was answered before\n" +

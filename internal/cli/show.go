@@ -267,7 +267,7 @@ func explanationText(e *curator.Explanation) string {
 	}
 	unit := "one row"
 	if e.Unit.Column != "" {
-		unit = fmt.Sprintf("one %s, with at most %s in at most %s", printable(e.Unit.Column), plural(int(e.Unit.MaxRows), "row"), plural(int(e.Unit.MaxGroups), "group"))
+		unit = fmt.Sprintf("one %s, with at most %s", printable(e.Unit.Column), e.Unit.Bound)
 	}
 	fmt.Fprintf(&b, "protects   %s (%s)\n", unit, e.Unit.Neighbours)
 	if e.Unit.PersonRows > 0 {

@@ -128,11 +128,5 @@ func (m *Measure) String() string {
 	return fmt.Sprintf("%s%s grid=%d centre=%d clamp=[%d,%d]", m.Kind, x, m.Grid, m.Centre, m.Lo, m.Hi)
 }
 
-// Caps bound what one unit may contribute to an answer, and are enforced by the engine in every question.
-type Caps struct {
-	Rows   int64 // at most so many rows of a unit count; 1 for a row unit
-	Groups int64 // at most so many cells may hold rows of a unit; 1 for a row unit or an answer of one cell
-}
-
 // Rounds reports that rows are rounded to the grid: X is Real.
 func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real }

@@ -19,8 +19,8 @@ import (
 // Bounded is the aggregate that an engine runs over one sealed table: the only form of access to rows that there is.
 //
 // Its meaning: take the rows whose unit is not NULL, with every column cleaned; keep those where Where is true and every
-// key is one of its known values; of each unit keep at most Caps.Rows rows and then at most Caps.Groups cells, chosen by
-// that unit's own rows alone; give, for every cell, each measure's integer sum.
+// key is one of its known values; bound what each unit adds, by Caps, by a choice that reads that unit's own rows alone;
+// give, for every cell, each measure's integer sum.
 type Bounded struct {
 	Table    string
 	Unit     *Column // nil where each row is a unit
@@ -57,8 +57,9 @@ type Plan struct {
 
 // Request is a question with what its asker chose.
 type Request struct {
-	SQL   string
-	Price privacy.Loss // zero: the policy's default price
+	SQL       string
+	Price     privacy.Loss // zero: the policy's default price
+	MaxGroups int64        // of one unit; 0: the policy's
 }
 
 // Build plans a question. Every error is a *query.Error or an *Error, and a function of the request and the policy alone.
@@ -71,14 +72,17 @@ func Build(p *policy.Policy, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.MaxGroups < 0 || r.MaxGroups > policy.MaxRowsPerUnit {
+		return nil, &Error{Message: fmt.Sprintf("max_groups is between 1 and %d", policy.MaxRowsPerUnit)}
+	}
 	price, err := priceOf(p, r.Price)
 	if err != nil {
 		return nil, err
 	}
 	b := &builder{
 		lowering: lowering{table: table, alias: aliasOf(tree)},
-		tree:     tree,
-		plan:     &Plan{Neighbours: p.Population.Neighbours, Price: price, digest: p.Digest()},
+		tree:     tree, maxGroups: r.MaxGroups,
+		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, digest: p.Digest()},
 	}
 	return b.build()
 }
@@ -126,10 +130,11 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 // builder puts one plan together.
 type builder struct {
 	lowering
-	tree    *query.Select
-	plan    *Plan
-	grouped []Key // the GROUP BY expressions, in the question's order
-	place   []int // of each grouped expression among the plan's keys
+	tree      *query.Select
+	maxGroups int64 // as asked for; 0 if not
+	plan      *Plan
+	grouped   []Key // the GROUP BY expressions, in the question's order
+	place     []int // of each grouped expression among the plan's keys
 }
 
 func (b *builder) build() (*Plan, error) {
@@ -177,28 +182,6 @@ func (b *builder) groupBy() error {
 	return nil
 }
 
-// caps fixes what one unit may contribute, and the unit's column.
-func (b *builder) caps() error {
-	unit := b.table.Unit
-	b.plan.Caps = Caps{Rows: 1, Groups: 1}
-	if unit.IsRow() {
-		return nil
-	}
-	if _, err := b.column(&query.Column{Name: unit.Column}); err != nil {
-		return err
-	}
-	for i := range b.columns {
-		if b.columns[i].Name == unit.Column {
-			b.plan.Unit = &b.columns[i]
-		}
-	}
-	b.plan.Caps.Rows = unit.RowsPerUnit
-	if len(b.plan.Keys) > 0 {
-		b.plan.Caps.Groups = min(unit.MaxGroups, unit.RowsPerUnit)
-	}
-	return nil
-}
-
 // split divides the price: equally among the aggregates, and an average's share in halves for its sum and its count. A
 // measure that several aggregates need is taken once, with their shares together. The shares add up to the price exactly,
 // so that by basic composition the whole answer costs the price.
@@ -239,7 +222,7 @@ const semantics = 1
 func (p *Plan) Canonical(version int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "semantics %d\npolicy %s\ntable %q version %d\nneighbours %s\n", semantics, p.digest, p.Table, version, p.Neighbours)
-	fmt.Fprintf(&b, "price %s\ncaps rows=%d groups=%d\n", p.Price, p.Caps.Rows, p.Caps.Groups)
+	fmt.Fprintf(&b, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", p.Price, p.Caps.Rows, p.Caps.Groups, p.Caps.RowsPerGroup)
 	if p.Where != nil {
 		fmt.Fprintf(&b, "where %s\n", p.Where)
 	}

@@ -124,6 +124,9 @@ func (r *reader) population(f, whole field) (p Population) {
 // maxNameBytes is PostgreSQL's limit on a name.
 const maxNameBytes = 63
 
+// reservedPrefix begins the names of columns that sealing adds.
+const reservedPrefix = "__dither_"
+
 // name checks the key of a table or a column.
 func (f field) name() string {
 	name := f.key.Value
@@ -132,6 +135,8 @@ func (f field) name() string {
 		f.failKey("", "a name must not be empty")
 	case len(name) > maxNameBytes:
 		f.failKey("", "a name may have at most %d bytes", maxNameBytes)
+	case strings.HasPrefix(strings.ToLower(name), reservedPrefix):
+		f.failKey("", "names that begin with %s are dither's own", reservedPrefix)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		f.failKey("", "a name must not hold control characters")
 	}

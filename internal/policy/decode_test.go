@@ -72,7 +72,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 					Format: policy.CSV, Path: "data/randhie.csv.gz", File: "testdata/data/randhie.csv.gz", Local: "data/randhie.csv.gz",
 					Dialect: policy.Dialect{Delimiter: '\t', Quote: '\'', Null: "NA"},
 				},
-				Unit:         policy.Unit{Column: "person id", RowsPerUnit: 5, MaxGroups: 3},
+				Unit:         policy.Unit{Column: "person id", RowsPerUnit: 5, MaxGroups: 3, RowsPerGroup: 5},
 				ExpectedRows: 20000,
 				Columns: []*policy.Column{
 					{Name: "mdvis", Description: "visits to a doctor", Type: value.Integer, Lower: rat("0"), Upper: rat("77")},
@@ -96,7 +96,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{
 				Name:    "years",
 				Source:  policy.Source{Format: policy.Parquet, Path: "/data/years.parquet", File: "/data/years.parquet", Local: "/data/years.parquet"},
-				Unit:    policy.Unit{RowsPerUnit: 1, MaxGroups: 1, PersonRows: 12},
+				Unit:    policy.Unit{RowsPerUnit: 1, MaxGroups: 1, RowsPerGroup: 1, PersonRows: 12},
 				Columns: []*policy.Column{{Name: "x", Type: value.Real}},
 			},
 			{

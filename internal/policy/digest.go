@@ -25,11 +25,11 @@ type (
 		Tables []canonicalTable // by name
 	}
 	canonicalTable struct {
-		Name                                         string
-		Public                                       bool
-		Source                                       canonicalSource
-		Unit                                         string
-		RowsPerUnit, MaxGroups, PersonRows, Expected int64
+		Name                                                       string
+		Public                                                     bool
+		Source                                                     canonicalSource
+		Unit                                                       string
+		RowsPerUnit, MaxGroups, RowsPerGroup, PersonRows, Expected int64
 
 		Columns []canonicalColumn // by name; in the policy's order where the source has no header to name them
 	}
@@ -79,8 +79,9 @@ func canonicalTableOf(t *Table) canonicalTable {
 			Format: string(t.Source.Format), Path: t.Source.Local, Table: t.Source.Table,
 			Delimiter: string(d.Delimiter), Quote: string(d.Quote), Null: d.Null, Header: d.Header, Gzip: d.Gzip,
 		},
-		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups, PersonRows: t.Unit.PersonRows,
-		Expected: t.ExpectedRows,
+		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups, RowsPerGroup: t.Unit.RowsPerGroup,
+		PersonRows: t.Unit.PersonRows,
+		Expected:   t.ExpectedRows,
 	}
 	for _, col := range t.Columns {
 		c.Columns = append(c.Columns, canonicalColumnOf(col))

@@ -141,6 +141,7 @@ func invariants(t *testing.T, p *policy.Policy) {
 		if table.Public {
 			fail(u == policy.Unit{}, "public unit")
 		} else {
+			fail(1 <= u.RowsPerGroup && u.RowsPerGroup <= u.RowsPerUnit, "rows per group")
 			fail(1 <= u.MaxGroups && u.MaxGroups <= u.RowsPerUnit && u.RowsPerUnit <= policy.MaxRowsPerUnit, "unit's numbers")
 			fail(u.IsRow() && u.RowsPerUnit == 1 || !u.IsRow() && table.Column(u.Column) != nil && u.PersonRows == 0, "unit")
 		}

@@ -44,8 +44,10 @@ type Table struct {
 type Unit struct {
 	Column      string // the column that identifies the unit; "" where each row is its own unit
 	RowsPerUnit int64  // at most so many rows of one unit count in an answer; 1 for a row unit
-	MaxGroups   int64  // at most so many groups of one answer may hold rows of one unit; ≤ RowsPerUnit; 1 for a row unit
-	PersonRows  int64  // where the unit is the row of something a person has many of: the declared rows a person; else 0
+	// RowsPerGroup bounds what one unit adds to one group, where an answer is bounded by groups: as much as so many rows.
+	RowsPerGroup int64 // ≤ RowsPerUnit; 1 for a row unit
+	MaxGroups    int64 // at most so many groups of one answer may hold rows of one unit; ≤ RowsPerUnit; 1 for a row unit
+	PersonRows   int64 // where the unit is the row of something a person has many of: the declared rows a person; else 0
 }
 
 // IsRow reports that each row is a unit of its own.

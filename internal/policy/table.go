@@ -46,8 +46,8 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 
 func (r *reader) table(f field, dir string) *Table {
 	t := &Table{Name: f.name()}
-	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "person_rows", "expected_rows",
-		"columns")
+	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows",
+		"expected_rows", "columns")
 	if !ok {
 		return t
 	}
@@ -56,7 +56,7 @@ func (r *reader) table(f field, dir string) *Table {
 	t.Source = r.source(keys["source"], f, t.Name, dir)
 	t.Columns = r.columns(keys["columns"], f)
 	if t.Public {
-		for _, k := range []string{"unit", "rows_per_unit", "max_groups", "person_rows"} {
+		for _, k := range []string{"unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows"} {
 			if keys[k].present() {
 				keys[k].failKey("", "a public table has no privacy unit")
 			}
@@ -75,13 +75,13 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 		return u
 	}
 	if s == rowUnit {
-		for _, k := range []string{"rows_per_unit", "max_groups"} {
+		for _, k := range []string{"rows_per_unit", "max_groups", "max_rows_per_group"} {
 			if keys[k].present() {
 				keys[k].failKey("for rows that belong to persons, name their column as the unit", "a row is its own unit: it has one row")
 			}
 		}
 		u.PersonRows, _ = keys["person_rows"].count(MaxRowsPerUnit)
-		u.RowsPerUnit, u.MaxGroups = 1, 1
+		u.RowsPerUnit, u.MaxGroups, u.RowsPerGroup = 1, 1, 1
 		return u
 	}
 	u.Column = s
@@ -91,9 +91,12 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 	r.unitColumn(keys, u.Column, t)
 	keys["rows_per_unit"].need(table, "the most rows of one "+clip(s)+" that may count in an answer")
 	u.RowsPerUnit, ok = keys["rows_per_unit"].count(MaxRowsPerUnit)
-	u.MaxGroups = u.RowsPerUnit
+	u.MaxGroups, u.RowsPerGroup = u.RowsPerUnit, u.RowsPerUnit
 	if ok && keys["max_groups"].present() {
 		u.MaxGroups, _ = keys["max_groups"].count(u.RowsPerUnit)
+	}
+	if ok && keys["max_rows_per_group"].present() {
+		u.RowsPerGroup, _ = keys["max_rows_per_group"].count(u.RowsPerUnit)
 	}
 	return u
 }

@@ -29,6 +29,8 @@ type Facts struct {
 	Rows           int64         `json:"rows"`
 	Units          int64         `json:"units"`             // distinct units; Rows where the row is the unit, 0 if public
 	MaxRowsPerUnit int64         `json:"max_rows_per_unit"` // the most rows of one unit
+	UnitsOver      int64         `json:"units_over"`        // units with more rows than rows_per_unit: the others don't count
+	RowsOver       int64         `json:"rows_over"`         // those other rows
 	NullUnits      int64         `json:"null_units"`        // rows whose unit is NULL: in questions they do not exist
 	Columns        []ColumnFacts `json:"columns"`
 }

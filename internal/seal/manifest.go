@@ -143,8 +143,8 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 }
 
 // schemaDigest identifies what of a declaration a sealed file depends on: the source and how it is read, the columns with
-// their types and what may be NULL, whose rows they are and how many a unit may have. Bounds, declared values and
-// descriptions are not among it: they are applied in questions. Because the checked declarations are, whether a version
+// their types and what may be NULL, and whose rows they are. Bounds, declared values, caps and descriptions are not among it:
+// they are applied in questions. Because the checked declarations are, whether a version
 // still fits one never depends on its rows.
 func schemaDigest(t *policy.Table) string {
 	type column struct {
@@ -166,9 +166,8 @@ func schemaDigest(t *policy.Table) string {
 		Dialect     policy.Dialect
 		Public      bool
 		Unit        string
-		RowsPerUnit int64
 		Columns     []column
-	}{t.Source.Format, t.Source.Path, t.Source.Table, d, t.Public, t.Unit.Column, t.Unit.RowsPerUnit, columns})
+	}{t.Source.Format, t.Source.Path, t.Source.Table, d, t.Public, t.Unit.Column, columns})
 	if err != nil {
 		panic(err) // strings, numbers and booleans only
 	}

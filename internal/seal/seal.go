@@ -201,11 +201,5 @@ func checkFacts(t *policy.Table, f Facts) error {
 			return fmt.Errorf("column %q has %d NULLs, but is not declared nullable", c.Name, f.Columns[i].Nulls)
 		}
 	}
-	if t.Public || t.Unit.IsRow() {
-		return nil
-	}
-	if f.MaxRowsPerUnit > t.Unit.RowsPerUnit {
-		return fmt.Errorf("one unit has %d rows, rows_per_unit is %d", f.MaxRowsPerUnit, t.Unit.RowsPerUnit)
-	}
 	return nil
 }

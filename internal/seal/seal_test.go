@@ -138,7 +138,6 @@ func TestSealRefuses(t *testing.T) {
 		{"100 MB line", "id,city\n1," + strings.Repeat("x", 100_000_000), nil, "row 1, line 2: the record is longer"},
 		{"UTF-8", "id,city\n1,\xff" + secret + "\n", nil, "invalid UTF-8"},
 		{"contradicted columns", "id,town\n1,x\n", nil, `column "city": the header does not name`},
-		{"too many rows of a unit", "id,city\n1,a\n1,b\n1,c\n", nil, "one unit has 3 rows, rows_per_unit is 2"},
 		{"NULL unit", "id,city\n,a\n", nil, `column "id": the value is NULL`},
 		{"not gzip", threeRows, zipped, "not gzip"},
 		{"gzip of nothing", "", zipped, "not gzip"},

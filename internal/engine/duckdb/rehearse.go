@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/internal/value"
 )
@@ -17,7 +18,7 @@ const rehearsalRows = 192
 // whether a question fails, which noise does not hide: it must not be asked. The proof that there is none is the plan's
 // (every expression is total); this is a second belt, and a failure here a defect there. It reads no sealed file.
 func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
-	return e.run(ctx, render(b, madeUp(b)), func([]driver.Value) error { return nil })
+	return e.run(ctx, render(b, madeUp(b), engine.Sealed{}), func([]driver.Value) error { return nil })
 }
 
 // madeUp writes rows of the sealed columns that b reads: in each, every column holds some extreme value of its type or
@@ -27,6 +28,10 @@ func madeUp(b *plan.Bounded) string {
 	names := make([]string, len(b.Columns))
 	for i, c := range b.Columns {
 		columns[i], names[i] = corners(b, c.Type), identifier(c.Name)
+	}
+	if b.Unit != nil {
+		columns = append(columns, []string{"1", "2", "3", "4", "5"}, []string{"1", "9", "1000000"})
+		names = append(names, rankColumn, rowsColumn)
 	}
 	if len(columns) == 0 {
 		return "(SELECT 1)"

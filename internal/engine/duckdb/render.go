@@ -3,22 +3,34 @@ package duckdb
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"dither/internal/engine"
 	"dither/internal/plan"
 )
 
 // render writes the one statement that answers b over a scan of the sealed file: its keys k0, k1, … and then each measure's
 // sum.
 //
-// The stages, from the inside out: clean the columns; keep the rows of WHERE and evaluate keys and gridded values; where
-// rows have units, keep each unit's rows and cells within the caps; add up.
-func render(b *plan.Bounded, scan string) string {
-	if b.Unit == nil {
-		return sumUp(b, "SELECT "+strings.Join(append(keyNames(b), contributions(b)...), ", ")+" FROM ("+evaluated(b, scan)+")")
+// The stages, from the inside out: clean the columns; keep the rows of WHERE and evaluate keys and gridded values; where units
+// have several rows, keep each unit's rows and cells within the caps; add up. Where each unit has one row, no cap can
+// cut anything off, and there is nothing to keep.
+func render(b *plan.Bounded, scan string, known engine.Sealed) string {
+	if b.Unit == nil || known.OneRowEach {
+		return sumUp(b, contributed(b, evaluated(b, scan)))
 	}
-	return sumUp(b, cappedCells(b, scan))
+	rows := cappedRows(b, scan, known)
+	if b.Caps.Groups == 0 {
+		return sumUp(b, contributed(b, rows))
+	}
+	return sumUp(b, cellsOfUnits(b, rows))
+}
+
+// contributed gives the keys and contributions m0, m1, … of rows.
+func contributed(b *plan.Bounded, rows string) string {
+	return "SELECT " + strings.Join(append(keyNames(b), contributions(b)...), ", ") + " FROM (" + rows + ")"
 }
 
 // sumUp adds the contributions m0, m1, … of rows or of units per cell.
@@ -48,14 +60,15 @@ func groupBy(names []string) string {
 	return " GROUP BY " + strings.Join(names, ", ")
 }
 
-// evaluated gives the kept rows: the unit u, the keys, and the gridded values v0, v1, … (NULL where a measure has none).
+// evaluated gives the kept rows: the unit u and the rank q where there are, the keys, and the gridded values v0, v1, … (NULL
+// where a measure has none).
 func evaluated(b *plan.Bounded, scan string) string {
 	var cleaned, row []string
 	for i, c := range b.Columns {
 		cleaned = append(cleaned, clean(c)+" AS "+column(i))
 	}
 	if b.Unit != nil { // as it is sealed: cleaning must not make one unit of two
-		cleaned, row = append(cleaned, identifier(b.Unit.Name)+" AS u"), append(row, "u")
+		cleaned, row = append(cleaned, identifier(b.Unit.Name)+" AS u", rankColumn+" AS q"), append(row, "u", "q")
 	}
 	if len(cleaned) == 0 {
 		cleaned = []string{"1"}
@@ -123,37 +136,80 @@ func contributions(b *plan.Bounded) []string {
 	return out
 }
 
-// cappedCells gives one row for each unit and cell that it keeps. Which rows and cells a unit keeps depends on that
-// unit's own rows alone: they are ordered by a digest of what the question sees of them, and rows that it cannot tell
-// apart contribute the same.
-func cappedCells(b *plan.Bounded, scan string) string {
-	keys := keyNames(b)
-	var values, sums []string
+// cappedRows gives the rows that count: of each unit, the first so many of those that are left, in the order of their sealed
+// rank, which depends on that unit's rows alone.
+//
+// Where all rows are left, these are those of the lowest ranks, and the cap is a filter. Where not, it is needed only by units
+// with more rows than the cap, which are few if the cap was well chosen.
+func cappedRows(b *plan.Bounded, scan string, known engine.Sealed) string {
+	filtered := func(condition string) string {
+		return evaluated(b, fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition))
+	}
+	switch {
+	case b.Caps.Rows == 0:
+		return evaluated(b, scan)
+	case allRowsAreLeft(b, known):
+		return filtered(fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows))
+	}
+	few := filtered(fmt.Sprintf("%s <= %d", rowsColumn, b.Caps.Rows))
+	many := filtered(fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows))
+	return fmt.Sprintf("%s UNION ALL SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d",
+		few, many, b.Caps.Rows)
+}
+
+// allRowsAreLeft holds where neither WHERE nor a key drops a row.
+func allRowsAreLeft(b *plan.Bounded, known engine.Sealed) bool {
+	for _, k := range b.Keys {
+		if !k.Values[len(k.Values)-1].Null && !neverNull(b, k.Expr, known) {
+			return false
+		}
+	}
+	return b.Where == nil
+}
+
+// neverNull holds where e has a value in every row: its columns do, and its operations make no NULL of values.
+func neverNull(b *plan.Bounded, e *plan.Expr, known engine.Sealed) bool {
+	switch e.Op {
+	case plan.OpColumn:
+		c := b.Columns[e.Column]
+		return known.Complete[c.Name] && c.Values == nil // what is not among the declared values becomes NULL
+	case plan.OpConst:
+		return !e.Const.Null
+	case plan.OpAdd, plan.OpSub, plan.OpMul, plan.OpNeg, plan.OpToReal, plan.OpToInteger, plan.OpFloor, plan.OpCeil, plan.OpRound,
+		plan.OpEq, plan.OpNe, plan.OpLt, plan.OpLe, plan.OpGt, plan.OpGe, plan.OpAnd, plan.OpOr, plan.OpNot, plan.OpCase,
+		plan.OpLeast, plan.OpGreatest, plan.OpAbs, plan.OpSign:
+		return !slices.ContainsFunc(e.Args, func(a *plan.Expr) bool { return !neverNull(b, a, known) })
+	}
+	return false
+}
+
+// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of a hash of unit
+// and cell, so by that unit's own rows alone. Cells are capped before they are added up, over rows, which is quicker.
+func cellsOfUnits(b *plan.Bounded, rows string) string {
+	cell := append([]string{"u"}, keyNames(b)...)
+	if len(b.Keys) > 0 {
+		rows = fmt.Sprintf("SELECT * FROM (SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY hash(%[1]s), %[1]s) AS g FROM (%[2]s)) WHERE g <= %[3]d",
+			strings.Join(cell, ", "), rows, b.Caps.Groups)
+	}
+	sums, bounded := append([]string{}, cell...), keyNames(b)
 	for i, m := range b.Measures {
-		values = append(values, "v"+strconv.Itoa(i))
+		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
 		if m.Kind == plan.CountUnits {
 			sum = "max" // once a cell, however many rows
 		}
-		sums = append(sums, fmt.Sprintf("%s(m%d) AS m%d", sum, i, i))
+		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
+		bounded = append(bounded, cellBounded(b, m, name)+" AS "+name)
 	}
-	seen := append(append([]string{"u"}, keys...), values...)
-	rows := capped(evaluated(b, scan), seen, b.Caps.Rows)
-	contributed := "SELECT " + strings.Join(append(append([]string{"u"}, keys...), contributions(b)...), ", ") + " FROM (" + rows + ")"
-	cell := append([]string{"u"}, keys...)
-	cells := "SELECT " + strings.Join(append(cell, sums...), ", ") + " FROM (" + contributed + ")" +
-		groupBy(append([]string{"u"}, keys...))
-	return capped(cells, append([]string{"u"}, keys...), b.Caps.Groups)
+	inner := "SELECT " + strings.Join(append(append([]string{}, cell...), contributions(b)...), ", ") + " FROM (" + rows + ")"
+	return "SELECT " + strings.Join(bounded, ", ") + " FROM (SELECT " + strings.Join(sums, ", ") + " FROM (" + inner + ")" + groupBy(cell) + ")"
 }
 
-// capped keeps at most n rows of each unit u, in the order of a digest of the named columns, then of the columns: a total
-// order up to rows that are equal in all of them.
-func capped(from string, names []string, n int64) string {
-	parts := make([]string, len(names))
-	for i, name := range names {
-		parts[i] = "coalesce(CAST(" + name + " AS VARCHAR), '~')"
+// cellBounded clamps what a unit adds to a cell.
+func cellBounded(b *plan.Bounded, m *plan.Measure, name string) string {
+	if b.Caps.RowsPerGroup == 0 {
+		return name
 	}
-	digest := "md5(concat_ws('|', " + strings.Join(parts, ", ") + "))"
-	return fmt.Sprintf("SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY %s, %s) AS r FROM (%s)) WHERE r <= %d",
-		digest, strings.Join(names, ", "), from, n)
+	lo, hi := m.CellBounds(b.Caps)
+	return fmt.Sprintf("CASE WHEN %[1]s < %[2]s THEN %[2]s WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(%[1]s AS HUGEINT) END", name, sealHugeint(lo), sealHugeint(hi))
 }

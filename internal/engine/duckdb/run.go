@@ -94,14 +94,14 @@ func (e *Engine) open() (*sql.DB, error) {
 	return db, nil
 }
 
-// Aggregate runs b over a sealed file.
-func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, file string) ([][]mechanism.Exact, error) {
-	scan, err := sealScan(file)
+// Aggregate implements engine.Engine.
+func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+	scan, err := sealScan(from.File)
 	if err != nil {
 		return nil, err
 	}
 	cells := engine.NewCells(b)
-	if err := e.run(ctx, render(b, scan), collect(b, cells.Add)); err != nil {
+	if err := e.run(ctx, render(b, scan, from), collect(b, cells.Add)); err != nil {
 		return nil, err
 	}
 	return cells.Exact(), nil

@@ -114,16 +114,60 @@ var sealTypes = map[value.Type]string{
 
 // sealCopy writes the rows of a SELECT, in their order, to a file that exists and keeps its mode.
 func sealCopy(ctx context.Context, conn *sql.Conn, from, file string) error {
-	for _, statement := range []string{
+	return sealRun(ctx, conn,
 		"SET threads = 1",
 		"SET preserve_insertion_order = false",
-		"COPY (" + from + ") TO " + text(file) + " (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, ROW_GROUP_SIZE_BYTES '" + sealRowGroup + "')",
-	} {
+		"COPY ("+from+") TO "+text(file)+" (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, ROW_GROUP_SIZE_BYTES '"+sealRowGroup+"')",
+	)
+}
+
+func sealRun(ctx context.Context, conn *sql.Conn, statements ...string) error {
+	for _, statement := range statements {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Columns that sealing adds to the files of tables whose units are persons: the rank of a row among its unit's, from 1, and
+// how many rows the unit has.
+const (
+	rankColumn = "__dither_rank"
+	rowsColumn = "__dither_rows"
+)
+
+// sealTable writes the rows of a SELECT as a table's sealed file. Where a column identifies the unit, the file is clustered by
+// it, and each unit's rows are ranked, so that a cap on them is a filter. The rank of a row depends on that unit's rows
+// alone, and on their content: a hash, then the values themselves; rows that are equal in all of them are interchangeable.
+func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file string) (err error) {
+	if t.Public || t.Unit.IsRow() {
+		return sealCopy(ctx, conn, from, file)
+	}
+	raw := file + ".raw" // beside it, so that it goes with what a killed sealing leaves
+	if err := os.WriteFile(raw, nil, 0o600); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(raw)) }()
+	if err := sealCopy(ctx, conn, from, raw); err != nil {
+		return err
+	}
+	scan, err := sealScan(raw)
+	if err != nil {
+		return err
+	}
+	columns := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		columns[i] = identifier(c.Name)
+	}
+	all, unit := strings.Join(columns, ", "), identifier(t.Unit.Column)
+	ranked := fmt.Sprintf("SELECT %[1]s, row_number() OVER (PARTITION BY %[2]s ORDER BY hash(%[1]s), %[1]s) AS %[3]s, "+
+		"count(*) OVER (PARTITION BY %[2]s) AS %[4]s FROM %[5]s ORDER BY %[2]s, %[3]s", all, unit, rankColumn, rowsColumn, scan)
+	return sealRun(ctx, conn,
+		"RESET threads",
+		"SET preserve_insertion_order = true",
+		"COPY ("+ranked+") TO "+text(file)+" (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
+	)
 }
 
 // sealScan reads one Parquet file, whatever its path looks like: no pattern is matched, and no column made from its folders.

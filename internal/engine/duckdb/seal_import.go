@@ -44,7 +44,7 @@ func (s *Sealer) Import(ctx context.Context, file string, t *policy.Table) (inva
 		for i, c := range columns {
 			selected[i] = c.converted() + " AS " + identifier(c.Name)
 		}
-		return sealCopy(ctx, conn, "SELECT "+strings.Join(selected, ", ")+" FROM "+source.from, file)
+		return sealTable(ctx, conn, t, "SELECT "+strings.Join(selected, ", ")+" FROM "+source.from, file)
 	})
 	return invalids, err
 }

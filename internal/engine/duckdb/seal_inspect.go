@@ -62,8 +62,11 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 			facts.NullUnits = facts.Columns[i].Nulls
 		}
 	}
-	return conn.QueryRowContext(ctx, "SELECT count(*), coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM "+from+
-		" WHERE "+u+" IS NOT NULL GROUP BY "+u+")").Scan(&facts.Units, &facts.MaxRowsPerUnit)
+	over := fmt.Sprintf("n > %d", t.Unit.RowsPerUnit)
+	return conn.QueryRowContext(ctx, "SELECT count(*), coalesce(max(n), 0), "+sealCount(over)+
+		fmt.Sprintf(", CAST(coalesce(sum(n - %d) FILTER (WHERE ", t.Unit.RowsPerUnit)+over+"), 0) AS BIGINT)"+
+		" FROM (SELECT count(*) AS n FROM "+from+" WHERE "+u+" IS NOT NULL GROUP BY "+u+")").
+		Scan(&facts.Units, &facts.MaxRowsPerUnit, &facts.UnitsOver, &facts.RowsOver)
 }
 
 // MostRows is the most rows of a sealed file that share one value of a column, which must be of the given type. Rows where

@@ -28,7 +28,7 @@ func (s *Sealer) Write(ctx context.Context, file string, t *policy.Table, next f
 		if err != nil {
 			return err
 		}
-		return sealCopy(ctx, conn, "SELECT "+strings.Join(rows.selected(), ", ")+" FROM dither_rows()", file)
+		return sealTable(ctx, conn, t, "SELECT "+strings.Join(rows.selected(), ", ")+" FROM dither_rows()", file)
 	})
 	if rows.err != nil {
 		return rows.err // what DuckDB made of it says less

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"dither/internal/plan"
 	"dither/internal/value"
@@ -237,15 +236,4 @@ func like(s, p []rune) bool {
 		return len(s) > 0 && like(s[1:], p[1:])
 	}
 	return len(s) > 0 && s[0] == p[0] && like(s[1:], p[1:])
-}
-
-// text is a value as the engines' digests write it.
-func text(v value.Value) string {
-	if v.Null {
-		return "~"
-	}
-	if v.Type == value.Date {
-		v.Type = value.Integer
-	}
-	return strings.TrimSpace(v.String())
 }

@@ -19,7 +19,7 @@ budget: {epsilon: 1000}
 price: {default: 1}
 tables:
   t: {source: {csv: t.csv}, unit: row, columns: {COLUMNS}}
-  p: {source: {csv: p.csv}, unit: person, rows_per_unit: 3, max_groups: 2, columns: {COLUMNS, person: {type: integer, nullable: true}}}
+  p: {source: {csv: p.csv}, unit: person, rows_per_unit: 3, max_groups: 2, max_rows_per_group: GROUPED, columns: {COLUMNS, person: {type: integer, nullable: true}}}
 `
 
 const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: integer, bounds: [0, 1000000000000]}, ` +
@@ -28,9 +28,14 @@ const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: 
 	`s: {type: text, values: [a, B, "it's", ""], nullable: true}, w: {type: text, nullable: true}, ` +
 	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}`
 
-// PolicyText is Policy under a relation.
-func PolicyText(neighbours string) []byte {
-	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "COLUMNS", columns).Replace(Policy))
+// PolicyText is Policy under a relation. In table p units are bounded by rows.
+func PolicyText(neighbours string) []byte { return policyText(neighbours, "3") }
+
+// ByGroups is PolicyText, but that units in table p are bounded by groups wherever there are groups or units.
+func ByGroups(neighbours string) []byte { return policyText(neighbours, "1") }
+
+func policyText(neighbours, rowsPerGroup string) []byte {
+	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "COLUMNS", columns, "GROUPED", rowsPerGroup).Replace(Policy))
 }
 
 // hostile values of each type: what files hold, and what would break arithmetic that trusted them.

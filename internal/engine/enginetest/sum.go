@@ -4,20 +4,48 @@ package enginetest
 
 import (
 	"cmp"
-	"crypto/md5" //nolint:gosec // the engines' digest, for an order only
-	"encoding/hex"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/big"
 	"slices"
-	"strings"
 
 	"dither/internal/plan"
 	"dither/internal/value"
 )
 
-// Row is one row: its values by column.
+// Row is one row: its values by column, and its Rank where units have several.
 type Row map[string]value.Value
+
+// Rank is the name under which a row holds its rank among its unit's rows.
+const Rank = "__dither_rank"
+
+// Order puts a unit's cells in an order, by a function of the unit and the cell; ties go by the keys. An engine may have its
+// own.
+type Order func(unit value.Value, keys []value.Value) uint64
+
+// AnyOrder is some order.
+func AnyOrder(unit value.Value, keys []value.Value) uint64 {
+	h := fnv.New64a()
+	for _, v := range append([]value.Value{unit}, keys...) {
+		fmt.Fprintf(h, "%t %q,", v.Null, v.String())
+	}
+	return h.Sum64()
+}
+
+// Ranked gives each row a rank among its unit's rows, by content alone.
+func Ranked(rows []Row, unit string) []Row {
+	sorted := slices.Clone(rows)
+	text := func(r Row) string { delete(r, Rank); return fmt.Sprint(r) } // maps print in the order of their keys
+	slices.SortStableFunc(sorted, func(a, b Row) int { return cmp.Compare(text(a), text(b)) })
+	seen := map[string]int64{}
+	for _, r := range sorted {
+		who := r[unit].String()
+		seen[who]++
+		r[Rank] = value.OfInt(seen[who])
+	}
+	return sorted
+}
 
 // piece is what one row, or one unit in one cell, contributes.
 type piece struct {
@@ -25,22 +53,24 @@ type piece struct {
 	keys   []value.Value
 	values []*int64 // gridded, not clamped; nil for NULL
 	sums   []*big.Int
-	seen   string // its digest's text
+	place  uint64 // in the order of its unit's rows or cells
 }
 
 // Sum gives each cell's exact sums to add.
-func Sum(b *plan.Bounded, rows []Row, add func(keys []value.Value, sums []*big.Int)) {
+func Sum(b *plan.Bounded, rows []Row, order Order, add func(keys []value.Value, sums []*big.Int)) {
 	var pieces []piece
 	for _, r := range rows {
 		if p, ok := evaluate(b, r); ok {
+			p.sums = contribution(b, p)
 			pieces = append(pieces, p)
 		}
 	}
 	if b.Unit != nil {
-		pieces = capped(cellsOf(b, capped(pieces, b.Caps.Rows)), b.Caps.Groups)
-	} else {
-		for i := range pieces {
-			pieces[i].sums = contribution(b, pieces[i])
+		if b.Caps.Rows > 0 {
+			pieces = capped(pieces, b.Caps.Rows)
+		}
+		if b.Caps.Groups > 0 {
+			pieces = capped(cellsOf(b, pieces, order), b.Caps.Groups)
 		}
 	}
 	for _, p := range pieces {
@@ -80,7 +110,7 @@ func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 	for _, m := range b.Measures {
 		p.values = append(p.values, gridded(m, row))
 	}
-	p.seen = digest(p, true)
+	p.place = uint64(r[Rank].Int)
 	return p, true
 }
 
@@ -117,29 +147,10 @@ func contribution(b *plan.Bounded, p piece) []*big.Int {
 	return out
 }
 
-// digest orders a unit's rows or cells as the engines do.
-func digest(p piece, values bool) string {
-	parts := []string{text(p.unit)}
-	for _, k := range p.keys {
-		parts = append(parts, text(k))
-	}
-	if values {
-		for _, v := range p.values {
-			if v == nil {
-				parts = append(parts, "~")
-			} else {
-				parts = append(parts, fmt.Sprint(*v))
-			}
-		}
-	}
-	sum := md5.Sum([]byte(strings.Join(parts, "|"))) //nolint:gosec // an order only
-	return hex.EncodeToString(sum[:])
-}
-
-// capped keeps each unit's first n pieces by digest.
+// capped keeps each unit's first n pieces.
 func capped(pieces []piece, n int64) []piece {
 	slices.SortStableFunc(pieces, func(a, b piece) int {
-		return cmp.Or(value.Compare(a.unit, b.unit), cmp.Compare(a.seen, b.seen))
+		return cmp.Or(value.Compare(a.unit, b.unit), cmp.Compare(a.place, b.place), slices.CompareFunc(a.keys, b.keys, value.Compare))
 	})
 	var out []piece
 	kept := int64(0)
@@ -154,23 +165,36 @@ func capped(pieces []piece, n int64) []piece {
 	return out
 }
 
-// cellsOf adds a unit's rows up within each cell; a unit counts once in a cell.
-func cellsOf(b *plan.Bounded, pieces []piece) []piece {
+// cellsOf adds a unit's rows up within each cell, and clamps what it adds to one; a unit counts once in a cell.
+func cellsOf(b *plan.Bounded, pieces []piece, order Order) []piece {
 	byCell := map[string]int{}
 	var out []piece
 	for _, p := range pieces {
-		p.seen = digest(p, false)
-		sums := contribution(b, p)
-		i, ok := byCell[p.seen]
+		cell := fmt.Sprintf("%q %q", p.unit, p.keys)
+		p.place = order(p.unit, p.keys)
+		i, ok := byCell[cell]
 		if !ok {
-			byCell[p.seen] = len(out)
-			p.sums = sums
+			byCell[cell] = len(out)
 			out = append(out, p)
 			continue
 		}
-		for j, s := range sums {
+		for j, s := range p.sums {
 			if b.Measures[j].Kind != plan.CountUnits {
 				out[i].sums[j].Add(out[i].sums[j], s)
+			}
+		}
+	}
+	for _, p := range out {
+		for j, m := range b.Measures {
+			if b.Caps.RowsPerGroup == 0 {
+				continue
+			}
+			lo, hi := m.CellBounds(b.Caps)
+			if p.sums[j].Cmp(lo) < 0 {
+				p.sums[j].Set(lo)
+			}
+			if p.sums[j].Cmp(hi) > 0 {
+				p.sums[j].Set(hi)
 			}
 		}
 	}
