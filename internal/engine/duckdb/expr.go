@@ -70,18 +70,25 @@ func clean(c plan.Column) string {
 		return cleanReal(name, c.Range.Lo, c.Range.Hi)
 	case c.Type == value.Date, c.Type == value.Integer && bounded(c.Column):
 		lo, hi := integer(c.Range.IntLo), integer(c.Range.IntHi)
-		return fmt.Sprintf("CASE WHEN (%[1]s) < %[2]s THEN %[2]s WHEN (%[1]s) > %[3]s THEN %[3]s ELSE (%[1]s) END", name, lo, hi)
+		return fmt.Sprintf("CASE WHEN (%[1]s) BETWEEN %[2]s AND %[3]s THEN (%[1]s) WHEN (%[1]s) < %[2]s THEN %[2]s WHEN (%[1]s) > %[3]s THEN %[3]s END", name, lo, hi)
 	}
 	return name
 }
 
 func bounded(c *policy.Column) bool { return c.Lower != nil }
 
-// cleanReal: NaN and ±Inf (isfinite is false of both) are NULL, magnitudes below 2^-60 are 0, the rest is clamped.
+// cleanReal: NaN and ±Inf (isfinite is false of both) are NULL, magnitudes below 2^-60 are 0, the rest is clamped. What is
+// already clean is passed on by the first test, which is the quick one; NaN is above every number.
 func cleanReal(name string, lo, hi float64) string {
+	const least = 0x1p-60
+	from, to := math.Max(lo, least), hi
+	if hi < least {
+		from, to = lo, math.Min(hi, -least)
+	}
 	zero := math.Min(math.Max(0, lo), hi)
-	return fmt.Sprintf("CASE WHEN isfinite(%[1]s) THEN CASE WHEN abs(%[1]s) < %[2]s THEN %[3]s WHEN %[1]s < %[4]s THEN %[4]s "+
-		"WHEN %[1]s > %[5]s THEN %[5]s ELSE %[1]s END END", name, double(math.Ldexp(1, -60)), double(zero), double(lo), double(hi))
+	return fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN isfinite(%[1]s) THEN CASE WHEN abs(%[1]s) < %[4]s THEN %[5]s "+
+		"WHEN %[1]s < %[6]s THEN %[6]s WHEN %[1]s > %[7]s THEN %[7]s ELSE %[1]s END END",
+		name, double(from), double(to), double(least), double(zero), double(lo), double(hi))
 }
 
 var infix = map[plan.Op]string{

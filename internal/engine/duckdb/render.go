@@ -184,14 +184,12 @@ func neverNull(b *plan.Bounded, e *plan.Expr, known engine.Sealed) bool {
 }
 
 // cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of a hash of unit
-// and cell, so by that unit's own rows alone. Cells are capped before they are added up, over rows, which is quicker.
+// and cell, so by that unit's own rows alone; the cell itself breaks ties, without which a collision could keep one too many,
+// or let the order of rows choose.
 func cellsOfUnits(b *plan.Bounded, rows string) string {
-	cell := append([]string{"u"}, keyNames(b)...)
-	if len(b.Keys) > 0 {
-		rows = fmt.Sprintf("SELECT * FROM (SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY hash(%[1]s), %[1]s) AS g FROM (%[2]s)) WHERE g <= %[3]d",
-			strings.Join(cell, ", "), rows, b.Caps.Groups)
-	}
-	sums, bounded := append([]string{}, cell...), keyNames(b)
+	keys := keyNames(b)
+	cell := append([]string{"u"}, keys...)
+	sums, bounded := slices.Clone(cell), slices.Clone(keys)
 	for i, m := range b.Measures {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
@@ -201,8 +199,13 @@ func cellsOfUnits(b *plan.Bounded, rows string) string {
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
 		bounded = append(bounded, cellBounded(b, m, name)+" AS "+name)
 	}
-	inner := "SELECT " + strings.Join(append(append([]string{}, cell...), contributions(b)...), ", ") + " FROM (" + rows + ")"
-	return "SELECT " + strings.Join(bounded, ", ") + " FROM (SELECT " + strings.Join(sums, ", ") + " FROM (" + inner + ")" + groupBy(cell) + ")"
+	cells := "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " + strings.Join(append(slices.Clone(cell), contributions(b)...), ", ") +
+		" FROM (" + rows + "))" + groupBy(cell)
+	if len(keys) > 0 {
+		cells = fmt.Sprintf("SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(%s), %s) AS r FROM (%s)) WHERE r <= %d",
+			strings.Join(cell, ", "), strings.Join(keys, ", "), cells, b.Caps.Groups)
+	}
+	return "SELECT " + strings.Join(bounded, ", ") + " FROM (" + cells + ")"
 }
 
 // cellBounded clamps what a unit adds to a cell.
