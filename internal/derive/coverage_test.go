@@ -162,7 +162,7 @@ func released(t testing.TB, p *plan.Plan, rows []enginetest.Row) ([]*big.Int, []
 	for i := range exact {
 		exact[i] = new(big.Int)
 	}
-	enginetest.Sum(&p.Bounded, rows, enginetest.AnyOrder, func(_ []value.Value, s []*big.Int) {
+	enginetest.Sum(&p.Bounded, rows, func(_ []value.Value, s []*big.Int) {
 		for i := range s {
 			exact[i].Add(exact[i], s[i])
 		}

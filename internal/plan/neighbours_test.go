@@ -145,8 +145,8 @@ func distances(b *plan.Bounded, before, after []enginetest.Row) (l1, l2squared [
 			}
 		}
 	}
-	enginetest.Sum(b, before, enginetest.AnyOrder, add(1))
-	enginetest.Sum(b, after, enginetest.AnyOrder, add(-1))
+	enginetest.Sum(b, before, add(1))
+	enginetest.Sum(b, after, add(-1))
 	l1, l2squared = make([]*big.Int, len(b.Measures)), make([]*big.Int, len(b.Measures))
 	for i, cells := range differences {
 		l1[i], l2squared[i] = new(big.Int), new(big.Int)

@@ -183,9 +183,8 @@ func neverNull(b *plan.Bounded, e *plan.Expr, known engine.Sealed) bool {
 	return false
 }
 
-// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of a hash of unit
-// and cell, so by that unit's own rows alone; the cell itself breaks ties, without which a collision could keep one too many,
-// or let the order of rows choose.
+// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of their rows'
+// least sealed rank, so by that unit's own rows alone. No two cells of a unit have the same: a row is in one cell.
 func cellsOfUnits(b *plan.Bounded, rows string) string {
 	keys := keyNames(b)
 	cell := append([]string{"u"}, keys...)
@@ -199,11 +198,15 @@ func cellsOfUnits(b *plan.Bounded, rows string) string {
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
 		bounded = append(bounded, cellBounded(b, m, name)+" AS "+name)
 	}
-	cells := "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " + strings.Join(append(slices.Clone(cell), contributions(b)...), ", ") +
+	capped := len(keys) > 0
+	of := slices.Clone(cell)
+	if capped {
+		of, sums = append(of, "q"), append(sums, "min(q) AS q")
+	}
+	cells := "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " + strings.Join(append(of, contributions(b)...), ", ") +
 		" FROM (" + rows + "))" + groupBy(cell)
-	if len(keys) > 0 {
-		cells = fmt.Sprintf("SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY hash(%s), %s) AS r FROM (%s)) WHERE r <= %d",
-			strings.Join(cell, ", "), strings.Join(keys, ", "), cells, b.Caps.Groups)
+	if capped {
+		cells = fmt.Sprintf("SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d", cells, b.Caps.Groups)
 	}
 	return "SELECT " + strings.Join(bounded, ", ") + " FROM (" + cells + ")"
 }

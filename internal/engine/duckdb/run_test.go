@@ -160,20 +160,6 @@ func (b *bench) sealedRows(table, file string) (rows []enginetest.Row, known eng
 	return rows, known, err
 }
 
-// order is the order of a unit's cells, by DuckDB's hash.
-func (b *bench) order(unit value.Value, keys []value.Value) uint64 {
-	var place uint64
-	cell := constants(append([]value.Value{unit}, keys...))
-	err := b.run(context.Background(), "SELECT hash("+cell+")", func(row []driver.Value) error {
-		place, _ = row[0].(uint64)
-		return nil
-	})
-	if err != nil {
-		panic(err)
-	}
-	return place
-}
-
 // gather adds sums up by a text that names cell and measure.
 func gather(out map[string]*big.Int) func([]value.Value, []*big.Int) {
 	return func(keys []value.Value, sums []*big.Int) {
@@ -240,7 +226,7 @@ func (b *bench) agrees(t *testing.T) {
 			t.Fatalf("%s\n%s\n%v", request.SQL, render(&p.Bounded, "FILE", known), err)
 		}
 		reference := map[string]*big.Int{}
-		enginetest.Sum(&p.Bounded, rows, b.order, gather(reference))
+		enginetest.Sum(&p.Bounded, rows, gather(reference))
 		if want := nonZero(reference); !maps.Equal(got, want) {
 			t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", request.SQL, render(&p.Bounded, "FILE", known), rows, got, want)
 		}

@@ -5,7 +5,6 @@ package enginetest
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/big"
 	"slices"
@@ -19,19 +18,6 @@ type Row map[string]value.Value
 
 // Rank is the name under which a row holds its rank among its unit's rows.
 const Rank = "__dither_rank"
-
-// Order puts a unit's cells in an order, by a function of the unit and the cell; ties go by the keys. An engine may have its
-// own.
-type Order func(unit value.Value, keys []value.Value) uint64
-
-// AnyOrder is some order.
-func AnyOrder(unit value.Value, keys []value.Value) uint64 {
-	h := fnv.New64a()
-	for _, v := range append([]value.Value{unit}, keys...) {
-		fmt.Fprintf(h, "%t %q,", v.Null, v.String())
-	}
-	return h.Sum64()
-}
 
 // Ranked gives each row a rank among its unit's rows, by content alone.
 func Ranked(rows []Row, unit string) []Row {
@@ -53,11 +39,11 @@ type piece struct {
 	keys   []value.Value
 	values []*int64 // gridded, not clamped; nil for NULL
 	sums   []*big.Int
-	place  uint64 // in the order of its unit's rows or cells
+	place  int64 // in the order of its unit's rows or cells
 }
 
 // Sum gives each cell's exact sums to add.
-func Sum(b *plan.Bounded, rows []Row, order Order, add func(keys []value.Value, sums []*big.Int)) {
+func Sum(b *plan.Bounded, rows []Row, add func(keys []value.Value, sums []*big.Int)) {
 	var pieces []piece
 	for _, r := range rows {
 		if p, ok := evaluate(b, r); ok {
@@ -70,7 +56,7 @@ func Sum(b *plan.Bounded, rows []Row, order Order, add func(keys []value.Value, 
 			pieces = capped(pieces, b.Caps.Rows)
 		}
 		if b.Caps.Groups > 0 {
-			pieces = capped(cellsOf(b, pieces, order), b.Caps.Groups)
+			pieces = capped(cellsOf(b, pieces), b.Caps.Groups)
 		}
 	}
 	for _, p := range pieces {
@@ -110,7 +96,7 @@ func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 	for _, m := range b.Measures {
 		p.values = append(p.values, gridded(m, row))
 	}
-	p.place = uint64(r[Rank].Int)
+	p.place = r[Rank].Int
 	return p, true
 }
 
@@ -150,7 +136,7 @@ func contribution(b *plan.Bounded, p piece) []*big.Int {
 // capped keeps each unit's first n pieces.
 func capped(pieces []piece, n int64) []piece {
 	slices.SortStableFunc(pieces, func(a, b piece) int {
-		return cmp.Or(value.Compare(a.unit, b.unit), cmp.Compare(a.place, b.place), slices.CompareFunc(a.keys, b.keys, value.Compare))
+		return cmp.Or(value.Compare(a.unit, b.unit), cmp.Compare(a.place, b.place))
 	})
 	var out []piece
 	kept := int64(0)
@@ -166,18 +152,18 @@ func capped(pieces []piece, n int64) []piece {
 }
 
 // cellsOf adds a unit's rows up within each cell, and clamps what it adds to one; a unit counts once in a cell.
-func cellsOf(b *plan.Bounded, pieces []piece, order Order) []piece {
+func cellsOf(b *plan.Bounded, pieces []piece) []piece {
 	byCell := map[string]int{}
 	var out []piece
 	for _, p := range pieces {
 		cell := fmt.Sprintf("%q %q", p.unit, p.keys)
-		p.place = order(p.unit, p.keys)
 		i, ok := byCell[cell]
 		if !ok {
 			byCell[cell] = len(out)
 			out = append(out, p)
 			continue
 		}
+		out[i].place = min(out[i].place, p.place) // a cell's is that of its first row
 		for j, s := range p.sums {
 			if b.Measures[j].Kind != plan.CountUnits {
 				out[i].sums[j].Add(out[i].sums[j], s)
