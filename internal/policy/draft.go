@@ -83,8 +83,8 @@ tables:
 
 const draftUnit = `    # The unit is what is protected: all rows of one value of this column, together.
     unit: %s
-    rows_per_unit: 1   # ? the most rows that one unit may have, from public knowledge. Sealing refuses a file with
-                       #   more, and a larger number takes more noise
+    rows_per_unit: 1   # ? how many rows of one unit count in an answer, from public knowledge: further ones are left
+                       #   out, and a larger number takes more noise
     # max_groups: 1    # ? the most groups of one answer that a unit may be in; rows_per_unit if not declared
 `
 
