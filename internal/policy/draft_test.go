@@ -40,8 +40,8 @@ const drafted = `tables:
       null: ""   # an unquoted field that reads so is empty
     # The unit is what is protected: all rows of one value of this column, together.
     unit: person
-    rows_per_unit: 1   # ? the most rows that one unit may have, from public knowledge. Sealing refuses a file with
-                       #   more, and a larger number takes more noise
+    rows_per_unit: 1   # ? how many rows of one unit count in an answer, from public knowledge: further ones are left
+                       #   out, and a larger number takes more noise
     # max_groups: 1    # ? the most groups of one answer that a unit may be in; rows_per_unit if not declared
     # expected_rows: ?   # about how many rows, if that is public: explain can then say how accurate averages will be
     # A column without bounds or values may be compared, not computed with or grouped by. From public knowledge, declare
