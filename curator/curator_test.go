@@ -563,6 +563,71 @@ func TestConcurrentSealing(t *testing.T) {
 	}
 }
 
+// A table that is sealed anew while questions run: each answer is about the version that it was charged for.
+func TestSealingWhileAsking(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	home := filepath.Join(t.TempDir(), "home")
+	if err := Init(home); err != nil {
+		t.Fatal(err)
+	}
+	write(t, home, "policy.yaml", `
+version: 1
+population: {name: test}
+budget: {epsilon: 1000}
+tables: {people: {source: {csv: people.csv}, unit: row, columns: {age: {type: integer, bounds: [0, 115]}}}}
+`)
+	c := openHome(t, home)
+	sealed := func(version int) { // of 100 rows for each version
+		write(t, home, "people.csv", "age\n"+strings.Repeat("30\n", 100*version))
+		if report, err := c.Seal(t.Context(), "people", SealOptions{}); err != nil || report.Version != version {
+			t.Errorf("version %d: %+v, %v", version, report, err)
+		}
+	}
+	sealed(1)
+	var wait sync.WaitGroup
+	answers := make(chan *Release, 60)
+	for range 3 {
+		asker := openHome(t, home)
+		wait.Go(func() {
+			for range 20 {
+				r, err := asker.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Epsilon: "10", Fresh: true})
+				if err != nil && codeOf(err) != CodeStale { // published, and not yet in the ledger
+					t.Error(err)
+				}
+				if err == nil {
+					answers <- r
+				}
+			}
+		})
+	}
+	for version := 2; version <= 6; version++ {
+		sealed(version)
+	}
+	wait.Wait()
+	close(answers)
+	charged := map[string]int{}
+	err := c.ledger.Entries(func(e ledger.Entry) error {
+		if r, ok := e.Body.(ledger.Reservation); ok {
+			charged[fmt.Sprintf("r%d", e.Index)] = r.Sources[0].Version
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for r := range answers {
+		seen++
+		// At ε = 10 the noise is beyond 20 with probability exp(−200).
+		if got, want := r.Rows[0][0].Estimate.Value.Real, 100*float64(charged[r.ID]); got < want-20 || got > want+20 {
+			t.Errorf("%s was charged for version %d and counts %v rows", r.ID, charged[r.ID], got)
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d answers", seen)
+	}
+}
+
 // No file of a home can be read by others.
 func TestPrivateFiles(t *testing.T) {
 	home := newHome(t)

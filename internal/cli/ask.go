@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -75,6 +76,14 @@ func (s *session) ask(args []string, do func(*curator.Curator, curator.Question)
 	q, file := s.questionFlags()
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
+		return err
+	}
+	s.flags.Visit(func(f *flag.Flag) { // where it is given, 0 is a number like any other
+		if (f.Name == "max-groups" || f.Name == "group") && f.Value.String() == "0" {
+			err = usage("--%s is at least 1", f.Name)
+		}
+	})
+	if err != nil {
 		return err
 	}
 	q.SQL, err = s.readSQL(rest, *file)
