@@ -72,8 +72,8 @@ func tableColumn(c *policy.Column) TableColumn {
 	return out
 }
 
-// CheckPolicy reads a home's policy file and says, for its owner, what it allows and what it leaves open. It reads no
-// source and spends nothing.
+// CheckPolicy reads a home's policy file and says, for its owner, what it allows and what it leaves open. Of a
+// source it reads no more than a CSV file's header, and it spends nothing.
 func CheckPolicy(home string) ([]string, error) {
 	p, err := policy.Load(filepath.Join(home, policy.FileName))
 	if err != nil {
@@ -88,6 +88,8 @@ func CheckPolicy(home string) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("table %s: %d columns", t.Name, len(t.Columns)))
 		if _, err := os.Stat(t.Source.File); err != nil {
 			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
+		} else if text := doubt(t); text != "" {
+			lines = append(lines, "  "+text)
 		}
 		for _, c := range t.Columns {
 			if gap := gapOf(t, c); gap != "" {

@@ -53,7 +53,10 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	}
 	version, report, err := seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
 	if err != nil {
-		return nil, &Error{Code: CodeSource, Message: err.Error(), cause: err}
+		return nil, &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
+	}
+	if text := doubt(t); text != "" {
+		report.Warnings = append(report.Warnings, text)
 	}
 	if err := c.sameContent(t, version); err != nil {
 		return nil, err
