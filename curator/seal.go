@@ -58,6 +58,7 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if text := doubt(t); text != "" {
 		report.Warnings = append(report.Warnings, text)
 	}
+	report.Warnings = append(report.Warnings, barren(t, report.Facts)...)
 	if err := c.sameContent(t, version); err != nil {
 		return nil, err
 	}
@@ -65,6 +66,23 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 		return nil, public(err)
 	}
 	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
+}
+
+// barren names the columns of which questions see no value: what was meant to be declared is probably another thing.
+func barren(t *policy.Table, f seal.Facts) (warnings []string) {
+	for i, c := range f.Columns {
+		if i >= len(t.Columns) || f.Rows == 0 {
+			break
+		}
+		lost := c.Nulls + c.Special
+		if t.Columns[i].Values != nil { // beyond bounds a value counts as the bound; beyond values it is NULL
+			lost += c.Outside
+		}
+		if lost >= f.Rows {
+			warnings = append(warnings, fmt.Sprintf("column %q: no value is left, every one is NULL to questions: are its type, values and null text right?", c.Name))
+		}
+	}
+	return warnings
 }
 
 // sameContent refuses a version whose bytes another table was sealed from, if its unit is another one: then what one person
