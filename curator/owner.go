@@ -9,6 +9,7 @@ import (
 
 	"dither/internal/exact"
 	"dither/internal/policy"
+	"dither/internal/query"
 	"dither/internal/seal"
 	"dither/internal/value"
 )
@@ -53,6 +54,9 @@ type TableColumn struct {
 	Values                  []string // declared values, or nil
 	Nullable                bool
 }
+
+// SQLName is a table's or a column's name as a question writes it: in double quotes if it needs them.
+func SQLName(name string) string { return query.QuoteName(name) }
 
 func bound(t value.Type, r *big.Rat) string {
 	if t == value.Date {
