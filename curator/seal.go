@@ -27,6 +27,9 @@ type SealReport struct {
 type SealOptions struct {
 	Shared   bool // seal although another home's budget covers the same source
 	Progress func(rows, bytes, totalBytes int64)
+	// StateHome is where it is noted which home sealed which source, instead of the user's own $XDG_STATE_HOME: for homes that
+	// do not last, which should claim nothing.
+	StateHome string
 }
 
 // Seal makes a new version of a table from its source: decoded strictly against the policy's declaration, checked, and
@@ -51,9 +54,21 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if options.Progress != nil {
 		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
 	}
+	if options.StateHome != "" {
+		o.Getenv = func(name string) string {
+			if name == "XDG_STATE_HOME" {
+				return options.StateHome
+			}
+			return os.Getenv(name)
+		}
+	}
 	version, report, err := seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
 	if err != nil {
-		return nil, &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
+		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
+		if errors.As(err, new(*seal.ClaimedError)) {
+			e.Hint = "`dither seal --shared " + t.Name + "` shares it on purpose: what both homes answer then adds up, and nothing bounds the sum"
+		}
+		return nil, e
 	}
 	if text := doubt(t); text != "" {
 		report.Warnings = append(report.Warnings, text)
