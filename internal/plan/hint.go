@@ -121,6 +121,16 @@ func mixHint(t, u value.Type, args []*Expr) string {
 	return "CASE makes one type of both"
 }
 
+// constants are those among released values.
+func constants(ps ...*Post) (out []*Expr) {
+	for _, p := range ps {
+		if p.Op == PostConst {
+			out = append(out, constant(p.Const))
+		}
+	}
+	return out
+}
+
 // quoted is a value as a constant in SQL.
 func quoted(v value.Value) string {
 	switch v.Type {

@@ -252,7 +252,7 @@ func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {
 		r = &Post{Op: PostConst, Type: value.Date, Const: v}
 	}
 	if l.Type != r.Type && (!isNumber(l.Type) || !isNumber(r.Type)) {
-		return nil, refuse(at, "", "%s and %s cannot be compared", l.Type, r.Type)
+		return nil, refuse(at, mixHint(l.Type, r.Type, constants(l, r)), "%s and %s cannot be compared", l.Type, r.Type)
 	}
 	return &Post{Op: op, Type: value.Boolean, Args: []*Post{l, r}}, nil
 }
