@@ -49,6 +49,7 @@ type PolicyChange struct {
 	Group   int64 // every loss so far counts, under the new terms, as what it promised so many together: that many times ε, or its square times ρ
 	Spent   Loss  // what is spent then
 	Budget  Loss
+	Stale   []string // tables whose declaration changed since they were sealed: questions about them wait for the next sealing
 }
 
 // AcceptPolicy is the owner's act of putting a changed policy file in force: the population, its neighbours, units, sources
@@ -76,7 +77,7 @@ func (c *Curator) AcceptPolicy(ctx context.Context, dry bool) (*PolicyChange, er
 	if err != nil {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "go back to the policy in force, or begin a new home", cause: err}
 	}
-	out := &PolicyChange{Changes: changes, Group: group, Spent: c.account(spent), Budget: c.declared()}
+	out := &PolicyChange{Changes: changes, Group: group, Spent: c.account(spent), Budget: c.declared(), Stale: c.stale()}
 	if group > 1 && !spent.Within(c.policy.Budget.Loss) {
 		return out, &Error{
 			Code: CodePolicy, Hint: "raise the budget knowingly, or go back to the policy in force",

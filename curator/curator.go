@@ -48,8 +48,8 @@ type Options struct {
 
 const defaultTimeout = 10 * time.Minute
 
-// Init makes a folder a home: it creates the folder if need be, and the ledger. It refuses where there is a ledger
-// already. The policy file is the owner's to write.
+// Init makes a folder a home: it creates the folder if need be, and the ledger; where nothing was before, also a .gitignore
+// of everything. It refuses where there is a ledger already. The policy file is the owner's to write.
 func Init(home string) error {
 	if _, err := absolute(home); err != nil {
 		return err
@@ -57,8 +57,19 @@ func Init(home string) error {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return homeError(err)
 	}
+	found, err := os.ReadDir(home)
+	if err != nil {
+		return homeError(err)
+	}
 	if err := ledger.Create(home, newID(), time.Now()); err != nil {
 		return public(err)
+	}
+	if len(found) > 0 {
+		return nil // whoever keeps other files here decides what a version control sees
+	}
+	// What a home holds is private: no version control may pick it up by itself.
+	if err := os.WriteFile(filepath.Join(home, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return homeError(err)
 	}
 	return nil
 }

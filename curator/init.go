@@ -1,17 +1,13 @@
 package curator
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"dither/internal/engine/duckdb"
 	"dither/internal/policy"
 )
 
@@ -19,6 +15,8 @@ import (
 type InitOptions struct {
 	From string // a CSV (or .csv.gz), Parquet or .duckdb file; "" drafts a template
 	Unit string // the column of From that identifies a person; "" where each row is a unit
+	// Delimiter and Null are how a CSV file is written, as the policy takes them: "" is a comma, and an empty field.
+	Delimiter, Null string
 }
 
 // InitDraft makes a folder a home, as Init does, and writes a draft of its policy where there is none: names and types from
@@ -34,6 +32,9 @@ func InitDraft(ctx context.Context, home string, o InitOptions) ([]string, error
 	var notes []string
 	if drafted {
 		if text, notes, err = draft(ctx, home, o); err != nil {
+			if already := (*Error)(nil); errors.As(err, &already) {
+				return nil, already
+			}
 			return nil, homeError(err)
 		}
 	}
@@ -61,8 +62,11 @@ func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes 
 	}
 	s := policy.Sketch{Table: tableName(from), Unit: o.Unit}
 	s.Source = policy.Source{Format: formatOf(from), Path: relative(home, from), File: from, Dialect: policy.DefaultDialect(from)}
+	if err := o.dialect(&s.Source); err != nil {
+		return nil, nil, err
+	}
 	if s.Source.Format == policy.CSV {
-		s.Columns, err = sketchCSV(s.Source)
+		s.Columns, err = sketchCSV(s.Source, o.Delimiter != "")
 	} else {
 		if s.Source.Format == policy.DuckDB {
 			s.Source.Table = s.Table
@@ -81,6 +85,22 @@ func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes 
 	return text, notes, err
 }
 
+// dialect sets what the options say of a CSV file.
+func (o InitOptions) dialect(s *policy.Source) error {
+	if s.Format != policy.CSV && (o.Delimiter != "" || o.Null != "") {
+		return &Error{Code: CodeUsage, Message: "a delimiter and a null text are for CSV files"}
+	}
+	s.Dialect.Null = o.Null
+	if o.Delimiter != "" {
+		c, ok := policy.ParseDelimiter(o.Delimiter)
+		if !ok || c == s.Dialect.Quote {
+			return &Error{Code: CodeUsage, Message: "a delimiter is one ASCII character that is no letter, digit or quote, or tab", Hint: "as in --delimiter ';'"}
+		}
+		s.Dialect.Delimiter = c
+	}
+	return nil
+}
+
 // relative names a file from the home's folder where that is possible, so that both can move together.
 func relative(home, file string) string {
 	if home, err := filepath.Abs(home); err == nil {
@@ -89,16 +109,6 @@ func relative(home, file string) string {
 		}
 	}
 	return file
-}
-
-func formatOf(file string) policy.Format {
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".parquet":
-		return policy.Parquet
-	case ".duckdb", ".db":
-		return policy.DuckDB
-	}
-	return policy.CSV
 }
 
 // tableName makes a name that needs no quotes in SQL from a file's name.
@@ -114,50 +124,4 @@ func tableName(file string) string {
 		name = "t_" + name
 	}
 	return name
-}
-
-// sketchCSV reads a header and guesses types from the first records, for a draft that its owner corrects.
-func sketchCSV(src policy.Source) (columns []policy.SketchColumn, err error) {
-	f, err := os.Open(src.File)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	var in io.Reader = f
-	if src.Dialect.Gzip {
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", src.File, err)
-		}
-		in = z
-	}
-	const enough = 16 << 20
-	r := csv.NewReader(io.LimitReader(in, enough))
-	r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = true, -1, false
-	header, err := r.Read()
-	if err != nil {
-		return nil, fmt.Errorf("%s has no header to draft a policy from", src.File)
-	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff")
-	for i, t := range policy.GuessTypes(header, r.Read) {
-		columns = append(columns, policy.SketchColumn{Name: header[i], Type: t})
-	}
-	return columns, nil
-}
-
-// sketchTyped takes names and types from a Parquet file or a table of a .duckdb file.
-func sketchTyped(ctx context.Context, src policy.Source) (columns []policy.SketchColumn, skipped []string, err error) {
-	tmp, err := os.MkdirTemp("", "dither-init-")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	described, err := duckdb.NewSealer(tmp).DescribeSource(ctx, src)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, c := range described.Columns {
-		columns = append(columns, policy.SketchColumn{Name: c.Name, Type: c.Type})
-	}
-	return columns, described.Skipped, nil
 }

@@ -247,6 +247,7 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	o.add("confidence", decimal(e.Confidence))
 	o.add("columns", e.Columns)
 	o.add("cells", e.Cells)
+	o.add("l2_sensitivity", e.L2)
 	o.add("sensitivity", e.Sensitivity)
 	o.add("price", e.Price)
 	o.add("remaining", e.Remaining)

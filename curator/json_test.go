@@ -3,6 +3,8 @@ package curator
 import (
 	"encoding/json"
 	"math/big"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -22,6 +24,48 @@ func TestJSON(t *testing.T) {
 		got, err := v.MarshalJSON()
 		if err != nil || string(got) != want {
 			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+	}
+}
+
+// A table says null where nothing is declared, and writes bounds and values in the column's type.
+func TestTableJSON(t *testing.T) {
+	for want, v := range map[string]json.Marshaler{
+		`{"name":"p","description":null,"public":false,"unit":"row","expected_rows":null,"version":null,"columns":null}`:          Table{Name: "p"},
+		`{"name":"p","description":"d","public":false,"unit":"id","expected_rows":7,"version":2,"columns":null}`:                  Table{Name: "p", Description: "d", Unit: "id", ExpectedRows: 7, Version: 2},
+		`{"name":"p","description":null,"public":true,"unit":null,"expected_rows":null,"version":null,"columns":null}`:            Table{Name: "p", Public: true},
+		`{"name":"c","type":"real","description":null,"lower":-0.5,"upper":5000,"values":null,"nullable":true}`:                   TableColumn{Name: "c", Type: "real", Lower: "-0.5", Upper: "5000", Nullable: true},
+		`{"name":"c","type":"integer","description":null,"lower":0,"upper":"9223372036854775807","values":null,"nullable":false}`: TableColumn{Name: "c", Type: "integer", Lower: "0", Upper: "9223372036854775807"},
+		`{"name":"c","type":"date","description":null,"lower":"2020-01-01","upper":"2020-12-31","values":null,"nullable":false}`:  TableColumn{Name: "c", Type: "date", Lower: "2020-01-01", Upper: "2020-12-31"},
+		`{"name":"c","type":"text","description":null,"lower":null,"upper":null,"values":["","1"],"nullable":false}`:              TableColumn{Name: "c", Type: "text", Values: []string{"", "1"}},
+		`{"name":"c","type":"boolean","description":null,"lower":null,"upper":null,"values":[true],"nullable":false}`:             TableColumn{Name: "c", Type: "boolean", Values: []string{"true"}},
+		`{"name":"c","type":"text","description":null,"lower":null,"upper":null,"values":null,"nullable":false}`:                  TableColumn{Name: "c", Type: "text"},
+	} {
+		got, err := v.MarshalJSON()
+		if err != nil || string(got) != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+	}
+}
+
+// docs/json.md lists every code, and holds JSON.
+func TestJSONIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Code{
+		CodeUsage, CodeSQL, CodePolicy, CodeExhausted, CodeNotSealed, CodeStale, CodeSource, CodePolicyChanged, CodeLedger, CodeHome,
+		CodeFailed, CodeSuspended, CodeCancelled,
+	} {
+		if !strings.Contains(string(text), "| `"+string(c)+"` |") {
+			t.Errorf("the code %s is not documented", c)
+		}
+	}
+	examples := strings.Split(string(text), "```")
+	for i := 1; i < len(examples); i += 2 {
+		if !json.Valid([]byte(strings.TrimPrefix(examples[i], "json"))) {
+			t.Errorf("no JSON: %s", examples[i])
 		}
 	}
 }

@@ -2,13 +2,11 @@ package curator
 
 import (
 	"errors"
-	"fmt"
 	"math/big"
-	"os"
-	"path/filepath"
 
 	"dither/internal/exact"
 	"dither/internal/policy"
+	"dither/internal/query"
 	"dither/internal/seal"
 	"dither/internal/value"
 )
@@ -54,6 +52,9 @@ type TableColumn struct {
 	Nullable                bool
 }
 
+// SQLName is a table's or a column's name as a question writes it: in double quotes if it needs them.
+func SQLName(name string) string { return query.QuoteName(name) }
+
 func bound(t value.Type, r *big.Rat) string {
 	if t == value.Date {
 		return value.OfDay(r.Num().Int64()).String()
@@ -70,41 +71,4 @@ func tableColumn(c *policy.Column) TableColumn {
 		out.Values = append(out.Values, v.String())
 	}
 	return out
-}
-
-// CheckPolicy reads a home's policy file and says, for its owner, what it allows and what it leaves open. It reads no
-// source and spends nothing.
-func CheckPolicy(home string) ([]string, error) {
-	p, err := policy.Load(filepath.Join(home, policy.FileName))
-	if err != nil {
-		return nil, homeError(err)
-	}
-	lines := []string{fmt.Sprintf("population %s (%s), budget %s, a question costs %s by default, %s at least and %s at most",
-		p.Population.Name, p.Population.Neighbours, p.Budget.Loss, p.Price.Default, p.Price.Minimum, p.Price.Maximum)}
-	if p.Budget.Loss.Within(p.Price.Maximum) {
-		lines = append(lines, "one question may cost the whole budget; and a write that a power cut tears counts as one: price.maximum bounds both")
-	}
-	for _, t := range p.Tables {
-		lines = append(lines, fmt.Sprintf("table %s: %d columns", t.Name, len(t.Columns)))
-		if _, err := os.Stat(t.Source.File); err != nil {
-			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
-		}
-		for _, c := range t.Columns {
-			if gap := gapOf(t, c); gap != "" {
-				lines = append(lines, fmt.Sprintf("  %s: %s", c.Name, gap))
-			}
-		}
-	}
-	return lines, nil
-}
-
-// gapOf says what cannot be asked of a column as it is declared.
-func gapOf(t *policy.Table, c *policy.Column) string {
-	switch {
-	case t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean:
-		return ""
-	case c.Type == value.Text || c.Type == value.Date:
-		return "no values declared: it may be compared, but not grouped by"
-	}
-	return "no bounds declared: it may be compared, but not summed, averaged or grouped by"
 }

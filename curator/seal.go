@@ -27,6 +27,9 @@ type SealReport struct {
 type SealOptions struct {
 	Shared   bool // seal although another home's budget covers the same source
 	Progress func(rows, bytes, totalBytes int64)
+	// StateHome is where it is noted which home sealed which source, instead of the user's own $XDG_STATE_HOME: for homes that
+	// do not last, which should claim nothing.
+	StateHome string
 }
 
 // Seal makes a new version of a table from its source: decoded strictly against the policy's declaration, checked, and
@@ -51,10 +54,26 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if options.Progress != nil {
 		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
 	}
+	if options.StateHome != "" {
+		o.Getenv = func(name string) string {
+			if name == "XDG_STATE_HOME" {
+				return options.StateHome
+			}
+			return os.Getenv(name)
+		}
+	}
 	version, report, err := seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
 	if err != nil {
-		return nil, &Error{Code: CodeSource, Message: err.Error(), cause: err}
+		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
+		if errors.As(err, new(*seal.ClaimedError)) {
+			e.Hint = "`dither seal --shared " + t.Name + "` shares it on purpose: what both homes answer then adds up, and nothing bounds the sum"
+		}
+		return nil, e
 	}
+	if text := doubt(t); text != "" {
+		report.Warnings = append(report.Warnings, text)
+	}
+	report.Warnings = append(report.Warnings, barren(t, report.Facts)...)
 	if err := c.sameContent(t, version); err != nil {
 		return nil, err
 	}
@@ -62,6 +81,23 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 		return nil, public(err)
 	}
 	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
+}
+
+// barren names the columns of which questions see no value: what was meant to be declared is probably another thing.
+func barren(t *policy.Table, f seal.Facts) (warnings []string) {
+	for i, c := range f.Columns {
+		if i >= len(t.Columns) || f.Rows == 0 {
+			break
+		}
+		lost := c.Nulls + c.Special
+		if t.Columns[i].Values != nil { // beyond bounds a value counts as the bound; beyond values it is NULL
+			lost += c.Outside
+		}
+		if lost >= f.Rows {
+			warnings = append(warnings, fmt.Sprintf("column %q: no value is left, every one is NULL to questions: are its type, values and null text right?", c.Name))
+		}
+	}
+	return warnings
 }
 
 // sameContent refuses a version whose bytes another table was sealed from, if its unit is another one: then what one person

@@ -243,12 +243,12 @@ func describeTable(t curator.Table) string {
 	var b strings.Builder
 	unit := "each row is a unit"
 	if t.Unit != "" {
-		unit = "the unit is " + t.Unit
+		unit = "the unit is " + curator.SQLName(t.Unit)
 	}
 	if t.Public {
 		unit = "public"
 	}
-	fmt.Fprintf(&b, "%s: %s", printable(t.Name), printable(unit))
+	fmt.Fprintf(&b, "%s: %s", printable(curator.SQLName(t.Name)), printable(unit))
 	if t.ExpectedRows > 0 {
 		fmt.Fprintf(&b, "; about %d rows, as declared", t.ExpectedRows)
 	}
@@ -261,7 +261,7 @@ func describeTable(t curator.Table) string {
 	}
 	var g grid
 	for _, c := range t.Columns {
-		g.add("  "+c.Name, c.Type, domain(c), c.Description)
+		g.add("  "+curator.SQLName(c.Name), c.Type, domain(c), c.Description)
 	}
 	b.WriteString(strings.TrimRight(g.text("  "), "\n"))
 	return b.String()

@@ -35,7 +35,7 @@ type command struct {
 // commands lists the verbs in the order of help.
 func commands() []command {
 	return []command{
-		{"init", "DIR [--from FILE [--unit COLUMN]]", "make a home: a ledger, and a draft of its policy", runInit},
+		{"init", "DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]", "make a home: a ledger, and a draft of its policy", runInit},
 		{"policy", "check | accept [--dry-run]", "check the policy file; put a changed one in force", runPolicy},
 		{"seal", "[TABLE …] [--shared]", "read the sources into numbered private versions (owner)", runSeal},
 		{"tables", "", "what may be asked about, free", runTables},
@@ -43,7 +43,7 @@ func commands() []command {
 		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
 		{"budget", "", "what was spent, and what remains", runBudget},
 		{"ledger", "head | list | show N | verify [--against HEAD] | resume", "read and check the ledger (owner)", runLedger},
-		{"demo", "[data --rows N [--out DIR]]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
+		{"demo", "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
 		{"completion", "bash | zsh | fish", "print what makes a shell complete commands and flags", runCompletion},
 		{"version", "", "print the version", runVersion},
 	}
@@ -105,25 +105,32 @@ func wantsJSON(args []string) bool {
 func (s *session) dispatch(args []string) error {
 	s.flags = newFlags("dither")
 	s.flags.StringVar(&s.home, "C", s.home, "")
+	version := s.flags.Bool("version", false, "")
 	if err := s.flags.Parse(args); err != nil {
 		return s.flagError(err)
 	}
 	args = s.flags.Args()
-	if len(args) == 0 {
+	switch {
+	case *version:
+		return runVersion(s, nil)
+	case len(args) == 0:
 		return usage("no command (try `dither help`)")
+	case args[0] == "help":
+		return s.runHelp(args[1:])
 	}
-	if args[0] == "help" {
-		s.help()
-		return nil
-	}
+	return s.run(args[0], args[1:])
+}
+
+// run runs a command.
+func (s *session) run(name string, args []string) error {
 	for _, c := range commands() {
-		if c.name == args[0] {
+		if c.name == name {
 			s.flags = newFlags(c.name)
 			s.flags.StringVar(&s.home, "C", s.home, "")
-			return c.run(s, args[1:])
+			return c.run(s, args)
 		}
 	}
-	return usage("there is no command %q (try `dither help`)", args[0])
+	return usage("there is no command %q (try `dither help`)", name)
 }
 
 func newFlags(name string) *flag.FlagSet {
@@ -168,24 +175,6 @@ func (s *session) checkFormat() error {
 		return nil
 	}
 	return usage("--format is table, json, csv or markdown, not %q", s.format)
-}
-
-func (s *session) help() {
-	s.print("dither: answers about populations, with noise that protects each person\n\nusage: dither [-C HOME] COMMAND …\n\n")
-	for _, c := range commands() {
-		s.print("  %-10s %-50s %s\n", c.name, c.args, c.about)
-	}
-	s.print("\n  -C HOME       the curator's home (default $DITHER_HOME, else the working directory)\n" +
-		"  --epsilon E   the price of a question (default: the policy's)\n" +
-		"  --rho R       the same in ρ, where the budget is one of zCDP (ε costs ρ = ε²/2)\n" +
-		"  --max-groups  in how many groups of an answer one unit counts (default: the policy's)\n" +
-		"  --group K     what it means for K units together (explain, budget)\n" +
-		"  --confidence  of the intervals (default 0.95)\n" +
-		"  --fresh       pay again for a question that was answered before\n" +
-		"  --format      table, json, csv or markdown\n" +
-		"  --plot FILE   draw the answer as FILE.svg or FILE.png\n" +
-		"  --chart       draw it in the terminal\n\n" +
-		"exit: 0 answered, 2 usage, 3 refused or unsupported SQL, 4 budget exhausted, 1 anything else\n")
 }
 
 func (s *session) print(format string, args ...any) {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"dither/curator"
 	"dither/examples/randhie"
@@ -55,20 +57,51 @@ func runDemo(s *session, args []string) (err error) {
 	if len(rest) > 0 {
 		return usage("demo [--keep DIR], or demo data --rows N [--seed S] [--format csv|parquet] [--out DIR]")
 	}
-	home := *keep
-	if home == "" {
-		if home, err = os.MkdirTemp("", "dither-demo-"); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
-	}
-	if err := unpack(home); err != nil {
+	folder, err := os.MkdirTemp("", "dither-demo-")
+	if err != nil {
 		return err
 	}
-	if err := s.guide(home); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	// Interrupted, or with nobody reading any more, the tour ends as after an error: it leaves nothing.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE) // then it is an error of the write
+	defer signal.Stop(pipe)
+	t := &guide{session: s, ctx: ctx, home: *keep, state: filepath.Join(folder, "state")}
+	if t.home == "" {
+		t.home = filepath.Join(folder, "home")
+	}
+	if err := unpack(t.home); err != nil {
 		return err
 	}
-	return s.guideTown(filepath.Join(home, defaultTown))
+	if err := t.experiment(); err != nil {
+		return err
+	}
+	return t.town(filepath.Join(t.home, defaultTown))
+}
+
+// guide leads through the tour.
+type guide struct {
+	*session
+	ctx         context.Context //nolint:containedctx // of this one tour
+	home, state string          // state is the claims' folder: a home that is gone in a minute claims no source
+}
+
+// step reports whether the tour goes on.
+func (t *guide) step() error {
+	if t.lost != nil {
+		return t.lost
+	}
+	if t.ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	return nil
+}
+
+func (t *guide) seal(c *curator.Curator, table string) (*curator.SealReport, error) {
+	report, err := c.Seal(t.ctx, table, curator.SealOptions{StateHome: t.state})
+	return report, errors.Join(err, t.step())
 }
 
 // unpack makes a home of the example.
@@ -98,60 +131,63 @@ func writeNew(name string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// guide runs the tour, saying before each step what it shows.
-func (s *session) guide(home string) error {
-	c, err := curator.Open(home)
+// experiment runs the first part of the tour, saying before each step what it shows.
+func (t *guide) experiment() error {
+	c, err := curator.Open(t.home)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	s.print("The owner seals the file: decoded strictly once, and never read again by a question.\n\n")
-	report, err := c.Seal(context.Background(), "visits", curator.SealOptions{Shared: true})
+	t.print("The owner seals the file: decoded strictly once, and never read again by a question.\n\n")
+	report, err := t.seal(c, "visits")
 	if err != nil {
 		return err
 	}
-	s.print("%s\nBefore spending anything, an analyst asks what a question would cost and how exact it would be.\n\n", report.Text)
-	if err := s.show(c, tour[1].sql, true); err != nil {
+	t.print("%s\nBefore spending anything, an analyst asks what a question would cost and how exact it would be.\n\n", report.Text)
+	if err := t.show(c, tour[1].sql, true); err != nil {
 		return err
 	}
-	s.print("\nSix questions of a health economist.\n")
+	t.print("\nSix questions of a health economist.\n")
 	for _, q := range tour {
-		s.print("\n%s\n", q.why)
-		if err := s.show(c, q.sql, false); err != nil {
+		t.print("\n%s\n", q.why)
+		if err := t.show(c, q.sql, false); err != nil {
 			return err
 		}
 	}
-	s.print("\nThe budget is spent. A new question is refused ...\n")
-	err = s.show(c, "SELECT AVG(physlm) FROM visits", false)
+	t.print("\nThe budget is spent. A new question is refused ...\n")
+	err = t.show(c, "SELECT AVG(physlm) FROM visits", false)
 	var e *curator.Error
 	if !errors.As(err, &e) || e.Code != curator.CodeExhausted {
 		return errors.Join(errors.New("demo: the budget should have been exhausted"), err)
 	}
-	s.print("  refused: %s\n", e)
-	s.print("\n... and what was answered can still be read, free: in other words, rounded, filtered, sorted.\n")
-	return s.show(c, "SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC", false)
+	t.print("  refused: %s\n", e)
+	t.print("\n... and what was answered can still be read, free: in other words, rounded, filtered, sorted.\n")
+	return t.show(c, "SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC", false)
 }
 
 // show prints a question as it would be typed, and its answer or explanation.
-func (s *session) show(c *curator.Curator, sql string, explain bool) error {
+func (t *guide) show(c *curator.Curator, sql string, explain bool) error {
+	if err := t.step(); err != nil {
+		return err
+	}
 	verb := "query"
 	if explain {
 		verb = "explain"
 	}
-	s.print("\n$ dither %s \"%s\"\n", verb, strings.ReplaceAll(sql, "\n", "\n    "))
+	t.print("\n$ dither %s \"%s\"\n", verb, strings.ReplaceAll(sql, "\n", "\n    "))
 	q := curator.Question{SQL: sql}
 	if explain {
-		e, err := c.Explain(context.Background(), q)
+		e, err := c.Explain(t.ctx, q)
 		if err != nil {
 			return err
 		}
-		s.print("%s", explanationText(e))
+		t.print("%s", explanationText(e))
 		return nil
 	}
-	r, err := c.Answer(context.Background(), q)
+	r, err := c.Answer(t.ctx, q)
 	if err != nil {
 		return err
 	}
-	s.print("%s", releaseTable(r))
+	t.print("%s", releaseTable(r))
 	return nil
 }

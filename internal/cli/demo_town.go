@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-
 	"dither/curator"
 	"dither/internal/town"
 )
@@ -45,13 +43,13 @@ var townTour = []struct {
 	},
 }
 
-// guideTown runs the second part of the tour, on a town of its own in a new folder.
-func (s *session) guideTown(home string) error {
-	t, err := town.New(tourPeople, tourSeed)
+// town runs the second part of the tour, on a town of its own in a new folder.
+func (t *guide) town(home string) error {
+	made, err := town.New(tourPeople, tourSeed)
 	if err != nil {
 		return err
 	}
-	if _, _, err := build(t, town.CSV, home); err != nil {
+	if _, _, err := build(made, town.CSV, home); err != nil {
 		return err
 	}
 	c, err := curator.Open(home)
@@ -59,13 +57,13 @@ func (s *session) guideTown(home string) error {
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	s.print("\nA town of %d people, all made up (`dither demo data --rows %d` makes it, to play with).\n", tourPeople, tourPeople)
-	if _, err := c.Seal(context.Background(), "people", curator.SealOptions{Shared: true}); err != nil {
+	t.print("\nA town of %d people, all made up (`dither demo data --rows %d` makes it, to play with).\n", tourPeople, tourPeople)
+	if _, err := t.seal(c, "people"); err != nil {
 		return err
 	}
 	for _, q := range townTour {
-		s.print("\n%s\n", q.why)
-		if err := s.show(c, q.sql, q.explain); err != nil {
+		t.print("\n%s\n", q.why)
+		if err := t.show(c, q.sql, q.explain); err != nil {
 			return err
 		}
 	}

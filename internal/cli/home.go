@@ -12,12 +12,14 @@ func runInit(s *session, args []string) error {
 	var o curator.InitOptions
 	s.flags.StringVar(&o.From, "from", "", "")
 	s.flags.StringVar(&o.Unit, "unit", "", "")
+	s.flags.StringVar(&o.Delimiter, "delimiter", "", "")
+	s.flags.StringVar(&o.Null, "null", "", "")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
-	if len(rest) > 1 || o.Unit != "" && o.From == "" {
-		return usage("init DIR [--from FILE [--unit COLUMN]]")
+	if len(rest) > 1 || o.From == "" && o != (curator.InitOptions{}) {
+		return usage("init DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]")
 	}
 	if len(rest) == 1 {
 		s.home = rest[0]

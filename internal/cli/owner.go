@@ -104,6 +104,9 @@ func (s *session) acceptPolicy(dry bool) error {
 		if err != nil {
 			return err
 		}
+		for _, t := range change.Stale {
+			s.note("warning: the declaration of table %s changed since it was sealed: questions about it wait for `dither seal`\n", printable(t))
+		}
 		if len(change.Changes) == 0 {
 			s.print("the policy file is the one in force\n")
 			return nil

@@ -322,15 +322,19 @@ func optional(x *float64) string {
 	return compact(*x)
 }
 
+// roughly says what an average's forecast leaves out: the further the average lies from the middle of its bounds, and the
+// noisier the count, the wider its interval is.
+const roughly = "near the middle of the bounds, to first order"
+
 func forecast(c curator.Column) string {
 	f := c.Expected
 	switch {
 	case f == nil:
 		return ""
 	case !math.IsNaN(f.HalfWidth) && f.N > 0:
-		return fmt.Sprintf("± %s at n = %d (± %s / n)", compact(f.HalfWidth), f.N, compact(f.HalfWidthTimesN))
+		return fmt.Sprintf("± %s at n = %d (± %s / n), %s", compact(f.HalfWidth), f.N, compact(f.HalfWidthTimesN), roughly)
 	case !math.IsNaN(f.HalfWidthTimesN):
-		return fmt.Sprintf("± %s / n", compact(f.HalfWidthTimesN))
+		return fmt.Sprintf("± %s / n, %s", compact(f.HalfWidthTimesN), roughly)
 	case !math.IsNaN(f.HalfWidth):
 		return "± " + compact(f.HalfWidth)
 	}

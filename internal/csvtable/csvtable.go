@@ -236,13 +236,6 @@ func (t *Reader) read(row []value.Value) error {
 	return nil
 }
 
-func spellFault(t value.Type, text string) string {
-	if t == value.Text && len(text) > value.MaxTextBytes {
-		return fmt.Sprintf("the text is longer than %d bytes", value.MaxTextBytes)
-	}
-	return "the field does not spell a value of type " + t.String()
-}
-
 func (t *Reader) fault(column, message string) *Error {
 	return &Error{Row: t.row, Line: t.scan.began, Column: column, Message: message}
 }

@@ -78,7 +78,11 @@ func (l *lowering) binary(x *query.Binary) (*Expr, error) {
 		return nil, err
 	}
 	if op, ok := comparisons[x.Op]; ok {
-		return compare(op, args[0], args[1], x.At)
+		e, err := compare(op, args[0], args[1], x.At)
+		if err == nil && (op == OpEq || op == OpNe) {
+			err = l.unlisted(e, []query.Pos{x.L.Pos(), x.R.Pos()})
+		}
+		return e, err
 	}
 	op, ok := arithmetic[x.Op]
 	if !ok {

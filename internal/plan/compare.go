@@ -65,7 +65,12 @@ func (l *lowering) in(x *query.In) (*Expr, error) {
 		if _, err := unify(args, x.At); err != nil {
 			return nil, err
 		}
-		return negated(&Expr{Op: OpIn, Type: value.Boolean, Args: args, Nullable: anyNullable(args)}, x.Not), nil
+		e := &Expr{Op: OpIn, Type: value.Boolean, Args: args, Nullable: anyNullable(args)}
+		at := []query.Pos{x.At}
+		for _, c := range x.List {
+			at = append(at, c.Pos())
+		}
+		return negated(e, x.Not), l.unlisted(e, at)
 	}
 	or := make([]*Expr, 0, len(x.List))
 	for _, a := range args[1:] {

@@ -2,9 +2,7 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 
-	"dither/internal/nearest"
 	"dither/internal/query"
 )
 
@@ -25,15 +23,4 @@ func (e *Error) Error() string {
 
 func refuse(at query.Pos, hint, format string, args ...any) *Error {
 	return &Error{Pos: at, Message: fmt.Sprintf(format, args...), Hint: hint}
-}
-
-// suggestion offers the candidate that name was probably meant to be, as a hint, or "".
-func suggestion(name string, candidates []string) string {
-	if best := nearest.Name(name, candidates); best != "" {
-		return fmt.Sprintf("did you mean %q?", best)
-	}
-	if len(candidates) == 0 || len(candidates) > 30 {
-		return ""
-	}
-	return "there is " + strings.Join(candidates, ", ")
 }

@@ -39,7 +39,7 @@ func (l *lowering) call(x *query.Call) (*Expr, error) {
 	}
 	f, ok := scalars[x.Name]
 	if !ok {
-		return nil, refuse(x.At, suggestion(x.Name, slices.Sorted(maps.Keys(scalars))), "there is no function %q", x.Name)
+		return nil, refuse(x.At, functionHint(x.Name, slices.Sorted(maps.Keys(scalars))), "there is no function %q", x.Name)
 	}
 	if x.Star || x.Distinct || len(x.Args) < f.least || len(x.Args) > f.most {
 		return nil, refuse(x.At, "", "%s takes %d to %d arguments", x.Name, f.least, f.most)

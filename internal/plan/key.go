@@ -79,6 +79,10 @@ func (l *lowering) known(e *Expr) ([]value.Value, bool) {
 		if v, ok := l.knownOfAll(e.Args); ok {
 			return slices.DeleteFunc(v, func(v value.Value) bool { return outside(v, e.Range) }), true
 		}
+	default:
+		if v, ok := l.image(e); ok {
+			return v, true
+		}
 	}
 	return knownByType(e)
 }

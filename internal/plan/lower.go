@@ -28,7 +28,7 @@ func (l *lowering) column(c *query.Column) (*Expr, error) {
 	}
 	declared := l.table.Column(c.Name)
 	if declared == nil {
-		return nil, refuse(c.At, suggestion(c.Name, columnNames(l.table)), "there is no column %q in table %q", c.Name, l.table.Name)
+		return nil, refuse(c.At, noColumn(c.Name, columnNames(l.table)), "there is no column %q in table %q", c.Name, l.table.Name)
 	}
 	index := -1
 	for i := range l.columns {
@@ -211,7 +211,7 @@ func unify(args []*Expr, at query.Pos) (value.Type, error) {
 		case a.Type == value.Date && t == value.Text:
 			t = value.Date // a text constant before it is read as a date below
 		default:
-			return 0, refuse(at, "", "%s and %s don't mix here", t, a.Type)
+			return 0, dontMix(at, t, a, args)
 		}
 	}
 	if t == 0 {
@@ -245,7 +245,7 @@ func convert(e *Expr, t value.Type, at query.Pos) (*Expr, error) {
 		}
 		return constant(v), nil
 	}
-	return nil, refuse(at, "", "%s and %s don't mix here", t, e.Type)
+	return nil, dontMix(at, t, e, []*Expr{e})
 }
 
 func toReal(e *Expr) *Expr {
@@ -268,7 +268,7 @@ func tooWide(e *Expr, at query.Pos) *Error {
 	var unbounded []string
 	e.Walk(func(x *Expr) {
 		if x.Op == OpColumn && isUnbounded(x) {
-			unbounded = append(unbounded, x.Name)
+			unbounded = append(unbounded, query.QuoteName(x.Name))
 		}
 	})
 	if len(unbounded) > 0 {

@@ -229,7 +229,7 @@ func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 	if x.Name != "count" || !ok || unit.IsRow() || c.Name != unit.Column {
 		hint := "COUNT(*) counts rows"
 		if !unit.IsRow() {
-			hint = fmt.Sprintf("COUNT(DISTINCT %s) counts units", unit.Column)
+			hint = fmt.Sprintf("COUNT(DISTINCT %s) counts units", query.QuoteName(unit.Column))
 		}
 		return Aggregate{}, refuse(x.At, hint, "DISTINCT is supported for the unit's column only")
 	}

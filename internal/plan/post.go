@@ -87,7 +87,7 @@ func (b *builder) post(x query.Expr) (*Post, error) {
 		return &Post{Op: PostConst, Type: e.Type, Const: e.Const}, nil
 	case *query.Column:
 		if _, err := b.column(x); err != nil {
-			return nil, err
+			return nil, b.unlessAlias(x, err)
 		}
 		return nil, refuse(x.At, "add it to GROUP BY, or use COUNT, SUM or AVG of it", "column %q stands outside any aggregate", x.Name)
 	case *query.Call:
@@ -127,6 +127,17 @@ func (b *builder) postKey(x query.Expr) (*Post, bool) {
 	return nil, false
 }
 
+// unlessAlias is the error of a name that is no column, or says what the alias of that name stands for.
+func (b *builder) unlessAlias(x *query.Column, err error) error {
+	for _, item := range b.tree.Items {
+		if x.Table == "" && item.Alias == x.Name {
+			return refuse(x.At, "write what it stands for: "+query.Print(item.Expr),
+				"%q is an alias: GROUP BY and ORDER BY take it, other expressions don't", x.Name)
+		}
+	}
+	return err
+}
+
 func (b *builder) posts(xs ...query.Expr) ([]*Post, error) {
 	out := make([]*Post, len(xs))
 	for i, x := range xs {
@@ -151,7 +162,7 @@ func (b *builder) postCall(x *query.Call) (*Post, error) {
 	if !ok {
 		names := append(slices.Collect(maps.Keys(postFunctions)), "count", "sum", "avg")
 		slices.Sort(names)
-		return nil, refuse(x.At, suggestion(x.Name, names), "there is no function %q over released values", x.Name)
+		return nil, refuse(x.At, functionHint(x.Name, names), "there is no function %q over released values", x.Name)
 	}
 	digits := 0
 	args := x.Args
@@ -241,7 +252,7 @@ func postCompare(op PostOp, l, r *Post, at query.Pos) (*Post, error) {
 		r = &Post{Op: PostConst, Type: value.Date, Const: v}
 	}
 	if l.Type != r.Type && (!isNumber(l.Type) || !isNumber(r.Type)) {
-		return nil, refuse(at, "", "%s and %s cannot be compared", l.Type, r.Type)
+		return nil, refuse(at, mixHint(l.Type, r.Type, constants(l, r)), "%s and %s cannot be compared", l.Type, r.Type)
 	}
 	return &Post{Op: op, Type: value.Boolean, Args: []*Post{l, r}}, nil
 }

@@ -130,17 +130,25 @@ const reservedPrefix = "__dither_"
 // name checks the key of a table or a column.
 func (f field) name() string {
 	name := f.key.Value
-	switch {
-	case name == "":
-		f.failKey("", "a name must not be empty")
-	case len(name) > maxNameBytes:
-		f.failKey("", "a name may have at most %d bytes", maxNameBytes)
-	case strings.HasPrefix(strings.ToLower(name), reservedPrefix):
-		f.failKey("", "names that begin with %s are dither's own", reservedPrefix)
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		f.failKey("", "a name must not hold control characters")
+	if wrong := CheckName(name); wrong != "" {
+		f.failKey("", "a name %s", wrong)
 	}
 	return name
+}
+
+// CheckName says why a table or a column cannot have the name, as in "must not be empty"; "" if it can.
+func CheckName(name string) string {
+	switch {
+	case name == "":
+		return "must not be empty"
+	case len(name) > maxNameBytes:
+		return fmt.Sprintf("may have at most %d bytes", maxNameBytes)
+	case strings.HasPrefix(strings.ToLower(name), reservedPrefix):
+		return "must not begin with " + reservedPrefix + ", which is dither's own"
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return "must not hold control characters"
+	}
+	return ""
 }
 
 // unique refuses a name that SQL, which folds unquoted names to lower case, could not tell from an earlier one.

@@ -221,18 +221,26 @@ func (r *reader) dialect(keys map[string]field, path string) Dialect {
 	return d
 }
 
-// character reads one printable ASCII character that is no letter or digit, or a tab: as a tab, as \t, or as the word.
+// character reads a delimiter or a quote.
 func (f field) character() (rune, bool) {
 	s, ok := f.text()
 	if !ok {
 		return 0, false
 	}
+	c, ok := ParseDelimiter(s)
+	if !ok {
+		f.fail(`as in ",", ";", "|" or tab`, "must be one ASCII character that is no letter or digit, found %s", quote(s))
+	}
+	return c, ok
+}
+
+// ParseDelimiter reads one printable ASCII character that is no letter or digit, or a tab: as a tab, as \t, or as the word.
+func ParseDelimiter(s string) (rune, bool) {
 	if s == "tab" || s == `\t` || s == "\t" {
 		return '\t', true
 	}
 	c, size := utf8.DecodeRuneInString(s)
 	if size != len(s) || c < ' ' || c > '~' || unicode.IsLetter(c) || unicode.IsDigit(c) {
-		f.fail(`as in ",", ";", "|" or tab`, "must be one ASCII character that is no letter or digit, found %s", quote(s))
 		return 0, false
 	}
 	return c, true

@@ -5,6 +5,9 @@ import "strings"
 // quoteText is a string constant. A backslash stands for itself in one, and a line break may stand in it.
 func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
+// QuoteName writes a name as SQL reads it, in double quotes if it needs them.
+func QuoteName(name string) string { return quote(name) }
+
 // quote is an identifier, in quotes if it would not be read back as itself without.
 func quote(name string) string {
 	if plain(name) && !keywords[name] {

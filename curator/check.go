@@ -1,0 +1,119 @@
+package curator
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"dither/internal/ledger"
+	"dither/internal/policy"
+	"dither/internal/seal"
+	"dither/internal/value"
+)
+
+// CheckPolicy reads a home's policy file and says, for its owner, what it allows and what it leaves open. Of a
+// source it reads no more than a CSV file's header, and it spends nothing.
+func CheckPolicy(home string) ([]string, error) {
+	p, err := policy.Load(filepath.Join(home, policy.FileName))
+	if err != nil {
+		return nil, homeError(err)
+	}
+	lines := []string{fmt.Sprintf("population %s (%s), budget %s, a question costs %s by default, %s at least and %s at most",
+		p.Population.Name, p.Population.Neighbours, p.Budget.Loss, p.Price.Default, p.Price.Minimum, p.Price.Maximum)}
+	if p.Budget.Loss.Within(p.Price.Maximum) {
+		lines = append(lines, "one question may cost the whole budget; and a write that a power cut tears counts as one: price.maximum bounds both")
+	}
+	for _, t := range p.Tables {
+		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
+		if _, err := os.Stat(t.Source.File); err != nil {
+			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
+		} else if text := doubt(t); text != "" {
+			lines = append(lines, "  "+text)
+		}
+		for _, c := range t.Columns {
+			if gap := gapOf(t, c); gap != "" {
+				lines = append(lines, fmt.Sprintf("  %s: %s", c.Name, gap))
+			}
+		}
+	}
+	return append(lines, standing(home, p)...), nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// standing says how the policy file of a home stands to the one in force, if there is a ledger, and what would have to be
+// sealed again. It changes nothing: the ledger is read alone.
+func standing(home string, p *policy.Policy) []string {
+	found, err := ledger.Verify(home, nil)
+	if errors.Is(err, ledger.ErrMissing) {
+		return nil
+	}
+	if err != nil {
+		return []string{"the ledger cannot be read: " + err.Error()}
+	}
+	c, s := &Curator{home: home, policy: p}, found.State
+	lines := append([]string{}, c.difference(s)...)
+	for _, t := range c.stale() {
+		lines = append(lines, fmt.Sprintf("table %s: its declaration changed since it was sealed: questions wait for `dither seal`", t))
+	}
+	return lines
+}
+
+// difference says what makes the policy file another one than the ledger's terms.
+func (c *Curator) difference(s ledger.State) []string {
+	const takesOver = "it takes over when the home is next opened"
+	switch {
+	case !s.Adopted:
+		return []string{"no policy is in force yet: " + takesOver}
+	case s.Terms.Digest == c.policy.Digest():
+		return []string{"this is the policy in force"}
+	case s.Reservations == 0 && s.Torn == 0:
+		return []string{"another policy is in force; nothing has been spent under it: " + takesOver}
+	}
+	changes, group, err := c.change(s)
+	var refused *policy.ChangeError
+	switch {
+	case errors.As(err, &refused) && refused.Missing != nil:
+		return []string{"this is not the policy in force. `dither policy accept` looks into the sealed rows first: " + refused.Error()}
+	case err != nil:
+		return []string{"this is not the policy in force, and cannot be accepted: " + err.Error()}
+	case len(changes) == 0 && group == 1:
+		return []string{"this is not the policy in force, but the budget rests on nothing that changed: " + takesOver +
+			"; what was answered before is charged again under it"}
+	}
+	lines := []string{"this is not the policy in force: questions are refused until `dither policy accept`, which means"}
+	for _, text := range changes {
+		lines = append(lines, "  - "+text)
+	}
+	if group > 1 {
+		lines = append(lines, fmt.Sprintf("  - losses so far count as for a group of %d units", group))
+	}
+	return lines
+}
+
+// stale are the tables whose newest sealed version does not fit their declaration any more.
+func (c *Curator) stale() (tables []string) {
+	for _, t := range c.policy.Tables {
+		if _, err := seal.Current(c.home, t); errors.As(err, new(*seal.StaleError)) {
+			tables = append(tables, t.Name)
+		}
+	}
+	return tables
+}
+
+// gapOf says what cannot be asked of a column as it is declared.
+func gapOf(t *policy.Table, c *policy.Column) string {
+	switch {
+	case t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean:
+		return ""
+	case c.Type == value.Text || c.Type == value.Date:
+		return "no values declared: it may be compared, but not grouped by"
+	}
+	return "no bounds declared: it may be compared, but not summed, averaged or grouped by"
+}

@@ -1,0 +1,92 @@
+package csvtable
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dither/internal/value"
+)
+
+// spellFault says why a text spells no value of the type, and what its shape reminds of. It quotes nothing of the text.
+func spellFault(t value.Type, text string) string {
+	if t == value.Text && len(text) > value.MaxTextBytes {
+		return fmt.Sprintf("the text is longer than %d bytes", value.MaxTextBytes)
+	}
+	fault := "the field does not spell a value of type " + t.String()
+	if hint := shapeOf(t, text); hint != "" {
+		fault += ": " + hint
+	}
+	return fault
+}
+
+// shape is a usual way to write a value otherwise than it is read here.
+type shape struct {
+	like *regexp.Regexp
+	hint string
+}
+
+var (
+	numbers = []shape{
+		{regexp.MustCompile(`^[+-]?\d{1,3}(\.\d{3})+$`), "it looks like a number with points between thousands: write none"},
+		{regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3}){2,}(\.\d*)?$|^[+-]?\d{1,3}(,\d{3})+\.\d*$`), "it looks like a number with commas between thousands: write none"},
+		{regexp.MustCompile(`^[+-]?[\d.]*,\d*$`), "it looks like a number with a comma: write a decimal point, and nothing between thousands"},
+		{regexp.MustCompile(`^[+-]?\d{1,3}([ '’\x{a0}\x{202f}]\d{3})+([.,]\d*)?$`), "it looks like a number with signs between thousands: write none"},
+		{regexp.MustCompile(`^[+-]?\d*\.?\d+ ?[%€$£]$|^[€$£] ?[+-]?\d*\.?\d+$`), "it looks like a number with a unit: write the number alone"},
+	}
+	wholes = []shape{
+		{regexp.MustCompile(`^[+-]?\d*\.\d*$|^[+-]?\d+(\.\d*)?[eE][+-]?\d+$`), "it has a decimal point or an exponent: is the column of type real?"},
+	}
+	dates = []shape{
+		{regexp.MustCompile(`^\d{1,2}\.\d{1,2}\.(\d{4}|\d{2})$`), "it looks like a date as day.month.year: write YYYY-MM-DD"},
+		{regexp.MustCompile(`^\d{1,2}/\d{1,2}/(\d{4}|\d{2})$`), "it looks like a date with slashes: write YYYY-MM-DD"},
+		{regexp.MustCompile(`^\d{4}-\d{2}-\d{2}[T ]`), "it looks like a date with a time: write YYYY-MM-DD alone"},
+		{regexp.MustCompile(`^\d{4}[/.]?\d{1,2}[/.]?\d{1,2}$|^\d{4}-\d{1,2}-\d{1,2}$`), "it looks like a date: write YYYY-MM-DD, a day that there is"},
+	}
+)
+
+var (
+	missing = []string{"na", "n/a", "nan", "null", "none", "nil", "-", "--", ".", "?", "#n/a", "missing", "\\n"}
+	answers = []string{"yes", "no", "y", "n", "on", "off", "ja", "nein", "j", "oui", "non", "si", "sí", "x", "wahr", "falsch", "vrai", "faux"}
+)
+
+// shapeOf is what an unreadable field of the type looks like, or "".
+func shapeOf(t value.Type, text string) string {
+	const longest = 64 // beyond it nothing looks like anything
+	trimmed := strings.TrimSpace(text)
+	if len(text) > longest {
+		return ""
+	}
+	if _, err := value.Parse(t, trimmed); err == nil && trimmed != text {
+		return "there are spaces around it"
+	}
+	word := strings.ToLower(trimmed)
+	switch {
+	case text == "":
+		return `it is empty: source: {null: ""} if that is NULL, and nullable: true`
+	case trimmed == "":
+		return "it holds nothing but spaces"
+	case slices.Contains(missing, word):
+		return "it looks like a word for a missing value: source: {null: …} says which one is NULL, or invalid: null"
+	}
+	var shapes []shape
+	switch t {
+	case value.Integer:
+		shapes = append(slices.Clone(numbers), wholes...)
+	case value.Real:
+		shapes = numbers
+	case value.Date:
+		shapes = dates
+	case value.Boolean:
+		if slices.Contains(answers, word) {
+			return "it looks like a word for yes or no: write true or false, t or f, 1 or 0; or declare a text with values"
+		}
+	}
+	for _, s := range shapes {
+		if s.like.MatchString(trimmed) {
+			return s.hint
+		}
+	}
+	return ""
+}

@@ -1,0 +1,197 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/nearest"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// suggestion offers the column or table that name was probably meant to be, as a hint, or "".
+func suggestion(name string, candidates []string) string {
+	for _, c := range candidates {
+		if c == name || !strings.EqualFold(c, name) {
+			continue
+		}
+		if query.QuoteName(c) == c {
+			return fmt.Sprintf("write %s without quotes: in quotes a name keeps its case", c)
+		}
+		return fmt.Sprintf(`write "%s" in double quotes: unquoted names are folded to lower case`, strings.ReplaceAll(c, `"`, `""`))
+	}
+	switch best := nearest.Name(name, candidates); {
+	case best == "":
+	case query.QuoteName(best) != best:
+		return fmt.Sprintf("did you mean %s, in double quotes?", query.QuoteName(best))
+	default:
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	if len(candidates) == 0 || len(candidates) > 30 {
+		return ""
+	}
+	return "there is " + strings.Join(quotedNames(candidates), ", ")
+}
+
+// quotedNames writes names as SQL reads them.
+func quotedNames(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = query.QuoteName(n)
+	}
+	return out
+}
+
+// noColumn is the hint where a table has no column of that name. Who writes "north" means a text now and then.
+func noColumn(name string, columns []string) string {
+	hint := suggestion(name, columns)
+	if nearest.Name(name, columns) != "" {
+		return hint
+	}
+	if hint != "" {
+		hint += "; "
+	}
+	return hint + "a text is written in single quotes: " + quoted(value.OfText(name))
+}
+
+// otherFunctions are functions that people know from elsewhere, with what to write here.
+var otherFunctions = map[string]string{
+	"extract": onDates, "date_part": onDates, "date_trunc": onDates, "to_char": onDates, "year": onDates, "month": onDates, "age": onDates,
+	"stddev": spread, "stddev_samp": spread, "stddev_pop": spread, "variance": spread, "var_samp": spread, "var_pop": spread,
+	"median": quantile, "percentile_cont": quantile, "percentile_disc": quantile, "mode": quantile,
+	"concat": "there is no text to put together: group by both expressions", "if": "write CASE WHEN … THEN … ELSE … END",
+	"iif": "write CASE WHEN … THEN … ELSE … END", "ifnull": "write COALESCE(a, b)", "nvl": "write COALESCE(a, b)",
+	"pow": "write x * x, or EXP(y * LN(x))", "power": "write x * x, or EXP(y * LN(x))", "mod": "write a % b", "div": "write FLOOR(a / b)",
+	"log": "write LN(x), or LN(x) / LN(10)", "log10": "write LN(x) / LN(10)", "trunc": "write FLOOR or CEIL", "truncate": "write FLOOR or CEIL",
+	"width_bucket": "write FLOOR((x - low) / width)",
+}
+
+const (
+	onDates  = "write a CASE on ranges of dates: CASE WHEN day < DATE '2025-01-01' THEN '2024' ELSE '2025' END"
+	spread   = "ask for AVG(x * x) and AVG(x): the variance is AVG(x * x) - AVG(x) * AVG(x), and both can be computed in SELECT"
+	quantile = "quantiles are planned; meanwhile a histogram, GROUP BY FLOOR(x / width), is one vector at one price"
+)
+
+// functionHint offers what to write instead of a function that there is not.
+func functionHint(name string, known []string) string {
+	if hint, ok := otherFunctions[strings.ToLower(name)]; ok {
+		return hint
+	}
+	if best := nearest.Name(name, known); best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return "there is " + strings.Join(known, ", ")
+}
+
+// dontMix refuses two types where one is needed, and says how to write what was probably meant.
+func dontMix(at query.Pos, t value.Type, a *Expr, args []*Expr) *Error {
+	return refuse(at, mixHint(t, a.Type, append(slices.Clone(args), a)), "%s and %s don't mix here", t, a.Type)
+}
+
+func mixHint(t, u value.Type, args []*Expr) string {
+	between := func(x, y value.Type) bool { return t == x && u == y || t == y && u == x }
+	constantOf := func(t value.Type) (value.Value, bool) {
+		for _, a := range args {
+			if a.Op == OpConst && !a.Const.Null && a.Type == t {
+				return a.Const, true
+			}
+		}
+		return value.Value{}, false
+	}
+	for _, n := range []value.Type{value.Integer, value.Real} {
+		switch {
+		case between(n, value.Text):
+			if v, ok := constantOf(n); ok {
+				return "write a text in single quotes: " + quoted(value.OfText(v.String()))
+			}
+			return "write a number without quotes; a text column cannot be made a number"
+		case between(n, value.Boolean):
+			return "compare a boolean with TRUE or FALSE, or make it a number: CAST(… AS integer) is 1 or 0"
+		case between(n, value.Date):
+			return "write a date as DATE '2026-01-31'"
+		}
+	}
+	switch {
+	case between(value.Text, value.Boolean):
+		return "write TRUE or FALSE without quotes; CASE makes texts of a boolean"
+	case between(value.Text, value.Date):
+		return "a date is compared with a constant, DATE '2026-01-31'; CASE makes texts of dates"
+	}
+	return "CASE makes one type of both"
+}
+
+// constants are those among released values.
+func constants(ps ...*Post) (out []*Expr) {
+	for _, p := range ps {
+		if p.Op == PostConst {
+			out = append(out, constant(p.Const))
+		}
+	}
+	return out
+}
+
+// quoted is a value as a constant in SQL.
+func quoted(v value.Value) string {
+	switch v.Type {
+	case value.Text:
+		return "'" + strings.ReplaceAll(v.Text, "'", "''") + "'"
+	case value.Date:
+		return "DATE '" + v.String() + "'"
+	case value.Boolean:
+		return strings.ToUpper(v.String())
+	}
+	return v.String()
+}
+
+// unlisted refuses to compare a column that has a list of values with a constant that is not among them: the list is public,
+// the condition could never be what was meant, and a price would be paid for it.
+func (l *lowering) unlisted(e *Expr, at []query.Pos) error {
+	for i, a := range e.Args {
+		column := a
+		if column.Op == OpToReal {
+			column = column.Args[0]
+		}
+		if column.Op != OpColumn || l.columns[column.Column].Values == nil {
+			continue
+		}
+		values := l.columns[column.Column].Values
+		for j, c := range e.Args {
+			if j == i || c.Op != OpConst || c.Const.Null || slices.ContainsFunc(values, func(v value.Value) bool { return same(v, c.Const) }) {
+				continue
+			}
+			return refuse(at[j], valueHint(c.Const, values), "%s is not among the declared values of column %s", quoted(c.Const), query.QuoteName(column.Name))
+		}
+	}
+	return nil
+}
+
+// same compares a declared value with a constant, which is a real where a real stands beside it.
+func same(v, c value.Value) bool {
+	if v.Type == value.Integer && c.Type == value.Real {
+		return float64(v.Int) == c.Real
+	}
+	return value.Compare(v, c) == 0
+}
+
+// valueHint offers the declared value that a constant was probably meant to be, or all, if they are few.
+func valueHint(c value.Value, values []value.Value) string {
+	const few = 20
+	if c.Type == value.Text {
+		var texts []string
+		for _, v := range values {
+			texts = append(texts, v.Text)
+		}
+		if best := nearest.Name(c.Text, texts); best != "" {
+			return "did you mean " + quoted(value.OfText(best)) + "?"
+		}
+	}
+	if len(values) > few {
+		return fmt.Sprintf("%d values are declared: `dither tables` shows them", len(values))
+	}
+	var all []string
+	for _, v := range values {
+		all = append(all, quoted(v))
+	}
+	return "declared are " + strings.Join(all, ", ")
+}

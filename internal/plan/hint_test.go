@@ -1,0 +1,81 @@
+package plan_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"dither/internal/plan"
+	"dither/internal/policy"
+)
+
+const hintPolicy = `
+version: 1
+population: {name: hints}
+budget: {epsilon: 10}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: Patienten-Nr
+    rows_per_unit: 1
+    columns:
+      Patienten-Nr: {type: integer}
+      Station: {type: text, values: [Chirurgie, Innere, "it's"]}
+      age: {type: integer, bounds: [0, 115]}
+      kind: {type: integer, values: [1, 2, 5]}
+      day: {type: date, values: [2026-01-01, 2026-07-01]}
+      smoker: {type: boolean}
+      note: {type: text}
+      Größe: {type: real}
+`
+
+// Each refusal says what to write.
+func TestHints(t *testing.T) {
+	p, err := policy.Decode([]byte(hintPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]string{
+		`SELECT COUNT(*) FROM t WHERE Station = 'Innere'`:                   `write "Station" in double quotes`,
+		`SELECT COUNT(*) FROM t WHERE "Age" = 3`:                            `write age without quotes`,
+		`SELECT COUNT(*) FROM t WHERE "Stattion" = 'Innere'`:                `did you mean "Station", in double quotes?`,
+		`SELECT COUNT(*) FROM t WHERE note = "north"`:                       `a text is written in single quotes: 'north'`,
+		`SELECT COUNT(DISTINCT age) FROM t`:                                 `COUNT(DISTINCT "Patienten-Nr") counts units`,
+		`SELECT COUNT(*) FROM T2`:                                           `there is t`,
+		`SELECT SUM("Größe") FROM t`:                                        `column "Größe" has no declared bounds`,
+		`SELECT COUNT(*) FROM t WHERE "Station" = 'Inere'`:                  `did you mean 'Innere'?`,
+		`SELECT COUNT(*) FROM t WHERE 'innere' <> "Station"`:                `did you mean 'Innere'?`,
+		`SELECT COUNT(*) FROM t WHERE "Station" IN ('Innere','x')`:          `declared are 'Chirurgie', 'Innere', 'it''s'`,
+		`SELECT COUNT(*) FROM t WHERE kind = 3`:                             `declared are 1, 2, 5`,
+		`SELECT COUNT(*) FROM t WHERE kind = 2.5`:                           `declared are 1, 2, 5`,
+		`SELECT COUNT(*) FROM t WHERE day = '2026-01-02'`:                   `declared are DATE '2026-01-01', DATE '2026-07-01'`,
+		`SELECT COUNT(CASE kind WHEN 7 THEN 1 END) FROM t`:                  `declared are 1, 2, 5`,
+		`SELECT COUNT(*) FROM t WHERE age = '30'`:                           `write a number without quotes`,
+		`SELECT COUNT(*) FROM t WHERE note = 3`:                             `write a text in single quotes: '3'`,
+		`SELECT COUNT(*) FROM t WHERE smoker = 1`:                           `compare a boolean with TRUE or FALSE`,
+		`SELECT COUNT(*) FROM t WHERE smoker = 'yes'`:                       `write TRUE or FALSE without quotes`,
+		`SELECT COUNT(*) FROM t WHERE day > 2026`:                           `write a date as DATE '2026-01-31'`,
+		`SELECT COUNT(*) AS n FROM t HAVING n > 3`:                          `write what it stands for: count(*)`,
+		`SELECT COUNT(*) AS n, n / 2 FROM t`:                                `write what it stands for: count(*)`,
+		`SELECT "Station", COUNT(*) FROM t GROUP BY 1 HAVING "Station" = 3`: `write a text in single quotes: '3'`,
+		`SELECT STDDEV(age) FROM t`:                                         `AVG(x * x) and AVG(x)`,
+		`SELECT COUNT(*) FROM t GROUP BY EXTRACT(year FROM day)`:            `a CASE on ranges of dates`,
+		`SELECT COUNT(*) FROM t GROUP BY date_trunc('month', day)`:          `a CASE on ranges of dates`,
+		`SELECT COUNT(*) FROM t WHERE flor(age) = 3`:                        `did you mean "floor"?`,
+	} {
+		_, err := plan.Build(p, plan.Request{SQL: sql})
+		var e *plan.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Message+"\n"+e.Hint, want) {
+			t.Errorf("%s: %v, want %q", sql, err, want)
+		}
+	}
+	for _, sql := range []string{
+		`SELECT COUNT(*) FROM t WHERE "Station" = 'Innere' AND kind IN (1, 5) AND kind = 2.0 AND kind <> 1 AND day = '2026-07-01'`,
+		`SELECT COUNT(*) FROM t WHERE kind > 3 AND kind BETWEEN 3 AND 4 AND age = 500 AND NULLIF("Station", 'x') IS NULL`,
+		`SELECT AVG(age * age) - AVG(age) * AVG(age) AS variance FROM t`,
+	} {
+		if _, err := plan.Build(p, plan.Request{SQL: sql}); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
