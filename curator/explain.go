@@ -124,13 +124,20 @@ func (c *Curator) notes(p *plan.Plan) []string {
 func truncation(p *plan.Plan) string {
 	noise := "Noise grows in proportion to rows_per_unit"
 	if p.Caps.Rows > 0 {
-		return fmt.Sprintf("Of one %s at most %d rows count, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s.",
-			p.Unit.Name, p.Caps.Rows, noise)
+		return fmt.Sprintf("Of one %s at most %s count, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s.",
+			p.Unit.Name, many(p.Caps.Rows, "row"), noise)
 	}
 	noise = "Noise grows in proportion to max_groups and to max_rows_per_group"
 	if p.Price.Accountant() == privacy.ZCDP {
 		noise = "Noise grows in proportion to max_rows_per_group, and to the square root of max_groups"
 	}
-	return fmt.Sprintf("One %s counts in at most %d groups, and adds to each at most as much as %d rows can; more is left out, so counts and sums may be low. %s.",
-		p.Unit.Name, p.Caps.Groups, p.Caps.RowsPerGroup, noise)
+	return fmt.Sprintf("One %s counts in at most %s, and adds to each at most as much as %s can; more is left out, so counts and sums may be low. %s.",
+		p.Unit.Name, many(p.Caps.Groups, "group"), many(p.Caps.RowsPerGroup, "row"), noise)
+}
+
+func many(n int64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -2,6 +2,7 @@ package derive_test
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"os"
 	"strings"
@@ -26,6 +27,25 @@ tables:
     source: {csv: t.csv}
     unit: row
     columns:
+      i: {type: integer, bounds: [0, 115]}
+      x: {type: real, bounds: [-3, 40]}
+      g: {type: text, values: [a, b]}
+  v:
+    source: {csv: v.csv}
+    unit: person
+    rows_per_unit: 4
+    columns:
+      person: {type: integer}
+      i: {type: integer, bounds: [0, 115]}
+      x: {type: real, bounds: [-3, 40]}
+      g: {type: text, values: [a, b]}
+  w:
+    source: {csv: w.csv}
+    unit: person
+    rows_per_unit: 4
+    max_rows_per_group: 2
+    columns:
+      person: {type: integer}
       i: {type: integer, bounds: [0, 115]}
       x: {type: real, bounds: [-3, 40]}
       g: {type: text, values: [a, b]}
@@ -111,6 +131,70 @@ func TestCoverage(t *testing.T) {
 			t.Logf("covered %.2f %%", 100*float64(covered)/float64(trials))
 		})
 	}
+}
+
+// Where persons have many rows, a few of them hundreds, the interval covers the bounded quantity: what is left of their rows
+// by the cap on rows (table v), or by the clamp of what each adds (table w).
+func TestCoverageOfPersons(t *testing.T) {
+	trials := 800
+	if os.Getenv("DITHER_LONG") != "" {
+		trials = 100_000
+	}
+	rows := people(1200)
+	for k := range rows { // row k is of person ⌊√k⌋ / 2: the later, the more rows
+		person := int64(math.Sqrt(float64(k))) / 2
+		if k%3 == 0 {
+			person = 0
+		}
+		rows[k]["person"] = value.OfInt(person)
+	}
+	rows = enginetest.Ranked(rows, "person")
+	for _, table := range []string{"v", "w"} {
+		for _, price := range []string{"1", "ρ 0.5"} {
+			for _, item := range []string{"COUNT(*)", "SUM(i)", "SUM(x)", "AVG(i)", "AVG(x)", "COUNT(DISTINCT person)"} {
+				t.Run(fmt.Sprintf("%s of %s at %s", item, table, price), func(t *testing.T) {
+					t.Parallel()
+					p := planOf(t, "SELECT "+item+" FROM "+table, price)
+					answer, err := derive.New(p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					exact, noises := released(t, p, rows)
+					truth, covered := boundedTruth(p, exact), 0
+					for range trials {
+						noisy := make([]*big.Int, len(exact))
+						for i := range exact {
+							noisy[i] = new(big.Int).Add(exact[i], noises[i].Draw())
+						}
+						e := answer.Rows([][]*big.Int{noisy}, 0.05)[0][0].Estimate
+						slack := 1e-6 * max(1, truth, -truth) // the rows' rounding to the grid
+						if e.Low-slack <= truth && truth <= e.High+slack {
+							covered++
+						}
+					}
+					if p := (stattest.Binomial{Trials: trials, Probability: 0.95}).AtMost(covered); p < 1e-6 {
+						t.Errorf("covered %d of %d: probability %.2g at 95 %%", covered, trials, p)
+					}
+				})
+			}
+		}
+	}
+}
+
+// boundedTruth is what an ungrouped question's one aggregate would be without noise.
+func boundedTruth(p *plan.Plan, exact []*big.Int) float64 {
+	of := map[*plan.Measure]*big.Rat{}
+	for i, m := range p.Measures {
+		of[m] = m.Units(exact[i])
+	}
+	a := p.Aggregates[0]
+	out := of[a.Measures()[0]]
+	if a.Func == plan.Average {
+		centre := new(big.Rat).Mul(big.NewRat(a.Sum.Centre, 1), a.Sum.Unit())
+		out = out.Add(out.Quo(out, of[a.Count]), centre)
+	}
+	f, _ := out.Float64()
+	return f
 }
 
 type sums struct{ n, i, x float64 }
