@@ -136,7 +136,7 @@ func TestCoverage(t *testing.T) {
 // Where persons have many rows, a few of them hundreds, the interval covers the bounded quantity: what is left of their rows
 // by the cap on rows (table v), or by the clamp of what each adds (table w).
 func TestCoverageOfPersons(t *testing.T) {
-	trials := 800
+	trials := 2_000
 	if os.Getenv("DITHER_LONG") != "" {
 		trials = 100_000
 	}
@@ -154,6 +154,10 @@ func TestCoverageOfPersons(t *testing.T) {
 			for _, item := range []string{"COUNT(*)", "SUM(i)", "SUM(x)", "AVG(i)", "AVG(x)", "COUNT(DISTINCT person)"} {
 				t.Run(fmt.Sprintf("%s of %s at %s", item, table, price), func(t *testing.T) {
 					t.Parallel()
+					trials := trials
+					if strings.HasPrefix(item, "AVG") { // searched for, and slow
+						trials /= 8
+					}
 					p := planOf(t, "SELECT "+item+" FROM "+table, price)
 					answer, err := derive.New(p)
 					if err != nil {
