@@ -27,7 +27,7 @@ type GroupLoss struct {
 }
 
 // PersonLoss is the loss that all answers so far can mean for one person of a table whose unit is a row, by group privacy:
-// spent times the declared rows a person, as if every answer had been about this table.
+// spent times the declared rows a person, or its square times ρ, as if every answer had been about this table.
 type PersonLoss struct {
 	Table string
 	Rows  int64
@@ -49,20 +49,21 @@ func (c *Curator) BudgetFor(group int64) (*Budget, error) {
 	}
 	out := &Budget{
 		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),
-		Budget: c.declared(), Spent: c.account(s.Spent), Remaining: left(s.Remaining), Largest: largest(s.Remaining, s.Terms.MaxPrice), Answers: s.Answers, Failures: s.Failures,
+		Budget: left(s.Budget), Spent: left(s.Spent), Remaining: left(s.Remaining), Largest: largest(s.Remaining, s.Terms.MaxPrice), Answers: s.Answers, Failures: s.Failures,
 	}
 	if s.Terms.Digest != c.policy.Digest() {
-		return out, nil // the file says nothing of what is in force
+		return out, nil // the file says nothing of what is in force: not at which δ an ε is told either
 	}
+	out.Budget, out.Spent = c.declared(), c.account(s.Spent)
 	for _, t := range c.policy.Tables {
 		if m := t.Unit.PersonRows; m > 0 {
-			out.Persons = append(out.Persons, PersonLoss{Table: t.Name, Rows: m, Spent: c.group(s.Spent, m), Limit: c.group(s.Budget, m)})
+			out.Persons = append(out.Persons, PersonLoss{Table: t.Name, Rows: m, Spent: marked(c.group(s.Spent, m)), Limit: c.group(s.Budget, m)})
 		}
 	}
 	if group > 0 {
-		out.Group = &GroupLoss{Size: group, Spent: c.group(s.Spent, group), Limit: c.group(s.Budget, group)}
+		out.Group = &GroupLoss{Size: group, Spent: marked(c.group(s.Spent, group)), Limit: c.group(s.Budget, group)}
 		if s.Terms.Neighbours == privacy.AddRemove {
-			out.Group.Change = c.group(s.Spent, 2)
+			out.Group.Change = marked(c.group(s.Spent, 2))
 		}
 	}
 	return out, nil

@@ -32,7 +32,7 @@ type Unit struct {
 	Column     string // the column that identifies a unit; "" where each row is one
 	Neighbours string
 	MaxRows    int64 // at most so many rows of one unit count; 0 where groups bound it
-	MaxGroups  int64 // in at most so many groups; 0 where rows bound it
+	MaxGroups  int64 // in at most so many groups; 0 where rows bound it (but for counts of units)
 	// MaxRowsPerGroup bounds what one unit adds to one group, as much as so many rows; 0 where rows bound it.
 	MaxRowsPerGroup int64
 	Bound           string // the same in words
@@ -124,15 +124,23 @@ func (c *Curator) notes(p *plan.Plan) []string {
 func truncation(p *plan.Plan) string {
 	noise := "Noise grows in proportion to rows_per_unit"
 	if p.Caps.Rows > 0 {
-		return fmt.Sprintf("Of one %s at most %s count, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s.",
-			p.Unit.Name, many(p.Caps.Rows, "row"), noise)
+		return fmt.Sprintf("Of one %s at most %s count, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
+			p.Unit.Name, many(p.Caps.Rows, "row"), noise, unlessUnits(p))
 	}
 	noise = "Noise grows in proportion to max_groups and to max_rows_per_group"
 	if p.Price.Accountant() == privacy.ZCDP {
 		noise = "Noise grows in proportion to max_rows_per_group, and to the square root of max_groups"
 	}
-	return fmt.Sprintf("One %s counts in at most %s, and adds to each at most as much as %s can; more is left out, so counts and sums may be low. %s.",
+	return fmt.Sprintf("One %s counts in at most %s, and adds to each at most as much as %s can; the rest is cut off, so counts and sums are off. %s.",
 		p.Unit.Name, many(p.Caps.Groups, "group"), many(p.Caps.RowsPerGroup, "row"), noise)
+}
+
+// unlessUnits names what a cap on groups bounds beside a cap on rows.
+func unlessUnits(p *plan.Plan) string {
+	if p.Caps.Groups == 0 || len(p.Keys) == 0 {
+		return ""
+	}
+	return ", but that one " + p.Unit.Name + " is counted in at most " + many(p.Caps.Groups, "group")
 }
 
 func many(n int64, what string) string {

@@ -13,13 +13,20 @@ type Loss struct {
 	Epsilon string // exact where pure; under zCDP a bound, rounded up, "" where none is told
 	Delta   string // at which Epsilon holds; "0" where pure
 	Rho     string // exact; "" where pure
-	// IfFixed marks an Epsilon that would hold had the losses behind it been fixed in advance: for a sum of losses that were
-	// chosen one after the other, only Rho is proved at every moment.
+	// IfFixed marks an Epsilon that would hold had the losses behind it been fixed in advance. Where they were chosen one after
+	// the other, what is proved of all answers together is the budget, in Rho; the ε of a part is as if it had been fixed.
 	IfFixed bool
+	left    bool // what remains: rounded down where it is shortened
 }
 
-// String writes "ε = 0.1", or "ρ = 0.005 (ε = 0.49 at δ = 1e-6)", shortened to a few digits, away from 0.
+// String writes "ε = 0.1", or "ρ = 0.005 (ε = 0.49 at δ = 1e-6)", shortened to a few digits: what remains rounded down, all
+// else up.
 func (l Loss) String() string {
+	round := exact.CeilDecimal
+	if l.left {
+		round = exact.FloorDecimal
+	}
+	shorten := func(text string) string { return shortened(text, round) }
 	if l.Rho == "" {
 		return "ε = " + shorten(l.Epsilon)
 	}
@@ -34,13 +41,13 @@ func (l Loss) String() string {
 	return text + ")"
 }
 
-// shorten rounds a long exact number up to six digits.
-func shorten(text string) string {
+// shortened rounds a long exact number to six digits.
+func shortened(text string, round func(*big.Rat, int) *big.Rat) string {
 	r, err := exact.ParseRat(text)
 	if len(text) <= 8 || err != nil || r.Sign() <= 0 {
 		return text
 	}
-	return exact.FormatRat(exact.CeilDecimal(r, places(r, 6)))
+	return exact.FormatRat(round(r, places(r, 6)))
 }
 
 // places is how many decimal places show so many digits of r > 0.
@@ -73,17 +80,24 @@ func (c *Curator) loss(l privacy.Loss) Loss {
 // account tells a sum of losses that were chosen one after the other.
 func (c *Curator) account(l privacy.Loss) Loss {
 	out := c.loss(l)
-	out.IfFixed = out.Rho != ""
-	return out
+	return *marked(&out)
+}
+
+// marked marks the ε of a sum of losses that were chosen one after the other.
+func marked(l *Loss) *Loss {
+	if l != nil {
+		l.IfFixed = l.Rho != ""
+	}
+	return l
 }
 
 // left tells what remains of a budget. Under zCDP no ε is told: two losses' ε do not add up to that of both.
 func left(l privacy.Loss) Loss {
 	if e, pure := l.Pure(); pure {
-		return Loss{Epsilon: e.String(), Delta: "0"}
+		return Loss{Epsilon: e.String(), Delta: "0", left: true}
 	}
 	rho, own := l.ZCDP()
-	return Loss{Delta: own.String(), Rho: rho.String()}
+	return Loss{Delta: own.String(), Rho: rho.String(), left: true}
 }
 
 // declared is the budget as the policy declares it.

@@ -183,9 +183,10 @@ func round(n *curator.Number, places int) string {
 	return strconv.FormatFloat(n.Real, 'f', places, 64)
 }
 
-// compact writes a number with four significant digits.
+// compact writes a number with four significant digits, or as many as stand before the point.
 func compact(x float64) string {
-	if x == math.Trunc(x) && math.Abs(x) < 1e9 {
+	if magnitude := math.Abs(x); magnitude >= 1000 && magnitude < 1e9 || x == math.Trunc(x) && magnitude < 1e9 {
+		x = math.Round(x)
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 4, 64)

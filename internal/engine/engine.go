@@ -23,7 +23,7 @@ type Engine interface {
 }
 
 // Sealed is a version of a table, with what was recorded of it when this very file was sealed. The records make an answer
-// quicker, and never another one.
+// quicker, and never another one: the sensitivity rests on that, since they are facts about all units' rows.
 type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row

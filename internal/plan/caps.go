@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"dither/internal/query"
@@ -9,18 +10,19 @@ import (
 )
 
 // Caps bound what one unit may contribute to an answer, and are enforced by the engine in every question. Each is there or
-// not (0); either Rows is, or Groups and RowsPerGroup are.
+// not (0); either Rows is, or Groups and RowsPerGroup are. Beside Rows, Groups is there for CountUnits alone.
 type Caps struct {
-	Rows         int64 // of a unit's rows that count, the first so many do, in the order of their sealed rank
-	Groups       int64 // at most so many cells hold rows of a unit
+	Rows         int64 // of a unit's rows that are left, the first so many count, in the order of their sealed rank
+	Groups       int64 // a unit counts in at most so many cells
 	RowsPerGroup int64 // what a unit adds to a cell is clamped to as much as so many rows can add
 }
 
 // caps fixes what one unit may contribute, and the unit's column.
 //
 // A unit is bounded in one of two ways, whichever gives the measures less noise, and by rows where they are equal: that cuts
-// off no value, and needs no grouping by unit. Where units alone are counted there is nothing to cap but groups. The choice
-// does not look at data, so it says nothing.
+// off no value, and needs no grouping by unit. So does an average: clamping a unit's sum and its count apart would move their
+// quotient. Where units alone are counted there is nothing to cap but groups. The choice does not look at data, so it says
+// nothing.
 func (b *builder) caps() error {
 	unit := b.table.Unit
 	if unit.IsRow() {
@@ -47,6 +49,7 @@ func (b *builder) caps() error {
 	}
 	byRows, byGroups := Caps{Rows: unit.RowsPerUnit}, Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
 	onlyUnits := true
+	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average })
 	for _, m := range b.plan.Measures {
 		if m.Kind == CountUnits { // who is in a cell is known by grouping alone
 			byRows.Groups = min(groups, unit.RowsPerUnit)
@@ -55,15 +58,15 @@ func (b *builder) caps() error {
 		}
 	}
 	b.plan.Caps = byRows
-	if onlyUnits || b.noiseUnder(byGroups) < b.noiseUnder(byRows) {
+	if onlyUnits || !averages && b.noiseUnder(byGroups) < b.noiseUnder(byRows) {
 		b.plan.Caps = byGroups
 	}
 	return nil
 }
 
 // noiseUnder compares caps: the sum of the measures' squared L2 sensitivities, or of their L1 sensitivities' squares under
-// a pure budget, to which the noise's variance is proportional. (Shares of the price play no part: but for CountUnits all
-// measures change by one factor.)
+// a pure budget, to which the noise's variance is proportional. (But for CountUnits all measures change by one factor, so that
+// neither shares of the price nor units play a part; beside it, this is a rule of thumb.)
 func (b *builder) noiseUnder(c Caps) float64 {
 	total := 0.0
 	for _, m := range b.plan.Measures {
@@ -124,6 +127,8 @@ func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
 // Add/remove: the vectors differ by c. Change-one: by c − c′, so in L1 by at most ‖c‖₁ + ‖c′‖₁ ≤ 2R, and
 // ‖c − c′‖₂² = ‖c‖₂² + ‖c′‖₂² − 2c·c′, at most 4Q in general, and 2Q where contributions have one sign, since then c·c′ ≥ 0. With
 // one cell, c and c′ both lie between as many rows' least and most, 0 included, so they differ by at most that length.
+// What a unit keeps is decided by its own rows alone in whichever form an engine writes a statement: its forms give one
+// answer, so that taking one by what was recorded of the file (engine.Sealed) changes no contribution.
 // At least 1 is taken: a sum that is 0 by its bounds gets noise all the same.
 func (m *Measure) bound(n privacy.Neighbours, caps Caps, grouped bool) {
 	lo, hi := min(m.Lo, 0), max(m.Hi, 0)

@@ -25,7 +25,7 @@ type Budget struct {
 }
 
 // Price is what one answer costs unless the question says otherwise, and the least and the most that one may cost, as the
-// budget's accountant counts. The least bounds how many questions the budget can pay for, and with it what could be learnt
+// budget's accountant counts. No price has a δ: nothing spends the selection's yet. The least bounds how many questions the budget can pay for, and with it what could be learnt
 // from whether a question fails.
 type Price struct {
 	Default, Minimum, Maximum privacy.Loss
@@ -107,13 +107,8 @@ func (r *reader) price(f field, budget Budget) Price {
 	def, given := keys["default"].price(budget)
 	least, floored := keys["minimum"].price(budget)
 	most, capped := keys["maximum"].price(budget)
-	switch {
-	case !capped:
-		most = budget.Loss
-	case budget.Loss.Accountant() == privacy.ZCDP: // with it, any part of the selection's δ
-		rho, _ := most.ZCDP()
-		_, delta := budget.Loss.ZCDP()
-		most = privacy.ZCDPLoss(rho, delta)
+	if !capped {
+		most = budget.share(big.NewRat(1, 1))
 	}
 	if !given {
 		def = privacy.Min(budget.share(big.NewRat(1, defaultShare)), most)

@@ -30,7 +30,8 @@ func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": "
 //
 // Theorem. Let past answers be ε-DP together under the old relation. If any two databases that are neighbours under the
 // new terms are joined by a chain of at most k old neighbours, the answers are kε-DP under the new terms [Dwork & Roth 2014,
-// Theorem 2.2: group privacy], and k²ρ-zCDP if they were ρ-zCDP [Bun & Steinke 2016, Proposition 1.9]. So a case is allowed exactly where such a chain is shown, for answers that may have read any
+// Theorem 2.2: group privacy]. Under zCDP each past answer, given those before it, was ρ_i-zCDP, hence is k²ρ_i-zCDP for the
+// new neighbours [Bun & Steinke 2016, Proposition 1.9], and privacy.Filter's proof applies to the k²ρ_i. So a case is allowed exactly where such a chain is shown, for answers that may have read any
 // of the tables together:
 //
 //   - add-remove → change-one: k = 2. Replacing a unit is removing it, then adding the other.
@@ -43,8 +44,8 @@ func (e *ChangeError) Error() string { return "cannot change " + e.Change + ": "
 //   - Person column → row: k = 2. A row goes by removing the person, then adding the person without the row. It is not 1:
 //     with rows_per_unit 1 and a row's value within ±B, a person's sum moves from 0 to ±B as the person comes, and from −B to
 //     B as one row goes and another takes its place.
-//   - The same column with another rows_per_unit: k = 1. The old cap was enforced in each old answer, which was ε-DP for
-//     a person of any number of rows.
+//   - The same column with another rows_per_unit: k = 1. Each old answer bounded a person of any number of rows, by rows or
+//     by groups.
 //   - Another column, or another type of it: refused. Nothing says how many old units meet in a new one.
 //   - A person all of whose tables keep their unit is one old unit: k = 1. If some other table goes row → person, the
 //     chain has both: 1 + Σm; if some other goes person → row, its rows stay when the person leaves: 2 + Σm.

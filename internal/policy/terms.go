@@ -22,7 +22,7 @@ type Terms struct {
 	Maximum    privacy.Loss       `json:"maximum_price"`
 	Units      map[string]string  `json:"units"`             // by table: "row", "public", or as in "person_id integer≤12"
 	Sources    map[string]string  `json:"sources"`           // by table: "csv:visits.csv", `duckdb:h.duckdb#"visits"`
-	Held       map[string]string  `json:"held,omitempty"`    // by source that was ever asked about: the table that has, or had, it
+	Held       map[string]string  `json:"held,omitempty"`    // by source of any adopted policy: the table that has it, or had it last
 	Removed    []string           `json:"removed,omitempty"` // tables of Units that the policy no longer has, sorted
 }
 

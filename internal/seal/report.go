@@ -44,7 +44,7 @@ func (r Report) String() string {
 		line("  units: %d, at most %d rows each", r.Facts.Units, r.Facts.MaxRowsPerUnit)
 	}
 	if r.Facts.UnitsOver > 0 {
-		line("  units with more rows than rows_per_unit: %d; %d of their rows do not count in answers", r.Facts.UnitsOver, r.Facts.RowsOver)
+		line("  units with more rows than rows_per_unit: %d; %d of their rows do not count where rows are capped", r.Facts.UnitsOver, r.Facts.RowsOver)
 	}
 	if r.Facts.NullUnits > 0 {
 		line("  rows whose unit is NULL, which no question sees: %d", r.Facts.NullUnits)

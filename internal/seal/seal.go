@@ -84,7 +84,10 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 			return Version{}, report, err
 		}
 		if digest == newest.SourceSHA256 {
-			report.Unchanged, report.Version, report.Facts = true, newest.Number, newest.Facts
+			report.Unchanged, report.Version = true, newest.Number
+			if report.Facts, err = b.Inspect(ctx, newest.File, t); err != nil { // the policy's bounds and caps may be others now
+				return Version{}, report, fmt.Errorf("inspecting the sealed file: %w", err)
+			}
 			err := claim.hold(ctx, src.path, digest, newest.Rows, func() error { return nil })
 			return newest, report, err
 		}

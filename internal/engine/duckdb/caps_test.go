@@ -121,6 +121,55 @@ func (b *bench) moved(t *testing.T, p *plan.Plan, files ...string) (l1, l2square
 	return l1, l2squared
 }
 
+// An average is over rows, however units are bounded: where all of a unit's rows say 6, it is 6. And counting units beside
+// rows takes nothing from the rows.
+func TestCapsMoveNoAverage(t *testing.T) {
+	for name, b := range benches(t) {
+		var rows []enginetest.Row
+		for person := range 100 {
+			for k := range 3 {
+				rows = append(rows, enginetest.Row{
+					"person": value.OfInt(int64(person)), "i": value.OfInt(6), "k": value.OfInt([]int64{-3, 0, 5}[k]),
+				})
+			}
+		}
+		file := b.write(t, "p", rows)
+		p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT AVG(i) FROM p"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums, err := b.sums(p, file)
+		if err != nil || sums["[] 0"] != "1500" || sums["[] 1"] != "300" { // (6 − 1) · 300, centred about 1
+			t.Errorf("%s: the sum and count of an average of 6: %v, %v", name, sums, err)
+		}
+		if p, err = plan.Build(b.policy, plan.Request{SQL: "SELECT k, COUNT(*), COUNT(DISTINCT person), AVG(i) FROM p GROUP BY k"}); err != nil {
+			t.Fatal(err)
+		}
+		if sums, err = b.sums(p, file); err != nil {
+			t.Fatal(err)
+		}
+		rowsCounted, unitsCounted := 0, 0
+		for i, m := range p.Measures {
+			for _, k := range []int64{-3, 0, 5} {
+				n := 0
+				if _, err := fmt.Sscan(sums[fmt.Sprintf("%q %d", []value.Value{value.OfInt(k)}, i)], &n); err != nil {
+					t.Fatal(err)
+				}
+				switch m.Kind {
+				case plan.CountRows:
+					rowsCounted += n
+				case plan.CountUnits:
+					unitsCounted += n
+				case plan.CountValue, plan.Sum:
+				}
+			}
+		}
+		if rowsCounted != 300 || unitsCounted != 200 { // of three groups each person counts in two
+			t.Errorf("%s: %d rows and %d times a person", name, rowsCounted, unitsCounted)
+		}
+	}
+}
+
 // The order of the source's rows and the number of threads change no bit of an answer; nor does what was recorded at sealing.
 func TestOrderAndThreadsDoNotMatter(t *testing.T) {
 	for name, b := range benches(t) {

@@ -206,14 +206,21 @@ func cellsOfUnits(b *plan.Bounded, rows string) string {
 	cells := "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " + strings.Join(append(of, contributions(b)...), ", ") +
 		" FROM (" + rows + "))" + groupBy(cell)
 	if capped {
-		cells = fmt.Sprintf("SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d", cells, b.Caps.Groups)
+		cells = fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)", cells)
+		if b.Caps.Rows == 0 {
+			cells = fmt.Sprintf("SELECT * FROM (%s) WHERE r <= %d", cells, b.Caps.Groups)
+		}
 	}
 	return "SELECT " + strings.Join(bounded, ", ") + " FROM (" + cells + ")"
 }
 
-// cellBounded clamps what a unit adds to a cell.
+// cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for
+// CountUnits alone.
 func cellBounded(b *plan.Bounded, m *plan.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
+		if m.Kind == plan.CountUnits && len(b.Keys) > 0 {
+			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE CAST(0 AS BIGINT) END", b.Caps.Groups, name)
+		}
 		return name
 	}
 	lo, hi := m.CellBounds(b.Caps)

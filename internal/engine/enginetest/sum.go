@@ -56,7 +56,12 @@ func Sum(b *plan.Bounded, rows []Row, add func(keys []value.Value, sums []*big.I
 			pieces = capped(pieces, b.Caps.Rows)
 		}
 		if b.Caps.Groups > 0 {
-			pieces = capped(cellsOf(b, pieces), b.Caps.Groups)
+			pieces = cellsOf(b, pieces)
+			if b.Caps.Rows == 0 {
+				pieces = capped(pieces, b.Caps.Groups)
+			} else {
+				uncounted(b, pieces)
+			}
 		}
 	}
 	for _, p := range pieces {
@@ -149,6 +154,21 @@ func capped(pieces []piece, n int64) []piece {
 		}
 	}
 	return out
+}
+
+// uncounted takes units out of the cells beyond their first Caps.Groups, where they are counted.
+func uncounted(b *plan.Bounded, cells []piece) {
+	kept := map[*big.Int]bool{} // by the first sum, which is the cell's own
+	for _, p := range capped(slices.Clone(cells), b.Caps.Groups) {
+		kept[p.sums[0]] = true
+	}
+	for _, p := range cells {
+		for j, m := range b.Measures {
+			if m.Kind == plan.CountUnits && !kept[p.sums[0]] {
+				p.sums[j].SetInt64(0)
+			}
+		}
+	}
 }
 
 // cellsOf adds a unit's rows up within each cell, and clamps what it adds to one; a unit counts once in a cell.
