@@ -108,29 +108,36 @@ func TestCoverage(t *testing.T) {
 			t.Parallel()
 			rows := people(c.n)
 			p := planOf(t, "SELECT "+c.item+" FROM t", c.price)
-			answer, err := derive.New(p)
-			if err != nil {
-				t.Fatal(err)
-			}
 			exact, noises := released(t, p, rows)
-			truth, covered := c.truth(sumsOf(rows)), 0
-			for range trials {
-				noisy := make([]*big.Int, len(exact))
-				for i := range exact {
-					noisy[i] = new(big.Int).Add(exact[i], noises[i].Draw())
-				}
-				e := answer.Rows([][]*big.Int{noisy}, 0.05)[0][0].Estimate
-				slack := 1e-9 * max(1, truth, -truth) // of the truth, computed here in doubles
-				if e.Low-slack <= truth && truth <= e.High+slack {
-					covered++
-				}
-			}
-			if p := (stattest.Binomial{Trials: trials, Probability: 0.95}).AtMost(covered); p < 1e-6 {
-				t.Errorf("covered %d of %d (%.2f %%): probability %.2g at 95 %%", covered, trials, 100*float64(covered)/float64(trials), p)
-			}
-			t.Logf("covered %.2f %%", 100*float64(covered)/float64(trials))
+			covers(t, p, exact, noises, c.truth(sumsOf(rows)), trials)
 		})
 	}
+}
+
+// covers draws releases of an ungrouped question and counts how many 95 % intervals hold the truth.
+func covers(t *testing.T, p *plan.Plan, exact []*big.Int, noises []noise.Distribution, truth float64, trials int) {
+	t.Helper()
+	answer, err := derive.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	covered := 0
+	slack := 1e-9 * max(1, truth, -truth) // of the truth, computed here in doubles
+	for range trials {
+		noisy := make([]*big.Int, len(exact))
+		for i := range exact {
+			noisy[i] = new(big.Int).Add(exact[i], noises[i].Draw())
+		}
+		e := answer.Rows([][]*big.Int{noisy}, 0.05)[0][0].Estimate
+		if e.Low-slack <= truth && truth <= e.High+slack {
+			covered++
+		}
+	}
+	share := 100 * float64(covered) / float64(trials)
+	if p := (stattest.Binomial{Trials: trials, Probability: 0.95}).AtMost(covered); p < 1e-6 {
+		t.Errorf("covered %d of %d (%.2f %%): probability %.2g at 95 %%", covered, trials, share, p)
+	}
+	t.Logf("covered %.2f %%", share)
 }
 
 // Where persons have many rows, a few of them hundreds, the interval covers the bounded quantity: what is left of their rows
@@ -159,26 +166,8 @@ func TestCoverageOfPersons(t *testing.T) {
 						trials /= 8
 					}
 					p := planOf(t, "SELECT "+item+" FROM "+table, price)
-					answer, err := derive.New(p)
-					if err != nil {
-						t.Fatal(err)
-					}
 					exact, noises := released(t, p, rows)
-					truth, covered := boundedTruth(p, exact), 0
-					for range trials {
-						noisy := make([]*big.Int, len(exact))
-						for i := range exact {
-							noisy[i] = new(big.Int).Add(exact[i], noises[i].Draw())
-						}
-						e := answer.Rows([][]*big.Int{noisy}, 0.05)[0][0].Estimate
-						slack := 1e-6 * max(1, truth, -truth) // the rows' rounding to the grid
-						if e.Low-slack <= truth && truth <= e.High+slack {
-							covered++
-						}
-					}
-					if p := (stattest.Binomial{Trials: trials, Probability: 0.95}).AtMost(covered); p < 1e-6 {
-						t.Errorf("covered %d of %d: probability %.2g at 95 %%", covered, trials, p)
-					}
+					covers(t, p, exact, noises, boundedTruth(p, exact), trials)
 				})
 			}
 		}
