@@ -121,6 +121,8 @@ func BenchmarkAnswers(b *testing.B) {
 			b.ReportMetric(median(took[0]).Seconds()*1000, "ms")
 			b.ReportMetric(median(took[1]).Seconds()*1000, "ms-beside")
 			b.ReportMetric(float64(median(took[0]))/float64(median(took[1])), "ratio")
+			b.ReportMetric(peak(b, sealed, c.ours), "MB")
+			b.ReportMetric(peak(b, sealed, c.beside), "MB-beside")
 		})
 	}
 }
