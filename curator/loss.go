@@ -22,9 +22,9 @@ type Loss struct {
 // String writes "ε = 0.1", or "ρ = 0.005 (ε = 0.49 at δ = 1e-6)", shortened to a few digits: what remains rounded down, all
 // else up.
 func (l Loss) String() string {
-	round := exact.CeilDecimal
+	round := exact.CeilDigits
 	if l.left {
-		round = exact.FloorDecimal
+		round = exact.FloorDigits
 	}
 	shorten := func(text string) string { return shortened(text, round) }
 	if l.Rho == "" {
@@ -47,20 +47,7 @@ func shortened(text string, round func(*big.Rat, int) *big.Rat) string {
 	if len(text) <= 8 || err != nil || r.Sign() <= 0 {
 		return text
 	}
-	return exact.FormatRat(round(r, places(r, 6)))
-}
-
-// places is how many decimal places show so many digits of r > 0.
-func places(r *big.Rat, digits int) int {
-	one, ten := big.NewRat(1, 1), big.NewRat(10, 1)
-	x := new(big.Rat).Set(r)
-	for ; x.Cmp(ten) >= 0; x.Quo(x, ten) {
-		digits--
-	}
-	for ; x.Cmp(one) < 0; x.Mul(x, ten) {
-		digits++
-	}
-	return digits - 1
+	return exact.FormatRat(round(r, 6))
 }
 
 // loss tells what one mechanism, or several fixed in advance, lose: under zCDP with the ε that holds at the policy's δ.
@@ -111,19 +98,8 @@ func (c *Curator) declared() Loss {
 }
 
 // largest is the largest --epsilon that one question can have, as a decimal: of what remains, and of the policy's maximum.
-// Under zCDP a price of ε costs ε²/2.
 func largest(remaining, maximum privacy.Loss) string {
-	m := privacy.Min(remaining, maximum)
-	e, pure := m.Pure()
-	if !pure {
-		rho, _ := m.ZCDP()
-		e = rho.Pure()
-	}
-	r := e.Rat()
-	if r.Sign() == 0 {
-		return "0"
-	}
-	return exact.FormatRat(exact.FloorDecimal(r, places(r, 12)))
+	return privacy.Min(remaining, maximum).Price().String()
 }
 
 // group is what a loss means for k units together, or nil where there is no such bound.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+
+	"dither/internal/exact"
 )
 
 // Loss is what a mechanism promises, or a budget for it, under one of two accountants: a pure ε, or (ρ, δ) of
@@ -57,6 +59,19 @@ func (l Loss) In(a Accountant) (Loss, error) {
 		return ZCDPLoss(l.ZCDP()), nil
 	}
 	return Loss{}, fmt.Errorf("%w: %s has no loss under %s", ErrAccountant, l, a)
+}
+
+// Price is the largest ε that a question may be asked at within l: its own where l is pure; under zCDP, where a price of ε
+// costs ε²/2, that of l's ρ. It is rounded down to six digits, to be typed.
+func (l Loss) Price() Epsilon {
+	e := l.epsilon
+	if l.zcdp {
+		e = l.rho.Pure()
+	}
+	if e.IsZero() {
+		return e
+	}
+	return Epsilon{amount{exact.FloorDigits(e.rat(), 6)}}
 }
 
 // IsZero reports no loss at all.

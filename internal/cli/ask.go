@@ -20,7 +20,6 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	s.flags.StringVar(&q.Epsilon, "epsilon", "", "")
 	s.flags.StringVar(&q.Rho, "rho", "", "")
 	s.flags.Int64Var(&q.MaxGroups, "max-groups", 0, "")
-	s.flags.Int64Var(&q.Group, "group", 0, "")
 	s.flags.StringVar(&q.Confidence, "confidence", "", "")
 	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
 	return q, s.flags.String("f", "", "")
@@ -71,6 +70,16 @@ func (s *session) with(do func(*curator.Curator) error) error {
 	return errors.Join(do(c), c.Close())
 }
 
+// noZeros refuses counts that are given as 0: where it is written, 0 is no default.
+func (s *session) noZeros() (err error) {
+	s.flags.Visit(func(f *flag.Flag) {
+		if (f.Name == "max-groups" || f.Name == "group") && f.Value.String() == "0" {
+			err = usage("--%s is at least 1", f.Name)
+		}
+	})
+	return err
+}
+
 // ask opens the home, reads the question, and hands both to do; a table that was never sealed is sealed first.
 func (s *session) ask(args []string, do func(*curator.Curator, curator.Question) error) error {
 	q, file := s.questionFlags()
@@ -78,12 +87,7 @@ func (s *session) ask(args []string, do func(*curator.Curator, curator.Question)
 	if err != nil || helped {
 		return err
 	}
-	s.flags.Visit(func(f *flag.Flag) { // where it is given, 0 is a number like any other
-		if (f.Name == "max-groups" || f.Name == "group") && f.Value.String() == "0" {
-			err = usage("--%s is at least 1", f.Name)
-		}
-	})
-	if err != nil {
+	if err := s.noZeros(); err != nil {
 		return err
 	}
 	q.SQL, err = s.readSQL(rest, *file)
@@ -133,7 +137,9 @@ func (s *session) showRelease(r *curator.Release) error {
 }
 
 func runExplain(s *session, args []string) error {
+	group := s.flags.Int64("group", 0, "")
 	return s.ask(args, func(c *curator.Curator, q curator.Question) error {
+		q.Group = *group
 		e, err := c.Explain(context.Background(), q)
 		if err != nil {
 			return err
@@ -162,7 +168,11 @@ func (s *session) json(v json.Marshaler) error {
 func runBudget(s *session, args []string) error {
 	s.formatFlag()
 	group := s.flags.Int64("group", 0, "")
-	if _, helped, err := s.parse(args); err != nil || helped {
+	_, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if err := s.noZeros(); err != nil {
 		return err
 	}
 	return s.with(func(c *curator.Curator) error {

@@ -65,3 +65,22 @@ func DecimalStep(places int) *big.Rat {
 	}
 	return step
 }
+
+// FloorDigits rounds r > 0 down to so many significant decimal digits.
+func FloorDigits(r *big.Rat, digits int) *big.Rat { return FloorDecimal(r, places(r, digits)) }
+
+// CeilDigits rounds r > 0 up to so many significant decimal digits.
+func CeilDigits(r *big.Rat, digits int) *big.Rat { return CeilDecimal(r, places(r, digits)) }
+
+// places is how many decimal places show so many digits of r > 0.
+func places(r *big.Rat, digits int) int {
+	one, ten := big.NewRat(1, 1), big.NewRat(10, 1)
+	x := new(big.Rat).Set(r)
+	for ; x.Cmp(ten) >= 0; x.Quo(x, ten) {
+		digits--
+	}
+	for ; x.Cmp(one) < 0; x.Mul(x, ten) {
+		digits++
+	}
+	return digits - 1
+}

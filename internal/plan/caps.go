@@ -44,9 +44,7 @@ func (b *builder) caps() error {
 	if b.maxGroups > 0 {
 		groups = b.maxGroups
 	}
-	if len(b.plan.Keys) == 0 {
-		groups = 1
-	}
+	groups = min(groups, int64(b.plan.Cells())) // 1 without keys
 	byRows, byGroups := Caps{Rows: unit.RowsPerUnit}, Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
 	onlyUnits := true
 	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average })

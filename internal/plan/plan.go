@@ -115,13 +115,13 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 	if !p.Price.Minimum.Within(asked) {
 		return asked, &Error{
 			Message: fmt.Sprintf("a price of %s is below the policy's minimum of %s for one question", asked, p.Price.Minimum),
-			Hint:    "ask for a larger one",
+			Hint:    "ask for a larger one, as the policy's default",
 		}
 	}
 	if !asked.Within(p.Price.Maximum) {
 		return asked, &Error{
 			Message: fmt.Sprintf("a price of %s is above the policy's maximum of %s for one question", asked, p.Price.Maximum),
-			Hint:    "ask for a smaller one",
+			Hint:    "ask at --epsilon " + p.Price.Maximum.Price().String() + " or less",
 		}
 	}
 	return asked, nil

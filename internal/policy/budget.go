@@ -121,7 +121,7 @@ func (r *reader) price(f field, budget Budget) Price {
 	}
 	switch {
 	case !most.Within(budget.Loss):
-		keys["maximum"].fail("", "the maximum price (%v) is above the budget (%v)", most, budget.Loss)
+		keys["maximum"].fail("at most ε = "+budget.Loss.Price().String()+" fits", "the maximum price (%v) is above the budget (%v)", most, budget.Loss)
 	case !least.Within(most):
 		keys["minimum"].fail("", "the minimum price (%v) is above the maximum price (%v)", least, most)
 	case !def.Within(most):
