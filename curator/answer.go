@@ -59,7 +59,7 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 	}
 	reservation, err := c.reserve(a)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.notReserved(err)
 	}
 	sums, err := c.measure(ctx, a)
 	if err != nil {

@@ -49,7 +49,7 @@ func (c *Curator) BudgetFor(group int64) (*Budget, error) {
 	}
 	out := &Budget{
 		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),
-		Budget: left(s.Budget), Spent: left(s.Spent), Remaining: left(s.Remaining), Largest: largest(s.Remaining, s.Terms.MaxPrice), Answers: s.Answers, Failures: s.Failures,
+		Budget: left(s.Budget), Spent: left(s.Spent), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining), Answers: s.Answers, Failures: s.Failures,
 	}
 	if s.Terms.Digest != c.policy.Digest() {
 		return out, nil // the file says nothing of what is in force: not at which δ an ε is told either

@@ -10,6 +10,7 @@ import (
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
+	"dither/privacy"
 )
 
 // CheckPolicy reads a home's policy file and says, for its owner, what it allows and what it leaves open. Of a
@@ -83,6 +84,8 @@ func (c *Curator) difference(s ledger.State) []string {
 		return []string{"this is not the policy in force. `dither policy accept` looks into the sealed rows first: " + refused.Error()}
 	case err != nil:
 		return []string{"this is not the policy in force, and cannot be accepted: " + err.Error()}
+	case refusedByLedger(s, c.policy.Budget.Loss, group) != nil:
+		return []string{"this is not the policy in force, and cannot be accepted: " + refusedByLedger(s, c.policy.Budget.Loss, group).Error()}
 	case len(changes) == 0 && group == 1:
 		return []string{"this is not the policy in force, but the budget rests on nothing that changed: " + takesOver +
 			"; what was answered before is charged again under it"}
@@ -116,4 +119,10 @@ func gapOf(t *policy.Table, c *policy.Column) string {
 		return "no values declared: it may be compared, but not grouped by"
 	}
 	return "no bounds declared: it may be compared, but not summed, averaged or grouped by"
+}
+
+// refusedByLedger is why what was spent cannot be read again under a new budget, if it cannot.
+func refusedByLedger(s ledger.State, budget privacy.Loss, group int64) error {
+	_, err := reread(s.Spent, budget, group)
+	return err
 }

@@ -76,7 +76,7 @@ func public(err error) *Error {
 	case errors.As(err, &refusal):
 		return &Error{Code: CodePolicy, Message: refusal.Message, Hint: refusal.Hint, Line: refusal.Pos.Line, Column: refusal.Pos.Column, cause: err}
 	case errors.As(err, &exhausted):
-		return &Error{Code: CodeExhausted, Message: exhausted.Error(), Hint: exhaustedHint(exhausted), cause: err}
+		return &Error{Code: CodeExhausted, Message: exhausted.Error(), Hint: againFree, cause: err}
 	case errors.As(err, &stale), errors.Is(err, errNotRecorded), errors.Is(err, ledger.ErrNotSealed):
 		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
 	case errors.Is(err, ledger.ErrSuspended):
@@ -96,12 +96,18 @@ func public(err error) *Error {
 	return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
 }
 
-func exhaustedHint(e *privacy.OverdrawError) string {
-	again := "what was answered already can be asked again at no cost"
-	if most := largest(e.Remaining, e.Remaining); most != "0" {
-		return "ask at --epsilon " + most + " or less; " + again
+const againFree = "what was answered already can be asked again at no cost"
+
+// notReserved is public, and tells what could be paid where the price could not.
+func (c *Curator) notReserved(err error) *Error {
+	e := public(err)
+	var exhausted *privacy.OverdrawError
+	if errors.As(err, &exhausted) {
+		if most := c.largest(exhausted.Remaining); most != "0" {
+			e.Hint = "ask at --epsilon " + most + " or less; " + againFree
+		}
 	}
-	return again
+	return e
 }
 
 // failed is the one error of a question that fails after its reservation, whatever the reason: it says nothing of it.

@@ -67,7 +67,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	return &Explanation{
 		SQL: a.SQL, Confidence: a.Confidence, Cells: a.plan.Cells(), Sensitivity: l1, L2: math.Sqrt(l2squared),
 		Columns: c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) }),
-		Price:   c.loss(a.plan.Price), Remaining: left(s.Remaining), Largest: largest(s.Remaining, s.Terms.MaxPrice),
+		Price:   c.loss(a.plan.Price), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining),
 		Affordable: replayed || a.plan.Price.Within(s.Remaining), Replayed: replayed,
 		Unit: c.unit(a), Notes: c.notes(a.plan),
 	}, nil

@@ -97,9 +97,18 @@ func (c *Curator) declared() Loss {
 	return Loss{Epsilon: b.Epsilon.String(), Delta: b.Delta.String(), Rho: rho.String()}
 }
 
-// largest is the largest --epsilon that one question can have, as a decimal: of what remains, and of the policy's maximum.
-func largest(remaining, maximum privacy.Loss) string {
-	return privacy.Min(remaining, maximum).Price().String()
+// largest is the largest --epsilon that a new question can have, as a decimal: of what remains, and of the policy's maximum; "0"
+// where that is below the policy's minimum.
+func (c *Curator) largest(remaining privacy.Loss) string {
+	price := c.policy.Price
+	e := privacy.Min(remaining, price.Maximum).Price()
+	if most, err := privacy.EpsilonOf(big.NewRat(privacy.MaxEpsilon, 1)); err == nil && e.Cmp(most) > 0 {
+		e = most
+	}
+	if !price.Minimum.Within(c.policy.Budget.Price(e)) {
+		return "0"
+	}
+	return e.String()
 }
 
 // group is what a loss means for k units together, or nil where there is no such bound.

@@ -196,7 +196,11 @@ func (s *session) showBudget(b *curator.Budget) {
 	s.print("population  %s (%s)\n", b.Population, b.Neighbours)
 	s.print("budget      %s\nspent       %s in %s\nremaining   %s\n", b.Budget, b.Spent, plural(b.Answers, "answer"), b.Remaining)
 	if b.Remaining.Rho != "" {
-		s.print("at most     --epsilon %s for one question (it costs ρ = ε²/2)\n", b.Largest)
+		if b.Largest == "0" {
+			s.print("at most     nothing: no new question fits\n")
+		} else {
+			s.print("at most     --epsilon %s for one question (it costs ρ = ε²/2)\n", b.Largest)
+		}
 	}
 	if b.Failures > 0 {
 		s.print("failed      %s, charged; after 10 new ones are refused until the owner runs `dither ledger resume`\n", plural(b.Failures, "question"))

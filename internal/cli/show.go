@@ -305,6 +305,9 @@ func tooMuch(e *curator.Explanation) string {
 	if e.Affordable {
 		return ""
 	}
+	if e.Largest == "0" {
+		return ": more than there is"
+	}
 	return ": more than there is; at most --epsilon " + e.Largest
 }
 

@@ -53,6 +53,9 @@ func rowsOf(table string, n int64) string {
 // build makes a folder that is not there yet a home with a town's data and policy, and returns the tables' numbers of rows.
 // On an error nothing is left; a folder that exists is left alone. The policy comes last: without it there is no home yet.
 func build(t town.Town, format town.Format, folder string) (people, visits int64, err error) {
+	if folder, err = filepath.Abs(folder); err != nil { // the engine would take a ~ for the home folder
+		return 0, 0, err
+	}
 	if err := os.Mkdir(folder, 0o700); errors.Is(err, fs.ErrExist) {
 		return 0, 0, &curator.Error{Code: curator.CodeHome, Message: folder + " exists already, and is left alone", Hint: "--out DIR names another folder"}
 	} else if err != nil {

@@ -111,7 +111,7 @@ type Resume struct{}
 
 // MaxFailures is how many questions may fail before the owner has to look into it. Whether a question fails is the one
 // thing that an analyst sees without noise. No row should be able to decide it (plans are total, and what a row costs is
-// bounded); should one do so all the same, this is how many bits get out.
+// bounded); should one do so all the same, this is how many bits get out, and as many more as questions were under way when the last of them failed.
 const MaxFailures = 10
 
 // Torn records a fragment: the Bytes bytes between the newline of the entry before it and the newline before its own.

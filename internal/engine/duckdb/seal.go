@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	driverpkg "github.com/duckdb/duckdb-go/v2"
@@ -141,6 +142,9 @@ const (
 // it, and each unit's rows are ranked, so that a cap on them is a filter. The rank of a row depends on that unit's rows
 // alone, and on their content: a hash, then the values themselves; rows that are equal in all of them are interchangeable.
 func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file string) (err error) {
+	if !filepath.IsAbs(file) { // DuckDB would make another file of ~/x
+		return fmt.Errorf("%s is not an absolute path", file)
+	}
 	if t.Public || t.Unit.IsRow() {
 		return sealCopy(ctx, conn, from, file)
 	}
