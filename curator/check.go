@@ -10,7 +10,6 @@ import (
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
-	"dither/privacy"
 )
 
 // CheckPolicy reads a home's policy file and says, for its owner, what it allows and what it leaves open. Of a
@@ -41,7 +40,7 @@ func CheckPolicy(home string) ([]string, error) {
 	return append(lines, standing(home, p)...), nil
 }
 
-func plural(n int, what string) string {
+func plural[T int | int64](n T, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
@@ -78,14 +77,15 @@ func (c *Curator) difference(s ledger.State) []string {
 		return []string{"another policy is in force; nothing has been spent under it: " + takesOver}
 	}
 	changes, group, err := c.change(s)
+	if err == nil {
+		_, err = reread(s.Spent, c.policy.Budget.Loss, group)
+	}
 	var refused *policy.ChangeError
 	switch {
 	case errors.As(err, &refused) && refused.Missing != nil:
 		return []string{"this is not the policy in force. `dither policy accept` looks into the sealed rows first: " + refused.Error()}
 	case err != nil:
 		return []string{"this is not the policy in force, and cannot be accepted: " + err.Error()}
-	case refusedByLedger(s, c.policy.Budget.Loss, group) != nil:
-		return []string{"this is not the policy in force, and cannot be accepted: " + refusedByLedger(s, c.policy.Budget.Loss, group).Error()}
 	case len(changes) == 0 && group == 1:
 		return []string{"this is not the policy in force, but the budget rests on nothing that changed: " + takesOver +
 			"; what was answered before is charged again under it"}
@@ -119,10 +119,4 @@ func gapOf(t *policy.Table, c *policy.Column) string {
 		return "no values declared: it may be compared, but not grouped by"
 	}
 	return "no bounds declared: it may be compared, but not summed, averaged or grouped by"
-}
-
-// refusedByLedger is why what was spent cannot be read again under a new budget, if it cannot.
-func refusedByLedger(s ledger.State, budget privacy.Loss, group int64) error {
-	_, err := reread(s.Spent, budget, group)
-	return err
 }

@@ -125,14 +125,14 @@ func truncation(p *plan.Plan) string {
 	noise := "Noise grows in proportion to rows_per_unit"
 	if p.Caps.Rows > 0 {
 		return fmt.Sprintf("Of one %s at most %s count, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
-			p.Unit.Name, many(p.Caps.Rows, "row"), noise, unlessUnits(p))
+			p.Unit.Name, plural(p.Caps.Rows, "row"), noise, unlessUnits(p))
 	}
 	noise = "Noise grows in proportion to max_groups and to max_rows_per_group"
 	if p.Price.Accountant() == privacy.ZCDP {
 		noise = "Noise grows in proportion to max_rows_per_group, and to the square root of max_groups"
 	}
 	return fmt.Sprintf("One %s counts in at most %s, and adds to each at most as much as %s can; the rest is cut off, so counts and sums are off. %s.",
-		p.Unit.Name, many(p.Caps.Groups, "group"), many(p.Caps.RowsPerGroup, "row"), noise)
+		p.Unit.Name, plural(p.Caps.Groups, "group"), plural(p.Caps.RowsPerGroup, "row"), noise)
 }
 
 // unlessUnits names what a cap on groups bounds beside a cap on rows.
@@ -140,12 +140,5 @@ func unlessUnits(p *plan.Plan) string {
 	if p.Caps.Groups == 0 || len(p.Keys) == 0 {
 		return ""
 	}
-	return ", but that one " + p.Unit.Name + " is counted in at most " + many(p.Caps.Groups, "group")
-}
-
-func many(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return ", but that one " + p.Unit.Name + " is counted in at most " + plural(p.Caps.Groups, "group")
 }

@@ -294,34 +294,32 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 	o.add("answers", b.Answers)
 	o.add("failures", b.Failures)
 	o.add("largest_epsilon", decimal(b.Largest))
-	if g := b.Group; g != nil {
-		var group object
-		group.add("size", g.Size)
-		group.add("spent", g.Spent)
-		group.add("limit", g.Limit)
-		group.add("change", g.Change)
-		text, err := group.bytes()
-		if err != nil {
-			return nil, err
-		}
-		o.add("group", json.RawMessage(text))
+	if b.Group != nil {
+		o.add("group", b.Group)
 	}
 	if len(b.Persons) > 0 {
-		persons := make([]json.RawMessage, len(b.Persons))
-		for i, p := range b.Persons {
-			var person object
-			person.add("table", p.Table)
-			person.add("rows", p.Rows)
-			person.add("spent", p.Spent)
-			person.add("limit", p.Limit)
-			text, err := person.bytes()
-			if err != nil {
-				return nil, err
-			}
-			persons[i] = text
-		}
-		o.add("persons", persons)
+		o.add("persons", b.Persons)
 	}
+	return o.bytes()
+}
+
+// MarshalJSON writes what the account means for a group.
+func (g GroupLoss) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("size", g.Size)
+	o.add("spent", g.Spent)
+	o.add("limit", g.Limit)
+	o.add("change", g.Change)
+	return o.bytes()
+}
+
+// MarshalJSON writes what the account means for a person.
+func (p PersonLoss) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("table", p.Table)
+	o.add("rows", p.Rows)
+	o.add("spent", p.Spent)
+	o.add("limit", p.Limit)
 	return o.bytes()
 }
 

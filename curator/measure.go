@@ -16,10 +16,7 @@ import (
 // row is read: that is a defect of the plan, which the owner is told of.
 func (c *Curator) rehearse(ctx context.Context, a *asked) error {
 	err := c.engine.Rehearse(ctx, &a.plan.Bounded)
-	switch {
-	case err == nil:
-		return ctx.Err()
-	case ctx.Err() != nil:
+	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	c.tellOwner(err)

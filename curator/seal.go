@@ -74,7 +74,7 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 		report.Warnings = append(report.Warnings, text)
 	}
 	report.Warnings = append(report.Warnings, barren(t, report.Facts)...)
-	if err := c.sameContent(t, version); err != nil {
+	if err := c.sameContent(before.Terms.Units, t, version); err != nil {
 		return nil, err
 	}
 	if err := c.record(version); err != nil {
@@ -102,16 +102,12 @@ func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 
 // sameContent refuses a version whose bytes another table was sealed from, if its unit is another one: then what one person
 // loses through both cannot be told from the units. (A .duckdb file holds many tables: nothing is said of those.)
-func (c *Curator) sameContent(t *policy.Table, v seal.Version) error {
+func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.Version) error {
 	if t.Source.Format == policy.DuckDB {
 		return nil
 	}
-	s, err := c.ledger.State()
-	if err != nil {
-		return public(err)
-	}
-	for name, unit := range s.Terms.Units {
-		if name == t.Name || unit == s.Terms.Units[t.Name] {
+	for name, unit := range units {
+		if name == t.Name || unit == units[t.Name] {
 			continue
 		}
 		same, err := seal.FromSource(c.home, name, v.SourceSHA256)
