@@ -124,6 +124,8 @@ func summary(b ledger.Body) (loss, about string) {
 		return b.Loss.String(), shorten(b.Question, 80)
 	case ledger.Release:
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
+	case ledger.Step:
+		return "", fmt.Sprintf("of entry %d: %s", b.Reservation, shorten(b.Question, 80))
 	case ledger.Failure:
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
 	case ledger.Resume:

@@ -16,6 +16,9 @@ type Engine interface {
 	// Aggregate gives, for every cell of b in the order of Cells, its measures' exact sums. The error may quote rows: it is
 	// for nobody but the owner.
 	Aggregate(ctx context.Context, b *plan.Bounded, from Sealed) ([][]mechanism.Exact, error)
+	// Order gives the values of b's one measure, which b asks for Ordered: what is scanned later, in as many passes as the
+	// mechanism takes, each with ctx. The errors of a pass may quote rows, as above.
+	Order(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.Ordered, error)
 	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:
 	// a row could decide whether the question fails, and no noise would hide it.
 	Rehearse(ctx context.Context, b *plan.Bounded) error

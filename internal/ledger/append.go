@@ -54,6 +54,13 @@ func (l *Ledger) Release(reservation uint64, values json.RawMessage) error {
 	return err
 }
 
+// Step records, durably, values that a reservation paid for, and that more may follow. Only after it has returned may they
+// leave. The errors are Release's.
+func (l *Ledger) Step(s Step) error {
+	_, err := l.append(s)
+	return err
+}
+
 // Fail records that a reservation gets no release. What it cost stays spent. The error is ErrNotReserved as for Release.
 func (l *Ledger) Fail(reservation uint64) error {
 	_, err := l.append(Failure{Reservation: reservation})

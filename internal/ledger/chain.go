@@ -142,6 +142,7 @@ var (
 	sealShape        = shapeOf(reflect.TypeFor[Seal]())
 	reservationShape = shapeOf(reflect.TypeFor[Reservation]())
 	releaseShape     = shapeOf(reflect.TypeFor[Release]())
+	stepShape        = shapeOf(reflect.TypeFor[Step]())
 	failureShape     = shapeOf(reflect.TypeFor[Failure]())
 	resumeShape      = shapeOf(reflect.TypeFor[Resume]())
 	tornShape        = shapeOf(reflect.TypeFor[Torn]())
@@ -159,6 +160,8 @@ func decodeBody(kind Kind, raw []byte) (Body, error) {
 		return decodeAs[Reservation](raw, reservationShape)
 	case KindRelease:
 		return decodeAs[Release](raw, releaseShape)
+	case KindStep:
+		return decodeAs[Step](raw, stepShape)
 	case KindFailure:
 		return decodeAs[Failure](raw, failureShape)
 	case KindResume:

@@ -17,6 +17,7 @@ const (
 	KindSeal    Kind = "seal"    // a version of a table was sealed
 	KindReserve Kind = "reserve" // a loss was charged, before anything was drawn
 	KindRelease Kind = "release" // the values that a reservation paid for
+	KindStep    Kind = "step"    // values that a reservation paid for, before it has its release
 	KindFailure Kind = "failure" // a reservation got no answer, because the engine failed
 	KindResume  Kind = "resume"  // the owner has looked into the failures so far
 	KindTorn    Kind = "torn"    // a fragment stands before this entry, and was charged
@@ -32,7 +33,7 @@ type Entry struct {
 	Body  Body      `json:"body"` // of the type that belongs to Kind
 }
 
-// Body is what an entry of one kind says: Genesis, Adoption, Seal, Reservation, Release, Failure,
+// Body is what an entry of one kind says: Genesis, Adoption, Seal, Reservation, Release, Step, Failure,
 // Resume or Torn.
 type Body interface {
 	kind() Kind
@@ -101,6 +102,14 @@ type Release struct {
 	Values      json.RawMessage `json:"values"`
 }
 
+// Step is one answer of a mechanism that answers one question after the other, all paid for by one reservation. The last
+// are its release.
+type Step struct {
+	Reservation uint64          `json:"reservation"` // the index of its entry
+	Question    string          `json:"question"`
+	Values      json.RawMessage `json:"values"`
+}
+
 // Failure says that a reservation will have no release: the engine failed, or was given up.
 type Failure struct {
 	Reservation uint64 `json:"reservation"` // the index of its entry
@@ -126,6 +135,7 @@ func (Adoption) kind() Kind    { return KindPolicy }
 func (Seal) kind() Kind        { return KindSeal }
 func (Reservation) kind() Kind { return KindReserve }
 func (Release) kind() Kind     { return KindRelease }
+func (Step) kind() Kind        { return KindStep }
 func (Failure) kind() Kind     { return KindFailure }
 func (Resume) kind() Kind      { return KindResume }
 func (Torn) kind() Kind        { return KindTorn }

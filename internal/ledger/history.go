@@ -98,6 +98,8 @@ func (h *history) check(e Entry) error {
 		return h.checkReservation(b)
 	case Release:
 		return h.checkOpen(b.Reservation)
+	case Step:
+		return h.checkOpen(b.Reservation)
 	case Failure:
 		return h.checkOpen(b.Reservation)
 	case Resume:
@@ -235,6 +237,8 @@ func (h *history) apply(e Entry, at ref) {
 	case Release:
 		h.released[b.Reservation] = true
 		h.newest[h.keyOf[b.Reservation]] = e.Index
+	case Step:
+		// Nothing is charged and nothing is found by a step: its reservation has paid, and only a release is a replay.
 	case Failure:
 		h.failed[b.Reservation] = true
 		h.failures++

@@ -89,6 +89,15 @@ func TestModel(t *testing.T) {
 				want.open = slices.Delete(want.open, at, at+1)
 				want.found[want.keys[index]] = string(v)
 			},
+			"step": func(rt *rapid.T) { // changes nothing that is counted or found
+				if len(want.open) == 0 {
+					rt.Skip()
+				}
+				index := rapid.SampledFrom(want.open).Draw(rt, "which")
+				if err := handle(rt).Step(Step{index, "next", values(5)}); err != nil {
+					rt.Fatal(err)
+				}
+			},
 			"fail": func(rt *rapid.T) {
 				if len(want.open) == 0 || want.failures+1 >= MaxFailures {
 					if err := handle(rt).Resume(); err != nil {

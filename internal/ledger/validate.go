@@ -119,6 +119,13 @@ func (r Release) validate() error {
 	return nil
 }
 
+func (s Step) validate() error {
+	if len(s.Question) > maxQuestion || !utf8.ValidString(s.Question) {
+		return invalid("the question's text")
+	}
+	return Release{s.Reservation, s.Values}.validate()
+}
+
 func (Failure) validate() error { return nil }
 
 func (Resume) validate() error { return nil }

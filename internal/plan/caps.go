@@ -25,20 +25,11 @@ type Caps struct {
 // nothing.
 func (b *builder) caps() error {
 	unit := b.table.Unit
-	if unit.IsRow() {
-		if b.maxGroups > 0 {
-			return refuse(query.Pos{}, "leave it out", "max_groups is for tables with a unit column: here each row is one unit")
-		}
-		b.plan.Caps = Caps{Rows: 1}
-		return nil
+	if unit.IsRow() && b.maxGroups > 0 {
+		return refuse(query.Pos{}, "leave it out", "max_groups is for tables with a unit column: here each row is one unit")
 	}
-	if _, err := b.column(&query.Column{Name: unit.Column}); err != nil {
+	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
 		return err
-	}
-	for i := range b.columns {
-		if b.columns[i].Name == unit.Column {
-			b.plan.Unit = &b.columns[i]
-		}
 	}
 	groups := unit.MaxGroups
 	if b.maxGroups > 0 {
@@ -58,6 +49,25 @@ func (b *builder) caps() error {
 	b.plan.Caps = byRows
 	if onlyUnits || !averages && b.noiseUnder(byGroups) < b.noiseUnder(byRows) {
 		b.plan.Caps = byGroups
+	}
+	return nil
+}
+
+// unitColumn makes the column that identifies a unit the plan's, which then has no caps yet. Where each row is a unit there is
+// none, and one row counts.
+func (b *builder) unitColumn() error {
+	unit := b.table.Unit
+	if unit.IsRow() {
+		b.plan.Caps = Caps{Rows: 1}
+		return nil
+	}
+	if _, err := b.column(&query.Column{Name: unit.Column}); err != nil {
+		return err
+	}
+	for i := range b.columns {
+		if b.columns[i].Name == unit.Column {
+			b.plan.Unit = &b.columns[i]
+		}
 	}
 	return nil
 }

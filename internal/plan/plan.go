@@ -29,6 +29,9 @@ type Bounded struct {
 	Keys     []Key // in canonical order
 	Measures []*Measure
 	Caps     Caps
+	// Ordered asks for rows in place of sums: how often each gridded value of the one measure occurs, in increasing order,
+	// without those that are NULL.
+	Ordered bool
 }
 
 // Cells is how many cells an answer has: the product of the keys' numbers of values.
@@ -64,6 +67,15 @@ type Request struct {
 
 // Build plans a question. Every error is a *query.Error or an *Error, and a function of the request and the policy alone.
 func Build(p *policy.Policy, r Request) (*Plan, error) {
+	b, err := newBuilder(p, r)
+	if err != nil {
+		return nil, err
+	}
+	return b.build()
+}
+
+// newBuilder reads a request, and finds its table and its price.
+func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 	tree, err := query.Parse(r.SQL)
 	if err != nil {
 		return nil, err
@@ -79,12 +91,11 @@ func Build(p *policy.Policy, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{
+	return &builder{
 		lowering: lowering{table: table, alias: aliasOf(tree)},
 		tree:     tree, maxGroups: r.MaxGroups,
 		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, digest: p.Digest()},
-	}
-	return b.build()
+	}, nil
 }
 
 func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
@@ -138,11 +149,8 @@ type builder struct {
 }
 
 func (b *builder) build() (*Plan, error) {
-	steps := []func() error{b.where, b.groupBy, b.outputs, b.having, b.orderBy, b.caps, b.split}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	if err := run(b.where, b.groupBy, b.outputs, b.having, b.orderBy, b.caps, b.split); err != nil {
+		return nil, err
 	}
 	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
 	b.plan.Limit = b.tree.Limit
@@ -150,6 +158,16 @@ func (b *builder) build() (*Plan, error) {
 		b.plan.Offset = *b.tree.Offset
 	}
 	return b.plan, nil
+}
+
+// run takes steps until one refuses.
+func run(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *builder) where() (err error) {
@@ -221,18 +239,23 @@ const semantics = 1
 // numbers afterwards (names, order, HAVING, confidence, format) is no part of it.
 func (p *Plan) Canonical(version int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "semantics %d\npolicy %s\ntable %q version %d\nneighbours %s\n", semantics, p.digest, p.Table, version, p.Neighbours)
-	fmt.Fprintf(&b, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", p.Price, p.Caps.Rows, p.Caps.Groups, p.Caps.RowsPerGroup)
-	if p.Where != nil {
-		fmt.Fprintf(&b, "where %s\n", p.Where)
-	}
-	for _, k := range p.Keys {
-		fmt.Fprintf(&b, "key %s %q\n", k.Expr, k.Values)
-	}
+	p.describe(&b, p.digest, version, p.Neighbours, p.Price)
 	for _, m := range p.Measures {
 		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)
 	}
 	return b.String()
+}
+
+// describe writes what any release depends on, but for its measures and their mechanisms.
+func (b *Bounded) describe(w *strings.Builder, digest string, version int, n privacy.Neighbours, price privacy.Loss) {
+	fmt.Fprintf(w, "semantics %d\npolicy %s\ntable %q version %d\nneighbours %s\n", semantics, digest, b.Table, version, n)
+	fmt.Fprintf(w, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", price, b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
+	if b.Where != nil {
+		fmt.Fprintf(w, "where %s\n", b.Where)
+	}
+	for _, k := range b.Keys {
+		fmt.Fprintf(w, "key %s %q\n", k.Expr, k.Values)
+	}
 }
 
 // Key is the replay key: the digest of Canonical.

@@ -107,6 +107,35 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sea
 	return cells.Exact(), nil
 }
 
+// Order implements engine.Engine. A pass is one statement, which the database sorts, on disk where it must.
+func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.Ordered, error) {
+	scan, err := sealScan(from.File)
+	if err != nil {
+		return mechanism.Ordered{}, err
+	}
+	statement := render(b, scan, from)
+	return mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
+		err := e.run(ctx, statement, func(row []driver.Value) error {
+			v, isValue := row[0].(int64)
+			n, isCount := row[1].(int64)
+			switch {
+			case !isValue || !isCount:
+				return fmt.Errorf("duckdb: a value of Go type %T, a number of type %T", row[0], row[1])
+			case !yield(v, n):
+				return errStop
+			}
+			return nil
+		})
+		if errors.Is(err, errStop) {
+			return nil
+		}
+		return err
+	}), nil
+}
+
+// errStop ends a pass that has seen enough.
+var errStop = errors.New("duckdb: enough")
+
 // run runs one statement, and feeds its rows to each.
 func (e *Engine) run(ctx context.Context, statement string, each func([]driver.Value) error) error {
 	db, err := e.open()

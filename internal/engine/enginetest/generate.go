@@ -103,18 +103,40 @@ func Question(t *rapid.T, table string) string {
 	for range rapid.IntRange(1, 3).Draw(t, "aggregates") {
 		items = append(items, g.aggregate(table))
 	}
-	sql := "SELECT " + strings.Join(items, ", ") + " FROM " + table
+	return g.from(strings.Join(items, ", "), table) + g.groups()
+}
+
+// Scores draws a question for the score of each of its groups. Most are admitted by the plan.
+func Scores(t *rapid.T, table string) string {
+	g := generator{t}
+	return g.from(g.aggregate(table), table) + g.groups()
+}
+
+// Values draws a question for the values of rows. Most are admitted by the plan.
+func Values(t *rapid.T, table string) string {
+	g := generator{t}
+	return g.from(g.number(3), table)
+}
+
+// from draws SELECT what FROM table, perhaps with a WHERE.
+func (g generator) from(what, table string) string {
+	sql := "SELECT " + what + " FROM " + table
 	if g.chance(2) {
 		sql += " WHERE " + g.condition(3)
 	}
-	if g.chance(2) {
-		groups := []string{g.group()}
-		if g.chance(3) {
-			groups = append(groups, g.group())
-		}
-		sql += " GROUP BY " + strings.Join(groups, ", ")
-	}
 	return sql
+}
+
+// groups draws a GROUP BY, or none.
+func (g generator) groups() string {
+	if !g.chance(2) {
+		return ""
+	}
+	groups := []string{g.group()}
+	if g.chance(3) {
+		groups = append(groups, g.group())
+	}
+	return " GROUP BY " + strings.Join(groups, ", ")
 }
 
 type generator struct{ t *rapid.T }

@@ -42,8 +42,26 @@ type piece struct {
 	place  int64 // in the order of its unit's rows or cells
 }
 
+// Order is how often each value of b's one measure occurs.
+func Order(b *plan.Bounded, rows []Row) map[int64]int64 {
+	out := map[int64]int64{}
+	for _, p := range contributions(b, rows) {
+		if p.values[0] != nil {
+			out[p.sums[0].Int64()]++
+		}
+	}
+	return out
+}
+
 // Sum gives each cell's exact sums to add.
 func Sum(b *plan.Bounded, rows []Row, add func(keys []value.Value, sums []*big.Int)) {
+	for _, p := range contributions(b, rows) {
+		add(p.keys, p.sums)
+	}
+}
+
+// contributions are what rows, or units in cells, add within the caps.
+func contributions(b *plan.Bounded, rows []Row) []piece {
 	var pieces []piece
 	for _, r := range rows {
 		if p, ok := evaluate(b, r); ok {
@@ -64,9 +82,7 @@ func Sum(b *plan.Bounded, rows []Row, add func(keys []value.Value, sums []*big.I
 			}
 		}
 	}
-	for _, p := range pieces {
-		add(p.keys, p.sums)
-	}
+	return pieces
 }
 
 // evaluate is one row's keys and gridded values, or false where the row does not count.

@@ -1,0 +1,196 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// Target is what a mechanism looks at that does not add noise to sums: the scores of candidates, or rows in the order of one
+// value. It has one measure. What the mechanism is, and its scale, are its caller's choice.
+type Target struct {
+	Bounded
+	Neighbours privacy.Neighbours
+	Price      privacy.Loss
+	Names      []string // Scores: of the columns, keys and score, as the question lists them
+	Order      []int    // Scores: of each column the index of its key, or −1 for the score
+
+	// Sensitivity is how far one unit can move any one cell, in grid units: the L∞ sensitivity of scores. Of rows in order, it
+	// is how many rows of one unit count.
+	Sensitivity *big.Int
+	// Monotonic says that between neighbours no two cells move in opposite directions: units are added or removed, and what
+	// they add has one sign.
+	Monotonic bool
+
+	digest string
+}
+
+// BuildScores plans a question whose groups are candidates, and whose one count or sum is their score: SELECT region,
+// COUNT(*) FROM t GROUP BY region. Without GROUP BY there is one cell. Errors are as Build's.
+func BuildScores(p *policy.Policy, r Request) (*Target, error) {
+	b, err := newBuilder(p, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.plainly(); err != nil {
+		return nil, err
+	}
+	if err := run(b.where, b.groupBy, b.outputs); err != nil {
+		return nil, err
+	}
+	t := &Target{}
+	scores := 0
+	for i, o := range b.plan.Outputs {
+		key := -1
+		switch {
+		case o.Post == nil:
+			key = o.Key
+		case o.Post.Op == PostAggregate && b.plan.Aggregates[o.Post.Index].Func != Average:
+			scores++
+		default:
+			return nil, refuse(b.tree.Items[i].Expr.Pos(), "ask for COUNT(*), COUNT(x) or SUM(x) itself", "a score is one count or sum")
+		}
+		t.Names, t.Order = append(t.Names, o.Name), append(t.Order, key)
+	}
+	if scores != 1 || len(b.plan.Measures) != 1 {
+		return nil, refuse(b.tree.Items[0].Expr.Pos(), "ask for one COUNT(*), COUNT(x) or SUM(x)", "candidates have one score, not %d", scores)
+	}
+	if err := b.scoreCaps(); err != nil {
+		return nil, err
+	}
+	b.target(t)
+	t.boundScore()
+	return t, nil
+}
+
+// BuildOrder plans a look at rows in the order of one value: SELECT age FROM t WHERE …. Rows in which it is NULL do not
+// count. Values lie between the measure's Lo and Hi. Errors are as Build's.
+func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
+	b, err := newBuilder(p, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.plainly(); err != nil {
+		return nil, err
+	}
+	if len(b.tree.Items) != 1 || len(b.tree.GroupBy) > 0 {
+		return nil, refuse(b.tree.Items[0].Expr.Pos(), "ask as in: SELECT age FROM people", "rows are put in the order of one value, without groups")
+	}
+	if err := run(b.where, b.orderedValue); err != nil {
+		return nil, err
+	}
+	if err := b.rowCaps(); err != nil {
+		return nil, err
+	}
+	t := &Target{Sensitivity: big.NewInt(b.plan.Caps.Rows)}
+	b.target(t)
+	t.Ordered = true
+	return t, nil
+}
+
+// plainly refuses what only a released table has.
+func (b *builder) plainly() error {
+	switch {
+	case b.tree.Having != nil, len(b.tree.OrderBy) > 0, b.tree.Limit != nil, b.tree.Offset != nil:
+		return refuse(query.Pos{}, "leave them out", "HAVING, ORDER BY and LIMIT are for tables of noisy numbers")
+	case b.maxGroups > 0:
+		return refuse(query.Pos{}, "leave it out", "max_groups plays no part here")
+	}
+	return nil
+}
+
+// orderedValue makes the plan's one measure of the one value.
+func (b *builder) orderedValue() error {
+	x := b.tree.Items[0].Expr
+	e, err := b.row(x)
+	if err != nil {
+		return err
+	}
+	if e.isUntypedNull() || e.Type == value.Boolean {
+		return refuse(x.Pos(), "", "a number is needed here")
+	}
+	if err := numeric(e, x.Pos()); err != nil {
+		return err
+	}
+	m, err := sumMeasure(e, false, x.Pos())
+	if err != nil {
+		return err
+	}
+	b.plan.Measures = []*Measure{m}
+	return nil
+}
+
+// scoreCaps are the caps under which one unit moves a single cell least. A unit may count in every cell: how many it is in
+// plays no part, since the least and the greatest score are compared, not added.
+func (b *builder) scoreCaps() error {
+	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
+		return err
+	}
+	unit := b.table.Unit
+	b.plan.Caps = Caps{Rows: unit.RowsPerUnit}
+	if m := b.plan.Measures[0]; m.Kind == CountUnits || unit.RowsPerGroup < unit.RowsPerUnit {
+		b.plan.Caps = Caps{Groups: int64(b.plan.Cells()), RowsPerGroup: unit.RowsPerGroup}
+	}
+	return nil
+}
+
+// rowCaps bounds a unit by rows.
+func (b *builder) rowCaps() error {
+	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
+		return err
+	}
+	b.plan.Caps = Caps{Rows: b.table.Unit.RowsPerUnit}
+	return nil
+}
+
+// target fills in what any target has.
+func (b *builder) target(t *Target) {
+	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
+	t.Bounded, t.Neighbours, t.Price, t.digest = b.plan.Bounded, b.plan.Neighbours, b.plan.Price, b.plan.digest
+}
+
+// boundScore fixes Sensitivity and Monotonic.
+//
+// Proof. Let c be what a unit adds to one cell. Other units' contributions do not depend on it. Each row that counts adds an
+// integer in [Lo, Hi], and a row that does not 0. With k = Rows or RowsPerGroup, whichever bounds the unit (1 for
+// CountUnits), k·min(Lo, 0) ≤ c ≤ k·max(Hi, 0). Add/remove: the cell moves by c. Change-one: by c − c′, both in that range.
+// Under add/remove every cell moves up, or every cell down, where min(Lo, 0) or max(Hi, 0) is 0. At least 1 is taken: a score
+// that is 0 by its bounds is as private as any.
+func (t *Target) boundScore() {
+	m, k := t.Measures[0], t.Caps.Rows
+	if k == 0 {
+		k = t.Caps.RowsPerGroup
+	}
+	if m.Kind == CountUnits {
+		k = 1
+	}
+	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0))
+	most := new(big.Int).Sub(hi, lo)
+	if t.Neighbours == privacy.AddRemove {
+		t.Monotonic = lo.Sign() == 0 || hi.Sign() == 0
+		most = hi
+		if lo.CmpAbs(hi) > 0 {
+			most = lo.Neg(lo)
+		}
+	}
+	t.Sensitivity = most.Mul(most, big.NewInt(k))
+	if t.Sensitivity.Sign() == 0 {
+		t.Sensitivity.SetInt64(1)
+	}
+}
+
+// Key is the replay key of a release that mechanism makes from t, a text that names the mechanism with all its parameters.
+func (t *Target) Key(version int, mechanism string) string {
+	var b strings.Builder
+	t.describe(&b, t.digest, version, t.Neighbours, t.Price)
+	fmt.Fprintf(&b, "measure %s sensitivity %s\nmechanism %s\n", t.Measures[0], t.Sensitivity, mechanism)
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:])
+}
