@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 	// floor 6: the kernel
 	"curator": {
 		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/entropy", "internal/exact", "internal/ledger", "internal/plan",
-		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "privacy",
+		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "noise", "privacy",
 	},
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},

@@ -9,7 +9,6 @@ import (
 	"dither/internal/derive"
 	"dither/internal/exact"
 	"dither/internal/plan"
-	"dither/internal/seal"
 	"dither/privacy"
 )
 
@@ -24,19 +23,17 @@ type Question struct {
 	Fresh      bool   // pay again and draw new noise, though the question was answered before
 }
 
-// asked is a question that has been planned: all that is decided before anything is spent.
+// asked is a question that has been planned.
 type asked struct {
 	Question
 	plan    *plan.Plan
-	table   seal.Version
-	key     string
+	look    *look
 	alpha   float64 // 1 − confidence, rounded down
 	derived *derive.Answer
 }
 
-// Answer answers a question, in this order: the question is parsed and planned; if it was answered before, that release is
-// given again, free; else its price is reserved, durably; the engine runs the bounded aggregate; noise is added; the
-// release is recorded, durably; and only then it is returned. What fails after the reservation stays spent.
+// Answer answers a question: its plan's measures are taken as Measure says, and the answer is computed from what they
+// released.
 //
 // Errors are *Error. Refusals depend on the question, the policy and earlier prices alone, and come before any row is read.
 func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
@@ -44,38 +41,11 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	if !q.Fresh {
-		if r, err := c.replay(a); r != nil || err != nil {
-			return r, err
-		}
-	}
-	if err := c.rehearse(ctx, a); err != nil {
-		return nil, public(err)
-	}
-	reservation, err := c.reserve(a)
+	s, err := c.measured(ctx, a)
 	if err != nil {
-		return nil, c.notReserved(err)
+		return nil, err
 	}
-	sums, err := c.measure(ctx, a)
-	if err != nil {
-		c.tellOwner(err)
-		if err := c.ledger.Fail(reservation); err != nil {
-			c.tellOwner(err) // the failure is not counted; its price is
-		}
-		return nil, failed()
-	}
-	if err := c.ledger.Release(reservation, encode(sums)); err != nil {
-		e := public(err)
-		e.Charged = true
-		return nil, e
-	}
-	r, err := c.release(a, reservation, sums, false)
-	if err != nil {
-		e := public(err)
-		e.Charged, e.Hint = true, "the answer is recorded: asking again gives it, free"
-		return nil, e
-	}
-	return r, nil
+	return c.release(a, s)
 }
 
 // ask plans a question against the sealed version in force.
@@ -84,35 +54,33 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	price, err := c.parsePrice(q)
+	request, err := c.request(q)
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Build(c.policy, plan.Request{SQL: q.SQL, Price: price, MaxGroups: q.MaxGroups})
+	p, err := plan.Build(c.policy, request)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.ledger.State()
+	table, err := c.current(p.Table)
 	if err != nil {
 		return nil, err
-	}
-	if err := c.inForce(s); err != nil {
-		return nil, err
-	}
-	table, err := seal.Current(c.home, c.policy.Table(p.Table))
-	if err != nil {
-		e := public(err)
-		e.Table = p.Table
-		return nil, e
-	}
-	if recorded := s.Sealed[table.Table]; recorded.Version != table.Number || recorded.SHA256 != table.SHA256 {
-		return nil, errNotRecorded
 	}
 	derived, err := derive.New(p)
 	if err != nil {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
 	}
-	return &asked{Question: q, plan: p, table: table, key: p.Key(table.Number), alpha: alpha, derived: derived}, nil
+	l := &look{
+		question: q.SQL, bounded: &p.Bounded, price: p.Price, table: table, key: p.Key(table.Number), mechanisms: mechanisms(p),
+		fresh: q.Fresh, shape: [2]int{p.Cells(), len(p.Measures)},
+	}
+	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived}, nil
+}
+
+// request is what a question asks of the plan.
+func (c *Curator) request(q Question) (plan.Request, error) {
+	price, err := c.parsePrice(q)
+	return plan.Request{SQL: q.SQL, Price: price, MaxGroups: q.MaxGroups}, err
 }
 
 // parsePrice reads the price that a question names; the zero loss if it names none.

@@ -168,6 +168,15 @@ func (f failing) Aggregate(context.Context, *plan.Bounded, engine.Sealed) ([][]m
 	return nil, errors.New("conversion failed on 'Alice, HIV positive'")
 }
 
+// Order fails in the middle of a pass.
+func (f failing) Order(context.Context, *plan.Bounded, engine.Sealed) (mechanism.Ordered, error) {
+	return mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
+		yield(1, 1)
+		_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
+		return err
+	}), nil
+}
+
 func (failing) Rehearse(context.Context, *plan.Bounded) error { return nil }
 
 func (failing) Close() error { return nil }

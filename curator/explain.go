@@ -53,7 +53,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	}
 	replayed := false
 	if !q.Fresh {
-		if _, replayed, err = c.ledger.Find(a.key); err != nil {
+		if _, replayed, err = c.ledger.Find(a.look.key); err != nil {
 			return nil, public(err)
 		}
 	}

@@ -2,90 +2,111 @@ package curator
 
 import (
 	"context"
+	"fmt"
 	"math/big"
 
 	"dither/internal/engine"
 	"dither/internal/exact"
 	"dither/internal/ledger"
 	"dither/internal/plan"
-	"dither/internal/seal"
 	"dither/mechanism"
+	"dither/noise"
 )
 
-// rehearse runs the question over made-up rows. One that fails there is refused before it costs anything, and before any
-// row is read: that is a defect of the plan, which the owner is told of.
-func (c *Curator) rehearse(ctx context.Context, a *asked) error {
-	err := c.engine.Rehearse(ctx, &a.plan.Bounded)
-	if err == nil || ctx.Err() != nil {
-		return ctx.Err()
-	}
-	c.tellOwner(err)
-	return &Error{
-		Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
-		Hint: "please report it, with the policy and the question; ask it in another way",
-	}
+// Measurements are the noisy vectors that a question is answered from, with the exact distribution of their noise: what
+// any later computation starts from, at no cost.
+type Measurements struct {
+	ID        string   // of the release in the ledger
+	Keys      []string // the expressions that name a cell
+	Cells     [][]any  // of each cell, its keys' values: nil, int64, float64, string or bool; a date is its text
+	Vectors   []Vector
+	Price     Loss
+	Remaining Loss
+	Replayed  bool // from an earlier release, at no cost
 }
 
-// tellOwner hands over what an engine said.
-func (c *Curator) tellOwner(err error) {
-	if c.options.OwnerErrors != nil {
-		c.options.OwnerErrors(err)
-	}
+// Vector is one noisy vector: a count or a sum for every cell.
+type Vector struct {
+	Name   string
+	Values []*big.Int         // by cell, in Units
+	Unit   *big.Rat           // of the values: 1 for counts
+	Centre *big.Rat           // what was subtracted from each row's value before the sum, in the value's own unit
+	Noise  noise.Distribution // of each value independently, in Units
+	Loss   Loss               // the vector's share of the price
 }
 
-// reserve charges the price of a, with its mechanisms and their parameters.
-func (c *Curator) reserve(a *asked) (uint64, error) {
-	r := ledger.Reservation{
-		Key: a.key, Policy: c.policy.Digest(), Loss: a.plan.Price, Question: a.SQL,
-		Sources: []ledger.Source{{Table: a.table.Table, Version: a.table.Number}},
+// Measure is the kernel's first primitive: a vector of bounded linear queries, with noise on each number. The question is one
+// that Answer takes, and the two replay each other: what is measured is the same, and Answer computes from it.
+//
+// Its loss is the price by composition: the measures' shares add up to it, each measure's cells are one vector under one
+// mechanism (mechanism.Laplace or mechanism.Gaussian), whose sensitivity the plan proves.
+func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error) {
+	a, err := c.ask(q)
+	if err != nil {
+		return nil, public(err)
 	}
-	for _, m := range a.plan.Measures {
+	s, err := c.measured(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	out := &Measurements{ID: s.name(), Price: c.loss(a.plan.Price), Replayed: s.replayed}
+	for _, k := range a.plan.Keys {
+		out.Keys = append(out.Keys, k.Expr.String())
+	}
+	for i := range s.numbers {
+		out.Cells = append(out.Cells, keyValues(a.plan.CellKeys(i)))
+	}
+	for j, m := range a.plan.Measures {
+		v := Vector{Name: m.Name(), Unit: m.Unit(), Centre: m.Units(big.NewInt(m.Centre)), Noise: a.derived.Noise(m), Loss: c.loss(m.Loss)}
+		for _, cell := range s.numbers {
+			v.Values = append(v.Values, cell[j])
+		}
+		out.Vectors = append(out.Vectors, v)
+	}
+	out.Remaining, err = c.remains(s)
+	return out, err
+}
+
+// mechanisms are a plan's, for the ledger.
+func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
+	for _, m := range p.Measures {
 		sensitivity := m.L1
 		if m.Noise == plan.Gaussian {
 			sensitivity = m.L2Squared
 		}
-		r.Mechanisms = append(r.Mechanisms, ledger.Mechanism{
-			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: a.plan.Cells(),
+		out = append(out, ledger.Mechanism{
+			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: p.Cells(),
 		})
 	}
-	return c.ledger.Reserve(r)
+	return out
 }
 
-// measure runs the bounded aggregate and adds noise: each measure's cells are one vector under one mechanism. By
-// composition the measures together cost the sum of their shares, in ε or in ρ, which is the price.
-func (c *Curator) measure(ctx context.Context, a *asked) ([][]*big.Int, error) {
-	timeout := c.options.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, known(a.table))
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]*big.Int, len(cells))
-	for j, m := range a.plan.Measures {
-		vector := make([]mechanism.Exact, len(cells))
-		for i := range cells {
-			vector[i] = cells[i][j]
-		}
-		noisy, err := noisily(m, vector)
+// measured takes the measures of a question: each measure's cells are one vector under one mechanism.
+func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
+	return c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+		cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, from)
 		if err != nil {
 			return nil, err
 		}
-		for i, v := range noisy.Values {
-			out[i] = append(out[i], v)
+		out := make([][]*big.Int, len(cells))
+		for j, m := range a.plan.Measures {
+			noisy, err := noisily(m, column(cells, j))
+			if err != nil {
+				return nil, err
+			}
+			for i, v := range noisy.Values {
+				out[i] = append(out[i], v)
+			}
 		}
-	}
-	return out, nil
+		return out, nil
+	})
 }
 
-// known is a sealed version with what was recorded when it was sealed.
-func known(v seal.Version) engine.Sealed {
-	out := engine.Sealed{File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: map[string]bool{}}
-	for _, c := range v.Facts.Columns {
-		out.Complete[c.Name] = c.Nulls == 0 && c.Special == 0
+// column is one measure's cells.
+func column(cells [][]mechanism.Exact, j int) []mechanism.Exact {
+	out := make([]mechanism.Exact, len(cells))
+	for i := range cells {
+		out[i] = cells[i][j]
 	}
 	return out
 }
@@ -102,3 +123,6 @@ func noisily(m *plan.Measure, vector []mechanism.Exact) (mechanism.Measurement, 
 	}
 	return mechanism.Laplace{Sensitivity: m.L1, Epsilon: e}.Measure(vector)
 }
+
+// name is a release's, in the ledger.
+func (s *seen) name() string { return fmt.Sprintf("r%d", s.id) }

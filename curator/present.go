@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 
@@ -11,20 +10,20 @@ import (
 )
 
 // release shapes released numbers into an answer.
-func (c *Curator) release(a *asked, id uint64, sums [][]*big.Int, replayed bool) (*Release, error) {
-	s, err := c.ledger.State()
+func (c *Curator) release(a *asked, s *seen) (*Release, error) {
+	remaining, err := c.remains(s)
 	if err != nil {
-		return nil, public(err)
+		return nil, err
 	}
 	out := &Release{
-		ID: fmt.Sprintf("r%d", id), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
-		Price: c.loss(a.plan.Price), Remaining: left(s.Remaining), Replayed: replayed,
+		ID: s.name(), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
+		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed,
 	}
 	parts := make([][]derive.Part, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {
 		parts[i] = a.derived.Parts(o)
 	}
-	for _, cells := range a.derived.Rows(sums, a.alpha) {
+	for _, cells := range a.derived.Rows(s.numbers, a.alpha) {
 		row := make(Row, len(cells))
 		for i, cell := range cells {
 			if a.plan.Outputs[i].Post == nil {
@@ -40,6 +39,14 @@ func (c *Curator) release(a *asked, id uint64, sums [][]*big.Int, replayed bool)
 		out.Rows = append(out.Rows, row)
 	}
 	return out, nil
+}
+
+func keyValues(vs []value.Value) []any {
+	out := make([]any, len(vs))
+	for i, v := range vs {
+		out[i] = keyValue(v)
+	}
+	return out
 }
 
 func keyValue(v value.Value) any {

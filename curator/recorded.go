@@ -5,30 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-
-	"dither/internal/plan"
 )
 
-// replay answers from the newest release of the same question, or gives nil.
-func (c *Curator) replay(a *asked) (*Release, error) {
-	answer, ok, err := c.ledger.Find(a.key)
+// replay is the newest release of the same look, or nil.
+func (c *Curator) replay(l *look) (*seen, error) {
+	answer, ok, err := c.ledger.Find(l.key)
 	if err != nil {
 		return nil, public(err)
 	}
 	if !ok {
 		return nil, nil
 	}
-	sums, err := decode(answer.Values, a.plan)
+	numbers, err := decode(answer.Values, l.shape)
 	if err != nil {
 		return nil, public(err)
 	}
-	return c.release(a, answer.Reserved, sums, true)
+	return &seen{id: answer.Reserved, numbers: numbers, replayed: true}, nil
 }
 
-// encode writes released numbers for the ledger: by cell and measure, in decimal.
-func encode(sums [][]*big.Int) json.RawMessage {
+// encode writes released numbers for the ledger, by row and column, in decimal.
+func encode(numbers [][]*big.Int) json.RawMessage {
 	b := []byte{'['}
-	for i, cell := range sums {
+	for i, cell := range numbers {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -46,19 +44,19 @@ func encode(sums [][]*big.Int) json.RawMessage {
 	return append(b, ']')
 }
 
-// decode reads what encode wrote, of the plan's shape.
-func decode(values json.RawMessage, p *plan.Plan) ([][]*big.Int, error) {
+// decode reads what encode wrote, of so many rows and columns.
+func decode(values json.RawMessage, shape [2]int) ([][]*big.Int, error) {
 	var texts [][]string
 	if err := json.Unmarshal(values, &texts); err != nil {
 		return nil, fmt.Errorf("a recorded release is unreadable: %w", err)
 	}
 	wrong := errors.New("a recorded release has another shape than its question")
-	if len(texts) != p.Cells() {
+	if len(texts) != shape[0] {
 		return nil, wrong
 	}
 	out := make([][]*big.Int, len(texts))
 	for i, cell := range texts {
-		if len(cell) != len(p.Measures) {
+		if len(cell) != shape[1] {
 			return nil, wrong
 		}
 		for _, text := range cell {

@@ -7,6 +7,7 @@ import (
 
 	"dither/internal/plan"
 	"dither/internal/value"
+	"dither/noise"
 )
 
 // Answer computes the rows of a plan's answer from its released numbers.
@@ -60,10 +61,7 @@ func (a *Answer) Parts(o plan.Output) []Part {
 }
 
 func partName(m *plan.Measure, taken []Part) string {
-	name := "count"
-	if m.Kind == plan.Sum {
-		name = "sum"
-	}
+	name := m.Name()
 	unique := name
 	for i := 2; slices.ContainsFunc(taken, func(p Part) bool { return p.Name == unique }); i++ {
 		unique = name + "_" + strconv.Itoa(i)
@@ -83,6 +81,9 @@ func (a *Answer) Single(o plan.Output) *plan.Measure {
 	return nil
 }
 
+// Noise is the distribution of the noise on each of a measure's cells, in grid units.
+func (a *Answer) Noise(m *plan.Measure) noise.Distribution { return a.measures[m].noise }
+
 // aggregates lists the distinct aggregates in p.
 func aggregates(p *plan.Post) []int {
 	var out []int
@@ -101,7 +102,7 @@ func aggregates(p *plan.Post) []int {
 func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	var rows []*cell
 	for i, s := range sums {
-		c := &cell{answer: a, keys: a.keys(i), sums: s, alpha: alpha}
+		c := &cell{answer: a, keys: a.plan.CellKeys(i), sums: s, alpha: alpha}
 		if a.plan.Having == nil || c.condition(a.plan.Having) == isTrue {
 			rows = append(rows, c)
 		}
@@ -114,17 +115,6 @@ func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	out := make([][]Cell, len(rows))
 	for i, c := range rows {
 		out[i] = c.outputs(alpha)
-	}
-	return out
-}
-
-// keys gives the key values of a cell, in the plan's order of keys.
-func (a *Answer) keys(i int) []value.Value {
-	out := make([]value.Value, len(a.plan.Keys))
-	for j := len(out) - 1; j >= 0; j-- {
-		values := a.plan.Keys[j].Values
-		out[j] = values[i%len(values)]
-		i /= len(values)
 	}
 	return out
 }

@@ -128,5 +128,13 @@ func (m *Measure) String() string {
 	return fmt.Sprintf("%s%s grid=%d centre=%d clamp=[%d,%d]", m.Kind, x, m.Grid, m.Centre, m.Lo, m.Hi)
 }
 
+// Name is what the measure adds up, in a word.
+func (m *Measure) Name() string {
+	if m.Kind == Sum {
+		return "sum"
+	}
+	return "count"
+}
+
 // Rounds reports that rows are rounded to the grid: X is Real.
 func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real }

@@ -13,6 +13,7 @@ import (
 
 	"dither/internal/policy"
 	"dither/internal/query"
+	"dither/internal/value"
 	"dither/privacy"
 )
 
@@ -41,6 +42,17 @@ func (b *Bounded) Cells() int {
 		n *= len(b.Keys[i].Values)
 	}
 	return n
+}
+
+// CellKeys gives the values of the keys of the i-th cell: the last key runs fastest.
+func (b *Bounded) CellKeys(i int) []value.Value {
+	out := make([]value.Value, len(b.Keys))
+	for j := len(out) - 1; j >= 0; j-- {
+		values := b.Keys[j].Values
+		out[j] = values[i%len(values)]
+		i /= len(values)
+	}
+	return out
 }
 
 // Plan is one question, decided.

@@ -109,12 +109,21 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sea
 
 // Order implements engine.Engine. A pass is one statement, which the database sorts, on disk where it must.
 func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.Ordered, error) {
-	scan, err := sealScan(from.File)
+	scan, err := e.scan(ctx, b, from)
 	if err != nil {
 		return mechanism.Ordered{}, err
 	}
-	statement := render(b, scan, from)
-	return mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
+	return mechanism.NewOrdered(scan), nil
+}
+
+// scan is a pass over the values of b's one measure.
+func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
+	file, err := sealScan(from.File)
+	if err != nil {
+		return nil, err
+	}
+	statement := render(b, file, from)
+	return func(yield func(value, count int64) bool) error {
 		err := e.run(ctx, statement, func(row []driver.Value) error {
 			v, isValue := row[0].(int64)
 			n, isCount := row[1].(int64)
@@ -130,7 +139,7 @@ func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed)
 			return nil
 		}
 		return err
-	}), nil
+	}, nil
 }
 
 // errStop ends a pass that has seen enough.

@@ -325,3 +325,53 @@ func TestQuoting(t *testing.T) {
 		}
 	}
 }
+
+// Values in order are those of the reference, on hostile rows, in every pass, and a pass may end early.
+func TestOrderAgreesWithReference(t *testing.T) {
+	b := newBench(t)
+	admitted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		table := rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table")
+		sql := enginetest.Values(t, table)
+		q, err := plan.BuildOrder(b.policy, plan.Request{SQL: sql})
+		if err != nil {
+			return
+		}
+		admitted++
+		file := b.write(t, table, enginetest.Rows(t, b.policy.Table(table), 14))
+		rows, known, err := b.sealedRows(table, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Rehearse(context.Background(), &q.Bounded); err != nil {
+			t.Fatalf("%s: rehearsal: %v", sql, err)
+		}
+		want := enginetest.Order(&q.Bounded, rows)
+		for _, from := range []engine.Sealed{known, {File: file}} {
+			scan, err := b.scan(context.Background(), &q.Bounded, from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				got, last := map[int64]int64{}, int64(math.MinInt64)
+				err := scan(func(v, n int64) bool {
+					if v <= last {
+						t.Fatalf("%s: %d comes after %d", sql, v, last)
+					}
+					got[v], last = n, v
+					return true
+				})
+				if err != nil || !maps.Equal(got, want) {
+					t.Fatalf("%s: %v, want %v (%v)", sql, got, want, err)
+				}
+			}
+			passes := 0
+			if err := scan(func(int64, int64) bool { passes++; return false }); err != nil || passes != min(1, len(want)) {
+				t.Fatalf("%s: a pass that ends early took %d steps: %v", sql, passes, err)
+			}
+		}
+	})
+	if admitted < 20 {
+		t.Errorf("%d questions were admitted: the test shows nothing", admitted)
+	}
+}

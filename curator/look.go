@@ -1,0 +1,155 @@
+package curator
+
+import (
+	"context"
+
+	"math/big"
+
+	"dither/internal/engine"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/internal/seal"
+	"dither/privacy"
+)
+
+// look is one access to the rows, decided: all that is known of it before anything is spent.
+type look struct {
+	question   string
+	bounded    *plan.Bounded
+	price      privacy.Loss
+	table      seal.Version
+	key        string // the replay key
+	mechanisms []ledger.Mechanism
+	fresh      bool // pay again and draw new noise, though it was released before
+	shape      [2]int
+}
+
+// seen is what a look released: numbers in rows and columns of its shape.
+type seen struct {
+	id       uint64 // of the reservation
+	numbers  [][]*big.Int
+	replayed bool
+}
+
+// take carries a look out, in this order: if it was released before, that release is given again, free; else it is rehearsed
+// on made-up rows; its price is reserved, durably; run looks at the rows and draws the noise; what it gives is
+// recorded, durably; and only then returned. What fails after the reservation stays spent.
+func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) (*seen, error) {
+	if !l.fresh {
+		if s, err := c.replay(l); s != nil || err != nil {
+			return s, err
+		}
+	}
+	if err := c.rehearse(ctx, l.bounded); err != nil {
+		return nil, err
+	}
+	reservation, err := c.reserve(l)
+	if err != nil {
+		return nil, c.notReserved(err)
+	}
+	numbers, err := c.watched(ctx, l.table, run)
+	if err != nil {
+		return nil, c.lost(reservation, err)
+	}
+	if err := c.ledger.Release(reservation, encode(numbers)); err != nil {
+		e := public(err)
+		e.Charged = true
+		return nil, e
+	}
+	return &seen{id: reservation, numbers: numbers}, nil
+}
+
+// remains is what is left of the budget, to be told beside s. Where it cannot be told, s is recorded all the same.
+func (c *Curator) remains(s *seen) (Loss, error) {
+	state, err := c.ledger.State()
+	if err == nil {
+		return left(state.Remaining), nil
+	}
+	e := public(err)
+	if !s.replayed {
+		e.Charged, e.Hint = true, "the answer is recorded: asking again gives it, free"
+	}
+	return Loss{}, e
+}
+
+// current is the sealed version of a table that questions are about. Nothing is asked before the policy is in force.
+func (c *Curator) current(table string) (seal.Version, error) {
+	s, err := c.ledger.State()
+	if err != nil {
+		return seal.Version{}, err
+	}
+	if err := c.inForce(s); err != nil {
+		return seal.Version{}, err
+	}
+	v, err := seal.Current(c.home, c.policy.Table(table))
+	if err != nil {
+		e := public(err)
+		e.Table = table
+		return seal.Version{}, e
+	}
+	if recorded := s.Sealed[v.Table]; recorded.Version != v.Number || recorded.SHA256 != v.SHA256 {
+		return seal.Version{}, errNotRecorded
+	}
+	return v, nil
+}
+
+// rehearse runs a bounded aggregate over made-up rows. One that fails there is refused before it costs anything, and before
+// any row is read: that is a defect of the plan, which the owner is told of.
+func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded) error {
+	err := c.engine.Rehearse(ctx, b)
+	if ctx.Err() != nil {
+		return public(ctx.Err())
+	}
+	if err == nil {
+		return nil
+	}
+	c.tellOwner(err)
+	return &Error{
+		Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
+		Hint: "please report it, with the policy and the question; ask it in another way",
+	}
+}
+
+// tellOwner hands over what an engine said.
+func (c *Curator) tellOwner(err error) {
+	if c.options.OwnerErrors != nil {
+		c.options.OwnerErrors(err)
+	}
+}
+
+// reserve charges the price of a look, with its mechanisms and their parameters.
+func (c *Curator) reserve(l *look) (uint64, error) {
+	return c.ledger.Reserve(ledger.Reservation{
+		Key: l.key, Policy: c.policy.Digest(), Loss: l.price, Question: l.question, Mechanisms: l.mechanisms,
+		Sources: []ledger.Source{{Table: l.table.Table, Version: l.table.Number}},
+	})
+}
+
+// watched gives run the sealed file, and the time that an answer may take.
+func (c *Curator) watched(ctx context.Context, table seal.Version, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) ([][]*big.Int, error) {
+	timeout := c.options.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	return run(ctx, known(table))
+}
+
+// lost records that a reservation gets no answer, and is the one error of all of them.
+func (c *Curator) lost(reservation uint64, cause error) *Error {
+	c.tellOwner(cause)
+	if err := c.ledger.Fail(reservation); err != nil {
+		c.tellOwner(err) // the failure is not counted; its price is
+	}
+	return failed()
+}
+
+// known is a sealed version with what was recorded when it was sealed.
+func known(v seal.Version) engine.Sealed {
+	out := engine.Sealed{File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: map[string]bool{}}
+	for _, c := range v.Facts.Columns {
+		out.Complete[c.Name] = c.Nulls == 0 && c.Special == 0
+	}
+	return out
+}
