@@ -58,10 +58,10 @@ func lowest(bin int) int64 {
 }
 
 func highest(bin int) int64 {
-	switch {
-	case bin == -64:
+	switch bin {
+	case -64:
 		return math.MinInt64
-	case bin == 63:
+	case 63:
 		return math.MaxInt64
 	}
 	return -lowest(-bin)

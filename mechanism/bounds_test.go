@@ -35,19 +35,19 @@ func TestBins(t *testing.T) {
 func TestBoundsSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for i := range 12_000 {
-		u := units[i%4]
-		a, b := random(r, u)
+		u := relations[i%4]
+		a, b := randomNeighbours(r, u)
 		m := AutomaticBounds{Domain: Domain{-r.Int64N(70), r.Int64N(70)}, Unit: u}
-		x, _ := m.counts(of(a...))
-		y, _ := m.counts(of(b...))
-		moved(t, x, y, u.steps(), u.steps()*u.MaxRows)
+		x, _ := m.counts(orderedOf(a...))
+		y, _ := m.counts(orderedOf(b...))
+		countsMove(t, x, y, u.steps(), u.steps()*u.MaxRows)
 	}
 }
 
 // TestThreshold checks it against the distribution function, which is a float near the real value: it is the least there is.
 func TestThreshold(t *testing.T) {
 	for _, loss := range []string{"0.01", "1", "20"} {
-		e := epsilon(t, loss)
+		e := epsilonOf(t, loss)
 		for _, price := range []privacy.Loss{privacy.PureLoss(e), privacy.ZCDPLoss(e.Rho(), privacy.Delta{})} {
 			for _, beta := range []float64{1e-9, 0.01, 0.4} {
 				m := AutomaticBounds{goodDomain, Unit{privacy.AddRemove, 1}, price, beta}
@@ -69,15 +69,15 @@ func TestThreshold(t *testing.T) {
 }
 
 func TestBoundsAreFound(t *testing.T) {
-	m := AutomaticBounds{Domain{-1_000_000, 1_000_000}, Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilon(t, "1")), 0.01}
+	m := AutomaticBounds{Domain{-1_000_000, 1_000_000}, Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilonOf(t, "1")), 0.01}
 	var data []int64
 	for i := range int64(1000) {
 		data = append(data, -3+i%200)
 	}
-	inside := stattest.Proportion{Of: stattest.Binomial{Trials: 400, Probability: 0.99}, FalseAlarm: falseAlarm}
+	inside := stattest.Proportion{Of: stattest.Binomial{Trials: 400, Probability: 0.99}, FalseAlarm: alarmRate}
 	empty := inside
 	for range inside.Of.Trials {
-		found, err := m.Measure(of(data...))
+		found, err := m.Measure(orderedOf(data...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestBoundsFromCounts(t *testing.T) {
 }
 
 func TestBoundsRefuse(t *testing.T) {
-	good := AutomaticBounds{goodDomain, Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilon(t, "1")), 0.01}
+	good := AutomaticBounds{goodDomain, Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilonOf(t, "1")), 0.01}
 	bad := map[string]func(*AutomaticBounds){"no loss": func(m *AutomaticBounds) { m.Loss = privacy.Loss{} }}
 	for _, beta := range []float64{0, -1, 1, 2, math.NaN(), math.SmallestNonzeroFloat64} {
 		bad[fmt.Sprint("β = ", beta)] = func(m *AutomaticBounds) { m.FalsePositive = beta }
@@ -141,7 +141,7 @@ func TestBoundsRefuse(t *testing.T) {
 	for name, spoil := range bad {
 		m := good
 		spoil(&m)
-		if _, err := m.Measure(of(1)); !errors.Is(err, ErrParameter) {
+		if _, err := m.Measure(orderedOf(1)); !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

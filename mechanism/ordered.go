@@ -44,12 +44,12 @@ func (Ordered) MarshalBinary() ([]byte, error) { return nil, errRedacted }
 // GobEncode is an error.
 func (Ordered) GobEncode() ([]byte, error) { return nil, errRedacted }
 
-// ErrOrder reports a scan that is no ordered sequence: values that fall, negative counts, more than 2⁴² rows, or another
+// ErrOrder reports a scan that is no ordered sequence: values that fall, negative counts, more than 2⁴⁰ rows, or another
 // number of rows the second time. It is a defect of the engine's, and says nothing of the values.
 var ErrOrder = errors.New("not an ordered sequence of values")
 
 // maxRows keeps products of ranks and denominators within 64 bits.
-const maxRows = 1 << 42
+const maxRows = 1 << 40
 
 // each calls visit for each value, moved into the domain, with how many rows have it: values rise strictly, counts are above
 // 0. It returns the number of rows. An error may come after some of the visits.
@@ -143,6 +143,31 @@ func (u Unit) steps() int64 {
 		return 2 * u.MaxRows
 	}
 	return u.MaxRows
+}
+
+// maxEpsilonBits limits the size of the two parts of an ε: beyond it they are taken for an attempt to exhaust memory.
+const maxEpsilonBits = 4096
+
+// checkRelease is ErrParameter unless a mechanism on ordered values has what each of them needs.
+func checkRelease(in Domain, u Unit, e privacy.Epsilon) error {
+	if err := in.check(); err != nil {
+		return err
+	}
+	if err := u.check(); err != nil {
+		return err
+	}
+	if r := e.Rat(); r.Sign() == 0 || max(r.Num().BitLen(), r.Denom().BitLen()) > maxEpsilonBits {
+		return fmt.Errorf("%w: an epsilon above 0, of at most %d bits", ErrParameter, maxEpsilonBits)
+	}
+	return nil
+}
+
+// checkBound is ErrParameter for a probability that no bound fails with.
+func checkBound(beta float64) error {
+	if !(beta > 0) || !(beta <= 1) {
+		return fmt.Errorf("%w: a bound fails with a probability above 0 and at most 1", ErrParameter)
+	}
+	return nil
 }
 
 // OrderStatistics is what a mechanism says of the order of values: integers of the domain, one for each rank that was asked

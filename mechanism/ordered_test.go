@@ -13,11 +13,11 @@ import (
 	"dither/privacy"
 )
 
-// falseAlarm is the rate at which each statistical test here fails by chance.
-const falseAlarm = 1e-6
+// alarmRate is the rate at which each statistical test here fails by chance.
+const alarmRate = 1e-6
 
-// of is the ordered multiset of some values.
-func of(values ...int64) Ordered {
+// orderedOf is the ordered multiset of some values.
+func orderedOf(values ...int64) Ordered {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
 	return NewOrdered(func(yield func(value, count int64) bool) error {
@@ -30,7 +30,7 @@ func of(values ...int64) Ordered {
 	})
 }
 
-func epsilon(t testing.TB, text string) privacy.Epsilon {
+func epsilonOf(t testing.TB, text string) privacy.Epsilon {
 	t.Helper()
 	e, err := privacy.ParseEpsilon(text)
 	if err != nil {
@@ -58,8 +58,8 @@ func multisets(values, size int) [][]int64 {
 	return all
 }
 
-// random is a sorted multiset with many ties, and another that a unit's rows lead to.
-func random(r *rand.Rand, u Unit) (a, b []int64) {
+// randomNeighbours are a sorted multiset with many ties, and another that a unit's rows lead to.
+func randomNeighbours(r *rand.Rand, u Unit) (a, b []int64) {
 	span := int64(1) << r.IntN(7)
 	value := func() int64 { return r.Int64N(2*span+1) - span }
 	for range r.IntN(12) {
@@ -81,7 +81,7 @@ func random(r *rand.Rand, u Unit) (a, b []int64) {
 }
 
 func TestOrderedRevealsNothing(t *testing.T) {
-	data := of(424242)
+	data := orderedOf(424242)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%x"} {
 		if got := fmt.Sprintf(verb, data); got != redacted {
 			t.Errorf("%s prints %q", verb, got)
@@ -139,8 +139,8 @@ func TestOrderedPasses(t *testing.T) {
 	}
 }
 
-// units are the relations that randomized tests run under.
-var units = []Unit{{privacy.AddRemove, 1}, {privacy.ChangeOne, 1}, {privacy.AddRemove, 3}, {privacy.ChangeOne, 3}}
+// relations are the relations that randomized tests run under.
+var relations = []Unit{{privacy.AddRemove, 1}, {privacy.ChangeOne, 1}, {privacy.AddRemove, 3}, {privacy.ChangeOne, 3}}
 
 // badUnits and badDomains are refused by every mechanism.
 var (
@@ -149,7 +149,7 @@ var (
 	goodDomain = Domain{-(1 << 61), 1<<61 - 1}
 )
 
-func tiny(t testing.TB) privacy.Epsilon {
+func tinyEpsilon(t testing.TB) privacy.Epsilon {
 	t.Helper()
 	e, err := privacy.EpsilonOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(400), nil)))
 	if err != nil {

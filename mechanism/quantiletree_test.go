@@ -12,8 +12,8 @@ import (
 	"dither/privacy"
 )
 
-// moved checks that counts of neighbours move by at most so much, in L1 norm and in squared L2 norm.
-func moved(t *testing.T, a, b []int64, l1, l2 int64) {
+// countsMove checks that counts of neighbours move by at most so much, in L1 norm and in squared L2 norm.
+func countsMove(t *testing.T, a, b []int64, l1, l2 int64) {
 	t.Helper()
 	sum, squares := int64(0), int64(0)
 	for i := range a {
@@ -28,22 +28,22 @@ func moved(t *testing.T, a, b []int64, l1, l2 int64) {
 func TestTreeSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 12_000 {
-		u := units[i%4]
-		a, b := random(r, u)
+		u := relations[i%4]
+		a, b := randomNeighbours(r, u)
 		m := QuantileTree{Domain: Domain{-r.Int64N(70), r.Int64N(70)}, Unit: u, Height: 1 + r.IntN(4), Branching: 2 + r.IntN(3)}
-		x, _ := m.counts(of(a...))
-		y, _ := m.counts(of(b...))
+		x, _ := m.counts(orderedOf(a...))
+		y, _ := m.counts(orderedOf(b...))
 		h, k := int64(m.Height), u.MaxRows
 		l1, l2 := h*k, h*k*k
 		if u.Neighbours == privacy.ChangeOne {
 			l1, l2 = 2*l1, 2*l2
 		}
-		moved(t, x, y, l1, l2)
+		countsMove(t, x, y, l1, l2)
 	}
 	// The bounds are attained.
 	m := QuantileTree{Domain: Domain{0, 255}, Unit: Unit{privacy.ChangeOne, 3}, Height: 4, Branching: 4}
-	x, _ := m.counts(of(0, 0, 0))
-	y, _ := m.counts(of(255, 255, 255))
+	x, _ := m.counts(orderedOf(0, 0, 0))
+	y, _ := m.counts(orderedOf(255, 255, 255))
 	sum, squares := int64(0), int64(0)
 	for i := range x {
 		sum, squares = sum+max(x[i]-y[i], y[i]-x[i]), squares+(x[i]-y[i])*(x[i]-y[i])
@@ -64,13 +64,13 @@ func TestTreeNoise(t *testing.T) {
 		loss  privacy.Loss
 		scale string
 	}{
-		"Laplace, rows":      {Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilon(t, "0.5")), "8"},
-		"Laplace, change":    {Unit{privacy.ChangeOne, 3}, privacy.PureLoss(epsilon(t, "1")), "24"},
+		"Laplace, rows":      {Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilonOf(t, "0.5")), "8"},
+		"Laplace, change":    {Unit{privacy.ChangeOne, 3}, privacy.PureLoss(epsilonOf(t, "1")), "24"},
 		"Gaussian, rows":     {Unit{privacy.AddRemove, 1}, privacy.ZCDPLoss(rho, privacy.Delta{}), "4"},
 		"Gaussian, 3 rows":   {Unit{privacy.AddRemove, 3}, privacy.ZCDPLoss(rho, privacy.Delta{}), "36"},
 		"Gaussian, a change": {Unit{privacy.ChangeOne, 3}, privacy.ZCDPLoss(rho, privacy.Delta{}), "72"},
 	} {
-		out, err := QuantileTree{Domain{0, 1000}, c.unit, 4, 3, c.loss}.Measure(of(1, 2, 3))
+		out, err := QuantileTree{Domain{0, 1000}, c.unit, 4, 3, c.loss}.Measure(orderedOf(1, 2, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,12 +117,12 @@ func noiseless(t testing.TB, m QuantileTree, data Ordered) NoisyTree {
 func TestTreeWithoutNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
-		data, _ := random(r, Unit{privacy.AddRemove, 1})
+		data, _ := randomNeighbours(r, Unit{privacy.AddRemove, 1})
 		if len(data) == 0 {
 			continue
 		}
 		m := QuantileTree{Domain: Domain{-64, 63}, Height: 7, Branching: 2} // a leaf is an integer
-		tree := noiseless(t, m, of(data...))
+		tree := noiseless(t, m, orderedOf(data...))
 		for i := range 21 {
 			q := big.NewRat(int64(i), 20)
 			got, err := tree.Quantiles([]*big.Rat{q})
@@ -150,13 +150,13 @@ func TestTreeWithoutNoise(t *testing.T) {
 func TestTreeQuantilesRise(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, in := range []Domain{{0, 10_000}, {0, 3}, {5, 5}, goodDomain} {
-		m := QuantileTree{in, Unit{privacy.AddRemove, 1}, 3, 8, privacy.PureLoss(epsilon(t, "0.5"))}
+		m := QuantileTree{in, Unit{privacy.AddRemove, 1}, 3, 8, privacy.PureLoss(epsilonOf(t, "0.5"))}
 		data := make([]int64, 200)
 		for i := range data {
 			data[i] = in.Lower + r.Int64N(in.points())
 		}
 		for _, set := range [][]int64{data, nil} {
-			tree, err := m.Measure(of(set...))
+			tree, err := m.Measure(orderedOf(set...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,8 +205,8 @@ func TestTreeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := QuantileTree{goodDomain, Unit{privacy.AddRemove, 1}, 4, 16, privacy.PureLoss(epsilon(t, "1"))}
-	if _, err := good.Measure(of(1)); err != nil {
+	good := QuantileTree{goodDomain, Unit{privacy.AddRemove, 1}, 4, 16, privacy.PureLoss(epsilonOf(t, "1"))}
+	if _, err := good.Measure(orderedOf(1)); err != nil {
 		t.Fatal(err)
 	}
 	bad := map[string]func(*QuantileTree){
@@ -227,14 +227,14 @@ func TestTreeRefuses(t *testing.T) {
 	for name, spoil := range bad {
 		m := good
 		spoil(&m)
-		if _, err := m.Measure(of(1)); !errors.Is(err, ErrParameter) {
+		if _, err := m.Measure(orderedOf(1)); !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := (NoisyTree{}).Quantiles(nil); !errors.Is(err, ErrParameter) {
 		t.Errorf("no tree: %v", err)
 	}
-	tree := noiseless(t, good, of(1))
+	tree := noiseless(t, good, orderedOf(1))
 	for _, q := range []*big.Rat{nil, big.NewRat(-1, 2), big.NewRat(3, 2)} {
 		if _, err := tree.Quantiles([]*big.Rat{q}); !errors.Is(err, ErrParameter) {
 			t.Errorf("share %v: %v", q, err)

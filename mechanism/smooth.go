@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 
@@ -40,19 +39,6 @@ type Smooth struct {
 	Epsilon privacy.Epsilon
 }
 
-func (m Smooth) check() error {
-	if err := m.Domain.check(); err != nil {
-		return err
-	}
-	if err := m.Unit.check(); err != nil {
-		return err
-	}
-	if m.Epsilon.IsZero() {
-		return fmt.Errorf("%w: the smooth median needs an epsilon above 0", ErrParameter)
-	}
-	return nil
-}
-
 // Release draws the median. The error is ErrParameter, or the scan's. The time depends on the data and the draw.
 func (m Smooth) Release(data Ordered) (OrderStatistics, error) {
 	source := entropy.System()
@@ -61,7 +47,7 @@ func (m Smooth) Release(data Ordered) (OrderStatistics, error) {
 }
 
 func (m Smooth) release(src *entropy.Source, data Ordered) (OrderStatistics, error) {
-	if err := m.check(); err != nil {
+	if err := checkRelease(m.Domain, m.Unit, m.Epsilon); err != nil {
 		return OrderStatistics{}, err
 	}
 	p := m.parameters()

@@ -25,8 +25,8 @@ func twiceMedian(sorted []int64, in Domain) int64 {
 	return sorted[(n-1)/2] + sorted[n/2]
 }
 
-// neighbours lists all multisets one row away.
-func neighbours(sorted []int64, in Domain) [][]int64 {
+// oneStepAway lists all multisets one row away.
+func oneStepAway(sorted []int64, in Domain) [][]int64 {
 	var all [][]int64
 	for i := range sorted {
 		all = append(all, slices.Delete(slices.Clone(sorted), i, i+1))
@@ -41,7 +41,7 @@ func neighbours(sorted []int64, in Domain) [][]int64 {
 // twiceLocal is twice the local sensitivity, by definition.
 func twiceLocal(sorted []int64, in Domain) int64 {
 	most := int64(0)
-	for _, other := range neighbours(sorted, in) {
+	for _, other := range oneStepAway(sorted, in) {
 		d := twiceMedian(other, in) - twiceMedian(sorted, in)
 		most = max(most, d, -d)
 	}
@@ -76,7 +76,7 @@ func TestSmoothBoundIsByDefinition(t *testing.T) {
 					want = max(want, float64(local[j])/2*math.Exp(-b*float64(steps)))
 				}
 			}
-			twice, bound, err := Smooth{Domain: in}.measure(p, of(m...))
+			twice, bound, err := Smooth{Domain: in}.measure(p, orderedOf(m...))
 			if err != nil || twice.Int64() != twiceMedian(m, in) {
 				t.Fatalf("%v: twice the median is %s, %v", m, twice, err)
 			}
@@ -93,14 +93,14 @@ func TestSmoothBoundIsByDefinition(t *testing.T) {
 func TestSmoothIsSmooth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 10_000 {
-		a, b := random(r, Unit{privacy.AddRemove, 1})
-		m := Smooth{Domain{-r.Int64N(70), r.Int64N(70)}, Unit{privacy.AddRemove, 1}, epsilon(t, []string{"0.1", "1", "3", "20"}[i%4])}
+		a, b := randomNeighbours(r, Unit{privacy.AddRemove, 1})
+		m := Smooth{Domain{-r.Int64N(70), r.Int64N(70)}, Unit{privacy.AddRemove, 1}, epsilonOf(t, []string{"0.1", "1", "3", "20"}[i%4])}
 		p := m.parameters()
 		p.window = min(p.window, r.Int64N(8)+1) // a floor that matters
 		var twice [2]*big.Int
 		var down, up [2]*big.Rat
 		for j, data := range [][]int64{a, b} {
-			f, bound, err := m.measure(p, of(data...))
+			f, bound, err := m.measure(p, orderedOf(data...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestSmoothIsSmooth(t *testing.T) {
 func (m Smooth) masses(t testing.TB, data []int64) []float64 {
 	t.Helper()
 	p := m.parameters()
-	twice, bound, err := m.measure(p, of(data...))
+	twice, bound, err := m.measure(p, orderedOf(data...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func (m Smooth) masses(t testing.TB, data []int64) []float64 {
 // TestSmoothIsPrivate compares the output's distributions for all small data sets and all their neighbours.
 func TestSmoothIsPrivate(t *testing.T) {
 	for _, text := range []string{"0.01", "0.3", "1", "3", "8", "25"} {
-		e := epsilon(t, text)
+		e := epsilonOf(t, text)
 		limit, _ := e.Rat().Float64()
 		worst := 0.0
 		for top := int64(1); top <= 4; top++ {
@@ -165,7 +165,7 @@ func TestSmoothIsPrivate(t *testing.T) {
 			}
 			for _, data := range multisets(int(top)+1, 5) {
 				p := masses(data)
-				for _, other := range neighbours(data, m.Domain) {
+				for _, other := range oneStepAway(data, m.Domain) {
 					for o, q := range masses(other) {
 						loss := math.Abs(math.Log(p[o] / q))
 						worst = max(worst, loss)
@@ -183,16 +183,16 @@ func TestSmoothIsPrivate(t *testing.T) {
 func TestSmoothDraws(t *testing.T) {
 	const draws = 4000
 	for _, data := range [][]int64{{}, {3}, {1, 2, 2, 6}, {0, 0, 8, 8, 8}} {
-		m := Smooth{Domain{0, 8}, Unit{privacy.AddRemove, 1}, epsilon(t, "1")}
+		m := Smooth{Domain{0, 8}, Unit{privacy.AddRemove, 1}, epsilonOf(t, "1")}
 		p, src, observed := m.parameters(), entropy.System(), make([]int, 9)
-		twice, bound, err := m.measure(p, of(data...))
+		twice, bound, err := m.measure(p, orderedOf(data...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range draws {
 			observed[m.draw(src, p, twice, bound)]++
 		}
-		if err := (stattest.ChiSquared{Observed: observed, Expected: m.masses(t, data), FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.ChiSquared{Observed: observed, Expected: m.masses(t, data), FalseAlarm: alarmRate}).Check(); err != nil {
 			t.Errorf("%v: %v", data, err)
 		}
 	}
@@ -202,7 +202,7 @@ func TestSmoothDraws(t *testing.T) {
 func TestAlpha(t *testing.T) {
 	const bits = 700
 	for _, text := range []string{"1e-60", "1e-29", "1e-10", "0.001", "0.1", "1", "5", "31.9"} {
-		e := epsilon(t, text).Rat()
+		e := epsilonOf(t, text).Rat()
 		beta := new(big.Rat).Mul(e, big.NewRat(3, 4))
 		alpha := smoothAlpha(e, beta)
 		square := exact.IntervalOf(new(big.Rat).Mul(alpha, alpha), bits)
@@ -272,7 +272,7 @@ func TestSmoothBesideLaplace(t *testing.T) {
 		m := Smooth{in, Unit{privacy.AddRemove, 1}, price}
 		p := m.parameters()
 		at := func(p smoothParameters) float64 {
-			_, bound, err := m.measure(p, of(data...))
+			_, bound, err := m.measure(p, orderedOf(data...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -314,7 +314,7 @@ func TestSmoothBesideLaplace(t *testing.T) {
 }
 
 func TestSmoothRefuses(t *testing.T) {
-	good := Smooth{goodDomain, Unit{privacy.AddRemove, 1}, epsilon(t, "1")}
+	good := Smooth{goodDomain, Unit{privacy.AddRemove, 1}, epsilonOf(t, "1")}
 	bad := map[string]Smooth{"epsilon": {Domain: good.Domain, Unit: good.Unit}}
 	for i, u := range badUnits {
 		bad[fmt.Sprint("unit ", i)] = Smooth{good.Domain, u, good.Epsilon}
@@ -323,7 +323,7 @@ func TestSmoothRefuses(t *testing.T) {
 		bad[fmt.Sprint("domain ", i)] = Smooth{d, good.Unit, good.Epsilon}
 	}
 	for name, m := range bad {
-		if _, err := m.Release(of(1)); !errors.Is(err, ErrParameter) {
+		if _, err := m.Release(orderedOf(1)); !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -338,9 +338,9 @@ func TestSmoothExtremes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []privacy.Epsilon{tiny(t), epsilon(t, "1e-6"), epsilon(t, "1"), huge} {
+	for _, e := range []privacy.Epsilon{tinyEpsilon(t), epsilonOf(t, "1e-6"), epsilonOf(t, "1"), huge} {
 		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}} {
-			for _, data := range []Ordered{{}, of(math.MinInt64, math.MaxInt64), of(slices.Repeat([]int64{0}, 1000)...)} {
+			for _, data := range []Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
 				m := Smooth{in, Unit{privacy.ChangeOne, 1 << 20}, e}
 				out, err := m.Release(data)
 				if err != nil || len(out.Values) != 1 || in.clamp(out.Values[0]) != out.Values[0] {
@@ -363,7 +363,7 @@ func BenchmarkSmooth(b *testing.B) {
 		}
 		return nil
 	})
-	m := Smooth{Domain{0, 100_000}, Unit{privacy.AddRemove, 1}, epsilon(b, "0.1")}
+	m := Smooth{Domain{0, 100_000}, Unit{privacy.AddRemove, 1}, epsilonOf(b, "0.1")}
 	for b.Loop() {
 		if _, err := m.Release(data); err != nil {
 			b.Fatal(err)
