@@ -1,0 +1,159 @@
+package mechanism
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dither/privacy"
+)
+
+// alarmRate is the rate at which each statistical test here fails by chance.
+const alarmRate = 1e-6
+
+// orderedOf is the ordered multiset of some values.
+func orderedOf(values ...int64) Ordered {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return NewOrdered(func(yield func(value, count int64) bool) error {
+		for _, v := range sorted {
+			if !yield(v, 1) {
+				break
+			}
+		}
+		return nil
+	})
+}
+
+func epsilonOf(t testing.TB, text string) privacy.Epsilon {
+	t.Helper()
+	e, err := privacy.ParseEpsilon(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// multisets lists all multisets of at most size values 0 … values−1, in increasing order each.
+func multisets(values, size int) [][]int64 {
+	all := [][]int64{{}}
+	for from := 0; size > 0; size-- {
+		level := all[from:]
+		from = len(all)
+		for _, m := range slices.Clone(level) {
+			least := int64(0)
+			if len(m) > 0 {
+				least = m[len(m)-1]
+			}
+			for v := least; v < int64(values); v++ {
+				all = append(all, append(slices.Clone(m), v))
+			}
+		}
+	}
+	return all
+}
+
+// randomNeighbours are a sorted multiset with many ties, and another that a unit's rows lead to.
+func randomNeighbours(r *rand.Rand, u Unit) (a, b []int64) {
+	span := int64(1) << r.IntN(7)
+	value := func() int64 { return r.Int64N(2*span+1) - span }
+	for range r.IntN(12) {
+		a = append(a, value())
+	}
+	b = slices.Clone(a)
+	if u.Neighbours == privacy.ChangeOne {
+		for range min(len(b), r.IntN(int(u.MaxRows)+1)) {
+			i := r.IntN(len(b))
+			b = slices.Delete(b, i, i+1)
+		}
+	}
+	for range r.IntN(int(u.MaxRows) + 1) {
+		b = append(b, value())
+	}
+	slices.Sort(a)
+	slices.Sort(b)
+	return a, b
+}
+
+func TestOrderedRevealsNothing(t *testing.T) {
+	data := orderedOf(424242)
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%x"} {
+		if got := fmt.Sprintf(verb, data); got != redacted {
+			t.Errorf("%s prints %q", verb, got)
+		}
+	}
+	if _, err := json.Marshal(data); err == nil {
+		t.Error("it was encoded")
+	}
+}
+
+func TestOrderedPasses(t *testing.T) {
+	in := Domain{-5, 5}
+	pairs := func(pairs ...[2]int64) Ordered {
+		return NewOrdered(func(yield func(value, count int64) bool) error {
+			for _, p := range pairs {
+				if !yield(p[0], p[1]) {
+					return errors.New("stopped")
+				}
+			}
+			return nil
+		})
+	}
+	collect := func(o Ordered) (string, int64, error) {
+		got := ""
+		n, err := o.each(in, func(v, c int64) { got += fmt.Sprint(v, "×", c, " ") })
+		return got, n, err
+	}
+	got, n, err := collect(pairs([2]int64{math.MinInt64, 2}, [2]int64{-5, 1}, [2]int64{0, 0}, [2]int64{1, 1}, [2]int64{1, 2}, [2]int64{5, 0}, [2]int64{7, 1}, [2]int64{math.MaxInt64, 1}))
+	if want := "-5×3 1×3 5×2 "; got != want || n != 8 || err != nil {
+		t.Errorf("got %q, %d, %v; want %q", got, n, err, want)
+	}
+	if got, n, err := collect(Ordered{}); got != "" || n != 0 || err != nil {
+		t.Errorf("the empty sequence: %q, %d, %v", got, n, err)
+	}
+	for name, bad := range map[string]Ordered{
+		"falling":  pairs([2]int64{3, 1}, [2]int64{2, 1}),
+		"hidden":   pairs([2]int64{100, 1}, [2]int64{99, 1}), // beyond the domain
+		"zero":     pairs([2]int64{3, 0}, [2]int64{2, 1}),
+		"negative": pairs([2]int64{3, -1}),
+		"many":     pairs([2]int64{1, math.MaxInt64}, [2]int64{2, math.MaxInt64}),
+	} {
+		if _, _, err := collect(bad); !errors.Is(err, ErrOrder) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	broken := errors.New("disk")
+	if _, _, err := collect(NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(err, broken) {
+		t.Errorf("the scan's error was lost: %v", err)
+	}
+	calls := int64(0)
+	restless := NewOrdered(func(yield func(int64, int64) bool) error { calls++; yield(1, calls); return nil })
+	rows, _ := restless.rows(in)
+	if err := restless.again(in, rows, func(int64, int64) {}); !errors.Is(err, ErrOrder) {
+		t.Errorf("a sequence that changes: %v", err)
+	}
+}
+
+// relations are the relations that randomized tests run under.
+var relations = []Unit{{privacy.AddRemove, 1}, {privacy.ChangeOne, 1}, {privacy.AddRemove, 3}, {privacy.ChangeOne, 3}}
+
+// badUnits and badDomains are refused by every mechanism.
+var (
+	badUnits   = []Unit{{}, {privacy.AddRemove, 0}, {privacy.ChangeOne, -1}, {privacy.Neighbours(7), 1}, {privacy.AddRemove, math.MaxInt64}}
+	badDomains = []Domain{{1, 0}, {math.MinInt64, math.MaxInt64}, {-1 << 62, 1 << 62}, {0, math.MaxInt64}}
+	goodDomain = Domain{-(1 << 61), 1<<61 - 1}
+)
+
+func tinyEpsilon(t testing.TB) privacy.Epsilon {
+	t.Helper()
+	e, err := privacy.EpsilonOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(400), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}

@@ -1,0 +1,105 @@
+package mechanism
+
+import (
+	"math/big"
+
+	"dither/internal/entropy"
+	"dither/internal/sample"
+)
+
+// cut draws one value in each section of a level: the first pass counts their rows, the second is a race in each.
+func (m ApproximateQuantiles) cut(src *entropy.Source, data Ordered, level []section) ([]int64, error) {
+	totals := make([]int64, len(level))
+	rows, err := data.each(m.Domain, eachPart(level, m.whole(), func(i int, _, mass int64) { totals[i] += mass }))
+	if err != nil {
+		return nil, err
+	}
+	e := m.Epsilon.Share(1, int64(m.levels()))
+	runs := make([]runs, len(level))
+	races := make([]contest, len(level))
+	for i, s := range level {
+		// Scores are in units of 1/((to − from)·whole) of a row.
+		unit := new(big.Rat).SetInt64(2 * (s.to - s.from) * m.whole())
+		rate := new(big.Rat).Quo(e.Rat(), unit.Mul(unit, m.delta(s, len(level) == 1)))
+		races[i].race = sample.NewRace(src, rate, 1)
+		runs[i] = newRuns(s, totals[i], races[i].enter)
+	}
+	if err := data.again(m.Domain, rows, eachPart(level, m.whole(), func(i int, value, mass int64) { runs[i].value(value, mass) })); err != nil {
+		return nil, err
+	}
+	cuts := make([]int64, len(level))
+	for i := range level {
+		runs[i].end()
+		cuts[i] = races[i].first + int64(src.Below64(races[i].width))
+	}
+	return cuts, nil
+}
+
+// eachPart is a visitor of rising values that visits the sections to which each belongs, with as much of its rows as does.
+// Sections are in order, and touch at most at their ends.
+func eachPart(level []section, whole int64, visit func(i int, value, mass int64)) func(value, count int64) {
+	at := 0
+	return func(value, count int64) {
+		for at < len(level) && level[at].high < value {
+			at++
+		}
+		for i := at; i < len(level) && level[i].low <= value; i++ {
+			if level[i].high >= value {
+				visit(i, value, count*level[i].share(value, whole))
+			}
+		}
+	}
+}
+
+// runs tells the candidates of a section apart by their scores, in rising order: the values of rows one by one, and the gaps
+// between them as runs of equal score. The score is −d·(to − from), with rows counted in their shares, an integer.
+type runs struct {
+	section
+	enter func(first int64, width uint64, score int64)
+	total int64 // rows of the section
+	below int64 // those below next
+	next  int64 // the least candidate that has not entered
+}
+
+func newRuns(s section, total int64, enter func(first int64, width uint64, score int64)) runs {
+	return runs{section: s, enter: enter, total: total, next: s.low}
+}
+
+// score is that of a candidate with so much below it, and so much at or below it. All are below 2⁶²: rows are at most 2⁴⁰, shares
+// 2⁸, and to − from at most 10,000.
+func (r *runs) score(below, upTo int64) int64 {
+	scale, sought := r.to-r.from, (r.at-r.from)*r.total
+	return -max(0, scale*below-sought, sought-scale*upTo)
+}
+
+// value enters the gap before a value of rows, and the value.
+func (r *runs) value(value, mass int64) {
+	r.gap(value)
+	r.enter(value, 1, r.score(r.below, r.below+mass))
+	r.below += mass
+	r.next = value + 1
+}
+
+// end enters the gap after the last value.
+func (r *runs) end() { r.gap(r.high + 1) }
+
+// gap enters what is below until, if anything is. Both may be 2⁶³, beyond the last integer: the difference is right all the
+// same.
+func (r *runs) gap(until int64) {
+	if width := uint64(until) - uint64(r.next); width > 0 {
+		r.enter(r.next, width, r.score(r.below, r.below))
+	}
+}
+
+// contest is a race of runs that remembers the one in front.
+type contest struct {
+	race  *sample.Race
+	first int64
+	width uint64
+}
+
+func (c *contest) enter(first int64, width uint64, score int64) {
+	if c.race.Enter(first, width, score) {
+		c.first, c.width = first, width
+	}
+}

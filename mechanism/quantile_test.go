@@ -1,0 +1,449 @@
+package mechanism
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dither/internal/entropy"
+	"dither/internal/stattest"
+	"dither/privacy"
+)
+
+// rankErrors are d(o)·den of every candidate, by definition.
+func rankErrors(data []int64, in Domain, at, den int64) []int64 {
+	var out []int64
+	for o := in.Lower; o <= in.Upper; o++ {
+		below, upTo := int64(0), int64(0)
+		for _, x := range data {
+			if in.clamp(x) < o {
+				below++
+			}
+			if in.clamp(x) <= o {
+				upTo++
+			}
+		}
+		n := int64(len(data))
+		out = append(out, max(0, den*below-at*n, at*n-den*upTo))
+	}
+	return out
+}
+
+// candidateScores are the scores with which each candidate of each section enters.
+func (m ApproximateQuantiles) candidateScores(t testing.TB, data []int64, level []section) [][]int64 {
+	t.Helper()
+	totals := make([]int64, len(level))
+	if _, err := orderedOf(data...).each(m.Domain, eachPart(level, m.whole(), func(i int, _, mass int64) { totals[i] += mass })); err != nil {
+		t.Fatal(err)
+	}
+	out, all := make([][]int64, len(level)), make([]runs, len(level))
+	for i, s := range level {
+		all[i] = newRuns(s, totals[i], func(first int64, width uint64, score int64) {
+			if first != s.low+int64(len(out[i])) {
+				t.Fatalf("a run begins at %d after %d candidates from %d", first, len(out[i]), s.low)
+			}
+			out[i] = append(out[i], slices.Repeat([]int64{score}, int(width))...)
+		})
+	}
+	if _, err := orderedOf(data...).each(m.Domain, eachPart(level, m.whole(), func(i int, v, mass int64) { all[i].value(v, mass) })); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range level {
+		all[i].end()
+		if len(out[i]) != int(s.high-s.low+1) {
+			t.Fatalf("%d candidates from %d to %d", len(out[i]), s.low, s.high)
+		}
+	}
+	return out
+}
+
+func TestScoresAreByDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	for range 1000 {
+		data, _ := randomNeighbours(r, Unit{privacy.AddRemove, 1})
+		den := 1 + r.Int64N(10)
+		q := big.NewRat(r.Int64N(den+1), den)
+		m := ApproximateQuantiles{Domain: Domain{-r.Int64N(70), r.Int64N(70)}, Ranks: []*big.Rat{q}}
+		target, err := targetsOf(m.Ranks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := rankErrors(data, m.Domain, target.at[0], target.den)
+		for i, score := range m.candidateScores(t, data, []section{m.root(target)})[0] {
+			if -score != want[i]*m.whole() {
+				t.Fatalf("%v, q = %s in %v: the score of %d is %d, not −%d·%d", data, q, m.Domain, m.Lower+int64(i), score, want[i], m.whole())
+			}
+		}
+		if slices.Min(want) != 0 {
+			t.Fatalf("%v, q = %s in %v: no candidate has the rank", data, q, m.Domain)
+		}
+	}
+}
+
+// TestQuantileSensitivity walks down random cuts, the same for both neighbours. At every level the scores of all parts,
+// in units of what a loss of ε/L allows, move by at most 1 together.
+func TestQuantileSensitivity(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for i := range 12_000 {
+		u := relations[i%4]
+		a, b := randomNeighbours(r, u)
+		den := 1 + r.Int64N(12)
+		m := ApproximateQuantiles{Domain: Domain{-r.Int64N(20), r.Int64N(20)}, Unit: u}
+		for at := range den + 1 {
+			if r.IntN(2) == 0 {
+				m.Ranks = append(m.Ranks, big.NewRat(at, den))
+			}
+		}
+		if len(m.Ranks) == 0 {
+			continue
+		}
+		target, err := targetsOf(m.Ranks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for level := []section{m.root(target)}; len(level) > 0; {
+			x, y := m.candidateScores(t, a, level), m.candidateScores(t, b, level)
+			loss := new(big.Rat)
+			var next []section
+			for i, s := range level {
+				most := int64(0)
+				for j := range x[i] {
+					most = max(most, x[i][j]-y[i][j], y[i][j]-x[i][j])
+				}
+				part := big.NewRat(most, (s.to-s.from)*m.whole())
+				loss.Add(loss, part.Quo(part, m.delta(s, len(level) == 1)))
+				left, right := m.split(target, s, s.low+r.Int64N(s.high-s.low+1))
+				for _, part := range []section{left, right} {
+					if part.first < part.last {
+						next = append(next, part)
+					}
+				}
+			}
+			if loss.Cmp(big.NewRat(1, 1)) > 0 {
+				t.Fatalf("%v and %v, ranks %v in %v under %v: the scores move by %s", a, b, m.Ranks, m.Domain, u, loss.FloatString(4))
+			}
+			level = next
+		}
+	}
+}
+
+// masses is the distribution of the outputs, by enumeration: that of a section's cut, times those of what it is cut into.
+func (m ApproximateQuantiles) masses(t testing.TB, data []int64) map[string]float64 {
+	t.Helper()
+	target, err := m.check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := m.Epsilon.Share(1, int64(m.levels())).Rat().Float64()
+	out := map[string]float64{}
+	var level func(parts []section, values []int64, mass float64)
+	level = func(parts []section, values []int64, mass float64) {
+		if len(parts) == 0 {
+			out[fmt.Sprint(values)] += mass
+			return
+		}
+		scores := m.candidateScores(t, data, parts)
+		weights := make([][]float64, len(parts))
+		for i, s := range parts {
+			delta, _ := m.delta(s, len(parts) == 1).Float64()
+			total := 0.0
+			for _, score := range scores[i] {
+				w := math.Exp(e * float64(score) / (2 * delta * float64((s.to-s.from)*m.whole())))
+				weights[i], total = append(weights[i], w), total+w
+			}
+			for j := range weights[i] {
+				weights[i][j] /= total
+			}
+		}
+		var choose func(i int, next []section, values []int64, mass float64)
+		choose = func(i int, next []section, values []int64, mass float64) {
+			if i == len(parts) {
+				level(next, values, mass)
+				return
+			}
+			for j, w := range weights[i] {
+				v := parts[i].low + int64(j)
+				chosen := slices.Clone(values)
+				chosen[(parts[i].first+parts[i].last)/2] = v
+				more := slices.Clone(next)
+				left, right := m.split(target, parts[i], v)
+				for _, part := range []section{left, right} {
+					if part.first < part.last {
+						more = append(more, part)
+					}
+				}
+				choose(i+1, more, chosen, mass*w)
+			}
+		}
+		choose(0, nil, values, mass)
+	}
+	level([]section{m.root(target)}, make([]int64, len(m.Ranks)), 1)
+	return out
+}
+
+// TestQuantilesArePrivate compares all distributions on small domains with those of all neighbours.
+func TestQuantilesArePrivate(t *testing.T) {
+	for name, ranks := range map[string][]*big.Rat{
+		"median": {big.NewRat(1, 2)}, "least": {new(big.Rat)}, "0.9": {big.NewRat(9, 10)},
+		"three": {big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(9, 10)},
+	} {
+		for _, text := range []string{"0.5", "4"} {
+			worst := 0.0
+			m := ApproximateQuantiles{Domain{0, 2}, Unit{privacy.AddRemove, 1}, ranks, epsilonOf(t, text)}
+			limit, _ := m.Epsilon.Rat().Float64()
+			known := map[string]map[string]float64{}
+			for _, data := range multisets(3, 5) {
+				known[fmt.Sprint(data)] = m.masses(t, data)
+			}
+			for _, data := range multisets(3, 4) {
+				p := known[fmt.Sprint(data)]
+				for v := range int64(3) {
+					at, _ := slices.BinarySearch(data, v)
+					for out, q := range known[fmt.Sprint(slices.Insert(slices.Clone(data), at, v))] {
+						worst = max(worst, math.Abs(math.Log(p[out]/q)))
+					}
+				}
+			}
+			if worst > limit+1e-9 {
+				t.Errorf("%s at ε = %s: the loss is %g", name, text, worst)
+			}
+			t.Logf("%s at ε = %s: the largest loss is %.4f", name, text, worst)
+		}
+	}
+}
+
+// TestQuantilesChangeOneArePrivate does so for neighbours with as many rows.
+func TestQuantilesChangeOneArePrivate(t *testing.T) {
+	m := ApproximateQuantiles{Domain{0, 2}, Unit{privacy.ChangeOne, 1}, []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(3, 4)}, epsilonOf(t, "2")}
+	worst := 0.0
+	for n := 1; n <= 4; n++ {
+		var all []map[string]float64
+		var sets [][]int64
+		for _, data := range multisets(3, n) {
+			if len(data) == n {
+				all, sets = append(all, m.masses(t, data)), append(sets, data)
+			}
+		}
+		for i, a := range sets {
+			for j, b := range sets {
+				rest := slices.Clone(a) // what of a is not in b
+				for _, x := range b {
+					if at := slices.Index(rest, x); at >= 0 {
+						rest = slices.Delete(rest, at, at+1)
+					}
+				}
+				if len(rest) != 1 {
+					continue
+				}
+				for out, p := range all[i] {
+					worst = max(worst, math.Abs(math.Log(p/all[j][out])))
+				}
+			}
+		}
+	}
+	if worst > 2+1e-9 {
+		t.Errorf("the loss is %g", worst)
+	}
+	t.Logf("the largest loss is %.4f", worst)
+}
+
+func TestQuantilesDraw(t *testing.T) {
+	const draws = 4000
+	for name, m := range map[string]ApproximateQuantiles{
+		"median": {Domain{0, 12}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 2)}, epsilonOf(t, "1")},
+		"three":  {Domain{0, 4}, Unit{privacy.ChangeOne, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(9, 10)}, epsilonOf(t, "2")},
+	} {
+		data := []int64{1, 1, 3, 3, 3, 9}
+		masses := m.masses(t, data)
+		var keys []string
+		for key := range masses {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		test := stattest.ChiSquared{Observed: make([]int, len(keys)), FalseAlarm: alarmRate}
+		for _, key := range keys {
+			test.Expected = append(test.Expected, masses[key])
+		}
+		src := entropy.System()
+		for range draws {
+			out, err := m.release(src, orderedOf(data...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			i, _ := slices.BinarySearch(keys, fmt.Sprint(out.Values))
+			test.Observed[i]++
+		}
+		if err := test.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRankError(t *testing.T) {
+	const trials, beta = 150, 0.1
+	data := make([]int64, 400)
+	for i := range data {
+		data[i] = int64(7*i) + 1_000_000
+	}
+	in := Domain{0, 1 << 40}
+	one := Quantile{in, Unit{privacy.AddRemove, 1}, big.NewRat(1, 4), epsilonOf(t, "1")}
+	many := ApproximateQuantiles{in, one.Unit, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}, one.Epsilon}
+	a, err := one.RankError(beta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := many.RankError(beta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * 0.75 * (math.Log(1<<40+1) + math.Log(10)); math.Abs(a/want-1) > 1e-12 || a < want*(1-1e-15) {
+		t.Errorf("the bound is %g, not %g", a, want)
+	}
+	// d of an output among values that do not repeat
+	d := func(o int64, q float64) float64 {
+		below, upTo := 0.0, 0.0
+		for _, x := range data {
+			if x < o {
+				below++
+			}
+			if x <= o {
+				upTo++
+			}
+		}
+		return max(0, below-q*400, q*400-upTo)
+	}
+	test := stattest.Proportion{Of: stattest.Binomial{Trials: trials, Probability: 1 - beta}, FalseAlarm: alarmRate}
+	several := test
+	for range trials {
+		out, err := one.Release(orderedOf(data...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d(out.Values[0], 0.25) <= a {
+			test.Successes++
+		}
+		if out, err = many.Release(orderedOf(data...)); err != nil {
+			t.Fatal(err)
+		}
+		if d(out.Values[0], 0.25) <= b && d(out.Values[1], 0.5) <= b && d(out.Values[2], 0.6) <= b {
+			several.Successes++
+		}
+	}
+	for _, p := range []stattest.Proportion{test, several} {
+		if err := p.CheckAtLeast(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestBoundedRangeOfQuantiles(t *testing.T) {
+	one := Quantile{goodDomain, Unit{privacy.AddRemove, 1}, big.NewRat(1, 2), epsilonOf(t, "2")}
+	if got := fmt.Sprint(one.BoundedRange()); got != fmt.Sprint(privacy.ZCDPLoss(one.Epsilon.BoundedRange(), privacy.Delta{})) {
+		t.Errorf("one quantile is %s", got)
+	}
+	many := ApproximateQuantiles{Ranks: make([]*big.Rat, 7), Epsilon: one.Epsilon} // three levels of 2/3
+	if rho, _ := many.BoundedRange().ZCDP(); rho.Cmp(one.Epsilon.Share(1, 3).BoundedRange().Times(3)) != 0 {
+		t.Errorf("seven quantiles are %s", rho)
+	}
+}
+
+func TestQuantilesRefuse(t *testing.T) {
+	half := []*big.Rat{big.NewRat(1, 2)}
+	good := ApproximateQuantiles{goodDomain, Unit{privacy.AddRemove, 1}, half, epsilonOf(t, "1")}
+	bad := map[string]func(*ApproximateQuantiles){
+		"no ε":        func(m *ApproximateQuantiles) { m.Epsilon = privacy.Epsilon{} },
+		"no ranks":    func(m *ApproximateQuantiles) { m.Ranks = nil },
+		"many ranks":  func(m *ApproximateQuantiles) { m.Ranks = make([]*big.Rat, 256) },
+		"nil":         func(m *ApproximateQuantiles) { m.Ranks = []*big.Rat{nil} },
+		"below 0":     func(m *ApproximateQuantiles) { m.Ranks = []*big.Rat{big.NewRat(-1, 2)} },
+		"above 1":     func(m *ApproximateQuantiles) { m.Ranks = []*big.Rat{big.NewRat(3, 2)} },
+		"falling":     func(m *ApproximateQuantiles) { m.Ranks = []*big.Rat{big.NewRat(3, 4), big.NewRat(1, 2)} },
+		"equal":       func(m *ApproximateQuantiles) { m.Ranks = []*big.Rat{big.NewRat(1, 2), big.NewRat(1, 2)} },
+		"fine":        func(m *ApproximateQuantiles) { m.Ranks = []*big.Rat{big.NewRat(1, 10_001)} },
+		"fine in all": func(m *ApproximateQuantiles) { m.Ranks = []*big.Rat{big.NewRat(1, 1001), big.NewRat(1, 16)} },
+		"astronomical": func(m *ApproximateQuantiles) {
+			m.Ranks = []*big.Rat{new(big.Rat).Inv(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 200)))}
+		},
+	}
+	for i := range badUnits {
+		bad[fmt.Sprint("unit ", i)] = func(m *ApproximateQuantiles) { m.Unit = badUnits[i] }
+	}
+	for i := range badDomains {
+		bad[fmt.Sprint("domain ", i)] = func(m *ApproximateQuantiles) { m.Domain = badDomains[i] }
+	}
+	for name, spoil := range bad {
+		m := good
+		spoil(&m)
+		if _, err := m.Release(orderedOf(1)); !errors.Is(err, ErrParameter) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := m.RankError(0.1); !errors.Is(err, ErrParameter) {
+			t.Errorf("the bound, %s: %v", name, err)
+		}
+	}
+	for _, beta := range []float64{0, -1, 1.5, math.NaN()} {
+		if _, err := good.RankError(beta); !errors.Is(err, ErrParameter) {
+			t.Errorf("β = %g: %v", beta, err)
+		}
+	}
+	if _, err := (Quantile{}).Release(orderedOf(1)); !errors.Is(err, ErrParameter) {
+		t.Errorf("the zero value: %v", err)
+	}
+	broken := errors.New("disk")
+	if _, err := good.Release(NewOrdered(func(func(int64, int64) bool) error { return broken })); !errors.Is(err, broken) {
+		t.Errorf("the scan's error: %v", err)
+	}
+}
+
+func TestQuantilesExtremes(t *testing.T) {
+	var ranks []*big.Rat
+	for i := range int64(255) {
+		ranks = append(ranks, big.NewRat(i, 254))
+	}
+	huge, err := privacy.EpsilonOf(big.NewRat(1_000_000, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []privacy.Epsilon{tinyEpsilon(t), epsilonOf(t, "1"), huge} {
+		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}, {math.MinInt64, math.MinInt64 + 1}, {math.MaxInt64 - 1, math.MaxInt64}} {
+			for _, data := range []Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
+				out, err := ApproximateQuantiles{in, Unit{privacy.ChangeOne, maxUnitRows}, ranks, e}.Release(data)
+				if err != nil || len(out.Values) != 255 || !slices.IsSorted(out.Values) || in.clamp(out.Values[0]) != out.Values[0] || in.clamp(out.Values[254]) != out.Values[254] {
+					t.Errorf("ε = %s in %v: %v, %v", e, in, out.Values, err)
+				}
+			}
+		}
+	}
+	// As many rows as there may be: scores stay below 2⁶².
+	full := NewOrdered(func(yield func(value, count int64) bool) error {
+		_ = yield(1, maxRows/2) && yield(2, maxRows/2)
+		return nil
+	})
+	m := ApproximateQuantiles{Domain{0, 3}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 10_000), big.NewRat(9_999, 10_000)}, epsilonOf(t, "1")}
+	if out, err := m.Release(full); err != nil || out.Values[0] != 1 || out.Values[1] != 2 {
+		t.Errorf("2⁴⁰ rows: %v, %v", out.Values, err)
+	}
+}
+
+func BenchmarkQuantile(b *testing.B) {
+	const rows = 1_000_000
+	data := NewOrdered(func(yield func(value, count int64) bool) error {
+		for v := range int64(rows) {
+			if !yield(3*v, 1) {
+				break
+			}
+		}
+		return nil
+	})
+	m := Quantile{Domain{0, 4 * rows}, Unit{privacy.AddRemove, 1}, big.NewRat(1, 2), epsilonOf(b, "1")}
+	for b.Loop() {
+		if _, err := m.Release(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
+}

@@ -1,0 +1,152 @@
+package mechanism
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+)
+
+// The smooth bound of the median's sensitivity, in steps of one row more or less.
+//
+// Let x_i be the lower end of the domain for i ≤ 0 and the upper end for i > n. The median is then (x_⌊c⌋ + x_⌈c⌉)/2 with
+// c = (n + 1)/2, for n = 0 too. The gap between x_s and x_{s+1} is called central if |2s + 1 − (n + 1)| ≤ 1, that is, if the
+// numbers of rows on its two sides, s and n − s, differ by at most 1.
+//
+// Local sensitivity. The most that one step moves the median is half of the widest central gap. For even n there is one,
+// (x_{n/2}, x_{n/2+1}): a row more makes the median a point of it, a row less one of its ends; its middle is where the
+// median was. For odd n there are two, beside the median x_p: a row more makes it the mean of x_p and a point of one of them, and a
+// row less the mean of two of x_{p−1}, x_p, x_{p+1} where p stays, or of x_{p−1} and x_{p+1}; the largest of these moves is
+// half of the wider gap. Both are attained but for removals from few rows, where additions attain them.
+//
+// At a distance. Let A_k be the largest local sensitivity of data sets at most k steps away. Then
+//
+//	A_k = 1/2·max{x_t − x_s : t − s = j + 1 for some j ≤ k, |s + t − (n + 1)| ≤ 1}.
+//
+// Proof. Let D′ be k steps away and (a, b) a central gap of it. Let x_s be the last value of D at or below a, and x_t the
+// first at or above b: x_t − x_s ≥ b − a. The t − s − 1 rows between must have gone, and each other step changes the
+// difference of the two sides, s − (n − t + 1), by 1: k ≥ t − s − 1 + max(0, |s + t − (n + 1)| − 1). Say s + t − (n + 1) = d ≥ 2,
+// the case d ≤ −2 being its mirror image. Lowering s by d − 1 makes that difference 1, adds d − 1 to t − s − 1, so that the
+// bound on k stays, and widens x_t − x_s. So a pair with |s + t − (n + 1)| ≤ 1 and t − s − 1 ≤ k is as wide. And such a pair is
+// attained: by removing the t − s − 1 rows between; or where s < 0, hence t > n, or the other way round, all n rows. ∎
+//
+// The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀, and within a factor of exp(β) of S′, one step
+// away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007, Claim 3.2]. Terms beyond k = K are at most the public number
+// τ = (Upper − Lower)/2·exp(−β(K + 1)). So
+//
+//	S̃ = max(τ, max_{k ≤ K} exp(−βk)·A_k) = max(τ, S)
+//
+// has both properties too: the larger of two numbers, each of which changes by a factor of at most exp(β), does. ∎
+//
+// S̃ needs the K + 2 values about the median, which are read in one pass.
+
+// smoothBound is S̃: half of the largest of gap·exp(−βk) over its terms.
+type smoothBound []smoothTerm
+
+type smoothTerm struct{ gap, k int64 }
+
+// enclose bounds S̃ from both sides, to nearly so many bits.
+func (b smoothBound) enclose(beta *big.Rat, bits uint) (down, up *big.Rat) {
+	down, up = new(big.Rat), new(big.Rat)
+	for _, t := range b {
+		decay := exact.IntervalOf(new(big.Rat).Mul(beta, big.NewRat(-t.k, 1)), bits).Exp()
+		x := decay.Mul(exact.IntervalOf(big.NewRat(t.gap, 2), max(bits, 64)))
+		down, up = larger(down, x.Lo()), larger(up, x.Hi())
+	}
+	return down, up
+}
+
+func larger(x *big.Rat, y *big.Float) *big.Rat {
+	if r, _ := y.Rat(nil); r.Cmp(x) > 0 {
+		return r
+	}
+	return x
+}
+
+// measure is twice the median and the terms of S̃.
+func (m Smooth) measure(p smoothParameters, data Ordered) (twice *big.Int, bound smoothBound, err error) {
+	n, err := data.rows(m.Domain)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := window{domain: m.Domain, rows: n, first: n/2 - p.window/2 - 2, last: n/2 + p.window/2 + 3}
+	if err := data.again(m.Domain, n, w.visit); err != nil {
+		return nil, nil, err
+	}
+	low, high := big.NewInt(w.at((n+1)/2)), big.NewInt(w.at((n+2)/2))
+	return low.Add(low, high), w.terms(p), nil
+}
+
+// terms lists those k whose terms may be the largest, τ with them. gap is A_k·2; k counts only where it is wider than before.
+//
+// A float decides who may be: ln gap − βk has an error below 10⁻¹² (both are below 100 but where β is above 50, and k then at
+// most 2), and what is 10⁻⁹ below another is not the largest.
+func (w *window) terms(p smoothParameters) smoothBound {
+	beta, _ := p.beta.Float64()
+	height := func(t smoothTerm) float64 { return math.Log(float64(t.gap)) - beta*float64(t.k) }
+	all := smoothBound{{gap: w.domain.points() - 1, k: p.window + 1}}
+	best := height(all[0])
+	widest := int64(0)
+	for k := int64(0); k <= p.window; k++ {
+		// t − s = k + 1 and s + t = n + 1 + d, where d is 0 or ±1 as parity has it.
+		gap := int64(0)
+		for d := int64(-1); d <= 1; d++ {
+			if twice := w.rows + 1 + d - (k + 1); twice&1 == 0 {
+				gap = max(gap, w.at(twice/2+k+1)-w.at(twice/2))
+			}
+		}
+		if gap <= widest {
+			continue
+		}
+		widest = gap
+		t := smoothTerm{gap, k}
+		if h := height(t); h > best-1e-9 {
+			all, best = append(all, t), max(best, h)
+		}
+	}
+	kept := all[:0]
+	for _, t := range all {
+		if height(t) > best-1e-9 {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// window holds the values x_first … x_last of a sequence, as runs of equal ones.
+type window struct {
+	domain      Domain
+	rows        int64 // n
+	first, last int64
+	seen        int64
+	values      []int64
+	ends        []int64 // the index of the last x that has the value
+}
+
+func (w *window) visit(value, count int64) {
+	begin := w.seen + 1
+	w.seen += count
+	if w.seen >= w.first && begin <= w.last {
+		w.values, w.ends = append(w.values, value), append(w.ends, w.seen)
+	}
+}
+
+// at is x_i, first ≤ i ≤ last.
+func (w *window) at(i int64) int64 {
+	if i < 1 {
+		return w.domain.Lower
+	}
+	if i > w.rows {
+		return w.domain.Upper
+	}
+	lo, hi := 0, len(w.ends)-1 // the first end that is at least i
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if w.ends[mid] < i {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return w.values[lo]
+}
