@@ -61,27 +61,30 @@ func NewRace(src *entropy.Source, c *big.Rat, keep int) *Race {
 	return &Race{src: src, rate: new(big.Rat).Set(c), down: exact.FloatDown(c), up: exact.FloatUp(c), keep: keep}
 }
 
-// Enter lets an entrant in. One of weight 0 never wins, and is left out.
-func (r *Race) Enter(index int64, weight uint64, score int64) {
+// Enter lets an entrant in, and returns whether it is among the first for now: where it is not, it never will be. One of weight
+// 0 never wins, and is left out.
+func (r *Race) Enter(index int64, weight uint64, score int64) bool {
 	if weight == 0 {
-		return
+		return false
 	}
 	r.challenger = runner{index: index, weight: weight, score: score}
-	r.run(weightBounds(weight))
+	return r.run(weightBounds(weight))
 }
 
 // EnterBig is Enter for a weight and a score of any size, neither of which may be nil. A negative weight is a programmer's error, and panics.
-func (r *Race) EnterBig(index int64, weight, score *big.Int) {
+func (r *Race) EnterBig(index int64, weight, score *big.Int) bool {
 	if weight.Sign() < 0 {
 		panic("sample: a negative weight in a race")
 	}
 	if weight.IsUint64() && score.IsInt64() {
-		r.Enter(index, weight.Uint64(), score.Int64())
-		return
+		return r.Enter(index, weight.Uint64(), score.Int64())
+	}
+	if weight.Sign() == 0 {
+		return false
 	}
 	w := new(big.Rat).SetInt(weight)
 	r.challenger = runner{index: index, bigWeight: w.Num(), bigScore: new(big.Int).Set(score)}
-	r.run(exact.FloatDown(w), exact.FloatUp(w))
+	return r.run(exact.FloatDown(w), exact.FloatUp(w))
 }
 
 // Winners are the indices of the first keep entrants, or of all if they are fewer, in order of finish.
@@ -93,24 +96,24 @@ func (r *Race) Winners() []int64 {
 	return out
 }
 
-// run draws the challenger's first digits and finds its place; light and heavy bound its weight.
+// run draws the challenger's first digits and finds its place, if it has one; light and heavy bound its weight.
 //
 // Its U lies in [m, m+1]/2⁵³ for the first 53 digits m. For most, −ln U ≥ 1 − U settles that they are behind all who are kept.
-func (r *Race) run(light, heavy float64) {
+func (r *Race) run(light, heavy float64) bool {
 	x := &r.challenger
 	x.word, x.known = r.src.Uint64(), 64
 	m := float64(x.word >> 11)
 	x.early, x.late = exact.LogDown(exact.DivDown((1<<53-1-m)*0x1p-53, heavy)), math.Inf(1)
 	full := len(r.kept) == r.keep
 	if full && !r.exactly && r.surely(x, &r.kept[r.keep-1]) == behind {
-		return
+		return false
 	}
 	x.early = exact.LogDown(exact.DivDown(-exact.LogUp((m+1)*0x1p-53), heavy))
 	x.late = exact.LogUp(exact.DivUp(-exact.LogDown(m*0x1p-53), light))
 	place := len(r.kept)
 	if full {
 		if r.compare(x, &r.kept[r.keep-1]) == behind {
-			return
+			return false
 		}
 		r.kept = r.kept[:r.keep-1]
 		place = r.keep - 1
@@ -123,6 +126,7 @@ func (r *Race) run(light, heavy float64) {
 		}
 	}
 	r.kept = slices.Insert(r.kept, place, *x)
+	return true
 }
 
 // order is whether one runner's time is less than another's.
