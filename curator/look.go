@@ -2,7 +2,6 @@ package curator
 
 import (
 	"context"
-
 	"math/big"
 
 	"dither/internal/engine"

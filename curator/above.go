@@ -1,0 +1,253 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"sync"
+
+	"dither/internal/engine"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/internal/query"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// SparseVector is the mechanism of a Stream.
+const SparseVector = "sparse vector"
+
+// Threshold opens a stream of questions, each told to be above a threshold or below it.
+type Threshold struct {
+	Table        string // that all questions are about
+	Threshold    string // a whole number
+	Above        int    // the stream ends after so many that are above; 0 is 1
+	Epsilon, Rho string // the price of the whole stream, as of a Question
+	// Most is how far one unit may move a question's count or sum, in whole numbers; 0 is how far it moves COUNT(*). A question
+	// that it could move further is refused, free.
+	Most int64
+	// Values asks for the noisy numbers of what is above, at half of the price.
+	Values bool
+}
+
+// Stream answers questions against one threshold, until so many were above. It may be used by several goroutines, and lives
+// in this process alone: what was not asked when it ends stays paid.
+type Stream struct {
+	Accuracy   *Number // with 95 % for the first 100 questions together: above is at least the threshold minus this, and below, under it plus this
+	Price      Loss
+	curator    *Curator
+	target     *plan.Target // of COUNT(*): the table, the price and the neighbours
+	look       *look
+	threshold  *big.Int
+	most       *big.Int
+	mu         sync.Mutex
+	session    *mechanism.SparseSession
+	id         uint64
+	ended      bool
+	hasValues  bool
+	questioned int
+}
+
+// Verdict is the answer to one question of a Stream.
+type Verdict struct {
+	ID    string // of the stream's reservation in the ledger, and the question's number
+	Above bool
+	Gap   *Number // of what is above, by how much its noisy number was above the noisy threshold; at no further cost
+	Value *Number // of what is above, where values were asked for: its number with noise of its own
+	Left  int     // how many more may be above
+}
+
+// Above is the kernel's third primitive: a stream of counts or sums against a threshold, by the sparse vector technique, with
+// gaps. Its whole price is reserved here, whatever will be asked; each verdict leaves after it is recorded.
+func (c *Curator) Above(_ context.Context, t Threshold) (*Stream, error) {
+	s := &Stream{curator: c, hasValues: t.Values}
+	if err := s.prepare(t); err != nil {
+		return nil, public(err)
+	}
+	m, err := s.mechanism(t)
+	if err != nil {
+		return nil, public(err)
+	}
+	alpha, err := m.Accuracy(100, 0.05)
+	if err != nil {
+		return nil, unusable(err)
+	}
+	s.Accuracy, s.Price = wholeNumber(alpha), c.loss(s.target.Price)
+	if s.id, err = c.reserve(s.look); err != nil {
+		return nil, c.notReserved(err)
+	}
+	if s.session, err = m.Begin(); err != nil {
+		return nil, c.lost(s.id, err)
+	}
+	return s, nil
+}
+
+// prepare plans what is the same for all questions.
+func (s *Stream) prepare(t Threshold) (err error) {
+	usage := func(message, hint string) error { return &Error{Code: CodeUsage, Message: message, Hint: hint} }
+	threshold, err := exact.ParseDecimal(t.Threshold)
+	if err != nil || !threshold.IsInt() {
+		return usage("the threshold is a whole number", "such as 100")
+	}
+	s.threshold = threshold.Num()
+	if t.Above < 0 || t.Above > maxAbove {
+		return usage(fmt.Sprintf("between 1 and %d may be above", maxAbove), "")
+	}
+	q := Question{SQL: "SELECT COUNT(*) FROM " + query.QuoteName(t.Table), Epsilon: t.Epsilon, Rho: t.Rho}
+	request, err := s.curator.request(q)
+	if err != nil {
+		return err
+	}
+	if s.target, err = plan.BuildScores(s.curator.policy, request); err != nil {
+		return err
+	}
+	s.most = s.target.Sensitivity
+	if t.Most < 0 {
+		return usage("one unit moves a number by at least 1", "leave it out")
+	} else if t.Most > 0 {
+		s.most = big.NewInt(t.Most)
+	}
+	q.SQL = fmt.Sprintf("stream about %s: above %s, %d times", query.QuoteName(t.Table), s.threshold, max(t.Above, 1))
+	s.look, err = s.curator.lookAt(s.target, q, ledger.Mechanism{}, [2]int{})
+	return err
+}
+
+// maxAbove bounds how long a stream may be.
+const maxAbove = 10_000
+
+// mechanism is the sparse vector that the price pays for. Under add/remove every question's number rises, or every one falls: Ask
+// refuses what could move the other way.
+func (s *Stream) mechanism(t Threshold) (mechanism.SparseVector, error) {
+	epsilon := pureWithin(s.target.Price)
+	m := mechanism.SparseVector{
+		Sensitivity: s.most, Monotonic: s.target.Neighbours == privacy.AddRemove, Epsilon: epsilon, Gap: true, Positives: max(t.Above, 1),
+	}
+	if t.Values {
+		m.Epsilon = epsilon.Share(1, 2)
+		m.Value = epsilon.Minus(m.Epsilon)
+	}
+	scale := new(big.Rat).SetInt(s.most)
+	s.look.mechanisms = []ledger.Mechanism{{
+		Name: SparseVector, Sensitivity: s.most.String(), Scale: exact.FormatRat(scale.Quo(scale, epsilon.Rat())), Cells: m.Positives,
+	}}
+	s.look.key = newID() // a stream is never replayed: its noise lives in this process
+	return m, nil
+}
+
+// Ask tells whether a question's count or sum is above the threshold. The question is as one of Select, without groups: SELECT
+// COUNT(*) FROM visits WHERE cost > 5. Refusals are free, and leave the stream as it was; after a failure it has ended.
+func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil, &Error{Code: CodeUsage, Message: "the stream has ended", Hint: "open another one"}
+	}
+	t, err := s.plan(sql)
+	if err != nil {
+		return nil, public(err)
+	}
+	if err := s.curator.rehearse(ctx, &t.Bounded); err != nil {
+		return nil, err
+	}
+	numbers, err := s.curator.watched(ctx, s.look.table, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+		return s.answer(ctx, t, from)
+	})
+	if err != nil {
+		s.ended = true
+		return nil, s.curator.lost(s.id, err)
+	}
+	s.questioned++
+	if err := s.record(sql, numbers); err != nil {
+		s.ended = true
+		e := public(err)
+		e.Charged = true
+		return nil, e
+	}
+	return s.verdict(numbers[0]), nil
+}
+
+// plan plans one question, and refuses what the stream's price does not cover.
+func (s *Stream) plan(sql string) (*plan.Target, error) {
+	t, err := plan.BuildScores(s.curator.policy, plan.Request{SQL: sql, Price: s.target.Price})
+	if err != nil {
+		return nil, err
+	}
+	refused := func(message, hint string) error { return &Error{Code: CodePolicy, Message: message, Hint: hint} }
+	m := t.Measures[0]
+	switch {
+	case t.Table != s.target.Table:
+		return nil, refused(fmt.Sprintf("this stream is about table %q", s.target.Table), "open another one")
+	case t.Cells() != 1 || len(t.Keys) > 0:
+		return nil, refused("a question of a stream has no groups", "ask about one after the other")
+	case m.Grid != 0:
+		return nil, refused("a threshold is for whole numbers", "ask for a count, or for a sum of integers")
+	case t.Sensitivity.Cmp(s.most) > 0:
+		return nil, refused(fmt.Sprintf("one unit can move this by %s, and a question of this stream by %s at most", t.Sensitivity, s.most), "narrow it, or open a stream with a larger Most")
+	case t.Neighbours == privacy.AddRemove && m.Lo < 0:
+		return nil, refused("a question of a stream adds up what is not negative", "bound it: GREATEST(x, 0)")
+	}
+	table, err := s.curator.current(t.Table)
+	if err != nil {
+		return nil, err
+	}
+	if table.Number != s.look.table.Number {
+		return nil, &Error{Code: CodeStale, Message: "the table was sealed again since the stream began", Hint: "open another one"}
+	}
+	return t, nil
+}
+
+// answer looks at the rows, and gives what leaves: whether it is above, and the gap and the value, or −1 and 0 where there is none.
+func (s *Stream) answer(ctx context.Context, t *plan.Target, from engine.Sealed) ([][]*big.Int, error) {
+	cells, err := s.curator.engine.Aggregate(ctx, &t.Bounded, from)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.session.Ask(cells[0][0], s.threshold)
+	if err != nil {
+		return nil, err
+	}
+	row := []*big.Int{new(big.Int), big.NewInt(-1), new(big.Int)}
+	if a.Above {
+		row[0].SetInt64(1)
+		row[1] = a.Gap
+	}
+	if a.Value != nil {
+		row[2] = a.Value
+	}
+	return [][]*big.Int{row}, nil
+}
+
+// record makes a verdict durable: as a step, or as the stream's release where it is the last.
+func (s *Stream) record(sql string, numbers [][]*big.Int) error {
+	if s.session.Left() > 0 {
+		return s.curator.ledger.Step(ledger.Step{Reservation: s.id, Question: sql, Values: encode(numbers)})
+	}
+	s.ended = true
+	return s.curator.ledger.Release(s.id, encode(numbers))
+}
+
+func (s *Stream) verdict(row []*big.Int) *Verdict {
+	v := &Verdict{ID: fmt.Sprintf("r%d.%d", s.id, s.questioned), Above: row[0].Sign() > 0, Left: s.session.Left()}
+	if v.Above {
+		v.Gap = wholeNumber(row[1])
+		if s.hasValues {
+			v.Value = wholeNumber(row[2])
+		}
+	}
+	return v
+}
+
+// Close ends the stream. What it cost stays spent.
+func (s *Stream) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	if err := s.curator.ledger.Release(s.id, encode(nil)); err != nil {
+		return public(err)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package curator_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dither/curator"
+)
+
+const clinicPolicy = `
+version: 1
+population: {name: clinic, neighbours: add-remove}
+budget: {epsilon: 30}
+price: {default: 4, maximum: 10}
+tables:
+  visits:
+    source: {csv: visits.csv}
+    unit: row
+    columns:
+      ward: {type: text, values: [east, north, south, west]}
+      age: {type: integer, bounds: [0, 115]}
+`
+
+// clinic makes a home with 4,000 made-up visits, most of them to the north ward, of people of 20 to 60 years.
+func clinic() (c *curator.Curator, done func()) {
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	dir, err := os.MkdirTemp("", "clinic")
+	must(err)
+	must(curator.Init(dir))
+	var rows strings.Builder
+	rows.WriteString("ward,age\n")
+	for i := range 4000 {
+		ward := "north"
+		if i%4 == 0 {
+			ward = []string{"east", "south", "west"}[i/4%3]
+		}
+		fmt.Fprintf(&rows, "%s,%d\n", ward, 20+i%41)
+	}
+	must(os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(clinicPolicy), 0o600))
+	must(os.WriteFile(filepath.Join(dir, "visits.csv"), []byte(rows.String()), 0o600))
+	c, err = curator.Open(dir)
+	must(err)
+	_, err = c.Seal(context.Background(), "visits", curator.SealOptions{})
+	must(err)
+	return c, func() {
+		must(c.Close())
+		must(os.RemoveAll(dir))
+	}
+}
+
+// Noisy counts with the exact distribution of their noise.
+func ExampleCurator_Measure() {
+	c, done := clinic()
+	defer done()
+	m, err := c.Measure(context.Background(), curator.Question{SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	v := m.Vectors[0]
+	fmt.Printf("%d numbers, standard deviation of the noise %.2f, price %s\n", len(v.Values), v.Noise.StdDev(), m.Price)
+	fmt.Println("beyond", v.Noise.Quantile(0.01), "at most once in a hundred draws")
+	// Output:
+	// 4 numbers, standard deviation of the noise 0.19, price ε = 4
+	// beyond 1 at most once in a hundred draws
+}
+
+// The ward with most visits. Its number is not released.
+func ExampleCurator_Select() {
+	c, done := clinic()
+	defer done()
+	s, err := c.Select(context.Background(), curator.Selection{
+		Question: curator.Question{SQL: "SELECT ward, COUNT(*) FROM visits GROUP BY ward", Epsilon: "1"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%v, by %s, for %s\n", s.Best[0].Group[0], s.Mechanism, s.Price)
+	fmt.Printf("at %s, no ward has more than %.1f visits more\n", s.Confidence, s.Shortfall)
+	// Output:
+	// north, by permute and flip, for ε = 1
+	// at 0.95, no ward has more than 4.4 visits more
+}
+
+// Counts against a threshold: what is below it costs nothing more.
+func ExampleCurator_Above() {
+	c, done := clinic()
+	defer done()
+	stream, err := c.Above(context.Background(), curator.Threshold{Table: "visits", Threshold: "500", Above: 1, Epsilon: "4"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, where := range []string{"age = 20", "age < 22", "ward = 'north'"} {
+		v, err := stream.Ask(context.Background(), "SELECT COUNT(*) FROM visits WHERE "+where)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: above %v, %d left\n", where, v.Above, v.Left)
+	}
+	// Output:
+	// age = 20: above false, 1 left
+	// age < 22: above false, 1 left
+	// ward = 'north': above true, 0 left
+}
+
+// Quartiles, with how far off they may be in rows.
+func ExampleCurator_Rank() {
+	c, done := clinic()
+	defer done()
+	r, err := c.Rank(context.Background(), curator.Quantiles{
+		Question: curator.Question{SQL: "SELECT age FROM visits"}, At: []string{"0.25", "0.5", "0.75"},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, at := range r.At {
+		fmt.Println(at, r.Values[i])
+	}
+	fmt.Printf("at %s, within %.0f rows\n", r.Confidence, r.RankError)
+	// Output:
+	// 0.25 30
+	// 0.5 40
+	// 0.75 50
+	// at 0.95, within 19 rows
+}
+
+// The median with noise that fits how dense the values are about it. Its scale stays secret.
+func ExampleCurator_Smooth() {
+	c, done := clinic()
+	defer done()
+	m, err := c.Smooth(context.Background(), curator.Question{SQL: "SELECT age FROM visits WHERE ward = 'north'"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Value, "for", m.Price)
+	// Output:
+	// 40 for ε = 4
+}

@@ -1,0 +1,292 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// once is one of the kernel's primitives on the test home, as a call that gives its identity, what it released, and whether
+// it was released before.
+type once struct {
+	name string
+	call func(ctx context.Context, c *Curator, sql string, q Question) (id string, released any, replayed bool, err error)
+	sql  string
+}
+
+func primitives() []once {
+	return []once{
+		{"measure", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			m, err := c.Measure(ctx, q)
+			if err != nil {
+				return "", nil, false, err
+			}
+			var numbers []string
+			for _, v := range m.Vectors {
+				for _, n := range v.Values {
+					numbers = append(numbers, n.String())
+				}
+			}
+			return m.ID, strings.Join(numbers, " "), m.Replayed, nil
+		}, countSQL},
+		{"select", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			s, err := c.Select(ctx, Selection{Question: q})
+			if err != nil {
+				return "", nil, false, err
+			}
+			return s.ID, s.Best[0].Group[0], s.Replayed, nil
+		}, countSQL},
+		{"rank", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			r, err := c.Rank(ctx, Quantiles{Question: q, At: []string{"0.1", "0.50"}})
+			if err != nil {
+				return "", nil, false, err
+			}
+			return r.ID, r.Values[0].String() + " " + r.Values[1].String(), r.Replayed, nil
+		}, "SELECT age FROM people"},
+		{"smooth", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			m, err := c.Smooth(ctx, q)
+			if err != nil {
+				return "", nil, false, err
+			}
+			return m.ID, m.Value.String(), m.Replayed, nil
+		}, "SELECT height FROM people"},
+	}
+}
+
+// Every primitive charges its price before the engine looks, and keeps it where the engine fails; gives the same again, free, after
+// the home is opened anew; and is refused free where the budget is gone.
+func TestPrimitivesChargeFirst(t *testing.T) {
+	for _, p := range primitives() {
+		t.Run(p.name, func(t *testing.T) {
+			home := newHome(t)
+			c := openHome(t, home)
+			id, released, replayed, err := p.call(t.Context(), c, p.sql, Question{})
+			if err != nil || replayed {
+				t.Fatal(replayed, err)
+			}
+			if got := spent(t, c); got != "0.1" {
+				t.Errorf("spent %s, want the default price", got)
+			}
+			again, same, replayed, err := p.call(t.Context(), openHome(t, home), strings.Replace(p.sql, "SELECT", "select ", 1), Question{Epsilon: "0.1"})
+			if err != nil || !replayed || again != id || same != released {
+				t.Errorf("again: %s %v %v, %v; want %s %v", again, same, replayed, err, id, released)
+			}
+			fresh, _, replayed, err := p.call(t.Context(), c, p.sql, Question{Fresh: true})
+			if err != nil || replayed || fresh == id {
+				t.Errorf("fresh: %s %v %v", fresh, replayed, err)
+			}
+			works, during := c.engine, ""
+			c.engine = failing{func() { during = spent(t, c) }}
+			var e *Error
+			if _, _, _, err := p.call(t.Context(), c, p.sql, Question{Epsilon: "0.25"}); !errors.As(err, &e) || e.Code != CodeFailed || !e.Charged {
+				t.Errorf("a failure: %v", err)
+			}
+			if during != "0.45" || spent(t, c) != "0.45" {
+				t.Errorf("spent %s while the engine ran, %s after, want .45", during, spent(t, c))
+			}
+			c.engine = untried{}
+			if _, _, _, err := p.call(t.Context(), c, p.sql, Question{Epsilon: "0.26"}); codeOf(err) != CodePolicy {
+				t.Errorf("a rehearsal that failed: %v", err)
+			}
+			c.engine = works
+			if _, _, _, err := p.call(t.Context(), c, p.sql, Question{Epsilon: "0.49"}); err != nil {
+				t.Error(err)
+			}
+			if _, _, _, err := p.call(t.Context(), c, p.sql, Question{Epsilon: "0.07"}); codeOf(err) != CodeExhausted {
+				t.Errorf("beyond the budget: %v", err)
+			}
+			cancelled, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, _, _, err := p.call(cancelled, c, p.sql, Question{Epsilon: "0.02"}); codeOf(err) != CodeCancelled {
+				t.Errorf("cancelled: %v", err)
+			}
+			if got := spent(t, c); got != "0.94" {
+				t.Errorf("spent %s, want .94", got)
+			}
+		})
+	}
+}
+
+// What a primitive cannot do is refused, with a reason, before anything is charged.
+func TestPrimitivesRefuse(t *testing.T) {
+	c := openHome(t, newHome(t))
+	choose := func(s Selection) func() error {
+		return func() error { _, err := c.Select(t.Context(), s); return err }
+	}
+	rank := func(sql string, at ...string) func() error {
+		return func() error {
+			_, err := c.Rank(t.Context(), Quantiles{Question: Question{SQL: sql}, At: at})
+			return err
+		}
+	}
+	above := func(x Threshold) func() error {
+		return func() error { _, err := c.Above(t.Context(), x); return err }
+	}
+	byRegion := Question{SQL: countSQL}
+	for name, bad := range map[string]struct {
+		try  func() error
+		code Code
+		says string
+	}{
+		"no groups":            {choose(Selection{Question: Question{SQL: "SELECT COUNT(*) FROM people"}}), CodePolicy, "nothing to choose"},
+		"an average":           {choose(Selection{Question: Question{SQL: "SELECT region, AVG(age) FROM people GROUP BY region"}}), CodePolicy, "count or sum"},
+		"more than there are":  {choose(Selection{Question: byRegion, Best: 4}), CodeUsage, "4 cannot be chosen"},
+		"fewer than none":      {choose(Selection{Question: byRegion, Best: -1}), CodeUsage, "cannot be chosen"},
+		"no such mechanism":    {choose(Selection{Question: byRegion, Mechanism: "coin"}), CodeUsage, "no mechanism"},
+		"two by flipping":      {choose(Selection{Question: byRegion, Best: 2, Mechanism: PermuteAndFlip}), CodeUsage, "no mechanism"},
+		"max groups":           {choose(Selection{Question: Question{SQL: countSQL, MaxGroups: 2}}), CodePolicy, "max_groups"},
+		"a price of nothing":   {choose(Selection{Question: Question{SQL: countSQL, Epsilon: "0"}}), CodeUsage, "above 0"},
+		"a price too high":     {choose(Selection{Question: Question{SQL: countSQL, Epsilon: "0.6"}}), CodePolicy, "maximum"},
+		"rho of a pure budget": {choose(Selection{Question: Question{SQL: countSQL, Rho: "0.1"}}), CodeUsage, "rho"},
+		"a confidence of 1":    {choose(Selection{Question: Question{SQL: countSQL, Confidence: "1"}}), CodeUsage, "confidence"},
+		"no quantiles":         {rank("SELECT age FROM people"), CodeUsage, "between 1 and 100"},
+		"falling quantiles":    {rank("SELECT age FROM people", "0.5", "0.25"), CodeUsage, "0.25"},
+		"a quantile of 2":      {rank("SELECT age FROM people", "2"), CodeUsage, "2"},
+		"a quantile of NaN":    {rank("SELECT age FROM people", "NaN"), CodeUsage, "NaN"},
+		"a quantile too fine":  {rank("SELECT age FROM people", "0.123456789"), CodePolicy, "denominator"},
+		"text in order":        {rank("SELECT region FROM people", "0.5"), CodePolicy, "number"},
+		"groups in order":      {rank("SELECT age FROM people GROUP BY age", "0.5"), CodePolicy, "without groups"},
+		"an aggregate":         {rank("SELECT COUNT(*) FROM people", "0.5"), CodePolicy, "aggregate"},
+		"no such table":        {above(Threshold{Table: "nobody", Threshold: "1"}), CodePolicy, "nobody"},
+		"half a threshold":     {above(Threshold{Table: "people", Threshold: "1.5"}), CodeUsage, "whole number"},
+		"no threshold":         {above(Threshold{Table: "people"}), CodeUsage, "whole number"},
+		"a billion above":      {above(Threshold{Table: "people", Threshold: "1", Above: 1e9}), CodeUsage, "between 1 and"},
+		"below none":           {above(Threshold{Table: "people", Threshold: "1", Above: -1}), CodeUsage, "between 1 and"},
+		"least":                {above(Threshold{Table: "people", Threshold: "1", Most: -1}), CodeUsage, "at least 1"},
+	} {
+		err := bad.try()
+		if codeOf(err) != bad.code || !strings.Contains(err.Error(), bad.says) {
+			t.Errorf("%s: %v, want a %s error about %q", name, err, bad.code, bad.says)
+		}
+	}
+	if got := spent(t, c); got != "0" {
+		t.Errorf("refusals cost %s", got)
+	}
+}
+
+// A stream reserves its whole price when it opens, records each verdict before it leaves, ends by itself, and refuses free what
+// its price does not cover.
+func TestStream(t *testing.T) {
+	home := newHome(t)
+	c := openHome(t, home)
+	s, err := c.Above(t.Context(), Threshold{Table: "visits", Threshold: "-1000", Above: 2, Epsilon: "0.5", Values: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := spent(t, c); got != "0.5" {
+		t.Fatalf("spent %s before the first question", got)
+	}
+	for sql, says := range map[string]string{
+		"SELECT COUNT(*) FROM people":                             "about table",
+		"SELECT person, COUNT(*) FROM visits GROUP BY person":     "",
+		"SELECT SUM(cost) FROM visits":                            "by 30",
+		"SELECT SUM(LEAST(cost, 1) - 1) FROM visits":              "not negative",
+		"SELECT COUNT(*) / 2 FROM visits":                         "count or sum",
+		"SELECT SUM(CASE WHEN cost > 1 THEN 0.5 END) FROM visits": "whole numbers",
+	} {
+		if _, err := s.Ask(t.Context(), sql); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want a refusal about %q", sql, err, says)
+		}
+	}
+	for i := range 2 {
+		v, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM visits")
+		if err != nil || !v.Above || v.Gap == nil || v.Value == nil || v.Left != 1-i {
+			t.Fatalf("%+v, %v", v, err) // 1,000 noise scales above
+		}
+	}
+	if _, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM visits"); codeOf(err) != CodeUsage {
+		t.Errorf("after its end: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := spent(t, c); got != "0.5" {
+		t.Errorf("spent %s", got)
+	}
+	var kinds []string
+	if err := c.ledger.Entries(func(e ledger.Entry) error { kinds = append(kinds, string(e.Kind)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(kinds[len(kinds)-3:], " "); got != "reserve step release" {
+		t.Errorf("the ledger ends with %q", got)
+	}
+}
+
+// A stream ends with a failure, with its table's next version, and when it is closed; what it cost stays spent.
+func TestStreamEnds(t *testing.T) {
+	home := newHome(t)
+	c := openHome(t, home)
+	const sql = "SELECT COUNT(*) FROM people"
+	open := func() *Stream {
+		s, err := c.Above(t.Context(), Threshold{Table: "people", Threshold: "100000"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := s.Ask(t.Context(), sql); err != nil || v.Above || v.Gap != nil {
+			t.Fatalf("%+v, %v", v, err)
+		}
+		return s
+	}
+	failed, stale, closed := open(), open(), open()
+	works := c.engine
+	c.engine = failing{}
+	if _, err := failed.Ask(t.Context(), sql); codeOf(err) != CodeFailed {
+		t.Errorf("a failure: %v", err)
+	}
+	c.engine = works
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, home, "people.csv", "age,region,height\n30,north,170.5\n")
+	if _, err := c.Seal(t.Context(), "people", SealOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[*Stream]Code{failed: CodeUsage, stale: CodeStale, closed: CodeUsage} {
+		if _, err := name.Ask(t.Context(), sql); codeOf(err) != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if b, err := c.Budget(); err != nil || b.Spent.Epsilon != "0.3" || b.Failures != 1 {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// Under zCDP a choice by the exponential mechanism costs its bounded range, and the ε of each mechanism is the largest that
+// its price pays for.
+func TestPrimitivesUnderZCDP(t *testing.T) {
+	rho, err := privacy.ParseRho("0.02")
+	if err != nil {
+		t.Fatal(err)
+	}
+	price := privacy.ZCDPLoss(rho, privacy.Delta{})
+	target := &plan.Target{Price: price, Sensitivity: big.NewInt(1), Neighbours: privacy.AddRemove}
+	target.Keys = []plan.Key{{Values: make([]value.Value, 6)}}
+	target.Measures = []*plan.Measure{{Hi: 9}}
+	for _, c := range []struct {
+		mechanism string
+		best      int
+		epsilon   string
+	}{
+		{"", 1, "0.4"}, {Exponential, 1, "0.4"}, {Exponential, 4, "0.8"}, {PermuteAndFlip, 1, "0.2"}, {NoisyMax, 4, "0.2"},
+	} {
+		m, err := selector(target, Selection{Mechanism: c.mechanism, Best: c.best})
+		if err != nil || m.epsilon.String() != c.epsilon {
+			t.Errorf("%s of %d: ε %v, %v; want %s", c.mechanism, c.best, m.epsilon, err, c.epsilon)
+		}
+	}
+	q, err := quantiles(target, []string{"0.25", "0.5", "0.75"}) // two levels of ε/2, each ε²/32
+	if err != nil || q.Epsilon.Rat().Cmp(big.NewRat(5656, 10000)) < 0 || !q.BoundedRange().Within(price) {
+		t.Errorf("quantiles: ε %v, %v", q.Epsilon, err)
+	}
+}

@@ -1,0 +1,36 @@
+package curator
+
+import (
+	"fmt"
+
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/privacy"
+)
+
+// lookAt decides a look at a target with one mechanism.
+func (c *Curator) lookAt(t *plan.Target, q Question, m ledger.Mechanism, shape [2]int) (*look, error) {
+	table, err := c.current(t.Table)
+	if err != nil {
+		return nil, err
+	}
+	parameters := fmt.Sprintf("%s scale %s shape %v", m.Name, m.Scale, shape)
+	return &look{
+		question: q.SQL, bounded: &t.Bounded, price: t.Price, table: table, key: t.Key(table.Number, parameters),
+		mechanisms: []ledger.Mechanism{m}, fresh: q.Fresh, shape: shape,
+	}, nil
+}
+
+// pureWithin is the largest ε of a mechanism whose loss is ε: under zCDP it costs ε²/2.
+func pureWithin(price privacy.Loss) privacy.Epsilon {
+	if e, pure := price.Pure(); pure {
+		return e
+	}
+	rho, _ := price.ZCDP()
+	return rho.Pure()
+}
+
+// unusable is a mechanism's refusal of its parameters, which come from the policy and the question.
+func unusable(err error) *Error {
+	return &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
+}
