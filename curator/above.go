@@ -27,26 +27,29 @@ type Threshold struct {
 	// Most is how far one unit may move a question's count or sum, in whole numbers; 0 is how far it moves COUNT(*). A question
 	// that it could move further is refused, free.
 	Most int64
+	// Questions is how many may be asked; 0 is 100. Those below cost nothing more, but each is one more chance to be wrong.
+	Questions int
 	// Values asks for the noisy numbers of what is above, at half of the price.
 	Values bool
 }
 
-// Stream answers questions against one threshold, until so many were above. It may be used by several goroutines, and lives
+// Stream answers questions against one threshold, until so many were asked or above. It may be used by several goroutines, and lives
 // in this process alone: what was not asked when it ends stays paid.
 type Stream struct {
-	Accuracy   *Number // with 95 % for the first 100 questions together: above is at least the threshold minus this, and below, under it plus this
-	Price      Loss
-	curator    *Curator
-	target     *plan.Target // of COUNT(*): the table, the price and the neighbours
-	look       *look
-	threshold  *big.Int
-	most       *big.Int
-	mu         sync.Mutex
-	session    *mechanism.SparseSession
-	id         uint64
-	ended      bool
-	hasValues  bool
-	questioned int
+	Accuracy  *Number // with 95 % for all questions together: above is at least the threshold minus this, and below, under it plus this
+	Price     Loss
+	curator   *Curator
+	target    *plan.Target // of COUNT(*): the table, the price and the neighbours
+	look      *look
+	threshold *big.Int
+	moves     *big.Int // by how much one unit moves a question's number, at most
+	mu        sync.Mutex
+	session   *mechanism.SparseSession
+	id        uint64
+	ended     bool
+	hasValues bool
+	asked     int
+	most      int
 }
 
 // Verdict is the answer to one question of a Stream.
@@ -55,12 +58,12 @@ type Verdict struct {
 	Above bool
 	Gap   *Number // of what is above, by how much its noisy number was above the noisy threshold; at no further cost
 	Value *Number // of what is above, where values were asked for: its number with noise of its own
-	Left  int     // how many more may be above
+	Left  int     // how many more may be above; 0 where the stream has ended
 }
 
 // Above is the kernel's third primitive: a stream of counts or sums against a threshold, by the sparse vector technique, with
 // gaps. Its whole price is reserved here, whatever will be asked; each verdict leaves after it is recorded.
-func (c *Curator) Above(_ context.Context, t Threshold) (*Stream, error) {
+func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
 	s := &Stream{curator: c, hasValues: t.Values}
 	if err := s.prepare(t); err != nil {
 		return nil, public(err)
@@ -69,11 +72,14 @@ func (c *Curator) Above(_ context.Context, t Threshold) (*Stream, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	alpha, err := m.Accuracy(100, 0.05)
+	alpha, err := m.Accuracy(s.most, 0.05)
 	if err != nil {
 		return nil, unusable(err)
 	}
 	s.Accuracy, s.Price = wholeNumber(alpha), c.loss(s.target.Price)
+	if ctx.Err() != nil {
+		return nil, public(ctx.Err())
+	}
 	if s.id, err = c.reserve(s.look); err != nil {
 		return nil, c.notReserved(err)
 	}
@@ -91,8 +97,11 @@ func (s *Stream) prepare(t Threshold) (err error) {
 		return usage("the threshold is a whole number", "such as 100")
 	}
 	s.threshold = threshold.Num()
-	if t.Above < 0 || t.Above > maxAbove {
-		return usage(fmt.Sprintf("between 1 and %d may be above", maxAbove), "")
+	if t.Above < 0 || t.Above > maxQuestions || t.Questions < 0 || t.Questions > maxQuestions {
+		return usage(fmt.Sprintf("between 1 and %d may be asked, and above", maxQuestions), "")
+	}
+	if s.most = t.Questions; s.most == 0 {
+		s.most = max(100, t.Above)
 	}
 	q := Question{SQL: "SELECT COUNT(*) FROM " + query.QuoteName(t.Table), Epsilon: t.Epsilon, Rho: t.Rho}
 	request, err := s.curator.request(q)
@@ -102,34 +111,34 @@ func (s *Stream) prepare(t Threshold) (err error) {
 	if s.target, err = plan.BuildScores(s.curator.policy, request); err != nil {
 		return err
 	}
-	s.most = s.target.Sensitivity
+	s.moves = s.target.Sensitivity
 	if t.Most < 0 {
 		return usage("one unit moves a number by at least 1", "leave it out")
 	} else if t.Most > 0 {
-		s.most = big.NewInt(t.Most)
+		s.moves = big.NewInt(t.Most)
 	}
 	q.SQL = fmt.Sprintf("stream about %s: above %s, %d times", query.QuoteName(t.Table), s.threshold, max(t.Above, 1))
 	s.look, err = s.curator.lookAt(s.target, q, ledger.Mechanism{}, [2]int{})
 	return err
 }
 
-// maxAbove bounds how long a stream may be.
-const maxAbove = 10_000
+// maxQuestions bounds how long a stream may be.
+const maxQuestions = 10_000
 
 // mechanism is the sparse vector that the price pays for. Under add/remove every question's number rises, or every one falls: Ask
 // refuses what could move the other way.
 func (s *Stream) mechanism(t Threshold) (mechanism.SparseVector, error) {
 	epsilon := pureWithin(s.target.Price)
 	m := mechanism.SparseVector{
-		Sensitivity: s.most, Monotonic: s.target.Neighbours == privacy.AddRemove, Epsilon: epsilon, Gap: true, Positives: max(t.Above, 1),
+		Sensitivity: s.moves, Monotonic: s.target.Neighbours == privacy.AddRemove, Epsilon: epsilon, Gap: true, Positives: max(t.Above, 1),
 	}
 	if t.Values {
 		m.Epsilon = epsilon.Share(1, 2)
 		m.Value = epsilon.Minus(m.Epsilon)
 	}
-	scale := new(big.Rat).SetInt(s.most)
+	scale := new(big.Rat).SetInt(s.moves)
 	s.look.mechanisms = []ledger.Mechanism{{
-		Name: SparseVector, Sensitivity: s.most.String(), Scale: exact.FormatRat(scale.Quo(scale, epsilon.Rat())), Cells: m.Positives,
+		Name: SparseVector, Sensitivity: s.moves.String(), Scale: exact.FormatRat(scale.Quo(scale, epsilon.Rat())), Cells: m.Positives,
 	}}
 	s.look.key = newID() // a stream is never replayed: its noise lives in this process
 	return m, nil
@@ -157,7 +166,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 		s.ended = true
 		return nil, s.curator.lost(s.id, err)
 	}
-	s.questioned++
+	s.asked++
 	if err := s.record(sql, numbers); err != nil {
 		s.ended = true
 		e := public(err)
@@ -182,10 +191,17 @@ func (s *Stream) plan(sql string) (*plan.Target, error) {
 		return nil, refused("a question of a stream has no groups", "ask about one after the other")
 	case m.Grid != 0:
 		return nil, refused("a threshold is for whole numbers", "ask for a count, or for a sum of integers")
-	case t.Sensitivity.Cmp(s.most) > 0:
-		return nil, refused(fmt.Sprintf("one unit can move this by %s, and a question of this stream by %s at most", t.Sensitivity, s.most), "narrow it, or open a stream with a larger Most")
+	case t.Sensitivity.Cmp(s.moves) > 0:
+		return nil, refused(fmt.Sprintf("one unit can move this by %s, and a question of this stream by %s at most", t.Sensitivity, s.moves), "narrow it, or open a stream with a larger Most")
 	case t.Neighbours == privacy.AddRemove && m.Lo < 0:
 		return nil, refused("a question of a stream adds up what is not negative", "bound it: GREATEST(x, 0)")
+	}
+	state, err := s.curator.ledger.State()
+	if err != nil {
+		return nil, err
+	}
+	if state.Failures >= ledger.MaxFailures {
+		return nil, ledger.ErrSuspended
 	}
 	table, err := s.curator.current(t.Table)
 	if err != nil {
@@ -220,7 +236,7 @@ func (s *Stream) answer(ctx context.Context, t *plan.Target, from engine.Sealed)
 
 // record makes a verdict durable: as a step, or as the stream's release where it is the last.
 func (s *Stream) record(sql string, numbers [][]*big.Int) error {
-	if s.session.Left() > 0 {
+	if s.session.Left() > 0 && s.asked < s.most {
 		return s.curator.ledger.Step(ledger.Step{Reservation: s.id, Question: sql, Values: encode(numbers)})
 	}
 	s.ended = true
@@ -228,7 +244,10 @@ func (s *Stream) record(sql string, numbers [][]*big.Int) error {
 }
 
 func (s *Stream) verdict(row []*big.Int) *Verdict {
-	v := &Verdict{ID: fmt.Sprintf("r%d.%d", s.id, s.questioned), Above: row[0].Sign() > 0, Left: s.session.Left()}
+	v := &Verdict{ID: fmt.Sprintf("r%d.%d", s.id, s.asked), Above: row[0].Sign() > 0}
+	if !s.ended {
+		v.Left = s.session.Left()
+	}
 	if v.Above {
 		v.Gap = wholeNumber(row[1])
 		if s.hasValues {

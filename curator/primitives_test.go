@@ -2,14 +2,17 @@ package curator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/big"
 	"strings"
 	"testing"
 
+	"dither/internal/engine"
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/value"
+	"dither/mechanism"
 	"dither/privacy"
 )
 
@@ -161,6 +164,8 @@ func TestPrimitivesRefuse(t *testing.T) {
 		"no such table":        {above(Threshold{Table: "nobody", Threshold: "1"}), CodePolicy, "nobody"},
 		"half a threshold":     {above(Threshold{Table: "people", Threshold: "1.5"}), CodeUsage, "whole number"},
 		"no threshold":         {above(Threshold{Table: "people"}), CodeUsage, "whole number"},
+		"a billion asked":      {above(Threshold{Table: "people", Threshold: "1", Questions: 1e9}), CodeUsage, "between 1 and"},
+		"a group not told":     {choose(Selection{Question: Question{SQL: "SELECT COUNT(*) FROM people GROUP BY region"}}), CodePolicy, "select it too"},
 		"a billion above":      {above(Threshold{Table: "people", Threshold: "1", Above: 1e9}), CodeUsage, "between 1 and"},
 		"below none":           {above(Threshold{Table: "people", Threshold: "1", Above: -1}), CodeUsage, "between 1 and"},
 		"least":                {above(Threshold{Table: "people", Threshold: "1", Most: -1}), CodeUsage, "at least 1"},
@@ -202,7 +207,7 @@ func TestStream(t *testing.T) {
 	for i := range 2 {
 		v, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM visits")
 		if err != nil || !v.Above || v.Gap == nil || v.Value == nil || v.Left != 1-i {
-			t.Fatalf("%+v, %v", v, err) // 1,000 noise scales above
+			t.Fatalf("%+v, %v", v, err) // some 25 noise scales above
 		}
 	}
 	if _, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM visits"); codeOf(err) != CodeUsage {
@@ -289,4 +294,75 @@ func TestPrimitivesUnderZCDP(t *testing.T) {
 	if err != nil || q.Epsilon.Rat().Cmp(big.NewRat(5656, 10000)) < 0 || !q.BoundedRange().Within(price) {
 		t.Errorf("quantiles: ε %v, %v", q.Epsilon, err)
 	}
+}
+
+// While questions are suspended no stream goes on; and one stream answers no more questions than it was opened for.
+func TestStreamsAreBounded(t *testing.T) {
+	c := openHome(t, newHome(t))
+	const sql = "SELECT COUNT(*) FROM people"
+	open := func(questions int) *Stream {
+		s, err := c.Above(t.Context(), Threshold{Table: "people", Threshold: "100000", Epsilon: "0.01", Questions: questions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	short := open(2)
+	for i, want := range []Code{"", "", CodeUsage} {
+		if v, err := short.Ask(t.Context(), sql); codeOf(err) != want || i == 1 && v.Left != 0 {
+			t.Errorf("question %d of 2: %+v, %v", i+1, v, err)
+		}
+	}
+	spare := open(0)
+	works := c.engine
+	c.engine = failing{}
+	for range ledger.MaxFailures {
+		if _, err := open(0).Ask(t.Context(), sql); codeOf(err) != CodeFailed {
+			t.Fatal(err)
+		}
+	}
+	c.engine = works
+	if _, err := spare.Ask(t.Context(), sql); codeOf(err) != CodeSuspended {
+		t.Errorf("a stream goes on after %d failures: %v", ledger.MaxFailures, err)
+	}
+	if err := c.ledger.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := spare.Ask(t.Context(), sql); err != nil {
+		t.Errorf("a stream after the owner has looked: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Above(cancelled, Threshold{Table: "people", Threshold: "1"}); codeOf(err) != CodeCancelled {
+		t.Errorf("cancelled: %v", err)
+	}
+	if got := spent(t, c); got != "0.12" {
+		t.Errorf("spent %s", got)
+	}
+}
+
+// A verdict that cannot be recorded does not leave, and ends the stream.
+func TestVerdictsLeaveOnceRecorded(t *testing.T) {
+	c := openHome(t, newHome(t))
+	s, err := c.Above(t.Context(), Threshold{Table: "people", Threshold: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.engine = during{c.engine, func() { _ = c.ledger.Release(s.id, json.RawMessage("[]")) }} // its reservation is closed under it
+	for _, want := range []Code{CodeLedger, CodeUsage} {
+		if v, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM people"); v != nil || codeOf(err) != want {
+			t.Errorf("%+v, %v; want %s", v, err, want)
+		}
+	}
+}
+
+// during is an engine while which something else happens.
+type during struct {
+	engine.Engine
+	what func()
+}
+
+func (d during) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+	d.what()
+	return d.Engine.Aggregate(ctx, b, from)
 }

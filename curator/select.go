@@ -21,8 +21,7 @@ const (
 )
 
 // Selection asks which groups of a question have the greatest score: SELECT region, COUNT(*) FROM people GROUP BY region. The
-// question has one count or sum; the scores themselves are not released. Confidence is of the Shortfall, and MaxGroups plays
-// no part.
+// question has one count or sum; the scores themselves are not released. Confidence is of the Shortfall; MaxGroups is left out.
 type Selection struct {
 	Question
 	Best      int    // how many groups; 0 is 1
@@ -46,7 +45,7 @@ type Selected struct {
 // Chosen is one group.
 type Chosen struct {
 	Group []any    // the values of Keys
-	Lead  *float64 // of NoisyMax: by how much its noisy score was ahead of the next one's; nil where there is none
+	Lead  *float64 // of NoisyMax: by how much, at least, its noisy score was ahead of the next one's; nil where there is none
 }
 
 // Select is the kernel's second primitive: the best of the groups of a question, by a score of bounded sensitivity. The groups

@@ -21,6 +21,14 @@ import "fmt"
 // ∏(1−δ_i)·∏P′_i(a_i) ≥ (1−Σδ_i)·∏P′_i(a_i) ≥ (1−δ)·∏P′_i(a_i), so it is a mixture of the law of the P′_i with weight 1−δ
 // and of some remainder, and so for Q with the same weight; the first part shows the two laws to be within ρ. ∎
 //
+// A mechanism that answers one question after the other from hidden randomness of its own, as the sparse vector technique does,
+// is charged once, before its first answer, with an ε that bounds its whole conversation whatever is asked. Its answers may
+// stand between those of others, and no one of them has a loss of its own. Under a pure budget: given the transcript, the
+// questions are fixed, and since the mechanisms' randomness is independent, the transcript's probability is a product of one
+// factor for each mechanism, that of its conversation; each is within exp(ε_m) of its neighbour's. Under zCDP: such a mechanism
+// is interactive post-processing of randomized response at ε, drawn at its start [Vadhan & Wang 2021, Theorem 1.4], which is
+// ε²/2-zCDP: put that draw in the place of the charge, and the proof above applies. ∎
+//
 // A Filter is not safe for concurrent use.
 type Filter struct {
 	budget, spent Loss

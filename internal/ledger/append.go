@@ -55,7 +55,7 @@ func (l *Ledger) Release(reservation uint64, values json.RawMessage) error {
 }
 
 // Step records, durably, values that a reservation paid for, and that more may follow. Only after it has returned may they
-// leave. The errors are Release's.
+// leave. The errors are Release's, and ErrSuspended.
 func (l *Ledger) Step(s Step) error {
 	_, err := l.append(s)
 	return err

@@ -81,9 +81,9 @@ type Seal struct {
 // Mechanism is one mechanism of an answer with its parameters, so that another accountant can read the charge again.
 type Mechanism struct {
 	Name        string `json:"name"`
-	Sensitivity string `json:"sensitivity"` // exact rational, > 0: L1 for Laplace noise, squared L2 for Gaussian
-	Scale       string `json:"scale"`       // exact rational, > 0: σ² for Gaussian noise
-	Cells       int    `json:"cells"`       // how many numbers it releases
+	Sensitivity string `json:"sensitivity"` // exact rational, > 0: L1 for Laplace noise, squared L2 for Gaussian, else of one score
+	Scale       string `json:"scale"`       // exact rational, > 0: σ² for Gaussian noise; of a selection, what scores are divided by
+	Cells       int    `json:"cells"`       // how many numbers it releases, at most
 }
 
 // Reservation is the charge for one answer.
@@ -118,9 +118,10 @@ type Failure struct {
 // Resume is the owner's act of admitting questions again after failures.
 type Resume struct{}
 
-// MaxFailures is how many questions may fail before the owner has to look into it. Whether a question fails is the one
-// thing that an analyst sees without noise. No row should be able to decide it (plans are total, and what a row costs is
-// bounded); should one do so all the same, this is how many bits get out, and as many more as questions were under way when the last of them failed.
+// MaxFailures is how many questions may fail before the owner has to look into it: then neither a reservation nor a step is
+// admitted. Whether a question fails is the one thing that an analyst sees without noise. No row should be able to decide it
+// (plans are total, and what a row costs is bounded); should one do so all the same, this is how many failures are seen, and as
+// many more as questions were under way when the last of them failed.
 const MaxFailures = 10
 
 // Torn records a fragment: the Bytes bytes between the newline of the entry before it and the newline before its own.

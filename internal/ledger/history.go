@@ -99,6 +99,9 @@ func (h *history) check(e Entry) error {
 	case Release:
 		return h.checkOpen(b.Reservation)
 	case Step:
+		if h.failures >= MaxFailures {
+			return ErrSuspended
+		}
 		return h.checkOpen(b.Reservation)
 	case Failure:
 		return h.checkOpen(b.Reservation)

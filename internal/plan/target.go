@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"dither/internal/policy"
@@ -58,6 +59,11 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 			return nil, refuse(b.tree.Items[i].Expr.Pos(), "ask for COUNT(*), COUNT(x) or SUM(x) itself", "a score is one count or sum")
 		}
 		t.Names, t.Order = append(t.Names, o.Name), append(t.Order, key)
+	}
+	for i := range b.grouped {
+		if !slices.Contains(t.Order, b.place[i]) {
+			return nil, refuse(b.tree.GroupBy[i].Pos(), "select it too", "what is chosen is told by its columns, and this is not among them")
+		}
 	}
 	if scores != 1 || len(b.plan.Measures) != 1 {
 		return nil, refuse(b.tree.Items[0].Expr.Pos(), "ask for one COUNT(*), COUNT(x) or SUM(x)", "candidates have one score, not %d", scores)
