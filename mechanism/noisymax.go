@@ -117,23 +117,31 @@ func (m NoisyTop) choose(src *entropy.Source, scores []Exact) (NoisyRanking, err
 	case m.K > len(scores):
 		return NoisyRanking{}, fmt.Errorf("%w: %d cannot be chosen from %d", ErrParameter, m.K, len(scores))
 	}
-	noisy, order := make([]*big.Int, len(scores)), make([]int, len(scores))
-	sampler := sample.NewLaplace(dist.Scale())
+	noisy, sampler := make([]*big.Int, len(scores)), sample.NewLaplace(dist.Scale())
 	for i, e := range scores {
-		order[i], noisy[i] = i, sampler.Draw(src, new(big.Int))
+		noisy[i] = sampler.Draw(src, new(big.Int))
 		noisy[i].Add(noisy[i], scoreOf(e))
 	}
+	indices, gaps := rank(noisy, m.K)
+	return NoisyRanking{Indices: indices, Gaps: gaps, Noise: dist, Loss: privacy.PureLoss(m.Epsilon)}, nil
+}
+
+// rank is i_1, …, i_K and the gaps after them.
+func rank(noisy []*big.Int, k int) (indices []int, gaps []*big.Int) {
+	order := make([]int, len(noisy))
+	for i := range order {
+		order[i] = i
+	}
 	slices.SortStableFunc(order, func(i, j int) int { return noisy[j].Cmp(noisy[i]) })
-	out := NoisyRanking{Indices: slices.Clone(order[:m.K]), Noise: dist, Loss: privacy.PureLoss(m.Epsilon)}
-	for r := range min(m.K, len(order)-1) {
+	for r := range min(k, len(order)-1) {
 		i, next := order[r], order[r+1]
 		gap := new(big.Int).Sub(noisy[i], noisy[next])
 		if next < i {
 			gap.Sub(gap, big.NewInt(1))
 		}
-		out.Gaps = append(out.Gaps, gap)
+		gaps = append(gaps, gap)
 	}
-	return out, nil
+	return order[:k:k], gaps
 }
 
 // Shortfall bounds, with probability at least 1 − beta for all K choices together, how far each is below the best that was left for it,

@@ -1,0 +1,369 @@
+package mechanism
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"math/bits"
+	"testing"
+
+	"dither/internal/entropy"
+	"dither/internal/stattest"
+	"dither/noise"
+	"dither/privacy"
+)
+
+func rho(t testing.TB, num, den int64) privacy.Rho {
+	t.Helper()
+	r, err := privacy.RhoOf(big.NewRat(num, den))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// scripted draws what it is told.
+type scripted struct {
+	values []*big.Int
+	next   int
+}
+
+func (s *scripted) Draw(_ *entropy.Source, z *big.Int) *big.Int {
+	s.next++
+	return z.Set(s.values[s.next-1])
+}
+
+// TestTreeIsATree: with a different power of two for each block's noise, each sum shows which blocks it is made of: disjoint aligned ones that end
+// within it and cover it, and the same noise for the same block.
+func TestTreeIsATree(t *testing.T) {
+	const steps = 77
+	script := &scripted{}
+	for i := range uint(steps) {
+		script.values = append(script.values, new(big.Int).Lsh(big.NewInt(1), i))
+	}
+	n := &treeNoise{each: script}
+	for step := 1; step <= steps; step++ {
+		got, covered := n.next(nil), 0
+		for end := 1; end <= steps; end++ { // the block drawn at its end, of as many steps as end's lowest digit
+			if got.Bit(end-1) == 0 {
+				continue
+			}
+			size := end & -end
+			if covered != end-size {
+				t.Fatalf("the sum of %d steps has a block (%d, %d] after %d", step, end-size, end, covered)
+			}
+			covered = end
+		}
+		if covered != step {
+			t.Fatalf("the sum of %d steps covers %d", step, covered)
+		}
+	}
+}
+
+// TestTreeSensitivity: no step lies in more than L blocks that end within the stream.
+func TestTreeSensitivity(t *testing.T) {
+	for steps := 1; steps <= 70; steps++ {
+		levels, err := CountingTree{Steps: steps, Sensitivity: big.NewInt(1)}.levels()
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := int64(0)
+		for step := range steps {
+			in := int64(0)
+			for size := 1; size <= steps; size *= 2 {
+				if (step/size+1)*size <= steps {
+					in++
+				}
+			}
+			most = max(most, in)
+		}
+		if most != levels {
+			t.Errorf("%d steps: a step in %d blocks, L = %d", steps, most, levels)
+		}
+	}
+}
+
+// TestTreeNoise: scales are LΔ/ε and LΔ²/(2ρ), and the sums' noise has the variance that is said. The false-alarm rate is 1e-6 for each step.
+func TestTreeNoise(t *testing.T) {
+	m := CountingTree{Steps: 5, Sensitivity: big.NewInt(3)} // L = 3
+	one, err := m.Laplace(eps(t, 1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scale := one.noise.(*treeNoise).dist.(noise.DiscreteLaplace).Scale(); scale.Cmp(big.NewRat(18, 1)) != 0 {
+		t.Errorf("scale %s", scale)
+	}
+	const n = 3000
+	for name, begin := range map[string]func() (*Counter, error){
+		"Laplace":  func() (*Counter, error) { return m.Laplace(eps(t, 1, 2)) },
+		"Gaussian": func() (*Counter, error) { return m.Gaussian(rho(t, 1, 8)) }, // σ² = 3·9/(1/4) = 108
+	} {
+		var squares [6]float64
+		var counter *Counter
+		for range n {
+			if counter, err = begin(); err != nil {
+				t.Fatal(err)
+			}
+			for step := int64(1); step <= 5; step++ {
+				s, err := counter.Next(exacts(100 * step)[0])
+				if err != nil {
+					t.Fatal(err)
+				}
+				z := float64(s.Int64() - 50*step*(step+1))
+				squares[step] += z * z / n
+			}
+		}
+		if _, err := counter.Next(Exact{}); !errors.Is(err, ErrEnded) {
+			t.Errorf("%s after the end: %v", name, err)
+		}
+		for step := 1; step <= 5; step++ {
+			v := counter.Variance(step)
+			base := 108.0
+			if name == "Laplace" {
+				base = 2 * 18 * 18
+			}
+			if math.Abs(v-base*float64(bits.OnesCount(uint(step)))) > .01*v {
+				t.Errorf("%s: the variance after %d steps is said to be %g", name, step, v)
+			}
+			if math.Abs(squares[step]-v) > 5*math.Sqrt(5*v*v/n) { // the fourth moment is at most 6v²
+				t.Errorf("%s: the variance after %d steps is %g, said to be %g", name, step, squares[step], v)
+			}
+		}
+		if counter.Variance(0) != 0 || counter.Variance(6) != 0 {
+			t.Errorf("%s: a variance beyond the stream", name)
+		}
+	}
+}
+
+func TestCountingRefusals(t *testing.T) {
+	one := big.NewInt(1)
+	for name, c := range map[string]struct {
+		steps       int
+		sensitivity *big.Int
+		epsilon     privacy.Epsilon
+		rho         privacy.Rho
+	}{
+		"no steps":                 {0, one, eps(t, 1, 1), rho(t, 1, 1)},
+		"fewer than none":          {math.MinInt, one, eps(t, 1, 1), rho(t, 1, 1)},
+		"no sensitivity":           {4, nil, eps(t, 1, 1), rho(t, 1, 1)},
+		"a sensitivity of 0":       {4, new(big.Int), eps(t, 1, 1), rho(t, 1, 1)},
+		"a negative one":           {4, big.NewInt(-1), eps(t, 1, 1), rho(t, 1, 1)},
+		"no loss":                  {4, one, privacy.Epsilon{}, privacy.Rho{}},
+		"more noise than is drawn": {4, new(big.Int).Lsh(one, 300), eps(t, 1, 1), rho(t, 1, 1)},
+	} {
+		tree := CountingTree{c.steps, c.sensitivity}
+		if _, err := tree.Laplace(c.epsilon); !errors.Is(err, ErrParameter) {
+			t.Errorf("Laplace of %s: %v", name, err)
+		}
+		if _, err := tree.Gaussian(c.rho); !errors.Is(err, ErrParameter) {
+			t.Errorf("Gaussian of %s: %v", name, err)
+		}
+		if _, err := (CountingFactorization{c.steps, c.sensitivity, c.rho}).Begin(); !errors.Is(err, ErrParameter) {
+			t.Errorf("factorization of %s: %v", name, err)
+		}
+	}
+	if _, err := (CountingFactorization{MaxFactorizationSteps + 1, one, rho(t, 1, 1)}).Begin(); !errors.Is(err, ErrParameter) {
+		t.Errorf("too many steps: %v", err)
+	}
+	if _, err := (CountingTree{math.MaxInt, one}).Laplace(eps(t, 1, 1)); err != nil {
+		t.Errorf("as many steps as can be: %v", err)
+	}
+	if _, err := new(Counter).Next(Exact{}); !errors.Is(err, ErrEnded) {
+		t.Errorf("a stream that was not begun: %v", err)
+	}
+}
+
+// rationalInverse is M's first column by definition, in rationals.
+func rationalInverse(root []int64) []*big.Rat {
+	out := make([]*big.Rat, len(root))
+	sum := new(big.Rat)
+	inverse := make([]*big.Rat, len(root)) // R̃'s
+	for k := range root {
+		v := new(big.Rat)
+		if k == 0 {
+			v.SetInt64(1)
+		}
+		for j := 1; j <= k; j++ {
+			v.Sub(v, new(big.Rat).Mul(big.NewRat(root[j], 1), inverse[k-j]))
+		}
+		inverse[k] = v.Quo(v, big.NewRat(root[0], 1))
+		sum.Add(sum, inverse[k]) // A after it
+		out[k] = new(big.Rat).Set(sum)
+	}
+	return out
+}
+
+// TestFactorizationInverse: M's entries are within the error that is claimed, at any precision, and the error is small.
+func TestFactorizationInverse(t *testing.T) {
+	root := rootColumn(40)
+	want := rationalInverse(root)
+	for _, digits := range []uint{40, 64, 128, 1500} {
+		in := newInverse(root, digits)
+		unit := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), digits))
+		for k, g := range in.entries {
+			off := new(big.Rat).Sub(new(big.Rat).SetInt(g), new(big.Rat).Mul(want[k], unit))
+			if off.Abs(off).Cmp(new(big.Rat).SetInt(in.err)) > 0 {
+				t.Errorf("%d digits: entry %d is off by more than %s", digits, k, in.err)
+			}
+		}
+		if in.err.Cmp(big.NewInt(1000)) > 0 {
+			t.Errorf("%d digits: an error of %s", digits, in.err)
+		}
+	}
+}
+
+// TestFactorizationIsPostProcessing: what is computed from the exact sum and the noise is ⌊My + ½⌋, computed from y = R̃x + z in rationals; and A·R̃⁻¹·R̃ = A. With
+// few digits the floor is often in doubt at first.
+func TestFactorizationIsPostProcessing(t *testing.T) {
+	const steps = 12
+	root := rootColumn(steps)
+	column := rationalInverse(root)
+	source := entropy.System()
+	for _, digits := range []uint{40, 50, 60, 128} {
+		for range 20 {
+			script := &scripted{}
+			x, y := make([]*big.Int, steps), make([]*big.Rat, steps)
+			for i := range steps {
+				z := new(big.Int).SetUint64(source.Bits(44))
+				z.Sub(z, big.NewInt(1<<43))
+				if i < 2 {
+					z.Lsh(z.Rsh(z, 30), 29) // on the border between two integers, or on one
+				}
+				script.values = append(script.values, z)
+				x[i] = big.NewInt(int64(source.Bits(20)))
+				total := new(big.Int).Set(z)
+				for j := 0; j <= i; j++ {
+					total.Add(total, new(big.Int).Mul(big.NewInt(root[i-j]), x[j]))
+				}
+				y[i] = new(big.Rat).SetInt(total)
+			}
+			c := Counter{steps: steps, sum: new(big.Int), noise: &rootNoise{each: script, root: root, inverse: newInverse(root, digits)}}
+			for i := range steps {
+				got, err := c.add(nil, Exact{x[i]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				v := big.NewRat(1, 2)
+				for j := 0; j <= i; j++ {
+					v.Add(v, new(big.Rat).Mul(column[i-j], y[j]))
+				}
+				if want := new(big.Int).Div(v.Num(), v.Denom()); got.Cmp(want) != 0 {
+					t.Fatalf("%d digits, step %d: %s, want %s", digits, i+1, got, want)
+				}
+			}
+		}
+	}
+}
+
+// rootEntry is f_k, by the gamma function.
+func rootEntry(k int) float64 {
+	a, _ := math.Lgamma(float64(k) + .5)
+	b, _ := math.Lgamma(float64(k) + 1)
+	return math.Exp(a-b) / math.Sqrt(math.Pi)
+}
+
+func TestFactorizationRoot(t *testing.T) {
+	root := rootColumn(5000)
+	norm, sum := squaredNorm(root), 0.0
+	for k, f := range root {
+		if k > 0 && f > root[k-1] {
+			t.Errorf("entry %d is above the one before", k)
+		}
+		if want := rootEntry(k); math.Abs(float64(f)*0x1p-30-want) > 0x1p-31+1e-11 {
+			t.Errorf("entry %d is %g, not %g", k, float64(f)*0x1p-30, want)
+		}
+		sum += float64(f) * float64(f)
+	}
+	if got, _ := new(big.Float).SetInt(norm).Float64(); math.Abs(got-sum) > 1e-9*sum {
+		t.Errorf("squared norm %g, want %g", got, sum)
+	}
+	if root[0] != 1<<fractionBits {
+		t.Error("the diagonal is not 1")
+	}
+}
+
+// TestFactorizationVariance: per-step variances are the formula's, Δ²/(2ρ)·Σ_{k<T} f_k²·Σ_{k<t} f_k²; and the worst of them is below the tree's, from 64 steps on.
+func TestFactorizationVariance(t *testing.T) {
+	for _, steps := range []int{16, 64, 256, 1024} {
+		c, err := CountingFactorization{steps, big.NewInt(5000), rho(t, 1, 2)}.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := CountingTree{steps, big.NewInt(5000)}.Gaussian(rho(t, 1, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := 0.0
+		for k := range steps {
+			whole += rootEntry(k) * rootEntry(k)
+		}
+		part, worst, worstTree, mean, meanTree := 0.0, 0.0, 0.0, 0.0, 0.0
+		for step := 1; step <= steps; step++ {
+			part += rootEntry(step-1) * rootEntry(step-1)
+			want, got := 5000*5000*whole*part, c.Variance(step)
+			if got < want*(1-1e-6) || got > want*(1+1e-3) { // the rounding adds half a unit to a deviation of 5000 or more
+				t.Errorf("%d of %d steps: variance %g, want %g", step, steps, got, want)
+			}
+			v := tree.Variance(step)
+			worst, worstTree = max(worst, got), max(worstTree, v)
+			mean, meanTree = mean+got/float64(steps), meanTree+v/float64(steps)
+		}
+		if steps >= 64 && worst >= worstTree {
+			t.Errorf("%d steps: worst variance %g, the tree's %g", steps, worst, worstTree)
+		}
+		t.Logf("%5d steps, Δ = 1, ρ = ½: deviation worst %.3f, root mean square %.3f; tree %.3f, %.3f",
+			steps, math.Sqrt(worst)/5000, math.Sqrt(mean)/5000, math.Sqrt(worstTree)/5000, math.Sqrt(meanTree)/5000)
+	}
+}
+
+// TestFactorizationNoise: the noise of the second step has the law of (M_1·z_0 + M_0·z_1), a normal one so nearly that a sample cannot tell.
+func TestFactorizationNoise(t *testing.T) {
+	m := CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1000), Rho: rho(t, 1, 2)}
+	const cells, n = 10, 4000
+	observed, expected := make([]int, cells), make([]float64, cells)
+	for i := range expected {
+		expected[i] = 1.0 / cells
+	}
+	deviation := 1000 * 1.25 // (1 + ¼), twice, under the root
+	for range n {
+		c, err := m.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Next(exacts(7)[0])
+		s, err2 := c.Next(exacts(-9)[0])
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		p := .5 * math.Erfc(-float64(s.Int64()+2)/(deviation*math.Sqrt2))
+		observed[min(int(p*cells), cells-1)]++
+	}
+	if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: falseAlarm}).Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkCounting(b *testing.B) {
+	for name, begin := range map[string]func(steps int) (*Counter, error){
+		"tree": func(steps int) (*Counter, error) {
+			return CountingTree{steps, big.NewInt(1)}.Gaussian(rho(b, 1, 2))
+		},
+		"factorization": func(steps int) (*Counter, error) {
+			return CountingFactorization{steps, big.NewInt(1), rho(b, 1, 2)}.Begin()
+		},
+	} {
+		b.Run(name+"/4096 steps", func(b *testing.B) {
+			for range b.N {
+				c, err := begin(4096)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for range 4096 {
+					if _, err := c.Next(Exact{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
