@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"os"
 	"testing"
 
 	"dither/internal/entropy"
@@ -33,8 +34,8 @@ func (s *scripted) Draw(_ *entropy.Source, z *big.Int) *big.Int {
 	return z.Set(s.values[s.next-1])
 }
 
-// TestTreeIsATree: with a different power of two for each block's noise, each sum shows which blocks it is made of: disjoint aligned ones that end
-// within it and cover it, and the same noise for the same block.
+// TestTreeIsATree: with a different power of two for each block's noise, each sum shows which blocks it is made of:
+// disjoint aligned ones that end within it and cover it, and the same noise for the same block.
 func TestTreeIsATree(t *testing.T) {
 	const steps = 77
 	script := &scripted{}
@@ -83,7 +84,8 @@ func TestTreeSensitivity(t *testing.T) {
 	}
 }
 
-// TestTreeNoise: scales are LΔ/ε and LΔ²/(2ρ), and the sums' noise has the variance that is said. The false-alarm rate is 1e-6 for each step.
+// TestTreeNoise: scales are LΔ/ε and LΔ²/(2ρ), and the sums' noise has the variance that is said. The false-alarm rate is
+// 1e-6 for each step.
 func TestTreeNoise(t *testing.T) {
 	m := CountingTree{Steps: 5, Sensitivity: big.NewInt(3)} // L = 3
 	one, err := m.Laplace(eps(t, 1, 2))
@@ -212,8 +214,8 @@ func TestFactorizationInverse(t *testing.T) {
 	}
 }
 
-// TestFactorizationIsPostProcessing: what is computed from the exact sum and the noise is ⌊My + ½⌋, computed from y = R̃x + z in rationals; and A·R̃⁻¹·R̃ = A. With
-// few digits the floor is often in doubt at first.
+// TestFactorizationIsPostProcessing: what is computed from the exact sum and the noise is ⌊My + ½⌋, computed from y = R̃x +
+// z in rationals; and A·R̃⁻¹·R̃ = A. With few digits the floor is often in doubt at first.
 func TestFactorizationIsPostProcessing(t *testing.T) {
 	const steps = 12
 	root := rootColumn(steps)
@@ -282,9 +284,14 @@ func TestFactorizationRoot(t *testing.T) {
 	}
 }
 
-// TestFactorizationVariance: per-step variances are the formula's, Δ²/(2ρ)·Σ_{k<T} f_k²·Σ_{k<t} f_k²; and the worst of them is below the tree's, from 64 steps on.
+// TestFactorizationVariance: per-step variances are the formula's, Δ²/(2ρ)·Σ_{k<T} f_k²·Σ_{k<t} f_k²; and the worst of them
+// is below the tree's, from 64 steps on.
 func TestFactorizationVariance(t *testing.T) {
-	for _, steps := range []int{16, 64, 256, 1024} {
+	lengths := []int{16, 64, 256, 1024}
+	if os.Getenv("DITHER_LONG") != "" {
+		lengths = append(lengths, 4096)
+	}
+	for _, steps := range lengths {
 		c, err := CountingFactorization{steps, big.NewInt(5000), rho(t, 1, 2)}.Begin()
 		if err != nil {
 			t.Fatal(err)
@@ -316,7 +323,8 @@ func TestFactorizationVariance(t *testing.T) {
 	}
 }
 
-// TestFactorizationNoise: the noise of the second step has the law of (M_1·z_0 + M_0·z_1), a normal one so nearly that a sample cannot tell.
+// TestFactorizationNoise: the noise of the second step has the law of (M_1·z_0 + M_0·z_1), a normal one so nearly that a
+// sample cannot tell.
 func TestFactorizationNoise(t *testing.T) {
 	m := CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1000), Rho: rho(t, 1, 2)}
 	const cells, n = 10, 4000

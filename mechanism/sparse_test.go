@@ -14,7 +14,8 @@ import (
 	"dither/privacy"
 )
 
-// sparseModel is a sparse vector technique by its definition, with thresholds 0, for exact enumeration; or a published one that is broken.
+// sparseModel is a sparse vector technique by its definition, with thresholds 0, for exact enumeration; or a published one
+// that is broken.
 type sparseModel struct {
 	threshold noise.DiscreteLaplace
 	query     *noise.DiscreteLaplace // nil for none
@@ -99,8 +100,9 @@ func everyList(n int, alphabet []int64, visit func([]int64)) {
 	step(0)
 }
 
-// TestSparseRatios: for three queries in a small domain with all their neighbours, every sequence of answers keeps within exp(ε), gaps included. Noise of the threshold
-// within ±reach on one side has its counterpart within ±(reach + Δ) on the other, so no tail is left out of the comparison.
+// TestSparseRatios: for three queries in a small domain with all their neighbours, every sequence of answers keeps within
+// exp(ε), gaps included. Noise of the threshold within ±reach on one side has its counterpart within ±(reach + Δ) on the
+// other, so no tail is left out of the comparison.
 func TestSparseRatios(t *testing.T) {
 	const reach, epsilon = 25, 2.0
 	for _, monotonic := range []bool{false, true} {
@@ -139,8 +141,8 @@ func TestSparseRatios(t *testing.T) {
 	}
 }
 
-// TestBrokenSparse: the same enumeration finds the published variants out that Lyu, Su & Li 2017 (figure 1, Algorithms 3 to 6) name: each has a
-// log-ratio above its ε, with all of the tail that was left out counted for the other side.
+// TestBrokenSparse: the same enumeration finds the published variants out that Lyu, Su & Li 2017 (figure 1, Algorithms 3 to
+// 6) name: each has a log-ratio above its ε, with all of the tail that was left out counted for the other side.
 func TestBrokenSparse(t *testing.T) {
 	const reach, epsilon = 60, 1.0
 	laplace := func(num, den int64) noise.DiscreteLaplace {
@@ -321,6 +323,26 @@ func TestSparseAccuracy(t *testing.T) {
 	}
 	if err := (stattest.Proportion{Successes: right, Of: stattest.Binomial{Trials: 2000, Probability: .9}, FalseAlarm: falseAlarm}).CheckAtLeast(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSparseExtremes: queries and thresholds that are far out are answered, and so they are at losses that are.
+func TestSparseExtremes(t *testing.T) {
+	far := new(big.Int).Lsh(big.NewInt(1), 200)
+	tiny, err := privacy.EpsilonOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(30), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []privacy.Epsilon{tiny, eps(t, 1e6, 1)} {
+		s, err := SparseVector{Sensitivity: big.NewInt(1), Epsilon: e, Value: e, Gap: true, Positives: 2}.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, err := s.Ask(NewExact(new(big.Int).Neg(far)), far)
+		high, err2 := s.Ask(NewExact(far), new(big.Int).Neg(far))
+		if err := errors.Join(err, err2); err != nil || low.Above || !high.Above || high.Gap.BitLen() < 201 || high.Value.BitLen() < 200 {
+			t.Errorf("at %s: %v and %v, %v", e, low, high, err)
+		}
 	}
 }
 
