@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"fmt"
+	"io"
 	"math/big"
 	"math/bits"
 
@@ -12,7 +13,8 @@ import (
 )
 
 // Counter releases the running sum of a stream of integers after each step: the exact sum so far, plus noise that is drawn
-// for the whole stream together, so that steps share it. It is for one user at a time.
+// for the whole stream together, so that steps share it. It is for one user at a time, and every way of printing it says
+// only that it is there.
 //
 // Its mechanism is one of CountingTree or CountingFactorization. Each of those measures linear functions of the stream with
 // independent noise, and computes sums from what it measured. As all of it is linear, what comes out is the exact sum plus
@@ -29,6 +31,9 @@ type streamNoise interface {
 	next(src *entropy.Source) *big.Int // of the next step
 	variance(step int) float64
 }
+
+// Format reveals nothing, whatever the verb.
+func (*Counter) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedSession) }
 
 // Next takes the stream's next value, and returns the noisy sum up to it. After the last step it is ErrEnded.
 func (c *Counter) Next(x Exact) (*big.Int, error) {
@@ -69,7 +74,7 @@ func (c *Counter) Variance(step int) float64 {
 // scale LΔ/ε on each it is ε-differentially private (Laplace), with discrete Gaussian noise of σ² = LΔ²/(2ρ) it is ρ-zCDP
 // (Gaussian). Sums are computed from it alone. The stream may be chosen with a view of what came before: blocks are
 // measured one after another, each at the loss of its own shift, and those of the blocks that hold the step add up to what
-// was said, whatever is chosen (privacy.Filter).
+// was said, whatever is chosen (privacy.Filter). Who can change several steps is a group of that many (privacy.Loss.Group).
 type CountingTree struct {
 	Steps       int      // the length of the stream, known beforehand; at least 1
 	Sensitivity *big.Int // how far one step's value moves between neighbours, in its unit; at least 1

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
@@ -172,6 +173,26 @@ func TestCountingRefusals(t *testing.T) {
 	}
 	if _, err := new(Counter).Next(Exact{}); !errors.Is(err, ErrEnded) {
 		t.Errorf("a stream that was not begun: %v", err)
+	}
+}
+
+// TestSessionsSayNothing: printing a session tells neither the exact sum nor the noise.
+func TestSessionsSayNothing(t *testing.T) {
+	counter, err := CountingTree{4, big.NewInt(1)}.Laplace(eps(t, 1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := counter.Next(exacts(123456789)[0]); err != nil {
+		t.Fatal(err)
+	}
+	session, err := SparseVector{Sensitivity: big.NewInt(1), Epsilon: eps(t, 1, 1), Positives: 1}.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x"} {
+		if got := fmt.Sprintf(verb+" "+verb, counter, session); got != "[session] [session]" {
+			t.Errorf("%s: %s", verb, got)
+		}
 	}
 }
 

@@ -26,14 +26,14 @@ import (
 // chosen with a view of what came before: y_t is measured one after another, at a loss of d²f̃_{t−j}²/(2σ²) each that adds
 // up to at most ρ whatever is chosen (privacy.Filter).
 //
-// My = Ax + Mz whatever R̃ is, so rounding R costs no bias, and of the variance only what the optimum is missed by; and as
+// My = Ax + Mz whatever R̃ is, so rounding R costs no bias, and little of the variance; and as
 // Ax is an integer, ⌊My + ½⌋ = Ax + ⌊Mz + ½⌋. That is how it is computed: from the exact sum and the noise, with M in fixed
 // point, at a precision that is raised where the floor would be in doubt. So the floor is exact, and the noise of each sum
 // is the rounding of a variable that is symmetric about 0.
 //
 // Its variance after t steps is near Δ²/(2ρ)·(Σ_{k<Steps} f_k²)·(Σ_{k<t} f_k²) ≈ Δ²/(2ρ)·((ln Steps)/π + 1.07)², against
 // the tree's Δ²/(2ρ)·L·(number of 1s in t's binary digits). It remembers the noise of all steps, and takes time in
-// proportion to their square.
+// proportion to their square: half a second for 4096.
 type CountingFactorization struct {
 	Steps       int         // the length of the stream, known beforehand; at least 1 and at most MaxFactorizationSteps
 	Sensitivity *big.Int    // how far one step's value moves between neighbours, in its unit; at least 1

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"dither/internal/entropy"
 	"dither/internal/stattest"
 	"dither/noise"
@@ -71,6 +73,22 @@ func TestNoisyTopRatios(t *testing.T) {
 	}
 }
 
+// TestNoisyTopIsTight: from five candidates on, two of which are chosen, the scale cannot be much smaller.
+func TestNoisyTopIsTight(t *testing.T) {
+	dist, err := NoisyTop{2, big.NewInt(1), false, eps(t, 6, 1)}.Noise()
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, worst := rankings([]int64{1, 1, -1, -1, -1}, 2, dist, 2), 0.0
+	outer := rankings([]int64{0, 0, 0, 0, 0}, 2, dist, 4)
+	for o, p := range inner {
+		worst = max(worst, math.Log(p/outer[o]))
+	}
+	if worst > 6+1e-9 || worst < 5 {
+		t.Errorf("a log-ratio of %g, ε = 6", worst)
+	}
+}
+
 // TestNoisyTopLaw: orders and gaps have the law of the definition.
 func TestNoisyTopLaw(t *testing.T) {
 	m := NoisyTop{2, big.NewInt(1), true, eps(t, 5, 1)}
@@ -127,6 +145,50 @@ func TestRank(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
+}
+
+// TestRankIsTheProofs: noisy scores are what the proof says that order, gaps and the other noisy scores make them.
+func TestRankIsTheProofs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Int64Range(-3, 3), 1, 8).Draw(t, "values")
+		k := rapid.IntRange(1, len(values)).Draw(t, "k")
+		noisy := make([]*big.Int, len(values))
+		for i, v := range values {
+			noisy[i] = big.NewInt(v)
+		}
+		indices, gaps := rank(noisy, k)
+		before := func(j, i int) int64 { // [j < i]
+			if j < i {
+				return 1
+			}
+			return 0
+		}
+		last := indices[k-1]
+		reached := values[last] // where there are no others, as it is
+		if k < len(values) {
+			highest := int64(math.MinInt64)
+			for j, v := range values {
+				if !slices.Contains(indices, j) {
+					highest = max(highest, v+before(j, last))
+				}
+			}
+			reached = highest + gaps[k-1].Int64()
+		}
+		for r := k - 1; ; r-- {
+			if values[indices[r]] != reached {
+				t.Fatalf("%v: of %d, %v with gaps %v", values, k, indices, gaps)
+			}
+			if r == 0 {
+				break
+			}
+			reached += before(indices[r], indices[r-1]) + gaps[r-1].Int64()
+		}
+		for _, g := range gaps {
+			if g.Sign() < 0 {
+				t.Fatalf("a gap of %s", g)
+			}
+		}
+	})
 }
 
 // TestGapVariance: between scores far apart the gap has the variance of two independent draws, near 4b². The false-alarm

@@ -3,9 +3,11 @@ package mechanism
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 
 	"dither/internal/entropy"
+	"dither/internal/exact"
 	"dither/internal/sample"
 	"dither/noise"
 	"dither/privacy"
@@ -39,7 +41,7 @@ var ErrEnded = errors.New("the session has ended")
 // scales: nothing in the argument is rounded.
 //
 // The noise on queries, its scale's factor c, and the end after c are each needed: published variants without one of them
-// have no finite loss, or a larger one than they state [Lyu, Su & Li 2017, section 3].
+// have no finite loss, or a larger one than they state [Lyu, Su & Li 2017].
 type SparseVector struct {
 	Sensitivity *big.Int        // how far any one query moves between neighbours, in the queries' unit; at least 1
 	Monotonic   bool            // between two neighbours, no two queries move in opposite directions
@@ -59,7 +61,8 @@ type SparseAnswer struct {
 	Value *big.Int // the query with noise of SparseSession.ValueNoise; nil where it is below, or values are not told
 }
 
-// SparseSession is a session of SparseVector. It is for one user at a time.
+// SparseSession is a session of SparseVector. It is for one user at a time, and every way of printing it says only that it is
+// there.
 type SparseSession struct {
 	threshold *big.Int // ρ
 	left      int
@@ -67,6 +70,11 @@ type SparseSession struct {
 	loss      privacy.Loss
 	noise     sparseNoise
 }
+
+// Format reveals nothing, whatever the verb.
+func (*SparseSession) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedSession) }
+
+const redactedSession = "[session]"
 
 // sparseNoise is the noise of threshold, queries and values: the last is nil where values are not told.
 type sparseNoise struct {
@@ -95,7 +103,7 @@ func (m SparseVector) begin(src *entropy.Source) (*SparseSession, error) {
 }
 
 // Split is ε₁ and ε₂, which make Epsilon exactly. They are near 1 : (2c)^⅔, or 1 : c^⅔ where queries are monotonic, at
-// which the variance of ν − ρ is least [Lyu, Su & Li 2017, section 4.2].
+// which the variance of ν − ρ is least [Lyu, Su & Li 2017].
 func (m SparseVector) Split() (threshold, queries privacy.Epsilon, err error) {
 	if m.Positives < 1 || m.Positives > maxPositives {
 		return threshold, queries, fmt.Errorf("%w: a session of %d positives", ErrParameter, m.Positives)
@@ -205,11 +213,15 @@ func (m SparseVector) Accuracy(queries int, beta float64) (*big.Int, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := simultaneous(n.threshold, 1, beta/2)
+	if err := checkBeta(beta); err != nil {
+		return nil, err
+	}
+	half := exact.DivDown(beta, 2)
+	a, err := simultaneous(n.threshold, 1, half)
 	if err != nil {
 		return nil, err
 	}
-	b, err := simultaneous(n.query, queries, beta/2)
+	b, err := simultaneous(n.query, queries, half)
 	if err != nil {
 		return nil, err
 	}
