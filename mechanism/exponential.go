@@ -58,8 +58,8 @@ func (m Exponential) ZCDP() privacy.Loss {
 // outputs: (ln n + ln(1/β))/c, which is 2Δ(ln n + ln(1/β))/ε, rounded up, in the scores' unit.
 //
 // Proof: of the weights relative to the best's, each of those that are more than t below it is less than exp(−c·t), and
-// there are fewer than n; all together weigh 1 or more. So P(shortfall > t) < n·exp(−c·t), which is β at that t [McSherry &
-// Talwar 2007, Theorem 6].
+// there are fewer than n; all together weigh 1 or more. So P(shortfall > t) < n·exp(−c·t), which is β at that t [Dwork &
+// Roth 2014, Theorem 3.11].
 func (m Exponential) Shortfall(n *big.Int, beta float64) (float64, error) {
 	c, err := m.rate()
 	if err != nil {

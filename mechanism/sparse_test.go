@@ -160,11 +160,23 @@ func TestBrokenSparse(t *testing.T) {
 		q, r, a    []int64
 		impossible bool
 	}{
-		"the noisy query in place of above (Algorithm 3)": {sparseModel{half, &half, true, map[[2]int64]float64{}}, append(repeat(8, 0), 1), append(repeat(8, 1), 0), append(repeat(8, below), 0), false},
-		"query noise without c (Algorithm 4)":             {sparseModel{four, &threeQuarters, false, map[[2]int64]float64{}}, repeat(16, 0), append(repeat(8, 1), repeat(8, -1)...), append(repeat(8, below), repeat(8, above)...), false},
-		"no query noise (Algorithm 5)":                    {sparseModel{half, nil, false, map[[2]int64]float64{}}, []int64{0, 1}, []int64{1, 0}, []int64{below, above}, true},
-		"no end (Algorithm 6)":                            {sparseModel{half, &half, false, map[[2]int64]float64{}}, repeat(16, 0), append(repeat(8, 1), repeat(8, -1)...), append(repeat(8, below), repeat(8, above)...), false},
+		"the noisy query in place of above (Algorithm 3)": {
+			sparseModel{threshold: half, query: &half, leaks: true},
+			append(repeat(8, 0), 1), append(repeat(8, 1), 0), append(repeat(8, below), 0), false,
+		},
+		"query noise without c (Algorithm 4)": {
+			sparseModel{threshold: four, query: &threeQuarters},
+			repeat(16, 0), append(repeat(8, 1), repeat(8, -1)...), append(repeat(8, below), repeat(8, above)...), false,
+		},
+		"no query noise (Algorithm 5)": {
+			sparseModel{threshold: half}, []int64{0, 1}, []int64{1, 0}, []int64{below, above}, true,
+		},
+		"no end (Algorithm 6)": {
+			sparseModel{threshold: half, query: &half},
+			repeat(16, 0), append(repeat(8, 1), repeat(8, -1)...), append(repeat(8, below), repeat(8, above)...), false,
+		},
 	} {
+		c.m.known = map[[2]int64]float64{}
 		p := c.m.probability(c.q, c.a, reach)
 		q := c.m.probability(c.r, c.a, reach) + c.m.threshold.Tail(big.NewInt(reach))
 		ratio := math.Log(p / q)
