@@ -272,7 +272,7 @@ func TestSparseValues(t *testing.T) {
 	}
 	const cells = 8
 	observed, far := make([]int, cells), big.NewInt(1<<40)
-	for s.Left() > 0 {
+	for range m.Positives {
 		a, err := s.Ask(NewExact(far), nil)
 		if err != nil || !a.Above || a.Gap != nil {
 			t.Fatal(a, err)
