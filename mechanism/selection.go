@@ -10,8 +10,8 @@ import (
 	"dither/privacy"
 )
 
-// Selection is what a mechanism that chooses from a list releases: who was chosen, and at what loss. The list's length and order
-// are public.
+// Selection is what a mechanism that chooses from a list releases: who was chosen, and at what loss. The list's length and
+// order are public.
 type Selection struct {
 	Index int
 	Loss  privacy.Loss
@@ -20,9 +20,10 @@ type Selection struct {
 // maxRateBits limits the size of a sensitivity and of the two parts of ε: beyond it they are taken for a mistake.
 const maxRateBits = 4096
 
-// selectionRate is what scores are multiplied by in an exponent: ε over the range of their sensitivity. Let d_i be what score i moves by
-// between neighbours, |d_i| ≤ Δ. Only differences of scores decide who is chosen, and d_i − d_j is within 2Δ; or within Δ where
-// scores are monotonic, that is where between two neighbours no two of them move in opposite directions.
+// selectionRate is what scores are multiplied by in an exponent: ε over the range of their sensitivity. Let d_i be what
+// score i moves by between neighbours, |d_i| ≤ Δ. Only differences of scores decide who is chosen, and d_i − d_j is within
+// 2Δ; or within Δ where scores are monotonic, that is where between two neighbours no two of them move in opposite
+// directions.
 func selectionRate(sensitivity *big.Int, monotonic bool, e privacy.Epsilon) (*big.Rat, error) {
 	switch {
 	case sensitivity == nil || sensitivity.Sign() <= 0:
@@ -63,7 +64,8 @@ func scoreOf(e Exact) *big.Int {
 	return e.v
 }
 
-// exponentialShortfall bounds (ln n + ln(1/β))/c from above. A β that is no probability above 0, or an n below 1, is ErrParameter.
+// exponentialShortfall bounds (ln n + ln(1/β))/c from above. A β that is no probability above 0, or an n below 1, is
+// ErrParameter.
 func exponentialShortfall(c *big.Rat, n *big.Int, beta float64) (float64, error) {
 	if err := checkBeta(beta); err != nil {
 		return 0, err
