@@ -75,7 +75,7 @@ func (m AutomaticBounds) counts(data Ordered) ([]int64, error) {
 	return out, err
 }
 
-// Measure finds bounds. The error is ErrParameter, the noise's, or the scan's.
+// Measure finds bounds. The error is ErrParameter, or the scan's.
 func (m AutomaticBounds) Measure(data Ordered) (Bounds, error) {
 	if err := m.Domain.check(); err != nil {
 		return Bounds{}, err

@@ -3,7 +3,6 @@ package mechanism
 import (
 	"fmt"
 	"math/big"
-	"slices"
 
 	"dither/internal/entropy"
 	"dither/internal/exact"
@@ -121,7 +120,8 @@ func (m JointQuantiles) rounding() *big.Rat {
 }
 
 // Release draws the quantiles, in two passes over the data. They do not fall. The error is ErrParameter, for an Epsilon within
-// the error of the arithmetic too (some 10⁻⁸), or the scan's. Time grows as Bins·len(Ranks)³ at most.
+// the error of the arithmetic too (some 10⁻⁸), or the scan's. Time and
+// memory depend on the data, within Bins·len(Ranks)³ and Bins·len(Ranks)².
 func (m JointQuantiles) Release(data Ordered) (OrderStatistics, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -141,12 +141,7 @@ func (m JointQuantiles) release(src *entropy.Source, data Ordered) (OrderStatist
 	if err != nil {
 		return OrderStatistics{}, err
 	}
-	var values []int64
-	for _, i := range newJointWeights(j, cells, rows).draw(src) {
-		values = append(values, cells[i].low+int64(src.Below64(uint64(cells[i].high-cells[i].low)+1)))
-	}
-	slices.Sort(values) // those of one bin
-	return OrderStatistics{Values: values, Loss: privacy.PureLoss(m.Epsilon)}, nil
+	return OrderStatistics{Values: newJointWeights(j, cells, rows).values(src), Loss: privacy.PureLoss(m.Epsilon)}, nil
 }
 
 // BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, Lemma 3.2].

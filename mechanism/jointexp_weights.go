@@ -124,6 +124,17 @@ func (w *jointWeights) step(from, to, position int) scaled {
 	return w.pow[from].over(w.pow[to]).times(w.rep[position-1])
 }
 
+// values are a draw's integers.
+func (w *jointWeights) values(src *entropy.Source) []int64 {
+	var out []int64
+	for _, i := range w.draw(src) {
+		c := w.cells[i]
+		out = append(out, c.low+int64(src.Below64(uint64(c.high-c.low)+1)))
+	}
+	slices.Sort(out) // those of one bin
+	return out
+}
+
 // draw is the cell of each position: the last cell, then how long its run is, then the cell before that.
 func (w *jointWeights) draw(src *entropy.Source) []int {
 	k := len(w.at)

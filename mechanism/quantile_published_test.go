@@ -15,13 +15,14 @@ import (
 
 // TestPublishedErrors repeats the experiment of Gillenwater, Joseph & Kulesza 2021 and Kaplan, Schnapp & Stemmer 2022: 1000 values
 // of N(0, 5), bounds ±100, ε = 1, k quantiles at the ranks j/(k + 1), and the number of values between a released quantile and
-// the true one, on average over the quantiles. It prints a table, and checks that each mean is not above the published
-// one by more than five of its standard errors and a tenth.
+// the true one, on average over the quantiles. It prints a table, and checks that each mean is within five of its standard
+// errors and a tenth of the published one, whose own error is not stated. (For 29 independent quantiles 82 was published, which
+// basic composition does not reach: 96 ± 1 under change-one, 64 ± 1 under add-remove.)
 func TestPublishedErrors(t *testing.T) {
-	trials := 12
-	if os.Getenv("DITHER_LONG") != "" {
-		trials = 400
+	if os.Getenv("DITHER_LONG") == "" {
+		t.Skip("DITHER_LONG=1 runs it: some three minutes")
 	}
+	const trials = 200
 	const n, grid = 1000, 1_000_000
 	in := Domain{-100 * grid, 100 * grid}
 	addRemove, swap := Unit{privacy.AddRemove, 1}, Unit{privacy.ChangeOne, 1}
@@ -68,7 +69,7 @@ func TestPublishedErrors(t *testing.T) {
 	}{
 		{"JointExp, change-one", joint(swap), [3]float64{1.5, 7.2, 10.7}},
 		{"JointExp, add-remove", joint(addRemove), [3]float64{}},
-		{"independent, change-one", independent(swap), [3]float64{1.7, 26, 82}},
+		{"independent, change-one", independent(swap), [3]float64{1.7, 26}},
 		{"independent, add-remove", independent(addRemove), [3]float64{}},
 		{"recursion, add-remove", recursion(addRemove), [3]float64{1.2, 5.8, 8.6}},
 		{"recursion, change-one", recursion(swap), [3]float64{}},
@@ -102,7 +103,7 @@ func TestPublishedErrors(t *testing.T) {
 			mean := sum / float64(trials)
 			deviation := math.Sqrt(max(0, squares/float64(trials)-mean*mean) / float64(trials-1))
 			fmt.Fprintf(&table, "%-28s %5d %10.3f %8.3f %10.3g\n", row.name, k, mean, deviation, row.published[i])
-			if p := row.published[i]; p > 0 && mean > 1.1*p+5*deviation {
+			if p := row.published[i]; p > 0 && math.Abs(mean-p) > 0.1*p+5*deviation {
 				t.Errorf("%s, k = %d: %.3f ± %.3f, published %g", row.name, k, mean, deviation, p)
 			}
 		}

@@ -252,7 +252,7 @@ func TestQuantilesChangeOneArePrivate(t *testing.T) {
 }
 
 func TestQuantilesDraw(t *testing.T) {
-	const draws = 4000
+	const draws = 2000
 	for name, m := range map[string]ApproximateQuantiles{
 		"median": {Domain{0, 12}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 2)}, epsilonOf(t, "1")},
 		"three":  {Domain{0, 4}, Unit{privacy.ChangeOne, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(9, 10)}, epsilonOf(t, "2")},
@@ -284,7 +284,7 @@ func TestQuantilesDraw(t *testing.T) {
 }
 
 func TestRankError(t *testing.T) {
-	const trials, beta = 150, 0.1
+	const trials, beta = 100, 0.1
 	data := make([]int64, 400)
 	for i := range data {
 		data[i] = int64(7*i) + 1_000_000

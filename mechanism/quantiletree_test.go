@@ -111,7 +111,7 @@ func noiseless(t testing.TB, m QuantileTree, data Ordered) NoisyTree {
 	for i, c := range counts {
 		values[i] = big.NewInt(c)
 	}
-	return NoisyTree{Tree: m, consistent: m.consistency(values)}
+	return NoisyTree{Tree: m, Measurement: Measurement{Values: values}}
 }
 
 func TestTreeWithoutNoise(t *testing.T) {
@@ -121,7 +121,7 @@ func TestTreeWithoutNoise(t *testing.T) {
 		if len(data) == 0 {
 			continue
 		}
-		m := QuantileTree{Domain: Domain{-64, 63}, Height: 7, Branching: 2} // a leaf is an integer
+		m := QuantileTree{Domain: Domain{-64, 63}, Unit: Unit{privacy.AddRemove, 1}, Height: 7, Branching: 2} // a leaf is an integer
 		tree := noiseless(t, m, orderedOf(data...))
 		for i := range 21 {
 			q := big.NewRat(int64(i), 20)
@@ -211,6 +211,8 @@ func TestTreeRefuses(t *testing.T) {
 	}
 	bad := map[string]func(*QuantileTree){
 		"no loss":      func(m *QuantileTree) { m.Loss = privacy.Loss{} },
+		"tiny loss":    func(m *QuantileTree) { m.Loss = privacy.PureLoss(tinyEpsilon(t)) },
+		"tiny rho":     func(m *QuantileTree) { m.Loss = privacy.ZCDPLoss(tinyEpsilon(t).Rho(), privacy.Delta{}) },
 		"no rho":       func(m *QuantileTree) { m.Loss = privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{}) },
 		"delta":        func(m *QuantileTree) { m.Loss = privacy.ZCDPLoss(rho, delta) },
 		"no height":    func(m *QuantileTree) { m.Height = 0 },

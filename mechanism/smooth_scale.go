@@ -65,16 +65,22 @@ func larger(x *big.Rat, y *big.Float) *big.Rat {
 
 // measure is twice the median and the terms of S̃.
 func (m Smooth) measure(p smoothParameters, data Ordered) (twice *big.Int, bound smoothBound, err error) {
-	n, err := data.rows(m.Domain)
+	w, err := m.around(p, data)
 	if err != nil {
 		return nil, nil, err
 	}
-	w := window{domain: m.Domain, rows: n, first: n/2 - p.window/2 - 2, last: n/2 + p.window/2 + 3}
-	if err := data.again(m.Domain, n, w.visit); err != nil {
-		return nil, nil, err
-	}
-	low, high := big.NewInt(w.at((n+1)/2)), big.NewInt(w.at((n+2)/2))
+	low, high := big.NewInt(w.at((w.rows+1)/2)), big.NewInt(w.at((w.rows+2)/2))
 	return low.Add(low, high), w.terms(p), nil
+}
+
+// around reads the values that the terms need.
+func (m Smooth) around(p smoothParameters, data Ordered) (*window, error) {
+	n, err := data.rows(m.Domain)
+	if err != nil {
+		return nil, err
+	}
+	w := &window{domain: m.Domain, rows: n, first: n/2 - p.window/2 - 2, last: n/2 + p.window/2 + 3}
+	return w, data.again(m.Domain, n, w.visit)
 }
 
 // terms lists those k whose terms may be the largest, τ with them. gap is A_k·2; k counts only where it is wider than before.
@@ -88,13 +94,7 @@ func (w *window) terms(p smoothParameters) smoothBound {
 	best := height(all[0])
 	widest := int64(0)
 	for k := int64(0); k <= p.window; k++ {
-		// t − s = k + 1 and s + t = n + 1 + d, where d is 0 or ±1 as parity has it.
-		gap := int64(0)
-		for d := int64(-1); d <= 1; d++ {
-			if twice := w.rows + 1 + d - (k + 1); twice&1 == 0 {
-				gap = max(gap, w.at(twice/2+k+1)-w.at(twice/2))
-			}
-		}
+		gap := w.gap(k)
 		if gap <= widest {
 			continue
 		}
@@ -111,6 +111,17 @@ func (w *window) terms(p smoothParameters) smoothBound {
 		}
 	}
 	return kept
+}
+
+// gap is the widest x_t − x_s with t − s = k + 1 and s + t = n + 1 + d, where d is 0 or ±1 as parity has it.
+func (w *window) gap(k int64) int64 {
+	widest := int64(0)
+	for d := int64(-1); d <= 1; d++ {
+		if twice := w.rows + 1 + d - (k + 1); twice&1 == 0 {
+			widest = max(widest, w.at(twice/2+k+1)-w.at(twice/2))
+		}
+	}
+	return widest
 }
 
 // window holds the values x_first … x_last of a sequence, as runs of equal ones.

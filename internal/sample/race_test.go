@@ -61,7 +61,7 @@ func TestRaceFirst(t *testing.T) {
 			expected = []float64{.25, 0, .75}
 		}
 		source, observed := entropy.System(), make([]int, len(race.entrants))
-		for range 6_000 {
+		for range 3_000 {
 			r := sample.NewRace(source, race.c, 1)
 			for i, e := range race.entrants {
 				r.Enter(int64(i), e.weight, e.score)
@@ -79,7 +79,8 @@ func TestRaceFirst(t *testing.T) {
 	}
 }
 
-// TestRaceOrder: the first three of four finish in each order as often as drawing one after another without replacement gives.
+// TestRaceOrder: the first three of four finish in each order as often as drawing one after another without replacement
+// gives.
 func TestRaceOrder(t *testing.T) {
 	entrants := []entrant{{1, 0}, {2, 1}, {5, -1}, {1, 2}}
 	left := chances(.5, entrants)
@@ -99,7 +100,7 @@ func TestRaceOrder(t *testing.T) {
 	}
 	draw(nil, 1, 1)
 	source, observed := entropy.System(), make([]int, len(names))
-	for range 20_000 {
+	for range 12_000 {
 		r := sample.NewRace(source, ratio(1, 2), 3)
 		for i, e := range entrants {
 			r.Enter(int64(i), e.weight, e.score)
@@ -118,7 +119,7 @@ func TestRaceWideScores(t *testing.T) {
 	heavy := new(big.Int).Lsh(big.NewInt(3), 100)
 	light := new(big.Int).Lsh(big.NewInt(1), 100)
 	source, observed := entropy.System(), make([]int, 4)
-	for range 5_000 {
+	for range 3_000 {
 		r := sample.NewRace(source, ratio(1, 1), 1)
 		r.EnterBig(0, heavy, new(big.Int).Neg(far))
 		r.EnterBig(1, light, far)
@@ -224,6 +225,34 @@ func TestRaceKeepsAll(t *testing.T) {
 	}
 }
 
+// TestRaceRemembersDigits: of sixteen whose first digits are the same, further digits settle the order once and for all.
+func TestRaceRemembersDigits(t *testing.T) {
+	var recorded []byte
+	for range 16 {
+		recorded = append(recorded, words(1<<63)...)
+	}
+	r := sample.NewRace(entropy.Recorded(append(recorded, recording(4000)...)), ratio(1, 7), 10)
+	for i := range int64(16) {
+		r.Enter(i, 3, 5)
+	}
+	first := r.Winners()
+	if again := r.Winners(); !slices.Equal(first, again) || len(first) != 10 {
+		t.Errorf("%v, and then %v", first, again)
+	}
+}
+
+// TestRaceGolden pins who wins by which bytes.
+func TestRaceGolden(t *testing.T) {
+	source := entropy.Recorded(recording(4096))
+	r := sample.NewRace(source, ratio(1, 3), 8)
+	for i := range int64(20) {
+		r.EnterBig(i, big.NewInt(1+i%4), big.NewInt(7-i%5))
+	}
+	if got, want := fmt.Sprint(r.Winners(), source.Consumed()), "[6 10 3 19 15 5 12 17] 160"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestRacePanics(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no rate":           func() { sample.NewRace(entropy.System(), nil, 1) },
@@ -284,6 +313,7 @@ func BenchmarkRace(b *testing.B) {
 		"first":          {1, func(int64) uint64 { return 1 }},
 		"first weighted": {1, func(i int64) uint64 { return uint64(i)*7919 + 1 }},
 		"first 100":      {100, func(int64) uint64 { return 1 }},
+		"all":            {1 << 40, func(int64) uint64 { return 1 }},
 	} {
 		b.Run(name, func(b *testing.B) {
 			r := sample.NewRace(entropy.System(), ratio(1, 20), c.keep)
