@@ -40,7 +40,7 @@ import (
 //
 // S̃ needs the K + 2 values about the median, which are read in one pass.
 
-// smoothBound is S̃: half of the largest of gap·exp(−βk) over its terms.
+// smoothBound is S̃, as above: half of the largest of gap·exp(−βk) over its terms.
 type smoothBound []smoothTerm
 
 type smoothTerm struct{ gap, k int64 }

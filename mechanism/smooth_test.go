@@ -123,6 +123,34 @@ func TestGapsOfNeighbours(t *testing.T) {
 	}
 }
 
+// TestWindow compares what is kept of many values with what all of them say.
+func TestWindow(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	for range 2000 {
+		data := make([]int64, r.IntN(100))
+		for i := range data {
+			data[i] = r.Int64N(200)
+		}
+		m, k := Smooth{Domain: Domain{0, 1 + r.Int64N(200)}}, 1+r.Int64N(20)
+		kept, err := m.around(smoothParameters{window: k}, orderedOf(data...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := m.around(smoothParameters{window: 1000}, orderedOf(data...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range k + 1 {
+			if kept.gap(i) != all.gap(i) {
+				t.Fatalf("of %d values K = %d keeps a gap of %d at %d, not %d", len(data), k, kept.gap(i), i, all.gap(i))
+			}
+		}
+		if most := int(k + 6); len(kept.values) > most {
+			t.Fatalf("K = %d keeps %d values", k, len(kept.values))
+		}
+	}
+}
+
 // TestSmoothIsSmooth checks both facts of S̃ itself.
 func TestSmoothIsSmooth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
