@@ -144,7 +144,7 @@ func (m JointQuantiles) release(src *entropy.Source, data Ordered) (OrderStatist
 	return OrderStatistics{Values: newJointWeights(j, cells, rows).values(src), Loss: privacy.PureLoss(m.Epsilon)}, nil
 }
 
-// BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, Lemma 3.2].
+// BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021].
 func (m JointQuantiles) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.BoundedRange(), privacy.Delta{})
 }

@@ -44,7 +44,7 @@ func (m Quantile) recursion() ApproximateQuantiles {
 	return ApproximateQuantiles{m.Domain, m.Unit, []*big.Rat{m.Rank}, m.Epsilon}
 }
 
-// BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, Lemma 3.2].
+// BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021].
 func (m Quantile) BoundedRange() privacy.Loss { return m.recursion().BoundedRange() }
 
 // RankError bounds d of the output, but with probability at most beta: 2Δ(ln N + ln(1/β))/ε for N candidates, rounded

@@ -145,7 +145,7 @@ func (m ApproximateQuantiles) split(t targets, s section, v int64) (left, right 
 	return aim(t, left), aim(t, right)
 }
 
-// BoundedRange is the loss as zCDP: ε²/(8L), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, Lemma 3.2, for each
+// BoundedRange is the loss as zCDP: ε²/(8L), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, for each
 // level; Bun & Steinke 2016, Lemma 1.7].
 func (m ApproximateQuantiles) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.Rho().Share(1, 4*int64(max(1, m.levels()))), privacy.Delta{})

@@ -60,11 +60,11 @@ func (e Epsilon) Share(num, den int64) Epsilon { return Epsilon{e.share(num, den
 // no way back: no ρ above 0 bounds a pure loss.
 func (e Epsilon) Rho() Rho { return Rho{e.mul(e.amount).share(1, 2)} }
 
-// BoundedRange is the zCDP loss of an e-bounded-range mechanism: ε²/8, exactly [Cesar & Rogers 2021, Lemma 3.2]. A mechanism
+// BoundedRange is the zCDP loss of an e-bounded-range mechanism: ε²/8, exactly [Cesar & Rogers 2021]. A mechanism
 // is ε-bounded-range if, for all neighbours, ln(P(o)/Q(o)) lies for all outputs o in one interval of length ε [Durfee &
 // Rogers 2019]; the exponential mechanism is.
 //
 // Proof: let ψ(λ) = ln E_Q exp(λ·ln(P/Q)), so that ψ(0) = ψ(1) = 0 and D_α(P‖Q) = ψ(α)/(α − 1). ψ″(λ) is the variance of
-// ln(P/Q) under a tilted Q, hence at most ε²/4, that of a fair coin at the interval's ends. So ψ(λ) − λ(λ − 1)·ε²/8 is concave and 0
-// at 0 and 1: beyond 1 it is at most 0, and D_α ≤ α·ε²/8. ∎
+// ln(P/Q) under a tilted Q, hence at most ε²/4, that of a fair coin at the interval's ends. So ψ(λ) − λ(λ − 1)·ε²/8 is
+// concave and 0 at 0 and 1: beyond 1 it is at most 0, and D_α ≤ α·ε²/8. ∎
 func (e Epsilon) BoundedRange() Rho { return Rho{e.mul(e.amount).share(1, 8)} }
