@@ -44,8 +44,8 @@ func TestBoundsSensitivity(t *testing.T) {
 	}
 }
 
-// TestThreshold checks it against the distribution function, which is a float near the real value: it is the least there is.
-func TestThreshold(t *testing.T) {
+// TestBoundsThreshold checks it against the distribution function, which is a float near the real value: it is the least there is.
+func TestBoundsThreshold(t *testing.T) {
 	for _, loss := range []string{"0.01", "1", "20"} {
 		e := epsilonOf(t, loss)
 		for _, price := range []privacy.Loss{privacy.PureLoss(e), privacy.ZCDPLoss(e.Rho(), privacy.Delta{})} {

@@ -159,8 +159,8 @@ func tinyEpsilon(t testing.TB) privacy.Epsilon {
 	return e
 }
 
-// TestReplays has each mechanism draw twice from one recording.
-func TestReplays(t *testing.T) {
+// TestOrderedReplays has each mechanism draw twice from one recording.
+func TestOrderedReplays(t *testing.T) {
 	in, u, e := Domain{-50, 50}, Unit{privacy.AddRemove, 1}, epsilonOf(t, "1")
 	ranks := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2)}
 	recording := make([]byte, 1<<16)

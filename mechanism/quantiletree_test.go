@@ -25,7 +25,7 @@ func countsMove(t *testing.T, a, b []int64, l1, l2 int64) {
 	}
 }
 
-func TestTreeSensitivity(t *testing.T) {
+func TestQuantileTreeSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 12_000 {
 		u := relations[i%4]
@@ -53,8 +53,8 @@ func TestTreeSensitivity(t *testing.T) {
 	}
 }
 
-// TestTreeNoise reads the parameters of the noise that a price buys.
-func TestTreeNoise(t *testing.T) {
+// TestQuantileTreeNoise reads the parameters of the noise that a price buys.
+func TestQuantileTreeNoise(t *testing.T) {
 	rho, err := privacy.ParseRho("0.5")
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestTreeNoise(t *testing.T) {
 	}
 }
 
-func TestLeaves(t *testing.T) {
+func TestTreeLeaves(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {
 		in := Domain{-r.Int64N(1 << r.IntN(61)), r.Int64N(1 << (1 + r.IntN(60)))}
@@ -114,7 +114,7 @@ func noiseless(t testing.TB, m QuantileTree, data Ordered) NoisyTree {
 	return NoisyTree{Tree: m, Measurement: Measurement{Values: values}}
 }
 
-func TestTreeWithoutNoise(t *testing.T) {
+func TestQuantileTreeWithoutNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
 		data, _ := randomNeighbours(r, Unit{privacy.AddRemove, 1})
@@ -147,7 +147,7 @@ func TestTreeWithoutNoise(t *testing.T) {
 	}
 }
 
-func TestTreeQuantilesRise(t *testing.T) {
+func TestQuantileTreeRises(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, in := range []Domain{{0, 10_000}, {0, 3}, {5, 5}, goodDomain} {
 		m := QuantileTree{in, Unit{privacy.AddRemove, 1}, 3, 8, privacy.PureLoss(epsilonOf(t, "0.5"))}
@@ -172,7 +172,7 @@ func TestTreeQuantilesRise(t *testing.T) {
 	}
 }
 
-func TestShares(t *testing.T) {
+func TestTreeShares(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for range 2000 {
 		z := make([]float64, 1+r.IntN(8))
@@ -199,7 +199,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-func TestTreeRefuses(t *testing.T) {
+func TestQuantileTreeRefuses(t *testing.T) {
 	rho, _ := privacy.ParseRho("1")
 	delta, err := privacy.ParseDelta("1e-6")
 	if err != nil {

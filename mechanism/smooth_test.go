@@ -123,8 +123,8 @@ func TestGapsOfNeighbours(t *testing.T) {
 	}
 }
 
-// TestWindow compares what is kept of many values with what all of them say.
-func TestWindow(t *testing.T) {
+// TestSmoothWindow compares what is kept of many values with what all of them say.
+func TestSmoothWindow(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for range 2000 {
 		data := make([]int64, r.IntN(100))
@@ -260,8 +260,8 @@ func TestSmoothDraws(t *testing.T) {
 	}
 }
 
-// TestAlpha checks both conditions on α at 700 bits.
-func TestAlpha(t *testing.T) {
+// TestSmoothAlpha checks both conditions on α at 700 bits.
+func TestSmoothAlpha(t *testing.T) {
 	const bits = 700
 	for _, text := range []string{"1e-60", "1e-29", "1e-10", "0.001", "0.1", "1", "5", "31.9"} {
 		e := epsilonOf(t, text).Rat()
