@@ -110,7 +110,7 @@ func (j *joint) delta() *big.Rat {
 }
 
 // rounding is η. With K cells at most (cellsOf), a number of the tables is off by at most D = k(K + 8k + 20) roundings
-// (jointWeights), so a term of a draw is by T = D + 8k + 20, its share of the sum by 2T, the draw itself by 2K (chooser), and
+// (jointWeights), so a term of a draw is by T = D + 8k + 20, its share of the sum by 2T, the draw itself by 2K (lottery), and
 // there are at most 2k draws. A rounding is a factor within 1 ± 2⁻⁵³, and exp(−2⁻⁵²) < 1 − 2⁻⁵³.
 func (m JointQuantiles) rounding() *big.Rat {
 	k := int64(len(m.Ranks))

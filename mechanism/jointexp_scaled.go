@@ -118,19 +118,19 @@ func (t scaled) winsExactly(src *entropy.Source, s scaled, d int64, word uint64)
 // mantissa is m·2⁵², an integer.
 func mantissa(m float64) *big.Int { return big.NewInt(int64(m * 0x1p52)) }
 
-// chooser draws one of a sequence of terms, in proportion to them: each takes the place of the one before with the probability
+// lottery draws one of a sequence of terms, in proportion to them: each takes the place of the one before with the probability
 // that it has of all up to it. The sum so far is rounded, so that after r terms each has its probability but for a factor
 // between (1 − 2⁻⁵³)²ʳ and (1 + 2⁻⁵³)²ʳ.
 //
 // Proof: let S_k = (S_{k−1} + T_k)(1 + δ_k). Term i is drawn and stays with probability T_i/(S_{i−1} + T_i)·∏_{k>i} S_{k−1}/(S_{k−1} +
 // T_k) = T_i·∏_{i≤k<r}(1 + δ_k)/(S_{r−1} + T_r), and the last sum is within r roundings of ΣT.
-type chooser struct {
+type lottery struct {
 	src    *entropy.Source
 	sum    scaled
 	chosen int
 }
 
-func (c *chooser) offer(i int, term scaled) {
+func (c *lottery) offer(i int, term scaled) {
 	if term.m == 0 {
 		return
 	}

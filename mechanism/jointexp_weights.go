@@ -139,12 +139,12 @@ func (w *jointWeights) values(src *entropy.Source) []int64 {
 func (w *jointWeights) draw(src *entropy.Source) []int {
 	k := len(w.at)
 	out := make([]int, k)
-	last := chooser{src: src}
+	last := lottery{src: src}
 	for i := range w.cells {
 		last.offer(i, w.ended(k, i).times(w.step(i, len(w.cells)+1, k+1)))
 	}
 	for position, i := k, last.chosen; ; {
-		length := chooser{src: src}
+		length := lottery{src: src}
 		weight := scaledOf(1)
 		for run := 1; run <= position; run++ {
 			weight = weight.times(w.cells[i].weight).over(scaledOf(float64(run)))
@@ -158,7 +158,7 @@ func (w *jointWeights) draw(src *entropy.Source) []int {
 		if position == 0 {
 			return out
 		}
-		before := chooser{src: src}
+		before := lottery{src: src}
 		for from := range i {
 			before.offer(from, w.ended(position, from).times(w.step(from, i, position+1)))
 		}
