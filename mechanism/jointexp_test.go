@@ -213,7 +213,7 @@ func TestJointWeights(t *testing.T) {
 		data, _ := randomNeighbours(r, Unit{privacy.AddRemove, 1})
 		m := JointQuantiles{
 			Domain: Domain{-r.Int64N(4), r.Int64N(5)}, Unit: relations[r.IntN(4)],
-			Bins: 1 + r.IntN(6), Epsilon: epsilonOf(t, []string{"0.1", "1", "10"}[r.IntN(3)]),
+			Bins: 1 + r.IntN(6), Epsilon: parseEpsilon(t, []string{"0.1", "1", "10"}[r.IntN(3)]),
 		}
 		for at := range int64(8) {
 			if len(m.Ranks) < 3 && r.IntN(3) == 0 {
@@ -245,7 +245,7 @@ func TestJointSensitivity(t *testing.T) {
 	for i := range 12_000 {
 		u := relations[i%4]
 		a, b := randomNeighbours(r, u)
-		m := JointQuantiles{Domain: Domain{-r.Int64N(70), r.Int64N(70)}, Unit: u, Bins: 1 + r.IntN(80), Epsilon: epsilonOf(t, "1")}
+		m := JointQuantiles{Domain: Domain{-r.Int64N(70), r.Int64N(70)}, Unit: u, Bins: 1 + r.IntN(80), Epsilon: parseEpsilon(t, "1")}
 		den := 1 + r.Int64N(12)
 		for at := range den + 1 {
 			if r.IntN(2) == 0 {
@@ -278,7 +278,7 @@ func TestJointSensitivity(t *testing.T) {
 func TestJointIsPrivate(t *testing.T) {
 	for _, text := range []string{"0.5", "3"} {
 		for _, ranks := range [][]*big.Rat{{big.NewRat(1, 2)}, {big.NewRat(1, 4), big.NewRat(2, 3)}} {
-			j := prepared(t, JointQuantiles{Domain{0, 2}, Unit{privacy.AddRemove, 1}, ranks, 3, epsilonOf(t, text)})
+			j := prepared(t, JointQuantiles{Domain{0, 2}, Unit{privacy.AddRemove, 1}, ranks, 3, parseEpsilon(t, text)})
 			limit, _ := j.Epsilon.Rat().Float64()
 			worst, known := 0.0, map[string]map[string]float64{}
 			for _, data := range multisets(3, 5) {
@@ -303,7 +303,7 @@ func TestJointIsPrivate(t *testing.T) {
 
 func TestJointDraws(t *testing.T) {
 	const draws = 3000
-	m := JointQuantiles{Domain{0, 9}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, 4, epsilonOf(t, "2")}
+	m := JointQuantiles{Domain{0, 9}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, 4, parseEpsilon(t, "2")}
 	for _, data := range [][]int64{nil, {1, 2, 2, 7, 9}, {5, 5, 5, 5, 5, 5}} {
 		j := prepared(t, m)
 		masses, _ := j.binMasses(data)
@@ -339,10 +339,10 @@ func TestJointDraws(t *testing.T) {
 }
 
 func TestJointRefuses(t *testing.T) {
-	good := JointQuantiles{goodDomain, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 2)}, 16, epsilonOf(t, "1")}
+	good := JointQuantiles{goodDomain, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 2)}, 16, parseEpsilon(t, "1")}
 	bad := map[string]func(*JointQuantiles){
 		"no ε":       func(m *JointQuantiles) { m.Epsilon = privacy.Epsilon{} },
-		"little ε":   func(m *JointQuantiles) { m.Epsilon = epsilonOf(t, "1e-14") },
+		"little ε":   func(m *JointQuantiles) { m.Epsilon = parseEpsilon(t, "1e-14") },
 		"tiny ε":     func(m *JointQuantiles) { m.Epsilon = tinyEpsilon(t) },
 		"no ranks":   func(m *JointQuantiles) { m.Ranks = nil },
 		"many ranks": func(m *JointQuantiles) { m.Ranks = make([]*big.Rat, 101) },
@@ -385,7 +385,7 @@ func TestJointExtremes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []privacy.Epsilon{epsilonOf(t, "1e-5"), epsilonOf(t, "1"), huge} {
+	for _, e := range []privacy.Epsilon{parseEpsilon(t, "1e-5"), parseEpsilon(t, "1"), huge} {
 		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}, {math.MinInt64, math.MinInt64 + 1}, {math.MaxInt64 - 1, math.MaxInt64}, {1<<62 + 1, math.MaxInt64}} {
 			for _, data := range []Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
 				out, err := JointQuantiles{in, Unit{privacy.ChangeOne, 1}, ranks, 50, e}.Release(data)
@@ -397,7 +397,7 @@ func TestJointExtremes(t *testing.T) {
 	}
 	// As many rows as there may be, and all alike: every quantile is theirs.
 	full := NewOrdered(func(yield func(value, count int64) bool) error { yield(1, maxRows); return nil })
-	out, err := JointQuantiles{Domain{0, 3}, Unit{privacy.AddRemove, 1}, ranks[1:19], 4, epsilonOf(t, "64")}.Release(full)
+	out, err := JointQuantiles{Domain{0, 3}, Unit{privacy.AddRemove, 1}, ranks[1:19], 4, parseEpsilon(t, "64")}.Release(full)
 	if err != nil || out.Values[0] != 1 || out.Values[17] != 1 {
 		t.Errorf("2⁴⁰ rows: %v, %v", out.Values, err)
 	}
@@ -416,7 +416,7 @@ func BenchmarkJoint(b *testing.B) {
 	for i := range int64(9) {
 		ranks = append(ranks, big.NewRat(i+1, 10))
 	}
-	m := JointQuantiles{Domain{0, 20_000}, Unit{privacy.AddRemove, 1}, ranks, 20_001, epsilonOf(b, "1")}
+	m := JointQuantiles{Domain{0, 20_000}, Unit{privacy.AddRemove, 1}, ranks, 20_001, parseEpsilon(b, "1")}
 	for b.Loop() {
 		if _, err := m.Release(data); err != nil {
 			b.Fatal(err)

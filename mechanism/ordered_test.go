@@ -31,7 +31,7 @@ func orderedOf(values ...int64) Ordered {
 	})
 }
 
-func epsilonOf(t testing.TB, text string) privacy.Epsilon {
+func parseEpsilon(t testing.TB, text string) privacy.Epsilon {
 	t.Helper()
 	e, err := privacy.ParseEpsilon(text)
 	if err != nil {
@@ -161,7 +161,7 @@ func tinyEpsilon(t testing.TB) privacy.Epsilon {
 
 // TestOrderedReplays has each mechanism draw twice from one recording.
 func TestOrderedReplays(t *testing.T) {
-	in, u, e := Domain{-50, 50}, Unit{privacy.AddRemove, 1}, epsilonOf(t, "1")
+	in, u, e := Domain{-50, 50}, Unit{privacy.AddRemove, 1}, parseEpsilon(t, "1")
 	ranks := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2)}
 	recording := make([]byte, 1<<16)
 	r := rand.New(rand.NewPCG(33, 34))

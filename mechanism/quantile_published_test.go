@@ -26,7 +26,7 @@ func TestPublishedErrors(t *testing.T) {
 	const n, grid = 1000, 1_000_000
 	in := Domain{-100 * grid, 100 * grid}
 	addRemove, swap := Unit{privacy.AddRemove, 1}, Unit{privacy.ChangeOne, 1}
-	price := epsilonOf(t, "1")
+	price := parseEpsilon(t, "1")
 	type release func(ranks []*big.Rat, data Ordered) (OrderStatistics, error)
 	joint := func(u Unit) release {
 		return func(ranks []*big.Rat, data Ordered) (OrderStatistics, error) {

@@ -64,8 +64,8 @@ func TestQuantileTreeNoise(t *testing.T) {
 		loss  privacy.Loss
 		scale string
 	}{
-		"Laplace, rows":      {Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilonOf(t, "0.5")), "8"},
-		"Laplace, change":    {Unit{privacy.ChangeOne, 3}, privacy.PureLoss(epsilonOf(t, "1")), "24"},
+		"Laplace, rows":      {Unit{privacy.AddRemove, 1}, privacy.PureLoss(parseEpsilon(t, "0.5")), "8"},
+		"Laplace, change":    {Unit{privacy.ChangeOne, 3}, privacy.PureLoss(parseEpsilon(t, "1")), "24"},
 		"Gaussian, rows":     {Unit{privacy.AddRemove, 1}, privacy.ZCDPLoss(rho, privacy.Delta{}), "4"},
 		"Gaussian, 3 rows":   {Unit{privacy.AddRemove, 3}, privacy.ZCDPLoss(rho, privacy.Delta{}), "36"},
 		"Gaussian, a change": {Unit{privacy.ChangeOne, 3}, privacy.ZCDPLoss(rho, privacy.Delta{}), "72"},
@@ -150,7 +150,7 @@ func TestQuantileTreeWithoutNoise(t *testing.T) {
 func TestQuantileTreeRises(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, in := range []Domain{{0, 10_000}, {0, 3}, {5, 5}, goodDomain} {
-		m := QuantileTree{in, Unit{privacy.AddRemove, 1}, 3, 8, privacy.PureLoss(epsilonOf(t, "0.5"))}
+		m := QuantileTree{in, Unit{privacy.AddRemove, 1}, 3, 8, privacy.PureLoss(parseEpsilon(t, "0.5"))}
 		data := make([]int64, 200)
 		for i := range data {
 			data[i] = in.Lower + r.Int64N(in.points())
@@ -205,7 +205,7 @@ func TestQuantileTreeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := QuantileTree{goodDomain, Unit{privacy.AddRemove, 1}, 4, 16, privacy.PureLoss(epsilonOf(t, "1"))}
+	good := QuantileTree{goodDomain, Unit{privacy.AddRemove, 1}, 4, 16, privacy.PureLoss(parseEpsilon(t, "1"))}
 	if _, err := good.Measure(orderedOf(1)); err != nil {
 		t.Fatal(err)
 	}

@@ -156,7 +156,7 @@ func TestSmoothIsSmooth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 1000 {
 		a, b := randomNeighbours(r, Unit{privacy.AddRemove, 1})
-		m := Smooth{Domain{-r.Int64N(70), r.Int64N(70)}, Unit{privacy.AddRemove, 1}, epsilonOf(t, []string{"0.1", "1", "3", "20"}[i%4])}
+		m := Smooth{Domain{-r.Int64N(70), r.Int64N(70)}, Unit{privacy.AddRemove, 1}, parseEpsilon(t, []string{"0.1", "1", "3", "20"}[i%4])}
 		p := m.parameters()
 		p.window = min(p.window, r.Int64N(8)+1) // a floor that matters
 		var twice [2]*big.Int
@@ -212,7 +212,7 @@ func (m Smooth) masses(t testing.TB, data []int64) []float64 {
 // TestSmoothIsPrivate compares the output's distributions for all small data sets and all their neighbours.
 func TestSmoothIsPrivate(t *testing.T) {
 	for _, text := range []string{"0.01", "0.3", "1", "3", "8", "25"} {
-		e := epsilonOf(t, text)
+		e := parseEpsilon(t, text)
 		limit, _ := e.Rat().Float64()
 		worst := 0.0
 		for top := int64(1); top <= 4; top++ {
@@ -245,7 +245,7 @@ func TestSmoothIsPrivate(t *testing.T) {
 func TestSmoothDraws(t *testing.T) {
 	const draws = 2000
 	for _, data := range [][]int64{{}, {3}, {1, 2, 2, 6}, {0, 0, 8, 8, 8}} {
-		m := Smooth{Domain{0, 8}, Unit{privacy.AddRemove, 1}, epsilonOf(t, "1")}
+		m := Smooth{Domain{0, 8}, Unit{privacy.AddRemove, 1}, parseEpsilon(t, "1")}
 		p, src, observed := m.parameters(), entropy.System(), make([]int, 9)
 		twice, bound, err := m.measure(p, orderedOf(data...))
 		if err != nil {
@@ -264,7 +264,7 @@ func TestSmoothDraws(t *testing.T) {
 func TestSmoothAlpha(t *testing.T) {
 	const bits = 700
 	for _, text := range []string{"1e-60", "1e-29", "1e-10", "0.001", "0.1", "1", "5", "31.9"} {
-		e := epsilonOf(t, text).Rat()
+		e := parseEpsilon(t, text).Rat()
 		beta := new(big.Rat).Mul(e, big.NewRat(3, 4))
 		alpha := smoothAlpha(e, beta)
 		square := exact.IntervalOf(new(big.Rat).Mul(alpha, alpha), bits)
@@ -404,7 +404,7 @@ func TestSmoothBesideLaplace(t *testing.T) {
 }
 
 func TestSmoothRefuses(t *testing.T) {
-	good := Smooth{goodDomain, Unit{privacy.AddRemove, 1}, epsilonOf(t, "1")}
+	good := Smooth{goodDomain, Unit{privacy.AddRemove, 1}, parseEpsilon(t, "1")}
 	bad := map[string]Smooth{"epsilon": {Domain: good.Domain, Unit: good.Unit}}
 	for i, u := range badUnits {
 		bad[fmt.Sprint("unit ", i)] = Smooth{good.Domain, u, good.Epsilon}
@@ -428,7 +428,7 @@ func TestSmoothExtremes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []privacy.Epsilon{tinyEpsilon(t), epsilonOf(t, "1e-6"), epsilonOf(t, "1"), huge} {
+	for _, e := range []privacy.Epsilon{tinyEpsilon(t), parseEpsilon(t, "1e-6"), parseEpsilon(t, "1"), huge} {
 		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}} {
 			for _, data := range []Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
 				m := Smooth{in, Unit{privacy.ChangeOne, 1 << 20}, e}
@@ -453,7 +453,7 @@ func BenchmarkSmooth(b *testing.B) {
 		}
 		return nil
 	})
-	m := Smooth{Domain{0, 100_000}, Unit{privacy.AddRemove, 1}, epsilonOf(b, "0.1")}
+	m := Smooth{Domain{0, 100_000}, Unit{privacy.AddRemove, 1}, parseEpsilon(b, "0.1")}
 	for b.Loop() {
 		if _, err := m.Release(data); err != nil {
 			b.Fatal(err)
