@@ -9,24 +9,24 @@ import (
 	"dither/privacy"
 )
 
-// JointQuantiles releases several quantiles at once by the exponential mechanism over all of them, JointExp [Gillenwater, Joseph
-// & Kulesza 2021], with the domain in bins and ties spread.
+// JointQuantiles releases several quantiles at once by the exponential mechanism over all of them, JointExp [Gillenwater,
+// Joseph & Kulesza 2021], with the domain in bins and ties spread.
 //
 // The domain is cut into Bins bins of equal width, the last perhaps narrower, and each bin into R levels, R the number of
 // ranks. A place is a level of a bin; places are in order, by bin and then by level. A row stands at its bin with its mass
 // spread over it: (2l + 1)/(2R) of it is before level l. So a value that many rows share can answer many ranks.
 //
-// The output is a sequence of places o_1 ≤ … ≤ o_k, and then an integer in the bin of each, uniform and sorted. Let n_j be the mass between o_{j−1} and
-// o_j, with all before o_1 in n_1 and all after o_k in n_{k+1}, and g_j the difference of the ranks at j and j − 1, with 0 and 1
-// at the ends. The sequence has the probability ∝ w·exp(−c·d), d = Σ_j |n_j − g_j·n|, where the public weight w is the
-// product of the widths of the bins and of 1/γ! for every place that occurs γ times.
+// The output is a sequence of places o_1 ≤ … ≤ o_k, and then an integer in the bin of each, uniform and sorted. Let n_j be
+// the mass between o_{j−1} and o_j, with all before o_1 in n_1 and all after o_k in n_{k+1}, and g_j the difference of the
+// ranks at j and j − 1, with 0 and 1 at the ends. The sequence has the probability ∝ w·exp(−c·d), d = Σ_j |n_j − g_j·n|,
+// where the public weight w is the product of the widths of the bins and of 1/γ! for every place that occurs γ times.
 //
-// It is Epsilon-differentially private, with c = ε₀/(2Δ) and ε₀ a little below ε. Sensitivity, with m = MaxRows: let a row more
-// add x_j ≥ 0 to n_j, Σx_j = 1. Then d moves by at most Σ|x_j − g_j|, which is convex in x, and so at most what it is at a vertex:
-// (1 − g_i) + Σ_{j≠i} g_j = 2(1 − g_i). So Δ = 2m(1 − min g) under AddRemove. Under ChangeOne, where r rows leave and s ≥ r come,
-// r of them can be paired with those that leave; a pair moves d by at most Σ|x_j − x′_j| ≤ 2, and each of the s − r others by at most
-// 2, so Δ = 2m. The exponential mechanism then loses at most 2cΔ = ε₀ and is ε₀-bounded-range [McSherry & Talwar 2007; Durfee & Rogers
-// 2019].
+// It is Epsilon-differentially private, with c = ε₀/(2Δ), or 64 if that is less, and ε₀ a little below ε. Sensitivity, with m
+// = MaxRows: let a row more add x_j ≥ 0 to n_j, Σx_j = 1. Then d moves by at most Σ|x_j − g_j|, which is convex in x, and so
+// at most what it is at a vertex: (1 − g_i) + Σ_{j≠i} g_j = 2(1 − g_i). So Δ = 2m(1 − min g) under AddRemove. Under
+// ChangeOne, where r rows leave and s ≥ r come, r of them can be paired with those that leave; a pair moves d by at most
+// Σ|x_j − x′_j| ≤ 2, and each of the s − r others by at most 2, so Δ = 2m. The exponential mechanism then loses at most 2cΔ =
+// ε₀ and is ε₀-bounded-range [McSherry & Talwar 2007; Durfee & Rogers 2019].
 //
 // Arithmetic: weights are computed in floats, by sums and products of positive numbers only (jointWeights), and the draw is
 // exact given these. So every sequence has its probability but for a factor within exp(±η), with a public η (rounding). The
@@ -41,20 +41,20 @@ type JointQuantiles struct {
 }
 
 const (
-	maxJointRanks   = 100
-	maxJointTable   = 1 << 23 // numbers of 16 bytes
-	maxJointEpsilon = 64      // more changes nothing: the noise is below a row
+	maxJointRanks = 100
+	maxJointTable = 1 << 23 // numbers of 16 bytes
+	maxJointRate  = 64      // of c; at more no row would be misplaced more often
 )
 
 // joint is what is computed from public parameters before data are read.
 type joint struct {
 	JointQuantiles
 	targets
-	width   int64    // of a bin, in integers
-	levels  int64    // R
-	rate    *big.Rat // c/(2R·den), the rate per unit of scores
-	powers  *powers  // of exp(−rate)
-	epsilon *big.Rat // ε₀
+	width  int64 // of a bin, in integers
+	levels int64 // R
+	c      *big.Rat
+	rate   *big.Rat // c/(2R·den), the rate per unit of scores
+	powers *powers  // of exp(−rate)
 }
 
 func (m JointQuantiles) prepare() (*joint, error) {
@@ -72,15 +72,15 @@ func (m JointQuantiles) prepare() (*joint, error) {
 	j := &joint{JointQuantiles: m, targets: t, levels: int64(k)}
 	bins := int64(m.Bins)
 	j.width = (m.points()-1)/bins + 1
-	j.epsilon = new(big.Rat).Sub(m.Epsilon.Rat(), new(big.Rat).Mul(m.rounding(), big.NewRat(4, 1)))
-	if j.epsilon.Sign() <= 0 {
+	epsilon := new(big.Rat).Sub(m.Epsilon.Rat(), new(big.Rat).Mul(m.rounding(), big.NewRat(4, 1)))
+	if epsilon.Sign() <= 0 {
 		return nil, fmt.Errorf("%w: an epsilon within the error of the arithmetic", ErrParameter)
 	}
-	if most := big.NewRat(maxJointEpsilon, 1); j.epsilon.Cmp(most) > 0 {
-		j.epsilon = most
+	j.c = epsilon.Quo(epsilon, new(big.Rat).Mul(big.NewRat(2, 1), j.delta()))
+	if most := big.NewRat(maxJointRate, 1); j.c.Cmp(most) > 0 {
+		j.c = most
 	}
-	unit := new(big.Rat).SetInt64(2 * 2 * j.levels * t.den)
-	j.rate = new(big.Rat).Quo(j.epsilon, unit.Mul(unit, j.delta()))
+	j.rate = new(big.Rat).Quo(j.c, new(big.Rat).SetInt64(2*j.levels*t.den))
 	j.powers = powersOf(exact.IntervalOf(new(big.Rat).Neg(j.rate), 256).Exp().Hi())
 	return j, nil
 }
@@ -119,9 +119,9 @@ func (m JointQuantiles) rounding() *big.Rat {
 	return big.NewRat(roundings, 1<<52)
 }
 
-// Release draws the quantiles, in two passes over the data. They do not fall. The error is ErrParameter, for an Epsilon within
-// the error of the arithmetic too (some 10⁻⁸), or the scan's. Time and
-// memory depend on the data, within Bins·len(Ranks)³ and Bins·len(Ranks)².
+// Release draws the quantiles, in two passes over the data. They do not fall. The error is ErrParameter, for an Epsilon
+// within the error of the arithmetic too (some 10⁻⁸), or the scan's. Time and memory depend on the data, within
+// Bins·len(Ranks)³ and Bins·len(Ranks)².
 func (m JointQuantiles) Release(data Ordered) (OrderStatistics, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -149,12 +149,12 @@ func (m JointQuantiles) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.BoundedRange(), privacy.Delta{})
 }
 
-// RankError bounds how far each output's rank is from the one that was sought, beyond half of what d is for the best sequence, but
-// with probability at most beta: Δ(k·ln(N·R) + ln(1/β) + η)/ε₀ for N integers in the domain, rounded up. It is a number of rows.
-// The error is ErrParameter.
+// RankError bounds how far each output's rank is from the one that was sought, beyond half of what d is for the best
+// sequence, but with probability at most beta: (k·ln(N·R) + ln(1/β) + η)/(2c) for N integers in the domain, rounded up. It is
+// a number of rows. The error is ErrParameter.
 //
-// Proof: weights w add up to (N·R)ᵏ/k!, and the best sequence has one of at least 1/k!. So d is beyond the best by more than t with
-// probability at most (N·R)ᵏ·exp(−ct + η). And n_j − g_j·n add up to 0, so none of their partial sums is beyond d/2. ∎
+// Proof: weights w add up to (N·R)ᵏ/k!, and the best sequence has one of at least 1/k!. So d is beyond the best by more than
+// t with probability at most (N·R)ᵏ·exp(−ct + η). And n_j − g_j·n add up to 0, so none of their partial sums is beyond d/2. ∎
 func (m JointQuantiles) RankError(beta float64) (float64, error) {
 	j, err := m.prepare()
 	if err != nil {
@@ -166,12 +166,12 @@ func (m JointQuantiles) RankError(beta float64) (float64, error) {
 	places := new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(m.points()), big.NewInt(j.levels)))
 	log := exact.MulUp(float64(j.levels), exact.LogUp(exact.FloatUp(places)))
 	log = exact.AddUp(exact.SubUp(log, exact.LogDown(beta)), exact.FloatUp(m.rounding()))
-	return exact.MulUp(exact.FloatUp(new(big.Rat).Quo(j.delta(), j.epsilon)), log), nil
+	return exact.MulUp(exact.FloatUp(new(big.Rat).Quo(big.NewRat(1, 2), j.c)), log), nil
 }
 
 // cell is a run of places with the same mass before them, and so of the same score wherever they occur: a level of a bin that
-// has rows, or the levels of a run of bins that have none. Sequences of places within a cell, γ of them, have weights that add
-// up to weight^γ/γ!, by the multinomial theorem.
+// has rows, or the levels of a run of bins that have none. Sequences of places within a cell, γ of them, have weights that
+// add up to weight^γ/γ!, by the multinomial theorem.
 type cell struct {
 	before    int64 // the mass, in units of 1/(2R) of a row
 	weight    scaled

@@ -7,7 +7,8 @@ import (
 	"dither/internal/entropy"
 )
 
-// scaled is the number m·2ᵉ of at least 0: a float whose exponent has 64 bits, so that nothing underflows. m is in [1, 2), or 0.
+// scaled is the number m·2ᵉ of at least 0: a float whose exponent has 64 bits, so that nothing underflows. m is in [1, 2), or
+// 0.
 //
 // Every operation on scaled numbers here is a product, a quotient or a sum of positive ones, with a result within a
 // factor of 1 ± 2⁻⁵³ of the exact one: nothing cancels, and relative errors add up to what can be said beforehand.
@@ -118,12 +119,12 @@ func (t scaled) winsExactly(src *entropy.Source, s scaled, d int64, word uint64)
 // mantissa is m·2⁵², an integer.
 func mantissa(m float64) *big.Int { return big.NewInt(int64(m * 0x1p52)) }
 
-// lottery draws one of a sequence of terms, in proportion to them: each takes the place of the one before with the probability
-// that it has of all up to it. The sum so far is rounded, so that after r terms each has its probability but for a factor
-// between (1 − 2⁻⁵³)²ʳ and (1 + 2⁻⁵³)²ʳ.
+// lottery draws one of a sequence of terms, in proportion to them: each takes the place of the one before with the
+// probability that it has of all up to it. The sum so far is rounded, so that after r terms each has its probability but for
+// a factor between (1 − 2⁻⁵³)²ʳ and (1 + 2⁻⁵³)²ʳ.
 //
-// Proof: let S_k = (S_{k−1} + T_k)(1 + δ_k). Term i is drawn and stays with probability T_i/(S_{i−1} + T_i)·∏_{k>i} S_{k−1}/(S_{k−1} +
-// T_k) = T_i·∏_{i≤k<r}(1 + δ_k)/(S_{r−1} + T_r), and the last sum is within r roundings of ΣT.
+// Proof: let S_k = (S_{k−1} + T_k)(1 + δ_k). Term i is drawn and stays with probability T_i/(S_{i−1} + T_i)·∏_{k>i}
+// S_{k−1}/(S_{k−1} + T_k) = T_i·∏_{i≤k<r}(1 + δ_k)/(S_{r−1} + T_r), and the last sum is within r roundings of ΣT.
 type lottery struct {
 	src    *entropy.Source
 	sum    scaled

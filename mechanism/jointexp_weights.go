@@ -10,16 +10,16 @@ import (
 // Kulesza 2021, section 4].
 //
 // A sequence is made of runs: γ places in one cell, then places in a later one. Let K(i′, i, j) = exp(−c·|mass from i′ to i −
-// g_j·n|) be the factor of the step from cell i′ to i ≥ i′ at position j; within a cell it is rep_j = exp(−c·g_j·n). With W_i the
-// weight of a cell,
+// g_j·n|) be the factor of the step from cell i′ to i ≥ i′ at position j; within a cell it is rep_j = exp(−c·g_j·n). With W_i
+// the weight of a cell,
 //
 //	In_j(i) = Σ_{i′<i} A_{j−1}(i′)·K(i′, i, j),   In_1(i) = K(0, i, 1),
 //	A_j(i)  = Σ_{γ=1…j} In_{j−γ+1}(i)·W_i^γ/γ!·rep_{j−γ+2}·…·rep_j
 //
-// are the weights of all beginnings that enter cell i at position j, and of all that end a run there. In_j takes O(1) for each
-// cell: K is b^x·b^(−x′)·b^(−t) where x − x′ ≥ t, and b^t·b^x′·b^(−x) elsewhere, with b = exp(−rate); the first i′ form a prefix, the
-// others a window, and both ends of either only rise with i. No sum is ever subtracted from: a window's sum is that of a
-// suffix, computed when the window began, and of what was added since.
+// are the weights of all beginnings that enter cell i at position j, and of all that end a run there. In_j takes O(1) for
+// each cell: K is b^x·b^(−x′)·b^(−t) where x − x′ ≥ t, and b^t·b^x′·b^(−x) elsewhere, with b = exp(−rate); the first i′ form
+// a prefix, the others a window, and both ends of either only rise with i. No sum is ever subtracted from: a window's sum is
+// that of a suffix, computed when the window began, and of what was added since.
 //
 // Roundings: b^x is off by 2, and W by 2. In_j(i) has those of A, then 3 for a summand, at most K + 1 for the sums, and 7;
 // A_j(i) has those of In, and for each of at most k factors 2 products, a sum, W, and rep over γ: 8. So the last A is off

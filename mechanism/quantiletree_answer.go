@@ -40,8 +40,8 @@ func (m QuantileTree) consistency(values []*big.Int) [][]float64 {
 
 // Quantiles estimates where the given shares of the values lie, each between 0 and 1: another is ErrParameter. It costs
 // nothing and may be asked again; larger shares never give smaller values. At each node on the way down the estimates of the
-// nodes below are made to be at least 0 and to add up to the node's own, by the least change; within a leaf values are taken to
-// lie evenly.
+// nodes below are made to be at least 0 and to add up to the node's own, by the least change; within a leaf values are taken
+// to lie evenly.
 func (t NoisyTree) Quantiles(shares []*big.Rat) ([]int64, error) {
 	if err := t.Tree.check(); err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ import (
 //
 // Local sensitivity. The most that one step moves the median is half of the widest central gap. For even n there is one,
 // (x_{n/2}, x_{n/2+1}): a row more makes the median a point of it, a row less one of its ends; its middle is where the
-// median was. For odd n there are two, beside the median x_p: a row more makes it the mean of x_p and a point of one of them, and a
-// row less the mean of two of x_{p−1}, x_p, x_{p+1} where p stays, or of x_{p−1} and x_{p+1}; the largest of these moves is
-// half of the wider gap. Both are attained but for removals from few rows, where additions attain them.
+// median was. For odd n there are two, beside the median x_p: a row more makes it the mean of x_p and a point of one of them,
+// and a row less the mean of two of x_{p−1}, x_p, x_{p+1} where p stays, or of x_{p−1} and x_{p+1}; the largest of these
+// moves is half of the wider gap. Both are attained but for removals from few rows, where additions attain them.
 //
 // At a distance. Let A_k be the largest local sensitivity of data sets at most k steps away. Then
 //
@@ -25,14 +25,15 @@ import (
 //
 // Proof. Let D′ be k steps away and (a, b) a central gap of it. Let x_s be the last value of D at or below a, and x_t the
 // first at or above b: x_t − x_s ≥ b − a. The t − s − 1 rows between must have gone, and each other step changes the
-// difference of the two sides, s − (n − t + 1), by 1: k ≥ t − s − 1 + max(0, |s + t − (n + 1)| − 1). Say s + t − (n + 1) = d ≥ 2,
-// the case d ≤ −2 being its mirror image. Lowering s by d − 1 makes that difference 1, adds d − 1 to t − s − 1, so that the
-// bound on k stays, and widens x_t − x_s. So a pair with |s + t − (n + 1)| ≤ 1 and t − s − 1 ≤ k is as wide. And such a pair is
-// attained: by removing the t − s − 1 rows between; or where s < 0, hence t > n, or the other way round, all n rows. ∎
+// difference of the two sides, s − (n − t + 1), by 1: k ≥ t − s − 1 + max(0, |s + t − (n + 1)| − 1). Say s + t − (n + 1) = d
+// ≥ 2, the case d ≤ −2 being its mirror image. Lowering s by d − 1 makes that difference 1, adds d − 1 to t − s − 1, so that
+// the bound on k stays, and widens x_t − x_s. So a pair with |s + t − (n + 1)| ≤ 1 and t − s − 1 ≤ k is as wide. And such a
+// pair is attained: by removing the t − s − 1 rows between; or where s < 0, hence t > n, or the other way round, all n rows.
+// ∎
 //
-// The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀, and within a factor of exp(β) of S′, one step
-// away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007, Claim 3.2]. Terms beyond k = K are at most the public number
-// τ = (Upper − Lower)/2·exp(−β(K + 1)). So
+// The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀, and within a factor of exp(β) of S′, one
+// step away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007, Claim 3.2]. Terms beyond k = K are at most the public
+// number τ = (Upper − Lower)/2·exp(−β(K + 1)). So
 //
 //	S̃ = max(τ, max_{k ≤ K} exp(−βk)·A_k) = max(τ, S)
 //
