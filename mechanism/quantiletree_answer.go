@@ -10,7 +10,7 @@ import (
 // What follows is post-processing: it reads noisy counts alone, so that floats will do.
 
 // consistency improves each count by the counts below it: both are estimates of one number, and are weighed by the inverse of
-// their variances [Hay, Rastogi, Miklau & Suciu 2010, section 4.1]. With B = Branching, and l = 1 at the leaves, the
+// their variances [Hay, Rastogi, Miklau & Suciu 2010]. With B = Branching, and l = 1 at the leaves, the
 // estimate z_v from the subtree of v is
 //
 //	z_v = (B^l − B^(l−1))/(B^l − 1)·y_v + (B^(l−1) − 1)/(B^l − 1)·Σ z_children.

@@ -32,7 +32,7 @@ import (
 // ∎
 //
 // The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀, and within a factor of exp(β) of S′, one
-// step away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007, Claim 3.2]. Terms beyond k = K are at most the public
+// step away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007]. Terms beyond k = K are at most the public
 // number τ = (Upper − Lower)/2·exp(−β(K + 1)). So
 //
 //	S̃ = max(τ, max_{k ≤ K} exp(−βk)·A_k) = max(τ, S)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -151,10 +152,13 @@ func TestSmoothWindow(t *testing.T) {
 	}
 }
 
-// TestSmoothIsSmooth checks both facts of S̃ itself.
+// TestSmoothIsSmooth checks both facts of S̃ itself, by intervals; with DITHER_LONG=1 on 10,000 pairs.
 func TestSmoothIsSmooth(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for i := range 1000 {
+	r, pairs := rand.New(rand.NewPCG(1, 2)), 1000
+	if os.Getenv("DITHER_LONG") != "" {
+		pairs = 10_000
+	}
+	for i := range pairs {
 		a, b := randomNeighbours(r, Unit{privacy.AddRemove, 1})
 		m := Smooth{Domain{-r.Int64N(70), r.Int64N(70)}, Unit{privacy.AddRemove, 1}, parseEpsilon(t, []string{"0.1", "1", "3", "20"}[i%4])}
 		p := m.parameters()
