@@ -44,10 +44,11 @@ func TestBoundsSensitivity(t *testing.T) {
 	}
 }
 
-// TestThreshold checks it against the distribution function, which is a float near the real value: it is the least there is.
-func TestThreshold(t *testing.T) {
+// TestBoundsThreshold checks it against the distribution function, which is a float near the real value: it is the least
+// there is.
+func TestBoundsThreshold(t *testing.T) {
 	for _, loss := range []string{"0.01", "1", "20"} {
-		e := epsilonOf(t, loss)
+		e := parseEpsilon(t, loss)
 		for _, price := range []privacy.Loss{privacy.PureLoss(e), privacy.ZCDPLoss(e.Rho(), privacy.Delta{})} {
 			for _, beta := range []float64{1e-9, 0.01, 0.4} {
 				m := AutomaticBounds{goodDomain, Unit{privacy.AddRemove, 1}, price, beta}
@@ -69,7 +70,7 @@ func TestThreshold(t *testing.T) {
 }
 
 func TestBoundsAreFound(t *testing.T) {
-	m := AutomaticBounds{Domain{-1_000_000, 1_000_000}, Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilonOf(t, "1")), 0.01}
+	m := AutomaticBounds{Domain{-1_000_000, 1_000_000}, Unit{privacy.AddRemove, 1}, privacy.PureLoss(parseEpsilon(t, "1")), 0.01}
 	var data []int64
 	for i := range int64(1000) {
 		data = append(data, -3+i%200)
@@ -127,7 +128,7 @@ func TestBoundsFromCounts(t *testing.T) {
 }
 
 func TestBoundsRefuse(t *testing.T) {
-	good := AutomaticBounds{goodDomain, Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilonOf(t, "1")), 0.01}
+	good := AutomaticBounds{goodDomain, Unit{privacy.AddRemove, 1}, privacy.PureLoss(parseEpsilon(t, "1")), 0.01}
 	bad := map[string]func(*AutomaticBounds){"no loss": func(m *AutomaticBounds) { m.Loss = privacy.Loss{} }}
 	for _, beta := range []float64{0, -1, 1, 2, math.NaN(), math.SmallestNonzeroFloat64} {
 		bad[fmt.Sprint("β = ", beta)] = func(m *AutomaticBounds) { m.FalsePositive = beta }

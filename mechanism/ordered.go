@@ -145,8 +145,8 @@ func (u Unit) steps() int64 {
 	return u.MaxRows
 }
 
-// maxEpsilonBits limits the size of the two parts of an ε: beyond it they are taken for an attempt to exhaust memory.
-const maxEpsilonBits = 4096
+// longestEpsilon limits the size of the two parts of an ε: beyond it they are taken for an attempt to exhaust memory.
+const longestEpsilon = 4096
 
 // checkRelease is ErrParameter unless a mechanism on ordered values has what each of them needs.
 func checkRelease(in Domain, u Unit, e privacy.Epsilon) error {
@@ -156,8 +156,8 @@ func checkRelease(in Domain, u Unit, e privacy.Epsilon) error {
 	if err := u.check(); err != nil {
 		return err
 	}
-	if r := e.Rat(); r.Sign() == 0 || max(r.Num().BitLen(), r.Denom().BitLen()) > maxEpsilonBits {
-		return fmt.Errorf("%w: an epsilon above 0, of at most %d bits", ErrParameter, maxEpsilonBits)
+	if r := e.Rat(); r.Sign() == 0 || max(r.Num().BitLen(), r.Denom().BitLen()) > longestEpsilon {
+		return fmt.Errorf("%w: an epsilon above 0, of at most %d bits", ErrParameter, longestEpsilon)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"dither/internal/entropy"
 	"dither/privacy"
 )
 
@@ -30,7 +31,7 @@ func orderedOf(values ...int64) Ordered {
 	})
 }
 
-func epsilonOf(t testing.TB, text string) privacy.Epsilon {
+func parseEpsilon(t testing.TB, text string) privacy.Epsilon {
 	t.Helper()
 	e, err := privacy.ParseEpsilon(text)
 	if err != nil {
@@ -156,4 +157,35 @@ func tinyEpsilon(t testing.TB) privacy.Epsilon {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// TestOrderedReplays has each mechanism draw twice from one recording.
+func TestOrderedReplays(t *testing.T) {
+	in, u, e := Domain{-50, 50}, Unit{privacy.AddRemove, 1}, parseEpsilon(t, "1")
+	ranks := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2)}
+	recording := make([]byte, 1<<16)
+	r := rand.New(rand.NewPCG(33, 34))
+	for i := range recording {
+		recording[i] = byte(r.Uint32())
+	}
+	data := orderedOf(-3, 1, 4, 4, 20, 90)
+	for name, release := range map[string]func(*entropy.Source) (OrderStatistics, error){
+		"smooth": func(src *entropy.Source) (OrderStatistics, error) { return Smooth{in, u, e}.release(src, data) },
+		"recursion": func(src *entropy.Source) (OrderStatistics, error) {
+			return ApproximateQuantiles{in, u, ranks, e}.release(src, data)
+		},
+		"joint": func(src *entropy.Source) (OrderStatistics, error) {
+			return JointQuantiles{in, u, ranks, 101, e}.release(src, data)
+		},
+	} {
+		first, second := entropy.Recorded(recording), entropy.Recorded(recording)
+		a, err := release(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := release(second)
+		if err != nil || !slices.Equal(a.Values, b.Values) || first.Consumed() != second.Consumed() || first.Consumed() == 0 {
+			t.Errorf("%s: %v and %v from %d and %d bytes, %v", name, a.Values, b.Values, first.Consumed(), second.Consumed(), err)
+		}
+	}
 }

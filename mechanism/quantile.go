@@ -21,9 +21,9 @@ import (
 // the runs of candidates of equal d, weighted by their lengths, finds a run, and o is uniform in it.
 //
 // It is Epsilon-differentially private [McSherry & Talwar 2007] and Epsilon-bounded-range, for d moves by at most Δ between
-// neighbours, and so does the logarithm of each weight by ε/2 and that of their sum by ε/2 the other way. Sensitivity, with m =
-// MaxRows: a row more moves (B, A) by (0, 0), (0, 1) or (1, 1), and qn by q, so B − qn and qn − A move by q or 1 − q one way
-// or the other, and their maximum with 0 by no more: Δ = m·max(q, 1 − q) under AddRemove. Under ChangeOne r rows leave
+// neighbours, and so does the logarithm of each weight by ε/2 and that of their sum by ε/2 the other way. Sensitivity, with m
+// = MaxRows: a row more moves (B, A) by (0, 0), (0, 1) or (1, 1), and qn by q, so B − qn and qn − A move by q or 1 − q one
+// way or the other, and their maximum with 0 by no more: Δ = m·max(q, 1 − q) under AddRemove. Under ChangeOne r rows leave
 // and s others come, r, s ≤ m: B − qn moves by at most (1 − q)·s + q·r one way and q·s + (1 − q)·r the other, at most m; so
 // does qn − A, and Δ = m.
 type Quantile struct {
@@ -44,7 +44,7 @@ func (m Quantile) recursion() ApproximateQuantiles {
 	return ApproximateQuantiles{m.Domain, m.Unit, []*big.Rat{m.Rank}, m.Epsilon}
 }
 
-// BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, Lemma 3.2].
+// BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021].
 func (m Quantile) BoundedRange() privacy.Loss { return m.recursion().BoundedRange() }
 
 // RankError bounds d of the output, but with probability at most beta: 2Δ(ln N + ln(1/β))/ε for N candidates, rounded

@@ -65,8 +65,8 @@ func newRuns(s section, total int64, enter func(first int64, width uint64, score
 	return runs{section: s, enter: enter, total: total, next: s.low}
 }
 
-// score is that of a candidate with so much below it, and so much at or below it. All are below 2⁶²: rows are at most 2⁴⁰, shares
-// 2⁸, and to − from at most 10,000.
+// score is that of a candidate with so much below it, and so much at or below it. All are below 2⁶²: rows are at most 2⁴⁰,
+// shares 2⁸, and to − from at most 10,000.
 func (r *runs) score(below, upTo int64) int64 {
 	scale, sought := r.to-r.from, (r.at-r.from)*r.total
 	return -max(0, scale*below-sought, sought-scale*upTo)

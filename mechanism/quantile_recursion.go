@@ -22,8 +22,8 @@ import (
 // A level is ε/L-differentially private given the levels above, by parallel composition. Proof: a row more with a share w
 // of a part moves that part's d by at most w·max(q′, 1 − q′), as in Quantile. The part has the rate c = (ε/L)/(2Δ), Δ =
 // m·max(q′, 1 − q′), so it loses at most w/m of ε/L; the shares of a row add up to 1, and a unit has up to m rows. Under
-// ChangeOne rows that leave and rows that come may be in different parts, so there Δ = 2m·max(q′, 1 − q′); in the only part of
-// a level it is m (see Quantile, whose r and s are then shares). The levels' losses add up to ε. ∎
+// ChangeOne rows that leave and rows that come may be in different parts, so there Δ = 2m·max(q′, 1 − q′); in the only part
+// of a level it is m (see Quantile, whose r and s are then shares). The levels' losses add up to ε. ∎
 //
 // A level is also (ε/L)-bounded-range, since the ranges of independent parts add up as their losses do; so all of it is
 // ε²/(8L)-zCDP.
@@ -145,14 +145,14 @@ func (m ApproximateQuantiles) split(t targets, s section, v int64) (left, right 
 	return aim(t, left), aim(t, right)
 }
 
-// BoundedRange is the loss as zCDP: ε²/(8L), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, Lemma 3.2, for each
+// BoundedRange is the loss as zCDP: ε²/(8L), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, for each
 // level; Bun & Steinke 2016, Lemma 1.7].
 func (m ApproximateQuantiles) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.Rho().Share(1, 4*int64(max(1, m.levels()))), privacy.Delta{})
 }
 
-// RankError bounds d of every output (see Quantile), where no value is repeated, but with probability at most beta: L·(t + 1/2),
-// t = 2Δ(ln N + ln(k/β))/(ε/L), Δ at its largest, rounded up. It is a number of rows. The error is ErrParameter.
+// RankError bounds d of every output (see Quantile), where no value is repeated, but with probability at most beta: L·(t +
+// 1/2), t = 2Δ(ln N + ln(k/β))/(ε/L), Δ at its largest, rounded up. It is a number of rows. The error is ErrParameter.
 //
 // Proof: by the bound of Quantile, each of k draws has its rank in its own part within t, but with probability at most β
 // together. A cut at o leaves half of o's row on either side, so the number of rows before it is within t + 1/2 of what was

@@ -193,7 +193,7 @@ func TestQuantilesArePrivate(t *testing.T) {
 	} {
 		for _, text := range []string{"0.5", "4"} {
 			worst := 0.0
-			m := ApproximateQuantiles{Domain{0, 2}, Unit{privacy.AddRemove, 1}, ranks, epsilonOf(t, text)}
+			m := ApproximateQuantiles{Domain{0, 2}, Unit{privacy.AddRemove, 1}, ranks, parseEpsilon(t, text)}
 			limit, _ := m.Epsilon.Rat().Float64()
 			known := map[string]map[string]float64{}
 			for _, data := range multisets(3, 5) {
@@ -218,7 +218,7 @@ func TestQuantilesArePrivate(t *testing.T) {
 
 // TestQuantilesChangeOneArePrivate does so for neighbours with as many rows.
 func TestQuantilesChangeOneArePrivate(t *testing.T) {
-	m := ApproximateQuantiles{Domain{0, 2}, Unit{privacy.ChangeOne, 1}, []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(3, 4)}, epsilonOf(t, "2")}
+	m := ApproximateQuantiles{Domain{0, 2}, Unit{privacy.ChangeOne, 1}, []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(3, 4)}, parseEpsilon(t, "2")}
 	worst := 0.0
 	for n := 1; n <= 4; n++ {
 		var all []map[string]float64
@@ -252,10 +252,10 @@ func TestQuantilesChangeOneArePrivate(t *testing.T) {
 }
 
 func TestQuantilesDraw(t *testing.T) {
-	const draws = 4000
+	const draws = 2000
 	for name, m := range map[string]ApproximateQuantiles{
-		"median": {Domain{0, 12}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 2)}, epsilonOf(t, "1")},
-		"three":  {Domain{0, 4}, Unit{privacy.ChangeOne, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(9, 10)}, epsilonOf(t, "2")},
+		"median": {Domain{0, 12}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 2)}, parseEpsilon(t, "1")},
+		"three":  {Domain{0, 4}, Unit{privacy.ChangeOne, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(9, 10)}, parseEpsilon(t, "2")},
 	} {
 		data := []int64{1, 1, 3, 3, 3, 9}
 		masses := m.masses(t, data)
@@ -284,13 +284,13 @@ func TestQuantilesDraw(t *testing.T) {
 }
 
 func TestRankError(t *testing.T) {
-	const trials, beta = 150, 0.1
+	const trials, beta = 100, 0.1
 	data := make([]int64, 400)
 	for i := range data {
 		data[i] = int64(7*i) + 1_000_000
 	}
 	in := Domain{0, 1 << 40}
-	one := Quantile{in, Unit{privacy.AddRemove, 1}, big.NewRat(1, 4), epsilonOf(t, "1")}
+	one := Quantile{in, Unit{privacy.AddRemove, 1}, big.NewRat(1, 4), parseEpsilon(t, "1")}
 	many := ApproximateQuantiles{in, one.Unit, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}, one.Epsilon}
 	a, err := one.RankError(beta)
 	if err != nil {
@@ -341,7 +341,7 @@ func TestRankError(t *testing.T) {
 }
 
 func TestBoundedRangeOfQuantiles(t *testing.T) {
-	one := Quantile{goodDomain, Unit{privacy.AddRemove, 1}, big.NewRat(1, 2), epsilonOf(t, "2")}
+	one := Quantile{goodDomain, Unit{privacy.AddRemove, 1}, big.NewRat(1, 2), parseEpsilon(t, "2")}
 	if got := fmt.Sprint(one.BoundedRange()); got != fmt.Sprint(privacy.ZCDPLoss(one.Epsilon.BoundedRange(), privacy.Delta{})) {
 		t.Errorf("one quantile is %s", got)
 	}
@@ -353,7 +353,7 @@ func TestBoundedRangeOfQuantiles(t *testing.T) {
 
 func TestQuantilesRefuse(t *testing.T) {
 	half := []*big.Rat{big.NewRat(1, 2)}
-	good := ApproximateQuantiles{goodDomain, Unit{privacy.AddRemove, 1}, half, epsilonOf(t, "1")}
+	good := ApproximateQuantiles{goodDomain, Unit{privacy.AddRemove, 1}, half, parseEpsilon(t, "1")}
 	bad := map[string]func(*ApproximateQuantiles){
 		"no ε":        func(m *ApproximateQuantiles) { m.Epsilon = privacy.Epsilon{} },
 		"no ranks":    func(m *ApproximateQuantiles) { m.Ranks = nil },
@@ -408,7 +408,7 @@ func TestQuantilesExtremes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range []privacy.Epsilon{tinyEpsilon(t), epsilonOf(t, "1"), huge} {
+	for _, e := range []privacy.Epsilon{tinyEpsilon(t), parseEpsilon(t, "1"), huge} {
 		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}, {math.MinInt64, math.MinInt64 + 1}, {math.MaxInt64 - 1, math.MaxInt64}} {
 			for _, data := range []Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
 				out, err := ApproximateQuantiles{in, Unit{privacy.ChangeOne, maxUnitRows}, ranks, e}.Release(data)
@@ -423,7 +423,7 @@ func TestQuantilesExtremes(t *testing.T) {
 		_ = yield(1, maxRows/2) && yield(2, maxRows/2)
 		return nil
 	})
-	m := ApproximateQuantiles{Domain{0, 3}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 10_000), big.NewRat(9_999, 10_000)}, epsilonOf(t, "1")}
+	m := ApproximateQuantiles{Domain{0, 3}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 10_000), big.NewRat(9_999, 10_000)}, parseEpsilon(t, "1")}
 	if out, err := m.Release(full); err != nil || out.Values[0] != 1 || out.Values[1] != 2 {
 		t.Errorf("2⁴⁰ rows: %v, %v", out.Values, err)
 	}
@@ -439,7 +439,7 @@ func BenchmarkQuantile(b *testing.B) {
 		}
 		return nil
 	})
-	m := Quantile{Domain{0, 4 * rows}, Unit{privacy.AddRemove, 1}, big.NewRat(1, 2), epsilonOf(b, "1")}
+	m := Quantile{Domain{0, 4 * rows}, Unit{privacy.AddRemove, 1}, big.NewRat(1, 2), parseEpsilon(b, "1")}
 	for b.Loop() {
 		if _, err := m.Release(data); err != nil {
 			b.Fatal(err)

@@ -1,15 +1,18 @@
 package mechanism
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"math/bits"
 
+	"dither/noise"
 	"dither/privacy"
 )
 
-// QuantileTree counts values in the nodes of a tree over the domain, with noise, and answers any number of quantiles from these
-// counts at no further loss [Hay, Rastogi, Miklau & Suciu 2010; as quantile trees in Google's differential privacy library].
+// QuantileTree counts values in the nodes of a tree over the domain, with noise, and answers any number of quantiles from
+// these counts at no further loss [Hay, Rastogi, Miklau & Suciu 2010; as quantile trees in Google's differential privacy
+// library].
 //
 // Branching^Height leaves share the domain evenly, and a node holds Branching nodes of the level below. Every level below the
 // root is counted, and each count has noise of its own, drawn once.
@@ -30,11 +33,10 @@ type QuantileTree struct {
 // maxNodes bounds a tree's memory, to some 30 MB.
 const maxNodes = 1 << 18
 
-// NoisyTree is a released tree.
+// NoisyTree is a released tree: its counts are level by level from the top, and from the left.
 type NoisyTree struct {
 	Tree QuantileTree
 	Measurement
-	consistent [][]float64 // by level, estimates that use the levels below (consistency)
 }
 
 func (m QuantileTree) check() error {
@@ -96,7 +98,7 @@ func (m QuantileTree) counts(data Ordered) ([]int64, error) {
 	return out, err
 }
 
-// Measure counts and adds noise. The error is ErrParameter, the noise's, or the scan's.
+// Measure counts and adds noise. The error is ErrParameter, or the scan's.
 func (m QuantileTree) Measure(data Ordered) (NoisyTree, error) {
 	if err := m.check(); err != nil {
 		return NoisyTree{}, err
@@ -113,16 +115,26 @@ func (m QuantileTree) Measure(data Ordered) (NoisyTree, error) {
 	if err != nil {
 		return NoisyTree{}, err
 	}
-	return NoisyTree{Tree: m, Measurement: released, consistent: m.consistency(released.Values)}, nil
+	return NoisyTree{Tree: m, Measurement: released}, nil
 }
 
-// counter measures counts of a unit's rows, each of which is counted once in each of so many histograms.
+// counter measures counts of a unit's rows, each of which is counted once in each of so many histograms. The error is
+// ErrParameter.
 func (u Unit) counter(loss privacy.Loss, histograms int64) (func([]Exact) (Measurement, error), error) {
+	refused := func(err error) error {
+		if err != nil && !errors.Is(err, ErrParameter) {
+			err = fmt.Errorf("%w: %w", ErrParameter, err)
+		}
+		return err
+	}
 	if e, pure := loss.Pure(); pure {
 		l1 := new(big.Int).Mul(big.NewInt(u.steps()), big.NewInt(histograms))
 		m := Laplace{Sensitivity: l1, Epsilon: e}
-		_, err := m.Scale()
-		return m.Measure, err
+		scale, err := m.Scale()
+		if err == nil {
+			_, err = noise.NewDiscreteLaplace(scale)
+		}
+		return m.Measure, refused(err)
 	}
 	rho, delta := loss.ZCDP()
 	if !delta.IsZero() {
@@ -130,8 +142,11 @@ func (u Unit) counter(loss privacy.Loss, histograms int64) (func([]Exact) (Measu
 	}
 	l2 := new(big.Int).Mul(big.NewInt(u.MaxRows), big.NewInt(u.steps())) // m², or 2m²
 	m := Gaussian{L2Squared: l2.Mul(l2, big.NewInt(histograms)), Rho: rho}
-	_, err := m.Sigma2()
-	return m.Measure, err
+	sigma2, err := m.Sigma2()
+	if err == nil {
+		_, err = noise.NewDiscreteGaussian(sigma2)
+	}
+	return m.Measure, refused(err)
 }
 
 func exactly(counts []int64) []Exact {

@@ -10,7 +10,7 @@ import (
 // What follows is post-processing: it reads noisy counts alone, so that floats will do.
 
 // consistency improves each count by the counts below it: both are estimates of one number, and are weighed by the inverse of
-// their variances [Hay, Rastogi, Miklau & Suciu 2010, section 4.1]. With B = Branching, and l = 1 at the leaves, the
+// their variances [Hay, Rastogi, Miklau & Suciu 2010]. With B = Branching, and l = 1 at the leaves, the
 // estimate z_v from the subtree of v is
 //
 //	z_v = (B^l − B^(l−1))/(B^l − 1)·y_v + (B^(l−1) − 1)/(B^l − 1)·Σ z_children.
@@ -40,32 +40,35 @@ func (m QuantileTree) consistency(values []*big.Int) [][]float64 {
 
 // Quantiles estimates where the given shares of the values lie, each between 0 and 1: another is ErrParameter. It costs
 // nothing and may be asked again; larger shares never give smaller values. At each node on the way down the estimates of the
-// nodes below are made to be at least 0 and to add up to the node's own, by the least change; within a leaf values are taken to
-// lie evenly.
+// nodes below are made to be at least 0 and to add up to the node's own, by the least change; within a leaf values are taken
+// to lie evenly.
 func (t NoisyTree) Quantiles(shares []*big.Rat) ([]int64, error) {
-	if t.consistent == nil {
-		return nil, fmt.Errorf("%w: no tree was measured", ErrParameter)
+	if err := t.Tree.check(); err != nil {
+		return nil, err
 	}
+	if len(t.Values) != t.Tree.nodes() || slices.Contains(t.Values, nil) {
+		return nil, fmt.Errorf("%w: not as many counts as nodes", ErrParameter)
+	}
+	estimates := t.Tree.consistency(t.Values)
 	out := make([]int64, len(shares))
 	for i, q := range shares {
 		if q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 {
 			return nil, fmt.Errorf("%w: a quantile's share is between 0 and 1", ErrParameter)
 		}
 		share, _ := q.Float64()
-		out[i] = t.at(share)
+		out[i] = t.Tree.at(estimates, share)
 	}
 	return out, nil
 }
 
 // at goes down to where a share of all lies.
-func (t NoisyTree) at(share float64) int64 {
-	m := t.Tree
+func (m QuantileTree) at(estimates [][]float64, share float64) int64 {
 	total := 0.0
-	for _, z := range t.consistent[0] {
+	for _, z := range estimates[0] {
 		total += z
 	}
 	node, width := 0, m.leaves()
-	for _, level := range t.consistent {
+	for _, level := range estimates {
 		counts := shares(level[node*m.Branching:(node+1)*m.Branching], total)
 		width /= m.Branching
 		node *= m.Branching

@@ -25,7 +25,7 @@ func countsMove(t *testing.T, a, b []int64, l1, l2 int64) {
 	}
 }
 
-func TestTreeSensitivity(t *testing.T) {
+func TestQuantileTreeSensitivity(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 12_000 {
 		u := relations[i%4]
@@ -53,8 +53,8 @@ func TestTreeSensitivity(t *testing.T) {
 	}
 }
 
-// TestTreeNoise reads the parameters of the noise that a price buys.
-func TestTreeNoise(t *testing.T) {
+// TestQuantileTreeNoise reads the parameters of the noise that a price buys.
+func TestQuantileTreeNoise(t *testing.T) {
 	rho, err := privacy.ParseRho("0.5")
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +64,8 @@ func TestTreeNoise(t *testing.T) {
 		loss  privacy.Loss
 		scale string
 	}{
-		"Laplace, rows":      {Unit{privacy.AddRemove, 1}, privacy.PureLoss(epsilonOf(t, "0.5")), "8"},
-		"Laplace, change":    {Unit{privacy.ChangeOne, 3}, privacy.PureLoss(epsilonOf(t, "1")), "24"},
+		"Laplace, rows":      {Unit{privacy.AddRemove, 1}, privacy.PureLoss(parseEpsilon(t, "0.5")), "8"},
+		"Laplace, change":    {Unit{privacy.ChangeOne, 3}, privacy.PureLoss(parseEpsilon(t, "1")), "24"},
 		"Gaussian, rows":     {Unit{privacy.AddRemove, 1}, privacy.ZCDPLoss(rho, privacy.Delta{}), "4"},
 		"Gaussian, 3 rows":   {Unit{privacy.AddRemove, 3}, privacy.ZCDPLoss(rho, privacy.Delta{}), "36"},
 		"Gaussian, a change": {Unit{privacy.ChangeOne, 3}, privacy.ZCDPLoss(rho, privacy.Delta{}), "72"},
@@ -87,7 +87,7 @@ func TestTreeNoise(t *testing.T) {
 	}
 }
 
-func TestLeaves(t *testing.T) {
+func TestTreeLeaves(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {
 		in := Domain{-r.Int64N(1 << r.IntN(61)), r.Int64N(1 << (1 + r.IntN(60)))}
@@ -111,17 +111,17 @@ func noiseless(t testing.TB, m QuantileTree, data Ordered) NoisyTree {
 	for i, c := range counts {
 		values[i] = big.NewInt(c)
 	}
-	return NoisyTree{Tree: m, consistent: m.consistency(values)}
+	return NoisyTree{Tree: m, Measurement: Measurement{Values: values}}
 }
 
-func TestTreeWithoutNoise(t *testing.T) {
+func TestQuantileTreeWithoutNoise(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
 		data, _ := randomNeighbours(r, Unit{privacy.AddRemove, 1})
 		if len(data) == 0 {
 			continue
 		}
-		m := QuantileTree{Domain: Domain{-64, 63}, Height: 7, Branching: 2} // a leaf is an integer
+		m := QuantileTree{Domain: Domain{-64, 63}, Unit: Unit{privacy.AddRemove, 1}, Height: 7, Branching: 2} // a leaf is an integer
 		tree := noiseless(t, m, orderedOf(data...))
 		for i := range 21 {
 			q := big.NewRat(int64(i), 20)
@@ -147,10 +147,10 @@ func TestTreeWithoutNoise(t *testing.T) {
 	}
 }
 
-func TestTreeQuantilesRise(t *testing.T) {
+func TestQuantileTreeRises(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, in := range []Domain{{0, 10_000}, {0, 3}, {5, 5}, goodDomain} {
-		m := QuantileTree{in, Unit{privacy.AddRemove, 1}, 3, 8, privacy.PureLoss(epsilonOf(t, "0.5"))}
+		m := QuantileTree{in, Unit{privacy.AddRemove, 1}, 3, 8, privacy.PureLoss(parseEpsilon(t, "0.5"))}
 		data := make([]int64, 200)
 		for i := range data {
 			data[i] = in.Lower + r.Int64N(in.points())
@@ -172,7 +172,7 @@ func TestTreeQuantilesRise(t *testing.T) {
 	}
 }
 
-func TestShares(t *testing.T) {
+func TestTreeShares(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for range 2000 {
 		z := make([]float64, 1+r.IntN(8))
@@ -199,18 +199,20 @@ func TestShares(t *testing.T) {
 	}
 }
 
-func TestTreeRefuses(t *testing.T) {
+func TestQuantileTreeRefuses(t *testing.T) {
 	rho, _ := privacy.ParseRho("1")
 	delta, err := privacy.ParseDelta("1e-6")
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := QuantileTree{goodDomain, Unit{privacy.AddRemove, 1}, 4, 16, privacy.PureLoss(epsilonOf(t, "1"))}
+	good := QuantileTree{goodDomain, Unit{privacy.AddRemove, 1}, 4, 16, privacy.PureLoss(parseEpsilon(t, "1"))}
 	if _, err := good.Measure(orderedOf(1)); err != nil {
 		t.Fatal(err)
 	}
 	bad := map[string]func(*QuantileTree){
 		"no loss":      func(m *QuantileTree) { m.Loss = privacy.Loss{} },
+		"tiny loss":    func(m *QuantileTree) { m.Loss = privacy.PureLoss(tinyEpsilon(t)) },
+		"tiny rho":     func(m *QuantileTree) { m.Loss = privacy.ZCDPLoss(tinyEpsilon(t).Rho(), privacy.Delta{}) },
 		"no rho":       func(m *QuantileTree) { m.Loss = privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{}) },
 		"delta":        func(m *QuantileTree) { m.Loss = privacy.ZCDPLoss(rho, delta) },
 		"no height":    func(m *QuantileTree) { m.Height = 0 },

@@ -21,18 +21,18 @@ import (
 // integer and moved into the domain, which is post-processing. It is drawn exactly (sample.RoundedCauchy).
 //
 // It is e-differentially private for one step, e = Epsilon/steps, and so Epsilon-differentially private for as many steps
-// as join neighbours (Unit) by group privacy. Proof: two facts hold between data sets one step apart (smoothScale):
-// |f − f′| ≤ min(S̃, S̃′), and |ln S̃ − ln S̃′| ≤ β. The densities of f + s·Z are p(o) = s/(π·Q(o)), Q(o) = (o − f)² + s², and
-// p′(o) with f′, s′. The ratio R = p/p′ takes a value at some o where R·s′·Q(o) − s·Q′(o) = 0 has a real root; a quarter of its
-// discriminant is ss′·(R((f − f′)² + s² + s′²) − ss′(R² + 1)). So every value of R has
+// as join neighbours (Unit) by group privacy. Proof: two facts hold between data sets one step apart (see smoothBound):
+// |f − f′| ≤ min(S̃, S̃′), and |ln S̃ − ln S̃′| ≤ β. The densities of f + s·Z are p(o) = s/(π·Q(o)), Q(o) = (o − f)² + s²,
+// and p′(o) with f′, s′. The ratio R = p/p′ takes a value at some o where R·s′·Q(o) − s·Q′(o) = 0 has a real root; a quarter
+// of its discriminant is ss′·(R((f − f′)² + s² + s′²) − ss′(R² + 1)). So every value of R has
 //
 //	R + 1/R ≤ 2 + ((f − f′)² + (s − s′)²)/(ss′),                                                  (1)
 //
 // and R ≤ exp(e) everywhere if the right-hand side is at most 2·cosh e. Let s ≤ s′, s′ = s·exp(λ), 0 ≤ λ ≤ β: then
-// (f − f′)² ≤ α²s², and (1)'s right-hand side is at most α²·exp(−λ) + 2·cosh λ, which is convex in λ and so at most what it is
-// at 0, α² + 2, or at β, α²·exp(−β) + 2·cosh β. Both are at most 2·cosh e, since α is chosen so (smoothAlpha). ∎ (1) says that
-// the largest ln R is the distance of (f, s) and (f′, s′) in the hyperbolic half plane; going there by a move of f and then
-// one of s would need α + β ≤ e.
+// (f − f′)² ≤ α²s², and (1)'s right-hand side is at most α²·exp(−λ) + 2·cosh λ, which is convex in λ and so at most what it
+// is at 0, α² + 2, or at β, α²·exp(−β) + 2·cosh β. Both are at most 2·cosh e, since α is chosen so (smoothAlpha). ∎ (1) says
+// that the largest ln R is the distance of (f, s) and (f′, s′) in the hyperbolic half plane; going there by a move of f and
+// then one of s would need α + β ≤ e.
 type Smooth struct {
 	Domain
 	Unit
@@ -73,7 +73,7 @@ func (m Smooth) draw(src *entropy.Source, p smoothParameters, twice *big.Int, sm
 // smoothParameters are functions of the public parameters alone.
 type smoothParameters struct {
 	beta, alpha *big.Rat
-	window      int64 // K of smoothScale
+	window      int64 // K of smoothBound
 }
 
 // maxStep bounds the e that noise is fitted to: beyond it there is no noise to speak of.
@@ -82,7 +82,8 @@ const maxStep = 32
 // maxWindow bounds the number of values about the median that are looked at.
 const maxWindow = 1 << 20
 
-// parameters chooses β = 3e/4, α by smoothAlpha, and K so that the floor of S̃ is below 2⁻²⁰ of an integer if maxWindow allows.
+// parameters chooses β = 3e/4, α by smoothAlpha, and K so that the floor of S̃ is below 2⁻²⁰ of an integer if maxWindow
+// allows.
 func (m Smooth) parameters() smoothParameters {
 	e := m.Epsilon.Rat()
 	e.Quo(e, new(big.Rat).SetInt64(m.steps()))

@@ -15,9 +15,9 @@ import (
 //
 // Local sensitivity. The most that one step moves the median is half of the widest central gap. For even n there is one,
 // (x_{n/2}, x_{n/2+1}): a row more makes the median a point of it, a row less one of its ends; its middle is where the
-// median was. For odd n there are two, beside the median x_p: a row more makes it the mean of x_p and a point of one of them, and a
-// row less the mean of two of x_{p−1}, x_p, x_{p+1} where p stays, or of x_{p−1} and x_{p+1}; the largest of these moves is
-// half of the wider gap. Both are attained but for removals from few rows, where additions attain them.
+// median was. For odd n there are two, beside the median x_p: a row more makes it the mean of x_p and a point of one of them,
+// and a row less the mean of two of x_{p−1}, x_p, x_{p+1} where p stays, or of x_{p−1} and x_{p+1}; the largest of these
+// moves is half of the wider gap. Both are attained but for removals from few rows, where additions attain them.
 //
 // At a distance. Let A_k be the largest local sensitivity of data sets at most k steps away. Then
 //
@@ -25,14 +25,15 @@ import (
 //
 // Proof. Let D′ be k steps away and (a, b) a central gap of it. Let x_s be the last value of D at or below a, and x_t the
 // first at or above b: x_t − x_s ≥ b − a. The t − s − 1 rows between must have gone, and each other step changes the
-// difference of the two sides, s − (n − t + 1), by 1: k ≥ t − s − 1 + max(0, |s + t − (n + 1)| − 1). Say s + t − (n + 1) = d ≥ 2,
-// the case d ≤ −2 being its mirror image. Lowering s by d − 1 makes that difference 1, adds d − 1 to t − s − 1, so that the
-// bound on k stays, and widens x_t − x_s. So a pair with |s + t − (n + 1)| ≤ 1 and t − s − 1 ≤ k is as wide. And such a pair is
-// attained: by removing the t − s − 1 rows between; or where s < 0, hence t > n, or the other way round, all n rows. ∎
+// difference of the two sides, s − (n − t + 1), by 1: k ≥ t − s − 1 + max(0, |s + t − (n + 1)| − 1). Say s + t − (n + 1) = d
+// ≥ 2, the case d ≤ −2 being its mirror image. Lowering s by d − 1 makes that difference 1, adds d − 1 to t − s − 1, so that
+// the bound on k stays, and widens x_t − x_s. So a pair with |s + t − (n + 1)| ≤ 1 and t − s − 1 ≤ k is as wide. And such a
+// pair is attained: by removing the t − s − 1 rows between; or where s < 0, hence t > n, or the other way round, all n rows.
+// ∎
 //
-// The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀, and within a factor of exp(β) of S′, one step
-// away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007, Claim 3.2]. Terms beyond k = K are at most the public number
-// τ = (Upper − Lower)/2·exp(−β(K + 1)). So
+// The smooth bound. S = max_k exp(−βk)·A_k is at least the local sensitivity A₀, and within a factor of exp(β) of S′, one
+// step away, for A_k ≤ A′_{k+1} [Nissim, Raskhodnikova & Smith 2007]. Terms beyond k = K are at most the public
+// number τ = (Upper − Lower)/2·exp(−β(K + 1)). So
 //
 //	S̃ = max(τ, max_{k ≤ K} exp(−βk)·A_k) = max(τ, S)
 //
@@ -40,7 +41,7 @@ import (
 //
 // S̃ needs the K + 2 values about the median, which are read in one pass.
 
-// smoothBound is S̃: half of the largest of gap·exp(−βk) over its terms.
+// smoothBound is S̃, as above: half of the largest of gap·exp(−βk) over its terms.
 type smoothBound []smoothTerm
 
 type smoothTerm struct{ gap, k int64 }
@@ -65,16 +66,22 @@ func larger(x *big.Rat, y *big.Float) *big.Rat {
 
 // measure is twice the median and the terms of S̃.
 func (m Smooth) measure(p smoothParameters, data Ordered) (twice *big.Int, bound smoothBound, err error) {
-	n, err := data.rows(m.Domain)
+	w, err := m.around(p, data)
 	if err != nil {
 		return nil, nil, err
 	}
-	w := window{domain: m.Domain, rows: n, first: n/2 - p.window/2 - 2, last: n/2 + p.window/2 + 3}
-	if err := data.again(m.Domain, n, w.visit); err != nil {
-		return nil, nil, err
-	}
-	low, high := big.NewInt(w.at((n+1)/2)), big.NewInt(w.at((n+2)/2))
+	low, high := big.NewInt(w.at((w.rows+1)/2)), big.NewInt(w.at((w.rows+2)/2))
 	return low.Add(low, high), w.terms(p), nil
+}
+
+// around reads the values that the terms need.
+func (m Smooth) around(p smoothParameters, data Ordered) (*window, error) {
+	n, err := data.rows(m.Domain)
+	if err != nil {
+		return nil, err
+	}
+	w := &window{domain: m.Domain, rows: n, first: n/2 - p.window/2 - 2, last: n/2 + p.window/2 + 3}
+	return w, data.again(m.Domain, n, w.visit)
 }
 
 // terms lists those k whose terms may be the largest, τ with them. gap is A_k·2; k counts only where it is wider than before.
@@ -88,13 +95,7 @@ func (w *window) terms(p smoothParameters) smoothBound {
 	best := height(all[0])
 	widest := int64(0)
 	for k := int64(0); k <= p.window; k++ {
-		// t − s = k + 1 and s + t = n + 1 + d, where d is 0 or ±1 as parity has it.
-		gap := int64(0)
-		for d := int64(-1); d <= 1; d++ {
-			if twice := w.rows + 1 + d - (k + 1); twice&1 == 0 {
-				gap = max(gap, w.at(twice/2+k+1)-w.at(twice/2))
-			}
-		}
+		gap := w.gap(k)
 		if gap <= widest {
 			continue
 		}
@@ -111,6 +112,17 @@ func (w *window) terms(p smoothParameters) smoothBound {
 		}
 	}
 	return kept
+}
+
+// gap is the widest x_t − x_s with t − s = k + 1 and s + t = n + 1 + d, where d is 0 or ±1 as parity has it.
+func (w *window) gap(k int64) int64 {
+	widest := int64(0)
+	for d := int64(-1); d <= 1; d++ {
+		if twice := w.rows + 1 + d - (k + 1); twice&1 == 0 {
+			widest = max(widest, w.at(twice/2+k+1)-w.at(twice/2))
+		}
+	}
+	return widest
 }
 
 // window holds the values x_first … x_last of a sequence, as runs of equal ones.
