@@ -121,7 +121,7 @@ func bestOrder(f func(order float64) float64) float64 {
 	}
 	order := func(u float64) float64 {
 		a := 1 + math.Exp2(u)
-		if a > 32 {
+		if a > 128 {
 			return math.Round(a) // integers are cheaper, and near enough
 		}
 		return a
@@ -149,5 +149,8 @@ func bestOrder(f func(order float64) float64) float64 {
 			atRight = try(right)
 		}
 	}
+	// The vertex of the parabola through the last three points.
+	best3 := math.Log2(found - 1)
+	try(best3)
 	return found
 }
