@@ -301,7 +301,7 @@ func TestRenyiNonsense(t *testing.T) {
 		"many":           account.RenyiSampledGaussian(rational(t, "0.01"), one).Times(math.MaxInt64),
 		"large group":    account.RenyiGaussian(one).Group(math.MaxInt64),
 	} {
-		for _, order := range []float64{math.Nextafter(1, 2), 1.5, 7, 60.5, 4096, 1e300, math.MaxFloat64, math.Inf(1)} {
+		for _, order := range []float64{math.Nextafter(1, 2), 1.5, 7, 60.5, 500, 1e300, math.MaxFloat64, math.Inf(1)} {
 			if d := r(order); !(d >= 0) {
 				t.Errorf("%s: %v at %v", name, d, order)
 			}
