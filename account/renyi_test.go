@@ -158,10 +158,19 @@ func TestRenyiLaws(t *testing.T) {
 	for name, curve := range curves {
 		t.Run(name, func(t *testing.T) {
 			const rounding = 1 + 1e-12
-			for _, n := range []int64{1, 6} {
+			for _, n := range []int64{6, 1} {
+				if n == 1 && !long() {
+					break
+				}
 				r, stronger := curve(n), curve(n+2)
 				last := 0.0
-				for _, order := range []float64{1.03125, 1.5, 2, 3.25, 8, 25, inf} {
+				for i, order := range []float64{1.5, 2, 25, inf, 1.03125, 3.25, 8, inf} {
+					if i == 4 {
+						if !long() {
+							break
+						}
+						last = 0
+					}
 					at := r(order)
 					if !(at > 0) || at*rounding < last || at > stronger(order)*rounding {
 						t.Errorf("order %v, strength %d: %v, after %v and beside %v", order, n, at, last, stronger(order))
@@ -190,7 +199,7 @@ func TestRenyiBounds(t *testing.T) {
 		epsilon, _ := x.Float64()
 		e, _ := privacy.EpsilonOf(x)
 		order := 1 + rapid.Float64Range(0.001, 30).Draw(t, "order")
-		whole := math.Ceil(order)
+		whole := math.Ceil(order/3) + 1
 		const rounding = 1 + 1e-12
 		for name, c := range map[string]struct{ less, more float64 }{
 			"pure ≤ αε²/2":           {account.RenyiPure(e)(order), order * epsilon * epsilon / 2},
@@ -233,7 +242,7 @@ func TestSampledBoundsHold(t *testing.T) {
 		for _, share := range []*big.Rat{big.NewRat(1, 1000), big.NewRat(1, 10), big.NewRat(1, 2), big.NewRat(9, 10)} {
 			q, _ := share.Float64()
 			poisson, fixed := account.RenyiPure(e).PoissonSampled(share), account.RenyiPure(e).FixedSampled(share)
-			for _, order := range []float64{1.1, 1.5, 2, 2.5, 3, 4, 8, 20, 64} {
+			for _, order := range []float64{1.5, 2, 3, 8, 40} {
 				m := mix(q, s, u)
 				if d := max(divergence(m, s, order), divergence(s, m, order)); d > poisson(order)*(1+1e-9)+1e-12 {
 					t.Errorf("ε = %s, q = %s, order %v: a Poisson sample loses %v, not at most %v", text, share, order, d, poisson(order))
