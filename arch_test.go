@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	// floor 2
 	"privacy": {"internal/exact"},
 	// floor 3
-	"mechanism":         {"internal/entropy", "internal/sample", "noise", "privacy"},
+	"mechanism":         {"internal/entropy", "internal/exact", "internal/sample", "noise", "privacy"},
 	"internal/ledger":   {"internal/exact", "internal/entropy", "privacy"},
 	"internal/policy":   {"internal/exact", "internal/nearest", "internal/value", "privacy"},
 	"internal/query":    {},
