@@ -144,3 +144,10 @@ func drawAll(b *testing.B, s sampler) {
 	}
 	b.ReportMetric(float64(source.Consumed())/float64(b.N), "bytes/draw")
 }
+
+// BenchmarkOthers is a draw of each kind that other mechanisms add.
+func BenchmarkOthers(b *testing.B) {
+	b.Run("Tulap", func(b *testing.B) { drawAll(b, sample.NewTulap(ratio(1, 2), ratio(1, 1000))) })
+	b.Run("truncated", func(b *testing.B) { drawAll(b, sample.NewTruncated(ratio(1, 2), big.NewInt(20))) })
+	b.Run("staircase", func(b *testing.B) { drawAll(b, sample.NewStaircase(big.NewInt(10), big.NewInt(2), ratio(4, 1))) })
+}

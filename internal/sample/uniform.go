@@ -103,10 +103,11 @@ func NewBernoulli(p Real) *Bernoulli {
 	return &Bernoulli{p: p, lo: cut(scaled(bound.Lo())), hi: cut(hi.Add(hi, big.NewInt(1)))}
 }
 
-// Draw returns true with probability p, exactly: it decides whether a uniform number is below p. The first 64 digits do but
-// for a few in 2⁶⁴ draws.
-func (b *Bernoulli) Draw(src *entropy.Source) bool {
-	u := Uniform{}
+// Draw returns true with probability p, exactly.
+func (b *Bernoulli) Draw(src *entropy.Source) bool { return b.above(src, &Uniform{}) }
+
+// above decides whether u < p. The first 64 digits do but for a few in 2⁶⁴ draws.
+func (b *Bernoulli) above(src *entropy.Source, u *Uniform) bool {
 	switch first := u.First(src); {
 	case first < b.lo:
 		return true
