@@ -7,7 +7,14 @@ import (
 	"dither/privacy"
 )
 
-// checkEpsilon is ErrParameter for an ε that is 0, or beyond the limits within which its exponential is computed.
+// Limits on what exponentials are computed of: beyond, numbers are taken for a mistake, or for an attempt to exhaust memory.
+const (
+	maxEpsilonBits  = 2048 // of an ε's denominator
+	maxEpsilonShift = 200  // an ε is above 2^−(maxEpsilonShift + 1)
+	maxDeltaBits    = 2048 // of a δ's denominator
+)
+
+// checkEpsilon is ErrParameter for an ε that is 0 or beyond the limits.
 func checkEpsilon(e privacy.Epsilon) error {
 	r := e.Rat()
 	switch {
@@ -20,8 +27,3 @@ func checkEpsilon(e privacy.Epsilon) error {
 	}
 	return nil
 }
-
-const (
-	maxEpsilonBits  = 2048 // of an ε's denominator
-	maxEpsilonShift = 200  // an ε is above 2^−(maxEpsilonShift + 1)
-)
