@@ -44,8 +44,8 @@ func TestAnalyticFigures(t *testing.T) {
 		}
 	}
 	classical := func(epsilon, delta float64) float64 { return math.Sqrt(2*math.Log(1.25/delta)) / epsilon }
-	for _, epsilon := range []string{"1/100", "1/10", "1/2", "9/10", "1"} {
-		for _, delta := range []string{"1/10", "1/1000", "1/1000000", "1/1000000000000"} {
+	for _, epsilon := range []string{"1/100", "1"} {
+		for _, delta := range []string{"1/10", "1/1000000"} {
 			m := analytic(t, 1, epsilon, delta)
 			e, _ := m.Epsilon.Rat().Float64()
 			d, _ := m.Delta.Rat().Float64()

@@ -10,7 +10,7 @@ import (
 
 func TestTulapMeasures(t *testing.T) {
 	m := Tulap{Epsilon: epsilonOf(t, "1/2"), Delta: deltaOf(t, "1/10")}
-	sampled, dist := make([]float64, 4_000), func(float64) float64 { return 0 }
+	sampled, dist := make([]float64, 300), func(float64) float64 { return 0 }
 	for i := range sampled {
 		out, err := m.Measure(ints(-7)[0])
 		if err != nil {

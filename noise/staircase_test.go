@@ -185,7 +185,7 @@ func TestStaircaseDraws(t *testing.T) {
 	for _, c := range append(stairs, stairs[0]) {
 		d := staircase(t, c.length, c.step, c.epsilon)
 		prepared, source := sample.NewStaircase(big.NewInt(c.length), big.NewInt(c.step), rational(c.epsilon)), entropy.System()
-		const n, k = 30_000, 100
+		const n, k = 10_000, 100
 		expected, observed := make([]float64, 2*k+1), make([]int, 2*k+1)
 		expected[0], expected[2*k] = d.CDF(big.NewInt(-k)), d.CDF(big.NewInt(-k))
 		for x := int64(1 - k); x < k; x++ {

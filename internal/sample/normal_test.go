@@ -31,9 +31,9 @@ func TestRoundedGaussianDistribution(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n := draws()
+			n := draws() / 3
 			if sigma2.Num().BitLen() > 64 {
-				n /= 5
+				n /= 4
 			}
 			sampled, f := drawn(sample.NewRoundedGaussian(sigma2), n), roundedCDF(sigma2)
 			if err := (stattest.KolmogorovIntegers{Sample: sampled, CDF: f, FalseAlarm: falseAlarm}).Check(); err != nil {

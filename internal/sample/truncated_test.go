@@ -26,7 +26,7 @@ func TestTruncatedDistribution(t *testing.T) {
 		for i := range expected {
 			expected[i] /= total
 		}
-		for range draws() / 5 {
+		for range draws() / 15 {
 			observed[g.Draw(source, z).Int64()+int64(c.reach)]++
 		}
 		if c.reach == 0 {
@@ -76,7 +76,7 @@ func TestTulapIsConditioned(t *testing.T) {
 		tau := (1 - (1+b)*q/2*math.Exp(m*e)) / (1 - b)
 		mass := tau * math.Exp(-m*e) * (1 - b) / (1 + b) / (1 - q) // of either side
 		var low, high [2]int                                       // of which the fraction is in its outer half of what is kept
-		g, source, z, n := sample.NewTulap(c[0], c[1]), entropy.System(), new(big.Int), draws()/3
+		g, source, z, n := sample.NewTulap(c[0], c[1]), entropy.System(), new(big.Int), draws()/10
 		for range n {
 			x, _ := new(big.Float).SetInt(g.Draw(source, z)).Float64()
 			x /= 0x1p64
