@@ -83,7 +83,7 @@ type ThresholdLaplace struct {
 	Threshold
 }
 
-// At is τ; or ErrParameter, or the noise's own error.
+// At is τ; or ErrParameter.
 func (m ThresholdLaplace) At() (*big.Int, error) {
 	_, dist, err := m.noisy()
 	if err != nil {
@@ -102,13 +102,13 @@ func (m ThresholdLaplace) noisy() (sampler, noise.Distribution, error) {
 	}
 	dist, err := noise.NewDiscreteLaplace(scale)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w: %w", ErrParameter, err)
 	}
 	return sample.NewLaplace(scale), dist, nil
 }
 
-// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter or the noise's own,
-// and a function of the parameters alone.
+// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter, and a function
+// of the parameters alone.
 func (m ThresholdLaplace) Measure(x []Exact) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {
@@ -127,7 +127,7 @@ type ThresholdGaussian struct {
 	Threshold
 }
 
-// At is τ; or ErrParameter, or the noise's own error.
+// At is τ; or ErrParameter.
 func (m ThresholdGaussian) At() (*big.Int, error) {
 	_, dist, err := m.noisy()
 	if err != nil {
@@ -146,13 +146,13 @@ func (m ThresholdGaussian) noisy() (sampler, noise.Distribution, error) {
 	}
 	dist, err := noise.NewDiscreteGaussian(sigma2)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%w: %w", ErrParameter, err)
 	}
 	return sample.NewGaussian(sigma2), dist, nil
 }
 
-// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter or the noise's own,
-// and a function of the parameters alone.
+// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter, and a function
+// of the parameters alone.
 func (m ThresholdGaussian) Measure(x []Exact) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {

@@ -183,7 +183,9 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 		for _, v := range out.Values {
 			i := int64(0)
 			if v != nil {
-				i = min(new(big.Int).Sub(v, at).Int64(), cells-1)
+				if i = min(new(big.Int).Sub(v, at).Int64(), cells-1); i <= 0 {
+					t.Fatalf("released %s, τ = %s", v, at)
+				}
 			}
 			observed[i]++
 		}
@@ -230,6 +232,11 @@ func TestThresholdRefuses(t *testing.T) {
 	}
 	if _, err := (ThresholdGaussian{}).At(); !errors.Is(err, ErrParameter) {
 		t.Errorf("zero: %v", err)
+	}
+	wide := good
+	wide.Sensitivity = new(big.Int).Lsh(big.NewInt(1), 4000)
+	if _, err := wide.At(); !errors.Is(err, ErrParameter) {
+		t.Errorf("too wide: %v", err)
 	}
 	good.MinUnits = math.MaxInt64
 	if out, err := good.Measure(ints(1, 2, math.MaxInt64)); err != nil || out.Values[0] != nil {

@@ -60,9 +60,9 @@ func (m Tulap) measure(src *entropy.Source, x Exact) (TulapMeasurement, error) {
 // approximateLoss is the loss of an (e, d)-differentially private mechanism: pure where d is 0, else (ε²/2, d) of approximate zCDP.
 //
 // Proof: the output distributions on neighbours are those of one randomized function of a pair of canonical ones, which are mixtures: with
-// weight d of two of disjoint supports, and with 1 − d of the pair of an ε-randomized response [Kairouz, Oh & Viswanath 2015, Theorem 3.3 and
-// its proof]. The function keeps the weights of the mixtures, and the ε-indistinguishability of the second parts, which is (ε²/2)-zCDP [Bun
-// & Steinke 2016, Proposition 3.3].
+// weight d of two of disjoint supports, and with 1 − d of the pair of an ε-randomized response [Kairouz, Oh & Viswanath 2015, the dominating
+// mechanism of section 3]. The function keeps the weights of the mixtures, and the ε-indistinguishability of the second parts, which is
+// (ε²/2)-zCDP [Bun & Steinke 2016, Proposition 1.4].
 func approximateLoss(e privacy.Epsilon, d privacy.Delta) privacy.Loss {
 	if d.IsZero() {
 		return privacy.PureLoss(e)

@@ -38,6 +38,20 @@ func TestTruncatedDistribution(t *testing.T) {
 	}
 }
 
+// TestTruncatedFarOut: neither a reach far beyond the scale nor a scale far beyond the reach takes long.
+func TestTruncatedFarOut(t *testing.T) {
+	source, far := entropy.System(), new(big.Int).Lsh(big.NewInt(1), 200)
+	wide, flat := sample.NewTruncated(ratio(1, 1), far), sample.NewTruncated(shifted(1, 0, far), big.NewInt(3))
+	for range 1000 {
+		if z := wide.Draw(source, new(big.Int)); z.BitLen() > 7 { // beyond 64 with e^(−64)
+			t.Errorf("drew %s", z)
+		}
+		if z := flat.Draw(source, new(big.Int)); z.CmpAbs(big.NewInt(3)) > 0 {
+			t.Errorf("drew %s", z)
+		}
+	}
+}
+
 // TestCrossing: it is the least k with e^(−kε) ≤ δ(1 + b)/(1 − b + 2δb), by floats where they tell.
 func TestCrossing(t *testing.T) {
 	for _, e := range []*big.Rat{ratio(1, 100), ratio(1, 2), ratio(1, 1), ratio(7, 3), ratio(20, 1)} {

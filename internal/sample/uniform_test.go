@@ -69,6 +69,27 @@ func TestUniformBelow(t *testing.T) {
 	}
 }
 
+// TestUniformWaitsForNarrowIntervals gives the digits of 1/3 ± 2⁻⁶ at a p that is first known to be from ¼ to ½ only.
+func TestUniformWaitsForNarrowIntervals(t *testing.T) {
+	const third = 0x5555555555555555
+	vague := func(bits uint) exact.Interval {
+		if bits < 200 {
+			return exact.Hull(exact.IntervalOf(ratio(1, 4), bits), exact.IntervalOf(ratio(1, 2), bits))
+		}
+		return exact.IntervalOf(ratio(1, 3), bits)
+	}
+	for first, below := range map[uint64]bool{third - 1<<58: true, third + 1<<58: false} {
+		source, u := entropy.Recorded(blocks(first, 0, 0)), sample.Uniform{}
+		if u.Below(source, vague) != below || source.Consumed() != 16 {
+			t.Errorf("%x: not %v after %d bytes", first, below, source.Consumed())
+		}
+		source = entropy.Recorded(blocks(first, 0, 0))
+		if sample.NewBernoulli(vague).Draw(source) != below || source.Consumed() != 16 {
+			t.Errorf("%x: not %v after %d bytes", first, below, source.Consumed())
+		}
+	}
+}
+
 // TestUniformIsOneNumber: two decisions on one number agree, since digits stay.
 func TestUniformIsOneNumber(t *testing.T) {
 	source := entropy.System()
