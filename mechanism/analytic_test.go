@@ -32,8 +32,8 @@ func continuousDelta(sensitivity, sigma, epsilon float64) float64 {
 	return phi(sensitivity/(2*sigma)-epsilon*sigma/sensitivity) - math.Exp(epsilon)*phi(-sensitivity/(2*sigma)-epsilon*sigma/sensitivity)
 }
 
-// TestAnalyticFigures: the least σ, by mpmath, and beside the classical √(2 ln(1.25/δ))·Δ/ε [Dwork & Roth 2014, Theorem 3.22]: at most that wherever
-// it is proved, at ε ≤ 1, and above it at (10, 1e-5), where it is .48448 and not private.
+// TestAnalyticFigures: the least σ, by mpmath, and beside the classical √(2 ln(1.25/δ))·Δ/ε [Dwork & Roth 2014, Theorem
+// 3.22]: at most that wherever it is proved, at ε ≤ 1, and above it at (10, 1e-5), where it is .48448 and not private.
 func TestAnalyticFigures(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta string
@@ -75,8 +75,8 @@ func shiftDelta(dist noise.Distribution, epsilon float64, shift, reach int64) fl
 	return delta
 }
 
-// TestAnalyticIsPrivate sums over all integers: what is released keeps δ for each shift up to the sensitivity. The discrete Gaussian of the same σ²
-// does not, where σ is small.
+// TestAnalyticIsPrivate sums over all integers: what is released keeps δ for each shift up to the sensitivity. The discrete
+// Gaussian of the same σ² does not, where σ is small.
 func TestAnalyticIsPrivate(t *testing.T) {
 	for _, c := range []struct {
 		l2             int64
@@ -111,7 +111,8 @@ func TestAnalyticIsPrivate(t *testing.T) {
 	}
 }
 
-// TestAnalyticIsZCDP sums the Rényi divergence of the released integers at shifts up to the sensitivity: at most αρ, for the ρ of the loss.
+// TestAnalyticIsZCDP sums the Rényi divergence of the released integers at shifts up to the sensitivity: at most αρ, for
+// the ρ of the loss.
 func TestAnalyticIsZCDP(t *testing.T) {
 	for _, c := range []struct {
 		l2             int64

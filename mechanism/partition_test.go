@@ -44,8 +44,8 @@ func TestPartitionFigures(t *testing.T) {
 
 var partitionCases = [][2]string{{ln2, "0.1"}, {"1", "0.00001"}, {"0.1", "0.000001"}, {"3", "0.5"}, {"0.01", "0.2"}, {"8", "0.000000000001"}, {"2", "0.99"}, {"1/1000000", "0.05"}}
 
-// TestPartitionClosedForm holds the closed form against the recursion, which is evaluated in intervals of 600 bits, and the recursion
-// against the two inequalities that are the promise: each p_n satisfies them, and no larger one does.
+// TestPartitionClosedForm holds the closed form against the recursion, which is evaluated in intervals of 600 bits, and the
+// recursion against the two inequalities that are the promise: each p_n satisfies them, and no larger one does.
 func TestPartitionClosedForm(t *testing.T) {
 	const bits = 500
 	for _, c := range partitionCases {
@@ -85,7 +85,8 @@ func TestPartitionClosedForm(t *testing.T) {
 	}
 }
 
-// TestPartitionSamples replays the first 64 digits around those of p_n: kept up to them, and not beyond. (p₁ = ½ has two expansions.)
+// TestPartitionSamples replays the first 64 digits around those of p_n: kept up to them, and not beyond. (p₁ = ½ has two
+// expansions.)
 func TestPartitionSamples(t *testing.T) {
 	for _, c := range partitionCases {
 		m := PartitionSelection{partitions(t, c[0], c[1], 1, 0)}
@@ -174,8 +175,8 @@ func distance(epsilon float64, none float64, counts map[int64]float64, none2 flo
 	return delta
 }
 
-// TestPartitionCountsArePrivate enumerates the laws of all neighbours: the least δ is at most what is claimed, and is reached to within e^ε, by
-// which the least integer may miss.
+// TestPartitionCountsArePrivate enumerates the laws of all neighbours: the least δ is at most what is claimed, and is
+// reached to within e^ε, by which the least integer may miss.
 func TestPartitionCountsArePrivate(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta string

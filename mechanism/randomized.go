@@ -9,14 +9,17 @@ import (
 	"dither/privacy"
 )
 
-// RandomizedResponse asks for one bit of each person, and takes an answer that may be denied [Warner 1965]: a first coin says whether to
-// tell the truth, else a second one gives the answer. With two fair coins, the textbook's, its loss is ln 3, exactly.
+// RandomizedResponse asks for one bit of each person, and takes an answer that may be denied [Warner 1965]: a first coin
+// says whether to tell the truth, else a second one gives the answer. With two fair coins, the textbook's, its loss is ln
+// 3, exactly.
 //
-// With a true bit of 1, it answers 1 with probability a = Truth + (1 − Truth)·Yes, and with one of 0 with d = (1 − Truth)·Yes < a. The four
-// probabilities are rational, and so is the largest ratio of one answer's under the two bits, e^ε = max(a/d, (1 − d)/(1 − a)): that
-// is its loss between any two values of one person's bit. Coins of rational probabilities are tossed exactly.
+// With a true bit of 1, it answers 1 with probability a = Truth + (1 − Truth)·Yes, and with one of 0 with d = (1 −
+// Truth)·Yes < a. The four probabilities are rational, and so is the largest ratio of one answer's under the two bits, e^ε
+// = max(a/d, (1 − d)/(1 − a)): that is its loss between any two values of one person's bit. Coins of rational probabilities
+// are tossed exactly.
 //
-// Each person's answer is private by itself, so no curator need be trusted; nor does a promise depend on what other persons say.
+// Each person's answer is private by itself, so no curator need be trusted; nor does a promise depend on what other persons
+// say.
 type RandomizedResponse struct {
 	Truth *big.Rat // the probability of the truth: above 0 and below 1
 	Yes   *big.Rat // the probability that the second coin says 1: above 0 and below 1
@@ -75,8 +78,8 @@ func (m RandomizedResponse) Epsilon() (privacy.Epsilon, error) {
 	return privacy.EpsilonOf(exact.CeilDigits(up, 17))
 }
 
-// Respond gives an answer for each person's bit, independently: the true bit is whether the exact value is other than 0. The error is
-// ErrParameter, and a function of the parameters alone.
+// Respond gives an answer for each person's bit, independently: the true bit is whether the exact value is other than 0.
+// The error is ErrParameter, and a function of the parameters alone.
 func (m RandomizedResponse) Respond(x []Exact) ([]bool, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -107,8 +110,9 @@ func toss(src *entropy.Source, p *big.Rat) bool { return src.Below(p.Denom()).Cm
 //
 //	(c·a(1 − a) + (persons − c)·d(1 − d))/Truth²,
 //
-// which is linear in c, so that with the estimate in place of c it is an unbiased estimate of the variance; at d = 1 − a it does not
-// depend on c. Both are exact. A number of answers below 0 or above persons is ErrParameter: answers are no secret.
+// which is linear in c, so that with the estimate in place of c it is an unbiased estimate of the variance; at d = 1 − a it
+// does not depend on c. Both are exact. A number of answers below 0 or above persons is ErrParameter: answers are no
+// secret.
 func (m RandomizedResponse) Count(ones, persons int64) (count, variance *big.Rat, err error) {
 	a, d, err := m.channel()
 	if err != nil {

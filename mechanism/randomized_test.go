@@ -31,8 +31,9 @@ func TestTwoCoins(t *testing.T) {
 	}
 }
 
-// TestRandomizedChannel enumerates the bytes of both coins: with denominators that are powers of two none is rejected, of each only the lowest
-// six bits count at most, and so the channel is counted exactly. The ratio is the largest of the counts' ratios.
+// TestRandomizedChannel enumerates the bytes of both coins: with denominators that are powers of two none is rejected, of
+// each only the lowest six bits count at most, and so the channel is counted exactly. The ratio is the largest of the
+// counts' ratios.
 func TestRandomizedChannel(t *testing.T) {
 	for _, m := range []RandomizedResponse{fair(), {big.NewRat(1, 4), big.NewRat(7, 8)}, {big.NewRat(13, 16), big.NewRat(1, 8)}, {big.NewRat(1, 64), big.NewRat(1, 2)}} {
 		want, err := m.Channel()
@@ -72,8 +73,8 @@ func TestRandomizedChannel(t *testing.T) {
 	}
 }
 
-// TestRandomizedCountIsUnbiased sums over every number of answers, each of n persons of whom c have the bit: both estimates are right in
-// expectation, exactly.
+// TestRandomizedCountIsUnbiased sums over every number of answers, each of n persons of whom c have the bit: both estimates
+// are right in expectation, exactly.
 func TestRandomizedCountIsUnbiased(t *testing.T) {
 	m := RandomizedResponse{big.NewRat(2, 5), big.NewRat(3, 7)}
 	p, err := m.Channel()
@@ -142,8 +143,9 @@ func TestRandomizedRefuses(t *testing.T) {
 	}
 }
 
-// TestCategoryChannel replays the draw of the other value, of 3 for k = 4, and the first 64 digits of the uniform number around those of
-// p = 1/(1 + (k − 1)e^(−ε)): the truth is told up to them, and not beyond. So p is right to 2⁻⁶⁴, and each other value is as likely as the next.
+// TestCategoryChannel replays the draw of the other value, of 3 for k = 4, and the first 64 digits of the uniform number
+// around those of p = 1/(1 + (k − 1)e^(−ε)): the truth is told up to them, and not beyond. So p is right to 2⁻⁶⁴, and each
+// other value is as likely as the next.
 func TestCategoryChannel(t *testing.T) {
 	m := CategoryResponse{Categories: 4, Epsilon: epsilonOf(t, "1")}
 	p, q, err := m.Channel()

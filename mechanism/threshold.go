@@ -10,31 +10,33 @@ import (
 	"dither/privacy"
 )
 
-// Threshold says what is to be dropped of noisy values of partitions (the keys of a GROUP BY that are not public) for each to be released
-// with its key: those not above τ, the least integer at which what one unit alone can make of a partition is released with a
-// probability of at most Delta/Keys.
+// Threshold says what is to be dropped of noisy values of partitions (the keys of a GROUP BY that are not public) for each
+// to be released with its key: those not above τ, the least integer at which what one unit alone can make of a partition is
+// released with a probability of at most Delta/Keys.
 //
-// It costs Delta beside the noise's own loss: where the noise is ε-differentially private (ρ-zCDP) on the values of a fixed list of partitions, the
-// release is (ε, Delta)-differentially private (Delta-approximately ρ-zCDP), for neighbours that are alike but for one unit of each, if any, and
-// either of add-remove and change-one. Proof: let D and D′ be neighbours, C the partitions that both have, and M the mechanism on the values
-// of C alone, dropping what is not above τ, which is post-processing. Of D's partitions that D′ lacks there are at most Keys, each with the
-// contribution of D's one unit alone, at most MaxPerCell, and with independent noise: with a probability 1 − η, η ≤ 1 − (1 − Delta/Keys)^Keys ≤
-// Delta, none of them is released, and then D's output is M(D). So D's output is the mixture (1 − η)·M(D) + η·P″, and hence one with Delta
-// in place of η, (1 − Delta)·M(D) + Delta·P‴; and likewise that of D′. M(D) and M(D′) are within the noise's loss of each other. That is
-// approximate zCDP by definition [Bun & Steinke 2016, Definition 8.1], and with ε-indistinguishable parts, P(S) ≤ (1 − Delta)·e^ε·M(D′)(S) + Delta ≤
-// e^ε·Q(S) + Delta. ∎
+// It costs Delta beside the noise's own loss: where the noise is ε-differentially private (ρ-zCDP) on the values of a fixed
+// list of partitions, the release is (ε, Delta)-differentially private (Delta-approximately ρ-zCDP), for neighbours that
+// are alike but for one unit of each, if any, and either of add-remove and change-one. Proof: let D and D′ be neighbours, C
+// the partitions that both have, and M the mechanism on the values of C alone, dropping what is not above τ, which is
+// post-processing. Of D's partitions that D′ lacks there are at most Keys, each with the contribution of D's one unit
+// alone, at most MaxPerCell, and with independent noise: with a probability 1 − η, η ≤ 1 − (1 − Delta/Keys)^Keys ≤ Delta,
+// none of them is released, and then D's output is M(D). So D's output is the mixture (1 − η)·M(D) + η·P″, and hence one
+// with Delta in place of η, (1 − Delta)·M(D) + Delta·P‴; and likewise that of D′. M(D) and M(D′) are within the noise's
+// loss of each other. That is approximate zCDP by definition [Bun & Steinke 2016, Definition 8.1], and with
+// ε-indistinguishable parts, P(S) ≤ (1 − Delta)·e^ε·M(D′)(S) + Delta ≤ e^ε·Q(S) + Delta. ∎
 //
-// Delta is not doubled where one unit is changed: each side drops its own. The noise's sensitivity is: it is that of the values of C. What is
-// released must be in an order that is a function of the keys.
+// Delta is not doubled where one unit is changed: each side drops its own. The noise's sensitivity is: it is that of the
+// values of C. What is released must be in an order that is a function of the keys.
 type Threshold struct {
-	// MaxPerCell is the most that one unit contributes to the value of one partition: 1 where values are numbers of units. At least 1.
+	// MaxPerCell is the most that one unit contributes to the value of one partition: 1 where values are numbers of units.
+	// At least 1.
 	MaxPerCell *big.Int
 	// Keys is in how many partitions a unit may be: at least 1.
 	Keys int64
 	// Delta is that of the release: above 0 and below 1.
 	Delta privacy.Delta
-	// MinUnits raises τ by (MinUnits − 1)·MaxPerCell, so that a partition of no more than MinUnits units is released with a probability of at
-	// most Delta/Keys. 0 and 1 do not.
+	// MinUnits raises τ by (MinUnits − 1)·MaxPerCell, so that a partition of no more than MinUnits units is released with a
+	// probability of at most Delta/Keys. 0 and 1 do not.
 	MinUnits int64
 }
 
@@ -43,8 +45,8 @@ func errNarrow() error {
 	return fmt.Errorf("%w: one unit contributes more to a partition than the sensitivity of all of them", ErrParameter)
 }
 
-// at is τ for a noise: P(c + X > τ) ≤ Delta/Keys, where c = MaxPerCell. X is symmetric, so that P(X > k) = P(|X| > k)/2 for k ≥ 0, and the
-// quantile's promise is certified.
+// at is τ for a noise: P(c + X > τ) ≤ Delta/Keys, where c = MaxPerCell. X is symmetric, so that P(X > k) = P(|X| > k)/2 for
+// k ≥ 0, and the quantile's promise is certified.
 func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 	switch {
 	case m.MaxPerCell == nil || m.MaxPerCell.Sign() <= 0:
@@ -73,11 +75,11 @@ type ThresholdRelease struct {
 	Loss      privacy.Loss
 }
 
-// ThresholdLaplace is Laplace on the values of partitions that are not public, of which those above a threshold are released. It is
-// (Laplace.Epsilon, Threshold.Delta)-differentially private.
+// ThresholdLaplace is Laplace on the values of partitions that are not public, of which those above a threshold are
+// released. It is (Laplace.Epsilon, Threshold.Delta)-differentially private.
 //
-// Sensitivity is the L1 sensitivity of the values of all partitions together: Keys·MaxPerCell where a unit is added or removed, and twice
-// that where one is changed.
+// Sensitivity is the L1 sensitivity of the values of all partitions together: Keys·MaxPerCell where a unit is added or
+// removed, and twice that where one is changed.
 type ThresholdLaplace struct {
 	Laplace
 	Threshold
@@ -107,8 +109,8 @@ func (m ThresholdLaplace) noisy() (sampler, noise.Distribution, error) {
 	return sample.NewLaplace(scale), dist, nil
 }
 
-// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter, and a function
-// of the parameters alone.
+// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter, and a
+// function of the parameters alone.
 func (m ThresholdLaplace) Measure(x []Exact) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {
@@ -117,11 +119,11 @@ func (m ThresholdLaplace) Measure(x []Exact) (ThresholdRelease, error) {
 	return m.release(x, noisy, dist, privacy.ZCDPLoss(m.Epsilon.Rho(), m.Delta))
 }
 
-// ThresholdGaussian is Gaussian on the values of partitions that are not public, of which those above a threshold are released. It is
-// Threshold.Delta-approximately Gaussian.Rho-zCDP.
+// ThresholdGaussian is Gaussian on the values of partitions that are not public, of which those above a threshold are
+// released. It is Threshold.Delta-approximately Gaussian.Rho-zCDP.
 //
-// L2Squared is the squared L2 sensitivity of the values of all partitions together: Keys·MaxPerCell² where a unit is added or removed. Where one
-// is changed it is up to 4·Keys·MaxPerCell², and 2·Keys·MaxPerCell² if no contribution is negative.
+// L2Squared is the squared L2 sensitivity of the values of all partitions together: Keys·MaxPerCell² where a unit is added
+// or removed. Where one is changed it is up to 4·Keys·MaxPerCell², and 2·Keys·MaxPerCell² if no contribution is negative.
 type ThresholdGaussian struct {
 	Gaussian
 	Threshold
@@ -151,8 +153,8 @@ func (m ThresholdGaussian) noisy() (sampler, noise.Distribution, error) {
 	return sample.NewGaussian(sigma2), dist, nil
 }
 
-// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter, and a function
-// of the parameters alone.
+// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter, and a
+// function of the parameters alone.
 func (m ThresholdGaussian) Measure(x []Exact) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {

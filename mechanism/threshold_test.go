@@ -20,7 +20,8 @@ func rhoOf(t testing.TB, text string) privacy.Rho {
 	return r
 }
 
-// thresholdLaw is the law of one partition: P(dropped), and P(value), over what floats can tell. n < 0 is a partition that is not there.
+// thresholdLaw is the law of one partition: P(dropped), and P(value), over what floats can tell. n < 0 is a partition that
+// is not there.
 func thresholdLaw(dist noise.Distribution, threshold, n int64) map[string]float64 {
 	if n < 0 {
 		return map[string]float64{"": 1}
@@ -60,8 +61,8 @@ func thresholdLaplace(t testing.TB, epsilon, delta string, sensitivity, perCell,
 	}
 }
 
-// TestThresholdLaplaceIsPrivate enumerates what one unit in up to two partitions may do, by sums over all outputs: the least δ at ε is at most
-// Delta, and a threshold of one less would give more.
+// TestThresholdLaplaceIsPrivate enumerates what one unit in up to two partitions may do, by sums over all outputs: the
+// least δ at ε is at most Delta, and a threshold of one less would give more.
 func TestThresholdLaplaceIsPrivate(t *testing.T) {
 	for _, c := range []struct {
 		epsilon, delta string
@@ -115,7 +116,8 @@ func TestThresholdLaplaceIsPrivate(t *testing.T) {
 	}
 }
 
-// TestThresholdGaussianDrops: with probability at most Delta/Keys a unit's own partition is released, and at one less than τ with more.
+// TestThresholdGaussianDrops: with probability at most Delta/Keys a unit's own partition is released, and at one less than
+// τ with more.
 func TestThresholdGaussianDrops(t *testing.T) {
 	for _, c := range []struct {
 		rho, delta       string
@@ -195,7 +197,8 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 	}
 }
 
-// TestThresholdValues: at ε = 1, Δ = 1, δ = 10⁻⁵, P(X > k) = p^(k+1)/(1 + p) ≤ δ first at k = 11, by p = 1/e; beyond one unit that is 12.
+// TestThresholdValues: at ε = 1, Δ = 1, δ = 10⁻⁵, P(X > k) = p^(k+1)/(1 + p) ≤ δ first at k = 11, by p = 1/e; beyond one
+// unit that is 12.
 func TestThresholdValues(t *testing.T) {
 	for least, want := range map[int64]int64{0: 12, 1: 12, 2: 13, 10: 21} {
 		m := thresholdLaplace(t, "1", "0.00001", 1, 1, 1, least)

@@ -78,9 +78,9 @@ func (d RoundedGaussian) StdDev() float64 {
 
 // Mass is P(X = x), to about 12 digits; 0 where it is below the least float.
 //
-// Where σ is large it is a difference of nearly equal values. There, with z = x/σ, it is the density's integral over the unit
-// about x, φ(z)/σ·(1 + H₂(z)/(24σ²) + H₄(z)/(1920σ⁴) + H₆(z)/(322560σ⁶) + …) with Hermite's polynomials, whose next term is below
-// 1e-14 from σ = 256 on, for |z| ≤ 39.
+// Where σ is large it is a difference of nearly equal values. There, with z = x/σ, it is the density's integral over the
+// unit about x, φ(z)/σ·(1 + H₂(z)/(24σ²) + H₄(z)/(1920σ⁴) + H₆(z)/(322560σ⁶) + …) with Hermite's polynomials, whose next
+// term is below 1e-14 from σ = 256 on, for |z| ≤ 39.
 func (d RoundedGaussian) Mass(x *big.Int) float64 {
 	a := new(big.Int).Abs(x)
 	s2, _ := d.sigma2.Float64()
@@ -134,8 +134,8 @@ func (d RoundedGaussian) Tail(k *big.Int) float64 {
 // Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the least but for
 // the width of Tail's bound. Where alpha is not above 0, or NaN, no integer will do, and the result is nil.
 //
-// It is found by bisection below a k₀ that will do whatever the floats: since erfc(t) ≤ exp(−t²) for t ≥ 0, P(|X| > k₀) ≤ α where
-// k₀² ≥ 2σ²·ln(1/α), and one more than the k₀ of DiscreteGaussian.Quantile is such.
+// It is found by bisection below a k₀ that will do whatever the floats: since erfc(t) ≤ exp(−t²) for t ≥ 0, P(|X| > k₀) ≤ α
+// where k₀² ≥ 2σ²·ln(1/α), and one more than the k₀ of DiscreteGaussian.Quantile is such.
 func (d RoundedGaussian) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):

@@ -18,11 +18,11 @@ const MaxStaircaseEpsilon = 1 << 10
 //
 //	P(x) = (1 − b)/D·bˢ, s = ⌊(|x| + Δ − r)/Δ⌋, D = (2r − 1) + b(2(Δ − r) + 1).
 //
-// The middle stair covers |x| < r, and so 2r − 1 integers; the s-th, s ≥ 1, covers Δ of them on either side, r + (s − 1)Δ ≤ |x| <
-// r + sΔ. The weights 2r − 1 and 2Δ(b + b² + …) = 2Δb/(1 − b) sum to D/(1 − b).
+// The middle stair covers |x| < r, and so 2r − 1 integers; the s-th, s ≥ 1, covers Δ of them on either side, r + (s − 1)Δ ≤
+// |x| < r + sΔ. The weights 2r − 1 and 2Δ(b + b² + …) = 2Δb/(1 − b) sum to D/(1 − b).
 //
-// Between two integers at most Δ apart P changes by a factor of at most exp(ε): |x| changes by at most Δ, hence s by at most 1. At
-// Δ = 1 it is the discrete Laplace of scale 1/ε.
+// Between two integers at most Δ apart P changes by a factor of at most exp(ε): |x| changes by at most Δ, hence s by at
+// most 1. At Δ = 1 it is the discrete Laplace of scale 1/ε.
 //
 // A Staircase is immutable, and made by NewStaircase. The zero value is no distribution: its methods panic, since the
 // alternative would be no noise.
@@ -33,8 +33,8 @@ type Staircase struct {
 
 var _ Distribution = Staircase{}
 
-// NewStaircase returns the distribution of a length Δ ≥ 1, a step r of 1 to Δ, and an ε of above 0 to MaxStaircaseEpsilon. Others,
-// and a Δ/ε or an ε with a fraction beyond the limits of a scale, are ErrScale.
+// NewStaircase returns the distribution of a length Δ ≥ 1, a step r of 1 to Δ, and an ε of above 0 to MaxStaircaseEpsilon.
+// Others, and a Δ/ε or an ε with a fraction beyond the limits of a scale, are ErrScale.
 func NewStaircase(length, step *big.Int, epsilon *big.Rat) (Staircase, error) {
 	if err := checkStairs(length, epsilon); err != nil {
 		return Staircase{}, err
@@ -150,8 +150,8 @@ func (d Staircase) Tail(k *big.Int) float64 {
 // Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the least but for
 // the width of Tail's bound. Where alpha is not above 0, or NaN, no integer will do, and the result is nil.
 //
-// It is found by bisection below a k₀ that will do whatever the floats: P(|X| ≥ a + Δ) = b·P(|X| ≥ a) for a ≥ 1, so that P(|X| > mΔ) ≤ bᵐ,
-// which is at most α from m = ln(1/α)/ε on.
+// It is found by bisection below a k₀ that will do whatever the floats: P(|X| ≥ a + Δ) = b·P(|X| ≥ a) for a ≥ 1, so that
+// P(|X| > mΔ) ≤ bᵐ, which is at most α from m = ln(1/α)/ε on.
 func (d Staircase) Quantile(alpha float64) *big.Int {
 	switch {
 	case !(alpha > 0):

@@ -28,7 +28,8 @@ var stairs = []struct {
 	epsilon      string
 }{{1, 1, "1"}, {2, 1, "1/2"}, {3, 2, "1"}, {10, 4, "0.5"}, {10, 1, "4"}, {10, 10, "1"}, {7, 3, "1/30"}, {50, 5, "10"}}
 
-// TestStaircaseIsPrivate: over all pairs at most Δ apart the largest ratio of masses is exp(ε), and it is one of neighbouring stairs.
+// TestStaircaseIsPrivate: over all pairs at most Δ apart the largest ratio of masses is exp(ε), and it is one of
+// neighbouring stairs.
 func TestStaircaseIsPrivate(t *testing.T) {
 	for _, c := range stairs {
 		d, worst := staircase(t, c.length, c.step, c.epsilon), 0.0
@@ -157,8 +158,8 @@ func TestStaircaseSteps(t *testing.T) {
 
 func intOf(x *big.Int) float64 { f, _ := new(big.Float).SetInt(x).Float64(); return f }
 
-// TestStaircaseBesideLaplace is E|error| of one integer of sensitivity 10, beside the discrete Laplace of scale 10/ε: by mpmath,
-// the least over r of Σ|x|·P(x), and 2p/(1 − p²).
+// TestStaircaseBesideLaplace is E|error| of one integer of sensitivity 10, beside the discrete Laplace of scale 10/ε: by
+// mpmath, the least over r of Σ|x|·P(x), and 2p/(1 − p²).
 func TestStaircaseBesideLaplace(t *testing.T) {
 	for _, c := range []struct {
 		epsilon            string

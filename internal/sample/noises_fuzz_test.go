@@ -9,8 +9,8 @@ import (
 	"dither/internal/sample"
 )
 
-// FuzzNoises: no parameters within their limits make a sampler panic or go on for ever, with the system's randomness or with a hostile
-// recording, which may only be exhausted.
+// FuzzNoises: no parameters within their limits make a sampler panic or go on for ever, with the system's randomness or
+// with a hostile recording, which may only be exhausted.
 func FuzzNoises(f *testing.F) {
 	f.Add([]byte{1}, []byte{1}, []byte{9}, []byte{0, 0, 0})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff}, []byte{0x0f, 0xff}, make([]byte, 20), make([]byte, 200))

@@ -62,9 +62,9 @@ func (g *RoundedGaussian) Draw(src *entropy.Source, z *big.Int) *big.Int {
 // half draws the magnitude k + x of a standard normal variable, 0 ≤ x < 1 [Karney 2016, "Sampling Exactly from the Normal
 // Distribution", Algorithm N].
 //
-// (i) k ≥ 0 has probability proportional to exp(−k/2), and is accepted with exp(−k(k − 1)/2), hence with exp(−k²/2). (ii) x is
-// uniform, and accepted with exp(−x(2k + x)/2). Since k² + x(2k + x) = (k + x)², what is accepted has a density proportional to
-// exp(−(k + x)²/2). A round is accepted with probability √(π/2)·(1 − exp(−½)) > .49.
+// (i) k ≥ 0 has probability proportional to exp(−k/2), and is accepted with exp(−k(k − 1)/2), hence with exp(−k²/2). (ii) x
+// is uniform, and accepted with exp(−x(2k + x)/2). Since k² + x(2k + x) = (k + x)², what is accepted has a density
+// proportional to exp(−(k + x)²/2). A round is accepted with probability √(π/2)·(1 − exp(−½)) > .49.
 func half(src *entropy.Source, x *Uniform) uint64 {
 	for {
 		k := uint64(0)
@@ -106,8 +106,8 @@ func keepFraction(src *entropy.Source, k uint64, x *Uniform) bool {
 
 // nearest64 rounds on words, from the first 64 digits of x, where they and those of σ decide.
 //
-// With S = ⌊σ·2⁶⁴⌋ and y = ⌊(k + x)·2⁶⁴⌋, σ(k + x)·2¹²⁸ is at least S·y and below (S + 1)(y + 1) = S·y + (S + y + 1). Where both
-// round to the same, it does.
+// With S = ⌊σ·2⁶⁴⌋ and y = ⌊(k + x)·2⁶⁴⌋, σ(k + x)·2¹²⁸ is at least S·y and below (S + 1)(y + 1) = S·y + (S + y + 1). Where
+// both round to the same, it does.
 func (g *RoundedGaussian) nearest64(src *entropy.Source, z *big.Int, k uint64, x *Uniform) bool {
 	if !g.words || k >= 1<<30 {
 		return false
@@ -151,8 +151,8 @@ func (w wide) rounded() pair {
 
 // nearest rounds for a σ of any size, with as many digits of x as it takes.
 //
-// With n blocks known, k + x is in [a, a + 1)·2^(−64n). For b = 2^(−64n)·a and m ≥ 1, m ≤ σb + ½ if and only if 2m − 1 ≤ 2σb, so
-// that ⌊σb + ½⌋ = ⌊(r + 1)/2⌋ with r = ⌊2σb⌋ = ⌊√⌊4n·a²/(d·2^(128n))⌋⌋.
+// With n blocks known, k + x is in [a, a + 1)·2^(−64n). For b = 2^(−64n)·a and m ≥ 1, m ≤ σb + ½ if and only if 2m − 1 ≤
+// 2σb, so that ⌊σb + ½⌋ = ⌊(r + 1)/2⌋ with r = ⌊2σb⌋ = ⌊√⌊4n·a²/(d·2^(128n))⌋⌋.
 func (g *RoundedGaussian) nearest(src *entropy.Source, z *big.Int, k uint64, x *Uniform) {
 	a, high := new(big.Int).SetUint64(k), new(big.Int)
 	for n := uint(1); ; n++ {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNearest64IsSure goes to where rounding changes, the x with σ(k + x) = m + ½ or the few 2⁻⁶⁴ on either side: where the words decide, both ends
-// of what is known of x round to that by the exact formula, and elsewhere they mostly do decide.
+// TestNearest64IsSure goes to where rounding changes, the x with σ(k + x) = m + ½ or the few 2⁻⁶⁴ on either side: where the
+// words decide, both ends of what is known of x round to that by the exact formula, and elsewhere they mostly do decide.
 func TestNearest64IsSure(t *testing.T) {
 	undecided, decided := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,8 +6,8 @@ import (
 	"dither/internal/entropy"
 )
 
-// Truncated is the discrete Laplace distribution of scale 1/ε, conditioned on |x| ≤ M, prepared for many draws. It is immutable, and safe
-// for concurrent use with a source for each user. The zero value is not valid.
+// Truncated is the discrete Laplace distribution of scale 1/ε, conditioned on |x| ≤ M, prepared for many draws. It is
+// immutable, and safe for concurrent use with a source for each user. The zero value is not valid.
 type Truncated struct {
 	reach, width *big.Int // M and 2M + 1
 	epsilon      *big.Rat
@@ -31,8 +31,8 @@ func NewTruncated(epsilon *big.Rat, reach *big.Int) *Truncated {
 
 // Draw sets z to an integer with exactly the distribution of NewTruncated, independent of every other draw, and returns z.
 //
-// Where Mε ≤ 1 it is a uniform integer, accepted with exp(−ε|z|) ≥ 1/e. Else it is a discrete Laplace variable, accepted within M: beyond
-// it is with 2b^(M+1)/(1 + b) < 2/e, b = exp(−ε), b^M < 1/e.
+// Where Mε ≤ 1 it is a uniform integer, accepted with exp(−ε|z|) ≥ 1/e. Else it is a discrete Laplace variable, accepted
+// within M: beyond it is with 2b^(M+1)/(1 + b) < 2/e, b = exp(−ε), b^M < 1/e.
 func (t *Truncated) Draw(src *entropy.Source, z *big.Int) *big.Int {
 	for {
 		if t.laplace != nil {

@@ -78,8 +78,8 @@ func TestCrossing(t *testing.T) {
 	}
 }
 
-// TestTulapIsConditioned counts how often a draw's nearest integer is M or −M, against the mass that is left of it there, τ·b^M of a b-geometric
-// on either side: to see a cut that is at the wrong end, or at none.
+// TestTulapIsConditioned counts how often a draw's nearest integer is M or −M, against the mass that is left of it there,
+// τ·b^M of a b-geometric on either side: to see a cut that is at the wrong end, or at none.
 func TestTulapIsConditioned(t *testing.T) {
 	for _, c := range [][2]*big.Rat{{ratio(1, 100), ratio(1, 5)}, {ratio(1, 1), ratio(1, 10)}, {ratio(1, 2), ratio(1, 3)}, {ratio(2, 1), ratio(1, 50)}} {
 		e, _ := c[0].Float64()
