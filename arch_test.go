@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"privacy": {"internal/exact"},
 	"account": {"internal/exact", "privacy"},
 	// floor 3
-	"mechanism":         {"internal/entropy", "internal/exact", "internal/sample", "noise", "privacy"},
+	"mechanism":         {"account", "internal/entropy", "internal/exact", "internal/sample", "noise", "privacy"},
 	"internal/ledger":   {"internal/exact", "internal/entropy", "privacy"},
 	"internal/policy":   {"internal/exact", "internal/nearest", "internal/value", "privacy"},
 	"internal/query":    {},

@@ -7,7 +7,8 @@ import (
 	"dither/internal/exact"
 )
 
-// Distribution is a symmetric distribution over the integers that noise is drawn from: DiscreteLaplace or DiscreteGaussian.
+// Distribution is a symmetric distribution over the integers that noise is drawn from: DiscreteLaplace, DiscreteGaussian,
+// RoundedGaussian or Staircase.
 type Distribution interface {
 	// Draw returns an integer with exactly this distribution.
 	Draw() *big.Int
@@ -24,10 +25,11 @@ type Distribution interface {
 var (
 	_ Distribution = DiscreteLaplace{}
 	_ Distribution = DiscreteGaussian{}
+	_ Distribution = RoundedGaussian{}
 )
 
-// DifferenceTail is an upper bound on P(|A − θC| > y) for independent A and C, both Laplace or both Gaussian, θ ≥ 0. It is 1, a
-// bound on any probability, for other pairs and for arguments that are negative or NaN.
+// DifferenceTail is an upper bound on P(|A − θC| > y) for independent A and C, both Laplace, both Gaussian or both rounded
+// Gaussian, θ ≥ 0. It is 1, a bound on any probability, for other pairs and for arguments that are negative or NaN.
 //
 // Each of A and C is within 1 of a continuous variable of its kind and parameter, under a coupling (see DiscreteLaplace, and
 // DiscreteGaussian.Tail for the Gaussian), so A − θC is within 1 + θ of the difference of those, whose tail is known: of two
@@ -36,6 +38,9 @@ var (
 // For the Gaussian there is another bound, which is less where noise is small: a discrete Gaussian is σ²-subgaussian,
 // E exp(tX) ≤ exp(t²σ²/2) (see DiscreteGaussian), so the difference is v-subgaussian and the probability at most
 // 2·exp(−y²/(2v)).
+//
+// A rounded Gaussian is within ½ of a continuous one, so (1 + θ)/2 will do in place of 1 + θ. Where noise is small it is of no
+// use, and there it is enough that |A − θC| > y needs |A| > y/(1 + θ) or |C| > y/(1 + θ).
 func DifferenceTail(a, c Distribution, theta, y float64) float64 {
 	if !(theta >= 0) || !(y >= 0) {
 		return 1
@@ -51,8 +56,23 @@ func DifferenceTail(a, c Distribution, theta, y float64) float64 {
 			v := exact.AddUp(exact.FloatUp(a.sigma2), exact.MulUp(exact.MulUp(theta, theta), exact.FloatUp(c.sigma2)))
 			return gaussianTail(v, near, y)
 		}
+	case RoundedGaussian:
+		if c, ok := c.(RoundedGaussian); ok {
+			v := exact.AddUp(exact.FloatUp(a.sigma2), exact.MulUp(exact.MulUp(theta, theta), exact.FloatUp(c.sigma2)))
+			return min(continuousTail(v, exact.SubDown(y, exact.AddUp(1, theta)/2)), apart(a, c, theta, y))
+		}
 	}
 	return 1
+}
+
+// apart is P(|A| > k) + P(|C| > k) for a k ≤ y/(1 + θ): a bound for any pair.
+func apart(a, c Distribution, theta, y float64) float64 {
+	share := exact.DivDown(y, exact.AddUp(1, theta))
+	if !(share <= math.MaxFloat64) {
+		return 1
+	}
+	k := exact.FloorRat(new(big.Rat).SetFloat64(share))
+	return min(1, exact.AddUp(a.Tail(k), c.Tail(k)))
 }
 
 // gaussianTail is the lesser of P(|L| > near) for a continuous Gaussian L of variance v, and 2·exp(−y²/(2v)).
@@ -62,9 +82,14 @@ func gaussianTail(v, near, y float64) float64 {
 	}
 	twice := exact.MulUp(2, v)
 	subgaussian := exact.MulUp(2, exact.ExpUp(-exact.DivDown(exact.MulDown(y, y), twice)))
-	if near <= 0 {
-		return min(1, subgaussian)
+	return min(continuousTail(v, near), subgaussian)
+}
+
+// continuousTail bounds P(|L| > y) for a continuous Gaussian L of variance v.
+func continuousTail(v, y float64) float64 {
+	if y <= 0 || math.IsInf(v, 1) {
+		return 1
 	}
-	root := exact.DivDown(near, math.Nextafter(math.Sqrt(twice), math.Inf(1)))
-	return min(1, subgaussian, widen(math.Erfc(root)))
+	root := exact.DivDown(y, math.Nextafter(math.Sqrt(exact.MulUp(2, v)), math.Inf(1)))
+	return min(1, widen(math.Erfc(root)))
 }

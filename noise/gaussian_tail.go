@@ -104,21 +104,13 @@ func (d DiscreteGaussian) Quantile(alpha float64) *big.Int {
 	case alpha >= 1:
 		return new(big.Int)
 	}
+	return bisect(gaussianReach(d.sigma2, alpha), func(k *big.Int) bool { return d.Tail(k) <= alpha })
+}
+
+// gaussianReach is a k with (k + 1)² ≥ 2σ²·ln(2/α), 0 < α < 1.
+func gaussianReach(sigma2 *big.Rat, alpha float64) *big.Int {
 	log := new(big.Rat).SetFloat64(exact.SubUp(exact.LogUp(2), exact.LogDown(alpha))) // finite: at most ln 2 + 745
-	log.Mul(log, d.sigma2)
-	enough := exact.CeilRat(log.Add(log, log))
-	enough.Sqrt(enough) // (⌊√n⌋ + 1)² > n
-	short, one := big.NewInt(-1), big.NewInt(1)
-	for {
-		middle := new(big.Int).Add(short, enough)
-		middle.Rsh(middle, 1)
-		switch {
-		case new(big.Int).Sub(enough, short).Cmp(one) <= 0:
-			return enough
-		case d.Tail(middle) <= alpha:
-			enough = middle
-		default:
-			short = middle
-		}
-	}
+	log.Mul(log, sigma2)
+	n := exact.CeilRat(log.Add(log, log))
+	return n.Sqrt(n) // (⌊√n⌋ + 1)² > n
 }

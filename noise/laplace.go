@@ -1,9 +1,9 @@
 // Package noise holds the distributions of the noise that answers carry: how to draw it exactly, and what can be said of
 // its size: mass, variance, quantiles, tails. All of it is a function of public parameters.
 //
-// Draws are exact (see the postconditions of their methods). Masses, distribution functions and the discrete Laplace's
-// variance are floats near the real value; tails, quantiles and the discrete Gaussian's variance are bounds, rounded so that
-// what they promise holds.
+// Draws are exact (see the postconditions of their methods). Masses, distribution functions and the variances of the discrete
+// Laplace and the staircase are floats near the real value; tails, two-sided quantiles and other variances are bounds, rounded so
+// that what they promise holds.
 package noise
 
 import (

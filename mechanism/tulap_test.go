@@ -1,0 +1,41 @@
+package mechanism
+
+import (
+	"errors"
+	"math/big"
+	"testing"
+
+	"dither/internal/stattest"
+)
+
+func TestTulapMeasures(t *testing.T) {
+	m := Tulap{Epsilon: epsilonOf(t, "1/2"), Delta: deltaOf(t, "1/10")}
+	sampled, dist := make([]float64, 300), func(float64) float64 { return 0 }
+	for i := range sampled {
+		out, err := m.Measure(ints(-7)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, d := out.Loss.ZCDP(); r.String() != "0.125" || d.String() != "0.1" || out.Epsilon.Cmp(m.Epsilon) != 0 || out.Delta.Cmp(m.Delta) != 0 {
+			t.Fatalf("loss %s", out.Loss)
+		}
+		dist = out.Noise.CDF
+		sampled[i], _ = out.Value.Add(out.Value, big.NewRat(7, 1)).Float64()
+	}
+	if err := (stattest.Kolmogorov{Sample: sampled, CDF: dist, FalseAlarm: falseAlarm}).Check(); err != nil {
+		t.Error(err)
+	}
+	pure, err := Tulap{Epsilon: m.Epsilon}.Measure(Exact{})
+	if e, ok := pure.Loss.Pure(); err != nil || !ok || e.Cmp(m.Epsilon) != 0 {
+		t.Errorf("at a δ of 0: %s, %v", pure.Loss, err)
+	}
+}
+
+func TestTulapRefuses(t *testing.T) {
+	e := epsilonOf(t, "1")
+	for name, m := range map[string]Tulap{"zero": {}, "δ 1": {e, deltaOf(t, "1")}, "ε large": {Epsilon: epsilonOf(t, "1001")}} {
+		if _, err := m.Measure(Exact{}); !errors.Is(err, ErrParameter) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

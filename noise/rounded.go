@@ -1,0 +1,165 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/entropy"
+	"dither/internal/exact"
+	"dither/internal/sample"
+)
+
+// RoundedGaussian is the distribution of the integer X nearest to L = σN, N a standard normal variable: P(X = x) =
+// Φ((x + ½)/σ) − Φ((x − ½)/σ).
+//
+// Since x + round(L) = round(x + L) for every integer x, an integer with this noise is what is left of one with continuous
+// Gaussian noise after rounding, which looks at nothing else: every promise of the continuous Gaussian mechanism is one of
+// this noise on integers. That holds of no other discrete noise (see mechanism.AnalyticGaussian). And |X − L| ≤ ½.
+//
+// A RoundedGaussian is immutable, and made by NewRoundedGaussian. The zero value is no distribution: its methods panic,
+// since the alternative would be no noise.
+type RoundedGaussian struct {
+	sigma2 *big.Rat // σ²: positive, within the limits, never changed
+}
+
+// NewRoundedGaussian returns the distribution of σ², in squared units of the integers drawn, or ErrScale. The limits are
+// those of a discrete Gaussian.
+func NewRoundedGaussian(sigma2 *big.Rat) (RoundedGaussian, error) {
+	if err := checkScale(sigma2, MaxVarianceBits); err != nil {
+		return RoundedGaussian{}, err
+	}
+	return RoundedGaussian{new(big.Rat).Set(sigma2)}, nil
+}
+
+// Sigma2 returns a copy of σ².
+func (d RoundedGaussian) Sigma2() *big.Rat { return new(big.Rat).Set(d.sigma2) }
+
+// Draw returns an integer with exactly this distribution, independent of every other draw, from the operating system's
+// randomness. Its time depends on the draw. It is safe for concurrent use.
+func (d RoundedGaussian) Draw() *big.Int {
+	source := entropy.System()
+	defer source.Wipe()
+	return sample.NewRoundedGaussian(d.sigma2).Draw(source, new(big.Int))
+}
+
+// Variance is an upper bound on the variance, in squared units, within a relative 2e-12 of it (or a few of the least
+// floats), and not above σ² + 1/12 rounded up.
+//
+// The sawtooth X − L = Σ_{j≥1} (−1)ʲ·sin(2πjL)/(πj) has E L·sin(2πjL) = 2πjσ²·exp(−2π²σ²j²), and its square 1/12 +
+// Σ_j (−1)ʲ·cos(2πjL)/(πj)² has E cos(2πjL) = exp(−2π²σ²j²). Hence E X² = E L² + 2·E L(X − L) + E(X − L)² is
+//
+//	σ² + 1/12 + Σ_{j≥1} (−1)ʲ·(4σ² + 1/(πj)²)·exp(−2π²σ²j²),
+//
+// of which the sum alternates, and its terms fall, so that it is between minus the first and 0, and at most minus the first
+// and the second. From σ = ½ on the third is below 1e-16 of the variance. Below it is Σ_{x≥1} (2x − 1)·P(|X| ≥ x).
+func (d RoundedGaussian) Variance() float64 {
+	s2, _ := d.sigma2.Float64()
+	above := exact.AddUp(exact.FloatUp(d.sigma2), exact.DivUp(1, 12))
+	variance := 0.0
+	if s2 >= 0.25 {
+		variance = s2 + 1.0/12
+		for _, j := range []float64{1, -2} { // 0, where s2·j² is beyond the floats
+			if e := math.Exp(-2 * math.Pi * math.Pi * s2 * j * j); e > 0 {
+				variance -= math.Copysign((4*s2+1/(math.Pi*math.Pi*j*j))*e, j)
+			}
+		}
+	} else {
+		for x := int64(1); x <= fewTerms; x++ {
+			variance += float64(2*x-1) * d.beyond(big.NewInt(x-1))
+		}
+	}
+	return min(above, widen(variance))
+}
+
+// StdDev is the square root of the variance, in units, bounded from above likewise.
+func (d RoundedGaussian) StdDev() float64 {
+	return math.Nextafter(math.Sqrt(d.Variance()), math.Inf(1))
+}
+
+// Mass is P(X = x), to about 12 digits; 0 where it is below the least float.
+//
+// Where σ is large it is a difference of nearly equal values. There, with z = x/σ, it is the density's integral over the
+// unit about x, φ(z)/σ·(1 + H₂(z)/(24σ²) + H₄(z)/(1920σ⁴) + H₆(z)/(322560σ⁶) + …) with Hermite's polynomials, whose next
+// term is below 1e-14 from σ = 256 on, for |z| ≤ 39.
+func (d RoundedGaussian) Mass(x *big.Int) float64 {
+	a := new(big.Int).Abs(x)
+	s2, _ := d.sigma2.Float64()
+	if s2 <= direct {
+		if a.Sign() == 0 {
+			e, _ := d.halfway(a).Float64()
+			return math.Erf(math.Sqrt(e))
+		}
+		return (d.beyond(new(big.Int).Sub(a, big.NewInt(1))) - d.beyond(a)) / 2
+	}
+	e, _ := DiscreteGaussian(d).exponent(x).Float64()
+	if e > 760 {
+		return 0
+	}
+	z2 := 2 * e
+	curve := (z2 - 1) / (24 * s2)
+	curve += (z2*z2 - 6*z2 + 3) / (1920 * s2) / s2
+	curve += (z2*z2*z2 - 15*z2*z2 + 45*z2 - 15) / (322560 * s2) / s2 / s2
+	return math.Exp(-e) / math.Sqrt(2*math.Pi) / math.Sqrt(s2) * (1 + curve)
+}
+
+// CDF is P(X ≤ x) = Φ((x + ½)/σ), to about 12 digits of the smaller of itself and its complement.
+func (d RoundedGaussian) CDF(x *big.Int) float64 {
+	if x.Sign() < 0 {
+		return d.beyond(new(big.Int).Not(x)) / 2 // P(X ≥ −x) = P(X > −x − 1)
+	}
+	return 1 - d.beyond(x)/2
+}
+
+// beyond is P(|X| > k) = erfc((k + ½)/(σ√2)), k ≥ 0, to about 12 digits.
+func (d RoundedGaussian) beyond(k *big.Int) float64 {
+	e, _ := d.halfway(k).Float64()
+	return math.Erfc(math.Sqrt(e))
+}
+
+// halfway is (k + ½)²/(2σ²), exactly.
+func (d RoundedGaussian) halfway(k *big.Int) *big.Rat {
+	return DiscreteGaussian(d).halfway(new(big.Int).Add(k, big.NewInt(1)))
+}
+
+// Tail is an upper bound on P(|X| > k), within a relative 2e-12 of it (or 3e-320). It is 1 for k < 0.
+func (d RoundedGaussian) Tail(k *big.Int) float64 {
+	if k.Sign() < 0 {
+		return 1
+	}
+	e := exact.FloatDown(d.halfway(k))
+	root := max(0, math.Nextafter(math.Sqrt(e), math.Inf(-1))) // not above (k + ½)/(σ√2)
+	return min(1, widen(math.Erfc(root)))
+}
+
+// Quantile is a two-sided quantile: a k ≥ 0 with P(|X| ≤ k) ≥ 1 − alpha. The promise is certified. k is the least but for
+// the width of Tail's bound. Where alpha is not above 0, or NaN, no integer will do, and the result is nil.
+//
+// It is found by bisection below a k₀ that will do whatever the floats: since erfc(t) ≤ exp(−t²) for t ≥ 0, P(|X| > k₀) ≤ α
+// where k₀² ≥ 2σ²·ln(1/α), and one more than the k₀ of DiscreteGaussian.Quantile is such.
+func (d RoundedGaussian) Quantile(alpha float64) *big.Int {
+	switch {
+	case !(alpha > 0):
+		return nil
+	case alpha >= 1:
+		return new(big.Int)
+	}
+	enough := gaussianReach(d.sigma2, alpha)
+	return bisect(enough.Add(enough, big.NewInt(1)), func(k *big.Int) bool { return d.Tail(k) <= alpha })
+}
+
+// bisect is a k from 0 to enough at which will holds, or enough itself. Where will holds from some k on, it is the least.
+func bisect(enough *big.Int, will func(k *big.Int) bool) *big.Int {
+	short, one := big.NewInt(-1), big.NewInt(1)
+	for {
+		middle := new(big.Int).Add(short, enough)
+		middle.Rsh(middle, 1)
+		switch {
+		case new(big.Int).Sub(enough, short).Cmp(one) <= 0:
+			return enough
+		case will(middle):
+			enough = middle
+		default:
+			short = middle
+		}
+	}
+}
