@@ -10,8 +10,6 @@ import (
 	"dither/privacy"
 )
 
-const falseAlarm = 1e-6
-
 func ints(values ...int64) []Exact {
 	var out []Exact
 	for _, v := range values {
