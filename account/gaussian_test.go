@@ -44,7 +44,8 @@ func deltaOf(t testing.TB, text string) privacy.Delta {
 // long reports that time is no matter.
 func long() bool { return os.Getenv("DITHER_LONG") == "1" }
 
-// vectors calls check with the fields of each line of a file of test vectors, of every sixth where it is not to be long, and counts the lines.
+// vectors calls check with the fields of each line of a file of test vectors, of every sixth where it is not to be long, and
+// counts the lines.
 func vectors(t *testing.T, name string, check func(f []string)) int {
 	t.Helper()
 	file, err := os.Open("testdata/" + name)

@@ -90,8 +90,9 @@ func TestRenyiAgainstMPMath(t *testing.T) {
 	}
 }
 
-// TestRenyiFigures are values of other libraries, dp_accounting and autodp. At orders that are no integers dp_accounting takes the absolute values
-// of an alternating series, which at 1.5 gives 6.70579741e-4 and at 2.5 1.08548710e-3: more than the integral (testdata/renyi.py).
+// TestRenyiFigures are values of other libraries, dp_accounting and autodp. At orders that are no integers dp_accounting takes
+// the absolute values of an alternating series, which at 1.5 gives 6.70579741e-4 and at 2.5 1.08548710e-3: more than the
+// integral (testdata/renyi.py).
 func TestRenyiFigures(t *testing.T) {
 	sampled := account.RenyiSampledGaussian(rational(t, "0.01"), rational(t, "0.16")).Times(50)
 	narrow := account.RenyiSampledGaussian(rational(t, "0.01"), rational(t, "4"))
@@ -306,6 +307,11 @@ func TestRenyiNonsense(t *testing.T) {
 		"rare and wide":  account.RenyiSampledGaussian(tiny, tiny),
 		"rare, narrow":   account.RenyiSampledGaussian(tiny, huge),
 		"nearly all":     account.RenyiSampledGaussian(rational(t, "0.999999999999999999999999"), one),
+		"beside half":    account.RenyiSampledGaussian(rational(t, "0.5000000000000000000000000000000000000001"), rational(t, "1e-80")),
+		"half, wider":    account.RenyiSampledGaussian(rational(t, "0.5000000000000000000000000000000000000001"), rational(t, "1e-120")),
+		"all but a few":  account.RenyiLaplace(epsilonOf(t, "2")).PoissonSampled(rational(t, "0.999999999999999999999999999999999999999999999999")),
+		"strong, rare":   account.RenyiLaplace(epsilonOf(t, "200")).PoissonSampled(rational(t, "1e-60")),
+		"rare, fixed":    account.RenyiPure(epsilonOf(t, "1e-200")).FixedSampled(tiny),
 		"poisson":        account.RenyiPure(epsilonOf(t, "1e300")).PoissonSampled(tiny),
 		"many":           account.RenyiSampledGaussian(rational(t, "0.01"), one).Times(math.MaxInt64),
 		"large group":    account.RenyiGaussian(one).Group(math.MaxInt64),
