@@ -24,6 +24,7 @@ import (
 // Engine is one locked DuckDB. It may be used by several goroutines.
 type Engine struct {
 	sealed, tmp string
+	page        int // how many distinct values are read at a time
 
 	mu sync.Mutex
 	db *sql.DB // nil until the first question
@@ -33,7 +34,7 @@ var _ engine.Engine = (*Engine)(nil)
 
 // New makes an engine that may read files below sealed and spill into tmp, and nothing else. It starts with the first
 // question.
-func New(sealed, tmp string) *Engine { return &Engine{sealed: sealed, tmp: tmp} }
+func New(sealed, tmp string) *Engine { return &Engine{sealed: sealed, tmp: tmp, page: defaultPage} }
 
 // Close releases the database.
 func (e *Engine) Close() error {
@@ -106,44 +107,6 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sea
 	}
 	return cells.Exact(), nil
 }
-
-// Order implements engine.Engine. A pass is one statement, which the database sorts, on disk where it must.
-func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.Ordered, error) {
-	scan, err := e.scan(ctx, b, from)
-	if err != nil {
-		return mechanism.Ordered{}, err
-	}
-	return mechanism.NewOrdered(scan), nil
-}
-
-// scan is a pass over the values of b's one measure.
-func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
-	file, err := sealScan(from.File)
-	if err != nil {
-		return nil, err
-	}
-	statement := render(b, file, from)
-	return func(yield func(value, count int64) bool) error {
-		err := e.run(ctx, statement, func(row []driver.Value) error {
-			v, isValue := row[0].(int64)
-			n, isCount := row[1].(int64)
-			switch {
-			case !isValue || !isCount:
-				return fmt.Errorf("duckdb: a value of Go type %T, a number of type %T", row[0], row[1])
-			case !yield(v, n):
-				return errStop
-			}
-			return nil
-		})
-		if errors.Is(err, errStop) {
-			return nil
-		}
-		return err
-	}, nil
-}
-
-// errStop ends a pass that has seen enough.
-var errStop = errors.New("duckdb: enough")
 
 // run runs one statement, and feeds its rows to each.
 func (e *Engine) run(ctx context.Context, statement string, each func([]driver.Value) error) error {

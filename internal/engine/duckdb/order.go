@@ -1,0 +1,56 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"math"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/mechanism"
+)
+
+// defaultPage is how many distinct values a statement of a pass gives: the driver holds a result whole.
+const defaultPage = 1 << 20
+
+// Order implements engine.Engine. A pass is a statement for each page of distinct values, in their order, which the database groups
+// and sorts, on disk where it must.
+func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.Ordered, error) {
+	scan, err := e.scan(ctx, b, from)
+	if err != nil {
+		return mechanism.Ordered{}, err
+	}
+	return mechanism.NewOrdered(scan), nil
+}
+
+// scan is a pass over the values of b's one measure.
+func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
+	file, err := sealScan(from.File)
+	if err != nil {
+		return nil, err
+	}
+	counted := render(b, file, from)
+	return func(yield func(value, count int64) bool) error {
+		after := int64(math.MinInt64) // below every value
+		for {
+			values, enough := 0, false
+			statement := fmt.Sprintf("SELECT * FROM (%s) WHERE m0 > %s ORDER BY m0 LIMIT %d", counted, integer(after), e.page)
+			err := e.run(ctx, statement, func(row []driver.Value) error {
+				v, isValue := row[0].(int64)
+				n, isCount := row[1].(int64)
+				if !isValue || !isCount {
+					return fmt.Errorf("duckdb: a value of Go type %T, a number of type %T", row[0], row[1])
+				}
+				if !enough {
+					after, enough = v, !yield(v, n)
+				}
+				values++
+				return nil
+			})
+			if err != nil || enough || values < e.page {
+				return err
+			}
+		}
+	}, nil
+}
