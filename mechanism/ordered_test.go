@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -79,6 +80,31 @@ func randomNeighbours(r *rand.Rand, u Unit) (a, b []int64) {
 	slices.Sort(a)
 	slices.Sort(b)
 	return a, b
+}
+
+// neighboursOf lists all multisets of 0 … values−1 that a unit's rows lead to: under AddRemove those with more rows, since
+// neighbours are so both ways.
+func neighboursOf(data []int64, values int, u Unit) [][]int64 {
+	found := map[string][]int64{}
+	add := func(m []int64) { slices.Sort(m); found[fmt.Sprint(m)] = m }
+	add(slices.Clone(data))
+	for range u.MaxRows {
+		for _, m := range slices.Collect(maps.Values(found)) {
+			for i := range m {
+				if u.Neighbours == privacy.ChangeOne {
+					add(slices.Delete(slices.Clone(m), i, i+1))
+				}
+			}
+		}
+	}
+	for range u.MaxRows {
+		for _, m := range slices.Collect(maps.Values(found)) {
+			for v := range int64(values) {
+				add(append(slices.Clone(m), v))
+			}
+		}
+	}
+	return slices.Collect(maps.Values(found))
 }
 
 func TestOrderedRevealsNothing(t *testing.T) {
@@ -173,6 +199,9 @@ func TestOrderedReplays(t *testing.T) {
 		"smooth": func(src *entropy.Source) (OrderStatistics, error) { return Smooth{in, u, e}.release(src, data) },
 		"recursion": func(src *entropy.Source) (OrderStatistics, error) {
 			return ApproximateQuantiles{in, u, ranks, e}.release(src, data)
+		},
+		"independent": func(src *entropy.Source) (OrderStatistics, error) {
+			return IndependentQuantiles{in, u, ranks, e}.release(src, data)
 		},
 		"joint": func(src *entropy.Source) (OrderStatistics, error) {
 			return JointQuantiles{in, u, ranks, 101, e}.release(src, data)

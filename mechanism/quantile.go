@@ -2,10 +2,8 @@ package mechanism
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 
-	"dither/internal/exact"
 	"dither/privacy"
 )
 
@@ -33,43 +31,31 @@ type Quantile struct {
 	Epsilon privacy.Epsilon
 }
 
-// maxDenominator bounds the common denominator of ranks.
-const maxDenominator = 10_000
+// maxDenominator bounds the common denominator of ranks, and maxRanks how many they are.
+const (
+	maxDenominator = 10_000
+	maxRanks       = 255
+)
+
+// independent is the same as one of a single rank.
+func (m Quantile) independent() IndependentQuantiles {
+	return IndependentQuantiles{m.Domain, m.Unit, []*big.Rat{m.Rank}, m.Epsilon}
+}
 
 // Release draws a quantile, in two passes over the data. The error is ErrParameter, or the scan's.
-func (m Quantile) Release(data Ordered) (OrderStatistics, error) { return m.recursion().Release(data) }
-
-// recursion is the same as one of a single rank.
-func (m Quantile) recursion() ApproximateQuantiles {
-	return ApproximateQuantiles{m.Domain, m.Unit, []*big.Rat{m.Rank}, m.Epsilon}
+func (m Quantile) Release(data Ordered) (OrderStatistics, error) {
+	return m.independent().Release(data)
 }
 
 // BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021].
-func (m Quantile) BoundedRange() privacy.Loss { return m.recursion().BoundedRange() }
+func (m Quantile) BoundedRange() privacy.Loss { return m.independent().BoundedRange() }
 
 // RankError bounds d of the output, but with probability at most beta: 2Δ(ln N + ln(1/β))/ε for N candidates, rounded
 // up. It is a number of rows. The error is ErrParameter, for a beta that is not above 0 and at most 1 too.
 //
 // Proof: some candidate has weight exp(0) = 1. So P(d(o) > t) is at most the sum of N weights below exp(−εt/(2Δ)), which is β
 // at that t [McSherry & Talwar 2007].
-func (m Quantile) RankError(beta float64) (float64, error) {
-	r := m.recursion()
-	target, err := r.check()
-	if err != nil {
-		return 0, err
-	}
-	if err := checkBound(beta); err != nil {
-		return 0, err
-	}
-	return rankError(r.delta(r.root(target), true), m.Epsilon, m.Domain, beta), nil
-}
-
-// rankError is 2Δ(ln N + ln(1/β))/ε, rounded up.
-func rankError(delta *big.Rat, e privacy.Epsilon, in Domain, beta float64) float64 {
-	twice := new(big.Rat).Quo(delta, e.Rat())
-	log := exact.SubUp(exact.LogUp(math.Nextafter(float64(in.points()), math.Inf(1))), exact.LogDown(beta))
-	return exact.MulUp(exact.FloatUp(twice.Add(twice, twice)), log)
-}
+func (m Quantile) RankError(beta float64) (float64, error) { return m.independent().RankError(beta) }
 
 // targets are ranks at[i]/den.
 type targets struct {
@@ -98,4 +84,15 @@ func targetsOf(ranks []*big.Rat) (targets, error) {
 		t.at = append(t.at, new(big.Int).Mul(q.Num(), new(big.Int).Quo(den, q.Denom())).Int64())
 	}
 	return t, nil
+}
+
+// checkQuantiles is what is sought, or ErrParameter.
+func checkQuantiles(in Domain, u Unit, e privacy.Epsilon, ranks []*big.Rat) (targets, error) {
+	if err := checkRelease(in, u, e); err != nil {
+		return targets{}, err
+	}
+	if len(ranks) < 1 || len(ranks) > maxRanks {
+		return targets{}, fmt.Errorf("%w: the number of quantiles is between 1 and %d", ErrParameter, maxRanks)
+	}
+	return targetsOf(ranks)
 }

@@ -40,15 +40,7 @@ func TestPublishedErrors(t *testing.T) {
 	}
 	independent := func(u Unit) release {
 		return func(ranks []*big.Rat, data Ordered) (OrderStatistics, error) {
-			var all OrderStatistics
-			for _, q := range ranks {
-				one, err := Quantile{in, u, q, price.Share(1, int64(len(ranks)))}.Release(data)
-				if err != nil {
-					return all, err
-				}
-				all.Values = append(all.Values, one.Values...)
-			}
-			return all, nil
+			return IndependentQuantiles{in, u, ranks, price}.Release(data)
 		}
 	}
 	tree := func(ranks []*big.Rat, data Ordered) (OrderStatistics, error) {

@@ -5,30 +5,42 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/privacy"
 )
 
-// cut draws one value in each section of a level: the first pass counts their rows, the second is a race in each.
-func (m ApproximateQuantiles) cut(src *entropy.Source, data Ordered, level []section) ([]int64, error) {
-	totals := make([]int64, len(level))
-	rows, err := data.each(m.Domain, eachPart(level, m.whole(), func(i int, _, mass int64) { totals[i] += mass }))
+// stage is what is drawn together: one value in each section, with a probability ∝ exp(−rate·d), d in rows.
+type stage struct {
+	domain   Domain
+	sections []section
+	rates    []*big.Rat
+	whole    int64 // the share of a row that lies inside a section
+}
+
+// rateOf is ε/(2Δ).
+func rateOf(e privacy.Epsilon, delta *big.Rat) *big.Rat {
+	twice := new(big.Rat).Add(delta, delta)
+	return twice.Quo(e.Rat(), twice)
+}
+
+// cut draws the values: the first pass counts the sections' rows, the second is a race in each.
+func (st stage) cut(src *entropy.Source, data Ordered) ([]int64, error) {
+	totals := make([]int64, len(st.sections))
+	rows, err := data.each(st.domain, eachPart(st.sections, st.whole, func(i int, _, mass int64) { totals[i] += mass }))
 	if err != nil {
 		return nil, err
 	}
-	e := m.Epsilon.Share(1, int64(m.levels()))
-	runs := make([]runs, len(level))
-	races := make([]contest, len(level))
-	for i, s := range level {
-		// Scores are in units of 1/((to − from)·whole) of a row.
-		unit := new(big.Rat).SetInt64(2 * (s.to - s.from) * m.whole())
-		rate := new(big.Rat).Quo(e.Rat(), unit.Mul(unit, m.delta(s, len(level) == 1)))
-		races[i].race = sample.NewRace(src, rate, 1)
+	runs := make([]runs, len(st.sections))
+	races := make([]contest, len(st.sections))
+	for i, s := range st.sections {
+		unit := new(big.Rat).SetInt64((s.to - s.from) * st.whole) // scores are in parts of a row
+		races[i].race = sample.NewRace(src, unit.Quo(st.rates[i], unit), 1)
 		runs[i] = newRuns(s, totals[i], races[i].enter)
 	}
-	if err := data.again(m.Domain, rows, eachPart(level, m.whole(), func(i int, value, mass int64) { runs[i].value(value, mass) })); err != nil {
+	if err := data.again(st.domain, rows, eachPart(st.sections, st.whole, func(i int, value, mass int64) { runs[i].value(value, mass) })); err != nil {
 		return nil, err
 	}
-	cuts := make([]int64, len(level))
-	for i := range level {
+	cuts := make([]int64, len(st.sections))
+	for i := range st.sections {
 		runs[i].end()
 		cuts[i] = races[i].first + int64(src.Below64(races[i].width))
 	}
@@ -36,7 +48,7 @@ func (m ApproximateQuantiles) cut(src *entropy.Source, data Ordered, level []sec
 }
 
 // eachPart is a visitor of rising values that visits the sections to which each belongs, with as much of its rows as does.
-// Sections are in order, and touch at most at their ends.
+// Of the sections neither lower nor upper ends fall: those of a recursion touch at most at their ends, or all are the same.
 func eachPart(level []section, whole int64, visit func(i int, value, mass int64)) func(value, count int64) {
 	at := 0
 	return func(value, count int64) {

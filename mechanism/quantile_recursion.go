@@ -1,12 +1,10 @@
 package mechanism
 
 import (
-	"fmt"
 	"math/big"
 	"math/bits"
 
 	"dither/internal/entropy"
-	"dither/internal/exact"
 	"dither/privacy"
 )
 
@@ -27,15 +25,15 @@ import (
 //
 // A level is also (ε/L)-bounded-range, since the ranges of independent parts add up as their losses do; so all of it is
 // ε²/(8L)-zCDP.
+//
+// It is meant for values that hardly repeat. Where many rows share a value, the halves of a cut there do not fit the ranks
+// that the parts are meant for, and outputs may be far off at any ε (see RankError): IndependentQuantiles has no such defect.
 type ApproximateQuantiles struct {
 	Domain
 	Unit
 	Ranks   []*big.Rat // rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 255
 	Epsilon privacy.Epsilon
 }
-
-// maxRanks keeps shares, of which there are 2ᴸ, within a byte.
-const maxRanks = 255
 
 // section is a part of the domain, from low to high, and the ranks first … last−1 that are sought in it. at is the one in the
 // middle, from and to are the ranks at the ends.
@@ -47,27 +45,24 @@ type section struct {
 }
 
 func (m ApproximateQuantiles) check() (targets, error) {
-	if err := checkRelease(m.Domain, m.Unit, m.Epsilon); err != nil {
-		return targets{}, err
-	}
-	if len(m.Ranks) < 1 || len(m.Ranks) > maxRanks {
-		return targets{}, fmt.Errorf("%w: the number of quantiles is between 1 and %d", ErrParameter, maxRanks)
-	}
-	return targetsOf(m.Ranks)
+	return checkQuantiles(m.Domain, m.Unit, m.Epsilon, m.Ranks)
 }
 
 func (m ApproximateQuantiles) levels() int { return bits.Len(uint(len(m.Ranks))) }
 
-// whole is the share of a row that lies inside a section.
+// each is what a level may lose.
+func (m ApproximateQuantiles) each() privacy.Epsilon { return m.Epsilon.Share(1, int64(m.levels())) }
+
+// whole is the share of a row that lies inside a section: with at most 255 ranks, at most 2⁸.
 func (m ApproximateQuantiles) whole() int64 { return 1 << m.levels() }
 
 // delta is Δ of a section, which may be the only one of its level.
-func (m ApproximateQuantiles) delta(s section, only bool) *big.Rat {
-	if m.Neighbours == privacy.ChangeOne && only {
-		return big.NewRat(m.MaxRows, 1)
+func (u Unit) delta(s section, only bool) *big.Rat {
+	if u.Neighbours == privacy.ChangeOne && only {
+		return big.NewRat(u.MaxRows, 1)
 	}
 	wider := big.NewRat(max(s.at-s.from, s.to-s.at), s.to-s.from)
-	return wider.Mul(wider, big.NewRat(m.steps(), 1))
+	return wider.Mul(wider, big.NewRat(u.steps(), 1))
 }
 
 // Release draws the quantiles. They do not fall. The error is ErrParameter, or the scan's.
@@ -83,26 +78,26 @@ func (m ApproximateQuantiles) release(src *entropy.Source, data Ordered) (OrderS
 		return OrderStatistics{}, err
 	}
 	out := OrderStatistics{Values: make([]int64, len(m.Ranks)), Loss: privacy.PureLoss(m.Epsilon)}
-	level := []section{m.root(target)}
-	for len(level) > 0 {
-		cuts, err := m.cut(src, data, level)
+	for sections := []section{m.root(target)}; len(sections) > 0; {
+		cuts, err := m.stage(sections).cut(src, data)
 		if err != nil {
 			return OrderStatistics{}, err
 		}
-		var next []section
-		for i, s := range level {
-			middle := (s.first + s.last) / 2
-			out.Values[middle] = cuts[i]
-			left, right := m.split(target, s, cuts[i])
-			for _, part := range []section{left, right} {
-				if part.first < part.last {
-					next = append(next, part)
-				}
-			}
+		for i, s := range sections {
+			out.Values[s.middle()] = cuts[i]
 		}
-		level = next
+		sections = m.parts(target, sections, cuts)
 	}
 	return out, nil
+}
+
+// stage draws a level.
+func (m ApproximateQuantiles) stage(level []section) stage {
+	st := stage{domain: m.Domain, sections: level, whole: m.whole()}
+	for _, s := range level {
+		st.rates = append(st.rates, rateOf(m.each(), m.delta(s, len(level) == 1)))
+	}
+	return st
 }
 
 // root is the whole domain, with all ranks.
@@ -113,10 +108,13 @@ func (m ApproximateQuantiles) root(t targets) section {
 // aim sets the rank in the middle, if there is one.
 func aim(t targets, s section) section {
 	if s.first < s.last {
-		s.at = t.at[(s.first+s.last)/2]
+		s.at = t.at[s.middle()]
 	}
 	return s
 }
+
+// middle is the index of the rank that is sought first.
+func (s section) middle() int { return (s.first + s.last) / 2 }
 
 // share is what of a row with a value belongs to the section.
 func (s section) share(value, whole int64) int64 {
@@ -131,7 +129,7 @@ func (s section) share(value, whole int64) int64 {
 
 // split cuts a section at a value of it, and gives half of what it has of the rows there to either side.
 func (m ApproximateQuantiles) split(t targets, s section, v int64) (left, right section) {
-	middle := (s.first + s.last) / 2
+	middle := s.middle()
 	half := s.share(v, m.whole()) / 2
 	left, right = s, s
 	left.high, left.highShare, left.last, left.to = v, half, middle, s.at
@@ -145,27 +143,21 @@ func (m ApproximateQuantiles) split(t targets, s section, v int64) (left, right 
 	return aim(t, left), aim(t, right)
 }
 
+// parts cuts each section of a level, and keeps the parts in which ranks are left to seek.
+func (m ApproximateQuantiles) parts(t targets, level []section, cuts []int64) (next []section) {
+	for i, s := range level {
+		left, right := m.split(t, s, cuts[i])
+		for _, part := range []section{left, right} {
+			if part.first < part.last {
+				next = append(next, part)
+			}
+		}
+	}
+	return next
+}
+
 // BoundedRange is the loss as zCDP: ε²/(8L), instead of the ε²/2 of a pure loss [Cesar & Rogers 2021, for each
 // level; Bun & Steinke 2016, Lemma 1.7].
 func (m ApproximateQuantiles) BoundedRange() privacy.Loss {
 	return privacy.ZCDPLoss(m.Epsilon.Rho().Share(1, 4*int64(max(1, m.levels()))), privacy.Delta{})
-}
-
-// RankError bounds d of every output (see Quantile), where no value is repeated, but with probability at most beta: L·(t +
-// 1/2), t = 2Δ(ln N + ln(k/β))/(ε/L), Δ at its largest, rounded up. It is a number of rows. The error is ErrParameter.
-//
-// Proof: by the bound of Quantile, each of k draws has its rank in its own part within t, but with probability at most β
-// together. A cut at o leaves half of o's row on either side, so the number of rows before it is within t + 1/2 of what was
-// sought in the part: a mean of those before the part's ends, weighed by 1 − q′ and q′, just as q is of q_low and q_high. So
-// a level adds t + 1/2 to the error of the levels above. ∎
-func (m ApproximateQuantiles) RankError(beta float64) (float64, error) {
-	if _, err := m.check(); err != nil {
-		return 0, err
-	}
-	if err := checkBound(beta); err != nil {
-		return 0, err
-	}
-	levels := int64(m.levels())
-	t := rankError(big.NewRat(m.steps(), 1), m.Epsilon.Share(1, levels), m.Domain, exact.DivDown(beta, float64(len(m.Ranks))))
-	return exact.MulUp(float64(levels), exact.AddUp(t, 0.5)), nil
 }

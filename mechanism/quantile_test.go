@@ -34,10 +34,11 @@ func rankErrors(data []int64, in Domain, at, den int64) []int64 {
 }
 
 // candidateScores are the scores with which each candidate of each section enters.
-func (m ApproximateQuantiles) candidateScores(t testing.TB, data []int64, level []section) [][]int64 {
+func (st stage) candidateScores(t testing.TB, data []int64) [][]int64 {
 	t.Helper()
+	level := st.sections
 	totals := make([]int64, len(level))
-	if _, err := orderedOf(data...).each(m.Domain, eachPart(level, m.whole(), func(i int, _, mass int64) { totals[i] += mass })); err != nil {
+	if _, err := orderedOf(data...).each(st.domain, eachPart(level, st.whole, func(i int, _, mass int64) { totals[i] += mass })); err != nil {
 		t.Fatal(err)
 	}
 	out, all := make([][]int64, len(level)), make([]runs, len(level))
@@ -49,7 +50,7 @@ func (m ApproximateQuantiles) candidateScores(t testing.TB, data []int64, level 
 			out[i] = append(out[i], slices.Repeat([]int64{score}, int(width))...)
 		})
 	}
-	if _, err := orderedOf(data...).each(m.Domain, eachPart(level, m.whole(), func(i int, v, mass int64) { all[i].value(v, mass) })); err != nil {
+	if _, err := orderedOf(data...).each(st.domain, eachPart(level, st.whole, func(i int, v, mass int64) { all[i].value(v, mass) })); err != nil {
 		t.Fatal(err)
 	}
 	for i, s := range level {
@@ -61,19 +62,37 @@ func (m ApproximateQuantiles) candidateScores(t testing.TB, data []int64, level 
 	return out
 }
 
+// laws are the probabilities of all candidates in each section.
+func (st stage) laws(t testing.TB, data []int64) [][]float64 {
+	t.Helper()
+	out := make([][]float64, len(st.sections))
+	for i, scores := range st.candidateScores(t, data) {
+		rate, _ := st.rates[i].Float64()
+		total := 0.0
+		for _, score := range scores {
+			w := math.Exp(rate * float64(score) / float64((st.sections[i].to-st.sections[i].from)*st.whole))
+			out[i], total = append(out[i], w), total+w
+		}
+		for j := range out[i] {
+			out[i][j] /= total
+		}
+	}
+	return out
+}
+
 func TestScoresAreByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	for range 1000 {
 		data, _ := randomNeighbours(r, Unit{privacy.AddRemove, 1})
 		den := 1 + r.Int64N(10)
 		q := big.NewRat(r.Int64N(den+1), den)
-		m := ApproximateQuantiles{Domain: Domain{-r.Int64N(70), r.Int64N(70)}, Ranks: []*big.Rat{q}}
+		m := ApproximateQuantiles{Domain{-r.Int64N(70), r.Int64N(70)}, Unit{privacy.AddRemove, 1}, []*big.Rat{q}, parseEpsilon(t, "1")}
 		target, err := targetsOf(m.Ranks)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := rankErrors(data, m.Domain, target.at[0], target.den)
-		for i, score := range m.candidateScores(t, data, []section{m.root(target)})[0] {
+		for i, score := range m.stage([]section{m.root(target)}).candidateScores(t, data)[0] {
 			if -score != want[i]*m.whole() {
 				t.Fatalf("%v, q = %s in %v: the score of %d is %d, not −%d·%d", data, q, m.Domain, m.Lower+int64(i), score, want[i], m.whole())
 			}
@@ -106,9 +125,8 @@ func TestQuantileSensitivity(t *testing.T) {
 			t.Fatal(err)
 		}
 		for level := []section{m.root(target)}; len(level) > 0; {
-			x, y := m.candidateScores(t, a, level), m.candidateScores(t, b, level)
-			loss := new(big.Rat)
-			var next []section
+			x, y := m.stage(level).candidateScores(t, a), m.stage(level).candidateScores(t, b)
+			loss, cuts := new(big.Rat), make([]int64, len(level))
 			for i, s := range level {
 				most := int64(0)
 				for j := range x[i] {
@@ -116,17 +134,12 @@ func TestQuantileSensitivity(t *testing.T) {
 				}
 				part := big.NewRat(most, (s.to-s.from)*m.whole())
 				loss.Add(loss, part.Quo(part, m.delta(s, len(level) == 1)))
-				left, right := m.split(target, s, s.low+r.Int64N(s.high-s.low+1))
-				for _, part := range []section{left, right} {
-					if part.first < part.last {
-						next = append(next, part)
-					}
-				}
+				cuts[i] = s.low + r.Int64N(s.high-s.low+1)
 			}
 			if loss.Cmp(big.NewRat(1, 1)) > 0 {
 				t.Fatalf("%v and %v, ranks %v in %v under %v: the scores move by %s", a, b, m.Ranks, m.Domain, u, loss.FloatString(4))
 			}
-			level = next
+			level = m.parts(target, level, cuts)
 		}
 	}
 }
@@ -138,124 +151,42 @@ func (m ApproximateQuantiles) masses(t testing.TB, data []int64) map[string]floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := m.Epsilon.Share(1, int64(m.levels())).Rat().Float64()
 	out := map[string]float64{}
-	var level func(parts []section, values []int64, mass float64)
-	level = func(parts []section, values []int64, mass float64) {
-		if len(parts) == 0 {
+	var level func(sections []section, values []int64, mass float64)
+	level = func(sections []section, values []int64, mass float64) {
+		if len(sections) == 0 {
 			out[fmt.Sprint(values)] += mass
 			return
 		}
-		scores := m.candidateScores(t, data, parts)
-		weights := make([][]float64, len(parts))
-		for i, s := range parts {
-			delta, _ := m.delta(s, len(parts) == 1).Float64()
-			total := 0.0
-			for _, score := range scores[i] {
-				w := math.Exp(e * float64(score) / (2 * delta * float64((s.to-s.from)*m.whole())))
-				weights[i], total = append(weights[i], w), total+w
-			}
-			for j := range weights[i] {
-				weights[i][j] /= total
-			}
-		}
-		var choose func(i int, next []section, values []int64, mass float64)
-		choose = func(i int, next []section, values []int64, mass float64) {
-			if i == len(parts) {
-				level(next, values, mass)
+		laws, cuts := m.stage(sections).laws(t, data), make([]int64, len(sections))
+		var choose func(i int, mass float64)
+		choose = func(i int, mass float64) {
+			if i == len(sections) {
+				chosen := slices.Clone(values)
+				for j, s := range sections {
+					chosen[s.middle()] = cuts[j]
+				}
+				level(m.parts(target, sections, cuts), chosen, mass)
 				return
 			}
-			for j, w := range weights[i] {
-				v := parts[i].low + int64(j)
-				chosen := slices.Clone(values)
-				chosen[(parts[i].first+parts[i].last)/2] = v
-				more := slices.Clone(next)
-				left, right := m.split(target, parts[i], v)
-				for _, part := range []section{left, right} {
-					if part.first < part.last {
-						more = append(more, part)
-					}
-				}
-				choose(i+1, more, chosen, mass*w)
+			for j, p := range laws[i] {
+				cuts[i] = sections[i].low + int64(j)
+				choose(i+1, mass*p)
 			}
 		}
-		choose(0, nil, values, mass)
+		choose(0, mass)
 	}
 	level([]section{m.root(target)}, make([]int64, len(m.Ranks)), 1)
 	return out
 }
 
-// TestQuantilesArePrivate compares all distributions on small domains with those of all neighbours.
-func TestQuantilesArePrivate(t *testing.T) {
-	for name, ranks := range map[string][]*big.Rat{
-		"median": {big.NewRat(1, 2)}, "least": {new(big.Rat)}, "0.9": {big.NewRat(9, 10)},
-		"three": {big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(9, 10)},
-	} {
-		for _, text := range []string{"0.5", "4"} {
-			worst := 0.0
-			m := ApproximateQuantiles{Domain{0, 2}, Unit{privacy.AddRemove, 1}, ranks, parseEpsilon(t, text)}
-			limit, _ := m.Epsilon.Rat().Float64()
-			known := map[string]map[string]float64{}
-			for _, data := range multisets(3, 5) {
-				known[fmt.Sprint(data)] = m.masses(t, data)
-			}
-			for _, data := range multisets(3, 4) {
-				p := known[fmt.Sprint(data)]
-				for v := range int64(3) {
-					at, _ := slices.BinarySearch(data, v)
-					for out, q := range known[fmt.Sprint(slices.Insert(slices.Clone(data), at, v))] {
-						worst = max(worst, math.Abs(math.Log(p[out]/q)))
-					}
-				}
-			}
-			if worst > limit+1e-9 {
-				t.Errorf("%s at ε = %s: the loss is %g", name, text, worst)
-			}
-			t.Logf("%s at ε = %s: the largest loss is %.4f", name, text, worst)
-		}
-	}
-}
-
-// TestQuantilesChangeOneArePrivate does so for neighbours with as many rows.
-func TestQuantilesChangeOneArePrivate(t *testing.T) {
-	m := ApproximateQuantiles{Domain{0, 2}, Unit{privacy.ChangeOne, 1}, []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(3, 4)}, parseEpsilon(t, "2")}
-	worst := 0.0
-	for n := 1; n <= 4; n++ {
-		var all []map[string]float64
-		var sets [][]int64
-		for _, data := range multisets(3, n) {
-			if len(data) == n {
-				all, sets = append(all, m.masses(t, data)), append(sets, data)
-			}
-		}
-		for i, a := range sets {
-			for j, b := range sets {
-				rest := slices.Clone(a) // what of a is not in b
-				for _, x := range b {
-					if at := slices.Index(rest, x); at >= 0 {
-						rest = slices.Delete(rest, at, at+1)
-					}
-				}
-				if len(rest) != 1 {
-					continue
-				}
-				for out, p := range all[i] {
-					worst = max(worst, math.Abs(math.Log(p/all[j][out])))
-				}
-			}
-		}
-	}
-	if worst > 2+1e-9 {
-		t.Errorf("the loss is %g", worst)
-	}
-	t.Logf("the largest loss is %.4f", worst)
-}
-
 func TestQuantilesDraw(t *testing.T) {
 	const draws = 2000
-	for name, m := range map[string]ApproximateQuantiles{
-		"median": {Domain{0, 12}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 2)}, parseEpsilon(t, "1")},
-		"three":  {Domain{0, 4}, Unit{privacy.ChangeOne, 1}, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(9, 10)}, parseEpsilon(t, "2")},
+	three := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(9, 10)}
+	for name, m := range map[string]lawful{
+		"median":             Quantile{Domain{0, 12}, Unit{privacy.AddRemove, 1}, big.NewRat(1, 2), parseEpsilon(t, "1")}.independent(),
+		"three by recursion": ApproximateQuantiles{Domain{0, 4}, Unit{privacy.ChangeOne, 1}, three, parseEpsilon(t, "2")},
+		"three, independent": IndependentQuantiles{Domain{0, 4}, Unit{privacy.AddRemove, 2}, three, parseEpsilon(t, "6")},
 	} {
 		data := []int64{1, 1, 3, 3, 3, 9}
 		masses := m.masses(t, data)
@@ -283,63 +214,6 @@ func TestQuantilesDraw(t *testing.T) {
 	}
 }
 
-func TestRankError(t *testing.T) {
-	const trials, beta = 100, 0.1
-	data := make([]int64, 400)
-	for i := range data {
-		data[i] = int64(7*i) + 1_000_000
-	}
-	in := Domain{0, 1 << 40}
-	one := Quantile{in, Unit{privacy.AddRemove, 1}, big.NewRat(1, 4), parseEpsilon(t, "1")}
-	many := ApproximateQuantiles{in, one.Unit, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}, one.Epsilon}
-	a, err := one.RankError(beta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := many.RankError(beta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := 2 * 0.75 * (math.Log(1<<40+1) + math.Log(10)); math.Abs(a/want-1) > 1e-12 || a < want*(1-1e-15) {
-		t.Errorf("the bound is %g, not %g", a, want)
-	}
-	// d of an output among values that do not repeat
-	d := func(o int64, q float64) float64 {
-		below, upTo := 0.0, 0.0
-		for _, x := range data {
-			if x < o {
-				below++
-			}
-			if x <= o {
-				upTo++
-			}
-		}
-		return max(0, below-q*400, q*400-upTo)
-	}
-	test := stattest.Proportion{Of: stattest.Binomial{Trials: trials, Probability: 1 - beta}, FalseAlarm: alarmRate}
-	several := test
-	for range trials {
-		out, err := one.Release(orderedOf(data...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d(out.Values[0], 0.25) <= a {
-			test.Successes++
-		}
-		if out, err = many.Release(orderedOf(data...)); err != nil {
-			t.Fatal(err)
-		}
-		if d(out.Values[0], 0.25) <= b && d(out.Values[1], 0.5) <= b && d(out.Values[2], 0.6) <= b {
-			several.Successes++
-		}
-	}
-	for _, p := range []stattest.Proportion{test, several} {
-		if err := p.CheckAtLeast(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestBoundedRangeOfQuantiles(t *testing.T) {
 	one := Quantile{goodDomain, Unit{privacy.AddRemove, 1}, big.NewRat(1, 2), parseEpsilon(t, "2")}
 	if got := fmt.Sprint(one.BoundedRange()); got != fmt.Sprint(privacy.ZCDPLoss(one.Epsilon.BoundedRange(), privacy.Delta{})) {
@@ -348,6 +222,10 @@ func TestBoundedRangeOfQuantiles(t *testing.T) {
 	many := ApproximateQuantiles{Ranks: make([]*big.Rat, 7), Epsilon: one.Epsilon} // three levels of 2/3
 	if rho, _ := many.BoundedRange().ZCDP(); rho.Cmp(one.Epsilon.Share(1, 3).BoundedRange().Times(3)) != 0 {
 		t.Errorf("seven quantiles are %s", rho)
+	}
+	apart := IndependentQuantiles{Ranks: make([]*big.Rat, 7), Epsilon: one.Epsilon} // seven of 2/7
+	if rho, _ := apart.BoundedRange().ZCDP(); rho.Cmp(one.Epsilon.Share(1, 7).BoundedRange().Times(7)) != 0 {
+		t.Errorf("seven independent quantiles are %s", rho)
 	}
 }
 
@@ -384,10 +262,20 @@ func TestQuantilesRefuse(t *testing.T) {
 		if _, err := m.RankError(0.1); !errors.Is(err, ErrParameter) {
 			t.Errorf("the bound, %s: %v", name, err)
 		}
+		apart := IndependentQuantiles(m)
+		if _, err := apart.Release(orderedOf(1)); !errors.Is(err, ErrParameter) {
+			t.Errorf("independent, %s: %v", name, err)
+		}
+		if _, err := apart.RankError(0.1); !errors.Is(err, ErrParameter) {
+			t.Errorf("the bound, independent, %s: %v", name, err)
+		}
 	}
 	for _, beta := range []float64{0, -1, 1.5, math.NaN()} {
 		if _, err := good.RankError(beta); !errors.Is(err, ErrParameter) {
 			t.Errorf("β = %g: %v", beta, err)
+		}
+		if _, err := IndependentQuantiles(good).RankError(beta); !errors.Is(err, ErrParameter) {
+			t.Errorf("independent, β = %g: %v", beta, err)
 		}
 	}
 	if _, err := (Quantile{}).Release(orderedOf(1)); !errors.Is(err, ErrParameter) {
@@ -411,9 +299,15 @@ func TestQuantilesExtremes(t *testing.T) {
 	for _, e := range []privacy.Epsilon{tinyEpsilon(t), parseEpsilon(t, "1"), huge} {
 		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}, {math.MinInt64, math.MinInt64 + 1}, {math.MaxInt64 - 1, math.MaxInt64}} {
 			for _, data := range []Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
-				out, err := ApproximateQuantiles{in, Unit{privacy.ChangeOne, maxUnitRows}, ranks, e}.Release(data)
-				if err != nil || len(out.Values) != 255 || !slices.IsSorted(out.Values) || in.clamp(out.Values[0]) != out.Values[0] || in.clamp(out.Values[254]) != out.Values[254] {
-					t.Errorf("ε = %s in %v: %v, %v", e, in, out.Values, err)
+				m := ApproximateQuantiles{in, Unit{privacy.ChangeOne, maxUnitRows}, ranks, e}
+				for name, release := range map[string]func(Ordered) (OrderStatistics, error){"recursion": m.Release, "independent": IndependentQuantiles(m).Release} {
+					out, err := release(data)
+					if err != nil || len(out.Values) != 255 || !slices.IsSorted(out.Values) || in.clamp(out.Values[0]) != out.Values[0] || in.clamp(out.Values[254]) != out.Values[254] {
+						t.Errorf("%s, ε = %s in %v: %v, %v", name, e, in, out.Values, err)
+					}
+				}
+				if bound, err := m.RankError(0.5); err != nil || math.IsNaN(bound) {
+					t.Errorf("ε = %s in %v: a bound of %g, %v", e, in, bound, err)
 				}
 			}
 		}
@@ -426,6 +320,9 @@ func TestQuantilesExtremes(t *testing.T) {
 	m := ApproximateQuantiles{Domain{0, 3}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 10_000), big.NewRat(9_999, 10_000)}, parseEpsilon(t, "1")}
 	if out, err := m.Release(full); err != nil || out.Values[0] != 1 || out.Values[1] != 2 {
 		t.Errorf("2⁴⁰ rows: %v, %v", out.Values, err)
+	}
+	if out, err := IndependentQuantiles(m).Release(full); err != nil || out.Values[0] != 1 || out.Values[1] != 2 {
+		t.Errorf("2⁴⁰ rows, independent: %v, %v", out.Values, err)
 	}
 }
 

@@ -1,0 +1,235 @@
+package mechanism
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"dither/internal/stattest"
+	"dither/privacy"
+)
+
+func TestRankError(t *testing.T) {
+	const trials, beta = 100, 0.1
+	data := make([]int64, 400)
+	for i := range data {
+		data[i] = int64(7*i) + 1_000_000
+	}
+	in := Domain{0, 1 << 40}
+	one := Quantile{in, Unit{privacy.AddRemove, 1}, big.NewRat(1, 4), parseEpsilon(t, "1")}
+	many := ApproximateQuantiles{in, one.Unit, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}, one.Epsilon}
+	a, err := one.RankError(beta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := many.RankError(beta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2 * 0.75 * (math.Log(1<<40+1) + math.Log(10)); math.Abs(a/want-1) > 1e-12 || a < want*(1-1e-15) {
+		t.Errorf("the bound is %g, not %g", a, want)
+	}
+	// d of an output among values that do not repeat
+	d := func(o int64, q float64) float64 {
+		below, upTo := 0.0, 0.0
+		for _, x := range data {
+			if x < o {
+				below++
+			}
+			if x <= o {
+				upTo++
+			}
+		}
+		return max(0, below-q*400, q*400-upTo)
+	}
+	test := stattest.Proportion{Of: stattest.Binomial{Trials: trials, Probability: 1 - beta}, FalseAlarm: alarmRate}
+	several := test
+	for range trials {
+		out, err := one.Release(orderedOf(data...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d(out.Values[0], 0.25) <= a {
+			test.Successes++
+		}
+		if out, err = many.Release(orderedOf(data...)); err != nil {
+			t.Fatal(err)
+		}
+		if d(out.Values[0], 0.25) <= b && d(out.Values[1], 0.5) <= b && d(out.Values[2], 0.6) <= b {
+			several.Successes++
+		}
+	}
+	for _, p := range []stattest.Proportion{test, several} {
+		if err := p.CheckAtLeast(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRankErrorOfRecursion has the bound by hand, as a·c + b with c = 2(ln N + ln(k/β))/(ε/L).
+func TestRankErrorOfRecursion(t *testing.T) {
+	in, beta := Domain{0, 1 << 40}, 0.1
+	q := big.NewRat
+	for name, c := range map[string]struct {
+		unit   Unit
+		ranks  []*big.Rat
+		levels float64
+		a, b   float64
+	}{
+		// ½ first, with Δ = ½, so that E = c/2 + ½. Then ¼ in the lower half, D = c/2 + E/2, and 3/5 in the upper, q′ = 1/5: D =
+		// 4c/5 + 4E/5.
+		"three":      {Unit{privacy.AddRemove, 1}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, 2, 1.2, 0.4},
+		"three of 3": {Unit{privacy.AddRemove, 3}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, 2, 3.6, 0.4},
+		// Under change-one Δ = 3 at first, and then 2·3·4/5.
+		"three changed": {Unit{privacy.ChangeOne, 3}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, 2, 7.2, 0.4},
+		// ⅔ first, and ⅓ in the only part of the second level: Δ = 1 in both.
+		"two changed": {Unit{privacy.ChangeOne, 1}, []*big.Rat{q(1, 3), q(2, 3)}, 2, 1.5, 0.25},
+		// The greatest first, and the least below it, which is sought at the lower end of the domain.
+		"ends": {Unit{privacy.AddRemove, 1}, []*big.Rat{q(0, 1), q(1, 1)}, 2, 1, 0},
+		// ½ with E = c/2 + ½, then the greatest with E = c + ½, and between them 9/10, q′ = 4/5: D = 4c/5 + (c/2 + ½)/5 + 4(c + ½)/5.
+		"six": {Unit{privacy.AddRemove, 1}, []*big.Rat{q(0, 1), q(1, 5), q(1, 4), q(1, 2), q(9, 10), q(1, 1)}, 3, 1.7, 0.5},
+	} {
+		m := ApproximateQuantiles{in, c.unit, c.ranks, parseEpsilon(t, "0.5")}
+		got, err := m.RankError(beta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := float64(len(c.ranks))
+		want := c.a*2*(math.Log(1<<40+1)+math.Log(k/beta))*c.levels*2 + c.b
+		if math.Abs(got/want-1) > 1e-12 || got < want*(1-1e-15) {
+			t.Errorf("%s: the bound is %.17g, not %.17g", name, got, want)
+		}
+	}
+	for _, u := range relations {
+		for _, rank := range []*big.Rat{q(0, 1), q(1, 3), q(1, 2), q(1, 1)} {
+			one := Quantile{in, u, rank, parseEpsilon(t, "1")}
+			a, err := one.RankError(beta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := (ApproximateQuantiles{in, u, []*big.Rat{rank}, one.Epsilon}).RankError(beta); err != nil || a != b {
+				t.Errorf("%s under %v: one quantile is within %g, by recursion %g, %v", rank, u, a, b, err)
+			}
+		}
+	}
+}
+
+// TestRankErrorIsNearlyAttained has the exact probabilities of a median where all rows share a value, and all other
+// candidates have an error of n/2: with n/2 above the bound it is at most β, with n/2 at 19/20 of it, above β.
+func TestRankErrorIsNearlyAttained(t *testing.T) {
+	const beta = 0.1
+	for _, u := range relations {
+		m := Quantile{Domain{0, 1999}, u, big.NewRat(1, 2), parseEpsilon(t, "1")}.independent()
+		bound, err := m.RankError(beta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		missed := func(half int) float64 {
+			data := slices.Repeat([]int64{700}, 2*half)
+			target, err := m.check()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return 1 - m.stage(target).laws(t, data)[0][700]
+		}
+		above, below := missed(int(bound)+1), missed(int(0.95*bound))
+		if above > beta || below <= beta {
+			t.Errorf("%v: d is above the bound of %g with probability %g, and above 19/20 of it with %g", u, bound, above, below)
+		}
+	}
+}
+
+// TestSortingKeepsRankErrors sorts outputs of any kind, not those of a mechanism: none of the sorted ones is further off than
+// the worst was before.
+func TestSortingKeepsRankErrors(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 36))
+	for range 5000 {
+		data, _ := randomNeighbours(r, Unit{privacy.AddRemove, 1})
+		in, den := Domain{-5, 5}, 1+r.Int64N(10)
+		var outputs []int64
+		var d [][]int64 // by rank
+		for at := range den + 1 {
+			if r.IntN(2) == 0 {
+				d, outputs = append(d, rankErrors(data, in, at, den)), append(outputs, r.Int64N(11))
+			}
+		}
+		worst := func(outputs []int64) (most int64) {
+			for i, o := range outputs {
+				most = max(most, d[i][o])
+			}
+			return most
+		}
+		before := worst(outputs)
+		after := worst(slices.Sorted(slices.Values(outputs)))
+		if after > before {
+			t.Fatalf("of %v, %v at ranks in %d parts: off by %d, and by %d when sorted", data, outputs, den, before, after)
+		}
+	}
+}
+
+// TestRankErrorUnderTies has ages, 45 % of them 0 or below and 10 % above the domain. Two fifths of the rows lie within the
+// zeros: the recursion's cut there has 22,500 of the 100,000 rows before it, not 40,000, and the median then comes out as 0,
+// 5000 rows off, but with probability below 1e-100. The bound of independent quantiles holds.
+func TestRankErrorUnderTies(t *testing.T) {
+	const trials, beta = 150, 0.05
+	counts := [][2]int64{{-1, 20_000}, {0, 25_000}}
+	for age := int64(1); age <= 100; age++ {
+		counts = append(counts, [2]int64{age, 450})
+	}
+	counts = append(counts, [2]int64{200, 10_000})
+	data := NewOrdered(func(yield func(value, count int64) bool) error {
+		for _, c := range counts {
+			if !yield(c[0], c[1]) {
+				break
+			}
+		}
+		return nil
+	})
+	ranks := []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 4), big.NewRat(2, 5), big.NewRat(1, 2), big.NewRat(19, 20)}
+	apart := IndependentQuantiles{Domain{0, 115}, Unit{privacy.AddRemove, 1}, ranks, parseEpsilon(t, "1")}
+	// d of an output
+	d := func(o int64, rank *big.Rat) float64 {
+		below, upTo := 0.0, 0.0
+		for _, c := range counts {
+			if v := apart.clamp(c[0]); v < o {
+				below += float64(c[1])
+			}
+			if v := apart.clamp(c[0]); v <= o {
+				upTo += float64(c[1])
+			}
+		}
+		q, _ := rank.Float64()
+		return max(0, below-q*100_000, q*100_000-upTo)
+	}
+	within := func(release func(Ordered) (OrderStatistics, error), rankError func(float64) (float64, error)) int {
+		bound, err := rankError(beta)
+		if err != nil || bound > 1000 {
+			t.Fatalf("a bound of %g, %v", bound, err)
+		}
+		good := 0
+		for range trials {
+			out, err := release(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			off := 0.0
+			for i, o := range out.Values {
+				off = max(off, d(o, ranks[i]))
+			}
+			if off <= bound {
+				good++
+			}
+		}
+		return good
+	}
+	test := stattest.Proportion{Of: stattest.Binomial{Trials: trials, Probability: 1 - beta}, FalseAlarm: alarmRate}
+	if test.Successes = within(apart.Release, apart.RankError); test.CheckAtLeast() != nil {
+		t.Error(test.CheckAtLeast())
+	}
+	recursion := ApproximateQuantiles(apart)
+	if good := within(recursion.Release, recursion.RankError); good > 0 {
+		t.Errorf("the recursion was within its bound %d times of %d", good, trials)
+	}
+}

@@ -1,0 +1,105 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"dither/internal/entropy"
+	"dither/privacy"
+)
+
+// lawful is a mechanism whose outputs' probabilities are known.
+type lawful interface {
+	masses(t testing.TB, data []int64) map[string]float64
+	release(src *entropy.Source, data Ordered) (OrderStatistics, error)
+	BoundedRange() privacy.Loss
+}
+
+// masses is the distribution of the outputs, by enumeration: the product of those of the draws, sorted.
+func (m IndependentQuantiles) masses(t testing.TB, data []int64) map[string]float64 {
+	t.Helper()
+	target, err := m.check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	laws := m.stage(target).laws(t, data)
+	out := map[string]float64{}
+	var choose func(values []int64, mass float64)
+	choose = func(values []int64, mass float64) {
+		if len(values) == len(laws) {
+			out[fmt.Sprint(slices.Sorted(slices.Values(values)))] += mass
+			return
+		}
+		for j, p := range laws[len(values)] {
+			choose(append(values[:len(values):len(values)], m.Lower+int64(j)), mass*p)
+		}
+	}
+	choose(nil, 1)
+	return out
+}
+
+// renyi is D_α(p ‖ q), without cancellation where α is near 1 or p near q.
+func renyi(alpha float64, p, q map[string]float64) float64 {
+	sum := 0.0
+	for out, x := range p {
+		sum += x * math.Expm1((alpha-1)*math.Log(x/q[out]))
+	}
+	return math.Log1p(sum) / (alpha - 1)
+}
+
+// TestQuantilesArePrivate compares the distributions of the outputs on small domains for all data sets of few rows and all
+// their neighbours: no probability differs by more than ε, and no Rényi divergence is above αρ for the ρ of BoundedRange.
+func TestQuantilesArePrivate(t *testing.T) {
+	half, three := []*big.Rat{big.NewRat(1, 2)}, []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(9, 10)}
+	for _, c := range []struct {
+		unit Unit
+		rows int // of the smaller data sets
+	}{{Unit{privacy.AddRemove, 1}, 5}, {Unit{privacy.AddRemove, 2}, 5}, {Unit{privacy.ChangeOne, 1}, 5}, {Unit{privacy.ChangeOne, 2}, 4}} {
+		for _, text := range []string{"1/2", "4"} {
+			e := epsilonOf(t, text)
+			limit, _ := e.Rat().Float64()
+			for name, m := range map[string]lawful{
+				"median":             IndependentQuantiles{Domain{0, 2}, c.unit, half, e},
+				"least":              IndependentQuantiles{Domain{0, 2}, c.unit, []*big.Rat{new(big.Rat)}, e},
+				"nine tenths":        IndependentQuantiles{Domain{0, 2}, c.unit, three[2:], e},
+				"three, independent": IndependentQuantiles{Domain{0, 2}, c.unit, three, e},
+				"one by recursion":   ApproximateQuantiles{Domain{0, 2}, c.unit, half, e},
+				"three by recursion": ApproximateQuantiles{Domain{0, 2}, c.unit, three, e},
+			} {
+				loss, delta := m.BoundedRange().ZCDP()
+				rho, _ := loss.Rat().Float64()
+				if !delta.IsZero() || rho > limit*limit/8 {
+					t.Fatalf("%s: the loss is %s", name, m.BoundedRange())
+				}
+				known := map[string]map[string]float64{}
+				masses := func(data []int64) map[string]float64 {
+					key := fmt.Sprint(data)
+					if known[key] == nil {
+						known[key] = m.masses(t, data)
+					}
+					return known[key]
+				}
+				worst, worstRenyi := 0.0, 0.0 // the second as a share of αρ
+				for _, data := range multisets(3, c.rows) {
+					p := masses(data)
+					for _, other := range neighboursOf(data, 3, c.unit) {
+						q := masses(other)
+						for out := range p {
+							worst = max(worst, math.Abs(math.Log(p[out]/q[out])))
+						}
+						for _, alpha := range []float64{1.0001, 1.1, 2, 5, 16, 64} {
+							worstRenyi = max(worstRenyi, renyi(alpha, p, q)/(alpha*rho), renyi(alpha, q, p)/(alpha*rho))
+						}
+					}
+				}
+				if worst > limit+1e-9 || worstRenyi > 1+1e-9 {
+					t.Errorf("%s at ε = %s under %v: a loss of %g, and %g of αρ", name, text, c.unit, worst, worstRenyi)
+				}
+				t.Logf("%v, ε = %s, %-19s the largest loss is %.4f, the largest Rényi divergence %.4f·αρ", c.unit, text, name+":", worst, worstRenyi)
+			}
+		}
+	}
+}
