@@ -22,6 +22,7 @@ var allowed = map[string][]string{
 	"noise":           {"internal/exact", "internal/entropy", "internal/sample"},
 	// floor 2
 	"privacy": {"internal/exact"},
+	"account": {"internal/exact", "privacy"},
 	// floor 3
 	"mechanism":         {"internal/entropy", "internal/sample", "noise", "privacy"},
 	"internal/ledger":   {"internal/exact", "internal/entropy", "privacy"},
