@@ -31,22 +31,52 @@ func Advanced(parts []Repeated, slack privacy.Delta) (epsilon float64, delta pri
 	if slack.IsZero() || slack.Rat().Cmp(one) >= 0 {
 		return 0, privacy.Delta{}, fmt.Errorf("%w: the slack of advanced composition must be above 0 and below 1", ErrParameter)
 	}
-	mean, squares := number(0), number(0)
 	for _, p := range parts {
 		if p.Count < 0 {
 			return 0, privacy.Delta{}, fmt.Errorf("%w: a count of %d", ErrParameter, p.Count)
 		}
-		e := p.Epsilon.Rat()
-		if e.Cmp(big.NewRat(steepest, 1)) > 0 {
+		if p.Epsilon.Rat().Cmp(big.NewRat(steepest, 1)) > 0 {
 			return 0, privacy.Delta{}, fmt.Errorf("%w: an ε beyond %d", ErrParameter, steepest)
 		}
-		k, x := number(p.Count), exact.IntervalOf(e, certainty)
-		mean = mean.Add(k.Mul(x).Mul(x.Exp().Sub(number(1))))
-		squares = squares.Add(k.Mul(x).Mul(x))
 	}
+	mean, squares := moments(parts)
 	spread := number(2).Mul(surprise(slack)).Mul(squares).Hi()
 	total := new(big.Float).SetPrec(certainty).SetMode(big.ToPositiveInf).Add(rootAbove(spread), mean.Hi())
 	return floatAbove(total), Basic(parts...).Delta.Plus(slack), nil
+}
+
+// moments are Σkᵢεᵢ(e^εᵢ − 1) and Σkᵢεᵢ².
+func moments(parts []Repeated) (mean, squares exact.Interval) {
+	mean, squares = number(0), number(0)
+	for _, p := range parts {
+		k, x := number(p.Count), exact.IntervalOf(p.Epsilon.Rat(), certainty)
+		mean = mean.Add(k.Mul(x).Mul(x.Exp().Sub(number(1))))
+		squares = squares.Add(k.Mul(x).Mul(x))
+	}
+	return mean, squares
+}
+
+// advancedSlack is the slack, rounded up, at which Advanced gives an ε of at most e: exp(−(e−mean)²/(2Σkᵢεᵢ²)). There is none below 1
+// where e is not above the mean, and none is told where an εᵢ is beyond what Advanced takes.
+func advancedSlack(parts []Repeated, e privacy.Epsilon) (slack *big.Float, ok bool) {
+	for _, p := range parts {
+		if p.Epsilon.Rat().Cmp(big.NewRat(steepest, 1)) > 0 {
+			return nil, false
+		}
+	}
+	mean, squares := moments(parts)
+	if squares.Lo().Sign() <= 0 {
+		return new(big.Float), true // nothing is lost at all
+	}
+	room := exact.IntervalOf(e.Rat(), certainty).Sub(mean)
+	if room.Lo().Sign() <= 0 {
+		return nil, false
+	}
+	power := room.Mul(room).Quo(squares).Quo(number(2))
+	if power.Lo().Cmp(big.NewFloat(steepest)) > 0 {
+		power = number(steepest) // e^−100,000 is below any float
+	}
+	return number(0).Sub(power).Exp().Hi(), true
 }
 
 var one = big.NewRat(1, 1) // never changed

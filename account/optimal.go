@@ -33,7 +33,7 @@ type Optimal struct {
 	decay   ends  // e^−2ε₀
 	mode    int64 // the j of a largest term, which counts as 1
 	total   ends  // Σf in that measure
-	keep    ends  // (1−δ₀)^k
+	keep    keep  // (1−δ₀)^k
 }
 
 // NewOptimal prepares the composition of k mechanisms of promise a. A k that is not above 0 or beyond MostRepeated, and a
@@ -51,13 +51,11 @@ func NewOptimal(k int64, a Approximate) (*Optimal, error) {
 	if e.Sign() > 0 { // 1 − e^−2ε₀ loses as many bits as ε₀ has zeros
 		o.bits += zeros(e)
 	}
-	if !a.Delta.IsZero() { // as (1−δ₀)^k does of δ₀
-		o.bits += zeros(a.Delta.Rat())
-	}
+	o.keep = keepOf([]Repeated{{a, k}}, o.bits)
+	o.bits = max(o.bits, o.keep.bits)
 	x := exact.IntervalOf(e, o.bits)
 	o.growth = endsOf(x.Exp())
 	o.decay = endsOf(x.Mul(exact.IntervalOf(big.NewRat(-2, 1), o.bits)).Exp())
-	o.keep = endsOf(exact.IntervalOf(new(big.Rat).Sub(one, a.Delta.Rat()), o.bits)).power(k)
 	// The mode is near (k+1)p. Any start is right; a good one is quick.
 	p, _ := e.Float64()
 	o.mode = min(int64(float64(k+1)/(1+math.Exp(-p))), k)
@@ -92,14 +90,7 @@ func (o *Optimal) Delta(e privacy.Epsilon) (lower, upper float64) {
 		d = o.excess(e.Rat(), j)
 		d.quo(o.total)
 	}
-	// δ = (1 − keep) + keep·δ*, which rises in δ* and falls in keep.
-	bound := func(z, keep *big.Float, mode big.RoundingMode) *big.Float {
-		whole := new(big.Float).SetPrec(o.bits).SetMode(mode).Sub(big.NewFloat(1), keep)
-		return whole.Add(whole, new(big.Float).SetPrec(o.bits).SetMode(mode).Mul(keep, z))
-	}
-	lower = floatBelow(bound(d.lo, o.keep.hi, big.ToNegativeInf))
-	upper = floatAbove(bound(d.hi, o.keep.lo, big.ToPositiveInf))
-	return max(lower, 0), min(upper, 1)
+	return o.keep.whole(d.lo, d.hi)
 }
 
 // beyond is the least j whose loss exceeds ε, if any does.
@@ -152,29 +143,10 @@ func (o *Optimal) excess(e *big.Rat, j int64) ends {
 // Epsilon brackets the least ε ≥ 0 with δ(ε) ≤ d: both are +Inf where there is none, since what δ₀ alone takes is more than
 // d. (An ε of the lower end's is not private at d, one of the upper end's is.)
 func (o *Optimal) Epsilon(d privacy.Delta) (lower, upper float64) {
-	least, most := o.target(d)
+	least, most := o.keep.rest(d)
 	lower, _ = o.solve(most)
 	_, upper = o.solve(least)
 	return lower, upper
-}
-
-// target brackets δ′, what d leaves for δ*: (d − (1−keep))/keep.
-func (o *Optimal) target(d privacy.Delta) (least, most *big.Float) {
-	aim := exact.IntervalOf(d.Rat(), o.bits)
-	z := o.zero()
-	z.lo.Add(z.lo.Sub(o.keep.lo, big.NewFloat(1)), aim.Lo())
-	z.hi.Add(z.hi.Sub(o.keep.hi, big.NewFloat(1)), aim.Hi())
-	// The division is outward whatever the sign.
-	for _, end := range []*big.Float{z.lo, z.hi} {
-		by := o.keep.hi
-		if (end.Sign() < 0) == (end == z.lo) {
-			by = o.keep.lo
-		}
-		if by.Sign() > 0 {
-			end.Quo(end, by)
-		}
-	}
-	return z.lo, z.hi
 }
 
 // solve brackets the least ε with δ*(ε) ≤ d.
