@@ -22,18 +22,13 @@ const MostRepeated = 1 << 20
 //
 //	δ*(ε) = Σ_j f(j)·max(0, 1 − e^(ε−(2j−k)ε₀)),  δ(ε) = 1 − (1−δ₀)^k·(1 − δ*(ε)).
 //
-// The terms f(j) are found by walking from the largest, as multiples of it, and divided by their sum: no factorial is
-// needed. Every step has its two ends rounded outward; what is not summed is bounded by a geometric series, since
-// f(j+1)/f(j) = e^ε₀·(k−j)/(j+1) falls in j.
+// Both are certified: the terms are summed in intervals.
 type Optimal struct {
-	k       int64
-	epsilon *big.Rat // ε₀
-	bits    uint
-	growth  ends  // e^ε₀
-	decay   ends  // e^−2ε₀
-	mode    int64 // the j of a largest term, which counts as 1
-	total   ends  // Σf in that measure
-	keep    keep  // (1−δ₀)^k
+	*binomial             // its odds are e^ε₀
+	epsilon   *big.Rat    // ε₀
+	decay     ends        // e^−2ε₀
+	keep      keep        // (1−δ₀)^k
+	own       Approximate // (kε₀, kδ₀)
 }
 
 // NewOptimal prepares the composition of k mechanisms of promise a. A k that is not above 0 or beyond MostRepeated, and a
@@ -47,40 +42,15 @@ func NewOptimal(k int64, a Approximate) (*Optimal, error) {
 	case sum.Cmp(big.NewRat(1<<29, 1)) > 0 || e.Cmp(big.NewRat(steepest, 1)) > 0:
 		return nil, fmt.Errorf("%w: optimal composition is not summed beyond an ε of 2²⁹ in all, or %d each", ErrParameter, steepest)
 	}
-	o := &Optimal{k: k, epsilon: e, bits: certainty}
+	bits := uint(certainty)
 	if e.Sign() > 0 { // 1 − e^−2ε₀ loses as many bits as ε₀ has zeros
-		o.bits += zeros(e)
+		bits += zeros(e)
 	}
-	o.keep = keepOf([]Repeated{{a, k}}, o.bits)
-	o.bits = max(o.bits, o.keep.bits)
-	x := exact.IntervalOf(e, o.bits)
-	o.growth = endsOf(x.Exp())
-	o.decay = endsOf(x.Mul(exact.IntervalOf(big.NewRat(-2, 1), o.bits)).Exp())
-	// The mode is near (k+1)p. Any start is right; a good one is quick.
-	p, _ := e.Float64()
-	o.mode = min(int64(float64(k+1)/(1+math.Exp(-p))), k)
-	o.normalize()
+	o := &Optimal{epsilon: e, keep: keepOf([]Repeated{{a, k}}, bits), own: Basic(Repeated{a, k})}
+	x := exact.IntervalOf(e, o.keep.bits)
+	o.decay = endsOf(x.Mul(exact.IntervalOf(big.NewRat(-2, 1), o.keep.bits)).Exp())
+	o.binomial = newBinomial(k, endsOf(x.Exp()))
 	return o, nil
-}
-
-// normalize sums all terms.
-func (o *Optimal) normalize() {
-	o.total = o.zero()
-	for w := o.start(); ; w.up() {
-		o.total.add(w.f)
-		if rest, done := w.after(o.total.lo); done {
-			o.total.hi.Add(o.total.hi, rest)
-			break
-		}
-	}
-	for w := o.start(); w.j > 0; {
-		if rest, done := w.before(o.total.lo); done {
-			o.total.hi.Add(o.total.hi, rest)
-			break
-		}
-		w.down()
-		o.total.add(w.f)
-	}
 }
 
 // Delta brackets δ(e).
@@ -116,12 +86,7 @@ func (o *Optimal) loss(j int64) *big.Rat {
 // excess is Σ f(i)(1 − e^(ε − loss(i))) over i ≥ j, where j is the first whose loss exceeds ε.
 func (o *Optimal) excess(e *big.Rat, j int64) ends {
 	w := o.start()
-	for w.j < j {
-		w.up()
-	}
-	for w.j > j {
-		w.down()
-	}
+	w.to(j)
 	sum := o.zero()
 	// u = e^(ε − loss), at most 1.
 	u := endsOf(exact.IntervalOf(new(big.Rat).Sub(e, o.loss(j)), o.bits).Exp())
@@ -146,6 +111,9 @@ func (o *Optimal) Epsilon(d privacy.Delta) (lower, upper float64) {
 	least, most := o.keep.rest(d)
 	lower, _ = o.solve(most)
 	_, upper = o.solve(least)
+	if o.own.Delta.Cmp(d) <= 0 { // basic composition, exactly
+		upper = min(upper, exact.FloatUp(o.own.Epsilon.Rat()))
+	}
 	return lower, upper
 }
 
@@ -172,8 +140,8 @@ func (o *Optimal) solve(d *big.Float) (lower, upper float64) {
 	w, rest := o.end(aim.lo)
 	a, b := o.zero(), o.zero()
 	a.hi.Add(a.hi, rest)
-	v := o.decayed(w.j)       // e^−loss(j)
-	step := o.growth.power(2) // e^2ε₀
+	v := o.decayed(w.j)     // e^−loss(j)
+	step := o.odds.power(2) // e^2ε₀
 	b.hi.Add(b.hi, new(big.Float).SetPrec(o.bits).SetMode(big.ToPositiveInf).Mul(rest, v.hi))
 	for ; ; w.down() {
 		a.add(w.f)
@@ -227,6 +195,6 @@ func (o *Optimal) end(d *big.Float) (*walk, *big.Float) {
 // decayed is e^−loss(j), for j ≥ k/2.
 func (o *Optimal) decayed(j int64) ends {
 	one := endsOf(exact.IntervalOf(one, o.bits))
-	one.quo(o.growth)
+	one.quo(o.odds)
 	return one.power(2*j - o.k)
 }
