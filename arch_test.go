@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
 	"internal/plot":         {},
 	"internal/cli": {
-		"curator", "examples/randhie", "internal/ledger", "internal/plot", "internal/town", "internal/town/parquet",
+		"account", "curator", "examples/randhie", "internal/ledger", "internal/plot", "internal/town", "internal/town/parquet", "privacy",
 	},
 	"cmd/dither": {"internal/cli"},
 	// test support: imported by tests only

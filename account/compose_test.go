@@ -221,13 +221,13 @@ func TestAmplifiedLaws(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		e := big.NewRat(rapid.Int64Range(1, 20_000).Draw(r, "ε/1000"), 1000)
 		q := big.NewRat(rapid.Int64Range(1, 999).Draw(r, "q/1000"), 1000)
-		a, err := account.Approximate{Epsilon: epsilonOf(t, e)}.Amplified(q, account.Poisson)
-		more, err2 := account.Approximate{Epsilon: epsilonOf(t, e)}.Amplified(new(big.Rat).Add(q, big.NewRat(1, 1000)), account.Poisson)
+		a, err := account.Approximate{Epsilon: epsilonRat(t, e)}.Amplified(q, account.Poisson)
+		more, err2 := account.Approximate{Epsilon: epsilonRat(t, e)}.Amplified(new(big.Rat).Add(q, big.NewRat(1, 1000)), account.Poisson)
 		if err != nil || err2 != nil || a.Epsilon.Cmp(more.Epsilon) >= 0 || a.Epsilon.Rat().Cmp(e) >= 0 {
 			r.Fatalf("q = %s of %s: %s, then %s", q, e, a.Epsilon, more.Epsilon)
 		}
 		twice, _ := a.Amplified(q, account.Poisson)
-		once, _ := account.Approximate{Epsilon: epsilonOf(t, e)}.Amplified(new(big.Rat).Mul(q, q), account.Poisson)
+		once, _ := account.Approximate{Epsilon: epsilonRat(t, e)}.Amplified(new(big.Rat).Mul(q, q), account.Poisson)
 		if math.Abs(float(twice.Epsilon)/float(once.Epsilon)-1) > 1e-14 {
 			r.Fatalf("q = %s twice of %s: %s, at once %s", q, e, twice.Epsilon, once.Epsilon)
 		}

@@ -93,17 +93,17 @@ func TestOptimalIsTheSum(t *testing.T) {
 		}
 		want := 1 - math.Pow(1-delta0, float64(k))*(1-sum)
 		o := optimal(t, k, promise(t, e0.RatString(), d0.RatString()))
-		lower, upper := o.Delta(epsilonOf(t, e))
+		lower, upper := o.Delta(epsilonRat(t, e))
 		if !(lower <= upper) || upper-lower > 1e-14*upper || math.Abs(want-upper) > 1e-12 {
 			r.Fatalf("%d × (%s, %s): δ(%s) is in [%.17g, %.17g], want %.15g", k, e0, d0, e, lower, upper, want)
 		}
 		// There and back: ε at a δ just above is not above, at one just below not below.
 		if lower > 0 && upper < 1 {
-			_, back := o.Epsilon(deltaOf(t, new(big.Rat).SetFloat64(math.Nextafter(upper, 2))))
+			_, back := o.Epsilon(deltaRat(t, new(big.Rat).SetFloat64(math.Nextafter(upper, 2))))
 			if back > at*(1+1e-13)+1e-13 {
 				r.Fatalf("%d × (%s, %s): ε at δ(%s) is %.17g", k, e0, d0, e, back)
 			}
-			back, _ = o.Epsilon(deltaOf(t, new(big.Rat).SetFloat64(math.Nextafter(lower, 0))))
+			back, _ = o.Epsilon(deltaRat(t, new(big.Rat).SetFloat64(math.Nextafter(lower, 0))))
 			if back < at*(1-1e-13)-1e-13 {
 				r.Fatalf("%d × (%s, %s): ε at δ(%s) is at least %.17g", k, e0, d0, e, back)
 			}
@@ -111,7 +111,7 @@ func TestOptimalIsTheSum(t *testing.T) {
 	})
 }
 
-func epsilonOf(t testing.TB, r *big.Rat) privacy.Epsilon {
+func epsilonRat(t testing.TB, r *big.Rat) privacy.Epsilon {
 	t.Helper()
 	e, err := privacy.EpsilonOf(r)
 	if err != nil {
@@ -120,7 +120,7 @@ func epsilonOf(t testing.TB, r *big.Rat) privacy.Epsilon {
 	return e
 }
 
-func deltaOf(t testing.TB, r *big.Rat) privacy.Delta {
+func deltaRat(t testing.TB, r *big.Rat) privacy.Delta {
 	t.Helper()
 	d, err := privacy.DeltaOf(r)
 	if err != nil {
@@ -145,8 +145,8 @@ func TestOptimalExtremes(t *testing.T) {
 		o := optimal(t, c.k, promise(t, c.epsilon, c.own))
 		lower, upper := o.Epsilon(promise(t, "0", c.goal).Delta)
 		want, _ := rat(t, c.goal).Float64()
-		_, there := o.Delta(epsilonOf(t, new(big.Rat).SetFloat64(upper)))
-		before, _ := o.Delta(epsilonOf(t, new(big.Rat).SetFloat64(lower*(1-1e-9))))
+		_, there := o.Delta(epsilonRat(t, new(big.Rat).SetFloat64(upper)))
+		before, _ := o.Delta(epsilonRat(t, new(big.Rat).SetFloat64(lower*(1-1e-9))))
 		if !(lower <= upper) || upper-lower > 1e-12*upper || there > want || before < want {
 			t.Errorf("%v: ε is in [%.17g, %.17g], where δ is at most %g, and before it at least %g", c, lower, upper, there, before)
 		}

@@ -91,7 +91,7 @@ func ParseStep(text string) (Step, error) {
 		if key == nil {
 			return Step{}, w.wrong("%s has no key %q%s; it takes %s", k.name, name, guess(name, k.names()), k.allowed())
 		}
-		r, err := readNumber(value)
+		r, err := ParseNumber(value)
 		if err == nil {
 			err = key.check(r)
 		}
@@ -163,8 +163,8 @@ func guess(name string, known []string) string {
 // errNumber reports a text that is no number.
 var errNumber = errors.New("must be a decimal number or a fraction of two, as 0.1, 1e-6 or 256/60000")
 
-// readNumber reads a decimal, or a fraction of two.
-func readNumber(text string) (*big.Rat, error) {
+// ParseNumber reads a number as it stands in a spec, exactly: a decimal, or a fraction of two. Its errors say what is allowed.
+func ParseNumber(text string) (*big.Rat, error) {
 	over, under, fraction := strings.Cut(text, "/")
 	r, err := exact.ParseDecimal(over)
 	if err == nil && fraction {
@@ -208,7 +208,7 @@ func (s Step) String() string {
 	return strings.Join(parts, " ")
 }
 
-// written is a number as readNumber reads it: a decimal where that is short, else a fraction.
+// written is a number as ParseNumber reads it: a decimal where that is short, else a fraction.
 func written(r *big.Rat) string {
 	if places, finite := r.FloatPrec(); finite && places <= 60 {
 		if text := r.FloatString(places); len(text) <= 64 {

@@ -43,7 +43,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s is drawn in two ways", name)
 		}
 		for d := xml.NewDecoder(bytes.NewReader(svg.Bytes())); ; {
-			if _, err := d.Token(); err == io.EOF {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
 				t.Fatalf("%s: %v", name, err)
