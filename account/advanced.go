@@ -39,14 +39,14 @@ func Advanced(parts []Repeated, slack privacy.Delta) (epsilon float64, delta pri
 			return 0, privacy.Delta{}, fmt.Errorf("%w: an ε beyond %d", ErrParameter, steepest)
 		}
 	}
-	mean, squares := moments(parts)
+	mean, squares := advancedMoments(parts)
 	spread := number(2).Mul(surprise(slack)).Mul(squares).Hi()
 	total := new(big.Float).SetPrec(certainty).SetMode(big.ToPositiveInf).Add(rootAbove(spread), mean.Hi())
 	return floatAbove(total), Basic(parts...).Delta.Plus(slack), nil
 }
 
-// moments are Σkᵢεᵢ(e^εᵢ − 1) and Σkᵢεᵢ².
-func moments(parts []Repeated) (mean, squares exact.Interval) {
+// advancedMoments are Σkᵢεᵢ(e^εᵢ − 1) and Σkᵢεᵢ².
+func advancedMoments(parts []Repeated) (mean, squares exact.Interval) {
 	mean, squares = number(0), number(0)
 	for _, p := range parts {
 		k, x := number(p.Count), exact.IntervalOf(p.Epsilon.Rat(), certainty)
@@ -64,7 +64,7 @@ func advancedSlack(parts []Repeated, e privacy.Epsilon) (slack *big.Float, ok bo
 			return nil, false
 		}
 	}
-	mean, squares := moments(parts)
+	mean, squares := advancedMoments(parts)
 	if squares.Lo().Sign() <= 0 {
 		return new(big.Float), true // nothing is lost at all
 	}

@@ -258,7 +258,5 @@ func shown(e privacy.Epsilon) string {
 	return fmt.Sprintf("%.6g", f)
 }
 
-func (t *tally) renyiEpsilon(privacy.Delta) Figure { return none("not yet") }
-func (t *tally) renyiDelta(privacy.Epsilon) Figure { return none("not yet") }
 func (t *tally) pldEpsilon(privacy.Delta) Bracket  { return Bracket{Figure: none("not yet")} }
 func (t *tally) pldDelta(privacy.Epsilon) Bracket  { return Bracket{Figure: none("not yet")} }

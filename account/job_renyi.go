@@ -1,0 +1,98 @@
+package account
+
+import (
+	"math"
+	"math/big"
+
+	"dither/privacy"
+)
+
+// renyi is the Rényi loss of one run of a step, whose δ is promise's, if it has one. Every step has it.
+func (s Step) renyi() Renyi {
+	p := s.parameters
+	square := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, r) }
+	var whole Renyi // of a run on all of the data
+	switch s.kind.name {
+	case "gaussian", "discrete-gaussian":
+		mu2 := square(new(big.Rat).Quo(p["sensitivity"], p["sigma"]))
+		if s.kind.name == "gaussian" && s.sampling != nil && s.scheme == Poisson {
+			return RenyiSampledGaussian(s.sampling, mu2)
+		}
+		whole = RenyiGaussian(mu2)
+	case "gdp":
+		whole = RenyiGaussian(square(p["mu"]))
+	case "zcdp":
+		whole = RenyiZCDP(rhoOf(p["rho"]))
+	case "renyi":
+		known, _ := p["order"].Float64()
+		if new(big.Rat).SetFloat64(known).Cmp(p["order"]) > 0 {
+			known = math.Nextafter(known, 0)
+		}
+		whole = RenyiUpTo(known, epsilonOf(p["epsilon"]))
+	case "laplace":
+		whole = RenyiLaplace(epsilonOf(new(big.Rat).Quo(p["sensitivity"], p["scale"])))
+	case "discrete-laplace":
+		whole = RenyiDiscreteLaplace(p["sensitivity"].Num(), p["scale"])
+	case "exponential":
+		whole = RenyiBoundedRange(epsilonOf(p["epsilon"]))
+	case "randomized-response":
+		whole = RenyiRandomizedResponse(p["k"].Num().Int64(), epsilonOf(p["epsilon"]))
+	default: // pure and approx
+		whole = RenyiPure(epsilonOf(p["epsilon"]))
+	}
+	if s.sampling == nil {
+		return whole
+	}
+	a, ok := s.promise()
+	if s.kind.name == "approx" { // what remains of it beside its δ is pure
+		return RenyiPure(a.Epsilon)
+	}
+	sampled := whole.PoissonSampled
+	if s.scheme == FixedSize {
+		sampled = whole.FixedSampled
+	}
+	least := sampled(s.sampling)
+	if ok {
+		least = least.Least(RenyiPure(a.Epsilon))
+	}
+	return least
+}
+
+// RenyiUpTo is what is known where one order's loss is: Rényi's divergence does not fall in its order, so up to it the loss is
+// at most e, and beyond it unknown.
+func RenyiUpTo(order float64, e privacy.Epsilon) Renyi {
+	most := RenyiPure(e)(math.Inf(1))
+	return renyi(func(at float64) float64 {
+		if at > order {
+			return math.Inf(1)
+		}
+		return most
+	})
+}
+
+// total is the job's Rényi loss.
+func (t *tally) total() Renyi {
+	parts := make([]Renyi, len(t.job.steps))
+	for i, s := range t.job.steps {
+		parts[i] = s.renyi().Times(s.count)
+	}
+	return ComposeRenyi(parts...)
+}
+
+func (t *tally) renyiEpsilon(d privacy.Delta) Figure {
+	least, _ := t.keep.rest(d)
+	if least.Sign() < 0 {
+		return none("the steps' own δ come to more")
+	}
+	rest, ok := deltaBelow(least)
+	if !ok {
+		return told(0)
+	}
+	return told(t.total().Epsilon(rest))
+}
+
+func (t *tally) renyiDelta(e privacy.Epsilon) Figure {
+	d := new(big.Float).SetFloat64(t.total().Delta(e))
+	_, upper := t.keep.whole(d, d)
+	return told(upper)
+}
