@@ -79,8 +79,8 @@ func millsAt(x *big.Float, bits uint) Interval {
 		up := new(big.Float).Neg(x)
 		return one.Quo(PointOf(up, max(bits, x.Prec())).NormalDensity()).Sub(millsAt(up, bits))
 	}
-	if f, _ := x.Float64(); 16*f*f < float64(bits) {
-		return millsSeries(x, bits+bits/8) // for x² below bits/16 cancels less than bits/16 + 2
+	if f, _ := x.Float64(); 2*f*f < float64(bits) {
+		return millsSeries(x, bits+bits/2) // for x² below bits/2 cancels less than 0.37·bits + 8
 	}
 	return millsFraction(x, bits)
 }

@@ -155,3 +155,19 @@ func BenchmarkNormalTail(b *testing.B) {
 		})
 	}
 }
+
+func TestIntervalLog(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := math.Ldexp(rapid.Float64Range(0.5, 2).Draw(t, "m"), rapid.OneOf(rapid.Just(0), rapid.IntRange(-1000, 1000)).Draw(t, "e"))
+		bits := uint(rapid.IntRange(60, 150).Draw(t, "bits"))
+		holds(t, "ln", exact.PointOf(big.NewFloat(x), bits).Log(), bigLog(x), int(bits)-20)
+	})
+}
+
+func TestIntervalExpm1(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := math.Ldexp(rapid.Float64Range(0, 1).Draw(t, "m"), rapid.IntRange(-200, 12).Draw(t, "e"))
+		bits := uint(rapid.IntRange(60, 150).Draw(t, "bits"))
+		holds(t, "eˣ−1", exact.PointOf(big.NewFloat(x), bits).Expm1(), bigExpm1(x), int(bits)-20)
+	})
+}

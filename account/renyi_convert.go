@@ -1,0 +1,153 @@
+package account
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// A mechanism with D_α at an order α is (ε, δ)-differentially private for every ε ≥ 0 and [Canonne, Kamath & Steinke 2020,
+// Proposition 12; the proof stands at the conversions of package privacy, of which αρ is the case of zCDP]
+//
+//	ln δ = (α−1)(D_α − ε) + (α−1)·ln(1−1/α) − ln α,
+//
+// hence, at a δ given, for ε = D_α + ln(1−1/α) + (ln 1/δ − ln α)/(α−1). At the order +Inf the privacy loss is at most D_∞, and the
+// least δ, E[max(0, 1−e^(ε−Z))], is at most 1 − e^(ε−D_∞).
+//
+// Every order gives a true bound, so which are tried needs no certificate: the search takes the best of 1 + 2^k and then narrows
+// between those beside it.
+
+// Epsilon bounds the ε at which a mechanism of loss r is (ε, d)-differentially private, at the best order found. It is +Inf where no order gives one.
+func (r Renyi) Epsilon(d privacy.Delta) float64 {
+	f := r.epsilonAt(d)
+	return min(f(math.Inf(1)), f(bestOrder(f)))
+}
+
+// EpsilonAmong is Epsilon at the best of the orders given, and which it is.
+func (r Renyi) EpsilonAmong(orders []float64, d privacy.Delta) (epsilon, order float64) {
+	f := r.epsilonAt(d)
+	epsilon, order = math.Inf(1), math.Inf(1)
+	for _, o := range orders {
+		if e := f(o); e < epsilon {
+			epsilon, order = e, o
+		}
+	}
+	return epsilon, order
+}
+
+// Delta bounds the δ, at most 1, at which a mechanism of loss r is (e, δ)-differentially private, at the best order found.
+func (r Renyi) Delta(e privacy.Epsilon) float64 {
+	epsilon := exact.FloatDown(e.Rat())
+	at := func(order float64) float64 { return lnDelta(r(order), order, epsilon) }
+	best := bestOrder(at)
+	return min(1, exact.ExpUp(min(at(best), 0)), deltaAtMost(r(math.Inf(1)), epsilon))
+}
+
+// epsilonAt is the bound on ε as a function of the order.
+func (r Renyi) epsilonAt(d privacy.Delta) func(order float64) float64 {
+	one := big.NewRat(1, 1)
+	if d.Rat().Cmp(one) >= 0 {
+		return func(float64) float64 { return 0 }
+	}
+	surprise, rest := math.Inf(1), 0.0
+	if !d.IsZero() {
+		half := exact.IntervalOf(big.NewRat(1, 2), gaussianBits)
+		_, surprise = twiceSurprise(d.Rat()).Mul(half).Floats()
+		rest = exact.LogUp(exact.FloatUp(one.Sub(one, d.Rat())))
+	}
+	return func(order float64) float64 {
+		loss := r(order)
+		switch {
+		case math.IsInf(loss, 1):
+			return loss
+		case math.IsInf(order, 1):
+			return max(0, exact.AddUp(loss, rest))
+		case math.IsInf(surprise, 1):
+			return surprise
+		}
+		over, less := exact.SubUp(surprise, exact.LogDown(order)), exact.SubDown(order, 1)
+		if over < 0 {
+			less = exact.SubUp(order, 1)
+		}
+		return max(0, exact.AddUp(exact.AddUp(loss, lnShare(order)), exact.DivUp(over, less)))
+	}
+}
+
+// lnShare is at least ln(1−1/α).
+func lnShare(order float64) float64 {
+	return min(0, exact.LogUp(exact.DivUp(exact.SubUp(order, 1), order)))
+}
+
+// lnDelta is at least ln δ at a finite order.
+func lnDelta(loss, order, epsilon float64) float64 {
+	if math.IsInf(loss, 1) {
+		return loss
+	}
+	less, slope := exact.SubDown(order, 1), exact.AddUp(exact.SubUp(loss, epsilon), lnShare(order))
+	if slope > 0 {
+		less = exact.SubUp(order, 1)
+	}
+	return exact.SubUp(exact.MulUp(less, slope), exact.LogDown(order))
+}
+
+// deltaAtMost is at least 1 − e^(ε−D), or 0.
+func deltaAtMost(largest, epsilon float64) float64 {
+	if largest <= epsilon {
+		return 0
+	}
+	return min(1, -exact.Expm1Down(exact.SubDown(epsilon, largest)))
+}
+
+// bestOrder looks for the finite order at which f, a function that first falls and then rises, is least.
+func bestOrder(f func(order float64) float64) float64 {
+	const lowest, highest = -30, 60
+	best, least := 0, math.Inf(1)
+	scan := func(from, to, step int) {
+		for k, worse := from, 0; k != to && worse < 2; k += step {
+			switch value := f(1 + math.Ldexp(1, k)); {
+			case value < least:
+				best, least, worse = k, value, 0
+			case !math.IsInf(least, 1):
+				worse++
+			}
+		}
+	}
+	scan(0, highest, 1)
+	scan(-1, lowest, -1)
+	if math.IsInf(least, 1) {
+		return 2
+	}
+	order := func(u float64) float64 {
+		a := 1 + math.Exp2(u)
+		if a > 32 {
+			return math.Round(a) // integers are cheaper, and near enough
+		}
+		return a
+	}
+	found := 1 + math.Ldexp(1, best)
+	try := func(u float64) float64 {
+		value := f(order(u))
+		if value < least {
+			found, least = order(u), value
+		}
+		return value
+	}
+	golden := (math.Sqrt(5) - 1) / 2
+	low, high := float64(best-1), float64(best+1)
+	left, right := high-golden*(high-low), low+golden*(high-low)
+	atLeft, atRight := try(left), try(right)
+	for range 18 {
+		if atLeft < atRight {
+			high, right, atRight = right, left, atLeft
+			left = high - golden*(high-low)
+			atLeft = try(left)
+		} else {
+			low, left, atLeft = left, right, atRight
+			right = low + golden*(high-low)
+			atRight = try(right)
+		}
+	}
+	return found
+}

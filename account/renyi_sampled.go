@@ -1,0 +1,149 @@
+package account
+
+import (
+	"math"
+	"math/big"
+	"sync"
+
+	"dither/internal/exact"
+)
+
+// PoissonSampled is the loss under add/remove of a mechanism of loss r under add/remove that is run on a Poisson sample, in which
+// each person is with probability q, independently [Zhu & Wang 2019; Mironov, Talwar & Zhang 2019, Section 3.1]. It is found at integer orders and
+// between them by convexity. A q outside [0, 1] is nonsense. For Gaussian noise RenyiSampledGaussian is tighter.
+//
+// Proof. Given who else is in the sample, the outputs are P = (1−q)S + qT and Q = S, where S and T are outputs on neighbours; and
+// E_Q[(P/Q)^α] is jointly convex, so this pair is the worst. With x = T/S, of mean 1 under S, and e_j = e^((j−1)D_j):
+//
+//	E_S[(P/S)^α] = Σ_j C(α,j)(1−q)^(α−j)q^j·E_S[x^j] ≤ 1 + Σ_{j≥2} C(α,j)(1−q)^(α−j)q^j·(e_j − 1).
+//
+// In the other order, E_P[(S/P)^α] = Σ_j C(α,j)·E_P[((S−P)/P)^j], where S − P = q(S−T): the term of j = 1 is 0, and the others
+// are at most C(α,j)q^j·∫|S−T|^j/P^(j−1). As P^(1−j) is convex in P, the integral is at most the larger of E_S[|1−x|^j] and
+// E_T[|1/x−1|^j]. Each is at most 1 + e_j; at j = 2, e₂ − 1; and with m = e^(D_∞) − 1 ≥ |1−x|, (e₂−1)·m^(j−2). Also S/P ≤ 1/(1−q). At the order +Inf, P/S ≤
+// 1 + qm, and S/P ≤ 1/(1−q+q/(1+m)), which is no larger. ∎
+func (r Renyi) PoissonSampled(q *big.Rat) Renyi {
+	return r.sampled(q, func(m moments, order int64) exact.Interval {
+		rest := m.one.Sub(m.q)
+		forth, back := whole(0, m.bits), whole(0, m.bits)
+		weight, plain := power(rest, order), m.one // C(α,j)(1−q)^(α−j)q^j and C(α,j)q^j
+		for j := range order + 1 {
+			if j >= 2 {
+				forth = forth.Add(weight.Mul(m.less(j)))
+				back = back.Add(plain.Mul(m.apart(j)))
+			}
+			next := whole(order-j, m.bits).Mul(m.q).Quo(whole(j+1, m.bits))
+			weight, plain = weight.Mul(next).Quo(rest), plain.Mul(next)
+		}
+		return larger(forth, lesser(back, m.one.Quo(power(rest, order-1)).Sub(m.one)))
+	})
+}
+
+// FixedSampled is the loss under change-one of a mechanism of loss r under change-one that is run on a sample without replacement of a
+// fixed number of persons, a part q of all [Wang, Balle & Kasiviswanathan 2019, Theorem 9]. It is found at integer orders and between them by
+// convexity. A q outside [0, 1] is nonsense.
+//
+// Proof. Draw the others of a sample, and one more that stands in where the person who changes is not drawn: given those, the
+// outputs are P = qT + (1−q)S and Q = qU + (1−q)S, where S, T and U are outputs on data of which each two are neighbours, and by joint
+// convexity this pair is the worst. E_Q[(P/Q)^α] = Σ_j C(α,j)·E_Q[((P−Q)/Q)^j], the term of j = 1 is 0, and as Q^(1−j) is
+// convex in Q the others are at most C(α,j)q^j times the larger of ∫|T−U|^j/S^(j−1) and ∫|T−U|^j/U^(j−1). Those are at most, with
+// e_j = e^((j−1)D_j) and m = e^(D_∞) − 1: 2e_j, as |T−U|^j ≤ T^j + U^j; m^j·e_j, as |T−U| ≤ m·min(T, U); and at j = 2, 4(e₂−1), as
+// (T−U)² ≤ 2(T−S)² + 2(U−S)². At the order +Inf, S ≥ T/(1+m) and U ≥ T/(1+m), so that P/Q ≤ 1 + qm. ∎
+func (r Renyi) FixedSampled(q *big.Rat) Renyi {
+	return r.sampled(q, func(m moments, order int64) exact.Interval {
+		sum, plain := whole(0, m.bits), m.one // C(α,j)q^j
+		for j := range order + 1 {
+			if j >= 2 {
+				sum = sum.Add(plain.Mul(m.threeApart(j)))
+			}
+			plain = plain.Mul(whole(order-j, m.bits).Mul(m.q)).Quo(whole(j+1, m.bits))
+		}
+		return sum
+	})
+}
+
+// sampled is the loss whose moments e^((α−1)D_α) − 1 at integer orders are given, at most r, and at +Inf ln(1 + q(e^(D_∞)−1)).
+func (r Renyi) sampled(q *big.Rat, moment func(m moments, order int64) exact.Interval) Renyi {
+	switch {
+	case q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0:
+		return nothing
+	case q.Sign() == 0:
+		return renyi(func(float64) float64 { return 0 })
+	case q.Cmp(big.NewRat(1, 1)) == 0:
+		return r
+	}
+	var known sync.Map // D_j by j
+	at := func(j int64) float64 {
+		if d, ok := known.Load(j); ok {
+			return d.(float64)
+		}
+		d := r(float64(j))
+		known.Store(j, d)
+		return d
+	}
+	largest := r(math.Inf(1))
+	swing := exact.AddUp(exact.MulUp(exact.FloatUp(q), exact.Expm1Up(largest)), 1) // may be infinite
+	top := min(largest, exact.LogUp(swing))
+	return renyi(func(order float64) float64 {
+		bound := min(r(order), top)
+		if order > maxSampledOrder || bound == 0 {
+			return bound
+		}
+		return min(bound, betweenIntegers(order, func(n int64) float64 {
+			if !(float64(n)*at(n) < reach) {
+				return math.Inf(1)
+			}
+			return renyiUpper(func(bits uint) exact.Interval {
+				m := moments{bits: bits, one: whole(1, bits), q: exact.IntervalOf(q, bits), at: at, most: at(n), largest: largest}
+				return moment(m, n).Log1p().Quo(whole(n-1, bits))
+			})
+		}))
+	})
+}
+
+// moments are what sampling needs to know of a loss up to one order, at one precision.
+type moments struct {
+	bits    uint
+	one, q  exact.Interval
+	at      func(j int64) float64 // D_j
+	most    float64               // D at the order itself, finite: D_j does not fall in j
+	largest float64               // D_∞
+}
+
+// less is e_j − 1 = e^((j−1)D_j) − 1, from the bounds of D_j.
+func (m moments) less(j int64) exact.Interval {
+	d := new(big.Rat).SetFloat64(min(m.at(j), m.most))
+	return exact.IntervalOf(d.Mul(d, new(big.Rat).SetInt64(j-1)), m.bits).Expm1()
+}
+
+// apart bounds ∫|S−T|^j/S^(j−1) for neighbours S and T, j ≥ 2.
+func (m moments) apart(j int64) exact.Interval {
+	if j == 2 {
+		return m.less(2)
+	}
+	bound := m.one.Add(m.one).Add(m.less(j)) // 1 + e_j
+	if swing, ok := m.swing(j - 2); ok {
+		bound = lesser(bound, swing.Mul(m.less(2)))
+	}
+	return bound
+}
+
+// threeApart bounds ∫|T−U|^j/S^(j−1) for S, T and U of which each two are neighbours, j ≥ 2.
+func (m moments) threeApart(j int64) exact.Interval {
+	factor := whole(2, m.bits)
+	if swing, ok := m.swing(j); ok {
+		factor = lesser(factor, swing)
+	}
+	bound := factor.Mul(m.one.Add(m.less(j)))
+	if j == 2 {
+		bound = lesser(bound, whole(4, m.bits).Mul(m.less(2)))
+	}
+	return bound
+}
+
+// swing is (e^(D_∞)−1)^j, where it may be of use.
+func (m moments) swing(j int64) (exact.Interval, bool) {
+	if !(m.largest < 10) {
+		return exact.Interval{}, false
+	}
+	return power(exact.IntervalOf(new(big.Rat).SetFloat64(m.largest), m.bits).Expm1(), j), true
+}

@@ -1,0 +1,169 @@
+package account
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+)
+
+// RenyiSampledGaussian is that of Gaussian noise on a sum over a Poisson sample, in which each person is with probability q,
+// independently, under add/remove; mu2 is μ² = Δ²/σ², Δ the largest L₂ norm that a person adds [Mironov, Talwar & Zhang 2019]. It
+// is tight, at every order, integer or not. A q outside [0, 1] is nonsense.
+//
+// With P = (1−q)N(0, σ²) + qN(Δ, σ²) and Q = N(0, σ²), all that matters is A_α = E_Q[(P/Q)^α]: D_α = ln A_α/(α−1) [ibid., Theorem 4
+// brings vectors to this, and by Theorem 5 and Corollary 7 the other order, D_α(Q‖P), is never larger].
+//
+// At an integer order A_α = Σ_i C(α,i)(1−q)^(α−i)qⁱ·e^((i²−i)μ²/2); with A_α at μ = 0, which is 1, taken off term by term, all
+// that remains is positive.
+//
+// At another, split where both parts of the mixture are alike, at z = c/μ + μ/2 standard deviations, c = ln(1/q−1), and
+// expand (1+x)^α by the binomial series on each side, where x ≤ 1. The normal integrals that come of it [ibid., Section 3.3] are all, with
+// Mills' ratio R,
+//
+//	A_α = (1−q)^α·φ(z)·Σ_{i≥0} C(α,i)·(R(iμ−z) + R(iμ+z−αμ)),
+//
+// since q^i(1−q)^(−i)·e^((i²−i)μ²/2)·φ(iμ−z) = φ(z), of which the same holds with i = α−j. From i = ⌈α⌉ on the signs alternate, and that part is summed
+// by an accelerated series (alternating).
+func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
+	if q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 || mu2 == nil || mu2.Sign() < 0 {
+		return nothing
+	}
+	unsampled := RenyiGaussian(mu2)
+	switch {
+	case q.Sign() == 0 || mu2.Sign() == 0:
+		return renyi(func(float64) float64 { return 0 })
+	case q.Cmp(big.NewRat(1, 1)) == 0:
+		return unsampled
+	}
+	s := sampledGaussian{q: q, mu2: mu2}
+	return renyi(func(order float64) float64 {
+		// Without sampling the loss is no less: A_α is convex in q, and at q = 0 it is 1 with slope 0.
+		bound := unsampled(order)
+		if order > maxSampledOrder || (order+1)*(order+1)*exact.FloatUp(mu2) > reach {
+			return bound
+		}
+		if loss, ok := s.fractional(order); ok {
+			return min(bound, loss)
+		}
+		return min(bound, betweenIntegers(order, s.integer))
+	})
+}
+
+// maxSampledOrder is the largest order at which moments of a sampled mechanism are summed: their terms are as many.
+const maxSampledOrder = 1 << 12
+
+// reach bounds the exponents of e that are summed: within it numbers of big.Float differ by no more digits than are added quickly.
+const reach = 1 << 18
+
+// betweenIntegers is D_α at a real order of at most maxSampledOrder, from bounds of it at the integers beside it: (α−1)D_α is convex in α, and 0 at 1.
+func betweenIntegers(order float64, at func(order int64) float64) float64 {
+	low := math.Floor(order)
+	share := order - low // exact
+	sum := 0.0
+	if share < 1 && low > 1 {
+		sum = exact.MulUp(exact.MulUp(1-share, low-1), at(int64(low)))
+	}
+	if share > 0 {
+		sum = exact.AddUp(sum, exact.MulUp(exact.MulUp(share, low), at(int64(low)+1)))
+	}
+	return exact.DivUp(sum, exact.SubDown(order, 1))
+}
+
+// sampledGaussian has 0 < q < 1 and μ² > 0.
+type sampledGaussian struct{ q, mu2 *big.Rat }
+
+// integer is D_α at an integer order. Gᵢ = e^((i²−i)μ²/2) − 1 and Hᵢ = e^(iμ²) − 1 follow from those before without a
+// subtraction, as (1+G)(1+H) − 1 = G + H + GH.
+func (s sampledGaussian) integer(order int64) float64 {
+	return renyiUpper(func(bits uint) exact.Interval {
+		q := exact.IntervalOf(s.q, bits)
+		rest := exact.IntervalOf(new(big.Rat).Sub(big.NewRat(1, 1), s.q), bits)
+		odds := q.Quo(rest)
+		join := func(g, h exact.Interval) exact.Interval { return g.Add(h).Add(g.Mul(h)) }
+		each := exact.IntervalOf(s.mu2, bits).Expm1()
+		weight := power(rest, order) // C(α,i)(1−q)^(α−i)qⁱ at i = 0
+		sum, g, h := whole(0, bits), whole(0, bits), whole(0, bits)
+		for i := range order + 1 {
+			sum = sum.Add(weight.Mul(g))
+			weight = weight.Mul(odds).Mul(whole(order-i, bits)).Quo(whole(i+1, bits))
+			g, h = join(g, h), join(h, each)
+		}
+		return sum.Log1p().Quo(whole(order-1, bits))
+	})
+}
+
+// fractional is D_α at any order. ok is false at integers, and where something is beyond the range of exponentials.
+func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
+	odds := new(big.Rat).Sub(big.NewRat(1, 1), s.q)
+	odds.Quo(odds, s.q) // 1/q − 1
+	_, c := exact.IntervalOf(odds, 64).Log().Floats()
+	if order == math.Trunc(order) || (order+512)*math.Abs(c) > reach {
+		return 0, false
+	}
+	return renyiUpperTo(512, func(bits uint) exact.Interval {
+		p := sampledPoint{bits: bits, c: exact.IntervalOf(odds, bits).Log(), mu2: exact.IntervalOf(s.mu2, bits)}
+		p.mu = p.mu2.Sqrt()
+		p.z = p.c.Quo(p.mu).Add(p.mu.Mul(exact.IntervalOf(big.NewRat(1, 2), bits)))
+		p.density = far(p.z, bits)
+		alpha, less := orderOf(order, bits)
+		first := int64(math.Ceil(order))
+		sum, binomial := whole(0, bits), whole(1, bits)
+		step := func(i int64) { // from C(α,i) to C(α,i+1)
+			binomial = binomial.Mul(alpha.Sub(whole(i, bits))).Quo(whole(i+1, bits))
+		}
+		for i := range first {
+			sum = sum.Add(binomial.Mul(p.term(i, alpha)))
+			step(i)
+		}
+		sum = sum.Add(alternating(bits, func(k int64) exact.Interval {
+			i := first + k
+			term := binomial.Mul(p.term(i, alpha))
+			step(i)
+			if k%2 == 1 {
+				term = whole(0, bits).Sub(term)
+			}
+			return term
+		}))
+		rest := exact.IntervalOf(new(big.Rat).Sub(big.NewRat(1, 1), s.q), bits).Log() // ln(1−q)
+		return sum.Log().Add(alpha.Mul(rest)).Quo(less)
+	}), true
+}
+
+// sampledPoint is what the terms of one evaluation share.
+type sampledPoint struct {
+	bits          uint
+	c, mu, mu2, z exact.Interval
+	density       exact.Interval // φ(z)
+}
+
+// term is φ(z)·(R(iμ−z) + R(iμ+z−αμ)).
+func (p sampledPoint) term(i int64, alpha exact.Interval) exact.Interval {
+	n := whole(i, p.bits)
+	return p.integral(n.Mul(p.mu).Sub(p.z), n).Add(p.integral(p.z.Sub(alpha.Sub(n).Mul(p.mu)), alpha.Sub(n)))
+}
+
+// integral is φ(z)·R(u). For u below 0 it is what the whole normal integral comes to, e^(−jc+(j²−j)μ²/2), less φ(z)·R(−u).
+func (p sampledPoint) integral(u, j exact.Interval) exact.Interval {
+	zero := whole(0, p.bits)
+	switch {
+	case u.Hi().Sign() >= 0 && u.Lo().Cmp(big.NewFloat(-1)) < 0:
+		panic("account: a normal integral is not resolved") // its ends are within 2^−60 of one another
+	case u.Hi().Sign() >= 0 && p.density.Hi().MantExp(nil) < -int(p.bits)-64:
+		return exact.Hull(zero, p.density.Add(p.density)) // R(u) < 2 from −½ on: not worth its digits
+	case u.Hi().Sign() >= 0:
+		return p.density.Mul(u.Mills())
+	}
+	half := exact.IntervalOf(big.NewRat(1, 2), p.bits)
+	exponent := j.Mul(j.Sub(whole(1, p.bits))).Mul(half).Mul(p.mu2).Sub(j.Mul(p.c))
+	return exponent.Exp().Sub(p.integral(zero.Sub(u), j))
+}
+
+// far is φ(z), for any z.
+func far(z exact.Interval, bits uint) exact.Interval {
+	edge := whole(1400, bits)
+	if new(big.Float).Abs(z.Middle()).Cmp(big.NewFloat(1401)) > 0 {
+		return exact.Hull(whole(0, bits), edge.NormalDensity())
+	}
+	return z.NormalDensity()
+}
