@@ -121,9 +121,6 @@ func newCalibrator(mechanism string, t Target) (*calibrator, error) {
 		if err := rate(t.Sampling); err != nil {
 			return wrong("sampling %v", err)
 		}
-		if mechanism == "discrete-gaussian" {
-			return wrong("sampling is not told for discrete Gaussian noise")
-		}
 		s.sampling, s.scheme = t.Sampling, Poisson
 	}
 	if err := loss(t.Epsilon.Rat()); err != nil {

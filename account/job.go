@@ -9,8 +9,9 @@ import (
 
 // Job is a list of steps on the same data, all fixed in advance.
 type Job struct {
-	steps    []Step
+	steps    []Step             // each once, with its count
 	relation privacy.Neighbours // that its sampling needs, or 0
+	tally    *tally
 }
 
 // mostParts bounds the steps of a job, however often each is repeated.
@@ -22,8 +23,8 @@ func NewJob(steps ...Step) (*Job, error) {
 	if len(steps) == 0 || len(steps) > mostParts {
 		return nil, fmt.Errorf("%w: a job has 1 to %d steps, not %d", ErrParameter, mostParts, len(steps))
 	}
-	j := &Job{steps: steps}
-	total := int64(0)
+	j := &Job{}
+	total, places := int64(0), map[string]int{}
 	for _, s := range steps {
 		if s.kind == nil {
 			return nil, fmt.Errorf("%w: a step that ParseStep did not make", ErrParameter)
@@ -36,7 +37,17 @@ func NewJob(steps ...Step) (*Job, error) {
 			return nil, fmt.Errorf("%w: Poisson sampling amplifies under add/remove and sampling of a fixed size under change-one, and a job has one relation", ErrParameter)
 		}
 		j.relation = max(j.relation, needs)
+		once := s
+		once.count = 1
+		name := once.String()
+		if i, ok := places[name]; ok {
+			j.steps[i].count += s.count
+			continue
+		}
+		places[name] = len(j.steps)
+		j.steps = append(j.steps, s)
 	}
+	j.tally = newTally(j.steps)
 	return j, nil
 }
 

@@ -70,14 +70,41 @@ func RenyiUpTo(order float64, e privacy.Epsilon) Renyi {
 	})
 }
 
-// total is the job's Rényi loss.
-func (t *tally) total() Renyi {
-	parts := make([]Renyi, len(t.job.steps))
-	for i, s := range t.job.steps {
+// Limits on the different steps of a job, beyond which their divergences take too long. A sampled step's takes some milliseconds
+// an order, and more between integers.
+const (
+	mostSampled        = 16   // at every order
+	mostSampledInteger = 500  // at integer orders up to largestInteger
+	mostDifferent      = 2000 // sampled or not
+	largestInteger     = 128
+)
+
+// total is the job's Rényi loss. ok is false where there are too many different steps for it.
+func (t *tally) total() (r Renyi, ok bool) {
+	sampled := 0
+	parts := make([]Renyi, len(t.steps))
+	for i, s := range t.steps {
+		if s.sampling != nil {
+			sampled++
+		}
 		parts[i] = s.renyi().Times(s.count)
 	}
-	return ComposeRenyi(parts...)
+	if sampled > mostSampledInteger || len(t.steps) > mostDifferent {
+		return nil, false
+	}
+	r = ComposeRenyi(parts...)
+	if sampled <= mostSampled {
+		return r, true
+	}
+	return renyi(func(order float64) float64 {
+		if order != math.Trunc(order) || order > largestInteger {
+			return math.Inf(1)
+		}
+		return r(order)
+	}), true
 }
+
+const whyDifferent = "the job has too many different steps"
 
 func (t *tally) renyiEpsilon(d privacy.Delta) Figure {
 	least, _ := t.keep.rest(d)
@@ -88,11 +115,19 @@ func (t *tally) renyiEpsilon(d privacy.Delta) Figure {
 	if !ok {
 		return told(0)
 	}
-	return told(t.total().Epsilon(rest))
+	total, ok := t.total()
+	if !ok {
+		return none(whyDifferent)
+	}
+	return told(total.Epsilon(rest))
 }
 
 func (t *tally) renyiDelta(e privacy.Epsilon) Figure {
-	d := new(big.Float).SetFloat64(t.total().Delta(e))
+	total, ok := t.total()
+	if !ok {
+		return none(whyDifferent)
+	}
+	d := new(big.Float).SetFloat64(total.Delta(e))
 	_, upper := t.keep.whole(d, d)
 	return told(upper)
 }
