@@ -21,7 +21,8 @@ var allowed = map[string][]string{
 	"internal/sample": {"internal/exact", "internal/entropy"},
 	"noise":           {"internal/exact", "internal/entropy", "internal/sample"},
 	// floor 2
-	"privacy": {"internal/exact"},
+	"privacy":      {"internal/exact"},
+	"internal/pld": {"internal/exact"},
 	// floor 3
 	"mechanism":         {"internal/entropy", "internal/sample", "noise", "privacy"},
 	"internal/ledger":   {"internal/exact", "internal/entropy", "privacy"},
