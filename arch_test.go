@@ -22,7 +22,9 @@ var allowed = map[string][]string{
 	"noise":           {"internal/exact", "internal/entropy", "internal/sample"},
 	// floor 2
 	"privacy": {"internal/exact"},
-	"account": {"internal/exact", "internal/nearest", "privacy"},
+	"account": {"internal/exact", "internal/nearest", "internal/pld", "privacy"},
+	"privacy":      {"internal/exact"},
+	"internal/pld": {"internal/exact"},
 	// floor 3
 	"mechanism":         {"internal/entropy", "internal/sample", "noise", "privacy"},
 	"internal/ledger":   {"internal/exact", "internal/entropy", "privacy"},
