@@ -21,8 +21,7 @@ var allowed = map[string][]string{
 	"internal/sample": {"internal/exact", "internal/entropy"},
 	"noise":           {"internal/exact", "internal/entropy", "internal/sample"},
 	// floor 2
-	"privacy": {"internal/exact"},
-	"account": {"internal/exact", "internal/nearest", "internal/pld", "privacy"},
+	"account":      {"internal/exact", "internal/nearest", "internal/pld", "privacy"},
 	"privacy":      {"internal/exact"},
 	"internal/pld": {"internal/exact"},
 	// floor 3

@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"math/big"
+	"sync"
 
 	"dither/internal/exact"
 	"dither/privacy"
@@ -17,6 +18,8 @@ type tally struct {
 	rho      privacy.Rho // of the steps that have one
 	unkept   string      // a step without a promise, or ""
 	spread   string      // a step without a ρ, or ""
+	once     sync.Once
+	pld      *distributions // made once asked for
 }
 
 func newTally(steps []Step) *tally {
@@ -31,10 +34,7 @@ func newTally(steps []Step) *tally {
 		if rho, ok := s.concentrated(); ok {
 			t.rho = t.rho.Plus(rho.Times(s.count))
 		} else if t.spread == "" {
-			t.spread = s.kind.name
-			if s.sampling != nil {
-				t.spread = "sampled " + t.spread
-			}
+			t.spread = s.described()
 		}
 	}
 	t.keep = keepOf(t.promises, certainty)
@@ -157,6 +157,3 @@ func shown(e privacy.Epsilon) string {
 	f, _ := e.Rat().Float64()
 	return fmt.Sprintf("%.6g", f)
 }
-
-func (t *tally) pldEpsilon(privacy.Delta) Bracket { return Bracket{Figure: none("not yet")} }
-func (t *tally) pldDelta(privacy.Epsilon) Bracket { return Bracket{Figure: none("not yet")} }
