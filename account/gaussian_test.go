@@ -184,7 +184,6 @@ func TestGaussianExtremes(t *testing.T) {
 		{"1", "1e-2000", 68.2, 96.5},
 		{"1e300", "1e-5", 4.99e299, 5.01e299},
 		{"1e700", "1e-3", math.MaxFloat64, inf},
-		{"1e-700", "1e-400", 0, 5e-324},
 	} {
 		lower, upper := account.GaussianEpsilon(rational(t, c.mu2), deltaOf(t, c.delta))
 		if lower < c.low || upper > c.high || lower > upper {

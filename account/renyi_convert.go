@@ -58,14 +58,15 @@ func (r Renyi) epsilonAt(d privacy.Delta) func(order float64) float64 {
 		rest = exact.LogUp(exact.FloatUp(one.Sub(one, d.Rat())))
 	}
 	return func(order float64) float64 {
+		if math.IsInf(surprise, 1) && !math.IsInf(order, 1) {
+			return surprise
+		}
 		loss := r(order)
 		switch {
 		case math.IsInf(loss, 1):
 			return loss
 		case math.IsInf(order, 1):
 			return max(0, exact.AddUp(loss, rest))
-		case math.IsInf(surprise, 1):
-			return surprise
 		}
 		over, less := exact.SubUp(surprise, exact.LogDown(order)), exact.SubDown(order, 1)
 		if over < 0 {
@@ -119,26 +120,21 @@ func bestOrder(f func(order float64) float64) float64 {
 	if math.IsInf(least, 1) {
 		return 2
 	}
-	order := func(u float64) float64 {
-		a := 1 + math.Exp2(u)
-		if a > 32 {
-			return math.Round(a) // integers are cheaper, and near enough
-		}
-		return a
-	}
 	found := 1 + math.Ldexp(1, best)
 	try := func(u float64) float64 {
-		value := f(order(u))
+		order := 1 + math.Exp2(u)
+		value := f(order)
 		if value < least {
-			found, least = order(u), value
+			found, least = order, value
 		}
 		return value
 	}
+	// Golden sections down to a narrow bracket, and then the vertex of the parabola through three points, twice.
 	golden := (math.Sqrt(5) - 1) / 2
 	low, high := float64(best-1), float64(best+1)
 	left, right := high-golden*(high-low), low+golden*(high-low)
 	atLeft, atRight := try(left), try(right)
-	for range 18 {
+	for range 9 {
 		if atLeft < atRight {
 			high, right, atRight = right, left, atLeft
 			left = high - golden*(high-low)
@@ -147,6 +143,13 @@ func bestOrder(f func(order float64) float64) float64 {
 			low, left, atLeft = left, right, atRight
 			right = low + golden*(high-low)
 			atRight = try(right)
+		}
+	}
+	for _, h := range []float64{0x1p-6, 0x1p-10} {
+		u, at := math.Log2(found-1), least
+		before, after := try(u-h), try(u+h)
+		if bend := before - 2*at + after; bend > 0 {
+			try(u + h/2*(before-after)/bend)
 		}
 	}
 	return found

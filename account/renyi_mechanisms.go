@@ -36,6 +36,45 @@ func linear(slope *big.Rat) Renyi {
 	})
 }
 
+// RenyiDiscreteGaussian is that of discrete Gaussian noise of parameter sigma2 on one integer of sensitivity units. With θ(c) = Σ_z
+// exp(−(z−c)²/(2σ²)) over the integers it is, for a shift by m, by completing the square,
+//
+//	D_α = αm²/(2σ²) + ln(θ(αm)/θ(0)) / (α−1),
+//
+// at most what RenyiGaussian says, since θ is largest at integers, and equal to it where αm is one. The largest shift is the worst: every
+// divergence of this kind is an average of those of DiscreteGaussianDelta's proof, in both orders. For a vector RenyiGaussian holds.
+func RenyiDiscreteGaussian(sigma2 *big.Rat, units *big.Int) Renyi {
+	if sigma2 == nil || sigma2.Sign() <= 0 || units == nil || units.Sign() < 0 {
+		return nothing
+	}
+	mu2 := new(big.Rat).SetInt(new(big.Int).Mul(units, units))
+	mu2.Quo(mu2, sigma2)
+	continuous := RenyiGaussian(mu2)
+	if sigma2.Cmp(big.NewRat(64, 1)) > 0 {
+		return continuous // θ(c)/θ(0) is above 1 − 4·exp(−2π²·64)
+	}
+	return renyi(func(order float64) float64 {
+		bound := continuous(order)
+		if math.IsInf(bound, 1) || bound == 0 {
+			return bound
+		}
+		centre := new(big.Rat).SetFloat64(order)
+		centre.Mul(centre, new(big.Rat).SetInt(units))
+		below := new(big.Rat).Sub(centre, new(big.Rat).SetInt(exact.FloorRat(centre)))
+		if below.Sign() == 0 {
+			return bound
+		}
+		slope := new(big.Rat).Quo(new(big.Rat).Mul(mu2, new(big.Rat).SetFloat64(order)), big.NewRat(2, 1))
+		return min(bound, renyiUpperTo(1<<10, func(bits uint) exact.Interval {
+			_, less := orderOf(order, bits)
+			first := halfLattice(new(big.Rat), sigma2, bits)
+			level := first.Add(first).Sub(whole(1, bits))
+			shifted := halfLattice(below, sigma2, bits).Add(halfLattice(new(big.Rat).Sub(big.NewRat(1, 1), below), sigma2, bits))
+			return exact.IntervalOf(slope, bits).Add(logOrLowest(shifted.Quo(level)).Quo(less))
+		}))
+	})
+}
+
 // RenyiLaplace is that of continuous Laplace noise of scale b, drawn for each value of a vector of L₁ sensitivity Δ, where e is Δ/b
 // [Mironov 2017, Proposition 6]:
 //
@@ -177,4 +216,13 @@ func orderOf(order float64, bits uint) (alpha, less exact.Interval) {
 	rational := new(big.Rat).SetFloat64(order)
 	alpha = exact.IntervalOf(rational, bits)
 	return alpha, exact.IntervalOf(rational.Sub(rational, big.NewRat(1, 1)), bits)
+}
+
+// logOrLowest is ln x for an x ≥ 0 that may reach 0, where all that is known is that it is at most ln of its upper end.
+func logOrLowest(x exact.Interval) exact.Interval {
+	if x.Lo().Sign() > 0 {
+		return x.Log()
+	}
+	top := exact.PointOf(x.Hi(), x.Hi().Prec()).Log()
+	return exact.Hull(top.Sub(whole(1<<30, x.Hi().Prec())), top)
 }

@@ -28,7 +28,7 @@ func (r Renyi) PoissonSampled(q *big.Rat) Renyi {
 		weight, plain := power(rest, order), m.one // C(α,j)(1−q)^(α−j)q^j and C(α,j)q^j
 		for j := range order + 1 {
 			if j >= 2 {
-				forth = forth.Add(weight.Mul(m.less(j)))
+				forth = forth.Add(weight.Mul(m.less[j]))
 				back = back.Add(plain.Mul(m.apart(j)))
 			}
 			next := whole(order-j, m.bits).Mul(m.q).Quo(whole(j+1, m.bits))
@@ -71,58 +71,91 @@ func (r Renyi) sampled(q *big.Rat, moment func(m moments, order int64) exact.Int
 	case q.Cmp(big.NewRat(1, 1)) == 0:
 		return r
 	}
-	var known sync.Map // D_j by j
-	at := func(j int64) float64 {
-		if d, ok := known.Load(j); ok {
-			return d.(float64)
-		}
-		d := r(float64(j))
-		known.Store(j, d)
-		return d
-	}
+	at := remembered(func(j int64) float64 { return r(float64(j)) })
 	largest := r(math.Inf(1))
 	swing := exact.AddUp(exact.MulUp(exact.FloatUp(q), exact.Expm1Up(largest)), 1) // may be infinite
 	top := min(largest, exact.LogUp(swing))
+	grown := remembered(func(j int64) exact.Interval { return momentLess1(at(j), j, 128) })
+	atInteger := remembered(func(n int64) float64 {
+		if !(float64(n)*at(n) < reach) {
+			return math.Inf(1)
+		}
+		return renyiUpper(func(bits uint) exact.Interval {
+			m := moments{bits: bits, one: whole(1, bits), q: exact.IntervalOf(q, bits)}
+			m.gather(n, at, grown, largest)
+			return moment(m, n).Log1p().Quo(whole(n-1, bits))
+		})
+	})
 	return renyi(func(order float64) float64 {
 		bound := min(r(order), top)
 		if order > maxSampledOrder || bound == 0 {
 			return bound
 		}
-		return min(bound, betweenIntegers(order, func(n int64) float64 {
-			if !(float64(n)*at(n) < reach) {
-				return math.Inf(1)
-			}
-			return renyiUpper(func(bits uint) exact.Interval {
-				m := moments{bits: bits, one: whole(1, bits), q: exact.IntervalOf(q, bits), at: at, most: at(n), largest: largest}
-				return moment(m, n).Log1p().Quo(whole(n-1, bits))
-			})
-		}))
+		return min(bound, betweenIntegers(order, atInteger))
 	})
+}
+
+// remembered is f, which computes each value once. It is safe for concurrent use.
+func remembered[T any](f func(n int64) T) func(n int64) T {
+	var known sync.Map
+	return func(n int64) T {
+		if v, ok := known.Load(n); ok {
+			return v.(T)
+		}
+		v := f(n)
+		known.Store(n, v)
+		return v
+	}
 }
 
 // moments are what sampling needs to know of a loss up to one order, at one precision.
 type moments struct {
-	bits    uint
-	one, q  exact.Interval
-	at      func(j int64) float64 // D_j
-	most    float64               // D at the order itself, finite: D_j does not fall in j
-	largest float64               // D_∞
+	bits   uint
+	one, q exact.Interval
+	less   []exact.Interval // e_j − 1 = e^((j−1)D_j) − 1
+	swings []exact.Interval // (e^(D_∞)−1)^j, where that may be of use; else nil
 }
 
-// less is e_j − 1 = e^((j−1)D_j) − 1, from the bounds of D_j.
-func (m moments) less(j int64) exact.Interval {
-	d := new(big.Rat).SetFloat64(min(m.at(j), m.most))
-	return exact.IntervalOf(d.Mul(d, new(big.Rat).SetInt64(j-1)), m.bits).Expm1()
+// gather finds the moments up to an order at which D is finite. D does not fall in its order: so where one below is not known, or larger, that one's bound
+// will do.
+func (m *moments) gather(order int64, at func(j int64) float64, grown func(j int64) exact.Interval, largest float64) {
+	most := at(order)
+	for j := range order + 1 {
+		switch {
+		case j < 2:
+			m.less = append(m.less, whole(0, m.bits)) // E[x] = 1
+		case at(j) > most:
+			m.less = append(m.less, momentLess1(most, j, m.bits))
+		case m.bits == 128:
+			m.less = append(m.less, grown(j))
+		default:
+			m.less = append(m.less, momentLess1(at(j), j, m.bits))
+		}
+	}
+	if !(largest < 10) {
+		return
+	}
+	swing, power := exact.IntervalOf(new(big.Rat).SetFloat64(largest), m.bits).Expm1(), m.one
+	for range order + 1 {
+		m.swings = append(m.swings, power)
+		power = power.Mul(swing)
+	}
+}
+
+// momentLess1 is e^((j−1)d) − 1, where (j−1)d is within reach.
+func momentLess1(d float64, j int64, bits uint) exact.Interval {
+	r := new(big.Rat).SetFloat64(d)
+	return exact.IntervalOf(r.Mul(r, new(big.Rat).SetInt64(j-1)), bits).Expm1()
 }
 
 // apart bounds ∫|S−T|^j/S^(j−1) for neighbours S and T, j ≥ 2.
 func (m moments) apart(j int64) exact.Interval {
 	if j == 2 {
-		return m.less(2)
+		return m.less[2]
 	}
-	bound := m.one.Add(m.one).Add(m.less(j)) // 1 + e_j
-	if swing, ok := m.swing(j - 2); ok {
-		bound = lesser(bound, swing.Mul(m.less(2)))
+	bound := m.one.Add(m.one).Add(m.less[j]) // 1 + e_j
+	if m.swings != nil {
+		bound = lesser(bound, m.swings[j-2].Mul(m.less[2]))
 	}
 	return bound
 }
@@ -130,20 +163,12 @@ func (m moments) apart(j int64) exact.Interval {
 // threeApart bounds ∫|T−U|^j/S^(j−1) for S, T and U of which each two are neighbours, j ≥ 2.
 func (m moments) threeApart(j int64) exact.Interval {
 	factor := whole(2, m.bits)
-	if swing, ok := m.swing(j); ok {
-		factor = lesser(factor, swing)
+	if m.swings != nil {
+		factor = lesser(factor, m.swings[j])
 	}
-	bound := factor.Mul(m.one.Add(m.less(j)))
+	bound := factor.Mul(m.one.Add(m.less[j]))
 	if j == 2 {
-		bound = lesser(bound, whole(4, m.bits).Mul(m.less(2)))
+		bound = lesser(bound, whole(4, m.bits).Mul(m.less[2]))
 	}
 	return bound
-}
-
-// swing is (e^(D_∞)−1)^j, where it may be of use.
-func (m moments) swing(j int64) (exact.Interval, bool) {
-	if !(m.largest < 10) {
-		return exact.Interval{}, false
-	}
-	return power(exact.IntervalOf(new(big.Rat).SetFloat64(m.largest), m.bits).Expm1(), j), true
 }

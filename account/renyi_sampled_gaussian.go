@@ -9,7 +9,7 @@ import (
 
 // RenyiSampledGaussian is that of Gaussian noise on a sum over a Poisson sample, in which each person is with probability q,
 // independently, under add/remove; mu2 is μ² = Δ²/σ², Δ the largest L₂ norm that a person adds [Mironov, Talwar & Zhang 2019]. It
-// is tight, at every order, integer or not. A q outside [0, 1] is nonsense.
+// is tight up to the order 64, and at integers beyond. A q outside [0, 1] is nonsense.
 //
 // With P = (1−q)N(0, σ²) + qN(Δ, σ²) and Q = N(0, σ²), all that matters is A_α = E_Q[(P/Q)^α]: D_α = ln A_α/(α−1) [ibid., Theorem 4
 // brings vectors to this, and by Theorem 5 and Corollary 7 the other order, D_α(Q‖P), is never larger].
@@ -36,7 +36,8 @@ func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
 	case q.Cmp(big.NewRat(1, 1)) == 0:
 		return unsampled
 	}
-	s := sampledGaussian{q: q, mu2: mu2}
+	s := sampledGaussian{q: new(big.Rat).Set(q), mu2: new(big.Rat).Set(mu2)}
+	atInteger := remembered(s.integer)
 	return renyi(func(order float64) float64 {
 		// Without sampling the loss is no less: A_α is convex in q, and at q = 0 it is 1 with slope 0.
 		bound := unsampled(order)
@@ -46,12 +47,15 @@ func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
 		if loss, ok := s.fractional(order); ok {
 			return min(bound, loss)
 		}
-		return min(bound, betweenIntegers(order, s.integer))
+		return min(bound, betweenIntegers(order, atInteger))
 	})
 }
 
 // maxSampledOrder is the largest order at which moments of a sampled mechanism are summed: their terms are as many.
-const maxSampledOrder = 1 << 12
+const maxSampledOrder = 1 << 11
+
+// maxFractional is the largest order that is no integer at which they are.
+const maxFractional = 64
 
 // reach bounds the exponents of e that are summed: within it numbers of big.Float differ by no more digits than are added quickly.
 const reach = 1 << 18
@@ -93,12 +97,13 @@ func (s sampledGaussian) integer(order int64) float64 {
 	})
 }
 
-// fractional is D_α at any order. ok is false at integers, and where something is beyond the range of exponentials.
+// fractional is D_α at a real order. ok is false at integers, beyond maxFractional, where what convexity loses is no more worth the time, and where something is
+// beyond the range of exponentials.
 func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 	odds := new(big.Rat).Sub(big.NewRat(1, 1), s.q)
 	odds.Quo(odds, s.q) // 1/q − 1
 	_, c := exact.IntervalOf(odds, 64).Log().Floats()
-	if order == math.Trunc(order) || (order+512)*math.Abs(c) > reach {
+	if order == math.Trunc(order) || order > maxFractional || (order+512)*math.Abs(c) > reach {
 		return 0, false
 	}
 	return renyiUpperTo(512, func(bits uint) exact.Interval {
