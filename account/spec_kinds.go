@@ -34,7 +34,7 @@ var kinds = []*kind{
 	{"randomized-response", []*key{{"k", nil, answers}, {"epsilon", nil, loss}}},
 	{"pure", []*key{{"epsilon", nil, loss}}},
 	{"approx", []*key{{"epsilon", nil, lossOrNone}, {"delta", nil, probability}}},
-	{"zcdp", []*key{{"rho", nil, concentrated}}},
+	{"zcdp", []*key{{"rho", nil, rhoWithin}}},
 	{"renyi", []*key{{"order", nil, order}, {"epsilon", nil, loss}}},
 	{"gdp", []*key{{"mu", nil, size}}},
 }
@@ -94,7 +94,7 @@ func size(r *big.Rat) error { return between(r, smallest18, largest18) }
 
 func loss(r *big.Rat) error { return between(r, leastLoss, big.NewRat(privacy.MaxEpsilon, 1)) }
 
-func concentrated(r *big.Rat) error { return between(r, leastLoss, big.NewRat(privacy.MaxRho, 1)) }
+func rhoWithin(r *big.Rat) error { return between(r, leastLoss, big.NewRat(privacy.MaxRho, 1)) }
 
 func lossOrNone(r *big.Rat) error {
 	if r.Sign() == 0 {
