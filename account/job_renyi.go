@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/exact"
 	"dither/privacy"
 )
 
@@ -24,11 +25,7 @@ func (s Step) renyi() Renyi {
 	case "zcdp":
 		whole = RenyiZCDP(rhoOf(p["rho"]))
 	case "renyi":
-		known, _ := p["order"].Float64()
-		if new(big.Rat).SetFloat64(known).Cmp(p["order"]) > 0 {
-			known = math.Nextafter(known, 0)
-		}
-		whole = RenyiUpTo(known, epsilonOf(p["epsilon"]))
+		whole = RenyiUpTo(exact.FloatDown(p["order"]), epsilonOf(p["epsilon"]))
 	case "laplace":
 		whole = RenyiLaplace(epsilonOf(new(big.Rat).Quo(p["sensitivity"], p["scale"])))
 	case "discrete-laplace":
@@ -104,6 +101,17 @@ func (t *tally) total() (r Renyi, ok bool) {
 	}), true
 }
 
+// orders are those that specs name: where a loss is known up to an order, that is often the best, and no search would hit it.
+func (t *tally) orders() []float64 {
+	var out []float64
+	for _, s := range t.steps {
+		if r := s.parameters["order"]; r != nil {
+			out = append(out, exact.FloatDown(r))
+		}
+	}
+	return out
+}
+
 const whyDifferent = "the job has too many different steps"
 
 func (t *tally) renyiEpsilon(d privacy.Delta) Figure {
@@ -119,7 +127,8 @@ func (t *tally) renyiEpsilon(d privacy.Delta) Figure {
 	if !ok {
 		return none(whyDifferent)
 	}
-	return told(total.Epsilon(rest))
+	among, _ := total.EpsilonAmong(t.orders(), rest)
+	return told(min(total.Epsilon(rest), among))
 }
 
 func (t *tally) renyiDelta(e privacy.Epsilon) Figure {
@@ -127,7 +136,11 @@ func (t *tally) renyiDelta(e privacy.Epsilon) Figure {
 	if !ok {
 		return none(whyDifferent)
 	}
-	d := new(big.Float).SetFloat64(total.Delta(e))
+	least := total.Delta(e)
+	for _, order := range t.orders() {
+		least = min(least, exact.ExpUp(min(0, lnDelta(total(order), order, exact.FloatDown(e.Rat())))))
+	}
+	d := new(big.Float).SetFloat64(least)
 	_, upper := t.keep.whole(d, d)
 	return told(upper)
 }

@@ -15,8 +15,8 @@ import (
 // The part of a curve that is shown: from ε = 0 to where δ is below curveEnd.
 const (
 	curveEnd    = 12 // powers of ten
-	curveLines  = 16
-	curvePoints = 64
+	curveLines  = 13
+	curvePoints = 33
 )
 
 // curveOf is a job's δ at so many ε, evenly spaced, from 0 to a round number where it is negligible or nothing is left to tell.
