@@ -181,6 +181,9 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	if err != nil {
 		return 1, ""
 	}
+	if f := j.tally.basicDelta(c.target.Epsilon); f.Told() && f.Value == 0 {
+		return 0, "basic"
+	}
 	if f := j.tally.pldDelta(c.target.Epsilon); f.Told() { // the others are hardly ever less, and take their time
 		return f.Value, "pld"
 	}
