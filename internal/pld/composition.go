@@ -56,7 +56,7 @@ func Compose(steps []Step) (*Composition, error) {
 		}
 	}
 	c := &Composition{}
-	detail := min(256, max(48, (1<<16)/(1+len(order))))
+	detail := min(512, max(48, (1<<16)/(1+len(order))))
 	var forward, backward chain
 	both := false
 	for _, s := range order {
@@ -126,9 +126,14 @@ func (c chain) epsilon(delta float64) (lower, upper float64) {
 			return math.Inf(1), math.Inf(1)
 		}
 		low, high := max(0, w.low()), max(0, w.base+p.h*float64(w.start+int64(p.size)))
-		lower = max(lower, crossing(w.lower, delta, low, high, false))
 		found := crossing(w.upper, delta, low, high, true)
 		upper = min(upper, found)
+		// The lower bound crosses nearby; far left of the centre it says nothing.
+		near := min(found, high)
+		for gap := 1e-6 * p.deviation; near > low && w.lower(near) <= delta; gap *= 4 {
+			near = max(low, near-gap)
+		}
+		lower = max(lower, crossing(w.lower, delta, near, min(found, high), false))
 		if math.IsInf(found, 1) || found <= 0 || math.Abs(found-p.centre) < 2*p.deviation || (p.lambda == 0 && found < p.centre) {
 			return lower, upper
 		}
@@ -159,7 +164,7 @@ func crossing(f func(epsilon float64) float64, value, low, high float64, outward
 	ya, yb := log(fa), log(fb)
 	side := 0
 	for i := range 80 {
-		if b-a <= 1e-9*(high-low) || b-a <= 1e-13*b {
+		if b-a <= 1e-12*(high-low) || b-a <= 1e-10*b {
 			break
 		}
 		m := (a*yb - b*ya) / (yb - ya)

@@ -39,7 +39,7 @@ const (
 	minSize  = 1 << 10
 	maxSize  = 1 << 19
 	maxCells = 1 << 21 // of one lattice
-	wish     = 5e-5    // the share of ε by which the bounds may differ, where the limits allow
+	wish     = 1e-4    // the share of ε by which the bounds may differ, where the limits allow
 )
 
 // maxTilt keeps exponents within floats.
