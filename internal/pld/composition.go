@@ -22,6 +22,7 @@ const maxDistinct = 1 << 16
 // Composition is a composition fixed in advance. It is safe for concurrent use.
 type Composition struct {
 	chains []chain // one, or both directions
+	rough  chain   // dominates, where some mechanism is used very often
 	top    float64 // no loss is above it
 }
 
@@ -80,7 +81,39 @@ func Compose(steps []Step) (*Composition, error) {
 	if both {
 		c.chains = append(c.chains, backward)
 	}
+	c.rough = roughly(order, detail)
 	return c, nil
+}
+
+// often is a count from which a lattice fine enough for each use of a mechanism is too fine for all of them.
+const often = 1 << 24
+
+// roughly is a composition in which each mechanism that is used often and has losses of at most e was replaced by Gaussian pairs of
+// μ² = (π/2)·e², which dominate every e-private mechanism: binary randomised response has log-odds of ±e, and so μ ≤
+// √(π/8)·2e, by the argument in curve.go. It is nil where none was, or where a mechanism has no such bound.
+func roughly(order []Step, detail int) chain {
+	var c chain
+	var gaussians bound
+	replaced := false
+	for _, s := range order {
+		switch {
+		case s.Pair.key == "gaussian":
+			gaussians = gaussians.add(s.Pair.variance)
+		case s.Count >= often && s.Pair.top < 1e6:
+			replaced = true
+			e := point(s.Pair.top)
+			gaussians = gaussians.add(e.mul(e).mul(point(float64(s.Count))).mul(bound{1.57, 1.5707963267949}))
+		case s.Count >= often || s.Pair.backward != nil:
+			return nil
+		default:
+			c = append(c, part{s.Pair.forward, s.Count, newSketch(s.Pair.forward, detail)})
+		}
+	}
+	if !replaced {
+		return nil
+	}
+	g := gaussianOf(gaussians)
+	return append(c, part{g, 1, newSketch(g, detail)})
 }
 
 // Delta bounds the least δ for which the composition of the pairs is (ε, δ)-private. ε must not be negative; of a NaN nothing is
@@ -96,6 +129,9 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 		w := chain.compose(chain.at(epsilon))
 		lower, upper = max(lower, w.lower(epsilon)), max(upper, w.upper(epsilon))
 	}
+	if c.rough != nil {
+		upper = min(upper, c.rough.compose(c.rough.at(epsilon)).upper(epsilon))
+	}
 	return lower, max(lower, upper)
 }
 
@@ -110,6 +146,10 @@ func (c *Composition) Epsilon(delta float64) (lower, upper float64) {
 	for _, chain := range c.chains {
 		low, high := chain.epsilon(delta)
 		lower, upper = max(lower, low), max(upper, high)
+	}
+	if c.rough != nil {
+		_, high := c.rough.epsilon(delta)
+		upper = min(upper, high)
 	}
 	upper = min(upper, c.top)
 	return min(lower, upper), upper

@@ -31,7 +31,7 @@ func (s *sketch) atom(loss, p, _ bound) {
 func (s *sketch) outside(_, _ mass) {}
 
 func (s *sketch) put(loss float64, p bound) {
-	if m := p.mid(); m > 0 {
+	if m := p.lo; m > 0 { // where p is hardly known, as between edges that rounding makes one, there is little
 		s.loss = append(s.loss, loss)
 		s.weight = append(s.weight, math.Log(m))
 	}
