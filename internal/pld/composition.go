@@ -22,6 +22,7 @@ const maxDistinct = 1 << 16
 // Composition is a composition fixed in advance. It is safe for concurrent use.
 type Composition struct {
 	chains []chain // one, or both directions
+	rough  chain   // dominates, where some mechanism is used very often
 	top    float64 // no loss is above it
 }
 
@@ -56,7 +57,7 @@ func Compose(steps []Step) (*Composition, error) {
 		}
 	}
 	c := &Composition{}
-	detail := min(256, max(48, (1<<16)/(1+len(order))))
+	detail := min(512, max(48, (1<<16)/(1+len(order))))
 	var forward, backward chain
 	both := false
 	for _, s := range order {
@@ -80,7 +81,39 @@ func Compose(steps []Step) (*Composition, error) {
 	if both {
 		c.chains = append(c.chains, backward)
 	}
+	c.rough = roughly(order, detail)
 	return c, nil
+}
+
+// often is a count from which a lattice fine enough for each use of a mechanism is too fine for all of them.
+const often = 1 << 24
+
+// roughly is a composition in which each mechanism that is used often and has losses of at most e was replaced by Gaussian pairs of
+// μ² = (π/2)·e², which dominate every e-private mechanism: binary randomised response has log-odds of ±e, and so μ ≤
+// √(π/8)·2e, by the argument in curve.go. It is nil where none was, or where a mechanism has no such bound.
+func roughly(order []Step, detail int) chain {
+	var c chain
+	var gaussians bound
+	replaced := false
+	for _, s := range order {
+		switch {
+		case s.Pair.key == "gaussian":
+			gaussians = gaussians.add(s.Pair.variance)
+		case s.Count >= often && s.Pair.top < 1e6:
+			replaced = true
+			e := point(s.Pair.top)
+			gaussians = gaussians.add(e.mul(e).mul(point(float64(s.Count))).mul(bound{1.57, 1.5707963267949}))
+		case s.Count >= often || s.Pair.backward != nil:
+			return nil
+		default:
+			c = append(c, part{s.Pair.forward, s.Count, newSketch(s.Pair.forward, detail)})
+		}
+	}
+	if !replaced {
+		return nil
+	}
+	g := gaussianOf(gaussians)
+	return append(c, part{g, 1, newSketch(g, detail)})
 }
 
 // Delta bounds the least δ for which the composition of the pairs is (ε, δ)-private. ε must not be negative; of a NaN nothing is
@@ -95,6 +128,9 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 	for _, chain := range c.chains {
 		w := chain.compose(chain.at(epsilon))
 		lower, upper = max(lower, w.lower(epsilon)), max(upper, w.upper(epsilon))
+	}
+	if c.rough != nil {
+		upper = min(upper, c.rough.compose(c.rough.at(epsilon)).upper(epsilon))
 	}
 	return lower, max(lower, upper)
 }
@@ -111,6 +147,10 @@ func (c *Composition) Epsilon(delta float64) (lower, upper float64) {
 		low, high := chain.epsilon(delta)
 		lower, upper = max(lower, low), max(upper, high)
 	}
+	if c.rough != nil {
+		_, high := c.rough.epsilon(delta)
+		upper = min(upper, high)
+	}
 	upper = min(upper, c.top)
 	return min(lower, upper), upper
 }
@@ -126,9 +166,14 @@ func (c chain) epsilon(delta float64) (lower, upper float64) {
 			return math.Inf(1), math.Inf(1)
 		}
 		low, high := max(0, w.low()), max(0, w.base+p.h*float64(w.start+int64(p.size)))
-		lower = max(lower, crossing(w.lower, delta, low, high, false))
 		found := crossing(w.upper, delta, low, high, true)
 		upper = min(upper, found)
+		// The lower bound crosses nearby; far left of the centre it says nothing.
+		near := min(found, high)
+		for gap := 1e-6 * p.deviation; near > low && w.lower(near) <= delta; gap *= 4 {
+			near = max(low, near-gap)
+		}
+		lower = max(lower, crossing(w.lower, delta, near, min(found, high), false))
 		if math.IsInf(found, 1) || found <= 0 || math.Abs(found-p.centre) < 2*p.deviation || (p.lambda == 0 && found < p.centre) {
 			return lower, upper
 		}
@@ -159,7 +204,7 @@ func crossing(f func(epsilon float64) float64, value, low, high float64, outward
 	ya, yb := log(fa), log(fb)
 	side := 0
 	for i := range 80 {
-		if b-a <= 1e-9*(high-low) || b-a <= 1e-13*b {
+		if b-a <= 1e-12*(high-low) || b-a <= 1e-10*b {
 			break
 		}
 		m := (a*yb - b*ya) / (yb - ya)

@@ -112,31 +112,45 @@ func (w *window) factor(j int64) float64 {
 }
 
 // weigh is Σ weight·mass over the points beyond ε, and the Euclidean norm of the weights (1 − e^(ε−l))·e^(scale − θ(J − centre)).
+// At the i-th point beyond the first, which is g beyond ε, 1 − e^(−g − ih) = (1 − e^(−ih)) + e^(−ih)·(1 − e^(−g)), a sum of what
+// is positive and known.
 func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 	n := int64(len(m.mass))
 	from := max(0, int64(math.Floor((epsilon-w.base)/w.h))-w.start)
+	for from < n && w.gap(from, epsilon) <= 0 {
+		from++
+	}
+	if from >= n {
+		return 0, 0
+	}
+	start := -math.Expm1(-w.gap(from, epsilon))
 	ratio := math.Exp(-w.theta)
 	factor := 0.0
 	for j := from; j < n; j++ {
-		if (j-from)%64 == 0 {
+		i := j - from
+		if i%64 == 0 {
 			factor = math.Exp(w.scale - w.theta*float64(w.start+j-w.centre))
-		} else {
-			factor *= ratio
 		}
-		gap := epsilon - (w.base + w.h*float64(w.start+j))
-		if gap >= 0 {
-			continue
-		}
-		weight := factor
-		if gap > -40 {
-			weight *= -math.Expm1(gap)
-		}
-		if f := m.mass[j]; f > 0 {
-			sum += weight * f
-		}
+		weight := factor * (w.rise[i] + (1-w.rise[i])*start)
+		sum += weight * max(0, m.mass[j])
 		norm += weight * weight
+		factor *= ratio
 	}
 	return sum, math.Sqrt(norm)
+}
+
+// gap is how far a point is beyond ε.
+func (w *window) gap(j int64, epsilon float64) float64 {
+	return w.base + w.h*float64(w.start+j) - epsilon
+}
+
+// rises is 1 − e^(−ih) for i < n.
+func rises(h float64, n int) []float64 {
+	r := make([]float64, n)
+	for i := range r {
+		r[i] = -math.Expm1(-h * float64(i))
+	}
+	return r
 }
 
 func atMost1(delta float64) float64 {

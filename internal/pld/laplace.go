@@ -40,7 +40,7 @@ func (d laplace) between(lower, upper bound) mass {
 	return mass{p, q, p.mul(width.exp()).mul(upper.sub(b).positive().exp())}
 }
 
-func (d laplace) edges(n int) []float64 { return evenly(-d.epsilon.hi, d.epsilon.hi, min(n, 64)) }
+func (d laplace) edges(n int) []float64 { return evenly(-d.epsilon.hi, d.epsilon.hi, min(n/3, 64)) }
 
 func (laplace) spacing() (distance, one float64, ok bool) { return 0, 0, false }
 

@@ -205,8 +205,12 @@ func Subsample(mechanism Pair, rate *big.Rat) (Pair, error) {
 	if rate.Cmp(big.NewRat(1, 1)) == 0 {
 		return mechanism, nil
 	}
+	top := mechanism.top
+	if top < 700 {
+		top = sampledLoss(point(top), q).hi // the other direction's is −ln(1 − q + q·e^(−top)), which is less
+	}
 	return Pair{
 		key:     "sample " + rate.RatString() + " of " + key,
-		forward: sampled{of, q}, backward: reversed{sampled{of, q}}, top: mechanism.top,
+		forward: sampled{of, q}, backward: reversed{sampled{of, q}}, top: top,
 	}, nil
 }

@@ -39,7 +39,7 @@ const (
 	minSize  = 1 << 10
 	maxSize  = 1 << 19
 	maxCells = 1 << 21 // of one lattice
-	wish     = 5e-5    // the share of ε by which the bounds may differ, where the limits allow
+	wish     = 1e-4    // the share of ε by which the bounds may differ, where the limits allow
 )
 
 // maxTilt keeps exponents within floats.
@@ -50,7 +50,7 @@ func (c chain) maxTilt() float64 {
 			furthest = max(furthest, math.Abs(l))
 		}
 	}
-	return 300 / furthest
+	return min(1e100, 1200/furthest)
 }
 
 // tiltFor is the tilt λ ≥ 0 at which a falling function of it is 0.
@@ -104,7 +104,7 @@ func (c chain) plan(lambda float64) plan {
 	farRight, farLeft := math.Inf(1), math.Inf(1)
 	for _, share := range []float64{0.1, 0.3, 0.6, 1, 1.6, 3, 10} {
 		s := natural * share
-		if s+lambda > 2*c.maxTilt() {
+		if s+lambda > 1.2*c.maxTilt() {
 			break
 		}
 		if up, _, _ := c.moments(lambda + s); (up-k+depth)/s-mean < farRight {
@@ -117,7 +117,7 @@ func (c chain) plan(lambda float64) plan {
 	if math.IsInf(farRight, 0) || math.IsInf(farLeft, 0) || farRight+farLeft <= 0 {
 		farRight, farLeft = 9*p.deviation, 9*p.deviation
 	}
-	floor := 1e-12 * (math.Abs(mean) + 1e-100)
+	floor := 1e-12 * (math.Abs(mean) + 1e-50)
 	farRight, farLeft = max(farRight*1.05, floor), max(farLeft*1.05, floor)
 	p.low = mean - farLeft
 	c.grid(&p, farRight+farLeft)

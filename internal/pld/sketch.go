@@ -31,7 +31,7 @@ func (s *sketch) atom(loss, p, _ bound) {
 func (s *sketch) outside(_, _ mass) {}
 
 func (s *sketch) put(loss float64, p bound) {
-	if m := p.mid(); m > 0 {
+	if m := p.lo; m > 0 { // where p is hardly known, as between edges that rounding makes one, there is little
 		s.loss = append(s.loss, loss)
 		s.weight = append(s.weight, math.Log(m))
 	}
@@ -63,21 +63,21 @@ func (s *sketch) moments(lambda float64) (cumulant, mean, variance float64) {
 	return top + math.Log(sum), peak + mean, max(0, second/sum-mean*mean)
 }
 
-// cut is a range of losses outside which the tilted weight is below a share of the whole on each side, and on the right the
-// weight itself below another.
+// cut is a range of losses: on its left the tilted weight is about a share of the whole, on its right the weight itself
+// about another, which goes to +∞ and so adds as much to δ.
 func (s *sketch) cut(lambda, tilted, plain float64) (low, high float64) {
 	cumulant, _, _ := s.moments(lambda)
 	low, high = math.Inf(1), math.Inf(-1)
 	logTilted, logPlain := math.Log(tilted), math.Log(plain)
 	for i, l := range s.loss {
-		heavy := s.weight[i]+lambda*l-cumulant > logTilted
-		if heavy {
+		if s.weight[i]+lambda*l-cumulant > logTilted {
 			low = min(low, l)
 		}
-		if heavy || (l > high && s.weight[i] > logPlain) {
+		if s.weight[i] > logPlain {
 			high = max(high, l)
 		}
 	}
+	low = min(low, high)
 	// A point stands for its cell.
 	for j := range s.cells() {
 		if s.ends[j] <= low && low <= s.ends[j+1] {

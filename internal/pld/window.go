@@ -17,7 +17,8 @@ type window struct {
 	infinite      bound
 	outRight      float64 // bounds the tilted mass right of the window
 	outLeft       float64
-	unspread      bool // every mass was on a point
+	rise          []float64 // 1 − e^(−ih)
+	unspread      bool      // every mass was on a point
 	smooth        *smoothing
 }
 
@@ -36,12 +37,12 @@ type smoothing struct {
 // compose builds the window of a plan.
 func (c chain) compose(p plan) *window {
 	theta := p.lambda * p.h
-	w := &window{h: p.h, theta: theta}
+	w := &window{h: p.h, theta: theta, rise: rises(p.h, p.size)}
 	var all []tilted
 	var spread float64
 	base, kappa, blur := wide(0), wide(0), 0.0
-	plain := max(1e-285, math.Exp(p.guess)*1e-12/c.total())
-	tiltedShare := 1e-20 / c.total()
+	plain := max(1e-285, math.Exp(p.guess)*1e-10/c.total())
+	tiltedShare := 1e-16 / c.total()
 	widest := 0.0
 	escape := 0.0 // ln of the chance that nothing is at +∞
 	escapeLow := 0.0
