@@ -36,7 +36,7 @@ type plan struct {
 
 const (
 	depth    = 32
-	minSize  = 1 << 10
+	minSize  = 1 << 12
 	maxSize  = 1 << 19
 	maxCells = 1 << 21 // of one lattice
 	wish     = 1e-4    // the share of ε by which the bounds may differ, where the limits allow

@@ -150,16 +150,20 @@ func (w *window) smoothen(s *spectrum, scratch []complex128, all []tilted, p pla
 		return
 	}
 	g := gaussian{point(twice)}
-	reach := int64(math.Ceil((9*twice+twice*twice*(p.lambda+1))/p.h)) + 1
-	l := newLattice(p.h, 0, -reach, 2*reach)
+	sides := math.Ceil((reach*twice + twice*twice) / p.h) // the right tail goes to +∞, and must vanish beside δ
+	if !(sides < maxCells/2) {
+		return
+	}
+	side := int64(sides) + 1
+	l := newLattice(p.h, 0, -side, 2*side)
 	g.describe(l)
 	t := tilt(l, w.theta, 1)
 	s.multiply(t.sequence, scratch)
 	v := &smoothing{share: share, window: *w}
-	v.start += reach
-	v.centre += reach
-	v.base -= p.h * float64(reach)
-	v.blur += l.blur + 4*unit*(math.Abs(v.base)+math.Abs(p.h*float64(reach)))
+	v.start += side
+	v.centre += side
+	v.base -= p.h * float64(side)
+	v.blur += l.blur + 4*unit*(math.Abs(v.base)+math.Abs(p.h*float64(side)))
 	v.infinite.hi = min(1, exact.AddUp(v.infinite.hi, l.infinite.hi))
 	v.scaleAt(new(big.Float).SetPrec(256).Add(kappa, wide(t.kappa)))
 	v.read(s, scratch, append(all[:len(all):len(all)], t), p)
