@@ -110,7 +110,9 @@ func sampled(f finite, rate *big.Rat, reverse bool) finite {
 func TestAgainstBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zero := new(big.Rat)
-		decimal := func(name string, low, high int64) *big.Rat { return big.NewRat(rapid.Int64Range(low, high).Draw(t, name), 1000) }
+		decimal := func(name string, low, high int64) *big.Rat {
+			return big.NewRat(rapid.Int64Range(low, high).Draw(t, name), 1000)
+		}
 		one := wide(big.NewRat(1, 1))
 		directions := []finite{{[]*big.Float{one}, []*big.Float{one}}, {[]*big.Float{one}, []*big.Float{one}}}
 		var steps []pld.Step
