@@ -19,16 +19,13 @@ func (a atomic) describe(s sink) {
 }
 
 func (a atomic) edges(n int) []float64 {
-	low, high := 0.0, 0.0
-	for i, t := range a.atoms {
-		if l := t.loss.mid(); !math.IsInf(l, 0) {
-			if i == 0 || low == high {
-				high = max(high, l)
-			}
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, t := range a.atoms {
+		if l := t.loss.mid(); !math.IsInf(t.loss.lo, 0) {
 			low, high = min(low, l), max(high, l)
 		}
 	}
-	return evenly(low-1e-300, high+1e-300, min(n, 64))
+	return evenly(low-1e-290, high+1e-290, min(n, 64))
 }
 
 func (a atomic) spacing() (distance, one float64, ok bool) {

@@ -3,8 +3,6 @@ package pld
 import (
 	"fmt"
 	"math"
-
-	"dither/internal/exact"
 )
 
 // Step is a mechanism that is used Count times.
@@ -23,7 +21,6 @@ const maxDistinct = 1 << 16
 type Composition struct {
 	chains []chain // one, or both directions
 	rough  chain   // dominates, where some mechanism is used very often
-	top    float64 // no loss is above it
 }
 
 // Compose makes the composition of up to 2⁴⁰ mechanisms, of which up to 2¹⁶ differ.
@@ -61,16 +58,15 @@ func Compose(steps []Step) (*Composition, error) {
 	var forward, backward chain
 	both := false
 	for _, s := range order {
-		p := part{s.Pair.forward, s.Count, nil}
+		p := part{s.Pair.forward, s.Count, s.Pair.top, nil}
 		if s.Pair.key == "gaussian" {
-			p = part{gaussianOf(s.Pair.variance), 1, nil}
+			p = part{gaussianOf(s.Pair.variance), 1, math.Inf(1), nil}
 		}
 		p.sketch = newSketch(p.family, detail)
-		c.top = exact.AddUp(c.top, exact.MulUp(float64(s.Count), s.Pair.top))
 		forward = append(forward, p)
 		if s.Pair.backward != nil {
 			both = true
-			p.family = s.Pair.backward
+			p.family, p.top = s.Pair.backward, s.Pair.back
 			p.sketch = newSketch(p.family, detail)
 		}
 		backward = append(backward, p)
@@ -106,14 +102,14 @@ func roughly(order []Step, detail int) chain {
 		case s.Count >= often || s.Pair.backward != nil:
 			return nil
 		default:
-			c = append(c, part{s.Pair.forward, s.Count, newSketch(s.Pair.forward, detail)})
+			c = append(c, part{s.Pair.forward, s.Count, s.Pair.top, newSketch(s.Pair.forward, detail)})
 		}
 	}
 	if !replaced {
 		return nil
 	}
 	g := gaussianOf(gaussians)
-	return append(c, part{g, 1, newSketch(g, detail)})
+	return append(c, part{g, 1, math.Inf(1), newSketch(g, detail)})
 }
 
 // Delta bounds the least δ for which the composition of the pairs is (ε, δ)-private. ε must not be negative; of a NaN nothing is
@@ -122,10 +118,10 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 	if math.IsNaN(epsilon) || epsilon < 0 {
 		return 0, 1
 	}
-	if epsilon >= c.top {
-		return 0, 0
-	}
 	for _, chain := range c.chains {
+		if epsilon >= chain.top() {
+			continue
+		}
 		w := chain.compose(chain.at(epsilon))
 		lower, upper = max(lower, w.lower(epsilon)), max(upper, w.upper(epsilon))
 	}
@@ -145,13 +141,12 @@ func (c *Composition) Epsilon(delta float64) (lower, upper float64) {
 	}
 	for _, chain := range c.chains {
 		low, high := chain.epsilon(delta)
-		lower, upper = max(lower, low), max(upper, high)
+		lower, upper = max(lower, low), max(upper, min(high, chain.top()))
 	}
 	if c.rough != nil {
 		_, high := c.rough.epsilon(delta)
 		upper = min(upper, high)
 	}
-	upper = min(upper, c.top)
 	return min(lower, upper), upper
 }
 
@@ -170,8 +165,9 @@ func (c chain) epsilon(delta float64) (lower, upper float64) {
 		upper = min(upper, found)
 		// The lower bound crosses nearby; far left of the centre it says nothing.
 		near := min(found, high)
-		for gap := 1e-6 * p.deviation; near > low && w.lower(near) <= delta; gap *= 4 {
-			near = max(low, near-gap)
+		gap := max(1e-6*p.deviation, 1e-9*(near-low))
+		for near > low && w.lower(near) <= delta {
+			near, gap = max(low, near-gap), 4*gap
 		}
 		lower = max(lower, crossing(w.lower, delta, near, min(found, high), false))
 		if math.IsInf(found, 1) || found <= 0 || math.Abs(found-p.centre) < 2*p.deviation || (p.lambda == 0 && found < p.centre) {

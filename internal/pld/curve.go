@@ -26,8 +26,8 @@ func (w *window) upper(epsilon float64) float64 {
 		}
 		delta += w.outLeft * w.factor(w.start)
 	}
-	delta = delta*(1-w.infinite.hi)*inflate9 + w.infinite.hi
-	return atMost1(delta)
+	delta = delta*inflate9 + w.infinite.hi
+	return atMost1(delta * (1 + 4*unit))
 }
 
 // inflate9 covers the roundings of a sum over a window and of its weights, of which none is off by more than 10⁻¹¹.
@@ -86,7 +86,7 @@ func (w *window) under(epsilon float64) float64 {
 	if math.IsNaN(delta) {
 		return 0
 	}
-	return max(0, delta)*(1-w.infinite.lo)*(1-4*unit) + w.infinite.lo*(1-4*unit)
+	return (max(0, delta) + w.infinite.lo) * (1 - 4*unit)
 }
 
 // most bounds the weight (1 − e^(ε−l))·e^(−λ(l−ε)) times that at ε.

@@ -26,9 +26,10 @@ var ErrParameter = errors.New("parameter")
 type Pair struct {
 	key      string
 	forward  family
-	backward family // nil where it is forward
-	top      float64
-	variance bound // μ² of a Gaussian pair: such pairs compose to one, whose μ² is the sum [Dong, Roth & Su 2022]
+	backward family  // nil where it is forward
+	top      float64 // no loss is above it
+	back     float64 // nor one of backward above that
+	variance bound   // μ² of a Gaussian pair: such pairs compose to one, whose μ² is the sum [Dong, Roth & Su 2022]
 }
 
 func positive(name string, r *big.Rat) (bound, error) {
@@ -212,5 +213,6 @@ func Subsample(mechanism Pair, rate *big.Rat) (Pair, error) {
 	return Pair{
 		key:     "sample " + rate.RatString() + " of " + key,
 		forward: sampled{of, q}, backward: reversed{sampled{of, q}}, top: top,
+		back: -down(math.Log1p(-q.hi)),
 	}, nil
 }

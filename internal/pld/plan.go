@@ -3,13 +3,25 @@ package pld
 import (
 	"math"
 	"slices"
+
+	"dither/internal/exact"
 )
 
 // part is one family of a composition, and how often it is composed.
 type part struct {
 	family
 	count  int64
+	top    float64 // no loss is above it
 	sketch *sketch
+}
+
+// top is a loss that none of the composition is above.
+func (c chain) top() float64 {
+	top := 0.0
+	for _, p := range c {
+		top = exact.AddUp(top, exact.MulUp(float64(p.count), p.top))
+	}
+	return top
 }
 
 // chain is a composition in one direction.
@@ -38,7 +50,7 @@ const (
 	depth    = 32
 	minSize  = 1 << 12
 	maxSize  = 1 << 19
-	maxCells = 1 << 21 // of one lattice
+	maxCells = 1 << 20 // of one lattice
 	wish     = 1e-4    // the share of ε by which the bounds may differ, where the limits allow
 )
 
@@ -47,7 +59,7 @@ func (c chain) maxTilt() float64 {
 	furthest := 1e-300
 	for _, p := range c {
 		for _, l := range p.sketch.loss {
-			furthest = max(furthest, math.Abs(l))
+			furthest = max(furthest, l, -1e-9*l) // of losses far below 0 the tilted weight just vanishes
 		}
 	}
 	return min(1e100, 1200/furthest)

@@ -48,6 +48,9 @@ func (c chain) compose(p plan) *window {
 	escapeLow := 0.0
 	for _, q := range c {
 		low, high := q.sketch.cut(p.lambda, tiltedShare, plain)
+		_, mean, _ := q.sketch.moments(p.lambda)
+		high = min(high, mean+p.h*maxCells/2)
+		low = max(low, min(mean, high)-p.h*min(float64(p.size), maxCells/2)) // a window's width holds all of a part that counts
 		_, origin, on := q.spacing()
 		if !on {
 			origin = 0
