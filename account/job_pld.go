@@ -141,26 +141,32 @@ func (s Step) described() string {
 	return s.kind.name
 }
 
+// pldEpsilon tells what the distributions do: the upper end may be +Inf, which Report.settle makes something of.
 func (t *tally) pldEpsilon(d privacy.Delta) Bracket {
 	if lower, upper, ok := t.exactEpsilon(d); ok {
-		return Bracket{lower, told(upper)}
+		return Bracket{lower, Figure{Value: upper}}
 	}
 	c := t.distributions()
 	if c.why != "" {
 		return Bracket{Figure: none("%s", c.why)}
 	}
 	_, upper := c.upper.Epsilon(exact.FloatDown(d.Rat()))
-	lower, _ := c.lower.Epsilon(exact.FloatUp(d.Rat()))
-	b := Bracket{lower, told(upper)}
-	if !b.Told() {
-		b.Lower = 0
+	goal := exact.FloatUp(d.Rat())
+	lower, _ := c.lower.Epsilon(goal)
+	// Near the largest loss of all the lower bound on ε may be far off where that on δ is not.
+	for gap := 1e-6; lower < upper*(1-100*gap) && gap < 1 && !math.IsInf(upper, 1); gap *= 10 {
+		if x := upper * (1 - gap); x > lower {
+			if least, _ := c.lower.Delta(x); least > goal {
+				lower = x
+			}
+		}
 	}
-	return b
+	return Bracket{lower, Figure{Value: upper}}
 }
 
 func (t *tally) pldDelta(e privacy.Epsilon) Bracket {
 	if lower, upper, ok := t.exactDelta(e); ok {
-		return Bracket{lower, told(upper)}
+		return Bracket{lower, Figure{Value: upper}}
 	}
 	c := t.distributions()
 	if c.why != "" {
@@ -171,7 +177,7 @@ func (t *tally) pldDelta(e privacy.Epsilon) Bracket {
 	if c.lower != c.upper || least != most {
 		lower, _ = c.lower.Delta(most)
 	}
-	return Bracket{lower, told(upper)}
+	return Bracket{lower, Figure{Value: upper}}
 }
 
 // Jobs whose loss distribution has a curve in closed form need no lattice: Gaussian ones, and those of one promise.

@@ -80,9 +80,7 @@ func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 	r.ZCDP = t.zcdpEpsilon(d)
 	r.Renyi = t.renyiEpsilon(d).atMost(r.ZCDP, t.infiniteEpsilon(d))
 	r.PLD = t.pldEpsilon(d)
-	if r.PLD.Told() {
-		r.PLD.Figure = r.PLD.atMost(r.Basic, r.Advanced, r.ZCDP, r.Renyi)
-	}
+	r.settle()
 	return r, nil
 }
 
@@ -98,10 +96,21 @@ func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
 	r.ZCDP = t.zcdpDelta(e)
 	r.Renyi = t.renyiDelta(e).atMost(r.ZCDP, t.infiniteDelta(e))
 	r.PLD = t.pldDelta(e)
+	r.settle()
+	return r, nil
+}
+
+// settle makes the figure by loss distributions the least, where there are any.
+func (r *Report) settle() {
 	if r.PLD.Told() {
 		r.PLD.Figure = r.PLD.atMost(r.Basic, r.Advanced, r.ZCDP, r.Renyi)
 	}
-	return r, nil
+	if r.PLD.Told() {
+		r.PLD.Figure = told(r.PLD.Value)
+	}
+	if !r.PLD.Told() {
+		r.PLD.Lower = 0
+	}
 }
 
 // largestAsked bounds the ε at which a δ is asked for.

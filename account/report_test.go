@@ -79,9 +79,33 @@ func TestReportFigures(t *testing.T) {
 	if r := epsilonReport(t, "1e-5", "renyi order=32 epsilon=1.1"); !near(r.Renyi.Value, 1.32783806176, 1e-11) {
 		t.Errorf("Rényi 1.1: %+v", r)
 	}
-	// DP-SGD on MNIST: dp_accounting's Rényi accountant prints 2.59655587 with its orders.
+	// By loss distributions: KOV's optimum, Gaussians by their own curve, 3 × σ = √3 as one of σ = 1.
+	if !near(hundred.PLD.Value, 4.774567588108, 1e-12) || !near(hundred.PLD.Lower, 4.774567588108, 1e-12) {
+		t.Errorf("100 × 0.1: %+v", hundred.PLD)
+	}
+	if exponential.PLD.Value > 2.4190931768671955 || exponential.PLD.Lower < 2.2 {
+		t.Errorf("100 exponential mechanisms of 0.1: %+v", exponential.PLD)
+	}
+	if r := deltaReport(t, "22", "pure epsilon=1 count=30"); !near(r.PLD.Value, 0.020276245549846, 1e-15) {
+		t.Errorf("30 × 1: %+v", r.PLD)
+	}
+	if r := deltaReport(t, "1", "gaussian sigma=1.5 sensitivity=1.5"); !near(r.PLD.Value, 0.12693673750664395, 1e-16) || !near(r.PLD.Lower, r.PLD.Value, 1e-16) {
+		t.Errorf("Gaussian σ = 1: %+v", r.PLD)
+	}
+	if r := epsilonReport(t, "1e-5", "gdp mu=.6", "gaussian sigma=1.25 count=1"); !near(r.PLD.Value, 4.3771780956812246, 1e-14) {
+		t.Errorf("Gaussians that make μ = 1: %+v", r.PLD)
+	}
+	// The discrete Gaussian's own curve at σ² = 1 [Canonne, Kamath & Steinke 2020].
+	if r := deltaReport(t, "1", "discrete-gaussian sigma=1"); !near(r.PLD.Value, 0.14135133940562, 1e-14) {
+		t.Errorf("discrete Gaussian: %+v", r.PLD)
+	}
+	// One Laplace answer: δ(ε) = 1 − e^((ε−1/b)/2).
+	if r := deltaReport(t, "0.5", "laplace scale=1"); !near(r.PLD.Value, -math.Expm1(-0.25), 1e-6) || !near(r.PLD.Lower, -math.Expm1(-0.25), 1e-6) {
+		t.Errorf("Laplace: %+v", r.PLD)
+	}
+	// DP-SGD on MNIST, as dp_accounting tells it: by Rényi 2.59655587 with its orders, by loss distributions 2.38168600 on its grid.
 	mnist := epsilonReport(t, "1e-5", "gaussian sigma=1.1 sampling=256/60000 count=14062")
-	if !near(mnist.Renyi.Value, 2.5965, 1e-4) || mnist.Renyi.Value > 2.59655588 {
+	if mnist.Renyi.Value > 2.59655588 || mnist.Renyi.Value < 2.5965 || mnist.PLD.Value > 2.381686 || mnist.PLD.Lower < 2.3814 {
 		t.Errorf("MNIST: %+v", mnist)
 	}
 }
