@@ -21,8 +21,9 @@ var allowed = map[string][]string{
 	"internal/sample": {"internal/exact", "internal/entropy"},
 	"noise":           {"internal/exact", "internal/entropy", "internal/sample"},
 	// floor 2
-	"privacy": {"internal/exact"},
-	"account": {"internal/exact", "privacy"},
+	"account":      {"internal/exact", "internal/nearest", "internal/pld", "privacy"},
+	"privacy":      {"internal/exact"},
+	"internal/pld": {"internal/exact"},
 	// floor 3
 	"mechanism":         {"account", "internal/entropy", "internal/exact", "internal/sample", "noise", "privacy"},
 	"internal/ledger":   {"internal/exact", "internal/entropy", "privacy"},
@@ -49,7 +50,7 @@ var allowed = map[string][]string{
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
 	"internal/plot":         {},
 	"internal/cli": {
-		"curator", "examples/randhie", "internal/ledger", "internal/plot", "internal/town", "internal/town/parquet",
+		"account", "curator", "examples/randhie", "internal/ledger", "internal/plot", "internal/town", "internal/town/parquet", "privacy",
 	},
 	"cmd/dither": {"internal/cli"},
 	// test support: imported by tests only

@@ -77,7 +77,7 @@ func flagsOf(c command) []completedFlag {
 	return out
 }
 
-var word = regexp.MustCompile(`^[a-z]+$`)
+var word = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
 // followers reads the words that may follow a command out of its line of help: the first of each alternative, if it is to be
 // typed as it stands.

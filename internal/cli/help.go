@@ -32,6 +32,18 @@ var flagHelp = map[string]struct{ value, about string }{
 
 	"against": {"HEAD", "with verify: a head that `dither ledger head` printed must still be in the ledger"},
 
+	"account.delta":     {"D", "tell the ε at this δ"},
+	"account.epsilon":   {"E", "tell the δ at this ε"},
+	"account.curve":     {"", "draw δ against ε in the terminal"},
+	"account.plot":      {"FILE", "draw δ against ε, by each accountant, as FILE.svg or FILE.png"},
+	"account.format":    {"FORMAT", "table, json or markdown (default table)"},
+	"calibrate.epsilon": {"E", "the ε to keep"},
+	"calibrate.delta":   {"D", "the δ to keep (default 0, which Laplace noise alone can)"},
+	"calibrate.format":  {"FORMAT", "table, json or markdown (default table)"},
+	"sensitivity":       {"S", "how far one person moves the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)"},
+	"count":             {"N", "how many such answers keep the promise together (default 1)"},
+	"sampling":          {"Q", "each on a Poisson sample of this rate, as 0.01 or 256/60000"},
+
 	"keep":        {"DIR", "leave the demo's home in DIR, a new folder"},
 	"rows":        {"N", "how many people live in the town"},
 	"seed":        {"S", "of the made-up people (default 1): the same seed and size make the same bytes"},

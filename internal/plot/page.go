@@ -101,6 +101,8 @@ func newPage(c *Chart) *page {
 	return p
 }
 
+func (p *page) size() (width, height vg.Length) { return p.width, p.height }
+
 // foot is the height of what stands below the panels' labels.
 func (p *page) foot() vg.Length {
 	h := line(captionStyle)*vg.Length(len(p.caption)) + 8
@@ -155,7 +157,10 @@ func (p *page) layLegend(width vg.Length) {
 func (p *page) legendName() string { return cut(legendStyle, clean(p.chart.Legend), 150) }
 
 // draw draws the page on a canvas of its size.
-func (p *page) draw(c draw.Canvas) {
+func (p *page) draw(c draw.Canvas) { p.frame(c, p.drawPanels) }
+
+// frame draws what stands around the panels, and has them drawn within.
+func (p *page) frame(c draw.Canvas, within func(draw.Canvas)) {
 	left, y := c.Min.X+margin, c.Max.Y-margin
 	for _, l := range p.title {
 		y -= line(titleStyle)
@@ -188,7 +193,7 @@ func (p *page) draw(c draw.Canvas) {
 		c.FillText(sty, vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: bottom}, cut(sty, clean(p.chart.Key), p.width-2*margin))
 		bottom += line(nameStyle)
 	}
-	p.drawPanels(draw.Crop(c, margin, -margin, bottom-c.Min.Y, y-c.Max.Y))
+	within(draw.Crop(c, margin, -margin, bottom-c.Min.Y, y-c.Max.Y))
 }
 
 // drawPanels stacks the panels with their axes aligned.

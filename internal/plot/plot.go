@@ -85,11 +85,5 @@ func Write(w io.Writer, f Format, c Chart) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	switch f {
-	case SVG:
-		return writeSVG(w, newPage(&c))
-	case PNG:
-		return writePNG(w, newPage(&c))
-	}
-	return fmt.Errorf("plot: no format %q", f)
+	return write(w, f, newPage(&c))
 }

@@ -11,9 +11,26 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
+// picture is what is laid out and can be drawn.
+type picture interface {
+	size() (width, height vg.Length)
+	draw(draw.Canvas)
+}
+
+// write draws a picture in a format.
+func write(w io.Writer, f Format, p picture) error {
+	switch f {
+	case SVG:
+		return writeSVG(w, p)
+	case PNG:
+		return writePNG(w, p)
+	}
+	return fmt.Errorf("plot: no format %q", f)
+}
+
 // writePNG draws two pixels a point.
-func writePNG(w io.Writer, p *page) error {
-	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(144))}
+func writePNG(w io.Writer, p picture) error {
+	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.size()), vgimg.UseDPI(144))}
 	p.draw(draw.New(canvas))
 	_, err := canvas.WriteTo(w)
 	return err
@@ -21,8 +38,8 @@ func writePNG(w io.Writer, p *page) error {
 
 // writeSVG leaves the letters to the viewer. The library names only the face that it measured with; what is added are faces
 // of the same widths, and any without serifs. (The quote before the style cannot occur in a text, where it is escaped.)
-func writeSVG(w io.Writer, p *page) error {
-	canvas := vgsvg.New(p.width, p.height)
+func writeSVG(w io.Writer, p picture) error {
+	canvas := vgsvg.New(p.size())
 	c := draw.New(canvas)
 	c.FillPolygon(white, []vg.Point{c.Min, {X: c.Min.X, Y: c.Max.Y}, c.Max, {X: c.Max.X, Y: c.Min.Y}})
 	p.draw(c)

@@ -1,0 +1,290 @@
+package account
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// Target is what noise is calibrated to: Count answers, each to a query of the sensitivity, on a Poisson sample of rate Sampling of the
+// data each if there is one, are to be (Epsilon, Delta)-differentially private together.
+type Target struct {
+	Epsilon     privacy.Epsilon
+	Delta       privacy.Delta
+	Sensitivity *big.Rat // nil is 1
+	Count       int64    // 0 is 1
+	Sampling    *big.Rat // nil: every answer sees all of the data
+}
+
+// Calibration is the least noise that was found to fit a target.
+type Calibration struct {
+	Mechanism  string
+	Parameter  string   // "sigma" or "scale"
+	Value      float64  // certified to fit: itself, and its shortest decimal text
+	TooLittle  *big.Rat // less noise, at which it is certified that the target is missed; nil where that is not known of any
+	Accountant string   // that certifies the value
+}
+
+// Calibratable lists the mechanisms that Calibrate finds the noise of.
+func Calibratable() []string { return []string{"gaussian", "laplace", "discrete-gaussian"} }
+
+// calibrationStep is how near the noise that is searched for is found, as a share of it.
+const calibrationStep = 1e-6
+
+// Calibrate finds the least noise, within 10⁻⁶ of it as far as the accountants can tell, with which a mechanism fits a target. What
+// it finds is certified to fit, whatever became of the search.
+//
+// Gaussian noise without sampling goes by its own curve, since n answers of noise σ on one vector are one of noise σ/√n [Balle &
+// Wang 2018; GaussianSigma2]; Laplace noise at a δ of 0 by its ε; everything else by the least of all accountants of the job.
+// The Gaussian figure is that of continuous noise, and of what is computed from it, as rounding does where the values are integers; the
+// discrete Gaussian has its own.
+//
+// What is not among Calibratable, parameters beyond a spec's limits, an ε of 0, and a δ of 0 for Gaussian noise are ErrParameter.
+func Calibrate(mechanism string, t Target) (Calibration, error) {
+	c, err := newCalibrator(mechanism, t)
+	if err != nil {
+		return Calibration{}, err
+	}
+	out := Calibration{Mechanism: mechanism, Parameter: c.step.kind.keys[0].name}
+	var found float64
+	switch {
+	case mechanism == "laplace" && t.Delta.IsZero() && t.Sampling == nil:
+		scale := new(big.Rat).Quo(c.step.parameters["sensitivity"], t.Epsilon.Rat())
+		found = exact.FloatUp(scale.Mul(scale, new(big.Rat).SetInt64(c.step.count)))
+	case mechanism == "gaussian" && t.Sampling == nil:
+		sigma2, err := GaussianSigma2(big.NewInt(1), t.Epsilon, t.Delta)
+		if err != nil {
+			return Calibration{}, fmt.Errorf("%w: %w", ErrParameter, err)
+		}
+		found = floatAbove(rootAbove(exact.IntervalOf(sigma2.Mul(sigma2, c.squares()), certainty).Hi()))
+	default:
+		if found, err = c.search(); err != nil {
+			return Calibration{}, err
+		}
+	}
+	for range 8 {
+		if out.Accountant = c.certifies(found); out.Accountant != "" {
+			out.Value, out.TooLittle = found, c.tooLittle(found)
+			return out, nil
+		}
+		found = math.Nextafter(found, math.Inf(1))
+	}
+	return Calibration{}, fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
+}
+
+// certifies names the accountant by which noise x fits, read as the float or as the shortest decimal that it is written as. "" is none.
+//
+// Of the two the lesser vouches for both, since more continuous noise is less with an independent rest added: a normal one, or for Laplace
+// noise of scales b < b′ a mixture of 0 and Laplace noise, as (1+b²t²)/(1+b′²t²) = b²/b′² + (1−b²/b′²)/(1+b′²t²) says. For discrete
+// noise that is not proved, and both are asked.
+func (c *calibrator) certifies(x float64) (accountant string) {
+	itself := new(big.Rat).SetFloat64(x)
+	text, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
+	if !ok {
+		return ""
+	}
+	less, more := itself, text
+	if text.Cmp(itself) < 0 {
+		less, more = text, itself
+	}
+	fits, accountant := c.fits(less)
+	if fits && c.step.kind.name == "discrete-gaussian" {
+		fits, accountant = c.fits(more)
+	}
+	if !fits {
+		return ""
+	}
+	return accountant
+}
+
+// calibrator is a step whose noise is open.
+type calibrator struct {
+	step   Step
+	target Target
+}
+
+func newCalibrator(mechanism string, t Target) (*calibrator, error) {
+	wrong := func(format string, args ...any) (*calibrator, error) {
+		return nil, fmt.Errorf("%w: "+format, append([]any{ErrParameter}, args...)...)
+	}
+	known := false
+	for _, name := range Calibratable() {
+		known = known || name == mechanism
+	}
+	if !known {
+		return wrong("%q is not calibrated; gaussian, laplace and discrete-gaussian are", mechanism)
+	}
+	k := kindNamed(mechanism)
+	s := Step{kind: k, parameters: map[string]*big.Rat{"sensitivity": one}, count: max(t.Count, 1)}
+	if t.Sensitivity != nil {
+		if err := k.key("sensitivity").check(t.Sensitivity); err != nil {
+			return wrong("sensitivity %v", err)
+		}
+		s.parameters["sensitivity"] = t.Sensitivity
+	}
+	if t.Count != 0 {
+		if err := count(new(big.Rat).SetInt64(t.Count)); err != nil {
+			return wrong("count %v", err)
+		}
+	}
+	if t.Sampling != nil {
+		if err := rate(t.Sampling); err != nil {
+			return wrong("sampling %v", err)
+		}
+		s.sampling, s.scheme = t.Sampling, Poisson
+	}
+	if err := loss(t.Epsilon.Rat()); err != nil {
+		return wrong("epsilon %v", err)
+	}
+	if err := probability(t.Delta.Rat()); err != nil {
+		return wrong("delta %v", err)
+	}
+	if t.Delta.IsZero() && mechanism != "laplace" {
+		return wrong("Gaussian noise needs a delta above 0")
+	}
+	return &calibrator{s, t}, nil
+}
+
+// squares is kΔ²: the answers' squared sensitivity together.
+func (c *calibrator) squares() *big.Rat {
+	s := c.step.parameters["sensitivity"]
+	return new(big.Rat).Mul(new(big.Rat).Mul(s, s), new(big.Rat).SetInt64(c.step.count))
+}
+
+// job is the job with noise x.
+func (c *calibrator) job(x *big.Rat) (*Job, error) {
+	s := c.step
+	s.parameters = map[string]*big.Rat{"sensitivity": s.parameters["sensitivity"], s.kind.keys[0].name: x}
+	return NewJob(s)
+}
+
+// curve is the δ of noise x by the Gaussian's own curve, if that is what tells it.
+func (c *calibrator) curve(x *big.Rat) (lower, upper float64, ok bool) {
+	if c.step.kind.name != "gaussian" || c.step.sampling != nil {
+		return 0, 1, false
+	}
+	mu2 := new(big.Rat).Mul(x, x)
+	lower, upper = GaussianDelta(mu2.Quo(c.squares(), mu2), c.target.Epsilon)
+	return lower, upper, true
+}
+
+// delta is an upper bound of the δ with noise x, and its accountant.
+func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
+	if _, upper, ok := c.curve(x); ok {
+		return upper, "the Gaussian's own curve"
+	}
+	j, err := c.job(x)
+	if err != nil {
+		return 1, ""
+	}
+	if f := j.tally.basicDelta(c.target.Epsilon); f.Told() && f.Value == 0 {
+		return 0, "basic"
+	}
+	if f := j.tally.pldDelta(c.target.Epsilon); f.Told() { // the others are hardly ever less, and take their time
+		return f.Value, "pld"
+	}
+	r, err := j.Delta(c.target.Epsilon)
+	if err != nil {
+		return 1, ""
+	}
+	f, accountant := r.Least()
+	if !f.Told() {
+		return 1, ""
+	}
+	return f.Value, accountant
+}
+
+// fits reports that noise x is certified to fit.
+func (c *calibrator) fits(x *big.Rat) (bool, string) {
+	upper, accountant := c.delta(x)
+	return accountant != "" && upper <= exact.FloatDown(c.target.Delta.Rat()), accountant
+}
+
+// misses reports that noise x is certified not to fit.
+func (c *calibrator) misses(x *big.Rat) bool {
+	limit := exact.FloatUp(c.target.Delta.Rat())
+	if lower, _, ok := c.curve(x); ok {
+		return lower > limit
+	}
+	if c.step.kind.name == "laplace" && c.target.Delta.IsZero() && c.step.sampling == nil {
+		needed := new(big.Rat).Quo(c.step.parameters["sensitivity"], c.target.Epsilon.Rat())
+		return x.Cmp(needed.Mul(needed, new(big.Rat).SetInt64(c.step.count))) < 0
+	}
+	j, err := c.job(x)
+	return err == nil && j.tally.pldDelta(c.target.Epsilon).Lower > limit
+}
+
+// tooLittle is the nearest of some shares below x that is certified not to fit.
+func (c *calibrator) tooLittle(x float64) *big.Rat {
+	for share := calibrationStep; share < 0.5; share *= 10 {
+		if less := new(big.Rat).SetFloat64(x * (1 - share)); c.misses(less) {
+			return less
+		}
+	}
+	return nil
+}
+
+// search closes in on the least noise that fits, from what is sure to: basic composition for Laplace noise, zCDP for Gaussian.
+func (c *calibrator) search() (float64, error) {
+	var enough *big.Rat
+	if c.step.kind.name == "laplace" {
+		enough = new(big.Rat).Quo(c.step.parameters["sensitivity"], c.target.Epsilon.Rat())
+		enough.Mul(enough, new(big.Rat).SetInt64(c.step.count))
+	} else {
+		rho, err := privacy.RhoFor(c.target.Epsilon, c.target.Delta)
+		if err != nil || rho.IsZero() {
+			return 0, fmt.Errorf("%w: no noise fits so small a loss", ErrParameter)
+		}
+		sigma2 := new(big.Rat).Quo(c.squares(), rho.Times(2).Rat())
+		enough, _ = rootAbove(exact.IntervalOf(sigma2, certainty).Hi()).Rat(nil)
+	}
+	high := exact.FloatUp(enough)
+	if ok, _ := c.fits(new(big.Rat).SetFloat64(high)); !ok {
+		high *= 1 + 0x1p-40 // past the roundings of the accountant that vouched for it
+		if ok, _ := c.fits(new(big.Rat).SetFloat64(high)); !ok {
+			return 0, fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
+		}
+	}
+	goal := math.Log(exact.FloatDown(c.target.Delta.Rat()))
+	at := func(x float64) float64 {
+		upper, _ := c.delta(new(big.Rat).SetFloat64(x))
+		return math.Log(upper) - goal
+	}
+	low, above, under := high, 0.0, at(high)
+	for above <= 0 {
+		high, under = low, at(low)
+		if low /= 2; low < 1e-18 {
+			return high, nil // hardly any noise fits
+		}
+		above = at(low)
+	}
+	// ln δ is nearly straight over short distances: the Illinois form of false position, on the logarithm of the noise.
+	for round, side := 0, 0; high/low > 1+calibrationStep && round < 200; round++ {
+		share := above / (above - under)
+		if !(share > 0 && share < 1) || round%8 == 7 {
+			share = 0.5
+		}
+		x := low * math.Exp(share*math.Log(high/low))
+		if !(low < x && x < high) {
+			x = low + (high-low)/2
+		}
+		if y := at(x); y <= 0 {
+			high, under = x, y
+			if side < 0 {
+				above /= 2
+			}
+			side = -1
+		} else {
+			low, above = x, y
+			if side > 0 {
+				under /= 2
+			}
+			side = 1
+		}
+	}
+	return high, nil
+}

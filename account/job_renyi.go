@@ -1,0 +1,146 @@
+package account
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// renyi is the Rényi loss of one run of a step, whose δ is promise's, if it has one. Every step has it.
+func (s Step) renyi() Renyi {
+	p := s.parameters
+	square := func(r *big.Rat) *big.Rat { return new(big.Rat).Mul(r, r) }
+	var whole Renyi // of a run on all of the data
+	switch s.kind.name {
+	case "gaussian", "discrete-gaussian":
+		mu2 := square(new(big.Rat).Quo(p["sensitivity"], p["sigma"]))
+		if s.kind.name == "gaussian" && s.sampling != nil && s.scheme == Poisson {
+			return RenyiSampledGaussian(s.sampling, mu2)
+		}
+		whole = RenyiGaussian(mu2)
+	case "gdp":
+		whole = RenyiGaussian(square(p["mu"]))
+	case "zcdp":
+		whole = RenyiZCDP(rhoOf(p["rho"]))
+	case "renyi":
+		whole = RenyiUpTo(exact.FloatDown(p["order"]), epsilonOf(p["epsilon"]))
+	case "laplace":
+		whole = RenyiLaplace(epsilonOf(new(big.Rat).Quo(p["sensitivity"], p["scale"])))
+	case "discrete-laplace":
+		whole = RenyiDiscreteLaplace(p["sensitivity"].Num(), p["scale"])
+	case "exponential":
+		whole = RenyiBoundedRange(epsilonOf(p["epsilon"]))
+	case "randomized-response":
+		whole = RenyiRandomizedResponse(p["k"].Num().Int64(), epsilonOf(p["epsilon"]))
+	default: // pure and approx
+		whole = RenyiPure(epsilonOf(p["epsilon"]))
+	}
+	if s.sampling == nil {
+		return whole
+	}
+	a, ok := s.promise()
+	if s.kind.name == "approx" { // what remains of it beside its δ is pure
+		return RenyiPure(a.Epsilon)
+	}
+	sampled := whole.PoissonSampled
+	if s.scheme == FixedSize {
+		sampled = whole.FixedSampled
+	}
+	least := sampled(s.sampling)
+	if ok {
+		least = least.Least(RenyiPure(a.Epsilon))
+	}
+	return least
+}
+
+// RenyiUpTo is what is known where one order's loss is: Rényi's divergence does not fall in its order, so up to it the loss is
+// at most e, and beyond it unknown.
+func RenyiUpTo(order float64, e privacy.Epsilon) Renyi {
+	most := RenyiPure(e)(math.Inf(1))
+	return renyi(func(at float64) float64 {
+		if at > order {
+			return math.Inf(1)
+		}
+		return most
+	})
+}
+
+// Limits on the different steps of a job, beyond which their divergences take too long. A sampled step's takes some milliseconds
+// an order, and more between integers.
+const (
+	mostSampled        = 16   // at every order
+	mostSampledInteger = 500  // at integer orders up to largestInteger
+	mostDifferent      = 2000 // sampled or not
+	largestInteger     = 128
+)
+
+// total is the job's Rényi loss. ok is false where there are too many different steps for it.
+func (t *tally) total() (r Renyi, ok bool) {
+	sampled := 0
+	parts := make([]Renyi, len(t.steps))
+	for i, s := range t.steps {
+		if s.sampling != nil {
+			sampled++
+		}
+		parts[i] = s.renyi().Times(s.count)
+	}
+	if sampled > mostSampledInteger || len(t.steps) > mostDifferent {
+		return nil, false
+	}
+	r = ComposeRenyi(parts...)
+	if sampled <= mostSampled {
+		return r, true
+	}
+	return renyi(func(order float64) float64 {
+		if order != math.Trunc(order) || order > largestInteger {
+			return math.Inf(1)
+		}
+		return r(order)
+	}), true
+}
+
+// orders are those that specs name: where a loss is known up to an order, that is often the best, and no search would hit it.
+func (t *tally) orders() []float64 {
+	var out []float64
+	for _, s := range t.steps {
+		if r := s.parameters["order"]; r != nil {
+			out = append(out, exact.FloatDown(r))
+		}
+	}
+	return out
+}
+
+const whyDifferent = "the job has too many different steps"
+
+func (t *tally) renyiEpsilon(d privacy.Delta) Figure {
+	least, _ := t.keep.rest(d)
+	if least.Sign() < 0 {
+		return none("the steps' own δ come to more")
+	}
+	rest, ok := deltaBelow(least)
+	if !ok {
+		return told(0)
+	}
+	total, ok := t.total()
+	if !ok {
+		return none(whyDifferent)
+	}
+	among, _ := total.EpsilonAmong(t.orders(), rest)
+	return told(min(total.Epsilon(rest), among))
+}
+
+func (t *tally) renyiDelta(e privacy.Epsilon) Figure {
+	total, ok := t.total()
+	if !ok {
+		return none(whyDifferent)
+	}
+	least := total.Delta(e)
+	for _, order := range t.orders() {
+		least = min(least, exact.ExpUp(min(0, lnDelta(total(order), order, exact.FloatDown(e.Rat())))))
+	}
+	d := new(big.Float).SetFloat64(least)
+	_, upper := t.keep.whole(d, d)
+	return told(upper)
+}

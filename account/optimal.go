@@ -1,0 +1,200 @@
+package account
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// MostRepeated bounds the number of mechanisms whose composition Optimal sums term by term.
+const MostRepeated = 1 << 20
+
+// Optimal is the optimal composition of k mechanisms with one promise (ε₀, δ₀) each, fixed in advance: no other function of
+// k, ε₀ and δ₀ bounds their joint δ(ε) more tightly [Kairouz, Oh & Viswanath 2017, Theorem 3.3].
+//
+// Any pair of laws that (ε₀, δ₀) allows is an image, under one randomised map, of the pair of randomized response: with
+// probability δ₀ an answer that betrays the data, else the truth of a bit with probability p = e^ε₀/(1+e^ε₀) [ibid., Theorem 2.5].
+// So k mechanisms, adaptive ones too, are an image of k answers, whose losses are (2j−k)ε₀ where j of k bits tell the truth.
+// With f(j) = C(k,j)·pʲ(1−p)^(k−j),
+//
+//	δ*(ε) = Σ_j f(j)·max(0, 1 − e^(ε−(2j−k)ε₀)),  δ(ε) = 1 − (1−δ₀)^k·(1 − δ*(ε)).
+//
+// Both are certified: the terms are summed in intervals.
+type Optimal struct {
+	*binomial             // its odds are e^ε₀
+	epsilon   *big.Rat    // ε₀
+	decay     ends        // e^−2ε₀
+	keep      keep        // (1−δ₀)^k
+	own       Approximate // (kε₀, kδ₀)
+}
+
+// NewOptimal prepares the composition of k mechanisms of promise a. A k that is not above 0 or beyond MostRepeated, and a
+// sum of ε beyond 2²⁹, is ErrParameter: for those there are privacy loss distributions.
+func NewOptimal(k int64, a Approximate) (*Optimal, error) {
+	e := a.Epsilon.Rat()
+	sum := new(big.Rat).Mul(e, new(big.Rat).SetInt64(k))
+	switch {
+	case k <= 0 || k > MostRepeated:
+		return nil, fmt.Errorf("%w: optimal composition is summed for 1 to %d mechanisms, not %d", ErrParameter, MostRepeated, k)
+	case sum.Cmp(big.NewRat(1<<29, 1)) > 0 || e.Cmp(big.NewRat(steepest, 1)) > 0:
+		return nil, fmt.Errorf("%w: optimal composition is not summed beyond an ε of 2²⁹ in all, or %d each", ErrParameter, steepest)
+	}
+	bits := uint(certainty)
+	if e.Sign() > 0 { // 1 − e^−2ε₀ loses as many bits as ε₀ has zeros
+		bits += zeros(e)
+	}
+	o := &Optimal{epsilon: e, keep: keepOf([]Repeated{{a, k}}, bits), own: Basic(Repeated{a, k})}
+	x := exact.IntervalOf(e, o.keep.bits)
+	o.decay = endsOf(x.Mul(exact.IntervalOf(big.NewRat(-2, 1), o.keep.bits)).Exp())
+	o.binomial = newBinomial(k, endsOf(x.Exp()))
+	return o, nil
+}
+
+// Delta brackets δ(e).
+func (o *Optimal) Delta(e privacy.Epsilon) (lower, upper float64) {
+	d := o.zero()
+	if j, ok := o.beyond(e.Rat()); ok {
+		d = o.excess(e.Rat(), j)
+		d.quo(o.total)
+	}
+	return o.keep.whole(d.lo, d.hi)
+}
+
+// beyond is the least j whose loss exceeds ε, if any does.
+func (o *Optimal) beyond(e *big.Rat) (j int64, ok bool) {
+	if o.epsilon.Sign() == 0 {
+		return 0, false
+	}
+	r := new(big.Rat).Quo(e, o.epsilon)
+	r.Add(r, new(big.Rat).SetInt64(o.k))
+	first := exact.FloorRat(r.Quo(r, big.NewRat(2, 1)))
+	first.Add(first, big.NewInt(1))
+	if !first.IsInt64() || first.Int64() > o.k {
+		return 0, false
+	}
+	return first.Int64(), true
+}
+
+// loss is (2j−k)ε₀.
+func (o *Optimal) loss(j int64) *big.Rat {
+	return new(big.Rat).Mul(o.epsilon, new(big.Rat).SetInt64(2*j-o.k))
+}
+
+// excess is Σ f(i)(1 − e^(ε − loss(i))) over i ≥ j, where j is the first whose loss exceeds ε.
+func (o *Optimal) excess(e *big.Rat, j int64) ends {
+	w := o.start()
+	w.to(j)
+	sum := o.zero()
+	// u = e^(ε − loss), at most 1.
+	u := endsOf(exact.IntervalOf(new(big.Rat).Sub(e, o.loss(j)), o.bits).Exp())
+	for unit := big.NewFloat(1); ; w.up() {
+		term := w.f.copy()
+		rest := o.zero()
+		rest.lo.Sub(unit, u.hi)
+		rest.hi.Sub(unit, u.lo)
+		term.mul(rest)
+		sum.add(term)
+		if rest, done := w.after(sum.lo); done {
+			sum.hi.Add(sum.hi, rest)
+			return sum
+		}
+		u.mul(o.decay)
+	}
+}
+
+// Epsilon brackets the least ε ≥ 0 with δ(ε) ≤ d: both are +Inf where there is none, since what δ₀ alone takes is more than
+// d. (An ε of the lower end's is not private at d, one of the upper end's is.)
+func (o *Optimal) Epsilon(d privacy.Delta) (lower, upper float64) {
+	least, most := o.keep.rest(d)
+	lower, _ = o.solve(most)
+	_, upper = o.solve(least)
+	if o.own.Delta.Cmp(d) <= 0 { // basic composition, exactly
+		upper = min(upper, exact.FloatUp(o.own.Epsilon.Rat()))
+	}
+	return lower, upper
+}
+
+// solve brackets the least ε with δ*(ε) ≤ d.
+//
+// Between the losses of j−1 and j the curve is δ*(ε) = A − e^ε·B with A = Σ_{i≥j} f(i) and B = Σ_{i≥j} f(i)·e^−loss(i), and
+// everywhere it is the largest of these lines. So from the end of the last terms downward: the first j at whose lower end,
+// the loss of j−1, the curve is not certainly within d, has in its stretch ε = ln((A−d)/B). Rounded up it may leave the
+// stretch, whose ends then hold.
+func (o *Optimal) solve(d *big.Float) (lower, upper float64) {
+	switch {
+	case d.Cmp(big.NewFloat(1)) >= 0:
+		return 0, 0
+	case d.Sign() < 0:
+		return math.Inf(1), math.Inf(1)
+	case o.epsilon.Sign() == 0:
+		return 0, 0
+	case d.Sign() == 0:
+		return exact.FloatDown(o.loss(o.k)), exact.FloatUp(o.loss(o.k))
+	}
+	aim := o.zero() // d in the measure in which the largest term is 1
+	aim.lo.Mul(d, o.total.lo)
+	aim.hi.Mul(d, o.total.hi)
+	w, rest := o.end(aim.lo)
+	a, b := o.zero(), o.zero()
+	a.hi.Add(a.hi, rest)
+	v := o.decayed(w.j)     // e^−loss(j)
+	step := o.odds.power(2) // e^2ε₀
+	b.hi.Add(b.hi, new(big.Float).SetPrec(o.bits).SetMode(big.ToPositiveInf).Mul(rest, v.hi))
+	for ; ; w.down() {
+		a.add(w.f)
+		g := w.f.copy()
+		g.mul(v)
+		b.add(g)
+		v.mul(step) // now e^−loss(j−1)
+		if 2*(w.j-1) <= o.k {
+			break // the stretch holds 0
+		}
+		worst := b.copy()
+		worst.quo(v)
+		if at := new(big.Float).SetPrec(o.bits).SetMode(big.ToPositiveInf).Sub(a.hi, worst.lo); at.Cmp(aim.lo) > 0 {
+			break
+		}
+	}
+	from, to := o.loss(w.j-1), o.loss(w.j)
+	if from.Sign() < 0 {
+		from = new(big.Rat)
+	}
+	lower = floatBelow(logOf(a.lo, aim.hi, b.hi, big.ToNegativeInf, o.bits))
+	upper = floatAbove(logOf(a.hi, aim.lo, b.lo, big.ToPositiveInf, o.bits))
+	upper = max(min(upper, exact.FloatUp(to)), exact.FloatUp(from))
+	return max(lower, 0), upper
+}
+
+// logOf is ln((a−d)/b) rounded in a direction, and 0 where that is below 0.
+func logOf(a, d, b *big.Float, mode big.RoundingMode, bits uint) *big.Float {
+	x := new(big.Float).SetPrec(bits).SetMode(mode).Sub(a, d)
+	x.Sub(x.Quo(x, b), big.NewFloat(1))
+	if x.Sign() <= 0 {
+		return x.SetInt64(0)
+	}
+	ln := exact.PointOf(x, bits).Log1p()
+	if mode == big.ToPositiveInf {
+		return ln.Hi()
+	}
+	return ln.Lo()
+}
+
+// end walks up until what follows is less than 2⁻⁷⁰ of d, and says how much.
+func (o *Optimal) end(d *big.Float) (*walk, *big.Float) {
+	limit := new(big.Float).SetMantExp(d, -70)
+	for w := o.start(); ; w.up() {
+		if rest, bounded := w.tail(); bounded && rest.Cmp(limit) <= 0 {
+			return w, rest
+		}
+	}
+}
+
+// decayed is e^−loss(j), for j ≥ k/2.
+func (o *Optimal) decayed(j int64) ends {
+	one := endsOf(exact.IntervalOf(one, o.bits))
+	one.quo(o.odds)
+	return one.power(2*j - o.k)
+}

@@ -1,0 +1,117 @@
+package account
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/privacy"
+)
+
+// Figure is what one accountant tells: a certified upper bound, or why it has none.
+type Figure struct {
+	Value float64 // an ε or a δ, rounded up; NaN where there is none
+	Why   string  // "" where Value holds
+}
+
+// Told reports that there is a value.
+func (f Figure) Told() bool { return f.Why == "" }
+
+func told(value float64) Figure {
+	if math.IsInf(value, 1) || math.IsNaN(value) {
+		return none("it is beyond any number")
+	}
+	return Figure{Value: value}
+}
+
+func none(why string, args ...any) Figure {
+	return Figure{Value: math.NaN(), Why: fmt.Sprintf(why, args...)}
+}
+
+// atMost is the lesser of two figures, where they are told.
+func (f Figure) atMost(others ...Figure) Figure {
+	for _, g := range others {
+		if g.Told() && (!f.Told() || g.Value < f.Value) {
+			f = g
+		}
+	}
+	return f
+}
+
+// Bracket is what an accountant tells from both sides.
+type Bracket struct {
+	Lower float64 // rounded down; 0, which says nothing, where Figure is not told
+	Figure
+}
+
+// Report is the loss of one job, told by every accountant: the ε of each at one δ, or the δ of each at one ε. Of a job that is
+// fixed in advance each figure is true, so the least is; the order PLD ≤ Renyi ≤ Basic holds where they are told.
+type Report struct {
+	Basic    Figure  // the sums of ε and of δ
+	Advanced Figure  // advanced composition
+	ZCDP     Figure  // the sum of ρ, converted
+	Renyi    Figure  // Rényi's divergences, converted at the best order
+	PLD      Bracket // the privacy loss distributions, composed numerically
+}
+
+// Least is the least of the report's upper bounds, and its accountant's name. Where none is told the figure says so.
+func (r Report) Least() (f Figure, accountant string) {
+	f = none("no accountant tells it")
+	for _, c := range []struct {
+		name string
+		f    Figure
+	}{{"basic", r.Basic}, {"advanced", r.Advanced}, {"zcdp", r.ZCDP}, {"renyi", r.Renyi}, {"pld", r.PLD.Figure}} {
+		if c.f.Told() && (!f.Told() || c.f.Value <= f.Value) {
+			f, accountant = c.f, c.name
+		}
+	}
+	return f, accountant
+}
+
+// Epsilon tells the ε at which the job is (ε, d)-differentially private. d must be below 1, else it is ErrParameter.
+func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
+	if d.Rat().Cmp(one) >= 0 {
+		return Report{}, fmt.Errorf("%w: a δ of 1 promises nothing", ErrParameter)
+	}
+	t := j.tally
+	var r Report
+	r.Basic = t.basicEpsilon(d)
+	r.Advanced = t.advancedEpsilon(d)
+	r.ZCDP = t.zcdpEpsilon(d)
+	r.Renyi = t.renyiEpsilon(d).atMost(r.ZCDP, t.infiniteEpsilon(d))
+	r.PLD = t.pldEpsilon(d)
+	r.settle()
+	return r, nil
+}
+
+// Delta tells the δ at which the job is (e, δ)-differentially private.
+func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
+	if e.Rat().Cmp(big.NewRat(largestAsked, 1)) > 0 {
+		return Report{}, fmt.Errorf("%w: an ε beyond 10¹² is not asked for", ErrParameter)
+	}
+	t := j.tally
+	var r Report
+	r.Basic = t.basicDelta(e)
+	r.Advanced = t.advancedDelta(e)
+	r.ZCDP = t.zcdpDelta(e)
+	r.Renyi = t.renyiDelta(e).atMost(r.ZCDP, t.infiniteDelta(e))
+	r.PLD = t.pldDelta(e)
+	r.settle()
+	return r, nil
+}
+
+// settle makes the figure by loss distributions the least, where there are any.
+func (r *Report) settle() {
+	if r.PLD.Told() {
+		r.PLD.Figure = r.PLD.atMost(r.Basic, r.Advanced, r.ZCDP, r.Renyi)
+	}
+	if r.PLD.Told() {
+		r.PLD.Figure = told(r.PLD.Value)
+	}
+	if !r.PLD.Told() {
+		r.PLD.Lower = 0
+	}
+}
+
+// largestAsked bounds the ε at which a δ is asked for.
+const largestAsked = 1_000_000_000_000

@@ -1,0 +1,237 @@
+package account
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"dither/internal/exact"
+	"dither/internal/nearest"
+)
+
+// Step is a mechanism of a job, and how many times it runs: what one spec says. Its parameters are exact, and within the limits
+// of ParseStep. The zero value is no step: a job with one is refused.
+type Step struct {
+	kind       *kind
+	parameters map[string]*big.Rat // of kind's keys: every one of them
+	sampling   *big.Rat            // q, or nil where the mechanism sees all of the data
+	scheme     Scheme              // of the sampling
+	count      int64
+}
+
+// SpecError says what is wrong with a spec, and where.
+type SpecError struct {
+	Position int // of the first character of the word that is wrong, from 1
+	Message  string
+}
+
+func (e *SpecError) Error() string { return fmt.Sprintf("at %d: %s", e.Position, e.Message) }
+
+// Is reports that a SpecError is ErrParameter.
+func (e *SpecError) Is(target error) bool { return target == ErrParameter }
+
+// longestSpec bounds the text of a spec, in bytes.
+const longestSpec = 1000
+
+// MostSteps bounds how often one step, or all of a job's together, may be repeated.
+const MostSteps = 1_000_000_000_000
+
+// ParseStep reads a spec: a mechanism's name and its parameters, each written key=value, in any order,
+//
+//	gaussian sigma=1.1 sampling=256/60000 count=14062
+//
+// with white space between them. Values are decimal numbers or fractions of two, read exactly. count (default 1) is how many
+// times the mechanism runs. sampling=q says that it runs on a sample of rate q each time: a Poisson sample under add/remove,
+// or, with scheme=fixed, one of a fixed size under change-one. Mechanisms lists the mechanisms and their keys.
+//
+// An error is a *SpecError, which is ErrParameter.
+func ParseStep(text string) (Step, error) {
+	if len(text) > longestSpec {
+		return Step{}, &SpecError{1, fmt.Sprintf("a spec has at most %d characters", longestSpec)}
+	}
+	words := wordsOf(text)
+	if len(words) == 0 {
+		return Step{}, &SpecError{1, "a mechanism comes first: " + allowedNames()}
+	}
+	k := kindNamed(words[0].text)
+	if k == nil {
+		return Step{}, words[0].wrong("there is no mechanism %q%s; there are %s", words[0].text, guess(words[0].text, Mechanisms()), allowedNames())
+	}
+	s := Step{kind: k, parameters: map[string]*big.Rat{}, count: 1}
+	seen := map[string]bool{}
+	schemeAt := word{}
+	for _, w := range words[1:] {
+		name, value, ok := strings.Cut(w.text, "=")
+		at := word{w.position + utf8.RuneCountInString(name) + 1, value}
+		switch {
+		case !ok:
+			return Step{}, w.wrong("%q is not key=value; %s takes %s", w.text, k.name, k.allowed())
+		case seen[name]:
+			return Step{}, w.wrong("%s is given twice", name)
+		case value == "":
+			return Step{}, w.wrong("%s has no value", name)
+		}
+		seen[name] = true
+		if name == "scheme" {
+			schemeAt = w
+			switch value {
+			case "poisson":
+				s.scheme = Poisson
+			case "fixed":
+				s.scheme = FixedSize
+			default:
+				return Step{}, at.wrong("scheme is poisson or fixed, not %q", value)
+			}
+			continue
+		}
+		key := k.key(name)
+		if key == nil {
+			return Step{}, w.wrong("%s has no key %q%s; it takes %s", k.name, name, guess(name, k.names()), k.allowed())
+		}
+		r, err := ParseNumber(value)
+		if err == nil {
+			err = key.check(r)
+		}
+		if err != nil {
+			return Step{}, at.wrong("%s %v", name, err)
+		}
+		switch name {
+		case "count":
+			s.count = r.Num().Int64()
+		case "sampling":
+			s.sampling = r
+		default:
+			s.parameters[name] = r
+		}
+	}
+	for _, key := range k.keys {
+		if s.parameters[key.name] != nil {
+			continue
+		}
+		if key.usual == nil {
+			return Step{}, words[0].wrong("%s needs %s", k.name, key.name)
+		}
+		s.parameters[key.name] = key.usual
+	}
+	switch {
+	case s.scheme != 0 && s.sampling == nil:
+		return Step{}, schemeAt.wrong("a scheme goes with sampling=q")
+	case s.sampling != nil && s.scheme == 0:
+		s.scheme = Poisson
+	}
+	return s, nil
+}
+
+// word is a part of a spec.
+type word struct {
+	position int
+	text     string
+}
+
+func (w word) wrong(format string, args ...any) error {
+	return &SpecError{w.position, fmt.Sprintf(format, args...)}
+}
+
+// wordsOf splits a spec at its white space.
+func wordsOf(text string) []word {
+	var out []word
+	for _, f := range strings.FieldsFunc(text, isSpace) {
+		out = append(out, word{text: f})
+	}
+	from := 0
+	for i, w := range out {
+		at := from + strings.Index(text[from:], w.text)
+		out[i].position = utf8.RuneCountInString(text[:at]) + 1
+		from = at + len(w.text)
+	}
+	return out
+}
+
+func isSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
+
+// guess is a hint at the name that was meant.
+func guess(name string, known []string) string {
+	if n := nearest.Name(name, known); n != "" {
+		return fmt.Sprintf(" (did you mean %s?)", n)
+	}
+	return ""
+}
+
+// errNumber reports a text that is no number.
+var errNumber = errors.New("must be a decimal number or a fraction of two, as 0.1, 1e-6 or 256/60000")
+
+// ParseNumber reads a number as it stands in a spec, exactly: a decimal, or a fraction of two. Its errors say what is allowed.
+func ParseNumber(text string) (*big.Rat, error) {
+	over, under, fraction := strings.Cut(text, "/")
+	r, err := exact.ParseDecimal(over)
+	if err == nil && fraction {
+		var by *big.Rat
+		if by, err = exact.ParseDecimal(under); err == nil {
+			if by.Sign() == 0 {
+				return nil, errNumber
+			}
+			r.Quo(r, by)
+		}
+	}
+	if errors.Is(err, exact.ErrRange) {
+		return nil, errors.New("is beyond what is read: at most 64 characters, and an exponent within ±64")
+	}
+	if err != nil {
+		return nil, errNumber
+	}
+	return r, nil
+}
+
+// String is the spec in its canonical form, which ParseStep reads back as the same step.
+func (s Step) String() string {
+	if s.kind == nil {
+		return ""
+	}
+	parts := []string{s.kind.name}
+	for _, key := range s.kind.keys {
+		if r := s.parameters[key.name]; key.usual == nil || r.Cmp(key.usual) != 0 {
+			parts = append(parts, key.name+"="+written(r))
+		}
+	}
+	if s.sampling != nil {
+		parts = append(parts, "sampling="+written(s.sampling))
+		if s.scheme == FixedSize {
+			parts = append(parts, "scheme=fixed")
+		}
+	}
+	if s.count != 1 {
+		parts = append(parts, fmt.Sprintf("count=%d", s.count))
+	}
+	return strings.Join(parts, " ")
+}
+
+// written is a number as ParseNumber reads it: a decimal where that is short, else a fraction.
+func written(r *big.Rat) string {
+	if places, finite := r.FloatPrec(); finite && places <= 60 {
+		if text := r.FloatString(places); len(text) <= 64 {
+			return text
+		}
+	}
+	return r.RatString()
+}
+
+func allowedNames() string { return strings.Join(Mechanisms(), ", ") }
+
+// Mechanisms lists the names that a spec may begin with.
+func Mechanisms() []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.name
+	}
+	return names
+}
+
+func kindNamed(name string) *kind {
+	if i := slices.IndexFunc(kinds, func(k *kind) bool { return k.name == name }); i >= 0 {
+		return kinds[i]
+	}
+	return nil
+}

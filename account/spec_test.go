@@ -1,0 +1,150 @@
+package account_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"dither/account"
+)
+
+func TestParseStep(t *testing.T) {
+	for text, want := range map[string]string{
+		"gaussian sigma=1.1 sampling=256/60000 count=14062": "gaussian sigma=1.1 sampling=8/1875 count=14062",
+		"gaussian sensitivity=2.50 sigma=3":                 "gaussian sigma=3 sensitivity=2.5",
+		"laplace scale=10 count=100":                        "laplace scale=10 count=100",
+		"  pure\tepsilon=.1\n":                              "pure epsilon=0.1",
+		"pure epsilon=1/3 sampling=1e-3 scheme=fixed":       "pure epsilon=1/3 sampling=0.001 scheme=fixed",
+		"pure epsilon=1 sampling=.5 scheme=poisson":         "pure epsilon=1 sampling=0.5",
+		"approx epsilon=0 delta=1e-9":                       "approx epsilon=0 delta=0.000000001",
+		"discrete-gaussian sigma=1e3 sensitivity=7":         "discrete-gaussian sigma=1000 sensitivity=7",
+		"discrete-laplace scale=1e-3":                       "discrete-laplace scale=0.001",
+		"exponential epsilon=0.1":                           "exponential epsilon=0.1",
+		"randomized-response k=10 epsilon=1":                "randomized-response k=10 epsilon=1",
+		"zcdp rho=0.5":                                      "zcdp rho=0.5",
+		"renyi order=3/2 epsilon=1e-30":                     "renyi order=1.5 epsilon=0.000000000000000000000000000001",
+		"gdp mu=.25 count=1000000000000":                    "gdp mu=0.25 count=1000000000000",
+	} {
+		s, err := account.ParseStep(text)
+		if err != nil || s.String() != want {
+			t.Errorf("%q is %q, want %q (%v)", text, s, want, err)
+			continue
+		}
+		if back, err := account.ParseStep(s.String()); err != nil || back.String() != want {
+			t.Errorf("%q is read back as %q (%v)", want, back, err)
+		}
+	}
+	if (account.Step{}).String() != "" {
+		t.Error("the zero step says something")
+	}
+}
+
+func TestParseStepRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                          "at 1: a mechanism comes first: gaussian, ",
+		" \n":                                       "at 1: a mechanism comes first",
+		"gausian sigma=1":                           `at 1: there is no mechanism "gausian" (did you mean gaussian?); there are gaussian, discrete-gaussian,`,
+		"  zdcp rho=1":                              "at 3: there is no mechanism \"zdcp\"; there are gaussian",
+		"gaussian":                                  "at 1: gaussian needs sigma",
+		"gaussian sigma":                            `at 10: "sigma" is not key=value; gaussian takes sigma, sensitivity, sampling, scheme, count`,
+		"gaussian sigma=":                           "at 10: sigma has no value",
+		"gaussian sigma=0":                          "at 16: sigma must be above 0",
+		"gaussian sigma=-1":                         "at 16: sigma must be above 0",
+		"gaussian sigma=1e19":                       "at 16: sigma must be from 1e-18 to 1e18",
+		"gaussian sigma=1e-30":                      "at 16: sigma must be from 1e-18 to 1e18",
+		"gaussian sigma=NaN":                        "at 16: sigma must be a decimal number or a fraction of two",
+		"gaussian sigma=0x10":                       "at 16: sigma must be a decimal number",
+		"gaussian sigma=1/0":                        "at 16: sigma must be a decimal number",
+		"gaussian sigma=1/2/3":                      "at 16: sigma must be a decimal number",
+		"gaussian sigma=1e999999999":                "at 16: sigma is beyond what is read",
+		"gaussian sigma=1 sigma=2":                  "at 18: sigma is given twice",
+		"gaussian sigme=1":                          `at 10: gaussian has no key "sigme" (did you mean sigma?); it takes sigma, sensitivity, sampling, scheme, count`,
+		"gaussian sigma=1 epsilon=1":                `at 18: gaussian has no key "epsilon"; it takes sigma,`,
+		"gaussian sigma=1 sampling=1.5":             "at 27: sampling must be a rate above 0 (at least 1e-18) and at most 1",
+		"gaussian sigma=1 sampling=0":               "at 27: sampling must be a rate",
+		"gaussian sigma=1 scheme=fixed":             "at 18: a scheme goes with sampling=q",
+		"gaussian sigma=1 scheme=uniform":           `at 25: scheme is poisson or fixed, not "uniform"`,
+		"gaussian sigma=1 count=0":                  "at 24: count must be an integer from 1 to 1e12",
+		"gaussian sigma=1 count=1.5":                "at 24: count must be an integer from 1 to 1e12",
+		"gaussian sigma=1 count=1e13":               "at 24: count must be an integer from 1 to 1e12",
+		"gaussian sigma=1 count=1e60":               "at 24: count must be an integer from 1 to 1e12",
+		"discrete-gaussian sigma=1 sensitivity=1.5": "at 39: sensitivity must be an integer",
+		"approx epsilon=1 delta=1":                  "at 24: delta must be at least 0 and below 1",
+		"approx epsilon=1 delta=-0.1":               "at 24: delta must be at least 0 and below 1",
+		"approx epsilon=1":                          "at 1: approx needs delta",
+		"pure epsilon=∞":                            "at 14: epsilon must be a decimal number",
+		"pure epsilon=inf":                          "at 14: epsilon must be a decimal number",
+		"pure epsilon=1001":                         "at 14: epsilon must be from 1e-30 to 1000",
+		"pure epsilon=1e-31":                        "at 14: epsilon must be from 1e-30 to 1000",
+		"randomized-response k=1 epsilon=1":         "at 23: k must be an integer from 2 to 1e9",
+		"renyi order=1 epsilon=1":                   "at 13: order must be above 1 and at most 1e6",
+		"zcdp rho=1e7":                              "at 10: rho must be from 1e-30 to 1000000",
+		strings.Repeat("x", 1001):                   "at 1: a spec has at most 1000 characters",
+	} {
+		_, err := account.ParseStep(text)
+		var wrong *account.SpecError
+		if !errors.As(err, &wrong) || !errors.Is(err, account.ErrParameter) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestNewJobRefuses(t *testing.T) {
+	step := func(text string) account.Step {
+		s, err := account.ParseStep(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for name, steps := range map[string][]account.Step{
+		"none":        nil,
+		"a zero step": {{}},
+		"two schemes": {step("pure epsilon=1 sampling=.1"), step("pure epsilon=1 sampling=.1 scheme=fixed")},
+		"too many":    make([]account.Step, 10_001),
+		"too often":   {step("pure epsilon=1 count=1e12"), step("pure epsilon=1")},
+	} {
+		if _, err := account.NewJob(steps...); !errors.Is(err, account.ErrParameter) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzSpec: whatever the text, it is refused at a place within it or read, and then written so that it is read back.
+func FuzzSpec(f *testing.F) {
+	for _, text := range []string{
+		"gaussian sigma=1.1 sampling=256/60000 count=14062", "pure epsilon=.1", "approx epsilon=1 delta=1e-9", "laplace scale=1 scheme=fixed sampling=1/3",
+		"gaussian sigma=\xff", "é sigma=1", "gaussian =1", "gaussian sigma==1", "zcdp rho=1e-30/1e30", "pure epsilon=1/3 count=1e12",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := account.ParseStep(text)
+		var wrong *account.SpecError
+		if err != nil {
+			if !errors.As(err, &wrong) || wrong.Position < 1 || wrong.Position > utf8.RuneCountInString(text)+1 || wrong.Message == "" {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		back, err := account.ParseStep(s.String())
+		if err != nil || back.String() != s.String() {
+			t.Fatalf("%q is written %q, which is read as %q (%v)", text, s, back, err)
+		}
+		j, err := account.NewJob(s)
+		if err != nil {
+			t.Fatalf("%q makes no job: %v", text, err)
+		}
+		r, err := j.Epsilon(promise(t, "0", "1e-6").Delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range []account.Figure{r.Basic, r.Advanced, r.ZCDP} {
+			if x.Told() != !math.IsNaN(x.Value) || x.Value < 0 || math.IsInf(x.Value, 0) {
+				t.Fatalf("%q: %+v", text, r)
+			}
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package pld
+
+import (
+	"fmt"
+	"math"
+)
+
+// Step is a mechanism that is used Count times.
+type Step struct {
+	Pair  Pair
+	Count int64
+}
+
+// maxCount bounds how many mechanisms a composition holds.
+const maxCount = 1 << 40
+
+// maxDistinct bounds how many different ones.
+const maxDistinct = 1 << 16
+
+// Composition is a composition fixed in advance. It is safe for concurrent use.
+type Composition struct {
+	chains []chain // one, or both directions
+	rough  chain   // dominates, where some mechanism is used very often
+}
+
+// Compose makes the composition of up to 2⁴⁰ mechanisms, of which up to 2¹⁶ differ.
+func Compose(steps []Step) (*Composition, error) {
+	var order []Step
+	at := map[string]int{}
+	total := int64(0)
+	for _, s := range steps {
+		switch {
+		case s.Pair.key == "":
+			return nil, fmt.Errorf("%w: a step without a pair", ErrParameter)
+		case s.Count < 0 || s.Count > maxCount-total:
+			return nil, fmt.Errorf("%w: a composition holds from 0 to 2⁴⁰ mechanisms", ErrParameter)
+		case s.Count == 0:
+			continue
+		}
+		total += s.Count
+		i, known := at[s.Pair.key]
+		switch {
+		case !known:
+			i = len(order)
+			at[s.Pair.key] = i
+			order = append(order, s)
+			order[i].Pair.variance = s.Pair.variance.mul(point(float64(s.Count)))
+		default:
+			order[i].Count += s.Count
+			order[i].Pair.variance = order[i].Pair.variance.add(s.Pair.variance.mul(point(float64(s.Count))))
+		}
+		if len(order) > maxDistinct {
+			return nil, fmt.Errorf("%w: more than 2¹⁶ different mechanisms", ErrParameter)
+		}
+	}
+	c := &Composition{}
+	detail := min(512, max(48, (1<<16)/(1+len(order))))
+	var forward, backward chain
+	both := false
+	for _, s := range order {
+		p := part{s.Pair.forward, s.Count, s.Pair.top, nil}
+		if s.Pair.key == "gaussian" {
+			p = part{gaussianOf(s.Pair.variance), 1, math.Inf(1), nil}
+		}
+		p.sketch = newSketch(p.family, detail)
+		forward = append(forward, p)
+		if s.Pair.backward != nil {
+			both = true
+			p.family, p.top = s.Pair.backward, s.Pair.back
+			p.sketch = newSketch(p.family, detail)
+		}
+		backward = append(backward, p)
+	}
+	if len(forward) > 0 {
+		c.chains = append(c.chains, forward)
+	}
+	if both {
+		c.chains = append(c.chains, backward)
+	}
+	c.rough = roughly(order, detail)
+	return c, nil
+}
+
+// often is a count from which a lattice fine enough for each use of a mechanism is too fine for all of them.
+const often = 1 << 24
+
+// roughly is a composition in which each mechanism that is used often and has losses of at most e was replaced by Gaussian pairs of
+// μ² = (π/2)·e², which dominate every e-private mechanism: binary randomised response has log-odds of ±e, and so μ ≤
+// √(π/8)·2e, by the argument in curve.go. It is nil where none was, or where a mechanism has no such bound.
+func roughly(order []Step, detail int) chain {
+	var c chain
+	var gaussians bound
+	replaced := false
+	for _, s := range order {
+		switch {
+		case s.Pair.key == "gaussian":
+			gaussians = gaussians.add(s.Pair.variance)
+		case s.Count >= often && s.Pair.top < 1e6:
+			replaced = true
+			e := point(s.Pair.top)
+			gaussians = gaussians.add(e.mul(e).mul(point(float64(s.Count))).mul(bound{1.57, 1.5707963267949}))
+		case s.Count >= often || s.Pair.backward != nil:
+			return nil
+		default:
+			c = append(c, part{s.Pair.forward, s.Count, s.Pair.top, newSketch(s.Pair.forward, detail)})
+		}
+	}
+	if !replaced {
+		return nil
+	}
+	g := gaussianOf(gaussians)
+	return append(c, part{g, 1, math.Inf(1), newSketch(g, detail)})
+}
+
+// Delta bounds the least δ for which the composition of the pairs is (ε, δ)-private. ε must not be negative; of a NaN nothing is
+// known.
+func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
+	if math.IsNaN(epsilon) || epsilon < 0 {
+		return 0, 1
+	}
+	for _, chain := range c.chains {
+		if epsilon >= chain.top() {
+			continue
+		}
+		w := chain.compose(chain.at(epsilon))
+		lower, upper = max(lower, w.lower(epsilon)), max(upper, w.upper(epsilon))
+	}
+	if c.rough != nil {
+		upper = min(upper, c.rough.compose(c.rough.at(epsilon)).upper(epsilon))
+	}
+	return lower, max(lower, upper)
+}
+
+// Epsilon bounds the least ε ≥ 0 for which the composition of the pairs is (ε, δ)-private. The upper bound may be +Inf.
+func (c *Composition) Epsilon(delta float64) (lower, upper float64) {
+	switch {
+	case math.IsNaN(delta) || delta < 0:
+		return 0, math.Inf(1)
+	case delta >= 1 || len(c.chains) == 0:
+		return 0, 0
+	}
+	for _, chain := range c.chains {
+		low, high := chain.epsilon(delta)
+		lower, upper = max(lower, low), max(upper, min(high, chain.top()))
+	}
+	if c.rough != nil {
+		_, high := c.rough.epsilon(delta)
+		upper = min(upper, high)
+	}
+	return min(lower, upper), upper
+}
+
+// epsilon finds where the bounds of δ cross δ. The window is placed where a sketch puts the crossing, and placed again
+// where it proves to be elsewhere.
+func (c chain) epsilon(delta float64) (lower, upper float64) {
+	p := c.below(max(delta, 1e-280))
+	upper = math.Inf(1)
+	for range 4 {
+		w := c.compose(p)
+		if w.infinite.lo > delta {
+			return math.Inf(1), math.Inf(1)
+		}
+		low, high := max(0, w.low()), max(0, w.base+p.h*float64(w.start+int64(p.size)))
+		found := crossing(w.upper, delta, low, high, true)
+		upper = min(upper, found)
+		// The lower bound crosses nearby; far left of the centre it says nothing.
+		near := min(found, high)
+		gap := max(1e-6*p.deviation, 1e-9*(near-low))
+		for near > low && w.lower(near) <= delta {
+			near, gap = max(low, near-gap), 4*gap
+		}
+		lower = max(lower, crossing(w.lower, delta, near, min(found, high), false))
+		if math.IsInf(found, 1) || found <= 0 || math.Abs(found-p.centre) < 2*p.deviation || (p.lambda == 0 && found < p.centre) {
+			return lower, upper
+		}
+		p = c.at(found)
+	}
+	return lower, upper
+}
+
+// crossing searches [low, high] for where a falling function crosses a value: outward it returns an ε where the function is at
+// most that, or +Inf; else one where it is more, or 0.
+func crossing(f func(epsilon float64) float64, value, low, high float64, outward bool) float64 {
+	enough := func(y float64) bool { return y <= value }
+	a, b := low, high
+	fa, fb := f(a), f(b)
+	switch {
+	case enough(fa) && outward:
+		return a
+	case enough(fa):
+		return 0
+	case !enough(fb) && outward:
+		return math.Inf(1)
+	case !enough(fb):
+		return b
+	}
+	// The Illinois method on logarithms, with a bisection where it would crawl.
+	target := math.Log(max(value, 1e-320))
+	log := func(y float64) float64 { return math.Log(max(y, 1e-320)) - target }
+	ya, yb := log(fa), log(fb)
+	side := 0
+	for i := range 80 {
+		if b-a <= 1e-12*(high-low) || b-a <= 1e-10*b {
+			break
+		}
+		m := (a*yb - b*ya) / (yb - ya)
+		if i%3 == 2 || !(m > a && m < b) {
+			m = a + (b-a)/2
+		}
+		y := f(m)
+		switch {
+		case !enough(y):
+			a, ya = m, log(y)
+			if side == 1 {
+				yb /= 2
+			}
+			side = 1
+		default:
+			b, yb = m, log(y)
+			if side == -1 {
+				ya /= 2
+			}
+			side = -1
+		}
+	}
+	if outward {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,138 @@
+package pld
+
+import (
+	"math"
+	"slices"
+)
+
+// A family is one direction of a dominating pair (P, Q), described by the distribution of the privacy loss
+// l = ln dP/dQ under P and under Q. It is asked for that distribution on edges of the asker's choice.
+type family interface {
+	// describe tells the sink every part of the pair once: what lies in a cell between two edges as that cell's mass, or
+	// as atoms wherever they lie.
+	describe(s sink)
+	// edges are about n increasing losses that follow the distribution under P and under Q; outside them P has a mass
+	// below 10⁻²⁹⁰ on the right.
+	edges(n int) []float64
+	// spacing is the distance of the losses, and one of them, where they all lie on a lattice.
+	spacing() (distance, one float64, ok bool)
+}
+
+// mass is what P and Q hold of a cell. scaled is e^(upper edge) times q, which does not vanish where q underflows.
+type mass struct{ p, q, scaled bound }
+
+// sink takes the description of a family.
+type sink interface {
+	cells() int
+	edge(j int) bound // of 0 … cells(), increasing; known up to rounding
+	cell(j int, m mass)
+	atom(loss, p, q bound) // loss may be ±Inf
+	outside(below, above mass)
+}
+
+// tail is the mass on one side of a loss: on the right P(l > y), or on the left P(l ≤ y), whichever is the smaller, so that
+// it is known with a small relative error.
+type tail struct {
+	bound
+	right bool
+}
+
+// tails is what is known at a loss of a family without atoms.
+type tails struct {
+	loss         bound
+	p, q, scaled tail // scaled is e^loss times q
+}
+
+// between is the mass between two losses, by the difference of their tails.
+func between(a, b tail) bound {
+	switch {
+	case a.right:
+		return a.sub(b.bound).share()
+	case !b.right:
+		return b.sub(a.bound).share()
+	}
+	return point(1).sub(a.bound).sub(b.bound).share()
+}
+
+// massBetween is the mass of the cell between two losses.
+func massBetween(a, b tails) mass {
+	m := mass{p: between(a.p, b.p), q: between(a.q, b.q)}
+	grow := bound{}
+	if a.scaled.hi > 0 {
+		grow = a.scaled.mul(b.loss.sub(a.loss).positive().exp()) // e^b times the tail of Q at a
+	}
+	switch {
+	case a.q.right:
+		m.scaled = grow.sub(b.scaled.bound).positive()
+	case !b.q.right:
+		m.scaled = b.scaled.sub(grow).positive()
+	default:
+		m.scaled = b.loss.exp().sub(grow).sub(b.scaled.bound).positive()
+	}
+	return m
+}
+
+// sweep describes a family without atoms, given its tails at any loss.
+func sweep(s sink, at func(loss bound) tails) {
+	zero := tails{}
+	one := tails{p: tail{right: true}, q: tail{right: true}}
+	a := at(s.edge(0))
+	below := mass{p: between(zero.p, a.p), q: between(zero.q, a.q)}
+	for j := range s.cells() {
+		b := at(s.edge(j + 1))
+		s.cell(j, massBetween(a, b))
+		a = b
+	}
+	s.outside(below, mass{p: between(a.p, one.p), q: between(a.q, one.q)})
+}
+
+// reversed is the other direction of a family: (Q, P), whose loss is −l.
+type reversed struct{ of family }
+
+func (r reversed) describe(s sink) { r.of.describe(mirror{s}) }
+
+func (r reversed) edges(n int) []float64 {
+	e := r.of.edges(n)
+	slices.Reverse(e)
+	for i := range e {
+		e[i] = -e[i]
+	}
+	return e
+}
+
+func (r reversed) spacing() (distance, one float64, ok bool) {
+	distance, one, ok = r.of.spacing()
+	return distance, -one, ok
+}
+
+// mirror passes the description of (P, Q) on as that of (Q, P).
+type mirror struct{ sink }
+
+func (m mirror) edge(j int) bound { return m.sink.edge(m.cells() - j).neg() }
+
+func (m mirror) cell(j int, of mass) {
+	scaled := bound{}
+	if of.p.hi > 0 {
+		scaled = of.p.mul(m.edge(j).neg().exp()) // the cell's upper edge is now −(its lower one)
+	}
+	m.sink.cell(m.cells()-1-j, mass{of.q, of.p, scaled})
+}
+
+func (m mirror) atom(loss, p, q bound) { m.sink.atom(loss.neg(), q, p) }
+
+func (m mirror) outside(below, above mass) {
+	m.sink.outside(mass{p: above.q, q: above.p}, mass{p: below.q, q: below.p})
+}
+
+// increasing sorts losses and drops those that are not finite or hardly differ.
+func increasing(losses []float64) []float64 {
+	losses = slices.DeleteFunc(losses, func(l float64) bool { return math.IsNaN(l) || math.IsInf(l, 0) })
+	slices.Sort(losses)
+	kept := losses[:0]
+	for _, l := range losses {
+		if len(kept) == 0 || l-kept[len(kept)-1] > math.Abs(l)*1e-13 {
+			kept = append(kept, l)
+		}
+	}
+	return kept
+}

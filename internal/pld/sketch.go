@@ -1,0 +1,95 @@
+package pld
+
+import "math"
+
+// sketch is a family's loss distribution as some points, from which windows and exponents are chosen. Nothing rests on its
+// being right: a bad choice makes bounds loose, never wrong.
+type sketch struct {
+	ends   []float64
+	loss   []float64
+	weight []float64 // logarithms
+}
+
+func newSketch(f family, n int) *sketch {
+	s := &sketch{ends: f.edges(n)}
+	f.describe(s)
+	return s
+}
+
+func (s *sketch) cells() int { return max(0, len(s.ends)-1) }
+
+func (s *sketch) edge(j int) bound { return point(s.ends[j]) }
+
+func (s *sketch) cell(j int, m mass) { s.put(s.ends[j]+(s.ends[j+1]-s.ends[j])/2, m.p) }
+
+func (s *sketch) atom(loss, p, _ bound) {
+	if !math.IsInf(loss.lo, 0) {
+		s.put(loss.mid(), p)
+	}
+}
+
+func (s *sketch) outside(_, _ mass) {}
+
+func (s *sketch) put(loss float64, p bound) {
+	if m := p.lo; m > 0 { // where p is hardly known, as between edges that rounding makes one, there is little
+		s.loss = append(s.loss, loss)
+		s.weight = append(s.weight, math.Log(m))
+	}
+}
+
+// moments is ln Σ p·e^(λl), and the mean and the variance of l under the tilted weights.
+func (s *sketch) moments(lambda float64) (cumulant, mean, variance float64) {
+	top, peak := math.Inf(-1), 0.0
+	for i, l := range s.loss {
+		if y := s.weight[i] + lambda*l; y > top {
+			top, peak = y, l
+		}
+	}
+	if math.IsInf(top, 0) {
+		return 0, 0, 0
+	}
+	var sum, first, second float64
+	for i, l := range s.loss {
+		y := s.weight[i] + lambda*l - top
+		if y < -60 {
+			continue
+		}
+		w := math.Exp(y)
+		sum += w
+		first += w * (l - peak)
+		second += w * (l - peak) * (l - peak)
+	}
+	mean = first / sum
+	return top + math.Log(sum), peak + mean, max(0, second/sum-mean*mean)
+}
+
+// cut is a range of losses: on its left the tilted weight is about a share of the whole, on its right the weight itself
+// about another, which goes to +∞ and so adds as much to δ.
+func (s *sketch) cut(lambda, tilted, plain float64) (low, high float64) {
+	cumulant, _, _ := s.moments(lambda)
+	low, high = math.Inf(1), math.Inf(-1)
+	logTilted, logPlain := math.Log(tilted), math.Log(plain)
+	for i, l := range s.loss {
+		if s.weight[i]+lambda*l-cumulant > logTilted {
+			low = min(low, l)
+		}
+		if s.weight[i] > logPlain {
+			high = max(high, l)
+		}
+	}
+	low = min(low, high)
+	// A point stands for its cell.
+	for j := range s.cells() {
+		if s.ends[j] <= low && low <= s.ends[j+1] {
+			low = s.ends[max(0, j-1)]
+			break
+		}
+	}
+	for j := s.cells() - 1; j >= 0; j-- {
+		if s.ends[j] <= high && high <= s.ends[j+1] {
+			high = s.ends[min(s.cells(), j+2)]
+			break
+		}
+	}
+	return low, high
+}

@@ -1,0 +1,126 @@
+package pld
+
+import (
+	"math"
+	"math/cmplx"
+)
+
+// spectrum is the product of transforms of pairs of real sequences, above and below, which travel as the real and the
+// imaginary part of one complex sequence. errAbove and errBelow bound, frequency by frequency, how far a computed product
+// is from the true one. They are sums and products of positive numbers, whose own roundings inflate covers.
+type spectrum struct {
+	*transform
+	above, below       []complex128
+	errAbove, errBelow []float64
+}
+
+// inflate covers the roundings of up to 10⁹ operations on positive numbers.
+const inflate = 1 + 1e-6
+
+// sequence is a pair of tilted measures, on points that are consecutive modulo the size of a transform from first on. errors
+// bound their own errors in the Euclidean norm; count is how often it is composed.
+type sequence struct {
+	above, below       []float64
+	errAbove, errBelow float64
+	first              int64
+	count              int64
+}
+
+func newSpectrum(t *transform) *spectrum {
+	n := t.size/2 + 1
+	s := &spectrum{t, make([]complex128, n), make([]complex128, n), make([]float64, n), make([]float64, n)}
+	for i := range n {
+		s.above[i], s.below[i] = 1, 1
+	}
+	return s
+}
+
+// multiply composes with a sequence. Where longer than the size it is folded, as a circular convolution does.
+func (s *spectrum) multiply(q sequence, scratch []complex128) {
+	clear(scratch)
+	at := int(((q.first % int64(s.size)) + int64(s.size)) % int64(s.size))
+	for j := range q.above {
+		scratch[at] += complex(q.above[j], q.below[j])
+		if at++; at == s.size {
+			at = 0
+		}
+	}
+	var square, total float64
+	for _, z := range scratch {
+		square += real(z)*real(z) + imag(z)*imag(z)
+		total += math.Abs(real(z)) + math.Abs(imag(z))
+	}
+	folds := float64(len(q.above)/s.size + 1)
+	s.forward(scratch)
+	root := math.Sqrt(float64(s.size))
+	own := (s.relativeError()*root*math.Sqrt(square) + (4+folds)*unit*total) * inflate
+	errAbove, errBelow := own+root*q.errAbove, own+root*q.errBelow
+	s.pairs(func(i, p, partner int) {
+		z, w := scratch[p], cmplx.Conj(scratch[partner])
+		sum, difference := z+w, z-w
+		a := complex(real(sum)/2, imag(sum)/2)
+		b := complex(imag(difference)/2, -real(difference)/2)
+		s.above[i], s.errAbove[i] = timesPower(s.above[i], s.errAbove[i], a, errAbove, q.count)
+		s.below[i], s.errBelow[i] = timesPower(s.below[i], s.errBelow[i], b, errBelow, q.count)
+	})
+}
+
+func magnitude(z complex128) float64 {
+	return math.Sqrt(real(z)*real(z)+imag(z)*imag(z)) * (1 + 4*unit)
+}
+
+// timesPower is c·zⁿ with the bound of its error, given those of c and z. With |z − z̃| ≤ e,
+// |zⁿ − z̃ⁿ| ≤ n·(|z̃| + e)ⁿ⁻¹·e; and a product of complex floats is off by a share of at most √5·u [Brent, Percival &
+// Zimmermann 2007], so a power by squaring by at most (1 + √5·u)ⁿ − 1. The 10⁻³⁰⁰ is for underflows.
+func timesPower(c complex128, errC float64, z complex128, errZ float64, n int64) (power complex128, bound float64) {
+	size := magnitude(z)
+	if n > 1 {
+		times := float64(n)
+		errZ *= times * math.Pow(size+errZ, times-1) * math.Exp(4*unit*times)
+		z = raise(z, n)
+		size = magnitude(z)
+		errZ += size*math.Expm1(3*unit*times)*1.01 + 1e-300
+	}
+	sizeC := magnitude(c)
+	product := c * z
+	return product, errC*(size+errZ) + sizeC*errZ + 3*unit*sizeC*size + 1e-300
+}
+
+func raise(z complex128, n int64) complex128 {
+	power := complex(1, 0)
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			power *= z
+		}
+		z *= z
+	}
+	return power
+}
+
+// invert returns the sequences whose transforms the products are, with bounds of their errors in the Euclidean norm.
+func (s *spectrum) invert(scratch []complex128) (above, below []float64, errAbove, errBelow float64) {
+	var square float64
+	s.pairs(func(i, p, partner int) {
+		a, b := s.above[i], s.below[i]
+		weight := 2.0
+		if p == partner {
+			a, b, weight = complex(real(a), 0), complex(real(b), 0), 1
+		}
+		scratch[p] = complex(real(a)-imag(b), imag(a)+real(b))
+		scratch[partner] = complex(real(a)+imag(b), real(b)-imag(a))
+		square += real(scratch[p])*real(scratch[p]) + imag(scratch[p])*imag(scratch[p])
+		square += real(scratch[partner])*real(scratch[partner]) + imag(scratch[partner])*imag(scratch[partner])
+		errAbove += weight * s.errAbove[i] * s.errAbove[i]
+		errBelow += weight * s.errBelow[i] * s.errBelow[i]
+	})
+	s.inverse(scratch)
+	root := math.Sqrt(float64(s.size))
+	own := (s.relativeError() + 2*unit) * math.Sqrt(square) / root
+	errAbove = (math.Sqrt(errAbove)/root + own) * inflate
+	errBelow = (math.Sqrt(errBelow)/root + own) * inflate
+	above, below = make([]float64, s.size), make([]float64, s.size)
+	for i, z := range scratch {
+		above[i], below[i] = real(z), imag(z)
+	}
+	return above, below, errAbove, errBelow
+}

@@ -1,0 +1,75 @@
+package pld
+
+import "math"
+
+// sampled is the pair ((1−q)Q + qP, Q) of a mechanism run on a Poisson sample, where (P, Q) dominates the mechanism itself:
+// it dominates the whole where a record is removed, and its reverse where one is added [Zhu, Dong & Wang 2022,
+// Theorem 11]. The loss is ln(1 − q + q·e^l), which rises with l.
+type sampled struct {
+	of   family
+	rate bound // 0 < q < 1
+}
+
+func (f sampled) describe(s sink) { f.of.describe(&sampling{s, f.rate}) }
+
+func (f sampled) edges(n int) []float64 {
+	e := f.of.edges(n)
+	for i := range e {
+		e[i] = sampledLoss(point(e[i]), f.rate).mid()
+	}
+	low, high := math.Log1p(-f.rate.mid()), e[len(e)-1]
+	if math.IsInf(low, 0) {
+		low = e[0]
+	}
+	return increasing(append(e, low-1e-9*math.Abs(low), high))
+}
+
+func (sampled) spacing() (distance, one float64, ok bool) { return 0, 0, false }
+
+// sampledLoss is ln(1 + q(e^l − 1)), and for large l, which would overflow, l + ln(q + (1−q)e^(−l)).
+func sampledLoss(l, rate bound) bound {
+	if l.lo > 1 {
+		rest := point(1).sub(rate).positive()
+		return l.add(rate.add(rest.mul(l.neg().exp())).log())
+	}
+	return l.expm1().mul(rate).log1p()
+}
+
+// sampling passes the description of (P, Q) on as that of ((1−q)Q + qP, Q).
+type sampling struct {
+	sink
+	rate bound
+}
+
+// edge is the loss l of (P, Q) whose ln(1 − q + q·e^l) is the edge: ln(1 + (e^y − 1)/q), −Inf below ln(1 − q).
+func (s *sampling) edge(j int) bound {
+	y := s.sink.edge(j)
+	if y.lo > 1 {
+		// y + ln(1 − (1−q)e^(−y)) − ln q
+		rest := point(1).sub(s.rate).positive()
+		return y.add(rest.mul(y.neg().exp()).neg().log1p()).sub(s.rate.log())
+	}
+	return y.expm1().over(s.rate).log1p()
+}
+
+func (s *sampling) mix(m mass) bound {
+	return point(1).sub(s.rate).positive().mul(m.q).add(s.rate.mul(m.p))
+}
+
+// cell scales by the upper edge: e^y·Q = (1−q)Q + q·e^l·Q.
+func (s *sampling) cell(j int, m mass) {
+	scaled := point(1).sub(s.rate).positive().mul(m.q).add(s.rate.mul(m.scaled))
+	s.sink.cell(j, mass{s.mix(m), m.q, scaled})
+}
+
+func (s *sampling) atom(loss, p, q bound) {
+	if math.IsInf(loss.lo, 1) {
+		s.sink.atom(loss, s.rate.mul(p), q)
+		return
+	}
+	s.sink.atom(sampledLoss(loss, s.rate), s.mix(mass{p: p, q: q}), q)
+}
+
+func (s *sampling) outside(below, above mass) {
+	s.sink.outside(mass{p: s.mix(below), q: below.q}, mass{p: s.mix(above), q: above.q})
+}

@@ -1,0 +1,174 @@
+package pld
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+)
+
+// window is a composed measure on size consecutive points, still tilted: of the loss base + h·J, J from start on, the mass is
+// value·e^(scale − θ(J − centre)).
+type window struct {
+	h, base, blur float64
+	theta, scale  float64
+	start, centre int64
+	above, below  measure
+	infinite      bound
+	outRight      float64 // bounds the tilted mass right of the window
+	outLeft       float64
+	rise          []float64 // 1 − e^(−ih)
+	unspread      bool      // every mass was on a point
+	smooth        *smoothing
+}
+
+// measure is a computed sequence of tilted masses, within err of the true one in the Euclidean norm.
+type measure struct {
+	mass []float64
+	err  float64
+}
+
+// smoothing is the composition with a Gaussian pair beside, from which curve.go finds how far the window is above the truth.
+type smoothing struct {
+	share float64 // κ
+	window
+}
+
+// compose builds the window of a plan.
+func (c chain) compose(p plan) *window {
+	theta := p.lambda * p.h
+	w := &window{h: p.h, theta: theta, rise: rises(p.h, p.size)}
+	var all []tilted
+	var spread float64
+	base, kappa, blur := wide(0), wide(0), 0.0
+	plain := max(1e-285, math.Exp(p.guess)*1e-10/c.total())
+	tiltedShare := 1e-16 / c.total()
+	widest := 0.0
+	escape := 0.0 // ln of the chance that nothing is at +∞
+	escapeLow := 0.0
+	for _, q := range c {
+		low, high := q.sketch.cut(p.lambda, tiltedShare, plain)
+		_, mean, _ := q.sketch.moments(p.lambda)
+		high = min(high, mean+p.h*maxCells/2)
+		low = max(low, min(mean, high)-p.h*min(float64(p.size), maxCells/2)) // a window's width holds all of a part that counts
+		_, origin, on := q.spacing()
+		if !on {
+			origin = 0
+		}
+		first := math.Floor((low-origin)/p.h) - 1
+		cells := min(maxCells, max(1, math.Ceil((high-origin)/p.h)+1-first))
+		if !(math.Abs(first) < 1<<50) {
+			first, cells = 0, 1
+		}
+		l := newLattice(p.h, origin, int64(first), int64(cells))
+		q.describe(l)
+		t := tilt(l, theta, q.count)
+		all = append(all, t)
+		n := float64(q.count)
+		if l.spread {
+			spread += n
+		}
+		widest = max(widest, l.blur)
+		base.Add(base, wideTimes(q.count, origin))
+		base.Add(base, new(big.Float).SetPrec(256).Mul(wideTimes(q.count, p.h), wide(first)))
+		kappa.Add(kappa, wideTimes(q.count, t.kappa))
+		blur = exact.AddUp(blur, exact.MulUp(n, l.blur))
+		m := l.infinite.share()
+		escape = exact.AddDown(escape, exact.MulDown(n, down(math.Log1p(-m.hi))))
+		escapeLow = exact.AddUp(escapeLow, exact.MulUp(n, up(math.Log1p(-m.lo))))
+	}
+	w.infinite = bound{max(0, -exact.Expm1Up(min(0, escapeLow))), min(1, -exact.Expm1Down(min(0, escape)))}
+	w.base, _ = base.Float64()
+	w.blur = blur*(1+1e-9) + 4*unit*math.Abs(w.base)
+	w.start = int64(math.Floor((p.low - w.base) / p.h))
+	w.centre = int64(math.Round((p.centre - w.base) / p.h))
+	w.scaleAt(kappa)
+	transforms := newTransform(p.size)
+	scratch := make([]complex128, p.size)
+	s := newSpectrum(transforms)
+	for _, q := range gather(all, p.size) {
+		s.multiply(q, scratch)
+	}
+	w.read(s, scratch, all, p)
+	w.unspread = spread == 0
+	if !w.unspread {
+		w.smoothen(s, scratch, all, p, kappa, spread, widest)
+	}
+	return w
+}
+
+func (c chain) total() float64 {
+	n := 0.0
+	for _, q := range c {
+		n += float64(q.count)
+	}
+	return n
+}
+
+// scaleAt sets scale to Σκ − θ·centre.
+func (w *window) scaleAt(kappa *big.Float) {
+	shift := new(big.Float).SetPrec(256).Mul(new(big.Float).SetInt64(w.centre), wide(w.theta))
+	w.scale, _ = shift.Sub(kappa, shift).Float64()
+}
+
+// read takes the window out of a spectrum, and bounds what lies outside by Chernoff's inequality: the tilted mass at J ≥ r is
+// at most Σ value·e^(s(J − r)), a product over the parts.
+func (w *window) read(s *spectrum, scratch []complex128, all []tilted, p plan) {
+	above, below, errAbove, errBelow := s.invert(scratch)
+	rotate := func(x []float64) []float64 {
+		n := int64(len(x))
+		at := (w.start%n + n) % n
+		return append(append(make([]float64, 0, n), x[at:]...), x[:at]...)
+	}
+	w.above, w.below = measure{rotate(above), errAbove}, measure{rotate(below), errBelow}
+	var last, middle int64
+	right, left := 0.0, 0.0
+	for _, t := range all {
+		last += t.count * int64(len(t.above)-1)
+		middle += t.count * t.middle
+		right = exact.AddUp(right, exact.MulUp(float64(t.count), t.excess(p.right*p.h)))
+		left = exact.AddUp(left, exact.MulUp(float64(t.count), t.excess(-p.left*p.h)))
+	}
+	end := w.start + int64(s.size)
+	chernoff := func(excess, exponent float64) float64 {
+		return exact.ExpUp(excess + exponent + 1e-12*(math.Abs(excess)+math.Abs(exponent)))
+	}
+	w.outRight = chernoff(right, -p.right*p.h*float64(end-middle))
+	w.outLeft = chernoff(left, -p.left*p.h*float64(middle-w.start+1))
+	if last < end {
+		w.outRight = 0
+	}
+	if w.start <= 0 {
+		w.outLeft = 0
+	}
+}
+
+// smoothen composes with a Gaussian of twice the deviation that spreading could have had.
+func (w *window) smoothen(s *spectrum, scratch []complex128, all []tilted, p plan, kappa *big.Float, spread, blur float64) {
+	// μ = √(π/8)·h·√n, see curve.go.
+	mu := 0.626657068657751 * (p.h + 4*blur) * math.Sqrt(spread) * (1 + 1e-12)
+	twice := 2 * mu
+	share := 0.5 * exact.ExpUp(twice*twice/8) * (1 + 1e-12)
+	if !(share < 0.9) {
+		return
+	}
+	g := gaussian{point(twice)}
+	sides := math.Ceil((reach*twice + twice*twice) / p.h) // the right tail goes to +∞, and must vanish beside δ
+	if !(sides < maxCells/2) {
+		return
+	}
+	side := int64(sides) + 1
+	l := newLattice(p.h, 0, -side, 2*side)
+	g.describe(l)
+	t := tilt(l, w.theta, 1)
+	s.multiply(t.sequence, scratch)
+	v := &smoothing{share: share, window: *w}
+	v.start += side
+	v.centre += side
+	v.base -= p.h * float64(side)
+	v.blur += l.blur + 4*unit*(math.Abs(v.base)+math.Abs(p.h*float64(side)))
+	v.infinite.hi = min(1, exact.AddUp(v.infinite.hi, l.infinite.hi))
+	v.scaleAt(new(big.Float).SetPrec(256).Add(kappa, wide(t.kappa)))
+	v.read(s, scratch, append(all[:len(all):len(all)], t), p)
+	w.smooth = v
+}

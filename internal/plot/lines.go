@@ -1,0 +1,138 @@
+package plot
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Lines is a picture of functions of a number: lines over two axes, the vertical one logarithmic.
+type Lines struct {
+	Title, Caption string
+	X, Y           string // what the axes are of
+	Lines          []Line // at most MaxSeries
+}
+
+// Line is one function.
+type Line struct {
+	Name   string
+	Points []Point // by X. One whose Y is not above 0, or whose X or Y is not finite, breaks the line
+}
+
+// Point is a place of a line.
+type Point struct{ X, Y float64 }
+
+// WriteLines draws lines and writes them. Its errors are ErrChart where there are more than MaxSeries, a format that is none, and
+// w's own.
+func WriteLines(w io.Writer, f Format, l Lines) error {
+	if len(l.Lines) > MaxSeries {
+		return fmt.Errorf("%w: %d lines, at most %d are drawn", ErrChart, len(l.Lines), MaxSeries)
+	}
+	return write(w, f, newLinePage(&l))
+}
+
+// linePage is Lines laid out: what frames them is drawn by a page whose chart has their names alone.
+type linePage struct {
+	*page
+	lines     *Lines
+	low, high Point // of the axes, Y in powers of ten
+}
+
+// Sizes of lines, in points.
+const (
+	lineHeight = 300
+	lineWidth  = 1.6
+)
+
+func newLinePage(l *Lines) *linePage {
+	names := make([]string, len(l.Lines))
+	for i, line := range l.Lines {
+		names[i] = line.Name
+	}
+	// A chart with some groups has the full width; none of them is drawn.
+	p := &linePage{page: newPage(&Chart{Title: l.Title, Caption: l.Caption, Key: l.X, Groups: make([]string, 9), Series: names}), lines: l}
+	p.height = 2*margin + line(titleStyle)*vg.Length(len(p.title)) + line(legendStyle)*vg.Length(len(p.legend)) + legendGap +
+		p.foot() + lineHeight + headroom
+	p.low, p.high = Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
+	for _, line := range l.Lines {
+		for _, at := range line.Points {
+			if q, ok := at.logarithmic(); ok {
+				p.low = Point{math.Min(p.low.X, q.X), math.Min(p.low.Y, q.Y)}
+				p.high = Point{math.Max(p.high.X, q.X), math.Max(p.high.Y, q.Y)}
+			}
+		}
+	}
+	if p.low.X > p.high.X {
+		p.low, p.high = Point{}, Point{1, 1}
+	}
+	if p.low.X == p.high.X {
+		p.low.X, p.high.X = roomy(p.low.X, p.high.X, true)
+	}
+	p.low.Y, p.high.Y = math.Floor(p.low.Y), math.Max(math.Ceil(p.high.Y), math.Floor(p.low.Y)+1)
+	return p
+}
+
+// logarithmic is a point whose Y is a power of ten. ok is false where there is none.
+func (p Point) logarithmic() (q Point, ok bool) {
+	q = Point{p.X, math.Log10(p.Y)}
+	return q, p.Y > 0 && !math.IsInf(p.Y, 1) && !math.IsNaN(p.X) && math.Abs(p.X) <= far
+}
+
+// draw draws the page's frame, and the lines within.
+func (p *linePage) draw(c draw.Canvas) {
+	p.frame(c, func(inner draw.Canvas) {
+		out := plot.New()
+		out.BackgroundColor = nil
+		out.X.Min, out.X.Max, out.Y.Min, out.Y.Max = p.low.X, p.high.X, p.low.Y, p.high.Y
+		out.X.Padding, out.Y.Padding, out.X.Width, out.Y.Width, out.X.Tick.Length, out.Y.Tick.Length = 4, 4, 0, 0, 0, 0
+		out.X.Tick.Label, out.Y.Tick.Label = tickStyle, tickStyle
+		out.X.Tick.Label.XAlign, out.X.Tick.Label.YAlign = text.XCenter, text.YTop
+		out.Y.Tick.Label.XAlign, out.Y.Tick.Label.YAlign = text.XRight, text.YCenter
+		out.X.Tick.Marker, out.Y.Tick.Marker = fixed(ticks(p.low.X, p.high.X, 10)), fixed(p.powers())
+		out.Add(p)
+		inner = draw.Crop(inner, 0, 0, 0, -headroom)
+		out.Draw(inner)
+		c.FillText(nameStyle, vg.Point{X: inner.Min.X, Y: inner.Max.Y + 12}, cut(nameStyle, clean(p.lines.Y), wide-2*margin))
+	})
+}
+
+// powers are the ticks of the logarithmic axis: whole powers of ten, at most some ten of them.
+func (p *linePage) powers() []plot.Tick {
+	step := math.Ceil((p.high.Y - p.low.Y) / 10)
+	var out []plot.Tick
+	for y := p.high.Y; y >= p.low.Y; y -= step {
+		label := format(math.Pow(10, y), 'g', 1)
+		if y < -4 || y > 5 {
+			label = fmt.Sprintf("1e%d", int(y))
+		}
+		out = append(out, plot.Tick{Value: y, Label: label})
+	}
+	return out
+}
+
+// Plot draws the grid and the lines.
+func (p *linePage) Plot(c draw.Canvas, axes *plot.Plot) {
+	x, y := axes.Transforms(&c)
+	for _, t := range p.powers() {
+		c.StrokeLine2(draw.LineStyle{Color: grid, Width: 0.6}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
+	}
+	for i, l := range p.lines.Lines {
+		style := draw.LineStyle{Color: palette[i], Width: lineWidth}
+		var run []vg.Point
+		for _, at := range l.Points {
+			q, ok := at.logarithmic()
+			if !ok {
+				c.StrokeLines(style, run)
+				run = nil
+				continue
+			}
+			run = append(run, vg.Point{X: x(q.X), Y: y(q.Y)})
+		}
+		c.StrokeLines(style, run)
+	}
+}
