@@ -127,12 +127,12 @@ func ExampleCurator_Rank() {
 	for i, at := range r.At {
 		fmt.Println(at, r.Values[i])
 	}
-	fmt.Printf("at %s, within %.0f rows\n", r.Confidence, r.RankError)
+	fmt.Printf("at %s, within %.0f rows\n", r.Confidence, *r.RankError)
 	// Output:
 	// 0.25 30
 	// 0.5 40
 	// 0.75 50
-	// at 0.95, within 19 rows
+	// at 0.95, within 10 rows
 }
 
 // The median with noise that fits how dense the values are about it. Its scale stays secret.

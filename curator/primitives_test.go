@@ -153,22 +153,26 @@ func TestPrimitivesRefuse(t *testing.T) {
 		"a price too high":     {choose(Selection{Question: Question{SQL: countSQL, Epsilon: "0.6"}}), CodePolicy, "maximum"},
 		"rho of a pure budget": {choose(Selection{Question: Question{SQL: countSQL, Rho: "0.1"}}), CodeUsage, "rho"},
 		"a confidence of 1":    {choose(Selection{Question: Question{SQL: countSQL, Confidence: "1"}}), CodeUsage, "confidence"},
-		"no quantiles":         {rank("SELECT age FROM people"), CodeUsage, "between 1 and 100"},
-		"falling quantiles":    {rank("SELECT age FROM people", "0.5", "0.25"), CodeUsage, "0.25"},
-		"a quantile of 2":      {rank("SELECT age FROM people", "2"), CodeUsage, "2"},
-		"a quantile of NaN":    {rank("SELECT age FROM people", "NaN"), CodeUsage, "NaN"},
-		"a quantile too fine":  {rank("SELECT age FROM people", "0.123456789"), CodePolicy, "denominator"},
-		"text in order":        {rank("SELECT region FROM people", "0.5"), CodePolicy, "number"},
-		"groups in order":      {rank("SELECT age FROM people GROUP BY age", "0.5"), CodePolicy, "without groups"},
-		"an aggregate":         {rank("SELECT COUNT(*) FROM people", "0.5"), CodePolicy, "aggregate"},
-		"no such table":        {above(Threshold{Table: "nobody", Threshold: "1"}), CodePolicy, "nobody"},
-		"half a threshold":     {above(Threshold{Table: "people", Threshold: "1.5"}), CodeUsage, "whole number"},
-		"no threshold":         {above(Threshold{Table: "people"}), CodeUsage, "whole number"},
-		"a billion asked":      {above(Threshold{Table: "people", Threshold: "1", Questions: 1e9}), CodeUsage, "between 1 and"},
-		"a group not told":     {choose(Selection{Question: Question{SQL: "SELECT COUNT(*) FROM people GROUP BY region"}}), CodePolicy, "select it too"},
-		"a billion above":      {above(Threshold{Table: "people", Threshold: "1", Above: 1e9}), CodeUsage, "between 1 and"},
-		"below none":           {above(Threshold{Table: "people", Threshold: "1", Above: -1}), CodeUsage, "between 1 and"},
-		"least":                {above(Threshold{Table: "people", Threshold: "1", Most: -1}), CodeUsage, "at least 1"},
+		"no such quantiles": {func() error {
+			_, err := c.Rank(t.Context(), Quantiles{Question: Question{SQL: "SELECT age FROM people"}, At: []string{"0.5"}, Mechanism: "guess"})
+			return err
+		}, CodeUsage, "guess"},
+		"no quantiles":        {rank("SELECT age FROM people"), CodeUsage, "between 1 and 100"},
+		"falling quantiles":   {rank("SELECT age FROM people", "0.5", "0.25"), CodeUsage, "0.25"},
+		"a quantile of 2":     {rank("SELECT age FROM people", "2"), CodeUsage, "2"},
+		"a quantile of NaN":   {rank("SELECT age FROM people", "NaN"), CodeUsage, "NaN"},
+		"a quantile too fine": {rank("SELECT age FROM people", "0.123456789"), CodePolicy, "denominator"},
+		"text in order":       {rank("SELECT region FROM people", "0.5"), CodePolicy, "number"},
+		"groups in order":     {rank("SELECT age FROM people GROUP BY age", "0.5"), CodePolicy, "without groups"},
+		"an aggregate":        {rank("SELECT COUNT(*) FROM people", "0.5"), CodePolicy, "aggregate"},
+		"no such table":       {above(Threshold{Table: "nobody", Threshold: "1"}), CodePolicy, "nobody"},
+		"half a threshold":    {above(Threshold{Table: "people", Threshold: "1.5"}), CodeUsage, "whole number"},
+		"no threshold":        {above(Threshold{Table: "people"}), CodeUsage, "whole number"},
+		"a billion asked":     {above(Threshold{Table: "people", Threshold: "1", Questions: 1e9}), CodeUsage, "between 1 and"},
+		"a group not told":    {choose(Selection{Question: Question{SQL: "SELECT COUNT(*) FROM people GROUP BY region"}}), CodePolicy, "select it too"},
+		"a billion above":     {above(Threshold{Table: "people", Threshold: "1", Above: 1e9}), CodeUsage, "between 1 and"},
+		"below none":          {above(Threshold{Table: "people", Threshold: "1", Above: -1}), CodeUsage, "between 1 and"},
+		"least":               {above(Threshold{Table: "people", Threshold: "1", Most: -1}), CodeUsage, "at least 1"},
 	} {
 		err := bad.try()
 		if codeOf(err) != bad.code || !strings.Contains(err.Error(), bad.says) {
@@ -290,9 +294,14 @@ func TestPrimitivesUnderZCDP(t *testing.T) {
 			t.Errorf("%s of %d: ε %v, %v; want %s", c.mechanism, c.best, m.epsilon, err, c.epsilon)
 		}
 	}
-	q, err := quantiles(target, []string{"0.25", "0.5", "0.75"}) // two levels of ε/2, each ε²/32
-	if err != nil || q.Epsilon.Rat().Cmp(big.NewRat(5656, 10000)) < 0 || !q.BoundedRange().Within(price) {
-		t.Errorf("quantiles: ε %v, %v", q.Epsilon, err)
+	at := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}
+	for name, least := range map[string]*big.Rat{ // √(8ρ) times the root of how many choices share it
+		JointQuantiles: big.NewRat(3999, 10000), RecursiveQuantiles: big.NewRat(5656, 10000), EachQuantile: big.NewRat(6928, 10000),
+	} {
+		m, e, err := orderer(target, name, at)
+		if err != nil || e.Rat().Cmp(least) < 0 || !m.BoundedRange().Within(price) {
+			t.Errorf("%s: ε %v costs %v, %v", name, e, m.BoundedRange(), err)
+		}
 	}
 }
 

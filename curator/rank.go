@@ -14,11 +14,19 @@ import (
 	"dither/privacy"
 )
 
+// Mechanisms that Quantiles may name.
+const (
+	EachQuantile       = "exponential mechanism for each" // the only one with a bound that holds for all data
+	RecursiveQuantiles = "approximate quantiles"          // by recursion: for many quantiles of values that seldom repeat
+	JointQuantiles     = "joint exponential mechanism"    // over some thousand bins of the domain
+)
+
 // Quantiles asks for quantiles of one value: SELECT age FROM people WHERE …. Rows in which it is NULL do not count. Confidence is
 // of the RankError.
 type Quantiles struct {
 	Question
-	At []string // rising decimals from 0 (the least value) to 1 (the greatest); "0.5" is the median
+	At        []string // rising decimals from 0 (the least value) to 1 (the greatest); "0.5" is the median
+	Mechanism string   // "" is EachQuantile
 }
 
 // Ranked are released quantiles.
@@ -28,17 +36,19 @@ type Ranked struct {
 	Values    []*Number // of each of At
 	Mechanism string
 	// RankError bounds, with probability Confidence for all values together, how many rows (in the order of the value) lie
-	// between each and the quantile that was asked for. It is a function of public parameters. How far off the value itself is
-	// depends on how dense the rows are there, which further quantiles tell.
-	RankError        float64
+	// between each and the quantile that was asked for. It is a function of public parameters, and nil where there is no
+	// such bound: the errors of the other mechanisms depend on how often values repeat. How far off a value itself is depends on
+	// how dense the rows are there, which further quantiles tell.
+	RankError        *float64
 	Confidence       string
 	Price, Remaining Loss
 	Replayed         bool
 }
 
-// Rank is the kernel's fourth primitive: quantiles by the exponential mechanism, several by recursion, over the integers of
-// the plan's grid (mechanism.ApproximateQuantiles, where the proof stands). The rows stay with the engine, which gives them
-// in order, once for each level of the recursion; what is held does not grow with them.
+// Rank is the kernel's fourth primitive: quantiles over the integers of the plan's grid, by the exponential mechanism or what
+// is built on it; the proofs stand with mechanism.IndependentQuantiles, ApproximateQuantiles and JointQuantiles. The rows stay
+// with the engine, which gives them in order, once or a few times; what is held here of them does not grow with their
+// number.
 func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	alpha, err := parseConfidence(&q.Confidence)
 	if err != nil {
@@ -48,11 +58,11 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	m, err := quantiles(t, q.At)
-	q.At = nil
-	for _, r := range m.Ranks {
-		q.At = append(q.At, exact.FormatRat(r))
+	at, err := ranksOf(&q)
+	if err != nil {
+		return nil, public(err)
 	}
+	m, epsilon, err := orderer(t, q.Mechanism, at)
 	if err != nil {
 		return nil, public(err)
 	}
@@ -60,9 +70,9 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	if err != nil {
 		return nil, unusable(err)
 	}
-	name := Exponential + " at " + strings.Join(q.At, ", ")
 	l, err := c.lookAt(t, q.Question, ledger.Mechanism{
-		Name: name, Sensitivity: t.Sensitivity.String(), Scale: exact.FormatRat(new(big.Rat).Inv(m.Epsilon.Rat())), Cells: len(q.At),
+		Name: q.Mechanism + " at " + strings.Join(q.At, ", "), Sensitivity: t.Sensitivity.String(),
+		Scale: exact.FormatRat(new(big.Rat).Inv(epsilon.Rat())), Cells: len(q.At),
 	}, [2]int{len(q.At), 1})
 	if err != nil {
 		return nil, public(err)
@@ -78,8 +88,9 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Ranked{
-		ID: s.name(), At: q.At, Mechanism: Exponential, RankError: rankError, Confidence: q.Confidence, Price: c.loss(t.Price), Replayed: s.replayed,
+	out := &Ranked{ID: s.name(), At: q.At, Mechanism: q.Mechanism, Confidence: q.Confidence, Price: c.loss(t.Price), Replayed: s.replayed}
+	if q.Mechanism == EachQuantile {
+		out.RankError = &rankError
 	}
 	for _, row := range s.numbers {
 		out.Values = append(out.Values, gridNumber(t.Measures[0], row[0]))
@@ -91,33 +102,76 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 // maxQuantiles bounds how many are asked for at once.
 const maxQuantiles = 100
 
-// quantiles is the mechanism at the largest ε that the price pays for.
-func quantiles(t *plan.Target, at []string) (m mechanism.ApproximateQuantiles, err error) {
+// ranksOf reads the ranks that are asked for, and writes them in one way, with the mechanism's name.
+func ranksOf(q *Quantiles) (at []*big.Rat, err error) {
 	usage := func(message string) error {
 		return &Error{Code: CodeUsage, Message: message, Hint: "quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75"}
 	}
-	if len(at) < 1 || len(at) > maxQuantiles {
-		return m, usage("between 1 and 100 quantiles are asked for at once")
+	if len(q.At) < 1 || len(q.At) > maxQuantiles {
+		return nil, usage(fmt.Sprintf("between 1 and %d quantiles are asked for at once", maxQuantiles))
 	}
-	m = mechanism.ApproximateQuantiles{Domain: domainOf(t), Unit: unitOf(t), Epsilon: pureWithin(t.Price)}
-	for _, text := range at {
+	texts := make([]string, len(q.At))
+	for i, text := range q.At {
 		r, err := exact.ParseDecimal(text)
-		if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 || len(m.Ranks) > 0 && r.Cmp(m.Ranks[len(m.Ranks)-1]) <= 0 {
-			return m, usage(fmt.Sprintf("%q is no quantile that may stand here", text))
+		if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 || i > 0 && r.Cmp(at[i-1]) <= 0 {
+			return nil, usage(fmt.Sprintf("%q is no quantile that may stand here", text))
 		}
-		m.Ranks = append(m.Ranks, r)
+		at, texts[i] = append(at, r), exact.FormatRat(r)
 	}
-	if _, pure := t.Price.Pure(); pure {
-		return m, nil
+	q.At = texts
+	if q.Mechanism == "" {
+		q.Mechanism = EachQuantile
 	}
-	// The bounded range costs ε²·ρ₁, where ρ₁ is the cost at 1: at ε = √(ρ/ρ₁) = √(2·ρ/(2ρ₁)), ρ.
-	unit := m
-	if unit.Epsilon, err = privacy.EpsilonOf(big.NewRat(1, 1)); err != nil {
-		return m, err
+	return at, nil
+}
+
+// ordering is a mechanism of quantiles.
+type ordering interface {
+	Release(mechanism.Ordered) (mechanism.OrderStatistics, error)
+	BoundedRange() privacy.Loss
+	RankError(beta float64) (float64, error)
+}
+
+// jointTable bounds the memory of JointQuantiles, in numbers of 16 bytes: 64 MB.
+const jointTable = 1 << 22
+
+// orderer is the mechanism of a name, at the largest ε that the price pays for.
+func orderer(t *plan.Target, name string, at []*big.Rat) (ordering, privacy.Epsilon, error) {
+	var with func(privacy.Epsilon) ordering
+	switch domain, unit := domainOf(t), unitOf(t); name {
+	case EachQuantile:
+		with = func(e privacy.Epsilon) ordering {
+			return mechanism.IndependentQuantiles{Domain: domain, Unit: unit, Ranks: at, Epsilon: e}
+		}
+	case RecursiveQuantiles:
+		with = func(e privacy.Epsilon) ordering {
+			return mechanism.ApproximateQuantiles{Domain: domain, Unit: unit, Ranks: at, Epsilon: e}
+		}
+	case JointQuantiles:
+		bins := jointTable / (len(at) * len(at))
+		with = func(e privacy.Epsilon) ordering {
+			return mechanism.JointQuantiles{Domain: domain, Unit: unit, Ranks: at, Bins: min(bins, 1<<14), Epsilon: e}
+		}
+	default:
+		return nil, privacy.Epsilon{}, &Error{
+			Code: CodeUsage, Message: fmt.Sprintf("no mechanism %q gives quantiles", name),
+			Hint: fmt.Sprintf("use %q, %q or %q", EachQuantile, RecursiveQuantiles, JointQuantiles),
+		}
 	}
-	rho, _ := t.Price.ZCDP()
-	each, _ := unit.BoundedRange().ZCDP()
-	half, err := privacy.RhoOf(new(big.Rat).Quo(rho.Rat(), each.Times(2).Rat()))
-	m.Epsilon = half.Pure()
-	return m, err
+	epsilon := pureWithin(t.Price)
+	if _, pure := t.Price.Pure(); !pure {
+		// The bounded range costs ε²·ρ₁, where ρ₁ is the cost at 1: at ε = √(ρ/ρ₁) = √(2·ρ/(2ρ₁)), ρ.
+		one, err := privacy.EpsilonOf(big.NewRat(1, 1))
+		if err != nil {
+			return nil, one, err
+		}
+		rho, _ := t.Price.ZCDP()
+		each, _ := with(one).BoundedRange().ZCDP()
+		half, err := privacy.RhoOf(new(big.Rat).Quo(rho.Rat(), each.Times(2).Rat()))
+		if err != nil {
+			return nil, one, err
+		}
+		epsilon = half.Pure()
+	}
+	return with(epsilon), epsilon, nil
 }
