@@ -37,6 +37,18 @@ func (a atomic) spacing() (distance, one float64, ok bool) {
 	return 0, 0, false
 }
 
+// generated is an atomic family whose many atoms are made when asked for, from a loss low to a loss high on a lattice through one.
+type generated struct {
+	make                     func() atomic
+	low, high, one, distance float64
+}
+
+func (g generated) describe(s sink) { g.make().describe(s) }
+
+func (g generated) edges(n int) []float64 { return evenly(g.low, g.high, min(n, 256)) }
+
+func (g generated) spacing() (distance, one float64, ok bool) { return g.distance, g.one, true }
+
 // response is the pair of k-ary randomised response [Kairouz, Bonawitz & Ramage 2016], of which a mass δ is lost to +∞: with
 // k = 2 it dominates every (ε, δ)-private mechanism [Kairouz, Oh & Viswanath 2015, Theorem 3.4; Murtagh & Vadhan 2016].
 func response(epsilon bound, k int64, delta bound) atomic {
@@ -97,10 +109,11 @@ func discreteGaussian(twice bound) atomic {
 			total = total.add(weights[k])
 		}
 	}
-	total.hi *= 1 + 1e-15
+	total.hi *= 1 + 1e-15 // and what lies beyond
 	at := func(k int64) bound { return weights[max(k, -k)].over(total) }
 	family := atomic{distance: 2 / twice.mid()}
-	family.atoms = append(family.atoms, atom{point(math.Inf(1)), bound{0, 1e-290}, bound{}})
+	beyond := bound{0, 1e-290}
+	family.atoms = append(family.atoms, atom{point(math.Inf(1)), beyond, beyond}, atom{point(math.Inf(-1)), bound{}, beyond})
 	for k := -last; k <= last; k++ {
 		loss := point(float64(1 - 2*k)).over(twice)
 		family.atoms = append(family.atoms, atom{loss, at(k), at(k - 1)})

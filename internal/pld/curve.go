@@ -77,7 +77,7 @@ func (w *window) under(epsilon float64) float64 {
 		epsilon = w.low()
 	}
 	sum, norm := w.weigh(w.below, epsilon)
-	j := max(0, int64(math.Floor((epsilon-w.base)/w.h))-w.start-1)
+	j := w.before(epsilon)
 	folded := 0.0
 	if out := w.outLeft + w.outRight; out > 0 {
 		folded = out * min(w.factor(w.start+j), w.most(epsilon)) * inflate
@@ -91,7 +91,8 @@ func (w *window) under(epsilon float64) float64 {
 
 // most bounds the weight (1 − e^(ε−l))·e^(−λ(l−ε)) times that at ε.
 func (w *window) most(epsilon float64) float64 {
-	at := math.Exp(w.scale-w.theta*((epsilon-w.base)/w.h-float64(w.centre))) * inflate
+	at := math.Exp(w.scale - w.theta*((epsilon-w.base)/w.h-float64(w.centre)))
+	at *= math.Exp(w.theta*(2+math.Abs(epsilon-w.base)/w.h*0x1p-50)) * inflate // the quotient may be off
 	lambda := w.theta / w.h
 	if lambda > 1 {
 		at /= lambda // the maximum is λ^λ/(λ+1)^(λ+1) ≤ 1/(λ+1)
@@ -116,7 +117,7 @@ func (w *window) factor(j int64) float64 {
 // is positive and known.
 func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 	n := int64(len(m.mass))
-	from := max(0, int64(math.Floor((epsilon-w.base)/w.h))-w.start)
+	from := w.before(epsilon)
 	for from < n && w.gap(from, epsilon) <= 0 {
 		from++
 	}
@@ -137,6 +138,12 @@ func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 		factor *= ratio
 	}
 	return sum, math.Sqrt(norm)
+}
+
+// before is a point of the window, or its first, that ε is not before: the quotient may be off by some units.
+func (w *window) before(epsilon float64) int64 {
+	j := index((epsilon - w.base) / w.h)
+	return max(0, j-w.start-2-max(j, -j)>>50)
 }
 
 // gap is how far a point is beyond ε.

@@ -1,61 +1,79 @@
 package pld
 
-// gather composes parts that are short beside the window among themselves, by transforms that are short too, so that many
-// different parts need few long transforms.
-func gather(all []tilted, size int) []sequence {
-	var long []sequence
-	var short []tilted
-	room := min(2048, size/4)
-	for _, t := range all {
-		if len(all) > 8 && t.count <= 64 && t.count*int64(len(t.above)) <= int64(room/4) {
-			short = append(short, t)
-		} else {
-			long = append(long, t.sequence)
-		}
-	}
-	if len(short) == 0 {
-		return long
-	}
-	short = pool(short)
-	transforms := newTransform(room)
-	scratch := make([]complex128, room)
-	var s *spectrum
-	used := int64(0)
-	flush := func() {
-		if s != nil {
-			above, below, errAbove, errBelow := s.invert(scratch)
-			long = append(long, sequence{above: above, below: below, errAbove: errAbove, errBelow: errBelow, count: 1})
-		}
-	}
-	for _, t := range short {
-		length := t.count * int64(len(t.above)-1)
-		if s == nil || used+length >= int64(room) {
-			flush()
-			s, used = newSpectrum(transforms), 0
-		}
-		s.multiply(t.sequence, scratch)
-		used += length
-	}
-	flush()
-	return long
+// gatherer composes parts one after another into a long spectrum. Parts that are short beside the window are composed among
+// themselves first, directly while very short and then by short transforms, so that many different parts need few long
+// transforms, and none is kept.
+type gatherer struct {
+	long     *spectrum
+	scratch  []complex128
+	short    *transform
+	shorter  []complex128
+	pool     *sequence // what was convolved directly
+	batch    *spectrum // of short transforms
+	used     int64     // the length of what is in batch
+	room     int64
+	separate bool // few parts: each by itself
 }
 
-// pool convolves very short parts directly: all is positive, so a sum of n products is off by a share of at most (n + 1)u, by
-// which above and below are widened, and no error is left to account for.
-func pool(short []tilted) []tilted {
-	const enough = 512
-	var pooled []tilted
-	for _, t := range short {
-		last := len(pooled) - 1
-		if t.count > 1 || last < 0 || pooled[last].count > 1 || len(pooled[last].above)+len(t.above) > enough {
-			pooled = append(pooled, t)
-			continue
-		}
-		share := 4 * unit * float64(len(t.above)+2)
-		pooled[last].above = convolve(pooled[last].above, t.above, 1+share)
-		pooled[last].below = convolve(pooled[last].below, t.below, 1-share)
+// pooled is the length up to which sequences are convolved directly.
+const pooled = 512
+
+func newGatherer(size, parts int) *gatherer {
+	g := &gatherer{long: newSpectrum(newTransform(size)), scratch: make([]complex128, size), separate: parts <= 8}
+	g.room = int64(min(2048, size/4))
+	if !g.separate {
+		g.short, g.shorter = newTransform(int(g.room)), make([]complex128, g.room)
 	}
-	return pooled
+	return g
+}
+
+func (g *gatherer) add(q sequence) {
+	switch length := int64(len(q.above)); {
+	case g.separate || q.count > 64 || q.count*length > g.room/4:
+		g.long.multiply(q, g.scratch)
+	case q.count > 1 || length > pooled/2:
+		g.addShort(q)
+	case g.pool == nil:
+		g.pool = &q
+	case len(g.pool.above)+len(q.above) > pooled:
+		g.addShort(*g.pool)
+		g.pool = &q
+	default:
+		// All is positive, so a sum of n products is off by a share of at most (n + 1)u, by which above and below are
+		// widened, and no error is left to account for.
+		share := 4 * unit * float64(length+2)
+		g.pool.above = convolve(g.pool.above, q.above, 1+share)
+		g.pool.below = convolve(g.pool.below, q.below, 1-share)
+	}
+}
+
+func (g *gatherer) addShort(q sequence) {
+	length := q.count * int64(len(q.above)-1)
+	if g.batch != nil && g.used+length >= g.room {
+		g.flush()
+	}
+	if g.batch == nil {
+		g.batch, g.used = newSpectrum(g.short), 0
+	}
+	g.batch.multiply(q, g.shorter)
+	g.used += length
+}
+
+func (g *gatherer) flush() {
+	above, below, errAbove, errBelow := g.batch.invert(g.shorter)
+	g.long.multiply(sequence{above: above, below: below, errAbove: errAbove, errBelow: errBelow, count: 1}, g.scratch)
+	g.batch = nil
+}
+
+// finish returns the spectrum of all that was added.
+func (g *gatherer) finish() *spectrum {
+	if g.pool != nil {
+		g.addShort(*g.pool)
+	}
+	if g.batch != nil {
+		g.flush()
+	}
+	return g.long
 }
 
 func convolve(a, b []float64, widen float64) []float64 {
@@ -74,7 +92,7 @@ func convolve(a, b []float64, widen float64) []float64 {
 		switch { // what may have underflowed
 		case widen > 1:
 			c[i] += 1e-300
-		case c[i] < 1e-300:
+		case widen < 1 && c[i] < 1e-300:
 			c[i] = 0
 		}
 	}

@@ -76,10 +76,10 @@ func (l *lattice) atom(loss, p, q bound) {
 		return
 	}
 	place := (loss.mid()-l.origin)/l.h - float64(l.first)
-	nearest := math.Round(place)
+	nearest := min(float64(l.cells()), max(0, math.Round(place)))
 	on := math.Abs(place-nearest) <= l.tolerance
 	switch {
-	case place < -l.tolerance:
+	case !(place >= -l.tolerance):
 		l.above[0] = exact.AddUp(l.above[0], p.hi)
 	case place > float64(l.cells())+l.tolerance:
 		l.infinite.hi = exact.AddUp(l.infinite.hi, p.hi)

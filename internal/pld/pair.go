@@ -72,6 +72,7 @@ func nothing(lost float64) atomic {
 	return atomic{atoms: []atom{
 		{point(math.Inf(1)), bound{0, lost}, bound{}},
 		{bound{}, bound{exact.SubDown(1, lost), 1}, bound{exact.SubDown(1, lost), 1}},
+		{point(math.Inf(-1)), bound{}, bound{0, lost}},
 	}}
 }
 
@@ -144,22 +145,24 @@ func Approximate(epsilon, delta *big.Rat) (Pair, error) {
 }
 
 // maxShift bounds the sensitivity of a discrete Laplace pair, which has one loss for each unit of it.
-const maxShift = 1 << 18
+const maxShift = 1 << 16
 
 // DiscreteLaplace is the pair of a query of integer sensitivity Δ with discrete Laplace noise of scale b: P(k) ∝ e^(−|k|/b). It takes Δ
-// from 1 to 2¹⁸; beyond, Pure(Δ/b) dominates it.
+// from 1 to 2¹⁶; beyond, Pure(Δ/b) dominates it.
 func DiscreteLaplace(sensitivity int64, scale *big.Rat) (Pair, error) {
 	if _, err := positive("the scale", scale); err != nil {
 		return Pair{}, err
 	}
 	if sensitivity < 1 || sensitivity > maxShift {
-		return Pair{}, fmt.Errorf("%w: the sensitivity of a discrete Laplace pair is from 1 to 2¹⁸", ErrParameter)
+		return Pair{}, fmt.Errorf("%w: the sensitivity of a discrete Laplace pair is from 1 to 2¹⁶", ErrParameter)
 	}
 	step := boundOf(new(big.Rat).Inv(scale))
 	e := boundOf(new(big.Rat).Quo(new(big.Rat).SetInt64(sensitivity), scale))
 	return Pair{
 		key: fmt.Sprintf("discrete laplace %d %s", sensitivity, scale.RatString()), top: e.hi,
-		forward: bounded(e, func() family { return discreteLaplace(sensitivity, step) }),
+		forward: bounded(e, func() family {
+			return generated{func() atomic { return discreteLaplace(sensitivity, step) }, -e.hi, e.hi, e.mid(), 2 * step.mid()}
+		}),
 	}, nil
 }
 
@@ -177,9 +180,10 @@ func DiscreteGaussian(squaredScale *big.Rat) (Pair, error) {
 	if v.hi > maxDiscrete || v.lo < 1./(1<<20) {
 		return Pair{}, fmt.Errorf("%w: σ² of a discrete Gaussian pair is from 2⁻²⁰ to 2²⁴", ErrParameter)
 	}
+	end := (1 + 2*(math.Sqrt(v.hi)*reach+3)) / (2 * v.lo)
 	return Pair{
 		key: "discrete gaussian " + squaredScale.RatString(), top: math.Inf(1),
-		forward: discreteGaussian(v.mul(point(2))),
+		forward: generated{func() atomic { return discreteGaussian(v.mul(point(2))) }, -end, end, 1 / (2 * v.mid()), 1 / v.mid()},
 	}, nil
 }
 

@@ -168,7 +168,7 @@ func (c chain) grid(p *plan, width float64) {
 		limit = 1 << 15
 	}
 	p.size = minSize
-	for p.size < limit && float64(p.size)*target < width {
+	for p.deviation > 1e-6*width && p.size < limit && float64(p.size)*target < width {
 		p.size *= 2
 	}
 	p.h = width / float64(p.size)

@@ -64,7 +64,7 @@ func (s *sampling) cell(j int, m mass) {
 
 func (s *sampling) atom(loss, p, q bound) {
 	if math.IsInf(loss.lo, 1) {
-		s.sink.atom(loss, s.rate.mul(p), q)
+		s.sink.atom(loss, s.mix(mass{p: p, q: q}), q)
 		return
 	}
 	s.sink.atom(sampledLoss(loss, s.rate), s.mix(mass{p: p, q: q}), q)

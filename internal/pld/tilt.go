@@ -45,7 +45,7 @@ func tilt(l *lattice, theta float64, count int64) tilted {
 	share := 4*unit*(math.Abs(theta)*float64(len(l.above))+math.Abs(t.kappa)) + 4*slack
 	more, less := math.Exp(share)*(1+slack), math.Exp(-share)*(1-slack)
 	for j := range l.above {
-		if l.above[j] > 0 {
+		if l.above[j] > 0 || l.below[j] > 0 {
 			y := theta*float64(j) - t.kappa
 			t.above[j] = timesExp(l.above[j], y)*more + least
 			t.below[j] = max(0, timesExp(l.below[j], y)*less-least)

@@ -38,7 +38,8 @@ type smoothing struct {
 func (c chain) compose(p plan) *window {
 	theta := p.lambda * p.h
 	w := &window{h: p.h, theta: theta, rise: rises(p.h, p.size)}
-	var all []tilted
+	var all outside
+	gathered := newGatherer(p.size, len(c))
 	var spread float64
 	base, kappa, blur := wide(0), wide(0), 0.0
 	plain := max(1e-285, math.Exp(p.guess)*1e-10/c.total())
@@ -63,7 +64,8 @@ func (c chain) compose(p plan) *window {
 		l := newLattice(p.h, origin, int64(first), int64(cells))
 		q.describe(l)
 		t := tilt(l, theta, q.count)
-		all = append(all, t)
+		all.add(t, p)
+		gathered.add(t.sequence)
 		n := float64(q.count)
 		if l.spread {
 			spread += n
@@ -80,21 +82,24 @@ func (c chain) compose(p plan) *window {
 	w.infinite = bound{max(0, -exact.Expm1Up(min(0, escapeLow))), min(1, -exact.Expm1Down(min(0, escape)))}
 	w.base, _ = base.Float64()
 	w.blur = blur*(1+1e-9) + 4*unit*math.Abs(w.base)
-	w.start = int64(math.Floor((p.low - w.base) / p.h))
-	w.centre = int64(math.Round((p.centre - w.base) / p.h))
+	w.start = index((p.low - w.base) / p.h)
+	w.centre = index((p.centre - w.base) / p.h)
 	w.scaleAt(kappa)
-	transforms := newTransform(p.size)
-	scratch := make([]complex128, p.size)
-	s := newSpectrum(transforms)
-	for _, q := range gather(all, p.size) {
-		s.multiply(q, scratch)
-	}
+	s, scratch := gathered.finish(), gathered.scratch
 	w.read(s, scratch, all, p)
 	w.unspread = spread == 0
 	if !w.unspread {
 		w.smoothen(s, scratch, all, p, kappa, spread, widest)
 	}
 	return w
+}
+
+// index is about ⌊x⌋, within ±2⁶¹, which no composition's points reach.
+func index(x float64) int64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return int64(math.Floor(min(0x1p61, max(-0x1p61, x))))
 }
 
 func (c chain) total() float64 {
@@ -111,9 +116,23 @@ func (w *window) scaleAt(kappa *big.Float) {
 	w.scale, _ = shift.Sub(kappa, shift).Float64()
 }
 
+// outside gathers what bounds the tilted mass outside a window: the last point, a middle one, and the logarithms of Σ value·e^(±s(J −
+// middle)), s being the plan's exponents.
+type outside struct {
+	last, middle int64
+	right, left  float64
+}
+
+func (o *outside) add(t tilted, p plan) {
+	o.last += t.count * int64(len(t.above)-1)
+	o.middle += t.count * t.middle
+	o.right = exact.AddUp(o.right, exact.MulUp(float64(t.count), t.excess(p.right*p.h)))
+	o.left = exact.AddUp(o.left, exact.MulUp(float64(t.count), t.excess(-p.left*p.h)))
+}
+
 // read takes the window out of a spectrum, and bounds what lies outside by Chernoff's inequality: the tilted mass at J ≥ r is
 // at most Σ value·e^(s(J − r)), a product over the parts.
-func (w *window) read(s *spectrum, scratch []complex128, all []tilted, p plan) {
+func (w *window) read(s *spectrum, scratch []complex128, all outside, p plan) {
 	above, below, errAbove, errBelow := s.invert(scratch)
 	rotate := func(x []float64) []float64 {
 		n := int64(len(x))
@@ -121,21 +140,13 @@ func (w *window) read(s *spectrum, scratch []complex128, all []tilted, p plan) {
 		return append(append(make([]float64, 0, n), x[at:]...), x[:at]...)
 	}
 	w.above, w.below = measure{rotate(above), errAbove}, measure{rotate(below), errBelow}
-	var last, middle int64
-	right, left := 0.0, 0.0
-	for _, t := range all {
-		last += t.count * int64(len(t.above)-1)
-		middle += t.count * t.middle
-		right = exact.AddUp(right, exact.MulUp(float64(t.count), t.excess(p.right*p.h)))
-		left = exact.AddUp(left, exact.MulUp(float64(t.count), t.excess(-p.left*p.h)))
-	}
 	end := w.start + int64(s.size)
 	chernoff := func(excess, exponent float64) float64 {
 		return exact.ExpUp(excess + exponent + 1e-12*(math.Abs(excess)+math.Abs(exponent)))
 	}
-	w.outRight = chernoff(right, -p.right*p.h*float64(end-middle))
-	w.outLeft = chernoff(left, -p.left*p.h*float64(middle-w.start+1))
-	if last < end {
+	w.outRight = chernoff(all.right, -p.right*p.h*float64(end-all.middle))
+	w.outLeft = chernoff(all.left, -p.left*p.h*float64(all.middle-w.start+1))
+	if all.last < end {
 		w.outRight = 0
 	}
 	if w.start <= 0 {
@@ -144,7 +155,7 @@ func (w *window) read(s *spectrum, scratch []complex128, all []tilted, p plan) {
 }
 
 // smoothen composes with a Gaussian of twice the deviation that spreading could have had.
-func (w *window) smoothen(s *spectrum, scratch []complex128, all []tilted, p plan, kappa *big.Float, spread, blur float64) {
+func (w *window) smoothen(s *spectrum, scratch []complex128, all outside, p plan, kappa *big.Float, spread, blur float64) {
 	// μ = √(π/8)·h·√n, see curve.go.
 	mu := 0.626657068657751 * (p.h + 4*blur) * math.Sqrt(spread) * (1 + 1e-12)
 	twice := 2 * mu
@@ -169,6 +180,7 @@ func (w *window) smoothen(s *spectrum, scratch []complex128, all []tilted, p pla
 	v.blur += l.blur + 4*unit*(math.Abs(v.base)+math.Abs(p.h*float64(side)))
 	v.infinite.hi = min(1, exact.AddUp(v.infinite.hi, l.infinite.hi))
 	v.scaleAt(new(big.Float).SetPrec(256).Add(kappa, wide(t.kappa)))
-	v.read(s, scratch, append(all[:len(all):len(all)], t), p)
+	all.add(t, p)
+	v.read(s, scratch, all, p)
 	w.smooth = v
 }
