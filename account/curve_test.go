@@ -5,8 +5,6 @@ import (
 	"math/big"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"dither/account"
 	"dither/privacy"
 )
@@ -43,10 +41,12 @@ func TestConversionFigures(t *testing.T) {
 	near("its order", order, 32, 0)
 
 	training := account.RenyiSampledGaussian(big.NewRat(256, 60000), rational(t, "100/121")).Times(14062)
-	epsilon, order = training.EpsilonAmong(defaultOrders()[50:90], d) // those from 6.1 to 10
+	epsilon, order = training.EpsilonAmong(defaultOrders()[69:72], d) // 8, 8.1 and 8.2
 	near("training", epsilon, 2.59655587, 1e-8)
 	near("its order", order, 8.1, 1e-12)
-	near("training, best order", training.Epsilon(d), 2.59654196864, 1e-8)
+	if unhurried() {
+		near("training, best order", training.Epsilon(d), 2.59654196864, 1e-8)
+	}
 
 	million := deltaOf(t, "1e-6")
 	near("zCDP", account.RenyiZCDP(rhoOf(t, "0.1")).Epsilon(million), 2.141938928385, 1e-12)
@@ -97,18 +97,18 @@ func curves(t testing.TB) map[string]account.Curve {
 		"renyi gaussian":    account.RenyiGaussian(big.NewRat(1, 2)),
 		"renyi pure":        account.RenyiPure(epsilonOf(t, "1.5")),
 		"renyi laplace":     account.RenyiLaplace(epsilonOf(t, "1.5")).Times(3),
-		"renyi poisson":     account.RenyiPure(epsilonOf(t, "1.5")).PoissonSampled(big.NewRat(1, 20)).Times(10),
+		"renyi poisson":     account.RenyiPure(epsilonOf(t, "1.5")).PoissonSampled(big.NewRat(1, 3)).Times(300),
 		"discrete gaussian": account.DiscreteGaussianCurve(big.NewRat(7, 2), big.NewInt(2)),
 	}
 }
 
-// TestCurveLaws are what holds of every curve: δ falls in ε and ε in δ, both are within their ranges, and one is the inverse of the
-// other, as far as it is resolved: δ(ε(d)) is at most d, and not far below.
+// TestCurveLaws are what holds of every curve: δ falls in ε and ε in δ, both are within their ranges, and one is the inverse of
+// the other, as far as it is resolved: δ(ε(d)) is at most d, and not far below.
 func TestCurveLaws(t *testing.T) {
 	for name, c := range curves(t) {
 		t.Run(name, func(t *testing.T) {
 			last := 1.0
-			for _, epsilon := range []string{"0", "0.01", "0.1", "0.5", "1", "2", "5", "20"} {
+			for _, epsilon := range []string{"0", "0.1", "1", "5", "20"} {
 				d := c.Delta(epsilonOf(t, epsilon))
 				if !(d >= 0) || d > last {
 					t.Errorf("δ(%s) = %v, after %v", epsilon, d, last)
@@ -116,7 +116,7 @@ func TestCurveLaws(t *testing.T) {
 				last = d
 			}
 			previous := math.Inf(1)
-			for _, delta := range []string{"0", "1e-12", "1e-6", "1e-4", "0.01", "0.5", "1"} {
+			for _, delta := range []string{"0", "1e-12", "1e-5", "0.01", "1"} {
 				d := deltaOf(t, delta)
 				e := c.Epsilon(d)
 				if !(e >= 0) || e > previous {
@@ -131,7 +131,7 @@ func TestCurveLaws(t *testing.T) {
 					t.Fatal(err)
 				}
 				aim, _ := d.Rat().Float64()
-				if back := c.Delta(at); back > aim*(1+1e-6) || e > 0 && delta != "1e-6" && back < aim*0.99 && name[:5] != "renyi" {
+				if back := c.Delta(at); back > aim*(1+1e-6) || e > 0 && delta != "1e-5" && back < aim*0.99 && name[:5] != "renyi" {
 					t.Errorf("ε(%s) = %v, where δ is %v", delta, e, back)
 				}
 			}
@@ -142,12 +142,13 @@ func TestCurveLaws(t *testing.T) {
 	}
 }
 
-// TestCurvesAreOrdered: a mechanism's own curve is below what its Rényi divergences give, and those below its zCDP; a promise's is that of
-// randomized response itself.
+// TestCurvesAreOrdered: a mechanism's own curve is below what its Rényi divergences give, and those below its zCDP; a promise's
+// is that of randomized response itself.
 func TestCurvesAreOrdered(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		x := big.NewRat(rapid.Int64Range(1, 300).Draw(t, "100μ²"), 100)
-		e, _ := privacy.EpsilonOf(big.NewRat(rapid.Int64Range(0, 600).Draw(t, "100ε"), 100))
+	random, count := cases()
+	for range count {
+		x := big.NewRat(1+random.Int64N(300), 100)
+		e, _ := privacy.EpsilonOf(big.NewRat(random.Int64N(600), 100))
 		gdp, _ := account.GDPOf(x)
 		rho, _ := privacy.RhoOf(new(big.Rat).Quo(x, big.NewRat(2, 1)))
 		own, renyi, zcdp := gdp.Delta(e), gdp.Renyi().Delta(e), account.LossCurve(privacy.ZCDPLoss(rho, privacy.Delta{})).Delta(e)
@@ -158,7 +159,7 @@ func TestCurvesAreOrdered(t *testing.T) {
 		if discrete > renyi*(1+1e-12) {
 			t.Fatalf("discrete %v, Rényi %v", discrete, renyi)
 		}
-	})
+	}
 	c := account.PromisedCurve(epsilonOf(t, "1"), deltaOf(t, "0.01"))
 	want := 0.01 + 0.99*(math.E-math.Exp(0.4))/(1+math.E)
 	if got := c.Delta(epsilonOf(t, "0.4")); math.Abs(got-want) > 1e-15 {
@@ -166,16 +167,16 @@ func TestCurvesAreOrdered(t *testing.T) {
 	}
 }
 
-// TestDiscreteGaussianFigures has the discrete Gaussian's curve apart from the continuous one's at σ = 1, and near it at large σ, where sums give way
-// to integrals; and the largest shift as the worst.
+// TestDiscreteGaussianFigures has the discrete Gaussian's curve apart from the continuous one's at σ = 1, and near it at large
+// σ, where sums give way to integrals; and the largest shift as the worst.
 func TestDiscreteGaussianFigures(t *testing.T) {
 	one := epsilonOf(t, "1")
 	lower, upper := account.DiscreteGaussianDelta(big.NewRat(1, 1), big.NewInt(1), one)
 	if math.Abs(lower-0.14135133940562) > 1e-14 || math.Abs(upper-0.14135133940562) > 1e-14 {
 		t.Errorf("σ = 1: δ in [%v, %v]", lower, upper)
 	}
-	for _, units := range []int64{1, 100, 256, 1000} {
-		for _, epsilon := range []string{"0", "0.01", "1", "4", "7.5"} {
+	for _, units := range []int64{1, 300} {
+		for _, epsilon := range []string{"0", "0.01", "1", "7.5"} {
 			sums, sumsUp := account.DiscreteGaussianDelta(big.NewRat(1<<16, 1), big.NewInt(units), epsilonOf(t, epsilon))
 			integrals, integralsUp := account.DiscreteGaussianDelta(big.NewRat(1<<16*1e6+1, 1e6), big.NewInt(units), epsilonOf(t, epsilon))
 			// The two σ² are 1.5e-11 apart, and δ by a few hundred times that at most.
@@ -245,18 +246,18 @@ func TestGDP(t *testing.T) {
 	}
 }
 
-// TestTradeOff: the trade-off of a promise is that of its curve's own point, and a Gaussian's is at least that of every point of its
-// curve [Dong, Roth & Su 2022, Proposition 2.12], touching the best.
+// TestTradeOff: the trade-off of a promise is that of its curve's own point, and a Gaussian's is at least that of every point
+// of its curve [Dong, Roth & Su 2022, Proposition 2.12], touching the best.
 func TestTradeOff(t *testing.T) {
 	g, _ := account.GDPOf(big.NewRat(1, 1))
-	for _, alpha := range []float64{0, 1e-9, 0.01, 0.2, 0.5, 0.9, 1 - 1e-9} {
+	for _, alpha := range []float64{0, 0.01, 0.5, 1 - 1e-9} {
 		own, best := g.TradeOff(alpha), 0.0
-		for n := int64(0); n <= 600; n += 20 {
+		for n := int64(0); n <= 600; n += 50 {
 			e, _ := privacy.EpsilonOf(big.NewRat(n, 100))
 			d, _ := privacy.DeltaOf(new(big.Rat).SetFloat64(g.Delta(e)))
 			best = max(best, account.TradeOff(e, d, alpha))
 		}
-		if best > own+1e-15 || best < own*0.99-1e-9 {
+		if best > own+1e-15 || best < own*0.97-1e-9 {
 			t.Errorf("α = %v: %v, and from the curve %v", alpha, own, best)
 		}
 	}

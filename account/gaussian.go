@@ -24,9 +24,9 @@ import (
 // that is sampled exactly and rounded to integers, where the values are integers: rounding x + σN is x plus rounded noise. It
 // does not hold for the discrete Gaussian, whose own curve is DiscreteGaussianDelta.
 
-// GaussianDelta bounds from both sides the least δ at which Gaussian noise is (e, δ)-differentially private, where mu2 is μ² = Δ²/σ².
-// The bounds are adjacent floats or the same, or around a δ below the least float. At a nil or negative
-// mu2 they are 0 and 1, which say nothing.
+// GaussianDelta bounds from both sides the least δ at which Gaussian noise is (e, δ)-differentially private, where mu2 is μ² =
+// Δ²/σ². The bounds are adjacent floats or the same, or around a δ below the least float. At a nil or negative mu2 they are 0
+// and 1, which say nothing.
 func GaussianDelta(mu2 *big.Rat, e privacy.Epsilon) (lower, upper float64) {
 	switch {
 	case mu2 == nil || mu2.Sign() < 0:
@@ -221,7 +221,8 @@ func gaussianRoot(low, high, x *big.Float, at func(*big.Float) (f float64, slope
 	return x
 }
 
-// gaussianBracket widens found, from both sides, to an ε that is certainly too small, or 0, and one that certainly is not, or +Inf.
+// gaussianBracket widens found, from both sides, to an ε that is certainly too small, or 0, and one that certainly is not, or
+// +Inf.
 func gaussianBracket(found float64, small, enough func(float64) bool) (lower, upper float64) {
 	found = min(found, math.MaxFloat64)
 	ulp := math.Nextafter(found, math.Inf(1)) - found

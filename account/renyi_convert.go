@@ -13,13 +13,14 @@ import (
 //
 //	ln δ = (α−1)(D_α − ε) + (α−1)·ln(1−1/α) − ln α,
 //
-// hence, at a δ given, for ε = D_α + ln(1−1/α) + (ln 1/δ − ln α)/(α−1). At the order +Inf the privacy loss is at most D_∞, and the
-// least δ, E[max(0, 1−e^(ε−Z))], is at most 1 − e^(ε−D_∞).
+// hence, at a δ given, for ε = D_α + ln(1−1/α) + (ln 1/δ − ln α)/(α−1). At the order +Inf the privacy loss is at most D_∞, and
+// the least δ, E[max(0, 1−e^(ε−Z))], is at most 1 − e^(ε−D_∞).
 //
 // Every order gives a true bound, so which are tried needs no certificate: the search takes the best of 1 + 2^k and then narrows
 // between those beside it.
 
-// Epsilon bounds the ε at which a mechanism of loss r is (ε, d)-differentially private, at the best order found. It is +Inf where no order gives one.
+// Epsilon bounds the ε at which a mechanism of loss r is (ε, d)-differentially private, at the best order found. It is +Inf
+// where no order gives one.
 func (r Renyi) Epsilon(d privacy.Delta) float64 {
 	f := r.epsilonAt(d)
 	return min(f(math.Inf(1)), f(bestOrder(f)))
@@ -58,8 +59,8 @@ func (r Renyi) epsilonAt(d privacy.Delta) func(order float64) float64 {
 		rest = exact.LogUp(exact.FloatUp(one.Sub(one, d.Rat())))
 	}
 	return func(order float64) float64 {
-		if math.IsInf(surprise, 1) && !math.IsInf(order, 1) {
-			return surprise
+		if !(order > 1) || math.IsInf(surprise, 1) && !math.IsInf(order, 1) {
+			return math.Inf(1)
 		}
 		loss := r(order)
 		switch {

@@ -8,23 +8,24 @@ import (
 )
 
 // RenyiSampledGaussian is that of Gaussian noise on a sum over a Poisson sample, in which each person is with probability q,
-// independently, under add/remove; mu2 is μ² = Δ²/σ², Δ the largest L₂ norm that a person adds [Mironov, Talwar & Zhang 2019]. It
-// is tight up to the order 64, and at integers beyond. A q outside [0, 1] is nonsense.
+// independently, under add/remove; mu2 is μ² = Δ²/σ², Δ the largest L₂ norm that a person adds [Mironov, Talwar & Zhang 2019].
+// It is tight up to the order 64, and at integers beyond. A q outside [0, 1] is nonsense. Like the curve of GaussianDelta it is
+// that of continuous noise, or of what is computed from it, and not of the discrete Gaussian.
 //
-// With P = (1−q)N(0, σ²) + qN(Δ, σ²) and Q = N(0, σ²), all that matters is A_α = E_Q[(P/Q)^α]: D_α = ln A_α/(α−1) [ibid., Theorem 4
-// brings vectors to this, and by Theorem 5 and Corollary 7 the other order, D_α(Q‖P), is never larger].
+// With P = (1−q)N(0, σ²) + qN(Δ, σ²) and Q = N(0, σ²), all that matters is A_α = E_Q[(P/Q)^α]: D_α = ln A_α/(α−1) [ibid.,
+// Theorem 4 brings vectors to this, and by Theorem 5 and Corollary 7 the other order, D_α(Q‖P), is never larger].
 //
 // At an integer order A_α = Σ_i C(α,i)(1−q)^(α−i)qⁱ·e^((i²−i)μ²/2); with A_α at μ = 0, which is 1, taken off term by term, all
 // that remains is positive.
 //
-// At another, split where both parts of the mixture are alike, at z = c/μ + μ/2 standard deviations, c = ln(1/q−1), and
-// expand (1+x)^α by the binomial series on each side, where x ≤ 1. The normal integrals that come of it [ibid., Section 3.3] are all, with
-// Mills' ratio R,
+// At another, split where both parts of the mixture are alike, at z = c/μ + μ/2 standard deviations, c = ln(1/q−1), and expand
+// (1+x)^α by the binomial series on each side, where x ≤ 1. The normal integrals that come of it [ibid., Section 3.3] are all,
+// with Mills' ratio R,
 //
 //	A_α = (1−q)^α·φ(z)·Σ_{i≥0} C(α,i)·(R(iμ−z) + R(iμ+z−αμ)),
 //
-// since q^i(1−q)^(−i)·e^((i²−i)μ²/2)·φ(iμ−z) = φ(z), of which the same holds with i = α−j. From i = ⌈α⌉ on the signs alternate, and that part is summed
-// by an accelerated series (alternating).
+// since q^i(1−q)^(−i)·e^((i²−i)μ²/2)·φ(iμ−z) = φ(z), of which the same holds with i = α−j. From i = ⌈α⌉ on the signs alternate,
+// and that part is summed by an accelerated series (alternating).
 func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
 	if q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 || mu2 == nil || mu2.Sign() < 0 {
 		return nothing
@@ -44,10 +45,11 @@ func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
 		if order > maxSampledOrder || (order+1)*(order+1)*exact.FloatUp(mu2) > reach {
 			return bound
 		}
+		bound = min(bound, betweenIntegers(order, atInteger))
 		if loss, ok := s.fractional(order); ok {
 			return min(bound, loss)
 		}
-		return min(bound, betweenIntegers(order, atInteger))
+		return bound
 	})
 }
 
@@ -57,10 +59,12 @@ const maxSampledOrder = 1 << 11
 // maxFractional is the largest order that is no integer at which they are.
 const maxFractional = 64
 
-// reach bounds the exponents of e that are summed: within it numbers of big.Float differ by no more digits than are added quickly.
+// reach bounds the exponents of e that are summed: within it numbers of big.Float differ by no more digits than are added
+// quickly.
 const reach = 1 << 18
 
-// betweenIntegers is D_α at a real order of at most maxSampledOrder, from bounds of it at the integers beside it: (α−1)D_α is convex in α, and 0 at 1.
+// betweenIntegers is D_α at a real order of at most maxSampledOrder, from bounds of it at the integers beside it: (α−1)D_α is
+// convex in α, and 0 at 1.
 func betweenIntegers(order float64, at func(order int64) float64) float64 {
 	low := math.Floor(order)
 	share := order - low // exact
@@ -97,8 +101,8 @@ func (s sampledGaussian) integer(order int64) float64 {
 	})
 }
 
-// fractional is D_α at a real order. ok is false at integers, beyond maxFractional, where what convexity loses is no more worth the time, and where something is
-// beyond the range of exponentials.
+// fractional is D_α at a real order. ok is false at integers, beyond maxFractional, where what convexity loses is no more worth
+// the time, and where something is beyond the range of exponentials.
 func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 	odds := new(big.Rat).Sub(big.NewRat(1, 1), s.q)
 	odds.Quo(odds, s.q) // 1/q − 1
@@ -106,7 +110,7 @@ func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 	if order == math.Trunc(order) || order > maxFractional || (order+512)*math.Abs(c) > reach {
 		return 0, false
 	}
-	return renyiUpperTo(512, func(bits uint) exact.Interval {
+	return renyiUpperTo(256, func(bits uint) exact.Interval {
 		p := sampledPoint{bits: bits, c: exact.IntervalOf(odds, bits).Log(), mu2: exact.IntervalOf(s.mu2, bits)}
 		p.mu = p.mu2.Sqrt()
 		p.z = p.c.Quo(p.mu).Add(p.mu.Mul(exact.IntervalOf(big.NewRat(1, 2), bits)))
@@ -131,7 +135,7 @@ func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 			return term
 		}))
 		rest := exact.IntervalOf(new(big.Rat).Sub(big.NewRat(1, 1), s.q), bits).Log() // ln(1−q)
-		return sum.Log().Add(alpha.Mul(rest)).Quo(less)
+		return logOrLowest(sum).Add(alpha.Mul(rest)).Quo(less)
 	}), true
 }
 
@@ -152,8 +156,8 @@ func (p sampledPoint) term(i int64, alpha exact.Interval) exact.Interval {
 func (p sampledPoint) integral(u, j exact.Interval) exact.Interval {
 	zero := whole(0, p.bits)
 	switch {
-	case u.Hi().Sign() >= 0 && u.Lo().Cmp(big.NewFloat(-1)) < 0:
-		panic("account: a normal integral is not resolved") // its ends are within 2^−60 of one another
+	case u.Hi().Sign() >= 0 && u.Lo().Cmp(big.NewFloat(-1)) < 0: // not resolved: a probability, times at most e^reach
+		return exact.Hull(zero, whole(reach, p.bits).Exp())
 	case u.Hi().Sign() >= 0 && p.density.Hi().MantExp(nil) < -int(p.bits)-64:
 		return exact.Hull(zero, p.density.Add(p.density)) // R(u) < 2 from −½ on: not worth its digits
 	case u.Hi().Sign() >= 0:
@@ -167,6 +171,9 @@ func (p sampledPoint) integral(u, j exact.Interval) exact.Interval {
 // far is φ(z), for any z.
 func far(z exact.Interval, bits uint) exact.Interval {
 	edge := whole(1400, bits)
+	if z.Width().Cmp(big.NewFloat(1)) > 0 { // not resolved
+		return exact.Hull(whole(0, bits), whole(1, bits))
+	}
 	if new(big.Float).Abs(z.Middle()).Cmp(big.NewFloat(1401)) > 0 {
 		return exact.Hull(whole(0, bits), edge.NormalDensity())
 	}

@@ -44,7 +44,7 @@ func TestNormalAgainstMPMath(t *testing.T) {
 		if !ok {
 			t.Fatal(f)
 		}
-		for _, bits := range []uint{64, 160, 230} {
+		for _, bits := range []uint{64, 190} {
 			x := exact.IntervalOf(r, bits+64) // so that the argument's own width is no matter
 			holdsText(t, "R("+f[0]+")", x.Mills(), f[1], min(int(bits), 185))
 			holdsText(t, "1−Φ("+f[0]+")", x.NormalTail(), f[2], min(int(bits), 185))
@@ -70,14 +70,12 @@ func TestNormalLaws(t *testing.T) {
 			t.Fatalf("Φ(x) + Φ(−x) is in [%v, %v]", one.Lo(), one.Hi())
 		}
 		both := exact.Hull(x, y)
-		for _, part := range []exact.Interval{x, y} {
-			for name, f := range map[string]func(exact.Interval) exact.Interval{
-				"Mills": exact.Interval.Mills, "tail": exact.Interval.NormalTail, "erfc": exact.Interval.Erfc, "Φ": exact.Interval.NormalCDF,
-			} {
-				whole, at := f(both), f(part)
-				if whole.Lo().Cmp(at.Lo()) > 0 || whole.Hi().Cmp(at.Hi()) < 0 {
-					t.Fatalf("%s of a hull, [%v, %v], does not hold [%v, %v]", name, whole.Lo(), whole.Hi(), at.Lo(), at.Hi())
-				}
+		functions := []func(exact.Interval) exact.Interval{exact.Interval.Mills, exact.Interval.NormalTail, exact.Interval.Erfc, exact.Interval.NormalCDF}
+		f := functions[rapid.IntRange(0, 3).Draw(t, "function")]
+		whole := f(both)
+		for _, at := range []exact.Interval{f(x), f(y)} {
+			if whole.Lo().Cmp(at.Lo()) > 0 || whole.Hi().Cmp(at.Hi()) < 0 {
+				t.Fatalf("of a hull: [%v, %v] does not hold [%v, %v]", whole.Lo(), whole.Hi(), at.Lo(), at.Hi())
 			}
 		}
 		lower, upper := x.Erfc().Floats()
