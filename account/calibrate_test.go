@@ -114,6 +114,9 @@ func TestCalibrateDiscreteGaussian(t *testing.T) {
 }
 
 func TestCalibrateSampled(t *testing.T) {
+	if !long {
+		t.Skip("slow: DITHER_LONG=1")
+	}
 	p := promise(t, "1", "1e-5")
 	whole := calibrate(t, "gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: 3})
 	sampled := calibrate(t, "gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: 3, Sampling: rat(t, "0.1")})

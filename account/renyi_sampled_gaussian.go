@@ -45,10 +45,11 @@ func RenyiSampledGaussian(q, mu2 *big.Rat) Renyi {
 		if order > maxSampledOrder || (order+1)*(order+1)*exact.FloatUp(mu2) > reach {
 			return bound
 		}
+		bound = min(bound, betweenIntegers(order, atInteger))
 		if loss, ok := s.fractional(order); ok {
 			return min(bound, loss)
 		}
-		return min(bound, betweenIntegers(order, atInteger))
+		return bound
 	})
 }
 
@@ -109,7 +110,7 @@ func (s sampledGaussian) fractional(order float64) (upper float64, ok bool) {
 	if order == math.Trunc(order) || order > maxFractional || (order+512)*math.Abs(c) > reach {
 		return 0, false
 	}
-	return renyiUpperTo(512, func(bits uint) exact.Interval {
+	return renyiUpperTo(256, func(bits uint) exact.Interval {
 		p := sampledPoint{bits: bits, c: exact.IntervalOf(odds, bits).Log(), mu2: exact.IntervalOf(s.mu2, bits)}
 		p.mu = p.mu2.Sqrt()
 		p.z = p.c.Quo(p.mu).Add(p.mu.Mul(exact.IntervalOf(big.NewRat(1, 2), bits)))
