@@ -74,7 +74,7 @@ func (s Step) wholePairs() pairs {
 	case "exponential":
 		// Of two candidates whose scores each move by Δ, in opposite ways, it is randomized response at ε/2.
 		half := new(big.Rat).Quo(p["epsilon"], big.NewRat(2, 1))
-		return pairs{pairOf(pld.Pure(p["epsilon"])), pairOf(pld.Pure(half))}
+		return pairs{pairOf(pld.BoundedRange(p["epsilon"])), pairOf(pld.Pure(half))}
 	case "pure":
 		return same(pairOf(pld.Pure(p["epsilon"])))
 	case "approx":

@@ -11,18 +11,28 @@ func (d laplace) describe(s sink) {
 	low := e.neg().exp().mul(half)
 	s.atom(e, half, low)
 	s.atom(e.neg(), low, half)
+	d.describeBetween(s, point(1))
+}
+
+// describeBetween describes so many times what lies between the two atoms.
+func (d laplace) describeBetween(s sink, times bound) {
+	e := d.epsilon
+	between := func(a, b bound) mass {
+		m := d.between(a, b)
+		return mass{m.p.mul(times), m.q.mul(times), m.scaled.mul(times)}
+	}
 	for j := range s.cells() {
 		if lo, hi := s.edge(j), s.edge(j+1); hi.hi > -e.hi && lo.lo < e.hi {
-			s.cell(j, d.between(lo, hi))
+			s.cell(j, between(lo, hi))
 		}
 	}
 	first, last := s.edge(0), s.edge(s.cells())
 	var below, above mass
 	if first.hi > -e.hi {
-		below = d.between(e.neg(), first)
+		below = between(e.neg(), first)
 	}
 	if last.lo < e.hi {
-		above = d.between(last, e)
+		above = between(last, e)
 	}
 	s.outside(below, above)
 }
