@@ -54,14 +54,14 @@ type Report struct {
 	PLD      Bracket // the privacy loss distributions, composed numerically
 }
 
-// Least is the least of the report's upper bounds, and its accountant's name. Where none is told the figure says so.
+// Least is the least of the report's upper bounds, and the name of the first accountant that tells it. Where none is told the figure says so.
 func (r Report) Least() (f Figure, accountant string) {
 	f = none("no accountant tells it")
 	for _, c := range []struct {
 		name string
 		f    Figure
 	}{{"basic", r.Basic}, {"advanced", r.Advanced}, {"zcdp", r.ZCDP}, {"renyi", r.Renyi}, {"pld", r.PLD.Figure}} {
-		if c.f.Told() && (!f.Told() || c.f.Value <= f.Value) {
+		if c.f.Told() && (!f.Told() || c.f.Value < f.Value) {
 			f, accountant = c.f, c.name
 		}
 	}
