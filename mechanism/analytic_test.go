@@ -13,16 +13,20 @@ import (
 
 func analytic(t testing.TB, l2 int64, epsilon, delta string) AnalyticGaussian {
 	t.Helper()
-	return AnalyticGaussian{big.NewInt(l2), epsilonOf(t, epsilon), deltaOf(t, delta)}
+	m, err := NewAnalyticGaussian(big.NewInt(l2), epsilonOf(t, epsilon), deltaOf(t, delta))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 func sigmaOf(t testing.TB, m AnalyticGaussian) float64 {
 	t.Helper()
-	sigma2, err := m.Sigma2()
+	dist, err := m.Noise()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, _ := sigma2.Float64()
+	f, _ := dist.Sigma2().Float64()
 	return math.Sqrt(f)
 }
 
@@ -47,8 +51,8 @@ func TestAnalyticFigures(t *testing.T) {
 	for _, epsilon := range []string{"1/100", "1"} {
 		for _, delta := range []string{"1/10", "1/1000000"} {
 			m := analytic(t, 1, epsilon, delta)
-			e, _ := m.Epsilon.Rat().Float64()
-			d, _ := m.Delta.Rat().Float64()
+			e, _ := m.epsilon.Rat().Float64()
+			d, _ := m.delta.Rat().Float64()
 			s := sigmaOf(t, m)
 			if s > classical(e, d) {
 				t.Errorf("(%s, %s): σ = %g, the classical %g", epsilon, delta, s, classical(e, d))
@@ -87,8 +91,8 @@ func TestAnalyticIsPrivate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, _ := m.Epsilon.Rat().Float64()
-		d, _ := m.Delta.Rat().Float64()
+		e, _ := m.epsilon.Rat().Float64()
+		d, _ := m.delta.Rat().Float64()
 		for shift := int64(1); shift*shift <= c.l2; shift++ {
 			if at := shiftDelta(out.Noise, e, shift, 200); at > d*(1+1e-9) {
 				t.Errorf("%v, shift %d: δ = %.15g", c, shift, at)
@@ -166,7 +170,7 @@ func TestAnalyticMeasures(t *testing.T) {
 	if err := (stattest.KolmogorovIntegers{Sample: out.Values, CDF: out.Noise.CDF, FalseAlarm: falseAlarm}).Check(); err != nil {
 		t.Error(err)
 	}
-	if e, d := m.Guarantee(); e.Cmp(m.Epsilon) != 0 || d.Cmp(m.Delta) != 0 {
+	if e, d := m.Guarantee(); e.Cmp(epsilonOf(t, "10")) != 0 || d.Cmp(deltaOf(t, "0.00001")) != 0 {
 		t.Errorf("(%s, %s)", e, d)
 	}
 }
@@ -175,13 +179,26 @@ func TestAnalyticRefuses(t *testing.T) {
 	huge := new(big.Int).Lsh(big.NewInt(1), 100_000)
 	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 3900)).RatString() // below 10⁻¹⁰⁰⁰
 	tinier := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 100_000)).RatString()
-	for name, m := range map[string]AnalyticGaussian{
-		"zero": {}, "nil": {nil, epsilonOf(t, "1"), deltaOf(t, "0.1")}, "sensitivity 0": analytic(t, 0, "1", "0.1"), "negative": analytic(t, -1, "1", "0.1"),
-		"huge": {huge, epsilonOf(t, "1"), deltaOf(t, "0.1")}, "ε 0": analytic(t, 1, "0", "0.1"), "ε large": analytic(t, 1, "1001", "0.1"),
-		"δ 0": analytic(t, 1, "1", "0"), "δ 1": analytic(t, 1, "1", "1"), "δ tiny": analytic(t, 1, "1", tiny), "δ tinier": analytic(t, 1, "1", tinier),
+	one, good := big.NewInt(1), epsilonOf(t, "1")
+	for name, c := range map[string]struct {
+		l2      *big.Int
+		epsilon privacy.Epsilon
+		delta   privacy.Delta
+	}{
+		"nothing": {}, "nil": {nil, good, deltaOf(t, "0.1")}, "sensitivity 0": {new(big.Int), good, deltaOf(t, "0.1")},
+		"negative": {big.NewInt(-1), good, deltaOf(t, "0.1")}, "huge": {huge, good, deltaOf(t, "0.1")},
+		"ε 0": {one, epsilonOf(t, "0"), deltaOf(t, "0.1")}, "ε large": {one, epsilonOf(t, "1001"), deltaOf(t, "0.1")},
+		"δ 0": {one, good, deltaOf(t, "0")}, "δ 1": {one, good, deltaOf(t, "1")}, "δ tiny": {one, good, deltaOf(t, tiny)}, "δ tinier": {one, good, deltaOf(t, tinier)},
 	} {
-		if _, err := m.Measure(ints(1)); !errors.Is(err, ErrParameter) {
+		m, err := NewAnalyticGaussian(c.l2, c.epsilon, c.delta)
+		if !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := m.Measure(ints(1)); !errors.Is(err, ErrParameter) { // the zero value
+			t.Errorf("%s: measured all the same, %v", name, err)
+		}
+		if _, err := m.Noise(); !errors.Is(err, ErrParameter) {
+			t.Errorf("%s: noise all the same, %v", name, err)
 		}
 	}
 	small := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 200)).RatString()
@@ -192,10 +209,36 @@ func TestAnalyticRefuses(t *testing.T) {
 	}
 }
 
-func BenchmarkAnalyticSigma2(b *testing.B) {
+// TestAnalyticIsImmutable: what was given, and what is handed out, may be changed without harm.
+func TestAnalyticIsImmutable(t *testing.T) {
+	l2 := big.NewInt(4)
+	m, err := NewAnalyticGaussian(l2, epsilonOf(t, "1"), deltaOf(t, "0.001"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := sigmaOf(t, m)
+	l2.SetInt64(0)
+	dist, err := m.Noise()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dist.Sigma2().SetInt64(0)
+	out, err := m.Measure(nil)
+	if err != nil || sigmaOf(t, m) != before || out.Noise.(noise.RoundedGaussian).Sigma2().Cmp(dist.Sigma2()) != 0 {
+		t.Errorf("σ was %g and is %g, %v", before, sigmaOf(t, m), err)
+	}
+}
+
+func BenchmarkNewAnalyticGaussian(b *testing.B) {
+	for b.Loop() {
+		analytic(b, 1, "1", "0.00001")
+	}
+}
+
+func BenchmarkAnalyticMeasure(b *testing.B) {
 	m := analytic(b, 1, "1", "0.00001")
 	for b.Loop() {
-		if _, err := m.Sigma2(); err != nil {
+		if _, err := m.Measure(ints(1)); err != nil {
 			b.Fatal(err)
 		}
 	}

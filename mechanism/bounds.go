@@ -18,9 +18,10 @@ import (
 // ChangeOne in L1 norm, by MaxRows² and twice that in squared L2 norm (QuantileTree has the proof), and are measured by
 // Laplace or Gaussian. The threshold and the bins are public; the rest is post-processing.
 //
-// The threshold is the least integer that noise alone reaches in any bin with probability at most FalsePositive, however many
-// bins are empty; so the bounds reach beyond the bins of all values with at most that probability. On the other side, rows in
-// a bin whose noisy count stays below the threshold may come to lie outside.
+// The threshold is the least integer by the union bound: noise alone reaches it in one bin with probability at most
+// FalsePositive over the number of bins, and so in any bin with probability at most FalsePositive, however many are empty. So
+// the bounds reach beyond the bins of all values with at most that probability. On the other side, rows in a bin whose noisy
+// count stays below the threshold may come to lie outside.
 type AutomaticBounds struct {
 	Domain                     // the outer bounds
 	Unit                       //

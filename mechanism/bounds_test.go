@@ -44,8 +44,8 @@ func TestBoundsSensitivity(t *testing.T) {
 	}
 }
 
-// TestBoundsThreshold checks it against the distribution function, which is a float near the real value: it is the least
-// there is.
+// TestBoundsThreshold checks it against the distribution function, which is a float near the real value: it is the least by
+// the union bound.
 func TestBoundsThreshold(t *testing.T) {
 	for _, loss := range []string{"0.01", "1", "20"} {
 		e := parseEpsilon(t, loss)

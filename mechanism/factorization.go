@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 
 	"dither/internal/entropy"
 	"dither/internal/exact"
@@ -44,8 +45,8 @@ type CountingFactorization struct {
 const MaxFactorizationSteps = 1 << 14
 
 const (
-	fractionBits  = 30  // of R̃'s entries
-	inverseDigits = 128 // of M's entries, at first
+	fractionBits = 30 // of R̃'s entries
+	spareDigits  = 64 // of M's entries, beyond those that inverseDigits counts
 )
 
 // Begin prepares a stream. Parameters that give no privacy, or more noise than is drawn, are ErrParameter.
@@ -64,8 +65,17 @@ func (m CountingFactorization) Begin() (*Counter, error) {
 	}
 	return &Counter{
 		steps: m.Steps, sum: new(big.Int), loss: privacy.ZCDPLoss(m.Rho, privacy.Delta{}),
-		noise: &rootNoise{each: sample.NewGaussian(dist.Sigma2()), dist: dist, root: root, inverse: newInverse(root, inverseDigits)},
+		noise: newRootNoise(sample.NewGaussian(dist.Sigma2()), dist, root, inverseDigits(dist.Sigma2(), m.Steps)),
 	}, nil
+}
+
+// inverseDigits is how many digits M's entries get at first: so many that a floor is hardly ever in doubt, and a finer inverse
+// not computed. An entry is off by err, in practice below Steps (newInverse), and the sizes of z sum to less than 2⁴·σ·Steps
+// but with a negligible probability. So Mz is known to within 2⁴·σ·Steps² units of 2^−digits, which leaves a floor open with
+// a probability of some 2⁵·σ·Steps²·2^−digits, below 2⁻⁵⁰. (Such a floor is settled too: see next.)
+func inverseDigits(sigma2 *big.Rat, steps int) uint {
+	whole := new(big.Int).Quo(sigma2.Num(), sigma2.Denom())
+	return uint(whole.BitLen()/2+1+2*bits.Len(uint(steps))) + spareDigits
 }
 
 // rootColumn is R̃'s first column: f_k·2^fractionBits, rounded to the nearest, by f_k = f_{k−1}·(2k − 1)/(2k) in 64 more
@@ -144,16 +154,24 @@ type rootNoise struct {
 	each    sampler
 	dist    noise.DiscreteGaussian
 	root    []int64
-	inverse *inverse
+	inverse *inverse   // of the first precision, which is public
+	finest  *inverse   // of the highest that a floor has needed so far
 	drawn   []*big.Int // z so far
 }
 
+func newRootNoise(each sampler, dist noise.DiscreteGaussian, root []int64, digits uint) *rootNoise {
+	in := newInverse(root, digits)
+	return &rootNoise{each: each, dist: dist, root: root, inverse: in, finest: in}
+}
+
+// next raises the precision where it does not tell the floor, and stays there. What variance says does not depend on that.
 func (n *rootNoise) next(src *entropy.Source) *big.Int {
 	n.drawn = append(n.drawn, n.each.Draw(src, new(big.Int)))
-	for in := n.inverse; ; in = newInverse(n.root[:len(n.drawn)], 2*in.digits) {
-		if v, ok := in.round(n.drawn); ok {
+	for {
+		if v, ok := n.finest.round(n.drawn); ok {
 			return v
 		}
+		n.finest = newInverse(n.root, 2*n.finest.digits)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/stattest"
+	"dither/noise"
 )
 
 // rationalInverse is M's first column by definition, in rationals.
@@ -75,7 +76,7 @@ func TestFactorizationIsPostProcessing(t *testing.T) {
 				}
 				y[i] = new(big.Rat).SetInt(total)
 			}
-			c := Counter{steps: steps, sum: new(big.Int), noise: &rootNoise{each: script, root: root, inverse: newInverse(root, digits)}}
+			c := Counter{steps: steps, sum: new(big.Int), noise: newRootNoise(script, noise.DiscreteGaussian{}, root, digits)}
 			for i := range steps {
 				got, err := c.add(nil, Exact{x[i]})
 				if err != nil {
@@ -89,6 +90,31 @@ func TestFactorizationIsPostProcessing(t *testing.T) {
 					t.Fatalf("%d digits, step %d: %s, want %s", digits, i+1, got, want)
 				}
 			}
+			// With z up to 2⁴³, 40 digits do not tell all floors: more were computed, and kept.
+			if n := c.noise.(*rootNoise); n.inverse.digits != digits || digits == 40 && n.finest.digits < 80 || n.finest.digits > 8*digits {
+				t.Errorf("from %d digits to %d", n.inverse.digits, n.finest.digits)
+			}
+		}
+	}
+}
+
+// TestFactorizationDigits: whatever the size of the noise, the first precision does for a whole stream, and is not lavish. A
+// floor is left open with a probability below 2⁻⁵⁰.
+func TestFactorizationDigits(t *testing.T) {
+	for _, sensitivity := range []uint{0, 60, 150} {
+		m := CountingFactorization{256, new(big.Int).Lsh(big.NewInt(1), sensitivity), rho(t, 1, 2)}
+		c, err := m.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range m.Steps {
+			if _, err := c.Next(Exact{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n := c.noise.(*rootNoise)
+		if n.finest != n.inverse || n.inverse.digits > sensitivity+128 {
+			t.Errorf("a sensitivity of 2^%d: from %d digits to %d", sensitivity, n.inverse.digits, n.finest.digits)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"math"
 	"math/big"
+	"math/bits"
 
 	"dither/internal/exact"
 )
@@ -84,15 +85,21 @@ func (m Smooth) around(p smoothParameters, data Ordered) (*window, error) {
 	return w, data.again(m.Domain, n, w.visit)
 }
 
-// terms lists those k whose terms may be the largest, τ with them. gap is A_k·2; k counts only where it is wider than before.
+// terms lists those k whose terms may be the largest, in their order and τ with them.
+func (w *window) terms(p smoothParameters) smoothBound { return w.candidates(p).settle(p.beta) }
+
+// candidates lists those whose terms may be the largest as far as floats tell. gap is A_k·2; k counts only where it is wider
+// than before.
 //
-// A float decides who may be: ln gap − βk has an error below 10⁻¹² (both are below 100 but where β is above 50, and k then at
-// most 2), and what is 10⁻⁹ below another is not the largest.
-func (w *window) terms(p smoothParameters) smoothBound {
+// A float decides who may be. Of ln gap − βk both parts are below 150, for β is at most 24 and βK at most ln(2⁶²·2²⁰) + β; so
+// its error is below 10⁻¹², and what is 10⁻⁹ below another is not the largest. Data may be made so that many are nearer than
+// that: settle tells those apart.
+func (w *window) candidates(p smoothParameters) smoothBound {
 	beta, _ := p.beta.Float64()
 	height := func(t smoothTerm) float64 { return math.Log(float64(t.gap)) - beta*float64(t.k) }
-	all := smoothBound{{gap: w.domain.points() - 1, k: p.window + 1}}
-	best := height(all[0])
+	floor := smoothTerm{gap: w.domain.points() - 1, k: p.window + 1}
+	var all smoothBound
+	best := height(floor)
 	widest := int64(0)
 	for k := int64(0); k <= p.window; k++ {
 		gap := w.gap(k)
@@ -106,8 +113,57 @@ func (w *window) terms(p smoothParameters) smoothBound {
 		}
 	}
 	kept := all[:0]
-	for _, t := range all {
+	for _, t := range append(all, floor) {
 		if height(t) > best-1e-9 {
+			kept = append(kept, t)
+		}
+	}
+	return kept
+}
+
+// settleBits is the precision with which settle multiplies, and settled how far terms must be apart, as a binary exponent.
+const (
+	settleBits = 320
+	settled    = -256
+)
+
+// settle keeps of terms in the order of k those that are within 2⁻²⁵⁶ of the largest, relative to it. That is nearly always
+// one, and no enclosing interval is computed for any of the others again and again.
+//
+// exp(−βk) is a product of powers exp(−β·2ⁱ), one for each binary digit of the steps from one k to the next: at most K + 1
+// factors in all. Each is within 2⁻³⁰⁰ of the real one, and so is each rounding; as K ≤ 2²⁰, a term is within 2⁻²⁷⁷, and of
+// two that differ by 2⁻²⁵⁶ as computed the larger one is the larger.
+func (b smoothBound) settle(beta *big.Rat) smoothBound {
+	if len(b) < 2 {
+		return b
+	}
+	var powers []*big.Float
+	power := func(i int) *big.Float {
+		for len(powers) <= i {
+			x := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), uint(len(powers))))
+			powers = append(powers, exact.IntervalOf(x.Neg(x.Mul(x, beta)), settleBits).Exp().Lo())
+		}
+		return powers[i]
+	}
+	float := func() *big.Float { return new(big.Float).SetPrec(settleBits) }
+	decay, size, best, beyond, margin := float().SetInt64(1), float(), float(), float(), float()
+	var kept smoothBound
+	for i, t := range b {
+		if i > 0 {
+			for step := uint64(t.k - b[i-1].k); step > 0; step &= step - 1 {
+				decay.Mul(decay, power(bits.TrailingZeros64(step)))
+			}
+		}
+		size.Mul(decay, size.SetInt64(t.gap))
+		beyond.Sub(size, best)
+		margin.SetMantExp(best, settled)
+		if beyond.Cmp(margin) > 0 {
+			kept = kept[:0]
+		}
+		if beyond.Sign() > 0 {
+			best.Set(size)
+		}
+		if margin.Neg(margin).Cmp(beyond) <= 0 {
 			kept = append(kept, t)
 		}
 	}

@@ -213,36 +213,43 @@ func (m Smooth) masses(t testing.TB, data []int64) []float64 {
 	return out
 }
 
-// TestSmoothIsPrivate compares the output's distributions for all small data sets and all their neighbours.
+// TestSmoothIsPrivate compares the output's distributions for all small data sets and all their neighbours, of one step and
+// of several.
 func TestSmoothIsPrivate(t *testing.T) {
-	for _, text := range []string{"0.01", "0.3", "1", "3", "8", "25"} {
-		e := parseEpsilon(t, text)
-		limit, _ := e.Rat().Float64()
-		worst := 0.0
-		for top := int64(1); top <= 4; top++ {
-			m := Smooth{Domain{0, top}, Unit{privacy.AddRemove, 1}, e}
-			known := map[string][]float64{}
-			masses := func(data []int64) []float64 {
-				key := fmt.Sprint(data)
-				if known[key] == nil {
-					known[key] = m.masses(t, data)
+	for _, c := range []struct {
+		unit Unit
+		top  int64 // of the largest domain
+		rows int   // of the smaller data sets
+	}{{Unit{privacy.AddRemove, 1}, 4, 5}, {Unit{privacy.AddRemove, 2}, 3, 5}, {Unit{privacy.AddRemove, 3}, 2, 5}, {Unit{privacy.ChangeOne, 1}, 3, 5}} {
+		for _, text := range []string{"0.01", "0.3", "1", "3", "8", "25"} {
+			e := parseEpsilon(t, text)
+			limit, _ := e.Rat().Float64()
+			worst := 0.0
+			for top := int64(1); top <= c.top; top++ {
+				m := Smooth{Domain{0, top}, c.unit, e}
+				known := map[string][]float64{}
+				masses := func(data []int64) []float64 {
+					key := fmt.Sprint(data)
+					if known[key] == nil {
+						known[key] = m.masses(t, data)
+					}
+					return known[key]
 				}
-				return known[key]
-			}
-			for _, data := range multisets(int(top)+1, 5) {
-				p := masses(data)
-				for _, other := range oneStepAway(data, m.Domain) {
-					for o, q := range masses(other) {
-						loss := math.Abs(math.Log(p[o] / q))
-						worst = max(worst, loss)
-						if loss > limit+1e-9 {
-							t.Fatalf("ε = %s: %v and %v lose %g at %d", text, data, other, loss, o)
+				for _, data := range multisets(int(top)+1, c.rows) {
+					p := masses(data)
+					for _, other := range neighboursOf(data, int(top)+1, c.unit) {
+						for o, q := range masses(other) {
+							loss := math.Abs(math.Log(p[o] / q))
+							worst = max(worst, loss)
+							if loss > limit+1e-9 {
+								t.Fatalf("%v, ε = %s: %v and %v lose %g at %d", c.unit, text, data, other, loss, o)
+							}
 						}
 					}
 				}
 			}
+			t.Logf("%v, ε = %s: the largest loss over all data sets is %.4f", c.unit, text, worst)
 		}
-		t.Logf("ε = %s: the largest loss over all data sets is %.4f", text, worst)
 	}
 }
 

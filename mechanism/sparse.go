@@ -131,6 +131,16 @@ func cubeRoot(x *big.Int) int64 {
 	return low
 }
 
+// Noise is what a session will draw from, before it begins: the noise of the threshold, once, of each query, and of each
+// value, which is nil where values are not told. The error is ErrParameter, as Begin's is.
+func (m SparseVector) Noise() (threshold, query noise.DiscreteLaplace, value *noise.DiscreteLaplace, err error) {
+	n, err := m.noise()
+	if err != nil {
+		return threshold, query, nil, err
+	}
+	return n.threshold, n.query, n.value, nil
+}
+
 func (m SparseVector) noise() (n sparseNoise, err error) {
 	first, second, err := m.Split()
 	if err != nil {

@@ -358,6 +358,41 @@ func TestSparseExtremes(t *testing.T) {
 	}
 }
 
+// TestSparseNoiseIsKnownBefore: the mechanism names the scales of its proof, Δ/ε₁, 2cΔ/ε₂ (or half of it) and cΔ/ε₃, and a
+// session draws from no others.
+func TestSparseNoiseIsKnownBefore(t *testing.T) {
+	for _, monotonic := range []bool{false, true} {
+		for _, value := range []privacy.Epsilon{{}, eps(t, 1, 3)} {
+			m := SparseVector{Sensitivity: big.NewInt(5), Monotonic: monotonic, Epsilon: eps(t, 1, 2), Value: value, Positives: 7}
+			first, second, err := m.Split()
+			if err != nil {
+				t.Fatal(err)
+			}
+			queries := big.NewRat(2*7*5, 1)
+			if monotonic {
+				queries.SetInt64(7 * 5)
+			}
+			threshold, query, told, err := m.Noise()
+			if err != nil || threshold.Scale().Cmp(new(big.Rat).Quo(big.NewRat(5, 1), first.Rat())) != 0 ||
+				query.Scale().Cmp(queries.Quo(queries, second.Rat())) != 0 {
+				t.Fatalf("monotonic %t: scales %s and %s, %v", monotonic, threshold.Scale(), query.Scale(), err)
+			}
+			if (told == nil) != value.IsZero() || told != nil && told.Scale().Cmp(big.NewRat(7*5*3, 1)) != 0 {
+				t.Errorf("the noise of values is %v", told)
+			}
+			s, err := m.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, b := s.Noise()
+			c, ok := s.ValueNoise()
+			if a.Scale().Cmp(threshold.Scale()) != 0 || b.Scale().Cmp(query.Scale()) != 0 || ok != (told != nil) || ok && c.Scale().Cmp(told.Scale()) != 0 {
+				t.Errorf("the session draws from other noise: %v, %v, %v", a, b, c)
+			}
+		}
+	}
+}
+
 func TestSparseRefusals(t *testing.T) {
 	good := SparseVector{Sensitivity: big.NewInt(1), Epsilon: eps(t, 1, 1), Positives: 1}
 	for name, spoil := range map[string]func(*SparseVector){
@@ -378,6 +413,9 @@ func TestSparseRefusals(t *testing.T) {
 		}
 		if _, err := m.Accuracy(1, .5); !errors.Is(err, ErrParameter) {
 			t.Errorf("the accuracy of %s: %v", name, err)
+		}
+		if _, _, _, err := m.Noise(); !errors.Is(err, ErrParameter) {
+			t.Errorf("the noise of %s: %v", name, err)
 		}
 	}
 	for name, c := range map[string]struct {
