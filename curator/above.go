@@ -12,6 +12,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/query"
 	"dither/mechanism"
+	"dither/noise"
 	"dither/privacy"
 )
 
@@ -136,12 +137,21 @@ func (s *Stream) mechanism(t Threshold) (mechanism.SparseVector, error) {
 		m.Epsilon = epsilon.Share(1, 2)
 		m.Value = epsilon.Minus(m.Epsilon)
 	}
-	scale := new(big.Rat).SetInt(s.moves)
-	s.look.mechanisms = []ledger.Mechanism{{
-		Name: SparseVector, Sensitivity: s.moves.String(), Scale: exact.FormatRat(scale.Quo(scale, epsilon.Rat())), Cells: m.Positives,
-	}}
+	threshold, query, value, err := m.Noise()
+	if err != nil {
+		return m, unusable(err)
+	}
+	s.look.mechanisms = []ledger.Mechanism{s.part("threshold", threshold, 0), s.part("questions", query, m.Positives)}
+	if value != nil {
+		s.look.mechanisms = append(s.look.mechanisms, s.part("values", *value, m.Positives))
+	}
 	s.look.key = newID() // a stream is never replayed: its noise lives in this process
 	return m, nil
+}
+
+// part is one of a stream's three noises, for the ledger.
+func (s *Stream) part(name string, d noise.DiscreteLaplace, cells int) ledger.Mechanism {
+	return ledger.Mechanism{Name: SparseVector + ": " + name, Sensitivity: s.moves.String(), Scale: exact.FormatRat(d.Scale()), Cells: cells}
 }
 
 // Ask tells whether a question's count or sum is above the threshold. The question is as one of Select, without groups: SELECT
