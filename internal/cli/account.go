@@ -18,8 +18,14 @@ func runAccount(s *session, args []string) error {
 	s.formatFlag()
 	delta := s.flags.String("delta", "", "")
 	epsilon := s.flags.String("epsilon", "", "")
-	curve := s.flags.Bool("curve", false, "")
-	picture := s.flags.String("plot", "", "")
+	picture, curve := s.flags.String("plot", "", ""), false
+	s.flags.BoolFunc("curve", "", func(file string) error { // --curve=FILE draws into FILE as well
+		curve = true
+		if file != "true" {
+			*picture = file
+		}
+		return nil
+	})
 	specs, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
@@ -31,7 +37,7 @@ func runAccount(s *session, args []string) error {
 		return usage("account --delta D tells ε, account --epsilon E tells δ: one of them")
 	case len(specs) == 0:
 		return usage("account needs a mechanism, as \"gaussian sigma=10 count=100\"; there are %s", strings.Join(account.Mechanisms(), ", "))
-	case *curve && s.format != "table":
+	case curve && s.format != "table":
 		return usage("--curve goes with --format table")
 	}
 	if err := (&pictures{file: *picture}).check(s); err != nil {
@@ -57,7 +63,7 @@ func runAccount(s *session, args []string) error {
 	if err != nil {
 		return usage("%v", err)
 	}
-	return s.showAccount(a, *curve, *picture)
+	return s.showAccount(a, curve, *picture)
 }
 
 // jobOf reads the specs of a job.

@@ -34,7 +34,7 @@ var flagHelp = map[string]struct{ value, about string }{
 
 	"account.delta":     {"D", "tell the ε at this δ"},
 	"account.epsilon":   {"E", "tell the δ at this ε"},
-	"account.curve":     {"", "draw δ against ε in the terminal"},
+	"account.curve":     {"", "draw δ against ε in the terminal; --curve=FILE as --plot FILE too"},
 	"account.plot":      {"FILE", "draw δ against ε, by each accountant, as FILE.svg or FILE.png"},
 	"account.format":    {"FORMAT", "table, json or markdown (default table)"},
 	"calibrate.epsilon": {"E", "the ε to keep"},
