@@ -76,8 +76,14 @@ const (
 	largestInteger     = 128
 )
 
-// total is the job's Rényi loss. ok is false where there are too many different steps for it.
+// total is the job's Rényi loss, made once since it may remember what it found. ok is false where there are too many different
+// steps for it.
 func (t *tally) total() (r Renyi, ok bool) {
+	t.summed.Do(func() { t.renyi, t.few = t.summedUp() })
+	return t.renyi, t.few
+}
+
+func (t *tally) summedUp() (r Renyi, ok bool) {
 	sampled := 0
 	parts := make([]Renyi, len(t.steps))
 	for i, s := range t.steps {

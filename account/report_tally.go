@@ -18,6 +18,9 @@ type tally struct {
 	rho      privacy.Rho // of the steps that have one
 	unkept   string      // a step without a promise, or ""
 	spread   string      // a step without a ρ, or ""
+	summed   sync.Once
+	renyi    Renyi // made once asked for
+	few      bool  // the steps are few enough for it
 	once     sync.Once
 	pld      *distributions // made once asked for
 }

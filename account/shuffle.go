@@ -14,12 +14,13 @@ const MostShuffled = 10_000_000
 // Shuffle is amplification by shuffling: n people each send one report of an ε₀-differentially private local randomizer, and
 // only the shuffled reports are seen. It is told under change-one: one person's value is replaced by another.
 //
-// The theorem [Feldman, McMillan & Talwar 2021]. A local randomizer's law at any value x is a mixture: with probability e^−ε₀ it
-// is that at the first person's value and, as much, that at its replacement; so each of the other n−1 is, with probability e^−ε₀,
-// a clone of the first person, before or after, by a fair coin. What tells the two data sets apart is no more than the two
-// counts of a law P, or of its mirror Q: with C ~ Bin(n−1, e^−ε₀) clones, A ~ Bin(C, ½) of the first kind and the person's own
-// Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)), P is of (A+Δ, C−A+1−Δ) and Q of (A+1−Δ, C−A+Δ). Randomizers may differ between people, and each may be
-// chosen by the reports before.
+// The theorem [Feldman, McMillan & Talwar 2021]. A local randomizer's law at any value is at least e^−ε₀ times that at any other, so it is a
+// mixture of three: with weight e^−ε₀/2 the law at the first person's value, with as much that at the value that replaces it, and a
+// rest. So each of the other n−1 is with probability e^−ε₀ a clone of the first person, before or after by a fair coin; and the
+// first person's own law is, by randomized response at ε₀, one of two that are the same for both data sets. What tells the data sets apart
+// is then no more than two counts, of a law P or its mirror Q: with C ~ Bin(n−1, e^−ε₀) clones, A ~ Bin(C, ½) of them of the first kind and
+// Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)), P is of (A+Δ, C−A+1−Δ) and Q of (A+1−Δ, C−A+Δ). Randomizers may differ between people, and each may be chosen by
+// the reports before.
 //
 // Given C = c, the ratio of P to Q rises in the first count a. So with p = e^ε₀/(1+e^ε₀), b_c the law Bin(c, ½), T_c(a) its tail
 // from a on, and the least a at which the ratio exceeds e^ε,

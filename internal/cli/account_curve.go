@@ -16,7 +16,7 @@ import (
 const (
 	curveEnd    = 12 // powers of ten
 	curveLines  = 13
-	curvePoints = 33
+	curvePoints = 17
 )
 
 // curveOf is a job's δ at so many ε, evenly spaced, from 0 to a round number where it is negligible or nothing is left to tell.
