@@ -116,6 +116,18 @@ func TestRankErrorOfRecursion(t *testing.T) {
 	}
 }
 
+// TestRankErrorOfIndependent has the bound by hand: Δ is the largest, 3·3/4 under add-remove, and each of three is at ε/3 and
+// β/3.
+func TestRankErrorOfIndependent(t *testing.T) {
+	ranks := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}
+	for u, delta := range map[Unit]float64{{privacy.AddRemove, 3}: 2.25, {privacy.ChangeOne, 3}: 3} {
+		got, err := IndependentQuantiles{Domain{0, 1 << 40}, u, ranks, parseEpsilon(t, "0.5")}.RankError(0.1)
+		if want := 2 * delta * (math.Log(1<<40+1) + math.Log(30)) * 3 * 2; err != nil || math.Abs(got/want-1) > 1e-12 || got < want*(1-1e-15) {
+			t.Errorf("%v: the bound is %.17g, not %.17g, %v", u, got, want, err)
+		}
+	}
+}
+
 // TestRankErrorIsNearlyAttained has the exact probabilities of a median where all rows share a value, and all other
 // candidates have an error of n/2: with n/2 above the bound it is at most β, with n/2 at 19/20 of it, above β.
 func TestRankErrorIsNearlyAttained(t *testing.T) {
