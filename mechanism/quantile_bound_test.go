@@ -116,6 +116,60 @@ func TestRankErrorOfRecursion(t *testing.T) {
 	}
 }
 
+// TestRankErrorsAddUp is the proof's step in exact arithmetic, for cuts of any kind: where no value repeats, d of an output is
+// at most what it is in its own section and the mean of E at that section's ends.
+func TestRankErrorsAddUp(t *testing.T) {
+	r := rand.New(rand.NewPCG(37, 38))
+	for range 2000 {
+		var data []int64
+		for v := range int64(25) {
+			if r.IntN(3) == 0 {
+				data = append(data, v)
+			}
+		}
+		den := 1 + r.Int64N(12)
+		m := ApproximateQuantiles{Domain: Domain{0, 24}, Unit: relations[0], Epsilon: parseEpsilon(t, "1")}
+		for at := range den + 1 {
+			if r.IntN(2) == 0 || at == den/2 {
+				m.Ranks = append(m.Ranks, big.NewRat(at, den))
+			}
+		}
+		target, err := targetsOf(m.Ranks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := map[int64]*big.Rat{0: new(big.Rat), target.den: new(big.Rat)} // E of the cut at a rank
+		for level := []section{m.root(target)}; len(level) > 0; {
+			cuts := make([]int64, len(level))
+			for i, scores := range m.stage(level).candidateScores(t, data) {
+				s, mean := level[i], new(big.Rat)
+				j := r.IntN(len(scores))
+				cuts[i] = s.low + int64(j)
+				mean.Add(mean, new(big.Rat).Mul(big.NewRat(s.to-s.at, s.to-s.from), e[s.from]))
+				mean.Add(mean, new(big.Rat).Mul(big.NewRat(s.at-s.from, s.to-s.from), e[s.to]))
+				bound := mean.Add(mean, big.NewRat(-scores[j], (s.to-s.from)*m.whole()))
+				if d := big.NewRat(rankErrors(data, m.Domain, s.at, target.den)[cuts[i]], target.den); d.Cmp(bound) > 0 {
+					t.Fatalf("%v, ranks %v: at %d/%d, %d is off by %s, beyond %s", data, m.Ranks, s.at, target.den, cuts[i], d, bound)
+				}
+				e[s.at] = new(big.Rat).Add(bound, big.NewRat(1, 2))
+			}
+			level = m.parts(target, level, cuts)
+		}
+	}
+}
+
+// TestRankErrorOfIndependent has the bound by hand: Δ is the largest, 3·3/4 under add-remove, and each of three is at ε/3 and
+// β/3.
+func TestRankErrorOfIndependent(t *testing.T) {
+	ranks := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}
+	for u, delta := range map[Unit]float64{{privacy.AddRemove, 3}: 2.25, {privacy.ChangeOne, 3}: 3} {
+		got, err := IndependentQuantiles{Domain{0, 1 << 40}, u, ranks, parseEpsilon(t, "0.5")}.RankError(0.1)
+		if want := 2 * delta * (math.Log(1<<40+1) + math.Log(30)) * 3 * 2; err != nil || math.Abs(got/want-1) > 1e-12 || got < want*(1-1e-15) {
+			t.Errorf("%v: the bound is %.17g, not %.17g, %v", u, got, want, err)
+		}
+	}
+}
+
 // TestRankErrorIsNearlyAttained has the exact probabilities of a median where all rows share a value, and all other
 // candidates have an error of n/2: with n/2 above the bound it is at most β, with n/2 at 19/20 of it, above β.
 func TestRankErrorIsNearlyAttained(t *testing.T) {

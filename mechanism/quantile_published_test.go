@@ -16,8 +16,8 @@ import (
 // TestPublishedErrors repeats the experiment of Gillenwater, Joseph & Kulesza 2021 and Kaplan, Schnapp & Stemmer 2022: 1000
 // values of N(0, 5), bounds ±100, ε = 1, k quantiles at the ranks j/(k + 1), and the number of values between a released
 // quantile and the true one, on average over the quantiles. It prints a table, and checks that each mean is within five of
-// its standard errors and a tenth of the published one, whose own error is not stated. (For 29 independent quantiles 82 was
-// published, which basic composition does not reach: 96 ± 1 under change-one, 64 ± 1 under add-remove.)
+// its standard errors and a tenth of the published one, whose own error is not stated. (Independent quantiles reach
+// it sorted; in the order of their ranks 29 of them are off by 96 ± 1 under change-one.)
 func TestPublishedErrors(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("DITHER_LONG=1 runs it: some three minutes")
@@ -61,7 +61,7 @@ func TestPublishedErrors(t *testing.T) {
 	}{
 		{"JointExp, change-one", joint(swap), [3]float64{1.5, 7.2, 10.7}},
 		{"JointExp, add-remove", joint(addRemove), [3]float64{}},
-		{"independent, change-one", independent(swap), [3]float64{1.7, 26}},
+		{"independent, change-one", independent(swap), [3]float64{1.7, 26, 82}},
 		{"independent, add-remove", independent(addRemove), [3]float64{}},
 		{"recursion, add-remove", recursion(addRemove), [3]float64{1.2, 5.8, 8.6}},
 		{"recursion, change-one", recursion(swap), [3]float64{}},

@@ -220,7 +220,7 @@ func TestSmoothIsPrivate(t *testing.T) {
 		unit Unit
 		top  int64 // of the largest domain
 		rows int   // of the smaller data sets
-	}{{Unit{privacy.AddRemove, 1}, 4, 5}, {Unit{privacy.AddRemove, 2}, 3, 5}, {Unit{privacy.AddRemove, 3}, 2, 5}, {Unit{privacy.ChangeOne, 1}, 3, 5}} {
+	}{{Unit{privacy.AddRemove, 1}, 4, 5}, {Unit{privacy.AddRemove, 2}, 3, 4}, {Unit{privacy.AddRemove, 3}, 2, 4}, {Unit{privacy.ChangeOne, 1}, 3, 4}} {
 		for _, text := range []string{"0.01", "0.3", "1", "3", "8", "25"} {
 			e := parseEpsilon(t, text)
 			limit, _ := e.Rat().Float64()
