@@ -99,7 +99,7 @@ func (s *Stream) prepare(t Threshold) (err error) {
 	}
 	s.threshold = threshold.Num()
 	if t.Above < 0 || t.Above > maxQuestions || t.Questions < 0 || t.Questions > maxQuestions {
-		return usage(fmt.Sprintf("between 1 and %d may be asked, and above", maxQuestions), "")
+		return usage(fmt.Sprintf("Questions, and how many of them may be Above, are between 1 and %d", maxQuestions), "0 is the default")
 	}
 	if s.most = t.Questions; s.most == 0 {
 		s.most = max(100, t.Above)

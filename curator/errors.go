@@ -87,7 +87,7 @@ func public(err error) *Error {
 	case errors.Is(err, ledger.ErrAmbiguous):
 		return &Error{Code: CodeLedger, Charged: true, Message: err.Error(), Hint: "the price may have been charged: open the curator again", cause: err}
 	case errors.Is(err, seal.ErrNotSealed):
-		return &Error{Code: CodeNotSealed, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
+		return &Error{Code: CodeNotSealed, Message: err.Error(), Hint: "the owner runs `dither seal`, or Curator.Seal", cause: err}
 	case errors.Is(err, ledger.ErrPolicyChanged), errors.Is(err, ledger.ErrNoPolicy), errors.Is(err, ledger.ErrStale):
 		return &Error{Code: CodePolicyChanged, Message: err.Error(), Hint: "open the curator again", Retry: true, cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

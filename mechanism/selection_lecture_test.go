@@ -11,10 +11,10 @@ import (
 	"dither/noise"
 )
 
-// TestNationalities: of four nationalities, by how many in the room have each, the exponential mechanism names one that is
+// TestLectureNationalities: of four nationalities, by how many in the room have each, the exponential mechanism names one that is
 // within 2(ln 4 + 3)/ε of the most frequent with probability at least 1 − e⁻³ (Δ = 1): exactly, for every room of up to 40
 // of each in steps of 4, and in a sample.
-func TestNationalities(t *testing.T) {
+func TestLectureNationalities(t *testing.T) {
 	m := Exponential{big.NewInt(1), false, eps(t, 1, 2)}
 	bound, err := m.Shortfall(big.NewInt(4), math.Exp(-3))
 	if want := 2 * (math.Log(4) + 3) / .5; err != nil || bound < want-1e-9 || bound > want+1e-9 {
@@ -60,10 +60,10 @@ func TestNationalities(t *testing.T) {
 	}
 }
 
-// TestAuction: bids 100, 100, 100 and 401; a price p earns p times the number of bids that are at least p. Prices are 1, …,
+// TestLectureAuction: bids 100, 100, 100 and 401; a price p earns p times the number of bids that are at least p. Prices are 1, …,
 // 500, which one bidder more or less can move by 500: Δ = 500. Price 401 earns 401, and 402 nothing: P(401)/P(402) =
 // exp(401ε/(2Δ)), exactly.
-func TestAuction(t *testing.T) {
+func TestLectureAuction(t *testing.T) {
 	m := Exponential{big.NewInt(500), false, eps(t, 20, 1)}
 	bids, revenue := []int64{100, 100, 100, 401}, make([]int64, 500)
 	var space []OutputInterval
@@ -91,6 +91,7 @@ func TestAuction(t *testing.T) {
 	if ratio := math.Log(expected[400] / expected[401]); math.Abs(ratio-8.02) > 1e-9 {
 		t.Errorf("the law's log-ratio is %g", ratio)
 	}
+	t.Logf("ln P(401)/P(402) = %.6f, which is 401·20/(2·500)", math.Log(expected[400]/expected[401]))
 	source := entropy.System()
 	for range 1000 {
 		s, err := m.within(source, slices.Values(space))
@@ -104,10 +105,10 @@ func TestAuction(t *testing.T) {
 	}
 }
 
-// TestLaplaceIsExponential: with the score −|f − o| of an integer o, which moves by Δ as f does, the exponential mechanism
+// TestLectureLaplaceIsExponential: with the score −|f − o| of an integer o, which moves by Δ as f does, the exponential mechanism
 // is f plus discrete Laplace noise of scale 2Δ/ε: twice the Laplace mechanism's, for it does not see that scores are bound
 // together.
-func TestLaplaceIsExponential(t *testing.T) {
+func TestLectureLaplaceIsExponential(t *testing.T) {
 	m := Exponential{big.NewInt(3), false, eps(t, 3, 2)}
 	c, err := m.rate()
 	if err != nil {

@@ -70,7 +70,7 @@ var otherFunctions = map[string]string{
 const (
 	onDates  = "write a CASE on ranges of dates: CASE WHEN day < DATE '2025-01-01' THEN '2024' ELSE '2025' END"
 	spread   = "ask for AVG(x * x) and AVG(x): the variance is AVG(x * x) - AVG(x) * AVG(x), and both can be computed in SELECT"
-	quantile = "quantiles are planned; meanwhile a histogram, GROUP BY FLOOR(x / width), is one vector at one price"
+	quantile = "from Go, Curator.Rank gives quantiles of SELECT x FROM …; or ask for a histogram, GROUP BY FLOOR(x / width), which is one vector at one price"
 )
 
 // functionHint offers what to write instead of a function that there is not.

@@ -146,7 +146,7 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 	case f.GetFuncVariadic():
 		return no("VARIADIC is not supported", "give the values one by one")
 	case name == "min" || name == "max":
-		return no(strings.ToUpper(name)+" is not supported: it is one person's value", "quantiles are planned instead")
+		return no(strings.ToUpper(name)+" is not supported: it is one person's value", "a quantile says nearly as much: Curator.Rank gives it, from Go")
 	}
 	return nil
 }
