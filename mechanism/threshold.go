@@ -14,7 +14,7 @@ import (
 // Threshold says what is to be dropped of noisy values of partitions (the keys of a GROUP BY that are not public) for each
 // to be released with its key: those not above τ, an integer at which what one unit alone can make of a partition is released
 // with a probability of at most Delta/Keys. It is the least such integer, but for the rounding of a quantile, where Delta/Keys
-// is below ½ and MinUnits at most 1; from ½ on it is MaxPerCell, and less would do.
+// is below ½ and MinUnits at most 1; from ½ on it is as at ½, and less would do.
 //
 // It costs Delta beside the noise's own loss: where the noise is ε-differentially private (ρ-zCDP) on the values of a fixed
 // list of partitions, the release is (ε, Delta)-differentially private (Delta-approximately ρ-zCDP), for neighbours that
