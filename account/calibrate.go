@@ -43,7 +43,8 @@ const calibrationStep = 1e-6
 // The Gaussian figure is that of continuous noise, and of what is computed from it, as rounding does where the values are integers; the
 // discrete Gaussian has its own.
 //
-// What is not among Calibratable, parameters beyond a spec's limits, an ε of 0, and a δ of 0 for Gaussian noise are ErrParameter.
+// What is not among Calibratable, parameters beyond a spec's limits, an ε of 0, and for Gaussian noise a δ of 0, or one that
+// GaussianSigma2 refuses, are ErrParameter.
 func Calibrate(mechanism string, t Target) (Calibration, error) {
 	c, err := newCalibrator(mechanism, t)
 	if err != nil {

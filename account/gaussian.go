@@ -72,11 +72,11 @@ func GaussianEpsilon(mu2 *big.Rat, d privacy.Delta) (lower, upper float64) {
 }
 
 // GaussianSigma2 is the σ² at which Gaussian noise on a vector whose squared L₂ sensitivity is l2Squared = Δ² is
-// (e, d)-differentially private: certified, and the least such with 16 significant digits, but for a d that is within 10⁻²⁰ of 1
-// [the analytic calibration of Balle & Wang 2018]. It is in the square of the unit that l2Squared is in.
+// (e, d)-differentially private: certified, and the least such with 16 significant digits [the analytic calibration of Balle &
+// Wang 2018]. It is in the square of the unit that l2Squared is in.
 //
 // A nil, zero or negative sensitivity is privacy.ErrSensitivity. There is no such σ² at a d of 0, and no least one at 1; a d
-// below 10⁻¹⁰⁰⁰ is refused too: all are privacy.ErrDelta.
+// below 10⁻¹⁰⁰⁰ is refused too, and one above 1 − 10⁻²⁰, which protects nobody: all are privacy.ErrDelta.
 func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*big.Rat, error) {
 	target, epsilon := d.Rat(), e.Rat()
 	switch {
@@ -86,8 +86,8 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 		return nil, fmt.Errorf("%w: Gaussian noise needs one above 0", privacy.ErrDelta)
 	case target.Cmp(exact.DecimalStep(gaussianSmallest)) < 0:
 		return nil, fmt.Errorf("%w: below 10^-%d nothing is calibrated", privacy.ErrDelta, gaussianSmallest)
-	case target.Cmp(big.NewRat(1, 1)) >= 0:
-		return nil, fmt.Errorf("%w: at 1 any noise will do", privacy.ErrDelta)
+	case new(big.Rat).Sub(big.NewRat(1, 1), target).Cmp(exact.DecimalStep(gaussianNearest)) < 0:
+		return nil, fmt.Errorf("%w: above 1 - 10^-%d nothing is calibrated, and at 1 any noise will do", privacy.ErrDelta, gaussianNearest)
 	}
 	// Two values of μ that will do: δ(ε) ≤ δ(0) ≤ μ/√(2π) ≤ μ, and Φ(−a) ≤ e^(−a²/2) at a = √(2L), L = ln 1/d, which μ =
 	// 2ε/(√(a²+2ε) + a) has. The larger is where the search begins; it needs no certificate.
@@ -118,11 +118,13 @@ func GaussianSigma2(l2Squared *big.Int, e privacy.Epsilon, d privacy.Delta) (*bi
 	}
 }
 
-// gaussianDigits are the significant digits of a calibrated σ², 10^−gaussianSmallest the least δ that is calibrated for, and
-// gaussianBits the precision that evaluations begin with and searches are made in.
+// gaussianDigits are the significant digits of a calibrated σ², 10^−gaussianSmallest the least δ that is calibrated for and 1 −
+// 10^−gaussianNearest the largest (a share of 2^−90 must tell it from 1), and gaussianBits the precision that evaluations begin
+// with and searches are made in.
 const (
 	gaussianDigits   = 16
 	gaussianSmallest = 1000
+	gaussianNearest  = 20
 	gaussianBits     = 160
 )
 
@@ -133,7 +135,8 @@ type gaussianPoint struct {
 	outer   exact.Interval // R(b)
 }
 
-// gaussianDelta evaluates δ at growing precision, until it is known to a share of 2^−90 or is beyond what e^(−2²⁰) can tell.
+// gaussianDelta evaluates δ at growing precision, until it is known to a share of 2^−90, or to within e^(−980 000) of 0 or of 1,
+// which is where gaussianAt ends, or 2¹³ bits are not enough.
 func gaussianDelta(mu2, epsilon *big.Rat) gaussianPoint {
 	for bits := uint(gaussianBits); ; bits *= 2 {
 		g, done := gaussianAt(mu2, epsilon, bits)
@@ -146,6 +149,7 @@ func gaussianDelta(mu2, epsilon *big.Rat) gaussianPoint {
 
 // gaussianAt evaluates δ at one precision. far is true where |a| is beyond gaussianRange, and φ(a) alone is told: R(x) ≤ 1/x, so
 // δ ≤ φ(a)·R(a) ≤ φ(a) for the a above 1, and for those below −1 1 − δ = φ(a)·(R(−a) + R(b)) ≤ 2φ(a), as b ≥ −a.
+// 2φ(1400) is below e^(−980 000).
 func gaussianAt(mu2, epsilon *big.Rat, bits uint) (g gaussianPoint, far bool) {
 	const gaussianRange = 1400
 	half := new(big.Rat).Quo(mu2, big.NewRat(2, 1))

@@ -166,6 +166,9 @@ func TestGaussianSigma2IsCertifiedAndLeast(t *testing.T) {
 	}
 }
 
+// nearOne is 1 − 10^−digits.
+func nearOne(digits int) string { return "0." + strings.Repeat("9", digits) }
+
 // TestGaussianExtremes are the ends of every parameter: certified, or refused, and in bounded time.
 func TestGaussianExtremes(t *testing.T) {
 	inf := math.Inf(1)
@@ -198,6 +201,8 @@ func TestGaussianExtremes(t *testing.T) {
 		{"1", "1e-2000", 68.2, 96.5},
 		{"1e300", "1e-5", 4.99e299, 5.01e299},
 		{"1e700", "1e-3", math.MaxFloat64, inf},
+		{"1", nearOne(100), 0, 0},
+		{"1e300", nearOne(100), 0, 1e300}, // sound, and at once: no float tells it
 	} {
 		lower, upper := account.GaussianEpsilon(rational(t, c.mu2), deltaOf(t, c.delta))
 		if lower < c.low || upper > c.high || lower > upper {
@@ -217,7 +222,14 @@ func TestGaussianExtremes(t *testing.T) {
 		{big.NewInt(1), "1", "1e-1001", privacy.ErrDelta},
 		{big.NewInt(1), "1000000", "1e-300", nil},
 		{new(big.Int).Lsh(big.NewInt(1), 400), "1e-9", "1e-30", nil},
-		{big.NewInt(1), "1", "0.99999999999999999999999999999999999999999", nil},
+		{big.NewInt(1), "1", "0.99999999999999999999", nil},
+		{big.NewInt(1), "0", "0.99999999999999999999", nil},
+		{big.NewInt(1), "1e-300", "0.99999999999999999999", nil},
+		{big.NewInt(1), "1000000", "0.99999999999999999999", nil},
+		{big.NewInt(1), "1", "0.999999999999999999991", privacy.ErrDelta},
+		{big.NewInt(1), "1", nearOne(50), privacy.ErrDelta},
+		{big.NewInt(1), "1", nearOne(100), privacy.ErrDelta},
+		{big.NewInt(1), "1", nearOne(1000), privacy.ErrDelta},
 	} {
 		if _, err := account.GaussianSigma2(c.l2, epsilonOf(t, c.epsilon), deltaOf(t, c.delta)); !errors.Is(err, c.want) {
 			t.Errorf("Δ² = %v, ε = %s, δ = %s: %v", c.l2, c.epsilon, c.delta, err)

@@ -8,8 +8,9 @@ import (
 	"math/big"
 )
 
-// Exact is a true value on its way from an engine to a mechanism. It is opaque: nothing but this package reads it back,
-// and every way of printing, logging or encoding one says only that it is there.
+// Exact is a true value on its way from an engine to a mechanism. It is opaque: nothing but this package reads it back, and
+// printing, logging or encoding one says only that it is there. Of fmt's verbs %p and %w do not ask Format, and print the
+// address of what is inside: never the value.
 type Exact struct {
 	v *big.Int // unexported, and no method returns it: the compiler keeps the promise
 }
@@ -32,7 +33,7 @@ func (Exact) String() string { return redacted }
 // GoString reveals nothing.
 func (Exact) GoString() string { return redacted }
 
-// Format reveals nothing, whatever the verb.
+// Format reveals nothing, whatever the verb that asks it.
 func (Exact) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
 // LogValue reveals nothing.

@@ -26,7 +26,7 @@ func (Ordered) String() string { return redacted }
 // GoString reveals nothing.
 func (Ordered) GoString() string { return redacted }
 
-// Format reveals nothing, whatever the verb.
+// Format reveals nothing, whatever the verb that asks it.
 func (Ordered) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
 // LogValue reveals nothing.

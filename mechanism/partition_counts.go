@@ -24,9 +24,9 @@ type PartitionCounts struct{ Partitions }
 
 // CountSelection is what PartitionCounts releases.
 type CountSelection struct {
-	Counts []*big.Int // nil where the partition is not kept
-	Reach  *big.Int   // no count is further than this from the exact one
-	Loss   privacy.Loss
+	Kept  []KeptPartition // in byte order of the keys
+	Reach *big.Int        // no count is further than this from the exact one
+	Loss  privacy.Loss
 }
 
 // Reach is k; or ErrParameter. c·b^k ≤ δ if and only if b^k ≤ δ(1 + b)/(1 − b + 2δb), so that k is sample.Crossing.
@@ -38,15 +38,15 @@ func (m PartitionCounts) Reach() (*big.Int, error) {
 	return sample.Crossing(epsilon, delta), nil
 }
 
-// Select releases noisy numbers of units of the partitions that are kept. The error is ErrParameter, and a function of the
-// parameters alone.
-func (m PartitionCounts) Select(units []Exact) (CountSelection, error) {
+// Select releases the keys and noisy numbers of units of the partitions that it keeps, from all that there are with their
+// exact numbers. The error is ErrParameter, and a function of the parameters alone, or ErrKeys.
+func (m PartitionCounts) Select(units []Partition) (CountSelection, error) {
 	source := entropy.System()
 	defer source.Wipe()
 	return m.choose(source, units)
 }
 
-func (m PartitionCounts) choose(src *entropy.Source, units []Exact) (CountSelection, error) {
+func (m PartitionCounts) choose(src *entropy.Source, units []Partition) (CountSelection, error) {
 	epsilon, _, err := m.perKey()
 	if err != nil {
 		return CountSelection{}, err
@@ -59,13 +59,17 @@ func (m PartitionCounts) choose(src *entropy.Source, units []Exact) (CountSelect
 	if err != nil {
 		return CountSelection{}, err
 	}
+	sorted, err := byKey(units)
+	if err != nil {
+		return CountSelection{}, err
+	}
 	noisy := sample.NewTruncated(epsilon, reach)
-	out := CountSelection{Counts: make([]*big.Int, len(units)), Reach: reach, Loss: loss}
+	out := CountSelection{Reach: reach, Loss: loss}
 	shift := big.NewInt(max(m.MinUnits, 1) - 1)
-	for i, x := range units {
+	for _, p := range sorted {
 		z := noisy.Draw(src, new(big.Int))
-		if z.Add(z, m.beyond(x)).Cmp(reach) > 0 {
-			out.Counts[i] = z.Add(z, shift)
+		if z.Add(z, m.beyond(p)).Cmp(reach) > 0 {
+			out.Kept = append(out.Kept, KeptPartition{p.name(), z.Add(z, shift)})
 		}
 	}
 	return out, nil

@@ -101,11 +101,28 @@ func TestPartitionSamples(t *testing.T) {
 				continue // 0 or 1, or too near to it
 			}
 			for d, want := range map[uint64]bool{0: true, digits.Uint64() - 1: true, digits.Uint64() + 2: false, math.MaxUint64: false} {
-				kept, err := m.choose(entropy.Recorded(binary.LittleEndian.AppendUint64(nil, d)), ints(n))
-				if err != nil || kept[0] != want {
+				kept, err := m.choose(entropy.Recorded(binary.LittleEndian.AppendUint64(nil, d)), grouped(ints(n)...))
+				if err != nil || (len(kept) == 1) != want {
 					t.Errorf("%v: n = %d, digits %d: kept %v, %v", c, n, d, kept, err)
 				}
 			}
+		}
+	}
+}
+
+// TestPartitionsThatAreCertainNeedNoCoin: partitions of ten thousand distinct numbers of units, from the one on that the
+// comment on Select names, are kept without a random bit.
+func TestPartitionsThatAreCertainNeedNoCoin(t *testing.T) {
+	for _, c := range partitionCases {
+		m := PartitionSelection{partitions(t, c[0], c[1], 1, 5)}
+		epsilon, _ := m.Epsilon.Rat().Float64()
+		delta, _ := m.Delta.Rat().Float64()
+		var units []Exact
+		for i := range int64(10_000) {
+			units = append(units, ints(4+int64(math.Ceil(2*math.Log(1/delta)/epsilon+3))+i)...)
+		}
+		if kept, err := m.choose(entropy.Recorded(nil), grouped(units...)); err != nil || len(kept) != len(units) {
+			t.Errorf("%v: %d kept, %v", c, len(kept), err)
 		}
 	}
 }
@@ -119,18 +136,16 @@ func TestPartitionDistribution(t *testing.T) {
 			units = append(units, ints(n)...)
 		}
 	}
-	kept, err := m.Select(units)
+	kept, err := m.Select(grouped(units...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range int64(20) {
-		successes := 0
-		for _, k := range kept[n*each : (n+1)*each] {
-			if k {
-				successes++
-			}
-		}
-		p, err := m.Probability(n)
+	var trues [20]int
+	for _, key := range kept {
+		trues[placeOf(t, key)/each]++
+	}
+	for n, successes := range trues {
+		p, err := m.Probability(int64(n))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,21 +231,18 @@ func TestPartitionCountsFollowTheirLaw(t *testing.T) {
 		for i := range units {
 			units[i] = ints(n)[0]
 		}
-		out, err := m.Select(units)
+		out, err := m.Select(grouped(units...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		observed, expected := make([]int, 30), make([]float64, 30)
+		observed[0] = len(units) - len(out.Kept)
 		expected[0] = none
 		for y, p := range counts {
 			expected[y] = p
 		}
-		for _, y := range out.Counts {
-			if y == nil {
-				observed[0]++
-			} else {
-				observed[y.Int64()]++
-			}
+		for _, p := range out.Kept {
+			observed[p.Value.Int64()]++
 		}
 		if none > 1-1e-12 {
 			if observed[0] != len(units) {
@@ -259,21 +271,29 @@ func TestPartitionsExtremes(t *testing.T) {
 	far := new(big.Int).Lsh(big.NewInt(1), 200)
 	tiny := new(big.Rat).SetFrac(big.NewInt(1), far).RatString()
 	least := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 2000)).RatString()
-	units := []Exact{{}, ints(0)[0], NewExact(far), NewExact(new(big.Int).Neg(far)), ints(1)[0], ints(5)[0]}
+	units := grouped(Exact{}, ints(0)[0], NewExact(far), NewExact(new(big.Int).Neg(far)), ints(1)[0], ints(5)[0])
 	for _, p := range []Partitions{
 		partitions(t, "1", "0.00001", 1, 0), partitions(t, tiny, "0.1", 1, 0), partitions(t, "1000", least, 1, 0), partitions(t, tiny, least, 1, 0),
 		partitions(t, "1", "0.00001", math.MaxInt64, math.MaxInt64), partitions(t, "1/2", "1/2", 1, 1), // where p(2) is 1 by a tie
 	} {
 		kept, err := PartitionSelection{p}.Select(units)
-		if err != nil || kept[0] || kept[1] || kept[3] {
-			t.Errorf("%v: %v, %v", p, kept, err)
+		if err != nil {
+			t.Errorf("%v: %v", p, err)
 		}
 		counts, err := PartitionCounts{p}.Select(units)
-		if err != nil || counts.Counts[0] != nil || counts.Counts[1] != nil || counts.Counts[3] != nil {
-			t.Errorf("%v: %v, %v", p, counts, err)
+		if err != nil {
+			t.Errorf("%v: %v", p, err)
+		}
+		for _, p := range counts.Kept {
+			kept = append(kept, p.Key)
+		}
+		for _, key := range kept {
+			if i := placeOf(t, key); i == 0 || i == 1 || i == 3 {
+				t.Errorf("%v: %d is kept", p, i)
+			}
 		}
 	}
-	if kept, err := (PartitionSelection{partitions(t, "1/2", "1/2", 1, 1)}).Select(ints(2, 3)); err != nil || !kept[0] || !kept[1] {
+	if kept, err := (PartitionSelection{partitions(t, "1/2", "1/2", 1, 1)}).Select(grouped(ints(2, 3)...)); err != nil || len(kept) != 2 {
 		t.Errorf("p(2) at δ = ½: %v, %v", kept, err)
 	}
 	if kept, err := (PartitionSelection{partitions(t, "1", "0.1", 1, 1)}).Select(nil); err != nil || len(kept) != 0 {
@@ -288,8 +308,8 @@ func TestPartitionsRefuse(t *testing.T) {
 		"no ε": partitions(t, "0", "0.1", 1, 0), "no δ": partitions(t, "1", "0", 1, 0), "δ 1": partitions(t, "1", "1", 1, 0), "δ tiny": partitions(t, "1", long, 1, 0),
 		"ε large": partitions(t, "1001", "0.1", 1, 0), "ε tiny": partitions(t, long, "0.1", 1, 0),
 	} {
-		_, err := PartitionSelection{p}.Select(ints(1))
-		_, err2 := PartitionCounts{p}.Select(ints(1))
+		_, err := PartitionSelection{p}.Select(grouped(ints(1)...))
+		_, err2 := PartitionCounts{p}.Select(grouped(ints(1)...))
 		_, err3 := PartitionSelection{p}.Probability(3)
 		_, err4 := p.Loss()
 		_, err5 := PartitionCounts{p}.Reach()
@@ -307,8 +327,9 @@ func BenchmarkPartitionSelection(b *testing.B) {
 	for len(units) < 10_000 {
 		units = append(units, units...)
 	}
+	groups := grouped(units...)
 	for b.Loop() {
-		if _, err := m.Select(units); err != nil {
+		if _, err := m.Select(groups); err != nil {
 			b.Fatal(err)
 		}
 	}

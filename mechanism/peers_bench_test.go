@@ -2,6 +2,7 @@ package mechanism_test
 
 import (
 	"math/big"
+	"strconv"
 	"testing"
 
 	"dither/mechanism"
@@ -22,6 +23,10 @@ func BenchmarkPeers(b *testing.B) {
 	scores := make([]mechanism.Exact, 1000)
 	for i := range scores {
 		scores[i] = mechanism.NewExact(big.NewInt(int64(i * 7919 % 1000)))
+	}
+	partitions := make([]mechanism.Partition, len(scores))
+	for i, x := range scores {
+		partitions[i] = mechanism.NewPartition(strconv.Itoa(i), x)
 	}
 	values := mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
 		for v := range int64(1000) {
@@ -78,7 +83,7 @@ func BenchmarkPeers(b *testing.B) {
 				Laplace:   mechanism.Laplace{Sensitivity: one, Epsilon: epsilon},
 				Threshold: mechanism.Threshold{MaxPerCell: one, Keys: 1, Delta: delta},
 			}
-			_, err := m.Measure(scores)
+			_, err := m.Measure(partitions)
 			return err
 		}},
 		{"quantile", func() error {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"dither/internal/entropy"
 	"dither/internal/exact"
 	"dither/internal/sample"
 	"dither/noise"
@@ -11,8 +12,9 @@ import (
 )
 
 // Threshold says what is to be dropped of noisy values of partitions (the keys of a GROUP BY that are not public) for each
-// to be released with its key: those not above τ, the least integer at which what one unit alone can make of a partition is
-// released with a probability of at most Delta/Keys.
+// to be released with its key: those not above τ, an integer at which what one unit alone can make of a partition is released
+// with a probability of at most Delta/Keys. It is the least such integer, but for the rounding of a quantile, where Delta/Keys
+// is below ½ and MinUnits at most 1; from ½ on it is as at ½, and less would do.
 //
 // It costs Delta beside the noise's own loss: where the noise is ε-differentially private (ρ-zCDP) on the values of a fixed
 // list of partitions, the release is (ε, Delta)-differentially private (Delta-approximately ρ-zCDP), for neighbours that
@@ -26,7 +28,8 @@ import (
 // ε-indistinguishable parts, P(S) ≤ (1 − Delta)·e^ε·M(D′)(S) + Delta ≤ e^ε·Q(S) + Delta. ∎
 //
 // Delta is not doubled where one unit is changed: each side drops its own. The noise's sensitivity is: it is that of the
-// values of C. What is released must be in an order that is a function of the keys.
+// values of C. What is released is the keys and values that are not dropped, in the order of those keys, and no trace of the
+// others.
 type Threshold struct {
 	// MaxPerCell is the most that one unit contributes to the value of one partition: 1 where values are numbers of units.
 	// At least 1.
@@ -57,6 +60,8 @@ func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 		return nil, fmt.Errorf("%w: a least number of units below 0", ErrParameter)
 	case m.Delta.IsZero() || m.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0:
 		return nil, fmt.Errorf("%w: a threshold needs a delta above 0 and below 1", ErrParameter)
+	case m.Delta.Rat().Denom().BitLen() > maxDeltaBits:
+		return nil, fmt.Errorf("%w: delta is too small, or too long a fraction", ErrParameter)
 	}
 	twice := m.Delta.Share(1, m.Keys).Rat()
 	k := dist.Quantile(exact.FloatDown(twice.Add(twice, twice)))
@@ -69,10 +74,15 @@ func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 
 // ThresholdRelease is what a thresholded mechanism releases.
 type ThresholdRelease struct {
-	Values    []*big.Int // nil where the partition is dropped
-	Threshold *big.Int   // τ
-	Noise     noise.Distribution
-	Loss      privacy.Loss
+	Kept      []KeptPartition // in byte order of the keys
+	Threshold *big.Int        // τ
+
+	// Noise is what each value got before it met the threshold. Given that a value is released, its noise is another: it is
+	// above τ less the exact value, so not of mean 0, and of no symmetry. An interval of Noise.Quantile about a released value
+	// holds the exact one with a probability that may be anything, down to 0: for an exact 4 and τ = 7 whatever is released is
+	// more than 3 away.
+	Noise noise.Distribution
+	Loss  privacy.Loss
 }
 
 // ThresholdLaplace is Laplace on the values of partitions that are not public, of which those above a threshold are
@@ -109,9 +119,9 @@ func (m ThresholdLaplace) noisy() (sampler, noise.Distribution, error) {
 	return sample.NewLaplace(scale), dist, nil
 }
 
-// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter, and a
-// function of the parameters alone.
-func (m ThresholdLaplace) Measure(x []Exact) (ThresholdRelease, error) {
+// Measure releases the values, with noise, and the keys of those partitions that are above the threshold with it. The error
+// is ErrParameter, and a function of the parameters alone, or ErrKeys.
+func (m ThresholdLaplace) Measure(x []Partition) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {
 		return ThresholdRelease{}, err
@@ -153,9 +163,9 @@ func (m ThresholdGaussian) noisy() (sampler, noise.Distribution, error) {
 	return sample.NewGaussian(sigma2), dist, nil
 }
 
-// Measure releases the values of those partitions that are above the threshold with noise. The error is ErrParameter, and a
-// function of the parameters alone.
-func (m ThresholdGaussian) Measure(x []Exact) (ThresholdRelease, error) {
+// Measure releases the values, with noise, and the keys of those partitions that are above the threshold with it. The error
+// is ErrParameter, and a function of the parameters alone, or ErrKeys.
+func (m ThresholdGaussian) Measure(x []Partition) (ThresholdRelease, error) {
 	noisy, dist, err := m.noisy()
 	if err != nil {
 		return ThresholdRelease{}, err
@@ -163,17 +173,27 @@ func (m ThresholdGaussian) Measure(x []Exact) (ThresholdRelease, error) {
 	return m.release(x, noisy, dist, privacy.ZCDPLoss(m.Rho, m.Delta))
 }
 
-// release adds noise to each value, and drops what is not above τ.
-func (m Threshold) release(x []Exact, noisy sampler, dist noise.Distribution, loss privacy.Loss) (ThresholdRelease, error) {
+// release adds noise to each value, and keeps what is above τ.
+func (m Threshold) release(x []Partition, noisy sampler, dist noise.Distribution, loss privacy.Loss) (ThresholdRelease, error) {
 	threshold, err := m.at(dist)
 	if err != nil {
 		return ThresholdRelease{}, err
 	}
-	values := measure(x, noisy, dist, loss).Values
-	for i, v := range values {
-		if v.Cmp(threshold) <= 0 {
-			values[i] = nil
+	sorted, err := byKey(x)
+	if err != nil {
+		return ThresholdRelease{}, err
+	}
+	source := entropy.System()
+	defer source.Wipe()
+	out := ThresholdRelease{Threshold: threshold, Noise: dist, Loss: loss}
+	for _, p := range sorted {
+		z := noisy.Draw(source, new(big.Int))
+		if p.v != nil {
+			z.Add(z, p.v)
+		}
+		if z.Cmp(threshold) > 0 {
+			out.Kept = append(out.Kept, KeptPartition{p.name(), z})
 		}
 	}
-	return ThresholdRelease{values, threshold, dist, loss}, nil
+	return out, nil
 }

@@ -116,6 +116,90 @@ func TestThresholdLaplaceIsPrivate(t *testing.T) {
 	}
 }
 
+// released is the law of what is dropped and what is not: all that there is to tell of a partition that one neighbour alone
+// has, since the other gives none of its values.
+func released(law map[string]float64) map[string]float64 {
+	out := map[string]float64{}
+	for y, p := range law {
+		if y != "" {
+			y = "released"
+		}
+		out[y] += p
+	}
+	return out
+}
+
+// TestThresholdPaysOneDeltaForAChange enumerates neighbours that are alike but for one unit of each, both of which have keys
+// of their own: the least δ at ε is at most Delta, not twice that, in either direction; and it is beyond Delta/3, so that the
+// cases tell something.
+func TestThresholdPaysOneDeltaForAChange(t *testing.T) {
+	for _, c := range []struct {
+		epsilon, delta string
+		perCell        int64
+	}{{"1", "0.01", 1}, {"2", "0.1", 2}, {"4", "0.000001", 1}, {"1/2", "0.45", 1}} {
+		for keys := int64(1); keys <= 2; keys++ {
+			m := thresholdLaplace(t, c.epsilon, c.delta, 2*keys*c.perCell, c.perCell, keys, 0)
+			e, _ := m.Epsilon.Rat().Float64()
+			delta, _ := m.Delta.Rat().Float64()
+			_, dist, err := m.noisy()
+			if err != nil {
+				t.Fatal(err)
+			}
+			at, err := m.At()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tau := at.Int64()
+			absent, alone := thresholdLaw(dist, tau, -1), released(thresholdLaw(dist, tau, c.perCell))
+			mine, theirs := pairLaw(alone, absent), pairLaw(absent, alone) // a key of each
+			worst := max(leastDelta(e, mine, theirs), leastDelta(e, theirs, mine))
+			if keys == 2 {
+				twice, none := pairLaw(alone, alone), pairLaw(absent, absent)
+				for n := int64(0); n <= tau+2; n++ {
+					// the second key of each unit is one that both have: the same, or two
+					common, more := thresholdLaw(dist, tau, n), thresholdLaw(dist, tau, n+c.perCell)
+					for _, pair := range [][2]map[string]float64{
+						{pairLaw(mine, more), pairLaw(theirs, more)},
+						{pairLaw(mine, released(more)), pairLaw(theirs, released(common))},
+						{pairLaw(pairLaw(alone, absent), pairLaw(released(more), released(common))), pairLaw(pairLaw(absent, alone), pairLaw(released(common), released(more)))},
+						{pairLaw(pairLaw(twice, absent), more), pairLaw(pairLaw(none, alone), common)}, // two of one, one of the other
+						{pairLaw(twice, none), pairLaw(none, twice)},
+					} {
+						worst = max(worst, leastDelta(e, pair[0], pair[1]), leastDelta(e, pair[1], pair[0]))
+					}
+				}
+			}
+			if worst > delta*(1+1e-9) || worst < delta/3 {
+				t.Errorf("%v, %d keys: τ = %d: the least δ is %g", c, keys, tau, worst)
+			}
+		}
+	}
+}
+
+// TestThresholdNoiseIsNotThatOfTheReleased is why Noise carries a warning: of an exact 4, τ = 7 releases nothing within 3, and so
+// an interval that holds nine tenths of the noise holds none of the exact values.
+func TestThresholdNoiseIsNotThatOfTheReleased(t *testing.T) {
+	m := thresholdLaplace(t, "1", "0.001", 1, 1, 1, 0)
+	at, err := m.At()
+	if err != nil || at.Int64() != 7 {
+		t.Fatalf("τ = %s, %v", at, err)
+	}
+	values := make([]int64, 20_000)
+	for i := range values {
+		values[i] = 4
+	}
+	out, err := m.Measure(grouped(ints(values...)...))
+	if err != nil || len(out.Kept) == 0 {
+		t.Fatalf("%d released, %v", len(out.Kept), err)
+	}
+	k := out.Noise.Quantile(0.1)
+	for _, p := range out.Kept {
+		if off := new(big.Int).Sub(p.Value, big.NewInt(4)); off.Cmp(k) <= 0 {
+			t.Errorf("%s is within %s", p.Value, k)
+		}
+	}
+}
+
 // TestThresholdGaussianDrops: with probability at most Delta/Keys a unit's own partition is released, and at one less than
 // τ with more.
 func TestThresholdGaussianDrops(t *testing.T) {
@@ -141,8 +225,8 @@ func TestThresholdGaussianDrops(t *testing.T) {
 		if p := released(at.Int64()-1) * float64(c.keys); p <= delta {
 			t.Errorf("%v: τ = %s is not the least: %g", c, at, p)
 		}
-		out, err := m.Measure(ints(0, at.Int64()*3))
-		if err != nil || out.Threshold.Cmp(at) != 0 || out.Values[0] != nil && out.Values[0].Cmp(at) <= 0 {
+		out, err := m.Measure(grouped(ints(0, at.Int64()*3)...))
+		if err != nil || out.Threshold.Cmp(at) != 0 || len(out.Kept) > 0 && out.Kept[0].Value.Cmp(at) <= 0 {
 			t.Fatalf("%v, %v", out, err)
 		}
 		if r, d := out.Loss.ZCDP(); r.Cmp(m.Rho) != 0 || d.Cmp(m.Delta) != 0 {
@@ -166,7 +250,7 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 		for i := range x {
 			x[i] = ints(n)[0]
 		}
-		out, err := m.Measure(x)
+		out, err := m.Measure(grouped(x...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,12 +266,11 @@ func TestThresholdFollowsItsLaw(t *testing.T) {
 			rest -= expected[i]
 		}
 		expected[cells-1] = max(rest, 0)
-		for _, v := range out.Values {
-			i := int64(0)
-			if v != nil {
-				if i = min(new(big.Int).Sub(v, at).Int64(), cells-1); i <= 0 {
-					t.Fatalf("released %s, τ = %s", v, at)
-				}
+		observed[0] = len(x) - len(out.Kept)
+		for _, p := range out.Kept {
+			i := min(new(big.Int).Sub(p.Value, at).Int64(), cells-1)
+			if i <= 0 {
+				t.Fatalf("released %s, τ = %s", p.Value, at)
 			}
 			observed[i]++
 		}
@@ -214,19 +297,20 @@ func TestThresholdValues(t *testing.T) {
 func TestThresholdRefuses(t *testing.T) {
 	good := thresholdLaplace(t, "1", "0.1", 10, 1, 1, 1)
 	long := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1200)).RatString()
+	third := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), maxDeltaBits-1), new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), maxDeltaBits+1), big.NewInt(1))).RatString()
 	for name, spoil := range map[string]func(m *Threshold){
 		"nil": func(m *Threshold) { m.MaxPerCell = nil }, "zero": func(m *Threshold) { m.MaxPerCell = new(big.Int) },
 		"negative": func(m *Threshold) { m.MaxPerCell = big.NewInt(-1) }, "more than the sensitivity": func(m *Threshold) { m.MaxPerCell = big.NewInt(11) },
 		"no keys": func(m *Threshold) { m.Keys = 0 }, "least": func(m *Threshold) { m.MinUnits = -1 },
-		"no δ": func(m *Threshold) { m.Delta = privacy.Delta{} }, "δ 1": func(m *Threshold) { m.Delta = deltaOf(t, "1") }, "δ tiny": func(m *Threshold) { m.Delta = deltaOf(t, long) },
+		"no δ": func(m *Threshold) { m.Delta = privacy.Delta{} }, "δ 1": func(m *Threshold) { m.Delta = deltaOf(t, "1") }, "δ tiny": func(m *Threshold) { m.Delta = deltaOf(t, long) }, "δ long": func(m *Threshold) { m.Delta = deltaOf(t, third) },
 	} {
 		l, g := good, ThresholdGaussian{Gaussian{big.NewInt(10), rhoOf(t, "1")}, good.Threshold}
 		spoil(&l.Threshold)
 		spoil(&g.Threshold)
-		if _, err := l.Measure(ints(1)); !errors.Is(err, ErrParameter) {
+		if _, err := l.Measure(grouped(ints(1)...)); !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: Laplace: %v", name, err)
 		}
-		if _, err := g.Measure(ints(1)); !errors.Is(err, ErrParameter) {
+		if _, err := g.Measure(grouped(ints(1)...)); !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: Gaussian: %v", name, err)
 		}
 	}
@@ -242,7 +326,7 @@ func TestThresholdRefuses(t *testing.T) {
 		t.Errorf("too wide: %v", err)
 	}
 	good.MinUnits = math.MaxInt64
-	if out, err := good.Measure(ints(1, 2, math.MaxInt64)); err != nil || out.Values[0] != nil {
+	if out, err := good.Measure(grouped(ints(1, 2)...)); err != nil || len(out.Kept) != 0 {
 		t.Errorf("the largest least: %v, %v", out, err)
 	}
 }

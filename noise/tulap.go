@@ -118,11 +118,13 @@ func (d Tulap) Reach() *big.Rat {
 	return r.Add(r, big.NewRat(1, 2))
 }
 
-// Variance is an upper bound on the variance: that at δ = 0, 2b/(1 − b)² + 1/12, to about 12 digits. Cutting off both tails
-// of a symmetric distribution lowers it.
+// Variance is an upper bound on the variance: that at δ = 0, 2b/(1 − b)² + 1/12, rounded up to within a relative 1e-12 of
+// it. Cutting off both tails of a symmetric distribution lowers it.
 func (d Tulap) Variance() float64 {
-	return exact.AddUp(2*d.base()/d.drop()/d.drop(), 1.0/12)
+	e := exact.FloatDown(d.epsilon)                // the bound falls in ε
+	b, drop := exact.ExpUp(-e), -exact.Expm1Up(-e) // e^(−e) from above, and 1 − e^(−e) from below
+	return exact.AddUp(exact.DivUp(exact.DivUp(2*b, drop), drop), exact.DivUp(1, 12))
 }
 
 // StdDev is the square root of the variance, bounded from above likewise.
-func (d Tulap) StdDev() float64 { return math.Sqrt(d.Variance()) }
+func (d Tulap) StdDev() float64 { return math.Nextafter(math.Sqrt(d.Variance()), math.Inf(1)) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dither/internal/entropy"
+	"dither/internal/exact"
 	"dither/internal/sample"
 	"dither/internal/stattest"
 	"dither/noise"
@@ -130,6 +131,32 @@ func TestTulapDraws(t *testing.T) {
 		}
 		if s := d.StdDev(); s*s > d.Variance()*(1+1e-12) {
 			t.Errorf("%v: deviation %g", c, s)
+		}
+	}
+}
+
+// TestTulapVariance compares with the variance at δ = 0 in intervals of 400 bits.
+func TestTulapVariance(t *testing.T) {
+	const bits = 400
+	of := func(r *big.Rat) exact.Interval { return exact.IntervalOf(r, bits) }
+	for _, epsilon := range []string{"1024", "750", "100", "7", "3", "2", "1", "1/2", "1/3", "1/7", "1/10", "1/100", "0.0001", "1/1000000007", new(big.Rat).SetFrac(big.NewInt(1), power(150)).RatString()} {
+		b := of(new(big.Rat).Neg(rational(epsilon))).Exp()
+		drop := of(big.NewRat(1, 1)).Sub(b)
+		variance := of(big.NewRat(2, 1)).Mul(b).Quo(drop.Mul(drop)).Add(of(big.NewRat(1, 12)))
+		for name, c := range map[string]struct {
+			bound float64
+			real  exact.Interval
+		}{"variance": {tulap(t, epsilon, "0").Variance(), variance}, "deviation": {tulap(t, epsilon, "0").StdDev(), variance.Sqrt()}} {
+			f := new(big.Float).SetFloat64(c.bound)
+			if f.Cmp(c.real.Hi()) < 0 {
+				t.Errorf("ε = %s: a %s of at most %v, and it is %s", epsilon, name, c.bound, c.real.Lo().Text('g', 20))
+			}
+			if most := c.real.Lo(); f.Cmp(most.Mul(most, big.NewFloat(1+1e-12))) > 0 {
+				t.Errorf("ε = %s: a %s of %v, far above %s", epsilon, name, c.bound, c.real.Hi().Text('g', 20))
+			}
+		}
+		if cut := tulap(t, epsilon, "1/3").Variance(); cut != tulap(t, epsilon, "0").Variance() {
+			t.Errorf("ε = %s: a bound of %v where the tails are cut off", epsilon, cut)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 //
 // The first cancels some 0.72·x² bits, the second needs the more terms the smaller x is.
 
-// maxNormal bounds the arguments at which e^(x²/2) is evaluated, so that Exp has its range: 1448²/2 < 2²⁰.
+// maxNormal bounds the arguments at which e^(x²/2) is evaluated, so that Exp has its range: 1448²/2 = 1 048 352 < 2²⁰.
 const maxNormal = 1448
 
 // guard bits cover what the operations around a series lose: the square of an x up to maxNormal, and a dozen roundings.
@@ -29,8 +29,8 @@ func (x Interval) Mills() Interval {
 	}
 }
 
-// NormalTail is 1 − Φ(x), the probability that a standard normal variable is above x. From x = 1448 on, where it is below
-// e^(−2²⁰), it is all that is from 0 to that.
+// NormalTail is 1 − Φ(x), the probability that a standard normal variable is above x. Beyond x = 1448, where it is below
+// e^(−1448²/2), it is all that is from 0 to that.
 func (x Interval) NormalTail() Interval {
 	bits := x.bits()
 	return Interval{

@@ -1,0 +1,156 @@
+package mechanism
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"dither/internal/entropy"
+)
+
+// grouped gives values the keys 000000, 000001, … in their order.
+func grouped(values ...Exact) []Partition {
+	var out []Partition
+	for i, x := range values {
+		out = append(out, NewPartition(fmt.Sprintf("%06d", i), x))
+	}
+	return out
+}
+
+// placeOf is the place of a key of grouped.
+func placeOf(t testing.TB, key string) int {
+	t.Helper()
+	i, err := strconv.Atoi(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func TestPartitionRevealsNothing(t *testing.T) {
+	p := NewPartition("secretkey", NewExact(big.NewInt(424242)))
+	for _, x := range []any{p, []Partition{p}, map[int]Partition{0: p}, struct{ P Partition }{p}, p.Exact, []Exact{p.Exact}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%x", "%p", "%w"} {
+			if got := fmt.Sprintf(verb, x); strings.Contains(got, "424242") || strings.Contains(got, "67932") || strings.Contains(got, "secret") {
+				t.Errorf("%s prints %q", verb, got)
+			}
+		}
+		if text, err := json.Marshal(x); err == nil {
+			t.Errorf("%T was encoded as %s", x, text)
+		}
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%x"} {
+		if got := fmt.Sprintf(verb, p); got != redacted {
+			t.Errorf("%s prints %q", verb, got)
+		}
+	}
+}
+
+// everyRelease is what each of the mechanisms keeps.
+func everyRelease(t testing.TB, partitions []Partition) map[string][]string {
+	t.Helper()
+	keys := func(kept []KeptPartition) []string {
+		var out []string
+		for _, p := range kept {
+			out = append(out, p.Key)
+		}
+		if cap(kept) > 2*len(kept)+4 {
+			t.Errorf("room for %d, where %d are kept", cap(kept), len(kept))
+		}
+		return out
+	}
+	params := Partitions{Epsilon: epsilonOf(t, "1"), Delta: deltaOf(t, "0.000000000001"), Keys: 1}
+	l := thresholdLaplace(t, "1", "0.000000000001", 1, 1, 1, 0)
+	g := ThresholdGaussian{Gaussian{big.NewInt(1), rhoOf(t, "0.5")}, l.Threshold}
+	selected, err1 := PartitionSelection{params}.Select(partitions)
+	counts, err2 := PartitionCounts{params}.Select(partitions)
+	laplace, err3 := l.Measure(partitions)
+	gaussian, err4 := g.Measure(partitions)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	return map[string][]string{"selection": selected, "counts": keys(counts.Kept), "Laplace": keys(laplace.Kept), "Gaussian": keys(gaussian.Kept)}
+}
+
+// TestOnlyKeptPartitionsLeave gives five large partitions among a thousand of one unit, in any order: the keys of the large
+// ones come out, in byte order, and nothing else. One of the others is kept with a probability of 10⁻¹² by each of four
+// mechanisms, hence any in five rounds with one of at most 2·10⁻⁸.
+func TestOnlyKeptPartitionsLeave(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	partitions := []Partition{{ints(1_000_000)[0], nil}}
+	for _, key := range []string{"b", "a", "\xff", "aa"} {
+		partitions = append(partitions, NewPartition(key, ints(1_000_000)[0]))
+	}
+	for i := range 1000 {
+		partitions = append(partitions, NewPartition("small "+strconv.Itoa(i), ints(1)[0]))
+	}
+	want := []string{"", "a", "aa", "b", "\xff"}
+	for range 5 {
+		random.Shuffle(len(partitions), func(i, j int) { partitions[i], partitions[j] = partitions[j], partitions[i] })
+		given := slices.Clone(partitions)
+		for name, kept := range everyRelease(t, partitions) {
+			if !slices.Equal(kept, want) {
+				t.Errorf("%s: %q", name, kept)
+			}
+		}
+		if !slices.Equal(given, partitions) {
+			t.Error("the caller's list was put in order")
+		}
+	}
+	for name, kept := range everyRelease(t, nil) {
+		if len(kept) != 0 {
+			t.Errorf("%s: %q of nothing", name, kept)
+		}
+	}
+}
+
+// TestOrderOfPartitionsIsOfTheirKeys: the same partitions in another order give the same from the same bytes.
+func TestOrderOfPartitionsIsOfTheirKeys(t *testing.T) {
+	var recording []byte
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 10_000 {
+		recording = binary.LittleEndian.AppendUint64(recording, random.Uint64())
+	}
+	var units []Exact
+	for n := range int64(40) {
+		units = append(units, ints(n)...)
+	}
+	partitions := grouped(units...)
+	m := Partitions{Epsilon: epsilonOf(t, "1/2"), Delta: deltaOf(t, "0.01"), Keys: 1}
+	first := ""
+	for range 4 {
+		kept, err1 := PartitionSelection{m}.choose(entropy.Recorded(recording), partitions)
+		counts, err2 := PartitionCounts{m}.choose(entropy.Recorded(recording), partitions)
+		got := fmt.Sprint(kept, counts.Kept)
+		if err := errors.Join(err1, err2); err != nil || first != "" && got != first {
+			t.Fatalf("%s, and before %s; %v", got, first, err)
+		}
+		first = got
+		random.Shuffle(len(partitions), func(i, j int) { partitions[i], partitions[j] = partitions[j], partitions[i] })
+	}
+}
+
+func TestPartitionsOfOneKeyAreRefused(t *testing.T) {
+	for _, twice := range [][]Partition{
+		{NewPartition("a", ints(1)[0]), NewPartition("b", ints(1)[0]), NewPartition("a", ints(2)[0])}, {{}, NewPartition("", ints(1)[0])},
+	} {
+		params := Partitions{Epsilon: epsilonOf(t, "1"), Delta: deltaOf(t, "0.000001"), Keys: 1}
+		l := thresholdLaplace(t, "1", "0.000001", 1, 1, 1, 0)
+		_, err1 := PartitionSelection{params}.Select(twice)
+		_, err2 := PartitionCounts{params}.Select(twice)
+		_, err3 := l.Measure(twice)
+		_, err4 := ThresholdGaussian{Gaussian{big.NewInt(1), rhoOf(t, "0.5")}, l.Threshold}.Measure(twice)
+		for _, err := range []error{err1, err2, err3, err4} {
+			if !errors.Is(err, ErrKeys) || strings.Contains(err.Error(), "a\"") {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+}
