@@ -31,7 +31,7 @@ func TestBoundedRange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 60 {
+		for range 20 {
 			a := random.Float64() * 4 * e
 			first, second := random.Float64()*e, random.Float64()*e
 			n := random.IntN(k + 1)

@@ -12,7 +12,7 @@ import (
 )
 
 // defaultPage is how many distinct values a statement of a pass gives: the driver holds a result whole.
-const defaultPage = 1 << 20
+const defaultPage = 1 << 22
 
 // Order implements engine.Engine. A pass is a statement for each page of distinct values, in their order, which the database groups
 // and sorts, on disk where it must.
