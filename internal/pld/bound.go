@@ -14,7 +14,19 @@ func point(x float64) bound { return bound{x, x} }
 
 func boundOf(r *big.Rat) bound { return bound{exact.FloatDown(r), exact.FloatUp(r)} }
 
-func (a bound) mid() float64 { return a.lo + (a.hi-a.lo)/2 }
+// mid is about the middle, or the end that is finite.
+func (a bound) mid() float64 {
+	switch {
+	case math.IsInf(a.lo, 0):
+		return a.hi
+	case math.IsInf(a.hi, 0):
+		return a.lo
+	}
+	return a.lo + (a.hi-a.lo)/2
+}
+
+// meet is what is known of a number that lies in both.
+func (a bound) meet(b bound) bound { return bound{max(a.lo, b.lo), min(a.hi, b.hi)} }
 
 func (a bound) neg() bound { return bound{-a.hi, -a.lo} }
 

@@ -86,7 +86,7 @@ const often = 1 << 24
 
 // roughly is a composition in which each mechanism that is used often and has losses of at most e was replaced by Gaussian pairs of
 // μ² = (π/2)·e², which dominate every e-private mechanism: binary randomised response has log-odds of ±e, and so μ ≤
-// √(π/8)·2e, by the argument in curve.go. It is nil where none was, or where a mechanism has no such bound.
+// √(π/8)·2e, by the argument in curve.go; the other direction of a sampled mechanism has no larger losses (pair.go). It is nil where none was, or where a mechanism has no such bound.
 func roughly(order []Step, detail int) chain {
 	var c chain
 	var gaussians bound
@@ -119,13 +119,19 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 		return 0, 1
 	}
 	for _, chain := range c.chains {
-		if epsilon >= chain.top() {
+		if top := chain.top(); epsilon >= top && !math.IsInf(top, 1) {
+			continue
+		}
+		if math.IsInf(epsilon, 1) { // what is at +∞ remains; δ falls
+			w := chain.compose(chain.at(math.MaxFloat64))
+			lower, upper = max(lower, w.infinite.lo), max(upper, w.upper(math.MaxFloat64))
 			continue
 		}
 		w := chain.compose(chain.at(epsilon))
 		lower, upper = max(lower, w.lower(epsilon)), max(upper, w.upper(epsilon))
 	}
 	if c.rough != nil {
+		epsilon = min(epsilon, math.MaxFloat64)
 		upper = min(upper, c.rough.compose(c.rough.at(epsilon)).upper(epsilon))
 	}
 	return lower, max(lower, upper)
@@ -157,6 +163,9 @@ func (c chain) epsilon(delta float64) (lower, upper float64) {
 	upper = math.Inf(1)
 	for range 4 {
 		w := c.compose(p)
+		if w.unknown {
+			return lower, upper
+		}
 		if w.infinite.lo > delta {
 			return math.Inf(1), math.Inf(1)
 		}

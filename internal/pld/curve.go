@@ -12,11 +12,14 @@ import (
 // ones in the Euclidean norm, so by Cauchy and Schwarz their weighted sum is within err times the norm of the weights; what
 // a circular convolution folded into the window only adds. What lies to the right has weights of at most e^(scale − θ(J −
 // centre)); what lies to the left counts only where ε is there too, which is answered only without a tilt, when weights
-// are at most 1.
+// are at most 1. The floor is for what underflows.
 func (w *window) upper(epsilon float64) float64 {
+	if w.unknown {
+		return 1
+	}
 	epsilon = exact.SubDown(epsilon, w.shift(epsilon))
 	sum, norm := w.weigh(w.above, epsilon)
-	delta := sum + norm*w.above.err
+	delta := sum + norm*w.above.err + w.above.floor()
 	if w.outRight > 0 {
 		delta += w.outRight * w.factor(w.start+int64(len(w.above.mass)))
 	}
@@ -26,12 +29,21 @@ func (w *window) upper(epsilon float64) float64 {
 		}
 		delta += w.outLeft * w.factor(w.start)
 	}
-	delta = delta*inflate9 + w.infinite.hi
+	delta = delta*w.inflate9() + w.infinite.hi
 	return atMost1(delta * (1 + 4*unit))
 }
 
-// inflate9 covers the roundings of a sum over a window and of its weights, of which none is off by more than 10⁻¹¹.
-const inflate9 = 1 + 1e-10
+// inflate9 covers the roundings of a sum over a window, and those of its weights, whose exponents are off by a few units of
+// the size of their two terms.
+func (w *window) inflate9() float64 {
+	furthest := math.Abs(float64(w.start-w.centre)) + float64(len(w.above.mass))
+	return math.Exp(1e-10 + 8*unit*(math.Abs(w.scale)+w.theta*furthest))
+}
+
+// floor bounds what underflows take from a sum of weights times masses, or add to it. A weight that is below the normal floats
+// is off by at most a few times 2⁻¹⁰⁷⁴, and so is a product; so what is off in all is below 10⁻³⁰⁰ for each mass of 1, for
+// the error as one more mass, and for the up to 2¹⁹ products themselves.
+func (m measure) floor() float64 { return 1e-290 * (1 + m.total + m.err) }
 
 // lower bounds δ(ε) of the composition from below.
 //
@@ -53,6 +65,9 @@ const inflate9 = 1 + 1e-10
 // in which U is bounded by the measure below and U∘G by the measure above. Atoms that lie on points are not spread, and not
 // counted in n; what was cut off is missing from T and U alike.
 func (w *window) lower(epsilon float64) float64 {
+	if w.unknown {
+		return 0
+	}
 	delta := w.under(epsilon)
 	if delta <= 0 {
 		return 0
@@ -82,8 +97,8 @@ func (w *window) under(epsilon float64) float64 {
 	if out := w.outLeft + w.outRight; out > 0 {
 		folded = out * min(w.factor(w.start+j), w.most(epsilon)) * inflate
 	}
-	delta := sum/inflate9 - norm*w.below.err*inflate - folded
-	if math.IsNaN(delta) {
+	delta := sum/w.inflate9() - norm*w.below.err*inflate - folded - w.below.floor()
+	if math.IsNaN(delta) || math.IsInf(delta, 0) {
 		return 0
 	}
 	return (max(0, delta) + w.infinite.lo) * (1 - 4*unit)
@@ -97,7 +112,7 @@ func (w *window) most(epsilon float64) float64 {
 	if lambda > 1 {
 		at /= lambda // the maximum is λ^λ/(λ+1)^(λ+1) ≤ 1/(λ+1)
 	}
-	return at
+	return at + 1e-300 // it may have underflowed
 }
 
 func (w *window) low() float64 { return w.base + w.h*float64(w.start) - w.blur }
@@ -126,18 +141,25 @@ func (w *window) weigh(m measure, epsilon float64) (sum, norm float64) {
 	}
 	start := -math.Expm1(-w.gap(from, epsilon))
 	ratio := math.Exp(-w.theta)
-	factor := 0.0
+	every := int64(min(64, max(1, 500/w.theta))) // the powers of the ratio stay normal
+	factor, largest := 0.0, 0.0
 	for j := from; j < n; j++ {
 		i := j - from
-		if i%64 == 0 {
+		if i%every == 0 {
 			factor = math.Exp(w.scale - w.theta*float64(w.start+j-w.centre))
 		}
 		weight := factor * (w.rise[i] + (1-w.rise[i])*start)
 		sum += weight * max(0, m.mass[j])
-		norm += weight * weight
+		switch { // in units of the largest, lest the squares underflow
+		case weight > largest:
+			norm = norm*(largest/weight)*(largest/weight) + 1
+			largest = weight
+		case largest > 0:
+			norm += (weight / largest) * (weight / largest)
+		}
 		factor *= ratio
 	}
-	return sum, math.Sqrt(norm)
+	return sum, largest * math.Sqrt(norm)
 }
 
 // before is a point of the window, or its first, that ε is not before: the quotient may be off by some units.

@@ -67,6 +67,8 @@ func (l *lattice) cell(j int, m mass) {
 	l.below[j+1] = exact.AddDown(l.below[j+1], max(0, exact.SubDown(m.p.lo, most)))
 }
 
+// atom puts an atom on the point that it is on, or spreads it over the cell that it is in. One known only to lie in an interval
+// that several cells share is put above at the interval's upper end and below at its lower end, on points or beyond them.
 func (l *lattice) atom(loss, p, q bound) {
 	switch {
 	case math.IsInf(loss.lo, 1):
@@ -75,22 +77,39 @@ func (l *lattice) atom(loss, p, q bound) {
 	case p.hi <= 0:
 		return
 	}
-	place := (loss.mid()-l.origin)/l.h - float64(l.first)
+	place := l.place(loss.mid())
 	nearest := min(float64(l.cells()), max(0, math.Round(place)))
-	on := math.Abs(place-nearest) <= l.tolerance
+	on := math.Abs(place-nearest) <= l.tolerance && loss.hi-loss.lo <= max(1e-3*l.h, 4*l.rounding)
+	// Places are off by less than half the tolerance.
+	from, to := l.place(loss.lo)-l.tolerance/2, l.place(loss.hi)+l.tolerance/2
 	switch {
-	case !(place >= -l.tolerance):
-		l.above[0] = exact.AddUp(l.above[0], p.hi)
-	case place > float64(l.cells())+l.tolerance:
-		l.infinite.hi = exact.AddUp(l.infinite.hi, p.hi)
 	case on:
 		j := int(nearest)
 		l.blur = max(l.blur, math.Abs(place-nearest)*l.h*(1+slack)+(loss.hi-loss.lo)+16*unit*(math.Abs(loss.hi)+math.Abs(l.origin))+4*l.rounding)
 		l.above[j] = exact.AddUp(l.above[j], p.hi)
 		l.below[j] = exact.AddDown(l.below[j], p.lo)
+	case !(math.Floor(from) == math.Floor(to) && from >= 0 && to <= float64(l.cells())):
+		l.astride(from, to, p)
 	default:
-		j := int(math.Floor(place))
+		j := int(math.Floor(from))
 		l.cell(j, mass{p, q, p.mul(l.edge(j + 1).sub(loss).exp())})
+	}
+}
+
+// place is about where a loss is among the points.
+func (l *lattice) place(loss float64) float64 { return (loss-l.origin)/l.h - float64(l.first) }
+
+// astride moves an atom that lies between two places to the points around.
+func (l *lattice) astride(from, to float64, p bound) {
+	if to <= float64(l.cells()) {
+		j := int(max(0, math.Ceil(to)))
+		l.above[j] = exact.AddUp(l.above[j], p.hi)
+	} else { // or it is unknown
+		l.infinite.hi = exact.AddUp(l.infinite.hi, p.hi)
+	}
+	if from >= 0 {
+		j := int(math.Floor(min(from, float64(l.cells()))))
+		l.below[j] = exact.AddDown(l.below[j], p.lo)
 	}
 }
 

@@ -51,7 +51,10 @@ func fraction(name string, r *big.Rat) (bound, error) {
 // discrete Gaussian.
 func Gaussian(squaredRatio *big.Rat) (Pair, error) {
 	v, err := positive("the squared ratio of sensitivity to deviation", squaredRatio)
-	return Pair{key: "gaussian", variance: v, top: math.Inf(1)}, err
+	if err != nil {
+		return Pair{}, err
+	}
+	return Pair{key: "gaussian", variance: v, top: math.Inf(1)}, nil
 }
 
 // gaussianOf is the family of a μ² and the greatest loss. Below 10⁻²⁰⁰, where floats lose it, its curve lies below that of a mass
@@ -205,18 +208,25 @@ func Subsample(mechanism Pair, rate *big.Rat) (Pair, error) {
 		return Pair{}, fmt.Errorf("%w: only a pair that is the same in both directions is subsampled", ErrParameter)
 	}
 	if rate.Sign() == 0 || q.hi < 1e-200 {
-		return Pair{key: "none", forward: nothing(q.hi), top: mechanism.top}, nil
+		none := Pair{key: "sample " + rate.RatString() + " of " + key, forward: nothing(q.hi), top: mechanism.top}
+		if rate.Sign() == 0 {
+			none.top = 0
+		}
+		return none, nil
 	}
 	if rate.Cmp(big.NewRat(1, 1)) == 0 {
 		return mechanism, nil
 	}
+	// The other direction's greatest loss is −ln(1 − q + q·e^(−t)), for a t of the mechanism itself, which is no more than ln(1 − q +
+	// q·e^t), since (1 − q + q·e^t)(1 − q + q·e^(−t)) = 1 + 2q(1−q)(cosh t − 1) ≥ 1.
+	rest := boundOf(new(big.Rat).Sub(big.NewRat(1, 1), rate))
 	top := mechanism.top
 	if top < 700 {
-		top = sampledLoss(point(top), q).hi // the other direction's is −ln(1 − q + q·e^(−top)), which is less
+		top = sampledLoss(point(top), q, rest).hi
 	}
 	return Pair{
 		key:     "sample " + rate.RatString() + " of " + key,
-		forward: sampled{of, q}, backward: reversed{sampled{of, q}}, top: top,
-		back: -down(math.Log1p(-q.hi)),
+		forward: sampled{of, q, rest}, backward: reversed{sampled{of, q, rest}}, top: top,
+		back: min(-down(math.Log1p(-q.hi)), -exact.LogDown(rest.lo)),
 	}, nil
 }

@@ -23,8 +23,8 @@ func (s *sketch) edge(j int) bound { return point(s.ends[j]) }
 func (s *sketch) cell(j int, m mass) { s.put(s.ends[j]+(s.ends[j+1]-s.ends[j])/2, m.p) }
 
 func (s *sketch) atom(loss, p, _ bound) {
-	if !math.IsInf(loss.lo, 0) {
-		s.put(loss.mid(), p)
+	if l := loss.mid(); finite(l) {
+		s.put(l, p)
 	}
 }
 

@@ -8,16 +8,17 @@ import "math"
 type sampled struct {
 	of   family
 	rate bound // 0 < q < 1
+	rest bound // 1 − q, from the exact rate
 }
 
-func (f sampled) describe(s sink) { f.of.describe(&sampling{s, f.rate}) }
+func (f sampled) describe(s sink) { f.of.describe(&sampling{s, f.rate, f.rest}) }
 
 func (f sampled) edges(n int) []float64 {
 	e := f.of.edges(n)
 	for i := range e {
-		e[i] = sampledLoss(point(e[i]), f.rate).mid()
+		e[i] = sampledLoss(point(e[i]), f.rate, f.rest).mid()
 	}
-	low, high := math.Log1p(-f.rate.mid()), e[len(e)-1]
+	low, high := math.Log(f.rest.mid()), e[len(e)-1]
 	if math.IsInf(low, 0) {
 		low = e[0]
 	}
@@ -26,19 +27,23 @@ func (f sampled) edges(n int) []float64 {
 
 func (sampled) spacing() (distance, one float64, ok bool) { return 0, 0, false }
 
-// sampledLoss is ln(1 + q(e^l − 1)), and for large l, which would overflow, l + ln(q + (1−q)e^(−l)).
-func sampledLoss(l, rate bound) bound {
+// sampledLoss is ln(1 + q(e^l − 1)), for large l, which would overflow, l + ln(q + (1−q)e^(−l)), and for small l, where 1 − q
+// may be all there is, also ln((1−q) + q·e^l).
+func sampledLoss(l, rate, rest bound) bound {
 	if l.lo > 1 {
-		rest := point(1).sub(rate).positive()
 		return l.add(rate.add(rest.mul(l.neg().exp())).log())
 	}
-	return l.expm1().mul(rate).log1p()
+	loss := l.expm1().mul(rate).log1p()
+	if l.hi < -0.5 {
+		loss = loss.meet(rest.add(rate.mul(l.exp())).log())
+	}
+	return loss
 }
 
 // sampling passes the description of (P, Q) on as that of ((1−q)Q + qP, Q).
 type sampling struct {
 	sink
-	rate bound
+	rate, rest bound
 }
 
 // edge is the loss l of (P, Q) whose ln(1 − q + q·e^l) is the edge: ln(1 + (e^y − 1)/q), −Inf below ln(1 − q).
@@ -46,19 +51,22 @@ func (s *sampling) edge(j int) bound {
 	y := s.sink.edge(j)
 	if y.lo > 1 {
 		// y + ln(1 − (1−q)e^(−y)) − ln q
-		rest := point(1).sub(s.rate).positive()
-		return y.add(rest.mul(y.neg().exp()).neg().log1p()).sub(s.rate.log())
+		return y.add(s.rest.mul(y.neg().exp()).neg().log1p()).sub(s.rate.log())
 	}
-	return y.expm1().over(s.rate).log1p()
+	loss := y.expm1().over(s.rate).log1p()
+	if y.hi < -0.5 { // also ln((e^y − (1−q))/q)
+		loss = loss.meet(y.exp().sub(s.rest).positive().over(s.rate).log())
+	}
+	return loss
 }
 
 func (s *sampling) mix(m mass) bound {
-	return point(1).sub(s.rate).positive().mul(m.q).add(s.rate.mul(m.p))
+	return s.rest.mul(m.q).add(s.rate.mul(m.p))
 }
 
 // cell scales by the upper edge: e^y·Q = (1−q)Q + q·e^l·Q.
 func (s *sampling) cell(j int, m mass) {
-	scaled := point(1).sub(s.rate).positive().mul(m.q).add(s.rate.mul(m.scaled))
+	scaled := s.rest.mul(m.q).add(s.rate.mul(m.scaled))
 	s.sink.cell(j, mass{s.mix(m), m.q, scaled})
 }
 
@@ -67,7 +75,7 @@ func (s *sampling) atom(loss, p, q bound) {
 		s.sink.atom(loss, s.mix(mass{p: p, q: q}), q)
 		return
 	}
-	s.sink.atom(sampledLoss(loss, s.rate), s.mix(mass{p: p, q: q}), q)
+	s.sink.atom(sampledLoss(loss, s.rate, s.rest), s.mix(mass{p: p, q: q}), q)
 }
 
 func (s *sampling) outside(below, above mass) {

@@ -19,13 +19,23 @@ type window struct {
 	outLeft       float64
 	rise          []float64 // 1 − e^(−ih)
 	unspread      bool      // every mass was on a point
+	unknown       bool      // some number of the plan was beyond floats: nothing is told
 	smooth        *smoothing
 }
 
 // measure is a computed sequence of tilted masses, within err of the true one in the Euclidean norm.
 type measure struct {
-	mass []float64
-	err  float64
+	mass  []float64
+	err   float64
+	total float64 // of the masses
+}
+
+func measureOf(mass []float64, err float64) measure {
+	m := measure{mass: mass, err: err}
+	for _, x := range mass {
+		m.total += math.Abs(x)
+	}
+	return m
 }
 
 // smoothing is the composition with a Gaussian pair beside, from which curve.go finds how far the window is above the truth.
@@ -37,6 +47,9 @@ type smoothing struct {
 // compose builds the window of a plan.
 func (c chain) compose(p plan) *window {
 	theta := p.lambda * p.h
+	if !(p.h > 0) || !finite(p.h, theta, p.low, p.centre, p.deviation, p.left*p.h, p.right*p.h, p.guess) {
+		return &window{unknown: true}
+	}
 	w := &window{h: p.h, theta: theta, rise: rises(p.h, p.size)}
 	var all outside
 	gathered := newGatherer(p.size, len(c))
@@ -64,6 +77,9 @@ func (c chain) compose(p plan) *window {
 		l := newLattice(p.h, origin, int64(first), int64(cells))
 		q.describe(l)
 		t := tilt(l, theta, q.count)
+		if !finite(origin, first, t.kappa) {
+			return &window{unknown: true}
+		}
 		all.add(t, p)
 		gathered.add(t.sequence)
 		n := float64(q.count)
@@ -92,6 +108,15 @@ func (c chain) compose(p plan) *window {
 		w.smoothen(s, scratch, all, p, kappa, spread, widest)
 	}
 	return w
+}
+
+func finite(numbers ...float64) bool {
+	for _, x := range numbers {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // index is about ⌊x⌋, within ±2⁶¹, which no composition's points reach.
@@ -139,7 +164,7 @@ func (w *window) read(s *spectrum, scratch []complex128, all outside, p plan) {
 		at := (w.start%n + n) % n
 		return append(append(make([]float64, 0, n), x[at:]...), x[:at]...)
 	}
-	w.above, w.below = measure{rotate(above), errAbove}, measure{rotate(below), errBelow}
+	w.above, w.below = measureOf(rotate(above), errAbove), measureOf(rotate(below), errBelow)
 	end := w.start + int64(s.size)
 	chernoff := func(excess, exponent float64) float64 {
 		return exact.ExpUp(excess + exponent + 1e-12*(math.Abs(excess)+math.Abs(exponent)))
@@ -172,6 +197,9 @@ func (w *window) smoothen(s *spectrum, scratch []complex128, all outside, p plan
 	l := newLattice(p.h, 0, -side, 2*side)
 	g.describe(l)
 	t := tilt(l, w.theta, 1)
+	if !finite(t.kappa) {
+		return
+	}
 	s.multiply(t.sequence, scratch)
 	v := &smoothing{share: share, window: *w}
 	v.start += side
