@@ -19,8 +19,8 @@ type tally struct {
 	unkept   string      // a step without a promise, or ""
 	spread   string      // a step without a ρ, or ""
 	summed   sync.Once
-	renyi    Renyi // made once asked for
-	few      bool  // the steps are few enough for it
+	renyi    renyiSum // made once asked for
+	few      bool     // the steps are few enough for it
 	once     sync.Once
 	pld      *distributions // made once asked for
 }

@@ -357,3 +357,32 @@ func TestReportRefuses(t *testing.T) {
 		}
 	}
 }
+
+// different are n Gaussian steps on samples, no two alike.
+func different(n int, scheme string) []string {
+	specs := make([]string, n)
+	for i := range specs {
+		specs[i] = fmt.Sprintf("gaussian sigma=%d.%03d sampling=.01 scheme=%s", 1+i/1000, i%1000, scheme)
+	}
+	return specs
+}
+
+// TestReportManyDifferent: beyond 16 different sampled steps the order is looked for among integers, which costs little.
+func TestReportManyDifferent(t *testing.T) {
+	scheme := "fixed" // of which no loss distribution is composed
+	if long {
+		scheme = "poisson"
+	}
+	last := 0.0
+	for _, n := range []int{16, 17, 40} {
+		r, err := job(t, different(n, scheme)...).Epsilon(promise(t, "0", "1e-5").Delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ordered(t, fmt.Sprint(n), r)
+		if !r.Renyi.Told() || r.Renyi.Value < last || n == 17 && r.Renyi.Value > last*1.05 {
+			t.Errorf("%d different steps: %+v, %g of fewer", n, r.Renyi, last)
+		}
+		last = r.Renyi.Value
+	}
+}
