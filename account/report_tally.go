@@ -83,8 +83,8 @@ func (t *tally) infiniteEpsilon(d privacy.Delta) Figure {
 }
 
 func (t *tally) infiniteDelta(e privacy.Epsilon) Figure {
-	if t.unkept != "" || t.sum.Epsilon.Cmp(e) > 0 {
-		return none("")
+	if f := t.basicDelta(e); !f.Told() {
+		return f
 	}
 	_, upper := t.keep.whole(new(big.Float), new(big.Float))
 	return told(upper).atMost(t.basicDelta(e))

@@ -386,3 +386,18 @@ func TestReportManyDifferent(t *testing.T) {
 		last = r.Renyi.Value
 	}
 }
+
+// TestReportTooManyDifferent: beyond 500 different sampled steps, or 2,000 of any kind, Rényi's divergences are not told, and why is.
+func TestReportTooManyDifferent(t *testing.T) {
+	pure := []string{"renyi order=2 epsilon=1"}
+	for i := range 2001 {
+		pure = append(pure, fmt.Sprintf("pure epsilon=1.%04d", i))
+	}
+	for what, specs := range map[string][]string{"600 sampled steps": different(600, "fixed"), "2,001 pure steps and a Rényi one": pure} {
+		r := deltaReport(t, "1", specs...)
+		ordered(t, what, r)
+		if least, name := r.Least(); least.Told() || name != "" || r.Renyi.Why != "the job has too many different steps" {
+			t.Errorf("%s: %s tells %+v, and Rényi %+v", what, name, least, r.Renyi)
+		}
+	}
+}
