@@ -190,6 +190,9 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	if f := j.tally.basicDelta(c.target.Epsilon); f.Told() && f.Value == 0 {
 		return 0, "basic"
 	}
+	if c.pure() { // the sum of ε is reached
+		return 1, ""
+	}
 	// The others are never below the lower end, and take their time.
 	if f := j.tally.pldDelta(c.target.Epsilon); f.Told() && f.Lower >= 0.99*f.Value {
 		return f.Value, "pld"
