@@ -39,7 +39,7 @@ const calibrationStep = 1e-6
 // it finds is certified to fit, whatever became of the search.
 //
 // Gaussian noise without sampling goes by its own curve, since n answers of noise σ on one vector are one of noise σ/√n [Balle &
-// Wang 2018; GaussianSigma2]; Laplace noise at a δ of 0 by its ε; everything else by the least of all accountants of the job.
+// Wang 2018; GaussianSigma2]; Laplace noise at a δ of 0 by its ε, amplified if it is sampled; everything else by the least of all accountants of the job.
 // The Gaussian figure is that of continuous noise, and of what is computed from it, as rounding does where the values are integers; the
 // discrete Gaussian has its own.
 //
@@ -53,9 +53,12 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 	out := Calibration{Mechanism: mechanism, Parameter: c.step.kind.keys[0].name}
 	var found float64
 	switch {
-	case mechanism == "laplace" && t.Delta.IsZero() && t.Sampling == nil:
-		scale := new(big.Rat).Quo(c.step.parameters["sensitivity"], t.Epsilon.Rat())
-		found = exact.FloatUp(scale.Mul(scale, new(big.Rat).SetInt64(c.step.count)))
+	case c.pure():
+		each := c.share()
+		if t.Sampling != nil {
+			each = exact.FloorDigits(each, 17) // to which an amplified loss is rounded up
+		}
+		found = floatAbove(c.leastScale(each).Hi())
 	case mechanism == "gaussian" && t.Sampling == nil:
 		sigma2, err := GaussianSigma2(big.NewInt(1), t.Epsilon, t.Delta)
 		if err != nil {
@@ -67,15 +70,17 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 			return Calibration{}, err
 		}
 	}
-	for range 8 {
+	for step := 0x1p-53; step < 0.1; step *= 2 { // past the roundings of the accountants
 		if out.Accountant = c.certifies(found); out.Accountant != "" {
 			out.Value, out.TooLittle = found, c.tooLittle(found)
 			return out, nil
 		}
-		found = math.Nextafter(found, math.Inf(1))
+		found = math.Nextafter(found*(1+step), math.Inf(1))
 	}
-	return Calibration{}, fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
+	return Calibration{}, errNoNoise
 }
+
+var errNoNoise = fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
 
 // certifies names the accountant by which noise x fits, read as the float or as the shortest decimal that it is written as. "" is none.
 //
@@ -185,7 +190,11 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	if f := j.tally.basicDelta(c.target.Epsilon); f.Told() && f.Value == 0 {
 		return 0, "basic"
 	}
-	if f := j.tally.pldDelta(c.target.Epsilon); f.Told() { // the others are hardly ever less, and take their time
+	if c.pure() { // the sum of ε is reached
+		return 1, ""
+	}
+	// The others are never below the lower end, and take their time.
+	if f := j.tally.pldDelta(c.target.Epsilon); f.Told() && f.Lower >= 0.99*f.Value {
 		return f.Value, "pld"
 	}
 	r, err := j.Delta(c.target.Epsilon)
@@ -197,6 +206,25 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 		return 1, ""
 	}
 	return f.Value, accountant
+}
+
+// pure holds for Laplace noise that must lose no δ at all.
+func (c *calibrator) pure() bool { return c.step.kind.name == "laplace" && c.target.Delta.IsZero() }
+
+// share is the ε of each answer.
+func (c *calibrator) share() *big.Rat {
+	return new(big.Rat).Quo(c.target.Epsilon.Rat(), new(big.Rat).SetInt64(c.step.count))
+}
+
+// leastScale brackets the scale at which one answer loses e at a δ of 0. On all of the data that is Δ/e, and on a sample Δ/ε₀ where
+// ln(1 + q(e^ε₀−1)) is e [Approximate.Amplified], which is reached: far out, Laplace noise's law is e^ε₀ times its neighbour's.
+func (c *calibrator) leastScale(e *big.Rat) exact.Interval {
+	bits := certainty + zeros(e)
+	local := exact.IntervalOf(e, bits)
+	if q := c.step.sampling; q != nil {
+		local = local.Expm1().Quo(exact.IntervalOf(q, bits)).Log1p()
+	}
+	return exact.IntervalOf(c.step.parameters["sensitivity"], bits).Quo(local)
 }
 
 // fits reports that noise x is certified to fit.
@@ -211,9 +239,9 @@ func (c *calibrator) misses(x *big.Rat) bool {
 	if lower, _, ok := c.curve(x); ok {
 		return lower > limit
 	}
-	if c.step.kind.name == "laplace" && c.target.Delta.IsZero() && c.step.sampling == nil {
-		needed := new(big.Rat).Quo(c.step.parameters["sensitivity"], c.target.Epsilon.Rat())
-		return x.Cmp(needed.Mul(needed, new(big.Rat).SetInt64(c.step.count))) < 0
+	if c.pure() {
+		least, _ := c.leastScale(c.share()).Lo().Rat(nil)
+		return x.Cmp(least) < 0
 	}
 	j, err := c.job(x)
 	return err == nil && j.tally.pldDelta(c.target.Epsilon).Lower > limit
@@ -244,15 +272,21 @@ func (c *calibrator) search() (float64, error) {
 		enough, _ = rootAbove(exact.IntervalOf(sigma2, certainty).Hi()).Rat(nil)
 	}
 	high := exact.FloatUp(enough)
-	if ok, _ := c.fits(new(big.Rat).SetFloat64(high)); !ok {
-		high *= 1 + 0x1p-40 // past the roundings of the accountant that vouched for it
-		if ok, _ := c.fits(new(big.Rat).SetFloat64(high)); !ok {
-			return 0, fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
+	for step := 0x1p-40; ; step *= 4 { // past the roundings of the accountant that vouched for it, and of its order
+		if ok, _ := c.fits(new(big.Rat).SetFloat64(high)); ok {
+			break
 		}
+		if step > 1 {
+			return 0, errNoNoise
+		}
+		high *= 1 + step
 	}
 	goal := math.Log(exact.FloatDown(c.target.Delta.Rat()))
 	at := func(x float64) float64 {
 		upper, _ := c.delta(new(big.Rat).SetFloat64(x))
+		if upper == 0 { // fits any goal
+			return math.Inf(-1)
+		}
 		return math.Log(upper) - goal
 	}
 	low, above, under := high, 0.0, at(high)

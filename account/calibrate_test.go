@@ -152,3 +152,52 @@ func TestCalibrateRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Laplace noise on a sample at a δ of 0: kΔ/ε₀ with ε₀ = ln(1 + (e^(ε/k)−1)/q), by mpmath.
+func TestCalibrateSampledLaplace(t *testing.T) {
+	for _, c := range []struct {
+		epsilon, sampling string
+		count             int64
+		want              float64
+	}{
+		{"1", "0.1", 1, 0.3447708657060862},
+		{"1", "0.1", 30, 3.4259883606862639},
+		{"0.01", "1e-6", 1, 0.10851349064177562},
+		{"5", "1/2", 1000, 100.24937707426451},
+		{"1000", "1e-18", 1, 0.00096020291929219182},
+	} {
+		target := account.Target{Epsilon: promise(t, c.epsilon, "0").Epsilon, Count: c.count, Sampling: rat(t, c.sampling)}
+		got := calibrate(t, "laplace", target)
+		if got.Value < c.want*(1-1e-15) || got.Value > c.want*(1+1e-15) || got.Accountant != "basic" || got.TooLittle == nil {
+			t.Errorf("%v: %+v", c, got)
+		}
+		target.Sampling = rat(t, "1")
+		whole := calibrate(t, "laplace", target)
+		target.Sampling = nil
+		if all := calibrate(t, "laplace", target); math.Abs(whole.Value/all.Value-1) > 1e-15 {
+			t.Errorf("%v: a sample of all needs %g, all %g", c, whole.Value, all.Value)
+		}
+	}
+}
+
+// Where loss distributions tell nothing of use, the others do; and a δ next to 1 has little room for roundings.
+func TestCalibrateWhatIsCertified(t *testing.T) {
+	if long {
+		p := promise(t, "1", "1e-6")
+		many := account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: 1e12, Sampling: rat(t, "1/2")}
+		got := calibrate(t, "gaussian", many)
+		many.Sampling = nil
+		if all := calibrate(t, "gaussian", many); got.Value > all.Value || got.Value < all.Value/2 {
+			t.Errorf("a half of the data: %+v; all: %+v", got, all)
+		}
+	}
+	for _, mechanism := range []string{"gaussian", "discrete-gaussian", "laplace"} {
+		for _, delta := range []string{"0.999999", "0.9999999999999", "0.3", "1e-300"} {
+			p := promise(t, "1", delta)
+			got := calibrate(t, mechanism, account.Target{Epsilon: p.Epsilon, Delta: p.Delta})
+			if !(got.Value > 0) {
+				t.Errorf("%s at δ = %s: %+v", mechanism, delta, got)
+			}
+		}
+	}
+}

@@ -76,14 +76,21 @@ const (
 	largestInteger     = 128
 )
 
-// total is the job's Rényi loss, made once since it may remember what it found. ok is false where there are too many different
+// total is the job's Rényi loss, made once since it remembers what it found. ok is false where there are too many different
 // steps for it.
-func (t *tally) total() (r Renyi, ok bool) {
+func (t *tally) total() (s renyiSum, ok bool) {
 	t.summed.Do(func() { t.renyi, t.few = t.summedUp() })
 	return t.renyi, t.few
 }
 
-func (t *tally) summedUp() (r Renyi, ok bool) {
+// renyiSum is a job's loss, and the orders at which it is looked for.
+type renyiSum struct {
+	loss   Renyi
+	best   search
+	orders []float64 // that specs name
+}
+
+func (t *tally) summedUp() (s renyiSum, ok bool) {
 	sampled := 0
 	parts := make([]Renyi, len(t.steps))
 	for i, s := range t.steps {
@@ -93,18 +100,16 @@ func (t *tally) summedUp() (r Renyi, ok bool) {
 		parts[i] = s.renyi().Times(s.count)
 	}
 	if sampled > mostSampledInteger || len(t.steps) > mostDifferent {
-		return nil, false
+		return renyiSum{}, false
 	}
-	r = ComposeRenyi(parts...)
-	if sampled <= mostSampled {
-		return r, true
-	}
-	return renyi(func(order float64) float64 {
-		if order != math.Trunc(order) || order > largestInteger {
-			return math.Inf(1)
+	s = renyiSum{remembered(ComposeRenyi(parts...)), bestOrder, t.orders()}
+	if sampled > mostSampled {
+		s.best = func(f func(order float64) float64) float64 { return bestInteger(f, largestInteger) }
+		for i, order := range s.orders {
+			s.orders[i] = math.Floor(min(order, largestInteger))
 		}
-		return r(order)
-	}), true
+	}
+	return s, true
 }
 
 // orders are those that specs name: where a loss is known up to an order, that is often the best, and no search would hit it.
@@ -133,8 +138,7 @@ func (t *tally) renyiEpsilon(d privacy.Delta) Figure {
 	if !ok {
 		return none(whyDifferent)
 	}
-	among, _ := total.EpsilonAmong(t.orders(), rest)
-	return told(min(total.Epsilon(rest), among))
+	return told(total.loss.epsilonBy(total.best, total.orders, rest))
 }
 
 func (t *tally) renyiDelta(e privacy.Epsilon) Figure {
@@ -142,10 +146,7 @@ func (t *tally) renyiDelta(e privacy.Epsilon) Figure {
 	if !ok {
 		return none(whyDifferent)
 	}
-	least := total.Delta(e)
-	for _, order := range t.orders() {
-		least = min(least, exact.ExpUp(min(0, lnDelta(total(order), order, exact.FloatDown(e.Rat())))))
-	}
+	least := total.loss.deltaBy(total.best, total.orders, e)
 	d := new(big.Float).SetFloat64(least)
 	_, upper := t.keep.whole(d, d)
 	return told(upper)

@@ -3,6 +3,7 @@ package account
 import (
 	"math"
 	"math/big"
+	"math/bits"
 
 	"dither/internal/exact"
 	"dither/privacy"
@@ -22,8 +23,17 @@ import (
 // Epsilon bounds the ε at which a mechanism of loss r is (ε, d)-differentially private, at the best order found. It is +Inf
 // where no order gives one.
 func (r Renyi) Epsilon(d privacy.Delta) float64 {
+	return r.epsilonBy(bestOrder, nil, d)
+}
+
+// search finds the order at which f is least, or one where it is nearly.
+type search func(f func(order float64) float64) (order float64)
+
+// epsilonBy is Epsilon at the order that a search finds, or the best of some others.
+func (r Renyi) epsilonBy(best search, others []float64, d privacy.Delta) float64 {
 	f := r.epsilonAt(d)
-	return min(f(math.Inf(1)), f(bestOrder(f)))
+	among, _ := r.EpsilonAmong(others, d)
+	return min(f(math.Inf(1)), f(best(f)), among)
 }
 
 // EpsilonAmong is Epsilon at the best of the orders given, and which it is.
@@ -40,10 +50,18 @@ func (r Renyi) EpsilonAmong(orders []float64, d privacy.Delta) (epsilon, order f
 
 // Delta bounds the δ, at most 1, at which a mechanism of loss r is (e, δ)-differentially private, at the best order found.
 func (r Renyi) Delta(e privacy.Epsilon) float64 {
+	return r.deltaBy(bestOrder, nil, e)
+}
+
+// deltaBy is Delta at the order that a search finds, or the best of some others.
+func (r Renyi) deltaBy(best search, others []float64, e privacy.Epsilon) float64 {
 	epsilon := exact.FloatDown(e.Rat())
 	at := func(order float64) float64 { return lnDelta(r(order), order, epsilon) }
-	best := bestOrder(at)
-	return min(1, exact.ExpUp(min(at(best), 0)), deltaAtMost(r(math.Inf(1)), epsilon))
+	least := at(best(at))
+	for _, order := range others {
+		least = min(least, at(order))
+	}
+	return min(1, exact.ExpUp(min(least, 0)), deltaAtMost(r(math.Inf(1)), epsilon))
 }
 
 // epsilonAt is the bound on ε as a function of the order.
@@ -154,4 +172,22 @@ func bestOrder(f func(order float64) float64) float64 {
 		}
 	}
 	return found
+}
+
+// bestInteger looks for the integer order from 2 to largest at which f is least. With s the step, the least is less than 2s from
+// the best so far, if f first falls and then rises.
+func bestInteger(f func(order float64) float64, largest int) float64 {
+	best := 2
+	least := f(2)
+	for s := 1 << (bits.Len(uint(largest)) - 1); s > 0; s /= 2 {
+		for _, order := range []int{best - s, best + s} {
+			if order < 2 || order > largest {
+				continue
+			}
+			if value := f(float64(order)); value < least {
+				best, least = order, value
+			}
+		}
+	}
+	return float64(best)
 }

@@ -101,9 +101,9 @@ func (r Renyi) sampled(q *big.Rat, moment func(m moments, order int64) exact.Int
 }
 
 // remembered is f, which computes each value once. It is safe for concurrent use.
-func remembered[T any](f func(n int64) T) func(n int64) T {
+func remembered[N comparable, T any](f func(n N) T) func(n N) T {
 	var known sync.Map
-	return func(n int64) T {
+	return func(n N) T {
 		if v, ok := known.Load(n); ok {
 			return v.(T)
 		}

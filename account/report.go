@@ -15,7 +15,7 @@ type Figure struct {
 }
 
 // Told reports that there is a value.
-func (f Figure) Told() bool { return f.Why == "" }
+func (f Figure) Told() bool { return f.Why == "" && !math.IsNaN(f.Value) }
 
 func told(value float64) Figure {
 	if math.IsInf(value, 1) || math.IsNaN(value) {

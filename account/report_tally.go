@@ -19,8 +19,8 @@ type tally struct {
 	unkept   string      // a step without a promise, or ""
 	spread   string      // a step without a ρ, or ""
 	summed   sync.Once
-	renyi    Renyi // made once asked for
-	few      bool  // the steps are few enough for it
+	renyi    renyiSum // made once asked for
+	few      bool     // the steps are few enough for it
 	once     sync.Once
 	pld      *distributions // made once asked for
 }
@@ -83,8 +83,8 @@ func (t *tally) infiniteEpsilon(d privacy.Delta) Figure {
 }
 
 func (t *tally) infiniteDelta(e privacy.Epsilon) Figure {
-	if t.unkept != "" || t.sum.Epsilon.Cmp(e) > 0 {
-		return none("")
+	if f := t.basicDelta(e); !f.Told() {
+		return f
 	}
 	_, upper := t.keep.whole(new(big.Float), new(big.Float))
 	return told(upper).atMost(t.basicDelta(e))

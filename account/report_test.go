@@ -357,3 +357,47 @@ func TestReportRefuses(t *testing.T) {
 		}
 	}
 }
+
+// different are n Gaussian steps on samples, no two alike.
+func different(n int, scheme string) []string {
+	specs := make([]string, n)
+	for i := range specs {
+		specs[i] = fmt.Sprintf("gaussian sigma=%d.%03d sampling=.01 scheme=%s", 1+i/1000, i%1000, scheme)
+	}
+	return specs
+}
+
+// TestReportManyDifferent: beyond 16 different sampled steps the order is looked for among integers, which costs little.
+func TestReportManyDifferent(t *testing.T) {
+	scheme := "fixed" // of which no loss distribution is composed
+	if long {
+		scheme = "poisson"
+	}
+	last := 0.0
+	for _, n := range []int{16, 17, 40} {
+		r, err := job(t, different(n, scheme)...).Epsilon(promise(t, "0", "1e-5").Delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ordered(t, fmt.Sprint(n), r)
+		if !r.Renyi.Told() || r.Renyi.Value < last || n == 17 && r.Renyi.Value > last*1.05 {
+			t.Errorf("%d different steps: %+v, %g of fewer", n, r.Renyi, last)
+		}
+		last = r.Renyi.Value
+	}
+}
+
+// TestReportTooManyDifferent: beyond 500 different sampled steps, or 2,000 of any kind, Rényi's divergences are not told, and why is.
+func TestReportTooManyDifferent(t *testing.T) {
+	pure := []string{"renyi order=2 epsilon=1"}
+	for i := range 2001 {
+		pure = append(pure, fmt.Sprintf("pure epsilon=1.%04d", i))
+	}
+	for what, specs := range map[string][]string{"600 sampled steps": different(600, "fixed"), "2,001 pure steps and a Rényi one": pure} {
+		r := deltaReport(t, "1", specs...)
+		ordered(t, what, r)
+		if least, name := r.Least(); least.Told() || name != "" || r.Renyi.Why != "the job has too many different steps" {
+			t.Errorf("%s: %s tells %+v, and Rényi %+v", what, name, least, r.Renyi)
+		}
+	}
+}

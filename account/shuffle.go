@@ -19,8 +19,9 @@ const MostShuffled = 10_000_000
 // rest. So each of the other n−1 is with probability e^−ε₀ a clone of the first person, before or after by a fair coin; and the
 // first person's own law is, by randomized response at ε₀, one of two that are the same for both data sets. What tells the data sets apart
 // is then no more than two counts, of a law P or its mirror Q: with C ~ Bin(n−1, e^−ε₀) clones, A ~ Bin(C, ½) of them of the first kind and
-// Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)), P is of (A+Δ, C−A+1−Δ) and Q of (A+1−Δ, C−A+Δ). Randomizers may differ between people, and each may be chosen by
-// the reports before.
+// Δ ~ Bernoulli(e^ε₀/(1+e^ε₀)), P is of (A+Δ, C−A+1−Δ) and Q of (A+1−Δ, C−A+Δ). All people use one randomizer; or, if their
+// data are shuffled before anybody reports, the i-th in that order may use one that is chosen by the reports before it [ibid., Theorem
+// 3.1]. It must not depend on who reports: where person i sends i along, nothing is hidden, and the loss is ε₀.
 //
 // Given C = c, the ratio of P to Q rises in the first count a. So with p = e^ε₀/(1+e^ε₀), b_c the law Bin(c, ½), T_c(a) its tail
 // from a on, and the least a at which the ratio exceeds e^ε,

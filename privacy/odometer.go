@@ -67,8 +67,13 @@ func NewOdometer(l Ladder) (*Odometer, error) {
 }
 
 // Record adds the loss of a mechanism that is about to run. Where the losses' own δ would exceed the reserve it changes nothing
-// and returns an *OverdrawError: the mechanism must not run, or no reading holds any more.
+// and returns an *OverdrawError: the mechanism must not run, or no reading holds any more. An Odometer that NewOdometer did not make has
+// no ladder to read from, and refuses every loss so.
 func (o *Odometer) Record(loss Loss) error {
+	if o.ladder.First.IsZero() {
+		none := ZCDPLoss(Rho{}, Delta{})
+		return &OverdrawError{Price: loss, Remaining: none, Budget: none}
+	}
 	_, d := loss.ZCDP()
 	_, sum := o.spent.ZCDP()
 	if sum.Plus(d).Cmp(o.ladder.Reserve) > 0 {

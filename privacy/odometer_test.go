@@ -206,3 +206,19 @@ func TestOdometerRefuses(t *testing.T) {
 		t.Errorf("ρ = 10⁶ reads %s (%v)", o.Reading(), err)
 	}
 }
+
+// An odometer without a ladder counts nothing, and says so.
+func TestZeroOdometer(t *testing.T) {
+	var o privacy.Odometer
+	for _, loss := range []privacy.Loss{
+		privacy.PureLoss(privacy.Epsilon{}), privacy.PureLoss(epsilon(t, "1")), privacy.ZCDPLoss(ratRho(t, "1"), ratDelta(t, "1e-9")),
+	} {
+		var over *privacy.OverdrawError
+		if err := o.Record(loss); !errors.As(err, &over) || over.Error() == "" {
+			t.Errorf("%v: %v", loss, err)
+		}
+	}
+	if e := o.Reading(); !e.IsZero() || !o.Delta().IsZero() {
+		t.Errorf("it reads %s, %s", e, o.Delta())
+	}
+}
