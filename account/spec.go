@@ -28,7 +28,7 @@ type SpecError struct {
 	Message  string
 }
 
-func (e *SpecError) Error() string { return fmt.Sprintf("at %d: %s", e.Position, e.Message) }
+func (e *SpecError) Error() string { return fmt.Sprintf("at character %d: %s", e.Position, e.Message) }
 
 // Is reports that a SpecError is ErrParameter.
 func (e *SpecError) Is(target error) bool { return target == ErrParameter }
@@ -43,9 +43,23 @@ const MostSteps = 1_000_000_000_000
 //
 //	gaussian sigma=1.1 sampling=256/60000 count=14062
 //
-// with white space between them. Values are decimal numbers or fractions of two, read exactly. count (default 1) is how many
-// times the mechanism runs. sampling=q says that it runs on a sample of rate q each time: a Poisson sample under add/remove,
-// or, with scheme=fixed, one of a fixed size under change-one. Mechanisms lists the mechanisms and their keys.
+// with white space between them, and none around =. Values are decimal numbers or fractions of two, read exactly. The mechanisms, and
+// their keys, of which those in brackets may be left out:
+//
+//	gaussian             sigma [sensitivity]    continuous noise, and what is computed from it; sensitivity in L₂ norm
+//	discrete-gaussian    sigma [sensitivity]    the same on integers
+//	laplace              scale [sensitivity]    continuous noise; sensitivity in L₁ norm
+//	discrete-laplace     scale [sensitivity]    the same on integers
+//	exponential          epsilon                a choice with probabilities ∝ e^(εu/2Δ)
+//	randomized-response  k epsilon              one of k answers
+//	pure                 epsilon                whatever promises this ε
+//	approx               epsilon delta          whatever promises this ε and δ
+//	zcdp                 rho                    whatever promises this ρ
+//	renyi                order epsilon          whatever has this loss at this Rényi order
+//	gdp                  mu                     whatever is Gaussian differentially private so
+//
+// sensitivity is 1 if it is not given. count (default 1) is how many times the mechanism runs. sampling=q says that it runs on a sample
+// of rate q each time: a Poisson sample under add/remove, or, with scheme=fixed, one of a fixed size under change-one.
 //
 // An error is a *SpecError, which is ErrParameter.
 func ParseStep(text string) (Step, error) {
@@ -63,10 +77,12 @@ func ParseStep(text string) (Step, error) {
 	s := Step{kind: k, parameters: map[string]*big.Rat{}, count: 1}
 	seen := map[string]bool{}
 	schemeAt := word{}
-	for _, w := range words[1:] {
+	for i, w := range words[1:] {
 		name, value, ok := strings.Cut(w.text, "=")
 		at := word{w.position + utf8.RuneCountInString(name) + 1, value}
 		switch {
+		case name == "" && ok, i+2 < len(words) && (!ok && strings.HasPrefix(words[i+2].text, "=") || ok && value == "" && !strings.Contains(words[i+2].text, "=")):
+			return Step{}, w.wrong("no spaces around =, as in %s=1", k.keys[0].name)
 		case !ok:
 			return Step{}, w.wrong("%q is not key=value; %s takes %s", w.text, k.name, k.allowed())
 		case seen[name]:
@@ -220,13 +236,30 @@ func written(r *big.Rat) string {
 
 func allowedNames() string { return strings.Join(Mechanisms(), ", ") }
 
-// Mechanisms lists the names that a spec may begin with.
+// Mechanisms lists the names that a spec may begin with, in the order of ParseStep's table.
 func Mechanisms() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = k.name
 	}
 	return names
+}
+
+// Keys lists the keys of a mechanism of Mechanisms: those that must be given, and those that may be, of which sampling, scheme and
+// count are every mechanism's. Both are empty for a name that is none.
+func Keys(mechanism string) (needed, optional []string) {
+	k := kindNamed(mechanism)
+	if k == nil {
+		return nil, nil
+	}
+	for _, key := range k.keys {
+		if key.usual == nil {
+			needed = append(needed, key.name)
+		} else {
+			optional = append(optional, key.name)
+		}
+	}
+	return needed, append(optional, "sampling", "scheme", "count")
 }
 
 func kindNamed(name string) *kind {
