@@ -149,12 +149,12 @@ func (s *session) showAccount(a asked, curve bool, picture string) error {
 		s.print("%s\n%s\n", g.text("  "), a.words())
 	}
 	if curve {
-		if err := s.printCurve(a.job); err != nil {
+		if err := s.printCurve(a); err != nil {
 			return err
 		}
 	}
 	if picture != "" {
-		return s.drawCurve(a.job, picture)
+		return s.drawCurve(a, picture)
 	}
 	return nil
 }
@@ -278,36 +278,38 @@ func number(f float64) string {
 }
 
 // above writes a number of at least 0 with six digits, rounded up.
-func above(x float64) string {
-	return sixDigits(x, func(written *big.Rat) bool { y, _ := written.Float64(); return y < x }, 1)
+func above(x float64) string { return digitsAbove(x, 6) }
+
+func digitsAbove(x float64, digits int) string {
+	return roundedTo(digits, x, func(written *big.Rat) bool { y, _ := written.Float64(); return y < x }, 1)
 }
 
 // below writes it rounded down.
 func below(x float64) string {
-	return sixDigits(x, func(written *big.Rat) bool { y, _ := written.Float64(); return y > x }, -1)
+	return roundedTo(6, x, func(written *big.Rat) bool { y, _ := written.Float64(); return y > x }, -1)
 }
 
 // given writes an ε or a δ that was asked about with six digits, rounded up: what holds at it holds at what is written.
 func given(r *big.Rat) string {
 	x, _ := r.Float64()
-	return sixDigits(x, func(written *big.Rat) bool { return written.Cmp(r) < 0 }, 1)
+	return roundedTo(6, x, func(written *big.Rat) bool { return written.Cmp(r) < 0 }, 1)
 }
 
-// sixDigits writes a number with six digits, the last moved in a direction if what is written is wrong without.
-func sixDigits(x float64, wrong func(*big.Rat) bool, direction int) string {
+// roundedTo writes a number with so many digits, the last moved in a direction if what is written is wrong without.
+func roundedTo(places int, x float64, wrong func(*big.Rat) bool, direction int) string {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
-		return strings.Replace(strconv.FormatFloat(x, 'g', 6, 64), "+Inf", "∞", 1)
+		return strings.Replace(strconv.FormatFloat(x, 'g', places, 64), "+Inf", "∞", 1)
 	}
-	text := strconv.FormatFloat(x, 'e', 5, 64)
+	text := strconv.FormatFloat(x, 'e', places-1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")
 	digits, _ := strconv.Atoi(strings.Replace(mantissa, ".", "", 1)) // of FormatFloat's own making
 	power, _ := strconv.Atoi(exponent)
 	if y, ok := new(big.Rat).SetString(text); ok && wrong(y) {
 		digits += direction
 	}
-	// Six digits of which the last was moved: 1000000e−5 is 1e1, and 99999e−5 is itself.
-	y, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digits, power-5), 64)
-	return shortPower(strconv.FormatFloat(y, 'g', 6, 64))
+	// With six digits of which the last was moved, 1000000e−5 is 1e1, and 99999e−5 is itself.
+	y, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digits, power-places+1), 64)
+	return shortPower(strconv.FormatFloat(y, 'g', places, 64))
 }
 
 // shortPower writes a power of ten without the padding that Go gives it: 1e-06 is 1e-6, and 1e+06 is 1e6.
