@@ -63,18 +63,24 @@ const MostSteps = 1_000_000_000_000
 //
 // An error is a *SpecError, which is ErrParameter.
 func ParseStep(text string) (Step, error) {
+	s, _, err := parseStep(text, false)
+	return s, err
+}
+
+// parseStep reads a spec in which, where it may be, one solvable key is open: its value "?" stands for 1, and its name is returned.
+func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 	if len(text) > longestSpec {
-		return Step{}, &SpecError{1, fmt.Sprintf("a spec has at most %d characters", longestSpec)}
+		return Step{}, "", &SpecError{1, fmt.Sprintf("a spec has at most %d characters", longestSpec)}
 	}
 	words := wordsOf(text)
 	if len(words) == 0 {
-		return Step{}, &SpecError{1, "a mechanism comes first: " + allowedNames()}
+		return Step{}, "", &SpecError{1, "a mechanism comes first: " + allowedNames()}
 	}
 	k := kindNamed(words[0].text)
 	if k == nil {
-		return Step{}, words[0].wrong("there is no mechanism %q%s; there are %s", words[0].text, guess(words[0].text, Mechanisms()), allowedNames())
+		return Step{}, "", words[0].wrong("there is no mechanism %q%s; there are %s", words[0].text, guess(words[0].text, Mechanisms()), allowedNames())
 	}
-	s := Step{kind: k, parameters: map[string]*big.Rat{}, count: 1}
+	s = Step{kind: k, parameters: map[string]*big.Rat{}, count: 1}
 	seen := map[string]bool{}
 	schemeAt := word{}
 	for i, w := range words[1:] {
@@ -82,13 +88,13 @@ func ParseStep(text string) (Step, error) {
 		at := word{w.position + utf8.RuneCountInString(name) + 1, value}
 		switch {
 		case name == "" && ok, i+2 < len(words) && (!ok && strings.HasPrefix(words[i+2].text, "=") || ok && value == "" && !strings.Contains(words[i+2].text, "=")):
-			return Step{}, w.wrong("no spaces around =, as in %s=1", k.keys[0].name)
+			return Step{}, "", w.wrong("no spaces around =, as in %s=1", k.keys[0].name)
 		case !ok:
-			return Step{}, w.wrong("%q is not key=value; %s takes %s", w.text, k.name, k.allowed())
+			return Step{}, "", w.wrong("%q is not key=value; %s takes %s", w.text, k.name, k.allowed())
 		case seen[name]:
-			return Step{}, w.wrong("%s is given twice", name)
+			return Step{}, "", w.wrong("%s is given twice", name)
 		case value == "":
-			return Step{}, w.wrong("%s has no value", name)
+			return Step{}, "", w.wrong("%s has no value", name)
 		}
 		seen[name] = true
 		if name == "scheme" {
@@ -99,20 +105,26 @@ func ParseStep(text string) (Step, error) {
 			case "fixed":
 				s.scheme = FixedSize
 			default:
-				return Step{}, at.wrong("scheme is poisson or fixed, not %q", value)
+				return Step{}, "", at.wrong("scheme is poisson or fixed, not %q", value)
 			}
 			continue
 		}
 		key := k.key(name)
 		if key == nil {
-			return Step{}, w.wrong("%s has no key %q%s; it takes %s", k.name, name, guess(name, k.names()), k.allowed())
+			return Step{}, "", w.wrong("%s has no key %q%s; it takes %s", k.name, name, guess(name, k.names()), k.allowed())
+		}
+		if value == "?" && mayOpen {
+			if !slices.Contains(solvable, name) || open != "" {
+				return Step{}, "", at.wrong("one of %s is open, not %s", strings.Join(solvable, ", "), name)
+			}
+			open, value = name, "1"
 		}
 		r, err := ParseNumber(value)
 		if err == nil {
 			err = key.check(r)
 		}
 		if err != nil {
-			return Step{}, at.wrong("%s %v", name, err)
+			return Step{}, "", at.wrong("%s %v", name, err)
 		}
 		switch name {
 		case "count":
@@ -128,17 +140,17 @@ func ParseStep(text string) (Step, error) {
 			continue
 		}
 		if key.usual == nil {
-			return Step{}, words[0].wrong("%s needs %s", k.name, key.name)
+			return Step{}, "", words[0].wrong("%s needs %s", k.name, key.name)
 		}
 		s.parameters[key.name] = key.usual
 	}
 	switch {
 	case s.scheme != 0 && s.sampling == nil:
-		return Step{}, schemeAt.wrong("a scheme goes with sampling=q")
+		return Step{}, "", schemeAt.wrong("a scheme goes with sampling=q")
 	case s.sampling != nil && s.scheme == 0:
 		s.scheme = Poisson
 	}
-	return s, nil
+	return s, open, nil
 }
 
 // word is a part of a spec.

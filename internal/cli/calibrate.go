@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/big"
@@ -23,6 +24,9 @@ func runCalibrate(s *session, args []string) error {
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
+	}
+	if slices.ContainsFunc(rest, func(spec string) bool { return strings.Contains(spec, "=") }) {
+		return s.calibrateJob(rest, *epsilon, *delta)
 	}
 	switch {
 	case s.format == "csv":
@@ -65,6 +69,59 @@ func runCalibrate(s *session, args []string) error {
 		s.print("%s\n", markdownParagraphs(calibrationText(c, t)))
 	default:
 		s.print("%s\n", calibrationText(c, t))
+	}
+	return nil
+}
+
+// calibrateJob finds the one parameter of a job that is open.
+func (s *session) calibrateJob(specs []string, epsilon, delta string) error {
+	var inFlags string
+	s.flags.Visit(func(f *flag.Flag) {
+		if slices.Contains([]string{"sensitivity", "count", "sampling"}, f.Name) {
+			inFlags = f.Name
+		}
+	})
+	switch {
+	case s.format == "csv":
+		return usage("calibrate --format is table, json or markdown")
+	case unquoted(specs) != "":
+		return usage("quote each mechanism: %s", unquoted(specs))
+	case inFlags != "":
+		return usage("%s=… goes into a mechanism, as \"laplace scale=? count=20\"; with a mechanism's name alone it is a flag", inFlags)
+	case epsilon == "":
+		return usage("calibrate needs --epsilon E")
+	}
+	e, err := epsilonFlag(epsilon)
+	if err != nil {
+		return err
+	}
+	d, err := deltaFlag(delta)
+	if err != nil {
+		return err
+	}
+	c, err := account.CalibrateJob(specs, e, d)
+	if err != nil {
+		return usage("%s", plainly(err))
+	}
+	text := fmt.Sprintf("%s = %s\n\nWith this %s of %s the whole job is (%s, %s)-differentially private, certified by %s.",
+		c.Parameter, strconv.FormatFloat(c.Value, 'g', -1, 64), c.Parameter, c.Mechanism, given(e.Rat()), given(d.Rat()), accountantName(c.Accountant))
+	if c.TooLittle != nil {
+		f, _ := c.TooLittle.Float64()
+		change := "smaller"
+		if f > c.Value {
+			change = "larger"
+		}
+		text += fmt.Sprintf("\nOne that is %s by one part in %s breaks the promise: that is certified too.", change, grouped(math.Abs(f/c.Value-1)))
+	} else {
+		text += "\nWhether there is a better one is not known for certain."
+	}
+	switch s.format {
+	case "json":
+		return s.json(calibrated(c))
+	case "markdown":
+		s.print("%s\n", markdownParagraphs(text))
+	default:
+		s.print("%s\n", text)
 	}
 	return nil
 }

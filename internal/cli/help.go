@@ -127,6 +127,11 @@ The mechanisms, whose values are real numbers or, of the discrete ones, integers
 Numbers are decimals or fractions.
 
   dither calibrate discrete-laplace --epsilon 1 --delta 1e-6 --count 20
+
+Or a job, as dither account takes it, with one "?" for a sigma or scale, of which the least is found, or for an epsilon, rho or mu, of which
+the largest is. Then count, sensitivity and sampling stand in the mechanisms:
+
+  dither calibrate --epsilon 1 --delta 1e-6 "discrete-laplace scale=? count=40" "gaussian sigma=15 count=3"
 `
 
 func last(flag string) int {
