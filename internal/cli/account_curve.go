@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"math/big"
-	"strconv"
 	"strings"
 
 	"dither/account"
@@ -15,10 +14,11 @@ import (
 
 // The part of a curve that is shown: from ε = 0 to where δ is below curveEnd, or what was asked about.
 const (
-	curveEnd      = 12  // powers of ten
-	curveSteps    = 13  // at most, of a curve of bars
-	curvePoints   = 121 // of one that is drawn
-	sampledPoints = 17  // where each takes a while
+	curveEnd      = 12   // powers of ten
+	curveSteps    = 13   // at most, of a curve of bars
+	curvePoints   = 121  // of one that is drawn
+	sampledPoints = 17   // where each takes a while
+	farthest      = 1e12 // the largest ε that accountants are asked about
 )
 
 // curveOf is a job's δ at ε from 0 to where it is negligible or nothing is left to tell, and past what was asked about: at so many ε,
@@ -46,13 +46,14 @@ func curveOf(a asked, points int) (at []float64, reports []account.Report, err e
 	if end <= 0 {
 		end = 1
 	}
+	end = min(end, farthest)
 	step := end / float64(points-1)
 	if points == 0 {
 		step = roundStep(end / curveSteps)
 		points = int(math.Ceil(end/step*(1-1e-9))) + 1
 	}
 	for i := range points {
-		x := step * float64(i)
+		x := min(step*float64(i), farthest)
 		e, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(x))
 		if err != nil {
 			return nil, nil, err
@@ -101,7 +102,7 @@ func (s *session) printCurve(a asked) error {
 	columns := max(chartWidth(s.stdout)-30, 20)
 	bar := func(x, y float64, mark string) {
 		share := 1 + math.Log10(max(y, 1e-300))/curveEnd
-		g.add(" "+shortPower(strconv.FormatFloat(x, 'g', 4, 64)), digitsAbove(y, 3), logBar(share, columns)+mark)
+		g.add(" "+digitsAbove(x, 4), digitsAbove(y, 3), logBar(share, columns)+mark)
 	}
 	answer, asked := a.place()
 	for i, x := range at {
@@ -114,7 +115,7 @@ func (s *session) printCurve(a asked) error {
 		if f, _ := reports[i].Least(); f.Told() {
 			bar(x, f.Value, "")
 		} else {
-			g.add(fmt.Sprintf(" %.4g", x), "–")
+			g.add(" "+digitsAbove(x, 4), "–")
 		}
 	}
 	if asked { // by the rounding of a float the last step may be just below it

@@ -104,7 +104,7 @@ func (s *session) calibrateJob(specs []string, epsilon, delta string) error {
 		return usage("%s", plainly(err))
 	}
 	text := fmt.Sprintf("%s = %s\n\nWith this %s of %s the whole job is (%s, %s)-differentially private, certified by %s.",
-		c.Parameter, strconv.FormatFloat(c.Value, 'g', -1, 64), c.Parameter, c.Mechanism, given(e.Rat()), given(d.Rat()), accountantName(c.Accountant))
+		c.Parameter, shortPower(strconv.FormatFloat(c.Value, 'g', -1, 64)), c.Parameter, c.Mechanism, given(e.Rat()), given(d.Rat()), accountantName(c.Accountant))
 	if c.TooLittle != nil {
 		f, _ := c.TooLittle.Float64()
 		change := "smaller"
@@ -152,7 +152,7 @@ func (c calibrated) MarshalJSON() ([]byte, error) {
 
 func calibrationText(c account.Calibration, t account.Target) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s = %s\n\n", c.Parameter, strconv.FormatFloat(c.Value, 'g', -1, 64))
+	fmt.Fprintf(&b, "%s = %s\n\n", c.Parameter, shortPower(strconv.FormatFloat(c.Value, 'g', -1, 64)))
 	times := "One answer"
 	if t.Count > 1 {
 		times = fmt.Sprintf("%d answers together", t.Count)
