@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
+	"strings"
 
 	"dither/internal/exact"
 	"dither/privacy"
@@ -30,7 +32,9 @@ type Calibration struct {
 }
 
 // Calibratable lists the mechanisms that Calibrate finds the noise of.
-func Calibratable() []string { return []string{"gaussian", "laplace", "discrete-gaussian"} }
+func Calibratable() []string {
+	return []string{"gaussian", "discrete-gaussian", "laplace", "discrete-laplace"}
+}
 
 // calibrationStep is how near the noise that is searched for is found, as a share of it.
 const calibrationStep = 1e-6
@@ -39,9 +43,11 @@ const calibrationStep = 1e-6
 // it finds is certified to fit, whatever became of the search.
 //
 // Gaussian noise without sampling goes by its own curve, since n answers of noise σ on one vector are one of noise σ/√n [Balle &
-// Wang 2018; GaussianSigma2]; Laplace noise at a δ of 0 by its ε, amplified if it is sampled; everything else by the least of all accountants of the job.
-// The Gaussian figure is that of continuous noise, and of what is computed from it, as rounding does where the values are integers; the
-// discrete Gaussian has its own.
+// Wang 2018; GaussianSigma2]; Laplace noise at a δ of 0 by its ε, amplified if it is sampled; everything else by the least of all
+// accountants of the job.
+// The figures of gaussian and laplace are those of continuous noise, and of what is computed from it, as rounding does where the values are
+// integers. Discrete noise is another distribution and has its own: discrete-gaussian, and discrete-laplace, which loses more than the
+// continuous at the same scale: between the multiples of 1/scale its δ is straight in e^ε, where that of the continuous sags below.
 //
 // What is not among Calibratable, parameters beyond a spec's limits, an ε of 0, and for Gaussian noise a δ of 0, or one that
 // GaussianSigma2 refuses, are ErrParameter.
@@ -85,8 +91,10 @@ var errNoNoise = fmt.Errorf("%w: no noise was certified to fit", ErrParameter)
 // certifies names the accountant by which noise x fits, read as the float or as the shortest decimal that it is written as. "" is none.
 //
 // Of the two the lesser vouches for both, since more continuous noise is less with an independent rest added: a normal one, or for Laplace
-// noise of scales b < b′ a mixture of 0 and Laplace noise, as (1+b²t²)/(1+b′²t²) = b²/b′² + (1−b²/b′²)/(1+b′²t²) says. For discrete
-// noise that is not proved, and both are asked.
+// noise of scales b < b′ a mixture of 0 and Laplace noise, as (1+b²t²)/(1+b′²t²) = b²/b′² + (1−b²/b′²)/(1+b′²t²) says. So it is for the
+// discrete, whose characteristic function at p = e^(−1/b) is (1−p)²/(1+p²−2p·cos t): for p < p′ the ratio of two is (1−p′)²/(1−p)² times
+// p/p′ + (1−p/p′)(1−pp′)/(1+p′²−2p′·cos t), again a mixture of 0 and the wider noise. For the discrete Gaussian that is not proved,
+// and both are asked.
 func (c *calibrator) certifies(x float64) (accountant string) {
 	itself := new(big.Rat).SetFloat64(x)
 	text, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
@@ -117,12 +125,8 @@ func newCalibrator(mechanism string, t Target) (*calibrator, error) {
 	wrong := func(format string, args ...any) (*calibrator, error) {
 		return nil, fmt.Errorf("%w: "+format, append([]any{ErrParameter}, args...)...)
 	}
-	known := false
-	for _, name := range Calibratable() {
-		known = known || name == mechanism
-	}
-	if !known {
-		return wrong("%q is not calibrated; gaussian, laplace and discrete-gaussian are", mechanism)
+	if !slices.Contains(Calibratable(), mechanism) {
+		return wrong("%q is not calibrated%s; there are %s", mechanism, guess(mechanism, Calibratable()), strings.Join(Calibratable(), ", "))
 	}
 	k := kindNamed(mechanism)
 	s := Step{kind: k, parameters: map[string]*big.Rat{"sensitivity": one}, count: max(t.Count, 1)}
@@ -149,10 +153,18 @@ func newCalibrator(mechanism string, t Target) (*calibrator, error) {
 	if err := probability(t.Delta.Rat()); err != nil {
 		return wrong("delta %v", err)
 	}
-	if t.Delta.IsZero() && mechanism != "laplace" {
+	if t.Delta.IsZero() && !strings.HasSuffix(mechanism, "laplace") {
 		return wrong("Gaussian noise needs a delta above 0")
 	}
 	return &calibrator{s, t}, nil
+}
+
+// laplace reports that the noise is Laplace's, continuous or discrete.
+func (c *calibrator) laplace() bool { return c.step.kind.keys[0].name == "scale" }
+
+// pure reports that the least scale is kΔ/ε, since nothing may be beyond ε.
+func (c *calibrator) pure() bool {
+	return c.laplace() && c.target.Delta.IsZero() && c.step.sampling == nil
 }
 
 // squares is kΔ²: the answers' squared sensitivity together.
@@ -239,7 +251,7 @@ func (c *calibrator) misses(x *big.Rat) bool {
 	if lower, _, ok := c.curve(x); ok {
 		return lower > limit
 	}
-	if c.pure() {
+	if c.pure() { // as discrete noise too reaches Δ/b in each answer, and with a probability above 0 in all
 		least, _ := c.leastScale(c.share()).Lo().Rat(nil)
 		return x.Cmp(least) < 0
 	}
@@ -260,7 +272,7 @@ func (c *calibrator) tooLittle(x float64) *big.Rat {
 // search closes in on the least noise that fits, from what is sure to: basic composition for Laplace noise, zCDP for Gaussian.
 func (c *calibrator) search() (float64, error) {
 	var enough *big.Rat
-	if c.step.kind.name == "laplace" {
+	if c.laplace() {
 		enough = new(big.Rat).Quo(c.step.parameters["sensitivity"], c.target.Epsilon.Rat())
 		enough.Mul(enough, new(big.Rat).SetInt64(c.step.count))
 	} else {

@@ -113,6 +113,41 @@ func TestCalibrateDiscreteGaussian(t *testing.T) {
 	}
 }
 
+// Discrete Laplace noise of scale 1/λ on a sensitivity of 1 has two losses, ±λ, with the odds e^λ : 1: k answers are randomized response, k
+// times. So δ(ε) is Σ_j C(k,j)·(e^(λj) − e^(ε+λ(k−j)))⁺/(1+e^λ)^k, apart from a common part of both distributions.
+func TestCalibrateDiscreteLaplace(t *testing.T) {
+	delta := func(scale, epsilon float64, k int) float64 {
+		l, sum := 1/scale, 0.0
+		for j := 0; j <= k; j++ {
+			choose, _ := new(big.Float).SetInt(new(big.Int).Binomial(int64(k), int64(j))).Float64()
+			if loss := l * float64(2*j-k); loss > epsilon {
+				sum += choose * math.Exp(l*float64(j)-float64(k)*math.Log1p(math.Exp(l))) * -math.Expm1(epsilon-loss)
+			}
+		}
+		return sum
+	}
+	for _, c := range []struct {
+		epsilon, delta string
+		count          int64
+	}{{"4", "1e-6", 20}, {"1", "1e-6", 40}, {"0.5", "1e-9", 7}} {
+		p := promise(t, c.epsilon, c.delta)
+		got := calibrate(t, "discrete-laplace", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: c.count})
+		e, _ := p.Epsilon.Rat().Float64()
+		d, _ := p.Delta.Rat().Float64()
+		if got.Parameter != "scale" || got.TooLittle == nil || delta(got.Value, e, int(c.count)) > d*(1+1e-9) || delta(got.Value*(1-1e-4), e, int(c.count)) < d {
+			t.Errorf("%v: %+v, where δ is %g", c, got, delta(got.Value, e, int(c.count)))
+		}
+		continuous := calibrate(t, "laplace", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: c.count})
+		if continuous.Value > got.Value {
+			t.Errorf("%v: continuous noise of scale %g is more than discrete of %g", c, continuous.Value, got.Value)
+		}
+	}
+	pure := calibrate(t, "discrete-laplace", account.Target{Epsilon: promise(t, "0.5", "0").Epsilon, Sensitivity: rat(t, "3"), Count: 2})
+	if pure.Value != 12 || pure.Accountant != "basic" || pure.TooLittle == nil {
+		t.Errorf("2 answers at a δ of 0: %+v", pure)
+	}
+}
+
 func TestCalibrateSampled(t *testing.T) {
 	if !long {
 		t.Skip("slow: DITHER_LONG=1")
@@ -141,6 +176,7 @@ func TestCalibrateRefuses(t *testing.T) {
 		"no δ":                     {"gaussian", account.Target{Epsilon: p.Epsilon}},
 		"no δ, discrete":           {"discrete-gaussian", account.Target{Epsilon: p.Epsilon}},
 		"a δ of 1":                 {"laplace", account.Target{Epsilon: p.Epsilon, Delta: promise(t, "0", "1").Delta}},
+		"half a unit, Laplace":     {"discrete-laplace", account.Target{Epsilon: p.Epsilon, Sensitivity: rat(t, "1/2")}},
 		"a sensitivity of 0":       {"gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: new(big.Rat)}},
 		"half a unit":              {"discrete-gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Sensitivity: rat(t, "1/2")}},
 		"a count below 0":          {"gaussian", account.Target{Epsilon: p.Epsilon, Delta: p.Delta, Count: -1}},

@@ -19,7 +19,7 @@ func (f Figure) Told() bool { return f.Why == "" && !math.IsNaN(f.Value) }
 
 func told(value float64) Figure {
 	if math.IsInf(value, 1) || math.IsNaN(value) {
-		return none("it is beyond any number")
+		return none("it tells no finite bound")
 	}
 	return Figure{Value: value}
 }

@@ -95,13 +95,20 @@ func (t *tally) advancedEpsilon(d privacy.Delta) Figure {
 		return none(whyNoPromise, t.unkept)
 	}
 	if d.Cmp(t.sum.Delta) <= 0 {
-		return none("it needs a δ above the steps' own")
+		return t.needsDelta()
 	}
 	epsilon, _, err := Advanced(t.promises, d.Minus(t.sum.Delta))
 	if err != nil {
 		return none("an ε is too large")
 	}
 	return told(epsilon)
+}
+
+func (t *tally) needsDelta() Figure {
+	if t.sum.Delta.IsZero() {
+		return none("it needs a δ above 0")
+	}
+	return none("it needs a δ above the steps' own")
 }
 
 func (t *tally) advancedDelta(e privacy.Epsilon) Figure {
@@ -125,7 +132,7 @@ func (t *tally) zcdpEpsilon(d privacy.Delta) Figure {
 		return told(0)
 	}
 	if least.Sign() <= 0 {
-		return none("it needs a δ above the steps' own")
+		return t.needsDelta()
 	}
 	rest, ok := deltaBelow(least)
 	if !ok {

@@ -28,7 +28,7 @@ type SpecError struct {
 	Message  string
 }
 
-func (e *SpecError) Error() string { return fmt.Sprintf("at %d: %s", e.Position, e.Message) }
+func (e *SpecError) Error() string { return fmt.Sprintf("at character %d: %s", e.Position, e.Message) }
 
 // Is reports that a SpecError is ErrParameter.
 func (e *SpecError) Is(target error) bool { return target == ErrParameter }
@@ -43,36 +43,58 @@ const MostSteps = 1_000_000_000_000
 //
 //	gaussian sigma=1.1 sampling=256/60000 count=14062
 //
-// with white space between them. Values are decimal numbers or fractions of two, read exactly. count (default 1) is how many
-// times the mechanism runs. sampling=q says that it runs on a sample of rate q each time: a Poisson sample under add/remove,
-// or, with scheme=fixed, one of a fixed size under change-one. Mechanisms lists the mechanisms and their keys.
+// with white space between them, and none around =. Values are decimal numbers or fractions of two, read exactly. The mechanisms, and
+// their keys, of which those in brackets may be left out:
+//
+//	gaussian             sigma [sensitivity]    continuous noise, and what is computed from it; sensitivity in L₂ norm
+//	discrete-gaussian    sigma [sensitivity]    the same on integers
+//	laplace              scale [sensitivity]    continuous noise; sensitivity in L₁ norm
+//	discrete-laplace     scale [sensitivity]    the same on integers
+//	exponential          epsilon                a choice with probabilities ∝ e^(εu/2Δ)
+//	randomized-response  k epsilon              one of k answers
+//	pure                 epsilon                whatever promises this ε
+//	approx               epsilon delta          whatever promises this ε and δ
+//	zcdp                 rho                    whatever promises this ρ
+//	renyi                order epsilon          whatever has this loss at this Rényi order
+//	gdp                  mu                     whatever is Gaussian differentially private so
+//
+// sensitivity is 1 if it is not given. count (default 1) is how many times the mechanism runs. sampling=q says that it runs on a sample
+// of rate q each time: a Poisson sample under add/remove, or, with scheme=fixed, one of a fixed size under change-one.
 //
 // An error is a *SpecError, which is ErrParameter.
 func ParseStep(text string) (Step, error) {
+	s, _, err := parseStep(text, false)
+	return s, err
+}
+
+// parseStep reads a spec in which, where it may be, one solvable key is open: its value "?" stands for 1, and its name is returned.
+func parseStep(text string, mayOpen bool) (s Step, open string, err error) {
 	if len(text) > longestSpec {
-		return Step{}, &SpecError{1, fmt.Sprintf("a spec has at most %d characters", longestSpec)}
+		return Step{}, "", &SpecError{1, fmt.Sprintf("a spec has at most %d characters", longestSpec)}
 	}
 	words := wordsOf(text)
 	if len(words) == 0 {
-		return Step{}, &SpecError{1, "a mechanism comes first: " + allowedNames()}
+		return Step{}, "", &SpecError{1, "a mechanism comes first: " + allowedNames()}
 	}
 	k := kindNamed(words[0].text)
 	if k == nil {
-		return Step{}, words[0].wrong("there is no mechanism %q%s; there are %s", words[0].text, guess(words[0].text, Mechanisms()), allowedNames())
+		return Step{}, "", words[0].wrong("there is no mechanism %q%s; there are %s", words[0].text, guess(words[0].text, Mechanisms()), allowedNames())
 	}
-	s := Step{kind: k, parameters: map[string]*big.Rat{}, count: 1}
+	s = Step{kind: k, parameters: map[string]*big.Rat{}, count: 1}
 	seen := map[string]bool{}
 	schemeAt := word{}
-	for _, w := range words[1:] {
+	for i, w := range words[1:] {
 		name, value, ok := strings.Cut(w.text, "=")
 		at := word{w.position + utf8.RuneCountInString(name) + 1, value}
 		switch {
+		case name == "" && ok, i+2 < len(words) && (!ok && strings.HasPrefix(words[i+2].text, "=") || ok && value == "" && !strings.Contains(words[i+2].text, "=")):
+			return Step{}, "", w.wrong("no spaces around =, as in %s=1", k.keys[0].name)
 		case !ok:
-			return Step{}, w.wrong("%q is not key=value; %s takes %s", w.text, k.name, k.allowed())
+			return Step{}, "", w.wrong("%q is not key=value; %s takes %s", w.text, k.name, k.allowed())
 		case seen[name]:
-			return Step{}, w.wrong("%s is given twice", name)
+			return Step{}, "", w.wrong("%s is given twice", name)
 		case value == "":
-			return Step{}, w.wrong("%s has no value", name)
+			return Step{}, "", w.wrong("%s has no value", name)
 		}
 		seen[name] = true
 		if name == "scheme" {
@@ -83,20 +105,26 @@ func ParseStep(text string) (Step, error) {
 			case "fixed":
 				s.scheme = FixedSize
 			default:
-				return Step{}, at.wrong("scheme is poisson or fixed, not %q", value)
+				return Step{}, "", at.wrong("scheme is poisson or fixed, not %q", value)
 			}
 			continue
 		}
 		key := k.key(name)
 		if key == nil {
-			return Step{}, w.wrong("%s has no key %q%s; it takes %s", k.name, name, guess(name, k.names()), k.allowed())
+			return Step{}, "", w.wrong("%s has no key %q%s; it takes %s", k.name, name, guess(name, k.names()), k.allowed())
+		}
+		if value == "?" && mayOpen {
+			if !slices.Contains(solvable, name) || open != "" {
+				return Step{}, "", at.wrong("one of %s is open, not %s", strings.Join(solvable, ", "), name)
+			}
+			open, value = name, "1"
 		}
 		r, err := ParseNumber(value)
 		if err == nil {
 			err = key.check(r)
 		}
 		if err != nil {
-			return Step{}, at.wrong("%s %v", name, err)
+			return Step{}, "", at.wrong("%s %v", name, err)
 		}
 		switch name {
 		case "count":
@@ -112,17 +140,17 @@ func ParseStep(text string) (Step, error) {
 			continue
 		}
 		if key.usual == nil {
-			return Step{}, words[0].wrong("%s needs %s", k.name, key.name)
+			return Step{}, "", words[0].wrong("%s needs %s", k.name, key.name)
 		}
 		s.parameters[key.name] = key.usual
 	}
 	switch {
 	case s.scheme != 0 && s.sampling == nil:
-		return Step{}, schemeAt.wrong("a scheme goes with sampling=q")
+		return Step{}, "", schemeAt.wrong("a scheme goes with sampling=q")
 	case s.sampling != nil && s.scheme == 0:
 		s.scheme = Poisson
 	}
-	return s, nil
+	return s, open, nil
 }
 
 // word is a part of a spec.
@@ -220,13 +248,30 @@ func written(r *big.Rat) string {
 
 func allowedNames() string { return strings.Join(Mechanisms(), ", ") }
 
-// Mechanisms lists the names that a spec may begin with.
+// Mechanisms lists the names that a spec may begin with, in the order of ParseStep's table.
 func Mechanisms() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = k.name
 	}
 	return names
+}
+
+// Keys lists the keys of a mechanism of Mechanisms: those that must be given, and those that may be, of which sampling, scheme and
+// count are every mechanism's. Both are empty for a name that is none.
+func Keys(mechanism string) (needed, optional []string) {
+	k := kindNamed(mechanism)
+	if k == nil {
+		return nil, nil
+	}
+	for _, key := range k.keys {
+		if key.usual == nil {
+			needed = append(needed, key.name)
+		} else {
+			optional = append(optional, key.name)
+		}
+	}
+	return needed, append(optional, "sampling", "scheme", "count")
 }
 
 func kindNamed(name string) *kind {

@@ -1,7 +1,9 @@
 package account_test
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -42,45 +44,50 @@ func TestParseStep(t *testing.T) {
 
 func TestParseStepRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                          "at 1: a mechanism comes first: gaussian, ",
-		" \n":                                       "at 1: a mechanism comes first",
-		"gausian sigma=1":                           `at 1: there is no mechanism "gausian" (did you mean gaussian?); there are gaussian, discrete-gaussian,`,
-		"  zdcp rho=1":                              "at 3: there is no mechanism \"zdcp\"; there are gaussian",
-		"gaussian":                                  "at 1: gaussian needs sigma",
-		"gaussian sigma":                            `at 10: "sigma" is not key=value; gaussian takes sigma, sensitivity, sampling, scheme, count`,
-		"gaussian sigma=":                           "at 10: sigma has no value",
-		"gaussian sigma=0":                          "at 16: sigma must be above 0",
-		"gaussian sigma=-1":                         "at 16: sigma must be above 0",
-		"gaussian sigma=1e19":                       "at 16: sigma must be from 1e-18 to 1e18",
-		"gaussian sigma=1e-30":                      "at 16: sigma must be from 1e-18 to 1e18",
-		"gaussian sigma=NaN":                        "at 16: sigma must be a decimal number or a fraction of two",
-		"gaussian sigma=0x10":                       "at 16: sigma must be a decimal number",
-		"gaussian sigma=1/0":                        "at 16: sigma must be a decimal number",
-		"gaussian sigma=1/2/3":                      "at 16: sigma must be a decimal number",
-		"gaussian sigma=1e999999999":                "at 16: sigma is beyond what is read",
-		"gaussian sigma=1 sigma=2":                  "at 18: sigma is given twice",
-		"gaussian sigme=1":                          `at 10: gaussian has no key "sigme" (did you mean sigma?); it takes sigma, sensitivity, sampling, scheme, count`,
-		"gaussian sigma=1 epsilon=1":                `at 18: gaussian has no key "epsilon"; it takes sigma,`,
-		"gaussian sigma=1 sampling=1.5":             "at 27: sampling must be a rate above 0 (at least 1e-18) and at most 1",
-		"gaussian sigma=1 sampling=0":               "at 27: sampling must be a rate",
-		"gaussian sigma=1 scheme=fixed":             "at 18: a scheme goes with sampling=q",
-		"gaussian sigma=1 scheme=uniform":           `at 25: scheme is poisson or fixed, not "uniform"`,
-		"gaussian sigma=1 count=0":                  "at 24: count must be an integer from 1 to 1e12",
-		"gaussian sigma=1 count=1.5":                "at 24: count must be an integer from 1 to 1e12",
-		"gaussian sigma=1 count=1e13":               "at 24: count must be an integer from 1 to 1e12",
-		"gaussian sigma=1 count=1e60":               "at 24: count must be an integer from 1 to 1e12",
-		"discrete-gaussian sigma=1 sensitivity=1.5": "at 39: sensitivity must be an integer",
-		"approx epsilon=1 delta=1":                  "at 24: delta must be at least 0 and below 1",
-		"approx epsilon=1 delta=-0.1":               "at 24: delta must be at least 0 and below 1",
-		"approx epsilon=1":                          "at 1: approx needs delta",
-		"pure epsilon=∞":                            "at 14: epsilon must be a decimal number",
-		"pure epsilon=inf":                          "at 14: epsilon must be a decimal number",
-		"pure epsilon=1001":                         "at 14: epsilon must be from 1e-30 to 1000",
-		"pure epsilon=1e-31":                        "at 14: epsilon must be from 1e-30 to 1000",
-		"randomized-response k=1 epsilon=1":         "at 23: k must be an integer from 2 to 1e9",
-		"renyi order=1 epsilon=1":                   "at 13: order must be above 1 and at most 1e6",
-		"zcdp rho=1e7":                              "at 10: rho must be from 1e-30 to 1000000",
-		strings.Repeat("x", 1001):                   "at 1: a spec has at most 1000 characters",
+		"":                                          "at character 1: a mechanism comes first: gaussian, ",
+		" \n":                                       "at character 1: a mechanism comes first",
+		"gausian sigma=1":                           `at character 1: there is no mechanism "gausian" (did you mean gaussian?); there are gaussian, discrete-gaussian,`,
+		"  zdcp rho=1":                              "at character 3: there is no mechanism \"zdcp\"; there are gaussian",
+		"gaussian":                                  "at character 1: gaussian needs sigma",
+		"gaussian sigma":                            `at character 10: "sigma" is not key=value; gaussian takes sigma, sensitivity, sampling, scheme, count`,
+		"gaussian sigma = 10":                       "at character 10: no spaces around =, as in sigma=1",
+		"gaussian sigma= 10":                        "at character 10: no spaces around =",
+		"gaussian sigma =10":                        "at character 10: no spaces around =",
+		"gaussian =10":                              "at character 10: no spaces around =",
+		"gaussian sigma= sensitivity=1":             "at character 10: sigma has no value",
+		"gaussian sigma=":                           "at character 10: sigma has no value",
+		"gaussian sigma=0":                          "at character 16: sigma must be above 0",
+		"gaussian sigma=-1":                         "at character 16: sigma must be above 0",
+		"gaussian sigma=1e19":                       "at character 16: sigma must be from 1e-18 to 1e18",
+		"gaussian sigma=1e-30":                      "at character 16: sigma must be from 1e-18 to 1e18",
+		"gaussian sigma=NaN":                        "at character 16: sigma must be a decimal number or a fraction of two",
+		"gaussian sigma=0x10":                       "at character 16: sigma must be a decimal number",
+		"gaussian sigma=1/0":                        "at character 16: sigma must be a decimal number",
+		"gaussian sigma=1/2/3":                      "at character 16: sigma must be a decimal number",
+		"gaussian sigma=1e999999999":                "at character 16: sigma is beyond what is read",
+		"gaussian sigma=1 sigma=2":                  "at character 18: sigma is given twice",
+		"gaussian sigme=1":                          `at character 10: gaussian has no key "sigme" (did you mean sigma?); it takes sigma, sensitivity, sampling, scheme, count`,
+		"gaussian sigma=1 epsilon=1":                `at character 18: gaussian has no key "epsilon"; it takes sigma,`,
+		"gaussian sigma=1 sampling=1.5":             "at character 27: sampling must be a rate above 0 (at least 1e-18) and at most 1",
+		"gaussian sigma=1 sampling=0":               "at character 27: sampling must be a rate",
+		"gaussian sigma=1 scheme=fixed":             "at character 18: a scheme goes with sampling=q",
+		"gaussian sigma=1 scheme=uniform":           `at character 25: scheme is poisson or fixed, not "uniform"`,
+		"gaussian sigma=1 count=0":                  "at character 24: count must be an integer from 1 to 1e12",
+		"gaussian sigma=1 count=1.5":                "at character 24: count must be an integer from 1 to 1e12",
+		"gaussian sigma=1 count=1e13":               "at character 24: count must be an integer from 1 to 1e12",
+		"gaussian sigma=1 count=1e60":               "at character 24: count must be an integer from 1 to 1e12",
+		"discrete-gaussian sigma=1 sensitivity=1.5": "at character 39: sensitivity must be an integer",
+		"approx epsilon=1 delta=1":                  "at character 24: delta must be at least 0 and below 1",
+		"approx epsilon=1 delta=-0.1":               "at character 24: delta must be at least 0 and below 1",
+		"approx epsilon=1":                          "at character 1: approx needs delta",
+		"pure epsilon=∞":                            "at character 14: epsilon must be a decimal number",
+		"pure epsilon=inf":                          "at character 14: epsilon must be a decimal number",
+		"pure epsilon=1001":                         "at character 14: epsilon must be from 1e-30 to 1000",
+		"pure epsilon=1e-31":                        "at character 14: epsilon must be from 1e-30 to 1000",
+		"randomized-response k=1 epsilon=1":         "at character 23: k must be an integer from 2 to 1e9",
+		"renyi order=1 epsilon=1":                   "at character 13: order must be above 1 and at most 1e6",
+		"zcdp rho=1e7":                              "at character 10: rho must be from 1e-30 to 1000000",
+		strings.Repeat("x", 1001):                   "at character 1: a spec has at most 1000 characters",
 	} {
 		_, err := account.ParseStep(text)
 		var wrong *account.SpecError
@@ -140,4 +147,29 @@ func FuzzSpec(f *testing.F) {
 			t.Fatalf("%q is of the relation %v", text, n)
 		}
 	})
+}
+
+// Keys are what ParseStep wants: with the needed ones alone a step is read, and without any of them it is not.
+func TestKeys(t *testing.T) {
+	for _, name := range account.Mechanisms() {
+		needed, optional := account.Keys(name)
+		if len(needed) == 0 || !slices.Equal(optional[len(optional)-3:], []string{"sampling", "scheme", "count"}) {
+			t.Errorf("%s: %v %v", name, needed, optional)
+		}
+		for left := range len(needed) + 1 {
+			spec := name
+			for i, key := range needed {
+				if i != left {
+					value := map[string]string{"delta": "0.5", "k": "2", "order": "2"}[key]
+					spec += " " + key + "=" + cmp.Or(value, "1")
+				}
+			}
+			if _, err := account.ParseStep(spec); (err == nil) != (left == len(needed)) {
+				t.Errorf("%s: %v", spec, err)
+			}
+		}
+	}
+	if needed, optional := account.Keys("none"); needed != nil || optional != nil {
+		t.Error("a mechanism that is none has keys")
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,25 +51,28 @@ func runAccount(s *session, args []string) error {
 	}
 	a := asked{job: job}
 	if *delta != "" {
-		if a.delta, err = privacy.ParseDelta(*delta); err != nil {
-			return usage("--delta: %v", err)
+		if a.delta, err = deltaFlag(*delta); err != nil {
+			return err
 		}
 		a.report, err = job.Epsilon(a.delta)
 	} else {
-		if a.epsilon, err = privacy.ParseEpsilon(*epsilon); err != nil {
-			return usage("--epsilon: %v", err)
+		if a.epsilon, err = epsilonFlag(*epsilon); err != nil {
+			return err
 		}
 		a.ofDelta = true
 		a.report, err = job.Delta(a.epsilon)
 	}
 	if err != nil {
-		return usage("%v", err)
+		return usage("%s", plainly(err))
 	}
 	return s.showAccount(a, curve, *picture)
 }
 
 // jobOf reads the specs of a job.
 func jobOf(specs []string) (*account.Job, error) {
+	if meant := unquoted(specs); meant != "" {
+		return nil, usage("quote each mechanism: %s", meant)
+	}
 	steps := make([]account.Step, len(specs))
 	for i, text := range specs {
 		step, err := account.ParseStep(text)
@@ -89,6 +94,27 @@ func jobOf(specs []string) (*account.Job, error) {
 	}
 	return job, nil
 }
+
+// unquoted is how the mechanisms among the arguments would be quoted, where some key=value stands apart from its mechanism. "" is: none does.
+func unquoted(specs []string) string {
+	var words []string
+	apart := false
+	for _, spec := range specs {
+		name, _, _ := strings.Cut(strings.TrimSpace(spec), " ")
+		if len(words) > 0 && !slices.Contains(account.Mechanisms(), name) {
+			words[len(words)-1] += " " + spec
+			apart = apart || strings.Contains(name, "=")
+			continue
+		}
+		words = append(words, spec)
+	}
+	if !apart {
+		return ""
+	}
+	return spaced.ReplaceAllString(`"`+strings.Join(words, `" "`)+`"`, "=")
+}
+
+var spaced = regexp.MustCompile(`\s*=\s*`)
 
 // plainly is an error of package account without its first words, which are for programs.
 func plainly(err error) string {
@@ -112,7 +138,7 @@ func (s *session) showAccount(a asked, curve bool, picture string) error {
 		}
 	case "markdown":
 		header, rows := a.rows()
-		s.print("%s\n%s\n", markdownTable(header, []bool{1: true}, rows), markdownText(a.words()))
+		s.print("%s\n%s\n", markdownTable(header, []bool{1: true}, rows), markdownParagraphs(a.words()))
 	default:
 		header, rows := a.rows()
 		g := grid{right: []bool{false, true}}
@@ -123,14 +149,23 @@ func (s *session) showAccount(a asked, curve bool, picture string) error {
 		s.print("%s\n%s\n", g.text("  "), a.words())
 	}
 	if curve {
-		if err := s.printCurve(a.job); err != nil {
+		if err := s.printCurve(a); err != nil {
 			return err
 		}
 	}
 	if picture != "" {
-		return s.drawCurve(a.job, picture)
+		return s.drawCurve(a, picture)
 	}
 	return nil
+}
+
+// markdownParagraphs is a text of paragraphs, whose lines are broken anyhow, in Markdown.
+func markdownParagraphs(text string) string {
+	parts := strings.Split(text, "\n\n")
+	for i, p := range parts {
+		parts[i] = markdownText(strings.Join(strings.Fields(p), " "))
+	}
+	return strings.Join(parts, "\n\n")
 }
 
 // accountants are the figures of a report by name, in order.
@@ -146,9 +181,9 @@ func accountants(r account.Report) []struct {
 
 // rows is the table: each accountant, its figure, and what else there is to say.
 func (a asked) rows() (header []string, rows [][]string) {
-	header = []string{"accountant", "ε at δ = " + a.delta.String(), ""}
+	header = []string{"accountant", "ε at δ = " + given(a.delta.Rat()), ""}
 	if a.ofDelta {
-		header[1] = "δ at ε = " + a.epsilon.String()
+		header[1] = "δ at ε = " + given(a.epsilon.Rat())
 	}
 	for _, c := range accountants(a.report) {
 		row := []string{c.name, "–", c.figure.Why}
@@ -166,27 +201,46 @@ func (a asked) rows() (header []string, rows [][]string) {
 // words says what the least figure means.
 func (a asked) words() string {
 	least, name := a.report.Least()
-	if !least.Told() {
-		return "No accountant tells it: " + least.Why + "."
+	if !least.Told() || a.ofDelta && least.Value >= 1 {
+		return a.silence()
 	}
-	e, _ := a.epsilon.Rat().Float64()
-	d, _ := a.delta.Rat().Float64()
+	e, d := given(a.epsilon.Rat()), given(a.delta.Rat())
+	size, _ := a.epsilon.Rat().Float64()
 	if a.ofDelta {
-		d = least.Value
+		d = above(least.Value)
 	} else {
-		e = least.Value
+		e, size = above(least.Value), least.Value
 	}
 	other := "without it"
 	if n, ok := a.job.Relation(); ok && n == privacy.ChangeOne {
 		other = "with another's in its place"
 	}
 	plus := ""
-	if d > 0 {
-		plus = ", plus " + above(d)
+	if d != "0" {
+		plus = ", plus " + d
+	}
+	times, warning := above(math.Exp(size)), " "
+	if size > mostTimes {
+		times, warning = "e^"+e, " So large an ε protects hardly anybody.\n"
 	}
 	return fmt.Sprintf("Together (%s, %s)-differentially private, by %s: with a person's data no outcome is more than %s times as\n"+
-		"probable as %s%s. Each figure is a certified bound for a job that is fixed in advance;\nnone of them rules a budget.",
-		above(e), above(d), name, above(math.Exp(e)), other, plus)
+		"probable as %s%s.%sEach figure is a certified bound for a job that is fixed in advance;\nnone of them rules a budget.",
+		e, d, name, times, other, plus, warning)
+}
+
+// mostTimes is the ε up to which e^ε is written out.
+const mostTimes = 20
+
+// silence says in words that no accountant has a figure, and what may help.
+func (a asked) silence() string {
+	if a.ofDelta {
+		return fmt.Sprintf("At an ε of %s nothing is promised: no accountant has a δ below 1. The job loses more; ask at a larger ε.", given(a.epsilon.Rat()))
+	}
+	text := fmt.Sprintf("No accountant has an ε for this job at a δ of %s: the table says why. ", given(a.delta.Rat()))
+	if a.delta.IsZero() {
+		return text + "Some mechanisms, as Gaussian noise,\npromise an ε only with a δ above 0: ask at one, as --delta 1e-6."
+	}
+	return text + "Ask at a larger δ."
 }
 
 // MarshalJSON writes the figures under the names that they have everywhere.
@@ -224,23 +278,46 @@ func number(f float64) string {
 }
 
 // above writes a number of at least 0 with six digits, rounded up.
-func above(x float64) string { return sixDigits(x, 1) }
+func above(x float64) string { return digitsAbove(x, 6) }
+
+func digitsAbove(x float64, digits int) string {
+	return roundedTo(digits, x, func(written *big.Rat) bool { y, _ := written.Float64(); return y < x }, 1)
+}
 
 // below writes it rounded down.
-func below(x float64) string { return sixDigits(x, -1) }
+func below(x float64) string {
+	return roundedTo(6, x, func(written *big.Rat) bool { y, _ := written.Float64(); return y > x }, -1)
+}
 
-func sixDigits(x, direction float64) string {
+// given writes an ε or a δ that was asked about with six digits, rounded up: what holds at it holds at what is written.
+func given(r *big.Rat) string {
+	x, _ := r.Float64()
+	return roundedTo(6, x, func(written *big.Rat) bool { return written.Cmp(r) < 0 }, 1)
+}
+
+// roundedTo writes a number with so many digits, the last moved in a direction if what is written is wrong without.
+func roundedTo(places int, x float64, wrong func(*big.Rat) bool, direction int) string {
 	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
-		return strings.Replace(strconv.FormatFloat(x, 'g', 6, 64), "+Inf", "∞", 1)
+		return strings.Replace(strconv.FormatFloat(x, 'g', places, 64), "+Inf", "∞", 1)
 	}
-	text := strconv.FormatFloat(x, 'e', 5, 64)
+	text := strconv.FormatFloat(x, 'e', places-1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")
 	digits, _ := strconv.Atoi(strings.Replace(mantissa, ".", "", 1)) // of FormatFloat's own making
 	power, _ := strconv.Atoi(exponent)
-	if y, err := strconv.ParseFloat(text, 64); err == nil && (y-x)*direction < 0 {
-		digits += int(direction)
+	if y, ok := new(big.Rat).SetString(text); ok && wrong(y) {
+		digits += direction
 	}
-	// Six digits of which the last was moved: 1000000e−5 is 1e1, and 99999e−5 is itself.
-	y, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digits, power-5), 64)
-	return strconv.FormatFloat(y, 'g', 6, 64)
+	// With six digits of which the last was moved, 1000000e−5 is 1e1, and 99999e−5 is itself.
+	y, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digits, power-places+1), 64)
+	return shortPower(strconv.FormatFloat(y, 'g', places, 64))
+}
+
+// shortPower writes a power of ten without the padding that Go gives it: 1e-06 is 1e-6, and 1e+06 is 1e6.
+func shortPower(text string) string {
+	mantissa, exponent, ok := strings.Cut(text, "e")
+	power, err := strconv.Atoi(exponent)
+	if !ok || err != nil {
+		return text
+	}
+	return fmt.Sprintf("%se%d", mantissa, power)
 }

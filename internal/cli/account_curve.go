@@ -12,15 +12,19 @@ import (
 	"dither/privacy"
 )
 
-// The part of a curve that is shown: from ε = 0 to where δ is below curveEnd.
+// The part of a curve that is shown: from ε = 0 to where δ is below curveEnd, or what was asked about.
 const (
-	curveEnd    = 12 // powers of ten
-	curveLines  = 13
-	curvePoints = 17
+	curveEnd      = 12   // powers of ten
+	curveSteps    = 13   // at most, of a curve of bars
+	curvePoints   = 121  // of one that is drawn
+	sampledPoints = 17   // where each takes a while
+	farthest      = 1e12 // the largest ε that accountants are asked about
 )
 
-// curveOf is a job's δ at so many ε, evenly spaced, from 0 to a round number where it is negligible or nothing is left to tell.
-func curveOf(j *account.Job, points int) (at []float64, reports []account.Report, err error) {
+// curveOf is a job's δ at ε from 0 to where it is negligible or nothing is left to tell, and past what was asked about: at so many ε,
+// evenly spaced, or with points 0 at some steps of a round length.
+func curveOf(a asked, points int) (at []float64, reports []account.Report, err error) {
+	j := a.job
 	end := 0.0
 	for _, power := range []int64{curveEnd, 9, 6, 3, 1} {
 		d, err := privacy.DeltaOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(power), nil)))
@@ -36,11 +40,20 @@ func curveOf(j *account.Job, points int) (at []float64, reports []account.Report
 			break
 		}
 	}
+	if p, ok := a.place(); ok {
+		end = max(end, p.X)
+	}
 	if end <= 0 {
 		end = 1
 	}
+	end = min(end, farthest)
+	step := end / float64(points-1)
+	if points == 0 {
+		step = roundStep(end / curveSteps)
+		points = int(math.Ceil(end/step*(1-1e-9))) + 1
+	}
 	for i := range points {
-		x := end * float64(i) / float64(points-1)
+		x := min(step*float64(i), farthest)
 		e, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(x))
 		if err != nil {
 			return nil, nil, err
@@ -54,23 +67,59 @@ func curveOf(j *account.Job, points int) (at []float64, reports []account.Report
 	return at, reports, nil
 }
 
+// roundStep is the least of 1, 2, 2.5, 5 times a power of ten that is at least x.
+func roundStep(x float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(x)))
+	for _, n := range []float64{1, 2, 2.5, 5} {
+		if n*unit >= x {
+			return n * unit
+		}
+	}
+	return 10 * unit
+}
+
+// place is the ε and δ of the answer, where one is told and shown.
+func (a asked) place() (p plot.Point, ok bool) {
+	least, _ := a.report.Least()
+	p.X, _ = a.epsilon.Rat().Float64()
+	p.Y, _ = a.delta.Rat().Float64()
+	if a.ofDelta {
+		p.Y = least.Value
+	} else {
+		p.X = least.Value
+	}
+	return p, least.Told()
+}
+
 // printCurve draws δ(ε), by the least of the accountants, as bars on a logarithmic scale.
-func (s *session) printCurve(j *account.Job) error {
-	at, reports, err := curveOf(j, curveLines)
+func (s *session) printCurve(a asked) error {
+	at, reports, err := curveOf(a, 0)
 	if err != nil {
 		return err
 	}
 	g := grid{right: []bool{true, true}}
 	g.add(" ε", "δ at most", fmt.Sprintf("each bar from 1e-%d to δ, by powers of ten", curveEnd))
 	columns := max(chartWidth(s.stdout)-30, 20)
+	bar := func(x, y float64, mark string) {
+		share := 1 + math.Log10(max(y, 1e-300))/curveEnd
+		g.add(" "+digitsAbove(x, 4), digitsAbove(y, 3), logBar(share, columns)+mark)
+	}
+	answer, asked := a.place()
 	for i, x := range at {
-		f, _ := reports[i].Least()
-		if !f.Told() {
-			g.add(fmt.Sprintf(" %.4g", x), "–")
-			continue
+		if asked && answer.X <= x {
+			bar(answer.X, answer.Y, " ◂ asked")
+			if asked = false; answer.X == x {
+				continue
+			}
 		}
-		share := 1 + math.Log10(max(f.Value, 1e-300))/curveEnd
-		g.add(fmt.Sprintf(" %.4g", x), fmt.Sprintf("%.3g", f.Value), logBar(share, columns))
+		if f, _ := reports[i].Least(); f.Told() {
+			bar(x, f.Value, "")
+		} else {
+			g.add(" "+digitsAbove(x, 4), "–")
+		}
+	}
+	if asked { // by the rounding of a float the last step may be just below it
+		bar(answer.X, answer.Y, " ◂ asked")
 	}
 	s.print("\n%s", g.text("  "))
 	return nil
@@ -87,14 +136,25 @@ func logBar(share float64, columns int) string {
 }
 
 // drawCurve writes δ(ε) by each accountant as a picture.
-func (s *session) drawCurve(j *account.Job, file string) error {
-	at, reports, err := curveOf(j, curvePoints)
+func (s *session) drawCurve(a asked, file string) error {
+	points := curvePoints
+	if _, sampled := a.job.Relation(); sampled {
+		points = sampledPoints
+	}
+	at, reports, err := curveOf(a, points)
 	if err != nil {
 		return err
 	}
 	l := plot.Lines{
 		Title: "δ(ε) by each accountant", X: "ε", Y: "δ",
 		Caption: "Certified upper bounds for a job that is fixed in advance. None of them rules a budget.",
+	}
+	least := math.Pow(10, -curveEnd-3)
+	p, told := a.place()
+	if told && p.Y > 0 {
+		l.Marked = []plot.Point{p}
+		l.Caption = fmt.Sprintf("Marked: ε = %s at δ = %s. %s", above(p.X), above(p.Y), l.Caption)
+		least = min(least, p.Y)
 	}
 	lines := map[string][]plot.Point{}
 	for i, r := range reports {
@@ -103,19 +163,14 @@ func (s *session) drawCurve(j *account.Job, file string) error {
 			if c.figure.Told() {
 				y = c.figure.Value
 			}
-			if y < math.Pow(10, -curveEnd-3) {
+			if y < least {
 				y = math.NaN()
 			}
 			lines[c.name] = append(lines[c.name], plot.Point{X: at[i], Y: y})
 		}
 	}
-	for _, c := range accountants(account.Report{}) {
-		for _, p := range lines[c.name] {
-			if !math.IsNaN(p.Y) {
-				l.Lines = append(l.Lines, plot.Line{Name: c.name, Points: lines[c.name]})
-				break
-			}
-		}
+	for _, c := range accountants(account.Report{}) { // all of them, so that each has its colour in every picture
+		l.Lines = append(l.Lines, plot.Line{Name: c.name, Points: lines[c.name]})
 	}
 	format, _ := plotFormat(file)
 	if err := replaceFile(file, func(w io.Writer) error { return plot.WriteLines(w, format, l) }); err != nil {

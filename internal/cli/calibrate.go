@@ -1,14 +1,16 @@
 package cli
 
 import (
+	"flag"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dither/account"
-	"dither/privacy"
+	"dither/internal/nearest"
 )
 
 // runCalibrate tells the least noise that keeps a promise. It reads no home: it spends nothing.
@@ -17,35 +19,43 @@ func runCalibrate(s *session, args []string) error {
 	epsilon := s.flags.String("epsilon", "", "")
 	delta := s.flags.String("delta", "0", "")
 	sensitivity := s.flags.String("sensitivity", "1", "")
-	count := s.flags.Int64("count", 1, "")
+	count := s.flags.String("count", "1", "")
 	sampling := s.flags.String("sampling", "", "")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
+	if slices.ContainsFunc(rest, func(spec string) bool { return strings.Contains(spec, "=") }) {
+		return s.calibrateJob(rest, *epsilon, *delta)
+	}
 	switch {
 	case s.format == "csv":
 		return usage("calibrate --format is table, json or markdown")
-	case len(rest) != 1 || !slices.Contains(account.Calibratable(), rest[0]):
-		return usage("calibrate %s --epsilon E --delta D", strings.Join(account.Calibratable(), "|"))
+	case len(rest) == 0:
+		return usage("calibrate needs a mechanism; there are %s", strings.Join(account.Calibratable(), ", "))
+	case len(rest) > 1:
+		return usage("calibrate takes one mechanism, not %d: its keys are flags, as --sensitivity and --count", len(rest))
+	case !slices.Contains(account.Calibratable(), rest[0]):
+		return usage("%s", notCalibrated(rest[0]))
 	case *epsilon == "":
 		return usage("calibrate needs --epsilon E")
-	case *count < 1:
-		return usage("--count must be at least 1")
 	}
-	t := account.Target{Count: *count}
-	if t.Epsilon, err = privacy.ParseEpsilon(*epsilon); err != nil {
-		return usage("--epsilon: %v", err)
+	var t account.Target
+	if t.Count, err = countFlag(*count); err != nil {
+		return err
 	}
-	if t.Delta, err = privacy.ParseDelta(*delta); err != nil {
-		return usage("--delta: %v", err)
+	if t.Epsilon, err = epsilonFlag(*epsilon); err != nil {
+		return err
 	}
-	if t.Sensitivity, err = account.ParseNumber(*sensitivity); err != nil {
-		return usage("--sensitivity %v", err)
+	if t.Delta, err = deltaFlag(*delta); err != nil {
+		return err
+	}
+	if t.Sensitivity, err = numberFlag("sensitivity", *sensitivity); err != nil {
+		return err
 	}
 	if *sampling != "" {
-		if t.Sampling, err = account.ParseNumber(*sampling); err != nil {
-			return usage("--sampling %v", err)
+		if t.Sampling, err = numberFlag("sampling", *sampling); err != nil {
+			return err
 		}
 	}
 	c, err := account.Calibrate(rest[0], t)
@@ -56,11 +66,80 @@ func runCalibrate(s *session, args []string) error {
 	case "json":
 		return s.json(calibrated(c))
 	case "markdown":
-		s.print("%s\n", markdownText(calibrationText(c, t)))
+		s.print("%s\n", markdownParagraphs(calibrationText(c, t)))
 	default:
 		s.print("%s\n", calibrationText(c, t))
 	}
 	return nil
+}
+
+// calibrateJob finds the one parameter of a job that is open.
+func (s *session) calibrateJob(specs []string, epsilon, delta string) error {
+	var inFlags string
+	s.flags.Visit(func(f *flag.Flag) {
+		if slices.Contains([]string{"sensitivity", "count", "sampling"}, f.Name) {
+			inFlags = f.Name
+		}
+	})
+	switch {
+	case s.format == "csv":
+		return usage("calibrate --format is table, json or markdown")
+	case unquoted(specs) != "":
+		return usage("quote each mechanism: %s", unquoted(specs))
+	case inFlags != "":
+		return usage("%s=… goes into a mechanism, as \"laplace scale=? count=20\"; with a mechanism's name alone it is a flag", inFlags)
+	case epsilon == "":
+		return usage("calibrate needs --epsilon E")
+	}
+	e, err := epsilonFlag(epsilon)
+	if err != nil {
+		return err
+	}
+	d, err := deltaFlag(delta)
+	if err != nil {
+		return err
+	}
+	c, err := account.CalibrateJob(specs, e, d)
+	if err != nil {
+		return usage("%s", plainly(err))
+	}
+	text := fmt.Sprintf("%s = %s\n\nWith this %s of %s the whole job is (%s, %s)-differentially private, certified by %s.",
+		c.Parameter, shortPower(strconv.FormatFloat(c.Value, 'g', -1, 64)), c.Parameter, c.Mechanism, given(e.Rat()), given(d.Rat()), accountantName(c.Accountant))
+	if c.TooLittle != nil {
+		f, _ := c.TooLittle.Float64()
+		change := "smaller"
+		if f > c.Value {
+			change = "larger"
+		}
+		text += fmt.Sprintf("\nOne that is %s by one part in %s breaks the promise: that is certified too.", change, grouped(math.Abs(f/c.Value-1)))
+	} else {
+		text += "\nWhether there is a better one is not known for certain."
+	}
+	switch s.format {
+	case "json":
+		return s.json(calibrated(c))
+	case "markdown":
+		s.print("%s\n", markdownParagraphs(text))
+	default:
+		s.print("%s\n", text)
+	}
+	return nil
+}
+
+// notCalibrated says why a mechanism is not calibrated, and which are.
+func notCalibrated(name string) string {
+	there := "there are " + strings.Join(account.Calibratable(), ", ")
+	first, _, _ := strings.Cut(strings.TrimSpace(name), " ")
+	switch {
+	case slices.Contains(account.Calibratable(), first):
+		return fmt.Sprintf("calibrate takes the name alone, as %s: its keys are flags, as --sensitivity and --count", first)
+	case slices.Contains(account.Mechanisms(), first):
+		return fmt.Sprintf("%s has no noise to calibrate; %s", first, there)
+	}
+	if n := nearest.Name(name, account.Calibratable()); n != "" {
+		there = fmt.Sprintf("did you mean %s? There are %s", n, strings.Join(account.Calibratable(), ", "))
+	}
+	return fmt.Sprintf("there is no mechanism %q; %s", name, there)
 }
 
 // calibrated is a calibration as JSON.
@@ -73,7 +152,7 @@ func (c calibrated) MarshalJSON() ([]byte, error) {
 
 func calibrationText(c account.Calibration, t account.Target) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s = %s\n\n", c.Parameter, strconv.FormatFloat(c.Value, 'g', -1, 64))
+	fmt.Fprintf(&b, "%s = %s\n\n", c.Parameter, shortPower(strconv.FormatFloat(c.Value, 'g', -1, 64)))
 	times := "One answer"
 	if t.Count > 1 {
 		times = fmt.Sprintf("%d answers together", t.Count)
@@ -86,12 +165,12 @@ func calibrationText(c account.Calibration, t account.Target) string {
 	if t.Count > 1 {
 		verb = "are"
 	}
-	fmt.Fprintf(&b, "%s of sensitivity %s%s with this %s noise %s (%s, %s)-differentially private,\ncertified by %s.",
-		times, t.Sensitivity.RatString(), sampled, strings.ReplaceAll(c.Mechanism, "-", " "), verb, t.Epsilon, t.Delta, accountantName(c.Accountant))
+	fmt.Fprintf(&b, "%s of sensitivity %s%s with this %s %s (%s, %s)-differentially private,\ncertified by %s.",
+		times, t.Sensitivity.RatString(), sampled, noiseName(c.Mechanism), verb, given(t.Epsilon.Rat()), given(t.Delta.Rat()), accountantName(c.Accountant))
 	if c.TooLittle != nil {
 		share := new(big.Rat).Quo(c.TooLittle, new(big.Rat).SetFloat64(c.Value))
 		f, _ := new(big.Rat).Sub(big.NewRat(1, 1), share).Float64()
-		fmt.Fprintf(&b, " It is certified too that noise smaller by a share of %.0e does not do.", f)
+		fmt.Fprintf(&b, " Noise that is smaller by one part in %s is too little: that is certified too.", grouped(f))
 	} else {
 		b.WriteString(" Whether less would do is not known for certain.")
 	}
@@ -99,10 +178,31 @@ func calibrationText(c account.Calibration, t account.Target) string {
 	case "gaussian":
 		b.WriteString("\nThe figure is for continuous Gaussian noise, and for what is computed from it, as when it is rounded to integers\n" +
 			"that the values are of too. The discrete Gaussian has its own: calibrate discrete-gaussian.")
+	case "laplace":
+		b.WriteString("\nThe figure is for continuous Laplace noise, and for what is computed from it, as when it is rounded to integers\n" +
+			"that the values are of too. Discrete Laplace noise, which dither itself draws, loses more at the same scale: calibrate discrete-laplace.")
+	case "discrete-laplace":
+		b.WriteString("\nThe values are integers, and the noise too: a value k with a probability in proportion to e^(−|k|/scale).")
 	case "discrete-gaussian":
 		b.WriteString("\nThe values are integers, and sigma a parameter: the noise's standard deviation is slightly below it.")
 	}
 	return b.String()
+}
+
+// grouped is one over a share that is near a power of ten, as 1,000.
+func grouped(share float64) string {
+	power := int(math.Round(-math.Log10(share)))
+	digits := "1" + strings.Repeat("0", max(power, 0))
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// noiseName is a mechanism in a sentence.
+func noiseName(mechanism string) string {
+	names := map[string]string{"gaussian": "Gaussian", "discrete-gaussian": "discrete Gaussian", "laplace": "Laplace", "discrete-laplace": "discrete Laplace"}
+	return names[mechanism] + " noise"
 }
 
 // accountantName is an accountant in a sentence.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"dither/curator"
+	"dither/internal/nearest"
 )
 
 // Exit codes.
@@ -44,7 +45,7 @@ func commands() []command {
 		{"budget", "", "what was spent, and what remains", runBudget},
 		{"ledger", "head | list | show N | verify [--against HEAD] | resume", "read and check the ledger (owner)", runLedger},
 		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},
-		{"calibrate", "gaussian | laplace | discrete-gaussian --epsilon E --delta D", "the least noise that keeps a promise, free", runCalibrate},
+		{"calibrate", "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D", "the least noise that keeps a promise, free", runCalibrate},
 		{"demo", "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
 		{"completion", "bash | zsh | fish", "print what makes a shell complete commands and flags", runCompletion},
 		{"version", "", "print the version", runVersion},
@@ -116,7 +117,7 @@ func (s *session) dispatch(args []string) error {
 	case *version:
 		return runVersion(s, nil)
 	case len(args) == 0:
-		return usage("no command (try `dither help`)")
+		return usage("no command")
 	case args[0] == "help":
 		return s.runHelp(args[1:])
 	}
@@ -132,7 +133,11 @@ func (s *session) run(name string, args []string) error {
 			return c.run(s, args)
 		}
 	}
-	return usage("there is no command %q (try `dither help`)", name)
+	names := []string{"help"}
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	return usage("there is no command %q%s", name, didYouMean(nearest.Name(name, names)))
 }
 
 func newFlags(name string) *flag.FlagSet {
@@ -146,7 +151,7 @@ func (s *session) flagError(err error) error {
 		s.help()
 		return nil
 	}
-	return usage("%v", err)
+	return wrongFlag(s.flags, err)
 }
 
 // parse reads flags wherever they stand among the arguments, and returns the others.
@@ -157,7 +162,7 @@ func (s *session) parse(args []string) (rest []string, helped bool, err error) {
 				s.help()
 				return nil, true, nil
 			}
-			return nil, false, usage("%v", err)
+			return nil, false, wrongFlag(s.flags, err)
 		}
 		args = s.flags.Args()
 		if len(args) == 0 {
@@ -193,6 +198,9 @@ func (s *session) note(format string, args ...any) { _, _ = fmt.Fprintf(s.stderr
 // report writes an error: as JSON on stdout if that was asked for, else in words on stderr.
 func (s *session) report(err error) {
 	e := asError(err)
+	if errors.Is(err, errUsage) && s.flags != nil && s.flags.Name() != "dither" {
+		e.Hint = fmt.Sprintf("try `dither help %s`", s.flags.Name())
+	}
 	if s.format == "json" {
 		if text, jsonErr := e.MarshalJSON(); jsonErr == nil {
 			s.print("%s\n", printableJSON(text))

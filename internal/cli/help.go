@@ -4,6 +4,8 @@ import (
 	"flag"
 	"slices"
 	"strings"
+
+	"dither/account"
 )
 
 // flagHelp says what each flag is for: its value, if it takes one, and a line. A flag that means something else with one
@@ -84,7 +86,53 @@ func (s *session) commandHelp(c command) {
 	// -C is every command's: it stands last.
 	slices.SortStableFunc(g.rows, func(a, b []string) int { return last(a[0]) - last(b[0]) })
 	s.print("%s", g.text("   "))
+	switch c.name {
+	case "account":
+		s.print("%s", mechanismsHelp())
+	case "calibrate":
+		s.print("%s", calibrateHelp)
+	}
 }
+
+// mechanismsHelp lists the mechanisms of a job with their keys.
+func mechanismsHelp() string {
+	var g grid
+	for _, name := range account.Mechanisms() {
+		needed, optional := account.Keys(name)
+		for _, key := range optional {
+			if key == "sensitivity" {
+				needed = append(needed, "["+key+"=…]")
+			}
+		}
+		for i, key := range needed {
+			if !strings.HasPrefix(key, "[") {
+				needed[i] = key + "=…"
+			}
+		}
+		g.add("  "+name, strings.Join(needed, " "))
+	}
+	return "\nEach MECHANISM is one argument in quotes, a name and its keys:\n\n" + g.text("   ") +
+		"\nand each takes [count=N] [sampling=Q [scheme=fixed]]. Numbers are decimals or fractions.\n\n" +
+		"  dither account --delta 1e-6 \"gaussian sigma=10 count=20\" \"discrete-laplace scale=20\"\n"
+}
+
+const calibrateHelp = `
+The mechanisms, whose values are real numbers or, of the discrete ones, integers:
+
+  gaussian            finds sigma; continuous noise, sensitivity in L2 norm
+  discrete-gaussian   finds sigma; noise on integers
+  laplace             finds scale; continuous noise, sensitivity in L1 norm
+  discrete-laplace    finds scale; noise on integers, as dither itself draws
+
+Numbers are decimals or fractions.
+
+  dither calibrate discrete-laplace --epsilon 1 --delta 1e-6 --count 20
+
+Or a job, as dither account takes it, with one "?" for a sigma or scale, of which the least is found, or for an epsilon, rho or mu, of which
+the largest is. Then count, sensitivity and sampling stand in the mechanisms:
+
+  dither calibrate --epsilon 1 --delta 1e-6 "discrete-laplace scale=? count=40" "gaussian sigma=15 count=3"
+`
 
 func last(flag string) int {
 	if strings.HasPrefix(flag, "  -C ") {

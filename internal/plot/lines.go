@@ -2,8 +2,10 @@ package plot
 
 import (
 	"fmt"
+	"image/color"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -14,8 +16,9 @@ import (
 // Lines is a picture of functions of a number: lines over two axes, the vertical one logarithmic.
 type Lines struct {
 	Title, Caption string
-	X, Y           string // what the axes are of
-	Lines          []Line // at most MaxSeries
+	X, Y           string  // what the axes are of
+	Lines          []Line  // at most MaxSeries. Each has the colour of its place, and one with nothing to draw keeps it from others
+	Marked         []Point // that stand out, with the way from each axis to them
 }
 
 // Line is one function.
@@ -50,22 +53,35 @@ const (
 )
 
 func newLinePage(l *Lines) *linePage {
-	names := make([]string, len(l.Lines))
+	var names []string
+	var places []int
 	for i, line := range l.Lines {
-		names[i] = line.Name
+		if slices.ContainsFunc(line.Points, Point.drawn) {
+			names, places = append(names, line.Name), append(places, i)
+		}
 	}
 	// A chart with some groups has the full width; none of them is drawn.
 	p := &linePage{page: newPage(&Chart{Title: l.Title, Caption: l.Caption, Key: l.X, Groups: make([]string, 9), Series: names}), lines: l}
+	p.swatch = func(hue color.NRGBA) color.NRGBA { return hue }
+	for _, entries := range p.legend {
+		for i := range entries {
+			entries[i].series = places[entries[i].series]
+		}
+	}
 	p.height = 2*margin + line(titleStyle)*vg.Length(len(p.title)) + line(legendStyle)*vg.Length(len(p.legend)) + legendGap +
 		p.foot() + lineHeight + headroom
 	p.low, p.high = Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
-	for _, line := range l.Lines {
-		for _, at := range line.Points {
+	reach := func(points []Point) {
+		for _, at := range points {
 			if q, ok := at.logarithmic(); ok {
 				p.low = Point{math.Min(p.low.X, q.X), math.Min(p.low.Y, q.Y)}
 				p.high = Point{math.Max(p.high.X, q.X), math.Max(p.high.Y, q.Y)}
 			}
 		}
+	}
+	reach(l.Marked)
+	for _, line := range l.Lines {
+		reach(line.Points)
 	}
 	if p.low.X > p.high.X {
 		p.low, p.high = Point{}, Point{1, 1}
@@ -81,6 +97,12 @@ func newLinePage(l *Lines) *linePage {
 func (p Point) logarithmic() (q Point, ok bool) {
 	q = Point{p.X, math.Log10(p.Y)}
 	return q, p.Y > 0 && !math.IsInf(p.Y, 1) && !math.IsNaN(p.X) && math.Abs(p.X) <= far
+}
+
+// drawn reports that a point has a place.
+func (p Point) drawn() bool {
+	_, ok := p.logarithmic()
+	return ok
 }
 
 // draw draws the page's frame, and the lines within.
@@ -101,16 +123,12 @@ func (p *linePage) draw(c draw.Canvas) {
 	})
 }
 
-// powers are the ticks of the logarithmic axis: whole powers of ten, at most some ten of them.
+// powers are the ticks of the logarithmic axis: whole powers of ten, at most some ten of them, all written as such.
 func (p *linePage) powers() []plot.Tick {
 	step := math.Ceil((p.high.Y - p.low.Y) / 10)
 	var out []plot.Tick
 	for y := p.high.Y; y >= p.low.Y; y -= step {
-		label := format(math.Pow(10, y), 'g', 1)
-		if y < -4 || y > 5 {
-			label = fmt.Sprintf("1e%d", int(y))
-		}
-		out = append(out, plot.Tick{Value: y, Label: label})
+		out = append(out, plot.Tick{Value: y, Label: fmt.Sprintf("1e%d", int(y))})
 	}
 	return out
 }
@@ -134,5 +152,15 @@ func (p *linePage) Plot(c draw.Canvas, axes *plot.Plot) {
 			run = append(run, vg.Point{X: x(q.X), Y: y(q.Y)})
 		}
 		c.StrokeLines(style, run)
+	}
+	for _, at := range p.lines.Marked {
+		q, ok := at.logarithmic()
+		if !ok {
+			continue
+		}
+		place, dots := vg.Point{X: x(q.X), Y: y(q.Y)}, draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{2, 2}}
+		c.StrokeLine2(dots, c.Min.X, place.Y, place.X, place.Y)
+		c.StrokeLine2(dots, place.X, c.Min.Y, place.X, place.Y)
+		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3, Shape: draw.CircleGlyph{}}, place)
 	}
 }

@@ -28,8 +28,9 @@ func TestLines(t *testing.T) {
 			{"zcdp", curve(40, func(x float64) float64 { return math.Exp(-x) })},
 			{"pld", curve(40, func(x float64) float64 { return math.Exp(-x * x) })},
 		}},
-		"none":  {},
-		"point": {Lines: []Line{{"one", []Point{{3, 1e-6}}}}},
+		"marked": {Title: "marked", Lines: []Line{{"first", nil}, {"second", curve(40, func(x float64) float64 { return math.Exp(-x) })}}, Marked: []Point{{2, 1e-6}, {1, 0}, {math.NaN(), 1}}},
+		"none":   {},
+		"point":  {Lines: []Line{{"one", []Point{{3, 1e-6}}}}},
 		"broken": {Title: "a line of parts", Lines: []Line{{"x", []Point{
 			{0, 1}, {1, 0}, {2, 0.5}, {3, math.NaN()}, {4, math.Inf(1)}, {math.NaN(), 1}, {5, 5e-324}, {6, 1e308}, {math.Inf(1), 1}, {7, -1},
 		}}}},
@@ -67,5 +68,26 @@ func TestLines(t *testing.T) {
 	}
 	if err := WriteLines(io.Discard, "gif", Lines{}); err == nil {
 		t.Error("gif was drawn")
+	}
+}
+
+// A line has the colour of its place, whatever others are drawn, and its swatch the same; the ticks are of one notation.
+func TestLinesKeepTheirColours(t *testing.T) {
+	falling := curve(40, func(x float64) float64 { return math.Exp(-2 * x) })
+	drawn := func(l ...Line) string {
+		var b bytes.Buffer
+		if err := WriteLines(&b, SVG, Lines{Lines: l}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	alone, both := drawn(Line{"first", nil}, Line{"second", falling}), drawn(Line{"first", falling}, Line{"second", falling})
+	for hue, want := range map[string][2]int{"#0072B2": {0, 2}, "#E69F00": {2, 2}} {
+		if got := [2]int{strings.Count(alone, hue), strings.Count(both, hue)}; got != want {
+			t.Errorf("%s is drawn %d times without the first line and with it, not %d", hue, got, want)
+		}
+	}
+	if strings.Contains(alone, "first") || !strings.Contains(alone, "1e0<") || !strings.Contains(alone, "1e-8<") || strings.Contains(alone, "0.01") {
+		t.Error("the legend or the ticks are others")
 	}
 }

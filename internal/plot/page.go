@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"image/color"
 	"math"
 
 	"golang.org/x/image/font"
@@ -33,7 +34,8 @@ type page struct {
 	panels        []*drawn
 	labels        fixed
 	turned        bool
-	indent        vg.Length // of the panels, for turned labels that reach to the left of their axis
+	swatch        func(color.NRGBA) color.NRGBA // of a series in the legend
+	indent        vg.Length                     // of the panels, for turned labels that reach to the left of their axis
 }
 
 // entry is a series in the legend, and where it stands in its line.
@@ -69,7 +71,7 @@ func line(s draw.TextStyle) vg.Length { return s.Font.Size * leading }
 
 // newPage decides what goes where.
 func newPage(c *Chart) *page {
-	p := &page{chart: c, width: wide}
+	p := &page{chart: c, width: wide, swatch: light}
 	if len(c.Groups)*c.series() <= 3 {
 		p.width = narrow
 	}
@@ -177,7 +179,7 @@ func (p *page) frame(c draw.Canvas, within func(draw.Canvas)) {
 		for _, e := range l {
 			x := left + e.at
 			box := []vg.Point{{X: x, Y: y}, {X: x, Y: y + 8}, {X: x + 12, Y: y + 8}, {X: x + 12, Y: y}}
-			c.FillPolygon(light(palette[e.series]), box)
+			c.FillPolygon(p.swatch(palette[e.series]), box)
 			c.FillText(legendStyle, vg.Point{X: x + 16, Y: y}, e.name)
 		}
 	}
