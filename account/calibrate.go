@@ -162,11 +162,6 @@ func newCalibrator(mechanism string, t Target) (*calibrator, error) {
 // laplace reports that the noise is Laplace's, continuous or discrete.
 func (c *calibrator) laplace() bool { return c.step.kind.keys[0].name == "scale" }
 
-// pure reports that the least scale is kΔ/ε, since nothing may be beyond ε.
-func (c *calibrator) pure() bool {
-	return c.laplace() && c.target.Delta.IsZero() && c.step.sampling == nil
-}
-
 // squares is kΔ²: the answers' squared sensitivity together.
 func (c *calibrator) squares() *big.Rat {
 	s := c.step.parameters["sensitivity"]
@@ -221,7 +216,7 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 }
 
 // pure holds for Laplace noise that must lose no δ at all.
-func (c *calibrator) pure() bool { return c.step.kind.name == "laplace" && c.target.Delta.IsZero() }
+func (c *calibrator) pure() bool { return c.laplace() && c.target.Delta.IsZero() }
 
 // share is the ε of each answer.
 func (c *calibrator) share() *big.Rat {
