@@ -1,6 +1,7 @@
 package pld_test
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"os"
@@ -63,5 +64,34 @@ func TestHardlySampled(t *testing.T) {
 	never := get(pld.Subsample(get(pld.Gaussian(rat(t, "1"))), new(big.Rat)))
 	if _, upper := compose(t, pld.Step{Pair: never, Count: 3}).Epsilon(0); upper != 0 {
 		t.Errorf("never: ε(0) ≤ %g", upper)
+	}
+}
+
+// TestTooManyKinds: what would take minutes or much memory is refused at once.
+func TestTooManyKinds(t *testing.T) {
+	get := pair(t)
+	one := func(n int64, kind func(i int64) pld.Pair) error {
+		var steps []pld.Step
+		for i := range n {
+			steps = append(steps, pld.Step{Pair: kind(i), Count: 1})
+		}
+		_, err := pld.Compose(steps)
+		return err
+	}
+	sampled := func(i int64) pld.Pair {
+		return get(pld.Subsample(get(pld.Gaussian(big.NewRat(1, 1+i))), big.NewRat(1, 100)))
+	}
+	discrete := func(i int64) pld.Pair { return get(pld.DiscreteGaussian(big.NewRat(1<<24-i, 1))) }
+	for name, err := range map[string]error{
+		"257 sampled":           one(257, sampled),
+		"30 discrete Gaussians": one(30, discrete),
+		"2¹⁴ + 1 of ordinary":   one(1<<14+1, func(i int64) pld.Pair { return get(pld.Laplace(big.NewRat(1, 1+i))) }),
+	} {
+		if !errors.Is(err, pld.ErrParameter) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := one(256, func(int64) pld.Pair { return sampled(0) }); err != nil {
+		t.Errorf("256 alike: %v", err)
 	}
 }
