@@ -14,8 +14,25 @@ type Step struct {
 // maxCount bounds how many mechanisms a composition holds.
 const maxCount = 1 << 40
 
-// maxDistinct bounds how many different ones.
-const maxDistinct = 1 << 16
+// maxWork bounds the different ones, by what each takes: a call then takes seconds, and some 100 MiB. A unit is what a Laplace pair
+// takes, about 0.2 ms.
+const maxWork = 1 << 14
+
+// work is what a pair takes: a sampled one, of which there are two directions with a fine lattice each, 64, and one of many losses 1
+// for each 256 of them.
+func (p Pair) work() int64 {
+	work, f := int64(1), p.forward
+	if s, ok := f.(sampled); ok {
+		work, f = 64, s.of
+	}
+	if g, ok := f.(generated); ok {
+		work += int64(min(1<<20, (g.high-g.low)/g.distance) / 256)
+		if p.backward != nil {
+			work *= 2
+		}
+	}
+	return work
+}
 
 // Composition is a composition fixed in advance. It is safe for concurrent use.
 type Composition struct {
@@ -23,11 +40,12 @@ type Composition struct {
 	rough  chain   // dominates, where some mechanism is used very often
 }
 
-// Compose makes the composition of up to 2⁴⁰ mechanisms, of which up to 2¹⁶ differ.
+// Compose makes the composition of up to 2⁴⁰ mechanisms. Different ones are up to 2¹⁴, where a sampled one counts as 64, and a
+// discrete one as one more for each 256 of its losses: beyond, it is ErrParameter.
 func Compose(steps []Step) (*Composition, error) {
 	var order []Step
 	at := map[string]int{}
-	total := int64(0)
+	total, work := int64(0), int64(0)
 	for _, s := range steps {
 		switch {
 		case s.Pair.key == "":
@@ -42,6 +60,7 @@ func Compose(steps []Step) (*Composition, error) {
 		switch {
 		case !known:
 			i = len(order)
+			work += s.Pair.work()
 			at[s.Pair.key] = i
 			order = append(order, s)
 			order[i].Pair.variance = s.Pair.variance.mul(point(float64(s.Count)))
@@ -49,8 +68,8 @@ func Compose(steps []Step) (*Composition, error) {
 			order[i].Count += s.Count
 			order[i].Pair.variance = order[i].Pair.variance.add(s.Pair.variance.mul(point(float64(s.Count))))
 		}
-		if len(order) > maxDistinct {
-			return nil, fmt.Errorf("%w: more than 2¹⁶ different mechanisms", ErrParameter)
+		if work > maxWork {
+			return nil, fmt.Errorf("%w: more different mechanisms than 2¹⁴, of which a sampled one counts as 64 and a discrete one by its losses", ErrParameter)
 		}
 	}
 	c := &Composition{}

@@ -33,12 +33,9 @@ func (w *window) upper(epsilon float64) float64 {
 	return atMost1(delta * (1 + 4*unit))
 }
 
-// inflate9 covers the roundings of a sum over a window, and those of its weights, whose exponents are off by a few units of
-// the size of their two terms.
-func (w *window) inflate9() float64 {
-	furthest := math.Abs(float64(w.start-w.centre)) + float64(len(w.above.mass))
-	return math.Exp(1e-10 + 8*unit*(math.Abs(w.scale)+w.theta*furthest))
-}
+// inflate9 covers the roundings of a sum over a window, and those of its weights. An exponent y is off by a few units of its
+// two terms, of which the second is at most |scale| + |y|, and where it is not below −800, and then vanishes even so, |y| counts little.
+func (w *window) inflate9() float64 { return math.Exp(1e-10 + 16*unit*math.Abs(w.scale)) }
 
 // floor bounds what underflows take from a sum of weights times masses, or add to it. A weight that is below the normal floats
 // is off by at most a few times 2⁻¹⁰⁷⁴, and so is a product; so what is off in all is below 10⁻³⁰⁰ for each mass of 1, for
@@ -97,7 +94,7 @@ func (w *window) under(epsilon float64) float64 {
 	if out := w.outLeft + w.outRight; out > 0 {
 		folded = out * min(w.factor(w.start+j), w.most(epsilon)) * inflate
 	}
-	delta := sum/w.inflate9() - norm*w.below.err*inflate - folded - w.below.floor()
+	delta := sum/w.inflate9() - norm*w.below.err*inflate - folded - w.below.floor()*w.inflate9()
 	if math.IsNaN(delta) || math.IsInf(delta, 0) {
 		return 0
 	}

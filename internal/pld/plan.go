@@ -62,6 +62,9 @@ func (c chain) maxTilt() float64 {
 			furthest = max(furthest, l, -1e-9*l) // of losses far below 0 the tilted weight just vanishes
 		}
 	}
+	if furthest < 1e-110 { // no loss but 0: nothing to tilt
+		return 0
+	}
 	return min(1e100, 1200/furthest)
 }
 

@@ -1,6 +1,9 @@
 package pld
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // sketch is a family's loss distribution as some points, from which windows and exponents are chosen. Nothing rests on its
 // being right: a bad choice makes bounds loose, never wrong.
@@ -13,7 +16,30 @@ type sketch struct {
 func newSketch(f family, n int) *sketch {
 	s := &sketch{ends: f.edges(n)}
 	f.describe(s)
+	s.thin(4 * n)
 	return s
+}
+
+// thin keeps of many points one for each of so many even ranges: its weight, and the mean of its losses.
+func (s *sketch) thin(n int) {
+	if len(s.loss) <= n {
+		return
+	}
+	low, high := slices.Min(s.loss), slices.Max(s.loss)
+	loss, weight := make([]float64, n), make([]float64, n)
+	for i, l := range s.loss {
+		j := min(n-1, max(0, int((l-low)/(high-low)*float64(n))))
+		w := math.Exp(s.weight[i])
+		weight[j] += w
+		loss[j] += w * (l - low)
+	}
+	s.loss, s.weight = nil, nil
+	for j, w := range weight {
+		if w > 0 {
+			s.loss = append(s.loss, low+loss[j]/w)
+			s.weight = append(s.weight, math.Log(w))
+		}
+	}
 }
 
 func (s *sketch) cells() int { return max(0, len(s.ends)-1) }
