@@ -187,22 +187,14 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	if err != nil {
 		return 1, ""
 	}
-	if f := j.tally.basicDelta(c.target.Epsilon); f.Told() && f.Value == 0 {
-		return 0, "basic"
-	}
 	if c.pure() { // the sum of ε is reached
+		if f := j.tally.basicDelta(c.target.Epsilon); f.Told() {
+			return f.Value, "basic"
+		}
 		return 1, ""
 	}
-	// The others are never below the lower end, and take their time.
-	if f := j.tally.pldDelta(c.target.Epsilon); f.Told() && f.Lower >= 0.99*f.Value {
-		return f.Value, "pld"
-	}
-	r, err := j.Delta(c.target.Epsilon)
-	if err != nil {
-		return 1, ""
-	}
-	f, accountant := r.Least()
-	if !f.Told() {
+	f, accountant, err := j.LeastDelta(c.target.Epsilon)
+	if err != nil || !f.Told() {
 		return 1, ""
 	}
 	return f.Value, accountant
