@@ -122,13 +122,18 @@ func (s *session) showAccount(a asked, curve bool, picture string) error {
 		}
 		s.print("%s\n%s\n", g.text("  "), a.words())
 	}
+	if !curve && picture == "" {
+		return nil
+	}
+	points, err := curveOf(a.job, picture != "")
+	if err != nil {
+		return err
+	}
 	if curve {
-		if err := s.printCurve(a.job); err != nil {
-			return err
-		}
+		s.print("\n%s", curveTable(points, max(chartWidth(s.stdout)-30, 20)).text("  "))
 	}
 	if picture != "" {
-		return s.drawCurve(a.job, picture)
+		return drawCurve(points, picture)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"dither/account"
@@ -15,21 +16,29 @@ import (
 // The part of a curve that is shown: from ε = 0 to where δ is below curveEnd.
 const (
 	curveEnd    = 12 // powers of ten
-	curveLines  = 13
-	curvePoints = 17
+	curvePoints = 13
 )
 
-// curveOf is a job's δ at so many ε, evenly spaced, from 0 to a round number where it is negligible or nothing is left to tell.
-func curveOf(j *account.Job, points int) (at []float64, reports []account.Report, err error) {
+// curvePoint is a job's δ at one ε, which is the number that its text says.
+type curvePoint struct {
+	text   string
+	x      float64
+	least  account.Figure
+	report account.Report // where every accountant was asked
+}
+
+// curveOf is a job's δ at evenly spaced ε, from 0 to where it is negligible or nothing is left to tell; by every accountant, which takes
+// longer, or by the least alone.
+func curveOf(j *account.Job, every bool) ([]curvePoint, error) {
 	end := 0.0
 	for _, power := range []int64{curveEnd, 9, 6, 3, 1} {
 		d, err := privacy.DeltaOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(power), nil)))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		r, err := j.Epsilon(d)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if f, _ := r.Least(); f.Told() {
 			end = f.Value
@@ -39,41 +48,42 @@ func curveOf(j *account.Job, points int) (at []float64, reports []account.Report
 	if end <= 0 {
 		end = 1
 	}
-	for i := range points {
-		x := end * float64(i) / float64(points-1)
-		e, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(x))
+	var points []curvePoint
+	for i := range curvePoints {
+		p := curvePoint{text: strconv.FormatFloat(end*float64(i)/(curvePoints-1), 'g', 4, 64)}
+		at, _ := new(big.Rat).SetString(p.text) // a finite float's text
+		e, err := privacy.EpsilonOf(at)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		r, err := j.Delta(e)
+		p.x, _ = at.Float64()
+		if every {
+			p.report, err = j.Delta(e)
+			p.least, _ = p.report.Least()
+		} else {
+			p.least, _, err = j.LeastDelta(e)
+		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s", plainly(err))
+			return nil, fmt.Errorf("%s", plainly(err))
 		}
-		at, reports = append(at, x), append(reports, r)
+		points = append(points, p)
 	}
-	return at, reports, nil
+	return points, nil
 }
 
-// printCurve draws δ(ε), by the least of the accountants, as bars on a logarithmic scale.
-func (s *session) printCurve(j *account.Job) error {
-	at, reports, err := curveOf(j, curveLines)
-	if err != nil {
-		return err
-	}
-	g := grid{right: []bool{true, true}}
+// curveTable is δ(ε), by the least of the accountants, with bars on a logarithmic scale as long as so many columns.
+func curveTable(points []curvePoint, columns int) *grid {
+	g := &grid{right: []bool{true, true}}
 	g.add(" ε", "δ at most", fmt.Sprintf("each bar from 1e-%d to δ, by powers of ten", curveEnd))
-	columns := max(chartWidth(s.stdout)-30, 20)
-	for i, x := range at {
-		f, _ := reports[i].Least()
-		if !f.Told() {
-			g.add(fmt.Sprintf(" %.4g", x), "–")
+	for _, p := range points {
+		if !p.least.Told() {
+			g.add(" "+p.text, "–")
 			continue
 		}
-		share := 1 + math.Log10(max(f.Value, 1e-300))/curveEnd
-		g.add(fmt.Sprintf(" %.4g", x), fmt.Sprintf("%.3g", f.Value), logBar(share, columns))
+		share := 1 + math.Log10(max(p.least.Value, 1e-300))/curveEnd
+		g.add(" "+p.text, above(p.least.Value), logBar(share, columns))
 	}
-	s.print("\n%s", g.text("  "))
-	return nil
+	return g
 }
 
 // logBar is a share of so many columns, in eighths.
@@ -87,18 +97,14 @@ func logBar(share float64, columns int) string {
 }
 
 // drawCurve writes δ(ε) by each accountant as a picture.
-func (s *session) drawCurve(j *account.Job, file string) error {
-	at, reports, err := curveOf(j, curvePoints)
-	if err != nil {
-		return err
-	}
+func drawCurve(points []curvePoint, file string) error {
 	l := plot.Lines{
 		Title: "δ(ε) by each accountant", X: "ε", Y: "δ",
 		Caption: "Certified upper bounds for a job that is fixed in advance. None of them rules a budget.",
 	}
 	lines := map[string][]plot.Point{}
-	for i, r := range reports {
-		for _, c := range accountants(r) {
+	for _, at := range points {
+		for _, c := range accountants(at.report) {
 			y := math.NaN()
 			if c.figure.Told() {
 				y = c.figure.Value
@@ -106,7 +112,7 @@ func (s *session) drawCurve(j *account.Job, file string) error {
 			if y < math.Pow(10, -curveEnd-3) {
 				y = math.NaN()
 			}
-			lines[c.name] = append(lines[c.name], plot.Point{X: at[i], Y: y})
+			lines[c.name] = append(lines[c.name], plot.Point{X: at.x, Y: y})
 		}
 	}
 	for _, c := range accountants(account.Report{}) {
