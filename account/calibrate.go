@@ -59,12 +59,10 @@ func Calibrate(mechanism string, t Target) (Calibration, error) {
 	out := Calibration{Mechanism: mechanism, Parameter: c.step.kind.keys[0].name}
 	var found float64
 	switch {
+	case c.pure() && t.Sampling == nil: // kΔ/ε, exactly
+		found = exact.FloatUp(new(big.Rat).Quo(c.step.parameters["sensitivity"], c.share()))
 	case c.pure():
-		each := c.share()
-		if t.Sampling != nil {
-			each = exact.FloorDigits(each, 17) // to which an amplified loss is rounded up
-		}
-		found = floatAbove(c.leastScale(each).Hi())
+		found = floatAbove(c.leastScale(exact.FloorDigits(c.share(), 17)).Hi()) // to which an amplified loss is rounded up
 	case mechanism == "gaussian" && t.Sampling == nil:
 		sigma2, err := GaussianSigma2(big.NewInt(1), t.Epsilon, t.Delta)
 		if err != nil {
@@ -194,22 +192,14 @@ func (c *calibrator) delta(x *big.Rat) (upper float64, accountant string) {
 	if err != nil {
 		return 1, ""
 	}
-	if f := j.tally.basicDelta(c.target.Epsilon); f.Told() && f.Value == 0 {
-		return 0, "basic"
-	}
 	if c.pure() { // the sum of ε is reached
+		if f := j.tally.basicDelta(c.target.Epsilon); f.Told() {
+			return f.Value, "basic"
+		}
 		return 1, ""
 	}
-	// The others are never below the lower end, and take their time.
-	if f := j.tally.pldDelta(c.target.Epsilon); f.Told() && f.Lower >= 0.99*f.Value {
-		return f.Value, "pld"
-	}
-	r, err := j.Delta(c.target.Epsilon)
-	if err != nil {
-		return 1, ""
-	}
-	f, accountant := r.Least()
-	if !f.Told() {
+	f, accountant, err := j.LeastDelta(c.target.Epsilon)
+	if err != nil || !f.Told() {
 		return 1, ""
 	}
 	return f.Value, accountant

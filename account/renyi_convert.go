@@ -148,20 +148,22 @@ func bestOrder(f func(order float64) float64) float64 {
 		}
 		return value
 	}
-	// Golden sections down to a narrow bracket, and then the vertex of the parabola through three points, twice.
+	// Golden sections down to a narrow bracket, on a grid so that what is remembered is of use again, and then the vertex of the parabola
+	// through three points, twice.
+	onGrid := func(u float64) float64 { return try(math.Round(u*64) / 64) }
 	golden := (math.Sqrt(5) - 1) / 2
 	low, high := float64(best-1), float64(best+1)
 	left, right := high-golden*(high-low), low+golden*(high-low)
-	atLeft, atRight := try(left), try(right)
+	atLeft, atRight := onGrid(left), onGrid(right)
 	for range 9 {
 		if atLeft < atRight {
 			high, right, atRight = right, left, atLeft
 			left = high - golden*(high-low)
-			atLeft = try(left)
+			atLeft = onGrid(left)
 		} else {
 			low, left, atLeft = left, right, atRight
 			right = low + golden*(high-low)
-			atRight = try(right)
+			atRight = onGrid(right)
 		}
 	}
 	for _, h := range []float64{0x1p-6, 0x1p-10} {

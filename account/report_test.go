@@ -401,3 +401,23 @@ func TestReportTooManyDifferent(t *testing.T) {
 		}
 	}
 }
+
+// TestLeastDelta: it is the least of the report's figures, but for a hundredth.
+func TestLeastDelta(t *testing.T) {
+	for _, spec := range everySpec {
+		if slow(spec) && !strings.HasPrefix(spec, "pure") {
+			continue
+		}
+		j := job(t, spec)
+		for _, e := range []string{"0", "0.1", "1", "1000000000"} {
+			f, name, err := j.LeastDelta(promise(t, e, "0").Epsilon)
+			want, _ := deltaReport(t, e, spec).Least()
+			if err != nil || f.Told() != want.Told() || f.Told() && (f.Value > want.Value/0.99 || f.Value < want.Value || name == "") {
+				t.Errorf("%s at %s: %+v by %q, %v; the least is %+v", spec, e, f, name, err, want)
+			}
+		}
+	}
+	if _, _, err := job(t, "pure epsilon=1").LeastDelta(promise(t, "1e13", "0").Epsilon); !errors.Is(err, account.ErrParameter) {
+		t.Errorf("an ε of 1e13: %v", err)
+	}
+}

@@ -22,18 +22,19 @@ const (
 )
 
 // curveOf is a job's δ at ε from 0 to where it is negligible or nothing is left to tell, and past what was asked about: at so many ε,
-// evenly spaced, or with points 0 at some steps of a round length.
-func curveOf(a asked, points int) (at []float64, reports []account.Report, err error) {
+// evenly spaced, by every accountant; or with points 0 at some steps of a round length, by the
+// least alone.
+func curveOf(a asked, points int) (at []curvePoint, err error) {
 	j := a.job
 	end := 0.0
 	for _, power := range []int64{curveEnd, 9, 6, 3, 1} {
 		d, err := privacy.DeltaOf(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(power), nil)))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		r, err := j.Epsilon(d)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if f, _ := r.Least(); f.Told() {
 			end = f.Value
@@ -47,24 +48,36 @@ func curveOf(a asked, points int) (at []float64, reports []account.Report, err e
 		end = 1
 	}
 	end = min(end, farthest)
-	step := end / float64(points-1)
-	if points == 0 {
+	step, every := end/float64(points-1), points > 0
+	if !every {
 		step = roundStep(end / curveSteps)
 		points = int(math.Ceil(end/step*(1-1e-9))) + 1
 	}
 	for i := range points {
-		x := min(step*float64(i), farthest)
-		e, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(x))
+		p := curvePoint{x: min(step*float64(i), farthest)}
+		e, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(p.x))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		r, err := j.Delta(e)
+		if every {
+			p.report, err = j.Delta(e)
+			p.least, _ = p.report.Least()
+		} else {
+			p.least, _, err = j.LeastDelta(e)
+		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s", plainly(err))
+			return nil, fmt.Errorf("%s", plainly(err))
 		}
-		at, reports = append(at, x), append(reports, r)
+		at = append(at, p)
 	}
-	return at, reports, nil
+	return at, nil
+}
+
+// curvePoint is a job's δ at one ε.
+type curvePoint struct {
+	x      float64
+	least  account.Figure
+	report account.Report // where every accountant was asked
 }
 
 // roundStep is the least of 1, 2, 2.5, 5 times a power of ten that is at least x.
@@ -93,7 +106,7 @@ func (a asked) place() (p plot.Point, ok bool) {
 
 // printCurve draws δ(ε), by the least of the accountants, as bars on a logarithmic scale.
 func (s *session) printCurve(a asked) error {
-	at, reports, err := curveOf(a, 0)
+	at, err := curveOf(a, 0)
 	if err != nil {
 		return err
 	}
@@ -105,17 +118,17 @@ func (s *session) printCurve(a asked) error {
 		g.add(" "+digitsAbove(x, 4), digitsAbove(y, 3), logBar(share, columns)+mark)
 	}
 	answer, asked := a.place()
-	for i, x := range at {
-		if asked && answer.X <= x {
+	for _, p := range at {
+		if asked && answer.X <= p.x {
 			bar(answer.X, answer.Y, " ◂ asked")
-			if asked = false; answer.X == x {
+			if asked = false; answer.X == p.x {
 				continue
 			}
 		}
-		if f, _ := reports[i].Least(); f.Told() {
-			bar(x, f.Value, "")
+		if p.least.Told() {
+			bar(p.x, p.least.Value, "")
 		} else {
-			g.add(" "+digitsAbove(x, 4), "–")
+			g.add(" "+digitsAbove(p.x, 4), "–")
 		}
 	}
 	if asked { // by the rounding of a float the last step may be just below it
@@ -141,7 +154,7 @@ func (s *session) drawCurve(a asked, file string) error {
 	if _, sampled := a.job.Relation(); sampled {
 		points = sampledPoints
 	}
-	at, reports, err := curveOf(a, points)
+	at, err := curveOf(a, points)
 	if err != nil {
 		return err
 	}
@@ -157,8 +170,8 @@ func (s *session) drawCurve(a asked, file string) error {
 		least = min(least, p.Y)
 	}
 	lines := map[string][]plot.Point{}
-	for i, r := range reports {
-		for _, c := range accountants(r) {
+	for _, at := range at {
+		for _, c := range accountants(at.report) {
 			y := math.NaN()
 			if c.figure.Told() {
 				y = c.figure.Value
@@ -166,7 +179,7 @@ func (s *session) drawCurve(a asked, file string) error {
 			if y < least {
 				y = math.NaN()
 			}
-			lines[c.name] = append(lines[c.name], plot.Point{X: at[i], Y: y})
+			lines[c.name] = append(lines[c.name], plot.Point{X: at.x, Y: y})
 		}
 	}
 	for _, c := range accountants(account.Report{}) { // all of them, so that each has its colour in every picture
