@@ -8,9 +8,9 @@ import (
 	"dither/privacy"
 )
 
-// What a training run costs together, by every accountant.
+// What a hundred answers cost together, by every accountant.
 func ExampleJob_Epsilon() {
-	step, err := account.ParseStep("gaussian sigma=1.1 sampling=256/60000 count=14062")
+	step, err := account.ParseStep("laplace scale=10 count=100")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,9 +30,9 @@ func ExampleJob_Epsilon() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("pld %.3f to %.3f, renyi %.3f\n", report.PLD.Lower, report.PLD.Value, report.Renyi.Value)
+	fmt.Printf("basic %.3f, renyi %.3f, pld %.3f to %.3f\n", report.Basic.Value, report.Renyi.Value, report.PLD.Lower, report.PLD.Value)
 	// Output:
-	// pld 2.382 to 2.382, renyi 2.597
+	// basic 10.000, renyi 4.533, pld 4.220 to 4.220
 }
 
 // The least noise with which one answer keeps a promise.
