@@ -150,9 +150,11 @@ func (t *tally) pldEpsilon(d privacy.Delta) Bracket {
 	if c.why != "" {
 		return Bracket{Figure: none("%s", c.why)}
 	}
-	_, upper := c.upper.Epsilon(exact.FloatDown(d.Rat()))
 	goal := exact.FloatUp(d.Rat())
-	lower, _ := c.lower.Epsilon(goal)
+	lower, upper := c.upper.EpsilonBetween(exact.FloatDown(d.Rat()), goal)
+	if c.lower != c.upper {
+		lower, _ = c.lower.Epsilon(goal)
+	}
 	// Near the largest loss of all the lower bound on ε may be far off where that on δ is not.
 	for gap := 1e-6; lower < upper*(1-100*gap) && gap < 1 && !math.IsInf(upper, 1); gap *= 10 {
 		if x := upper * (1 - gap); x > lower {

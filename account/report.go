@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"sync"
 
 	"dither/privacy"
 )
@@ -78,8 +79,10 @@ func (j *Job) Epsilon(d privacy.Delta) (Report, error) {
 	r.Basic = t.basicEpsilon(d)
 	r.Advanced = t.advancedEpsilon(d)
 	r.ZCDP = t.zcdpEpsilon(d)
+	var both sync.WaitGroup // the two that take a while
+	both.Go(func() { r.PLD = t.pldEpsilon(d) })
 	r.Renyi = t.renyiEpsilon(d).atMost(r.ZCDP, t.infiniteEpsilon(d))
-	r.PLD = t.pldEpsilon(d)
+	both.Wait()
 	r.settle()
 	return r, nil
 }
@@ -94,8 +97,10 @@ func (j *Job) Delta(e privacy.Epsilon) (Report, error) {
 	r.Basic = t.basicDelta(e)
 	r.Advanced = t.advancedDelta(e)
 	r.ZCDP = t.zcdpDelta(e)
+	var both sync.WaitGroup
+	both.Go(func() { r.PLD = t.pldDelta(e) })
 	r.Renyi = t.renyiDelta(e).atMost(r.ZCDP, t.infiniteDelta(e))
-	r.PLD = t.pldDelta(e)
+	both.Wait()
 	r.settle()
 	return r, nil
 }

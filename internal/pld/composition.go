@@ -158,46 +158,52 @@ func (c *Composition) Delta(epsilon float64) (lower, upper float64) {
 
 // Epsilon bounds the least ε ≥ 0 for which the composition of the pairs is (ε, δ)-private. The upper bound may be +Inf.
 func (c *Composition) Epsilon(delta float64) (lower, upper float64) {
+	return c.EpsilonBetween(delta, delta)
+}
+
+// EpsilonBetween is Epsilon for a δ that may be no float, from least to most: what is below the ε of the largest, and what is above
+// that of the least.
+func (c *Composition) EpsilonBetween(least, most float64) (lower, upper float64) {
 	switch {
-	case math.IsNaN(delta) || delta < 0:
+	case !(least >= 0 && least <= most):
 		return 0, math.Inf(1)
-	case delta >= 1 || len(c.chains) == 0:
+	case least >= 1 || len(c.chains) == 0:
 		return 0, 0
 	}
 	for _, chain := range c.chains {
-		low, high := chain.epsilon(delta)
+		low, high := chain.epsilon(least, most)
 		lower, upper = max(lower, low), max(upper, min(high, chain.top()))
 	}
 	if c.rough != nil {
-		_, high := c.rough.epsilon(delta)
+		_, high := c.rough.epsilon(least, most)
 		upper = min(upper, high)
 	}
 	return min(lower, upper), upper
 }
 
-// epsilon finds where the bounds of δ cross δ. The window is placed where a sketch puts the crossing, and placed again
+// epsilon finds where the upper bound of δ crosses least, and the lower one most. The window is placed where a sketch puts the crossing, and placed again
 // where it proves to be elsewhere.
-func (c chain) epsilon(delta float64) (lower, upper float64) {
-	p := c.below(max(delta, 1e-280))
+func (c chain) epsilon(least, most float64) (lower, upper float64) {
+	p := c.below(max(least, 1e-280))
 	upper = math.Inf(1)
 	for range 4 {
 		w := c.compose(p)
 		if w.unknown {
 			return lower, upper
 		}
-		if w.infinite.lo > delta {
+		if w.infinite.lo > most {
 			return math.Inf(1), math.Inf(1)
 		}
 		low, high := max(0, w.low()), max(0, w.base+p.h*float64(w.start+int64(p.size)))
-		found := crossing(w.upper, delta, low, high, true)
+		found := crossing(w.upper, least, low, high, true)
 		upper = min(upper, found)
 		// The lower bound crosses nearby; far left of the centre it says nothing.
 		near := min(found, high)
 		gap := max(1e-6*p.deviation, 1e-9*(near-low))
-		for near > low && w.lower(near) <= delta {
+		for near > low && w.lower(near) <= most {
 			near, gap = max(low, near-gap), 4*gap
 		}
-		lower = max(lower, crossing(w.lower, delta, near, min(found, high), false))
+		lower = max(lower, crossing(w.lower, most, near, min(found, high), false))
 		if math.IsInf(found, 1) || found <= 0 || math.Abs(found-p.centre) < 2*p.deviation || (p.lambda == 0 && found < p.centre) {
 			return lower, upper
 		}
