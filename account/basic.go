@@ -20,8 +20,9 @@ type Repeated struct {
 	Count int64
 }
 
-// Basic is basic composition: mechanisms of promises (εᵢ, δᵢ) keep (Σεᵢ, Σδᵢ) together, exactly; δ is at most 1 [Dwork,
-// Kenthapadi, McSherry, Mironov & Naor 2006, Theorem 1]. It holds for mechanisms that are chosen adaptively too, if their
+// Basic is basic composition: mechanisms of promises (εᵢ, δᵢ) keep (Σεᵢ, Σδᵢ) together; δ is at most 1 [Dwork,
+// Kenthapadi, McSherry, Mironov & Naor 2006, Theorem 1]. The sums are exact, but for one whose fraction becomes long: that is
+// rounded up, far beyond any float's digits. It holds for mechanisms that are chosen adaptively too, if their
 // promises are fixed in advance. A negative count counts as 0.
 //
 // Proof. An (ε, δ) pair is P = (1−δ)P′ + δP″, Q = (1−δ)Q′ + δQ″ with P′ ≤ e^ε·Q′ [the argument of optimal.go]. All the first
@@ -30,10 +31,29 @@ func Basic(parts ...Repeated) Approximate {
 	var sum Approximate
 	for _, p := range parts {
 		n := max(p.Count, 0)
-		sum.Epsilon = sum.Epsilon.Plus(p.Epsilon.Times(n))
-		sum.Delta = sum.Delta.Plus(p.Delta.Share(n, 1))
+		sum.Epsilon = epsilonOf(short(sum.Epsilon.Plus(p.Epsilon.Times(n)).Rat()))
+		if d, err := privacy.DeltaOf(short(sum.Delta.Plus(p.Delta.Share(n, 1)).Rat())); err == nil { // always: 1 is short itself
+			sum.Delta = d
+		}
 	}
 	return sum
+}
+
+// shortBits is how long a fraction may be: sums of thousands of different ones would have denominators that are the product of all.
+const shortBits = 1024
+
+// short is r ≥ 0, or where its denominator is longer than shortBits, r rounded up to so many binary digits.
+func short(r *big.Rat) *big.Rat {
+	if r.Denom().BitLen() <= shortBits {
+		return r
+	}
+	shift := uint(max(0, shortBits-1+r.Denom().BitLen()-r.Num().BitLen()))
+	n := new(big.Int).Lsh(r.Num(), shift)
+	n, rest := n.QuoRem(n, r.Denom(), new(big.Int))
+	if rest.Sign() > 0 {
+		n.Add(n, big.NewInt(1))
+	}
+	return new(big.Rat).SetFrac(n, new(big.Int).Lsh(big.NewInt(1), shift))
 }
 
 // floatAbove is the least float64 not below x, and +Inf above all.

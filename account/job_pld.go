@@ -156,7 +156,7 @@ func (t *tally) pldEpsilon(d privacy.Delta) Bracket {
 		lower, _ = c.lower.Epsilon(goal)
 	}
 	// Near the largest loss of all the lower bound on ε may be far off where that on δ is not.
-	for gap := 1e-6; lower < upper*(1-100*gap) && gap < 1 && !math.IsInf(upper, 1); gap *= 10 {
+	for gap := 1e-6; lower < upper*(1-max(0.02, 100*gap)) && gap < 1 && !math.IsInf(upper, 1); gap *= 10 {
 		if x := upper * (1 - gap); x > lower {
 			if least, _ := c.lower.Delta(x); least > goal {
 				lower = x

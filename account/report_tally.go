@@ -35,7 +35,7 @@ func newTally(steps []Step) *tally {
 			t.unkept = s.kind.name
 		}
 		if rho, ok := s.concentrated(); ok {
-			t.rho = t.rho.Plus(rho.Times(s.count))
+			t.rho = rhoOf(short(t.rho.Plus(rho.Times(s.count)).Rat()))
 		} else if t.spread == "" {
 			t.spread = s.described()
 		}
