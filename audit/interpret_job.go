@@ -1,0 +1,247 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/account"
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// MeaningOfJob reads what a job promises, given by its specs as account.ParseStep reads them. Its advantage and power come from its
+// own curve δ(ε), which is less than any one promise lets suppose; its beliefs from the least ε that an accountant tells at d. Where
+// none does, as of Gaussian noise at a d of 0, no reading is Told.
+//
+//	advantage ≤ δ(0)
+//	power     ≤ the least, over ε ≥ 0, of e^ε·α + δ(ε) and of 1 − e^−ε(1 − α − δ(ε))
+//
+// [MeaningOf; that the least over all ε is what the curve says of tests is Dong, Roth & Su 2022, Proposition 2.12]. Any ε gives a bound; those
+// that are tried come near the least.
+//
+// k steps of the neighbouring relation are another job where every mechanism has a form for them: noise for a sensitivity that is k
+// times as large, ε times k for a promise or a choice, ρ times k², μ times k. For whatever else, as a sample, a bound by group privacy and by the
+// triangle inequality of total variation, k·δ(0), is told.
+//
+// The errors are those of a Scenario, of account.ParseStep and of account.NewJob, and a d of 1: all account.ErrParameter.
+func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) {
+	if err := s.check(); err != nil {
+		return Meaning{}, err
+	}
+	if d.Rat().Cmp(big.NewRat(1, 1)) >= 0 {
+		return Meaning{}, errVoid
+	}
+	m := Meaning{Scenario: s, Named: named(d, s.People)}
+	one, err := jobFor(specs, 1, d, s)
+	if err != nil {
+		return Meaning{}, err
+	}
+	m.Person = one
+	for _, r := range []struct {
+		reading *Reading
+		steps   int64
+	}{{&m.Values, 2}, {&m.Group, s.Group}} {
+		switch r.steps {
+		case 1:
+			*r.reading = m.Person
+			continue
+		case m.Values.Steps:
+			*r.reading = m.Values
+			continue
+		}
+		*r.reading = grouped(one, r.steps, s)
+		own, err := jobFor(specs, r.steps, d, s)
+		if errors.Is(err, errUngrouped) {
+			continue
+		}
+		if err != nil {
+			return Meaning{}, err
+		}
+		if own.Told {
+			own.Advantage, own.Power = min(own.Advantage, r.reading.Advantage), min(own.Power, r.reading.Power)
+			*r.reading = own
+		} else {
+			r.reading.Advantage, r.reading.Power = min(own.Advantage, r.reading.Advantage), min(own.Power, r.reading.Power)
+		}
+	}
+	return m, nil
+}
+
+// grouped is what a job's reading for one says of so many steps, whatever the job is.
+func grouped(one Reading, steps int64, s Scenario) Reading {
+	r := Reading{Steps: steps, Advantage: 1, Power: 1}
+	if one.Told {
+		r = readingOf(one.Promise, steps, s)
+	}
+	r.Advantage = min(r.Advantage, exact.MulUp(one.Advantage, exact.FloatUp(new(big.Rat).SetInt64(steps))))
+	r.Power = min(r.Power, exact.AddUp(exact.FloatUp(s.Alpha), r.Advantage)) // P(S) ≤ Q(S) + total variation
+	return r
+}
+
+// jobFor reads a job's own curve between hypotheses that are so many steps apart. The error is errUngrouped where it has none for them.
+func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, error) {
+	parts := make([]account.Step, len(specs))
+	for i, spec := range specs {
+		step, err := account.ParseStep(spec)
+		if err != nil {
+			return Reading{}, err
+		}
+		if parts[i] = step; steps > 1 {
+			if parts[i], err = groupStep(step, steps); err != nil {
+				return Reading{}, err
+			}
+		}
+	}
+	job, err := account.NewJob(parts...)
+	if err != nil {
+		return Reading{}, err
+	}
+	report, err := job.Epsilon(d)
+	if err != nil {
+		return Reading{}, err
+	}
+	r := Reading{Steps: steps, Advantage: 1, Power: 1}
+	if least, _ := report.Least(); least.Told() {
+		e, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(least.Value))
+		if err != nil {
+			return Reading{}, fmt.Errorf("the job's ε: %w", err)
+		}
+		r = readingOf(account.Approximate{Epsilon: e, Delta: d}, 1, s)
+		r.Steps = steps
+	}
+	c := curve{job: job, seen: map[float64]float64{}, far: farthest, tries: manyTries}
+	if _, sampled := job.Relation(); sampled {
+		c.tries = fewTries
+	}
+	if r.Told { // beyond, δ(ε) falls by no more than d
+		c.far = min(c.far, exact.FloatUp(r.Promise.Epsilon.Rat()))
+	}
+	r.Advantage = min(r.Advantage, c.delta(0))
+	r.Power = min(r.Power, c.power(s.Alpha))
+	return r, c.failed
+}
+
+// How many ε are tried for each of the two bounds of a power: each shortens the range to 0.618 of it.
+const (
+	manyTries = 36
+	fewTries  = 6 // where the accountants take long
+)
+
+// curve asks a job for δ(ε), each once.
+type curve struct {
+	job    *account.Job
+	seen   map[float64]float64
+	far    float64 // the ε up to which powers are sought
+	tries  int
+	failed error
+}
+
+// delta is δ(e), rounded up, and 1 where none is told.
+func (c *curve) delta(e float64) float64 {
+	if d, ok := c.seen[e]; ok {
+		return d
+	}
+	c.seen[e] = 1
+	at, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(e))
+	if err == nil {
+		var f account.Figure
+		if f, _, err = c.job.LeastDelta(at); err == nil && f.Told() {
+			c.seen[e] = min(f.Value, 1)
+		}
+	}
+	c.failed = errors.Join(c.failed, err)
+	return c.seen[e]
+}
+
+// farthest is the ε beyond which no power is sought: e^−farthest is nothing to a test.
+const farthest = 40
+
+// power is the least that is found of the two bounds. δ is convex in t = e^ε, since P(S) − t·Q(S) is linear in it for every S. So is t·α + δ; and
+// with u = 1/t the other is 1 − u(1−α) + u·δ(1/u), convex in u as the perspective of a convex function. Hence each has one valley, which golden
+// sections find; that the accountants' figures are not quite δ costs tightness, never truth.
+func (c *curve) power(alpha *big.Rat) float64 {
+	level := exact.FloatUp(alpha)
+	steep := func(e float64) float64 { return exact.AddUp(exact.MulUp(exact.ExpUp(e), level), c.delta(e)) }
+	flat := func(e float64) float64 {
+		rest := exact.SubDown(exact.SubDown(1, level), c.delta(e))
+		return exact.SubUp(1, max(0, exact.MulDown(exact.ExpDown(-e), rest)))
+	}
+	far := c.far
+	if level > 0 {
+		far = min(far, -math.Log(level)) // beyond, e^ε·α is more than 1
+	}
+	return max(0, min(1, c.valley(steep, far), c.valley(flat, c.far)))
+}
+
+// valley is about the least value of a function with one valley between 0 and far: of those that were tried.
+func (c *curve) valley(f func(float64) float64, far float64) float64 {
+	golden := (math.Sqrt(5) - 1) / 2
+	low, high := 0.0, far
+	left, right := high-golden*(high-low), low+golden*(high-low)
+	atLeft, atRight := f(left), f(right)
+	least := min(f(0), f(far), atLeft, atRight)
+	for range c.tries {
+		if atLeft <= atRight {
+			high, right, atRight = right, left, atLeft
+			left = high - golden*(high-low)
+			atLeft = f(left)
+		} else {
+			low, left, atLeft = left, right, atRight
+			right = low + golden*(high-low)
+			atRight = f(right)
+		}
+		least = min(least, atLeft, atRight)
+	}
+	return least
+}
+
+var errUngrouped = errors.New("the job has no form for a group")
+
+// grows is, for each mechanism of a spec, the key that grows with the steps between the hypotheses, and the power of the steps that it
+// grows by. Sensitivities add up by the triangle inequality; losses by privacy.Epsilon.Group, and the range of a choice's loss, which is what
+// "exponential" stands for, likewise; ρ by Bun & Steinke 2016, Proposition 1.9; μ by Dong, Roth & Su 2022, Theorem 2.14.
+var grows = map[string]struct {
+	key   string
+	power int
+}{
+	"gaussian": {"sensitivity", 1}, "discrete-gaussian": {"sensitivity", 1}, "laplace": {"sensitivity", 1}, "discrete-laplace": {"sensitivity", 1},
+	"exponential": {"epsilon", 1}, "pure": {"epsilon", 1}, "zcdp": {"rho", 2}, "gdp": {"mu", 1},
+}
+
+// groupStep is a step between hypotheses that are so many steps apart. The error is errUngrouped where there is none: of samples, of what is
+// known at one ε or at one order, and of parameters beyond a spec's limits.
+func groupStep(s account.Step, steps int64) (account.Step, error) {
+	words := strings.Fields(s.String())
+	grow, ok := grows[words[0]]
+	if !ok {
+		return account.Step{}, errUngrouped
+	}
+	value := big.NewRat(1, 1) // of a sensitivity that is not written
+	kept := words[:1]
+	for _, word := range words[1:] {
+		key, text, _ := strings.Cut(word, "=")
+		switch key {
+		case "sampling":
+			return account.Step{}, errUngrouped
+		case grow.key:
+			r, err := account.ParseNumber(text)
+			if err != nil {
+				return account.Step{}, errUngrouped
+			}
+			value = r
+		default:
+			kept = append(kept, word)
+		}
+	}
+	for range grow.power {
+		value.Mul(value, new(big.Rat).SetInt64(steps))
+	}
+	grown, err := account.ParseStep(strings.Join(append(kept, grow.key+"="+exact.FormatRat(value)), " "))
+	if err != nil {
+		return account.Step{}, errUngrouped
+	}
+	return grown, nil
+}
