@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"dither/account"
@@ -113,7 +114,7 @@ func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, 
 		r.Steps = steps
 	}
 	c := curve{job: job, seen: map[float64]float64{}, far: farthest, tries: manyTries}
-	if _, sampled := job.Relation(); sampled {
+	if slow(parts) {
 		c.tries = fewTries
 	}
 	if r.Told { // beyond, δ(ε) falls by no more than d
@@ -126,9 +127,16 @@ func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, 
 
 // How many ε are tried for each of the two bounds of a power: each shortens the range to 0.618 of it.
 const (
-	manyTries = 36
-	fewTries  = 6 // where the accountants take long
+	manyTries = 24
+	fewTries  = 6 // where slow
 )
+
+// slow reports that accountants take long over a δ: over samples, and over a choice, of which no loss distribution tells exactly.
+func slow(steps []account.Step) bool {
+	return slices.ContainsFunc(steps, func(s account.Step) bool {
+		return strings.Contains(s.String(), "sampling=") || strings.HasPrefix(s.String(), "exponential ")
+	})
+}
 
 // curve asks a job for δ(ε), each once.
 type curve struct {
