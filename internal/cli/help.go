@@ -42,6 +42,15 @@ var flagHelp = map[string]struct{ value, about string }{
 	"calibrate.epsilon": {"E", "the ε to keep"},
 	"calibrate.delta":   {"D", "the δ to keep (default 0, which Laplace noise alone can)"},
 	"calibrate.format":  {"FORMAT", "table, json or markdown (default table)"},
+	"interpret.epsilon": {"E", "the ε that is promised; of the example's study (default 0.5)"},
+	"interpret.delta":   {"D", "the δ that is promised; of a job, the one at which its ε is told (default 0)"},
+	"interpret.group":   {"K", "how many people share a secret, as a family (default 4)"},
+	"interpret.n":       {"N", "how many people the data are of (default 10000)"},
+	"interpret.plot":    {"FILE", "with --example: draw the beliefs as FILE.svg or FILE.png"},
+	"interpret.format":  {"FORMAT", "table, json or markdown (default table)"},
+	"prior":             {"P", "what an attacker believes beforehand (default 0.01)"},
+	"alpha":             {"A", "the level of an attacker's test: its rate of false alarms (default 0.05)"},
+	"example":           {"NAME", "a worked example: smoking"},
 	"sensitivity":       {"S", "how far one person moves the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)"},
 	"count":             {"N", "how many such answers keep the promise together (default 1)"},
 	"sampling":          {"Q", "each on a Poisson sample of this rate, as 0.01 or 256/60000"},
@@ -87,7 +96,7 @@ func (s *session) commandHelp(c command) {
 	slices.SortStableFunc(g.rows, func(a, b []string) int { return last(a[0]) - last(b[0]) })
 	s.print("%s", g.text("   "))
 	switch c.name {
-	case "account":
+	case "account", "interpret":
 		s.print("%s", mechanismsHelp())
 	case "calibrate":
 		s.print("%s", calibrateHelp)

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+
+	"dither/audit"
+	"dither/internal/plot"
+)
+
+// studied is the answer of the worked example: about what the study is to be expected to publish if smoking is harmful.
+const studied = 21
+
+// smoking is the worked example, computed.
+type smoking struct {
+	audit.Study
+	beliefs []belief
+	ratio   float64 // the largest |ln ratio|, of all events and all answers
+	at      int64   // the answer where it is
+}
+
+// belief is what is believed of one event.
+type belief struct {
+	key, name     string
+	prior         *big.Rat
+	with, without audit.Between
+	ratio         audit.Between // of |ln(with/without)|
+}
+
+// interpretExample tells the worked example.
+func (s *session) interpretExample(name, epsilon string, specs []string, picture string) error {
+	if name != "smoking" {
+		return usage("there is no example %q; there is smoking", name)
+	}
+	if other := onlyFlags(s.flags, "C", "format", "example", "epsilon", "plot"); other != "" {
+		return usage("%s does not go with --example", dashed(other))
+	}
+	if len(specs) > 0 {
+		return usage("--example takes no mechanism, but --epsilon")
+	}
+	if err := (&pictures{file: picture}).check(s); err != nil {
+		return err
+	}
+	if epsilon == "" {
+		epsilon = "0.5"
+	}
+	e, err := epsilonFlag(epsilon)
+	if err != nil {
+		return err
+	}
+	x := smoking{Study: audit.SmokingStudy(e)}
+	if err := x.infer(); err != nil {
+		return err
+	}
+	switch s.format {
+	case "json":
+		err = s.json(x)
+	case "markdown":
+		header, rows := x.rows()
+		s.print("%s\n\n%s\n%s\n", markdownParagraphs(x.story()), markdownTable(header, []bool{1: true, 2: true, 3: true, 4: true}, rows), markdownParagraphs(x.moral()))
+	default:
+		g := grid{right: []bool{1: true, 2: true, 3: true, 4: true}}
+		header, rows := x.rows()
+		g.add(header...)
+		for _, row := range rows {
+			g.add(row...)
+		}
+		s.print("%s\n\n%s\n%s\n", x.story(), g.text("  "), x.moral())
+	}
+	if err != nil || picture == "" {
+		return err
+	}
+	format, _ := plotFormat(picture)
+	if err := replaceFile(picture, func(w io.Writer) error { return plot.Write(w, format, x.chart()) }); err != nil {
+		return fmt.Errorf("the picture could not be written: %w", err)
+	}
+	return nil
+}
+
+func (x *smoking) infer() error {
+	in, err := x.Inference(studied)
+	if err != nil {
+		return err
+	}
+	p, err := in.Posterior()
+	if err != nil {
+		return err
+	}
+	for _, b := range []struct {
+		key, name string
+		event     func(int) bool
+	}{{"harmful", "smoking is harmful", x.HarmfulIn}, {"alice", "Alice has lung cancer", x.AliceIn}} {
+		one := belief{key: b.key, name: b.name, prior: new(big.Rat), ratio: p.EventRatio(b.event)}
+		for set, weight := range in.Prior {
+			if b.event(set) {
+				one.prior.Add(one.prior, weight)
+			}
+		}
+		one.with, one.without = p.Of(b.event)
+		x.beliefs = append(x.beliefs, one)
+	}
+	x.ratio, x.at, err = x.LargestRatio()
+	return err
+}
+
+func (x *smoking) story() string {
+	return fmt.Sprintf("Alice smokes, and takes part in a study of %d smokers. Her insurer believes at even odds that\nsmoking is harmless (%s of smokers have lung cancer) or harmful (%s have).\n"+
+		"The study publishes how many of them have lung cancer, with discrete Laplace noise, at ε = %s: %d.",
+		x.Smokers, short(x.Harmless), short(x.Harmful), given(x.Epsilon.Rat()), studied)
+}
+
+func (x *smoking) rows() (header []string, rows [][]string) {
+	header = []string{"the insurer believes that", "before", "after", "after, without her", "ln of their ratio"}
+	for _, b := range x.beliefs {
+		rows = append(rows, []string{b.name, short(b.prior), upTo(b.with.Upper), upTo(b.without.Upper), upTo(b.ratio.Upper)})
+	}
+	return header, rows
+}
+
+func (x *smoking) moral() string {
+	bound := 2 * float(x.Epsilon.Rat())
+	return fmt.Sprintf("The insurer's belief of Alice moves a lot, and her premium with it. So it would have moved had\nshe stayed away: what was learned is of smoking, not of her.\n\n"+
+		"That is what is promised. Of any event and after any answer the ln of the ratio is at most 2ε =\n%s, whatever was believed before [Kasiviswanathan & Smith 2014]. "+
+		"Here it is at most %s, at an\nanswer of %d. Were the exact count published, an insurer who knows the others would know Alice's row.",
+		upTo(bound), upTo(x.ratio), x.at)
+}
+
+func (x *smoking) chart() plot.Chart {
+	c := plot.Chart{
+		Title: "What an insurer believes, before and after a study", Series: []string{"before", "after", "after, without Alice"},
+		Caption: fmt.Sprintf("ε = %s. After any answer, beliefs with her data and without are within a factor of e^±2ε.", given(x.Epsilon.Rat())),
+	}
+	p := plot.Panel{Name: "probability", Marks: make([][]plot.Mark, 3)}
+	for _, b := range x.beliefs {
+		c.Groups = append(c.Groups, b.name)
+		for i, value := range []float64{float(b.prior), b.with.Upper, b.without.Upper} {
+			p.Marks[i] = append(p.Marks[i], plot.Mark{Value: value, Low: math.NaN(), High: math.NaN(), Text: upTo(value)})
+		}
+	}
+	c.Panels = []plot.Panel{p}
+	return c
+}
+
+// MarshalJSON writes the beliefs with their bounds.
+func (x smoking) MarshalJSON() ([]byte, error) {
+	text := fmt.Appendf(nil, `{"epsilon":%s,"smokers":%d,"harmless":%s,"harmful":%s,"answer":%d,"beliefs":{`,
+		rounded(x.Epsilon.Rat()), x.Smokers, rounded(x.Harmless), rounded(x.Harmful), studied)
+	for i, b := range x.beliefs {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = fmt.Appendf(text, `%q:{"before":%s,"after":%s,"without":%s,"log_ratio":%s}`, b.key, rounded(b.prior), between(b.with), between(b.without), between(b.ratio))
+	}
+	return fmt.Appendf(text, `},"largest_log_ratio":%s,"largest_at":%d,"bound":%s}`, number(x.ratio), x.at, number(2*float(x.Epsilon.Rat()))), nil
+}
