@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"strings"
+	"unicode/utf8"
 
 	"dither/account"
 	"dither/audit"
@@ -150,41 +151,64 @@ func (i interpreted) readings() []namedReading {
 // words says what the table means.
 func (i interpreted) words() string {
 	p := i.Person
-	var text strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintf(&text, format, args...) }
-	if p.Told {
-		say("Somebody who knows all the data but whether one person's are among them, or one bit of\nhers, and believes it with %s, believes it with %s to %s afterwards",
-			short(i.Scenario.Prior), downTo(p.Posterior.Lower), upTo(p.Posterior.Upper))
-		if i.delta.IsZero() {
-			say(", whatever the\nanswers. Of anything else that may be believed of her, odds with her data and odds without are\nwithin a factor of %s: the second row.", times(2*float(p.Promise.Epsilon.Rat())))
-		} else {
-			say(": on average no\nfurther beyond than %s. Some answers tell more: beyond %s to %s with probability\n%s at most.",
-				upTo(p.Excess), downTo(p.Far.Lower), upTo(p.Far.Upper), upTo(p.Fails))
-		}
-	} else {
-		say("At a δ of %s this job promises no ε, and nothing is said of beliefs after every answer: ask\nat a δ, as --delta 1e-6.", given(i.delta.Rat()))
+	var paragraphs []string
+	say := func(format string, args ...any) {
+		paragraphs = append(paragraphs, filled(fmt.Sprintf(format, args...)))
 	}
-	say("\n\nA test for her that is wrong of %s of those who are out finds %s of those who are in, at most;\nfinding less being wrong, its advantage, is %s at most.",
-		short(i.Scenario.Alpha), upTo(p.Power), upTo(p.Advantage))
+	prior := short(i.Scenario.Prior)
+	switch {
+	case !p.Told:
+		say("At a δ of %s the job promises no ε, and no bound holds of a belief after every answer: ask at a δ, as --delta 1e-6.", given(i.delta.Rat()))
+	case i.delta.IsZero():
+		say("Who knows everything but whether one person is in the data, and believes that she is with probability %s, believes it with %s to %s "+
+			"after any answer. And whatever anybody believes of her, on whatever grounds: its odds after an answer with her data are within a factor "+
+			"of e^2ε = %s of those without (second row).", prior, downTo(p.Posterior.Lower), upTo(p.Posterior.Upper), times(2*float(p.Promise.Epsilon.Rat())))
+	default:
+		say("Who knows everything but whether one person is in the data, and believes that she is with probability %s, believes it with %s to %s "+
+			"after an answer, with exceptions that are small or rare: by that belief it is further outside by %s on average, and with probability "+
+			"%s at most it leaves %s to %s.", prior, downTo(p.Posterior.Lower), upTo(p.Posterior.Upper), upTo(p.Excess), upTo(p.Fails), downTo(p.Far.Lower), upTo(p.Far.Upper))
+	}
+	curve := ""
 	if i.job {
-		say(" Both are by the job's own curve δ(ε).")
+		curve = " Both are by the job's own curve δ(ε)."
 	}
-	say("\n\nUnder add/remove, which of two values is hers is two steps; under change-one it is one, the\nfirst row.")
+	say("A test that wrongly accuses %s of those who are out finds %s of those who are in, at most: its power. The share it finds less the share "+
+		"it wrongly accuses, its advantage, is at most %s for any test.%s", short(i.Scenario.Alpha), upTo(p.Power), upTo(p.Advantage), curve)
+	say("Rows are for neighbours by add/remove. By change-one, two values of one person are neighbours: the first row.")
 	if n := i.Named; n.Expected > 0 {
-		say("\n\nA δ of %s among %s people is kept, too, by publishing each whole record with that probability:\nsomebody's, with probability %s; %s people's, on average.", given(i.delta.Rat()), grouping(n.People), upTo(n.Probability.Upper), upTo(n.Expected))
+		warning := ""
 		if n.Warned {
-			say(" Warning: a δ should be far below 1/n,\nat most %s here.", downTo(1/(100*float64(n.People))))
+			warning = fmt.Sprintf(" Warning: δ must be far below 1/n, here at most %s.", downTo(1/(100*float64(n.People))))
 		}
+		say("A mechanism that publishes each of %s records with probability %s keeps that δ too. It publishes somebody's with probability %s, and %s "+
+			"of them on average.%s", grouping(n.People), given(i.delta.Rat()), upTo(n.Probability.Upper), upTo(n.Expected), warning)
 	}
-	return text.String()
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// filled breaks a paragraph into lines.
+func filled(text string) string {
+	const columns = 92
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return strings.Join(append(lines, line), "\n")
 }
 
 // times is e^ε in words.
 func times(e float64) string {
-	if e > mostTimes {
+	switch {
+	case e == 0:
+		return "1"
+	case e > mostTimes:
 		return "e^" + upTo(e)
 	}
-	return upTo(math.Nextafter(math.Exp(e), math.Inf(1)))
+	return upTo(math.Exp(e) * (1 + 1e-14)) // math.Exp errs by less
 }
 
 // upTo writes a bound with four digits, rounded up, and downTo rounded down.
@@ -208,7 +232,7 @@ func grouping(n int64) string {
 	return digits
 }
 
-// MarshalJSON writes all that is known, as doc/json.md says.
+// MarshalJSON writes all that is known, as docs/json.md says.
 func (i interpreted) MarshalJSON() ([]byte, error) {
 	parts := []string{
 		fmt.Sprintf(`"prior":%s,"alpha":%s`, rounded(i.Scenario.Prior), rounded(i.Scenario.Alpha)),

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"strconv"
 
 	"dither/audit"
 	"dither/internal/plot"
@@ -13,7 +14,7 @@ import (
 // studied is the answer of the worked example: about what the study is to be expected to publish if smoking is harmful.
 const studied = 21
 
-// smoking is the worked example, computed.
+// smoking is the worked example with its figures.
 type smoking struct {
 	audit.Study
 	beliefs []belief
@@ -106,25 +107,29 @@ func (x *smoking) infer() error {
 }
 
 func (x *smoking) story() string {
-	return fmt.Sprintf("Alice smokes, and takes part in a study of %d smokers. Her insurer believes at even odds that\nsmoking is harmless (%s of smokers have lung cancer) or harmful (%s have).\n"+
-		"The study publishes how many of them have lung cancer, with discrete Laplace noise, at ε = %s: %d.",
-		x.Smokers, short(x.Harmless), short(x.Harmful), given(x.Epsilon.Rat()), studied)
+	return filled(fmt.Sprintf("Alice smokes, and takes part in a study of %d smokers. Her insurer believes at even odds that smoking is harmless "+
+		"(%s of smokers have lung cancer) or harmful (%s have). The study publishes how many of them have lung cancer, with discrete Laplace noise, at ε = %s: %d.",
+		x.Smokers, short(x.Harmless), short(x.Harmful), given(x.Epsilon.Rat()), studied))
 }
 
 func (x *smoking) rows() (header []string, rows [][]string) {
 	header = []string{"the insurer believes that", "before", "after", "after, without her", "ln of their ratio"}
 	for _, b := range x.beliefs {
-		rows = append(rows, []string{b.name, short(b.prior), upTo(b.with.Upper), upTo(b.without.Upper), upTo(b.ratio.Upper)})
+		rows = append(rows, []string{b.name, short(b.prior), fourDigits(b.with.Upper), fourDigits(b.without.Upper), fourDigits(b.ratio.Upper)})
 	}
 	return header, rows
 }
 
+// fourDigits writes a number whose bounds agree in many more.
+func fourDigits(x float64) string { return shortPower(strconv.FormatFloat(x, 'g', 4, 64)) }
+
 func (x *smoking) moral() string {
 	bound := 2 * float(x.Epsilon.Rat())
-	return fmt.Sprintf("The insurer's belief of Alice moves a lot, and her premium with it. So it would have moved had\nshe stayed away: what was learned is of smoking, not of her.\n\n"+
-		"That is what is promised. Of any event and after any answer the ln of the ratio is at most 2ε =\n%s, whatever was believed before [Kasiviswanathan & Smith 2014]. "+
-		"Here it is at most %s, at an\nanswer of %d. Were the exact count published, an insurer who knows the others would know Alice's row.",
-		upTo(bound), upTo(x.ratio), x.at)
+	return filled("The insurer's belief of Alice moves a lot, and her premium with it. So it would have moved had she stayed away: what was learned is "+
+		"of smoking, not of her.") + "\n\n" +
+		filled(fmt.Sprintf("That is what is promised: of any event, after any answer and whatever was believed before, the logarithm of that ratio is within "+
+			"±2ε = ±%s [Kasiviswanathan & Smith 2014]. In this study it is within ±%s, at an answer of %d. Were the exact count published, an insurer who knows the "+
+			"other smokers would know Alice's row.", upTo(bound), upTo(x.ratio), x.at))
 }
 
 func (x *smoking) chart() plot.Chart {
@@ -136,7 +141,7 @@ func (x *smoking) chart() plot.Chart {
 	for _, b := range x.beliefs {
 		c.Groups = append(c.Groups, b.name)
 		for i, value := range []float64{float(b.prior), b.with.Upper, b.without.Upper} {
-			p.Marks[i] = append(p.Marks[i], plot.Mark{Value: value, Low: math.NaN(), High: math.NaN(), Text: upTo(value)})
+			p.Marks[i] = append(p.Marks[i], plot.Mark{Value: value, Low: math.NaN(), High: math.NaN(), Text: fourDigits(value)})
 		}
 	}
 	c.Panels = []plot.Panel{p}
