@@ -87,7 +87,7 @@ func TestInterpretForms(t *testing.T) {
 		{"--epsilon", "1e20"},
 		{"--epsilon", "0"},
 		{"gaussian sigma=1"},
-		{"--delta", "1e-6", "gaussian sigma=1", "laplace scale=3"},
+		{"--delta", "1e-6", "gdp mu=1", "zcdp rho=1/4"},
 		{"--epsilon", "1", "--group", "1e12", "--n", "1e12", "--delta", "0.999"},
 		{"--example", "smoking"},
 	} {
@@ -102,8 +102,9 @@ func TestInterpretForms(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "smoking.svg")
-	if code, _, complaint := interpreting("--example", "smoking", "--plot", file); code != exitAnswered {
-		t.Errorf("exit %d: %s", code, complaint)
+	code, out, complaint := interpreting("--example", "smoking", "--format", "json", "--plot", file)
+	if code != exitAnswered || !json.Valid([]byte(out)) {
+		t.Errorf("exit %d: %s%s", code, out, complaint)
 	}
 	picture, err := os.ReadFile(file)
 	if err != nil || !strings.Contains(string(picture), "Alice has lung cancer") {
