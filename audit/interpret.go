@@ -71,12 +71,12 @@ type Between struct{ Lower, Upper float64 }
 //
 // Posterior, δ > 0. No bound holds for every output: one that has probability δ under P may have none under Q. What holds:
 //
-//   - On average the belief is hardly outside. With M = πP + (1−π)Q, the law of the output to the attacker, and p(a) = πP(a)/M(a), π(1−B) =
-//     e^−ε·… gives M(a)(p(a) − B) = π(1−B)·(P(a) − e^ε·Q(a)), so that E_M (p − B)₊ ≤ π(1−B)δ, and likewise E_M (A − p)₊ ≤ (1−π)Aδ. Excess is the
-//     sum. It is a sum of integrals over the event where the integrand is above 0, for which the promise holds.
+//   - On average the belief is hardly outside. Let M = πP + (1−π)Q, the law of the output as the attacker expects it, and p(a) = πP(a)/M(a). As
+//     B(1−π) = e^ε·π(1−B), M(a)(p(a) − B) = π(1−B)(P(a) − e^ε·Q(a)); summed over the outputs where it is above 0, E_M (p − B)₊ ≤ π(1−B)δ. As
+//     π(1−A) = e^ε·A(1−π), likewise E_M (A − p)₊ ≤ (1−π)Aδ. Excess is the sum.
 //   - Twice as far it is seldom. Let S be the outputs with P > e^2ε·Q. P(S) ≤ e^ε·Q(S) + δ ≤ e^−ε·P(S) + δ, so P(S) ≤ δ/(1 − e^−ε). Let T be those
 //     with Q > e^2ε·P. e^2ε·P(T) ≤ Q(T) ≤ e^ε·P(T) + δ, so P(T) ≤ δ·e^−2ε/(1 − e^−ε). So with probability at most δ(1 + e^−2ε)/(1 − e^−ε), under
-//     P, and by symmetry under Q and under M, the odds move by more than e^±2ε [after Kasiviswanathan & Smith 2014, Lemma 3.3]. At ε = 0 this says nothing.
+//     P, and by symmetry under Q and under M, the odds move by more than e^±2ε [the argument is Kasiviswanathan & Smith's, 2014]. At ε = 0 it says nothing.
 //
 // Advantage. P(S) − Q(S) is at most δ(0), the total variation, which is at most (e^ε − 1 + 2δ)/(e^ε + 1) [Kairouz, Oh & Viswanath
 // 2015; account.PromisedCurve at 0]. Some mechanism reaches it.

@@ -20,7 +20,7 @@ import (
 //	advantage ≤ δ(0)
 //	power     ≤ the least, over ε ≥ 0, of e^ε·α + δ(ε) and of 1 − e^−ε(1 − α − δ(ε))
 //
-// [MeaningOf; that the least over all ε is what the curve says of tests is Dong, Roth & Su 2022, Proposition 2.12]. Any ε gives a bound; those
+// [MeaningOf; that the least over all ε is all that the curve says of tests is the duality of Dong, Roth & Su 2022]. Any ε gives a bound; those
 // that are tried come near the least.
 //
 // k steps of the neighbouring relation are another job where every mechanism has a form for them: noise for a sensitivity that is k
@@ -117,7 +117,7 @@ func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, 
 	if slow(parts) {
 		c.tries = fewTries
 	}
-	if r.Told { // beyond, δ(ε) falls by no more than d
+	if r.Told && d.Rat().Cmp(little) <= 0 { // beyond, δ(ε) falls by no more than d
 		c.far = min(c.far, exact.FloatUp(r.Promise.Epsilon.Rat()))
 	}
 	r.Advantage = min(r.Advantage, c.delta(0))
@@ -130,6 +130,9 @@ const (
 	manyTries = 24
 	fewTries  = 6 // where slow
 )
+
+// little is a δ that is nothing to a test's power.
+var little = big.NewRat(1, 100_000)
 
 // slow reports that accountants take long over a δ: over samples, and over a choice, of which no loss distribution tells exactly.
 func slow(steps []account.Step) bool {
@@ -204,52 +207,4 @@ func (c *curve) valley(f func(float64) float64, far float64) float64 {
 		least = min(least, atLeft, atRight)
 	}
 	return least
-}
-
-var errUngrouped = errors.New("the job has no form for a group")
-
-// grows is, for each mechanism of a spec, the key that grows with the steps between the hypotheses, and the power of the steps that it
-// grows by. Sensitivities add up by the triangle inequality; losses by privacy.Epsilon.Group, and the range of a choice's loss, which is what
-// "exponential" stands for, likewise; ρ by Bun & Steinke 2016, Proposition 1.9; μ by Dong, Roth & Su 2022, Theorem 2.14.
-var grows = map[string]struct {
-	key   string
-	power int
-}{
-	"gaussian": {"sensitivity", 1}, "discrete-gaussian": {"sensitivity", 1}, "laplace": {"sensitivity", 1}, "discrete-laplace": {"sensitivity", 1},
-	"exponential": {"epsilon", 1}, "pure": {"epsilon", 1}, "zcdp": {"rho", 2}, "gdp": {"mu", 1},
-}
-
-// groupStep is a step between hypotheses that are so many steps apart. The error is errUngrouped where there is none: of samples, of what is
-// known at one ε or at one order, and of parameters beyond a spec's limits.
-func groupStep(s account.Step, steps int64) (account.Step, error) {
-	words := strings.Fields(s.String())
-	grow, ok := grows[words[0]]
-	if !ok {
-		return account.Step{}, errUngrouped
-	}
-	value := big.NewRat(1, 1) // of a sensitivity that is not written
-	kept := words[:1]
-	for _, word := range words[1:] {
-		key, text, _ := strings.Cut(word, "=")
-		switch key {
-		case "sampling":
-			return account.Step{}, errUngrouped
-		case grow.key:
-			r, err := account.ParseNumber(text)
-			if err != nil {
-				return account.Step{}, errUngrouped
-			}
-			value = r
-		default:
-			kept = append(kept, word)
-		}
-	}
-	for range grow.power {
-		value.Mul(value, new(big.Rat).SetInt64(steps))
-	}
-	grown, err := account.ParseStep(strings.Join(append(kept, grow.key+"="+exact.FormatRat(value)), " "))
-	if err != nil {
-		return account.Step{}, errUngrouped
-	}
-	return grown, nil
 }

@@ -20,8 +20,7 @@ type Likelihood struct{ Factor, Log *big.Rat }
 //
 // The data sets may stand for hypotheses too, of the world behind them: one that two hypotheses can both bring forth is listed twice.
 //
-// Theorem 1 [Kasiviswanathan & Smith 2014, "On the semantics of differential privacy: a Bayesian formulation", there with e^2ε − 1 for the
-// statistical distance]. If the mechanism is ε-differentially private, and x₋ᵢ is one step of the neighbouring relation from x, then for
+// Theorem 1 [Kasiviswanathan & Smith 2014, "On the semantics of differential privacy: a Bayesian formulation"]. If the mechanism is ε-differentially private, and x₋ᵢ is one step of the neighbouring relation from x, then for
 // every prior, whatever it holds of how people depend on one another, every i, every output a that is possible and every event S
 //
 //	e^−2ε·p₋ᵢ(S|a) ≤ p(S|a) ≤ e^2ε·p₋ᵢ(S|a),
@@ -39,8 +38,8 @@ type Likelihood struct{ Factor, Log *big.Rat }
 // It does not say that nothing is learned of a person: p(·|a) and p₋ᵢ(·|a) may both be far from the prior, as where a study finds what
 // is true of everybody.
 //
-// For δ > 0 the bound fails with some probability over the output, and even that is known in general for statistical distance alone
-// [Kasiviswanathan & Smith 2014, Theorem 2.4]; MeaningOf has what holds of two hypotheses.
+// For δ > 0 the bound fails with some probability over the output, and for a prior over many data sets what is known is of
+// statistical distance [Kasiviswanathan & Smith 2014]; MeaningOf has what holds of two hypotheses.
 type Inference struct {
 	Prior   []*big.Rat   // of each data set: at least 0, and above it somewhere. They need not come to 1
 	Seen    []Likelihood // of the output, from each data set
@@ -149,86 +148,4 @@ func (l Likelihood) log() *big.Rat {
 		return new(big.Rat)
 	}
 	return l.Log
-}
-
-// weights are prior times likelihood, divided by e^shift, where shift is the largest Log.
-type weights struct {
-	each  []exact.Interval
-	can   []bool // that the weight is above 0
-	shift *big.Rat
-	sum   exact.Interval
-	none  bool // every weight is 0
-}
-
-// least is a Log that is as good as −∞ beside 0: the sum's digits do not reach so far. The weight is then from 0 to e^least.
-const least = -4096
-
-func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Interval) (weights, error) {
-	w := weights{each: make([]exact.Interval, len(prior)), can: make([]bool, len(prior)), none: true}
-	for x, l := range likelihoods {
-		if prior[x] == nil || prior[x].Sign() < 0 || l.Factor != nil && l.Factor.Sign() < 0 {
-			return weights{}, fmt.Errorf("%w: priors and likelihoods are at least 0", account.ErrParameter)
-		}
-		if w.can[x] = prior[x].Sign() > 0 && l.Factor != nil && l.Factor.Sign() > 0; !w.can[x] {
-			continue
-		}
-		if w.none || l.log().Cmp(w.shift) > 0 {
-			w.none, w.shift = false, l.log()
-		}
-	}
-	zero := exact.IntervalOf(new(big.Rat), posteriorBits)
-	w.sum = zero
-	for x, l := range likelihoods {
-		w.each[x] = zero
-		if w.can[x] {
-			weight := exact.IntervalOf(prior[x], posteriorBits).Mul(exact.IntervalOf(l.Factor, posteriorBits))
-			w.each[x] = weight.Mul(decay(new(big.Rat).Sub(l.log(), w.shift), memo))
-			w.sum = w.sum.Add(w.each[x])
-		}
-	}
-	return w, nil
-}
-
-// decay is e^r for r ≤ 0.
-func decay(r *big.Rat, memo map[string]exact.Interval) exact.Interval {
-	name := r.RatString()
-	if x, ok := memo[name]; ok {
-		return x
-	}
-	limit := new(big.Rat).SetInt64(least)
-	var x exact.Interval
-	if r.Cmp(limit) < 0 {
-		x = exact.Hull(exact.IntervalOf(new(big.Rat), posteriorBits), exact.IntervalOf(limit, posteriorBits).Exp())
-	} else {
-		x = exact.IntervalOf(r, posteriorBits).Exp()
-	}
-	memo[name] = x
-	return x
-}
-
-func (w weights) any(event func(int) bool) bool {
-	for x := range w.each {
-		if w.can[x] && event(x) {
-			return true
-		}
-	}
-	return false
-}
-
-func (w weights) part(event func(int) bool) exact.Interval {
-	sum := exact.IntervalOf(new(big.Rat), posteriorBits)
-	for x := range w.each {
-		if event(x) {
-			sum = sum.Add(w.each[x])
-		}
-	}
-	return sum
-}
-
-func (w weights) share(event func(int) bool) Between {
-	if w.none {
-		return Between{math.NaN(), math.NaN()}
-	}
-	lower, upper := w.part(event).Quo(w.sum).Floats()
-	return Between{max(lower, 0), min(upper, 1)}
 }

@@ -82,7 +82,7 @@ func belief(t *rapid.T, n int) []*big.Rat {
 	not := func(r *big.Rat) *big.Rat { return new(big.Rat).Sub(big.NewRat(1, 1), r) }
 	smokes, cancer, ill, well, mixed := percent("smokes"), percent("cancer"), percent("smokers' cancer"), percent("others' cancer"), percent("mixed")
 	prior := make([]*big.Rat, power(4, n))
-	any := rapid.SliceOfN(rapid.IntRange(0, 20), len(prior), len(prior)).Draw(t, "any")
+	odd := rapid.SliceOfN(rapid.IntRange(0, 20), len(prior), len(prior)).Draw(t, "odd")
 	for x := range prior {
 		apart, bound := new(big.Rat).Set(mixed), not(mixed)
 		for i := range n {
@@ -99,8 +99,8 @@ func belief(t *rapid.T, n int) []*big.Rat {
 			bound.Mul(bound, new(big.Rat).Mul(s, d))
 		}
 		prior[x] = apart.Add(apart, bound)
-		if any[x] > 15 {
-			prior[x].Mul(prior[x], big.NewRat(int64(any[x])*1000, 1))
+		if odd[x] > 15 {
+			prior[x].Mul(prior[x], big.NewRat(int64(odd[x])*1000, 1))
 		}
 	}
 	return prior
@@ -133,7 +133,7 @@ func TestPosteriorWithinTwoEpsilon(t *testing.T) {
 		limit, _ := new(big.Rat).Add(epsilon, epsilon).Float64()
 		for _, m := range []release{noisyCounts(epsilon), response(epsilon)} {
 			outputs := m.outputs(n)
-			for range 6 {
+			for range 2 {
 				output := rapid.IntRange(0, outputs-1).Draw(t, "output")
 				i := rapid.IntRange(0, n-1).Draw(t, "person")
 				in := audit.Inference{Prior: prior}
@@ -179,7 +179,7 @@ func TestPosteriorOfEveryOutput(t *testing.T) {
 		for name, prior := range map[string][]*big.Rat{"even": even, "alike": alike} {
 			worst := 0.0
 			for output := range m.outputs(n) {
-				for i := range min(n, 2) { // the others are like the second
+				for i := range min(n, 1+n/4) { // the others are like these
 					r, _ := infer(t, m, prior, output, n, i).LogRatio()
 					worst = max(worst, r)
 				}
@@ -222,7 +222,7 @@ func TestPosteriorByHand(t *testing.T) {
 	for x := range prior {
 		prior[x] = big.NewRat(int64(x*x%7), 3) // some are 0
 	}
-	for output := range m.outputs(n) {
+	for output := 0; output < m.outputs(n); output += 2 {
 		p := infer(t, m, prior, output, n, i)
 		var with, gone [16]float64
 		sum, sumGone := 0.0, 0.0
@@ -246,7 +246,7 @@ func TestPosteriorByHand(t *testing.T) {
 			t.Fatalf("output %d: log ratio %g, not %g", output, r, largest)
 		}
 		for event := range 1 << 16 {
-			if event%4099 != 0 { // some of all events
+			if event%16411 != 0 { // some of all events
 				continue
 			}
 			in := func(x int) bool { return event>>x&1 == 1 }
@@ -359,7 +359,7 @@ func TestSmokingStudy(t *testing.T) {
 	if math.Abs(aliceGone.Upper-(.02+.18*harmfulGone.Upper)) > 1e-12 {
 		t.Error("without her row, all that is known of Alice is what smoking does")
 	}
-	s.Smokers = 30
+	s.Smokers = 20
 	worst := 0.0
 	for a := int64(-3); a <= int64(s.Smokers)+3; a++ {
 		in, err := s.Inference(a)

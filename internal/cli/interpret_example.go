@@ -35,7 +35,7 @@ func (s *session) interpretExample(name, epsilon string, specs []string, picture
 	if name != "smoking" {
 		return usage("there is no example %q; there is smoking", name)
 	}
-	if other := onlyFlags(s.flags, "C", "format", "example", "epsilon", "plot"); other != "" {
+	if other := strayFlag(s.flags, "C", "format", "example", "epsilon", "plot"); other != "" {
 		return usage("%s does not go with --example", dashed(other))
 	}
 	if len(specs) > 0 {
