@@ -128,7 +128,7 @@ func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, 
 // How many ε are tried for each of the two bounds of a power: each shortens the range to 0.618 of it.
 const (
 	manyTries = 24
-	fewTries  = 6 // where slow
+	fewTries  = 4 // where slow
 )
 
 // little is a δ that is nothing to a test's power.
