@@ -38,7 +38,7 @@ func ours(t testing.TB, e string) Curator {
 }
 
 // The textbook's figures for 64 people and 320 questions are 99.5, 89 and 71 % of the bits with noise within √n/4, √n/2 and √n. Over the
-// 400 runs of seed 1 they are 99.1, 87.8 and 72.2 % (HiGHS over 100 others: 98.9, 87.7 and 71.8), with a standard deviation of one run
+// 400 runs they are 99.1, 87.8 and 72.2 % (HiGHS over 100 others: 98.9, 87.7 and 71.8), with a standard deviation of one run
 // of 1.2, 4.1 and 5.4 points. The band is three standard errors of the difference to those 400, of other runs.
 func TestReconstructionFigures(t *testing.T) {
 	for _, c := range []struct{ bound, mean, stddev float64 }{{0, 1, 0}, {2, 0.991, 0.012}, {4, 0.878, 0.041}, {8, 0.722, 0.054}} {
@@ -83,7 +83,7 @@ func TestLeastMaxFindsMore(t *testing.T) {
 
 // A budget over all the questions leaves a coin, however many there are. Were the answers of no use at all, guesses would be independent of
 // the bits, and how many of the 640 are right binomial: their share is within 0.12 of 1/2 but with probability 1e-9. What the answers do
-// tell is less than 0.02 nats of all the 64 bits of a run.
+// tell is worth about one point.
 func TestOursLeavesACoin(t *testing.T) {
 	for _, questions := range []int{64, 240} {
 		got, err := Reconstruction{People: 64, Questions: questions, Runs: 10, Seed: 1}.Run(ours(t, "1"))
