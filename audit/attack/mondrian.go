@@ -59,12 +59,13 @@ func (a Anonymized) Run() (Exposed, error) {
 		for i := range a.Both {
 			left := first[a.Patients-a.Both+i]
 			if left&(left-1) == 0 {
-				one[run] += 1 / float64(a.Both)
+				one[run]++
 			}
 			if left &= second[i]; left&(left-1) == 0 { // never 0: the person's own disease is in both
-				both[run] += 1 / float64(a.Both)
+				both[run]++
 			}
 		}
+		one[run], both[run] = one[run]/float64(a.Both), both[run]/float64(a.Both)
 	}
 	return Exposed{rateOf(one), rateOf(both)}, nil
 }

@@ -38,7 +38,7 @@ func (s *session) attackDifference(o *attackOptions) error {
 	asked := []int{1, 10, 100}
 	r := attackReport{
 		intro: "How many people have the secret? And how many of all but one? The difference is that person's secret. Both are asked\n" +
-			"once or more often, in other words each time, and the attacker takes means. How often the secret is guessed, in\n" + plural(o.runs, "run") + ":",
+			"once or more often, in other words each time, and the attacker takes means. The secret is guessed, in " + plural(o.runs, "run") + ":",
 		header: []string{"curator"}, right: []bool{false, true, true, true, true},
 	}
 	for _, pairs := range asked {
@@ -60,8 +60,8 @@ func (s *session) attackDifference(o *attackOptions) error {
 		}
 		r.rows, results = append(r.rows, row), append(results, one)
 	}
-	r.words = "A coin guesses 50 %. Fixed noise is averaged away. Ours divides its ε over all the answers, so that asking more often tells\n" +
-		"less of each; \"at most\" is what ε leaves to any attack: e^ε/(1+e^ε). The noise of ours is real: its figures vary."
+	r.words = "A coin guesses 50 %. Fixed noise is averaged away. Ours divides its ε over all the answers, so that asking more often\n" +
+		"tells less each time; \"at most\" is what ε leaves to any attack: e^ε/(1+e^ε). The noise of ours is real: its figures\nvary."
 	r.value = map[string]any{"attack": "difference", "asked": asked, "runs": o.runs, "seed": o.seed, "curators": results}
 	r.picture = func() (plot.Lines, error) {
 		l := plot.Lines{
@@ -110,7 +110,7 @@ func (s *session) anonymized(o *attackOptions) error {
 	for text := range strings.SplitSeq(o.k, ",") {
 		k, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || len(ks) == 100 {
-			return usage("--k is a list of integers, as 2,5,10, not %q", o.k)
+			return usage("-k is a list of integers, as 2,5,10, not %q", o.k)
 		}
 		ks = append(ks, k)
 	}
@@ -124,11 +124,11 @@ func (s *session) anonymized(o *attackOptions) error {
 	}
 	var results []result
 	r := attackReport{
-		intro: fmt.Sprintf("Two hospitals publish a k-anonymous table each, of %d made-up patients with one of %d diseases. %d patients are in\n"+
-			"both. Of how many of these the age and the postal code tell the disease for certain, on average of %s:",
+		intro: fmt.Sprintf("Two hospitals publish a k-anonymous table each, of %d made-up patients with one of %d diseases. %d patients are\n"+
+			"in both. Age and postal code tell the disease for certain of so many of these, on average of %s:",
 			hospitalPatients, hospitalDiseases, hospitalBoth, plural(runs, "run")),
 		header: []string{"k", "by one table", "by both"}, right: []bool{true, true, true},
-		words: "Each table alone keeps its k. k-anonymity says nothing of two tables together; a promise of differential privacy adds up.",
+		words: "Each table alone keeps its k. k-anonymity says nothing of two tables together; promises of differential privacy add up.",
 	}
 	for _, k := range ks {
 		e, err := exposed(k)
@@ -162,7 +162,7 @@ func (s *session) anonymized(o *attackOptions) error {
 // intersectTables intersects published tables for one person.
 func (s *session) intersectTables(o *attackOptions) error {
 	if o.example {
-		if err := o.only("--example", "example", "about"); err != nil {
+		if err := o.only("--example", "example", "about", "k"); err != nil {
 			return err
 		}
 		o.sensitive = "disease"
@@ -190,7 +190,7 @@ func (s *session) intersectTables(o *attackOptions) error {
 	if o.k != "" {
 		k, err := strconv.Atoi(o.k)
 		if err != nil || k < 1 {
-			return usage("with --table, --k is the k that the tables should keep, not %q", o.k)
+			return usage("with --table, -k is the k that the tables should keep, not %q", o.k)
 		}
 		want = k
 	}
@@ -252,7 +252,7 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 	default:
 		r.words = fmt.Sprintf("%d values are left.", len(found.Left))
 	}
-	r.words += " k is how many rows at least are alike in all columns but\nthe sensitive one: it says nothing of several tables together."
+	r.words += "\nk is how many rows at least are alike in all columns but the sensitive one: it says nothing of several tables together."
 	if want > 0 {
 		r.words += fmt.Sprintf("\n%d-anonymous: ", want)
 		if len(short) == 0 {

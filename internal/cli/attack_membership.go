@@ -34,8 +34,8 @@ func (s *session) attackMembership(o *attackOptions) error {
 	}
 	var results []result
 	r := attackReport{
-		intro: fmt.Sprintf("The means of %d attributes, each 0 or 1, of %d made-up people are published. Who knows somebody's attributes asks whether\n"+
-			"that person is among them. Of the members are found, at %g %% false alarms among others, over %s:",
+		intro: fmt.Sprintf("The means of %d attributes, each 0 or 1, of %d made-up people are published. Who knows somebody's attributes asks\n"+
+			"whether that person is among them. So many members are found, at %g %% false alarms among others, over %s:",
 			o.attributes, o.people, 100*falseAlarms, plural(o.runs, "group")),
 		header: []string{"curator", "found", "at most"}, right: []bool{false, true, true},
 	}
@@ -66,8 +66,8 @@ func (s *session) attackMembership(o *attackOptions) error {
 	if l.Lines = append(l.Lines, bound); len(l.Lines) > plot.MaxSeries {
 		return usage("--noise takes at most %d bounds", plot.MaxSeries-3)
 	}
-	r.words = "Noise is within so much of each sum, before it is divided by the number of people. Who guesses blindly finds 5 %. \"At most\" is\n" +
-		"what ε leaves to any test: e^ε times the false alarms, and 1 − e^(−ε) of the others. The noise of ours is real: its figures vary."
+	r.words = "Noise is added to each sum, before it is divided by the number of people. Who guesses blindly finds 5 %. \"At most\" is what\n" +
+		"ε leaves to any test with so many false alarms. The noise of ours is real: its figures vary."
 	r.value = map[string]any{
 		"attack": "membership", "people": o.people, "attributes": o.attributes, "false_positives": falseAlarms, "runs": o.runs, "seed": o.seed, "curators": results,
 	}
@@ -110,8 +110,8 @@ func (s *session) traceTable(o *attackOptions) error {
 		intro:  fmt.Sprintf("Do the means of %s know of the person? %s of the same population are compared.", plural(t.Attributes, "attribute"), persons(t.Reference)),
 		header: []string{"compared", "as near to the means, or nearer", "p-value"}, right: []bool{true, true, true},
 		rows: [][]string{{strconv.Itoa(t.Reference), strconv.Itoa(t.Higher), shortPower(strconv.FormatFloat(t.PValue, 'g', 4, 64))}},
-		words: "The p-value is the chance of such a rank for somebody who is not among those whose means were published: if it is small,\n" +
-			"the person probably is; if it is not, nothing is shown. It takes the others for people of the same population, none of them in the group.",
+		words: "The p-value bounds the chance of such a rank for somebody of whom the means know nothing: if it is small, the person is\n" +
+			"probably in the group; if it is not, nothing is shown. The others must be of the same population, and none in the group.",
 		value: map[string]any{"attack": "membership", "attributes": t.Attributes, "reference": t.Reference, "higher": t.Higher, "p_value": t.PValue},
 	}
 	return s.showAttack(o, r)
@@ -130,13 +130,12 @@ func (s *session) attackShame(o *attackOptions) error {
 	}
 	var results []result
 	r := attackReport{
-		intro: fmt.Sprintf("Name and shame: each of %s is picked with probability δ, and whoever is picked has the whole record published. At least\n"+
-			"one record leaks with probability 1 − (1−δ)^%d; and in %s it did:", persons(o.people), o.people, plural(o.runs, "run")),
-		header: []string{"δ", "some record leaks", "simulated"}, right: []bool{true, true, true},
-		words: "What is published of one person, by the record, which is 0 or 1:\n\n" +
-			"record  nothing  \"0\"  \"1\"\n     0    1 − δ    δ    0\n     1    1 − δ    0    δ\n\n" +
-			"Nothing that can happen is more probable by more than δ whatever the record is: that is (0, δ)-differential privacy. Yet \"1\" is\n" +
-			"possible under one record alone: no ε holds without the δ. So a δ must be far below 1 over the number of people.",
+		intro: fmt.Sprintf("Name and shame: each of %s is picked with probability δ, and whoever is picked has the whole record published.\n"+
+			"Some record leaks with probability 1 − (1−δ)^%d; and in so many of %s one did:", persons(o.people), o.people, plural(o.runs, "run")),
+		header: []string{"δ", "some record leaks", "simulated", "\"1\" if it is 1", "if it is 0"}, right: []bool{true, true, true, true, true},
+		words: "Of one person, whose record is 0 or 1, \"1\" is published with the probabilities beside. No event is more probable by more than\n" +
+			"δ whatever the record is: that is (0, δ)-differential privacy. Yet \"1\" is possible under one record alone: no ε holds\n" +
+			"without the δ. So a δ must be far below 1 over the number of people.",
 	}
 	for text := range strings.SplitSeq(deltas, ",") {
 		delta, err := account.ParseNumber(strings.TrimSpace(text))
@@ -152,9 +151,14 @@ func (s *session) attackShame(o *attackOptions) error {
 		if err != nil {
 			return err
 		}
+		_, told, err := n.Channel()
+		if err != nil {
+			return err
+		}
+		one := len(told[0]) - 1 // what the channel puts out last
 		f, _ := delta.Float64()
 		results = append(results, result{f, leaks, simulated.Mean})
-		r.rows = append(r.rows, []string{given(delta), share(leaks), share(simulated.Mean)})
+		r.rows = append(r.rows, []string{given(delta), share(leaks), share(simulated.Mean), given(told[1][one]), given(told[0][one])})
 	}
 	r.value = map[string]any{"attack": "name-and-shame", "people": o.people, "runs": o.runs, "seed": o.seed, "deltas": results}
 	return s.showAttack(o, r)

@@ -54,8 +54,8 @@ func (s *session) attackReconstruct(o *attackOptions) error {
 		}
 		r.rows, results = append(r.rows, row), append(results, one)
 	}
-	r.words = "A coin recovers 50 %. \"At most\" is what ε leaves to any attack, on average: e^ε/(1+e^ε). The noise of ours is real:\n" +
-		"its figures vary from run to run. The others, which promise nothing, are functions of the seed."
+	r.words = "A coin recovers 50 %. \"At most\" is what ε leaves to any attack, on average: e^ε/(1+e^ε). The noise of ours is real: its\n" +
+		"figures vary. The others, which promise nothing, are functions of the seed."
 	r.value = map[string]any{
 		"attack": "reconstruct", "people": o.people, "questions": o.questions, "fit": fit.String(), "runs": o.runs, "seed": o.seed, "curators": results,
 	}

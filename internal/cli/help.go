@@ -156,11 +156,11 @@ the largest is. Then count, sensitivity and sampling stand in the mechanisms:
 `
 
 const attackHelp = `
-The attacks, on made-up people and simulated curators: one who answers exactly, some whose noise is fixed however much they answer, and
-one who divides an ε over all the answers. dither help attack ATTACK shows the flags of one.
+The attacks, on made-up people and simulated curators: one who answers exactly, some whose noise is fixed however much they
+answer, and one who divides an ε over all the answers (ours). dither help attack ATTACK shows the flags of one.
 
   reconstruct      a secret bit of each person, from counts of random groups
-  difference       one person's secret, from two counts; or, with --k or --table, from two k-anonymous tables
+  difference       one person's secret, from two counts; or, with -k or --table, from two k-anonymous tables
   membership       who is in a group, from the means of many attributes
   name-and-shame   what a δ allows that is not far below 1 over the number of people
 
