@@ -12,7 +12,7 @@ import (
 )
 
 // mostBytes bounds a file that is read.
-const mostBytes = 64 << 20
+const mostBytes = 32 << 20
 
 // records reads the records of a CSV file, all of one length, and gives each with its line. What is wrong with the file, do's errors
 // included, is ErrTable with the line.

@@ -37,7 +37,7 @@ func ours(t testing.TB, e string) Curator {
 	return c
 }
 
-// The textbook's figures for 64 people and 320 questions are 99.5, 89 and 71 % of the bits with noise within √n/4, √n/2 and √n. Over the
+// The figures told of 64 people and 320 questions are 99.5, 89 and 71 % of the bits with noise within √n/4, √n/2 and √n. Over the
 // 400 runs they are 99.1, 87.8 and 72.2 % (HiGHS over 100 others: 98.9, 87.7 and 71.8), with a standard deviation of one run
 // of 1.2, 4.1 and 5.4 points. The band is three standard errors of the difference to those 400, of other runs.
 func TestReconstructionFigures(t *testing.T) {

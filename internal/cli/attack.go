@@ -179,6 +179,9 @@ type simulated struct {
 	epsilon privacy.Epsilon // of ours, else 0
 }
 
+// mostBounds leaves room in a picture for the exact curator, ours, and a bound.
+const mostBounds = plot.MaxSeries - 3
+
 // curators are the simulated ones: exact, with fixed noise of such bounds (or those that --noise says), and ours.
 func (o *attackOptions) curators(bounds ...float64) ([]simulated, error) {
 	if o.noise != "" {
@@ -190,8 +193,8 @@ func (o *attackOptions) curators(bounds ...float64) ([]simulated, error) {
 			}
 			bounds = append(bounds, b)
 		}
-		if len(bounds) > plot.MaxSeries-2 {
-			return nil, usage("--noise takes at most %d bounds", plot.MaxSeries-2)
+		if len(bounds) > mostBounds {
+			return nil, usage("--noise takes at most %d bounds", mostBounds)
 		}
 	}
 	out := []simulated{{Curator: attack.Truthful(), name: "exact"}}

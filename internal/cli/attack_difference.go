@@ -99,7 +99,7 @@ const (
 
 // anonymized simulates two hospitals with k-anonymous tables.
 func (s *session) anonymized(o *attackOptions) error {
-	if err := o.only("simulated tables (name published ones by --table)", "k", "runs", "seed", "plot"); err != nil {
+	if err := o.only("-k alone, which simulates two tables", "k", "runs", "seed", "plot"); err != nil {
 		return err
 	}
 	runs := o.runs

@@ -63,9 +63,7 @@ func (s *session) attackMembership(o *attackOptions) error {
 		alpha := float64(i) / 200
 		bound.Points = append(bound.Points, plot.Point{X: alpha, Y: attack.MostTraced(epsilon, alpha)})
 	}
-	if l.Lines = append(l.Lines, bound); len(l.Lines) > plot.MaxSeries {
-		return usage("--noise takes at most %d bounds", plot.MaxSeries-3)
-	}
+	l.Lines = append(l.Lines, bound)
 	r.words = "Noise is added to each sum, before it is divided by the number of people. Who guesses blindly finds 5 %. \"At most\" is what\n" +
 		"ε leaves to any test with so many false alarms. The noise of ours is real: its figures vary."
 	r.value = map[string]any{
