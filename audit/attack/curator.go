@@ -87,7 +87,7 @@ func (c Curator) answer(counts []int64, sensitivity int64, s *stream) ([]float64
 // MostGuessed is the most that any attacker can achieve on average, rounded up, at guessing a secret bit that is 0 or 1 with equal
 // probability, from an answer that is ε-differentially private in that bit, whatever else the attacker knows: e^ε/(1+e^ε). Proof: let p
 // and q be the probabilities of guessing 1 under 1 and under 0. The success is s = (p + 1−q)/2, where p ≤ e^ε·q and
-// 1−q ≤ e^ε·(1−p). With 1−s = (1−p + q)/2 the sum of the two is s ≤ e^ε·(1−s). [Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2017.]
+// 1−q ≤ e^ε·(1−p). As 1−s = (1−p + q)/2, their sum says s ≤ e^ε·(1−s). [Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2017.]
 func MostGuessed(e privacy.Epsilon) float64 {
 	return math.Min(1, exact.DivUp(1, exact.AddDown(1, exact.ExpDown(-exact.FloatUp(e.Rat())))))
 }

@@ -13,8 +13,8 @@ func (s *interior) step() bool {
 	if !s.factor() {
 		return false
 	}
-	mean := s.mean()
 	predicted := s.toward(s.gaps(0, nil))
+	mean := s.meanAfter(predicted, 0, 0)
 	primal, dual := s.reach(predicted, 1)
 	after := s.meanAfter(predicted, primal, dual)
 	ratio := after / mean
@@ -78,14 +78,7 @@ func (s *interior) factor() bool {
 	return q.factor()
 }
 
-// mean is the mean product of a slack and its multiplier.
-func (s *interior) mean() float64 {
-	return s.meanAfter(move{
-		x: make([]float64, s.people), toX: make([]float64, s.people), toW: make([]float64, s.people), below: make([]float64, len(s.rows)),
-		above: make([]float64, len(s.rows)), toBelow: make([]float64, len(s.rows)), toTop: make([]float64, len(s.rows)),
-	}, 0, 0)
-}
-
+// meanAfter is the mean product of a slack and its multiplier after so much of a move.
 func (s *interior) meanAfter(m move, primal, dual float64) float64 {
 	sum := 0.0
 	for j := range s.x {

@@ -16,8 +16,12 @@ type Membership struct {
 	Seed       uint64
 }
 
-// mostCells bounds the work of a simulation.
-const mostCells = 1 << 31
+// Limits of a simulation: of its work, of the attributes of a group, and of the people scored.
+const (
+	mostCells  = 1 << 31
+	mostGroup  = 1 << 27
+	mostScored = 1 << 22
+)
 
 // Tracing is how far the score of members lies from that of others.
 type Tracing struct{ in, out []float64 } // scores, the largest first
@@ -33,8 +37,12 @@ func (m Membership) Run(c Curator) (Tracing, error) {
 	switch {
 	case m.People < 2 || m.Attributes < 1 || m.Runs < 1:
 		return Tracing{}, fmt.Errorf("%w: there are at least 2 people, 1 attribute and 1 run", ErrParameter)
-	case m.People > 1<<20 || m.Attributes > 1<<20 || m.Runs > MostRuns || int64(m.People)*int64(m.Attributes) > mostCells/int64(m.Runs):
-		return Tracing{}, fmt.Errorf("%w: people × attributes × runs is at most %d", ErrParameter, mostCells)
+	case m.People > mostScored || m.Attributes > mostGroup || m.Runs > MostRuns:
+		return Tracing{}, fmt.Errorf("%w: there are too many people, attributes or runs", ErrParameter)
+	}
+	group := int64(m.People) * int64(m.Attributes)
+	if group > mostGroup || group > mostCells/int64(m.Runs) || int64(m.People) > mostScored/int64(m.Runs) {
+		return Tracing{}, fmt.Errorf("%w: people × attributes is at most %d, with runs %d, and people × runs %d", ErrParameter, mostGroup, mostCells, mostScored)
 	}
 	var t Tracing
 	for run := range m.Runs {
