@@ -50,10 +50,29 @@ var flagHelp = map[string]struct{ value, about string }{
 	"interpret.format":  {"FORMAT", "table, json or markdown (default table)"},
 	"prior":             {"P", "what an attacker believes beforehand (default 0.01)"},
 	"alpha":             {"A", "the level of an attacker's test: its rate of false alarms (default 0.05)"},
-	"example":           {"NAME", "a worked example: smoking"},
+	"interpret.example": {"NAME", "a worked example: smoking"},
 	"sensitivity":       {"S", "how far one person moves the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)"},
 	"count":             {"N", "how many such answers keep the promise together (default 1)"},
 	"sampling":          {"Q", "each on a Poisson sample of this rate, as 0.01 or 256/60000"},
+
+	"people":         {"N", "how many made-up people (default 64; membership 100; name-and-shame 10000)"},
+	"questions":      {"N", "how many counts are published (default 320)"},
+	"attributes":     {"N", "how many means are published (default 1000)"},
+	"noise":          {"LIST", "the bounds of the noise of curators that promise nothing, as 2,4,8"},
+	"runs":           {"N", "how often it is simulated"},
+	"fit":            {"NORM", "which residuals are least: their sum, or the max, for noise that is known to be bounded (default sum)"},
+	"table":          {"FILE", "attack this published table, CSV, instead of made-up people; difference takes several"},
+	"truth":          {"FILE", "with --table: each person's true bit, to tell how many are right"},
+	"about":          {"WHAT", "difference: what is known of the person, as age=34,zip=48213; membership: a FILE of one person's attributes"},
+	"sensitive":      {"COLUMN", "the column that is sought"},
+	"k":              {"LIST", "simulate two k-anonymous tables, as 2,5,10; with --table: the k that each should keep"},
+	"attack.example": {"", "two small tables of made-up hospitals"},
+	"reference":      {"FILE", "attributes of other people of the same population"},
+	"attack.epsilon": {"E", "what ours divides over all its answers (default 1)"},
+	"attack.delta":   {"LIST", "the δ of name-and-shame (default 1e-4,1e-6)"},
+	"attack.seed":    {"S", "of people, questions, and noise that promises nothing (default 1); the noise of ours is real"},
+	"attack.plot":    {"FILE", "draw it as FILE.svg or FILE.png"},
+	"attack.format":  {"FORMAT", "table, json or markdown (default table)"},
 
 	"keep":        {"DIR", "leave the demo's home in DIR, a new folder"},
 	"rows":        {"N", "how many people live in the town"},
@@ -100,6 +119,8 @@ func (s *session) commandHelp(c command) {
 		s.print("%s", mechanismsHelp())
 	case "calibrate":
 		s.print("%s", calibrateHelp)
+	case "attack":
+		s.print("%s", attackHelp)
 	}
 }
 
@@ -141,6 +162,22 @@ Or a job, as dither account takes it, with one "?" for a sigma or scale, of whic
 the largest is. Then count, sensitivity and sampling stand in the mechanisms:
 
   dither calibrate --epsilon 1 --delta 1e-6 "discrete-laplace scale=? count=40" "gaussian sigma=15 count=3"
+`
+
+const attackHelp = `
+The attacks, on made-up people and simulated curators: one who answers exactly, some whose noise is fixed however much they
+answer, and one who divides an ε over all the answers (ours). dither help attack ATTACK shows the flags of one.
+
+  reconstruct      a secret bit of each person, from counts of random groups
+  difference       one person's secret, from two counts; or, with -k or --table, from two k-anonymous tables
+  membership       who is in a group, from the means of many attributes
+  name-and-shame   what a δ allows that is not far below 1 over the number of people
+
+And on what somebody has published:
+
+  dither attack reconstruct --table answers.csv --truth truth.csv
+  dither attack difference --table east.csv --table west.csv --about age=34,zip=48213 --sensitive disease
+  dither attack membership --table means.csv --about person.csv --reference others.csv
 `
 
 func last(flag string) int {
