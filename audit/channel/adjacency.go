@@ -103,3 +103,9 @@ func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 	}
 	return Pairs(pairs), nil
 }
+
+// Listed reports that pairs are listed, rather than all.
+func (a Adjacency) Listed() bool { return a.listed }
+
+// Len is how many pairs are listed.
+func (a Adjacency) Len() int { return len(a.pairs) }
