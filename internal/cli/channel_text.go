@@ -82,10 +82,13 @@ func floor(x channel.Excess) string {
 	return below(x.Lower)
 }
 
+// longest is the text of an exact probability that is shown.
+const longest = 32
+
 // probability is a number with what it is exactly, where that says more.
 func probability(value float64, exactly string) string {
 	text := compact6(value)
-	if exactly == text || len(exactly) > 60 {
+	if exactly == text || len(exactly) > longest {
 		return text
 	}
 	return fmt.Sprintf("%s = %s", exactly, text)
@@ -134,9 +137,9 @@ func (r judged) leastText() string {
 	if !r.relaxed.Private() {
 		return fmt.Sprintf("At δ = %s there is no ε: see input %s beside %s, and output %s.", d, printable(r.relaxed.Input), printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
 	}
-	text := fmt.Sprintf("At δ = %s the least ε is %s", d, strings.TrimPrefix(exponentWords(r.relaxed.Exact, r.relaxed.Upper), "= "))
+	text := fmt.Sprintf("At δ = %s: ε %s, and no smaller one", d, exponentWords(r.relaxed.Exact, r.relaxed.Upper))
 	if r.relaxed.Input != "" {
-		text += fmt.Sprintf(", for input %s beside %s and output %s", printable(r.relaxed.Input), printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
+		text += fmt.Sprintf(": see input %s beside %s, and output %s", printable(r.relaxed.Input), printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
 	}
 	return text + "."
 }
