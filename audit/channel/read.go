@@ -50,7 +50,7 @@ func Read(r io.Reader, o Options) (*Matrix, error) {
 	}
 	named := slices.ContainsFunc(b.m.cells[:len(t.lines[0])], func(id int32) bool { return b.m.values[id].lower > 1 })
 	m, err := b.matrix(o.Normalize)
-	if err != nil && outputs == nil && named {
+	if err != nil && outputs == nil && named && !o.Normalize {
 		return nil, fmt.Errorf("%w (if the first line is of names, let it begin with \"input\")", err)
 	}
 	return m, err
