@@ -48,6 +48,7 @@ func commands() []command {
 		{"calibrate", "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D", "the least noise that keeps a promise, free", runCalibrate},
 		{"interpret", "--epsilon E [--delta D] | [--delta D] MECHANISM … | --example smoking", "what a promise means to people: beliefs, tests, groups, free", runInterpret},
 		{"attack", "reconstruct | difference | membership | name-and-shame", "the classical attacks on what is published, on made-up people or a table, free", runAttack},
+		{"channel", "MATRIX.csv | - | --example NAME", "the ε of a mechanism with finitely many outputs, exactly, from its probabilities", runChannel},
 		{"demo", "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
 		{"completion", "bash | zsh | fish", "print what makes a shell complete commands and flags", runCompletion},
 		{"version", "", "print the version", runVersion},

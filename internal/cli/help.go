@@ -48,7 +48,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"interpret.n":       {"N", "how many people the data are of (default 10000)"},
 	"interpret.plot":    {"FILE", "with --example: draw the beliefs as FILE.svg or FILE.png"},
 	"interpret.format":  {"FORMAT", "table, json or markdown (default table)"},
-	"prior":             {"P", "what an attacker believes beforehand (default 0.01)"},
+	"interpret.prior":   {"P", "what an attacker believes beforehand (default 0.01)"},
 	"alpha":             {"A", "the level of an attacker's test: its rate of false alarms (default 0.05)"},
 	"interpret.example": {"NAME", "a worked example: smoking"},
 	"sensitivity":       {"S", "how far one person moves the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)"},
@@ -73,6 +73,17 @@ var flagHelp = map[string]struct{ value, about string }{
 	"attack.seed":    {"S", "of people, questions, and noise that promises nothing (default 1); the noise of ours is real"},
 	"attack.plot":    {"FILE", "draw it as FILE.svg or FILE.png"},
 	"attack.format":  {"FORMAT", "table, json or markdown (default table)"},
+
+	"adjacent":        {"FILE", "the pairs of inputs to hide between, as CSV of their names (default: every two)"},
+	"channel.prior":   {"LIST", "how probable each input is, as 0.9,0.1 (default: all alike)"},
+	"normalize":       {"", "divide each row by its sum"},
+	"channel.example": {"NAME", "a mechanism that tells a person's height: truth, constant, threshold or blurred"},
+	"write":           {"FILE", "with --example: write its matrix to FILE, or - for standard output, and do nothing else"},
+	"channel.epsilon": {"E", "tell the δ at this ε, as 0.5 or \"ln 3\"; several with commas"},
+	"channel.delta":   {"D", "tell the least ε at this δ"},
+	"channel.curve":   {"", "draw δ against ε in the terminal"},
+	"channel.plot":    {"FILE", "draw δ against ε as FILE.svg or FILE.png"},
+	"channel.format":  {"FORMAT", "table or json (default table)"},
 
 	"keep":        {"DIR", "leave the demo's home in DIR, a new folder"},
 	"rows":        {"N", "how many people live in the town"},
@@ -121,6 +132,9 @@ func (s *session) commandHelp(c command) {
 		s.print("%s", calibrateHelp)
 	case "attack":
 		s.print("%s", attackHelp)
+
+	case "channel":
+		s.print("%s", channelHelp())
 	}
 }
 
