@@ -29,18 +29,15 @@ func (r Reading) Bytes() (total int64) {
 	return total
 }
 
-// Replayed is what Replay found: both runs on the same randomness, and how far their outputs are apart.
+// Replayed is what Replay found: both runs on the same randomness.
 type Replayed struct {
 	Data, Neighbor Reading
 	Unread         int64 // bytes of the recording that the neighbour did not read
 	Exhausted      bool  // the neighbour asked for more than was recorded
-
-	// The distance of the outputs, exactly: the sum, the sum of squares and the largest of the magnitudes of the differences.
-	// nil where the outputs are not as long as each other, or not there.
-	L1, L2Squared, LInf *big.Rat
 }
 
-// Distances are sensitivities as a mechanism declares them: how far outputs may be apart. nil is not declared.
+// Distances are how far two outputs are apart: the sum, the sum of squares and the largest of the magnitudes of the
+// differences. As sensitivities, how far they may be: nil is not declared.
 type Distances struct{ L1, L2Squared, LInf *big.Rat }
 
 // What Check finds.
@@ -79,9 +76,6 @@ func Replay(m Replayable, random io.Reader) (*Replayed, error) {
 	if err != nil && !out.Exhausted {
 		return nil, fmt.Errorf("on the neighbour: %w", err)
 	}
-	if a, b := out.Data.Output, out.Neighbor.Output; err == nil && len(a) == len(b) {
-		out.L1, out.L2Squared, out.LInf = distances(a, b)
-	}
 	return out, nil
 }
 
@@ -91,7 +85,7 @@ func (r *Reading) run(m Replayable, side Side, random io.Reader, reads *[]int) (
 		r.Reads = *reads
 		switch p := recover(); p {
 		case nil:
-		case error(ErrExhausted):
+		case ErrExhausted:
 			r.Output, err = nil, ErrExhausted
 		default:
 			panic(p)
@@ -108,19 +102,36 @@ func (r *Reading) run(m Replayable, side Side, random io.Reader, reads *[]int) (
 	return nil
 }
 
-// distances are those of two outputs of one length.
-func distances(a, b []*big.Rat) (l1, l2squared, lInf *big.Rat) {
-	l1, l2squared, lInf = new(big.Rat), new(big.Rat), new(big.Rat)
+// Distance is how far two outputs are apart, exactly. Those of different lengths are ErrLengths.
+func Distance(a, b []*big.Rat) (Distances, error) {
+	if len(a) != len(b) {
+		return Distances{}, fmt.Errorf("%w: %d numbers and %d", ErrLengths, len(a), len(b))
+	}
+	out := Distances{new(big.Rat), new(big.Rat), new(big.Rat)}
 	for i := range a {
 		d := new(big.Rat).Sub(a[i], b[i])
 		d.Abs(d)
-		l1.Add(l1, d)
-		l2squared.Add(l2squared, new(big.Rat).Mul(d, d))
-		if d.Cmp(lInf) > 0 {
-			lInf = d
+		out.L1.Add(out.L1, d)
+		out.L2Squared.Add(out.L2Squared, new(big.Rat).Mul(d, d))
+		if d.Cmp(out.LInf) > 0 {
+			out.LInf = d
 		}
 	}
-	return l1, l2squared, lInf
+	return out, nil
+}
+
+// Within reports each way in which a distance is beyond what is declared, as ErrApart.
+func (d Distances) Within(declared Distances) error {
+	var found []error
+	for _, norm := range []struct {
+		name        string
+		is, allowed *big.Rat
+	}{{"L1", d.L1, declared.L1}, {"squared L2", d.L2Squared, declared.L2Squared}, {"L∞", d.LInf, declared.LInf}} {
+		if norm.is != nil && norm.allowed != nil && norm.is.Cmp(norm.allowed) > 0 {
+			found = append(found, fmt.Errorf("%w: by %s in %s, where %s is declared", ErrApart, norm.is.RatString(), norm.name, norm.allowed.RatString()))
+		}
+	}
+	return errors.Join(found...)
 }
 
 // SameFlow reports each way in which the two runs differ in what they read and in their steps, of ErrExhausted, ErrUnread,
@@ -143,26 +154,16 @@ func (r *Replayed) SameFlow() error {
 	return errors.Join(found...)
 }
 
-// Within reports outputs that are further apart than declared, as ErrApart or ErrLengths.
-func (r *Replayed) Within(declared Distances) error {
-	if r.L1 == nil {
-		return fmt.Errorf("%w: %d numbers and %d", ErrLengths, len(r.Data.Output), len(r.Neighbor.Output))
-	}
-	var found []error
-	for _, norm := range []struct {
-		name        string
-		is, allowed *big.Rat
-	}{{"L1", r.L1, declared.L1}, {"squared L2", r.L2Squared, declared.L2Squared}, {"L∞", r.LInf, declared.LInf}} {
-		if norm.allowed != nil && norm.is.Cmp(norm.allowed) > 0 {
-			found = append(found, fmt.Errorf("%w: by %s in %s, where %s is declared", ErrApart, norm.is.RatString(), norm.name, norm.allowed.RatString()))
-		}
-	}
-	return errors.Join(found...)
-}
+// Apart is how far the two outputs are apart; or ErrLengths.
+func (r *Replayed) Apart() (Distances, error) { return Distance(r.Data.Output, r.Neighbor.Output) }
 
-// Check is SameFlow and Within.
+// Check is SameFlow, and whether the outputs are within the declared distances.
 func (r *Replayed) Check(declared Distances) error {
-	return errors.Join(r.SameFlow(), r.Within(declared))
+	apart, err := r.Apart()
+	if err == nil {
+		err = apart.Within(declared)
+	}
+	return errors.Join(r.SameFlow(), err)
 }
 
 // differ is the first place where two lists differ, or −1.
@@ -242,7 +243,7 @@ func (r *replayer) Read(p []byte) (int, error) {
 	}
 	if len(p) > len(r.left) {
 		if r.short++; r.short > patience {
-			panic(error(ErrExhausted))
+			panic(ErrExhausted)
 		}
 		return 0, ErrExhausted
 	}

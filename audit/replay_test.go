@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,8 +50,9 @@ func TestReplayOfSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.L1.Cmp(is(5)) != 0 || r.L2Squared.Cmp(is(13)) != 0 || r.LInf.Cmp(is(3)) != 0 {
-		t.Errorf("distances %s, %s, %s", r.L1, r.L2Squared, r.LInf)
+	d, err := r.Apart()
+	if err != nil || d.L1.Cmp(is(5)) != 0 || d.L2Squared.Cmp(is(13)) != 0 || d.LInf.Cmp(is(3)) != 0 {
+		t.Errorf("distances %v, %v", d, err)
 	}
 	if r.Data.Bytes() != 24 || r.Neighbor.Bytes() != 24 || len(r.Neighbor.Steps) != 3 {
 		t.Errorf("%+v", r)
@@ -118,11 +120,7 @@ func TestReplayFinds(t *testing.T) {
 		}
 		found := r.Check(audit.Distances{L1: is(0)})
 		for _, known := range []error{audit.ErrExhausted, audit.ErrUnread, audit.ErrReads, audit.ErrSteps, audit.ErrLengths, audit.ErrApart} {
-			wanted := false
-			for _, w := range c.want {
-				wanted = wanted || w == known
-			}
-			if errors.Is(found, known) != wanted {
+			if wanted := slices.Contains(c.want, known); errors.Is(found, known) != wanted {
 				t.Errorf("%s: found %v; want %v: %v", name, found, known, wanted)
 			}
 		}
