@@ -33,3 +33,29 @@ func (a Adjacency) check(m *Matrix) error {
 	}
 	return nil
 }
+
+// count is how many ordered pairs there are.
+func (a Adjacency) count(m *Matrix) int {
+	if a.listed {
+		return 2 * len(a.pairs)
+	}
+	return len(m.inputs) * (len(m.inputs) - 1)
+}
+
+// each calls f for every ordered pair, always in the same order.
+func (a Adjacency) each(m *Matrix, f func(row, beside int)) {
+	if a.listed {
+		for _, p := range a.pairs {
+			f(p[0], p[1])
+			f(p[1], p[0])
+		}
+		return
+	}
+	for i := range m.inputs {
+		for j := range m.inputs {
+			if i != j {
+				f(i, j)
+			}
+		}
+	}
+}

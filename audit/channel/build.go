@@ -30,8 +30,25 @@ func newBuilder(inputs, outputs []string, rows, columns int) (*builder, error) {
 	}
 	b := &builder{byText: map[string]int32{}, byForm: map[string]int32{}}
 	b.m.inputs, b.m.outputs = numbered(inputs, rows), numbered(outputs, columns)
+	for what, names := range map[string][]string{"rows": b.m.inputs, "columns": b.m.outputs} {
+		if name, twice := repeated(names); twice {
+			return nil, wrong("two %s are named %s", what, cut(name))
+		}
+	}
 	b.m.cells = make([]int32, 0, rows*columns)
 	return b, nil
+}
+
+// repeated is a name that occurs twice.
+func repeated(names []string) (name string, twice bool) {
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+	}
+	return "", false
 }
 
 // row adds the entries of row i.
@@ -62,7 +79,7 @@ func (b *builder) id(x *expsum.Number) int32 {
 	form := x.String()
 	id, ok := b.byForm[form]
 	if !ok {
-		id = int32(len(b.m.values)) //nolint:gosec // at most maxCells
+		id = int32(len(b.m.values))
 		lower, upper := x.Floats()
 		b.m.values = append(b.m.values, value{x, lower, upper})
 		b.byForm[form] = id
@@ -72,7 +89,6 @@ func (b *builder) id(x *expsum.Number) int32 {
 
 // matrix is what was collected, its rows checked to sum to 1, or divided by their sums.
 func (b *builder) matrix(normalize bool) (*Matrix, error) {
-	one := expsum.Rat(big.NewRat(1, 1))
 	columns := len(b.m.outputs)
 	for i, name := range b.m.inputs {
 		row := b.m.cells[i*columns:][:columns]
@@ -80,7 +96,7 @@ func (b *builder) matrix(normalize bool) (*Matrix, error) {
 		if err != nil {
 			return nil, wrong("row %s: %w: write its entries over a common denominator", name, err)
 		}
-		order, err := sum.Cmp(one)
+		order, err := sum.Cmp(one())
 		if err != nil {
 			return nil, wrong("row %s: %w", name, err)
 		}
@@ -136,7 +152,7 @@ func (m *Matrix) sum(ids []int32) (*expsum.Number, error) {
 // offBy says by how much a row's sum is not 1.
 func offBy(row string, sum *expsum.Number, order int) error {
 	more := "more"
-	off, err := sum.Sub(expsum.Rat(big.NewRat(1, 1)))
+	off, err := sum.Sub(one())
 	if err != nil {
 		return wrong("row %s does not sum to 1", row)
 	}
@@ -144,11 +160,11 @@ func offBy(row string, sum *expsum.Number, order int) error {
 		more, off = "less", off.Neg()
 	}
 	_, size := off.Floats()
-	text := ""
+	about := fmt.Sprintf("about %.3g", size)
 	if exactly := off.String(); len(exactly) <= shown {
-		text = exactly + ", "
+		about = exactly + ", " + about
 	}
-	return wrong("row %s does not sum to 1 but to %s than that: by %sabout %.3g", row, more, text, size)
+	return wrong("row %s sums to %s than 1, by %s", row, more, about)
 }
 
 // shown is the length up to which an exact number is shown.

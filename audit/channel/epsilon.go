@@ -2,7 +2,6 @@ package channel
 
 import (
 	"math"
-	"math/big"
 
 	"dither/internal/exact"
 	"dither/internal/expsum"
@@ -19,6 +18,9 @@ type Loss struct {
 
 // Private reports that there is such an ε.
 func (l Loss) Private() bool { return l.ratio != nil }
+
+// Exponent is the ε exactly, for Delta. ok is false where there is none.
+func (l Loss) Exponent() (e Exponent, ok bool) { return Exponent{l.ratio}, l.ratio != nil }
 
 // Witness is an output and two adjacent inputs whose probabilities of it differ the most, as a ratio.
 type Witness struct {
@@ -38,7 +40,7 @@ func (m *Matrix) Epsilon(a Adjacency) (Loss, error) {
 	if err := a.check(m); err != nil {
 		return Loss{}, err
 	}
-	s := search{m: m, ratio: expsum.Rat(big.NewRat(1, 1)), lower: 1, upper: 1, seen: map[[2]int32]bool{}}
+	s := search{m: m, ratio: one(), lower: 1, upper: 1, seen: map[[2]int32]bool{}}
 	if !a.listed {
 		for column := range m.outputs {
 			most, least, err := m.extremes(column)
