@@ -57,6 +57,7 @@ var allowed = map[string][]string{
 	"internal/expsum": {"internal/exact"},
 	"audit":           {"account", "internal/exact", "privacy"},
 	"audit/channel":   {"internal/exact", "internal/expsum"},
+	"audit/ours":      {"audit", "audit/channel", "internal/exact", "internal/expsum", "mechanism", "privacy"},
 	// test support: imported by tests only
 	"internal/stattest":          {},
 	"internal/engine/enginetest": {"internal/plan", "internal/policy", "internal/value"},

@@ -103,3 +103,21 @@ func (g geometric) noisyVector(c *calc, x []int64, low, high int64) (w weights) 
 	}
 	return w
 }
+
+// least is the least of some numbers.
+func (c *calc) least(xs ...*expsum.Number) *expsum.Number {
+	best := xs[0]
+	for _, x := range xs[1:] {
+		if order, err := x.Cmp(best); err != nil {
+			c.keep(x, err)
+		} else if order < 0 {
+			best = x
+		}
+	}
+	return best
+}
+
+// within is that of all magnitudes up to k: Σ (1 − b)·b^|z|.
+func (c *calc) within(g geometric, k int64) *expsum.Number {
+	return c.sub(c.sub(g.total(c), g.b(c, k+1)), g.b(c, k+1))
+}

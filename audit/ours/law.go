@@ -184,3 +184,18 @@ func (l *Law) check(claim audit.Claim) (*Exact, error) {
 	x.Attained = x.Holds && new(big.Rat).SetFloat64(loss.Upper).Cmp(new(big.Rat).Mul(claim.Epsilon.Rat(), new(big.Rat).SetFloat64(1-nearly))) >= 0
 	return x, nil
 }
+
+// withDelta is check for a claim with δ.
+func (l *Law) withDelta(claim audit.Claim, loss channel.Loss) (*Exact, error) {
+	e, err := channel.ExponentOf(claim.Epsilon.Rat())
+	if err != nil {
+		return nil, err
+	}
+	d, err := l.Matrix.Delta(channel.Pairs(l.Neighbors), e)
+	if err != nil {
+		return nil, err
+	}
+	x := compared(claim, d.Lower, d.Upper)
+	x.Loss = &loss
+	return x, nil
+}
