@@ -77,6 +77,8 @@ type Finding struct {
 	High    float64 // and on the other at most this
 	Epsilon float64 // ln((Low − δ)/High), at least 0
 	Delta   float64 // Low − e^ε·High at the claim's ε, at least 0; 0 without a claim
+
+	event event
 }
 
 // Histogram is how often each of some parts of the range was seen in the runs that events were learned from.

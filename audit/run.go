@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"dither/internal/exact"
 )
@@ -77,6 +78,9 @@ type audit struct {
 	delta     float64 // the claim's δ, rounded up
 	factor    float64 // e^ε of the claim, rounded up; NaN without one
 	done      int     // runs
+	repeats   repeats
+	clock     time.Time          // when the last output was dealt with
+	turnTimes [2][]time.Duration // of a run, on average over each turn: where runs are batched
 }
 
 func newAudit(m Mechanism, o Options) (*audit, error) {
@@ -103,52 +107,54 @@ func newAudit(m Mechanism, o Options) (*audit, error) {
 }
 
 func (a *audit) run(ctx context.Context) (*Report, error) {
-	r := &Report{Claim: a.Claim, Confidence: a.Confidence}
-	r.Learned = a.Runs / 2
-	r.Tested = a.Runs - r.Learned
-	// TODO: events; until then the most frequent output is the only one.
-	seen := map[string][2]int{}
-	for side := Data; side <= Neighbor; side++ {
-		err := a.mechanism.Run(ctx, side, r.Learned, func(output []byte) error {
-			c := seen[string(output)]
-			c[side]++
-			seen[string(output)] = c
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+	part := min(a.Runs/4, mostLearned)
+	tests := a.Runs - 2*part
+	var learned, compared recording
+	if err := a.record(ctx, part, &learned); err != nil {
+		return nil, err
 	}
-	events := [2]string{}
-	for text, c := range seen {
-		for likely := Data; likely <= Neighbor; likely++ {
-			best := seen[events[likely]]
-			if c[likely]-c[likely.Other()] > best[likely]-best[likely.Other()] {
-				events[likely] = text
-			}
-		}
+	if err := comparable(learned.sample); err != nil {
+		return nil, err
 	}
-	var counts [2][2]int
-	for side := Data; side <= Neighbor; side++ {
-		err := a.mechanism.Run(ctx, side, r.Tested, func(output []byte) error {
-			for i, e := range events {
-				if e == string(output) {
-					counts[i][side]++
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+	a.repeats.expect(learned.sample)
+	if err := a.record(ctx, part, &compared); err != nil {
+		return nil, err
 	}
-	for i := range events {
-		f := Finding{Event: fmt.Sprintf("the output is %q", events[i]), Likely: Side(i), Counts: counts[i], Runs: r.Tested}
+	events := a.choose(learned.sample, compared.sample, tests)
+	counts, err := a.test(ctx, events, tests)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Claim: a.Claim, Confidence: a.Confidence, Learned: 2 * part, Tested: tests}
+	for i, e := range events {
+		f := Finding{Event: e.score.event(e.atLeast, e.threshold), Likely: e.likely, Counts: counts[i], Runs: tests, event: e}
 		a.judge(&f, len(events))
 		r.Findings = append(r.Findings, f)
 	}
 	a.conclude(r)
+	both := learned.and(compared)
+	if !a.paced() {
+		both.times = a.turnTimes
+	}
+	r.Shown = shown(r.Findings, both.sample)
+	r.Support = support(both.sample)
+	r.Timing = timing(both, a.paced())
+	r.Notes = notes(both.sample)
 	return r, nil
+}
+
+// test counts how often each event happens in so many runs of each side.
+func (a *audit) test(ctx context.Context, events []event, runs int) ([][2]int, error) {
+	counts := make([][2]int, len(events))
+	err := a.turns(ctx, runs, func(side Side, text []byte) {
+		o := parse(text)
+		for i := range events {
+			if events[i].has(&o) {
+				counts[i][side]++
+			}
+		}
+	})
+	return counts, err
 }
 
 // judge computes an event's bounds, of so many events.
