@@ -167,7 +167,7 @@ func (r *Replayed) Check(declared Distances) error {
 }
 
 // differ is the first place where two lists differ, or −1.
-func differ[T comparable](a, b []T) int {
+func differ[T int | string](a, b []T) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
 			return i
