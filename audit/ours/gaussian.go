@@ -13,7 +13,7 @@ import (
 // binary digits, over integers up to so many from 0. What is beyond is bounded, and counted against the claim.
 const (
 	gaussianBits  = 128
-	gaussianReach = 60
+	gaussianReach = 40
 )
 
 func gaussians() []Subject {
@@ -93,6 +93,15 @@ func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	return total
 }
 
+// unlisted adds to an excess over listed outputs what the others may count for: all of their probability beyond the reach, or, where
+// q's was taken for 0, less by e^ε times as much.
+func (m masses) unlisted(e privacy.Epsilon, listed exact.Interval) (lower, upper float64) {
+	less := exact.IntervalOf(e.Rat(), gaussianBits).Exp().Mul(m.beyond)
+	lower, _ = listed.Sub(less).Floats()
+	_, upper = listed.Add(m.beyond).Floats()
+	return max(0, lower), upper
+}
+
 // shifted is the least δ at ε of noise on integers that are up to most apart.
 func (m masses) shifted(e privacy.Epsilon, most int64) (lower, upper float64) {
 	for by := int64(1); by <= most; by++ {
@@ -100,8 +109,7 @@ func (m masses) shifted(e privacy.Epsilon, most int64) (lower, upper float64) {
 		for y := int64(-gaussianReach); y <= gaussianReach; y++ {
 			p, q = append(p, m.mass(y)), append(q, m.mass(y-by))
 		}
-		// Outputs of which p or q is not listed may count for all of their probability.
-		low, high := excess(e, p, q).Add(exact.Hull(whole(0), m.beyond)).Floats()
+		low, high := m.unlisted(e, excess(e, p, q))
 		lower, upper = max(lower, low), max(upper, high)
 	}
 	return lower, upper
@@ -116,13 +124,13 @@ func atDelta(l privacy.Loss, d privacy.Delta) (audit.Claim, error) {
 // gaussianDelta is the δ at which losses of zCDP are converted here: one that runs can come near to.
 func gaussianDelta() privacy.Delta { return deltaOf(1, 1000) }
 
-func rhoOf(num, den int64) privacy.Rho {
-	r, _ := privacy.RhoOf(big.NewRat(num, den))
+func rhoOf(den int64) privacy.Rho {
+	r, _ := privacy.RhoOf(big.NewRat(1, den))
 	return r
 }
 
 func gaussian() Subject {
-	m := mechanism.Gaussian{L2Squared: big.NewInt(4), Rho: rhoOf(1, 2)}
+	m := mechanism.Gaussian{L2Squared: big.NewInt(4), Rho: rhoOf(2)}
 	all, names := vectors(1, 0, 2)
 	claim, err := atDelta(privacy.ZCDPLoss(m.Rho, privacy.Delta{}), gaussianDelta())
 	s := subject(Subject{
@@ -172,7 +180,7 @@ func analyticGaussian() Subject {
 // countingFactorization has no law here: its noise is the rounding of a combination of integers of some 2³⁰. What it releases is
 // computed from R̃x + z alone, of which package mechanism tests that, and that the squared sensitivity is that of R̃'s columns.
 func countingFactorization() Subject {
-	m := mechanism.CountingFactorization{Steps: 3, Sensitivity: big.NewInt(1), Rho: rhoOf(1, 2)}
+	m := mechanism.CountingFactorization{Steps: 3, Sensitivity: big.NewInt(1), Rho: rhoOf(2)}
 	all, names := vectors(3, 0, 1)
 	claim, err := atDelta(privacy.ZCDPLoss(m.Rho, privacy.Delta{}), gaussianDelta())
 	s := subject(Subject{
@@ -208,10 +216,10 @@ func (s Subject) orError(err error) Subject {
 
 func thresholdGaussian() Subject {
 	m := mechanism.ThresholdGaussian{
-		Gaussian:  mechanism.Gaussian{L2Squared: big.NewInt(1), Rho: rhoOf(1, 2)},
+		Gaussian:  mechanism.Gaussian{L2Squared: big.NewInt(1), Rho: rhoOf(2)},
 		Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: 1, Delta: deltaOf(1, 100)},
 	}
-	claim, err := atDelta(privacy.ZCDPLoss(m.Rho, m.Threshold.Delta), deltaOf(2, 100))
+	claim, err := atDelta(privacy.ZCDPLoss(m.Rho, m.Delta), deltaOf(2, 100))
 	names := numbersOf(8)
 	s := subject(Subject{
 		Name: "threshold-gaussian", About: "a partition's number of units with discrete Gaussian noise, if above a threshold, of 0 to 8 units, ρ = ½ and δ = 1/100, read at δ = 1/50",
@@ -245,8 +253,7 @@ func thresholdGaussian() Subject {
 			}
 			for n := range int64(len(names) - 1) {
 				for _, pair := range [][2]int64{{n, n + 1}, {n + 1, n}} {
-					d := excess(claim.Epsilon, row(pair[0]), row(pair[1])).Add(exact.Hull(whole(0), noise.beyond))
-					low, high := d.Floats()
+					low, high := noise.unlisted(claim.Epsilon, excess(claim.Epsilon, row(pair[0]), row(pair[1])))
 					lower, upper = max(lower, low), max(upper, high)
 				}
 			}

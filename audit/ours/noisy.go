@@ -94,7 +94,7 @@ func noisyMax() Subject {
 
 // noisyTop is two of three, so that both gaps are told.
 func noisyTop() Subject {
-	const k, most = 2, 3
+	const k, most = 2, 1
 	m := mechanism.NoisyTop{K: k, Sensitivity: big.NewInt(1), Epsilon: epsilonOf(2, 1)}
 	all, names := vectors(3, 0, 1)
 	pairs := adjacent(len(all), func(int, int) bool { return true })

@@ -9,7 +9,7 @@ import (
 	"dither/privacy"
 )
 
-// The examples of mechanisms of order statistics: the domain 0…2, and data sets of at most three rows, of which a person has
+// The examples of mechanisms of order statistics: the domain 0…2, and data sets of at most two rows, of which a person has
 // one.
 var (
 	orderDomain = mechanism.Domain{Lower: 0, Upper: 2}
@@ -18,7 +18,7 @@ var (
 
 const (
 	orderPoints = 3
-	orderRows   = 3
+	orderRows   = 2
 )
 
 func orders() []Subject {
@@ -91,7 +91,7 @@ func wholeRows(data []int64) (rows []share) {
 
 func quantile() Subject {
 	m := mechanism.Quantile{Domain: orderDomain, Unit: orderUnit, Rank: big.NewRat(1, 2), Epsilon: epsilonOf(1, 1)}
-	return orderSubject("quantile", "the median of at most three rows of 0…2, by the exponential mechanism, ε = 1", "Smith 2011",
+	return orderSubject("quantile", "the median of at most two rows of 0…2, by the exponential mechanism, ε = 1", "Smith 2011",
 		[2][]int64{{0}, nil}, m.Release, func(c *calc, data []int64) (w weights) {
 			p, total := chances(c, wholeRows(data), 0, 2, m.Rank, m.Epsilon.Rat())
 			for o, x := range p {
@@ -106,7 +106,7 @@ func independentQuantiles() Subject {
 	m := mechanism.IndependentQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
 	}
-	return orderSubject("independent-quantiles", "both quartiles of at most three rows of 0…2, each by the exponential mechanism, ε = 1", "Smith 2011",
+	return orderSubject("independent-quantiles", "both quartiles of at most two rows of 0…2, each by the exponential mechanism, ε = 1", "Smith 2011",
 		[2][]int64{{0}, nil}, m.Release, func(c *calc, data []int64) (w weights) {
 			half := new(big.Rat).Quo(m.Epsilon.Rat(), big.NewRat(2, 1))
 			first, all := chances(c, wholeRows(data), 0, 2, m.Ranks[0], half)
@@ -127,7 +127,7 @@ func approximateQuantiles() Subject {
 	m := mechanism.ApproximateQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
 	}
-	return orderSubject("approximate-quantiles", "the three quartiles of at most three rows of 0…2, by recursion, ε = 1", "Kaplan, Schnapp & Stemmer 2022",
+	return orderSubject("approximate-quantiles", "the three quartiles of at most two rows of 0…2, by recursion, ε = 1", "Kaplan, Schnapp & Stemmer 2022",
 		[2][]int64{{0}, nil}, m.Release, func(c *calc, data []int64) (w weights) {
 			level, half := new(big.Rat).Quo(m.Epsilon.Rat(), big.NewRat(2, 1)), big.NewRat(1, 2)
 			middle, total := chances(c, wholeRows(data), 0, 2, half, level)
@@ -167,7 +167,7 @@ func jointQuantiles() Subject {
 	m := mechanism.JointQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Bins: orderPoints, Epsilon: epsilonOf(1, 1),
 	}
-	s := orderSubject("joint-quantiles", "both quartiles of at most three rows of 0…2, by one exponential mechanism, ε = 1", "Gillenwater, Joseph & Kulesza 2021",
+	s := orderSubject("joint-quantiles", "both quartiles of at most two rows of 0…2, by one exponential mechanism, ε = 1", "Gillenwater, Joseph & Kulesza 2021",
 		[2][]int64{{0}, nil}, m.Release, func(c *calc, data []int64) (w weights) {
 			const levels = 2
 			n := big.NewRat(int64(len(data)), 1)
@@ -209,7 +209,7 @@ func jointQuantiles() Subject {
 	s.law = func() (*Law, error) {
 		l, err := law()
 		if err == nil {
-			l.Ideal = true
+			l.Ideal = true // nobody else has it yet
 		}
 		return l, err
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"dither/audit"
 	"dither/privacy"
@@ -89,6 +90,19 @@ func subject(s Subject) Subject {
 	s.err = err
 	if e, pure := out.loss.Pure(); pure && s.Claim.Epsilon.IsZero() {
 		s.Claim.Epsilon = e
+	}
+	if s.law != nil {
+		s.law = sync.OnceValues(s.law)
+	}
+	if certify := s.certify; certify != nil {
+		once := sync.OnceValues(func() (bounds [2]float64, err error) {
+			bounds[0], bounds[1], err = certify()
+			return bounds, err
+		})
+		s.certify = func() (lower, upper float64, err error) {
+			bounds, err := once()
+			return bounds[0], bounds[1], err
+		}
 	}
 	for side, input := range s.domain.pair {
 		s.Sides[side] = s.domain.inputs[input]

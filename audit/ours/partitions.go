@@ -131,7 +131,7 @@ func thresholdLaplace() Subject {
 	return subject(Subject{
 		Name: "threshold-laplace", About: "a partition's number of units with discrete Laplace noise, if above a threshold, of 0 to 8 units, ε = 1 and δ = 1/100",
 		Source: "Korolova, Kenthapadi, Mishra & Ntoulas 2009",
-		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Threshold.Delta},
+		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
 			out, err := m.Measure(key(int64(i)))
 			return keptAs(out.Kept, most), err

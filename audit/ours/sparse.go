@@ -106,12 +106,12 @@ func summed(c *calc, rates []*big.Rat, far int64, factors ...factor) *expsum.Num
 	return total
 }
 
-// A session of two queries of 0 or 1 against the threshold 1, which ends with the first that is above; gaps up to 2 are told
+// A session of two queries of 0 or 1 against the threshold 1, which ends with the first that is above; gaps up to 1 are told
 // apart, and values between 0 and 1.
 const (
 	sparseAt    = 1
-	sparseGaps  = 2
-	sparseFar   = 8
+	sparseGaps  = 1
+	sparseFar   = 5 // beyond all corners: queries and gaps are within 3 of the threshold
 	sparseValue = 1
 )
 
