@@ -1,5 +1,11 @@
 package channel
 
+import (
+	"io"
+	"strconv"
+	"strings"
+)
+
 // Adjacency says between which inputs a mechanism is to hide: it is symmetric. The zero value is all pairs.
 type Adjacency struct {
 	listed bool
@@ -59,3 +65,47 @@ func (a Adjacency) each(m *Matrix, f func(row, beside int)) {
 		}
 	}
 }
+
+// ReadPairs reads an adjacency of m's inputs from CSV: two fields a line, each the name of a row, or, if no row has that name, its number, from 1. A first line
+// whose first field begins with "input" is skipped. What names no row is ErrMatrix: a pair that is left out would be one that is not checked.
+func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
+	t, err := readTable(r, maxCells)
+	if err != nil {
+		return Adjacency{}, err
+	}
+	rows := map[string]int{}
+	for i, name := range m.inputs {
+		rows[name] = i
+	}
+	lines, skipped := t.lines, 0
+	if len(lines) > 0 && strings.HasPrefix(strings.ToLower(lines[0][0]), "input") {
+		if _, row := rows[lines[0][0]]; !row {
+			lines, skipped = lines[1:], 1
+		}
+	}
+	pairs := make([][2]int, 0, len(lines))
+	for i, line := range lines {
+		if len(line) != 2 {
+			return Adjacency{}, wrong("line %d of the pairs has %d fields, not 2", i+1+skipped, len(line))
+		}
+		var p [2]int
+		for j, name := range line {
+			row, ok := rows[name]
+			if n, err := strconv.Atoi(name); !ok && err == nil && 1 <= n && n <= len(m.inputs) {
+				row, ok = n-1, true
+			}
+			if !ok {
+				return Adjacency{}, wrong("line %d of the pairs: there is no row %s", i+1+skipped, strconv.Quote(cut(name)))
+			}
+			p[j] = row
+		}
+		pairs = append(pairs, p)
+	}
+	return Pairs(pairs), nil
+}
+
+// Listed reports that pairs are listed, rather than all.
+func (a Adjacency) Listed() bool { return a.listed }
+
+// Len is how many pairs are listed.
+func (a Adjacency) Len() int { return len(a.pairs) }

@@ -11,8 +11,9 @@ import (
 // builder collects the entries of a matrix. Equal entries are one value: a matrix of thousands of cells has a handful, as a rule.
 type builder struct {
 	m      Matrix
+	memory expsum.Memory
 	byText map[string]int32 // as it was written
-	byForm map[string]int32 // as the number writes itself
+	byForm map[string]int32 // as the number writes itself, if that is short
 }
 
 func newBuilder(inputs, outputs []string, rows, columns int) (*builder, error) {
@@ -59,7 +60,7 @@ func (b *builder) row(texts []string, i int) error {
 	for j, text := range texts {
 		id, ok := b.byText[text]
 		if !ok {
-			x, err := expsum.Parse(text)
+			x, err := b.memory.Parse(text)
 			if err != nil {
 				return wrong("row %s, column %s: %s: %w", b.m.inputs[i], b.m.outputs[j], strconv.Quote(cut(text)), err)
 			}
@@ -76,16 +77,24 @@ func (b *builder) row(texts []string, i int) error {
 
 // id is the place of a number among the values.
 func (b *builder) id(x *expsum.Number) int32 {
-	form := x.String()
-	id, ok := b.byForm[form]
-	if !ok {
-		id = int32(len(b.m.values))
-		lower, upper := x.Floats()
-		b.m.values = append(b.m.values, value{x, lower, upper})
+	form := ""
+	if x.Terms() <= fewTerms {
+		form = x.String()
+		if id, ok := b.byForm[form]; ok {
+			return id
+		}
+	}
+	id := int32(len(b.m.values))
+	lower, upper := x.Floats()
+	b.m.values = append(b.m.values, value{x, lower, upper})
+	if form != "" {
 		b.byForm[form] = id
 	}
 	return id
 }
+
+// fewTerms is up to how many powers of e a number is written out to compare it with others.
+const fewTerms = 8
 
 // matrix is what was collected, its rows checked to sum to 1, or divided by their sums.
 func (b *builder) matrix(normalize bool) (*Matrix, error) {
@@ -108,11 +117,15 @@ func (b *builder) matrix(normalize bool) (*Matrix, error) {
 		case sum.Sign() == 0:
 			return nil, wrong("row %s is of zeros alone: it cannot be divided by its sum", name)
 		}
+		inverse, err := one().Quo(sum) // once: the row's entries then share its denominator
+		if err != nil {
+			return nil, wrong("row %s, divided by its sum: %w", name, err)
+		}
 		divided := map[int32]int32{}
 		for j, id := range row {
 			to, ok := divided[id]
 			if !ok {
-				x, err := b.m.values[id].number.Quo(sum)
+				x, err := b.m.values[id].number.Mul(inverse)
 				if err != nil {
 					return nil, wrong("row %s, divided by its sum: %w", name, err)
 				}

@@ -32,23 +32,23 @@ type Excess struct {
 // It takes time in proportion to pairs × outputs: ErrWork beyond 2³² of them. All pairs are first looked at in floats, whose error is bounded; those
 // that may be the largest by that bound are compared exactly. Only where they are very many the two bounds differ by that error, of some 10⁻¹³.
 func (m *Matrix) Delta(a Adjacency, e Exponent) (Excess, error) {
-	if err := a.check(m); err != nil {
-		return Excess{}, err
-	}
-	pairs := a.count(m)
-	if pairs > maxWork/len(m.outputs) {
-		return Excess{}, tooMuch(pairs, len(m.outputs))
-	}
-	s := stick{m: m, c: e.power(), sides: map[[2]int32]bool{}}
+	s := stick{m: m, c: e.power()}
 	s.lower, s.upper = s.c.Floats()
+	return s.largest(a)
+}
+
+// Limit is the δ that is left however large ε is: the largest probability, over ordered pairs of adjacent inputs, of the outputs that are impossible under
+// the other. It is 0 if and only if m is ε-differentially private for some ε. Otherwise as Delta.
+func (m *Matrix) Limit(a Adjacency) (Excess, error) {
+	s := stick{m: m, lower: math.Inf(1), upper: math.Inf(1)}
 	return s.largest(a)
 }
 
 // stick computes Σ_y max(0, p − c·q) of pairs of rows.
 type stick struct {
 	m            *Matrix
-	c            *expsum.Number
-	lower, upper float64             // around c
+	c            *expsum.Number      // e^ε; nil is larger than any
+	lower, upper float64             // around it
 	sides        map[[2]int32]bool   // whether p > c·q, of values that floats cannot tell
 	known        map[string]*reached // by the values of the event
 	added        int                 // summands, exactly
@@ -86,6 +86,12 @@ func (s *stick) slack() float64 { return float64(len(s.m.outputs)+32) * 0x1p-52 
 
 // largest is the largest sum, and where.
 func (s *stick) largest(a Adjacency) (Excess, error) {
+	if err := a.check(s.m); err != nil {
+		return Excess{}, err
+	}
+	if pairs := a.count(s.m); pairs > maxWork/len(s.m.outputs) {
+		return Excess{}, tooMuch(pairs, len(s.m.outputs))
+	}
 	floats := s.m.floats()
 	row := func(i int) []float64 { return floats[i*len(s.m.outputs):][:len(s.m.outputs)] }
 	roughly, top := make([]float64, 0, a.count(s.m)), 0.
@@ -97,7 +103,7 @@ func (s *stick) largest(a Adjacency) (Excess, error) {
 	if s.upper > mostFactor {
 		floor = 0
 	}
-	s.known = map[string]*reached{}
+	s.known, s.sides = map[string]*reached{}, map[[2]int32]bool{}
 	var failed error
 	best, i := (*reached)(nil), -1
 	a.each(s.m, func(x, beside int) {
@@ -190,8 +196,13 @@ const maxExact = 1 << 22
 func (s *stick) reach(row, beside int) (*reached, error) {
 	e := event{row: row, beside: beside}
 	var key []int64
-	for y := range s.m.outputs {
-		p, q := s.m.id(row, y), s.m.id(beside, y)
+	columns := len(s.m.outputs)
+	ps, qs := s.m.cells[row*columns:][:columns], s.m.cells[beside*columns:][:columns]
+	for y, p := range ps {
+		q := qs[y]
+		if p == q { // c ≥ 1
+			continue
+		}
 		positive, err := s.positive(p, q)
 		if err != nil {
 			return nil, err
@@ -225,13 +236,15 @@ func (s *stick) reach(row, beside int) (*reached, error) {
 
 // positive reports p > c·q.
 func (s *stick) positive(p, q int32) (bool, error) {
-	x, y := s.m.values[p], s.m.values[q]
+	x, y := &s.m.values[p], &s.m.values[q]
 	switch {
+	case x.upper < y.lower: // as most are: c ≥ 1
+		return false, nil
 	case y.upper == 0:
 		return x.upper > 0, nil
 	case x.lower > exact.MulUp(s.upper, y.upper):
 		return true, nil
-	case x.upper < exact.MulDown(s.lower, y.lower):
+	case x.upper < exact.MulDown(s.lower, y.lower), s.c == nil:
 		return false, nil
 	}
 	if known, ok := s.sides[[2]int32{p, q}]; ok {

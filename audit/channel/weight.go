@@ -26,6 +26,9 @@ func (m *Matrix) weigh(e event) (w weight, err error) {
 
 // over is p − c·q; or expsum.ErrSize.
 func (w weight) over(c *expsum.Number) (*expsum.Number, error) {
+	if c == nil { // larger than any, and q is 0
+		return w.p, nil
+	}
 	x, err := c.Mul(w.q)
 	if err != nil {
 		return nil, err

@@ -46,6 +46,7 @@ func commands() []command {
 		{"ledger", "head | list | show N | verify [--against HEAD] | resume", "read and check the ledger (owner)", runLedger},
 		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},
 		{"calibrate", "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D", "the least noise that keeps a promise, free", runCalibrate},
+		{"channel", "MATRIX.csv | - | --example NAME", "the ε of a mechanism with finitely many outputs, exactly, from its probabilities", runChannel},
 		{"demo", "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
 		{"completion", "bash | zsh | fish", "print what makes a shell complete commands and flags", runCompletion},
 		{"version", "", "print the version", runVersion},

@@ -46,6 +46,17 @@ var flagHelp = map[string]struct{ value, about string }{
 	"count":             {"N", "how many such answers keep the promise together (default 1)"},
 	"sampling":          {"Q", "each on a Poisson sample of this rate, as 0.01 or 256/60000"},
 
+	"adjacent":        {"FILE", "the pairs of inputs to hide between, as CSV of their names (default: every two)"},
+	"prior":           {"LIST", "how probable each input is, as 0.9,0.1 (default: all alike)"},
+	"normalize":       {"", "divide each row by its sum"},
+	"example":         {"NAME", "a mechanism that tells a person's height: truth, constant, threshold or blurred"},
+	"write":           {"FILE", "with --example: write its matrix to FILE, or - for standard output, and do nothing else"},
+	"channel.epsilon": {"E", "tell the δ at this ε, as 0.5 or \"ln 3\"; several with commas"},
+	"channel.delta":   {"D", "tell the least ε at this δ"},
+	"channel.curve":   {"", "draw δ against ε in the terminal"},
+	"channel.plot":    {"FILE", "draw δ against ε as FILE.svg or FILE.png"},
+	"channel.format":  {"FORMAT", "table or json (default table)"},
+
 	"keep":        {"DIR", "leave the demo's home in DIR, a new folder"},
 	"rows":        {"N", "how many people live in the town"},
 	"seed":        {"S", "of the made-up people (default 1): the same seed and size make the same bytes"},
@@ -91,6 +102,8 @@ func (s *session) commandHelp(c command) {
 		s.print("%s", mechanismsHelp())
 	case "calibrate":
 		s.print("%s", calibrateHelp)
+	case "channel":
+		s.print("%s", channelHelp())
 	}
 }
 

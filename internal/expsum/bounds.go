@@ -17,11 +17,7 @@ func (x *Number) Interval(bits uint) exact.Interval {
 	if x.den.isOne() {
 		return num
 	}
-	for ; ; bits *= 2 {
-		if den := x.den.interval(bits); den.Lo().Sign() > 0 { // as it is in the end: x.den > 0
-			return num.Quo(den)
-		}
-	}
+	return num.Quo(x.den.interval(bits))
 }
 
 // The precisions, in binary digits, at which bounds are sought: until they are two floats that nothing lies between.
@@ -43,24 +39,24 @@ func (x *Number) Log() (lower, upper float64, err error) {
 	if x.Sign() <= 0 {
 		return 0, 0, ErrLog
 	}
-	unit := Rat(big.NewRat(1, 1))
 	if x.den.isOne() && len(x.num) == 1 && x.num[0].coefficient.Cmp(big.NewRat(1, 1)) == 0 {
 		return exact.FloatDown(x.num[0].exponent), exact.FloatUp(x.num[0].exponent), nil
 	}
 	// ln x = ln(1 + (x − 1)) keeps the digits of an x near 1.
-	order, err := x.Cmp(unit)
+	unity := Rat(big.NewRat(1, 1))
+	order, err := x.Cmp(unity)
 	if err != nil {
 		return 0, 0, err
 	}
 	if order < 0 {
-		inverse, err := unit.Quo(x)
+		inverse, err := unity.Quo(x)
 		if err != nil {
 			return 0, 0, err
 		}
 		lower, upper, err = inverse.Log()
 		return -upper + 0, -lower + 0, err // + 0: no −0
 	}
-	more, err := x.Sub(unit)
+	more, err := x.Sub(unity)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -90,9 +86,8 @@ func (x *Number) LogText() (text string, ok bool) {
 		return "", false
 	}
 	a, r := x.num[0].coefficient, x.num[0].exponent
-	unit := big.NewRat(1, 1)
 	log, sign := "", "+"
-	switch a.Cmp(unit) {
+	switch a.Cmp(big.NewRat(1, 1)) {
 	case 0:
 		return ratText(r), true
 	case -1:

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"sync"
 )
 
 // ErrSize reports a number of more or larger terms than are computed with.
@@ -27,10 +28,19 @@ var ErrZero = errors.New("division by zero")
 // den is above 0 and reduced as far as is cheap: it is 1 where the number is a sum; else it has several terms, the least of their
 // exponents is 0, and their coefficients are integers without a common divisor. num and den may have common factors all the same,
 // so that one number has several forms. But a number of a single term a·e^r, and so every rational, has one only.
-type Number struct{ num, den sum }
+type Number struct {
+	num sum
+	den *denominator
+
+	once    sync.Once // sees that 1/x is computed once: what is divided by the same number then shares a denominator
+	inverse *Number
+	failed  error
+}
+
+func number(num sum, den *denominator) *Number { return &Number{num: num, den: den} }
 
 // Rat is r as a number.
-func Rat(r *big.Rat) *Number { return &Number{monomial(r, new(big.Rat)), one()} }
+func Rat(r *big.Rat) *Number { return number(monomial(r, new(big.Rat)), unit) }
 
 // Exp is e^r; ErrSize where |r| is beyond 10,000.
 func Exp(r *big.Rat) (*Number, error) {
@@ -40,7 +50,7 @@ func Exp(r *big.Rat) (*Number, error) {
 	if r.Num().BitLen() > maxPowerBits || r.Denom().BitLen() > maxPowerBits {
 		return nil, fmt.Errorf("%w: e to a power of more than %d binary digits", ErrSize, maxPowerBits)
 	}
-	return &Number{monomial(big.NewRat(1, 1), r), one()}, nil
+	return number(monomial(big.NewRat(1, 1), r), unit), nil
 }
 
 // Limits of what Exp takes.
@@ -51,50 +61,48 @@ const (
 
 // quotient is num/den in the form that Number describes.
 func quotient(num, den sum) (*Number, error) {
-	if len(den) == 0 {
+	switch len(den) {
+	case 0:
 		return nil, ErrZero
-	}
-	if len(num) == 0 {
-		return &Number{nil, one()}, nil
-	}
-	if t, ok := num.over(den); ok {
-		return sized(&Number{sum{t}, one()})
-	}
-	if len(den) == 1 {
-		return sized(&Number{num.times(den[0].inverse()), one()})
+	case 1:
+		return reduced(num.times(den[0].inverse()), unit)
 	}
 	t := den.content()
 	if den.sign() < 0 {
 		t.coefficient.Neg(t.coefficient)
 	}
 	t = t.inverse()
-	return sized(&Number{num.times(t), den.times(t)})
+	den = den.times(t)
+	if err := den.check(); err != nil {
+		return nil, err
+	}
+	return reduced(num.times(t), &denominator{sum: den})
 }
 
-// sized is x, or ErrSize.
-func sized(x *Number) (*Number, error) {
-	for _, s := range []sum{x.num, x.den} {
-		if err := s.check(); err != nil {
-			return nil, err
-		}
+// reduced is num/den where den has its form already.
+func reduced(num sum, den *denominator) (*Number, error) {
+	if len(num) == 0 {
+		den = unit
+	} else if t, ok := num.over(den.sum); ok {
+		num, den = sum{t}, unit
 	}
-	return x, nil
+	return number(num, den), num.check()
 }
 
 // Add is x + y; or ErrSize.
 func (x *Number) Add(y *Number) (*Number, error) {
-	if x.den.equal(y.den) {
-		return quotient(x.num.plus(y.num), x.den)
+	if x.Alike(y) {
+		return reduced(x.num.plus(y.num), x.den)
 	}
-	left, err := x.num.mul(y.den)
+	left, err := x.num.mul(y.den.sum)
 	if err != nil {
 		return nil, err
 	}
-	right, err := y.num.mul(x.den)
+	right, err := y.num.mul(x.den.sum)
 	if err != nil {
 		return nil, err
 	}
-	den, err := x.den.mul(y.den)
+	den, err := x.den.mul(y.den.sum)
 	if err != nil {
 		return nil, err
 	}
@@ -102,33 +110,39 @@ func (x *Number) Add(y *Number) (*Number, error) {
 }
 
 // Neg is −x.
-func (x *Number) Neg() *Number { return &Number{x.num.neg(), x.den} }
+func (x *Number) Neg() *Number { return number(x.num.neg(), x.den) }
 
 // Sub is x − y; or ErrSize.
 func (x *Number) Sub(y *Number) (*Number, error) { return x.Add(y.Neg()) }
 
 // Mul is x · y; or ErrSize.
-func (x *Number) Mul(y *Number) (*Number, error) { return fraction(x.num, y.num, x.den, y.den) }
-
-// Quo is x / y; ErrZero where y is 0; or ErrSize.
-func (x *Number) Quo(y *Number) (*Number, error) {
-	if y.den.equal(x.den) {
-		return quotient(x.num, y.num)
-	}
-	return fraction(x.num, y.den, x.den, y.num)
-}
-
-// fraction is a·b/(c·d).
-func fraction(a, b, c, d sum) (*Number, error) {
-	num, err := a.mul(b)
-	if err != nil {
+func (x *Number) Mul(y *Number) (*Number, error) {
+	num, err := x.num.mul(y.num)
+	switch {
+	case err != nil:
 		return nil, err
+	case x.den.isOne():
+		return reduced(num, y.den)
+	case y.den.isOne():
+		return reduced(num, x.den)
 	}
-	den, err := c.mul(d)
+	den, err := x.den.mul(y.den.sum)
 	if err != nil {
 		return nil, err
 	}
 	return quotient(num, den)
+}
+
+// Quo is x / y; ErrZero where y is 0; or ErrSize.
+func (x *Number) Quo(y *Number) (*Number, error) {
+	if !y.den.isOne() && x.Alike(y) {
+		return quotient(x.num, y.num)
+	}
+	y.once.Do(func() { y.inverse, y.failed = quotient(y.den.sum, y.num) })
+	if y.failed != nil {
+		return nil, y.failed
+	}
+	return x.Mul(y.inverse)
 }
 
 // Sign is −1, 0 or 1.
@@ -136,22 +150,21 @@ func (x *Number) Sign() int { return x.num.sign() }
 
 // Cmp compares two numbers: −1, 0 or 1; or ErrSize.
 func (x *Number) Cmp(y *Number) (int, error) {
-	if x.den.equal(y.den) {
+	if x.Alike(y) {
 		return x.num.plus(y.num.neg()).sign(), nil
 	}
-	const bits = 96 // most numbers that differ do so here
-	a, b := x.Interval(bits), y.Interval(bits)
+	a, b := x.Interval(firstBits), y.Interval(firstBits) // most numbers that differ do so here
 	switch {
 	case a.Hi().Cmp(b.Lo()) < 0:
 		return -1, nil
 	case a.Lo().Cmp(b.Hi()) > 0:
 		return 1, nil
 	}
-	left, err := x.num.mul(y.den)
+	left, err := x.num.mul(y.den.sum)
 	if err != nil {
 		return 0, err
 	}
-	right, err := y.num.mul(x.den)
+	right, err := y.num.mul(x.den.sum)
 	if err != nil {
 		return 0, err
 	}
@@ -168,3 +181,9 @@ func (x *Number) Rat() (r *big.Rat, ok bool) {
 	}
 	return nil, false
 }
+
+// Terms counts the powers of e that x is made of.
+func (x *Number) Terms() int { return len(x.num) + len(x.den.sum) }
+
+// Alike reports that x and y have the same denominator, so that adding them makes no larger one.
+func (x *Number) Alike(y *Number) bool { return x.den == y.den || x.den.equal(y.den.sum) }

@@ -28,11 +28,25 @@ const (
 // Spaces may stand between the parts. As elsewhere ^ binds more strongly than a sign, and a sign than * and /.
 // What is no such text, NaN and infinities among them, is ErrSyntax; a division by zero is ErrZero; a text of more than 65,536 bytes, or one
 // whose number would be larger than is computed with, is ErrSize, before it is built.
-func Parse(text string) (*Number, error) {
+func Parse(text string) (*Number, error) { return new(Memory).Parse(text) }
+
+// Memory parses texts as Parse does, and remembers what stands in parentheses: in a matrix most denominators are met again and again. The zero
+// value remembers nothing yet.
+type Memory struct{ known map[string]*Number }
+
+// Limits of what is remembered: texts that take a while to read, and so many of them.
+const (
+	leastKnown = 16
+	mostKnown  = 1 << 12
+	remembered = 3 // levels of nesting: deeper ones are within what is remembered
+)
+
+// Parse reads a number.
+func (m *Memory) Parse(text string) (*Number, error) {
 	if len(text) > maxText {
 		return nil, fmt.Errorf("%w: a text of more than %d bytes", ErrSize, maxText)
 	}
-	p := parser{text: text}
+	p := parser{text: text, memory: m}
 	x, err := p.sum()
 	if err == nil && p.next() != 0 {
 		err = p.unexpected()
@@ -47,6 +61,7 @@ func Parse(text string) (*Number, error) {
 type parser struct {
 	text      string
 	at, depth int
+	memory    *Memory
 }
 
 // next is the byte that follows, beyond spaces; 0 at the end.
@@ -87,24 +102,36 @@ func (p *parser) opened() error {
 	return nil
 }
 
+// sum adds up in pairs, and pairs of pairs, so that many powers of e are not merged one by one.
 func (p *parser) sum() (*Number, error) {
-	x, err := p.product()
-	for err == nil {
-		var y *Number
-		switch op := p.take("+-"); op {
-		case 0:
-			return x, nil
-		default:
-			if y, err = p.product(); err != nil {
-				break
-			}
-			if op == '-' {
-				y = y.Neg()
-			}
-			x, err = x.Add(y)
+	var all []*Number
+	for sign := byte('+'); ; {
+		x, err := p.product()
+		if err != nil {
+			return nil, err
+		}
+		if sign == '-' {
+			x = x.Neg()
+		}
+		all = append(all, x)
+		if sign = p.take("+-"); sign == 0 {
+			break
 		}
 	}
-	return nil, err
+	for len(all) > 1 {
+		for i := 0; i < len(all); i += 2 {
+			x := all[i]
+			if i+1 < len(all) {
+				var err error
+				if x, err = x.Add(all[i+1]); err != nil {
+					return nil, err
+				}
+			}
+			all[i/2] = x
+		}
+		all = all[:(len(all)+1)/2]
+	}
+	return all[0], nil
 }
 
 func (p *parser) product() (*Number, error) {
@@ -214,6 +241,11 @@ func (p *parser) atom() (*Number, error) {
 
 // enclosed reads what parentheses hold.
 func (p *parser) enclosed() (*Number, error) {
+	inside := p.inside()
+	if x, ok := p.memory.known[inside]; ok {
+		p.at += len(inside)
+		return x, nil
+	}
 	if err := p.opened(); err != nil {
 		return nil, err
 	}
@@ -223,7 +255,29 @@ func (p *parser) enclosed() (*Number, error) {
 		err = p.unexpected()
 	}
 	p.depth--
+	if err == nil && len(inside) >= leastKnown && len(p.memory.known) < mostKnown {
+		if p.memory.known == nil {
+			p.memory.known = map[string]*Number{}
+		}
+		p.memory.known[strings.Clone(inside)] = x
+	}
 	return x, err
+}
+
+// inside is the text from the parenthesis that opens here to the one that closes it; "" where none does, or where nesting makes it costly to look.
+func (p *parser) inside() string {
+	open := 0
+	for i := p.at; i < len(p.text) && p.depth < remembered; i++ {
+		switch p.text[i] {
+		case '(':
+			open++
+		case ')':
+			if open--; open == 0 {
+				return p.text[p.at : i+1]
+			}
+		}
+	}
+	return ""
 }
 
 // decimal reads digits, a fraction, an exponent.

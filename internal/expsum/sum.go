@@ -23,7 +23,8 @@ const (
 	maxExpDenoms = 1 << 12 // binary digits of an exponent's denominator
 )
 
-func one() sum { return monomial(big.NewRat(1, 1), new(big.Rat)) }
+// one is 1. Nothing that it holds is changed.
+var one = sum{{big.NewRat(1, 1), new(big.Rat)}}
 
 func monomial(coefficient, exponent *big.Rat) sum {
 	if coefficient.Sign() == 0 {
@@ -110,7 +111,7 @@ func (s sum) mul(o sum) (sum, error) {
 	for _, t := range s {
 		products = append(products, o.times(t)...)
 	}
-	slices.SortStableFunc(products, func(a, b term) int { return a.exponent.Cmp(b.exponent) })
+	slices.SortFunc(products, func(a, b term) int { return a.exponent.Cmp(b.exponent) })
 	out := products[:0]
 	for _, t := range products {
 		switch n := len(out); {
