@@ -45,7 +45,7 @@ func laplace() Subject {
 	all, names := vectors(2, 0, 2)
 	const low, high = 0, 2
 	return subject(Subject{
-		Name: "laplace", About: "discrete Laplace noise on two counts that one person moves by 2 together, ε = 1",
+		Name: "laplace", About: "discrete Laplace noise on two counts that one person moves by 2 together",
 		Source: "Dwork, McSherry, Nissim & Smith 2006; Ghosh, Roughgarden & Sundararajan 2009",
 		domain: domain{inputs: names, pair: [2]int{0, 2}, draw: func(i int) (drawn, error) {
 			out, err := m.Measure(exactly(all[i]...))
@@ -94,7 +94,7 @@ func staircase() Subject {
 	m := mechanism.Staircase{Sensitivity: big.NewInt(length), Epsilon: epsilonOf(2, 1)}
 	all, names := vectors(1, 0, length)
 	return subject(Subject{
-		Name: "staircase", About: "staircase noise on one number that one person moves by 3, ε = 2",
+		Name: "staircase", About: "staircase noise on one number that one person moves by 3",
 		Source: "Geng & Viswanath 2014",
 		domain: domain{inputs: names, pair: [2]int{0, length}, draw: func(i int) (drawn, error) {
 			out, err := m.Measure(exactly(all[i]...))
@@ -130,7 +130,7 @@ func tulap() Subject {
 	all, names := vectors(1, 0, 3)
 	const low, high = -1, 4
 	return subject(Subject{
-		Name: "tulap", About: "Tulap noise on one count, ε = 1; the law is of the nearest integers",
+		Name: "tulap", About: "Tulap noise on one count; the law is of the nearest integers",
 		Source: "Awan & Slavković 2018",
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
 			out, err := m.Measure(exactly(all[i]...)[0])
@@ -165,7 +165,7 @@ func countingTree() Subject {
 	all, names := vectors(3, 0, 1)
 	const low, high = 0, 2
 	return subject(Subject{
-		Name: "counting-tree", About: "running sums of three steps by the binary tree, with discrete Laplace noise, ε = 1",
+		Name: "counting-tree", About: "running sums of three steps by the binary tree, with discrete Laplace noise",
 		Source: "Dwork, Naor, Pitassi & Rothblum 2010; Chan, Shi & Song 2011",
 		domain: domain{inputs: names, pair: [2]int{0, 4}, draw: func(i int) (drawn, error) {
 			counter, err := m.Laplace(e)
@@ -210,7 +210,7 @@ func quantileTree() Subject {
 	data, names := multisets(4, 1)
 	const low, high = 0, 1
 	return subject(Subject{
-		Name: "quantile-tree", About: "noisy counts in a tree of two levels over 0…3, of at most one row, ε = 1",
+		Name: "quantile-tree", About: "noisy counts in a tree of two levels over 0…3, of at most one row",
 		Source: "Hay, Rastogi, Miklau & Suciu 2010",
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
 			out, err := m.Measure(ordered(data[i]))
@@ -238,7 +238,7 @@ func automaticBounds() Subject {
 	data, names := multisets(2, 2)
 	const low, high = 0, 2
 	return subject(Subject{
-		Name: "automatic-bounds", About: "bounds for values of 0 and 1, from noisy counts of both, of at most two rows, ε = 1",
+		Name: "automatic-bounds", About: "bounds for values of 0 and 1, from noisy counts of both, of at most two rows",
 		Source: "Wilson et al. 2020, ApproxBounds",
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
 			out, err := m.Measure(ordered(data[i]))

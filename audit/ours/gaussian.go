@@ -158,7 +158,7 @@ func analyticGaussian() Subject {
 	e, d := m.Guarantee()
 	all, names := vectors(1, 0, 2)
 	s := subject(Subject{
-		Name: "analytic-gaussian", About: "rounded Gaussian noise on one number that one person moves by 2, ε = 1 and δ = 1/100",
+		Name: "analytic-gaussian", About: "rounded Gaussian noise on one number that one person moves by 2",
 		Source: "Balle & Wang 2018",
 		Claim:  audit.Claim{Epsilon: e, Delta: d},
 		domain: domain{inputs: names, pair: [2]int{0, 2}, draw: func(i int) (drawn, error) {

@@ -74,9 +74,9 @@ func noisyMax() Subject {
 	m := mechanism.NoisyMax{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := scoreLists(2)
 	return subject(Subject{
-		Name: "noisy-max", About: "the better of two candidates by report-noisy-max, and by how much, scores 0…2 that move by 1, ε = 1",
+		Name: "noisy-max", About: "the better of two candidates by report-noisy-max, and by how much, scores 0…2 that move by 1",
 		Source: "Dwork & Roth 2014, Claim 3.9; Ding, Wang, Zhang & Kifer 2019",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 0), place(all, 0, 1)}, draw: func(i int) (drawn, error) {
+		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1), place(all, 2, 0)}, draw: func(i int) (drawn, error) {
 			out, err := m.Select(exactly(all[i]...))
 			if err != nil {
 				return drawn{}, err
@@ -99,7 +99,7 @@ func noisyTop() Subject {
 	all, names := vectors(3, 0, 1)
 	pairs := adjacent(len(all), func(int, int) bool { return true })
 	return subject(Subject{
-		Name: "noisy-top", About: "the first two of three candidates by noisy scores, and by how much, scores 0 and 1 that move by 1, ε = 2",
+		Name: "noisy-top", About: "the first two of three candidates by noisy scores, and by how much, scores 0 and 1 that move by 1",
 		Source: "Qiao, Su & Zhang 2021; Ding, Wang, Zhang & Kifer 2019",
 		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 0), place(all, 0, 0, 1)}, draw: func(i int) (drawn, error) {
 			out, err := m.Select(exactly(all[i]...))

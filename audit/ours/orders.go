@@ -91,8 +91,8 @@ func wholeRows(data []int64) (rows []share) {
 
 func quantile() Subject {
 	m := mechanism.Quantile{Domain: orderDomain, Unit: orderUnit, Rank: big.NewRat(1, 2), Epsilon: epsilonOf(1, 1)}
-	return orderSubject("quantile", "the median of at most two rows of 0…2, by the exponential mechanism, ε = 1", "Smith 2011",
-		[2][]int64{{0}, nil}, m.Release, func(c *calc, data []int64) (w weights) {
+	return orderSubject("quantile", "the median of at most two rows of 0…2, by the exponential mechanism", "Smith 2011",
+		[2][]int64{{0}, {0, 1}}, m.Release, func(c *calc, data []int64) (w weights) {
 			p, total := chances(c, wholeRows(data), 0, 2, m.Rank, m.Epsilon.Rat())
 			for o, x := range p {
 				w.add(c, label(o), x)
@@ -106,8 +106,8 @@ func independentQuantiles() Subject {
 	m := mechanism.IndependentQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
 	}
-	return orderSubject("independent-quantiles", "both quartiles of at most two rows of 0…2, each by the exponential mechanism, ε = 1", "Smith 2011",
-		[2][]int64{{0}, nil}, m.Release, func(c *calc, data []int64) (w weights) {
+	return orderSubject("independent-quantiles", "both quartiles of at most two rows of 0…2, each by the exponential mechanism", "Smith 2011",
+		[2][]int64{{0, 1}, {1}}, m.Release, func(c *calc, data []int64) (w weights) {
 			half := new(big.Rat).Quo(m.Epsilon.Rat(), big.NewRat(2, 1))
 			first, all := chances(c, wholeRows(data), 0, 2, m.Ranks[0], half)
 			second, rest := chances(c, wholeRows(data), 0, 2, m.Ranks[1], half)
@@ -127,8 +127,8 @@ func approximateQuantiles() Subject {
 	m := mechanism.ApproximateQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
 	}
-	return orderSubject("approximate-quantiles", "the three quartiles of at most two rows of 0…2, by recursion, ε = 1", "Kaplan, Schnapp & Stemmer 2022",
-		[2][]int64{{0}, nil}, m.Release, func(c *calc, data []int64) (w weights) {
+	return orderSubject("approximate-quantiles", "the three quartiles of at most two rows of 0…2, by recursion", "Kaplan, Schnapp & Stemmer 2022",
+		[2][]int64{{0}, {0, 1}}, m.Release, func(c *calc, data []int64) (w weights) {
 			level, half := new(big.Rat).Quo(m.Epsilon.Rat(), big.NewRat(2, 1)), big.NewRat(1, 2)
 			middle, total := chances(c, wholeRows(data), 0, 2, half, level)
 			w.total = c.rat(1, 1)
@@ -167,8 +167,8 @@ func jointQuantiles() Subject {
 	m := mechanism.JointQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Bins: orderPoints, Epsilon: epsilonOf(1, 1),
 	}
-	s := orderSubject("joint-quantiles", "both quartiles of at most two rows of 0…2, by one exponential mechanism, ε = 1", "Gillenwater, Joseph & Kulesza 2021",
-		[2][]int64{{0}, nil}, m.Release, func(c *calc, data []int64) (w weights) {
+	s := orderSubject("joint-quantiles", "both quartiles of at most two rows of 0…2, by one exponential mechanism", "Gillenwater, Joseph & Kulesza 2021",
+		[2][]int64{{0}, {0, 2}}, m.Release, func(c *calc, data []int64) (w weights) {
 			const levels = 2
 			n := big.NewRat(int64(len(data)), 1)
 			before := func(place int) *big.Rat {
@@ -222,7 +222,7 @@ func smooth() Subject {
 	m := mechanism.Smooth{Domain: mechanism.Domain{Lower: 0, Upper: 20}, Unit: orderUnit, Epsilon: epsilonOf(1, 1)}
 	data := [][]int64{{5, 10, 15}, {5, 10, 15, 20}}
 	return subject(Subject{
-		Name: "smooth", About: "the median of a few rows of 0…20 with noise that fits the data, ε = 1",
+		Name: "smooth", About: "the median of a few rows of 0…20 with noise that fits the data",
 		Source: "Nissim, Raskhodnikova & Smith 2007",
 		domain: domain{inputs: []string{"[5 10 15]", "[5 10 15 20]"}, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
 			out, err := m.Release(ordered(slices.Clone(data[i])))

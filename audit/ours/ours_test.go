@@ -259,3 +259,28 @@ func TestGaussianRenyi(t *testing.T) {
 		}
 	}
 }
+
+// The two sides that are run are the worst pair of the domain: that of the law's witness, or one as bad.
+func TestSidesAreTheWorst(t *testing.T) {
+	for _, s := range ours {
+		law, ok, err := s.Law()
+		if err != nil || !ok {
+			continue
+		}
+		claim := s.Claim
+		all, err := law.check(claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair := *law
+		pair.Neighbors = [][2]int{s.domain.pair}
+		one, err := pair.check(claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if claim.Delta.IsZero() && one.Loss.Upper < all.Loss.Lower || one.DeltaUpper < all.DeltaLower {
+			w := all.Loss.Witness
+			t.Errorf("%s: %s and %s have ε %g, δ %g; %s and %s %g, %g", s.Name, s.Sides[0], s.Sides[1], one.Loss.Upper, one.DeltaUpper, w.Input, w.Neighbor, all.Loss.Lower, all.DeltaLower)
+		}
+	}
+}

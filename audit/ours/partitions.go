@@ -51,7 +51,7 @@ func partitionSelection() Subject {
 	m := mechanism.PartitionSelection{Partitions: example}
 	names := numbersOf(12)
 	return subject(Subject{
-		Name: "partition-selection", About: "whether a partition of 0 to 12 units is kept, ε = ½ and δ = 1/20",
+		Name: "partition-selection", About: "whether a partition of 0 to 12 units is kept",
 		Source: "Desfontaines, Voss, Gipson & Mandayam 2022",
 		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
@@ -84,7 +84,7 @@ func partitionCounts() Subject {
 	const most = 40
 	names := numbersOf(12)
 	return subject(Subject{
-		Name: "partition-counts", About: "the noisy number of units of a partition, if it is kept, of 0 to 12 units, ε = ½ and δ = 1/20",
+		Name: "partition-counts", About: "the noisy number of units of a partition, if it is kept, of 0 to 12 units",
 		Source: "Desfontaines, Voss, Gipson & Mandayam 2022",
 		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
@@ -129,7 +129,7 @@ func thresholdLaplace() Subject {
 	names := numbersOf(8)
 	const most = 12
 	return subject(Subject{
-		Name: "threshold-laplace", About: "a partition's number of units with discrete Laplace noise, if above a threshold, of 0 to 8 units, ε = 1 and δ = 1/100",
+		Name: "threshold-laplace", About: "a partition's number of units with discrete Laplace noise, if above a threshold, of 0 to 8 units",
 		Source: "Korolova, Kenthapadi, Mishra & Ntoulas 2009",
 		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {

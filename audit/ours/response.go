@@ -13,7 +13,7 @@ func randomizedResponse() Subject {
 	m := mechanism.RandomizedResponse{Truth: big.NewRat(1, 2), Yes: big.NewRat(1, 2)}
 	e, err := m.Epsilon()
 	s := subject(Subject{
-		Name: "randomized-response", About: "one bit, by two fair coins, ε = ln 3",
+		Name: "randomized-response", About: "one bit, by two fair coins",
 		Source: "Warner 1965",
 		domain: domain{inputs: []string{"0", "1"}, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
 			out, err := m.Respond(exactly(int64(i)))
@@ -47,7 +47,7 @@ func categoryResponse() Subject {
 	m := mechanism.CategoryResponse{Categories: 4, Epsilon: epsilonOf(1, 1)}
 	all, names := vectors(1, 0, 3)
 	return subject(Subject{
-		Name: "category-response", About: "one of four values, answered truly with probability e/(e + 3), ε = 1",
+		Name: "category-response", About: "one of four values, answered truly with probability e/(e + 3)",
 		Source: "Kairouz, Oh & Viswanath 2014",
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
 			out, err := m.Respond(exactly(all[i]...))

@@ -35,9 +35,9 @@ func exponential() Subject {
 	m := mechanism.Exponential{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := scoreLists(3)
 	return subject(Subject{
-		Name: "exponential", About: "one of three candidates by the exponential mechanism, scores 0…2 that move by 1, ε = 1",
+		Name: "exponential", About: "one of three candidates by the exponential mechanism, scores 0…2 that move by 1",
 		Source: "McSherry & Talwar 2007",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 0, 0), place(all, 0, 1, 1)}, draw: func(i int) (drawn, error) {
+		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 2, 2)}, draw: func(i int) (drawn, error) {
 			out, err := m.Select(exactly(all[i]...))
 			return plain(out.Loss, out.Index), err
 		}},
@@ -60,9 +60,9 @@ func exponentialIntervals() Subject {
 	lengths := []int64{1, 2, 3}
 	all, names, pairs := scoreLists(3)
 	return subject(Subject{
-		Name: "exponential-intervals", About: "one of six integers in runs of 1, 2 and 3 that share a score, by the exponential mechanism, ε = 1",
+		Name: "exponential-intervals", About: "one of six integers in runs of 1, 2 and 3 that share a score, by the exponential mechanism",
 		Source: "McSherry & Talwar 2007",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 0, 0), place(all, 0, 1, 1)}, draw: func(i int) (drawn, error) {
+		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 2, 2)}, draw: func(i int) (drawn, error) {
 			out, err := m.SelectWithin(func(yield func(mechanism.OutputInterval) bool) {
 				from := int64(0)
 				for j, u := range all[i] {
@@ -101,9 +101,9 @@ func permuteAndFlip() Subject {
 	m := mechanism.PermuteAndFlip{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := scoreLists(3)
 	return subject(Subject{
-		Name: "permute-and-flip", About: "one of three candidates by permute-and-flip, scores 0…2 that move by 1, ε = 1",
+		Name: "permute-and-flip", About: "one of three candidates by permute-and-flip, scores 0…2 that move by 1",
 		Source: "McKenna & Sheldon 2020",
-		domain: domain{inputs: names, pair: [2]int{place(all, 0, 1, 0), place(all, 0, 0, 0)}, draw: func(i int) (drawn, error) {
+		domain: domain{inputs: names, pair: [2]int{place(all, 1, 0, 1), place(all, 0, 1, 2)}, draw: func(i int) (drawn, error) {
 			out, err := m.Select(exactly(all[i]...))
 			return plain(out.Loss, out.Index), err
 		}},
@@ -148,9 +148,9 @@ func topExponential() Subject {
 	m := mechanism.TopExponential{K: k, Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := scoreLists(3)
 	return subject(Subject{
-		Name: "top-exponential", About: "the first two of three candidates, by peeling, scores 0…2 that move by 1, ε = 1",
+		Name: "top-exponential", About: "the first two of three candidates, by peeling, scores 0…2 that move by 1",
 		Source: "Bhaskar, Laxman, Smith & Thakurta 2010",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 0), place(all, 0, 0, 1)}, draw: func(i int) (drawn, error) {
+		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 0, 2)}, draw: func(i int) (drawn, error) {
 			out, err := m.Select(exactly(all[i]...))
 			return plain(out.Loss, out.Indices...), err
 		}},

@@ -117,9 +117,9 @@ const (
 
 func sparse() []Subject {
 	return []Subject{
-		sparseSubject("sparse-vector", "two queries against a threshold until one is above, with the gap, ε = 1",
+		sparseSubject("sparse-vector", "two queries against a threshold until one is above, with the gap",
 			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1), Gap: true, Positives: 1}),
-		sparseSubject("sparse-vector-values", "two queries against a threshold until one is above, with its noisy value, ε = ½ + ½",
+		sparseSubject("sparse-vector-values", "two queries against a threshold until one is above, with its noisy value",
 			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 2), Value: epsilonOf(1, 2), Positives: 1}),
 	}
 }
