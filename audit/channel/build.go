@@ -173,9 +173,11 @@ func offBy(row string, sum *expsum.Number, order int) error {
 		more, off = "less", off.Neg()
 	}
 	_, size := off.Floats()
-	about := fmt.Sprintf("about %.3g", size)
-	if exactly := off.String(); len(exactly) <= shown {
-		about = exactly + ", " + about
+	about := fmt.Sprintf("%.3g", size)
+	if exactly := short(off); exactly == "" {
+		about = "about " + about
+	} else if exactly != about {
+		about = exactly + ", about " + about
 	}
 	return wrong("row %s sums to %s than 1, by %s", row, more, about)
 }

@@ -11,6 +11,7 @@ import (
 type Loss struct {
 	Lower, Upper float64 // ε is between them, ends included; both +Inf where there is none
 	Exact        string  // ε in words of algebra: "1", "ln 3", "1/2 + ln 3"; "" where it has no short ones, or there is none
+	Ratio        Bounds  // e^ε
 	Witness      Witness // where it is attained: P(Output | Input) = e^ε·P(Output | Neighbor)
 
 	ratio *expsum.Number // e^ε; nil where there is no ε
@@ -163,7 +164,7 @@ func (s *search) try(row, beside, column int) error {
 }
 
 func (s *search) loss() (Loss, error) {
-	l := Loss{Lower: math.Inf(1), Upper: math.Inf(1), ratio: s.ratio}
+	l := Loss{Lower: math.Inf(1), Upper: math.Inf(1), Ratio: Bounds{Lower: math.Inf(1), Upper: math.Inf(1)}, ratio: s.ratio}
 	if s.found {
 		p, q := s.m.value(s.at[0], s.at[2]), s.m.value(s.at[1], s.at[2])
 		l.Witness = Witness{
@@ -179,7 +180,7 @@ func (s *search) loss() (Loss, error) {
 	if l.Lower, l.Upper, err = s.ratio.Log(); err != nil {
 		return Loss{}, err
 	}
-	l.Exact = logText(s.ratio)
+	l.Exact, l.Ratio = logText(s.ratio), Bounds{s.lower, s.upper, short(s.ratio)}
 	return l, nil
 }
 

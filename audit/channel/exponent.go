@@ -76,8 +76,7 @@ func ParseExponent(text string) (Exponent, error) {
 	}
 	if logarithm {
 		tail = strings.TrimSpace(tail)
-		plain := !strings.ContainsAny(tail, "+-*/^ (") || strings.HasPrefix(tail, "(") && strings.IndexByte(tail, ')') == len(tail)-1
-		if !plain || sign != '+' && sign != '-' {
+		if !single(tail) || sign != '+' && sign != '-' {
 			return fail(errors.New("write it as ln 3, ln(3/2) or 1/2 + ln 3"))
 		}
 		of, err := expsum.Parse(tail)
@@ -101,6 +100,24 @@ func ParseExponent(text string) (Exponent, error) {
 		return fail(err)
 	}
 	return e, nil
+}
+
+// single reports a text without operators outside of parentheses, so that nobody can read it in two ways.
+func single(text string) bool {
+	open := 0
+	for i, c := range text {
+		switch {
+		case c == '(':
+			open++
+		case c == ')':
+			if open--; open == 0 && i < len(text)-1 {
+				return false
+			}
+		case open == 0 && !('0' <= c && c <= '9' || c == '.'):
+			return false
+		}
+	}
+	return text != ""
 }
 
 // Floats are a float not above ε and one not below it.

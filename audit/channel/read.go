@@ -45,14 +45,12 @@ func Read(r io.Reader, o Options) (*Matrix, error) {
 	}
 	for i, row := range t.lines {
 		if err := b.row(row, i); err != nil {
-			if i == 0 && outputs == nil && !o.Normalize {
-				return nil, fmt.Errorf("%w (if the first line is of names, let it begin with \"input\")", err)
-			}
 			return nil, err
 		}
 	}
+	named := slices.ContainsFunc(b.m.cells[:len(t.lines[0])], func(id int32) bool { return b.m.values[id].lower > 1 })
 	m, err := b.matrix(o.Normalize)
-	if err != nil && outputs == nil {
+	if err != nil && outputs == nil && named {
 		return nil, fmt.Errorf("%w (if the first line is of names, let it begin with \"input\")", err)
 	}
 	return m, err
@@ -112,7 +110,7 @@ func (t *table) names() (inputs, outputs []string) {
 	for i, line := range t.lines {
 		inputs, t.lines[i] = append(inputs, line[0]), line[1:]
 	}
-	if outputs != nil && len(t.lines) > 0 && len(outputs) == len(t.lines[0])+1 {
+	if corner || outputs != nil && len(t.lines) > 0 && len(outputs) == len(t.lines[0])+1 {
 		outputs = outputs[1:]
 	}
 	return inputs, outputs

@@ -13,33 +13,42 @@ import (
 // How much of a curve is shown.
 const (
 	channelSteps  = 12 // of bars
-	channelPoints = 61 // of a picture
+	channelPoints = 60 // of a picture
 	openEnd       = 5  // the ε up to which it is shown where there is none
 )
 
-// channelCurve is δ at so many steps from ε = 0 to where it is 0, or to openEnd.
+// channelCurve is δ from ε = 0 to where it is 0, or to openEnd: at so many steps, or with steps 0 at those of a round length, and at the end.
 func (r judged) channelCurve(steps int) (at []plot.Point, err error) {
 	end := float64(openEnd)
 	if r.loss.Private() {
 		end = max(r.loss.Upper, 1e-3)
 	}
-	for i := range steps + 1 {
-		e, err := channel.ExponentOf(new(big.Rat).SetFloat64(end * float64(i) / float64(steps)))
-		if err != nil {
-			return nil, err
-		}
-		x, err := r.m.Delta(r.adjacency, e)
-		if err != nil {
-			return nil, err
-		}
-		at = append(at, plot.Point{X: end * float64(i) / float64(steps), Y: x.Upper})
+	step := roundStep(end / channelSteps)
+	if steps > 0 {
+		step = end / float64(steps)
 	}
-	return at, nil
+	for x := 0.; ; x += step {
+		if x > end*(1-1e-9) {
+			x = end
+		}
+		e, err := channel.ExponentOf(new(big.Rat).SetFloat64(x))
+		if err != nil {
+			return nil, err
+		}
+		excess, err := r.m.Delta(r.adjacency, e)
+		if err != nil {
+			return nil, err
+		}
+		at = append(at, plot.Point{X: x, Y: excess.Upper})
+		if x == end {
+			return at, nil
+		}
+	}
 }
 
-// printChannelCurve draws δ(ε) as bars on a plain scale from 0 to 1.
+// printChannelCurve draws δ(ε) as bars, on a plain scale.
 func (s *session) printChannelCurve(r judged) error {
-	at, err := r.channelCurve(channelSteps)
+	at, err := r.channelCurve(0)
 	if err != nil {
 		return fmt.Errorf("the curve could not be drawn: %w", err)
 	}
@@ -63,7 +72,7 @@ func (s *session) printChannelCurve(r judged) error {
 
 // drawChannelCurve writes δ(ε) as a picture.
 func (s *session) drawChannelCurve(r judged, file string) error {
-	at, err := r.channelCurve(channelPoints - 1)
+	at, err := r.channelCurve(channelPoints)
 	if err != nil {
 		return fmt.Errorf("the picture could not be drawn: %w", err)
 	}

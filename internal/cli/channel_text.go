@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"dither/audit/channel"
@@ -33,24 +32,33 @@ func (r judged) verdict() string {
 		return fmt.Sprintf("NOT differentially private: there is no ε (%s; between %s).\n\n"+
 			"  Output %s is possible if the input is %s: %s.\n  It is impossible if the input is %s: whoever sees it knows that it was not.\n"+
 			"  At every ε, however large, δ is at least %s.",
-			size, between, w.Output, w.Input, probability(w.PValue, w.P), w.Neighbor, below(r.limit.Lower))
+			size, between, w.Output, w.Input, probability(w.PValue, w.P), w.Neighbor, floor(r.limit))
 	case w.Output == "":
 		return fmt.Sprintf("ε = 0: no two inputs are adjacent, so there is nothing to hide (%s; between %s).", size, between)
 	case r.loss.Upper == 0:
 		return fmt.Sprintf("ε = 0, exactly: the output says nothing of the input (%s; between %s).\n\n"+
 			"  Every output is as probable under one as under the other.", size, between)
 	}
-	value, times := above(r.loss.Upper), "e^"+above(r.loss.Upper)
+	value := above(r.loss.Upper)
 	if r.loss.Exact != "" && r.loss.Exact != value {
 		value = r.loss.Exact + " ≈ " + value
 	}
-	if r.loss.Upper <= mostTimes {
-		times = above(math.Nextafter(math.Exp(r.loss.Upper)*(1+1e-12), math.Inf(1)))
+	times := above(r.loss.Ratio.Upper)
+	if r.loss.Upper > mostTimes {
+		times = "e^" + above(r.loss.Upper)
 	}
 	return fmt.Sprintf("Differentially private with ε = %s, exactly, and with no smaller ε (%s; between %s).\n\n"+
 		"  Output %s under input %s: %s\n  Output %s under input %s: %s\n"+
-		"  No output makes one of two adjacent inputs more than %s times as probable, beside the other, as it was before.",
+		"  Whatever somebody believed before, an output changes the odds between two adjacent inputs at most %s-fold.",
 		value, size, between, w.Output, w.Input, probability(w.PValue, w.P), w.Output, w.Neighbor, probability(w.QValue, w.Q), times)
+}
+
+// floor is a δ, or a number with six digits that is not above it.
+func floor(x channel.Excess) string {
+	if x.Exact != "" && len(x.Exact) <= 8 {
+		return x.Exact
+	}
+	return below(x.Lower)
 }
 
 // probability is a number with what it is exactly, where that says more.
@@ -68,7 +76,7 @@ func compact6(x float64) string { return shortPower(fmt.Sprintf("%.6g", x)) }
 // excessTable is δ at each ε that was asked about.
 func (r judged) excessTable() string {
 	g := grid{right: []bool{true, true}}
-	g.add("ε", "δ", "", "between", "if the output is")
+	g.add("ε", "δ", "", "most between", "when the output is")
 	for i, x := range r.excess {
 		exactly := ""
 		if x.Exact != "" && x.Exact != above(x.Upper) {
@@ -123,12 +131,12 @@ func (r judged) leakageText(prior bool) string {
 	if prior {
 		of = "with the prior that was given"
 	}
-	return fmt.Sprintf("Guessing the input, %s (Bayes vulnerability):\n"+
-		"  without the output, right with probability %s\n  with it, %s: %s times as often, and %s more (of any prior at most %s times)\n"+
-		"  at best, when it is %s: %s, with probability %s",
-		of, bounds(l.Before), bounds(l.After), bounds(l.Multiplicative), bounds(l.Additive), bounds(l.Capacity),
-		l.Surest.Output, l.Surest.Input, above(l.Surest.After.Upper))
+	return fmt.Sprintf("Guessing the input from the output, %s:\n"+
+		"  right with probability %s, beside %s without it: %s times as often (at most %s times, whatever was known before)\n"+
+		"  surest when the output is %s: then it is %s with probability %s, beside %s before",
+		of, nearly(l.After), nearly(l.Before), nearly(l.Multiplicative), nearly(l.Capacity),
+		l.Surest.Output, l.Surest.Input, nearly(l.Surest.After), nearly(l.Surest.Before))
 }
 
-// bounds is a number that is known as well as six digits tell, rounded up.
-func bounds(b channel.Bounds) string { return above(max(b.Upper, 0)) }
+// nearly is six digits of a number that is known better.
+func nearly(b channel.Bounds) string { return compact6(b.Upper) }
