@@ -17,7 +17,8 @@ type feature struct {
 // How many features of one kind are looked at.
 const (
 	mostCoordinates = 24
-	mostPatterns    = 4
+	mostWords       = 4
+	mostPatterns    = 8
 	allPairs        = 6 // coordinates of which every two are compared; of more, neighbours
 )
 
@@ -157,10 +158,8 @@ func wordFeatures(s sample, words map[string]int) []feature {
 		}
 		return numberField(float64(n))
 	}}}
-	for _, w := range frequent(words, mostPatterns) {
-		features = append(features, feature{fmt.Sprintf("the place of the first %s", quote(w)), func(o *output) field {
-			return place(slices.IndexFunc(o.fields, func(f field) bool { return f.text == w }))
-		}}, feature{fmt.Sprintf("the number of fields that are %s", quote(w)), func(o *output) field {
+	for _, w := range frequent(words, mostWords) {
+		features = append(features, feature{fmt.Sprintf("the number of fields that are %s", quote(w)), func(o *output) field {
 			n := 0
 			for _, f := range o.fields {
 				if f.text == w {
@@ -168,6 +167,8 @@ func wordFeatures(s sample, words map[string]int) []feature {
 				}
 			}
 			return numberField(float64(n))
+		}}, feature{fmt.Sprintf("the place of the first %s", quote(w)), func(o *output) field {
+			return place(slices.IndexFunc(o.fields, func(f field) bool { return f.text == w }))
 		}})
 	}
 	patterns := map[string]int{}

@@ -2,9 +2,23 @@ package audit
 
 import "math"
 
+// fewDecimals are so few that numbers were rounded to them in decimal: then their lowest bits say nothing of their own.
+const fewDecimals = 9
+
 // grids learns what the lowest bits and digits of a feature tell.
 func grids(f feature, s sample) []candidate {
-	out := lowBitsOf(f, s)
+	most := 0
+	for side := range s {
+		for i := range s[side] {
+			if n, ok := decimals(f.of(&s[side][i])); ok {
+				most = max(most, n)
+			}
+		}
+	}
+	var out []candidate
+	if most <= 0 || most > fewDecimals {
+		out = lowBitsOf(f, s)
+	}
 	out = append(out, candidate{places{f}, f, 0, 0.01})
 	for side := range s {
 		if r, ok := residueOf(f, s[side]); ok {
@@ -59,7 +73,7 @@ func lowBitsOf(f feature, s sample) []candidate {
 					k, j := float64(counts[side]), float64(counts[1-side])
 					v := (k - 2*math.Sqrt(k)) / (j + 2*math.Sqrt(j) + 8) * float64(all[1-side]+1) / float64(all[side]+1)
 					if v > value[side] {
-						value[side], best[side] = v, candidate{b, f, 0, 0.01}
+						value[side], best[side] = v, candidate{b, f, 0, 0.02}
 					}
 				}
 			}

@@ -57,7 +57,7 @@ func propose(s sample) []candidate {
 			}
 		}
 		if t := learnTokens(f, s); t.repeats() {
-			out = append(out, candidate{t, f, 0, 0.03})
+			out = append(out, candidate{t, f, 0, 0.01})
 		}
 	}
 	if sum := learnTotal(s); len(sum.parts) > 0 {
@@ -108,15 +108,22 @@ func (a *audit) choose(learned, compared sample, tests int) []event {
 			last = append(last, c)
 		}
 	}
-	var events []event
-	for _, best := range a.compare(last, compared, tests) {
+	var events, hopeless []event
+	for aim, best := range a.compare(last, compared, tests) {
 		if len(best) == 0 {
 			continue
 		}
-		b := slices.MaxFunc(best, func(x, y trial) int { return cmp.Compare(x.value, y.value) })
-		if b.event.score != nil && !slices.ContainsFunc(events, b.event.same) {
-			events = append(events, b.event)
+		e := slices.MaxFunc(best, func(x, y trial) int { return cmp.Compare(x.value, y.value) }).event
+		switch promising := aim < 2 && e.promise.ratio > 1 || aim >= 2 && e.promise.difference > 0; {
+		case e.score == nil || slices.ContainsFunc(events, e.same):
+		case promising:
+			events = append(events, e)
+		default:
+			hopeless = append(hopeless, e)
 		}
+	}
+	if len(events) == 0 && len(hopeless) > 0 {
+		return hopeless[:1] // a report tells of something
 	}
 	return events
 }

@@ -113,7 +113,9 @@ func (b lowBits) event(atLeast bool, t float64) string {
 	}
 	text += powerOf(2, b.grid)
 	switch {
-	case b.size >= mostSize: // of any size
+	case b.small && b.size >= mostSize, !b.small && b.size <= leastSize && b.fine: // of any size, but for 0, which is a multiple of everything
+	case !b.small && b.size <= leastSize:
+		text += " and not 0"
 	case b.small:
 		text += " below " + powerOf(2, b.size) + " in magnitude"
 	default:
