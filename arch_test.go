@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
 	"internal/plot":         {},
 	"internal/cli": {
-		"account", "audit", "audit/channel", "curator", "examples/heights", "examples/randhie", "internal/ledger", "internal/nearest", "internal/plot", "internal/town", "internal/town/parquet", "privacy",
+		"account", "audit", "audit/channel", "audit/ours", "curator", "examples/heights", "examples/randhie", "internal/ledger", "internal/nearest", "internal/plot", "internal/town", "internal/town/parquet", "privacy",
 	},
 	"cmd/dither": {"internal/cli"},
 	// beside the house: what checks it, and whatever else makes promises

@@ -54,6 +54,8 @@ func runAudit(s *session, args []string) error {
 		return err
 	}
 	switch {
+	case p.Command == "" && p.Input == "" && p.Neighbor == "" && *timeout == "":
+		return s.auditOurs(names, o, f.picture.file)
 	case len(names) > 0:
 		return usage("audit --command PROGRAM --input FILE --neighbor FILE: there is nothing named %q to audit", names[0])
 	case p.Command == "":

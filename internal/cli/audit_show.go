@@ -25,6 +25,11 @@ func (s *session) showAudit(subject string, r *audit.Report, picture string) err
 	} else {
 		s.print("%s", printableLines(auditText(subject, r)))
 	}
+	return s.drawAudit(r, picture)
+}
+
+// drawAudit draws what an audit found, if that was asked for.
+func (s *session) drawAudit(r *audit.Report, picture string) error {
 	if picture == "" {
 		return nil
 	}

@@ -47,7 +47,7 @@ func commands() []command {
 		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},
 		{"calibrate", "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D", "the least noise that keeps a promise, free", runCalibrate},
 		{"channel", "MATRIX.csv | - | --example NAME", "the ε of a mechanism with finitely many outputs, exactly, from its probabilities", runChannel},
-		{"audit", "--command PROGRAM --input FILE --neighbor FILE [--epsilon E [--delta D]]", "what a program's runs on two neighbouring data sets say against its promise, free", runAudit},
+		{"audit", "[NAME] | --command PROGRAM --input FILE --neighbor FILE [--epsilon E [--delta D]]", "what runs on two neighbouring data sets say against the promise of dither's own mechanism NAME, or of a program, free", runAudit},
 		{"demo", "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
 		{"completion", "bash | zsh | fish", "print what makes a shell complete commands and flags", runCompletion},
 		{"version", "", "print the version", runVersion},
