@@ -141,12 +141,12 @@ func gaussian() Subject {
 			out, err := m.Measure(exactly(all[i]...))
 			return plain(out.Loss, integers(out.Values)...), err
 		}},
-		certify: func() (lower, upper float64, err error) {
+		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
 			sigma2, err := m.Sigma2()
 			if err != nil {
 				return 0, 1, err
 			}
-			lower, upper = discreteGaussian(sigma2).shifted(claim.Epsilon, 2)
+			lower, upper = discreteGaussian(sigma2).shifted(e, 2)
 			return lower, upper, nil
 		},
 	})
@@ -165,7 +165,7 @@ func analyticGaussian() Subject {
 			out, err := m.Measure(exactly(all[i]...))
 			return plain(out.Loss, integers(out.Values)...), err
 		}},
-		certify: func() (lower, upper float64, err error) {
+		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
 			dist, err := m.Noise()
 			if err != nil {
 				return 0, 1, err
@@ -229,7 +229,7 @@ func thresholdGaussian() Subject {
 			out, err := m.Measure(key(int64(i)))
 			return keptAs(out.Kept, gaussianReach), err
 		}},
-		certify: func() (lower, upper float64, err error) {
+		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
 			sigma2, err := m.Sigma2()
 			if err != nil {
 				return 0, 1, err
@@ -253,7 +253,7 @@ func thresholdGaussian() Subject {
 			}
 			for n := range int64(len(names) - 1) {
 				for _, pair := range [][2]int64{{n, n + 1}, {n + 1, n}} {
-					low, high := noise.unlisted(claim.Epsilon, excess(claim.Epsilon, row(pair[0]), row(pair[1])))
+					low, high := noise.unlisted(e, excess(e, row(pair[0]), row(pair[1])))
 					lower, upper = max(lower, low), max(upper, high)
 				}
 			}

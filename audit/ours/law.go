@@ -15,7 +15,7 @@ import (
 type Law struct {
 	Matrix    *channel.Matrix
 	Neighbors [][2]int // of rows
-	// Exact is false where the law is of ideal arithmetic, and the mechanism is within a public factor of it that it charges.
+	// Ideal says that the law is of ideal arithmetic, and the mechanism within a public factor of it, for which it takes a smaller ε.
 	Ideal bool
 }
 
@@ -125,7 +125,7 @@ func (s Subject) Exact() (x *Exact, ok bool, err error) {
 		x, err = l.check(s.Claim)
 		return x, true, err
 	case s.certify != nil:
-		lower, upper, err := s.certify()
+		lower, upper, err := s.certify(s.Claim.Epsilon)
 		return compared(s.Claim, lower, upper), true, err
 	}
 	return nil, false, nil

@@ -31,10 +31,9 @@ type Subject struct {
 	Sides [2]string
 
 	domain domain
-	// law is the law over the domain; nil where it is not written down. certify is what stands in its place: bounds of δ at the
-	// claim's ε.
+	// law is the law over the domain; nil where it is not written down. certify is what stands in its place: bounds of δ at an ε.
 	law     func() (*Law, error)
-	certify func() (lower, upper float64, err error)
+	certify func(privacy.Epsilon) (lower, upper float64, err error)
 	err     error // of making the example: a defect, told when it is run
 }
 
@@ -93,16 +92,6 @@ func subject(s Subject) Subject {
 	}
 	if s.law != nil {
 		s.law = sync.OnceValues(s.law)
-	}
-	if certify := s.certify; certify != nil {
-		once := sync.OnceValues(func() (bounds [2]float64, err error) {
-			bounds[0], bounds[1], err = certify()
-			return bounds, err
-		})
-		s.certify = func() (lower, upper float64, err error) {
-			bounds, err := once()
-			return bounds[0], bounds[1], err
-		}
 	}
 	for side, input := range s.domain.pair {
 		s.Sides[side] = s.domain.inputs[input]

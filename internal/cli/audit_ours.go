@@ -21,10 +21,7 @@ func (s *session) auditOurs(names []string, o audit.Options, picture string) err
 	}
 	subject, ok := ours.Find(names[0])
 	if !ok {
-		var known []string
-		for _, other := range ours.All() {
-			known = append(known, other.Name)
-		}
+		known := oursNames()
 		if meant := nearest.Name(names[0], known); meant != "" {
 			return usage("there is no mechanism %q to audit%s", names[0], didYouMean(meant))
 		}
@@ -62,10 +59,19 @@ func (s *session) auditOurs(names []string, o audit.Options, picture string) err
 	return s.showAudit(subject.Name, report, picture)
 }
 
+// oursNames are the names of the mechanisms.
+func oursNames() (names []string) {
+	for _, subject := range ours.All() {
+		names = append(names, subject.Name)
+	}
+	return names
+}
+
 // oursLaw is what there is to say exactly of one of ours.
 type oursLaw struct {
 	exact         *ours.Exact // nil where its law is not written down
 	inputs, pairs int         // of the law's domain; 0 where it is a certified sum
+	ideal         bool        // as ours.Law has it
 }
 
 // lawOf checks a subject against its claim exactly.
@@ -77,7 +83,7 @@ func lawOf(subject ours.Subject) (out oursLaw, err error) {
 	out.exact = x
 	law, ok, err := subject.Law()
 	if err == nil && ok {
-		out.inputs, out.pairs = len(law.Matrix.Inputs()), len(law.Neighbors)
+		out.inputs, out.pairs, out.ideal = len(law.Matrix.Inputs()), len(law.Neighbors), law.Ideal
 	}
 	return out, err
 }
@@ -96,7 +102,7 @@ func shortLaw(c audit.Claim, l oursLaw) string {
 	switch x := l.exact; {
 	case x == nil:
 		return "by runs alone"
-	case !c.Delta.IsZero():
+	case x.Loss == nil || !c.Delta.IsZero():
 		return "δ = " + above(x.DeltaUpper)
 	case !x.Loss.Private():
 		return "no ε"
@@ -157,10 +163,11 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 		over = fmt.Sprintf("over all %s pairs of neighbours among %s inputs", thousands(l.pairs), thousands(l.inputs))
 	}
 	least := shortLaw(claim, l)
-	if claim.Delta.IsZero() && x.Loss.Exact != "" && !strings.HasSuffix(least, x.Loss.Exact) {
+	pure := x.Loss != nil && claim.Delta.IsZero()
+	if pure && x.Loss.Exact != "" && !strings.HasSuffix(least, x.Loss.Exact) {
 		least = fmt.Sprintf("ε = %s ≈ %s", x.Loss.Exact, above(x.Loss.Upper))
 	}
-	if !claim.Delta.IsZero() {
+	if !pure {
 		least += " at ε = " + given(claim.Epsilon.Rat())
 	}
 	fmt.Fprintf(&b, "Exactly   %s, %s", least, over)
@@ -172,7 +179,10 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	default:
 		b.WriteString(": the claim is true there, and a smaller one would be.\n")
 	}
-	if claim.Delta.IsZero() && x.Loss.Private() && x.Loss.Witness.Output != "" {
+	if l.ideal {
+		b.WriteString("          (The law is of ideal arithmetic: the mechanism's own is within a factor of it for which it takes a smaller ε.)\n")
+	}
+	if pure && x.Loss.Witness.Output != "" {
 		w := x.Loss.Witness
 		fmt.Fprintf(&b, "          Output %q has the probability %s under %s, and %s under %s.\n", w.Output, compact(w.PValue), w.Input, compact(w.QValue), w.Neighbor)
 	}
@@ -213,6 +223,7 @@ func (r oursReport) MarshalJSON() ([]byte, error) {
 		EpsilonExact *string  `json:"epsilon_exact"`
 		Delta        *float64 `json:"delta"`
 		DeltaLower   *float64 `json:"delta_lower"`
+		Ideal        bool     `json:"ideal"`
 		Holds        bool     `json:"holds"`
 		Attained     bool     `json:"attained"`
 	}
@@ -231,14 +242,14 @@ func (r oursReport) MarshalJSON() ([]byte, error) {
 		Declared: claimed(r.subject.Claim), Claim: claimed(r.claim),
 	}
 	if x := r.law.exact; x != nil {
-		out.Exact = &exact{Inputs: r.law.inputs, Pairs: r.law.pairs, Holds: x.Holds, Attained: x.Attained}
+		out.Exact = &exact{Inputs: r.law.inputs, Pairs: r.law.pairs, Ideal: r.law.ideal, Holds: x.Holds, Attained: x.Attained}
 		if l := x.Loss; l != nil && l.Private() {
 			out.Exact.Epsilon, out.Exact.EpsilonLower = &l.Upper, &l.Lower
 			if l.Exact != "" {
 				out.Exact.EpsilonExact = &l.Exact
 			}
 		}
-		if !r.claim.Delta.IsZero() {
+		if x.Loss == nil || !r.claim.Delta.IsZero() {
 			out.Exact.Delta, out.Exact.DeltaLower = &x.DeltaUpper, &x.DeltaLower
 		}
 	}

@@ -50,6 +50,15 @@ func TestAuditOurs(t *testing.T) {
 	if text := run(3, "audit", "exponential", "--epsilon", "0.76", "--runs", "100"); !strings.Contains(text, "the claim is too small") {
 		t.Errorf("less than its law has:\n%s", text)
 	}
+	// A claim of one's own is checked at its own ε, also of what has a δ at every ε.
+	for args, code := range map[string]int{
+		"gaussian --epsilon 1 --delta 0.5": 0, "gaussian --epsilon 1 --delta 0.001": 3, "gaussian --epsilon 1": 3, "threshold-gaussian --epsilon 0.5 --delta 0.004": 3,
+		"laplace --epsilon 0.5 --delta 0.3": 0, "laplace --epsilon 0.5 --delta 0.2": 3, "partition-counts --epsilon 5": 3, "joint-quantiles --epsilon 9 --delta 0.25": 0,
+	} {
+		if text := run(code, append([]string{"audit", "--runs", "100"}, strings.Fields(args)...)...); !strings.Contains(text, "by you") {
+			t.Errorf("%s: %s", args, text)
+		}
+	}
 	var found struct {
 		Exact struct {
 			EpsilonExact string `json:"epsilon_exact"`

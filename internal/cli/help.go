@@ -62,7 +62,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"neighbor":         {"FILE", "its neighbour: the same but for one person"},
 	"runs":             {"N", "how often each side is run (default 20000)"},
 	"timeout":          {"S", "seconds that one process may take (default 60)"},
-	"audit.epsilon":    {"E", "the claim, which is refuted or not (default: none, and ε is bounded at δ = 0)"},
+	"audit.epsilon":    {"E", "the claim, which is refuted or not (default: what NAME declares; of a program none, and ε is bounded at δ = 0)"},
 	"audit.delta":      {"D", "the claim's δ (default 0)"},
 	"audit.confidence": {"P", "of everything that the audit tells, together (default 0.999999)"},
 	"audit.format":     {"FORMAT", "table or json (default table)"},
