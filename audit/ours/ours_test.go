@@ -130,7 +130,7 @@ func drawnAgainst(s Subject, law *Law, input, row, runs int, falseAlarm float64)
 func TestLawsAreTheMechanisms(t *testing.T) {
 	runs := 200
 	if long {
-		runs = 50_000
+		runs = 10_000
 	}
 	for _, s := range ours {
 		law, ok, err := s.Law()
@@ -171,7 +171,7 @@ func TestOtherLawsAreNot(t *testing.T) {
 func TestOursAreNotRefuted(t *testing.T) {
 	runs := 100
 	if long {
-		runs = 200_000
+		runs = 20_000
 	}
 	run := func(s Subject, runs int) *audit.Report {
 		o := audit.Options{Runs: runs, Claim: &s.Claim, Confidence: 1 - falseAlarm/float64(len(ours))}
