@@ -64,18 +64,18 @@ func (b *builder) row(texts []string, i int) error {
 			if err != nil {
 				return wrong("row %s, column %s: %s: %w", b.m.inputs[i], b.m.outputs[j], strconv.Quote(cut(text)), err)
 			}
+			if x.Sign() < 0 {
+				return wrong("row %s, column %s: %s is negative, and no probability", b.m.inputs[i], b.m.outputs[j], cut(text))
+			}
 			id = b.id(x)
 			b.byText[text] = id
-		}
-		if v := b.m.values[id]; v.lower < 0 {
-			return wrong("row %s, column %s: %s is negative, and no probability", b.m.inputs[i], b.m.outputs[j], cut(text))
 		}
 		b.m.cells = append(b.m.cells, id)
 	}
 	return nil
 }
 
-// id is the place of a number among the values.
+// id is the place of a number of at least 0 among the values.
 func (b *builder) id(x *expsum.Number) int32 {
 	form := ""
 	if x.Terms() <= fewTerms {
@@ -86,7 +86,7 @@ func (b *builder) id(x *expsum.Number) int32 {
 	}
 	id := int32(len(b.m.values))
 	lower, upper := x.Floats()
-	b.m.values = append(b.m.values, value{x, lower, upper})
+	b.m.values = append(b.m.values, value{x, max(lower, 0), upper})
 	if form != "" {
 		b.byForm[form] = id
 	}
@@ -151,9 +151,12 @@ func (m *Matrix) sum(ids []int32) (*expsum.Number, error) {
 	}
 	total := expsum.Rat(new(big.Rat))
 	for _, id := range order {
-		x, err := m.values[id].number.Mul(expsum.Rat(big.NewRat(counts[id], 1)))
-		if err != nil {
-			return nil, err
+		x := m.values[id].number
+		var err error
+		if n := counts[id]; n > 1 {
+			if x, err = x.Mul(expsum.Rat(big.NewRat(n, 1))); err != nil {
+				return nil, err
+			}
 		}
 		if total, err = total.Add(x); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package channel_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -154,5 +155,40 @@ func TestDeltaByHand(t *testing.T) {
 	}
 	if _, err := m.Least(channel.AllPairs(), big.NewRat(-1, 2)); !errors.Is(err, channel.ErrDelta) {
 		t.Errorf("a negative δ: %v", err)
+	}
+}
+
+// The exponential mechanism with the score −|x − y|/40 and as many candidates as inputs. Its theorem allows twice the score's range; its ends have the same
+// normaliser, so between them it loses the range, exactly.
+func TestExponentialMechanism(t *testing.T) {
+	var b strings.Builder
+	for i := range 21 {
+		for j := range 21 {
+			fmt.Fprintf(&b, "exp(-%d/40)", max(i-j, j-i))
+			if j < 20 {
+				b.WriteByte(',')
+			}
+		}
+		b.WriteByte('\n')
+	}
+	m, err := channel.Read(strings.NewReader(b.String()), channel.Options{Normalize: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := epsilon(t, m, channel.AllPairs())
+	if l.Exact != "0.5" || l.Lower != 0.5 || l.Upper != 0.5 {
+		t.Errorf("%+v", l)
+	}
+	r, err := m.Least(channel.AllPairs(), big.NewRat(1, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := r.Exponent()
+	if x, err := m.Delta(channel.AllPairs(), e); err != nil || x.Exact != "0.01" {
+		t.Errorf("at the least ε for 1/100 δ is %+v, %v", x, err)
+	}
+	k, err := m.Leakage(nil)
+	if err != nil || k.Capacity.Upper > l.Ratio.Upper || k.Capacity.Upper-k.Capacity.Lower > 1e-14 {
+		t.Errorf("%+v, %v", k, err)
 	}
 }

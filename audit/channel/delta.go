@@ -32,7 +32,7 @@ type Excess struct {
 // It takes time in proportion to pairs × outputs: ErrWork beyond 2³² of them. All pairs are first looked at in floats, whose error is bounded; those
 // that may be the largest by that bound are compared exactly. Only where they are very many the two bounds differ by that error, of some 10⁻¹³.
 func (m *Matrix) Delta(a Adjacency, e Exponent) (Excess, error) {
-	s := stick{m: m, c: e.power()}
+	s := stick{m: m, c: e.power(), room: maxExact}
 	s.lower, s.upper = s.c.Floats()
 	return s.largest(a)
 }
@@ -40,7 +40,7 @@ func (m *Matrix) Delta(a Adjacency, e Exponent) (Excess, error) {
 // Limit is the δ that is left however large ε is: the largest probability, over ordered pairs of adjacent inputs, of the outputs that are impossible under
 // the other. It is 0 if and only if m is ε-differentially private for some ε. Otherwise as Delta.
 func (m *Matrix) Limit(a Adjacency) (Excess, error) {
-	s := stick{m: m, lower: math.Inf(1), upper: math.Inf(1)}
+	s := stick{m: m, lower: math.Inf(1), upper: math.Inf(1), room: maxExact}
 	return s.largest(a)
 }
 
@@ -51,7 +51,7 @@ type stick struct {
 	lower, upper float64             // around it
 	sides        map[[2]int32]bool   // whether p > c·q, of values that floats cannot tell
 	known        map[string]*reached // by the values of the event
-	added        int                 // summands, exactly
+	room         int                 // for summands that are added exactly
 	undecided    bool                // two sums could not be compared exactly
 }
 
@@ -69,11 +69,10 @@ func (s *stick) rough(p, q []float64) float64 {
 	c := min(s.lower, mostFactor)
 	sum := 0.
 	for i, x := range p {
-		if t := x - c*q[i]; t > 0 {
-			sum += t
-		}
+		t := x - c*q[i]
+		sum += t + math.Abs(t) // 2t or 0, exactly, and without a branch
 	}
-	return sum
+	return sum / 2
 }
 
 // slack bounds the error of rough, where c ≤ mostFactor. Let u = 2⁻⁵³. The floats of p, q and c are within 4u of them, relatively (two units in the
@@ -217,7 +216,7 @@ func (s *stick) reach(row, beside int) (*reached, error) {
 	if r, ok := s.known[form]; ok {
 		return r, nil
 	}
-	if s.added += len(e.outputs) + 1; s.added > maxExact {
+	if s.room -= len(e.outputs) + 1; s.room < 0 && len(s.known) > 0 {
 		return nil, errMany
 	}
 	w, err := s.m.weigh(e)

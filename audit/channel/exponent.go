@@ -97,7 +97,7 @@ func ParseExponent(text string) (Exponent, error) {
 	}
 	e, err := exponentOf(c)
 	if err != nil {
-		return fail(err)
+		return fail(errors.New("it is below 0"))
 	}
 	return e, nil
 }
@@ -113,7 +113,7 @@ func single(text string) bool {
 			if open--; open == 0 && i < len(text)-1 {
 				return false
 			}
-		case open == 0 && !('0' <= c && c <= '9' || c == '.'):
+		case open == 0 && c != '.' && (c < '0' || '9' < c):
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package channel_test
 import (
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -67,7 +68,6 @@ func TestReadRefuses(t *testing.T) {
 		"x,.5,.5\nx,.5,.5\n":     "two rows are named x",
 		".5,.5\n\"1/2,1/2\n":     "parse error",
 		"1,0\n0,0\n":             "row 2 sums to less than 1, by 1",
-		strings.Repeat("0,", 1<<21) + "1\n" + strings.Repeat("0,", 1<<21) + "1\n": "entries",
 	} {
 		_, err := channel.Read(strings.NewReader(text), channel.Options{})
 		if !errors.Is(err, channel.ErrMatrix) || !strings.Contains(err.Error(), want) {
@@ -80,17 +80,38 @@ func TestReadRefuses(t *testing.T) {
 	if _, err := channel.Read(strings.NewReader("0,0\n1,0\n"), channel.Options{Normalize: true}); !errors.Is(err, channel.ErrMatrix) {
 		t.Errorf("a row of zeros, divided by its sum: %v", err)
 	}
-	if _, err := channel.Read(endless{}, channel.Options{}); !errors.Is(err, channel.ErrMatrix) {
-		t.Errorf("a file without an end: %v", err)
+	side := make([]string, 3000)
+	entries := make([][]string, len(side))
+	for i := range entries {
+		entries[i] = side
+	}
+	if _, err := channel.New(nil, nil, entries); !errors.Is(err, channel.ErrMatrix) || !strings.Contains(err.Error(), "3000 × 3000 entries; at most 4194304") {
+		t.Errorf("nine million entries: %v", err)
 	}
 }
 
-// endless is a first field that does not end.
-type endless struct{}
+// Files that would fill memory are refused before they do.
+func TestReadEndless(t *testing.T) {
+	if os.Getenv("DITHER_LONG") == "" {
+		t.Skip("it reads a hundred megabytes; set DITHER_LONG=1")
+	}
+	for name, text := range map[string]string{"a field": "1", "a line": "0,", "lines": "1,0\n"} {
+		if _, err := channel.Read(&endless{text: text}, channel.Options{}); !errors.Is(err, channel.ErrMatrix) || !strings.Contains(err.Error(), "more than") {
+			t.Errorf("%s without an end: %v", name, err)
+		}
+	}
+}
 
-func (endless) Read(p []byte) (int, error) {
+// endless is a text again and again.
+type endless struct {
+	text string
+	at   int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
 	for i := range p {
-		p[i] = '1'
+		p[i] = e.text[e.at%len(e.text)]
+		e.at++
 	}
 	return len(p), nil
 }

@@ -196,7 +196,10 @@ func example(name string) ([]byte, error) {
 	for _, e := range heights.Examples() {
 		names = append(names, e.Name)
 	}
-	return nil, usage("there is no example %q%s; there are %s", name, didYouMean(nearest.Name(name, names)), strings.Join(names, ", "))
+	if hint := didYouMean(nearest.Name(name, names)); hint != "" {
+		return nil, usage("there is no example %q%s", name, hint)
+	}
+	return nil, usage("there is no example %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // writeExample writes an example's matrix to a file, or to standard output.

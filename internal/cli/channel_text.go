@@ -9,48 +9,69 @@ import (
 
 // printChannel says what was found of a mechanism, the verdict first.
 func (s *session) printChannel(r judged, f channelFlags) {
-	s.print("%s\n", printableLines(r.verdict()))
+	s.print("%s\n", r.verdict())
 	if len(r.excess) > 0 {
-		s.print("\n%s", printableLines(r.excessTable()))
+		s.print("\n%s", r.excessTable())
 	}
 	if r.delta != nil {
-		s.print("\n%s\n", printableLines(r.leastText()))
+		s.print("\n%s\n", r.leastText())
 	}
-	s.print("\n%s\n", printableLines(r.leakageText(f.prior != "")))
+	s.print("\n%s\n", r.leakageText(f.prior != ""))
 }
 
 // verdict is the first thing that a person wants to know, and its evidence.
 func (r judged) verdict() string {
 	w := r.loss.Witness
-	between := "any two inputs"
-	if r.adjacency.Listed() {
-		between = fmt.Sprintf("the %d adjacent pairs of inputs", r.adjacency.Len())
-	}
-	size := fmt.Sprintf("%d inputs, %d outputs", len(r.m.Inputs()), len(r.m.Outputs()))
+	w.Input, w.Neighbor, w.Output = printable(w.Input), printable(w.Neighbor), printable(w.Output)
+	first, evidence := "", ""
 	switch {
 	case !r.loss.Private():
-		return fmt.Sprintf("NOT differentially private: there is no ε (%s; between %s).\n\n"+
-			"  Output %s is possible if the input is %s: %s.\n  It is impossible if the input is %s: whoever sees it knows that it was not.\n"+
-			"  At every ε, however large, δ is at least %s.",
-			size, between, w.Output, w.Input, probability(w.PValue, w.P), w.Neighbor, floor(r.limit))
+		first = "NOT differentially private: no ε holds."
+		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s, and cannot come if it is %s: whoever sees it knows.\n"+
+			"  At every ε, however large, δ is at least %s.", w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor, floor(r.limit))
 	case w.Output == "":
-		return fmt.Sprintf("ε = 0: no two inputs are adjacent, so there is nothing to hide (%s; between %s).", size, between)
+		first, evidence = "Differentially private: ε = 0.", "  No two inputs are adjacent, so nothing is hidden and nothing is lost."
 	case r.loss.Upper == 0:
-		return fmt.Sprintf("ε = 0, exactly: the output says nothing of the input (%s; between %s).\n\n"+
-			"  Every output is as probable under one as under the other.", size, between)
+		first, evidence = "Differentially private: ε = 0.", "  Every output is as probable under one input as under its neighbour: it says nothing of the two."
+	default:
+		factor := above(r.loss.Ratio.Upper)
+		if r.loss.Upper > mostTimes {
+			factor = "e^" + above(r.loss.Upper)
+		}
+		first = fmt.Sprintf("Differentially private: ε %s, and no smaller one holds.", exponentWords(r.loss.Exact, r.loss.Upper))
+		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s,\n  and %s if it is %s.\n"+
+			"  Whatever somebody believed before, an output changes the odds between two adjacent inputs by a factor of at most %s.",
+			w.Output, probability(w.PValue, w.P), w.Input, probability(w.QValue, w.Q), w.Neighbor, factor)
 	}
-	value := above(r.loss.Upper)
-	if r.loss.Exact != "" && r.loss.Exact != value {
-		value = r.loss.Exact + " ≈ " + value
+	return fmt.Sprintf("%s\nExactly, for this matrix of %s and %s; %s.\n\n%s",
+		first, counted(len(r.m.Inputs()), "input"), counted(len(r.m.Outputs()), "output"), r.adjacent(), evidence)
+}
+
+// adjacent says which inputs are.
+func (r judged) adjacent() string {
+	if r.adjacency.Listed() {
+		return counted(r.adjacency.Len(), "pair") + " of inputs adjacent"
 	}
-	times := above(r.loss.Ratio.Upper)
-	if r.loss.Upper > mostTimes {
-		times = "e^" + above(r.loss.Upper)
+	return "every two inputs are adjacent"
+}
+
+func counted(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
 	}
-	return fmt.Sprintf("Differentially private with ε = %s, exactly, and with no smaller ε (%s; between %s).\n\n"+
-		"  Output %s under input %s: %s\n  Output %s under input %s: %s\n"+
-		"  Whatever somebody believed before, an output changes the odds between two adjacent inputs at most %s-fold.",
-		value, size, between, w.Output, w.Input, probability(w.PValue, w.P), w.Output, w.Neighbor, probability(w.QValue, w.Q), times)
+	return fmt.Sprintf("%d %ss", n, of)
+}
+
+// exponentWords is "= ln 3 ≈ 1.09862", or what of it there is to say. The decimal is rounded up.
+func exponentWords(exactly string, upper float64) string {
+	switch value := above(upper); exactly {
+	case "":
+		return "≈ " + value
+	case value:
+		return "= " + value
+	default:
+		return "= " + exactly + " ≈ " + value
+	}
 }
 
 // floor is a δ, or a number with six digits that is not above it.
@@ -61,13 +82,16 @@ func floor(x channel.Excess) string {
 	return below(x.Lower)
 }
 
+// longest is the text of an exact probability that is shown.
+const longest = 32
+
 // probability is a number with what it is exactly, where that says more.
 func probability(value float64, exactly string) string {
 	text := compact6(value)
-	if exactly == text || len(exactly) > 60 {
-		return "probability " + text
+	if exactly == text || len(exactly) > longest {
+		return text
 	}
-	return fmt.Sprintf("probability %s = %s", exactly, text)
+	return fmt.Sprintf("%s = %s", exactly, text)
 }
 
 // compact6 writes six digits of a number.
@@ -102,7 +126,7 @@ func (r judged) event(outputs []int) string {
 		if i == mostNamed {
 			return fmt.Sprintf("%s … (%d outputs)", strings.Join(out, ", "), len(outputs))
 		}
-		out = append(out, names[y])
+		out = append(out, printable(names[y]))
 	}
 	return strings.Join(out, ", ")
 }
@@ -111,15 +135,11 @@ func (r judged) event(outputs []int) string {
 func (r judged) leastText() string {
 	d := given(r.delta)
 	if !r.relaxed.Private() {
-		return fmt.Sprintf("At δ = %s there is no ε: see input %s beside %s, and output %s.", d, r.relaxed.Input, r.relaxed.Neighbor, r.event(r.relaxed.Outputs))
+		return fmt.Sprintf("At δ = %s there is no ε: see input %s beside %s, and output %s.", d, printable(r.relaxed.Input), printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
 	}
-	value := above(r.relaxed.Upper)
-	if e := r.relaxed.Exact; e != "" && e != value {
-		value = e + " ≈ " + value
-	}
-	text := fmt.Sprintf("At δ = %s the least ε is %s", d, value)
+	text := fmt.Sprintf("At δ = %s: ε %s, and no smaller one", d, exponentWords(r.relaxed.Exact, r.relaxed.Upper))
 	if r.relaxed.Input != "" {
-		text += fmt.Sprintf(", for input %s beside %s and output %s", r.relaxed.Input, r.relaxed.Neighbor, r.event(r.relaxed.Outputs))
+		text += fmt.Sprintf(": see input %s beside %s, and output %s", printable(r.relaxed.Input), printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
 	}
 	return text + "."
 }
@@ -127,15 +147,15 @@ func (r judged) leastText() string {
 // leakageText is what a guesser gains.
 func (r judged) leakageText(prior bool) string {
 	l := r.leakage
-	of := "if all inputs are equally probable"
+	of := "all being equally probable before"
 	if prior {
-		of = "with the prior that was given"
+		of = "with the prior that is given"
 	}
-	return fmt.Sprintf("Guessing the input from the output, %s:\n"+
-		"  right with probability %s, beside %s without it: %s times as often (at most %s times, whatever was known before)\n"+
-		"  surest when the output is %s: then it is %s with probability %s, beside %s before",
-		of, nearly(l.After), nearly(l.Before), nearly(l.Multiplicative), nearly(l.Capacity),
-		l.Surest.Output, l.Surest.Input, nearly(l.Surest.After), nearly(l.Surest.Before))
+	return fmt.Sprintf("Guessing the input, %s:\n"+
+		"  right with probability %s without the output, and %s with it: a factor of %s (%s at most, from any prior)\n"+
+		"  surest when the output is %s: the input is then %s with probability %s, which was %s before",
+		of, nearly(l.Before), nearly(l.After), nearly(l.Multiplicative), nearly(l.Capacity),
+		printable(l.Surest.Output), printable(l.Surest.Input), nearly(l.Surest.After), nearly(l.Surest.Before))
 }
 
 // nearly is six digits of a number that is known better.

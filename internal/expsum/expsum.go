@@ -81,10 +81,14 @@ func quotient(num, den sum) (*Number, error) {
 
 // reduced is num/den where den has its form already.
 func reduced(num sum, den *denominator) (*Number, error) {
-	if len(num) == 0 {
+	switch {
+	case den == unit:
+	case len(num) == 0:
 		den = unit
-	} else if t, ok := num.over(den.sum); ok {
-		num, den = sum{t}, unit
+	default:
+		if t, ok := num.over(den.sum); ok {
+			num, den = sum{t}, unit
+		}
 	}
 	return number(num, den), num.check()
 }

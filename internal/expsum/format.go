@@ -16,7 +16,7 @@ func (x *Number) String() string {
 	if len(x.num) > 1 {
 		num = "(" + num + ")"
 	}
-	return num + "/(" + x.den.sum.String() + ")"
+	return num + "/(" + x.den.String() + ")"
 }
 
 func (s sum) String() string {

@@ -49,10 +49,6 @@ func (s sum) check() error {
 	return nil
 }
 
-func (s sum) isOne() bool {
-	return len(s) == 1 && s[0].exponent.Sign() == 0 && s[0].coefficient.Cmp(big.NewRat(1, 1)) == 0
-}
-
 func (s sum) equal(o sum) bool {
 	return slices.EqualFunc(s, o, func(a, b term) bool {
 		return a.exponent.Cmp(b.exponent) == 0 && a.coefficient.Cmp(b.coefficient) == 0
