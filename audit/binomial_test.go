@@ -34,7 +34,7 @@ func TestBetweenAgainstHighPrecision(t *testing.T) {
 
 // The tail is never below the exact one, and at most a relative 1e-8 above.
 func TestTailAgainstRationals(t *testing.T) {
-	for _, n := range []int{1, 2, 7, 15, 16, 17, 40, 200} {
+	for _, n := range []int{1, 2, 7, 15, 16, 17, 40, 90} {
 		for _, p := range []float64{1e-6, 0.01, 0.3, 0.5, 0.9, 0.999} {
 			exact, q := new(big.Rat), new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFloat64(p))
 			for k := n; float64(k) > float64(n)*p; k-- {
@@ -60,7 +60,7 @@ func power(x *big.Rat, k int) *big.Rat {
 func TestBetweenCovers(t *testing.T) {
 	for _, n := range []int{1, 5, 30, 100} {
 		for _, alpha := range []float64{0.05, 1e-3} {
-			for p := 0.002; p < 1; p += 0.0073 {
+			for p := 0.002; p < 1; p += 0.0173 {
 				below, above := 0.0, 0.0
 				for k := 0; k <= n; k++ {
 					mass := math.Pow(1-p, float64(n))

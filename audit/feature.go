@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -223,11 +224,11 @@ func (s sample) part(n int) sample {
 	return sample{s[0][:min(n, len(s[0]))], s[1][:min(n, len(s[1]))]}
 }
 
-// quote writes a token.
+// quote writes a token, a long one by its begin and its end.
 func quote(text string) string {
-	const most = 60
+	const most, end = 60, 15
 	if r := []rune(text); len(r) > most {
-		text = string(r[:most-1]) + "…"
+		text = string(r[:most-end-1]) + "…" + string(r[len(r)-end:])
 	}
-	return `"` + text + `"`
+	return strconv.Quote(text)
 }

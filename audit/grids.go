@@ -30,17 +30,27 @@ func grids(f feature, s sample) []candidate {
 
 // lowBitsOf are, for each side that may be likelier, the quarter of the plane of sizes and lowest bits that tells most in the sample.
 func lowBitsOf(f feature, s sample) []candidate {
-	const sizes, grids = mostSize - leastSize + 2, mostSize - leastGrid + 2
-	sums := make([][2]int, sizes*grids) // at (e, g): of the runs below size e and grid g, of those with a number
-	at := func(e, g int) *[2]int { return &sums[e*grids+g] }
-	for side := range s {
-		for i := range s[side] {
-			if x := f.of(&s[side][i]); x.is == numeric {
-				size, grid := granule(x.number)
-				at(size-leastSize+1, grid-leastGrid+1)[side]++
+	low, high, fine, coarse := mostSize, leastSize, mostSize, leastGrid // of those in the sample
+	each := func(see func(side, size, grid int)) {
+		for side := range s {
+			for i := range s[side] {
+				if x := f.of(&s[side][i]); x.is == numeric {
+					size, grid := granule(x.number)
+					see(side, size, grid)
+				}
 			}
 		}
 	}
+	each(func(_, size, grid int) {
+		low, high, fine, coarse = min(low, size), max(high, size), min(fine, grid), max(coarse, grid)
+	})
+	if low > high {
+		return nil
+	}
+	sizes, grids := high-low+2, coarse-fine+2
+	sums := make([][2]int, sizes*grids) // at (e, g): of the runs below size e and grid g, of those with a number
+	at := func(e, g int) *[2]int { return &sums[e*grids+g] }
+	each(func(side, size, grid int) { at(size-low+1, grid-fine+1)[side]++ })
 	for e := 1; e < sizes; e++ {
 		for g := 1; g < grids; g++ {
 			for side := range s {
@@ -54,19 +64,22 @@ func lowBitsOf(f feature, s sample) []candidate {
 	for e := 1; e < sizes; e++ {
 		for g := 1; g < grids; g++ {
 			for quarter := range 4 {
-				b := lowBits{f, quarter&1 == 0, g + leastGrid, quarter&2 == 0, e - 1 + leastSize}
+				b := lowBits{f, quarter&1 == 0, g + fine, quarter&2 == 0, e - 1 + low}
+				if b.small && e == sizes-1 {
+					b.size = mostSize // whatever comes
+				}
 				var counts [2]int
 				for side := range counts {
-					fine, under, both := at(sizes-1, g)[side], at(e, grids-1)[side], at(e, g)[side]
+					below, under, both := at(sizes-1, g)[side], at(e, grids-1)[side], at(e, g)[side]
 					switch {
 					case b.fine && b.small:
 						counts[side] = both
 					case b.fine:
-						counts[side] = fine - both
+						counts[side] = below - both
 					case b.small:
 						counts[side] = under - both
 					default:
-						counts[side] = all[side] - fine - under + both
+						counts[side] = all[side] - below - under + both
 					}
 				}
 				for side := range best {

@@ -40,8 +40,8 @@ type candidate struct {
 
 // Sizes of learning.
 const (
-	firstLook = 4000 // runs on a side in which every score is tried
-	finalists = 24   // scores, for each aim, that are tried in all
+	firstLook = 2000 // runs on a side in which every score is tried
+	finalists = 10   // scores, for each aim, that are tried in all
 )
 
 // propose learns all scores from a sample.
@@ -90,7 +90,7 @@ func learnTotal(s sample) (sum total) {
 // one sample, and thresholds and scores are compared on the other, so that what was learned too well does not win.
 func (a *audit) choose(learned, compared sample, tests int) []event {
 	candidates := propose(learned)
-	looks := a.compare(candidates, learned.part(firstLook), tests)
+	looks := a.compare(candidates, compared.part(firstLook), tests)
 	keep := map[int]bool{}
 	for aim := range looks {
 		order := make([]int, len(candidates))

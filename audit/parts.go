@@ -150,10 +150,10 @@ func (p *parts) tells() float64 {
 	return sum / 2
 }
 
-// repeats reports that some token was seen often enough to be compared.
+// repeats reports that some token was seen often enough to be learned from.
 func (p *parts) repeats() bool {
 	for _, s := range p.tokens {
-		if s.counts[0]+s.counts[1] > 1 {
+		if s.counts[0]+s.counts[1] >= 4 {
 			return true
 		}
 	}

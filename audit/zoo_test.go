@@ -65,40 +65,40 @@ func repeat(x float64, n int) []float64 { return slices.Repeat([]float64{x}, n) 
 
 // zoo is what audits must catch.
 var zoo = []member{
-	{"naive Laplace noise in floats", "1.5", "0", 40_000, func(r *rand.Rand, side Side) string {
+	{"naive Laplace noise in floats", "1.5", "0", 10_000, func(r *rand.Rand, side Side) string {
 		return fmt.Sprint(float64(side) + laplace(r, 1)) // ε = 1 on paper
 	}, false},
 	{"sparse vector, Algorithm 3: tells the noisy values", "2", "0", 100_000, func(r *rand.Rand, side Side) string {
 		q := pick(side, []float64{0, 0, 0, 0, 0, 2}, []float64{1, 1, 1, 1, 1, 3})
 		return sparse(r, q, 1, 1, 1, text)
 	}, false},
-	{"sparse vector, Algorithm 4: noise of queries not for c", "1", "0", 60_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector, Algorithm 4: noise of queries not for c", "1", "0", 40_000, func(r *rand.Rand, side Side) string {
 		q := append(repeat(pick(side, 0.0, 1.0), 6), repeat(pick(side, 1.0, 0.0), 6)...)
 		return sparse(r, q, 4, 4./3, 6, top)
 	}, false},
-	{"sparse vector, Algorithm 5: no noise on queries", "1", "0", 10_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector, Algorithm 5: no noise on queries", "1", "0", 4_000, func(r *rand.Rand, side Side) string {
 		return sparse(r, pick(side, []float64{0, 1}, []float64{1, 0}), 2, 1e-300, 0, top)
 	}, false},
-	{"sparse vector, Algorithm 6: never stops", "1", "0", 60_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector, Algorithm 6: never stops", "1", "0", 30_000, func(r *rand.Rand, side Side) string {
 		q := append(repeat(pick(side, 0.0, 1.0), 8), repeat(pick(side, 1.0, 0.0), 8)...)
 		return sparse(r, q, 2, 2, 0, top)
 	}, false},
-	{"sparse vector whose query noise is drawn once", "1", "0", 10_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector whose query noise is drawn once", "1", "0", 4_000, func(r *rand.Rand, side Side) string {
 		nu := laplace(r, 4)
 		q := pick(side, []float64{0, 1}, []float64{1, 0})
 		return sparse(r, []float64{q[0] + nu, q[1] + nu}, 2, 1e-300, 2, top)
 	}, false},
-	{"half the noise", "1", "0", 40_000, func(r *rand.Rand, side Side) string { return text(math.Round(float64(side) + laplace(r, 0.5))) }, false},
-	{"the median's local sensitivity", "1", "0", 10_000, func(r *rand.Rand, side Side) string {
+	{"half the noise", "1", "0", 20_000, func(r *rand.Rand, side Side) string { return text(math.Round(float64(side) + laplace(r, 0.5))) }, false},
+	{"the median's local sensitivity", "1", "0", 4_000, func(r *rand.Rand, side Side) string {
 		ages := pick(side, []float64{30, 38, 40, 41, 90}, []float64{30, 40, 41, 90, 90}) // one person's age, 38, becomes 90
 		local := math.Max(ages[2]-ages[1], ages[3]-ages[2])
 		return text(ages[2] + laplace(r, local))
 	}, false},
-	{"the number of people, exactly", "1", "0", 10_000, func(r *rand.Rand, side Side) string {
+	{"the number of people, exactly", "1", "0", 4_000, func(r *rand.Rand, side Side) string {
 		n := pick(side, 100.0, 99.0)
 		return fmt.Sprintf(`{"n": %v, "sum": %.3f}`, n, 40*n+laplace(r, 115))
 	}, false},
-	{"noise on the quotient, by the exact number of people", "1", "0", 60_000, func(r *rand.Rand, side Side) string {
+	{"noise on the quotient, by the exact number of people", "1", "0", 20_000, func(r *rand.Rand, side Side) string {
 		ages := pick(side, []float64{20, 20, 115}, []float64{20, 20})
 		sum := 0.0
 		for _, a := range ages {
@@ -108,25 +108,25 @@ var zoo = []member{
 		return fmt.Sprintf("%.2f", sum/n+laplace(r, 115/n)/4) // the noise of change-one neighbours, whose number is fixed
 	}, false},
 	{"the exact answer", "1", "1e-6", 1000, func(_ *rand.Rand, side Side) string { return fmt.Sprint(100 + int(side)) }, false},
-	{"a plain sample of the rows", "1", "0", 10_000, func(r *rand.Rand, side Side) string {
+	{"a plain sample of the rows", "1", "0", 4_000, func(r *rand.Rand, side Side) string {
 		rows := pick(side, []string{"ann", "bob", "cat", "dan"}, []string{"ann", "bob", "cat", "eve"})
 		i := r.IntN(len(rows))
 		return rows[i] + " " + rows[(i+1+r.IntN(len(rows)-1))%len(rows)]
 	}, false},
-	{"name and shame", "1", "1e-6", 40_000, func(r *rand.Rand, side Side) string {
+	{"name and shame", "1", "1e-6", 20_000, func(r *rand.Rand, side Side) string {
 		if r.Float64() < 0.01 { // δ-additive secrecy at δ = 0.01
 			return pick(side, `[1, "smoker"]`, `[1, "never smoked"]`)
 		}
 		return "nothing"
 	}, false},
-	{"composition uncharged: ten answers for one's price", "1", "0", 20_000, func(r *rand.Rand, side Side) string {
+	{"composition uncharged: ten answers for one's price", "1", "0", 8_000, func(r *rand.Rand, side Side) string {
 		out := make([]string, 10)
 		for i := range out {
 			out[i] = fmt.Sprintf("%.3f", pick(side, 0., 1)+laplace(r, 1))
 		}
 		return "[" + strings.Join(out, ", ") + "]"
 	}, false},
-	{"noisy max that tells the maximum's own noisy value", "1", "0", 60_000, func(r *rand.Rand, side Side) string {
+	{"noisy max that tells the maximum's own noisy value", "1", "0", 20_000, func(r *rand.Rand, side Side) string {
 		counts := pick(side, repeat(1, 12), repeat(0, 12)) // scale 2Δ/ε pays for the place, not for the value
 		best, at := math.Inf(-1), 0
 		for i, c := range counts {
@@ -144,10 +144,10 @@ var zoo = []member{
 		sigma := math.Sqrt(2*math.Log(1.25/0.1)) / 10
 		return strconv.FormatFloat(float64(side)+sigma*r.NormFloat64(), 'f', 2, 64)
 	}, true},
-	{"Gaussian noise claimed to be pure", "1", "0", 200_000, func(r *rand.Rand, side Side) string {
+	{"Gaussian noise claimed to be pure", "1", "0", 80_000, func(r *rand.Rand, side Side) string {
 		return text(float64(side) + r.NormFloat64())
 	}, false},
-	{"bounds taken from the data", "1", "0", 10_000, func(r *rand.Rand, side Side) string {
+	{"bounds taken from the data", "1", "0", 4_000, func(r *rand.Rand, side Side) string {
 		ages := pick(side, []float64{20, 30, 40}, []float64{20, 30, 100})
 		low, high := slices.Min(ages), slices.Max(ages)
 		sum := 0.0
@@ -156,7 +156,7 @@ var zoo = []member{
 		}
 		return fmt.Sprintf("%.1f", math.Max(3*low, math.Min(sum+laplace(r, high-low), 3*high)))
 	}, false},
-	{"partition keys shown without a threshold", "1", "1e-6", 10_000, func(r *rand.Rand, side Side) string {
+	{"partition keys shown without a threshold", "1", "1e-6", 4_000, func(r *rand.Rand, side Side) string {
 		keys := pick(side, []string{"flu", "gout", "kuru"}, []string{"flu", "gout"})
 		var out []string
 		for _, k := range keys {
@@ -164,12 +164,12 @@ var zoo = []member{
 		}
 		return strings.Join(out, ", ")
 	}, false},
-	{"rounding that depends on the data", "1", "0", 20_000, func(r *rand.Rand, side Side) string {
+	{"rounding that depends on the data", "1", "0", 10_000, func(r *rand.Rand, side Side) string {
 		sum := pick(side, 1000., 999)
 		unit := math.Pow(10, math.Floor(math.Log10(sum))-1) // two digits of the exact sum
 		return strconv.Itoa(int(math.Round((sum+laplace(r, 100))/unit) * unit))
 	}, false},
-	{"biased randomized response", "1.0986", "0", 40_000, func(r *rand.Rand, side Side) string {
+	{"biased randomized response", "1.0986", "0", 20_000, func(r *rand.Rand, side Side) string {
 		if r.Float64() < 0.6 { // the first coin should be fair, for ln 3
 			return pick(side, "yes", "no")
 		}
