@@ -19,7 +19,7 @@ import (
 
 // The kernel's primitives, each run on two homes that differ by one person, with the same randomness: what is added cancels,
 // so that what is left of the difference is that of the exact answers, and what is charged and recorded can be compared word
-// by word. These are exact statements of pairs that are the worst ones by the plan's bounds; that no pair is worse is what
+// by word. These are exact statements of single pairs, which attain many of the bounds that the plan proves; that no pair is beyond them is what
 // package plan shows of exact sums, over thousands of pairs.
 //
 // The kernel has no seam for this. crypto/rand.Read reads from crypto/rand.Reader, which a test may replace.
