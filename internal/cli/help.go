@@ -59,7 +59,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"questions":      {"N", "how many counts are published (default 320)"},
 	"attributes":     {"N", "how many means are published (default 1000)"},
 	"noise":          {"LIST", "the bounds of the noise of curators that promise nothing, as 2,4,8"},
-	"runs":           {"N", "how often it is simulated"},
+	"attack.runs":    {"N", "how often it is simulated"},
 	"fit":            {"NORM", "which residuals are least: their sum, or the max, for noise that is known to be bounded (default sum)"},
 	"table":          {"FILE", "attack this published table, CSV, instead of made-up people; difference takes several"},
 	"truth":          {"FILE", "with --table: each person's true bit, to tell how many are right"},
@@ -85,6 +85,17 @@ var flagHelp = map[string]struct{ value, about string }{
 	"channel.plot":    {"FILE", "draw δ against ε as FILE.svg or FILE.png"},
 	"channel.format":  {"FORMAT", "table or json (default table)"},
 
+	"command":          {"PROGRAM", "what is run, with its arguments: {input} stands for the file (default: on standard input), {runs} for how many answers to print, a line each (default: one process an answer)"},
+	"input":            {"FILE", "one data set"},
+	"neighbor":         {"FILE", "its neighbour: the same but for one person"},
+	"audit.runs":       {"N", "how often each side is run (default 20000)"},
+	"timeout":          {"S", "seconds that one process may take (default 60)"},
+	"audit.epsilon":    {"E", "the claim, which is refuted or not (default: what NAME declares; of a program none, and ε is bounded at δ = 0)"},
+	"audit.delta":      {"D", "the claim's δ (default 0)"},
+	"audit.confidence": {"P", "of everything that the audit tells, together (default 0.999999)"},
+	"audit.format":     {"FORMAT", "table or json (default table)"},
+	"audit.plot":       {"FILE", "draw what was found as FILE.svg or FILE.png"},
+
 	"keep":        {"DIR", "leave the demo's home in DIR, a new folder"},
 	"rows":        {"N", "how many people live in the town"},
 	"seed":        {"S", "of the made-up people (default 1): the same seed and size make the same bytes"},
@@ -108,7 +119,7 @@ func (s *session) help() {
 	}
 	s.print("%s\n  dither help COMMAND   its arguments and flags\n  -C HOME               %s\n  --version             the version\n\n",
 		g.text("   "), flagHelp["C"].about)
-	s.print("exit: 0 answered, 2 usage, 3 refused or unsupported SQL, 4 budget exhausted, 1 anything else\n")
+	s.print("exit: 0 answered, 2 usage, 3 refused, unsupported SQL or a claim refuted, 4 budget exhausted, 1 anything else\n")
 }
 
 // commandHelp prints a command's arguments, and a line for each flag that it has declared.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"dither/account"
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/privacy"
 )
 
@@ -36,7 +36,7 @@ func runInterpret(s *session, args []string) error {
 		return usage("interpret --epsilon E [--delta D], or a job as account takes it: interpret \"gaussian sigma=1\"; one of them")
 	}
 	var i interpreted
-	var where audit.Scenario
+	var where interpret.Scenario
 	if where.Prior, err = numberFlag("prior", *prior); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func runInterpret(s *session, args []string) error {
 		if err != nil {
 			return err
 		}
-		i.Meaning, err = audit.MeaningOf(account.Approximate{Epsilon: e, Delta: i.delta}, where)
+		i.Meaning, err = interpret.MeaningOf(account.Approximate{Epsilon: e, Delta: i.delta}, where)
 		if err != nil {
 			return usage("%s", plainly(err))
 		}
@@ -67,7 +67,7 @@ func runInterpret(s *session, args []string) error {
 		return err
 	}
 	i.job = true
-	if i.Meaning, err = audit.MeaningOfJob(specs, i.delta, where); err != nil {
+	if i.Meaning, err = interpret.MeaningOfJob(specs, i.delta, where); err != nil {
 		return usage("%s", plainly(err))
 	}
 	return s.showInterpreted(i)

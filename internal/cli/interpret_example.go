@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"strconv"
 
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/internal/plot"
 )
 
@@ -16,7 +16,7 @@ const studied = 21
 
 // smoking is the worked example with its figures.
 type smoking struct {
-	audit.Study
+	interpret.Study
 	beliefs []belief
 	ratio   float64 // the largest |ln ratio|, of all events and all answers
 	at      int64   // the answer where it is
@@ -26,8 +26,8 @@ type smoking struct {
 type belief struct {
 	key, name     string
 	prior         *big.Rat
-	with, without audit.Between
-	ratio         audit.Between // of |ln(with/without)|
+	with, without interpret.Between
+	ratio         interpret.Between // of |ln(with/without)|
 }
 
 // interpretExample tells the worked example.
@@ -51,7 +51,7 @@ func (s *session) interpretExample(name, epsilon string, specs []string, picture
 	if err != nil {
 		return err
 	}
-	x := smoking{Study: audit.SmokingStudy(e)}
+	x := smoking{Study: interpret.SmokingStudy(e)}
 	if err := x.infer(); err != nil {
 		return err
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/privacy"
 )
 
 // interpreted is a promise, or a job, and what it means.
 type interpreted struct {
-	audit.Meaning
+	interpret.Meaning
 	job   bool
 	delta privacy.Delta // as it was asked about
 }
@@ -52,7 +52,7 @@ func (i interpreted) rows() (header []string, rows [][]string) {
 
 type namedReading struct {
 	key, name string
-	audit.Reading
+	interpret.Reading
 }
 
 func (i interpreted) readings() []namedReading {
@@ -165,6 +165,6 @@ func (i interpreted) MarshalJSON() ([]byte, error) {
 }
 
 // between writes two bounds; what is no number is null.
-func between(b audit.Between) string {
+func between(b interpret.Between) string {
 	return fmt.Sprintf(`{"lower":%s,"upper":%s}`, number(b.Lower), number(b.Upper))
 }

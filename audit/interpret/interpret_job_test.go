@@ -1,4 +1,4 @@
-package audit_test
+package interpret_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"dither/account"
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/privacy"
 )
 
@@ -15,13 +15,13 @@ func phi(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
 // A job's own curve says more than a promise: Gaussian noise of σ = 1, whose figures are those of N(0, 1) and N(k, 1).
 func TestJobOfGaussianNoise(t *testing.T) {
-	m, err := audit.MeaningOfJob([]string{"gaussian sigma=1"}, privacy.Delta{}, usual())
+	m, err := interpret.MeaningOfJob([]string{"gaussian sigma=1"}, privacy.Delta{}, usual())
 	if err != nil {
 		t.Fatal(err)
 	}
 	const z = 1.6448536269514722 // Φ(z) = .95
 	for _, c := range []struct {
-		reading audit.Reading
+		reading interpret.Reading
 		k       float64
 	}{{m.Person, 1}, {m.Values, 2}, {m.Group, 4}} {
 		if c.reading.Told {
@@ -66,11 +66,11 @@ func TestJobOfLaplaceNoise(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("DITHER_LONG=1 runs it")
 	}
-	m, err := audit.MeaningOfJob([]string{"laplace scale=1"}, privacy.Delta{}, usual())
+	m, err := interpret.MeaningOfJob([]string{"laplace scale=1"}, privacy.Delta{}, usual())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range []audit.Reading{m.Person, m.Values, m.Group} {
+	for _, r := range []interpret.Reading{m.Person, m.Values, m.Group} {
 		k := float64(r.Steps)
 		if best := 1 - math.Exp(-k/2); r.Advantage < best-1e-12 || r.Advantage > best+1e-6 {
 			t.Errorf("advantage of %g steps: %.12g, not %.12g", k, r.Advantage, best)
@@ -97,19 +97,19 @@ func TestJobsOfEveryKind(t *testing.T) {
 	}
 	for _, spec := range specs {
 		s := usual()
-		m, err := audit.MeaningOfJob([]string{spec, spec}, delta, s)
+		m, err := interpret.MeaningOfJob([]string{spec, spec}, delta, s)
 		if err != nil {
 			t.Fatalf("%s: %v", spec, err)
 		}
 		if !m.Person.Told {
 			t.Errorf("%s: nothing is told", spec)
 		}
-		promised, err := audit.MeaningOf(m.Person.Promise, s)
+		promised, err := interpret.MeaningOf(m.Person.Promise, s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, r := range []audit.Reading{m.Person, m.Values, m.Group} {
-			p := []audit.Reading{promised.Person, promised.Values, promised.Group}[i]
+		for i, r := range []interpret.Reading{m.Person, m.Values, m.Group} {
+			p := []interpret.Reading{promised.Person, promised.Values, promised.Group}[i]
 			if r.Power > p.Power || r.Advantage > p.Advantage {
 				t.Errorf("%s: %+v, but by its promise %+v", spec, r, p)
 			}
@@ -118,7 +118,7 @@ func TestJobsOfEveryKind(t *testing.T) {
 			t.Errorf("%s: a group is safer than one: %+v", spec, m)
 		}
 		s.Group = 1
-		if m, err = audit.MeaningOfJob([]string{spec}, delta, s); err != nil || m.Group.Steps != 1 || m.Group.Power != m.Person.Power {
+		if m, err = interpret.MeaningOfJob([]string{spec}, delta, s); err != nil || m.Group.Steps != 1 || m.Group.Power != m.Person.Power {
 			t.Errorf("%s: a group of one is %+v, %v", spec, m.Group, err)
 		}
 	}

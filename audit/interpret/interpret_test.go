@@ -1,4 +1,4 @@
-package audit_test
+package interpret_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dither/account"
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/privacy"
 )
 
@@ -34,8 +34,8 @@ func promise(t testing.TB, epsilon, delta string) account.Approximate {
 	return account.Approximate{Epsilon: e, Delta: d}
 }
 
-func usual() audit.Scenario {
-	return audit.Scenario{Prior: rat("1/100"), Alpha: rat("1/20"), Group: 4, People: 10_000}
+func usual() interpret.Scenario {
+	return interpret.Scenario{Prior: rat("1/100"), Alpha: rat("1/20"), Group: 4, People: 10_000}
 }
 
 // close to within 10⁻¹², and on the safe side: up for upper bounds. what is computed by formula may itself be off by some 10⁻¹⁶.
@@ -55,7 +55,7 @@ func below(t *testing.T, what string, got, formula float64) {
 
 // The figures of ε = 1 that are told everywhere, by their formulas.
 func TestMeaningAtOne(t *testing.T) {
-	m, err := audit.MeaningOf(promise(t, "1", "0"), usual())
+	m, err := interpret.MeaningOf(promise(t, "1", "0"), usual())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestMeaningAtOne(t *testing.T) {
 	above(t, "advantage", m.Person.Advantage, (e-1)/(e+1)) // .4621
 	above(t, "power", m.Person.Power, .05*e)
 	above(t, "family's power", m.Group.Power, 1-math.Exp(-4)*.95)
-	for _, r := range []audit.Reading{m.Person, m.Values, m.Group} {
+	for _, r := range []interpret.Reading{m.Person, m.Values, m.Group} {
 		if r.Excess != 0 || r.Fails != 0 {
 			t.Errorf("a pure promise fails: %+v", r)
 		}
@@ -88,7 +88,7 @@ func TestMeaningWithDelta(t *testing.T) {
 		{"1e-6", 0.00995017120108440296, false},
 		{"1.0001e-6", 0.00995116125140827646, true},
 	} {
-		m, err := audit.MeaningOf(promise(t, "1", c.delta), usual())
+		m, err := interpret.MeaningOf(promise(t, "1", c.delta), usual())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,17 +113,17 @@ func TestMeaningAtTheEnds(t *testing.T) {
 	for _, c := range []struct{ epsilon, delta string }{
 		{"0", "0"}, {"1e-60", "0"}, {"1e20", "0"}, {"1e20", "1e-60"}, {"4096", "1/2"}, {"4097", "1/2"}, {"0", "1/3"}, {"700", "0.999999999999999999999"},
 	} {
-		for _, s := range []audit.Scenario{
+		for _, s := range []interpret.Scenario{
 			usual(),
 			{Prior: rat("1e-60"), Alpha: rat("0"), Group: 1, People: 1},
 			{Prior: rat("0.9999999999999999999999999999"), Alpha: rat("1"), Group: math.MaxInt64, People: math.MaxInt64},
 		} {
-			m, err := audit.MeaningOf(promise(t, c.epsilon, c.delta), s)
+			m, err := interpret.MeaningOf(promise(t, c.epsilon, c.delta), s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p, _ := s.Prior.Float64()
-			for _, r := range []audit.Reading{m.Person, m.Values, m.Group} {
+			for _, r := range []interpret.Reading{m.Person, m.Values, m.Group} {
 				for _, x := range []float64{r.Posterior.Lower, r.Posterior.Upper, r.Far.Lower, r.Far.Upper, r.Advantage, r.Power, r.Fails, r.Excess} {
 					if !(x >= 0 && x <= 1) {
 						t.Errorf("%v %v: %+v", c, s, r)
@@ -144,36 +144,36 @@ func TestMeaningAtTheEnds(t *testing.T) {
 }
 
 func TestMeaningRefuses(t *testing.T) {
-	for name, change := range map[string]func(*audit.Scenario){
-		"prior 0":       func(s *audit.Scenario) { s.Prior = new(big.Rat) },
-		"prior 1":       func(s *audit.Scenario) { s.Prior = rat("1") },
-		"prior below 0": func(s *audit.Scenario) { s.Prior = rat("-1/2") },
-		"no prior":      func(s *audit.Scenario) { s.Prior = nil },
-		"alpha below 0": func(s *audit.Scenario) { s.Alpha = rat("-1/2") },
-		"alpha above 1": func(s *audit.Scenario) { s.Alpha = rat("2") },
-		"no alpha":      func(s *audit.Scenario) { s.Alpha = nil },
-		"group 0":       func(s *audit.Scenario) { s.Group = 0 },
-		"nobody":        func(s *audit.Scenario) { s.People = 0 },
+	for name, change := range map[string]func(*interpret.Scenario){
+		"prior 0":       func(s *interpret.Scenario) { s.Prior = new(big.Rat) },
+		"prior 1":       func(s *interpret.Scenario) { s.Prior = rat("1") },
+		"prior below 0": func(s *interpret.Scenario) { s.Prior = rat("-1/2") },
+		"no prior":      func(s *interpret.Scenario) { s.Prior = nil },
+		"alpha below 0": func(s *interpret.Scenario) { s.Alpha = rat("-1/2") },
+		"alpha above 1": func(s *interpret.Scenario) { s.Alpha = rat("2") },
+		"no alpha":      func(s *interpret.Scenario) { s.Alpha = nil },
+		"group 0":       func(s *interpret.Scenario) { s.Group = 0 },
+		"nobody":        func(s *interpret.Scenario) { s.People = 0 },
 	} {
 		s := usual()
 		change(&s)
-		if _, err := audit.MeaningOf(promise(t, "1", "0"), s); !errors.Is(err, account.ErrParameter) {
+		if _, err := interpret.MeaningOf(promise(t, "1", "0"), s); !errors.Is(err, account.ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := audit.MeaningOfJob([]string{"pure epsilon=1"}, privacy.Delta{}, s); !errors.Is(err, account.ErrParameter) {
+		if _, err := interpret.MeaningOfJob([]string{"pure epsilon=1"}, privacy.Delta{}, s); !errors.Is(err, account.ErrParameter) {
 			t.Errorf("%s, of a job: %v", name, err)
 		}
 	}
-	if _, err := audit.MeaningOf(promise(t, "1", "1"), usual()); !errors.Is(err, account.ErrParameter) {
+	if _, err := interpret.MeaningOf(promise(t, "1", "1"), usual()); !errors.Is(err, account.ErrParameter) {
 		t.Errorf("δ = 1: %v", err)
 	}
 	certain := promise(t, "1", "1").Delta
 	for _, specs := range [][]string{nil, {""}, {"gaussian"}, {"gaussian sigma=0"}, {"no such=1"}} {
-		if _, err := audit.MeaningOfJob(specs, privacy.Delta{}, usual()); !errors.Is(err, account.ErrParameter) {
+		if _, err := interpret.MeaningOfJob(specs, privacy.Delta{}, usual()); !errors.Is(err, account.ErrParameter) {
 			t.Errorf("%q: %v", specs, err)
 		}
 	}
-	if _, err := audit.MeaningOfJob([]string{"pure epsilon=1"}, certain, usual()); !errors.Is(err, account.ErrParameter) {
+	if _, err := interpret.MeaningOfJob([]string{"pure epsilon=1"}, certain, usual()); !errors.Is(err, account.ErrParameter) {
 		t.Errorf("δ = 1, of a job: %v", err)
 	}
 }
@@ -222,7 +222,7 @@ func TestMeaningHoldsOfPairs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := audit.MeaningOf(account.Approximate{Epsilon: size, Delta: d}, audit.Scenario{
+		m, err := interpret.MeaningOf(account.Approximate{Epsilon: size, Delta: d}, interpret.Scenario{
 			Prior: new(big.Rat).SetFloat64(prior), Alpha: new(big.Rat).SetFloat64(alpha), Group: 1, People: 1,
 		})
 		if err != nil {
@@ -272,10 +272,10 @@ func TestMeaningHoldsOfPairs(t *testing.T) {
 // The mechanism that tells all with probability δ and else is randomized response reaches the bounds: none can be less.
 func TestMeaningIsReached(t *testing.T) {
 	for _, c := range []struct{ e, d, alpha float64 }{{1, 0, .05}, {1, .01, .05}, {.1, .2, .3}, {3, 1e-6, .05}, {2, .001, .9}, {1, .01, 0}} {
-		s := audit.Scenario{Prior: rat("1/2"), Alpha: new(big.Rat).SetFloat64(c.alpha), Group: 1, People: 1}
+		s := interpret.Scenario{Prior: rat("1/2"), Alpha: new(big.Rat).SetFloat64(c.alpha), Group: 1, People: 1}
 		e, _ := privacy.EpsilonOf(new(big.Rat).SetFloat64(c.e))
 		d, _ := privacy.DeltaOf(new(big.Rat).SetFloat64(c.d))
-		m, err := audit.MeaningOf(account.Approximate{Epsilon: e, Delta: d}, s)
+		m, err := interpret.MeaningOf(account.Approximate{Epsilon: e, Delta: d}, s)
 		if err != nil {
 			t.Fatal(err)
 		}

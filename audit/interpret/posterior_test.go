@@ -1,4 +1,4 @@
-package audit_test
+package interpret_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dither/account"
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -32,16 +32,16 @@ func cells(x, n int) (counts [4]int) {
 type release struct {
 	name    string
 	outputs func(n int) int
-	of      func(output, x, n int) audit.Likelihood
+	of      func(output, x, n int) interpret.Likelihood
 }
 
-func sure(log *big.Rat) audit.Likelihood { return audit.Likelihood{Factor: rat("1"), Log: log} }
+func sure(log *big.Rat) interpret.Likelihood { return interpret.Likelihood{Factor: rat("1"), Log: log} }
 
 // noisyCounts are the four counts, each with discrete Laplace noise of scale 2/ε, since a changed person moves two of them by 1, and cut to
 // 0..n. What is cut off is all at the ends: P(≤ 0) is p^c/(1+p) and P(≥ n) is p^(n−c)/(1+p) where the count is c, so that here too the probability is
 // p^|a−c| but for a factor that no table changes.
 func noisyCounts(epsilon *big.Rat) release {
-	return release{"noisy counts", func(n int) int { return power(n+1, 4) }, func(output, x, n int) audit.Likelihood {
+	return release{"noisy counts", func(n int) int { return power(n+1, 4) }, func(output, x, n int) interpret.Likelihood {
 		away := 0
 		for _, c := range cells(x, n) {
 			away += max(output%(n+1)-c, c-output%(n+1))
@@ -54,7 +54,7 @@ func noisyCounts(epsilon *big.Rat) release {
 
 // response is randomized response of each person's entry among four, with odds e^ε for the truth over each of the others.
 func response(epsilon *big.Rat) release {
-	return release{"randomized response", func(n int) int { return power(4, n) }, func(output, x, n int) audit.Likelihood {
+	return release{"randomized response", func(n int) int { return power(4, n) }, func(output, x, n int) interpret.Likelihood {
 		truths := new(big.Rat)
 		for i := range n {
 			if entry(output, i) == entry(x, i) {
@@ -106,9 +106,9 @@ func belief(t *rapid.T, n int) []*big.Rat {
 	return prior
 }
 
-func infer(t testing.TB, m release, prior []*big.Rat, output, n, i int) audit.Posterior {
+func infer(t testing.TB, m release, prior []*big.Rat, output, n, i int) interpret.Posterior {
 	t.Helper()
-	in := audit.Inference{Prior: prior}
+	in := interpret.Inference{Prior: prior}
 	for x := range prior {
 		in.Seen = append(in.Seen, m.of(output, x, n))
 		in.Without = append(in.Without, m.of(output, without(x, i), n))
@@ -136,7 +136,7 @@ func TestPosteriorWithinTwoEpsilon(t *testing.T) {
 			for range 2 {
 				output := rapid.IntRange(0, outputs-1).Draw(t, "output")
 				i := rapid.IntRange(0, n-1).Draw(t, "person")
-				in := audit.Inference{Prior: prior}
+				in := interpret.Inference{Prior: prior}
 				for x := range prior {
 					in.Seen = append(in.Seen, m.of(output, x, n))
 					in.Without = append(in.Without, m.of(output, without(x, i), n))
@@ -265,9 +265,9 @@ func TestPosteriorOfBrokenMechanisms(t *testing.T) {
 	for x := range even {
 		even[x] = rat("1")
 	}
-	counts := release{"exact counts", nil, func(output, x, n int) audit.Likelihood {
+	counts := release{"exact counts", nil, func(output, x, n int) interpret.Likelihood {
 		if cells(x, n) != cells(output, n) {
-			return audit.Likelihood{}
+			return interpret.Likelihood{}
 		}
 		return sure(nil)
 	}}
@@ -281,11 +281,11 @@ func TestPosteriorOfBrokenMechanisms(t *testing.T) {
 		t.Errorf("exact counts: %v and %v", with, gone)
 	}
 	// Of each person on their own, the entry is published with probability one in a million, and else nothing. Seen: Alice smokes and has cancer.
-	shame := release{"name and shame", nil, func(_, x, _ int) audit.Likelihood {
+	shame := release{"name and shame", nil, func(_, x, _ int) interpret.Likelihood {
 		if entry(x, i) != 3 {
-			return audit.Likelihood{}
+			return interpret.Likelihood{}
 		}
-		return audit.Likelihood{Factor: rat("1/1000000")}
+		return interpret.Likelihood{Factor: rat("1/1000000")}
 	}}
 	p = infer(t, shame, even, 0, n, i)
 	with, gone = p.Of(alice)
@@ -295,25 +295,25 @@ func TestPosteriorOfBrokenMechanisms(t *testing.T) {
 }
 
 func TestPosteriorRefuses(t *testing.T) {
-	can := []audit.Likelihood{sure(nil), sure(nil)}
+	can := []interpret.Likelihood{sure(nil), sure(nil)}
 	half := []*big.Rat{rat("1/2"), rat("1/2")}
-	for name, in := range map[string]audit.Inference{
+	for name, in := range map[string]interpret.Inference{
 		"nothing":        {},
 		"lengths":        {Prior: half, Seen: can, Without: can[:1]},
 		"no prior":       {Prior: []*big.Rat{nil, rat("1")}, Seen: can, Without: can},
 		"negative prior": {Prior: []*big.Rat{rat("-1"), rat("1")}, Seen: can, Without: can},
-		"negative":       {Prior: half, Seen: []audit.Likelihood{{Factor: rat("-1")}, can[0]}, Without: can},
+		"negative":       {Prior: half, Seen: []interpret.Likelihood{{Factor: rat("-1")}, can[0]}, Without: can},
 		"no prior at all": {
 			Prior: []*big.Rat{new(big.Rat), new(big.Rat)}, Seen: can, Without: can,
 		},
-		"impossible": {Prior: half, Seen: make([]audit.Likelihood, 2), Without: can},
+		"impossible": {Prior: half, Seen: make([]interpret.Likelihood, 2), Without: can},
 	} {
 		if _, err := in.Posterior(); !errors.Is(err, account.ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// Likelihoods that no float holds.
-	far := audit.Inference{Prior: half, Seen: []audit.Likelihood{sure(rat("-1e30")), sure(rat("-2e30"))}, Without: can}
+	far := interpret.Inference{Prior: half, Seen: []interpret.Likelihood{sure(rat("-1e30")), sure(rat("-2e30"))}, Without: can}
 	p, err := far.Posterior()
 	if err != nil {
 		t.Fatal(err)
@@ -330,7 +330,7 @@ func TestSmokingStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := audit.SmokingStudy(e)
+	s := interpret.SmokingStudy(e)
 	in, err := s.Inference(21)
 	if err != nil {
 		t.Fatal(err)
@@ -381,13 +381,13 @@ func TestSmokingStudy(t *testing.T) {
 
 func TestStudyRefuses(t *testing.T) {
 	e := promise(t, "1", "0").Epsilon
-	for name, change := range map[string]func(*audit.Study){
-		"nobody":   func(s *audit.Study) { s.Smokers = 0 },
-		"too many": func(s *audit.Study) { s.Smokers = 1001 },
-		"no prior": func(s *audit.Study) { s.Prior = nil },
-		"risk":     func(s *audit.Study) { s.Harmful = rat("3/2") },
+	for name, change := range map[string]func(*interpret.Study){
+		"nobody":   func(s *interpret.Study) { s.Smokers = 0 },
+		"too many": func(s *interpret.Study) { s.Smokers = 1001 },
+		"no prior": func(s *interpret.Study) { s.Prior = nil },
+		"risk":     func(s *interpret.Study) { s.Harmful = rat("3/2") },
 	} {
-		s := audit.SmokingStudy(e)
+		s := interpret.SmokingStudy(e)
 		change(&s)
 		if _, err := s.Inference(1); !errors.Is(err, account.ErrParameter) {
 			t.Errorf("%s: %v", name, err)
@@ -400,7 +400,7 @@ func TestStudyRefuses(t *testing.T) {
 
 func ExampleMeaningOf() {
 	e, _ := privacy.ParseEpsilon("1")
-	m, err := audit.MeaningOf(account.Approximate{Epsilon: e}, audit.Scenario{Prior: big.NewRat(1, 100), Alpha: big.NewRat(1, 20), Group: 4, People: 10_000})
+	m, err := interpret.MeaningOf(account.Approximate{Epsilon: e}, interpret.Scenario{Prior: big.NewRat(1, 100), Alpha: big.NewRat(1, 20), Group: 4, People: 10_000})
 	if err != nil {
 		fmt.Println(err)
 		return
