@@ -18,7 +18,8 @@ import (
 // geometric is two-sided geometric noise: k with a probability proportional to exp(−|k|/scale).
 func geometric(r *rand.Rand, scale float64) int {
 	g := func() int { return int(math.Floor(-scale * math.Log(1-r.Float64()))) }
-	return g() - g()
+	up, down := g(), g()
+	return up - down
 }
 
 // wellMade keep their promises, and no more: their claims are tight.

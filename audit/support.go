@@ -176,7 +176,7 @@ func grid(side Side, finest, places [2]int) string {
 
 // shown is the histogram of what the first finding is about; of the first feature, where it is about no one.
 func shown(found []Finding, s sample) Histogram {
-	const parts = 24
+	const bins, parts = 16, 24
 	features := featuresOf(s.part(500))
 	f := features[0]
 	if len(found) > 0 && found[0].event.feature.of != nil {
@@ -184,5 +184,5 @@ func shown(found []Finding, s sample) Histogram {
 	} else if len(features) > 1 {
 		f = overall[0]
 	}
-	return learnParts(f, s).histogram(parts)
+	return cutInto(bins, f, s).histogram(parts)
 }
