@@ -260,7 +260,7 @@ func BenchmarkRun(b *testing.B) {
 
 func BenchmarkProgram(b *testing.B) {
 	data, neighbor := sides(b, "0", "1")
-	const command = `sh -c 'awk -v n=$0 -v s="$(od -An -N4 -tu4 /dev/urandom)" "{ srand(s); for (i = 0; i < n; i++) print \$1 + int(10 * rand()) }"' {runs}`
+	const command = `sh -c 'awk -v n=$0 -v s="$(od -An -N4 -tu4 /dev/urandom)" "{ srand(s / 2); for (i = 0; i < n; i++) print \$1 + int(10 * rand()) }"' {runs}`
 	for b.Loop() {
 		p := Program{Command: command, Input: data, Neighbor: neighbor}
 		if _, err := Run(context.Background(), p, Options{Runs: 1_000_000, Claim: claim(b, "1", "0")}); err != nil {
