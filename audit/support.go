@@ -12,6 +12,7 @@ var ErrIncomparable = errors.New("nothing to compare")
 
 // comparable reports outputs of which none is a number, and no part was ever seen twice.
 func comparable(s sample) error {
+	s = s.part(5000)
 	var counts []map[string]int // by coordinate, and of all fields together last
 	all, numbers, n := map[string]int{}, 0, 0
 	for _, side := range s {
@@ -181,8 +182,8 @@ func shown(found []Finding, s sample) Histogram {
 	f := features[0]
 	if len(found) > 0 && found[0].event.feature.of != nil {
 		f = found[0].event.feature
-	} else if len(features) > 1 {
-		f = overall[0]
+	} else if i := slices.IndexFunc(features, func(f feature) bool { return f.name == overall[0].name }); i >= 0 {
+		f = features[i]
 	}
 	return cutInto(bins, f, s).histogram(parts)
 }

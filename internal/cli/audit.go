@@ -54,7 +54,7 @@ func runAudit(s *session, args []string) error {
 		return err
 	}
 	switch {
-	case len(names) > 0:
+	case len(names) > 0: // a NAME is one of dither's own mechanisms
 		return usage("audit --command PROGRAM --input FILE --neighbor FILE: there is nothing named %q to audit", names[0])
 	case p.Command == "":
 		return usage("audit needs --command PROGRAM, as \"python3 count.py {runs}\"")

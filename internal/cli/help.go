@@ -102,6 +102,8 @@ func (s *session) commandHelp(c command) {
 		s.print("%s", mechanismsHelp())
 	case "calibrate":
 		s.print("%s", calibrateHelp)
+	case "audit":
+		s.print("%s", auditHelp)
 	}
 }
 
@@ -143,6 +145,12 @@ Or a job, as dither account takes it, with one "?" for a sigma or scale, of whic
 the largest is. Then count, sensitivity and sampling stand in the mechanisms:
 
   dither calibrate --epsilon 1 --delta 1e-6 "discrete-laplace scale=? count=40" "gaussian sigma=15 count=3"
+`
+
+const auditHelp = `
+The program prints numbers, words, or several to a line; it needs fresh noise for each answer. Exit code 3: the claim is refuted.
+
+  dither audit --command "python3 average.py {runs}" --input people.csv --neighbor without_one.csv --epsilon 1 --runs 100000
 `
 
 func last(flag string) int {
