@@ -38,15 +38,15 @@ func least(k, n int, alpha float64) float64 {
 			high = middle
 		}
 	}
-	return low * (1 - 1e-13)
+	return low
 }
 
-// tail is an upper bound of P(Bin(n, p) ≥ k), for 1 ≤ k ≤ n and 0 < p < 1: exact but for a relative 2e-9 where k > np, and 1 elsewhere.
+// tail is an upper bound of P(Bin(n, p) ≥ k), for 1 ≤ k ≤ n and 0 < p < 1: exact but for a relative 2e-6 where k > np, and 1 elsewhere.
 //
 // Beyond the mode each mass is the one before times a ratio that falls, so what is left after any term is at most a geometric series.
 // The first mass is exp of the deviance and Stirling's remainders, none of which cancel [Loader 2000]: each is right to some 1e-12, of a
-// size where the tail matters below 10³; and up to a million ratios multiply to a relative 1e-9 at most, whose double is added. What the rounding of
-// n·p does is a relative 1e-16 of p, for which least makes room.
+// size where the tail matters below 10³; and up to a million ratios multiply to a relative 1e-9 at most. The rounding of q moves
+// ln qⁿ by n·2⁻⁵⁴ at most, that of n·p and n·q the deviance by |k − np|·2⁻⁵². All that is below a relative 1e-6, which is added.
 func tail(k, n int, p float64) float64 {
 	q := 1 - p
 	x, m := float64(k), float64(n)
@@ -64,7 +64,7 @@ func tail(k, n int, p float64) float64 {
 		term *= ratio
 		sum += term
 	}
-	return math.Min(1, math.Exp(logMass(x, m, p, q))*sum*(1+2e-9))
+	return math.Min(1, math.Exp(logMass(x, m, p, q))*sum*(1+1e-6))
 }
 
 // logMass is ln P(Bin(n, p) = k), for 1 ≤ k ≤ n.

@@ -26,13 +26,13 @@ func TestBetweenAgainstHighPrecision(t *testing.T) {
 	} {
 		low, _ := between(c.k, c.n, c.alpha)
 		_, high := between(c.n-c.k, c.n, c.alpha) // the opposite event
-		if low > c.low || low < c.low*(1-1e-8) || 1-high > c.low || 1-high < c.low-1e-8 {
+		if low > c.low*(1+1e-15) || low < c.low*(1-2e-6) || 1-high > c.low || 1-high < c.low-2e-6 {
 			t.Errorf("%d of %d at %g: %.17g and %.17g, want %.17g", c.k, c.n, c.alpha, low, 1-high, c.low)
 		}
 	}
 }
 
-// The tail is never below the exact one, and at most a relative 1e-8 above.
+// The tail is never below the exact one, and at most a relative 2e-6 above.
 func TestTailAgainstRationals(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 15, 16, 17, 40, 90} {
 		for _, p := range []float64{1e-6, 0.01, 0.3, 0.5, 0.9, 0.999} {
@@ -43,7 +43,7 @@ func TestTailAgainstRationals(t *testing.T) {
 				mass.Mul(mass, power(q, n-k))
 				exact.Add(exact, mass)
 				want, _ := exact.Float64()
-				if got := tail(k, n, p); want > 1e-300 && (got < want || got > want*(1+1e-8)) {
+				if got := tail(k, n, p); want > 1e-300 && (got < want || got > want*(1+2e-6)) {
 					t.Errorf("P(Bin(%d, %g) ≥ %d) ≤ %.17g, exactly %.17g", n, p, k, got, want)
 				}
 			}

@@ -28,7 +28,7 @@ type sample [2][]output
 
 // featuresOf finds what there is to look at in outputs like these.
 func featuresOf(s sample) []feature {
-	fewest, most := 1<<30, 0
+	fewest, most, numbers := 1<<30, 0, false
 	words := map[string]int{}
 	for _, side := range s {
 		for i := range side {
@@ -37,6 +37,8 @@ func featuresOf(s sample) []feature {
 			for _, f := range o.fields {
 				if f.is == word {
 					words[f.text]++
+				} else {
+					numbers = true
 				}
 			}
 		}
@@ -49,9 +51,14 @@ func featuresOf(s sample) []feature {
 		features = append(features, feature{"the number of fields", func(o *output) field { return numberField(float64(o.count)) }})
 	}
 	features = append(features, coordinates(s, min(most, mostFields))...)
-	features = append(features, overall...)
+	features = append(features, feature{"the place of the first coordinate unlike coordinate 1", func(o *output) field {
+		return place(slices.IndexFunc(o.fields, func(f field) bool { return f.text != o.fields[0].text }))
+	}})
+	if numbers {
+		features = append(features, overall...)
+	}
 	if len(words) > 0 {
-		features = append(features, wordFeatures(s, words)...)
+		features = append(features, wordFeatures(s, words, numbers)...)
 	}
 	return features
 }
@@ -94,6 +101,7 @@ func coordinates(s sample, d int) []feature {
 	for _, i := range chosen {
 		features = append(features, feature{coordinateName(i), coordinate(i)})
 	}
+	chosen = slices.DeleteFunc(chosen, func(i int) bool { return !numbered(s, i) })
 	for a, i := range chosen {
 		for b, j := range chosen[a+1:] {
 			if d > allPairs && b > 0 {
@@ -111,6 +119,18 @@ func coordinates(s sample, d int) []feature {
 	return features
 }
 
+// numbered reports that a coordinate is a number somewhere.
+func numbered(s sample, i int) bool {
+	for _, side := range s {
+		for j := range side {
+			if coordinate(i)(&side[j]).is == numeric {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // overall are the features of all numbers together.
 var overall = []feature{
 	{"the sum of the coordinates", func(o *output) field {
@@ -123,9 +143,6 @@ var overall = []feature{
 	{"the largest coordinate", func(o *output) field { _, f := extreme(o, 1); return f }},
 	{"the smallest coordinate", func(o *output) field { _, f := extreme(o, -1); return f }},
 	{"the place of the largest coordinate", func(o *output) field { i, _ := extreme(o, 1); return place(i) }},
-	{"the place of the first coordinate unlike coordinate 1", func(o *output) field {
-		return place(slices.IndexFunc(o.fields, func(f field) bool { return f.text != o.fields[0].text }))
-	}},
 }
 
 // place is the number of a coordinate, from 1.
@@ -149,7 +166,7 @@ func extreme(o *output, sign float64) (at int, best field) {
 
 // wordFeatures are those of outputs in which some coordinates are words: how many, where each word first stands, which coordinates are
 // words, and the numbers of outputs that agree in that.
-func wordFeatures(s sample, words map[string]int) []feature {
+func wordFeatures(s sample, words map[string]int, numbers bool) []feature {
 	features := []feature{{"the number of fields that are no numbers", func(o *output) field {
 		n := 0
 		for _, f := range o.fields {
@@ -172,6 +189,9 @@ func wordFeatures(s sample, words map[string]int) []feature {
 			return place(slices.IndexFunc(o.fields, func(f field) bool { return f.text == w }))
 		}})
 	}
+	if !numbers {
+		return features
+	}
 	patterns := map[string]int{}
 	for _, side := range s.part(5000) {
 		for i := range side {
@@ -179,11 +199,13 @@ func wordFeatures(s sample, words map[string]int) []feature {
 		}
 	}
 	features = append(features, feature{"the output, with # for each number,", func(o *output) field { return field{text: pattern(o), is: word} }})
+	likes := 0
 	for _, p := range frequent(patterns, mostPatterns) {
 		for i, w := range strings.Fields(p) {
-			if w != "#" {
+			if w != "#" || likes == mostCoordinates {
 				continue
 			}
+			likes++
 			features = append(features, feature{fmt.Sprintf("the output is like %s and coordinate %d", quote(p), i+1), func(o *output) field {
 				if i >= len(o.fields) || o.fields[i].is != numeric || pattern(o) != p {
 					return field{}

@@ -40,8 +40,9 @@ type candidate struct {
 
 // Sizes of learning.
 const (
-	firstLook = 2000 // runs on a side in which every score is tried
-	finalists = 10   // scores, for each aim, that are tried in all
+	firstLook  = 2000 // runs on a side in which every score is tried
+	manyTokens = 64   // so many that a set of them says little to a reader
+	finalists  = 10   // scores, for each aim, that are tried in all
 )
 
 // propose learns all scores from a sample.
@@ -57,7 +58,11 @@ func propose(s sample) []candidate {
 			}
 		}
 		if t := learnTokens(f, s); t.repeats() {
-			out = append(out, candidate{t, f, 0, 0.01})
+			penalty := 0.01
+			if len(t.tokens) > manyTokens {
+				penalty = 0.1
+			}
+			out = append(out, candidate{t, f, 0, penalty})
 		}
 	}
 	if sum := learnTotal(s); len(sum.parts) > 0 {

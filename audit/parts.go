@@ -31,7 +31,10 @@ const (
 )
 
 // learnParts cuts a feature's range: numbers into bins, of which each holds about as many, and words into themselves.
-func learnParts(f feature, s sample) *parts {
+func learnParts(f feature, s sample) *parts { return cutInto(mostBins, f, s) }
+
+// cutInto cuts a range into so many bins at most.
+func cutInto(bins int, f feature, s sample) *parts {
 	p := &parts{feature: f, tokens: map[string]share{}, runs: [2]int{len(s[0]), len(s[1])}}
 	var numbers [2][]float64
 	for side := range s {
@@ -46,7 +49,7 @@ func learnParts(f feature, s sample) *parts {
 	}
 	if all := slices.Concat(numbers[0], numbers[1]); len(all) > 0 {
 		slices.Sort(all)
-		p.cut(all, min(mostBins, 2+len(all)/2/binRuns))
+		p.cut(all, min(bins, 2+len(all)/2/binRuns))
 		p.bins = make([]share, len(p.edges)+1)
 		for side := range numbers {
 			for _, x := range numbers[side] {
@@ -251,7 +254,7 @@ func (p *parts) histogram(most int) Histogram {
 		}
 	}
 	for i, s := range p.bins {
-		add(strings.TrimPrefix(p.stretch(i, i), "is "), s)
+		add(strings.TrimPrefix(strings.TrimPrefix(p.stretch(i, i), "is "), "in "), s)
 	}
 	tokens := slices.SortedFunc(maps.Keys(p.tokens), func(a, b string) int {
 		x, y := p.tokens[a].counts, p.tokens[b].counts

@@ -59,10 +59,10 @@ func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error 
 		}
 		return done, lines.Err()
 	}, func(done int) error {
-		switch {
-		case done == n:
+		switch done {
+		case n:
 			return nil
-		case done == 0:
+		case 0:
 			return c.fails(ErrSilent, 0, "no line at all", "is it standard output that it prints to?")
 		}
 		return c.fails(ErrFew, done, fmt.Sprintf("%d of the %d it was asked for", done, n), "{runs} is how many answers are wanted, one a line")

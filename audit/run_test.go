@@ -13,12 +13,15 @@ import (
 	"time"
 
 	"dither/internal/stattest"
+
+	"pgregory.net/rapid"
 )
 
 // geometric is two-sided geometric noise: k with a probability proportional to exp(−|k|/scale).
 func geometric(r *rand.Rand, scale float64) int {
 	g := func() int { return int(math.Floor(-scale * math.Log(1-r.Float64()))) }
-	return g() - g()
+	up, down := g(), g()
+	return up - down
 }
 
 // wellMade keep their promises, and no more: their claims are tight.
@@ -255,4 +258,76 @@ func BenchmarkRun(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func BenchmarkProgram(b *testing.B) {
+	data, neighbor := sides(b, "0", "1")
+	const command = `sh -c 'awk -v n=$0 -v s="$(od -An -N4 -tu4 /dev/urandom)" "{ srand(s / 2); for (i = 0; i < n; i++) print \$1 + int(10 * rand()) }"' {runs}`
+	for b.Loop() {
+		p := Program{Command: command, Input: data, Neighbor: neighbor}
+		if _, err := Run(context.Background(), p, Options{Runs: 1_000_000, Claim: claim(b, "1", "0")}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// What an event says is what it is, of scores that are 1 or 0.
+func TestEitherWay(t *testing.T) {
+	f := feature{"x", whole}
+	for _, c := range []struct {
+		s       score
+		atLeast bool
+		t       float64
+		want    string
+		in, out string
+	}{
+		{lowBits{f, true, -3, true, 2}, true, 1, "x is no multiple of 1/8 below 4 in magnitude", "0.0625", "0.125"},
+		{lowBits{f, true, -3, true, 2}, false, 0, "it is not so that x is no multiple of 1/8 below 4 in magnitude", "0.125", "0.0625"},
+		{lowBits{f, false, 1, false, 3}, true, 0.5, "x is a multiple of 2 of magnitude 8 or more", "-10", "6"},
+		{lowBits{f, true, 0, false, 3}, true, 1, "x is no multiple of 1 of magnitude 8 or more", "8.5", "7.5"},
+		{lowBits{f, false, 1, true, mostSize}, true, 1, "x is a multiple of 2", "0", "1"},
+		{residue{f, 7, 3, 0}, true, 1, "x is 3 more than a multiple of 7", "-4", "4"},
+		{residue{f, 5, 0, 1}, false, 0, "it is not so that x is a multiple of 0.5", "0.4", "1.5"},
+		{residue{f, 5, 0, 1}, true, 0, "x is a number", "0.4", "no"},
+		{places{f}, true, 2, "x is no multiple of 0.1", "0.01", "0.1"},
+		{places{f}, false, -2, "x is a multiple of 100", "300", "310"},
+		{places{f}, false, 1, "x is a multiple of 0.1", "3e-1", "1e-2"},
+		{height{f}, false, -0.5, "x is ≤ −0.5", "-0.5", "NaN"},
+	} {
+		e := event{score: c.s, atLeast: c.atLeast, threshold: c.t}
+		in, out := parse([]byte(c.in)), parse([]byte(c.out))
+		if got := c.s.event(c.atLeast, c.t); got != c.want || !e.has(&in) || e.has(&out) {
+			t.Errorf("%q: %s is %v, %s is %v", got, c.in, e.has(&in), c.out, e.has(&out))
+		}
+	}
+}
+
+// The number with few digits that stands for a cut is above what is below, and no more than what is above.
+func TestShortest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rapid.Float64().Draw(t, "a"), rapid.Float64().Draw(t, "b")
+		if math.IsNaN(a) || math.IsNaN(b) || math.IsInf(a, 0) || math.IsInf(b, 0) || a == b {
+			return
+		}
+		low, high := min(a, b), max(a, b)
+		if x := shortest(low, high); !(x > low && x <= high) {
+			t.Errorf("%g is not between %g and %g", x, low, high)
+		}
+	})
+}
+
+// Whatever a mechanism prints, an audit ends, and does not refute what the data have no part in.
+func FuzzRun(f *testing.F) {
+	for _, text := range []string{"1\n2\n3", "a,b\n[1, 2]\n", "NaN\n-0\n5e-324\n1e308\n-1e308", "⊥ ⊥ 1.5\n⊥ 2\n⊤", "0x1p-3\n1_000\n+.5e-7\n\xff"} {
+		f.Add(text, uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, text string, seed uint64) {
+		lines := strings.Split(text, "\n")
+		r := rand.New(rand.NewPCG(seed, 1))
+		m := Func(func(Side) string { return lines[r.IntN(len(lines))] })
+		report, err := Run(context.Background(), m, Options{Runs: 200, Claim: claim(t, "0.001", "0"), Confidence: 1 - 1e-12})
+		if err != nil && !errors.Is(err, ErrIncomparable) || err == nil && report.Verdict != NotRefuted {
+			t.Fatalf("%+v, %v", report, err)
+		}
+	})
 }

@@ -37,7 +37,7 @@ func relation(atLeast bool) string {
 }
 
 func number(x float64) string {
-	return strings.Replace(strconv.FormatFloat(x, 'g', -1, 64), "-", "−", 1)
+	return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "-", "−")
 }
 
 // places is the number of decimals that a number needs: its events are multiples of powers of ten.
@@ -68,7 +68,7 @@ func powerOf(base, k int) string {
 	return fmt.Sprintf("%d^%s", base, strings.Replace(strconv.Itoa(k), "-", "−", 1))
 }
 
-// bits is 1 where a number's lowest bit and its size are as they say, else 0.
+// lowBits is 1 where a number's lowest bit and its size are as they say, else 0.
 type lowBits struct {
 	feature
 	fine  bool // the lowest bit is below 2^grid; else it is not
@@ -121,10 +121,18 @@ func (b lowBits) event(atLeast bool, t float64) string {
 	default:
 		text += " of magnitude " + powerOf(2, b.size) + " or more"
 	}
-	if atLeast == (t > 0.5) {
-		return b.name + text
+	return either(b.name, text, atLeast, t)
+}
+
+// either is the event of a score that is 1 where a text holds, else 0.
+func either(name, text string, atLeast bool, t float64) string {
+	switch {
+	case atLeast && t > 0:
+		return name + text
+	case !atLeast && t < 1:
+		return "it is not so that " + name + text
 	}
-	return "it is not so that " + b.name + text
+	return name + " is a number"
 }
 
 // residue is 1 where a number is so much more than a multiple of step, else 0.
@@ -149,10 +157,7 @@ func (r residue) event(atLeast bool, t float64) string {
 	if r.rest != 0 {
 		text = fmt.Sprintf(" is %s more than a multiple of %s", number(shorten(r.rest*unit)), number(shorten(r.step*unit)))
 	}
-	if atLeast == (t > 0.5) {
-		return r.name + text
-	}
-	return r.name + strings.Replace(text, " is ", " is not ", 1)
+	return either(r.name, text, atLeast, t)
 }
 
 // shorten takes the last digits away, which arithmetic made.

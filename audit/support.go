@@ -12,6 +12,7 @@ var ErrIncomparable = errors.New("nothing to compare")
 
 // comparable reports outputs of which none is a number, and no part was ever seen twice.
 func comparable(s sample) error {
+	s = s.part(5000)
 	var counts []map[string]int // by coordinate, and of all fields together last
 	all, numbers, n := map[string]int{}, 0, 0
 	for _, side := range s {
@@ -176,13 +177,13 @@ func grid(side Side, finest, places [2]int) string {
 
 // shown is the histogram of what the first finding is about; of the first feature, where it is about no one.
 func shown(found []Finding, s sample) Histogram {
-	const parts = 24
+	const bins, parts = 16, 24
 	features := featuresOf(s.part(500))
 	f := features[0]
 	if len(found) > 0 && found[0].event.feature.of != nil {
 		f = found[0].event.feature
-	} else if len(features) > 1 {
-		f = overall[0]
+	} else if i := slices.IndexFunc(features, func(f feature) bool { return f.name == overall[0].name }); i >= 0 {
+		f = features[i]
 	}
-	return learnParts(f, s).histogram(parts)
+	return cutInto(bins, f, s).histogram(parts)
 }

@@ -68,18 +68,18 @@ var zoo = []member{
 	{"naive Laplace noise in floats", "1.5", "0", 10_000, func(r *rand.Rand, side Side) string {
 		return fmt.Sprint(float64(side) + laplace(r, 1)) // ε = 1 on paper
 	}, false},
-	{"sparse vector, Algorithm 3: tells the noisy values", "2", "0", 100_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector, Algorithm 3: tells the noisy values", "2", "0", 60_000, func(r *rand.Rand, side Side) string {
 		q := pick(side, []float64{0, 0, 0, 0, 0, 2}, []float64{1, 1, 1, 1, 1, 3})
 		return sparse(r, q, 1, 1, 1, text)
 	}, false},
-	{"sparse vector, Algorithm 4: noise of queries not for c", "1", "0", 40_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector, Algorithm 4: noise of queries not for c", "1", "0", 30_000, func(r *rand.Rand, side Side) string {
 		q := append(repeat(pick(side, 0.0, 1.0), 6), repeat(pick(side, 1.0, 0.0), 6)...)
 		return sparse(r, q, 4, 4./3, 6, top)
 	}, false},
 	{"sparse vector, Algorithm 5: no noise on queries", "1", "0", 4_000, func(r *rand.Rand, side Side) string {
 		return sparse(r, pick(side, []float64{0, 1}, []float64{1, 0}), 2, 1e-300, 0, top)
 	}, false},
-	{"sparse vector, Algorithm 6: never stops", "1", "0", 30_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector, Algorithm 6: never stops", "1", "0", 20_000, func(r *rand.Rand, side Side) string {
 		q := append(repeat(pick(side, 0.0, 1.0), 8), repeat(pick(side, 1.0, 0.0), 8)...)
 		return sparse(r, q, 2, 2, 0, top)
 	}, false},
@@ -115,7 +115,7 @@ var zoo = []member{
 	}, false},
 	{"name and shame", "1", "1e-6", 20_000, func(r *rand.Rand, side Side) string {
 		if r.Float64() < 0.01 { // δ-additive secrecy at δ = 0.01
-			return pick(side, `[1, "smoker"]`, `[1, "never smoked"]`)
+			return pick(side, `[1, "smoker"]`, `[1, "never"]`)
 		}
 		return "nothing"
 	}, false},
@@ -144,7 +144,7 @@ var zoo = []member{
 		sigma := math.Sqrt(2*math.Log(1.25/0.1)) / 10
 		return strconv.FormatFloat(float64(side)+sigma*r.NormFloat64(), 'f', 2, 64)
 	}, true},
-	{"Gaussian noise claimed to be pure", "1", "0", 80_000, func(r *rand.Rand, side Side) string {
+	{"Gaussian noise claimed to be pure", "1", "0", 40_000, func(r *rand.Rand, side Side) string {
 		return text(float64(side) + r.NormFloat64())
 	}, false},
 	{"bounds taken from the data", "1", "0", 4_000, func(r *rand.Rand, side Side) string {

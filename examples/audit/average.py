@@ -9,4 +9,4 @@ draw = noise.source()
 for _ in range(int(sys.argv[1])):
     total = sum(ages) + noise.two_sided_geometric(draw, 100 / 0.5)
     count = len(ages) + noise.two_sided_geometric(draw, 1 / 0.5)
-    print(f"{min(max(total / max(count, 1), 0), 100):.1f}")
+    print(min(max(round(total / max(count, 1)), 0), 100))

@@ -233,7 +233,7 @@ func auditChart(r *audit.Report) plot.Chart {
 		Panels: []plot.Panel{{Name: "share of the runs that events were learned from"}},
 	}
 	if r.Claim != nil {
-		c.Title += ": " + promised(r.Claim)
+		c.Title += ", as a claim: " + promised(r.Claim)
 	}
 	if len(r.Findings) > 0 {
 		f := r.Findings[0]

@@ -143,7 +143,8 @@ func (s *session) commandHelp(c command) {
 		s.print("%s", calibrateHelp)
 	case "attack":
 		s.print("%s", attackHelp)
-
+	case "audit":
+		s.print("%s", auditHelp)
 	case "channel":
 		s.print("%s", channelHelp())
 	}
@@ -203,6 +204,12 @@ And on what somebody has published:
   dither attack reconstruct --table answers.csv --truth truth.csv
   dither attack difference --table east.csv --table west.csv --about age=34,zip=48213 --sensitive disease
   dither attack membership --table means.csv --about person.csv --reference others.csv
+`
+
+const auditHelp = `
+The program prints numbers, words, or several to a line; it needs fresh noise for each answer. Exit code 3: the claim is refuted.
+
+  dither audit --command "python3 average.py {runs}" --input people.csv --neighbor without_one.csv --epsilon 1 --runs 100000
 `
 
 func last(flag string) int {
