@@ -15,7 +15,7 @@ const (
 	MostColumns = 256
 	MostCells   = 1 << 22 // rows × columns
 	MostTables  = 8       // that are intersected
-	mostPairs   = 1 << 21 // of sensitive values that are compared
+	mostPairs   = 1 << 20 // of sensitive values that are compared
 )
 
 // Table is a published table about people without their names: one column is sensitive, and the others, the quasi-identifiers, are
@@ -143,11 +143,13 @@ func (t *Table) about(known map[string]string) Found {
 	return out
 }
 
-// forms are what the sensitive value may be.
+// forms are what the sensitive value may be: all, or more than mostPairs of them.
 func (f Found) forms() []form {
 	var out []form
 	for _, text := range slices.Sorted(maps.Keys(f.Values)) {
-		out = append(out, parse(text)...)
+		if out = append(out, parse(text)...); len(out) > mostPairs {
+			return out
+		}
 	}
 	return distinct(out)
 }
@@ -171,7 +173,7 @@ type Intersection struct {
 // is then the person's; if none is left, the person is not in all of them, or not as it is known. Tables that have none of the known columns are
 // taken too.
 //
-// A published value, sensitive or not, may be generalised, as form says. What is left is never too little for a notation that is not
+// A published value, sensitive or not, may be generalised, in the notations that docs/checking.md lists. What is left is never too little for a notation that is not
 // understood: a value excludes another only where both are. Words are taken as they stand: that Europe holds France is not known.
 //
 // The error is ErrParameter where there are no tables or more than MostTables, nothing is known, no table has a column that is said to

@@ -38,7 +38,7 @@ func Bounded(bound float64) (Curator, error) {
 
 // Ours divides a budget of ε over all the answers of an attack, with discrete Laplace noise of package mechanism. The noise is real:
 // it comes from the system, and no seed repeats it. ε is for a change of one person's bit or record, the number of people being known
-// (change-one): what is asked is what somebody's value is. Under add/remove, as dither's own releases count, a promise of ε is one of 2ε for
+// (change-one): what is asked is what somebody's value is. Under add/remove, as dither's own releases count by default, a promise of ε is one of 2ε for
 // such a change. An ε of 0 is ErrParameter.
 func Ours(e privacy.Epsilon) (Curator, error) {
 	if e.IsZero() {

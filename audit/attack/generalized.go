@@ -48,8 +48,13 @@ var (
 // suppressed are texts that stand for a value that was left out.
 var suppressed = map[string]bool{"": true, "*": true, "?": true, "NA": true, "N/A": true, "NULL": true, "-": true, "–": true, "—": true, "…": true}
 
+// mostNested is how deep sets may lie in sets.
+const mostNested = 4
+
 // parse reads a published value: what it may be, at least one form.
-func parse(text string) []form {
+func parse(text string) []form { return nested(text, mostNested) }
+
+func nested(text string, depth int) []form {
 	if suppressed[strings.ToUpper(text)] {
 		return []form{{kind: anything, text: "*"}}
 	}
@@ -59,10 +64,13 @@ func parse(text string) []form {
 	} else if len(members) == 1 {
 		return []form{single(text)}
 	}
+	if depth == 0 {
+		return []form{{kind: unread, text: text}}
+	}
 	var out []form
 	for _, m := range members {
 		if m = strings.TrimSpace(m); m != "" {
-			out = append(out, parse(m)...)
+			out = append(out, nested(m, depth-1)...)
 		}
 	}
 	if len(out) == 0 {

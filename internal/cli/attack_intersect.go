@@ -141,6 +141,8 @@ func listed(values []string) string {
 	for _, v := range values[:min(most, len(values))] {
 		if v == "" {
 			v = "nothing"
+		} else if runes := []rune(v); len(runes) > 40 {
+			v = string(runes[:40]) + "…"
 		}
 		named = append(named, v)
 	}

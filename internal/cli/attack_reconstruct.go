@@ -62,9 +62,9 @@ func (s *session) attackReconstruct(o *attackOptions) error {
 }
 
 // mostGuessedWords says what bounds the guess of a bit, and of which ε that is said.
-const mostGuessedWords = "\"At most\" is what ε leaves to any attack, on average: e^ε/(1+e^ε), where ε is for a change of one\n" +
-	"person's bit. (A promise for one person more or less, as dither's releases make, is one of 2ε for that: dither\n" +
-	"interpret.) The noise of ours is real: its figures vary."
+const mostGuessedWords = "\"At most\" is what ε leaves to any attack, on average: e^ε/(1+e^ε). That ε is for a change of\n" +
+	"one person's bit; a promise of ε for one person more or less, as dither's releases make by default, leaves what 2ε leaves\n" +
+	"here (see dither interpret). The noise of ours is real: its figures vary."
 
 // reconstructionSteps is how many numbers of questions are drawn.
 const reconstructionSteps = 16

@@ -87,7 +87,7 @@ func TestAttacks(t *testing.T) {
 		}},
 		{"reconstruct --people 16 --questions 40 --runs 1 --format markdown --plot " + picture, []string{`(?m)^\| curator \| recovered \|`}},
 		{"reconstruct --format json --table " + counts, []string{`"bits":\[1,0,1\],"drawn_in":0,"fit":"sum",.*"recovered":null,`}},
-		{"reconstruct --people 16 --questions 4 --runs 1 --noise 3", []string{`(?m)^exact +[0-9.]+ %$`, `where ε is for a change of one\nperson's bit`}},
+		{"reconstruct --people 16 --questions 4 --runs 1 --noise 3", []string{`(?m)^exact +[0-9.]+ %$`, `That ε is for a change of\none person's bit; `}},
 		{"reconstruct --table " + odd, []string{
 			`(?m)^1–3 +1\?\?$`, `(?m)^1 answer was below −3 or above 6, `, `(?m)^2 bits were undecided \(\?\)`, `none do better by more than [0-9]e-[0-9]+\.`,
 		}},
