@@ -205,7 +205,7 @@ func TestReadCounts(t *testing.T) {
 	for text, want := range map[string]string{
 		"1,\"" + strings.Repeat("x", 5000) + "\",1\n": "field 2 is longer than 4096 bytes",
 		"1,1\n" + strings.Repeat(",", 1<<20):          "line 2: a record has at most 8 MB and 1048576 fields",
-		"1,1\n\"" + strings.Repeat("\n", 9<<20):       "a record has at most 8 MB",
+		"1,1\n\"" + strings.Repeat("x", 9<<20):        "a record has at most 8 MB",
 		"":                                            "no questions",
 		"a,b,answer\n":                                "no questions",
 		"1,0,1\n1,2,1\n":                              "line 2: field 2: it is 0 or 1, not \"2\"",
@@ -227,8 +227,10 @@ func TestReadCounts(t *testing.T) {
 	if _, err := ReadBits(strings.NewReader("1\n2\n")); !errors.Is(err, ErrTable) {
 		t.Errorf("a bit of 2: %v", err)
 	}
-	if _, err := io.Copy(io.Discard, &limited{r: strings.NewReader(strings.Repeat("1\n", 17<<20))}); !errors.Is(err, ErrTable) {
-		t.Errorf("34 MB: %v", err)
+	for more, ok := range map[string]bool{"1\n": true, "1,1": false} {
+		if _, err := io.Copy(io.Discard, &limited{r: strings.NewReader(more), total: mostBytes - 2}); ok != (err == nil) || !ok && !errors.Is(err, ErrTable) {
+			t.Errorf("%d bytes more than 32 MB less 2: %v", len(more), err)
+		}
 	}
 	if _, err := ReadCounts(failing{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a failing file: %v", err)
