@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/big"
 
-	"dither/account"
-	"dither/internal/exact"
 	"dither/mechanism"
 	"dither/privacy"
 )
@@ -39,7 +37,9 @@ func Bounded(bound float64) (Curator, error) {
 }
 
 // Ours divides a budget of ε over all the answers of an attack, with discrete Laplace noise of package mechanism. The noise is real:
-// it comes from the system, and no seed repeats it. An ε of 0 is ErrParameter.
+// it comes from the system, and no seed repeats it. ε is for a change of one person's bit or record, the number of people being known
+// (change-one): what is asked is what somebody's value is. Under add/remove, as dither's own releases count by default, a promise of ε is one of 2ε for
+// such a change. An ε of 0 is ErrParameter.
 func Ours(e privacy.Epsilon) (Curator, error) {
 	if e.IsZero() {
 		return Curator{}, fmt.Errorf("%w: a budget is above 0", ErrParameter)
@@ -84,21 +84,7 @@ func (c Curator) answer(counts []int64, sensitivity int64, s *stream) ([]float64
 	return out, nil
 }
 
-// MostGuessed is the most that any attacker can achieve on average, rounded up, at guessing a secret bit that is 0 or 1 with equal
-// probability, from an answer that is ε-differentially private in that bit, whatever else the attacker knows: e^ε/(1+e^ε). Proof: let p
-// and q be the probabilities of guessing 1 under 1 and under 0. The success is s = (p + 1−q)/2, where p ≤ e^ε·q and
-// 1−q ≤ e^ε·(1−p). As 1−s = (1−p + q)/2, their sum says s ≤ e^ε·(1−s). [Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2017.]
-func MostGuessed(e privacy.Epsilon) float64 {
-	return math.Min(1, exact.DivUp(1, exact.AddDown(1, exact.ExpDown(-exact.FloatUp(e.Rat())))))
-}
-
-// MostTraced is the highest rate of true positives, rounded up, of any test between two neighbouring data sets whose rate of false positives
-// is at most alpha, under ε-differential privacy: min(e^ε·α, 1 − e^(−ε)(1−α)) [Wasserman & Zhou 2010, and account.TradeOff].
-func MostTraced(e privacy.Epsilon, alpha float64) float64 {
-	return exact.SubUp(1, account.TradeOff(e, privacy.Delta{}, alpha))
-}
-
-// Rate is a share that was measured over independent runs: its mean, and the standard deviation of one run.
+// Rate is a share that was measured over independent runs: its mean, and the standard deviation of one run, which is 0 where there is one.
 type Rate struct {
 	Mean, StdDev float64
 	Runs         int

@@ -6,9 +6,12 @@ import "fmt"
 // person's bit. Against noise each question is asked again and again, in other words each time, and the attacker takes means.
 type Differencing struct {
 	Pairs int // how often both questions are asked; at most MostQuestions
-	Runs  int // at most MostRuns
+	Runs  int // at most MostRuns, and Pairs × Runs at most 2²¹
 	Seed  uint64
 }
+
+// mostAsked bounds the pairs of all runs.
+const mostAsked = 1 << 21
 
 // others is how many other people there are: the attack does not depend on it.
 const others = 100
@@ -17,7 +20,8 @@ const others = 100
 // answers vanishes.
 //
 // A budget is divided over all the answers. The curator cannot know whom the attacker has in mind, and most people are in both
-// questions: so that the sensitivity is of 2·Pairs answers. At most MostGuessed(ε) is guessed on average, by any attack.
+// questions: so that the sensitivity is of 2·Pairs answers, for a change of one person's bit. At most e^ε/(1+e^ε) is guessed on average, by
+// any attack (interpret.MostGuessed).
 // What a run draws of fixed noise is a function of the seed. The error is ErrParameter.
 func (d Differencing) Run(c Curator) (Rate, error) {
 	switch {
@@ -25,6 +29,8 @@ func (d Differencing) Run(c Curator) (Rate, error) {
 		return Rate{}, fmt.Errorf("%w: the two questions are asked 1 to %d times, not %d", ErrParameter, MostQuestions, d.Pairs)
 	case d.Runs < 1 || d.Runs > MostRuns:
 		return Rate{}, fmt.Errorf("%w: there are 1 to %d runs, not %d", ErrParameter, MostRuns, d.Runs)
+	case d.Runs > mostAsked/d.Pairs:
+		return Rate{}, fmt.Errorf("%w: pairs × runs is at most %d", ErrParameter, mostAsked)
 	}
 	right := make([]float64, d.Runs)
 	for run := range right {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"dither/account"
+	"dither/audit/interpret"
 	"dither/internal/stattest"
 )
 
@@ -44,14 +46,14 @@ func TestDifferencingOurs(t *testing.T) {
 	if err := (stattest.Proportion{Successes: int(got.Mean*runs + 0.5), Of: stattest.Binomial{Trials: runs, Probability: want}, FalseAlarm: 1e-7}).Check(); err != nil {
 		t.Error(err)
 	}
-	if got.Mean > MostGuessed(epsilon(t, "1")) {
+	if got.Mean > interpret.MostGuessed(account.Approximate{Epsilon: epsilon(t, "1")}) {
 		t.Errorf("%v is above the bound", got)
 	}
 	got, err = Differencing{Pairs: 40, Runs: 2000, Seed: 1}.Run(ours(t, "1"))
 	if err != nil || got.Mean > 0.62 {
 		t.Errorf("40 pairs: %v (%v)", got, err)
 	}
-	for _, d := range []Differencing{{}, {Pairs: 1}, {Runs: 1}, {Pairs: MostQuestions + 1, Runs: 1}, {Pairs: 1, Runs: MostRuns + 1}} {
+	for _, d := range []Differencing{{}, {Pairs: 1}, {Runs: 1}, {Pairs: MostQuestions + 1, Runs: 1}, {Pairs: 1, Runs: MostRuns + 1}, {Pairs: MostQuestions, Runs: MostRuns}} {
 		if _, err := d.Run(Truthful()); !errors.Is(err, ErrParameter) {
 			t.Errorf("%+v: %v", d, err)
 		}

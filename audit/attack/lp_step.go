@@ -40,11 +40,15 @@ func add(to, by []float64, times float64) {
 	}
 }
 
-// weights are the quotients of a row's multipliers by its slacks: their sum, and their difference.
-func (s *interior) weights(i int) (sum, difference, lower, upper float64) {
-	lower, upper = s.toBelow[i]/s.below[i], s.toTop[i]/s.above[i]
-	return lower + upper, lower - upper, lower, upper
+// weight is what a row weighs: the quotients of its multipliers by its slacks.
+type weight struct{ lower, upper float64 }
+
+func (s *interior) weight(i int) weight {
+	return weight{s.toBelow[i] / s.below[i], s.toTop[i] / s.above[i]}
 }
+
+func (w weight) sum() float64        { return w.lower + w.upper }
+func (w weight) difference() float64 { return w.lower - w.upper }
 
 // factor builds and factors the matrix of a step. With D₁ and D₂ the quotients of the multipliers and slacks of each row, and E
 // those of x and w added up, it is Aᵀ·4D₁D₂/(D₁+D₂)·A + E once each row's own t is eliminated; where there is one t it is
@@ -53,23 +57,23 @@ func (s *interior) factor() bool {
 	q := s.matrix
 	q.clear()
 	for i, row := range s.rows {
-		sum, difference, lower, upper := s.weights(i)
-		weight := sum
+		w := s.weight(i)
+		own := w.sum()
 		if s.fit == LeastSum {
-			weight = 4 * (lower / sum) * upper
+			own = 4 * (w.lower / w.sum()) * w.upper
 		}
 		for a, j := range row { // columns ascend: the lower triangle
 			line := q.row(int(j))
 			for _, k := range row[:a+1] {
-				line[k] += weight
+				line[k] += own
 			}
 		}
 		if s.fit == LeastMax {
 			last := q.row(s.people)
 			for _, j := range row {
-				last[j] += difference
+				last[j] += w.difference()
 			}
-			last[s.people] += sum
+			last[s.people] += w.sum()
 		}
 	}
 	for j := range s.x {
@@ -116,12 +120,12 @@ func (s *interior) toward(g targets) move {
 	right := make([]float64, s.matrix.n)
 	bound := make([]float64, m) // what each row gives its t
 	for i, row := range s.rows {
-		sum, difference, _, _ := s.weights(i)
+		w := s.weight(i)
 		lower, upper := g.below[i]/s.below[i], g.above[i]/s.above[i]
 		bound[i] = lower + upper
 		push := lower - upper
 		if s.fit == LeastSum {
-			push -= difference / sum * bound[i]
+			push -= w.difference() / w.sum() * bound[i]
 		} else {
 			right[n] += bound[i]
 		}
@@ -143,8 +147,8 @@ func (s *interior) toward(g targets) move {
 	}
 	for i, row := range s.rows {
 		d := dot(row, out.x)
-		sum, difference, _, _ := s.weights(i)
-		t := (bound[i] - difference*d) / sum
+		w := s.weight(i)
+		t := (bound[i] - w.difference()*d) / w.sum()
 		if s.fit == LeastMax {
 			t = right[n]
 		}

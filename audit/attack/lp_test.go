@@ -153,27 +153,33 @@ func TestProgramAgainstHiGHS(t *testing.T) {
 }
 
 // Programs without a unique or a proper solution are solved too: the same question many times, one about nobody or everybody, answers
-// that are far off.
+// that are far off. The least norms are found by hand.
 func TestDegeneratePrograms(t *testing.T) {
 	everybody := []int32{0, 1, 2}
-	for name, p := range map[string]program{
-		"nobody":    {people: 3, rows: [][]int32{nil, nil}, answers: []float64{0, 5}},
-		"everybody": {people: 3, rows: [][]int32{everybody}, answers: []float64{2}},
-		"repeated":  {people: 3, rows: [][]int32{everybody, everybody, everybody, everybody}, answers: []float64{1, 2, 3, 1e9}},
-		"far":       {people: 3, rows: [][]int32{{0}, {1}, everybody}, answers: []float64{-1e9, 1e9, 1e9}},
-		"tiny":      {people: 3, rows: [][]int32{{0}, {1}, everybody}, answers: []float64{1e-300, 5e-324, 1}},
-		"exact":     {people: 3, rows: [][]int32{{0}, {1}, {2}, everybody}, answers: []float64{1, 0, 1, 2}},
+	for _, c := range []struct {
+		name         string
+		p            program
+		sum, largest float64
+	}{
+		{"nobody", program{people: 3, rows: [][]int32{nil, nil}, answers: []float64{0, 5}}, 5, 5},
+		{"everybody", program{people: 3, rows: [][]int32{everybody}, answers: []float64{2}}, 0, 0},
+		// Of three people: any of the medians from 2 to 3, and 3, which is as near the middle of 1 and 6 as they come.
+		{"repeated", program{people: 3, rows: [][]int32{everybody, everybody, everybody, everybody}, answers: []float64{1, 2, 3, 6}}, 6, 3},
+		{"far", program{people: 3, rows: [][]int32{{0}, {1}, everybody}, answers: []float64{-3, 6, 6}}, 3 + 5 + 4, 5},
+		{"tiny", program{people: 3, rows: [][]int32{{0}, {1}, everybody}, answers: []float64{1e-300, 5e-324, 1}}, 0, 0},
+		{"exact", program{people: 3, rows: [][]int32{{0}, {1}, {2}, everybody}, answers: []float64{1, 0, 1, 2}}, 0, 0},
+		{"at odds", program{people: 1, rows: [][]int32{{0}, {0}}, answers: []float64{0, 1}}, 1, 0.5},
 	} {
-		for _, fit := range []Fit{LeastSum, LeastMax} {
-			p.fit = fit
-			s, err := p.solve()
-			if err != nil {
-				t.Errorf("%s, %v: %v", name, fit, err)
+		for fit, want := range map[Fit]float64{LeastSum: c.sum, LeastMax: c.largest} {
+			c.p.fit = fit
+			s, err := c.p.solve()
+			if err != nil || math.Abs(s.value-want) > 1e-8 || s.lower > want+1e-12 || s.lower < want-1e-8 {
+				t.Errorf("%s, %v: %g, at least %g, want %g (%v)", c.name, fit, s.value, s.lower, want, err)
 				continue
 			}
 			for _, x := range s.x {
 				if !(x >= 0 && x <= 1) {
-					t.Errorf("%s, %v: %v is outside", name, fit, s.x)
+					t.Errorf("%s, %v: %v is outside", c.name, fit, s.x)
 				}
 			}
 		}

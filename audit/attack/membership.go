@@ -16,11 +16,12 @@ type Membership struct {
 	Seed       uint64
 }
 
-// Limits of a simulation: of its work, of the attributes of a group, and of the people scored.
+// Limits of a simulation: of its work, of the attributes, of those of a group, and of the people scored.
 const (
-	mostCells  = 1 << 31
-	mostGroup  = 1 << 27
-	mostScored = 1 << 22
+	mostCells      = 1 << 31
+	mostAttributes = 1 << 20
+	mostGroup      = 1 << 27
+	mostScored     = 1 << 22
 )
 
 // Tracing is how far the score of members lies from that of others.
@@ -31,14 +32,15 @@ type Tracing struct{ in, out []float64 } // scores, the largest first
 // Vadhan 2015; after Homer et al. 2008]. It is 0 on average for an x that has nothing to do with q, and the variance of all the attributes
 // over the number of people for a member: with more attributes than people that stands out.
 //
-// A budget is divided over all the attributes: somebody in another's place changes each sum by at most 1, which is the sensitivity that the
-// noise is for. Frequencies are uniform in [0.1, 0.9]. All but the noise of a budget is a function of the seed. The error is ErrParameter.
+// A budget is divided over all the attributes: somebody in another's place changes each sum by at most 1, so all of them by at most their
+// number, which is the sensitivity that the noise is for; ε is for that change. Whoever tests for a member tells the group from one with a
+// stranger in the member's place: interpret.MostFound bounds how many are found. Frequencies are uniform in [0.1, 0.9]. All but the noise of a budget is a function of the seed. The error is ErrParameter.
 func (m Membership) Run(c Curator) (Tracing, error) {
 	switch {
 	case m.People < 2 || m.Attributes < 1 || m.Runs < 1:
 		return Tracing{}, fmt.Errorf("%w: there are at least 2 people, 1 attribute and 1 run", ErrParameter)
-	case m.People > mostScored || m.Attributes > mostGroup || m.Runs > MostRuns:
-		return Tracing{}, fmt.Errorf("%w: there are too many people, attributes or runs", ErrParameter)
+	case m.People > mostScored || m.Attributes > mostAttributes || m.Runs > MostRuns:
+		return Tracing{}, fmt.Errorf("%w: there are at most %d people, %d attributes and %d runs", ErrParameter, mostScored, mostAttributes, MostRuns)
 	}
 	group := int64(m.People) * int64(m.Attributes)
 	if group > mostGroup || group > mostCells/int64(m.Runs) || int64(m.People) > mostScored/int64(m.Runs) {
@@ -102,7 +104,8 @@ func score(x []bool, p, q []float64) float64 {
 	return sum
 }
 
-// TruePositives is the share of members that are found where at most a share alpha of others is taken for members.
+// TruePositives is the share of members that are found where at most a share alpha of others is taken for members, among those who were
+// scored: with few of them both shares scatter widely around what is true.
 func (t Tracing) TruePositives(alpha float64) float64 {
 	found := 0.0
 	for _, p := range t.Curve() {

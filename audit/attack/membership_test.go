@@ -6,7 +6,10 @@ import (
 	"math/big"
 	"testing"
 
+	"dither/account"
+	"dither/audit/interpret"
 	"dither/internal/stattest"
+	"dither/privacy"
 )
 
 // Exact means of ten times as many attributes as people tell most members; with fixed noise more attributes do; a budget does not. In theory
@@ -39,14 +42,11 @@ func TestMembershipOurs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, most := traced.TruePositives(0.05), MostTraced(epsilon(t, "1"), 0.05); got > most {
+		if got, most := traced.TruePositives(0.05), interpret.MostFound(account.Approximate{Epsilon: epsilon(t, "1")}, big.NewRat(1, 20)); got > most {
 			t.Errorf("%+v: %.3f are found, the promise allows %.3f", m, got, most)
 		}
 	}
-	if got := MostTraced(epsilon(t, "1"), 0.05); math.Abs(got-0.05*math.E) > 1e-12 {
-		t.Errorf("the bound is %g", got)
-	}
-	for _, m := range []Membership{{}, {People: 2, Attributes: 1}, {People: 1, Attributes: 1, Runs: 1}, {People: 1 << 20, Attributes: 1 << 20, Runs: 1}, {People: math.MaxInt, Attributes: 2, Runs: 1}} {
+	for _, m := range []Membership{{}, {People: 2, Attributes: 1}, {People: 1, Attributes: 1, Runs: 1}, {People: 1 << 20, Attributes: 1 << 20, Runs: 1}, {People: math.MaxInt, Attributes: 2, Runs: 1}, {People: 2, Attributes: 1<<20 + 1, Runs: 1}} {
 		if _, err := m.Run(Truthful()); !errors.Is(err, ErrParameter) {
 			t.Errorf("%+v: %v", m, err)
 		}
@@ -69,15 +69,13 @@ func TestTracingCurve(t *testing.T) {
 }
 
 func TestNameAndShame(t *testing.T) {
-	for _, c := range []struct {
-		delta *big.Rat
-		want  float64
-	}{{big.NewRat(1, 10_000), 0.632139}, {big.NewRat(1, 1_000_000), 0.00995022}} {
-		n := NameAndShame{People: 10_000, Delta: c.delta}
-		leaks, err := n.Leaks()
-		if err != nil || math.Abs(leaks-c.want) > 1e-6 { // 1 − (1−δ)^10000
-			t.Errorf("δ = %v: %g, want %g (%v)", c.delta, leaks, c.want, err)
+	for _, published := range []*big.Rat{big.NewRat(1, 10_000), big.NewRat(1, 1_000_000)} {
+		n := NameAndShame{People: 10_000, Delta: published}
+		delta, err := privacy.DeltaOf(published)
+		if err != nil {
+			t.Fatal(err)
 		}
+		leaks := interpret.Shamed(delta, 10_000).Upper
 		const runs = 1000
 		got, err := n.Simulate(runs, 1)
 		if err != nil {
@@ -105,14 +103,11 @@ func TestNameAndShame(t *testing.T) {
 			}
 			without = without || under[0].Sign() > 0 && under[1].Sign() == 0
 		}
-		if most.Cmp(c.delta) != 0 || !without {
+		if most.Cmp(published) != 0 || !without {
 			t.Errorf("events are up to %v apart; one is impossible: %v", most, without)
 		}
 	}
 	for _, n := range []NameAndShame{{}, {People: 1}, {Delta: big.NewRat(1, 2)}, {People: 1, Delta: big.NewRat(-1, 2)}, {People: 1, Delta: big.NewRat(1, 1)}} {
-		if _, err := n.Leaks(); !errors.Is(err, ErrParameter) {
-			t.Errorf("%+v: %v", n, err)
-		}
 		if _, _, err := n.Channel(); !errors.Is(err, ErrParameter) {
 			t.Errorf("%+v: %v", n, err)
 		}

@@ -31,6 +31,7 @@ type patient struct {
 const (
 	youngest, ages, codes = 18, 73, 100
 	mostPatients          = 100_000
+	mostTreated           = 1 << 24 // patients × runs
 )
 
 // Run publishes, and intersects for each person in both. All is a function of the seed. The error is ErrParameter.
@@ -46,13 +47,15 @@ func (a Anonymized) Run() (Exposed, error) {
 		return Exposed{}, fmt.Errorf("%w: there are 1 to 64 diseases, not %d", ErrParameter, a.Diseases)
 	case a.Runs < 1 || a.Runs > MostRuns:
 		return Exposed{}, fmt.Errorf("%w: there are 1 to %d runs, not %d", ErrParameter, MostRuns, a.Runs)
+	case a.Runs > mostTreated/a.Patients:
+		return Exposed{}, fmt.Errorf("%w: patients × runs is at most %d", ErrParameter, mostTreated)
 	}
 	one, both := make([]float64, a.Runs), make([]float64, a.Runs)
 	for run := range one {
 		s := newStream(a.Seed, uint64(run))
 		world := make([]patient, 2*a.Patients-a.Both)
 		for i := range world {
-			world[i] = patient{[2]int{youngest + s.below(ages), s.below(codes)}, s.below(a.Diseases)}
+			world[i] = patient{[2]int{youngest + s.Below(ages), s.Below(codes)}, s.Below(a.Diseases)}
 		}
 		// The last of the first hospital are the first of the second.
 		first, second := anonymize(world[:a.Patients], a.K), anonymize(world[a.Patients-a.Both:], a.K)

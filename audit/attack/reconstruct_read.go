@@ -1,54 +1,13 @@
 package attack
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 )
-
-// mostBytes bounds a file that is read.
-const mostBytes = 32 << 20
-
-// records reads the records of a CSV file, all of one length, and gives each with its line. What is wrong with the file, do's errors
-// included, is ErrTable with the line.
-func records(r io.Reader, do func(line int, record []string) error) error {
-	limited := &io.LimitedReader{R: r, N: mostBytes + 1}
-	in := csv.NewReader(limited)
-	in.ReuseRecord, in.TrimLeadingSpace = true, true
-	for first := true; ; first = false {
-		record, err := in.Read()
-		if limited.N <= 0 {
-			return fmt.Errorf("%w: it is larger than %d MB", ErrTable, mostBytes>>20)
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if wrong := (*csv.ParseError)(nil); errors.As(err, &wrong) {
-			if errors.Is(wrong.Err, csv.ErrFieldCount) {
-				return fmt.Errorf("%w: line %d has %d fields, the first has %d", ErrTable, wrong.Line, len(record), in.FieldsPerRecord)
-			}
-			return fmt.Errorf("%w: line %d: %w", ErrTable, wrong.Line, wrong.Err)
-		}
-		if err != nil {
-			return err
-		}
-		if first {
-			record[0] = strings.TrimPrefix(record[0], "\ufeff")
-		}
-		for i := range record {
-			record[i] = strings.TrimSpace(record[i])
-		}
-		line, _ := in.FieldPos(0)
-		if err := do(line, record); err != nil {
-			return fmt.Errorf("%w: line %d: %w", ErrTable, line, err)
-		}
-	}
-}
 
 // ReadCounts reads published counts from CSV: a line for each question, with 1 for each person who is counted and 0 for each who is
 // not, and the answer as the last field. A first line that is neither and ends in no number names the columns, and is passed over. What

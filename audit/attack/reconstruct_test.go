@@ -2,8 +2,10 @@ package attack
 
 import (
 	"errors"
+	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,9 +86,9 @@ func TestLeastMaxFindsMore(t *testing.T) {
 	}
 }
 
-// A budget over all the questions leaves a coin, however many there are. Were the answers of no use at all, guesses would be independent of
-// the bits, and how many of the 640 are right binomial: their share is within 0.12 of 1/2 but with probability 1e-9. What the answers do
-// tell is worth about one point.
+// A budget over all the questions leaves nearly a coin, however many there are. Over 1000 runs of other seeds 52.0 % of the bits were recovered
+// from 64 questions and 50.8 % from 240, with standard errors of 0.2, and a standard deviation of 6 points in one run, as of 64 coins. Ten
+// runs are within 12 points of 50 % but with probability 3e-7.
 func TestOursLeavesACoin(t *testing.T) {
 	for _, questions := range []int{64, 240} {
 		got, err := Reconstruction{People: 64, Questions: questions, Runs: 10, Seed: 1}.Run(ours(t, "1"))
@@ -99,16 +101,73 @@ func TestOursLeavesACoin(t *testing.T) {
 	}
 	// An ε without sense leaks everything, and says so.
 	got, err := Reconstruction{People: 64, Questions: 320, Runs: 2, Seed: 1}.Run(ours(t, "1000"))
-	if err != nil || got.Mean < 0.97 || MostGuessed(epsilon(t, "1000")) != 1 {
+	if err != nil || got.Mean < 0.97 {
 		t.Errorf("ε = 1000: %v (%v)", got, err)
 	}
 }
 
-func TestMostGuessed(t *testing.T) {
-	for e, want := range map[string]float64{"1": 0.7310585786300049, "0.1": 0.52497918747894, "1e-9": 0.50000000025} {
-		if got := MostGuessed(epsilon(t, e)); got < want-1e-15 || got > want+1e-14 {
-			t.Errorf("ε = %s: %.17g, want %.17g", e, got, want)
+// An answer that is far off leaves the others their digits: what is certified is small beside a person. To the least sum such an answer makes
+// no difference.
+func TestFarAnswersAreDrawnIn(t *testing.T) {
+	r := Reconstruction{People: 16, Questions: 60, Seed: 4}
+	for _, fit := range []Fit{LeastSum, LeastMax} {
+		table, truth, err := r.simulate(0, bounded(t, 1))
+		if err != nil {
+			t.Fatal(err)
 		}
+		questions := make([][]bool, table.Questions())
+		for i, row := range table.program.rows {
+			questions[i] = make([]bool, 16)
+			for _, j := range row {
+				questions[i][j] = true
+			}
+		}
+		answers := slices.Clone(table.program.answers)
+		answers[3], answers[40] = 1e9, -1e9
+		far, err := NewCounts(questions, answers)
+		if err != nil || far.DrawnIn() != 2 || table.DrawnIn() != 0 {
+			t.Fatal(far.DrawnIn(), err)
+		}
+		found, err := far.Reconstruct(fit)
+		if err != nil || found.Residual-found.AtLeast > 1e-4 || found.Residual > 60+2*32 {
+			t.Errorf("%v: %g, at least %g (%v)", fit, found.Residual, found.AtLeast, err)
+		}
+		if share, err := found.Recovered(truth); fit == LeastSum && (err != nil || share < 0.95) {
+			t.Errorf("%v: %g are recovered (%v)", fit, share, err)
+		}
+	}
+}
+
+// Whom nothing is said about, and whom two answers pull apart, is undecided, and counts half.
+func TestUndecided(t *testing.T) {
+	c, err := NewCounts([][]bool{{true, false, false}, {false, true, false}, {false, true, false}}, []float64{1, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := c.Reconstruct(LeastMax)
+	if err != nil || !slices.Equal(found.Bits[1:], []Bit{Undecided, Undecided}) {
+		t.Errorf("%v (%v)", found, err)
+	}
+	c, err = NewCounts([][]bool{{true, false}}, []float64{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err = c.Reconstruct(LeastSum); err != nil || !slices.Equal(found.Bits, []Bit{One, Undecided}) {
+		t.Errorf("%v (%v)", found, err)
+	}
+	if share, err := found.Recovered([]bool{true, true}); err != nil || share != 0.75 {
+		t.Errorf("%v (%v)", share, err)
+	}
+	for _, c := range []*Counts{nil, {}} {
+		if _, err := c.Reconstruct(LeastSum); !errors.Is(err, ErrParameter) {
+			t.Error(err)
+		}
+	}
+	if _, err := c.Reconstruct(Fit(7)); !errors.Is(err, ErrParameter) {
+		t.Error(err)
+	}
+	if _, err := (Secrets{}).Recovered(nil); !errors.Is(err, ErrParameter) {
+		t.Error(err)
 	}
 }
 
@@ -137,20 +196,29 @@ func TestReadCounts(t *testing.T) {
 	if c, err := ReadCounts(strings.NewReader("1,2,3,published\n0,1,1,1")); err != nil || c.People() != 3 {
 		t.Errorf("people with numbers: %v", err)
 	}
+	if c, err := ReadCounts(strings.NewReader("\ufeff\"ann\",\"bob\",\"the\nanswer\"\n1,0,1\n")); err != nil || c.People() != 2 {
+		t.Errorf("a mark, and names in quotes: %v", err)
+	}
+	if c, err := ReadCounts(strings.NewReader("1,0,1")); err != nil || c.People() != 2 {
+		t.Errorf("one line: %v", err)
+	}
 	for text, want := range map[string]string{
-		"":                           "no questions",
-		"a,b,answer\n":               "no questions",
-		"1,0,1\n1,2,1\n":             "line 2: field 2: it is 0 or 1, not \"2\"",
-		"1,0,1\n1,1\n":               "line 2 has 2 fields, the first has 3",
-		"1,0,NaN\n":                  "the answer, the last field, is a number",
-		"1,0,+Inf\n":                 "the answer, the last field, is a number",
-		"1,0,x\n":                    "the answer, the last field, is a number",
-		"1,0,\n":                     "the answer, the last field, is a number",
-		"1,0,1e10\n":                 "the answer, the last field, is a number",
-		"3\n4\n":                     "a field for each person",
-		"1,0,1\n\"1,0,1\n":           "line",
-		strings.Repeat("1,", 600):    "600 people are more than 512",
-		strings.Repeat("1,1\n", 9e3): "more than 8192 questions",
+		"1,\"" + strings.Repeat("x", 5000) + "\",1\n": "field 2 is longer than 4096 bytes",
+		"1,1\n" + strings.Repeat(",", 1<<20):          "line 2: a record has at most 8 MB and 1048576 fields",
+		"1,1\n\"" + strings.Repeat("x", 9<<20):        "a record has at most 8 MB",
+		"":                                            "no questions",
+		"a,b,answer\n":                                "no questions",
+		"1,0,1\n1,2,1\n":                              "line 2: field 2: it is 0 or 1, not \"2\"",
+		"1,0,1\n1,1\n":                                "line 2 has 2 fields, the first has 3",
+		"1,0,NaN\n":                                   "the answer, the last field, is a number",
+		"1,0,+Inf\n":                                  "the answer, the last field, is a number",
+		"1,0,x\n":                                     "the answer, the last field, is a number",
+		"1,0,\n":                                      "the answer, the last field, is a number",
+		"1,0,1e10\n":                                  "the answer, the last field, is a number",
+		"3\n4\n":                                      "a field for each person",
+		"1,0,1\n\"1,0,1\n":                            "line",
+		strings.Repeat("1,", 600):                     "600 people are more than 512",
+		strings.Repeat("1,1\n", 9e3):                  "more than 8192 questions",
 	} {
 		if _, err := ReadCounts(strings.NewReader(text)); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
@@ -158,6 +226,11 @@ func TestReadCounts(t *testing.T) {
 	}
 	if _, err := ReadBits(strings.NewReader("1\n2\n")); !errors.Is(err, ErrTable) {
 		t.Errorf("a bit of 2: %v", err)
+	}
+	for more, ok := range map[string]bool{"1\n": true, "1,1": false} {
+		if _, err := io.Copy(io.Discard, &limited{r: strings.NewReader(more), total: mostBytes - 2}); ok != (err == nil) || !ok && !errors.Is(err, ErrTable) {
+			t.Errorf("%d bytes more than 32 MB less 2: %v", len(more), err)
+		}
 	}
 	if _, err := ReadCounts(failing{}); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a failing file: %v", err)
@@ -178,6 +251,8 @@ func TestBadReconstructions(t *testing.T) {
 		{People: MostPeople + 1, Questions: 1, Runs: 1},
 		{People: 1, Questions: MostQuestions + 1, Runs: 1},
 		{People: 1, Questions: 1, Runs: MostRuns + 1},
+		{People: MostPeople, Questions: MostQuestions, Runs: 3},
+		{People: 1, Questions: 1, Runs: 1, Fit: 7},
 	} {
 		if _, err := r.Run(Truthful()); !errors.Is(err, ErrParameter) {
 			t.Errorf("%+v: %v", r, err)

@@ -26,16 +26,8 @@ func (n NameAndShame) check() (float64, error) {
 	return math.Min(f, 1-0x1p-53), nil
 }
 
-// Leaks is the probability that at least one record is published: 1 − (1−δ)ⁿ.
-func (n NameAndShame) Leaks() (float64, error) {
-	delta, err := n.check()
-	if err != nil {
-		return 0, err
-	}
-	return -math.Expm1(float64(n.People) * math.Log1p(-delta)), nil
-}
-
-// Simulate runs the mechanism and tells the share of runs in which a record was published. The draws are SplitMix64's, from the seed.
+// Simulate runs the mechanism and tells the share of runs in which a record was published, which happens with probability 1 − (1−δ)ⁿ
+// (interpret.Shamed). The draws are SplitMix64's, from the seed.
 func (n NameAndShame) Simulate(runs int, seed uint64) (Rate, error) {
 	delta, err := n.check()
 	if err != nil {
@@ -49,7 +41,7 @@ func (n NameAndShame) Simulate(runs int, seed uint64) (Rate, error) {
 	for run := range leaked {
 		s := newStream(seed, uint64(run))
 		for range n.People {
-			if s.word() < limit {
+			if s.Word() < limit {
 				leaked[run] = 1
 				break
 			}

@@ -97,6 +97,9 @@ type Traced struct {
 // Attributes are found by the names of the means. The error is ErrParameter where one is missing, where there is not one line of
 // means and one person, fewer than 19 others, or where an attribute of a person is neither 0 nor 1.
 func Trace(means, person, reference *Attributes) (Traced, error) {
+	if means == nil || person == nil || reference == nil {
+		return Traced{}, fmt.Errorf("%w: a table is missing", ErrParameter)
+	}
 	if len(means.rows) != 1 || len(person.rows) != 1 || len(reference.rows) < 19 {
 		return Traced{}, fmt.Errorf("%w: there is one line of means, one person, and at least 19 others for reference, not %d, %d and %d",
 			ErrParameter, len(means.rows), len(person.rows), len(reference.rows))

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dither/audit/attack"
+	"dither/audit/interpret"
 	"dither/internal/plot"
 )
 
@@ -28,54 +30,57 @@ func (s *session) attackDifference(o *attackOptions) error {
 	type result struct {
 		described
 		Guessed []float64 `json:"guessed"`
-		AtMost  *float64  `json:"at_most"`
 	}
-	var results []result
 	asked := []int{1, 10, 100}
 	r := attackReport{
 		intro: "How many people have the secret? And how many of all but one? The difference is that person's secret. Both are asked\n" +
 			"once or more often, in other words each time, and the attacker takes means. The secret is guessed, in " + plural(o.runs, "run") + ":",
 		header: []string{"curator"}, right: []bool{false, true, true, true, true},
+		words: "A coin guesses 50 %. Fixed noise is averaged away. Ours divides its ε over all the answers, so that asking more often\n" +
+			"tells less each time. " + mostGuessedWords,
+		value: map[string]any{"attack": "difference", "asked": asked, "runs": o.runs, "seed": o.seed},
 	}
 	for _, pairs := range asked {
 		r.header = append(r.header, "asked "+timesOver(pairs))
 	}
 	r.header = append(r.header, "at most")
-	for _, c := range curators {
-		row, one := []string{c.name}, result{described: c.described()}
-		for _, pairs := range asked {
-			rate, err := attack.Differencing{Pairs: pairs, Runs: o.runs, Seed: o.seed}.Run(c.Curator)
-			if err != nil {
-				return err
-			}
-			row, one.Guessed = append(row, share(rate.Mean)), append(one.Guessed, rate.Mean)
-		}
-		if !c.epsilon.IsZero() {
-			most := attack.MostGuessed(c.epsilon)
-			row, one.AtMost = append(row, mostShare(most)), &most
-		}
-		r.rows, results = append(r.rows, row), append(results, one)
+	type key struct {
+		curator string
+		pairs   int
 	}
-	r.words = "A coin guesses 50 %. Fixed noise is averaged away. Ours divides its ε over all the answers, so that asking more often\n" +
-		"tells less each time; \"at most\" is what ε leaves to any attack: e^ε/(1+e^ε). The noise of ours is real: its figures\nvary."
-	r.value = map[string]any{"attack": "difference", "asked": asked, "runs": o.runs, "seed": o.seed, "curators": results}
+	measured := map[key]float64{} // the picture shows what the table does
+	guessed := func(c simulated, pairs int) (float64, error) {
+		if y, ok := measured[key{c.name, pairs}]; ok {
+			return y, nil
+		}
+		rate, err := attack.Differencing{Pairs: pairs, Runs: o.runs, Seed: o.seed}.Run(c.Curator)
+		measured[key{c.name, pairs}] = rate.Mean
+		return rate.Mean, err
+	}
+	if err := r.compare(curators, interpret.MostGuessed, func(c simulated, d described) (cells []string, _ any, err error) {
+		one := result{described: d}
+		for _, pairs := range asked {
+			y, wrong := guessed(c, pairs)
+			cells, one.Guessed, err = append(cells, share(y)), append(one.Guessed, y), errors.Join(err, wrong)
+		}
+		return cells, one, err
+	}); err != nil {
+		return err
+	}
 	r.picture = func() (plot.Lines, error) {
-		l := plot.Lines{
+		var failed error
+		return plot.Lines{
 			Title: "A secret from the difference of two counts", X: "how often both are asked", Y: "share of secrets guessed", Linear: true,
 			Caption: fmt.Sprintf("%s. A coin guesses 0.5. Ours divides its ε over all the answers.", plural(o.runs, "run")),
-		}
-		for _, c := range curators {
-			line := plot.Line{Name: c.name}
-			for _, pairs := range append([]int{1, 2}, steps(100, 25)...) {
-				rate, err := attack.Differencing{Pairs: pairs, Runs: o.runs, Seed: o.seed}.Run(c.Curator)
-				if err != nil {
-					return l, err
+			Lines: drawn(curators, interpret.MostGuessed, 1, 100, func(c simulated) (points []plot.Point) {
+				for _, pairs := range append([]int{1, 2, 5}, steps(100, 10)...) {
+					y, err := guessed(c, pairs)
+					failed = errors.Join(failed, err)
+					points = append(points, plot.Point{X: float64(pairs), Y: y})
 				}
-				line.Points = append(line.Points, plot.Point{X: float64(pairs), Y: rate.Mean})
-			}
-			l.Lines = append(l.Lines, line)
-		}
-		return l, nil
+				return points
+			}),
+		}, failed
 	}
 	return s.showAttack(o, r)
 }
@@ -90,7 +95,8 @@ func timesOver(n int) string {
 // The simulated hospitals.
 const (
 	hospitalPatients, hospitalBoth, hospitalDiseases = 2000, 400, 20
-	mostHospitalRuns                                 = 10
+	hospitalRuns                                     = 10
+	mostKs, mostKRuns                                = 40, 4000
 )
 
 // anonymized simulates two hospitals with k-anonymous tables.
@@ -100,18 +106,27 @@ func (s *session) anonymized(o *attackOptions) error {
 	}
 	runs := o.runs
 	if !o.given["runs"] {
-		runs = mostHospitalRuns
+		runs = hospitalRuns
 	}
 	var ks []int
 	for text := range strings.SplitSeq(o.k, ",") {
 		k, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || len(ks) == 100 {
-			return usage("-k is a list of integers, as 2,5,10, not %q", o.k)
+		if err != nil || len(ks) == mostKs {
+			return usage("-k is a list of at most %d integers, as 2,5,10, not %q", mostKs, o.k)
 		}
 		ks = append(ks, k)
 	}
+	if runs > mostKRuns/len(ks) {
+		return usage("the k times --runs is at most %d", mostKRuns)
+	}
+	simulated := map[int]attack.Exposed{} // the picture shows what the table does
 	exposed := func(k int) (attack.Exposed, error) {
-		return attack.Anonymized{Patients: hospitalPatients, Both: hospitalBoth, Diseases: hospitalDiseases, K: k, Runs: runs, Seed: o.seed}.Run()
+		if e, ok := simulated[k]; ok {
+			return e, nil
+		}
+		e, err := attack.Anonymized{Patients: hospitalPatients, Both: hospitalBoth, Diseases: hospitalDiseases, K: k, Runs: runs, Seed: o.seed}.Run()
+		simulated[k] = e
+		return e, err
 	}
 	type result struct {
 		K    int     `json:"k"`
@@ -140,8 +155,7 @@ func (s *session) anonymized(o *attackOptions) error {
 			Title: "Patients of two hospitals whose disease is told for certain", X: "k of each table", Y: "share of the patients in both", Linear: true,
 			Caption: "Each hospital's table is k-anonymous, by Mondrian.", Lines: []plot.Line{{Name: "by one table"}, {Name: "by both"}},
 		}
-		slices.Sort(ks)
-		for _, k := range slices.Compact(ks) {
+		for _, k := range drawnKs(ks) {
 			e, err := exposed(k)
 			if err != nil {
 				return l, err
@@ -153,4 +167,15 @@ func (s *session) anonymized(o *attackOptions) error {
 		return l, nil
 	}
 	return s.showAttack(o, r)
+}
+
+// drawnKs are the k that are drawn: those asked for, and what lies between, from 2; if that is much, evenly spaced.
+func drawnKs(ks []int) []int {
+	low, high := min(2, slices.Min(ks)), max(slices.Max(ks), 3)
+	out := slices.Clone(ks)
+	for i := range mostKs {
+		out = append(out, low+(high-low)*i/(mostKs-1))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -26,6 +26,9 @@ func (s *session) intersectTables(o *attackOptions) error {
 	} else if err := o.only("--table", "table", "about", "sensitive", "k"); err != nil {
 		return err
 	}
+	if len(o.tables) > attack.MostTables {
+		return usage("at most %d tables are taken", attack.MostTables)
+	}
 	if o.about == "" || o.sensitive == "" {
 		return usage("--table goes with --about key=value,… and --sensitive COLUMN")
 	}
@@ -38,7 +41,9 @@ func (s *session) intersectTables(o *attackOptions) error {
 		if _, twice := known[key]; twice {
 			return usage("--about says %s twice", key)
 		}
-		known[key] = strings.TrimSpace(value)
+		if known[key] = strings.TrimSpace(value); known[key] == "" {
+			return usage("--about says nothing of %s", key)
+		}
 	}
 	want := 0
 	if o.k != "" {
@@ -98,13 +103,20 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 		results = append(results, result{names[i], t.Rows(), k, f.Rows, f.Values})
 	}
 	r.rows = append(r.rows, []string{"together", "", "", "", listed(found.Left)})
-	switch len(found.Left) {
-	case 0:
+	switch {
+	case len(found.Left) == 0:
 		r.words = "Nothing is left: the person is not in all of the tables, or not as it is known."
-	case 1:
+	case slices.Contains(found.Left, "*"):
+		r.words = "Nothing is excluded."
+	case found.Certain:
 		r.words = fmt.Sprintf("One value is left: if the person is in all of the tables, it is %s.", found.Left[0])
+	case len(found.Left) == 1:
+		r.words = "What is left is no single value: " + found.Left[0] + "."
 	default:
 		r.words = fmt.Sprintf("%d values are left.", len(found.Left))
+	}
+	if n := len(found.Unread); n > 0 {
+		r.words += fmt.Sprintf("\n%s not understood, and kept: %s", was(n, "value"), strings.TrimPrefix(listed(found.Unread), strconv.Itoa(n)+": ")+".")
 	}
 	r.words += "\nk is how many rows at least are alike in all columns but the sensitive one: it says nothing of several tables together."
 	if want > 0 {
@@ -115,18 +127,26 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 			r.words += "not " + strings.Join(short, ", ") + "."
 		}
 	}
-	left := found.Left
-	if left == nil {
-		left = []string{}
+	r.value = map[string]any{
+		"attack": "intersection", "tables": results, "left": append([]string{}, found.Left...), "certain": found.Certain,
+		"not_understood": append([]string{}, found.Unread...),
 	}
-	r.value = map[string]any{"attack": "intersection", "tables": results, "left": left}
 	return r
 }
 
 // listed is a list of values with their number, the first few written out.
 func listed(values []string) string {
 	const most = 6
-	shown := strings.Join(values[:min(most, len(values))], ", ")
+	var named []string
+	for _, v := range values[:min(most, len(values))] {
+		if v == "" {
+			v = "nothing"
+		} else if runes := []rune(v); len(runes) > 40 {
+			v = string(runes[:40]) + "…"
+		}
+		named = append(named, v)
+	}
+	shown := strings.Join(named, ", ")
 	if len(values) > most {
 		shown += ", …"
 	}

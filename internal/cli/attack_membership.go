@@ -8,12 +8,21 @@ import (
 
 	"dither/account"
 	"dither/audit/attack"
+	"dither/audit/interpret"
 	"dither/internal/plot"
 	"dither/privacy"
 )
 
-// falseAlarms is the rate of false positives at which members are sought.
-const falseAlarms = 0.05
+// falseAlarms is the rate of false positives at which members are sought, and leastScored how many people show it: ten of them are false alarms.
+const (
+	falseAlarms = 0.05
+	leastScored = 10 / falseAlarms
+)
+
+// mostFound is what a promise leaves to any test at that rate.
+func mostFound(p account.Approximate) float64 {
+	return interpret.MostFound(p, new(big.Rat).SetFrac64(1, 1/falseAlarms))
+}
 
 // attackMembership traces members of a group from means: published ones, or those of simulated curators.
 func (s *session) attackMembership(o *attackOptions) error {
@@ -27,50 +36,55 @@ func (s *session) attackMembership(o *attackOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.people >= 1 && o.runs >= 1 && max(o.people, o.runs) < leastScored && o.people*o.runs < leastScored {
+		return usage("--people times --runs is at least %d: fewer do not show a rate of %g %% false alarms", int(leastScored), 100*falseAlarms)
+	}
 	type result struct {
 		described
-		Found  float64  `json:"found"`
-		AtMost *float64 `json:"at_most"`
+		Found float64 `json:"found"`
 	}
-	var results []result
 	r := attackReport{
 		intro: fmt.Sprintf("The means of %d attributes, each 0 or 1, of %d made-up people are published. Who knows somebody's attributes asks\n"+
 			"whether that person is among them. So many members are found, at %g %% false alarms among others, over %s:",
 			o.attributes, o.people, 100*falseAlarms, plural(o.runs, "group")),
 		header: []string{"curator", "found", "at most"}, right: []bool{false, true, true},
+		words: "Noise is added to each sum, before it is divided by the number of people. Who guesses blindly finds 5 %. \"At most\" is what\n" +
+			"ε leaves to any test with so many false alarms, on average, where ε is for another person in the member's place. The\n" +
+			"noise of ours is real: its figures vary.",
+		value: map[string]any{
+			"attack": "membership", "people": o.people, "attributes": o.attributes, "false_positives": falseAlarms, "runs": o.runs, "seed": o.seed,
+		},
 	}
-	l := plot.Lines{
-		Title: "Members traced from published means", X: "share of others taken for members", Y: "share of members found", Linear: true,
-		Caption: fmt.Sprintf("%d attributes of %d people, %s.", o.attributes, o.people, plural(o.runs, "group")),
-	}
-	var epsilon privacy.Epsilon
-	for _, c := range curators {
+	curves := map[string][]plot.Point{}
+	if err := r.compare(curators, mostFound, func(c simulated, d described) ([]string, any, error) {
 		traced, err := attack.Membership{People: o.people, Attributes: o.attributes, Runs: o.runs, Seed: o.seed}.Run(c.Curator)
-		if err != nil {
-			return err
-		}
 		found := traced.TruePositives(falseAlarms)
-		row, one := []string{c.name, share(found)}, result{c.described(), found, nil}
-		if !c.epsilon.IsZero() {
-			most := attack.MostTraced(c.epsilon, falseAlarms)
-			row, one.AtMost, epsilon = append(row, mostShare(most)), &most, c.epsilon
+		curves[c.name] = operating(traced)
+		return []string{share(found)}, result{d, found}, err
+	}); err != nil {
+		return err
+	}
+	r.picture = func() (plot.Lines, error) {
+		l := plot.Lines{
+			Title: "Members traced from published means", X: "share of others taken for members", Y: "share of members found", Linear: true,
+			Caption: fmt.Sprintf("%d attributes of %d people, %s.", o.attributes, o.people, plural(o.runs, "group")),
+			Lines:   drawn(curators, mostFound, 0, 1, func(c simulated) []plot.Point { return curves[c.name] }),
 		}
-		r.rows, results = append(r.rows, row), append(results, one)
-		l.Lines = append(l.Lines, plot.Line{Name: c.name, Points: operating(traced)})
+		for i, line := range l.Lines {
+			if line.Name == oursAtMost {
+				p, _ := curators[len(curators)-1].promise()
+				l.Lines[i].Points = mostOperating(p)
+			}
+		}
+		return l, nil
 	}
-	bound := plot.Line{Name: "at most, at this ε"}
-	for i := range 201 {
-		alpha := float64(i) / 200
-		bound.Points = append(bound.Points, plot.Point{X: alpha, Y: attack.MostTraced(epsilon, alpha)})
-	}
-	l.Lines = append(l.Lines, bound)
-	r.words = "Noise is added to each sum, before it is divided by the number of people. Who guesses blindly finds 5 %. \"At most\" is what\n" +
-		"ε leaves to any test with so many false alarms. The noise of ours is real: its figures vary."
-	r.value = map[string]any{
-		"attack": "membership", "people": o.people, "attributes": o.attributes, "false_positives": falseAlarms, "runs": o.runs, "seed": o.seed, "curators": results,
-	}
-	r.picture = func() (plot.Lines, error) { return l, nil }
 	return s.showAttack(o, r)
+}
+
+// mostOperating is the bound as a curve: two straight lines, e^ε·α and 1 − e^−ε(1−α), that meet at α = 1/(1+e^ε).
+func mostOperating(p account.Approximate) []plot.Point {
+	y := interpret.MostGuessed(p)
+	return []plot.Point{{}, {X: 1 - y, Y: y}, {X: 1, Y: 1}}
 }
 
 // operating are the points of a curve that are drawn: at most some hundreds.
@@ -106,10 +120,11 @@ func (s *session) traceTable(o *attackOptions) error {
 	}
 	r := attackReport{
 		intro:  fmt.Sprintf("Do the means of %s know of the person? %s of the same population are compared.", plural(t.Attributes, "attribute"), persons(t.Reference)),
-		header: []string{"compared", "as near to the means, or nearer", "p-value"}, right: []bool{true, true, true},
+		header: []string{"compared", "score as high, or higher", "p-value"}, right: []bool{true, true, true},
 		rows: [][]string{{strconv.Itoa(t.Reference), strconv.Itoa(t.Higher), shortPower(strconv.FormatFloat(t.PValue, 'g', 4, 64))}},
-		words: "The p-value bounds the chance of such a rank for somebody of whom the means know nothing: if it is small, the person is\n" +
-			"probably in the group; if it is not, nothing is shown. The others must be of the same population, and none in the group.",
+		words: "Somebody of whom the means know nothing comes to a p-value of at most α with probability at most α, for any α. The smaller\n" +
+			"it is, the more it speaks for the person's being in the group; how probable that is depends on what was believed before.\n" +
+			"The others must be of the same population, and none in the group.",
 		value: map[string]any{"attack": "membership", "attributes": t.Attributes, "reference": t.Reference, "higher": t.Higher, "p_value": t.PValue},
 	}
 	return s.showAttack(o, r)
@@ -141,10 +156,6 @@ func (s *session) attackShame(o *attackOptions) error {
 			return usage("--delta is a list of numbers above 0 and below 1, not %q", deltas)
 		}
 		n := attack.NameAndShame{People: o.people, Delta: delta}
-		leaks, err := n.Leaks()
-		if err != nil {
-			return err
-		}
 		simulated, err := n.Simulate(o.runs, o.seed)
 		if err != nil {
 			return err
@@ -153,10 +164,15 @@ func (s *session) attackShame(o *attackOptions) error {
 		if err != nil {
 			return err
 		}
+		d, err := privacy.DeltaOf(delta)
+		if err != nil {
+			return err
+		}
+		leaks := interpret.Shamed(d, int64(o.people)).Upper
 		one := len(told[0]) - 1 // what the channel puts out last
 		f, _ := delta.Float64()
 		results = append(results, result{f, leaks, simulated.Mean})
-		r.rows = append(r.rows, []string{given(delta), share(leaks), share(simulated.Mean), given(told[1][one]), given(told[0][one])})
+		r.rows = append(r.rows, []string{given(delta), chance(leaks), share(simulated.Mean), given(told[1][one]), given(told[0][one])})
 	}
 	r.value = map[string]any{"attack": "name-and-shame", "people": o.people, "runs": o.runs, "seed": o.seed, "deltas": results}
 	return s.showAttack(o, r)

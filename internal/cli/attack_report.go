@@ -8,16 +8,21 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/account"
 	"dither/audit/attack"
 	"dither/internal/plot"
-	"dither/privacy"
 )
 
 // simulated is a curator with how the tables name it.
 type simulated struct {
 	attack.Curator
-	name    string
-	epsilon privacy.Epsilon // of ours, else 0
+	name string
+}
+
+// promise is what ours keeps; ok is false for those who promise nothing.
+func (c simulated) promise() (p account.Approximate, ok bool) {
+	e, ok := c.Epsilon()
+	return account.Approximate{Epsilon: e}, ok
 }
 
 // mostBounds leaves room in a picture for the exact curator, ours, and a bound.
@@ -51,24 +56,26 @@ func (o *attackOptions) curators(bounds ...float64) ([]simulated, error) {
 		return nil, err
 	}
 	c, err := attack.Ours(e)
-	return append(out, simulated{Curator: c, name: "ours, ε = " + given(e.Rat()) + " in all", epsilon: e}), err
+	return append(out, simulated{Curator: c, name: "ours, ε = " + given(e.Rat()) + " in all"}), err
 }
 
-// described is a curator in JSON.
+// described is a curator in JSON, with what a promise leaves to any attack.
 type described struct {
 	Curator string   `json:"curator"`
 	Noise   *float64 `json:"noise"`
 	Epsilon *float64 `json:"epsilon"`
+	AtMost  *float64 `json:"at_most"`
 }
 
-func (c simulated) described() described {
+func (c simulated) described(most func(account.Approximate) float64) described {
 	d := described{Curator: "exact"}
 	if bound, ok := c.Noise(); ok {
 		d.Curator, d.Noise = "bounded", &bound
 	}
-	if !c.epsilon.IsZero() {
-		f, _ := c.epsilon.Rat().Float64()
-		d.Curator, d.Epsilon = "ours", &f
+	if p, ok := c.promise(); ok {
+		e, _ := p.Epsilon.Rat().Float64()
+		at := most(p)
+		d.Curator, d.Epsilon, d.AtMost = "ours", &e, &at
 	}
 	return d
 }
@@ -79,9 +86,46 @@ type attackReport struct {
 	header       []string
 	right        []bool
 	rows         [][]string
-	value        any // as JSON
+	value        map[string]any // as JSON
 	picture      func() (plot.Lines, error)
 }
+
+// compare adds a row for each curator, its bound last, and their results to the value.
+func (r *attackReport) compare(curators []simulated, most func(account.Approximate) float64,
+	measure func(c simulated, d described) (cells []string, result any, err error),
+) error {
+	var results []any
+	for _, c := range curators {
+		d := c.described(most)
+		cells, result, err := measure(c, d)
+		if err != nil {
+			return err
+		}
+		bound := ""
+		if d.AtMost != nil {
+			bound = mostShare(*d.AtMost)
+		}
+		r.rows, results = append(r.rows, append(append([]string{c.name}, cells...), bound)), append(results, result)
+	}
+	r.value["curators"] = results
+	return nil
+}
+
+// drawn is the lines of a picture, with what ours leaves at most at each X from one to the other. What nothing hides comes last, so that it is seen.
+func drawn(curators []simulated, most func(account.Approximate) float64, from, to float64, line func(c simulated) []plot.Point) []plot.Line {
+	var out []plot.Line
+	for _, c := range append(curators[1:len(curators):len(curators)], curators[0]) {
+		out = append(out, plot.Line{Name: c.name, Points: line(c)})
+		if p, ok := c.promise(); ok {
+			y := most(p)
+			out = append(out, plot.Line{Name: oursAtMost, Points: []plot.Point{{X: from, Y: y}, {X: to, Y: y}}})
+		}
+	}
+	return out
+}
+
+// oursAtMost names the bound in a picture.
+const oursAtMost = "ours, at most"
 
 // MarshalJSON writes the value.
 func (r attackReport) MarshalJSON() ([]byte, error) { return json.Marshal(r.value) }
@@ -117,16 +161,42 @@ func (s *session) showAttack(o *attackOptions, r attackReport) error {
 	return nil
 }
 
-// share writes a share in per cent, with one decimal.
+// share writes a share in per cent, with one decimal; one that is neither 0 nor 1 is not written as if it were.
 func share(x float64) string {
-	if x == 0 || x == 1 {
+	text := strconv.FormatFloat(100*x, 'f', 1, 64)
+	switch {
+	case x == 0 || x == 1:
 		return strconv.FormatFloat(100*x, 'f', 0, 64) + " %"
+	case text == "100.0":
+		return almostAll
+	case text == "0.0":
+		return "< 0.1 %"
 	}
-	return strconv.FormatFloat(100*x, 'f', 1, 64) + " %"
+	return text + " %"
 }
 
-// mostShare writes a bound on a share, rounded up.
-func mostShare(x float64) string { return share(math.Min(1, math.Ceil(x*1000*(1+1e-15))/1000)) }
+const almostAll = "> 99.9 %"
+
+// mostShare writes a bound on a share, rounded up. What is bounded is not certain, however near the bound is to 1.
+func mostShare(x float64) string {
+	if x = math.Ceil(x*1000*(1+1e-15)) / 1000; x >= 1 {
+		return almostAll
+	}
+	return share(x)
+}
+
+// chance writes a probability that is neither 0 nor 1, though the nearest float may be.
+func chance(x float64) string {
+	return share(math.Min(math.Max(x, math.SmallestNonzeroFloat64), 1-0x1p-53))
+}
+
+// spread writes the standard deviation of one run, which one run does not show.
+func spread(r attack.Rate) string {
+	if r.Runs < 2 {
+		return ""
+	}
+	return share(r.StdDev)
+}
 
 func persons(n int) string {
 	if n == 1 {
