@@ -27,7 +27,11 @@ import (
 // times as large, ε times k for a promise or a choice, ρ times k², μ times k. For whatever else, as a sample, a bound by group privacy and by the
 // triangle inequality of total variation, k·δ(0), is told.
 //
-// The errors are those of a Scenario, of account.ParseStep and of account.NewJob, and a d of 1: all account.ErrParameter.
+// The relation is the one that the job needs: add/remove for Poisson samples, change-one for samples of a fixed size and for randomized
+// response, where it is plain who answered. Any other job holds under the one of the Scenario.
+//
+// The errors are those of a Scenario, of account.ParseStep and of account.NewJob, a relation that the job's is not, and a d of 1: all
+// account.ErrParameter.
 func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) {
 	if err := s.check(); err != nil {
 		return Meaning{}, err
@@ -35,8 +39,18 @@ func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) 
 	if d.Rat().Cmp(big.NewRat(1, 1)) >= 0 {
 		return Meaning{}, errVoid
 	}
+	parts := make([]account.Step, len(specs))
+	var err error
+	for i, spec := range specs {
+		if parts[i], err = account.ParseStep(spec); err != nil {
+			return Meaning{}, err
+		}
+	}
+	if s.Neighbours, err = relationOf(parts, s.Neighbours); err != nil {
+		return Meaning{}, err
+	}
 	m := Meaning{Scenario: s, Named: named(d, s.People)}
-	one, err := jobFor(specs, 1, d, s)
+	one, err := jobFor(parts, 1, d, s)
 	if err != nil {
 		return Meaning{}, err
 	}
@@ -54,7 +68,7 @@ func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) 
 			continue
 		}
 		*r.reading = grouped(one, r.steps, s)
-		own, err := jobFor(specs, r.steps, d, s)
+		own, err := jobFor(parts, r.steps, d, s)
 		if errors.Is(err, errUngrouped) {
 			continue
 		}
@@ -71,6 +85,27 @@ func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) 
 	return m, nil
 }
 
+// relationOf is the relation that a job is read for, where one was asked for or, as 0, none was.
+func relationOf(parts []account.Step, asked privacy.Neighbours) (privacy.Neighbours, error) {
+	job, err := account.NewJob(parts...)
+	if err != nil {
+		return 0, err
+	}
+	needed, ok := job.Relation()
+	if !ok && slices.ContainsFunc(parts, func(s account.Step) bool { return strings.HasPrefix(s.String(), "randomized-response ") }) {
+		needed, ok = privacy.ChangeOne, true
+	}
+	switch {
+	case ok && asked != 0 && asked != needed:
+		return 0, fmt.Errorf("%w: the job holds for neighbours by %v, not by %v", account.ErrParameter, needed, asked)
+	case ok:
+		return needed, nil
+	case asked == 0:
+		return privacy.AddRemove, nil
+	}
+	return asked, nil
+}
+
 // grouped is what a job's reading for one says of so many steps, whatever the job is.
 func grouped(one Reading, steps int64, s Scenario) Reading {
 	r := Reading{Steps: steps, Advantage: 1, Power: 1}
@@ -83,14 +118,11 @@ func grouped(one Reading, steps int64, s Scenario) Reading {
 }
 
 // jobFor reads a job's own curve between hypotheses that are so many steps apart. The error is errUngrouped where it has none for them.
-func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, error) {
-	parts := make([]account.Step, len(specs))
-	for i, spec := range specs {
-		step, err := account.ParseStep(spec)
-		if err != nil {
-			return Reading{}, err
-		}
-		if parts[i] = step; steps > 1 {
+func jobFor(one []account.Step, steps int64, d privacy.Delta, s Scenario) (Reading, error) {
+	parts := slices.Clone(one)
+	if steps > 1 {
+		for i, step := range one {
+			var err error
 			if parts[i], err = groupStep(step, steps); err != nil {
 				return Reading{}, err
 			}
@@ -113,11 +145,8 @@ func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, 
 		r = readingOf(account.Approximate{Epsilon: e, Delta: d}, 1, s)
 		r.Steps = steps
 	}
-	c := curve{job: job, seen: map[float64]float64{}, far: farthest, tries: manyTries}
-	if slow(parts) {
-		c.tries = fewTries
-	}
-	if r.Told && d.Rat().Cmp(little) <= 0 { // beyond, δ(ε) falls by no more than d
+	c := curve{job: job, seen: map[float64]float64{}, far: farthest, slow: slow(parts)}
+	if r.Told && d.Rat().Cmp(negligible) <= 0 { // beyond, δ(ε) falls by no more than d
 		c.far = min(c.far, exact.FloatUp(r.Promise.Epsilon.Rat()))
 	}
 	r.Advantage = min(r.Advantage, c.delta(0))
@@ -125,14 +154,8 @@ func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, 
 	return r, c.failed
 }
 
-// How many ε are tried for each of the two bounds of a power: each shortens the range to 0.618 of it.
-const (
-	manyTries = 24
-	fewTries  = 4 // where slow
-)
-
-// little is a δ that is nothing to a test's power.
-var little = big.NewRat(1, 100_000)
+// negligible is a δ that is nothing to a test's power.
+var negligible = big.NewRat(1, 100_000)
 
 // slow reports that accountants take long over a δ: over samples, and over a choice, of which no loss distribution tells exactly.
 func slow(steps []account.Step) bool {
@@ -146,7 +169,7 @@ type curve struct {
 	job    *account.Job
 	seen   map[float64]float64
 	far    float64 // the ε up to which powers are sought
-	tries  int
+	slow   bool
 	failed error
 }
 
@@ -170,41 +193,64 @@ func (c *curve) delta(e float64) float64 {
 // farthest is the ε beyond which no power is sought: e^−farthest is nothing to a test.
 const farthest = 40
 
-// power is the least that is found of the two bounds. δ is convex in t = e^ε, since P(S) − t·Q(S) is linear in it for every S. So is t·α + δ; and
-// with u = 1/t the other is 1 − u(1−α) + u·δ(1/u), convex in u as the perspective of a convex function. Hence each has one valley, which golden
-// sections find; that the accountants' figures are not quite δ costs tightness, never truth.
+// power is the least that is found of the two bounds, over t = e^e: t·α + δ(e) where e ≥ 0, and, where e is below 0, 1 − t(1 − α − δ(−e)).
+// The second is t·α + D(t) too, where D(t) is the largest P(S) − t·Q(S): with S's complement, and P and Q exchanged, D(t) = 1 − t + t·δ(−e). D is convex,
+// a maximum of what is linear in t. So there is one valley, which golden sections find. That the accountants' figures are not quite δ
+// costs tightness, never truth.
 func (c *curve) power(alpha *big.Rat) float64 {
 	level := exact.FloatUp(alpha)
-	steep := func(e float64) float64 { return exact.AddUp(exact.MulUp(exact.ExpUp(e), level), c.delta(e)) }
-	flat := func(e float64) float64 {
-		rest := exact.SubDown(exact.SubDown(1, level), c.delta(e))
-		return exact.SubUp(1, max(0, exact.MulDown(exact.ExpDown(-e), rest)))
+	bound := func(e float64) float64 {
+		if e >= 0 {
+			return exact.AddUp(exact.MulUp(exact.ExpUp(e), level), c.delta(e))
+		}
+		rest := exact.SubDown(exact.SubDown(1, level), c.delta(-e))
+		return exact.SubUp(1, max(0, exact.MulDown(exact.ExpDown(e), rest)))
 	}
-	far := c.far
+	low, high := -c.far, c.far
 	if level > 0 {
-		far = min(far, -math.Log(level)) // beyond, e^ε·α is more than 1
+		high = max(0, min(high, -math.Log(level))) // beyond, e^ε·α is more than 1
 	}
-	return max(0, min(1, c.valley(steep, far), c.valley(flat, c.far)))
+	least := min(1, bound(low), bound(0), bound(high))
+	if c.slow {
+		return max(0, min(least, bound(min(max(c.guess(level), low), high))))
+	}
+	return max(0, min(least, valley(bound, low, high)))
 }
 
-// valley is about the least value of a function with one valley between 0 and far: of those that were tried.
-func (c *curve) valley(f func(float64) float64, far float64) float64 {
+// guess is the e that is best if the job is Gaussian noise, as many mechanisms together nearly are [Dong, Roth & Su 2022, Theorem 3.4]: with the
+// total variation of N(0, 1) and N(μ, 1), the logarithm of their densities' ratio at the threshold of the test of this level. Any guess gives a bound.
+func (c *curve) guess(level float64) float64 {
+	mu := 2 * math.Sqrt2 * math.Erfinv(c.delta(0))
+	e := mu*math.Sqrt2*math.Erfinv(1-2*level) - mu*mu/2
+	if math.IsNaN(e) {
+		return 0
+	}
+	return e
+}
+
+// A valley's range is shortened, to 0.618 of it each time, so often at most, or until f is the same all over it but for so little.
+const (
+	tries  = 30
+	little = 1e-8
+)
+
+// valley is about the least value of a function with one valley between low and high: of those that were tried.
+func valley(f func(float64) float64, low, high float64) float64 {
 	golden := (math.Sqrt(5) - 1) / 2
-	low, high := 0.0, far
 	left, right := high-golden*(high-low), low+golden*(high-low)
-	atLeft, atRight := f(left), f(right)
-	least := min(f(0), f(far), atLeft, atRight)
-	for range c.tries {
-		if atLeft <= atRight {
-			high, right, atRight = right, left, atLeft
+	at := [4]float64{f(low), f(left), f(right), f(high)}
+	least := slices.Min(at[:])
+	for n := 0; n < tries && slices.Max(at[:])-slices.Min(at[:]) > little; n++ {
+		if at[1] <= at[2] {
+			high, right = right, left
 			left = high - golden*(high-low)
-			atLeft = f(left)
+			at[1], at[2], at[3] = f(left), at[1], at[2]
 		} else {
-			low, left, atLeft = left, right, atRight
+			low, left = left, right
 			right = low + golden*(high-low)
-			atRight = f(right)
+			at[0], at[1], at[2] = at[1], at[2], f(right)
 		}
-		least = min(least, atLeft, atRight)
+		least = min(least, at[1], at[2])
 	}
 	return least
 }
