@@ -164,7 +164,9 @@ func (s stretch) of(r *big.Rat) exact.Interval { return exact.IntervalOf(r, s.bi
 func (s stretch) one() exact.Interval { return s.of(big.NewRat(1, 1)) }
 
 // still reports an ε of 0.
-func (s stretch) still() bool { return s.up.Lo().Cmp(s.up.Hi()) == 0 && s.up.Lo().Cmp(big.NewFloat(1)) == 0 }
+func (s stretch) still() bool {
+	return s.up.Lo().Cmp(s.up.Hi()) == 0 && s.up.Lo().Cmp(big.NewFloat(1)) == 0
+}
 
 // posterior is from 1/(1 + o·e^ε) to 1/(1 + o·e^−ε), o the prior's odds against.
 func (s stretch) posterior(prior *big.Rat) Between {

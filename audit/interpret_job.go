@@ -211,6 +211,9 @@ func (c *curve) power(alpha *big.Rat) float64 {
 		high = max(0, min(high, -math.Log(level))) // beyond, e^ε·α is more than 1
 	}
 	least := min(1, bound(low), bound(0), bound(high))
+	if least <= level+little { // no test has less power than its level
+		return least
+	}
 	if c.slow {
 		return max(0, min(least, bound(min(max(c.guess(level), low), high))))
 	}
