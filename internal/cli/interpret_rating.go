@@ -7,8 +7,8 @@ import (
 	"dither/audit"
 )
 
-// rating is how much a promise protects, in one word, by a rule that is this program's own: by e^ε, the factor by which an answer may multiply odds,
-// and by how many people the δ lets be named. There is no agreed rule; this one is told wherever its word is.
+// rating is how much a promise protects, in one word, by a rule that is this program's own: by e^ε, the factor by which one person's
+// data may multiply the probability of an answer, and with it odds, and by how many people the δ lets be named. There is no agreed rule; this one is told wherever its word is.
 type rating int
 
 const (
@@ -64,13 +64,13 @@ func (i interpreted) verdict() string {
 		return fmt.Sprintf("%snδ, how many of %s the δ lets be named on average, is %s (above %v is weak, above %v hardly any).",
 			word, i.people(), many(i.named()), weakAbove, hardlyAnyAbove)
 	}
-	what := "an answer may multiply the odds that she is in the data"
-	switch {
-	case !i.Person.Promise.Delta.IsZero():
-		what = "her data may multiply a probability, apart from the δ"
-	case i.changeOne():
-		what = "an answer may multiply the odds of one value of hers against another"
+	what, apart := "her data", ""
+	if i.changeOne() {
+		what = "a change of her data"
 	}
-	return fmt.Sprintf("%se^ε, by which %s, is at most %s (up to %d is strong, to %d moderate, to %s weak).",
-		word, what, times(floatUp(i.Person.Promise.Epsilon.Rat())), strongTo, moderateTo, grouping(weakTo))
+	if !i.Person.Promise.Delta.IsZero() {
+		apart = ", apart from the δ"
+	}
+	return fmt.Sprintf("%se^ε, by which %s may multiply the probability of an answer%s, is at most %s (up to %d is strong, to %d moderate, to %s weak).",
+		word, what, apart, times(floatUp(i.Person.Promise.Epsilon.Rat())), strongTo, moderateTo, grouping(weakTo))
 }

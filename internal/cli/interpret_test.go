@@ -126,11 +126,11 @@ func TestInterpretWords(t *testing.T) {
 		said   []string
 		unsaid []string
 	}{
-		{[]string{"randomized-response k=3 epsilon=1"}, []string{"of one value of hers against another", "(change-one)", "Whether she is in the data is not protected; the number of people is taken as public.", "her data, or a default instead        7.39"}, []string{"is she in the data", "members"}},
+		{[]string{"randomized-response k=3 epsilon=1"}, []string{"a change of her data may multiply", "(change-one)", "Whether she is in the data is not protected; the number of people is taken as public.", "her data, or a default instead        7.39"}, []string{"is she in the data", "members"}},
 		{[]string{"--delta", "1e-6", "gaussian sigma=4 sampling=1/10 scheme=fixed"}, []string{"(change-one)", "the data of a group of 4", "by the job's own curve"}, []string{"is she in the data", "a default"}},
 		{[]string{"--epsilon", "1", "--neighbours", "change-one", "--group", "1"}, []string{"(change-one)"}, []string{"group", absent + " rises"}},
 		{[]string{"gaussian sigma=1 sampling=1/10"}, []string{"is she in the data", "(add-remove)", "No rating", "--delta 1e-6"}, []string{"change-one", "A suspicion", "a suspicion"}},
-		{[]string{"--epsilon", "0", "--delta", ".3"}, []string{"Hardly any protection", "3,000", "Warning: with probability up to δ = .3,", "no bound is known on how far, or how often", "is a group of 4 in the data    nothing promised                     –               100 of 100"}, []string{"1 in"}},
+		{[]string{"--epsilon", "0", "--delta", ".3"}, []string{"Hardly any protection", "3,000", "Warning: with probability up to δ = .3,", "no bound is known on how often", "is a group of 4 in the data    nothing promised                     –               100 of 100"}, []string{"1 in 99"}},
 		{[]string{"--epsilon", "50", "--delta", "1e-6"}, []string{"With probability up to δ = 1e-6,", "nothing promised"}, []string{"Warning"}},
 		{[]string{"--epsilon", "1", "--delta", "1e-5", "--n", "10000"}, []string{"Weak protection", "0.1 (above"}, []string{"assumed"}},
 		{[]string{"--epsilon", "1", "--delta", "1e-4"}, []string{"10,000 people (assumed: --n says how many)", "1 record on average", "should be at most 1e-6 here, by this program's rule of thumb, 1/(100n)", "need not be what is done here"}, []string{"on average, as they"}},
@@ -166,7 +166,7 @@ func TestInterpretWords(t *testing.T) {
 // Shares of people are bounds: what is written is no less, and hardly more.
 func TestInterpretShares(t *testing.T) {
 	for p, want := range map[float64]string{
-		0: "nothing", 1: "certainty", 0.02673: "1 in 37", 0.1: "1 in 9", 0.11: "11 in 100", 0.1100001: "12 in 100", 0.99: "99 in 100", 0.991: "112 in 113",
+		0: "nothing", 1: "certainty", 0.02673: "1 in 37", 0.1: "1 in 9", 0.109: "11 in 100", 0.1100001: "12 in 100", 0.99: "99 in 100", 0.991: "111 in 112",
 		1e-6: "1 in 1,000,000", 1e-300: "1e-300", math.Nextafter(1, 0): certainty,
 	} {
 		if got := atMost(p); got != want {
@@ -178,8 +178,14 @@ func TestInterpretShares(t *testing.T) {
 		alpha           string
 		found, accusing string
 	}{
-		{.136, "0.05", "14 of 100", "5 of 100"}, {.998, "0.05", "499 of 500", "5 of 100"}, {1, "0.05", "100 of 100", "5 of 100"}, {0, "0", "0 of 100", "0 of 100"},
-		{.00272, "0.001", "28 of 10,000", "10 of 10,000"}, {1e-6, "0", "1 of 1,000,000", "0 of 100"}, {.5, "1/3", "50 of 100", "1 of 3"}, {1e-20, "1e-30", "a share 1e-20", "a share 1e-30"},
+		{.136, "0.05", "14 of 100", "5 of 100"},
+		{.998, "0.05", "499 of 500", "5 of 100"},
+		{1, "0.05", "100 of 100", "5 of 100"},
+		{0, "0", "0 of 100", "0 of 100"},
+		{.00272, "0.001", "28 of 10,000", "10 of 10,000"},
+		{1e-6, "0", "1 of 1,000,000", "0 of 100"},
+		{.5, "1/3", "50 of 100", "1 of 3"},
+		{1e-20, "1e-30", "a share 1e-20", "a share 1e-30"},
 	} {
 		alpha, err := numberFlag("alpha", c.alpha)
 		if err != nil {
