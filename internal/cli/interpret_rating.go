@@ -56,8 +56,12 @@ func rated(person audit.Reading, n audit.Named) (r rating, byDelta bool) {
 func (i interpreted) verdict() string {
 	r, byDelta := rated(i.Person, i.Named)
 	if r == 0 {
-		return fmt.Sprintf("No rating: at a δ of %s the job promises no ε, and no bound holds of a belief after every answer. Ask at a larger δ, as "+
-			"--delta 1e-6. What tests can find is bounded all the same.", i.typed["delta"])
+		ask := "larger δ"
+		if i.delta.IsZero() {
+			ask = "δ above 0, as --delta 1e-6"
+		}
+		return fmt.Sprintf("No rating: at a δ of %s the job promises no ε, and no bound holds of a belief after every answer. Ask at a %s. "+
+			"What tests can find is bounded all the same.", i.typed["delta"], ask)
 	}
 	word := map[rating]string{strong: "Strong", moderate: "Moderate", weak: "Weak", hardlyAny: "Hardly any"}[r] + " protection, as this program rates it: "
 	if byDelta {

@@ -66,7 +66,7 @@ func accused(alpha *big.Rat, typed string) string {
 		return fmt.Sprintf("%s of %s", commas(r.Num()), grouping(n))
 	}
 	if alpha.Denom().Cmp(manyPeople) > 0 {
-		return "a share " + typed
+		return typed + " of all"
 	}
 	return fmt.Sprintf("%s of %s", commas(alpha.Num()), commas(alpha.Denom()))
 }
@@ -79,7 +79,7 @@ func found(power float64, alpha *big.Rat) string {
 		if fewer := floor(r.Inv(r)); fewer.Cmp(manyPeople) <= 0 {
 			return "1 of " + commas(fewer)
 		}
-		return "a share " + upTo(power)
+		return upTo(power) + " of all"
 	} else if whole := ceiling(many); whole.Cmp(big.NewInt(n)) < 0 || power >= 1 {
 		return fmt.Sprintf("%s of %s", commas(whole), grouping(n))
 	}

@@ -133,7 +133,7 @@ func TestInterpretWords(t *testing.T) {
 		{[]string{"--epsilon", "0", "--delta", ".3"}, []string{"Hardly any protection", "3,000", "Warning: with probability up to δ = .3,", "no bound is known on how often", "is a group of 4 in the data    nothing promised                     –               100 of 100"}, []string{"1 in 99"}},
 		{[]string{"--epsilon", "50", "--delta", "1e-6"}, []string{"With probability up to δ = 1e-6,", "nothing promised"}, []string{"Warning"}},
 		{[]string{"--epsilon", "1", "--delta", "1e-5", "--n", "10000"}, []string{"Weak protection", "0.1 (above"}, []string{"assumed"}},
-		{[]string{"--epsilon", "1", "--delta", "1e-4"}, []string{"10,000 people (assumed: --n says how many)", "1 record on average", "should be at most 1e-6 here, by this program's rule of thumb, 1/(100n)", "need not be what is done here"}, []string{"on average, as they"}},
+		{[]string{"--epsilon", "1", "--delta", "1e-4"}, []string{"10,000 people (assumed: -n says how many)", "1 record on average", "should be at most 1e-6 here, by this program's rule of thumb, 1/(100n)", "need not be what is done here"}, []string{"on average, as they"}},
 		{[]string{"--epsilon", "1", "--prior", "0.99999999"}, []string{"99,999,999 in 100,000,000 rises to"}, nil},
 		{[]string{"--epsilon", "0"}, []string{"stays what it was", "1 in 100                 5 of 100"}, []string{"99", "6 of"}},
 		{[]string{"--epsilon", "3"}, []string{"Weak protection"}, nil},
@@ -185,7 +185,7 @@ func TestInterpretShares(t *testing.T) {
 		{.00272, "0.001", "28 of 10,000", "10 of 10,000"},
 		{1e-6, "0", "1 of 1,000,000", "0 of 100"},
 		{.5, "1/3", "50 of 100", "1 of 3"},
-		{1e-20, "1e-30", "a share 1e-20", "a share 1e-30"},
+		{1e-20, "1e-30", "1e-20 of all", "1e-30 of all"},
 	} {
 		alpha, err := numberFlag("alpha", c.alpha)
 		if err != nil {

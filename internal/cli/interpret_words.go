@@ -79,7 +79,7 @@ func (i interpreted) warning() string {
 		each = i.people()
 	}
 	if !i.counted {
-		assumed = " (assumed: --n says how many)"
+		assumed = " (assumed: -n says how many)"
 	}
 	return fmt.Sprintf("%s The worst that it permits, which need not be what is done here, publishes the record of %s%s with that probability: "+
 		"somebody's with probability %s, and %s %s on average.", about, each, assumed, upTo(n.Probability.Upper), many(i.named()), records)
