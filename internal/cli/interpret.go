@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"dither/account"
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/privacy"
 )
 
@@ -39,7 +39,7 @@ func runInterpret(s *session, args []string) error {
 	}
 	i := interpreted{typed: map[string]string{"prior": *prior, "alpha": *alpha, "delta": *delta}}
 	s.flags.Visit(func(f *flag.Flag) { i.counted = i.counted || f.Name == "n" })
-	var where audit.Scenario
+	var where interpret.Scenario
 	if where.Prior, err = numberFlag("prior", *prior); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func runInterpret(s *session, args []string) error {
 		if err != nil {
 			return err
 		}
-		i.Meaning, err = audit.MeaningOf(account.Approximate{Epsilon: e, Delta: i.delta}, where)
+		i.Meaning, err = interpret.MeaningOf(account.Approximate{Epsilon: e, Delta: i.delta}, where)
 		if err != nil {
 			return usage("%s", plainly(err))
 		}
@@ -78,7 +78,7 @@ func runInterpret(s *session, args []string) error {
 	if obeys(s.stderr) {
 		defer spin(s.stderr, "reading the job")()
 	}
-	if i.Meaning, err = audit.MeaningOfJob(specs, i.delta, where); err != nil {
+	if i.Meaning, err = interpret.MeaningOfJob(specs, i.delta, where); err != nil {
 		return usage("%s", plainly(err))
 	}
 	return s.showInterpreted(i)

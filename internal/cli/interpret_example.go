@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"strconv"
 
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/internal/plot"
 )
 
@@ -16,7 +16,7 @@ const studied = 21
 
 // smoking is the worked example with its figures.
 type smoking struct {
-	audit.Study
+	interpret.Study
 	beliefs []belief
 	ratio   float64 // the largest |ln ratio|, of all events and all answers
 	at      int64   // the answer where it is
@@ -26,8 +26,8 @@ type smoking struct {
 type belief struct {
 	key, name     string
 	prior         *big.Rat
-	with, without audit.Between
-	ratio         audit.Between // of |ln(with/without)|
+	with, without interpret.Between
+	ratio         interpret.Between // of |ln(with/without)|
 }
 
 // interpretExample tells the worked example.
@@ -55,7 +55,7 @@ func (s *session) interpretExample(name, epsilon string, specs []string, picture
 	if r := e.Rat(); r.Cmp(big.NewRat(1, 10)) < 0 || r.Cmp(big.NewRat(5, 1)) > 0 {
 		return usage("--example smoking is told at an ε from 0.1 to 5: --epsilon %s is outside", epsilon)
 	}
-	x := smoking{Study: audit.SmokingStudy(e)}
+	x := smoking{Study: interpret.SmokingStudy(e)}
 	if err := x.infer(); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (x *smoking) rows() (header []string, rows [][]string) {
 }
 
 // believed writes a probability. What is not certain does not become 1.
-func believed(b audit.Between) string {
+func believed(b interpret.Between) string {
 	if text := fourDigits(b.Lower); text != "1" {
 		return text
 	}

@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"strings"
 
-	"dither/audit"
+	"dither/audit/interpret"
 )
 
 // MarshalJSON writes all that is known, as docs/json.md says.
@@ -36,6 +36,6 @@ func decimal(r *big.Rat) string {
 }
 
 // between writes two bounds; what is no number is null.
-func between(b audit.Between) string {
+func between(b interpret.Between) string {
 	return fmt.Sprintf(`{"lower":%s,"upper":%s}`, number(b.Lower), number(b.Upper))
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"dither/audit"
+	"dither/audit/interpret"
 )
 
 // rating is how much a promise protects, in one word, by a rule that is this program's own: by e^ε, the factor by which one person's
@@ -29,7 +29,7 @@ const (
 )
 
 // rated is the rating of a reading of one person, and whether it is the δ's doing. A reading without an ε has none.
-func rated(person audit.Reading, n audit.Named) (r rating, byDelta bool) {
+func rated(person interpret.Reading, n interpret.Named) (r rating, byDelta bool) {
 	if !person.Told {
 		return 0, false
 	}

@@ -33,15 +33,15 @@ func atMost(p float64) string {
 	one := big.NewRat(1, 1)
 	switch {
 	case p <= 0.1:
-		n := floor(r.Inv(r))
+		n := floorOf(r.Inv(r))
 		if n.Cmp(manyPeople) > 0 {
 			return upTo(p)
 		}
 		return "1 in " + commas(n)
 	case p <= 0.99:
-		return fmt.Sprintf("%v in 100", ceiling(r.Mul(r, big.NewRat(100, 1))))
+		return fmt.Sprintf("%v in 100", ceilingOf(r.Mul(r, big.NewRat(100, 1))))
 	}
-	all := ceiling(r.Inv(r.Sub(one, r)))
+	all := ceilingOf(r.Inv(r.Sub(one, r)))
 	if all.Cmp(manyPeople) > 0 {
 		return certainty
 	}
@@ -76,23 +76,23 @@ func found(power float64, alpha *big.Rat) string {
 	n := crowd(alpha)
 	r := new(big.Rat).SetFloat64(power)
 	if many := new(big.Rat).Mul(r, big.NewRat(n, 1)); power < 1 && many.Sign() > 0 && many.Cmp(big.NewRat(1, 1)) < 0 { // less than one of so few
-		if fewer := floor(r.Inv(r)); fewer.Cmp(manyPeople) <= 0 {
+		if fewer := floorOf(r.Inv(r)); fewer.Cmp(manyPeople) <= 0 {
 			return "1 of " + commas(fewer)
 		}
 		return upTo(power) + " of all"
-	} else if whole := ceiling(many); whole.Cmp(big.NewInt(n)) < 0 || power >= 1 {
+	} else if whole := ceilingOf(many); whole.Cmp(big.NewInt(n)) < 0 || power >= 1 {
 		return fmt.Sprintf("%s of %s", commas(whole), grouping(n))
 	}
-	all := ceiling(r.Inv(r.Sub(big.NewRat(1, 1), r)))
+	all := ceilingOf(r.Inv(r.Sub(big.NewRat(1, 1), r)))
 	if all.Cmp(manyPeople) > 0 {
 		return fmt.Sprintf("%s of %s", grouping(n), grouping(n))
 	}
 	return fmt.Sprintf("%s of %s", commas(new(big.Int).Sub(all, big.NewInt(1))), commas(all))
 }
 
-func floor(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
+func floorOf(r *big.Rat) *big.Int { return new(big.Int).Div(r.Num(), r.Denom()) }
 
-func ceiling(r *big.Rat) *big.Int {
+func ceilingOf(r *big.Rat) *big.Int {
 	n := new(big.Int).Neg(r.Num())
 	return n.Neg(n.Div(n, r.Denom()))
 }
@@ -122,7 +122,7 @@ func times(e float64) string {
 // many writes how many people there are on average, rounded up.
 func many(r *big.Rat) string {
 	if r.Cmp(big.NewRat(1000, 1)) >= 0 {
-		return commas(ceiling(r))
+		return commas(ceilingOf(r))
 	}
 	return roundedTo(4, float(r), func(written *big.Rat) bool { return written.Cmp(r) < 0 }, 1)
 }

@@ -3,13 +3,13 @@ package cli
 import (
 	"fmt"
 
-	"dither/audit"
+	"dither/audit/interpret"
 )
 
 // namedReading is a reading with its name in JSON and in the table.
 type namedReading struct {
 	key, name string
-	audit.Reading
+	interpret.Reading
 }
 
 // readings are what is told of each pair of hypotheses.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/curator"
 	"dither/internal/town"
 	"dither/noise"
@@ -126,7 +126,7 @@ func TestInterpretTown(t *testing.T) {
 			size--
 		}
 		for range 3 {
-			in := audit.Inference{}
+			in := interpret.Inference{}
 			answer := countedTown(t, size)
 			for _, w := range worlds {
 				with := w.others
@@ -152,13 +152,13 @@ func TestInterpretTown(t *testing.T) {
 }
 
 // likelihood is that of six counts with discrete Laplace noise of scale 1/ε, without its normalising factor.
-func likelihood(answer, counts [6]int64, e privacy.Epsilon) audit.Likelihood {
+func likelihood(answer, counts [6]int64, e privacy.Epsilon) interpret.Likelihood {
 	away := int64(0)
 	for i := range answer {
 		away += max(answer[i]-counts[i], counts[i]-answer[i])
 	}
 	log := new(big.Rat).SetInt64(-away)
-	return audit.Likelihood{Factor: big.NewRat(1, 1), Log: log.Mul(log, e.Rat())}
+	return interpret.Likelihood{Factor: big.NewRat(1, 1), Log: log.Mul(log, e.Rat())}
 }
 
 var countedHomes = map[int64]*curator.Curator{}

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"dither/audit"
+	"dither/audit/interpret"
 	"dither/privacy"
 )
 
 // interpreted is a promise, or a job, and what it means.
 type interpreted struct {
-	audit.Meaning
+	interpret.Meaning
 	job     bool
 	counted bool              // the number of people was given
 	typed   map[string]string // numbers as they were given
@@ -112,12 +112,12 @@ func (i interpreted) suspicion() string {
 }
 
 // unmoved reports that nothing at all is learned.
-func (i interpreted) unmoved(r audit.Reading) bool {
+func (i interpreted) unmoved(r interpret.Reading) bool {
 	return r.Told && r.Promise.Epsilon.IsZero() && r.Promise.Delta.IsZero()
 }
 
 // belief writes what the prior becomes at most.
-func (i interpreted) belief(r audit.Reading, to audit.Between) string {
+func (i interpreted) belief(r interpret.Reading, to interpret.Between) string {
 	if i.unmoved(r) {
 		return i.prior()
 	}
@@ -125,7 +125,7 @@ func (i interpreted) belief(r audit.Reading, to audit.Between) string {
 }
 
 // found writes what a test finds at most.
-func (i interpreted) found(r audit.Reading) string {
+func (i interpreted) found(r interpret.Reading) string {
 	if i.unmoved(r) {
 		return i.accused()
 	}
@@ -154,7 +154,7 @@ func (i interpreted) assumed() string {
 	return text
 }
 
-// anybody says what is promised against anybody, whatever is believed beforehand: Theorem 1 at audit.Inference.
+// anybody says what is promised against anybody, whatever is believed beforehand: Theorem 1 at interpret.Inference.
 func (i interpreted) anybody() string {
 	if !i.Person.Told || !i.delta.IsZero() {
 		return ""

@@ -1,0 +1,196 @@
+package channel
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"dither/internal/expsum"
+)
+
+// builder collects the entries of a matrix. Equal entries are one value: a matrix of thousands of cells has a handful, as a rule.
+type builder struct {
+	m      Matrix
+	memory expsum.Memory
+	byText map[string]int32 // as it was written
+	byForm map[string]int32 // as the number writes itself, if that is short
+}
+
+func newBuilder(inputs, outputs []string, rows, columns int) (*builder, error) {
+	switch {
+	case rows == 0:
+		return nil, wrong("it has no rows")
+	case columns == 0:
+		return nil, wrong("its first row is empty")
+	case rows > maxSide || columns > maxSide || rows*columns > maxCells:
+		return nil, wrong("%d × %d entries; at most %d are read", rows, columns, maxCells)
+	case inputs != nil && len(inputs) != rows:
+		return nil, wrong("%d names for %d rows", len(inputs), rows)
+	case outputs != nil && len(outputs) != columns:
+		return nil, wrong("%d names for %d columns", len(outputs), columns)
+	}
+	b := &builder{byText: map[string]int32{}, byForm: map[string]int32{}}
+	b.m.inputs, b.m.outputs = numbered(inputs, rows), numbered(outputs, columns)
+	for what, names := range map[string][]string{"rows": b.m.inputs, "columns": b.m.outputs} {
+		if name, twice := repeated(names); twice {
+			return nil, wrong("two %s are named %s", what, cut(name))
+		}
+	}
+	b.m.cells = make([]int32, 0, rows*columns)
+	return b, nil
+}
+
+// repeated is a name that occurs twice.
+func repeated(names []string) (name string, twice bool) {
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] {
+			return name, true
+		}
+		seen[name] = true
+	}
+	return "", false
+}
+
+// row adds the entries of row i.
+func (b *builder) row(texts []string, i int) error {
+	if len(texts) != len(b.m.outputs) {
+		return wrong("row %s has %d entries and the first has %d", b.m.inputs[i], len(texts), len(b.m.outputs))
+	}
+	for j, text := range texts {
+		id, ok := b.byText[text]
+		if !ok {
+			x, err := b.memory.Parse(text)
+			if err != nil {
+				return wrong("row %s, column %s: %s: %w", b.m.inputs[i], b.m.outputs[j], strconv.Quote(cut(text)), err)
+			}
+			if x.Sign() < 0 {
+				return wrong("row %s, column %s: %s is negative, and no probability", b.m.inputs[i], b.m.outputs[j], cut(text))
+			}
+			id = b.id(x)
+			b.byText[text] = id
+		}
+		b.m.cells = append(b.m.cells, id)
+	}
+	return nil
+}
+
+// id is the place of a number of at least 0 among the values.
+func (b *builder) id(x *expsum.Number) int32 {
+	form := ""
+	if x.Terms() <= fewTerms {
+		form = x.String()
+		if id, ok := b.byForm[form]; ok {
+			return id
+		}
+	}
+	id := int32(len(b.m.values))
+	lower, upper := x.Floats()
+	b.m.values = append(b.m.values, value{x, max(lower, 0), upper})
+	if form != "" {
+		b.byForm[form] = id
+	}
+	return id
+}
+
+// fewTerms is up to how many powers of e a number is written out to compare it with others.
+const fewTerms = 8
+
+// matrix is what was collected, its rows checked to sum to 1, or divided by their sums.
+func (b *builder) matrix(normalize bool) (*Matrix, error) {
+	columns := len(b.m.outputs)
+	for i, name := range b.m.inputs {
+		row := b.m.cells[i*columns:][:columns]
+		sum, err := b.m.sum(row)
+		if err != nil {
+			return nil, wrong("row %s: %w: write its entries over a common denominator", name, err)
+		}
+		order, err := sum.Cmp(one())
+		if err != nil {
+			return nil, wrong("row %s: %w", name, err)
+		}
+		switch {
+		case order == 0:
+			continue
+		case !normalize:
+			return nil, offBy(name, sum, order)
+		case sum.Sign() == 0:
+			return nil, wrong("row %s is of zeros alone: it cannot be divided by its sum", name)
+		}
+		inverse, err := one().Quo(sum) // once: the row's entries then share its denominator
+		if err != nil {
+			return nil, wrong("row %s, divided by its sum: %w", name, err)
+		}
+		divided := map[int32]int32{}
+		for j, id := range row {
+			to, ok := divided[id]
+			if !ok {
+				x, err := b.m.values[id].number.Mul(inverse)
+				if err != nil {
+					return nil, wrong("row %s, divided by its sum: %w", name, err)
+				}
+				to = b.id(x)
+				divided[id] = to
+			}
+			row[j] = to
+		}
+	}
+	m := b.m
+	return &m, nil
+}
+
+// sum adds up entries, each value times how often it occurs.
+func (m *Matrix) sum(ids []int32) (*expsum.Number, error) {
+	counts := map[int32]int64{}
+	var order []int32
+	for _, id := range ids {
+		if counts[id] == 0 {
+			order = append(order, id)
+		}
+		counts[id]++
+	}
+	total := expsum.Rat(new(big.Rat))
+	for _, id := range order {
+		x := m.values[id].number
+		var err error
+		if n := counts[id]; n > 1 {
+			if x, err = x.Mul(expsum.Rat(big.NewRat(n, 1))); err != nil {
+				return nil, err
+			}
+		}
+		if total, err = total.Add(x); err != nil {
+			return nil, err
+		}
+	}
+	return total, nil
+}
+
+// offBy says by how much a row's sum is not 1.
+func offBy(row string, sum *expsum.Number, order int) error {
+	more := "more"
+	off, err := sum.Sub(one())
+	if err != nil {
+		return wrong("row %s does not sum to 1", row)
+	}
+	if order < 0 {
+		more, off = "less", off.Neg()
+	}
+	_, size := off.Floats()
+	about := fmt.Sprintf("%.3g", size)
+	if exactly := short(off); exactly == "" {
+		about = "about " + about
+	} else if exactly != about {
+		about = exactly + ", about " + about
+	}
+	return wrong("row %s sums to %s than 1, by %s", row, more, about)
+}
+
+// shown is the length up to which an exact number is shown.
+const shown = 60
+
+func cut(text string) string {
+	if r := []rune(text); len(r) > shown {
+		return fmt.Sprintf("%s… (%d characters)", string(r[:shown]), len(r))
+	}
+	return text
+}

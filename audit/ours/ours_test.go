@@ -1,0 +1,287 @@
+package ours
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"dither/account"
+	"dither/audit"
+	"dither/internal/exact"
+	"dither/internal/stattest"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// ours are the subjects, whose laws are made once.
+var ours = All()
+
+// named is one of ours.
+func named(name string) Subject {
+	return ours[slices.IndexFunc(ours, func(s Subject) bool { return s.Name == name })]
+}
+
+// long says whether there is time for many draws.
+var long = os.Getenv("DITHER_LONG") != ""
+
+// falseAlarm is the rate of all statistical checks of one test together.
+const falseAlarm = 1e-6
+
+// Every law is within what its mechanism declares, over all neighbours of its domain; and reaches it where the list says so. The others
+// are below: the exponential mechanism's ratio e^ε is that of unboundedly many candidates (with n it is ((n − 1)e^ε + 1)/n where all but one
+// move), and so for whatever is built on it; report-noisy-max's that of unbounded gaps; the sparse vector's of unboundedly many
+// queries; sums of a loss per step or rank assume that one person is in the worst place of each; and thresholds are whole numbers.
+func TestDeclaredLosses(t *testing.T) {
+	attained := []string{
+		"laplace", "staircase", "tulap", "counting-tree", "quantile-tree", "automatic-bounds", "randomized-response", "category-response",
+		"permute-and-flip", "partition-selection",
+	}
+	lawless := []string{"smooth", "counting-factorization"}
+	for _, s := range ours {
+		if s.Err() != nil {
+			t.Errorf("%s: %v", s.Name, s.Err())
+			continue
+		}
+		x, ok, err := s.Exact()
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		if want := !slices.Contains(lawless, s.Name); ok != want {
+			t.Errorf("%s: a law %v, want %v", s.Name, ok, want)
+		}
+		if !ok {
+			continue
+		}
+		words := fmt.Sprintf("δ from %.12g to %.12g", x.DeltaLower, x.DeltaUpper)
+		if x.Loss != nil && s.Claim.Delta.IsZero() {
+			words = fmt.Sprintf("ε from %.12g to %.12g: %s", x.Loss.Lower, x.Loss.Upper, x.Loss.Exact)
+		}
+		t.Logf("%-22s declares (%s, %s); %s; attained %v", s.Name, s.Claim.Epsilon, s.Claim.Delta, words, x.Attained)
+		if !x.Holds {
+			t.Errorf("%s: the declared loss is too small", s.Name)
+		}
+		if want := slices.Contains(attained, s.Name); x.Attained != want {
+			t.Errorf("%s: attained %v, want %v", s.Name, x.Attained, want)
+		}
+	}
+}
+
+// A claim that is too small is told, by however little.
+func TestSmallerClaimsFail(t *testing.T) {
+	for _, s := range ours {
+		x, ok, err := s.Exact()
+		if err != nil || !ok {
+			continue
+		}
+		least := s.Claim
+		if s.Claim.Delta.IsZero() {
+			r := new(big.Rat).SetFloat64(x.Loss.Lower * (1 - 1e-9))
+			least.Epsilon, err = privacy.EpsilonOf(r)
+		} else {
+			least.Delta, err = privacy.DeltaOf(new(big.Rat).SetFloat64(x.DeltaLower * (1 - 1e-9)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		smaller := s
+		smaller.Claim = least
+		if y, _, err := smaller.Exact(); err != nil || y.Holds {
+			t.Errorf("%s is said to keep (%s, %s): %v", s.Name, least.Epsilon, least.Delta, err)
+		}
+	}
+}
+
+// drawnAgainst draws from a subject on an input, and compares with a row of a law.
+func drawnAgainst(s Subject, law *Law, input, row, runs int, falseAlarm float64) error {
+	p, err := law.Probabilities(row)
+	if err != nil {
+		return err
+	}
+	observed := make([]int, len(p))
+	for range runs {
+		output, err := s.Draw(input)
+		if err != nil {
+			return err
+		}
+		j, err := law.Column(output)
+		if err != nil {
+			return err
+		}
+		observed[j]++
+	}
+	for j, n := range observed {
+		if p[j] == 0 && n > 0 {
+			return fmt.Errorf("%q is impossible, and was drawn", law.Matrix.Outputs()[j])
+		}
+	}
+	// Merged to cells of 25 or more, which is what χ² needs; where that leaves one, its complement is rare, and a binomial.
+	if j := slices.Index(p, slices.Max(p)); float64(runs)*(1-p[j]) < 50 {
+		return stattest.Proportion{Successes: observed[j], Of: stattest.Binomial{Trials: runs, Probability: p[j]}, FalseAlarm: falseAlarm}.Check()
+	}
+	return stattest.ChiSquared{Observed: observed, Expected: p, FalseAlarm: falseAlarm}.Check()
+}
+
+// The mechanisms have these laws, as far as so many draws tell.
+func TestLawsAreTheMechanisms(t *testing.T) {
+	runs := 200
+	if long {
+		runs = 10_000
+	}
+	for _, s := range ours {
+		law, ok, err := s.Law()
+		if err != nil || !ok {
+			continue
+		}
+		inputs := s.domain.pair[:]
+		if long {
+			inputs = nil
+			for i := range s.domain.inputs {
+				inputs = append(inputs, i)
+			}
+		}
+		for _, input := range inputs {
+			// A hundredth of the rate, since far out the χ² of cells of 25 is off by some factor.
+			if err := drawnAgainst(s, law, input, input, runs, falseAlarm/100/float64(len(ours)*len(inputs))); err != nil {
+				t.Errorf("%s of %s: %v", s.Name, s.domain.inputs[input], err)
+			}
+		}
+	}
+}
+
+// And that can fail: draws of one side are not of the other side's law.
+func TestOtherLawsAreNot(t *testing.T) {
+	for _, name := range []string{"laplace", "staircase", "tulap", "automatic-bounds", "randomized-response", "exponential", "permute-and-flip", "noisy-max"} {
+		s := named(name)
+		law, known, err := s.Law()
+		if err != nil || !known {
+			t.Fatal(name, err)
+		}
+		if a, b := s.domain.pair[0], s.domain.pair[1]; drawnAgainst(s, law, a, b, 1000, falseAlarm) == nil {
+			t.Errorf("%s: draws of %s pass for those of %s", s.Name, s.domain.inputs[a], s.domain.inputs[b])
+		}
+	}
+}
+
+// Audits of runs refute none of ours, at a confidence at which a refutation is no accident; and they do refute a third of what is
+// declared where so few runs can tell.
+func TestOursAreNotRefuted(t *testing.T) {
+	runs := 100
+	if long {
+		runs = 20_000
+	}
+	run := func(s Subject, runs int) *audit.Report {
+		o := audit.Options{Runs: runs, Claim: &s.Claim, Confidence: 1 - falseAlarm/float64(len(ours))}
+		r, err := audit.Run(t.Context(), s.Run(), o)
+		if err != nil {
+			t.Fatalf("%s: %v", s.Name, err)
+		}
+		if strings.Contains(fmt.Sprint(r.Findings), "error:") {
+			t.Errorf("%s gives errors", s.Name)
+		}
+		return r
+	}
+	for _, s := range ours {
+		r := run(s, runs)
+		if r.Verdict != audit.NotRefuted {
+			t.Errorf("%s: %v: %+v", s.Name, r.Verdict, r.Findings)
+		}
+		t.Logf("%-22s ε ≥ %.4f of %s; %d runs could tell %.2f", s.Name, r.Epsilon, s.Claim.Epsilon, runs, r.Reach)
+	}
+	for _, name := range []string{"randomized-response"} {
+		s := named(name)
+		s.Claim.Epsilon = s.Claim.Epsilon.Share(1, 3)
+		if r := run(s, 2000); r.Verdict != audit.Refuted {
+			t.Errorf("%s: a third of its ε is %v", name, r.Verdict)
+		}
+	}
+}
+
+// The certified sums of Gaussian noise agree with the accountant's, which has them by other formulas, at each shift by itself: the
+// discrete Gaussian's δ(ε) exactly, and the rounded one's at most the continuous one's, of which it is post-processing.
+func TestGaussianDeltas(t *testing.T) {
+	const tails = 1e-24 // what is beyond the reach has less, and is counted with the upper bounds
+	for _, variance := range []*big.Rat{big.NewRat(1, 1), big.NewRat(37, 3)} {
+		discrete, rounded := discreteGaussian(variance), roundedGaussian(variance)
+		for _, e := range []privacy.Epsilon{epsilonOf(1, 10), epsilonOf(1, 1), epsilonOf(3, 1)} {
+			for shift := int64(1); shift <= 3; shift++ {
+				lower, upper := discrete.shifted(e, shift)
+				below, above := account.DiscreteGaussianDelta(variance, big.NewInt(shift), e)
+				if !(lower <= above*(1+1e-12) && below <= upper*(1+1e-12)) || upper-lower > 1e-12*upper+tails {
+					t.Errorf("discrete, σ² = %s, %s, by %d: δ from %g to %g, accounted for from %g to %g", variance, e, shift, lower, upper, below, above)
+				}
+				_, upper = rounded.shifted(e, shift)
+				mu2 := new(big.Rat).Quo(big.NewRat(shift*shift, 1), variance)
+				if _, above := account.GaussianDelta(mu2, e); upper > above*(1+1e-12)+tails {
+					t.Errorf("rounded, σ² = %s, %s, by %d: δ up to %g, accounted for at most %g", variance, e, shift, upper, above)
+				}
+			}
+		}
+	}
+	lower, upper := discreteGaussian(big.NewRat(1, 1)).shifted(epsilonOf(1, 1), 1)
+	if math.Abs(lower-.14135133940562) > 1e-13 || upper < lower { // by mpmath
+		t.Errorf("σ = 1, ε = 1: δ from %.15f to %.15f", lower, upper)
+	}
+}
+
+// The Rényi divergences of discrete Gaussian noise, by certified sums, are at most ρα, and at whole orders no less [Canonne, Kamath &
+// Steinke 2020, Proposition 5].
+func TestGaussianRenyi(t *testing.T) {
+	for _, s := range []struct {
+		m      mechanism.Gaussian
+		shifts []int64
+	}{{mechanism.Gaussian{L2Squared: big.NewInt(4), Rho: rhoOf(2)}, []int64{1, 2}}, {mechanism.Gaussian{L2Squared: big.NewInt(1), Rho: rhoOf(8)}, []int64{1}}} {
+		sigma2, err := s.m.Sigma2()
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise := discreteGaussian(sigma2)
+		for _, alpha := range []*big.Rat{big.NewRat(5, 4), big.NewRat(2, 1), big.NewRat(8, 1)} {
+			for _, shift := range s.shifts {
+				total := whole(0)
+				for y := int64(-gaussianReach) + shift; y <= gaussianReach; y++ { // p^α·q^(1−α)
+					p, q := noise.mass(y).Log(), noise.mass(y-shift).Log()
+					a := exact.IntervalOf(alpha, gaussianBits)
+					total = total.Add(a.Mul(p).Add(whole(1).Sub(a).Mul(q)).Exp())
+				}
+				less := new(big.Rat).Sub(alpha, big.NewRat(1, 1))
+				lower, upper := total.Log().Quo(exact.IntervalOf(less, gaussianBits)).Floats()
+				r := new(big.Rat).Mul(alpha, s.m.Rho.Rat())
+				r.Mul(r, big.NewRat(shift*shift, 1)).Quo(r, new(big.Rat).SetInt(s.m.L2Squared))
+				want, _ := r.Float64()
+				if upper > want*(1+1e-12) || alpha.IsInt() && lower < want*(1-1e-12) {
+					t.Errorf("σ² = %s, order %s, by %d: from %.15g to %.15g, want %.15g", sigma2, alpha, shift, lower, upper, want)
+				}
+			}
+		}
+	}
+}
+
+// The two sides that are run are the worst pair of the domain: that of the law's witness, or one as bad.
+func TestSidesAreTheWorst(t *testing.T) {
+	for _, s := range ours {
+		law, ok, err := s.Law()
+		if err != nil || !ok {
+			continue
+		}
+		claim := s.Claim
+		all, err := law.check(claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair := *law
+		pair.Neighbors = [][2]int{s.domain.pair}
+		one, err := pair.check(claim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if claim.Delta.IsZero() && one.Loss.Upper < all.Loss.Lower || one.DeltaUpper < all.DeltaLower {
+			w := all.Loss.Witness
+			t.Errorf("%s: %s and %s have ε %g, δ %g; %s and %s %g, %g", s.Name, s.Sides[0], s.Sides[1], one.Loss.Upper, one.DeltaUpper, w.Input, w.Neighbor, all.Loss.Lower, all.DeltaLower)
+		}
+	}
+}

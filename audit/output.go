@@ -1,0 +1,143 @@
+package audit
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// output is one run's output as events see it: as a text, and as fields.
+type output struct {
+	text   string
+	fields []field // the first mostFields of them
+	count  int     // how many there are
+}
+
+// field is a part of an output: a number, or a word that is none.
+type field struct {
+	text   string
+	number float64 // where numeric: finite
+	is     kind
+}
+
+type kind byte
+
+const (
+	absent kind = iota // there is no such part
+	word
+	numeric
+)
+
+// What is kept of one output. Whatever lies beyond is still seen, in the text's hash and in the count of fields.
+const (
+	mostFields = 256
+	mostText   = 4096
+)
+
+// separators end a field. Brackets and quotes are among them, so that JSON's arrays and objects fall into their parts.
+const separators = " \t\r\n,;:=|[](){}\"'"
+
+var separates = func() (is [256]bool) {
+	for _, c := range []byte(separators) {
+		is[c] = true
+	}
+	return is
+}()
+
+// parse reads an output.
+func parse(text []byte) output {
+	var o output
+	o.text = strings.TrimSpace(string(text))
+	whole := o.text
+	if len(o.text) > mostText {
+		hash := fnv.New64a()
+		_, _ = hash.Write([]byte(o.text)) // it never fails
+		o.text = fmt.Sprintf("%s… (%d bytes, hash %x)", strings.ToValidUTF8(o.text[:mostText], ""), len(whole), hash.Sum64())
+	}
+	for i := 0; i < len(whole); {
+		if separates[whole[i]] {
+			i++
+			continue
+		}
+		begin := i
+		for i < len(whole) && !separates[whole[i]] {
+			i++
+		}
+		if o.count++; o.count <= mostFields {
+			if o.fields == nil && i < len(whole) {
+				o.fields = make([]field, 0, 8)
+			}
+			o.fields = append(o.fields, fieldOf(whole[begin:i]))
+		}
+	}
+	return o
+}
+
+// fieldOf reads a field. What is not finite is a word: NaN has no place among numbers, and an infinity is its own event.
+func fieldOf(text string) field {
+	if len(text) > mostText {
+		return field{text: text[:mostText], is: word}
+	}
+	if c := text[0]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' {
+		if x, err := strconv.ParseFloat(text, 64); err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
+			return field{text, x, numeric}
+		}
+	}
+	return field{text: text, is: word}
+}
+
+// numberField is a number that was computed, and has no text of its own.
+func numberField(x float64) field {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return field{}
+	}
+	return field{number: x, is: numeric}
+}
+
+// key is what a field is counted under as a token.
+func (f field) key() string {
+	switch {
+	case f.is == absent:
+		return ""
+	case f.text == "":
+		return strconv.FormatFloat(f.number, 'g', -1, 64)
+	}
+	return f.text
+}
+
+// granularity is the least power of two that divides x ≠ 0 with an odd quotient: the place of its lowest bit. Each float64 has one.
+func granularity(x float64) int {
+	fraction, exponent := math.Frexp(x)
+	return exponent - 53 + bits.TrailingZeros64(uint64(math.Abs(fraction)*(1<<53)))
+}
+
+// magnitude is the least k with |x| < 2^k, for x ≠ 0.
+func magnitude(x float64) int {
+	_, exponent := math.Frexp(x)
+	return exponent
+}
+
+// decimals is the number of digits after the point that a field needs in decimal, by its own text. It is negative where zeros end it before
+// the point: −2 for 300. ok is false for 0, which is a multiple of everything, and for what is not written in decimal.
+func decimals(f field) (places int, ok bool) {
+	text := f.key()
+	if f.is != numeric || f.number == 0 || strings.ContainsAny(text, "xX_") {
+		return 0, false
+	}
+	mantissa, exponent, scientific := strings.Cut(strings.ToLower(text), "e")
+	if scientific {
+		power, err := strconv.Atoi(exponent)
+		if err != nil {
+			return 0, false
+		}
+		places = -power
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if fraction = strings.TrimRight(fraction, "0"); fraction != "" {
+		return places + len(fraction), true
+	}
+	return places - (len(whole) - len(strings.TrimRight(whole, "0"))), true
+}

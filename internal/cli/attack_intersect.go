@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/audit/attack"
+)
+
+// intersectTables intersects published tables for one person.
+func (s *session) intersectTables(o *attackOptions) error {
+	if o.example {
+		if err := o.only("--example", "example", "about", "k"); err != nil {
+			return err
+		}
+		o.sensitive = "disease"
+		if o.about == "" {
+			o.about = "age=34,zip=48213"
+		}
+	} else if err := o.only("--table", "table", "about", "sensitive", "k"); err != nil {
+		return err
+	}
+	if o.about == "" || o.sensitive == "" {
+		return usage("--table goes with --about key=value,… and --sensitive COLUMN")
+	}
+	known := map[string]string{}
+	for pair := range strings.SplitSeq(o.about, ",") {
+		key, value, ok := strings.Cut(pair, "=")
+		if key = strings.TrimSpace(key); !ok || key == "" {
+			return usage("--about is key=value,…, as age=34,zip=48213, not %q", o.about)
+		}
+		if _, twice := known[key]; twice {
+			return usage("--about says %s twice", key)
+		}
+		known[key] = strings.TrimSpace(value)
+	}
+	want := 0
+	if o.k != "" {
+		k, err := strconv.Atoi(o.k)
+		if err != nil || k < 1 {
+			return usage("with --table, -k is the k that the tables should keep, not %q", o.k)
+		}
+		want = k
+	}
+	var tables []*attack.Table
+	var names []string
+	read := func(r io.Reader) (*attack.Table, error) { return attack.ReadTable(r, o.sensitive) }
+	for _, file := range o.tables {
+		t, err := readFile(file, read)
+		if err != nil {
+			return err
+		}
+		tables, names = append(tables, t), append(names, filepath.Base(file))
+	}
+	if o.example {
+		eastern, western := attack.Hospitals()
+		for i, text := range [][]byte{eastern, western} {
+			t, err := read(bytes.NewReader(text))
+			if err != nil {
+				return err
+			}
+			tables, names = append(tables, t), append(names, []string{"east.csv", "west.csv"}[i])
+		}
+	}
+	found, err := attack.Intersect(tables, known)
+	if err != nil {
+		return err
+	}
+	return s.showAttack(o, intersectionReport(o, names, tables, found, want))
+}
+
+func intersectionReport(o *attackOptions, names []string, tables []*attack.Table, found attack.Intersection, want int) attackReport {
+	type result struct {
+		Table  string         `json:"table"`
+		Rows   int            `json:"rows"`
+		K      int            `json:"k"`
+		Fit    int            `json:"fit"`
+		Values map[string]int `json:"values"`
+	}
+	var results []result
+	r := attackReport{
+		intro:  fmt.Sprintf("What the tables tell of the %s of a person who is in all of them, of whom is known: %s.", o.sensitive, strings.ReplaceAll(o.about, ",", ", ")),
+		header: []string{"table", "rows", "k", "rows that fit", "leaves"}, right: []bool{false, true, true, true, false},
+	}
+	var short []string
+	for i, t := range tables {
+		k, f := t.Anonymity(), found.Tables[i]
+		if k < want {
+			short = append(short, names[i])
+		}
+		r.rows = append(r.rows, []string{names[i], strconv.Itoa(t.Rows()), strconv.Itoa(k), strconv.Itoa(f.Rows), listed(slices.Sorted(maps.Keys(f.Values)))})
+		results = append(results, result{names[i], t.Rows(), k, f.Rows, f.Values})
+	}
+	r.rows = append(r.rows, []string{"together", "", "", "", listed(found.Left)})
+	switch len(found.Left) {
+	case 0:
+		r.words = "Nothing is left: the person is not in all of the tables, or not as it is known."
+	case 1:
+		r.words = fmt.Sprintf("One value is left: if the person is in all of the tables, it is %s.", found.Left[0])
+	default:
+		r.words = fmt.Sprintf("%d values are left.", len(found.Left))
+	}
+	r.words += "\nk is how many rows at least are alike in all columns but the sensitive one: it says nothing of several tables together."
+	if want > 0 {
+		r.words += fmt.Sprintf("\n%d-anonymous: ", want)
+		if len(short) == 0 {
+			r.words += "each of them."
+		} else {
+			r.words += "not " + strings.Join(short, ", ") + "."
+		}
+	}
+	left := found.Left
+	if left == nil {
+		left = []string{}
+	}
+	r.value = map[string]any{"attack": "intersection", "tables": results, "left": left}
+	return r
+}
+
+// listed is a list of values with their number, the first few written out.
+func listed(values []string) string {
+	const most = 6
+	shown := strings.Join(values[:min(most, len(values))], ", ")
+	if len(values) > most {
+		shown += ", …"
+	}
+	if len(values) == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d: %s", len(values), shown)
+}
