@@ -12,10 +12,11 @@ import (
 
 // Scenario is what a promise is read for: an attacker, the people who stand together, and how many there are.
 type Scenario struct {
-	Prior  *big.Rat // what the attacker believes of the hypothesis beforehand: above 0 and below 1
-	Alpha  *big.Rat // the level of the attacker's test, its rate of false alarms: from 0 to 1
-	Group  int64    // how many people share a secret, as a family: at least 1
-	People int64    // how many people the data are of: at least 1
+	Prior      *big.Rat           // what the attacker believes of the hypothesis beforehand: above 0 and below 1
+	Alpha      *big.Rat           // the level of the attacker's test, its rate of false alarms: from 0 to 1
+	Group      int64              // how many people share a secret, as a family: at least 1
+	People     int64              // how many people the data are of: at least 1
+	Neighbours privacy.Neighbours // between whom the promise holds; 0 is add/remove, or of a job the relation that it needs
 }
 
 // check reports what is wrong with a scenario. A prior of 0 or 1 is refused: nothing that is seen moves it.
@@ -30,6 +31,8 @@ func (s Scenario) check() error {
 		return fmt.Errorf("%w: a group has at least 1 person", account.ErrParameter)
 	case s.People < 1:
 		return fmt.Errorf("%w: there must be at least 1 person", account.ErrParameter)
+	case s.Neighbours < 0 || s.Neighbours > privacy.ChangeOne:
+		return fmt.Errorf("%w: no neighbouring relation %d", account.ErrParameter, int(s.Neighbours))
 	}
 	return nil
 }
@@ -39,10 +42,10 @@ var errVoid = fmt.Errorf("%w: a δ of 1 promises nothing", account.ErrParameter)
 // Meaning says what a promise, if it is kept, means to people: what an attacker who knows all else can learn of one person, whatever
 // that attacker knew or computes. Every figure is certified: bounds are rounded outward.
 type Meaning struct {
-	Scenario Scenario
-	Person   Reading // one step of the neighbouring relation: was her data there? one bit of her, the rest known?
-	Values   Reading // two steps: which of two values is hers, under add/remove; any belief, with her data against without
-	Group    Reading // as many steps as the group has people: were all their data there?
+	Scenario Scenario // with the relation that the readings are for
+	Person   Reading  // one step of the neighbouring relation: is she in the data? By change-one: which of two values is hers?
+	Values   Reading  // two steps: which of two values is hers? By change-one: which values are those of two people?
+	Group    Reading  // as many steps as the group has people: are all of them in the data? By change-one: which values are theirs?
 	Named    Named
 }
 
@@ -51,13 +54,16 @@ type Reading struct {
 	Steps     int64
 	Told      bool                // that there is a promise; else of a job only Advantage and Power are known
 	Promise   account.Approximate // between the two hypotheses: by group privacy, where they are several steps apart
-	Posterior Between             // of what was believed with the prior's probability: the odds move by a factor of e^±ε
+	Posterior Between             // of what was believed with the prior's probability: the odds move by a factor of e^±ε. 0 to 1 where δ is 1
 	Excess    float64             // how far beyond Posterior the belief is on average, at most; 0 where δ is
-	Far       Between             // where the odds move by e^±2ε
-	Fails     float64             // the probability that a belief leaves Far, at most; 0 where δ is
+	Far       Between             // where the odds move by e^±2ε. Of Person, where δ is 0, see Theorem 1 at Inference too
+	Fails     float64             // the probability that a belief leaves Far, at most; 0 where δ is. 1 says that no bound is known
 	Advantage float64             // the true positives less the false positives of any test, at most
 	Power     float64             // the true positives of a test at level Alpha, at most
 }
+
+// Void reports a promise of nothing: a δ of 1, which group privacy soon comes to. Whatever ε is, beliefs may then become anything.
+func (r Reading) Void() bool { return r.Told && r.Promise.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0 }
 
 // Between are two bounds.
 type Between struct{ Lower, Upper float64 }
@@ -94,6 +100,9 @@ func MeaningOf(p account.Approximate, s Scenario) (Meaning, error) {
 	if p.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0 {
 		return Meaning{}, errVoid
 	}
+	if s.Neighbours == 0 {
+		s.Neighbours = privacy.AddRemove
+	}
 	return Meaning{
 		Scenario: s,
 		Person:   readingOf(p, 1, s),
@@ -107,6 +116,11 @@ func MeaningOf(p account.Approximate, s Scenario) (Meaning, error) {
 func readingOf(p account.Approximate, steps int64, s Scenario) Reading {
 	p = p.Group(steps)
 	r := Reading{Steps: steps, Told: true, Promise: p}
+	if r.Void() {
+		r.Posterior, r.Far = Between{0, 1}, Between{0, 1}
+		r.Excess, r.Fails, r.Advantage, r.Power = 1, 1, 1, 1
+		return r
+	}
 	at := stretchOf(p.Epsilon)
 	r.Posterior = at.posterior(s.Prior)
 	r.Far = stretchOf(p.Epsilon.Times(2)).posterior(s.Prior)
@@ -132,9 +146,11 @@ func stretchOf(e privacy.Epsilon) stretch {
 	if s.beyond {
 		r.SetInt64(mostStretch)
 	}
-	if r.Sign() > 0 { // 1 − e^−ε loses as many bits as ε has zeros
-		s.bits += uint(max(0, -new(big.Float).SetRat(r).MantExp(nil)))
+	if r.Sign() == 0 {
+		s.up, s.down = s.one(), s.one()
+		return s
 	}
+	s.bits += uint(max(0, -new(big.Float).SetRat(r).MantExp(nil))) // 1 − e^−ε loses as many bits as ε has zeros
 	s.up = s.of(r).Exp()
 	s.down = s.one().Quo(s.up)
 	if s.beyond {
@@ -147,8 +163,16 @@ func (s stretch) of(r *big.Rat) exact.Interval { return exact.IntervalOf(r, s.bi
 
 func (s stretch) one() exact.Interval { return s.of(big.NewRat(1, 1)) }
 
+// still reports an ε of 0.
+func (s stretch) still() bool {
+	return s.up.Lo().Cmp(s.up.Hi()) == 0 && s.up.Lo().Cmp(big.NewFloat(1)) == 0
+}
+
 // posterior is from 1/(1 + o·e^ε) to 1/(1 + o·e^−ε), o the prior's odds against.
 func (s stretch) posterior(prior *big.Rat) Between {
+	if s.still() {
+		return Between{exact.FloatDown(prior), exact.FloatUp(prior)}
+	}
 	against := s.of(oddsAgainst(prior))
 	_, upper := s.one().Quo(s.one().Add(against.Mul(s.down))).Floats()
 	if s.beyond {
@@ -188,10 +212,10 @@ func (s stretch) fails(d privacy.Delta) float64 {
 	return min(upper, 1)
 }
 
-// advantage is (e^ε − 1 + 2δ)/(e^ε + 1) = 1 − 2(1−δ)e^−ε/(1 + e^−ε).
+// advantage is (e^ε − 1 + 2δ)/(e^ε + 1) = (1 − e^−ε + 2δe^−ε)/(1 + e^−ε).
 func (s stretch) advantage(d privacy.Delta) float64 {
-	rest := new(big.Rat).Sub(big.NewRat(1, 1), d.Rat())
-	_, upper := s.one().Sub(s.of(rest.Add(rest, rest)).Mul(s.down).Quo(s.one().Add(s.down))).Floats()
+	twice := d.Rat()
+	_, upper := s.one().Sub(s.down).Add(s.of(twice.Add(twice, twice)).Mul(s.down)).Quo(s.one().Add(s.down)).Floats()
 	return max(0, min(upper, 1))
 }
 
@@ -201,7 +225,7 @@ func (s stretch) power(alpha *big.Rat, d privacy.Delta) float64 {
 	if rest.Sub(rest, d.Rat()).Sign() <= 0 {
 		return 1
 	}
-	_, flat := s.one().Sub(s.down.Mul(s.of(rest))).Floats()
+	_, flat := s.one().Sub(s.down).Add(s.down.Mul(s.of(rest.Sub(big.NewRat(1, 1), rest)))).Floats() // 1 − e^−ε + e^−ε(α + δ)
 	steep := math.Inf(1)
 	switch {
 	case alpha.Sign() == 0:

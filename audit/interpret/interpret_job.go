@@ -3,7 +3,6 @@ package interpret
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -27,7 +26,11 @@ import (
 // times as large, ε times k for a promise or a choice, ρ times k², μ times k. For whatever else, as a sample, a bound by group privacy and by the
 // triangle inequality of total variation, k·δ(0), is told.
 //
-// The errors are those of a Scenario, of account.ParseStep and of account.NewJob, and a d of 1: all account.ErrParameter.
+// The relation is the one that the job needs: add/remove for Poisson samples, change-one for samples of a fixed size and for randomized
+// response, where it is plain who answered. Any other job holds under the one of the Scenario.
+//
+// The errors are those of a Scenario, of account.ParseStep and of account.NewJob, a relation that the job's is not, and a d of 1: all
+// account.ErrParameter.
 func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) {
 	if err := s.check(); err != nil {
 		return Meaning{}, err
@@ -35,8 +38,18 @@ func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) 
 	if d.Rat().Cmp(big.NewRat(1, 1)) >= 0 {
 		return Meaning{}, errVoid
 	}
+	parts := make([]account.Step, len(specs))
+	var err error
+	for i, spec := range specs {
+		if parts[i], err = account.ParseStep(spec); err != nil {
+			return Meaning{}, err
+		}
+	}
+	if s.Neighbours, err = relationOf(parts, s.Neighbours); err != nil {
+		return Meaning{}, err
+	}
 	m := Meaning{Scenario: s, Named: named(d, s.People)}
-	one, err := jobFor(specs, 1, d, s)
+	one, err := jobFor(parts, 1, d, s)
 	if err != nil {
 		return Meaning{}, err
 	}
@@ -54,7 +67,7 @@ func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) 
 			continue
 		}
 		*r.reading = grouped(one, r.steps, s)
-		own, err := jobFor(specs, r.steps, d, s)
+		own, err := jobFor(parts, r.steps, d, s)
 		if errors.Is(err, errUngrouped) {
 			continue
 		}
@@ -71,6 +84,27 @@ func MeaningOfJob(specs []string, d privacy.Delta, s Scenario) (Meaning, error) 
 	return m, nil
 }
 
+// relationOf is the relation that a job is read for, where one was asked for or, as 0, none was.
+func relationOf(parts []account.Step, asked privacy.Neighbours) (privacy.Neighbours, error) {
+	job, err := account.NewJob(parts...)
+	if err != nil {
+		return 0, err
+	}
+	needed, ok := job.Relation()
+	if !ok && slices.ContainsFunc(parts, func(s account.Step) bool { return strings.HasPrefix(s.String(), "randomized-response ") }) {
+		needed, ok = privacy.ChangeOne, true
+	}
+	switch {
+	case ok && asked != 0 && asked != needed:
+		return 0, fmt.Errorf("%w: the job holds for neighbours by %v, not by %v", account.ErrParameter, needed, asked)
+	case ok:
+		return needed, nil
+	case asked == 0:
+		return privacy.AddRemove, nil
+	}
+	return asked, nil
+}
+
 // grouped is what a job's reading for one says of so many steps, whatever the job is.
 func grouped(one Reading, steps int64, s Scenario) Reading {
 	r := Reading{Steps: steps, Advantage: 1, Power: 1}
@@ -83,14 +117,11 @@ func grouped(one Reading, steps int64, s Scenario) Reading {
 }
 
 // jobFor reads a job's own curve between hypotheses that are so many steps apart. The error is errUngrouped where it has none for them.
-func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, error) {
-	parts := make([]account.Step, len(specs))
-	for i, spec := range specs {
-		step, err := account.ParseStep(spec)
-		if err != nil {
-			return Reading{}, err
-		}
-		if parts[i] = step; steps > 1 {
+func jobFor(one []account.Step, steps int64, d privacy.Delta, s Scenario) (Reading, error) {
+	parts := slices.Clone(one)
+	if steps > 1 {
+		for i, step := range one {
+			var err error
 			if parts[i], err = groupStep(step, steps); err != nil {
 				return Reading{}, err
 			}
@@ -113,98 +144,11 @@ func jobFor(specs []string, steps int64, d privacy.Delta, s Scenario) (Reading, 
 		r = readingOf(account.Approximate{Epsilon: e, Delta: d}, 1, s)
 		r.Steps = steps
 	}
-	c := curve{job: job, seen: map[float64]float64{}, far: farthest, tries: manyTries}
-	if slow(parts) {
-		c.tries = fewTries
-	}
-	if r.Told && d.Rat().Cmp(little) <= 0 { // beyond, δ(ε) falls by no more than d
+	c := curve{job: job, seen: map[float64]float64{}, far: farthest, slow: slow(parts)}
+	if r.Told && d.Rat().Cmp(negligible) <= 0 { // beyond, δ(ε) falls by no more than d
 		c.far = min(c.far, exact.FloatUp(r.Promise.Epsilon.Rat()))
 	}
 	r.Advantage = min(r.Advantage, c.delta(0))
 	r.Power = min(r.Power, c.power(s.Alpha))
 	return r, c.failed
-}
-
-// How many ε are tried for each of the two bounds of a power: each shortens the range to 0.618 of it.
-const (
-	manyTries = 24
-	fewTries  = 4 // where slow
-)
-
-// little is a δ that is nothing to a test's power.
-var little = big.NewRat(1, 100_000)
-
-// slow reports that accountants take long over a δ: over samples, and over a choice, of which no loss distribution tells exactly.
-func slow(steps []account.Step) bool {
-	return slices.ContainsFunc(steps, func(s account.Step) bool {
-		return strings.Contains(s.String(), "sampling=") || strings.HasPrefix(s.String(), "exponential ")
-	})
-}
-
-// curve asks a job for δ(ε), each once.
-type curve struct {
-	job    *account.Job
-	seen   map[float64]float64
-	far    float64 // the ε up to which powers are sought
-	tries  int
-	failed error
-}
-
-// delta is δ(e), rounded up, and 1 where none is told.
-func (c *curve) delta(e float64) float64 {
-	if d, ok := c.seen[e]; ok {
-		return d
-	}
-	c.seen[e] = 1
-	at, err := privacy.EpsilonOf(new(big.Rat).SetFloat64(e))
-	if err == nil {
-		var f account.Figure
-		if f, _, err = c.job.LeastDelta(at); err == nil && f.Told() {
-			c.seen[e] = min(f.Value, 1)
-		}
-	}
-	c.failed = errors.Join(c.failed, err)
-	return c.seen[e]
-}
-
-// farthest is the ε beyond which no power is sought: e^−farthest is nothing to a test.
-const farthest = 40
-
-// power is the least that is found of the two bounds. δ is convex in t = e^ε, since P(S) − t·Q(S) is linear in it for every S. So is t·α + δ; and
-// with u = 1/t the other is 1 − u(1−α) + u·δ(1/u), convex in u as the perspective of a convex function. Hence each has one valley, which golden
-// sections find; that the accountants' figures are not quite δ costs tightness, never truth.
-func (c *curve) power(alpha *big.Rat) float64 {
-	level := exact.FloatUp(alpha)
-	steep := func(e float64) float64 { return exact.AddUp(exact.MulUp(exact.ExpUp(e), level), c.delta(e)) }
-	flat := func(e float64) float64 {
-		rest := exact.SubDown(exact.SubDown(1, level), c.delta(e))
-		return exact.SubUp(1, max(0, exact.MulDown(exact.ExpDown(-e), rest)))
-	}
-	far := c.far
-	if level > 0 {
-		far = min(far, -math.Log(level)) // beyond, e^ε·α is more than 1
-	}
-	return max(0, min(1, c.valley(steep, far), c.valley(flat, c.far)))
-}
-
-// valley is about the least value of a function with one valley between 0 and far: of those that were tried.
-func (c *curve) valley(f func(float64) float64, far float64) float64 {
-	golden := (math.Sqrt(5) - 1) / 2
-	low, high := 0.0, far
-	left, right := high-golden*(high-low), low+golden*(high-low)
-	atLeft, atRight := f(left), f(right)
-	least := min(f(0), f(far), atLeft, atRight)
-	for range c.tries {
-		if atLeft <= atRight {
-			high, right, atRight = right, left, atLeft
-			left = high - golden*(high-low)
-			atLeft = f(left)
-		} else {
-			low, left, atLeft = left, right, atRight
-			right = low + golden*(high-low)
-			atRight = f(right)
-		}
-		least = min(least, atLeft, atRight)
-	}
-	return least
 }

@@ -10,6 +10,7 @@ import (
 
 	"dither/account"
 	"dither/audit/interpret"
+	"dither/internal/exact"
 	"dither/privacy"
 )
 
@@ -154,6 +155,7 @@ func TestMeaningRefuses(t *testing.T) {
 		"no alpha":      func(s *interpret.Scenario) { s.Alpha = nil },
 		"group 0":       func(s *interpret.Scenario) { s.Group = 0 },
 		"nobody":        func(s *interpret.Scenario) { s.People = 0 },
+		"neighbours":    func(s *interpret.Scenario) { s.Neighbours = 3 },
 	} {
 		s := usual()
 		change(&s)
@@ -290,5 +292,49 @@ func TestMeaningIsReached(t *testing.T) {
 		}
 		above(t, "power", m.Person.Power, min(power, 1))
 		above(t, "advantage", m.Person.Advantage, c.d+p[1]-q[1])
+	}
+}
+
+// A group's δ soon comes to 1: then nothing is promised, whatever ε is, and nothing else is said.
+func TestMeaningOfVoidPromises(t *testing.T) {
+	for _, c := range []struct {
+		epsilon, delta         string
+		person, values, family bool
+	}{
+		{"0", ".3", false, false, true}, // .3, .6, 1.2
+		{"50", "1e-6", false, true, true},
+		{"1", ".03", false, false, false}, // .03·(1 + e + e² + e³) = .94
+		{"1", ".04", false, false, true},
+	} {
+		m, err := interpret.MeaningOf(promise(t, c.epsilon, c.delta), usual())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range []interpret.Reading{m.Person, m.Values, m.Group} {
+			void := []bool{c.person, c.values, c.family}[i]
+			nothing := interpret.Reading{Steps: r.Steps, Told: true, Promise: r.Promise, Posterior: interpret.Between{Upper: 1}, Far: interpret.Between{Upper: 1}, Excess: 1, Fails: 1, Advantage: 1, Power: 1}
+			if r.Void() != void || void && r != nothing || !void && r.Posterior.Upper == 1 && c.epsilon != "50" {
+				t.Errorf("ε = %s, δ = %s: void is %v: %+v", c.epsilon, c.delta, r.Void(), r)
+			}
+		}
+	}
+}
+
+// Where nothing is lost nothing moves, to the last float; and a δ is not lost beside 1.
+func TestMeaningOfNoLoss(t *testing.T) {
+	m, err := interpret.MeaningOf(promise(t, "0", "0"), usual())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if up, down := exact.FloatUp(rat("1/100")), exact.FloatDown(rat("1/100")); m.Group.Far != (interpret.Between{Lower: down, Upper: up}) || m.Group.Advantage != 0 || m.Group.Power != exact.FloatUp(rat("1/20")) {
+		t.Errorf("ε = 0, δ = 0: %+v", m.Group)
+	}
+	s := usual()
+	s.Alpha = new(big.Rat)
+	if m, err = interpret.MeaningOf(promise(t, "0", "1e-64"), s); err != nil {
+		t.Fatal(err)
+	}
+	if r := m.Person; r.Advantage > 1.0000001e-64 || r.Power > 1.0000001e-64 || r.Advantage < 1e-64 || r.Power < 1e-64 {
+		t.Errorf("ε = 0, δ = 1e-64: %+v", r)
 	}
 }

@@ -52,10 +52,8 @@ type Posterior struct {
 	sums          exact.Interval // ln Z₋/Z, but for the shifts
 	ratios        []float64      // upper bounds of |ln p(x)/p₋ᵢ(x)|; NaN where neither is possible
 	worst         int
+	bits          uint // of precision
 }
-
-// posteriorBits is the precision of beliefs.
-const posteriorBits = 192
 
 // Posterior applies Bayes' rule. Lists of different lengths, a negative prior, factor, and an output that is impossible from every data set
 // of the prior are account.ErrParameter.
@@ -63,13 +61,13 @@ func (in Inference) Posterior() (Posterior, error) {
 	if len(in.Prior) == 0 || len(in.Seen) != len(in.Prior) || len(in.Without) != len(in.Prior) {
 		return Posterior{}, fmt.Errorf("%w: each data set has a prior and two likelihoods", account.ErrParameter)
 	}
-	var p Posterior
+	p := Posterior{bits: precision(in.Seen, in.Without)}
 	var err error
 	memo := map[string]exact.Interval{}
-	if p.with, err = weigh(in.Prior, in.Seen, memo); err != nil {
+	if p.with, err = weigh(in.Prior, in.Seen, memo, p.bits); err != nil {
 		return Posterior{}, err
 	}
-	if p.without, err = weigh(in.Prior, in.Without, memo); err != nil {
+	if p.without, err = weigh(in.Prior, in.Without, memo, p.bits); err != nil {
 		return Posterior{}, err
 	}
 	if p.with.none {
@@ -98,7 +96,7 @@ func (p Posterior) ratio(x int, in Inference) float64 {
 	case seen != without:
 		return math.Inf(1)
 	}
-	of := func(r *big.Rat) exact.Interval { return exact.IntervalOf(r, posteriorBits) }
+	of := func(r *big.Rat) exact.Interval { return exact.IntervalOf(r, p.bits) }
 	apart := new(big.Rat).Sub(in.Seen[x].log(), in.Without[x].log())
 	apart.Add(apart, p.without.shift)
 	apart.Sub(apart, p.with.shift)
@@ -112,17 +110,27 @@ func (p Posterior) ratio(x int, in Inference) float64 {
 
 // LogRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events S, rounded up, and the data set at which it is reached: an event's ratio is a mean of
 // those of its data sets, so none is further from 1 than the furthest of one data set. It is +Inf where something is possible after the output
-// with the person's data and not without, or the other way round.
-func (p Posterior) LogRatio() (upper float64, at int) { return p.ratios[p.worst], p.worst }
+// with the person's data and not without, or the other way round. Of the zero Posterior it is NaN.
+func (p Posterior) LogRatio() (upper float64, at int) {
+	if len(p.ratios) == 0 {
+		return math.NaN(), 0
+	}
+	return p.ratios[p.worst], p.worst
+}
 
 // Of is the belief in an event, given by its data sets: with the person's data, and without. Where the output is impossible without, there is
-// no such belief, and the second is NaN.
+// no such belief, and the second is NaN. Of the zero Posterior both are.
 func (p Posterior) Of(event func(x int) bool) (with, without Between) {
 	return p.with.share(event), p.without.share(event)
 }
 
-// EventRatio bounds |ln(p(S|a)/p₋ᵢ(S|a))| of one event from both sides. It is +Inf where one of them is 0, and NaN where both are.
+// EventRatio bounds |ln(p(S|a)/p₋ᵢ(S|a))| of one event from both sides. Both bounds are +Inf where one of the two beliefs is 0 and the other is not,
+// and, whatever the event, where the output is impossible without the person's data, so that there is no p₋ᵢ. Both are NaN where both beliefs are
+// 0, and of the zero Posterior. Where a belief is too small to tell, the bounds are 0 and LogRatio's.
 func (p Posterior) EventRatio(event func(x int) bool) Between {
+	if len(p.ratios) == 0 {
+		return Between{math.NaN(), math.NaN()}
+	}
 	with, without := p.with.part(event), p.without.part(event)
 	if p.without.none {
 		return Between{math.Inf(1), math.Inf(1)}

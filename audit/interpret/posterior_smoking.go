@@ -15,7 +15,7 @@ import (
 // The insurer knows who the smokers are, and holds that smoking is harmful with probability Prior; then each smoker, on their own, has lung cancer with
 // probability Harmful, and else with probability Harmless. Noise is discrete Laplace of scale 1/ε.
 type Study struct {
-	Smokers                  int // Alice among them: 1 to 1000
+	Smokers                  int // Alice among them: 1 to 100
 	Prior, Harmless, Harmful *big.Rat
 	Epsilon                  privacy.Epsilon
 }
@@ -36,13 +36,13 @@ func (s Study) AliceIn(x int) bool { return x>>1&1 == 1 }
 
 // Inference is what the insurer does with an answer. A study that is none is account.ErrParameter.
 //
-// Its answers beyond 0 and Smokers tell the same as these: there the noise's probabilities are in the same proportions.
+// An answer beyond 0 or Smokers is taken as that end, and tells the same: there the noise's probabilities are in the same proportions.
 func (s Study) Inference(answer int64) (Inference, error) {
 	prior, err := s.priors()
 	if err != nil {
 		return Inference{}, err
 	}
-	return s.after(prior, answer), nil
+	return s.after(prior, min(max(answer, 0), int64(s.Smokers))), nil
 }
 
 // after is the inference from an answer. Its lists of likelihoods are over the data sets of prior.
@@ -55,11 +55,14 @@ func (s Study) after(prior []*big.Rat, answer int64) Inference {
 	return in
 }
 
+// mostSmokers keeps LargestRatio, which tries every answer, below a second or so.
+const mostSmokers = 100
+
 // priors are what the insurer believes of each data set before the study.
 func (s Study) priors() ([]*big.Rat, error) {
 	one := big.NewRat(1, 1)
-	if s.Smokers < 1 || s.Smokers > 1000 {
-		return nil, fmt.Errorf("%w: a study has 1 to 1000 smokers", account.ErrParameter)
+	if s.Smokers < 1 || s.Smokers > mostSmokers {
+		return nil, fmt.Errorf("%w: a study has 1 to %d smokers", account.ErrParameter, mostSmokers)
 	}
 	for _, r := range []*big.Rat{s.Prior, s.Harmless, s.Harmful} {
 		if r == nil || r.Sign() < 0 || r.Cmp(one) > 0 {

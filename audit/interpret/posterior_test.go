@@ -379,11 +379,81 @@ func TestSmokingStudy(t *testing.T) {
 	}
 }
 
+// 2ε is nearly reached by one noisy count: what was held nearly impossible is a count below the answer, all else one above it.
+func TestPosteriorNearsTwoEpsilon(t *testing.T) {
+	for _, e := range []string{"1e-60", "1/10", "1", "8"} {
+		epsilon := rat(e)
+		away := func(n int64) *big.Rat { return new(big.Rat).Mul(big.NewRat(-n, 1), epsilon) }
+		p, err := interpret.Inference{ // counts of 2 and 1, the answer 1
+			Prior: []*big.Rat{rat("1"), rat("1e-30")},
+			Seen:  []interpret.Likelihood{sure(away(1)), sure(nil)}, Without: []interpret.Likelihood{sure(nil), sure(away(1))},
+		}.Posterior()
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit, _ := new(big.Rat).Add(epsilon, epsilon).Float64()
+		if r, at := p.LogRatio(); r < limit*(1-1e-9) || r > limit*(1+1e-15) || at != 1 {
+			t.Errorf("ε = %s: log ratio %g at %d, not nearly %g", e, r, at, limit)
+		}
+		if r := p.EventRatio(func(x int) bool { return x == 1 }); r.Lower < limit*(1-1e-9) || r.Upper > limit*(1+1e-15) {
+			t.Errorf("ε = %s: %v", e, r)
+		}
+	}
+}
+
+func TestZeroPosterior(t *testing.T) {
+	var p interpret.Posterior
+	all := func(int) bool { return true }
+	r, _ := p.LogRatio()
+	with, without := p.Of(all)
+	if e := p.EventRatio(all); !math.IsNaN(r) || !math.IsNaN(with.Upper) || !math.IsNaN(without.Lower) || !math.IsNaN(e.Upper) {
+		t.Errorf("%g, %v, %v, %v", r, with, without, e)
+	}
+}
+
+// The example's moral holds at both ends of what is told: the belief of Alice moves, and all the same without her.
+func TestSmokingStudyMoves(t *testing.T) {
+	for _, e := range []string{"0.1", "5"} {
+		s := interpret.SmokingStudy(promise(t, e, "0").Epsilon)
+		in, err := s.Inference(21)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := in.Posterior()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if with, without := p.Of(s.AliceIn); with.Lower < 1.5*.11 || without.Lower < 1.5*.11 || with.Upper > 1.1*without.Lower {
+			t.Errorf("ε = %s: .11 became %v, without her %v", e, with, without)
+		}
+		far, err := s.Inference(math.MinInt64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, err := s.Inference(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := far.Posterior()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := end.Posterior()
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, _ := a.Of(s.AliceIn)
+		if y, _ := b.Of(s.AliceIn); x != y {
+			t.Errorf("ε = %s: an answer far below is %v, of 0 %v", e, x, y)
+		}
+	}
+}
+
 func TestStudyRefuses(t *testing.T) {
 	e := promise(t, "1", "0").Epsilon
 	for name, change := range map[string]func(*interpret.Study){
 		"nobody":   func(s *interpret.Study) { s.Smokers = 0 },
-		"too many": func(s *interpret.Study) { s.Smokers = 1001 },
+		"too many": func(s *interpret.Study) { s.Smokers = 101 },
 		"no prior": func(s *interpret.Study) { s.Prior = nil },
 		"risk":     func(s *interpret.Study) { s.Harmful = rat("3/2") },
 	} {

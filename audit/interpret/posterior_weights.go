@@ -16,13 +16,29 @@ type weights struct {
 	shift *big.Rat
 	sum   exact.Interval
 	none  bool // every weight is 0
+	bits  uint
+}
+
+// precision is that of beliefs, which differ, with a person's data and without, by as little as the likelihoods' logarithms do.
+func precision(lists ...[]Likelihood) uint {
+	const usual, most = 192, 4096
+	bits := usual
+	for _, list := range lists {
+		for x := range list {
+			apart := new(big.Rat).Sub(list[x].log(), list[0].log())
+			if apart.Sign() != 0 {
+				bits = max(bits, usual-new(big.Float).SetRat(apart).MantExp(nil))
+			}
+		}
+	}
+	return uint(min(bits, most))
 }
 
 // least is a Log that is as good as −∞ beside 0: the sum's digits do not reach so far. The weight is then from 0 to e^least.
 const least = -4096
 
-func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Interval) (weights, error) {
-	w := weights{each: make([]exact.Interval, len(prior)), can: make([]bool, len(prior)), none: true}
+func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Interval, bits uint) (weights, error) {
+	w := weights{each: make([]exact.Interval, len(prior)), can: make([]bool, len(prior)), none: true, bits: bits}
 	for x, l := range likelihoods {
 		if prior[x] == nil || prior[x].Sign() < 0 || l.Factor != nil && l.Factor.Sign() < 0 {
 			return weights{}, fmt.Errorf("%w: priors and likelihoods are at least 0", account.ErrParameter)
@@ -34,13 +50,13 @@ func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Int
 			w.none, w.shift = false, l.log()
 		}
 	}
-	zero := exact.IntervalOf(new(big.Rat), posteriorBits)
+	zero := exact.IntervalOf(new(big.Rat), bits)
 	w.sum = zero
 	for x, l := range likelihoods {
 		w.each[x] = zero
 		if w.can[x] {
-			weight := exact.IntervalOf(prior[x], posteriorBits).Mul(exact.IntervalOf(l.Factor, posteriorBits))
-			w.each[x] = weight.Mul(decay(new(big.Rat).Sub(l.log(), w.shift), memo))
+			weight := exact.IntervalOf(prior[x], bits).Mul(exact.IntervalOf(l.Factor, bits))
+			w.each[x] = weight.Mul(decay(new(big.Rat).Sub(l.log(), w.shift), memo, bits))
 			w.sum = w.sum.Add(w.each[x])
 		}
 	}
@@ -48,7 +64,7 @@ func weigh(prior []*big.Rat, likelihoods []Likelihood, memo map[string]exact.Int
 }
 
 // decay is e^r for r ≤ 0.
-func decay(r *big.Rat, memo map[string]exact.Interval) exact.Interval {
+func decay(r *big.Rat, memo map[string]exact.Interval, bits uint) exact.Interval {
 	name := r.RatString()
 	if x, ok := memo[name]; ok {
 		return x
@@ -56,9 +72,9 @@ func decay(r *big.Rat, memo map[string]exact.Interval) exact.Interval {
 	limit := new(big.Rat).SetInt64(least)
 	var x exact.Interval
 	if r.Cmp(limit) < 0 {
-		x = exact.Hull(exact.IntervalOf(new(big.Rat), posteriorBits), exact.IntervalOf(limit, posteriorBits).Exp())
+		x = exact.Hull(exact.IntervalOf(new(big.Rat), bits), exact.IntervalOf(limit, bits).Exp())
 	} else {
-		x = exact.IntervalOf(r, posteriorBits).Exp()
+		x = exact.IntervalOf(r, bits).Exp()
 	}
 	memo[name] = x
 	return x
@@ -74,7 +90,7 @@ func (w weights) any(event func(int) bool) bool {
 }
 
 func (w weights) part(event func(int) bool) exact.Interval {
-	sum := exact.IntervalOf(new(big.Rat), posteriorBits)
+	sum := exact.IntervalOf(new(big.Rat), w.bits)
 	for x := range w.each {
 		if event(x) {
 			sum = sum.Add(w.each[x])
@@ -84,7 +100,7 @@ func (w weights) part(event func(int) bool) exact.Interval {
 }
 
 func (w weights) share(event func(int) bool) Between {
-	if w.none {
+	if w.none || len(w.each) == 0 {
 		return Between{math.NaN(), math.NaN()}
 	}
 	lower, upper := w.part(event).Quo(w.sum).Floats()

@@ -19,15 +19,17 @@ func runInterpret(s *session, args []string) error {
 	alpha := s.flags.String("alpha", "0.05", "")
 	group := s.flags.String("group", "4", "")
 	people := s.flags.String("n", "10000", "")
+	neighbours := s.flags.String("neighbours", "", "")
 	example := s.flags.String("example", "", "")
 	picture := s.flags.String("plot", "", "")
 	specs, helped, err := s.parse(args)
-	if err != nil || helped {
-		return err
-	}
 	switch {
-	case s.format == "csv":
-		return usage("interpret --format is table, json or markdown")
+	case helped:
+		return nil
+	case !slices.Contains([]string{"table", "json", "markdown"}, s.format):
+		return usage("interpret --format is table, json or markdown, not %q", s.format)
+	case err != nil:
+		return err
 	case *example != "":
 		return s.interpretExample(*example, *epsilon, specs, *picture)
 	case *picture != "":
@@ -35,7 +37,8 @@ func runInterpret(s *session, args []string) error {
 	case (*epsilon == "") == (len(specs) == 0):
 		return usage("interpret --epsilon E [--delta D], or a job as account takes it: interpret \"gaussian sigma=1\"; one of them")
 	}
-	var i interpreted
+	i := interpreted{typed: map[string]string{"prior": *prior, "alpha": *alpha, "delta": *delta}}
+	s.flags.Visit(func(f *flag.Flag) { i.counted = i.counted || f.Name == "n" })
 	var where interpret.Scenario
 	if where.Prior, err = numberFlag("prior", *prior); err != nil {
 		return err
@@ -52,6 +55,11 @@ func runInterpret(s *session, args []string) error {
 	if i.delta, err = deltaFlag(*delta); err != nil {
 		return err
 	}
+	if *neighbours != "" {
+		if where.Neighbours, err = privacy.ParseNeighbours(*neighbours); err != nil {
+			return usage("--%v", err)
+		}
+	}
 	if *epsilon != "" {
 		e, err := anyEpsilon(*epsilon)
 		if err != nil {
@@ -67,6 +75,9 @@ func runInterpret(s *session, args []string) error {
 		return err
 	}
 	i.job = true
+	if obeys(s.stderr) {
+		defer spin(s.stderr, "reading the job")()
+	}
 	if i.Meaning, err = interpret.MeaningOfJob(specs, i.delta, where); err != nil {
 		return usage("%s", plainly(err))
 	}

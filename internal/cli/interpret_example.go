@@ -51,6 +51,10 @@ func (s *session) interpretExample(name, epsilon string, specs []string, picture
 	if err != nil {
 		return err
 	}
+	// Below, the noise drowns the study, and nothing is learned of smoking; beyond, 2ε promises next to nothing of Alice.
+	if r := e.Rat(); r.Cmp(big.NewRat(1, 10)) < 0 || r.Cmp(big.NewRat(5, 1)) > 0 {
+		return usage("--example smoking is told at an ε from 0.1 to 5: --epsilon %s is outside", epsilon)
+	}
 	x := smoking{Study: interpret.SmokingStudy(e)}
 	if err := x.infer(); err != nil {
 		return err
@@ -109,26 +113,34 @@ func (x *smoking) infer() error {
 func (x *smoking) story() string {
 	return filled(fmt.Sprintf("Alice smokes, and takes part in a study of %d smokers. Her insurer believes at even odds that smoking is harmless "+
 		"(%s of smokers have lung cancer) or harmful (%s have). The study publishes how many of them have lung cancer, with discrete Laplace noise, at ε = %s: %d.",
-		x.Smokers, short(x.Harmless), short(x.Harmful), given(x.Epsilon.Rat()), studied))
+		x.Smokers, decimal(x.Harmless), decimal(x.Harmful), given(x.Epsilon.Rat()), studied))
 }
 
 func (x *smoking) rows() (header []string, rows [][]string) {
-	header = []string{"the insurer believes that", "before", "after", "after, without her", "ln of their ratio"}
+	header = []string{"the insurer believes that", "before", "after", "after, without her", "|ln of their ratio|"}
 	for _, b := range x.beliefs {
-		rows = append(rows, []string{b.name, short(b.prior), fourDigits(b.with.Upper), fourDigits(b.without.Upper), fourDigits(b.ratio.Upper)})
+		rows = append(rows, []string{b.name, decimal(b.prior), believed(b.with), believed(b.without), fourDigits(b.ratio.Upper)})
 	}
 	return header, rows
+}
+
+// believed writes a probability. What is not certain does not become 1.
+func believed(b interpret.Between) string {
+	if text := fourDigits(b.Lower); text != "1" {
+		return text
+	}
+	return "above 0.9999"
 }
 
 // fourDigits writes a number whose bounds agree in many more.
 func fourDigits(x float64) string { return shortPower(strconv.FormatFloat(x, 'g', 4, 64)) }
 
 func (x *smoking) moral() string {
-	bound := 2 * float(x.Epsilon.Rat())
+	bound := 2 * floatUp(x.Epsilon.Rat())
 	return filled("The insurer's belief of Alice moves a lot, and her premium with it. So it would have moved had she stayed away: what was learned is "+
 		"of smoking, not of her.") + "\n\n" +
-		filled(fmt.Sprintf("That is what is promised: of any event, after any answer and whatever was believed before, the logarithm of that ratio is within "+
-			"±2ε = ±%s [Kasiviswanathan & Smith 2014]. In this study it is within ±%s, at an answer of %d. Were the exact count published, an insurer who knows the "+
+		filled(fmt.Sprintf("That is what is promised: of any event, after any answer and whatever was believed before, |ln| of that ratio is at most "+
+			"2ε = %s [Kasiviswanathan & Smith 2014]. In this study it is at most %s, at an answer of %d. Were the exact count published, an insurer who knows the "+
 			"other smokers would know Alice's row.", upTo(bound), upTo(x.ratio), x.at))
 }
 
@@ -151,12 +163,12 @@ func (x *smoking) chart() plot.Chart {
 // MarshalJSON writes the beliefs with their bounds.
 func (x smoking) MarshalJSON() ([]byte, error) {
 	text := fmt.Appendf(nil, `{"epsilon":%s,"smokers":%d,"harmless":%s,"harmful":%s,"answer":%d,"beliefs":{`,
-		rounded(x.Epsilon.Rat()), x.Smokers, rounded(x.Harmless), rounded(x.Harmful), studied)
+		decimal(x.Epsilon.Rat()), x.Smokers, decimal(x.Harmless), decimal(x.Harmful), studied)
 	for i, b := range x.beliefs {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = fmt.Appendf(text, `%q:{"before":%s,"after":%s,"without":%s,"log_ratio":%s}`, b.key, rounded(b.prior), between(b.with), between(b.without), between(b.ratio))
+		text = fmt.Appendf(text, `%q:{"before":%s,"after":%s,"without":%s,"log_ratio":%s}`, b.key, decimal(b.prior), between(b.with), between(b.without), between(b.ratio))
 	}
-	return fmt.Appendf(text, `},"largest_log_ratio":%s,"largest_at":%d,"bound":%s}`, number(x.ratio), x.at, number(2*float(x.Epsilon.Rat()))), nil
+	return fmt.Appendf(text, `},"largest_log_ratio":%s,"largest_at":%d,"bound":%s}`, number(x.ratio), x.at, number(2*floatUp(x.Epsilon.Rat()))), nil
 }

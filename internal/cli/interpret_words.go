@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"strings"
 	"unicode/utf8"
@@ -14,90 +13,176 @@ import (
 // interpreted is a promise, or a job, and what it means.
 type interpreted struct {
 	interpret.Meaning
-	job   bool
-	delta privacy.Delta // as it was asked about
+	job     bool
+	counted bool              // the number of people was given
+	typed   map[string]string // numbers as they were given
+	delta   privacy.Delta     // as it was asked about
 }
 
+func (i interpreted) changeOne() bool { return i.Scenario.Neighbours == privacy.ChangeOne }
+
 func (s *session) showInterpreted(i interpreted) error {
-	header, rows := i.rows()
-	switch s.format {
-	case "json":
+	if s.format == "json" {
 		return s.json(i)
-	case "markdown":
-		s.print("%s\n%s\n", markdownTable(header, []bool{1: true, 2: true, 4: true, 5: true}, rows), markdownParagraphs(i.words()))
-	default:
-		g := grid{right: []bool{1: true, 2: true, 4: true, 5: true}}
-		g.add(header...)
-		for _, row := range rows {
-			g.add(row...)
+	}
+	header, rows := i.rows()
+	before, after := i.words(), i.anybody()
+	right := make([]bool, len(header))
+	for n := range right {
+		right[n] = n > 0
+	}
+	if s.format == "markdown" {
+		s.print("%s\n\n%s", markdownParagraphs(before), markdownTable(header, right, rows))
+		if after != "" {
+			s.print("\n%s\n", markdownParagraphs(after))
 		}
-		s.print("%s\n%s\n", g.text("  "), i.words())
+		return nil
+	}
+	g := grid{right: right}
+	g.add(header...)
+	for _, row := range rows {
+		g.add(row...)
+	}
+	s.print("%s\n\n%s", before, g.text("  "))
+	if after != "" {
+		s.print("\n%s\n", after)
 	}
 	return nil
 }
 
-// rows is the table: of each pair of hypotheses the promise, what becomes of a belief, and what a test can tell.
-func (i interpreted) rows() (header []string, rows [][]string) {
-	header = []string{"what is to be told apart", "ε", "δ", "a belief of " + short(i.Scenario.Prior) + " becomes", "advantage", "power at " + short(i.Scenario.Alpha)}
-	for _, r := range i.readings() {
-		row := []string{r.name, "–", "–", "–", upTo(r.Advantage), upTo(r.Power)}
-		if r.Told {
-			row[1], row[2] = upTo(float(r.Promise.Epsilon.Rat())), upTo(float(r.Promise.Delta.Rat()))
-			row[3] = fmt.Sprintf("%s to %s", downTo(r.Posterior.Lower), upTo(r.Posterior.Upper))
-		}
-		rows = append(rows, row)
-	}
-	return header, rows
-}
-
-type namedReading struct {
-	key, name string
-	interpret.Reading
-}
-
-func (i interpreted) readings() []namedReading {
-	together := fmt.Sprintf("a group of %d: in or out", i.Scenario.Group)
-	return []namedReading{
-		{"person", "one person: in or out", i.Person}, {"values", "one person: this value or that", i.Values}, {"group", together, i.Group},
-	}
-}
-
-// words says what the table means.
+// words says what the promise means, before the table.
 func (i interpreted) words() string {
-	p := i.Person
-	var paragraphs []string
-	say := func(format string, args ...any) {
-		paragraphs = append(paragraphs, filled(fmt.Sprintf(format, args...)))
+	paragraphs := []string{filled(i.verdict())}
+	if !i.delta.IsZero() {
+		paragraphs = append(paragraphs, filled(i.warning()))
 	}
-	prior := short(i.Scenario.Prior)
+	return strings.Join(append(paragraphs, filled(i.suspicion()+" "+i.test()), filled(i.assumed()), filled("Not promised: what is true of everybody, as that smoking harms, can be "+
+		"learned, and so of her (--example smoking).")), "\n\n")
+}
+
+// warning says what a δ permits.
+func (i interpreted) warning() string {
+	n := i.Named
+	about := fmt.Sprintf("with probability up to δ = %s, over the answer's randomness, the promise lets an answer give her away entirely.", i.typed["delta"])
+	if n.Warned {
+		limit := downTo(float(new(big.Rat).Quo(big.NewRat(1, 100), new(big.Rat).SetInt64(n.People))))
+		about = fmt.Sprintf("Warning: %s A δ should be at most %s here, by this program's rule of thumb, 1/(100n).", about, limit)
+	} else {
+		about = strings.ToUpper(about[:1]) + about[1:]
+	}
+	records := "records"
+	if many(i.named()) == "1" {
+		records = "record"
+	}
+	each, assumed := fmt.Sprintf("each of %s", i.people()), ""
+	if n.People == 1 {
+		each = i.people()
+	}
+	if !i.counted {
+		assumed = " (assumed: -n says how many)"
+	}
+	return fmt.Sprintf("%s The worst that it permits, which need not be what is done here, publishes the record of %s%s with that probability: "+
+		"somebody's with probability %s, and %s %s on average.", about, each, assumed, upTo(n.Probability.Upper), many(i.named()), records)
+}
+
+// suspicion says what becomes of the belief in the first row.
+func (i interpreted) suspicion() string {
+	p := i.Person
+	that := "that she is in the data"
+	if i.changeOne() {
+		that = "that her data are this and not that"
+	}
 	switch {
 	case !p.Told:
-		say("At a δ of %s the job promises no ε, and no bound holds of a belief after every answer: ask at a δ, as --delta 1e-6.", given(i.delta.Rat()))
-	case i.delta.IsZero():
-		say("Who knows everything but whether one person is in the data, and believes that she is with probability %s, believes it with %s to %s "+
-			"after any answer. And whatever anybody believes of her, on whatever grounds: its odds after an answer with her data are within a factor "+
-			"of e^2ε = %s of those without (second row).", prior, downTo(p.Posterior.Lower), upTo(p.Posterior.Upper), times(2*float(p.Promise.Epsilon.Rat())))
-	default:
-		say("Who knows everything but whether one person is in the data, and believes that she is with probability %s, believes it with %s to %s "+
-			"after an answer, with exceptions that are small or rare: it is outside by %s at most on average, as they themselves expect, and with probability "+
-			"%s at most it leaves %s to %s.", prior, downTo(p.Posterior.Lower), upTo(p.Posterior.Upper), upTo(p.Excess), upTo(p.Fails), downTo(p.Far.Lower), upTo(p.Far.Upper))
+		return ""
+	case !i.delta.IsZero() && p.Fails >= 1:
+		return fmt.Sprintf("A suspicion of %s %s may rise, and no bound is known on how often.", i.prior(), that)
+	case i.unmoved(p):
+		return fmt.Sprintf("A suspicion of %s %s stays what it was.", i.prior(), that)
 	}
-	curve := ""
+	reach, exception := p.Posterior, ""
+	if !i.delta.IsZero() {
+		reach, exception = p.Far, fmt.Sprintf(", but for answers of probability %s at most", upTo(p.Fails))
+	}
+	to := i.belief(p, reach)
+	if to != certainty {
+		to = "at most " + to
+	}
+	return fmt.Sprintf("To somebody who knows all the others' data, a suspicion of %s %s rises to %s%s.", i.prior(), that, to, exception)
+}
+
+// unmoved reports that nothing at all is learned.
+func (i interpreted) unmoved(r interpret.Reading) bool {
+	return r.Told && r.Promise.Epsilon.IsZero() && r.Promise.Delta.IsZero()
+}
+
+// belief writes what the prior becomes at most.
+func (i interpreted) belief(r interpret.Reading, to interpret.Between) string {
+	if i.unmoved(r) {
+		return i.prior()
+	}
+	return atMost(to.Upper)
+}
+
+// found writes what a test finds at most.
+func (i interpreted) found(r interpret.Reading) string {
+	if i.unmoved(r) {
+		return i.accused()
+	}
+	return found(r.Power, i.Scenario.Alpha)
+}
+
+// test says what the best test finds.
+func (i interpreted) test() string {
+	if i.changeOne() {
+		return fmt.Sprintf("Of people with the one value at most %s are found by a test that is wrong about %s with the other.", i.found(i.Person), i.accused())
+	}
+	return fmt.Sprintf("Of members at most %s are found by a test that wrongly accuses %s outsiders.", i.found(i.Person), i.accused())
+}
+
+// assumed says what the promise is about.
+func (i interpreted) assumed() string {
+	text := "This is about everything released under the promise together, if it is kept. A person is one unit, with all of its rows. "
+	if i.changeOne() {
+		text += "Neighbours differ in one person's data, replaced by another's (change-one). Whether she is in the data is not protected; the number of people is taken as public."
+	} else {
+		text += "Neighbours differ in one person's data, which are there or not (add-remove)."
+	}
 	if i.job {
-		curve = " Both are by the job's own curve δ(ε)."
+		text += " What is found is bounded by the job's own curve δ(ε)."
 	}
-	say("A test that wrongly accuses %s of those who are out finds %s of those who are in, at most: its power. The share it finds less the share "+
-		"it wrongly accuses, its advantage, is at most %s for any test.%s", short(i.Scenario.Alpha), upTo(p.Power), upTo(p.Advantage), curve)
-	say("Rows are for neighbours by add/remove. By change-one, two values of one person are neighbours: the first row.")
-	if n := i.Named; n.Expected > 0 {
-		warning := ""
-		if n.Warned {
-			warning = fmt.Sprintf(" Warning: δ must be far below 1/n, here at most %s.", downTo(1/(100*float64(n.People))))
-		}
-		say("A mechanism that publishes each of %s records with probability %s keeps that δ too. It publishes somebody's with probability %s, and %s "+
-			"of them on average.%s", grouping(n.People), given(i.delta.Rat()), upTo(n.Probability.Upper), upTo(n.Expected), warning)
+	return text
+}
+
+// anybody says what is promised against anybody, whatever is believed beforehand: Theorem 1 at interpret.Inference.
+func (i interpreted) anybody() string {
+	if !i.Person.Told || !i.delta.IsZero() {
+		return ""
 	}
-	return strings.Join(paragraphs, "\n\n")
+	other := "without her data"
+	if i.changeOne() {
+		other = "with a default in place of her data"
+	}
+	return filled(fmt.Sprintf("Whatever anybody believes, on whatever grounds: after an answer its odds are within a factor of e^2ε = %s of those %s.",
+		times(2*floatUp(i.Person.Promise.Epsilon.Rat())), other))
+}
+
+func (i interpreted) prior() string { return exactly(i.Scenario.Prior, i.typed["prior"]) }
+
+func (i interpreted) accused() string { return accused(i.Scenario.Alpha, i.typed["alpha"]) }
+
+// named is how many people the δ lets be named on average.
+func (i interpreted) named() *big.Rat {
+	n := new(big.Rat).SetInt64(i.Named.People)
+	return n.Mul(n, i.delta.Rat())
+}
+
+// people says how many people the data are of.
+func (i interpreted) people() string {
+	if i.Named.People == 1 {
+		return "the one person"
+	}
+	return grouping(i.Named.People) + " people"
 }
 
 // filled breaks a paragraph into lines.
@@ -112,59 +197,4 @@ func filled(text string) string {
 		line = strings.TrimSpace(line + " " + word)
 	}
 	return strings.Join(append(lines, line), "\n")
-}
-
-// times is e^ε in words.
-func times(e float64) string {
-	switch {
-	case e == 0:
-		return "1"
-	case e > mostTimes:
-		return "e^" + upTo(e)
-	}
-	return upTo(math.Exp(e) * (1 + 1e-14)) // math.Exp errs by less
-}
-
-// upTo writes a bound with four digits, rounded up, and downTo rounded down.
-func upTo(x float64) string { return digitsAbove(x, 4) }
-
-func downTo(x float64) string {
-	return roundedTo(4, x, func(written *big.Rat) bool { y, _ := written.Float64(); return y > x }, -1)
-}
-
-// short writes a number that was given.
-func short(r *big.Rat) string { return shortPower(fmt.Sprintf("%.6g", float(r))) }
-
-func float(r *big.Rat) float64 { f, _ := r.Float64(); return f }
-
-// grouping writes an integer with commas.
-func grouping(n int64) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// MarshalJSON writes all that is known, as docs/json.md says.
-func (i interpreted) MarshalJSON() ([]byte, error) {
-	parts := []string{
-		fmt.Sprintf(`"prior":%s,"alpha":%s`, rounded(i.Scenario.Prior), rounded(i.Scenario.Alpha)),
-	}
-	for _, r := range i.readings() {
-		told := `"epsilon":null,"delta":null,"posterior":null,"excess":null,"far":null,"fails":null`
-		if r.Told {
-			told = fmt.Sprintf(`"epsilon":%s,"delta":%s,"posterior":%s,"excess":%s,"far":%s,"fails":%s`, rounded(r.Promise.Epsilon.Rat()),
-				rounded(r.Promise.Delta.Rat()), between(r.Posterior), number(r.Excess), between(r.Far), number(r.Fails))
-		}
-		parts = append(parts, fmt.Sprintf(`%q:{"steps":%d,%s,"advantage":%s,"power":%s}`, r.key, r.Steps, told, number(r.Advantage), number(r.Power)))
-	}
-	parts = append(parts, fmt.Sprintf(`"named":{"people":%d,"probability":%s,"expected":%s,"warned":%v}`,
-		i.Named.People, between(i.Named.Probability), number(i.Named.Expected), i.Named.Warned))
-	return fmt.Appendf(nil, "{%s}", strings.Join(parts, ",")), nil
-}
-
-// between writes two bounds; what is no number is null.
-func between(b interpret.Between) string {
-	return fmt.Sprintf(`{"lower":%s,"upper":%s}`, number(b.Lower), number(b.Upper))
 }
