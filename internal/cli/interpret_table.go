@@ -60,3 +60,28 @@ func (i interpreted) rows() (header []string, rows [][]string) {
 	}
 	return header, rows
 }
+
+// figures are the same in numbers, for statisticians: what a belief becomes, the advantage of who guesses at even odds, and the power of the
+// best test at the level α.
+func (i interpreted) figures() (header []string, rows [][]string) {
+	header = []string{"in figures", "ε", "δ", "a belief of " + i.typed["prior"] + " becomes", "advantage", "power at " + i.typed["alpha"]}
+	for _, r := range i.readings() {
+		if r.key == "group" && r.Steps == 1 {
+			continue
+		}
+		row := []string{r.name, "–", "–", "–", upTo(r.Advantage), upTo(r.Power)}
+		if r.Told {
+			row[1], row[2] = given(r.Promise.Epsilon.Rat()), given(r.Promise.Delta.Rat())
+			belief := r.Posterior
+			if !r.Promise.Delta.IsZero() {
+				belief = r.Far // but for the probability above
+			}
+			row[3] = downTo(belief.Lower) + " to " + upTo(belief.Upper)
+			if r.Promise.Epsilon.IsZero() && r.Promise.Delta.IsZero() {
+				row[3] = i.typed["prior"] // which need not be a float
+			}
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
+}

@@ -25,29 +25,38 @@ func (s *session) showInterpreted(i interpreted) error {
 	if s.format == "json" {
 		return s.json(i)
 	}
-	header, rows := i.rows()
-	before, after := i.words(), i.anybody()
-	right := make([]bool, len(header))
-	for n := range right {
-		right[n] = n > 0
-	}
+	paragraphs, table := func(text string) string { return text + "\n" }, plainTable
 	if s.format == "markdown" {
-		s.print("%s\n\n%s", markdownParagraphs(before), markdownTable(header, right, rows))
-		if after != "" {
-			s.print("\n%s\n", markdownParagraphs(after))
-		}
-		return nil
+		paragraphs, table = func(text string) string { return markdownParagraphs(text) + "\n" }, markdownNumbers
 	}
-	g := grid{right: right}
+	s.print("%s\n%s", paragraphs(i.words()), table(i.rows()))
+	if after := i.anybody(); after != "" {
+		s.print("\n%s", paragraphs(after))
+	}
+	s.print("\n%s", table(i.figures()))
+	return nil
+}
+
+// plainTable and markdownNumbers write a table of names and their numbers.
+func plainTable(header []string, rows [][]string) string {
+	g := grid{right: numbersAfterNames(header)}
 	g.add(header...)
 	for _, row := range rows {
 		g.add(row...)
 	}
-	s.print("%s\n\n%s", before, g.text("  "))
-	if after != "" {
-		s.print("\n%s\n", after)
+	return g.text("  ")
+}
+
+func markdownNumbers(header []string, rows [][]string) string {
+	return markdownTable(header, numbersAfterNames(header), rows)
+}
+
+func numbersAfterNames(header []string) []bool {
+	right := make([]bool, len(header))
+	for n := range right {
+		right[n] = n > 0
 	}
-	return nil
+	return right
 }
 
 // words says what the promise means, before the table.
