@@ -41,6 +41,9 @@ func (l *lowering) call(x *query.Call) (*Expr, error) {
 	if !ok {
 		return nil, refuse(x.At, functionHint(x.Name, slices.Sorted(maps.Keys(scalars))), "there is no function %q", x.Name)
 	}
+	if x.Filter != nil {
+		return nil, refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
+	}
 	if x.Star || x.Distinct || len(x.Args) < f.least || len(x.Args) > f.most {
 		return nil, refuse(x.At, "", "%s takes %d to %d arguments", x.Name, f.least, f.most)
 	}
