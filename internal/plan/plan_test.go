@@ -389,6 +389,8 @@ func TestKnownKeys(t *testing.T) {
 		{"CASE WHEN age < 18 THEN 'minor' WHEN age < 65 THEN 'adult' END", "[adult minor NULL]"},
 		{"CASE WHEN age < 18 THEN 'minor' ELSE 'adult' END", "[adult minor]"},
 		{"CASE race WHEN 'asian' THEN 1 ELSE 0 END", "[0 1]"},
+		{"WIDTH_BUCKET(age, 18, 65, 2)", "[0 1 2 3]"},
+		{"WIDTH_BUCKET(height, 100.0, 200.0, 3)", "[0 1 2 3 4]"},
 		{"COALESCE(race, 'unknown')", "[asian black other unknown white]"},
 	} {
 		p := build(t, "add-remove", "SELECT COUNT(*) FROM people GROUP BY "+c.group)
