@@ -124,11 +124,7 @@ func covers(t *testing.T, p *plan.Plan, exact []*big.Int, noises []noise.Distrib
 	covered := 0
 	slack := 1e-9 * max(1, truth, -truth) // of the truth, computed here in doubles
 	for range trials {
-		noisy := make([]*big.Int, len(exact))
-		for i := range exact {
-			noisy[i] = new(big.Int).Add(exact[i], noises[i].Draw())
-		}
-		e := answer.Rows([][]*big.Int{noisy}, 0.05)[0][0].Estimate
+		e := draw(answer, exact, noises)
 		if e.Low-slack <= truth && truth <= e.High+slack {
 			covered++
 		}
@@ -138,6 +134,15 @@ func covers(t *testing.T, p *plan.Plan, exact []*big.Int, noises []noise.Distrib
 		t.Errorf("covered %d of %d (%.2f %%): probability %.2g at 95 %%", covered, trials, share, p)
 	}
 	t.Logf("covered %.2f %%", share)
+}
+
+// draw is one release of an ungrouped question.
+func draw(answer *derive.Answer, exact []*big.Int, noises []noise.Distribution) derive.Estimate {
+	noisy := make([]*big.Int, len(exact))
+	for i := range exact {
+		noisy[i] = new(big.Int).Add(exact[i], noises[i].Draw())
+	}
+	return answer.Rows([][]*big.Int{noisy}, 0.05)[0][0].Estimate
 }
 
 // Where persons have many rows, a few of them hundreds, the interval covers the bounded quantity: what is left of their rows

@@ -84,6 +84,9 @@ func combine(p *plan.Post, args []Estimate) Estimate {
 		e.Value = roundTo(x, p.Digits)
 	case plan.PostAbs:
 		e.Value = math.Abs(x)
+	case plan.PostSqrt:
+		e.Null = x < 0
+		e.Value = math.Sqrt(math.Max(x, 0))
 	case plan.PostLeast, plan.PostGreatest:
 		e.Value = x
 		for _, a := range args[1:] {
@@ -116,6 +119,10 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 	case plan.PostSub:
 		out = Interval{a.Low - b.High, a.High - b.Low}
 	case plan.PostMul:
+		if p.Args[0] == p.Args[1] { // a square
+			a = a.magnitude()
+			b = a
+		}
 		out = hullOf(a.Low*b.Low, a.Low*b.High, a.High*b.Low, a.High*b.High)
 	case plan.PostDiv:
 		if b.Low <= 0 && b.High >= 0 {
@@ -128,7 +135,12 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 			return out
 		}
 	case plan.PostAbs:
-		out = Interval{math.Max(0, math.Max(a.Low, -a.High)), math.Max(math.Abs(a.Low), math.Abs(a.High))}
+		out = a.magnitude()
+	case plan.PostSqrt: // of what is not negative: where a is below 0 altogether, the root is NULL, and anything holds
+		if a.High < 0 {
+			return everything
+		}
+		out = Interval{math.Sqrt(math.Max(a.Low, 0)), math.Sqrt(a.High)}
 	case plan.PostLeast, plan.PostGreatest:
 		pick := math.Min
 		if p.Op == plan.PostGreatest {
@@ -144,6 +156,11 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 		return everything
 	}
 	return out.outward()
+}
+
+// magnitude is the interval of |x|.
+func (i Interval) magnitude() Interval {
+	return Interval{math.Max(0, math.Max(i.Low, -i.High)), math.Max(math.Abs(i.Low), math.Abs(i.High))}
 }
 
 func hullOf(xs ...float64) Interval {

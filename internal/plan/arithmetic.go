@@ -119,7 +119,15 @@ func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
 	case OpAdd, OpSub:
 		e.Range, ok = addRange(t, a.Range, b.Range, op == OpSub)
 	case OpMul:
-		e.Range, ok = mulRange(t, a.Range, b.Range)
+		x, y := a.Range, b.Range
+		if a.String() == b.String() { // a square is not negative
+			size, err := absolute(a, at)
+			if err != nil {
+				return nil, err
+			}
+			x, y = size.Range, size.Range
+		}
+		e.Range, ok = mulRange(t, x, y)
 	case OpDiv:
 		e.Range, ok = divRange(a.Range, b.Range)
 		e.Nullable = e.Nullable || makesNull(e)

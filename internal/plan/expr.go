@@ -55,6 +55,9 @@ const (
 	OpSqrt  Op = "sqrt"  // NULL below 0
 	OpLn    Op = "ln"    // NULL at and below 0
 	OpExp   Op = "exp"
+
+	OpDatePart  Op = "date_part"  // Date → Integer; Text is one of value.DateFields
+	OpDateTrunc Op = "date_trunc" // Date → Date; Text is one of value.DateUnits
 )
 
 // Expr is a typed expression over one row's cleaned columns. It is total (see Op) and reads nothing but its row.
@@ -65,7 +68,7 @@ type Expr struct {
 	Const    value.Value // OpConst
 	Column   int         // OpColumn: the index in Bounded.Columns
 	Name     string      // OpColumn: the column's name
-	Text     string      // OpLike: the pattern
+	Text     string      // OpLike: the pattern; OpDatePart and OpDateTrunc: the field
 	Range    Range       // where a value that is not NULL lies; for Integer and Real
 	Nullable bool        // NULL is a possible value
 
@@ -141,7 +144,7 @@ func (e *Expr) write(b *strings.Builder) {
 	}
 	b.WriteByte('(')
 	b.WriteString(string(e.Op))
-	if e.Op == OpLike {
+	if e.Text != "" || e.Op == OpLike {
 		b.WriteByte(' ')
 		b.WriteString(strconv.Quote(e.Text))
 	}

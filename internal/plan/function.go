@@ -32,14 +32,28 @@ var scalars = map[string]scalar{
 	"greatest": {1, 50, extreme(OpGreatest)},
 }
 
+// scalarNames are the names of all functions of a row.
+func scalarNames() []string {
+	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(scalars)), "extract", "date_part", "date_trunc", "width_bucket")))
+}
+
 func (l *lowering) call(x *query.Call) (*Expr, error) {
 	if isAggregate(x.Name) {
 		return nil, refuse(x.At, "use it in SELECT, HAVING or ORDER BY, not inside WHERE, GROUP BY or another aggregate",
 			"the aggregate %s is not allowed here", x.Name)
 	}
+	switch x.Name {
+	case "extract", "date_part", "date_trunc":
+		return l.calendar(x)
+	case "width_bucket":
+		return l.widthBucket(x)
+	}
 	f, ok := scalars[x.Name]
 	if !ok {
-		return nil, refuse(x.At, functionHint(x.Name, slices.Sorted(maps.Keys(scalars))), "there is no function %q", x.Name)
+		return nil, refuse(x.At, functionHint(x.Name, scalarNames()), "there is no function %q", x.Name)
+	}
+	if x.Filter != nil {
+		return nil, refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
 	}
 	if x.Star || x.Distinct || len(x.Args) < f.least || len(x.Args) > f.most {
 		return nil, refuse(x.At, "", "%s takes %d to %d arguments", x.Name, f.least, f.most)

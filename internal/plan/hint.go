@@ -57,19 +57,16 @@ func noColumn(name string, columns []string) string {
 
 // otherFunctions are functions that people know from elsewhere, with what to write here.
 var otherFunctions = map[string]string{
-	"extract": onDates, "date_part": onDates, "date_trunc": onDates, "to_char": onDates, "year": onDates, "month": onDates, "age": onDates,
-	"stddev": spread, "stddev_samp": spread, "stddev_pop": spread, "variance": spread, "var_samp": spread, "var_pop": spread,
+	"to_char": onDates, "year": onDates, "month": onDates, "day": onDates, "age": onDates,
 	"median": quantile, "percentile_cont": quantile, "percentile_disc": quantile, "mode": quantile,
 	"concat": "there is no text to put together: group by both expressions", "if": "write CASE WHEN … THEN … ELSE … END",
 	"iif": "write CASE WHEN … THEN … ELSE … END", "ifnull": "write COALESCE(a, b)", "nvl": "write COALESCE(a, b)",
 	"pow": "write x * x, or EXP(y * LN(x))", "power": "write x * x, or EXP(y * LN(x))", "mod": "write a % b", "div": "write FLOOR(a / b)",
 	"log": "write LN(x), or LN(x) / LN(10)", "log10": "write LN(x) / LN(10)", "trunc": "write FLOOR or CEIL", "truncate": "write FLOOR or CEIL",
-	"width_bucket": "write FLOOR((x - low) / width)",
 }
 
 const (
-	onDates  = "write a CASE on ranges of dates: CASE WHEN day < DATE '2025-01-01' THEN '2024' ELSE '2025' END"
-	spread   = "ask for AVG(x * x) and AVG(x): the variance is AVG(x * x) - AVG(x) * AVG(x), and both can be computed in SELECT"
+	onDates  = "write EXTRACT(year FROM day), date_trunc('month', day), or CASE WHEN day < DATE '2025-01-01' THEN '2024' ELSE '2025' END"
 	quantile = "from Go, Curator.Rank gives quantiles of SELECT x FROM …; or ask for a histogram, GROUP BY FLOOR(x / width), which is one vector at one price"
 )
 

@@ -51,6 +51,7 @@ func (l *lowering) image(e *Expr) ([]value.Value, bool) {
 var mapped = map[Op]bool{
 	OpNeg: true, OpAdd: true, OpSub: true, OpMul: true, OpDiv: true, OpMod: true,
 	OpToReal: true, OpToInteger: true, OpAbs: true, OpSign: true, OpFloor: true, OpCeil: true, OpRound: true,
+	OpDatePart: true, OpDateTrunc: true,
 }
 
 // apply1 is an operation on one value that is not NULL.
@@ -70,6 +71,10 @@ func apply1(e *Expr, x value.Value) value.Value {
 		return value.OfInt(int64(math.Ceil(x.Real)))
 	case OpRound:
 		return value.OfInt(int64(math.Round(x.Real)))
+	case OpDatePart:
+		return value.OfInt(value.DatePart(e.Text, x.Int))
+	case OpDateTrunc:
+		return value.OfDay(value.DateTrunc(e.Text, x.Int))
 	case OpToInteger:
 		if x.Type == value.Boolean {
 			if x.Bool {

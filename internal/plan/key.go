@@ -84,6 +84,9 @@ func (l *lowering) known(e *Expr) ([]value.Value, bool) {
 			return v, true
 		}
 	}
+	if e.Op == OpDateTrunc {
+		return truncated(e)
+	}
 	return knownByType(e)
 }
 

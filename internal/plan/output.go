@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -58,7 +59,14 @@ type OrderBy struct {
 	NullsFirst bool
 }
 
-func isAggregate(name string) bool { return name == "count" || name == "sum" || name == "avg" }
+func isAggregate(name string) bool {
+	return moments[name] > 0 || name == "count" || name == "sum" || name == "avg"
+}
+
+// aggregateNames are the names of all aggregates.
+func aggregateNames() []string {
+	return append(slices.Collect(maps.Keys(moments)), "count", "sum", "avg")
+}
 
 // outputs lowers the SELECT list.
 func (b *builder) outputs() error {
@@ -152,19 +160,79 @@ func (b *builder) resolveOutput(x query.Expr) query.Expr {
 	return x
 }
 
-// aggregate finds or adds the aggregate of a call, and returns its index.
-func (b *builder) aggregate(x *query.Call) (int, error) {
+// aggregate finds or adds the aggregate of a call.
+func (b *builder) aggregate(x *query.Call) (*Post, error) {
+	x, err := unfiltered(x)
+	if err != nil {
+		return nil, err
+	}
+	if moments[x.Name] > 0 {
+		return b.moment(x)
+	}
 	a, err := b.newAggregate(x)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
+	p := b.use(a)
+	b.asked(x.Name, p)
+	return p, nil
+}
+
+// unfiltered is the call without its FILTER: what an aggregate skips is NULL, so agg(x) FILTER (WHERE c) is agg(CASE WHEN c
+// THEN x END), and COUNT(*) that of 1.
+func unfiltered(x *query.Call) (*query.Call, error) {
+	if x.Filter == nil {
+		return x, nil
+	}
+	if x.Distinct {
+		return nil, refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT")
+	}
+	out := *x
+	out.Filter, out.Star, out.Args = nil, false, slices.Clone(x.Args)
+	if x.Star {
+		out.Args = []query.Expr{&query.Literal{At: x.At, Kind: query.IntegerLiteral, Text: "1"}}
+	}
+	if len(out.Args) > 0 { // one argument is enough: a pair of which one is NULL is skipped
+		out.Args[0] = &query.Case{At: x.At, Whens: []query.When{{Cond: x.Filter, Result: out.Args[0]}}}
+	}
+	return &out, nil
+}
+
+// use finds or adds an aggregate, and is its released value.
+func (b *builder) use(a Aggregate) *Post {
 	a.Sum, a.Count = b.share(a.Sum), b.share(a.Count)
 	same := func(o Aggregate) bool { return o.Func == a.Func && o.Sum == a.Sum && o.Count == a.Count }
-	if i := slices.IndexFunc(b.plan.Aggregates, same); i >= 0 {
-		return i, nil
+	i := slices.IndexFunc(b.plan.Aggregates, same)
+	if i < 0 {
+		i = len(b.plan.Aggregates)
+		b.plan.Aggregates = append(b.plan.Aggregates, a)
 	}
-	b.plan.Aggregates = append(b.plan.Aggregates, a)
-	return len(b.plan.Aggregates) - 1, nil
+	return &Post{Op: PostAggregate, Type: value.Real, Index: i}
+}
+
+// written is an aggregate as the question writes it, whatever measures it is computed from: the price is divided among them.
+type written struct {
+	name     string
+	measures []*Measure
+}
+
+// asked notes that the question writes an aggregate that is computed from p's measures.
+func (b *builder) asked(name string, p *Post) {
+	w := written{name: name}
+	p.Walk(func(q *Post) {
+		if q.Op != PostAggregate {
+			return
+		}
+		for _, m := range b.plan.Aggregates[q.Index].Measures() {
+			if !slices.Contains(w.measures, m) {
+				w.measures = append(w.measures, m)
+			}
+		}
+	})
+	same := func(o written) bool { return o.name == name && slices.Equal(o.measures, w.measures) }
+	if !slices.ContainsFunc(b.written, same) {
+		b.written = append(b.written, w)
+	}
 }
 
 // share returns the plan's measure that is the same as m, adding it if it is new.
@@ -214,12 +282,21 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 	if x.Name == "sum" {
 		return Aggregate{Func: SumFunc, Sum: sum}, nil
 	}
-	a := Aggregate{Func: Average, Sum: sum, Count: countMeasure(CountValue, e), Lo: e.Range.Lo, Hi: e.Range.Hi}
-	if e.Type == value.Integer {
-		a.Lo = exact.FloatDown(new(big.Rat).SetInt64(e.Range.IntLo))
-		a.Hi = exact.FloatUp(new(big.Rat).SetInt64(e.Range.IntHi))
+	return average(e, sum, countMeasure(CountValue, e)), nil
+}
+
+// average is the sum of e over its count.
+func average(e *Expr, sum, count *Measure) Aggregate {
+	lo, hi := e.Range.floats(e.Type)
+	return Aggregate{Func: Average, Sum: sum, Count: count, Lo: lo, Hi: hi}
+}
+
+// floats are the ends of a number's range, rounded outward.
+func (r Range) floats(t value.Type) (lo, hi float64) {
+	if t == value.Integer {
+		return exact.FloatDown(new(big.Rat).SetInt64(r.IntLo)), exact.FloatUp(new(big.Rat).SetInt64(r.IntHi))
 	}
-	return a, nil
+	return r.Lo, r.Hi
 }
 
 // countDistinct admits COUNT(DISTINCT unit) only: other distinct values may each depend on many units.

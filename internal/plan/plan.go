@@ -158,6 +158,7 @@ type builder struct {
 	plan      *Plan
 	grouped   []Key // the GROUP BY expressions, in the question's order
 	place     []int // of each grouped expression among the plan's keys
+	written   []written
 }
 
 func (b *builder) build() (*Plan, error) {
@@ -212,25 +213,21 @@ func (b *builder) groupBy() error {
 	return nil
 }
 
-// split divides the price: equally among the aggregates, and an average's share in halves for its sum and its count. A
-// measure that several aggregates need is taken once, with their shares together. The shares add up to the price exactly,
-// so that by basic composition the whole answer costs the price.
+// split divides the price: equally among the aggregates that the question writes, and the share of each equally among its
+// measures, an average's in halves for its sum and its count. A measure that several aggregates need is taken once, with their
+// shares together. The shares add up to the price exactly, so that by basic composition the whole answer costs the price.
 func (b *builder) split() error {
 	p := b.plan
-	n := int64(len(p.Aggregates))
-	if n == 0 {
+	if len(b.written) == 0 {
 		return refuse(b.tree.Items[0].Expr.Pos(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
 	}
 	if p.Cells()*len(p.Measures) > MaxNumbers {
 		return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer aggregates, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
-	for _, a := range p.Aggregates {
-		if a.Func == Average {
-			a.Sum.Loss = a.Sum.Loss.Plus(p.Price.Share(1, 2*n))
-			a.Count.Loss = a.Count.Loss.Plus(p.Price.Share(1, 2*n))
-			continue
+	for _, w := range b.written {
+		for _, m := range w.measures {
+			m.Loss = m.Loss.Plus(p.Price.Share(1, int64(len(b.written)*len(w.measures))))
 		}
-		a.measure().Loss = a.measure().Loss.Plus(p.Price.Share(1, n))
 	}
 	slices.SortStableFunc(p.Measures, func(x, y *Measure) int { return strings.Compare(x.String(), y.String()) })
 	for _, m := range p.Measures {

@@ -164,6 +164,7 @@ func TestSplitAddsUp(t *testing.T) {
 		"SELECT COUNT(*), SUM(age), AVG(age), AVG(height), COUNT(age) FROM people",
 		"SELECT race, COUNT(*), COUNT(*) * 2, AVG(age) / AVG(height) FROM people GROUP BY race HAVING SUM(age) > 3",
 		"SELECT department, COUNT(DISTINCT person), SUM(cost), AVG(cost) FROM visits GROUP BY 1",
+		"SELECT race, STDDEV(age), CORR(age, height), COUNT(*) FILTER (WHERE age > 60) FROM people GROUP BY race",
 	} {
 		p := build(t, "add-remove", sql)
 		var total privacy.Loss
@@ -213,6 +214,47 @@ func TestAverageSplitsInHalves(t *testing.T) {
 		}
 		if m.Loss.String() != want {
 			t.Errorf("%s has share %s, want %s", m, m.Loss, want)
+		}
+	}
+}
+
+// A variance takes a third for each of the sum, the sum of squares and the count, and shares the sum and the count with the
+// average of the same values. Squares are of what is left after the middle of the range is taken off, so at most a quarter of
+// the range's square, and centred once more.
+func TestVarianceSplitsInThirds(t *testing.T) {
+	p := build(t, "add-remove", "SELECT VAR_POP(age), AVG(age) FROM people")
+	if len(p.Measures) != 3 {
+		t.Fatalf("%d measures, want a sum, a sum of squares and a count", len(p.Measures))
+	}
+	for _, m := range p.Measures {
+		want, squares := "ε = 5/12", strings.Contains(m.String(), "(mul (sub") // a third of a half, and half of the other half
+		if squares {
+			want = "ε = 1/6"
+		}
+		if m.Loss.String() != want {
+			t.Errorf("%s has share %s, want %s", m, m.Loss, want)
+		}
+	}
+}
+
+// FILTER is the condition on what is aggregated: the same measures, under one replay key.
+func TestFilter(t *testing.T) {
+	for filter, plain := range map[string]string{
+		"COUNT(*) FILTER (WHERE age > 60)":            "COUNT(CASE WHEN age > 60 THEN 1 END)",
+		"COUNT(height) FILTER (WHERE age > 60)":       "COUNT(CASE WHEN age > 60 THEN height END)",
+		"SUM(height) FILTER (WHERE age > 60)":         "SUM(CASE WHEN age > 60 THEN height END)",
+		"AVG(height) FILTER (WHERE age > 60)":         "AVG(CASE WHEN age > 60 THEN height END)",
+		"COVAR_POP(age, height) FILTER (WHERE age>9)": "COVAR_POP(CASE WHEN age>9 THEN age END, CASE WHEN age>9 THEN height END)",
+	} {
+		a, b := build(t, "add-remove", "SELECT "+filter+" FROM people"), build(t, "add-remove", "SELECT "+plain+" FROM people")
+		if strings.HasPrefix(filter, "COVAR") { // the same numbers, written otherwise
+			if a.Sensitivity().Cmp(b.Sensitivity()) != 0 {
+				t.Errorf("%s has sensitivity %s, %s %s", filter, a.Sensitivity(), plain, b.Sensitivity())
+			}
+			continue
+		}
+		if a.Canonical(1) != b.Canonical(1) {
+			t.Errorf("%s is\n%s, and %s\n%s", filter, a.Canonical(1), plain, b.Canonical(1))
 		}
 	}
 }
@@ -347,6 +389,8 @@ func TestKnownKeys(t *testing.T) {
 		{"CASE WHEN age < 18 THEN 'minor' WHEN age < 65 THEN 'adult' END", "[adult minor NULL]"},
 		{"CASE WHEN age < 18 THEN 'minor' ELSE 'adult' END", "[adult minor]"},
 		{"CASE race WHEN 'asian' THEN 1 ELSE 0 END", "[0 1]"},
+		{"WIDTH_BUCKET(age, 18, 65, 2)", "[0 1 2 3]"},
+		{"WIDTH_BUCKET(height, 100.0, 200.0, 3)", "[0 1 2 3 4]"},
 		{"COALESCE(race, 'unknown')", "[asian black other unknown white]"},
 	} {
 		p := build(t, "add-remove", "SELECT COUNT(*) FROM people GROUP BY "+c.group)

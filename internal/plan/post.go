@@ -25,6 +25,7 @@ const (
 	PostDiv      PostOp = "div"
 	PostRound    PostOp = "round" // to Digits decimal places, half away from zero
 	PostAbs      PostOp = "abs"
+	PostSqrt     PostOp = "sqrt"
 	PostLeast    PostOp = "least"
 	PostGreatest PostOp = "greatest"
 
@@ -66,7 +67,7 @@ var postOps = map[query.BinaryOp]PostOp{
 }
 
 var postFunctions = map[string]PostOp{
-	"round": PostRound, "abs": PostAbs, "least": PostLeast, "greatest": PostGreatest,
+	"round": PostRound, "abs": PostAbs, "sqrt": PostSqrt, "least": PostLeast, "greatest": PostGreatest,
 }
 
 // post lowers an expression over released values: a GROUP BY expression, aggregates, constants, and what is computed
@@ -152,17 +153,16 @@ func (b *builder) posts(xs ...query.Expr) ([]*Post, error) {
 
 func (b *builder) postCall(x *query.Call) (*Post, error) {
 	if isAggregate(x.Name) {
-		i, err := b.aggregate(x)
-		if err != nil {
-			return nil, err
-		}
-		return &Post{Op: PostAggregate, Type: value.Real, Index: i}, nil
+		return b.aggregate(x)
 	}
 	op, ok := postFunctions[x.Name]
 	if !ok {
-		names := append(slices.Collect(maps.Keys(postFunctions)), "count", "sum", "avg")
+		names := append(aggregateNames(), slices.Collect(maps.Keys(postFunctions))...)
 		slices.Sort(names)
 		return nil, refuse(x.At, functionHint(x.Name, names), "there is no function %q over released values", x.Name)
+	}
+	if x.Filter != nil {
+		return nil, refuse(x.At, "", "FILTER goes with an aggregate, and %s is none", x.Name)
 	}
 	digits := 0
 	args := x.Args
@@ -173,7 +173,7 @@ func (b *builder) postCall(x *query.Call) (*Post, error) {
 		}
 		digits, args = d, args[:1]
 	}
-	if len(args) == 0 || (op == PostRound || op == PostAbs) && len(args) != 1 || x.Star || x.Distinct {
+	if len(args) == 0 || (op == PostRound || op == PostAbs || op == PostSqrt) && len(args) != 1 || x.Star || x.Distinct {
 		return nil, refuse(x.At, "", "wrong arguments for %s", x.Name)
 	}
 	ps, err := b.posts(args...)

@@ -119,7 +119,11 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Call{At: at, Name: name, Args: args, Star: f.GetAggStar(), Distinct: f.GetAggDistinct()}, nil
+	filter, err := l.optional(f.GetAggFilter(), at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return &Call{At: at, Name: name, Args: args, Star: f.GetAggStar(), Distinct: f.GetAggDistinct(), Filter: filter}, nil
 }
 
 // refuseCall refuses the calls that the tree has no place for.
@@ -137,8 +141,6 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 		return no(strings.ToUpper(name)+" is not written in quotes here", "write "+strings.ToUpper(name)+"(…)")
 	case f.GetAggWithinGroup():
 		return no("WITHIN GROUP is not supported", "")
-	case f.GetAggFilter() != nil:
-		return no("FILTER is not supported", useCase)
 	case f.GetOver() != nil:
 		return &Error{Pos: l.pos(f.GetOver().GetLocation(), at), Message: "window functions (OVER) are not supported", Hint: noWindow}
 	case len(f.GetAggOrder()) > 0:

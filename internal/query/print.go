@@ -266,4 +266,9 @@ func (p *printer) call(x *Call) {
 	default:
 		p.list(x.Args)
 	}
+	if x.Filter != nil {
+		p.write(" FILTER (WHERE ")
+		p.expr(x.Filter, 0)
+		p.write(")")
+	}
 }

@@ -9,7 +9,6 @@ const (
 	oneTable   = "ask about one table"
 	noSubquery = "ask the inner question first, and use its answer as a constant"
 	noWindow   = "use GROUP BY"
-	useCase    = "write COUNT(CASE WHEN condition THEN 1 END) or SUM(CASE WHEN condition THEN x END)"
 	useConst   = "write the value itself"
 )
 

@@ -129,13 +129,15 @@ type Cast struct {
 	Type string
 }
 
-// Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct. COALESCE, NULLIF, LEAST and GREATEST are
-// Calls too. Name is folded like a column's; whether such a function exists is for the reader to say.
+// Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct, each with FILTER (WHERE Filter) if that is not
+// nil. COALESCE, NULLIF, LEAST and GREATEST are Calls too. Name is folded like a column's; whether such a function exists is
+// for the reader to say.
 type Call struct {
 	At             Pos
 	Name           string
 	Args           []Expr
 	Star, Distinct bool
+	Filter         Expr
 }
 
 // LiteralKind tells constants apart.

@@ -134,6 +134,10 @@ func expression(e *plan.Expr) string {
 		return "(" + args[0] + " IN (" + strings.Join(args[1:], ", ") + "))"
 	case plan.OpLike:
 		return like(args[0], e.Text)
+	case plan.OpDatePart:
+		return "CAST(date_part(" + text(e.Text) + ", " + date(args[0]) + ") AS BIGINT)"
+	case plan.OpDateTrunc:
+		return "CAST(CAST(date_trunc(" + text(e.Text) + ", " + date(args[0]) + ") AS DATE) - DATE '1970-01-01' AS BIGINT)"
 	case plan.OpCase:
 		return caseWhen(args)
 	case plan.OpCoalesce, plan.OpLeast, plan.OpGreatest: // the last two pass over NULLs here
@@ -148,6 +152,9 @@ func expression(e *plan.Expr) string {
 	}
 	return "(" + fmt.Sprintf(templates[e.Op], operands...) + ")"
 }
+
+// date is the day of a number. A cleaned one is within the years 1 to 9999, and so is the first day of what it is in.
+func date(day string) string { return "(DATE '1970-01-01' + CAST(" + day + " AS INTEGER))" }
 
 func column(i int) string { return "c" + strconv.Itoa(i) }
 

@@ -211,6 +211,10 @@ func unary(e *plan.Expr, v value.Value) value.Value {
 		return value.OfReal(math.Log(v.Real))
 	case plan.OpExp:
 		return value.OfReal(math.Exp(v.Real))
+	case plan.OpDatePart:
+		return value.OfInt(value.DatePart(e.Text, v.Int))
+	case plan.OpDateTrunc:
+		return value.OfDay(value.DateTrunc(e.Text, v.Int))
 	case plan.OpLike:
 		return value.OfBool(like([]rune(v.Text), []rune(e.Text)))
 	}

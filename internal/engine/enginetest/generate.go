@@ -26,7 +26,7 @@ const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: 
 	`k: {type: integer, values: [-3, 0, 5], nullable: true}, n: {type: integer, nullable: true}, ` +
 	`x: {type: real, bounds: [-2.5, 17], nullable: true}, y: {type: real, bounds: [0.001, 1000]}, z: {type: real, nullable: true}, ` +
 	`s: {type: text, values: [a, B, "it's", ""], nullable: true}, w: {type: text, nullable: true}, ` +
-	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}`
+	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}, e: {type: date}`
 
 // PolicyText is Policy under a relation. In table p units are bounded by rows.
 func PolicyText(neighbours string) []byte { return policyText(neighbours, "3") }
@@ -45,7 +45,7 @@ var hostile = map[value.Type][]value.Value{
 		1e300, -math.MaxFloat64, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1), 0.1, 1.0/3, 123456.789),
 	value.Text:    texts("", "a", "A", "B", "it's", "%", "_", `\`, "a%b", "Straße", "日本", "x y\nz", "NULL", "~", "aa"),
 	value.Boolean: {value.OfBool(true), value.OfBool(false)},
-	value.Date:    days(0, 10955, 10956, 10957, 10958, 10961, 20000, value.MinDay, value.MaxDay),
+	value.Date:    days(0, -1, 10955, 10956, 10957, 10958, 10961, 11016, 20000, -25567, -719000, value.MinDay, value.MinDay+5, value.MaxDay, value.MaxDay-4),
 }
 
 func integers64(ns ...int64) (out []value.Value) {
@@ -164,13 +164,13 @@ func (g generator) aggregate(table string) string {
 
 func (g generator) group() string {
 	return g.pick("i", "k", "s", "b", "d", "i % 3", "FLOOR(x)", "ROUND(x / 4)", "CEIL(x)", "x > 1", "LEAST(i, 2)", "SIGN(x)",
-		"COALESCE(s, 'none')", "CAST(x AS integer)", "CASE WHEN x > 1 THEN 1.5 ELSE 2.5 END", "n % 3", "3 % n", "CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
+		"COALESCE(s, 'none')", "CAST(x AS integer)", "CASE WHEN x > 1 THEN 1.5 ELSE 2.5 END", "n % 3", "3 % n", "EXTRACT(year FROM d)", "date_trunc('week', d)", "WIDTH_BUCKET(x, -1, 9.5, 4)", "WIDTH_BUCKET(i, 0, 9, 3)", "CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
 }
 
 // number draws a numeric expression.
 func (g generator) number(depth int) string {
 	if depth == 0 || g.chance(3) {
-		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3", "0", "-2", "0.5", "1.5", "LN(1)", "LN(LEAST(y, 1) / LEAST(y, 1))")
+		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3", "0", "-2", "0.5", "1.5", "EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e")+")", "LN(1)", "LN(LEAST(y, 1) / LEAST(y, 1))")
 	}
 	a, b := g.number(depth-1), g.number(depth-1)
 	switch g.pick("+", "-", "*", "/", "%", "neg", "case", "least", "greatest", "coalesce", "abs", "sqrt", "floor", "round", "cast", "nullif", "sign") {
@@ -213,7 +213,11 @@ func (g generator) condition(depth int) string {
 	case "text":
 		return g.pick("s", "w") + " " + compare + " " + g.pick("'a'", "'B'", "'it''s'", "''", "'日'")
 	case "date":
-		return "d " + compare + " " + g.pick("'2000-01-01'", "DATE '1999-12-31'")
+		day := g.pick("d", "e")
+		if g.chance(2) {
+			day = "date_trunc('" + g.pick("year", "quarter", "month", "week", "day") + "', " + day + ")"
+		}
+		return day + " " + compare + " " + g.pick("'2000-01-01'", "DATE '1999-12-31'", "'1999-12-27'", "'0001-01-01'", "'9999-10-01'")
 	case "bool":
 		return "b"
 	case "between":

@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// calendar lowers EXTRACT(field FROM date), its other spelling date_part('field', date), and date_trunc('unit', date).
+func (l *lowering) calendar(x *query.Call) (*Expr, error) {
+	op, words := OpDatePart, value.DateFields
+	if x.Name == "date_trunc" {
+		op, words = OpDateTrunc, value.DateUnits
+	}
+	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) != 2 {
+		return nil, refuse(x.At, "", "%s takes a field and a date", x.Name)
+	}
+	word, ok := x.Args[0].(*query.Literal)
+	if !ok || word.Kind != query.StringLiteral || !slices.Contains(words, strings.ToLower(word.Text)) {
+		return nil, refuse(x.At, "there is "+strings.Join(words, ", "), "%s of a date has no such field", x.Name)
+	}
+	e, err := l.row(x.Args[1])
+	if err != nil {
+		return nil, err
+	}
+	if e.Type != value.Date || e.Op == OpConst && e.Const.Null {
+		return nil, refuse(x.At, "", "%s needs a date", x.Name)
+	}
+	out := &Expr{Op: op, Type: value.Integer, Args: []*Expr{e}, Text: strings.ToLower(word.Text), Nullable: e.Nullable}
+	if op == OpDateTrunc {
+		out.Type = value.Date
+	}
+	out.Range = calendarRange(out, e.Range)
+	return out, nil
+}
+
+// calendarRange: a truncation and the year never fall as the day grows; the other parts are few.
+func calendarRange(e *Expr, of Range) Range {
+	if e.Op == OpDateTrunc {
+		return Range{IntLo: value.DateTrunc(e.Text, of.IntLo), IntHi: value.DateTrunc(e.Text, of.IntHi)}
+	}
+	switch e.Text {
+	case "year":
+		return Range{IntLo: value.DatePart("year", of.IntLo), IntHi: value.DatePart("year", of.IntHi)}
+	case "dow":
+		return Range{IntLo: 0, IntHi: 6}
+	}
+	most := map[string]int64{"quarter": 4, "month": 12, "day": 31, "isodow": 7, "doy": 366}
+	return Range{IntLo: 1, IntHi: most[e.Text]}
+}
+
+// truncated lists what a truncation may give, from its range alone: the days at which a unit begins.
+func truncated(e *Expr) ([]value.Value, bool) {
+	longest := map[string]int64{"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1}[e.Text]
+	var out []value.Value
+	for day := e.Range.IntLo; day <= e.Range.IntHi; day = value.DateTrunc(e.Text, day+longest) {
+		if len(out) == policy.MaxKeys {
+			return nil, false
+		}
+		out = append(out, value.OfDay(day))
+	}
+	return out, true
+}

@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"math/big"
+	"strconv"
+
+	"dither/internal/exact"
+	"dither/internal/policy"
+	"dither/internal/query"
+)
+
+// widthBucket lowers WIDTH_BUCKET(x, low, high, n): the number from 1 to n of the one of n equal parts of [low, high) that x is
+// in, 0 below and n + 1 from high on. It is CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1 ELSE FLOOR((x − low) · n / (high −
+// low)) + 1 END, computed as that says; the part is held between 1 and n, whatever the division rounds to.
+func (l *lowering) widthBucket(x *query.Call) (*Expr, error) {
+	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) != 4 {
+		return nil, refuse(x.At, "", "width_bucket takes a number, the lowest bound, the highest, and how many buckets")
+	}
+	low, high, n := numberLiteral(x.Args[1]), numberLiteral(x.Args[2]), numberLiteral(x.Args[3])
+	if low == nil || high == nil || low.Cmp(high) >= 0 {
+		return nil, refuse(x.At, "write constants, the lower one first", "width_bucket needs two bounds that are known and in order")
+	}
+	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxKeys-2, 1)) > 0 {
+		return nil, refuse(x.At, "", "width_bucket needs a constant number of buckets, from 1 to %d", policy.MaxKeys-2)
+	}
+	binary := func(op query.BinaryOp, a, b query.Expr) query.Expr {
+		return &query.Binary{At: x.At, Op: op, L: a, R: b}
+	}
+	call := func(name string, args ...query.Expr) query.Expr { return &query.Call{At: x.At, Name: name, Args: args} }
+	whole := func(n int64) query.Expr {
+		return &query.Literal{At: x.At, Kind: query.IntegerLiteral, Text: strconv.FormatInt(n, 10)}
+	}
+	of, lowest, highest, count := x.Args[0], x.Args[1], x.Args[2], n.Num().Int64()
+	width := binary(query.Sub, highest, lowest)
+	floor := call("floor", binary(query.Div, binary(query.Mul, binary(query.Sub, of, lowest), whole(count)), width))
+	part := binary(query.Add, call("least", call("greatest", floor, whole(0)), whole(count-1)), whole(1))
+	return l.row(&query.Case{
+		At: x.At,
+		Whens: []query.When{
+			{Cond: binary(query.Lt, of, lowest), Result: whole(0)},
+			{Cond: binary(query.Ge, of, highest), Result: whole(count + 1)},
+		},
+		Else: binary(query.Add, part, binary(query.Mul, whole(0), floor)), // NULL where x is: LEAST and GREATEST pass over it
+	})
+}
+
+// numberLiteral is a constant number, or nil.
+func numberLiteral(x query.Expr) *big.Rat {
+	c, ok := x.(*query.Literal)
+	if !ok || c.Kind != query.IntegerLiteral && c.Kind != query.DecimalLiteral {
+		return nil
+	}
+	r, err := exact.ParseDecimal(c.Text)
+	if err != nil {
+		return nil
+	}
+	return r
+}

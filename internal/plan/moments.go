@@ -1,0 +1,227 @@
+package plan
+
+import (
+	"strconv"
+
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// moments are the aggregates that are computed from averages of values, of their squares and of their products, with their
+// numbers of arguments.
+var moments = map[string]int{
+	"var_pop": 1, "var_samp": 1, "variance": 1, "stddev_pop": 1, "stddev_samp": 1, "stddev": 1,
+	"covar_pop": 2, "covar_samp": 2, "corr": 2,
+	"regr_slope": 2, "regr_intercept": 2, "regr_r2": 2, "regr_count": 2, "regr_avgy": 2, "regr_avgx": 2,
+}
+
+// build computes one of them. In PostgreSQL's order the dependent variable comes first.
+func (m *momentsOf) build(name string) *Post {
+	const y, x = 0, 1
+	switch name {
+	case "var_pop":
+		return m.covariance(0, 0)
+	case "var_samp", "variance":
+		return m.sample(0, 0)
+	case "stddev_pop":
+		return root(m.covariance(0, 0))
+	case "stddev_samp", "stddev":
+		return root(m.sample(0, 0))
+	case "covar_pop":
+		return m.covariance(y, x)
+	case "covar_samp":
+		return m.sample(y, x)
+	case "corr":
+		return m.correlation()
+	case "regr_r2":
+		r := m.correlation()
+		return mul(r, r)
+	case "regr_slope":
+		return m.slope()
+	case "regr_intercept":
+		return sub(m.mean(y), mul(m.slope(), m.mean(x)))
+	case "regr_avgy":
+		return m.mean(y)
+	case "regr_avgx":
+		return m.mean(x)
+	}
+	return m.n() // regr_count
+}
+
+// momentsOf are the averages behind one such aggregate of one variable or of two. All have one count, of the rows in which no
+// variable is NULL.
+//
+// Let d = x − c, c the middle of x's range. The variance is E d² − (E x − c)², and a covariance E d·d′ − (E x − c)(E x′ − c′):
+// centred, since the noise on a sum grows with the largest value that may be added.
+type momentsOf struct {
+	b       *builder
+	at      query.Pos
+	count   *Measure
+	x       []variable
+	squares map[[2]int]*Post // E d·d′
+	means   map[int]*Post    // E x
+	err     error
+}
+
+// variable is one argument.
+type variable struct {
+	x, d   query.Expr // d = times·(x − centre), exactly where x is an integer
+	expr   *Expr      // x
+	lo, hi float64
+	centre float64
+	times  float64
+}
+
+// moment plans such an aggregate.
+func (b *builder) moment(x *query.Call) (*Post, error) {
+	switch {
+	case x.Star || len(x.Args) != moments[x.Name]:
+		return nil, refuse(x.At, "", "%s takes %s", x.Name, plural(int64(moments[x.Name]), "argument"))
+	case x.Distinct:
+		return nil, refuse(x.At, "leave out DISTINCT", "DISTINCT is supported for counting units only")
+	}
+	m := &momentsOf{b: b, at: x.At, squares: map[[2]int]*Post{}, means: map[int]*Post{}}
+	for i, arg := range x.Args {
+		if len(x.Args) == 2 { // a pair of which one is NULL is skipped
+			other := &query.Is{At: x.At, X: x.Args[1-i], What: query.IsNull, Not: true}
+			arg = &query.Case{At: x.At, Whens: []query.When{{Cond: other, Result: arg}}}
+		}
+		v, err := b.variable(x, arg)
+		if err != nil {
+			return nil, err
+		}
+		m.x = append(m.x, v)
+	}
+	m.count = countMeasure(CountValue, m.x[0].expr)
+	p := m.build(x.Name)
+	if m.err != nil {
+		return nil, m.err
+	}
+	b.asked(x.Name, p)
+	return p, nil
+}
+
+func (b *builder) variable(call *query.Call, x query.Expr) (variable, error) {
+	e, err := b.row(x)
+	if err != nil {
+		return variable{}, err
+	}
+	if e.isUntypedNull() {
+		return variable{}, refuse(call.At, "", "an aggregate of NULL says nothing")
+	}
+	if e.Type == value.Boolean {
+		return variable{}, refuse(call.At, "CAST(… AS INTEGER) makes 1 and 0 of it", "%s needs a number, not a boolean", call.Name)
+	}
+	if err := numeric(e, call.At); err != nil {
+		return variable{}, err
+	}
+	v := variable{x: x, expr: e, times: 1}
+	binary := func(op query.BinaryOp, l, r query.Expr) query.Expr {
+		return &query.Binary{At: call.At, Op: op, L: l, R: r}
+	}
+	if e.Type == value.Integer {
+		if isUnbounded(e) || max(absInt(e.Range.IntLo), absInt(e.Range.IntHi)) > 1<<52 {
+			return variable{}, boundsNeeded(e, call.At)
+		}
+		whole := func(n int64) query.Expr {
+			return &query.Literal{At: call.At, Kind: query.IntegerLiteral, Text: strconv.FormatInt(n, 10)}
+		}
+		twice := e.Range.IntLo + e.Range.IntHi
+		v.centre = float64(twice) / 2
+		if twice%2 == 0 {
+			v.d = binary(query.Sub, x, whole(twice/2))
+		} else {
+			v.d, v.times = binary(query.Sub, binary(query.Mul, whole(2), x), whole(twice)), 2
+		}
+	} else {
+		v.centre = e.Range.Lo + (e.Range.Hi-e.Range.Lo)/2
+		if exponentBelow(v.centre) < tinyColumn { // such a constant counts as 0
+			v.centre = 0
+		}
+		v.d = binary(query.Sub, x, &query.Literal{At: call.At, Kind: query.DecimalLiteral, Text: strconv.FormatFloat(v.centre, 'e', -1, 64)})
+	}
+	v.lo, v.hi = e.Range.floats(e.Type)
+	return v, nil
+}
+
+// mean is E x.
+func (m *momentsOf) mean(i int) *Post {
+	if m.means[i] == nil {
+		m.means[i] = m.average(m.x[i].expr)
+	}
+	return m.means[i]
+}
+
+// product is E (x − c)(x′ − c′).
+func (m *momentsOf) product(i, j int) *Post {
+	if m.squares[[2]int{i, j}] == nil {
+		e, err := m.b.row(&query.Binary{At: m.at, Op: query.Mul, L: m.x[i].d, R: m.x[j].d})
+		if err != nil {
+			m.err = err
+			return constantOf(0)
+		}
+		m.squares[[2]int{i, j}] = div(m.average(e), constantOf(m.x[i].times*m.x[j].times))
+	}
+	return m.squares[[2]int{i, j}]
+}
+
+func (m *momentsOf) average(e *Expr) *Post {
+	sum, err := sumMeasure(e, true, m.at)
+	if err != nil {
+		m.err = err
+		return constantOf(0)
+	}
+	return m.b.use(average(e, sum, m.count))
+}
+
+func (m *momentsOf) n() *Post { return m.b.use(Aggregate{Func: CountFunc, Count: m.count}) }
+
+// offset is E x − c.
+func (m *momentsOf) offset(i int) *Post { return sub(m.mean(i), constantOf(m.x[i].centre)) }
+
+// spread bounds a covariance in magnitude: by the product of the half ranges [Popoviciu 1935, with Cauchy–Schwarz].
+func (m *momentsOf) spread(i, j int) float64 {
+	return (m.x[i].hi - m.x[i].lo) * (m.x[j].hi - m.x[j].lo) / 4 * (1 + 0x1p-50)
+}
+
+// covariance of two variables, or of one with itself: its variance.
+func (m *momentsOf) covariance(i, j int) *Post {
+	most := m.spread(i, j)
+	least := -most
+	if i == j {
+		least = 0
+	}
+	a := m.offset(i)
+	b := a // the same, so that it is a square, which is not negative
+	if i != j {
+		b = m.offset(j)
+	}
+	return within(sub(m.product(i, j), mul(a, b)), least, most)
+}
+
+// sample is the covariance times n/(n − 1), which is at most 2, since a sample has two rows or more.
+func (m *momentsOf) sample(i, j int) *Post {
+	factor := add(constantOf(1), div(constantOf(1), sub(m.n(), constantOf(1))))
+	return mul(m.covariance(i, j), within(factor, 1, 2))
+}
+
+// correlation and slope of variable 0 on variable 1.
+func (m *momentsOf) correlation() *Post {
+	return within(div(m.covariance(0, 1), root(mul(m.covariance(0, 0), m.covariance(1, 1)))), -1, 1)
+}
+
+func (m *momentsOf) slope() *Post { return div(m.covariance(0, 1), m.covariance(1, 1)) }
+
+func constantOf(x float64) *Post {
+	return &Post{Op: PostConst, Type: value.Real, Const: value.OfReal(x)}
+}
+func add(a, b *Post) *Post { return &Post{Op: PostAdd, Type: value.Real, Args: []*Post{a, b}} }
+func sub(a, b *Post) *Post { return &Post{Op: PostSub, Type: value.Real, Args: []*Post{a, b}} }
+func mul(a, b *Post) *Post { return &Post{Op: PostMul, Type: value.Real, Args: []*Post{a, b}} }
+func div(a, b *Post) *Post { return &Post{Op: PostDiv, Type: value.Real, Args: []*Post{a, b}} }
+func root(a *Post) *Post   { return &Post{Op: PostSqrt, Type: value.Real, Args: []*Post{a}} }
+
+// within clamps.
+func within(x *Post, lo, hi float64) *Post {
+	return &Post{Op: PostGreatest, Type: value.Real, Args: []*Post{constantOf(lo), {Op: PostLeast, Type: value.Real, Args: []*Post{constantOf(hi), x}}}}
+}
