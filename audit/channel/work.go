@@ -3,14 +3,29 @@ package channel
 import (
 	"errors"
 	"fmt"
+
+	"dither/internal/expsum"
 )
 
 // ErrWork reports a matrix and an adjacency that would take too long.
 var ErrWork = errors.New("too much work")
 
-// maxWork is how many entries of pairs are looked at.
-const maxWork = 1 << 32
+// Limits of what is looked at. With them an answer takes seconds at the most.
+const (
+	maxWork   = 1 << 30 // entries of pairs of rows, in floats
+	maxPairs  = 1 << 26 // ordered pairs of rows
+	maxListed = 1 << 26 // entries of listed pairs, whose ratios are compared one by one
+)
 
-func tooMuch(pairs, columns int) error {
-	return fmt.Errorf("%w: %d pairs of rows of %d entries; at most %d entries are compared. List the adjacent pairs, or fewer of them", ErrWork, pairs, columns, maxWork)
+// Limits of exact arithmetic, in the units of expsum.Work. A matrix of 201 × 201 sums with as many denominators takes some 2²⁴ of them.
+const (
+	fileUnits     = 1 << 26 // to read a matrix
+	questionUnits = 1 << 25 // to answer a question about it
+)
+
+// question is the arithmetic that one question may take.
+func question() *expsum.Work { return expsum.NewWork(questionUnits) }
+
+func tooMuch(pairs, columns, most int) error {
+	return fmt.Errorf("%w: %d pairs of rows of %d entries; at most %d entries are compared. List the adjacent pairs, or fewer of them", ErrWork, pairs, columns, most)
 }

@@ -26,7 +26,7 @@ const (
 //
 // Spaces may stand between the parts. As elsewhere ^ binds more strongly than a sign, and a sign than * and /.
 // What is no such text, NaN and infinities among them, is ErrSyntax; a division by zero is ErrZero; a text of more than 65,536 bytes, or one
-// whose number would be larger than is computed with, is ErrSize, before it is built.
+// whose number would be larger than is computed with, or take longer than about a second, is ErrSize, before it is built.
 func Parse(text string) (*Number, error) { return new(Memory).Parse(text) }
 
 // parser reads a text from its byte at on. depth counts what is open.
@@ -34,6 +34,7 @@ type parser struct {
 	text      string
 	at, depth int
 	memory    *Memory
+	work      *Work
 }
 
 // next is the byte that follows, beyond spaces; 0 at the end.
@@ -95,7 +96,7 @@ func (p *parser) sum() (*Number, error) {
 			x := all[i]
 			if i+1 < len(all) {
 				var err error
-				if x, err = x.Add(all[i+1]); err != nil {
+				if x, err = p.work.Add(x, all[i+1]); err != nil {
 					return nil, err
 				}
 			}
@@ -118,9 +119,9 @@ func (p *parser) product() (*Number, error) {
 				break
 			}
 			if op == '*' {
-				x, err = x.Mul(y)
+				x, err = p.work.Mul(x, y)
 			} else {
-				x, err = x.Quo(y)
+				x, err = p.work.Quo(x, y)
 			}
 		}
 	}
