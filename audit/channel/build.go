@@ -173,20 +173,17 @@ func (m *Matrix) sum(w *expsum.Work, ids []int32) (*expsum.Number, error) {
 		}
 		counts[id]++
 	}
-	total := expsum.Rat(new(big.Rat))
-	for _, id := range order {
-		x := m.values[id].number
-		var err error
+	all := make([]*expsum.Number, len(order))
+	for i, id := range order {
+		all[i] = m.values[id].number
 		if n := counts[id]; n > 1 {
-			if x, err = w.Mul(x, expsum.Rat(big.NewRat(n, 1))); err != nil {
+			var err error
+			if all[i], err = w.Mul(all[i], expsum.Rat(big.NewRat(n, 1))); err != nil {
 				return nil, err
 			}
 		}
-		if total, err = w.Add(total, x); err != nil {
-			return nil, err
-		}
 	}
-	return total, nil
+	return w.Sum(all)
 }
 
 // offBy says by how much a row's sum is not 1.

@@ -78,8 +78,7 @@ func (s *stick) reach(row, beside int) (*reached, error) {
 			key = append(key, int64(p)<<32|int64(q))
 		}
 	}
-	slices.Sort(key)
-	form := packed(key)
+	form := s.form(key)
 	if r, ok := s.known[form]; ok {
 		return r, nil
 	}
@@ -102,6 +101,22 @@ func (s *stick) reach(row, beside int) (*reached, error) {
 	s.known[form] = r
 	return r, nil
 }
+
+// form is the same for two lists of summands if and only if one is a permutation of the other.
+func (s *stick) form(summands []int64) string {
+	if n := int64(len(s.m.values)); n <= fewValues {
+		counts := make([]int64, n*n)
+		for _, k := range summands {
+			counts[k>>32*n+k&math.MaxUint32]++
+		}
+		return packed(counts)
+	}
+	slices.Sort(summands)
+	return packed(summands)
+}
+
+// fewValues is up to how many values the summands are counted rather than sorted.
+const fewValues = 16
 
 // positive reports p > c·q.
 func (s *stick) positive(p, q int32) (bool, error) {

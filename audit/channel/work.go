@@ -14,10 +14,10 @@ var ErrWork = errors.New("too much work")
 const (
 	maxWork   = 1 << 30 // entries of pairs of rows, in floats
 	maxPairs  = 1 << 26 // ordered pairs of rows
-	maxListed = 1 << 26 // entries of listed pairs, whose ratios are compared one by one
+	maxListed = 1 << 25 // entries of listed pairs, whose ratios are compared one by one
 )
 
-// Limits of exact arithmetic, in the units of expsum.Work. A matrix of 201 × 201 sums with as many denominators takes some 2²⁴ of them.
+// Limits of exact arithmetic, in the units of expsum.Work. A matrix of 201 × 201 sums with as many denominators takes some 2²⁵ of them.
 const (
 	fileUnits     = 1 << 26 // to read a matrix
 	questionUnits = 1 << 25 // to answer a question about it
@@ -27,5 +27,5 @@ const (
 func question() *expsum.Work { return expsum.NewWork(questionUnits) }
 
 func tooMuch(pairs, columns, most int) error {
-	return fmt.Errorf("%w: %d pairs of rows of %d entries; at most %d entries are compared. List the adjacent pairs, or fewer of them", ErrWork, pairs, columns, most)
+	return fmt.Errorf("%w: %d pairs of rows of %d entries; at most %d pairs are compared, and %d entries. List the adjacent pairs, or fewer of them", ErrWork, pairs, columns, maxPairs, most)
 }

@@ -132,6 +132,27 @@ func (w *Work) Add(x, y *Number) (*Number, error) {
 	return w.quotient(left.plus(right), den)
 }
 
+// Sum is Σ xᵢ, of which it takes the storage; or ErrSize. It adds up in pairs, and pairs of pairs, so that many powers of e are not merged one by one.
+func (w *Work) Sum(xs []*Number) (*Number, error) {
+	if len(xs) == 0 {
+		return number(nil, unit), nil
+	}
+	for len(xs) > 1 {
+		for i := 0; i < len(xs); i += 2 {
+			x := xs[i]
+			if i+1 < len(xs) {
+				var err error
+				if x, err = w.Add(x, xs[i+1]); err != nil {
+					return nil, err
+				}
+			}
+			xs[i/2] = x
+		}
+		xs = xs[:(len(xs)+1)/2]
+	}
+	return xs[0], nil
+}
+
 // Neg is −x.
 func (x *Number) Neg() *Number { return number(x.num.neg(), x.den) }
 

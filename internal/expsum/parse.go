@@ -75,7 +75,6 @@ func (p *parser) opened() error {
 	return nil
 }
 
-// sum adds up in pairs, and pairs of pairs, so that many powers of e are not merged one by one.
 func (p *parser) sum() (*Number, error) {
 	var all []*Number
 	for sign := byte('+'); ; {
@@ -91,20 +90,7 @@ func (p *parser) sum() (*Number, error) {
 			break
 		}
 	}
-	for len(all) > 1 {
-		for i := 0; i < len(all); i += 2 {
-			x := all[i]
-			if i+1 < len(all) {
-				var err error
-				if x, err = p.work.Add(x, all[i+1]); err != nil {
-					return nil, err
-				}
-			}
-			all[i/2] = x
-		}
-		all = all[:(len(all)+1)/2]
-	}
-	return all[0], nil
+	return p.work.Sum(all)
 }
 
 func (p *parser) product() (*Number, error) {

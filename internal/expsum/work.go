@@ -17,7 +17,7 @@ type Work struct {
 func NewWork(units int64) *Work { return &Work{left: units} }
 
 // mostAtOnce is what reading one text may take, and one operation without a Work: about a second at the very most.
-const mostAtOnce = 1 << 23
+const mostAtOnce = 1 << 22
 
 // Part is what one thing of many may take of w: about a second. w may be nil, and then has no limit in all.
 func (w *Work) Part() *Work { return &Work{mostAtOnce, w} }
