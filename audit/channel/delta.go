@@ -27,7 +27,7 @@ type Excess struct {
 // since of all events the sum over the outputs where the summand is positive is the largest [Dwork & Roth 2014, Definition 2.4; the
 // hockey-stick divergence]. At ε = 0 it is the total variation distance.
 //
-// It takes time in proportion to pairs × outputs: ErrWork beyond 2³⁰ of them, or 2²⁶ ordered pairs. All pairs are first looked at in floats, whose error is bounded; those
+// It takes time in proportion to pairs × outputs: ErrWork beyond 2³⁰ of them, or 2²⁵ ordered pairs. All pairs are first looked at in floats, whose error is bounded; those
 // that may be the largest by that bound are compared exactly. Only where they are very many the two bounds differ by that error, of some 10⁻¹³.
 func (m *Matrix) Delta(a Adjacency, e Exponent) (Excess, error) {
 	return m.delta(question(), a, e)

@@ -9,8 +9,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"dither/internal/expsum"
 )
 
 // Options say how a matrix is read.
@@ -37,7 +35,7 @@ func Read(r io.Reader, o Options) (*Matrix, error) {
 	if len(t.lines) == 0 {
 		return nil, wrong("it has no rows of numbers")
 	}
-	b, err := newBuilder(expsum.NewWork(fileUnits), inputs, outputs, len(t.lines), len(t.lines[0]))
+	b, err := newBuilder(reading(len(t.lines), len(t.lines[0])), inputs, outputs, len(t.lines), len(t.lines[0]))
 	if err != nil {
 		return nil, err
 	}

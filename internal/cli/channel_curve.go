@@ -17,7 +17,7 @@ const (
 	openEnd       = 5  // the ε up to which it is shown where there is none
 
 	channelMostEnd = 10_000 // of which e to the power is computed with
-	fewestPoints   = 8
+	fewestPoints   = 6
 	curveEntries   = 1 << 28 // of pairs of rows, that all points of a curve may look at
 )
 

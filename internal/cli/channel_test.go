@@ -86,8 +86,8 @@ func TestChannelWords(t *testing.T) {
 		"a matrix of one row":                {"input1,.5,.5\n", nil, exitUsage, "one row", ""},
 		"no pairs":                           {"input,a,b\nx,.5,.5\ny,.5,.5\n", []string{"--adjacent", "none.csv"}, exitUsage, "nothing to check", ""},
 		"a prior whose digits cancel":        {"3/4,1/4\n1/4,3/4\n", []string{"--prior", "0.5e77*(exp(1e-77)-1),1-0.5e77*(exp(1e-77)-1)"}, exitAnswered, "right with probability 0.5 without", ""},
-		"a prior that takes too long":        {"3/4,1/4\n1/4,3/4\n", []string{"--prior", "((1-exp(1e-70))^16)^16,1"}, exitUsage, "too long", ""},
-		"an ε that takes too long":           {"3/4,1/4\n1/4,3/4\n", []string{"--epsilon", "ln(1+((1-exp(1e-70))^16)^16)"}, exitUsage, "too long", ""},
+		"a prior that takes too long":        {"3/4,1/4\n1/4,3/4\n", []string{"--prior", "((1+exp(1/1009))^40*(1+exp(1))^40)^2,1"}, exitUsage, "too long", ""},
+		"an ε that takes too long":           {"3/4,1/4\n1/4,3/4\n", []string{"--epsilon", "ln(((1+exp(1/1009))^40*(1+exp(1))^40)^2)"}, exitUsage, "too long", ""},
 	} {
 		code, out, complaint := channelOn(t, c.matrix, c.args...)
 		if code != c.code || !strings.Contains(out+complaint, c.says) || c.never != "" && strings.Contains(out, c.never) {

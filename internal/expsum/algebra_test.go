@@ -150,7 +150,7 @@ func TestField(t *testing.T) {
 
 // No text makes the parser panic, and a number's text is read as the number.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"1/3", "exp(1)/(200+exp(1))", "-2^-3", "(1 - exp(-0.5))^2/2", "1e-300", ".5", "((((1))))", "1/(exp(1)-exp(1))", "((1-exp(1e-70))^16)^16", "((1+exp(1/2))^32)^31"} {
+	for _, text := range []string{"1/3", "exp(1)/(200+exp(1))", "-2^-3", "(1 - exp(-0.5))^2/2", "1e-300", ".5", "((((1))))", "1/(exp(1)-exp(1))"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
