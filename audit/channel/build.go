@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"dither/internal/expsum"
@@ -118,49 +119,76 @@ const (
 	fewWords = 64
 )
 
-// matrix is what was collected, its rows checked to sum to 1, or divided by their sums.
+// matrix is what was collected, its rows checked to sum to 1, or divided by their sums. Rows that are permutations of each other are summed once.
 func (b *builder) matrix(normalize bool) (*Matrix, error) {
 	columns := len(b.m.outputs)
+	known := map[string]map[int32]int32{}
 	for i, name := range b.m.inputs {
 		row := b.m.cells[i*columns:][:columns]
-		sum, err := b.m.sum(b.work, row)
-		if err != nil {
-			return nil, wrong("row %s: %w: write its entries over a common denominator", name, err)
-		}
-		order, err := b.work.Cmp(sum, one())
-		if err != nil {
-			return nil, wrong("row %s: %w", name, err)
-		}
-		switch {
-		case order == 0:
-			continue
-		case !normalize:
-			return nil, offBy(b.work.Part(), name, sum, order)
-		case sum.IsZero():
-			return nil, wrong("row %s is of zeros alone: it cannot be divided by its sum", name)
-		}
-		inverse, err := b.work.Quo(one(), sum) // once: the row's entries then share its denominator
-		if err != nil {
-			return nil, wrong("row %s, divided by its sum: %w", name, err)
-		}
-		divided := map[int32]int32{}
-		for j, id := range row {
-			to, ok := divided[id]
-			if !ok {
-				x, err := b.work.Mul(b.m.values[id].number, inverse)
-				if err == nil {
-					to, err = b.id(x)
-				}
-				if err != nil {
-					return nil, wrong("row %s, divided by its sum: %w", name, err)
-				}
-				divided[id] = to
+		form := sorted(row)
+		quotients, ok := known[form]
+		if !ok {
+			var err error
+			if quotients, err = b.divided(name, row, normalize); err != nil {
+				return nil, err
 			}
-			row[j] = to
+			known[form] = quotients
+		}
+		for j, id := range row {
+			if to, ok := quotients[id]; ok {
+				row[j] = to
+			}
 		}
 	}
 	m := b.m
 	return &m, nil
+}
+
+// sorted is a key of a map for some numbers in any order.
+func sorted(ids []int32) string {
+	numbers := make([]int64, len(ids))
+	for i, id := range ids {
+		numbers[i] = int64(id)
+	}
+	slices.Sort(numbers)
+	return packed(numbers)
+}
+
+// divided are the values of a row divided by its sum; nil where that is 1.
+func (b *builder) divided(name string, row []int32, normalize bool) (map[int32]int32, error) {
+	sum, err := b.m.sum(b.work, row)
+	if err != nil {
+		return nil, wrong("row %s: %w: write its entries over a common denominator", name, err)
+	}
+	order, err := b.work.Cmp(sum, one())
+	switch {
+	case err != nil:
+		return nil, wrong("row %s: %w", name, err)
+	case order == 0:
+		return nil, nil
+	case !normalize:
+		return nil, offBy(b.work.Part(), name, sum, order)
+	case sum.IsZero():
+		return nil, wrong("row %s is of zeros alone: it cannot be divided by its sum", name)
+	}
+	inverse, err := b.work.Quo(one(), sum) // once: the row's entries then share its denominator
+	if err != nil {
+		return nil, wrong("row %s, divided by its sum: %w", name, err)
+	}
+	quotients := map[int32]int32{}
+	for _, id := range row {
+		if _, ok := quotients[id]; ok {
+			continue
+		}
+		x, err := b.work.Mul(b.m.values[id].number, inverse)
+		if err == nil {
+			quotients[id], err = b.id(x)
+		}
+		if err != nil {
+			return nil, wrong("row %s, divided by its sum: %w", name, err)
+		}
+	}
+	return quotients, nil
 }
 
 // sum adds up entries, each value times how often it occurs.

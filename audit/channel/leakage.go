@@ -115,7 +115,7 @@ func (m *Matrix) guessed(w *expsum.Work, pi *Matrix) (amount, error) {
 	if err != nil {
 		return total, err
 	}
-	products := map[[2]int32]*expsum.Number{}
+	products, amounts := map[[2]int32]*expsum.Number{}, map[*expsum.Number]amount{}
 	for y := range m.outputs {
 		floor := 0.
 		for x := range m.inputs {
@@ -148,9 +148,12 @@ func (m *Matrix) guessed(w *expsum.Work, pi *Matrix) (amount, error) {
 				best = product
 			}
 		}
-		most, err := amountOf(w, best)
-		if err != nil {
-			return amount{}, err
+		most, ok := amounts[best]
+		if !ok {
+			if most, err = amountOf(w, best); err != nil {
+				return amount{}, err
+			}
+			amounts[best] = most
 		}
 		total = total.plus(w, most)
 	}

@@ -22,13 +22,14 @@ func (m *Matrix) surest(w *expsum.Work, pi *Matrix) (g Guess, err error) {
 		least, most := m.roughly(pi, y)
 		largest[y], floor = most, max(floor, least)
 	}
+	joint := joints{}
 	var best, upper exact.Interval
 	found := false
 	for y := range m.outputs {
 		if largest[y] < floor {
 			continue
 		}
-		row, p, err := m.posterior(w, pi, y)
+		row, p, err := m.posterior(w, joint, pi, y)
 		switch {
 		case err != nil:
 			return g, err
@@ -71,9 +72,27 @@ func (m *Matrix) roughly(pi *Matrix, y int) (least, most float64) {
 	return min(exact.DivDown(low, upper), 1), min(exact.DivUp(high, lower), 1)
 }
 
+// joints are the products π(x)·P(y|x) that were met, by the places of their factors.
+type joints map[[2]int32]exact.Interval
+
+func (j joints) of(w *expsum.Work, pi, m *Matrix, ids [2]int32) (exact.Interval, error) {
+	if x, ok := j[ids]; ok {
+		return x, nil
+	}
+	product, err := w.Mul(pi.values[ids[0]].number, m.values[ids[1]].number)
+	if err != nil {
+		return exact.Interval{}, err
+	}
+	x, err := w.Interval(product, amountDigits)
+	if err == nil {
+		j[ids] = x
+	}
+	return x, err
+}
+
 // posterior is the likeliest input given an output, and its probability then. The row is −1 where the output is impossible.
-func (m *Matrix) posterior(w *expsum.Work, pi *Matrix, y int) (row int, p exact.Interval, err error) {
-	joint, counts, order := map[[2]int32]exact.Interval{}, map[[2]int32]int64{}, []int{} // by what makes the same summand; and a row of each
+func (m *Matrix) posterior(w *expsum.Work, joint joints, pi *Matrix, y int) (row int, p exact.Interval, err error) {
+	counts, order := map[[2]int32]int64{}, []int{} // of each product, how often it occurs; and a row of each
 	possible := 0
 	for x := range m.inputs {
 		prior, q := pi.value(0, x), m.value(x, y)
@@ -82,27 +101,25 @@ func (m *Matrix) posterior(w *expsum.Work, pi *Matrix, y int) (row int, p exact.
 		}
 		possible++
 		ids := [2]int32{pi.id(0, x), m.id(x, y)}
-		if counts[ids]++; counts[ids] > 1 {
-			continue
+		if counts[ids]++; counts[ids] == 1 {
+			order = append(order, x)
 		}
-		a, err := w.Interval(prior.number, amountDigits)
-		if err != nil {
-			return -1, p, err
-		}
-		b, err := w.Interval(q.number, amountDigits)
-		if err != nil {
-			return -1, p, err
-		}
-		joint[ids], order = a.Mul(b), append(order, x)
 	}
 	total, row := exact.IntervalOf(new(big.Rat), amountDigits), -1
 	var most exact.Interval
 	for _, x := range order {
 		ids := [2]int32{pi.id(0, x), m.id(x, y)}
-		if row < 0 || joint[ids].Lo().Cmp(most.Hi()) > 0 {
-			row, most = x, joint[ids]
+		summand, err := joint.of(w, pi, m, ids)
+		if err != nil {
+			return -1, p, err
 		}
-		total = total.Add(joint[ids].Mul(exact.IntervalOf(big.NewRat(counts[ids], 1), amountDigits)))
+		if row < 0 || summand.Lo().Cmp(most.Hi()) > 0 {
+			row, most = x, summand
+		}
+		if n := counts[ids]; n > 1 {
+			summand = summand.Mul(exact.IntervalOf(big.NewRat(n, 1), amountDigits))
+		}
+		total = total.Add(summand)
 	}
 	switch possible {
 	case 0:

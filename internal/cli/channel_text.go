@@ -29,8 +29,6 @@ func (r judged) verdict() string {
 		first = "NOT differentially private: no ε holds."
 		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s, and cannot come if it is %s: whoever sees it knows.\n"+
 			"  At every ε, however large, δ is at least %s.", w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor, floor(r.limit))
-	case w.Output == "":
-		first, evidence = "Differentially private: ε = 0.", "  No two inputs are adjacent, so nothing is hidden and nothing is lost."
 	case r.loss.Upper == 0:
 		first, evidence = "Differentially private: ε = 0.", "  Every output is as probable under one input as under its neighbour: it says nothing of the two."
 	default:

@@ -6,10 +6,17 @@ import (
 	"dither/internal/exact"
 )
 
-// denominator is a sum above 0 in the form that Number describes. Many numbers share one, so it remembers the interval that all of them need.
+// denominator is a sum above 0 in the form that Number describes. Many numbers share one, so it remembers the intervals that all of them need: the one at
+// firstBits, and the last of the others.
 type denominator struct {
 	sum
-	first atomic.Pointer[exact.Interval] // at firstBits
+	first, last atomic.Pointer[kept]
+}
+
+// kept is an interval that was computed with so many binary digits.
+type kept struct {
+	bits uint
+	x    exact.Interval
 }
 
 // unit is the denominator of sums.
@@ -19,15 +26,16 @@ func (d *denominator) isOne() bool { return d == unit }
 
 // interval holds d, computed with so many binary digits or more.
 func (d *denominator) interval(w *Work, bits uint) (exact.Interval, error) {
-	if bits > firstBits {
-		return d.above(w, bits)
+	place := &d.last
+	if bits <= firstBits {
+		place = &d.first
 	}
-	if x := d.first.Load(); x != nil {
-		return *x, nil
+	if k := place.Load(); k != nil && k.bits == bits {
+		return k.x, nil
 	}
-	x, err := d.above(w, firstBits)
+	x, err := d.above(w, bits)
 	if err == nil {
-		d.first.Store(&x)
+		place.Store(&kept{bits, x})
 	}
 	return x, err
 }
