@@ -2,8 +2,8 @@ package channel
 
 import (
 	"io"
+	"slices"
 	"strconv"
-	"strings"
 )
 
 // Adjacency says between which inputs a mechanism is to hide: it is symmetric. The zero value is all pairs.
@@ -66,22 +66,28 @@ func (a Adjacency) each(m *Matrix, f func(row, beside int)) {
 	}
 }
 
-// ReadPairs reads an adjacency of m's inputs from CSV: two fields a line, each the name of a row, or, if no row has that name, its number, from 1. A first line
-// whose first field begins with "input" is skipped. What names no row is ErrMatrix: a pair that is left out would be one that is not checked.
+// ReadPairs reads an adjacency of m's inputs from CSV: two fields a line, each the name of a row or, if no row has a number for a name, the number of one, from 1.
+// A first line whose first field is "input" or "inputs" is skipped, if neither of its fields is a row. What names no row is ErrMatrix: a pair that is left out would
+// be one that is not checked. So are pairs none of which is of two rows, as there is nothing to check then.
 func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 	t, err := readTable(r, maxCells)
 	if err != nil {
 		return Adjacency{}, err
 	}
-	rows := map[string]int{}
+	rows, numbers := map[string]int{}, !slices.ContainsFunc(m.inputs, numeric)
 	for i, name := range m.inputs {
 		rows[name] = i
 	}
-	lines, skipped := t.lines, 0
-	if len(lines) > 0 && strings.HasPrefix(strings.ToLower(lines[0][0]), "input") {
-		if _, row := rows[lines[0][0]]; !row {
-			lines, skipped = lines[1:], 1
+	find := func(name string) (row int, ok bool) {
+		if row, ok = rows[name]; ok || !numbers {
+			return row, ok
 		}
+		n, err := strconv.Atoi(name)
+		return n - 1, err == nil && 1 <= n && n <= len(m.inputs)
+	}
+	lines, skipped := t.lines, 0
+	if len(lines) > 0 && isInput(lines[0][0]) && !slices.ContainsFunc(lines[0], func(name string) bool { _, ok := find(name); return ok }) {
+		lines, skipped = lines[1:], 1
 	}
 	pairs := make([][2]int, 0, len(lines))
 	for i, line := range lines {
@@ -90,10 +96,7 @@ func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 		}
 		var p [2]int
 		for j, name := range line {
-			row, ok := rows[name]
-			if n, err := strconv.Atoi(name); !ok && err == nil && 1 <= n && n <= len(m.inputs) {
-				row, ok = n-1, true
-			}
+			row, ok := find(name)
 			if !ok {
 				return Adjacency{}, wrong("line %d of the pairs: there is no row %s", i+1+skipped, strconv.Quote(cut(name)))
 			}
@@ -101,7 +104,11 @@ func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
 		}
 		pairs = append(pairs, p)
 	}
-	return Pairs(pairs), nil
+	a := Pairs(pairs)
+	if len(a.pairs) == 0 {
+		return a, wrong("no pair of two rows is listed: there is nothing to check")
+	}
+	return a, nil
 }
 
 // Listed reports that pairs are listed, rather than all.

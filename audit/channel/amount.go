@@ -15,22 +15,25 @@ type amount struct {
 // mostTerms bounds, as a product, the terms of two numbers of different denominators that are computed with: what has more is too long to be shown anyway.
 const mostTerms = 1 << 10
 
-// amountBits is the precision of intervals, in binary digits.
-const amountBits = 192
+// amountDigits is how many binary digits of a number an interval tells.
+const amountDigits = 176
 
-func amountOf(x *expsum.Number) amount { return amount{x, x.Interval(amountBits)} }
-
-func (a amount) plus(b amount) amount {
-	return amount{both(a, b, (*expsum.Number).Add), a.within.Add(b.within)}
+func amountOf(w *expsum.Work, x *expsum.Number) (amount, error) {
+	within, err := w.Interval(x, amountDigits)
+	return amount{x, within}, err
 }
 
-func (a amount) less(b amount) amount {
-	return amount{both(a, b, (*expsum.Number).Sub), a.within.Sub(b.within)}
+func (a amount) plus(w *expsum.Work, b amount) amount {
+	return amount{both(a, b, w.Add), a.within.Add(b.within)}
 }
 
-// over is a/b, b > 0 being a number whose interval is above 0.
-func (a amount) over(b amount) amount {
-	return amount{both(a, b, (*expsum.Number).Quo), a.within.Quo(b.within)}
+func (a amount) less(w *expsum.Work, b amount) amount {
+	return amount{both(a, b, w.Sub), a.within.Sub(b.within)}
+}
+
+// over is a/b, b being above 0, and so its interval.
+func (a amount) over(w *expsum.Work, b amount) amount {
+	return amount{both(a, b, w.Quo), a.within.Quo(b.within)}
 }
 
 func both(a, b amount, operation func(x, y *expsum.Number) (*expsum.Number, error)) *expsum.Number {
@@ -44,17 +47,21 @@ func both(a, b amount, operation func(x, y *expsum.Number) (*expsum.Number, erro
 	return x
 }
 
-func (a amount) bounds() Bounds {
+// bounds are the floats next to the number; where it is too large, those around its interval.
+func (a amount) bounds(w *expsum.Work) (Bounds, error) {
 	if a.number == nil {
 		lower, upper := a.within.Floats()
-		return Bounds{Lower: lower, Upper: upper}
+		return Bounds{Lower: lower, Upper: upper}, nil
 	}
-	lower, upper := a.number.Floats()
-	return Bounds{lower, upper, short(a.number)}
+	lower, upper, err := w.Floats(a.number)
+	return Bounds{lower, upper, short(a.number)}, err
 }
 
 // short is the text of a number, if it is short.
 func short(x *expsum.Number) string {
+	if x.Terms() > shown || x.Words() > shown {
+		return ""
+	}
 	if text := x.String(); len(text) <= shown {
 		return text
 	}

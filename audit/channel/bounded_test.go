@@ -36,7 +36,7 @@ func TestBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := stick{m: m, c: e.power()}
+		s := stick{m: m, work: question(), c: e.power(), looks: maxLooks}
 		s.lower, s.upper = s.c.Floats()
 		x, err := s.largest(AllPairs())
 		if err != nil || x.Lower > full.Upper || x.Upper < full.Lower || x.Upper-x.Lower > 4*s.slack() {

@@ -47,7 +47,7 @@ func New(inputs, outputs []string, entries [][]string) (*Matrix, error) {
 	if len(entries) > 0 {
 		columns = len(entries[0])
 	}
-	b, err := newBuilder(inputs, outputs, len(entries), columns)
+	b, err := newBuilder(reading(len(entries), columns), inputs, outputs, len(entries), columns)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func Of(inputs, outputs []string, entries [][]*big.Rat) (*Matrix, error) {
 	if len(entries) > 0 {
 		columns = len(entries[0])
 	}
-	b, err := newBuilder(inputs, outputs, len(entries), columns)
+	b, err := newBuilder(reading(len(entries), columns), inputs, outputs, len(entries), columns)
 	if err != nil {
 		return nil, err
 	}

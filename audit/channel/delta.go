@@ -27,18 +27,24 @@ type Excess struct {
 // since of all events the sum over the outputs where the summand is positive is the largest [Dwork & Roth 2014, Definition 2.4; the
 // hockey-stick divergence]. At ε = 0 it is the total variation distance.
 //
-// It takes time in proportion to pairs × outputs: ErrWork beyond 2³² of them. All pairs are first looked at in floats, whose error is bounded; those
+// It takes time in proportion to pairs × outputs: ErrWork beyond 2³⁰ of them, or 2²⁵ ordered pairs. All pairs are first looked at in floats, whose error is bounded; those
 // that may be the largest by that bound are compared exactly. Only where they are very many the two bounds differ by that error, of some 10⁻¹³.
 func (m *Matrix) Delta(a Adjacency, e Exponent) (Excess, error) {
-	s := stick{m: m, c: e.power(), room: maxExact}
-	s.lower, s.upper = s.c.Floats()
+	return m.delta(question(), a, e)
+}
+
+func (m *Matrix) delta(work *expsum.Work, a Adjacency, e Exponent) (x Excess, err error) {
+	s := stick{m: m, work: work, c: e.power(), room: maxExact, looks: maxLooks}
+	if s.lower, s.upper, err = work.Floats(s.c); err != nil {
+		return x, err
+	}
 	return s.largest(a)
 }
 
 // Limit is the δ that is left however large ε is: the largest probability, over ordered pairs of adjacent inputs, of the outputs that are impossible under
 // the other. It is 0 if and only if m is ε-differentially private for some ε. Otherwise as Delta.
 func (m *Matrix) Limit(a Adjacency) (Excess, error) {
-	s := stick{m: m, lower: math.Inf(1), upper: math.Inf(1), room: maxExact}
+	s := stick{m: m, work: question(), lower: math.Inf(1), upper: math.Inf(1), room: maxExact, looks: maxLooks}
 	return s.largest(a)
 }
 
@@ -47,37 +53,33 @@ func (s *stick) largest(a Adjacency) (Excess, error) {
 	if err := a.check(s.m); err != nil {
 		return Excess{}, err
 	}
-	if pairs := a.count(s.m); pairs > maxWork/len(s.m.outputs) {
-		return Excess{}, tooMuch(pairs, len(s.m.outputs))
+	if pairs := a.count(s.m); pairs > min(maxWork/len(s.m.outputs), maxPairs) {
+		return Excess{}, tooMuch(pairs, len(s.m.outputs), maxWork)
 	}
 	floats := s.m.floats()
 	row := func(i int) []float64 { return floats[i*len(s.m.outputs):][:len(s.m.outputs)] }
-	roughly, top := make([]float64, 0, a.count(s.m)), 0.
-	a.each(s.m, func(x, beside int) {
-		r := s.rough(row(x), row(beside))
-		roughly, top = append(roughly, r), max(top, r)
-	})
+	top := 0.
+	a.each(s.m, func(x, beside int) { top = max(top, s.rough(row(x), row(beside))) })
 	floor := top - 2*s.slack()
 	if s.upper > mostFactor {
 		floor = 0
 	}
 	s.known, s.sides = map[string]*reached{}, map[[2]int32]bool{}
 	var failed error
-	best, i := (*reached)(nil), -1
-	a.each(s.m, func(x, beside int) {
-		i++
-		if failed != nil || roughly[i] < floor {
+	var best *reached
+	a.each(s.m, func(x, beside int) { // computed a second time rather than kept: there may be millions
+		if failed != nil || s.rough(row(x), row(beside)) < floor {
 			return
 		}
 		r, err := s.reach(x, beside)
 		if err == nil && s.over(r, best) {
-			best = r
+			best, floor = r, max(floor, r.lower-s.slack())
 		}
 		failed = err
 	})
 	switch {
 	case errors.Is(failed, errMany):
-		return s.bounded(top)
+		return s.bounded(best, top)
 	case failed != nil:
 		return Excess{}, failed
 	case best == nil: // no two inputs are adjacent
@@ -108,7 +110,7 @@ func (s *stick) over(r, o *reached) bool {
 	case r.upper < o.lower || r == o:
 		return false
 	case r.number != nil && o.number != nil:
-		if order, err := r.number.Cmp(o.number); err == nil {
+		if order, err := s.work.Cmp(r.number, o.number); err == nil {
 			return order > 0
 		}
 	}
@@ -123,21 +125,13 @@ func (s *stick) excess(r *reached) Excess {
 		Input: s.m.inputs[r.row], Neighbor: s.m.inputs[r.beside], Row: r.row, Beside: r.beside, Outputs: r.outputs,
 	}
 	if r.number != nil {
-		if text := r.number.String(); len(text) <= shown {
-			x.Exact = text
-		}
+		x.Exact = short(r.number)
 	}
 	return x
 }
 
 // bounded is the answer where too many sums may be the largest: one of them is a lower bound, and floats give the upper one.
-func (s *stick) bounded(top float64) (Excess, error) {
-	var best *reached
-	for _, r := range s.known {
-		if best == nil || r.lower > best.lower {
-			best = r
-		}
-	}
+func (s *stick) bounded(best *reached, top float64) (Excess, error) {
 	x := s.excess(best)
 	x.number, x.Exact = nil, ""
 	x.Upper = max(x.Upper, math.Nextafter(top+s.slack(), 2))

@@ -41,10 +41,10 @@ func (m *Matrix) Epsilon(a Adjacency) (Loss, error) {
 	if err := a.check(m); err != nil {
 		return Loss{}, err
 	}
-	s := search{m: m, ratio: one(), lower: 1, upper: 1, seen: map[[2]int32]bool{}}
+	s := search{m: m, work: question(), ratio: one(), lower: 1, upper: 1, seen: map[[2]int32]bool{}}
 	if !a.listed {
 		for column := range m.outputs {
-			most, least, err := m.extremes(column)
+			most, least, err := m.extremes(s.work, column)
 			if err != nil {
 				return Loss{}, err
 			}
@@ -54,8 +54,8 @@ func (m *Matrix) Epsilon(a Adjacency) (Loss, error) {
 		}
 		return s.loss()
 	}
-	if len(a.pairs)*len(m.outputs) > maxWork {
-		return Loss{}, tooMuch(len(a.pairs), len(m.outputs))
+	if len(a.pairs) > maxListed/len(m.outputs) {
+		return Loss{}, tooMuch(len(a.pairs), len(m.outputs), maxListed)
 	}
 	for _, p := range a.pairs {
 		for column := range m.outputs {
@@ -71,13 +71,13 @@ func (m *Matrix) Epsilon(a Adjacency) (Loss, error) {
 }
 
 // extremes are the rows of the largest and the smallest entry of a column.
-func (m *Matrix) extremes(column int) (most, least int, err error) {
+func (m *Matrix) extremes(w *expsum.Work, column int) (most, least int, err error) {
 	for row := range m.inputs {
-		more, err := m.compare(m.id(row, column), m.id(most, column))
+		more, err := m.compare(w, m.id(row, column), m.id(most, column))
 		if err != nil {
 			return 0, 0, err
 		}
-		less, err := m.compare(m.id(row, column), m.id(least, column))
+		less, err := m.compare(w, m.id(row, column), m.id(least, column))
 		if err != nil {
 			return 0, 0, err
 		}
@@ -95,7 +95,7 @@ func (m *Matrix) extremes(column int) (most, least int, err error) {
 }
 
 // compare compares two values.
-func (m *Matrix) compare(a, b int32) (int, error) {
+func (m *Matrix) compare(w *expsum.Work, a, b int32) (int, error) {
 	x, y := m.values[a], m.values[b]
 	switch {
 	case a == b:
@@ -105,12 +105,13 @@ func (m *Matrix) compare(a, b int32) (int, error) {
 	case x.lower > y.upper:
 		return 1, nil
 	}
-	return x.number.Cmp(y.number)
+	return w.Cmp(x.number, y.number)
 }
 
 // search is the largest ratio of two entries so far, and floats around it. An infinite ratio is nil.
 type search struct {
 	m            *Matrix
+	work         *expsum.Work
 	ratio        *expsum.Number
 	lower, upper float64
 	seen         map[[2]int32]bool // ratios that were tried
@@ -122,7 +123,8 @@ type search struct {
 func (s *search) try(row, beside, column int) error {
 	ids := [2]int32{s.m.id(row, column), s.m.id(beside, column)}
 	p, q := s.m.values[ids[0]], s.m.values[ids[1]]
-	if s.seen[ids] || ids[0] == ids[1] && s.found {
+	switch {
+	case ids[0] == ids[1] && s.found, s.ratio != nil && s.found && q.lower > 0 && exact.DivUp(p.upper, q.lower) < s.lower, s.seen[ids]:
 		return nil
 	}
 	at := [3]int{row, beside, column}
@@ -132,7 +134,7 @@ func (s *search) try(row, beside, column int) error {
 		}
 		likelier := s.ratio != nil
 		if !likelier {
-			order, err := s.m.compare(ids[0], s.m.id(s.at[0], s.at[2]))
+			order, err := s.m.compare(s.work, ids[0], s.m.id(s.at[0], s.at[2]))
 			if err != nil {
 				return err
 			}
@@ -144,20 +146,22 @@ func (s *search) try(row, beside, column int) error {
 		}
 		return nil
 	}
-	if s.ratio == nil || s.found && exact.DivUp(p.upper, q.lower) < s.lower {
+	if s.ratio == nil {
 		return nil
 	}
 	s.seen[ids] = true
-	ratio, err := p.number.Quo(q.number)
+	ratio, err := s.work.Quo(p.number, q.number)
 	if err != nil {
 		return err
 	}
-	order, err := ratio.Cmp(s.ratio)
+	order, err := s.work.Cmp(ratio, s.ratio)
 	if err != nil {
 		return err
 	}
 	if order > 0 || order == 0 && !s.found {
-		s.lower, s.upper = ratio.Floats()
+		if s.lower, s.upper, err = s.work.Floats(ratio); err != nil {
+			return err
+		}
 		s.ratio, s.found, s.at = ratio, true, at
 	}
 	return nil
@@ -177,7 +181,7 @@ func (s *search) loss() (Loss, error) {
 		return l, nil
 	}
 	var err error
-	if l.Lower, l.Upper, err = s.ratio.Log(); err != nil {
+	if l.Lower, l.Upper, err = s.work.Log(s.ratio); err != nil {
 		return Loss{}, err
 	}
 	l.Exact, l.Ratio = logText(s.ratio), Bounds{s.lower, s.upper, short(s.ratio)}
@@ -186,6 +190,9 @@ func (s *search) loss() (Loss, error) {
 
 // logText is ln x in words of algebra, if they are short.
 func logText(x *expsum.Number) string {
+	if x.Terms() > shown || x.Words() > shown {
+		return ""
+	}
 	text, ok := x.LogText()
 	if !ok {
 		text = "ln(" + x.String() + ")"

@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -29,7 +30,7 @@ func (e Exponent) power() *expsum.Number {
 
 // exponentOf is ln ratio; ErrExponent where it is below 0.
 func exponentOf(ratio *expsum.Number) (Exponent, error) {
-	if order, err := ratio.Cmp(one()); err != nil || order < 0 {
+	if order, err := question().Cmp(ratio, one()); err != nil || order < 0 {
 		return Exponent{}, errors.Join(ErrExponent, err)
 	}
 	return Exponent{ratio}, nil
@@ -53,6 +54,7 @@ func ParseExponent(text string) (Exponent, error) {
 	fail := func(err error) (Exponent, error) {
 		return Exponent{}, fmt.Errorf("%w: %q: %w", ErrExponent, cut(text), err)
 	}
+	work := question()
 	head, tail, logarithm := strings.Cut(text, "ln")
 	head, sign := strings.TrimSpace(head), byte('+')
 	if logarithm && head != "" {
@@ -62,7 +64,8 @@ func ParseExponent(text string) (Exponent, error) {
 	if logarithm && head == "" {
 		head = "0"
 	}
-	x, err := expsum.Parse(head)
+	memory := expsum.NewMemory(work)
+	x, err := memory.Parse(head)
 	if err != nil {
 		return fail(err)
 	}
@@ -79,27 +82,32 @@ func ParseExponent(text string) (Exponent, error) {
 		if !single(tail) || sign != '+' && sign != '-' {
 			return fail(errors.New("write it as ln 3, ln(3/2) or 1/2 + ln 3"))
 		}
-		of, err := expsum.Parse(tail)
+		of, err := memory.Parse(tail)
 		if err != nil {
 			return fail(err)
 		}
-		if of.Sign() <= 0 {
-			return fail(expsum.ErrLog)
+		if order, err := work.Sign(of); err != nil || order <= 0 {
+			return fail(cmp.Or(err, expsum.ErrLog))
 		}
 		if sign == '-' {
-			c, err = c.Quo(of)
+			c, err = work.Quo(c, of)
 		} else {
-			c, err = c.Mul(of)
+			c, err = work.Mul(c, of)
 		}
 		if err != nil {
 			return fail(err)
 		}
 	}
-	e, err := exponentOf(c)
-	if err != nil {
+	switch order, err := work.Cmp(c, one()); {
+	case err != nil:
+		return fail(err)
+	case order < 0:
 		return fail(errors.New("it is below 0"))
 	}
-	return e, nil
+	if _, _, err := work.Log(c); err != nil { // its digits cancel too far
+		return fail(err)
+	}
+	return Exponent{c}, nil
 }
 
 // single reports a text without operators outside of parentheses, so that nobody can read it in two ways.
@@ -121,7 +129,7 @@ func single(text string) bool {
 }
 
 // Floats are a float not above ε and one not below it.
-func (e Exponent) Floats() (lower, upper float64, err error) { return e.power().Log() }
+func (e Exponent) Floats() (lower, upper float64, err error) { return question().Log(e.power()) }
 
 // String is ε in words of algebra, if they are short, else about what it is.
 func (e Exponent) String() string {

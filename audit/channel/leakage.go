@@ -27,50 +27,54 @@ type Bounds struct {
 	Exact        string // the number, where it has a short text
 }
 
-// Guess is the guess that one can be the surest of: of all outputs the one, and of all inputs the one, with the largest
-// probability of the input given the output.
-type Guess struct {
-	Input, Output string
-	Row, Column   int    // their places, from 0
-	Before, After Bounds // its probability: π(x), and π(x)·P(y|x)/P(y)
-}
-
 // Leakage tells it for a prior distribution of the inputs: a text for each, as the entries of New, that sum to 1 exactly; nil is the uniform one. Another
 // prior is ErrMatrix. Errors are expsum's, too, where entries cannot be compared exactly.
 //
 // Where m keeps ε over all pairs, Capacity is at most e^ε, since max_x P(y|x) ≤ e^ε·min_x P(y|x), and the sum over y of the
 // least entries is at most 1.
-func (m *Matrix) Leakage(prior []string) (Leakage, error) {
-	pi, err := m.prior(prior)
+func (m *Matrix) Leakage(prior []string) (l Leakage, err error) {
+	w := question()
+	pi, err := m.prior(w, prior)
 	if err != nil {
-		return Leakage{}, err
+		return l, err
 	}
-	uniform, err := m.prior(nil)
+	uniform, err := m.prior(w, nil)
 	if err != nil {
-		return Leakage{}, err
+		return l, err
 	}
-	first, err := pi.likeliest()
+	before, err := pi.likeliest(w)
 	if err != nil {
-		return Leakage{}, err
+		return l, err
 	}
-	l := Leakage{Before: amountOf(first).bounds()}
-	after, err := m.guessed(pi)
+	after, err := m.guessed(w, pi)
 	if err != nil {
-		return Leakage{}, err
+		return l, err
 	}
-	l.After = after.bounds()
-	l.Multiplicative = after.over(amountOf(first)).bounds()
-	l.Additive = after.less(amountOf(first)).bounds()
-	if after, err = m.guessed(uniform); err != nil {
-		return Leakage{}, err
+	most, err := m.guessed(w, uniform)
+	if err != nil {
+		return l, err
 	}
-	l.Capacity = after.over(amountOf(uniform.values[0].number)).bounds()
-	l.Surest = m.surest(pi)
-	return l, nil
+	first, err := amountOf(w, uniform.values[0].number)
+	if err != nil {
+		return l, err
+	}
+	for _, part := range []struct {
+		to *Bounds
+		x  amount
+	}{
+		{&l.Before, before}, {&l.After, after}, {&l.Multiplicative, after.over(w, before)}, {&l.Additive, after.less(w, before)}, {&l.Capacity, most.over(w, first)},
+	} {
+		if *part.to, err = part.x.bounds(w); err != nil {
+			return l, err
+		}
+	}
+	l.Additive.Lower = max(l.Additive.Lower, 0) // what is seen can be ignored
+	l.Surest, err = m.surest(w, pi)
+	return l, err
 }
 
 // prior is a matrix of one row.
-func (m *Matrix) prior(texts []string) (*Matrix, error) {
+func (m *Matrix) prior(w *expsum.Work, texts []string) (*Matrix, error) {
 	if texts == nil {
 		texts = make([]string, len(m.inputs))
 		for i := range texts {
@@ -80,7 +84,7 @@ func (m *Matrix) prior(texts []string) (*Matrix, error) {
 	if len(texts) != len(m.inputs) {
 		return nil, wrong("a prior of %d probabilities for %d inputs", len(texts), len(m.inputs))
 	}
-	b, err := newBuilder([]string{"of the prior"}, m.inputs, 1, len(texts))
+	b, err := newBuilder(w, []string{"of the prior"}, m.inputs, 1, len(texts))
 	if err != nil {
 		return nil, err
 	}
@@ -90,25 +94,28 @@ func (m *Matrix) prior(texts []string) (*Matrix, error) {
 	return b.matrix(false)
 }
 
-// likeliest is the largest entry of a prior.
-func (m *Matrix) likeliest() (*expsum.Number, error) {
+// likeliest is the largest entry of a prior. It is above 0, as their sum is 1.
+func (m *Matrix) likeliest(w *expsum.Work) (amount, error) {
 	best := m.cells[0]
 	for _, id := range m.cells {
-		order, err := m.compare(id, best)
+		order, err := m.compare(w, id, best)
 		if err != nil {
-			return nil, err
+			return amount{}, err
 		}
 		if order > 0 {
 			best = id
 		}
 	}
-	return m.values[best].number, nil
+	return amountOf(w, m.values[best].number)
 }
 
 // guessed is Σ_y max_x π(x)·P(y|x).
-func (m *Matrix) guessed(pi *Matrix) (amount, error) {
-	total := amountOf(expsum.Rat(new(big.Rat)))
-	products := map[[2]int32]*expsum.Number{}
+func (m *Matrix) guessed(w *expsum.Work, pi *Matrix) (amount, error) {
+	total, err := amountOf(w, expsum.Rat(new(big.Rat)))
+	if err != nil {
+		return total, err
+	}
+	products, amounts := map[[2]int32]*expsum.Number{}, map[*expsum.Number]amount{}
 	for y := range m.outputs {
 		floor := 0.
 		for x := range m.inputs {
@@ -124,8 +131,7 @@ func (m *Matrix) guessed(pi *Matrix) (amount, error) {
 			tried[ids] = true
 			product, ok := products[ids]
 			if !ok {
-				var err error
-				if product, err = pi.values[ids[0]].number.Mul(m.values[ids[1]].number); err != nil {
+				if product, err = w.Mul(pi.values[ids[0]].number, m.values[ids[1]].number); err != nil {
 					return amount{}, err
 				}
 				products[ids] = product
@@ -134,7 +140,7 @@ func (m *Matrix) guessed(pi *Matrix) (amount, error) {
 				best = product
 				continue
 			}
-			order, err := product.Cmp(best)
+			order, err := w.Cmp(product, best)
 			if err != nil {
 				return amount{}, err
 			}
@@ -142,38 +148,14 @@ func (m *Matrix) guessed(pi *Matrix) (amount, error) {
 				best = product
 			}
 		}
-		total = total.plus(amountOf(best))
+		most, ok := amounts[best]
+		if !ok {
+			if most, err = amountOf(w, best); err != nil {
+				return amount{}, err
+			}
+			amounts[best] = most
+		}
+		total = total.plus(w, most)
 	}
 	return total, nil
-}
-
-// surest is the surest guess; its After holds the largest of all posterior probabilities.
-func (m *Matrix) surest(pi *Matrix) Guess {
-	var g Guess
-	g.After.Lower = -1
-	for y := range m.outputs {
-		lower, upper := 0., 0. // around P(y)
-		for x := range m.inputs {
-			p, q := pi.value(0, x), m.value(x, y)
-			lower = exact.AddDown(lower, exact.MulDown(p.lower, q.lower))
-			upper = exact.AddUp(upper, exact.MulUp(p.upper, q.upper))
-		}
-		if lower == 0 { // impossible, or so rare that floats do not tell: nothing is claimed of it
-			if upper > 0 {
-				g.After.Upper = 1
-			}
-			continue
-		}
-		for x := range m.inputs {
-			p, q := pi.value(0, x), m.value(x, y)
-			g.After.Upper = max(g.After.Upper, min(exact.DivUp(exact.MulUp(p.upper, q.upper), lower), 1))
-			if least := min(exact.DivDown(exact.MulDown(p.lower, q.lower), upper), 1); least > g.After.Lower {
-				g.After.Lower = least
-				g.Input, g.Output, g.Row, g.Column = m.inputs[x], m.outputs[y], x, y
-				g.Before = amountOf(p.number).bounds()
-			}
-		}
-	}
-	g.After.Lower = max(g.After.Lower, 0)
-	return g
 }

@@ -29,8 +29,11 @@ func (r Relaxed) Private() bool { return r.ratio != nil }
 // Exponent is the ε exactly. ok is false where there is none.
 func (r Relaxed) Exponent() (e Exponent, ok bool) { return Exponent{r.ratio}, r.ratio != nil }
 
-// mostSteps bounds the search; some ten are taken as a rule.
-const mostSteps = 1000
+// Limits of the search: its steps, of which some ten are taken as a rule, and the entries of pairs that they look at.
+const (
+	mostSteps = 1000
+	mostLeast = 8 * maxWork
+)
 
 // Least is the smallest ε ≥ 0 for which m is (ε, δ)-differentially private under an adjacency, exactly. δ is from 0 to 1, else ErrDelta.
 //
@@ -44,35 +47,39 @@ func (m *Matrix) Least(a Adjacency, delta *big.Rat) (Relaxed, error) {
 		return Relaxed{}, ErrDelta
 	}
 	target := expsum.Rat(delta)
-	r := Relaxed{ratio: one()}
-	for range mostSteps {
-		x, err := m.Delta(a, Exponent{r.ratio})
+	r, work := Relaxed{ratio: one()}, question()
+	entries := a.count(m) * len(m.outputs)
+	for step := range mostSteps {
+		if step*entries > mostLeast {
+			return Relaxed{}, fmt.Errorf("%w: more than %d steps for so many pairs", ErrWork, step)
+		}
+		x, err := m.delta(work, a, Exponent{r.ratio})
 		if err != nil {
 			return Relaxed{}, err
 		}
 		if x.Upper > 0 && x.number == nil {
 			return Relaxed{}, fmt.Errorf("%w: more pairs of rows differ alike than can be compared exactly", ErrWork)
 		}
-		if order, err := x.number.Cmp(target); err != nil || order <= 0 {
+		if order, err := work.Cmp(x.number, target); err != nil || order <= 0 {
 			if err != nil {
 				return Relaxed{}, err
 			}
-			return r.told()
+			return r.told(work)
 		}
 		r.Input, r.Neighbor, r.Row, r.Beside, r.Outputs = x.Input, x.Neighbor, x.Row, x.Beside, x.Outputs
-		w, err := m.weigh(x.event)
+		w, err := m.weigh(work, x.event)
 		if err != nil {
 			return Relaxed{}, err
 		}
-		if w.q.Sign() == 0 {
+		if w.q.IsZero() {
 			r.ratio = nil
-			return r.told()
+			return r.told(work)
 		}
-		excess, err := w.p.Sub(target)
+		excess, err := work.Sub(w.p, target)
 		if err != nil {
 			return Relaxed{}, err
 		}
-		if r.ratio, err = excess.Quo(w.q); err != nil {
+		if r.ratio, err = work.Quo(excess, w.q); err != nil {
 			return Relaxed{}, err
 		}
 	}
@@ -80,13 +87,13 @@ func (m *Matrix) Least(a Adjacency, delta *big.Rat) (Relaxed, error) {
 }
 
 // told adds the numbers to what was found.
-func (r Relaxed) told() (Relaxed, error) {
+func (r Relaxed) told(work *expsum.Work) (Relaxed, error) {
 	if r.ratio == nil {
 		r.Lower, r.Upper = math.Inf(1), math.Inf(1)
 		return r, nil
 	}
 	var err error
-	r.Lower, r.Upper, err = r.ratio.Log()
+	r.Lower, r.Upper, err = work.Log(r.ratio)
 	r.Exact = logText(r.ratio)
 	return r, err
 }

@@ -9,7 +9,7 @@ import (
 // weight is how probable an event is under two inputs.
 type weight struct{ p, q *expsum.Number }
 
-func (m *Matrix) weigh(e event) (w weight, err error) {
+func (m *Matrix) weigh(w *expsum.Work, e event) (of weight, err error) {
 	ids := func(row int) []int32 {
 		out := make([]int32, len(e.outputs))
 		for i, y := range e.outputs {
@@ -17,29 +17,42 @@ func (m *Matrix) weigh(e event) (w weight, err error) {
 		}
 		return out
 	}
-	if w.p, err = m.sum(ids(e.row)); err != nil {
-		return w, err
+	if of.p, err = m.sum(w, ids(e.row)); err != nil {
+		return of, err
 	}
-	w.q, err = m.sum(ids(e.beside))
-	return w, err
+	of.q, err = m.sum(w, ids(e.beside))
+	return of, err
 }
 
 // over is p − c·q; or expsum.ErrSize.
-func (w weight) over(c *expsum.Number) (*expsum.Number, error) {
+func (of weight) over(w *expsum.Work, c *expsum.Number) (*expsum.Number, error) {
 	if c == nil { // larger than any, and q is 0
-		return w.p, nil
+		return of.p, nil
 	}
-	x, err := c.Mul(w.q)
+	x, err := w.Mul(c, of.q)
 	if err != nil {
 		return nil, err
 	}
-	return w.p.Sub(x)
+	return w.Sub(of.p, x)
 }
 
-// bounds are floats around p − c·q, where that is too large to compute with.
-func (w weight) bounds(c *expsum.Number) (lower, upper float64) {
-	const bits = 512
-	return w.p.Interval(bits).Sub(c.Interval(bits).Mul(w.q.Interval(bits))).Floats()
+// bounds are floats around p − c·q, which is at least 0, where that is too large to compute with.
+func (of weight) bounds(w *expsum.Work, c *expsum.Number) (lower, upper float64, err error) {
+	const digits = 512
+	p, err := w.Interval(of.p, digits)
+	if err != nil {
+		return 0, 0, err
+	}
+	q, err := w.Interval(of.q, digits)
+	if err != nil {
+		return 0, 0, err
+	}
+	factor, err := w.Interval(c, digits)
+	if err != nil {
+		return 0, 0, err
+	}
+	lower, upper = p.Sub(factor.Mul(q)).Floats()
+	return max(lower, 0), upper, nil
 }
 
 // packed is a key of a map for some numbers.

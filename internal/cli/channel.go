@@ -12,6 +12,7 @@ import (
 	"dither/audit/channel"
 	"dither/examples/heights"
 	"dither/internal/nearest"
+	"dither/internal/plot"
 )
 
 // channelFlags are the flags of `dither channel`.
@@ -61,16 +62,26 @@ func runChannel(s *session, args []string) error {
 	if err != nil {
 		return usage("%s", channelWords(err))
 	}
+	var bars, picture []plot.Point // before anything is printed: a curve may be refused
+	if f.curve {
+		bars, err = r.channelCurve(0)
+	}
+	if err == nil && f.plot != "" {
+		picture, err = r.channelCurve(channelPoints)
+	}
+	if err != nil {
+		return usage("the curve cannot be drawn: %s", channelWords(err))
+	}
 	if s.format == "json" {
 		err = s.json(r)
 	} else {
 		s.printChannel(r, f)
 	}
-	if err == nil && f.curve {
-		err = s.printChannelCurve(r)
+	if f.curve {
+		s.printChannelCurve(bars)
 	}
 	if err == nil && f.plot != "" {
-		err = s.drawChannelCurve(r, f.plot)
+		err = s.drawChannelCurve(r, picture, f.plot)
 	}
 	return err
 }
@@ -226,7 +237,7 @@ func channelHelp() string {
 	}
 	return `
 MATRIX.csv has a line for each input: the probabilities of the outputs, as 0.25, 1/3 or exp(1)/(3 + exp(1)), read exactly.
-Names of outputs stand in a first line that begins with "input"; those of inputs then stand first on each line:
+Names of outputs stand in a first line whose first field is "input"; those of inputs then stand first on each line:
 
   input,yes,no
   yes,3/4,1/4

@@ -15,17 +15,30 @@ const (
 	channelSteps  = 12 // of bars
 	channelPoints = 60 // of a picture
 	openEnd       = 5  // the ε up to which it is shown where there is none
+
+	channelMostEnd = 10_000 // of which e to the power is computed with
+	fewestPoints   = 6
+	curveEntries   = 1 << 28 // of pairs of rows, that all points of a curve may look at
 )
+
+// points is how many of so many a curve can have in a few seconds: for a large matrix, fewer.
+func (r judged) points(most int) int {
+	pairs := len(r.m.Inputs()) * (len(r.m.Inputs()) - 1)
+	if r.adjacency.Listed() {
+		pairs = 2 * r.adjacency.Len()
+	}
+	return min(most, max(curveEntries/(pairs*len(r.m.Outputs())+1), fewestPoints))
+}
 
 // channelCurve is δ from ε = 0 to where it is 0, or to openEnd: at so many steps, or with steps 0 at those of a round length, and at the end.
 func (r judged) channelCurve(steps int) (at []plot.Point, err error) {
 	end := float64(openEnd)
 	if r.loss.Private() {
-		end = max(r.loss.Upper, 1e-3)
+		end = min(max(r.loss.Upper, 1e-3), channelMostEnd)
 	}
-	step := roundStep(end / channelSteps)
+	step := roundStep(end / float64(r.points(channelSteps)))
 	if steps > 0 {
-		step = end / float64(steps)
+		step = end / float64(r.points(steps))
 	}
 	for x := 0.; ; x += step {
 		if x > end*(1-1e-9) {
@@ -47,11 +60,7 @@ func (r judged) channelCurve(steps int) (at []plot.Point, err error) {
 }
 
 // printChannelCurve draws δ(ε) as bars, on a plain scale.
-func (s *session) printChannelCurve(r judged) error {
-	at, err := r.channelCurve(0)
-	if err != nil {
-		return fmt.Errorf("the curve could not be drawn: %w", err)
-	}
+func (s *session) printChannelCurve(at []plot.Point) {
 	most := 0.
 	for _, p := range at {
 		most = max(most, p.Y)
@@ -59,23 +68,22 @@ func (s *session) printChannelCurve(r judged) error {
 	g := grid{right: []bool{true, true}}
 	g.add(" ε", "δ", "")
 	columns := max(chartWidth(s.stdout)-30, 20)
-	for _, p := range at {
+	for i, p := range at {
+		x := compact6(p.X)
+		if i == len(at)-1 { // an ε that holds: no smaller one is written
+			x = above(p.X)
+		}
 		share := 0.
 		if most > 0 {
 			share = p.Y / most
 		}
-		g.add(" "+compact6(p.X), digitsAbove(p.Y, 4), logBar(share, columns))
+		g.add(" "+x, digitsAbove(p.Y, 4), logBar(share, columns))
 	}
 	s.print("\n%s", g.text("  "))
-	return nil
 }
 
 // drawChannelCurve writes δ(ε) as a picture.
-func (s *session) drawChannelCurve(r judged, file string) error {
-	at, err := r.channelCurve(channelPoints)
-	if err != nil {
-		return fmt.Errorf("the picture could not be drawn: %w", err)
-	}
+func (s *session) drawChannelCurve(r judged, at []plot.Point, file string) error {
 	for i, p := range at {
 		if p.Y <= 0 {
 			at[i].Y = math.NaN()

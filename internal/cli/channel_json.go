@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"math"
+	"math/big"
 
 	"dither/audit/channel"
 )
@@ -94,8 +96,7 @@ func (r judged) MarshalJSON() ([]byte, error) {
 		})
 	}
 	if r.delta != nil {
-		d, _ := r.delta.Float64()
-		out.AtDelta = &atDeltaJSON{Delta: d, pairJSON: r.pair(r.relaxed.Input, r.relaxed.Neighbor, r.relaxed.Outputs)}
+		out.AtDelta = &atDeltaJSON{Delta: floatAbove(r.delta), pairJSON: r.pair(r.relaxed.Input, r.relaxed.Neighbor, r.relaxed.Outputs)}
 		if r.relaxed.Private() {
 			out.AtDelta.Epsilon = &boundsJSON{r.relaxed.Lower, r.relaxed.Upper, orNull(r.relaxed.Exact)}
 		}
@@ -108,6 +109,15 @@ func (r judged) MarshalJSON() ([]byte, error) {
 	out.Bayes.Surest.Input, out.Bayes.Surest.Output = k.Surest.Input, k.Surest.Output
 	out.Bayes.Surest.Before, out.Bayes.Surest.After = boundsOf(k.Surest.Before), boundsOf(k.Surest.After)
 	return json.Marshal(out)
+}
+
+// floatAbove is the float next to a δ that is not below it: what holds at the δ holds at it.
+func floatAbove(delta *big.Rat) float64 {
+	x, _ := delta.Float64()
+	if new(big.Rat).SetFloat64(x).Cmp(delta) < 0 {
+		return math.Nextafter(x, 2)
+	}
+	return x
 }
 
 func boundsOf(b channel.Bounds) boundsJSON { return boundsJSON{b.Lower, b.Upper, orNull(b.Exact)} }

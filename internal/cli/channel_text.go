@@ -29,8 +29,6 @@ func (r judged) verdict() string {
 		first = "NOT differentially private: no ε holds."
 		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s, and cannot come if it is %s: whoever sees it knows.\n"+
 			"  At every ε, however large, δ is at least %s.", w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor, floor(r.limit))
-	case w.Output == "":
-		first, evidence = "Differentially private: ε = 0.", "  No two inputs are adjacent, so nothing is hidden and nothing is lost."
 	case r.loss.Upper == 0:
 		first, evidence = "Differentially private: ε = 0.", "  Every output is as probable under one input as under its neighbour: it says nothing of the two."
 	default:
@@ -85,14 +83,22 @@ func floor(x channel.Excess) string {
 // longest is the text of an exact probability that is shown.
 const longest = 32
 
-// probability is a number with what it is exactly, where that says more.
+// probability is a number with what it is exactly, where that says more. Below the floats of full precision there are no six digits to tell.
 func probability(value float64, exactly string) string {
 	text := compact6(value)
-	if exactly == text || len(exactly) > longest {
+	switch {
+	case value < leastNormal && value > 0 && exactly != "" && len(exactly) <= longest:
+		return exactly
+	case value < leastNormal && value > 0:
+		return "less than 2.3e-308"
+	case exactly == text || exactly == "" || len(exactly) > longest:
 		return text
 	}
 	return fmt.Sprintf("%s = %s", exactly, text)
 }
+
+// leastNormal is the least float of full precision.
+const leastNormal = 0x1p-1022
 
 // compact6 writes six digits of a number.
 func compact6(x float64) string { return shortPower(fmt.Sprintf("%.6g", x)) }
@@ -154,9 +160,22 @@ func (r judged) leakageText(prior bool) string {
 	return fmt.Sprintf("Guessing the input, %s:\n"+
 		"  right with probability %s without the output, and %s with it: a factor of %s (%s at most, from any prior)\n"+
 		"  surest when the output is %s: the input is then %s with probability %s, which was %s before",
-		of, nearly(l.Before), nearly(l.After), nearly(l.Multiplicative), nearly(l.Capacity),
-		printable(l.Surest.Output), printable(l.Surest.Input), nearly(l.Surest.After), nearly(l.Surest.Before))
+		of, nearly(l.Before), nearly(l.After), nearly(l.Multiplicative), above(l.Capacity.Upper),
+		printable(l.Surest.Output), printable(l.Surest.Input), sure(l.Surest.After), nearly(l.Surest.Before))
 }
 
 // nearly is six digits of a number that is known better.
-func nearly(b channel.Bounds) string { return compact6(b.Upper) }
+func nearly(b channel.Bounds) string {
+	if b.Upper < leastNormal {
+		return probability(b.Upper, b.Exact)
+	}
+	return compact6(b.Upper)
+}
+
+// sure is nearly a probability; only 1 is written as 1.
+func sure(b channel.Bounds) string {
+	if text := nearly(b); text != "1" || b.Lower == 1 {
+		return text
+	}
+	return "almost 1"
+}

@@ -154,7 +154,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 60 { // long ones take long, which is allowed
+		if len(text) > 500 { // long ones may take a second each
 			return
 		}
 		x, err := expsum.Parse(text)
@@ -171,7 +171,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", x, err)
 		}
-		if order, err := back.Cmp(x); err != nil || order != 0 {
+		if order, err := back.Cmp(x); err != nil && !errors.Is(err, expsum.ErrSize) || order != 0 {
 			t.Fatalf("%s was read as %s", x, back)
 		}
 	})

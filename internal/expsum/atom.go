@@ -26,12 +26,12 @@ func (p *parser) power() (*Number, error) {
 	}
 	y := Rat(big.NewRat(1, 1))
 	for range n {
-		if y, err = y.Mul(x); err != nil {
+		if y, err = p.work.Mul(y, x); err != nil {
 			return nil, err
 		}
 	}
 	if negative {
-		return Rat(big.NewRat(1, 1)).Quo(y)
+		return p.work.Quo(Rat(big.NewRat(1, 1)), y)
 	}
 	return y, nil
 }
@@ -135,9 +135,14 @@ func (p *parser) decimal() (*Number, error) {
 		if p.digits() == 0 {
 			return nil, p.unexpected()
 		}
-		if power, err := strconv.Atoi(p.text[from:p.at]); err != nil || power > maxDecimal {
+		power, err := strconv.Atoi(p.text[from:p.at])
+		if err != nil || power > maxDecimal {
 			return nil, fmt.Errorf("%w: ten to a power beyond ±%d", ErrSize, maxDecimal)
 		}
+		n += power
+	}
+	if err := p.work.spend(int64(n) / 4); err != nil {
+		return nil, err
 	}
 	r, ok := new(big.Rat).SetString(p.text[start:p.at])
 	if !ok {

@@ -1,16 +1,22 @@
 package expsum
 
 import (
-	"sync"
+	"sync/atomic"
 
 	"dither/internal/exact"
 )
 
-// denominator is a sum above 0 in the form that Number describes. Many numbers share one, so it remembers the interval that all of them need.
+// denominator is a sum above 0 in the form that Number describes. Many numbers share one, so it remembers the intervals that all of them need: the one at
+// firstBits, and the last of the others.
 type denominator struct {
 	sum
-	once  sync.Once
-	first exact.Interval // at firstBits
+	first, last atomic.Pointer[kept]
+}
+
+// kept is an interval that was computed with so many binary digits.
+type kept struct {
+	bits uint
+	x    exact.Interval
 }
 
 // unit is the denominator of sums.
@@ -19,19 +25,26 @@ var unit = &denominator{sum: one}
 func (d *denominator) isOne() bool { return d == unit }
 
 // interval holds d, computed with so many binary digits or more.
-func (d *denominator) interval(bits uint) exact.Interval {
-	if bits > firstBits {
-		return d.above(bits)
+func (d *denominator) interval(w *Work, bits uint) (exact.Interval, error) {
+	place := &d.last
+	if bits <= firstBits {
+		place = &d.first
 	}
-	d.once.Do(func() { d.first = d.above(firstBits) })
-	return d.first
+	if k := place.Load(); k != nil && k.bits == bits {
+		return k.x, nil
+	}
+	x, err := d.above(w, bits)
+	if err == nil {
+		place.Store(&kept{bits, x})
+	}
+	return x, err
 }
 
 // above is an interval above 0, as there is one in the end: d > 0.
-func (d *denominator) above(bits uint) exact.Interval {
+func (d *denominator) above(w *Work, bits uint) (exact.Interval, error) {
 	for ; ; bits *= 2 {
-		if x := d.sum.interval(bits); x.Lo().Sign() > 0 {
-			return x
+		if x, err := d.sum.interval(w, bits); err != nil || x.Lo().Sign() > 0 {
+			return x, err
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"sync"
+	"sync/atomic"
 )
 
 // ErrSize reports a number of more or larger terms than are computed with.
@@ -32,9 +32,7 @@ type Number struct {
 	num sum
 	den *denominator
 
-	once    sync.Once // sees that 1/x is computed once: what is divided by the same number then shares a denominator
-	inverse *Number
-	failed  error
+	inverse atomic.Pointer[Number] // 1/x, once it is known: what is divided by the same number then shares a denominator
 }
 
 func number(num sum, den *denominator) *Number { return &Number{num: num, den: den} }
@@ -60,32 +58,47 @@ const (
 )
 
 // quotient is num/den in the form that Number describes.
-func quotient(num, den sum) (*Number, error) {
+func (w *Work) quotient(num, den sum) (*Number, error) {
 	switch len(den) {
 	case 0:
 		return nil, ErrZero
 	case 1:
-		return reduced(num.times(den[0].inverse()), unit)
+		if err := w.spend(productCost(num, den)); err != nil {
+			return nil, err
+		}
+		return w.reduced(num.times(den[0].inverse()), unit)
 	}
-	t := den.content()
-	if den.sign() < 0 {
+	t, err := den.content(w)
+	if err != nil {
+		return nil, err
+	}
+	switch sign, err := den.sign(w); {
+	case err != nil:
+		return nil, err
+	case sign < 0:
 		t.coefficient.Neg(t.coefficient)
 	}
 	t = t.inverse()
+	if err := w.spend(productCost(num, sum{t}) + productCost(den, sum{t})); err != nil {
+		return nil, err
+	}
 	den = den.times(t)
 	if err := den.check(); err != nil {
 		return nil, err
 	}
-	return reduced(num.times(t), &denominator{sum: den})
+	return w.reduced(num.times(t), &denominator{sum: den})
 }
 
 // reduced is num/den where den has its form already.
-func reduced(num sum, den *denominator) (*Number, error) {
+func (w *Work) reduced(num sum, den *denominator) (*Number, error) {
 	switch {
 	case den == unit:
 	case len(num) == 0:
 		den = unit
-	default:
+	case len(num) == len(den.sum):
+		if err := w.spend(num.eachCost() + den.eachCost()); err != nil {
+			return nil, err
+		}
 		if t, ok := num.over(den.sum); ok {
 			num, den = sum{t}, unit
 		}
@@ -94,85 +107,130 @@ func reduced(num sum, den *denominator) (*Number, error) {
 }
 
 // Add is x + y; or ErrSize.
-func (x *Number) Add(y *Number) (*Number, error) {
+func (w *Work) Add(x, y *Number) (*Number, error) {
 	if x.Alike(y) {
-		return reduced(x.num.plus(y.num), x.den)
+		if err := w.spend(x.num.eachCost() + y.num.eachCost()); err != nil {
+			return nil, err
+		}
+		return w.reduced(x.num.plus(y.num), x.den)
 	}
-	left, err := x.num.mul(y.den.sum)
+	left, err := x.num.mul(w, y.den.sum)
 	if err != nil {
 		return nil, err
 	}
-	right, err := y.num.mul(x.den.sum)
+	right, err := y.num.mul(w, x.den.sum)
 	if err != nil {
 		return nil, err
 	}
-	den, err := x.den.mul(y.den.sum)
+	den, err := x.den.mul(w, y.den.sum)
 	if err != nil {
 		return nil, err
 	}
-	return quotient(left.plus(right), den)
+	if err := w.spend(left.eachCost() + right.eachCost()); err != nil {
+		return nil, err
+	}
+	return w.quotient(left.plus(right), den)
+}
+
+// Sum is Σ xᵢ, of which it takes the storage; or ErrSize. It adds up in pairs, and pairs of pairs, so that many powers of e are not merged one by one.
+func (w *Work) Sum(xs []*Number) (*Number, error) {
+	if len(xs) == 0 {
+		return number(nil, unit), nil
+	}
+	for len(xs) > 1 {
+		for i := 0; i < len(xs); i += 2 {
+			x := xs[i]
+			if i+1 < len(xs) {
+				var err error
+				if x, err = w.Add(x, xs[i+1]); err != nil {
+					return nil, err
+				}
+			}
+			xs[i/2] = x
+		}
+		xs = xs[:(len(xs)+1)/2]
+	}
+	return xs[0], nil
 }
 
 // Neg is −x.
 func (x *Number) Neg() *Number { return number(x.num.neg(), x.den) }
 
 // Sub is x − y; or ErrSize.
-func (x *Number) Sub(y *Number) (*Number, error) { return x.Add(y.Neg()) }
+func (w *Work) Sub(x, y *Number) (*Number, error) { return w.Add(x, y.Neg()) }
 
 // Mul is x · y; or ErrSize.
-func (x *Number) Mul(y *Number) (*Number, error) {
-	num, err := x.num.mul(y.num)
+func (w *Work) Mul(x, y *Number) (*Number, error) {
+	num, err := x.num.mul(w, y.num)
 	switch {
 	case err != nil:
 		return nil, err
 	case x.den.isOne():
-		return reduced(num, y.den)
+		return w.reduced(num, y.den)
 	case y.den.isOne():
-		return reduced(num, x.den)
+		return w.reduced(num, x.den)
 	}
-	den, err := x.den.mul(y.den.sum)
+	den, err := x.den.mul(w, y.den.sum)
 	if err != nil {
 		return nil, err
 	}
-	return quotient(num, den)
+	return w.quotient(num, den)
 }
 
 // Quo is x / y; ErrZero where y is 0; or ErrSize.
-func (x *Number) Quo(y *Number) (*Number, error) {
+func (w *Work) Quo(x, y *Number) (*Number, error) {
 	if !y.den.isOne() && x.Alike(y) {
-		return quotient(x.num, y.num)
+		return w.quotient(x.num, y.num)
 	}
-	y.once.Do(func() { y.inverse, y.failed = quotient(y.den.sum, y.num) })
-	if y.failed != nil {
-		return nil, y.failed
+	inverse := y.inverse.Load()
+	if inverse == nil {
+		var err error
+		if inverse, err = w.quotient(y.den.sum, y.num); err != nil {
+			return nil, err
+		}
+		if !y.inverse.CompareAndSwap(nil, inverse) {
+			inverse = y.inverse.Load()
+		}
 	}
-	return x.Mul(y.inverse)
+	return w.Mul(x, inverse)
 }
 
-// Sign is −1, 0 or 1.
-func (x *Number) Sign() int { return x.num.sign() }
+// Sign is −1, 0 or 1; or ErrSize.
+func (w *Work) Sign(x *Number) (int, error) { return x.num.sign(w) }
 
 // Cmp compares two numbers: −1, 0 or 1; or ErrSize.
-func (x *Number) Cmp(y *Number) (int, error) {
+func (w *Work) Cmp(x, y *Number) (int, error) {
 	if x.Alike(y) {
-		return x.num.plus(y.num.neg()).sign(), nil
+		if err := w.spend(x.num.eachCost() + y.num.eachCost()); err != nil {
+			return 0, err
+		}
+		return x.num.plus(y.num.neg()).sign(w)
 	}
-	a, b := x.Interval(firstBits), y.Interval(firstBits) // most numbers that differ do so here
+	a, err := w.around(x, firstBits) // most numbers that differ do so here
+	if err != nil {
+		return 0, err
+	}
+	b, err := w.around(y, firstBits)
 	switch {
+	case err != nil:
+		return 0, err
 	case a.Hi().Cmp(b.Lo()) < 0:
 		return -1, nil
 	case a.Lo().Cmp(b.Hi()) > 0:
 		return 1, nil
 	}
-	left, err := x.num.mul(y.den.sum)
+	left, err := x.num.mul(w, y.den.sum)
 	if err != nil {
 		return 0, err
 	}
-	right, err := y.num.mul(x.den.sum)
+	right, err := y.num.mul(w, x.den.sum)
 	if err != nil {
 		return 0, err
 	}
-	return left.plus(right.neg()).sign(), nil
+	if err := w.spend(left.eachCost() + right.eachCost()); err != nil {
+		return 0, err
+	}
+	return left.plus(right.neg()).sign(w)
 }
 
 // Rat is x as a rational. ok is false where it is none.
@@ -186,8 +244,18 @@ func (x *Number) Rat() (r *big.Rat, ok bool) {
 	return nil, false
 }
 
+// IsZero reports that x is 0.
+func (x *Number) IsZero() bool { return len(x.num) == 0 }
+
 // Terms counts the powers of e that x is made of.
 func (x *Number) Terms() int { return len(x.num) + len(x.den.sum) }
+
+// Words are the machine words of the largest coefficient and exponent that x is made of.
+func (x *Number) Words() int {
+	num, _ := x.num.words()
+	den, _ := x.den.words()
+	return int(max(num, den))
+}
 
 // Alike reports that x and y have the same denominator, so that adding them makes no larger one.
 func (x *Number) Alike(y *Number) bool { return x.den == y.den || x.den.equal(y.den.sum) }

@@ -26,7 +26,7 @@ const (
 //
 // Spaces may stand between the parts. As elsewhere ^ binds more strongly than a sign, and a sign than * and /.
 // What is no such text, NaN and infinities among them, is ErrSyntax; a division by zero is ErrZero; a text of more than 65,536 bytes, or one
-// whose number would be larger than is computed with, is ErrSize, before it is built.
+// whose number would be larger than is computed with, or take longer than about a second, is ErrSize, before it is built.
 func Parse(text string) (*Number, error) { return new(Memory).Parse(text) }
 
 // parser reads a text from its byte at on. depth counts what is open.
@@ -34,6 +34,7 @@ type parser struct {
 	text      string
 	at, depth int
 	memory    *Memory
+	work      *Work
 }
 
 // next is the byte that follows, beyond spaces; 0 at the end.
@@ -74,7 +75,6 @@ func (p *parser) opened() error {
 	return nil
 }
 
-// sum adds up in pairs, and pairs of pairs, so that many powers of e are not merged one by one.
 func (p *parser) sum() (*Number, error) {
 	var all []*Number
 	for sign := byte('+'); ; {
@@ -90,20 +90,7 @@ func (p *parser) sum() (*Number, error) {
 			break
 		}
 	}
-	for len(all) > 1 {
-		for i := 0; i < len(all); i += 2 {
-			x := all[i]
-			if i+1 < len(all) {
-				var err error
-				if x, err = x.Add(all[i+1]); err != nil {
-					return nil, err
-				}
-			}
-			all[i/2] = x
-		}
-		all = all[:(len(all)+1)/2]
-	}
-	return all[0], nil
+	return p.work.Sum(all)
 }
 
 func (p *parser) product() (*Number, error) {
@@ -118,9 +105,9 @@ func (p *parser) product() (*Number, error) {
 				break
 			}
 			if op == '*' {
-				x, err = x.Mul(y)
+				x, err = p.work.Mul(x, y)
 			} else {
-				x, err = x.Quo(y)
+				x, err = p.work.Quo(x, y)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ type term struct{ coefficient, exponent *big.Rat }
 // sum is Σ of terms: by exponent, ascending, no two with the same, no coefficient 0. Sums and what they hold are never changed.
 type sum []term
 
-// Limits of a sum. They keep one operation within a fraction of a second.
+// Limits of a sum. They bound what it holds in memory; how long an operation takes is bounded by Work.
 const (
 	maxTerms     = 2048
 	maxProducts  = 1 << 18
@@ -51,9 +51,12 @@ func (s sum) check() error {
 
 func (s sum) equal(o sum) bool {
 	return slices.EqualFunc(s, o, func(a, b term) bool {
-		return a.exponent.Cmp(b.exponent) == 0 && a.coefficient.Cmp(b.coefficient) == 0
+		return same(a.exponent, b.exponent) && same(a.coefficient, b.coefficient)
 	})
 }
+
+// same reports equal rationals. They are reduced, so nothing needs to be multiplied.
+func same(a, b *big.Rat) bool { return a.Num().Cmp(b.Num()) == 0 && a.Denom().Cmp(b.Denom()) == 0 }
 
 // plus is s + o, a merge.
 func (s sum) plus(o sum) sum {
@@ -92,7 +95,10 @@ func (s sum) times(t term) sum {
 }
 
 // mul is s·o; or ErrSize.
-func (s sum) mul(o sum) (sum, error) {
+func (s sum) mul(w *Work, o sum) (sum, error) {
+	if err := w.spend(productCost(s, o)); err != nil {
+		return nil, err
+	}
 	switch {
 	case len(s) == 0 || len(o) == 0:
 		return nil, nil
@@ -134,39 +140,51 @@ func (s sum) over(o sum) (t term, ok bool) {
 	return t, s.equal(o.times(t))
 }
 
-// content is the term whose quotient has integer coefficients without a common divisor, and 0 for its least exponent.
-func (s sum) content() term {
+// content is the term whose quotient has integer coefficients without a common divisor, and 0 for its least exponent; or ErrSize.
+func (s sum) content(w *Work) (term, error) {
 	divisor, multiple := new(big.Int), big.NewInt(1)
 	for _, t := range s {
-		divisor.GCD(nil, nil, divisor, new(big.Int).Abs(t.coefficient.Num()))
 		d := t.coefficient.Denom()
+		words := int64(multiple.BitLen()+divisor.BitLen()+d.BitLen()+t.coefficient.Num().BitLen())/64 + 1
+		if err := w.spend(5 + words + words*int64(d.BitLen()+t.coefficient.Num().BitLen()+64)/(64*32)); err != nil {
+			return term{}, err
+		}
+		divisor.GCD(nil, nil, divisor, new(big.Int).Abs(t.coefficient.Num()))
 		multiple.Mul(multiple, new(big.Int).Quo(d, new(big.Int).GCD(nil, nil, multiple, d)))
+		if multiple.BitLen() > 2*maxBits { // and so, of the integers, is the one in the place of t: at least multiple/d
+			return term{}, fmt.Errorf("%w: a fraction of more than %d binary digits", ErrSize, maxBits)
+		}
 	}
-	return term{new(big.Rat).SetFrac(divisor, multiple), s[0].exponent}
+	return term{new(big.Rat).SetFrac(divisor, multiple), s[0].exponent}, nil
 }
 
-// sign is −1, 0 or 1. A sum with terms is not 0, so intervals around it that narrow leave 0 out in the end.
-func (s sum) sign() int {
+// sign is −1, 0 or 1; or ErrSize. A sum with terms is not 0, so intervals around it that narrow leave 0 out in the end.
+func (s sum) sign(w *Work) (int, error) {
 	if len(s) == 0 {
-		return 0
+		return 0, nil
 	}
 	first := s[0].coefficient.Sign()
 	if !slices.ContainsFunc(s, func(t term) bool { return t.coefficient.Sign() != first }) {
-		return first
+		return first, nil
 	}
 	for bits := uint(64); ; bits *= 2 {
-		x := s.interval(bits)
+		x, err := s.interval(w, bits)
 		switch {
+		case err != nil:
+			return 0, err
 		case x.Lo().Sign() > 0:
-			return 1
+			return 1, nil
 		case x.Hi().Sign() < 0:
-			return -1
+			return -1, nil
 		}
 	}
 }
 
-// interval holds the sum, computed with so many binary digits.
-func (s sum) interval(bits uint) exact.Interval {
+// interval holds the sum, computed with so many binary digits; or ErrSize.
+func (s sum) interval(w *Work, bits uint) (exact.Interval, error) {
+	if err := w.spend(s.intervalCost(bits)); err != nil {
+		return exact.Interval{}, err
+	}
 	total := exact.IntervalOf(new(big.Rat), bits)
 	for _, t := range s {
 		x := exact.IntervalOf(t.coefficient, bits)
@@ -175,5 +193,5 @@ func (s sum) interval(bits uint) exact.Interval {
 		}
 		total = total.Add(x)
 	}
-	return total
+	return total, nil
 }
