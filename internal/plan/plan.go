@@ -225,8 +225,8 @@ func (b *builder) split() error {
 		return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer aggregates, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
 	for _, w := range b.written {
-		for _, m := range w.measures {
-			m.Loss = m.Loss.Plus(p.Price.Share(1, int64(len(b.written)*len(w.measures))))
+		for _, m := range w {
+			m.Loss = m.Loss.Plus(p.Price.Share(1, int64(len(b.written)*len(w))))
 		}
 	}
 	slices.SortStableFunc(p.Measures, func(x, y *Measure) int { return strings.Compare(x.String(), y.String()) })
