@@ -271,37 +271,6 @@ func BenchmarkProgram(b *testing.B) {
 	}
 }
 
-// What an event says is what it is, of scores that are 1 or 0.
-func TestEitherWay(t *testing.T) {
-	f := feature{"x", whole}
-	for _, c := range []struct {
-		s       score
-		atLeast bool
-		t       float64
-		want    string
-		in, out string
-	}{
-		{lowBits{f, true, -3, true, 2}, true, 1, "x is no multiple of 1/8 below 4 in magnitude", "0.0625", "0.125"},
-		{lowBits{f, true, -3, true, 2}, false, 0, "it is not so that x is no multiple of 1/8 below 4 in magnitude", "0.125", "0.0625"},
-		{lowBits{f, false, 1, false, 3}, true, 0.5, "x is a multiple of 2 of magnitude 8 or more", "-10", "6"},
-		{lowBits{f, true, 0, false, 3}, true, 1, "x is no multiple of 1 of magnitude 8 or more", "8.5", "7.5"},
-		{lowBits{f, false, 1, true, mostSize}, true, 1, "x is a multiple of 2", "0", "1"},
-		{residue{f, 7, 3, 0}, true, 1, "x is 3 more than a multiple of 7", "-4", "4"},
-		{residue{f, 5, 0, 1}, false, 0, "it is not so that x is a multiple of 0.5", "0.4", "1.5"},
-		{residue{f, 5, 0, 1}, true, 0, "x is a number", "0.4", "no"},
-		{places{f}, true, 2, "x is no multiple of 0.1", "0.01", "0.1"},
-		{places{f}, false, -2, "x is a multiple of 100", "300", "310"},
-		{places{f}, false, 1, "x is a multiple of 0.1", "3e-1", "1e-2"},
-		{height{f}, false, -0.5, "x is ≤ −0.5", "-0.5", "NaN"},
-	} {
-		e := event{score: c.s, atLeast: c.atLeast, threshold: c.t}
-		in, out := parse([]byte(c.in)), parse([]byte(c.out))
-		if got := c.s.event(c.atLeast, c.t); got != c.want || !e.has(&in) || e.has(&out) {
-			t.Errorf("%q: %s is %v, %s is %v", got, c.in, e.has(&in), c.out, e.has(&out))
-		}
-	}
-}
-
 // The number with few digits that stands for a cut is above what is below, and no more than what is above.
 func TestShortest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

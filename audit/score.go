@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -11,8 +12,11 @@ import (
 type score interface {
 	// of is an output's score; NaN where it has none, so that no event of this score is it.
 	of(o *output) float64
-	// event is what the outputs have in common whose score is at least t, or at most t, as a clause.
-	event(atLeast bool, t float64) string
+	// event is what the outputs have in common whose score is at least t, or at most t, as a clause; and whether that is the whole of
+	// it. If so, the clause holds of exactly those outputs.
+	event(atLeast bool, t float64) (clause string, whole bool)
+	// terms are the weights that an output's score is the sum of; none where the clause says all.
+	terms() []Term
 }
 
 // height is a number itself: its events are half-lines.
@@ -25,8 +29,8 @@ func (h height) of(o *output) float64 {
 	return math.NaN()
 }
 
-func (h height) event(atLeast bool, t float64) string {
-	return h.name + relation(atLeast) + number(t)
+func (h height) event(atLeast bool, t float64) (string, bool) {
+	return h.name + relation(atLeast) + number(t), true
 }
 
 func relation(atLeast bool) string {
@@ -40,6 +44,11 @@ func number(x float64) string {
 	return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "-", "−")
 }
 
+func (height) terms() []Term  { return nil }
+func (places) terms() []Term  { return nil }
+func (lowBits) terms() []Term { return nil }
+func (residue) terms() []Term { return nil }
+
 // places is the number of decimals that a number needs: its events are multiples of powers of ten.
 type places struct{ feature }
 
@@ -50,12 +59,25 @@ func (p places) of(o *output) float64 {
 	return math.NaN()
 }
 
-func (p places) event(atLeast bool, t float64) string {
+func (p places) event(atLeast bool, t float64) (string, bool) {
+	n := int(math.Floor(t)) // numbers of decimals are integers
 	if atLeast {
-		return p.name + " is no multiple of " + powerOf(10, int(-t)+1)
+		n = int(math.Ceil(t)) - 1
 	}
-	return p.name + " is a multiple of " + powerOf(10, int(-t))
+	zero := n < leastDecimals
+	switch {
+	case atLeast && zero:
+		return p.name + " is a number other than 0", true
+	case atLeast:
+		return p.name + " is a number but no multiple of " + powerOf(10, -n), true
+	case zero:
+		return p.name + " is 0", true
+	}
+	return p.name + " is a multiple of " + powerOf(10, -n), true
 }
+
+// leastDecimals is what no number other than 0 is below.
+const leastDecimals = -400
 
 // powerOf writes base^k, in full where that is short.
 func powerOf(base, k int) string {
@@ -106,31 +128,41 @@ const (
 	leastGrid           = leastSize - 53
 )
 
-func (b lowBits) event(atLeast bool, t float64) string {
-	text := " is a multiple of "
-	if b.fine {
-		text = " is no multiple of "
-	}
-	text += powerOf(2, b.grid)
+func (b lowBits) event(atLeast bool, t float64) (string, bool) {
+	size := ""
 	switch {
-	case b.small && b.size >= mostSize, !b.small && b.size <= leastSize && b.fine: // of any size, but for 0, which is a multiple of everything
+	case b.small && b.size >= mostSize: // any
+	case !b.small && b.size <= leastSize && b.fine: // 0 is a multiple of everything
 	case !b.small && b.size <= leastSize:
-		text += " and not 0"
+		size = " other than 0"
+	case b.small && b.size <= leastSize:
+		size = " that is 0"
 	case b.small:
-		text += " below " + powerOf(2, b.size) + " in magnitude"
+		size = " below " + powerOf(2, b.size) + " in magnitude"
 	default:
-		text += " of magnitude " + powerOf(2, b.size) + " or more"
+		size = " of magnitude " + powerOf(2, b.size) + " or more"
 	}
-	return either(b.name, text, atLeast, t)
+	text := "a multiple of " + powerOf(2, b.grid) + size
+	switch {
+	case b.grid >= mostSize && b.fine:
+		text = "a number" + size + " but not 0"
+	case b.grid >= mostSize, b.small && b.size <= leastSize && !b.fine:
+		text = "0"
+	case b.fine:
+		text = "a number" + size + " but no multiple of " + powerOf(2, b.grid)
+	}
+	return either(b.name, text, atLeast, t), true
 }
 
-// either is the event of a score that is 1 where a text holds, else 0.
+// either is the event of a score that is 1 of numbers of which a text holds, 0 of others, and of nothing else.
 func either(name, text string, atLeast bool, t float64) string {
 	switch {
+	case atLeast && t > 1, !atLeast && t < 0:
+		return name + " is nothing at all"
 	case atLeast && t > 0:
-		return name + text
+		return name + " is " + text
 	case !atLeast && t < 1:
-		return "it is not so that " + name + text
+		return name + " is a number, but not " + text
 	}
 	return name + " is a number"
 }
@@ -147,17 +179,32 @@ func (r residue) of(o *output) float64 {
 	if f.is != numeric {
 		return math.NaN()
 	}
+	if math.Abs(f.number)*math.Pow(10, float64(r.decimals)) >= 1<<53 {
+		return indicator(r.large(f.number))
+	}
 	n, ok := scaled(f, r.decimals)
 	return indicator(ok && modulo(n, r.step) == r.rest)
 }
 
-func (r residue) event(atLeast bool, t float64) string {
-	unit := math.Pow(10, float64(-r.decimals))
-	text := " is a multiple of " + number(shorten(r.step*unit))
-	if r.rest != 0 {
-		text = fmt.Sprintf(" is %s more than a multiple of %s", number(shorten(r.rest*unit)), number(shorten(r.step*unit)))
+// large is the same of numbers whose integers floats cannot count, by their digits.
+func (r residue) large(x float64) bool {
+	text := strconv.FormatFloat(x, 'f', -1, 64)
+	whole, fraction, _ := strings.Cut(text, ".")
+	if len(fraction) > r.decimals {
+		return false
 	}
-	return either(r.name, text, atLeast, t)
+	n, ok := new(big.Int).SetString(whole+fraction+strings.Repeat("0", r.decimals-len(fraction)), 10)
+	step := big.NewInt(int64(r.step))
+	return ok && n.Mod(n, step).Cmp(big.NewInt(int64(r.rest))) == 0
+}
+
+func (r residue) event(atLeast bool, t float64) (string, bool) {
+	unit := math.Pow(10, float64(-r.decimals))
+	text := "a multiple of " + number(shorten(r.step*unit))
+	if r.rest != 0 {
+		text = fmt.Sprintf("%s more than a multiple of %s", number(shorten(r.rest*unit)), number(shorten(r.step*unit)))
+	}
+	return either(r.name, text, atLeast, t), true
 }
 
 // shorten takes the last digits away, which arithmetic made.
@@ -197,6 +244,17 @@ func (s total) of(o *output) float64 {
 	return sum
 }
 
-func (s total) event(atLeast bool, t float64) string {
-	return fmt.Sprintf("the sum of all %d coordinates' log-likelihood ratios, as learned,%s%s", len(s.parts), relation(atLeast), number(t))
+func (s total) event(atLeast bool, t float64) (string, bool) {
+	return s.name() + "," + relation(atLeast) + number(t), false
+}
+
+func (s total) name() string {
+	return fmt.Sprintf("the sum of all %d coordinates' log-likelihood ratios, as learned", len(s.parts))
+}
+
+func (s total) terms() (out []Term) {
+	for _, p := range s.parts {
+		out = append(out, p.terms()...)
+	}
+	return out
 }
