@@ -26,7 +26,7 @@ func (a *audit) paced() bool {
 const (
 	turnsOf        = 16
 	turnsOfBatched = 12
-	turnsOfLearned = 3 // where runs are batched
+	turnsOfLearned = 2 // where runs are batched
 )
 
 // turns runs both sides so many times each, in turns. Which side comes first in a turn looks random, but is the same in every audit, so
