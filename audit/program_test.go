@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,6 +68,132 @@ func TestProgramFailures(t *testing.T) {
 		}
 		if time.Since(begun) > 10*time.Second {
 			t.Errorf("%s took %v", c.command, time.Since(begun))
+		}
+	}
+}
+
+// What a process that ended well leaves behind is ended, and does not keep the audit waiting.
+func TestLeftBehind(t *testing.T) {
+	a, b := sides(t, "1", "2")
+	pid := filepath.Join(t.TempDir(), "pid")
+	p := Program{Command: "sh -c 'sleep 100 & echo $! >\"$0\"; echo 1' '" + pid + "'", Input: a, Neighbor: b, Timeout: 20 * time.Second}
+	begun := time.Now()
+	if err := p.Run(context.Background(), Data, 1, func([]byte) error { return nil }); err != nil || time.Since(begun) > 10*time.Second {
+		t.Fatalf("%v after %v", err, time.Since(begun))
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 { // it may be a zombie for a while
+		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child)); err != nil || strings.Contains(string(state), ") Z ") {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("process %d lives on", child)
+}
+
+// A group whose leader was waited for is not killed: its number may be another's by then.
+func TestGroupIsGone(t *testing.T) {
+	cmd := exec.Command("sleep", "100")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	g := &group{leader: cmd.Process.Pid}
+	g.reaped()
+	g.kill()
+	time.Sleep(20 * time.Millisecond)
+	if err := syscall.Kill(cmd.Process.Pid, 0); err != nil {
+		t.Error("it was killed")
+	}
+	_ = cmd.Process.Kill()
+	awaitEnd(cmd.Process.Pid)
+	if err := cmd.Wait(); err == nil {
+		t.Error("it ended well")
+	}
+}
+
+// What can be read only once is no data set; it is refused, and nobody waits for it.
+func TestPipesAreRefused(t *testing.T) {
+	a, _ := sides(t, "1", "2")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{pipe, "/dev/null"} {
+		p := Program{Command: "cat", Input: a, Neighbor: name}
+		for _, err := range []error{p.Check(), p.Run(context.Background(), Neighbor, 1, func([]byte) error { return nil })} {
+			var wrong *ProgramError
+			if !errors.As(err, &wrong) || !errors.Is(err, ErrInput) || wrong.Side != Neighbor || wrong.Hint != "a pipe can be read only once; write it to a file" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestRemarks(t *testing.T) {
+	a, b := sides(t, "1", "2")
+	c := filepath.Join(filepath.Dir(b), "c.txt")
+	if err := os.WriteFile(c, []byte("1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		p    Program
+		want []string
+	}{
+		{Program{Command: "cat {input} {runs}", Input: a, Neighbor: b}, nil},
+		{Program{Command: "awk '{ print $1; running++ }'", Input: a, Neighbor: b}, nil},
+		{Program{Command: "cat", Input: a, Neighbor: c}, []string{"equal contents"}},
+		{Program{Command: "cat {runs", Input: a, Neighbor: b}, []string{"The command has {runs in it"}},
+		{Program{Command: "cat { Input }", Input: a, Neighbor: b}, []string{"The command has { Input in it"}},
+		{Program{Command: "sh -c 'cat {input}'", Input: a, Neighbor: b}, []string{`sh -c 'wc -l < "$0"' {input}`}},
+		{Program{Command: "sh -c 'cat {input}'", Input: c, Neighbor: b}, []string{"equal"}[:0]},
+		{Program{Command: "'", Input: a, Neighbor: b}, nil},
+	} {
+		got := x.p.Remarks()
+		if len(got) != len(x.want) {
+			t.Errorf("%s: %q", x.p.Command, got)
+			continue
+		}
+		for i, w := range x.want {
+			if !strings.Contains(got[i], w) {
+				t.Errorf("%s: %q", x.p.Command, got)
+			}
+		}
+	}
+	long := strings.Repeat("x", 1<<16)
+	a, b = sides(t, long, long+"y")
+	if same, err := sameContents(a, b); same || err != nil {
+		t.Error(same, err)
+	}
+	if same, err := sameContents(a, a); !same || err != nil {
+		t.Error(same, err)
+	}
+}
+
+// A hint fits what went wrong.
+func TestCrashHints(t *testing.T) {
+	a, b := sides(t, "1\n", "")
+	for _, c := range []struct {
+		command string
+		side    Side
+		want    string
+	}{
+		{"sh nowhere.sh", Data, "are all names in the command right?"},
+		{"sh -c 'exit 3'", Data, "a crash is an output too"},
+		{"grep 1", Neighbor, "its file is empty"},
+		{"sh -c 'echo 1; echo No such file >&2; exit 3' {runs}", Data, "a crash is an output too"},
+	} {
+		err := Program{Command: c.command, Input: a, Neighbor: b}.Run(context.Background(), c.side, 3, func([]byte) error { return nil })
+		var wrong *ProgramError
+		if !errors.As(err, &wrong) || !errors.Is(err, ErrCrash) || !strings.Contains(wrong.Hint, c.want) {
+			t.Errorf("%s: %v: %+v", c.command, err, wrong)
 		}
 	}
 }

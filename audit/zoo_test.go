@@ -178,7 +178,7 @@ var zoo = []member{
 }
 
 func TestZoo(t *testing.T) {
-	for i, m := range zoo {
+	for i, m := range slices.Concat(zoo, formats, joints) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			if m.long && os.Getenv("DITHER_LONG") == "" {
