@@ -41,7 +41,7 @@ func everyOther(x []float64) (out []float64) {
 
 // cell is the place of an output.
 func (c *coarse) cell(o *output) int {
-	f := c.feature.of(o)
+	f := c.of(o)
 	if f.is == numeric {
 		i, found := slices.BinarySearch(c.edges, f.number)
 		if found {

@@ -33,7 +33,7 @@ var formats = []member{
 	{"the order of JSON's keys", "1", "0", 2000, func(r *rand.Rand, side Side) string {
 		return fmt.Sprintf(pick(side, `{"a": %.3f, "b": %.3f}`, `{"b": %.3f, "a": %.3f}`), laplace(r, 10), laplace(r, 10))
 	}, false},
-	{"a leak at the 300th place", "1", "0", 400, func(r *rand.Rand, side Side) string {
+	{"a leak at the 300th place", "1", "0", 200, func(r *rand.Rand, side Side) string {
 		return strings.Join(append(append(numbers(r, 256), slices.Repeat([]string{"0"}, 43)...), pick(side, "5", "7")), " ")
 	}, false},
 }
@@ -65,7 +65,7 @@ var joints = []member{
 		answers, a := []string{"yes", "no"}, r.IntN(2)
 		return fmt.Sprintf("%s %s %.4f", answers[a], answers[a^int(side)], laplace(r, 1))
 	}, false},
-	{"noise that coordinates 2 and 10 of 12 share, tripled", "1", "0", 6000, func(r *rand.Rand, side Side) string {
+	{"noise that coordinates 2 and 10 of 12 share, tripled", "1", "0", 3000, func(r *rand.Rand, side Side) string {
 		v := numbers(r, 12)
 		if side == Neighbor {
 			z := laplace(r, 10)
