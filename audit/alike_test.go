@@ -24,6 +24,7 @@ func (b batch) Batched() bool { return true }
 // Mechanisms that keep ε = 1 in each process or second, but whose runs share their noise or have laws that change, are not refuted: it is
 // told that their runs are not alike, or nothing.
 func TestRunsThatAreNotAlike(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		what  string
 		found bool // in most audits
@@ -102,6 +103,7 @@ func period(n int) func(r *rand.Rand) Mechanism {
 // Runs that are alike are said not to be with at most the probability that is allowed, also where it is large and where events are rare.
 // False alarms of this test: 1e-6 each.
 func TestUnlikely(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(11, 1))
 	for _, c := range []struct {
 		parts, runs int
@@ -136,6 +138,7 @@ func TestUnlikely(t *testing.T) {
 
 // The distance of a count is what Zubkov & Serov's inequality bounds: summed exactly over small binomials, P(d ≥ x) ≤ P(χ² ≥ x).
 func TestDistance(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 2, 5, 17, 60} {
 		for p := 0.01; p < 1; p += 0.07 {
 			for k := range n + 1 {
@@ -178,6 +181,7 @@ func mass(j, n int, p float64) float64 {
 
 // One trial of n may have all the probability there is: the lower end of a single count holds of it.
 func TestUnequalTrials(t *testing.T) {
+	t.Parallel()
 	for _, alpha := range []float64{0.25, 0.025, 1e-7, 1e-300} {
 		for _, n := range []int{1, 50, 50_000, 1e9} {
 			low, _ := between(1, n, alpha)
@@ -207,6 +211,7 @@ func TestConfidenceIsShared(t *testing.T) {
 
 // What is said to have been learned from was kept; and of long outputs little is.
 func TestLongOutputs(t *testing.T) {
+	t.Parallel()
 	text := strings.Repeat("1,", 5000)
 	o := parse([]byte(text + "2"))
 	if o.size() > 3*mostText || len(o.fields) != mostFields || o.count != 5001 {

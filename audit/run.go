@@ -19,7 +19,7 @@ type Options struct {
 	Claim      *Claim  // what is to be refuted; nil: the audit bounds ε at δ = 0
 	Confidence float64 // of all bounds together, in [1/2, 1)
 
-	// Progress, if there is one, is told now and then how many of all runs, of both sides, are done.
+	// Progress, if there is one, is told every second or so, and after each turn, how many of all runs, of both sides, are done.
 	Progress func(done, all int)
 }
 
@@ -82,6 +82,7 @@ type audit struct {
 	factor    float64 // e^ε of the claim, rounded up; NaN without one
 	done      int     // runs
 	turned    uint64  // turns
+	told      time.Time
 	repeats   repeats
 	clock     time.Time          // when the last output was dealt with
 	turnTimes [2][]time.Duration // of a run, on average over each turn: where runs are batched

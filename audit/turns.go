@@ -36,8 +36,8 @@ func (a *audit) turns(ctx context.Context, turns, runs int, see func(side Side, 
 	for turn, left := 0, runs; turn < turns; turn++ {
 		n := left / (turns - turn)
 		left -= n
-		a.turned++
 		first := Side(mixed(a.turned) & 1)
+		a.turned++
 		for _, side := range [2]Side{first, first.Other()} {
 			if err := a.turn(ctx, side, n, func(output []byte) { see(side, turn, output) }); err != nil {
 				return err
@@ -63,7 +63,7 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []by
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	seen := 0
+	seen, digested := 0, min(n-n%4, mostDigested) // turns of nearly the same length are compared
 	digest := maphash.Hash{}
 	digest.SetSeed(seed)
 	begun := time.Now()
@@ -72,12 +72,12 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []by
 		if seen++; seen > n {
 			return errMore
 		}
-		if seen <= mostDigested {
+		if seen <= digested {
 			_, _ = digest.Write(output) // it never fails
 			_ = digest.WriteByte(0)
 		}
 		see(output)
-		if a.done++; a.done%512 == 0 {
+		if a.done++; a.done%512 == 0 || a.paced() && time.Since(a.told) > time.Second {
 			a.tell()
 		}
 		return nil
@@ -90,7 +90,7 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []by
 	}
 	if err == nil {
 		a.tell()
-		err = a.repeats.add(side, min(n, mostDigested), digest.Sum64())
+		err = a.repeats.add(side, digested, digest.Sum64())
 	}
 	return err
 }
@@ -100,7 +100,7 @@ const mostDigested = 500
 
 // tell tells of progress.
 func (a *audit) tell() {
-	if a.Progress != nil {
+	if a.told = time.Now(); a.Progress != nil {
 		a.Progress(a.done, 2*a.Runs)
 	}
 }

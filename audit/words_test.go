@@ -120,6 +120,7 @@ func reads(t *rapid.T, clause, text string) bool {
 
 // The clause of an event holds of exactly the outputs that the event has, of mixtures of words and numbers, whatever was learned.
 func TestClausesAreTrue(t *testing.T) {
+	t.Parallel()
 	words := []string{"none", "low", "high", "NaN", "", "±", "a b", "kg", "x1"}
 	saidAll, promised := 0, claim(t, "0.1", "0")
 	rapid.Check(t, func(t *rapid.T) {

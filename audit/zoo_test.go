@@ -178,6 +178,7 @@ var zoo = []member{
 }
 
 func TestZoo(t *testing.T) {
+	t.Parallel()
 	for i, m := range slices.Concat(zoo, formats, joints) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
