@@ -11,12 +11,16 @@ const mostRuns = 1e9
 
 // between are the ends of the Clopper–Pearson interval for the probability of an event that was seen k times in n runs [Clopper &
 // Pearson 1934]: each end is beyond the true probability with probability at most alpha, whatever that probability is. They are
-// rounded outward. n is at least 1 and at most mostRuns, alpha in (0, 1/2).
+// rounded outward. n is at least 1 and at most mostRuns, alpha in (0, 1/4].
 //
 // Proof, of the lower end l(k): it is a p with P(Bin(n, p) ≥ k) ≤ α, and rises in k. If p is the true probability, and k* the least k
 // with l(k) > p, then P(l(X) > p) = P(X ≥ k*) ≤ P(Bin(n, l(k*)) ≥ k*) ≤ α, since the tail rises in p. The upper end is the lower of the
-// event's opposite. ∎ Where p changes from run to run and the runs stay independent, the ends bound its average: beyond one from the
-// mean, the tail of a sum of unequal trials is at most the binomial's [Hoeffding 1956, Theorem 5].
+// event's opposite. ∎
+//
+// Where p changes from run to run and the runs stay independent, the ends bound its average p̄ all the same. If k* ≥ 2, then n·p̄ < n·l(k*) ≤ k* − 1,
+// for l(k) is kept from (k−1)/n; and so far above the mean the tail of a sum of unequal trials is at most the binomial's [Hoeffding 1956,
+// Theorem 5]. If k* = 1, that theorem says nothing, and l(1) is α/n, a little less than the binomial's 1 − (1−α)^(1/n): P(X ≥ 1) ≤ n·p̄ <
+// n·l(1) = α, as Markov has it.
 func between(k, n int, alpha float64) (low, high float64) {
 	return least(k, n, alpha), math.Nextafter(1-least(n-k, n, alpha), 2)
 }
@@ -26,7 +30,10 @@ func least(k, n int, alpha float64) float64 {
 	if k <= 0 {
 		return 0
 	}
-	low, high := 0.0, float64(k)/float64(n)
+	if k == 1 {
+		return exact.DivDown(alpha, float64(n))
+	}
+	low, high := 0.0, float64(k-1)/float64(n)
 	for range 120 {
 		middle := low + (high-low)/2
 		if middle <= low || middle >= high || high-low < low*1e-13 {

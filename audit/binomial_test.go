@@ -34,6 +34,7 @@ func TestBetweenAgainstHighPrecision(t *testing.T) {
 
 // The tail is never below the exact one, and at most a relative 2e-6 above.
 func TestTailAgainstRationals(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 2, 7, 15, 16, 17, 40, 90} {
 		for _, p := range []float64{1e-6, 0.01, 0.3, 0.5, 0.9, 0.999} {
 			exact, q := new(big.Rat), new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFloat64(p))
@@ -58,6 +59,7 @@ func power(x *big.Rat, k int) *big.Rat {
 
 // Each end is wrong with probability at most α, whatever the probability is: summed over all counts.
 func TestBetweenCovers(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 5, 30, 100} {
 		for _, alpha := range []float64{0.05, 1e-3} {
 			for p := 0.002; p < 1; p += 0.0173 {

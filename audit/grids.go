@@ -47,30 +47,30 @@ func lowBitsOf(f feature, s sample) []candidate {
 	if low > high {
 		return nil
 	}
-	sizes, grids := high-low+2, coarse-fine+2
-	sums := make([][2]int, sizes*grids) // at (e, g): of the runs below size e and grid g, of those with a number
-	at := func(e, g int) *[2]int { return &sums[e*grids+g] }
+	width, depth := high-low+2, coarse-fine+2
+	sums := make([][2]int, width*depth) // at (e, g): of the runs below size e and grid g, of those with a number
+	at := func(e, g int) *[2]int { return &sums[e*depth+g] }
 	each(func(side, size, grid int) { at(size-low+1, grid-fine+1)[side]++ })
-	for e := 1; e < sizes; e++ {
-		for g := 1; g < grids; g++ {
+	for e := 1; e < width; e++ {
+		for g := 1; g < depth; g++ {
 			for side := range s {
 				at(e, g)[side] += at(e-1, g)[side] + at(e, g-1)[side] - at(e-1, g-1)[side]
 			}
 		}
 	}
-	all := *at(sizes-1, grids-1)
+	all := *at(width-1, depth-1)
 	var best [2]candidate
 	value := [2]float64{math.Inf(-1), math.Inf(-1)}
-	for e := 1; e < sizes; e++ {
-		for g := 1; g < grids; g++ {
+	for e := 1; e < width; e++ {
+		for g := 1; g < depth && g+fine <= mostSize; g++ {
 			for quarter := range 4 {
 				b := lowBits{f, quarter&1 == 0, g + fine, quarter&2 == 0, e - 1 + low}
-				if b.small && e == sizes-1 {
+				if b.small && e == width-1 {
 					b.size = mostSize // whatever comes
 				}
 				var counts [2]int
 				for side := range counts {
-					below, under, both := at(sizes-1, g)[side], at(e, grids-1)[side], at(e, g)[side]
+					below, under, both := at(width-1, g)[side], at(e, depth-1)[side], at(e, g)[side]
 					switch {
 					case b.fine && b.small:
 						counts[side] = both
@@ -117,7 +117,7 @@ func residueOf(f feature, of []output) (residue, bool) {
 			continue
 		}
 		n, ok := decimals(x)
-		if n > mostDecimals || !ok && x.number != 0 {
+		if n > mostDecimals || !ok {
 			return r, false
 		}
 		r.decimals = max(r.decimals, n)

@@ -1,11 +1,8 @@
 package audit
 
 import (
-	"cmp"
-	"maps"
 	"math"
 	"slices"
-	"strings"
 )
 
 // parts is the log-likelihood ratio of the parts of a range: of tokens, and of bins of numbers. What is likelier on Data is above 0.
@@ -39,12 +36,13 @@ func cutInto(bins int, f feature, s sample) *parts {
 	var numbers [2][]float64
 	for side := range s {
 		for i := range s[side] {
-			x := f.of(&s[side][i])
-			if x.is == numeric {
+			switch x := f.of(&s[side][i]); x.is {
+			case numeric:
 				numbers[side] = append(numbers[side], x.number)
-				continue
+			case outside:
+			default:
+				p.count(x.key(), side)
 			}
-			p.count(x.key(), side)
 		}
 	}
 	if all := slices.Concat(numbers[0], numbers[1]); len(all) > 0 {
@@ -66,7 +64,9 @@ func learnTokens(f feature, s sample) *parts {
 	p := &parts{feature: f, tokens: map[string]share{}, runs: [2]int{len(s[0]), len(s[1])}}
 	for side := range s {
 		for i := range s[side] {
-			p.count(f.of(&s[side][i]).key(), side)
+			if x := f.of(&s[side][i]); x.is != outside {
+				p.count(x.key(), side)
+			}
 		}
 	}
 	p.rate()
@@ -103,10 +103,10 @@ func shortest(low, high float64) float64 {
 	for digits := range 16 {
 		unit := math.Pow(10, math.Floor(math.Log10(math.Max(math.Abs(low), math.Abs(high))))-float64(digits))
 		if x := shorten(math.Floor(high/unit) * unit); x > low && x <= high {
-			return x
+			return x + 0 // never −0
 		}
 	}
-	return high
+	return high + 0
 }
 
 func (p *parts) bin(x float64) int {
@@ -117,22 +117,28 @@ func (p *parts) bin(x float64) int {
 	return i
 }
 
-// rate computes the ratios. One is added to each count, so that what was seen seldom says little.
+// rate computes the ratio. One is added to each count, so that what was seen seldom says little.
+func (s *share) rate(runs [2]int) {
+	s.ratio = math.Log(float64(s.counts[0]+1)/float64(s.counts[1]+1)) + math.Log(float64(runs[1]+1)/float64(runs[0]+1))
+}
+
+// rate computes the ratios of all parts.
 func (p *parts) rate() {
-	per := math.Log(float64(p.runs[1]+1) / float64(p.runs[0]+1))
-	rate := func(s *share) { s.ratio = math.Log(float64(s.counts[0]+1)/float64(s.counts[1]+1)) + per }
 	for k, s := range p.tokens {
-		rate(&s)
+		s.rate(p.runs)
 		p.tokens[k] = s
 	}
 	for i := range p.bins {
-		rate(&p.bins[i])
+		p.bins[i].rate(p.runs)
 	}
 }
 
 func (p *parts) of(o *output) float64 {
 	f := p.feature.of(o)
-	if f.is == numeric && p.bins != nil {
+	switch {
+	case f.is == outside:
+		return math.NaN()
+	case f.is == numeric && p.bins != nil:
 		return p.bins[p.bin(f.number)].ratio
 	}
 	return p.tokens[f.key()].ratio // 0 of what was never seen
@@ -161,117 +167,4 @@ func (p *parts) repeats() bool {
 		}
 	}
 	return false
-}
-
-// The most pieces of a range that are written out.
-const mostPieces = 6
-
-func (p *parts) event(atLeast bool, t float64) string {
-	in := func(s share) bool { return atLeast && s.ratio >= t || !atLeast && s.ratio <= t }
-	unseen := atLeast && 0 >= t || !atLeast && 0 <= t
-	var pieces []string
-	for i := 0; i < len(p.bins); i++ {
-		if !in(p.bins[i]) {
-			continue
-		}
-		from := i
-		for i+1 < len(p.bins) && in(p.bins[i+1]) {
-			i++
-		}
-		pieces = append(pieces, p.stretch(from, i))
-	}
-	listed := func(wanted bool) (out []string) {
-		for token, s := range p.tokens {
-			if in(s) == wanted {
-				out = append(out, token)
-			}
-		}
-		slices.SortFunc(out, func(a, b string) int {
-			x, y := p.tokens[a].counts, p.tokens[b].counts
-			return cmp.Or(cmp.Compare(y[0]+y[1], x[0]+x[1]), strings.Compare(a, b))
-		})
-		return out
-	}
-	if unseen {
-		if others := listed(false); len(others) > 0 {
-			pieces = append(pieces, "is none of "+list(others))
-		} else if len(p.bins) == 0 {
-			return p.name + " is anything"
-		}
-	} else if tokens := listed(true); len(tokens) == 1 {
-		pieces = append(pieces, "is "+token(tokens[0]))
-	} else if len(tokens) > 1 {
-		pieces = append(pieces, "is one of "+list(tokens))
-	}
-	if n := len(pieces); n > mostPieces {
-		pieces = append(pieces[:mostPieces-1], "is in another of "+number(float64(n-mostPieces+1))+" such parts")
-	}
-	if len(pieces) == 0 {
-		return p.name + " is nothing that was seen"
-	}
-	return p.name + " " + strings.Join(pieces, " or ")
-}
-
-// stretch writes bins from..to as one interval.
-func (p *parts) stretch(from, to int) string {
-	switch {
-	case from == 0 && to == len(p.edges):
-		return "is a number"
-	case from == 0:
-		return "is < " + number(p.edges[to])
-	case to == len(p.edges):
-		return "is ≥ " + number(p.edges[from-1])
-	}
-	return "is in [" + number(p.edges[from-1]) + ", " + number(p.edges[to]) + ")"
-}
-
-func token(text string) string {
-	if text == "" {
-		return "empty"
-	}
-	return quote(text)
-}
-
-func list(tokens []string) string {
-	more := ""
-	if n := len(tokens) - mostPieces; n > 0 {
-		tokens, more = tokens[:mostPieces], " or "+number(float64(n))+" others"
-	}
-	texts := make([]string, len(tokens))
-	for i, t := range tokens {
-		texts[i] = token(t)
-	}
-	return strings.Join(texts, ", ") + more
-}
-
-// histogram is what the parts show, at most so many of them.
-func (p *parts) histogram(most int) Histogram {
-	h := Histogram{Of: p.name, Runs: p.runs}
-	add := func(name string, s share) {
-		h.Parts = append(h.Parts, name)
-		for side := range h.Counts {
-			h.Counts[side] = append(h.Counts[side], s.counts[side])
-		}
-	}
-	for i, s := range p.bins {
-		add(strings.TrimPrefix(strings.TrimPrefix(p.stretch(i, i), "is "), "in "), s)
-	}
-	tokens := slices.SortedFunc(maps.Keys(p.tokens), func(a, b string) int {
-		x, y := p.tokens[a].counts, p.tokens[b].counts
-		return cmp.Or(cmp.Compare(y[0]+y[1], x[0]+x[1]), strings.Compare(a, b))
-	})
-	var others share
-	for i, t := range tokens {
-		if len(p.bins)+i < most-1 || len(p.bins)+len(tokens) <= most {
-			add(token(t), p.tokens[t])
-			continue
-		}
-		for side := range others.counts {
-			others.counts[side] += p.tokens[t].counts[side]
-		}
-	}
-	if others.counts != [2]int{} {
-		add("others", others)
-	}
-	return h
 }

@@ -19,16 +19,14 @@ import (
 type call struct {
 	argv    []string
 	side    Side
-	stdin   string // "": there is none
+	file    string // of its side
+	stdin   string // the same, or ""
 	timeout time.Duration
 	before  int // outputs of earlier processes
 }
 
 // What a process may print.
-const (
-	longestOutput = 1 << 20
-	keptComplaint = 4 << 10 // of what goes to stderr
-)
+const longestOutput = 1 << 20
 
 // lines takes n outputs, one a line.
 func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error {
@@ -108,8 +106,8 @@ func (c call) fails(kind error, done int, detail, hint string) error {
 
 // process runs one process: take reads what it prints, and end judges how many outputs were taken, once it is known to have ended well.
 //
-// The process has a group of its own, all of which is killed where its time is up, where ctx ends, and where take fails. The pipe is closed then
-// too: a child that left the group cannot keep the audit waiting.
+// The process has a group of its own. All that is left of it is killed when the process ends, when its time is up, when ctx ends, and when take
+// fails. A child that left the group may live on, but cannot keep the audit waiting: the pipe is closed when time is up.
 func (c call) process(ctx context.Context, take func(io.Reader) (int, error), end func(done int) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -136,17 +134,28 @@ func (c call) process(ctx context.Context, take func(io.Reader) (int, error), en
 	if err := cmd.Start(); err != nil {
 		return c.fails(ErrMissing, 0, reason(err), "is its name right, and may it be executed?")
 	}
-	kill := func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+	group := &group{leader: cmd.Process.Pid}
+	stop := context.AfterFunc(limited, func() {
+		group.kill()
 		_ = out.Close()
-	}
-	stop := context.AfterFunc(limited, kill)
+	})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		awaitEnd(group.leader)
+		group.kill()
+	}()
 	done, failed := take(out)
 	if failed != nil {
-		kill()
+		group.kill()
 	}
-	ended := cmd.Wait()
+	<-ended
+	group.reaped()
+	err = cmd.Wait()
 	stop()
+	if errors.Is(err, exec.ErrWaitDelay) { // it ended well; something it started holds stderr
+		err = nil
+	}
 	var program *ProgramError
 	switch {
 	case ctx.Err() != nil:
@@ -155,21 +164,10 @@ func (c call) process(ctx context.Context, take func(io.Reader) (int, error), en
 		return failed
 	case limited.Err() != nil:
 		return c.fails(ErrHang, done, fmt.Sprintf("more than %v, after %s", c.timeout, outputs(c.before+done)), "a longer --timeout, or fewer --runs")
-	case failed != nil && ended == nil:
+	case failed != nil:
 		return failed
-	}
-	if errors.Is(ended, exec.ErrWaitDelay) { // it ended well; something it started holds stderr
-		ended = nil
-	}
-	if ended != nil && failed == nil {
-		detail := fmt.Sprintf("%v after %s", ended, outputs(c.before+done))
-		if line := complaint.line(); line != "" {
-			detail += ": " + line
-		}
-		return c.fails(ErrCrash, done, detail, "whether a mechanism fails must not depend on the data: a crash is an output too")
-	}
-	if failed != nil {
-		return failed
+	case err != nil:
+		return c.crash(done, err, complaint.line())
 	}
 	return end(done)
 }
@@ -179,25 +177,4 @@ func outputs(n int) string {
 		return "1 output"
 	}
 	return fmt.Sprintf("%d outputs", n)
-}
-
-// head keeps the begin and the end of what is written to it.
-type head struct{ text, tail []byte }
-
-func (h *head) Write(p []byte) (int, error) {
-	h.text = append(h.text, p[:min(len(p), keptComplaint-len(h.text))]...)
-	h.tail = append(h.tail, p...)
-	h.tail = h.tail[max(0, len(h.tail)-keptComplaint):]
-	return len(p), nil
-}
-
-// line is the first line that says something; of a Python traceback the last, which does.
-func (h *head) line() string {
-	text := string(bytes.ToValidUTF8(bytes.TrimSpace(h.text), []byte("�")))
-	if strings.HasPrefix(text, "Traceback") {
-		text = string(bytes.ToValidUTF8(bytes.TrimSpace(h.tail), []byte("�")))
-		return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
-	}
-	line, _, _ := strings.Cut(text, "\n")
-	return strings.TrimSpace(line)
 }

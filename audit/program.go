@@ -70,11 +70,10 @@ func (p Program) Check() error {
 		return fmt.Errorf("%w: the timeout is below 0", ErrCommand)
 	}
 	for side := Data; side <= Neighbor; side++ {
-		if strings.Contains(argv[0], inputMark) {
-			break // the file is the program
-		}
-		if _, err := exec.LookPath(argv[0]); err != nil {
-			return &ProgramError{Kind: ErrMissing, Side: side, Detail: reason(err), Hint: "is its name right, and may it be executed?"}
+		if !strings.Contains(argv[0], inputMark) { // else the file is the program
+			if _, err := exec.LookPath(argv[0]); err != nil {
+				return &ProgramError{Kind: ErrMissing, Side: side, Detail: reason(err), Hint: "is its name right, and may it be executed?"}
+			}
 		}
 		if err := p.readable(side); err != nil {
 			return err
@@ -83,17 +82,25 @@ func (p Program) Check() error {
 	return nil
 }
 
-// readable reports a file that is not there, or is none.
+// readable reports a file that is not there, or that cannot be read again and again.
 func (p Program) readable(side Side) error {
-	f, err := os.Open(p.input(side))
+	name := p.input(side)
+	info, err := os.Stat(name)
 	if err != nil {
 		return &ProgramError{Kind: ErrInput, Side: side, Detail: reason(err)}
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return &ProgramError{Kind: ErrInput, Side: side, Detail: p.input(side) + " is no file"}
+	if !info.Mode().IsRegular() {
+		hint := ""
+		if !info.IsDir() {
+			hint = "a pipe can be read only once; write it to a file"
+		}
+		return &ProgramError{Kind: ErrInput, Side: side, Detail: name + " is no regular file", Hint: hint}
 	}
-	return nil
+	f, err := os.Open(name)
+	if err != nil {
+		return &ProgramError{Kind: ErrInput, Side: side, Detail: reason(err)}
+	}
+	return f.Close()
 }
 
 // reason is an error's text without the name of the system call.
@@ -125,16 +132,19 @@ func (p Program) Run(ctx context.Context, side Side, n int, yield func(output []
 	if side != Data && side != Neighbor {
 		return fmt.Errorf("%w: there is no %v", ErrOptions, side)
 	}
+	if err := p.readable(side); err != nil {
+		return err
+	}
 	onStdin := !strings.Contains(p.Command, inputMark)
 	for i, w := range argv {
 		argv[i] = strings.NewReplacer(inputMark, p.input(side), runsMark, strconv.Itoa(n)).Replace(w)
 	}
-	c := call{argv: argv, side: side, timeout: p.Timeout}
+	c := call{argv: argv, side: side, file: p.input(side), timeout: p.Timeout}
 	if c.timeout == 0 {
 		c.timeout = DefaultTimeout
 	}
 	if onStdin {
-		c.stdin = p.input(side)
+		c.stdin = c.file
 	}
 	if p.Batched() {
 		return c.lines(ctx, n, yield)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func sides(t testing.TB, data, neighbor string) (string, string) {
 }
 
 func TestProgramFailures(t *testing.T) {
+	t.Parallel()
 	a, b := sides(t, "1\n", "2\n")
 	for _, c := range []struct {
 		command string
@@ -69,14 +71,61 @@ func TestProgramFailures(t *testing.T) {
 	}
 }
 
-// A process that leaves its group cannot keep the audit waiting.
-func TestHangOfAStranger(t *testing.T) {
+// What can be read only once is no data set; it is refused, and nobody waits for it.
+func TestPipesAreRefused(t *testing.T) {
+	a, _ := sides(t, "1", "2")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{pipe, "/dev/null"} {
+		p := Program{Command: "cat", Input: a, Neighbor: name}
+		for _, err := range []error{p.Check(), p.Run(context.Background(), Neighbor, 1, func([]byte) error { return nil })} {
+			var wrong *ProgramError
+			if !errors.As(err, &wrong) || !errors.Is(err, ErrInput) || wrong.Side != Neighbor || wrong.Hint != "a pipe can be read only once; write it to a file" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestRemarks(t *testing.T) {
 	a, b := sides(t, "1", "2")
-	p := Program{Command: "setsid sleep 5", Input: a, Neighbor: b, Timeout: 200 * time.Millisecond}
-	begun := time.Now()
-	err := p.Run(context.Background(), Data, 1, func([]byte) error { return nil })
-	if !errors.Is(err, ErrHang) && !errors.Is(err, ErrMissing) || time.Since(begun) > 3*time.Second {
-		t.Errorf("%v after %v", err, time.Since(begun))
+	c := filepath.Join(filepath.Dir(b), "c.txt")
+	if err := os.WriteFile(c, []byte("1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		p    Program
+		want []string
+	}{
+		{Program{Command: "cat {input} {runs}", Input: a, Neighbor: b}, nil},
+		{Program{Command: "awk '{ print $1; running++ }'", Input: a, Neighbor: b}, nil},
+		{Program{Command: "cat", Input: a, Neighbor: c}, []string{"equal contents"}},
+		{Program{Command: "cat {runs", Input: a, Neighbor: b}, []string{"The command has {runs in it"}},
+		{Program{Command: "cat { Input }", Input: a, Neighbor: b}, []string{"The command has { Input in it"}},
+		{Program{Command: "sh -c 'cat {input}'", Input: a, Neighbor: b}, []string{`sh -c 'wc -l < "$0"' {input}`}},
+		{Program{Command: "sh -c 'cat {input}'", Input: c, Neighbor: b}, []string{"equal"}[:0]},
+		{Program{Command: "'", Input: a, Neighbor: b}, nil},
+	} {
+		got := x.p.Remarks()
+		if len(got) != len(x.want) {
+			t.Errorf("%s: %q", x.p.Command, got)
+			continue
+		}
+		for i, w := range x.want {
+			if !strings.Contains(got[i], w) {
+				t.Errorf("%s: %q", x.p.Command, got)
+			}
+		}
+	}
+	long := strings.Repeat("x", 1<<16)
+	a, b = sides(t, long, long+"y")
+	if same, err := sameContents(a, b); same || err != nil {
+		t.Error(same, err)
+	}
+	if same, err := sameContents(a, a); !same || err != nil {
+		t.Error(same, err)
 	}
 }
 

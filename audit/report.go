@@ -48,8 +48,9 @@ type Report struct {
 	Verdict    Verdict
 	Claim      *Claim // nil: none
 	Confidence float64
-	Learned    int // runs on each side that events were learned from
-	Tested     int // further runs on each side that tested them
+	Runs       int // on each side
+	Learned    int // so many of them events were learned from: fewer than were meant to be, where outputs are long
+	Tested     int // and so many further ones tested them
 
 	// Epsilon is a lower bound on the ε of any (ε, δ) that the mechanism keeps on these two sides, at the claim's δ, or at 0. It is 0 where
 	// nothing was shown.
@@ -69,6 +70,7 @@ type Report struct {
 // Finding is an event that was learned from some runs, and what further runs said of it.
 type Finding struct {
 	Event  string // as a clause: "the output is ≥ 17.3"
+	Whole  bool   // the clause says all; else the event is that the sum of Terms is at least, or at most, Threshold
 	Likely Side   // the side on which it is likelier, as learned
 	Counts [2]int // how often it was seen in the tested runs of each side
 	Runs   int    // how many those were, on each side
@@ -78,7 +80,26 @@ type Finding struct {
 	Epsilon float64 // ln((Low − δ)/High), at least 0
 	Delta   float64 // Low − e^ε·High at the claim's ε, at least 0; 0 without a claim
 
+	// An output's score is the sum of the weights of its parts, one of each term; without terms it is what the clause is about. What is in
+	// no part has the weight 0.
+	Terms     []Term
+	AtLeast   bool // the score is at least Threshold; else at most
+	Threshold float64
+
 	event event
+}
+
+// Term is the weights of the parts of one feature, as they were learned.
+type Term struct {
+	Of      string
+	Parts   []Weight
+	Omitted int // so many further tokens, the rarest, have weights that are left out
+}
+
+// Weight is a part's log-likelihood ratio: above 0 what is likelier on Data.
+type Weight struct {
+	Part string
+	Log  float64
 }
 
 // Histogram is how often each of some parts of the range was seen in the runs that events were learned from.

@@ -11,8 +11,11 @@ import (
 type score interface {
 	// of is an output's score; NaN where it has none, so that no event of this score is it.
 	of(o *output) float64
-	// event is what the outputs have in common whose score is at least t, or at most t, as a clause.
-	event(atLeast bool, t float64) string
+	// event is what the outputs have in common whose score is at least t, or at most t, as a clause; and whether that is the whole of
+	// it. If so, the clause holds of exactly those outputs.
+	event(atLeast bool, t float64) (clause string, whole bool)
+	// terms are the weights that an output's score is the sum of; none where the clause says all.
+	terms() []Term
 }
 
 // height is a number itself: its events are half-lines.
@@ -25,8 +28,8 @@ func (h height) of(o *output) float64 {
 	return math.NaN()
 }
 
-func (h height) event(atLeast bool, t float64) string {
-	return h.name + relation(atLeast) + number(t)
+func (h height) event(atLeast bool, t float64) (string, bool) {
+	return h.name + relation(atLeast) + number(t), true
 }
 
 func relation(atLeast bool) string {
@@ -40,6 +43,11 @@ func number(x float64) string {
 	return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "-", "−")
 }
 
+func (height) terms() []Term  { return nil }
+func (places) terms() []Term  { return nil }
+func (lowBits) terms() []Term { return nil }
+func (residue) terms() []Term { return nil }
+
 // places is the number of decimals that a number needs: its events are multiples of powers of ten.
 type places struct{ feature }
 
@@ -50,12 +58,25 @@ func (p places) of(o *output) float64 {
 	return math.NaN()
 }
 
-func (p places) event(atLeast bool, t float64) string {
+func (p places) event(atLeast bool, t float64) (string, bool) {
+	n := int(math.Floor(t)) // numbers of decimals are integers
 	if atLeast {
-		return p.name + " is no multiple of " + powerOf(10, int(-t)+1)
+		n = int(math.Ceil(t)) - 1
 	}
-	return p.name + " is a multiple of " + powerOf(10, int(-t))
+	zero := n < leastDecimals
+	switch {
+	case atLeast && zero:
+		return p.name + " is a number other than 0", true
+	case atLeast:
+		return p.name + " is a number but no multiple of " + powerOf(10, -n), true
+	case zero:
+		return p.name + " is 0", true
+	}
+	return p.name + " is a multiple of " + powerOf(10, -n), true
 }
+
+// leastDecimals is what no number other than 0 is below.
+const leastDecimals = -400
 
 // powerOf writes base^k, in full where that is short.
 func powerOf(base, k int) string {
@@ -66,122 +87,6 @@ func powerOf(base, k int) string {
 		return "1/" + strconv.Itoa(1<<-k)
 	}
 	return fmt.Sprintf("%d^%s", base, strings.Replace(strconv.Itoa(k), "-", "−", 1))
-}
-
-// lowBits is 1 where a number's lowest bit and its size are as they say, else 0.
-type lowBits struct {
-	feature
-	fine  bool // the lowest bit is below 2^grid; else it is not
-	grid  int
-	small bool // the number is below 2^size in magnitude; else it is not
-	size  int
-}
-
-func (b lowBits) of(o *output) float64 {
-	f := b.feature.of(o)
-	if f.is != numeric {
-		return math.NaN()
-	}
-	e, g := granule(f.number)
-	return indicator(e <= b.size == b.small && g < b.grid == b.fine)
-}
-
-func indicator(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// granule is a number's size, and the place of its lowest bit, within bounds. That of 0 is beyond them all.
-func granule(x float64) (size, grid int) {
-	if x == 0 {
-		return leastSize, mostSize
-	}
-	return max(leastSize+1, min(magnitude(x), mostSize)), max(leastGrid, min(granularity(x), mostSize-1))
-}
-
-const (
-	leastSize, mostSize = -100, 100
-	leastGrid           = leastSize - 53
-)
-
-func (b lowBits) event(atLeast bool, t float64) string {
-	text := " is a multiple of "
-	if b.fine {
-		text = " is no multiple of "
-	}
-	text += powerOf(2, b.grid)
-	switch {
-	case b.small && b.size >= mostSize, !b.small && b.size <= leastSize && b.fine: // of any size, but for 0, which is a multiple of everything
-	case !b.small && b.size <= leastSize:
-		text += " and not 0"
-	case b.small:
-		text += " below " + powerOf(2, b.size) + " in magnitude"
-	default:
-		text += " of magnitude " + powerOf(2, b.size) + " or more"
-	}
-	return either(b.name, text, atLeast, t)
-}
-
-// either is the event of a score that is 1 where a text holds, else 0.
-func either(name, text string, atLeast bool, t float64) string {
-	switch {
-	case atLeast && t > 0:
-		return name + text
-	case !atLeast && t < 1:
-		return "it is not so that " + name + text
-	}
-	return name + " is a number"
-}
-
-// residue is 1 where a number is so much more than a multiple of step, else 0.
-type residue struct {
-	feature
-	step, rest float64 // integers, after scaling by 10^decimals
-	decimals   int
-}
-
-func (r residue) of(o *output) float64 {
-	f := r.feature.of(o)
-	if f.is != numeric {
-		return math.NaN()
-	}
-	n, ok := scaled(f, r.decimals)
-	return indicator(ok && modulo(n, r.step) == r.rest)
-}
-
-func (r residue) event(atLeast bool, t float64) string {
-	unit := math.Pow(10, float64(-r.decimals))
-	text := " is a multiple of " + number(shorten(r.step*unit))
-	if r.rest != 0 {
-		text = fmt.Sprintf(" is %s more than a multiple of %s", number(shorten(r.rest*unit)), number(shorten(r.step*unit)))
-	}
-	return either(r.name, text, atLeast, t)
-}
-
-// shorten takes the last digits away, which arithmetic made.
-func shorten(x float64) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
-	if err != nil {
-		return x
-	}
-	return y
-}
-
-// scaled is a number times 10^decimals, if that is an integer below 2^53.
-func scaled(f field, decimals int) (float64, bool) {
-	n := math.Round(f.number * math.Pow(10, float64(decimals)))
-	y := n / math.Pow(10, float64(decimals))
-	return n, math.Abs(n) < 1<<53 && y == f.number
-}
-
-func modulo(n, step float64) float64 {
-	r := math.Mod(n, step)
-	if r < 0 {
-		r += step
-	}
-	return r
 }
 
 // total is the sum of the scores of parts, each a coordinate's: a naive Bayes score.
@@ -197,6 +102,17 @@ func (s total) of(o *output) float64 {
 	return sum
 }
 
-func (s total) event(atLeast bool, t float64) string {
-	return fmt.Sprintf("the sum of all %d coordinates' log-likelihood ratios, as learned,%s%s", len(s.parts), relation(atLeast), number(t))
+func (s total) event(atLeast bool, t float64) (string, bool) {
+	return s.name() + "," + relation(atLeast) + number(t), false
+}
+
+func (s total) name() string {
+	return fmt.Sprintf("the sum of all %d coordinates' log-likelihood ratios, as learned", len(s.parts))
+}
+
+func (s total) terms() (out []Term) {
+	for _, p := range s.parts {
+		out = append(out, p.terms()...)
+	}
+	return out
 }

@@ -84,14 +84,14 @@ const (
 )
 
 // support tells of the grids that each side's numbers lie on, and how many numbers of one side lie off the other's.
-func support(s sample) []string {
+func support(features []feature, s sample) []string {
 	var out []string
 	told := 0
-	for _, f := range featuresOf(s.part(500)) {
+	for _, f := range features {
 		if told == scanned {
 			break
 		}
-		if f.name != "the output" && (len(f.name) < 10 || f.name[:10] != "coordinate") {
+		if f.is != ofWhole && f.is != ofCoordinate {
 			continue
 		}
 		if text := gridsInWords(f, s); len(text) > 0 {
@@ -111,7 +111,7 @@ type binade struct {
 
 func gridsInWords(f feature, s sample) []string {
 	binades := map[int]*binade{}
-	numbers, mostPlaces := [2]int{}, [2]int{-1000, -1000}
+	numbers, mostPlaces := [2]int{}, [2]int{noDecimals, noDecimals}
 	finest := [2]int{coarsest, coarsest}
 	for side := range s {
 		for i := range s[side] {
@@ -169,21 +169,22 @@ func gridsInWords(f feature, s sample) []string {
 
 // grid is one side's, in words.
 func grid(side Side, finest, places [2]int) string {
-	if n := places[side]; n > -1000 && n <= 12 {
+	n := places[side]
+	switch {
+	case n == noDecimals:
+		return fmt.Sprintf("all numbers of %s are 0", side)
+	case n <= 12:
 		return fmt.Sprintf("all numbers of %s are multiples of %s", side, powerOf(10, -n))
 	}
 	return fmt.Sprintf("all numbers of %s are multiples of %s", side, powerOf(2, finest[side]))
 }
 
-// shown is the histogram of what the first finding is about; of the first feature, where it is about no one.
-func shown(found []Finding, s sample) Histogram {
+// shown is the histogram of what the first finding is about; of the whole output where nothing was found.
+func shown(found []Finding, features []feature, s sample) Histogram {
 	const bins, parts = 16, 24
-	features := featuresOf(s.part(500))
 	f := features[0]
 	if len(found) > 0 && found[0].event.feature.of != nil {
 		f = found[0].event.feature
-	} else if i := slices.IndexFunc(features, func(f feature) bool { return f.name == overall[0].name }); i >= 0 {
-		f = features[i]
 	}
 	return cutInto(bins, f, s).histogram(parts)
 }

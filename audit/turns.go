@@ -22,25 +22,24 @@ func (a *audit) paced() bool {
 	return !ok || !b.Batched()
 }
 
-// How many turns each side has in a stretch of runs.
+// How many turns each side has in a stretch of runs: in one that tests, and in one that is learned from.
 const (
 	turnsOf        = 16
-	turnsOfBatched = 4
+	turnsOfBatched = 12
+	turnsOfLearned = 2 // where runs are batched
 )
 
-// turns runs both sides so many times each, in turns: one side, the other twice, and so on, so that whatever changes steadily changes
-// on both alike.
-func (a *audit) turns(ctx context.Context, runs int, see func(side Side, output []byte)) error {
-	turns := turnsOf
-	if !a.paced() {
-		turns = turnsOfBatched
-	}
-	turns = min(turns, runs)
+// turns runs both sides so many times each, in turns. Which side comes first in a turn looks random, but is the same in every audit, so
+// that what is fixed about a mechanism can be audited again: whatever changes with time, steadily or with a period, changes on both
+// sides, or else within each of them, where alike finds it.
+func (a *audit) turns(ctx context.Context, turns, runs int, see func(side Side, turn int, output []byte)) error {
 	for turn, left := 0, runs; turn < turns; turn++ {
 		n := left / (turns - turn)
 		left -= n
-		for _, side := range [2]Side{Side(turn % 2), Side(1 - turn%2)} {
-			if err := a.turn(ctx, side, n, see); err != nil {
+		first := Side(mixed(a.turned) & 1)
+		a.turned++
+		for _, side := range [2]Side{first, first.Other()} {
+			if err := a.turn(ctx, side, n, func(output []byte) { see(side, turn, output) }); err != nil {
 				return err
 			}
 		}
@@ -48,15 +47,23 @@ func (a *audit) turns(ctx context.Context, runs int, see func(side Side, output 
 	return nil
 }
 
+// mixed is a number's bits, mixed: SplitMix64's [Steele, Lea & Flood 2014]. No privacy rests on it, and no bound.
+func mixed(n uint64) uint64 {
+	z := n * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
 // errMore reports a mechanism that gives more outputs than it was asked for.
 var errMore = errors.New("the mechanism gave more outputs than runs")
 
 // turn is one call of the mechanism.
-func (a *audit) turn(ctx context.Context, side Side, n int, see func(side Side, output []byte)) error {
+func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []byte)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	seen := 0
+	seen, digested := 0, min(n-n%4, mostDigested) // turns of nearly the same length are compared
 	digest := maphash.Hash{}
 	digest.SetSeed(seed)
 	begun := time.Now()
@@ -65,11 +72,13 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(side Side, 
 		if seen++; seen > n {
 			return errMore
 		}
-		_, _ = digest.Write(output) // it never fails
-		_ = digest.WriteByte(0)
-		see(side, output)
-		if a.done++; a.Progress != nil && a.done%512 == 0 {
-			a.Progress(a.done, 2*a.Runs)
+		if seen <= digested {
+			_, _ = digest.Write(output) // it never fails
+			_ = digest.WriteByte(0)
+		}
+		see(output)
+		if a.done++; a.done%512 == 0 || a.paced() && time.Since(a.told) > time.Second {
+			a.tell()
 		}
 		return nil
 	})
@@ -80,16 +89,27 @@ func (a *audit) turn(ctx context.Context, side Side, n int, see func(side Side, 
 		a.turnTimes[side] = append(a.turnTimes[side], time.Since(begun)/time.Duration(max(1, n)))
 	}
 	if err == nil {
-		err = a.repeats.add(side, n, digest.Sum64())
+		a.tell()
+		err = a.repeats.add(side, digested, digest.Sum64())
 	}
 	return err
+}
+
+// mostDigested is how many outputs of a turn are compared with those of others.
+const mostDigested = 500
+
+// tell tells of progress.
+func (a *audit) tell() {
+	if a.told = time.Now(); a.Progress != nil {
+		a.Progress(a.done, 2*a.Runs)
+	}
 }
 
 var seed = maphash.MakeSeed()
 
 // ErrRepeats reports a mechanism that gives the same outputs in the same order again: its noise begins anew from a constant, so that its
 // runs are not independent, and nothing can be said of them.
-var ErrRepeats = errors.New("the same outputs came again in the same order: is the noise's seed a constant? Each run needs fresh noise")
+var ErrRepeats = errors.New("the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each run needs fresh noise")
 
 // repeats remembers what each turn gave.
 type repeats struct {
@@ -147,17 +167,21 @@ type recording struct {
 const (
 	mostLearned = 100_000
 	mostBytes   = 16 << 20
-	mostCells   = 1 << 19
+	mostKept    = 1 << 19 // fields
 )
 
 // record runs both sides and keeps what they give.
 func (a *audit) record(ctx context.Context, runs int, r *recording) error {
 	var bytes, cells [2]int
-	return a.turns(ctx, runs, func(side Side, text []byte) {
+	turns := min(turnsOf, runs)
+	if !a.paced() {
+		turns = min(turnsOfLearned, runs)
+	}
+	return a.turns(ctx, turns, runs, func(side Side, _ int, text []byte) {
 		took := time.Since(a.clock)
-		if bytes[side] < mostBytes && cells[side] < mostCells {
+		if bytes[side] < mostBytes && cells[side] < mostKept {
 			o := parse(text)
-			bytes[side] += len(o.text) + 1
+			bytes[side] += o.size()
 			cells[side] += len(o.fields)
 			r.sample[side] = append(r.sample[side], o)
 			r.times[side] = append(r.times[side], took)

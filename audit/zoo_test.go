@@ -68,18 +68,18 @@ var zoo = []member{
 	{"naive Laplace noise in floats", "1.5", "0", 10_000, func(r *rand.Rand, side Side) string {
 		return fmt.Sprint(float64(side) + laplace(r, 1)) // ε = 1 on paper
 	}, false},
-	{"sparse vector, Algorithm 3: tells the noisy values", "2", "0", 60_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector, Algorithm 3: tells the noisy values", "2", "0", 40_000, func(r *rand.Rand, side Side) string {
 		q := pick(side, []float64{0, 0, 0, 0, 0, 2}, []float64{1, 1, 1, 1, 1, 3})
 		return sparse(r, q, 1, 1, 1, text)
 	}, false},
-	{"sparse vector, Algorithm 4: noise of queries not for c", "1", "0", 30_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector, Algorithm 4: noise of queries not for c", "1", "0", 16_000, func(r *rand.Rand, side Side) string {
 		q := append(repeat(pick(side, 0.0, 1.0), 6), repeat(pick(side, 1.0, 0.0), 6)...)
 		return sparse(r, q, 4, 4./3, 6, top)
 	}, false},
 	{"sparse vector, Algorithm 5: no noise on queries", "1", "0", 4_000, func(r *rand.Rand, side Side) string {
 		return sparse(r, pick(side, []float64{0, 1}, []float64{1, 0}), 2, 1e-300, 0, top)
 	}, false},
-	{"sparse vector, Algorithm 6: never stops", "1", "0", 20_000, func(r *rand.Rand, side Side) string {
+	{"sparse vector, Algorithm 6: never stops", "1", "0", 12_000, func(r *rand.Rand, side Side) string {
 		q := append(repeat(pick(side, 0.0, 1.0), 8), repeat(pick(side, 1.0, 0.0), 8)...)
 		return sparse(r, q, 2, 2, 0, top)
 	}, false},
@@ -119,7 +119,7 @@ var zoo = []member{
 		}
 		return "nothing"
 	}, false},
-	{"composition uncharged: ten answers for one's price", "1", "0", 8_000, func(r *rand.Rand, side Side) string {
+	{"composition uncharged: ten answers for one's price", "1", "0", 3_000, func(r *rand.Rand, side Side) string {
 		out := make([]string, 10)
 		for i := range out {
 			out[i] = fmt.Sprintf("%.3f", pick(side, 0., 1)+laplace(r, 1))
@@ -178,7 +178,8 @@ var zoo = []member{
 }
 
 func TestZoo(t *testing.T) {
-	for i, m := range zoo {
+	t.Parallel()
+	for i, m := range slices.Concat(zoo, formats, joints) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			if m.long && os.Getenv("DITHER_LONG") == "" {

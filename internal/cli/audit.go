@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"os"
@@ -71,6 +72,9 @@ func runAudit(s *session, args []string) error {
 	if err := p.Check(); err != nil {
 		return auditError(err)
 	}
+	for _, remark := range p.Remarks() {
+		s.note("note: %s\n", printable(remark))
+	}
 	r, err := s.audit(p, o)
 	if err != nil {
 		return auditError(err)
@@ -126,25 +130,58 @@ func secondsFlag(name, text string) (time.Duration, error) {
 	return max(time.Millisecond, time.Duration(seconds*float64(time.Second))), nil
 }
 
-// audit makes an audit, with a sign of life at a terminal, until it is interrupted.
+// audit makes an audit until it is interrupted: with a sign of life at a terminal, and where a program will take long, how long.
 func (s *session) audit(m audit.Mechanism, o audit.Options) (*audit.Report, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if obeys(s.stderr) {
-		begun, last := time.Now(), time.Time{}
-		o.Progress = func(done, all int) {
-			if now := time.Now(); now.Sub(begun) > patience && now.Sub(last) > beat {
-				last = now
-				s.note("\r\033[K%s of %s runs … %d s", thousands(done), thousands(all), int(now.Sub(begun).Seconds()))
-			}
+	begun, last, estimated := time.Now(), time.Time{}, false
+	terminal := obeys(s.stderr)
+	p, program := m.(audit.Program)
+	o.Progress = func(done, all int) {
+		now := time.Now()
+		if taken := now.Sub(begun); program && !estimated && taken > estimateAfter {
+			estimated = true
+			s.estimate(time.Duration(float64(taken)/float64(done)*float64(all-done)), all, p.Batched())
 		}
-		defer func() {
-			if !last.IsZero() {
-				s.note("\r\033[K")
-			}
-		}()
+		if terminal && now.Sub(begun) > patience && now.Sub(last) > beat {
+			last = now
+			s.note("\r\033[K%s of %s runs … %d s", thousands(done), thousands(all), int(now.Sub(begun).Seconds()))
+		}
 	}
+	defer func() {
+		if !last.IsZero() {
+			s.note("\r\033[K")
+		}
+	}()
 	return audit.Run(ctx, m, o)
+}
+
+// An estimate is made after some time, and told where there is much left.
+const (
+	estimateAfter = 3 * time.Second
+	longAudit     = 20 * time.Second
+)
+
+func (s *session) estimate(left time.Duration, all int, batched bool) {
+	if left < longAudit {
+		return
+	}
+	hint := ""
+	if !batched {
+		hint = "; a program that takes {runs} in its command, and gives so many answers, is started a few times only"
+	}
+	s.note("note: %s runs of both sides will take %s more%s\n", thousands(all), roundTime(left), hint)
+}
+
+// roundTime is about how long something takes.
+func roundTime(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f seconds", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f minutes", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f hours", d.Hours())
 }
 
 // auditError is an audit's failure as the program tells it: what is wrong with the arguments is usage, what the subject does is its own.
@@ -153,6 +190,9 @@ func auditError(err error) error {
 	hint := ""
 	if errors.As(err, &program) {
 		hint = program.Hint
+	}
+	if errors.Is(err, audit.ErrUnlike) || errors.Is(err, audit.ErrRepeats) {
+		hint = "noise must be fresh for each answer: not drawn once for a process, nor from a seed that is a constant or the clock's second"
 	}
 	code := codeSubject
 	switch {

@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -47,7 +47,7 @@ func auditText(subject string, r *audit.Report) string {
 	if len(r.Findings) > 0 {
 		f := r.Findings[0]
 		other := f.Likely.Other()
-		fmt.Fprintf(&b, "\n%s: %s\n", map[bool]string{true: "Counterexample", false: "What tells most"}[r.Verdict == audit.Refuted], f.Event)
+		fmt.Fprintf(&b, "\n%s: %s\n", auditHeading(r), f.Event)
 		for _, side := range []audit.Side{f.Likely, other} {
 			bound := "at least " + below(f.Low)
 			if side == other {
@@ -55,6 +55,9 @@ func auditText(subject string, r *audit.Report) string {
 			}
 			fmt.Fprintf(&b, "  on %-8s  %s of %s runs: its probability is %s\n", side, thousands(f.Counts[side]), thousands(f.Runs), bound)
 		}
+	}
+	if len(r.Findings) > 0 && !r.Findings[0].Whole {
+		b.WriteString("  (The event in full, with its weights, is in the report by --format json.)\n")
 	}
 	fmt.Fprintf(&b, "\n%s\n", auditBounds(r))
 	if len(r.Findings) > 1 {
@@ -80,17 +83,54 @@ func auditText(subject string, r *audit.Report) string {
 	return b.String()
 }
 
-// promised writes a claim.
-func promised(c *audit.Claim) string {
-	return fmt.Sprintf("(%s, %s)-differentially private", given(c.Epsilon.Rat()), given(c.Delta.Rat()))
+// auditHeading says what the first event is.
+func auditHeading(r *audit.Report) string {
+	switch {
+	case r.Verdict == audit.Refuted:
+		return "Counterexample"
+	case r.Epsilon > 0:
+		return "What tells most"
+	}
+	return "No event was shown to tell the two apart. What looked most like one"
+}
+
+// promised writes a claim, as it was typed.
+func promised(r *audit.Report) string {
+	refuted := r.Verdict == audit.Refuted
+	return fmt.Sprintf("(%s, %s)-differentially private", claimed(r.Claim.Epsilon.Rat(), refuted), claimed(r.Claim.Delta.Rat(), refuted))
+}
+
+// claimed writes an ε or a δ exactly, if that is short. If not, one that is refuted is rounded down, and one that is not, up: so what is said
+// is never more than what was shown.
+func claimed(r *big.Rat, refuted bool) string {
+	x, _ := r.Float64()
+	if text := strconv.FormatFloat(x, 'g', -1, 64); len(text) <= 20 {
+		if y, ok := new(big.Rat).SetString(text); ok && y.Cmp(r) == 0 {
+			return shortPower(text)
+		}
+	}
+	if refuted {
+		return roundedTo(6, x, func(written *big.Rat) bool { return written.Cmp(r) > 0 }, -1)
+	}
+	return given(r)
+}
+
+// confident writes a confidence in percent, with all its digits: one below 1 is never 100 %.
+func confident(x float64) string {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'f', -1, 64))
+	if !ok {
+		return "?"
+	}
+	digits, _ := r.Mul(r, big.NewRat(100, 1)).FloatPrec()
+	return r.FloatString(digits) + " %"
 }
 
 func auditVerdict(subject string, r *audit.Report) string {
 	switch r.Verdict {
 	case audit.Refuted:
-		return fmt.Sprintf("refuted: %s is not %s.", subject, promised(r.Claim))
+		return fmt.Sprintf("refuted: %s is not %s.", subject, promised(r))
 	case audit.NotRefuted:
-		return fmt.Sprintf("not refuted: nothing here shows that %s is not %s.\nAn audit that finds nothing has proved nothing.", subject, promised(r.Claim))
+		return fmt.Sprintf("not refuted: nothing here shows that %s is not %s.\nAn audit that finds nothing has proved nothing.", subject, promised(r))
 	}
 	if r.Epsilon > 0 {
 		return fmt.Sprintf("%s has an ε of at least %s on these two data sets.", subject, below(r.Epsilon))
@@ -102,17 +142,17 @@ func auditBounds(r *audit.Report) string {
 	var b strings.Builder
 	at := ""
 	if r.Claim != nil && !r.Claim.Delta.IsZero() {
-		at = " at δ = " + given(r.Claim.Delta.Rat())
+		at = " at δ = " + claimed(r.Claim.Delta.Rat(), r.Verdict == audit.Refuted)
 	}
 	fmt.Fprintf(&b, "ε is at least %s%s; the largest bound that so many runs can show is %s.\n", below(r.Epsilon), at, below(r.Reach))
 	if r.Claim != nil {
-		fmt.Fprintf(&b, "δ is at least %s at ε = %s.\n", below(r.Delta), given(r.Claim.Epsilon.Rat()))
-		if claimed, _ := r.Claim.Epsilon.Rat().Float64(); r.Verdict == audit.NotRefuted && r.Reach <= claimed {
+		fmt.Fprintf(&b, "δ is at least %s at ε = %s.\n", below(r.Delta), claimed(r.Claim.Epsilon.Rat(), r.Verdict == audit.Refuted))
+		if asked, _ := r.Claim.Epsilon.Rat().Float64(); r.Verdict == audit.NotRefuted && r.Reach <= asked {
 			b.WriteString("So few runs cannot refute so large an ε, whatever it is that runs: ask for more.\n")
 		}
 	}
-	fmt.Fprintf(&b, "All this holds with confidence %s, of %s runs on each side of which %s tested.",
-		percent(strconv.FormatFloat(r.Confidence, 'g', -1, 64)), thousands(r.Learned+r.Tested), thousands(r.Tested))
+	fmt.Fprintf(&b, "All this holds with confidence %s if runs are independent and alike.\n", confident(r.Confidence))
+	fmt.Fprintf(&b, "Of %s runs on each side, %s were learned from and %s tested.", thousands(r.Runs), thousands(r.Learned), thousands(r.Tested))
 	return b.String()
 }
 
@@ -147,85 +187,6 @@ func thousands(n int) string {
 	return digits
 }
 
-// auditReport is a report as JSON.
-type auditReport struct{ r *audit.Report }
-
-// MarshalJSON writes everything that was found.
-func (a auditReport) MarshalJSON() ([]byte, error) {
-	r := a.r
-	type claim struct {
-		Epsilon json.Number `json:"epsilon"`
-		Delta   json.Number `json:"delta"`
-	}
-	type counts struct {
-		Data     int `json:"data"`
-		Neighbor int `json:"neighbor"`
-	}
-	type finding struct {
-		Event   string     `json:"event"`
-		Likely  audit.Side `json:"likely"`
-		Counts  counts     `json:"counts"`
-		Low     float64    `json:"low"`
-		High    float64    `json:"high"`
-		Epsilon float64    `json:"epsilon"`
-		Delta   *float64   `json:"delta"`
-	}
-	type part struct {
-		Part string `json:"part"`
-		counts
-	}
-	type timing struct {
-		Median      map[string]float64 `json:"median_seconds"`
-		Slower      float64            `json:"data_slower"`
-		Chance      float64            `json:"chance"`
-		Correlation *float64           `json:"size_correlation"`
-	}
-	out := struct {
-		Verdict    audit.Verdict `json:"verdict"`
-		Claim      *claim        `json:"claim"`
-		Confidence float64       `json:"confidence"`
-		Learned    int           `json:"learned_runs"`
-		Tested     int           `json:"tested_runs"`
-		Epsilon    float64       `json:"epsilon_at_least"`
-		Delta      *float64      `json:"delta_at_least"`
-		Reach      float64       `json:"largest_showable_epsilon"`
-		Events     []finding     `json:"events"`
-		Histogram  struct {
-			Of    string `json:"of"`
-			Runs  counts `json:"runs"`
-			Parts []part `json:"parts"`
-		} `json:"histogram"`
-		Grids  []string `json:"grids"`
-		Timing *timing  `json:"timing"`
-		Notes  []string `json:"notes"`
-	}{
-		Verdict: r.Verdict, Confidence: r.Confidence, Learned: r.Learned, Tested: r.Tested, Epsilon: r.Epsilon, Reach: r.Reach,
-		Events: []finding{}, Grids: append([]string{}, r.Support...), Notes: append([]string{}, r.Notes...),
-	}
-	if r.Claim != nil {
-		out.Claim = &claim{json.Number(rounded(r.Claim.Epsilon.Rat())), json.Number(rounded(r.Claim.Delta.Rat()))}
-		out.Delta = &r.Delta
-	}
-	for _, f := range r.Findings {
-		g := finding{Event: f.Event, Likely: f.Likely, Counts: counts{f.Counts[0], f.Counts[1]}, Low: f.Low, High: math.Min(1, f.High), Epsilon: f.Epsilon}
-		if r.Claim != nil {
-			g.Delta = &f.Delta
-		}
-		out.Events = append(out.Events, g)
-	}
-	out.Histogram.Of, out.Histogram.Runs, out.Histogram.Parts = r.Shown.Of, counts{r.Shown.Runs[0], r.Shown.Runs[1]}, []part{}
-	for i, p := range r.Shown.Parts {
-		out.Histogram.Parts = append(out.Histogram.Parts, part{p, counts{r.Shown.Counts[0][i], r.Shown.Counts[1][i]}})
-	}
-	if t := r.Timing; t != nil {
-		out.Timing = &timing{Median: map[string]float64{"data": t.Median[0].Seconds(), "neighbor": t.Median[1].Seconds()}, Slower: t.Slower, Chance: t.Chance}
-		if !math.IsNaN(t.Sizes) {
-			out.Timing.Correlation = &t.Sizes
-		}
-	}
-	return json.Marshal(out)
-}
-
 // auditChart is the histogram of what the most telling event is about, on both sides.
 func auditChart(r *audit.Report) plot.Chart {
 	c := plot.Chart{
@@ -233,12 +194,12 @@ func auditChart(r *audit.Report) plot.Chart {
 		Panels: []plot.Panel{{Name: "share of the runs that events were learned from"}},
 	}
 	if r.Claim != nil {
-		c.Title += ", as a claim: " + promised(r.Claim)
+		c.Title += ", as a claim: " + promised(r)
 	}
 	if len(r.Findings) > 0 {
 		f := r.Findings[0]
 		c.Caption = fmt.Sprintf("Tested on further runs: %s, %s times on data and %s on neighbor, of %s. So ε is at least %s, with confidence %s.", f.Event,
-			thousands(f.Counts[0]), thousands(f.Counts[1]), thousands(f.Runs), below(f.Epsilon), percent(strconv.FormatFloat(r.Confidence, 'g', -1, 64)))
+			thousands(f.Counts[0]), thousands(f.Counts[1]), thousands(f.Runs), below(f.Epsilon), confident(r.Confidence))
 	}
 	for side, counts := range r.Shown.Counts {
 		marks := make([]plot.Mark, len(counts))
