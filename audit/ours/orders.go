@@ -2,7 +2,6 @@ package ours
 
 import (
 	"math/big"
-	"slices"
 
 	"dither/internal/expsum"
 	"dither/mechanism"
@@ -214,19 +213,4 @@ func jointQuantiles() Subject {
 		return l, err
 	}
 	return s
-}
-
-// smooth has no law here: its noise is continuous, of the Cauchy distribution, whose masses are arctangents. Package mechanism tests
-// its proof's inequality on all small data sets.
-func smooth() Subject {
-	m := mechanism.Smooth{Domain: mechanism.Domain{Lower: 0, Upper: 20}, Unit: orderUnit, Epsilon: epsilonOf(1, 1)}
-	data := [][]int64{{5, 10, 15}, {5, 10, 15, 20}}
-	return subject(Subject{
-		Name: "smooth", About: "the median of a few rows of 0…20 with noise that fits the data",
-		Source: "Nissim, Raskhodnikova & Smith 2007",
-		domain: domain{inputs: []string{"[5 10 15]", "[5 10 15 20]"}, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
-			out, err := m.Release(ordered(slices.Clone(data[i])))
-			return plain(out.Loss, out.Values...), err
-		}},
-	})
 }

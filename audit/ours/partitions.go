@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"dither/audit"
+	"dither/internal/expsum"
 	"dither/mechanism"
 	"dither/privacy"
 )
@@ -28,13 +29,14 @@ func key(units int64) []mechanism.Partition {
 
 const dropped = "dropped"
 
-// keptAs is what leaves of the one partition.
-func keptAs(kept []mechanism.KeptPartition, most int64) drawn {
-	if len(kept) == 0 {
-		return drawn{text: dropped, folded: dropped}
+// keptAs is what leaves of the one partition, of the numbers above most as one.
+func keptAs(kept []mechanism.KeptPartition, most int64, loss privacy.Loss, claim *audit.Claim) drawn {
+	d := drawn{text: dropped, folded: dropped, loss: loss, claim: claim}
+	if len(kept) > 0 {
+		n := kept[0].Value.Int64()
+		d.text, d.folded = fmt.Sprint("kept ", n), fmt.Sprint("kept ", min(n, most))
 	}
-	n := kept[0].Value.Int64()
-	return drawn{text: fmt.Sprint("kept ", n), folded: fmt.Sprint("kept ", min(n, most))}
+	return d
 }
 
 var example = mechanism.Partitions{Epsilon: epsilonOf(1, 2), Delta: deltaOf(1, 20), Keys: 1}
@@ -53,13 +55,17 @@ func partitionSelection() Subject {
 	return subject(Subject{
 		Name: "partition-selection", About: "whether a partition of 0 to 12 units is kept",
 		Source: "Desfontaines, Voss, Gipson & Mandayam 2022",
-		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
+			loss, err := m.Loss()
+			if err != nil {
+				return drawn{}, err
+			}
+			d := drawn{text: dropped, folded: dropped, loss: loss, claim: &audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta}}
 			kept, err := m.Select(key(int64(i)))
 			if len(kept) > 0 {
-				return drawn{text: "kept", folded: "kept"}, err
+				d.text, d.folded = "kept", "kept"
 			}
-			return drawn{text: dropped, folded: dropped}, err
+			return d, err
 		}},
 		// p₀ = 0, p_n = min(e^ε·p_{n−1} + δ, 1 − e^(−ε)·(1 − p_{n−1} − δ), 1) [ibid., Theorem 1].
 		law: func() (*Law, error) {
@@ -86,10 +92,9 @@ func partitionCounts() Subject {
 	return subject(Subject{
 		Name: "partition-counts", About: "the noisy number of units of a partition, if it is kept, of 0 to 12 units",
 		Source: "Desfontaines, Voss, Gipson & Mandayam 2022",
-		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
 			out, err := m.Select(key(int64(i)))
-			return keptAs(out.Kept, most), err
+			return keptAs(out.Kept, most, out.Loss, &audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta}), err
 		}},
 		// V is the two-sided geometric variable given |V| ≤ k, k the least with P(V = k) ≤ δ; kept is n + V > k.
 		law: func() (*Law, error) {
@@ -131,18 +136,25 @@ func thresholdLaplace() Subject {
 	return subject(Subject{
 		Name: "threshold-laplace", About: "a partition's number of units with discrete Laplace noise, if above a threshold, of 0 to 8 units",
 		Source: "Korolova, Kenthapadi, Mishra & Ntoulas 2009",
-		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
 		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
 			out, err := m.Measure(key(int64(i)))
-			return keptAs(out.Kept, most), err
+			return keptAs(out.Kept, most, out.Loss, &audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta}), err
 		}},
+		// τ is the least for which 1 + Z > τ has a probability of at most δ [Korolova, Kenthapadi, Mishra & Ntoulas 2009].
 		law: func() (*Law, error) {
-			at, err := m.At()
-			if err != nil {
-				return nil, err
+			g, threshold := geometric{rate(m.Epsilon, 1)}, int64(1)
+			for c := new(calc); ; threshold++ {
+				tail := c.quo(g.above(c, threshold), g.total(c))
+				order, err := tail.Cmp(expsum.Rat(m.Delta.Rat()))
+				if c.keep(tail, err); c.err != nil {
+					return nil, c.err
+				}
+				if order <= 0 {
+					break
+				}
 			}
 			return lawOf(names, neighbouringNumbers(len(names)), func(c *calc, i int) (w weights) {
-				g, n, threshold := geometric{rate(m.Epsilon, 1)}, int64(i), at.Int64()
+				n := int64(i)
 				w.total = g.total(c)
 				if n == 0 {
 					w.add(c, dropped, w.total)
