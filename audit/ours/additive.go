@@ -64,6 +64,22 @@ func neighbouringNumbers(n int) [][2]int {
 	return adjacent(n, func(i, j int) bool { return i-j == 1 })
 }
 
+// counted are the sums that a counter gives of a stream, and its loss.
+func counted(stream []int64, begin func() (*mechanism.Counter, error)) (sums []int64, loss privacy.Loss, err error) {
+	counter, err := begin()
+	if err != nil {
+		return nil, loss, err
+	}
+	for _, x := range exactly(stream...) {
+		s, err := counter.Next(x)
+		if err != nil {
+			return nil, loss, err
+		}
+		sums = append(sums, s.Int64())
+	}
+	return sums, counter.Loss(), nil
+}
+
 // countingTree: with three steps the blocks are [1], [1, 2] and [3], and the sums x₁ + a, x₁ + x₂ + b and x₁ + x₂ + b + x₃ + c, of
 // independent a, b, c of scale 2Δ/ε. The law is of the first two and of the third's difference from the second.
 func countingTree() Subject {
@@ -75,20 +91,11 @@ func countingTree() Subject {
 		Name: "counting-tree", About: "running sums of three steps by the binary tree, with discrete Laplace noise",
 		Source: "Dwork, Naor, Pitassi & Rothblum 2010; Chan, Shi & Song 2011",
 		domain: domain{inputs: names, pair: [2]int{0, 4}, draw: func(i int) (drawn, error) {
-			counter, err := m.Laplace(e)
+			v, loss, err := counted(all[i], func() (*mechanism.Counter, error) { return m.Laplace(e) })
 			if err != nil {
 				return drawn{}, err
 			}
-			var sums []*big.Int
-			for _, x := range exactly(all[i]...) {
-				s, err := counter.Next(x)
-				if err != nil {
-					return drawn{}, err
-				}
-				sums = append(sums, s)
-			}
-			v := integers(sums)
-			d := clamped(counter.Loss(), low, high, v[0], v[1], v[2]-v[1])
+			d := clamped(loss, low, high, v[0], v[1], v[2]-v[1])
 			d.text = label(v...)
 			return d, nil
 		}},

@@ -19,19 +19,8 @@ func countingFactorization() Subject {
 		Source: "Fichtenberger, Henzinger & Upadhyay 2023",
 		at:     gaussianDelta(),
 		domain: domain{inputs: names, pair: [2]int{0, place(all, 1, 0)}, draw: func(i int) (drawn, error) {
-			counter, err := m.Begin()
-			if err != nil {
-				return drawn{}, err
-			}
-			var sums []*big.Int
-			for _, x := range exactly(all[i]...) {
-				s, err := counter.Next(x)
-				if err != nil {
-					return drawn{}, err
-				}
-				sums = append(sums, s)
-			}
-			return plain(counter.Loss(), integers(sums)...), nil
+			sums, loss, err := counted(all[i], m.Begin)
+			return plain(loss, sums...), err
 		}},
 		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
 			r := newRounded(big.NewRat(5, 4))

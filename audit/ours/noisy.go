@@ -136,12 +136,12 @@ func (g geometric) rankingLaw(names []string, pairs [][2]int, all [][]int64, mos
 }
 
 // noisyMax is of two candidates, of whom the gap tells the whole difference.
-func noisyMax() Subject {
+func noisyMax(s scores) Subject {
 	const most = 6
-	m := mechanism.NoisyMax{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
-	all, names, pairs := scoreLists(2)
+	m := mechanism.NoisyMax{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	all, names, pairs := s.lists(2)
 	return subject(Subject{
-		Name: "noisy-max", About: "the better of two candidates by report-noisy-max, and by how much, scores 0…2 that move by 1",
+		Name: "noisy-max" + s.name, About: "the better of two candidates by report-noisy-max, and by how much, scores 0…2 that move by 1",
 		Source: "Dwork & Roth 2014, Claim 3.9; Ding, Wang, Zhang & Kifer 2019",
 		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1), place(all, 2, 0)}, draw: func(i int) (drawn, error) {
 			out, err := m.Select(exactly(all[i]...))
@@ -152,7 +152,7 @@ func noisyMax() Subject {
 			return drawn{text: text, folded: text, loss: out.Loss}, nil
 		}},
 		law: func() (*Law, error) {
-			return geometric{rate(m.Epsilon, 2)}.rankingLaw(names, pairs, all, most, 1)
+			return geometric{s.rate(m.Epsilon, 1)}.rankingLaw(names, pairs, all, most, 1)
 		},
 	})
 }

@@ -53,6 +53,7 @@ type drawn struct {
 	folded string
 	loss   privacy.Loss
 	claim  *audit.Claim // where the mechanism says (ε, δ) beside its loss
+	shares int64        // of how many parts of ε the loss is a sum; 0 is 1
 }
 
 // Run is the real mechanism on the two sides: its public method, with the system's entropy.
@@ -107,11 +108,11 @@ func subject(s Subject) Subject {
 }
 
 // claims is what an output declares: (ε, δ) where it says so, a pure loss, or one of zCDP, read at a δ. Where it says (ε, δ) and a loss
-// of approximate zCDP with the same δ, that is (ε²/2, δ).
+// of approximate zCDP with the same δ, that is (ε²/2, δ), or (ε²/(2k), δ) where it is of k parts.
 func (d drawn) claims(at privacy.Delta) (audit.Claim, error) {
 	e, pure := d.loss.Pure()
 	switch rho, delta := d.loss.ZCDP(); {
-	case d.claim != nil && !pure && delta.Cmp(d.claim.Delta) == 0 && rho.Cmp(d.claim.Epsilon.Rho()) != 0,
+	case d.claim != nil && !pure && delta.Cmp(d.claim.Delta) == 0 && rho.Cmp(d.claim.Epsilon.Rho().Share(1, max(d.shares, 1))) != 0,
 		d.claim != nil && pure && (e.Cmp(d.claim.Epsilon) != 0 || !d.claim.Delta.IsZero()):
 		return *d.claim, fmt.Errorf("the loss %s is not that of ε = %s", d.loss, d.claim.Epsilon)
 	case d.claim != nil:

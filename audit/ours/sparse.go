@@ -132,20 +132,22 @@ const (
 func sparse() []Subject {
 	one, half := epsilonOf(1, 1), epsilonOf(1, 2)
 	return []Subject{
-		sparseSubject("sparse-vector", "two queries against a threshold until one is above, with the gap",
+		sparseSubject("sparse-vector", "two queries against a threshold until one is above, with the gap", 2,
 			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: one, Gap: true, Positives: 1}),
-		sparseSubject("sparse-vector-values", "two queries against a threshold until one is above, with its noisy value",
+		sparseSubject("sparse-vector-values", "two queries against a threshold until one is above, with its noisy value", 2,
 			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: half, Value: half, Positives: 1}),
 	}
 }
 
 // sparseSubject has neighbours whose queries move by the sensitivity at most, and in one direction where they are monotonic.
-func sparseSubject(name, about string, m mechanism.SparseVector) Subject {
+func sparseSubject(name, about string, queries int, m mechanism.SparseVector) Subject {
 	most := m.Sensitivity.Int64()
-	all, names := vectors(2, 0, most)
+	all, names := vectors(queries, 0, most)
 	near := func(i, j int) bool { return !m.Monotonic || oneWay(all[i], all[j]) }
 	pair := [2]int{place(all, most, 0), place(all, 0, most)}
-	if m.Monotonic {
+	if queries == 1 {
+		pair = [2]int{0, 1}
+	} else if m.Monotonic {
 		pair = [2]int{place(all, 0, 0), place(all, most, most)}
 	}
 	return subject(Subject{
