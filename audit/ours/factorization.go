@@ -2,6 +2,7 @@ package ours
 
 import (
 	"math/big"
+	"sync"
 
 	"dither/internal/exact"
 	"dither/mechanism"
@@ -14,6 +15,7 @@ import (
 func countingFactorization() Subject {
 	m := mechanism.CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1), Rho: rhoOf(2)}
 	all, names := vectors(2, 0, 1)
+	law := sync.OnceValue(func() rounded { return newRounded(big.NewRat(5, 4)) })
 	return subject(Subject{
 		Name: "counting-factorization", About: "running sums of two steps by the square root of prefix sums, ρ = ½, read at δ = 1/1000",
 		Source: "Fichtenberger, Henzinger & Upadhyay 2023",
@@ -23,7 +25,7 @@ func countingFactorization() Subject {
 			return plain(loss, sums...), err
 		}},
 		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
-			r := newRounded(big.NewRat(5, 4))
+			r := law()
 			for _, by := range [][2]int64{{1, 1}, {0, 1}} { // of a step, the sums from it on move
 				for _, sign := range []int64{1, -1} {
 					low, high := r.shifted(e, sign*by[0], sign*by[1])
@@ -33,7 +35,7 @@ func countingFactorization() Subject {
 			return lower, upper, nil
 		},
 		near: func() (*Law, error) {
-			r := newRounded(big.NewRat(5, 4))
+			r := law()
 			grid, outputs := vectors(2, -roundedReach, roundedReach)
 			for i, y := range grid {
 				outputs[i] = label(y...)

@@ -3,6 +3,7 @@ package ours
 import (
 	"fmt"
 	"math/big"
+	"sync"
 
 	"dither/audit"
 	"dither/internal/exact"
@@ -39,13 +40,13 @@ func gaussian() Subject {
 func analyticGaussian() Subject {
 	m, err := mechanism.NewAnalyticGaussian(big.NewInt(4), epsilonOf(1, 1), deltaOf(1, 100))
 	all, names := vectors(1, 0, 2)
-	noise := func() (masses, error) {
+	noise := sync.OnceValues(func() (masses, error) {
 		dist, err := m.Noise()
 		if err != nil {
 			return masses{}, err
 		}
 		return roundedGaussian(dist.Sigma2()), nil
-	}
+	})
 	s := subject(Subject{
 		Name: "analytic-gaussian", About: "rounded Gaussian noise on one number that one person moves by 2",
 		Source: "Balle & Wang 2018",

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"sync"
 
 	"dither/audit"
 	"dither/audit/channel"
@@ -28,6 +29,8 @@ type Law struct {
 	Rounded bool
 	// Ideal says that the law is of ideal arithmetic, and the mechanism within a public factor of it, for which it takes a smaller ε.
 	Ideal bool
+
+	smallest func() (channel.Loss, error) // loss, computed once
 }
 
 // Limit is of outputs that are ever further out.
@@ -93,7 +96,13 @@ func lawOf(inputs []string, pairs [][2]int, row func(c *calc, input int) weights
 	if err != nil {
 		return nil, err
 	}
-	return &Law{Matrix: m, Neighbors: pairs}, nil
+	return newLaw(m, pairs), nil
+}
+
+func newLaw(m *channel.Matrix, pairs [][2]int) *Law {
+	l := &Law{Matrix: m, Neighbors: pairs}
+	l.smallest = sync.OnceValues(l.loss)
+	return l
 }
 
 // Probabilities are the row of an input, as floats near the exact ones.
@@ -184,7 +193,7 @@ func atMost(upper float64, declared *big.Rat) bool {
 }
 
 func (l *Law) check(claim audit.Claim) (*Exact, error) {
-	loss, err := l.loss()
+	loss, err := l.smallest()
 	if err != nil {
 		return nil, err
 	}
@@ -321,5 +330,7 @@ func roundedLaw(inputs []string, pairs [][2]int, outputs []string, row func(inpu
 	if err != nil {
 		return nil, err
 	}
-	return &Law{Matrix: m, Neighbors: pairs, Rounded: true}, nil
+	l := newLaw(m, pairs)
+	l.Rounded = true
+	return l, nil
 }

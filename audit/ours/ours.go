@@ -45,6 +45,7 @@ type domain struct {
 	inputs []string
 	pair   [2]int
 	draw   func(input int) (drawn, error)
+	many   func(input, runs int) ([]string, error) // so many draws at once, folded; nil where they are made one by one
 }
 
 // drawn is one output: all of it as text, and what the law tells apart, if that is less.
@@ -71,6 +72,21 @@ func (s Subject) Run() audit.Mechanism {
 func (s Subject) Draw(input int) (string, error) {
 	out, err := s.domain.draw(input)
 	return out.folded, err
+}
+
+// draws are many of Draw.
+func (s Subject) draws(input, runs int) (outputs []string, err error) {
+	if s.domain.many != nil {
+		return s.domain.many(input, runs)
+	}
+	for range runs {
+		output, err := s.Draw(input)
+		if err != nil {
+			return nil, err
+		}
+		outputs = append(outputs, output)
+	}
+	return outputs, nil
 }
 
 // All is every subject, in the order of their kinds.

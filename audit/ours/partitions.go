@@ -67,13 +67,21 @@ func units(keys int, most int64) (all [][]int64, names []string, pairs [][2]int)
 }
 
 // partitioned is a subject of a mechanism that treats each partition by itself, with the law of one.
-func partitioned(name, about, source string, keys int, most int64, draw func([]mechanism.Partition) (drawn, error), one func(c *calc, n int64) weights) Subject {
+func partitioned(name, about, source string, keys int, most int64, draw func(x []mechanism.Partition, keys int) (drawn, error), one func(c *calc, n int64) weights) Subject {
 	all, names, pairs := units(keys, most)
 	return subject(Subject{
 		Name: name, About: about, Source: source,
-		domain: domain{inputs: names, pair: [2]int{0, place(all, slices.Repeat([]int64{1}, keys)...)}, draw: func(i int) (drawn, error) {
-			return draw(keyed(all[i]))
-		}},
+		domain: domain{
+			inputs: names, pair: [2]int{0, place(all, slices.Repeat([]int64{1}, keys)...)},
+			draw: func(i int) (drawn, error) { return draw(keyed(all[i]), keys) },
+			many: func(i, runs int) (outputs []string, err error) { // each partition is treated by itself: many are as many draws
+				out, err := draw(keyed(slices.Repeat(all[i], runs)), keys*runs)
+				for each := range slices.Chunk(strings.Split(out.folded, "; "), keys) {
+					outputs = append(outputs, strings.Join(each, "; "))
+				}
+				return outputs, err
+			},
+		},
 		law: func() (*Law, error) {
 			return lawOf(names, pairs, func(c *calc, i int) weights {
 				w := weights{of: map[string]*expsum.Number{"": c.rat(1, 1)}, total: c.rat(1, 1)}
@@ -106,7 +114,7 @@ func partitionSelection(name string, of mechanism.Partitions, most int64) Subjec
 	m := mechanism.PartitionSelection{Partitions: of}
 	e, d := perKey(of)
 	return partitioned(name, fmt.Sprintf("whether a partition of 0 to %d units is kept", most), "Desfontaines, Voss, Gipson & Mandayam 2022", int(of.Keys), most,
-		func(x []mechanism.Partition) (drawn, error) {
+		func(x []mechanism.Partition, keys int) (drawn, error) {
 			loss, err := m.Loss()
 			if err != nil {
 				return drawn{}, err
@@ -116,7 +124,7 @@ func partitionSelection(name string, of mechanism.Partitions, most int64) Subjec
 			for _, name := range names {
 				kept = append(kept, mechanism.KeptPartition{Key: name})
 			}
-			out := left(int(of.Keys), kept, 0)
+			out := left(keys, kept, 0)
 			out.loss, out.claim, out.shares = loss, &audit.Claim{Epsilon: of.Epsilon, Delta: of.Delta}, of.Keys
 			return out, err
 		},
@@ -148,9 +156,9 @@ func partitionCounts(name string, of mechanism.Partitions, most int64) Subject {
 		return k
 	}
 	return partitioned(name, fmt.Sprintf("the noisy number of units of a partition, if it is kept, of 0 to %d units", most), "Desfontaines, Voss, Gipson & Mandayam 2022", int(of.Keys), most,
-		func(x []mechanism.Partition) (drawn, error) {
+		func(x []mechanism.Partition, keys int) (drawn, error) {
 			found, err := m.Select(x)
-			out := left(int(of.Keys), found.Kept, greatest)
+			out := left(keys, found.Kept, greatest)
 			out.loss, out.claim, out.shares = found.Loss, &audit.Claim{Epsilon: of.Epsilon, Delta: of.Delta}, of.Keys
 			return out, err
 		},
@@ -185,9 +193,9 @@ func thresholdLaplace(name string, keys, most int64) Subject {
 		return t
 	}
 	return partitioned(name, fmt.Sprintf("a partition's number of units with discrete Laplace noise, if above a threshold, of 0 to %d units", most), "Korolova, Kenthapadi, Mishra & Ntoulas 2009", int(keys), most,
-		func(x []mechanism.Partition) (drawn, error) {
+		func(x []mechanism.Partition, keys int) (drawn, error) {
 			found, err := m.Measure(x)
-			out := left(int(keys), found.Kept, greatest)
+			out := left(keys, found.Kept, greatest)
 			out.loss, out.claim = found.Loss, &audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta}
 			return out, err
 		},
