@@ -238,6 +238,10 @@ func (l *Law) withDelta(claim audit.Claim, loss channel.Loss) (*Exact, error) {
 		if err != nil {
 			return nil, err
 		}
+		if loss.Private() { // p − e^ε·q ≤ p·(1 − e^(ε − ε*)) where p ≤ e^ε*·q
+			own, _ := claim.Epsilon.Rat().Float64()
+			rest *= min(1, max(0, exact.SubUp(1, exact.ExpDown(exact.SubDown(own*(1-nearly), loss.Upper)))))
+		}
 		d.Upper += rest * (1 + nearly)
 	}
 	if l.Rounded {

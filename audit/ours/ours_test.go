@@ -13,6 +13,7 @@ import (
 	"dither/audit"
 	"dither/audit/channel"
 	"dither/internal/exact"
+	"dither/internal/expsum"
 	"dither/internal/stattest"
 	"dither/mechanism"
 	"dither/privacy"
@@ -299,76 +300,94 @@ func TestGaussianRenyi(t *testing.T) {
 // The two sides that are run are the worst pair of the domain: that of the law's witness, or one as bad.
 func TestSidesAreTheWorst(t *testing.T) {
 	for _, s := range ours {
-		law, ok, err := s.Law()
-		if err != nil || !ok {
-			continue
-		}
-		claim := s.Claim
-		all, err := law.check(claim)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pair := newLaw(law.Matrix, [][2]int{s.domain.pair})
-		pair.Limits, pair.Folded, pair.Rounded = law.Limits, law.Folded, law.Rounded
-		one, err := pair.check(claim)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if claim.Delta.IsZero() && one.Loss.Upper < all.Loss.Lower || one.DeltaUpper < all.DeltaLower {
-			w := all.Loss.Witness
-			t.Errorf("%s: %s and %s have ε %g, δ %g; %s and %s %g, %g", s.Name, s.Sides[0], s.Sides[1], one.Loss.Upper, one.DeltaUpper, w.Input, w.Neighbor, all.Loss.Lower, all.DeltaLower)
-		}
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			law, ok, err := s.Law()
+			if err != nil || !ok {
+				return
+			}
+			claim := s.Claim
+			all, err := law.check(claim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pair := newLaw(law.Matrix, [][2]int{s.domain.pair})
+			pair.Limits, pair.Folded, pair.Rounded = law.Limits, law.Folded, law.Rounded
+			one, err := pair.check(claim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if claim.Delta.IsZero() && one.Loss.Upper < all.Loss.Lower || one.DeltaUpper < all.DeltaLower {
+				w := all.Loss.Witness
+				t.Errorf("%s: %s and %s have ε %g, δ %g; %s and %s %g, %g", s.Name, s.Sides[0], s.Sides[1], one.Loss.Upper, one.DeltaUpper, w.Input, w.Neighbor, all.Loss.Lower, all.DeltaLower)
+			}
+		})
 	}
 }
 
-// The limits are those of the ratios, and nothing between is above them: with gaps told apart to where they are nearly at the limit, the
-// smallest ε is just below that of the matrix and the limits together.
+// The limits are those of the ratios: at a gap that is large the chances of the inputs are nearly in the limits' proportion. And nothing
+// between is above them: with more gaps told apart the smallest ε is nearer to that of the matrix and the limits together.
 func TestLimits(t *testing.T) {
-	for name, finer := range map[string]func() (*Law, error){
-		"noisy-max": func() (*Law, error) {
-			all, names, pairs := plainScores.lists(2)
-			return geometric{big.NewRat(1, 2)}.rankingLaw(names, pairs, all, 24, 1)
-		},
-		"noisy-top": func() (*Law, error) {
-			all, names := vectors(3, 0, 1)
-			return geometric{big.NewRat(1, 2)}.rankingLaw(names, adjacent(len(all), func(int, int) bool { return true }), all, 2, 2)
-		},
-		"sparse-vector": func() (*Law, error) {
-			all, names := vectors(2, 0, 1)
-			v := sparseNoises(mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1), Gap: true, Positives: 1})
-			return lawOf(names, adjacent(len(all), func(int, int) bool { return true }), func(c *calc, i int) (w weights) {
-				w.total = v.total(c, 2)
-				for g := int64(0); g <= 24; g += 8 {
-					w.add(c, label(0, g), v.chance(c, 2, mass{v.query, all[i][0] - sparseAt - g}))
-					w.add(c, label(1, g), v.chance(c, 2, v.below(all[i][0]), mass{v.query, all[i][1] - sparseAt - g}))
+	near := func(name string, limit Limit, inputs int, at func(c *calc, i int) *expsum.Number) {
+		t.Helper()
+		c := new(calc)
+		sums := [2]*expsum.Number{c.rat(0, 1), c.rat(0, 1)}
+		var far []*expsum.Number
+		for i := range inputs {
+			far = append(far, at(c, i))
+			sums[0], sums[1] = c.add(sums[0], limit.At[i]), c.add(sums[1], far[i])
+		}
+		for i := range inputs {
+			want, _ := c.quo(limit.At[i], sums[0]).Floats()
+			got, _ := c.quo(far[i], sums[1]).Floats()
+			if c.err != nil || math.Abs(got-want) > want/50 {
+				t.Errorf("%s, input %d, %s: the share is %g far out, and %g in the limit; %v", name, i, limit.Output, got, want, c.err)
+			}
+		}
+	}
+	g := geometric{big.NewRat(1, 2)}
+	two, names, pairs := plainScores.lists(2)
+	near("noisy-max", g.limits(new(calc), two, 1)[0], len(two), func(c *calc, i int) *expsum.Number {
+		return g.differences(c, two[i][1]-400, two[i][0]) // the second one first
+	})
+	three, _ := vectors(3, 0, 1)
+	for k, gaps := range [][2]int64{{24, 24}, {24, 0}, {0, 24}, {24, 1}, {1, 24}} {
+		near("noisy-top", g.limits(new(calc), three, 2)[k], len(three), func(c *calc, i int) *expsum.Number {
+			u, order := three[i], permutations(3)[0]
+			o := [3]int64{}
+			for r := 2; r >= 0; r-- {
+				if r < 2 {
+					o[r] = o[r+1] - u[order[r+1]] - gaps[r]
+					if order[r+1] < order[r] {
+						o[r]--
+					}
 				}
-				return w
-			})
-		},
-	} {
-		law, _, err := named(name).Law()
+				o[r] += u[order[r]]
+			}
+			return g.differences(c, o[:]...)
+		})
+	}
+	v := sparseNoises(mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1), Gap: true, Positives: 1})
+	queries, _ := vectors(2, 0, 1)
+	for k, limit := range v.limits(new(calc), queries) {
+		near("sparse-vector", limit, len(queries), func(c *calc, i int) *expsum.Number {
+			var answers []factor
+			for _, q := range queries[i][:k] {
+				answers = append(answers, v.below(q))
+			}
+			return v.chance(c, 2, append(answers, mass{v.query, queries[i][k] - sparseAt - 80})...)
+		})
+	}
+	before := 0.0
+	for _, most := range []int64{2, 6, 14} {
+		l, err := g.rankingLaw(names, pairs, two, most, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		limit, err := law.loss()
-		if err != nil {
-			t.Fatal(err)
+		told, err := l.Matrix.Epsilon(channel.Pairs(pairs))
+		if whole, err2 := l.smallest(); err != nil || err2 != nil || whole.Upper < 1 || !(before < told.Lower && told.Upper < 1) {
+			t.Errorf("noisy-max with gaps to %d: ε %g, %v", most, told.Upper, err)
 		}
-		coarse, err := law.Matrix.Epsilon(channel.Pairs(law.Neighbors))
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := finer()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fine, err := l.Matrix.Epsilon(channel.Pairs(l.Neighbors))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%s: ε %g with few gaps, %g with more, %g in the limit", name, coarse.Upper, fine.Upper, limit.Upper)
-		if !(coarse.Upper < fine.Lower && fine.Upper <= limit.Upper) || fine.Lower < limit.Lower-.1 {
-			t.Errorf("%s: ε %g with few gaps, %g with more, %g in the limit", name, coarse.Upper, fine.Upper, limit.Upper)
-		}
+		before = told.Upper
 	}
 }

@@ -211,8 +211,7 @@ func sparseDraw(m mechanism.SparseVector, queries []int64) (drawn, error) {
 }
 
 // sparseVector is a mechanism with the noises that its definition gives it: ρ of scale Δ/ε₁ and ν of 2cΔ/ε₂, or of cΔ/ε₂ where queries
-// are monotonic, with ε₁ + ε₂ = ε in the ratio 1 : (2c)^⅔, or 1 : c^⅔, down to thousandths [Lyu, Su & Li 2017, Algorithm 7 and
-// section 4.2]; values have noise of scale cΔ/ε₃.
+// are monotonic, with ε₁ + ε₂ = ε in the ratio 1 : (2c)^⅔, or 1 : c^⅔, down to thousandths [Lyu, Su & Li 2017, Algorithm 7]; values have noise of scale cΔ/ε₃.
 type sparseVector struct {
 	mechanism.SparseVector
 	threshold, query, value geometric // value has no rate where none are told

@@ -10,7 +10,7 @@ import (
 )
 
 // The Tulap noise is a two-sided geometric variable plus one that is uniform on (−½, ½), given that it is between its q/2 quantiles, q =
-// 2δb/(1 − b + 2δb), b = e^(−ε) [Awan & Slavković 2018, Definition 3.7 and Theorem 3.8]. Its distribution function at −(m − ½ + v), 0 ≤ v < 1,
+// 2δb/(1 − b + 2δb), b = e^(−ε) [Awan & Slavković 2018, Theorem 3.8]. Its distribution function at −(m − ½ + v), 0 ≤ v < 1,
 // is bᵐ(1 − v(1 − b))/(1 + b) before that.
 type tulapNoise struct {
 	geometric
