@@ -63,10 +63,10 @@ func (n tulapNoise) may(k int64, part int) bool {
 	if n.split > .5 {
 		parts = 2
 	}
-	switch {
-	case k == n.m:
+	switch k {
+	case n.m:
 		return part < parts
-	case k == -n.m:
+	case -n.m:
 		return part >= 3-parts
 	}
 	return max(k, -k) < n.m
