@@ -159,7 +159,7 @@ func TestReplaySmooth(t *testing.T) {
 	// The scale is made by the gap of 60 beside the middle, which one more row in the middle moves away by one step: by e^β.
 	rest := people(100, 100, 100, 160, 160.001, 160.002, 160.003, 160.004, 220, 220, 220)
 	median := [2]float64{160.002, (160.002 + 160.0025) / 2}
-	w := newTwins(t, "add-remove", [2]string{rest, rest + people(160.0025)}, [2]string{"", somebodys})
+	w := newTwins(t, pureTerms, [2]string{rest, rest + people(160.0025)}, [2]string{"", somebodys})
 	const sql, epsilon = "SELECT height FROM people WHERE age = 77", 2.0
 	target, err := plan.BuildOrder(w[0].policy, plan.Request{SQL: sql})
 	if err != nil {

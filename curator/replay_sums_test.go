@@ -102,6 +102,39 @@ func replayMeasure(t *testing.T, relation string, w twins) {
 	}
 }
 
+// Caps by groups under change-one and ρ: of one person five groups are more than count, and of the other two are attained, with values of
+// opposite signs, so that the squared L2 sensitivity is four times that of adding the person.
+func TestReplayCapped(t *testing.T) {
+	const most, least = "4,0,mon\n4,0,tue\n", "4,10,mon\n4,10,tue\n"
+	const signed = "SELECT day, SUM(5 - cost) FROM visits GROUP BY day"
+	for name, s := range map[string]struct {
+		visits   [2]string
+		attained bool
+		sql      string
+		allowed  [2]int64
+	}{
+		"two groups":  {[2]string{least, most}, true, signed, [2]int64{20, 100 * 2}},
+		"more groups": {[2]string{"4,10,mon\n4,10,tue\n4,10,wed\n4,10,thu\n4,10,fri\n", "4,0,mon\n4,0,tue\n4,0,wed\n4,0,thu\n4,0,fri\n"}, false, signed, [2]int64{20, 100 * 2}},
+		"more rows":   {[2]string{least + "4,10,mon\n4,10,mon\n", most + "4,0,tue\n4,0,tue\n"}, true, signed, [2]int64{20, 100 * 2}},
+		"counts":      {[2]string{"4,1,mon\n4,1,tue\n4,1,wed\n", "4,1,fri\n4,1,fri\n4,1,thu\n"}, true, "SELECT day, COUNT(*) FROM visits GROUP BY day", [2]int64{4, 4}},
+		"of people":   {[2]string{"4,1,mon\n4,1,tue\n4,1,wed\n", "4,1,fri\n4,1,fri\n4,1,thu\n"}, true, "SELECT day, COUNT(DISTINCT person) FROM visits GROUP BY day", [2]int64{4, 4}},
+	} {
+		w := newTwins(t, cappedTerms, [2]string{another, somebody}, s.visits)
+		for seed := range byte(1) {
+			v := w.measured(t, name, seed, s.sql, "")[0]
+			if v.measure.L1.Int64() != s.allowed[0] || v.measure.L2Squared.Int64() != s.allowed[1] {
+				t.Errorf("%s: planned L1 %s, squared L2 %s; want %v", name, v.measure.L1, v.measure.L2Squared, s.allowed)
+			}
+			if err := v.apart.Within(v.allowed); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if s.attained && (v.apart.L1.Cmp(v.allowed.L1) != 0 || v.apart.L2Squared.Cmp(v.allowed.L2Squared) != 0) {
+				t.Errorf("%s: apart by %v in L1, %v in squared L2, of %v", name, v.apart.L1, v.apart.L2Squared, s.allowed)
+			}
+		}
+	}
+}
+
 // loose is an engine with an edit of what it is asked, as a defect would make it.
 type loose struct {
 	engine.Engine
@@ -117,7 +150,7 @@ func (l loose) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Seale
 // A replay can fail: a cap on rows that is not kept, a WHERE that is forgotten after the sensitivity was fixed, and randomness
 // that is read where rows are many, are each told, by what they are.
 func TestReplayTells(t *testing.T) {
-	w := newTwins(t, "add-remove", [2]string{"", somebody}, [2]string{"", somebodys})
+	w := newTwins(t, pureTerms, [2]string{"", somebody}, [2]string{"", somebodys})
 	works := [2]engine.Engine{w[0].engine, w[1].engine}
 	with := func(edit func(*plan.Bounded)) {
 		for side, c := range w {

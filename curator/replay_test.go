@@ -27,9 +27,8 @@ import (
 const replayPolicy = `
 version: 1
 population: {name: test, neighbours: %s}
-budget: {epsilon: 500}
-price: {default: 0.5, maximum: 20}
-tables:
+budget: {%s}
+%stables:
   people:
     source: {csv: people.csv}
     unit: row
@@ -41,12 +40,22 @@ tables:
   visits:
     source: {csv: visits.csv}
     unit: person
-    rows_per_unit: 3
+    %s
     columns:
       person: {type: integer}
       cost: {type: integer, bounds: [0, 10]}
       day: {type: text, values: [mon, tue, wed, thu, fri]}
 `
+
+// The homes' terms: neighbours, the budget, prices, and the caps of visits.
+var (
+	pureTerms   = homeTerms{"add-remove", "epsilon: 500", "price: {default: 0.5, maximum: 20}\n", "rows_per_unit: 3"}
+	changeTerms = homeTerms{"change-one", pureTerms.budget, pureTerms.price, pureTerms.caps}
+	zcdpTerms   = homeTerms{"add-remove", "rho: 5000, delta: 1e-6", "price: {default: {rho: 0.5}, maximum: {rho: 200}}\n", "rows_per_unit: 3"}
+	cappedTerms = homeTerms{"change-one", zcdpTerms.budget, zcdpTerms.price, "rows_per_unit: 6\n    max_groups: 2\n    max_rows_per_group: 1"}
+)
+
+type homeTerms struct{ neighbours, budget, price, caps string }
 
 // The neighbour's person has the largest contributions there are, more of them than count, and is the first to have a NULL
 // and several rows, so that what was recorded of the sealed files differs too. Under change-one there is somebody else,
@@ -64,34 +73,48 @@ const (
 // twins are two homes that differ by one person, by side.
 type twins [2]*Curator
 
-// newTwins seals two homes of one policy whose rows are those of replayPeople and replayVisits and the given ones.
-func newTwins(t *testing.T, neighbours string, people, visits [2]string) (out twins) {
+// newTwins seals two homes of the same terms whose rows are those of replayPeople and replayVisits and the given ones.
+func newTwins(t *testing.T, with homeTerms, people, visits [2]string) (out twins) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for side := range out {
-		home := filepath.Join(t.TempDir(), "home")
-		if err := Init(home); err != nil {
-			t.Fatal(err)
-		}
-		write(t, home, "policy.yaml", fmt.Sprintf(replayPolicy, neighbours))
-		write(t, home, "people.csv", replayPeople+people[side])
-		write(t, home, "visits.csv", replayVisits+visits[side])
-		out[side] = openHome(t, home)
-		for _, table := range []string{"people", "visits"} {
-			if _, err := out[side].Seal(t.Context(), table, SealOptions{}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		out[side] = with.home(t, people[side], visits[side])
 	}
 	return out
+}
+
+// alone is a home with the rows of replayPeople and replayVisits.
+func (with homeTerms) alone(t *testing.T) *Curator {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	return with.home(t, "", "")
+}
+
+func (with homeTerms) home(t *testing.T, people, visits string) *Curator {
+	t.Helper()
+	home := filepath.Join(t.TempDir(), "home")
+	if err := Init(home); err != nil {
+		t.Fatal(err)
+	}
+	write(t, home, "policy.yaml", fmt.Sprintf(replayPolicy, with.neighbours, with.budget, with.price, with.caps))
+	write(t, home, "people.csv", replayPeople+people)
+	write(t, home, "visits.csv", replayVisits+visits)
+	c := openHome(t, home)
+	for _, table := range []string{"people", "visits"} {
+		if _, err := c.Seal(t.Context(), table, SealOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
 }
 
 // Each primitive, on twins of both relations.
 func TestReplay(t *testing.T) {
 	for relation, w := range map[string]twins{
-		"add-remove":         newTwins(t, "add-remove", [2]string{"", somebody}, [2]string{"", somebodys}),
-		"change-one":         newTwins(t, "change-one", [2]string{another, somebody}, [2]string{anothers, somebodys}),
-		"add-remove, a NULL": newTwins(t, "add-remove", [2]string{"", nobodyKnown}, [2]string{"", somebodys}),
+		"add-remove":         newTwins(t, pureTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
+		"change-one":         newTwins(t, changeTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
+		"add-remove, zCDP":   newTwins(t, zcdpTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
+		"add-remove, a NULL": newTwins(t, pureTerms, [2]string{"", nobodyKnown}, [2]string{"", somebodys}),
 	} {
 		for primitive, check := range map[string]func(*testing.T, string, twins){
 			"measure": replayMeasure, "answer": replayAnswer, "above": replayAbove, "select": replaySelect, "rank": replayRank,

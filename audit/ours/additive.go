@@ -3,7 +3,6 @@ package ours
 import (
 	"math/big"
 
-	"dither/internal/expsum"
 	"dither/mechanism"
 	"dither/privacy"
 )
@@ -31,13 +30,13 @@ func integers(values []*big.Int) []int64 {
 	return out
 }
 
-// inverse is 1/scale·x: the rate of a two-sided geometric distribution of the scale sensitivity/ε.
+// rate is that at which a two-sided geometric distribution of the scale sensitivity/ε falls: ε/sensitivity.
 func rate(e privacy.Epsilon, sensitivity int64) *big.Rat {
 	return new(big.Rat).Quo(e.Rat(), big.NewRat(sensitivity, 1))
 }
 
 func additive() []Subject {
-	return []Subject{laplace(), staircase(), tulap(), countingTree(), quantileTree(), automaticBounds(), smooth()}
+	return []Subject{laplace(), staircase("staircase", false), tulap("tulap", privacy.Delta{}), countingTree(), quantileTree(), automaticBounds(), smooth()}
 }
 
 func laplace() Subject {
@@ -60,101 +59,25 @@ func laplace() Subject {
 	})
 }
 
-// steps is P(Z = z) ∝ e^(−ε·s(|z|)), s(k) = ⌊(k + Δ − r)/Δ⌋ [Geng & Viswanath 2014, the discrete case]: s is 0 for k < r, and then
-// rises by 1 after every Δ. All is given times 1 − b, b = e^(−ε).
-type steps struct {
-	epsilon   *big.Rat
-	length, r int64
-}
-
-// from is that of z and all beyond, z ≥ 0: of what is left of a step, and of whole steps of Δ, whose masses are a geometric series.
-func (s steps) from(c *calc, z int64) *expsum.Number {
-	level, left := int64(0), s.r-z
-	if z >= s.r {
-		level = 1 + (z-s.r)/s.length
-		left = s.length - (z-s.r)%s.length
-	}
-	here, next := c.power(s.epsilon, -level), c.power(s.epsilon, -level-1)
-	return c.add(c.mul(c.rat(left, 1), c.sub(here, next)), c.mul(c.rat(s.length, 1), next))
-}
-
-// total is that of all integers: of 0 and above, and of those below.
-func (s steps) total(c *calc) *expsum.Number { return c.add(s.from(c, 0), s.from(c, 1)) }
-
-// above is that of z and all beyond, whatever the sign.
-func (s steps) above(c *calc, z int64) *expsum.Number {
-	if z >= 0 {
-		return s.from(c, z)
-	}
-	return c.sub(s.total(c), s.from(c, 1-z))
-}
-
-func staircase() Subject {
-	const length, low, high = 3, -2, 5
-	m := mechanism.Staircase{Sensitivity: big.NewInt(length), Epsilon: epsilonOf(2, 1)}
-	all, names := vectors(1, 0, length)
-	return subject(Subject{
-		Name: "staircase", About: "staircase noise on one number that one person moves by 3",
-		Source: "Geng & Viswanath 2014",
-		domain: domain{inputs: names, pair: [2]int{0, length}, draw: func(i int) (drawn, error) {
-			out, err := m.Measure(exactly(all[i]...))
-			return clamped(out.Loss, low, high, integers(out.Values)...), err
-		}},
-		law: func() (*Law, error) {
-			dist, err := m.Noise()
-			if err != nil {
-				return nil, err
-			}
-			s := steps{m.Epsilon.Rat(), length, dist.Step().Int64()}
-			return lawOf(names, adjacent(len(all), func(int, int) bool { return true }), func(c *calc, i int) (w weights) {
-				w.total = s.total(c)
-				x := all[i][0]
-				for y := int64(low); y <= high; y++ {
-					switch y {
-					case low:
-						w.add(c, label(y), s.above(c, x-low))
-					case high:
-						w.add(c, label(y), s.above(c, high-x))
-					default:
-						w.add(c, label(y), c.sub(s.above(c, y-x), s.above(c, y-x+1)))
-					}
-				}
-				return w
-			})
-		},
-	})
-}
-
-func tulap() Subject {
-	m := mechanism.Tulap{Epsilon: epsilonOf(1, 1)}
-	all, names := vectors(1, 0, 3)
-	const low, high = -1, 4
-	return subject(Subject{
-		Name: "tulap", About: "Tulap noise on one count; the law is of the nearest integers",
-		Source: "Awan & Slavković 2018",
-		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
-			out, err := m.Measure(exactly(all[i]...)[0])
-			if err != nil {
-				return drawn{}, err
-			}
-			nearest := new(big.Rat).Add(out.Value, big.NewRat(1, 2))
-			n := new(big.Int).Div(nearest.Num(), nearest.Denom()) // Euclidean, as the denominator is above 0: the floor
-			d := clamped(out.Loss, low, high, n.Int64())
-			d.text = out.Value.FloatString(20)
-			return d, nil
-		}},
-		// The noise is a two-sided geometric variable plus one that is uniform on (−½, ½) [Awan & Slavković 2018, Theorem 3.8].
-		law: func() (*Law, error) {
-			return lawOf(names, neighbouringNumbers(len(all)), func(c *calc, i int) weights {
-				return geometric{rate(m.Epsilon, 1)}.noisyVector(c, all[i], low, high)
-			})
-		},
-	})
-}
-
 // neighbouringNumbers are those one apart.
 func neighbouringNumbers(n int) [][2]int {
 	return adjacent(n, func(i, j int) bool { return i-j == 1 })
+}
+
+// counted are the sums that a counter gives of a stream, and its loss.
+func counted(stream []int64, begin func() (*mechanism.Counter, error)) (sums []int64, loss privacy.Loss, err error) {
+	counter, err := begin()
+	if err != nil {
+		return nil, loss, err
+	}
+	for _, x := range exactly(stream...) {
+		s, err := counter.Next(x)
+		if err != nil {
+			return nil, loss, err
+		}
+		sums = append(sums, s.Int64())
+	}
+	return sums, counter.Loss(), nil
 }
 
 // countingTree: with three steps the blocks are [1], [1, 2] and [3], and the sums x₁ + a, x₁ + x₂ + b and x₁ + x₂ + b + x₃ + c, of
@@ -168,20 +91,11 @@ func countingTree() Subject {
 		Name: "counting-tree", About: "running sums of three steps by the binary tree, with discrete Laplace noise",
 		Source: "Dwork, Naor, Pitassi & Rothblum 2010; Chan, Shi & Song 2011",
 		domain: domain{inputs: names, pair: [2]int{0, 4}, draw: func(i int) (drawn, error) {
-			counter, err := m.Laplace(e)
+			v, loss, err := counted(all[i], func() (*mechanism.Counter, error) { return m.Laplace(e) })
 			if err != nil {
 				return drawn{}, err
 			}
-			var sums []*big.Int
-			for _, x := range exactly(all[i]...) {
-				s, err := counter.Next(x)
-				if err != nil {
-					return drawn{}, err
-				}
-				sums = append(sums, s)
-			}
-			v := integers(sums)
-			d := clamped(counter.Loss(), low, high, v[0], v[1], v[2]-v[1])
+			d := clamped(loss, low, high, v[0], v[1], v[2]-v[1])
 			d.text = label(v...)
 			return d, nil
 		}},

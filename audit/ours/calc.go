@@ -117,6 +117,16 @@ func (c *calc) least(xs ...*expsum.Number) *expsum.Number {
 	return best
 }
 
+// above says whether x > r; after an error nothing is.
+func (c *calc) above(x *expsum.Number, r *big.Rat) bool {
+	if c.err != nil {
+		return false
+	}
+	order, err := x.Cmp(expsum.Rat(r))
+	c.keep(x, err)
+	return order > 0
+}
+
 // within is that of all magnitudes up to k: Σ (1 − b)·b^|z|.
 func (c *calc) within(g geometric, k int64) *expsum.Number {
 	return c.sub(c.sub(g.total(c), g.b(c, k+1)), g.b(c, k+1))

@@ -1,11 +1,10 @@
 package ours
 
 import (
+	"fmt"
 	"math/big"
 
-	"dither/audit"
 	"dither/internal/exact"
-	"dither/mechanism"
 	"dither/privacy"
 )
 
@@ -15,10 +14,6 @@ const (
 	gaussianBits  = 128
 	gaussianReach = 40
 )
-
-func gaussians() []Subject {
-	return []Subject{gaussian(), analyticGaussian(), countingFactorization()}
-}
 
 // masses are the probabilities of the integers −gaussianReach … gaussianReach, and of all others together.
 type masses struct {
@@ -93,12 +88,12 @@ func excess(e privacy.Epsilon, p, q []exact.Interval) exact.Interval {
 	return total
 }
 
-// unlisted adds to an excess over listed outputs what the others may count for: all of their probability beyond the reach, or, where
+// unlisted adds to an excess over listed outputs what the others may count for: all of their probability, beyond, or, where
 // q's was taken for 0, less by e^ε times as much.
-func (m masses) unlisted(e privacy.Epsilon, listed exact.Interval) (lower, upper float64) {
-	less := exact.IntervalOf(e.Rat(), gaussianBits).Exp().Mul(m.beyond)
+func unlisted(e privacy.Epsilon, listed, beyond exact.Interval) (lower, upper float64) {
+	less := exact.IntervalOf(e.Rat(), gaussianBits).Exp().Mul(beyond)
 	lower, _ = listed.Sub(less).Floats()
-	_, upper = listed.Add(m.beyond).Floats()
+	_, upper = listed.Add(beyond).Floats()
 	return max(0, lower), upper
 }
 
@@ -109,101 +104,32 @@ func (m masses) shifted(e privacy.Epsilon, most int64) (lower, upper float64) {
 		for y := int64(-gaussianReach); y <= gaussianReach; y++ {
 			p, q = append(p, m.mass(y)), append(q, m.mass(y-by))
 		}
-		low, high := m.unlisted(e, excess(e, p, q))
+		low, high := unlisted(e, excess(e, p, q), m.beyond)
 		lower, upper = max(lower, low), max(upper, high)
 	}
 	return lower, upper
 }
 
-// atDelta is what a zCDP loss promises at a δ.
-func atDelta(l privacy.Loss, d privacy.Delta) (audit.Claim, error) {
-	e, err := l.EpsilonAt(d)
-	return audit.Claim{Epsilon: e, Delta: d}, err
+// on is the law of one number with this noise, rounded.
+func (m masses) on(all [][]int64, names []string) (*Law, error) {
+	var outputs []string
+	for y := int64(-gaussianReach); y <= gaussianReach; y++ {
+		outputs = append(outputs, label(y))
+	}
+	return roundedLaw(names, nil, append(outputs, other), func(i int) (p []exact.Interval) {
+		for y := int64(-gaussianReach); y <= gaussianReach; y++ {
+			p = append(p, m.mass(y-all[i][0]))
+		}
+		return p
+	})
 }
 
-// gaussianDelta is the δ at which losses of zCDP are converted here: one that runs can come near to.
+// gaussianDelta is the δ at which losses of zCDP are read here: one that runs can come near to.
 func gaussianDelta() privacy.Delta { return deltaOf(1, 1000) }
 
 func rhoOf(den int64) privacy.Rho {
 	r, _ := privacy.RhoOf(big.NewRat(1, den))
 	return r
-}
-
-func gaussian() Subject {
-	m := mechanism.Gaussian{L2Squared: big.NewInt(4), Rho: rhoOf(2)}
-	all, names := vectors(1, 0, 2)
-	claim, err := atDelta(privacy.ZCDPLoss(m.Rho, privacy.Delta{}), gaussianDelta())
-	s := subject(Subject{
-		Name: "gaussian", About: "discrete Gaussian noise on one number that one person moves by 2, ρ = ½, read at δ = 1/1000",
-		Source: "Canonne, Kamath & Steinke 2020",
-		Claim:  claim,
-		domain: domain{inputs: names, pair: [2]int{0, 2}, draw: func(i int) (drawn, error) {
-			out, err := m.Measure(exactly(all[i]...))
-			return plain(out.Loss, integers(out.Values)...), err
-		}},
-		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
-			sigma2, err := m.Sigma2()
-			if err != nil {
-				return 0, 1, err
-			}
-			lower, upper = discreteGaussian(sigma2).shifted(e, 2)
-			return lower, upper, nil
-		},
-	})
-	return s.orError(err)
-}
-
-func analyticGaussian() Subject {
-	m, err := mechanism.NewAnalyticGaussian(big.NewInt(4), epsilonOf(1, 1), deltaOf(1, 100))
-	e, d := m.Guarantee()
-	all, names := vectors(1, 0, 2)
-	s := subject(Subject{
-		Name: "analytic-gaussian", About: "rounded Gaussian noise on one number that one person moves by 2",
-		Source: "Balle & Wang 2018",
-		Claim:  audit.Claim{Epsilon: e, Delta: d},
-		domain: domain{inputs: names, pair: [2]int{0, 2}, draw: func(i int) (drawn, error) {
-			out, err := m.Measure(exactly(all[i]...))
-			return plain(out.Loss, integers(out.Values)...), err
-		}},
-		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
-			dist, err := m.Noise()
-			if err != nil {
-				return 0, 1, err
-			}
-			lower, upper = roundedGaussian(dist.Sigma2()).shifted(e, 2)
-			return lower, upper, nil
-		},
-	})
-	return s.orError(err)
-}
-
-// countingFactorization has no law here: its noise is the rounding of a combination of integers of some 2³⁰. What it releases is
-// computed from R̃x + z alone, of which package mechanism tests that, and that the squared sensitivity is that of R̃'s columns.
-func countingFactorization() Subject {
-	m := mechanism.CountingFactorization{Steps: 3, Sensitivity: big.NewInt(1), Rho: rhoOf(2)}
-	all, names := vectors(3, 0, 1)
-	claim, err := atDelta(privacy.ZCDPLoss(m.Rho, privacy.Delta{}), gaussianDelta())
-	s := subject(Subject{
-		Name: "counting-factorization", About: "running sums of three steps by the square root of prefix sums, ρ = ½, read at δ = 1/1000",
-		Source: "Fichtenberger, Henzinger & Upadhyay 2023",
-		Claim:  claim,
-		domain: domain{inputs: names, pair: [2]int{0, 4}, draw: func(i int) (drawn, error) {
-			counter, err := m.Begin()
-			if err != nil {
-				return drawn{}, err
-			}
-			var sums []*big.Int
-			for _, x := range exactly(all[i]...) {
-				s, err := counter.Next(x)
-				if err != nil {
-					return drawn{}, err
-				}
-				sums = append(sums, s)
-			}
-			return plain(counter.Loss(), integers(sums)...), nil
-		}},
-	})
-	return s.orError(err)
 }
 
 // orError is s, or s with an error of its making.
@@ -214,51 +140,16 @@ func (s Subject) orError(err error) Subject {
 	return s
 }
 
-func thresholdGaussian() Subject {
-	m := mechanism.ThresholdGaussian{
-		Gaussian:  mechanism.Gaussian{L2Squared: big.NewInt(1), Rho: rhoOf(2)},
-		Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: 1, Delta: deltaOf(1, 100)},
+// threshold is the least τ for which 1 + Z > τ has a probability of at most δ [Korolova, Kenthapadi, Mishra & Ntoulas 2009].
+func (m masses) threshold(d privacy.Delta) (int64, error) {
+	limit := exact.IntervalOf(d.Rat(), gaussianBits)
+	tail := m.beyond.Mul(exact.IntervalOf(big.NewRat(1, 2), gaussianBits))
+	for z := int64(gaussianReach); z >= 0; z-- {
+		next := tail.Add(m.mass(z)) // P(Z ≥ z), and tail is P(Z > z)
+		if next.Lo().Cmp(limit.Hi()) > 0 && tail.Hi().Cmp(limit.Lo()) <= 0 {
+			return z + 1, nil
+		}
+		tail = next
 	}
-	claim, err := atDelta(privacy.ZCDPLoss(m.Rho, m.Delta), deltaOf(2, 100))
-	names := numbersOf(8)
-	s := subject(Subject{
-		Name: "threshold-gaussian", About: "a partition's number of units with discrete Gaussian noise, if above a threshold, of 0 to 8 units, ρ = ½ and δ = 1/100, read at δ = 1/50",
-		Source: "Bun & Steinke 2016; Korolova, Kenthapadi, Mishra & Ntoulas 2009",
-		Claim:  claim,
-		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
-			out, err := m.Measure(key(int64(i)))
-			return keptAs(out.Kept, gaussianReach), err
-		}},
-		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
-			sigma2, err := m.Sigma2()
-			if err != nil {
-				return 0, 1, err
-			}
-			at, err := m.At()
-			if err != nil {
-				return 0, 1, err
-			}
-			noise := discreteGaussian(sigma2)
-			row := func(n int64) []exact.Interval { // dropped, and then each number that may be kept
-				kept, all := whole(0), []exact.Interval{{}}
-				for y := at.Int64() + 1; y <= gaussianReach; y++ {
-					p := whole(0)
-					if n > 0 {
-						p = noise.mass(y - n)
-					}
-					kept, all = kept.Add(p), append(all, p)
-				}
-				all[0] = whole(1).Sub(kept)
-				return all
-			}
-			for n := range int64(len(names) - 1) {
-				for _, pair := range [][2]int64{{n, n + 1}, {n + 1, n}} {
-					low, high := noise.unlisted(e, excess(e, row(pair[0]), row(pair[1])))
-					lower, upper = max(lower, low), max(upper, high)
-				}
-			}
-			return lower, upper, nil
-		},
-	})
-	return s.orError(err)
+	return 0, fmt.Errorf("no threshold for a delta of %s", d)
 }

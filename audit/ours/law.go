@@ -5,9 +5,11 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"sync"
 
 	"dither/audit"
 	"dither/audit/channel"
+	"dither/internal/exact"
 	"dither/internal/expsum"
 )
 
@@ -15,8 +17,26 @@ import (
 type Law struct {
 	Matrix    *channel.Matrix
 	Neighbors [][2]int // of rows
+
+	// Limits are what outputs that are counted as "other" come to, the further out they are: of each limit, the probabilities under each
+	// input over a factor that is common to all. The ratios of what is "other" are between those of outputs that are listed and
+	// these, so that the smallest ε is that of the matrix and the limits together.
+	Limits []Limit
+	// Folded says that outputs with other ratios are counted together as "other", so that of the least δ the matrix gives a lower bound
+	// alone.
+	Folded bool
+	// Rounded says that probabilities are no sums of exponentials, and rounded to roundedBits binary digits.
+	Rounded bool
 	// Ideal says that the law is of ideal arithmetic, and the mechanism within a public factor of it, for which it takes a smaller ε.
 	Ideal bool
+
+	smallest func() (channel.Loss, error) // loss, computed once
+}
+
+// Limit is of outputs that are ever further out.
+type Limit struct {
+	Output string
+	At     []*expsum.Number // by input
 }
 
 // other is the column of all outputs that a law does not tell apart.
@@ -76,7 +96,13 @@ func lawOf(inputs []string, pairs [][2]int, row func(c *calc, input int) weights
 	if err != nil {
 		return nil, err
 	}
-	return &Law{Matrix: m, Neighbors: pairs}, nil
+	return newLaw(m, pairs), nil
+}
+
+func newLaw(m *channel.Matrix, pairs [][2]int) *Law {
+	l := &Law{Matrix: m, Neighbors: pairs}
+	l.smallest = sync.OnceValues(l.loss)
+	return l
 }
 
 // Probabilities are the row of an input, as floats near the exact ones.
@@ -109,9 +135,9 @@ type Exact struct {
 	Loss *channel.Loss
 	// The least δ that it keeps at the claim's ε is between these.
 	DeltaLower, DeltaUpper float64
-	// Holds says that the claim is kept. Attained says that no smaller ε is (of a claim without δ), or no smaller δ (of one with
+	// Holds says that the claim is kept, and Fails that it is not; where bounds are too wide to tell it is neither. Attained says that no smaller ε is (of a claim without δ), or no smaller δ (of one with
 	// it), but for the last digit in which the claim is written.
-	Holds, Attained bool
+	Holds, Fails, Attained bool
 }
 
 // Exact checks the claim against the law, or against certified bounds. ok is false where there is neither.
@@ -140,6 +166,14 @@ func (s Subject) Law() (l *Law, ok bool, err error) {
 	return l, true, err
 }
 
+// drawsLaw is what draws follow: the law, or, where the claim is checked by certified sums, the probabilities that they are of.
+func (s Subject) drawsLaw() (*Law, error) {
+	if s.law != nil {
+		return s.law()
+	}
+	return s.near()
+}
+
 // nearly is a share by which a claim may be above the least that could be said.
 const nearly = 1e-12
 
@@ -148,7 +182,7 @@ func compared(claim audit.Claim, lower, upper float64) *Exact {
 	declared := claim.Delta.Rat()
 	below := new(big.Rat).SetFloat64(lower)
 	return &Exact{
-		DeltaLower: lower, DeltaUpper: upper, Holds: atMost(upper, declared),
+		DeltaLower: lower, DeltaUpper: upper, Holds: atMost(upper, declared), Fails: !atMost(lower, declared),
 		Attained: below.Cmp(new(big.Rat).Mul(declared, new(big.Rat).SetFloat64(1-nearly))) >= 0,
 	}
 }
@@ -159,14 +193,14 @@ func atMost(upper float64, declared *big.Rat) bool {
 }
 
 func (l *Law) check(claim audit.Claim) (*Exact, error) {
-	loss, err := l.Matrix.Epsilon(channel.Pairs(l.Neighbors))
+	loss, err := l.smallest()
 	if err != nil {
 		return nil, err
 	}
 	if !claim.Delta.IsZero() {
 		return l.withDelta(claim, loss)
 	}
-	x := &Exact{Loss: &loss}
+	x := &Exact{Loss: &loss, Fails: true}
 	if !loss.Private() {
 		return x, nil
 	}
@@ -180,7 +214,11 @@ func (l *Law) check(claim audit.Claim) (*Exact, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.Holds = order <= 0
+	x.Holds, x.Fails = order <= 0, order > 0
+	if l.Rounded { // by far less than nearly
+		x.Holds = x.Holds && new(big.Rat).SetFloat64(loss.Upper).Cmp(new(big.Rat).Mul(claim.Epsilon.Rat(), new(big.Rat).SetFloat64(1-nearly))) < 0
+		x.Fails = x.Fails && !atMost(loss.Lower, claim.Epsilon.Rat())
+	}
 	x.Attained = x.Holds && new(big.Rat).SetFloat64(loss.Upper).Cmp(new(big.Rat).Mul(claim.Epsilon.Rat(), new(big.Rat).SetFloat64(1-nearly))) >= 0
 	return x, nil
 }
@@ -195,7 +233,108 @@ func (l *Law) withDelta(claim audit.Claim, loss channel.Loss) (*Exact, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.Folded {
+		rest, err := l.rest()
+		if err != nil {
+			return nil, err
+		}
+		if loss.Private() { // p − e^ε·q ≤ p·(1 − e^(ε − ε*)) where p ≤ e^ε*·q
+			own, _ := claim.Epsilon.Rat().Float64()
+			rest *= min(1, max(0, exact.SubUp(1, exact.ExpDown(exact.SubDown(own*(1-nearly), loss.Upper)))))
+		}
+		d.Upper += rest * (1 + nearly)
+	}
+	if l.Rounded {
+		d.Lower, d.Upper = d.Lower*(1-nearly), d.Upper*(1+nearly)
+	}
 	x := compared(claim, d.Lower, d.Upper)
 	x.Loss = &loss
 	return x, nil
+}
+
+// loss is the smallest ε of the matrix and the limits together.
+func (l *Law) loss() (channel.Loss, error) {
+	loss, err := l.Matrix.Epsilon(channel.Pairs(l.Neighbors))
+	if err != nil || !loss.Private() {
+		return loss, err
+	}
+	for _, limit := range l.Limits {
+		at, err := limit.loss(l.Matrix.Inputs(), l.Neighbors)
+		if err != nil {
+			return loss, err
+		}
+		if at.Lower > loss.Upper {
+			loss = at
+		}
+	}
+	return loss, nil
+}
+
+// loss is the largest ratio of a limit, as that of a matrix: of the limit over so large a number that the ratios of the complements
+// are nearer to 1.
+func (t Limit) loss(inputs []string, pairs [][2]int) (channel.Loss, error) {
+	c := new(calc)
+	large := c.rat(0, 1)
+	for _, x := range t.At {
+		large = c.add(large, x)
+	}
+	large = c.mul(large, c.rat(1000, 1))
+	entries := make([][]string, len(t.At))
+	for i, x := range t.At {
+		p := c.quo(x, large)
+		entries[i] = []string{p.String(), c.sub(c.rat(1, 1), p).String()}
+	}
+	if c.err != nil {
+		return channel.Loss{}, c.err
+	}
+	m, err := channel.New(inputs, []string{t.Output, other}, entries)
+	if err != nil {
+		return channel.Loss{}, err
+	}
+	return m.Epsilon(channel.Pairs(pairs))
+}
+
+// rest bounds the largest probability of what is other, of any input.
+func (l *Law) rest() (most float64, err error) {
+	j := slices.Index(l.Matrix.Outputs(), other)
+	for i := range l.Matrix.Inputs() {
+		if j < 0 {
+			break
+		}
+		x, err := expsum.Parse(l.Matrix.At(i, j))
+		if err != nil {
+			return 0, err
+		}
+		_, upper := x.Floats()
+		most = max(most, upper)
+	}
+	return most, nil
+}
+
+// roundedBits are those that probabilities are rounded to where they are no sums of exponentials: ratios of those above 2⁻⁴⁰ are then off
+// by a share of 2⁻⁸⁰ at most, where nearly is 2⁻⁴⁰.
+const roundedBits = 120
+
+// roundedLaw is a law of rows of certified probabilities, in the order of outputs, but for the last of them, which has the rest.
+func roundedLaw(inputs []string, pairs [][2]int, outputs []string, row func(input int) []exact.Interval) (*Law, error) {
+	entries := make([][]*big.Rat, len(inputs))
+	unit := new(big.Int).Lsh(big.NewInt(1), roundedBits)
+	for i := range inputs {
+		rest := big.NewRat(1, 1)
+		for _, p := range row(i) {
+			middle, _ := p.Middle().Rat(nil)
+			middle.Mul(middle, new(big.Rat).SetInt(unit))
+			x := new(big.Rat).SetFrac(new(big.Int).Quo(middle.Num(), middle.Denom()), unit)
+			entries[i] = append(entries[i], x)
+			rest.Sub(rest, x)
+		}
+		entries[i] = append(entries[i], rest)
+	}
+	m, err := channel.Of(inputs, outputs, entries)
+	if err != nil {
+		return nil, err
+	}
+	l := newLaw(m, pairs)
+	l.Rounded = true
+	return l, nil
 }

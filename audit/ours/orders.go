@@ -2,7 +2,6 @@ package ours
 
 import (
 	"math/big"
-	"slices"
 
 	"dither/internal/expsum"
 	"dither/mechanism"
@@ -22,11 +21,11 @@ const (
 )
 
 func orders() []Subject {
-	return []Subject{quantile(), independentQuantiles(), approximateQuantiles(), jointQuantiles()}
+	return []Subject{quantile("quantile", orderUnit), independentQuantiles(), approximateQuantiles(), jointQuantiles()}
 }
 
 // orderSubject is an example of one mechanism; its sides are data sets that are one row apart.
-func orderSubject(name, about, source string, sides [2][]int64, release func(mechanism.Ordered) (mechanism.OrderStatistics, error), law func(c *calc, data []int64) weights) Subject {
+func orderSubject(name, about, source string, unit mechanism.Unit, sides [2][]int64, release func(mechanism.Ordered) (mechanism.OrderStatistics, error), law func(c *calc, data []int64) weights) Subject {
 	data, names := multisets(orderPoints, orderRows)
 	return subject(Subject{
 		Name: name, About: about, Source: source,
@@ -35,7 +34,7 @@ func orderSubject(name, about, source string, sides [2][]int64, release func(mec
 			return plain(out.Loss, out.Values...), err
 		}},
 		law: func() (*Law, error) {
-			return lawOf(names, oneRowApart(data), func(c *calc, i int) weights { return law(c, data[i]) })
+			return lawOf(names, neighboursOf(data, unit), func(c *calc, i int) weights { return law(c, data[i]) })
 		},
 	})
 }
@@ -47,13 +46,17 @@ type share struct {
 }
 
 // chances is P(o) ∝ exp(−ε·d(o)/(2Δ)) over o from low to high, d(o) = max(0, B(o) − q·n, q·n − A(o)), where B is what lies below o, A
-// what lies at or below, and n all [Smith 2011, with ties as the rank error counts them]; Δ = max(q, 1 − q) [ibid., of one row
-// more or less]. Weights begin at low; total is their sum.
-func chances(c *calc, rows []share, low, high int64, q *big.Rat, e *big.Rat) (p []*expsum.Number, total *expsum.Number) {
+// what lies at or below, and n all [Smith 2011, with ties as the rank error counts them]; Δ = max(q, 1 − q) for a row more or less, and 1
+// for a row that is exchanged, times those of a unit [ibid.]. Weights begin at low; total is their sum.
+func chances(c *calc, unit mechanism.Unit, rows []share, low, high int64, q *big.Rat, e *big.Rat) (p []*expsum.Number, total *expsum.Number) {
 	delta := new(big.Rat).Sub(big.NewRat(1, 1), q)
-	if q.Cmp(delta) > 0 {
+	switch {
+	case unit.Neighbours == privacy.ChangeOne:
+		delta.SetInt64(1)
+	case q.Cmp(delta) > 0:
 		delta.Set(q)
 	}
+	delta.Mul(delta, big.NewRat(unit.MaxRows, 1))
 	n := new(big.Rat)
 	for _, r := range rows {
 		n.Add(n, r.weight)
@@ -89,11 +92,15 @@ func wholeRows(data []int64) (rows []share) {
 	return rows
 }
 
-func quantile() Subject {
-	m := mechanism.Quantile{Domain: orderDomain, Unit: orderUnit, Rank: big.NewRat(1, 2), Epsilon: epsilonOf(1, 1)}
-	return orderSubject("quantile", "the median of at most two rows of 0…2, by the exponential mechanism", "Smith 2011",
-		[2][]int64{{0}, {0, 1}}, m.Release, func(c *calc, data []int64) (w weights) {
-			p, total := chances(c, wholeRows(data), 0, 2, m.Rank, m.Epsilon.Rat())
+func quantile(name string, unit mechanism.Unit) Subject {
+	m := mechanism.Quantile{Domain: orderDomain, Unit: unit, Rank: big.NewRat(1, 2), Epsilon: epsilonOf(1, 1)}
+	sides := [2][]int64{{0}, {0, 1}}
+	if unit.Neighbours == privacy.ChangeOne {
+		sides = [2][]int64{{0}, {2}}
+	}
+	return orderSubject(name, "the median of at most two rows of 0…2, by the exponential mechanism", "Smith 2011", unit,
+		sides, m.Release, func(c *calc, data []int64) (w weights) {
+			p, total := chances(c, unit, wholeRows(data), 0, 2, m.Rank, m.Epsilon.Rat())
 			for o, x := range p {
 				w.add(c, label(o), x)
 			}
@@ -106,11 +113,11 @@ func independentQuantiles() Subject {
 	m := mechanism.IndependentQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
 	}
-	return orderSubject("independent-quantiles", "both quartiles of at most two rows of 0…2, each by the exponential mechanism", "Smith 2011",
+	return orderSubject("independent-quantiles", "both quartiles of at most two rows of 0…2, each by the exponential mechanism", "Smith 2011", orderUnit,
 		[2][]int64{{0, 1}, {1}}, m.Release, func(c *calc, data []int64) (w weights) {
 			half := new(big.Rat).Quo(m.Epsilon.Rat(), big.NewRat(2, 1))
-			first, all := chances(c, wholeRows(data), 0, 2, m.Ranks[0], half)
-			second, rest := chances(c, wholeRows(data), 0, 2, m.Ranks[1], half)
+			first, all := chances(c, orderUnit, wholeRows(data), 0, 2, m.Ranks[0], half)
+			second, rest := chances(c, orderUnit, wholeRows(data), 0, 2, m.Ranks[1], half)
 			w.total = c.mul(all, rest)
 			for a, x := range first {
 				for b, y := range second {
@@ -127,10 +134,10 @@ func approximateQuantiles() Subject {
 	m := mechanism.ApproximateQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
 	}
-	return orderSubject("approximate-quantiles", "the three quartiles of at most two rows of 0…2, by recursion", "Kaplan, Schnapp & Stemmer 2022",
+	return orderSubject("approximate-quantiles", "the three quartiles of at most two rows of 0…2, by recursion", "Kaplan, Schnapp & Stemmer 2022", orderUnit,
 		[2][]int64{{0}, {0, 1}}, m.Release, func(c *calc, data []int64) (w weights) {
 			level, half := new(big.Rat).Quo(m.Epsilon.Rat(), big.NewRat(2, 1)), big.NewRat(1, 2)
-			middle, total := chances(c, wholeRows(data), 0, 2, half, level)
+			middle, total := chances(c, orderUnit, wholeRows(data), 0, 2, half, level)
 			w.total = c.rat(1, 1)
 			for v, x := range middle {
 				cut := int64(v)
@@ -145,8 +152,8 @@ func approximateQuantiles() Subject {
 						left, right = append(left, share{row, half}), append(right, share{row, half})
 					}
 				}
-				low, lows := chances(c, left, 0, cut, half, level)
-				high, highs := chances(c, right, cut, 2, half, level)
+				low, lows := chances(c, orderUnit, left, 0, cut, half, level)
+				high, highs := chances(c, orderUnit, right, cut, 2, half, level)
 				p := c.quo(x, total)
 				for a, y := range low {
 					for b, z := range high {
@@ -167,7 +174,7 @@ func jointQuantiles() Subject {
 	m := mechanism.JointQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Bins: orderPoints, Epsilon: epsilonOf(1, 1),
 	}
-	s := orderSubject("joint-quantiles", "both quartiles of at most two rows of 0…2, by one exponential mechanism", "Gillenwater, Joseph & Kulesza 2021",
+	s := orderSubject("joint-quantiles", "both quartiles of at most two rows of 0…2, by one exponential mechanism", "Gillenwater, Joseph & Kulesza 2021", orderUnit,
 		[2][]int64{{0}, {0, 2}}, m.Release, func(c *calc, data []int64) (w weights) {
 			const levels = 2
 			n := big.NewRat(int64(len(data)), 1)
@@ -214,19 +221,4 @@ func jointQuantiles() Subject {
 		return l, err
 	}
 	return s
-}
-
-// smooth has no law here: its noise is continuous, of the Cauchy distribution, whose masses are arctangents. Package mechanism tests
-// its proof's inequality on all small data sets.
-func smooth() Subject {
-	m := mechanism.Smooth{Domain: mechanism.Domain{Lower: 0, Upper: 20}, Unit: orderUnit, Epsilon: epsilonOf(1, 1)}
-	data := [][]int64{{5, 10, 15}, {5, 10, 15, 20}}
-	return subject(Subject{
-		Name: "smooth", About: "the median of a few rows of 0…20 with noise that fits the data",
-		Source: "Nissim, Raskhodnikova & Smith 2007",
-		domain: domain{inputs: []string{"[5 10 15]", "[5 10 15 20]"}, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
-			out, err := m.Release(ordered(slices.Clone(data[i])))
-			return plain(out.Loss, out.Values...), err
-		}},
-	})
 }

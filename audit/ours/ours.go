@@ -31,10 +31,13 @@ type Subject struct {
 	Sides [2]string
 
 	domain domain
-	// law is the law over the domain; nil where it is not written down. certify is what stands in its place: bounds of δ at an ε.
+	// law is the law over the domain; nil where certify stands in its place: bounds of the least δ at an ε over all neighbours. near are
+	// then the probabilities that those are bounds of, rounded, to compare draws with.
 	law     func() (*Law, error)
 	certify func(privacy.Epsilon) (lower, upper float64, err error)
-	err     error // of making the example: a defect, told when it is run
+	near    func() (*Law, error)
+	at      privacy.Delta // at which a loss of zCDP is read
+	err     error         // of making the example: a defect, told when it is run
 }
 
 // domain is the inputs of a subject, by index, and the mechanism on them.
@@ -42,6 +45,7 @@ type domain struct {
 	inputs []string
 	pair   [2]int
 	draw   func(input int) (drawn, error)
+	many   func(input, runs int) ([]string, error) // so many draws at once, folded; nil where they are made one by one
 }
 
 // drawn is one output: all of it as text, and what the law tells apart, if that is less.
@@ -49,6 +53,8 @@ type drawn struct {
 	text   string
 	folded string
 	loss   privacy.Loss
+	claim  *audit.Claim // where the mechanism says (ε, δ) beside its loss
+	shares int64        // of how many parts of ε the loss is a sum; 0 is 1
 }
 
 // Run is the real mechanism on the two sides: its public method, with the system's entropy.
@@ -68,6 +74,21 @@ func (s Subject) Draw(input int) (string, error) {
 	return out.folded, err
 }
 
+// draws are many of Draw.
+func (s Subject) draws(input, runs int) (outputs []string, err error) {
+	if s.domain.many != nil {
+		return s.domain.many(input, runs)
+	}
+	for range runs {
+		output, err := s.Draw(input)
+		if err != nil {
+			return nil, err
+		}
+		outputs = append(outputs, output)
+	}
+	return outputs, nil
+}
+
 // All is every subject, in the order of their kinds.
 func All() []Subject {
 	return slices.Concat(additive(), gaussians(), responses(), selections(), sparse(), orders(), partitions())
@@ -83,20 +104,40 @@ func Find(name string) (Subject, bool) {
 	return all[i], true
 }
 
-// subject completes s: its claim is the pure loss that its outputs come with, unless it has one; and its sides are named.
+// subject completes s: its claim is what its outputs come with; and its sides are named.
 func subject(s Subject) Subject {
 	out, err := s.domain.draw(s.domain.pair[0])
 	s.err = err
-	if e, pure := out.loss.Pure(); pure && s.Claim.Epsilon.IsZero() {
-		s.Claim.Epsilon = e
+	if err == nil {
+		s.Claim, s.err = out.claims(s.at)
 	}
 	if s.law != nil {
 		s.law = sync.OnceValues(s.law)
+	}
+	if s.near != nil {
+		s.near = sync.OnceValues(s.near)
 	}
 	for side, input := range s.domain.pair {
 		s.Sides[side] = s.domain.inputs[input]
 	}
 	return s
+}
+
+// claims is what an output declares: (ε, δ) where it says so, a pure loss, or one of zCDP, read at a δ. Where it says (ε, δ) and a loss
+// of approximate zCDP with the same δ, that is (ε²/2, δ), or (ε²/(2k), δ) where it is of k parts.
+func (d drawn) claims(at privacy.Delta) (audit.Claim, error) {
+	e, pure := d.loss.Pure()
+	switch rho, delta := d.loss.ZCDP(); {
+	case d.claim != nil && !pure && delta.Cmp(d.claim.Delta) == 0 && rho.Cmp(d.claim.Epsilon.Rho().Share(1, max(d.shares, 1))) != 0,
+		d.claim != nil && pure && (e.Cmp(d.claim.Epsilon) != 0 || !d.claim.Delta.IsZero()):
+		return *d.claim, fmt.Errorf("the loss %s is not that of ε = %s", d.loss, d.claim.Epsilon)
+	case d.claim != nil:
+		return *d.claim, nil
+	case pure:
+		return audit.Claim{Epsilon: e}, nil
+	}
+	e, err := d.loss.EpsilonAt(at)
+	return audit.Claim{Epsilon: e, Delta: at}, err
 }
 
 // Err is what is wrong with the example: nothing, or the tests fail.
@@ -114,7 +155,7 @@ func label[T int | int64](values ...T) string {
 // plain is an output that the law tells apart wholly.
 func plain[T int | int64](loss privacy.Loss, values ...T) drawn {
 	text := label(values...)
-	return drawn{text, text, loss}
+	return drawn{text: text, folded: text, loss: loss}
 }
 
 // clamped is a vector of which the law knows each number between low and high alone. That is post-processing, and for noise
@@ -124,7 +165,7 @@ func clamped(loss privacy.Loss, low, high int64, values ...int64) drawn {
 	for i, v := range values {
 		folded[i] = min(max(v, low), high)
 	}
-	return drawn{label(values...), label(folded...), loss}
+	return drawn{text: label(values...), folded: label(folded...), loss: loss}
 }
 
 // vectors are all lists of n of the numbers from low to high, the last running fastest, and their names.

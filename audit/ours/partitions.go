@@ -3,8 +3,11 @@ package ours
 import (
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 
 	"dither/audit"
+	"dither/internal/expsum"
 	"dither/mechanism"
 	"dither/privacy"
 )
@@ -15,105 +18,85 @@ func deltaOf(num, den int64) privacy.Delta {
 }
 
 func partitions() []Subject {
-	return []Subject{partitionSelection(), partitionCounts(), thresholdLaplace(), thresholdGaussian()}
+	one := mechanism.Partitions{Epsilon: epsilonOf(1, 2), Delta: deltaOf(1, 20), Keys: 1}
+	return []Subject{
+		partitionSelection("partition-selection", one, 12), partitionCounts("partition-counts", one, 12), thresholdLaplace("threshold-laplace", 1, 8),
+		thresholdGaussian(),
+	}
 }
 
-// key is the partition of the examples, of so many units, if any.
-func key(units int64) []mechanism.Partition {
-	if units == 0 {
-		return nil
+// keyed are partitions of so many units each, if any.
+func keyed(units []int64) (out []mechanism.Partition) {
+	for i, n := range units {
+		if n > 0 {
+			out = append(out, mechanism.NewPartition(fmt.Sprint("key ", i+1), mechanism.NewExact(big.NewInt(n))))
+		}
 	}
-	return []mechanism.Partition{mechanism.NewPartition("key", mechanism.NewExact(big.NewInt(units)))}
+	return out
 }
 
 const dropped = "dropped"
 
-// keptAs is what leaves of the one partition.
-func keptAs(kept []mechanism.KeptPartition, most int64) drawn {
-	if len(kept) == 0 {
-		return drawn{text: dropped, folded: dropped}
+// left is what leaves of partitions: of each its number, of which those above most are as one, or whether it is kept. Keys that nobody
+// has are told by themselves, which no law forgives.
+func left(keys int, kept []mechanism.KeptPartition, most int64) drawn {
+	text := slices.Repeat([]string{dropped}, keys)
+	folded := slices.Clone(text)
+	for _, p := range kept {
+		told, near := "kept", "kept"
+		if p.Value != nil {
+			told, near = fmt.Sprint("kept ", p.Value), fmt.Sprint("kept ", min(p.Value.Int64(), most))
+		}
+		var key int
+		if _, err := fmt.Sscanf(p.Key, "key %d", &key); err != nil || key < 1 || key > keys {
+			text, folded = append(text, p.Key+" "+told), append(folded, p.Key+" "+near)
+			continue
+		}
+		text[key-1], folded[key-1] = told, near
 	}
-	n := kept[0].Value.Int64()
-	return drawn{text: fmt.Sprint("kept ", n), folded: fmt.Sprint("kept ", min(n, most))}
+	return drawn{text: strings.Join(text, "; "), folded: strings.Join(folded, "; ")}
 }
 
-var example = mechanism.Partitions{Epsilon: epsilonOf(1, 2), Delta: deltaOf(1, 20), Keys: 1}
-
-// numbersOf are partitions of 0 to most units, and their names.
-func numbersOf(most int64) (names []string) {
-	for n := range most + 1 {
-		names = append(names, fmt.Sprint(n, " units"))
+// units are so many partitions of 0 to most units each, and their names; neighbours differ by at most one unit in each.
+func units(keys int, most int64) (all [][]int64, names []string, pairs [][2]int) {
+	all, names = vectors(keys, 0, most)
+	for i, v := range all {
+		names[i] = label(v...) + " units"
 	}
-	return names
+	return all, names, adjacent(len(all), func(i, j int) bool { _, most := apart(all[i], all[j]); return most <= 1 })
 }
 
-func partitionSelection() Subject {
-	m := mechanism.PartitionSelection{Partitions: example}
-	names := numbersOf(12)
+// partitioned is a subject of a mechanism that treats each partition by itself, with the law of one.
+func partitioned(name, about, source string, keys int, most int64, draw func(x []mechanism.Partition, keys int) (drawn, error), one func(c *calc, n int64) weights) Subject {
+	all, names, pairs := units(keys, most)
 	return subject(Subject{
-		Name: "partition-selection", About: "whether a partition of 0 to 12 units is kept",
-		Source: "Desfontaines, Voss, Gipson & Mandayam 2022",
-		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
-		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
-			kept, err := m.Select(key(int64(i)))
-			if len(kept) > 0 {
-				return drawn{text: "kept", folded: "kept"}, err
-			}
-			return drawn{text: dropped, folded: dropped}, err
-		}},
-		// p₀ = 0, p_n = min(e^ε·p_{n−1} + δ, 1 − e^(−ε)·(1 − p_{n−1} − δ), 1) [ibid., Theorem 1].
-		law: func() (*Law, error) {
-			return lawOf(names, neighbouringNumbers(len(names)), func(c *calc, i int) (w weights) {
-				one, delta, p := c.rat(1, 1), c.parse(m.Delta.Rat().RatString()), c.rat(0, 1)
-				for range i {
-					up := c.add(c.mul(c.power(m.Epsilon.Rat(), 1), p), delta)
-					down := c.sub(one, c.mul(c.power(m.Epsilon.Rat(), -1), c.sub(c.sub(one, p), delta)))
-					p = c.least(up, down, one)
+		Name: name, About: about, Source: source,
+		domain: domain{
+			inputs: names, pair: [2]int{0, place(all, slices.Repeat([]int64{1}, keys)...)},
+			draw: func(i int) (drawn, error) { return draw(keyed(all[i]), keys) },
+			many: func(i, runs int) (outputs []string, err error) { // each partition is treated by itself: many are as many draws
+				out, err := draw(keyed(slices.Repeat(all[i], runs)), keys*runs)
+				for each := range slices.Chunk(strings.Split(out.folded, "; "), keys) {
+					outputs = append(outputs, strings.Join(each, "; "))
 				}
-				w.total = one
-				w.add(c, "kept", p)
-				w.add(c, dropped, c.sub(one, p))
-				return w
-			})
+				return outputs, err
+			},
 		},
-	})
-}
-
-func partitionCounts() Subject {
-	m := mechanism.PartitionCounts{Partitions: example}
-	const most = 40
-	names := numbersOf(12)
-	return subject(Subject{
-		Name: "partition-counts", About: "the noisy number of units of a partition, if it is kept, of 0 to 12 units",
-		Source: "Desfontaines, Voss, Gipson & Mandayam 2022",
-		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
-		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
-			out, err := m.Select(key(int64(i)))
-			return keptAs(out.Kept, most), err
-		}},
-		// V is the two-sided geometric variable given |V| ≤ k, k the least with P(V = k) ≤ δ; kept is n + V > k.
 		law: func() (*Law, error) {
-			g, delta := geometric{m.Epsilon.Rat()}, m.Delta.Rat().RatString()
-			c := new(calc)
-			k := int64(0)
-			for ; k < most && c.err == nil; k++ {
-				p := c.quo(g.at(c, k), c.within(g, k))
-				if order, err := p.Cmp(c.parse(delta)); c.keep(p, err) == nil || order <= 0 {
-					break
-				}
-			}
-			if c.err != nil {
-				return nil, c.err
-			}
-			return lawOf(names, neighbouringNumbers(len(names)), func(c *calc, i int) (w weights) {
-				n := int64(i)
-				w.total = c.within(g, k)
-				for v := -k; v <= k; v++ {
-					if n > 0 && n+v > k {
-						w.add(c, fmt.Sprint("kept ", n+v), g.at(c, v))
-					} else {
-						w.add(c, dropped, g.at(c, v))
+			return lawOf(names, pairs, func(c *calc, i int) weights {
+				w := weights{of: map[string]*expsum.Number{"": c.rat(1, 1)}, total: c.rat(1, 1)}
+				for key, n := range all[i] {
+					next := one(c, n)
+					product := weights{total: c.mul(w.total, next.total)}
+					for before, p := range w.of {
+						for output, q := range next.of {
+							if key > 0 {
+								output = before + "; " + output
+							}
+							product.add(c, output, c.mul(p, q))
+						}
 					}
+					w = product
 				}
 				return w
 			})
@@ -121,40 +104,113 @@ func partitionCounts() Subject {
 	})
 }
 
-func thresholdLaplace() Subject {
-	m := mechanism.ThresholdLaplace{
-		Laplace:   mechanism.Laplace{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)},
-		Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: 1, Delta: deltaOf(1, 100)},
-	}
-	names := numbersOf(8)
-	const most = 12
-	return subject(Subject{
-		Name: "threshold-laplace", About: "a partition's number of units with discrete Laplace noise, if above a threshold, of 0 to 8 units",
-		Source: "Korolova, Kenthapadi, Mishra & Ntoulas 2009",
-		Claim:  audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta},
-		domain: domain{inputs: names, pair: [2]int{0, 1}, draw: func(i int) (drawn, error) {
-			out, err := m.Measure(key(int64(i)))
-			return keptAs(out.Kept, most), err
-		}},
-		law: func() (*Law, error) {
-			at, err := m.At()
+// perKey are the shares of ε and δ that one of so many keys has.
+func perKey(m mechanism.Partitions) (e, d *big.Rat) {
+	keys := big.NewRat(m.Keys, 1)
+	return new(big.Rat).Quo(m.Epsilon.Rat(), keys), new(big.Rat).Quo(m.Delta.Rat(), keys)
+}
+
+func partitionSelection(name string, of mechanism.Partitions, most int64) Subject {
+	m := mechanism.PartitionSelection{Partitions: of}
+	e, d := perKey(of)
+	return partitioned(name, fmt.Sprintf("whether a partition of 0 to %d units is kept", most), "Desfontaines, Voss, Gipson & Mandayam 2022", int(of.Keys), most,
+		func(x []mechanism.Partition, keys int) (drawn, error) {
+			loss, err := m.Loss()
 			if err != nil {
-				return nil, err
+				return drawn{}, err
 			}
-			return lawOf(names, neighbouringNumbers(len(names)), func(c *calc, i int) (w weights) {
-				g, n, threshold := geometric{rate(m.Epsilon, 1)}, int64(i), at.Int64()
-				w.total = g.total(c)
-				if n == 0 {
-					w.add(c, dropped, w.total)
-					return w
-				}
-				for y := threshold + 1; y < most; y++ {
-					w.add(c, fmt.Sprint("kept ", y), g.at(c, y-n))
-				}
-				w.add(c, fmt.Sprint("kept ", most), g.above(c, most-n))
-				w.add(c, dropped, c.sub(w.total, g.above(c, threshold+1-n)))
-				return w
-			})
+			names, err := m.Select(x)
+			var kept []mechanism.KeptPartition
+			for _, name := range names {
+				kept = append(kept, mechanism.KeptPartition{Key: name})
+			}
+			out := left(keys, kept, 0)
+			out.loss, out.claim, out.shares = loss, &audit.Claim{Epsilon: of.Epsilon, Delta: of.Delta}, of.Keys
+			return out, err
 		},
-	})
+		// p₀ = 0, p_n = min(e^ε·p_{n−1} + δ, 1 − e^(−ε)·(1 − p_{n−1} − δ), 1) [ibid., Theorem 1].
+		func(c *calc, n int64) (w weights) {
+			one, delta, p := c.rat(1, 1), expsum.Rat(d), c.rat(0, 1)
+			for range n {
+				up := c.add(c.mul(c.power(e, 1), p), delta)
+				down := c.sub(one, c.mul(c.power(e, -1), c.sub(c.sub(one, p), delta)))
+				p = c.least(up, down, one)
+			}
+			w.total = one
+			w.add(c, "kept", p)
+			w.add(c, dropped, c.sub(one, p))
+			return w
+		})
+}
+
+func partitionCounts(name string, of mechanism.Partitions, most int64) Subject {
+	m := mechanism.PartitionCounts{Partitions: of}
+	e, d := perKey(of)
+	const greatest = 40 // beyond what n + V can be
+	g := geometric{e}
+	// V is the two-sided geometric variable given |V| ≤ k, k the least with P(V = k) ≤ δ; kept is n + V > k.
+	reach := func(c *calc) (k int64) {
+		for c.above(c.quo(g.at(c, k), c.within(g, k)), d) {
+			k++
+		}
+		return k
+	}
+	return partitioned(name, fmt.Sprintf("the noisy number of units of a partition, if it is kept, of 0 to %d units", most), "Desfontaines, Voss, Gipson & Mandayam 2022", int(of.Keys), most,
+		func(x []mechanism.Partition, keys int) (drawn, error) {
+			found, err := m.Select(x)
+			out := left(keys, found.Kept, greatest)
+			out.loss, out.claim, out.shares = found.Loss, &audit.Claim{Epsilon: of.Epsilon, Delta: of.Delta}, of.Keys
+			return out, err
+		},
+		func(c *calc, n int64) (w weights) {
+			k := reach(c)
+			w.total = c.within(g, k)
+			for v := -k; v <= k; v++ {
+				if n > 0 && n+v > k {
+					w.add(c, fmt.Sprint("kept ", n+v), g.at(c, v))
+				} else {
+					w.add(c, dropped, g.at(c, v))
+				}
+			}
+			return w
+		})
+}
+
+// thresholdLaplace has a sensitivity of one unit in each of so many keys.
+func thresholdLaplace(name string, keys, most int64) Subject {
+	m := mechanism.ThresholdLaplace{
+		Laplace:   mechanism.Laplace{Sensitivity: big.NewInt(keys), Epsilon: epsilonOf(1, 1)},
+		Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: keys, Delta: deltaOf(1, 100)},
+	}
+	g := geometric{rate(m.Epsilon, keys)}
+	greatest := most + 4*keys // above every number of units and the threshold: from there on ratios are what they are there
+	// τ is the least for which 1 + Z > τ has a probability of at most δ over the keys.
+	least := func(c *calc) int64 {
+		limit, t := new(big.Rat).Quo(m.Delta.Rat(), big.NewRat(keys, 1)), int64(1)
+		for c.above(c.quo(g.above(c, t), g.total(c)), limit) {
+			t++
+		}
+		return t
+	}
+	return partitioned(name, fmt.Sprintf("a partition's number of units with discrete Laplace noise, if above a threshold, of 0 to %d units", most), "Korolova, Kenthapadi, Mishra & Ntoulas 2009", int(keys), most,
+		func(x []mechanism.Partition, keys int) (drawn, error) {
+			found, err := m.Measure(x)
+			out := left(keys, found.Kept, greatest)
+			out.loss, out.claim = found.Loss, &audit.Claim{Epsilon: m.Epsilon, Delta: m.Delta}
+			return out, err
+		},
+		func(c *calc, n int64) (w weights) {
+			threshold := least(c)
+			w.total = g.total(c)
+			if n == 0 {
+				w.add(c, dropped, w.total)
+				return w
+			}
+			for y := threshold + 1; y < greatest; y++ {
+				w.add(c, fmt.Sprint("kept ", y), g.at(c, y-n))
+			}
+			w.add(c, fmt.Sprint("kept ", greatest), g.above(c, greatest-n))
+			w.add(c, dropped, c.sub(w.total, g.above(c, threshold+1-n)))
+			return w
+		})
 }

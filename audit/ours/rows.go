@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dither/mechanism"
+	"dither/privacy"
 )
 
 // multisets are all data sets of at most so many rows with values 0 … values − 1, each in increasing order, the smaller ones
@@ -30,28 +31,45 @@ func multisets(values int64, rows int) (all [][]int64, names []string) {
 	return all, names
 }
 
+// rowsApart is by how many rows more or less two data sets differ.
+func rowsApart(a, b []int64) int {
+	differ, i, j := 0, 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case j == len(b) || i < len(a) && a[i] < b[j]:
+			differ, i = differ+1, i+1
+		case i == len(a) || b[j] < a[i]:
+			differ, j = differ+1, j+1
+		default:
+			i, j = i+1, j+1
+		}
+	}
+	return differ
+}
+
 // oneRowApart are the pairs of data sets of which one has one row more.
 func oneRowApart(data [][]int64) [][2]int {
+	return adjacent(len(data), func(i, j int) bool { return rowsApart(data[i], data[j]) == 1 })
+}
+
+// neighboursOf are the pairs that a unit joins: as many rows more or less as it has at most, or as many exchanged for others.
+func neighboursOf(data [][]int64, unit mechanism.Unit) [][2]int {
+	most, _ := joins(unit)
 	return adjacent(len(data), func(i, j int) bool {
-		a, b := data[i], data[j]
-		if len(a) < len(b) {
-			a, b = b, a
-		}
-		if len(a) != len(b)+1 {
+		if unit.Neighbours == privacy.ChangeOne && len(data[i]) != len(data[j]) {
 			return false
 		}
-		for i := range b { // the row that b lacks is the first at which they differ
-			if a[i] != b[i] {
-				for k := i; k < len(b); k++ {
-					if a[k+1] != b[k] {
-						return false
-					}
-				}
-				return true
-			}
-		}
-		return true
+		return rowsApart(data[i], data[j]) <= most
 	})
+}
+
+// joins is by how many rows more or less neighbours differ: by those of a unit, or twice as many where one is exchanged.
+func joins(unit mechanism.Unit) (most int, steps int64) {
+	steps = unit.MaxRows
+	if unit.Neighbours == privacy.ChangeOne {
+		steps *= 2
+	}
+	return int(steps), steps
 }
 
 // ordered is a data set as an engine gives it.

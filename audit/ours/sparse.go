@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"dither/internal/expsum"
 	"dither/mechanism"
-	"dither/privacy"
 )
 
 // fading is Σ coefficient·e^(−rate·t) as a function of t = 0, 1, 2, …
@@ -68,6 +68,20 @@ func (m least) beyond(c *calc, sign, far int64) fading {
 	return fading{}.with(whole, new(big.Rat)).with(c.sub(m.at(c, far), whole), m.rate)
 }
 
+// rising is what mass comes to for gaps ever larger, over bᵍ: (1 − b)·b^(z − centre).
+type rising struct {
+	geometric
+	centre int64
+}
+
+func (m rising) at(c *calc, z int64) *expsum.Number {
+	return c.mul(c.sub(c.rat(1, 1), m.b(c, 1)), m.b(c, z-m.centre))
+}
+
+func (m rising) beyond(c *calc, sign, far int64) fading {
+	return fading{}.with(m.at(c, sign*far), new(big.Rat).Mul(m.rate, big.NewRat(sign, 1)))
+}
+
 // summed is Σ over all integers z of the product of factors, times ∏ (1 − e^(−r)) over rates, which are all that occur in tails.
 func summed(c *calc, rates []*big.Rat, far int64, factors ...factor) *expsum.Number {
 	one := c.rat(1, 1)
@@ -106,127 +120,228 @@ func summed(c *calc, rates []*big.Rat, far int64, factors ...factor) *expsum.Num
 	return total
 }
 
-// A session of two queries of 0 or 1 against the threshold 1, which ends with the first that is above; gaps up to 1 are told
+// A session of two queries of 0 or 1 against the threshold 1, which ends with so many that are above; gaps up to 3 are told
 // apart, and values between 0 and 1.
 const (
 	sparseAt    = 1
-	sparseGaps  = 1
-	sparseFar   = 5 // beyond all corners: queries and gaps are within 3 of the threshold
+	sparseGaps  = 3
+	sparseFar   = 6 // beyond all corners: queries and gaps are within 4 of the threshold
 	sparseValue = 1
 )
 
 func sparse() []Subject {
+	one, half := epsilonOf(1, 1), epsilonOf(1, 2)
 	return []Subject{
-		sparseSubject("sparse-vector", "two queries against a threshold until one is above, with the gap",
-			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1), Gap: true, Positives: 1}),
-		sparseSubject("sparse-vector-values", "two queries against a threshold until one is above, with its noisy value",
-			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 2), Value: epsilonOf(1, 2), Positives: 1}),
+		sparseSubject("sparse-vector", "two queries against a threshold until one is above, with the gap", 2,
+			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: one, Gap: true, Positives: 1}),
+		sparseSubject("sparse-vector-values", "two queries against a threshold until one is above, with its noisy value", 2,
+			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: half, Value: half, Positives: 1}),
 	}
 }
 
-func sparseSubject(name, about string, m mechanism.SparseVector) Subject {
-	all, names := vectors(2, 0, 1)
+// sparseSubject has neighbours whose queries move by the sensitivity at most, and in one direction where they are monotonic.
+func sparseSubject(name, about string, queries int, m mechanism.SparseVector) Subject {
+	most := m.Sensitivity.Int64()
+	all, names := vectors(queries, 0, most)
+	near := func(i, j int) bool { return !m.Monotonic || oneWay(all[i], all[j]) }
+	pair := [2]int{place(all, most, 0), place(all, 0, most)}
+	if queries == 1 {
+		pair = [2]int{0, 1}
+	} else if m.Monotonic {
+		pair = [2]int{place(all, 0, 0), place(all, most, most)}
+	}
 	return subject(Subject{
 		Name: name, About: about,
 		Source: "Dwork, Naor, Reingold, Rothblum & Vadhan 2009; Lyu, Su & Li 2017, Algorithm 7",
-		domain: domain{inputs: names, pair: [2]int{place(all, 1, 0), place(all, 0, 1)}, draw: func(i int) (drawn, error) {
+		domain: domain{inputs: names, pair: pair, draw: func(i int) (drawn, error) {
 			return sparseDraw(m, all[i])
 		}},
 		law: func() (*Law, error) {
-			first, second, err := m.Split()
-			if err != nil {
-				return nil, err
+			v := sparseNoises(m)
+			l, err := lawOf(names, adjacent(len(all), near), func(c *calc, i int) weights { return v.law(c, all[i]) })
+			if err != nil || !m.Gap {
+				return l, err
 			}
-			pairs := adjacent(len(all), func(int, int) bool { return true })
-			return lawOf(names, pairs, func(c *calc, i int) weights { return sparseLaw(c, m, first, second, all[i]) })
+			c := new(calc)
+			l.Folded, l.Limits = true, v.limits(c, all)
+			return l, c.err
 		},
 	})
 }
 
-// sparseDraw names a session's answers: how many were below before, then the gap, then the value.
+// oneWay says that no two numbers move in opposite directions.
+func oneWay(a, b []int64) bool {
+	up, down := false, false
+	for i := range a {
+		up, down = up || a[i] < b[i], down || a[i] > b[i]
+	}
+	return !up || !down
+}
+
+// sparseDraw names a session's answers: of each query that it is below, or above and by how much, and its value.
 func sparseDraw(m mechanism.SparseVector, queries []int64) (drawn, error) {
 	session, err := m.Begin()
 	if err != nil {
 		return drawn{}, err
 	}
-	for below, q := range exactly(queries...) {
+	var text, folded []string
+	for _, q := range exactly(queries...) {
+		if session.Left() == 0 {
+			break
+		}
 		a, err := session.Ask(q, big.NewInt(sparseAt))
 		if err != nil {
 			return drawn{}, err
 		}
-		if !a.Above {
-			continue
-		}
-		text := fmt.Sprint(below, " below, then above")
-		folded := text
-		if a.Gap != nil {
-			text += " by " + a.Gap.String()
-			folded = text
+		told, near := "below", "below"
+		if a.Above {
+			told = "above"
+			if a.Gap != nil {
+				told += " by " + a.Gap.String()
+			}
+			near = told
 		}
 		if a.Value != nil {
-			folded = text + ", about " + label(min(max(a.Value.Int64(), 0), sparseValue))
-			text += ", about " + a.Value.String()
+			near = told + ", about " + label(min(max(a.Value.Int64(), 0), sparseValue))
+			told += ", about " + a.Value.String()
 		}
-		return drawn{text, folded, session.Loss()}, nil
+		text, folded = append(text, told), append(folded, near)
 	}
-	text := fmt.Sprint(len(queries), " below")
-	return drawn{text, text, session.Loss()}, nil
+	return drawn{text: strings.Join(text, "; "), folded: strings.Join(folded, "; "), loss: session.Loss()}, nil
 }
 
-// sparseLaw is the sum over the threshold's noise of the chances of the answers [Lyu, Su & Li 2017, Theorem 2]: below is q + ν ≤
-// T + ρ − 1, and above by g is q + ν = T + ρ + g. Without a gap above is what is not below.
-func sparseLaw(c *calc, m mechanism.SparseVector, first, second privacy.Epsilon, queries []int64) (w weights) {
-	threshold, query := rate(first, 1), rate(second, 2)
-	var rates []*big.Rat
-	for k := range int64(len(queries)) + 1 {
-		r := new(big.Rat).Mul(query, big.NewRat(k, 1))
-		rates = append(rates, r.Add(r, threshold))
+// sparseVector is a mechanism with the noises that its definition gives it: ρ of scale Δ/ε₁ and ν of 2cΔ/ε₂, or of cΔ/ε₂ where queries
+// are monotonic, with ε₁ + ε₂ = ε in the ratio 1 : (2c)^⅔, or 1 : c^⅔, down to thousandths [Lyu, Su & Li 2017, Algorithm 7]; values have noise of scale cΔ/ε₃.
+type sparseVector struct {
+	mechanism.SparseVector
+	threshold, query, value geometric // value has no rate where none are told
+}
+
+func sparseNoises(m mechanism.SparseVector) sparseVector {
+	c, delta := int64(m.Positives), m.Sensitivity.Int64()
+	each := 2 * c
+	if m.Monotonic {
+		each = c
 	}
-	scale := c.rat(1, 1)
-	for _, r := range rates {
-		scale = c.mul(scale, c.sub(c.rat(1, 1), c.power(r, -1)))
+	thousandths := int64(1) // (each)^⅔ in thousandths, rounded down: the last t with t³ ≤ each²·10⁹
+	for (thousandths+1)*(thousandths+1)*(thousandths+1) <= each*each*1e9 {
+		thousandths++
 	}
-	rho, nu := mass{geometric{threshold}, 0}, geometric{query}
-	below := func(q int64) factor { return least{nu, q - sparseAt + 1} }
-	chance := func(answers ...factor) *expsum.Number { // those not asked are as good as asked
-		p := summed(c, rates, sparseFar, append(answers, rho)...)
-		for range len(queries) - len(answers) {
-			p = c.mul(p, nu.total(c))
-		}
-		return p
+	first := m.Epsilon.Share(1000, 1000+thousandths)
+	second := m.Epsilon.Minus(first)
+	v := sparseVector{SparseVector: m, threshold: geometric{rate(first, delta)}, query: geometric{rate(second, each*delta)}}
+	if !m.Value.IsZero() {
+		v.value = geometric{rate(m.Value, c*delta)}
 	}
-	w.total = c.mul(scale, rho.total(c))
+	return v
+}
+
+// chance sums over the threshold's noise the chances of answers to some of the queries [Lyu, Su & Li 2017, Theorem 2], of all of which
+// total is the sum, times what summed multiplies by; those that are not asked are as good as asked.
+func (v sparseVector) chance(c *calc, queries int, answers ...factor) (p *expsum.Number) {
+	p = summed(c, v.rates(queries), sparseFar, append(slices.Clone(answers), mass{v.threshold, 0})...)
+	for range queries - len(answers) {
+		p = c.mul(p, v.query.total(c))
+	}
+	return p
+}
+
+func (v sparseVector) total(c *calc, queries int) *expsum.Number {
+	p := v.threshold.total(c)
+	for _, r := range v.rates(queries) {
+		p = c.mul(p, c.sub(c.rat(1, 1), c.power(r, -1)))
+	}
 	for range queries {
-		w.total = c.mul(w.total, nu.total(c))
+		p = c.mul(p, v.query.total(c))
 	}
-	var before []factor
-	until := w.total // the chance that all so far were below
-	for i, q := range queries {
-		name := fmt.Sprint(i, " below, then above")
-		next := chance(append(slices.Clone(before), below(q))...)
-		if m.Gap {
-			for g := range int64(sparseGaps + 1) {
-				above := mass{nu, q - sparseAt - g}
-				w.add(c, fmt.Sprint(name, " by ", g), chance(append(slices.Clone(before), above)...))
-			}
-		} else {
-			w.value(c, m, name, c.sub(until, next), q)
+	return p
+}
+
+// rates are those at which products of factors fall: −1 is of one that rises instead.
+func (v sparseVector) rates(queries int) (rates []*big.Rat) {
+	for k := int64(-1); k <= int64(queries); k++ {
+		r := new(big.Rat).Mul(v.query.rate, big.NewRat(k, 1))
+		if r.Add(r, v.threshold.rate); r.Sign() > 0 {
+			rates = append(rates, r)
 		}
-		before, until = append(before, below(q)), next
 	}
-	w.add(c, fmt.Sprint(len(queries), " below"), until)
+	return rates
+}
+
+// below is q + ν ≤ T + ρ − 1, above by g is q + ν = T + ρ + g, and above without a gap is what is not below.
+func (v sparseVector) below(q int64) factor { return least{v.query, q - sparseAt + 1} }
+
+// law goes through the answers: before are the factors of those so far, and until is their chance.
+func (v sparseVector) law(c *calc, queries []int64) (w weights) {
+	w.total = v.total(c, len(queries))
+	var answer func(i, left int, name string, before []factor, until, told *expsum.Number)
+	// A value splits the chance of its answer by a share, told.
+	answer = func(i, left int, name string, before []factor, until, told *expsum.Number) {
+		if i == len(queries) || left == 0 {
+			w.add(c, name, c.mul(until, told))
+			return
+		}
+		if i > 0 {
+			name += "; "
+		}
+		q := queries[i]
+		below := append(slices.Clone(before), v.below(q))
+		next := v.chance(c, len(queries), below...)
+		answer(i+1, left, name+"below", below, next, told)
+		switch {
+		case v.Gap:
+			for g := range int64(sparseGaps + 1) {
+				above := append(slices.Clone(before), mass{v.query, q - sparseAt - g})
+				answer(i+1, left-1, fmt.Sprint(name, "above by ", g), above, v.chance(c, len(queries), above...), told)
+			}
+		case v.value.rate != nil:
+			for x := range int64(sparseValue + 1) {
+				share := c.quo(v.value.clampedAt(c, q, x, 0, sparseValue), v.value.total(c))
+				answer(i+1, left-1, name+"above, about "+label(x), append(slices.Clone(before), v.notBelow(c, q)), c.sub(until, next), c.mul(told, share))
+			}
+		default:
+			answer(i+1, left-1, name+"above", append(slices.Clone(before), v.notBelow(c, q)), c.sub(until, next), told)
+		}
+	}
+	answer(0, v.Positives, "", nil, w.total, c.rat(1, 1))
 	return w
 }
 
-// value splits the chance of an answer by the value told with it, of noise of scale Δ/ε₃.
-func (w *weights) value(c *calc, m mechanism.SparseVector, name string, chance *expsum.Number, q int64) {
-	if m.Value.IsZero() {
-		w.add(c, name, chance)
-		return
+// notBelow is the chance of what is above: the whole less that of below.
+func (v sparseVector) notBelow(c *calc, q int64) factor { return rest{v.below(q), v.query.total(c)} }
+
+// rest is a whole less a factor.
+type rest struct {
+	factor
+	whole *expsum.Number
+}
+
+func (r rest) at(c *calc, z int64) *expsum.Number { return c.sub(r.whole, r.factor.at(c, z)) }
+
+func (r rest) beyond(c *calc, sign, far int64) (out fading) {
+	out = out.with(r.whole, new(big.Rat))
+	for _, term := range r.factor.beyond(c, sign, far) {
+		out = out.with(c.sub(c.rat(0, 1), term.coefficient), term.rate)
 	}
-	z := geometric{rate(m.Value, 1)}
-	for v := range int64(sparseValue + 1) {
-		share := c.quo(z.clampedAt(c, q, v, 0, sparseValue), z.total(c))
-		w.add(c, name+", about "+label(v), c.mul(chance, share))
+	return out
+}
+
+// limits are what the last answer comes to where its gap grows, after so many below. With a = e^−(rate of ρ), b = e^−(rate of ν), i
+// answers below and gaps beyond all corners, the chance is αbᵍ + β(abⁱ)ᵍ: for z ≥ −g, which has b^(g+z), the sum of a^|z|·b^z·∏ b^|z| is
+// a constant less a tail from −g on, and what is beyond −g is a geometric series. So the ratio of two inputs is a quotient of linear functions of
+// (abⁱ/b)ᵍ, and between that of the least such gap and its limit, the quotient of the α. They are here, over bᵍ and where a < b; for a
+// session that ends with the first that is above.
+func (v sparseVector) limits(c *calc, all [][]int64) (out []Limit) {
+	for i := range all[0] {
+		limit := Limit{Output: strings.Repeat("below; ", i) + "above by ever more"}
+		for _, queries := range all {
+			var answers []factor
+			for _, q := range queries[:i] {
+				answers = append(answers, v.below(q))
+			}
+			limit.At = append(limit.At, v.chance(c, len(queries), append(answers, rising{v.query, queries[i] - sparseAt})...))
+		}
+		out = append(out, limit)
 	}
+	return out
 }

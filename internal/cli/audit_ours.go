@@ -43,7 +43,7 @@ func (s *session) auditOurs(names []string, o audit.Options, picture string) err
 	if err != nil {
 		return auditError(err)
 	}
-	if law.exact != nil && !law.exact.Holds {
+	if law.exact != nil && law.exact.Fails {
 		s.exit = exitRefused
 	}
 	if s.format == "json" {
@@ -71,7 +71,7 @@ func oursNames() (names []string) {
 type oursLaw struct {
 	exact         *ours.Exact // nil where its law is not written down
 	inputs, pairs int         // of the law's domain; 0 where it is a certified sum
-	ideal         bool        // as ours.Law has it
+	ideal, folded bool        // as ours.Law has them
 }
 
 // lawOf checks a subject against its claim exactly.
@@ -83,7 +83,7 @@ func lawOf(subject ours.Subject) (out oursLaw, err error) {
 	out.exact = x
 	law, ok, err := subject.Law()
 	if err == nil && ok {
-		out.inputs, out.pairs, out.ideal = len(law.Matrix.Inputs()), len(law.Neighbors), law.Ideal
+		out.inputs, out.pairs, out.ideal, out.folded = len(law.Matrix.Inputs()), len(law.Neighbors), law.Ideal, law.Folded
 	}
 	return out, err
 }
@@ -102,6 +102,8 @@ func shortLaw(c audit.Claim, l oursLaw) string {
 	switch x := l.exact; {
 	case x == nil:
 		return "by runs alone"
+	case l.folded && !c.Delta.IsZero():
+		return "δ ≥ " + below(x.DeltaLower)
 	case x.Loss == nil || !c.Delta.IsZero():
 		return "δ = " + above(x.DeltaUpper)
 	case !x.Loss.Private():
@@ -155,9 +157,11 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	}
 	x := l.exact
 	if x == nil {
-		b.WriteString("Exactly   Its law is not written down here: what follows are runs, and they prove nothing.\n\n")
+		b.WriteString("Exactly   Its law is not written down here. What follows are runs, which can refute the claim and cannot prove it.\n")
+		fmt.Fprintf(&b, "\nRuns of the mechanism itself, on %s and on %s:\n", subject.Sides[0], subject.Sides[1])
 		return b.String()
 	}
+	smaller := claim.Epsilon.Cmp(subject.Claim.Epsilon) < 0 || claim.Delta.Cmp(subject.Claim.Delta) < 0
 	over := "by certified sums over all neighbours of the example"
 	if l.inputs > 0 {
 		over = fmt.Sprintf("over all %s pairs of neighbours among %s inputs", thousands(l.pairs), thousands(l.inputs))
@@ -172,17 +176,24 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	}
 	fmt.Fprintf(&b, "Exactly   %s, %s", least, over)
 	switch {
-	case !x.Holds:
+	case x.Fails:
 		b.WriteString(": the claim is too small.\n")
+	case !x.Holds:
+		b.WriteString(": whether the claim is true there is not known.\n")
+	case smaller:
+		b.WriteString(".\n          That is within the claim, on this example. For data of any size no less is promised than what is declared.\n")
 	case x.Attained:
 		b.WriteString(": the claim is true there, and no smaller one would be.\n")
 	default:
-		b.WriteString(": the claim is true there, and a smaller one would be.\n")
+		b.WriteString(": the claim is true there. On so small an example less would do.\n")
+	}
+	if l.folded && pure && x.Loss.Witness.Output != "" && strings.Contains(x.Loss.Witness.Output, "ever more") {
+		fmt.Fprintf(&b, "          The larger the gap the nearer to that: outputs %q come to it between %s and %s.\n", x.Loss.Witness.Output, x.Loss.Witness.Input, x.Loss.Witness.Neighbor)
 	}
 	if l.ideal {
-		b.WriteString("          (The law is of ideal arithmetic: the mechanism's own is within a factor of it for which it takes a smaller ε.)\n")
+		b.WriteString("          (The law is of ideal arithmetic: for the errors of its own the mechanism pays with a little more noise.)\n")
 	}
-	if pure && x.Loss.Witness.Output != "" {
+	if pure && x.Loss.Witness.Output != "" && !strings.Contains(x.Loss.Witness.Output, "ever more") {
 		w := x.Loss.Witness
 		fmt.Fprintf(&b, "          Output %q has the probability %s under %s, and %s under %s.\n", w.Output, compact(w.PValue), w.Input, compact(w.QValue), w.Neighbor)
 	}
