@@ -101,12 +101,18 @@ func (t *Table) Anonymity() int {
 type Found struct {
 	Rows   int            // that may be the person's
 	Values map[string]int // the sensitive values of those rows, as they were published, and in how many each stands
+	Lacks  []string       // what is known of the person, and has no column here: it excludes no row
 	unread map[string]bool
 }
 
 // about finds the rows that agree with all that is known of a person. One whose values are not understood may be the person's.
 func (t *Table) about(known map[string]string) Found {
 	out := Found{Values: map[string]int{}, unread: map[string]bool{}}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if i := slices.Index(t.columns, name); i < 0 || i == t.sensitive {
+			out.Lacks = append(out.Lacks, name)
+		}
+	}
 	told := make([]map[string]verdict, len(t.columns)) // by what stands in a column
 	for i := range told {
 		told[i] = map[string]verdict{}

@@ -1,13 +1,9 @@
 package channel
 
 import (
-	"errors"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
-
-	"dither/internal/expsum"
 )
 
 // names takes the names off the lines. nil are none.
@@ -17,7 +13,8 @@ import (
 //     line is no number, or if the first line of names is one field shorter than the next.
 //
 // No row may be taken for names, as what it shows would be missed, so what can be read in both ways is refused: a line that begins with "input" and goes on
-// with numbers if they sum to 1, or if the next line begins with that word, too; and one with an empty field before numbers alone. And no name may be
+// with numbers if the next line begins with that word, too; one with an empty field before numbers alone; and a first line of a word and
+// different whole numbers, as reported,0,1, which names outputs as often as it is the row of a mechanism without noise. And no name may be
 // taken for a number. Where rows sum to 1 it hardly can. Where they are normalized it can, so that names must be announced: by a first line whose first
 // field is "input".
 func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
@@ -27,8 +24,10 @@ func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
 	first := t.lines[0]
 	said, numbers := isInput(first[0]), len(first) > 1 && !slices.ContainsFunc(first[1:], unlike)
 	switch {
-	case said && numbers && t.mayBeRow(first[1:]):
+	case said && numbers && len(t.lines) > 1 && strings.HasPrefix(strings.ToLower(t.lines[1][0]), "input"):
 		return nil, nil, wrong("the first line may be of names, or a row: write names of outputs that are no numbers (as y=%s), or another name of the row", cut(first[1]))
+	case !said && numbers && first[0] != "" && !numeric(first[0]) && len(first) > 2 && differentWholes(first[1:]):
+		return nil, nil, wrong("the first line may be of names, or a row: if it names the outputs, begin it with the word input; if it is a row, write its numbers with a point, as %s.0", cut(first[1]))
 	case first[0] == "" && numbers:
 		return nil, nil, wrong("the first line begins with an empty field: if it is of names, write \"input\" there")
 	}
@@ -58,24 +57,16 @@ func isInput(text string) bool {
 	return strings.EqualFold(text, "input") || strings.EqualFold(text, "inputs")
 }
 
-// mayBeRow reports that the first line, whose fields after the first are numbers, could be a row as well.
-func (t *table) mayBeRow(fields []string) bool {
-	if len(t.lines) > 1 && strings.HasPrefix(strings.ToLower(t.lines[1][0]), "input") {
-		return true
-	}
-	work := question()
-	memory, sum := expsum.NewMemory(work), expsum.Rat(new(big.Rat))
+// differentWholes reports whole numbers without a point, no two alike.
+func differentWholes(fields []string) bool {
+	seen := map[string]bool{}
 	for _, text := range fields {
-		x, err := memory.Parse(text)
-		if err == nil {
-			sum, err = work.Add(sum, x)
+		if _, err := strconv.ParseInt(text, 10, 64); err != nil || seen[text] {
+			return false
 		}
-		if err != nil { // no entry, or one that nobody can tell of
-			return !errors.Is(err, expsum.ErrSyntax)
-		}
+		seen[text] = true
 	}
-	order, err := work.Cmp(sum, one())
-	return err != nil || order == 0
+	return true
 }
 
 // mayBeNames reports that the first field of each line, or the fields of the first line, count up in steps of 1, as names often do.

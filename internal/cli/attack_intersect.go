@@ -87,6 +87,7 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 		K      int            `json:"k"`
 		Fit    int            `json:"fit"`
 		Values map[string]int `json:"values"`
+		Lacks  []string       `json:"lacks,omitempty"`
 	}
 	var results []result
 	r := attackReport{
@@ -100,7 +101,7 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 			short = append(short, names[i])
 		}
 		r.rows = append(r.rows, []string{names[i], strconv.Itoa(t.Rows()), strconv.Itoa(k), strconv.Itoa(f.Rows), listed(slices.Sorted(maps.Keys(f.Values)))})
-		results = append(results, result{names[i], t.Rows(), k, f.Rows, f.Values})
+		results = append(results, result{names[i], t.Rows(), k, f.Rows, f.Values, f.Lacks})
 	}
 	r.rows = append(r.rows, []string{"together", "", "", "", listed(found.Left)})
 	switch {
@@ -117,6 +118,11 @@ func intersectionReport(o *attackOptions, names []string, tables []*attack.Table
 	}
 	if n := len(found.Unread); n > 0 {
 		r.words += fmt.Sprintf("\n%s not understood, and kept: %s", was(n, "value"), strings.TrimPrefix(listed(found.Unread), strconv.Itoa(n)+": ")+".")
+	}
+	for i, f := range found.Tables {
+		if len(f.Lacks) > 0 {
+			r.words += fmt.Sprintf("\n%s has no column %s: that excludes no row there.", names[i], strings.Join(f.Lacks, ", "))
+		}
 	}
 	r.words += "\nk is how many rows at least are alike in all columns but the sensitive one: it says nothing of several tables together."
 	if want > 0 {

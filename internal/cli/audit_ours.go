@@ -169,7 +169,7 @@ func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
 	least := shortLaw(claim, l)
 	pure := x.Loss != nil && claim.Delta.IsZero()
 	if pure && x.Loss.Exact != "" && !strings.HasSuffix(least, x.Loss.Exact) {
-		least = fmt.Sprintf("ε = %s ≈ %s", x.Loss.Exact, above(x.Loss.Upper))
+		least = fmt.Sprintf("ε = %s ≈ %s", x.Loss.Exact, nearest6(x.Loss.Upper))
 	}
 	if !pure {
 		least += " at ε = " + given(claim.Epsilon.Rat())

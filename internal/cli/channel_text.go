@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strconv"
 	"fmt"
 	"strings"
 
@@ -60,9 +61,9 @@ func counted(n int, of string) string {
 	return fmt.Sprintf("%d %ss", n, of)
 }
 
-// exponentWords is "= ln 3 ≈ 1.09862", or what of it there is to say. The decimal is rounded up.
+// exponentWords is "= ln 3 ≈ 1.09861", or what of it there is to say. The decimal is the nearest: the JSON form has bounds.
 func exponentWords(exactly string, upper float64) string {
-	switch value := above(upper); exactly {
+	switch value := nearest6(upper); exactly {
 	case "":
 		return "≈ " + value
 	case value:
@@ -71,6 +72,8 @@ func exponentWords(exactly string, upper float64) string {
 		return "= " + exactly + " ≈ " + value
 	}
 }
+
+func nearest6(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 // floor is a δ, or a number with six digits that is not above it.
 func floor(x channel.Excess) string {

@@ -139,7 +139,7 @@ func (s *session) commandHelp(c command) {
 	s.print("%s", g.text("   "))
 	switch c.name {
 	case "account", "interpret":
-		s.print("%s", mechanismsHelp())
+		s.print("%s\n  dither %s --delta 1e-6 \"gaussian sigma=10 count=20\" \"discrete-laplace scale=20\"\n", mechanismsHelp(), c.name)
 	case "calibrate":
 		s.print("%s", calibrateHelp)
 	case "attack":
@@ -169,8 +169,7 @@ func mechanismsHelp() string {
 		g.add("  "+name, strings.Join(needed, " "))
 	}
 	return "\nEach MECHANISM is one argument in quotes, a name and its keys:\n\n" + g.text("   ") +
-		"\nand each takes [count=N] [sampling=Q [scheme=fixed]]. Numbers are decimals or fractions.\n\n" +
-		"  dither account --delta 1e-6 \"gaussian sigma=10 count=20\" \"discrete-laplace scale=20\"\n"
+		"\nand each takes [count=N] [sampling=Q [scheme=fixed]]. Numbers are decimals or fractions.\n"
 }
 
 const calibrateHelp = `

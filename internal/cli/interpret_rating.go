@@ -68,9 +68,9 @@ func (i interpreted) verdict() string {
 		return fmt.Sprintf("%snδ, how many of %s the δ lets be named on average, is %s (above %v is weak, above %v hardly any).",
 			word, i.people(), many(i.named()), weakAbove, hardlyAnyAbove)
 	}
-	what, apart := "her data", ""
+	what, apart := "one person's data", ""
 	if i.changeOne() {
-		what = "a change of her data"
+		what = "a change of one person's data"
 	}
 	if !i.Person.Promise.Delta.IsZero() {
 		apart = ", apart from the δ"

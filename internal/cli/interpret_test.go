@@ -126,7 +126,7 @@ func TestInterpretWords(t *testing.T) {
 		said   []string
 		unsaid []string
 	}{
-		{[]string{"randomized-response k=3 epsilon=1"}, []string{"a change of her data may multiply", "(change-one)", "Whether she is in the data is not protected; the number of people is taken as public.", "her data, or a default instead        7.39"}, []string{"is she in the data", "members"}},
+		{[]string{"randomized-response k=3 epsilon=1"}, []string{"a change of one person's data may multiply", "(change-one)", "Whether she is in the data is not protected; the number of people is taken as public.", "her data, or a default instead        7.39"}, []string{"is she in the data", "members"}},
 		{[]string{"--delta", "1e-6", "gaussian sigma=4 sampling=1/10 scheme=fixed"}, []string{"(change-one)", "the data of a group of 4", "by the job's own curve"}, []string{"is she in the data", "a default"}},
 		{[]string{"--epsilon", "1", "--neighbours", "change-one", "--group", "1"}, []string{"(change-one)"}, []string{"group", absent + " rises"}},
 		{[]string{"gaussian sigma=1 sampling=1/10"}, []string{"is she in the data", "(add-remove)", "No rating", "--delta 1e-6"}, []string{"change-one", "A suspicion", "a suspicion"}},

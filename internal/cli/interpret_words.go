@@ -151,7 +151,7 @@ func (i interpreted) test() string {
 
 // assumed says what the promise is about.
 func (i interpreted) assumed() string {
-	text := "This is about everything released under the promise together, if it is kept. A person is one unit, with all of its rows. "
+	text := "This is about everything released under the promise together, if it is kept. It takes a person for one unit with all of its rows: where each row is a unit, somebody with 4 rows counts as 4 people. "
 	if i.changeOne() {
 		text += "Neighbours differ in one person's data, replaced by another's (change-one). Whether she is in the data is not protected; the number of people is taken as public."
 	} else {
