@@ -121,12 +121,13 @@ func summed(c *calc, rates []*big.Rat, far int64, factors ...factor) *expsum.Num
 }
 
 // A session of two queries of 0 or 1 against the threshold 1, which ends with so many that are above; gaps up to 3 are told
-// apart, and values between 0 and 1.
+// apart, and values between −3 and 4.
 const (
-	sparseAt    = 1
-	sparseGaps  = 3
-	sparseFar   = 6 // beyond all corners: queries and gaps are within 4 of the threshold
-	sparseValue = 1
+	sparseAt   = 1
+	sparseGaps = 3
+	sparseFar  = 6 // beyond all corners: queries and gaps are within 4 of the threshold
+	sparseLow  = -3
+	sparseHigh = 4
 )
 
 func sparse() []Subject {
@@ -202,7 +203,7 @@ func sparseDraw(m mechanism.SparseVector, queries []int64) (drawn, error) {
 			near = told
 		}
 		if a.Value != nil {
-			near = told + ", about " + label(min(max(a.Value.Int64(), 0), sparseValue))
+			near = told + ", about " + label(min(max(a.Value.Int64(), sparseLow), sparseHigh))
 			told += ", about " + a.Value.String()
 		}
 		text, folded = append(text, told), append(folded, near)
@@ -295,8 +296,8 @@ func (v sparseVector) law(c *calc, queries []int64) (w weights) {
 				answer(i+1, left-1, fmt.Sprint(name, "above by ", g), above, v.chance(c, len(queries), above...), told)
 			}
 		case v.value.rate != nil:
-			for x := range int64(sparseValue + 1) {
-				share := c.quo(v.value.clampedAt(c, q, x, 0, sparseValue), v.value.total(c))
+			for x := int64(sparseLow); x <= sparseHigh; x++ {
+				share := c.quo(v.value.clampedAt(c, q, x, sparseLow, sparseHigh), v.value.total(c))
 				answer(i+1, left-1, name+"above, about "+label(x), append(slices.Clone(before), v.notBelow(c, q)), c.sub(until, next), c.mul(told, share))
 			}
 		default:
