@@ -258,40 +258,43 @@ func (l *Law) loss() (channel.Loss, error) {
 	if err != nil || !loss.Private() {
 		return loss, err
 	}
-	for _, limit := range l.Limits {
-		at, err := limit.loss(l.Matrix.Inputs(), l.Neighbors)
-		if err != nil {
-			return loss, err
-		}
-		if at.Lower > loss.Upper {
-			loss = at
-		}
+	if len(l.Limits) == 0 {
+		return loss, nil
+	}
+	limits, err := limitsMatrix(l.Matrix.Inputs(), l.Limits)
+	if err != nil {
+		return loss, err
+	}
+	if at, err := limits.Epsilon(channel.Pairs(l.Neighbors)); err != nil || at.Lower > loss.Upper {
+		return at, err
 	}
 	return loss, nil
 }
 
-// loss is the largest ratio of a limit, as that of a matrix: of the limit over so large a number that the ratios of the complements
-// are nearer to 1.
-func (t Limit) loss(inputs []string, pairs [][2]int) (channel.Loss, error) {
+// limitsMatrix are limits as a matrix, of which ratios are told: each over a number so large that what the rows lack of 1, which is other,
+// is nearly the same in all.
+func limitsMatrix(inputs []string, limits []Limit) (*channel.Matrix, error) {
 	c := new(calc)
 	large := c.rat(0, 1)
-	for _, x := range t.At {
-		large = c.add(large, x)
+	var outputs []string
+	for _, limit := range limits {
+		outputs = append(outputs, limit.Output)
+		large = c.add(large, c.add(limit.At...))
 	}
 	large = c.mul(large, c.rat(1000, 1))
-	entries := make([][]string, len(t.At))
-	for i, x := range t.At {
-		p := c.quo(x, large)
-		entries[i] = []string{p.String(), c.sub(c.rat(1, 1), p).String()}
+	entries := make([][]string, len(inputs))
+	for i := range inputs {
+		left := large
+		for _, limit := range limits {
+			entries[i] = append(entries[i], c.quo(limit.At[i], large).String())
+			left = c.sub(left, limit.At[i])
+		}
+		entries[i] = append(entries[i], c.quo(left, large).String())
 	}
 	if c.err != nil {
-		return channel.Loss{}, c.err
+		return nil, c.err
 	}
-	m, err := channel.New(inputs, []string{t.Output, other}, entries)
-	if err != nil {
-		return channel.Loss{}, err
-	}
-	return m.Epsilon(channel.Pairs(pairs))
+	return channel.New(inputs, append(outputs, other), entries)
 }
 
 // rest bounds the largest probability of what is other, of any input.
