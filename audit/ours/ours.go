@@ -3,7 +3,7 @@
 // all neighbours of a small domain (package channel).
 //
 // Laws are written down from the definitions in the literature, in exact numbers, and share no code with the mechanisms: not
-// their samplers, nor their normalising constants. That the code has these laws is tested by sampling it (the tests of this
+// their samplers, nor their scales, thresholds and normalising constants (but for one σ² that is found by a search). That the code has these laws is tested by sampling it (the tests of this
 // package). Together that is more than an audit of runs, which can only refute: the law is within the declared loss for every
 // pair of the domain, and the code follows the law as far as so many draws can tell.
 package ours

@@ -162,10 +162,16 @@ func drawnAgainst(s Subject, law *Law, input, row, runs int, falseAlarm float64)
 // The mechanisms have these laws, as far as so many draws tell. Samplers that take long get fewer.
 func TestLawsAreTheMechanisms(t *testing.T) {
 	slow := []string{"staircase", "staircase, squared", "tulap, δ", "tulap, large δ", "joint-quantiles"}
-	for _, s := range both {
+	for i, s := range both {
 		runs, inputs := 3000, s.domain.pair[:]
-		if slices.Contains(slow, s.Name) {
+		if i < len(both)-len(ours) { // a variant
 			runs = 1000
+		}
+		if slices.Contains(slow, s.Name) {
+			runs = 400
+		}
+		if strings.HasPrefix(s.Name, "threshold") || strings.HasPrefix(s.Name, "partition") { // hardly any of few units are kept
+			inputs = append(inputs, len(s.domain.inputs)-1)
 		}
 		if long {
 			runs, inputs = 20_000, nil
@@ -340,7 +346,7 @@ func TestLimits(t *testing.T) {
 		for i := range inputs {
 			want, _ := c.quo(limit.At[i], sums[0]).Floats()
 			got, _ := c.quo(far[i], sums[1]).Floats()
-			if c.err != nil || math.Abs(got-want) > want/50 {
+			if c.err != nil || math.Abs(got-want) > want/20 {
 				t.Errorf("%s, input %d, %s: the share is %g far out, and %g in the limit; %v", name, i, limit.Output, got, want, c.err)
 			}
 		}
@@ -348,7 +354,7 @@ func TestLimits(t *testing.T) {
 	g := geometric{big.NewRat(1, 2)}
 	two, names, pairs := plainScores.lists(2)
 	near("noisy-max", g.limits(new(calc), two, 1)[0], len(two), func(c *calc, i int) *expsum.Number {
-		return g.differences(c, two[i][1]-400, two[i][0]) // the second one first
+		return g.differences(c, two[i][1]-120, two[i][0]) // the second one first
 	})
 	three, _ := vectors(3, 0, 1)
 	for k, gaps := range [][2]int64{{24, 24}, {24, 0}, {0, 24}, {24, 1}, {1, 24}} {
