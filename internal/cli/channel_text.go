@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"strconv"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"dither/audit/channel"
