@@ -145,7 +145,7 @@ func TestDeltaByHand(t *testing.T) {
 		}
 	}
 	// A sample of one row in ten: no ε at a δ below 1/10, and at 1/10 none is needed.
-	m = read(t, "out,1,0\nin,.9,.1\n")
+	m = read(t, "out,1.0,0\nin,.9,.1\n")
 	for delta, want := range map[string]bool{"0": false, "99/1000": false, "1/10": true} {
 		d, _ := new(big.Rat).SetString(delta)
 		r, err := m.Least(channel.AllPairs(), d)

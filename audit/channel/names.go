@@ -13,8 +13,8 @@ import (
 //     line is no number, or if the first line of names is one field shorter than the next.
 //
 // No row may be taken for names, as what it shows would be missed, so what can be read in both ways is refused: a line that begins with "input" and goes on
-// with numbers if the next line begins with that word, too; one with an empty field before numbers alone; and a first line of a word and
-// different whole numbers, as reported,0,1, which names outputs as often as it is the row of a mechanism without noise. And no name may be
+// with numbers, if they are no different whole numbers or the next line begins with that word, too; one with an empty field before numbers alone; and a
+// first line of another word and different whole numbers, as reported,0,1, which names outputs as often as it is the row of a mechanism without noise. And no name may be
 // taken for a number. Where rows sum to 1 it hardly can. Where they are normalized it can, so that names must be announced: by a first line whose first
 // field is "input".
 func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
@@ -24,7 +24,7 @@ func (t *table) names(normalize bool) (inputs, outputs []string, err error) {
 	first := t.lines[0]
 	said, numbers := isInput(first[0]), len(first) > 1 && !slices.ContainsFunc(first[1:], unlike)
 	switch {
-	case said && numbers && len(t.lines) > 1 && strings.HasPrefix(strings.ToLower(t.lines[1][0]), "input"):
+	case said && numbers && (!differentWholes(first[1:]) || len(t.lines) > 1 && strings.HasPrefix(strings.ToLower(t.lines[1][0]), "input")):
 		return nil, nil, wrong("the first line may be of names, or a row: write names of outputs that are no numbers (as y=%s), or another name of the row", cut(first[1]))
 	case !said && numbers && first[0] != "" && !numeric(first[0]) && len(first) > 2 && differentWholes(first[1:]):
 		return nil, nil, wrong("the first line may be of names, or a row: if it names the outputs, begin it with the word input; if it is a row, write its numbers with a point, as %s.0", cut(first[1]))

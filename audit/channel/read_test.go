@@ -17,6 +17,7 @@ func TestReadNames(t *testing.T) {
 		".5,.5\n1/4,3/4\n":                                       "1 2|1 2",
 		"yes,no\n.5,.5\n1/4,3/4\n":                               "1 2|yes no",
 		"input,yes,no\na,.5,.5\nb,1/4,3/4\n":                     "a b|yes no",
+		"input,0,1\nx,.5,.5\ny,.1,.9\n":                          "x y|0 1",
 		"Inputs,1,2\n50,.5,.5\n51,1/4,3/4\n":                     "50 51|1 2",
 		",yes,2\n50,.5,.5\n51,1/4,3/4\n":                         "50 51|yes 2",
 		"input1,.9,.1\ninput2,.5,.5\ninput3,.6,.4\n":             "input1 input2 input3|1 2",
@@ -53,12 +54,14 @@ func TestReadRefuses(t *testing.T) {
 		"1,2\n.5,.5\n":          `let its first field be "input"`,
 		// What may be a row is not taken for names, nor the other way round.
 		"input,0.9,0.1\ninput2,.5,.5\n":            "may be of names, or a row",
-		"input,0,1\nx,.5,.5\ny,.1,.9\n":            "write names of outputs that are no numbers (as y=0)",
+		"input,0,0\nx,.5,.5\ny,.1,.9\n":            "write names of outputs that are no numbers (as y=0)",
+		"input,0.5,1\nx,.5,.5\ny,.1,.9\n":          "write names of outputs that are no numbers (as y=0.5)",
+		"reported,0,1\nx,.5,.5\ny,.1,.9\n":         "begin it with the word input",
 		"input,exp(0)/2,.5\nx,.5,.5\ny,.1,.9\n":    "may be of names, or a row",
 		"input,1,2\ninput2,.5,.5\ninput3,.1,.9\n":  "may be of names, or a row",
 		",0.3,0.7\n0.2,0.5,0.5\n0.1,0.5,0.5\n":     `write "input" there`,
 		",1,2\n50,.5,.5\n51,1/4,3/4\n":             `write "input" there`,
-		"Input / output,1,2\n50,.5,.5\n51,.1,.9\n": "row Input / output sums to more than 1, by 2",
+		"Input / output,1,2\n50,.5,.5\n51,.1,.9\n": "begin it with the word input",
 		".5,.5\n":                "it has one row",
 		"input,a,b\nx,.5,.5\n":   "it has one row",
 		".5\x00,.5\n.5,.5\n":     `".5\x00": not a number: unexpected '\x00' at character 3`,
@@ -148,7 +151,7 @@ func TestNormalize(t *testing.T) {
 }
 
 func TestReadPairs(t *testing.T) {
-	m := read(t, "a,1,0\n2,.5,.5\nc,.25,.75\n") // a row that is named by another's number
+	m := read(t, "a,1.0,0\n2,.5,.5\nc,.25,.75\n") // a row that is named by another's number
 	for text, want := range map[string]string{
 		"a,c\n": "", "a,2\n": "", "2,c\n": "ln 2", "c,2\n2,c\n2,2\n": "ln 2", "input,neighbour\nc,2\n": "ln 2", "Inputs,x\n2,c\n": "ln 2",
 	} {
@@ -199,7 +202,7 @@ func TestExponents(t *testing.T) {
 
 // Rows without names, or with names none of which is a number, have numbers, from 1.
 func TestReadPairsNumbers(t *testing.T) {
-	for _, text := range []string{"1,0\n.5,.5\n.25,.75\n", "a,1,0\nb,.5,.5\nc,.25,.75\n"} {
+	for _, text := range []string{"1,0\n.5,.5\n.25,.75\n", "a,1.0,0\nb,.5,.5\nc,.25,.75\n"} {
 		m := read(t, text)
 		p, err := channel.ReadPairs(strings.NewReader("input,3\n"), m)
 		if err == nil {
