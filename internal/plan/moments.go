@@ -100,7 +100,7 @@ func (b *builder) moment(x *query.Call) (*Post, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
-	b.asked(p)
+	b.claimed(p)
 	return p, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 
 	"dither/internal/exact"
 	"dither/internal/query"
@@ -175,7 +174,7 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 		return nil, err
 	}
 	p := b.use(a)
-	b.asked(p)
+	b.claimed(p)
 	return p, nil
 }
 
@@ -210,30 +209,6 @@ func (b *builder) use(a Aggregate) *Post {
 		b.plan.Aggregates = append(b.plan.Aggregates, a)
 	}
 	return &Post{Op: PostAggregate, Type: value.Real, Index: i}
-}
-
-// written is an aggregate as the question writes it: the measures that it is computed from. The price is divided among them.
-// Two that are computed from the same, as a variance and its root, are one.
-type written []*Measure
-
-// asked notes that the question writes an aggregate that is computed from p's measures.
-func (b *builder) asked(p *Post) {
-	var w written
-	p.Walk(func(q *Post) {
-		if q.Op != PostAggregate {
-			return
-		}
-		for _, m := range b.plan.Aggregates[q.Index].Measures() {
-			if !slices.Contains(w, m) {
-				w = append(w, m)
-			}
-		}
-	})
-	slices.SortFunc(w, func(x, y *Measure) int { return strings.Compare(x.String(), y.String()) })
-	same := func(o written) bool { return slices.Equal(o, w) }
-	if !slices.ContainsFunc(b.written, same) {
-		b.written = append(b.written, w)
-	}
 }
 
 // share returns the plan's measure that is the same as m, adding it if it is new.
