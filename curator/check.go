@@ -26,7 +26,7 @@ func CheckPolicy(home string) ([]string, error) {
 	}
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
-		if _, err := os.Stat(t.Source.File); err != nil {
+		if !isThere(t.Source) {
 			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
 		} else if text := doubt(t); text != "" {
 			lines = append(lines, "  "+text)
@@ -38,6 +38,16 @@ func CheckPolicy(home string) ([]string, error) {
 		}
 	}
 	return append(lines, standing(home, p)...), nil
+}
+
+// isThere reports a source that has a file.
+func isThere(s policy.Source) bool {
+	if s.IsPattern() {
+		files, err := filepath.Glob(s.File)
+		return err == nil && len(files) > 0
+	}
+	_, err := os.Stat(s.File)
+	return err == nil
 }
 
 func plural[T int | int64](n T, what string) string {

@@ -110,7 +110,7 @@ func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.V
 		if name == t.Name || unit == units[t.Name] {
 			continue
 		}
-		same, err := seal.FromSource(c.home, name, v.SourceSHA256)
+		same, err := seal.SameSource(c.home, name, v)
 		if err != nil {
 			return homeError(err)
 		}

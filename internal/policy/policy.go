@@ -4,6 +4,7 @@ package policy
 
 import (
 	"math/big"
+	"strings"
 
 	"dither/internal/value"
 	"dither/privacy"
@@ -58,10 +59,14 @@ type Format string
 
 // The formats that sealing reads.
 const (
-	CSV     Format = "csv"
-	Parquet Format = "parquet"
-	DuckDB  Format = "duckdb"
+	CSV       Format = "csv"
+	JSONLines Format = "jsonl"
+	Parquet   Format = "parquet"
+	DuckDB    Format = "duckdb"
 )
+
+// Typed reports a format whose values have types of their own, which an engine reads; the others are texts, which are decoded against the declaration.
+func (f Format) Typed() bool { return f == Parquet || f == DuckDB }
 
 // Source is where a table's rows are sealed from.
 type Source struct {
@@ -73,13 +78,16 @@ type Source struct {
 	Dialect Dialect
 }
 
+// IsPattern reports that the path names several Parquet files, by * and ?.
+func (s Source) IsPattern() bool { return s.Format == Parquet && strings.ContainsAny(s.Path, "*?") }
+
 // Dialect is how a CSV file is written. Nothing of it is guessed from the file.
 type Dialect struct {
 	Delimiter rune   // default ','
 	Quote     rune   // default '"'; doubled inside a quoted field
 	Header    bool   // default true: the first record names the columns
 	Null      string // an unquoted field that reads so is NULL; default the empty field
-	Gzip      bool   // default: the file's name ends in .gz
+	Gzip      bool   // of JSON lines too; default: the file's name ends in .gz
 }
 
 // Column is one declared column. A column in a question means its cleaned value.

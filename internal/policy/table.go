@@ -127,8 +127,8 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	if !f.need(table, "source: {csv: file.csv}") {
 		return s
 	}
-	formats := []string{string(CSV), string(Parquet), string(DuckDB)}
-	keys, ok := f.keys("csv", "parquet", "duckdb", "table", "delimiter", "quote", "header", "null", "gzip")
+	formats := []string{string(CSV), string(JSONLines), string(Parquet), string(DuckDB)}
+	keys, ok := f.keys("csv", "jsonl", "parquet", "duckdb", "table", "delimiter", "quote", "header", "null", "gzip")
 	if !ok {
 		return s
 	}
@@ -137,14 +137,14 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			continue
 		}
 		if s.Format != "" {
-			keys[name].failKey("", "a source is one of csv, parquet, duckdb; found %s too", s.Format)
+			keys[name].failKey("", "a source is one of csv, jsonl, parquet, duckdb; found %s too", s.Format)
 			continue
 		}
 		s.Format = Format(name)
 		s.Path, s.File, s.Local = keys[name].file(dir)
 	}
 	if s.Format == "" {
-		f.failKey("", "a source is one of csv, parquet, duckdb")
+		f.failKey("", "a source is one of csv, jsonl, parquet, duckdb")
 		return s
 	}
 	if s.Format == DuckDB {
@@ -158,13 +158,20 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	} else if keys["table"].present() {
 		keys["table"].failKey("", "is for duckdb sources")
 	}
-	for _, k := range []string{"delimiter", "quote", "header", "null", "gzip"} {
+	for _, k := range []string{"delimiter", "quote", "header", "null"} {
 		if s.Format != CSV && keys[k].present() {
 			keys[k].failKey("", "is for csv sources")
 		}
 	}
-	if s.Format == CSV {
+	switch s.Format {
+	case CSV:
 		s.Dialect = r.dialect(keys, s.Path)
+	case JSONLines:
+		s.Dialect.Gzip = keys["gzip"].boolean(DefaultDialect(s.Path).Gzip)
+	default:
+		if keys["gzip"].present() {
+			keys["gzip"].failKey("", "is for csv and jsonl sources")
+		}
 	}
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"dither/internal/policy"
@@ -85,10 +86,14 @@ func newClaims(home string, t *policy.Table, opt Options, report *Report) *claim
 	return c
 }
 
-func (c *claims) subjects(path, digest string, rows int64) []claimJSON {
-	list := []claimJSON{{Format: 1, Kind: "path", Subject: path}}
-	if digest != "" && rows > 0 { // files without a row are all alike, and nobody's
-		list = append(list, claimJSON{Format: 1, Kind: "content", Subject: digest})
+func (c *claims) subjects(paths, contents []string, rows int64) (list []claimJSON) {
+	for _, path := range paths {
+		list = append(list, claimJSON{Format: 1, Kind: "path", Subject: path})
+	}
+	if rows > 0 { // files without a row are all alike, and nobody's
+		for _, content := range contents {
+			list = append(list, claimJSON{Format: 1, Kind: "content", Subject: content})
+		}
 	}
 	for i := range list {
 		if c.inner != "" {
@@ -103,22 +108,22 @@ func (c *claims) file(s claimJSON) string {
 	return filepath.Join(c.folder, hex.EncodeToString(sum[:16])+".json")
 }
 
-// check returns a *ClaimedError if another home holds the path.
-func (c *claims) check(path, digest string) error {
+// check returns a *ClaimedError if another home holds one of the paths.
+func (c *claims) check(paths []string) error {
 	if c.folder == "" || c.shared {
 		return nil
 	}
-	for _, s := range c.subjects(path, digest, 1) {
+	for _, s := range c.subjects(paths, nil, 1) {
 		if _, others := c.judge(c.load(s)); others != "" {
-			return &ClaimedError{Source: path, Home: others}
+			return &ClaimedError{Source: s.Subject, Home: others}
 		}
 	}
 	return nil
 }
 
-// hold checks path and content, runs publish, and records the claim if that succeeded, all under the registry's lock. A
+// hold checks paths and contents, runs publish, and records the claim if that succeeded, all under the registry's lock. A
 // registry that cannot be used is a warning.
-func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publish func() error) error {
+func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64, publish func() error) error {
 	if c.folder == "" {
 		return publish()
 	}
@@ -136,11 +141,11 @@ func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publ
 	}
 	defer func() { _ = lock.Close() }()
 	var updated []claimJSON
-	for _, s := range c.subjects(path, digest, rows) {
+	for _, s := range c.subjects(paths, contents, rows) {
 		loaded := c.load(s)
 		kept, other := c.judge(loaded)
 		if other != "" && !c.shared {
-			return &ClaimedError{Source: path, Home: other}
+			return &ClaimedError{Source: strings.Join(paths, ", "), Home: other}
 		}
 		s.Holders = append(kept, c.self)
 		updated = append(updated, s)

@@ -82,14 +82,24 @@ func Recorded(ctx context.Context, home, table string, number int, sha256 string
 	return Version{}, fmt.Errorf("table %q: version %d is no longer in the home as it was sealed", table, number)
 }
 
-// FromSource reports whether some published version of a table was made from a source with this SHA-256.
-func FromSource(home, table, sourceSHA256 string) (bool, error) {
+// SameSource reports whether some published version of a table was made from a file that this one was made from, too.
+func SameSource(home, table string, of Version) (bool, error) {
 	home, err := filepath.Abs(home)
 	if err != nil {
 		return false, err
 	}
 	published, err := readManifest(folderOf(home, table), table)
-	return slices.ContainsFunc(published, func(v Version) bool { return v.SourceSHA256 == sourceSHA256 }), err
+	return slices.ContainsFunc(published, func(v Version) bool {
+		return slices.ContainsFunc(v.contents(), func(c string) bool { return slices.Contains(of.contents(), c) })
+	}), err
+}
+
+// contents are the digests of the files that the version was made from.
+func (v Version) contents() []string {
+	if len(v.SourceFiles) > 0 {
+		return v.SourceFiles
+	}
+	return []string{v.SourceSHA256}
 }
 
 // Verify reads a version's file and reports whether it still holds the published bytes.
