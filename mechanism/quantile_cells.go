@@ -50,7 +50,7 @@ type CellQuantiles struct {
 	Domain
 	Unit   // MaxRows bounds a unit's rows in all cells together
 	Cells  int
-	Sought []Sought // at most 255, the ranks of a common denominator of at most 10,000
+	Sought []Sought // at most 765, each rank of a denominator of at most 10,000
 }
 
 // CellValues are what is released: integers of the domain, by cell and sought place.
@@ -59,36 +59,28 @@ type CellValues struct {
 	Loss   privacy.Loss // of all together
 }
 
-// maxCellDraws bounds how many races run at once.
-const maxCellDraws = 1 << 20
+// maxCellDraws bounds how many races run at once, and maxSought those in one cell.
+const (
+	maxCellDraws = 1 << 20
+	maxSought    = 3 * maxRanks
+)
 
-func (m CellQuantiles) check() (targets, error) {
-	if len(m.Sought) < 1 || len(m.Sought) > maxRanks || m.Cells < 1 || m.Cells > maxCellDraws/len(m.Sought) {
-		return targets{}, fmt.Errorf("%w: between 1 and %d places in each cell are sought, and at most %d in all", ErrParameter, maxRanks, maxCellDraws)
+func (m CellQuantiles) check() error {
+	if len(m.Sought) < 1 || len(m.Sought) > maxSought || m.Cells < 1 || m.Cells > maxCellDraws/len(m.Sought) {
+		return fmt.Errorf("%w: between 1 and %d places in each cell are sought, and at most %d in all", ErrParameter, maxSought, maxCellDraws)
 	}
-	var ranks []*big.Rat
 	for _, s := range m.Sought {
 		if err := checkRelease(m.Domain, m.Unit, s.Epsilon); err != nil {
-			return targets{}, err
+			return err
 		}
-		if s.Rank == nil || s.Offset < -maxRows || s.Offset > maxRows {
-			return targets{}, fmt.Errorf("%w: a place has a rank, and an offset of at most 2^40 rows", ErrParameter)
+		if s.Offset < -maxRows || s.Offset > maxRows {
+			return fmt.Errorf("%w: an offset of more than 2^40 rows", ErrParameter)
 		}
-		ranks = append(ranks, s.Rank)
+		if _, err := targetsOf([]*big.Rat{s.Rank}); err != nil {
+			return err
+		}
 	}
-	rising := slices.Clone(ranks)
-	slices.SortFunc(rising, (*big.Rat).Cmp)
-	rising = slices.CompactFunc(rising, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
-	t, err := targetsOf(rising)
-	if err != nil {
-		return targets{}, err
-	}
-	at := make([]int64, len(ranks))
-	for i, q := range ranks {
-		j, _ := slices.BinarySearchFunc(rising, q, (*big.Rat).Cmp)
-		at[i] = t.at[j]
-	}
-	return targets{at: at, den: t.den}, nil
+	return nil
 }
 
 // CellSensitivity is Δ: by how many rows, over all of so many cells together, a unit moves what d is of a rank.
@@ -115,8 +107,7 @@ func (m CellQuantiles) Release(data OrderedCells) (CellValues, error) {
 }
 
 func (m CellQuantiles) release(src *entropy.Source, data OrderedCells) (CellValues, error) {
-	target, err := m.check()
-	if err != nil {
+	if err := m.check(); err != nil {
 		return CellValues{}, err
 	}
 	if data.cells != m.Cells {
@@ -126,8 +117,8 @@ func (m CellQuantiles) release(src *entropy.Source, data OrderedCells) (CellValu
 	if err != nil {
 		return CellValues{}, err
 	}
-	races := m.races(src, target, len(rows)*len(m.Sought))
-	places := m.places(target, rows, func(i int) entering { return races[i].enter })
+	races := m.races(src, len(rows))
+	places := m.places(rows, func(i int) entering { return races[i].enter })
 	again, err := data.each(m.Domain, func(cell int, value, count int64) {
 		for i := range m.Sought {
 			places[cell*len(m.Sought)+i].value(value, count)
@@ -172,7 +163,7 @@ func (m CellQuantiles) BoundedRange() privacy.Loss {
 // above the values around the rank q·n, but with probability at most beta. (Lower is never above. If any other o is drawn with
 // d(o) ≤ t, then B(o) − (q·n − t) ≤ t.) Likewise a value at an offset of t is not below.
 func (m CellQuantiles) RankError(i int, beta float64) (float64, error) {
-	if _, err := m.check(); err != nil {
+	if err := m.check(); err != nil {
 		return 0, err
 	}
 	if err := checkBound(beta); err != nil {
@@ -198,25 +189,25 @@ type draw struct {
 }
 
 // places are those sought, by cell and then as in Sought, each with what its candidates enter.
-func (m CellQuantiles) places(t targets, rows []int64, enter func(i int) entering) []draw {
+func (m CellQuantiles) places(rows []int64, enter func(i int) entering) []draw {
 	out := make([]draw, 0, len(rows)*len(m.Sought))
 	for _, n := range rows {
-		for i, s := range m.Sought {
-			out = append(out, draw{enter(len(out)), m.Domain, t.at[i]*n + t.den*s.Offset, t.den, 0, m.Lower})
+		for _, s := range m.Sought {
+			at, den := s.Rank.Num().Int64(), s.Rank.Denom().Int64()
+			out = append(out, draw{enter(len(out)), m.Domain, at*n + den*s.Offset, den, 0, m.Lower})
 		}
 	}
 	return out
 }
 
-// races are so many, likewise.
-func (m CellQuantiles) races(src *entropy.Source, t targets, n int) []contest {
-	den := new(big.Rat).SetInt64(t.den) // scores are in parts of a row
+// races are those of so many cells, likewise.
+func (m CellQuantiles) races(src *entropy.Source, cells int) []contest {
 	var rates []*big.Rat
 	for _, s := range m.Sought {
 		rate := rateOf(s.Epsilon, m.CellSensitivity(s.Rank, m.Cells))
-		rates = append(rates, rate.Quo(rate, den))
+		rates = append(rates, rate.Quo(rate, new(big.Rat).SetInt(s.Rank.Denom()))) // scores are in parts of a row
 	}
-	out := make([]contest, n)
+	out := make([]contest, cells*len(rates))
 	for i := range out {
 		out[i].race = sample.NewRace(src, rates[i%len(rates)], 1)
 	}

@@ -77,22 +77,18 @@ func rankDistance(data []int64, in Domain, o int64, s Sought) *big.Rat {
 // scoresOf are the scores with which the candidates of each place enter, in rows.
 func (m CellQuantiles) scoresOf(t testing.TB, cells [][]int64) [][]*big.Rat {
 	t.Helper()
-	target, err := m.check()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var rows []int64
 	for _, c := range cells {
 		rows = append(rows, int64(len(c)))
 	}
 	out := make([][]*big.Rat, len(cells)*len(m.Sought))
-	all := m.places(target, rows, func(i int) entering {
+	all := m.places(rows, func(i int) entering {
 		return func(first int64, width uint64, score int64) {
 			if first != m.Lower+int64(len(out[i])) {
 				t.Fatalf("a run begins at %d after %d candidates from %d", first, len(out[i]), m.Lower)
 			}
 			for range width {
-				out[i] = append(out[i], big.NewRat(score, target.den))
+				out[i] = append(out[i], big.NewRat(score, m.Sought[i%len(m.Sought)].Rank.Denom().Int64()))
 			}
 		}
 	})
