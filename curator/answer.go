@@ -70,9 +70,10 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
 	}
+	looks := p.Looks()
 	l := &look{
-		question: q.SQL, bounded: &p.Bounded, price: p.Price, table: table, key: p.Key(table.Number), mechanisms: mechanisms(p),
-		fresh: q.Fresh, shape: [2]int{p.Cells(), len(p.Measures)},
+		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, table: table, key: p.Key(table.Number), mechanisms: mechanisms(p),
+		fresh: q.Fresh, shape: [2]int{p.Cells(), p.Numbers()},
 	}
 	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived}, nil
 }

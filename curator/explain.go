@@ -63,7 +63,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		return nil, public(err)
 	}
 	rows := c.policy.Table(a.plan.Table).ExpectedRows
-	notes, columns := c.notes(a.plan), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
+	notes, columns := append(c.notes(a.plan), orderNotes(a.plan, a.alpha)...), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
 	if unforetold(columns) {
 		notes = append(notes, "No error is foretold of what is computed from several noisy parts, as a variance or a slope: over few rows its interval can be as wide as its bounds.")
 	}
@@ -81,7 +81,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 // unforetold reports a column whose error nothing says beforehand.
 func unforetold(columns []Column) bool {
 	return slices.ContainsFunc(columns, func(c Column) bool {
-		return c.Expected != nil && c.Mechanism != Constant && math.IsNaN(c.Expected.StdDev) && math.IsNaN(c.Expected.HalfWidthTimesN)
+		return c.Expected != nil && c.Mechanism != Constant && !foretoldInRows(c) && math.IsNaN(c.Expected.StdDev) && math.IsNaN(c.Expected.HalfWidthTimesN)
 	})
 }
 

@@ -58,6 +58,9 @@ const maxSafe = 1 << 53
 
 // MarshalJSON writes a number; an integer beyond 2^53 as a string, so that no reader rounds it.
 func (n Number) MarshalJSON() ([]byte, error) {
+	if n.Text != nil {
+		return marshal(*n.Text)
+	}
 	if n.Whole == nil {
 		return json.Marshal(n.Real)
 	}
@@ -70,6 +73,9 @@ func (n Number) MarshalJSON() ([]byte, error) {
 
 // String writes the number in full.
 func (n Number) String() string {
+	if n.Text != nil {
+		return *n.Text
+	}
 	if n.Whole != nil {
 		return n.Whole.String()
 	}
@@ -201,8 +207,15 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	o.add("mechanism", c.Mechanism)
 	o.add("scale", c.Scale)
 	o.add("sensitivity", c.Sensitivity)
-	if c.Scale != nil {
+	if c.Scale != nil || foretoldInRows(c) {
 		o.share(c.Share)
+	}
+	if c.RankError != nil {
+		o.add("rank_error", orNull(*c.RankError))
+		o.add("interval_rows", orNull(*c.IntervalRows))
+	}
+	if c.Shortfall != nil {
+		o.add("shortfall", orNull(*c.Shortfall))
 	}
 	if len(c.Parts) > 0 {
 		o.add("parts", c.Parts)

@@ -15,6 +15,7 @@ import (
 type look struct {
 	question   string
 	bounded    *plan.Bounded
+	more       []*plan.Bounded // what else the same answer takes
 	price      privacy.Loss
 	table      seal.Version
 	key        string // the replay key
@@ -39,8 +40,10 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 			return s, err
 		}
 	}
-	if err := c.rehearse(ctx, l.bounded); err != nil {
-		return nil, err
+	for _, b := range append([]*plan.Bounded{l.bounded}, l.more...) {
+		if err := c.rehearse(ctx, b); err != nil {
+			return nil, err
+		}
 	}
 	reservation, err := c.reserve(l)
 	if err != nil {

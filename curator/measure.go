@@ -45,6 +45,9 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 	if err != nil {
 		return nil, public(err)
 	}
+	if len(a.plan.Quantiles)+len(a.plan.Modes) > 0 {
+		return nil, &Error{Code: CodeUsage, Message: "Measure gives sums and counts, and no quantiles or modes", Hint: "use Answer, or Rank"}
+	}
 	s, err := c.measured(ctx, a)
 	if err != nil {
 		return nil, err
@@ -78,17 +81,20 @@ func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
 			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: p.Cells(),
 		})
 	}
-	return out
+	return append(out, orderMechanisms(p)...)
 }
 
-// measured takes the measures of a question: each measure's cells are one vector under one mechanism.
+// measured takes the measures of a question: each measure's cells are one vector under one mechanism. Quantiles and modes follow.
 func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 	return c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, from)
-		if err != nil {
-			return nil, err
+		out := make([][]*big.Int, a.plan.Cells())
+		var cells [][]mechanism.Exact
+		if len(a.plan.Measures) > 0 {
+			var err error
+			if cells, err = c.engine.Aggregate(ctx, &a.plan.Bounded, from); err != nil {
+				return nil, err
+			}
 		}
-		out := make([][]*big.Int, len(cells))
 		for j, m := range a.plan.Measures {
 			noisy, err := noisily(m, column(cells, j))
 			if err == nil {
@@ -101,7 +107,7 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 				out[i] = append(out[i], v)
 			}
 		}
-		return out, nil
+		return out, c.takeOrders(ctx, a.plan, from, out)
 	})
 }
 

@@ -30,7 +30,7 @@ func (c *Curator) release(a *asked, s *seen) (*Release, error) {
 				row[i].Key = keyValue(cell.Key)
 				continue
 			}
-			e := estimate(cell.Estimate)
+			e := shown(a.plan.Outputs[i], cell.Estimate)
 			for j, p := range cell.Parts {
 				e.Parts = append(e.Parts, NamedEstimate{Name: parts[i][j].Name, Estimate: *estimate(p)})
 			}
@@ -98,6 +98,9 @@ func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Colu
 			out[i].Mechanism, out[i].Scale, out[i].Sensitivity, out[i].Share = string(m.Noise), &scale, &sensitivity, c.loss(m.Loss)
 			continue
 		}
+		if c.orderColumn(&out[i], a, o) {
+			continue
+		}
 		parts := a.derived.Parts(o)
 		out[i].Mechanism = mechanismOf(a.plan, o, len(parts))
 		for _, p := range parts {
@@ -114,7 +117,7 @@ func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Colu
 
 func mechanismOf(p *plan.Plan, o plan.Output, parts int) string {
 	switch {
-	case parts == 0:
+	case parts == 0 && !ordersIn(p, o):
 		return Constant
 	case o.Post.Op == plan.PostDiv, o.Post.Op == plan.PostAggregate && p.Aggregates[o.Post.Index].Func == plan.Average:
 		return Ratio

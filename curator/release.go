@@ -45,6 +45,11 @@ type Column struct {
 	Share       Loss     // of the price, where the column is one measure
 	Parts       []Part   // what a quotient or another expression is computed from
 	Expected    *Expected
+	// Of a quantile: with the answer's confidence, how many rows (in the order of the value) lie between the value and the quantile at
+	// most, and between the quantile and the ends of its interval. Both are functions of public parameters.
+	RankError, IntervalRows *float64
+	// Of a mode: likewise, how many rows fewer the chosen value has than the most frequent one.
+	Shortfall *float64
 }
 
 // Part is a noisy sum or count behind a column.
@@ -83,6 +88,7 @@ type Estimate struct {
 	StdDev    *float64 // nil where there is none
 	Low, High *Number  // nil where the interval has no such end
 	Parts     []NamedEstimate
+	Chosen    bool // from a list: the value has no interval
 }
 
 // NamedEstimate is a part's estimate.
@@ -91,10 +97,11 @@ type NamedEstimate struct {
 	Estimate
 }
 
-// Number is a whole number of any size, or a double.
+// Number is a whole number of any size, or a double; of a quantile of dates a date, and of a mode the value that was chosen.
 type Number struct {
-	Whole *big.Int // nil for a double
-	Real  float64  // the number, or the double nearest to Whole
+	Whole *big.Int // nil for a double, a date or a text
+	Real  float64  // the number, or the double nearest to Whole; of a date the days since 1970-01-01
+	Text  *string  // of a date or a text; else nil
 }
 
 func realNumber(x float64) *Number {

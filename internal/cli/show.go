@@ -146,6 +146,9 @@ func withError(e *curator.Estimate) string {
 	if e.Value == nil {
 		return "? " + interval(e, 4)
 	}
+	if e.Chosen {
+		return e.Value.String()
+	}
 	if e.Low == nil || e.High == nil {
 		return compact(e.Value.Real) + " ± ?"
 	}
@@ -153,6 +156,9 @@ func withError(e *curator.Estimate) string {
 	half := math.Max(below, above)
 	if half == 0 {
 		return e.Value.String()
+	}
+	if e.Value.Text != nil {
+		return e.Value.String() + " " + interval(e, 0)
 	}
 	places := decimals(half)
 	if math.Abs(above-below) > 0.1*half {
@@ -177,8 +183,8 @@ func decimals(half float64) int {
 }
 
 func round(n *curator.Number, places int) string {
-	if n.Whole != nil {
-		return n.Whole.String()
+	if n.Whole != nil || n.Text != nil {
+		return n.String()
 	}
 	return strconv.FormatFloat(n.Real, 'f', places, 64)
 }
@@ -335,6 +341,10 @@ func forecast(c curator.Column) string {
 	switch {
 	case f == nil:
 		return ""
+	case c.RankError != nil:
+		return fmt.Sprintf("± %s rows in order; interval within ± %s rows", compact(math.Ceil(*c.RankError)), compact(math.Ceil(*c.IntervalRows)))
+	case c.Shortfall != nil:
+		return fmt.Sprintf("at most %s rows fewer than the most frequent", compact(math.Ceil(*c.Shortfall)))
 	case !math.IsNaN(f.HalfWidth) && f.N > 0:
 		return fmt.Sprintf("± %s at n = %d (± %s / n), %s", compact(f.HalfWidth), f.N, compact(f.HalfWidthTimesN), roughly)
 	case !math.IsNaN(f.HalfWidthTimesN):

@@ -9,6 +9,7 @@ import (
 
 	"dither/internal/exact"
 	"dither/internal/plan"
+	"dither/internal/value"
 	"dither/noise"
 )
 
@@ -22,7 +23,8 @@ type Estimate struct {
 	Whole  *big.Int // the value, where it is an integer by nature; else nil
 	StdDev float64  // NaN where there is none: a quotient's noisy denominator has no variance
 	Interval
-	WholeLow, WholeHigh *big.Int // the interval's ends, where Whole is set
+	WholeLow, WholeHigh *big.Int     // the interval's ends, where Whole is set
+	Choice              *value.Value // of a mode, which was chosen from a list
 }
 
 // Interval is a closed interval; an infinite end is none.

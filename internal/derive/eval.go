@@ -55,6 +55,10 @@ func (c *cell) aggregate(i int) Estimate {
 func (c *cell) compute(agg plan.Aggregate) Estimate {
 	ms := agg.Measures()
 	switch {
+	case agg.Quantile != nil:
+		return c.quantile(agg.Quantile, c.alpha)
+	case agg.Mode != nil:
+		return c.chosen(agg.Mode)
 	case agg.Func == plan.Average && c.alpha == 0:
 		return newAverage(agg, c.answer.measures).point(c.sum(ms[0]), c.sum(ms[1]))
 	case agg.Func == plan.Average:
@@ -254,7 +258,7 @@ func (c *cell) condition(p *plan.Post) truth {
 			return truthOf(c.condition(p.Args[0]) == unknown)
 		}
 		return truthOf(c.scalar(p.Args[0]).Null)
-	case plan.PostKey, plan.PostConst:
+	case plan.PostKey, plan.PostConst, plan.PostAggregate:
 		v := c.scalar(p)
 		if v.Null {
 			return unknown
@@ -286,6 +290,9 @@ func holds(op plan.PostOp, order int) bool {
 
 // scalar is p's value: a key's or constant's own, or a number.
 func (c *cell) scalar(p *plan.Post) value.Value {
+	if v, ok := c.picked(p); ok {
+		return v
+	}
 	switch {
 	case p.Op == plan.PostKey:
 		return c.keys[p.Index]

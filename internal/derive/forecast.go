@@ -25,6 +25,9 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 		f.StdDev, f.HalfWidth = r.stdDev(), r.float(r.reach(alpha))
 		return f
 	}
+	if q, m := a.Ordered(o); q != nil || m != nil {
+		return f // an error in ranks: plan.Quantile.RankError and plan.Mode.Shortfall tell it
+	}
 	if o.Post.Op == plan.PostAggregate {
 		avg := newAverage(a.plan.Aggregates[o.Post.Index], a.measures)
 		f.StdDevTimesN, f.HalfWidthTimesN = avg.spread(0), avg.reach(alpha)

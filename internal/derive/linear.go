@@ -32,7 +32,7 @@ func (a *Answer) form(p *plan.Post) (form, bool) {
 		return out, true
 	case plan.PostAggregate:
 		agg := a.plan.Aggregates[p.Index]
-		if agg.Func == plan.Average {
+		if len(agg.Measures()) != 1 {
 			return out, false
 		}
 		out.slope[agg.Measures()[0]] = big.NewRat(1, 1)

@@ -19,6 +19,8 @@ type Engine interface {
 	// Order gives the values of b's one measure, which b asks for Ordered: what is scanned later, in as many passes as the
 	// mechanism takes, each with ctx. The errors of a pass may quote rows, as above.
 	Order(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.Ordered, error)
+	// OrderCells is Order for every cell of b, in the order of Cells.
+	OrderCells(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.OrderedCells, error)
 	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:
 	// a row could decide whether the question fails, and no noise would hide it.
 	Rehearse(ctx context.Context, b *plan.Bounded) error
@@ -54,13 +56,9 @@ func NewCells(b *plan.Bounded) *Cells {
 
 // Add adds a result row to its cell. A nil sum counts as 0; a row whose keys are not known belongs to no cell.
 func (c *Cells) Add(keys []value.Value, sums []*big.Int) {
-	cell := 0
-	for i, v := range keys {
-		j := c.b.Keys[i].Index(v)
-		if j < 0 {
-			return
-		}
-		cell = cell*len(c.b.Keys[i].Values) + j
+	cell := CellOf(c.b, keys)
+	if cell < 0 {
+		return
 	}
 	for j, s := range sums {
 		if s != nil {

@@ -37,7 +37,7 @@ func (b *builder) caps() error {
 	}
 	groups = min(groups, int64(b.plan.Cells())) // 1 without keys
 	byRows, byGroups := Caps{Rows: unit.RowsPerUnit}, Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
-	onlyUnits := true
+	onlyUnits := len(b.plan.Measures) > 0
 	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average })
 	for _, m := range b.plan.Measures {
 		if m.Kind == CountUnits { // who is in a cell is known by grouping alone

@@ -59,7 +59,7 @@ func noColumn(name string, columns []string) string {
 var otherFunctions = map[string]string{
 	"regr_sxx": "it is REGR_COUNT(y, x) * VAR_POP(x)", "regr_syy": "it is REGR_COUNT(y, x) * VAR_POP(y)", "regr_sxy": "it is REGR_COUNT(y, x) * COVAR_POP(y, x)",
 	"std": "write STDDEV", "to_char": onDates, "year": onDates, "month": onDates, "day": onDates, "age": onDates,
-	"median": quantile, "percentile_cont": quantile, "percentile_disc": quantile, "mode": quantile,
+	"quantile": quantile, "quantile_cont": quantile, "quantile_disc": quantile, "approx_quantile": quantile, "approx_percentile": quantile,
 	"concat": "there is no text to put together: group by both expressions", "if": "write CASE WHEN … THEN … ELSE … END",
 	"iif": "write CASE WHEN … THEN … ELSE … END", "ifnull": "write COALESCE(a, b)", "nvl": "write COALESCE(a, b)",
 	"pow": "write x * x, or EXP(y * LN(x))", "power": "write x * x, or EXP(y * LN(x))", "mod": "write a % b", "div": "write FLOOR(a / b)",
@@ -68,7 +68,7 @@ var otherFunctions = map[string]string{
 
 const (
 	onDates  = "write EXTRACT(year FROM day), date_trunc('month', day), or CASE WHEN day < DATE '2025-01-01' THEN '2024' ELSE '2025' END"
-	quantile = "from Go, Curator.Rank gives quantiles of SELECT x FROM …; or ask for a histogram, GROUP BY FLOOR(x / width), which is one vector at one price"
+	quantile = "write MEDIAN(x), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)"
 )
 
 // functionHint offers what to write instead of a function that there is not.

@@ -27,6 +27,8 @@ type Aggregate struct {
 	Func       Func
 	Sum, Count *Measure // SumFunc has Sum, CountFunc has Count, Average both
 	Lo, Hi     float64  // Average: the bounds of its values
+	Quantile   *Quantile
+	Mode       *Mode
 }
 
 // measure is the one measure of a count or a sum.
@@ -41,6 +43,9 @@ func (a Aggregate) measure() *Measure {
 func (a Aggregate) Measures() []*Measure {
 	if a.Func == Average {
 		return []*Measure{a.Sum, a.Count}
+	}
+	if a.Quantile != nil || a.Mode != nil {
+		return nil
 	}
 	return []*Measure{a.measure()}
 }
@@ -60,22 +65,28 @@ type OrderBy struct {
 }
 
 func isAggregate(name string) bool {
-	return moments[name] > 0 || name == "count" || name == "sum" || name == "avg"
+	return moments[name] > 0 || orderAggregates[name] || name == "count" || name == "sum" || name == "avg"
 }
 
 // aggregateNames are the names of all aggregates.
 func aggregateNames() []string {
-	return append(slices.Collect(maps.Keys(moments)), "count", "sum", "avg")
+	return append(slices.AppendSeq(slices.Collect(maps.Keys(moments)), maps.Keys(orderAggregates)), "count", "sum", "avg")
 }
 
 // outputs lowers the SELECT list.
 func (b *builder) outputs() error {
 	for _, item := range b.tree.Items {
+		if several, err := b.approxQuantiles(item); several {
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		post, err := b.post(item.Expr)
 		if err != nil {
 			return err
 		}
-		if post.Op != PostKey && !isNumber(post.Type) {
+		if post.Op != PostKey && post.Op != PostAggregate && !isNumber(post.Type) {
 			return refuse(item.Expr.Pos(), "put conditions in HAVING", "a column of an answer is a GROUP BY expression or a number")
 		}
 		out := Output{Name: b.outputName(item), Post: post}
@@ -162,6 +173,9 @@ func (b *builder) resolveOutput(x query.Expr) query.Expr {
 
 // aggregate finds or adds the aggregate of a call.
 func (b *builder) aggregate(x *query.Call) (*Post, error) {
+	if orderAggregates[x.Name] {
+		return b.orderAggregate(x)
+	}
 	x, err := unfiltered(x)
 	if err != nil {
 		return nil, err

@@ -29,8 +29,8 @@ type Bounded struct {
 	Keys     []Key // in canonical order
 	Measures []*Measure
 	Caps     Caps
-	// Ordered asks for rows in place of sums: how often each gridded value of the one measure occurs, in increasing order,
-	// without those that are NULL.
+	// Ordered asks for rows in place of sums: in every cell, how often each gridded value of the one measure occurs, in
+	// increasing order, without those that are NULL.
 	Ordered bool
 }
 
@@ -59,6 +59,9 @@ type Plan struct {
 	Bounded
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
+	Quantiles  []*Quantile
+	Modes      []*Mode
+	RowCaps    Caps        // of the looks for quantiles and modes
 	Aggregates []Aggregate // in order of first use
 	Outputs    []Output
 	Having     *Post
@@ -161,7 +164,7 @@ type builder struct {
 }
 
 func (b *builder) build() (*Plan, error) {
-	if err := run(b.where, b.groupBy, b.outputs, b.having, b.orderBy, b.caps, b.split); err != nil {
+	if err := run(b.where, b.groupBy, b.outputs, b.having, b.orderBy, b.caps, b.split, b.orders); err != nil {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
@@ -225,6 +228,7 @@ func (p *Plan) Canonical(version int) string {
 	for _, m := range p.Measures {
 		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)
 	}
+	p.describeOrders(&b)
 	return b.String()
 }
 

@@ -52,7 +52,7 @@ func (b *builder) split() error {
 	if len(b.claims) == 0 {
 		return refuse(b.tree.Items[0].Expr.Pos(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
 	}
-	if p.Cells()*len(p.Measures) > MaxNumbers {
+	if p.Cells()*p.Numbers() > MaxNumbers {
 		return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer aggregates, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
 	for _, c := range b.claims {

@@ -53,7 +53,7 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 		switch {
 		case o.Post == nil:
 			key = o.Key
-		case o.Post.Op == PostAggregate && b.plan.Aggregates[o.Post.Index].Func != Average:
+		case o.Post.Op == PostAggregate && len(b.plan.Aggregates[o.Post.Index].Measures()) == 1:
 			scores++
 		default:
 			return nil, refuse(b.tree.Items[i].Expr.Pos(), "ask for COUNT(*), COUNT(x) or SUM(x) itself", "a score is one count or sum")

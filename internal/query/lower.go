@@ -51,7 +51,7 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 		return nil, err
 	}
 	for _, n := range s.GetSortClause() {
-		o, err := l.order(n, start)
+		o, err := l.order(n, start, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +110,10 @@ func (l *lowering) from(tables []*pg.Node, start Pos) (From, error) {
 	return From{Table: r.GetRelname(), Alias: r.GetAlias().GetAliasname(), At: at}, nil
 }
 
-func (l *lowering) order(n *pg.Node, start Pos) (Order, error) {
+func (l *lowering) order(n *pg.Node, start Pos, depth int) (Order, error) {
 	s := n.GetSortBy()
 	at := l.pos(s.GetLocation(), start)
-	e, err := l.expr(s.GetNode(), at, 1)
+	e, err := l.expr(s.GetNode(), at, depth)
 	if err != nil {
 		return Order{}, err
 	}

@@ -123,7 +123,11 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Call{At: at, Name: name, Args: args, Star: f.GetAggStar(), Distinct: f.GetAggDistinct(), Filter: filter}, nil
+	within, err := l.within(f, at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return &Call{At: at, Name: name, Args: args, Star: f.GetAggStar(), Distinct: f.GetAggDistinct(), Filter: filter, Within: within}, nil
 }
 
 // refuseCall refuses the calls that the tree has no place for.
@@ -139,18 +143,12 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 		return no("a function's name has no schema here", "write "+quote(name)+"(…)")
 	case forms[name]:
 		return no(strings.ToUpper(name)+" is not written in quotes here", "write "+strings.ToUpper(name)+"(…)")
-	case f.GetAggWithinGroup():
-		return no("WITHIN GROUP is not supported", "")
 	case f.GetOver() != nil:
 		return &Error{Pos: l.pos(f.GetOver().GetLocation(), at), Message: "window functions (OVER) are not supported", Hint: noWindow}
-	case len(f.GetAggOrder()) > 0:
-		return no("ORDER BY inside an aggregate is not supported", "leave it out")
 	case f.GetFuncVariadic():
 		return no("VARIADIC is not supported", "give the values one by one")
-	case name == "min" || name == "max":
-		return no(strings.ToUpper(name)+" is not supported: it is one person's value", "a quantile says nearly as much: Curator.Rank gives it, from Go")
 	}
-	return nil
+	return refuseOrdered(f, name, at)
 }
 
 // qualified holds for a call of schema.name. The grammar writes its own functions as pg_catalog.name.

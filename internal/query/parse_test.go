@@ -145,7 +145,7 @@ var expressions = []string{
 	"¤ BETWEEN ¤ AND ¤", "(¤) NOT BETWEEN ¤ AND (¤)", "¤ BETWEEN SYMMETRIC ¤ AND ¤", "¤ IN (¤, ¤)", "¤ NOT IN (¤)", "¤ LIKE ¤", "¤ NOT LIKE ¤",
 	"¤ LIKE ¤ ESCAPE ¤", "¤ ILIKE ¤", "¤ SIMILAR TO ¤", "¤ IS NULL", "¤ IS NOT TRUE", "¤ IS UNKNOWN", "¤ IS DISTINCT FROM ¤", "¤ IS JSON",
 	"CASE WHEN ¤ THEN ¤ ELSE ¤ END", "CASE ¤ WHEN ¤ THEN ¤ WHEN ¤ THEN ¤ END", "CAST(¤ AS int)", "(¤)::date", "¤::text", "¤::interval(3)", "¤::x.y",
-	"f(¤)", "count(DISTINCT ¤)", "count(*)", "f(¤, x => ¤)", "sum(¤ ORDER BY ¤)", "sum(¤) FILTER (WHERE ¤)", "sum(¤) OVER (PARTITION BY ¤)",
+	"f(¤)", "count(DISTINCT ¤)", "count(*)", "f(¤, x => ¤)", "sum(¤ ORDER BY ¤)", "sum(¤) FILTER (WHERE ¤)", "percentile_disc(¤) WITHIN GROUP (ORDER BY ¤ DESC) FILTER (WHERE ¤)", "mode() WITHIN GROUP (ORDER BY ¤)", "sum(¤) OVER (PARTITION BY ¤)",
 	"coalesce(¤, ¤)", "nullif(¤, ¤)", "least(¤)", "greatest(¤, ¤)", "extract(year FROM ¤)", "substring(¤ FROM ¤ FOR ¤)", "trim(¤)", "¤ COLLATE \"C\"",
 	"ARRAY[¤]", "ROW(¤, ¤)", "(¤, ¤)", "(¤)[¤]", "(¤).x", "¤ = ANY (¤)", "¤ < ALL (SELECT ¤)", "EXISTS (SELECT ¤)", "(SELECT ¤)", "¤ AT TIME ZONE ¤",
 	"¤ || ¤", "¤ ~ ¤", "@ ¤", "¤ -> ¤", "json_array(¤)", "xmlforest(¤ AS x)", "GROUPING(¤)", "ROLLUP(¤)", "normalize(¤)", "¤ OPERATOR(x.+) ¤",

@@ -266,6 +266,11 @@ func (p *printer) call(x *Call) {
 	default:
 		p.list(x.Args)
 	}
+	if x.Within != nil {
+		p.write(" WITHIN GROUP (ORDER BY ")
+		p.order(*x.Within)
+		p.write(")")
+	}
 	if x.Filter != nil {
 		p.write(" FILTER (WHERE ")
 		p.expr(x.Filter, 0)

@@ -163,11 +163,14 @@ func genExpr(t *rapid.T, depth int) Expr {
 }
 
 func genCall(t *rapid.T, depth int) Expr {
-	switch name := rapid.SampledFrom([]string{"count", "sum", "Odd", "extract", "left", "coalesce", "least", "greatest", "nullif"}).Draw(t, "function"); name {
+	switch name := rapid.SampledFrom([]string{"count", "sum", "Odd", "extract", "left", "coalesce", "least", "greatest", "nullif", "percentile_cont", "mode"}).Draw(t, "function"); name {
 	case "nullif":
 		return &Call{Name: name, Args: genExprs(t, 2, 2, depth-1)}
 	case "coalesce", "least", "greatest":
 		return &Call{Name: name, Args: genExprs(t, 1, 3, depth-1)}
+	case "percentile_cont", "mode":
+		by := Order{Expr: genExprs(t, 1, 1, depth-1)[0], Desc: rapid.Bool().Draw(t, "desc")}
+		return &Call{Name: name, Args: genExprs(t, 0, 1, depth-1), Within: &by, Filter: genExprs(t, 1, 1, depth-1)[0]}
 	case "count":
 		if rapid.Bool().Draw(t, "star") {
 			return &Call{Name: name, Star: true}

@@ -129,8 +129,8 @@ type Cast struct {
 	Type string
 }
 
-// Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct, each with FILTER (WHERE Filter) if that is not
-// nil. COALESCE, NULLIF, LEAST and GREATEST are Calls too. Name is folded like a column's; whether such a function exists is
+// Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct, each with WITHIN GROUP (ORDER BY Within) and
+// FILTER (WHERE Filter) if these are not nil. COALESCE, NULLIF, LEAST and GREATEST are Calls too. Name is folded like a column's; whether such a function exists is
 // for the reader to say.
 type Call struct {
 	At             Pos
@@ -138,6 +138,7 @@ type Call struct {
 	Args           []Expr
 	Star, Distinct bool
 	Filter         Expr
+	Within         *Order // of PERCENTILE_CONT, PERCENTILE_DISC and MODE alone
 }
 
 // LiteralKind tells constants apart.

@@ -12,7 +12,7 @@ import (
 )
 
 // render writes the one statement that answers b over a scan of the sealed file: its keys k0, k1, … and then each measure's
-// sum; or, of a measure in order, its values and how many rows have each.
+// sum; or, of a measure in order, by cell, its values m0 and how many rows have each.
 //
 // The stages, from the inside out: clean the columns; keep the rows of WHERE and evaluate keys and gridded values; where units
 // have several rows, keep each unit's rows and cells within the caps; add up. Where each unit has one row, no cap can
@@ -26,7 +26,7 @@ func render(b *plan.Bounded, scan string, known engine.Sealed) string {
 		}
 	}
 	if b.Ordered {
-		return "SELECT m0, count(*) FROM (SELECT " + contributions(b)[0] + " FROM (" + rows + ") WHERE v0 IS NOT NULL) GROUP BY m0"
+		return orderedRows(b, rows)
 	}
 	return sumUp(b, contributed(b, rows))
 }

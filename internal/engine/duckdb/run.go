@@ -162,13 +162,9 @@ func query(ctx context.Context, raw any, statement string, each func([]driver.Va
 // collect reads one result row and adds it to its cell.
 func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver.Value) error {
 	return func(row []driver.Value) error {
-		keys := make([]value.Value, len(b.Keys))
-		for i, k := range b.Keys {
-			v, err := scalar(k.Expr.Type, row[i])
-			if err != nil {
-				return err
-			}
-			keys[i] = v
+		keys, err := keysOf(b, row)
+		if err != nil {
+			return err
 		}
 		sums := make([]*big.Int, len(b.Measures))
 		for i := range sums {
@@ -181,6 +177,19 @@ func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver
 		add(keys, sums)
 		return nil
 	}
+}
+
+// keysOf reads the keys with which a result row begins.
+func keysOf(b *plan.Bounded, row []driver.Value) ([]value.Value, error) {
+	keys := make([]value.Value, len(b.Keys))
+	for i, k := range b.Keys {
+		v, err := scalar(k.Expr.Type, row[i])
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = v
+	}
+	return keys, nil
 }
 
 // scalar reads a key.

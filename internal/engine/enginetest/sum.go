@@ -53,6 +53,15 @@ func Order(b *plan.Bounded, rows []Row) map[int64]int64 {
 	return out
 }
 
+// OrderCells is how often each value of b's one measure occurs, by cell: each with its keys.
+func OrderCells(b *plan.Bounded, rows []Row, add func(keys []value.Value, v int64)) {
+	for _, p := range contributions(b, rows) {
+		if p.values[0] != nil {
+			add(p.keys, p.sums[0].Int64())
+		}
+	}
+}
+
 // Sum gives each cell's exact sums to add.
 func Sum(b *plan.Bounded, rows []Row, add func(keys []value.Value, sums []*big.Int)) {
 	for _, p := range contributions(b, rows) {

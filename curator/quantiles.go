@@ -1,0 +1,163 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+
+	"dither/internal/engine"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// takeOrders adds to each cell's numbers those of the plan's quantiles and modes: what plan.Numbers says of their places.
+func (c *Curator) takeOrders(ctx context.Context, p *plan.Plan, from engine.Sealed, numbers [][]*big.Int) error {
+	drawn := map[*plan.Quantile][][]int64{}
+	for _, v := range p.OrderedValues() {
+		if err := c.takeQuantiles(ctx, p, v, from, drawn); err != nil {
+			return err
+		}
+	}
+	for _, q := range p.Quantiles {
+		for cell := range numbers {
+			for _, x := range drawn[q][cell] {
+				numbers[cell] = append(numbers[cell], big.NewInt(x))
+			}
+		}
+	}
+	for _, m := range p.Modes {
+		if err := c.takeMode(ctx, p, m, from, numbers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeQuantiles draws all quantiles of one value, in the same passes over the rows.
+func (c *Curator) takeQuantiles(ctx context.Context, p *plan.Plan, v *plan.Measure, from engine.Sealed, drawn map[*plan.Quantile][][]int64) error {
+	m, of := quantilesOf(p, v)
+	if err := soughtAsPlanned(m, of); err != nil {
+		return err
+	}
+	rows, err := c.engine.OrderCells(ctx, p.Ordered(v), from)
+	if err != nil {
+		return err
+	}
+	found, err := m.Release(rows)
+	if err != nil {
+		return err
+	}
+	planned, price := privacy.Epsilon{}, privacy.Loss{}
+	for _, q := range of {
+		planned, price = planned.Plus(q.Draw().Times(3)), price.Plus(q.Loss)
+	}
+	if err := costsAsPlanned(found.Loss, privacy.PureLoss(planned)); err != nil {
+		return err
+	}
+	if err := paidFor(price, found.Loss, m.BoundedRange()); err != nil {
+		return err
+	}
+	for i, q := range of {
+		for _, values := range found.Values {
+			drawn[q] = append(drawn[q], values[3*i:3*i+3])
+		}
+	}
+	return nil
+}
+
+// quantilesOf is the mechanism of a value's quantiles: of each the value at its rank, and those that bracket it.
+func quantilesOf(p *plan.Plan, v *plan.Measure) (m mechanism.CellQuantiles, of []*plan.Quantile) {
+	m = mechanism.CellQuantiles{
+		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.RowCaps.Rows}, Cells: p.Cells(),
+	}
+	for _, q := range p.Quantiles {
+		if q.Value != v {
+			continue
+		}
+		of = append(of, q)
+		for _, offset := range []int64{0, -q.Offset, q.Offset} {
+			m.Sought = append(m.Sought, mechanism.Sought{Rank: q.Rank, Offset: offset, Epsilon: q.Draw()})
+		}
+	}
+	return m, of
+}
+
+// soughtAsPlanned compares the mechanism's own sensitivity and bracket with the plan's.
+func soughtAsPlanned(m mechanism.CellQuantiles, of []*plan.Quantile) error {
+	for i, q := range of {
+		if d := m.CellSensitivity(q.Rank, m.Cells); d.Cmp(q.Sensitivity) != 0 {
+			return fmt.Errorf("%w: the sensitivity of %s is %s, and was planned as %s", errUnplanned, q, d.RatString(), q.Sensitivity.RatString())
+		}
+		t, err := m.Bracket(3*i, plan.BracketAlpha/2)
+		if err != nil || t > q.Offset {
+			return fmt.Errorf("%w: the bracket of %s is %d rows, and was planned as %d: %w", errUnplanned, q, t, q.Offset, err)
+		}
+	}
+	return nil
+}
+
+// takeMode chooses a value in each cell.
+func (c *Curator) takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from engine.Sealed, numbers [][]*big.Int) error {
+	cells, err := c.engine.Aggregate(ctx, p.Counted(m), from)
+	if err != nil {
+		return err
+	}
+	scores, values := column(cells, 0), len(m.Of.Values)
+	for i := range numbers {
+		chosen, least, err := choose(p, m, scores[i*values:(i+1)*values])
+		if err == nil {
+			err = costsAsPlanned(chosen.Loss, privacy.PureLoss(m.Epsilon()))
+		}
+		if err == nil {
+			err = paidFor(m.Loss, chosen.Loss, least)
+		}
+		if err != nil {
+			return err
+		}
+		numbers[i] = append(numbers[i], big.NewInt(int64(chosen.Index)))
+	}
+	return nil
+}
+
+// choose runs the mechanism of a mode in one cell. Least is its cost under zCDP, where that is less than a pure loss of as much.
+func choose(p *plan.Plan, m *plan.Mode, scores []mechanism.Exact) (_ mechanism.Selection, least privacy.Loss, err error) {
+	flip := mechanism.PermuteAndFlip{Sensitivity: big.NewInt(m.Rows), Monotonic: p.Neighbours == privacy.AddRemove, Epsilon: m.Epsilon()}
+	if modeMechanism(m) == PermuteAndFlip {
+		s, err := flip.Select(scores)
+		return s, least, err
+	}
+	s, err := mechanism.Exponential(flip).Select(scores)
+	return s, mechanism.Exponential(flip).ZCDP(), err
+}
+
+// modeMechanism is which of the two chooses: under zCDP the exponential mechanism costs a quarter.
+func modeMechanism(m *plan.Mode) string {
+	if _, pure := m.Loss.Pure(); pure {
+		return PermuteAndFlip
+	}
+	return Exponential
+}
+
+// orderMechanisms are those of quantiles and modes, for the ledger: a scale is what scores are divided by in an exponent.
+func orderMechanisms(p *plan.Plan) (out []ledger.Mechanism) {
+	for _, q := range p.Quantiles {
+		scale := new(big.Rat).Quo(q.Sensitivity, q.Draw().Rat())
+		out = append(out, ledger.Mechanism{
+			Name: fmt.Sprintf("%s at %s and %d rows to either side", Exponential, q.Rank.RatString(), q.Offset), Sensitivity: exact.FormatRat(q.Sensitivity),
+			Scale: exact.FormatRat(scale.Add(scale, scale)), Cells: 3 * p.Cells(),
+		})
+	}
+	for _, m := range p.Modes {
+		reach := big.NewInt(m.Rows)
+		if p.Neighbours == privacy.ChangeOne {
+			reach.Lsh(reach, 1)
+		}
+		out = append(out, ledger.Mechanism{
+			Name: modeMechanism(m), Sensitivity: fmt.Sprint(m.Rows), Scale: exact.FormatRat(new(big.Rat).Quo(new(big.Rat).SetInt(reach), m.Epsilon().Rat())), Cells: p.Cells(),
+		})
+	}
+	return out
+}

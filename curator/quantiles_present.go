@@ -1,0 +1,82 @@
+package curator
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/internal/derive"
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// shown is an output's estimate: dates as dates, and what was chosen from a list as itself.
+func shown(o plan.Output, e derive.Estimate) *Estimate {
+	switch {
+	case e.Choice != nil:
+		return chosenEstimate(*e.Choice)
+	case o.Post != nil && o.Post.Type == value.Date && e.Whole != nil:
+		day := func(n int64) *Number { return textNumber(value.OfDay(n).String(), n) }
+		return &Estimate{Value: day(e.Whole.Int64()), Low: day(e.WholeLow.Int64()), High: day(e.WholeHigh.Int64())}
+	}
+	return estimate(e)
+}
+
+// chosenEstimate is a value without an interval. What is computed from it has one: the numbers that it was chosen from.
+func chosenEstimate(v value.Value) *Estimate {
+	out := &Estimate{Chosen: true}
+	switch {
+	case v.Null:
+	case v.Type == value.Integer:
+		out.Value = wholeNumber(big.NewInt(v.Int))
+	default:
+		out.Value = textNumber(v.String(), v.Int)
+	}
+	return out
+}
+
+// textNumber is a date, with its day, or a text.
+func textNumber(text string, day int64) *Number { return &Number{Text: &text, Real: float64(day)} }
+
+// orderColumn describes a quantile's or a mode's column.
+func (c *Curator) orderColumn(out *Column, a *asked, o plan.Output) bool {
+	q, m := a.derived.Ordered(o)
+	switch {
+	case q != nil:
+		rank, span := q.RankError(a.alpha), q.Span(a.alpha)
+		out.Mechanism, out.Share, out.RankError, out.IntervalRows = Exponential, c.loss(q.Loss), &rank, &span
+	case m != nil:
+		short := m.Shortfall(a.plan.Neighbours, a.alpha)
+		out.Mechanism, out.Share, out.Shortfall = modeMechanism(m), c.loss(m.Loss), &short
+	default:
+		return false
+	}
+	return true
+}
+
+// orderNotes says what is to be known of quantiles and modes before they are read.
+func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
+	if len(p.Quantiles) > 0 {
+		notes = append(notes, "A quantile's error is foretold in rows, in the order of the value; in values it depends on how dense the rows are there, which the interval tells: its ends are further private quantiles, and a third of the price each.")
+		if alpha < plan.BracketAlpha {
+			notes = append(notes, fmt.Sprintf("A quantile's interval is made for a confidence of %.4g %% at most: above it, it is the bounds.", 100*(1-plan.BracketAlpha)))
+		}
+	}
+	if len(p.Modes) > 0 {
+		notes = append(notes, "MODE chooses one of the known values. With the stated confidence its rows are fewer than those of the most frequent one by no more than the shortfall.")
+	}
+	if len(p.Quantiles)+len(p.Modes) > 0 && p.Unit != nil {
+		notes = append(notes, fmt.Sprintf("For quantiles and modes at most %s of one %s count, in all groups together.", plural(p.RowCaps.Rows, "row"), p.Unit.Name))
+	}
+	return notes
+}
+
+// foretoldInRows is the expectation of such a column: none in its own unit.
+func foretoldInRows(c Column) bool { return c.RankError != nil || c.Shortfall != nil }
+
+// ordersIn holds where an output is computed from a quantile or a mode.
+func ordersIn(p *plan.Plan, o plan.Output) (found bool) {
+	o.Post.Walk(func(q *plan.Post) {
+		found = found || q.Op == plan.PostAggregate && len(p.Aggregates[q.Index].Measures()) == 0
+	})
+	return found
+}

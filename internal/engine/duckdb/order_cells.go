@@ -1,0 +1,54 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/mechanism"
+)
+
+// orderedRows gives how often each contribution m0 that is not NULL occurs among rows, by cell.
+func orderedRows(b *plan.Bounded, rows string) string {
+	names := append(keyNames(b), "m0")
+	inner := append(keyNames(b), contributions(b)[0])
+	return "SELECT " + strings.Join(append(slices.Clone(names), "count(*)"), ", ") +
+		" FROM (SELECT " + strings.Join(inner, ", ") + " FROM (" + rows + ") WHERE v0 IS NOT NULL)" + groupBy(names)
+}
+
+// OrderCells implements engine.Engine: a pass is a statement for each page of cells' values, in the order of values.
+func (e *Engine) OrderCells(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.OrderedCells, error) {
+	scan, err := e.scanCells(ctx, b, from)
+	if err != nil {
+		return mechanism.OrderedCells{}, err
+	}
+	return mechanism.NewOrderedCells(b.Cells(), scan), nil
+}
+
+// scanCells is such a pass.
+func (e *Engine) scanCells(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(cell int, value, count int64) bool) error, error) {
+	file, err := sealScan(from.File)
+	if err != nil {
+		return nil, err
+	}
+	counted := render(b, file, from)
+	return engine.ScanCells(b, e.page, func(from int64, most int, each func(engine.Tally) error) error {
+		statement := fmt.Sprintf("SELECT * FROM (%s) WHERE m0 >= %s ORDER BY m0 LIMIT %d", counted, integer(from), most)
+		return e.run(ctx, statement, func(row []driver.Value) error {
+			keys, err := keysOf(b, row)
+			if err != nil {
+				return err
+			}
+			v, isValue := row[len(keys)].(int64)
+			n, isCount := row[len(keys)+1].(int64)
+			if !isValue || !isCount {
+				return fmt.Errorf("duckdb: a value of Go type %T, a number of type %T", row[len(keys)], row[len(keys)+1])
+			}
+			return each(engine.Tally{Keys: keys, Value: v, Count: n})
+		})
+	}), nil
+}

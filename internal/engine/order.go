@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"math"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// CellOf is the cell of some values of b's keys, or −1 where one is not among the known ones.
+func CellOf(b *plan.Bounded, keys []value.Value) int {
+	cell := 0
+	for i, v := range keys {
+		j := b.Keys[i].Index(v)
+		if j < 0 {
+			return -1
+		}
+		cell = cell*len(b.Keys[i].Values) + j
+	}
+	return cell
+}
+
+// Tally is how many rows of a cell have a value.
+type Tally struct {
+	Keys         []value.Value
+	Value, Count int64
+}
+
+// ScanCells is a pass over the tallies of b in the order of their values, in pages, for engines that hold a page whole. page gives
+// to each those whose value is at least from, in order of value, but not more than so many. Of a full page the last value may be
+// incomplete, and the next page begins with it again.
+func ScanCells(b *plan.Bounded, size int, page func(from int64, most int, each func(Tally) error) error) func(yield func(cell int, value, count int64) bool) error {
+	return func(yield func(cell int, value, count int64) bool) error {
+		from, most := int64(math.MinInt64), size
+		for {
+			var last []Tally // those of the greatest value so far
+			seen, enough := 0, false
+			flush := func() {
+				for _, t := range last {
+					if cell := CellOf(b, t.Keys); cell >= 0 && !enough {
+						enough = !yield(cell, t.Value, t.Count)
+					}
+				}
+				last = last[:0]
+			}
+			err := page(from, most, func(t Tally) error {
+				seen++
+				if len(last) > 0 && last[0].Value != t.Value {
+					flush()
+				}
+				last = append(last, t)
+				return nil
+			})
+			if err != nil || enough {
+				return err
+			}
+			if seen < most {
+				flush()
+				return nil
+			}
+			if next := last[0].Value; next > from {
+				from = next
+			} else {
+				most *= 2 // a page of one value
+			}
+		}
+	}
+}

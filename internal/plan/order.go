@@ -1,0 +1,224 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/internal/exact"
+	"dither/internal/query"
+)
+
+// The aggregates that look at the order of rows or choose among values, beside those that add up.
+const (
+	QuantileFunc Func = "quantile"
+	ModeFunc     Func = "mode"
+)
+
+// orderAggregates are the names under which they are asked for.
+var orderAggregates = map[string]bool{"median": true, "percentile_cont": true, "percentile_disc": true, "approx_quantiles": true, "mode": true}
+
+// orderAggregate plans one.
+func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
+	upper := strings.ToUpper(x.Name)
+	switch {
+	case x.Star || x.Distinct:
+		return nil, refuse(x.At, "leave it out", "%s takes neither * nor DISTINCT", upper)
+	case x.Name == "approx_quantiles":
+		return nil, refuse(x.At, "elsewhere write PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY x)", "APPROX_QUANTILES gives several columns, and stands by itself in the SELECT list")
+	}
+	of, rest, err := orderedBy(x, upper)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case x.Name == "mode" && len(rest) == 0:
+		return b.mode(of)
+	case x.Name == "median" && len(rest) == 0 && x.Within == nil:
+		return b.quantile(of, upper, big.NewRat(1, 2))
+	case x.Name != "mode" && x.Name != "median" && len(rest) == 1:
+		rank, err := rankOf(rest[0])
+		if err != nil {
+			return nil, err
+		}
+		if x.Within != nil && x.Within.Desc {
+			rank.Sub(big.NewRat(1, 1), rank)
+		}
+		return b.quantile(of, upper, rank)
+	}
+	return nil, refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
+}
+
+// orderForms say how each is written.
+var orderForms = map[string]string{
+	"median": "write MEDIAN(x)", "mode": "write MODE() WITHIN GROUP (ORDER BY x)",
+	"percentile_cont":  "write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)",
+	"percentile_disc":  "write PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY x)",
+	"approx_quantiles": "write APPROX_QUANTILES(x, 4)",
+}
+
+// orderedBy is what a call orders rows by, where FILTER holds, and its other arguments: x WITHIN GROUP, or the first.
+func orderedBy(x *query.Call, upper string) (of query.Expr, rest []query.Expr, err error) {
+	rest = x.Args
+	switch {
+	case x.Within != nil:
+		of = x.Within.Expr
+	case len(rest) > 0:
+		of, rest = rest[0], rest[1:]
+	default:
+		return nil, nil, refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
+	}
+	if x.Filter != nil {
+		of = &query.Case{At: of.Pos(), Whens: []query.When{{Cond: x.Filter, Result: of}}}
+	}
+	return of, rest, nil
+}
+
+// rankOf reads a rank.
+func rankOf(x query.Expr) (*big.Rat, error) {
+	l, ok := x.(*query.Literal)
+	if ok && (l.Kind == query.DecimalLiteral || l.Kind == query.IntegerLiteral) {
+		r, err := exact.ParseDecimal(l.Text)
+		fine := new(big.Rat).SetInt64(10_000) // 10^maxRankDigits
+		if err == nil && r.Sign() >= 0 && r.Cmp(big.NewRat(1, 1)) <= 0 && fine.Mul(fine, r).IsInt() {
+			return r, nil
+		}
+	}
+	return nil, refuse(x.Pos(), "write a constant such as 0.5, which is the median", "a quantile's rank is a decimal from 0 to 1, of at most %d places", maxRankDigits)
+}
+
+// approxQuantiles plans the columns of APPROX_QUANTILES(x, n), where an item is that: x_0, the least, to x_n, the greatest.
+func (b *builder) approxQuantiles(item query.Item) (bool, error) {
+	x, ok := item.Expr.(*query.Call)
+	if !ok || x.Name != "approx_quantiles" {
+		return false, nil
+	}
+	of, rest, err := orderedBy(x, "APPROX_QUANTILES")
+	if err != nil {
+		return true, err
+	}
+	if x.Star || x.Distinct || x.Within != nil || len(rest) != 1 {
+		return true, refuse(x.At, orderForms[x.Name], "wrong arguments for APPROX_QUANTILES")
+	}
+	l, ok := rest[0].(*query.Literal)
+	n := new(big.Int)
+	if ok && l.Kind == query.IntegerLiteral {
+		n.SetString(l.Text, 10)
+	}
+	if n.Sign() <= 0 || n.Cmp(big.NewInt(MaxApproxQuantiles)) > 0 {
+		return true, refuse(rest[0].Pos(), "write APPROX_QUANTILES(x, 4) for quartiles, which are x_0 to x_4", "the number of parts is a constant from 1 to %d", MaxApproxQuantiles)
+	}
+	base := item.Alias
+	if base == "" {
+		base = x.Name
+	}
+	for i := range n.Int64() + 1 {
+		post, err := b.quantile(of, "APPROX_QUANTILES", big.NewRat(i, n.Int64()))
+		if err != nil {
+			return true, err
+		}
+		name := b.outputName(query.Item{Expr: x, Alias: fmt.Sprintf("%s_%d", base, i)})
+		b.plan.Outputs = append(b.plan.Outputs, Output{Name: name, Post: post})
+	}
+	return true, nil
+}
+
+// Numbers is how many numbers are released of each cell: one of each measure, three of each quantile, one of each mode, in this order.
+func (p *Plan) Numbers() int { return len(p.Measures) + 3*len(p.Quantiles) + len(p.Modes) }
+
+// QuantileAt and ModeAt are the places of a quantile's three numbers (the value, the lower end and the upper end, in grid units) and
+// of a mode's (the index of the value) among those of a cell.
+func (p *Plan) QuantileAt(q *Quantile) int { return len(p.Measures) + 3*slices.Index(p.Quantiles, q) }
+
+// ModeAt is said there.
+func (p *Plan) ModeAt(m *Mode) int {
+	return len(p.Measures) + 3*len(p.Quantiles) + slices.Index(p.Modes, m)
+}
+
+// rowsOnly are the caps under which rows are put in order, or their values counted: those of a unit that count, in all cells
+// together. Whatever cap the sums of the same answer have, these looks have their own.
+func (b *builder) rowsOnly() Caps {
+	if b.table.Unit.IsRow() {
+		return Caps{Rows: 1}
+	}
+	return Caps{Rows: b.table.Unit.RowsPerUnit}
+}
+
+// Ordered is the request for a value of the plan's quantiles, in order, by cell.
+func (p *Plan) Ordered(v *Measure) *Bounded {
+	b := p.Bounded
+	b.Measures, b.Caps, b.Ordered = []*Measure{v}, p.RowCaps, true
+	return &b
+}
+
+// Counted is the request for how often each value of a mode occurs, by cell: the value runs fastest.
+func (p *Plan) Counted(m *Mode) *Bounded {
+	b := p.Bounded
+	b.Keys = append(slices.Clone(b.Keys), m.Of)
+	b.Measures, b.Caps = []*Measure{countMeasure(CountRows, nil)}, p.RowCaps
+	return &b
+}
+
+// Looks are all requests of the plan, the sums first; without measures there are none.
+func (p *Plan) Looks() (out []*Bounded) {
+	if len(p.Measures) > 0 {
+		out = append(out, &p.Bounded)
+	}
+	for _, v := range p.OrderedValues() {
+		out = append(out, p.Ordered(v))
+	}
+	for _, m := range p.Modes {
+		out = append(out, p.Counted(m))
+	}
+	return out
+}
+
+// OrderedValues are the values of the quantiles, each once.
+func (p *Plan) OrderedValues() (out []*Measure) {
+	for _, q := range p.Quantiles {
+		if !slices.Contains(out, q.Value) {
+			out = append(out, q.Value)
+		}
+	}
+	return out
+}
+
+// orders puts quantiles and modes in canonical order, and fixes what depends on their shares of the price.
+func (b *builder) orders() error {
+	p := b.plan
+	if len(p.Quantiles)+len(p.Modes) == 0 {
+		return nil
+	}
+	p.RowCaps = b.rowsOnly()
+	at := b.tree.Items[0].Expr.Pos()
+	slices.SortFunc(p.Quantiles, func(x, y *Quantile) int { return strings.Compare(x.String(), y.String()) })
+	slices.SortFunc(p.Modes, func(x, y *Mode) int { return strings.Compare(x.String(), y.String()) })
+	for _, m := range p.Modes {
+		if p.Cells()*len(m.Of.Values) > MaxCells {
+			return refuse(at, "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)
+		}
+		m.Rows = p.RowCaps.Rows
+	}
+	for _, q := range p.Quantiles {
+		if err := q.choose(p.Neighbours, p.RowCaps.Rows, p.Cells()); err != nil {
+			return refuse(at, "ask for a larger --epsilon, or narrower bounds", "%v", err)
+		}
+	}
+	return nil
+}
+
+// describeOrders writes what a release depends on.
+func (p *Plan) describeOrders(w io.Writer) {
+	if len(p.Quantiles)+len(p.Modes) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintf(w, "ordered rows=%d\n", p.RowCaps.Rows)
+	for _, q := range p.Quantiles {
+		_, _ = fmt.Fprintf(w, "%s draws %s sensitivity %s offset %d %s\n", q, q.Draw().Rat().RatString(), q.Sensitivity.RatString(), q.Offset, q.Loss)
+	}
+	for _, m := range p.Modes {
+		_, _ = fmt.Fprintf(w, "%s draws %s sensitivity %d %s\n", m, m.Epsilon().Rat().RatString(), m.Rows, m.Loss)
+	}
+}

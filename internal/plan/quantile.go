@@ -1,0 +1,169 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/internal/query"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// Quantile is one quantile of a value, asked of every cell at once. It is released as three draws of the exponential mechanism
+// over the integers between the value's Lo and Hi (mechanism.CellQuantiles, with the proof): one at the rank q·n, which is the
+// answer, and two that bracket it, at q·n − t and q·n + t rows.
+//
+// t is Offset: more rows than what is drawn at either end is off by, but with probability BracketAlpha for both together, and one
+// row more. So in any cell, with probability at least 1 − BracketAlpha, the least value of any row that PERCENTILE_DISC or
+// PERCENTILE_CONT take at q is not below the lower end, and the greatest not above the upper end: PERCENTILE_CONT interpolates
+// between rows ⌊r⌋ and ⌈r⌉, r = 1 + q(n − 1). A lower end o has at most q·n − 1 values below it, but with that probability. Now
+// ⌊r⌋ > r − 1 = q·n − q, so that fewer than ⌊r⌋ are below o, and row ⌊r⌋ is not; nor is row ⌈q·n⌉ of PERCENTILE_DISC. An upper end
+// has at least q·n + 1 values at or below it, hence ⌈q·n + 1⌉ ≥ ⌈r⌉ of them, and row ⌈r⌉ is not above it, nor is row ⌊q·n⌋ + 1.
+//
+// The bound t is of ranks, and public; what it means in values is what the two draws tell. With few rows they are the domain's
+// ends, and say so.
+type Quantile struct {
+	Value       *Measure // what rows are ordered by, in grid units from Lo to Hi; it is not summed
+	Rank        *big.Rat // q
+	Sensitivity *big.Rat // by how many rows one unit moves what the draws score by, over all cells together
+	Offset      int64    // t
+	Loss        privacy.Loss
+}
+
+// BracketAlpha is the probability with which the ends of a quantile's interval may miss, both together. It is fixed: the ends are
+// released, and what is released does not depend on the confidence that is asked for afterwards. At a greater confidence the
+// interval is the bounds. A 128th leaves room for five aggregates in one expression at 95 %.
+const BracketAlpha = 1.0 / 128
+
+// MaxApproxQuantiles bounds the parts of APPROX_QUANTILES.
+const MaxApproxQuantiles = 100
+
+const (
+	// quantileBits: a Real value's range has between 2^(quantileBits-1) and 2^quantileBits grid units. Each bit costs ranks, since what a
+	// draw is off by grows with the logarithm of the number of candidates.
+	quantileBits = 30
+	// maxRankDigits: ranks are decimals of at most so many places, so that those of one value have a common denominator.
+	maxRankDigits = 4
+	// maxOffset bounds t: beyond it the ends are the bounds on any data.
+	maxOffset = 1 << 40
+)
+
+// quantileMeasure is what rows are ordered by.
+func (b *builder) quantileMeasure(x query.Expr, name string) (*Measure, error) {
+	e, err := b.row(x)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case e.isUntypedNull():
+		return nil, refuse(x.Pos(), "", "an aggregate of NULL says nothing")
+	case e.Type == value.Date:
+		return integerSum(e, false, x.Pos())
+	case !isNumber(e.Type):
+		return nil, refuse(x.Pos(), "MODE() WITHIN GROUP (ORDER BY x) tells the most frequent value", "%s needs a number or a date, and this is of type %s", name, e.Type)
+	case e.Type == value.Integer:
+		return integerSum(e, false, x.Pos())
+	}
+	lo, hi := e.Range.Lo, e.Range.Hi
+	if e.Range.maxAbs() > math.Ldexp(1, 100) {
+		return nil, boundsNeeded(e, x.Pos())
+	}
+	m := &Measure{Kind: Sum, X: e, Rounding: new(big.Int)}
+	m.Grid = max(exponentAbove(hi-lo)-quantileBits, exponentAbove(e.Range.maxAbs())-maxGridded, finestGrid)
+	m.Lo, m.Hi = int64(math.Floor(math.Ldexp(lo, -m.Grid))), int64(math.Ceil(math.Ldexp(hi, -m.Grid)))
+	return m, nil
+}
+
+// quantile finds or adds a quantile, and is its released value.
+func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Post, error) {
+	m, err := b.quantileMeasure(x, name)
+	if err != nil {
+		return nil, err
+	}
+	q := &Quantile{Value: m, Rank: rank}
+	for _, o := range b.plan.Quantiles {
+		if o.Value.String() == m.String() {
+			q.Value = o.Value
+		}
+		if o.String() == q.String() {
+			q = o
+			break
+		}
+	}
+	t := value.Real
+	if m.X.Type == value.Date {
+		t = value.Date
+	}
+	for i, a := range b.plan.Aggregates {
+		if a.Quantile == q {
+			return &Post{Op: PostAggregate, Type: t, Index: i}, nil
+		}
+	}
+	b.plan.Quantiles = append(b.plan.Quantiles, q)
+	b.plan.Aggregates = append(b.plan.Aggregates, Aggregate{Func: QuantileFunc, Quantile: q})
+	b.claim(claim{parts: []part{q}})
+	return &Post{Op: PostAggregate, Type: t, Index: len(b.plan.Aggregates) - 1}, nil
+}
+
+func (q *Quantile) pay(share privacy.Loss) { q.Loss = q.Loss.Plus(share) }
+
+// String is the quantile's canonical text, without its share of the price.
+func (q *Quantile) String() string {
+	return fmt.Sprintf("quantile %s of %s", q.Rank.RatString(), q.Value)
+}
+
+// Draw is the ε of each of the three draws: a third of the quantile's, or, under zCDP, that of a third of its ρ, where a draw of ε
+// costs its bounded range ε²/8: √(8ρ), rounded down.
+func (q *Quantile) Draw() privacy.Epsilon {
+	third := q.Loss.Share(1, 3)
+	if e, pure := third.Pure(); pure {
+		return e
+	}
+	rho, _ := third.ZCDP()
+	return rho.Pure().Times(2)
+}
+
+// choose fixes the sensitivity and the offset, for a quantile that has its share of the price.
+//
+// The sensitivity is that of mechanism.CellQuantiles, where it is proved: rows·max(q, 1 − q), of the rows that count of one unit in
+// all cells together; under change-one twice that, or, in a single cell, rows.
+func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
+	q.Sensitivity = new(big.Rat).SetInt64(rows)
+	if n == privacy.AddRemove || cells > 1 {
+		w := new(big.Rat).Sub(big.NewRat(1, 1), q.Rank)
+		if w.Cmp(q.Rank) < 0 {
+			w.Set(q.Rank)
+		}
+		if n == privacy.ChangeOne {
+			w.Add(w, w)
+		}
+		q.Sensitivity.Mul(q.Sensitivity, w)
+	}
+	t := q.RankError(BracketAlpha / 2)
+	if !(t < maxOffset-2) {
+		return fmt.Errorf("at so small a price %s could be anywhere", q)
+	}
+	q.Offset = exact.CeilRat(new(big.Rat).SetFloat64(t)).Int64() + 1
+	return nil
+}
+
+// RankError bounds by how many rows one draw is off, but with probability alpha: 2Δ(ln N + ln(1/α))/ε for the N integers of the
+// domain, rounded up (mechanism.Quantile.RankError). It is infinite where the price is 0.
+func (q *Quantile) RankError(alpha float64) float64 {
+	e := q.Draw().Rat()
+	if e.Sign() == 0 {
+		return math.Inf(1)
+	}
+	scale := new(big.Rat).Quo(q.Sensitivity, e)
+	points := math.Nextafter(float64(q.Value.Hi-q.Value.Lo+1), math.Inf(1))
+	log := exact.SubUp(exact.LogUp(points), exact.LogDown(alpha))
+	return exact.MulUp(exact.FloatUp(scale.Add(scale, scale)), log)
+}
+
+// Span bounds how many rows, in the order of the value, lie between the quantile and either end of its interval, but with
+// probability alpha for both ends together.
+func (q *Quantile) Span(alpha float64) float64 {
+	return exact.AddUp(float64(q.Offset), q.RankError(alpha/2))
+}
