@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"internal/csvtable": {"internal/policy", "internal/value"},
 	"internal/seal":     {"internal/csvtable", "internal/policy", "internal/value"},
 	// floor 4
-	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "privacy"},
+	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "noise", "privacy"},
 	"internal/derive": {"internal/exact", "internal/plan", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/plan", "internal/value", "mechanism"},

@@ -35,8 +35,13 @@ func (b *builder) caps() error {
 	if b.maxGroups > 0 {
 		groups = b.maxGroups
 	}
-	groups = min(groups, int64(b.plan.Cells())) // 1 without keys
+	if !b.plan.Open() {
+		groups = min(groups, int64(b.plan.Cells())) // 1 without keys
+	}
 	byRows, byGroups := Caps{Rows: unit.RowsPerUnit}, Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
+	if b.plan.Open() {
+		byRows.Groups = min(groups, unit.RowsPerUnit) // selection counts units
+	}
 	onlyUnits := true
 	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average })
 	for _, m := range b.plan.Measures {

@@ -53,6 +53,9 @@ func keyNames(b *plan.Bounded) []string {
 	for i := range b.Keys {
 		out = append(out, "k"+strconv.Itoa(i))
 	}
+	if b.Other {
+		out = append(out, "o")
+	}
 	return out
 }
 
@@ -87,7 +90,7 @@ func evaluated(b *plan.Bounded, scan string) string {
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
-	return "SELECT * FROM (" + sql + ")" + kept(b)
+	return relabelled(b, "SELECT * FROM ("+sql+")"+kept(b))
 }
 
 // kept drops rows without a unit, and rows whose key is NULL where NULL is no group.
@@ -97,7 +100,7 @@ func kept(b *plan.Bounded) string {
 		conditions = append(conditions, "u IS NOT NULL")
 	}
 	for i, k := range b.Keys {
-		if !k.Values[len(k.Values)-1].Null {
+		if !k.NullGroup() {
 			conditions = append(conditions, fmt.Sprintf("k%d IS NOT NULL", i))
 		}
 	}
@@ -163,7 +166,7 @@ func cappedRows(b *plan.Bounded, scan string, known engine.Sealed) string {
 // allRowsAreLeft holds where neither WHERE nor a key drops a row.
 func allRowsAreLeft(b *plan.Bounded, known engine.Sealed) bool {
 	for _, k := range b.Keys {
-		if !k.Values[len(k.Values)-1].Null && !neverNull(b, k.Expr, known) {
+		if !k.NullGroup() && !neverNull(b, k.Expr, known) {
 			return false
 		}
 	}

@@ -162,9 +162,10 @@ func query(ctx context.Context, raw any, statement string, each func([]driver.Va
 // collect reads one result row and adds it to its cell.
 func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver.Value) error {
 	return func(row []driver.Value) error {
-		keys := make([]value.Value, len(b.Keys))
-		for i, k := range b.Keys {
-			v, err := scalar(k.Expr.Type, row[i])
+		types := b.KeyTypes()
+		keys := make([]value.Value, len(types))
+		for i, t := range types {
+			v, err := scalar(t, row[i])
 			if err != nil {
 				return err
 			}

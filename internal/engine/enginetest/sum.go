@@ -109,11 +109,12 @@ func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 	}
 	for i := range b.Keys {
 		v := eval(b.Keys[i].Expr, row)
-		if b.Keys[i].Index(v) < 0 {
+		if k := &b.Keys[i]; k.Open && v.Null && !k.Null || !k.Open && k.Index(v) < 0 {
 			return p, false
 		}
 		p.keys = append(p.keys, v)
 	}
+	p.keys = relabelled(b, p.keys)
 	for _, m := range b.Measures {
 		p.values = append(p.values, gridded(m, row))
 	}
