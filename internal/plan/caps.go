@@ -43,7 +43,7 @@ func (b *builder) caps() error {
 		byRows.Groups = min(groups, unit.RowsPerUnit) // selection counts units
 	}
 	onlyUnits := true
-	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average })
+	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average || a.distinct() })
 	for _, m := range b.plan.Measures {
 		if m.Kind == CountUnits { // who is in a cell is known by grouping alone
 			byRows.Groups = min(groups, unit.RowsPerUnit)
