@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"math/big"
+	"os"
 	"strings"
 	"testing"
 
@@ -28,8 +29,11 @@ func TestNeighboursOfOpenGroups(t *testing.T) {
 			policies[name] = p
 		}
 	}
-	lacking, others := 0, 0
-	acrossNeighbours(t, func(t *rapid.T, closed *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
+	lacking, others, pairs := 0, 0, 500
+	if os.Getenv("DITHER_LONG") != "" {
+		pairs = 12_500
+	}
+	acrossNeighboursOf(t, pairs, func(t *rapid.T, closed *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
 		name := closed.Population.Neighbours.String()
 		if closed.Table("p").Unit.RowsPerGroup == 1 {
 			name += " by groups"
