@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"internal/jsonlines": {"internal/csvtable", "internal/policy", "internal/value"},
 	"internal/seal":      {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
-	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "privacy"},
+	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "noise", "privacy"},
 	"internal/derive": {"internal/exact", "internal/plan", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/plan", "internal/value", "mechanism"},

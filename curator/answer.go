@@ -19,6 +19,9 @@ type Question struct {
 	Rho        string // the price in ρ, under a zCDP budget; at most one of both
 	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
 	MaxGroups  int64  // of one unit, where a column identifies it; 0 is the policy's
+	Delta      string // of the selection of groups that are not known, a decimal; "" is the policy's default
+	MinUnits   int64  // such a group of fewer units is never released; 0 is the policy's, which is the least
+	Other      bool   // one group more, of all rows whose group was not selected
 	Group      int64  // Explain tells what the answer means for so many units together; 0 for none
 	Fresh      bool   // pay again and draw new noise, though the question was answered before
 }
@@ -71,9 +74,16 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
 	}
 	looks := p.Looks()
+	chosen, err := selection(p)
+	if err != nil {
+		return nil, unusable(err)
+	}
 	l := &look{
-		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, table: table, key: p.Key(table.Number), mechanisms: mechanisms(p),
+		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, table: table, key: p.Key(table.Number), mechanisms: append(chosen, mechanisms(p)...),
 		fresh: q.Fresh, shape: [2]int{p.Cells(), p.Numbers()},
+	}
+	if p.Selection != nil {
+		l.groups = &groups{of: &p.Bounded}
 	}
 	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived}, nil
 }
@@ -81,7 +91,13 @@ func (c *Curator) ask(q Question) (*asked, error) {
 // request is what a question asks of the plan.
 func (c *Curator) request(q Question) (plan.Request, error) {
 	price, err := c.parsePrice(q)
-	return plan.Request{SQL: q.SQL, Price: price, MaxGroups: q.MaxGroups}, err
+	if err != nil {
+		return plan.Request{}, err
+	}
+	delta, err := parseDelta(q.Delta)
+	return plan.Request{
+		SQL: q.SQL, Price: price, MaxGroups: q.MaxGroups, Unknown: plan.Unknown{Delta: delta, MinUnits: q.MinUnits, Other: q.Other},
+	}, err
 }
 
 // parsePrice reads the price that a question names; the zero loss if it names none.

@@ -169,6 +169,11 @@ func (f failing) Aggregate(context.Context, *plan.Bounded, engine.Sealed) ([][]m
 }
 
 // Order fails in the middle of a pass.
+func (f failing) Groups(context.Context, *plan.Bounded, engine.Sealed) (*engine.Groups, error) {
+	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
+	return nil, err
+}
+
 func (f failing) Order(context.Context, *plan.Bounded, engine.Sealed) (mechanism.Ordered, error) {
 	return mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
 		yield(1, 1)

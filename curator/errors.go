@@ -106,6 +106,13 @@ func (c *Curator) notReserved(err error) *Error {
 		if most := c.largest(exhausted.Remaining); most != "0" {
 			e.Hint = "ask at --epsilon " + most + " or less; " + againFree
 		}
+		_, asked := exhausted.Price.ZCDP()
+		if _, delta := exhausted.Remaining.ZCDP(); asked.Cmp(delta) > 0 {
+			e.Hint = "the delta for unknown groups is used up: group by what is known; " + againFree
+			if !delta.IsZero() {
+				e.Hint = "ask with --delta " + delta.String() + " or less; " + againFree
+			}
+		}
 	}
 	return e
 }

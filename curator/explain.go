@@ -16,9 +16,10 @@ type Explanation struct {
 	SQL         string
 	Confidence  string
 	Columns     []Column
-	Cells       int     // of the answer, before HAVING and LIMIT
-	Sensitivity float64 // the L1 sensitivity of the whole vector of released numbers, each in its own unit
-	L2          float64 // and its L2 sensitivity
+	Cells       int             // of the answer, before HAVING and LIMIT; 0 where Selection decides which there are
+	Selection   *GroupSelection // nil where the groups are known
+	Sensitivity float64         // the L1 sensitivity of the whole vector of released numbers, each in its own unit
+	L2          float64         // and its L2 sensitivity
 	Price       Loss
 	Remaining   Loss
 	Affordable  bool   // the price is within what remains
@@ -67,10 +68,14 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if unforetold(columns) {
 		notes = append(notes, "No error is foretold of what is computed from several noisy parts, as a variance or a slope: over few rows its interval can be as wide as its bounds.")
 	}
+	chosen, err := c.groupSelection(a.plan)
+	if err != nil {
+		return nil, public(err)
+	}
 	l1, _ := a.plan.Sensitivity().Float64()
 	l2squared, _ := a.plan.L2Squared().Float64()
 	return &Explanation{
-		SQL: a.SQL, Confidence: a.Confidence, Cells: a.plan.Cells(), Sensitivity: l1, L2: math.Sqrt(l2squared),
+		SQL: a.SQL, Confidence: a.Confidence, Cells: knownCells(a.plan), Selection: chosen, Sensitivity: l1, L2: math.Sqrt(l2squared),
 		Columns: columns,
 		Price:   c.loss(a.plan.Price), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining),
 		Affordable: replayed || a.plan.Price.Within(s.Remaining), Replayed: replayed,
@@ -123,6 +128,7 @@ func (c *Curator) notes(p *plan.Plan) []string {
 	if p.Unit != nil {
 		notes = append(notes, truncation(p))
 	}
+	notes = append(notes, openNotes(p)...)
 	for _, a := range p.Aggregates {
 		if a.Func == plan.Average {
 			notes = append(notes, "An average's error is given times n, the number of rows it is over, which is not known before asking.")

@@ -259,7 +259,10 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	o.add("sql", e.SQL)
 	o.add("confidence", decimal(e.Confidence))
 	o.add("columns", e.Columns)
-	o.add("cells", e.Cells)
+	o.add("cells", orNone(e.Cells))
+	if e.Selection != nil {
+		o.add("selection", e.Selection)
+	}
 	o.add("l2_sensitivity", e.L2)
 	o.add("sensitivity", e.Sensitivity)
 	o.add("price", e.Price)

@@ -22,6 +22,7 @@ type look struct {
 	mechanisms []ledger.Mechanism
 	fresh      bool // pay again and draw new noise, though it was released before
 	shape      [2]int
+	groups     *groups // that are released with the numbers; nil where they are known
 }
 
 // seen is what a look released: numbers in rows and columns of its shape.
@@ -53,7 +54,11 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 	if err != nil {
 		return nil, c.lost(reservation, err)
 	}
-	if err := c.ledger.Release(reservation, encode(numbers)); err != nil {
+	values, err := l.encode(numbers)
+	if err != nil {
+		return nil, c.lost(reservation, err)
+	}
+	if err := c.ledger.Release(reservation, values); err != nil {
 		e := public(err)
 		e.Charged = true
 		return nil, e

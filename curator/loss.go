@@ -32,6 +32,9 @@ func (l Loss) String() string {
 	}
 	text := "ρ = " + shorten(l.Rho)
 	if l.Epsilon == "" {
+		if l.left && l.Delta != "" && l.Delta != "0" {
+			text += ", δ = " + shorten(l.Delta) + " for unknown groups"
+		}
 		return text
 	}
 	text += " (ε = " + shorten(l.Epsilon) + " at δ = " + shorten(l.Delta)

@@ -56,6 +56,9 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 	for _, k := range a.plan.Keys {
 		out.Keys = append(out.Keys, k.Expr.String())
 	}
+	if a.plan.Other {
+		out.Keys = append(out.Keys, plan.OtherName)
+	}
 	for i := range s.numbers {
 		out.Cells = append(out.Cells, keyValues(a.plan.CellKeys(i)))
 	}
@@ -72,13 +75,17 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 
 // mechanisms are a plan's, for the ledger.
 func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
+	cells := p.Cells()
+	if p.Open() {
+		cells = p.MaxChosen()
+	}
 	for _, m := range p.Measures {
 		sensitivity := m.L1
 		if m.Noise == plan.Gaussian {
 			sensitivity = m.L2Squared
 		}
 		out = append(out, ledger.Mechanism{
-			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: p.Cells(),
+			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: cells,
 		})
 	}
 	return append(out, orderMechanisms(p)...)
@@ -86,25 +93,18 @@ func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
 
 // measured takes the measures of a question: each measure's cells are one vector under one mechanism. Quantiles and modes follow.
 func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
+	if a.look.groups != nil {
+		return c.openly(ctx, a)
+	}
 	return c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		out := make([][]*big.Int, a.plan.Cells())
-		var cells [][]mechanism.Exact
 		if len(a.plan.Measures) > 0 {
-			var err error
-			if cells, err = c.engine.Aggregate(ctx, &a.plan.Bounded, from); err != nil {
-				return nil, err
-			}
-		}
-		for j, m := range a.plan.Measures {
-			noisy, err := noisily(m, column(cells, j))
-			if err == nil {
-				err = measuredAsPlanned(m, noisy)
-			}
+			cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, from)
 			if err != nil {
 				return nil, err
 			}
-			for i, v := range noisy.Values {
-				out[i] = append(out[i], v)
+			if out, err = noisyCells(a.plan, cells); err != nil {
+				return nil, err
 			}
 		}
 		return out, c.takeOrders(ctx, a.plan, from, out)

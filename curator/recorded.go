@@ -16,7 +16,7 @@ func (c *Curator) replay(l *look) (*seen, error) {
 	if !ok {
 		return nil, nil
 	}
-	numbers, err := decode(answer.Values, l.shape)
+	numbers, err := l.decode(answer.Values)
 	if err != nil {
 		return nil, public(err)
 	}

@@ -20,6 +20,9 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	s.flags.StringVar(&q.Epsilon, "epsilon", "", "")
 	s.flags.StringVar(&q.Rho, "rho", "", "")
 	s.flags.Int64Var(&q.MaxGroups, "max-groups", 0, "")
+	s.flags.StringVar(&q.Delta, "delta", "", "")
+	s.flags.Int64Var(&q.MinUnits, "min-units", 0, "")
+	s.flags.BoolVar(&q.Other, "other", false, "")
 	s.flags.StringVar(&q.Confidence, "confidence", "", "")
 	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
 	return q, s.flags.String("f", "", "")
@@ -73,7 +76,7 @@ func (s *session) with(do func(*curator.Curator) error) error {
 // noZeros refuses counts that are given as 0: where it is written, 0 is no default.
 func (s *session) noZeros() (err error) {
 	s.flags.Visit(func(f *flag.Flag) {
-		if (f.Name == "max-groups" || f.Name == "group") && f.Value.String() == "0" {
+		if (f.Name == "max-groups" || f.Name == "group" || f.Name == "min-units") && f.Value.String() == "0" {
 			err = usage("--%s is at least 1", f.Name)
 		}
 	})

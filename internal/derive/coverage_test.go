@@ -163,7 +163,7 @@ func TestCoverageOfPersons(t *testing.T) {
 	rows = enginetest.Ranked(rows, "person")
 	for _, table := range []string{"v", "w"} {
 		for _, price := range []string{"1", "ρ 0.5"} {
-			for _, item := range []string{"COUNT(*)", "SUM(i)", "SUM(x)", "AVG(i)", "AVG(x)", "COUNT(DISTINCT person)"} {
+			for _, item := range []string{"COUNT(*)", "SUM(i)", "SUM(x)", "AVG(i)", "AVG(x)", "COUNT(DISTINCT person)", "COUNT(DISTINCT i)"} {
 				t.Run(fmt.Sprintf("%s of %s at %s", item, table, price), func(t *testing.T) {
 					t.Parallel()
 					trials := trials

@@ -16,6 +16,9 @@ type Engine interface {
 	// Aggregate gives, for every cell of b in the order of Cells, its measures' exact sums. The error may quote rows: it is
 	// for nobody but the owner.
 	Aggregate(ctx context.Context, b *plan.Bounded, from Sealed) ([][]mechanism.Exact, error)
+	// Groups gives, for b whose keys are Open, the groups that there are, with their measures' exact sums. The error may quote
+	// rows, as above. Once some are Chosen, Aggregate gives these alone.
+	Groups(ctx context.Context, b *plan.Bounded, from Sealed) (*Groups, error)
 	// Order gives the values of b's one measure, which b asks for Ordered: what is scanned later, in as many passes as the
 	// mechanism takes, each with ctx. The errors of a pass may quote rows, as above.
 	Order(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.Ordered, error)
@@ -38,8 +41,9 @@ type Sealed struct {
 // Cells gathers an engine's result rows into the answer's cells: the product of the keys' known values, the last key
 // running fastest. Cells that no row belongs to are 0.
 type Cells struct {
-	b    *plan.Bounded
-	sums [][]*big.Int
+	b     *plan.Bounded
+	sums  [][]*big.Int
+	place map[string]int // of the cells of open keys
 }
 
 // NewCells starts with every cell 0.
@@ -51,12 +55,18 @@ func NewCells(b *plan.Bounded) *Cells {
 			c.sums[i][j] = new(big.Int)
 		}
 	}
+	if b.Open() {
+		c.place = map[string]int{}
+		for i := range c.sums {
+			c.place[plan.GroupName(b.CellKeys(i))] = i
+		}
+	}
 	return c
 }
 
 // Add adds a result row to its cell. A nil sum counts as 0; a row whose keys are not known belongs to no cell.
 func (c *Cells) Add(keys []value.Value, sums []*big.Int) {
-	cell := CellOf(c.b, keys)
+	cell := c.index(keys)
 	if cell < 0 {
 		return
 	}
@@ -65,6 +75,17 @@ func (c *Cells) Add(keys []value.Value, sums []*big.Int) {
 			c.sums[cell][j].Add(c.sums[cell][j], s)
 		}
 	}
+}
+
+// index is the place of the cell of these keys, or −1.
+func (c *Cells) index(keys []value.Value) int {
+	if c.place != nil {
+		if i, ok := c.place[plan.GroupName(keys)]; ok {
+			return i
+		}
+		return -1
+	}
+	return CellOf(c.b, keys)
 }
 
 // Exact seals the sums.

@@ -35,10 +35,15 @@ func (b *builder) caps() error {
 	if b.maxGroups > 0 {
 		groups = b.maxGroups
 	}
-	groups = min(groups, int64(b.plan.Cells())) // 1 without keys
+	if !b.plan.Open() {
+		groups = min(groups, int64(b.plan.Cells())) // 1 without keys
+	}
 	byRows, byGroups := Caps{Rows: unit.RowsPerUnit}, Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
+	if b.plan.Open() {
+		byRows.Groups = min(groups, unit.RowsPerUnit) // selection counts units
+	}
 	onlyUnits := len(b.plan.Measures) > 0
-	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average })
+	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average || a.distinct() })
 	for _, m := range b.plan.Measures {
 		if m.Kind == CountUnits { // who is in a cell is known by grouping alone
 			byRows.Groups = min(groups, unit.RowsPerUnit)

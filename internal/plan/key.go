@@ -14,6 +14,13 @@ import (
 type Key struct {
 	Expr   *Expr
 	Values []value.Value // distinct, sorted, NULL last where NULL is a group
+	Open   bool          // the values are not known: which there are is for a Selection to say
+	Null   bool          // Open: NULL is a group
+}
+
+// NullGroup reports that NULL is one of the key's values.
+func (k *Key) NullGroup() bool {
+	return k.Null || len(k.Values) > 0 && k.Values[len(k.Values)-1].Null
 }
 
 // MaxCells bounds the cells of one answer, and MaxNumbers its released numbers: cells times measures. A release must fit

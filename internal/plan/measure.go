@@ -19,6 +19,9 @@ const (
 	CountValue Kind = "values" // rows in which X is not NULL
 	CountUnits Kind = "units"  // units with at least one row
 	Sum        Kind = "sum"    // X, of the rows in which it is not NULL
+	// CountDistinct counts the distinct values of X, of the rows in which it is not NULL. It is no sum of what rows contribute:
+	// see the proof at countDistinct.
+	CountDistinct Kind = "distinct"
 )
 
 // Measure is one bounded linear query, asked of every cell at once: a vector of integer sums in units of 2^Grid.
@@ -28,7 +31,7 @@ const (
 // order of rows nor a float can change what one unit contributes (the sensitivity is read from these integers).
 type Measure struct {
 	Kind   Kind
-	X      *Expr // CountValue, Sum
+	X      *Expr // CountValue, CountDistinct, Sum
 	Grid   int   // the grid's unit is 2^Grid
 	Centre int64 // in grid units; subtracted from each row's value
 	Lo, Hi int64 // in grid units, after centring; what one row contributes lies between

@@ -48,7 +48,13 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 // anything moved.
 func acrossNeighbours(t *testing.T, ask func(*rapid.T, *policy.Policy, string) (*plan.Bounded, func(before, after []enginetest.Row) bool)) {
 	t.Helper()
-	cases(t, 2600) // of each of four
+	acrossNeighboursOf(t, 2600, ask) // of each of four
+}
+
+// acrossNeighboursOf is that with so many pairs of each of four kinds.
+func acrossNeighboursOf(t *testing.T, pairs int, ask func(*rapid.T, *policy.Policy, string) (*plan.Bounded, func(before, after []enginetest.Row) bool)) {
+	t.Helper()
+	cases(t, pairs)
 	for _, relation := range []string{"add-remove", "change-one", "add-remove by groups", "change-one by groups"} {
 		t.Run(relation, func(t *testing.T) {
 			relation, byGroups := strings.CutSuffix(relation, " by groups")

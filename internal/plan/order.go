@@ -191,8 +191,11 @@ func (b *builder) orders() error {
 	if len(p.Quantiles)+len(p.Modes) == 0 {
 		return nil
 	}
-	p.RowCaps = b.rowsOnly()
 	at := b.tree.Items[0].Expr.Pos()
+	if p.Open() {
+		return refuse(at, "ask for counts and sums of such groups; or group by what has declared values", "quantiles and modes are for groups whose values are known beforehand")
+	}
+	p.RowCaps = b.rowsOnly()
 	slices.SortFunc(p.Quantiles, func(x, y *Quantile) int { return strings.Compare(x.String(), y.String()) })
 	slices.SortFunc(p.Modes, func(x, y *Mode) int { return strings.Compare(x.String(), y.String()) })
 	for _, m := range p.Modes {

@@ -176,6 +176,9 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 	if orderAggregates[x.Name] {
 		return b.orderAggregate(x)
 	}
+	if x.Filter != nil && b.countsUnits(x) {
+		return nil, refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT unit")
+	}
 	x, err := unfiltered(x)
 	if err != nil {
 		return nil, err
@@ -197,9 +200,6 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 func unfiltered(x *query.Call) (*query.Call, error) {
 	if x.Filter == nil {
 		return x, nil
-	}
-	if x.Distinct {
-		return nil, refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT")
 	}
 	out := *x
 	out.Filter, out.Args = nil, slices.Clone(x.Args)
@@ -287,21 +287,4 @@ func (r Range) floats(t value.Type) (lo, hi float64) {
 		return exact.FloatDown(new(big.Rat).SetInt64(r.IntLo)), exact.FloatUp(new(big.Rat).SetInt64(r.IntHi))
 	}
 	return r.Lo, r.Hi
-}
-
-// countDistinct admits COUNT(DISTINCT unit) only: other distinct values may each depend on many units.
-func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
-	unit := b.table.Unit
-	c, ok := x.Args[0].(*query.Column)
-	if x.Name != "count" || !ok || unit.IsRow() || c.Name != unit.Column {
-		hint := "COUNT(*) counts rows"
-		if !unit.IsRow() {
-			hint = fmt.Sprintf("COUNT(DISTINCT %s) counts units", query.QuoteName(unit.Column))
-		}
-		return Aggregate{}, refuse(x.At, hint, "DISTINCT is supported for the unit's column only")
-	}
-	if _, err := b.column(c); err != nil {
-		return Aggregate{}, err
-	}
-	return Aggregate{Func: CountFunc, Count: countMeasure(CountUnits, nil)}, nil
 }

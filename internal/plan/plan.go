@@ -32,10 +32,17 @@ type Bounded struct {
 	// Ordered asks for rows in place of sums: in every cell, how often each gridded value of the one measure occurs, in
 	// increasing order, without those that are NULL.
 	Ordered bool
+	// Chosen are the groups of keys of which some are Open, once they have been released: of each the values of all keys. Other
+	// asks for one group more, of all rows in none of them.
+	Chosen [][]value.Value
+	Other  bool
 }
 
 // Cells is how many cells an answer has: the product of the keys' numbers of values.
 func (b *Bounded) Cells() int {
+	if b.Open() {
+		return b.chosenCells()
+	}
 	n := 1
 	for i := range b.Keys {
 		n *= len(b.Keys[i].Values)
@@ -45,6 +52,9 @@ func (b *Bounded) Cells() int {
 
 // CellKeys gives the values of the keys of the i-th cell: the last key runs fastest.
 func (b *Bounded) CellKeys(i int) []value.Value {
+	if b.Open() {
+		return b.chosenKeys(i)
+	}
 	out := make([]value.Value, len(b.Keys))
 	for j := len(out) - 1; j >= 0; j-- {
 		values := b.Keys[j].Values
@@ -62,6 +72,7 @@ type Plan struct {
 	Quantiles  []*Quantile
 	Modes      []*Mode
 	RowCaps    Caps        // of the looks for quantiles and modes
+	Selection  *Selection  // of the groups, where they are not known; else nil
 	Aggregates []Aggregate // in order of first use
 	Outputs    []Output
 	Having     *Post
@@ -77,6 +88,7 @@ type Request struct {
 	SQL       string
 	Price     privacy.Loss // zero: the policy's default price
 	MaxGroups int64        // of one unit; 0: the policy's
+	Unknown   Unknown      // what is asked of groups that are not known
 }
 
 // Build plans a question. Every error is a *query.Error or an *Error, and a function of the request and the policy alone.
@@ -85,6 +97,7 @@ func Build(p *policy.Policy, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.opens = &opening{policy: p, asked: r.Unknown}
 	return b.build()
 }
 
@@ -161,10 +174,11 @@ type builder struct {
 	grouped   []Key // the GROUP BY expressions, in the question's order
 	place     []int // of each grouped expression among the plan's keys
 	claims    []claim
+	opens     *opening // admits groups that are not known; nil where a question needs them known
 }
 
 func (b *builder) build() (*Plan, error) {
-	if err := run(b.where, b.groupBy, b.outputs, b.having, b.orderBy, b.caps, b.split, b.orders); err != nil {
+	if err := run(b.where, b.groupBy, b.outputs, b.having, b.orderBy, b.otherColumn, b.caps, b.split, b.selected, b.orders); err != nil {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
@@ -202,7 +216,7 @@ func (b *builder) groupBy() error {
 		if e.isUntypedNull() {
 			return refuse(x.Pos(), "", "NULL is not a group")
 		}
-		k, err := b.key(e, x.Pos())
+		k, err := b.openKey(e, x.Pos())
 		if err != nil {
 			return err
 		}
@@ -229,6 +243,9 @@ func (p *Plan) Canonical(version int) string {
 		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)
 	}
 	p.describeOrders(&b)
+	if p.Selection != nil {
+		fmt.Fprintf(&b, "select %s other=%t\n", p.Selection, p.Other)
+	}
 	return b.String()
 }
 

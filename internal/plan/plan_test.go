@@ -97,6 +97,10 @@ func TestSensitivity(t *testing.T) {
 		{"SELECT department, SUM(days) FROM visits GROUP BY department", "360", "720"},
 		{"SELECT COUNT(DISTINCT person) FROM visits", "1", "1"},
 		{"SELECT department, COUNT(DISTINCT person) FROM visits GROUP BY department", "3", "6"},
+		{"SELECT COUNT(DISTINCT age) FROM people", "1", "1"},
+		{"SELECT race, COUNT(DISTINCT note) FROM people GROUP BY race", "1", "2"},
+		{"SELECT COUNT(DISTINCT days) FROM visits", "12", "12"},
+		{"SELECT department, COUNT(DISTINCT days) FILTER (WHERE days > 3) FROM visits GROUP BY department", "12", "24"},
 	} {
 		for relation, want := range map[string]string{"add-remove": c.addRemove, "change-one": c.changeOne} {
 			p, err := plan.Build(townPolicy(t, relation), plan.Request{SQL: c.sql})
@@ -313,8 +317,9 @@ func TestRefusals(t *testing.T) {
 		{"SELECT COUNT(*) FROM people WHERE note LIKE note", "pattern of LIKE must be a constant", "constant"},
 		{"SELECT COUNT(*) FROM people WHERE SUM(age) > 3", "not allowed here", "HAVING"},
 		{"SELECT SUM(COUNT(*)) FROM people", "not allowed here", ""},
-		{"SELECT COUNT(DISTINCT age) FROM people", "DISTINCT is supported for the unit's column only", "COUNT(*)"},
-		{"SELECT COUNT(DISTINCT cost) FROM visits", "DISTINCT is supported for the unit's column only", "COUNT(DISTINCT person)"},
+		{"SELECT SUM(DISTINCT age) FROM people", "DISTINCT goes with COUNT alone", "COUNT(DISTINCT x)"},
+		{"SELECT COUNT(DISTINCT NULL) FROM people", "says nothing", ""},
+		{"SELECT COUNT(DISTINCT person) FILTER (WHERE cost > 3) FROM visits", "FILTER goes with no DISTINCT unit", "WHERE"},
 		{"SELECT SUM(EXP(age)) FROM people WHERE EXP(income) > 0", "overflow", ""},
 		{"SELECT SUM(age*age*age*age*age*age*age*age*age*age) FROM people", "overflow", ""},
 		{"SELECT COUNT(*) FROM people WHERE age > 99999999999999999999", "", ""},

@@ -141,7 +141,7 @@ func (b *builder) scoreCaps() error {
 	}
 	unit := b.table.Unit
 	b.plan.Caps = Caps{Rows: unit.RowsPerUnit}
-	if m := b.plan.Measures[0]; m.Kind == CountUnits || unit.RowsPerGroup < unit.RowsPerUnit {
+	if m := b.plan.Measures[0]; m.Kind == CountUnits || m.Kind != CountDistinct && unit.RowsPerGroup < unit.RowsPerUnit {
 		b.plan.Caps = Caps{Groups: int64(b.plan.Cells()), RowsPerGroup: unit.RowsPerGroup}
 	}
 	return nil

@@ -25,10 +25,12 @@ type Budget struct {
 }
 
 // Price is what one answer costs unless the question says otherwise, and the least and the most that one may cost, as the
-// budget's accountant counts. No price has a δ: nothing spends the selection's yet. The least bounds how many questions the budget can pay for, and with it what could be learnt
+// budget's accountant counts. Only an answer with unknown groups has a δ, of the selection's: Delta unless the question says
+// otherwise, and at most that of Maximum. The least bounds how many questions the budget can pay for, and with it what could be learnt
 // from whether a question fails.
 type Price struct {
 	Default, Minimum, Maximum privacy.Loss
+	Delta                     privacy.Delta
 }
 
 // One answer costs 1/defaultShare of the budget unless the policy or the question says otherwise, and at least
@@ -100,7 +102,7 @@ func (r *reader) budget(f, whole field) (b Budget) {
 }
 
 func (r *reader) price(f field, budget Budget) Price {
-	keys, _ := f.keys("default", "minimum", "maximum")
+	keys, _ := f.keys("default", "minimum", "maximum", "delta", "maximum_delta")
 	if budget.Loss.IsZero() { // already reported
 		return Price{}
 	}
@@ -129,7 +131,43 @@ func (r *reader) price(f field, budget Budget) Price {
 	case !least.Within(def):
 		keys["default"].fail("", "the default price (%v) is below the minimum price (%v)", def, least)
 	}
-	return Price{Default: def, Minimum: least, Maximum: most}
+	delta, mostDelta := r.selectionPrice(keys, budget)
+	rho, _ := most.ZCDP()
+	if !mostDelta.IsZero() {
+		most = privacy.ZCDPLoss(rho, mostDelta)
+	}
+	return Price{Default: def, Minimum: least, Maximum: most, Delta: delta}
+}
+
+// selectionPrice is the δ of one answer with unknown groups, by default and at most: 1/defaultShare of the budget's, and all of it.
+func (r *reader) selectionPrice(keys map[string]field, budget Budget) (delta, most privacy.Delta) {
+	_, selection := budget.Loss.ZCDP()
+	delta, given := keys["delta"].delta()
+	most, capped := keys["maximum_delta"].delta()
+	if selection.IsZero() {
+		for _, k := range []string{"delta", "maximum_delta"} {
+			if keys[k].present() {
+				keys[k].failKey("as in budget: {epsilon: 1, delta: 1e-6, selection_delta: 5e-7}", "is of the selection of unknown groups, for which the budget keeps no selection_delta")
+			}
+		}
+		return privacy.Delta{}, privacy.Delta{}
+	}
+	if !capped {
+		most = selection
+	}
+	if !given {
+		delta = selection.Share(1, defaultShare)
+		if delta.Cmp(most) > 0 {
+			delta = most
+		}
+	}
+	switch {
+	case most.Cmp(selection) > 0:
+		keys["maximum_delta"].fail("", "the maximum delta (%v) is above the budget's selection_delta (%v)", most, selection)
+	case delta.Cmp(most) > 0:
+		keys["delta"].fail("", "the default delta (%v) is above the maximum delta (%v)", delta, most)
+	}
+	return delta, most
 }
 
 // price reads a price: an ε, a share of the budget as in 2%, or a mapping {rho: …}.

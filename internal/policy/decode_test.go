@@ -193,7 +193,7 @@ func TestBudgets(t *testing.T) {
 	if p.Budget.Loss.String() != "ρ = 0.5, δ = 0.000004" || p.Budget.Conversion.String() != "0.000006" {
 		t.Errorf("%+v", p.Budget)
 	}
-	if p.Price.Default.String() != "ρ = 0.01" || p.Price.Maximum.String() != "ρ = 0.125" || p.Price.Minimum.String() != "ρ = 0.00005" {
+	if p.Price.Default.String() != "ρ = 0.01" || p.Price.Maximum.String() != "ρ = 0.125, δ = 0.000004" || p.Price.Delta.String() != "0.0000002" || p.Price.Minimum.String() != "ρ = 0.00005" {
 		t.Errorf("%+v", p.Price)
 	}
 	if p = with("{epsilon: 3}", "{default: 2%, maximum: 50%}"); p.Price.Default.String() != "ε = 0.06" || p.Price.Maximum.String() != "ε = 1.5" {

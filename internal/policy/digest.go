@@ -22,6 +22,8 @@ type (
 	canonicalPolicy struct {
 		Format, Population, Neighbours, Epsilon, Rho, Delta, Conversion, Default, Minimum, Maximum string
 
+		SelectionDelta string `json:",omitempty"` // of one answer
+
 		Tables []canonicalTable // by name
 	}
 	canonicalTable struct {
@@ -30,6 +32,7 @@ type (
 		Source                                                     canonicalSource
 		Unit                                                       string
 		RowsPerUnit, MaxGroups, RowsPerGroup, PersonRows, Expected int64
+		MinUnits                                                   int64 `json:",omitempty"`
 
 		Columns []canonicalColumn // by name; in the policy's order where the source has no header to name them
 	}
@@ -59,6 +62,9 @@ func (p *Policy) Digest() string {
 	if p.Budget.Epsilon.IsZero() { // else ρ follows from the ε, as well as this program can tell
 		c.Rho = p.Budget.Loss.String()
 	}
+	if !p.Price.Delta.IsZero() {
+		c.SelectionDelta = p.Price.Delta.String()
+	}
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))
 	}
@@ -82,6 +88,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups, RowsPerGroup: t.Unit.RowsPerGroup,
 		PersonRows: t.Unit.PersonRows,
 		Expected:   t.ExpectedRows,
+		MinUnits:   t.MinUnits,
 	}
 	for _, col := range t.Columns {
 		c.Columns = append(c.Columns, canonicalColumnOf(col))

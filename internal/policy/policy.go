@@ -38,6 +38,7 @@ type Table struct {
 	Source       Source
 	Unit         Unit
 	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
+	MinUnits     int64 // an unknown group of fewer units is never released; 0 if not declared
 	Columns      []*Column
 }
 

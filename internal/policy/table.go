@@ -47,7 +47,7 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 func (r *reader) table(f field, dir string) *Table {
 	t := &Table{Name: f.name()}
 	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows",
-		"expected_rows", "columns")
+		"expected_rows", "min_units_per_group", "columns")
 	if !ok {
 		return t
 	}
@@ -56,7 +56,7 @@ func (r *reader) table(f field, dir string) *Table {
 	t.Source = r.source(keys["source"], f, t.Name, dir)
 	t.Columns = r.columns(keys["columns"], f)
 	if t.Public {
-		for _, k := range []string{"unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows"} {
+		for _, k := range []string{"unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows", "min_units_per_group"} {
 			if keys[k].present() {
 				keys[k].failKey("", "a public table has no privacy unit")
 			}
@@ -65,6 +65,7 @@ func (r *reader) table(f field, dir string) *Table {
 		t.Unit = r.unit(keys, f, t)
 	}
 	t.ExpectedRows, _ = keys["expected_rows"].count(MaxExpectedRows)
+	t.MinUnits, _ = keys["min_units_per_group"].count(MaxRowsPerUnit)
 	return t
 }
 

@@ -18,6 +18,9 @@ const rehearsalRows = 192
 // whether a question fails, which noise does not hide: it must not be asked. The proof that there is none is the plan's
 // (every expression is total); this is a second belt, and a failure here a defect there. It reads no sealed file.
 func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
+	if b.Open() {
+		return e.rehearseOpen(ctx, b)
+	}
 	return e.run(ctx, render(b, madeUp(b), engine.Sealed{}), func([]driver.Value) error { return nil })
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"dither/internal/engine"
 	"dither/internal/plan"
+	"dither/internal/value"
 )
 
 // render writes the one statement that answers b over a scan of the sealed file: its keys k0, k1, … and then each measure's
@@ -53,6 +54,9 @@ func keyNames(b *plan.Bounded) []string {
 	for i := range b.Keys {
 		out = append(out, "k"+strconv.Itoa(i))
 	}
+	if b.Other {
+		out = append(out, "o")
+	}
 	return out
 }
 
@@ -87,7 +91,7 @@ func evaluated(b *plan.Bounded, scan string) string {
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
-	return "SELECT * FROM (" + sql + ")" + kept(b)
+	return relabelled(b, "SELECT * FROM ("+sql+")"+kept(b))
 }
 
 // kept drops rows without a unit, and rows whose key is NULL where NULL is no group.
@@ -97,7 +101,7 @@ func kept(b *plan.Bounded) string {
 		conditions = append(conditions, "u IS NOT NULL")
 	}
 	for i, k := range b.Keys {
-		if !k.Values[len(k.Values)-1].Null {
+		if !k.NullGroup() {
 			conditions = append(conditions, fmt.Sprintf("k%d IS NOT NULL", i))
 		}
 	}
@@ -116,6 +120,12 @@ func gridded(m *plan.Measure) string {
 		return "CAST(1 AS BIGINT)"
 	}
 	x := expression(m.X)
+	if m.Kind == plan.CountDistinct {
+		if m.X.Type == value.Real { // 0 and −0 are one value
+			x = "CASE WHEN (" + x + ") = 0 THEN CAST(0 AS DOUBLE) ELSE (" + x + ") END"
+		}
+		return x
+	}
 	if m.Rounds() { // a power of two times a double is exact; the cast rounds half to even
 		x = "CAST((" + x + " * " + double(math.Ldexp(1, -m.Grid)) + ") AS BIGINT)"
 	} else if m.Grid < 0 {
@@ -132,11 +142,22 @@ func contributions(b *plan.Bounded) []string {
 	var out []string
 	for i, m := range b.Measures {
 		v := "v" + strconv.Itoa(i)
+		if m.Kind == plan.CountDistinct {
+			out = append(out, firstOfValue(b, v)+fmt.Sprintf(" AS m%d", i))
+			continue
+		}
 		lo, hi := integer(m.Lo), integer(m.Hi)
 		out = append(out, fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s < %[2]s THEN %[2]s "+
 			"WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(0 AS BIGINT) END AS m%[4]d", v, lo, hi, i))
 	}
 	return out
+}
+
+// firstOfValue is 1 in one of the rows of a cell that have the same value, whichever, and else 0: their sum is the number of
+// distinct values.
+func firstOfValue(b *plan.Bounded, v string) string {
+	of := strings.Join(append(keyNames(b), v), ", ")
+	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END", v, of)
 }
 
 // cappedRows gives the rows that count: of each unit, the first so many of those that are left, in the order of their sealed
@@ -163,7 +184,7 @@ func cappedRows(b *plan.Bounded, scan string, known engine.Sealed) string {
 // allRowsAreLeft holds where neither WHERE nor a key drops a row.
 func allRowsAreLeft(b *plan.Bounded, known engine.Sealed) bool {
 	for _, k := range b.Keys {
-		if !k.Values[len(k.Values)-1].Null && !neverNull(b, k.Expr, known) {
+		if !k.NullGroup() && !neverNull(b, k.Expr, known) {
 			return false
 		}
 	}

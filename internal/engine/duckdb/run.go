@@ -181,9 +181,10 @@ func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver
 
 // keysOf reads the keys with which a result row begins.
 func keysOf(b *plan.Bounded, row []driver.Value) ([]value.Value, error) {
-	keys := make([]value.Value, len(b.Keys))
-	for i, k := range b.Keys {
-		v, err := scalar(k.Expr.Type, row[i])
+	types := b.KeyTypes()
+	keys := make([]value.Value, len(types))
+	for i, t := range types {
+		v, err := scalar(t, row[i])
 		if err != nil {
 			return nil, err
 		}

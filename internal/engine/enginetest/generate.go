@@ -151,6 +151,13 @@ func (g generator) aggregate(table string) string {
 	if table == "p" && g.chance(4) {
 		return "COUNT(DISTINCT person)"
 	}
+	if g.chance(5) {
+		f := ""
+		if g.chance(3) {
+			f = " FILTER (WHERE " + g.condition(1) + ")"
+		}
+		return "COUNT(DISTINCT " + g.pick(g.number(2), g.condition(1), "s", "w", "d", "n", "z", "x") + ")" + f
+	}
 	if g.chance(2) {
 		f := ""
 		if g.chance(2) {

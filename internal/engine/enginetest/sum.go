@@ -39,7 +39,8 @@ type piece struct {
 	keys   []value.Value
 	values []*int64 // gridded, not clamped; nil for NULL
 	sums   []*big.Int
-	place  int64 // in the order of its unit's rows or cells
+	names  []string // of the values of distinct counts
+	place  int64    // in the order of its unit's rows or cells
 }
 
 // Order is how often each value of b's one measure occurs.
@@ -82,6 +83,7 @@ func contributions(b *plan.Bounded, rows []Row) []piece {
 		if b.Caps.Rows > 0 {
 			pieces = capped(pieces, b.Caps.Rows)
 		}
+		distinct(b, pieces)
 		if b.Caps.Groups > 0 {
 			pieces = cellsOf(b, pieces)
 			if b.Caps.Rows == 0 {
@@ -90,8 +92,28 @@ func contributions(b *plan.Bounded, rows []Row) []piece {
 				uncounted(b, pieces)
 			}
 		}
+	} else {
+		distinct(b, pieces)
 	}
 	return pieces
+}
+
+// distinct counts each value of a cell in the first of the rows that have it.
+func distinct(b *plan.Bounded, pieces []piece) {
+	seen := map[string]bool{}
+	for _, p := range pieces {
+		for j, m := range b.Measures {
+			if m.Kind != plan.CountDistinct {
+				continue
+			}
+			name := fmt.Sprintf("%d %q %s", j, p.keys, p.names[j])
+			p.sums[j].SetInt64(0)
+			if p.values[j] != nil && !seen[name] {
+				seen[name] = true
+				p.sums[j].SetInt64(1)
+			}
+		}
+	}
 }
 
 // evaluate is one row's keys and gridded values, or false where the row does not count.
@@ -118,13 +140,15 @@ func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 	}
 	for i := range b.Keys {
 		v := eval(b.Keys[i].Expr, row)
-		if b.Keys[i].Index(v) < 0 {
+		if k := &b.Keys[i]; k.Open && v.Null && !k.Null || !k.Open && k.Index(v) < 0 {
 			return p, false
 		}
 		p.keys = append(p.keys, v)
 	}
+	p.keys = relabelled(b, p.keys)
 	for _, m := range b.Measures {
 		p.values = append(p.values, gridded(m, row))
+		p.names = append(p.names, distinctName(m, row))
 	}
 	p.place = r[Rank].Int
 	return p, true
@@ -139,7 +163,7 @@ func gridded(m *plan.Measure, row []value.Value) *int64 {
 	if v.Null {
 		return nil
 	}
-	if m.Kind == plan.CountValue {
+	if m.Kind == plan.CountValue || m.Kind == plan.CountDistinct {
 		return &one
 	}
 	n := v.Int
@@ -150,6 +174,18 @@ func gridded(m *plan.Measure, row []value.Value) *int64 {
 	}
 	n -= m.Centre
 	return &n
+}
+
+// distinctName is the value that a distinct count counts.
+func distinctName(m *plan.Measure, row []value.Value) string {
+	if m.Kind != plan.CountDistinct {
+		return ""
+	}
+	v := eval(m.X, row)
+	if v.Real == 0 {
+		v.Real = 0 // 0 and −0 are one value
+	}
+	return v.String()
 }
 
 func contribution(b *plan.Bounded, p piece) []*big.Int {

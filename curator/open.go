@@ -1,0 +1,257 @@
+package curator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"dither/internal/derive"
+	"dither/internal/engine"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/internal/value"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// groups are those that a look released, of keys that are not known beforehand. What is recorded is these, with their numbers, and
+// of the others no trace.
+type groups struct {
+	of     *plan.Bounded
+	chosen [][]value.Value // in the order of their keys
+}
+
+// maxChosenBytes bounds the texts of released groups: with it a release fits into one entry of the ledger, escapes and all.
+const maxChosenBytes = 6 << 20
+
+// recordedGroups is how released groups are written: each key as its text, or null.
+type recordedGroups struct {
+	Groups [][]*string     `json:"groups"`
+	Values json.RawMessage `json:"values"`
+}
+
+// encode writes released numbers for the ledger, and groups where they are released too.
+func (l *look) encode(numbers [][]*big.Int) (json.RawMessage, error) {
+	if l.groups == nil {
+		return encode(numbers), nil
+	}
+	out := recordedGroups{Groups: [][]*string{}, Values: encode(numbers)}
+	for _, group := range l.groups.chosen {
+		texts := make([]*string, len(group))
+		for i, v := range group {
+			if !v.Null {
+				text := v.String()
+				texts[i] = &text
+			}
+		}
+		out.Groups = append(out.Groups, texts)
+	}
+	return json.Marshal(out)
+}
+
+// decode reads what encode wrote.
+func (l *look) decode(values json.RawMessage) ([][]*big.Int, error) {
+	if l.groups == nil {
+		return decode(values, l.shape)
+	}
+	var in recordedGroups
+	if err := json.Unmarshal(values, &in); err != nil {
+		return nil, fmt.Errorf("a recorded release is unreadable: %w", err)
+	}
+	types := l.groups.of.KeyTypes()[:len(l.groups.of.Keys)]
+	chosen := make([][]value.Value, len(in.Groups))
+	for i, texts := range in.Groups {
+		if len(texts) != len(types) {
+			return nil, errors.New("a recorded release has other groups than its question")
+		}
+		for j, text := range texts {
+			v := value.NullOf(types[j])
+			if text != nil {
+				var err error
+				if v, err = plan.ReadKey(types[j], *text); err != nil {
+					return nil, errors.New("a recorded release has other groups than its question")
+				}
+			}
+			chosen[i] = append(chosen[i], v)
+		}
+	}
+	l.groups.chosen = chosen
+	rows := len(chosen)
+	if l.groups.of.Other {
+		rows++
+	}
+	return decode(in.Values, [2]int{rows, l.shape[1]})
+}
+
+// selection is that of the groups, for the ledger; the mechanisms after it are of the groups that it releases.
+func selection(p *plan.Plan) (out []ledger.Mechanism, err error) {
+	if p.Selection == nil {
+		return nil, nil
+	}
+	sensitivity, scale, err := p.Selection.Parameter()
+	return []ledger.Mechanism{{Name: string(p.Selection.Strategy), Sensitivity: sensitivity, Scale: scale, Cells: p.MaxChosen()}}, err
+}
+
+// openly takes the measures of a question whose groups are not known: the groups are selected, and then measured.
+//
+// Its loss is the price: the selection's and the measures' shares add up to it, in ρ, and δ is the selection's alone
+// (plan.Selection, the proof). The groups that are released are public from there on, so Other, which is measured of the rows outside
+// them, is one cell more of a vector with fixed cells: what a unit adds is bounded over all of these together, after the
+// selection.
+func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
+	found := a.look.groups
+	s, err := c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+		all, err := c.engine.Groups(ctx, &a.plan.Bounded, from)
+		if err != nil {
+			return nil, err
+		}
+		names, err := selectGroups(a.plan.Selection, all.Units())
+		if err != nil {
+			return nil, err
+		}
+		chosen, cells, err := all.Chosen(names)
+		if err != nil {
+			return nil, err
+		}
+		if a.plan.Other { // those beyond what is released are Other's
+			chosen = first(a.plan, chosen)
+			if cells, err = c.engine.Aggregate(ctx, &a.plan.Choose(chosen).Bounded, from); err != nil {
+				return nil, err
+			}
+		}
+		numbers, err := noisyCells(a.plan, cells)
+		if err != nil {
+			return nil, err
+		}
+		if !a.plan.Other {
+			chosen, numbers = greatest(a.plan, chosen, numbers)
+		}
+		found.chosen = chosen
+		return numbers, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.plan = a.plan.Choose(found.chosen)
+	a.derived, err = derive.New(a.plan)
+	if err != nil { // its noises are those of the plan that ask prepared
+		return nil, public(err)
+	}
+	return s, nil
+}
+
+// selectGroups runs the mechanism that the plan chose, on the number of units of each group that there is.
+func selectGroups(s *plan.Selection, units []mechanism.Partition) (names []string, err error) {
+	loss := s.Loss
+	if s.Strategy == plan.Thresholded {
+		out, err := s.Gaussian.Measure(units)
+		if err != nil {
+			return nil, err
+		}
+		for _, kept := range out.Kept {
+			names = append(names, kept.Key)
+		}
+		loss = out.Loss
+	} else {
+		if names, err = (mechanism.PartitionSelection{Partitions: s.Optimal}).Select(units); err != nil {
+			return nil, err
+		}
+		if loss, err = s.Optimal.Loss(); err != nil {
+			return nil, err
+		}
+	}
+	return names, selectedAsPlanned(s, loss)
+}
+
+// selectedAsPlanned asks whether a selection costs no more than was planned and charged: its δ exactly, and ρ but for the
+// rounding of a root.
+func selectedAsPlanned(s *plan.Selection, loss privacy.Loss) error {
+	_, planned := s.Loss.ZCDP()
+	_, delta := loss.ZCDP()
+	if !loss.Within(s.Loss) || delta.Cmp(planned) != 0 {
+		return fmt.Errorf("%w: the selection of groups costs %s, and was planned at %s", errUnplanned, loss, s.Loss)
+	}
+	return nil
+}
+
+// greatest keeps the groups of the greatest noisy numbers where there are more than one entry of the ledger holds: a function
+// of what the mechanisms released, so that nothing exact decides, and nothing fails. They are put in the order of their keys.
+func greatest(p *plan.Plan, chosen [][]value.Value, numbers [][]*big.Int) ([][]value.Value, [][]*big.Int) {
+	order := make([]int, len(chosen))
+	for i := range order {
+		order[i] = i
+	}
+	if j := p.Leading(); len(p.Measures) > 0 {
+		slices.SortStableFunc(order, func(x, y int) int { return numbers[y][j].Cmp(numbers[x][j]) })
+	}
+	bytes, n := 0, 0
+	for n < len(order) && n < p.MaxChosen() {
+		if bytes += textBytes(chosen[order[n]]); bytes > maxChosenBytes {
+			break
+		}
+		n++
+	}
+	order = order[:n]
+	slices.SortFunc(order, func(x, y int) int { return slices.CompareFunc(chosen[x], chosen[y], value.Compare) })
+	keys, kept := make([][]value.Value, n), make([][]*big.Int, n)
+	for i, k := range order {
+		keys[i], kept[i] = chosen[k], numbers[k]
+	}
+	return keys, kept
+}
+
+// first are the groups that fit into one entry of the ledger, of those that were selected, in the order of their keys: a function
+// of what was released.
+func first(p *plan.Plan, chosen [][]value.Value) [][]value.Value {
+	plan.SortGroups(chosen)
+	bytes := 0
+	for i, group := range chosen {
+		if bytes += textBytes(group); i >= p.MaxChosen() || bytes > maxChosenBytes {
+			return chosen[:i]
+		}
+	}
+	return chosen
+}
+
+func textBytes(group []value.Value) (n int) {
+	for _, v := range group {
+		n += len(v.String()) + 4 // as it is written
+	}
+	return n
+}
+
+// noisyCells measures cells: each measure's is one vector under one mechanism.
+func noisyCells(p *plan.Plan, cells [][]mechanism.Exact) ([][]*big.Int, error) {
+	out := make([][]*big.Int, len(cells))
+	for j, m := range p.Measures {
+		noisy, err := noisily(m, column(cells, j))
+		if err == nil {
+			err = measuredAsPlanned(m, noisy)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range noisy.Values {
+			out[i] = append(out[i], v)
+		}
+	}
+	return out, nil
+}
+
+// parseDelta reads the δ of a question.
+func parseDelta(text string) (privacy.Delta, error) {
+	if text == "" {
+		return privacy.Delta{}, nil
+	}
+	d, err := privacy.ParseDelta(text)
+	if err == nil && d.IsZero() {
+		err = errors.New("a delta is above 0")
+	}
+	if err != nil {
+		return d, &Error{Code: CodeUsage, Message: err.Error(), Hint: "a delta is a decimal such as 1e-7", cause: err}
+	}
+	return d, nil
+}

@@ -1,0 +1,87 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows are the
+// groups that there are.
+func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*engine.Groups, error) {
+	scan, err := sealScan(from.File)
+	if err != nil {
+		return nil, err
+	}
+	counting := withoutOther(b).Counting()
+	groups := engine.NewGroups(b)
+	if err := e.run(ctx, render(counting, scan, from), collect(counting, groups.Add)); err != nil {
+		return nil, err
+	}
+	return groups, nil
+}
+
+// withoutOther is b before anything is chosen.
+func withoutOther(b *plan.Bounded) *plan.Bounded {
+	out := *b
+	out.Chosen, out.Other = nil, false
+	return &out
+}
+
+// rehearseOpen runs both statements of open keys: of the groups that there are, and of those that are chosen, of which there
+// are none here.
+func (e *Engine) rehearseOpen(ctx context.Context, b *plan.Bounded) error {
+	nothing := func([]driver.Value) error { return nil }
+	counting := withoutOther(b).Counting()
+	err := e.run(ctx, render(counting, madeUp(counting), engine.Sealed{}), nothing)
+	if !b.Other {
+		return err
+	}
+	return errors.Join(err, e.run(ctx, render(b, madeUp(b), engine.Sealed{}), nothing))
+}
+
+// relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So the caps, which
+// come after it, bound what a unit adds to the chosen groups and Other together.
+func relabelled(b *plan.Bounded, rows string) string {
+	if !b.Other {
+		return rows
+	}
+	var units, keys, names, on, values []string
+	if b.Unit != nil {
+		units = []string{"u", "q"}
+	}
+	for i := range b.Measures {
+		values = append(values, fmt.Sprintf("v%d", i))
+	}
+	for i := range b.Keys {
+		keys = append(keys, fmt.Sprintf("CASE WHEN t IS NOT NULL THEN k%[1]d END AS k%[1]d", i))
+		names = append(names, fmt.Sprintf("t%d", i))
+		on = append(on, fmt.Sprintf("k%[1]d IS NOT DISTINCT FROM t%[1]d", i))
+	}
+	chosen := make([]string, len(b.Chosen))
+	for i, group := range b.Chosen {
+		row := []string{"TRUE"}
+		for _, v := range group {
+			row = append(row, constant(v))
+		}
+		chosen[i] = "(" + strings.Join(row, ", ") + ")"
+	}
+	from := "(VALUES " + strings.Join(chosen, ", ") + ")"
+	if len(chosen) == 0 { // a row of no group, with the types of the keys
+		row := []string{"CAST(NULL AS BOOLEAN)"}
+		for _, k := range b.Keys {
+			row = append(row, constant(value.NullOf(k.Expr.Type)))
+		}
+		from = "(VALUES (" + strings.Join(row, ", ") + "))"
+	}
+	left := slices.Concat(units, keys, []string{"t IS NULL AS o"}, values)
+	return "SELECT " + strings.Join(left, ", ") + " FROM (" + rows + ") LEFT JOIN " + from + " AS chosen(t, " + strings.Join(names, ", ") + ") ON " +
+		strings.Join(on, " AND ")
+}

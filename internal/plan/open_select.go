@@ -1,0 +1,194 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"dither/internal/exact"
+	"dither/internal/query"
+	"dither/mechanism"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// Strategy is a mechanism that selects groups.
+type Strategy string
+
+// The strategies, both by the number of units that count in a group.
+const (
+	Thresholded Strategy = "gaussian threshold"  // released where it is above a threshold with noise: mechanism.ThresholdGaussian
+	Optimal     Strategy = "partition selection" // released with the largest probability: mechanism.PartitionSelection
+)
+
+// Selection decides which groups are released, where they are not known beforehand: one selection for all aggregates of a
+// question, before them, at a share of the price and a δ of its own.
+//
+// It is δ-approximately ρ-zCDP, with ρ and δ those of Loss. Proof. Of groups there are those in which at least one unit counts
+// (engine.Groups drops the others). A unit counts in at most Groups of them, by a choice that reads its own rows alone, and adds 1 to
+// each: the numbers of units of neighbours differ by 1 in at most Groups groups under add/remove, and in at most 2·Groups under
+// change-one, with a square of the L2 distance of at most Groups and, all contributions being ≥ 0, 2·Groups. That is what
+// the mechanisms are given: Optimal the number of groups that differ, 2·Groups under change-one, and Thresholded the squared L2
+// distance and how many groups of one data set the other may lack, Groups under both relations (the proof at
+// mechanism.Threshold: each side drops its own).
+//
+// What is measured afterwards is a function of the groups that were released, and for each fixed set of these a vector whose
+// sensitivity is at most that of all groups together (bound), since it is a part of it. So the losses add up [Dwork & Roth
+// 2014, Section 3.5, for adaptive composition; Bun & Steinke 2016, Lemma 8.2]. ∎
+type Selection struct {
+	Strategy Strategy
+	Groups   int64                // in which a unit counts, at most
+	MinUnits int64                // a group of fewer units is never released
+	Loss     privacy.Loss         // ρ, and the δ
+	Optimal  mechanism.Partitions // of either strategy the parameters
+	Gaussian mechanism.ThresholdGaussian
+
+	share privacy.Loss
+}
+
+func (s *Selection) pay(share privacy.Loss) { s.share = s.share.Plus(share) }
+
+// String is the selection's canonical text.
+func (s *Selection) String() string {
+	return fmt.Sprintf("%s groups=%d least=%d %s", s.Strategy, s.Groups, s.MinUnits, s.Loss)
+}
+
+// selected fixes the selection, once caps and shares are known, and adds its δ to the price.
+func (b *builder) selected() error {
+	s := b.plan.Selection
+	if s == nil {
+		return nil
+	}
+	asked, p := b.opens.asked, b.opens.policy
+	delta := asked.Delta
+	if delta.IsZero() {
+		delta = p.Price.Delta
+	}
+	rho, _ := s.share.ZCDP()
+	price, _ := b.plan.Price.ZCDP()
+	s.Groups, s.Loss = max(b.plan.Caps.Groups, 1), privacy.ZCDPLoss(rho, delta)
+	s.MinUnits = max(asked.MinUnits, b.table.MinUnits, 1)
+	b.plan.Price = privacy.ZCDPLoss(price, delta)
+	if err := s.choose(b.plan.Neighbours); err != nil {
+		return refuse(query.Pos{}, "ask for a larger --epsilon or --delta", "no selection of groups can be chosen: %v", err)
+	}
+	return nil
+}
+
+// choose takes the strategy that keeps a group with 95 % probability from the fewer units on.
+func (s *Selection) choose(n privacy.Neighbours) error {
+	rho, delta := s.Loss.ZCDP()
+	differ := s.Groups
+	if n == privacy.ChangeOne {
+		differ *= 2
+	}
+	s.Optimal = mechanism.Partitions{
+		Epsilon: rho.Share(1, differ).Pure().Times(differ), // K groups at ε/K each cost K·(ε/K)²/2: at ε/K = √(2ρ/K), ρ
+		Delta:   delta, Keys: differ, MinUnits: s.MinUnits,
+	}
+	s.Gaussian = mechanism.ThresholdGaussian{
+		Gaussian:  mechanism.Gaussian{L2Squared: big.NewInt(differ), Rho: rho},
+		Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: s.Groups, Delta: delta, MinUnits: s.MinUnits},
+	}
+	if loss, err := s.Optimal.Loss(); err != nil || !loss.Within(s.Loss) {
+		return fmt.Errorf("%w: %s for %s", mechanism.ErrParameter, loss, s.Loss)
+	}
+	var from [2]int64
+	for i, strategy := range []Strategy{Thresholded, Optimal} {
+		s.Strategy = strategy
+		n, err := s.Units(0.95)
+		if err != nil {
+			return err
+		}
+		from[i] = n
+	}
+	if from[0] < from[1] {
+		s.Strategy = Thresholded
+	}
+	return nil
+}
+
+// Units is the least number of units, or for Thresholded nearly, from which on a group is released with probability p, ½ ≤ p <
+// 1: a function of public parameters.
+func (s *Selection) Units(p float64) (int64, error) {
+	if s.Strategy == Thresholded {
+		return s.aboveThreshold(p)
+	}
+	law := mechanism.PartitionSelection{Partitions: s.Optimal}
+	low, high := s.MinUnits-1, s.MinUnits // not at low
+	for {
+		kept, err := law.Probability(high)
+		if err != nil {
+			return 0, err
+		}
+		if kept >= p {
+			break
+		}
+		if high > math.MaxInt64/4 {
+			return 0, fmt.Errorf("%w: no number of units is enough", mechanism.ErrParameter)
+		}
+		low, high = high, high+2*(high-low)
+	}
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		kept, err := law.Probability(middle)
+		if err != nil {
+			return 0, err
+		}
+		if kept >= p {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high, nil
+}
+
+// aboveThreshold: with n units, n + X > τ where X ≥ −k for k = n − τ − 1. X is symmetric, so that P(X < −k) = P(|X| > k)/2.
+func (s *Selection) aboveThreshold(p float64) (int64, error) {
+	threshold, err := s.Gaussian.At()
+	if err != nil {
+		return 0, err
+	}
+	sigma2, err := s.Gaussian.Sigma2()
+	if err != nil {
+		return 0, err
+	}
+	dist, err := noise.NewDiscreteGaussian(sigma2)
+	if err != nil {
+		return 0, err
+	}
+	n := new(big.Int).Add(threshold, big.NewInt(1))
+	if p > 0.5 {
+		n.Add(n, dist.Quantile(2*(1-p)))
+	}
+	if !n.IsInt64() {
+		return 0, fmt.Errorf("%w: no number of units is enough", mechanism.ErrParameter)
+	}
+	return n.Int64(), nil
+}
+
+// Parameter is what the ledger records as the mechanism's sensitivity and scale: the squared L2 sensitivity and σ², or one
+// unit and 1/ε of one group.
+func (s *Selection) Parameter() (sensitivity, scale string, err error) {
+	if s.Strategy == Thresholded {
+		sigma2, err := s.Gaussian.Sigma2()
+		if err != nil {
+			return "", "", err
+		}
+		return s.Gaussian.L2Squared.String(), exact.FormatRat(sigma2), nil
+	}
+	each := s.Optimal.Epsilon.Share(1, s.Optimal.Keys).Rat()
+	return "1", exact.FormatRat(each.Inv(each)), nil
+}
+
+// MaxChosen is how many groups an answer of open keys releases, at most. Where more are selected it is those of the greatest
+// noisy numbers, which is a function of what could be released.
+func (p *Plan) MaxChosen() int { return min(MaxCells, MaxNumbers/max(len(p.Measures), 1)) - 1 }
+
+// Leading is the measure by which groups are greater than others: a count, if there is one.
+func (p *Plan) Leading() int {
+	i := slices.IndexFunc(p.Measures, func(m *Measure) bool { return m.Kind != Sum })
+	return max(i, 0)
+}
