@@ -59,6 +59,8 @@ type Plan struct {
 	Bounded
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
+	Sets       []Grouping  // the grouping sets, in canonical order; nil where GROUP BY has none
+	Shown      []int       // of Sets, those that the question lists, in its order
 	Aggregates []Aggregate // in order of first use
 	Outputs    []Output
 	Having     *Post
@@ -158,10 +160,12 @@ type builder struct {
 	grouped   []Key // the GROUP BY expressions, in the question's order
 	place     []int // of each grouped expression among the plan's keys
 	claims    []claim
+	sets      [][]int   // the grouping sets, of GROUP BY's expressions; nil where there are none
+	setsAt    query.Pos // where they stand
 }
 
 func (b *builder) build() (*Plan, error) {
-	if err := run(b.where, b.groupBy, b.outputs, b.having, b.orderBy, b.caps, b.split); err != nil {
+	if err := run(b.spread, b.where, b.groupBy, b.groupSets, b.outputs, b.having, b.orderBy, b.caps, b.split, b.splitSets); err != nil {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
@@ -222,6 +226,10 @@ const semantics = 1
 func (p *Plan) Canonical(version int) string {
 	var b strings.Builder
 	p.describe(&b, p.digest, version, p.Neighbours, p.Price)
+	if p.Sets != nil {
+		p.describeSets(&b)
+		return b.String()
+	}
 	for _, m := range p.Measures {
 		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)
 	}
@@ -250,7 +258,7 @@ func (p *Plan) Key(version int) string {
 // own units (not the grid's).
 func (p *Plan) Sensitivity() *big.Rat {
 	total := new(big.Rat)
-	for _, m := range p.Measures {
+	for _, m := range p.Vectors() {
 		total.Add(total, m.Units(m.L1))
 	}
 	return total
@@ -259,7 +267,7 @@ func (p *Plan) Sensitivity() *big.Rat {
 // L2Squared is the square of the L2 distance, likewise.
 func (p *Plan) L2Squared() *big.Rat {
 	total := new(big.Rat)
-	for _, m := range p.Measures {
+	for _, m := range p.Vectors() {
 		u := m.Unit()
 		total.Add(total, u.Mul(u, m.Units(m.L2Squared)))
 	}
