@@ -72,7 +72,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	}
 	l := &look{
 		question: q.SQL, bounded: &p.Bounded, price: p.Price, table: table, key: p.Key(table.Number), mechanisms: mechanisms(p),
-		fresh: q.Fresh, shape: [2]int{p.Cells(), len(p.Measures)},
+		fresh: q.Fresh, shape: [2]int{p.Released(), len(p.Measures)},
 	}
 	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived}, nil
 }

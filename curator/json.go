@@ -143,6 +143,9 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		}
 		rows[i] = b
 	}
+	if r.Groupings != nil {
+		o.add("groupings", r.Groupings)
+	}
 	o.add("rows", rows)
 	o.add("price", r.Price)
 	o.add("remaining", r.Remaining)
@@ -246,6 +249,9 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	o.add("sql", e.SQL)
 	o.add("confidence", decimal(e.Confidence))
 	o.add("columns", e.Columns)
+	if e.Groupings != nil {
+		o.add("groupings", e.Groupings)
+	}
 	o.add("cells", e.Cells)
 	o.add("l2_sensitivity", e.L2)
 	o.add("sensitivity", e.Sensitivity)

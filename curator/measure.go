@@ -45,6 +45,9 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 	if err != nil {
 		return nil, public(err)
 	}
+	if a.plan.Sets != nil {
+		return nil, errSetsMeasured
+	}
 	s, err := c.measured(ctx, a)
 	if err != nil {
 		return nil, err
@@ -69,14 +72,16 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 
 // mechanisms are a plan's, for the ledger.
 func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
-	for _, m := range p.Measures {
-		sensitivity := m.L1
-		if m.Noise == plan.Gaussian {
-			sensitivity = m.L2Squared
+	for _, g := range p.Groupings() {
+		for _, m := range g.Measures {
+			sensitivity := m.L1
+			if m.Noise == plan.Gaussian {
+				sensitivity = m.L2Squared
+			}
+			out = append(out, ledger.Mechanism{
+				Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: g.Cells(&p.Bounded),
+			})
 		}
-		out = append(out, ledger.Mechanism{
-			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: p.Cells(),
-		})
 	}
 	return out
 }
@@ -88,21 +93,34 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := make([][]*big.Int, len(cells))
-		for j, m := range a.plan.Measures {
-			noisy, err := noisily(m, column(cells, j))
-			if err == nil {
-				err = measuredAsPlanned(m, noisy)
-			}
+		var out [][]*big.Int
+		for _, g := range a.plan.Groupings() {
+			rows, err := noisyRows(g.Measures, summed(a.plan, g, cells))
 			if err != nil {
 				return nil, err
 			}
-			for i, v := range noisy.Values {
-				out[i] = append(out[i], v)
-			}
+			out = append(out, rows...)
 		}
 		return out, nil
 	})
+}
+
+// noisyRows are the cells of one grouping with the noise of its measures.
+func noisyRows(measures []*plan.Measure, cells [][]mechanism.Exact) ([][]*big.Int, error) {
+	out := make([][]*big.Int, len(cells))
+	for j, m := range measures {
+		noisy, err := noisily(m, column(cells, j))
+		if err == nil {
+			err = measuredAsPlanned(m, noisy)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range noisy.Values {
+			out[i] = append(out[i], v)
+		}
+	}
+	return out, nil
 }
 
 // column is one measure's cells.
