@@ -80,7 +80,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	}
 	l := &look{
 		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, table: table, key: p.Key(table.Number), mechanisms: append(chosen, mechanisms(p)...),
-		fresh: q.Fresh, shape: [2]int{p.Cells(), p.Numbers()},
+		fresh: q.Fresh, shape: [2]int{p.Released(), p.Numbers()},
 	}
 	if p.Selection != nil {
 		l.groups = &groups{of: &p.Bounded}

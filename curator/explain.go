@@ -26,7 +26,8 @@ type Explanation struct {
 	Largest     string // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
 	Replayed    bool   // the answer has been released before, and would be given again at no cost
 	Unit        Unit
-	Notes       []string // what an analyst should know before reading the intervals
+	Groupings   []Grouping // where GROUP BY has several grouping sets: the share of each, and the error of its rows
+	Notes       []string   // what an analyst should know before reading the intervals
 }
 
 // Unit says who is protected in an answer, and within which bounds.
@@ -75,7 +76,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	l1, _ := a.plan.Sensitivity().Float64()
 	l2squared, _ := a.plan.L2Squared().Float64()
 	return &Explanation{
-		SQL: a.SQL, Confidence: a.Confidence, Cells: knownCells(a.plan), Selection: chosen, Sensitivity: l1, L2: math.Sqrt(l2squared),
+		SQL: a.SQL, Confidence: a.Confidence, Cells: knownCells(a.plan), Selection: chosen, Groupings: c.groupings(a, true), Sensitivity: l1, L2: math.Sqrt(l2squared),
 		Columns: columns,
 		Price:   c.loss(a.plan.Price), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining),
 		Affordable: replayed || a.plan.Price.Within(s.Remaining), Replayed: replayed,
@@ -129,6 +130,9 @@ func (c *Curator) notes(p *plan.Plan) []string {
 		notes = append(notes, truncation(p))
 	}
 	notes = append(notes, openNotes(p)...)
+	if p.Sets != nil {
+		notes = append(notes, setsNote)
+	}
 	for _, a := range p.Aggregates {
 		if a.Func == plan.Average {
 			notes = append(notes, "An average's error is given times n, the number of rows it is over, which is not known before asking.")

@@ -149,6 +149,9 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		}
 		rows[i] = b
 	}
+	if r.Groupings != nil {
+		o.add("groupings", r.Groupings)
+	}
 	o.add("rows", rows)
 	o.add("price", r.Price)
 	o.add("remaining", r.Remaining)
@@ -259,6 +262,9 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	o.add("sql", e.SQL)
 	o.add("confidence", decimal(e.Confidence))
 	o.add("columns", e.Columns)
+	if e.Groupings != nil {
+		o.add("groupings", e.Groupings)
+	}
 	o.add("cells", orNone(e.Cells))
 	if e.Selection != nil {
 		o.add("selection", e.Selection)

@@ -48,6 +48,9 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 	if len(a.plan.Quantiles)+len(a.plan.Modes) > 0 {
 		return nil, &Error{Code: CodeUsage, Message: "Measure gives sums and counts, and no quantiles or modes", Hint: "use Answer, or Rank"}
 	}
+	if a.plan.Sets != nil {
+		return nil, errSetsMeasured
+	}
 	s, err := c.measured(ctx, a)
 	if err != nil {
 		return nil, err
@@ -75,18 +78,20 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 
 // mechanisms are a plan's, for the ledger.
 func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
-	cells := p.Cells()
-	if p.Open() {
-		cells = p.MaxChosen()
-	}
-	for _, m := range p.Measures {
-		sensitivity := m.L1
-		if m.Noise == plan.Gaussian {
-			sensitivity = m.L2Squared
+	for _, g := range p.Groupings() {
+		cells := p.MaxChosen()
+		if !p.Open() {
+			cells = g.Cells(&p.Bounded)
 		}
-		out = append(out, ledger.Mechanism{
-			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: cells,
-		})
+		for _, m := range g.Measures {
+			sensitivity := m.L1
+			if m.Noise == plan.Gaussian {
+				sensitivity = m.L2Squared
+			}
+			out = append(out, ledger.Mechanism{
+				Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: cells,
+			})
+		}
 	}
 	return append(out, orderMechanisms(p)...)
 }
@@ -97,18 +102,42 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 		return c.openly(ctx, a)
 	}
 	return c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		out := make([][]*big.Int, a.plan.Cells())
-		if len(a.plan.Measures) > 0 {
-			cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, from)
+		if len(a.plan.Measures) == 0 { // quantiles and modes alone
+			out := make([][]*big.Int, a.plan.Cells())
+			return out, c.takeOrders(ctx, a.plan, from, out)
+		}
+		cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, from)
+		if err != nil {
+			return nil, err
+		}
+		var out [][]*big.Int
+		for _, g := range a.plan.Groupings() {
+			rows, err := noisyRows(g.Measures, summed(a.plan, g, cells))
 			if err != nil {
 				return nil, err
 			}
-			if out, err = noisyCells(a.plan, cells); err != nil {
-				return nil, err
-			}
+			out = append(out, rows...)
 		}
 		return out, c.takeOrders(ctx, a.plan, from, out)
 	})
+}
+
+// noisyRows are the cells of one grouping with the noise of its measures.
+func noisyRows(measures []*plan.Measure, cells [][]mechanism.Exact) ([][]*big.Int, error) {
+	out := make([][]*big.Int, len(cells))
+	for j, m := range measures {
+		noisy, err := noisily(m, column(cells, j))
+		if err == nil {
+			err = measuredAsPlanned(m, noisy)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range noisy.Values {
+			out[i] = append(out[i], v)
+		}
+	}
+	return out, nil
 }
 
 // column is one measure's cells.

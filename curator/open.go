@@ -122,7 +122,7 @@ func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
 				return nil, err
 			}
 		}
-		numbers, err := noisyCells(a.plan, cells)
+		numbers, err := noisyRows(a.plan.Measures, cells)
 		if err != nil {
 			return nil, err
 		}
@@ -221,24 +221,6 @@ func textBytes(group []value.Value) (n int) {
 		n += len(v.String()) + 4 // as it is written
 	}
 	return n
-}
-
-// noisyCells measures cells: each measure's is one vector under one mechanism.
-func noisyCells(p *plan.Plan, cells [][]mechanism.Exact) ([][]*big.Int, error) {
-	out := make([][]*big.Int, len(cells))
-	for j, m := range p.Measures {
-		noisy, err := noisily(m, column(cells, j))
-		if err == nil {
-			err = measuredAsPlanned(m, noisy)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for i, v := range noisy.Values {
-			out[i] = append(out[i], v)
-		}
-	}
-	return out, nil
 }
 
 // parseDelta reads the δ of a question.

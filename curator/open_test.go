@@ -226,7 +226,7 @@ func TestOpenRatesAndCoverage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			numbers, err := noisyCells(p, cells)
+			numbers, err := noisyRows(p.Measures, cells)
 			if err != nil {
 				t.Fatal(err)
 			}

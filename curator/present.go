@@ -17,7 +17,7 @@ func (c *Curator) release(a *asked, s *seen) (*Release, error) {
 	}
 	out := &Release{
 		ID: s.name(), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
-		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed,
+		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed, Groupings: c.groupings(a, false),
 	}
 	parts := make([][]derive.Part, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {
@@ -27,7 +27,7 @@ func (c *Curator) release(a *asked, s *seen) (*Release, error) {
 		row := make(Row, len(cells))
 		for i, cell := range cells {
 			if a.plan.Outputs[i].Post == nil {
-				row[i].Key = keyValue(cell.Key)
+				row[i].Key, row[i].Summed = keyValue(cell.Key), cell.Summed
 				continue
 			}
 			e := shown(a.plan.Outputs[i], cell.Estimate)
@@ -83,6 +83,9 @@ func estimate(e derive.Estimate) *Estimate {
 
 // columns describes the answer's columns; with expected, also what error each will have.
 func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Column {
+	if a.plan.Sets != nil {
+		return fittedColumns(a.plan)
+	}
 	out := make([]Column, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {
 		out[i] = Column{Name: o.Name, Kind: Measure}

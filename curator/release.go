@@ -11,6 +11,7 @@ type Release struct {
 	SQL        string
 	Confidence string // of each cell's interval
 	Columns    []Column
+	Groupings  []Grouping // where GROUP BY has several grouping sets
 	Rows       []Row
 	Price      Loss
 	Remaining  Loss
@@ -32,6 +33,7 @@ const (
 	DiscreteGaussian = "discrete gaussian" // noise of Scale σ, likewise
 	Ratio            = "ratio"             // a quotient of noisy Parts
 	Derived          = "derived"           // computed otherwise from noisy Parts
+	LeastSquares     = "least squares"     // fitted to the noisy vectors of several groupings, whose noise stands there
 	Constant         = "constant"          // computed from nothing private
 )
 
@@ -78,6 +80,7 @@ type Row []Cell
 // Cell is a key's value (nil, int64, float64, string or bool; a date is its text) or an estimate.
 type Cell struct {
 	Key      any
+	Summed   bool // the row is a total over this key, which is nil
 	Estimate *Estimate
 }
 

@@ -50,3 +50,14 @@ func (Exact) MarshalBinary() ([]byte, error) { return nil, errRedacted }
 
 // GobEncode is an error.
 func (Exact) GobEncode() ([]byte, error) { return nil, errRedacted }
+
+// Plus is the sum of two true values, sealed like them.
+func (e Exact) Plus(o Exact) Exact {
+	sum := new(big.Int)
+	for _, x := range []Exact{e, o} {
+		if x.v != nil {
+			sum.Add(sum, x.v)
+		}
+	}
+	return Exact{sum}
+}

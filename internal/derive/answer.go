@@ -15,6 +15,7 @@ type Answer struct {
 	plan     *plan.Plan
 	measures map[*plan.Measure]*released
 	index    map[*plan.Measure]int
+	fits     []fit // of the plan's measures, where there are grouping sets
 }
 
 // New prepares for a plan. The error is of the noise's parameters.
@@ -26,6 +27,13 @@ func New(p *plan.Plan) (*Answer, error) {
 			return nil, err
 		}
 		a.measures[m], a.index[m] = r, i
+		if p.Sets != nil {
+			f, err := newFit(p, i)
+			if err != nil {
+				return nil, err
+			}
+			a.fits = append(a.fits, f)
+		}
 	}
 	return a, nil
 }
@@ -33,6 +41,7 @@ func New(p *plan.Plan) (*Answer, error) {
 // Cell is one cell of the answer: a key's value, or an estimate with the released parts it was computed from.
 type Cell struct {
 	Key      value.Value
+	Summed   bool // the row is summed over this key, which is NULL
 	Estimate Estimate
 	Parts    []Estimate // of Answer.Parts for the output, in its order
 }
@@ -101,8 +110,7 @@ func aggregates(p *plan.Post) []int {
 // chosen it may fail far more often: the greatest of many empty groups is nearly never within its interval.
 func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	var rows []*cell
-	for i, s := range sums {
-		c := &cell{answer: a, keys: a.plan.CellKeys(i), sums: s, alpha: alpha, known: map[estimated]Estimate{}}
+	for _, c := range a.cells(sums, alpha) {
 		if a.plan.Having == nil || c.condition(a.plan.Having) == isTrue {
 			rows = append(rows, c)
 		}
@@ -115,6 +123,18 @@ func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	out := make([][]Cell, len(rows))
 	for i, c := range rows {
 		out[i] = c.outputs(alpha)
+	}
+	return out
+}
+
+// cells are the rows before HAVING.
+func (a *Answer) cells(sums [][]*big.Int, alpha float64) []*cell {
+	if a.plan.Sets != nil {
+		return a.setCells(sums, alpha)
+	}
+	out := make([]*cell, len(sums))
+	for i, s := range sums {
+		out[i] = &cell{answer: a, keys: a.plan.CellKeys(i), sums: s, alpha: alpha, known: map[estimated]Estimate{}}
 	}
 	return out
 }
@@ -133,7 +153,7 @@ func (a *Answer) sort(rows []*cell) {
 		// Ties, and answers without ORDER BY, come in the order of the keys as they are shown.
 		for _, o := range a.plan.Outputs {
 			if o.Post == nil {
-				all[i].by = append(all[i].by, c.keys[o.Key])
+				all[i].by = append(all[i].by, c.keys[o.Key], value.OfBool(c.summed(o.Key))) // a NULL before what is summed over it
 			}
 		}
 	}
@@ -173,7 +193,7 @@ func (c *cell) outputs(alpha float64) []Cell {
 	out := make([]Cell, len(c.answer.plan.Outputs))
 	for i, o := range c.answer.plan.Outputs {
 		if o.Post == nil {
-			out[i].Key = c.keys[o.Key]
+			out[i].Key, out[i].Summed = c.keys[o.Key], c.summed(o.Key)
 			continue
 		}
 		each := *c
@@ -184,7 +204,7 @@ func (c *cell) outputs(alpha float64) []Cell {
 			out[i].Estimate = each.number(o.Post)
 		}
 		for _, p := range c.answer.Parts(o) {
-			out[i].Parts = append(out[i].Parts, c.answer.measures[p.Measure].estimate(c.sum(p.Measure), alpha))
+			out[i].Parts = append(out[i].Parts, c.part(p.Measure, alpha))
 		}
 	}
 	return out

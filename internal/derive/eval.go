@@ -16,6 +16,8 @@ type cell struct {
 	sums   []*big.Int    // in the plan's measure order
 	alpha  float64       // of each aggregate's interval; 0 where only values are wanted
 	known  map[estimated]Estimate
+	grid   *grid // where measures are estimated from several numbers, and sums is nil
+	place  int   // the row's cell in it
 }
 
 // estimated is an aggregate at a level: computed once in a cell, however often it occurs.
@@ -30,6 +32,8 @@ func (c *cell) number(p *plan.Post) Estimate {
 	switch p.Op {
 	case plan.PostAggregate:
 		return c.aggregate(p.Index)
+	case plan.PostGrouping:
+		return exactly(c.grouping(p))
 	case plan.PostConst:
 		return exactly(p.Const)
 	case plan.PostKey:
@@ -59,6 +63,8 @@ func (c *cell) compute(agg plan.Aggregate) Estimate {
 		return c.quantile(agg.Quantile, c.alpha)
 	case agg.Mode != nil:
 		return c.chosen(agg.Mode)
+	case c.grid != nil:
+		return c.fromGrid(agg)
 	case agg.Func == plan.Average && c.alpha == 0:
 		return newAverage(agg, c.answer.measures).point(c.sum(ms[0]), c.sum(ms[1]))
 	case agg.Func == plan.Average:
@@ -70,6 +76,38 @@ func (c *cell) compute(agg plan.Aggregate) Estimate {
 }
 
 func (c *cell) sum(m *plan.Measure) *big.Int { return c.sums[c.answer.index[m]] }
+
+// part is the estimate of one measure.
+func (c *cell) part(m *plan.Measure, alpha float64) Estimate {
+	if c.grid != nil {
+		return c.grid.of[m].estimateOf(c.place, alpha)
+	}
+	return c.answer.measures[m].estimate(c.sum(m), alpha)
+}
+
+// amount is the measure's released value, in its own unit.
+func (c *cell) amount(m *plan.Measure) *big.Rat {
+	if c.grid != nil {
+		return c.grid.of[m].rat(c.place)
+	}
+	return m.Units(c.sum(m))
+}
+
+// reachOf and stdDevOf are a measure's, in its own unit.
+func (c *cell) reachOf(m *plan.Measure, alpha float64) *big.Rat {
+	if c.grid != nil {
+		return c.grid.of[m].reachOf(alpha)
+	}
+	return c.answer.reachOf(m, alpha)
+}
+
+func (c *cell) stdDevOf(m *plan.Measure) float64 {
+	if c.grid != nil {
+		f := c.grid.of[m]
+		return f.law.StdDev() * f.unit
+	}
+	return c.answer.stdDevOf(m)
+}
 
 // exactly is a number that is known.
 func exactly(v value.Value) Estimate {
@@ -298,6 +336,8 @@ func (c *cell) scalar(p *plan.Post) value.Value {
 		return c.keys[p.Index]
 	case p.Op == plan.PostConst:
 		return p.Const
+	case p.Op == plan.PostGrouping:
+		return c.grouping(p)
 	case p.Type == value.Boolean:
 		t := c.condition(p)
 		return value.Value{Type: value.Boolean, Null: t == unknown, Bool: t == isTrue}

@@ -15,6 +15,17 @@ type form struct {
 	slope    map[*plan.Measure]*big.Rat
 }
 
+// errorBars are what is known of the measures' errors, in a row or in every one.
+type errorBars interface {
+	reachOf(m *plan.Measure, alpha float64) *big.Rat
+	stdDevOf(m *plan.Measure) float64
+}
+
+func (a *Answer) reachOf(m *plan.Measure, alpha float64) *big.Rat {
+	return m.Units(a.measures[m].reach(alpha))
+}
+func (a *Answer) stdDevOf(m *plan.Measure) float64 { return a.measures[m].stdDev() }
+
 func newForm() form { return form{constant: new(big.Rat), slope: map[*plan.Measure]*big.Rat{}} }
 
 // form is p as a linear form of measures, where it is one.
@@ -84,11 +95,11 @@ func (f form) plus(g form, times *big.Rat) form {
 }
 
 // stdDev is that of the form: the measures' noises are independent.
-func (f form) stdDev(a *Answer) float64 {
+func (f form) stdDev(of errorBars) float64 {
 	v := 0.0
 	for m, x := range f.slope {
 		s, _ := x.Float64()
-		sd := a.measures[m].stdDev()
+		sd := of.stdDevOf(m)
 		v += s * s * sd * sd
 	}
 	return math.Sqrt(v)
@@ -96,10 +107,10 @@ func (f form) stdDev(a *Answer) float64 {
 
 // reach is Σ|slope|·reach of the measures, each at level alpha, exactly: if every measure is within its own, the form is
 // within this. A measure that occurs twice counts with the sum of its slopes.
-func (f form) reach(a *Answer, alpha float64) *big.Rat {
+func (f form) reach(of errorBars, alpha float64) *big.Rat {
 	out := new(big.Rat)
 	for m, x := range f.slope {
-		r := m.Units(a.measures[m].reach(alpha))
+		r := of.reachOf(m, alpha)
 		out.Add(out, r.Mul(r, new(big.Rat).Abs(x)))
 	}
 	return out
@@ -109,11 +120,11 @@ func (f form) reach(a *Answer, alpha float64) *big.Rat {
 func (f form) estimate(c *cell, alpha float64) Estimate {
 	x := new(big.Rat).Set(f.constant)
 	for m, slope := range f.slope {
-		term := m.Units(c.sum(m))
+		term := c.amount(m)
 		x.Add(x, term.Mul(term, slope))
 	}
-	reach := f.reach(c.answer, alpha)
-	e := Estimate{StdDev: f.stdDev(c.answer), Interval: Interval{
+	reach := f.reach(c, alpha)
+	e := Estimate{StdDev: f.stdDev(c), Interval: Interval{
 		exact.FloatDown(new(big.Rat).Sub(x, reach)), exact.FloatUp(new(big.Rat).Add(x, reach)),
 	}}
 	e.Value, _ = x.Float64()

@@ -83,15 +83,17 @@ func (b *builder) unitColumn() error {
 func (b *builder) noiseUnder(c Caps) float64 {
 	total := 0.0
 	for _, m := range b.plan.Measures {
-		try := *m
-		try.bound(b.plan.Neighbours, c, len(b.plan.Keys) > 0)
-		x := try.L2Squared
-		if _, pure := b.plan.Price.Pure(); pure {
-			x = new(big.Int).Mul(try.L1, try.L1)
+		for _, g := range b.plan.Groupings() {
+			try := *m
+			try.boundOver(b.plan.Neighbours, c, len(g.Keys) > 0, g.Parts(&b.plan.Bounded))
+			x := try.L2Squared
+			if _, pure := b.plan.Price.Pure(); pure {
+				x = new(big.Int).Mul(try.L1, try.L1)
+			}
+			unit := try.Unit()
+			f, _ := unit.Mul(unit, try.Units(x)).Float64()
+			total += f
 		}
-		unit := try.Unit()
-		f, _ := unit.Mul(unit, try.Units(x)).Float64()
-		total += f
 	}
 	return total
 }

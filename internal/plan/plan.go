@@ -73,6 +73,8 @@ type Plan struct {
 	Modes      []*Mode
 	RowCaps    Caps        // of the looks for quantiles and modes
 	Selection  *Selection  // of the groups, where they are not known; else nil
+	Sets       []Grouping  // the grouping sets, in canonical order; nil where GROUP BY has none
+	Shown      []int       // of Sets, those that the question lists, in its order
 	Aggregates []Aggregate // in order of first use
 	Outputs    []Output
 	Having     *Post
@@ -174,11 +176,13 @@ type builder struct {
 	grouped   []Key // the GROUP BY expressions, in the question's order
 	place     []int // of each grouped expression among the plan's keys
 	claims    []claim
-	opens     *opening // admits groups that are not known; nil where a question needs them known
+	sets      [][]int   // the grouping sets, of GROUP BY's expressions; nil where there are none
+	setsAt    query.Pos // where they stand
+	opens     *opening  // admits groups that are not known; nil where a question needs them known
 }
 
 func (b *builder) build() (*Plan, error) {
-	if err := run(b.where, b.groupBy, b.outputs, b.having, b.orderBy, b.otherColumn, b.caps, b.split, b.selected, b.orders); err != nil {
+	if err := run(b.spread, b.where, b.groupBy, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
@@ -239,6 +243,10 @@ const semantics = 1
 func (p *Plan) Canonical(version int) string {
 	var b strings.Builder
 	p.describe(&b, p.digest, version, p.Neighbours, p.Price)
+	if p.Sets != nil {
+		p.describeSets(&b)
+		return b.String()
+	}
 	for _, m := range p.Measures {
 		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)
 	}
@@ -271,7 +279,7 @@ func (p *Plan) Key(version int) string {
 // own units (not the grid's).
 func (p *Plan) Sensitivity() *big.Rat {
 	total := new(big.Rat)
-	for _, m := range p.Measures {
+	for _, m := range p.Vectors() {
 		total.Add(total, m.Units(m.L1))
 	}
 	return total
@@ -280,7 +288,7 @@ func (p *Plan) Sensitivity() *big.Rat {
 // L2Squared is the square of the L2 distance, likewise.
 func (p *Plan) L2Squared() *big.Rat {
 	total := new(big.Rat)
-	for _, m := range p.Measures {
+	for _, m := range p.Vectors() {
 		u := m.Unit()
 		total.Add(total, u.Mul(u, m.Units(m.L2Squared)))
 	}

@@ -17,6 +17,7 @@ const (
 	PostAggregate PostOp = "aggregate" // Aggregates[Index]
 	PostKey       PostOp = "key"       // Keys[Index]'s value in this row
 	PostConst     PostOp = "const"
+	PostGrouping  PostOp = "grouping" // a bit for each key of Args, which is 1 where the row is summed over it
 
 	PostNeg      PostOp = "neg"
 	PostAdd      PostOp = "add"
@@ -154,6 +155,9 @@ func (b *builder) posts(xs ...query.Expr) ([]*Post, error) {
 func (b *builder) postCall(x *query.Call) (*Post, error) {
 	if isAggregate(x.Name) {
 		return b.aggregate(x)
+	}
+	if x.Name == "grouping" {
+		return b.grouping(x)
 	}
 	op, ok := postFunctions[x.Name]
 	if !ok {

@@ -103,7 +103,12 @@ func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 
 // plainly refuses what only a released table has.
 func (b *builder) plainly() error {
+	if err := b.spread(); err != nil {
+		return err
+	}
 	switch {
+	case b.sets != nil:
+		return refuse(b.setsAt, "group by one list of expressions", "ROLLUP, CUBE and GROUPING SETS are for tables of noisy numbers")
 	case b.tree.Having != nil, len(b.tree.OrderBy) > 0, b.tree.Limit != nil, b.tree.Offset != nil:
 		return refuse(query.Pos{}, "leave them out", "HAVING, ORDER BY and LIMIT are for tables of noisy numbers")
 	case b.maxGroups > 0:

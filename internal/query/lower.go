@@ -41,7 +41,7 @@ func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
 		return nil, err
 	}
 	for _, n := range s.GetGroupClause() {
-		e, err := l.expr(n, start, 1)
+		e, err := l.groupItem(n, start, 1)
 		if err != nil {
 			return nil, err
 		}

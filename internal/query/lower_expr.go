@@ -48,6 +48,8 @@ func (l *lowering) expr(n *pg.Node, at Pos, depth int) (Expr, error) {
 			name = "greatest"
 		}
 		return l.form(name, x.MinMaxExpr.GetArgs(), l.pos(x.MinMaxExpr.GetLocation(), at), depth)
+	case *pg.Node_GroupingFunc:
+		return l.form("grouping", x.GroupingFunc.GetArgs(), l.pos(x.GroupingFunc.GetLocation(), at), depth)
 	}
 	return nil, l.refuseNode(n, at)
 }

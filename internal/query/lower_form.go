@@ -96,7 +96,7 @@ func (l *lowering) caseExpr(x *pg.CaseExpr, at Pos, depth int) (Expr, error) {
 
 // forms are the functions with a grammar of their own. A quoted "coalesce"(…) is an ordinary call to PostgreSQL, and would
 // be the same tree as COALESCE(…) here.
-var forms = map[string]bool{"coalesce": true, "nullif": true, "least": true, "greatest": true}
+var forms = map[string]bool{"coalesce": true, "nullif": true, "least": true, "greatest": true, "grouping": true}
 
 func (l *lowering) form(name string, args []*pg.Node, at Pos, depth int) (Expr, error) {
 	list, err := l.exprs(args, at, depth+1)

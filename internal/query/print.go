@@ -171,6 +171,8 @@ func (p *printer) expr(e Expr, least int) {
 		p.write(" AS " + castName(x.Type) + ")")
 	case *Call:
 		p.call(x)
+	case *Grouping:
+		p.grouping(x)
 	}
 }
 
@@ -248,9 +250,12 @@ func (p *printer) caseExpr(x *Case) {
 }
 
 func (p *printer) call(x *Call) {
-	if forms[x.Name] {
+	switch {
+	case forms[x.Name]:
 		p.write(x.Name) // a keyword, which quotes would make an ordinary name
-	} else {
+	case x.Name == "rollup" || x.Name == "cube": // in GROUP BY these are keywords without quotes
+		p.write(`"` + x.Name + `"`)
+	default:
 		p.write(quote(x.Name))
 	}
 	switch {

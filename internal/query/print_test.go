@@ -76,6 +76,9 @@ func genSelect(t *rapid.T) *Select {
 	}
 	s.Where, s.Having = genOptional(t, 5), genOptional(t, 4)
 	s.GroupBy = genExprs(t, 0, 2, 3)
+	for range rapid.IntRange(0, 2).Draw(t, "groupings") {
+		s.GroupBy = append(s.GroupBy, genGrouping(t, 2))
+	}
 	for range rapid.IntRange(0, 2).Draw(t, "orders") {
 		o := Order{Expr: genExpr(t, 3), Desc: rapid.Bool().Draw(t, "desc")}
 		if rapid.Bool().Draw(t, "nulls") {
@@ -86,6 +89,26 @@ func genSelect(t *rapid.T) *Select {
 	}
 	s.Limit, s.Offset = genCount(t), genCount(t)
 	return s
+}
+
+// genGrouping draws what GROUP BY holds beside expressions, as Grouping says.
+func genGrouping(t *rapid.T, depth int) Expr {
+	g := &Grouping{Kind: GroupingKind(rapid.IntRange(int(Together), int(Sets)).Draw(t, "grouping"))}
+	if g.Kind == Together {
+		if rapid.Bool().Draw(t, "none") {
+			return g
+		}
+		g.Args = genExprs(t, 2, 3, 1)
+		return g
+	}
+	g.Args = genExprs(t, 1, 2, 1)
+	switch {
+	case g.Kind == Sets && depth > 0:
+		g.Args = append(g.Args, genGrouping(t, depth-1))
+	case rapid.Bool().Draw(t, "list"):
+		g.Args = append(g.Args, &Grouping{Kind: Together, Args: genExprs(t, 2, 2, 1)})
+	}
+	return g
 }
 
 func genAlias(t *rapid.T) string {
@@ -163,10 +186,10 @@ func genExpr(t *rapid.T, depth int) Expr {
 }
 
 func genCall(t *rapid.T, depth int) Expr {
-	switch name := rapid.SampledFrom([]string{"count", "sum", "Odd", "extract", "left", "coalesce", "least", "greatest", "nullif", "percentile_cont", "mode"}).Draw(t, "function"); name {
+	switch name := rapid.SampledFrom([]string{"count", "sum", "Odd", "extract", "left", "coalesce", "least", "greatest", "grouping", "rollup", "cube", "nullif", "percentile_cont", "mode"}).Draw(t, "function"); name {
 	case "nullif":
 		return &Call{Name: name, Args: genExprs(t, 2, 2, depth-1)}
-	case "coalesce", "least", "greatest":
+	case "coalesce", "least", "greatest", "grouping":
 		return &Call{Name: name, Args: genExprs(t, 1, 3, depth-1)}
 	case "percentile_cont", "mode":
 		by := Order{Expr: genExprs(t, 1, 1, depth-1)[0], Desc: rapid.Bool().Draw(t, "desc")}

@@ -93,9 +93,7 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 	case *pg.Node_RowExpr:
 		return no(x.RowExpr.GetLocation(), "rows of values are not supported", "list or compare the values one by one")
 	case *pg.Node_GroupingSet:
-		return no(x.GroupingSet.GetLocation(), "GROUPING SETS, ROLLUP and CUBE are not supported", "ask a question for each grouping")
-	case *pg.Node_GroupingFunc:
-		return no(x.GroupingFunc.GetLocation(), "GROUPING is not supported", "ask a question for each grouping")
+		return no(x.GroupingSet.GetLocation(), "GROUPING SETS, ROLLUP and CUBE stand in GROUP BY only", "")
 	case *pg.Node_NamedArgExpr:
 		return no(x.NamedArgExpr.GetLocation(), "named arguments are not supported", "give the values in order")
 	case *pg.Node_SetToDefault:

@@ -5,7 +5,7 @@ type Select struct {
 	Items         []Item // at least one
 	From          From
 	Where         Expr   // nil if absent
-	GroupBy       []Expr // as written: an integer constant is an output column's number only if the reader says so
+	GroupBy       []Expr // or Groupings, as written: an integer constant is an output column's number only if the reader says so
 	Having        Expr   // nil if absent
 	OrderBy       []Order
 	Limit, Offset *int64 // nil if absent; never negative
@@ -30,8 +30,8 @@ type Order struct {
 	NullsFirst *bool
 }
 
-// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call, and never nil
-// where a field's comment does not say so. No path from a clause's expression down is longer than 200 nodes, so that a
+// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call, in GROUP BY also
+// *Grouping, and never nil where a field's comment does not say so. No path from a clause's expression down is longer than 200 nodes, so that a
 // recursive pass needs no bound of its own.
 type Expr interface {
 	// Pos is where to point when this expression is at fault: the first character of a name, constant, CASE or
@@ -130,7 +130,7 @@ type Cast struct {
 }
 
 // Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct, each with WITHIN GROUP (ORDER BY Within) and
-// FILTER (WHERE Filter) if these are not nil. COALESCE, NULLIF, LEAST and GREATEST are Calls too. Name is folded like a column's; whether such a function exists is
+// FILTER (WHERE Filter) if these are not nil. COALESCE, NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a column's; whether such a function exists is
 // for the reader to say.
 type Call struct {
 	At             Pos

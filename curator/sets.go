@@ -1,0 +1,118 @@
+package curator
+
+import (
+	"encoding/json"
+
+	"dither/internal/plan"
+	"dither/mechanism"
+)
+
+var errSetsMeasured = &Error{
+	Code: CodeUsage, Message: "Measure takes one grouping at a time", Hint: "ask a question for each grouping; Answer takes them together",
+}
+
+// summed adds the cells of all keys up to those of a grouping: exact values, which stay sealed.
+func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechanism.Exact {
+	if p.Sets == nil {
+		return cells
+	}
+	out := make([][]mechanism.Exact, g.Cells(&p.Bounded))
+	for i := range out {
+		out[i] = make([]mechanism.Exact, len(p.Measures))
+	}
+	for i, at := range g.Into(&p.Bounded) {
+		for j, x := range cells[i] {
+			out[at][j] = out[at][j].Plus(x)
+		}
+	}
+	return out
+}
+
+// groupings tells each grouping's share of the price and its noise; nil where there is one grouping alone.
+func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
+	p := a.plan
+	for i, g := range p.Sets {
+		shown := Grouping{Cells: g.Cells(&p.Bounded)}
+		for _, k := range g.Keys {
+			shown.Keys = append(shown.Keys, p.Keys[k].Expr.String())
+		}
+		for _, m := range g.Measures {
+			scale, sensitivity := scales(m)
+			shown.Vectors = append(shown.Vectors, Part{
+				Name: m.Name(), Mechanism: string(m.Noise), Scale: scale, Sensitivity: sensitivity, Share: c.loss(m.Loss),
+			})
+		}
+		for _, o := range p.Outputs {
+			if expected && o.Post != nil {
+				f := a.derived.ForecastIn(i, o, a.alpha)
+				shown.Expected = append(shown.Expected, NamedExpected{o.Name, Expected{
+					StdDev: f.StdDev, HalfWidth: f.HalfWidth, StdDevTimesN: f.StdDevTimesN, HalfWidthTimesN: f.HalfWidthTimesN,
+				}})
+			}
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+// fittedColumns describes the columns of an answer with several groupings: what each is computed from stands with these.
+func fittedColumns(p *plan.Plan) []Column {
+	out := make([]Column, len(p.Outputs))
+	for i, o := range p.Outputs {
+		out[i] = Column{Name: o.Name, Kind: Measure, Mechanism: Constant}
+		if o.Post == nil {
+			out[i] = Column{Name: o.Name, Kind: Key}
+			continue
+		}
+		o.Post.Walk(func(q *plan.Post) {
+			if q.Op == plan.PostAggregate {
+				out[i].Mechanism = LeastSquares
+			}
+		})
+	}
+	return out
+}
+
+// Grouping is one grouping set of an answer: the expressions that its rows have as keys, and its noisy vectors. An answer's numbers are
+// fitted to all of them.
+type Grouping struct {
+	Keys    []string
+	Cells   int
+	Vectors []Part
+	// Expected is, for each column of the answer that is no key, what its error is in this grouping's rows; nil but in an
+	// Explanation.
+	Expected []NamedExpected
+}
+
+// NamedExpected is what is expected of one column.
+type NamedExpected struct {
+	Column string
+	Expected
+}
+
+const setsNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and no number has " +
+	"a wider error than its own measurement. Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
+
+// MarshalJSON writes the grouping.
+func (g Grouping) MarshalJSON() ([]byte, error) {
+	var o object
+	keys := g.Keys
+	if keys == nil {
+		keys = []string{}
+	}
+	o.add("keys", keys)
+	o.add("cells", g.Cells)
+	o.add("vectors", g.Vectors)
+	if g.Expected != nil {
+		var all object
+		for _, e := range g.Expected {
+			all.add(e.Column, e.Expected)
+		}
+		text, err := all.bytes()
+		if err != nil {
+			return nil, err
+		}
+		o.add("expected", json.RawMessage(text))
+	}
+	return o.bytes()
+}

@@ -1,0 +1,208 @@
+package derive
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/internal/plan"
+	"dither/internal/value"
+	"dither/noise"
+)
+
+// fitted is one measure over the cells of a table, as estimated from several noisy numbers each: cell i is values[i]/denominator in
+// grid units, and the error of each has the same distribution.
+type fitted struct {
+	*released   // the measure, for its units
+	values      []*big.Int
+	denominator *big.Int
+	law         *noise.Combination
+	whole       []*big.Int // nil, or non-negative integers to be shown in place of the values, which add up
+}
+
+// rat is the estimate in the measure's own unit.
+func (f *fitted) rat(i int) *big.Rat {
+	x := new(big.Rat).SetFrac(f.values[i], f.denominator)
+	return x.Mul(x, f.Unit())
+}
+
+// reachOf is how far, in the measure's own unit, the estimate is from the true sum with probability at least 1 − alpha.
+func (f *fitted) reachOf(alpha float64) *big.Rat {
+	q := f.law.Quantile(alpha)
+	r := new(big.Rat).SetFloat64(q)
+	if r == nil { // no bound is known
+		r = new(big.Rat).SetFloat64(math.MaxFloat64)
+	}
+	r.Add(r, new(big.Rat).SetInt(f.Rounding))
+	return r.Mul(r, f.Unit())
+}
+
+func (f *fitted) estimateOf(i int, alpha float64) Estimate {
+	x := f.rat(i)
+	e := Estimate{StdDev: math.NaN(), Interval: everything}
+	e.Value, _ = x.Float64()
+	if alpha > 0 {
+		r := f.reachOf(alpha)
+		e.StdDev = f.law.StdDev() * f.unit
+		e.Interval = around(new(big.Rat).Sub(x, r), new(big.Rat).Add(x, r))
+	}
+	if f.whole != nil {
+		e.Whole = f.whole[i]
+		e.Value, _ = new(big.Float).SetInt(e.Whole).Float64()
+	}
+	return e
+}
+
+// averageOf is AVG from an estimated centred sum and an estimated count, whose intervals at half of alpha each hold together
+// with probability 1 − alpha at least (Bonferroni): then their quotient lies in the hull of what the two allow, for a count above 0,
+// and within the bounds. Where the estimated count is not positive, the value is NULL and the interval is the bounds.
+func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate {
+	a := &average{sum: s.released, bounds: Interval{agg.Lo, agg.Hi}}
+	e := Estimate{StdDev: math.NaN(), Interval: a.bounds}
+	count := n.rat(i)
+	if count.Sign() <= 0 {
+		e.Null = true
+		return e
+	}
+	theta := new(big.Rat).SetFrac(s.values[i], s.denominator)
+	centred, _ := theta.Quo(theta, count).Float64()
+	e.Value = math.Min(math.Max(a.value(centred), agg.Lo), agg.Hi)
+	if alpha == 0 {
+		return e
+	}
+	sum, reach := s.rat(i), s.reachOf(alpha/2)
+	low, high := new(big.Rat).Sub(sum, reach), new(big.Rat).Add(sum, reach)
+	reach = n.reachOf(alpha / 2)
+	least, most := new(big.Rat).Sub(count, reach), new(big.Rat).Add(count, reach)
+	centre := s.Units(new(big.Int).SetInt64(s.Centre))
+	end := func(x *big.Rat, lower bool) *big.Rat { // the end of x/n over the counts that are left, nil where there is none
+		if (x.Sign() < 0) == lower {
+			if least.Sign() <= 0 {
+				return nil
+			}
+			return new(big.Rat).Quo(x, least)
+		}
+		return new(big.Rat).Quo(x, most)
+	}
+	out := a.bounds
+	if x := end(low, true); x != nil {
+		out.Low = exact.FloatDown(x.Add(x, centre))
+	}
+	if x := end(high, false); x != nil {
+		out.High = exact.FloatUp(x.Add(x, centre))
+	}
+	e.Interval = out.within(a.bounds)
+	e.Low, e.High = math.Min(e.Low, e.Value), math.Max(e.High, e.Value)
+	return e
+}
+
+// grid is what is estimated of the cells of one grouping.
+type grid struct {
+	grouping plan.Grouping
+	of       map[*plan.Measure]*fitted // by the plan's measures
+}
+
+// grids fits the released numbers of a plan with grouping sets.
+func (a *Answer) grids(sums [][]*big.Int) []*grid {
+	p := a.plan
+	out := make([]*grid, len(p.Sets))
+	for i, g := range p.Sets {
+		out[i] = &grid{grouping: g, of: map[*plan.Measure]*fitted{}}
+	}
+	for j, m := range p.Measures {
+		noisy, first := make([][]*big.Int, len(p.Sets)), 0
+		for i, g := range p.Sets {
+			for _, row := range sums[first : first+g.Cells(&p.Bounded)] {
+				noisy[i] = append(noisy[i], row[j])
+			}
+			first += len(noisy[i])
+		}
+		fit := a.fits[j]
+		values, denominators := fit.lattice.fit(noisy)
+		for i := range p.Sets {
+			out[i].of[m] = &fitted{released: a.measures[m], values: values[i], denominator: denominators[i], law: fit.laws[i]}
+		}
+	}
+	return out
+}
+
+// fit is how one measure's tables are fitted, and the laws of what comes out: functions of the plan alone.
+type fit struct {
+	lattice *lattice
+	noises  []noise.Distribution // of each grouping's cells
+	laws    []*noise.Combination // of each fitted table's cells
+}
+
+func newFit(p *plan.Plan, j int) (fit, error) {
+	f := fit{lattice: newLattice(p, j)}
+	for _, g := range p.Sets {
+		d, err := distribution(g.Measures[j])
+		if err != nil {
+			return f, err
+		}
+		f.noises = append(f.noises, d)
+	}
+	for i := range p.Sets {
+		f.laws = append(f.laws, f.lattice.law(i, f.noises))
+	}
+	return f, nil
+}
+
+// setCells are the rows of an answer with grouping sets, before HAVING: those of each set that the question lists.
+func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
+	grids := a.grids(sums)
+	var out []*cell
+	for _, shown := range a.plan.Shown {
+		g := grids[shown]
+		for i := range g.grouping.Cells(&a.plan.Bounded) {
+			out = append(out, &cell{
+				answer: a, keys: g.grouping.CellKeys(&a.plan.Bounded, i), alpha: alpha, known: map[estimated]Estimate{}, grid: g, place: i,
+			})
+		}
+	}
+	return out
+}
+
+// fromGrid computes an aggregate of a row with estimated measures.
+func (c *cell) fromGrid(agg plan.Aggregate) Estimate {
+	ms := agg.Measures()
+	if agg.Func == plan.Average {
+		return averageOf(c.grid.of[ms[0]], c.grid.of[ms[1]], c.place, c.alpha, agg)
+	}
+	return c.grid.of[ms[0]].estimateOf(c.place, c.alpha)
+}
+
+// grouping is GROUPING's number in the row.
+func (c *cell) grouping(p *plan.Post) value.Value {
+	n := int64(0)
+	for _, key := range p.Args {
+		n <<= 1
+		if c.summed(key.Index) {
+			n |= 1
+		}
+	}
+	return value.OfInt(n)
+}
+
+// summed reports that the row is summed over a key.
+func (c *cell) summed(key int) bool { return c.grid != nil && !c.grid.grouping.Has(key) }
+
+// ForecastIn is Forecast for the rows of one of the plan's grouping sets.
+func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
+	none := math.NaN()
+	f := Forecast{none, none, none, none, 0}
+	c := &cell{answer: a, grid: &grid{grouping: a.plan.Sets[set], of: map[*plan.Measure]*fitted{}}}
+	for j, m := range a.plan.Measures {
+		c.grid.of[m] = &fitted{released: a.measures[m], law: a.fits[j].laws[set]}
+	}
+	if o.Post.Op == plan.PostAggregate && a.plan.Aggregates[o.Post.Index].Func == plan.Average {
+		sum := c.grid.of[a.plan.Aggregates[o.Post.Index].Sum]
+		f.StdDevTimesN, f.HalfWidthTimesN = sum.law.StdDev()*sum.unit, sum.law.Quantile(alpha/2)*sum.unit
+		return f
+	}
+	if form, ok := a.form(o.Post); ok {
+		f.StdDev = form.stdDev(c)
+		f.HalfWidth = exact.FloatUp(form.reach(c, alpha/float64(max(len(aggregates(o.Post)), 1))))
+	}
+	return f
+}

@@ -1,0 +1,304 @@
+package derive
+
+import (
+	"math/big"
+	"math/bits"
+
+	"dither/internal/exact"
+	"dither/internal/plan"
+	"dither/noise"
+)
+
+// lattice is one measure's noisy tables over several grouping sets, and the least-squares fit to all of them: tables of which the
+// coarser are exactly the sums of the finer.
+//
+// Let a grouping S be a set of keys, of n_k values each, and y_S its table: the sums M_S x of the table x of all keys, with independent
+// noise of variance v_S on each cell. Write C_T for the centring of a table over keys T along each of them, u ↦ u − mean, and M_T y
+// for y summed over the keys that are not in T. Then the tables C_T M_T y_S, for T ⊆ S, are uncorrelated between different T
+// (C_T u and C_T′ u are in orthogonal spaces) and determine y_S:
+//
+//	y_S = Σ_{T⊆S} (lifted C_T M_T y_S) / Π_{k∈S∖T} n_k.
+//
+// Of all groupings with S ⊇ T, C_T M_T y_S estimates the same table C_T M_T x, with covariance v_S·Π_{k∈S∖T} n_k times the same
+// matrix C_T. So the least-squares estimate of it is their average, weighted by the inverses 1/(v_S·Π_{k∈S∖T} n_k), and the fitted
+// tables are put together from these by the formula above [the analysis of variance of complete tables: Scheffé 1959, §4; for
+// noisy margins Barak et al. 2007]. A T that no finer grouping has comes from one table alone.
+//
+// Whatever the weights, so long as those of each T add up to 1, the fit is unbiased and its tables add up; here v_S is the square of the
+// noise's parameter, an exact rational, in place of its variance, to which it is all but proportional.
+type lattice struct {
+	sizes    []int64  // of the keys
+	sets     []uint64 // of each grouping, its keys
+	variance []*big.Rat
+	all      []uint64              // every T within some grouping, in order of its bits
+	weights  map[uint64][]*big.Rat // of T, for each grouping; nil where T is not within it
+}
+
+func newLattice(p *plan.Plan, j int) *lattice {
+	l := &lattice{weights: map[uint64][]*big.Rat{}}
+	for _, k := range p.Keys {
+		l.sizes = append(l.sizes, int64(len(k.Values)))
+	}
+	for _, g := range p.Sets {
+		set := uint64(0)
+		for _, k := range g.Keys {
+			set |= 1 << k
+		}
+		m := g.Measures[j]
+		v := new(big.Rat).Set(m.Parameter)
+		if m.Noise == plan.Laplace {
+			v.Mul(v, v)
+		}
+		l.sets, l.variance = append(l.sets, set), append(l.variance, v)
+	}
+	for _, s := range l.sets {
+		for t := s; ; t = (t - 1) & s { // every subset
+			if l.weights[t] == nil {
+				l.all = append(l.all, t)
+				l.weights[t] = l.weigh(t)
+			}
+			if t == 0 {
+				break
+			}
+		}
+	}
+	return l
+}
+
+// weigh gives the share of each grouping in the component of T.
+func (l *lattice) weigh(t uint64) []*big.Rat {
+	out := make([]*big.Rat, len(l.sets))
+	total := new(big.Rat)
+	for i, s := range l.sets {
+		if t&^s == 0 {
+			v := new(big.Rat).SetInt(l.cells(s &^ t))
+			out[i] = v.Inv(v.Mul(v, l.variance[i]))
+			total.Add(total, out[i])
+		}
+	}
+	for _, w := range out {
+		if w != nil {
+			w.Quo(w, total)
+		}
+	}
+	return out
+}
+
+// cells is the product of the keys' sizes.
+func (l *lattice) cells(set uint64) *big.Int {
+	out := big.NewInt(1)
+	for ; set != 0; set &= set - 1 {
+		out.Mul(out, big.NewInt(l.sizes[bits.TrailingZeros64(set)]))
+	}
+	return out
+}
+
+// table is one over the cells of some keys, the last of which runs fastest.
+type table struct {
+	keys   uint64
+	values []*big.Int
+}
+
+// without is the table summed over one of its keys.
+func (t table) without(k int, sizes []int64) table {
+	inner := 1
+	for j := k + 1; j < len(sizes); j++ {
+		if t.keys>>j&1 == 1 {
+			inner *= int(sizes[j])
+		}
+	}
+	n := int(sizes[k])
+	out := table{t.keys &^ (1 << k), make([]*big.Int, len(t.values)/n)}
+	for i := range out.values {
+		sum := new(big.Int)
+		first := i/inner*inner*n + i%inner
+		for v := range n {
+			sum.Add(sum, t.values[first+v*inner])
+		}
+		out.values[i] = sum
+	}
+	return out
+}
+
+// centred is n times the table less its mean, along one of its keys: integers.
+func (t table) centred(k int, sizes []int64) table {
+	sums := t.without(k, sizes)
+	n := big.NewInt(sizes[k])
+	out := table{t.keys, make([]*big.Int, len(t.values))}
+	at := positions(t.keys, sums.keys, sizes)
+	for i, v := range t.values {
+		x := new(big.Int).Mul(v, n)
+		out.values[i] = x.Sub(x, sums.values[at[i]])
+	}
+	return out
+}
+
+// positions gives, for each cell of the keys `of`, the cell of the keys `in` ⊆ of that it is a part of.
+func positions(of, in uint64, sizes []int64) []int {
+	out := []int{0}
+	for k, n := range sizes {
+		if of>>k&1 == 0 {
+			continue
+		}
+		next := make([]int, 0, len(out)*int(n))
+		for _, at := range out {
+			for v := range int(n) {
+				if in>>k&1 == 1 {
+					next = append(next, at*int(n)+v)
+				} else {
+					next = append(next, at)
+				}
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// fit gives the fitted table of each grouping: integers over one denominator for each. All of it is exact.
+func (l *lattice) fit(noisy [][]*big.Int) (fitted [][]*big.Int, denominators []*big.Int) {
+	margins := l.margins(noisy)
+	components := map[uint64]component{}
+	for _, t := range l.all {
+		components[t] = l.component(t, margins)
+	}
+	for _, s := range l.sets {
+		// The S-table's cell is Σ_T c_T/(d_T·Π_{k∈T} n_k·Π_{k∈S∖T} n_k), so that the second factors are one for all T.
+		common := big.NewInt(1)
+		for t := s; ; t = (t - 1) & s {
+			common = lcm(common, components[t].denominator)
+			if t == 0 {
+				break
+			}
+		}
+		values := make([]*big.Int, l.cells(s).Int64())
+		for i := range values {
+			values[i] = new(big.Int)
+		}
+		for t := s; ; t = (t - 1) & s {
+			c := components[t]
+			times := new(big.Int).Quo(common, c.denominator)
+			at := positions(s, t, l.sizes)
+			scaled := make([]*big.Int, len(c.values))
+			for i, v := range c.values {
+				scaled[i] = new(big.Int).Mul(v, times)
+			}
+			for i := range values {
+				values[i].Add(values[i], scaled[at[i]])
+			}
+			if t == 0 {
+				break
+			}
+		}
+		fitted, denominators = append(fitted, values), append(denominators, common.Mul(common, l.cells(s)))
+	}
+	return fitted, denominators
+}
+
+// component is C_T M_T x as estimated, times denominator·Π_{k∈T} n_k.
+type component struct {
+	values      []*big.Int
+	denominator *big.Int
+}
+
+// margins are all sums of each grouping's table: by grouping and keys.
+func (l *lattice) margins(noisy [][]*big.Int) []map[uint64]table {
+	out := make([]map[uint64]table, len(l.sets))
+	for i, s := range l.sets {
+		out[i] = map[uint64]table{s: {s, noisy[i]}}
+		for t := s; t != 0; { // from the largest subset down: each has a superset with one key more, which came before it
+			t = (t - 1) & s
+			k := bits.TrailingZeros64(s &^ t)
+			out[i][t] = out[i][t|1<<k].without(k, l.sizes)
+		}
+	}
+	return out
+}
+
+func (l *lattice) component(t uint64, margins []map[uint64]table) component {
+	denominator := big.NewInt(1)
+	for _, w := range l.weights[t] {
+		if w != nil {
+			denominator = lcm(denominator, w.Denom())
+		}
+	}
+	sum := table{t, make([]*big.Int, l.cells(t).Int64())}
+	for i := range sum.values {
+		sum.values[i] = new(big.Int)
+	}
+	term := new(big.Int)
+	for i, w := range l.weights[t] {
+		if w == nil {
+			continue
+		}
+		times := new(big.Int).Mul(w.Num(), new(big.Int).Quo(denominator, w.Denom()))
+		for c, v := range margins[i][t].values {
+			sum.values[c].Add(sum.values[c], term.Mul(v, times))
+		}
+	}
+	for k := range l.sizes {
+		if t>>k&1 == 1 {
+			sum = sum.centred(k, l.sizes)
+		}
+	}
+	return component{sum.values, denominator}
+}
+
+func lcm(a, b *big.Int) *big.Int {
+	g := new(big.Int).GCD(nil, nil, a, b)
+	return g.Mul(new(big.Int).Quo(a, g), b)
+}
+
+// law is the distribution of the error of each cell of a fitted table, in grid units, from that of the noise of each grouping's cells.
+//
+// The cell's estimate is a linear form of all noisy cells. The coefficient of a cell of grouping S′ depends on the keys A ⊆ S ∩ S′ in
+// which the two agree:
+//
+//	Σ_{T⊆S∩S′} w_{S′,T}/Π_{k∈S∖T} n_k · Π_{k∈T∩A} (1 − 1/n_k) · Π_{k∈T∖A} (−1/n_k),
+//
+// and Π_{k∈(S∩S′)∖A} (n_k − 1) · Π_{k∈S′∖S} n_k cells of S′ agree with it in just these.
+func (l *lattice) law(of int, noises []noise.Distribution) *noise.Combination {
+	out := &noise.Combination{}
+	s := l.sets[of]
+	for i, other := range l.sets {
+		both := s & other
+		for a := both; ; a = (a - 1) & both {
+			times := l.cells(other &^ s)
+			for k, n := range l.sizes {
+				if (both&^a)>>k&1 == 1 {
+					times.Mul(times, big.NewInt(n-1))
+				}
+			}
+			if times.Sign() > 0 {
+				f, _ := new(big.Float).SetInt(times).Float64()
+				out.Add(exact.FloatUp(new(big.Rat).Abs(l.coefficient(s, i, both, a))), noises[i], f)
+			}
+			if a == 0 {
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (l *lattice) coefficient(s uint64, i int, both, agree uint64) *big.Rat {
+	sum := new(big.Rat)
+	for t := both; ; t = (t - 1) & both {
+		x := new(big.Rat).SetFrac(big.NewInt(1), l.cells(s&^t))
+		x.Mul(x, l.weights[t][i])
+		for k, n := range l.sizes {
+			switch {
+			case t>>k&1 == 0:
+			case agree>>k&1 == 1:
+				x.Mul(x, big.NewRat(n-1, n))
+			default:
+				x.Mul(x, big.NewRat(-1, n))
+			}
+		}
+		sum.Add(sum, x)
+		if t == 0 {
+			break
+		}
+	}
+	return sum
+}

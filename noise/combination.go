@@ -1,0 +1,318 @@
+package noise
+
+import (
+	"math"
+	"slices"
+
+	"dither/internal/exact"
+)
+
+// Combination is the distribution of a sum of independent noises, each times a coefficient: the error of an estimate that is
+// computed from several noisy numbers. The zero value is 0.
+type Combination struct {
+	terms  []combined
+	limits map[float64]float64 // quantiles, once found
+}
+
+// combined is so many independent noises of one kind, each times the same coefficient, of which the size alone matters: noises are
+// symmetric.
+type combined struct {
+	coefficient float64 // rounded up
+	noise       Distribution
+	times       float64
+}
+
+// Add adds times independent noises, each with a coefficient, which the caller rounds away from 0.
+func (c *Combination) Add(coefficient float64, d Distribution, times float64) {
+	if coefficient != 0 && times > 0 {
+		c.terms = append(c.terms, combined{math.Abs(coefficient), d, times})
+		c.limits = nil
+	}
+}
+
+// Plus is the distribution of a sum of two independent ones, the second times a coefficient.
+func (c *Combination) Plus(o *Combination, coefficient float64) *Combination {
+	out := &Combination{terms: slices.Clone(c.terms)}
+	for _, t := range o.terms {
+		out.Add(exact.MulUp(t.coefficient, math.Abs(coefficient)), t.noise, t.times)
+	}
+	return out
+}
+
+// Variance is a float near the real value; StdDev likewise.
+func (c *Combination) Variance() float64 {
+	v := 0.0
+	for _, t := range c.terms {
+		v += t.times * t.coefficient * t.coefficient * t.noise.Variance()
+	}
+	return v
+}
+
+// StdDev is the standard deviation.
+func (c *Combination) StdDev() float64 { return math.Sqrt(c.Variance()) }
+
+// Quantile is a y at which Tail is at most alpha, 0 < alpha < 1: infinite where no noise is known well enough.
+func (c *Combination) Quantile(alpha float64) float64 {
+	if y, ok := c.limits[alpha]; ok {
+		return y
+	}
+	y := c.quantile(alpha)
+	if c.limits == nil {
+		c.limits = map[float64]float64{}
+	}
+	c.limits[alpha] = y
+	return y
+}
+
+func (c *Combination) quantile(alpha float64) float64 {
+	switch {
+	case !(alpha > 0):
+		return math.Inf(1)
+	case len(c.terms) == 0 || alpha >= 1:
+		return 0
+	}
+	p, ok := c.pieces()
+	if !ok {
+		return c.apart(alpha)
+	}
+	// Among bounds of which each holds, the least: all are functions of public parameters.
+	discrete := p.discreteLimit(alpha)
+	best := min(c.apart(alpha), discrete, p.near+p.continuousLimit(alpha))
+	if len(c.terms) > 1 || c.terms[0].times > 1 {
+		best = min(best, c.smoothed(alpha, discrete, p))
+	}
+	return best * (1 + 1e-9) // what floats have lost in the sums behind p
+}
+
+// apart is the bound that holds whatever the noises: none is beyond its own quantile at a share of alpha.
+func (c *Combination) apart(alpha float64) float64 {
+	count, sum := 0.0, 0.0
+	for _, t := range c.terms {
+		count += t.times
+	}
+	for _, t := range c.terms {
+		q := t.noise.Quantile(alpha / count)
+		if q == nil {
+			return math.Inf(1)
+		}
+		f, _ := q.Float64()
+		sum += t.times * t.coefficient * f
+	}
+	return sum * (1 + 1e-9)
+}
+
+// pieces are the Gaussian and the Laplace parts.
+//
+// Each discrete noise is within 1 of a continuous one of its kind and parameter, under a coupling (see DiscreteLaplace, and
+// DiscreteGaussian.Tail), and the couplings of independent noises are independent. So the combination is within near = Σ|coefficient|
+// of that of the continuous noises.
+type pieces struct {
+	near     float64
+	variance float64 // of the continuous Gaussian part; a discrete Gaussian is subgaussian with its parameter too
+	laplace  []laplacePiece
+	scale    float64 // the largest of the Laplace parts'; 0 without any
+}
+
+type laplacePiece struct{ coefficient, noise, scale, times float64 } // scale is coefficient·noise
+
+func (c *Combination) pieces() (p pieces, ok bool) {
+	for _, t := range c.terms {
+		p.near += t.times * t.coefficient
+		switch d := t.noise.(type) {
+		case DiscreteGaussian:
+			p.variance += t.times * t.coefficient * t.coefficient * exact.FloatUp(d.sigma2)
+		case DiscreteLaplace:
+			b := exact.FloatUp(d.scale)
+			p.laplace = append(p.laplace, laplacePiece{t.coefficient, b, t.coefficient * b, t.times})
+			p.scale = max(p.scale, t.coefficient*b)
+		default:
+			return p, false
+		}
+	}
+	return p, !math.IsInf(p.near, 1) && !math.IsInf(p.variance, 1) && !math.IsInf(p.scale, 1)
+}
+
+// chernoff is the least y at which 2·exp(ln M(s) − sy) ≤ alpha, among a few s in (0, limit): every one of them is a bound,
+// P(|X| > y) ≤ 2·E exp(sX)/exp(sy) for a symmetric X of moment generating function M.
+func chernoff(alpha, limit float64, logM func(s float64) float64) float64 {
+	log := math.Log(2 / alpha)
+	at := func(x float64) float64 { s := math.Exp(x); return (logM(s) + log) / s }
+	// (ln M(s) + const)/s has one minimum, ln M being convex: a golden section finds it, and where it does not quite, what it
+	// found is a bound all the same.
+	lo, hi := math.Log(limit)-60, math.Log(limit)
+	const golden = 0.6180339887498949
+	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	fa, fb := at(a), at(b)
+	best := min(fa, fb)
+	for range 80 {
+		if fa <= fb {
+			hi, b, fb = b, a, fa
+			a = hi - golden*(hi-lo)
+			fa = at(a)
+		} else {
+			lo, a, fa = a, b, fb
+			b = lo + golden*(hi-lo)
+			fb = at(b)
+		}
+		best = min(best, fa, fb)
+	}
+	if math.IsNaN(best) {
+		return math.Inf(1)
+	}
+	return best * (1 + 1e-9)
+}
+
+// discreteLimit is Chernoff's bound with the discrete noises' own moment generating functions: a discrete Gaussian's is at most
+// exp(σ²s²/2) [Canonne, Kamath & Steinke 2020, Lemma 9], and a discrete Laplace's (1 − p)²/((1 − pe^s)(1 − pe^−s)), p = e^(−1/b).
+func (p pieces) discreteLimit(alpha float64) float64 {
+	if len(p.laplace) == 0 {
+		return math.Sqrt(2*p.variance*math.Log(2/alpha)) * (1 + 1e-9)
+	}
+	return chernoff(alpha, 1/p.scale, func(s float64) float64 {
+		m := p.variance * s * s / 2
+		for _, l := range p.laplace {
+			x, rate := l.coefficient*s, 1/l.noise
+			if x >= rate {
+				return math.Inf(1)
+			}
+			// (1 − p)² = 4·sinh²(rate/2)·p, and the product below 2p·(cosh rate − cosh x) = 4p·sinh((rate+x)/2)·sinh((rate−x)/2)
+			m += l.times * (2*logSinh(rate/2) - logSinh((rate+x)/2) - logSinh((rate-x)/2))
+		}
+		return m
+	})
+}
+
+// logSinh is ln sinh x, x > 0.
+func logSinh(x float64) float64 {
+	if x > 20 {
+		return x - math.Ln2 + math.Log1p(-math.Exp(-2*x))
+	}
+	return math.Log(math.Sinh(x))
+}
+
+// continuousLimit is a y beyond which the continuous combination is with probability alpha at most.
+func (p pieces) continuousLimit(alpha float64) float64 {
+	if len(p.laplace) == 0 {
+		y := math.Sqrt(2*p.variance) * math.Erfcinv(alpha) * (1 + 1e-12)
+		for i := 0; i < 60 && continuousTail(p.variance, y) > alpha; i++ {
+			y *= 1 + 1e-12
+			if i > 30 {
+				y *= 1 + 1e-6
+			}
+		}
+		if continuousTail(p.variance, y) > alpha {
+			return math.Inf(1)
+		}
+		return y
+	}
+	most := p.continuousChernoff(alpha)
+	if alpha < 1e-6 || len(p.laplace) == 1 && p.variance == 0 && p.laplace[0].times == 1 || math.IsInf(most, 1) {
+		if len(p.laplace) == 1 && p.variance == 0 && p.laplace[0].times == 1 {
+			return p.scale * math.Log(1/alpha) * (1 + 1e-12)
+		}
+		return most
+	}
+	inverse, ok := p.invert(alpha, most)
+	if !ok {
+		return most
+	}
+	return crossing(inverse, alpha, most)
+}
+
+// continuousChernoff is Chernoff's bound for the continuous combination: a Laplace variable's moment generating function is
+// 1/(1 − b²s²).
+func (p pieces) continuousChernoff(alpha float64) float64 {
+	return chernoff(alpha, 1/p.scale, func(s float64) float64 {
+		m := p.variance * s * s / 2
+		for _, l := range p.laplace {
+			x := l.scale * s
+			if x >= 1 {
+				return math.Inf(1)
+			}
+			m -= l.times * math.Log1p(-x*x)
+		}
+		return m
+	})
+}
+
+// terms bounds how many terms of a series are taken.
+const terms = 200_000
+
+// invert bounds P(|X| > y) of the continuous combination, 0 ≤ y ≤ most, from its characteristic function φ: exp(−Vt²/2)·Π(1 +
+// b²t²)^−m. With κ(t) = −t·φ′(t)/φ(t), which never falls, φ(t) ≤ φ(T)(t/T)^(−κ(T)) beyond any T.
+func (p pieces) invert(alpha, most float64) (func(y float64) float64, bool) {
+	return inversion(alpha, most, p.continuousChernoff(alpha/2000), func(t float64) (phi, beyond, kappa float64) {
+		phi, kappa = p.characteristic(t)
+		return phi, phi, kappa
+	})
+}
+
+// characteristic is φ(t) and κ(t).
+func (p pieces) characteristic(t float64) (phi, kappa float64) {
+	log := p.variance * t * t / 2
+	kappa = p.variance * t * t
+	for _, l := range p.laplace {
+		x := l.scale * l.scale * t * t
+		log += l.times * math.Log1p(x)
+		if math.IsInf(x, 1) {
+			kappa += 2 * l.times
+			continue
+		}
+		kappa += 2 * l.times * x / (1 + x)
+	}
+	return math.Exp(-log), kappa
+}
+
+// inversion bounds P(|X| > y), 0 ≤ y ≤ most, for a symmetric X that has a density or a distribution function without jumps, from its
+// characteristic function φ. It follows Davies [1973]. far is such that P(|X| ≥ far) ≤ alpha/2000. At each t the function gives φ(t), and
+// a bound and an exponent such that |φ(u)| ≤ beyond·(u/t)^(−kappa) for u ≥ t.
+//
+// Let tₖ = (k + ½)h. Since Σ sin((2k + 1)x)/(2k + 1) over k ≥ 0 is π/4 times the sign of sin x, and E sin(t(y − X)) = φ(t)·sin(ty),
+//
+//	Σ φ(tₖ)·sin(tₖy)/((k + ½)π) = ½·E sgn sin(h(y − X)/2).
+//
+// Where |y − X| < 2π/h that sign is the one of y − X, so that the sum is ½ − P(X > y) but for at most P(|X| ≥ 2π/h − y), and h is
+// chosen so that 2π/h − y is at least far. The terms from K on are at most Σ beyond·((k + ½)/(K + ½))^(−kappa)/((k + ½)π) ≤
+// beyond/π·(1/(K + ½) + 1/kappa). Both, twice, and what floats lose are added to the sum.
+func inversion(alpha, most, far float64, characteristic func(t float64) (phi, beyond, kappa float64)) (func(y float64) float64, bool) {
+	tolerance := alpha / 2000
+	h := 2 * math.Pi / (most + far) * (1 - 1e-9)
+	if !(h > 0) || math.IsInf(h, 1) {
+		return nil, false
+	}
+	var weights []float64
+	rest := math.Inf(1)
+	for k := 0; k < terms; k++ {
+		phi, beyond, kappa := characteristic((float64(k) + 0.5) * h)
+		if rest = beyond / math.Pi * (1/(float64(k)+0.5) + 1/kappa); rest <= tolerance {
+			break
+		}
+		weights = append(weights, phi/((float64(k)+0.5)*math.Pi))
+	}
+	if !(rest <= tolerance) {
+		return nil, false
+	}
+	// Each weight is within 1e-9 of itself, and their sum is below ln(K)/π + 1 < 6.
+	extra := 2*tolerance + 2*rest + 2e-8
+	return func(y float64) float64 {
+		sum := 0.0
+		for k, w := range weights {
+			sum += w * math.Sin((float64(k)+0.5)*h*y)
+		}
+		return 1 - 2*sum + extra
+	}, true
+}
+
+// crossing is a y ≤ most at which a tail is at most alpha: most, where that is known.
+func crossing(tail func(y float64) float64, alpha, most float64) float64 {
+	lo, hi := 0.0, most
+	for range 40 {
+		middle := lo + (hi-lo)/2
+		if tail(middle) <= alpha {
+			hi = middle
+		} else {
+			lo = middle
+		}
+	}
+	return hi
+}
