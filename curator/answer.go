@@ -20,6 +20,7 @@ type Question struct {
 	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
 	MaxGroups  int64  // of one unit, where a column identifies it; 0 is the policy's
 	Group      int64  // Explain tells what the answer means for so many units together; 0 for none
+	Analyst    string // who asks: recorded, and held to the limit that the policy sets them, if any
 	Fresh      bool   // pay again and draw new noise, though the question was answered before
 }
 
@@ -72,13 +73,16 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	}
 	l := &look{
 		question: q.SQL, bounded: &p.Bounded, price: p.Price, table: table, key: p.Key(table.Number), mechanisms: mechanisms(p),
-		fresh: q.Fresh, shape: [2]int{p.Cells(), len(p.Measures)},
+		fresh: q.Fresh, analyst: q.Analyst, shape: [2]int{p.Cells(), len(p.Measures)},
 	}
 	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived}, nil
 }
 
 // request is what a question asks of the plan.
 func (c *Curator) request(q Question) (plan.Request, error) {
+	if err := c.permitted(q); err != nil {
+		return plan.Request{}, err
+	}
 	price, err := c.parsePrice(q)
 	return plan.Request{SQL: q.SQL, Price: price, MaxGroups: q.MaxGroups}, err
 }

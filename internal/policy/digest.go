@@ -22,6 +22,12 @@ type (
 	canonicalPolicy struct {
 		Format, Population, Neighbours, Epsilon, Rho, Delta, Conversion, Default, Minimum, Maximum string
 
+		// What came later is left out where it is not used, so that no older policy's digest changes.
+
+		Per      string   `json:",omitempty"`
+		Grant    string   `json:",omitempty"`
+		Analysts []string `json:",omitempty"`
+
 		Tables []canonicalTable // by name
 	}
 	canonicalTable struct {
@@ -30,6 +36,8 @@ type (
 		Source                                                     canonicalSource
 		Unit                                                       string
 		RowsPerUnit, MaxGroups, RowsPerGroup, PersonRows, Expected int64
+
+		Part *Parting `json:",omitempty"`
 
 		Columns []canonicalColumn // by name; in the policy's order where the source has no header to name them
 	}
@@ -59,6 +67,14 @@ func (p *Policy) Digest() string {
 	if p.Budget.Epsilon.IsZero() { // else ρ follows from the ε, as well as this program can tell
 		c.Rho = p.Budget.Loss.String()
 	}
+	c.Per = p.Budget.Grant.Per
+	switch g := p.Budget.Grant; {
+	case !g.Epsilon.IsZero():
+		c.Grant = g.Epsilon.String()
+	case !g.Loss.IsZero():
+		c.Grant = g.Loss.String()
+	}
+	c.Analysts = limitsText(p.Analysts)
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))
 	}
@@ -82,6 +98,9 @@ func canonicalTableOf(t *Table) canonicalTable {
 		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups, RowsPerGroup: t.Unit.RowsPerGroup,
 		PersonRows: t.Unit.PersonRows,
 		Expected:   t.ExpectedRows,
+	}
+	if parting, divided := t.parting(); divided {
+		c.Part = &parting
 	}
 	for _, col := range t.Columns {
 		c.Columns = append(c.Columns, canonicalColumnOf(col))

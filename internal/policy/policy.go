@@ -20,7 +20,8 @@ type Policy struct {
 	Population Population
 	Budget     Budget
 	Price      Price
-	Tables     []*Table // in the file's order
+	Analysts   map[string]privacy.Loss // who may ask, and how much of the budget each may spend; anybody where it is nil
+	Tables     []*Table                // in the file's order
 }
 
 // Population is the set of people (or rows) that the budget belongs to.
@@ -36,6 +37,7 @@ type Table struct {
 	Public       bool
 	Source       Source
 	Unit         Unit
+	Part         *Part // what its units are divided by; nil if by nothing
 	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
 	Columns      []*Column
 }
