@@ -25,6 +25,7 @@ type Threshold struct {
 	Threshold    string // a whole number
 	Above        int    // the stream ends after so many that are above; 0 is 1
 	Epsilon, Rho string // the price of the whole stream, as of a Question
+	Analyst      string // who asks
 	// Most is how far one unit may move a question's count or sum, in whole numbers; 0 is how far it moves COUNT(*). A question
 	// that it could move further is refused, free.
 	Most int64
@@ -107,7 +108,7 @@ func (s *Stream) prepare(t Threshold) (err error) {
 	if s.most = t.Questions; s.most == 0 {
 		s.most = max(100, t.Above)
 	}
-	q := Question{SQL: "SELECT COUNT(*) FROM " + query.QuoteName(t.Table), Epsilon: t.Epsilon, Rho: t.Rho}
+	q := Question{SQL: "SELECT COUNT(*) FROM " + query.QuoteName(t.Table), Epsilon: t.Epsilon, Rho: t.Rho, Analyst: t.Analyst}
 	request, err := s.curator.request(q)
 	if err != nil {
 		return err
@@ -122,8 +123,11 @@ func (s *Stream) prepare(t Threshold) (err error) {
 		s.moves = big.NewInt(t.Most)
 	}
 	q.SQL = fmt.Sprintf("stream about %s: above %s, %d times", query.QuoteName(t.Table), s.threshold, max(t.Above, 1))
-	s.look, err = s.curator.lookAt(s.target, q, ledger.Mechanism{}, [2]int{})
-	return err
+	if s.look, err = s.curator.lookAt(s.target, q, ledger.Mechanism{}, [2]int{}); err != nil {
+		return err
+	}
+	s.look.everybody = true // its questions may be about any part
+	return nil
 }
 
 // maxQuestions bounds how long a stream may be.
@@ -196,6 +200,7 @@ func (s *Stream) plan(sql string) (*plan.Target, error) {
 		return nil, err
 	}
 	refused := func(message, hint string) error { return &Error{Code: CodePolicy, Message: message, Hint: hint} }
+	t.Part = nil // the stream is charged to everybody: nothing need be dropped
 	m := t.Measures[0]
 	switch {
 	case t.Table != s.target.Table:

@@ -121,20 +121,20 @@ func (c *Curator) inForce(s ledger.State) error {
 // remembered with their units, so that none comes back as something else.
 func terms(p *policy.Policy, old ledger.Terms) ledger.Terms {
 	t := p.Terms().After(recorded(old))
-	return ledger.Terms{
+	return sharesOf(t, ledger.Terms{
 		Digest: p.Digest(), Population: t.Population, Neighbours: t.Neighbours,
 		Budget: t.Budget, MaxPrice: t.Maximum, Units: t.Units, Sources: t.Sources,
 		Held:    t.Held,
 		Removed: t.Removed,
-	}
+	})
 }
 
 // recorded are the terms in force, as the policy package compares them.
 func recorded(t ledger.Terms) policy.Terms {
-	return policy.Terms{
+	return recordedShares(t, policy.Terms{
 		Population: t.Population, Neighbours: t.Neighbours, Budget: t.Budget, Maximum: t.MaxPrice, Units: t.Units,
 		Sources: t.Sources, Held: t.Held, Removed: t.Removed,
-	}
+	})
 }
 
 // change compares the policy file with the terms in force: what changes, and the group that past losses count for.

@@ -23,6 +23,7 @@ type Question struct {
 	MinUnits   int64  // such a group of fewer units is never released; 0 is the policy's, which is the least
 	Other      bool   // one group more, of all rows whose group was not selected
 	Group      int64  // Explain tells what the answer means for so many units together; 0 for none
+	Analyst    string // who asks: recorded, and held to the limit that the policy sets them, if any
 	Fresh      bool   // pay again and draw new noise, though the question was answered before
 }
 
@@ -80,7 +81,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	}
 	l := &look{
 		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, table: table, key: p.Key(table.Number), mechanisms: append(chosen, mechanisms(p)...),
-		fresh: q.Fresh, shape: [2]int{p.Released(), p.Numbers()},
+		fresh: q.Fresh, analyst: q.Analyst, shape: [2]int{p.Released(), p.Numbers()},
 	}
 	if p.Selection != nil {
 		l.groups = &groups{of: &p.Bounded}
@@ -90,6 +91,9 @@ func (c *Curator) ask(q Question) (*asked, error) {
 
 // request is what a question asks of the plan.
 func (c *Curator) request(q Question) (plan.Request, error) {
+	if err := c.permitted(q); err != nil {
+		return plan.Request{}, err
+	}
 	price, err := c.parsePrice(q)
 	if err != nil {
 		return plan.Request{}, err

@@ -1,6 +1,11 @@
 package curator
 
-import "dither/privacy"
+import (
+	"maps"
+	"slices"
+
+	"dither/privacy"
+)
 
 // Budget is a population's account.
 type Budget struct {
@@ -16,6 +21,10 @@ type Budget struct {
 	// of.
 	Persons []PersonLoss
 	Group   *GroupLoss // if one was asked about
+
+	Period   *PeriodBudget   // where the budget is granted per period; Budget is then the lifetime's
+	Analysts []AnalystBudget // where the policy lists who may ask
+	Divided  []string        // the tables whose questions may be charged to their parts: Remaining is of questions about everybody
 }
 
 // GroupLoss is what the account means for several units together, by group privacy, and for one whose rows are exchanged
@@ -51,7 +60,9 @@ func (c *Curator) BudgetFor(group int64) (*Budget, error) {
 		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),
 		Budget: left(s.Budget), Spent: left(s.Spent), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining), Answers: s.Answers, Failures: s.Failures,
 	}
-	if s.Terms.Digest != c.policy.Digest() {
+	told := s.Terms.Digest == c.policy.Digest()
+	out.Period, out.Analysts, out.Divided = c.period(s.Period, told), c.analysts(s.Analysts, told), slices.Sorted(maps.Keys(s.Terms.Parts))
+	if !told {
 		return out, nil // the file says nothing of what is in force: not at which δ an ε is told either
 	}
 	out.Budget, out.Spent = c.declared(), c.account(s.Spent)

@@ -24,6 +24,7 @@ func CheckPolicy(home string) ([]string, error) {
 	if p.Budget.Loss.Within(p.Price.Maximum) {
 		lines = append(lines, "one question may cost the whole budget; and a write that a power cut tears counts as one: price.maximum bounds both")
 	}
+	lines = append(lines, sharing(p)...)
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
 		if !isThere(t.Source) {

@@ -19,6 +19,7 @@ const (
 	CodeUsage         Code = "usage"          // an argument that is no ε, no confidence, …
 	CodeSQL           Code = "sql"            // the text is not SQL, or not of the dialect
 	CodePolicy        Code = "policy"         // the policy does not allow the question
+	CodeAnalyst       Code = "analyst"        // the policy lists who may ask, and this is none of them
 	CodeExhausted     Code = "exhausted"      // the price is above what remains of the budget
 	CodeNotSealed     Code = "not_sealed"     // the table has no sealed version for its declaration
 	CodeStale         Code = "stale"          // the sealed version does not fit the policy or the ledger: the owner seals again
@@ -66,6 +67,7 @@ func public(err error) *Error {
 		syntax    *query.Error
 		refusal   *plan.Error
 		exhausted *privacy.OverdrawError
+		limited   *ledger.LimitError
 		stale     *seal.StaleError
 	)
 	switch {
@@ -75,6 +77,10 @@ func public(err error) *Error {
 		return &Error{Code: CodeSQL, Message: syntax.Message, Hint: syntax.Hint, Line: syntax.Pos.Line, Column: syntax.Pos.Column, cause: err}
 	case errors.As(err, &refusal):
 		return &Error{Code: CodePolicy, Message: refusal.Message, Hint: refusal.Hint, Line: refusal.Pos.Line, Column: refusal.Pos.Column, cause: err}
+	case errors.As(err, &limited):
+		return &Error{Code: CodeExhausted, Message: limited.Error(), Hint: againFree, cause: err}
+	case errors.Is(err, ledger.ErrAnalyst):
+		return &Error{Code: CodeAnalyst, Message: err.Error(), cause: err}
 	case errors.As(err, &exhausted):
 		return &Error{Code: CodeExhausted, Message: exhausted.Error(), Hint: againFree, cause: err}
 	case errors.As(err, &stale), errors.Is(err, errNotRecorded), errors.Is(err, ledger.ErrNotSealed):

@@ -27,6 +27,7 @@ type Explanation struct {
 	Replayed    bool   // the answer has been released before, and would be given again at no cost
 	Unit        Unit
 	Groupings   []Grouping // where GROUP BY has several grouping sets: the share of each, and the error of its rows
+	Charged     []string   // the parts that it is charged to: questions about others do not add to it; nil for everybody
 	Notes       []string   // what an analyst should know before reading the intervals
 }
 
@@ -60,7 +61,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 			return nil, public(err)
 		}
 	}
-	s, err := c.ledger.State()
+	room, err := c.room(a.look)
 	if err != nil {
 		return nil, public(err)
 	}
@@ -78,9 +79,9 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	return &Explanation{
 		SQL: a.SQL, Confidence: a.Confidence, Cells: knownCells(a.plan), Selection: chosen, Groupings: c.groupings(a, true), Sensitivity: l1, L2: math.Sqrt(l2squared),
 		Columns: columns,
-		Price:   c.loss(a.plan.Price), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining),
-		Affordable: replayed || a.plan.Price.Within(s.Remaining), Replayed: replayed,
-		Unit: c.unit(a), Notes: notes,
+		Price:   c.loss(a.plan.Price), Remaining: left(room), Largest: c.largest(room),
+		Affordable: replayed || a.plan.Price.Within(room), Replayed: replayed,
+		Unit: c.unit(a), Charged: a.look.charged(), Notes: notes,
 	}, nil
 }
 
@@ -133,6 +134,9 @@ func (c *Curator) notes(p *plan.Plan) []string {
 	if p.Sets != nil {
 		notes = append(notes, setsNote)
 	}
+	if b := p.Part; b != nil {
+		notes = append(notes, confinedTo(p))
+	}
 	for _, a := range p.Aggregates {
 		if a.Func == plan.Average {
 			notes = append(notes, "An average's error is given times n, the number of rows it is over, which is not known before asking.")
@@ -163,4 +167,20 @@ func unlessUnits(p *plan.Plan) string {
 		return ""
 	}
 	return ", but that one " + p.Unit.Name + " is counted in at most " + plural(p.Caps.Groups, "group")
+}
+
+// confinedTo says what a question that is confined to parts is charged to, and what it leaves out.
+func confinedTo(p *plan.Plan) string {
+	name, n := SQLName(p.Columns[p.Part.Column].Name), int64(len(p.Part.Values))
+	text := fmt.Sprintf("Charged to %s of %s only: of questions about different ones, and none about all, only the dearest counts", plural(n, "part"), name)
+	if p.Part.PerUnit > 1 {
+		text = fmt.Sprintf("Charged to %s of %s only: of all parts, the %d dearest count", plural(n, "part"), name, p.Part.PerUnit)
+	}
+	if p.Neighbours == privacy.ChangeOne {
+		text = fmt.Sprintf("Charged to %s of %s only: of all parts, the %d dearest count", plural(n, "part"), name, 2*p.Part.PerUnit)
+	}
+	if p.Unit == nil {
+		return text + "."
+	}
+	return fmt.Sprintf("%s. Of one %s at most %s counts, the first of its rows; its rows in others are left out.", text, p.Unit.Name, plural(p.Part.PerUnit, "part"))
 }

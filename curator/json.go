@@ -275,6 +275,9 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	o.add("remaining", e.Remaining)
 	o.add("affordable", e.Affordable)
 	o.add("largest_epsilon", decimal(e.Largest))
+	if e.Charged != nil {
+		o.add("charged", e.Charged)
+	}
 	o.add("replayed", e.Replayed)
 	o.add("unit", e.Unit)
 	o.add("notes", e.Notes)
@@ -316,6 +319,15 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 	o.add("answers", b.Answers)
 	o.add("failures", b.Failures)
 	o.add("largest_epsilon", decimal(b.Largest))
+	if b.Period != nil {
+		o.add("period", b.Period)
+	}
+	if len(b.Analysts) > 0 {
+		o.add("analysts", b.Analysts)
+	}
+	if len(b.Divided) > 0 {
+		o.add("divided", b.Divided)
+	}
 	if b.Group != nil {
 		o.add("group", b.Group)
 	}

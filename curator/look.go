@@ -20,6 +20,8 @@ type look struct {
 	table      seal.Version
 	key        string // the replay key
 	mechanisms []ledger.Mechanism
+	analyst    string
+	everybody  bool // charge everybody, whatever part bounded is confined to
 	fresh      bool // pay again and draw new noise, though it was released before
 	shape      [2]int
 	groups     *groups // that are released with the numbers; nil where they are known
@@ -126,10 +128,7 @@ func (c *Curator) tellOwner(err error) {
 
 // reserve charges the price of a look, with its mechanisms and their parameters.
 func (c *Curator) reserve(l *look) (uint64, error) {
-	return c.ledger.Reserve(ledger.Reservation{
-		Key: l.key, Policy: c.policy.Digest(), Loss: l.price, Question: l.question, Mechanisms: l.mechanisms,
-		Sources: []ledger.Source{{Table: l.table.Table, Version: l.table.Number}},
-	})
+	return c.ledger.Reserve(c.reservation(l))
 }
 
 // watched gives run the sealed file, and the time that an answer may take.

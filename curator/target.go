@@ -17,7 +17,7 @@ func (c *Curator) lookAt(t *plan.Target, q Question, m ledger.Mechanism, shape [
 	parameters := fmt.Sprintf("%s scale %s shape %v", m.Name, m.Scale, shape)
 	return &look{
 		question: q.SQL, bounded: &t.Bounded, price: t.Price, table: table, key: t.Key(table.Number, parameters),
-		mechanisms: []ledger.Mechanism{m}, fresh: q.Fresh, shape: shape,
+		mechanisms: []ledger.Mechanism{m}, fresh: q.Fresh, analyst: q.Analyst, shape: shape,
 	}, nil
 }
 

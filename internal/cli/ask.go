@@ -24,6 +24,7 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	s.flags.Int64Var(&q.MinUnits, "min-units", 0, "")
 	s.flags.BoolVar(&q.Other, "other", false, "")
 	s.flags.StringVar(&q.Confidence, "confidence", "", "")
+	s.flags.StringVar(&q.Analyst, "analyst", "", "")
 	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
 	return q, s.flags.String("f", "", "")
 }
@@ -205,6 +206,7 @@ func (s *session) showBudget(b *curator.Budget) {
 			s.print("at most     --epsilon %s for one question (it costs ρ = ε²/2)\n", b.Largest)
 		}
 	}
+	s.showShares(b)
 	if b.Failures > 0 {
 		s.print("failed      %s, charged; after 10 new ones are refused until the owner runs `dither ledger resume`\n", plural(b.Failures, "question"))
 	}

@@ -43,7 +43,7 @@ func commands() []command {
 		{"explain", "SQL | -f FILE | -", "what a question would cost, and how exact it would be, free", runExplain},
 		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
 		{"budget", "", "what was spent, and what remains", runBudget},
-		{"ledger", "head | list | show N | verify [--against HEAD] | resume", "read and check the ledger (owner)", runLedger},
+		{"ledger", "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume", "read and check the ledger (owner)", runLedger},
 		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},
 		{"calibrate", "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D", "the least noise that keeps a promise, free", runCalibrate},
 		{"interpret", "--epsilon E [--delta D] | [--delta D] MECHANISM … | --example smoking", "what a promise means to people: beliefs, tests, groups, free", runInterpret},
@@ -238,7 +238,7 @@ func exitCode(err error) int {
 	switch asError(err).Code {
 	case curator.CodeUsage:
 		return exitUsage
-	case curator.CodeSQL, curator.CodePolicy:
+	case curator.CodeSQL, curator.CodePolicy, curator.CodeAnalyst:
 		return exitRefused
 	case curator.CodeExhausted:
 		return exitExhausted

@@ -45,7 +45,7 @@ func TestCompletionsAreTheCommands(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"policy": "check accept -C --dry-run", "completion": "bash zsh fish -C", "version": "-C", "budget": "-C --format --group",
-		"ledger": "head list show verify resume -C --against --format",
+		"ledger": "head list show verify merge resume -C --against --format --into --rows",
 	} {
 		if got[name] != want {
 			t.Errorf("%s offers %q, want %q", name, got[name], want)

@@ -35,7 +35,10 @@ var flagHelp = map[string]struct{ value, about string }{
 	"plot":       {"FILE", "draw the answer as FILE.svg or FILE.png"},
 	"chart":      {"", "draw it in the terminal"},
 
-	"against": {"HEAD", "with verify: a head that `dither ledger head` printed must still be in the ledger"},
+	"analyst":     {"NAME", "who asks: recorded, and held to the policy's limit for them"},
+	"ledger.rows": {"N", "with merge: of one person at most so many rows are in a table whose unit is a row"},
+	"into":        {"HOME", "with merge: charge what the others have spent to this home too"},
+	"against":     {"HEAD", "with verify: a head that `dither ledger head` printed must still be in the ledger"},
 
 	"account.delta":     {"D", "tell the ε at this δ"},
 	"account.epsilon":   {"E", "tell the δ at this ε"},

@@ -13,17 +13,20 @@ import (
 // runLedger reads and checks the ledger, and takes questions again after failures, for the owner.
 func runLedger(s *session, args []string) error {
 	s.formatFlag()
-	against := s.flags.String("against", "", "")
+	against, into := s.flags.String("against", "", ""), s.flags.String("into", "", "")
+	rows := s.flags.Int64("rows", 0, "")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
 	if len(rest) == 0 {
-		return usage("ledger head, list, show N, verify [--against HEAD], or resume")
+		return usage("ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], or resume")
 	}
 	switch {
 	case rest[0] == "verify" && len(rest) == 1:
 		return s.verifyLedger(*against)
+	case rest[0] == "merge":
+		return s.mergeLedgers(rest[1:], *rows, *into)
 	case rest[0] == "head" && len(rest) == 1:
 		return s.withLedger(func(l *ledger.Ledger) error {
 			s.print("%s\n", l.Head())
@@ -40,7 +43,7 @@ func runLedger(s *session, args []string) error {
 		}
 		return s.withLedger(func(l *ledger.Ledger) error { return s.showEntry(l, n) })
 	}
-	return usage("ledger head, list, show N, verify [--against HEAD], or resume")
+	return usage("ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], or resume")
 }
 
 func (s *session) withLedger(do func(*ledger.Ledger) error) error {
@@ -121,7 +124,16 @@ func summary(b ledger.Body) (loss, about string) {
 	case ledger.Seal:
 		return "", fmt.Sprintf("%s version %d", b.Table, b.Version)
 	case ledger.Reservation:
-		return b.Loss.String(), shorten(b.Question, 80)
+		about = shorten(b.Question, 80)
+		if b.Analyst != "" {
+			about = b.Analyst + ": " + about
+		}
+		if b.Confined != nil {
+			about += fmt.Sprintf(" [charged to %s of %s]", plural(len(b.Confined.Parts), "part"), b.Confined.Table)
+		}
+		return b.Loss.String(), about
+	case ledger.Opening:
+		return b.Loss.String(), fmt.Sprintf("spent by %s about the same people", plural(len(b.From), "other ledger"))
 	case ledger.Release:
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
 	case ledger.Step:

@@ -14,7 +14,10 @@ import (
 )
 
 // FormatVersion is the version of the lines that this program writes, and the newest that it reads.
-const FormatVersion = 1
+//
+// A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older programs too.
+// Version 2 adds parts, grants, analysts and openings.
+const FormatVersion = 2
 
 // maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
 const maxLine = 64<<20 + 64<<10
@@ -82,7 +85,7 @@ func encodeLine(index uint64, prev Hash, at time.Time, body Body) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	return marshal(frame{V: FormatVersion, N: index, Prev: prev, At: at.UTC(), Kind: body.kind(), Body: raw})
+	return marshal(frame{V: version(body), N: index, Prev: prev, At: at.UTC(), Kind: body.kind(), Body: raw})
 }
 
 // marshal is json.Marshal that leaves <, > and & as they are: the log is read by people.
@@ -123,7 +126,27 @@ func decodeLine(line []byte) (Entry, error) {
 	if err := body.validate(); err != nil {
 		return Entry{}, err
 	}
+	if f.V != version(body) {
+		return Entry{}, errors.New("its version is not the least that can say it")
+	}
 	return Entry{Index: f.N, Kind: f.Kind, Time: f.At, Prev: f.Prev, Hash: sha256.Sum256(line), Body: body}, nil
+}
+
+// version is the least version of the format that a body can be written in.
+func version(b Body) int {
+	switch b := b.(type) {
+	case Adoption:
+		if len(b.Terms.Parts) > 0 || b.Terms.Grant != nil || len(b.Terms.Analysts) > 0 {
+			return 2
+		}
+	case Reservation:
+		if b.Confined != nil || b.Analyst != "" {
+			return 2
+		}
+	case Opening:
+		return 2
+	}
+	return 1
 }
 
 // newer looks at v alone: of a newer line nothing else is understood.
@@ -145,6 +168,7 @@ var (
 	stepShape        = shapeOf(reflect.TypeFor[Step]())
 	failureShape     = shapeOf(reflect.TypeFor[Failure]())
 	resumeShape      = shapeOf(reflect.TypeFor[Resume]())
+	openingShape     = shapeOf(reflect.TypeFor[Opening]())
 	tornShape        = shapeOf(reflect.TypeFor[Torn]())
 )
 
@@ -166,6 +190,8 @@ func decodeBody(kind Kind, raw []byte) (Body, error) {
 		return decodeAs[Failure](raw, failureShape)
 	case KindResume:
 		return decodeAs[Resume](raw, resumeShape)
+	case KindOpening:
+		return decodeAs[Opening](raw, openingShape)
 	case KindTorn:
 		return decodeAs[Torn](raw, tornShape)
 	}

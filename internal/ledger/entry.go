@@ -20,6 +20,7 @@ const (
 	KindStep    Kind = "step"    // values that a reservation paid for, before it has its release
 	KindFailure Kind = "failure" // a reservation got no answer, because the engine failed
 	KindResume  Kind = "resume"  // the owner has looked into the failures so far
+	KindOpening Kind = "opening" // the owner charges what other ledgers have spent about the same people
 	KindTorn    Kind = "torn"    // a fragment stands before this entry, and was charged
 )
 
@@ -57,6 +58,12 @@ type Terms struct {
 	Sources    map[string]string  `json:"sources"`   // table → what it is sealed from
 	Held       map[string]string  `json:"held"`      // source → the table that has, or last had, it
 	Removed    []string           `json:"removed"`   // tables of Units that the policy has no longer
+
+	// What follows came with version 2 of the format: a line that has any of it is of that version.
+
+	Parts    map[string]Parting      `json:"parts,omitempty"`    // table → what its units are divided by
+	Grant    *Grant                  `json:"grant,omitempty"`    // of each period; Budget is then the cap of all
+	Analysts map[string]privacy.Loss `json:"analysts,omitempty"` // who may ask → their limit; anybody may where nobody is listed
 }
 
 // Adoption is the owner's act of adopting terms.
@@ -94,6 +101,9 @@ type Reservation struct {
 	Mechanisms []Mechanism  `json:"mechanisms"` // at least one
 	Sources    []Source     `json:"sources"`    // every sealed table that is read; at least one
 	Question   string       `json:"question"`
+
+	Confined *Confined `json:"confined,omitempty"` // version 2: the parts that it is about; nil for everybody
+	Analyst  string    `json:"analyst,omitempty"`  // version 2: who asks
 }
 
 // Release is what a reservation paid for. A reservation has at most one.

@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+
+	"dither/privacy"
 )
 
 // Errors of the files. No message quotes what the ledger holds.
@@ -39,6 +41,10 @@ var (
 	ErrPolicyChanged = errors.New("another policy has been adopted meanwhile: read it again")
 	// ErrPrice: the price is zero, or above the maximum that the terms allow.
 	ErrPrice = errors.New("the price is not one that the policy allows")
+	// ErrAnalyst: the terms list who may ask, and the reservation names somebody else, or nobody.
+	ErrAnalyst = errors.New("the policy lists who may ask, and this is none of them")
+	// ErrParts: a reservation is confined to parts of a table that the terms divide into none.
+	ErrParts = errors.New("the table is not divided into parts")
 	// ErrNotSealed: a source of the reservation has no recorded seal.
 	ErrNotSealed = errors.New("this version of the table was never sealed")
 	// ErrSuspended: MaxFailures questions have failed, and the owner has not looked into it yet.
@@ -52,6 +58,20 @@ var (
 	// ErrTooLarge: the entry is larger than a line may be.
 	ErrTooLarge = errors.New("the entry is too large for the ledger")
 )
+
+// LimitError is a refusal by a limit within the budget, or by what the budget has left for some parts. It is a
+// function of public prices only.
+type LimitError struct {
+	Of  string // what is exhausted: "the grant of this month", "the limit of alice"
+	Err *privacy.OverdrawError
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%s is exhausted: the price is %s, and what remains of %s is %s", e.Of, e.Err.Price, e.Err.Budget, e.Err.Remaining)
+}
+
+// Unwrap gives the filter's refusal.
+func (e *LimitError) Unwrap() error { return e.Err }
 
 // CorruptError reports a log that this program did not write: edited, cut in the middle, or out of order.
 type CorruptError struct {

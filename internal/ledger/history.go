@@ -22,6 +22,9 @@ type State struct {
 	Spent     privacy.Loss `json:"spent"`     // in the terms' relation; above Budget only after a change of terms
 	Remaining privacy.Loss `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
 
+	Period   *Period          `json:"period,omitempty"`   // where the budget is granted per period
+	Analysts map[string]Asked `json:"analysts,omitempty"` // where the terms list them
+
 	Reservations int             `json:"reservations"`
 	Answers      int             `json:"answers"`  // reservations that have their release
 	Failures     int             `json:"failures"` // since the owner last looked into them
@@ -42,9 +45,13 @@ type history struct {
 	refs     []ref
 	created  time.Time
 	id       string
-	terms    *Terms          // nil until adopted
-	pure     privacy.Loss    // the losses that are pure, in the relation of terms
-	zcdp     privacy.Loss    // all losses as zCDP, each by itself: (Σε)²/2 would be more than Σε²/2
+	terms    *Terms    // nil until adopted
+	charges  *account  // all charges, in the relation of terms
+	inPeriod *account  // those of the period, where there are grants
+	period   time.Time // when that began
+	clock    time.Time // the latest time of any entry
+	analysts map[string]*tally
+	origins  map[string]bool // other ledgers that were charged
 	impure   bool            // some loss has no pure ε
 	sealed   map[string]Seal // newest of each table
 	versions map[Source]bool // every sealed version
@@ -60,7 +67,7 @@ type history struct {
 func newHistory() *history {
 	return &history{
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
-		zcdp:  privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{}),
+		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
 		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, newest: map[string]uint64{},
 	}
 }
@@ -95,7 +102,7 @@ func (h *history) check(e Entry) error {
 		}
 		return nil
 	case Reservation:
-		return h.checkReservation(b)
+		return h.checkReservation(b, e.Time)
 	case Release:
 		return h.checkOpen(b.Reservation)
 	case Step:
@@ -107,6 +114,8 @@ func (h *history) check(e Entry) error {
 		return h.checkOpen(b.Reservation)
 	case Resume:
 		return nil
+	case Opening:
+		return h.checkOpening(b)
 	case Torn:
 		if most := h.maxPrice(); !b.Loss.Within(most) || !most.Within(b.Loss) {
 			return errors.New("a fragment is charged the maximum price")
@@ -126,7 +135,7 @@ func (h *history) checkOpen(reservation uint64) error {
 
 // checkAdoption holds a change of terms to what the charges so far can be re-read as (docs/design/0002-ledger.md).
 func (h *history) checkAdoption(a Adoption) error {
-	if h.terms == nil || h.zcdp.IsZero() {
+	if h.terms == nil || h.spentIn(privacy.ZCDP).IsZero() {
 		return nil // there are no charges to read again
 	}
 	old := h.terms
@@ -139,7 +148,7 @@ func (h *history) checkAdoption(a Adoption) error {
 	case h.impure && a.Terms.Budget.Accountant() == privacy.Pure:
 		return fmt.Errorf("%w: what was charged in ρ has no pure ε", ErrIncompatible)
 	}
-	if _, err := group(h.zcdp, a.Group); err != nil {
+	if _, err := group(h.spentIn(privacy.ZCDP), a.Group); err != nil {
 		return fmt.Errorf("%w: %w", ErrIncompatible, err)
 	}
 	return nil
@@ -153,7 +162,7 @@ func group(l privacy.Loss, k int64) (privacy.Loss, error) {
 	return l.Group(k)
 }
 
-func (h *history) checkReservation(r Reservation) error {
+func (h *history) checkReservation(r Reservation, at time.Time) error {
 	switch {
 	case h.terms == nil:
 		return ErrNoPolicy
@@ -169,25 +178,106 @@ func (h *history) checkReservation(r Reservation) error {
 			return ErrNotSealed
 		}
 	}
-	return h.filter().Charge(r.Loss)
+	limits, err := h.limits(r, at)
+	if err != nil {
+		return err
+	}
+	for _, l := range limits {
+		if r.Loss.Within(l.left) {
+			continue
+		}
+		overdraw := &privacy.OverdrawError{Price: r.Loss, Remaining: l.left, Budget: l.budget}
+		if l.of != "" {
+			return &LimitError{l.of, overdraw}
+		}
+		return overdraw
+	}
+	return nil
+}
+
+// limit is one of those that a reservation has to keep: what it leaves, of how much.
+type limit struct {
+	of           string // "" for the budget
+	left, budget privacy.Loss
+}
+
+// limits are all of them: the analyst's, the period's, the budget's.
+func (h *history) limits(r Reservation, at time.Time) (out []limit, err error) {
+	d, parts, err := h.division(r.Confined, r.Sources)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.checkAnalyst(r.Analyst); err != nil {
+		return nil, err
+	}
+	if most, limited := h.terms.Analysts[r.Analyst]; limited {
+		out = append(out, limit{"the limit of " + r.Analyst, h.askedBy(r.Analyst, most).Remaining, most})
+	}
+	if g := h.terms.Grant; g != nil {
+		in, _ := h.granted(at)
+		out = append(out, limit{"the grant of this " + g.Per, in.room(g.Loss, h.terms.Neighbours, d, parts), g.Loss})
+	}
+	whole := limit{"", h.charges.room(h.budget(), h.terms.Neighbours, d, parts), h.budget()}
+	if len(parts) > 0 {
+		whole.of = "the budget of these parts"
+	}
+	return append(out, whole), nil
+}
+
+// room is the least that any limit leaves.
+func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
+	if h.terms == nil {
+		return privacy.Loss{}, ErrNoPolicy
+	}
+	limits, err := h.limits(r, at)
+	if err != nil {
+		return privacy.Loss{}, err
+	}
+	left := limits[0].left
+	for _, l := range limits[1:] {
+		left = privacy.Min(left, l.left)
+	}
+	return left, nil
+}
+
+// division is what a reservation is confined to.
+func (h *history) division(c *Confined, from []Source) (d division, parts []string, err error) {
+	if c == nil {
+		return d, nil, nil
+	}
+	for _, s := range from {
+		if s.Table == c.Table {
+			d.source = s
+		}
+	}
+	parting, divided := h.terms.Parts[c.Table]
+	if !divided || d.source.Table == "" {
+		return d, nil, ErrParts
+	}
+	d.parting = parting
+	return d, c.Parts, nil
+}
+
+// by is the accountant that rules.
+func (h *history) by() privacy.Accountant { return h.budget().Accountant() }
+
+// spentIn is what all charges come to, as an accountant counts them.
+func (h *history) spentIn(by privacy.Accountant) privacy.Loss {
+	n := privacy.AddRemove
+	if h.terms != nil {
+		n = h.terms.Neighbours
+	}
+	return h.charges.spent(n, by)
 }
 
 // spent is what all charges come to, as the terms' accountant counts them.
-func (h *history) spent() privacy.Loss {
-	if h.budget().Accountant() == privacy.ZCDP {
-		return h.zcdp
-	}
-	return h.pure
-}
+func (h *history) spent() privacy.Loss { return h.spentIn(h.by()) }
 
-// charge adds a loss.
-func (h *history) charge(l privacy.Loss) {
-	h.zcdp = h.zcdp.Plus(l)
-	if l.Accountant() == privacy.Pure {
-		h.pure = h.pure.Plus(l)
-	} else {
-		h.impure = true
-	}
+// charge adds a loss: to everybody, or to parts.
+func (h *history) charge(l privacy.Loss, d division, parts []string) {
+	h.impure = h.impure || l.Accountant() != privacy.Pure
+	h.charges.charge(l, d, parts)
+	h.inPeriod.charge(l, d, parts)
 }
 
 // filter is the budget filter with all of the history recorded.
@@ -213,29 +303,34 @@ func (h *history) maxPrice() privacy.Loss {
 }
 
 // fragmentCharge is what a fragment costs now: the reservation that it may be was admitted, so it cost at most the
-// maximum price and at most what remained.
+// maximum price and at most what remained. Where there are parts it may have been about some that had more left than others: at most
+// what charges to everybody leave of the budget. That is charged to everybody all the same, be it beyond the budget.
 func (h *history) fragmentCharge() privacy.Loss {
-	return privacy.Min(h.maxPrice(), h.filter().Remaining())
+	if len(h.charges.parts) == 0 && (h.terms == nil || len(h.terms.Parts) == 0) {
+		return privacy.Min(h.maxPrice(), h.filter().Remaining())
+	}
+	return privacy.Min(h.maxPrice(), h.budget().Minus(h.charges.whole.in(h.by())))
 }
 
 // apply takes an entry that check let through.
 func (h *history) apply(e Entry, at ref) {
 	h.refs = append(h.refs, at)
+	if e.Time.After(h.clock) {
+		h.clock = e.Time
+	}
+	h.enter()
 	switch b := e.Body.(type) {
 	case Genesis:
 		h.id, h.created = b.ID, e.Time
 	case Adoption:
-		h.pure, _ = group(h.pure, b.Group)                   // a pure loss has one for every group
-		if zcdp, err := group(h.zcdp, b.Group); err == nil { // always: checkAdoption tried it
-			h.zcdp = zcdp
-		}
-		terms := b.Terms
-		h.terms = &terms
+		h.adopt(b)
 	case Seal:
 		h.sealed[b.Table] = b
 		h.versions[Source{b.Table, b.Version}] = true
 	case Reservation:
-		h.charge(b.Loss)
+		d, parts, _ := h.division(b.Confined, b.Sources) // checkReservation tried it
+		h.charge(b.Loss, d, parts)
+		h.chargeAnalyst(b)
 		h.keyOf[e.Index] = b.Key
 	case Release:
 		h.released[b.Reservation] = true
@@ -247,21 +342,51 @@ func (h *history) apply(e Entry, at ref) {
 		h.failures++
 	case Resume:
 		h.failures = 0
+	case Opening:
+		h.applyOpening(b)
 	case Torn:
-		h.charge(h.fragmentCharge())
+		h.charge(h.fragmentCharge(), division{}, nil)
 		h.torn++
 	}
 }
 
-// state copies the account. With pending, a fragment stands at the end of the log, and counts as spent.
-func (h *history) state(pending bool) State {
+// adopt takes terms, and reads the charges so far again under them.
+//
+// Parts that the terms no longer divide by, or divide otherwise, stay a division of their own: what was enforced in the questions that
+// were confined to them does not change, and new divisions add to them. Charges that were everybody's stay so. A period's account
+// goes on where there was one; else the first period begins with nothing spent in it.
+func (h *history) adopt(a Adoption) {
+	if a.Group > 1 && h.terms != nil { // without terms there are no charges
+		for _, of := range []*account{h.charges, h.inPeriod} {
+			of.fold(h.terms.Neighbours)
+			_ = of.whole.group(a.Group) // checkAdoption tried it
+		}
+		for _, t := range h.analysts {
+			_ = t.group(a.Group)
+		}
+	}
+	counted := h.terms != nil && h.terms.Grant != nil
+	terms := a.Terms
+	h.terms = &terms
+	if terms.Grant == nil {
+		return
+	}
+	if h.period = terms.Grant.start(h.clock); !counted {
+		h.inPeriod = newAccount()
+	}
+}
+
+// state copies the account, at a time. With pending, a fragment stands at the end of the log, and counts as spent.
+func (h *history) state(pending bool, now time.Time) State {
 	tip, _ := h.tip()
+	torn := lossOf(h.by(), nil)
 	s := State{
 		ID: h.id, Created: h.created, Head: tip, Spent: h.spent(),
 		Reservations: len(h.keyOf), Answers: len(h.released), Failures: h.failures, Torn: h.torn, Sealed: maps.Clone(h.sealed),
 	}
 	if pending {
-		s.Spent = s.Spent.Plus(h.fragmentCharge())
+		torn = h.fragmentCharge()
+		s.Spent = s.Spent.Plus(torn)
 		s.Torn++
 	}
 	if h.terms != nil {
@@ -269,9 +394,15 @@ func (h *history) state(pending bool) State {
 		s.Terms.Units, s.Terms.Sources = maps.Clone(h.terms.Units), maps.Clone(h.terms.Sources)
 		s.Terms.Held = maps.Clone(h.terms.Held)
 		s.Terms.Removed = slices.Clone(h.terms.Removed)
+		s.Terms.Parts, s.Terms.Analysts = maps.Clone(h.terms.Parts), maps.Clone(h.terms.Analysts)
 	}
 	f := privacy.NewFilter(s.Budget)
 	f.Record(s.Spent)
 	s.Remaining = f.Remaining()
+	s.Analysts = h.asked()
+	if s.Period = h.periodAt(now, torn); s.Period != nil {
+		s.Remaining = privacy.Min(s.Remaining, s.Period.Remaining)
+		s.Period.Remaining = s.Remaining
+	}
 	return s
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"dither/privacy"
 )
 
 // Ledger is an open ledger. It may be used by any number of goroutines, and the directory by any number of processes.
@@ -86,10 +88,20 @@ func (l *Ledger) Head() Head {
 func (l *Ledger) State() (State, error) {
 	var s State
 	err := l.locked(func() error {
-		s = l.log.state(l.log.fragment != nil)
+		s = l.log.state(l.log.fragment != nil, l.now())
 		return nil
 	})
 	return s, err
+}
+
+// Room is the largest loss that a reservation like r would be admitted at now, its own loss left aside, but for the
+// terms' maximum price. Who may not ask has none.
+func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
+	err = l.locked(func() error {
+		left, err = l.log.room(r, l.now())
+		return err
+	})
+	return left, err
 }
 
 // Answer is a reservation with its release.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 
 	"dither/privacy"
 )
@@ -16,8 +17,11 @@ import (
 // zero: two readers could see two different losses in one line, under one hash. So the shape is checked first.
 type shape struct {
 	any    bool              // a json.RawMessage, or a type that checks itself: anything
-	fields map[string]*shape // of a struct, each of which must be there; else nil
+	fields map[string]*shape // of a struct, each of which must be there unless it is optional; else nil
 	elem   *shape            // of a list or a map; else nil
+
+	required int // how many of the fields must be there
+	optional map[string]bool
 }
 
 var (
@@ -35,10 +39,16 @@ func shapeOf(t reflect.Type) *shape {
 		return &shape{any: true}
 	case p.Implements(textReader), p.Implements(jsonReader):
 		return &shape{}
+	case t.Kind() == reflect.Pointer:
+		return shapeOf(t.Elem())
 	case t.Kind() == reflect.Struct:
-		s := &shape{fields: map[string]*shape{}}
+		s := &shape{fields: map[string]*shape{}, optional: map[string]bool{}}
 		for i := range t.NumField() {
-			s.fields[t.Field(i).Tag.Get("json")] = shapeOf(t.Field(i).Type)
+			name, optional := strings.CutSuffix(t.Field(i).Tag.Get("json"), ",omitempty")
+			s.fields[name] = shapeOf(t.Field(i).Type)
+			if s.optional[name] = optional; !optional {
+				s.required++
+			}
 		}
 		return s
 	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
@@ -107,6 +117,7 @@ func (w *walker) value(s *shape) error {
 
 func (w *walker) object(s *shape) error {
 	var seen map[string]bool
+	required := 0
 	if s != nil {
 		seen = make(map[string]bool, len(s.fields))
 	}
@@ -124,6 +135,9 @@ func (w *walker) object(s *shape) error {
 			return errors.New("a key is repeated")
 		}
 		seen[name] = true
+		if s.fields != nil && !s.optional[name] {
+			required++
+		}
 		inner := s.elem
 		if s.fields != nil {
 			if inner = s.fields[name]; inner == nil {
@@ -139,7 +153,7 @@ func (w *walker) object(s *shape) error {
 		w.comma()
 	}
 	w.pos++ // '}'
-	if s != nil && len(seen) < len(s.fields) {
+	if s != nil && required < s.required {
 		return errors.New("a key is missing")
 	}
 	return nil

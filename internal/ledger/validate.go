@@ -46,6 +46,31 @@ func (t Terms) validate() error {
 			return invalid("the name of a table or of its unit")
 		}
 	}
+	for table, p := range t.Parts {
+		if !isName(table) || !isName(p.Term) || p.Most < 1 {
+			return invalid("the parts of a table")
+		}
+	}
+	for name, limit := range t.Analysts {
+		if !isName(name) || limit.IsZero() || limit.Accountant() != t.Budget.Accountant() {
+			return invalid("the name or the limit of an analyst")
+		}
+	}
+	return t.Grant.validate(t.Budget)
+}
+
+func (c *Confined) validate() error {
+	switch {
+	case c == nil:
+		return nil
+	case !isName(c.Table) || len(c.Parts) == 0:
+		return invalid("parts are those of a table, and at least one")
+	}
+	for i, p := range c.Parts {
+		if !isName(p) || i > 0 && c.Parts[i-1] >= p {
+			return invalid("parts are sorted, each once")
+		}
+	}
 	return nil
 }
 
@@ -98,6 +123,11 @@ func (r Reservation) validate() error {
 		return invalid("a reservation without a source")
 	case len(r.Question) > maxQuestion || !utf8.ValidString(r.Question):
 		return invalid("the question's text")
+	case len(r.Analyst) > maxName || !utf8.ValidString(r.Analyst):
+		return invalid("the analyst's name")
+	}
+	if err := r.Confined.validate(); err != nil {
+		return err
 	}
 	for _, m := range r.Mechanisms {
 		if err := m.validate(); err != nil {

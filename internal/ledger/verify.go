@@ -3,11 +3,12 @@ package ledger
 import (
 	"fmt"
 	"os"
+	"time"
 )
 
 // Report is what Verify found in order.
 type Report struct {
-	State    State  `json:"state"`
+	State    State  `json:"state"` // at the time of the newest entry
 	Entries  uint64 `json:"entries"`
 	HeadFile Head   `json:"head_file"`
 	Behind   uint64 `json:"behind"`   // entries that the head file does not have: a crash in between
@@ -20,16 +21,7 @@ type Report struct {
 func Verify(dir string, against *Head) (Report, error) { return verify(system{}, dir, against) }
 
 func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
-	f, err := openLog(fsys, dir, os.O_RDONLY)
-	if err != nil {
-		return Report{}, err
-	}
-	defer func() { _ = f.Close() }() // it was only read; closing unlocks
-	if err := f.Lock(false); err != nil {
-		return Report{}, fmt.Errorf("locking the ledger: %w", err)
-	}
-	l := log{history: newHistory()}
-	head, err := l.catchUp(fsys, dir, f)
+	l, head, err := load(fsys, dir)
 	if err != nil {
 		return Report{}, err
 	}
@@ -39,9 +31,24 @@ func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
 		}
 	}
 	tip, _ := l.tip()
-	r := Report{State: l.state(l.fragment != nil), Entries: tip.Index + 1, HeadFile: head, Behind: tip.Index - head.Index}
+	r := Report{State: l.state(l.fragment != nil, time.Time{}), Entries: tip.Index + 1, HeadFile: head, Behind: tip.Index - head.Index}
 	if l.fragment != nil {
 		r.Fragment = l.fragment.bytes
 	}
 	return r, nil
+}
+
+// load reads the whole ledger in dir, and its head file, without changing anything.
+func load(fsys fileSystem, dir string) (*log, Head, error) {
+	f, err := openLog(fsys, dir, os.O_RDONLY)
+	if err != nil {
+		return nil, Head{}, err
+	}
+	defer func() { _ = f.Close() }() // it was only read; closing unlocks
+	if err := f.Lock(false); err != nil {
+		return nil, Head{}, fmt.Errorf("locking the ledger: %w", err)
+	}
+	l := &log{history: newHistory()}
+	head, err := l.catchUp(fsys, dir, f)
+	return l, head, err
 }

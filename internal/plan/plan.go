@@ -18,7 +18,7 @@ import (
 
 // Bounded is the aggregate that an engine runs over one sealed table: the only form of access to rows that there is.
 //
-// Its meaning: take the rows whose unit is not NULL, with every column cleaned; keep those where Where is true and every
+// Its meaning: take the rows whose unit is not NULL, with every column cleaned, and of them what Part leaves; keep those where Where is true and every
 // key is one of its known values; bound what each unit adds, by Caps, by a choice that reads that unit's own rows alone;
 // give, for every cell, each measure's integer sum.
 type Bounded struct {
@@ -29,6 +29,7 @@ type Bounded struct {
 	Keys     []Key // in canonical order
 	Measures []*Measure
 	Caps     Caps
+	Part     *Part // what the question is confined to, with the rows that it drops; nil for everything
 	// Ordered asks for rows in place of sums: in every cell, how often each gridded value of the one measure occurs, in
 	// increasing order, without those that are NULL.
 	Ordered bool
@@ -182,7 +183,7 @@ type builder struct {
 }
 
 func (b *builder) build() (*Plan, error) {
-	if err := run(b.spread, b.where, b.groupBy, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
+	if err := run(b.spread, b.where, b.confine, b.groupBy, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
@@ -261,6 +262,7 @@ func (p *Plan) Canonical(version int) string {
 func (b *Bounded) describe(w *strings.Builder, digest string, version int, n privacy.Neighbours, price privacy.Loss) {
 	fmt.Fprintf(w, "semantics %d\npolicy %s\ntable %q version %d\nneighbours %s\n", semantics, digest, b.Table, version, n)
 	fmt.Fprintf(w, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", price, b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
+	b.describePart(w)
 	if b.Where != nil {
 		fmt.Fprintf(w, "where %s\n", b.Where)
 	}

@@ -43,7 +43,7 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 	if err := b.plainly(); err != nil {
 		return nil, err
 	}
-	if err := run(b.where, b.groupBy, b.outputs); err != nil {
+	if err := run(b.where, b.confine, b.groupBy, b.outputs); err != nil {
 		return nil, err
 	}
 	t := &Target{}
@@ -89,7 +89,7 @@ func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 	if len(b.tree.Items) != 1 || len(b.tree.GroupBy) > 0 {
 		return nil, refuse(b.tree.Items[0].Expr.Pos(), "ask as in: SELECT age FROM people", "rows are put in the order of one value, without groups")
 	}
-	if err := run(b.where, b.orderedValue); err != nil {
+	if err := run(b.where, b.confine, b.orderedValue); err != nil {
 		return nil, err
 	}
 	if err := b.rowCaps(); err != nil {

@@ -22,6 +22,7 @@ type Budget struct {
 	Epsilon    privacy.Epsilon // as declared; zero where ρ was
 	Delta      privacy.Delta   // as declared; zero for a pure budget
 	Conversion privacy.Delta   // δ_conv; zero for a pure budget
+	Grant      Grant           // of each period, where it is granted by periods
 }
 
 // Price is what one answer costs unless the question says otherwise, and the least and the most that one may cost, as the
@@ -48,23 +49,24 @@ func (b Budget) Price(e privacy.Epsilon) privacy.Loss {
 	return privacy.ZCDPLoss(e.Rho(), privacy.Delta{})
 }
 
-// share is a part of the budget's ε or ρ.
+// share is a part of the budget's ε or ρ, or of the grant's.
 func (b Budget) share(part *big.Rat) privacy.Loss {
-	if e, pure := b.Loss.Pure(); pure {
+	if e, pure := b.limit().Pure(); pure {
 		e, _ = privacy.EpsilonOf(part.Mul(part, e.Rat())) // not negative
 		return privacy.PureLoss(e)
 	}
-	rho, _ := b.Loss.ZCDP()
+	rho, _ := b.limit().ZCDP()
 	rho, _ = privacy.RhoOf(part.Mul(part, rho.Rat()))
 	return privacy.ZCDPLoss(rho, privacy.Delta{})
 }
 
 func (r *reader) budget(f, whole field) (b Budget) {
 	f.need(whole, "")
-	keys, ok := f.keys("epsilon", "rho", "delta", "selection_delta")
+	keys, ok := f.keys("epsilon", "rho", "delta", "selection_delta", "per", "lifetime")
 	if !ok {
 		return b
 	}
+	defer func() { r.granted(keys, &b) }()
 	if keys["rho"].present() && keys["epsilon"].present() {
 		keys["rho"].failKey("budget: {epsilon: 3}, {epsilon: 1, delta: 1e-6} or {rho: 0.1, delta: 1e-6}", "a budget is declared as epsilon or as rho")
 		return b
@@ -122,8 +124,8 @@ func (r *reader) price(f field, budget Budget) Price {
 		least = privacy.Min(budget.share(big.NewRat(1, minimumShare)), def)
 	}
 	switch {
-	case !most.Within(budget.Loss):
-		keys["maximum"].fail("at most ε = "+budget.Loss.Price().String()+" fits", "the maximum price (%v) is above the budget (%v)", most, budget.Loss)
+	case !most.Within(budget.limit()):
+		keys["maximum"].fail("at most ε = "+budget.limit().Price().String()+" fits", "the maximum price (%v) is above the budget (%v)", most, budget.limit())
 	case !least.Within(most):
 		keys["minimum"].fail("", "the minimum price (%v) is above the maximum price (%v)", least, most)
 	case !def.Within(most):

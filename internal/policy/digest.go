@@ -22,7 +22,12 @@ type (
 	canonicalPolicy struct {
 		Format, Population, Neighbours, Epsilon, Rho, Delta, Conversion, Default, Minimum, Maximum string
 
-		SelectionDelta string `json:",omitempty"` // of one answer
+		// What came later is left out where it is not used, so that no older policy's digest changes.
+
+		SelectionDelta string   `json:",omitempty"` // of one answer
+		Per            string   `json:",omitempty"`
+		Grant          string   `json:",omitempty"`
+		Analysts       []string `json:",omitempty"`
 
 		Tables []canonicalTable // by name
 	}
@@ -33,6 +38,8 @@ type (
 		Unit                                                       string
 		RowsPerUnit, MaxGroups, RowsPerGroup, PersonRows, Expected int64
 		MinUnits                                                   int64 `json:",omitempty"`
+
+		Part *Parting `json:",omitempty"`
 
 		Columns []canonicalColumn // by name; in the policy's order where the source has no header to name them
 	}
@@ -65,6 +72,14 @@ func (p *Policy) Digest() string {
 	if !p.Price.Delta.IsZero() {
 		c.SelectionDelta = p.Price.Delta.String()
 	}
+	c.Per = p.Budget.Grant.Per
+	switch g := p.Budget.Grant; {
+	case !g.Epsilon.IsZero():
+		c.Grant = g.Epsilon.String()
+	case !g.Loss.IsZero():
+		c.Grant = g.Loss.String()
+	}
+	c.Analysts = limitsText(p.Analysts)
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))
 	}
@@ -89,6 +104,9 @@ func canonicalTableOf(t *Table) canonicalTable {
 		PersonRows: t.Unit.PersonRows,
 		Expected:   t.ExpectedRows,
 		MinUnits:   t.MinUnits,
+	}
+	if parting, divided := t.parting(); divided {
+		c.Part = &parting
 	}
 	for _, col := range t.Columns {
 		c.Columns = append(c.Columns, canonicalColumnOf(col))

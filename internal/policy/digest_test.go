@@ -138,7 +138,10 @@ func TestEveryFieldChangesTheDigest(t *testing.T) {
 				walk(v.Field(i), v.Type().Name()+"."+v.Type().Field(i).Name)
 			}
 		case reflect.Pointer:
-			walk(v.Elem(), name)
+			if !v.IsNil() {
+				walk(v.Elem(), name)
+			}
+		case reflect.Map: // TestSharesChangeTheDigest
 		case reflect.Slice:
 			if v.Len() > 0 {
 				change(v, name, v.Slice(1, v.Len()).Interface())

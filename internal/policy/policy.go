@@ -21,7 +21,8 @@ type Policy struct {
 	Population Population
 	Budget     Budget
 	Price      Price
-	Tables     []*Table // in the file's order
+	Analysts   map[string]privacy.Loss // who may ask, and how much of the budget each may spend; anybody where it is nil
+	Tables     []*Table                // in the file's order
 }
 
 // Population is the set of people (or rows) that the budget belongs to.
@@ -37,6 +38,7 @@ type Table struct {
 	Public       bool
 	Source       Source
 	Unit         Unit
+	Part         *Part // what its units are divided by; nil if by nothing
 	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
 	MinUnits     int64 // an unknown group of fewer units is never released; 0 if not declared
 	Columns      []*Column

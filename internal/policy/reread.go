@@ -112,6 +112,7 @@ func (c *change) scalars() {
 	if !same(c.old.Maximum, c.next.Maximum) {
 		c.note("maximum price: %v → %v", c.old.Maximum, c.next.Maximum)
 	}
+	c.shares()
 }
 
 // tables compares every new table with the old ones that it continues, then counts what is only remembered.

@@ -47,7 +47,7 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 func (r *reader) table(f field, dir string) *Table {
 	t := &Table{Name: f.name()}
 	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows",
-		"expected_rows", "min_units_per_group", "columns")
+		"expected_rows", "min_units_per_group", "part", "columns")
 	if !ok {
 		return t
 	}
@@ -64,6 +64,7 @@ func (r *reader) table(f field, dir string) *Table {
 	} else {
 		t.Unit = r.unit(keys, f, t)
 	}
+	t.Part = r.part(keys["part"], t)
 	t.ExpectedRows, _ = keys["expected_rows"].count(MaxExpectedRows)
 	t.MinUnits, _ = keys["min_units_per_group"].count(MaxRowsPerUnit)
 	return t

@@ -24,6 +24,11 @@ type Terms struct {
 	Sources    map[string]string  `json:"sources"`           // by table: "csv:visits.csv", `duckdb:h.duckdb#"visits"`
 	Held       map[string]string  `json:"held,omitempty"`    // by source of any adopted policy: the table that has it, or had it last
 	Removed    []string           `json:"removed,omitempty"` // tables of Units that the policy no longer has, sorted
+
+	Parts    map[string]Parting      `json:"parts,omitempty"`    // by table, where it is divided
+	Per      string                  `json:"per,omitempty"`      // the period of Grant
+	Grant    privacy.Loss            `json:"grant"`              // of each period; none where Per is ""
+	Analysts map[string]privacy.Loss `json:"analysts,omitempty"` // limits by who asks
 }
 
 const publicUnit = "public"
@@ -35,7 +40,14 @@ func (p *Policy) Terms() Terms {
 		Units: make(map[string]string, len(p.Tables)), Sources: make(map[string]string, len(p.Tables)),
 		Held: make(map[string]string, len(p.Tables)),
 	}
+	t.Per, t.Grant, t.Analysts = p.Budget.Grant.Per, p.Budget.Grant.Loss, p.Analysts
 	for _, table := range p.Tables {
+		if parting, divided := table.parting(); divided {
+			if t.Parts == nil {
+				t.Parts = map[string]Parting{}
+			}
+			t.Parts[table.Name] = parting
+		}
 		t.Units[table.Name] = unitTerm(table)
 		t.Sources[table.Name] = sourceTerm(table.Source)
 		t.Held[sourceTerm(table.Source)] = table.Name

@@ -19,6 +19,7 @@ import (
 // have several rows, keep each unit's rows and cells within the caps; add up. Where each unit has one row, no cap can
 // cut anything off, and there is nothing to keep.
 func render(b *plan.Bounded, scan string, known engine.Sealed) string {
+	scan = owned(b, scan, known)
 	rows := evaluated(b, scan)
 	if b.Unit != nil && !known.OneRowEach {
 		rows = cappedRows(b, scan, known)
@@ -188,7 +189,7 @@ func allRowsAreLeft(b *plan.Bounded, known engine.Sealed) bool {
 			return false
 		}
 	}
-	return b.Where == nil
+	return b.Where == nil && b.Part == nil
 }
 
 // neverNull holds where e has a value in every row: its columns do, and its operations make no NULL of values.

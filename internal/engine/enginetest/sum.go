@@ -73,7 +73,7 @@ func Sum(b *plan.Bounded, rows []Row, add func(keys []value.Value, sums []*big.I
 // contributions are what rows, or units in cells, add within the caps.
 func contributions(b *plan.Bounded, rows []Row) []piece {
 	var pieces []piece
-	for _, r := range rows {
+	for _, r := range owned(b, rows) {
 		if p, ok := evaluate(b, r); ok {
 			p.sums = contribution(b, p)
 			pieces = append(pieces, p)

@@ -1,0 +1,138 @@
+package curator
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"dither/internal/ledger"
+	"dither/internal/policy"
+	"dither/privacy"
+)
+
+// What the ledger and the policy call how a budget is shared: among parts, periods and analysts.
+
+func sharesOf(t policy.Terms, out ledger.Terms) ledger.Terms {
+	for name, p := range t.Parts {
+		if out.Parts == nil {
+			out.Parts = map[string]ledger.Parting{}
+		}
+		out.Parts[name] = ledger.Parting(p)
+	}
+	if t.Per != "" {
+		out.Grant = &ledger.Grant{Per: t.Per, Loss: t.Grant}
+	}
+	out.Analysts = t.Analysts
+	return out
+}
+
+func recordedShares(t ledger.Terms, out policy.Terms) policy.Terms {
+	for name, p := range t.Parts {
+		if out.Parts == nil {
+			out.Parts = map[string]policy.Parting{}
+		}
+		out.Parts[name] = policy.Parting(p)
+	}
+	if t.Grant != nil {
+		out.Per, out.Grant = t.Grant.Per, t.Grant.Loss
+	}
+	out.Analysts = t.Analysts
+	return out
+}
+
+// permitted refuses who is not listed, where the policy lists who may ask: before a replay too.
+func (c *Curator) permitted(q Question) error {
+	_, listed := c.policy.Analysts[q.Analyst]
+	switch {
+	case len(q.Analyst) > maxAnalystName:
+		return &Error{Code: CodeUsage, Message: "an analyst's name has at most 63 bytes"}
+	case listed || len(c.policy.Analysts) == 0:
+		return nil
+	case q.Analyst == "":
+		return &Error{Code: CodeAnalyst, Message: "the policy lists who may ask, and nobody is named", Hint: "say --analyst NAME, or Question.Analyst"}
+	}
+	return &Error{Code: CodeAnalyst, Message: "the policy lists who may ask, and " + q.Analyst + " is not among them", Hint: "the owner can add them to the policy"}
+}
+
+const maxAnalystName = 63
+
+// reservation is the charge of a look.
+func (c *Curator) reservation(l *look) ledger.Reservation {
+	r := ledger.Reservation{
+		Key: l.key, Policy: c.policy.Digest(), Loss: l.price, Question: l.question, Mechanisms: l.mechanisms,
+		Sources: []ledger.Source{{Table: l.table.Table, Version: l.table.Number}}, Analyst: l.analyst,
+	}
+	if l.bounded != nil && !l.everybody {
+		if table, parts := l.bounded.Confinement(); table != "" {
+			r.Confined = &ledger.Confined{Table: table, Parts: parts}
+		}
+	}
+	return r
+}
+
+// PeriodBudget is how a budget that is granted per period stands.
+type PeriodBudget struct {
+	Per              string // "day", "week", "month", "quarter" or "year"
+	Grant            Loss   // of one period
+	Spent, Remaining Loss   // in this one
+	Next             string // when the next grant is: the day that begins, in UTC
+}
+
+// AnalystBudget is how one analyst's limit stands.
+type AnalystBudget struct {
+	Name                    string
+	Limit, Spent, Remaining Loss
+}
+
+func (c *Curator) period(p *ledger.Period, told bool) *PeriodBudget {
+	if p == nil {
+		return nil
+	}
+	out := &PeriodBudget{Per: p.Per, Grant: left(p.Loss), Spent: left(p.Spent), Remaining: left(p.Remaining), Next: p.Next.Format(time.DateOnly)}
+	if told {
+		out.Grant, out.Spent = c.loss(p.Loss), c.account(p.Spent)
+	}
+	return out
+}
+
+func (c *Curator) analysts(asked map[string]ledger.Asked, told bool) (out []AnalystBudget) {
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		a := asked[name]
+		b := AnalystBudget{Name: name, Limit: left(a.Limit), Spent: left(a.Spent), Remaining: left(a.Remaining)}
+		if told {
+			b.Limit, b.Spent = c.loss(a.Limit), c.account(a.Spent)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// room is what a look may cost now at most: within the budget of everybody or of its parts, the period's grant and the analyst's limit.
+func (c *Curator) room(l *look) (privacy.Loss, error) { return c.ledger.Room(c.reservation(l)) }
+
+// charged says which parts a look is charged to, if not to everybody.
+func (l *look) charged() []string {
+	if l.bounded == nil || l.everybody {
+		return nil
+	}
+	_, parts := l.bounded.Confinement()
+	return parts
+}
+
+// sharing says how a policy shares its budget.
+func sharing(p *policy.Policy) (lines []string) {
+	if g := p.Budget.Grant; g.Per != "" {
+		lines = append(lines, fmt.Sprintf("%s per %s are granted, %s in all; what a %s leaves is not carried over", g.Loss, g.Per, p.Budget.Loss, g.Per))
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Analysts)) {
+		lines = append(lines, fmt.Sprintf("%s may spend %s of it", name, p.Analysts[name]))
+	}
+	for _, t := range p.Tables {
+		if t.Part != nil {
+			lines = append(lines, fmt.Sprintf("table %s: one unit counts in %s of %s in questions that are confined to some, and these alone are charged",
+				t.Name, plural(t.Part.PerUnit, "part"), t.Part.Column))
+		}
+	}
+	return lines
+}

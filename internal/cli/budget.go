@@ -1,0 +1,17 @@
+package cli
+
+import "dither/curator"
+
+// showShares says how the budget is shared: by periods, among analysts, by parts.
+func (s *session) showShares(b *curator.Budget) {
+	if p := b.Period; p != nil {
+		s.print("this %-7s%s of %s spent, %s left; the next grant is on %s\n", p.Per, p.Spent, p.Grant, p.Remaining, p.Next)
+		s.print("            the budget is that of all periods together; what one leaves is not carried over\n")
+	}
+	for _, a := range b.Analysts {
+		s.print("%-12s%s of %s spent, %s left\n", printable(a.Name), a.Spent, a.Limit, a.Remaining)
+	}
+	for _, table := range b.Divided {
+		s.print("%s is divided: questions about some of its parts may have more left (`dither explain`)\n", printable(table))
+	}
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"dither/internal/ledger"
+	"dither/privacy"
+)
+
+// mergeLedgers tells what homes have spent together about people who are in all of them. With into, what the others have spent is
+// charged to that home too.
+func (s *session) mergeLedgers(homes []string, rows int64, into string) error {
+	if len(homes) < 2 && (into == "" || len(homes) < 1) {
+		return usage("ledger merge HOME HOME [--rows N] [--into HOME]")
+	}
+	dirs := homes
+	if into != "" {
+		dirs = append(append([]string{}, homes...), into)
+	}
+	for i, dir := range dirs {
+		full, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		dirs[i] = full
+	}
+	m, err := ledger.Merge(dirs, rows)
+	if errors.Is(err, ledger.ErrUnits) && rows == 0 {
+		return fmt.Errorf("%w (--rows N)", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.showMerged(m, dirs); err != nil || into == "" {
+		return err
+	}
+	last := m.Homes[len(m.Homes)-1]
+	if last.Group != 1 {
+		return fmt.Errorf("%s protects less than the others do together: its losses count ×%d in their relation. Change its policy first", into, last.Group)
+	}
+	loss := privacy.Loss{}
+	if m.Spent.Accountant() == privacy.ZCDP {
+		loss = privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{})
+	}
+	var from []ledger.Origin
+	for _, p := range m.Homes[:len(m.Homes)-1] {
+		loss, from = loss.Plus(p.Spent), append(from, p.Origin)
+	}
+	l, err := ledger.Open(dirs[len(dirs)-1], time.Now)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(l.Opened(ledger.Opening{Loss: loss, From: from}), l.Close()); err != nil {
+		return err
+	}
+	s.note("charged %s to %s\n", loss, printable(into))
+	return nil
+}
+
+func (s *session) showMerged(m ledger.Merged, dirs []string) error {
+	if s.format == "json" {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		s.print("%s\n", printableJSON(text))
+		return nil
+	}
+	s.print("of one %s in all of them, under %s:\n", m.Unit, m.Neighbours)
+	over := false
+	for i, p := range m.Homes {
+		counts := ""
+		if p.Group > 1 {
+			counts = fmt.Sprintf(", counted as for a group of %d", p.Group)
+		}
+		s.print("%s (%s): spent %s of %s%s\n", printable(dirs[i]), printable(p.Population), p.Spent, p.Budget, counts)
+		over = over || p.Over || p.Unknown
+	}
+	s.print("together: %s\n", m.Spent)
+	for i, p := range m.Homes {
+		switch {
+		case p.Over:
+			s.print("BEYOND the budget of %s: what was released cannot be taken back\n", printable(dirs[i]))
+		case p.Unknown:
+			s.print("the budget of %s is a pure ε: nothing in ρ is within it\n", printable(dirs[i]))
+		}
+	}
+	if !over {
+		s.print("within each of the budgets\n")
+	}
+	s.print("from here on nothing bounds the sum: neither home sees what the other answers\n")
+	return nil
+}

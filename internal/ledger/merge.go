@@ -1,0 +1,140 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+
+	"dither/privacy"
+)
+
+// ErrUnits reports ledgers whose losses have no common unit that is known.
+var ErrUnits = errors.New("the ledgers protect different units")
+
+// Merged is what two ledgers have spent together about people who are in both.
+type Merged struct {
+	Neighbours privacy.Neighbours `json:"neighbours"` // the common relation
+	Unit       string             `json:"unit"`       // "person", or "row" where both protect rows alone
+	Spent      privacy.Loss       `json:"spent"`
+	Homes      []Part             `json:"homes"`
+}
+
+// Part is one of the ledgers.
+type Part struct {
+	Origin
+	Population string       `json:"population"`
+	Group      int64        `json:"group"`  // its losses count as what they promised so many of its units together
+	Spent      privacy.Loss `json:"spent"`  // counted so
+	Budget     privacy.Loss `json:"budget"` // likewise
+	// Over says that what all have spent is beyond this budget; Unknown that it has no loss that the budget could be compared with:
+	// a loss in ρ under a pure ε.
+	Over    bool `json:"over"`
+	Unknown bool `json:"unknown"`
+}
+
+// Merge adds up what ledgers kept apart have spent about people who are in all of them, in common neighbours and units: it
+// only reads, and undoes no overrun.
+//
+// Each ledger's losses are first read again in the common relation, as Adopt would: add-remove as change-one if any of them is under
+// change-one, ×2; where any protects persons, rows as persons of at most rows rows in each table, × that, and persons who are units
+// beside add 1 (policy.Reread has the proof: a chain of so many old neighbours). Then they add up, as zCDP if any is in ρ: answers of
+// several curators about one person are one adaptively chosen sequence, whoever asked, and each was admitted by its own filter; so the
+// sum is proved as of now. Nothing bounds it from here on: neither curator knows of the other's later answers.
+//
+// It is ErrUnits where rows meet persons and rows is 0, or where rows under change-one would have to count as persons: nothing is
+// promised there about how many rows somebody has.
+func Merge(dirs []string, rows int64) (Merged, error) {
+	if len(dirs) < 2 {
+		return Merged{}, invalid("two ledgers or more")
+	}
+	logs := make([]*log, len(dirs))
+	m := Merged{Neighbours: privacy.AddRemove, Unit: rowUnit}
+	by := privacy.Pure
+	for i, dir := range dirs {
+		l, _, err := load(system{}, dir)
+		if err != nil {
+			return Merged{}, fmt.Errorf("%s: %w", dir, err)
+		}
+		if l.terms == nil {
+			return Merged{}, fmt.Errorf("%s: %w", dir, ErrNoPolicy)
+		}
+		logs[i] = l
+		if l.terms.Neighbours == privacy.ChangeOne {
+			m.Neighbours = privacy.ChangeOne
+		}
+		if _, persons := l.units(); persons || rows > 0 {
+			m.Unit = "person"
+		}
+		if l.impure || l.by() == privacy.ZCDP {
+			by = privacy.ZCDP
+		}
+	}
+	m.Spent = lossOf(by, nil)
+	for i, l := range logs {
+		p, err := l.counted(m, by, rows)
+		if err != nil {
+			return Merged{}, fmt.Errorf("%s: %w", dirs[i], err)
+		}
+		for _, other := range m.Homes {
+			if other.ID == p.ID {
+				return Merged{}, fmt.Errorf("%s: %w", dirs[i], invalid("the same ledger twice"))
+			}
+		}
+		m.Homes = append(m.Homes, p)
+		m.Spent = m.Spent.Plus(p.Spent)
+	}
+	for i := range m.Homes {
+		p := &m.Homes[i]
+		p.Unknown = m.Spent.Accountant() != privacy.Pure && p.Budget.Accountant() == privacy.Pure
+		p.Over = !p.Unknown && !m.Spent.Within(p.Budget)
+	}
+	return m, nil
+}
+
+const rowUnit = "row"
+
+// units counts the tables whose unit is a row, and says whether any has persons.
+func (h *history) units() (rows int64, persons bool) {
+	for _, unit := range h.terms.Units {
+		switch unit {
+		case rowUnit:
+			rows++
+		case "public":
+		default:
+			persons = true
+		}
+	}
+	return rows, persons
+}
+
+// counted reads a ledger's losses in the common relation.
+func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error) {
+	tip, _ := l.tip()
+	p := Part{Origin: Origin{ID: l.id, Head: tip.String()}, Population: l.terms.Population, Group: 1}
+	tables, persons := l.units()
+	if m.Unit != rowUnit && tables > 0 {
+		if rows < 1 {
+			return p, fmt.Errorf("%w: here rows, elsewhere persons: say how many rows of one person a table holds at most", ErrUnits)
+		}
+		if l.terms.Neighbours == privacy.ChangeOne {
+			return p, fmt.Errorf("%w: change-one promises nothing about how many rows a person has", ErrUnits)
+		}
+		if p.Group = tables * rows; persons {
+			p.Group++
+		}
+	}
+	if l.terms.Neighbours != m.Neighbours {
+		p.Group *= 2
+	}
+	spent, budget := l.spentIn(by), l.budget()
+	if l.fragment != nil {
+		spent = spent.Plus(l.fragmentCharge())
+	}
+	var err error
+	if p.Spent, err = group(spent, p.Group); err != nil {
+		return p, fmt.Errorf("%w: %w", ErrIncompatible, err)
+	}
+	if p.Budget, err = group(budget, p.Group); err != nil {
+		return p, fmt.Errorf("%w: %w", ErrIncompatible, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,110 @@
+package ledger
+
+import (
+	"slices"
+	"time"
+
+	"dither/privacy"
+)
+
+// Grant is the part of the budget that may be spent in each period. The budget itself is the cap of all periods together.
+//
+// Periods are of the calendar in UTC, weeks from Monday. The clock is the latest time of any entry, or of the one that is to be written
+// if that is later: it never goes back, so that a clock that was set back opens no period again. One that was set
+// forward opens at most one period, since what a period leaves is not carried over and periods in which nothing is written
+// grant nothing; and the cap holds whatever the clock says: what is admitted passes two filters, and privacy.Filter's proof
+// for the cap asks nothing of the other.
+type Grant struct {
+	Per  string       `json:"per"`  // "day", "week", "month", "quarter" or "year"
+	Loss privacy.Loss `json:"loss"` // counted as the budget is, and within it
+}
+
+// Periods are the periods that there are grants for.
+func Periods() []string { return []string{"day", "week", "month", "quarter", "year"} }
+
+func (g *Grant) validate(budget privacy.Loss) error {
+	switch {
+	case g == nil:
+		return nil
+	case !slices.Contains(Periods(), g.Per):
+		return invalid("the period of a grant")
+	case g.Loss.IsZero() || g.Loss.Accountant() != budget.Accountant() || !g.Loss.Within(budget):
+		return invalid("a grant must be above 0 and within the budget")
+	}
+	return nil
+}
+
+// start is when the period of t began.
+func (g *Grant) start(t time.Time) time.Time {
+	t = t.UTC()
+	year, month, day := t.Date()
+	switch g.Per {
+	case "week":
+		day -= (int(t.Weekday()) + 6) % 7
+	case "month":
+		day = 1
+	case "quarter":
+		month, day = month-(month-1)%3, 1
+	case "year":
+		month, day = time.January, 1
+	}
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+// next is when the period that began at start ends.
+func (g *Grant) next(start time.Time) time.Time {
+	switch g.Per {
+	case "week":
+		return start.AddDate(0, 0, 7)
+	case "month":
+		return start.AddDate(0, 1, 0)
+	case "quarter":
+		return start.AddDate(0, 3, 0)
+	case "year":
+		return start.AddDate(1, 0, 0)
+	}
+	return start.AddDate(0, 0, 1)
+}
+
+// Period is how a period's grant stands.
+type Period struct {
+	Grant
+	Start     time.Time    `json:"start"`
+	Next      time.Time    `json:"next"` // when the next grant is
+	Spent     privacy.Loss `json:"spent"`
+	Remaining privacy.Loss `json:"remaining"` // of the grant, and of the budget if that is less
+}
+
+// granted is the account of the period of t, and when that began.
+func (h *history) granted(t time.Time) (*account, time.Time) {
+	if t.Before(h.clock) {
+		t = h.clock
+	}
+	start := h.terms.Grant.start(t)
+	if start.After(h.period) {
+		return newAccount(), start
+	}
+	return h.inPeriod, h.period
+}
+
+// periodAt is how the grant stands at t, or nil.
+func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
+	if h.terms == nil || h.terms.Grant == nil {
+		return nil
+	}
+	g := h.terms.Grant
+	in, start := h.granted(t)
+	p := &Period{Grant: *g, Start: start, Next: g.next(start)}
+	p.Spent = in.spent(h.terms.Neighbours, h.by()).Plus(pending)
+	f := privacy.NewFilter(g.Loss)
+	f.Record(p.Spent)
+	p.Remaining = f.Remaining()
+	return p
+}
+
+// enter makes the period of the clock the one that is charged.
+func (h *history) enter() {
+	if h.terms != nil && h.terms.Grant != nil {
+		h.inPeriod, h.period = h.granted(h.clock)
+	}
+}

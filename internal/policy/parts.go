@@ -1,0 +1,108 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"dither/internal/value"
+)
+
+// MaxPartBytes bounds the text of a part's value: charges name their parts.
+const MaxPartBytes = 256
+
+// Part divides a table's units for parallel composition: questions that are confined to some values of a column are charged to
+// these alone. In such questions a unit counts in its own parts alone, at most PerUnit of them.
+type Part struct {
+	Column  string
+	PerUnit int64 // 1 for an attribute of the unit, as a party; more for one of its rows, as a day
+}
+
+// Parting is a table's part as the ledger tells it from others.
+type Parting struct {
+	Term string // the column with its type and values: with other values, a unit's own parts may be others
+	Most int64  // parts of one unit
+}
+
+func (r *reader) part(f field, t *Table) *Part {
+	if !f.present() {
+		return nil
+	}
+	if t.Public {
+		f.failKey("", "a public table has no privacy unit")
+		return nil
+	}
+	keys, ok := f.keys("column", "per_unit")
+	if !ok {
+		return nil
+	}
+	p := &Part{PerUnit: 1}
+	keys["column"].need(f, "as in part: {column: party}")
+	if p.Column, ok = keys["column"].text(); !ok {
+		return nil
+	}
+	if keys["per_unit"].present() {
+		p.PerUnit, _ = keys["per_unit"].count(MaxKeys)
+	}
+	if t.Unit.IsRow() && p.PerUnit != 1 {
+		keys["per_unit"].fail("", "a row is in one part")
+	}
+	c := t.Column(p.Column)
+	if c == nil {
+		keys["column"].fail("the name of a column", "%s is not among the columns", quote(p.Column))
+		return nil
+	}
+	values, ok := c.Known()
+	if !ok {
+		keys["column"].fail(fmt.Sprintf("declare its values, or bounds of at most %d values", MaxKeys), "the parts must be known: %s has neither values nor few", quote(p.Column))
+		return nil
+	}
+	for _, v := range values {
+		if text := v.String(); text == "" || len(text) > MaxPartBytes {
+			keys["column"].fail("", "a part's value has 1 to %d bytes", MaxPartBytes)
+			return nil
+		}
+	}
+	return p
+}
+
+// Known lists the values other than NULL that a column's cleaned value can have, in order, if they are declared and few.
+func (c *Column) Known() ([]value.Value, bool) {
+	switch {
+	case c.Type == value.Boolean && c.Values == nil:
+		return []value.Value{value.OfBool(false), value.OfBool(true)}, true
+	case c.Values != nil:
+		out := slices.Clone(c.Values)
+		slices.SortFunc(out, value.Compare)
+		return out, c.Type != value.Real
+	case c.Type != value.Integer && c.Type != value.Date, c.Lower == nil:
+		return nil, false
+	}
+	width := new(big.Rat).Sub(c.Upper, c.Lower)
+	if width.Cmp(big.NewRat(MaxKeys-1, 1)) > 0 {
+		return nil, false
+	}
+	var out []value.Value
+	for n := c.Lower.Num().Int64(); n <= c.Upper.Num().Int64(); n++ {
+		out = append(out, value.Value{Type: c.Type, Int: n})
+	}
+	return out, true
+}
+
+// parting is what the ledger is told of a table's part, if it has one.
+func (t *Table) parting() (p Parting, ok bool) {
+	if t.Part == nil {
+		return p, false
+	}
+	c := t.Column(t.Part.Column)
+	values, _ := c.Known()
+	sum := sha256.New()
+	for _, v := range values {
+		fmt.Fprintf(sum, "%q\n", v.String()) // never fails
+	}
+	return Parting{
+		Term: fmt.Sprintf("%s %s: %d values, %s", c.Name, c.Type, len(values), hex.EncodeToString(sum.Sum(nil)[:8])), Most: t.Part.PerUnit,
+	}, true
+}

@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"dither/privacy"
+)
+
+// periods are those that a budget can be granted for.
+var periods = []string{"day", "week", "month", "quarter", "year"}
+
+// Grant is the part of the budget that may be spent in each period of the calendar, in UTC, weeks from Monday. What a period leaves is
+// not carried over. The budget itself is then the lifetime's: the cap of all periods.
+type Grant struct {
+	Per     string          // "" where the budget is not granted by periods
+	Loss    privacy.Loss    // counted as the budget is, and within it
+	Epsilon privacy.Epsilon // as declared; zero where ρ was
+}
+
+// limit is what any one answer's price is within: the grant, or the budget where there is none.
+func (b Budget) limit() privacy.Loss {
+	if b.Grant.Per != "" {
+		return b.Grant.Loss
+	}
+	return b.Loss
+}
+
+// granted turns a budget per period into the lifetime's, with its grant.
+func (r *reader) granted(keys map[string]field, b *Budget) {
+	per, life := keys["per"], keys["lifetime"]
+	if !per.present() {
+		if life.present() {
+			life.failKey("budget: {epsilon: 1, per: month, lifetime: 10}", "is for a budget that is granted per period")
+		}
+		return
+	}
+	word, ok := per.text()
+	if ok && !slices.Contains(periods, word) {
+		per.fail("one of "+strings.Join(periods, ", "), "not a period: %s", quote(word))
+		return
+	}
+	if !life.present() {
+		per.failKey("lifetime: the most that all periods together may cost", "a budget per period needs a lifetime")
+		return
+	}
+	if !ok || b.Loss.IsZero() {
+		return
+	}
+	b.Grant = Grant{Per: word, Loss: b.Loss, Epsilon: b.Epsilon}
+	_, selection := b.Loss.ZCDP()
+	if _, pure := b.Loss.Pure(); pure {
+		b.Epsilon, _ = life.epsilon()
+		b.Loss = privacy.PureLoss(b.Epsilon)
+	} else {
+		var rho privacy.Rho
+		if b.Epsilon.IsZero() {
+			rho, _ = life.rho()
+		} else if b.Epsilon, ok = life.epsilon(); ok {
+			var err error
+			if rho, err = privacy.RhoFor(b.Epsilon, b.Conversion); err != nil {
+				life.fail("", "no rho converts to this epsilon at this delta")
+			}
+		}
+		b.Loss = privacy.ZCDPLoss(rho, selection)
+	}
+	if !b.Loss.IsZero() && !b.Grant.Loss.Within(b.Loss) {
+		life.fail("", "the lifetime (%v) is below what one period grants (%v)", b.Loss, b.Grant.Loss)
+	}
+}

@@ -1,0 +1,65 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// shares notes how the budget is divided otherwise: by parts, by periods, among analysts. The relation is the same, so k = 1, and
+// what past charges count for does not shrink:
+//
+//   - Parts: what was charged to everybody counts for every part. What was charged to parts of an earlier division (another column,
+//     other values, another number of parts for a unit) stays a division of its own: in the questions it was charged for, a unit
+//     counted in as many parts as that division says, and counts as the most that so many of them were charged. The divisions add up
+//     (the ledger's account, with the proof).
+//   - Periods: the lifetime's account goes on, and a period's where there was one; a first period begins with the act.
+//   - Analysts: what each has spent stays spent.
+func (c *change) shares() {
+	for _, table := range union(c.old.Parts, c.next.Parts) {
+		was, divided := c.old.Parts[table]
+		now, divides := c.next.Parts[table]
+		switch {
+		case was == now:
+		case !divided:
+			c.note("table %s: divided by %s; past charges count for every part", table, now)
+		case !divides:
+			c.note("table %s: no longer divided by %s; its charges stay, as their worst", table, was)
+		default:
+			c.note("table %s: divided by %s → %s; past charges stay, as their worst, and new ones add", table, was, now)
+		}
+	}
+	if c.old.Per != c.next.Per || !same(c.old.Grant, c.next.Grant) {
+		c.note("granted: %s → %s", granted(c.old), granted(c.next))
+	}
+	for _, name := range union(c.old.Analysts, c.next.Analysts) {
+		was, listed := c.old.Analysts[name]
+		now, lists := c.next.Analysts[name]
+		switch {
+		case !listed:
+			c.note("analyst %s: may spend %v", name, now)
+		case !lists:
+			c.note("analyst %s: no longer listed", name)
+		case !same(was, now):
+			c.note("analyst %s: may spend %v → %v", name, was, now)
+		}
+	}
+}
+
+// String writes a part for people: its column, without what tells its values from others.
+func (p Parting) String() string {
+	return fmt.Sprintf("%s, %d for a unit", p.Term, p.Most)
+}
+
+func granted(t Terms) string {
+	if t.Per == "" {
+		return "at once"
+	}
+	return fmt.Sprintf("%v per %s", t.Grant, t.Per)
+}
+
+func union[T any](a, b map[string]T) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
