@@ -152,8 +152,12 @@ func (b *builder) posts(xs ...query.Expr) ([]*Post, error) {
 }
 
 func (b *builder) postCall(x *query.Call) (*Post, error) {
+	x = renamed(x)
 	if isAggregate(x.Name) {
 		return b.aggregate(x)
+	}
+	if err := unnamed(x); err != nil {
+		return nil, err
 	}
 	op, ok := postFunctions[x.Name]
 	if !ok {
