@@ -38,21 +38,28 @@ func (b *builder) caps() error {
 	if !b.plan.Open() {
 		groups = min(groups, int64(b.plan.Cells())) // 1 without keys
 	}
-	byRows, byGroups := Caps{Rows: unit.RowsPerUnit}, Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
+	rows := b.rowCap()
+	if b.maxRows > 0 {
+		groups = min(groups, rows)
+	}
+	byRows, byGroups := Caps{Rows: rows}, Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
 	if b.plan.Open() {
-		byRows.Groups = min(groups, unit.RowsPerUnit) // selection counts units
+		byRows.Groups = min(groups, rows) // selection counts units
 	}
 	onlyUnits := len(b.plan.Measures) > 0
 	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average || a.distinct() })
 	for _, m := range b.plan.Measures {
 		if m.Kind == CountUnits { // who is in a cell is known by grouping alone
-			byRows.Groups = min(groups, unit.RowsPerUnit)
+			byRows.Groups = min(groups, rows)
 		} else {
 			onlyUnits = false
 		}
 	}
 	b.plan.Caps = byRows
-	if onlyUnits || !averages && b.noiseUnder(byGroups) < b.noiseUnder(byRows) {
+	if b.plan.CellsClamped() {
+		return b.cellCaps(byGroups, averages)
+	}
+	if onlyUnits || !averages && b.maxRows == 0 && b.noiseUnder(byGroups) < b.noiseUnder(byRows) {
 		b.plan.Caps = byGroups
 	}
 	return nil
@@ -120,13 +127,40 @@ func plural(n int64, what string) string {
 	return big.NewInt(n).String() + " " + what + "s"
 }
 
-// CellBounds are the least and the most that one unit adds to a cell where RowsPerGroup bounds it.
+// rowCap is how many rows of a unit count, at most: the policy's number, or fewer.
+func (b *builder) rowCap() int64 {
+	if b.maxRows > 0 {
+		return min(b.maxRows, b.table.Unit.RowsPerUnit)
+	}
+	return b.table.Unit.RowsPerUnit
+}
+
+// CellBounds are the least and the most that one unit adds to a cell where RowsPerGroup bounds it: what so many rows can add, and
+// no more than the measure's own Cells.
 func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
 	g := big.NewInt(c.RowsPerGroup)
 	if m.Kind == CountUnits {
 		g.SetInt64(1)
 	}
-	return new(big.Int).Mul(g, big.NewInt(min(m.Lo, 0))), new(big.Int).Mul(g, big.NewInt(max(m.Hi, 0)))
+	lo, hi = new(big.Int).Mul(g, big.NewInt(min(m.Lo, 0))), new(big.Int).Mul(g, big.NewInt(max(m.Hi, 0)))
+	if m.Cells != nil { // they overlap with these (clampCells)
+		lo, hi = largest(lo, m.Cells.Lo), least(hi, m.Cells.Hi)
+	}
+	return lo, hi
+}
+
+func largest(a, b *big.Int) *big.Int {
+	if a.Cmp(b) < 0 {
+		return b
+	}
+	return a
+}
+
+func least(a, b *big.Int) *big.Int {
+	if a.Cmp(b) > 0 {
+		return b
+	}
+	return a
 }
 
 // bound fixes how far the measure's vector of cells can move between neighbours, in grid units: L1, and the square of L2.
@@ -135,8 +169,9 @@ func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
 // a unit keeps is decided by its own rows alone. Each kept row is an integer in [Lo, Hi] put in one cell; let
 // M = max(|Lo|, |Hi|).
 //   - Row cap: c is a sum of at most Rows rows, so ‖c‖₂ ≤ ‖c‖₁ ≤ R := Rows·M, both attained with all rows in one cell; Q := R².
-//   - Groups: c has at most Groups cells that are not 0, each within CellBounds, so at most G := RowsPerGroup·M in size:
-//     ‖c‖₁ ≤ R := Groups·G, and ‖c‖₂² ≤ Q := Groups·G².
+//   - Groups: c has at most Groups cells that are not 0, each within CellBounds, so at most G in size, the larger of their ends:
+//     ‖c‖₁ ≤ R := Groups·G, and ‖c‖₂² ≤ Q := Groups·G². G is RowsPerGroup·M, or less where Cells says so. (Cells may leave 0
+//     out: then what a unit adds to a cell is 0, where it has none of it, or within CellBounds.)
 //   - CountUnits is at most 1 in each of at most Groups cells: R := Q := Groups.
 //
 // Add/remove: the vectors differ by c. Change-one: by c − c′, so in L1 by at most ‖c‖₁ + ‖c′‖₁ ≤ 2R, and
@@ -146,21 +181,27 @@ func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
 // answer, so that taking one by what was recorded of the file (engine.Sealed) changes no contribution.
 // At least 1 is taken: a sum that is 0 by its bounds gets noise all the same.
 func (m *Measure) bound(n privacy.Neighbours, caps Caps, grouped bool) {
-	lo, hi := min(m.Lo, 0), max(m.Hi, 0)
-	one := big.NewInt(max(-lo, hi)) // what one row adds to one cell
-	if n == privacy.ChangeOne && !grouped {
-		one = new(big.Int).Add(big.NewInt(hi), big.NewInt(-lo))
-	}
-	cells, cell := int64(1), new(big.Int) // how many cells, and how much in each
+	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what is added to one cell
+	cells := int64(1)
 	switch {
 	case m.Kind == CountUnits:
 		cells = caps.Groups
-		cell.Set(one)
 	case caps.Rows > 0:
-		cell.Mul(one, big.NewInt(caps.Rows))
+		rows := big.NewInt(caps.Rows)
+		lo.Mul(lo, rows)
+		hi.Mul(hi, rows)
 	default:
 		cells = caps.Groups
-		cell.Mul(one, big.NewInt(caps.RowsPerGroup))
+		zero := new(big.Int)
+		lo, hi = m.CellBounds(caps)
+		lo, hi = least(lo, zero), largest(hi, zero)
+	}
+	cell := new(big.Int).Neg(lo) // how much a cell moves by
+	switch {
+	case n == privacy.ChangeOne && !grouped:
+		cell.Add(cell, hi)
+	case cell.Cmp(hi) < 0:
+		cell.Set(hi)
 	}
 	if cell.Sign() == 0 {
 		cell.SetInt64(1)
@@ -170,7 +211,7 @@ func (m *Measure) bound(n privacy.Neighbours, caps Caps, grouped bool) {
 	if n == privacy.ChangeOne && grouped {
 		m.L1.Lsh(m.L1, 1)
 		m.L2Squared.Lsh(m.L2Squared, 1)
-		if lo < 0 && hi > 0 {
+		if lo.Sign() < 0 && hi.Sign() > 0 {
 			m.L2Squared.Lsh(m.L2Squared, 1)
 		}
 	}

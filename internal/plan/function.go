@@ -38,9 +38,12 @@ func scalarNames() []string {
 }
 
 func (l *lowering) call(x *query.Call) (*Expr, error) {
-	if isAggregate(x.Name) {
+	if isAggregate(renamed(x).Name) {
 		return nil, refuse(x.At, "use it in SELECT, HAVING or ORDER BY, not inside WHERE, GROUP BY or another aggregate",
 			"the aggregate %s is not allowed here", x.Name)
+	}
+	if err := unnamed(x); err != nil {
+		return nil, err
 	}
 	switch x.Name {
 	case "extract", "date_part", "date_trunc":

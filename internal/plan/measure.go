@@ -41,7 +41,10 @@ type Measure struct {
 	Loss      privacy.Loss // its share of the price
 	Noise     Noise        // on each cell
 	Parameter *big.Rat     // of the noise, in grid units: the scale L1/ε of Laplace, σ² = L2Squared/(2ρ) of Gaussian noise
-	Rounding  *big.Int     // rounding to the grid moves a cell by at most so many grid units
+	Cells     *Cells       // bounds of what one unit adds to one cell; nil for what RowsPerGroup rows can
+	Search    *Search      // which finds the bounds of X before they are added up; nil where they are known
+	centred   bool
+	Rounding  *big.Int // rounding to the grid moves a cell by at most so many grid units
 }
 
 // MaxRows is the largest sealed table. With it, no sum of 62-bit integers overflows 128 bits.
@@ -128,7 +131,14 @@ func (m *Measure) String() string {
 	if m.X != nil {
 		x = " " + m.X.String()
 	}
-	return fmt.Sprintf("%s%s grid=%d centre=%d clamp=[%d,%d]", m.Kind, x, m.Grid, m.Centre, m.Lo, m.Hi)
+	more := ""
+	if m.Cells != nil {
+		more = fmt.Sprintf(" cells=[%s,%s]", m.Cells.Lo, m.Cells.Hi)
+	}
+	if m.Search != nil {
+		more += " within found bounds"
+	}
+	return fmt.Sprintf("%s%s grid=%d centre=%d clamp=[%d,%d]%s", m.Kind, x, m.Grid, m.Centre, m.Lo, m.Hi, more)
 }
 
 // Name is what the measure adds up, in a word.

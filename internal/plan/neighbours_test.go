@@ -29,6 +29,7 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 		if err != nil {
 			return nil, nil
 		}
+		q = foundAnything(t, q)
 		return &q.Bounded, func(before, after []enginetest.Row) (moved bool) {
 			l1, l2squared := distances(&q.Bounded, before, after)
 			for i, m := range q.Measures {

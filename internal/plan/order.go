@@ -23,7 +23,10 @@ var orderAggregates = map[string]bool{"median": true, "percentile_cont": true, "
 // orderAggregate plans one.
 func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
 	upper := strings.ToUpper(x.Name)
+	x, err := b.orderArguments(x)
 	switch {
+	case err != nil:
+		return nil, err
 	case x.Star || x.Distinct:
 		return nil, refuse(x.At, "leave it out", "%s takes neither * nor DISTINCT", upper)
 	case x.Name == "approx_quantiles":
@@ -49,6 +52,33 @@ func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
 		return b.quantile(of, upper, rank)
 	}
 	return nil, refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
+}
+
+// orderArguments takes the named arguments off: bounds are those of what is put in order.
+func (b *builder) orderArguments(x *query.Call) (*query.Call, error) {
+	of := *x
+	if x.Within != nil {
+		of.Args = []query.Expr{x.Within.Expr}
+	} else if len(x.Args) > 1 {
+		of.Args = x.Args[:1]
+	}
+	bounded, err := b.arguments(&of)
+	if err == nil {
+		err = b.plainArguments(x.At)
+	}
+	if err != nil || len(bounded.Args) == 0 {
+		return x, err
+	}
+	out := *x
+	out.Named = nil
+	if x.Within != nil {
+		by := *x.Within
+		by.Expr = bounded.Args[0]
+		out.Within = &by
+	} else {
+		out.Args = append([]query.Expr{bounded.Args[0]}, x.Args[1:]...)
+	}
+	return &out, nil
 }
 
 // orderForms say how each is written.
@@ -192,9 +222,6 @@ func (b *builder) orders() error {
 		return nil
 	}
 	at := b.tree.Items[0].Expr.Pos()
-	if p.Open() {
-		return refuse(at, "ask for counts and sums of such groups; or group by what has declared values", "quantiles and modes are for groups whose values are known beforehand")
-	}
 	p.RowCaps = b.rowsOnly()
 	slices.SortFunc(p.Quantiles, func(x, y *Quantile) int { return strings.Compare(x.String(), y.String()) })
 	slices.SortFunc(p.Modes, func(x, y *Mode) int { return strings.Compare(x.String(), y.String()) })

@@ -65,12 +65,12 @@ type OrderBy struct {
 }
 
 func isAggregate(name string) bool {
-	return moments[name] > 0 || orderAggregates[name] || name == "count" || name == "sum" || name == "avg"
+	return moments[name] > 0 || orderAggregates[name] || name == "count" || name == "sum" || name == "avg" || name == "clipped"
 }
 
 // aggregateNames are the names of all aggregates.
 func aggregateNames() []string {
-	return append(slices.AppendSeq(slices.Collect(maps.Keys(moments)), maps.Keys(orderAggregates)), "count", "sum", "avg")
+	return append(slices.AppendSeq(slices.Collect(maps.Keys(moments)), maps.Keys(orderAggregates)), "count", "sum", "avg", "clipped")
 }
 
 // outputs lowers the SELECT list.
@@ -173,13 +173,20 @@ func (b *builder) resolveOutput(x query.Expr) query.Expr {
 
 // aggregate finds or adds the aggregate of a call.
 func (b *builder) aggregate(x *query.Call) (*Post, error) {
-	if orderAggregates[x.Name] {
-		return b.orderAggregate(x)
-	}
 	if x.Filter != nil && b.countsUnits(x) {
 		return nil, refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT unit")
 	}
-	x, err := unfiltered(x)
+	defer func() { b.given = given{} }()
+	if orderAggregates[x.Name] {
+		return b.orderAggregate(x)
+	}
+	x, err := b.arguments(x)
+	if err == nil && x.Name == "clipped" {
+		x, err = b.clipped(x)
+	}
+	if err == nil {
+		x, err = unfiltered(x)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -187,6 +194,9 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 		return b.moment(x)
 	}
 	a, err := b.newAggregate(x)
+	if err == nil {
+		err = b.clampCells(a)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -264,6 +274,9 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 	}
 	if err := numeric(e, x.At); err != nil {
 		return Aggregate{}, err
+	}
+	if b.given.auto {
+		return b.searched(x.Name, e, x.At)
 	}
 	sum, err := sumMeasure(e, x.Name == "avg", x.At)
 	if err != nil {

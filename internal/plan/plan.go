@@ -82,6 +82,12 @@ type Plan struct {
 	Order      []OrderBy
 	Limit      *int64
 	Offset     int64
+	Searches   []*Search // for bounds, that are made before anything is added up
+
+	// TargetError is the relative error that the question asks for in place of a price, or nil. Build plans it at whatever price
+	// the request has.
+	TargetError *big.Rat
+	Notes       []string // what an asker should know of how the question was taken
 
 	digest string
 }
@@ -91,7 +97,13 @@ type Request struct {
 	SQL       string
 	Price     privacy.Loss // zero: the policy's default price
 	MaxGroups int64        // of one unit; 0: the policy's
-	Unknown   Unknown      // what is asked of groups that are not known
+
+	Unknown Unknown // what is asked of groups that are not known
+
+	// What GoogleSQL's clause may add.
+	MaxRows        int64    // of one unit; 0: the policy's, and never more than that
+	GroupSelection string   // LaplaceThreshold, PublicGroups, or ""
+	TargetError    *big.Rat // in place of a price; nil for none
 }
 
 // Build plans a question. Every error is a *query.Error or an *Error, and a function of the request and the policy alone.
@@ -100,7 +112,7 @@ func Build(p *policy.Policy, r Request) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.opens = &opening{policy: p, asked: r.Unknown}
+	b.opens = &opening{policy: p, asked: b.request.Unknown}
 	return b.build()
 }
 
@@ -117,14 +129,18 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 	if r.MaxGroups < 0 || r.MaxGroups > policy.MaxRowsPerUnit {
 		return nil, &Error{Message: fmt.Sprintf("max_groups is between 1 and %d", policy.MaxRowsPerUnit)}
 	}
+	if r, err = optioned(p, table, tree, r); err != nil {
+		return nil, err
+	}
 	price, err := priceOf(p, r.Price)
 	if err != nil {
 		return nil, err
 	}
 	return &builder{
 		lowering: lowering{table: table, alias: aliasOf(tree)},
-		tree:     tree, maxGroups: r.MaxGroups,
-		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, digest: p.Digest()},
+		tree:     tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
+		policy: p, priced: !r.Price.IsZero(),
+		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, digest: p.Digest()},
 	}, nil
 }
 
@@ -172,21 +188,28 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 type builder struct {
 	lowering
 	tree      *query.Select
+	request   Request
 	maxGroups int64 // as asked for; 0 if not
+	maxRows   int64 // likewise
+	policy    *policy.Policy
+	priced    bool // at a price that was asked for
+	given     given
 	plan      *Plan
 	grouped   []Key // the GROUP BY expressions, in the question's order
 	place     []int // of each grouped expression among the plan's keys
 	claims    []claim
 	sets      [][]int   // the grouping sets, of GROUP BY's expressions; nil where there are none
 	setsAt    query.Pos // where they stand
+	clash     error     // of two claims that are one
 	opens     *opening  // admits groups that are not known; nil where a question needs them known
 }
 
 func (b *builder) build() (*Plan, error) {
-	if err := run(b.spread, b.where, b.confine, b.groupBy, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
+	if err := run(b.spread, b.where, b.confine, b.groupBy, b.selectionOptions, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.together, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
+	b.looks()
 	b.plan.Limit = b.tree.Limit
 	if b.tree.Offset != nil {
 		b.plan.Offset = *b.tree.Offset
@@ -247,6 +270,9 @@ func (p *Plan) Canonical(version int) string {
 	if p.Sets != nil {
 		p.describeSets(&b)
 		return b.String()
+	}
+	for _, s := range p.Searches {
+		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
 	}
 	for _, m := range p.Measures {
 		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)

@@ -153,11 +153,15 @@ func (b *builder) posts(xs ...query.Expr) ([]*Post, error) {
 }
 
 func (b *builder) postCall(x *query.Call) (*Post, error) {
+	x = renamed(x)
 	if isAggregate(x.Name) {
 		return b.aggregate(x)
 	}
 	if x.Name == "grouping" {
 		return b.grouping(x)
+	}
+	if err := unnamed(x); err != nil {
+		return nil, err
 	}
 	op, ok := postFunctions[x.Name]
 	if !ok {

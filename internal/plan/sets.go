@@ -251,17 +251,6 @@ func (b *builder) splitSets() error {
 	if p.Released()*len(p.Measures) > MaxNumbers {
 		return refuse(b.setsAt, "ask for fewer sets, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
-	for _, m := range p.Measures {
-		if m.Kind == CountUnits || m.Kind == CountDistinct {
-			return refuse(b.setsAt, "ask a question for each grouping", "COUNT(DISTINCT …) goes with one grouping: what is distinct in two groups does not add up")
-		}
-	}
-	if p.Open() {
-		return refuse(b.setsAt, "ask a question for each grouping", "grouping sets are over groups whose values are known beforehand")
-	}
-	if len(p.Quantiles)+len(p.Modes) > 0 {
-		return refuse(b.setsAt, "ask a question for each grouping", "quantiles and modes go with one grouping: they do not add up")
-	}
 	for i := range p.Sets {
 		g := &p.Sets[i]
 		for _, m := range p.Measures {

@@ -10,7 +10,10 @@ import (
 
 // claim is what the price is divided among: an aggregate as the question writes it, with the parts that it is computed from.
 // Two that are computed from the same, as a variance and its root, are one.
-type claim struct{ parts []part }
+type claim struct {
+	parts []part
+	terms terms
+}
 
 // part is something that is taken from the rows at a price of its own: a measure.
 type part interface {
@@ -31,20 +34,30 @@ func (b *builder) claimed(p *Post) {
 			if !slices.Contains(c.parts, part(m)) {
 				c.parts = append(c.parts, m)
 			}
+			if m.Search != nil && !slices.Contains(c.parts, part(m.Search)) {
+				c.parts = append(c.parts, m.Search)
+			}
 		}
 	})
 	b.claim(c)
 }
 
-// claim adds a claim that is not there yet.
+// claim adds a claim that is not there yet, on the terms of the aggregate at hand.
 func (b *builder) claim(c claim) {
 	slices.SortFunc(c.parts, func(x, y part) int { return strings.Compare(x.String(), y.String()) })
-	if !slices.ContainsFunc(b.claims, func(o claim) bool { return slices.Equal(o.parts, c.parts) }) {
+	c.terms = b.given.terms
+	i := slices.IndexFunc(b.claims, func(o claim) bool { return slices.Equal(o.parts, c.parts) })
+	if i < 0 {
 		b.claims = append(b.claims, c)
+		return
+	}
+	var err error
+	if b.claims[i].terms, err = b.claims[i].terms.or(c.terms); err != nil && b.clash == nil {
+		b.clash = err
 	}
 }
 
-// split divides the price: equally among the claims, and the share of each equally among its parts, an average's in halves for
+// split divides the price: among the claims by their terms, equally where there are none, and the share of each equally among its parts, an average's in halves for
 // its sum and its count. A part that several claims need is taken once, with their shares together. The shares add up to the price
 // exactly, so that by basic composition the whole answer costs the price.
 func (b *builder) split() error {
@@ -55,11 +68,13 @@ func (b *builder) split() error {
 	if p.Cells()*p.Numbers() > MaxNumbers {
 		return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer aggregates, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
-	for _, c := range b.claims {
-		for _, x := range c.parts {
-			x.pay(p.Price.Share(1, int64(len(b.claims)*len(c.parts))))
-		}
+	if b.clash != nil {
+		return b.clash
 	}
+	if err := b.divide(); err != nil {
+		return err
+	}
+	slices.SortStableFunc(p.Searches, func(x, y *Search) int { return strings.Compare(x.String(), y.String()) })
 	slices.SortStableFunc(p.Measures, func(x, y *Measure) int { return strings.Compare(x.String(), y.String()) })
 	for _, m := range p.Measures {
 		m.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)

@@ -43,7 +43,7 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 	if err := b.plainly(); err != nil {
 		return nil, err
 	}
-	if err := run(b.where, b.confine, b.groupBy, b.outputs); err != nil {
+	if err := run(b.where, b.confine, b.groupBy, b.outputs, b.plainScore); err != nil {
 		return nil, err
 	}
 	t := &Target{}
@@ -111,8 +111,23 @@ func (b *builder) plainly() error {
 		return refuse(b.setsAt, "group by one list of expressions", "ROLLUP, CUBE and GROUPING SETS are for tables of noisy numbers")
 	case b.tree.Having != nil, len(b.tree.OrderBy) > 0, b.tree.Limit != nil, b.tree.Offset != nil:
 		return refuse(query.Pos{}, "leave them out", "HAVING, ORDER BY and LIMIT are for tables of noisy numbers")
+	case b.maxRows > 0, b.request.TargetError != nil:
+		return refuse(query.Pos{}, "leave them out", "max_rows_contributed and target_relative_error are for tables of noisy numbers")
 	case b.maxGroups > 0:
 		return refuse(query.Pos{}, "leave it out", "max_groups plays no part here")
+	}
+	return nil
+}
+
+// plainScore refuses named arguments but bounds of rows, which alone a score has.
+func (b *builder) plainScore() error {
+	for _, c := range b.claims {
+		if c.terms != (terms{}) {
+			return refuse(c.terms.at, "leave it out", "a score has the whole price")
+		}
+	}
+	if len(b.plan.Searches) > 0 || b.plan.CellsClamped() {
+		return refuse(b.tree.Items[0].Expr.Pos(), "write bounds => (low, high)", "a score has bounds of rows, that are known")
 	}
 	return nil
 }

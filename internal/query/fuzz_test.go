@@ -32,6 +32,7 @@ var seeds = []string{
 	"SELECT a IS JSON, json_object('a': 1), xmlparse(document a), b IS DOCUMENT, a IS DISTINCT FROM b FROM t",
 	"INSERT INTO t VALUES (1)", "EXPLAIN SELECT 1", "COPY t TO '/tmp/x'", "SET x = 1", "BEGIN", "DO $$x$$",
 	"SELECT count(*) FROM t FETCH FIRST 3 ROWS WITH TIES", "SELECT count(*) INTO x FROM t FOR UPDATE", "SELECT count(*) FROM t LIMIT ALL OFFSET -1",
+	"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(a=1, b=t.\"é\", c=NULL) count(*, w => (0, -1.5)), sum(x, b => auto) FROM t", "SELECT WITH ANONYMIZATION OPTIONS( FROM t",
 	"\xef\xbb\xbfSELECT 1 FROM t", "SELECT 1\x00 FROM t", "SELECT '\xff' FROM t",
 }
 

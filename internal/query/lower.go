@@ -13,6 +13,7 @@ type lowering struct {
 	text     text
 	tokens   []*pg.ScanToken // without comments
 	maxDepth int
+	stars    map[int]bool // the offsets of COUNT(*, name => value)'s asterisks
 }
 
 // pos is an offset's place; 0 and -1, which is how the parser says that it does not know, become the fallback. (No

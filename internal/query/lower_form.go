@@ -115,7 +115,7 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	if err := l.refuseCall(f, name, at); err != nil {
 		return nil, err
 	}
-	args, err := l.exprs(f.GetArgs(), at, depth+1)
+	args, named, star, err := l.arguments(f.GetArgs(), at, depth)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,8 @@ func (l *lowering) call(f *pg.FuncCall, at Pos, depth int) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Call{At: at, Name: name, Args: args, Star: f.GetAggStar(), Distinct: f.GetAggDistinct(), Filter: filter, Within: within}, nil
+	star = star || f.GetAggStar()
+	return &Call{At: at, Name: name, Args: args, Star: star, Distinct: f.GetAggDistinct(), Filter: filter, Within: within, Named: named}, nil
 }
 
 // refuseCall refuses the calls that the tree has no place for.

@@ -39,15 +39,22 @@ func parse(sql string, lim limits) (*Select, error) {
 	}
 	p := parseOnThread(job{sql: sql, maxTokens: lim.tokens})
 	if p.err != nil {
-		return nil, parserError(src, p.err)
+		return nil, unread(src, p.scan.GetTokens(), p.err)
 	}
 	tokens := p.scan.GetTokens()
 	if n := len(tokens); n > lim.tokens {
 		return nil, src.refuse(int(tokens[lim.tokens].GetStart()), "ask for less at once",
 			"the question has %d words and signs, more than %d", n, lim.tokens)
 	}
-	l := &lowering{text: src, tokens: significant(tokens), maxDepth: lim.depth}
+	l := &lowering{text: src, tokens: significant(tokens), maxDepth: lim.depth, stars: map[int]bool{}}
+	for _, at := range stars(l.tokens) {
+		l.stars[at] = true
+	}
 	if err := l.checkNames(); err != nil {
+		return nil, err
+	}
+	options, err := l.options()
+	if err != nil {
 		return nil, err
 	}
 	stmt, err := l.single(p.tree.GetStmts())
@@ -58,6 +65,7 @@ func parse(sql string, lim limits) (*Select, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Options = options
 	return s, nil
 }
 

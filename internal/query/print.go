@@ -59,6 +59,7 @@ func Print(e Expr) string {
 func (s *Select) String() string {
 	var p printer
 	p.write("SELECT ")
+	p.options(s.Options)
 	for i, item := range s.Items {
 		p.comma(i)
 		p.expr(item.Expr, 0)
@@ -260,16 +261,20 @@ func (p *printer) call(x *Call) {
 	}
 	switch {
 	case x.Star:
-		p.write("(*)")
-	case x.Distinct:
-		p.write("(DISTINCT ")
+		p.write("(*")
+		p.named(x.Named, false)
+		p.write(")")
+	default:
+		p.write("(")
+		if x.Distinct {
+			p.write("DISTINCT ")
+		}
 		for i, e := range x.Args {
 			p.comma(i)
 			p.expr(e, 0)
 		}
+		p.named(x.Named, len(x.Args) == 0)
 		p.write(")")
-	default:
-		p.list(x.Args)
 	}
 	if x.Within != nil {
 		p.write(" WITHIN GROUP (ORDER BY ")

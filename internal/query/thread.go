@@ -66,7 +66,7 @@ func queryParserLoop() {
 		var p parsed
 		p.scan, p.err = pg.Scan(j.sql)
 		if p.err == nil && len(p.scan.GetTokens()) <= j.maxTokens {
-			p.tree, p.err = pg.Parse(j.sql)
+			p.tree, p.err = pg.Parse(rewritten(j.sql, p.scan.GetTokens()))
 		}
 		answers <- p
 	}

@@ -8,7 +8,8 @@ type Select struct {
 	GroupBy       []Expr // or Groupings, as written: an integer constant is an output column's number only if the reader says so
 	Having        Expr   // nil if absent
 	OrderBy       []Order
-	Limit, Offset *int64 // nil if absent; never negative
+	Limit, Offset *int64   // nil if absent; never negative
+	Options       *Options // nil if absent
 }
 
 // Item is one output column; Alias is "" if none was given.
@@ -130,7 +131,8 @@ type Cast struct {
 }
 
 // Call is Name(Args), Name(*) if Star (no Args), Name(DISTINCT Args) if Distinct, each with WITHIN GROUP (ORDER BY Within) and
-// FILTER (WHERE Filter) if these are not nil. COALESCE, NULLIF, LEAST, GREATEST and GROUPING are Calls too. Name is folded like a column's; whether such a function exists is
+// FILTER (WHERE Filter) if these are not nil; after Args or the asterisk stand the named arguments. COALESCE, NULLIF, LEAST, GREATEST and GROUPING are
+// Calls too. Name is folded like a column's; whether such a function exists is
 // for the reader to say.
 type Call struct {
 	At             Pos
@@ -138,7 +140,8 @@ type Call struct {
 	Args           []Expr
 	Star, Distinct bool
 	Filter         Expr
-	Within         *Order // of PERCENTILE_CONT, PERCENTILE_DISC and MODE alone
+	Within         *Order     // of PERCENTILE_CONT, PERCENTILE_DISC and MODE alone
+	Named          []Argument // with distinct names
 }
 
 // LiteralKind tells constants apart.

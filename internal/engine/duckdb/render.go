@@ -17,11 +17,11 @@ import (
 //
 // The stages, from the inside out: clean the columns; keep the rows of WHERE and evaluate keys and gridded values; where units
 // have several rows, keep each unit's rows and cells within the caps; add up. Where each unit has one row, no cap can
-// cut anything off, and there is nothing to keep.
+// cut anything off, and there is nothing to keep, unless what a unit adds to a cell has bounds of its own.
 func render(b *plan.Bounded, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
 	rows := evaluated(b, scan)
-	if b.Unit != nil && !known.OneRowEach {
+	if b.Unit != nil && (!known.OneRowEach || b.CellsClamped()) {
 		rows = cappedRows(b, scan, known)
 		if b.Caps.Groups > 0 {
 			return sumUp(b, cellsOfUnits(b, rows))

@@ -171,6 +171,9 @@ func (g generator) aggregate(table string) string {
 		}
 		return g.pick("COUNT(*)", "COUNT(s)", "SUM("+g.number(2)+")", "AVG("+g.number(1)+")", "COUNT(d)") + f
 	}
+	if g.chance(3) {
+		return g.named(table)
+	}
 	switch g.pick("rows", "count", "sum", "sum", "avg") {
 	case "rows":
 		return "COUNT(*)"

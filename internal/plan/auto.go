@@ -1,0 +1,183 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/internal/query"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// Search finds bounds for a value by looking at rows: bounds => auto. It is the first of two looks of one answer: a noisy histogram
+// of the value's magnitudes, of which mechanism.AutomaticBounds tells the bounds, and then the sums within these bounds.
+//
+// Privacy: the search is private at its Loss, by AutomaticBounds' proof, since no unit has more than Rows rows in it. Whatever bounds
+// it finds, within the value's own, each of the measures is private at its own share, with the sensitivity of those bounds
+// (Found). A mechanism that is chosen with a view of what another released composes with it as if it had been fixed: the losses add
+// up, as pure ε [Dwork & Roth 2014, Theorem 3.16] and as ρ [Bun & Steinke 2016, Lemma 2.3]. So the answer costs what its
+// parts cost together, the price.
+type Search struct {
+	X             *Expr
+	Look          Bounded // X's values in order, at its own bounds
+	FalsePositive float64 // the probability of bounds beyond all values
+	Loss          privacy.Loss
+}
+
+// falsePositive is how often noise alone makes found bounds wider than they need to be. That spoils an answer, never its privacy.
+const falsePositive = 1e-6
+
+func (s *Search) pay(share privacy.Loss) { s.Loss = s.Loss.Plus(share) }
+
+// Outer is the one measure of the look: what X's rows lie between by themselves.
+func (s *Search) Outer() *Measure { return s.Look.Measures[0] }
+
+// String is the search's canonical text, without its share of the price.
+func (s *Search) String() string { return "bounds of " + s.Outer().String() }
+
+// found plans bounds => auto for a call's one argument.
+func (b *builder) found(x *query.Call, a *query.Argument) error {
+	if x.Name != "sum" && x.Name != "avg" || len(x.Args) != 1 || x.Distinct {
+		return refuse(a.At, "ask for SUM(x, bounds => auto) first, and give the bounds that it finds: bounds => (low, high)", "bounds are found for SUM and AVG only")
+	}
+	b.given.auto = true
+	return nil
+}
+
+// searched is the aggregate of e within bounds that are to be found. Till then it is planned at e's own.
+func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error) {
+	if e.anyColumn(isUnbounded) && isUnbounded(e) {
+		return Aggregate{}, refuse(at, "give it outer bounds, as wide as you like: bounds => auto of LEAST(GREATEST(x, -1e9), 1e9), or declare them in the policy",
+			"bounds are found within bounds that are known beforehand, and this has none")
+	}
+	outer, err := sumMeasure(e, false, at)
+	if err != nil {
+		return Aggregate{}, err
+	}
+	s := &Search{X: e, Look: Bounded{Measures: []*Measure{outer}, Ordered: true}, FalsePositive: falsePositive}
+	for _, o := range b.plan.Searches {
+		if o.String() == s.String() {
+			s = o
+		}
+	}
+	if !contains(b.plan.Searches, s) {
+		b.plan.Searches = append(b.plan.Searches, s)
+	}
+	lo, hi := big.NewInt(outer.Lo), big.NewInt(outer.Hi)
+	sum, err := s.within(lo, hi, name == "avg")
+	if err != nil {
+		return Aggregate{}, err
+	}
+	if name == "sum" {
+		return Aggregate{Func: SumFunc, Sum: sum}, nil
+	}
+	return average(sum.X, sum, countMeasure(CountValue, e)), nil
+}
+
+func contains(ss []*Search, s *Search) bool {
+	for _, o := range ss {
+		if o == s {
+			return true
+		}
+	}
+	return false
+}
+
+// within is the sum of X within bounds in the look's grid units. They are held within X's own, whatever they are; and those of a
+// plain sum reach to 0, or as near to it as X's own do: what is nearer to 0 costs no noise, and need not be moved.
+func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
+	outer := s.Outer()
+	clamp := func(n *big.Int) int64 {
+		switch {
+		case n.Cmp(big.NewInt(outer.Lo)) < 0:
+			return outer.Lo
+		case n.Cmp(big.NewInt(outer.Hi)) > 0:
+			return outer.Hi
+		}
+		return n.Int64()
+	}
+	low, high := clamp(lo), clamp(hi)
+	if !centred {
+		low, high = max(min(low, 0), outer.Lo), min(max(high, 0), outer.Hi)
+	}
+	if low > high {
+		low, high = outer.Lo, outer.Hi
+	}
+	bound := func(n int64) *Expr {
+		if s.X.Type == value.Integer {
+			return constant(value.OfInt(n))
+		}
+		x, _ := outer.Units(big.NewInt(n)).Float64() // exact: at most 2^60 units, of 46 bits or fewer where they are real bounds
+		return constant(value.OfReal(min(max(x, s.X.Range.Lo), s.X.Range.Hi)))
+	}
+	at := query.Pos{Line: 1, Column: 1}
+	inside, err := extreme(OpGreatest)([]*Expr{s.X, bound(low)}, at)
+	if err == nil {
+		inside, err = extreme(OpLeast)([]*Expr{inside, bound(high)}, at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	there := logical(OpNot, &Expr{Op: OpNil, Type: value.Boolean, Args: []*Expr{s.X}})
+	x, err := choose([]*Expr{there}, []*Expr{inside, constant(value.NullOf(s.X.Type))}, at)
+	if err != nil {
+		return nil, err
+	}
+	m, err := sumMeasure(x, centred, at)
+	if err != nil {
+		return nil, err
+	}
+	m.Search, m.centred = s, centred
+	return m, nil
+}
+
+// looks completes the searches' looks, once the plan's own is.
+func (b *builder) looks() {
+	for _, s := range b.plan.Searches {
+		s.Look.Table, s.Look.Unit, s.Look.Columns, s.Look.Where = b.plan.Table, b.plan.Unit, b.plan.Columns, b.plan.Where
+		s.Look.Caps = Caps{Rows: 1}
+		if b.plan.Unit != nil {
+			s.Look.Caps.Rows = b.rowCap()
+		}
+	}
+}
+
+// Found is the plan within found bounds: of each measure the least and the most that a row adds, in its search's grid units, of which
+// those that have no search are not read. Price, shares, caps and order are the plan's own; noise follows from the bounds,
+// as ever, for the same share of the price.
+func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
+	out := *p
+	if len(lower) != len(p.Measures) || len(upper) != len(p.Measures) {
+		return nil, fmt.Errorf("found bounds of %d measures, not %d", len(lower), len(p.Measures))
+	}
+	replaced := map[*Measure]*Measure{}
+	out.Measures = nil
+	for j, m := range p.Measures {
+		if m.Search == nil {
+			out.Measures = append(out.Measures, m)
+			continue
+		}
+		found, err := m.Search.within(lower[j], upper[j], m.centred)
+		if err != nil {
+			return nil, err
+		}
+		found.Loss = m.Loss
+		found.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
+		if err := found.choose(); err != nil {
+			return nil, err
+		}
+		replaced[m] = found
+		out.Measures = append(out.Measures, found)
+	}
+	out.Aggregates = nil
+	for _, a := range p.Aggregates {
+		if found := replaced[a.Sum]; found != nil {
+			a.Sum = found
+			if a.Func == Average {
+				a.Lo, a.Hi = found.X.Range.floats(found.X.Type)
+			}
+		}
+		out.Aggregates = append(out.Aggregates, a)
+	}
+	return &out, nil
+}

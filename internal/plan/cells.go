@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"math/big"
+	"slices"
+)
+
+// Cells says that what one unit adds to one cell is clamped to [Lo, Hi], in grid units: contribution_bounds_per_group. Beside it the
+// policy's max_rows_per_group holds as ever (Measure.CellBounds takes the narrower at each end).
+type Cells struct{ Lo, Hi *big.Int }
+
+// clampCells puts contribution_bounds_per_group on an aggregate's measure: ⌊low/grid⌋ and ⌈high/grid⌉.
+func (b *builder) clampCells(a Aggregate) error {
+	s := b.given.cells
+	if s == nil {
+		return nil
+	}
+	m := a.measure()
+	unit := m.Unit()
+	lo, hi := new(big.Rat).Quo(s.lo, unit), new(big.Rat).Quo(s.hi, unit)
+	floor := new(big.Int).Div(lo.Num(), lo.Denom())
+	ceil := new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(hi.Num()), hi.Denom()))
+	m.Cells = &Cells{floor, ceil}
+	own := *m
+	own.Cells = nil
+	least, most := own.CellBounds(Caps{RowsPerGroup: b.table.Unit.RowsPerGroup})
+	if floor.Cmp(most) > 0 || ceil.Cmp(least) < 0 {
+		return refuse(s.at, "", "the bounds leave nothing: within the policy one %s adds %s to %s to a group",
+			b.table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
+	}
+	if floor.Cmp(least) < 0 || ceil.Cmp(most) > 0 {
+		b.note("The bounds per group reach beyond what %s of one %s can add, %s to %s: those are taken.",
+			plural(b.table.Unit.RowsPerGroup, "row"), b.table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
+	}
+	return nil
+}
+
+// CellsClamped reports that some measure is bounded per unit and cell, so that what a unit adds to a cell must be known before it
+// is added, even where each unit has one row.
+func (b *Bounded) CellsClamped() bool {
+	return slices.ContainsFunc(b.Measures, func(m *Measure) bool { return m.Cells != nil })
+}
+
+// cellCaps bounds units by groups, as bounds per group need; an average would be moved by them, as by all clamping of units' sums.
+func (b *builder) cellCaps(byGroups Caps, averages bool) error {
+	at := b.tree.Items[0].Expr.Pos()
+	switch {
+	case averages:
+		return refuse(at, "ask for the average in a question of its own", "an average and bounds per group exclude each other: what a unit adds to a group is clamped, and a quotient of clamped numbers is no average")
+	case b.maxRows > 0:
+		return refuse(at, "leave one out", "max_rows_contributed and bounds per group exclude each other")
+	}
+	b.plan.Caps = byGroups
+	return nil
+}

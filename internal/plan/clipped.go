@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"math/big"
+	"strconv"
+
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// clipped is CLIPPED(x, bounds => (low, high)): how many rows bounds move, as a COUNT with a price of its own. A column means its
+// cleaned value, in which those beyond the declared bounds stand at the bound: so at an end that is x's own, or beyond it, the
+// rows that are counted are those at that end, among which are all that were moved; else those strictly beyond. CLIPPED(x) asks
+// for x's own at both ends.
+func (b *builder) clipped(x *query.Call) (*query.Call, error) {
+	s := b.given.cells
+	b.given.cells = nil
+	if x.Star || x.Distinct || len(x.Args) != 1 || b.given.auto {
+		return nil, refuse(x.At, "write CLIPPED(x, bounds => (0, 100)), or CLIPPED(x)", "CLIPPED takes one value, and bounds that are known")
+	}
+	e, err := b.row(x.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	if e.isUntypedNull() || e.Type == value.Boolean {
+		return nil, refuse(x.At, "", "a number is needed here")
+	}
+	if err := numeric(e, x.At); err != nil {
+		return nil, err
+	}
+	if s == nil && isUnbounded(e) {
+		return nil, refuse(x.At, "write CLIPPED(x, bounds => (low, high))", "this has no bounds that could move it")
+	}
+	least, most := e.Range.rats(e.Type)
+	low, high := ratLiteral(least, e.Type, x.At), ratLiteral(most, e.Type, x.At)
+	below, above := query.Le, query.Ge
+	if s != nil && e.Type == value.Integer && (!s.lo.IsInt() || !s.hi.IsInt()) {
+		return nil, refuse(s.at, "write whole numbers", "the bounds of an integer are integers")
+	}
+	if s != nil && s.lo.Cmp(least) > 0 {
+		low, below = ratLiteral(s.lo, e.Type, x.At), query.Lt
+	}
+	if s != nil && s.hi.Cmp(most) < 0 {
+		high, above = ratLiteral(s.hi, e.Type, x.At), query.Gt
+	}
+	cond := query.Expr(&query.Binary{
+		At: x.At, Op: query.Or,
+		L: &query.Binary{At: x.At, Op: below, L: x.Args[0], R: low},
+		R: &query.Binary{At: x.At, Op: above, L: x.Args[0], R: high},
+	})
+	one := &query.Literal{At: x.At, Kind: query.IntegerLiteral, Text: "1"}
+	return &query.Call{At: x.At, Name: "count", Filter: x.Filter, Args: []query.Expr{&query.Case{At: x.At, Whens: []query.When{{Cond: cond, Result: one}}}}}, nil
+}
+
+// ratLiteral is a number as a constant of a type.
+func ratLiteral(r *big.Rat, t value.Type, at query.Pos) *query.Literal {
+	if t == value.Integer && r.IsInt() {
+		return &query.Literal{At: at, Kind: query.IntegerLiteral, Text: r.Num().String()}
+	}
+	f, _ := r.Float64()
+	return &query.Literal{At: at, Kind: query.DecimalLiteral, Text: strconv.FormatFloat(f, 'e', -1, 64)}
+}

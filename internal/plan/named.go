@@ -1,0 +1,218 @@
+package plan
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/internal/nearest"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// given is what an aggregate's named arguments say.
+type given struct {
+	terms
+	auto  bool      // bounds => auto
+	cells *cellSpan // contribution_bounds_per_group
+}
+
+// cellSpan bounds what one unit adds to one group.
+type cellSpan struct {
+	at     query.Pos
+	lo, hi *big.Rat
+}
+
+// argumentNames are the named arguments of aggregates.
+var argumentNames = []string{"weight", "epsilon", "bounds", "contribution_bounds_per_row", "contribution_bounds_per_group"}
+
+// otherArguments are GoogleSQL's that mean nothing here, with the reason.
+var otherArguments = map[string][2]string{
+	"report_format":                  {"a report is no number", "an answer always has its interval; --format json writes both"},
+	"contribution_bounding_strategy": {"how a unit is bounded is chosen for the whole question", "leave it out"},
+	"max_contributions_per_group":    {"how often a unit counts in a group is bounded by contribution_bounds_per_group", "write contribution_bounds_per_group => (0, n)"},
+}
+
+// oldAggregates are GoogleSQL's old names.
+var oldAggregates = map[string]string{
+	"anon_count": "count", "anon_sum": "sum", "anon_avg": "avg", "anon_var_pop": "var_pop", "anon_stddev_pop": "stddev_pop",
+}
+
+// renamed is a call by the name that is used here.
+func renamed(x *query.Call) *query.Call {
+	out := *x
+	if name, ok := oldAggregates[x.Name]; ok {
+		out.Name = name
+	}
+	if x.Name == "approx_count_distinct" && len(x.Args) == 1 && !x.Star {
+		out.Name, out.Distinct = "count", true
+	}
+	return &out
+}
+
+// unnamed refuses named arguments of what is no aggregate.
+func unnamed(x *query.Call) error {
+	if len(x.Named) == 0 {
+		return nil
+	}
+	return refuse(x.Named[0].At, "give the values in order", "named arguments are for aggregates, and %s is none", x.Name)
+}
+
+// arguments takes the named arguments off an aggregate's call: those on its price are kept in b.given for its claim, and bounds are put
+// around its argument.
+func (b *builder) arguments(x *query.Call) (*query.Call, error) {
+	b.given = given{}
+	out := *x
+	out.Named, out.Args = nil, slices.Clone(x.Args)
+	var bounded string
+	for i := range x.Named {
+		a := &x.Named[i]
+		if !slices.Contains(argumentNames, a.Name) {
+			if why, ok := otherArguments[a.Name]; ok {
+				return nil, refuse(a.At, why[1], "%s is not supported: %s", a.Name, why[0])
+			}
+			hint := "there is " + strings.Join(argumentNames, ", ")
+			if best := nearest.Name(a.Name, argumentNames); best != "" {
+				hint = "did you mean " + best + "?"
+			}
+			return nil, refuse(a.At, hint, "there is no argument %s", query.QuoteName(a.Name))
+		}
+		if a.Name == "weight" || a.Name == "epsilon" {
+			if err := b.given.price(b.policy, a); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if strings.HasSuffix(a.Name, "per_group") {
+			if err := b.perGroup(&out, a); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if bounded != "" {
+			return nil, refuse(a.At, "leave one out", "%s and %s say the same", bounded, a.Name)
+		}
+		bounded = a.Name
+		if a.Word() == "auto" {
+			if err := b.found(&out, a); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := b.perRow(&out, a); err != nil {
+			return nil, err
+		}
+	}
+	if b.given.auto && b.given.cells != nil {
+		return nil, refuse(b.given.cells.at, "leave one out", "bounds => auto finds bounds of rows, not of groups")
+	}
+	return &out, nil
+}
+
+// span reads (low, high).
+func span(a *query.Argument) (lo, hi *big.Rat, err error) {
+	low, high, ok := a.Pair()
+	if ok {
+		lo, hi = numberLiteral(low), numberLiteral(high)
+	}
+	if lo == nil || hi == nil {
+		return nil, nil, refuse(a.At, "write "+a.Name+" => (0, 100)", "bounds are two constant numbers, the lower one first")
+	}
+	if lo.Cmp(hi) > 0 {
+		return nil, nil, refuse(a.At, "put the lower one first", "the lower bound is above the upper one")
+	}
+	return lo, hi, nil
+}
+
+// perRow clamps each row's value: x becomes CASE WHEN x IS NOT NULL THEN LEAST(GREATEST(x, low), high) END, so that what is proved of
+// expressions holds for it. Of bounds that reach beyond what x can be, x's own are taken.
+func (b *builder) perRow(x *query.Call, a *query.Argument) error {
+	lo, hi, err := span(a)
+	if err != nil {
+		return err
+	}
+	if x.Name == "count" || x.Name == "clipped" || x.Star || len(x.Args) != 1 {
+		if x.Name == "clipped" && len(x.Args) == 1 {
+			b.given.cells = &cellSpan{at: a.At, lo: lo, hi: hi} // see clipped
+			return nil
+		}
+		return refuse(a.At, "leave it out", "%s has no one value that could have bounds", x.Name)
+	}
+	e, err := b.row(x.Args[0])
+	if err != nil {
+		return err
+	}
+	if !isNumber(e.Type) { // refused where it is added up
+		return nil
+	}
+	if e.Type == value.Integer && (!lo.IsInt() || !hi.IsInt()) {
+		return refuse(a.At, "write whole numbers", "the bounds of an integer are integers")
+	}
+	at := a.At
+	least, most := e.Range.rats(e.Type)
+	if lo.Cmp(most) > 0 || hi.Cmp(least) < 0 {
+		return refuse(at, "", "the bounds leave nothing: the values lie between %s and %s", short(least), short(most))
+	}
+	inside := x.Args[0]
+	if lo.Cmp(least) > 0 {
+		inside = &query.Call{At: at, Name: "greatest", Args: []query.Expr{inside, ratLiteral(lo, e.Type, at)}}
+	}
+	if hi.Cmp(most) < 0 {
+		inside = &query.Call{At: at, Name: "least", Args: []query.Expr{inside, ratLiteral(hi, e.Type, at)}}
+	}
+	if lo.Cmp(least) < 0 || hi.Cmp(most) > 0 {
+		b.note("The bounds of %s reach beyond what its argument can be, %s to %s as declared: those are taken.", strings.ToUpper(x.Name), short(least), short(most))
+	}
+	if inside != x.Args[0] {
+		there := &query.Is{At: at, X: x.Args[0], What: query.IsNull, Not: true}
+		x.Args[0] = &query.Case{At: at, Whens: []query.When{{Cond: there, Result: inside}}}
+	}
+	return nil
+}
+
+// rats are the ends of a number's range.
+func (r Range) rats(t value.Type) (lo, hi *big.Rat) {
+	if t == value.Integer {
+		return new(big.Rat).SetInt64(r.IntLo), new(big.Rat).SetInt64(r.IntHi)
+	}
+	return new(big.Rat).SetFloat64(r.Lo), new(big.Rat).SetFloat64(r.Hi)
+}
+
+// short writes a bound for people.
+func short(r *big.Rat) string {
+	if r.IsInt() && r.Num().BitLen() < 64 {
+		return r.Num().String()
+	}
+	f, _ := r.Float64()
+	return value.OfReal(f).String()
+}
+
+// perGroup bounds what one unit adds to one group. Where each row is a unit, that is the row's own value, or 1.
+func (b *builder) perGroup(x *query.Call, a *query.Argument) error {
+	lo, hi, err := span(a)
+	if err != nil {
+		return err
+	}
+	counts := x.Name == "count" && !x.Distinct
+	switch row := b.table.Unit.IsRow(); {
+	case row && counts:
+		if lo.Sign() > 0 || hi.Cmp(big.NewRat(1, 1)) < 0 {
+			return refuse(a.At, "leave it out", "each row is a unit here, and counts as 1")
+		}
+		return nil
+	case row:
+		return b.perRow(x, a)
+	case !counts && x.Name != "sum":
+		return refuse(a.At, "write contribution_bounds_per_row => (low, high)", "%s has no bounds per group: what one %s adds to a group is bounded by rows", x.Name, b.table.Unit.Column)
+	}
+	b.given.cells = &cellSpan{at: a.At, lo: lo, hi: hi}
+	return nil
+}
+
+// note tells an asker of a question what it was taken for.
+func (b *builder) note(format string, args ...any) {
+	text := sprintf(format, args...)
+	if !slices.Contains(b.plan.Notes, text) {
+		b.plan.Notes = append(b.plan.Notes, text)
+	}
+}

@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/internal/exact"
+	"dither/internal/nearest"
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/privacy"
+)
+
+// How the groups of an answer come about, as OPTIONS(group_selection_strategy = …) asks for it.
+const (
+	LaplaceThreshold = "laplace_threshold" // unknown groups are selected privately; known ones need no selection
+	PublicGroups     = "public_groups"     // every group is known beforehand
+)
+
+// optionNames are the options of GoogleSQL's clause, and of its old form.
+var (
+	optionNames = []string{
+		"epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "group_selection_strategy",
+		"group_selection_epsilon", "min_privacy_units_per_group", "target_relative_error",
+	}
+	oldOptionNames = []string{"epsilon", "delta", "kappa", "k_threshold", "privacy_unit_column", "max_groups_contributed"}
+)
+
+// optioned is a request with what GoogleSQL's clause says. An option means what it means there, and can only narrow what the policy
+// allows: the unit is the table's own, and the price is held to the policy's as any other.
+func optioned(p *policy.Policy, t *policy.Table, tree *query.Select, r Request) (Request, error) {
+	if tree.Options == nil {
+		return r, nil
+	}
+	names := optionNames
+	if tree.Options.Anonymize {
+		names = oldOptionNames
+	}
+	given := map[string]query.Option{}
+	for _, o := range tree.Options.List {
+		if !slices.Contains(names, o.Name) {
+			hint := "there is " + strings.Join(names, ", ")
+			if best := nearest.Name(o.Name, names); best != "" {
+				hint = "did you mean " + best + "?"
+			}
+			return r, refuse(o.At, hint, "there is no option %s", query.QuoteName(o.Name))
+		}
+		if _, twice := given[o.Name]; twice {
+			return r, refuse(o.At, "leave one out", "the option %s is given twice", o.Name)
+		}
+		given[o.Name] = o
+	}
+	for _, name := range names { // in this order, whichever the question's
+		o, ok := given[name]
+		if !ok {
+			continue
+		}
+		if err := r.option(p, t, o); err != nil {
+			return r, err
+		}
+	}
+	return r, together(given)
+}
+
+// together refuses options that exclude each other.
+func together(given map[string]query.Option) error {
+	for _, two := range [][2]string{
+		{"max_groups_contributed", "max_rows_contributed"}, {"max_groups_contributed", "kappa"}, {"epsilon", "target_relative_error"},
+	} {
+		_, first := given[two[0]]
+		if o, second := given[two[1]]; first && second {
+			return refuse(o.At, "leave one out", "%s and %s exclude each other", two[0], two[1])
+		}
+	}
+	return nil
+}
+
+// option takes one option.
+func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err error) {
+	switch o.Name {
+	case "epsilon":
+		return r.epsilon(p, o)
+	case "delta":
+		r.Unknown.Delta, err = deltaOption(o)
+	case "max_groups_contributed", "kappa":
+		return r.groups(t, o)
+	case "max_rows_contributed":
+		r.MaxRows, err = countOption(o)
+	case "privacy_unit_column":
+		return unitOption(t, o)
+	case "group_selection_strategy":
+		r.GroupSelection, err = strategyOption(o)
+	case "min_privacy_units_per_group":
+		r.Unknown.MinUnits, err = countOption(o)
+	case "target_relative_error":
+		r.TargetError, err = targetOption(o)
+	case "group_selection_epsilon":
+		return refuse(o.At, "leave it out: the price is divided equally, and weight => 2 gives an aggregate more of it", "a share for selecting groups cannot be set")
+	case "k_threshold":
+		return refuse(o.At, "write delta=1e-6 for it", "a threshold cannot be set as a number: it follows from delta")
+	}
+	return err
+}
+
+// epsilon is the price, as by --epsilon.
+func (r *Request) epsilon(p *policy.Policy, o query.Option) error {
+	e, err := epsilonOf(p, o.Name, o.Value)
+	if err != nil {
+		return err
+	}
+	price := p.Budget.Price(e)
+	if !r.Price.IsZero() && (!price.Within(r.Price) || !r.Price.Within(price)) {
+		return refuse(o.At, "leave one out", "the question's epsilon is not the price that it is asked at")
+	}
+	r.Price = price
+	return nil
+}
+
+// epsilonOf reads an ε: finite, above 0, and small enough to protect anybody.
+func epsilonOf(p *policy.Policy, name string, x query.Expr) (privacy.Epsilon, error) {
+	n := numberLiteral(x)
+	if n == nil || n.Sign() <= 0 {
+		return privacy.Epsilon{}, refuse(x.Pos(), "write "+name+" with a number, as 0.5", "an epsilon is a number above 0")
+	}
+	if n.Cmp(big.NewRat(privacy.MaxEpsilon, 1)) > 0 {
+		return privacy.Epsilon{}, refuse(x.Pos(), "the policy's maximum for one question is "+p.Price.Maximum.Price().String(), "an epsilon above %d asks for an answer without noise to speak of: there is none", privacy.MaxEpsilon)
+	}
+	return privacy.EpsilonOf(n)
+}
+
+func deltaOption(o query.Option) (privacy.Delta, error) {
+	n := numberLiteral(o.Value)
+	if n == nil || n.Sign() < 0 || n.Cmp(big.NewRat(1, 1)) > 0 {
+		return privacy.Delta{}, refuse(o.Value.Pos(), "write delta=1e-6", "a delta is a number from 0 to 1")
+	}
+	if n.Sign() == 0 {
+		return privacy.Delta{}, nil
+	}
+	d, err := privacy.ParseDelta(exact.FormatRat(n))
+	if err != nil {
+		return d, refuse(o.Value.Pos(), "write delta=1e-6", "a delta is a number from 0 to 1, and below 1 if it is to protect anybody")
+	}
+	return d, nil
+}
+
+// countOption reads a whole number from 1 on.
+func countOption(o query.Option) (int64, error) {
+	n := numberLiteral(o.Value)
+	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxRowsPerUnit, 1)) > 0 {
+		return 0, refuse(o.Value.Pos(), "write "+o.Name+"=2", "%s is a whole number from 1 to %d", o.Name, policy.MaxRowsPerUnit)
+	}
+	return n.Num().Int64(), nil
+}
+
+// groups is max_groups_contributed. NULL, unlimited, is a number where a unit is one row, or in at most as many groups as it may
+// have rows; where the answer is bounded by groups it would be no bound, and is refused. One row is in one group, whatever the number is.
+func (r *Request) groups(t *policy.Table, o query.Option) error {
+	if c, ok := o.Value.(*query.Literal); ok && c.Kind == query.NullLiteral {
+		if t.Unit.IsRow() {
+			return nil
+		}
+		return refuse(o.Value.Pos(), fmt.Sprintf("write %s=%d, or max_rows_contributed=%d", o.Name, t.Unit.MaxGroups, t.Unit.RowsPerUnit),
+			"without a bound on its groups one %s could change every group", t.Unit.Column)
+	}
+	n, err := countOption(o)
+	if err != nil {
+		return err
+	}
+	if r.MaxGroups > 0 && r.MaxGroups != n {
+		return refuse(o.At, "leave one out", "the question's %s is not the --max-groups that it is asked with", o.Name)
+	}
+	if !t.Unit.IsRow() {
+		r.MaxGroups = n
+	}
+	return nil
+}
+
+// unitOption holds the unit's column against the table's own, which alone counts.
+func unitOption(t *policy.Table, o query.Option) error {
+	c, ok := o.Value.(*query.Column)
+	switch {
+	case !ok:
+		return refuse(o.Value.Pos(), "leave it out", "privacy_unit_column is a column's name")
+	case t.Unit.IsRow():
+		return refuse(o.Value.Pos(), "leave it out", "in table %q each row is one unit, as its owner declares; a question cannot change that", t.Name)
+	case c.Name != t.Unit.Column:
+		return refuse(o.Value.Pos(), "write "+query.QuoteName(t.Unit.Column)+", or leave it out", "the unit of table %q is %q, as its owner declares; a question cannot change that", t.Name, t.Unit.Column)
+	}
+	return nil
+}
+
+func strategyOption(o query.Option) (string, error) {
+	word := ""
+	switch x := o.Value.(type) {
+	case *query.Column:
+		word = strings.ToLower(x.Name)
+	case *query.Literal:
+		word = strings.ToLower(x.Text)
+	}
+	if word != LaplaceThreshold && word != PublicGroups {
+		return "", refuse(o.Value.Pos(), "", "group_selection_strategy is LAPLACE_THRESHOLD or PUBLIC_GROUPS")
+	}
+	return word, nil
+}
+
+func targetOption(o query.Option) (*big.Rat, error) {
+	n := numberLiteral(o.Value)
+	if n == nil || n.Sign() <= 0 || n.Cmp(big.NewRat(1, 1)) > 0 {
+		return nil, refuse(o.Value.Pos(), "write target_relative_error=0.05 for 5%", "a relative error is a number above 0 and at most 1")
+	}
+	return n, nil
+}
+
+// selectionOptions refuses what would change which groups are shown, of a question whose groups are all known; and to be shown known groups alone,
+// of one whose groups are not.
+func (b *builder) selectionOptions() error {
+	switch open := b.plan.Selection != nil; {
+	case open && b.request.GroupSelection == PublicGroups:
+		return refuse(query.Pos{}, "leave out group_selection_strategy; or declare the values of what it groups by", "the groups are not known beforehand: they are no PUBLIC_GROUPS")
+	case !open && b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) > 0:
+		return refuse(query.Pos{}, "leave it out", "a least number of units is for groups that are not known beforehand, and these are")
+	}
+	return nil
+}

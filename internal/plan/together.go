@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"slices"
+
+	"dither/internal/query"
+)
+
+// together refuses what is proved for itself and not together.
+func (b *builder) together() error {
+	p := b.plan
+	ordered, searching := len(p.Quantiles)+len(p.Modes) > 0, len(p.Searches) > 0
+	at := b.tree.Items[0].Expr.Pos()
+	if p.Open() {
+		switch {
+		case ordered:
+			return refuse(at, "ask for counts and sums of such groups; or group by what has declared values", "quantiles and modes are for groups whose values are known beforehand")
+		case searching:
+			return refuse(at, "give the bounds; or group by what has declared values", "bounds are found for groups whose values are known beforehand")
+		}
+	}
+	if p.Sets == nil {
+		return nil
+	}
+	each := func(what string) error {
+		return refuse(b.setsAt, "ask a question for each grouping", "%s", what)
+	}
+	switch {
+	case p.Open():
+		return each("grouping sets are over groups whose values are known beforehand")
+	case ordered:
+		return each("quantiles and modes go with one grouping: they do not add up")
+	case searching:
+		return each("bounds are found for one grouping")
+	case slices.ContainsFunc(p.Measures, func(m *Measure) bool { return m.Kind == CountUnits || m.Kind == CountDistinct }):
+		return each("COUNT(DISTINCT …) goes with one grouping: what is distinct in two groups does not add up")
+	case slices.ContainsFunc(p.Measures, func(m *Measure) bool { return m.Cells != nil }):
+		return each("bounds per group go with one grouping")
+	}
+	return nil
+}
+
+// plainArguments refuses what named arguments say of a quantile or a mode, but for its share of the price and the bounds of its rows.
+func (b *builder) plainArguments(at query.Pos) error {
+	switch {
+	case b.given.auto:
+		return refuse(at, "leave it out, or give them", "a quantile needs no bounds that are found: the rows decide where it lies")
+	case b.given.cells != nil:
+		return refuse(b.given.cells.at, "write contribution_bounds_per_row => (low, high)", "a quantile is one of rows: it has no bounds per group")
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package plan
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/privacy"
+)
+
+// terms are what an aggregate says of its own share of the price: a weight, or an ε of its own.
+type terms struct {
+	at      query.Pos
+	weight  int64 // in thousandths; 0 where none is given, which weighs 1
+	epsilon privacy.Epsilon
+}
+
+const (
+	weightUnit = 1000 // weights have three decimals
+	maxWeights = 1000
+)
+
+// price reads weight => 2, or epsilon => 0.3.
+func (t *terms) price(p *policy.Policy, a *query.Argument) (err error) {
+	if t.weight > 0 || !t.epsilon.IsZero() {
+		return refuse(a.At, "leave one out", "an aggregate has a weight or an epsilon of its own, not both")
+	}
+	t.at = a.At
+	if len(a.Values) != 1 {
+		return refuse(a.At, "write "+a.Name+" => 2", "%s is one number", a.Name)
+	}
+	if a.Name == "epsilon" {
+		t.epsilon, err = epsilonOf(p, "epsilon =>", a.Values[0])
+		return err
+	}
+	n := numberLiteral(a.Values[0])
+	if n != nil {
+		n.Mul(n, big.NewRat(weightUnit, 1))
+	}
+	if n == nil || n.Sign() <= 0 || !n.IsInt() || n.Cmp(big.NewRat(maxWeights*weightUnit, 1)) > 0 {
+		return refuse(a.At, "write weight => 2 for twice the share", "a weight is a number above 0 and at most %d, with at most three decimals", maxWeights)
+	}
+	t.weight = n.Num().Int64()
+	return nil
+}
+
+// or is t, or where it says nothing, o. Of one aggregate that is written twice, both may not say something else.
+func (t terms) or(o terms) (terms, error) {
+	switch {
+	case t.weight == 0 && t.epsilon.IsZero():
+		return o, nil
+	case o.weight == 0 && o.epsilon.IsZero(), t.weight == o.weight && t.epsilon.Cmp(o.epsilon) == 0:
+		return t, nil
+	}
+	return t, refuse(o.at, "give it once", "the same aggregate has two weights")
+}
+
+func (t terms) share() int64 {
+	if t.weight == 0 {
+		return weightUnit
+	}
+	return t.weight
+}
+
+// divide pays the claims: first those with an ε of their own, then the others, in proportion to their weights, of what is left. If every
+// claim has an ε of its own, they are the price together. The shares add up to the price exactly.
+func (b *builder) divide() error {
+	p := b.plan
+	var own privacy.Loss
+	weights, named := int64(0), (*claim)(nil)
+	for i := range b.claims {
+		c := &b.claims[i]
+		if c.terms.epsilon.IsZero() {
+			weights += c.terms.share()
+			continue
+		}
+		own, named = own.Plus(b.policy.Budget.Price(c.terms.epsilon)), c
+	}
+	if named != nil && !own.Within(p.Price) && (weights > 0 || b.priced) {
+		return refuse(named.terms.at, "ask at a larger price, or give them less", "the aggregates' own epsilons cost %s, more than the question's price, %s", own, p.Price)
+	}
+	if named != nil && weights == 0 {
+		price, err := priceOf(b.policy, own)
+		if err != nil {
+			return err
+		}
+		p.Price = price
+	}
+	rest := p.Price
+	if named != nil {
+		rest = rest.Minus(own)
+	}
+	if weights > 0 && rest.IsZero() {
+		return refuse(named.terms.at, "ask at a larger price, or give it less", "nothing of the price is left for the other aggregates")
+	}
+	for _, c := range b.claims {
+		if c.terms.epsilon.IsZero() {
+			c.pay(rest, c.terms.share(), weights)
+		} else {
+			c.pay(b.policy.Budget.Price(c.terms.epsilon), 1, 1)
+		}
+	}
+	return nil
+}
+
+// pay divides num/den of a loss among the claim's parts: equally, but that a search for bounds has half of it.
+func (c claim) pay(of privacy.Loss, num, den int64) {
+	others := int64(len(c.parts))
+	for _, x := range c.parts {
+		if _, ok := x.(*Search); ok {
+			others--
+		}
+	}
+	if others < int64(len(c.parts)) {
+		den *= 2
+	}
+	for _, x := range c.parts {
+		if _, ok := x.(*Search); ok {
+			x.pay(of.Share(num, den))
+		} else {
+			x.pay(of.Share(num, den*others))
+		}
+	}
+}
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }

@@ -1,0 +1,263 @@
+package query
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// Options is GoogleSQL's clause, SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(name = value, …) …, or its old form WITH
+// ANONYMIZATION. What the options mean is for the reader to say.
+type Options struct {
+	At        Pos
+	Anonymize bool // the old form
+	List      []Option
+}
+
+// Option is name = value: a *Literal, or a word or path that is no text, a *Column. Name is folded to lower case.
+type Option struct {
+	At    Pos
+	Name  string
+	Value Expr
+}
+
+// PostgreSQL's grammar knows neither the clause nor COUNT(*, name => value). Both are taken out of the text before its parser
+// sees it, by the scanner's tokens, so that no comment and no text constant is mistaken for one; and neither can be part of a statement that
+// the grammar does know: there WITH never follows SELECT, nor a comma an asterisk that follows a parenthesis. What is taken
+// out leaves as many bytes and as many characters, so that all positions stay.
+
+// rewritten is the text for PostgreSQL's parser.
+func rewritten(sql string, tokens []*pg.ScanToken) string {
+	tokens = significant(tokens)
+	out := []byte(sql)
+	if from, to := clause(sql, tokens); from < to {
+		begin, end := int(tokens[from].GetStart()), int(tokens[to-1].GetEnd())
+		for i := begin; i < end; i++ {
+			if out[i] < 0x80 && out[i] != '\n' {
+				out[i] = ' '
+			}
+		}
+		copy(out[begin:], "/*") // characters beyond ASCII stay, within a comment
+		copy(out[end-2:], "*/")
+	}
+	for _, at := range stars(tokens) {
+		out[at] = '1'
+	}
+	return string(out)
+}
+
+// stars are the offsets of the asterisks of (*, … .
+func stars(tokens []*pg.ScanToken) (out []int) {
+	for i := 1; i+1 < len(tokens); i++ {
+		if tokens[i-1].GetToken() == pg.Token_ASCII_40 && tokens[i].GetToken() == pg.Token_ASCII_42 && tokens[i+1].GetToken() == pg.Token_ASCII_44 {
+			out = append(out, int(tokens[i].GetStart()))
+		}
+	}
+	return out
+}
+
+// clauseWords are what may follow SELECT WITH.
+var clauseWords = map[string]bool{"differential_privacy": true, "anonymization": true}
+
+// clause finds the tokens of the clause, from WITH on: none, [0, 0), unless it stands directly after a SELECT that is in no
+// parentheses. It ends before the first token that cannot belong to it.
+func clause(sql string, tokens []*pg.ScanToken) (from, to int) {
+	depth := 0
+	for i, t := range tokens {
+		switch t.GetToken() {
+		case pg.Token_ASCII_40:
+			depth++
+		case pg.Token_ASCII_41:
+			depth--
+		case pg.Token_SELECT:
+			if depth == 0 && introduces(sql, tokens, i+1) {
+				return i + 1, listEnd(sql, tokens, i+3)
+			}
+		default:
+		}
+	}
+	return 0, 0
+}
+
+// introduces reports WITH DIFFERENTIAL_PRIVACY, or WITH ANONYMIZATION, at i.
+func introduces(sql string, tokens []*pg.ScanToken, i int) bool {
+	return i+1 < len(tokens) && (tokens[i].GetToken() == pg.Token_WITH || tokens[i].GetToken() == pg.Token_WITH_LA) && tokens[i+1].GetToken() == pg.Token_IDENT &&
+		clauseWords[strings.ToLower(spelled(sql, tokens[i+1]))]
+}
+
+// listEnd is the index after OPTIONS(…) at i, or i where there is none.
+func listEnd(sql string, tokens []*pg.ScanToken, i int) int {
+	if i+1 >= len(tokens) || !strings.EqualFold(spelled(sql, tokens[i]), "options") || tokens[i+1].GetToken() != pg.Token_ASCII_40 {
+		return i
+	}
+	for j := i + 2; j < len(tokens); j++ {
+		switch tokens[j].GetToken() {
+		case pg.Token_ASCII_41:
+			return j + 1
+		case pg.Token_ASCII_40, pg.Token_ASCII_59: // no option has parentheses in it: the list was not closed
+			return i
+		default:
+		}
+	}
+	return i
+}
+
+// spelled is a token as written.
+func spelled(sql string, t *pg.ScanToken) string {
+	start := min(max(int(t.GetStart()), 0), len(sql))
+	return sql[start:min(max(int(t.GetEnd()), start), len(sql))]
+}
+
+// options reads the clause, if there is one, and takes its tokens away.
+func (l *lowering) options() (*Options, error) {
+	from, to := clause(string(l.text), l.tokens)
+	if from == to {
+		return nil, l.misplaced()
+	}
+	r := optionReader{lowering: l, tokens: l.tokens[from:to]}
+	out := &Options{At: r.at(0), Anonymize: strings.EqualFold(l.tokenText(r.tokens[1]), "anonymization")}
+	rest := append(append([]*pg.ScanToken(nil), l.tokens[:from]...), l.tokens[to:]...)
+	if len(r.tokens) == 2 && to < len(l.tokens) && strings.EqualFold(l.tokenText(l.tokens[to]), "options") {
+		return nil, &Error{Pos: l.text.pos(int(l.tokens[to].GetStart())), Message: "the list of options does not end", Hint: "write OPTIONS(epsilon = 1, max_groups_contributed = 2)"}
+	}
+	var err error
+	if len(r.tokens) > 2 {
+		out.List, err = r.list(r.tokens[4 : len(r.tokens)-1])
+	}
+	l.tokens = rest
+	if err == nil {
+		err = l.misplaced()
+	}
+	return out, err
+}
+
+// unread explains a text that PostgreSQL's parser refuses: by what is written in GoogleSQL's way, if it is that.
+func unread(src text, tokens []*pg.ScanToken, err error) error {
+	l := &lowering{text: src, tokens: significant(tokens)}
+	if _, err := l.options(); err != nil {
+		return err
+	}
+	for i, t := range l.tokens {
+		if i > 0 && i+1 < len(l.tokens) && t.GetToken() == pg.Token_IDENT && l.tokens[i+1].GetToken() == pg.Token_BETWEEN && strings.EqualFold(l.tokenText(t), "clamped") {
+			return src.refuse(int(t.GetStart()), "write SUM(x, contribution_bounds_per_group => (0, 100))", "CLAMPED BETWEEN is not supported")
+		}
+	}
+	return parserError(src, err)
+}
+
+// misplaced refuses a clause where it is not the question's own.
+func (l *lowering) misplaced() error {
+	for i, t := range l.tokens {
+		if t.GetToken() == pg.Token_SELECT && introduces(string(l.text), l.tokens, i+1) {
+			return l.text.refuse(int(l.tokens[i+1].GetStart()), "write it after the first SELECT, which is in no parentheses", "the clause is given once, for the whole question")
+		}
+	}
+	return nil
+}
+
+// optionReader reads name = value, ….
+type optionReader struct {
+	*lowering
+	tokens []*pg.ScanToken
+}
+
+func (r *optionReader) at(i int) Pos { return r.text.pos(int(r.tokens[i].GetStart())) }
+
+func (r *optionReader) list(tokens []*pg.ScanToken) (out []Option, err error) {
+	for len(tokens) > 0 {
+		end := 0
+		for end < len(tokens) && tokens[end].GetToken() != pg.Token_ASCII_44 {
+			end++
+		}
+		o, err := r.option(tokens[:end], tokens)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+		if end == len(tokens) {
+			return out, nil
+		}
+		if tokens = tokens[end+1:]; len(tokens) == 0 {
+			return nil, r.text.refuse(int(r.tokens[len(r.tokens)-1].GetStart()), "leave out the comma", "an option is missing after the comma")
+		}
+	}
+	return out, nil
+}
+
+func (r *optionReader) option(tokens, rest []*pg.ScanToken) (Option, error) {
+	if len(tokens) < 3 || tokens[1].GetToken() != pg.Token_ASCII_61 || !isWord(tokens[0], r.tokenText(tokens[0])) {
+		return Option{}, r.text.refuse(int(rest[0].GetStart()), "write OPTIONS(epsilon = 1, max_groups_contributed = 2)", "an option is a name, =, and its value")
+	}
+	o := Option{At: r.text.pos(int(tokens[0].GetStart())), Name: foldASCII(r.word(tokens[0]))}
+	var err error
+	o.Value, err = r.value(tokens[2:])
+	return o, err
+}
+
+// isWord holds for names, quoted or not, and for keywords.
+func isWord(t *pg.ScanToken, text string) bool {
+	return t.GetToken() == pg.Token_IDENT || t.GetKeywordKind() != pg.KeywordKind_NO_KEYWORD && plain(strings.ToLower(text))
+}
+
+// word is a name: folded to lower case unless it is quoted.
+func (r *optionReader) word(t *pg.ScanToken) string {
+	text := r.tokenText(t)
+	if strings.HasPrefix(text, `"`) {
+		return strings.ReplaceAll(strings.TrimSuffix(text[1:], `"`), `""`, `"`)
+	}
+	return foldASCII(text)
+}
+
+// foldASCII is PostgreSQL's folding of names.
+func foldASCII(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= 'A' && c <= 'Z' {
+			return c + 'a' - 'A'
+		}
+		return c
+	}, s)
+}
+
+// value reads a number, NULL, TRUE, FALSE, a text, a word, or a path of two words.
+func (r *optionReader) value(tokens []*pg.ScanToken) (Expr, error) {
+	at := r.text.pos(int(tokens[0].GetStart()))
+	text, rest := r.tokenText(tokens[0]), tokens[1:]
+	switch kind := tokens[0].GetToken(); {
+	case len(rest) == 0 && kind == pg.Token_NULL_P:
+		return &Literal{At: at, Kind: NullLiteral}, nil
+	case len(rest) == 0 && (kind == pg.Token_TRUE_P || kind == pg.Token_FALSE_P):
+		return &Literal{At: at, Kind: BooleanLiteral, Bool: kind == pg.Token_TRUE_P}, nil
+	case len(rest) == 0 && kind == pg.Token_SCONST && strings.HasPrefix(text, "'"):
+		return &Literal{At: at, Kind: StringLiteral, Text: strings.ReplaceAll(strings.TrimSuffix(text[1:], "'"), "''", "'")}, nil
+	case len(rest) == 0 && (kind == pg.Token_ICONST || kind == pg.Token_FCONST):
+		return number(text, at)
+	case len(rest) == 1 && (kind == pg.Token_ASCII_45 || kind == pg.Token_ASCII_43) && (rest[0].GetToken() == pg.Token_ICONST || rest[0].GetToken() == pg.Token_FCONST):
+		return number(strings.TrimPrefix(text, "+")+r.tokenText(rest[0]), at)
+	case len(rest) == 0 && isWord(tokens[0], text):
+		return &Column{At: at, Name: r.word(tokens[0])}, nil
+	case len(rest) == 2 && isWord(tokens[0], text) && rest[0].GetToken() == pg.Token_ASCII_46 && isWord(rest[1], r.tokenText(rest[1])):
+		return &Column{At: at, Table: r.word(tokens[0]), Name: r.word(rest[1])}, nil
+	}
+	return nil, &Error{Pos: at, Message: "this is no value of an option", Hint: "write a number, NULL, or a name"}
+}
+
+func (p *printer) options(o *Options) {
+	if o == nil {
+		return
+	}
+	word := "DIFFERENTIAL_PRIVACY"
+	if o.Anonymize {
+		word = "ANONYMIZATION"
+	}
+	p.write("WITH " + word + " ")
+	if len(o.List) == 0 {
+		return
+	}
+	p.write("OPTIONS(")
+	for i, x := range o.List {
+		p.comma(i)
+		p.write(quote(x.Name) + " = ")
+		p.expr(x.Value, 0)
+	}
+	p.write(") ")
+}
