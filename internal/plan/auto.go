@@ -134,7 +134,7 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 // looks completes the searches' looks, once the plan's own is.
 func (b *builder) looks() {
 	for _, s := range b.plan.Searches {
-		s.Look.Table, s.Look.Unit, s.Look.Columns, s.Look.Where = b.plan.Table, b.plan.Unit, b.plan.Columns, b.plan.Where
+		s.Look.Table, s.Look.Unit, s.Look.Columns, s.Look.Where, s.Look.Part = b.plan.Table, b.plan.Unit, b.plan.Columns, b.plan.Where, b.plan.Part
 		s.Look.Caps = Caps{Rows: 1}
 		if b.plan.Unit != nil {
 			s.Look.Caps.Rows = b.rowCap()

@@ -173,7 +173,7 @@ func (b *builder) rowsOnly() Caps {
 	if b.table.Unit.IsRow() {
 		return Caps{Rows: 1}
 	}
-	return Caps{Rows: b.table.Unit.RowsPerUnit}
+	return Caps{Rows: b.rowCap()}
 }
 
 // Ordered is the request for a value of the plan's quantiles, in order, by cell.
