@@ -56,6 +56,12 @@ func acrossNeighbours(t *testing.T, ask func(*rapid.T, *policy.Policy, string) (
 func acrossNeighboursOf(t *testing.T, pairs int, ask func(*rapid.T, *policy.Policy, string) (*plan.Bounded, func(before, after []enginetest.Row) bool)) {
 	t.Helper()
 	cases(t, pairs)
+	acrossRelations(t, ask)
+}
+
+// acrossRelations is that, as often as cases says.
+func acrossRelations(t *testing.T, ask func(*rapid.T, *policy.Policy, string) (*plan.Bounded, func(before, after []enginetest.Row) bool)) {
+	t.Helper()
 	for _, relation := range []string{"add-remove", "change-one", "add-remove by groups", "change-one by groups"} {
 		t.Run(relation, func(t *testing.T) {
 			relation, byGroups := strings.CutSuffix(relation, " by groups")

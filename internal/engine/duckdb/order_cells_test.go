@@ -1,0 +1,81 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/engine"
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// What quantiles and modes look at is that of the reference, in every cell, for random questions over hostile rows, with and without
+// what sealing records, over pages of a few values; and all of it is rehearsed.
+func TestOrdersAgreeWithReference(t *testing.T) {
+	b := newBench(t)
+	b.page = 3
+	admitted, looked := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		table := rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table")
+		sql := enginetest.Orders(t, table)
+		p, err := plan.Build(b.policy, plan.Request{SQL: sql})
+		if err != nil {
+			return
+		}
+		admitted++
+		file := b.write(t, table, enginetest.Rows(t, b.policy.Table(table), 14))
+		rows, known, err := b.sealedRows(table, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, look := range p.Looks() {
+			if err := b.Rehearse(context.Background(), look); err != nil {
+				t.Fatalf("%s: rehearsal: %v", sql, err)
+			}
+		}
+		for _, from := range []engine.Sealed{known, {File: file}} {
+			for _, v := range p.OrderedValues() {
+				look := p.Ordered(v)
+				want := map[string]int64{}
+				enginetest.OrderCells(look, rows, func(keys []value.Value, v int64) {
+					if cell := engine.CellOf(look, keys); cell >= 0 {
+						want[fmt.Sprint(cell, " ", v)]++
+					}
+				})
+				scan, err := b.scanCells(context.Background(), look, from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					got := map[string]int64{}
+					if err := scan(func(cell int, v, n int64) bool { got[fmt.Sprint(cell, " ", v)] += n; return true }); err != nil || !maps.Equal(got, want) {
+						t.Fatalf("%s: %v, want %v (%v)\n%s", sql, got, want, err, render(look, "FILE", from))
+					}
+				}
+				looked += len(want)
+			}
+			for _, m := range p.Modes {
+				look := p.Counted(m)
+				reference, got := map[string]*big.Int{}, map[string]*big.Int{}
+				enginetest.Sum(look, rows, gather(reference))
+				scan, err := sealScan(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := b.run(context.Background(), render(look, scan, from), collect(look, gather(got))); err != nil || !maps.Equal(nonZero(got), nonZero(reference)) {
+					t.Fatalf("%s: %v, want %v (%v)\n%s", sql, nonZero(got), nonZero(reference), err, render(look, "FILE", from))
+				}
+				looked += len(nonZero(reference))
+			}
+		}
+	})
+	if admitted < 20 || looked < 50 {
+		t.Errorf("%d questions were admitted, of %d values: the test shows nothing", admitted, looked)
+	}
+}
