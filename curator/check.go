@@ -25,6 +25,10 @@ func CheckPolicy(home string) ([]string, error) {
 		lines = append(lines, "one question may cost the whole budget; and a write that a power cut tears counts as one: price.maximum bounds both")
 	}
 	lines = append(lines, sharing(p)...)
+	_, selecting := p.Price.Maximum.ZCDP()
+	if !selecting.IsZero() {
+		lines = append(lines, fmt.Sprintf("groups that are not known beforehand cost a question δ = %s more by default, %s at most", p.Price.Delta, selecting))
+	}
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
 		if !isThere(t.Source) {
@@ -33,7 +37,7 @@ func CheckPolicy(home string) ([]string, error) {
 			lines = append(lines, "  "+text)
 		}
 		for _, c := range t.Columns {
-			if gap := gapOf(t, c); gap != "" {
+			if gap := gapOf(t, c, !selecting.IsZero()); gap != "" {
 				lines = append(lines, fmt.Sprintf("  %s: %s", c.Name, gap))
 			}
 		}
@@ -122,7 +126,14 @@ func (c *Curator) stale() (tables []string) {
 }
 
 // gapOf says what cannot be asked of a column as it is declared.
-func gapOf(t *policy.Table, c *policy.Column) string {
+func gapOf(t *policy.Table, c *policy.Column, selecting bool) string {
+	known := t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean
+	switch {
+	case selecting && !known && (c.Type == value.Text || c.Type == value.Date):
+		return "no values declared: it may be compared, and its groups are not known beforehand"
+	case selecting && !known && c.Type == value.Integer:
+		return "no bounds declared: it may be compared, not summed or averaged, and its groups are not known beforehand"
+	}
 	switch {
 	case t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean:
 		return ""

@@ -223,7 +223,7 @@ func cellsOfUnits(b *plan.Bounded, rows string) string {
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
 		bounded = append(bounded, cellBounded(b, m, name)+" AS "+name)
 	}
-	capped := len(keys) > 0
+	capped := cellsCapped(b)
 	of := slices.Clone(cell)
 	if capped {
 		of, sums = append(of, "q"), append(sums, "min(q) AS q")
@@ -239,11 +239,16 @@ func cellsOfUnits(b *plan.Bounded, rows string) string {
 	return "SELECT " + strings.Join(bounded, ", ") + " FROM (" + cells + ")"
 }
 
+// cellsCapped holds where a unit can be in more cells than it counts in: not where fewer rows count.
+func cellsCapped(b *plan.Bounded) bool {
+	return len(b.Keys) > 0 && (b.Caps.Rows == 0 || b.Caps.Rows > b.Caps.Groups)
+}
+
 // cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for
 // CountUnits alone.
 func cellBounded(b *plan.Bounded, m *plan.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
-		if m.Kind == plan.CountUnits && len(b.Keys) > 0 {
+		if m.Kind == plan.CountUnits && cellsCapped(b) {
 			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE CAST(0 AS BIGINT) END", b.Caps.Groups, name)
 		}
 		return name

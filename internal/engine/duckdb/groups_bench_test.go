@@ -1,0 +1,64 @@
+package duckdb
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// BenchmarkGroups finds the groups of a million persons' two rows each, in about 865,000 groups.
+func BenchmarkGroups(b *testing.B) {
+	bench := newBench(b)
+	p, err := policy.Decode([]byte(`
+version: 1
+population: {name: big}
+budget: {rho: 100, delta: 1e-6, selection_delta: 5e-7}
+tables:
+  t: {source: {csv: t.csv}, unit: person, rows_per_unit: 2, columns: {person: {type: integer}, w: {type: integer}, x: {type: integer, bounds: [0, 100]}}}
+`), bench.dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	file := filepath.Join(bench.sealed, "big.parquet")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	const rows = 2_000_000
+	i, state := 0, uint64(1)
+	err = NewSealer(bench.tmp).Write(b.Context(), file, p.Table("t"), func(row []value.Value) error {
+		if i == rows {
+			return io.EOF
+		}
+		state = state*6364136223846793005 + 1442695040888963407
+		row[0], row[1], row[2] = value.OfInt(int64(i/2)), value.OfInt(int64(state>>33)%1_000_000), value.OfInt(int64(i%100))
+		i++
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	q, err := plan.Build(p, plan.Request{SQL: "SELECT w, COUNT(*), SUM(x) FROM t GROUP BY w"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		found, err := bench.Groups(b.Context(), &q.Bounded, engine.Sealed{File: file})
+		if err != nil {
+			b.Fatal(err)
+		}
+		units := found.Units()
+		out, err := q.Selection.Gaussian.Measure(units)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(len(units)), "groups")
+		_ = fmt.Sprint(len(out.Kept))
+	}
+}
