@@ -24,6 +24,7 @@ type Explanation struct {
 	Affordable  bool   // the price is within what remains
 	Largest     string // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
 	Replayed    bool   // the answer has been released before, and would be given again at no cost
+	Reuse       *Reuse // how the question can be answered from earlier releases, at no cost; nil where it cannot, or one is its own
 	Unit        Unit
 	Groupings   []Grouping // where GROUP BY has several grouping sets: the share of each, and the error of its rows
 	Notes       []string   // what an analyst should know before reading the intervals
@@ -63,6 +64,10 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, public(err)
 	}
+	reuse, err := c.reusable(a, replayed)
+	if err != nil {
+		return nil, public(err)
+	}
 	rows := c.policy.Table(a.plan.Table).ExpectedRows
 	notes, columns := c.notes(a.plan), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
 	if unforetold(columns) {
@@ -74,7 +79,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		SQL: a.SQL, Confidence: a.Confidence, Cells: a.plan.Released(), Groupings: c.groupings(a, true), Sensitivity: l1, L2: math.Sqrt(l2squared),
 		Columns: columns,
 		Price:   c.loss(a.plan.Price), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining),
-		Affordable: replayed || a.plan.Price.Within(s.Remaining), Replayed: replayed,
+		Affordable: replayed || reuse != nil && reuse.Taken || a.plan.Price.Within(s.Remaining), Replayed: replayed, Reuse: reuse,
 		Unit: c.unit(a), Notes: notes,
 	}, nil
 }

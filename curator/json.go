@@ -150,6 +150,12 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 	o.add("price", r.Price)
 	o.add("remaining", r.Remaining)
 	o.add("replayed", r.Replayed)
+	if r.From != nil {
+		o.add("from", r.From)
+	}
+	if r.Whole {
+		o.add("whole", true)
+	}
 	return o.bytes()
 }
 
@@ -260,6 +266,9 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	o.add("affordable", e.Affordable)
 	o.add("largest_epsilon", decimal(e.Largest))
 	o.add("replayed", e.Replayed)
+	if e.Reuse != nil {
+		o.add("reuse", e.Reuse)
+	}
 	o.add("unit", e.Unit)
 	o.add("notes", e.Notes)
 	return o.bytes()

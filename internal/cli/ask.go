@@ -22,6 +22,8 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	s.flags.Int64Var(&q.MaxGroups, "max-groups", 0, "")
 	s.flags.StringVar(&q.Confidence, "confidence", "", "")
 	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
+	s.flags.BoolVar(&q.Whole, "whole", false, "")
+	s.flags.BoolVar(&q.Combine, "combine", false, "")
 	return q, s.flags.String("f", "", "")
 }
 
