@@ -24,6 +24,8 @@ type Question struct {
 	Other      bool   // one group more, of all rows whose group was not selected
 	Group      int64  // Explain tells what the answer means for so many units together; 0 for none
 	Analyst    string // who asks: recorded, and held to the limit that the policy sets them, if any
+	Whole      bool   // counts are shown as non-negative whole numbers, which add up over the groupings of a question
+	Combine    bool   // answer from all earlier releases that tell the same, together, at no cost
 	Fresh      bool   // pay again and draw new noise, though the question was answered before
 }
 
@@ -44,6 +46,16 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, public(err)
+	}
+	if q.Whole {
+		a.derived.Whole()
+	}
+	from, err := c.reused(a)
+	if err != nil {
+		return nil, public(err)
+	}
+	if from != nil {
+		return c.release(a, from)
 	}
 	s, err := c.measured(ctx, a)
 	if err != nil {

@@ -25,6 +25,7 @@ type Explanation struct {
 	Affordable  bool   // the price is within what remains
 	Largest     string // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
 	Replayed    bool   // the answer has been released before, and would be given again at no cost
+	Reuse       *Reuse // how the question can be answered from earlier releases, at no cost; nil where it cannot, or one is its own
 	Unit        Unit
 	Groupings   []Grouping // where GROUP BY has several grouping sets: the share of each, and the error of its rows
 	Charged     []string   // the parts that it is charged to: questions about others do not add to it; nil for everybody
@@ -65,6 +66,10 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, public(err)
 	}
+	reuse, err := c.reusable(a, replayed)
+	if err != nil {
+		return nil, public(err)
+	}
 	rows := c.policy.Table(a.plan.Table).ExpectedRows
 	notes, columns := append(c.notes(a.plan), orderNotes(a.plan, a.alpha)...), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
 	if unforetold(columns) {
@@ -80,7 +85,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		SQL: a.SQL, Confidence: a.Confidence, Cells: knownCells(a.plan), Selection: chosen, Groupings: c.groupings(a, true), Sensitivity: l1, L2: math.Sqrt(l2squared),
 		Columns: columns,
 		Price:   c.loss(a.plan.Price), Remaining: left(room), Largest: c.largest(room),
-		Affordable: replayed || a.plan.Price.Within(room), Replayed: replayed,
+		Affordable: replayed || reuse != nil && reuse.Taken || a.plan.Price.Within(room), Replayed: replayed, Reuse: reuse,
 		Unit: c.unit(a), Charged: a.look.charged(), Notes: notes,
 	}, nil
 }

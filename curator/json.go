@@ -156,6 +156,12 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 	o.add("price", r.Price)
 	o.add("remaining", r.Remaining)
 	o.add("replayed", r.Replayed)
+	if r.From != nil {
+		o.add("from", r.From)
+	}
+	if r.Whole {
+		o.add("whole", true)
+	}
 	return o.bytes()
 }
 
@@ -279,6 +285,9 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 		o.add("charged", e.Charged)
 	}
 	o.add("replayed", e.Replayed)
+	if e.Reuse != nil {
+		o.add("reuse", e.Reuse)
+	}
 	o.add("unit", e.Unit)
 	o.add("notes", e.Notes)
 	return o.bytes()

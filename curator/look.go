@@ -32,6 +32,7 @@ type seen struct {
 	id       uint64 // of the reservation
 	numbers  [][]*big.Int
 	replayed bool
+	from     []string // the releases that it was computed from, where it is none itself
 }
 
 // take carries a look out, in this order: if it was released before, that release is given again, free; else it is rehearsed

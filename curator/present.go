@@ -17,7 +17,10 @@ func (c *Curator) release(a *asked, s *seen) (*Release, error) {
 	}
 	out := &Release{
 		ID: s.name(), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
-		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed, Groupings: c.groupings(a, false),
+		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed, Groupings: c.groupings(a, false), From: s.from, Whole: a.Whole,
+	}
+	if s.from != nil {
+		out.Columns, out.Groupings = computedColumns(a.plan, EarlierReleases), nil
 	}
 	parts := make([][]derive.Part, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {
@@ -65,7 +68,7 @@ func keyValue(v value.Value) any {
 
 func estimate(e derive.Estimate) *Estimate {
 	out := &Estimate{Low: realNumber(e.Low), High: realNumber(e.High)}
-	if e.Whole != nil {
+	if e.WholeLow != nil {
 		out.Low, out.High = wholeNumber(e.WholeLow), wholeNumber(e.WholeHigh)
 	}
 	switch {
@@ -84,7 +87,7 @@ func estimate(e derive.Estimate) *Estimate {
 // columns describes the answer's columns; with expected, also what error each will have.
 func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Column {
 	if a.plan.Sets != nil {
-		return fittedColumns(a.plan)
+		return computedColumns(a.plan, LeastSquares)
 	}
 	out := make([]Column, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {

@@ -15,7 +15,10 @@ type Release struct {
 	Rows       []Row
 	Price      Loss
 	Remaining  Loss
-	Replayed   bool // answered from an earlier release, at no cost
+	Replayed   bool // answered from earlier releases, at no cost
+	// From are the releases that the answer was computed from, where it is none of them itself; its ID is then the first one's.
+	From  []string
+	Whole bool // counts are shown as whole numbers; intervals are about the estimates behind them
 }
 
 // Kind tells the columns that name a row from those that hold released numbers.
@@ -34,6 +37,7 @@ const (
 	Ratio            = "ratio"             // a quotient of noisy Parts
 	Derived          = "derived"           // computed otherwise from noisy Parts
 	LeastSquares     = "least squares"     // fitted to the noisy vectors of several groupings, whose noise stands there
+	EarlierReleases  = "earlier releases"  // computed from earlier releases, whose noise stands there
 	Constant         = "constant"          // computed from nothing private
 )
 

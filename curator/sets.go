@@ -3,6 +3,7 @@ package curator
 import (
 	"encoding/json"
 
+	"dither/internal/derive"
 	"dither/internal/plan"
 	"dither/mechanism"
 )
@@ -44,10 +45,7 @@ func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
 		}
 		for _, o := range p.Outputs {
 			if expected && o.Post != nil {
-				f := a.derived.ForecastIn(i, o, a.alpha)
-				shown.Expected = append(shown.Expected, NamedExpected{o.Name, Expected{
-					StdDev: f.StdDev, HalfWidth: f.HalfWidth, StdDevTimesN: f.StdDevTimesN, HalfWidthTimesN: f.HalfWidthTimesN,
-				}})
+				shown.Expected = append(shown.Expected, NamedExpected{o.Name, foretold(a.derived.ForecastIn(i, o, a.alpha))})
 			}
 		}
 		out = append(out, shown)
@@ -55,8 +53,9 @@ func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
 	return out
 }
 
-// fittedColumns describes the columns of an answer with several groupings: what each is computed from stands with these.
-func fittedColumns(p *plan.Plan) []Column {
+// computedColumns describes the columns of an answer whose numbers are none that were released: what they are computed from stands
+// with the groupings, or with earlier releases.
+func computedColumns(p *plan.Plan, mechanism string) []Column {
 	out := make([]Column, len(p.Outputs))
 	for i, o := range p.Outputs {
 		out[i] = Column{Name: o.Name, Kind: Measure, Mechanism: Constant}
@@ -66,7 +65,7 @@ func fittedColumns(p *plan.Plan) []Column {
 		}
 		o.Post.Walk(func(q *plan.Post) {
 			if q.Op == plan.PostAggregate {
-				out[i].Mechanism = LeastSquares
+				out[i].Mechanism = mechanism
 			}
 		})
 	}
@@ -90,6 +89,32 @@ type NamedExpected struct {
 	Expected
 }
 
+func foretold(f derive.Forecast) Expected {
+	return Expected{StdDev: f.StdDev, HalfWidth: f.HalfWidth, StdDevTimesN: f.StdDevTimesN, HalfWidthTimesN: f.HalfWidthTimesN}
+}
+
+// named writes what is expected by column.
+func named(all []NamedExpected) (json.RawMessage, error) {
+	o := object{text: []byte{}}
+	for _, e := range all {
+		o.add(e.Column, e.Expected)
+	}
+	return o.bytes()
+}
+
+// MarshalJSON writes what can be had free.
+func (r *Reuse) MarshalJSON() ([]byte, error) {
+	expected, err := named(r.Expected)
+	if err != nil {
+		return nil, err
+	}
+	var o object
+	o.add("from", r.From)
+	o.add("taken", r.Taken)
+	o.add("expected", expected)
+	return o.bytes()
+}
+
 const setsNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and no number has " +
 	"a wider error than its own measurement. Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
 
@@ -104,15 +129,11 @@ func (g Grouping) MarshalJSON() ([]byte, error) {
 	o.add("cells", g.Cells)
 	o.add("vectors", g.Vectors)
 	if g.Expected != nil {
-		var all object
-		for _, e := range g.Expected {
-			all.add(e.Column, e.Expected)
-		}
-		text, err := all.bytes()
+		expected, err := named(g.Expected)
 		if err != nil {
 			return nil, err
 		}
-		o.add("expected", json.RawMessage(text))
+		o.add("expected", expected)
 	}
 	return o.bytes()
 }

@@ -26,6 +26,8 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	s.flags.StringVar(&q.Confidence, "confidence", "", "")
 	s.flags.StringVar(&q.Analyst, "analyst", "", "")
 	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
+	s.flags.BoolVar(&q.Whole, "whole", false, "")
+	s.flags.BoolVar(&q.Combine, "combine", false, "")
 	return q, s.flags.String("f", "", "")
 }
 

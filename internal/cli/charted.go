@@ -137,7 +137,7 @@ func (a *scale) read(rows []curator.Row) {
 func (a *scale) id(row curator.Row) string {
 	var b strings.Builder
 	for _, k := range a.keys {
-		fmt.Fprintf(&b, "%T %q ", row[k].Key, fmt.Sprint(row[k].Key))
+		fmt.Fprintf(&b, "%T %q %t ", row[k].Key, fmt.Sprint(row[k].Key), row[k].Summed)
 	}
 	return b.String()
 }
@@ -145,7 +145,7 @@ func (a *scale) id(row curator.Row) string {
 func (a *scale) name(row curator.Row) string {
 	parts := make([]string, len(a.keys))
 	for i, k := range a.keys {
-		parts[i] = keyText(row[k].Key)
+		parts[i] = cellKey(row[k])
 	}
 	return strings.Join(parts, " · ")
 }

@@ -30,6 +30,8 @@ var flagHelp = map[string]struct{ value, about string }{
 	"group":      {"K", "what it means for K units together"},
 	"confidence": {"P", "of the intervals (default 0.95)"},
 	"fresh":      {"", "pay again, for new noise, though the question was answered before"},
+	"whole":      {"", "counts as non-negative whole numbers that add up; intervals stay about the estimates"},
+	"combine":    {"", "answer from all earlier releases that tell this, weighted together, at no cost"},
 	"f":          {"FILE", "read the question from FILE"},
 	"format":     {"FORMAT", "table, json, csv or markdown (default table)"},
 	"plot":       {"FILE", "draw the answer as FILE.svg or FILE.png"},

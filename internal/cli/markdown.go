@@ -92,7 +92,7 @@ func releaseMarkdown(r *curator.Release) string {
 			if c.Estimate != nil {
 				rows[i] = append(rows[i], withError(c.Estimate))
 			} else {
-				rows[i] = append(rows[i], keyText(c.Key))
+				rows[i] = append(rows[i], cellKey(c))
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func releaseTable(r *curator.Release) string {
 			if c.Estimate != nil {
 				cells[i] = " " + withError(c.Estimate)
 			} else {
-				cells[i] = " " + keyText(c.Key)
+				cells[i] = " " + cellKey(c)
 			}
 		}
 		g.add(cells...)
@@ -90,7 +90,10 @@ func releaseTable(r *curator.Release) string {
 
 func footer(r *curator.Release) string {
 	price := "price " + r.Price.String()
-	if r.Replayed {
+	switch {
+	case r.From != nil:
+		price = "answered from " + strings.Join(r.From, ", ") + ", at no cost"
+	case r.Replayed:
 		price = "released before: free"
 	}
 	return fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
@@ -132,6 +135,14 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// cellKey is a key's value, or the sign of a row that is summed over it.
+func cellKey(c curator.Cell) string {
+	if c.Summed {
+		return "Σ"
+	}
+	return keyText(c.Key)
 }
 
 func keyText(key any) string {
@@ -267,9 +278,15 @@ func csvNumber(n *curator.Number) string {
 // explanationText is an explanation for a person to read.
 func explanationText(e *curator.Explanation) string {
 	var b strings.Builder
-	if e.Replayed {
+	switch {
+	case e.Reuse != nil && e.Reuse.Taken:
+		fmt.Fprintf(&b, "price      free: answered from %s%s (--fresh pays %s)\n", strings.Join(e.Reuse.From, ", "), reuseErrors(e.Reuse), e.Price)
+	case e.Replayed:
 		b.WriteString("price      free: this was released before (--fresh pays again)\n")
-	} else {
+	default:
+		if e.Reuse != nil {
+			fmt.Fprintf(&b, "free       from %s, without naming a price%s\n", strings.Join(e.Reuse.From, ", "), reuseErrors(e.Reuse))
+		}
 		fmt.Fprintf(&b, "price      %s of the remaining %s%s\n", e.Price, e.Remaining, tooMuch(e))
 	}
 	unit := "one row"
@@ -309,6 +326,7 @@ func explanationText(e *curator.Explanation) string {
 		}
 	}
 	b.WriteString(g.text("  "))
+	b.WriteString(groupingsText(e))
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "\n%s", n)
 	}

@@ -15,7 +15,9 @@ type Answer struct {
 	plan     *plan.Plan
 	measures map[*plan.Measure]*released
 	index    map[*plan.Measure]int
-	fits     []fit // of the plan's measures, where there are grouping sets
+	fits     []fit   // of the plan's measures, where there are grouping sets
+	given    []*grid // by grouping: what is known from earlier releases, in place of released numbers; nil without
+	whole    bool    // counts are shown as whole numbers
 }
 
 // New prepares for a plan. The error is of the noise's parameters.
@@ -129,7 +131,7 @@ func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 
 // cells are the rows before HAVING.
 func (a *Answer) cells(sums [][]*big.Int, alpha float64) []*cell {
-	if a.plan.Sets != nil {
+	if a.plan.Sets != nil || a.given != nil {
 		return a.setCells(sums, alpha)
 	}
 	out := make([]*cell, len(sums))

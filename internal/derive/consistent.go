@@ -110,18 +110,25 @@ func (a *Answer) grids(sums [][]*big.Int) []*grid {
 		out[i] = &grid{grouping: g, of: map[*plan.Measure]*fitted{}}
 	}
 	for j, m := range p.Measures {
-		noisy, first := make([][]*big.Int, len(p.Sets)), 0
-		for i, g := range p.Sets {
-			for _, row := range sums[first : first+g.Cells(&p.Bounded)] {
-				noisy[i] = append(noisy[i], row[j])
-			}
-			first += len(noisy[i])
-		}
 		fit := a.fits[j]
-		values, denominators := fit.lattice.fit(noisy)
+		values, denominators := fit.lattice.fit(tables(p, j, sums))
 		for i := range p.Sets {
 			out[i].of[m] = &fitted{released: a.measures[m], values: values[i], denominator: denominators[i], law: fit.laws[i]}
 		}
+	}
+	return out
+}
+
+// tables are one measure's released numbers, by grouping.
+func tables(p *plan.Plan, j int, sums [][]*big.Int) [][]*big.Int {
+	var out [][]*big.Int
+	for _, g := range p.Groupings() {
+		n := g.Cells(&p.Bounded)
+		var table []*big.Int
+		for _, row := range sums[:n] {
+			table = append(table, row[j])
+		}
+		out, sums = append(out, table), sums[n:]
 	}
 	return out
 }
@@ -135,24 +142,33 @@ type fit struct {
 
 func newFit(p *plan.Plan, j int) (fit, error) {
 	f := fit{lattice: newLattice(p, j)}
-	for _, g := range p.Sets {
+	for _, g := range p.Groupings() {
 		d, err := distribution(g.Measures[j])
 		if err != nil {
 			return f, err
 		}
 		f.noises = append(f.noises, d)
 	}
-	for i := range p.Sets {
-		f.laws = append(f.laws, f.lattice.law(i, f.noises))
+	for _, g := range p.Groupings() {
+		f.laws = append(f.laws, f.lattice.law(keySet(g.Keys), f.noises))
 	}
 	return f, nil
 }
 
 // setCells are the rows of an answer with grouping sets, before HAVING: those of each set that the question lists.
 func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
-	grids := a.grids(sums)
+	grids, list := a.given, a.plan.Shown
+	if grids == nil {
+		grids = a.grids(sums)
+	}
+	if list == nil {
+		list = []int{0}
+	}
+	if a.whole {
+		a.makeWhole(grids)
+	}
 	var out []*cell
-	for _, shown := range a.plan.Shown {
+	for _, shown := range list {
 		g := grids[shown]
 		for i := range g.grouping.Cells(&a.plan.Bounded) {
 			out = append(out, &cell{
@@ -189,14 +205,24 @@ func (c *cell) summed(key int) bool { return c.grid != nil && !c.grid.grouping.H
 
 // ForecastIn is Forecast for the rows of one of the plan's grouping sets.
 func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
+	g := &grid{grouping: a.plan.Sets[set], of: map[*plan.Measure]*fitted{}}
+	for j, m := range a.plan.Measures {
+		g.of[m] = &fitted{released: a.measures[m], law: a.fits[j].laws[set]}
+	}
+	return a.forecast(g, o, alpha)
+}
+
+// ForecastGiven is Forecast for the rows of the first grouping, as earlier releases tell them (From).
+func (a *Answer) ForecastGiven(o plan.Output, alpha float64) Forecast {
+	return a.forecast(a.given[0], o, alpha)
+}
+
+func (a *Answer) forecast(g *grid, o plan.Output, alpha float64) Forecast {
 	none := math.NaN()
 	f := Forecast{none, none, none, none, 0}
-	c := &cell{answer: a, grid: &grid{grouping: a.plan.Sets[set], of: map[*plan.Measure]*fitted{}}}
-	for j, m := range a.plan.Measures {
-		c.grid.of[m] = &fitted{released: a.measures[m], law: a.fits[j].laws[set]}
-	}
+	c := &cell{answer: a, grid: g}
 	if o.Post.Op == plan.PostAggregate && a.plan.Aggregates[o.Post.Index].Func == plan.Average {
-		sum := c.grid.of[a.plan.Aggregates[o.Post.Index].Sum]
+		sum := g.of[a.plan.Aggregates[o.Post.Index].Sum]
 		f.StdDevTimesN, f.HalfWidthTimesN = sum.law.StdDev()*sum.unit, sum.law.Quantile(alpha/2)*sum.unit
 		return f
 	}

@@ -50,7 +50,12 @@ func (c *cell) aggregate(i int) Estimate {
 	key := estimated{i, c.alpha}
 	e, ok := c.known[key]
 	if !ok {
-		e = c.compute(c.answer.plan.Aggregates[i])
+		agg := c.answer.plan.Aggregates[i]
+		e = c.compute(agg)
+		if c.grid == nil && c.answer.whole && agg.Func == plan.CountFunc { // of one table, nothing has to add up
+			e.Whole = notNegative(c.sum(agg.Count))
+			e.Value = toFloat(e.Whole)
+		}
 		c.known[key] = e
 	}
 	return e

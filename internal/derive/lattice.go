@@ -34,22 +34,26 @@ type lattice struct {
 	weights  map[uint64][]*big.Rat // of T, for each grouping; nil where T is not within it
 }
 
+// keySet is a grouping's keys as bits.
+func keySet(keys []int) (set uint64) {
+	for _, k := range keys {
+		set |= 1 << k
+	}
+	return set
+}
+
 func newLattice(p *plan.Plan, j int) *lattice {
 	l := &lattice{weights: map[uint64][]*big.Rat{}}
 	for _, k := range p.Keys {
 		l.sizes = append(l.sizes, int64(len(k.Values)))
 	}
-	for _, g := range p.Sets {
-		set := uint64(0)
-		for _, k := range g.Keys {
-			set |= 1 << k
-		}
+	for _, g := range p.Groupings() {
 		m := g.Measures[j]
 		v := new(big.Rat).Set(m.Parameter)
 		if m.Noise == plan.Laplace {
 			v.Mul(v, v)
 		}
-		l.sets, l.variance = append(l.sets, set), append(l.variance, v)
+		l.sets, l.variance = append(l.sets, keySet(g.Keys)), append(l.variance, v)
 	}
 	for _, s := range l.sets {
 		for t := s; ; t = (t - 1) & s { // every subset
@@ -157,42 +161,59 @@ func positions(of, in uint64, sizes []int64) []int {
 
 // fit gives the fitted table of each grouping: integers over one denominator for each. All of it is exact.
 func (l *lattice) fit(noisy [][]*big.Int) (fitted [][]*big.Int, denominators []*big.Int) {
-	margins := l.margins(noisy)
-	components := map[uint64]component{}
-	for _, t := range l.all {
-		components[t] = l.component(t, margins)
-	}
+	components := l.components(noisy)
 	for _, s := range l.sets {
-		// The S-table's cell is Σ_T c_T/(d_T·Π_{k∈T} n_k·Π_{k∈S∖T} n_k), so that the second factors are one for all T.
-		common := big.NewInt(1)
-		for t := s; ; t = (t - 1) & s {
-			common = lcm(common, components[t].denominator)
-			if t == 0 {
-				break
-			}
-		}
-		values := make([]*big.Int, l.cells(s).Int64())
-		for i := range values {
-			values[i] = new(big.Int)
-		}
-		for t := s; ; t = (t - 1) & s {
-			c := components[t]
-			times := new(big.Int).Quo(common, c.denominator)
-			at := positions(s, t, l.sizes)
-			scaled := make([]*big.Int, len(c.values))
-			for i, v := range c.values {
-				scaled[i] = new(big.Int).Mul(v, times)
-			}
-			for i := range values {
-				values[i].Add(values[i], scaled[at[i]])
-			}
-			if t == 0 {
-				break
-			}
-		}
-		fitted, denominators = append(fitted, values), append(denominators, common.Mul(common, l.cells(s)))
+		values, denominator := l.assemble(s, components)
+		fitted, denominators = append(fitted, values), append(denominators, denominator)
 	}
 	return fitted, denominators
+}
+
+func (l *lattice) components(noisy [][]*big.Int) map[uint64]component {
+	margins := l.margins(noisy)
+	out := map[uint64]component{}
+	for _, t := range l.all {
+		out[t] = l.component(t, margins)
+	}
+	return out
+}
+
+// assemble is the fitted table over some keys, integers over one denominator: also of keys that no grouping has by themselves. Of keys
+// that none has together it is the least of all tables, in squares, that fit.
+func (l *lattice) assemble(s uint64, components map[uint64]component) ([]*big.Int, *big.Int) {
+	// The S-table's cell is Σ_T c_T/(d_T·Π_{k∈T} n_k·Π_{k∈S∖T} n_k), so that the second factors are one for all T.
+	common := big.NewInt(1)
+	for t := s; ; t = (t - 1) & s {
+		if c, ok := components[t]; ok {
+			common = lcm(common, c.denominator)
+		}
+		if t == 0 {
+			break
+		}
+	}
+	values := make([]*big.Int, l.cells(s).Int64())
+	for i := range values {
+		values[i] = new(big.Int)
+	}
+	for t := s; ; t = (t - 1) & s {
+		c, ok := components[t]
+		if !ok {
+			continue // t is not 0, which is within any grouping
+		}
+		times := new(big.Int).Quo(common, c.denominator)
+		at := positions(s, t, l.sizes)
+		scaled := make([]*big.Int, len(c.values))
+		for i, v := range c.values {
+			scaled[i] = new(big.Int).Mul(v, times)
+		}
+		for i := range values {
+			values[i].Add(values[i], scaled[at[i]])
+		}
+		if t == 0 {
+			break
+		}
+	}
+	return values, common.Mul(common, l.cells(s))
 }
 
 // component is C_T M_T x as estimated, times denominator·Π_{k∈T} n_k.
@@ -257,9 +278,8 @@ func lcm(a, b *big.Int) *big.Int {
 //	Σ_{T⊆S∩S′} w_{S′,T}/Π_{k∈S∖T} n_k · Π_{k∈T∩A} (1 − 1/n_k) · Π_{k∈T∖A} (−1/n_k),
 //
 // and Π_{k∈(S∩S′)∖A} (n_k − 1) · Π_{k∈S′∖S} n_k cells of S′ agree with it in just these.
-func (l *lattice) law(of int, noises []noise.Distribution) *noise.Combination {
+func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination {
 	out := &noise.Combination{}
-	s := l.sets[of]
 	for i, other := range l.sets {
 		both := s & other
 		for a := both; ; a = (a - 1) & both {

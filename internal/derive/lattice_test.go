@@ -88,10 +88,10 @@ func TestLatticeIsLeastSquares(t *testing.T) {
 					sum += x * x * noises[j].Variance()
 				}
 			}
-			if got := l.law(i, noises).Variance(); math.Abs(got-sum) > 1e-9*(1+sum) {
+			if got := l.law(s, noises).Variance(); math.Abs(got-sum) > 1e-9*(1+sum) {
 				t.Errorf("%v: set %b: variance %g, and by its linear map %g", c, s, got, sum)
 			}
-			if got := l.law(i, noises).Variance(); got > noises[i].Variance()*(1+1e-3) {
+			if got := l.law(s, noises).Variance(); got > noises[i].Variance()*(1+1e-3) {
 				t.Errorf("%v: set %b: variance %g, and of its own measurement %g", c, s, got, noises[i].Variance())
 			}
 		}

@@ -227,6 +227,9 @@ func (b *builder) groupSets() error {
 	if len(of) == 1 {
 		return nil
 	}
+	if p.Cells() == 0 {
+		return refuse(b.setsAt, "group by something that has a value", "a GROUP BY expression has no possible value")
+	}
 	for _, keys := range of {
 		if !slices.ContainsFunc(p.Sets, func(g Grouping) bool { return slices.Equal(g.Keys, keys) }) {
 			p.Sets = append(p.Sets, Grouping{Keys: keys})

@@ -1,0 +1,178 @@
+package derive
+
+import (
+	"math/big"
+	"slices"
+
+	"dither/internal/plan"
+)
+
+// Whole has counts shown as non-negative whole numbers that add up. Their intervals stay about the estimates as they are. It
+// is post-processing, and biased: what is below 0 is raised, at the cost of the rest of its total.
+func (a *Answer) Whole() { a.whole = true }
+
+func notNegative(n *big.Int) *big.Int {
+	if n.Sign() < 0 {
+		return new(big.Int)
+	}
+	return n
+}
+
+// makeWhole rounds the counts of all groupings together.
+//
+// Where each grouping contains the next coarser one's keys, as those of ROLLUP do, rounding goes from the total down: each whole number is
+// distributed among its parts. Else the total is distributed among all cells of all keys, as far as they are known, and the
+// coarser tables are their sums.
+func (a *Answer) makeWhole(grids []*grid) {
+	for j, m := range a.plan.Measures {
+		if m.Kind == plan.Sum {
+			continue
+		}
+		order := make([]int, len(grids)) // from the coarsest
+		for i := range order {
+			order[i] = len(grids) - 1 - i
+		}
+		if m.Kind != plan.CountUnits && len(grids) > 1 && !a.chain() {
+			a.wholeFromAll(grids, j)
+			continue
+		}
+		for i, g := range order {
+			f := grids[g].of[m]
+			f.whole = make([]*big.Int, len(f.values))
+			if i == 0 || m.Kind == plan.CountUnits { // units of groups do not add up
+				for c, v := range f.values {
+					f.whole[c] = nearest(v, f.denominator)
+				}
+				continue
+			}
+			totals := grids[order[i-1]]
+			f.distribute(totals.of[m].whole, a.partsOf(grids[g].grouping, totals.grouping))
+		}
+	}
+}
+
+// chain reports that each grouping contains the next one's keys: they are in the order of their number of keys.
+func (a *Answer) chain() bool {
+	for i := 1; i < len(a.plan.Sets); i++ {
+		if keySet(a.plan.Sets[i].Keys)&^keySet(a.plan.Sets[i-1].Keys) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// partsOf lists, for each cell of the coarser grouping, the cells of the finer one that add up to it.
+func (a *Answer) partsOf(fine, coarse plan.Grouping) [][]int {
+	var sizes []int64
+	for _, k := range a.plan.Keys {
+		sizes = append(sizes, int64(len(k.Values)))
+	}
+	out := make([][]int, coarse.Cells(&a.plan.Bounded))
+	for i, at := range positions(keySet(fine.Keys), keySet(coarse.Keys), sizes) {
+		out[at] = append(out[at], i)
+	}
+	return out
+}
+
+// wholeFromAll distributes the total among the cells of all keys, and adds up.
+func (a *Answer) wholeFromAll(grids []*grid, j int) {
+	m, p := a.plan.Measures[j], a.plan
+	all := plan.Grouping{}
+	for k := range p.Keys {
+		all.Keys = append(all.Keys, k)
+	}
+	// The fitted tables are those of a lattice already: fitted to themselves, they give the table of all keys.
+	l := newLattice(p, j)
+	common := big.NewInt(1)
+	for _, g := range grids {
+		common = lcm(common, g.of[m].denominator)
+	}
+	var scaled [][]*big.Int
+	for _, g := range grids {
+		f := g.of[m]
+		times := new(big.Int).Quo(common, f.denominator)
+		table := make([]*big.Int, len(f.values))
+		for i, v := range f.values {
+			table[i] = new(big.Int).Mul(v, times)
+		}
+		scaled = append(scaled, table)
+	}
+	components := l.components(scaled)
+	total, d := l.assemble(0, components)
+	cells := &fitted{}
+	cells.values, cells.denominator = l.assemble(keySet(all.Keys), components)
+	cells.denominator.Mul(cells.denominator, common)
+	every := make([]int, len(cells.values))
+	for i := range every {
+		every[i] = i
+	}
+	cells.whole = make([]*big.Int, len(cells.values))
+	cells.distribute([]*big.Int{nearest(total[0], d.Mul(d, common))}, [][]int{every})
+	for _, g := range grids {
+		f := g.of[m]
+		f.whole = make([]*big.Int, len(f.values))
+		for at, parts := range a.partsOf(all, g.grouping) {
+			f.whole[at] = new(big.Int)
+			for _, i := range parts {
+				f.whole[at].Add(f.whole[at], cells.whole[i])
+			}
+		}
+	}
+}
+
+// nearest is the whole number nearest to v/d, d > 0, and 0 below 0; halves go up.
+func nearest(v, d *big.Int) *big.Int {
+	x := new(big.Int).Lsh(v, 1)
+	x.Add(x, d)
+	return notNegative(x.Div(x, new(big.Int).Lsh(d, 1))) // Div rounds down, d being positive
+}
+
+// distribute makes whole numbers of the parts of each total: the point nearest to the values, in squares, of all that are not
+// negative and add up to it [the projection onto a simplex: Held, Wolfe & Crowder 1974], and then each of its numbers rounded down, or
+// up for those of the largest remainders, as many as the total needs.
+func (f *fitted) distribute(totals []*big.Int, parts [][]int) {
+	for t, members := range parts {
+		f.simplex(totals[t], members)
+	}
+}
+
+func (f *fitted) simplex(total *big.Int, members []int) {
+	order := slices.Clone(members)
+	slices.SortStableFunc(order, func(x, y int) int { return f.values[y].Cmp(f.values[x]) })
+	// In units of 1/denominator the result is max(x − τ, 0), τ = (the sum of the k largest − total)/k, for the largest k that
+	// leaves all of these positive.
+	whole := new(big.Int).Mul(total, f.denominator)
+	sum, excess, k := new(big.Int), new(big.Int), int64(0)
+	for i, c := range order {
+		sum.Add(sum, f.values[c])
+		e := new(big.Int).Sub(sum, whole)
+		n := int64(i) + 1
+		if new(big.Int).Mul(f.values[c], big.NewInt(n)).Cmp(e) <= 0 {
+			break
+		}
+		excess, k = e, n
+	}
+	left := new(big.Int).Set(total)
+	type rest struct {
+		cell int
+		of   *big.Int
+	}
+	var rests []rest
+	d := new(big.Int).Mul(f.denominator, big.NewInt(max(k, 1)))
+	for i, c := range order {
+		f.whole[c] = new(big.Int)
+		if int64(i) >= k {
+			continue
+		}
+		x := new(big.Int).Mul(f.values[c], big.NewInt(k))
+		x.Sub(x, excess)
+		r := new(big.Int)
+		f.whole[c].DivMod(x, d, r)
+		left.Sub(left, f.whole[c])
+		rests = append(rests, rest{c, r})
+	}
+	slices.SortStableFunc(rests, func(x, y rest) int { return y.of.Cmp(x.of) })
+	for i := range left.Int64() { // fewer than there are parts
+		f.whole[rests[i].cell].Add(f.whole[rests[i].cell], big.NewInt(1))
+	}
+}
