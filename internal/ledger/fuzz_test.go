@@ -15,6 +15,17 @@ import (
 // is the genesis', so that all that follows it counts as not yet confirmed, where a reader has to trust least. With mend
 // the lines are first made a whole chain, as one who can recompute hashes would.
 func FuzzOpen(f *testing.F) {
+	newer, err := os.ReadFile(filepath.Join("testdata", "v2.log"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	said := strings.SplitAfter(string(newer), "\n")
+	for i := range said {
+		f.Add([]byte(strings.Join(said[:i+1], "")), false)
+		f.Add([]byte(strings.Join(said[:i+1], "")), true)
+		f.Add([]byte(strings.Join(said[:3], "")+said[i]), true)
+		f.Add([]byte(strings.Join(said, "")+said[i]+`{"v":2`), true)
+	}
 	whole, err := os.ReadFile(filepath.Join("testdata", "v1.log"))
 	if err != nil {
 		f.Fatal(err)
@@ -60,7 +71,10 @@ func FuzzOpen(f *testing.F) {
 		if !s.Remaining.Within(s.Budget) || s.Answers > s.Reservations || !equal(s.Spent, r.State.Spent) {
 			t.Fatalf("%+v", s)
 		}
-		if s.Spent.Within(s.Budget) && !equal(s.Spent.Plus(s.Remaining), s.Budget) {
+		if s.Period != nil && !s.Period.Remaining.Within(s.Period.Loss) {
+			t.Fatalf("%+v", s.Period)
+		}
+		if s.Period == nil && s.Spent.Within(s.Budget) && !equal(s.Spent.Plus(s.Remaining), s.Budget) {
 			t.Fatalf("%+v", s)
 		}
 		must(t, l.Sealed("fuzz", 1<<40, digest)) // it can go on

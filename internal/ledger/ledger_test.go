@@ -279,3 +279,24 @@ func TestFormat(t *testing.T) {
 		t.Errorf("the head file is %q, the head %s", head, l.Head())
 	}
 }
+
+// TestFormat2 pins the bytes of what version 2 adds.
+func TestFormat2(t *testing.T) {
+	terms := dividedTerms("2", "0.5", 1)
+	terms.Grant = &Grant{"month", pure("1")}
+	terms.Analysts = map[string]privacy.Loss{"ann": pure("1/2"), "ben": pure("1")}
+	dir, l := beginWith(t, terms, clock)
+	r := confined(1, "1/30", "D", "R")
+	r.Analyst = "ann"
+	index, err := l.Reserve(r)
+	must(t, err)
+	must(t, l.Release(index, values(7)))
+	other := []byte(testID)
+	other[0] = 'f'
+	must(t, l.Opened(Opening{pure("0.25"), []Origin{{string(other), l.Head().String()}}}))
+	want, err := os.ReadFile(filepath.Join("testdata", "v2.log"))
+	must(t, err)
+	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,12 +42,22 @@ func child(dir, name, price string) int {
 		return 1
 	}
 	fmt.Println("O")
+	s, err := l.State()
+	if err != nil {
+		fmt.Println("E", err)
+		return 1
+	}
+	divided := len(s.Terms.Parts) > 0
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
 			for i := 0; ; i++ {
 				k := key(hashOf(name, g, i))
-				index, err := l.Reserve(reservation(k, price))
+				r := reservation(k, price)
+				if divided && g > 0 {
+					r.Confined = &Confined{"visits", [][]string{{"D"}, {"R"}, {"D", "R"}}[g-1]}
+				}
+				index, err := l.Reserve(r)
 				var exhausted *privacy.OverdrawError
 				if errors.As(err, &exhausted) {
 					return
@@ -151,12 +162,17 @@ func (r *report) check(t *testing.T, dir string) State {
 	}
 	l := mustOpen(t, dir)
 	defer func() { must(t, l.Close()) }()
-	reserved, released, sum := map[uint64]string{}, map[string]bool{}, privacy.Loss{}
+	reserved, released := map[uint64]string{}, map[string]bool{}
+	of := map[string]privacy.Loss{} // by part: of D and of R all that there is
 	must(t, l.Entries(func(e Entry) error {
 		switch b := e.Body.(type) {
 		case Reservation:
 			reserved[e.Index] = b.Key
-			sum = sum.Plus(b.Loss)
+			for _, part := range []string{"D", "R"} {
+				if b.Confined == nil || slices.Contains(b.Confined.Parts, part) {
+					of[part] = of[part].Plus(b.Loss)
+				}
+			}
 		case Release:
 			k, ok := reserved[b.Reservation]
 			if !ok || released[k] {
@@ -164,7 +180,7 @@ func (r *report) check(t *testing.T, dir string) State {
 			}
 			released[k] = true
 		case Torn:
-			sum = sum.Plus(b.Loss)
+			of["D"], of["R"] = of["D"].Plus(b.Loss), of["R"].Plus(b.Loss)
 		}
 		return nil
 	}))
@@ -179,7 +195,11 @@ func (r *report) check(t *testing.T, dir string) State {
 		}
 	}
 	s := mustState(t, l)
-	if !s.Spent.Within(s.Budget) || s.Torn == 0 && !equal(s.Spent, sum) {
+	sum := of["D"]
+	if sum.Within(of["R"]) {
+		sum = of["R"]
+	}
+	if !s.Spent.Within(s.Budget) && (s.Torn == 0 || len(s.Terms.Parts) == 0) || s.Torn == 0 && !equal(s.Spent, sum) {
 		t.Errorf("spent is %s of %s; the entries say %s", s.Spent, s.Budget, sum)
 	}
 	if _, err := Verify(dir, nil); err != nil {
@@ -189,7 +209,7 @@ func (r *report) check(t *testing.T, dir string) State {
 }
 
 // TestKill kills processes at random moments while they and others answer from one ledger: 200 times, or 1,000 with
-// DITHER_LONG=1. A ledger serves for 20 children; every third one runs out of budget meanwhile.
+// DITHER_LONG=1. A ledger serves for 20 children; every third one runs out of budget meanwhile, and every second one is divided by parts.
 func TestKill(t *testing.T) {
 	want := int64(200)
 	if os.Getenv("DITHER_LONG") == "1" {
@@ -203,7 +223,11 @@ func TestKill(t *testing.T) {
 		if ledgers%3 == 0 {
 			budget = "0.3"
 		}
-		dir, l := begin(t, budget, "0.001")
+		of := terms(budget, "0.001")
+		if ledgers%2 == 1 {
+			of = dividedTerms(budget, "0.001", 1)
+		}
+		dir, l := beginWith(t, of, clock)
 		must(t, l.Close())
 		r, left := newReport(), make(chan death, perLedger)
 		for i := range perLedger {

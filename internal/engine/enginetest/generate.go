@@ -18,8 +18,8 @@ population: {name: hostile, neighbours: NEIGHBOURS}
 budget: {epsilon: 1000}
 price: {default: 1}
 tables:
-  t: {source: {csv: t.csv}, unit: row, columns: {COLUMNS}}
-  p: {source: {csv: p.csv}, unit: person, rows_per_unit: 3, max_groups: 2, max_rows_per_group: GROUPED, columns: {COLUMNS, person: {type: integer, nullable: true}}}
+  t: {source: {csv: t.csv}, unit: row, part: {column: k}, columns: {COLUMNS}}
+  p: {source: {csv: p.csv}, unit: person, rows_per_unit: 3, max_groups: 2, max_rows_per_group: GROUPED, part: {column: k, per_unit: PARTS}, columns: {COLUMNS, person: {type: integer, nullable: true}}}
 `
 
 const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: integer, bounds: [0, 1000000000000]}, ` +
@@ -28,14 +28,14 @@ const columns = `i: {type: integer, bounds: [-7, 9], nullable: true}, j: {type: 
 	`s: {type: text, values: [a, B, "it's", ""], nullable: true}, w: {type: text, nullable: true}, ` +
 	`b: {type: boolean, nullable: true}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}, e: {type: date}`
 
-// PolicyText is Policy under a relation. In table p units are bounded by rows.
-func PolicyText(neighbours string) []byte { return policyText(neighbours, "3") }
+// PolicyText is Policy under a relation. In table p units are bounded by rows, and are in one part.
+func PolicyText(neighbours string) []byte { return policyText(neighbours, "3", "1") }
 
-// ByGroups is PolicyText, but that units in table p are bounded by groups wherever there are groups or units.
-func ByGroups(neighbours string) []byte { return policyText(neighbours, "1") }
+// ByGroups is PolicyText, but that units in table p are bounded by groups wherever there are groups or units, and are in two parts.
+func ByGroups(neighbours string) []byte { return policyText(neighbours, "1", "2") }
 
-func policyText(neighbours, rowsPerGroup string) []byte {
-	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "COLUMNS", columns, "GROUPED", rowsPerGroup).Replace(Policy))
+func policyText(neighbours, rowsPerGroup, parts string) []byte {
+	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "COLUMNS", columns, "GROUPED", rowsPerGroup, "PARTS", parts).Replace(Policy))
 }
 
 // hostile values of each type: what files hold, and what would break arithmetic that trusted them.
@@ -121,10 +121,25 @@ func Values(t *rapid.T, table string) string {
 // from draws SELECT what FROM table, perhaps with a WHERE.
 func (g generator) from(what, table string) string {
 	sql := "SELECT " + what + " FROM " + table
-	if g.chance(2) {
+	switch {
+	case g.chance(4):
+		sql += " WHERE " + g.confined()
+	case g.chance(2):
 		sql += " WHERE " + g.condition(3)
 	}
 	return sql
+}
+
+// confined draws a condition that leaves some of the parts.
+func (g generator) confined() string {
+	parts := g.pick("k = 5", "k = 0", "k = -3", "0 = k", "k IN (0, 5)", "k <> 0", "k <= 0", "NOT k = 5", "k BETWEEN -3 AND 0", "(k = 5 OR k = 0)", "k NOT IN (5)")
+	switch g.pick("alone", "and", "and", "or") {
+	case "and":
+		return parts + " AND (" + g.condition(2) + ")"
+	case "or":
+		return "(" + g.condition(1) + ") AND k = 5 OR " + parts + " AND k <> -3"
+	}
+	return parts
 }
 
 // groups draws a GROUP BY, or none.

@@ -1,0 +1,113 @@
+package ledger
+
+import (
+	"errors"
+	"testing"
+
+	"dither/privacy"
+)
+
+// home begins a ledger of its own with one charge.
+func home(tb testing.TB, id byte, t Terms, price privacy.Loss) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	name := []byte(testID)
+	name[0] = id
+	must(tb, Create(dir, string(name), testTime))
+	l := mustOpen(tb, dir)
+	must(tb, l.Adopt(t, 1, l.Head()))
+	must(tb, l.Sealed("visits", 1, digest))
+	r := reservation(key(1), "1")
+	r.Loss = price
+	_, err := l.Reserve(r)
+	must(tb, err)
+	must(tb, l.Close())
+	return dir
+}
+
+// Two ledgers in one relation: by hand, as the theorems say.
+func TestMerge(t *testing.T) {
+	with := func(units map[string]string, n privacy.Neighbours, budget privacy.Loss) Terms {
+		u := terms("1", "1")
+		u.Budget, u.MaxPrice, u.Neighbours, u.Units = budget, budget, n, units
+		return u
+	}
+	rows, persons := map[string]string{"visits": "row"}, map[string]string{"visits": "id integer≤4"}
+	both := map[string]string{"visits": "id integer≤4", "bills": "row"}
+	add, change := privacy.AddRemove, privacy.ChangeOne
+	for _, c := range []struct {
+		name           string
+		a, b           Terms
+		lossA, lossB   privacy.Loss
+		rows           int64
+		groupA, groupB int64
+		spent          privacy.Loss
+		overA, overB   bool
+		err            error
+	}{
+		{"rows", with(rows, add, pure("1")), with(rows, add, pure("2")), pure("0.7"), pure("0.4"), 0, 1, 1, pure("1.1"), true, false, nil},
+		{"persons", with(persons, add, pure("2")), with(persons, add, pure("2")), pure("0.7"), pure("0.4"), 0, 1, 1, pure("1.1"), false, false, nil},
+		{"rows and persons", with(rows, add, pure("2")), with(persons, add, pure("2")), pure("0.1"), pure("0.4"), 3, 3, 1, pure("0.7"), false, false, nil},
+		{"rows of persons", with(both, add, pure("2")), with(persons, add, pure("2")), pure("0.1"), pure("0.4"), 3, 4, 1, pure("0.8"), false, false, nil},
+		{"unknown rows", with(rows, add, pure("2")), with(persons, add, pure("2")), pure("0.1"), pure("0.4"), 0, 0, 0, privacy.Loss{}, false, false, ErrUnits},
+		{"a change", with(persons, add, pure("1")), with(persons, change, pure("1")), pure("0.5"), pure("0.1"), 0, 2, 1, pure("1.1"), false, true, nil},
+		{"rows that change", with(rows, change, pure("1")), with(persons, add, pure("1")), pure("0.5"), pure("0.1"), 3, 0, 0, privacy.Loss{}, false, false, ErrUnits},
+		{"rho", with(persons, add, zcdp("0.5", "0")), with(persons, add, zcdp("0.3", "0")), zcdp("0.1", "0"), zcdp("0.25", "0"), 0, 1, 1, zcdp("0.35", "0"), false, true, nil},
+		{"rho of a change", with(persons, add, zcdp("0.5", "0")), with(persons, change, zcdp("1", "0")), zcdp("0.1", "0"), zcdp("0.25", "0"), 0, 2, 1, zcdp("0.65", "0"), false, false, nil},
+		{"a δ for a change", with(persons, add, zcdp("0.5", "1/1000")), with(persons, change, zcdp("1", "0")), zcdp("0.1", "1/1000"), zcdp("0.25", "0"), 0, 0, 0, privacy.Loss{}, false, false, ErrIncompatible},
+		{"pure and rho", with(persons, add, pure("1")), with(persons, add, zcdp("0.3", "0")), pure("0.2"), zcdp("0.25", "0"), 0, 1, 1, zcdp("0.27", "0"), false, false, nil},
+	} {
+		dirs := []string{home(t, 'a', c.a, c.lossA), home(t, 'b', c.b, c.lossB)}
+		m, err := Merge(dirs, c.rows)
+		if c.err != nil || err != nil {
+			if !errors.Is(err, c.err) || c.err == nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		a, b := m.Homes[0], m.Homes[1]
+		if !equal(m.Spent, c.spent) || a.Group != c.groupA || b.Group != c.groupB || a.Over != c.overA || b.Over != c.overB {
+			t.Errorf("%s: %+v", c.name, m)
+		}
+		if a.Unknown != (c.name == "pure and rho") || b.Unknown {
+			t.Errorf("%s: %v %v", c.name, a.Unknown, b.Unknown)
+		}
+	}
+}
+
+// What others have spent is charged once, to everybody, to no period, be it beyond the budget.
+func TestOpening(t *testing.T) {
+	a := home(t, 'a', terms("1", "1"), pure("0.7"))
+	next := terms("1", "1")
+	next.Grant = &Grant{"year", pure("1")}
+	b := home(t, 'b', next, pure("0.2"))
+	m, err := Merge([]string{a, b}, 0)
+	must(t, err)
+	l := mustOpen(t, b)
+	o := Opening{m.Homes[0].Spent, []Origin{m.Homes[0].Origin}}
+	must(t, l.Opened(o))
+	s := mustState(t, l)
+	wantEpsilon(t, "spent", s.Spent, "0.9")
+	wantEpsilon(t, "this year", s.Period.Spent, "0.2")
+	for name, bad := range map[string]Opening{
+		"twice": o, "itself": {pure("0.1"), []Origin{m.Homes[1].Origin}}, "nothing": {privacy.Loss{}, o.From}, "nobody": {o.Loss, nil},
+		"no head": {o.Loss, []Origin{{testID, "x"}}}, "no id": {o.Loss, []Origin{{"x", o.From[0].Head}}},
+	} {
+		if err := l.Opened(bad); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	other := []byte(testID)
+	other[0] = 'c'
+	third := Origin{string(other), o.From[0].Head}
+	if err := l.Opened(Opening{zcdp("1", "0"), []Origin{third}}); !errors.Is(err, ErrIncompatible) {
+		t.Error(err)
+	}
+	must(t, l.Opened(Opening{pure("0.4"), []Origin{third}}))
+	wantEpsilon(t, "beyond", mustState(t, l).Spent, "1.3")
+	wantReserve(t, l, reservation(key(9), "0.01"), false)
+	must(t, l.Close())
+	r, err := Verify(b, nil)
+	must(t, err)
+	wantEpsilon(t, "read again", r.State.Spent, "1.3")
+}
