@@ -17,6 +17,8 @@ type Question struct {
 	SQL        string
 	Epsilon    string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2
 	Rho        string // the price in ρ, under a zCDP budget; at most one of both
+	Within     string // in place of a price, how exact each value should be: "5%" of it, or a number in its unit such as "12"
+	At         string // the Confidence at which it should be, also as "95%"
 	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
 	MaxGroups  int64  // of one unit, where a column identifies it; 0 is the policy's
 	Group      int64  // Explain tells what the answer means for so many units together; 0 for none
@@ -30,6 +32,7 @@ type asked struct {
 	look    *look
 	alpha   float64 // 1 − confidence, rounded down
 	derived *derive.Answer
+	priced  string // how its price was found; "" if it was given
 }
 
 // Answer answers a question: its plan's measures are taken as Measure says, and the answer is computed from what they
@@ -50,6 +53,9 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 
 // ask plans a question against the sealed version in force.
 func (c *Curator) ask(q Question) (*asked, error) {
+	if err := q.level(); err != nil {
+		return nil, err
+	}
 	alpha, err := parseConfidence(&q.Confidence)
 	if err != nil {
 		return nil, err
@@ -62,6 +68,10 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
+	p, how, err := c.within(q, request, p, alpha)
+	if err != nil {
+		return nil, err
+	}
 	table, err := c.current(p.Table)
 	if err != nil {
 		return nil, err
@@ -70,11 +80,11 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
 	}
-	l := &look{
+	l := searching(p, &look{
 		question: q.SQL, bounded: &p.Bounded, price: p.Price, table: table, key: p.Key(table.Number), mechanisms: mechanisms(p),
 		fresh: q.Fresh, shape: [2]int{p.Cells(), len(p.Measures)},
-	}
-	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived}, nil
+	})
+	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived, priced: how}, nil
 }
 
 // request is what a question asks of the plan.

@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"math/big"
+	"slices"
 
 	"dither/internal/engine"
 	"dither/internal/ledger"
@@ -21,6 +22,7 @@ type look struct {
 	mechanisms []ledger.Mechanism
 	fresh      bool // pay again and draw new noise, though it was released before
 	shape      [2]int
+	first      []*plan.Bounded // what is looked at before bounded is, to find its bounds
 }
 
 // seen is what a look released: numbers in rows and columns of its shape.
@@ -39,8 +41,10 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 			return s, err
 		}
 	}
-	if err := c.rehearse(ctx, l.bounded); err != nil {
-		return nil, err
+	for _, b := range append(slices.Clone(l.first), l.bounded) {
+		if err := c.rehearse(ctx, b); err != nil {
+			return nil, err
+		}
 	}
 	reservation, err := c.reserve(l)
 	if err != nil {

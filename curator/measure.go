@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"dither/internal/engine"
 	"dither/internal/exact"
@@ -69,13 +70,17 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 
 // mechanisms are a plan's, for the ledger.
 func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
-	for _, m := range p.Measures {
+	for _, m := range append(histograms(p), p.Measures...) {
+		cells := p.Cells()
+		if !slices.Contains(p.Measures, m) {
+			cells = maxBins
+		}
 		sensitivity := m.L1
 		if m.Noise == plan.Gaussian {
 			sensitivity = m.L2Squared
 		}
 		out = append(out, ledger.Mechanism{
-			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: p.Cells(),
+			Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: cells,
 		})
 	}
 	return out
@@ -83,13 +88,17 @@ func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
 
 // measured takes the measures of a question: each measure's cells are one vector under one mechanism.
 func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
-	return c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, from)
+	s, err := c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+		p, bounds, err := c.search(ctx, a.plan, from)
+		if err != nil {
+			return nil, err
+		}
+		cells, err := c.engine.Aggregate(ctx, &p.Bounded, from)
 		if err != nil {
 			return nil, err
 		}
 		out := make([][]*big.Int, len(cells))
-		for j, m := range a.plan.Measures {
+		for j, m := range p.Measures {
 			noisy, err := noisily(m, column(cells, j))
 			if err == nil {
 				err = measuredAsPlanned(m, noisy)
@@ -101,8 +110,12 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 				out[i] = append(out[i], v)
 			}
 		}
-		return out, nil
+		return append(bounds, out...), nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return s, a.settle(s)
 }
 
 // column is one measure's cells.

@@ -45,6 +45,13 @@ type Column struct {
 	Share       Loss     // of the price, where the column is one measure
 	Parts       []Part   // what a quotient or another expression is computed from
 	Expected    *Expected
+	Bounds      *Bounds // where they are found: of an answer what was found, of an explanation the widest there are
+}
+
+// Bounds are those that a column's values were held within, where a search found them.
+type Bounds struct {
+	Low, High float64
+	Share     Loss // of the search
 }
 
 // Part is a noisy sum or count behind a column.

@@ -20,6 +20,8 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	s.flags.StringVar(&q.Epsilon, "epsilon", "", "")
 	s.flags.StringVar(&q.Rho, "rho", "", "")
 	s.flags.Int64Var(&q.MaxGroups, "max-groups", 0, "")
+	s.flags.StringVar(&q.Within, "within", "", "")
+	s.flags.StringVar(&q.At, "at", "", "")
 	s.flags.StringVar(&q.Confidence, "confidence", "", "")
 	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
 	return q, s.flags.String("f", "", "")

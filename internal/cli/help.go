@@ -25,6 +25,8 @@ var flagHelp = map[string]struct{ value, about string }{
 	"rho":        {"R", "the same in ρ, where the budget is one of zCDP (ε costs ρ = ε²/2)"},
 	"max-groups": {"N", "in how many groups of an answer one unit counts (default: the policy's)"},
 	"group":      {"K", "what it means for K units together"},
+	"within":     {"E", "in place of a price, how exact each value should be: 5% of it, or a number in its unit"},
+	"at":         {"P", "the confidence at which it should be, as 95%"},
 	"confidence": {"P", "of the intervals (default 0.95)"},
 	"fresh":      {"", "pay again, for new noise, though the question was answered before"},
 	"f":          {"FILE", "read the question from FILE"},
