@@ -17,6 +17,8 @@ type Question struct {
 	SQL        string
 	Epsilon    string // the price, a decimal; "" is the policy's default. Under a zCDP budget ε costs ρ = ε²/2
 	Rho        string // the price in ρ, under a zCDP budget; at most one of both
+	Within     string // in place of a price, how exact each value should be: "5%" of it, or a number in its unit such as "12"
+	At         string // the Confidence at which it should be, also as "95%"
 	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
 	MaxGroups  int64  // of one unit, where a column identifies it; 0 is the policy's
 	Delta      string // of the selection of groups that are not known, a decimal; "" is the policy's default
@@ -36,6 +38,7 @@ type asked struct {
 	look    *look
 	alpha   float64 // 1 − confidence, rounded down
 	derived *derive.Answer
+	priced  string // how its price was found; "" if it was given
 }
 
 // Answer answers a question: its plan's measures are taken as Measure says, and the answer is computed from what they
@@ -66,6 +69,9 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 
 // ask plans a question against the sealed version in force.
 func (c *Curator) ask(q Question) (*asked, error) {
+	if err := q.level(); err != nil {
+		return nil, err
+	}
 	alpha, err := parseConfidence(&q.Confidence)
 	if err != nil {
 		return nil, err
@@ -75,6 +81,10 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		return nil, err
 	}
 	p, err := plan.Build(c.policy, request)
+	if err != nil {
+		return nil, err
+	}
+	p, how, err := c.within(q, request, p, alpha)
 	if err != nil {
 		return nil, err
 	}
@@ -91,14 +101,14 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, unusable(err)
 	}
-	l := &look{
+	l := searching(p, &look{
 		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, table: table, key: p.Key(table.Number), mechanisms: append(chosen, mechanisms(p)...),
 		fresh: q.Fresh, analyst: q.Analyst, shape: [2]int{p.Released(), p.Numbers()},
-	}
+	})
 	if p.Selection != nil {
 		l.groups = &groups{of: &p.Bounded}
 	}
-	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived}, nil
+	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived, priced: how}, nil
 }
 
 // request is what a question asks of the plan.

@@ -168,12 +168,17 @@ func (f failing) Aggregate(context.Context, *plan.Bounded, engine.Sealed) ([][]m
 	return nil, errors.New("conversion failed on 'Alice, HIV positive'")
 }
 
-// Order fails in the middle of a pass.
+func (f failing) OrderCells(context.Context, *plan.Bounded, engine.Sealed) (mechanism.OrderedCells, error) {
+	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
+	return mechanism.OrderedCells{}, err
+}
+
 func (f failing) Groups(context.Context, *plan.Bounded, engine.Sealed) (*engine.Groups, error) {
 	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
 	return nil, err
 }
 
+// Order fails in the middle of a pass.
 func (f failing) Order(context.Context, *plan.Bounded, engine.Sealed) (mechanism.Ordered, error) {
 	return mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
 		yield(1, 1)

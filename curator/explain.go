@@ -71,7 +71,10 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		return nil, public(err)
 	}
 	rows := c.policy.Table(a.plan.Table).ExpectedRows
-	notes, columns := append(c.notes(a.plan), orderNotes(a.plan, a.alpha)...), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
+	notes, columns := slices.Concat(c.notes(a.plan), orderNotes(a.plan, a.alpha), a.plan.Notes), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
+	if a.priced != "" {
+		notes = append(notes, a.priced)
+	}
 	if unforetold(columns) {
 		notes = append(notes, "No error is foretold of what is computed from several noisy parts, as a variance or a slope: over few rows its interval can be as wide as its bounds.")
 	}

@@ -229,9 +229,21 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	if len(c.Parts) > 0 {
 		o.add("parts", c.Parts)
 	}
+	if c.Bounds != nil {
+		o.add("bounds", c.Bounds)
+	}
 	if c.Expected != nil {
 		o.add("expected", c.Expected)
 	}
+	return o.bytes()
+}
+
+// MarshalJSON writes the bounds.
+func (b Bounds) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("low", b.Low)
+	o.add("high", b.High)
+	o.share(b.Share)
 	return o.bytes()
 }
 

@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"math/big"
+	"slices"
 
 	"dither/internal/engine"
 	"dither/internal/ledger"
@@ -24,7 +25,8 @@ type look struct {
 	everybody  bool // charge everybody, whatever part bounded is confined to
 	fresh      bool // pay again and draw new noise, though it was released before
 	shape      [2]int
-	groups     *groups // that are released with the numbers; nil where they are known
+	groups     *groups         // that are released with the numbers; nil where they are known
+	first      []*plan.Bounded // what is looked at before bounded is, to find its bounds
 }
 
 // seen is what a look released: numbers in rows and columns of its shape.
@@ -44,7 +46,7 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 			return s, err
 		}
 	}
-	for _, b := range append([]*plan.Bounded{l.bounded}, l.more...) {
+	for _, b := range slices.Concat(l.first, []*plan.Bounded{l.bounded}, l.more) {
 		if err := c.rehearse(ctx, b); err != nil {
 			return nil, err
 		}

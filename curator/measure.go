@@ -78,22 +78,28 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 
 // mechanisms are a plan's, for the ledger.
 func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
+	for _, m := range histograms(p) {
+		out = append(out, measureMechanism(m, maxBins))
+	}
 	for _, g := range p.Groupings() {
 		cells := p.MaxChosen()
 		if !p.Open() {
 			cells = g.Cells(&p.Bounded)
 		}
 		for _, m := range g.Measures {
-			sensitivity := m.L1
-			if m.Noise == plan.Gaussian {
-				sensitivity = m.L2Squared
-			}
-			out = append(out, ledger.Mechanism{
-				Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: cells,
-			})
+			out = append(out, measureMechanism(m, cells))
 		}
 	}
 	return append(out, orderMechanisms(p)...)
+}
+
+// measureMechanism is a measure's noise on so many cells.
+func measureMechanism(m *plan.Measure, cells int) ledger.Mechanism {
+	sensitivity := m.L1
+	if m.Noise == plan.Gaussian {
+		sensitivity = m.L2Squared
+	}
+	return ledger.Mechanism{Name: string(m.Noise), Sensitivity: sensitivity.String(), Scale: exact.FormatRat(m.Parameter), Cells: cells}
 }
 
 // measured takes the measures of a question: each measure's cells are one vector under one mechanism. Quantiles and modes follow.
@@ -101,25 +107,36 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 	if a.look.groups != nil {
 		return c.openly(ctx, a)
 	}
-	return c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+	s, err := c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		if len(a.plan.Measures) == 0 { // quantiles and modes alone
 			out := make([][]*big.Int, a.plan.Cells())
 			return out, c.takeOrders(ctx, a.plan, from, out)
 		}
-		cells, err := c.engine.Aggregate(ctx, &a.plan.Bounded, from)
+		p, bounds, err := c.search(ctx, a.plan, from)
+		if err != nil {
+			return nil, err
+		}
+		cells, err := c.engine.Aggregate(ctx, &p.Bounded, from)
 		if err != nil {
 			return nil, err
 		}
 		var out [][]*big.Int
-		for _, g := range a.plan.Groupings() {
-			rows, err := noisyRows(g.Measures, summed(a.plan, g, cells))
+		for _, g := range p.Groupings() {
+			rows, err := noisyRows(g.Measures, summed(p, g, cells))
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, rows...)
 		}
-		return out, c.takeOrders(ctx, a.plan, from, out)
+		if err := c.takeOrders(ctx, a.plan, from, out); err != nil {
+			return nil, err
+		}
+		return append(bounds, out...), nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return s, a.settle(s)
 }
 
 // noisyRows are the cells of one grouping with the noise of its measures.

@@ -99,6 +99,7 @@ func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Colu
 		if expected != nil {
 			out[i].Expected = expected(o)
 		}
+		out[i].Bounds = c.boundsOf(a.plan, o)
 		if m := a.derived.Single(o); m != nil {
 			scale, sensitivity := scales(m)
 			out[i].Mechanism, out[i].Scale, out[i].Sensitivity, out[i].Share = string(m.Noise), &scale, &sensitivity, c.loss(m.Loss)

@@ -56,6 +56,13 @@ type Column struct {
 	RankError, IntervalRows *float64
 	// Of a mode: likewise, how many rows fewer the chosen value has than the most frequent one.
 	Shortfall *float64
+	Bounds    *Bounds // where they are found: of an answer what was found, of an explanation the widest there are
+}
+
+// Bounds are those that a column's values were held within, where a search found them.
+type Bounds struct {
+	Low, High float64
+	Share     Loss // of the search
 }
 
 // Part is a noisy sum or count behind a column.

@@ -106,7 +106,7 @@ func sums(ms []ledger.Mechanism) bool {
 func (c *Curator) planOf(r ledger.Reservation, a *asked) *plan.Plan {
 	for _, groups := range slices.Compact([]int64{a.MaxGroups, 0}) {
 		p, err := plan.Build(c.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: groups})
-		if err == nil && p.Key(a.look.table.Number) == r.Key {
+		if err == nil && len(p.Searches) == 0 && p.Key(a.look.table.Number) == r.Key {
 			return p
 		}
 	}

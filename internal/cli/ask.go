@@ -23,6 +23,8 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	s.flags.StringVar(&q.Delta, "delta", "", "")
 	s.flags.Int64Var(&q.MinUnits, "min-units", 0, "")
 	s.flags.BoolVar(&q.Other, "other", false, "")
+	s.flags.StringVar(&q.Within, "within", "", "")
+	s.flags.StringVar(&q.At, "at", "", "")
 	s.flags.StringVar(&q.Confidence, "confidence", "", "")
 	s.flags.StringVar(&q.Analyst, "analyst", "", "")
 	s.flags.BoolVar(&q.Fresh, "fresh", false, "")

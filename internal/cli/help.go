@@ -28,6 +28,8 @@ var flagHelp = map[string]struct{ value, about string }{
 	"min-units":  {"K", "never release such a group of fewer units (default: the policy's)"},
 	"other":      {"", "add a row of all that is in no group that is released"},
 	"group":      {"K", "what it means for K units together"},
+	"within":     {"E", "in place of a price, how exact each value should be: 5% of it, or a number in its unit"},
+	"at":         {"P", "the confidence at which it should be, as 95%"},
 	"confidence": {"P", "of the intervals (default 0.95)"},
 	"fresh":      {"", "pay again, for new noise, though the question was answered before"},
 	"whole":      {"", "counts as non-negative whole numbers that add up; intervals stay about the estimates"},

@@ -108,13 +108,16 @@ func explanationMarkdown(e *curator.Explanation) string {
 			rows = append(rows, []string{c.Name, "key"})
 			continue
 		}
-		rows = append(rows, []string{c.Name, c.Mechanism, optional(c.Sensitivity), optional(c.Scale), forecast(c)})
+		rows = append(rows, []string{c.Name, c.Mechanism, columnShare(c), optional(c.Sensitivity), optional(c.Scale), forecast(c)})
 		for _, p := range c.Parts {
-			rows = append(rows, []string{c.Name + ": " + p.Name, p.Mechanism, compact(p.Sensitivity), compact(p.Scale)})
+			rows = append(rows, []string{c.Name + ": " + p.Name, p.Mechanism, lossShare(p.Share), compact(p.Sensitivity), compact(p.Scale)})
+		}
+		if b := c.Bounds; b != nil {
+			rows = append(rows, []string{c.Name + ": bounds", "search", lossShare(b.Share), "", "", "within " + boundsText(b)})
 		}
 	}
 	out := markdownList(head) + "\n" + markdownTable(
-		[]string{"column", "mechanism", "sensitivity", "noise scale", "expected error, " + percent(e.Confidence)}, []bool{2: true, 3: true}, rows,
+		[]string{"column", "mechanism", "share", "sensitivity", "noise scale", "expected error, " + percent(e.Confidence)}, []bool{3: true, 4: true}, rows,
 	)
 	for _, n := range e.Notes {
 		out += "\n" + markdownText(n) + "\n"

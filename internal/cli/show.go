@@ -96,7 +96,7 @@ func footer(r *curator.Release) string {
 	case r.Replayed:
 		price = "released before: free"
 	}
-	return fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
+	return foundBounds(r) + fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
 		price, r.Remaining, percent(r.Confidence), r.ID)
 }
 
@@ -314,15 +314,18 @@ func explanationText(e *curator.Explanation) string {
 		fmt.Fprintf(&b, "vector     %s, sensitivity L1 %s, L2 %s\n\n", plural(e.Cells, "cell"), compact(e.Sensitivity), compact(e.L2))
 	}
 	g := grid{}
-	g.add(" column", "mechanism", "sensitivity", "noise scale", "expected error, "+percent(e.Confidence))
+	g.add(" column", "mechanism", "share", "sensitivity", "noise scale", "expected error, "+percent(e.Confidence))
 	for _, c := range e.Columns {
 		if c.Kind == curator.Key {
 			g.add(" "+printable(c.Name), "key")
 			continue
 		}
-		g.add(" "+printable(c.Name), c.Mechanism, optional(c.Sensitivity), optional(c.Scale), forecast(c))
+		g.add(" "+printable(c.Name), c.Mechanism, columnShare(c), optional(c.Sensitivity), optional(c.Scale), forecast(c))
 		for _, p := range c.Parts {
-			g.add("   "+p.Name, p.Mechanism, compact(p.Sensitivity), compact(p.Scale), "")
+			g.add("   "+p.Name, p.Mechanism, lossShare(p.Share), compact(p.Sensitivity), compact(p.Scale), "")
+		}
+		if b := c.Bounds; b != nil {
+			g.add("   bounds", "search", lossShare(b.Share), "", "", "within "+boundsText(b))
 		}
 	}
 	b.WriteString(g.text("  "))

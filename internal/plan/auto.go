@@ -22,6 +22,7 @@ type Search struct {
 	Look          Bounded // X's values in order, at its own bounds
 	FalsePositive float64 // the probability of bounds beyond all values
 	Loss          privacy.Loss
+	Histogram     *Measure // the noisy histogram's sensitivities, noise and loss: how many rows have each magnitude
 }
 
 // falsePositive is how often noise alone makes found bounds wider than they need to be. That spoils an answer, never its privacy.
@@ -63,6 +64,7 @@ func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error
 	if !contains(b.plan.Searches, s) {
 		b.plan.Searches = append(b.plan.Searches, s)
 	}
+	b.note("Bounds are looked for first, at half of the aggregate's share of the price. The error that is told is that within the widest bounds there are; it is smaller within narrower ones.")
 	lo, hi := big.NewInt(outer.Lo), big.NewInt(outer.Hi)
 	sum, err := s.within(lo, hi, name == "avg")
 	if err != nil {
@@ -131,15 +133,44 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 	return m, nil
 }
 
-// looks completes the searches' looks, once the plan's own is.
-func (b *builder) looks() {
+// looks completes the searches' looks, once the plan's own is. A row is in one bin of the histogram, so that the histogram moves by at
+// most Rows =: m in L1 norm and m² in squared L2 norm under add/remove, and by twice each under change-one (mechanism.QuantileTree
+// has the proof).
+func (b *builder) looks() error {
 	for _, s := range b.plan.Searches {
 		s.Look.Table, s.Look.Unit, s.Look.Columns, s.Look.Where, s.Look.Part = b.plan.Table, b.plan.Unit, b.plan.Columns, b.plan.Where, b.plan.Part
 		s.Look.Caps = Caps{Rows: 1}
 		if b.plan.Unit != nil {
 			s.Look.Caps.Rows = b.rowCap()
 		}
+		m := big.NewInt(s.Look.Caps.Rows)
+		h := &Measure{Kind: CountValue, X: s.X, Hi: 1, Rounding: new(big.Int), L1: m, L2Squared: new(big.Int).Mul(m, m), Loss: s.Loss}
+		if b.plan.Neighbours == privacy.ChangeOne {
+			h.L1, h.L2Squared = new(big.Int).Lsh(h.L1, 1), h.L2Squared.Lsh(h.L2Squared, 1)
+		}
+		if err := h.choose(); err != nil {
+			return refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
+		}
+		s.Histogram = h
 	}
+	return nil
+}
+
+// Within are the bounds that an output's values were held within by a search, with the searches: found ones, or in a plan the values'
+// own. ok is false where nothing was searched.
+func (p *Plan) Within(o Output) (lo, hi float64, of *Search, ok bool) {
+	if o.Post == nil {
+		return 0, 0, nil, false
+	}
+	o.Post.Walk(func(q *Post) {
+		if q.Op != PostAggregate || p.Aggregates[q.Index].Sum == nil || p.Aggregates[q.Index].Sum.Search == nil || ok {
+			return
+		}
+		m := p.Aggregates[q.Index].Sum
+		lo, hi = m.X.Range.floats(m.X.Type)
+		of, ok = m.Search, true
+	})
+	return lo, hi, of, ok
 }
 
 // Found is the plan within found bounds: of each measure the least and the most that a row adds, in its search's grid units, of which

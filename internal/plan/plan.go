@@ -209,7 +209,9 @@ func (b *builder) build() (*Plan, error) {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
-	b.looks()
+	if err := b.looks(); err != nil {
+		return nil, err
+	}
 	b.plan.Limit = b.tree.Limit
 	if b.tree.Offset != nil {
 		b.plan.Offset = *b.tree.Offset

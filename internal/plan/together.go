@@ -19,6 +19,9 @@ func (b *builder) together() error {
 			return refuse(at, "give the bounds; or group by what has declared values", "bounds are found for groups whose values are known beforehand")
 		}
 	}
+	if ordered && searching {
+		return refuse(at, "ask for the quantiles by themselves", "quantiles and modes do not go with bounds that are found")
+	}
 	if p.Sets == nil {
 		return nil
 	}

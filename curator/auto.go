@@ -1,0 +1,115 @@
+package curator
+
+import (
+	"context"
+	"math/big"
+
+	"dither/internal/derive"
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/mechanism"
+)
+
+// Bounds that are found (plan.Search has the proof) make one release with what is measured within them: two rows stand before the cells,
+// the least and the most that a row adds to each measure, in the grid units of its search. So a replay has them too, and the plan
+// within them follows from the release.
+
+// maxBins is how many counts a search's histogram has, at most: magnitudes of 64-bit integers, by sign.
+const maxBins = 128
+
+// searching adds to a look what its plan looks for first.
+func searching(p *plan.Plan, l *look) *look {
+	for _, s := range p.Searches {
+		l.first = append(l.first, &s.Look)
+	}
+	if len(p.Searches) > 0 {
+		l.shape[0] += 2
+	}
+	return l
+}
+
+// histograms are those of a plan's searches, as measures.
+func histograms(p *plan.Plan) (out []*plan.Measure) {
+	for _, s := range p.Searches {
+		out = append(out, s.Histogram)
+	}
+	return out
+}
+
+// search finds the bounds that p waits for, and gives the plan within them, and the bounds to record. Should there be no plan within
+// them, the values' own are taken, within which there is one. Where p waits for none it is p itself.
+func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) (*plan.Plan, [][]*big.Int, error) {
+	if len(p.Searches) == 0 {
+		return p, nil, nil
+	}
+	found := map[*plan.Search]mechanism.Domain{}
+	for _, s := range p.Searches {
+		rows, err := c.engine.Order(ctx, &s.Look, from)
+		if err != nil {
+			return nil, nil, err
+		}
+		m := mechanism.AutomaticBounds{
+			Domain: mechanism.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi},
+			Unit:   mechanism.Unit{Neighbours: p.Neighbours, MaxRows: s.Look.Caps.Rows},
+			Loss:   s.Loss, FalsePositive: s.FalsePositive,
+		}
+		bounds, err := m.Measure(rows)
+		if err == nil {
+			err = measuredAsPlanned(s.Histogram, bounds.Measurement)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		found[s] = bounds.Domain
+	}
+	within := func(of func(*plan.Search) mechanism.Domain) (*plan.Plan, [][]*big.Int, error) {
+		bounds := make([][]*big.Int, 2)
+		for _, m := range p.Measures {
+			d := mechanism.Domain{Lower: m.Lo, Upper: m.Hi}
+			if m.Search != nil {
+				d = of(m.Search)
+			}
+			bounds[0], bounds[1] = append(bounds[0], big.NewInt(d.Lower)), append(bounds[1], big.NewInt(d.Upper))
+		}
+		q, err := p.Found(bounds[0], bounds[1])
+		if err == nil {
+			_, err = derive.New(q)
+		}
+		return q, bounds, err
+	}
+	q, bounds, err := within(func(s *plan.Search) mechanism.Domain { return found[s] })
+	if err != nil { // a function of what was found, and of public parameters
+		return within(func(s *plan.Search) mechanism.Domain {
+			return mechanism.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi}
+		})
+	}
+	return q, bounds, nil
+}
+
+// settle makes the plan that of the bounds that were released, and takes them off the numbers.
+func (a *asked) settle(s *seen) error {
+	if len(a.plan.Searches) == 0 {
+		return nil
+	}
+	p, err := a.plan.Found(s.numbers[0], s.numbers[1])
+	if err == nil {
+		a.derived, err = derive.New(p)
+	}
+	if err != nil {
+		e := public(err)
+		e.Charged = !s.replayed
+		return e
+	}
+	a.plan, s.numbers = p, s.numbers[2:]
+	return nil
+}
+
+// boundsOf are the bounds that a search found for an output, or in an explanation the widest that it can find; nil where there is no
+// search.
+func (c *Curator) boundsOf(p *plan.Plan, o plan.Output) *Bounds {
+	lo, hi, s, ok := p.Within(o)
+	if !ok {
+		return nil
+	}
+	return &Bounds{Low: lo, High: hi, Share: c.loss(s.Loss)}
+}

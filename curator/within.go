@@ -1,0 +1,320 @@
+package curator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"sort"
+	"strings"
+
+	"dither/internal/derive"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/privacy"
+)
+
+// Accuracy first: a question may name the error that it should have in place of a price, and is asked at the least price that should
+// give it. That price is found from what is public: the plan, and the policy's expected_rows; or from an earlier answer to the very same question at
+// another price, whose released numbers stand for the true ones. Rows are never looked at for it, so that the price says nothing; and it
+// is a promise of what should be, not of what will be: an answer always has its own intervals.
+
+// accuracy is how wide half an interval may be: absolutely, or as a part of the value's size.
+type accuracy struct {
+	most     float64
+	relative bool
+	text     string
+}
+
+// of is the most that half an interval may be about a value.
+func (t accuracy) of(value float64) float64 {
+	if t.relative {
+		return t.most * math.Abs(value)
+	}
+	return t.most
+}
+
+// parseAccuracy reads "5%" or "12".
+func parseAccuracy(text string) (accuracy, error) {
+	number, relative := strings.CutSuffix(strings.TrimSpace(text), "%")
+	r, err := exact.ParseDecimal(strings.TrimSpace(number))
+	if err == nil && r.Sign() <= 0 {
+		err = errors.New("it must be above 0")
+	}
+	if err == nil && relative {
+		if r.Quo(r, big.NewRat(100, 1)); r.Cmp(big.NewRat(1, 1)) > 0 {
+			err = errors.New("it must be at most 100%")
+		}
+	}
+	if err != nil {
+		return accuracy{}, &Error{Code: CodeUsage, Message: "invalid accuracy: " + err.Error(), Hint: "an accuracy is 5% of each value, or a number in the answer's unit such as 12", cause: err}
+	}
+	most := exact.FloatDown(r)
+	return accuracy{most: most, relative: relative, text: text}, nil
+}
+
+// level takes At, "95%" or "0.95", as the confidence.
+func (q *Question) level() error {
+	if q.At == "" {
+		return nil
+	}
+	number, percent := strings.CutSuffix(strings.TrimSpace(q.At), "%")
+	r, err := exact.ParseDecimal(strings.TrimSpace(number))
+	if err != nil {
+		return &Error{Code: CodeUsage, Message: "invalid confidence: " + err.Error(), Hint: "write 95% or 0.95", cause: err}
+	}
+	if percent {
+		r.Quo(r, big.NewRat(100, 1))
+	}
+	text := exact.FormatRat(r)
+	if given, err := exact.ParseDecimal(q.Confidence); q.Confidence != "" && (err != nil || given.Cmp(r) != 0) {
+		return &Error{Code: CodeUsage, Message: "the confidence is given twice", Hint: "leave one out"}
+	}
+	q.Confidence = text
+	return nil
+}
+
+// within is the plan of a question at the price that it should have; p itself where the question names no accuracy. It says how the
+// price was found.
+func (c *Curator) within(q Question, request plan.Request, p *plan.Plan, alpha float64) (*plan.Plan, string, error) {
+	target := accuracy{}
+	if p.TargetError != nil {
+		percent := new(big.Rat).Mul(p.TargetError, big.NewRat(100, 1))
+		target = accuracy{most: exact.FloatDown(p.TargetError), relative: true, text: exact.FormatRat(percent) + "%"}
+	}
+	if q.Within != "" {
+		asked, err := parseAccuracy(q.Within)
+		if err != nil {
+			return nil, "", err
+		}
+		if p.TargetError != nil && (asked.most != target.most || !asked.relative) {
+			return nil, "", &Error{Code: CodeUsage, Message: "the accuracy is given twice, and differently", Hint: "leave one out"}
+		}
+		target = asked
+	}
+	switch {
+	case target.most == 0:
+		return p, "", nil
+	case q.Epsilon != "" || q.Rho != "":
+		return nil, "", &Error{Code: CodeUsage, Message: "a question has a price or an accuracy, not both", Hint: "leave one out"}
+	case len(p.Searches) > 0:
+		return nil, "", &Error{Code: CodePolicy, Message: "how exact an answer within found bounds is depends on what is found", Hint: "give the bounds, or a price"}
+	}
+	s := &pricing{c: c, request: request, target: target, alpha: alpha}
+	if err := s.gather(p.Table); err != nil {
+		return nil, "", err
+	}
+	return s.cheapest(q.Fresh)
+}
+
+// pricing is the search for a price.
+type pricing struct {
+	c       *Curator
+	request plan.Request
+	target  accuracy
+	alpha   float64
+	known   []earlier // earlier answers to the question, the newest last
+}
+
+// earlier is an answer to the same question.
+type earlier struct {
+	price   privacy.Loss
+	name    string
+	numbers [][]*big.Int
+}
+
+// at plans the question at a price.
+func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
+	r := s.request
+	r.Price = price
+	p, err := plan.Build(s.c.policy, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	every := *p // each cell counts, whichever HAVING and LIMIT show
+	every.Having, every.Limit, every.Offset = nil, nil, 0
+	d, err := derive.New(&every)
+	return p, d, err
+}
+
+// gather finds the answers to the very same question at other prices: those whose replay key is the question's, at a price that the
+// ledger has.
+func (s *pricing) gather(table string) error {
+	version, err := s.c.current(table)
+	if err != nil {
+		return err
+	}
+	var prices []privacy.Loss
+	seen := map[string]bool{}
+	if err := s.c.ledger.Entries(func(e ledger.Entry) error {
+		if r, ok := e.Body.(ledger.Reservation); ok && !seen[r.Loss.String()] {
+			seen[r.Loss.String()], prices = true, append(prices, r.Loss)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	const most = 200 // prices that were ever paid; there are few
+	for _, price := range prices[max(0, len(prices)-most):] {
+		p, _, err := s.at(price)
+		if err != nil { // of a past policy
+			continue
+		}
+		answer, ok, err := s.c.ledger.Find(p.Key(version.Number))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		numbers, err := decode(answer.Values, [2]int{p.Cells(), len(p.Measures)})
+		if err != nil {
+			return err
+		}
+		s.known = append(s.known, earlier{price: p.Price, name: fmt.Sprintf("r%d", answer.Reserved), numbers: numbers})
+	}
+	return nil
+}
+
+// maxForetold bounds the numbers whose intervals are computed at each price that is tried.
+const maxForetold = 20_000
+
+// cheapest finds the least price that should do: that of an earlier answer, if one does and no new noise is wanted; else the least
+// of two digits.
+func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
+	var basis *earlier
+	for i := range s.known {
+		k := &s.known[i]
+		if basis == nil || basis.price.Within(k.price) {
+			basis = k
+		}
+		ok, _, err := s.meets(k.price, k)
+		if err != nil {
+			return nil, "", err
+		}
+		if ok && !fresh {
+			p, _, err := s.at(k.price)
+			return p, fmt.Sprintf("An earlier answer, %s, is within %s.", k.name, s.target.text), err
+		}
+	}
+	policy := s.c.policy
+	tidy := s.tidy()
+	var failed error
+	i := sort.Search(len(tidy), func(i int) bool {
+		ok, _, err := s.meets(policy.Budget.Price(tidy[i]), basis)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return ok
+	})
+	if failed != nil {
+		return nil, "", failed
+	}
+	if i == len(tidy) {
+		_, why, err := s.meets(policy.Price.Maximum, basis)
+		if err != nil {
+			return nil, "", err
+		}
+		return nil, "", &Error{
+			Code: CodePolicy, Message: fmt.Sprintf("no price up to the policy's maximum, %s, should give every value within %s: %s", policy.Price.Maximum, s.target.text, why),
+			Hint: "ask for less accuracy, fewer values or coarser groups",
+		}
+	}
+	from := "from the plan alone"
+	switch {
+	case basis != nil:
+		from = "from an earlier answer to it, " + basis.name
+	case s.target.relative:
+		from = "from the number of rows that the owner expects"
+	}
+	p, _, err := s.at(policy.Budget.Price(tidy[i]))
+	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.", s.target.text, from), err
+}
+
+// tidy are the ε of two digits between the policy's least and greatest price, rising, and the greatest.
+func (s *pricing) tidy() (out []privacy.Epsilon) {
+	price := s.c.policy.Price
+	fits := func(e privacy.Epsilon) bool {
+		l := s.c.policy.Budget.Price(e)
+		return price.Minimum.Within(l) && l.Within(price.Maximum)
+	}
+	for exponent := -12; exponent <= 2; exponent++ {
+		for digits := 10; digits < 100; digits++ {
+			e, err := privacy.ParseEpsilon(fmt.Sprintf("%de%d", digits, exponent-1))
+			if err == nil && fits(e) {
+				out = append(out, e)
+			}
+		}
+	}
+	if last := price.Maximum.Price(); fits(last) && (len(out) == 0 || out[len(out)-1].Cmp(last) < 0) {
+		out = append(out, last)
+	}
+	return out
+}
+
+// meets asks whether every value should be exact enough at a price; why says what is not.
+func (s *pricing) meets(price privacy.Loss, basis *earlier) (ok bool, why string, err error) {
+	p, d, err := s.at(price)
+	if err != nil {
+		return false, "", err
+	}
+	if basis == nil {
+		return s.foretold(p, d)
+	}
+	if len(basis.numbers)*len(p.Outputs) > maxForetold {
+		return false, "", &Error{Code: CodePolicy, Message: "the answer has too many values to foretell each one's error", Hint: "give a price"}
+	}
+	for _, row := range d.Rows(basis.numbers, s.alpha) {
+		for i, o := range p.Outputs {
+			if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
+				continue
+			}
+			e := row[i].Estimate
+			half := math.Max(e.High-e.Value, e.Value-e.Low)
+			if e.Null || !(half <= s.target.of(e.Value)) {
+				why = fmt.Sprintf("%s of about %.6g would be within ± %.3g", o.Name, e.Value, half)
+				if e.Null {
+					why = o.Name + " has no value"
+				}
+				return false, why, nil
+			}
+		}
+	}
+	return true, "", nil
+}
+
+// foretold is meets from public knowledge alone.
+func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (ok bool, why string, err error) {
+	a := &asked{plan: p, derived: d, alpha: s.alpha}
+	rows := s.c.policy.Table(p.Table).ExpectedRows
+	for _, o := range p.Outputs {
+		if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
+			continue
+		}
+		f := expected(a, o, rows)
+		most := s.target.of(float64(rows))
+		m := d.Single(o)
+		if s.target.relative && (m == nil || m.Kind != plan.CountRows || len(p.Keys) > 0 || p.Where != nil || rows == 0) {
+			return false, "", s.missing(o, "the size of "+o.Name+" is not known beforehand")
+		}
+		if math.IsNaN(f.HalfWidth) {
+			return false, "", s.missing(o, "the error of "+o.Name+" depends on how many rows it is over")
+		}
+		if f.HalfWidth > most {
+			return false, fmt.Sprintf("%s would be within ± %.3g", o.Name, f.HalfWidth), nil
+		}
+	}
+	return true, "", nil
+}
+
+// missing refuses, and says what would help.
+func (s *pricing) missing(o plan.Output, what string) *Error {
+	hint := "ask once at a price: the answer is then known, and this starts from it"
+	if o.Post.Op == plan.PostAggregate && !s.target.relative {
+		hint += "; or the owner declares expected_rows, for questions without WHERE and GROUP BY"
+	} else if s.target.relative {
+		hint += "; or give the accuracy as a number in the answer's unit"
+	}
+	return &Error{Code: CodePolicy, Message: "no price can be found: " + what, Hint: hint}
+}
