@@ -154,7 +154,7 @@ func withError(e *curator.Estimate) string {
 	}
 	below, above := e.Value.Real-e.Low.Real, e.High.Real-e.Value.Real
 	half := math.Max(below, above)
-	if half == 0 {
+	if half < 1e-12*math.Max(1, math.Abs(e.Value.Real)) { // the rounding of what is computed
 		return e.Value.String()
 	}
 	if e.Value.Text != nil {
@@ -286,7 +286,11 @@ func explanationText(e *curator.Explanation) string {
 			fmt.Fprintf(&b, "a change   of one unit's rows into others: %s\n", e.Unit.Change)
 		}
 	}
-	fmt.Fprintf(&b, "vector     %s, sensitivity L1 %s, L2 %s\n\n", plural(e.Cells, "cell"), compact(e.Sensitivity), compact(e.L2))
+	sensitivity := fmt.Sprintf(", sensitivity L1 %s, L2 %s", compact(e.Sensitivity), compact(e.L2))
+	if e.Sensitivity == 0 { // of quantiles and modes alone, which add nothing up
+		sensitivity = ""
+	}
+	fmt.Fprintf(&b, "vector     %s%s\n\n", plural(e.Cells, "cell"), sensitivity)
 	g := grid{}
 	g.add(" column", "mechanism", "sensitivity", "noise scale", "expected error, "+percent(e.Confidence))
 	for _, c := range e.Columns {
