@@ -92,17 +92,20 @@ func TestQuantilesAsPlanned(t *testing.T) {
 		{
 			"pure", pureTerms.alone(t), privacy.AddRemove,
 			mechanism.Laplace{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Measure, e("5").Share(1, 3),
-			mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("5")}.Select, [2]float64{1.5, 2.7},
+			mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("5")}.Select,
+			[2]float64{1.5, 2.7},
 		},
 		{
 			"change-one", changeTerms.alone(t), privacy.ChangeOne,
 			mechanism.Laplace{Sensitivity: big.NewInt(6), Epsilon: e("5")}.Measure, e("5").Share(1, 3),
-			mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Select, [2]float64{3, 5.4},
+			mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Select,
+			[2]float64{3, 5.4},
 		},
 		{ // ρ = ε²/2 = 200, a quarter of it each; of that a third a draw, √(8·50/3), and √(8·50) the mode
 			"zCDP", zcdpTerms.alone(t), privacy.AddRemove,
 			mechanism.Gaussian{L2Squared: big.NewInt(9), Rho: e("10").Rho()}.Measure, e("10").Rho().Share(1, 3).Pure().Times(2),
-			mechanism.Exponential{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("10").Rho().Pure().Times(2)}.Select, [2]float64{1.5, 2.7},
+			mechanism.Exponential{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("10").Rho().Pure().Times(2)}.Select,
+			[2]float64{1.5, 2.7},
 		},
 	} {
 		t.Run(home.name, func(t *testing.T) {

@@ -346,7 +346,11 @@ func forecast(c curator.Column) string {
 	case f == nil:
 		return ""
 	case c.RankError != nil:
-		return fmt.Sprintf("± %s rows in order; interval within ± %s rows", compact(math.Ceil(*c.RankError)), compact(math.Ceil(*c.IntervalRows)))
+		text := fmt.Sprintf("± %s rows in order", compact(math.Ceil(*c.RankError)))
+		if !math.IsInf(*c.IntervalRows, 0) {
+			text += fmt.Sprintf("; interval within ± %s rows", compact(math.Ceil(*c.IntervalRows)))
+		}
+		return text
 	case c.Shortfall != nil:
 		return fmt.Sprintf("at most %s rows fewer than the most frequent", compact(math.Ceil(*c.Shortfall)))
 	case !math.IsNaN(f.HalfWidth) && f.N > 0:
