@@ -187,6 +187,15 @@ func (f failing) Order(context.Context, *plan.Bounded, engine.Sealed) (mechanism
 	}), nil
 }
 
+// OrderCells fails likewise.
+func (f failing) OrderCells(_ context.Context, b *plan.Bounded, _ engine.Sealed) (mechanism.OrderedCells, error) {
+	return mechanism.NewOrderedCells(b.Cells(), func(yield func(cell int, value, count int64) bool) error {
+		yield(0, 1, 1)
+		_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
+		return err
+	}), nil
+}
+
 func (failing) Rehearse(context.Context, *plan.Bounded) error { return nil }
 
 func (failing) Close() error { return nil }

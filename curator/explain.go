@@ -135,7 +135,7 @@ func (c *Curator) unit(a *asked) Unit {
 // notes says what the intervals leave out.
 func (c *Curator) notes(p *plan.Plan) []string {
 	notes := []string{"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off."}
-	if p.Unit != nil {
+	if p.Unit != nil && len(p.Measures) > 0 {
 		notes = append(notes, truncation(p))
 	}
 	notes = append(notes, openNotes(p)...)

@@ -42,7 +42,7 @@ func (c *Curator) orderColumn(out *Column, a *asked, o plan.Output) bool {
 	q, m := a.derived.Ordered(o)
 	switch {
 	case q != nil:
-		rank, span := q.RankError(a.alpha), q.Span(a.alpha)
+		rank, span := a.plan.RankError(q, a.alpha), a.plan.Span(q, a.alpha)
 		out.Mechanism, out.Share, out.RankError, out.IntervalRows = Exponential, c.loss(q.Loss), &rank, &span
 	case m != nil:
 		short := m.Shortfall(a.plan.Neighbours, a.alpha)

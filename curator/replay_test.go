@@ -117,9 +117,9 @@ func TestReplay(t *testing.T) {
 		"add-remove, a NULL": newTwins(t, pureTerms, [2]string{"", nobodyKnown}, [2]string{"", somebodys}),
 	} {
 		for primitive, check := range map[string]func(*testing.T, string, twins){
-			"measure": replayMeasure, "answer": replayAnswer, "above": replayAbove, "select": replaySelect, "rank": replayRank,
+			"measure": replayMeasure, "answer": replayAnswer, "above": replayAbove, "select": replaySelect, "rank": replayRank, "quantiles": replayQuantiles,
 		} {
-			if strings.Contains(relation, "NULL") && primitive != "measure" && primitive != "rank" {
+			if strings.Contains(relation, "NULL") && primitive != "measure" && primitive != "rank" && primitive != "quantiles" {
 				continue
 			}
 			t.Run(relation+"/"+primitive, func(t *testing.T) { check(t, relation, w) })

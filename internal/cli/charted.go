@@ -24,6 +24,7 @@ func chartOf(r *curator.Release) plot.Chart {
 			measures = append(measures, i)
 		}
 	}
+	measures = drawable(&c, r, measures)
 	if len(measures) > plot.MaxPanels {
 		c.Caption += fmt.Sprintf("; the first %d of %d columns", plot.MaxPanels, len(measures))
 		measures = measures[:plot.MaxPanels]
@@ -43,6 +44,21 @@ func chartOf(r *curator.Release) plot.Chart {
 		c.Panels = append(c.Panels, panelOf(r.Columns[m], rows, m, groups, series))
 	}
 	return c
+}
+
+// drawable leaves out columns of dates and texts, which have no place on an axis of numbers, unless there are no others.
+func drawable(c *plot.Chart, r *curator.Release, measures []int) []int {
+	numbers := slices.DeleteFunc(slices.Clone(measures), func(i int) bool {
+		return slices.ContainsFunc(r.Rows, func(row curator.Row) bool {
+			e := row[i].Estimate
+			return e != nil && e.Value != nil && e.Value.Text != nil
+		})
+	})
+	if len(numbers) == 0 || len(numbers) == len(measures) {
+		return measures
+	}
+	c.Caption += "; columns of dates and texts are left out"
+	return numbers
 }
 
 func caption(r *curator.Release) string {
@@ -77,6 +93,9 @@ func panelOf(column curator.Column, rows []curator.Row, measure int, groups, ser
 
 func markOf(e *curator.Estimate) plot.Mark {
 	m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Text: withError(e)}
+	if e.Value != nil && e.Value.Text != nil {
+		m.Missing = true // a date or a text
+	}
 	if e.Value != nil {
 		m.Value = e.Value.Real
 	}

@@ -165,7 +165,7 @@ func withError(e *curator.Estimate) string {
 	}
 	below, above := e.Value.Real-e.Low.Real, e.High.Real-e.Value.Real
 	half := math.Max(below, above)
-	if half == 0 {
+	if half < 1e-12*math.Max(1, math.Abs(e.Value.Real)) { // the rounding of what is computed
 		return e.Value.String()
 	}
 	if e.Value.Text != nil {
@@ -303,15 +303,19 @@ func explanationText(e *curator.Explanation) string {
 			fmt.Fprintf(&b, "a change   of one unit's rows into others: %s\n", e.Unit.Change)
 		}
 	}
+	sensitivity := fmt.Sprintf(", sensitivity L1 %s, L2 %s", compact(e.Sensitivity), compact(e.L2))
+	if e.Sensitivity == 0 { // of quantiles and modes alone, which add nothing up
+		sensitivity = ""
+	}
 	if g := e.Selection; g != nil {
 		fmt.Fprintf(&b, "groups     not known beforehand: selected by %s, at δ = %s; one unit counts in at most %d\n", g.Strategy, g.Delta, g.Groups)
 		fmt.Fprintf(&b, "released   from %d units on with 50 %%, %d with 95 %%, %d with 99.9 %% probability\n", g.Half, g.Nearly, g.Surely)
 		if g.MinUnits > 1 {
 			fmt.Fprintf(&b, "never      a group of fewer than %d units\n", g.MinUnits)
 		}
-		fmt.Fprintf(&b, "vector     of the groups that are released, sensitivity L1 %s, L2 %s\n\n", compact(e.Sensitivity), compact(e.L2))
+		fmt.Fprintf(&b, "vector     of the groups that are released%s\n\n", sensitivity)
 	} else {
-		fmt.Fprintf(&b, "vector     %s, sensitivity L1 %s, L2 %s\n\n", plural(e.Cells, "cell"), compact(e.Sensitivity), compact(e.L2))
+		fmt.Fprintf(&b, "vector     %s%s\n\n", plural(e.Cells, "cell"), sensitivity)
 	}
 	g := grid{}
 	g.add(" column", "mechanism", "share", "sensitivity", "noise scale", "expected error, "+percent(e.Confidence))
@@ -372,7 +376,11 @@ func forecast(c curator.Column) string {
 	case f == nil:
 		return ""
 	case c.RankError != nil:
-		return fmt.Sprintf("± %s rows in order; interval within ± %s rows", compact(math.Ceil(*c.RankError)), compact(math.Ceil(*c.IntervalRows)))
+		text := fmt.Sprintf("± %s rows in order", compact(math.Ceil(*c.RankError)))
+		if !math.IsInf(*c.IntervalRows, 0) {
+			text += fmt.Sprintf("; interval within ± %s rows", compact(math.Ceil(*c.IntervalRows)))
+		}
+		return text
 	case c.Shortfall != nil:
 		return fmt.Sprintf("at most %s rows fewer than the most frequent", compact(math.Ceil(*c.Shortfall)))
 	case !math.IsNaN(f.HalfWidth) && f.N > 0:

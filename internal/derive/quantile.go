@@ -3,6 +3,7 @@ package derive
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"dither/internal/plan"
 	"dither/internal/value"
@@ -14,7 +15,7 @@ import (
 // at most half a unit off, since rounding keeps their order.
 func (c *cell) quantile(q *plan.Quantile, alpha float64) Estimate {
 	at := c.answer.plan.QuantileAt(q)
-	v, low, high := c.sums[at], c.sums[at+1], c.sums[at+2]
+	v, low, high := c.inOrder(q), c.sums[at+1], c.sums[at+2]
 	if low.Cmp(v) > 0 {
 		low = v
 	}
@@ -34,6 +35,18 @@ func (c *cell) quantile(q *plan.Quantile, alpha float64) Estimate {
 	x, _ := m.Units(v).Float64()
 	e.Value = math.Min(math.Max(x, bounds.Low), bounds.High)
 	return e
+}
+
+// inOrder is the value of q where all quantiles of the same value are put in the order of their ranks: what is drawn of each by itself may
+// cross. It keeps the bound of ranks that they have in common (mechanism.IndependentQuantiles.RankError, where it is proved; plan.RankError).
+func (c *cell) inOrder(q *plan.Quantile) *big.Int {
+	of := c.answer.plan.Siblings(q)
+	values := make([]*big.Int, len(of))
+	for i, o := range of {
+		values[i] = c.sums[c.answer.plan.QuantileAt(o)]
+	}
+	slices.SortFunc(values, (*big.Int).Cmp)
+	return values[slices.Index(of, q)]
 }
 
 // whole is an integer with an interval of integers.
@@ -73,7 +86,7 @@ func (c *cell) picked(p *plan.Post) (value.Value, bool) {
 	case a.Mode != nil:
 		return c.choice(a.Mode), true
 	case a.Quantile != nil && p.Type == value.Date:
-		return value.OfDay(c.sums[c.answer.plan.QuantileAt(a.Quantile)].Int64()), true
+		return value.OfDay(c.inOrder(a.Quantile).Int64()), true
 	}
 	return value.Value{}, false
 }

@@ -212,6 +212,34 @@ func TestQuantileOfNothing(t *testing.T) {
 	}
 }
 
+// Draws of one value that cross are put in order; the interval of each is its own, and holds the value.
+func TestQuantilesInOrder(t *testing.T) {
+	p := planOf(t, "SELECT PERCENTILE_DISC(i, 0.75), MEDIAN(i), MEDIAN(x), PERCENTILE_DISC(i, 0.25) FROM t", "1")
+	answer, err := derive.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := make([]*big.Int, p.Numbers())
+	for i := range row {
+		row[i] = big.NewInt(0)
+	}
+	for _, q := range p.Quantiles {
+		drawn := map[string][3]int64{"1/4": {60, 10, 50}, "1/2": {20, 15, 40}, "3/4": {40, 30, 70}}[q.Rank.RatString()]
+		if q.Value.X.Type == value.Integer {
+			for i, x := range drawn {
+				row[p.QuantileAt(q)+i] = big.NewInt(x)
+			}
+		}
+	}
+	cells := answer.Rows([][]*big.Int{row}, 0.05)[0]
+	for i, want := range map[int][3]float64{3: {20, 10, 50}, 1: {40, 15, 40}, 0: {60, 30, 70}, 2: {0, -3, 1}} {
+		e := cells[i].Estimate
+		if got := [3]float64{e.Value, e.Low, e.High}; i != 2 && got != want || i == 2 && e.Value != 0 {
+			t.Errorf("column %d: %v, want %v", i, got, want)
+		}
+	}
+}
+
 // What is computed from quantiles, and beside sums, has intervals that hold together.
 func TestCoverageBesideQuantiles(t *testing.T) {
 	rows := people(600)

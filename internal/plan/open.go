@@ -12,10 +12,10 @@ import (
 	"dither/privacy"
 )
 
-// Unknown is what a question asks of groups whose keys are not known beforehand. It plays no part where they are.
+// Unknown is what a question asks of groups whose keys are not known beforehand.
 type Unknown struct {
 	Delta    privacy.Delta // of their selection; zero: the policy's default
-	MinUnits int64         // a group of fewer units is never released; 0: the policy's, which is the least there can be
+	MinUnits int64         // a group of fewer units is never released; 0: the policy's, which is the least there can be. Refused where groups are known
 	Other    bool          // one group more, of all rows whose group was not selected
 }
 

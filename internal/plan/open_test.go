@@ -230,7 +230,7 @@ func TestOpenCanonical(t *testing.T) {
 		}
 	}
 	const known = "SELECT shop, COUNT(*) FROM orders GROUP BY shop"
-	if key(known, plan.Unknown{}) != key(known, plan.Unknown{MinUnits: 7, Delta: mustDelta(t, "1e-8")}) {
+	if key(known, plan.Unknown{}) != key(known, plan.Unknown{Delta: mustDelta(t, "1e-8")}) {
 		t.Error("known groups depend on what is asked of unknown ones")
 	}
 }
@@ -246,6 +246,7 @@ func TestOpenRefusals(t *testing.T) {
 		{budget: selecting, sql: "SELECT cost, COUNT(*) FROM orders GROUP BY cost", message: "not known beforehand", hint: "FLOOR"},
 		{budget: selecting, sql: sql, unknown: plan.Unknown{Delta: mustDelta(t, "1e-5")}, message: "a delta of 0.00001 is above the policy's maximum of 0.000001", hint: "--delta 0.000001"},
 		{budget: selecting, sql: sql, unknown: plan.Unknown{MinUnits: -1}, message: "least number of units"},
+		{budget: selecting, sql: "SELECT shop, COUNT(*) FROM orders GROUP BY shop", unknown: plan.Unknown{MinUnits: 7}, message: "not known beforehand, and these are", hint: "leave it out"},
 		{budget: selecting, sql: "SELECT shop, COUNT(*) FROM orders GROUP BY shop", unknown: plan.Unknown{Other: true}, message: "no group is left over", hint: "--other"},
 	} {
 		_, err := plan.Build(openly(t, "add-remove", c.budget, "{}"), plan.Request{SQL: c.sql, Unknown: c.unknown})

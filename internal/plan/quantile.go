@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"dither/internal/exact"
 	"dither/internal/query"
@@ -115,7 +116,8 @@ func (q *Quantile) String() string {
 }
 
 // Draw is the ε of each of the three draws: a third of the quantile's, or, under zCDP, that of a third of its ρ, where a draw of ε
-// costs its bounded range ε²/8: √(8ρ), rounded down.
+// costs its bounded range ε²/8: √(8ρ), rounded down. (Equal parts are a balance. Of 2,000 incomes at ε = 1 the median is off by 3.8 rows and its
+// interval 160 rows wide, on average; with a fifth for the value 5.5 and 135, with a half 2.5 and 216.)
 func (q *Quantile) Draw() privacy.Epsilon {
 	third := q.Loss.Share(1, 3)
 	if e, pure := third.Pure(); pure {
@@ -141,7 +143,7 @@ func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 		}
 		q.Sensitivity.Mul(q.Sensitivity, w)
 	}
-	t := q.RankError(BracketAlpha / 2)
+	t := q.rankError(BracketAlpha / 2)
 	if !(t < maxOffset-2) {
 		return fmt.Errorf("at so small a price %s could be anywhere", q)
 	}
@@ -149,9 +151,9 @@ func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 	return nil
 }
 
-// RankError bounds by how many rows one draw is off, but with probability alpha: 2Δ(ln N + ln(1/α))/ε for the N integers of the
+// rankError bounds by how many rows one draw is off, but with probability alpha: 2Δ(ln N + ln(1/α))/ε for the N integers of the
 // domain, rounded up (mechanism.Quantile.RankError). It is infinite where the price is 0.
-func (q *Quantile) RankError(alpha float64) float64 {
+func (q *Quantile) rankError(alpha float64) float64 {
 	e := q.Draw().Rat()
 	if e.Sign() == 0 {
 		return math.Inf(1)
@@ -162,8 +164,34 @@ func (q *Quantile) RankError(alpha float64) float64 {
 	return exact.MulUp(exact.FloatUp(scale.Add(scale, scale)), log)
 }
 
-// Span bounds how many rows, in the order of the value, lie between the quantile and either end of its interval, but with
-// probability alpha for both ends together.
-func (q *Quantile) Span(alpha float64) float64 {
-	return exact.AddUp(float64(q.Offset), q.RankError(alpha/2))
+// Siblings are the quantiles of q's value, itself too, by rising rank.
+func (p *Plan) Siblings(q *Quantile) (out []*Quantile) {
+	for _, o := range p.Quantiles {
+		if o.Value == q.Value {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(x, y *Quantile) int { return x.Rank.Cmp(y.Rank) })
+	return out
+}
+
+// RankError bounds how many rows, in the order of the value, lie between what is told of a quantile in one cell and the quantile, but with
+// probability alpha. Of several quantiles of one value the draws are put in order, which keeps a bound that all have in common
+// (mechanism.IndependentQuantiles.RankError).
+func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
+	worst, of := 0.0, p.Siblings(q)
+	for _, o := range of {
+		worst = max(worst, o.rankError(exact.DivDown(alpha, float64(len(of)))))
+	}
+	return worst
+}
+
+// Span bounds how many rows lie between the quantile and either end of its interval, but with probability alpha for both ends: each is
+// drawn at Offset rows, or is the value itself. Where the interval is the bounds it is infinite.
+func (p *Plan) Span(q *Quantile, alpha float64) float64 {
+	if alpha < BracketAlpha {
+		return math.Inf(1)
+	}
+	third := exact.DivDown(alpha, 3)
+	return max(exact.AddUp(float64(q.Offset), q.rankError(third)), p.RankError(q, third))
 }

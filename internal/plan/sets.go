@@ -110,7 +110,12 @@ func (g Grouping) Into(b *Bounded) []int {
 }
 
 // Parts is how many cells of all keys make up one of the grouping's.
-func (g Grouping) Parts(b *Bounded) int64 { return int64(b.Cells() / g.Cells(b)) }
+func (g Grouping) Parts(b *Bounded) int64 {
+	if len(g.Keys) == len(b.Keys) { // also where the groups are not known
+		return 1
+	}
+	return int64(b.Cells() / g.Cells(b))
+}
 
 // spread writes out ROLLUP, CUBE and GROUPING SETS: the question's GROUP BY becomes the list of its expressions, and b.sets says
 // which of them each set has, in the question's order.

@@ -219,6 +219,9 @@ func capped(pieces []piece, n int64) []piece {
 
 // uncounted takes units out of the cells beyond their first Caps.Groups, where they are counted.
 func uncounted(b *plan.Bounded, cells []piece) {
+	if len(b.Measures) == 0 {
+		return
+	}
 	kept := map[*big.Int]bool{} // by the first sum, which is the cell's own
 	for _, p := range capped(slices.Clone(cells), b.Caps.Groups) {
 		kept[p.sums[0]] = true

@@ -1,0 +1,221 @@
+package curator
+
+import (
+	"encoding/json"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"dither/audit"
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// Quantiles and modes in an answer: as Select and Rank (see replaySelect). What they look at, rows in order and how often a value
+// occurs in a cell, differs by no more rows than count of one unit.
+func replayQuantiles(t *testing.T, relation string, w twins) {
+	changes := int64(1)
+	if strings.HasPrefix(relation, "change-one") {
+		changes = 2
+	}
+	for i, q := range []struct {
+		sql  string
+		rows int64 // of a unit
+	}{
+		{"SELECT region, COUNT(*), MEDIAN(age), MODE(change) FROM people GROUP BY region", 1},
+		{"SELECT PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY cost), MEDIAN(cost), MODE(day), MODE(cost) FROM visits", 3},
+		{"SELECT day, APPROX_QUANTILES(cost, 2), SUM(cost), MODE(cost) FROM visits GROUP BY day HAVING COUNT(*) > -1000", 3},
+	} {
+		name := relation + ": " + q.sql
+		r := w.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
+			_, err := c.Answer(t.Context(), Question{SQL: q.sql, Fresh: true})
+			return nil, err
+		})
+		sameLedger(t, name, r, "reserve", "release")
+		p := must[*plan.Plan](t)(plan.Build(w[0].policy, plan.Request{SQL: q.sql}))
+		for _, m := range p.Modes {
+			look := p.Counted(m)
+			d := w.exactly(t, &plan.Target{Bounded: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+				cells, err := c.engine.Aggregate(t.Context(), look, from)
+				if err != nil {
+					return nil, err
+				}
+				noisy, err := mechanism.Laplace{Sensitivity: big.NewInt(1), Epsilon: someEpsilon(t)}.Measure(column(cells, 0))
+				return noisy.Values, err
+			})
+			if err := d.Within(audit.Distances{L1: big.NewRat(changes*q.rows, 1)}); err != nil || m.Rows != q.rows {
+				t.Errorf("%s: %s: %v of %d rows", name, m, err, m.Rows)
+			}
+			if relation == "add-remove" && d.L1.Cmp(big.NewRat(q.rows, 1)) != 0 {
+				t.Errorf("%s: %s: scores moved by %v", name, m, d.L1)
+			}
+		}
+		if len(p.Keys) > 0 {
+			continue
+		}
+		for _, v := range p.OrderedValues() {
+			look := p.Ordered(v)
+			d := w.exactly(t, &plan.Target{Bounded: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+				rows, err := c.engine.Order(t.Context(), look, from)
+				if err != nil {
+					return nil, err
+				}
+				tree, err := mechanism.QuantileTree{
+					Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.RowCaps.Rows},
+					Height: 1, Branching: int(v.Hi - v.Lo + 1), Loss: privacy.PureLoss(someEpsilon(t)),
+				}.Measure(rows)
+				return tree.Values, err
+			})
+			if err := d.Within(audit.Distances{L1: big.NewRat(changes*q.rows, 1)}); err != nil || d.L1.Sign() == 0 {
+				t.Errorf("%s: rows are %v apart: %v", name, d.L1, err)
+			}
+		}
+	}
+}
+
+// The numbers of an answer are those of the planned mechanisms with parameters computed here, on the same bytes and the known rows.
+func TestQuantilesAsPlanned(t *testing.T) {
+	e := func(text string) privacy.Epsilon { return must[privacy.Epsilon](t)(privacy.ParseEpsilon(text)) }
+	for _, home := range []struct {
+		name       string
+		c          *Curator
+		neighbours privacy.Neighbours
+		count      func([]mechanism.Exact) (mechanism.Measurement, error)
+		draw       privacy.Epsilon
+		mode       func([]mechanism.Exact) (mechanism.Selection, error)
+		delta      [2]float64 // of q = ½ and 9/10
+	}{
+		{
+			"pure", pureTerms.alone(t), privacy.AddRemove,
+			mechanism.Laplace{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Measure, e("5").Share(1, 3),
+			mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("5")}.Select,
+			[2]float64{1.5, 2.7},
+		},
+		{
+			"change-one", changeTerms.alone(t), privacy.ChangeOne,
+			mechanism.Laplace{Sensitivity: big.NewInt(6), Epsilon: e("5")}.Measure, e("5").Share(1, 3),
+			mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Select,
+			[2]float64{3, 5.4},
+		},
+		{ // ρ = ε²/2 = 200, a quarter of it each; of that a third a draw, √(8·50/3), and √(8·50) the mode
+			"zCDP", zcdpTerms.alone(t), privacy.AddRemove,
+			mechanism.Gaussian{L2Squared: big.NewInt(9), Rho: e("10").Rho()}.Measure, e("10").Rho().Share(1, 3).Pure().Times(2),
+			mechanism.Exponential{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("10").Rho().Pure().Times(2)}.Select,
+			[2]float64{1.5, 2.7},
+		},
+	} {
+		t.Run(home.name, func(t *testing.T) {
+			q := Question{SQL: "SELECT day, MODE(cost), PERCENTILE_DISC(cost, 0.9), COUNT(*), MEDIAN(cost) FROM visits GROUP BY day", Epsilon: "20", Fresh: true}
+			got := drawnFrom(9, func() [][]*big.Int {
+				return must[*seen](t)(home.c.measured(t.Context(), must[*asked](t)(home.c.ask(q)))).numbers
+			})
+			// fri, mon, thu, tue, wed: the days in order
+			costs := [][]int64{{}, {3}, {}, {10}, {4}}
+			want := drawnFrom(9, func() [][]*big.Int {
+				counts := must[mechanism.Measurement](t)(home.count(sealed(0, 1, 0, 1, 1))).Values
+				m := mechanism.CellQuantiles{Domain: mechanism.Domain{Lower: 0, Upper: 10}, Unit: mechanism.Unit{Neighbours: home.neighbours, MaxRows: 3}, Cells: 5}
+				each, _ := home.draw.Rat().Float64()
+				for i, rank := range []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10)} {
+					offset := int64(math.Ceil(2*home.delta[i]*math.Log(11*256)/each)) + 1
+					for _, o := range []int64{0, -offset, offset} {
+						m.Sought = append(m.Sought, mechanism.Sought{Rank: rank, Offset: o, Epsilon: home.draw})
+					}
+				}
+				values := must[mechanism.CellValues](t)(m.Release(mechanism.NewOrderedCells(5, func(yield func(cell int, value, count int64) bool) error {
+					for _, cell := range []int{1, 4, 3} {
+						yield(cell, costs[cell][0], 1)
+					}
+					return nil
+				}))).Values
+				var out [][]*big.Int
+				for cell := range costs {
+					row := []*big.Int{counts[cell]}
+					for _, v := range values[cell] {
+						row = append(row, big.NewInt(v))
+					}
+					out = append(out, row)
+				}
+				for cell := range costs {
+					scores := make([]int64, 11)
+					for _, x := range costs[cell] {
+						scores[x]++
+					}
+					out[cell] = append(out[cell], big.NewInt(int64(must[mechanism.Selection](t)(home.mode(sealed(scores...))).Index)))
+				}
+				return out
+			})
+			for i := range want {
+				if !slices.EqualFunc(got[i], want[i], func(a, b *big.Int) bool { return a.Cmp(b) == 0 }) {
+					t.Errorf("cell %d: %v, and the planned mechanisms give %v", i, got[i], want[i])
+				}
+			}
+		})
+	}
+}
+
+// A question of all kinds is paid once, replayed free with another confidence, order and HAVING, and told with its ranks.
+func TestQuantileAnswers(t *testing.T) {
+	c := pureTerms.alone(t)
+	const sql = "SELECT region, MEDIAN(age) AS m, MODE(region) AS r, COUNT(*) AS n, MEDIAN(age) + 1 AS d FROM people GROUP BY region"
+	first := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql}))
+	again := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*), MODE(region), 2 * PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age), region FROM people GROUP BY region HAVING MODE(region) <> 'x' ORDER BY 2", Confidence: "0.9"}))
+	if first.Replayed || !again.Replayed || again.ID != first.ID || len(first.Rows) != 3 {
+		t.Errorf("%+v, %+v", first, again)
+	}
+	m, r := first.Columns[1], first.Columns[2]
+	if m.Mechanism != Exponential || m.Scale != nil || m.RankError == nil || m.IntervalRows == nil || *m.IntervalRows <= *m.RankError {
+		t.Errorf("%+v", m)
+	}
+	if r.Mechanism != PermuteAndFlip || r.Shortfall == nil || !first.Rows[0][2].Estimate.Chosen || first.Rows[0][2].Estimate.Value.Text == nil || first.Columns[4].Mechanism != Derived {
+		t.Errorf("%+v, %+v", r, first.Columns[4])
+	}
+	text := string(must[[]byte](t)(json.Marshal(first)))
+	for _, want := range []string{
+		`"name":"m","kind":"measure","mechanism":"exponential mechanism","scale":null,"sensitivity":null,"epsilon":0.16666666666666666,"rank_error":`,
+		`"name":"r","kind":"measure","mechanism":"permute and flip","scale":null,"sensitivity":null,"epsilon":0.16666666666666666,"shortfall":`,
+		`th","stddev":null,"low":null,"high":null}`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s has no %s", text, want)
+		}
+	}
+	if _, err := c.Measure(t.Context(), Question{SQL: sql}); codeOf(err) != CodeUsage {
+		t.Error(err)
+	}
+	explained := must[*Explanation](t)(c.Explain(t.Context(), Question{SQL: "SELECT MEDIAN(height) FROM people", Confidence: "0.999"}))
+	if len(explained.Notes) != 3 || !strings.Contains(explained.Notes[2], "99.22") {
+		t.Errorf("%q", explained.Notes)
+	}
+}
+
+// What fails in the middle of a pass stays charged, with the one error; what fails in the rehearsal of any look costs nothing.
+func TestQuantileFails(t *testing.T) {
+	c := pureTerms.alone(t)
+	works := c.engine
+	c.engine = failing{}
+	for i, sql := range []string{"SELECT MEDIAN(age) FROM people", "SELECT MODE(region) FROM people", "SELECT COUNT(*), MEDIAN(age) FROM people"} {
+		_, err := c.Answer(t.Context(), Question{SQL: sql})
+		if codeOf(err) != CodeFailed || strings.Contains(err.Error(), "Alice") {
+			t.Error(err)
+		}
+		if b := must[*Budget](t)(c.Budget()); b.Failures != i+1 {
+			t.Errorf("%d failures", b.Failures)
+		}
+	}
+	c.engine = untried{}
+	before := must[*Budget](t)(c.Budget()).Spent
+	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT MEDIAN(height) FROM people"}); codeOf(err) != CodePolicy {
+		t.Error(err)
+	}
+	if after := must[*Budget](t)(c.Budget()).Spent; after != before {
+		t.Errorf("spent %v, then %v", before, after)
+	}
+	c.engine = works
+	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT MEDIAN(age) FROM people"}); err != nil {
+		t.Error(err)
+	}
+}
