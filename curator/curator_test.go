@@ -14,6 +14,7 @@ import (
 	"dither/internal/engine"
 	"dither/internal/ledger"
 	"dither/internal/plan"
+	"dither/internal/value"
 	"dither/mechanism"
 )
 
@@ -170,6 +171,11 @@ func (f failing) Aggregate(context.Context, *plan.Bounded, engine.Sealed) ([][]m
 
 // Order fails in the middle of a pass.
 func (f failing) Groups(context.Context, *plan.Bounded, engine.Sealed) (*engine.Groups, error) {
+	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
+	return nil, err
+}
+
+func (f failing) Values(context.Context, plan.Column, engine.Sealed, int) ([]value.Value, error) {
 	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
 	return nil, err
 }

@@ -22,6 +22,8 @@ type Engine interface {
 	// Order gives the values of b's one measure, which b asks for Ordered: what is scanned later, in as many passes as the
 	// mechanism takes, each with ctx. The errors of a pass may quote rows, as above.
 	Order(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.Ordered, error)
+	// Values gives the distinct values of a column of a PUBLIC table, cleaned, without NULL, in their order, and at most so many.
+	Values(ctx context.Context, c plan.Column, from Sealed, most int) ([]value.Value, error)
 	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:
 	// a row could decide whether the question fails, and no noise would hide it.
 	Rehearse(ctx context.Context, b *plan.Bounded) error

@@ -74,6 +74,7 @@ func (r *reader) policy(f field, dir string, p *Policy) {
 	p.Budget = r.budget(top["budget"], f)
 	p.Price = r.price(top["price"], p.Budget)
 	p.Tables = r.tables(top["tables"], f, dir)
+	r.origins(p)
 }
 
 // version stops the reading of a file that another dither wrote: its other errors would mislead.

@@ -138,6 +138,10 @@ func TestEveryFieldChangesTheDigest(t *testing.T) {
 				walk(v.Field(i), v.Type().Name()+"."+v.Type().Field(i).Name)
 			}
 		case reflect.Pointer:
+			if v.IsNil() {
+				change(v, name, reflect.New(v.Type().Elem()).Interface())
+				return
+			}
 			walk(v.Elem(), name)
 		case reflect.Slice:
 			if v.Len() > 0 {
