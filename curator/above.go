@@ -113,7 +113,7 @@ func (s *Stream) prepare(t Threshold) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.target, err = plan.BuildScores(s.curator.policy, request); err != nil {
+	if s.target, err = plan.BuildScores(s.curator.filled(), request); err != nil {
 		return err
 	}
 	s.moves = s.target.Sensitivity
@@ -195,7 +195,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 
 // plan plans one question, and refuses what the stream's price does not cover.
 func (s *Stream) plan(sql string) (*plan.Target, error) {
-	t, err := plan.BuildScores(s.curator.policy, plan.Request{SQL: sql, Price: s.target.Price})
+	t, err := plan.BuildScores(s.curator.filled(), plan.Request{SQL: sql, Price: s.target.Price})
 	if err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Build(c.policy, request)
+	p, err := plan.Build(c.filled(), request)
 	if err != nil {
 		return nil, err
 	}

@@ -129,6 +129,8 @@ func (c *Curator) stale() (tables []string) {
 func gapOf(t *policy.Table, c *policy.Column, selecting bool) string {
 	known := t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean
 	switch {
+	case c.ValuesFrom != nil:
+		return fmt.Sprintf("its values are those of %s.%s, once that is sealed", c.ValuesFrom.Table, c.ValuesFrom.Column)
 	case selecting && !known && (c.Type == value.Text || c.Type == value.Date):
 		return "no values declared: it may be compared, and its groups are not known beforehand"
 	case selecting && !known && c.Type == value.Integer:

@@ -34,6 +34,7 @@ type Curator struct {
 	ledger  *ledger.Ledger
 	engine  engine.Engine
 	options Options
+	values  publicValues
 }
 
 // Options change how a Curator runs, not what it promises. The zero value is the default.

@@ -14,6 +14,7 @@ import (
 	"dither/internal/engine"
 	"dither/internal/ledger"
 	"dither/internal/plan"
+	"dither/internal/value"
 	"dither/mechanism"
 )
 
@@ -168,12 +169,12 @@ func (f failing) Aggregate(context.Context, *plan.Bounded, engine.Sealed) ([][]m
 	return nil, errors.New("conversion failed on 'Alice, HIV positive'")
 }
 
-func (f failing) OrderCells(context.Context, *plan.Bounded, engine.Sealed) (mechanism.OrderedCells, error) {
+func (f failing) Groups(context.Context, *plan.Bounded, engine.Sealed) (*engine.Groups, error) {
 	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
-	return mechanism.OrderedCells{}, err
+	return nil, err
 }
 
-func (f failing) Groups(context.Context, *plan.Bounded, engine.Sealed) (*engine.Groups, error) {
+func (f failing) Values(context.Context, plan.Column, engine.Sealed, int) ([]value.Value, error) {
 	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
 	return nil, err
 }

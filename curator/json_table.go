@@ -35,6 +35,9 @@ func (c TableColumn) MarshalJSON() ([]byte, error) {
 		values = append(values, c.literal(v))
 	}
 	o.add("values", values) // nil is null
+	if c.ValuesFrom != "" {
+		o.add("values_from", c.ValuesFrom)
+	}
 	o.add("nullable", c.Nullable)
 	return o.bytes()
 }

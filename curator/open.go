@@ -145,7 +145,7 @@ func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
 
 // selectGroups runs the mechanism that the plan chose, on the number of units of each group that there is.
 func selectGroups(s *plan.Selection, units []mechanism.Partition) (names []string, err error) {
-	loss := s.Loss
+	var loss privacy.Loss
 	if s.Strategy == plan.Thresholded {
 		out, err := s.Gaussian.Measure(units)
 		if err != nil {

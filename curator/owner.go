@@ -18,7 +18,7 @@ func (c *Curator) Tables() ([]Table, error) {
 		return nil, public(err)
 	}
 	var out []Table
-	for _, t := range c.policy.Tables {
+	for _, t := range c.filled().Tables {
 		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, ExpectedRows: t.ExpectedRows}
 		v, err := seal.Current(c.home, t)
 		if err == nil {
@@ -49,6 +49,7 @@ type TableColumn struct {
 	Name, Description, Type string
 	Lower, Upper            string   // declared bounds, or ""
 	Values                  []string // declared values, or nil
+	ValuesFrom              string   // the table and column whose values these are, or ""
 	Nullable                bool
 }
 
@@ -66,6 +67,9 @@ func tableColumn(c *policy.Column) TableColumn {
 	out := TableColumn{Name: c.Name, Description: c.Description, Type: c.Type.String(), Nullable: c.Nullable}
 	if c.Lower != nil {
 		out.Lower, out.Upper = bound(c.Type, c.Lower), bound(c.Type, c.Upper)
+	}
+	if o := c.ValuesFrom; o != nil {
+		out.ValuesFrom = o.Table + "." + o.Column
 	}
 	for _, v := range c.Values {
 		out.Values = append(out.Values, v.String())

@@ -63,7 +63,7 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	t, err := plan.BuildScores(c.policy, request)
+	t, err := plan.BuildScores(c.filled(), request)
 	if err != nil {
 		return nil, public(err)
 	}

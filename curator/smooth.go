@@ -69,7 +69,7 @@ func (c *Curator) order(q Question) (*plan.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.BuildOrder(c.policy, request)
+	return plan.BuildOrder(c.filled(), request)
 }
 
 func domainOf(t *plan.Target) mechanism.Domain {

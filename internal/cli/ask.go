@@ -302,6 +302,8 @@ func domain(c curator.TableColumn) string {
 		out = strings.Join(c.Values, ", ")
 	case c.Type == "boolean":
 		out = "false, true"
+	case c.ValuesFrom != "":
+		out = "those of " + c.ValuesFrom + ", which is not sealed"
 	default:
 		out = "no bounds: compare only"
 	}

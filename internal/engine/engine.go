@@ -24,6 +24,8 @@ type Engine interface {
 	Order(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.Ordered, error)
 	// OrderCells is Order for every cell of b, in the order of Cells.
 	OrderCells(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.OrderedCells, error)
+	// Values gives the distinct values of a column of a PUBLIC table, cleaned, without NULL, in their order, and at most so many.
+	Values(ctx context.Context, c plan.Column, from Sealed, most int) ([]value.Value, error)
 	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:
 	// a row could decide whether the question fails, and no noise would hide it.
 	Rehearse(ctx context.Context, b *plan.Bounded) error

@@ -8,6 +8,9 @@ import (
 	"dither/internal/value"
 )
 
+// PublicColumn is a column of a public table, cleaned as any other.
+func PublicColumn(c *policy.Column) Column { return Column{Column: c, Range: cleanRange(c)} }
+
 // cleanRange is where a column's cleaned value lies. Cleaning happens in every question, before anything else reads the
 // column: NULL for NaN, ±Inf and what is not among the declared values; magnitudes below 2^-60 are 0; what remains is
 // clamped to the declared bounds. So the range holds whatever the sealed file says.

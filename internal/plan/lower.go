@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"strings"
 
 	"dither/internal/policy"
@@ -29,6 +30,9 @@ func (l *lowering) column(c *query.Column) (*Expr, error) {
 	declared := l.table.Column(c.Name)
 	if declared == nil {
 		return nil, refuse(c.At, noColumn(c.Name, columnNames(l.table)), "there is no column %q in table %q", c.Name, l.table.Name)
+	}
+	if o := declared.ValuesFrom; o != nil && declared.Values == nil {
+		return nil, refuse(c.At, "the owner can seal it: dither seal "+o.Table, "the values of column %q are those of %s.%s, and %s", c.Name, o.Table, o.Column, cmp.Or(o.Trouble, "they are not known here"))
 	}
 	index := -1
 	for i := range l.columns {

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"errors"
 	"math/big"
 	"os"
 	"strings"
@@ -250,8 +251,8 @@ func TestOpenRefusals(t *testing.T) {
 		{budget: selecting, sql: "SELECT shop, COUNT(*) FROM orders GROUP BY shop", unknown: plan.Unknown{Other: true}, message: "no group is left over", hint: "--other"},
 	} {
 		_, err := plan.Build(openly(t, "add-remove", c.budget, "{}"), plan.Request{SQL: c.sql, Unknown: c.unknown})
-		e, ok := err.(*plan.Error)
-		if !ok || !strings.Contains(e.Error(), c.message) || !strings.Contains(e.Hint, c.hint) {
+		var e *plan.Error
+		if !errors.As(err, &e) || !strings.Contains(e.Error(), c.message) || !strings.Contains(e.Hint, c.hint) {
 			t.Errorf("%s: %v (%+v), want %s: %s", c.sql, err, e, c.message, c.hint)
 		}
 	}

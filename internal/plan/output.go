@@ -184,12 +184,10 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 	if err == nil && x.Name == "clipped" {
 		x, err = b.clipped(x)
 	}
-	if err == nil {
-		x, err = unfiltered(x)
-	}
 	if err != nil {
 		return nil, err
 	}
+	x = unfiltered(x)
 	if moments[x.Name] > 0 {
 		return b.moment(x)
 	}
@@ -207,9 +205,9 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 
 // unfiltered is the call without its FILTER: what an aggregate skips is NULL, so agg(x) FILTER (WHERE c) is agg(CASE WHEN c
 // THEN x END), and COUNT(*) that of 1.
-func unfiltered(x *query.Call) (*query.Call, error) {
+func unfiltered(x *query.Call) *query.Call {
 	if x.Filter == nil {
-		return x, nil
+		return x
 	}
 	out := *x
 	out.Filter, out.Args = nil, slices.Clone(x.Args)
@@ -220,7 +218,7 @@ func unfiltered(x *query.Call) (*query.Call, error) {
 	if len(out.Args) > 0 { // one argument is enough: a pair of which one is NULL is skipped
 		out.Args[0] = &query.Case{At: x.At, Whens: []query.When{{Cond: x.Filter, Result: out.Args[0]}}}
 	}
-	return &out, nil
+	return &out
 }
 
 // use finds or adds an aggregate, and is its released value.

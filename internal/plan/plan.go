@@ -291,6 +291,11 @@ func (b *Bounded) describe(w *strings.Builder, digest string, version int, n pri
 	fmt.Fprintf(w, "semantics %d\npolicy %s\ntable %q version %d\nneighbours %s\n", semantics, digest, b.Table, version, n)
 	fmt.Fprintf(w, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", price, b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
 	b.describePart(w)
+	for _, c := range b.Columns {
+		if o := c.ValuesFrom; o != nil {
+			fmt.Fprintf(w, "values of %q from %q %q version %d\n", c.Name, o.Table, o.Column, o.Version)
+		}
+	}
 	if b.Where != nil {
 		fmt.Fprintf(w, "where %s\n", b.Where)
 	}

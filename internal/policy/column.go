@@ -38,7 +38,7 @@ func (r *reader) columns(f, table field) []*Column {
 
 func (r *reader) column(f field) *Column {
 	c := &Column{Name: f.name(), Invalid: InvalidRefused}
-	keys, ok := f.keys("type", "description", "bounds", "values", "nullable", "invalid")
+	keys, ok := f.keys("type", "description", "bounds", "values", "values_from", "nullable", "invalid")
 	if !ok {
 		return c
 	}
@@ -57,6 +57,14 @@ func (r *reader) column(f field) *Column {
 	if keys["bounds"].present() && keys["values"].present() {
 		keys["values"].failKey("values give the bounds of an integer column", "a column has bounds or values, not both")
 		return c
+	}
+	c.ValuesFrom = keys["values_from"].origin()
+	if r.from == nil {
+		r.from = map[*Column]field{}
+	}
+	r.from[c] = keys["values_from"]
+	if c.ValuesFrom != nil && (keys["bounds"].present() || keys["values"].present()) {
+		keys["values_from"].failKey("", "a column has bounds, values or values_from, not several")
 	}
 	c.Lower, c.Upper = r.bounds(keys["bounds"], c.Type)
 	c.Values = r.values(keys["values"], c.Type)

@@ -75,6 +75,7 @@ func (r *reader) policy(f field, dir string, p *Policy) {
 	p.Price = r.price(top["price"], p.Budget)
 	p.Analysts = r.analysts(top["analysts"], p.Budget)
 	p.Tables = r.tables(top["tables"], f, dir)
+	r.origins(p)
 }
 
 // version stops the reading of a file that another dither wrote: its other errors would mislead.

@@ -51,6 +51,7 @@ type (
 	canonicalColumn struct {
 		Name, Type, Lower, Upper string
 		Values                   []string // sorted; null if not declared
+		From                     *Origin  `json:",omitempty"`
 		Nullable                 bool
 		Invalid                  string
 	}
@@ -121,6 +122,10 @@ func canonicalColumnOf(col *Column) canonicalColumn {
 	c := canonicalColumn{
 		Name: col.Name, Type: col.Type.String(), Lower: ratText(col.Lower), Upper: ratText(col.Upper),
 		Nullable: col.Nullable, Invalid: string(col.Invalid),
+	}
+	if o := col.ValuesFrom; o != nil {
+		c.From = &Origin{Table: o.Table, Column: o.Column}
+		return c // whichever values these are now
 	}
 	values := slices.Clone(col.Values)
 	slices.SortFunc(values, value.Compare)

@@ -138,9 +138,11 @@ func TestEveryFieldChangesTheDigest(t *testing.T) {
 				walk(v.Field(i), v.Type().Name()+"."+v.Type().Field(i).Name)
 			}
 		case reflect.Pointer:
-			if !v.IsNil() {
-				walk(v.Elem(), name)
+			if v.IsNil() {
+				change(v, name, reflect.New(v.Type().Elem()).Interface())
+				return
 			}
+			walk(v.Elem(), name)
 		case reflect.Map: // TestSharesChangeTheDigest
 		case reflect.Slice:
 			if v.Len() > 0 {

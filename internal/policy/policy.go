@@ -101,6 +101,7 @@ type Column struct {
 	Lower       *big.Rat      // Integer, Real, Date (day number); nil if not declared; both or neither
 	Upper       *big.Rat      // ≥ Lower
 	Values      []value.Value // the declared public values, distinct, in the owner's order; nil if not declared
+	ValuesFrom  *Origin       // where the values are those of a public table's column; else nil
 	Nullable    bool          // NULL may occur, and is a group of its own
 	Invalid     Invalid       // what sealing does with a text that spells no value of the type
 }

@@ -1,0 +1,29 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// Values implements engine.Engine. It is for public tables alone, which the kernel makes sure of.
+func (e *Engine) Values(ctx context.Context, c plan.Column, from engine.Sealed, most int) ([]value.Value, error) {
+	scan, err := sealScan(from.File)
+	if err != nil {
+		return nil, err
+	}
+	var out []value.Value
+	statement := fmt.Sprintf("SELECT DISTINCT k FROM (SELECT %s AS k FROM %s) WHERE k IS NOT NULL ORDER BY k LIMIT %d", clean(c), scan, most)
+	err = e.run(ctx, statement, func(row []driver.Value) error {
+		v, err := scalar(c.Type, row[0])
+		out = append(out, v)
+		return err
+	})
+	slices.SortFunc(out, value.Compare)
+	return out, err
+}

@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"dither/internal/value"
+)
+
+// Origin is a column of a public table, whose values are the known values of another: those of its sealed version, which is as
+// public as the policy.
+type Origin struct {
+	Table, Column string
+	Version       int    `json:"-"` // of the sealed table that a question's values are of; 0 before they are looked up
+	Trouble       string `json:"-"` // why there are none
+}
+
+// origin reads table.column.
+func (f field) origin() *Origin {
+	s, ok := f.text()
+	if !ok {
+		return nil
+	}
+	table, column, ok := strings.Cut(s, ".")
+	if !ok || table == "" || column == "" {
+		f.fail("as in values_from: regions.region", "not a table and its column: %s", quote(s))
+		return nil
+	}
+	return &Origin{Table: table, Column: column}
+}
+
+// origins checks that what values are taken from is there, public, and of the same type.
+func (r *reader) origins(p *Policy) {
+	for _, t := range p.Tables {
+		for _, c := range t.Columns {
+			if c.ValuesFrom == nil {
+				continue
+			}
+			at, o := r.from[c], c.ValuesFrom
+			from := p.Table(o.Table)
+			switch {
+			case t.Public:
+				at.fail("", "a public table needs no known values")
+			case c.Name == t.Unit.Column:
+				at.fail("", "the unit column %s must have neither bounds nor values: they would merge persons", quote(c.Name))
+			case c.Type == value.Real:
+				at.fail("", "values of a real column cannot be compared reliably; declare bounds")
+			case from == nil:
+				at.fail("", "there is no table %s", quote(o.Table))
+			case !from.Public:
+				at.fail("known values are public: declare public: true there, if that is so", "table %s is not public", quote(o.Table))
+			case from.Column(o.Column) == nil:
+				at.fail("", "table %s has no column %s", quote(o.Table), quote(o.Column))
+			case from.Column(o.Column).Type != c.Type:
+				at.fail("", "column %s is of type %s, and %s of type %s", quote(c.Name), c.Type, quote(o.Table+"."+o.Column), from.Column(o.Column).Type)
+			}
+		}
+	}
+}
+
+// Filled is the policy with the values of those columns that take them from public tables. It has the digest of p: which
+// values there are is not what the policy says. Values gives those of a column, or why there are none.
+func (p *Policy) Filled(values func(Origin) (known []value.Value, version int, trouble string)) *Policy {
+	out := *p
+	out.Tables = slices.Clone(p.Tables)
+	for i, t := range out.Tables {
+		if !slices.ContainsFunc(t.Columns, func(c *Column) bool { return c.ValuesFrom != nil }) {
+			continue
+		}
+		table := *t
+		table.Columns = slices.Clone(t.Columns)
+		for j, c := range table.Columns {
+			if c.ValuesFrom == nil {
+				continue
+			}
+			column, origin := *c, *c.ValuesFrom
+			column.Values, origin.Version, origin.Trouble = values(origin)
+			column.ValuesFrom = &origin
+			table.Columns[j] = &column
+		}
+		out.Tables[i] = &table
+	}
+	return &out
+}
