@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math/big"
 
+	"dither/internal/derive"
 	"dither/internal/engine"
 	"dither/internal/exact"
 	"dither/internal/ledger"
 	"dither/internal/plan"
+	"dither/internal/value"
 	"dither/mechanism"
 	"dither/noise"
 )
@@ -18,7 +20,7 @@ import (
 type Measurements struct {
 	ID        string   // of the release in the ledger
 	Keys      []string // the expressions that name a cell
-	Cells     [][]any  // of each cell, its keys' values: nil, int64, float64, string or bool; a date is its text
+	Cells     [][]any  // of each cell, its keys' values: nil, int64, float64, string or bool; a date is its text. nil also where it is a total
 	Vectors   []Vector
 	Price     Loss
 	Remaining Loss
@@ -29,6 +31,7 @@ type Measurements struct {
 type Vector struct {
 	Name   string
 	Values []*big.Int         // by cell, in Units
+	First  int                // the cell of the first value; not 0 where several groupings have vectors of their own
 	Unit   *big.Rat           // of the values: 1 for counts
 	Centre *big.Rat           // what was subtracted from each row's value before the sum, in the value's own unit
 	Noise  noise.Distribution // of each value independently, in Units
@@ -48,9 +51,6 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 	if len(a.plan.Quantiles)+len(a.plan.Modes) > 0 {
 		return nil, &Error{Code: CodeUsage, Message: "Measure gives sums and counts, and no quantiles or modes", Hint: "use Answer, or Rank"}
 	}
-	if a.plan.Sets != nil {
-		return nil, errSetsMeasured
-	}
 	s, err := c.measured(ctx, a)
 	if err != nil {
 		return nil, err
@@ -62,15 +62,25 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 	if a.plan.Other {
 		out.Keys = append(out.Keys, plan.OtherName)
 	}
-	for i := range s.numbers {
-		out.Cells = append(out.Cells, keyValues(a.plan.CellKeys(i)))
-	}
-	for j, m := range a.plan.Measures {
-		v := Vector{Name: m.Name(), Unit: m.Unit(), Centre: m.Units(big.NewInt(m.Centre)), Noise: a.derived.Noise(m), Loss: c.loss(m.Loss)}
-		for _, cell := range s.numbers {
-			v.Values = append(v.Values, cell[j])
+	for _, g := range a.plan.Groupings() {
+		first, n, keys := len(out.Cells), len(s.numbers), a.plan.CellKeys // of groups that were not known, those that were released
+		if a.plan.Sets != nil {
+			n, keys = g.Cells(&a.plan.Bounded), func(i int) []value.Value { return g.CellKeys(&a.plan.Bounded, i) }
 		}
-		out.Vectors = append(out.Vectors, v)
+		for i := range n {
+			out.Cells = append(out.Cells, keyValues(keys(i)))
+		}
+		for j, m := range g.Measures {
+			d, err := derive.NoiseOf(m)
+			if err != nil {
+				return nil, public(err)
+			}
+			v := Vector{Name: m.Name(), First: first, Unit: m.Unit(), Centre: m.Units(big.NewInt(m.Centre)), Noise: d, Loss: c.loss(m.Loss)}
+			for _, cell := range s.numbers[first:len(out.Cells)] {
+				v.Values = append(v.Values, cell[j])
+			}
+			out.Vectors = append(out.Vectors, v)
+		}
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err

@@ -8,10 +8,6 @@ import (
 	"dither/mechanism"
 )
 
-var errSetsMeasured = &Error{
-	Code: CodeUsage, Message: "Measure takes one grouping at a time", Hint: "ask a question for each grouping; Answer takes them together",
-}
-
 // summed adds the cells of all keys up to those of a grouping: exact values, which stay sealed.
 func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechanism.Exact {
 	if p.Sets == nil {

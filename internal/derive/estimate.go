@@ -60,6 +60,9 @@ func newReleased(m *plan.Measure) (*released, error) {
 	return &released{Measure: m, noise: d, unit: math.Ldexp(1, m.Grid), quantiles: map[float64]*big.Int{}}, nil
 }
 
+// NoiseOf is the distribution of the noise on each of a measure's cells, in grid units. The error is of its parameter.
+func NoiseOf(m *plan.Measure) (noise.Distribution, error) { return distribution(m) }
+
 // distribution is that of a measure's noise.
 func distribution(m *plan.Measure) (noise.Distribution, error) {
 	if m.Noise == plan.Gaussian {

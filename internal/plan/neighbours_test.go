@@ -31,13 +31,15 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 		}
 		q = foundAnything(t, q)
 		return &q.Bounded, func(before, after []enginetest.Row) (moved bool) {
-			l1, l2squared := distances(&q.Bounded, before, after)
-			for i, m := range q.Measures {
-				if l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {
-					t.Fatalf("%s: measure %s moves by %s, squared L2 %s; planned %s, %s\n%v\n%v",
-						request.SQL, m, l1[i], l2squared[i], m.L1, m.L2Squared, before, after)
+			for _, g := range q.Groupings() {
+				l1, l2squared := distancesOver(&q.Bounded, g, before, after)
+				for i, m := range g.Measures {
+					if l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {
+						t.Fatalf("%s: measure %s over keys %v moves by %s, squared L2 %s; planned %s, %s\n%v\n%v",
+							request.SQL, m, g.Keys, l1[i], l2squared[i], m.L1, m.L2Squared, before, after)
+					}
+					moved = moved || l1[i].Sign() > 0
 				}
-				moved = moved || l1[i].Sign() > 0
 			}
 			return moved
 		}
@@ -179,10 +181,40 @@ func differences(b *plan.Bounded, before, after []enginetest.Row) []map[string]*
 	return out
 }
 
+// distancesOver are those of the measures over a grouping: sums of the cells of all keys.
+func distancesOver(b *plan.Bounded, g plan.Grouping, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
+	over := make([]map[string]*big.Int, len(b.Measures))
+	add := func(sign int64) func([]value.Value, []*big.Int) {
+		return func(keys []value.Value, sums []*big.Int) {
+			var of []value.Value
+			for _, k := range g.Keys {
+				of = append(of, keys[k])
+			}
+			cell := fmt.Sprintf("%q", of)
+			for i, s := range sums {
+				if over[i] == nil {
+					over[i] = map[string]*big.Int{}
+				}
+				if over[i][cell] == nil {
+					over[i][cell] = new(big.Int)
+				}
+				over[i][cell].Add(over[i][cell], new(big.Int).Mul(s, big.NewInt(sign)))
+			}
+		}
+	}
+	enginetest.Sum(b, before, add(1))
+	enginetest.Sum(b, after, add(-1))
+	return norms(over)
+}
+
 // distances are each measure's L1 distance, and the square of its L2 distance, between the two tables' vectors.
 func distances(b *plan.Bounded, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
-	l1, l2squared = make([]*big.Int, len(b.Measures)), make([]*big.Int, len(b.Measures))
-	for i, cells := range differences(b, before, after) {
+	return norms(differences(b, before, after))
+}
+
+func norms(of []map[string]*big.Int) (l1, l2squared []*big.Int) {
+	l1, l2squared = make([]*big.Int, len(of)), make([]*big.Int, len(of))
+	for i, cells := range of {
 		l1[i], l2squared[i] = new(big.Int), new(big.Int)
 		for _, d := range cells {
 			l1[i].Add(l1[i], new(big.Int).Abs(d))

@@ -171,7 +171,7 @@ func expand(x query.Expr, tree *query.Select) ([][]int, error) {
 		if len(each) > 6 {
 			return nil, tooManySets(g.At)
 		}
-		for mask := range 1 << len(each) { // in PostgreSQL's order: all first, the last argument dropped first
+		for mask := range 1 << len(each) { // all first, the last argument dropped first
 			out = append(out, joined(each, func(i int) bool { return mask>>(len(each)-1-i)&1 == 0 }))
 		}
 	default:

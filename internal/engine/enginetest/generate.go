@@ -151,7 +151,18 @@ func (g generator) groups() string {
 	if g.chance(3) {
 		groups = append(groups, g.group())
 	}
+	if g.chance(3) {
+		return " GROUP BY " + g.sets(groups)
+	}
 	return " GROUP BY " + strings.Join(groups, ", ")
+}
+
+// sets draws grouping sets of one expression or two.
+func (g generator) sets(of []string) string {
+	all := strings.Join(of, ", ")
+	last := of[len(of)-1]
+	return g.pick("ROLLUP ("+all+")", "CUBE ("+all+")", "GROUPING SETS ("+all+", ())", "GROUPING SETS (("+all+", "+last+"), "+last+")",
+		of[0]+", ROLLUP ("+last+")", "ROLLUP ("+last+"), CUBE ("+all+")")
 }
 
 type generator struct{ t *rapid.T }
