@@ -18,6 +18,10 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	}
 	o.add("expected_rows", countOrNull(t.ExpectedRows))
 	o.add("version", countOrNull(int64(t.Version)))
+	if t.Part != "" {
+		o.add("part", t.Part)
+		o.add("parts_per_unit", t.PartsPerUnit)
+	}
 	o.add("columns", t.Columns)
 	return o.bytes()
 }

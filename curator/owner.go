@@ -20,6 +20,9 @@ func (c *Curator) Tables() ([]Table, error) {
 	var out []Table
 	for _, t := range c.filled().Tables {
 		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, ExpectedRows: t.ExpectedRows}
+		if t.Part != nil {
+			table.Part, table.PartsPerUnit = t.Part.Column, t.Part.PerUnit
+		}
 		v, err := seal.Current(c.home, t)
 		if err == nil {
 			table.Version = v.Number
@@ -39,6 +42,8 @@ type Table struct {
 	Public            bool
 	Unit              string // the column that identifies a unit; "" where each row is one
 	ExpectedRows      int64  // as declared; 0 if not
+	Part              string // the column by whose values questions may be charged; "" if none
+	PartsPerUnit      int64  // in how many of these one unit counts; 0 without
 	Version           int    // the sealed version in force; 0 if there is none
 	NeverSealed       bool   // no version was ever sealed: the first use may
 	Columns           []TableColumn

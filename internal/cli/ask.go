@@ -275,6 +275,9 @@ func describeTable(t curator.Table) string {
 	if t.ExpectedRows > 0 {
 		fmt.Fprintf(&b, "; about %d rows, as declared", t.ExpectedRows)
 	}
+	if t.Part != "" {
+		fmt.Fprintf(&b, "; questions about some values of %s are charged to these, and one unit counts in %d of them", printable(curator.SQLName(t.Part)), t.PartsPerUnit)
+	}
 	if t.Version == 0 {
 		b.WriteString("; not sealed yet")
 	}

@@ -14,8 +14,8 @@
 //
 // The hash of an entry is the SHA-256 of its line, byte for byte, without the newline; prev stands inside the line, so
 // that each hash covers all the history before it (`tail -n1 ledger.log | tr -d '\n' | sha256sum` is the head). Keys are
-// exactly those that are written: an unknown, missing or repeated one is corruption. v is the version of the format and
-// never decreases; a line with a larger one than FormatVersion is ErrNewer.
+// exactly those that are written: an unknown, missing or repeated one is corruption. v is the least version of the
+// format that can say what the line says; one that is larger than FormatVersion is ErrNewer.
 //
 // ledger.head holds "INDEX:HASH" of the newest entry. It is replaced after each append, so it may be older than the log
 // (a crash in between) but never newer: an index beyond the log, or another hash at it, is a *RolledBackError.

@@ -101,6 +101,13 @@ type division struct {
 type divided struct {
 	total *tally // of every charge once
 	of    map[string]*tally
+	known map[reading]privacy.Loss // W_d, once it was computed
+}
+
+// reading is what W_d depends on beside the charges.
+type reading struct {
+	n  privacy.Neighbours
+	by privacy.Accountant
 }
 
 func newAccount() *account { return &account{whole: newTally(), parts: map[division]*divided{}} }
@@ -117,6 +124,7 @@ func (a *account) charge(l privacy.Loss, d division, parts []string) {
 		a.parts[d] = in
 	}
 	in.total.add(l)
+	in.known = map[reading]privacy.Loss{}
 	for _, p := range parts {
 		if in.of[p] == nil {
 			in.of[p] = newTally()
@@ -186,6 +194,9 @@ func (p Parting) most(n privacy.Neighbours) int64 {
 
 // worst is W_d.
 func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant) privacy.Loss {
+	if w, known := in.known[reading{n, by}]; known {
+		return w
+	}
 	var out []*big.Rat
 	for axis, total := range amounts(in.total.in(by)) {
 		values := make([]*big.Rat, 0, len(in.of))
@@ -198,7 +209,9 @@ func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant
 		}
 		out = append(out, sum)
 	}
-	return lossOf(by, out)
+	w := lossOf(by, out)
+	in.known[reading{n, by}] = w
+	return w
 }
 
 // room solves one axis; nil where the budget is exceeded.

@@ -47,7 +47,8 @@ func (b *builder) confine() error {
 	if declared == nil || b.plan.Where == nil {
 		return nil
 	}
-	at := slices.IndexFunc(b.columns, func(c Column) bool { return c.Name == declared.Column })
+	column := b.table.Column(declared.Column)
+	at := slices.IndexFunc(b.columns, func(c Column) bool { return c.Column == column })
 	if at < 0 {
 		return nil // WHERE does not read it
 	}

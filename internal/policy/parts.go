@@ -22,7 +22,7 @@ type Part struct {
 
 // Parting is a table's part as the ledger tells it from others.
 type Parting struct {
-	Term string // the column with its type and values: with other values, a unit's own parts may be others
+	Term string // the column with its type, values and cleaning: with others, a unit's own parts may be others
 	Most int64  // parts of one unit
 }
 
@@ -98,11 +98,15 @@ func (t *Table) parting() (p Parting, ok bool) {
 	}
 	c := t.Column(t.Part.Column)
 	values, _ := c.Known()
+	kind := "values" // others are NULL, in no part
+	if c.Values == nil && c.Lower != nil {
+		kind = "values within bounds" // others count as the bound, and are in its part
+	}
 	sum := sha256.New()
 	for _, v := range values {
 		fmt.Fprintf(sum, "%q\n", v.String()) // never fails
 	}
 	return Parting{
-		Term: fmt.Sprintf("%s %s: %d values, %s", c.Name, c.Type, len(values), hex.EncodeToString(sum.Sum(nil)[:8])), Most: t.Part.PerUnit,
+		Term: fmt.Sprintf("%s %s: %d %s, %s", c.Name, c.Type, len(values), kind, hex.EncodeToString(sum.Sum(nil)[:8])), Most: t.Part.PerUnit,
 	}, true
 }

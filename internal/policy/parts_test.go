@@ -49,6 +49,7 @@ func TestShares(t *testing.T) {
 		{"part: {column: party}", "part: {column: party, per_unit: 2}", "1 for a unit → party"},
 		{"    part: {column: party}\n", "", "no longer divided"},
 		{"[D, R]", "[D, R, I]", "3 values"},
+		{"[D, R]", "[D, S]", "past charges stay"},
 		{"per: month", "per: week", "ε = 1 per month → ε = 1 per week"},
 		{"epsilon: 1,", "epsilon: 2,", "granted"},
 		{"lifetime: 10", "lifetime: 11", "budget: ε = 10 → ε = 11"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // shares notes how the budget is divided otherwise: by parts, by periods, among analysts. The relation is the same, so k = 1, and
@@ -46,9 +47,13 @@ func (c *change) shares() {
 	}
 }
 
-// String writes a part for people: its column, without what tells its values from others.
+// String writes a part for people: without the digest that tells its values from others.
 func (p Parting) String() string {
-	return fmt.Sprintf("%s, %d for a unit", p.Term, p.Most)
+	term := p.Term
+	if at := strings.LastIndexByte(term, ','); at >= 0 {
+		term = term[:at]
+	}
+	return fmt.Sprintf("%s, %d for a unit", term, p.Most)
 }
 
 func granted(t Terms) string {

@@ -87,6 +87,9 @@ func Rows(t *rapid.T, table *policy.Table, most int) []Row {
 			if c.Name == "person" {
 				v = value.OfInt(int64(rapid.IntRange(1, 4).Draw(t, "person")))
 			}
+			if c.Name == "k" && rapid.Bool().Draw(t, "in a part") {
+				v = rapid.SampledFrom(c.Values).Draw(t, "part")
+			}
 			if rapid.IntRange(0, 5).Draw(t, "null") == 0 {
 				v = value.NullOf(c.Type)
 			}
