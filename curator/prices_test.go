@@ -203,6 +203,8 @@ func TestWithin(t *testing.T) {
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "5%"}, CodePolicy, "the size of count is not known beforehand"},
 		{Question{SQL: "SELECT AVG(age) FROM people", Within: "1"}, CodePolicy, "the error of avg depends on how many rows"},
 		{Question{SQL: "SELECT AVG(age, bounds => auto) FROM people", Within: "1"}, CodePolicy, "depends on what is found"},
+		{Question{SQL: "SELECT COUNT(*, epsilon => 1), SUM(age) FROM people", Epsilon: "", Within: "5"}, CodePolicy, "the aggregates' own epsilons cost"},
+		{Question{SQL: "SELECT COUNT(*, epsilon => 0.1), SUM(age) FROM people", Within: "5"}, CodePolicy, "an epsilon of their own"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "1", Epsilon: "1"}, CodeUsage, "a price or an accuracy"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "0"}, CodeUsage, "must be above 0"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "-5%"}, CodeUsage, "must be above 0"},

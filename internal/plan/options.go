@@ -218,5 +218,8 @@ func (b *builder) selectionOptions(r Request) error {
 	if r.MinUnits > 1 && len(b.tree.GroupBy) > 0 {
 		return refuse(query.Pos{}, "leave it out", "min_privacy_units_per_group is for groups that are not known beforehand, and these are")
 	}
+	if len(b.tree.GroupBy) > 0 && (r.GroupSelection == LaplaceThreshold || !r.Delta.IsZero()) {
+		b.note("Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.")
+	}
 	return nil
 }

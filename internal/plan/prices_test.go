@@ -281,6 +281,8 @@ func TestBoundsGiven(t *testing.T) {
 		}
 	}
 	for sql, want := range map[string]string{
+		dp + "(epsilon=1, delta=1e-9) race, COUNT(*) FROM people GROUP BY race":    "Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.",
+		dp + "(epsilon=1) AVG(days) FROM visits":                                   "AVG is over rows, whoever's they are; GoogleSQL's is over what each person has on average.",
 		"SELECT SUM(age, bounds => (-5, 50)) FROM people":                          "The bounds of SUM reach beyond what its argument can be, 0 to 115 as declared: those are taken.",
 		"SELECT SUM(days, contribution_bounds_per_group => (0, 5000)) FROM visits": "The bounds per group reach beyond what 12 rows of one person can add, -24 to 360: those are taken.",
 	} {
