@@ -92,6 +92,9 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := addsUp(p); err != nil {
+		return nil, &Error{Code: CodePolicy, Message: err.Error()}
+	}
 	derived, err := derive.New(p)
 	if err != nil {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
@@ -111,7 +114,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived, priced: how}, nil
 }
 
-// request is what a question asks of the plan.
+// request is what a question asks of the plan. Its accuracy is ask's: the other primitives have none.
 func (c *Curator) request(q Question) (plan.Request, error) {
 	if err := c.permitted(q); err != nil {
 		return plan.Request{}, err

@@ -45,6 +45,18 @@ func costsAsPlanned(got, planned privacy.Loss) error {
 	return nil
 }
 
+// addsUp asks whether the parts of a plan cost no more than its price together.
+func addsUp(p *plan.Plan) error {
+	total := privacy.Loss{}
+	for _, m := range append(histograms(p), p.Measures...) {
+		total = total.Plus(m.Loss)
+	}
+	if !total.Within(p.Price) {
+		return fmt.Errorf("%w: its parts cost %s together, and its price is %s", errUnplanned, total, p.Price)
+	}
+	return nil
+}
+
 // scaledAsPlanned compares a scale with what the ledger has of it.
 func scaledAsPlanned(got, planned *big.Rat) error {
 	if got.Cmp(planned) != 0 {

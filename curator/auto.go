@@ -12,7 +12,8 @@ import (
 
 // Bounds that are found (plan.Search has the proof) make one release with what is measured within them: two rows stand before the cells,
 // the least and the most that a row adds to each measure, in the grid units of its search. So a replay has them too, and the plan
-// within them follows from the release.
+// within them follows from the release. The ledger has the mechanisms as at the value's own bounds: within narrower ones sensitivity and
+// noise shrink alike, and their quotient, the loss, stays.
 
 // maxBins is how many counts a search's histogram has, at most: magnitudes of 64-bit integers, by sign.
 const maxBins = 128

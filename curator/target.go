@@ -10,6 +10,9 @@ import (
 
 // lookAt decides a look at a target with one mechanism.
 func (c *Curator) lookAt(t *plan.Target, q Question, m ledger.Mechanism, shape [2]int) (*look, error) {
+	if q.Within != "" || q.At != "" {
+		return nil, &Error{Code: CodeUsage, Message: "an accuracy is for tables of noisy numbers", Hint: "give a price, and the confidence by its name"}
+	}
 	table, err := c.current(t.Table)
 	if err != nil {
 		return nil, err

@@ -98,6 +98,8 @@ func (c *Curator) within(q Question, request plan.Request, p *plan.Plan, alpha f
 		return p, "", nil
 	case q.Epsilon != "" || q.Rho != "":
 		return nil, "", &Error{Code: CodeUsage, Message: "a question has a price or an accuracy, not both", Hint: "leave one out"}
+	case p.OwnEpsilons:
+		return nil, "", &Error{Code: CodePolicy, Message: "a question whose aggregates have an epsilon of their own has no other price to be found", Hint: "leave out epsilon =>, or the accuracy"}
 	case len(p.Searches) > 0:
 		return nil, "", &Error{Code: CodePolicy, Message: "how exact an answer within found bounds is depends on what is found", Hint: "give the bounds, or a price"}
 	}
@@ -124,7 +126,7 @@ type earlier struct {
 	numbers [][]*big.Int
 }
 
-// at plans the question at a price.
+// at plans the question at a price, with what derives every cell from numbers; that is nil where there is no such noise.
 func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
 	r := s.request
 	r.Price = price
@@ -135,7 +137,10 @@ func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
 	every := *p // each cell counts, whichever HAVING and LIMIT show
 	every.Having, every.Limit, every.Offset = nil, nil, 0
 	d, err := derive.New(&every)
-	return p, d, err
+	if err != nil { // noise beyond what can be drawn
+		return p, nil, nil
+	}
+	return p, d, nil
 }
 
 // gather finds the answers to the very same question at other prices: those whose replay key is the question's, at a price that the
@@ -259,7 +264,10 @@ func (s *pricing) meets(price privacy.Loss, basis *earlier) (ok bool, why string
 	if err != nil {
 		return false, "", err
 	}
-	if basis == nil {
+	switch {
+	case d == nil:
+		return false, "no noise can be drawn", nil
+	case basis == nil:
 		return s.foretold(p, d)
 	}
 	if len(basis.numbers)*len(p.Outputs) > maxForetold {

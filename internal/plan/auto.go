@@ -138,8 +138,9 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 // has the proof).
 func (b *builder) looks() error {
 	for _, s := range b.plan.Searches {
-		s.Look.Table, s.Look.Unit, s.Look.Columns, s.Look.Where, s.Look.Part = b.plan.Table, b.plan.Unit, b.plan.Columns, b.plan.Where, b.plan.Part
-		s.Look.Caps = Caps{Rows: 1}
+		outer := s.Outer()
+		s.Look = b.plan.Bounded // the same rows, but those of groups that are not known are among them
+		s.Look.Keys, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, []*Measure{outer}, true, Caps{Rows: 1}
 		if b.plan.Unit != nil {
 			s.Look.Caps.Rows = b.rowCap()
 		}

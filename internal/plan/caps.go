@@ -56,6 +56,9 @@ func (b *builder) caps() error {
 		}
 	}
 	b.plan.Caps = byRows
+	if averages && b.tree.Options != nil {
+		b.note("AVG is over rows, whoever's they are; GoogleSQL's is over what each %s has on average.", unit.Column)
+	}
 	if b.plan.CellsClamped() {
 		return b.cellCaps(byGroups, averages)
 	}

@@ -137,6 +137,9 @@ func (m *Measure) String() string {
 	}
 	if m.Search != nil {
 		more += " within found bounds"
+		if m.centred { // which may be 0 of the widest bounds, and not of those found
+			more += ", centred"
+		}
 	}
 	return fmt.Sprintf("%s%s grid=%d centre=%d clamp=[%d,%d]%s", m.Kind, x, m.Grid, m.Centre, m.Lo, m.Hi, more)
 }

@@ -87,6 +87,7 @@ type Plan struct {
 	// TargetError is the relative error that the question asks for in place of a price, or nil. Build plans it at whatever price
 	// the request has.
 	TargetError *big.Rat
+	OwnEpsilons bool     // some aggregate has an ε of its own
 	Notes       []string // what an asker should know of how the question was taken
 
 	digest string

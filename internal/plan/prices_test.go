@@ -281,6 +281,8 @@ func TestBoundsGiven(t *testing.T) {
 		}
 	}
 	for sql, want := range map[string]string{
+		dp + "(epsilon=1, delta=1e-9) race, COUNT(*) FROM people GROUP BY race":    "Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.",
+		dp + "(epsilon=1) AVG(days) FROM visits":                                   "AVG is over rows, whoever's they are; GoogleSQL's is over what each person has on average.",
 		"SELECT SUM(age, bounds => (-5, 50)) FROM people":                          "The bounds of SUM reach beyond what its argument can be, 0 to 115 as declared: those are taken.",
 		"SELECT SUM(days, contribution_bounds_per_group => (0, 5000)) FROM visits": "The bounds per group reach beyond what 12 rows of one person can add, -24 to 360: those are taken.",
 	} {
@@ -336,6 +338,23 @@ func TestFound(t *testing.T) {
 		}
 		if _, err := p.Found(lower[1:], upper); err == nil {
 			t.Error("bounds of too few measures are taken")
+		}
+	}
+	// About bounds whose middle is 0 a sum and a centred sum are alike, until others are found.
+	for _, sql := range []string{"SELECT SUM(age - 50, bounds => auto), AVG(LEAST(age - 50, 50), bounds => auto), SUM(LEAST(age - 50, 50), bounds => auto) FROM people"} {
+		p := build(t, "add-remove", sql)
+		lower, upper := make([]*big.Int, len(p.Measures)), make([]*big.Int, len(p.Measures))
+		for i := range lower {
+			lower[i], upper[i] = big.NewInt(1), big.NewInt(7)
+		}
+		q, err := p.Found(lower, upper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range q.Aggregates {
+			if a.Func == plan.SumFunc && a.Sum.Centre != 0 || a.Func == plan.Average && a.Sum.Centre != 4 {
+				t.Errorf("%s: aggregate %d, %s, is centred about %d", sql, i, a.Func, a.Sum.Centre)
+			}
 		}
 	}
 	a, b := build(t, "add-remove", "SELECT SUM(age, bounds => auto) FROM people"), build(t, "add-remove", "SELECT SUM(age) FROM people")

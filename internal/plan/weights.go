@@ -75,6 +75,7 @@ func (b *builder) divide() error {
 			weights += c.terms.share()
 			continue
 		}
+		p.OwnEpsilons = true
 		own, named = own.Plus(b.policy.Budget.Price(c.terms.epsilon)), c
 	}
 	if named != nil && !own.Within(p.Price) && (weights > 0 || b.priced) {

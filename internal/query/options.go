@@ -31,7 +31,10 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 	tokens = significant(tokens)
 	out := []byte(sql)
 	if from, to := clause(sql, tokens); from < to {
-		begin, end := int(tokens[from].GetStart()), int(tokens[to-1].GetEnd())
+		begin, end := max(int(tokens[from].GetStart()), 0), min(int(tokens[to-1].GetEnd()), len(out))
+		if end-begin < len("WITH ANONYMIZATION") {
+			return sql
+		}
 		for i := begin; i < end; i++ {
 			if out[i] < 0x80 && out[i] != '\n' {
 				out[i] = ' '
@@ -41,7 +44,9 @@ func rewritten(sql string, tokens []*pg.ScanToken) string {
 		copy(out[end-2:], "*/")
 	}
 	for _, at := range stars(tokens) {
-		out[at] = '1'
+		if at < len(out) && out[at] == '*' {
+			out[at] = '1'
+		}
 	}
 	return string(out)
 }

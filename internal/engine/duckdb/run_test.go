@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -214,6 +215,15 @@ func (b *bench) agrees(t *testing.T) {
 		admitted++
 		if p.Caps.Groups > 0 {
 			capped++
+		}
+		if len(p.Searches) > 0 { // within any bounds that a search could find
+			end := func(label string) []*big.Int {
+				n := big.NewInt(rapid.Int64Range(-64, 64).Draw(t, label))
+				return slices.Repeat([]*big.Int{n.Lsh(n, uint(rapid.IntRange(0, 60).Draw(t, "scale")))}, len(p.Measures))
+			}
+			if p, err = p.Found(end("lower"), end("upper")); err != nil {
+				t.Fatal(err)
+			}
 		}
 		file := b.write(t, table, enginetest.Rows(t, b.policy.Table(table), 12))
 		rows, known, err := b.sealedRows(table, file)

@@ -106,6 +106,9 @@ func Question(t *rapid.T, table string) string {
 	for range rapid.IntRange(1, 3).Draw(t, "aggregates") {
 		items = append(items, g.aggregate(table))
 	}
+	if g.chance(6) {
+		items[0] = "WITH DIFFERENTIAL_PRIVACY OPTIONS(" + g.pick("epsilon=0.25", "max_rows_contributed=2", "max_rows_contributed=1, delta=1e-6", "max_rows_contributed=9") + ") " + items[0]
+	}
 	return g.from(strings.Join(items, ", "), table) + g.groups()
 }
 

@@ -1,0 +1,271 @@
+package curator
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"dither/audit"
+	"dither/mechanism"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// crowd are people enough for bounds to be found: ages of 64 to 103, or visits of as many persons.
+func crowd(line string) string {
+	var b strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&b, line+"\n", 64+i)
+	}
+	return b.String()
+}
+
+// A search for bounds and what is measured within them, on twins: where both find the same bounds, as with these crowds, each
+// measure moves by at most the sensitivity of these bounds, and the reads, charges and records are the same.
+func TestReplayFound(t *testing.T) {
+	people, visits := crowd("%d,1,north,170"), crowd("%d,3,mon")
+	narrower := 0
+	for relation, w := range map[string]twins{
+		"add-remove":       newTwins(t, pureTerms, [2]string{people, people + somebody}, [2]string{visits, visits + somebodys}),
+		"change-one":       newTwins(t, changeTerms, [2]string{people + another, people + somebody}, [2]string{visits + anothers, visits + somebodys}),
+		"add-remove, zCDP": newTwins(t, zcdpTerms, [2]string{people, people + somebody}, [2]string{visits, visits + somebodys}),
+	} {
+		for i, sql := range []string{
+			"SELECT SUM(age, bounds => auto) FROM people",
+			"SELECT AVG(age, bounds => auto), SUM(change, bounds => auto), COUNT(*, weight => 3) FROM people",
+			"SELECT region, SUM(height, bounds => auto) FROM people GROUP BY region",
+			"SELECT day, SUM(cost, bounds => auto) FROM visits GROUP BY day",
+			"SELECT day, SUM(cost, contribution_bounds_per_group => (0, 12)), COUNT(*, contribution_bounds_per_group => (0, 1)) FROM visits GROUP BY day",
+			"SELECT SUM(age, bounds => (10, 20)), CLIPPED(age, bounds => (10, 20)), AVG(change, weight => 0.5, bounds => (3, 4)) FROM people",
+		} {
+			question := Question{SQL: sql, Epsilon: "4", Fresh: true}
+			var plans []*asked
+			r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+				a, err := c.ask(question)
+				if err != nil {
+					return nil, err
+				}
+				s, err := c.measured(t.Context(), a)
+				if err != nil {
+					return nil, err
+				}
+				plans = append(plans, a)
+				for _, row := range s.numbers {
+					numbers = append(numbers, row...)
+				}
+				return numbers, nil
+			})
+			name := relation + ": " + sql
+			sameFlow(t, name, r, "reserve", "release")
+			p := plans[0].plan
+			if x, y := p.Canonical(1), plans[1].plan.Canonical(1); x != y {
+				t.Errorf("%s: bounds that are not the same:\n%s\n%s", name, x, y)
+				continue
+			}
+			for j, m := range p.Measures {
+				if m.Search != nil && m.Units(big.NewInt(m.Hi-m.Lo)).Cmp(m.Search.Outer().Units(big.NewInt(m.Search.Outer().Hi-m.Search.Outer().Lo))) < 0 {
+					narrower++
+				}
+				var x, y []*big.Rat
+				for i := j; i < len(r.Data.Output); i += len(p.Measures) {
+					x, y = append(x, r.Data.Output[i]), append(y, r.Neighbor.Output[i])
+				}
+				d, err := audit.Distance(x, y)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := d.Within(audit.Distances{L1: new(big.Rat).SetInt(m.L1), L2Squared: new(big.Rat).SetInt(m.L2Squared)}); err != nil {
+					t.Errorf("%s: %s: %v", name, m, err)
+				}
+			}
+		}
+	}
+	if narrower < 5 {
+		t.Errorf("bounds were narrowed %d times: the test shows little", narrower)
+	}
+	t.Logf("bounds were narrowed %d times", narrower)
+}
+
+// A search and its sum are what was planned: on the same bytes, the mechanisms with the parameters that are typed here, one after the
+// other, give the bounds and the sum that the curator releases.
+func TestFoundAsPlanned(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	c := pureTerms.home(t, crowd("%d,1,north,170"), "")
+	ages := []int64{30, 40, 115, 0, 61} // of replayPeople, and the crowd's
+	for i := range int64(40) {
+		ages = append(ages, 64+i)
+	}
+	ordered := mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
+		for v := int64(0); v <= 115; v++ {
+			n := int64(0)
+			for _, a := range ages {
+				if a == v {
+					n++
+				}
+			}
+			if n > 0 && !yield(v, n) {
+				return nil
+			}
+		}
+		return nil
+	})
+	five := someEpsilon(t).Times(5)
+	for seed := range byte(10) {
+		got := drawnFrom(seed, func() *Release {
+			return must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT SUM(age, bounds => auto) FROM people", Epsilon: "10", Fresh: true}))
+		})
+		low, high, sum := int64(0), int64(0), new(big.Int)
+		drawnFrom(seed, func() any {
+			found := must[mechanism.Bounds](t)(mechanism.AutomaticBounds{
+				Domain: mechanism.Domain{Lower: 0, Upper: 115}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+				Loss: privacy.PureLoss(five), FalsePositive: 1e-6,
+			}.Measure(ordered))
+			high = found.Upper
+			exact := int64(0)
+			for _, a := range ages {
+				exact += min(a, high)
+			}
+			drawn := must[mechanism.Measurement](t)(mechanism.Laplace{Sensitivity: big.NewInt(high), Epsilon: five}.Measure(sealed(exact)))
+			sum = drawn.Values[0]
+			return nil
+		})
+		if b := got.Columns[0].Bounds; b == nil || b.Low != float64(low) || b.High != float64(high) || got.Rows[0][0].Estimate.Value.Whole.Cmp(sum) != 0 {
+			t.Errorf("seed %d: %+v, %v; the planned mechanisms find 0 to %d, and give %s", seed, b, got.Rows[0][0].Estimate.Value, high, sum)
+		}
+	}
+}
+
+// Where few people leave no bin above the threshold, the bounds are the value's own: never an error. A replay gives the same
+// bounds and numbers, free, also to Measure, and after the home is opened again.
+func TestFoundIsOneRelease(t *testing.T) {
+	c := pureTerms.alone(t)
+	question := Question{SQL: "SELECT SUM(age, bounds => auto) AS s, AVG(age, bounds => auto) AS a, COUNT(*) AS n FROM people"}
+	first := must[*Release](t)(c.Answer(t.Context(), question))
+	if b := first.Columns[0].Bounds; b == nil || b.Low != 0 || b.High != 115 {
+		t.Errorf("found %+v for five people", b)
+	}
+	for range 2 {
+		again := must[*Release](t)(c.Answer(t.Context(), question))
+		x, y := fmt.Sprint(first.Rows[0][0].Estimate.Value, first.Rows[0][1].Estimate.Low, *first.Columns[1].Bounds), fmt.Sprint(again.Rows[0][0].Estimate.Value, again.Rows[0][1].Estimate.Low, *again.Columns[1].Bounds)
+		if !again.Replayed || x != y {
+			t.Errorf("%s, and again %s", x, y)
+		}
+		m := must[*Measurements](t)(c.Measure(t.Context(), question))
+		if !m.Replayed || m.ID != first.ID || len(m.Cells) != 1 || len(m.Vectors) != 4 {
+			t.Errorf("%+v", m)
+		}
+		home := c.home
+		_ = c.Close()
+		c = openHome(t, home)
+	}
+	e := must[*Explanation](t)(c.Explain(t.Context(), question))
+	if !e.Replayed || e.Columns[0].Bounds.High != 115 {
+		t.Errorf("%+v", e.Columns[0])
+	}
+	if b := must[*Budget](t)(c.Budget()); b.Spent.Epsilon != "0.5" || b.Answers != 1 {
+		t.Errorf("%+v", b)
+	}
+}
+
+// Accuracy first: the price is the least of two digits that should do, by an independent computation from the noise's own quantiles.
+func TestWithin(t *testing.T) {
+	c := pureTerms.alone(t)
+	half := func(epsilon string) float64 { // of a count's 95 % interval
+		e := must[privacy.Epsilon](t)(privacy.ParseEpsilon(epsilon))
+		scale := must[*big.Rat](t)(privacy.LaplaceScale(big.NewInt(1), e))
+		d := must[noise.DiscreteLaplace](t)(noise.NewDiscreteLaplace(scale))
+		f, _ := new(big.Float).SetInt(d.Quantile(0.05 * (1 - 1e-12))).Float64()
+		return f
+	}
+	for _, most := range []string{"3", "10", "11.5", "50", "0.5"} {
+		q := Question{SQL: "SELECT region, COUNT(*) AS n FROM people GROUP BY region", Within: most}
+		got := must[*Explanation](t)(c.Explain(t.Context(), q)).Price.Epsilon
+		target := 0.0
+		if _, err := fmt.Sscan(most, &target); err != nil {
+			t.Fatal(err)
+		}
+		r, ok := new(big.Rat).SetString(got)
+		if !ok {
+			t.Fatal(got)
+		}
+		less := fmt.Sprintf("%.2g", must64(r)*0.985) // below it, in two digits
+		if half(got) > target || less != got && half(less) <= target {
+			t.Errorf("within %s: price %s gives ± %g, and %s ± %g", most, got, half(got), less, half(less))
+		}
+	}
+	for _, s := range []struct {
+		q    Question
+		code Code
+		want string
+	}{
+		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "5%"}, CodePolicy, "the size of count is not known beforehand"},
+		{Question{SQL: "SELECT AVG(age) FROM people", Within: "1"}, CodePolicy, "the error of avg depends on how many rows"},
+		{Question{SQL: "SELECT AVG(age, bounds => auto) FROM people", Within: "1"}, CodePolicy, "depends on what is found"},
+		{Question{SQL: "SELECT COUNT(*, epsilon => 1), SUM(age) FROM people", Epsilon: "", Within: "5"}, CodePolicy, "the aggregates' own epsilons cost"},
+		{Question{SQL: "SELECT COUNT(*, epsilon => 0.1), SUM(age) FROM people", Within: "5"}, CodePolicy, "an epsilon of their own"},
+		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "1", Epsilon: "1"}, CodeUsage, "a price or an accuracy"},
+		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "0"}, CodeUsage, "must be above 0"},
+		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "-5%"}, CodeUsage, "must be above 0"},
+		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "some"}, CodeUsage, "invalid accuracy"},
+		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "1", At: "95%", Confidence: "0.9"}, CodeUsage, "given twice"},
+		{Question{SQL: "SELECT COUNT(*) FROM people", At: "195%"}, CodeUsage, "must lie between 0 and 1"},
+		{Question{SQL: "SELECT SUM(age) FROM people", Within: "0.001"}, CodePolicy, "no price up to the policy's maximum, ε = 20,"},
+		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(target_relative_error=0.1) COUNT(*) FROM people", Within: "5%"}, CodeUsage, "given twice, and differently"},
+		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=0.1) COUNT(*) FROM people", Epsilon: "0.2"}, CodePolicy, "is not the price that it is asked at"},
+	} {
+		if _, err := c.Explain(t.Context(), s.q); codeOf(err) != s.code || !strings.Contains(err.Error(), s.want) {
+			t.Errorf("%+v: %v", s.q, err)
+		}
+	}
+	if _, err := c.Select(t.Context(), Selection{Question: Question{SQL: countSQL, Within: "3"}}); codeOf(err) != CodeUsage {
+		t.Error(err)
+	}
+	if _, err := c.Smooth(t.Context(), Question{SQL: "SELECT age FROM people", At: "95%"}); codeOf(err) != CodeUsage {
+		t.Error(err)
+	}
+}
+
+func must64(r *big.Rat) float64 { f, _ := r.Float64(); return f }
+
+// An earlier answer stands for the true one: what is within already is given again; else the price is what its numbers need, and as
+// exact as that; rows are never looked at for it.
+func TestWithinFromEarlierAnswers(t *testing.T) {
+	c := pureTerms.alone(t)
+	avg := Question{SQL: "SELECT AVG(age) AS a FROM people"}
+	first := must[*Release](t)(c.Answer(t.Context(), Question{SQL: avg.SQL, Epsilon: "10"}))
+	width := func(r *Release) float64 {
+		e := r.Rows[0][0].Estimate
+		return max(e.High.Real-e.Value.Real, e.Value.Real-e.Low.Real)
+	}
+	avg.Within = fmt.Sprintf("%.6f", width(first)*1.001)
+	if r := must[*Release](t)(c.Answer(t.Context(), avg)); !r.Replayed || r.ID != first.ID {
+		t.Errorf("%+v is not %s", r.ID, first.ID)
+	}
+	avg.Within = fmt.Sprintf("%.6f", width(first)*0.9)
+	c.engine = during{c.engine, func() { t.Error("rows were looked at") }}
+	e := must[*Explanation](t)(c.Explain(t.Context(), avg))
+	r, _ := new(big.Rat).SetString(e.Price.Epsilon)
+	if x := must64(r); x <= 10 || x > 14 || e.Replayed || !strings.Contains(strings.Join(e.Notes, "\n"), "from an earlier answer to it, "+first.ID) {
+		t.Errorf("price %s: %q", e.Price, e.Notes)
+	}
+	c.engine = c.engine.(during).Engine
+	second := must[*Release](t)(c.Answer(t.Context(), avg))
+	if second.Replayed || second.Price.Epsilon != e.Price.Epsilon {
+		t.Errorf("%+v", second.Price)
+	}
+}
+
+// Parts that cost more than the price do not get out.
+func TestPartsAddUp(t *testing.T) {
+	c := pureTerms.alone(t)
+	a := must[*asked](t)(c.ask(Question{SQL: "SELECT AVG(age, bounds => auto) FROM people"}))
+	if err := addsUp(a.plan); err != nil {
+		t.Error(err)
+	}
+	a.plan.Searches[0].Histogram.Loss = privacy.PureLoss(someEpsilon(t))
+	if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
+		t.Error(err)
+	}
+}
