@@ -222,7 +222,7 @@ func (b *builder) selectionOptions() error {
 	case !open && b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) > 0:
 		return refuse(query.Pos{}, "leave it out", "a least number of units is for groups that are not known beforehand, and these are")
 	}
-	if len(b.tree.GroupBy) > 0 && (r.GroupSelection == LaplaceThreshold || !r.Delta.IsZero()) {
+	if r := b.request; b.plan.Selection == nil && len(b.tree.GroupBy) > 0 && (r.GroupSelection == LaplaceThreshold || !r.Unknown.Delta.IsZero()) {
 		b.note("Every group is known beforehand: all are shown, none has to be selected, and no delta is spent.")
 	}
 	return nil

@@ -138,7 +138,10 @@ func TestEveryFieldChangesTheDigest(t *testing.T) {
 				walk(v.Field(i), v.Type().Name()+"."+v.Type().Field(i).Name)
 			}
 		case reflect.Pointer:
-			if v.IsNil() {
+			switch {
+			case v.IsNil() && name == "Table.Part": // TestSharesChangeTheDigest
+				return
+			case v.IsNil():
 				change(v, name, reflect.New(v.Type().Elem()).Interface())
 				return
 			}
