@@ -136,7 +136,7 @@ func (b *builder) orderBy() error {
 
 // resolveAlias gives what GROUP BY 1 or GROUP BY alias stands for; a column of that name comes first.
 func (b *builder) resolveAlias(x query.Expr) query.Expr {
-	if c, ok := x.(*query.Column); ok && c.Table == "" && b.table.Column(c.Name) != nil {
+	if c, ok := x.(*query.Column); ok && c.Table == "" && b.has(c.Name) {
 		return x
 	}
 	return b.resolveOutput(x)
@@ -279,7 +279,7 @@ func (r Range) floats(t value.Type) (lo, hi float64) {
 func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 	unit := b.table.Unit
 	c, ok := x.Args[0].(*query.Column)
-	if x.Name != "count" || !ok || unit.IsRow() || c.Name != unit.Column {
+	if x.Name != "count" || !ok || unit.IsRow() || !b.isUnit(c) {
 		hint := "COUNT(*) counts rows"
 		if !unit.IsRow() {
 			hint = fmt.Sprintf("COUNT(DISTINCT %s) counts units", query.QuoteName(unit.Column))

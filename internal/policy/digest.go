@@ -31,6 +31,9 @@ type (
 		Unit                                                       string
 		RowsPerUnit, MaxGroups, RowsPerGroup, PersonRows, Expected int64
 
+		Through                  string   `json:",omitempty"`
+		References, RowsPerValue []string `json:",omitempty"` // by column
+
 		Columns []canonicalColumn // by name; in the policy's order where the source has no header to name them
 	}
 	canonicalSource struct {
@@ -82,6 +85,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups, RowsPerGroup: t.Unit.RowsPerGroup,
 		PersonRows: t.Unit.PersonRows,
 		Expected:   t.ExpectedRows,
+		Through:    t.Unit.Through, References: canonicalReferences(t), RowsPerValue: canonicalRows(t),
 	}
 	for _, col := range t.Columns {
 		c.Columns = append(c.Columns, canonicalColumnOf(col))

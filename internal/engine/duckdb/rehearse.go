@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"math"
+	"slices"
 	"strings"
 
 	"dither/internal/engine"
@@ -18,7 +19,13 @@ const rehearsalRows = 192
 // whether a question fails, which noise does not hide: it must not be asked. The proof that there is none is the plan's
 // (every expression is total); this is a second belt, and a failure here a defect there. It reads no sealed file.
 func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
-	return e.run(ctx, render(b, madeUp(b), engine.Sealed{}), func([]driver.Value) error { return nil })
+	sql := ""
+	if b.Source == nil {
+		sql = render(b, madeUp(b), engine.Sealed{})
+	} else {
+		sql = renderSource(b, madeUpTables(b))
+	}
+	return e.run(ctx, sql, func([]driver.Value) error { return nil })
 }
 
 // madeUp writes rows of the sealed columns that b reads: in each, every column holds some extreme value of its type or
@@ -33,10 +40,43 @@ func madeUp(b *plan.Bounded) string {
 		columns = append(columns, []string{"1", "2", "3", "4", "5"}, []string{"1", "9", "1000000"})
 		names = append(names, rankColumn, rowsColumn)
 	}
+	return madeUpOf(names, columns, rehearsalRows)
+}
+
+// madeUpTables writes rows for every table of a Source: of several tables fewer, since they meet.
+func madeUpTables(b *plan.Bounded) map[string]string {
+	columns, names, scans := map[string][][]string{}, map[string][]string{}, 0
+	add := func(table, column string, of value.Type) {
+		name := identifier(column)
+		if !slices.Contains(names[table], name) {
+			names[table], columns[table] = append(names[table], name), append(columns[table], corners(b, of))
+		}
+	}
+	b.Source.Walk(func(s *plan.Source) {
+		if s.Op != plan.Scan {
+			return
+		}
+		scans++
+		for _, c := range s.Columns {
+			add(s.Table, c.Name, c.Type)
+		}
+		if s.Unit != nil {
+			add(s.Table, s.Unit.Name, s.Unit.Type)
+		}
+	})
+	out := map[string]string{}
+	for _, table := range b.Tables() {
+		out[table] = madeUpOf(names[table], columns[table], max(rehearsalRows/scans, 40))
+	}
+	return out
+}
+
+// madeUpOf writes so many rows of columns by name, each with its values.
+func madeUpOf(names []string, columns [][]string, n int) string {
 	if len(columns) == 0 {
 		return "(SELECT 1)"
 	}
-	rows := make([]string, rehearsalRows)
+	rows := make([]string, n)
 	for r := range rows {
 		row := make([]string, len(columns))
 		step := r

@@ -65,9 +65,16 @@ func contributions(b *plan.Bounded, rows []Row) []piece {
 	var pieces []piece
 	for _, r := range rows {
 		if p, ok := evaluate(b, r); ok {
-			p.sums = contribution(b, p)
 			pieces = append(pieces, p)
 		}
+	}
+	return bounded(b, pieces)
+}
+
+// bounded is what of rows' pieces counts.
+func bounded(b *plan.Bounded, pieces []piece) []piece {
+	for i := range pieces {
+		pieces[i].sums = contribution(b, pieces[i])
 	}
 	if b.Unit != nil {
 		if b.Caps.Rows > 0 {
@@ -88,7 +95,7 @@ func contributions(b *plan.Bounded, rows []Row) []piece {
 // evaluate is one row's keys and gridded values, or false where the row does not count.
 func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 	row := make([]value.Value, len(b.Columns))
-	var p piece
+	var unit value.Value
 	for i, c := range b.Columns {
 		v, ok := r[c.Name]
 		if !ok {
@@ -96,9 +103,17 @@ func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 		}
 		row[i] = clean(c, v)
 		if b.Unit != nil && c.Name == b.Unit.Name {
-			p.unit = row[i]
+			unit = row[i]
 		}
 	}
+	p, ok := evaluateRow(b, unit, row)
+	p.place = r[Rank].Int
+	return p, ok
+}
+
+// evaluateRow is evaluate of cleaned columns.
+func evaluateRow(b *plan.Bounded, unit value.Value, row []value.Value) (piece, bool) {
+	p := piece{unit: unit}
 	if b.Unit != nil && p.unit.Null {
 		return p, false
 	}
@@ -117,7 +132,6 @@ func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 	for _, m := range b.Measures {
 		p.values = append(p.values, gridded(m, row))
 	}
-	p.place = r[Rank].Int
 	return p, true
 }
 

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"slices"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+)
+
+// Names in a relation. A name that several columns have must be qualified; which one was meant is never guessed.
+
+// find is the name that a reference means.
+func (l *lowering) find(c *query.Column) (*named, error) {
+	var found *named
+	known := c.Table == ""
+	for i := range l.names {
+		n := &l.names[i]
+		known = known || n.table == c.Table
+		if n.name != c.Name || c.Table == "" && n.merged || c.Table != "" && n.table != c.Table {
+			continue
+		}
+		if found != nil {
+			hint := "give one of them another name, with AS"
+			if found.table != n.table && n.table != "" && found.table != "" {
+				hint = "write " + query.QuoteName(found.table) + "." + query.QuoteName(n.name) + " or " + query.QuoteName(n.table) + "." + query.QuoteName(n.name)
+			}
+			return nil, refuse(c.At, hint, "column %q is ambiguous", c.Name)
+		}
+		found = n
+	}
+	switch {
+	case !known:
+		return nil, refuse(c.At, suggestion(c.Table, l.tables()), "there is no table %q in this question", c.Table)
+	case found == nil:
+		var names []string
+		for _, n := range l.names {
+			if n.name != "" && (c.Table == "" || n.table == c.Table) && !slices.Contains(names, n.name) {
+				names = append(names, n.name)
+			}
+		}
+		return nil, refuse(c.At, noColumn(c.Name, names), "there is no column %q here", c.Name)
+	}
+	return found, nil
+}
+
+// tables are the names of a relation's tables.
+func (l *lowering) tables() (out []string) {
+	for _, n := range l.names {
+		if n.table != "" && !slices.Contains(out, n.table) {
+			out = append(out, n.table)
+		}
+	}
+	return out
+}
+
+// resolve is the expression that a reference means.
+func (l *lowering) resolve(c *query.Column) (*Expr, error) {
+	n, err := l.find(c)
+	if err != nil {
+		return nil, err
+	}
+	return l.read(n), nil
+}
+
+// read makes sure that a table's column is read.
+func (l *lowering) read(n *named) *Expr {
+	if n.e == nil {
+		return l.declared(l.table.Column(n.of.column))
+	}
+	return n.e
+}
+
+// declared is a column of the one table, which the engine cleans.
+func (l *lowering) declared(c *policy.Column) *Expr {
+	index := slices.IndexFunc(l.columns, func(o Column) bool { return o.Name == c.Name })
+	if index < 0 {
+		index = len(l.columns)
+		l.columns = append(l.columns, Column{Column: c, Range: cleanRange(c)})
+	}
+	return &Expr{Op: OpColumn, Type: c.Type, Column: index, Name: c.Name, Range: l.columns[index].Range, Nullable: true}
+}
+
+// has reports that a name is a column's.
+func (l *lowering) has(name string) bool {
+	if l.names == nil {
+		return l.table.Column(name) != nil
+	}
+	return slices.ContainsFunc(l.names, func(n named) bool { return n.name == name })
+}
+
+// isUnit reports that a reference means the unit's column.
+func (l *lowering) isUnit(c *query.Column) bool {
+	if l.names == nil {
+		return c.Name == l.table.Unit.Column
+	}
+	n, err := l.find(c)
+	return err == nil && n.unit
+}
