@@ -62,7 +62,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := c.current(p.Table)
+	tables, versions, err := c.sealed(&p.Bounded)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
 	}
 	l := &look{
-		question: q.SQL, bounded: &p.Bounded, price: p.Price, table: table, key: p.Key(table.Number), mechanisms: mechanisms(p),
+		question: q.SQL, bounded: &p.Bounded, price: p.Price, tables: tables, key: p.Key(versions...), mechanisms: mechanisms(p),
 		fresh: q.Fresh, shape: [2]int{p.Cells(), len(p.Measures)},
 	}
 	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived}, nil

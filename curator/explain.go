@@ -62,7 +62,10 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	rows := c.policy.Table(a.plan.Table).ExpectedRows
+	rows := int64(0)
+	if a.plan.Source == nil {
+		rows = c.policy.Table(a.plan.Table).ExpectedRows
+	}
 	notes, columns := c.notes(a.plan), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
 	if unforetold(columns) {
 		notes = append(notes, "No error is foretold of what is computed from several noisy parts, as a variance or a slope: over few rows its interval can be as wide as its bounds.")
@@ -105,6 +108,9 @@ func (c *Curator) unit(a *asked) Unit {
 		MaxRowsPerGroup: p.Caps.RowsPerGroup, Bound: p.Caps.String(),
 		PersonRows: u.PersonRows,
 	}
+	if p.Unit != nil {
+		out.Column = p.Unit.Name
+	}
 	if u.PersonRows > 0 {
 		out.Person = c.group(p.Price, u.PersonRows)
 	}
@@ -122,6 +128,9 @@ func (c *Curator) notes(p *plan.Plan) []string {
 	notes := []string{"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off."}
 	if p.Unit != nil {
 		notes = append(notes, truncation(p))
+	}
+	if p.Source != nil {
+		notes = append(notes, relationNotes(p)...)
 	}
 	for _, a := range p.Aggregates {
 		if a.Func == plan.Average {

@@ -10,13 +10,13 @@ import (
 
 // lookAt decides a look at a target with one mechanism.
 func (c *Curator) lookAt(t *plan.Target, q Question, m ledger.Mechanism, shape [2]int) (*look, error) {
-	table, err := c.current(t.Table)
+	tables, versions, err := c.sealed(&t.Bounded)
 	if err != nil {
 		return nil, err
 	}
 	parameters := fmt.Sprintf("%s scale %s shape %v", m.Name, m.Scale, shape)
 	return &look{
-		question: q.SQL, bounded: &t.Bounded, price: t.Price, table: table, key: t.Key(table.Number, parameters),
+		question: q.SQL, bounded: &t.Bounded, price: t.Price, tables: tables, key: t.Key(versions, parameters),
 		mechanisms: []ledger.Mechanism{m}, fresh: q.Fresh, shape: shape,
 	}, nil
 }

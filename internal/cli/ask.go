@@ -95,16 +95,18 @@ func (s *session) ask(args []string, do func(*curator.Curator, curator.Question)
 		return err
 	}
 	return s.with(func(c *curator.Curator) error {
-		err := do(c, *q)
-		var e *curator.Error
-		if !errors.As(err, &e) || e.Code != curator.CodeNotSealed {
-			return err
+		for sealed := ""; ; {
+			err := do(c, *q)
+			var e *curator.Error
+			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
+				return err
+			}
+			// The first use seals: only an owner runs this, and no question has been charged. A join may need several.
+			if err := s.sealMissing(c, e.Table); err != nil {
+				return err
+			}
+			sealed = e.Table
 		}
-		// The first use seals: only an owner runs this, and no question has been charged.
-		if err := s.sealMissing(c, e.Table); err != nil {
-			return err
-		}
-		return do(c, *q)
 	})
 }
 

@@ -104,6 +104,9 @@ func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
 		if alias == "" {
 			alias = name
 		}
+		if l.sources.nested+deep(given.branches) > maxNested {
+			return nil, tooNested(at)
+		}
 		return &Subquery{At: at, Branches: given.branches, Alias: alias}, l.counted(given.tables, at)
 	}
 	return &Table{At: at, Name: name, Alias: alias}, l.counted(1, at)

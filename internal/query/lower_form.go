@@ -147,7 +147,7 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 		return no("ORDER BY inside an aggregate is not supported", "leave it out")
 	case f.GetFuncVariadic():
 		return no("VARIADIC is not supported", "give the values one by one")
-	case name == "min" || name == "max":
+	case (name == "min" || name == "max") && l.sources.nested == 0: // inside, it is of one person's own rows
 		return no(strings.ToUpper(name)+" is not supported: it is one person's value", "a quantile says nearly as much: Curator.Rank gives it, from Go")
 	}
 	return nil

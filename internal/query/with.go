@@ -53,7 +53,7 @@ func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
 // subquery lowers what stands in parentheses in FROM, or behind a name of WITH.
 func (l *lowering) subquery(s *pg.SelectStmt, alias string, at Pos) (*Subquery, error) {
 	if l.sources.nested++; l.sources.nested > maxNested {
-		return nil, &Error{Pos: at, Message: fmt.Sprintf("subqueries are nested more than %d deep", maxNested), Hint: "nest less"}
+		return nil, tooNested(at)
 	}
 	defer func() { l.sources.nested-- }()
 	branches, err := l.branches(s, at, 1)
@@ -64,6 +64,30 @@ func (l *lowering) subquery(s *pg.SelectStmt, alias string, at Pos) (*Subquery, 
 		at = branches[0].At
 	}
 	return &Subquery{At: at, Branches: branches, Alias: alias}, nil
+}
+
+func tooNested(at Pos) *Error {
+	return &Error{Pos: at, Message: fmt.Sprintf("subqueries are nested more than %d deep", maxNested), Hint: "nest less"}
+}
+
+// deep is how deep subqueries are nested in the branches of one, itself included. What is looked at is no more than the tables
+// that may be named.
+func deep(branches []*Select) int {
+	most := 0
+	var relation func(r Relation)
+	relation = func(r Relation) {
+		switch r := r.(type) {
+		case *Subquery:
+			most = max(most, deep(r.Branches))
+		case *Join:
+			relation(r.L)
+			relation(r.R)
+		}
+	}
+	for _, s := range branches {
+		relation(s.From.Relation)
+	}
+	return most + 1
 }
 
 // branches are the SELECTs of a UNION ALL, or the one that there is.
