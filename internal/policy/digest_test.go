@@ -146,6 +146,10 @@ func TestEveryFieldChangesTheDigest(t *testing.T) {
 			for i := range v.Len() {
 				walk(v.Index(i), fmt.Sprintf("%s[%d]", name, i))
 			}
+		case reflect.Map:
+			other := reflect.MakeMap(v.Type())
+			other.SetMapIndex(reflect.ValueOf("another"), reflect.Zero(v.Type().Elem()))
+			change(v, name, other.Interface())
 		case reflect.String:
 			change(v, name, v.String()+"'")
 		case reflect.Bool:

@@ -118,6 +118,10 @@ func (r *reader) resolve(tables []*Table) {
 			p.field.fail("declare both as integer, text or date", "%s is %s, and %s is %s: they cannot name one row", quote(p.column), from.Type, quote(p.written), to.column.Type)
 			continue
 		}
+		if from.Lower != nil || from.Values != nil || to.column.Lower != nil || to.column.Values != nil {
+			p.field.fail("leave out bounds and values of both", "bounds or values of a key would make one of several")
+			continue
+		}
 		if p.table.References == nil {
 			p.table.References = map[string]Reference{}
 		}
