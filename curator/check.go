@@ -113,7 +113,7 @@ func (c *Curator) stale() (tables []string) {
 // gapOf says what cannot be asked of a column as it is declared.
 func gapOf(t *policy.Table, c *policy.Column) string {
 	switch {
-	case t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean:
+	case t.Public || c.Name == t.Unit.Column || t.References[c.Name].Table != "" || c.Lower != nil || c.Values != nil || c.Type == value.Boolean:
 		return ""
 	case c.Type == value.Text || c.Type == value.Date:
 		return "no values declared: it may be compared, but not grouped by"

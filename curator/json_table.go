@@ -16,6 +16,9 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	default:
 		o.add("unit", t.Unit)
 	}
+	if t.Through != "" {
+		o.add("through", t.Through)
+	}
 	o.add("expected_rows", countOrNull(t.ExpectedRows))
 	o.add("version", countOrNull(int64(t.Version)))
 	o.add("columns", t.Columns)
@@ -36,6 +39,12 @@ func (c TableColumn) MarshalJSON() ([]byte, error) {
 	}
 	o.add("values", values) // nil is null
 	o.add("nullable", c.Nullable)
+	if c.References != "" {
+		o.add("references", c.References)
+	}
+	if c.RowsPerValue > 0 {
+		o.add("rows_per_value", c.RowsPerValue)
+	}
 	return o.bytes()
 }
 

@@ -19,14 +19,22 @@ func (c *Curator) Tables() ([]Table, error) {
 	}
 	var out []Table
 	for _, t := range c.policy.Tables {
-		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, ExpectedRows: t.ExpectedRows}
+		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, Through: t.Unit.Through, ExpectedRows: t.ExpectedRows}
+		if owner := c.policy.Owner(t); owner != nil {
+			table.Unit = owner.Unit.Column
+		}
 		v, err := seal.Current(c.home, t)
 		if err == nil {
 			table.Version = v.Number
 		}
 		table.NeverSealed = errors.Is(err, seal.ErrNotSealed) && state.Sealed[t.Name].Version == 0
 		for _, column := range t.Columns {
-			table.Columns = append(table.Columns, tableColumn(column))
+			described := tableColumn(column)
+			if to, ok := t.References[column.Name]; ok {
+				described.References = to.String()
+			}
+			described.RowsPerValue = t.RowsPerValue[column.Name]
+			table.Columns = append(table.Columns, described)
 		}
 		out = append(out, table)
 	}
@@ -37,7 +45,8 @@ func (c *Curator) Tables() ([]Table, error) {
 type Table struct {
 	Name, Description string
 	Public            bool
-	Unit              string // the column that identifies a unit; "" where each row is one
+	Unit              string // the column that identifies a unit, of this table or of the one that Through leads to; "" where each row is one
+	Through           string // the reference through which a row belongs to a unit; "" where it needs none
 	ExpectedRows      int64  // as declared; 0 if not
 	Version           int    // the sealed version in force; 0 if there is none
 	NeverSealed       bool   // no version was ever sealed: the first use may
@@ -50,6 +59,8 @@ type TableColumn struct {
 	Lower, Upper            string   // declared bounds, or ""
 	Values                  []string // declared values, or nil
 	Nullable                bool
+	References              string // table.column of what its value names, or ""
+	RowsPerValue            int64  // of a public table: a join takes at most so many rows of one value; 0 if that is not declared
 }
 
 // SQLName is a table's or a column's name as a question writes it: in double quotes if it needs them.

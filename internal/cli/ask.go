@@ -261,6 +261,9 @@ func describeTable(t curator.Table) string {
 	if t.Unit != "" {
 		unit = "the unit is " + curator.SQLName(t.Unit)
 	}
+	if t.Through != "" {
+		unit += ", through " + curator.SQLName(t.Through)
+	}
 	if t.Public {
 		unit = "public"
 	}
@@ -278,6 +281,12 @@ func describeTable(t curator.Table) string {
 	var g grid
 	for _, c := range t.Columns {
 		g.add("  "+curator.SQLName(c.Name), c.Type, domain(c), c.Description)
+		if c.References != "" {
+			g.add("", "", "→ "+c.References)
+		}
+		if c.RowsPerValue > 0 {
+			g.add("", "", fmt.Sprintf("joins: %s of one value", plural(int(c.RowsPerValue), "row")))
+		}
 	}
 	b.WriteString(strings.TrimRight(g.text("  "), "\n"))
 	return b.String()

@@ -171,6 +171,9 @@ func (b *builder) build() (*Plan, error) {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns, b.plan.Source = b.table.Name, b.columns, b.source
+	if err := b.inProportion(); err != nil {
+		return nil, err
+	}
 	b.plan.Limit = b.tree.Limit
 	if b.tree.Offset != nil {
 		b.plan.Offset = *b.tree.Offset

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -172,6 +173,47 @@ func (l *lowering) output(name string, e *Expr) Column {
 		c.Values = nil
 	}
 	return Column{Column: c, Range: e.Range, weight: e.weight()}
+}
+
+// maxWritten bounds what a question over a relation is, written out: a name may stand for much, and stand in many places.
+const maxWritten = 20 * maxWeight
+
+// inProportion refuses what is too large once names are replaced by what they stand for.
+func (b *builder) inProportion() error {
+	b.roundings()
+	if b.names == nil {
+		return nil
+	}
+	total := 0
+	add := func(e *Expr) {
+		if e != nil {
+			total += e.weight()
+		}
+	}
+	add(b.plan.Where)
+	for _, k := range b.plan.Keys {
+		add(k.Expr)
+	}
+	for _, m := range b.plan.Measures {
+		add(m.X)
+	}
+	if b.source != nil {
+		b.source.Walk(func(s *Source) { s.expressions(add) })
+	}
+	if total > maxWritten {
+		return refuse(query.Pos{}, "ask for less at once", "the question is too large once it is written out")
+	}
+	return nil
+}
+
+// roundings widens what rounding may amount to: of a relation a unit's rows, and so all rows, may be more than a table's.
+func (b *builder) roundings() {
+	if b.source == nil {
+		return
+	}
+	for _, m := range b.plan.Measures {
+		m.Rounding.Mul(m.Rounding, big.NewInt(b.table.Unit.RowsPerUnit))
+	}
 }
 
 // conjunction is a AND b, where either may be nil.
