@@ -23,7 +23,7 @@ type relation struct {
 // named is a name in a relation, and what is known of it.
 type named struct {
 	table, name string
-	e           *Expr  // nil for a table's column that was not named yet
+	e           *Expr
 	unit        bool   // it is the unit's column
 	merged      bool   // by USING: only with its table's name it is meant
 	of          origin // the table's column that it is, unchanged, if it is one
@@ -99,7 +99,7 @@ func (f from) whole(t *policy.Table, alias string) (*relation, error) {
 	out := &relation{lowering: lowering{table: t, alias: alias}, unit: t.Unit, public: t.Public, main: t.Name}
 	for _, c := range t.Columns {
 		out.names = append(out.names, named{
-			table: alias, name: c.Name, unit: !t.Public && c.Name == t.Unit.Column, of: origin{t, c.Name}, most: t.RowsPerValue[c.Name],
+			table: alias, name: c.Name, e: out.declared(c), unit: !t.Public && c.Name == t.Unit.Column, of: origin{t, c.Name}, most: t.RowsPerValue[c.Name],
 		})
 		if c.Name == t.Unit.Column {
 			out.unitType = c.Type
@@ -120,24 +120,20 @@ func (f from) owned(r *relation) error {
 	if err != nil {
 		return err
 	}
-	parent.names = slices.DeleteFunc(parent.names, func(n named) bool { return n.name != to.Column })
 	child := r.scan()
-	child.Unit, child.Units = nil, false
 	out := &Source{Op: Owned, Inputs: []*Source{child, parent.materialize()}, Columns: child.Columns, Units: true}
-	out.ChildKey = slices.IndexFunc(child.Columns, func(c Column) bool { return c.Name == t.Unit.Through })
+	key := func(s *Source, name string) int {
+		return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
+	}
+	out.ChildKey, out.ParentKey = key(child, t.Unit.Through), key(parent.source, to.Column)
 	r.over(out)
 	r.unit.Column, r.unit.Through = owner.Unit.Column, ""
 	r.unitType = owner.Column(owner.Unit.Column).Type
 	return nil
 }
 
-// scan reads the one table, all its columns.
+// scan reads the one table, all its columns in its order.
 func (r *relation) scan() *Source {
-	for i, n := range r.names {
-		if n.e == nil {
-			r.names[i].e = r.declared(r.table.Column(n.of.column))
-		}
-	}
 	out := &Source{Op: Scan, Table: r.table.Name, Columns: r.columns}
 	if r.unit.Column != "" && !r.public {
 		out.Unit, out.Units = r.table.Column(r.unit.Column), true
@@ -154,12 +150,28 @@ func (r *relation) over(s *Source) {
 	}
 }
 
-// materialize makes a source that gives the relation's names, in their order, which the relation is over from then on.
+// materialize makes a source of which each name is a column, and which the relation is over from then on. Where names are all that
+// a subquery gave, there is nothing to do.
 func (r *relation) materialize() *Source {
-	base := r.source
-	if base == nil {
-		base = r.scan()
+	base := r.base()
+	if r.where != nil || slices.ContainsFunc(r.names, func(n named) bool { return n.e.Op != OpColumn }) {
+		return r.project()
 	}
+	r.lowering = lowering{names: r.names, source: base, columns: base.Columns}
+	return base
+}
+
+// base is the source that names are over.
+func (r *relation) base() *Source {
+	if r.source == nil {
+		return r.scan()
+	}
+	return r.source
+}
+
+// project makes a source that gives the relation's names, in their order.
+func (r *relation) project() *Source {
+	base := r.base()
 	same := r.where == nil && len(r.names) == len(base.Columns)
 	for i, n := range r.names {
 		same = same && n.e.Op == OpColumn && n.e.Column == i
@@ -256,9 +268,8 @@ const maxColumns = 1000
 func (r *relation) star(x *query.Star) ([]named, error) {
 	var out []named
 	for i := range r.names {
-		if n := &r.names[i]; x.Table == "" && !n.merged || x.Table != "" && n.table == x.Table {
-			r.read(n)
-			out = append(out, *n)
+		if n := r.names[i]; x.Table == "" && !n.merged || x.Table != "" && n.table == x.Table {
+			out = append(out, n)
 		}
 	}
 	if len(out) == 0 {

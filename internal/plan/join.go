@@ -128,10 +128,7 @@ func (s *joining) conditions(j *query.Join) error {
 	n := len(s.l.columns)
 	s.both = relation{lowering: lowering{columns: append(slices.Clone(s.l.columns), s.r.columns...), source: &Source{Op: Join}}}
 	s.both.source.Columns = s.both.columns
-	s.both.names = append(slices.Clone(s.l.names), s.r.names...)
-	for i := range s.both.names {
-		s.both.names[i].e = s.both.source.column(i)
-	}
+	s.both.names = s.beside(s.both.source)
 	conditions, err := s.conjuncts(j)
 	if err != nil {
 		return err
@@ -157,6 +154,19 @@ func (s *joining) conditions(j *query.Join) error {
 		}
 	}
 	return nil
+}
+
+// beside are the names of both sides, over a source that gives l's columns and then r's.
+func (s *joining) beside(both *Source) []named {
+	out := append(slices.Clone(s.l.names), s.r.names...)
+	for i := range out {
+		at := out[i].e.Column
+		if i >= len(s.l.names) {
+			at += len(s.l.columns)
+		}
+		out[i].e = both.column(at)
+	}
+	return out
 }
 
 // conjuncts are the conditions that ON puts together with AND, or the equalities that USING stands for.
@@ -200,7 +210,7 @@ func (s *joining) pair(e *Expr, n int) bool {
 		}
 		s.pairs = append(s.pairs, Pair{L: shifted(a, 0, s.l.source), R: b.Column - n})
 		if a.Op == OpColumn {
-			s.meet(s.both.names[a.Column], s.both.names[b.Column], b.Column-n, a.Column)
+			s.meet(nameOf(s.both.names, a.Column), nameOf(s.both.names, b.Column), b.Column-n, a.Column)
 		}
 		return true
 	}
@@ -254,13 +264,23 @@ func shifted(e *Expr, n int, side *Source) *Expr {
 	return &out
 }
 
+// keep leaves the rows of a materialized relation in which e is true; columns keep their places.
+func (r *relation) keep(e *Expr) {
+	out := &Source{Op: Select, Inputs: []*Source{r.source}, Where: e, Columns: r.columns, Units: r.source.Units, Single: r.source.Single}
+	for i := range r.columns {
+		out.Exprs = append(out.Exprs, r.source.column(i))
+	}
+	names := slices.Clone(r.names)
+	for i := range names {
+		names[i].e = out.column(names[i].e.Column)
+	}
+	r.lowering = lowering{names: names, source: out, columns: out.Columns}
+}
+
 // joined makes the source and its relation.
 func (s *joining) joined() (*relation, error) {
 	if s.onlyR != nil {
-		if err := s.r.restrict(s.onlyR, s.at); err != nil {
-			return nil, err
-		}
-		s.r.materialize()
+		s.r.keep(s.onlyR)
 	}
 	join := &Source{Op: Join, Inputs: []*Source{s.l.source, s.r.source}, Units: s.l.source.Units, Left: s.left, Pairs: s.pairs}
 	unit, err := s.bound(join)
@@ -278,13 +298,13 @@ func (s *joining) joined() (*relation, error) {
 		join.Columns = append(join.Columns, c)
 	}
 	out := &relation{unit: unit, unitType: s.l.unitType, main: s.l.main}
-	out.names = append(slices.Clone(s.l.names), s.r.names...)
+	out.names = s.beside(join)
 	for i := range out.names {
 		n := &out.names[i]
 		n.most = 0
 		n.unit = n.unit && (i < len(s.l.names) || !s.left && s.units)
 	}
-	out.over(join)
+	out.lowering = lowering{names: out.names, source: join, columns: join.Columns}
 	if s.residual != nil { // columns keep their places: what was lowered over both is over the join
 		err = out.restrict(s.residual, s.at)
 	}
@@ -298,7 +318,7 @@ func (s *joining) bound(join *Source) (policy.Unit, error) {
 		most, hint := int64(0), ""
 		for _, p := range s.pairs {
 			join.Within = append(join.Within, p.R)
-			n := s.r.names[p.R]
+			n := nameOf(s.r.names, p.R)
 			if n.most > 0 && (most == 0 || n.most < most) {
 				most = n.most
 			}

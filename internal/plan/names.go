@@ -59,15 +59,16 @@ func (l *lowering) resolve(c *query.Column) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.read(n), nil
+	return n.e, nil
 }
 
-// read makes sure that a table's column is read.
-func (l *lowering) read(n *named) *Expr {
-	if n.e == nil {
-		return l.declared(l.table.Column(n.of.column))
+// nameOf is the first name of a column.
+func nameOf(names []named, column int) named {
+	i := slices.IndexFunc(names, func(n named) bool { return n.e.Op == OpColumn && n.e.Column == column })
+	if i < 0 {
+		return named{}
 	}
-	return n.e
+	return names[i]
 }
 
 // declared is a column of the one table, which the engine cleans.

@@ -48,7 +48,7 @@ func TestRelationsStayWithinSensitivity(t *testing.T) {
 						}
 					}
 				})
-				t.Logf("%d asked, %d admitted, %d moved, refusals %v", asked, admitted, moved, refused)
+
 				if admitted*2 < asked || moved < admitted/8 {
 					t.Errorf("of %d questions %d were admitted and %d measures moved: the test shows little", asked, admitted, moved)
 					for e, sql := range refused {

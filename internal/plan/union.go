@@ -25,8 +25,7 @@ func union(a, b *relation, at query.Pos) (*relation, error) {
 		}
 	}
 	for i := range a.names {
-		x, y := a.read(&a.names[i]), b.read(&b.names[i])
-		both := []*Expr{x, y}
+		both := []*Expr{a.names[i].e, b.names[i].e}
 		if _, err := unify(both, at); err != nil {
 			return nil, err
 		}
@@ -34,7 +33,7 @@ func union(a, b *relation, at query.Pos) (*relation, error) {
 		n := named{name: a.names[i].name, unit: a.names[i].unit && b.names[i].unit}
 		out.names = append(out.names, n)
 	}
-	s := &Source{Op: Union, Inputs: []*Source{a.materialize(), b.materialize()}, Units: a.source.Units}
+	s := &Source{Op: Union, Inputs: []*Source{a.project(), b.project()}, Units: a.source.Units}
 	for i, c := range a.columns {
 		s.Columns = append(s.Columns, hull(c, b.columns[i]))
 	}
