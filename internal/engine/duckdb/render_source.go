@@ -14,8 +14,12 @@ import (
 func renderSource(b *plan.Bounded, scans map[string]string) string {
 	rows := evaluatedSource(b, scans)
 	if b.Unit != nil && !b.Source.Single {
+		least := b.Caps.Rows // units with no more rows need no order: all their rows and groups count
+		if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {
+			least = b.Caps.Groups
+		}
 		if b.Caps.Rows > 0 || len(b.Keys) > 0 {
-			rows = "SELECT *, " + rankedBy("u", contents(b)) + " AS q FROM (" + rows + ")"
+			rows = ranked("("+rows+")", []string{"u"}, contents(b), least)
 		}
 		if b.Caps.Rows > 0 {
 			rows = fmt.Sprintf("SELECT * FROM (%s) WHERE q <= %d", rows, b.Caps.Rows)
@@ -89,6 +93,20 @@ func rankedBy(part string, contents []typed) string {
 		window += " ORDER BY " + strings.Join(order, ", ")
 	}
 	return "row_number() OVER (" + window + ")"
+}
+
+// ranked adds the rank q of each row within its part, by its contents. It is 0 in parts of no more rows than enough, of which all
+// are taken: so that what is sorted are the few parts that have more. (Where a column of the part is NULL, it is 0 too: such rows
+// meet none.)
+func ranked(rows string, part []string, contents []typed, enough int64) string {
+	on := make([]string, len(part))
+	for i, c := range part {
+		on[i] = "a." + c + " = m." + c
+	}
+	names, same := strings.Join(part, ", "), strings.Join(on, " AND ")
+	return fmt.Sprintf("WITH a AS MATERIALIZED (SELECT * FROM %s), m AS (SELECT %s FROM a GROUP BY %s HAVING count(*) > %d) "+
+		"SELECT a.*, CAST(0 AS BIGINT) AS q FROM a ANTI JOIN m ON %s "+
+		"UNION ALL SELECT *, %s AS q FROM (SELECT a.* FROM a SEMI JOIN m ON %s)", rows, names, names, enough, same, rankedBy(names, contents), same)
 }
 
 // source writes a Source over the scans of its tables.
@@ -187,7 +205,7 @@ func joined(s *plan.Source, left, right string) string {
 		row = append(row, column(i)+" AS "+column(n+i))
 	}
 	if !second.Single || s.Most > 1 && !second.Units {
-		right = fmt.Sprintf("(SELECT * FROM (SELECT *, %s AS r FROM %s) WHERE r <= %d)", rankedBy(strings.Join(part, ", "), of), right, s.Most)
+		right = fmt.Sprintf("(SELECT * FROM (%s) WHERE q <= %d)", ranked(right, part, of, s.Most), s.Most)
 	}
 	for _, p := range s.Pairs {
 		on = append(on, expression(p.L)+" = b."+column(n+p.R))
