@@ -18,7 +18,7 @@ func (c *Curator) sealed(b *plan.Bounded) (tables []seal.Version, versions []int
 	return tables, versions, nil
 }
 
-// from is what the look's statement reads. What was recorded of a file is of use where it is the only one.
+// from is what the look's statement reads.
 func (l *look) from() engine.Sealed {
 	out := known(l.tables[0])
 	if l.bounded.Source == nil {

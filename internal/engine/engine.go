@@ -32,7 +32,7 @@ type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row
 	Complete   map[string]bool // columns in which no value is NULL, NaN or infinite
-	// Tables are the sealed files, by table, where the rows are a plan.Source's; of these nothing but the file counts.
+	// Tables are the sealed files, by table, where the rows are a plan.Source's.
 	Tables map[string]Sealed
 }
 

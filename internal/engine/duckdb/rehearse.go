@@ -23,7 +23,7 @@ func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
 	if b.Source == nil {
 		sql = render(b, madeUp(b), engine.Sealed{})
 	} else {
-		sql = renderSource(b, madeUpTables(b))
+		sql = renderSource(b, sealedFiles{scans: madeUpTables(b)})
 	}
 	return e.run(ctx, sql, func([]driver.Value) error { return nil })
 }

@@ -9,11 +9,30 @@ import (
 	"dither/internal/value"
 )
 
+// sealedFiles are the tables that a Source reads, and those of which it was recorded that no unit has more than one row.
+type sealedFiles struct {
+	scans      map[string]string
+	oneRowEach map[string]bool
+}
+
+// single holds where no unit has more than one row: by construction, or by what was recorded of the files.
+func (f sealedFiles) single(s *plan.Source) bool {
+	switch {
+	case s.Single:
+		return true
+	case s.Op == plan.Scan:
+		return s.Unit != nil && f.oneRowEach[s.Table]
+	case s.Op == plan.Select, s.Op == plan.Join && s.Most == 1:
+		return s.Units && f.single(s.Inputs[0])
+	}
+	return false
+}
+
 // renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as they are
-// cleaned, and the unit u where there is one. Where no unit has more than one row by construction, no cap can cut anything off.
-func renderSource(b *plan.Bounded, scans map[string]string) string {
-	rows := evaluatedSource(b, scans)
-	if b.Unit != nil && !b.Source.Single {
+// cleaned, and the unit u where there is one. Where no unit has more than one row no cap can cut anything off.
+func renderSource(b *plan.Bounded, files sealedFiles) string {
+	rows := evaluatedSource(b, files)
+	if b.Unit != nil && !files.single(b.Source) {
 		least := b.Caps.Rows // units with no more rows need no order: all their rows and groups count
 		if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {
 			least = b.Caps.Groups
@@ -35,7 +54,7 @@ func renderSource(b *plan.Bounded, scans map[string]string) string {
 }
 
 // evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.
-func evaluatedSource(b *plan.Bounded, scans map[string]string) string {
+func evaluatedSource(b *plan.Bounded, files sealedFiles) string {
 	var row []string
 	if b.Unit != nil {
 		row = append(row, "u")
@@ -49,7 +68,7 @@ func evaluatedSource(b *plan.Bounded, scans map[string]string) string {
 	if len(row) == 0 {
 		row = []string{"1"}
 	}
-	sql := "SELECT " + strings.Join(row, ", ") + " FROM (" + source(b.Source, scans) + ")"
+	sql := "SELECT " + strings.Join(row, ", ") + " FROM (" + source(b.Source, files) + ")"
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
@@ -110,14 +129,14 @@ func ranked(rows string, part []string, contents []typed, enough int64) string {
 }
 
 // source writes a Source over the scans of its tables.
-func source(s *plan.Source, scans map[string]string) string {
+func source(s *plan.Source, files sealedFiles) string {
 	var inputs []string
 	for _, in := range s.Inputs {
-		inputs = append(inputs, "("+source(in, scans)+")")
+		inputs = append(inputs, "("+source(in, files)+")")
 	}
 	switch s.Op {
 	case plan.Scan:
-		return scanned(s, scans[s.Table])
+		return scanned(s, files.scans[s.Table])
 	case plan.Owned:
 		return fmt.Sprintf("SELECT a.*, b.u FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s) AS b ON a.c%d = b.k",
 			inputs[0], s.ParentKey, inputs[1], s.ChildKey)
@@ -128,7 +147,7 @@ func source(s *plan.Source, scans map[string]string) string {
 		}
 		return sql
 	case plan.Join:
-		return joined(s, inputs[0], inputs[1])
+		return joined(s, inputs[0], inputs[1], files.single(s.Inputs[1]))
 	case plan.Union:
 		var all []string
 		for _, in := range inputs {
@@ -189,7 +208,7 @@ func scanned(s *plan.Source, scan string) string {
 }
 
 // joined puts the second input's rows, at most Most of one part, beside the first's.
-func joined(s *plan.Source, left, right string) string {
+func joined(s *plan.Source, left, right string, single bool) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var part, contents, row, on []string
 	if second.Units {
@@ -204,7 +223,7 @@ func joined(s *plan.Source, left, right string) string {
 		of = append(of, typed{column(i), c.Type})
 		row = append(row, column(i)+" AS "+column(n+i))
 	}
-	if !second.Single || s.Most > 1 && !second.Units {
+	if !single {
 		right = fmt.Sprintf("(SELECT * FROM (%s) WHERE q <= %d)", ranked(right, part, of, s.Most), s.Most)
 	}
 	for _, p := range s.Pairs {

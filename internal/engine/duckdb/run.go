@@ -117,7 +117,7 @@ func statement(b *plan.Bounded, from engine.Sealed) (string, error) {
 		}
 		return render(b, scan, from), nil
 	}
-	scans := map[string]string{}
+	files := sealedFiles{map[string]string{}, map[string]bool{}}
 	for _, table := range b.Tables() {
 		known, ok := from.Tables[table]
 		if !ok {
@@ -127,9 +127,9 @@ func statement(b *plan.Bounded, from engine.Sealed) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		scans[table] = scan
+		files.scans[table], files.oneRowEach[table] = scan, known.OneRowEach
 	}
-	return renderSource(b, scans), nil
+	return renderSource(b, files), nil
 }
 
 // run runs one statement, and feeds its rows to each.
