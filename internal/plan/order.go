@@ -170,8 +170,8 @@ func (p *Plan) ModeAt(m *Mode) int {
 // rowsOnly are the caps under which rows are put in order, or their values counted: those of a unit that count, in all cells
 // together. Whatever cap the sums of the same answer have, these looks have their own.
 func (b *builder) rowsOnly() Caps {
-	if b.table.Unit.IsRow() {
-		return Caps{Rows: 1}
+	if b.table.Unit.IsRow() { // 1, or in a relation as many as it makes of one
+		return Caps{Rows: b.table.Unit.RowsPerUnit}
 	}
 	return Caps{Rows: b.rowCap()}
 }
