@@ -184,6 +184,9 @@ func (s *joining) conjuncts(j *query.Join) ([]query.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
+		if l.table == "" || r.table == "" {
+			return nil, refuse(s.at, "give it an alias", "USING is for tables and subqueries that have a name")
+		}
 		of := func(n *named) query.Expr { return &query.Column{At: s.at, Table: n.table, Name: n.name} }
 		out = append(out, &query.Binary{At: s.at, Op: query.Eq, L: of(l), R: of(r)})
 	}

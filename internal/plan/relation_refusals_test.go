@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"dither/internal/plan"
@@ -65,6 +66,8 @@ func TestRelationRefusals(t *testing.T) {
 		{"SELECT COUNT(*) FROM (SELECT who FROM visits UNION ALL SELECT region FROM customers) q", "1:56: integer and text don't mix here", "write a number without quotes; a text column cannot be made a number"},
 		{"SELECT tag, COUNT(*) FROM lines GROUP BY tag", "1:42: the possible values of this GROUP BY expression are not known beforehand", "the owner can declare the column's values in the policy; or group by CASE WHEN … THEN 'label' … END"},
 		{"SELECT COUNT(*) FROM orders a JOIN orders b ON a.customer = b.customer JOIN orders c ON c.customer = a.customer JOIN orders d ON d.customer = a.customer JOIN orders e ON e.customer = a.customer", "1:159: one unit could have 3200000 rows here, more than 1000000", "the owner can declare fewer rows_per_unit; or count each person's rows in a subquery first, GROUP BY the person"},
+		{"SELECT COUNT(*) FROM (SELECT customer FROM orders) JOIN (SELECT customer FROM orders) USING (customer)", "1:58: USING is for tables and subqueries that have a name", "give it an alias"},
+		{"SELECT COUNT(*) FROM (SELECT customer AS a FROM orders) JOIN (SELECT customer AS a FROM orders) ON a = a", `1:100: column "a" is ambiguous`, "give one of them another name, with AS"},
 		{"SELECT * FROM (SELECT * FROM orders) q", "1:8: * is not answered: rows never leave", "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns"},
 		{"SELECT COUNT(*) FROM (SELECT q.* FROM orders) p", `1:30: there is no table "q" here`, "there is orders"},
 		{"SELECT COUNT(*) FROM (SELECT NULL AS x FROM orders) p", "1:30: NULL alone has no type", "write CAST(NULL AS integer)"},
@@ -147,6 +150,21 @@ func TestRelationsCanonical(t *testing.T) {
 			if key(sql) != key(same[0]) {
 				t.Errorf("%s is another release than %s", sql, same[0])
 			}
+		}
+	}
+	// A policy whose columns stand in another order has the same digest, and no release of another question.
+	reordered, err := policy.Decode([]byte(strings.Replace(relationsPolicy, "{region: {type: text, values: [a, b]}, zone: {type: integer},", "{zone: {type: integer}, region: {type: text, values: [a, b]},", 1)), ".")
+	if err != nil || reordered.Digest() != p.Digest() {
+		t.Fatal(err)
+	}
+	const byZone, byRegion = "SELECT COUNT(*) FROM customers c JOIN regions r ON c.age = r.zone", "SELECT COUNT(*) FROM customers c JOIN regions r ON c.region = r.region"
+	for _, sql := range []string{byZone, byRegion} {
+		q, err := plan.Build(reordered, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := q.Key(0, 0); k == key(byZone) && sql == byRegion || k == key(byRegion) && sql == byZone {
+			t.Error("two questions have one key")
 		}
 	}
 	seen := map[string]string{}

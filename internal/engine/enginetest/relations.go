@@ -208,10 +208,12 @@ func (g generator) relation(depth int) columnsOf {
 			if joined == "LEFT JOIN" {
 				pColumns.person = "b.who"
 			}
+		} else if joined == "LEFT JOIN" && g.chance(3) {
+			from, pColumns.person = "p a RIGHT JOIN v b ON "+on, "b.who"
 		}
 		return of(from, pColumns, []string{"b.y", "b.j"}, "b.c", "b.d")
 	case "reference":
-		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a "+joined+" v b ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref AND b.y > 2")
+		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a RIGHT JOIN v b ON a.id = b.ref", "v b RIGHT JOIN p a ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref AND b.y > 2")
 		pColumns.person = ""
 		return of(from, pColumns, []string{"b.y"}, "b.c")
 	case "through":
