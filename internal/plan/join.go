@@ -28,6 +28,11 @@ func (f from) join(j *query.Join) (*relation, error) {
 	if err != nil {
 		return nil, err
 	}
+	return beside(l, r, j)
+}
+
+// beside is the join of two relations as j says.
+func beside(l, r *relation, j *query.Join) (*relation, error) {
 	if both := shared(l.tables(), r.tables()); both != "" {
 		return nil, refuse(j.At, "give one of them an alias", "two tables are called %q here", both)
 	}

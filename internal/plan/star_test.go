@@ -39,9 +39,8 @@ func TestStar(t *testing.T) {
 			FROM customer JOIN orders ON c_custkey = o_custkey JOIN lineitem ON l_orderkey = o_orderkey
 			WHERE c_mktsegment = 'BUILDING' AND o_orderdate < DATE '1995-03-15' AND l_shipdate > DATE '1995-03-15' GROUP BY 1 ORDER BY revenue DESC LIMIT 10`, 80, 3},
 		"Q5": {`SELECT n_name, SUM(l_extendedprice * (1 - l_discount)) AS revenue
-			FROM customer JOIN orders ON c_custkey = o_custkey JOIN lineitem ON l_orderkey = o_orderkey JOIN supplier ON l_suppkey = s_suppkey AND c_nationkey = s_nationkey
-			JOIN nation ON s_nationkey = n_nationkey JOIN region ON n_regionkey = r_regionkey
-			WHERE r_name = 'ASIA' AND o_orderdate >= DATE '1994-01-01' AND o_orderdate < DATE '1995-01-01' GROUP BY n_name ORDER BY revenue DESC`, 80, 6},
+			FROM customer, orders, lineitem, supplier, nation, region
+			WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND l_suppkey = s_suppkey AND c_nationkey = s_nationkey AND s_nationkey = n_nationkey AND n_regionkey = r_regionkey AND r_name = 'ASIA' AND o_orderdate >= DATE '1994-01-01' AND o_orderdate < DATE '1995-01-01' GROUP BY n_name ORDER BY revenue DESC`, 80, 6},
 		"Q6": {`SELECT SUM(l_extendedprice * l_discount) FROM lineitem
 			WHERE l_shipdate >= DATE '1994-01-01' AND l_shipdate < DATE '1995-01-01' AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24`, 80, 2},
 		"Q10": {`SELECT n_name, SUM(l_extendedprice * (1 - l_discount)) FROM customer JOIN orders ON c_custkey = o_custkey JOIN lineitem ON l_orderkey = o_orderkey
