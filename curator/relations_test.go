@@ -79,6 +79,8 @@ var relationsAsked = []struct {
 	{"SELECT COUNT(*) FROM (SELECT customer FROM orders GROUP BY customer HAVING SUM(total) > 30) q", []int64{2}, 1},
 	{"SELECT SUM(p) FROM (SELECT c.id, MAX(price) AS p FROM lines l JOIN orders o ON l.number = o.number JOIN customers c ON o.customer = c.id GROUP BY c.id) q", []int64{14}, 9},
 	{"SELECT COUNT(DISTINCT u) FROM (SELECT id AS u FROM customers UNION ALL SELECT customer FROM orders) q", []int64{3}, 1},
+	{"SELECT COUNT(*) FROM customers c JOIN (SELECT customer FROM orders GROUP BY customer) o ON c.id = o.customer", []int64{2}, 1},
+	{"SELECT COUNT(*) FROM customers c LEFT JOIN (SELECT customer FROM orders GROUP BY customer) o ON c.id = o.customer WHERE o.customer IS NULL", []int64{1}, 1},
 	{"SELECT COUNT(*) FROM (SELECT id AS u FROM customers UNION ALL SELECT customer FROM orders) q", []int64{6}, 4},
 }
 

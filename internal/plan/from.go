@@ -50,10 +50,11 @@ func relationOf(p *policy.Policy, tree *query.Select) (*relation, error) {
 			return &relation{lowering: lowering{table: table, alias: aliasOf(tree)}, unit: table.Unit}, nil
 		}
 	}
-	r, err := from{p}.relation(relationIn(tree.From))
+	r, where, err := from{p}.selects(tree)
 	if err != nil {
 		return nil, err
 	}
+	tree.Where = where
 	if r.public {
 		return nil, refuse(tree.From.At, "join it to a table of persons, or read its source directly", "this holds public rows alone, and nothing to protect")
 	}
@@ -71,6 +72,15 @@ func leastUnits(p *policy.Policy, s *Source) (least int64) {
 		}
 	})
 	return least
+}
+
+// selects is what a SELECT reads, and the conditions of its WHERE that are still to be applied.
+func (f from) selects(s *query.Select) (*relation, query.Expr, error) {
+	if list, ok := s.From.Relation.(*query.List); ok {
+		return f.list(list, s.Where)
+	}
+	r, err := f.relation(relationIn(s.From))
+	return r, s.Where, err
 }
 
 func relationIn(f query.From) query.Relation {
@@ -228,14 +238,14 @@ func (f from) subquery(q *query.Subquery) (*relation, error) {
 
 // selected is one SELECT in FROM.
 func (f from) selected(s *query.Select) (*relation, error) {
-	r, err := f.relation(relationIn(s.From))
+	r, where, err := f.selects(s)
 	if err != nil {
 		return nil, err
 	}
-	if s.Where != nil {
-		e, err := r.condition(s.Where)
+	if where != nil {
+		e, err := r.condition(where)
 		if err == nil {
-			err = r.restrict(e, s.Where.Pos())
+			err = r.restrict(e, where.Pos())
 		}
 		if err != nil {
 			return nil, err

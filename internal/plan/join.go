@@ -28,6 +28,11 @@ func (f from) join(j *query.Join) (*relation, error) {
 	if err != nil {
 		return nil, err
 	}
+	return beside(l, r, j)
+}
+
+// beside is the join of two relations as j says.
+func beside(l, r *relation, j *query.Join) (*relation, error) {
 	if both := shared(l.tables(), r.tables()); both != "" {
 		return nil, refuse(j.At, "give one of them an alias", "two tables are called %q here", both)
 	}
@@ -183,6 +188,9 @@ func (s *joining) conjuncts(j *query.Join) ([]query.Expr, error) {
 		r, err := s.r.find(&query.Column{At: s.at, Name: name})
 		if err != nil {
 			return nil, err
+		}
+		if l.table == "" || r.table == "" {
+			return nil, refuse(s.at, "give it an alias", "USING is for tables and subqueries that have a name")
 		}
 		of := func(n *named) query.Expr { return &query.Column{At: s.at, Table: n.table, Name: n.name} }
 		out = append(out, &query.Binary{At: s.at, Op: query.Eq, L: of(l), R: of(r)})

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"dither/internal/plan"
@@ -65,6 +66,11 @@ func TestRelationRefusals(t *testing.T) {
 		{"SELECT COUNT(*) FROM (SELECT who FROM visits UNION ALL SELECT region FROM customers) q", "1:56: integer and text don't mix here", "write a number without quotes; a text column cannot be made a number"},
 		{"SELECT tag, COUNT(*) FROM lines GROUP BY tag", "1:42: the possible values of this GROUP BY expression are not known beforehand; which groups there are can only be told at a delta, which a pure budget has none of", "the owner can declare the column's values in the policy; or group by CASE WHEN … THEN 'label' … END; or declare a delta for selection: budget: {epsilon: …, delta: 1e-6, selection_delta: 5e-7}"},
 		{"SELECT COUNT(*) FROM orders a JOIN orders b ON a.customer = b.customer JOIN orders c ON c.customer = a.customer JOIN orders d ON d.customer = a.customer JOIN orders e ON e.customer = a.customer", "1:159: one unit could have 3200000 rows here, more than 1000000", "the owner can declare fewer rows_per_unit; or count each person's rows in a subquery first, GROUP BY the person"},
+		{"SELECT COUNT(*) FROM orders, customers", "1:30: no equality in WHERE joins this to what stands before it", "write JOIN … ON a.x = b.x"},
+		{"SELECT COUNT(*) FROM orders, visits WHERE total = cost", "1:30: two tables of persons are joined where the person is the same, and the condition does not say so", "add orders.customer = visits.who"},
+		{"SELECT COUNT(*) FROM orders, customers WHERE customer = id AND agee > 3", `1:64: there is no column "agee" here`, `did you mean "age"?`},
+		{"SELECT COUNT(*) FROM (SELECT customer FROM orders) JOIN (SELECT customer FROM orders) USING (customer)", "1:58: USING is for tables and subqueries that have a name", "give it an alias"},
+		{"SELECT COUNT(*) FROM (SELECT customer AS a FROM orders) JOIN (SELECT customer AS a FROM orders) ON a = a", `1:100: column "a" is ambiguous`, "give one of them another name, with AS"},
 		{"SELECT * FROM (SELECT * FROM orders) q", "1:8: * is not answered: rows never leave", "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns"},
 		{"SELECT COUNT(*) FROM (SELECT q.* FROM orders) p", `1:30: there is no table "q" here`, "there is orders"},
 		{"SELECT COUNT(*) FROM (SELECT NULL AS x FROM orders) p", "1:30: NULL alone has no type", "write CAST(NULL AS integer)"},
@@ -141,12 +147,28 @@ func TestRelationsCanonical(t *testing.T) {
 	for _, same := range [][]string{
 		{"SELECT COUNT(*) FROM orders WHERE total > 1", "SELECT COUNT(*) FROM (SELECT total AS x FROM orders) q WHERE q.x > 1", "WITH a AS (SELECT * FROM orders WHERE total > 1) SELECT COUNT(*) FROM a"},
 		{"SELECT COUNT(*) FROM orders JOIN customers ON customer = id", "SELECT COUNT(*) AS n FROM orders AS a JOIN customers b ON b.id = a.customer"},
+		{"SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id JOIN regions r ON r.region = c.region WHERE total > 5", "SELECT COUNT(*) FROM orders, customers c, regions r WHERE total > 5 AND customer = id AND r.region = c.region"},
 		{"SELECT AVG(n) FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q", "WITH t AS (SELECT COUNT(*) AS k FROM orders o GROUP BY o.customer) SELECT AVG(k) FROM t"},
 	} {
 		for _, sql := range same[1:] {
 			if key(sql) != key(same[0]) {
 				t.Errorf("%s is another release than %s", sql, same[0])
 			}
+		}
+	}
+	// A policy whose columns stand in another order has the same digest, and no release of another question.
+	reordered, err := policy.Decode([]byte(strings.Replace(relationsPolicy, "{region: {type: text, values: [a, b]}, zone: {type: integer},", "{zone: {type: integer}, region: {type: text, values: [a, b]},", 1)), ".")
+	if err != nil || reordered.Digest() != p.Digest() {
+		t.Fatal(err)
+	}
+	const byZone, byRegion = "SELECT COUNT(*) FROM customers c JOIN regions r ON c.age = r.zone", "SELECT COUNT(*) FROM customers c JOIN regions r ON c.region = r.region"
+	for _, sql := range []string{byZone, byRegion} {
+		q, err := plan.Build(reordered, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := q.Key(0, 0); k == key(byZone) && sql == byRegion || k == key(byRegion) && sql == byZone {
+			t.Error("two questions have one key")
 		}
 	}
 	seen := map[string]string{}

@@ -1,8 +1,11 @@
 package plan_test
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,6 +13,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/query"
 	"dither/internal/value"
 )
 
@@ -85,4 +89,59 @@ func movedBy(b *plan.Bounded, before, after enginetest.Tables) (l1, l2squared []
 		}
 	}
 	return l1, l2squared
+}
+
+// Whatever becomes of a question's words, it is planned or refused with an error that says where; and a plan is bounded.
+func TestRelationsGarbled(t *testing.T) {
+	cases(t, 12_000)
+	p, err := policy.Decode(enginetest.RelationPolicy("add-remove", false), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := 0
+	rapid.Check(t, func(t *rapid.T) {
+		sql, _ := enginetest.Relation(t)
+		other, _ := enginetest.Relation(t)
+		words, others := strings.Fields(sql), strings.Fields(other)
+		for range rapid.IntRange(1, 4).Draw(t, "changes") {
+			i := rapid.IntRange(0, len(words)-1).Draw(t, "at")
+			word := rapid.SampledFrom(append(others, "JOIN", "LEFT", "UNION", "ALL", "(", ")", "a", "p", "v", "l", "m", "r", "person", "GROUP", "BY", "1", "NULL", "*")).Draw(t, "word")
+			switch rapid.IntRange(0, 2).Draw(t, "how") {
+			case 0:
+				words[i] = word
+			case 1:
+				words = slices.Insert(words, i, word)
+			case 2:
+				words = slices.Delete(words, i, min(i+rapid.IntRange(1, 3).Draw(t, "so many"), len(words)))
+			}
+			if len(words) == 0 {
+				return
+			}
+		}
+		sql = strings.Join(words, " ")
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			var mine *plan.Error
+			var parsed *query.Error
+			if !errors.As(err, &mine) && !errors.As(err, &parsed) {
+				t.Fatalf("%s: %v", sql, err)
+			}
+			return
+		}
+		planned++
+		if q.Unit != nil && q.Caps.Rows == 0 && q.Caps.Groups == 0 || len(q.Measures) > 0 && q.Measures[0].L1.Sign() <= 0 {
+			t.Fatalf("%s: nothing bounds a unit: %v", sql, q.Caps)
+		}
+		before := enginetest.RelationRows(t, p, 4)
+		ofRows := slices.Contains(q.Tables(), "t")
+		l1, _ := movedBy(&q.Bounded, before, enginetest.RelationNeighbour(t, p, before, ofRows, false))
+		for i, m := range q.Measures {
+			if l1[i].Cmp(m.L1) > 0 {
+				t.Fatalf("%s: measure %s moves by %s, planned %s", sql, m, l1[i], m.L1)
+			}
+		}
+	})
+	if planned < 100 {
+		t.Errorf("%d were planned", planned)
+	}
 }

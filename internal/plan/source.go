@@ -127,6 +127,9 @@ func (s *Source) write(w *strings.Builder) {
 	switch s.Op {
 	case Scan:
 		fmt.Fprintf(w, " %q", s.Table)
+		for _, c := range s.Columns { // their places mean something above, and their order in a policy is no part of its digest
+			fmt.Fprintf(w, " %q", c.Name)
+		}
 	case Owned:
 		fmt.Fprintf(w, " %d=%d", s.ChildKey, s.ParentKey)
 	case Join:

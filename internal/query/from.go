@@ -33,10 +33,16 @@ func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
 	}
 	at := l.text.pos(l.after(pg.Token_FROM))
 	if len(nodes) > 1 {
-		if second := nodes[1].GetRangeVar(); second != nil {
-			at = l.pos(second.GetLocation(), at)
+		list := &List{}
+		for _, n := range nodes {
+			r, err := l.relation(n, at, 1)
+			if err != nil {
+				return From{}, err
+			}
+			list.Items = append(list.Items, r)
 		}
-		return From{}, &Error{Pos: at, Message: "tables are not listed with commas", Hint: "write a JOIN b ON a.x = b.x"}
+		list.At = list.Items[0].Pos()
+		return From{At: list.At, Relation: list}, nil
 	}
 	r, err := l.relation(nodes[0], at, 1)
 	if err != nil {

@@ -74,6 +74,8 @@ func genSelect(t *rapid.T) *Select {
 	if r := genRelation(t, 2); rapid.IntRange(0, 2).Draw(t, "relation") == 0 {
 		if _, plain := r.(*Table); !plain {
 			s.From = From{Relation: r}
+		} else {
+			s.From = From{Relation: &List{Items: []Relation{r, genRelation(t, 1)}}}
 		}
 	}
 	for range rapid.IntRange(1, 3).Draw(t, "items") {

@@ -1,6 +1,7 @@
 package query
 
-// Relation is what stands in FROM where that is more than one table's name: a *Table, a *Subquery or a *Join. A name that WITH
+// Relation is what stands in FROM where that is more than one table's name: a *Table, a *Subquery, a *Join or, at
+// the top alone, a *List. A name that WITH
 // gave is the Subquery that it stands for.
 type Relation interface {
 	// Pos is where to point when this relation is at fault.
@@ -31,6 +32,12 @@ type Join struct {
 	Using []string
 }
 
+// List is a, b, …: relations that equalities in WHERE join, each to those before it.
+type List struct {
+	At    Pos // of the first
+	Items []Relation
+}
+
 // JoinKind tells which rows stay without a partner.
 type JoinKind string
 
@@ -56,17 +63,26 @@ func (r *Subquery) Pos() Pos { return r.At }
 // Pos is where the right side is.
 func (r *Join) Pos() Pos { return r.At }
 
+// Pos is where the first relation is.
+func (r *List) Pos() Pos { return r.At }
+
 // Pos is where the star, or its table's name, is.
 func (x *Star) Pos() Pos { return x.At }
 
 func (*Table) isRelation()    {}
 func (*Subquery) isRelation() {}
 func (*Join) isRelation()     {}
+func (*List) isRelation()     {}
 func (*Star) isExpr()         {}
 
 // relation writes what stands in FROM.
 func (p *printer) relation(r Relation) {
 	switch r := r.(type) {
+	case *List:
+		for i, item := range r.Items {
+			p.comma(i)
+			p.relation(item)
+		}
 	case *Table:
 		p.write(quote(r.Name))
 		p.alias(r.Alias)

@@ -82,6 +82,10 @@ func deep(branches []*Select) int {
 		case *Join:
 			relation(r.L)
 			relation(r.R)
+		case *List:
+			for _, item := range r.Items {
+				relation(item)
+			}
 		}
 	}
 	for _, s := range branches {

@@ -66,13 +66,19 @@ func BenchmarkRelations(b *testing.B) {
 	defer e.Close()
 	star := scans["lines"] + " l JOIN " + scans["orders"] + " o ON l.number = o.number JOIN " + scans["customers"] + " c ON o.customer = c.id JOIN " + scans["nations"] + " n ON n.id = c.nation"
 	for _, c := range []struct{ name, ours, beside string }{
-		{"orders by region of their customers", "SELECT region, COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation GROUP BY region",
-			"SELECT region, count(*) FROM " + scans["orders"] + " o JOIN " + scans["customers"] + " c ON o.customer = c.id JOIN " + scans["nations"] + " n ON n.id = c.nation GROUP BY region"},
+		{
+			"orders by region of their customers", "SELECT region, COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation GROUP BY region",
+			"SELECT region, count(*) FROM " + scans["orders"] + " o JOIN " + scans["customers"] + " c ON o.customer = c.id JOIN " + scans["nations"] + " n ON n.id = c.nation GROUP BY region",
+		},
 		{"lines alone", "SELECT flag, SUM(price) FROM lines GROUP BY flag", "SELECT flag, sum(price) FROM " + scans["lines"] + " l JOIN " + scans["orders"] + " o ON l.number = o.number GROUP BY flag"},
-		{"the whole star", "SELECT region, SUM(price) FROM lines l JOIN orders o USING (number) JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation WHERE day < 1200 GROUP BY region",
-			"SELECT region, sum(price) FROM " + star + " WHERE day < 1200 GROUP BY region"},
-		{"orders each", "SELECT AVG(n) FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q",
-			"SELECT avg(n) FROM (SELECT customer, count(*) AS n FROM " + scans["orders"] + " GROUP BY customer) q"},
+		{
+			"the whole star", "SELECT region, SUM(price) FROM lines l JOIN orders o USING (number) JOIN customers c ON o.customer = c.id JOIN nations n ON n.id = c.nation WHERE day < 1200 GROUP BY region",
+			"SELECT region, sum(price) FROM " + star + " WHERE day < 1200 GROUP BY region",
+		},
+		{
+			"orders each", "SELECT AVG(n) FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q",
+			"SELECT avg(n) FROM (SELECT customer, count(*) AS n FROM " + scans["orders"] + " GROUP BY customer) q",
+		},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			q, err := plan.Build(p, plan.Request{SQL: c.ours})

@@ -112,7 +112,7 @@ func rankedBy(part string, contents []typed) string {
 		order = append(order, c.name+" ASC NULLS LAST")
 	}
 	if len(hashed) > 0 {
-		order = append([]string{"md5(" + strings.Join(hashed, " || '|' || ") + ")"}, order...)
+		order = append([]string{"sha256(" + strings.Join(hashed, " || '|' || ") + ")"}, order...)
 	}
 	window := "PARTITION BY " + part
 	if len(order) > 0 {

@@ -83,7 +83,7 @@ func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replac
 	drop("v", func(r Row) bool { return equal(r["who"], victim) })
 	orphan := rapid.Bool().Draw(t, "orphans go")
 	owned := func(of []Row, key string, v value.Value) bool {
-		return slices.ContainsFunc(of, func(r Row) bool { return equal(r[key], v) && !(key == "id" && r["person"].Null) })
+		return slices.ContainsFunc(of, func(r Row) bool { return equal(r[key], v) && (key != "id" || !r["person"].Null) })
 	}
 	drop("l", func(r Row) bool { return orphan && !owned(out["p"], "id", r["parent"]) })
 	drop("m", func(r Row) bool {
@@ -127,6 +127,7 @@ type columnsOf struct {
 	from             string
 	numbers, keys    []string
 	person, relation string
+	where            string // that joins, or ""
 }
 
 // Relation draws a question over a relation, and says whether it is about rows as units. Most are admitted by the plan.
@@ -138,8 +139,13 @@ func Relation(t *rapid.T) (sql string, ofRows bool) {
 		items = append(items, g.over(r))
 	}
 	sql = "SELECT " + strings.Join(items, ", ") + " FROM " + r.from
-	if g.chance(3) {
+	switch more := g.chance(3); {
+	case more && r.where != "":
+		sql += " WHERE " + g.where(r) + " AND " + r.where
+	case more:
 		sql += " WHERE " + g.where(r)
+	case r.where != "":
+		sql += " WHERE " + r.where
 	}
 	if len(r.keys) > 0 && g.chance(2) {
 		sql += " GROUP BY " + g.pick(r.keys...)
@@ -151,7 +157,11 @@ func Relation(t *rapid.T) (sql string, ofRows bool) {
 func RelationValues(t *rapid.T) string {
 	g := generator{t}
 	r := g.relation(1)
-	return "SELECT " + g.pick(r.numbers...) + " FROM " + r.from
+	sql := "SELECT " + g.pick(r.numbers...) + " FROM " + r.from
+	if r.where != "" {
+		sql += " WHERE " + r.where
+	}
+	return sql
 }
 
 func (g generator) over(r columnsOf) string {
@@ -175,7 +185,7 @@ func (g generator) relation(depth int) columnsOf {
 		c.numbers, c.keys = append(slices.Clone(c.numbers), numbers...), append(slices.Clone(c.keys), keys...)
 		return c
 	}
-	kind := g.pick("plain", "public", "public", "unit", "reference", "through", "inner", "inner", "union", "rows", "with", "nested", "three")
+	kind := g.pick("plain", "public", "public", "unit", "reference", "through", "inner", "inner", "union", "rows", "with", "nested", "three", "list")
 	joined := g.pick("JOIN", "LEFT JOIN")
 	switch kind {
 	case "public":
@@ -208,10 +218,12 @@ func (g generator) relation(depth int) columnsOf {
 			if joined == "LEFT JOIN" {
 				pColumns.person = "b.who"
 			}
+		} else if joined == "LEFT JOIN" && g.chance(3) {
+			from, pColumns.person = "p a RIGHT JOIN v b ON "+on, "b.who"
 		}
 		return of(from, pColumns, []string{"b.y", "b.j"}, "b.c", "b.d")
 	case "reference":
-		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a "+joined+" v b ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref AND b.y > 2")
+		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a RIGHT JOIN v b ON a.id = b.ref", "v b RIGHT JOIN p a ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref AND b.y > 2")
 		pColumns.person = ""
 		return of(from, pColumns, []string{"b.y"}, "b.c")
 	case "through":
@@ -244,10 +256,14 @@ func (g generator) relation(depth int) columnsOf {
 		return of(from, c, []string{"b.rx"}, "b.rs")
 	case "with":
 		r := g.relation(0)
-		if len(r.numbers) == 0 {
-			break
+		if r.where != "" {
+			r.from += " WHERE " + r.where
 		}
 		return columnsOf{from: "(SELECT " + r.numbers[0] + " AS n, " + g.pick(r.keys...) + " AS g FROM " + r.from + ") a", numbers: []string{"a.n"}, keys: []string{"a.g"}, relation: r.relation}
+	case "list":
+		r := of("p a, v b, r c", pColumns, []string{"b.y", "c.rx"}, "c.rs", "b.c")
+		r.where = "a.person = b.who AND " + g.pick("a.k = c.rk", "b.c = c.rs", "c.rk = a.k AND b.y > 1 AND a.s = c.rs")
+		return r
 	case "nested":
 		return of("(SELECT person, i, k, x, s, NOT b AS b FROM p WHERE "+g.pick("i > 0", "b", "x < 3 OR s = 'a'")+") a", pColumns, nil)
 	case "three":

@@ -2,7 +2,7 @@ package enginetest
 
 import (
 	"cmp"
-	"crypto/md5"
+	"crypto/sha256"
 	"encoding/hex"
 	"math"
 	"math/big"
@@ -105,7 +105,7 @@ func hashOf(contents []value.Value) string {
 			parts = append(parts, strconv.FormatInt(v.Int, 10))
 		}
 	}
-	sum := md5.Sum([]byte(strings.Join(parts, "|")))
+	sum := sha256.Sum256([]byte(strings.Join(parts, "|")))
 	return hex.EncodeToString(sum[:])
 }
 
