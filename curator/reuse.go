@@ -50,7 +50,9 @@ func (c *Curator) reused(a *asked) (*seen, error) {
 	return out, nil
 }
 
-func (a *asked) namesPrice() bool { return !a.Combine && (a.Epsilon != "" || a.Rho != "") }
+func (a *asked) namesPrice() bool {
+	return !a.Combine && (a.Epsilon != "" || a.Rho != "" || a.Within != "" || a.plan.TargetError != nil)
+}
 
 // earlier are the releases that may tell something of a question: of the same policy and the same sealed version, with plans that have the very
 // replay keys that were recorded, so that what was measured is known from the plan.

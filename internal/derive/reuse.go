@@ -23,6 +23,9 @@ type Earlier struct {
 // Without combining, and where as is true, only what has no larger variance than the plan's own measurement would have is taken.
 func (a *Answer) From(earlier []Earlier, combine, asExact bool) (used []int, ok bool) {
 	p := a.plan
+	if len(p.Measures) == 0 { // quantiles and modes alone, which follow from no sums
+		return nil, false
+	}
 	grids := make([]*grid, len(p.Groupings()))
 	for i, g := range p.Groupings() {
 		grids[i] = &grid{grouping: g, of: map[*plan.Measure]*fitted{}}
