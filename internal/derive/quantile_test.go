@@ -22,7 +22,7 @@ func quantilesOf(t testing.TB, p *plan.Plan, rows []enginetest.Row) (mechanism.C
 	t.Helper()
 	v := p.Quantiles[0].Value
 	m := mechanism.CellQuantiles{
-		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.RowCaps.Rows}, Cells: p.Cells(),
+		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
 	}
 	for _, q := range p.Quantiles {
 		for _, offset := range []int64{0, -q.Offset, q.Offset} {

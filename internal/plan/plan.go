@@ -30,7 +30,8 @@ type Bounded struct {
 	Measures []*Measure
 	Caps     Caps
 	// Ordered asks for rows in place of sums: in every cell, how often each gridded value of the one measure occurs, in
-	// increasing order, without those that are NULL.
+	// increasing order, without those that are NULL. Then RowsPerGroup caps a unit's rows in a cell, the first in the order of their
+	// sealed rank, and Groups its cells, in the order of the first row of each.
 	Ordered bool
 }
 
@@ -61,7 +62,8 @@ type Plan struct {
 	Price      privacy.Loss
 	Quantiles  []*Quantile
 	Modes      []*Mode
-	RowCaps    Caps        // of the looks for quantiles and modes
+	OrderCaps  Caps        // of the looks for quantiles
+	RowCaps    Caps        // of those for modes
 	Aggregates []Aggregate // in order of first use
 	Outputs    []Output
 	Having     *Post
