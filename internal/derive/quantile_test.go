@@ -8,9 +8,12 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"dither/internal/derive"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
+	"dither/internal/policy"
 	"dither/internal/stattest"
 	"dither/internal/value"
 	"dither/mechanism"
@@ -309,5 +312,52 @@ func TestConditionsOnChoices(t *testing.T) {
 		if len(rows) == 2 && rows[0][1].Estimate.Choice.Text != "b" {
 			t.Errorf("%s: the greatest does not come first", having)
 		}
+	}
+}
+
+// Whatever was drawn, the answer to a generated question holds its values within their intervals, and nothing fails.
+func TestAnyOrders(t *testing.T) {
+	p, err := policy.Decode(enginetest.PolicyText("add-remove"), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	admitted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		sql := enginetest.Orders(t, rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table"))
+		sql += rapid.SampledFrom([]string{"", " HAVING MODE(k) > 0", " HAVING MODE(b) OR MEDIAN(d) > DATE '2000-01-01'", " ORDER BY MEDIAN(i) DESC, MODE(s)", " HAVING MEDIAN(x) * COUNT(*) > MODE(i) AND MODE(s) = 'a'"}).Draw(t, "after")
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil || q.Cells() > 300 {
+			return
+		}
+		admitted++
+		answer, err := derive.New(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers := make([][]*big.Int, q.Cells())
+		for cell := range numbers {
+			for range q.Measures {
+				numbers[cell] = append(numbers[cell], big.NewInt(rapid.Int64Range(-50, 1<<40).Draw(t, "sum")))
+			}
+			for _, o := range q.Quantiles {
+				for range 3 {
+					numbers[cell] = append(numbers[cell], big.NewInt(rapid.Int64Range(o.Value.Lo, o.Value.Hi).Draw(t, "drawn")))
+				}
+			}
+			for _, m := range q.Modes {
+				numbers[cell] = append(numbers[cell], big.NewInt(int64(rapid.IntRange(0, len(m.Of.Values)-1).Draw(t, "chosen"))))
+			}
+		}
+		for _, row := range answer.Rows(numbers, rapid.SampledFrom([]float64{0.05, 0.001}).Draw(t, "alpha")) {
+			for i, c := range row {
+				e := c.Estimate
+				if q.Outputs[i].Post != nil && !e.Null && (e.Value < e.Low || e.Value > e.High) {
+					t.Fatalf("%s: %+v", sql, e)
+				}
+			}
+		}
+	})
+	if admitted < 20 {
+		t.Errorf("%d questions were admitted: the test shows nothing", admitted)
 	}
 }

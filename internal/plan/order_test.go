@@ -167,6 +167,8 @@ func TestOrderRefusals(t *testing.T) {
 		{"SELECT APPROX_QUANTILES(age, 9223372036854775807) FROM people", "1:30", "from 1 to 100", "quartiles"},
 		{"SELECT APPROX_QUANTILES(age) FROM people", "1:8", "wrong arguments", "APPROX_QUANTILES(x, 4)"},
 		{"SELECT APPROX_QUANTILES(age, 2) + 1 FROM people", "1:8", "several columns", "PERCENTILE_DISC"},
+		{"SELECT APPROX_QUANTILES(age, 2), COUNT(*) FROM people ORDER BY 2", "1:8", "several columns", "PERCENTILE_DISC"},
+		{"SELECT APPROX_QUANTILES(age, 2), COUNT(*) FROM people ORDER BY 1", "1:8", "several columns", "PERCENTILE_DISC"},
 		{"SELECT MODE(note) FROM people", "1:13", "known beforehand", "declare"},
 		{"SELECT MODE(height) FROM people", "1:13", "known beforehand", "FLOOR"},
 		{"SELECT MODE(NULL) FROM people", "1:13", "says nothing", ""},
