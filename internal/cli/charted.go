@@ -24,7 +24,7 @@ func chartOf(r *curator.Release) plot.Chart {
 			measures = append(measures, i)
 		}
 	}
-	measures = drawable(&c, r, measures)
+	measures = onAxis(&c, r, measures)
 	if len(measures) > plot.MaxPanels {
 		c.Caption += fmt.Sprintf("; the first %d of %d columns", plot.MaxPanels, len(measures))
 		measures = measures[:plot.MaxPanels]
@@ -46,8 +46,8 @@ func chartOf(r *curator.Release) plot.Chart {
 	return c
 }
 
-// drawable leaves out columns of dates and texts, which have no place on an axis of numbers, unless there are no others.
-func drawable(c *plot.Chart, r *curator.Release, measures []int) []int {
+// onAxis leaves out columns of dates and texts, which have no place on an axis of numbers, unless there are no others.
+func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
 	numbers := slices.DeleteFunc(slices.Clone(measures), func(i int) bool {
 		return slices.ContainsFunc(r.Rows, func(row curator.Row) bool {
 			e := row[i].Estimate

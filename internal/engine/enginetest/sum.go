@@ -79,6 +79,9 @@ func contributions(b *plan.Bounded, rows []Row) []piece {
 			pieces = append(pieces, p)
 		}
 	}
+	if b.Unit != nil && b.Ordered && b.Caps.Groups > 0 {
+		return cappedCells(b, pieces)
+	}
 	if b.Unit != nil {
 		if b.Caps.Rows > 0 {
 			pieces = capped(pieces, b.Caps.Rows)
@@ -213,6 +216,25 @@ func capped(pieces []piece, n int64) []piece {
 		if kept++; kept <= n {
 			out = append(out, p)
 		}
+	}
+	return out
+}
+
+// cappedCells keeps each unit's first rows in each cell, and its first cells in the order of the first row of each.
+func cappedCells(b *plan.Bounded, rows []piece) (out []piece) {
+	byCell := map[string][]piece{}
+	var cells []piece
+	for _, p := range rows {
+		name := fmt.Sprintf("%q %q", p.unit, p.keys)
+		byCell[name] = append(byCell[name], p)
+	}
+	for _, of := range byCell {
+		slices.SortFunc(of, func(x, y piece) int { return cmp.Compare(x.place, y.place) })
+		cells = append(cells, of[0])
+	}
+	for _, p := range capped(cells, b.Caps.Groups) {
+		of := byCell[fmt.Sprintf("%q %q", p.unit, p.keys)]
+		out = append(out, of[:min(int64(len(of)), b.Caps.RowsPerGroup)]...)
 	}
 	return out
 }
