@@ -161,8 +161,8 @@ func query(ctx context.Context, raw any, statement string, each func([]driver.Va
 
 // collect reads one result row and adds it to its cell.
 func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver.Value) error {
+	types := b.KeyTypes()
 	return func(row []driver.Value) error {
-		types := b.KeyTypes()
 		keys := make([]value.Value, len(types))
 		for i, t := range types {
 			v, err := scalar(t, row[i])
