@@ -15,7 +15,7 @@ import (
 // Unknown is what a question asks of groups whose keys are not known beforehand. It plays no part where they are.
 type Unknown struct {
 	Delta    privacy.Delta // of their selection; zero: the policy's default
-	MinUnits int64         // a group of fewer units is never released; 0: the policy's, which is the least there can be
+	MinUnits int64         // a group of so many units or fewer is released with a probability of at most Delta; 0: the policy's, which is the least there can be
 	Other    bool          // one group more, of all rows whose group was not selected
 }
 

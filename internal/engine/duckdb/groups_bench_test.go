@@ -1,11 +1,12 @@
 package duckdb
 
 import (
-	"fmt"
+	"database/sql/driver"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"dither/internal/engine"
 	"dither/internal/plan"
@@ -64,18 +65,29 @@ tables:
 		}
 	})
 	b.Run("select", func(b *testing.B) {
+		var took [2][]time.Duration
 		for b.Loop() {
+			start := time.Now()
 			found, err := bench.Groups(b.Context(), &q.Bounded, engine.Sealed{File: file})
 			if err != nil {
 				b.Fatal(err)
 			}
 			units := found.Units()
-			out, err := q.Selection.Gaussian.Measure(units)
-			if err != nil {
+			if _, err := q.Selection.Gaussian.Measure(units); err != nil {
 				b.Fatal(err)
 			}
+			took[0] = append(took[0], time.Since(start))
+			start = time.Now()
+			plain := "SELECT w, count(*), sum(x) FROM " + must(sealScan(file)) + " GROUP BY w"
+			if err := bench.run(b.Context(), plain, func([]driver.Value) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+			took[1] = append(took[1], time.Since(start))
 			b.ReportMetric(float64(len(units)), "groups")
-			_ = fmt.Sprint(len(out.Kept))
 		}
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(median(took[0]).Seconds()*1000, "ms")
+		b.ReportMetric(median(took[1]).Seconds()*1000, "ms-beside")
+		b.ReportMetric(float64(median(took[0]))/float64(median(took[1])), "ratio")
 	})
 }
