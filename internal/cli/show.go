@@ -311,7 +311,7 @@ func explanationText(e *curator.Explanation) string {
 		fmt.Fprintf(&b, "groups     not known beforehand: selected by %s, at δ = %s; one unit counts in at most %d\n", g.Strategy, g.Delta, g.Groups)
 		fmt.Fprintf(&b, "released   from %d units on with 50 %%, %d with 95 %%, %d with 99.9 %% probability\n", g.Half, g.Nearly, g.Surely)
 		if g.MinUnits > 1 {
-			fmt.Fprintf(&b, "never      a group of fewer than %d units\n", g.MinUnits)
+			fmt.Fprintf(&b, "hardly     a group of %d units or fewer: with a probability of at most δ\n", g.MinUnits)
 		}
 		fmt.Fprintf(&b, "vector     of the groups that are released%s\n\n", sensitivity)
 	} else {

@@ -2,7 +2,6 @@ package plan_test
 
 import (
 	"flag"
-	"fmt"
 	"maps"
 	"math/big"
 	"strconv"
@@ -168,7 +167,7 @@ func differences(b *plan.Bounded, before, after []enginetest.Row) []map[string]*
 	add := func(sign int64) func([]value.Value, []*big.Int) {
 		return func(keys []value.Value, sums []*big.Int) {
 			for i, s := range sums {
-				cell := fmt.Sprintf("%q", keys)
+				cell := plan.GroupName(keys)
 				if out[i][cell] == nil {
 					out[i][cell] = new(big.Int)
 				}

@@ -40,7 +40,7 @@ type Table struct {
 	Unit         Unit
 	Part         *Part // what its units are divided by; nil if by nothing
 	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
-	MinUnits     int64 // an unknown group of fewer units is never released; 0 if not declared
+	MinUnits     int64 // an unknown group of so many units or fewer is released with a probability of at most δ; 0 if not declared
 	Columns      []*Column
 }
 

@@ -48,7 +48,7 @@ func (e *Engine) scanCells(ctx context.Context, b *plan.Bounded, from engine.Sea
 	return engine.ScanCells(b, e.page, func(from int64, most int, each func(engine.Tally) error) error {
 		statement := fmt.Sprintf("SELECT * FROM (%s) WHERE m0 >= %s ORDER BY m0 LIMIT %d", counted, integer(from), most)
 		return e.run(ctx, statement, func(row []driver.Value) error {
-			keys, err := keysOf(b, row)
+			keys, err := keysOf(b.KeyTypes(), row)
 			if err != nil {
 				return err
 			}

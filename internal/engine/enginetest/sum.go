@@ -109,7 +109,7 @@ func distinct(b *plan.Bounded, pieces []piece) {
 			if m.Kind != plan.CountDistinct {
 				continue
 			}
-			name := fmt.Sprintf("%d %q %s", j, p.keys, p.names[j])
+			name := fmt.Sprintf("%d %s %s", j, plan.GroupName(p.keys), p.names[j])
 			p.sums[j].SetInt64(0)
 			if p.values[j] != nil && !seen[name] {
 				seen[name] = true
@@ -262,7 +262,7 @@ func cellsOf(b *plan.Bounded, pieces []piece) []piece {
 	byCell := map[string]int{}
 	var out []piece
 	for _, p := range pieces {
-		cell := fmt.Sprintf("%q %q", p.unit, p.keys)
+		cell := plan.GroupName(append([]value.Value{p.unit}, p.keys...)) // NULL is not the text NULL
 		i, ok := byCell[cell]
 		if !ok {
 			byCell[cell] = len(out)
