@@ -56,7 +56,7 @@ func (a *asked) namesPrice() bool {
 
 // earlier are the releases that may tell something of a question: of the same policy and the same sealed version, with plans that have the very
 // replay keys that were recorded, so that what was measured is known from the plan.
-func (c *Curator) earlier(a *asked) ([]derive.Earlier, []seen, error) {
+func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
 	reservations := map[uint64]ledger.Reservation{}
 	values := map[uint64]ledger.Release{}
 	source := ledger.Source{Table: a.look.table.Table, Version: a.look.table.Number}
@@ -79,7 +79,7 @@ func (c *Curator) earlier(a *asked) ([]derive.Earlier, []seen, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []derive.Earlier
+	var out []*derive.Earlier
 	var names []seen
 	for _, id := range slices.Backward(order[max(0, len(order)-mostEarlier):]) {
 		r := reservations[id]
@@ -91,7 +91,7 @@ func (c *Curator) earlier(a *asked) ([]derive.Earlier, []seen, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		out, names = append(out, derive.Earlier{Plan: p, Numbers: numbers}), append(names, seen{id: id})
+		out, names = append(out, &derive.Earlier{Plan: p, Numbers: numbers}), append(names, seen{id: id})
 	}
 	return out, names, nil
 }

@@ -39,6 +39,15 @@ func (c *Combination) Plus(o *Combination, coefficient float64) *Combination {
 	return out
 }
 
+// Times is the distribution of a sum of so many independent ones.
+func (c *Combination) Times(n float64) *Combination {
+	out := &Combination{terms: slices.Clone(c.terms)}
+	for i := range out.terms {
+		out.terms[i].times *= n
+	}
+	return out
+}
+
 // Variance is a float near the real value; StdDev likewise.
 func (c *Combination) Variance() float64 {
 	v := 0.0

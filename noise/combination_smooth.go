@@ -21,6 +21,9 @@ func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	}
 	most += delta
 	far := p.discreteLimit(alpha/2000) + delta
+	if !((most+far)/delta < 4000) { // noise that is hardly ever anything but 0: the series would be long, and the other bounds are good
+		return math.Inf(1)
+	}
 	tail, ok := inversion(alpha, most, far, func(t float64) (phi, beyond, kappa float64) {
 		x := delta * t / smoothing
 		phi = math.Pow(math.Sin(x)/x, smoothing)

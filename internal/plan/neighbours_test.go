@@ -206,11 +206,7 @@ func distancesOver(b *plan.Bounded, g plan.Grouping, before, after []enginetest.
 	return norms(over)
 }
 
-// distances are each measure's L1 distance, and the square of its L2 distance, between the two tables' vectors.
-func distances(b *plan.Bounded, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
-	return norms(differences(b, before, after))
-}
-
+// norms are each measure's L1 distance, and the square of its L2 distance, between the two tables' vectors.
 func norms(of []map[string]*big.Int) (l1, l2squared []*big.Int) {
 	l1, l2squared = make([]*big.Int, len(of)), make([]*big.Int, len(of))
 	for i, cells := range of {
