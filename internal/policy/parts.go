@@ -104,7 +104,7 @@ func (t *Table) parting() (p Parting, ok bool) {
 	}
 	sum := sha256.New()
 	for _, v := range values {
-		fmt.Fprintf(sum, "%q\n", v.String()) // never fails
+		_, _ = fmt.Fprintf(sum, "%q\n", v.String()) // never fails
 	}
 	return Parting{
 		Term: fmt.Sprintf("%s %s: %d %s, %s", c.Name, c.Type, len(values), kind, hex.EncodeToString(sum.Sum(nil)[:8])), Most: t.Part.PerUnit,
