@@ -83,9 +83,10 @@ func (t *tally) in(a privacy.Accountant) privacy.Loss {
 // The divisions of several tables, and of several versions of one table, add up: nothing says that a unit's part in one is its
 // part in another. A later version may hold other rows of a unit, and so have it in another part.
 //
-// Re-reading as a group of k (Ledger.Adopt) takes whole + Σ_d W_d, and counts it as everybody's from then on. A chain of k old
-// neighbours meets part p in c_p of its steps, Σ c_p ≤ k·Most in each division; a loss that is met c times counts cε, or c²ρ, at most; and
-// Σ c_p·L_p ≤ k·W_d, Σ c_p²·L_p ≤ k²·W_d, since a step meets no part twice.
+// Re-reading as a group of k (Ledger.Adopt) takes whole + Σ_d W_d, and counts it as everybody's from then on. In a chain of k old
+// neighbours a question i has a loss in c_i ≤ k of the steps, and the same law on both sides of the others: over the chain it loses c_i·ε_i, or
+// c_i²·ρ_i ≤ k·c_i·ρ_i. The losses of one step add up to at most whole + Σ_d W_d, so Σ c_i·ε_i is at most k times that, and Σ c_i²·ρ_i at
+// most k² times.
 type account struct {
 	whole *tally
 	parts map[division]*divided
