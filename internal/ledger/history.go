@@ -19,7 +19,7 @@ type State struct {
 	Adopted   bool         `json:"adopted"` // whether there are terms
 	Terms     Terms        `json:"terms"`
 	Budget    privacy.Loss `json:"budget"`
-	Spent     privacy.Loss `json:"spent"`     // in the terms' relation; above Budget only after a change of terms
+	Spent     privacy.Loss `json:"spent"`     // in the terms' relation; above Budget after a change of terms, an opening, or a fragment that may have been about parts
 	Remaining privacy.Loss `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
 
 	Period   *Period          `json:"period,omitempty"`   // where the budget is granted per period
@@ -261,17 +261,11 @@ func (h *history) division(c *Confined, from []Source) (d division, parts []stri
 	if c == nil {
 		return d, nil, nil
 	}
-	for _, s := range from {
-		if s.Table == c.Table {
-			d.source = s
-		}
-	}
 	parting, divided := h.terms.Parts[c.Table]
-	if !divided || d.source.Table == "" {
+	if !divided || len(from) != 1 || from[0].Table != c.Table { // what reads anything else may be about anybody in it
 		return d, nil, ErrParts
 	}
-	d.parting = parting
-	return d, c.Parts, nil
+	return division{from[0], parting}, c.Parts, nil
 }
 
 // by is the accountant that rules.

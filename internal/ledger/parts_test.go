@@ -257,6 +257,11 @@ func TestBadParts(t *testing.T) {
 	if _, err := l.Reserve(other); !errors.Is(err, ErrParts) {
 		t.Error(err)
 	}
+	two := confined(1, "0.1", "D")
+	two.Sources = append(two.Sources, Source{"visits", 1})
+	if _, err := l.Reserve(two); !errors.Is(err, ErrParts) {
+		t.Error(err)
+	}
 	for name, change := range map[string]func(*Terms){
 		"no parts":       func(t *Terms) { t.Parts = map[string]Parting{"visits": {"x", 0}} },
 		"no period":      func(t *Terms) { t.Grant = &Grant{"hour", pure("0.1")} },
