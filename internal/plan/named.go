@@ -13,8 +13,9 @@ import (
 // given is what an aggregate's named arguments say.
 type given struct {
 	terms
-	auto  bool      // bounds => auto
-	cells *cellSpan // contribution_bounds_per_group
+	auto    bool      // bounds => auto
+	cells   *cellSpan // contribution_bounds_per_group
+	outside *cellSpan // what CLIPPED counts the rows outside of
 }
 
 // cellSpan bounds what one unit adds to one group.
@@ -131,11 +132,11 @@ func (b *builder) perRow(x *query.Call, a *query.Argument) error {
 	if err != nil {
 		return err
 	}
-	if x.Name == "count" || x.Name == "clipped" || x.Star || len(x.Args) != 1 {
-		if x.Name == "clipped" && len(x.Args) == 1 {
-			b.given.cells = &cellSpan{at: a.At, lo: lo, hi: hi} // see clipped
-			return nil
-		}
+	switch {
+	case x.Name == "clipped":
+		b.given.outside = &cellSpan{at: a.At, lo: lo, hi: hi}
+		return nil
+	case x.Name == "count" || x.Star || len(x.Args) == 0 || moments[x.Name] == 2:
 		return refuse(a.At, "leave it out", "%s has no one value that could have bounds", x.Name)
 	}
 	e, err := b.row(x.Args[0])

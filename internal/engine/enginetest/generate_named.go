@@ -1,7 +1,7 @@
 package enginetest
 
 // named draws an aggregate with named arguments, by which its bounds, or its share of the price, are another.
-func (g generator) named(table string) string {
+func (g generator) named() string {
 	bounds := func() string {
 		return "(" + g.pick("-3", "0", "1", "-1e6", "-0.5", "2") + ", " + g.pick("2", "3", "5", "0.25", "1000000", "1.5e300") + ")"
 	}
