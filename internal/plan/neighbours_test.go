@@ -31,6 +31,9 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 		}
 		q = foundAnything(t, q)
 		return &q.Bounded, func(before, after []enginetest.Row) (moved bool) {
+			for _, s := range q.Searches {
+				searchesStayWithin(t, s, before, after)
+			}
 			l1, l2squared := distances(&q.Bounded, before, after)
 			for i, m := range q.Measures {
 				if l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/query"
 	"dither/privacy"
@@ -34,6 +35,24 @@ func foundAnything(t *rapid.T, p *plan.Plan) *plan.Plan {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// searchesStayWithin checks a search's histogram: of values, and so of any bins of them.
+func searchesStayWithin(t *rapid.T, s *plan.Search, before, after []enginetest.Row) {
+	moved := enginetest.Order(&s.Look, before)
+	for v, n := range enginetest.Order(&s.Look, after) {
+		moved[v] -= n
+	}
+	l1, l2squared := int64(0), int64(0)
+	for v, n := range moved {
+		if v < s.Outer().Lo || v > s.Outer().Hi {
+			t.Fatalf("%s: %d lies outside", s, v)
+		}
+		l1, l2squared = l1+max(n, -n), l2squared+n*n
+	}
+	if s.Histogram.L1.Cmp(big.NewInt(l1)) < 0 || s.Histogram.L2Squared.Cmp(big.NewInt(l2squared)) < 0 {
+		t.Fatalf("%s moves by %d, squared L2 %d; planned %s, %s", s, l1, l2squared, s.Histogram.L1, s.Histogram.L2Squared)
+	}
 }
 
 const dp = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS"
