@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"dither/internal/query"
 	"dither/internal/value"
@@ -61,7 +62,7 @@ func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error
 			s = o
 		}
 	}
-	if !contains(b.plan.Searches, s) {
+	if !slices.Contains(b.plan.Searches, s) {
 		b.plan.Searches = append(b.plan.Searches, s)
 	}
 	b.note("Bounds are looked for first, at half of the aggregate's share of the price. The error that is told is that within the widest bounds there are; it is smaller within narrower ones.")
@@ -70,19 +71,13 @@ func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error
 	if err != nil {
 		return Aggregate{}, err
 	}
+	if sum.X.weight() > maxWeight {
+		return Aggregate{}, refuse(at, "simplify it", "this expression is too large once it is written out with its bounds")
+	}
 	if name == "sum" {
 		return Aggregate{Func: SumFunc, Sum: sum}, nil
 	}
 	return average(sum.X, sum, countMeasure(CountValue, e)), nil
-}
-
-func contains(ss []*Search, s *Search) bool {
-	for _, o := range ss {
-		if o == s {
-			return true
-		}
-	}
-	return false
 }
 
 // within is the sum of X within bounds in the look's grid units. They are held within X's own, whatever they are; and those of a

@@ -258,6 +258,14 @@ func TestArgumentsAreRefused(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant %s", sql, text, want)
 		}
 	}
+	// Bounds are written around an expression that may be just small enough without them.
+	large := "SELECT SUM(NULLIF(NULLIF(CASE WHEN voted THEN age" + strings.Repeat(" WHEN age > 5 THEN age + 1", 120) + " END, 3), 3)"
+	for tail, want := range map[string]string{") FROM people": "<nil>", ", bounds => auto) FROM people": "this expression is too large", ", bounds => (0, 5)) FROM people": "this expression is too large"} {
+		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: large + tail})
+		if text := fmt.Sprint(err); !strings.Contains(text, want) {
+			t.Errorf("%s: %s", tail, text)
+		}
+	}
 	for _, sql := range []string{"SELECT COUNT(*, weight => 2) FROM people", "SELECT SUM(age, bounds => auto) FROM people", "SELECT SUM(days, contribution_bounds_per_group => (0, 5)) FROM visits"} {
 		if _, err := plan.BuildScores(townPolicy(t, "add-remove"), plan.Request{SQL: sql}); err == nil {
 			t.Errorf("%s is a score", sql)
