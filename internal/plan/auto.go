@@ -49,7 +49,7 @@ func (b *builder) found(x *query.Call, a *query.Argument) error {
 // searched is the aggregate of e within bounds that are to be found. Till then it is planned at e's own.
 func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error) {
 	if e.anyColumn(isUnbounded) && isUnbounded(e) {
-		return Aggregate{}, refuse(at, "give it outer bounds, as wide as you like: bounds => auto of LEAST(GREATEST(x, -1e9), 1e9), or declare them in the policy",
+		return Aggregate{}, refuse(at, "give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
 			"bounds are found within bounds that are known beforehand, and this has none")
 	}
 	outer, err := sumMeasure(e, false, at)

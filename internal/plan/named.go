@@ -60,7 +60,7 @@ func unnamed(x *query.Call) error {
 }
 
 // arguments takes the named arguments off an aggregate's call: those on its price are kept in b.given for its claim, and bounds are put
-// around its argument.
+// around its argument. Beside bounds => auto, those of rows are the outer ones.
 func (b *builder) arguments(x *query.Call) (*query.Call, error) {
 	b.given = given{}
 	out := *x
@@ -90,16 +90,16 @@ func (b *builder) arguments(x *query.Call) (*query.Call, error) {
 			}
 			continue
 		}
-		if bounded != "" {
-			return nil, refuse(a.At, "leave one out", "%s and %s say the same", bounded, a.Name)
-		}
-		bounded = a.Name
-		if a.Word() == "auto" {
+		if a.Word() == "auto" && !b.given.auto {
 			if err := b.found(&out, a); err != nil {
 				return nil, err
 			}
 			continue
 		}
+		if bounded != "" {
+			return nil, refuse(a.At, "leave one out", "%s and %s say the same", bounded, a.Name)
+		}
+		bounded = a.Name
 		if err := b.perRow(&out, a); err != nil {
 			return nil, err
 		}
