@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"flag"
+	"fmt"
 	"maps"
 	"math/big"
 	"strconv"
@@ -30,6 +31,9 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 		}
 		q = foundAnything(t, q)
 		return &q.Bounded, func(before, after []enginetest.Row) (moved bool) {
+			for _, s := range q.Searches {
+				searchesStayWithin(t, s, before, after)
+			}
 			for _, g := range q.Groupings() {
 				l1, l2squared := distancesOver(&q.Bounded, g, before, after)
 				for i, m := range g.Measures {
@@ -178,6 +182,11 @@ func differences(b *plan.Bounded, before, after []enginetest.Row) []map[string]*
 	enginetest.Sum(b, before, add(1))
 	enginetest.Sum(b, after, add(-1))
 	return out
+}
+
+// distances are how far each measure's vector moves: L1, and the square of L2.
+func distances(b *plan.Bounded, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
+	return norms(differences(b, before, after))
 }
 
 // distancesOver are those of the measures over a grouping: sums of the cells of all keys.
