@@ -174,7 +174,7 @@ func TestDoesNotFollow(t *testing.T) {
 		{"SELECT s, COUNT(*) FROM t GROUP BY s", "SELECT SUM(i) FROM t GROUP BY s"},
 		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t WHERE SIGN(y) = 1 OR SIGN(y) IS NULL"}, // rows that were dropped
 	} {
-		earlier, asked := built(t, p, c[0]), built(t, p, c[1])
+		earlier, asked := builtOn(t, p, c[0]), builtOn(t, p, c[1])
 		if f, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
 			t.Errorf("%s follows from %s: %+v", c[1], c[0], f)
 		}
