@@ -111,8 +111,8 @@ func (r *Reuse) MarshalJSON() ([]byte, error) {
 	return o.bytes()
 }
 
-const setsNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and no number has " +
-	"a wider error than its own measurement. Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
+const setsNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and what is told twice " +
+	"is told better. Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
 
 // MarshalJSON writes the grouping.
 func (g Grouping) MarshalJSON() ([]byte, error) {

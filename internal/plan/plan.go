@@ -68,7 +68,8 @@ type Plan struct {
 	Limit      *int64
 	Offset     int64
 
-	digest string
+	digest   string
+	followed *bool // what plain found
 }
 
 // Request is a question with what its asker chose.
