@@ -135,7 +135,7 @@ func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
 		out.From = append(out.From, names[i].name())
 	}
 	for _, o := range a.plan.Outputs {
-		if o.Post != nil {
+		if noisy(o) {
 			out.Expected = append(out.Expected, NamedExpected{o.Name, foretold(a.derived.ForecastGiven(o, a.alpha))})
 		}
 	}

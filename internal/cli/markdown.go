@@ -116,6 +116,7 @@ func explanationMarkdown(e *curator.Explanation) string {
 	out := markdownList(head) + "\n" + markdownTable(
 		[]string{"column", "mechanism", "sensitivity", "noise scale", "expected error, " + percent(e.Confidence)}, []bool{2: true, 3: true}, rows,
 	)
+	out += groupingsMarkdown(e)
 	for _, n := range e.Notes {
 		out += "\n" + markdownText(n) + "\n"
 	}
