@@ -62,11 +62,7 @@ func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
 }
 
 func caption(r *curator.Release) string {
-	price := "price " + r.Price.String()
-	if r.Replayed {
-		price = "released before: free"
-	}
-	return price + "; " + percent(r.Confidence) + " intervals cover noise, not sampling"
+	return paid(r) + "; " + percent(r.Confidence) + " intervals cover noise, not sampling"
 }
 
 // panelOf is one measure. A quotient, an average say, is a point: a bar from 0 would say nothing.

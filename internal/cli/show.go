@@ -89,15 +89,8 @@ func releaseTable(r *curator.Release) string {
 }
 
 func footer(r *curator.Release) string {
-	price := "price " + r.Price.String()
-	switch {
-	case r.From != nil:
-		price = "answered from " + strings.Join(r.From, ", ") + ", at no cost"
-	case r.Replayed:
-		price = "released before: free"
-	}
 	return foundBounds(r) + fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
-		price, r.Remaining, percent(r.Confidence), r.ID)
+		paid(r), r.Remaining, percent(r.Confidence), r.ID)
 }
 
 func percent(confidence string) string {

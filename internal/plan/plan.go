@@ -92,7 +92,8 @@ type Plan struct {
 	OwnEpsilons bool     // some aggregate has an ε of its own
 	Notes       []string // what an asker should know of how the question was taken
 
-	digest string
+	digest   string
+	followed *bool // what plain found
 }
 
 // Request is a question with what its asker chose.

@@ -61,6 +61,14 @@ func (p *Plan) Follow(m *Measure, g Grouping, q *Plan) (Following, bool) {
 
 // plain reports that what a plan releases is told by what Follow compares: no line of its canonical text says anything else.
 func (p *Plan) plain() bool {
+	if p.followed == nil {
+		is := p.plainText()
+		p.followed = &is
+	}
+	return *p.followed
+}
+
+func (p *Plan) plainText() bool {
 	known := []string{"semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "where ", "measure ", "set "}
 	for _, k := range p.Keys {
 		known = append(known, fmt.Sprintf("key %s %q", k.Expr, k.Values))

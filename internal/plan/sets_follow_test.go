@@ -133,8 +133,10 @@ func related(t *rapid.T, table string) (first, second string) {
 }
 
 func conditionOn(pick func(name string, of ...string) string, key string) string {
-	constants := map[string][]string{"k": {"0", "5"}, "s": {"'a'", "'B'", "''"}, "i % 3": {"0", "1", "-1"}, "COALESCE(s, 'none')": {"'none'", "'a'"}, "n % 3": {"1", "2"},
-		"CASE WHEN x > 1 THEN 'u' ELSE 'v' END": {"'u'"}, "SIGN(y)": {"1"}, "FLOOR(y / 500)": {"0", "1"}}[key]
+	constants := map[string][]string{
+		"k": {"0", "5"}, "s": {"'a'", "'B'", "''"}, "i % 3": {"0", "1", "-1"}, "COALESCE(s, 'none')": {"'none'", "'a'"}, "n % 3": {"1", "2"},
+		"CASE WHEN x > 1 THEN 'u' ELSE 'v' END": {"'u'"}, "SIGN(y)": {"1"}, "FLOOR(y / 500)": {"0", "1"},
+	}[key]
 	if constants == nil { // booleans
 		return pick("boolean", key, "NOT "+key, key+" IS NULL", key+" IS NOT TRUE", key+" IS UNKNOWN")
 	}
