@@ -182,7 +182,7 @@ func TestDoesNotFollow(t *testing.T) {
 		}
 	}
 	byGroups := policyOf(t, enginetest.ByGroups("add-remove"))
-	earlier, asked := built(t, byGroups, "SELECT s, COUNT(*) FROM p GROUP BY s"), built(t, byGroups, "SELECT COUNT(*) FROM p")
+	earlier, asked := builtOn(t, byGroups, "SELECT s, COUNT(*) FROM p GROUP BY s"), builtOn(t, byGroups, "SELECT COUNT(*) FROM p")
 	if _, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
 		t.Error("a total follows from groups that a unit is bounded by")
 	}
