@@ -22,7 +22,7 @@ type Question struct {
 	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
 	MaxGroups  int64  // of one unit, where a column identifies it; 0 is the policy's
 	Delta      string // of the selection of groups that are not known, a decimal; "" is the policy's default
-	MinUnits   int64  // such a group of fewer units is never released; 0 is the policy's, which is the least
+	MinUnits   int64  // such a group of so many units or fewer is all but never released; 0 is the policy's, which is the least
 	Other      bool   // one group more, of all rows whose group was not selected
 	Group      int64  // Explain tells what the answer means for so many units together; 0 for none
 	Analyst    string // who asks: recorded, and held to the limit that the policy sets them, if any

@@ -13,7 +13,7 @@ type GroupSelection struct {
 	Share    Loss   // of the price, with the δ that the whole answer costs
 	Delta    string // that δ
 	Groups   int64  // in how many of them one unit counts, at most
-	MinUnits int64  // a group of fewer units is never released; 1 says nothing
+	MinUnits int64  // a group of so many units or fewer is released with a probability of at most Delta
 	Other    bool   // one group more, of all rows whose group was not selected
 	// Of how many units a group is to be released with a probability of 50 %, 95 % and 99.9 %.
 	Half, Nearly, Surely int64

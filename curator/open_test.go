@@ -18,6 +18,8 @@ import (
 	"dither/internal/policy"
 	"dither/internal/stattest"
 	"dither/internal/value"
+	"dither/mechanism"
+	"dither/privacy"
 )
 
 const openShop = `
@@ -357,6 +359,42 @@ func TestReplayOpen(t *testing.T) {
 						t.Errorf("%s: %s: nothing moved", name, m)
 					}
 				}
+			}
+		}
+	}
+}
+
+// What is selected and measured is what was planned: on the same bytes, mechanisms with parameters that are typed here, and the exact
+// numbers of a table that is known, give what the curator released.
+func TestGroupsAsPlanned(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	delta := must[privacy.Delta](t)(privacy.ParseDelta("1e-8"))
+	rho := must[privacy.Rho](t)(privacy.ParseRho("0.5")) // half of 1
+	orders := popular(40, "pear") + "900,plum,1,true\n901,plum,1,true\n902,plum,1,true\n"
+	known := []mechanism.Partition{}
+	for name, n := range map[string]int64{"pear": 40, "plum": 3, "secret-0": 1, "secret-1": 1, "secret-2": 1, "secret-3": 1, "secret-4": 1} {
+		known = append(known, mechanism.NewPartition(plan.GroupName([]value.Value{value.OfText(name)}), mechanism.NewExact(big.NewInt(n))))
+	}
+	for relation, differ := range map[string]int64{"add-remove": 2, "change-one": 4} {
+		c := shop(t, relation, "1", "max_groups: 2\n    max_rows_per_group: 1", orders)
+		for seed := range byte(20) {
+			q := Question{SQL: "SELECT product, COUNT(*) FROM orders GROUP BY product", MinUnits: 3, Fresh: true}
+			got := drawnFrom(seed, func() *Measurements { return must[*Measurements](t)(c.Measure(t.Context(), q)) })
+			var counts mechanism.Measurement
+			chosen := drawnFrom(seed, func() mechanism.ThresholdRelease {
+				out := must[mechanism.ThresholdRelease](t)(mechanism.ThresholdGaussian{
+					Gaussian:  mechanism.Gaussian{L2Squared: big.NewInt(differ), Rho: rho},
+					Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: 2, Delta: delta, MinUnits: 3},
+				}.Measure(known))
+				exact := make([]mechanism.Exact, len(out.Kept))
+				for i := range exact {
+					exact[i] = mechanism.NewExact(big.NewInt(40)) // pear, of which every unit has one row
+				}
+				counts = must[mechanism.Measurement](t)(mechanism.Gaussian{L2Squared: big.NewInt(differ), Rho: rho}.Measure(exact))
+				return out
+			})
+			if len(chosen.Kept) != 1 || len(got.Cells) != 1 || got.Cells[0][0] != "pear" || got.Vectors[0].Values[0].Cmp(counts.Values[0]) != 0 {
+				t.Errorf("%s: released %v %v; as planned %v %v", relation, got.Cells, got.Vectors, chosen.Kept, counts.Values)
 			}
 		}
 	}

@@ -219,6 +219,21 @@ func TestWithin(t *testing.T) {
 			t.Errorf("%+v: %v", s.q, err)
 		}
 	}
+	zcdp := zcdpTerms.alone(t)
+	for _, most := range []float64{30, 80, 200} {
+		const sql = "SELECT SUM(age) AS s, COUNT(*) AS n FROM people"
+		width := func(q Question) float64 {
+			e := must[*Explanation](t)(zcdp.Explain(t.Context(), q))
+			return max(e.Columns[0].Expected.HalfWidth, e.Columns[1].Expected.HalfWidth)
+		}
+		wanted := Question{SQL: sql, Within: fmt.Sprint(most), At: "99%"}
+		price := must[*asked](t)(zcdp.ask(wanted)).plan.Price
+		epsilon := price.Price().Rat()
+		less := Question{SQL: sql, Confidence: "0.99", Epsilon: fmt.Sprintf("%.6f", must64(epsilon)*0.9)}
+		if x, y := width(wanted), width(less); x > most || y <= most {
+			t.Errorf("within %g: %g at %s, and %g at %s", most, x, price, y, less.Epsilon)
+		}
+	}
 	if _, err := c.Select(t.Context(), Selection{Question: Question{SQL: countSQL, Within: "3"}}); codeOf(err) != CodeUsage {
 		t.Error(err)
 	}

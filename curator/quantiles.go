@@ -71,7 +71,7 @@ func (c *Curator) takeQuantiles(ctx context.Context, p *plan.Plan, v *plan.Measu
 // quantilesOf is the mechanism of a value's quantiles: of each the value at its rank, and those that bracket it.
 func quantilesOf(p *plan.Plan, v *plan.Measure) (m mechanism.CellQuantiles, of []*plan.Quantile) {
 	m = mechanism.CellQuantiles{
-		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.RowCaps.Rows}, Cells: p.Cells(),
+		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
 	}
 	for _, q := range p.Quantiles {
 		if q.Value != v {

@@ -64,10 +64,21 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	if len(p.Modes) > 0 {
 		notes = append(notes, "MODE chooses one of the known values. With the stated confidence its rows are fewer than those of the most frequent one by no more than the shortfall.")
 	}
-	if len(p.Quantiles)+len(p.Modes) > 0 && p.Unit != nil {
-		notes = append(notes, fmt.Sprintf("For quantiles and modes at most %s of one %s count, in all groups together.", plural(p.RowCaps.Rows, "row"), p.Unit.Name))
+	if len(p.Quantiles) > 0 && p.Unit != nil {
+		notes = append(notes, fmt.Sprintf("For quantiles at most %s of one %s count, in all groups together%s.", plural(p.OrderCaps.MostRows(), "row"), p.Unit.Name, eachGroup(p.OrderCaps)))
+	}
+	if len(p.Modes) > 0 && p.Unit != nil {
+		notes = append(notes, fmt.Sprintf("For modes at most %s of one %s count, in all groups together.", plural(p.RowCaps.Rows, "row"), p.Unit.Name))
 	}
 	return notes
+}
+
+// eachGroup says how they are shared out.
+func eachGroup(c plan.Caps) string {
+	if c.Rows > 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %s in each of %s", plural(c.RowsPerGroup, "row"), plural(c.Groups, "group"))
 }
 
 // foretoldInRows is the expectation of such a column: none in its own unit.

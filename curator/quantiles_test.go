@@ -65,7 +65,7 @@ func replayQuantiles(t *testing.T, relation string, w twins) {
 					return nil, err
 				}
 				tree, err := mechanism.QuantileTree{
-					Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.RowCaps.Rows},
+					Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()},
 					Height: 1, Branching: int(v.Hi - v.Lo + 1), Loss: privacy.PureLoss(someEpsilon(t)),
 				}.Measure(rows)
 				return tree.Values, err

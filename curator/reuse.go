@@ -9,7 +9,7 @@ import (
 )
 
 // mostEarlier bounds how many earlier releases are looked at for one question, the newest first.
-const mostEarlier = 200
+const mostEarlier = 100
 
 // Reuse says how a question can be answered from earlier releases, at no cost.
 type Reuse struct {
@@ -23,7 +23,10 @@ type Reuse struct {
 // reused answers a question from earlier releases, where it follows from them: nil where it does not, or where it has a release of its own.
 // It consults the ledger alone. An answer that is named a price is not answered by anything less exact than it would buy.
 func (c *Curator) reused(a *asked) (*seen, error) {
-	if a.Fresh {
+	switch {
+	case a.Fresh && a.Combine:
+		return nil, &Error{Code: CodeUsage, Message: "what is measured afresh is not combined", Hint: "ask afresh first, and then combine"}
+	case a.Fresh:
 		return nil, nil
 	}
 	if !a.Combine {
@@ -50,11 +53,13 @@ func (c *Curator) reused(a *asked) (*seen, error) {
 	return out, nil
 }
 
-func (a *asked) namesPrice() bool { return !a.Combine && (a.Epsilon != "" || a.Rho != "") }
+func (a *asked) namesPrice() bool {
+	return !a.Combine && (a.Epsilon != "" || a.Rho != "" || a.Within != "" || a.plan.TargetError != nil)
+}
 
 // earlier are the releases that may tell something of a question: of the same policy and the same sealed versions, with plans that have the very
 // replay keys that were recorded, so that what was measured is known from the plan.
-func (c *Curator) earlier(a *asked) ([]derive.Earlier, []seen, error) {
+func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
 	reservations := map[uint64]ledger.Reservation{}
 	values := map[uint64]ledger.Release{}
 	sources := a.look.sources()
@@ -77,7 +82,7 @@ func (c *Curator) earlier(a *asked) ([]derive.Earlier, []seen, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []derive.Earlier
+	var out []*derive.Earlier
 	var names []seen
 	for _, id := range slices.Backward(order[max(0, len(order)-mostEarlier):]) {
 		r := reservations[id]
@@ -87,9 +92,9 @@ func (c *Curator) earlier(a *asked) ([]derive.Earlier, []seen, error) {
 		}
 		numbers, err := decode(values[id].Values, [2]int{p.Released(), len(p.Measures)})
 		if err != nil {
-			return nil, nil, err
+			continue // it tells nothing, whatever it is
 		}
-		out, names = append(out, derive.Earlier{Plan: p, Numbers: numbers}), append(names, seen{id: id})
+		out, names = append(out, &derive.Earlier{Plan: p, Numbers: numbers}), append(names, seen{id: id})
 	}
 	return out, names, nil
 }
@@ -132,7 +137,7 @@ func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
 		out.From = append(out.From, names[i].name())
 	}
 	for _, o := range a.plan.Outputs {
-		if o.Post != nil {
+		if noisy(o) {
 			out.Expected = append(out.Expected, NamedExpected{o.Name, foretold(a.derived.ForecastGiven(o, a.alpha))})
 		}
 	}

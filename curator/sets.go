@@ -40,7 +40,7 @@ func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
 			})
 		}
 		for _, o := range p.Outputs {
-			if expected && o.Post != nil {
+			if expected && noisy(o) {
 				shown.Expected = append(shown.Expected, NamedExpected{o.Name, foretold(a.derived.ForecastIn(i, o, a.alpha))})
 			}
 		}
@@ -59,13 +59,20 @@ func computedColumns(p *plan.Plan, mechanism string) []Column {
 			out[i] = Column{Name: o.Name, Kind: Key}
 			continue
 		}
-		o.Post.Walk(func(q *plan.Post) {
-			if q.Op == plan.PostAggregate {
-				out[i].Mechanism = mechanism
-			}
-		})
+		if noisy(o) {
+			out[i].Mechanism = mechanism
+		}
 	}
 	return out
+}
+
+// noisy reports that an output is computed from aggregates.
+func noisy(o plan.Output) bool {
+	found := false
+	if o.Post != nil {
+		o.Post.Walk(func(q *plan.Post) { found = found || q.Op == plan.PostAggregate })
+	}
+	return found
 }
 
 // Grouping is one grouping set of an answer: the expressions that its rows have as keys, and its noisy vectors. An answer's numbers are
@@ -111,8 +118,8 @@ func (r *Reuse) MarshalJSON() ([]byte, error) {
 	return o.bytes()
 }
 
-const setsNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and no number has " +
-	"a wider error than its own measurement. Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
+const setsNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and what is told twice " +
+	"is told better. Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
 
 // MarshalJSON writes the grouping.
 func (g Grouping) MarshalJSON() ([]byte, error) {

@@ -1,6 +1,8 @@
 package mechanism
 
 import (
+	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/big"
@@ -42,12 +44,29 @@ var ErrKeys = errors.New("two partitions have the same key")
 // Mechanisms go through partitions in that order and release those that they keep, and no trace of the others: neither their
 // number nor a place that is left empty. So the order of a release is a function of the keys in it.
 func byKey(partitions []Partition) ([]Partition, error) {
-	order := func(p, q Partition) int { return strings.Compare(p.name(), q.name()) }
-	sorted := slices.SortedFunc(slices.Values(partitions), order)
-	for i := range sorted {
-		if i > 0 && order(sorted[i-1], sorted[i]) == 0 {
+	type keyed struct {
+		first uint64 // eight bytes of the key, which mostly decide
+		Partition
+	}
+	order := func(p, q keyed) int {
+		if p.first != q.first {
+			return cmp.Compare(p.first, q.first)
+		}
+		return strings.Compare(p.name(), q.name())
+	}
+	keys := make([]keyed, len(partitions))
+	for i, p := range partitions {
+		var first [8]byte // a key that is shorter comes before those that begin with it, and is compared with them in full
+		copy(first[:], p.name())
+		keys[i] = keyed{binary.BigEndian.Uint64(first[:]), p}
+	}
+	slices.SortFunc(keys, order)
+	sorted := make([]Partition, len(keys))
+	for i := range keys {
+		if i > 0 && order(keys[i-1], keys[i]) == 0 {
 			return nil, fmt.Errorf("grouping: %w", ErrKeys)
 		}
+		sorted[i] = keys[i].Partition
 	}
 	return sorted, nil
 }

@@ -154,3 +154,25 @@ func TestPartitionsOfOneKeyAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Keys that differ beyond their first bytes, or begin one another, come in byte order.
+func TestPartitionsAreInByteOrder(t *testing.T) {
+	keys := []string{"", "\x00", "\x00\x00", "a", "a\x00", "a\x00\x00\x00\x00\x00\x00\x00\x00", "abcdefgh", "abcdefgh\x00", "abcdefghi", "abcdefgi", "b", "\xff", "\xff\xff\xff\xff\xff\xff\xff\xff\xff", "é"}
+	var partitions []Partition
+	for _, key := range keys {
+		partitions = append(partitions, NewPartition(key, Exact{}))
+	}
+	sorted, err := byKey(partitions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(keys)
+	for i, p := range sorted {
+		if p.name() != keys[i] {
+			t.Errorf("%d: %q, want %q", i, p.name(), keys[i])
+		}
+	}
+	if _, err := byKey(append(partitions, NewPartition("abcdefghi", Exact{}))); !errors.Is(err, ErrKeys) {
+		t.Errorf("twice: %v", err)
+	}
+}

@@ -76,8 +76,8 @@ func (m CellQuantiles) check() error {
 		if s.Offset < -maxRows || s.Offset > maxRows {
 			return fmt.Errorf("%w: an offset of more than 2^40 rows", ErrParameter)
 		}
-		if _, err := targetsOf([]*big.Rat{s.Rank}); err != nil {
-			return err
+		if q := s.Rank; q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 || q.Denom().Cmp(big.NewInt(maxDenominator)) > 0 {
+			return fmt.Errorf("%w: a rank is between 0 and 1, of a denominator of at most %d", ErrParameter, maxDenominator)
 		}
 	}
 	return nil

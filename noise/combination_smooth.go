@@ -16,16 +16,23 @@ const smoothing = 6
 // has a density, and its characteristic function is that of X, at most 1 in size, times (sin(δt/r)/(δt/r))^r, at most (r/(δt))^r.
 func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	delta := 0.03 * c.StdDev()
-	if p.near <= delta || alpha < 1e-6 || math.IsInf(most, 1) {
+	if p.near <= 3*delta || alpha < 1e-6 || math.IsInf(most, 1) {
 		return math.Inf(1) // the continuous noises' bound is as good, or known
 	}
 	most += delta
 	far := p.discreteLimit(alpha/2000) + delta
+	if !((most+far)/delta < 4000) { // noise that is hardly ever anything but 0: the series would be long, and the other bounds are good
+		return math.Inf(1)
+	}
 	tail, ok := inversion(alpha, most, far, func(t float64) (phi, beyond, kappa float64) {
 		x := delta * t / smoothing
 		phi = math.Pow(math.Sin(x)/x, smoothing)
 		for _, part := range c.terms {
-			phi *= math.Pow(discretely(part.noise, part.coefficient*t), part.times)
+			x := discretely(part.noise, part.coefficient*t)
+			if part.times != 1 {
+				x = math.Pow(x, part.times)
+			}
+			phi *= x
 		}
 		return phi, math.Pow(1/x, smoothing), smoothing
 	})

@@ -24,7 +24,7 @@ func chartOf(r *curator.Release) plot.Chart {
 			measures = append(measures, i)
 		}
 	}
-	measures = drawable(&c, r, measures)
+	measures = onAxis(&c, r, measures)
 	if len(measures) > plot.MaxPanels {
 		c.Caption += fmt.Sprintf("; the first %d of %d columns", plot.MaxPanels, len(measures))
 		measures = measures[:plot.MaxPanels]
@@ -46,8 +46,8 @@ func chartOf(r *curator.Release) plot.Chart {
 	return c
 }
 
-// drawable leaves out columns of dates and texts, which have no place on an axis of numbers, unless there are no others.
-func drawable(c *plot.Chart, r *curator.Release, measures []int) []int {
+// onAxis leaves out columns of dates and texts, which have no place on an axis of numbers, unless there are no others.
+func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
 	numbers := slices.DeleteFunc(slices.Clone(measures), func(i int) bool {
 		return slices.ContainsFunc(r.Rows, func(row curator.Row) bool {
 			e := row[i].Estimate
@@ -62,11 +62,7 @@ func drawable(c *plot.Chart, r *curator.Release, measures []int) []int {
 }
 
 func caption(r *curator.Release) string {
-	price := "price " + r.Price.String()
-	if r.Replayed {
-		price = "released before: free"
-	}
-	return price + "; " + percent(r.Confidence) + " intervals cover noise, not sampling"
+	return paid(r) + "; " + percent(r.Confidence) + " intervals cover noise, not sampling"
 }
 
 // panelOf is one measure. A quotient, an average say, is a point: a bar from 0 would say nothing.

@@ -25,7 +25,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"rho":        {"R", "the same in ρ, where the budget is one of zCDP (ε costs ρ = ε²/2)"},
 	"max-groups": {"N", "in how many groups of an answer one unit counts (default: the policy's)"},
 	"delta":      {"D", "what selecting groups that are not known beforehand may cost in δ (default: the policy's)"},
-	"min-units":  {"K", "never release such a group of fewer units (default: the policy's)"},
+	"min-units":  {"K", "release such a group of K units or fewer with a probability of at most δ (default: the policy's)"},
 	"other":      {"", "add a row of all that is in no group that is released"},
 	"group":      {"K", "what it means for K units together"},
 	"within":     {"E", "in place of a price, how exact each value should be: 5% of it, or a number in its unit"},

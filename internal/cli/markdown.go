@@ -119,6 +119,7 @@ func explanationMarkdown(e *curator.Explanation) string {
 	out := markdownList(head) + "\n" + markdownTable(
 		[]string{"column", "mechanism", "share", "sensitivity", "noise scale", "expected error, " + percent(e.Confidence)}, []bool{3: true, 4: true}, rows,
 	)
+	out += groupingsMarkdown(e)
 	for _, n := range e.Notes {
 		out += "\n" + markdownText(n) + "\n"
 	}

@@ -15,7 +15,7 @@ func lossShare(l curator.Loss) string {
 
 // columnShare is that of a column that is one measure.
 func columnShare(c curator.Column) string {
-	if c.Scale == nil {
+	if c.Scale == nil && c.RankError == nil && c.Shortfall == nil {
 		return "–"
 	}
 	return lossShare(c.Share)

@@ -89,15 +89,8 @@ func releaseTable(r *curator.Release) string {
 }
 
 func footer(r *curator.Release) string {
-	price := "price " + r.Price.String()
-	switch {
-	case r.From != nil:
-		price = "answered from " + strings.Join(r.From, ", ") + ", at no cost"
-	case r.Replayed:
-		price = "released before: free"
-	}
 	return foundBounds(r) + fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
-		price, r.Remaining, percent(r.Confidence), r.ID)
+		paid(r), r.Remaining, percent(r.Confidence), r.ID)
 }
 
 func percent(confidence string) string {
@@ -311,7 +304,7 @@ func explanationText(e *curator.Explanation) string {
 		fmt.Fprintf(&b, "groups     not known beforehand: selected by %s, at δ = %s; one unit counts in at most %d\n", g.Strategy, g.Delta, g.Groups)
 		fmt.Fprintf(&b, "released   from %d units on with 50 %%, %d with 95 %%, %d with 99.9 %% probability\n", g.Half, g.Nearly, g.Surely)
 		if g.MinUnits > 1 {
-			fmt.Fprintf(&b, "never      a group of fewer than %d units\n", g.MinUnits)
+			fmt.Fprintf(&b, "hardly     a group of %d units or fewer: with a probability of at most δ\n", g.MinUnits)
 		}
 		fmt.Fprintf(&b, "vector     of the groups that are released%s\n\n", sensitivity)
 	} else {

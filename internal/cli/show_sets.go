@@ -12,29 +12,47 @@ func groupingsText(e *curator.Explanation) string {
 	if len(e.Groupings) == 0 {
 		return ""
 	}
-	var g grid
-	g.add(" rows by", "rows", "noisy vector", "share", "sensitivity", "noise scale")
+	out := ""
+	for _, table := range groupingTables(e) {
+		var g grid
+		for _, row := range table {
+			row[0] = " " + row[0]
+			g.add(row...)
+		}
+		out += "\n" + g.text("  ")
+	}
+	return out
+}
+
+// groupingsMarkdown is groupingsText in Markdown.
+func groupingsMarkdown(e *curator.Explanation) string {
+	if len(e.Groupings) == 0 {
+		return ""
+	}
+	out := ""
+	for _, table := range groupingTables(e) {
+		out += "\n" + markdownTable(table[0], make([]bool, len(table[0])), table[1:])
+	}
+	return out
+}
+
+// groupingTables are the noisy vectors of each grouping set, and the errors of its rows once they are fitted.
+func groupingTables(e *curator.Explanation) [2][][]string {
+	vectors := [][]string{{"rows by", "rows", "noisy vector", "share", "sensitivity", "noise scale"}}
+	fitted := [][]string{{"rows by", "column", "expected error once fitted, " + percent(e.Confidence)}}
 	for _, s := range e.Groupings {
-		by := groupedBy(s)
-		rows := plural(s.Cells, "row")
+		by, rows := groupedBy(s), plural(s.Cells, "row")
 		for _, v := range s.Vectors {
-			g.add(" "+by, rows, v.Name+": "+v.Mechanism, v.Share.String(), compact(v.Sensitivity), compact(v.Scale))
+			vectors = append(vectors, []string{by, rows, v.Name + ": " + v.Mechanism, v.Share.String(), compact(v.Sensitivity), compact(v.Scale)})
 			by, rows = "", ""
 		}
-	}
-	var fitted grid
-	fitted.add(" rows by", "column", "expected error once fitted, "+percent(e.Confidence))
-	for _, s := range e.Groupings {
-		by := groupedBy(s)
+		by = groupedBy(s)
 		for _, x := range s.Expected {
-			if !math.IsNaN(x.StdDev) && x.HalfWidth == 0 {
-				continue // computed from nothing private
-			}
-			fitted.add(" "+by, x.Column, forecast(curator.Column{Expected: &x.Expected}))
+			fitted = append(fitted, []string{by, x.Column, forecast(curator.Column{Expected: &x.Expected})})
 			by = ""
 		}
 	}
-	return "\n" + g.text("  ") + "\n" + fitted.text("  ")
+	return [2][][]string{vectors, fitted}
 }
 
 func groupedBy(g curator.Grouping) string {
@@ -48,10 +66,21 @@ func groupedBy(g curator.Grouping) string {
 func reuseErrors(r *curator.Reuse) string {
 	out := ""
 	for _, x := range r.Expected {
-		if math.IsNaN(x.HalfWidth) && math.IsNaN(x.HalfWidthTimesN) || x.HalfWidth == 0 {
+		if math.IsNaN(x.HalfWidth) && math.IsNaN(x.HalfWidthTimesN) {
 			continue
 		}
 		out += ", " + printable(x.Column) + " " + forecast(curator.Column{Expected: &x.Expected})
 	}
 	return out
+}
+
+// paid says what an answer cost.
+func paid(r *curator.Release) string {
+	switch {
+	case r.From != nil:
+		return "answered from " + strings.Join(r.From, ", ") + ", at no cost"
+	case r.Replayed:
+		return "released before: free"
+	}
+	return "price " + r.Price.String()
 }

@@ -136,21 +136,29 @@ func tables(p *plan.Plan, j int, sums [][]*big.Int) [][]*big.Int {
 // fit is how one measure's tables are fitted, and the laws of what comes out: functions of the plan alone.
 type fit struct {
 	lattice *lattice
-	noises  []noise.Distribution // of each grouping's cells
 	laws    []*noise.Combination // of each fitted table's cells
+}
+
+// noisesOf are the noises of each grouping's cells.
+func noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
+	for _, g := range p.Groupings() {
+		d, err := distribution(g.Measures[j])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
 }
 
 func newFit(p *plan.Plan, j int) (fit, error) {
 	f := fit{lattice: newLattice(p, j)}
-	for _, g := range p.Groupings() {
-		d, err := distribution(g.Measures[j])
-		if err != nil {
-			return f, err
-		}
-		f.noises = append(f.noises, d)
+	noises, err := noisesOf(p, j)
+	if err != nil {
+		return f, err
 	}
 	for _, g := range p.Groupings() {
-		f.laws = append(f.laws, f.lattice.law(keySet(g.Keys), f.noises))
+		f.laws = append(f.laws, f.lattice.law(keySet(g.Keys), noises))
 	}
 	return f, nil
 }

@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -14,6 +15,8 @@ import (
 type Earlier struct {
 	Plan    *plan.Plan
 	Numbers [][]*big.Int
+
+	laws map[string]*noise.Combination // of the sums that were asked for
 }
 
 // From answers the plan from earlier releases, where it follows from them (plan.Follow): each measure from the one that tells it best; or,
@@ -21,8 +24,11 @@ type Earlier struct {
 // gives the releases that are used, by index; ok is false where they do not tell all.
 //
 // Without combining, and where as is true, only what has no larger variance than the plan's own measurement would have is taken.
-func (a *Answer) From(earlier []Earlier, combine, asExact bool) (used []int, ok bool) {
+func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok bool) {
 	p := a.plan
+	if len(p.Measures) == 0 { // quantiles and modes alone, which follow from no sums
+		return nil, false
+	}
 	grids := make([]*grid, len(p.Groupings()))
 	for i, g := range p.Groupings() {
 		grids[i] = &grid{grouping: g, of: map[*plan.Measure]*fitted{}}
@@ -64,7 +70,7 @@ func (a *Answer) planned(j int) float64 {
 }
 
 // told is what each release tells of a measure, by the plan's groupings, with the releases' indices.
-func (a *Answer) told(m *plan.Measure, earlier []Earlier) (out [][]*fitted, from []int) {
+func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, from []int) {
 	for i, e := range earlier {
 		tables := make([]*fitted, 0, len(a.plan.Groupings()))
 		for _, g := range a.plan.Groupings() {
@@ -86,23 +92,25 @@ func (a *Answer) told(m *plan.Measure, earlier []Earlier) (out [][]*fitted, from
 }
 
 // table adds up the cells of a release that a following names; nil where their errors together have no law that is known here.
-func (e Earlier) table(f plan.Following) *fitted {
-	fit, err := newFit(e.Plan, f.Measure)
-	if err != nil {
-		return nil
+func (e *Earlier) table(f plan.Following) *fitted {
+	n := len(f.Cells[0])
+	if n > 1 && e.Plan.Sets != nil {
+		return nil // fitted cells are correlated
 	}
-	l, set := fit.lattice, keySet(f.Keys)
+	l, set := newLattice(e.Plan, f.Measure), keySet(f.Keys)
 	values, denominator := l.assemble(set, l.components(tables(e.Plan, f.Measure, e.Numbers)))
-	one := l.law(set, fit.noises)
-	law := one
-	if n := len(f.Cells[0]); n > 1 {
-		if e.Plan.Sets != nil {
-			return nil // fitted cells are correlated
+	name := fmt.Sprint(f.Measure, set, n)
+	law := e.laws[name]
+	if law == nil {
+		noises, err := noisesOf(e.Plan, f.Measure)
+		if err != nil {
+			return nil
 		}
-		law = &noise.Combination{}
-		for range n {
-			law = law.Plus(one, 1)
+		law = l.law(set, noises).Times(float64(n))
+		if e.laws == nil {
+			e.laws = map[string]*noise.Combination{}
 		}
+		e.laws[name] = law
 	}
 	out := &fitted{denominator: denominator, law: law}
 	for _, cells := range f.Cells {

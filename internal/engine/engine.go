@@ -12,7 +12,8 @@ import (
 	"dither/mechanism"
 )
 
-// Engine runs bounded aggregates over sealed files.
+// Engine runs bounded aggregates over sealed files: all that a Bounded says, its Part too, which charges rest on as noise rests on its
+// Caps. What an engine cannot do, it refuses in Rehearse.
 type Engine interface {
 	// Aggregate gives, for every cell of b in the order of Cells, its measures' exact sums. The error may quote rows: it is
 	// for nobody but the owner.

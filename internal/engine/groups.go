@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"fmt"
+	"errors"
 	"math/big"
 
 	"dither/internal/plan"
@@ -14,42 +14,28 @@ import (
 // leaves is an opaque partition of each, for a mechanism to select from, and the keys of those that it names.
 type Groups struct {
 	b     *plan.Bounded
-	place map[string]int
 	names []string
 	units []*big.Int
 	sums  []*big.Int // of the groups one after the other
 }
 
 // NewGroups starts with none, for a bounded aggregate without Counting.
-func NewGroups(b *plan.Bounded) *Groups { return &Groups{b: b, place: map[string]int{}} }
+func NewGroups(b *plan.Bounded) *Groups { return &Groups{b: b} }
 
-// Add adds a result row of b.Counting(), whose last sum is the number of units; a nil sum counts as 0. A row in which no unit
-// counts makes no group.
+// Add adds a group: a result row of b.Counting(), whose last sum is the number of units; a nil sum counts as 0. A row in which no
+// unit counts makes no group. No two rows have the same keys: mechanisms refuse groups of one name.
 func (g *Groups) Add(keys []value.Value, sums []*big.Int) {
 	last := len(g.b.Measures)
 	units := sums[last]
 	if units == nil || units.Sign() <= 0 {
 		return
 	}
-	name := plan.GroupName(keys)
-	i, there := g.place[name]
-	if !there {
-		i = len(g.names)
-		g.place[name] = i
-		g.names, g.units = append(g.names, name), append(g.units, units)
-		for _, s := range sums[:last] {
-			if s == nil {
-				s = new(big.Int)
-			}
-			g.sums = append(g.sums, s)
+	g.names, g.units = append(g.names, plan.GroupName(keys)), append(g.units, units)
+	for _, s := range sums[:last] {
+		if s == nil {
+			s = new(big.Int)
 		}
-		return
-	}
-	g.units[i] = new(big.Int).Add(g.units[i], units)
-	for j, s := range sums[:last] {
-		if s != nil {
-			g.sums[i*last+j] = new(big.Int).Add(g.sums[i*last+j], s)
-		}
+		g.sums = append(g.sums, s)
 	}
 }
 
@@ -62,24 +48,30 @@ func (g *Groups) Units() []mechanism.Partition {
 	return out
 }
 
-// Chosen gives the keys and the exact sums of the groups that a mechanism released by these names. The error is a defect, and
-// quotes no key.
+// Chosen gives the keys and the exact sums of the groups that a mechanism released by these names, in their order. The error is
+// a defect, and quotes no key.
 func (g *Groups) Chosen(names []string) (keys [][]value.Value, sums [][]mechanism.Exact, err error) {
+	place := make(map[string]int, len(names))
+	for i, name := range names {
+		place[name] = i
+	}
+	keys, sums = make([][]value.Value, len(names)), make([][]mechanism.Exact, len(names))
 	n := len(g.b.Measures)
-	for _, name := range names {
-		i, there := g.place[name]
-		if !there {
-			return nil, nil, fmt.Errorf("defect: a group was selected that is not there")
+	for i, name := range g.names {
+		at, chosen := place[name]
+		if !chosen {
+			continue
 		}
-		key, err := g.b.Group(name)
-		if err != nil {
+		if keys[at], err = g.b.Group(name); err != nil {
 			return nil, nil, err
 		}
-		row := make([]mechanism.Exact, n)
-		for j := range row {
-			row[j] = mechanism.NewExact(g.sums[i*n+j])
+		for _, s := range g.sums[i*n : (i+1)*n] {
+			sums[at] = append(sums[at], mechanism.NewExact(s))
 		}
-		keys, sums = append(keys, key), append(sums, row)
+		delete(place, name)
+	}
+	if len(place) > 0 {
+		return nil, nil, errors.New("defect: a group was selected that is not there")
 	}
 	return keys, sums, nil
 }

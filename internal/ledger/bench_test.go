@@ -65,3 +65,18 @@ func BenchmarkAppend(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "append/s")
 }
+
+// BenchmarkOpenParts is BenchmarkOpen where every entry is about one of a thousand days, of which a unit is in up to three.
+func BenchmarkOpenParts(b *testing.B) {
+	dir, l := beginWith(b, dividedTerms("1000000", "1", 3), clock)
+	for i := range 2000 {
+		_, err := l.Reserve(confined(i, "0.001", fmt.Sprintf("%04d", i%1000)))
+		must(b, err)
+	}
+	b.ResetTimer()
+	for range b.N {
+		again, err := Open(dir, clock)
+		must(b, err)
+		must(b, again.Close())
+	}
+}

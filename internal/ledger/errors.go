@@ -43,7 +43,7 @@ var (
 	ErrPrice = errors.New("the price is not one that the policy allows")
 	// ErrAnalyst: the terms list who may ask, and the reservation names somebody else, or nobody.
 	ErrAnalyst = errors.New("the policy lists who may ask, and this is none of them")
-	// ErrParts: a reservation is confined to parts of a table that the terms divide into none.
+	// ErrParts: a reservation is confined to parts of a table that the terms divide into none, or that is not all that it reads.
 	ErrParts = errors.New("the table is not divided into parts")
 	// ErrNotSealed: a source of the reservation has no recorded seal.
 	ErrNotSealed = errors.New("this version of the table was never sealed")

@@ -19,7 +19,7 @@ type State struct {
 	Adopted   bool         `json:"adopted"` // whether there are terms
 	Terms     Terms        `json:"terms"`
 	Budget    privacy.Loss `json:"budget"`
-	Spent     privacy.Loss `json:"spent"`     // in the terms' relation; above Budget only after a change of terms
+	Spent     privacy.Loss `json:"spent"`     // in the terms' relation; above Budget after a change of terms, an opening, or a fragment that may have been about parts
 	Remaining privacy.Loss `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
 
 	Period   *Period          `json:"period,omitempty"`   // where the budget is granted per period
@@ -183,10 +183,14 @@ func (h *history) checkReservation(r Reservation, at time.Time) error {
 		return err
 	}
 	for _, l := range limits {
-		if r.Loss.Within(l.left) {
+		if l.fits != nil && l.fits() {
 			continue
 		}
-		overdraw := &privacy.OverdrawError{Price: r.Loss, Remaining: l.left, Budget: l.budget}
+		left := l.left()
+		if r.Loss.Within(left) {
+			continue
+		}
+		overdraw := &privacy.OverdrawError{Price: r.Loss, Remaining: left, Budget: l.budget}
 		if l.of != "" {
 			return &LimitError{l.of, overdraw}
 		}
@@ -197,8 +201,20 @@ func (h *history) checkReservation(r Reservation, at time.Time) error {
 
 // limit is one of those that a reservation has to keep: what it leaves, of how much.
 type limit struct {
-	of           string // "" for the budget
-	left, budget privacy.Loss
+	of     string // "" for the budget
+	budget privacy.Loss
+	left   func() privacy.Loss
+	fits   func() bool // if it is there and true, the price is within what is left
+}
+
+// limitOf is an account's.
+func (h *history) limitOf(of string, a *account, budget privacy.Loss, r Reservation, d division, parts []string) limit {
+	n := h.terms.Neighbours
+	return limit{
+		of: of, budget: budget,
+		left: func() privacy.Loss { return a.room(budget, n, d, parts) },
+		fits: func() bool { return a.fits(r.Loss, budget, n, d, parts) },
+	}
 }
 
 // limits are all of them: the analyst's, the period's, the budget's.
@@ -211,17 +227,17 @@ func (h *history) limits(r Reservation, at time.Time) (out []limit, err error) {
 		return nil, err
 	}
 	if most, limited := h.terms.Analysts[r.Analyst]; limited {
-		out = append(out, limit{"the limit of " + r.Analyst, h.askedBy(r.Analyst, most).Remaining, most})
+		out = append(out, limit{of: "the limit of " + r.Analyst, budget: most, left: func() privacy.Loss { return h.askedBy(r.Analyst, most).Remaining }})
 	}
 	if g := h.terms.Grant; g != nil {
 		in, _ := h.granted(at)
-		out = append(out, limit{"the grant of this " + g.Per, in.room(g.Loss, h.terms.Neighbours, d, parts), g.Loss})
+		out = append(out, h.limitOf("the grant of this "+g.Per, in, g.Loss, r, d, parts))
 	}
-	whole := limit{"", h.charges.room(h.budget(), h.terms.Neighbours, d, parts), h.budget()}
+	of := ""
 	if len(parts) > 0 {
-		whole.of = "the budget of these parts"
+		of = "the budget of these parts"
 	}
-	return append(out, whole), nil
+	return append(out, h.limitOf(of, h.charges, h.budget(), r, d, parts)), nil
 }
 
 // room is the least that any limit leaves.
@@ -233,9 +249,9 @@ func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
 	if err != nil {
 		return privacy.Loss{}, err
 	}
-	left := limits[0].left
+	left := limits[0].left()
 	for _, l := range limits[1:] {
-		left = privacy.Min(left, l.left)
+		left = privacy.Min(left, l.left())
 	}
 	return left, nil
 }
@@ -245,17 +261,11 @@ func (h *history) division(c *Confined, from []Source) (d division, parts []stri
 	if c == nil {
 		return d, nil, nil
 	}
-	for _, s := range from {
-		if s.Table == c.Table {
-			d.source = s
-		}
-	}
 	parting, divided := h.terms.Parts[c.Table]
-	if !divided || d.source.Table == "" {
+	if !divided || len(from) != 1 || from[0].Table != c.Table { // what reads anything else may be about anybody in it
 		return d, nil, ErrParts
 	}
-	d.parting = parting
-	return d, c.Parts, nil
+	return division{from[0], parting}, c.Parts, nil
 }
 
 // by is the accountant that rules.

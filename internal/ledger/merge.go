@@ -43,8 +43,8 @@ type Part struct {
 // It is ErrUnits where rows meet persons and rows is 0, or where rows under change-one would have to count as persons: nothing is
 // promised there about how many rows somebody has.
 func Merge(dirs []string, rows int64) (Merged, error) {
-	if len(dirs) < 2 {
-		return Merged{}, invalid("two ledgers or more")
+	if len(dirs) < 2 || rows < 0 || rows > maxRows {
+		return Merged{}, invalid("two ledgers or more, and at most a million rows of one person")
 	}
 	logs := make([]*log, len(dirs))
 	m := Merged{Neighbours: privacy.AddRemove, Unit: rowUnit}
@@ -90,7 +90,10 @@ func Merge(dirs []string, rows int64) (Merged, error) {
 	return m, nil
 }
 
-const rowUnit = "row"
+const (
+	rowUnit = "row"
+	maxRows = 1_000_000 // as a policy has it
+)
 
 // units counts the tables whose unit is a row, and says whether any has persons.
 func (h *history) units() (rows int64, persons bool) {

@@ -75,6 +75,26 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+func TestBadMerges(t *testing.T) {
+	a, b := home(t, 'a', terms("1", "1"), pure("0.7")), home(t, 'b', terms("1", "1"), pure("0.7"))
+	for name, c := range map[string]struct {
+		dirs []string
+		rows int64
+	}{"one": {[]string{a}, 0}, "itself": {[]string{a, a}, 0}, "no rows": {[]string{a, b}, -1}, "too many": {[]string{a, b}, 1 << 62}} {
+		if _, err := Merge(c.dirs, c.rows); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Merge([]string{a, t.TempDir()}, 0); !errors.Is(err, ErrMissing) {
+		t.Error(err)
+	}
+	empty := t.TempDir()
+	must(t, Create(empty, testID, testTime))
+	if _, err := Merge([]string{a, empty}, 0); !errors.Is(err, ErrNoPolicy) {
+		t.Error(err)
+	}
+}
+
 // What others have spent is charged once, to everybody, to no period, be it beyond the budget.
 func TestOpening(t *testing.T) {
 	a := home(t, 'a', terms("1", "1"), pure("0.7"))

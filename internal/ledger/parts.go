@@ -83,9 +83,10 @@ func (t *tally) in(a privacy.Accountant) privacy.Loss {
 // The divisions of several tables, and of several versions of one table, add up: nothing says that a unit's part in one is its
 // part in another. A later version may hold other rows of a unit, and so have it in another part.
 //
-// Re-reading as a group of k (Ledger.Adopt) takes whole + Σ_d W_d, and counts it as everybody's from then on. A chain of k old
-// neighbours meets part p in c_p of its steps, Σ c_p ≤ k·Most in each division; a loss that is met c times counts cε, or c²ρ, at most; and
-// Σ c_p·L_p ≤ k·W_d, Σ c_p²·L_p ≤ k²·W_d, since a step meets no part twice.
+// Re-reading as a group of k (Ledger.Adopt) takes whole + Σ_d W_d, and counts it as everybody's from then on. In a chain of k old
+// neighbours a question i has a loss in c_i ≤ k of the steps, and the same law on both sides of the others: over the chain it loses c_i·ε_i, or
+// c_i²·ρ_i ≤ k·c_i·ρ_i. The losses of one step add up to at most whole + Σ_d W_d, so Σ c_i·ε_i is at most k times that, and Σ c_i²·ρ_i at
+// most k² times.
 type account struct {
 	whole *tally
 	parts map[division]*divided
@@ -101,7 +102,13 @@ type division struct {
 type divided struct {
 	total *tally // of every charge once
 	of    map[string]*tally
-	known map[reading]privacy.Loss // W_d, once it was computed
+	known map[reading]bound
+}
+
+// bound is at least W_d.
+type bound struct {
+	loss  privacy.Loss
+	exact bool
 }
 
 // reading is what W_d depends on beside the charges.
@@ -120,11 +127,15 @@ func (a *account) charge(l privacy.Loss, d division, parts []string) {
 	}
 	in := a.parts[d]
 	if in == nil {
-		in = &divided{total: newTally(), of: map[string]*tally{}}
+		in = &divided{total: newTally(), of: map[string]*tally{}, known: map[reading]bound{}}
 		a.parts[d] = in
 	}
 	in.total.add(l)
-	in.known = map[reading]privacy.Loss{}
+	for r, b := range in.known { // so many of the largest take the charge, at most
+		if x, err := l.In(r.by); err == nil {
+			in.known[r] = bound{loss: b.loss.Plus(times(x, d, r.n, parts))}
+		}
+	}
 	for _, p := range parts {
 		if in.of[p] == nil {
 			in.of[p] = newTally()
@@ -148,6 +159,32 @@ func (a *account) spent(n privacy.Neighbours, by privacy.Accountant) privacy.Los
 		sum = sum.Plus(in.worst(d, n, by))
 	}
 	return sum
+}
+
+// times is what a charge to parts adds to W_d at most.
+func times(l privacy.Loss, d division, n privacy.Neighbours, parts []string) privacy.Loss {
+	if len(parts) == 0 {
+		return l
+	}
+	return l.Share(min(d.parting.most(n), int64(len(parts))), 1)
+}
+
+// fits says that a price is within room, from bounds that need no look at every part: it may say no where it is all the same.
+func (a *account) fits(price, budget privacy.Loss, n privacy.Neighbours, d division, parts []string) bool {
+	by := budget.Accountant()
+	x, err := price.In(by)
+	if err != nil {
+		return false
+	}
+	sum := a.whole.in(by).Plus(times(x, d, n, parts))
+	for e, in := range a.parts {
+		b, known := in.known[reading{n, by}]
+		if !known {
+			b.loss = in.worst(e, n, by)
+		}
+		sum = sum.Plus(b.loss)
+	}
+	return sum.Within(budget)
 }
 
 // room is the largest loss that can be charged to everybody, or to the parts of d, within the budget: none once any part of the
@@ -194,8 +231,8 @@ func (p Parting) most(n privacy.Neighbours) int64 {
 
 // worst is W_d.
 func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant) privacy.Loss {
-	if w, known := in.known[reading{n, by}]; known {
-		return w
+	if b := in.known[reading{n, by}]; b.exact {
+		return b.loss
 	}
 	var out []*big.Rat
 	for axis, total := range amounts(in.total.in(by)) {
@@ -210,7 +247,7 @@ func (in *divided) worst(d division, n privacy.Neighbours, by privacy.Accountant
 		out = append(out, sum)
 	}
 	w := lossOf(by, out)
-	in.known[reading{n, by}] = w
+	in.known[reading{n, by}] = bound{w, true}
 	return w
 }
 

@@ -119,6 +119,16 @@ func TestAccountAgainstEveryUnit(t *testing.T) {
 			c := charge{big.NewRat(int64(rapid.IntRange(1, 5).Draw(t, "price")), 10), rapid.IntRange(0, 15).Draw(t, "parts")}
 			charges = append(charges, c)
 			a.charge(pureOf(c.price), d, pick(c.mask))
+			if rapid.Bool().Draw(t, "looked at") { // then the next charge adds to what is known
+				a.spent(n, privacy.Pure)
+			}
+		}
+		for _, price := range []string{"0.1", "0.3", "1"} {
+			budget := pureOf(big.NewRat(int64(rapid.IntRange(1, 40).Draw(t, "budget of a look")), 10))
+			mask := rapid.IntRange(0, 15).Draw(t, "parts of a look")
+			if a.fits(pure(price), budget, n, d, pick(mask)) && !pure(price).Within(a.room(budget, n, d, pick(mask))) {
+				t.Fatalf("%v: %v to %v fits into %v", charges, price, pick(mask), budget)
+			}
 		}
 		k := int(d.parting.most(n))
 		truth := new(big.Rat)
@@ -245,6 +255,11 @@ func TestBadParts(t *testing.T) {
 	other := confined(1, "0.1", "D")
 	other.Confined.Table = "people"
 	if _, err := l.Reserve(other); !errors.Is(err, ErrParts) {
+		t.Error(err)
+	}
+	two := confined(1, "0.1", "D")
+	two.Sources = append(two.Sources, Source{"visits", 1})
+	if _, err := l.Reserve(two); !errors.Is(err, ErrParts) {
 		t.Error(err)
 	}
 	for name, change := range map[string]func(*Terms){

@@ -15,6 +15,7 @@ const (
 	maxName     = 1 << 10
 	maxQuestion = 1 << 20
 	maxHex      = 128
+	maxParts    = 1 << 20 // of one unit
 )
 
 func invalid(what string) error {
@@ -47,7 +48,7 @@ func (t Terms) validate() error {
 		}
 	}
 	for table, p := range t.Parts {
-		if !isName(table) || !isName(p.Term) || p.Most < 1 {
+		if !isName(table) || !isName(p.Term) || p.Most < 1 || p.Most > maxParts {
 			return invalid("the parts of a table")
 		}
 	}

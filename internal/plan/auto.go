@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"dither/internal/query"
 	"dither/internal/value"
@@ -48,7 +49,7 @@ func (b *builder) found(x *query.Call, a *query.Argument) error {
 // searched is the aggregate of e within bounds that are to be found. Till then it is planned at e's own.
 func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error) {
 	if e.anyColumn(isUnbounded) && isUnbounded(e) {
-		return Aggregate{}, refuse(at, "give it outer bounds, as wide as you like: bounds => auto of LEAST(GREATEST(x, -1e9), 1e9), or declare them in the policy",
+		return Aggregate{}, refuse(at, "give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
 			"bounds are found within bounds that are known beforehand, and this has none")
 	}
 	outer, err := sumMeasure(e, false, at)
@@ -61,7 +62,7 @@ func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error
 			s = o
 		}
 	}
-	if !contains(b.plan.Searches, s) {
+	if !slices.Contains(b.plan.Searches, s) {
 		b.plan.Searches = append(b.plan.Searches, s)
 	}
 	b.note("Bounds are looked for first, at half of the aggregate's share of the price. The error that is told is that within the widest bounds there are; it is smaller within narrower ones.")
@@ -70,19 +71,13 @@ func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error
 	if err != nil {
 		return Aggregate{}, err
 	}
+	if sum.X.weight() > maxWeight {
+		return Aggregate{}, refuse(at, "simplify it", "this expression is too large once it is written out with its bounds")
+	}
 	if name == "sum" {
 		return Aggregate{Func: SumFunc, Sum: sum}, nil
 	}
 	return average(sum.X, sum, countMeasure(CountValue, e)), nil
-}
-
-func contains(ss []*Search, s *Search) bool {
-	for _, o := range ss {
-		if o == s {
-			return true
-		}
-	}
-	return false
 }
 
 // within is the sum of X within bounds in the look's grid units. They are held within X's own, whatever they are; and those of a

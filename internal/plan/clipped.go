@@ -13,8 +13,7 @@ import (
 // rows that are counted are those at that end, among which are all that were moved; else those strictly beyond. CLIPPED(x) asks
 // for x's own at both ends.
 func (b *builder) clipped(x *query.Call) (*query.Call, error) {
-	s := b.given.cells
-	b.given.cells = nil
+	s := b.given.outside
 	if x.Star || x.Distinct || len(x.Args) != 1 || b.given.auto {
 		return nil, refuse(x.At, "write CLIPPED(x, bounds => (0, 100)), or CLIPPED(x)", "CLIPPED takes one value, and bounds that are known")
 	}

@@ -114,7 +114,9 @@ func realSum(x *Expr, centred bool, at query.Pos) (*Measure, error) {
 
 func boundsNeeded(x *Expr, at query.Pos) error {
 	if x.anyColumn(isUnbounded) {
-		return tooWide(x, at)
+		e := tooWide(x, at)
+		e.Hint = "the owner can declare bounds in the policy; or give them here, as in SUM(x, bounds => (low, high))"
+		return e
 	}
 	return refuse(at, "bound it: LEAST(GREATEST(x, low), high)", "the values to be added have bounds too wide for a sensitivity")
 }

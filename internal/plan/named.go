@@ -13,8 +13,9 @@ import (
 // given is what an aggregate's named arguments say.
 type given struct {
 	terms
-	auto  bool      // bounds => auto
-	cells *cellSpan // contribution_bounds_per_group
+	auto    bool      // bounds => auto
+	cells   *cellSpan // contribution_bounds_per_group
+	outside *cellSpan // what CLIPPED counts the rows outside of
 }
 
 // cellSpan bounds what one unit adds to one group.
@@ -59,7 +60,7 @@ func unnamed(x *query.Call) error {
 }
 
 // arguments takes the named arguments off an aggregate's call: those on its price are kept in b.given for its claim, and bounds are put
-// around its argument.
+// around its argument. Beside bounds => auto, those of rows are the outer ones.
 func (b *builder) arguments(x *query.Call) (*query.Call, error) {
 	b.given = given{}
 	out := *x
@@ -89,16 +90,16 @@ func (b *builder) arguments(x *query.Call) (*query.Call, error) {
 			}
 			continue
 		}
-		if bounded != "" {
-			return nil, refuse(a.At, "leave one out", "%s and %s say the same", bounded, a.Name)
-		}
-		bounded = a.Name
-		if a.Word() == "auto" {
+		if a.Word() == "auto" && !b.given.auto {
 			if err := b.found(&out, a); err != nil {
 				return nil, err
 			}
 			continue
 		}
+		if bounded != "" {
+			return nil, refuse(a.At, "leave one out", "%s and %s say the same", bounded, a.Name)
+		}
+		bounded = a.Name
 		if err := b.perRow(&out, a); err != nil {
 			return nil, err
 		}
@@ -131,11 +132,11 @@ func (b *builder) perRow(x *query.Call, a *query.Argument) error {
 	if err != nil {
 		return err
 	}
-	if x.Name == "count" || x.Name == "clipped" || x.Star || len(x.Args) != 1 {
-		if x.Name == "clipped" && len(x.Args) == 1 {
-			b.given.cells = &cellSpan{at: a.At, lo: lo, hi: hi} // see clipped
-			return nil
-		}
+	switch {
+	case x.Name == "clipped":
+		b.given.outside = &cellSpan{at: a.At, lo: lo, hi: hi}
+		return nil
+	case x.Name == "count" || x.Star || len(x.Args) == 0 || moments[x.Name] == 2:
 		return refuse(a.At, "leave it out", "%s has no one value that could have bounds", x.Name)
 	}
 	e, err := b.row(x.Args[0])

@@ -31,6 +31,9 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 		}
 		q = foundAnything(t, q)
 		return &q.Bounded, func(before, after []enginetest.Row) (moved bool) {
+			for _, s := range q.Searches {
+				searchesStayWithin(t, s, before, after)
+			}
 			for _, g := range q.Groupings() {
 				l1, l2squared := distancesOver(&q.Bounded, g, before, after)
 				for i, m := range g.Measures {
@@ -168,7 +171,7 @@ func differences(b *plan.Bounded, before, after []enginetest.Row) []map[string]*
 	add := func(sign int64) func([]value.Value, []*big.Int) {
 		return func(keys []value.Value, sums []*big.Int) {
 			for i, s := range sums {
-				cell := fmt.Sprintf("%q", keys)
+				cell := plan.GroupName(keys)
 				if out[i][cell] == nil {
 					out[i][cell] = new(big.Int)
 				}
@@ -179,6 +182,11 @@ func differences(b *plan.Bounded, before, after []enginetest.Row) []map[string]*
 	enginetest.Sum(b, before, add(1))
 	enginetest.Sum(b, after, add(-1))
 	return out
+}
+
+// distances are how far each measure's vector moves: L1, and the square of L2.
+func distances(b *plan.Bounded, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
+	return norms(differences(b, before, after))
 }
 
 // distancesOver are those of the measures over a grouping: sums of the cells of all keys.
@@ -207,11 +215,7 @@ func distancesOver(b *plan.Bounded, g plan.Grouping, before, after []enginetest.
 	return norms(over)
 }
 
-// distances are each measure's L1 distance, and the square of its L2 distance, between the two tables' vectors.
-func distances(b *plan.Bounded, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
-	return norms(differences(b, before, after))
-}
-
+// norms are each measure's L1 distance, and the square of its L2 distance, between the two tables' vectors.
 func norms(of []map[string]*big.Int) (l1, l2squared []*big.Int) {
 	l1, l2squared = make([]*big.Int, len(of)), make([]*big.Int, len(of))
 	for i, cells := range of {

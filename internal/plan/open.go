@@ -15,7 +15,7 @@ import (
 // Unknown is what a question asks of groups whose keys are not known beforehand.
 type Unknown struct {
 	Delta    privacy.Delta // of their selection; zero: the policy's default
-	MinUnits int64         // a group of fewer units is never released; 0: the policy's, which is the least there can be. Refused where groups are known
+	MinUnits int64         // a group of so many units or fewer is released with a probability of at most Delta; 0: the policy's, which is the least there can be. Refused where groups are known
 	Other    bool          // one group more, of all rows whose group was not selected
 }
 
@@ -153,7 +153,7 @@ func GroupName(keys []value.Value) string {
 			b.WriteString("-")
 			continue
 		}
-		text := v.String()
+		text := keyText(v)
 		b.WriteString(strconv.Itoa(len(text)))
 		b.WriteString(":")
 		b.WriteString(text)
@@ -175,7 +175,7 @@ func (b *Bounded) Group(name string) ([]value.Value, error) {
 		if !ok || err != nil || n < 0 || n > len(rest) {
 			return nil, unreadable
 		}
-		v, err := ReadKey(k.Expr.Type, rest[:n])
+		v, err := readText(k.Expr.Type, rest[:n])
 		if err != nil {
 			return nil, unreadable
 		}
@@ -185,6 +185,22 @@ func (b *Bounded) Group(name string) ([]value.Value, error) {
 		return nil, unreadable
 	}
 	return out, nil
+}
+
+// keyText is a key in the name of a group, a date by its number; readText reads it back.
+func keyText(v value.Value) string {
+	if v.Type == value.Date {
+		return strconv.FormatInt(v.Int, 10)
+	}
+	return v.String()
+}
+
+func readText(t value.Type, text string) (value.Value, error) {
+	if t == value.Date {
+		day, err := strconv.ParseInt(text, 10, 64)
+		return value.OfDay(day), err
+	}
+	return ReadKey(t, text)
 }
 
 // ReadKey reads a key's text back, whatever a text holds.

@@ -39,7 +39,7 @@ const (
 type Selection struct {
 	Strategy Strategy
 	Groups   int64                // in which a unit counts, at most
-	MinUnits int64                // a group of fewer units is never released
+	MinUnits int64                // a group of so many units or fewer is released with a probability of at most δ; at least 1
 	Loss     privacy.Loss         // ρ, and the δ
 	Optimal  mechanism.Partitions // of either strategy the parameters
 	Gaussian mechanism.ThresholdGaussian

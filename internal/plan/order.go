@@ -155,6 +155,17 @@ func (b *builder) approxQuantiles(item query.Item) (bool, error) {
 	return true, nil
 }
 
+// numbered is what ORDER BY n stands for. Behind an APPROX_QUANTILES columns are not numbered as items are, and it stands for that, which is
+// refused there.
+func (b *builder) numbered(n int) query.Expr {
+	for _, item := range b.tree.Items[:n-1] {
+		if x, ok := item.Expr.(*query.Call); ok && x.Name == "approx_quantiles" {
+			return x
+		}
+	}
+	return b.tree.Items[n-1].Expr
+}
+
 // Numbers is how many numbers are released of each cell: one of each measure, three of each quantile, one of each mode, in this order.
 func (p *Plan) Numbers() int { return len(p.Measures) + 3*len(p.Quantiles) + len(p.Modes) }
 
@@ -167,8 +178,8 @@ func (p *Plan) ModeAt(m *Mode) int {
 	return len(p.Measures) + 3*len(p.Quantiles) + slices.Index(p.Modes, m)
 }
 
-// rowsOnly are the caps under which rows are put in order, or their values counted: those of a unit that count, in all cells
-// together. Whatever cap the sums of the same answer have, these looks have their own.
+// rowsOnly are the caps under which values are counted for a mode: rows of a unit, in all cells together. Whatever cap the sums of the same
+// answer have, the looks for quantiles and modes have their own.
 func (b *builder) rowsOnly() Caps {
 	if b.table.Unit.IsRow() { // 1, or in a relation as many as it makes of one
 		return Caps{Rows: b.table.Unit.RowsPerUnit}
@@ -176,10 +187,35 @@ func (b *builder) rowsOnly() Caps {
 	return Caps{Rows: b.rowCap()}
 }
 
+// orderedCaps are the caps under which rows are put in order: by rows, or by groups where fewer rows of a unit then count.
+func (b *builder) orderedCaps() Caps {
+	unit, rows := b.table.Unit, b.rowsOnly()
+	if unit.IsRow() {
+		return rows
+	}
+	groups := unit.MaxGroups
+	if b.maxGroups > 0 {
+		groups = b.maxGroups
+	}
+	byGroups := Caps{Groups: min(groups, int64(b.plan.Cells())), RowsPerGroup: unit.RowsPerGroup}
+	if byGroups.MostRows() < rows.Rows {
+		return byGroups
+	}
+	return rows
+}
+
+// MostRows is how many rows of one unit are left under the caps of rows in order, in all cells together.
+func (c Caps) MostRows() int64 {
+	if c.Rows > 0 {
+		return c.Rows
+	}
+	return c.Groups * c.RowsPerGroup
+}
+
 // Ordered is the request for a value of the plan's quantiles, in order, by cell.
 func (p *Plan) Ordered(v *Measure) *Bounded {
 	b := p.Bounded
-	b.Measures, b.Caps, b.Ordered = []*Measure{v}, p.RowCaps, true
+	b.Measures, b.Caps, b.Ordered = []*Measure{v}, p.OrderCaps, true
 	return &b
 }
 
@@ -221,8 +257,8 @@ func (b *builder) orders() error {
 	if len(p.Quantiles)+len(p.Modes) == 0 {
 		return nil
 	}
+	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps()
 	at := b.tree.Items[0].Expr.Pos()
-	p.RowCaps = b.rowsOnly()
 	slices.SortFunc(p.Quantiles, func(x, y *Quantile) int { return strings.Compare(x.String(), y.String()) })
 	slices.SortFunc(p.Modes, func(x, y *Mode) int { return strings.Compare(x.String(), y.String()) })
 	for _, m := range p.Modes {
@@ -232,7 +268,7 @@ func (b *builder) orders() error {
 		m.Rows = p.RowCaps.Rows
 	}
 	for _, q := range p.Quantiles {
-		if err := q.choose(p.Neighbours, p.RowCaps.Rows, p.Cells()); err != nil {
+		if err := q.choose(p.Neighbours, p.OrderCaps.MostRows(), p.Cells()); err != nil {
 			return refuse(at, "ask for a larger --epsilon, or narrower bounds", "%v", err)
 		}
 	}
@@ -244,7 +280,7 @@ func (p *Plan) describeOrders(w io.Writer) {
 	if len(p.Quantiles)+len(p.Modes) == 0 {
 		return
 	}
-	_, _ = fmt.Fprintf(w, "ordered rows=%d\n", p.RowCaps.Rows)
+	_, _ = fmt.Fprintf(w, "ordered rows=%d groups=%d rows_per_group=%d counted rows=%d\n", p.OrderCaps.Rows, p.OrderCaps.Groups, p.OrderCaps.RowsPerGroup, p.RowCaps.Rows)
 	for _, q := range p.Quantiles {
 		_, _ = fmt.Fprintf(w, "%s draws %s sensitivity %s offset %d %s\n", q, q.Draw().Rat().RatString(), q.Sensitivity.RatString(), q.Offset, q.Loss)
 	}

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
+	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
 	"dither/privacy"
@@ -165,6 +167,8 @@ func TestOrderRefusals(t *testing.T) {
 		{"SELECT APPROX_QUANTILES(age, 9223372036854775807) FROM people", "1:30", "from 1 to 100", "quartiles"},
 		{"SELECT APPROX_QUANTILES(age) FROM people", "1:8", "wrong arguments", "APPROX_QUANTILES(x, 4)"},
 		{"SELECT APPROX_QUANTILES(age, 2) + 1 FROM people", "1:8", "several columns", "PERCENTILE_DISC"},
+		{"SELECT APPROX_QUANTILES(age, 2), COUNT(*) FROM people ORDER BY 2", "1:8", "several columns", "PERCENTILE_DISC"},
+		{"SELECT APPROX_QUANTILES(age, 2), COUNT(*) FROM people ORDER BY 1", "1:8", "several columns", "PERCENTILE_DISC"},
 		{"SELECT MODE(note) FROM people", "1:13", "known beforehand", "declare"},
 		{"SELECT MODE(height) FROM people", "1:13", "known beforehand", "FLOOR"},
 		{"SELECT MODE(NULL) FROM people", "1:13", "says nothing", ""},
@@ -209,5 +213,34 @@ func TestOrderRefusals(t *testing.T) {
 	// Scores and values in order are asked for by other primitives.
 	if _, err := plan.BuildScores(p, plan.Request{SQL: "SELECT race, MEDIAN(age) FROM people GROUP BY race"}); err == nil {
 		t.Error("a median is a score")
+	}
+}
+
+// Rows in order are bounded by groups where fewer rows of a unit then count, as the policy or the question says.
+func TestOrderedCaps(t *testing.T) {
+	p, err := policy.Decode(enginetest.ByGroups("add-remove"), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		sql       string
+		maxGroups int64
+		want      plan.Caps
+		rows      int64
+	}{
+		{"SELECT MEDIAN(i) FROM p", 0, plan.Caps{Groups: 1, RowsPerGroup: 1}, 1},
+		{"SELECT k, MEDIAN(i), COUNT(*) FROM p GROUP BY k", 0, plan.Caps{Groups: 2, RowsPerGroup: 1}, 2},
+		{"SELECT k, MEDIAN(i), AVG(i) FROM p GROUP BY k", 1, plan.Caps{Groups: 1, RowsPerGroup: 1}, 1},
+		{"SELECT k, MEDIAN(i) FROM p GROUP BY k", 3, plan.Caps{Rows: 3}, 3},
+		{"SELECT MEDIAN(i) FROM t", 0, plan.Caps{Rows: 1}, 1},
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: c.sql, MaxGroups: c.maxGroups})
+		if err != nil {
+			t.Fatal(err)
+		}
+		half := big.NewRat(c.rows, 2)
+		if q.OrderCaps != c.want || q.Quantiles[0].Sensitivity.Cmp(half) != 0 || q.Ordered(q.Quantiles[0].Value).Caps != c.want {
+			t.Errorf("%s: caps %+v, sensitivity %s; want %+v, %s", c.sql, q.OrderCaps, q.Quantiles[0].Sensitivity, c.want, half)
+		}
 	}
 }

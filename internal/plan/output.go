@@ -159,7 +159,7 @@ func (b *builder) resolveOutput(x query.Expr) query.Expr {
 	case *query.Literal:
 		n, err := strconv.Atoi(x.Text)
 		if x.Kind == query.IntegerLiteral && err == nil && n >= 1 && n <= len(b.tree.Items) {
-			return b.tree.Items[n-1].Expr
+			return b.numbered(n)
 		}
 	case *query.Column:
 		for _, item := range b.tree.Items {

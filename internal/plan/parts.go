@@ -114,8 +114,14 @@ func decided(e *Expr, column int) func(value.Value) bool {
 	case is(e) && e.Type == value.Boolean:
 		return func(v value.Value) bool { return v.Bool }
 	case e.Op == OpIn && is(e.Args[0]) && !slices.ContainsFunc(e.Args[1:], func(x *Expr) bool { return !constant(x) }):
+		listed := make([]value.Value, len(e.Args)-1)
+		for i, x := range e.Args[1:] {
+			listed[i] = x.Const
+		}
+		slices.SortFunc(listed, value.Compare)
 		return func(v value.Value) bool {
-			return slices.ContainsFunc(e.Args[1:], func(x *Expr) bool { return value.Compare(v, x.Const) == 0 })
+			_, found := slices.BinarySearchFunc(listed, v, value.Compare)
+			return found
 		}
 	case len(e.Args) != 2:
 		return nil

@@ -16,11 +16,11 @@ import (
 
 // What parallel composition rests on, black box: over hostile rows, two neighbours differ in questions that are confined to one part
 // each for as many parts as the policy says at most, twice as many under change-one, whatever else the questions ask. The rows'
-// own parts are not looked at: only what moves. And it is attained.
+// own parts are not looked at: only what moves. And it is attained (of some 200 cases of each kind in at least one of ten: false alarms below 1e-9).
 func TestUnitsMoveTheirOwnPartsOnly(t *testing.T) {
 	most := map[string]int{}
 	acrossNeighbours(t, func(t *rapid.T, p *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
-		if rapid.IntRange(0, 3).Draw(t, "some of the cases will do") > 0 {
+		if rapid.IntRange(0, 9).Draw(t, "some of the cases will do") > 0 {
 			return nil, nil
 		}
 		var confined []*plan.Plan

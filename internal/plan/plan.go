@@ -32,7 +32,8 @@ type Bounded struct {
 	Caps     Caps
 	Part     *Part // what the question is confined to, with the rows that it drops; nil for everything
 	// Ordered asks for rows in place of sums: in every cell, how often each gridded value of the one measure occurs, in
-	// increasing order, without those that are NULL.
+	// increasing order, without those that are NULL. Then RowsPerGroup caps a unit's rows in a cell, the first in the order of their
+	// sealed rank, and Groups its cells, in the order of the first row of each.
 	Ordered bool
 	// Chosen are the groups of keys of which some are Open, once they have been released: of each the values of all keys. Other
 	// asks for one group more, of all rows in none of them.
@@ -73,7 +74,8 @@ type Plan struct {
 	Price      privacy.Loss
 	Quantiles  []*Quantile
 	Modes      []*Mode
-	RowCaps    Caps        // of the looks for quantiles and modes
+	OrderCaps  Caps        // of the looks for quantiles
+	RowCaps    Caps        // of those for modes
 	Selection  *Selection  // of the groups, where they are not known; else nil
 	Sets       []Grouping  // the grouping sets, in canonical order; nil where GROUP BY has none
 	Shown      []int       // of Sets, those that the question lists, in its order
@@ -91,7 +93,8 @@ type Plan struct {
 	OwnEpsilons bool     // some aggregate has an ε of its own
 	Notes       []string // what an asker should know of how the question was taken
 
-	digest string
+	digest   string
+	followed *bool // what plain found
 }
 
 // Request is a question with what its asker chose.

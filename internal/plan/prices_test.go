@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/query"
 	"dither/privacy"
@@ -34,6 +35,24 @@ func foundAnything(t *rapid.T, p *plan.Plan) *plan.Plan {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// searchesStayWithin checks a search's histogram: of values, and so of any bins of them.
+func searchesStayWithin(t *rapid.T, s *plan.Search, before, after []enginetest.Row) {
+	moved := enginetest.Order(&s.Look, before)
+	for v, n := range enginetest.Order(&s.Look, after) {
+		moved[v] -= n
+	}
+	l1, l2squared := int64(0), int64(0)
+	for v, n := range moved {
+		if v < s.Outer().Lo || v > s.Outer().Hi {
+			t.Fatalf("%s: %d lies outside", s, v)
+		}
+		l1, l2squared = l1+max(n, -n), l2squared+n*n
+	}
+	if s.Histogram.L1.Cmp(big.NewInt(l1)) < 0 || s.Histogram.L2Squared.Cmp(big.NewInt(l2squared)) < 0 {
+		t.Fatalf("%s moves by %d, squared L2 %d; planned %s, %s", s, l1, l2squared, s.Histogram.L1, s.Histogram.L2Squared)
+	}
 }
 
 const dp = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS"
@@ -229,6 +248,8 @@ func TestArgumentsAreRefused(t *testing.T) {
 		dp + "(max_rows_contributed=3) SUM(days, contribution_bounds_per_group => (0, 5)) FROM visits": "max_rows_contributed and bounds per group exclude",
 		"SELECT SUM(ABS(age, weight => 2)) FROM people":                                                "1:21: named arguments are for aggregates, and abs is none",
 		"SELECT ROUND(COUNT(*), digits => 2) FROM people":                                              "1:24: named arguments are for aggregates, and round is none",
+		"SELECT SUM(age, bounds => auto, contribution_bounds_per_row => auto) FROM people":             "1:33: bounds are two constant numbers",
+		"SELECT SUM(age, bounds => auto, contribution_bounds_per_row => (500, 600)) FROM people":       "1:33: the bounds leave nothing",
 		"SELECT CLIPPED(serial) FROM people":                                                           "1:8: this has no bounds that could move it",
 		"SELECT CLIPPED(note) FROM people":                                                             "1:8: a number is needed here",
 		"SELECT CLIPPED(age, bounds => auto) FROM people":                                              "1:21: bounds are found for SUM and AVG only",
@@ -237,6 +258,14 @@ func TestArgumentsAreRefused(t *testing.T) {
 		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: sql})
 		if text := fmt.Sprint(err); !strings.HasPrefix(text, want) && (strings.HasPrefix(want, "1:") || !strings.Contains(text, want)) {
 			t.Errorf("%s\ngot  %s\nwant %s", sql, text, want)
+		}
+	}
+	// Bounds are written around an expression that may be just small enough without them.
+	large := "SELECT SUM(NULLIF(NULLIF(CASE WHEN voted THEN age" + strings.Repeat(" WHEN age > 5 THEN age + 1", 120) + " END, 3), 3)"
+	for tail, want := range map[string]string{") FROM people": "<nil>", ", bounds => auto) FROM people": "this expression is too large", ", bounds => (0, 5)) FROM people": "this expression is too large"} {
+		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: large + tail})
+		if text := fmt.Sprint(err); !strings.Contains(text, want) {
+			t.Errorf("%s: %s", tail, text)
 		}
 	}
 	for _, sql := range []string{"SELECT COUNT(*, weight => 2) FROM people", "SELECT SUM(age, bounds => auto) FROM people", "SELECT SUM(days, contribution_bounds_per_group => (0, 5)) FROM visits"} {
@@ -259,6 +288,8 @@ func TestBoundsGiven(t *testing.T) {
 		{"SELECT SUM(age, contribution_bounds_per_group => (0, 50)) FROM people", "50", "50"},
 		{"SELECT COUNT(*, contribution_bounds_per_group => (0, 1)) FROM people", "1", "1"},
 		{"SELECT SUM(age, bounds => auto) FROM people", "115", "115"},
+		{"SELECT SUM(serial, bounds => auto, contribution_bounds_per_row => (-5, 1000)) FROM people", "1000", "1005"},
+		{"SELECT SUM(weight, contribution_bounds_per_row => (0, 1000), bounds => auto) FROM people", "1000", "1000"},
 		{"SELECT SUM(days, contribution_bounds_per_group => (0, 50)) FROM visits", "50", "50"},
 		{"SELECT SUM(days, contribution_bounds_per_group => (-10, 50)) FROM visits", "50", "60"},
 		{"SELECT SUM(days, contribution_bounds_per_group => (10, 50)) FROM visits", "50", "50"},

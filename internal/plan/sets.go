@@ -145,6 +145,10 @@ func (b *builder) spread() error {
 func expand(x query.Expr, tree *query.Select) ([][]int, error) {
 	g, ok := x.(*query.Grouping)
 	if !ok {
+		text := query.Print(x)
+		if i := slices.IndexFunc(tree.GroupBy, func(y query.Expr) bool { return query.Print(y) == text }); i >= 0 {
+			return [][]int{{i}}, nil
+		}
 		tree.GroupBy = append(tree.GroupBy, x)
 		return [][]int{{len(tree.GroupBy) - 1}}, nil
 	}

@@ -61,6 +61,14 @@ func (p *Plan) Follow(m *Measure, g Grouping, q *Plan) (Following, bool) {
 
 // plain reports that what a plan releases is told by what Follow compares: no line of its canonical text says anything else.
 func (p *Plan) plain() bool {
+	if p.followed == nil {
+		is := p.plainText()
+		p.followed = &is
+	}
+	return *p.followed
+}
+
+func (p *Plan) plainText() bool {
 	if p.Source != nil { // which of a unit's rows count goes there by what the question evaluates of them
 		return false
 	}

@@ -48,8 +48,9 @@ func TestSetsAreWrittenOut(t *testing.T) {
 		"GROUPING SETS ((s, k), GROUPING SETS (b, ()))": "sk b -",
 		"(s, k), ()":                                    "sk",
 		"()":                                            "-",
-		"ROLLUP (s, k, s)":                              "sk sk s -",
-		"ROLLUP (1, k)":                                 "sk s -",
+		"ROLLUP (s), ROLLUP (i, i % 3), CUBE (i % 3, i)": "s s s s s s s s s s s s - - - - - - - - - - - -",
+		"ROLLUP (s, k, s)": "sk sk s -",
+		"ROLLUP (1, k)":    "sk s -",
 	} {
 		items := "s AS one, COUNT(*)"
 		if groupBy == "()" {

@@ -101,16 +101,18 @@ func (t *Table) parting() (p Parting, ok bool) {
 		return p, false
 	}
 	c := t.Column(t.Part.Column)
-	values, _ := c.Known()
-	kind := "values" // others are NULL, in no part
-	if c.Values == nil && c.Lower != nil {
-		kind = "values within bounds" // others count as the bound, and are in its part
+	term := fmt.Sprintf("%s %s", c.Name, c.Type)
+	switch {
+	case c.Values != nil: // others are NULL, in no part
+		values, _ := c.Known()
+		sum := sha256.New()
+		for _, v := range values {
+			_, _ = fmt.Fprintf(sum, "%q\n", v.String()) // never fails
+		}
+		term += fmt.Sprintf(" of %d values, %s", len(values), hex.EncodeToString(sum.Sum(nil)[:8]))
+	case c.Lower != nil: // others count as the bound, and are in its part
+		bound := func(r *big.Rat) value.Value { return value.Value{Type: c.Type, Int: r.Num().Int64()} }
+		term += fmt.Sprintf(" from %s to %s", bound(c.Lower), bound(c.Upper))
 	}
-	sum := sha256.New()
-	for _, v := range values {
-		fmt.Fprintf(sum, "%q\n", v.String()) // never fails
-	}
-	return Parting{
-		Term: fmt.Sprintf("%s %s: %d %s, %s", c.Name, c.Type, len(values), kind, hex.EncodeToString(sum.Sum(nil)[:8])), Most: t.Part.PerUnit,
-	}, true
+	return Parting{Term: term, Most: t.Part.PerUnit}, true
 }

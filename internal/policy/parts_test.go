@@ -41,11 +41,11 @@ func TestShares(t *testing.T) {
 		t.Errorf("prices are shares of the grant: %+v", p.Price)
 	}
 	terms := p.Terms()
-	if terms.Per != "month" || terms.Parts["voters"].Most != 1 || !strings.HasPrefix(terms.Parts["voters"].Term, "party text: 2 values, ") {
+	if terms.Per != "month" || terms.Parts["voters"].Most != 1 || !strings.HasPrefix(terms.Parts["voters"].Term, "party text of 2 values, ") {
 		t.Errorf("%+v", terms)
 	}
 	for _, c := range []struct{ old, next, note string }{
-		{"part: {column: party}", "part: {column: day, per_unit: 3}", "divided by party text: 2 values"},
+		{"part: {column: party}", "part: {column: day, per_unit: 3}", "party text of 2 values, 1 for a unit → day date from 2026-01-01 to 2026-12-31, 3 for a unit"},
 		{"part: {column: party}", "part: {column: party, per_unit: 2}", "1 for a unit → party"},
 		{"    part: {column: party}\n", "", "no longer divided"},
 		{"[D, R]", "[D, R, I]", "3 values"},

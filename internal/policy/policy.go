@@ -40,7 +40,7 @@ type Table struct {
 	Unit         Unit
 	Part         *Part // what its units are divided by; nil if by nothing
 	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
-	MinUnits     int64 // an unknown group of fewer units is never released; 0 if not declared
+	MinUnits     int64 // an unknown group of so many units or fewer is released with a probability of at most δ; 0 if not declared
 	Columns      []*Column
 	References   map[string]Reference // by column: what its value names; nil if none is declared
 	RowsPerValue map[string]int64     // of a public table, by column: a join takes at most so many rows of one value

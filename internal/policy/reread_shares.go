@@ -50,8 +50,8 @@ func (c *change) shares() {
 // String writes a part for people: without the digest that tells its values from others.
 func (p Parting) String() string {
 	term := p.Term
-	if at := strings.LastIndexByte(term, ','); at >= 0 {
-		term = term[:at]
+	if at := strings.LastIndex(term, " values, "); at >= 0 {
+		term = term[:at+len(" values")]
 	}
 	return fmt.Sprintf("%s, %d for a unit", term, p.Most)
 }

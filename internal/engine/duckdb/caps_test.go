@@ -139,7 +139,7 @@ func TestCapsMoveNoAverage(t *testing.T) {
 			t.Fatal(err)
 		}
 		sums, err := b.sums(p, file)
-		if err != nil || sums["[] 0"] != "1500" || sums["[] 1"] != "300" { // (6 − 1) · 300, centred about 1
+		if err != nil || sums[" 0"] != "1500" || sums[" 1"] != "300" { // (6 − 1) · 300, centred about 1
 			t.Errorf("%s: the sum and count of an average of 6: %v, %v", name, sums, err)
 		}
 		if p, err = plan.Build(b.policy, plan.Request{SQL: "SELECT k, COUNT(*), COUNT(DISTINCT person), AVG(i) FROM p GROUP BY k"}); err != nil {

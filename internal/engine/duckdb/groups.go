@@ -3,9 +3,11 @@ package duckdb
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dither/internal/engine"
@@ -68,23 +70,49 @@ func relabelled(b *plan.Bounded, rows string) string {
 		names = append(names, fmt.Sprintf("t%d", i))
 		on = append(on, fmt.Sprintf("k%[1]d IS NOT DISTINCT FROM t%[1]d", i))
 	}
-	chosen := make([]string, len(b.Chosen))
-	for i, group := range b.Chosen {
-		row := []string{"TRUE"}
-		for _, v := range group {
-			row = append(row, constant(v))
-		}
-		chosen[i] = "(" + strings.Join(row, ", ") + ")"
-	}
-	from := "(VALUES " + strings.Join(chosen, ", ") + ")"
-	if len(chosen) == 0 { // a row of no group, with the types of the keys
-		row := []string{"CAST(NULL AS BOOLEAN)"}
-		for _, k := range b.Keys {
-			row = append(row, constant(value.NullOf(k.Expr.Type)))
-		}
-		from = "(VALUES (" + strings.Join(row, ", ") + "))"
-	}
 	left := slices.Concat(units, keys, []string{"t IS NULL AS o"}, values)
-	return "SELECT " + strings.Join(left, ", ") + " FROM (" + rows + ") LEFT JOIN " + from + " AS chosen(t, " + strings.Join(names, ", ") + ") ON " +
+	return "SELECT " + strings.Join(left, ", ") + " FROM (" + rows + ") LEFT JOIN (" + chosenRows(b) + ") AS chosen(t, " + strings.Join(names, ", ") + ") ON " +
 		strings.Join(on, " AND ")
+}
+
+// chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a statement with as
+// many constants takes seconds to plan.
+func chosenRows(b *plan.Bounded) string {
+	row, lists := []string{"TRUE"}, []string{}
+	for i, k := range b.Keys {
+		texts := make([]string, len(b.Chosen))
+		for j, group := range b.Chosen {
+			texts[j] = listed(group[i])
+		}
+		x := fmt.Sprintf("x%d", i)
+		lists = append(lists, fmt.Sprintf("unnest(string_split(%s, ',')) AS %s", text(strings.Join(texts, ",")), x))
+		row = append(row, fmt.Sprintf("CASE WHEN %s <> '%s' THEN %s END", x, listedNull, fromList(k.Expr.Type, x)))
+	}
+	rows := "SELECT " + strings.Join(row, ", ") + " FROM (SELECT " + strings.Join(lists, ", ") + ")"
+	if len(b.Chosen) == 0 { // the text of an empty list is that of one empty text
+		rows += " WHERE FALSE"
+	}
+	return rows
+}
+
+const listedNull = "-"
+
+// listed is a key in a list, without a comma; fromList is the key again.
+func listed(v value.Value) string {
+	switch {
+	case v.Null:
+		return listedNull
+	case v.Type == value.Text:
+		return hex.EncodeToString([]byte(v.Text))
+	case v.Type == value.Boolean:
+		return strconv.FormatBool(v.Bool)
+	}
+	return strconv.FormatInt(v.Int, 10)
+}
+
+func fromList(t value.Type, x string) string {
+	if t == value.Text {
+		return "decode(unhex(" + x + "))"
+	}
+	return "CAST(" + x + " AS " + typeNames[t] + ")"
 }

@@ -1,11 +1,12 @@
 package duckdb
 
 import (
-	"fmt"
+	"database/sql/driver"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"dither/internal/engine"
 	"dither/internal/plan"
@@ -48,17 +49,45 @@ tables:
 	if err != nil {
 		b.Fatal(err)
 	}
-	for b.Loop() {
-		found, err := bench.Groups(b.Context(), &q.Bounded, engine.Sealed{File: file})
+	b.Run("other", func(b *testing.B) { // of the most groups that are released
+		o, err := plan.Build(p, plan.Request{SQL: "SELECT w, COUNT(*), SUM(x) FROM t GROUP BY w", Unknown: plan.Unknown{Other: true}})
 		if err != nil {
 			b.Fatal(err)
 		}
-		units := found.Units()
-		out, err := q.Selection.Gaussian.Measure(units)
-		if err != nil {
-			b.Fatal(err)
+		var chosen [][]value.Value
+		for i := range o.MaxChosen() {
+			chosen = append(chosen, []value.Value{value.OfInt(int64(i))})
 		}
-		b.ReportMetric(float64(len(units)), "groups")
-		_ = fmt.Sprint(len(out.Kept))
-	}
+		for b.Loop() {
+			if _, err := bench.Aggregate(b.Context(), &o.Choose(chosen).Bounded, engine.Sealed{File: file}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("select", func(b *testing.B) {
+		var took [2][]time.Duration
+		for b.Loop() {
+			start := time.Now()
+			found, err := bench.Groups(b.Context(), &q.Bounded, engine.Sealed{File: file})
+			if err != nil {
+				b.Fatal(err)
+			}
+			units := found.Units()
+			if _, err := q.Selection.Gaussian.Measure(units); err != nil {
+				b.Fatal(err)
+			}
+			took[0] = append(took[0], time.Since(start))
+			start = time.Now()
+			plain := "SELECT w, count(*), sum(x) FROM " + must(sealScan(file)) + " GROUP BY w"
+			if err := bench.run(b.Context(), plain, func([]driver.Value) error { return nil }); err != nil {
+				b.Fatal(err)
+			}
+			took[1] = append(took[1], time.Since(start))
+			b.ReportMetric(float64(len(units)), "groups")
+		}
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(median(took[0]).Seconds()*1000, "ms")
+		b.ReportMetric(median(took[1]).Seconds()*1000, "ms-beside")
+		b.ReportMetric(float64(median(took[0]))/float64(median(took[1])), "ratio")
+	})
 }

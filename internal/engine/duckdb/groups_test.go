@@ -49,6 +49,9 @@ func (b *bench) groupsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := rapid.SampledFrom([]string{"t", "p", "p"}).Draw(t, "table")
 		request := plan.Request{SQL: enginetest.OpenQuestion(t, table), Unknown: plan.Unknown{Other: rapid.Bool().Draw(t, "other")}}
+		if table == "p" {
+			request.MaxGroups = int64(rapid.IntRange(0, 4).Draw(t, "max groups"))
+		}
 		p, err := plan.Build(b.policy, request)
 		if err != nil {
 			return

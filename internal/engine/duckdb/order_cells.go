@@ -20,6 +20,15 @@ func orderedRows(b *plan.Bounded, rows string) string {
 		" FROM (SELECT " + strings.Join(inner, ", ") + " FROM (" + rows + ") WHERE v0 IS NOT NULL)" + groupBy(names)
 }
 
+// cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their sealed rank, and of its cells the first
+// Caps.Groups by that of their first row: by that unit's own rows alone. No two cells of a unit have the same first row.
+func cappedCells(b *plan.Bounded, rows string) string {
+	cell := strings.Join(append([]string{"u"}, keyNames(b)...), ", ")
+	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s)", cell, rows)
+	few := fmt.Sprintf("SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) WHERE r <= %d", placed, b.Caps.RowsPerGroup)
+	return fmt.Sprintf("SELECT * FROM (%s) WHERE c <= %d", few, b.Caps.Groups)
+}
+
 // OrderCells implements engine.Engine: a pass is a statement for each page of cells' values, in the order of values.
 func (e *Engine) OrderCells(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.OrderedCells, error) {
 	scan, err := e.scanCells(ctx, b, from)
@@ -38,7 +47,7 @@ func (e *Engine) scanCells(ctx context.Context, b *plan.Bounded, from engine.Sea
 	return engine.ScanCells(b, e.page, func(from int64, most int, each func(engine.Tally) error) error {
 		statement := fmt.Sprintf("SELECT * FROM (%s) WHERE m0 >= %s ORDER BY m0 LIMIT %d", counted, integer(from), most)
 		return e.run(ctx, statement, func(row []driver.Value) error {
-			keys, err := keysOf(b, row)
+			keys, err := keysOf(b.KeyTypes(), row)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
+	"dither/internal/policy"
 	"dither/internal/value"
 )
 
@@ -20,10 +21,16 @@ import (
 func TestOrdersAgreeWithReference(t *testing.T) {
 	b := newBench(t)
 	b.page = 3
+	byRows := b.policy
+	byGroups, err := policy.Decode(enginetest.ByGroups("add-remove"), b.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	admitted, looked := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		table := rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table")
 		sql := enginetest.Orders(t, table)
+		b.policy = rapid.SampledFrom([]*policy.Policy{byRows, byGroups}).Draw(t, "policy")
 		p, err := plan.Build(b.policy, plan.Request{SQL: sql})
 		if err != nil {
 			return
@@ -39,40 +46,37 @@ func TestOrdersAgreeWithReference(t *testing.T) {
 				t.Fatalf("%s: rehearsal: %v", sql, err)
 			}
 		}
-		for _, from := range []engine.Sealed{known, {File: file}} {
-			for _, v := range p.OrderedValues() {
-				look := p.Ordered(v)
-				want := map[string]int64{}
-				enginetest.OrderCells(look, rows, func(keys []value.Value, v int64) {
-					if cell := engine.CellOf(look, keys); cell >= 0 {
-						want[fmt.Sprint(cell, " ", v)]++
-					}
-				})
-				scan, err := b.scanCells(context.Background(), look, from)
-				if err != nil {
-					t.Fatal(err)
+		from := rapid.SampledFrom([]engine.Sealed{known, {File: file}}).Draw(t, "known")
+		for _, v := range p.OrderedValues() {
+			look := p.Ordered(v)
+			want := map[string]int64{}
+			enginetest.OrderCells(look, rows, func(keys []value.Value, v int64) {
+				if cell := engine.CellOf(look, keys); cell >= 0 {
+					want[fmt.Sprint(cell, " ", v)]++
 				}
-				for range 2 {
-					got := map[string]int64{}
-					if err := scan(func(cell int, v, n int64) bool { got[fmt.Sprint(cell, " ", v)] += n; return true }); err != nil || !maps.Equal(got, want) {
-						t.Fatalf("%s: %v, want %v (%v)\n%s", sql, got, want, err, render(look, "FILE", from))
-					}
-				}
-				looked += len(want)
+			})
+			scan, err := b.scanCells(context.Background(), look, from)
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, m := range p.Modes {
-				look := p.Counted(m)
-				reference, got := map[string]*big.Int{}, map[string]*big.Int{}
-				enginetest.Sum(look, rows, gather(reference))
-				scan, err := sealScan(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := b.run(context.Background(), render(look, scan, from), collect(look, gather(got))); err != nil || !maps.Equal(nonZero(got), nonZero(reference)) {
-					t.Fatalf("%s: %v, want %v (%v)\n%s", sql, nonZero(got), nonZero(reference), err, render(look, "FILE", from))
-				}
-				looked += len(nonZero(reference))
+			got := map[string]int64{}
+			if err := scan(func(cell int, v, n int64) bool { got[fmt.Sprint(cell, " ", v)] += n; return true }); err != nil || !maps.Equal(got, want) {
+				t.Fatalf("%s: %v, want %v (%v)\n%s", sql, got, want, err, render(look, "FILE", from))
 			}
+			looked += len(want)
+		}
+		for _, m := range p.Modes {
+			look := p.Counted(m)
+			reference, got := map[string]*big.Int{}, map[string]*big.Int{}
+			enginetest.Sum(look, rows, gather(reference))
+			scan, err := sealScan(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := b.run(context.Background(), render(look, scan, from), collect(look, gather(got))); err != nil || !maps.Equal(nonZero(got), nonZero(reference)) {
+				t.Fatalf("%s: %v, want %v (%v)\n%s", sql, nonZero(got), nonZero(reference), err, render(look, "FILE", from))
+			}
+			looked += len(nonZero(reference))
 		}
 	})
 	if admitted < 20 || looked < 50 {

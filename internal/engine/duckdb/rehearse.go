@@ -84,10 +84,10 @@ func madeUpOf(names []string, columns [][]string, n int) string {
 	rows := make([]string, n)
 	for r := range rows {
 		row := make([]string, len(columns))
-		step := r
+		step := uint64(r) // which may run over: there are questions of many columns
 		for i, values := range columns {
-			row[i] = values[step%len(values)]
-			step = step*31 + r/(i+2) + i + 7 // only to vary which values meet
+			row[i] = values[step%uint64(len(values))]
+			step = step*31 + uint64(r/(i+2)+i+7) // only to vary which values meet
 		}
 		rows[r] = "(" + strings.Join(row, ", ") + ")"
 	}

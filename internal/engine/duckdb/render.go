@@ -23,6 +23,9 @@ func render(b *plan.Bounded, scan string, known engine.Sealed) string {
 	rows := evaluated(b, scan)
 	if b.Unit != nil && (!known.OneRowEach || b.CellsClamped()) {
 		rows = cappedRows(b, scan, known)
+		if b.Ordered && b.Caps.Groups > 0 {
+			return orderedRows(b, cappedCells(b, rows))
+		}
 		if b.Caps.Groups > 0 {
 			return sumUp(b, cellsOfUnits(b, rows))
 		}

@@ -37,11 +37,17 @@ func renderSource(b *plan.Bounded, files sealedFiles) string {
 		if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {
 			least = b.Caps.Groups
 		}
-		if b.Caps.Rows > 0 || len(b.Keys) > 0 {
+		if b.Ordered && b.Caps.Groups > 0 { // then the rows in a group are counted too
+			least = min(least, b.Caps.RowsPerGroup)
+		}
+		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered {
 			rows = ranked("("+rows+")", []string{"u"}, contents(b), least)
 		}
 		if b.Caps.Rows > 0 {
 			rows = fmt.Sprintf("SELECT * FROM (%s) WHERE q <= %d", rows, b.Caps.Rows)
+		}
+		if b.Ordered && b.Caps.Groups > 0 {
+			return orderedRows(b, cappedCells(b, rows))
 		}
 		if b.Caps.Groups > 0 {
 			return sumUp(b, cellsOfUnits(b, rows))

@@ -185,8 +185,9 @@ func query(ctx context.Context, raw any, statement string, each func([]driver.Va
 
 // collect reads one result row and adds it to its cell.
 func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver.Value) error {
+	types := b.KeyTypes()
 	return func(row []driver.Value) error {
-		keys, err := keysOf(b, row)
+		keys, err := keysOf(types, row)
 		if err != nil {
 			return err
 		}
@@ -204,8 +205,7 @@ func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver
 }
 
 // keysOf reads the keys with which a result row begins.
-func keysOf(b *plan.Bounded, row []driver.Value) ([]value.Value, error) {
-	types := b.KeyTypes()
+func keysOf(types []value.Type, row []driver.Value) ([]value.Value, error) {
 	keys := make([]value.Value, len(types))
 	for i, t := range types {
 		v, err := scalar(t, row[i])

@@ -165,7 +165,7 @@ func (b *bench) sealedRows(table, file string) (rows []enginetest.Row, known eng
 func gather(out map[string]*big.Int) func([]value.Value, []*big.Int) {
 	return func(keys []value.Value, sums []*big.Int) {
 		for i, s := range sums {
-			name := fmt.Sprintf("%q %d", keys, i)
+			name := fmt.Sprintf("%s %d", plan.GroupName(keys), i)
 			if out[name] == nil {
 				out[name] = new(big.Int)
 			}
@@ -318,7 +318,7 @@ func TestAwkwardPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := b.sums(p, b.write(t, "t", []enginetest.Row{{}, {}}))
-		if err != nil || len(got) != 1 || got[`[] 0`] != "2" {
+		if err != nil || len(got) != 1 || got[" 0"] != "2" {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}

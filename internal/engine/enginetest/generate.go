@@ -204,7 +204,7 @@ func (g generator) aggregate(table string) string {
 		return g.pick("COUNT(*)", "COUNT(s)", "SUM("+g.number(2)+")", "AVG("+g.number(1)+")", "COUNT(d)") + f
 	}
 	if g.chance(3) {
-		return g.named(table)
+		return g.named()
 	}
 	switch g.pick("rows", "count", "sum", "sum", "avg") {
 	case "rows":

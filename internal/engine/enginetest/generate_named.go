@@ -1,7 +1,7 @@
 package enginetest
 
 // named draws an aggregate with named arguments, by which its bounds, or its share of the price, are another.
-func (g generator) named(table string) string {
+func (g generator) named() string {
 	bounds := func() string {
 		return "(" + g.pick("-3", "0", "1", "-1e6", "-0.5", "2") + ", " + g.pick("2", "3", "5", "0.25", "1000000", "1.5e300") + ")"
 	}
@@ -14,7 +14,7 @@ func (g generator) named(table string) string {
 	case "clipped":
 		return "CLIPPED(" + g.number(2) + g.pick("", ", bounds => "+bounds()) + weight + ")"
 	case "auto":
-		return g.pick("SUM", "AVG") + "(" + g.number(2) + ", bounds => auto" + weight + ")"
+		return g.pick("SUM", "AVG") + "(" + g.pick(g.number(2)+", ", "n, contribution_bounds_per_row => "+bounds()+", ", "z, contribution_bounds_per_row => (-1e6, 7), ") + "bounds => auto" + weight + ")"
 	case "weight":
 		return g.pick("SUM", "AVG", "STDDEV", "COUNT") + "(" + g.number(1) + ", " + g.pick("weight => 3", "epsilon => 0.125") + ")"
 	}

@@ -87,6 +87,9 @@ func bounded(b *plan.Bounded, pieces []piece) []piece {
 	for i := range pieces {
 		pieces[i].sums = contribution(b, pieces[i])
 	}
+	if b.Unit != nil && b.Ordered && b.Caps.Groups > 0 {
+		return cappedCells(b, pieces)
+	}
 	if b.Unit != nil {
 		if b.Caps.Rows > 0 {
 			pieces = capped(pieces, b.Caps.Rows)
@@ -114,7 +117,7 @@ func distinct(b *plan.Bounded, pieces []piece) {
 			if m.Kind != plan.CountDistinct {
 				continue
 			}
-			name := fmt.Sprintf("%d %q %s", j, p.keys, p.names[j])
+			name := fmt.Sprintf("%d %s %s", j, plan.GroupName(p.keys), p.names[j])
 			p.sums[j].SetInt64(0)
 			if p.values[j] != nil && !seen[name] {
 				seen[name] = true
@@ -233,6 +236,25 @@ func capped(pieces []piece, n int64) []piece {
 	return out
 }
 
+// cappedCells keeps each unit's first rows in each cell, and its first cells in the order of the first row of each.
+func cappedCells(b *plan.Bounded, rows []piece) (out []piece) {
+	byCell := map[string][]piece{}
+	var cells []piece
+	for _, p := range rows {
+		name := fmt.Sprintf("%q %q", p.unit, p.keys)
+		byCell[name] = append(byCell[name], p)
+	}
+	for _, of := range byCell {
+		slices.SortFunc(of, func(x, y piece) int { return cmp.Compare(x.place, y.place) })
+		cells = append(cells, of[0])
+	}
+	for _, p := range capped(cells, b.Caps.Groups) {
+		of := byCell[fmt.Sprintf("%q %q", p.unit, p.keys)]
+		out = append(out, of[:min(int64(len(of)), b.Caps.RowsPerGroup)]...)
+	}
+	return out
+}
+
 // uncounted takes units out of the cells beyond their first Caps.Groups, where they are counted.
 func uncounted(b *plan.Bounded, cells []piece) {
 	if len(b.Measures) == 0 {
@@ -256,7 +278,7 @@ func cellsOf(b *plan.Bounded, pieces []piece) []piece {
 	byCell := map[string]int{}
 	var out []piece
 	for _, p := range pieces {
-		cell := fmt.Sprintf("%q %q", p.unit, p.keys)
+		cell := plan.GroupName(append([]value.Value{p.unit}, p.keys...)) // NULL is not the text NULL
 		i, ok := byCell[cell]
 		if !ok {
 			byCell[cell] = len(out)

@@ -1,0 +1,189 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// What follows from an earlier release does so exactly, of the bounded quantities: over hostile rows, whenever Follow says that a
+// question's cells are sums of another's, the exact ones are. Half of the questions are made from the other by taking away a key or
+// a measure, or by picking values of a key, so that many follow.
+func TestFollowsExactly(t *testing.T) {
+	cases(t, 2000)
+	for _, bounded := range []string{"by rows", "by groups"} {
+		text := enginetest.PolicyText
+		if bounded == "by groups" {
+			text = enginetest.ByGroups
+		}
+		p := policyOf(t, text("add-remove"))
+		followed := map[string]int{}
+		rapid.Check(t, func(t *rapid.T) {
+			table := rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table")
+			first, second := related(t, table)
+			earlier, err1 := plan.Build(p, plan.Request{SQL: first, MaxGroups: maxGroups(t, table)})
+			asked, err2 := plan.Build(p, plan.Request{SQL: second, MaxGroups: maxGroups(t, table)})
+			if err1 != nil || err2 != nil {
+				return
+			}
+			var rows []enginetest.Row
+			for _, g := range asked.Groupings() {
+				for j, m := range asked.Measures {
+					f, ok := asked.Follow(m, g, earlier)
+					if !ok {
+						continue
+					}
+					if rows == nil {
+						rows = rowsOf(t, p, table)
+					}
+					followed[kindOf(first, second, g, asked, earlier)]++
+					source := exactOver(&earlier.Bounded, plan.Grouping{Keys: f.Keys}, f.Measure, rows)
+					want := exactOver(&asked.Bounded, g, j, rows)
+					for i, cells := range f.Cells {
+						sum := new(big.Int)
+						for _, c := range cells {
+							sum.Add(sum, source[c])
+						}
+						if sum.Cmp(want[i]) != 0 {
+							t.Fatalf("%s\nfrom %s\n%s over %v: cell %d is %s, and from the earlier release %s\n%v", second, first, m, g.Keys, i, want[i], sum, rows)
+						}
+					}
+				}
+			}
+		})
+		t.Logf("%s: %v", bounded, followed)
+		for _, kind := range []string{"the same cells", "fewer keys", "picked"} {
+			if followed[kind] < 20 && (bounded == "by rows" || kind == "the same cells") {
+				t.Errorf("%s: %d with %s: the test shows nothing", bounded, followed[kind], kind)
+			}
+		}
+	}
+}
+
+func maxGroups(t *rapid.T, table string) int64 {
+	if table == "p" {
+		return int64(rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(t, "max groups"))
+	}
+	return 0
+}
+
+func rowsOf(t *rapid.T, p *policy.Policy, table string) []enginetest.Row {
+	rows := enginetest.Rows(t, p.Table(table), 14)
+	if unit := p.Table(table).Unit.Column; unit != "" {
+		return enginetest.Ranked(clones(rows), unit)
+	}
+	if rows == nil {
+		rows = []enginetest.Row{}
+	}
+	return rows
+}
+
+func kindOf(first, second string, g plan.Grouping, asked, earlier *plan.Plan) string {
+	switch {
+	case strings.Count(second, "picked") > 0, fmt.Sprint(asked.Where) != fmt.Sprint(earlier.Where):
+		return "picked"
+	case len(g.Keys) < len(earlier.Keys):
+		return "fewer keys"
+	}
+	return "the same cells"
+}
+
+// related draws two questions about a table.
+func related(t *rapid.T, table string) (first, second string) {
+	pick := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(t, name) }
+	aggregates := []string{"COUNT(*)", "SUM(i)", "COUNT(x)", "AVG(x)", "SUM(LEAST(x, 3))"}
+	if table == "p" {
+		aggregates = append(aggregates, "COUNT(DISTINCT person)")
+	}
+	// Keys with NULL among their values, without, and such as are never NULL.
+	keys := []string{"k", "s", "b", "i % 3", "COALESCE(s, 'none')", "n % 3", "CASE WHEN x > 1 THEN 'u' ELSE 'v' END", "COALESCE(b, FALSE)", "SIGN(y)", "FLOOR(y / 500)"}
+	wheres := []string{"", "", "x > 1", "b", "i IN (1, 2) AND b"}
+	of := func(where string, aggregate, groupBy string) string {
+		sql := "SELECT " + aggregate + " FROM " + table
+		if where != "" {
+			sql += " WHERE " + where
+		}
+		if groupBy != "" {
+			sql += " GROUP BY " + groupBy
+		}
+		return sql
+	}
+	a, b := pick("key", keys...), pick("other key", keys...)
+	aggregate, where := pick("aggregate", aggregates...), pick("where", wheres...)
+	form := func(name string) string {
+		return pick(name, a, a+", "+b, "ROLLUP ("+a+", "+b+")", "CUBE ("+a+", "+b+")", "GROUPING SETS ("+a+", "+b+")", "")
+	}
+	both := aggregate + ", " + pick("second aggregate", aggregates...)
+	first = of(where, both, pick("first form", a+", "+b, "ROLLUP ("+a+", "+b+")", form("any")))
+	more := pick("condition", "", "", conditionOn(pick, a), conditionOn(pick, b), conditionOn(pick, a)+" AND "+conditionOn(pick, b))
+	if more != "" && where != "" {
+		more = where + " AND " + more
+	} else if more == "" {
+		more = where
+	}
+	return first, of(more, pick("which", aggregate, both), form("second form"))
+}
+
+func conditionOn(pick func(name string, of ...string) string, key string) string {
+	constants := map[string][]string{
+		"k": {"0", "5"}, "s": {"'a'", "'B'", "''"}, "i % 3": {"0", "1", "-1"}, "COALESCE(s, 'none')": {"'none'", "'a'"}, "n % 3": {"1", "2"},
+		"CASE WHEN x > 1 THEN 'u' ELSE 'v' END": {"'u'"}, "SIGN(y)": {"1"}, "FLOOR(y / 500)": {"0", "1"},
+	}[key]
+	if constants == nil { // booleans
+		return pick("boolean", key, "NOT "+key, key+" IS NULL", key+" IS NOT TRUE", key+" IS UNKNOWN")
+	}
+	c, d := pick("constant", constants...), pick("constant", constants...)
+	compare := pick("comparison", " = ", " <> ", " >= ", " < ")
+	return pick("form", key+compare+c, key+" IN ("+c+", "+d+")", key+" NOT IN ("+c+")", key+" IS NULL", "("+key+compare+c+" OR "+key+" IS NULL)", "NOT "+key+" = "+c, key+" IS NOT NULL")
+}
+
+// exactOver are a measure's exact cells over some keys.
+func exactOver(b *plan.Bounded, g plan.Grouping, j int, rows []enginetest.Row) []*big.Int {
+	out := make([]*big.Int, g.Cells(b))
+	for i := range out {
+		out[i] = new(big.Int)
+	}
+	enginetest.Sum(b, rows, func(keys []value.Value, sums []*big.Int) {
+		cell := 0
+		for _, k := range g.Keys {
+			cell = cell*len(b.Keys[k].Values) + b.Keys[k].Index(keys[k])
+		}
+		out[cell].Add(out[cell], sums[j])
+	})
+	return out
+}
+
+// What does not follow: each pair differs in one thing that an identity of bounded quantities needs.
+func TestDoesNotFollow(t *testing.T) {
+	p := policyOf(t, enginetest.PolicyText("add-remove"))
+	for _, c := range [][2]string{
+		{"SELECT b, j % 2, COUNT(*) FROM t GROUP BY b, j % 2", "SELECT b, COUNT(*) FROM t GROUP BY b"},         // j is not nullable: its NULLs are dropped
+		{"SELECT s, COUNT(*) FROM t GROUP BY s", "SELECT COUNT(*) FROM t WHERE x > 1"},                         // not a key
+		{"SELECT s, COUNT(*) FROM t GROUP BY s", "SELECT COUNT(i) FROM t"},                                     // another measure
+		{"SELECT s, COUNT(*) FROM t WHERE b GROUP BY s", "SELECT COUNT(*) FROM t"},                             // fewer rows
+		{"SELECT s, COUNT(*) FROM t GROUP BY s", "SELECT COUNT(*) FROM p"},                                     // another table
+		{"SELECT s, COUNT(*) FROM p GROUP BY s", "SELECT COUNT(*) FROM p WHERE s = 'a'"},                       // the cap would keep other rows
+		{"SELECT s, COUNT(DISTINCT person) FROM p GROUP BY s", "SELECT COUNT(DISTINCT person) FROM p"},         // units do not add up
+		{"SELECT COUNT(*) FROM t GROUP BY GROUPING SETS (s, k)", "SELECT s, k, COUNT(*) FROM t GROUP BY s, k"}, // finer than any
+		{"SELECT s, COUNT(*) FROM t GROUP BY s", "SELECT SUM(i) FROM t GROUP BY s"},
+		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t WHERE SIGN(y) = 1 OR SIGN(y) IS NULL"}, // rows that were dropped
+	} {
+		earlier, asked := builtOn(t, p, c[0]), builtOn(t, p, c[1])
+		if f, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
+			t.Errorf("%s follows from %s: %+v", c[1], c[0], f)
+		}
+	}
+	byGroups := policyOf(t, enginetest.ByGroups("add-remove"))
+	earlier, asked := builtOn(t, byGroups, "SELECT s, COUNT(*) FROM p GROUP BY s"), builtOn(t, byGroups, "SELECT COUNT(*) FROM p")
+	if _, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
+		t.Error("a total follows from groups that a unit is bounded by")
+	}
+}
