@@ -52,7 +52,7 @@ func TestRelationRefusals(t *testing.T) {
 		{"SELECT SUM(ag) FROM (SELECT age, id AS who FROM customers) q", `1:12: there is no column "ag" here`, `did you mean "age"?`},
 		{"SELECT SUM(p.age) FROM (SELECT age FROM customers) q", `1:12: there is no table "p" in this question`, "there is q"},
 		{"SELECT COUNT(*) FROM (SELECT age FROM customer) q", `1:39: there is no table "customer"`, `did you mean "customers"?`},
-		{"SELECT SUM(notes) FROM (SELECT notes FROM orders) q", "1:8: column notes has no declared bounds, so it may be compared but not computed with", "the owner can declare bounds in the policy; or bound it here: LEAST(GREATEST(x, low), high)"},
+		{"SELECT SUM(notes) FROM (SELECT notes FROM orders) q", "1:8: column notes has no declared bounds, so it may be compared but not computed with", "the owner can declare bounds in the policy; or give them here, as in SUM(x, bounds => (low, high))"},
 		{"SELECT SUM(n) FROM (SELECT customer, SUM(notes) AS n FROM orders GROUP BY customer) q", "1:38: column notes has no declared bounds, so it may be compared but not computed with", "the owner can declare bounds in the policy; or bound it here: LEAST(GREATEST(x, low), high)"},
 		{"SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM orders) q", "1:28: inside a subquery, aggregates are over one unit's own rows", "add the unit's column to GROUP BY, customer, and aggregate over persons outside"},
 		{"SELECT SUM(n) FROM (SELECT number, COUNT(*) AS n FROM orders GROUP BY number) q", "1:28: inside a subquery, aggregates are over one unit's own rows", "add the unit's column to GROUP BY, customer, and aggregate over persons outside"},
