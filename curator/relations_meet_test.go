@@ -129,6 +129,14 @@ func TestRelationsApart(t *testing.T) {
 	if e := must[*Explanation](t)(c.Explain(t.Context(), priced)); !e.Replayed {
 		t.Errorf("an earlier answer about a relation tells nothing of the next: %+v", e.Notes)
 	}
+	for _, q := range []string{"SELECT c.region, COUNT(*) AS n" + from + " GROUP BY ROLLUP (c.region)", "SELECT o.item, COUNT(*) AS n" + from + " GROUP BY o.item"} {
+		must[*Release](t)(c.Answer(t.Context(), Question{SQL: q}))
+		must[*Explanation](t)(c.Explain(t.Context(), Question{SQL: q, Within: "12"}))
+	}
+	must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT MEDIAN(c.age)" + from}))
+	if _, err := c.Explain(t.Context(), Question{SQL: "SELECT MEDIAN(c.age)" + from, Within: "12"}); codeOf(err) != CodePolicy {
+		t.Error(err)
+	}
 	fromKinds := Question{SQL: "SELECT o.kind, COUNT(*) AS n" + from + " GROUP BY o.kind"}
 	first := must[*Release](t)(c.Answer(t.Context(), fromKinds))
 	write(t, home, "parts.csv", "kind,metal\nnut,iron\nbolt,brass\nscrew,iron\n")
