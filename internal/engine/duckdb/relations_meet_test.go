@@ -58,7 +58,7 @@ func TestRelationsMeetReference(t *testing.T) {
 		})
 	}
 	for _, kind := range []string{"open", "ordered", "sums"} {
-		if seen[kind] < 20 {
+		if seen[kind] < 10 {
 			t.Errorf("%d of %s: the test shows nothing", seen[kind], kind)
 		}
 	}
