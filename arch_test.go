@@ -49,8 +49,8 @@ var allowed = map[string][]string{
 	"examples/randhie":      {},
 	"examples/heights":      {},
 	"examples/tpch":         {"curator", "internal/splitmix"}, // whose rows are made up
-	"internal/splitmix":     {},                    // its draws are predictable: nothing that handles private rows may import it
-	"internal/town":         {"internal/splitmix"}, // its draws are predictable: nothing that handles private rows may import it
+	"internal/splitmix":     {},                               // its draws are predictable: nothing that handles private rows may import it
+	"internal/town":         {"internal/splitmix"},            // its draws are predictable: nothing that handles private rows may import it
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
 	"internal/plot":         {},
 	"internal/cli": {

@@ -111,6 +111,7 @@ func (s star) customer(n int, each func(i item)) (nation, segment int) {
 // write makes the files of a home, and hands over each item.
 func (s star) write(folder string, each func(item)) error {
 	open := map[string]*bufio.Writer{}
+	put := func(table, format string, args ...any) { _, _ = fmt.Fprintf(open[table], format+"\n", args...) } // Flush tells
 	files := []*os.File{}
 	for name, header := range map[string]string{
 		"customer": "c_custkey,c_nationkey,c_mktsegment",
@@ -126,36 +127,36 @@ func (s star) write(folder string, each func(item)) error {
 			return err
 		}
 		files, open[name] = append(files, f), bufio.NewWriterSize(f, 1<<20)
-		fmt.Fprintln(open[name], header)
+		put(name, "%s", header)
 	}
 	for i, name := range regions {
-		fmt.Fprintf(open["region"], "%d,%s\n", i, name)
+		put("region", "%d,%s", i, name)
 	}
 	for i, name := range nations {
-		fmt.Fprintf(open["nation"], "%d,%s,%d\n", i, name, regionOf[i])
+		put("nation", "%d,%s,%d", i, name, regionOf[i])
 	}
 	for n := 1; n <= s.suppliers(); n++ {
-		fmt.Fprintf(open["supplier"], "%d,%d\n", n, s.supplierNation(n))
+		put("supplier", "%d,%d", n, s.supplierNation(n))
 	}
 	for n := 1; n <= s.parts(); n++ {
 		kind := "STANDARD"
 		if s.promotion(n) {
 			kind = "PROMO"
 		}
-		fmt.Fprintf(open["part"], "%d,%s\n", n, kind)
+		put("part", "%d,%s", n, kind)
 	}
 	for n := 1; n <= s.customers(); n++ {
 		last := 0
 		nation, segment := s.customer(n, func(i item) {
 			if i.order != last {
 				last = i.order
-				fmt.Fprintf(open["orders"], "%d,%d,%s,%s\n", i.order, n, dayText(i.orderDay), priorities[i.priority])
+				put("orders", "%d,%d,%s,%s", i.order, n, dayText(i.orderDay), priorities[i.priority])
 			}
-			fmt.Fprintf(open["lineitem"], "%d,%d,%d,%d,%d.%02d,0.%02d,0.%02d,%s,%s,%s,%s,%s,%s\n", i.order, i.part, i.supplier, i.quantity,
+			put("lineitem", "%d,%d,%d,%d,%d.%02d,0.%02d,0.%02d,%s,%s,%s,%s,%s,%s", i.order, i.part, i.supplier, i.quantity,
 				i.price/100, i.price%100, i.discount, i.tax, i.returned, i.status, dayText(i.shipDay), dayText(i.commitDay), dayText(i.receipt), modes[i.mode])
 			each(i)
 		})
-		fmt.Fprintf(open["customer"], "%d,%d,%s\n", n, nation, segments[segment])
+		put("customer", "%d,%d,%s", n, nation, segments[segment])
 	}
 	for _, w := range open {
 		if err := w.Flush(); err != nil {
