@@ -282,6 +282,7 @@ func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination 
 	out := &noise.Combination{}
 	for i, other := range l.sets {
 		both := s & other
+		coefficients := l.coefficients(s, i)
 		for a := both; ; a = (a - 1) & both {
 			times := l.cells(other &^ s)
 			for k, n := range l.sizes {
@@ -291,7 +292,7 @@ func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination 
 			}
 			if times.Sign() > 0 {
 				f, _ := new(big.Float).SetInt(times).Float64()
-				out.Add(exact.FloatUp(new(big.Rat).Abs(l.coefficient(s, i, both, a))), noises[i], f)
+				out.Add(exact.FloatUp(new(big.Rat).Abs(coefficients[a])), noises[i], f)
 			}
 			if a == 0 {
 				break
@@ -301,24 +302,32 @@ func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination 
 	return out
 }
 
-func (l *lattice) coefficient(s uint64, i int, both, agree uint64) *big.Rat {
-	sum := new(big.Rat)
+// coefficients are those of the cells of the i-th grouping, by the keys in which they agree. The sum over T is taken key by key: of what a
+// key is in T for, and of what it is not.
+func (l *lattice) coefficients(s uint64, i int) map[uint64]*big.Rat {
+	both := s & l.sets[i]
+	out := map[uint64]*big.Rat{}
 	for t := both; ; t = (t - 1) & both {
 		x := new(big.Rat).SetFrac(big.NewInt(1), l.cells(s&^t))
-		x.Mul(x, l.weights[t][i])
-		for k, n := range l.sizes {
-			switch {
-			case t>>k&1 == 0:
-			case agree>>k&1 == 1:
-				x.Mul(x, big.NewRat(n-1, n))
-			default:
-				x.Mul(x, big.NewRat(-1, n))
-			}
-		}
-		sum.Add(sum, x)
+		out[t] = x.Mul(x, l.weights[t][i])
 		if t == 0 {
 			break
 		}
 	}
-	return sum
+	for k, n := range l.sizes {
+		bit := uint64(1) << k
+		if both&bit == 0 {
+			continue
+		}
+		share := big.NewRat(1, n)
+		for t, in := range out {
+			if t&bit == 0 {
+				continue
+			}
+			without, part := out[t&^bit], new(big.Rat).Mul(in, share)
+			agree := new(big.Rat).Sub(in, part) // (1 − 1/n)·in
+			out[t], out[t&^bit] = agree.Add(agree, without), new(big.Rat).Sub(without, part)
+		}
+	}
+	return out
 }
