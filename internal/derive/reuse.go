@@ -20,8 +20,9 @@ type Earlier struct {
 }
 
 // From answers the plan from earlier releases, where it follows from them (plan.Follow): each measure from the one that tells it best; or,
-// to combine, from all that tell it, weighted by their inverse variances. Their noises are independent, and so is what they say. It
-// gives the releases that are used, by index; ok is false where they do not tell all.
+// to combine, from all that tell it, weighted by their inverse variances. Their noises are independent, and so is what they say, as long as
+// none was asked for, or priced, because of what another said: who asks until the numbers please, and combines them, has intervals that
+// fail more often than they tell. It gives the releases that are used, by index; ok is false where they do not tell all.
 //
 // Where asExact is true, only what has no larger variance than the plan's own measurement would have, in any of its groupings, is
 // taken.
