@@ -48,8 +48,17 @@ func costsAsPlanned(got, planned privacy.Loss) error {
 // addsUp asks whether the parts of a plan cost no more than its price together.
 func addsUp(p *plan.Plan) error {
 	total := privacy.Loss{}
-	for _, m := range append(histograms(p), p.Measures...) {
+	for _, m := range append(histograms(p), p.Vectors()...) { // of every grouping
 		total = total.Plus(m.Loss)
+	}
+	for _, q := range p.Quantiles {
+		total = total.Plus(q.Loss)
+	}
+	for _, m := range p.Modes {
+		total = total.Plus(m.Loss)
+	}
+	if p.Selection != nil {
+		total = total.Plus(p.Selection.Loss)
 	}
 	if !total.Within(p.Price) {
 		return fmt.Errorf("%w: its parts cost %s together, and its price is %s", errUnplanned, total, p.Price)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dither/audit"
+	"dither/internal/plan"
 	"dither/mechanism"
 	"dither/noise"
 	"dither/privacy"
@@ -282,5 +283,16 @@ func TestPartsAddUp(t *testing.T) {
 	a.plan.Searches[0].Histogram.Loss = privacy.PureLoss(someEpsilon(t))
 	if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
 		t.Error(err)
+	}
+	for sql, part := range map[string]func(p *plan.Plan) *privacy.Loss{
+		"SELECT SUM(age) FROM people GROUP BY CUBE (region)": func(p *plan.Plan) *privacy.Loss { return &p.Sets[1].Measures[0].Loss },
+		"SELECT MEDIAN(age), COUNT(*) FROM people":           func(p *plan.Plan) *privacy.Loss { return &p.Quantiles[0].Loss },
+		"SELECT MODE(region), MEDIAN(age) FROM people":       func(p *plan.Plan) *privacy.Loss { return &p.Modes[0].Loss },
+	} {
+		p := must[*asked](t)(c.ask(Question{SQL: sql})).plan
+		*part(p) = part(p).Plus(privacy.PureLoss(someEpsilon(t)))
+		if err := addsUp(p); !errors.Is(err, errUnplanned) {
+			t.Errorf("%s: %v", sql, err)
+		}
 	}
 }
