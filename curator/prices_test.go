@@ -207,6 +207,7 @@ func TestWithin(t *testing.T) {
 		{Question{SQL: "SELECT COUNT(*, epsilon => 1), SUM(age) FROM people", Epsilon: "", Within: "5"}, CodePolicy, "the aggregates' own epsilons cost"},
 		{Question{SQL: "SELECT COUNT(*, epsilon => 0.1), SUM(age) FROM people", Within: "5"}, CodePolicy, "an epsilon of their own"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "1", Epsilon: "1"}, CodeUsage, "a price or an accuracy"},
+		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*) FROM people", Within: "1"}, CodeUsage, "a price or an accuracy"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "0"}, CodeUsage, "must be above 0"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "-5%"}, CodeUsage, "must be above 0"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "some"}, CodeUsage, "invalid accuracy"},

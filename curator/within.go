@@ -97,7 +97,7 @@ func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request
 	switch {
 	case target.most == 0:
 		return p, "", nil
-	case q.Epsilon != "" || q.Rho != "":
+	case q.Epsilon != "" || q.Rho != "" || p.Priced: // beside its text, or in it
 		return nil, "", &Error{Code: CodeUsage, Message: "a question has a price or an accuracy, not both", Hint: "leave one out"}
 	case p.OwnEpsilons:
 		return nil, "", &Error{Code: CodePolicy, Message: "a question whose aggregates have an epsilon of their own has no other price to be found", Hint: "leave out epsilon =>, or the accuracy"}
