@@ -107,7 +107,7 @@ func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request
 		return nil, "", &Error{Code: CodePolicy, Message: "how exact a quantile or a mode is depends on the rows around it", Hint: "give a price"}
 	}
 	s := &pricing{c: c, policy: filled, request: request, target: target, alpha: alpha}
-	if err := s.gather(p.Table); err != nil {
+	if err := s.gather(&p.Bounded); err != nil {
 		return nil, "", err
 	}
 	return s.cheapest(q.Fresh)
@@ -149,8 +149,8 @@ func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
 
 // gather finds the answers to the very same question at other prices: those whose replay key is the question's, at a price that the
 // ledger has.
-func (s *pricing) gather(table string) error {
-	version, err := s.c.current(table)
+func (s *pricing) gather(b *plan.Bounded) error {
+	_, versions, err := s.c.sealed(b)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (s *pricing) gather(table string) error {
 		if err != nil || p.Selection != nil { // of a past policy; or of groups that another release selected
 			continue
 		}
-		answer, ok, err := s.c.ledger.Find(p.Key(version.Number))
+		answer, ok, err := s.c.ledger.Find(p.Key(versions...))
 		if err != nil {
 			return err
 		}
@@ -298,7 +298,7 @@ func (s *pricing) meets(price privacy.Loss, basis *earlier) (ok bool, why string
 // foretold is meets from public knowledge alone.
 func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (ok bool, why string, err error) {
 	a := &asked{plan: p, derived: d, alpha: s.alpha}
-	rows := s.c.policy.Table(p.Table).ExpectedRows
+	rows := s.c.expectedRows(p)
 	for _, o := range p.Outputs {
 		if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
 			continue
