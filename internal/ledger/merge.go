@@ -61,7 +61,7 @@ func Merge(dirs []string, rows int64) (Merged, error) {
 		if l.terms.Neighbours == privacy.ChangeOne {
 			m.Neighbours = privacy.ChangeOne
 		}
-		if _, persons := l.units(); persons || rows > 0 {
+		if _, persons := l.terms.units(); persons || rows > 0 {
 			m.Unit = "person"
 		}
 		if l.impure || l.by() == privacy.ZCDP {
@@ -96,8 +96,8 @@ const (
 )
 
 // units counts the tables whose unit is a row, and says whether any has persons.
-func (h *history) units() (rows int64, persons bool) {
-	for _, unit := range h.terms.Units {
+func (t *Terms) units() (rows int64, persons bool) {
+	for _, unit := range t.Units {
 		switch unit {
 		case rowUnit:
 			rows++
@@ -113,7 +113,7 @@ func (h *history) units() (rows int64, persons bool) {
 func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error) {
 	tip, _ := l.tip()
 	p := Part{Origin: Origin{ID: l.id, Head: tip.String()}, Population: l.terms.Population, Group: 1}
-	tables, persons := l.units()
+	tables, persons := l.terms.units()
 	if m.Unit != rowUnit && tables > 0 {
 		if rows < 1 {
 			return p, fmt.Errorf("%w: here rows, elsewhere persons: say how many rows of one person a table holds at most", ErrUnits)
