@@ -43,7 +43,8 @@ func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 	return out
 }
 
-// limitOf reads 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}.
+// limitOf reads 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}. Of the δ that the budget keeps for unknown groups a share is that share;
+// an ε or a ρ says nothing of it, and the budget's whole δ bounds it.
 func (f field) limitOf(b Budget) (privacy.Loss, bool) {
 	if f.present() && f.node.Kind == yaml.MappingNode && len(f.node.Content) == 2 && f.node.Content[0].Value != "rho" {
 		keys, _ := f.keys("share", "epsilon", "rho")
@@ -52,11 +53,29 @@ func (f field) limitOf(b Budget) (privacy.Loss, bool) {
 				keys["share"].fail("as in 20%", "not a share of the budget")
 				return privacy.Loss{}, false
 			}
-			return keys["share"].price(b)
+			return keys["share"].limit(b)
 		}
-		return keys["epsilon"].price(b)
+		return keys["epsilon"].limit(b)
 	}
-	return f.price(b)
+	return f.limit(b)
+}
+
+// limit is a price, with a δ.
+func (f field) limit(b Budget) (privacy.Loss, bool) {
+	l, ok := f.price(b)
+	_, kept := b.Loss.ZCDP()
+	if !ok || kept.IsZero() {
+		return l, ok
+	}
+	if f.node.Kind != yaml.MappingNode && strings.HasSuffix(f.node.Value, "%") {
+		part, err := percentage(f.node.Value)
+		if err != nil { // price has said it
+			return l, false
+		}
+		kept, _ = privacy.DeltaOf(part.Mul(part, kept.Rat())) // not above kept
+	}
+	rho, _ := l.ZCDP()
+	return privacy.ZCDPLoss(rho, kept), true
 }
 
 func limitsText(limits map[string]privacy.Loss) (out []string) {
