@@ -261,6 +261,21 @@ func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
 	return left, nil
 }
 
+// roomAfter is room; with pending, once the fragment that stands at the end of the log is charged.
+func (h *history) roomAfter(pending bool, r Reservation, at time.Time) (privacy.Loss, error) {
+	if !pending || h.terms == nil {
+		return h.room(r, at)
+	}
+	torn := h.fragmentCharge()
+	after := *h
+	after.charges = h.charges.plus(torn)
+	if h.terms.Grant != nil {
+		in, start := h.granted(at)
+		after.inPeriod, after.period = in.plus(torn), start
+	}
+	return after.room(r, at)
+}
+
 // division is what a reservation is confined to.
 func (h *history) division(c *Confined, from []Source) (d division, parts []string, err error) {
 	if c == nil {

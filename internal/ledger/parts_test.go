@@ -243,6 +243,34 @@ func TestFragmentOfParts(t *testing.T) {
 	wantReserve(t, l, confined(3, "0.1", "R"), false)
 }
 
+// What is left counts a fragment before it is recorded as it does after.
+func TestRoomBesideAFragment(t *testing.T) {
+	terms := dividedTerms("1", "0.1", 1)
+	terms.Grant = &Grant{"year", pure("0.35")}
+	dir, l := beginWith(t, terms, clock)
+	for i, part := range []string{"D", "D", "R"} {
+		wantReserve(t, l, confined(i, "0.1", part), true)
+	}
+	must(t, l.Close())
+	writeFile(t, dir, logName, append(readLog(t, dir), `{"v":2,"n"`...))
+	l = mustOpen(t, dir)
+	check := func(when string) {
+		t.Helper()
+		for want, r := range map[string]Reservation{"0.05": confined(5, "1", "D"), "0.15": confined(5, "1", "R"), "0.25": confined(5, "1", "I")} {
+			left, err := l.Room(r)
+			must(t, err)
+			wantEpsilon(t, when+" "+r.Confined.Parts[0], left, want)
+		}
+		left, err := l.Room(reservation(key(5), "1"))
+		must(t, err)
+		wantEpsilon(t, when, left, "0.05")
+		wantEpsilon(t, when+" spent", mustState(t, l).Spent, "0.3")
+	}
+	check("before")
+	must(t, l.Resume()) // writes, and so records the fragment
+	check("after")
+}
+
 func TestBadParts(t *testing.T) {
 	_, l := beginWith(t, dividedTerms("1", "1", 1), clock)
 	for name, r := range map[string]Reservation{
