@@ -24,7 +24,7 @@ type Part struct {
 	Population string       `json:"population"`
 	Group      int64        `json:"group"`  // its losses count as what they promised so many of its units together
 	Spent      privacy.Loss `json:"spent"`  // counted so
-	Budget     privacy.Loss `json:"budget"` // likewise
+	Budget     privacy.Loss `json:"budget"` // likewise; its δ counts for no group
 	// Over says that what all have spent is beyond this budget; Unknown that it has no loss that the budget could be compared with:
 	// a loss in ρ under a pure ε.
 	Over    bool `json:"over"`
@@ -131,6 +131,9 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 	spent, budget := l.spentIn(by), l.budget()
 	if l.fragment != nil {
 		spent = spent.Plus(l.fragmentCharge())
+	}
+	if rho, kept := budget.ZCDP(); p.Group > 1 && !kept.IsZero() { // of which nothing was spent, or there is no Spent: it counts for no group
+		budget = privacy.ZCDPLoss(rho, privacy.Delta{})
 	}
 	var err error
 	if p.Spent, err = group(spent, p.Group); err != nil {

@@ -55,6 +55,7 @@ func TestMerge(t *testing.T) {
 		{"rho", with(persons, add, zcdp("0.5", "0")), with(persons, add, zcdp("0.3", "0")), zcdp("0.1", "0"), zcdp("0.25", "0"), 0, 1, 1, zcdp("0.35", "0"), false, true, nil},
 		{"rho of a change", with(persons, add, zcdp("0.5", "0")), with(persons, change, zcdp("1", "0")), zcdp("0.1", "0"), zcdp("0.25", "0"), 0, 2, 1, zcdp("0.65", "0"), false, false, nil},
 		{"a δ for a change", with(persons, add, zcdp("0.5", "1/1000")), with(persons, change, zcdp("1", "0")), zcdp("0.1", "1/1000"), zcdp("0.25", "0"), 0, 0, 0, privacy.Loss{}, false, false, ErrIncompatible},
+		{"a δ that is not spent", with(persons, add, zcdp("0.5", "1/1000")), with(persons, change, zcdp("1", "0")), zcdp("0.1", "0"), zcdp("0.25", "0"), 0, 2, 1, zcdp("0.65", "0"), false, false, nil},
 		{"pure and rho", with(persons, add, pure("1")), with(persons, add, zcdp("0.3", "0")), pure("0.2"), zcdp("0.25", "0"), 0, 1, 1, zcdp("0.27", "0"), false, false, nil},
 	} {
 		dirs := []string{home(t, 'a', c.a, c.lossA), home(t, 'b', c.b, c.lossB)}
