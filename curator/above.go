@@ -116,6 +116,9 @@ func (s *Stream) prepare(t Threshold) (err error) {
 	if s.target, err = plan.BuildScores(s.curator.filled(), request); err != nil {
 		return err
 	}
+	if s.target.Source != nil {
+		return usage("a stream is about one table whose rows have a unit of their own", "ask about the table that it refers to")
+	}
 	s.moves = s.target.Sensitivity
 	if t.Most < 0 {
 		return usage("one unit moves a number by at least 1", "leave it out")
@@ -176,7 +179,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	if err := s.curator.rehearse(ctx, &t.Bounded); err != nil {
 		return nil, err
 	}
-	numbers, err := s.curator.watched(ctx, s.look.table, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+	numbers, err := s.curator.watched(ctx, s.look.from(), func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		return s.answer(ctx, t, from)
 	})
 	if err != nil {
@@ -203,6 +206,8 @@ func (s *Stream) plan(sql string) (*plan.Target, error) {
 	t.Part = nil // the stream is charged to everybody: nothing need be dropped
 	m := t.Measures[0]
 	switch {
+	case t.Source != nil:
+		return nil, refused("a question of a stream is about one table, without joins, UNION ALL and aggregates in subqueries", "ask it outside the stream")
 	case t.Table != s.target.Table:
 		return nil, refused(fmt.Sprintf("this stream is about table %q", s.target.Table), "open another one")
 	case t.Cells() != 1 || len(t.Keys) > 0:
@@ -225,7 +230,7 @@ func (s *Stream) plan(sql string) (*plan.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if table.Number != s.look.table.Number {
+	if table.Number != s.look.tables[0].Number {
 		return nil, &Error{Code: CodeStale, Message: "the table was sealed again since the stream began", Hint: "open another one"}
 	}
 	return t, nil

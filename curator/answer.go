@@ -88,7 +88,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := c.current(p.Table)
+	tables, versions, err := c.sealed(&p.Bounded)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		return nil, unusable(err)
 	}
 	l := searching(p, &look{
-		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, table: table, key: p.Key(table.Number), mechanisms: append(chosen, mechanisms(p)...),
+		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, tables: tables, key: p.Key(versions...), mechanisms: append(chosen, mechanisms(p)...),
 		fresh: q.Fresh, analyst: q.Analyst, shape: [2]int{p.Released(), p.Numbers()},
 	})
 	if p.Selection != nil {

@@ -61,7 +61,7 @@ const maxAnalystName = 63
 func (c *Curator) reservation(l *look) ledger.Reservation {
 	r := ledger.Reservation{
 		Key: l.key, Policy: c.policy.Digest(), Loss: l.price, Question: l.question, Mechanisms: l.mechanisms,
-		Sources: []ledger.Source{{Table: l.table.Table, Version: l.table.Number}}, Analyst: l.analyst,
+		Sources: l.sources(), Analyst: l.analyst,
 	}
 	if l.bounded != nil && !l.everybody {
 		if table, parts := l.bounded.Confinement(); table != "" {

@@ -137,7 +137,7 @@ func gapOf(t *policy.Table, c *policy.Column, selecting bool) string {
 		return "no bounds declared: it may be compared, not summed or averaged, and its groups are not known beforehand"
 	}
 	switch {
-	case t.Public || c.Name == t.Unit.Column || c.Lower != nil || c.Values != nil || c.Type == value.Boolean:
+	case t.Public || c.Name == t.Unit.Column || t.References[c.Name].Table != "" || c.Lower != nil || c.Values != nil || c.Type == value.Boolean:
 		return ""
 	case c.Type == value.Text || c.Type == value.Date:
 		return "no values declared: it may be compared, but not grouped by"

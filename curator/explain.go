@@ -70,7 +70,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	rows := c.policy.Table(a.plan.Table).ExpectedRows
+	rows := c.expectedRows(a.plan)
 	notes, columns := slices.Concat(c.notes(a.plan), orderNotes(a.plan, a.alpha), a.plan.Notes), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
 	if a.priced != "" {
 		notes = append(notes, a.priced)
@@ -120,6 +120,9 @@ func (c *Curator) unit(a *asked) Unit {
 		MaxRowsPerGroup: p.Caps.RowsPerGroup, Bound: p.Caps.String(),
 		PersonRows: u.PersonRows,
 	}
+	if p.Unit != nil {
+		out.Column = p.Unit.Name
+	}
 	if u.PersonRows > 0 {
 		out.Person = c.group(p.Price, u.PersonRows)
 	}
@@ -141,6 +144,9 @@ func (c *Curator) notes(p *plan.Plan) []string {
 	notes = append(notes, openNotes(p)...)
 	if p.Sets != nil {
 		notes = append(notes, setsNote)
+	}
+	if p.Source != nil {
+		notes = append(notes, relationNotes(p)...)
 	}
 	if b := p.Part; b != nil {
 		notes = append(notes, confinedTo(p))

@@ -16,6 +16,9 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	default:
 		o.add("unit", t.Unit)
 	}
+	if t.Through != "" {
+		o.add("through", t.Through)
+	}
 	o.add("expected_rows", countOrNull(t.ExpectedRows))
 	o.add("version", countOrNull(int64(t.Version)))
 	if t.Part != "" {
@@ -43,6 +46,12 @@ func (c TableColumn) MarshalJSON() ([]byte, error) {
 		o.add("values_from", c.ValuesFrom)
 	}
 	o.add("nullable", c.Nullable)
+	if c.References != "" {
+		o.add("references", c.References)
+	}
+	if c.RowsPerValue > 0 {
+		o.add("rows_per_value", c.RowsPerValue)
+	}
 	return o.bytes()
 }
 

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"errors"
 	"math/big"
 	"slices"
 
@@ -18,8 +19,8 @@ type look struct {
 	bounded    *plan.Bounded
 	more       []*plan.Bounded // what else the same answer takes
 	price      privacy.Loss
-	table      seal.Version
-	key        string // the replay key
+	tables     []seal.Version // those that bounded reads, in the order of its Tables
+	key        string         // the replay key
 	mechanisms []ledger.Mechanism
 	analyst    string
 	everybody  bool // charge everybody, whatever part bounded is confined to
@@ -55,7 +56,7 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 	if err != nil {
 		return nil, c.notReserved(err)
 	}
-	numbers, err := c.watched(ctx, l.table, run)
+	numbers, err := c.watched(ctx, l.from(), run)
 	if err != nil {
 		return nil, c.lost(reservation, err)
 	}
@@ -109,6 +110,9 @@ func (c *Curator) current(table string) (seal.Version, error) {
 // any row is read: that is a defect of the plan, which the owner is told of.
 func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded) error {
 	err := c.engine.Rehearse(ctx, b)
+	if errors.Is(err, engine.ErrOneTable) {
+		return &Error{Code: CodePolicy, Message: "this engine answers questions about one table, without joins, UNION ALL and aggregates in subqueries", Hint: "ask about one table"}
+	}
 	if ctx.Err() != nil {
 		return public(ctx.Err())
 	}
@@ -134,15 +138,15 @@ func (c *Curator) reserve(l *look) (uint64, error) {
 	return c.ledger.Reserve(c.reservation(l))
 }
 
-// watched gives run the sealed file, and the time that an answer may take.
-func (c *Curator) watched(ctx context.Context, table seal.Version, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) ([][]*big.Int, error) {
+// watched gives run the sealed files, and the time that an answer may take.
+func (c *Curator) watched(ctx context.Context, from engine.Sealed, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) ([][]*big.Int, error) {
 	timeout := c.options.Timeout
 	if timeout == 0 {
 		timeout = defaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return run(ctx, known(table))
+	return run(ctx, from)
 }
 
 // lost records that a reservation gets no answer, and is the one error of all of them.

@@ -19,7 +19,10 @@ func (c *Curator) Tables() ([]Table, error) {
 	}
 	var out []Table
 	for _, t := range c.filled().Tables {
-		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, ExpectedRows: t.ExpectedRows}
+		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, Through: t.Unit.Through, ExpectedRows: t.ExpectedRows}
+		if owner := c.policy.Owner(t); owner != nil {
+			table.Unit = owner.Unit.Column
+		}
 		if t.Part != nil {
 			table.Part, table.PartsPerUnit = t.Part.Column, t.Part.PerUnit
 		}
@@ -29,7 +32,12 @@ func (c *Curator) Tables() ([]Table, error) {
 		}
 		table.NeverSealed = errors.Is(err, seal.ErrNotSealed) && state.Sealed[t.Name].Version == 0
 		for _, column := range t.Columns {
-			table.Columns = append(table.Columns, tableColumn(column))
+			described := tableColumn(column)
+			if to, ok := t.References[column.Name]; ok {
+				described.References = to.String()
+			}
+			described.RowsPerValue = t.RowsPerValue[column.Name]
+			table.Columns = append(table.Columns, described)
 		}
 		out = append(out, table)
 	}
@@ -40,7 +48,8 @@ func (c *Curator) Tables() ([]Table, error) {
 type Table struct {
 	Name, Description string
 	Public            bool
-	Unit              string // the column that identifies a unit; "" where each row is one
+	Unit              string // the column that identifies a unit, of this table or of the one that Through leads to; "" where each row is one
+	Through           string // the reference through which a row belongs to a unit; "" where it needs none
 	ExpectedRows      int64  // as declared; 0 if not
 	Part              string // the column by whose values questions may be charged; "" if none
 	PartsPerUnit      int64  // in how many of these one unit counts; 0 without
@@ -56,6 +65,8 @@ type TableColumn struct {
 	Values                  []string // declared values, or nil
 	ValuesFrom              string   // the table and column whose values these are, or ""
 	Nullable                bool
+	References              string // table.column of what its value names, or ""
+	RowsPerValue            int64  // of a public table: a join takes at most so many rows of one value; 0 if that is not declared
 }
 
 // SQLName is a table's or a column's name as a question writes it: in double quotes if it needs them.

@@ -57,18 +57,18 @@ func (a *asked) namesPrice() bool {
 	return !a.Combine && (a.Epsilon != "" || a.Rho != "" || a.Within != "" || a.plan.TargetError != nil)
 }
 
-// earlier are the releases that may tell something of a question: of the same policy and the same sealed version, with plans that have the very
+// earlier are the releases that may tell something of a question: of the same policy and the same sealed versions, with plans that have the very
 // replay keys that were recorded, so that what was measured is known from the plan.
 func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
 	reservations := map[uint64]ledger.Reservation{}
 	values := map[uint64]ledger.Release{}
-	source := ledger.Source{Table: a.look.table.Table, Version: a.look.table.Number}
+	sources := a.look.sources()
 	digest := c.policy.Digest()
 	var order []uint64
 	err := c.ledger.Entries(func(e ledger.Entry) error {
 		switch b := e.Body.(type) {
 		case ledger.Reservation:
-			if b.Policy == digest && slices.Equal(b.Sources, []ledger.Source{source}) && sums(b.Mechanisms) {
+			if b.Policy == digest && slices.Equal(b.Sources, sources) && sums(b.Mechanisms) {
 				reservations[e.Index] = b
 			}
 		case ledger.Release:
@@ -111,7 +111,7 @@ func sums(ms []ledger.Mechanism) bool {
 func (c *Curator) planOf(r ledger.Reservation, a *asked) *plan.Plan {
 	for _, groups := range slices.Compact([]int64{a.MaxGroups, 0}) {
 		p, err := plan.Build(c.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: groups})
-		if err == nil && len(p.Searches) == 0 && p.Key(a.look.table.Number) == r.Key {
+		if err == nil && len(p.Searches) == 0 && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
 			return p
 		}
 	}

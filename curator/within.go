@@ -104,7 +104,7 @@ func (c *Curator) within(q Question, request plan.Request, p *plan.Plan, alpha f
 		return nil, "", &Error{Code: CodePolicy, Message: "how exact an answer within found bounds is depends on what is found", Hint: "give the bounds, or a price"}
 	}
 	s := &pricing{c: c, request: request, target: target, alpha: alpha}
-	if err := s.gather(p.Table); err != nil {
+	if err := s.gather(&p.Bounded); err != nil {
 		return nil, "", err
 	}
 	return s.cheapest(q.Fresh)
@@ -130,7 +130,7 @@ type earlier struct {
 func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
 	r := s.request
 	r.Price = price
-	p, err := plan.Build(s.c.policy, r)
+	p, err := plan.Build(s.c.filled(), r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,8 +145,8 @@ func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
 
 // gather finds the answers to the very same question at other prices: those whose replay key is the question's, at a price that the
 // ledger has.
-func (s *pricing) gather(table string) error {
-	version, err := s.c.current(table)
+func (s *pricing) gather(b *plan.Bounded) error {
+	_, versions, err := s.c.sealed(b)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *pricing) gather(table string) error {
 		if err != nil { // of a past policy
 			continue
 		}
-		answer, ok, err := s.c.ledger.Find(p.Key(version.Number))
+		answer, ok, err := s.c.ledger.Find(p.Key(versions...))
 		if err != nil {
 			return err
 		}
@@ -295,7 +295,7 @@ func (s *pricing) meets(price privacy.Loss, basis *earlier) (ok bool, why string
 // foretold is meets from public knowledge alone.
 func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (ok bool, why string, err error) {
 	a := &asked{plan: p, derived: d, alpha: s.alpha}
-	rows := s.c.policy.Table(p.Table).ExpectedRows
+	rows := s.c.expectedRows(p)
 	for _, o := range p.Outputs {
 		if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
 			continue

@@ -103,16 +103,18 @@ func (s *session) ask(args []string, do func(*curator.Curator, curator.Question)
 		return err
 	}
 	return s.with(func(c *curator.Curator) error {
-		err := do(c, *q)
-		var e *curator.Error
-		if !errors.As(err, &e) || e.Code != curator.CodeNotSealed {
-			return err
+		for sealed := ""; ; {
+			err := do(c, *q)
+			var e *curator.Error
+			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
+				return err
+			}
+			// The first use seals: only an owner runs this, and no question has been charged. A join may need several.
+			if err := s.sealMissing(c, e.Table); err != nil {
+				return err
+			}
+			sealed = e.Table
 		}
-		// The first use seals: only an owner runs this, and no question has been charged.
-		if err := s.sealMissing(c, e.Table); err != nil {
-			return err
-		}
-		return do(c, *q)
 	})
 }
 
@@ -268,6 +270,9 @@ func describeTable(t curator.Table) string {
 	if t.Unit != "" {
 		unit = "the unit is " + curator.SQLName(t.Unit)
 	}
+	if t.Through != "" {
+		unit += ", through " + curator.SQLName(t.Through)
+	}
 	if t.Public {
 		unit = "public"
 	}
@@ -288,6 +293,12 @@ func describeTable(t curator.Table) string {
 	var g grid
 	for _, c := range t.Columns {
 		g.add("  "+curator.SQLName(c.Name), c.Type, domain(c), c.Description)
+		if c.References != "" {
+			g.add("", "", "→ "+c.References)
+		}
+		if c.RowsPerValue > 0 {
+			g.add("", "", fmt.Sprintf("joins: %s of one value", plural(int(c.RowsPerValue), "row")))
+		}
 	}
 	b.WriteString(strings.TrimRight(g.text("  "), "\n"))
 	return b.String()

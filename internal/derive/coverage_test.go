@@ -244,11 +244,7 @@ func released(t testing.TB, p *plan.Plan, rows []enginetest.Row) ([]*big.Int, []
 	for i := range exact {
 		exact[i] = new(big.Int)
 	}
-	enginetest.Sum(&p.Bounded, rows, func(_ []value.Value, s []*big.Int) {
-		for i := range s {
-			exact[i].Add(exact[i], s[i])
-		}
-	})
+	enginetest.Sum(&p.Bounded, rows, addTo(exact))
 	noises := make([]noise.Distribution, len(p.Measures))
 	for i, m := range p.Measures {
 		var err error
@@ -262,4 +258,12 @@ func released(t testing.TB, p *plan.Plan, rows []enginetest.Row) ([]*big.Int, []
 		}
 	}
 	return exact, noises
+}
+
+func addTo(exact []*big.Int) func([]value.Value, []*big.Int) {
+	return func(_ []value.Value, s []*big.Int) {
+		for i := range s {
+			exact[i].Add(exact[i], s[i])
+		}
+	}
 }

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math/big"
 
 	"dither/internal/plan"
@@ -39,7 +40,12 @@ type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row
 	Complete   map[string]bool // columns in which no value is NULL, NaN or infinite
+	// Tables are the sealed files, by table, where the rows are a plan.Source's.
+	Tables map[string]Sealed
 }
+
+// ErrOneTable is what an engine's Rehearse gives where it has no relations of several tables: then nothing is charged.
+var ErrOneTable = errors.New("engine: one table at a time")
 
 // Cells gathers an engine's result rows into the answer's cells: the product of the keys' known values, the last key
 // running fastest. Cells that no row belongs to are 0.

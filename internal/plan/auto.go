@@ -135,10 +135,7 @@ func (b *builder) looks() error {
 	for _, s := range b.plan.Searches {
 		outer := s.Outer()
 		s.Look = b.plan.Bounded // the same rows, but those of groups that are not known are among them
-		s.Look.Keys, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, []*Measure{outer}, true, Caps{Rows: 1}
-		if b.plan.Unit != nil {
-			s.Look.Caps.Rows = b.rowCap()
-		}
+		s.Look.Keys, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, []*Measure{outer}, true, b.rowsOnly()
 		m := big.NewInt(s.Look.Caps.Rows)
 		h := &Measure{Kind: CountValue, X: s.X, Hi: 1, Rounding: new(big.Int), L1: m, L2Squared: new(big.Int).Mul(m, m), Loss: s.Loss}
 		if b.plan.Neighbours == privacy.ChangeOne {
@@ -188,7 +185,7 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		found.Loss = m.Loss
+		found.Loss, found.Rounding = m.Loss, m.Rounding // which bounds any sum of the value on a grid of its own
 		found.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
 		if err := found.choose(); err != nil {
 			return nil, err

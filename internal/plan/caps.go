@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/privacy"
 )
@@ -69,14 +70,20 @@ func (b *builder) caps() error {
 }
 
 // unitColumn makes the column that identifies a unit the plan's, which then has no caps yet. Where each row is a unit there is
-// none, and one row counts.
+// none, and one row counts (in a relation, as many as it makes of one).
 func (b *builder) unitColumn() error {
 	unit := b.table.Unit
 	if unit.IsRow() {
-		b.plan.Caps = Caps{Rows: 1}
+		b.plan.Caps = Caps{Rows: unit.RowsPerUnit}
 		return nil
 	}
-	if _, err := b.column(&query.Column{Name: unit.Column}); err != nil {
+	if b.source != nil {
+		b.plan.Unit = &Column{Column: &policy.Column{Name: unit.Column}}
+		return nil
+	}
+	if b.names != nil {
+		b.declared(b.table.Column(unit.Column))
+	} else if _, err := b.column(&query.Column{Name: unit.Column}); err != nil {
 		return err
 	}
 	for i := range b.columns {

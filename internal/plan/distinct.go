@@ -12,7 +12,7 @@ func (b *builder) countsUnits(x *query.Call) bool {
 		return false
 	}
 	c, ok := x.Args[0].(*query.Column)
-	return ok && c.Name == b.table.Unit.Column
+	return ok && b.isUnit(c)
 }
 
 // countDistinct counts the units, where the unit's own column is counted, and else the distinct values of an expression.

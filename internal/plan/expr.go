@@ -68,6 +68,7 @@ type Expr struct {
 	Const    value.Value // OpConst
 	Column   int         // OpColumn: the index in Bounded.Columns
 	Name     string      // OpColumn: the column's name
+	Derived  bool        // OpColumn: of a source that is no table, whose columns are told apart by their places
 	Text     string      // OpLike: the pattern; OpDatePart and OpDateTrunc: the field
 	Range    Range       // where a value that is not NULL lies; for Integer and Real
 	Nullable bool        // NULL is a possible value
@@ -120,6 +121,9 @@ func Constants(b *Bounded) (out []value.Value) {
 			m.X.Walk(gather)
 		}
 	}
+	if b.Source != nil {
+		b.Source.Walk(func(s *Source) { s.expressions(func(e *Expr) { e.Walk(gather) }) })
+	}
 	return out
 }
 
@@ -133,6 +137,10 @@ func (e *Expr) String() string {
 func (e *Expr) write(b *strings.Builder) {
 	switch e.Op {
 	case OpColumn:
+		if e.Derived {
+			fmt.Fprintf(b, "#%d", e.Column)
+			return
+		}
 		b.WriteString(strconv.Quote(e.Name))
 		return
 	case OpConst:

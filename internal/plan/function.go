@@ -38,6 +38,9 @@ func scalarNames() []string {
 }
 
 func (l *lowering) call(x *query.Call) (*Expr, error) {
+	if l.inside != nil && (isAggregate(renamed(x).Name) || innerFunctions[x.Name] != "") {
+		return l.innerCall(x)
+	}
 	if isAggregate(renamed(x).Name) {
 		return nil, refuse(x.At, "use it in SELECT, HAVING or ORDER BY, not inside WHERE, GROUP BY or another aggregate",
 			"the aggregate %s is not allowed here", x.Name)

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"strings"
 
 	"dither/internal/policy"
@@ -13,17 +12,30 @@ import (
 type lowering struct {
 	table   *policy.Table
 	alias   string
-	columns []Column // the columns the question uses, in order of first use
+	columns []Column // the columns the question uses, in order of first use; of a source, those that it gives
+
+	// Where the question selects from more than one table's name:
+	names  []named // what names stand for; nil for the table's own
+	source *Source // nil for one table
+	inside *inside // of a SELECT that is grouped by the unit, inside a subquery
 }
 
 // Column is a column that a question reads, with the cleaning that the policy declares for it.
 type Column struct {
 	*policy.Column
 	Range Range // of the cleaned value
+
+	weight int // of what it stands for, where it is no table's
 }
 
 // column resolves a reference and makes sure that the engine cleans it.
 func (l *lowering) column(c *query.Column) (*Expr, error) {
+	switch {
+	case l.inside != nil:
+		return nil, refuse(c.At, "add it to GROUP BY, or aggregate it", "column %q stands outside any aggregate", c.Name)
+	case l.names != nil:
+		return l.resolve(c)
+	}
 	if c.Table != "" && c.Table != l.alias {
 		return nil, refuse(c.At, suggestion(c.Table, []string{l.alias}), "there is no table %q in this question", c.Table)
 	}
@@ -31,23 +43,10 @@ func (l *lowering) column(c *query.Column) (*Expr, error) {
 	if declared == nil {
 		return nil, refuse(c.At, noColumn(c.Name, columnNames(l.table)), "there is no column %q in table %q", c.Name, l.table.Name)
 	}
-	if o := declared.ValuesFrom; o != nil && declared.Values == nil {
-		return nil, refuse(c.At, "the owner can seal it: dither seal "+o.Table, "the values of column %q are those of %s.%s, and %s", c.Name, o.Table, o.Column, cmp.Or(o.Trouble, "they are not known here"))
+	if err := unfilled(declared, c.At); err != nil {
+		return nil, err
 	}
-	index := -1
-	for i := range l.columns {
-		if l.columns[i].Name == declared.Name {
-			index = i
-		}
-	}
-	if index < 0 {
-		index = len(l.columns)
-		l.columns = append(l.columns, Column{Column: declared, Range: cleanRange(declared)})
-	}
-	return &Expr{
-		Op: OpColumn, Type: declared.Type, Column: index, Name: declared.Name,
-		Range: l.columns[index].Range, Nullable: true,
-	}, nil
+	return l.declared(declared), nil
 }
 
 func columnNames(t *policy.Table) []string {
@@ -60,6 +59,11 @@ func columnNames(t *policy.Table) []string {
 
 // row lowers an expression over one row.
 func (l *lowering) row(x query.Expr) (*Expr, error) {
+	if l.inside != nil {
+		if e, ok := l.inside.key(x); ok {
+			return e, nil
+		}
+	}
 	e, err := l.dispatch(x)
 	if err == nil && e.weight() > maxWeight {
 		return nil, refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")

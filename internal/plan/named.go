@@ -196,6 +196,8 @@ func (b *builder) perGroup(x *query.Call, a *query.Argument) error {
 	}
 	counts := x.Name == "count" && !x.Distinct
 	switch row := b.table.Unit.IsRow(); {
+	case row && b.source != nil && b.table.Unit.RowsPerUnit > 1:
+		return refuse(a.At, "write contribution_bounds_per_row => (low, high)", "a row is a unit here, and the relation makes up to %d of it: nothing bounds what one adds to a group but bounds of rows", b.table.Unit.RowsPerUnit)
 	case row && counts:
 		if lo.Sign() > 0 || hi.Cmp(big.NewRat(1, 1)) < 0 {
 			return refuse(a.At, "leave it out", "each row is a unit here, and counts as 1")

@@ -171,7 +171,7 @@ func (r *Request) groups(t *policy.Table, o query.Option) error {
 	if r.MaxGroups > 0 && r.MaxGroups != n {
 		return refuse(o.At, "leave one out", "the question's %s is not the --max-groups that it is asked with", o.Name)
 	}
-	if !t.Unit.IsRow() {
+	if !t.Unit.IsRow() || t.Unit.RowsPerUnit > 1 {
 		r.MaxGroups = n
 	}
 	return nil

@@ -181,8 +181,8 @@ func (p *Plan) ModeAt(m *Mode) int {
 // rowsOnly are the caps under which values are counted for a mode: rows of a unit, in all cells together. Whatever cap the sums of the same
 // answer have, the looks for quantiles and modes have their own.
 func (b *builder) rowsOnly() Caps {
-	if b.table.Unit.IsRow() {
-		return Caps{Rows: 1}
+	if b.table.Unit.IsRow() { // 1, or in a relation as many as it makes of one
+		return Caps{Rows: b.table.Unit.RowsPerUnit}
 	}
 	return Caps{Rows: b.rowCap()}
 }
@@ -229,7 +229,7 @@ func (p *Plan) Counted(m *Mode) *Bounded {
 
 // Looks are all requests of the plan, the sums first; without measures there are none.
 func (p *Plan) Looks() (out []*Bounded) {
-	if len(p.Measures) > 0 {
+	if len(p.Measures) > 0 || p.Open() {
 		out = append(out, &p.Bounded)
 	}
 	for _, v := range p.OrderedValues() {

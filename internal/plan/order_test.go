@@ -145,8 +145,8 @@ func TestOrderReplayKey(t *testing.T) {
 
 func TestOrderRefusals(t *testing.T) {
 	for _, c := range []struct{ sql, where, message, hint string }{
-		{"SELECT MEDIAN(serial) FROM people", "1:15", "column serial has no declared bounds", "LEAST(GREATEST("},
-		{"SELECT MEDIAN(weight) FROM people", "1:15", "column weight has no declared bounds", "LEAST(GREATEST("},
+		{"SELECT MEDIAN(serial) FROM people", "1:15", "column serial has no declared bounds", "or give them here, as in SUM(x, bounds => (low, high))"},
+		{"SELECT MEDIAN(weight) FROM people", "1:15", "column weight has no declared bounds", "or give them here, as in SUM(x, bounds => (low, high))"},
 		{"SELECT MEDIAN(note) FROM people", "1:15", "MEDIAN needs a number or a date", "MODE()"},
 		{"SELECT MEDIAN(voted) FROM people", "1:15", "MEDIAN needs a number or a date", "MODE()"},
 		{"SELECT MEDIAN(NULL) FROM people", "1:15", "says nothing", ""},

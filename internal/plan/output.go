@@ -147,7 +147,7 @@ func (b *builder) orderBy() error {
 
 // resolveAlias gives what GROUP BY 1 or GROUP BY alias stands for; a column of that name comes first.
 func (b *builder) resolveAlias(x query.Expr) query.Expr {
-	if c, ok := x.(*query.Column); ok && c.Table == "" && b.table.Column(c.Name) != nil {
+	if c, ok := x.(*query.Column); ok && c.Table == "" && b.has(c.Name) {
 		return x
 	}
 	return b.resolveOutput(x)

@@ -16,13 +16,14 @@ import (
 	"dither/privacy"
 )
 
-// Bounded is the aggregate that an engine runs over one sealed table: the only form of access to rows that there is.
+// Bounded is the aggregate that an engine runs over one sealed table, or a Source of several: the only form of access to rows that there is.
 //
 // Its meaning: take the rows whose unit is not NULL, with every column cleaned, and of them what Part leaves; keep those where Where is true and every
 // key is one of its known values; bound what each unit adds, by Caps, by a choice that reads that unit's own rows alone;
 // give, for every cell, each measure's integer sum.
 type Bounded struct {
 	Table    string
+	Source   *Source // where the rows are not one table's: then Table is the first table of persons, and Columns are Source's
 	Unit     *Column // nil where each row is a unit
 	Columns  []Column
 	Where    *Expr // nil for all rows
@@ -126,14 +127,14 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	table, err := tableOf(p, tree)
+	rows, err := relationOf(p, tree)
 	if err != nil {
 		return nil, err
 	}
 	if r.MaxGroups < 0 || r.MaxGroups > policy.MaxRowsPerUnit {
 		return nil, &Error{Message: fmt.Sprintf("max_groups is between 1 and %d", policy.MaxRowsPerUnit)}
 	}
-	if r, err = optioned(p, table, tree, r); err != nil {
+	if r, err = optioned(p, rows.table, tree, r); err != nil {
 		return nil, err
 	}
 	price, err := priceOf(p, r.Price)
@@ -141,8 +142,8 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 		return nil, err
 	}
 	return &builder{
-		lowering: lowering{table: table, alias: aliasOf(tree)},
-		tree:     tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
+		lowering: rows.lowering, within: rows.where,
+		tree: tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
 		policy: p, priced: !r.Price.IsZero(),
 		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, digest: p.Digest()},
 	}, nil
@@ -155,11 +156,15 @@ func tableOf(p *policy.Policy, tree *query.Select) (*policy.Table, error) {
 		}
 		return t, nil
 	}
+	return nil, noTable(p, tree.From.Table, tree.From.At)
+}
+
+func noTable(p *policy.Policy, name string, at query.Pos) error {
 	var names []string
 	for _, t := range p.Tables {
 		names = append(names, t.Name)
 	}
-	return nil, refuse(tree.From.At, suggestion(tree.From.Table, names), "there is no table %q", tree.From.Table)
+	return refuse(at, suggestion(name, names), "there is no table %q", name)
 }
 
 func aliasOf(tree *query.Select) string {
@@ -192,6 +197,7 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 type builder struct {
 	lowering
 	tree      *query.Select
+	within    *Expr // what subqueries leave of the rows; nil for all
 	request   Request
 	maxGroups int64 // as asked for; 0 if not
 	maxRows   int64 // likewise
@@ -212,8 +218,8 @@ func (b *builder) build() (*Plan, error) {
 	if err := run(b.spread, b.where, b.confine, b.groupBy, b.selectionOptions, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.together, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
 		return nil, err
 	}
-	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
-	if err := b.looks(); err != nil {
+	b.plan.Table, b.plan.Columns, b.plan.Source = b.table.Name, b.columns, b.source
+	if err := run(b.looks, b.inProportion); err != nil {
 		return nil, err
 	}
 	b.plan.Limit = b.tree.Limit
@@ -236,6 +242,12 @@ func run(steps ...func() error) error {
 func (b *builder) where() (err error) {
 	if b.tree.Where != nil {
 		b.plan.Where, err = b.condition(b.tree.Where)
+	}
+	if err == nil {
+		b.plan.Where = conjunction(b.within, b.plan.Where)
+	}
+	if err == nil && b.plan.Where != nil && b.plan.Where.weight() > maxWeight {
+		err = refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
 	}
 	return err
 }
@@ -268,11 +280,11 @@ func (b *builder) groupBy() error {
 const semantics = 1
 
 // Canonical is a text such that two plans with one text release the same: the meaning of bounded aggregates, the bounded aggregate with its bounds, its
-// noise and its price, the policy, and the published version of the sealed table. What is computed from the released
+// noise and its price, the policy, and the published versions of the sealed tables, in the order of Tables. What is computed from the released
 // numbers afterwards (names, order, HAVING, confidence, format) is no part of it.
-func (p *Plan) Canonical(version int) string {
+func (p *Plan) Canonical(versions ...int) string {
 	var b strings.Builder
-	p.describe(&b, p.digest, version, p.Neighbours, p.Price)
+	p.describe(&b, p.digest, versions, p.Neighbours, p.Price)
 	if p.Sets != nil {
 		p.describeSets(&b)
 		return b.String()
@@ -291,15 +303,18 @@ func (p *Plan) Canonical(version int) string {
 }
 
 // describe writes what any release depends on, but for its measures and their mechanisms.
-func (b *Bounded) describe(w *strings.Builder, digest string, version int, n privacy.Neighbours, price privacy.Loss) {
-	fmt.Fprintf(w, "semantics %d\npolicy %s\ntable %q version %d\nneighbours %s\n", semantics, digest, b.Table, version, n)
+func (b *Bounded) describe(w *strings.Builder, digest string, versions []int, n privacy.Neighbours, price privacy.Loss) {
+	fmt.Fprintf(w, "semantics %d\npolicy %s\n", semantics, digest)
+	for i, table := range b.Tables() {
+		fmt.Fprintf(w, "table %q version %d\n", table, versions[i])
+	}
+	fmt.Fprintf(w, "neighbours %s\n", n)
+	if b.Source != nil {
+		fmt.Fprintf(w, "from %s\n", b.Source)
+	}
 	fmt.Fprintf(w, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", price, b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
 	b.describePart(w)
-	for _, c := range b.Columns {
-		if o := c.ValuesFrom; o != nil {
-			fmt.Fprintf(w, "values of %q from %q %q version %d\n", c.Name, o.Table, o.Column, o.Version)
-		}
-	}
+	b.describeValues(w)
 	if b.Where != nil {
 		fmt.Fprintf(w, "where %s\n", b.Where)
 	}
@@ -308,9 +323,31 @@ func (b *Bounded) describe(w *strings.Builder, digest string, version int, n pri
 	}
 }
 
+// describeValues writes of which version the known values of columns are: of a Source, of all that its tables have.
+func (b *Bounded) describeValues(w *strings.Builder) {
+	from := func(name string, c Column) {
+		if o := c.ValuesFrom; o != nil {
+			fmt.Fprintf(w, "values of %s from %q %q version %d\n", name, o.Table, o.Column, o.Version)
+		}
+	}
+	if b.Source == nil {
+		for _, c := range b.Columns {
+			from(fmt.Sprintf("%q", c.Name), c)
+		}
+		return
+	}
+	b.Source.Walk(func(s *Source) {
+		if s.Op == Scan {
+			for _, c := range s.Columns {
+				from(fmt.Sprintf("%q %q", s.Table, c.Name), c)
+			}
+		}
+	})
+}
+
 // Key is the replay key: the digest of Canonical.
-func (p *Plan) Key(version int) string {
-	sum := sha256.Sum256([]byte(p.Canonical(version)))
+func (p *Plan) Key(versions ...int) string {
+	sum := sha256.Sum256([]byte(p.Canonical(versions...)))
 	return hex.EncodeToString(sum[:])
 }
 

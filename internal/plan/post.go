@@ -116,7 +116,8 @@ func (b *builder) postKey(x query.Expr) (*Post, bool) {
 	if len(b.grouped) == 0 {
 		return nil, false
 	}
-	probe := lowering{table: b.table, alias: b.alias, columns: slices.Clone(b.columns)}
+	probe := b.lowering
+	probe.columns = slices.Clone(b.columns)
 	e, err := probe.row(x)
 	if err != nil {
 		return nil, false

@@ -178,7 +178,8 @@ func (b *builder) rowCaps() error {
 
 // target fills in what any target has.
 func (b *builder) target(t *Target) {
-	b.plan.Table, b.plan.Columns = b.table.Name, b.columns
+	b.plan.Table, b.plan.Columns, b.plan.Source = b.table.Name, b.columns, b.source
+	b.roundings()
 	t.Bounded, t.Neighbours, t.Price, t.digest = b.plan.Bounded, b.plan.Neighbours, b.plan.Price, b.plan.digest
 }
 
@@ -213,9 +214,9 @@ func (t *Target) boundScore() {
 }
 
 // Key is the replay key of a release that mechanism makes from t, a text that names the mechanism with all its parameters.
-func (t *Target) Key(version int, mechanism string) string {
+func (t *Target) Key(versions []int, mechanism string) string {
 	var b strings.Builder
-	t.describe(&b, t.digest, version, t.Neighbours, t.Price)
+	t.describe(&b, t.digest, versions, t.Neighbours, t.Price)
 	fmt.Fprintf(&b, "measure %s sensitivity %s\nmechanism %s\n", t.Measures[0], t.Sensitivity, mechanism)
 	sum := sha256.Sum256([]byte(b.String()))
 	return hex.EncodeToString(sum[:])

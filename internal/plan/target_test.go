@@ -117,7 +117,7 @@ func TestTargets(t *testing.T) {
 			if q.Sensitivity.Cmp(big.NewInt(c.sensitivity)) != 0 || q.Monotonic != c.monotonic {
 				t.Errorf("sensitivity %s, monotonic %v; want %d, %v", q.Sensitivity, q.Monotonic, c.sensitivity, c.monotonic)
 			}
-			if q.Key(1, "a") == q.Key(1, "b") || q.Key(1, "a") == q.Key(2, "a") {
+			if q.Key([]int{1}, "a") == q.Key([]int{1}, "b") || q.Key([]int{1}, "a") == q.Key([]int{2}, "a") {
 				t.Error("the key does not follow what is released")
 			}
 		})

@@ -9,6 +9,9 @@ import (
 // together refuses what is proved for itself and not together.
 func (b *builder) together() error {
 	p := b.plan
+	if err := b.severalRows(); err != nil {
+		return err
+	}
 	ordered, searching := len(p.Quantiles)+len(p.Modes) > 0, len(p.Searches) > 0
 	at := b.tree.Items[0].Expr.Pos()
 	if p.Open() {
@@ -39,6 +42,23 @@ func (b *builder) together() error {
 		return each("COUNT(DISTINCT …) goes with one grouping: what is distinct in two groups does not add up")
 	case slices.ContainsFunc(p.Measures, func(m *Measure) bool { return m.Cells != nil }):
 		return each("bounds per group go with one grouping")
+	}
+	return nil
+}
+
+// severalRows refuses what takes a unit that is a row to have one row, where a relation makes several of it: no column tells such units
+// apart, so that neither the number of units in a group can be told, nor a bound enforced on what one of them does there.
+func (b *builder) severalRows() error {
+	unit := b.table.Unit
+	if b.source == nil || !unit.IsRow() || unit.RowsPerUnit == 1 {
+		return nil
+	}
+	at, bounded := b.tree.Items[0].Expr.Pos(), func(n int64) bool { return n > 0 && n < unit.RowsPerUnit }
+	switch {
+	case b.plan.Open():
+		return refuse(at, "group by what has declared values; or join columns with rows_per_value: 1", "a row is a unit here, and the relation makes up to %d of it: groups that are not known beforehand would be selected by rows, not by units", unit.RowsPerUnit)
+	case bounded(b.request.MaxGroups), bounded(b.request.MaxRows):
+		return refuse(at, "leave it out", "a row is a unit here, and the relation makes up to %d of it: a question cannot bound these", unit.RowsPerUnit)
 	}
 	return nil
 }

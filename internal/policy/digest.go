@@ -41,6 +41,9 @@ type (
 
 		Part *Parting `json:",omitempty"`
 
+		Through                  string   `json:",omitempty"`
+		References, RowsPerValue []string `json:",omitempty"` // by column
+
 		Columns []canonicalColumn // by name; in the policy's order where the source has no header to name them
 	}
 	canonicalSource struct {
@@ -105,6 +108,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 		PersonRows: t.Unit.PersonRows,
 		Expected:   t.ExpectedRows,
 		MinUnits:   t.MinUnits,
+		Through:    t.Unit.Through, References: canonicalReferences(t), RowsPerValue: canonicalRows(t),
 	}
 	if parting, divided := t.parting(); divided {
 		c.Part = &parting

@@ -146,7 +146,6 @@ func TestEveryFieldChangesTheDigest(t *testing.T) {
 				return
 			}
 			walk(v.Elem(), name)
-		case reflect.Map: // TestSharesChangeTheDigest
 		case reflect.Slice:
 			if v.Len() > 0 {
 				change(v, name, v.Slice(1, v.Len()).Interface())
@@ -154,6 +153,13 @@ func TestEveryFieldChangesTheDigest(t *testing.T) {
 			for i := range v.Len() {
 				walk(v.Index(i), fmt.Sprintf("%s[%d]", name, i))
 			}
+		case reflect.Map:
+			if name == "Policy.Analysts" { // TestSharesChangeTheDigest
+				return
+			}
+			other := reflect.MakeMap(v.Type())
+			other.SetMapIndex(reflect.ValueOf("another"), reflect.Zero(v.Type().Elem()))
+			change(v, name, other.Interface())
 		case reflect.String:
 			change(v, name, v.String()+"'")
 		case reflect.Bool:

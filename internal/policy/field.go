@@ -16,8 +16,9 @@ import (
 // reader collects what is wrong while a tree is read. YAML is used for its structure alone: what a scalar means is decided
 // from its text by the field that holds it, never by YAML's rules for numbers, booleans, dates and null.
 type reader struct {
-	errs Errors
-	from map[*Column]field // where columns say whose values theirs are
+	errs    Errors
+	from    map[*Column]field // where columns say whose values theirs are
+	pending []pending
 }
 
 // field is a place in the file: a value, and the key that names it. A missing one has no node; reading it gives the zero

@@ -46,6 +46,10 @@ func (r *reader) part(f field, t *Table) *Part {
 	if keys["per_unit"].present() {
 		p.PerUnit, _ = keys["per_unit"].count(MaxKeys)
 	}
+	if t.Unit.Through != "" {
+		f.failKey("", "a table that belongs to its units through a reference has no parts: questions about it are relations, which are charged to everybody")
+		return nil
+	}
 	if t.Unit.IsRow() && p.PerUnit != 1 {
 		keys["per_unit"].fail("", "a row is in one part")
 	}

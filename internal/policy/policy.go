@@ -42,11 +42,14 @@ type Table struct {
 	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
 	MinUnits     int64 // an unknown group of so many units or fewer is released with a probability of at most δ; 0 if not declared
 	Columns      []*Column
+	References   map[string]Reference // by column: what its value names; nil if none is declared
+	RowsPerValue map[string]int64     // of a public table, by column: a join takes at most so many rows of one value
 }
 
 // Unit says whose rows the table holds.
 type Unit struct {
-	Column      string // the column that identifies the unit; "" where each row is its own unit
+	Column      string // the column that identifies the unit; "" where each row is its own unit, or Through is not ""
+	Through     string // the reference through which a row belongs to a unit of another table; else ""
 	RowsPerUnit int64  // at most so many rows of one unit count in an answer; 1 for a row unit
 	// RowsPerGroup bounds what one unit adds to one group, where an answer is bounded by groups: as much as so many rows.
 	RowsPerGroup int64 // ≤ RowsPerUnit; 1 for a row unit
@@ -55,7 +58,7 @@ type Unit struct {
 }
 
 // IsRow reports that each row is a unit of its own.
-func (u Unit) IsRow() bool { return u.Column == "" }
+func (u Unit) IsRow() bool { return u.Column == "" && u.Through == "" }
 
 // Format is a source file's format.
 type Format string

@@ -204,6 +204,8 @@ func (c *change) table(name, earlier string, now unit) error {
 		return refuse("its rows were promised privacy, and would be answered about without charge")
 	case c.old.Neighbours == privacy.ChangeOne:
 		return refuse("change-one promises nothing about a unit that comes or goes")
+	case was.through || now.through:
+		return refuse("nothing says how the units of a table are joined through another one")
 	case was.kind == columnUnit && now.kind == columnUnit:
 		return refuse("nothing says how many of the old units meet in a new one")
 	case now.kind == rowUnit:

@@ -41,13 +41,14 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 		sources[from] = t.Name
 		tables = append(tables, t)
 	}
+	r.resolve(tables)
 	return tables
 }
 
 func (r *reader) table(f field, dir string) *Table {
 	t := &Table{Name: f.name()}
 	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows",
-		"expected_rows", "min_units_per_group", "part", "columns")
+		"expected_rows", "min_units_per_group", "part", "columns", "references", "through", "rows_per_value")
 	if !ok {
 		return t
 	}
@@ -55,8 +56,10 @@ func (r *reader) table(f field, dir string) *Table {
 	t.Public = keys["public"].boolean(false)
 	t.Source = r.source(keys["source"], f, t.Name, dir)
 	t.Columns = r.columns(keys["columns"], f)
+	r.references(keys, t)
+	r.rowsPerValue(keys["rows_per_value"], t)
 	if t.Public {
-		for _, k := range []string{"unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows", "min_units_per_group"} {
+		for _, k := range []string{"unit", "through", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows", "min_units_per_group"} {
 			if keys[k].present() {
 				keys[k].failKey("", "a public table has no privacy unit")
 			}
@@ -71,6 +74,10 @@ func (r *reader) table(f field, dir string) *Table {
 }
 
 func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
+	if u, ok := r.through(keys, t); ok {
+		r.caps(keys, table, u.Through, &u)
+		return u
+	}
 	keys["unit"].need(table, "unit: row, or the column that identifies a person; or public: true")
 	s, ok := keys["unit"].text()
 	if !ok {
@@ -91,7 +98,14 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 		keys["person_rows"].failKey("use rows_per_unit", "is for tables whose unit is a row")
 	}
 	r.unitColumn(keys, u.Column, t)
-	keys["rows_per_unit"].need(table, "the most rows of one "+clip(s)+" that may count in an answer")
+	r.caps(keys, table, s, &u)
+	return u
+}
+
+// caps reads how much one unit may add to an answer.
+func (r *reader) caps(keys map[string]field, table field, who string, u *Unit) {
+	keys["rows_per_unit"].need(table, "the most rows of one "+clip(who)+" that may count in an answer")
+	var ok bool
 	u.RowsPerUnit, ok = keys["rows_per_unit"].count(MaxRowsPerUnit)
 	u.MaxGroups, u.RowsPerGroup = u.RowsPerUnit, u.RowsPerUnit
 	if ok && keys["max_groups"].present() {
@@ -100,7 +114,6 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 	if ok && keys["max_rows_per_group"].present() {
 		u.RowsPerGroup, _ = keys["max_rows_per_group"].count(u.RowsPerUnit)
 	}
-	return u
 }
 
 // unitColumn checks that the unit is a column that can identify a person. Bounds or values would merge persons.

@@ -95,6 +95,8 @@ func unitTerm(t *Table) string {
 		return publicUnit
 	case t.Unit.IsRow():
 		return rowUnit
+	case t.Unit.Through != "":
+		return throughTerm(t)
 	}
 	kind := "?"
 	for i, c := range t.Columns {
@@ -117,6 +119,7 @@ type unit struct {
 	kind         string // rowUnit, publicUnit or columnUnit
 	column, kept string // the column's name, and its name and type
 	of           value.Type
+	through      bool // the unit is another table's
 	placed       bool // the column is named by its place: the source has no header
 	rows         int64
 }
@@ -129,6 +132,13 @@ func parseUnit(term string) (unit, error) {
 		return unit{kind: term}, nil
 	}
 	at := strings.LastIndex(term, "≤")
+	if at > 0 && isThrough(term) {
+		rows, err := strconv.ParseInt(term[at+len("≤"):], 10, 64)
+		if err != nil || rows < 1 {
+			return unit{}, fmt.Errorf("not the term of a unit: %q", term)
+		}
+		return unit{kind: columnUnit, through: true, column: term[:at], kept: term[:at], rows: rows}, nil
+	}
 	if at < 0 {
 		return unit{}, fmt.Errorf("not the term of a unit: %q", term)
 	}

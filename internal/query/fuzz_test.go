@@ -30,6 +30,8 @@ var seeds = []string{
 	"SELECT (SELECT 1), EXISTS (SELECT 1), a = ANY (b), a IN (SELECT 1), ARRAY[1], ROW(1), (a).b, a[1], $1, a COLLATE \"C\" FROM t",
 	"SELECT current_date, now(), extract(year FROM d), trim(a), a AT TIME ZONE 'UTC', position('a' IN b) FROM t",
 	"SELECT a IS JSON, json_object('a': 1), xmlparse(document a), b IS DOCUMENT, a IS DISTINCT FROM b FROM t",
+	"WITH a AS (SELECT x, y AS z FROM t WHERE x > 1), b AS (SELECT * FROM a UNION ALL SELECT u.*, 1 FROM u) SELECT avg(z) FROM b JOIN a USING (x) LEFT JOIN c d ON d.x = b.x",
+	"SELECT avg(n) FROM (SELECT p, count(*) n FROM t GROUP BY p HAVING max(x) > 2) q", "SELECT count(*) FROM ((SELECT x FROM a) UNION ALL (SELECT x FROM b LIMIT 1)) q",
 	"INSERT INTO t VALUES (1)", "EXPLAIN SELECT 1", "COPY t TO '/tmp/x'", "SET x = 1", "BEGIN", "DO $$x$$",
 	"SELECT count(*) FROM t FETCH FIRST 3 ROWS WITH TIES", "SELECT count(*) INTO x FROM t FOR UPDATE", "SELECT count(*) FROM t LIMIT ALL OFFSET -1",
 	"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(a=1, b=t.\"é\", c=NULL) count(*, w => (0, -1.5)), sum(x, b => auto) FROM t", "SELECT WITH ANONYMIZATION OPTIONS( FROM t",

@@ -14,6 +14,7 @@ type lowering struct {
 	tokens   []*pg.ScanToken // without comments
 	maxDepth int
 	stars    map[int]bool // the offsets of COUNT(*, name => value)'s asterisks
+	sources  sources
 }
 
 // pos is an offset's place; 0 and -1, which is how the parser says that it does not know, become the fallback. (No
@@ -26,13 +27,24 @@ func (l *lowering) pos(location int32, fallback Pos) Pos {
 }
 
 func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {
+	restore, err := l.with(s.GetWithClause())
+	defer restore()
+	if err != nil {
+		return nil, err
+	}
+	l.sources.after = max(l.sources.after, l.find(pg.Token_SELECT)+1)
+	return l.selected(s, l.items)
+}
+
+// selected lowers a SELECT, its list by items.
+func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Item, error)) (*Select, error) {
 	start := l.text.pos(l.find(pg.Token_SELECT))
 	if err := l.refuseClauses(s); err != nil {
 		return nil, err
 	}
 	out := &Select{}
 	var err error
-	if out.Items, err = l.items(s.GetTargetList(), start); err != nil {
+	if out.Items, err = items(s.GetTargetList(), start); err != nil {
 		return nil, err
 	}
 	if out.From, err = l.from(s.GetFromClause(), start); err != nil {
@@ -85,30 +97,6 @@ func (l *lowering) items(targets []*pg.Node, start Pos) ([]Item, error) {
 		items[i] = Item{Expr: e, Alias: t.GetName()}
 	}
 	return items, nil
-}
-
-func (l *lowering) from(tables []*pg.Node, start Pos) (From, error) {
-	if len(tables) == 0 {
-		return From{}, &Error{Pos: start, Message: "the question has no table", Hint: "add FROM and a table's name"}
-	}
-	r := tables[0].GetRangeVar()
-	at := l.pos(r.GetLocation(), l.text.pos(l.find(pg.Token_FROM)))
-	switch {
-	case len(tables) > 1:
-		if second := tables[1].GetRangeVar(); second != nil {
-			at = l.pos(second.GetLocation(), at)
-		}
-		return From{}, &Error{Pos: at, Message: "several tables are not supported", Hint: oneTable}
-	case r == nil:
-		return From{}, l.refuseSource(tables[0], at)
-	case r.GetSchemaname() != "" || r.GetCatalogname() != "":
-		return From{}, &Error{Pos: at, Message: "a table's name has no schema here", Hint: "write " + quote(r.GetRelname())}
-	case !r.GetInh():
-		return From{}, &Error{Pos: at, Message: "FROM ONLY is not supported", Hint: "leave out ONLY"}
-	case len(r.GetAlias().GetColnames()) > 0:
-		return From{}, &Error{Pos: at, Message: "a table alias with column names is not supported", Hint: "leave out the names"}
-	}
-	return From{Table: r.GetRelname(), Alias: r.GetAlias().GetAliasname(), At: at}, nil
 }
 
 func (l *lowering) order(n *pg.Node, start Pos, depth int) (Order, error) {

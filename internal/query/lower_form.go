@@ -149,7 +149,7 @@ func (l *lowering) refuseCall(f *pg.FuncCall, name string, at Pos) error {
 	case f.GetFuncVariadic():
 		return no("VARIADIC is not supported", "give the values one by one")
 	}
-	return refuseOrdered(f, name, at)
+	return refuseOrdered(f, name, at, l.sources.nested > 0)
 }
 
 // qualified holds for a call of schema.name. The grammar writes its own functions as pg_catalog.name.

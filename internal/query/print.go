@@ -67,9 +67,11 @@ func (s *Select) String() string {
 			p.write(" AS " + quote(item.Alias))
 		}
 	}
-	p.write(" FROM " + quote(s.From.Table))
-	if s.From.Alias != "" {
-		p.write(" AS " + quote(s.From.Alias))
+	p.write(" FROM ")
+	if s.From.Relation != nil {
+		p.relation(s.From.Relation)
+	} else {
+		p.relation(&Table{Name: s.From.Table, Alias: s.From.Alias})
 	}
 	p.clause(" WHERE ", s.Where)
 	for i, e := range s.GroupBy {
@@ -132,6 +134,11 @@ func (p *printer) expr(e Expr, least int) {
 		defer p.write(")")
 	}
 	switch x := e.(type) {
+	case *Star:
+		if x.Table != "" {
+			p.write(quote(x.Table) + ".")
+		}
+		p.write("*")
 	case *Column:
 		if x.Table != "" {
 			p.write(quote(x.Table) + ".")

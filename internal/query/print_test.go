@@ -71,6 +71,13 @@ func genName(t *rapid.T) string {
 
 func genSelect(t *rapid.T) *Select {
 	s := &Select{From: From{Table: genName(t), Alias: genAlias(t)}}
+	if r := genRelation(t, 2); rapid.IntRange(0, 2).Draw(t, "relation") == 0 {
+		if _, plain := r.(*Table); !plain {
+			s.From = From{Relation: r}
+		} else {
+			s.From = From{Relation: &List{Items: []Relation{r, genRelation(t, 1)}}}
+		}
+	}
 	for range rapid.IntRange(1, 3).Draw(t, "items") {
 		s.Items = append(s.Items, Item{Expr: genExpr(t, 5), Alias: genAlias(t)})
 	}
@@ -109,6 +116,34 @@ func genGrouping(t *rapid.T, depth int) Expr {
 		g.Args = append(g.Args, &Grouping{Kind: Together, Args: genExprs(t, 2, 2, 1)})
 	}
 	return g
+}
+
+func genRelation(t *rapid.T, depth int) Relation {
+	kind := rapid.IntRange(0, 4).Draw(t, "relation")
+	switch {
+	case kind == 0 || depth == 0:
+		return &Table{Name: genName(t), Alias: genAlias(t)}
+	case kind <= 2:
+		j := &Join{Kind: rapid.SampledFrom([]JoinKind{InnerJoin, LeftJoin, RightJoin}).Draw(t, "join"), L: genRelation(t, depth-1), R: genRelation(t, depth-1)}
+		if rapid.Bool().Draw(t, "using") {
+			j.Using = []string{genName(t), genName(t)}
+		} else {
+			j.On = genExpr(t, 2)
+		}
+		return j
+	}
+	out := &Subquery{Alias: genAlias(t)}
+	for range rapid.IntRange(1, 2).Draw(t, "branches") {
+		s := &Select{From: From{Table: genName(t), Alias: genAlias(t)}, Where: genOptional(t, 2), GroupBy: genExprs(t, 0, 2, 2), Having: genOptional(t, 2)}
+		s.Items = []Item{{Expr: genExpr(t, 2), Alias: genAlias(t)}, {Expr: &Star{Table: genAlias(t)}}}
+		if r := genRelation(t, depth-1); rapid.Bool().Draw(t, "nested") {
+			if _, plain := r.(*Table); !plain {
+				s.From = From{Relation: r}
+			}
+		}
+		out.Branches = append(out.Branches, s)
+	}
+	return out
 }
 
 func genAlias(t *rapid.T) string {

@@ -6,8 +6,8 @@ import (
 
 // Hints that several refusals share.
 const (
-	oneTable   = "ask about one table"
-	noSubquery = "ask the inner question first, and use its answer as a constant"
+	oneTable   = "name a table, a join, or a subquery"
+	noSubquery = "join what it selects, on the person; or ask it first, and use its answer as a constant"
 	noWindow   = "use GROUP BY"
 	useConst   = "write the value itself"
 )
@@ -18,8 +18,6 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 		return l.text.refuse(l.find(kind), hint, "%s", message)
 	}
 	switch {
-	case s.GetWithClause() != nil:
-		return no(pg.Token_WITH, noSubquery, "WITH is not supported")
 	case s.GetOp() == pg.SetOperation_SETOP_UNION:
 		return no(pg.Token_UNION, "ask two questions", "UNION is not supported")
 	case s.GetOp() == pg.SetOperation_SETOP_INTERSECT:
@@ -48,14 +46,6 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 func (l *lowering) refuseSource(n *pg.Node, at Pos) error {
 	e := &Error{Pos: at, Message: "this cannot stand in FROM", Hint: oneTable}
 	switch x := n.GetNode().(type) {
-	case *pg.Node_JoinExpr:
-		e.Message = "joins are not supported"
-		if right := x.JoinExpr.GetRarg().GetRangeVar(); right != nil {
-			e.Pos = l.pos(right.GetLocation(), at)
-		}
-	case *pg.Node_RangeSubselect:
-		e.Message, e.Hint = "subqueries are not supported", noSubquery
-		e.Pos = l.text.pos(l.after(pg.Token_FROM))
 	case *pg.Node_RangeFunction, *pg.Node_RangeTableFunc, *pg.Node_JsonTable:
 		e.Message = "functions in FROM are not supported"
 		e.Pos = l.text.pos(l.after(pg.Token_FROM))
@@ -79,7 +69,7 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 		if kind := x.SubLink.GetSubLinkType(); kind == pg.SubLinkType_ARRAY_SUBLINK {
 			return no(x.SubLink.GetLocation(), "arrays are not supported", "")
 		}
-		return no(x.SubLink.GetLocation(), "subqueries are not supported", noSubquery)
+		return no(x.SubLink.GetLocation(), "subqueries in expressions are not supported: they would pair different persons' rows", noSubquery)
 	case *pg.Node_ParamRef:
 		return no(x.ParamRef.GetLocation(), "parameters ($1) are not supported", useConst)
 	case *pg.Node_CollateClause:

@@ -1,7 +1,8 @@
 package query
 
-// Select is one question: a SELECT over exactly one table.
+// Select is one question: a SELECT over one table, or one relation.
 type Select struct {
+	At            Pos    // of a subquery's SELECT
 	Items         []Item // at least one
 	From          From
 	Where         Expr   // nil if absent
@@ -18,10 +19,12 @@ type Item struct {
 	Alias string
 }
 
-// From is the table asked about; Alias is "" if none was given.
+// From is the table asked about; Alias is "" if none was given. Where it is no single table, Table and Alias are "", and Relation
+// says what.
 type From struct {
 	Table, Alias string
 	At           Pos
+	Relation     Relation // nil for one table
 }
 
 // Order is one key of ORDER BY. NullsFirst is nil unless NULLS FIRST or NULLS LAST was written.
@@ -31,8 +34,9 @@ type Order struct {
 	NullsFirst *bool
 }
 
-// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call, in GROUP BY also
-// *Grouping, and never nil where a field's comment does not say so. No path from a clause's expression down is longer than 200 nodes, so that a
+// Expr is one of *Column, *Literal, *Unary, *Binary, *Between, *In, *Like, *Is, *Case, *Cast and *Call (in GROUP BY also
+// *Grouping, in the list of a subquery also *Star), and never nil
+// where a field's comment does not say so. No path from a clause's expression down is longer than 200 nodes, so that a
 // recursive pass needs no bound of its own.
 type Expr interface {
 	// Pos is where to point when this expression is at fault: the first character of a name, constant, CASE or

@@ -9,8 +9,8 @@ import (
 // orderedSets are the aggregates that are written with WITHIN GROUP (ORDER BY x).
 var orderedSets = map[string]bool{"percentile_cont": true, "percentile_disc": true, "mode": true}
 
-// refuseOrdered refuses what a call's order cannot be.
-func refuseOrdered(f *pg.FuncCall, name string, at Pos) error {
+// refuseOrdered refuses what a call's order cannot be. Inside a subquery MIN and MAX are of one person's own rows.
+func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
 	no := func(message, hint string) error { return &Error{Pos: at, Message: message, Hint: hint} }
 	switch {
 	case !f.GetAggWithinGroup() && len(f.GetAggOrder()) > 0:
@@ -19,7 +19,7 @@ func refuseOrdered(f *pg.FuncCall, name string, at Pos) error {
 		return no("WITHIN GROUP goes with PERCENTILE_CONT, PERCENTILE_DISC and MODE, not with "+strings.ToUpper(name), "leave it out")
 	case f.GetAggWithinGroup() && len(f.GetAggOrder()) != 1:
 		return no("WITHIN GROUP takes one ORDER BY expression", "write WITHIN GROUP (ORDER BY x)")
-	case name == "min" || name == "max":
+	case (name == "min" || name == "max") && !inside:
 		at := map[string]string{"min": "0.01", "max": "0.99"}[name]
 		return no(strings.ToUpper(name)+" is not supported: it is one person's value",
 			"a quantile near it can be told: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x)")

@@ -18,13 +18,13 @@ import (
 // Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows are the
 // groups that there are.
 func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*engine.Groups, error) {
-	scan, err := sealScan(from.File)
+	counting := withoutOther(b).Counting()
+	sql, err := statement(counting, from)
 	if err != nil {
 		return nil, err
 	}
-	counting := withoutOther(b).Counting()
 	groups := engine.NewGroups(b)
-	if err := e.run(ctx, render(counting, scan, from), collect(counting, groups.Add)); err != nil {
+	if err := e.run(ctx, sql, collect(counting, groups.Add)); err != nil {
 		return nil, err
 	}
 	return groups, nil
@@ -42,11 +42,11 @@ func withoutOther(b *plan.Bounded) *plan.Bounded {
 func (e *Engine) rehearseOpen(ctx context.Context, b *plan.Bounded) error {
 	nothing := func([]driver.Value) error { return nil }
 	counting := withoutOther(b).Counting()
-	err := e.run(ctx, render(counting, madeUp(counting), engine.Sealed{}), nothing)
+	err := e.run(ctx, rehearsed(counting), nothing)
 	if !b.Other {
 		return err
 	}
-	return errors.Join(err, e.run(ctx, render(b, madeUp(b), engine.Sealed{}), nothing))
+	return errors.Join(err, e.run(ctx, rehearsed(b), nothing))
 }
 
 // relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So the caps, which
@@ -58,6 +58,9 @@ func relabelled(b *plan.Bounded, rows string) string {
 	var units, keys, names, on, values []string
 	if b.Unit != nil {
 		units = []string{"u", "q"}
+		if b.Source != nil { // of which rows are put in order later
+			units = units[:1]
+		}
 	}
 	for i := range b.Measures {
 		values = append(values, fmt.Sprintf("v%d", i))

@@ -26,11 +26,10 @@ func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed)
 
 // scan is a pass over the values of b's one measure.
 func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
-	file, err := sealScan(from.File)
+	counted, err := statement(b, from)
 	if err != nil {
 		return nil, err
 	}
-	counted := render(b, file, from)
 	return func(yield func(value, count int64) bool) error {
 		after := int64(math.MinInt64) // below every value
 		for {

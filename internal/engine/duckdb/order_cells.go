@@ -40,11 +40,10 @@ func (e *Engine) OrderCells(ctx context.Context, b *plan.Bounded, from engine.Se
 
 // scanCells is such a pass.
 func (e *Engine) scanCells(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(cell int, value, count int64) bool) error, error) {
-	file, err := sealScan(from.File)
+	counted, err := statement(b, from)
 	if err != nil {
 		return nil, err
 	}
-	counted := render(b, file, from)
 	return engine.ScanCells(b, e.page, func(from int64, most int, each func(engine.Tally) error) error {
 		statement := fmt.Sprintf("SELECT * FROM (%s) WHERE m0 >= %s ORDER BY m0 LIMIT %d", counted, integer(from), most)
 		return e.run(ctx, statement, func(row []driver.Value) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"math"
+	"slices"
 	"strings"
 
 	"dither/internal/engine"
@@ -21,7 +22,15 @@ func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
 	if b.Open() {
 		return e.rehearseOpen(ctx, b)
 	}
-	return e.run(ctx, render(b, madeUp(b), engine.Sealed{}), func([]driver.Value) error { return nil })
+	return e.run(ctx, rehearsed(b), func([]driver.Value) error { return nil })
+}
+
+// rehearsed is b's statement over made-up rows.
+func rehearsed(b *plan.Bounded) string {
+	if b.Source == nil {
+		return render(b, madeUp(b), engine.Sealed{})
+	}
+	return renderSource(b, sealedFiles{scans: madeUpTables(b)})
 }
 
 // madeUp writes rows of the sealed columns that b reads: in each, every column holds some extreme value of its type or
@@ -36,10 +45,43 @@ func madeUp(b *plan.Bounded) string {
 		columns = append(columns, []string{"1", "2", "3", "4", "5"}, []string{"1", "9", "1000000"})
 		names = append(names, rankColumn, rowsColumn)
 	}
+	return madeUpOf(names, columns, rehearsalRows)
+}
+
+// madeUpTables writes rows for every table of a Source: of several tables fewer, since they meet.
+func madeUpTables(b *plan.Bounded) map[string]string {
+	columns, names, scans := map[string][][]string{}, map[string][]string{}, 0
+	add := func(table, column string, of value.Type) {
+		name := identifier(column)
+		if !slices.Contains(names[table], name) {
+			names[table], columns[table] = append(names[table], name), append(columns[table], corners(b, of))
+		}
+	}
+	b.Source.Walk(func(s *plan.Source) {
+		if s.Op != plan.Scan {
+			return
+		}
+		scans++
+		for _, c := range s.Columns {
+			add(s.Table, c.Name, c.Type)
+		}
+		if s.Unit != nil {
+			add(s.Table, s.Unit.Name, s.Unit.Type)
+		}
+	})
+	out := map[string]string{}
+	for _, table := range b.Tables() {
+		out[table] = madeUpOf(names[table], columns[table], max(rehearsalRows/scans, 40))
+	}
+	return out
+}
+
+// madeUpOf writes so many rows of columns by name, each with its values.
+func madeUpOf(names []string, columns [][]string, n int) string {
 	if len(columns) == 0 {
 		return "(SELECT 1)"
 	}
-	rows := make([]string, rehearsalRows)
+	rows := make([]string, n)
 	for r := range rows {
 		row := make([]string, len(columns))
 		step := uint64(r) // which may run over: there are questions of many columns

@@ -97,15 +97,39 @@ func (e *Engine) open() (*sql.DB, error) {
 
 // Aggregate implements engine.Engine.
 func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
-	scan, err := sealScan(from.File)
+	sql, err := statement(b, from)
 	if err != nil {
 		return nil, err
 	}
 	cells := engine.NewCells(b)
-	if err := e.run(ctx, render(b, scan, from), collect(b, cells.Add)); err != nil {
+	if err := e.run(ctx, sql, collect(b, cells.Add)); err != nil {
 		return nil, err
 	}
 	return cells.Exact(), nil
+}
+
+// statement is the one that answers b over sealed files.
+func statement(b *plan.Bounded, from engine.Sealed) (string, error) {
+	if b.Source == nil {
+		scan, err := sealScan(from.File)
+		if err != nil {
+			return "", err
+		}
+		return render(b, scan, from), nil
+	}
+	files := sealedFiles{map[string]string{}, map[string]bool{}}
+	for _, table := range b.Tables() {
+		known, ok := from.Tables[table]
+		if !ok {
+			return "", fmt.Errorf("duckdb: no sealed file of table %q was given", table)
+		}
+		scan, err := sealScan(known.File)
+		if err != nil {
+			return "", err
+		}
+		files.scans[table], files.oneRowEach[table] = scan, known.OneRowEach
+	}
+	return renderSource(b, files), nil
 }
 
 // run runs one statement, and feeds its rows to each.

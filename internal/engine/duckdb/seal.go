@@ -145,7 +145,7 @@ func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file 
 	if !filepath.IsAbs(file) { // DuckDB would make another file of ~/x
 		return fmt.Errorf("%s is not an absolute path", file)
 	}
-	if t.Public || t.Unit.IsRow() {
+	if t.Public || t.Unit.Column == "" {
 		return sealCopy(ctx, conn, from, file)
 	}
 	raw := file + ".raw" // beside it, so that it goes with what a killed sealing leaves

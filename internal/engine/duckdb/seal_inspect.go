@@ -52,7 +52,7 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 	switch {
 	case t.Public:
 		return nil
-	case t.Unit.IsRow():
+	case t.Unit.Column == "":
 		facts.Units, facts.MaxRowsPerUnit = facts.Rows, min(facts.Rows, 1)
 		return nil
 	}

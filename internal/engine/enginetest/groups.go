@@ -63,9 +63,12 @@ func (g generator) openGroup() string {
 
 // Groups gives the groups that there are: the measures' sums, and the number of units last.
 func Groups(b *plan.Bounded, rows []Row) map[string][]*big.Int {
+	return groupsOf(func(add func([]value.Value, []*big.Int)) { Sum(b.Counting(), rows, add) })
+}
+
+func groupsOf(each func(add func(keys []value.Value, sums []*big.Int))) map[string][]*big.Int {
 	out := map[string][]*big.Int{}
-	counting := b.Counting()
-	Sum(counting, rows, func(keys []value.Value, sums []*big.Int) {
+	each(func(keys []value.Value, sums []*big.Int) {
 		name := plan.GroupName(keys)
 		if out[name] == nil {
 			for range sums {

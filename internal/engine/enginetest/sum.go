@@ -35,12 +35,13 @@ func Ranked(rows []Row, unit string) []Row {
 
 // piece is what one row, or one unit in one cell, contributes.
 type piece struct {
-	unit   value.Value
-	keys   []value.Value
-	values []*int64 // gridded, not clamped; nil for NULL
-	sums   []*big.Int
-	names  []string // of the values of distinct counts
-	place  int64    // in the order of its unit's rows or cells
+	unit    value.Value
+	keys    []value.Value
+	values  []*int64 // gridded, not clamped; nil for NULL
+	sums    []*big.Int
+	names   []string      // of the values of distinct counts
+	counted []value.Value // these values
+	place   int64         // in the order of its unit's rows or cells
 }
 
 // Order is how often each value of b's one measure occurs.
@@ -75,9 +76,16 @@ func contributions(b *plan.Bounded, rows []Row) []piece {
 	var pieces []piece
 	for _, r := range owned(b, rows) {
 		if p, ok := evaluate(b, r); ok {
-			p.sums = contribution(b, p)
 			pieces = append(pieces, p)
 		}
+	}
+	return bounded(b, pieces)
+}
+
+// bounded is what of rows' pieces counts.
+func bounded(b *plan.Bounded, pieces []piece) []piece {
+	for i := range pieces {
+		pieces[i].sums = contribution(b, pieces[i])
 	}
 	if b.Unit != nil && b.Ordered && b.Caps.Groups > 0 {
 		return cappedCells(b, pieces)
@@ -122,7 +130,7 @@ func distinct(b *plan.Bounded, pieces []piece) {
 // evaluate is one row's keys and gridded values, or false where the row does not count.
 func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 	row := make([]value.Value, len(b.Columns))
-	var p piece
+	var unit value.Value
 	for i, c := range b.Columns {
 		v, ok := r[c.Name]
 		if !ok {
@@ -130,9 +138,17 @@ func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 		}
 		row[i] = clean(c, v)
 		if b.Unit != nil && c.Name == b.Unit.Name {
-			p.unit = row[i]
+			unit = row[i]
 		}
 	}
+	p, ok := evaluateRow(b, unit, row)
+	p.place = r[Rank].Int
+	return p, ok
+}
+
+// evaluateRow is evaluate of cleaned columns.
+func evaluateRow(b *plan.Bounded, unit value.Value, row []value.Value) (piece, bool) {
+	p := piece{unit: unit}
 	if b.Unit != nil && p.unit.Null {
 		return p, false
 	}
@@ -151,9 +167,9 @@ func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 	p.keys = relabelled(b, p.keys)
 	for _, m := range b.Measures {
 		p.values = append(p.values, gridded(m, row))
-		p.names = append(p.names, distinctName(m, row))
+		v := distinctValue(m, row)
+		p.names, p.counted = append(p.names, v.String()), append(p.counted, v)
 	}
-	p.place = r[Rank].Int
 	return p, true
 }
 
@@ -179,16 +195,16 @@ func gridded(m *plan.Measure, row []value.Value) *int64 {
 	return &n
 }
 
-// distinctName is the value that a distinct count counts.
-func distinctName(m *plan.Measure, row []value.Value) string {
+// distinctValue is the value that a distinct count counts.
+func distinctValue(m *plan.Measure, row []value.Value) value.Value {
 	if m.Kind != plan.CountDistinct {
-		return ""
+		return value.Value{}
 	}
 	v := eval(m.X, row)
 	if v.Real == 0 {
 		v.Real = 0 // 0 and −0 are one value
 	}
-	return v.String()
+	return v
 }
 
 func contribution(b *plan.Bounded, p piece) []*big.Int {

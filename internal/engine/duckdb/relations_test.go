@@ -1,0 +1,117 @@
+package duckdb
+
+import (
+	"context"
+	"maps"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/engine"
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/internal/policy"
+)
+
+// DuckDB gives the reference's exact sums for random questions over relations of hostile rows, and never fails; nor does a
+// rehearsal.
+func TestRelationsAgreeWithReference(t *testing.T) {
+	for _, byGroups := range []bool{false, true} {
+		b := newBench(t)
+		var err error
+		if b.policy, err = policy.Decode(enginetest.RelationPolicy("add-remove", byGroups), b.dir); err != nil {
+			t.Fatal(err)
+		}
+		admitted, capped := 0, 0
+		rapid.Check(t, func(t *rapid.T) {
+			sql, _ := enginetest.Relation(t)
+			p, err := plan.Build(b.policy, plan.Request{SQL: sql, MaxGroups: 0})
+			if err != nil {
+				return
+			}
+			admitted++
+			if p.Caps.Groups > 0 {
+				capped++
+			}
+			tables, from := b.writeAll(t, p.Tables(), 10)
+			statement, err := statement(&p.Bounded, from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]*big.Int{}
+			if err := b.run(context.Background(), statement, collect(&p.Bounded, gather(got))); err != nil {
+				t.Fatalf("%s\n%s\n%v", sql, statement, err)
+			}
+			reference := map[string]*big.Int{}
+			enginetest.SumOf(&p.Bounded, tables, gather(reference))
+			if got, want := nonZero(got), nonZero(reference); !maps.Equal(got, want) {
+				t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", sql, statement, tables, got, want)
+			}
+			if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
+				if err := b.Rehearse(context.Background(), &p.Bounded); err != nil {
+					t.Fatalf("%s: rehearsal: %v", sql, err)
+				}
+			}
+		})
+		if admitted < 50 || capped < 5 {
+			t.Errorf("only %d generated questions were admitted, %d of them with a cap on groups", admitted, capped)
+		}
+	}
+}
+
+// Values of a relation in order are those of the reference.
+func TestRelationsInOrder(t *testing.T) {
+	b := newBench(t)
+	var err error
+	if b.policy, err = policy.Decode(enginetest.RelationPolicy("add-remove", false), b.dir); err != nil {
+		t.Fatal(err)
+	}
+	b.page = 3
+	admitted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		sql := enginetest.RelationValues(t)
+		q, err := plan.BuildOrder(b.policy, plan.Request{SQL: sql})
+		if err != nil {
+			return
+		}
+		admitted++
+		tables, from := b.writeAll(t, q.Tables(), 10)
+		scan, err := b.scan(context.Background(), &q.Bounded, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[int64]int64{}
+		if err := scan(func(v, n int64) bool { got[v] = n; return true }); err != nil {
+			t.Fatal(err)
+		}
+		if want := enginetest.OrderOf(&q.Bounded, tables); !maps.Equal(got, want) {
+			t.Fatalf("%s: %v, want %v", sql, got, want)
+		}
+	})
+	if admitted < 20 {
+		t.Errorf("%d questions were admitted: the test shows nothing", admitted)
+	}
+}
+
+// writeAll seals random rows of tables, and reads them back.
+func (b *bench) writeAll(t *rapid.T, names []string, most int) (enginetest.Tables, engine.Sealed) {
+	all := enginetest.RelationRows(t, b.policy, most)
+	tables, from := enginetest.Tables{}, engine.Sealed{Tables: map[string]engine.Sealed{}}
+	for _, name := range names {
+		file := b.write(t, name, all[name])
+		rows, known, err := b.sealedRows(name, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables[name] = rows
+		known.OneRowEach = known.OneRowEach && rapid.Bool().Draw(t, "recorded") // what is recorded changes no answer
+		from.Tables[name] = known
+		if len(names) == 1 {
+			tablesOf := from.Tables
+			from = known
+			from.Tables = tablesOf
+		}
+	}
+	return tables, from
+}

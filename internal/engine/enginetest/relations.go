@@ -1,0 +1,300 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// relationPolicy is what generated questions about relations read: persons in p and v, rows that belong to them through one
+// reference (l) and through two (m), rows that are units (t), and public rows (r).
+const relationPolicy = `
+version: 1
+population: {name: hostile, neighbours: NEIGHBOURS}
+budget: {epsilon: 1000}
+price: {default: 1}
+tables:
+  p: {source: {csv: p.csv}, unit: person, rows_per_unit: 3, max_groups: 2, max_rows_per_group: GROUPED, columns: {person: {type: integer, nullable: true}, id: {type: integer, nullable: true}, i: {type: integer, bounds: [-7, 9], nullable: true}, k: {type: integer, values: [-3, 0, 5], nullable: true}, x: {type: real, bounds: [-2.5, 17], nullable: true}, s: {type: text, values: [a, B, ""], nullable: true}, b: {type: boolean, nullable: true}}}
+  v: {source: {csv: v.csv}, unit: who, rows_per_unit: 2, columns: {who: {type: integer, nullable: true}, ref: {type: integer, nullable: true}, j: {type: integer, bounds: [0, 1000000000000]}, y: {type: real, bounds: [0.001, 1000]}, c: {type: text, values: [a, B]}, d: {type: date, bounds: [1999-12-30, 2000-01-05], nullable: true}}, references: {ref: p.id}}
+  l: {source: {csv: l.csv}, through: parent, rows_per_unit: 4, columns: {parent: {type: integer, nullable: true}, line: {type: integer}, q: {type: integer, bounds: [0, 50]}, z: {type: real, bounds: [-1, 1], nullable: true}}, references: {parent: p.id}}
+  m: {source: {csv: m.csv}, through: up, rows_per_unit: 2, max_groups: 1, columns: {up: {type: integer}, w: {type: integer, bounds: [-1, 3]}}, references: {up: l.line}}
+  t: {source: {csv: t.csv}, unit: row, columns: {k: {type: integer, values: [-3, 0, 5]}, i: {type: integer, bounds: [-7, 9]}, x: {type: real, bounds: [-2.5, 17]}, s: {type: text, values: [a, B]}}}
+  r: {source: {csv: r.csv}, public: true, rows_per_value: {rk: 1, rs: 2}, columns: {rk: {type: integer, values: [-3, 0, 5]}, rs: {type: text, values: [a, B, ""]}, ri: {type: integer, bounds: [0, 9], nullable: true}, rx: {type: real, bounds: [0, 4]}}}
+`
+
+// RelationPolicy is what Relation's questions are about; byGroups bounds units in table p by groups.
+func RelationPolicy(neighbours string, byGroups bool) []byte {
+	rows := "3"
+	if byGroups {
+		rows = "1"
+	}
+	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "GROUPED", rows).Replace(relationPolicy))
+}
+
+// few are columns that name persons and rows: a few values, so that they meet.
+var few = map[string]int{"person": 4, "who": 4, "id": 5, "ref": 5, "parent": 6, "line": 5, "up": 6}
+
+// RelationRows draws hostile rows of every table.
+func RelationRows(t *rapid.T, p *policy.Policy, most int) Tables {
+	out := Tables{}
+	for _, table := range p.Tables {
+		out[table.Name] = relationRows(t, table, most)
+	}
+	return out
+}
+
+func relationRows(t *rapid.T, table *policy.Table, most int) []Row {
+	rows := Rows(t, table, most)
+	for _, r := range rows {
+		for name, v := range r {
+			if n := few[name]; n > 0 && !v.Null {
+				r[name] = value.OfInt(int64(rapid.IntRange(1, n).Draw(t, name)))
+			}
+		}
+	}
+	return rows
+}
+
+// RelationNeighbour removes one unit with its rows in all tables, or replaces it by another: a person, with the rows that are
+// its alone, or if ofRows a row of t. A row without an owner may go or stay.
+func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replace bool) Tables {
+	out := Tables{}
+	for name, all := range rows {
+		out[name] = slices.Clone(all)
+	}
+	if ofRows {
+		if len(out["t"]) > 0 {
+			i := rapid.IntRange(0, len(out["t"])-1).Draw(t, "victim")
+			out["t"] = slices.Delete(out["t"], i, i+1)
+			if replace {
+				out["t"] = append(out["t"], RowsOf(t, p.Table("t"), 1)...)
+			}
+		}
+		return out
+	}
+	victim := value.OfInt(int64(rapid.IntRange(1, 4).Draw(t, "victim")))
+	drop := func(table string, gone func(Row) bool) { out[table] = slices.DeleteFunc(out[table], gone) }
+	drop("p", func(r Row) bool { return equal(r["person"], victim) })
+	drop("v", func(r Row) bool { return equal(r["who"], victim) })
+	orphan := rapid.Bool().Draw(t, "orphans go")
+	owned := func(of []Row, key string, v value.Value) bool {
+		return slices.ContainsFunc(of, func(r Row) bool { return equal(r[key], v) && (key != "id" || !r["person"].Null) })
+	}
+	drop("l", func(r Row) bool { return orphan && !owned(out["p"], "id", r["parent"]) })
+	drop("m", func(r Row) bool {
+		return orphan && !slices.ContainsFunc(out["l"], func(l Row) bool { return equal(l["line"], r["up"]) && owned(out["p"], "id", l["parent"]) })
+	})
+	if !replace {
+		return out
+	}
+	for _, table := range []string{"p", "v", "l", "m"} {
+		for _, r := range relationRows(t, p.Table(table), 5) {
+			switch table { // somebody new, whose further rows are nobody else's
+			case "p":
+				r["person"] = value.OfInt(1000)
+			case "v":
+				r["who"] = value.OfInt(1000)
+			case "l":
+				if owned(slices.DeleteFunc(slices.Clone(out["p"]), func(r Row) bool { return equal(r["person"], value.OfInt(1000)) }), "id", r["parent"]) {
+					continue
+				}
+				r["line"] = value.OfInt(77)
+			case "m":
+				r["up"] = value.OfInt(77)
+			}
+			out[table] = append(out[table], r)
+		}
+	}
+	return out
+}
+
+// RowsOf draws exactly n rows.
+func RowsOf(t *rapid.T, table *policy.Table, n int) []Row {
+	for {
+		if rows := relationRows(t, table, n); len(rows) == n {
+			return rows
+		}
+	}
+}
+
+// columnsOf is a relation's text, and what its columns are.
+type columnsOf struct {
+	from             string
+	numbers, keys    []string
+	person, relation string
+	where            string // that joins, or ""
+}
+
+// Relation draws a question over a relation, and says whether it is about rows as units. Most are admitted by the plan.
+func Relation(t *rapid.T) (sql string, ofRows bool) {
+	g := generator{t}
+	r := g.relation(2)
+	var items []string
+	for range rapid.IntRange(1, 2).Draw(t, "aggregates") {
+		items = append(items, g.over(r))
+	}
+	sql = "SELECT " + strings.Join(items, ", ") + " FROM " + r.from
+	switch more := g.chance(3); {
+	case more && r.where != "":
+		sql += " WHERE " + g.where(r) + " AND " + r.where
+	case more:
+		sql += " WHERE " + g.where(r)
+	case r.where != "":
+		sql += " WHERE " + r.where
+	}
+	if len(r.keys) > 0 && g.chance(2) {
+		sql += " GROUP BY " + g.pick(r.keys...)
+	}
+	return sql, r.relation == "t"
+}
+
+// RelationValues draws a question for the values of a relation's rows.
+func RelationValues(t *rapid.T) string {
+	g := generator{t}
+	r := g.relation(1)
+	sql := "SELECT " + g.pick(r.numbers...) + " FROM " + r.from
+	if r.where != "" {
+		sql += " WHERE " + r.where
+	}
+	return sql
+}
+
+func (g generator) over(r columnsOf) string {
+	if r.person != "" && g.chance(5) {
+		return "COUNT(DISTINCT " + r.person + ")"
+	}
+	n := g.pick(r.numbers...)
+	return g.pick("COUNT(*)", "SUM("+n+")", "SUM("+n+" - 1)", "AVG("+n+")", "COUNT("+n+")", "COUNT(*) FILTER (WHERE "+g.where(r)+")", "VARIANCE("+n+")")
+}
+
+func (g generator) where(r columnsOf) string {
+	n := g.pick(r.numbers...)
+	return g.pick(n+" > 1", n+" <= "+g.pick(r.numbers...), n+" IS NULL", "NOT ("+n+" = 0)", n+" BETWEEN 0 AND 5")
+}
+
+// relation draws what stands in FROM.
+func (g generator) relation(depth int) columnsOf {
+	pColumns := columnsOf{numbers: []string{"a.i", "a.k", "a.x"}, keys: []string{"a.s", "a.k", "a.b", "a.i % 3"}, person: "a.person"}
+	of := func(from string, c columnsOf, numbers []string, keys ...string) columnsOf {
+		c.from = from
+		c.numbers, c.keys = append(slices.Clone(c.numbers), numbers...), append(slices.Clone(c.keys), keys...)
+		return c
+	}
+	kind := g.pick("plain", "public", "public", "unit", "reference", "through", "inner", "inner", "union", "rows", "with", "nested", "three", "list")
+	joined := g.pick("JOIN", "LEFT JOIN")
+	switch kind {
+	case "public":
+		on := g.pick("a.k = b.rk", "b.rs = a.s", "a.k = b.rk AND a.s = b.rs", "a.i = b.ri AND a.k = b.rk", "b.rs = COALESCE(a.s, 'B')", "a.s = b.rs AND b.rx > 1", "a.k = b.rk AND b.ri < 5")
+		if joined == "JOIN" && g.chance(3) {
+			on += " AND a.i < b.rx"
+		}
+		from := "p a " + joined + " r b ON " + on
+		switch {
+		case g.chance(4):
+			from = "r b RIGHT JOIN p a ON " + on
+			if strings.Contains(on, "a.i <") {
+				from = "r b JOIN p a ON " + on
+			}
+		case g.chance(5):
+			from = "p a " + joined + " (SELECT rk AS rk, rs, rx + 1 AS rx, ri FROM r WHERE rx > 0) b ON " + on
+		}
+		return of(from, pColumns, []string{"b.ri", "b.rx"}, "b.rk", "b.rs")
+	case "unit":
+		on := "a.person = b.who"
+		if g.chance(3) {
+			on += " AND a.s = b.c"
+		}
+		if g.chance(4) && joined == "JOIN" {
+			on += " AND a.i > b.y"
+		}
+		from := "p a " + joined + " v b ON " + on
+		if g.chance(3) {
+			from = "v b " + joined + " p a ON " + on
+			if joined == "LEFT JOIN" {
+				pColumns.person = "b.who"
+			}
+		} else if joined == "LEFT JOIN" && g.chance(3) {
+			from, pColumns.person = "p a RIGHT JOIN v b ON "+on, "b.who"
+		}
+		return of(from, pColumns, []string{"b.y", "b.j"}, "b.c", "b.d")
+	case "reference":
+		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a RIGHT JOIN v b ON a.id = b.ref", "v b RIGHT JOIN p a ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref AND b.y > 2")
+		pColumns.person = ""
+		return of(from, pColumns, []string{"b.y"}, "b.c")
+	case "through":
+		line := columnsOf{numbers: []string{"b.q", "b.z", "b.line % 5"}, keys: []string{"b.q"}}
+		switch g.pick("alone", "owner", "lines", "chain", "twice") {
+		case "alone":
+			line.from = "l b"
+			return line
+		case "owner":
+			return of("l b "+joined+" p a ON b.parent = a.id", pColumns, line.numbers)
+		case "lines":
+			return of("p a "+joined+" l b ON b.parent = a.id", pColumns, line.numbers)
+		case "chain":
+			return columnsOf{from: "m", numbers: []string{"w"}, keys: []string{"w"}}
+		}
+		return columnsOf{from: "m c " + joined + " l b ON c.up = b.line", numbers: []string{"c.w", "b.q"}, keys: []string{"c.w"}}
+	case "inner":
+		return g.inner(depth)
+	case "union":
+		second := g.pick("SELECT who, y, c FROM v", "SELECT person, i, 'B' FROM p WHERE b", "SELECT q.who, q.y * 2, 'a' FROM v q JOIN p ON p.person = q.who")
+		all := "(SELECT person AS u, x AS x, s AS s FROM p UNION ALL " + second + ")"
+		return columnsOf{from: all + " a", numbers: []string{"a.x"}, keys: []string{"a.s", "s"}, person: "a.u"}
+	case "rows":
+		c := columnsOf{numbers: []string{"a.i", "a.x"}, keys: []string{"a.s", "a.k"}, relation: "t"}
+		from := g.pick("t a "+joined+" r b ON a.k = b.rk", "t a "+joined+" r b ON a.s = b.rs", "t a "+joined+" r b ON a.s = b.rs AND b.rx > 2")
+		if g.chance(4) {
+			c.from = "(SELECT * FROM t UNION ALL SELECT k, i * 2, x, 'a' FROM t WHERE x > 0) a"
+			return c
+		}
+		return of(from, c, []string{"b.rx"}, "b.rs")
+	case "with":
+		r := g.relation(0)
+		if r.where != "" {
+			r.from += " WHERE " + r.where
+		}
+		return columnsOf{from: "(SELECT " + r.numbers[0] + " AS n, " + g.pick(r.keys...) + " AS g FROM " + r.from + ") a", numbers: []string{"a.n"}, keys: []string{"a.g"}, relation: r.relation}
+	case "list":
+		r := of("p a, v b, r c", pColumns, []string{"b.y", "c.rx"}, "c.rs", "b.c")
+		r.where = "a.person = b.who AND " + g.pick("a.k = c.rk", "b.c = c.rs", "c.rk = a.k AND b.y > 1 AND a.s = c.rs")
+		return r
+	case "nested":
+		return of("(SELECT person, i, k, x, s, NOT b AS b FROM p WHERE "+g.pick("i > 0", "b", "x < 3 OR s = 'a'")+") a", pColumns, nil)
+	case "three":
+		return of("p a JOIN v b ON a.person = b.who "+joined+" r c ON a.k = c.rk", pColumns, []string{"b.y", "c.rx"}, "c.rs")
+	}
+	return of("p a", pColumns, nil)
+}
+
+// inner draws aggregates over each person's own rows.
+func (g generator) inner(depth int) columnsOf {
+	from, who, n, key, cond := "p", "person", g.pick("i", "k", "x", "x * x", "i - 3"), g.pick("s", "k", "i % 2"), "b"
+	switch {
+	case depth > 0 && g.chance(4):
+		from, who, n, key, cond = "p a JOIN v b ON a.person = b.who", "a.person", g.pick("b.y", "a.i"), "b.c", "a.b"
+	case g.chance(4):
+		from, who, n, key, cond = "v", "who", g.pick("y", "j"), "c", "y > 3"
+	}
+	f := ""
+	if g.chance(4) {
+		f = " FILTER (WHERE " + cond + ")"
+	}
+	list := fmt.Sprintf("COUNT(*)%[2]s AS n, SUM(%[1]s)%[2]s AS sum, AVG(%[1]s) AS avg, MIN(%[1]s) AS lo, MAX(%[1]s) + 1 AS hi, COUNT(DISTINCT %[3]s) AS d, BOOL_OR(%[4]s) AS o, BOOL_AND(%[4]s) AS e", n, f, key, cond)
+	by, having := who, ""
+	if g.chance(3) {
+		by += ", " + key
+	}
+	if g.chance(3) {
+		having = " HAVING " + g.pick("COUNT(*) > 1", "SUM("+n+") > 2 OR BOOL_AND("+cond+")")
+	}
+	return columnsOf{
+		from:    "(SELECT " + who + " AS u, " + list + " FROM " + from + " GROUP BY " + by + having + ") a",
+		numbers: []string{"a.n", "a.sum", "a.avg", "a.lo", "a.hi", "a.d"}, keys: []string{"a.n", "a.o", "a.e", "a.d"}, person: "a.u",
+	}
+}

@@ -1,0 +1,372 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// join puts two relations beside each other. How many rows one unit then has is known beforehand:
+//
+//   - A public table's row is met by its columns' values; at most rows_per_value of them, as its owner declares it and every
+//     statement enforces, meet one row: each row becomes at most so many.
+//   - Two tables of persons meet where the person is the same, row by row: each row of the first becomes at most as many as the
+//     second has of one unit, which is enforced on the second before it is joined, so that no work grows with the product of what
+//     two tables hold.
+//   - A reference that the policy declares leads to at most one row of the same unit: each row stays one.
+//
+// The bound on the relation's rows is their product, which is enforced last, as for one table.
+func (f from) join(j *query.Join) (*relation, error) {
+	l, err := f.relation(j.L)
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.relation(j.R)
+	if err != nil {
+		return nil, err
+	}
+	return beside(l, r, j)
+}
+
+// beside is the join of two relations as j says.
+func beside(l, r *relation, j *query.Join) (*relation, error) {
+	if both := shared(l.tables(), r.tables()); both != "" {
+		return nil, refuse(j.At, "give one of them an alias", "two tables are called %q here", both)
+	}
+	left, swapped := j.Kind != query.InnerJoin, j.Kind == query.RightJoin
+	switch {
+	case l.public && r.public:
+		return nil, refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
+	case j.Kind == query.LeftJoin && l.public, j.Kind == query.RightJoin && r.public:
+		return nil, refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons", "this join would make rows of nobody")
+	case l.public:
+		swapped = true
+	}
+	side := joining{l: l, r: r, left: left, at: j.At}
+	if swapped {
+		side.l, side.r = r, l
+	}
+	if !r.public && !l.public {
+		if err := side.sameUnits(); err != nil {
+			return nil, err
+		}
+	}
+	if err := side.conditions(j); err != nil {
+		return nil, err
+	}
+	if !left && side.units && side.forward == nil && side.backward != nil { // the many beside the one that they refer to
+		side.l, side.r, swapped = side.r, side.l, !swapped
+		if err := side.conditions(j); err != nil {
+			return nil, err
+		}
+	}
+	out, err := side.joined()
+	if err != nil {
+		return nil, err
+	}
+	if swapped { // names in the order in which they were written, which stars and UNION ALL go by
+		n := len(side.l.names)
+		out.names = append(slices.Clone(out.names[n:]), out.names[:n]...)
+	}
+	if j.Using != nil {
+		merge(out.names, j.Using, side.l.tables())
+	}
+	if l.public || j.Kind == query.RightJoin && !r.public {
+		out.main = r.main
+	}
+	return out, nil
+}
+
+func shared(a, b []string) string {
+	for _, name := range a {
+		if slices.Contains(b, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// merge lets a name that USING joined stand for one side's column: for the one whose rows all stay.
+func merge(names []named, using []string, kept []string) {
+	for i := range names {
+		if slices.Contains(using, names[i].name) && !slices.Contains(kept, names[i].table) {
+			names[i].merged = true
+		}
+	}
+}
+
+// joining is a join under way: r is joined to l.
+type joining struct {
+	l, r  *relation
+	left  bool // l's rows all stay
+	units bool // both have units
+	at    query.Pos
+
+	both     relation // the names of both, over the columns of both
+	pairs    []Pair
+	residual *Expr // an inner join's further conditions
+	onlyR    *Expr // a left join's conditions on r alone, over r's columns
+	together bool  // the condition says that the unit is the same
+	forward  []int // r's columns that a declared reference of l leads to
+	backward []int // l's columns that a declared reference of r leads to
+}
+
+func (s *joining) sameUnits() error {
+	s.units = true
+	switch {
+	case s.l.unit.IsRow() || s.r.unit.IsRow():
+		return refuse(s.at, "the owner can declare a unit column for both", "rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's")
+	case s.l.unitType != s.r.unitType:
+		return refuse(s.at, "the owner can declare both unit columns with one type", "the units of %q and %q are not the same: one is %s, the other %s", s.l.main, s.r.main, s.l.unitType, s.r.unitType)
+	}
+	return nil
+}
+
+// conditions sorts what ON says.
+func (s *joining) conditions(j *query.Join) error {
+	s.l.materialize()
+	s.r.materialize()
+	s.pairs, s.residual, s.onlyR, s.forward, s.backward, s.together = nil, nil, nil, nil, nil, false
+	n := len(s.l.columns)
+	s.both = relation{lowering: lowering{columns: append(slices.Clone(s.l.columns), s.r.columns...), source: &Source{Op: Join}}}
+	s.both.source.Columns = s.both.columns
+	s.both.names = s.beside(s.both.source)
+	conditions, err := s.conjuncts(j)
+	if err != nil {
+		return err
+	}
+	for _, x := range conditions {
+		e, err := s.both.condition(x)
+		if err != nil {
+			return err
+		}
+		if e.weight() > maxWeight {
+			return refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
+		}
+		if s.pair(e, n) {
+			continue
+		}
+		switch {
+		case !s.left:
+			s.residual = conjunction(s.residual, e)
+		case reads(e, n, len(s.both.columns)):
+			s.onlyR = conjunction(s.onlyR, shifted(e, n, s.r.source))
+		default:
+			return refuse(x.Pos(), "say it of one side in a subquery: LEFT JOIN (SELECT … WHERE …) ON …", "beside equalities with its right side's columns, the condition of a LEFT JOIN speaks of its right side alone")
+		}
+	}
+	return nil
+}
+
+// beside are the names of both sides, over a source that gives l's columns and then r's.
+func (s *joining) beside(both *Source) []named {
+	out := append(slices.Clone(s.l.names), s.r.names...)
+	for i := range out {
+		at := out[i].e.Column
+		if i >= len(s.l.names) {
+			at += len(s.l.columns)
+		}
+		out[i].e = both.column(at)
+	}
+	return out
+}
+
+// conjuncts are the conditions that ON puts together with AND, or the equalities that USING stands for.
+func (s *joining) conjuncts(j *query.Join) ([]query.Expr, error) {
+	if j.Using == nil {
+		return split(j.On), nil
+	}
+	var out []query.Expr
+	for _, name := range j.Using {
+		l, err := s.l.find(&query.Column{At: s.at, Name: name})
+		if err != nil {
+			return nil, err
+		}
+		r, err := s.r.find(&query.Column{At: s.at, Name: name})
+		if err != nil {
+			return nil, err
+		}
+		if l.table == "" || r.table == "" {
+			return nil, refuse(s.at, "give it an alias", "USING is for tables and subqueries that have a name")
+		}
+		of := func(n *named) query.Expr { return &query.Column{At: s.at, Table: n.table, Name: n.name} }
+		out = append(out, &query.Binary{At: s.at, Op: query.Eq, L: of(l), R: of(r)})
+	}
+	return out, nil
+}
+
+func split(x query.Expr) []query.Expr {
+	if b, ok := x.(*query.Binary); ok && b.Op == query.And {
+		return append(split(b.L), split(b.R)...)
+	}
+	return []query.Expr{x}
+}
+
+// pair takes an equality of something of l with a column of r; n is how many columns l has. Reals are no keys: −0 is 0, which
+// engines that look values up by their bits may not see.
+func (s *joining) pair(e *Expr, n int) bool {
+	if e.Op != OpEq || e.Args[0].Type == value.Real {
+		return false
+	}
+	for _, args := range [][2]*Expr{{e.Args[0], e.Args[1]}, {e.Args[1], e.Args[0]}} {
+		a, b := args[0], args[1]
+		if b.Op != OpColumn || b.Column < n || !reads(a, 0, n) {
+			continue
+		}
+		s.pairs = append(s.pairs, Pair{L: shifted(a, 0, s.l.source), R: b.Column - n})
+		if a.Op == OpColumn {
+			s.meet(nameOf(s.both.names, a.Column), nameOf(s.both.names, b.Column), b.Column-n, a.Column)
+		}
+		return true
+	}
+	return false
+}
+
+// meet notes what an equality of two columns says of units.
+func (s *joining) meet(l, r named, inR, inL int) {
+	s.together = s.together || l.unit && r.unit
+	if refers(l.of, r.of) {
+		s.forward, s.together = append(s.forward, inR), true
+	}
+	if refers(r.of, l.of) {
+		s.backward, s.together = append(s.backward, inL), true
+	}
+}
+
+// refers reports that the policy declares a reference from a to b.
+func refers(a, b origin) bool {
+	if a.table == nil || b.table == nil {
+		return false
+	}
+	to, ok := a.table.References[a.column]
+	return ok && to.Table == b.table.Name && to.Column == b.column
+}
+
+// reads reports that e reads some columns, all from the given one on and below the other.
+func reads(e *Expr, from, to int) bool {
+	some, all := false, true
+	e.Walk(func(x *Expr) {
+		if x.Op == OpColumn {
+			some, all = true, all && x.Column >= from && x.Column < to
+		}
+	})
+	return some && all
+}
+
+// shifted is e over the columns of one side, which began at the n-th.
+func shifted(e *Expr, n int, side *Source) *Expr {
+	if e.Op == OpColumn {
+		return side.column(e.Column - n)
+	}
+	if len(e.Args) == 0 {
+		return e
+	}
+	out := *e
+	out.Args = make([]*Expr, len(e.Args))
+	for i, a := range e.Args {
+		out.Args[i] = shifted(a, n, side)
+	}
+	return &out
+}
+
+// keep leaves the rows of a materialized relation in which e is true; columns keep their places.
+func (r *relation) keep(e *Expr) {
+	out := &Source{Op: Select, Inputs: []*Source{r.source}, Where: e, Columns: r.columns, Units: r.source.Units, Single: r.source.Single}
+	for i := range r.columns {
+		out.Exprs = append(out.Exprs, r.source.column(i))
+	}
+	names := slices.Clone(r.names)
+	for i := range names {
+		names[i].e = out.column(names[i].e.Column)
+	}
+	r.lowering = lowering{names: names, source: out, columns: out.Columns}
+}
+
+// joined makes the source and its relation.
+func (s *joining) joined() (*relation, error) {
+	if s.onlyR != nil {
+		s.r.keep(s.onlyR)
+	}
+	join := &Source{Op: Join, Inputs: []*Source{s.l.source, s.r.source}, Units: s.l.source.Units, Left: s.left, Pairs: s.pairs}
+	unit, err := s.bound(join)
+	if err != nil {
+		return nil, err
+	}
+	join.Single = s.l.source.Single && join.Most == 1
+	join.Columns = slices.Clone(s.l.columns)
+	for _, c := range s.r.columns {
+		if s.left {
+			nullable := *c.Column
+			nullable.Nullable = true
+			c.Column = &nullable
+		}
+		join.Columns = append(join.Columns, c)
+	}
+	out := &relation{unit: unit, unitType: s.l.unitType, main: s.l.main}
+	out.names = s.beside(join)
+	for i := range out.names {
+		n := &out.names[i]
+		n.most = 0
+		n.unit = n.unit && (i < len(s.l.names) || !s.left && s.units)
+	}
+	out.lowering = lowering{names: out.names, source: join, columns: join.Columns}
+	if s.residual != nil { // columns keep their places: what was lowered over both is over the join
+		err = out.restrict(s.residual, s.at)
+	}
+	return out, err
+}
+
+// bound fixes how many rows of r a row of l may meet, and the unit's bounds.
+func (s *joining) bound(join *Source) (policy.Unit, error) {
+	switch {
+	case !s.units:
+		most, hint := int64(0), ""
+		for _, p := range s.pairs {
+			join.Within = append(join.Within, p.R)
+			n := nameOf(s.r.names, p.R)
+			if n.most > 0 && (most == 0 || n.most < most) {
+				most = n.most
+			}
+			if n.of.table != nil && hint == "" {
+				hint = fmt.Sprintf("the owner can declare, for table %s, rows_per_value: {%s: 1}, if each value is there once", n.of.table.Name, n.of.column)
+			}
+		}
+		if len(s.pairs) == 0 {
+			return policy.Unit{}, refuse(s.at, "write ON t.x = p.x, where x is a column of the public table", "a public table is joined by an equality with one of its columns, which is no real number")
+		}
+		if most == 0 {
+			return policy.Unit{}, refuse(s.at, hint, "nothing says how many public rows one row could meet")
+		}
+		join.Most = most
+		return times(s.l.unit, most, s.at)
+	case !s.together:
+		return policy.Unit{}, refuse(s.at, s.unitHint(), "two tables of persons are joined where the person is the same, and the condition does not say so")
+	case s.forward != nil:
+		join.Within, join.Most = s.forward, 1
+		return s.l.unit, nil
+	case s.backward != nil: // a left join of those who refer: each of l's rows at least once, and each of r's at most once
+		join.Most = s.r.unit.RowsPerUnit
+		return plus(s.l.unit, s.r.unit, s.at)
+	}
+	join.Most = s.r.unit.RowsPerUnit
+	return times(s.l.unit, join.Most, s.at)
+}
+
+// unitHint writes the condition that is missing.
+func (s *joining) unitHint() string {
+	unit := func(r *relation) string {
+		for _, n := range r.names {
+			if n.unit {
+				return query.QuoteName(n.table) + "." + query.QuoteName(n.name)
+			}
+		}
+		return ""
+	}
+	if l, r := unit(s.l), unit(s.r); l != "" && r != "" {
+		return "add " + l + " = " + r
+	}
+	return "select the unit's column of both and compare them, or have the owner declare a reference from one to the other"
+}

@@ -1,0 +1,69 @@
+package plan
+
+import (
+	"slices"
+
+	"dither/internal/query"
+)
+
+// list joins a, b, …: each to those before it, by the equalities in WHERE that speak of it and of them. It gives the conditions that
+// are left. The question is the one that JOIN … ON would have asked.
+func (f from) list(list *query.List, where query.Expr) (*relation, query.Expr, error) {
+	var conditions []query.Expr
+	if where != nil {
+		conditions = split(where)
+	}
+	out, err := f.relation(list.Items[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, item := range list.Items[1:] {
+		next, err := f.relation(item)
+		if err != nil {
+			return nil, nil, err
+		}
+		var on query.Expr
+		conditions = slices.DeleteFunc(conditions, func(x query.Expr) bool {
+			if !joins(x, out, next) {
+				return false
+			}
+			on = both(on, x)
+			return true
+		})
+		if on == nil {
+			return nil, nil, refuse(item.Pos(), "write JOIN … ON a.x = b.x", "no equality in WHERE joins this to what stands before it")
+		}
+		if out, err = beside(out, next, &query.Join{At: item.Pos(), Kind: query.InnerJoin, On: on}); err != nil {
+			return nil, nil, err
+		}
+	}
+	var left query.Expr
+	for _, x := range conditions {
+		left = both(left, x)
+	}
+	return out, left, nil
+}
+
+// joins reports an equality of something of one with something of the other.
+func joins(x query.Expr, one, other *relation) bool {
+	eq, ok := x.(*query.Binary)
+	if !ok || eq.Op != query.Eq {
+		return false
+	}
+	of := func(x query.Expr, r, not *relation) bool {
+		e, err := r.row(x)
+		if err != nil || !e.anyColumn(func(*Expr) bool { return true }) {
+			return false
+		}
+		_, err = not.row(x)
+		return err != nil // a name that both have says nothing, and is refused as ambiguous
+	}
+	return of(eq.L, one, other) && of(eq.R, other, one) || of(eq.L, other, one) && of(eq.R, one, other)
+}
+
+func both(a, b query.Expr) query.Expr {
+	if a == nil {
+		return b
+	}
+	return &query.Binary{At: b.Pos(), Op: query.And, L: a, R: b}
+}

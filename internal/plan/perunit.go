@@ -1,0 +1,390 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// InnerFunc is an aggregate over one unit's own rows.
+type InnerFunc string
+
+// The aggregates inside a unit. NULLs are skipped; over none but NULLs, counts are 0 and the others NULL.
+const (
+	InnerRows     InnerFunc = "rows"
+	InnerCount    InnerFunc = "count"
+	InnerDistinct InnerFunc = "distinct"
+	InnerSum      InnerFunc = "sum"
+	InnerAverage  InnerFunc = "avg"
+	InnerMin      InnerFunc = "min"
+	InnerMax      InnerFunc = "max"
+	InnerAny      InnerFunc = "any" // some value is true
+	InnerAll      InnerFunc = "all"
+)
+
+// Inner is one aggregate over one unit's own rows: exact, and a pure function of them.
+//
+// Counts, and sums of integers, are clamped to [Lo, Hi], which is what rows_per_unit rows can have. A sum of reals, and an average,
+// is in units of 2^Grid: each row's value is rounded to a whole number of them, so that the order of rows plays no part; a sum is
+// clamped to [Lo, Hi], and an average is Lo + the integer nearest to Σ(x − Lo)/n, ties upward. What it gives is that number times
+// 2^Grid, a double that holds it exactly.
+type Inner struct {
+	Func   InnerFunc
+	X      *Expr // nil for InnerRows
+	Grid   int
+	Lo, Hi int64
+	Type   value.Type
+}
+
+// Gridded reports that rows are rounded to the grid.
+func (a Inner) Gridded() bool {
+	return a.Func == InnerAverage || a.Func == InnerSum && a.X.Type == value.Real
+}
+
+// String is the aggregate's canonical text.
+func (a Inner) String() string {
+	x := ""
+	if a.X != nil {
+		x = " " + a.X.String()
+	}
+	return fmt.Sprintf("[%s%s grid=%d clamp=[%d,%d]]", a.Func, x, a.Grid, a.Lo, a.Hi)
+}
+
+const (
+	innerSumBits     = 51 // a double holds 53
+	innerAverageBits = 46
+	finestInner      = -500
+)
+
+var innerFunctions = map[string]InnerFunc{
+	"count": InnerCount, "sum": InnerSum, "avg": InnerAverage, "min": InnerMin, "max": InnerMax,
+	"bool_or": InnerAny, "bool_and": InnerAll, "every": InnerAll,
+}
+
+// inside lowers the list of a SELECT whose rows are grouped by the unit.
+type inside struct {
+	input *relation // materialized
+	per   *Source
+	keys  []named
+	rows  int64
+}
+
+// perUnit is SELECT unit, aggregates FROM … GROUP BY unit: one row for each unit, or for each unit and further keys.
+func (r *relation) perUnit(s *query.Select) (*relation, error) {
+	at := s.Items[0].Expr.Pos()
+	switch {
+	case r.public:
+		return nil, refuse(at, "aggregate it before it is sealed", "public rows are not aggregated inside a subquery")
+	case r.unit.IsRow():
+		return nil, refuse(at, "leave the aggregate to the outer SELECT", "each row is a unit here: it has no rows to aggregate")
+	}
+	input := r.materialize()
+	in := &inside{input: r, rows: r.unit.RowsPerUnit, per: &Source{Op: PerUnit, Inputs: []*Source{input}, Units: true}}
+	groups := int64(1)
+	byUnit := false
+	for _, x := range s.GroupBy {
+		x = resolveItem(x, s.Items, r)
+		n, err := r.item(query.Item{Expr: x})
+		if err != nil {
+			return nil, err
+		}
+		if n.e.Type == value.Real {
+			return nil, refuse(x.Pos(), "group by FLOOR(x / width)", "a real number is no key")
+		}
+		if n.unit {
+			byUnit = true
+		} else {
+			groups = r.groups(groups, n.e)
+		}
+		in.per.Exprs, in.per.Columns = append(in.per.Exprs, n.e), append(in.per.Columns, r.output(n.name, n.e))
+		in.keys = append(in.keys, n)
+	}
+	if !byUnit {
+		return nil, refuse(at, "add the unit's column to GROUP BY"+r.unitName()+", and aggregate over persons outside", "inside a subquery, aggregates are over one unit's own rows")
+	}
+	in.per.Single = len(in.keys) == 1
+	out := &relation{lowering: lowering{source: in.per, inside: in}, unit: r.unit, unitType: r.unitType, main: r.main}
+	out.unit.RowsPerUnit = min(out.unit.RowsPerUnit, groups)
+	out.unit.MaxGroups, out.unit.RowsPerGroup = min(out.unit.MaxGroups, groups), min(out.unit.RowsPerGroup, groups)
+	out.columns = in.per.Columns
+	return out, out.innerList(s)
+}
+
+// innerList lowers the list and HAVING, and gives the relation its names.
+func (r *relation) innerList(s *query.Select) error {
+	var names []named
+	for _, item := range s.Items {
+		if _, ok := item.Expr.(*query.Star); ok {
+			return refuse(item.Expr.Pos(), "name what is grouped by, and aggregates", "* has no place beside GROUP BY")
+		}
+		e, err := r.row(item.Expr)
+		if err != nil {
+			return err
+		}
+		if e.isUntypedNull() {
+			return refuse(item.Expr.Pos(), "", "NULL alone has no type")
+		}
+		n := named{name: item.Alias, e: e}
+		if e.Op == OpColumn && e.Column < len(r.inside.keys) {
+			key := r.inside.keys[e.Column]
+			n.unit, n.of = key.unit, key.of
+			if n.name == "" {
+				n.name = key.name
+			}
+		} else if c, ok := item.Expr.(*query.Call); ok && n.name == "" {
+			n.name = c.Name
+		}
+		names = append(names, n)
+	}
+	if s.Having != nil {
+		e, err := r.condition(s.Having)
+		if err == nil {
+			err = r.restrict(e, s.Having.Pos())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.per().Columns = r.columns
+	r.names, r.inside = names, nil
+	return nil
+}
+
+func (r *relation) per() *Source { return r.inside.per }
+
+func (r *relation) unitName() string {
+	for _, n := range r.names {
+		if n.unit {
+			return ", " + query.QuoteName(n.name)
+		}
+	}
+	return ""
+}
+
+// groups is how many groups a unit may have with a further key: no more than its values, where they are few and known.
+func (r *relation) groups(so int64, e *Expr) int64 {
+	values, ok := r.known(e)
+	if !ok || so > math.MaxInt32 {
+		return math.MaxInt32
+	}
+	return so * int64(len(values)+1) // NULL
+}
+
+// resolveItem gives what GROUP BY 1 or GROUP BY alias stands for; a column of that name comes first.
+func resolveItem(x query.Expr, items []query.Item, r *relation) query.Expr {
+	switch x := x.(type) {
+	case *query.Literal:
+		n, err := strconv.Atoi(x.Text)
+		if x.Kind == query.IntegerLiteral && err == nil && n >= 1 && n <= len(items) {
+			return items[n-1].Expr
+		}
+	case *query.Column:
+		if x.Table != "" || r.has(x.Name) {
+			return x
+		}
+		for _, item := range items {
+			if item.Alias == x.Name {
+				return item.Expr
+			}
+		}
+	}
+	return x
+}
+
+// key recognises what is grouped by, by what it computes.
+func (in *inside) key(x query.Expr) (*Expr, bool) {
+	e, err := in.input.row(x)
+	if err != nil {
+		return nil, false
+	}
+	for i, k := range in.per.Exprs {
+		if k.String() == e.String() {
+			return in.per.column(i), true
+		}
+	}
+	return nil, false
+}
+
+// innerCall is an aggregate over the unit's rows, as a column.
+func (l *lowering) innerCall(x *query.Call) (*Expr, error) {
+	in := l.inside
+	a, column, err := in.aggregate(x)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(in.per.Aggregates, func(o Inner) bool { return o.String() == a.String() })
+	if i < 0 {
+		i = len(in.per.Aggregates)
+		in.per.Aggregates = append(in.per.Aggregates, a)
+		in.per.Columns = append(in.per.Columns, column)
+		l.columns = in.per.Columns
+	}
+	return in.per.column(len(in.keys) + i), nil
+}
+
+func (in *inside) aggregate(x *query.Call) (Inner, Column, error) {
+	no := func(hint, format string, args ...any) (Inner, Column, error) {
+		return Inner{}, Column{}, refuse(x.At, hint, format, args...)
+	}
+	if len(x.Named) > 0 {
+		return no("leave "+query.QuoteName(x.Named[0].Name)+" out; bounds of rows are written LEAST(GREATEST(x, low), high)", "over one unit's own rows an aggregate is exact: it has neither a share of the price nor bounds of its own")
+	}
+	distinct := x.Distinct
+	if distinct && (x.Filter != nil || x.Name != "count") {
+		return no("COUNT(DISTINCT x) alone", "DISTINCT goes with COUNT, and without FILTER")
+	}
+	x = unfiltered(x)
+	if x.Name == "count" && x.Star {
+		a := Inner{Func: InnerRows, Lo: 1, Hi: in.rows, Type: value.Integer}
+		return a, in.counted(a, "count"), nil
+	}
+	f, ok := innerFunctions[x.Name]
+	if !ok {
+		return no("use COUNT, SUM, AVG, MIN, MAX, BOOL_OR or BOOL_AND", "%s is not supported over one unit's rows", x.Name)
+	}
+	if x.Star || len(x.Args) != 1 {
+		return no("", "%s takes one argument", x.Name)
+	}
+	e, err := in.input.row(x.Args[0])
+	if err != nil {
+		return Inner{}, Column{}, err
+	}
+	if e.isUntypedNull() {
+		return no("", "an aggregate of NULL says nothing")
+	}
+	a := Inner{Func: f, X: e, Type: e.Type}
+	switch f {
+	case InnerCount:
+		a.Hi, a.Type = in.rows, value.Integer
+		if distinct {
+			if e.Type == value.Real {
+				return no("COUNT(DISTINCT FLOOR(x / width))", "distinct real numbers are not counted")
+			}
+			a.Func = InnerDistinct
+		}
+		return a, in.counted(a, x.Name), nil
+	case InnerAny, InnerAll:
+		if a.X, err = asBoolean(e, x.At); err != nil {
+			return Inner{}, Column{}, err
+		}
+		return a, in.column(a, x.Name, Range{}), nil
+	case InnerMin, InnerMax:
+		if e.Type == value.Boolean {
+			return no("use BOOL_OR or BOOL_AND", "%s is not for booleans", x.Name)
+		}
+		c := in.input.output(x.Name, e)
+		return a, c, nil
+	}
+	if err := numeric(e, x.At); err != nil {
+		return Inner{}, Column{}, err
+	}
+	if f == InnerSum && e.Type == value.Integer {
+		return in.integerSum(a, x)
+	}
+	return in.realSum(a, x)
+}
+
+// counted is the column of a count.
+func (in *inside) counted(a Inner, name string) Column {
+	return in.column(a, name, Range{IntLo: a.Lo, IntHi: a.Hi})
+}
+
+// column is an aggregate's. It weighs what its argument does.
+func (in *inside) column(a Inner, name string, r Range) Column {
+	e := &Expr{Op: OpConst, Type: a.Type, Const: value.NullOf(a.Type), Range: r, Nullable: true}
+	c := Column{Column: in.input.output(name, e).Column, Range: r, weight: 1}
+	c.Values, c.Nullable = nil, a.X != nil && a.Type != value.Integer && in.input.nullGroup(a.X)
+	if a.Func == InnerSum {
+		c.Nullable = in.input.nullGroup(a.X)
+	}
+	if a.X != nil {
+		c.weight = a.X.weight() + 1
+	}
+	return c
+}
+
+// integerSum is exact: of 1 to rows values within [lo, hi].
+func (in *inside) integerSum(a Inner, x *query.Call) (Inner, Column, error) {
+	rows := big.NewInt(in.rows)
+	lo, hi := a.X.Range.bigEnds()
+	r, ok := integerRange(lo, hi, new(big.Int).Mul(lo, rows), new(big.Int).Mul(hi, rows))
+	if !ok {
+		return a, Column{}, tooWide(a.X, x.At)
+	}
+	a.Lo, a.Hi = r.IntLo, r.IntHi
+	return a, in.column(a, x.Name, r), nil
+}
+
+// realSum is a sum or an average on a grid.
+func (in *inside) realSum(a Inner, x *query.Call) (Inner, Column, error) {
+	if a.X.Type == value.Integer {
+		if isUnbounded(a.X) {
+			return a, Column{}, tooWide(a.X, x.At)
+		}
+		a.X = toReal(a.X)
+	}
+	a.Type = value.Real
+	if !a.X.Range.sound() || a.X.Range.maxAbs() > math.Ldexp(1, 100) {
+		return a, Column{}, boundsNeeded(a.X, x.At)
+	}
+	lo, hi := a.X.Range.Lo, a.X.Range.Hi
+	bits := innerAverageBits
+	if a.Func == InnerSum {
+		lo, hi = min(lo, lo*float64(in.rows)), max(hi, hi*float64(in.rows))
+		bits = innerSumBits
+	}
+	a.Grid = max(exponentAbove(math.Max(math.Abs(lo), math.Abs(hi)))-bits, finestInner)
+	a.Lo, a.Hi = int64(math.Floor(math.Ldexp(lo, -a.Grid))), int64(math.Ceil(math.Ldexp(hi, -a.Grid)))
+	r := Range{Lo: math.Ldexp(float64(a.Lo), a.Grid), Hi: math.Ldexp(float64(a.Hi), a.Grid), Tiny: a.Grid}
+	return a, in.column(a, x.Name, r), nil
+}
+
+// grouped reports that a SELECT aggregates.
+func grouped(s *query.Select) bool {
+	if len(s.GroupBy) > 0 || s.Having != nil {
+		return true
+	}
+	return slices.ContainsFunc(s.Items, func(i query.Item) bool { return aggregates(i.Expr) })
+}
+
+// aggregates reports that an aggregate stands in x.
+func aggregates(x query.Expr) bool {
+	var parts []query.Expr
+	switch x := x.(type) {
+	case *query.Call:
+		if isAggregate(renamed(x).Name) || innerFunctions[x.Name] != "" || x.Filter != nil {
+			return true
+		}
+		parts = x.Args
+	case *query.Unary:
+		parts = []query.Expr{x.X}
+	case *query.Binary:
+		parts = []query.Expr{x.L, x.R}
+	case *query.Between:
+		parts = []query.Expr{x.X, x.Lo, x.Hi}
+	case *query.In:
+		parts = append([]query.Expr{x.X}, x.List...)
+	case *query.Like:
+		parts = []query.Expr{x.X}
+	case *query.Is:
+		parts = []query.Expr{x.X}
+	case *query.Cast:
+		parts = []query.Expr{x.X}
+	case *query.Case:
+		for _, w := range x.Whens {
+			parts = append(parts, w.Cond, w.Result)
+		}
+		if x.Operand != nil {
+			parts = append(parts, x.Operand)
+		}
+		if x.Else != nil {
+			parts = append(parts, x.Else)
+		}
+	}
+	return slices.ContainsFunc(parts, aggregates)
+}

@@ -1,0 +1,188 @@
+package plan_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/query"
+)
+
+const relationsPolicy = `
+version: 1
+population: {name: shop}
+budget: {epsilon: 10}
+tables:
+  customers: {source: {csv: c.csv}, unit: id, rows_per_unit: 1, columns: {id: {type: integer}, region: {type: text, values: [a, b]}, age: {type: integer, bounds: [0, 100]}}}
+  orders: {source: {csv: o.csv}, unit: customer, rows_per_unit: 20, columns: {number: {type: integer}, customer: {type: integer}, total: {type: real, bounds: [0, 50]}, notes: {type: integer}}}
+  visits: {source: {csv: v.csv}, unit: who, rows_per_unit: 10, columns: {who: {type: integer}, cost: {type: integer, bounds: [0, 9]}}}
+  letters: {source: {csv: w.csv}, unit: "to", rows_per_unit: 10, columns: {to: {type: text}}}
+  lines: {source: {csv: l.csv}, through: number, rows_per_unit: 50, references: {number: orders.number}, columns: {number: {type: integer}, price: {type: integer, bounds: [0, 9]}, tag: {type: text}}}
+  events: {source: {csv: e.csv}, unit: row, columns: {region: {type: text, values: [a, b]}, x: {type: real, bounds: [0, 1]}}}
+  regions: {source: {csv: r.csv}, public: true, rows_per_value: {region: 1, zone: 300}, columns: {region: {type: text, values: [a, b]}, zone: {type: integer}, size: {type: real}, big: {type: boolean}}}
+`
+
+// Every refusal says where, why, and what to write instead.
+func TestRelationRefusals(t *testing.T) {
+	p, err := policy.Decode([]byte(relationsPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ sql, want, hint string }{
+		{"SELECT COUNT(*) FROM orders o JOIN visits v ON o.total > v.cost", "1:36: two tables of persons are joined where the person is the same, and the condition does not say so", "add o.customer = v.who"},
+		{"SELECT COUNT(*) FROM orders o JOIN visits v ON o.number = v.who", "1:36: two tables of persons are joined where the person is the same, and the condition does not say so", "add o.customer = v.who"},
+		{"SELECT COUNT(*) FROM lines l JOIN visits v ON l.price = v.cost", "1:35: two tables of persons are joined where the person is the same, and the condition does not say so", "select the unit's column of both and compare them, or have the owner declare a reference from one to the other"},
+		{"SELECT COUNT(*) FROM letters w JOIN visits v ON w.to = 'x'", `1:37: the units of "letters" and "visits" are not the same: one is text, the other integer`, "the owner can declare both unit columns with one type"},
+		{"SELECT COUNT(*) FROM events e JOIN visits v ON e.x = v.cost", "1:36: rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's", "the owner can declare a unit column for both"},
+		{"SELECT COUNT(*) FROM events JOIN events f ON events.x = f.x", "1:34: rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's", "the owner can declare a unit column for both"},
+		{"SELECT COUNT(*) FROM orders JOIN regions r ON orders.total = r.size", "1:34: a public table is joined by an equality with one of its columns, which is no real number", "write ON t.x = p.x, where x is a column of the public table"},
+		{"SELECT COUNT(*) FROM customers c JOIN regions r ON c.age > r.zone", "1:39: a public table is joined by an equality with one of its columns, which is no real number", "write ON t.x = p.x, where x is a column of the public table"},
+		{"SELECT COUNT(*) FROM customers c JOIN regions r ON r.big = (c.age > 3)", "1:39: nothing says how many public rows one row could meet", "the owner can declare, for table regions, rows_per_value: {big: 1}, if each value is there once"},
+		{"SELECT COUNT(*) FROM regions r LEFT JOIN customers c ON r.region = c.region", "1:42: this join would make rows of nobody", "write JOIN, or LEFT JOIN from the table of persons"},
+		{"SELECT COUNT(*) FROM customers c RIGHT JOIN regions r ON r.region = c.region", "1:45: this join would make rows of nobody", "write JOIN, or LEFT JOIN from the table of persons"},
+		{"SELECT COUNT(*) FROM customers c LEFT JOIN regions r ON r.region = c.region AND c.age > 5", "1:87: beside equalities with its right side's columns, the condition of a LEFT JOIN speaks of its right side alone", "say it of one side in a subquery: LEFT JOIN (SELECT … WHERE …) ON …"},
+		{"SELECT COUNT(*) FROM regions r JOIN regions s ON r.region = s.region", "1:37: two public tables are not joined by themselves", "join each to the table of persons, one after the other"},
+		{"SELECT COUNT(*) FROM regions", `1:22: table "regions" is public and holds nothing to protect`, "read its source directly: it is public"},
+		{"SELECT COUNT(*) FROM (SELECT region FROM regions) q", "1:23: this holds public rows alone, and nothing to protect", "join it to a table of persons, or read its source directly"},
+		{"SELECT COUNT(*) FROM customers JOIN customers ON customers.id = customers.id", `1:37: two tables are called "customers" here`, "give one of them an alias"},
+		{"SELECT SUM(number) FROM orders JOIN lines ON orders.number = lines.number", `1:12: column "number" is ambiguous`, "write orders.number or lines.number"},
+		{"SELECT SUM(x) FROM (SELECT age AS x, id AS x FROM customers) q", `1:12: column "x" is ambiguous`, "give one of them another name, with AS"},
+		{"SELECT SUM(ag) FROM (SELECT age, id AS who FROM customers) q", `1:12: there is no column "ag" here`, `did you mean "age"?`},
+		{"SELECT SUM(p.age) FROM (SELECT age FROM customers) q", `1:12: there is no table "p" in this question`, "there is q"},
+		{"SELECT COUNT(*) FROM (SELECT age FROM customer) q", `1:39: there is no table "customer"`, `did you mean "customers"?`},
+		{"SELECT SUM(notes) FROM (SELECT notes FROM orders) q", "1:8: column notes has no declared bounds, so it may be compared but not computed with", "the owner can declare bounds in the policy; or give them here, as in SUM(x, bounds => (low, high))"},
+		{"SELECT SUM(n) FROM (SELECT customer, SUM(notes) AS n FROM orders GROUP BY customer) q", "1:38: column notes has no declared bounds, so it may be compared but not computed with", "the owner can declare bounds in the policy; or bound it here: LEAST(GREATEST(x, low), high)"},
+		{"SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM orders) q", "1:28: inside a subquery, aggregates are over one unit's own rows", "add the unit's column to GROUP BY, customer, and aggregate over persons outside"},
+		{"SELECT SUM(n) FROM (SELECT number, COUNT(*) AS n FROM orders GROUP BY number) q", "1:28: inside a subquery, aggregates are over one unit's own rows", "add the unit's column to GROUP BY, customer, and aggregate over persons outside"},
+		{"SELECT SUM(n) FROM (SELECT customer, number, COUNT(*) AS n FROM orders GROUP BY customer) q", `1:38: column "number" stands outside any aggregate`, "add it to GROUP BY, or aggregate it"},
+		{"SELECT SUM(n) FROM (SELECT customer, VARIANCE(total) AS n FROM orders GROUP BY customer) q", "1:38: variance is not supported over one unit's rows", "use COUNT, SUM, AVG, MIN, MAX, BOOL_OR or BOOL_AND"},
+		{"SELECT SUM(n) FROM (SELECT customer, MAX(total > 5) AS n FROM orders GROUP BY customer) q", "1:38: max is not for booleans", "use BOOL_OR or BOOL_AND"},
+		{"SELECT SUM(n) FROM (SELECT x, COUNT(*) AS n FROM events GROUP BY x) q", "1:28: each row is a unit here: it has no rows to aggregate", "leave the aggregate to the outer SELECT"},
+		{"SELECT COUNT(*) FROM (SELECT who FROM visits UNION ALL SELECT to FROM letters) q", "1:63: syntax error at or near \"to\"", ""},
+		{`SELECT COUNT(*) FROM (SELECT who FROM visits UNION ALL SELECT "to" FROM letters) q`, `1:56: the units of "visits" and "letters" are not the same`, "the owner can declare both unit columns with one type"},
+		{"SELECT COUNT(*) FROM (SELECT who FROM visits UNION ALL SELECT customer, total FROM orders) q", "1:56: the SELECTs of UNION ALL have 1 and 2 columns", "select the same columns in each"},
+		{"SELECT COUNT(*) FROM (SELECT who FROM visits UNION ALL SELECT region FROM customers) q", "1:56: integer and text don't mix here", "write a number without quotes; a text column cannot be made a number"},
+		{"SELECT tag, COUNT(*) FROM lines GROUP BY tag", "1:42: the possible values of this GROUP BY expression are not known beforehand; which groups there are can only be told at a delta, which a pure budget has none of", "the owner can declare the column's values in the policy; or group by CASE WHEN … THEN 'label' … END; or declare a delta for selection: budget: {epsilon: …, delta: 1e-6, selection_delta: 5e-7}"},
+		{"SELECT COUNT(*) FROM orders a JOIN orders b ON a.customer = b.customer JOIN orders c ON c.customer = a.customer JOIN orders d ON d.customer = a.customer JOIN orders e ON e.customer = a.customer", "1:159: one unit could have 3200000 rows here, more than 1000000", "the owner can declare fewer rows_per_unit; or count each person's rows in a subquery first, GROUP BY the person"},
+		{"SELECT COUNT(*) FROM orders, customers", "1:30: no equality in WHERE joins this to what stands before it", "write JOIN … ON a.x = b.x"},
+		{"SELECT COUNT(*) FROM orders, visits WHERE total = cost", "1:30: two tables of persons are joined where the person is the same, and the condition does not say so", "add orders.customer = visits.who"},
+		{"SELECT COUNT(*) FROM orders, customers WHERE customer = id AND agee > 3", `1:64: there is no column "agee" here`, `did you mean "age"?`},
+		{"SELECT COUNT(*) FROM (SELECT customer FROM orders) JOIN (SELECT customer FROM orders) USING (customer)", "1:58: USING is for tables and subqueries that have a name", "give it an alias"},
+		{"SELECT COUNT(*) FROM (SELECT customer AS a FROM orders) JOIN (SELECT customer AS a FROM orders) ON a = a", `1:100: column "a" is ambiguous`, "give one of them another name, with AS"},
+		{"SELECT * FROM (SELECT * FROM orders) q", "1:8: * is not answered: rows never leave", "name aggregates, such as COUNT(*) or AVG(x); `dither tables` shows the columns"},
+		{"SELECT COUNT(*) FROM (SELECT q.* FROM orders) p", `1:30: there is no table "q" here`, "there is orders"},
+		{"SELECT COUNT(*) FROM (SELECT NULL AS x FROM orders) p", "1:30: NULL alone has no type", "write CAST(NULL AS integer)"},
+	} {
+		_, err := plan.Build(p, plan.Request{SQL: c.sql})
+		hint := ""
+		var mine *plan.Error
+		var parsed *query.Error
+		if errors.As(err, &mine) {
+			hint = mine.Hint
+		} else if errors.As(err, &parsed) {
+			hint = parsed.Hint
+		}
+		if err == nil || err.Error() != c.want || hint != c.hint {
+			t.Errorf("%s\ngot  %v\n     %s\nwant %s\n     %s", c.sql, err, hint, c.want, c.hint)
+		}
+	}
+}
+
+// How many rows one unit may have is the product, or the sum, of what is declared, and no more.
+func TestRelationBounds(t *testing.T) {
+	p, err := policy.Decode([]byte(relationsPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sql, want := range map[string]int64{
+		"SELECT COUNT(*) FROM (SELECT total FROM orders WHERE total > 1) q":                                                              20,
+		"SELECT COUNT(*) FROM customers c JOIN regions r ON c.region = r.region":                                                         1,
+		"SELECT COUNT(*) FROM customers c JOIN regions r ON c.age = r.zone":                                                              300,
+		"SELECT COUNT(*) FROM customers c LEFT JOIN regions r ON c.age = r.zone AND c.region = r.region AND r.big":                       1,
+		"SELECT COUNT(*) FROM events c JOIN regions r ON c.region = r.region":                                                            1,
+		"SELECT COUNT(*) FROM events c JOIN regions r ON FLOOR(c.x) = r.zone":                                                            300,
+		"SELECT COUNT(*) FROM orders JOIN customers ON customer = id":                                                                    20,
+		"SELECT COUNT(*) FROM customers JOIN orders ON customer = id":                                                                    20,
+		"SELECT COUNT(*) FROM orders JOIN visits ON customer = who":                                                                      200,
+		"SELECT COUNT(*) FROM lines":                                                                                                     50,
+		"SELECT COUNT(*) FROM lines JOIN orders USING (number) JOIN customers ON customer = id":                                          50,
+		"SELECT COUNT(*) FROM orders JOIN lines ON lines.number = orders.number":                                                         50,
+		"SELECT COUNT(*) FROM orders LEFT JOIN lines ON lines.number = orders.number":                                                    70,
+		"SELECT COUNT(*) FROM lines LEFT JOIN orders ON lines.number = orders.number":                                                    50,
+		"SELECT COUNT(*) FROM (SELECT customer, COUNT(*) FROM orders GROUP BY customer) q":                                               1,
+		"SELECT COUNT(*) FROM (SELECT customer, total > 5, COUNT(*) FROM orders GROUP BY 1, 2) q":                                        3,
+		"SELECT COUNT(*) FROM (SELECT customer, number, COUNT(*) FROM orders GROUP BY 1, 2) q":                                           20,
+		"SELECT COUNT(*) FROM (SELECT who FROM visits UNION ALL SELECT customer FROM orders UNION ALL SELECT who FROM visits) q":         40,
+		"SELECT COUNT(*) FROM visits v JOIN (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q ON q.customer = v.who":      10,
+		"WITH a AS (SELECT * FROM visits) SELECT COUNT(*) FROM a JOIN a b ON a.who = b.who":                                              100,
+		"SELECT COUNT(*) FROM regions r JOIN customers c ON c.region = r.region LEFT JOIN visits ON who = c.id AND cost BETWEEN 1 AND 4": 10,
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			t.Errorf("%s: %v", sql, err)
+			continue
+		}
+		if q.Caps.Rows != want || q.Measures[0].L1.Int64() != want {
+			t.Errorf("%s: %d rows of a unit, sensitivity %s; want %d", sql, q.Caps.Rows, q.Measures[0].L1, want)
+		}
+	}
+}
+
+// Names and spelling play no part in what is released.
+func TestRelationsCanonical(t *testing.T) {
+	p, err := policy.Decode([]byte(relationsPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := func(sql string) string {
+		t.Helper()
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatal(sql, err)
+		}
+		return q.Key(make([]int, len(q.Tables()))...)
+	}
+	for _, same := range [][]string{
+		{"SELECT COUNT(*) FROM orders WHERE total > 1", "SELECT COUNT(*) FROM (SELECT total AS x FROM orders) q WHERE q.x > 1", "WITH a AS (SELECT * FROM orders WHERE total > 1) SELECT COUNT(*) FROM a"},
+		{"SELECT COUNT(*) FROM orders JOIN customers ON customer = id", "SELECT COUNT(*) AS n FROM orders AS a JOIN customers b ON b.id = a.customer"},
+		{"SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id JOIN regions r ON r.region = c.region WHERE total > 5", "SELECT COUNT(*) FROM orders, customers c, regions r WHERE total > 5 AND customer = id AND r.region = c.region"},
+		{"SELECT AVG(n) FROM (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q", "WITH t AS (SELECT COUNT(*) AS k FROM orders o GROUP BY o.customer) SELECT AVG(k) FROM t"},
+	} {
+		for _, sql := range same[1:] {
+			if key(sql) != key(same[0]) {
+				t.Errorf("%s is another release than %s", sql, same[0])
+			}
+		}
+	}
+	// A policy whose columns stand in another order has the same digest, and no release of another question.
+	reordered, err := policy.Decode([]byte(strings.Replace(relationsPolicy, "{region: {type: text, values: [a, b]}, zone: {type: integer},", "{zone: {type: integer}, region: {type: text, values: [a, b]},", 1)), ".")
+	if err != nil || reordered.Digest() != p.Digest() {
+		t.Fatal(err)
+	}
+	const byZone, byRegion = "SELECT COUNT(*) FROM customers c JOIN regions r ON c.age = r.zone", "SELECT COUNT(*) FROM customers c JOIN regions r ON c.region = r.region"
+	for _, sql := range []string{byZone, byRegion} {
+		q, err := plan.Build(reordered, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := q.Key(0, 0); k == key(byZone) && sql == byRegion || k == key(byRegion) && sql == byZone {
+			t.Error("two questions have one key")
+		}
+	}
+	seen := map[string]string{}
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM orders", "SELECT COUNT(*) FROM orders JOIN customers ON customer = id", "SELECT COUNT(*) FROM orders LEFT JOIN customers ON customer = id",
+		"SELECT COUNT(*) FROM orders JOIN customers ON customer = id AND age > 3", "SELECT COUNT(*) FROM lines", "SELECT COUNT(*) FROM orders JOIN lines USING (number)",
+		"SELECT COUNT(*) FROM (SELECT customer FROM orders GROUP BY customer) q", "SELECT COUNT(*) FROM (SELECT customer FROM orders GROUP BY customer HAVING COUNT(*) > 1) q",
+		"SELECT COUNT(*) FROM (SELECT customer FROM orders UNION ALL SELECT id FROM customers) q", "SELECT COUNT(*) FROM (SELECT customer FROM orders UNION ALL SELECT who FROM visits) q",
+		"SELECT COUNT(*) FROM customers c JOIN regions r ON c.region = r.region", "SELECT COUNT(*) FROM customers c JOIN regions r ON c.age = r.zone",
+	} {
+		k := key(sql)
+		if other, again := seen[k]; again {
+			t.Errorf("%s and %s have one key", sql, other)
+		}
+		seen[k] = sql
+	}
+}

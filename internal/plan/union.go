@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"slices"
+
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// unionAll is UNION ALL of two relations: what one unit has in both adds up.
+func unionAll(a, b *relation, at query.Pos) (*relation, error) {
+	switch {
+	case a.public != b.public:
+		return nil, refuse(at, "", "rows of persons and public rows don't mix in UNION ALL")
+	case a.unit.IsRow() != b.unit.IsRow() || a.unitType != b.unitType:
+		return nil, refuse(at, "the owner can declare both unit columns with one type", "the units of %q and %q are not the same", a.main, b.main)
+	case len(a.names) != len(b.names):
+		return nil, refuse(at, "select the same columns in each", "the SELECTs of UNION ALL have %d and %d columns", len(a.names), len(b.names))
+	}
+	out := &relation{unit: a.unit, unitType: a.unitType, public: a.public, main: a.main}
+	var err error
+	if !a.public {
+		if out.unit, err = plus(a.unit, b.unit, at); err != nil {
+			return nil, err
+		}
+	}
+	for i := range a.names {
+		for _, n := range []named{a.names[i], b.names[i]} { // whose origin is forgotten here
+			if err := n.unfilled(at); err != nil {
+				return nil, err
+			}
+		}
+		both := []*Expr{a.names[i].e, b.names[i].e}
+		if _, err := unify(both, at); err != nil {
+			return nil, err
+		}
+		a.names[i].e, b.names[i].e = both[0], both[1]
+		n := named{name: a.names[i].name, unit: a.names[i].unit && b.names[i].unit}
+		out.names = append(out.names, n)
+	}
+	s := &Source{Op: Union, Inputs: []*Source{a.project(), b.project()}, Units: a.source.Units}
+	for i, c := range a.columns {
+		s.Columns = append(s.Columns, hull(c, b.columns[i]))
+	}
+	out.over(s)
+	return out, nil
+}
+
+// hull is a column that holds what either does.
+func hull(a, b Column) Column {
+	c := *a.Column
+	c.Lower, c.Upper, c.ValuesFrom = nil, nil, nil
+	c.Nullable = a.Nullable || b.Nullable
+	out := Column{Column: &c, Range: Range{
+		IntLo: min(a.Range.IntLo, b.Range.IntLo), IntHi: max(a.Range.IntHi, b.Range.IntHi),
+		Lo: min(a.Range.Lo, b.Range.Lo), Hi: max(a.Range.Hi, b.Range.Hi), Tiny: min(a.Range.Tiny, b.Range.Tiny),
+	}, weight: a.weight + b.weight}
+	c.Values = nil
+	if a.Values != nil && b.Values != nil {
+		c.Values = append(slices.Clone(a.Values), b.Values...)
+		slices.SortFunc(c.Values, value.Compare)
+		c.Values = slices.Compact(c.Values)
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dither/internal/nearest"
+)
+
+// Reference is what a column points to: a column of another table that names its rows.
+type Reference struct{ Table, Column string }
+
+// String is as in a policy: table.column.
+func (r Reference) String() string { return r.Table + "." + r.Column }
+
+// MaxThrough bounds the chain of references from a table to the one whose unit it has.
+const MaxThrough = 4
+
+// pending are references as written, which are resolved when all tables are known.
+type pending struct {
+	table   *Table
+	field   field
+	column  string
+	written string
+}
+
+// references reads what a table's columns point to, and through which of them its rows belong to a unit.
+func (r *reader) references(keys map[string]field, t *Table) {
+	if t.Public && keys["references"].present() {
+		keys["references"].failKey("a join of public rows needs rows_per_value alone", "a public table refers to nobody")
+		return
+	}
+	for _, e := range keys["references"].entries() {
+		if e.columnOf(t) == nil {
+			continue
+		}
+		if text, ok := e.text(); ok {
+			r.pending = append(r.pending, pending{t, e, e.key.Value, text})
+		}
+	}
+}
+
+// rowsPerValue reads how many rows of a public table one value of a column may have.
+func (r *reader) rowsPerValue(f field, t *Table) {
+	if f.present() && !t.Public {
+		f.failKey("for private tables it is rows_per_unit", "is for public tables")
+		return
+	}
+	for _, e := range f.entries() {
+		c := e.columnOf(t)
+		n, ok := e.count(MaxRowsPerUnit)
+		if c == nil || !ok {
+			continue
+		}
+		if t.RowsPerValue == nil {
+			t.RowsPerValue = map[string]int64{}
+		}
+		t.RowsPerValue[c.Name] = n
+	}
+}
+
+// columnOf is the column that an entry's key names.
+func (f field) columnOf(t *Table) *Column {
+	c := t.Column(f.key.Value)
+	if c == nil {
+		names := make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			names[i] = c.Name
+		}
+		hint := ""
+		if near := nearest.Name(f.key.Value, names); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		f.failKey(hint, "not among the columns")
+	}
+	return c
+}
+
+// through reads a unit that is another table's: each row belongs to the unit of the row that its reference names.
+func (r *reader) through(keys map[string]field, t *Table) (u Unit, ok bool) {
+	f := keys["through"]
+	if !f.present() {
+		return u, false
+	}
+	if keys["unit"].present() || keys["person_rows"].present() {
+		f.failKey("write one of them", "a table has a unit, or gets it through a reference")
+	}
+	name, _ := f.text()
+	if !slices.ContainsFunc(r.pending, func(p pending) bool { return p.table == t && p.column == name }) {
+		f.fail("references: {"+clip(name)+": table.column}", "%s is not among the table's references", quote(name))
+	}
+	u.Through = name
+	return u, true
+}
+
+// resolve finds what references point to. A reference's value means the same as what it points to: their types are one.
+func (r *reader) resolve(tables []*Table) {
+	for _, p := range r.pending {
+		to, found := target(p.written, tables)
+		switch {
+		case !found:
+			p.field.fail("write table.column", "%s is no column of another table", quote(p.written))
+			continue
+		case to.table == p.table:
+			p.field.fail("", "a table cannot refer to itself")
+			continue
+		case to.table.Public:
+			p.field.fail("a join of public rows needs rows_per_value there, and no reference", "%s is public: it belongs to nobody", quote(to.table.Name))
+			continue
+		case to.table.Unit.IsRow():
+			p.field.fail("give that table a unit column", "each row of %s is a unit: nothing else belongs to it", quote(to.table.Name))
+			continue
+		}
+		from := p.table.Column(p.column)
+		if from.Type != to.column.Type || !identifies(from.Type) {
+			p.field.fail("declare both as integer, text or date", "%s is %s, and %s is %s: they cannot name one row", quote(p.column), from.Type, quote(p.written), to.column.Type)
+			continue
+		}
+		if from.Lower != nil || from.Values != nil || to.column.Lower != nil || to.column.Values != nil {
+			p.field.fail("leave out bounds and values of both", "bounds or values of a key would make one of several")
+			continue
+		}
+		if p.table.References == nil {
+			p.table.References = map[string]Reference{}
+		}
+		p.table.References[p.column] = Reference{to.table.Name, to.column.Name}
+	}
+	if len(r.errs) > 0 {
+		return
+	}
+	p := &Policy{Tables: tables}
+	for _, t := range tables {
+		if t.Unit.Through == "" {
+			continue
+		}
+		if p.Owner(t) == nil {
+			r.report(nil, t.Name, "let the references lead to a table with a unit column", "the unit of table %s is not found through at most %d references", quote(t.Name), MaxThrough)
+		}
+	}
+}
+
+type place struct {
+	table  *Table
+	column *Column
+}
+
+func target(written string, tables []*Table) (place, bool) {
+	for _, t := range tables {
+		for _, c := range t.Columns {
+			if written == t.Name+"."+c.Name {
+				return place{t, c}, true
+			}
+		}
+	}
+	return place{}, false
+}
+
+// Owner is the table whose unit column identifies whose rows t holds: t itself, or the one that its references lead to; nil
+// where there is none.
+func (p *Policy) Owner(t *Table) *Table {
+	for range MaxThrough + 1 {
+		if t == nil || t.Public || t.Unit.Through == "" {
+			break
+		}
+		t = p.Table(t.References[t.Unit.Through].Table)
+	}
+	if t == nil || t.Unit.Column == "" {
+		return nil
+	}
+	return t
+}
+
+// canonicalReferences writes references, in the order of their columns; and canonicalRows rows per value.
+func canonicalReferences(t *Table) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(t.References)) {
+		out = append(out, fmt.Sprintf("%q -> %q %q", name, t.References[name].Table, t.References[name].Column))
+	}
+	return out
+}
+
+func canonicalRows(t *Table) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(t.RowsPerValue)) {
+		out = append(out, fmt.Sprintf("%q %d", name, t.RowsPerValue[name]))
+	}
+	return out
+}
+
+// throughTerm is the term of a unit that is another table's. It is kept only as it is: what another reference would lead to is
+// another unit.
+func throughTerm(t *Table) string {
+	return throughPrefix + t.Unit.Through + " " + t.References[t.Unit.Through].String() + fmt.Sprintf("≤%d", t.Unit.RowsPerUnit)
+}
+
+const throughPrefix = "through "
+
+func isThrough(term string) bool { return strings.HasPrefix(term, throughPrefix) }

@@ -1,0 +1,161 @@
+package query
+
+import (
+	"fmt"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// Limits on a question's relations. A name that WITH gave counts as often as it is used, with all that it stands for.
+const (
+	maxTables = 16
+	maxNested = 12
+)
+
+// sources is the part of a lowering that knows relations.
+type sources struct {
+	named  map[string]named // what WITH gave, where we are
+	after  int              // the offset behind the last SELECT that was lowered
+	tables int              // so many have been named, each as often as it is read
+	nested int
+}
+
+// named is a name that WITH gave.
+type named struct {
+	branches []*Select
+	tables   int
+}
+
+// from lowers FROM. One table that is not joined stays what it was before there were relations: a name.
+func (l *lowering) from(nodes []*pg.Node, start Pos) (From, error) {
+	if len(nodes) == 0 {
+		return From{}, &Error{Pos: start, Message: "the question has no table", Hint: "add FROM and a table's name"}
+	}
+	at := l.text.pos(l.after(pg.Token_FROM))
+	if len(nodes) > 1 {
+		list := &List{}
+		for _, n := range nodes {
+			r, err := l.relation(n, at, 1)
+			if err != nil {
+				return From{}, err
+			}
+			list.Items = append(list.Items, r)
+		}
+		list.At = list.Items[0].Pos()
+		return From{At: list.At, Relation: list}, nil
+	}
+	r, err := l.relation(nodes[0], at, 1)
+	if err != nil {
+		return From{}, err
+	}
+	if t, ok := r.(*Table); ok {
+		return From{Table: t.Name, Alias: t.Alias, At: t.At}, nil
+	}
+	return From{At: r.Pos(), Relation: r}, nil
+}
+
+// relation lowers one relation; depth is its distance from FROM.
+func (l *lowering) relation(n *pg.Node, at Pos, depth int) (Relation, error) {
+	if depth > maxTables {
+		return nil, tooManyTables(at)
+	}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_RangeVar:
+		return l.table(x.RangeVar, l.pos(x.RangeVar.GetLocation(), at))
+	case *pg.Node_RangeSubselect:
+		if x.RangeSubselect.GetLateral() {
+			return nil, l.text.refuse(l.find(pg.Token_LATERAL_P), "write a join", "LATERAL is not supported")
+		}
+		if err := noColumnNames(x.RangeSubselect.GetAlias(), at); err != nil {
+			return nil, err
+		}
+		return l.subquery(x.RangeSubselect.GetSubquery().GetSelectStmt(), x.RangeSubselect.GetAlias().GetAliasname(), at)
+	case *pg.Node_JoinExpr:
+		return l.join(x.JoinExpr, at, depth)
+	}
+	return nil, l.refuseSource(n, at)
+}
+
+func noColumnNames(a *pg.Alias, at Pos) error {
+	if len(a.GetColnames()) > 0 {
+		return &Error{Pos: at, Message: "a table alias with column names is not supported", Hint: "name columns in the SELECT list, with AS"}
+	}
+	return nil
+}
+
+func tooManyTables(at Pos) *Error {
+	return &Error{Pos: at, Message: fmt.Sprintf("the question reads more than %d tables, each as often as it is named", maxTables), Hint: "ask for less at once"}
+}
+
+// count notes that so many more tables are read.
+func (l *lowering) counted(tables int, at Pos) error {
+	if l.sources.tables += tables; l.sources.tables > maxTables {
+		return tooManyTables(at)
+	}
+	return nil
+}
+
+// table is a table's name, or one that WITH gave.
+func (l *lowering) table(r *pg.RangeVar, at Pos) (Relation, error) {
+	switch {
+	case r.GetSchemaname() != "" || r.GetCatalogname() != "":
+		return nil, &Error{Pos: at, Message: "a table's name has no schema here", Hint: "write " + quote(r.GetRelname())}
+	case !r.GetInh():
+		return nil, &Error{Pos: at, Message: "FROM ONLY is not supported", Hint: "leave out ONLY"}
+	case len(r.GetAlias().GetColnames()) > 0:
+		return nil, &Error{Pos: at, Message: "a table alias with column names is not supported", Hint: "leave out the names"}
+	}
+	name, alias := r.GetRelname(), r.GetAlias().GetAliasname()
+	if given, ok := l.sources.named[name]; ok {
+		if alias == "" {
+			alias = name
+		}
+		if l.sources.nested+deep(given.branches) > maxNested {
+			return nil, tooNested(at)
+		}
+		return &Subquery{At: at, Branches: given.branches, Alias: alias}, l.counted(given.tables, at)
+	}
+	return &Table{At: at, Name: name, Alias: alias}, l.counted(1, at)
+}
+
+func (l *lowering) join(x *pg.JoinExpr, at Pos, depth int) (Relation, error) {
+	left, err := l.relation(x.GetLarg(), at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	right, err := l.relation(x.GetRarg(), left.Pos(), depth+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &Join{At: right.Pos(), L: left, R: right}
+	no := func(message, hint string) (Relation, error) {
+		return nil, &Error{Pos: out.At, Message: message, Hint: hint}
+	}
+	switch x.GetJointype() {
+	case pg.JoinType_JOIN_INNER:
+		out.Kind = InnerJoin
+	case pg.JoinType_JOIN_LEFT:
+		out.Kind = LeftJoin
+	case pg.JoinType_JOIN_RIGHT:
+		out.Kind = RightJoin
+	case pg.JoinType_JOIN_FULL:
+		return no("FULL JOIN is not supported: it would make rows of nobody", "write JOIN, or LEFT JOIN from the table of persons")
+	default:
+		return no("this join is not supported", "write JOIN … ON")
+	}
+	switch {
+	case x.GetIsNatural():
+		return no("NATURAL JOIN is not supported: a column that is added later would change it", "write USING (…), or ON")
+	case x.GetAlias() != nil || x.GetJoinUsingAlias() != nil:
+		return no("an alias of a join is not supported", "give each table its own")
+	case len(x.GetUsingClause()) > 0:
+		for _, n := range x.GetUsingClause() {
+			out.Using = append(out.Using, n.GetString_().GetSval())
+		}
+		return out, nil
+	case x.GetQuals() == nil:
+		return no("a join needs a condition: every row would meet every other", "write JOIN … ON a.x = b.x")
+	}
+	out.On, err = l.expr(x.GetQuals(), out.At, 1)
+	return out, err
+}

@@ -1,0 +1,127 @@
+package query
+
+// Relation is what stands in FROM where that is more than one table's name: a *Table, a *Subquery, a *Join or, at
+// the top alone, a *List. A name that WITH
+// gave is the Subquery that it stands for.
+type Relation interface {
+	// Pos is where to point when this relation is at fault.
+	Pos() Pos
+	isRelation()
+}
+
+// Table is a table by its name; Alias is "" if none was given.
+type Table struct {
+	At          Pos
+	Name, Alias string
+}
+
+// Subquery is a SELECT, or several under UNION ALL. Its branches have items that may be stars, and no ORDER BY, LIMIT or
+// OFFSET.
+type Subquery struct {
+	At       Pos
+	Branches []*Select // at least one
+	Alias    string
+}
+
+// Join is L JOIN R ON On, or USING: then On is nil, and Using names columns of both.
+type Join struct {
+	At    Pos // of JOIN's right side
+	Kind  JoinKind
+	L, R  Relation
+	On    Expr
+	Using []string
+}
+
+// List is a, b, …: relations that equalities in WHERE join, each to those before it.
+type List struct {
+	At    Pos // of the first
+	Items []Relation
+}
+
+// JoinKind tells which rows stay without a partner.
+type JoinKind string
+
+// The kinds of join.
+const (
+	InnerJoin JoinKind = "JOIN"
+	LeftJoin  JoinKind = "LEFT JOIN"
+	RightJoin JoinKind = "RIGHT JOIN"
+)
+
+// Star is * or table.*, an item of a subquery alone; Table is "" unless it is qualified.
+type Star struct {
+	At    Pos
+	Table string
+}
+
+// Pos is where the name begins.
+func (r *Table) Pos() Pos { return r.At }
+
+// Pos is where the first SELECT is, or the name that WITH gave.
+func (r *Subquery) Pos() Pos { return r.At }
+
+// Pos is where the right side is.
+func (r *Join) Pos() Pos { return r.At }
+
+// Pos is where the first relation is.
+func (r *List) Pos() Pos { return r.At }
+
+// Pos is where the star, or its table's name, is.
+func (x *Star) Pos() Pos { return x.At }
+
+func (*Table) isRelation()    {}
+func (*Subquery) isRelation() {}
+func (*Join) isRelation()     {}
+func (*List) isRelation()     {}
+func (*Star) isExpr()         {}
+
+// relation writes what stands in FROM.
+func (p *printer) relation(r Relation) {
+	switch r := r.(type) {
+	case *List:
+		for i, item := range r.Items {
+			p.comma(i)
+			p.relation(item)
+		}
+	case *Table:
+		p.write(quote(r.Name))
+		p.alias(r.Alias)
+	case *Subquery:
+		p.write("(")
+		for i, s := range r.Branches {
+			if i > 0 {
+				p.write(" UNION ALL ")
+			}
+			p.write(s.String())
+		}
+		p.write(")")
+		p.alias(r.Alias)
+	case *Join:
+		p.relation(r.L)
+		p.write(" " + string(r.Kind) + " ")
+		if _, nested := r.R.(*Join); nested {
+			p.write("(")
+			p.relation(r.R)
+			p.write(")")
+		} else {
+			p.relation(r.R)
+		}
+		p.clause(" ON ", r.On)
+		for i, name := range r.Using {
+			if i == 0 {
+				p.write(" USING (")
+			}
+			p.comma(i)
+			p.write(quote(name))
+		}
+		if len(r.Using) > 0 {
+			p.write(")")
+		}
+	}
+}
+
+func (p *printer) alias(name string) {
+	if name != "" {
+		p.write(" AS " + quote(name))
+	}
+}

@@ -1,0 +1,227 @@
+package query
+
+import (
+	"fmt"
+	"maps"
+
+	pg "github.com/pganalyze/pg_query_go/v6"
+)
+
+// with notes what a WITH clause gives, in its order: each sees those before it. It returns what undoes it, once the statement
+// that it stands before is lowered.
+func (l *lowering) with(w *pg.WithClause) (restore func(), err error) {
+	before := l.sources.named
+	restore = func() { l.sources.named = before }
+	if w == nil {
+		return restore, nil
+	}
+	at := l.text.pos(l.find(pg.Token_WITH))
+	if w.GetRecursive() {
+		return restore, &Error{Pos: at, Message: "WITH RECURSIVE is not supported: no bound on one person's rows would hold", Hint: "write WITH"}
+	}
+	l.sources.named = maps.Clone(before)
+	if l.sources.named == nil {
+		l.sources.named = map[string]named{}
+	}
+	fresh := map[string]bool{}
+	for _, n := range w.GetCtes() {
+		c := n.GetCommonTableExpr()
+		at := l.pos(c.GetLocation(), at)
+		query := c.GetCtequery().GetSelectStmt()
+		switch {
+		case query == nil:
+			return restore, &Error{Pos: at, Message: "WITH takes SELECT alone", Hint: "write WITH name AS (SELECT …)"}
+		case len(c.GetAliascolnames()) > 0:
+			return restore, &Error{Pos: at, Message: "names of columns after a name of WITH are not supported", Hint: "name columns in the SELECT list, with AS"}
+		case c.GetSearchClause() != nil || c.GetCycleClause() != nil:
+			return restore, &Error{Pos: at, Message: "SEARCH and CYCLE are not supported"}
+		case fresh[c.GetCtename()]:
+			return restore, &Error{Pos: at, Message: fmt.Sprintf("WITH gives the name %q twice", c.GetCtename())}
+		}
+		fresh[c.GetCtename()] = true
+		already := l.sources.tables
+		s, err := l.subquery(query, c.GetCtename(), at)
+		if err != nil {
+			return restore, err
+		}
+		l.sources.named[c.GetCtename()] = named{branches: s.Branches, tables: l.sources.tables - already}
+		l.sources.tables = already // it counts where it is used
+	}
+	return restore, nil
+}
+
+// subquery lowers what stands in parentheses in FROM, or behind a name of WITH.
+func (l *lowering) subquery(s *pg.SelectStmt, alias string, at Pos) (*Subquery, error) {
+	if l.sources.nested++; l.sources.nested > maxNested {
+		return nil, tooNested(at)
+	}
+	defer func() { l.sources.nested-- }()
+	branches, err := l.branches(s, at, 1)
+	if err != nil {
+		return nil, err
+	}
+	if branches[0].At.Line > 0 {
+		at = branches[0].At
+	}
+	return &Subquery{At: at, Branches: branches, Alias: alias}, nil
+}
+
+func tooNested(at Pos) *Error {
+	return &Error{Pos: at, Message: fmt.Sprintf("subqueries are nested more than %d deep", maxNested), Hint: "nest less"}
+}
+
+// deep is how deep subqueries are nested in the branches of one, itself included. What is looked at is no more than the tables
+// that may be named.
+func deep(branches []*Select) int {
+	most := 0
+	var relation func(r Relation)
+	relation = func(r Relation) {
+		switch r := r.(type) {
+		case *Subquery:
+			most = max(most, deep(r.Branches))
+		case *Join:
+			relation(r.L)
+			relation(r.R)
+		case *List:
+			for _, item := range r.Items {
+				relation(item)
+			}
+		}
+	}
+	for _, s := range branches {
+		relation(s.From.Relation)
+	}
+	return most + 1
+}
+
+// branches are the SELECTs of a UNION ALL, or the one that there is.
+func (l *lowering) branches(s *pg.SelectStmt, at Pos, depth int) ([]*Select, error) {
+	if s == nil || depth > maxTables {
+		return nil, tooManyTables(at)
+	}
+	restore, err := l.with(s.GetWithClause())
+	defer restore()
+	if err != nil {
+		return nil, err
+	}
+	no := func(message, hint string) ([]*Select, error) {
+		return nil, &Error{Pos: at, Message: message, Hint: hint}
+	}
+	switch s.GetOp() {
+	case pg.SetOperation_SETOP_NONE, pg.SetOperation_SET_OPERATION_UNDEFINED:
+		out, err := l.branch(s)
+		return []*Select{out}, err
+	case pg.SetOperation_SETOP_UNION:
+		if !s.GetAll() {
+			return no("UNION is not supported: it drops a row where another person has the same", "write UNION ALL")
+		}
+	case pg.SetOperation_SETOP_INTERSECT:
+		return no("INTERSECT is not supported: whether a row stays would depend on other persons' rows", "join on the person")
+	default:
+		return no("EXCEPT is not supported: whether a row stays would depend on other persons' rows", "join on the person, and count those who have none")
+	}
+	left, err := l.branches(s.GetLarg(), at, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	right, err := l.branches(s.GetRarg(), at, depth+1)
+	if err == nil {
+		err = l.unordered(s, at)
+	}
+	return append(left, right...), err
+}
+
+// branch lowers one SELECT of a subquery. What is said of clauses points into it: its own words are all that is looked at.
+func (l *lowering) branch(s *pg.SelectStmt) (*Select, error) {
+	outer := l.tokens
+	l.tokens = l.window()
+	defer func() { l.tokens = outer }()
+	at := l.text.pos(l.find(pg.Token_SELECT))
+	if err := l.unordered(s, at); err != nil {
+		return nil, err
+	}
+	out, err := l.selected(s, l.subItems)
+	if out != nil {
+		out.At = at
+	}
+	return out, err
+}
+
+// unordered refuses what a relation has no place for.
+func (l *lowering) unordered(s *pg.SelectStmt, at Pos) error {
+	switch {
+	case s.GetLimitCount() != nil || s.GetLimitOffset() != nil:
+		return &Error{Pos: at, Message: "LIMIT inside a subquery is not supported: whether a row stays would depend on other persons' rows", Hint: "leave it out; rows of one person are limited by the policy"}
+	case len(s.GetSortClause()) > 0:
+		return &Error{Pos: at, Message: "ORDER BY inside a subquery says nothing", Hint: "order the answer"}
+	}
+	return nil
+}
+
+// window gives the words of the next SELECT that was not lowered yet. SELECTs are lowered in the order in which they are
+// written, so a place behind the last one's SELECT tells which is next.
+func (l *lowering) window() []*pg.ScanToken {
+	for i, t := range l.tokens {
+		if t.GetToken() != pg.Token_SELECT || int(t.GetStart()) < l.sources.after {
+			continue
+		}
+		l.sources.after = int(t.GetEnd())
+		return l.tokens[i:min(i+l.length(l.tokens[i:]), len(l.tokens))]
+	}
+	return l.tokens
+}
+
+// length is how many words belong to the SELECT that tokens begin with.
+func (l *lowering) length(tokens []*pg.ScanToken) int {
+	open := 0
+	for i, t := range tokens {
+		switch t.GetToken() {
+		case pg.Token_ASCII_40:
+			open++
+		case pg.Token_ASCII_41:
+			if open--; open < 0 {
+				return i
+			}
+		case pg.Token_UNION, pg.Token_INTERSECT, pg.Token_EXCEPT:
+			if open == 0 {
+				return i
+			}
+		default:
+		}
+	}
+	return len(tokens)
+}
+
+// subItems lowers the SELECT list of a subquery, where a star is the columns of what it selects from.
+func (l *lowering) subItems(targets []*pg.Node, start Pos) ([]Item, error) {
+	var out []Item
+	for _, n := range targets {
+		if star := starOf(n.GetResTarget().GetVal()); star != nil {
+			star.At = l.pos(n.GetResTarget().GetLocation(), start)
+			out = append(out, Item{Expr: star})
+			continue
+		}
+		items, err := l.items([]*pg.Node{n}, start)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, items...)
+	}
+	if len(out) == 0 {
+		return nil, &Error{Pos: start, Message: "the SELECT list is empty", Hint: "name columns"}
+	}
+	return out, nil
+}
+
+// starOf is * or table.*, or nil.
+func starOf(n *pg.Node) *Star {
+	fields := n.GetColumnRef().GetFields()
+	if len(fields) == 0 || len(fields) > 2 || fields[len(fields)-1].GetAStar() == nil {
+		return nil
+	}
+	out := &Star{}
+	if len(fields) == 2 {
+		out.Table = fields[0].GetString_().GetSval()
+	}
+	return out
+}
