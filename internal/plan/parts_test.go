@@ -164,6 +164,31 @@ func TestConfined(t *testing.T) {
 	}
 }
 
+// A subquery that only selects and renames leaves no trace, in the parts either; any other relation is about everybody.
+func TestConfinedRelations(t *testing.T) {
+	p := policyOf(t, []byte(replaced(partedPolicy, "PART", "party")))
+	for from, want := range map[string][]string{
+		"(SELECT party AS p, x FROM v WHERE party <> 'I') q WHERE p = 'D'":                                           {"D"},
+		"(SELECT party AS p FROM v WHERE party <> 'I') q":                                                            {"D", "R"},
+		"(SELECT p AS party FROM (SELECT party AS p FROM v WHERE party = 'D') a WHERE p <> 'R') b WHERE party < 'R'": {"D"},
+		"(SELECT CASE WHEN party = 'D' THEN 'R' ELSE 'D' END AS party FROM v) q WHERE party = 'D'":                   nil,
+		"(SELECT x > 0 AS party, party AS member FROM v) q WHERE party AND member = 'R'":                             {"R"},
+		"(SELECT party FROM v WHERE party = 'D' UNION ALL SELECT party FROM v WHERE party = 'D') q":                  nil,
+		"(SELECT person, MAX(x) AS m FROM v WHERE party = 'D' GROUP BY person) q":                                    nil,
+		"v a JOIN v b USING (person) WHERE a.party = 'D' AND b.party = 'D'":                                          nil,
+		"v a, v b WHERE a.person = b.person AND a.party = 'D'":                                                       nil,
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM " + from})
+		if err != nil {
+			t.Errorf("%s: %v", from, err)
+			continue
+		}
+		if _, got := q.Confinement(); !slices.Equal(got, want) || q.Source != nil && q.Part != nil {
+			t.Errorf("%s: %q, want %q", from, got, want)
+		}
+	}
+}
+
 // A confined question is no replay of one that is not, and the other way round: other rows may count.
 func TestPartsAreInTheKey(t *testing.T) {
 	key := func(part string) string {
