@@ -33,7 +33,7 @@ func (c *Curator) adoptOnce() error {
 	if s.Adopted && s.Terms.Digest == c.policy.Digest() {
 		return nil
 	}
-	if !s.Adopted || s.Reservations == 0 && s.Torn == 0 {
+	if !s.Adopted || unspent(s) {
 		return c.ledger.Adopt(terms(c.policy, ledger.Terms{}), 1, s.Head)
 	}
 	changes, group, err := c.change(s)
@@ -42,6 +42,9 @@ func (c *Curator) adoptOnce() error {
 	}
 	return c.ledger.Adopt(terms(c.policy, s.Terms), 1, s.Head)
 }
+
+// unspent says that nothing was charged yet, by an opening neither: there is nothing to read again.
+func unspent(s ledger.State) bool { return s.Reservations == 0 && s.Torn == 0 && s.Spent.IsZero() }
 
 // PolicyChange is what accepting the policy file would mean.
 type PolicyChange struct {

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dither/internal/ledger"
+	"dither/privacy"
 )
 
 const sharesPolicy = `
@@ -101,5 +104,34 @@ func TestSharesOfABudget(t *testing.T) {
 		if err != nil || len(b.Analysts) != 2 || b.Analysts[0].Spent.Epsilon != "1.1" || b.Analysts[1].Spent.Epsilon != "0.9" || len(b.Divided) != 2 {
 			t.Errorf("%v %+v", err, b)
 		}
+	}
+}
+
+// An opening is a charge: a changed policy waits for the owner, and rows become no persons of whom the other homes know more.
+func TestOpeningIsACharge(t *testing.T) {
+	c := sharesHome(t, "add-remove")
+	rows := strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(sharesPolicy, "NEIGHBOURS", "add-remove"), "unit: person\n    rows_per_unit: 3", "unit: row"),
+		"unit: person\n    rows_per_unit: 2\n    part: {column: day, per_unit: 2}", "unit: row")
+	write(t, c.home, "policy.yaml", rows)
+	c = openHome(t, c.home) // nothing is spent
+	price, err := privacy.ParseEpsilon("0.15")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ledger.Opened(ledger.Opening{Loss: privacy.PureLoss(price), From: []ledger.Origin{{ID: strings.Repeat("0", 32), Head: c.ledger.Head().String()}}}, c.ledger.Head()); err != nil {
+		t.Fatal(err)
+	}
+	write(t, c.home, "policy.yaml", strings.ReplaceAll(sharesPolicy, "NEIGHBOURS", "add-remove"))
+	c = openHome(t, c.home)
+	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM visits", Analyst: "ann"}); codeOf(err) != CodePolicy {
+		t.Errorf("the policy took over by itself: %v", err)
+	}
+	if _, err := c.AcceptPolicy(t.Context(), false); !errors.Is(err, ledger.ErrIncompatible) {
+		t.Error(err, "what other homes spent on rows was counted as spent on persons")
+	}
+	write(t, c.home, "policy.yaml", strings.Replace(rows, "add-remove", "change-one", 1))
+	c = openHome(t, c.home)
+	if _, err := c.AcceptPolicy(t.Context(), false); err != nil || spent(t, c) != "0.3" {
+		t.Errorf("%v, spent %s", err, spent(t, c))
 	}
 }

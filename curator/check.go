@@ -88,7 +88,7 @@ func (c *Curator) difference(s ledger.State) []string {
 		return []string{"no policy is in force yet: " + takesOver}
 	case s.Terms.Digest == c.policy.Digest():
 		return []string{"this is the policy in force"}
-	case s.Reservations == 0 && s.Torn == 0:
+	case unspent(s):
 		return []string{"another policy is in force; nothing has been spent under it: " + takesOver}
 	}
 	changes, group, err := c.change(s)

@@ -50,11 +50,15 @@ func (s *session) mergeLedgers(homes []string, rows int64, into string) error {
 	for _, p := range m.Homes[:len(m.Homes)-1] {
 		loss, from = loss.Plus(p.Spent), append(from, p.Origin)
 	}
+	seen, err := ledger.ParseHead(last.Head) // its terms may change before it is open
+	if err != nil {
+		return err
+	}
 	l, err := ledger.Open(dirs[len(dirs)-1], time.Now)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(l.Opened(ledger.Opening{Loss: loss, From: from}), l.Close()); err != nil {
+	if err := errors.Join(l.Opened(ledger.Opening{Loss: loss, From: from}, seen), l.Close()); err != nil {
 		return err
 	}
 	s.note("charged %s to %s\n", loss, printable(into))

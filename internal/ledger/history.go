@@ -148,6 +148,11 @@ func (h *history) checkAdoption(a Adoption) error {
 	case h.impure && a.Terms.Budget.Accountant() == privacy.Pure:
 		return fmt.Errorf("%w: what was charged in ρ has no pure ε", ErrIncompatible)
 	}
+	_, had := old.units()
+	if _, has := a.Terms.units(); len(h.origins) > 0 && has && !had {
+		// The opening's loss is of one row, and nothing is known of how many rows of a person the other ledgers' tables hold.
+		return fmt.Errorf("%w: what other ledgers spent was charged as of rows, and has no loss of persons", ErrIncompatible)
+	}
 	if _, err := group(h.spentIn(privacy.ZCDP), a.Group); err != nil {
 		return fmt.Errorf("%w: %w", ErrIncompatible, err)
 	}
@@ -254,6 +259,21 @@ func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
 		left = privacy.Min(left, l.left())
 	}
 	return left, nil
+}
+
+// roomAfter is room; with pending, once the fragment that stands at the end of the log is charged.
+func (h *history) roomAfter(pending bool, r Reservation, at time.Time) (privacy.Loss, error) {
+	if !pending || h.terms == nil {
+		return h.room(r, at)
+	}
+	torn := h.fragmentCharge()
+	after := *h
+	after.charges = h.charges.plus(torn)
+	if h.terms.Grant != nil {
+		in, start := h.granted(at)
+		after.inPeriod, after.period = in.plus(torn), start
+	}
+	return after.room(r, at)
 }
 
 // division is what a reservation is confined to.

@@ -95,10 +95,10 @@ func (l *Ledger) State() (State, error) {
 }
 
 // Room is the largest loss that a reservation like r would be admitted at now, its own loss left aside, but for the
-// terms' maximum price. Who may not ask has none.
+// terms' maximum price. Who may not ask has none. A fragment at the end of the log is charged first.
 func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	err = l.locked(func() error {
-		left, err = l.log.room(r, l.now())
+		left, err = l.log.roomAfter(l.log.fragment != nil, r, l.now())
 		return err
 	})
 	return left, err

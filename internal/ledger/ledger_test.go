@@ -293,7 +293,7 @@ func TestFormat2(t *testing.T) {
 	must(t, l.Release(index, values(7)))
 	other := []byte(testID)
 	other[0] = 'f'
-	must(t, l.Opened(Opening{pure("0.25"), []Origin{{string(other), l.Head().String()}}}))
+	must(t, l.Opened(Opening{pure("0.25"), []Origin{{string(other), l.Head().String()}}}, l.Head()))
 	want, err := os.ReadFile(filepath.Join("testdata", "v2.log"))
 	must(t, err)
 	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {

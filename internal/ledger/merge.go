@@ -24,7 +24,7 @@ type Part struct {
 	Population string       `json:"population"`
 	Group      int64        `json:"group"`  // its losses count as what they promised so many of its units together
 	Spent      privacy.Loss `json:"spent"`  // counted so
-	Budget     privacy.Loss `json:"budget"` // likewise
+	Budget     privacy.Loss `json:"budget"` // likewise; its δ counts for no group
 	// Over says that what all have spent is beyond this budget; Unknown that it has no loss that the budget could be compared with:
 	// a loss in ρ under a pure ε.
 	Over    bool `json:"over"`
@@ -61,7 +61,7 @@ func Merge(dirs []string, rows int64) (Merged, error) {
 		if l.terms.Neighbours == privacy.ChangeOne {
 			m.Neighbours = privacy.ChangeOne
 		}
-		if _, persons := l.units(); persons || rows > 0 {
+		if _, persons := l.terms.units(); persons || rows > 0 {
 			m.Unit = "person"
 		}
 		if l.impure || l.by() == privacy.ZCDP {
@@ -96,8 +96,8 @@ const (
 )
 
 // units counts the tables whose unit is a row, and says whether any has persons.
-func (h *history) units() (rows int64, persons bool) {
-	for _, unit := range h.terms.Units {
+func (t *Terms) units() (rows int64, persons bool) {
+	for _, unit := range t.Units {
 		switch unit {
 		case rowUnit:
 			rows++
@@ -113,7 +113,7 @@ func (h *history) units() (rows int64, persons bool) {
 func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error) {
 	tip, _ := l.tip()
 	p := Part{Origin: Origin{ID: l.id, Head: tip.String()}, Population: l.terms.Population, Group: 1}
-	tables, persons := l.units()
+	tables, persons := l.terms.units()
 	if m.Unit != rowUnit && tables > 0 {
 		if rows < 1 {
 			return p, fmt.Errorf("%w: here rows, elsewhere persons: say how many rows of one person a table holds at most", ErrUnits)
@@ -131,6 +131,9 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 	spent, budget := l.spentIn(by), l.budget()
 	if l.fragment != nil {
 		spent = spent.Plus(l.fragmentCharge())
+	}
+	if rho, kept := budget.ZCDP(); p.Group > 1 && !kept.IsZero() { // of which nothing was spent, or there is no Spent: it counts for no group
+		budget = privacy.ZCDPLoss(rho, privacy.Delta{})
 	}
 	var err error
 	if p.Spent, err = group(spent, p.Group); err != nil {

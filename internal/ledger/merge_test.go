@@ -55,6 +55,7 @@ func TestMerge(t *testing.T) {
 		{"rho", with(persons, add, zcdp("0.5", "0")), with(persons, add, zcdp("0.3", "0")), zcdp("0.1", "0"), zcdp("0.25", "0"), 0, 1, 1, zcdp("0.35", "0"), false, true, nil},
 		{"rho of a change", with(persons, add, zcdp("0.5", "0")), with(persons, change, zcdp("1", "0")), zcdp("0.1", "0"), zcdp("0.25", "0"), 0, 2, 1, zcdp("0.65", "0"), false, false, nil},
 		{"a δ for a change", with(persons, add, zcdp("0.5", "1/1000")), with(persons, change, zcdp("1", "0")), zcdp("0.1", "1/1000"), zcdp("0.25", "0"), 0, 0, 0, privacy.Loss{}, false, false, ErrIncompatible},
+		{"a δ that is not spent", with(persons, add, zcdp("0.5", "1/1000")), with(persons, change, zcdp("1", "0")), zcdp("0.1", "0"), zcdp("0.25", "0"), 0, 2, 1, zcdp("0.65", "0"), false, false, nil},
 		{"pure and rho", with(persons, add, pure("1")), with(persons, add, zcdp("0.3", "0")), pure("0.2"), zcdp("0.25", "0"), 0, 1, 1, zcdp("0.27", "0"), false, false, nil},
 	} {
 		dirs := []string{home(t, 'a', c.a, c.lossA), home(t, 'b', c.b, c.lossB)}
@@ -105,7 +106,7 @@ func TestOpening(t *testing.T) {
 	must(t, err)
 	l := mustOpen(t, b)
 	o := Opening{m.Homes[0].Spent, []Origin{m.Homes[0].Origin}}
-	must(t, l.Opened(o))
+	must(t, l.Opened(o, l.Head()))
 	s := mustState(t, l)
 	wantEpsilon(t, "spent", s.Spent, "0.9")
 	wantEpsilon(t, "this year", s.Period.Spent, "0.2")
@@ -113,21 +114,54 @@ func TestOpening(t *testing.T) {
 		"twice": o, "itself": {pure("0.1"), []Origin{m.Homes[1].Origin}}, "nothing": {privacy.Loss{}, o.From}, "nobody": {o.Loss, nil},
 		"no head": {o.Loss, []Origin{{testID, "x"}}}, "no id": {o.Loss, []Origin{{"x", o.From[0].Head}}},
 	} {
-		if err := l.Opened(bad); !errors.Is(err, ErrInvalid) {
+		if err := l.Opened(bad, l.Head()); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	other := []byte(testID)
 	other[0] = 'c'
 	third := Origin{string(other), o.From[0].Head}
-	if err := l.Opened(Opening{zcdp("1", "0"), []Origin{third}}); !errors.Is(err, ErrIncompatible) {
+	if err := l.Opened(Opening{zcdp("1", "0"), []Origin{third}}, l.Head()); !errors.Is(err, ErrIncompatible) {
 		t.Error(err)
 	}
-	must(t, l.Opened(Opening{pure("0.4"), []Origin{third}}))
+	must(t, l.Opened(Opening{pure("0.4"), []Origin{third}}, l.Head()))
 	wantEpsilon(t, "beyond", mustState(t, l).Spent, "1.3")
 	wantReserve(t, l, reservation(key(9), "0.01"), false)
 	must(t, l.Close())
 	r, err := Verify(b, nil)
 	must(t, err)
 	wantEpsilon(t, "read again", r.State.Spent, "1.3")
+}
+
+// What was charged as of rows is nobody's as of persons; and what was read before the terms changed is read again.
+func TestOpeningAndTerms(t *testing.T) {
+	rows := terms("1", "1")
+	rows.Units = map[string]string{"visits": "row"}
+	persons := rows
+	persons.Units = map[string]string{"visits": "id integer≤4"}
+	other := []byte(testID)
+	other[0] = 'f'
+	_, l := begin(t, "1", "1")
+	before := l.Head()
+	o := Opening{pure("0.15"), []Origin{{string(other), before.String()}}}
+	must(t, l.Adopt(rows, 1, before))
+	if err := l.Opened(o, before); !errors.Is(err, ErrStale) {
+		t.Error(err)
+	}
+	must(t, l.Opened(o, l.Head()))
+	for group := range int64(9) {
+		if err := l.Adopt(persons, group+1, l.Head()); !errors.Is(err, ErrIncompatible) {
+			t.Errorf("×%d: %v", group+1, err)
+		}
+	}
+	change := rows
+	change.Neighbours = privacy.ChangeOne
+	must(t, l.Adopt(change, 2, l.Head()))
+	wantEpsilon(t, "for a change", mustState(t, l).Spent, "0.3")
+
+	_, l = begin(t, "1", "1") // as of persons it is of rows too
+	must(t, l.Adopt(persons, 1, l.Head()))
+	must(t, l.Opened(o, l.Head()))
+	must(t, l.Adopt(rows, 2, l.Head()))
+	must(t, l.Adopt(rows, 1, l.Head()))
 }

@@ -38,8 +38,11 @@ func (o Opening) validate() error {
 
 // Opened charges what other ledgers have spent. It is ErrNoPolicy without terms; ErrIncompatible where a loss in ρ meets a pure budget;
 // ErrInvalid for a ledger that was charged before, or this one itself. (Charging one twice would be safe, and is a mistake.)
-func (l *Ledger) Opened(o Opening) error {
-	_, err := l.append(o)
+//
+// The loss was read in the relation of what the ledger held at seen (its Origin in Merged). If anything has been appended since, nothing is written and the
+// error is ErrStale: read it again.
+func (l *Ledger) Opened(o Opening, seen Head) error {
+	_, err := l.appendAt(o, &seen)
 	return err
 }
 

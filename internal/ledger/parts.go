@@ -144,6 +144,13 @@ func (a *account) charge(l privacy.Loss, d division, parts []string) {
 	}
 }
 
+// plus is a with a loss more of everybody. What was charged to parts the two share.
+func (a *account) plus(l privacy.Loss) *account {
+	whole := *a.whole
+	whole.add(l)
+	return &account{whole: &whole, parts: a.parts}
+}
+
 // fold counts all charges as everybody's, at what they come to between the neighbours n.
 func (a *account) fold(n privacy.Neighbours) {
 	for d, in := range a.parts {

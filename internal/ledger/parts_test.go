@@ -243,6 +243,34 @@ func TestFragmentOfParts(t *testing.T) {
 	wantReserve(t, l, confined(3, "0.1", "R"), false)
 }
 
+// What is left counts a fragment before it is recorded as it does after.
+func TestRoomBesideAFragment(t *testing.T) {
+	terms := dividedTerms("1", "0.1", 1)
+	terms.Grant = &Grant{"year", pure("0.35")}
+	dir, l := beginWith(t, terms, clock)
+	for i, part := range []string{"D", "D", "R"} {
+		wantReserve(t, l, confined(i, "0.1", part), true)
+	}
+	must(t, l.Close())
+	writeFile(t, dir, logName, append(readLog(t, dir), `{"v":2,"n"`...))
+	l = mustOpen(t, dir)
+	check := func(when string) {
+		t.Helper()
+		for want, r := range map[string]Reservation{"0.05": confined(5, "1", "D"), "0.15": confined(5, "1", "R"), "0.25": confined(5, "1", "I")} {
+			left, err := l.Room(r)
+			must(t, err)
+			wantEpsilon(t, when+" "+r.Confined.Parts[0], left, want)
+		}
+		left, err := l.Room(reservation(key(5), "1"))
+		must(t, err)
+		wantEpsilon(t, when, left, "0.05")
+		wantEpsilon(t, when+" spent", mustState(t, l).Spent, "0.3")
+	}
+	check("before")
+	must(t, l.Resume()) // writes, and so records the fragment
+	check("after")
+}
+
 func TestBadParts(t *testing.T) {
 	_, l := beginWith(t, dividedTerms("1", "1", 1), clock)
 	for name, r := range map[string]Reservation{
@@ -464,4 +492,98 @@ func TestVersionsOfLines(t *testing.T) {
 			t.Errorf("%s is read", damaged)
 		}
 	}
+}
+
+// The filter under (ρ, δ), with pure losses among the others, over two divisions and everybody, against every choice of own parts: in each
+// step neither part of what two neighbours lose is beyond the budget, what fits is what room leaves, and room leaves all that there is.
+func TestAccountUnderRhoAgainstEveryUnit(t *testing.T) {
+	names := []string{"a", "b", "c"}
+	pick := func(mask int) (parts []string) {
+		for i, name := range names {
+			if mask>>i&1 == 1 {
+				parts = append(parts, name)
+			}
+		}
+		return parts
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.SampledFrom([]privacy.Neighbours{privacy.AddRemove, privacy.ChangeOne}).Draw(t, "neighbours")
+		ds := []division{{Source{"t", 1}, Parting{"x", 1}}, {Source{"t", 2}, Parting{"x", int64(rapid.IntRange(1, 2).Draw(t, "most"))}}}
+		budget := zcdp("2", "1/100")
+		a := newAccount()
+		var lost [2][8][2]*big.Rat // of the unit in these parts of a division
+		whole := amounts(zcdp("0", "0"))
+		for i := range lost {
+			for own := range lost[i] {
+				lost[i][own] = [2]*big.Rat{new(big.Rat), new(big.Rat)}
+			}
+		}
+		for range rapid.IntRange(1, 14).Draw(t, "charges") {
+			d, mask := rapid.IntRange(0, 1).Draw(t, "division"), rapid.IntRange(0, 7).Draw(t, "parts")
+			price := rapid.SampledFrom([]privacy.Loss{pure("1"), pure("0.5"), zcdp("0.5", "1/200"), zcdp("0.1", "1/100"), zcdp("0.3", "0"), zcdp("0.01", "3/1000")}).Draw(t, "price")
+			room := a.room(budget, n, ds[d], pick(mask))
+			if a.fits(price, budget, n, ds[d], pick(mask)) && !price.Within(room) {
+				t.Fatalf("%v fits, and %v is left", price, room)
+			}
+			next := func(l privacy.Loss) [2]*big.Rat { // what the worst two neighbours lose with a charge more, over all choices of own parts
+				x := amounts(l)
+				worst := [2]*big.Rat{}
+				for axis := range worst {
+					sum := new(big.Rat).Set(whole[axis])
+					if mask == 0 {
+						sum.Add(sum, x[axis])
+					}
+					for i := range ds {
+						most := new(big.Rat)
+						for own := range 8 {
+							if int64(bits(own)) > ds[i].parting.most(n) {
+								continue
+							}
+							v := new(big.Rat).Set(lost[i][own][axis])
+							if i == d && own&mask != 0 {
+								v.Add(v, x[axis])
+							}
+							if v.Cmp(most) > 0 {
+								most = v
+							}
+						}
+						sum.Add(sum, most)
+					}
+					worst[axis] = sum
+				}
+				return worst
+			}
+			x, err := price.In(privacy.ZCDP)
+			if err != nil {
+				t.Fatal(err)
+			}
+			admitted := price.Within(room)
+			after := next(x)
+			for axis, most := range amounts(budget) {
+				if admitted && after[axis].Cmp(most) > 0 {
+					t.Fatalf("%v of %v is lost, of %v", after, x, budget)
+				}
+			}
+			if ds[1].parting.Most == 1 && n == privacy.AddRemove { // then the account is exact
+				within := after[0].Cmp(amounts(budget)[0]) <= 0 && after[1].Cmp(amounts(budget)[1]) <= 0
+				if within != admitted {
+					t.Fatalf("%v loses %v, of %v: admitted %t, room %v", x, after, budget, admitted, room)
+				}
+			}
+			if !admitted {
+				continue
+			}
+			a.charge(price, ds[d], pick(mask))
+			for axis, v := range amounts(x) {
+				if mask == 0 {
+					whole[axis].Add(whole[axis], v)
+				}
+				for own := range 8 {
+					if own&mask != 0 {
+						lost[d][own][axis].Add(lost[d][own][axis], v)
+					}
+				}
+			}
+		}
+	})
 }

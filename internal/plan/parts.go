@@ -56,7 +56,13 @@ func (b *builder) confine() error {
 	if !ok {
 		return nil
 	}
-	values, null := partsOf(b.plan.Where, at, known)
+	left, null := partsOf(b.plan.Where, at, known)
+	var values []value.Value
+	for i, v := range known {
+		if left[i] {
+			values = append(values, v)
+		}
+	}
 	if null || len(values) == len(known) || len(values) == 0 { // rows in no part count too, or in every; or none do
 		return nil
 	}
@@ -64,30 +70,40 @@ func (b *builder) confine() error {
 	return nil
 }
 
-// partsOf lists every known value of a column in whose rows e may be true, and says whether e may be true where the column is NULL:
+// partsOf marks every known value of a column in whose rows e may be true, and says whether e may be true where the column is NULL:
 // never too few. Constants and the column itself are looked at; of anything else, e may be true.
-func partsOf(e *Expr, column int, known []value.Value) (values []value.Value, null bool) {
+func partsOf(e *Expr, column int, known []value.Value) (left []bool, null bool) {
+	left = make([]bool, len(known))
+	all := func(is bool) ([]bool, bool) {
+		for i := range left {
+			left[i] = is
+		}
+		return left, is
+	}
 	switch e.Op {
 	case OpAnd:
-		values, null = known, true
+		_, null = all(true)
 		for _, a := range e.Args {
-			v, n := partsOf(a, column, known)
-			values, null = intersection(values, v), null && n
+			of, n := partsOf(a, column, known)
+			for i := range left {
+				left[i] = left[i] && of[i]
+			}
+			null = null && n
 		}
-		return values, null
+		return left, null
 	case OpOr:
 		for _, a := range e.Args {
-			v, n := partsOf(a, column, known)
-			values, null = union(values, v), null || n
+			of, n := partsOf(a, column, known)
+			for i := range left {
+				left[i] = left[i] || of[i]
+			}
+			null = null || n
 		}
-		return values, null
+		return left, null
 	case OpIs:
 		return partsOf(e.Args[0], column, known)
 	case OpConst:
-		if e.Const.Null || !e.Const.Bool {
-			return nil, false
-		}
-		return known, true
+		return all(!e.Const.Null && e.Const.Bool)
 	}
 	negative := e.Op == OpNot
 	test := e
@@ -96,14 +112,12 @@ func partsOf(e *Expr, column int, known []value.Value) (values []value.Value, nu
 	}
 	holds := decided(test, column)
 	if holds == nil {
-		return known, true
+		return all(true)
 	}
-	for _, v := range known {
-		if holds(v) != negative {
-			values = append(values, v)
-		}
+	for i, v := range known {
+		left[i] = holds(v) != negative
 	}
-	return values, false // a comparison with NULL, or its negation, is never true
+	return left, false // a comparison with NULL, or its negation, is never true
 }
 
 // decided is a test of the column alone: the column itself, or its comparison with constants of its type. It is nil for others.
@@ -144,21 +158,6 @@ func comparison(op Op, c value.Value, sign int) func(value.Value) bool {
 		return nil
 	}
 	return func(v value.Value) bool { return holds(sign * value.Compare(v, c)) }
-}
-
-func intersection(a, b []value.Value) (out []value.Value) {
-	for _, v := range a {
-		if _, found := slices.BinarySearchFunc(b, v, value.Compare); found {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-func union(a, b []value.Value) []value.Value {
-	out := slices.Concat(a, b)
-	slices.SortFunc(out, value.Compare)
-	return slices.CompactFunc(out, func(v, w value.Value) bool { return value.Compare(v, w) == 0 })
 }
 
 // describePart writes what a release depends on where its question is confined: which rows are dropped.

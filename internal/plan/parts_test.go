@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -163,6 +164,31 @@ func TestConfined(t *testing.T) {
 	}
 }
 
+// A subquery that only selects and renames leaves no trace, in the parts either; any other relation is about everybody.
+func TestConfinedRelations(t *testing.T) {
+	p := policyOf(t, []byte(replaced(partedPolicy, "PART", "party")))
+	for from, want := range map[string][]string{
+		"(SELECT party AS p, x FROM v WHERE party <> 'I') q WHERE p = 'D'":                                           {"D"},
+		"(SELECT party AS p FROM v WHERE party <> 'I') q":                                                            {"D", "R"},
+		"(SELECT p AS party FROM (SELECT party AS p FROM v WHERE party = 'D') a WHERE p <> 'R') b WHERE party < 'R'": {"D"},
+		"(SELECT CASE WHEN party = 'D' THEN 'R' ELSE 'D' END AS party FROM v) q WHERE party = 'D'":                   nil,
+		"(SELECT x > 0 AS party, party AS member FROM v) q WHERE party AND member = 'R'":                             {"R"},
+		"(SELECT party FROM v WHERE party = 'D' UNION ALL SELECT party FROM v WHERE party = 'D') q":                  nil,
+		"(SELECT person, MAX(x) AS m FROM v WHERE party = 'D' GROUP BY person) q":                                    nil,
+		"v a JOIN v b USING (person) WHERE a.party = 'D' AND b.party = 'D'":                                          nil,
+		"v a, v b WHERE a.person = b.person AND a.party = 'D'":                                                       nil,
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM " + from})
+		if err != nil {
+			t.Errorf("%s: %v", from, err)
+			continue
+		}
+		if _, got := q.Confinement(); !slices.Equal(got, want) || q.Source != nil && q.Part != nil {
+			t.Errorf("%s: %q, want %q", from, got, want)
+		}
+	}
+}
+
 // A confined question is no replay of one that is not, and the other way round: other rows may count.
 func TestPartsAreInTheKey(t *testing.T) {
 	key := func(part string) string {
@@ -190,4 +216,69 @@ func lines(text, prefix string) (out []string) {
 		}
 	}
 	return out
+}
+
+// Conditions of any shape, against every row of a small world: no row that WHERE keeps is in a part that is not charged, or in none.
+func TestConfinedByAnyCondition(t *testing.T) {
+	p := policyOf(t, []byte(replaced(partedPolicy, "PART", "party")))
+	nullOr := func(of value.Type, vs ...value.Value) []value.Value { return append(vs, value.NullOf(of)) }
+	var world []enginetest.Row
+	for _, party := range nullOr(value.Text, value.OfText("D"), value.OfText("I"), value.OfText("R"), value.OfText("none of them")) {
+		for _, member := range nullOr(value.Boolean, value.OfBool(false), value.OfBool(true)) {
+			for _, x := range nullOr(value.Real, value.OfReal(0), value.OfReal(1)) {
+				world = append(world, enginetest.Row{
+					"person": value.OfInt(int64(len(world))), "party": party, "member": member, "x": x, "day": value.OfDay(20454), "year": value.OfInt(1),
+				})
+			}
+		}
+	}
+	world = enginetest.Ranked(world, "person")
+	confined := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var condition func(depth int) string
+		condition = func(depth int) string {
+			atoms := []string{
+				"party = 'D'", "'R' = party", "party <> 'I'", "party < 'I'", "'I' <= party", "party IN ('D', 'R')", "party NOT IN ('I')", "party BETWEEN 'D' AND 'I'",
+				"party NOT BETWEEN 'D' AND 'D'", "party IS NULL", "party IS NOT NULL", "member", "x > 0.5", "x = 0 OR party = 'D'", "TRUE", "FALSE",
+				"CASE WHEN party = 'D' THEN member END", "COALESCE(party, 'D') = 'D'", "NULLIF(party, 'D') = 'R'", "party LIKE 'D%'", "upper(party) = 'D'",
+			}
+			if depth == 0 {
+				return rapid.SampledFrom(atoms).Draw(t, "atom")
+			}
+			a := condition(depth - 1)
+			switch rapid.IntRange(0, 7).Draw(t, "form") {
+			case 0, 1:
+				return "(" + a + ") AND (" + condition(depth-1) + ")"
+			case 2, 3:
+				return "(" + a + ") OR (" + condition(depth-1) + ")"
+			case 4:
+				return "NOT (" + a + ")"
+			case 5:
+				return "(" + a + ")" + rapid.SampledFrom([]string{" IS TRUE", " IS NOT TRUE", " IS FALSE", " IS NOT FALSE", " IS UNKNOWN", " = TRUE", " <> TRUE", " IN (FALSE)"}).Draw(t, "is")
+			case 6:
+				return "CASE WHEN " + a + " THEN " + condition(depth-1) + " ELSE " + condition(depth-1) + " END"
+			}
+			return a
+		}
+		sql := "SELECT COUNT(*) FROM v WHERE " + condition(rapid.IntRange(0, 3).Draw(t, "depth"))
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			return
+		}
+		_, parts := q.Confinement()
+		if parts == nil {
+			return
+		}
+		confined++
+		for _, row := range world {
+			enginetest.Sum(&q.Bounded, []enginetest.Row{row}, func(_ []value.Value, sums []*big.Int) {
+				if sums[0].Sign() != 0 && (row["party"].Null || !slices.Contains(parts, row["party"].Text)) {
+					t.Fatalf("%s is charged to %q, and counts %v", sql, parts, row)
+				}
+			})
+		}
+	})
+	if confined < 10 {
+		t.Errorf("%d were confined: the test shows nothing", confined)
+	}
 }

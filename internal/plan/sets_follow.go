@@ -26,6 +26,8 @@ type Following struct {
 //   - The same rows are left. WHERE has the same conditions; what p has besides picks values of q's keys, and is true for no row that
 //     q drops (see picks). A key drops a row if its value is not a known one, which can only be NULL: a key of which NULL is one, or that
 //     has none, drops none, and each key that one plan has and the other has not is of that kind.
+//   - Parts drop the same rows: none where each row is a unit; else both plans are confined, or neither, under one policy's division,
+//     whose rule asks for no question.
 //   - What a unit keeps is the same: each row is a unit; or at most so many rows of a unit count, the same number, of the same rows, in
 //     their one order, and no condition of p takes some of q's rows after q's cap; or the plans have the same cells, and the same caps.
 //   - Units in cells are counted alike only where the cells and the caps are the same: a unit may be in several cells.
@@ -36,6 +38,9 @@ func (p *Plan) Follow(m *Measure, g Grouping, q *Plan) (Following, bool) {
 	}
 	j := slices.IndexFunc(q.Measures, func(o *Measure) bool { return o.String() == m.String() })
 	if j < 0 || p.Table != q.Table || p.Neighbours != q.Neighbours || p.digest != q.digest {
+		return none, false
+	}
+	if p.Unit != nil && (p.Part == nil) != (q.Part == nil) {
 		return none, false
 	}
 	extra, ok := further(p.Where, q.Where)
@@ -72,7 +77,7 @@ func (p *Plan) plainText() bool {
 	if p.Source != nil { // which of a unit's rows count goes there by what the question evaluates of them
 		return false
 	}
-	known := []string{"semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "where ", "measure ", "set "}
+	known := []string{"semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "part ", "where ", "measure ", "set "}
 	for _, k := range p.Keys {
 		known = append(known, fmt.Sprintf("key %s %q", k.Expr, k.Values))
 	}

@@ -34,6 +34,13 @@ func TestFollowsExactly(t *testing.T) {
 			if err1 != nil || err2 != nil {
 				return
 			}
+			part := func(k string) {
+				if asked.Part != nil && earlier.Part != nil {
+					followed[k+" of the same parts"]++
+				} else if asked.Part != nil {
+					followed[k+" of parts, from all"]++
+				}
+			}
 			var rows []enginetest.Row
 			for _, g := range asked.Groupings() {
 				for j, m := range asked.Measures {
@@ -45,6 +52,7 @@ func TestFollowsExactly(t *testing.T) {
 						rows = rowsOf(t, p, table)
 					}
 					followed[kindOf(first, second, g, asked, earlier)]++
+					part(table)
 					source := exactOver(&earlier.Bounded, plan.Grouping{Keys: f.Keys}, f.Measure, rows)
 					want := exactOver(&asked.Bounded, g, j, rows)
 					for i, cells := range f.Cells {
@@ -64,6 +72,14 @@ func TestFollowsExactly(t *testing.T) {
 			if followed[kind] < 20 && (bounded == "by rows" || kind == "the same cells") {
 				t.Errorf("%s: %d with %s: the test shows nothing", bounded, followed[kind], kind)
 			}
+		}
+		for _, kind := range []string{"t of the same parts", "t of parts, from all", "p of the same parts"} {
+			if followed[kind] < 20 {
+				t.Errorf("%s: %d with %s: the test shows nothing", bounded, followed[kind], kind)
+			}
+		}
+		if n := followed["p of parts, from all"]; n > 0 {
+			t.Errorf("%s: %d parts of units from all", bounded, n)
 		}
 	}
 }
@@ -107,7 +123,7 @@ func related(t *rapid.T, table string) (first, second string) {
 	}
 	// Keys with NULL among their values, without, and such as are never NULL.
 	keys := []string{"k", "s", "b", "i % 3", "COALESCE(s, 'none')", "n % 3", "CASE WHEN x > 1 THEN 'u' ELSE 'v' END", "COALESCE(b, FALSE)", "SIGN(y)", "FLOOR(y / 500)"}
-	wheres := []string{"", "", "x > 1", "b", "i IN (1, 2) AND b"}
+	wheres := []string{"", "", "x > 1", "b", "i IN (1, 2) AND b", "k = 5", "k <> 0 AND b"}
 	of := func(where string, aggregate, groupBy string) string {
 		sql := "SELECT " + rows + aggregate + " FROM " + table
 		if where != "" {

@@ -34,10 +34,7 @@ func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 		if !identifier.MatchString(e.key.Value) {
 			e.failKey("", "must be a letter or _ followed by at most 62 letters, digits, _ or -")
 		}
-		limit, share, ok := e.limitOf(whole)
-		if ok {
-			limit = b.selecting(limit, share)
-		}
+		limit, ok := e.limitOf(whole)
 		if ok && !limit.Within(b.Loss) {
 			e.fail("", "is above the budget (%v)", b.Loss)
 		}
@@ -46,38 +43,39 @@ func (r *reader) analysts(f field, b Budget) map[string]privacy.Loss {
 	return out
 }
 
-// selecting is an analyst's limit with its δ for the selection of groups: a share's is the same share of the budget's, and where the limit is an ε
-// or a ρ, of which δ is no part, it is all of it.
-func (b Budget) selecting(limit privacy.Loss, share bool) privacy.Loss {
-	if _, pure := limit.Pure(); pure {
-		return limit
-	}
-	rho, _ := limit.ZCDP()
-	all, delta := b.Loss.ZCDP()
-	if share {
-		part := rho.Rat()
-		delta, _ = privacy.DeltaOf(part.Mul(part.Quo(part, all.Rat()), delta.Rat())) // of at most 1
-	}
-	return privacy.ZCDPLoss(rho, delta)
-}
-
-// limitOf reads 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}, and says which are shares.
-func (f field) limitOf(b Budget) (limit privacy.Loss, share, ok bool) {
+// limitOf reads 20%, 0.5, {share: 20%}, {epsilon: 0.5} or {rho: 0.01}. Of the δ that the budget keeps for unknown groups a share is that share;
+// an ε or a ρ says nothing of it, and the budget's whole δ bounds it.
+func (f field) limitOf(b Budget) (privacy.Loss, bool) {
 	if f.present() && f.node.Kind == yaml.MappingNode && len(f.node.Content) == 2 && f.node.Content[0].Value != "rho" {
 		keys, _ := f.keys("share", "epsilon", "rho")
 		if keys["share"].present() {
 			if text, ok := keys["share"].text(); ok && !strings.HasSuffix(text, "%") {
 				keys["share"].fail("as in 20%", "not a share of the budget")
-				return privacy.Loss{}, false, false
+				return privacy.Loss{}, false
 			}
-			limit, ok = keys["share"].price(b)
-			return limit, true, ok
+			return keys["share"].limit(b)
 		}
-		limit, ok = keys["epsilon"].price(b)
-		return limit, false, ok
+		return keys["epsilon"].limit(b)
 	}
-	limit, ok = f.price(b)
-	return limit, f.present() && f.node.Kind == yaml.ScalarNode && strings.HasSuffix(strings.TrimSpace(f.node.Value), "%"), ok
+	return f.limit(b)
+}
+
+// limit is a price, with a δ.
+func (f field) limit(b Budget) (privacy.Loss, bool) {
+	l, ok := f.price(b)
+	_, kept := b.Loss.ZCDP()
+	if !ok || kept.IsZero() {
+		return l, ok
+	}
+	if f.node.Kind != yaml.MappingNode && strings.HasSuffix(f.node.Value, "%") {
+		part, err := percentage(f.node.Value)
+		if err != nil { // price has said it
+			return l, false
+		}
+		kept, _ = privacy.DeltaOf(part.Mul(part, kept.Rat())) // not above kept
+	}
+	rho, _ := l.ZCDP()
+	return privacy.ZCDPLoss(rho, kept), true
 }
 
 func limitsText(limits map[string]privacy.Loss) (out []string) {

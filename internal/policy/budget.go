@@ -188,20 +188,28 @@ func (f field) price(budget Budget) (privacy.Loss, bool) {
 	if !ok {
 		return privacy.Loss{}, false
 	}
-	percent, isShare := strings.CutSuffix(s, "%")
-	if !isShare {
+	if !strings.HasSuffix(s, "%") {
 		e, ok := f.epsilon()
 		return budget.Price(e), ok
 	}
-	part, err := exact.ParseDecimal(strings.TrimSpace(percent))
-	if err == nil && (part.Sign() <= 0 || part.Cmp(big.NewRat(100, 1)) > 0) {
-		err = errors.New("it must be above 0% and at most 100%")
-	}
+	part, err := percentage(s)
 	if err != nil {
 		f.fail("as in 2%", "not a share of the budget: %s: %v", quote(s), err)
 		return privacy.Loss{}, false
 	}
-	return budget.share(part.Quo(part, big.NewRat(100, 1))), true
+	return budget.share(part), true
+}
+
+// percentage reads 2% as 1/50.
+func percentage(s string) (*big.Rat, error) {
+	part, err := exact.ParseDecimal(strings.TrimSpace(strings.TrimSuffix(s, "%")))
+	if err != nil {
+		return nil, err
+	}
+	if part.Sign() <= 0 || part.Cmp(big.NewRat(100, 1)) > 0 {
+		return nil, errors.New("it must be above 0% and at most 100%")
+	}
+	return part.Quo(part, big.NewRat(100, 1)), nil
 }
 
 // epsilon reads a positive ε, exactly.

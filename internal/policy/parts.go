@@ -58,6 +58,10 @@ func (r *reader) part(f field, t *Table) *Part {
 		keys["column"].fail("the name of a column", "%s is not among the columns", quote(p.Column))
 		return nil
 	}
+	if c.ValuesFrom != nil { // they may be others next time, and a unit's own parts with them
+		keys["column"].fail("declare its values", "the parts must be fixed: %s takes its values from a table", quote(p.Column))
+		return nil
+	}
 	values, ok := c.Known()
 	if !ok {
 		keys["column"].fail(fmt.Sprintf("declare its values, or bounds of at most %d values", MaxKeys), "the parts must be known: %s has neither values nor few", quote(p.Column))
