@@ -104,9 +104,9 @@ func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request
 	case len(p.Searches) > 0:
 		return nil, "", &Error{Code: CodePolicy, Message: "how exact an answer within found bounds is depends on what is found", Hint: "give the bounds, or a price"}
 	case len(p.Quantiles)+len(p.Modes) > 0:
-		return nil, "", &Error{Code: CodePolicy, Message: "how exact a quantile or a mode is in its value depends on how the rows lie, and no price follows from it", Hint: "ask for the others by themselves; or give a price, whose error in rows explain tells"}
+		return nil, "", &Error{Code: CodePolicy, Message: "how exact a quantile or a mode is in its value depends on the rows around it, and no price follows from it", Hint: "ask for the others by themselves; or give a price, whose error in rows explain tells"}
 	}
-	s := &pricing{c: c, policy: c.filled(), request: request, target: target, alpha: alpha}
+	s := &pricing{c: c, policy: filled, request: request, target: target, alpha: alpha}
 	if err := s.gather(&p.Bounded); err != nil {
 		return nil, "", err
 	}

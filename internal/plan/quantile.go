@@ -31,6 +31,9 @@ type Quantile struct {
 	Sensitivity *big.Rat // by how many rows one unit moves what the draws score by, over all cells together
 	Offset      int64    // t
 	Loss        privacy.Loss
+
+	of   string          // Value, written
+	draw privacy.Epsilon // Draw's, once the share is fixed: of many quantiles it is asked for often
 }
 
 // BracketAlpha is the probability with which the ends of a quantile's interval may miss, both together. It is fixed: the ends are
@@ -85,12 +88,13 @@ func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Post, err
 	if err != nil {
 		return nil, err
 	}
-	q := &Quantile{Value: m, Rank: rank}
+	q := &Quantile{Value: m, Rank: rank, of: m.String()}
 	for _, o := range b.plan.Quantiles {
-		if o.Value.String() == m.String() {
-			q.Value = o.Value
+		if o.of != q.of {
+			continue
 		}
-		if o.String() == q.String() {
+		q.Value = o.Value
+		if o.Rank.Cmp(rank) == 0 {
 			q = o
 			break
 		}
@@ -121,6 +125,9 @@ func (q *Quantile) String() string {
 // costs its bounded range ε²/8: √(8ρ), rounded down. (Equal parts are a balance. Of 2,000 incomes at ε = 1 the median is off by 3.8 rows and its
 // interval 160 rows wide, on average; with a fifth for the value 5.5 and 135, with a half 2.5 and 216.)
 func (q *Quantile) Draw() privacy.Epsilon {
+	if !q.draw.IsZero() {
+		return q.draw
+	}
 	third := q.Loss.Share(1, 3)
 	if e, pure := third.Pure(); pure {
 		return e
@@ -134,6 +141,7 @@ func (q *Quantile) Draw() privacy.Epsilon {
 // The sensitivity is that of mechanism.CellQuantiles, where it is proved: rows·max(q, 1 − q), of the rows that count of one unit in
 // all cells together; under change-one twice that, or, in a single cell, rows.
 func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
+	q.draw = q.Draw()
 	q.Sensitivity = new(big.Rat).SetInt64(rows)
 	if n == privacy.AddRemove || cells > 1 {
 		w := new(big.Rat).Sub(big.NewRat(1, 1), q.Rank)
@@ -181,11 +189,18 @@ func (p *Plan) Siblings(q *Quantile) (out []*Quantile) {
 // probability alpha. Of several quantiles of one value the draws are put in order, which keeps a bound that all have in common
 // (mechanism.IndependentQuantiles.RankError).
 func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
-	worst, of := 0.0, p.Siblings(q)
+	of := p.Siblings(q)
+	worst, most := q, new(big.Rat) // whichever has the greatest Δ/ε: all else is the same for all
 	for _, o := range of {
-		worst = max(worst, o.rankError(exact.DivDown(alpha, float64(len(of)))))
+		e := o.Draw().Rat()
+		if e.Sign() == 0 {
+			return math.Inf(1)
+		}
+		if scale := e.Quo(o.Sensitivity, e); scale.Cmp(most) > 0 {
+			worst, most = o, scale
+		}
 	}
-	return worst
+	return worst.rankError(exact.DivDown(alpha, float64(len(of))))
 }
 
 // Span bounds how many rows lie between the quantile and either end of its interval, but with probability alpha for both ends: each is
