@@ -86,6 +86,19 @@ func TestGrantUnderRho(t *testing.T) {
 	}
 }
 
+// An analyst's limit leaves a δ for groups that are not known: a share of the budget the same share of it, any other all.
+func TestLimitsLeaveDelta(t *testing.T) {
+	budget := "{rho: 0.01, delta: 1e-6, selection_delta: 4e-7, per: day, lifetime: 0.5}"
+	p := decode(t, strings.NewReplacer("{epsilon: 1, per: month, lifetime: 10}", budget, "{epsilon: 0.5}", "{rho: 0.3}").Replace(divided))
+	for name, want := range map[string]string{
+		"alice": "ρ = 0.1, δ = 0.00000008", "bob": "ρ = 0.025, δ = 0.00000002", "carol": "ρ = 0.3, δ = 0.0000004", "dave": "ρ = 0.5, δ = 0.0000004",
+	} {
+		if got := p.Analysts[name].String(); got != want {
+			t.Errorf("%s may spend %s, not %s", name, got, want)
+		}
+	}
+}
+
 func TestBadShares(t *testing.T) {
 	for _, c := range []struct{ old, next, want string }{
 		{"part: {column: party}", "part: party", "expected keys and values"},
