@@ -51,6 +51,15 @@ func addsUp(p *plan.Plan) error {
 	for _, m := range append(histograms(p), p.Measures...) {
 		total = total.Plus(m.Loss)
 	}
+	for _, q := range p.Quantiles {
+		total = total.Plus(q.Loss)
+	}
+	for _, m := range p.Modes {
+		total = total.Plus(m.Loss)
+	}
+	if p.Selection != nil {
+		total = total.Plus(p.Selection.Loss)
+	}
 	if !total.Within(p.Price) {
 		return fmt.Errorf("%w: its parts cost %s together, and its price is %s", errUnplanned, total, p.Price)
 	}

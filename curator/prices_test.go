@@ -272,7 +272,33 @@ func TestWithinFromEarlierAnswers(t *testing.T) {
 	}
 }
 
-// Parts that cost more than the price do not get out.
+// Earlier answers of every kind stand beside a question with an accuracy: those of several groupings tell it, those of groups that are not known do not, and
+// quantiles have none.
+func TestWithinBesideOtherAnswers(t *testing.T) {
+	c := pureTerms.alone(t)
+	sets := Question{SQL: "SELECT region, COUNT(*) FROM people GROUP BY ROLLUP (region)", Epsilon: "0.5"}
+	first := must[*Release](t)(c.Answer(t.Context(), sets))
+	sets.Epsilon, sets.Within = "", "50"
+	if r := must[*Release](t)(c.Answer(t.Context(), sets)); !r.Replayed || r.ID != first.ID {
+		t.Errorf("%s is not %s", r.ID, first.ID)
+	}
+	median := Question{SQL: "SELECT COUNT(*), MEDIAN(age) FROM people"}
+	must[*Release](t)(c.Answer(t.Context(), median))
+	median.Within = "5"
+	if _, err := c.Explain(t.Context(), median); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), "how exact a quantile or a mode is") {
+		t.Error(err)
+	}
+	c = shop(t, "add-remove", "2", "", popular(200, "pear", "apple"))
+	must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT gift, COUNT(*) FROM orders GROUP BY gift"})) // at a price without a δ
+	open := Question{SQL: "SELECT product, COUNT(*) FROM orders GROUP BY product"}
+	must[*Release](t)(c.Answer(t.Context(), open))
+	open.Within = "8"
+	if e := must[*Explanation](t)(c.Explain(t.Context(), open)); e.Columns[1].Expected.HalfWidth > 8 {
+		t.Errorf("%+v", e.Columns[1].Expected)
+	}
+}
+
+// Parts that cost more than the price do not get out, whatever they are.
 func TestPartsAddUp(t *testing.T) {
 	c := pureTerms.alone(t)
 	a := must[*asked](t)(c.ask(Question{SQL: "SELECT AVG(age, bounds => auto) FROM people"}))
@@ -280,6 +306,28 @@ func TestPartsAddUp(t *testing.T) {
 		t.Error(err)
 	}
 	a.plan.Searches[0].Histogram.Loss = privacy.PureLoss(someEpsilon(t))
+	if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
+		t.Error(err)
+	}
+	a = must[*asked](t)(c.ask(Question{SQL: "SELECT COUNT(*), MEDIAN(age), MODE(region) FROM people"}))
+	more := a.plan.Price.Share(1, 100)
+	if err := addsUp(a.plan); err != nil {
+		t.Error(err)
+	}
+	for _, loss := range []*privacy.Loss{&a.plan.Quantiles[0].Loss, &a.plan.Modes[0].Loss} {
+		right := *loss
+		*loss = right.Plus(more)
+		if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
+			t.Error(err)
+		}
+		*loss = right
+	}
+	a = must[*asked](t)(shop(t, "add-remove", "2", "", popular(9, "pear")).ask(Question{SQL: "SELECT product, COUNT(*) FROM orders GROUP BY product"}))
+	if err := addsUp(a.plan); err != nil {
+		t.Error(err)
+	}
+	_, delta := a.plan.Price.ZCDP()
+	a.plan.Selection.Loss = a.plan.Selection.Loss.Plus(privacy.ZCDPLoss(privacy.Rho{}, delta))
 	if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
 		t.Error(err)
 	}

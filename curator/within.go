@@ -12,6 +12,7 @@ import (
 	"dither/internal/exact"
 	"dither/internal/ledger"
 	"dither/internal/plan"
+	"dither/internal/policy"
 	"dither/privacy"
 )
 
@@ -102,8 +103,10 @@ func (c *Curator) within(q Question, request plan.Request, p *plan.Plan, alpha f
 		return nil, "", &Error{Code: CodePolicy, Message: "a question whose aggregates have an epsilon of their own has no other price to be found", Hint: "leave out epsilon =>, or the accuracy"}
 	case len(p.Searches) > 0:
 		return nil, "", &Error{Code: CodePolicy, Message: "how exact an answer within found bounds is depends on what is found", Hint: "give the bounds, or a price"}
+	case len(p.Quantiles)+len(p.Modes) > 0:
+		return nil, "", &Error{Code: CodePolicy, Message: "how exact a quantile or a mode is in its value depends on how the rows lie, and no price follows from it", Hint: "ask for the others by themselves; or give a price, whose error in rows explain tells"}
 	}
-	s := &pricing{c: c, request: request, target: target, alpha: alpha}
+	s := &pricing{c: c, policy: c.filled(), request: request, target: target, alpha: alpha}
 	if err := s.gather(&p.Bounded); err != nil {
 		return nil, "", err
 	}
@@ -113,6 +116,7 @@ func (c *Curator) within(q Question, request plan.Request, p *plan.Plan, alpha f
 // pricing is the search for a price.
 type pricing struct {
 	c       *Curator
+	policy  *policy.Policy // that questions are planned under
 	request plan.Request
 	target  accuracy
 	alpha   float64
@@ -130,7 +134,7 @@ type earlier struct {
 func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
 	r := s.request
 	r.Price = price
-	p, err := plan.Build(s.c.filled(), r)
+	p, err := plan.Build(s.policy, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,8 +167,11 @@ func (s *pricing) gather(b *plan.Bounded) error {
 	const most = 200 // prices that were ever paid; there are few
 	for _, price := range prices[max(0, len(prices)-most):] {
 		p, _, err := s.at(price)
-		if err != nil { // of a past policy
+		if err != nil || p.Open() { // of a past policy; or with an answer of groups that another price might not release
 			continue
+		}
+		if p.Open() || p.Numbers() > len(p.Measures) { // whose numbers tell nothing of those at another price
+			return nil
 		}
 		answer, ok, err := s.c.ledger.Find(p.Key(versions...))
 		if err != nil {
@@ -173,7 +180,7 @@ func (s *pricing) gather(b *plan.Bounded) error {
 		if !ok {
 			continue
 		}
-		numbers, err := decode(answer.Values, [2]int{p.Cells(), len(p.Measures)})
+		numbers, err := decode(answer.Values, [2]int{p.Released(), len(p.Measures)})
 		if err != nil {
 			return err
 		}
@@ -304,10 +311,10 @@ func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (ok bool, why string,
 		most := s.target.of(float64(rows))
 		m := d.Single(o)
 		if s.target.relative && (m == nil || m.Kind != plan.CountRows || len(p.Keys) > 0 || p.Where != nil || rows == 0) {
-			return false, "", s.missing(o, "the size of "+o.Name+" is not known beforehand")
+			return false, "", s.missing(p, o, "the size of "+o.Name+" is not known beforehand")
 		}
 		if math.IsNaN(f.HalfWidth) {
-			return false, "", s.missing(o, "the error of "+o.Name+" depends on how many rows it is over")
+			return false, "", s.missing(p, o, "the error of "+o.Name+" depends on how many rows it is over")
 		}
 		if f.HalfWidth > most {
 			return false, fmt.Sprintf("%s would be within ± %.3g", o.Name, f.HalfWidth), nil
@@ -317,8 +324,11 @@ func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (ok bool, why string,
 }
 
 // missing refuses, and says what would help.
-func (s *pricing) missing(o plan.Output, what string) *Error {
+func (s *pricing) missing(p *plan.Plan, o plan.Output, what string) *Error {
 	hint := "ask once at a price: the answer is then known, and this starts from it"
+	if p.Open() { // which groups there would be is not known all the same
+		hint = "give a price"
+	}
 	if o.Post.Op == plan.PostAggregate && !s.target.relative {
 		hint += "; or the owner declares expected_rows, for questions without WHERE and GROUP BY"
 	} else if s.target.relative {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"dither/curator"
+	"dither/privacy"
 )
 
 // grid lays text out in columns.
@@ -337,6 +339,16 @@ func explanationText(e *curator.Explanation) string {
 func tooMuch(e *curator.Explanation) string {
 	if e.Affordable {
 		return ""
+	}
+	if s := e.Selection; s != nil {
+		asked, err := privacy.ParseDelta(s.Delta)
+		left, err2 := privacy.ParseDelta(cmp.Or(e.Remaining.Delta, "0"))
+		if err == nil && err2 == nil && asked.Cmp(left) > 0 {
+			if left.IsZero() {
+				return ": more delta than there is"
+			}
+			return ": more delta than there is; at most --delta " + left.String()
+		}
 	}
 	if e.Largest == "0" {
 		return ": more than there is"

@@ -309,3 +309,34 @@ func BenchmarkOpenPlan(b *testing.B) {
 		}
 	}
 }
+
+// Groups alone, without a number of them, are looked for too.
+func TestOpenLooks(t *testing.T) {
+	q, err := plan.Build(openly(t, "add-remove", selecting, "{}"), plan.Request{SQL: "SELECT page FROM visits GROUP BY page"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if looks := q.Looks(); len(looks) != 1 || looks[0] != &q.Bounded || !q.Selection.Loss.Within(q.Price) || !q.Price.Within(q.Selection.Loss) {
+		t.Errorf("%d looks, and the selection costs %s of %s", len(looks), q.Selection.Loss, q.Price)
+	}
+	_, err = plan.Build(openly(t, "add-remove", selecting, "{}"), plan.Request{SQL: "SELECT product, COUNT(*) FROM orders GROUP BY ROLLUP (product)"})
+	if err == nil || !strings.Contains(err.Error(), "known beforehand") {
+		t.Error(err)
+	}
+}
+
+// What is said of the selection in two places is said alike.
+func TestOpenOptionsAgree(t *testing.T) {
+	p := openly(t, "add-remove", selecting, "{}")
+	for options, refused := range map[string]bool{
+		"delta=1e-8, min_privacy_units_per_group=9": false, "delta=1e-7": true, "min_privacy_units_per_group=5": true,
+	} {
+		_, err := plan.Build(p, plan.Request{
+			SQL:     "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(" + options + ") product, COUNT(*) FROM orders GROUP BY product",
+			Unknown: plan.Unknown{Delta: mustDelta(t, "1e-8"), MinUnits: 9},
+		})
+		if (err != nil) != refused {
+			t.Errorf("%s: %v", options, err)
+		}
+	}
+}

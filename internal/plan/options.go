@@ -83,7 +83,7 @@ func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err
 	case "epsilon":
 		return r.epsilon(p, o)
 	case "delta":
-		r.Unknown.Delta, err = deltaOption(o)
+		return r.delta(o)
 	case "max_groups_contributed", "kappa":
 		return r.groups(t, o)
 	case "max_rows_contributed":
@@ -93,7 +93,7 @@ func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err
 	case "group_selection_strategy":
 		r.GroupSelection, err = strategyOption(o)
 	case "min_privacy_units_per_group":
-		r.Unknown.MinUnits, err = countOption(o)
+		return r.leastUnits(o)
 	case "target_relative_error":
 		r.TargetError, err = targetOption(o)
 	case "group_selection_epsilon":
@@ -115,6 +115,32 @@ func (r *Request) epsilon(p *policy.Policy, o query.Option) error {
 		return refuse(o.At, "leave one out", "the question's epsilon is not the price that it is asked at")
 	}
 	r.Price = price
+	return nil
+}
+
+// delta is that of the selection of groups, as by --delta.
+func (r *Request) delta(o query.Option) error {
+	d, err := deltaOption(o)
+	if err != nil {
+		return err
+	}
+	if !r.Unknown.Delta.IsZero() && d.Cmp(r.Unknown.Delta) != 0 {
+		return refuse(o.At, "leave one out", "the question's delta is not the one that it is asked at")
+	}
+	r.Unknown.Delta = d
+	return nil
+}
+
+// leastUnits is the least number of units of a group, as by --min-units.
+func (r *Request) leastUnits(o query.Option) error {
+	n, err := countOption(o)
+	if err != nil {
+		return err
+	}
+	if r.Unknown.MinUnits > 0 && r.Unknown.MinUnits != n {
+		return refuse(o.At, "leave one out", "the question's %s is not the --min-units that it is asked with", o.Name)
+	}
+	r.Unknown.MinUnits = n
 	return nil
 }
 

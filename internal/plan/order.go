@@ -125,6 +125,10 @@ func (b *builder) approxQuantiles(item query.Item) (bool, error) {
 	if !ok || x.Name != "approx_quantiles" {
 		return false, nil
 	}
+	x, err := b.orderArguments(x)
+	if err != nil {
+		return true, err
+	}
 	of, rest, err := orderedBy(x, "APPROX_QUANTILES")
 	if err != nil {
 		return true, err
@@ -227,7 +231,8 @@ func (p *Plan) Counted(m *Mode) *Bounded {
 	return &b
 }
 
-// Looks are all requests of the plan, the sums first; without measures there are none.
+// Looks are all requests of the plan, at least one: the sums first, but where quantiles and modes are asked for alone. Groups that are not
+// known are looked for without measures too.
 func (p *Plan) Looks() (out []*Bounded) {
 	if len(p.Measures) > 0 || p.Open() {
 		out = append(out, &p.Bounded)
@@ -268,6 +273,9 @@ func (b *builder) orders() error {
 		m.Rows = p.RowCaps.Rows
 	}
 	for _, q := range p.Quantiles {
+		if len(p.Siblings(q)) > maxQuantiles {
+			return refuse(at, "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)
+		}
 		if err := q.choose(p.Neighbours, p.OrderCaps.MostRows(), p.Cells()); err != nil {
 			return refuse(at, "ask for a larger --epsilon, or narrower bounds", "%v", err)
 		}

@@ -244,3 +244,34 @@ func TestOrderedCaps(t *testing.T) {
 		}
 	}
 }
+
+// APPROX_QUANTILES has the named arguments of every aggregate, and none of the aggregate's before it.
+func TestApproxQuantilesArguments(t *testing.T) {
+	p := townPolicy(t, "add-remove")
+	q, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(*, weight => 7), APPROX_QUANTILES(age, 2, weight => 2, bounds => (20, 60)) FROM people"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range q.Quantiles {
+		if o.Loss.String() != q.Price.Share(2, 7+2*3).String() || o.Value.Lo != 20 || o.Value.Hi != 60 {
+			t.Errorf("%s costs %s of %s", o, o.Loss, q.Price)
+		}
+	}
+	q, err = plan.Build(p, plan.Request{SQL: "SELECT COUNT(*, weight => 7), APPROX_QUANTILES(age, 2) FROM people"})
+	if err != nil || q.Quantiles[0].Loss.String() != q.Price.Share(1, 10).String() {
+		t.Errorf("%s of %s: %v", q.Quantiles[0].Loss, q.Price, err)
+	}
+}
+
+// More quantiles of one value than one pass draws are refused before anything is paid.
+func TestTooManyQuantiles(t *testing.T) {
+	p := townPolicy(t, "add-remove")
+	for sql, refused := range map[string]bool{
+		"SELECT APPROX_QUANTILES(age, 100), APPROX_QUANTILES(age, 99) FROM people":                            false,
+		"SELECT APPROX_QUANTILES(age, 100), APPROX_QUANTILES(age, 99), APPROX_QUANTILES(age, 97) FROM people": true,
+	} {
+		if _, err := plan.Build(p, plan.Request{SQL: sql}); (err != nil) != refused || refused && !strings.Contains(err.Error(), "more than 255 quantiles of one value") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}

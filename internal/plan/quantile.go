@@ -47,6 +47,8 @@ const (
 	quantileBits = 30
 	// maxRankDigits: ranks are decimals of at most so many places, so that those of one value have a common denominator.
 	maxRankDigits = 4
+	// maxQuantiles bounds the quantiles of one value: three draws each, of which mechanism.CellQuantiles makes at most 765 in one pass.
+	maxQuantiles = 255
 	// maxOffset bounds t: beyond it the ends are the bounds on any data.
 	maxOffset = 1 << 40
 )

@@ -236,7 +236,7 @@ func (b *builder) groupSets() error {
 	if len(of) == 1 {
 		return nil
 	}
-	if p.Cells() == 0 {
+	if p.Cells() == 0 && !p.Open() { // which together refuses
 		return refuse(b.setsAt, "group by something that has a value", "a GROUP BY expression has no possible value")
 	}
 	for _, keys := range of {

@@ -86,15 +86,15 @@ func TestGrantUnderRho(t *testing.T) {
 	}
 }
 
-// Of the δ for unknown groups a share is that share; an ε or a ρ leaves all of it.
-func TestLimitsHaveTheirDelta(t *testing.T) {
-	p := decode(t, strings.NewReplacer("{epsilon: 1, per: month, lifetime: 10}", "{epsilon: 1, delta: 1e-6, selection_delta: 5e-7}", "{epsilon: 0.5}", "{epsilon: 0.1}", "dave: 1", "dave: {rho: 0.001}").Replace(divided))
-	for name, want := range map[string]string{"alice": "0.0000001", "bob": "0.000000025", "carol": "0.0000005", "dave": "0.0000005"} {
-		if _, d := p.Analysts[name].ZCDP(); d.String() != want {
-			t.Errorf("%s: δ = %s, want %s", name, d, want)
-		}
-		if !p.Analysts[name].Within(p.Budget.Loss) {
-			t.Errorf("%s: %v", name, p.Analysts[name])
+// An analyst's limit leaves a δ for groups that are not known: a share of the budget the same share of it, any other all.
+func TestLimitsLeaveDelta(t *testing.T) {
+	budget := "{rho: 0.01, delta: 1e-6, selection_delta: 4e-7, per: day, lifetime: 0.5}"
+	p := decode(t, strings.NewReplacer("{epsilon: 1, per: month, lifetime: 10}", budget, "{epsilon: 0.5}", "{rho: 0.3}").Replace(divided))
+	for name, want := range map[string]string{
+		"alice": "ρ = 0.1, δ = 0.00000008", "bob": "ρ = 0.025, δ = 0.00000002", "carol": "ρ = 0.3, δ = 0.0000004", "dave": "ρ = 0.5, δ = 0.0000004",
+	} {
+		if got := p.Analysts[name].String(); got != want {
+			t.Errorf("%s may spend %s, not %s", name, got, want)
 		}
 	}
 }
@@ -108,6 +108,7 @@ func TestBadShares(t *testing.T) {
 		{"[D, R]", `[D, ""]`, "1 to 256 bytes"},
 		{"unit: person\n    rows_per_unit: 4\n    part: {column: party}", "unit: row\n    part: {column: party, per_unit: 2}", "a row is in one part"},
 		{"unit: person\n    rows_per_unit: 4", "public: true", "no privacy unit"},
+		{"unit: person\n    rows_per_unit: 4", "through: person\n    rows_per_unit: 4\n    references: {person: b.person}", "has no parts"},
 		{", lifetime: 10", "", "needs a lifetime"},
 		{"per: month, ", "", "granted per period"},
 		{"per: month", "per: hour", "not a period"},
@@ -126,6 +127,16 @@ func TestBadShares(t *testing.T) {
 		_, err := policy.Decode([]byte(text), ".")
 		if !errors.As(err, new(policy.Errors)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.next, err)
+		}
+	}
+}
+
+// A budget that cannot be read is an error, whatever else the policy has.
+func TestLimitsOfABadBudget(t *testing.T) {
+	for _, budget := range []string{"{rho: x, delta: 1e-6, selection_delta: 5e-7}", "{epsilon: x, delta: 1e-6, selection_delta: 5e-7}", "{rho: x, delta: 1e-6, selection_delta: 5e-7, per: day, lifetime: y}"} {
+		text := strings.Replace(divided, "{epsilon: 1, per: month, lifetime: 10}", budget, 1)
+		if _, err := policy.Decode([]byte(text), "."); !errors.As(err, new(policy.Errors)) {
+			t.Errorf("%s: %v", budget, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"database/sql/driver"
 	"maps"
 	"math/big"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/value"
 )
 
 // DuckDB gives the reference's exact sums for random questions over relations of hostile rows, and never fails; nor does a
@@ -114,4 +116,22 @@ func (b *bench) writeAll(t *rapid.T, names []string, most int) (enginetest.Table
 		}
 	}
 	return tables, from
+}
+
+// Which of a unit's rows come first is not the same for all units: of 400 with the same four values each comes first for about 100.
+func TestRankedByUnit(t *testing.T) {
+	b := newBench(t)
+	rank := rankedBy([]string{"u"}, []typed{{"k0", value.Integer}})
+	seen := 0
+	err := b.run(t.Context(), "SELECT k0, count(*) FROM (SELECT k0, "+rank+" AS q FROM (SELECT a.i AS u, b.i AS k0 FROM range(400) AS a(i), range(4) AS b(i))) WHERE q = 1 GROUP BY k0",
+		func(row []driver.Value) error {
+			if n, ok := row[1].(int64); !ok || n < 60 || n > 140 {
+				t.Errorf("%v comes first for %v units", row[0], row[1])
+			}
+			seen++
+			return nil
+		})
+	if err != nil || seen != 4 {
+		t.Errorf("%d values come first: %v", seen, err)
+	}
 }

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"dither/internal/plan"
@@ -106,11 +107,15 @@ type typed struct {
 	of   value.Type
 }
 
-// rankedBy numbers the rows of each part by a hash of their contents, and then by the contents: an order that depends on that
-// part's own rows, and that favours neither small values nor large ones. Reals are left out of the hash, since each engine writes
-// them in its own way.
-func rankedBy(part string, contents []typed) string {
+// rankedBy numbers the rows of each part by a hash of their unit and their contents, and then by the contents: an order that depends on that
+// part's own rows, and that favours neither small values nor large ones; nor, since the unit is hashed too, the same values for all units, of
+// which sums and quantiles would be far off however many units there are. Reals are left out of the hash, since each engine writes them in its
+// own way.
+func rankedBy(part []string, contents []typed) string {
 	var hashed, order []string
+	if slices.Contains(part, "u") {
+		hashed = append(hashed, "CAST(u AS VARCHAR)")
+	}
 	for _, c := range contents {
 		if c.of != value.Real {
 			hashed = append(hashed, "coalesce(CAST("+c.name+" AS VARCHAR), '~')")
@@ -120,7 +125,7 @@ func rankedBy(part string, contents []typed) string {
 	if len(hashed) > 0 {
 		order = append([]string{"sha256(" + strings.Join(hashed, " || '|' || ") + ")"}, order...)
 	}
-	window := "PARTITION BY " + part
+	window := "PARTITION BY " + strings.Join(part, ", ")
 	if len(order) > 0 {
 		window += " ORDER BY " + strings.Join(order, ", ")
 	}
@@ -138,7 +143,7 @@ func ranked(rows string, part []string, contents []typed, enough int64) string {
 	names, same := strings.Join(part, ", "), strings.Join(on, " AND ")
 	return fmt.Sprintf("WITH a AS MATERIALIZED (SELECT * FROM %s), m AS (SELECT %s FROM a GROUP BY %s HAVING count(*) > %d) "+
 		"SELECT a.*, CAST(0 AS BIGINT) AS q FROM a ANTI JOIN m ON %s "+
-		"UNION ALL SELECT *, %s AS q FROM (SELECT a.* FROM a SEMI JOIN m ON %s)", rows, names, names, enough, same, rankedBy(names, contents), same)
+		"UNION ALL SELECT *, %s AS q FROM (SELECT a.* FROM a SEMI JOIN m ON %s)", rows, names, names, enough, same, rankedBy(part, contents), same)
 }
 
 // source writes a Source over the scans of its tables.

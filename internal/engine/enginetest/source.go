@@ -45,7 +45,8 @@ func piecesOf(b *plan.Bounded, tables Tables) []piece {
 			pieces = append(pieces, p)
 		}
 	}
-	ranks := rank(pieces, func(p piece) value.Value { return p.unit }, func(p piece) []value.Value {
+	unit := func(p piece) value.Value { return p.unit }
+	ranks := rank(pieces, unit, unit, func(p piece) []value.Value {
 		all := slices.Clone(p.keys)
 		for i, v := range p.values {
 			if m := b.Measures[i]; m.Kind == plan.CountDistinct {
@@ -70,12 +71,17 @@ type derived struct {
 	row  []value.Value
 }
 
-// rank numbers rows within their part, by a hash of their contents and then the contents.
-func rank[T any](rows []T, part func(T) value.Value, contents func(T) []value.Value) []int64 {
+// rank numbers rows within their part, by a hash of their unit (nil: they have none) and their contents, and then the contents.
+func rank[T any](rows []T, part, unit func(T) value.Value, contents func(T) []value.Value) []int64 {
 	order := make([]int, len(rows))
 	hashes := make([]string, len(rows))
 	for i := range rows {
-		order[i], hashes[i] = i, hashOf(contents(rows[i]))
+		order[i] = i
+		if unit == nil {
+			hashes[i] = hashOf(contents(rows[i]))
+		} else {
+			hashes[i] = hashOf(append([]value.Value{value.OfText(unit(rows[i]).String())}, contents(rows[i])...))
+		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Or(value.Compare(part(rows[i]), part(rows[j])), cmp.Compare(hashes[i], hashes[j]), slices.CompareFunc(contents(rows[i]), contents(rows[j]), value.Compare))
@@ -189,7 +195,11 @@ func joinOf(s *plan.Source, tables Tables) (out []derived) {
 		}
 		return value.OfText(text)
 	}
-	ranks := rank(second, part, func(d derived) []value.Value { return d.row })
+	var unit func(derived) value.Value
+	if s.Inputs[1].Units {
+		unit = func(d derived) value.Value { return d.unit }
+	}
+	ranks := rank(second, part, unit, func(d derived) []value.Value { return d.row })
 	for _, l := range rowsOf(s.Inputs[0], tables) {
 		met := false
 		for i, r := range second {
