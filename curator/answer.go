@@ -80,11 +80,12 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Build(c.filled(), request)
+	filled := c.filled()
+	p, err := plan.Build(filled, request)
 	if err != nil {
 		return nil, err
 	}
-	p, how, err := c.within(q, request, p, alpha)
+	p, how, err := c.within(q, filled, request, p, alpha)
 	if err != nil {
 		return nil, err
 	}

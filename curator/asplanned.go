@@ -48,7 +48,7 @@ func costsAsPlanned(got, planned privacy.Loss) error {
 // addsUp asks whether the parts of a plan cost no more than its price together.
 func addsUp(p *plan.Plan) error {
 	total := privacy.Loss{}
-	for _, m := range append(histograms(p), p.Measures...) {
+	for _, m := range append(histograms(p), p.Vectors()...) { // of every grouping
 		total = total.Plus(m.Loss)
 	}
 	for _, q := range p.Quantiles {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dither/audit"
+	"dither/internal/plan"
 	"dither/mechanism"
 	"dither/noise"
 	"dither/privacy"
@@ -206,6 +207,7 @@ func TestWithin(t *testing.T) {
 		{Question{SQL: "SELECT COUNT(*, epsilon => 1), SUM(age) FROM people", Epsilon: "", Within: "5"}, CodePolicy, "the aggregates' own epsilons cost"},
 		{Question{SQL: "SELECT COUNT(*, epsilon => 0.1), SUM(age) FROM people", Within: "5"}, CodePolicy, "an epsilon of their own"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "1", Epsilon: "1"}, CodeUsage, "a price or an accuracy"},
+		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*) FROM people", Within: "1"}, CodeUsage, "a price or an accuracy"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "0"}, CodeUsage, "must be above 0"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "-5%"}, CodeUsage, "must be above 0"},
 		{Question{SQL: "SELECT COUNT(*) FROM people", Within: "some"}, CodeUsage, "invalid accuracy"},
@@ -330,5 +332,16 @@ func TestPartsAddUp(t *testing.T) {
 	a.plan.Selection.Loss = a.plan.Selection.Loss.Plus(privacy.ZCDPLoss(privacy.Rho{}, delta))
 	if err := addsUp(a.plan); !errors.Is(err, errUnplanned) {
 		t.Error(err)
+	}
+	for sql, part := range map[string]func(p *plan.Plan) *privacy.Loss{
+		"SELECT SUM(age) FROM people GROUP BY CUBE (region)": func(p *plan.Plan) *privacy.Loss { return &p.Sets[1].Measures[0].Loss },
+		"SELECT MEDIAN(age), COUNT(*) FROM people":           func(p *plan.Plan) *privacy.Loss { return &p.Quantiles[0].Loss },
+		"SELECT MODE(region), MEDIAN(age) FROM people":       func(p *plan.Plan) *privacy.Loss { return &p.Modes[0].Loss },
+	} {
+		p := must[*asked](t)(c.ask(Question{SQL: sql})).plan
+		*part(p) = part(p).Plus(privacy.PureLoss(someEpsilon(t)))
+		if err := addsUp(p); !errors.Is(err, errUnplanned) {
+			t.Errorf("%s: %v", sql, err)
+		}
 	}
 }

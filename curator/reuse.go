@@ -53,8 +53,9 @@ func (c *Curator) reused(a *asked) (*seen, error) {
 	return out, nil
 }
 
+// namesPrice reports that the question has a price of its own: beside it, in its options, of an aggregate, or for an accuracy.
 func (a *asked) namesPrice() bool {
-	return !a.Combine && (a.Epsilon != "" || a.Rho != "" || a.Within != "" || a.plan.TargetError != nil)
+	return !a.Combine && (a.plan.Priced || a.plan.OwnEpsilons)
 }
 
 // earlier are the releases that may tell something of a question: of the same policy and the same sealed versions, with plans that have the very

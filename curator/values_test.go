@@ -70,6 +70,9 @@ func TestValuesFromPublicTable(t *testing.T) {
 	if _, again := answer(); !again.Replayed {
 		t.Error("not replayed")
 	}
+	if e, err := c.Explain(t.Context(), Question{SQL: sql, Within: "50%"}); err != nil || !strings.Contains(strings.Join(e.Notes, ""), first.ID) {
+		t.Errorf("an accuracy is found from %s: %v", first.ID, err)
+	}
 	tables, err := c.Tables()
 	if err != nil || !slices.Equal(tables[0].Columns[0].Values, keys) || tables[0].Columns[0].ValuesFrom != "regions.region" {
 		t.Errorf("%+v, %v", tables, err)

@@ -78,7 +78,7 @@ func (q *Question) level() error {
 
 // within is the plan of a question at the price that it should have; p itself where the question names no accuracy. It says how the
 // price was found.
-func (c *Curator) within(q Question, request plan.Request, p *plan.Plan, alpha float64) (*plan.Plan, string, error) {
+func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request, p *plan.Plan, alpha float64) (*plan.Plan, string, error) {
 	target := accuracy{}
 	if p.TargetError != nil {
 		percent := new(big.Rat).Mul(p.TargetError, big.NewRat(100, 1))
@@ -97,7 +97,7 @@ func (c *Curator) within(q Question, request plan.Request, p *plan.Plan, alpha f
 	switch {
 	case target.most == 0:
 		return p, "", nil
-	case q.Epsilon != "" || q.Rho != "":
+	case q.Epsilon != "" || q.Rho != "" || p.Priced: // beside its text, or in it
 		return nil, "", &Error{Code: CodeUsage, Message: "a question has a price or an accuracy, not both", Hint: "leave one out"}
 	case p.OwnEpsilons:
 		return nil, "", &Error{Code: CodePolicy, Message: "a question whose aggregates have an epsilon of their own has no other price to be found", Hint: "leave out epsilon =>, or the accuracy"}
@@ -170,9 +170,6 @@ func (s *pricing) gather(b *plan.Bounded) error {
 		if err != nil || p.Open() { // of a past policy; or with an answer of groups that another price might not release
 			continue
 		}
-		if p.Open() || p.Numbers() > len(p.Measures) { // whose numbers tell nothing of those at another price
-			return nil
-		}
 		answer, ok, err := s.c.ledger.Find(p.Key(versions...))
 		if err != nil {
 			return err
@@ -180,7 +177,7 @@ func (s *pricing) gather(b *plan.Bounded) error {
 		if !ok {
 			continue
 		}
-		numbers, err := decode(answer.Values, [2]int{p.Released(), len(p.Measures)})
+		numbers, err := decode(answer.Values, [2]int{p.Released(), p.Numbers()})
 		if err != nil {
 			return err
 		}
@@ -210,11 +207,10 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 			return p, fmt.Sprintf("An earlier answer, %s, is within %s.", k.name, s.target.text), err
 		}
 	}
-	policy := s.c.policy
 	tidy := s.tidy()
 	var failed error
 	i := sort.Search(len(tidy), func(i int) bool {
-		ok, _, err := s.meets(policy.Budget.Price(tidy[i]), basis)
+		ok, _, err := s.meets(s.policy.Budget.Price(tidy[i]), basis)
 		if err != nil && failed == nil {
 			failed = err
 		}
@@ -224,12 +220,12 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 		return nil, "", failed
 	}
 	if i == len(tidy) {
-		_, why, err := s.meets(policy.Price.Maximum, basis)
+		_, why, err := s.meets(s.policy.Price.Maximum, basis)
 		if err != nil {
 			return nil, "", err
 		}
 		return nil, "", &Error{
-			Code: CodePolicy, Message: fmt.Sprintf("no price up to the policy's maximum, %s, should give every value within %s: %s", policy.Price.Maximum, s.target.text, why),
+			Code: CodePolicy, Message: fmt.Sprintf("no price up to the policy's maximum, %s, should give every value within %s: %s", s.policy.Price.Maximum, s.target.text, why),
 			Hint: "ask for less accuracy, fewer values or coarser groups",
 		}
 	}
@@ -240,7 +236,7 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 	case s.target.relative:
 		from = "from the number of rows that the owner expects"
 	}
-	p, _, err := s.at(policy.Budget.Price(tidy[i]))
+	p, _, err := s.at(s.policy.Budget.Price(tidy[i]))
 	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.", s.target.text, from), err
 }
 
@@ -307,17 +303,23 @@ func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (ok bool, why string,
 		if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
 			continue
 		}
-		f := expected(a, o, rows)
 		most := s.target.of(float64(rows))
 		m := d.Single(o)
 		if s.target.relative && (m == nil || m.Kind != plan.CountRows || len(p.Keys) > 0 || p.Where != nil || rows == 0) {
 			return false, "", s.missing(p, o, "the size of "+o.Name+" is not known beforehand")
 		}
-		if math.IsNaN(f.HalfWidth) {
+		half := expected(a, o, rows).HalfWidth
+		for i := range p.Sets { // of which each has an error of its own
+			half = d.ForecastIn(i, o, s.alpha).HalfWidth
+			if !(half <= most) {
+				break
+			}
+		}
+		if math.IsNaN(half) {
 			return false, "", s.missing(p, o, "the error of "+o.Name+" depends on how many rows it is over")
 		}
-		if f.HalfWidth > most {
-			return false, fmt.Sprintf("%s would be within ± %.3g", o.Name, f.HalfWidth), nil
+		if half > most {
+			return false, fmt.Sprintf("%s would be within ± %.3g", o.Name, half), nil
 		}
 	}
 	return true, "", nil

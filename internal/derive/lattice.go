@@ -3,6 +3,7 @@ package derive
 import (
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"dither/internal/exact"
 	"dither/internal/plan"
@@ -279,46 +280,68 @@ func lcm(a, b *big.Int) *big.Int {
 //
 // and Π_{k∈(S∩S′)∖A} (n_k − 1) · Π_{k∈S′∖S} n_k cells of S′ agree with it in just these.
 func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination {
-	out := &noise.Combination{}
+	type kind struct { // of noises with one coefficient
+		coefficient float64
+		noise       int // the first grouping of this variance
+	}
+	times := map[kind]float64{}
+	var kinds []kind // in the order of their first
 	for i, other := range l.sets {
-		both := s & other
+		both, first := s&other, slices.IndexFunc(l.variance, func(v *big.Rat) bool { return v.Cmp(l.variance[i]) == 0 })
+		coefficients := l.coefficients(s, i)
 		for a := both; ; a = (a - 1) & both {
-			times := l.cells(other &^ s)
+			cells := l.cells(other &^ s)
 			for k, n := range l.sizes {
 				if (both&^a)>>k&1 == 1 {
-					times.Mul(times, big.NewInt(n-1))
+					cells.Mul(cells, big.NewInt(n-1))
 				}
 			}
-			if times.Sign() > 0 {
-				f, _ := new(big.Float).SetInt(times).Float64()
-				out.Add(exact.FloatUp(new(big.Rat).Abs(l.coefficient(s, i, both, a))), noises[i], f)
+			if cells.Sign() > 0 {
+				of := kind{exact.FloatUp(new(big.Rat).Abs(coefficients[a])), first}
+				if times[of] == 0 {
+					kinds = append(kinds, of)
+				}
+				f, _ := new(big.Float).SetInt(cells).Float64()
+				times[of] += f
 			}
 			if a == 0 {
 				break
 			}
 		}
 	}
+	out := &noise.Combination{}
+	for _, of := range kinds {
+		out.Add(of.coefficient, noises[of.noise], times[of])
+	}
 	return out
 }
 
-func (l *lattice) coefficient(s uint64, i int, both, agree uint64) *big.Rat {
-	sum := new(big.Rat)
+// coefficients are those of the cells of the i-th grouping, by the keys in which they agree. The sum over T is taken key by key: of what a
+// key is in T for, and of what it is not.
+func (l *lattice) coefficients(s uint64, i int) map[uint64]*big.Rat {
+	both := s & l.sets[i]
+	out := map[uint64]*big.Rat{}
 	for t := both; ; t = (t - 1) & both {
 		x := new(big.Rat).SetFrac(big.NewInt(1), l.cells(s&^t))
-		x.Mul(x, l.weights[t][i])
-		for k, n := range l.sizes {
-			switch {
-			case t>>k&1 == 0:
-			case agree>>k&1 == 1:
-				x.Mul(x, big.NewRat(n-1, n))
-			default:
-				x.Mul(x, big.NewRat(-1, n))
-			}
-		}
-		sum.Add(sum, x)
+		out[t] = x.Mul(x, l.weights[t][i])
 		if t == 0 {
 			break
 		}
 	}
-	return sum
+	for k, n := range l.sizes {
+		bit := uint64(1) << k
+		if both&bit == 0 {
+			continue
+		}
+		share := big.NewRat(1, n)
+		for t, in := range out {
+			if t&bit == 0 {
+				continue
+			}
+			without, part := out[t&^bit], new(big.Rat).Mul(in, share)
+			agree := new(big.Rat).Sub(in, part) // (1 − 1/n)·in
+			out[t], out[t&^bit] = agree.Add(agree, without), new(big.Rat).Sub(without, part)
+		}
+	}
+	return out
 }

@@ -20,10 +20,12 @@ type Earlier struct {
 }
 
 // From answers the plan from earlier releases, where it follows from them (plan.Follow): each measure from the one that tells it best; or,
-// to combine, from all that tell it, weighted by their inverse variances. Their noises are independent, and so is what they say. It
-// gives the releases that are used, by index; ok is false where they do not tell all.
+// to combine, from all that tell it, weighted by their inverse variances. Their noises are independent, and so is what they say, as long as
+// none was asked for, or priced, because of what another said: who asks until the numbers please, and combines them, has intervals that
+// fail more often than they tell. It gives the releases that are used, by index; ok is false where they do not tell all.
 //
-// Without combining, and where as is true, only what has no larger variance than the plan's own measurement would have is taken.
+// Where asExact is true, only what has no larger variance than the plan's own measurement would have, in any of its groupings, is
+// taken.
 func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok bool) {
 	p := a.plan
 	if len(p.Measures) == 0 { // quantiles and modes alone, which follow from no sums
@@ -39,11 +41,11 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 			return nil, false
 		}
 		if !combine {
-			i := leastVariance(best)
+			i := leastBy(best, func(of []*fitted) float64 { return a.against(j, of) })
 			best, from = best[i:i+1], from[i:i+1]
 		}
 		tables := averaged(best)
-		if asExact && tables[0].law.Variance() > a.planned(j)*(1+1e-9) {
+		if asExact && a.against(j, tables) > 1+1e-9 {
 			return nil, false
 		}
 		for i, t := range tables {
@@ -61,12 +63,59 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 	return used, true
 }
 
-// planned is the variance of the plan's own estimate, of its first grouping's cells.
-func (a *Answer) planned(j int) float64 {
-	if a.fits != nil {
-		return a.fits[j].laws[0].Variance()
+// told is the table of a release over the keys that a following names, with the law of each cell's error.
+func (e *Earlier) told(f plan.Following, noises []noise.Distribution) (values []*big.Int, denominator *big.Int, law *noise.Combination) {
+	of := tables(e.Plan, f.Measure, e.Numbers)
+	name := fmt.Sprint(f.Measure, f.Keys)
+	law = e.laws[name]
+	if e.Plan.Sets == nil { // one table, whose cells have independent noise: however many keys it has
+		all := e.Plan.Groupings()[0]
+		into := plan.Grouping{Keys: f.Keys}
+		values = make([]*big.Int, into.Cells(&e.Plan.Bounded))
+		for i := range values {
+			values[i] = new(big.Int)
+		}
+		for i, at := range into.Into(&e.Plan.Bounded) {
+			values[at].Add(values[at], of[0][i])
+		}
+		if law == nil {
+			law = &noise.Combination{}
+			law.Add(1, noises[0], float64(all.Cells(&e.Plan.Bounded)/len(values)))
+		}
+		denominator = big.NewInt(1)
+	} else {
+		l, set := newLattice(e.Plan, f.Measure), keySet(f.Keys)
+		values, denominator = l.assemble(set, l.components(of))
+		if law == nil {
+			law = l.law(set, noises)
+		}
 	}
-	return a.measures[a.plan.Measures[j]].noise.Variance()
+	if e.laws == nil {
+		e.laws = map[string]*noise.Combination{}
+	}
+	e.laws[name] = law
+	return values, denominator, law
+}
+
+// against is the variance of what is told of a measure, as a multiple of that of the plan's own estimate: in the grouping where it is the
+// largest.
+func (a *Answer) against(j int, told []*fitted) float64 {
+	most := 0.0
+	for i, t := range told {
+		own := a.measures[a.plan.Measures[j]].noise.Variance()
+		if a.fits != nil {
+			own = a.fits[j].laws[i].Variance()
+		}
+		switch v := t.law.Variance(); {
+		case v == own: // which may be 0
+			most = max(most, 1)
+		case v > 0 && !(v/own < math.Inf(1)):
+			most = math.Inf(1)
+		default:
+			most = max(most, v/own)
+		}
+	}
+	return most
 }
 
 // told is what each release tells of a measure, by the plan's groupings, with the releases' indices.
@@ -97,20 +146,13 @@ func (e *Earlier) table(f plan.Following) *fitted {
 	if n > 1 && e.Plan.Sets != nil {
 		return nil // fitted cells are correlated
 	}
-	l, set := newLattice(e.Plan, f.Measure), keySet(f.Keys)
-	values, denominator := l.assemble(set, l.components(tables(e.Plan, f.Measure, e.Numbers)))
-	name := fmt.Sprint(f.Measure, set, n)
-	law := e.laws[name]
-	if law == nil {
-		noises, err := noisesOf(e.Plan, f.Measure)
-		if err != nil {
-			return nil
-		}
-		law = l.law(set, noises).Times(float64(n))
-		if e.laws == nil {
-			e.laws = map[string]*noise.Combination{}
-		}
-		e.laws[name] = law
+	noises, err := noisesOf(e.Plan, f.Measure)
+	if err != nil {
+		return nil
+	}
+	values, denominator, law := e.told(f, noises)
+	if n > 1 {
+		law = law.Times(float64(n))
 	}
 	out := &fitted{denominator: denominator, law: law}
 	for _, cells := range f.Cells {
@@ -123,10 +165,11 @@ func (e *Earlier) table(f plan.Following) *fitted {
 	return out
 }
 
-func leastVariance(of [][]*fitted) int {
+// leastBy is the index of the one with the least number, the first of them.
+func leastBy(of [][]*fitted, number func([]*fitted) float64) int {
 	best := 0
 	for i := range of {
-		if of[i][0].law.Variance() < of[best][0].law.Variance() {
+		if number(of[i]) < number(of[best]) {
 			best = i
 		}
 	}
@@ -140,10 +183,11 @@ func averaged(of [][]*fitted) []*fitted {
 		return of[0]
 	}
 	weights, total := make([]*big.Rat, len(of)), new(big.Rat)
-	least := of[leastVariance(of)][0].law.Variance()
+	first := func(tables []*fitted) float64 { return tables[0].law.Variance() }
+	least := first(of[leastBy(of, first)])
 	for i, tables := range of { // in 2^-30ths of the largest: a weight that is off a little is as unbiased
 		share := 1.0
-		if v := tables[0].law.Variance(); v > least {
+		if v := first(tables); v > least {
 			share = least / v
 		}
 		weights[i] = big.NewRat(int64(math.Round(share*(1<<30))), 1<<30)

@@ -91,6 +91,7 @@ type Plan struct {
 	// the request has.
 	TargetError *big.Rat
 	OwnEpsilons bool     // some aggregate has an ε of its own
+	Priced      bool     // the question names its price, in its text or beside it
 	Notes       []string // what an asker should know of how the question was taken
 
 	digest   string
@@ -145,7 +146,7 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 		lowering: rows.lowering, within: rows.where,
 		tree: tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
 		policy: p, priced: !r.Price.IsZero(),
-		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, digest: p.Digest()},
+		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), digest: p.Digest()},
 	}, nil
 }
 

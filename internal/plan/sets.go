@@ -247,10 +247,46 @@ func (b *builder) groupSets() error {
 	slices.SortFunc(p.Sets, func(x, y Grouping) int {
 		return cmp.Or(-cmp.Compare(len(x.Keys), len(y.Keys)), slices.Compare(x.Keys, y.Keys))
 	})
+	if !p.fittable() {
+		return refuse(b.setsAt, "ask for fewer sets, or group by fewer expressions", "so many sets of so many expressions are too much to be fitted together")
+	}
 	for _, keys := range of {
 		p.Shown = append(p.Shown, slices.IndexFunc(p.Sets, func(g Grouping) bool { return slices.Equal(g.Keys, keys) }))
 	}
 	return nil
+}
+
+// What a fit may take: the sums of each set's table over each part of its keys, and for each two sets the parts of the keys that they have in
+// common. maxSetKeys holds even where each key has one value.
+const (
+	maxSetKeys = 16
+	maxSums    = 1_000_000
+	maxPairs   = 50_000
+)
+
+// fittable bounds the time and memory that fitting the sets together takes.
+func (p *Plan) fittable() bool {
+	if len(p.Keys) > maxSetKeys {
+		return false
+	}
+	sums, pairs := 0, 0
+	for _, g := range p.Sets {
+		n := 1
+		for _, k := range g.Keys { // at most MaxCells·2^maxSetKeys
+			n *= len(p.Keys[k].Values) + 1
+		}
+		sums += n
+		for _, o := range p.Sets {
+			common := 0
+			for _, k := range g.Keys {
+				if o.Has(k) {
+					common++
+				}
+			}
+			pairs += 1 << common
+		}
+	}
+	return sums <= maxSums && pairs <= maxPairs
 }
 
 // splitSets divides each measure's share of the price equally among the sets, and chooses the noise of each. The shares add up to

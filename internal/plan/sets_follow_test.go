@@ -115,15 +115,17 @@ func kindOf(first, second string, g plan.Grouping, asked, earlier *plan.Plan) st
 // related draws two questions about a table.
 func related(t *rapid.T, table string) (first, second string) {
 	pick := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(t, name) }
-	aggregates := []string{"COUNT(*)", "SUM(i)", "COUNT(x)", "AVG(x)", "SUM(LEAST(x, 3))"}
+	aggregates := []string{"COUNT(*)", "SUM(i)", "COUNT(x)", "AVG(x)", "SUM(LEAST(x, 3))", "SUM(i, weight => 3)", "SUM(x, bounds => (0, 3))"}
+	rows := ""
 	if table == "p" {
-		aggregates = append(aggregates, "COUNT(DISTINCT person)")
+		aggregates = append(aggregates, "COUNT(DISTINCT person)", "COUNT(*, contribution_bounds_per_group => (1, 2))", "SUM(i, contribution_bounds_per_group => (2, 5))")
+		rows = pick("rows", "", "", "WITH DIFFERENTIAL_PRIVACY OPTIONS(max_rows_contributed=2) ")
 	}
 	// Keys with NULL among their values, without, and such as are never NULL.
 	keys := []string{"k", "s", "b", "i % 3", "COALESCE(s, 'none')", "n % 3", "CASE WHEN x > 1 THEN 'u' ELSE 'v' END", "COALESCE(b, FALSE)", "SIGN(y)", "FLOOR(y / 500)"}
 	wheres := []string{"", "", "x > 1", "b", "i IN (1, 2) AND b", "k = 5", "k <> 0 AND b"}
 	of := func(where string, aggregate, groupBy string) string {
-		sql := "SELECT " + aggregate + " FROM " + table
+		sql := "SELECT " + rows + aggregate + " FROM " + table
 		if where != "" {
 			sql += " WHERE " + where
 		}
@@ -144,6 +146,9 @@ func related(t *rapid.T, table string) (first, second string) {
 		more = where + " AND " + more
 	} else if more == "" {
 		more = where
+	}
+	if rows != "" {
+		rows = pick("other rows", rows, rows, "", "WITH DIFFERENTIAL_PRIVACY OPTIONS(max_rows_contributed=1) ")
 	}
 	return first, of(more, pick("which", aggregate, both), form("second form"))
 }

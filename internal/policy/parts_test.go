@@ -99,6 +99,19 @@ func TestLimitsLeaveDelta(t *testing.T) {
 	}
 }
 
+// Of the δ for unknown groups a share is that share; an ε or a ρ leaves all of it.
+func TestLimitsHaveTheirDelta(t *testing.T) {
+	p := decode(t, strings.NewReplacer("{epsilon: 1, per: month, lifetime: 10}", "{epsilon: 1, delta: 1e-6, selection_delta: 5e-7}", "{epsilon: 0.5}", "{epsilon: 0.1}", "dave: 1", "dave: {rho: 0.001}").Replace(divided))
+	for name, want := range map[string]string{"alice": "0.0000001", "bob": "0.000000025", "carol": "0.0000005", "dave": "0.0000005"} {
+		if _, d := p.Analysts[name].ZCDP(); d.String() != want {
+			t.Errorf("%s: δ = %s, want %s", name, d, want)
+		}
+		if !p.Analysts[name].Within(p.Budget.Loss) {
+			t.Errorf("%s: %v", name, p.Analysts[name])
+		}
+	}
+}
+
 func TestBadShares(t *testing.T) {
 	for _, c := range []struct{ old, next, want string }{
 		{"part: {column: party}", "part: party", "expected keys and values"},
