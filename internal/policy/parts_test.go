@@ -143,3 +143,13 @@ func TestBadShares(t *testing.T) {
 		}
 	}
 }
+
+// A budget that cannot be read is an error, whatever else the policy has.
+func TestLimitsOfABadBudget(t *testing.T) {
+	for _, budget := range []string{"{rho: x, delta: 1e-6, selection_delta: 5e-7}", "{epsilon: x, delta: 1e-6, selection_delta: 5e-7}", "{rho: x, delta: 1e-6, selection_delta: 5e-7, per: day, lifetime: y}"} {
+		text := strings.Replace(divided, "{epsilon: 1, per: month, lifetime: 10}", budget, 1)
+		if _, err := policy.Decode([]byte(text), "."); !errors.As(err, new(policy.Errors)) {
+			t.Errorf("%s: %v", budget, err)
+		}
+	}
+}
