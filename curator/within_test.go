@@ -31,7 +31,7 @@ func TestWithinSets(t *testing.T) {
 	}
 	for _, sql := range []string{"SELECT MEDIAN(age) FROM people", "SELECT COUNT(*), MODE(region) FROM people"} {
 		must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql}))
-		if _, err := c.Explain(t.Context(), Question{SQL: sql, Within: "5"}); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), "depends on how the rows lie") {
+		if _, err := c.Explain(t.Context(), Question{SQL: sql, Within: "5"}); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), "depends on the rows around it") {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
