@@ -56,11 +56,12 @@ func (u Unit) IsRow() bool { return u.Column == "" }
 // Format is a source file's format.
 type Format string
 
-// The formats that sealing reads.
+// The formats that sealing reads, and the server whose tables are asked where they are.
 const (
-	CSV     Format = "csv"
-	Parquet Format = "parquet"
-	DuckDB  Format = "duckdb"
+	CSV      Format = "csv"
+	Parquet  Format = "parquet"
+	DuckDB   Format = "duckdb"
+	Postgres Format = "postgres"
 )
 
 // Source is where a table's rows are sealed from.
@@ -69,9 +70,18 @@ type Source struct {
 	Path    string // as written in the policy
 	File    string // Path, resolved against the policy's folder
 	Local   string // Path, cleaned, and relative to the policy's folder where that is known: one spelling of one file
-	Table   string // the table inside a .duckdb file
+	Table   string // the table inside a .duckdb file, or on a server
 	Dialect Dialect
+
+	// Of a server, which is named by one of the first two, without a password. There is no Path or File; Local says "service=…" or
+	// "url_env=…".
+	Service string // in pg_service.conf
+	URLEnv  string // the environment variable that holds its URL
+	Schema  string // of Table
 }
+
+// Live reports a source that questions read where it is: no copy of it is sealed.
+func (s Source) Live() bool { return s.Format == Postgres }
 
 // Dialect is how a CSV file is written. Nothing of it is guessed from the file.
 type Dialect struct {

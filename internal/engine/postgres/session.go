@@ -1,0 +1,162 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+
+	"dither/internal/policy"
+)
+
+// session is one connection with one transaction: it reads one snapshot, and writes nothing.
+type session struct{ conn *pgconn.PgConn }
+
+// oldest is the first version with all that a statement needs (hash_record_extended, infinite numerics that compare).
+const oldest = 14
+
+// settings fix what a statement means and what it may do, whatever the server's, the role's and the database's are. JIT compilation
+// costs more than it gains here; row_security off makes hidden rows an error, not a silent other table.
+var settings = []string{
+	"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on", "transform_null_equals = off",
+	"DateStyle = 'ISO, YMD'", "TimeZone = 'UTC'", "row_security = off", "jit = off", "cursor_tuple_fraction = 1",
+}
+
+// begin connects to the server of a source and begins a transaction. Its statements, and its idleness, take no longer than ctx;
+// the server itself ends them then, though nobody were there to ask it.
+func begin(ctx context.Context, source policy.Source) (*session, error) {
+	config, err := configure(source)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{conn}
+	if err := s.check(); err != nil {
+		s.end()
+		return nil, err
+	}
+	limit := int64(0) // none
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = max(time.Until(deadline).Milliseconds(), 1)
+	}
+	var sql strings.Builder
+	sql.WriteString("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	for _, set := range settings {
+		sql.WriteString("; SET LOCAL " + set)
+	}
+	fmt.Fprintf(&sql, "; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %[1]d", min(limit, 1<<31-1))
+	if err := conn.Exec(ctx, sql.String()).Close(); err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+// check refuses a server that statements are not written for. What it looks at came with the connection.
+func (s *session) check() error {
+	version := s.conn.ParameterStatus("server_version")
+	major, _ := strconv.Atoi(version[:len(version)-len(strings.TrimLeft(version, "0123456789"))])
+	if major < oldest {
+		return fmt.Errorf("postgres: the server's version is %q, and %d is needed at least", version, oldest)
+	}
+	if encoding := s.conn.ParameterStatus("server_encoding"); encoding != "UTF8" {
+		return fmt.Errorf("postgres: the database's encoding is %q, and UTF8 is needed: texts compare by its bytes", encoding)
+	}
+	return nil
+}
+
+// end gives the connection up, and with it the transaction.
+func (s *session) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+	defer cancel()
+	_ = s.conn.Close(ctx)
+}
+
+// goodbye is how long the end of a connection is waited for, and how long a cancelled server is.
+const goodbye = 2 * time.Second
+
+// query runs one statement, and feeds the texts of its rows' columns to each; nil stands for NULL. They are valid until each returns.
+func (s *session) query(ctx context.Context, sql string, each func(row [][]byte) error) error {
+	result := s.conn.ExecParams(ctx, sql, nil, nil, nil, nil)
+	var failed error
+	for failed == nil && result.NextRow() {
+		failed = each(result.Values())
+	}
+	if failed != nil {
+		s.end() // without reading what is left
+		return failed
+	}
+	_, err := result.Close()
+	return err
+}
+
+// columns are the kinds of columns of a relation, found by a statement that reads no row and keeps the relation from being
+// changed or dropped until the transaction ends.
+func (s *session) columns(ctx context.Context, relation string, names []string) ([]kind, error) {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = identifier(name)
+	}
+	result := s.conn.ExecParams(ctx, "SELECT "+list(quoted)+" FROM "+relation+" LIMIT 0", nil, nil, nil, nil)
+	result.NextRow() // there is none, but what it would be is known
+	var out []kind
+	for _, f := range result.FieldDescriptions() {
+		out = append(out, kind(f.DataTypeOID))
+	}
+	_, err := result.Close()
+	if err == nil && len(names) > 0 && len(out) != len(names) {
+		err = fmt.Errorf("postgres: %d columns of %d", len(out), len(names))
+	}
+	return out, err
+}
+
+// configure finds a source's server, as libpq would: a named service, or what an environment variable says, and the PG…
+// variables, ~/.pg_service.conf and ~/.pgpass.
+func configure(source policy.Source) (*pgconn.Config, error) {
+	where := "service=" + source.Service
+	if source.URLEnv != "" {
+		if where = os.Getenv(source.URLEnv); where == "" {
+			return nil, fmt.Errorf("postgres: the environment variable %s, which names the server, is not set", source.URLEnv)
+		}
+	}
+	config, err := pgconn.ParseConfig(where)
+	if err != nil {
+		return nil, err
+	}
+	if err := private(config); err != nil {
+		return nil, err
+	}
+	config.RuntimeParams["application_name"] = "dither"
+	config.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: goodbye}
+	}
+	return config, nil
+}
+
+var errNotPrivate = errors.New("postgres: exact sums would travel over the network to a server that is not known for sure: " +
+	"say sslmode=verify-full, and sslrootcert where its certificate is no public one")
+
+// private refuses a way to a server on which somebody could listen or answer in its stead: anything but a local socket, the
+// machine itself, or TLS with a certificate that is verified.
+func private(config *pgconn.Config) error {
+	ways := append([]*pgconn.FallbackConfig{{Host: config.Host, TLSConfig: config.TLSConfig}}, config.Fallbacks...)
+	for _, way := range ways {
+		if network, _ := pgconn.NetworkAddress(way.Host, 1); network == "unix" || way.Host == "localhost" || net.ParseIP(way.Host).IsLoopback() {
+			continue
+		}
+		if t := way.TLSConfig; t == nil || t.InsecureSkipVerify && t.VerifyPeerCertificate == nil {
+			return errNotPrivate
+		}
+	}
+	return nil
+}
