@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"dither/internal/engine/enginetest"
-	"dither/internal/engine/postgres/pgtest"
 	"dither/internal/plan"
 	"dither/internal/value"
 )
@@ -149,7 +148,7 @@ func TestOrderAndProcessesDoNotMatter(t *testing.T) {
 			for _, parallel := range []string{"", "SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0"} {
 				for _, order := range [][]enginetest.Row{rows, shuffled} {
 					b.write(t, "p", order)
-					pgtest.Exec(t, b.url, roleSettings(parallel))
+					b.exec(t, roleSettings(parallel))
 					got, err := b.sums(p)
 					if err != nil || first != nil && !maps.Equal(got, first) {
 						t.Errorf("%s: %s: another answer (%v)", name, question, err)
@@ -157,7 +156,7 @@ func TestOrderAndProcessesDoNotMatter(t *testing.T) {
 					first = got
 				}
 			}
-			pgtest.Exec(t, b.url, "ALTER ROLE owner RESET ALL")
+			b.exec(t, "ALTER ROLE owner RESET ALL")
 		}
 	}
 }

@@ -83,9 +83,9 @@ var templates = map[plan.Op]string{
 	plan.OpSign:   "CAST(sign(CAST(%[1]s AS double precision)) AS bigint)", // of a bigint: its nearest double has its sign
 	plan.OpFloor:  "CAST(floor(%[1]s) AS bigint)",
 	plan.OpCeil:   "CAST(ceil(%[1]s) AS bigint)",
-	// PostgreSQL's round takes halves to even. Half away from zero: with h the largest double below ½, x + h rounds to the next
-	// integer or above it just if x's fraction is ½ or more, for every x from 0 on.
-	plan.OpRound: "CAST(CASE WHEN %[1]s >= " + double(0) + " THEN floor(%[1]s + " + double(belowHalf) + ") ELSE ceil(%[1]s - " + double(belowHalf) + ") END AS bigint)",
+	// PostgreSQL's round takes halves to even. Half away from zero: with h the largest double below ½ and x from 0 on, the sum
+	// x + h rounds to the next integer or above it just if x's fraction is ½ or more.
+	plan.OpRound: "CAST(sign(%[1]s) * floor(abs(%[1]s) + " + double(belowHalf) + ") AS bigint)",
 	plan.OpSqrt:  "CASE WHEN %[1]s >= " + double(0) + " THEN sqrt(%[1]s) END",
 	plan.OpLn:    "CASE WHEN %[1]s > " + double(0) + " THEN ln(%[1]s) END",
 	plan.OpExp:   "exp(%[1]s)",

@@ -11,7 +11,6 @@ import (
 
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
-	"dither/internal/engine/postgres/pgtest"
 	"dither/internal/plan"
 	"dither/internal/policy"
 )
@@ -19,7 +18,7 @@ import (
 // slow makes table t a view that takes long for each of its rows.
 func (b *bench) slow(t *testing.T) *plan.Plan {
 	t.Helper()
-	pgtest.Exec(t, b.url, `ALTER TABLE t RENAME TO base; INSERT INTO base(id) VALUES (1), (2);
+	b.exec(t, `ALTER TABLE t RENAME TO base; INSERT INTO base(id) VALUES (1), (2);
 	 CREATE VIEW t AS SELECT base.* FROM base, LATERAL (SELECT pg_sleep(20 + base.id) OFFSET 0) AS s`)
 	p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT COUNT(*) FROM t"})
 	if err != nil {
@@ -33,13 +32,13 @@ func (b *bench) backends(t *testing.T, want int, end bool) {
 	t.Helper()
 	for range 200 {
 		n := 0
-		sql := "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'active'"
+		sql := "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'dither' AND pid <> pg_backend_pid() AND state = 'active'"
 		if err := b.query(sql, func([][]byte) error { n++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if n == want {
 			if end {
-				pgtest.Exec(t, b.url, "SELECT pg_terminate_backend(pid) FROM ("+sql+") AS a")
+				b.exec(t, "SELECT pg_terminate_backend(pid) FROM ("+sql+") AS a")
 			}
 			return
 		}
@@ -115,7 +114,7 @@ func TestPassesReadOneSnapshot(t *testing.T) {
 	if n, err := count(); n != 9 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
 	}
-	pgtest.Exec(t, b.url, "DELETE FROM t")
+	b.exec(t, "DELETE FROM t")
 	if n, err := count(); n != 9 || err != nil {
 		t.Errorf("the second pass sees another table: %d rows, %v", n, err)
 	}
@@ -125,7 +124,7 @@ func TestPassesReadOneSnapshot(t *testing.T) {
 	}
 	for range 100 {
 		left := 0
-		if err := b.query("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()", func([][]byte) error { left++; return nil }); err != nil {
+		if err := b.query("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'dither' AND pid <> pg_backend_pid()", func([][]byte) error { left++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if left == 0 {
@@ -147,8 +146,8 @@ func TestNoServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pgtest.Exec(t, b.url, "CREATE ROLE stranger LOGIN; CREATE ROLE narrow LOGIN; GRANT SELECT (j) ON t TO narrow; REVOKE ALL ON t FROM PUBLIC")
-	defer pgtest.Exec(t, b.url, "DROP OWNED BY narrow; DROP ROLE stranger; DROP ROLE narrow")
+	b.exec(t, "CREATE ROLE stranger LOGIN; CREATE ROLE narrow LOGIN; GRANT SELECT (j) ON t TO narrow; REVOKE ALL ON t FROM PUBLIC")
+	defer b.exec(t, "DROP OWNED BY narrow; DROP ROLE stranger; DROP ROLE narrow")
 	for name, url := range map[string]string{
 		"another port":      b.url + " port=1",
 		"no permission":     strings.Replace(b.url, "user=owner", "user=stranger", 1),
@@ -214,8 +213,8 @@ func TestHiddenRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pgtest.Exec(t, b.url, "CREATE ROLE reader LOGIN; GRANT SELECT ON t TO reader; ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY part ON t USING (id > 1)")
-	defer pgtest.Exec(t, b.url, "DROP OWNED BY reader; DROP ROLE reader")
+	b.exec(t, "CREATE ROLE reader LOGIN; GRANT SELECT ON t TO reader; ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY part ON t USING (id > 1)")
+	defer b.exec(t, "DROP OWNED BY reader; DROP ROLE reader")
 	t.Setenv(urlVariable, strings.Replace(b.url, "user=owner", "user=reader", 1))
 	if _, err := b.sums(p); !isCode(err, "42501") {
 		t.Errorf("%v", err)

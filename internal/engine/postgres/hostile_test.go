@@ -15,7 +15,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"dither/internal/engine/enginetest"
-	"dither/internal/engine/postgres/pgtest"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
@@ -53,14 +52,9 @@ tables:
 
 func newKinds(t *testing.T, types map[string]string) *bench {
 	t.Helper()
-	p, err := policy.Decode([]byte(kindsPolicy), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{url: pgtest.Start(t).Database(t), policy: p}
-	t.Setenv(urlVariable, b.url)
-	pgtest.Exec(t, b.url, "CREATE DOMAIN age AS smallint CHECK (VALUE >= 0)")
-	pgtest.Exec(t, b.url, b.create(p.Table("k"), types))
+	b := emptyBench(t, []byte(kindsPolicy))
+	b.exec(t, "CREATE DOMAIN age AS smallint CHECK (VALUE >= 0)")
+	b.exec(t, b.create(b.policy.Table("k"), types))
 	return b
 }
 
@@ -72,7 +66,7 @@ var serverTypes = map[string]string{
 // no value raises.
 func TestKinds(t *testing.T) {
 	b := newKinds(t, serverTypes)
-	pgtest.Exec(t, b.url, `INSERT INTO k VALUES
+	b.exec(t, `INSERT INTO k VALUES
 	 (1, 32767, 2147483647, 'NaN', 'NaN', 9223372036854775807, 'ab', 'ab ', 7, 'infinity'),
 	 (2, -32768, -2147483648, 'Infinity', 'Infinity', -9223372036854775808, 'a', '', 0, '-infinity'),
 	 (3, 1, 1, 1e-40, 1e400, 5, '  x', 'x', 32767, '4713-01-01 BC'),
@@ -109,10 +103,11 @@ func TestKinds(t *testing.T) {
 
 // Other types are refused, whatever could be cast to what.
 func TestOtherTypesAreRefused(t *testing.T) {
+	b := newKinds(t, nil)
 	for column, of := range map[string]string{
 		"day": "timestamp", "small": "numeric", "single": "text", "name": "uuid", "exact": "money", "middle": "boolean", "code": "name",
 	} {
-		b := newKinds(t, map[string]string{"domain": "age", column: of})
+		b.exec(t, "DROP TABLE k; "+b.create(b.policy.Table("k"), map[string]string{column: of}))
 		p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT COUNT(" + column + ") FROM k"})
 		if err != nil {
 			t.Fatal(err)
@@ -126,7 +121,7 @@ func TestOtherTypesAreRefused(t *testing.T) {
 // Texts are persons and keys by their bytes, in whatever collation the table holds them, and one of more than 4096 bytes is NULL.
 func TestTextsCompareByBytes(t *testing.T) {
 	b := newKinds(t, nil)
-	pgtest.Exec(t, b.url, `CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
+	b.exec(t, `CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
 	 CREATE TABLE j(who text COLLATE loose, v int);
 	 INSERT INTO j VALUES ('a', 5), ('A', 5), ('á', 5), ('a ', 5), (repeat('a', 4096), 5), (repeat('a', 4097), 5), (NULL, 5)`)
 	for sql, want := range map[string]string{
@@ -181,6 +176,7 @@ func TestRounding(t *testing.T) {
 
 // Names and constants with quotes stay names and constants.
 func TestQuoting(t *testing.T) {
+	b := emptyBench(t, enginetest.PolicyText("add-remove"))
 	for _, s := range []string{`a"b`, `a'b`, `"; DROP TABLE x; --`, `\`, `\'`, "日本", "a.b", "SELECT"} {
 		text := strings.NewReplacer("NAME", quoteYAML(s)).Replace(`
 version: 1
@@ -193,9 +189,8 @@ tables:
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &bench{url: pgtest.Start(t).Database(t), policy: p}
-		t.Setenv(urlVariable, b.url)
-		pgtest.Exec(t, b.url, b.create(p.Tables[0], nil))
+		b.policy = p
+		b.exec(t, b.create(p.Tables[0], nil))
 		b.write(t, s, []enginetest.Row{{s: value.OfText(s)}, {s: value.OfText("x")}})
 		name := identifier(s)
 		sql := "SELECT " + name + ", COUNT(*) FROM " + name + " WHERE " + name + " = E'" + strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\\`), "'", `\'`) + "' GROUP BY " + name
@@ -239,14 +234,14 @@ func TestSettingsDoNotMatter(t *testing.T) {
 		return out
 	}
 	before = ask()
-	pgtest.Exec(t, b.url, `CREATE SCHEMA evil; CREATE FUNCTION evil.floor(float8) RETURNS float8 LANGUAGE sql AS 'SELECT 1e9::float8';
+	b.exec(t, `CREATE SCHEMA evil; CREATE FUNCTION evil.floor(float8) RETURNS float8 LANGUAGE sql AS 'SELECT 1e9::float8';
 	 CREATE FUNCTION evil.wrong(bigint, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT true';
 	 CREATE OPERATOR evil.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.wrong);
 	 CREATE OPERATOR evil.> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.wrong)`)
-	pgtest.Exec(t, b.url, roleSettings(`SET search_path = evil, pg_catalog; SET standard_conforming_strings = off; SET transform_null_equals = on;
+	b.exec(t, roleSettings(`SET search_path = evil, pg_catalog; SET standard_conforming_strings = off; SET transform_null_equals = on;
 	 SET DateStyle = 'SQL, DMY'; SET TimeZone = 'Pacific/Kiritimati'; SET extra_float_digits = -15; SET client_encoding = 'LATIN1';
 	 SET enable_hashagg = off; SET backslash_quote = on; SET IntervalStyle = 'iso_8601'; SET default_transaction_read_only = off; SET bytea_output = 'escape'`))
-	defer pgtest.Exec(t, b.url, "ALTER ROLE owner RESET ALL")
+	defer b.exec(t, "ALTER ROLE owner RESET ALL")
 	for i, got := range ask() {
 		if !maps.Equal(got, before[i]) {
 			t.Errorf("%s: %v, and was %v", questions[i], got, before[i])

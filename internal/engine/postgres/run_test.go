@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"pgregory.net/rapid"
 
 	"dither/internal/engine"
@@ -25,11 +26,22 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 type bench struct {
 	url    string
 	policy *policy.Policy
+	writer *pgconn.PgConn
 }
 
 const urlVariable = "DITHER_TEST_POSTGRES"
 
 func newBench(t testing.TB, text []byte) *bench {
+	t.Helper()
+	b := emptyBench(t, text)
+	for _, table := range b.policy.Tables {
+		b.exec(t, b.create(table, nil))
+	}
+	return b
+}
+
+// emptyBench has no tables yet.
+func emptyBench(t testing.TB, text []byte) *bench {
 	t.Helper()
 	p, err := policy.Decode(text, ".")
 	if err != nil {
@@ -37,10 +49,19 @@ func newBench(t testing.TB, text []byte) *bench {
 	}
 	b := &bench{url: pgtest.Start(t).Database(t), policy: p}
 	t.Setenv(urlVariable, b.url)
-	for _, table := range p.Tables {
-		pgtest.Exec(t, b.url, b.create(table, nil))
+	if b.writer, err = pgconn.Connect(context.Background(), b.url); err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = b.writer.Close(context.Background()) })
 	return b
+}
+
+// exec runs statements beside the engine.
+func (b *bench) exec(t failer, sql string) {
+	t.Helper()
+	if err := b.writer.Exec(context.Background(), sql).Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func source(table string) policy.Source {
@@ -95,7 +116,7 @@ func (b *bench) write(t failer, table string, rows []enginetest.Row) {
 		}
 		fmt.Fprintf(&sql, "INSERT INTO %s(%s) VALUES (%s); ", identifier(table), strings.Join(names, ", "), strings.Join(values, ", "))
 	}
-	pgtest.Exec(t, b.url, sql.String())
+	b.exec(t, sql.String())
 }
 
 // ranked gives the rows with the places that the engine's order gives them among all of their unit's rows.
