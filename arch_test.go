@@ -39,10 +39,12 @@ var allowed = map[string][]string{
 	"internal/engine/duckdb": {
 		"internal/csvtable", "internal/engine", "internal/plan", "internal/policy", "internal/seal", "internal/value", "mechanism",
 	},
-	"internal/engine/postgres": {"internal/engine", "internal/plan", "internal/policy", "internal/value", "mechanism"},
+	"internal/engine/postgres": {
+		"internal/csvtable", "internal/engine", "internal/plan", "internal/policy", "internal/seal", "internal/value", "mechanism",
+	},
 	// floor 6: the kernel
 	"curator": {
-		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/entropy", "internal/exact", "internal/ledger", "internal/plan",
+		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/ledger", "internal/plan",
 		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "noise", "privacy",
 	},
 	// floors 8 and 9: doors, and what they show

@@ -26,7 +26,9 @@ func CheckPolicy(home string) ([]string, error) {
 	}
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
-		if _, err := os.Stat(t.Source.File); err != nil {
+		if t.Source.Live() {
+			lines = append(lines, fmt.Sprintf("  its source %s is asked where it is: nothing was looked at", t.Source.Path))
+		} else if _, err := os.Stat(t.Source.File); err != nil {
 			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
 		} else if text := doubt(t); text != "" {
 			lines = append(lines, "  "+text)

@@ -2,6 +2,8 @@ package curator
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/big"
 
 	"dither/internal/engine"
@@ -103,6 +105,12 @@ func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded) error {
 		return nil
 	}
 	c.tellOwner(err)
+	if errors.Is(err, engine.ErrUnavailable) {
+		return &Error{
+			Code: CodeUnavailable, Message: "the server that holds the table cannot be asked; nothing was charged", Retry: true,
+			Hint: "the owner looks whether it runs, and whether the table is as declared",
+		}
+	}
 	return &Error{
 		Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
 		Hint: "please report it, with the policy and the question; ask it in another way",
@@ -132,7 +140,7 @@ func (c *Curator) watched(ctx context.Context, table seal.Version, run func(cont
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return run(ctx, known(table))
+	return run(ctx, c.known(table))
 }
 
 // lost records that a reservation gets no answer, and is the one error of all of them.
@@ -144,8 +152,18 @@ func (c *Curator) lost(reservation uint64, cause error) *Error {
 	return failed()
 }
 
-// known is a sealed version with what was recorded when it was sealed.
-func known(v seal.Version) engine.Sealed {
+// known is a sealed version with what was recorded when it was sealed. Of a live table that is no more than its state, in order to
+// tell the owner when it is another one: rows may have changed since, and no sensitivity may rest on what they were.
+func (c *Curator) known(v seal.Version) engine.Sealed {
+	if v.Live {
+		state, err := seal.State(v)
+		if err != nil {
+			c.tellOwner(err)
+		}
+		return engine.Sealed{State: state, Changed: func(string) {
+			c.tellOwner(fmt.Errorf("table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own", v.Table, v.Number))
+		}}
+	}
 	out := engine.Sealed{File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: map[string]bool{}}
 	for _, c := range v.Facts.Columns {
 		out.Complete[c.Name] = c.Nulls == 0 && c.Special == 0

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"dither/internal/engine/duckdb"
+	"dither/internal/engine/postgres"
 	"dither/internal/ledger"
 	"dither/internal/policy"
 	"dither/internal/seal"
@@ -62,7 +63,13 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 			return os.Getenv(name)
 		}
 	}
-	version, report, err := seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
+	var version seal.Version
+	var report seal.Report
+	if t.Source.Live() {
+		version, report, err = seal.Live(ctx, c.home, t, postgres.Sealer{}, o)
+	} else {
+		version, report, err = seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
+	}
 	if err != nil {
 		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
 		if errors.As(err, new(*seal.ClaimedError)) {
@@ -100,8 +107,8 @@ func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 	return warnings
 }
 
-// sameContent refuses a version whose bytes another table was sealed from, if its unit is another one: then what one person
-// loses through both cannot be told from the units. (A .duckdb file holds many tables: nothing is said of those.)
+// sameContent refuses a version whose bytes another table was sealed from, or that is of the same table on a server, if its unit is
+// another one: then what one person loses through both cannot be told from the units. (A .duckdb file holds many tables: nothing is said of those.)
 func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.Version) error {
 	if t.Source.Format == policy.DuckDB {
 		return nil
@@ -110,14 +117,14 @@ func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.V
 		if name == t.Name || unit == units[t.Name] {
 			continue
 		}
-		same, err := seal.FromSource(c.home, name, v.SourceSHA256)
+		same, err := seal.SameSource(c.home, name, v)
 		if err != nil {
 			return homeError(err)
 		}
 		if same {
 			return &Error{
 				Code: CodeSource, Message: fmt.Sprintf("table %s holds what table %s, whose unit is another, was sealed from", t.Name, name),
-				Hint: "declare one table for one file, and change its unit if need be",
+				Hint: "declare one table for one source, and change its unit if need be",
 			}
 		}
 	}

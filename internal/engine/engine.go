@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math/big"
 
 	"dither/internal/plan"
@@ -11,7 +12,7 @@ import (
 	"dither/mechanism"
 )
 
-// Engine runs bounded aggregates over sealed files.
+// Engine runs bounded aggregates over sealed files, or over a server's table.
 type Engine interface {
 	// Aggregate gives, for every cell of b in the order of Cells, its measures' exact sums. The error may quote rows: it is
 	// for nobody but the owner.
@@ -31,7 +32,16 @@ type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row
 	Complete   map[string]bool // columns in which no value is NULL, NaN or infinite
+
+	// A live table, which has no file and of which no record is relied on, was sealed in a state, if its server could tell; Changed
+	// is told where it is in another one now. That is for the owner alone, and changes no answer.
+	State   string
+	Changed func(state string)
 }
+
+// ErrUnavailable is wrapped by what Rehearse returns where not the statement failed, but the server that it was for: it cannot be
+// reached, or its table is not as declared. No row has a part in it.
+var ErrUnavailable = errors.New("the table's server is not available")
 
 // Cells gathers an engine's result rows into the answer's cells: the product of the keys' known values, the last key
 // running fastest. Cells that no row belongs to are 0.

@@ -82,14 +82,17 @@ func Recorded(ctx context.Context, home, table string, number int, sha256 string
 	return Version{}, fmt.Errorf("table %q: version %d is no longer in the home as it was sealed", table, number)
 }
 
-// FromSource reports whether some published version of a table was made from a source with this SHA-256.
-func FromSource(home, table, sourceSHA256 string) (bool, error) {
+// SameSource reports whether some published version of a table was made from the same bytes as v, or is of the same table on the
+// same server.
+func SameSource(home, table string, v Version) (bool, error) {
 	home, err := filepath.Abs(home)
 	if err != nil {
 		return false, err
 	}
 	published, err := readManifest(folderOf(home, table), table)
-	return slices.ContainsFunc(published, func(v Version) bool { return v.SourceSHA256 == sourceSHA256 }), err
+	return slices.ContainsFunc(published, func(o Version) bool {
+		return o.SourceSHA256 == v.SourceSHA256 || v.Live && o.Live && o.Relation == v.Relation
+	}), err
 }
 
 // Verify reads a version's file and reports whether it still holds the published bytes.

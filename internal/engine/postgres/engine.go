@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"dither/internal/engine"
@@ -31,44 +30,63 @@ func New(source policy.Source) *Engine { return &Engine{source: source, page: de
 func (e *Engine) Close() error { return nil }
 
 // Aggregate implements engine.Engine.
-func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, _ engine.Sealed) ([][]mechanism.Exact, error) {
+func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
 	cells := engine.NewCells(b)
-	if err := e.sums(ctx, b, cells.Add); err != nil {
+	if err := e.sums(ctx, b, from, cells.Add); err != nil {
 		return nil, err
 	}
 	return cells.Exact(), nil
 }
 
-func (e *Engine) sums(ctx context.Context, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
-	s, err := begin(ctx, e.source)
+func (e *Engine) sums(ctx context.Context, b *plan.Bounded, from engine.Sealed, add func([]value.Value, []*big.Int)) error {
+	s, statement, err := e.prepare(ctx, b, from)
 	if err != nil {
 		return err
 	}
 	defer s.end()
-	statement, err := e.statement(ctx, s, b)
-	if err != nil {
-		return err
-	}
 	return s.query(ctx, statement, collect(b, add))
 }
 
-// statement writes b over the source's table as it is in the session's transaction.
-func (e *Engine) statement(ctx context.Context, s *session, b *plan.Bounded) (string, error) {
-	names := make([]string, len(b.Columns))
-	for i, c := range b.Columns {
-		names[i] = c.Name
+// prepare begins a session, and writes b over the source's table as it is there.
+func (e *Engine) prepare(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*session, string, error) {
+	s, of, err := e.open(ctx, columnsOf(b))
+	if err != nil {
+		return nil, "", err
 	}
 	relation := relationOf(e.source)
-	of, err := s.columns(ctx, relation, names)
-	if err != nil {
-		return "", err
-	}
-	for i, c := range b.Columns {
-		if !slices.Contains(kinds[c.Type], of[i]) {
-			return "", fmt.Errorf("postgres: column %q is declared as %s, and the server's type has the number %d", c.Name, c.Type, of[i])
+	if from.State != "" && from.Changed != nil {
+		state, err := s.state(ctx, relation)
+		if err != nil {
+			s.end()
+			return nil, "", err
+		}
+		if state != from.State {
+			from.Changed(state)
 		}
 	}
-	return render(b, relation, of), nil
+	return s, render(b, relation, of), nil
+}
+
+// open begins a session over the source's table, whose columns must be as they are declared.
+func (e *Engine) open(ctx context.Context, columns []*policy.Column) (*session, []kind, error) {
+	s, err := begin(ctx, e.source)
+	if err != nil {
+		return nil, nil, err
+	}
+	of, err := s.columns(ctx, relationOf(e.source), columns)
+	if err != nil {
+		s.end()
+		return nil, nil, err
+	}
+	return s, of, nil
+}
+
+func columnsOf(b *plan.Bounded) []*policy.Column {
+	out := make([]*policy.Column, len(b.Columns))
+	for i, c := range b.Columns {
+		out[i] = c.Column
+	}
+	return out
 }
 
 func relationOf(s policy.Source) string { return identifier(s.Schema) + "." + identifier(s.Table) }

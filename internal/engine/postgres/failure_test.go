@@ -103,7 +103,7 @@ func TestPassesReadOneSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	scan, err := b.engine("t").scan(ctx, &q.Bounded)
+	scan, err := b.engine("t").scan(ctx, &q.Bounded, engine.Sealed{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ const defaultPage = 1 << 16
 
 // Order implements engine.Engine. All passes read the snapshot that the first statement saw, which is held until ctx ends: without
 // an end of ctx the connection is never given back.
-func (e *Engine) Order(ctx context.Context, b *plan.Bounded, _ engine.Sealed) (mechanism.Ordered, error) {
-	scan, err := e.scan(ctx, b)
+func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.Ordered, error) {
+	scan, err := e.scan(ctx, b, from)
 	if err != nil {
 		return mechanism.Ordered{}, err
 	}
@@ -25,14 +25,9 @@ func (e *Engine) Order(ctx context.Context, b *plan.Bounded, _ engine.Sealed) (m
 }
 
 // scan is a pass over the values of b's one measure: a cursor, which the server advances page by page.
-func (e *Engine) scan(ctx context.Context, b *plan.Bounded) (func(yield func(value, count int64) bool) error, error) {
-	s, err := begin(ctx, e.source)
+func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
+	s, statement, err := e.prepare(ctx, b, from)
 	if err != nil {
-		return nil, err
-	}
-	statement, err := e.statement(ctx, s, b)
-	if err != nil {
-		s.end()
 		return nil, err
 	}
 	var busy sync.Mutex // a connection is for one goroutine at a time

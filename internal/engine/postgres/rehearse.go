@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,12 +11,12 @@ import (
 	"dither/internal/value"
 )
 
-// Rehearse implements engine.Engine: b's statement over made-up rows, which holds no name of the table. Real columns are made up
-// as double precision and then as numeric, whose extremes are others.
+// Rehearse implements engine.Engine: b's statement over made-up rows, once the table was found to be as declared. Real columns are
+// made up as double precision and then as numeric, whose extremes are others.
 func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
-	s, err := begin(ctx, e.source)
+	s, _, err := e.open(ctx, columnsOf(b))
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
 	}
 	defer s.end()
 	nothing := func([][]byte) error { return nil }
@@ -24,7 +25,11 @@ func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
 		if real == numeric && !slices.Contains(of, numeric) {
 			break
 		}
-		if err := s.query(ctx, render(b, scan, of), nothing); err != nil {
+		err := s.query(ctx, render(b, scan, of), nothing)
+		if err != nil && s.conn.IsClosed() {
+			return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
+		}
+		if err != nil {
 			return err
 		}
 	}

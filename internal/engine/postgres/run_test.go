@@ -167,7 +167,7 @@ func (b *bench) query(sql string, each func([][]byte) error) error {
 // sums runs a plan and gathers its exact sums by cell.
 func (b *bench) sums(p *plan.Plan) (map[string]string, error) {
 	out := map[string]*big.Int{}
-	err := b.engine(p.Table).sums(context.Background(), &p.Bounded, gather(out))
+	err := b.engine(p.Table).sums(context.Background(), &p.Bounded, engine.Sealed{}, gather(out))
 	return nonZero(out), err
 }
 
@@ -263,7 +263,7 @@ func TestOrderAgreesWithReference(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		scan, err := e.scan(ctx, &q.Bounded)
+		scan, err := e.scan(ctx, &q.Bounded, engine.Sealed{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,5 +289,3 @@ func TestOrderAgreesWithReference(t *testing.T) {
 		t.Errorf("%d questions were admitted: the test shows nothing", admitted)
 	}
 }
-
-var _ engine.Engine = (*Engine)(nil)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -100,24 +101,47 @@ func (s *session) query(ctx context.Context, sql string, each func(row [][]byte)
 	return err
 }
 
-// columns are the kinds of columns of a relation, found by a statement that reads no row and keeps the relation from being
-// changed or dropped until the transaction ends.
-func (s *session) columns(ctx context.Context, relation string, names []string) ([]kind, error) {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = identifier(name)
+// columns are the kinds of a relation's columns, found by a statement that reads no row and keeps the relation from being changed
+// or dropped until the transaction ends. A kind that may not stand for the declared type is an error.
+func (s *session) columns(ctx context.Context, relation string, columns []*policy.Column) ([]kind, error) {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = identifier(c.Name)
 	}
-	result := s.conn.ExecParams(ctx, "SELECT "+list(quoted)+" FROM "+relation+" LIMIT 0", nil, nil, nil, nil)
+	result := s.conn.ExecParams(ctx, "SELECT "+list(names)+" FROM "+relation+" LIMIT 0", nil, nil, nil, nil)
 	result.NextRow() // there is none, but what it would be is known
-	var out []kind
-	for _, f := range result.FieldDescriptions() {
-		out = append(out, kind(f.DataTypeOID))
+	out := make([]kind, len(columns))
+	fields := result.FieldDescriptions()
+	for i := range min(len(out), len(fields)) {
+		out[i] = kind(fields[i].DataTypeOID)
 	}
-	_, err := result.Close()
-	if err == nil && len(names) > 0 && len(out) != len(names) {
-		err = fmt.Errorf("postgres: %d columns of %d", len(out), len(names))
+	if _, err := result.Close(); err != nil {
+		return nil, err
 	}
-	return out, err
+	for i, c := range columns {
+		if !slices.Contains(kinds[c.Type], out[i]) {
+			return nil, fmt.Errorf("column %q is declared as %s, and the server has %s", c.Name, c.Type, s.typeName(ctx, out[i]))
+		}
+	}
+	return out, nil
+}
+
+func (s *session) typeName(ctx context.Context, of kind) (name string) {
+	name = fmt.Sprintf("a type of number %d", of)
+	_ = s.query(ctx, fmt.Sprintf("SELECT format_type(%d, NULL)", of), func(row [][]byte) error { name = string(row[0]); return nil })
+	return name
+}
+
+// state tells whether rows changed, without reading any: of a table and of all that inherit from it, which file holds it and how
+// many rows were ever inserted, updated and deleted. It is "" for a view, of which nothing is known. The counts may lag by a
+// second or so, and the file changes when the table is written anew with the same rows.
+func (s *session) state(ctx context.Context, relation string) (state string, err error) {
+	err = s.query(ctx, `WITH RECURSIVE parts(part) AS (SELECT oid FROM pg_class WHERE oid = CAST(`+quoted(relation)+` AS regclass) AND relkind IN ('r', 'p', 'm')
+		UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = part)
+		SELECT coalesce(string_agg(concat_ws('/', part, pg_relation_filenode(part), pg_stat_get_tuples_inserted(part),
+		pg_stat_get_tuples_updated(part), pg_stat_get_tuples_deleted(part)), ' ' ORDER BY part), '') FROM parts`,
+		func(row [][]byte) error { state = string(row[0]); return nil })
+	return state, err
 }
 
 // configure finds a source's server, as libpq would: a named service, or what an environment variable says, and the PG…

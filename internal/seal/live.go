@@ -1,0 +1,153 @@
+package seal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dither/internal/csvtable"
+	"dither/internal/policy"
+)
+
+// Server looks at a live source: a table that questions read where it is.
+type Server interface {
+	// Look reads the whole of t once, in one snapshot, and changes nothing. It refuses a table that t does not declare.
+	Look(ctx context.Context, t *policy.Table) (Found, error)
+}
+
+// Found is what a live table holds at one moment: exact, for its owner.
+type Found struct {
+	Facts    Facts
+	Invalids []csvtable.Invalid // values that are none of the declared type, which questions take for NULL
+	Relation string             // what the server knows the table by, whatever name led there
+	Content  string             // a digest of the declared columns' rows, whatever their order
+	State    string             // told without reading rows, and another once they change; "" where the server cannot tell
+	Ignored  []string           // columns that are not declared
+	Warnings []string
+}
+
+// liveJSON is the file of a live version: what was found, without rows.
+type liveJSON struct {
+	Source   string    `json:"source"` // as the policy writes it
+	Relation string    `json:"relation"`
+	Content  string    `json:"content"`
+	Rows     int64     `json:"rows"`
+	Sealed   time.Time `json:"sealed"`
+}
+
+// Live seals a live source by reference: it looks at the table, checks it against the declaration, and publishes a version
+// that says what was found. Rows are not copied: questions read the table as it is then. If the newest version
+// found the same rows under the same declaration, nothing is published (Report.Unchanged). Errors are as Seal's.
+func Live(ctx context.Context, home string, t *policy.Table, server Server, opt Options) (Version, Report, error) {
+	v, r, err := sealLive(ctx, home, t, server, opt)
+	if err != nil {
+		return Version{}, Report{}, fmt.Errorf("table %q: %w", t.Name, err)
+	}
+	return v, r, nil
+}
+
+func sealLive(ctx context.Context, home string, t *policy.Table, server Server, opt Options) (Version, Report, error) {
+	report := Report{Table: t.Name}
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return Version{}, report, err
+	}
+	shelf, err := lockShelf(ctx, home, t.Name)
+	if err != nil {
+		return Version{}, report, err
+	}
+	defer shelf.unlock()
+	published, err := shelf.read()
+	if err != nil {
+		return Version{}, report, err
+	}
+	found, err := server.Look(ctx, t)
+	if err != nil {
+		return Version{}, report, &SourceError{Path: t.Source.Path, Message: err.Error(), Err: err}
+	}
+	report.Facts, report.Invalids, report.Ignored = found.Facts, found.Invalids, found.Ignored
+	for _, text := range found.Warnings {
+		report.warn(text)
+	}
+	if err := checkFound(t, found); err != nil {
+		return Version{}, report, err
+	}
+	claim := newClaims(home, t, opt, &report)
+	v := Version{
+		Table: t.Name, Number: opt.After + 1, Rows: found.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second), Schema: schemaDigest(t),
+		SourceSHA256: digestOf(found.Relation, found.Content), Facts: found.Facts, Live: true, Relation: found.Relation,
+	}
+	publish := func() error { v, err = shelf.publishLive(t, v, found, published); return err }
+	if n := len(published); n > 0 {
+		newest := published[n-1]
+		v.Number = max(v.Number, newest.Number+1)
+		current := newest.Number > opt.After || newest.Number == opt.After && newest.SHA256 == opt.Recorded
+		if current && newest.Schema == v.Schema && newest.SourceSHA256 == v.SourceSHA256 && Verify(ctx, newest) == nil {
+			report.Unchanged, v = true, newest
+			publish = func() error { return noteState(newest, found.State) }
+		}
+	}
+	report.Version = v.Number
+	err = claim.hold(ctx, string(t.Source.Format)+":"+found.Relation, digestOf(found.Content), v.Rows, publish)
+	return v, report, err
+}
+
+func digestOf(texts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
+	return hex.EncodeToString(sum[:])
+}
+
+// checkFound refuses what contradicts the declaration.
+func checkFound(t *policy.Table, f Found) error {
+	for _, bad := range f.Invalids {
+		if c := t.Column(bad.Column); c == nil || c.Invalid != policy.InvalidIsNull || !c.Nullable {
+			return fmt.Errorf("column %q: %d values are no %s", bad.Column, bad.Count, c.Type)
+		}
+	}
+	return checkFacts(t, f.Facts)
+}
+
+// publishLive writes a live version's file and publishes it.
+func (s *shelf) publishLive(t *policy.Table, v Version, f Found, published []Version) (Version, error) {
+	text, err := json.MarshalIndent(liveJSON{t.Source.Path, f.Relation, f.Content, v.Rows, v.Sealed}, "", "  ")
+	if err != nil {
+		return Version{}, err
+	}
+	temp, err := s.temp()
+	if err != nil {
+		return Version{}, err
+	}
+	defer func() { _ = os.Remove(temp) }() // gone already once published
+	if err := os.WriteFile(temp, append(text, '\n'), 0o600); err != nil {
+		return Version{}, err
+	}
+	if v, err = s.publish(temp, v, published); err != nil {
+		return Version{}, err
+	}
+	return v, noteState(v, f.State)
+}
+
+// The state stands beside the version's file, and not in it: it may change though no row does.
+func stateFile(v Version) string { return strings.TrimSuffix(v.File, ".json") + ".state" }
+
+func noteState(v Version, state string) error { return replaceFile(stateFile(v), []byte(state)) }
+
+// State is the state in which a live version was sealed last; "" if that is not known.
+func State(v Version) (string, error) {
+	if !v.Live {
+		return "", nil
+	}
+	text, err := os.ReadFile(stateFile(v))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(text), err
+}
