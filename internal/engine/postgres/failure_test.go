@@ -220,3 +220,22 @@ func TestHiddenRows(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A table that somebody has locked holds up a rehearsal no longer than it may take, and costs nothing.
+func TestLockedTable(t *testing.T) {
+	b := newBench(t, enginetest.PolicyText("add-remove"))
+	p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT COUNT(i) FROM t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.exec(t, "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE")
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	if err := b.engine("t").Rehearse(ctx, &p.Bounded); !errors.Is(err, engine.ErrUnavailable) {
+		t.Errorf("%v", err)
+	}
+	b.exec(t, "ROLLBACK")
+	if err := b.engine("t").Rehearse(context.Background(), &p.Bounded); err != nil {
+		t.Error(err)
+	}
+}

@@ -2,9 +2,13 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"dither/internal/engine"
 	"dither/internal/plan"
@@ -14,6 +18,8 @@ import (
 // Rehearse implements engine.Engine: b's statement over made-up rows, once the table was found to be as declared. Real columns are
 // made up as double precision and then as numeric, whose extremes are others.
 func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	s, _, err := e.open(ctx, columnsOf(b))
 	if err != nil {
 		return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
@@ -25,15 +31,22 @@ func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
 		if real == numeric && !slices.Contains(of, numeric) {
 			break
 		}
-		err := s.query(ctx, render(b, scan, of), nothing)
-		if err != nil && s.conn.IsClosed() {
-			return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
-		}
-		if err != nil {
+		if err := s.query(ctx, render(b, scan, of), nothing); blames(err) {
 			return err
+		} else if err != nil {
+			return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
 		}
 	}
 	return nil
+}
+
+// patience is how long a rehearsal may take: longer takes only a server that is not there, or a table that somebody locked.
+const patience = 30 * time.Second
+
+// blames holds where the server blames the statement: its values (SQLSTATE 22), its form (42, 0A, XX) or its size (54).
+func blames(err error) bool {
+	var raised *pgconn.PgError
+	return errors.As(err, &raised) && len(raised.Code) == 5 && slices.Contains([]string{"22", "42", "0A", "XX", "54"}, raised.Code[:2])
 }
 
 // madeUp writes rows of the columns that b reads, and their kinds.
