@@ -18,8 +18,8 @@ import (
 // slow makes table t a view that takes long for each of its rows.
 func (b *bench) slow(t *testing.T) *plan.Plan {
 	t.Helper()
-	b.exec(t, `ALTER TABLE t RENAME TO base; INSERT INTO base(id) VALUES (1), (2);
-	 CREATE VIEW t AS SELECT base.* FROM base, LATERAL (SELECT pg_sleep(20 + base.id) OFFSET 0) AS s`)
+	b.exec(t, `ALTER TABLE t RENAME TO base; INSERT INTO base(__row) VALUES (1), (2);
+	 CREATE VIEW t AS SELECT base.* FROM base, LATERAL (SELECT pg_sleep(20 + base.__row) OFFSET 0) AS s`)
 	p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT COUNT(*) FROM t"})
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestHiddenRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.exec(t, "CREATE ROLE reader LOGIN; GRANT SELECT ON t TO reader; ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY part ON t USING (id > 1)")
+	b.exec(t, "CREATE ROLE reader LOGIN; GRANT SELECT ON t TO reader; ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY part ON t USING (__row > 1)")
 	defer b.exec(t, "DROP OWNED BY reader; DROP ROLE reader")
 	t.Setenv(urlVariable, strings.Replace(b.url, "user=owner", "user=reader", 1))
 	if _, err := b.sums(p); !isCode(err, "42501") {

@@ -70,12 +70,12 @@ func source(table string) policy.Source {
 
 func (b *bench) engine(table string) *Engine { return New(source(table)) }
 
-// create is the statement that makes a table as it is declared, and the column id, which tells rows apart. Types may be given.
+// create is the statement that makes a table as it is declared, and the column __row, which tells rows apart. Types may be given.
 func (b *bench) create(t *policy.Table, types map[string]string) string {
 	usual := map[value.Type]string{
 		value.Integer: "bigint", value.Real: "double precision", value.Text: "text", value.Boolean: "boolean", value.Date: "date",
 	}
-	columns := []string{"id bigint"}
+	columns := []string{"__row bigint"}
 	for _, c := range t.Columns {
 		of := usual[c.Type]
 		if types[c.Name] != "" {
@@ -91,14 +91,14 @@ type failer interface {
 	Fatal(args ...any)
 }
 
-// write replaces a table's rows; a row's id is its place, from 1.
+// write replaces a table's rows; a row's __row is its place, from 1.
 func (b *bench) write(t failer, table string, rows []enginetest.Row) {
 	t.Helper()
 	var sql strings.Builder
 	fmt.Fprintf(&sql, "SET standard_conforming_strings = on; DELETE FROM %s; ", identifier(table))
 	declared := b.policy.Table(table)
 	for i, r := range rows {
-		names, values := []string{"id"}, []string{fmt.Sprint(i + 1)}
+		names, values := []string{"__row"}, []string{fmt.Sprint(i + 1)}
 		for _, c := range declared.Columns {
 			v, ok := r[c.Name]
 			if !ok {
@@ -132,9 +132,9 @@ func (b *bench) ranked(t failer, p *plan.Bounded, table string, rows []enginetes
 			of[i] = real8
 		}
 	}
-	with := *p // the same columns, and id among them, which plays no part in the order
+	with := *p // the same columns, and __row among them, which plays no part in the order
 	with.Columns = append(append([]plan.Column{}, p.Columns...), plan.Column{
-		Column: &policy.Column{Name: "id", Type: value.Integer}, Range: plan.Range{IntLo: math.MinInt64, IntHi: math.MaxInt64},
+		Column: &policy.Column{Name: "__row", Type: value.Integer}, Range: plan.Range{IntLo: math.MinInt64, IntHi: math.MaxInt64},
 	})
 	n := len(p.Columns)
 	own := list(names("c", n))
