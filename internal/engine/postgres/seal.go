@@ -48,12 +48,22 @@ type look struct {
 
 func (l *look) regclass() string { return "CAST(" + quoted(l.relation) + " AS regclass)" }
 
-// identity is what the server knows the relation by, and its state. Its kind must be one whose rows stand in this database.
+// identity is what the server knows the relation by (cluster, database, relation; a cluster that does not tell its number could be
+// taken for another, which then refuses too much, never too little), and its state. Its kind must be one whose rows stand in this
+// database.
 func (l *look) identity(ctx context.Context) (err error) {
-	kind := ""
-	err = l.query(ctx, "SELECT relkind, concat_ws('/', system_identifier, (SELECT oid FROM pg_database WHERE datname = current_database()), pg_class.oid) "+
-		"FROM pg_class, pg_control_system() WHERE pg_class.oid = "+l.regclass(), func(row [][]byte) error {
-		kind, l.found.Relation = string(row[0]), string(row[1])
+	kind, cluster := "", "'?'"
+	err = l.query(ctx, "SELECT relkind, has_function_privilege('pg_control_system()', 'EXECUTE') FROM pg_class WHERE oid = "+l.regclass(), func(row [][]byte) error {
+		if kind = string(row[0]); string(row[1]) == "t" {
+			cluster = "(SELECT system_identifier FROM pg_control_system())"
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = l.query(ctx, "SELECT concat_ws('/', "+cluster+", pg_database.oid, "+l.regclass()+"::oid) FROM pg_database WHERE datname = current_database()", func(row [][]byte) error {
+		l.found.Relation = string(row[0])
 		return nil
 	})
 	if err != nil {
