@@ -245,8 +245,15 @@ func TestLiveClaims(t *testing.T) {
 	t.Setenv("DITHER_TEST_OTHER", owner)
 	renamed := strings.Replace(livePolicy, "DITHER_TEST_CLINIC", "DITHER_TEST_OTHER", 1)
 	other := openHome(t, initHome(t, renamed))
-	if _, err := other.Seal(t.Context(), "visits", SealOptions{}); codeOf(err) != CodeSource || !strings.Contains(err.Error(), "already sealed") {
-		t.Errorf("a second home: %v", err)
+	for name, change := range map[string]string{
+		"visits": "UPDATE clinic.visits SET cost = 1", "others": "ALTER TABLE clinic.visits RENAME TO others",
+	} {
+		pgtest.Exec(t, owner, change)
+		second := openHome(t, initHome(t, strings.Replace(renamed, "clinic.visits", "clinic."+name, 1)))
+		if _, err := second.Seal(t.Context(), "visits", SealOptions{}); codeOf(err) != CodeSource || !strings.Contains(err.Error(), "already sealed") {
+			t.Errorf("a second home, over clinic.%s: %v", name, err)
+		}
+		pgtest.Exec(t, owner, "ALTER TABLE IF EXISTS clinic.others RENAME TO visits")
 	}
 	if _, err := other.Seal(t.Context(), "visits", SealOptions{Shared: true}); err != nil {
 		t.Errorf("shared: %v", err)

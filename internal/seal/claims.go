@@ -57,9 +57,12 @@ type claimJSON struct {
 }
 
 func newClaims(home string, t *policy.Table, opt Options, report *Report) *claims {
-	c := &claims{inner: t.Source.Table, shared: opt.Shared, now: func() time.Time { return now(opt).UTC().Truncate(time.Second) }, report: report}
+	c := &claims{shared: opt.Shared, now: func() time.Time { return now(opt).UTC().Truncate(time.Second) }, report: report}
 	if t.Public {
 		return c
+	}
+	if !t.Source.Live() { // what the server knows a table by is no name, and stays when it is renamed
+		c.inner = t.Source.Table
 	}
 	if opt.LedgerID == "" {
 		report.warn("this home has no ledger yet, so the source is not claimed for it")

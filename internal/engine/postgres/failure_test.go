@@ -3,6 +3,10 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -203,6 +207,26 @@ func TestPrivateWays(t *testing.T) {
 	}
 	if _, err := configure(policy.Source{Format: policy.Postgres, Service: "none"}); err == nil {
 		t.Error("a service that is not there")
+	}
+}
+
+// A server is found by the name of a service, too.
+func TestService(t *testing.T) {
+	b := newBench(t, enginetest.PolicyText("add-remove"))
+	b.write(t, "t", crowd(0)[:5])
+	p, err := plan.Build(b.policy, plan.Request{SQL: "SELECT COUNT(*) FROM t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "pg_service.conf")
+	if err := os.WriteFile(file, []byte("[clinic]\n"+strings.ReplaceAll(b.url, " ", "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PGSERVICEFILE", file)
+	e := New(policy.Source{Format: policy.Postgres, Service: "clinic", Schema: "public", Table: "t"})
+	out := map[string]*big.Int{}
+	if err := e.sums(context.Background(), &p.Bounded, engine.Sealed{}, gather(out)); err != nil || fmt.Sprint(nonZero(out)) != "map[[] 0:5]" {
+		t.Errorf("%v, %v", nonZero(out), err)
 	}
 }
 

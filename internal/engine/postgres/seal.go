@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"dither/internal/csvtable"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -20,9 +22,15 @@ type Sealer struct{}
 
 var _ seal.Server = Sealer{}
 
-// Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction.
-func (Sealer) Look(ctx context.Context, t *policy.Table) (seal.Found, error) {
-	var found seal.Found
+// Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction. Its
+// errors quote no row.
+func (Sealer) Look(ctx context.Context, t *policy.Table) (found seal.Found, err error) {
+	defer func() {
+		var raised *pgconn.PgError
+		if errors.As(err, &raised) && strings.HasPrefix(raised.Code, "22") { // its text may hold the value
+			err = fmt.Errorf("it has a row that cannot be read (SQLSTATE %s): a view fails on it", raised.Code)
+		}
+	}()
 	s, of, err := New(t.Source).open(ctx, t.Columns)
 	if err != nil {
 		return found, err

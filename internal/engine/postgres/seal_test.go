@@ -11,6 +11,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/seal"
+	"dither/internal/value"
 )
 
 func (b *bench) look(t *testing.T, table string) seal.Found {
@@ -118,12 +119,17 @@ func TestKindsOfRelation(t *testing.T) {
 	if f := b.look(t, "k"); f.State != "" || len(f.Warnings) != 2 || !strings.Contains(f.Warnings[0], "a view") {
 		t.Errorf("%+v", f)
 	}
+	declared := policy.Table{Name: "k", Source: source("k"), Columns: []*policy.Column{{Name: "n", Type: value.Integer}}}
+	b.exec(t, "INSERT INTO base(name) VALUES ('secret'); CREATE OR REPLACE VIEW k AS SELECT base.*, CAST(name AS integer) AS n FROM base")
+	if _, err := (Sealer{}).Look(context.Background(), &declared); err == nil || !strings.Contains(err.Error(), "cannot be read") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
 	b.exec(t, "DROP VIEW k; CREATE MATERIALIZED VIEW k AS SELECT * FROM base")
 	if f := b.look(t, "k"); f.State == "" || !strings.Contains(f.Warnings[0], "materialized") {
 		t.Errorf("%+v", f)
 	}
 	b.exec(t, "DROP MATERIALIZED VIEW k; CREATE SEQUENCE k")
-	declared := policy.Table{Name: "k", Source: source("k"), Columns: []*policy.Column{{Name: "last_value", Type: 1}}}
+	declared.Columns[0].Name = "last_value"
 	if _, err := (Sealer{}).Look(context.Background(), &declared); err == nil || !strings.Contains(err.Error(), "no table") {
 		t.Errorf("%v", err)
 	}
