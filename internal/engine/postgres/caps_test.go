@@ -15,6 +15,7 @@ import (
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
+	"dither/internal/policy"
 	"dither/internal/value"
 )
 
@@ -104,31 +105,32 @@ func TestHeavyPerson(t *testing.T) {
 
 // Taking any person out of hostile rows, in any order of rows, moves no answer by more than the planned sensitivities.
 func TestNeighbours(t *testing.T) {
-	for name, text := range ways {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, text("add-remove"))
-			moves := 0
-			rapid.Check(t, func(t *rapid.T) {
-				p, err := plan.Build(b.policy, plan.Request{SQL: enginetest.Question(t, "p"), MaxGroups: int64(rapid.IntRange(0, 3).Draw(t, "max groups"))})
-				if err != nil {
-					return
-				}
-				rows := enginetest.Rows(t, b.policy.Table("p"), 16)
-				gone := value.OfInt(int64(rapid.IntRange(1, 4).Draw(t, "gone")))
-				others := slices.DeleteFunc(slices.Clone(rows), func(r enginetest.Row) bool { return r["person"] == gone })
-				slices.Reverse(others)
-				l1, l2 := b.moved(t, p, rows, others)
-				for i, m := range p.Measures {
-					if l1[i].Cmp(m.L1) > 0 || l2[i].Cmp(m.L2Squared) > 0 {
-						t.Fatalf("%s: %s: moves by %s, squared L2 %s; planned %s, %s\n%v", p.Table, m, l1[i], l2[i], m.L1, m.L2Squared, rows)
-					}
-					moves += l1[i].Sign()
-				}
-			})
-			if moves < 20 {
-				t.Errorf("%d answers moved: the test shows nothing", moves)
+	b := newBench(t, enginetest.PolicyText("add-remove"))
+	byGroups, err := policy.Decode(enginetest.ByGroups("add-remove"), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies, moves := []*policy.Policy{b.policy, byGroups}, 0
+	rapid.Check(t, func(t *rapid.T) {
+		b.policy = rapid.SampledFrom(policies).Draw(t, "policy")
+		p, err := plan.Build(b.policy, plan.Request{SQL: enginetest.Question(t, "p"), MaxGroups: int64(rapid.IntRange(0, 3).Draw(t, "max groups"))})
+		if err != nil {
+			return
+		}
+		rows := enginetest.Rows(t, b.policy.Table("p"), 16)
+		gone := value.OfInt(int64(rapid.IntRange(1, 4).Draw(t, "gone")))
+		others := slices.DeleteFunc(slices.Clone(rows), func(r enginetest.Row) bool { return r["person"] == gone })
+		slices.Reverse(others)
+		l1, l2 := b.moved(t, p, rows, others)
+		for i, m := range p.Measures {
+			if l1[i].Cmp(m.L1) > 0 || l2[i].Cmp(m.L2Squared) > 0 {
+				t.Fatalf("%s: %s: moves by %s, squared L2 %s; planned %s, %s\n%v", p.Table, m, l1[i], l2[i], m.L1, m.L2Squared, rows)
 			}
-		})
+			moves += l1[i].Sign()
+		}
+	})
+	if moves < 20 {
+		t.Errorf("%d answers moved: the test shows nothing", moves)
 	}
 }
 
