@@ -84,7 +84,10 @@ func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
 	if s.id, err = c.reserve(s.look); err != nil {
 		return nil, c.notReserved(err)
 	}
-	if s.session, err = m.Begin(); err != nil {
+	if s.session, err = m.Begin(); err == nil {
+		err = s.begunAsPlanned(m.Positives)
+	}
+	if err != nil {
 		return nil, c.lost(s.id, err)
 	}
 	return s, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"dither/internal/plan"
 	"dither/privacy"
@@ -61,16 +62,27 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, public(err)
 	}
+	rows := c.policy.Table(a.plan.Table).ExpectedRows
+	notes, columns := c.notes(a.plan), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
+	if unforetold(columns) {
+		notes = append(notes, "No error is foretold of what is computed from several noisy parts, as a variance or a slope: over few rows its interval can be as wide as its bounds.")
+	}
 	l1, _ := a.plan.Sensitivity().Float64()
 	l2squared, _ := a.plan.L2Squared().Float64()
-	rows := c.policy.Table(a.plan.Table).ExpectedRows
 	return &Explanation{
 		SQL: a.SQL, Confidence: a.Confidence, Cells: a.plan.Cells(), Sensitivity: l1, L2: math.Sqrt(l2squared),
-		Columns: c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) }),
+		Columns: columns,
 		Price:   c.loss(a.plan.Price), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining),
 		Affordable: replayed || a.plan.Price.Within(s.Remaining), Replayed: replayed,
-		Unit: c.unit(a), Notes: c.notes(a.plan),
+		Unit: c.unit(a), Notes: notes,
 	}, nil
+}
+
+// unforetold reports a column whose error nothing says beforehand.
+func unforetold(columns []Column) bool {
+	return slices.ContainsFunc(columns, func(c Column) bool {
+		return c.Expected != nil && c.Mechanism != Constant && math.IsNaN(c.Expected.StdDev) && math.IsNaN(c.Expected.HalfWidthTimesN)
+	})
 }
 
 // expected turns the derivation's forecast into the public form.

@@ -83,6 +83,12 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 			return nil, err
 		}
 		found, err := m.Release(rows)
+		if err == nil {
+			err = costsAsPlanned(found.Loss, privacy.PureLoss(epsilon))
+		}
+		if err == nil {
+			err = paidFor(t.Price, found.Loss, m.BoundedRange())
+		}
 		return statistics(found), err
 	})
 	if err != nil {

@@ -84,7 +84,7 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 		if err != nil {
 			return nil, err
 		}
-		return m.choose(column(cells, 0))
+		return m.chooseAsPlanned(t, column(cells, 0))
 	})
 	if err != nil {
 		return nil, err
@@ -135,20 +135,46 @@ type selecting struct {
 	name    string
 	epsilon privacy.Epsilon
 	best    int
-	// choose gives a row for each that is chosen; shortfall bounds how far each is below what it was preferred to, with
-	// probability 1 − beta, among n.
-	choose    func([]mechanism.Exact) ([][]*big.Int, error)
+	// choose gives a row for each that is chosen, and what the mechanism says of itself; shortfall bounds how far each is below what
+	// it was preferred to, with probability 1 − beta, among n.
+	choose    func([]mechanism.Exact) ([][]*big.Int, told, error)
 	shortfall func(n int, beta float64) (float64, error)
+}
+
+// told is what a mechanism says of itself, having run.
+type told struct {
+	loss  privacy.Loss
+	least privacy.Loss // under zCDP, where that is less than a pure loss of as much
+	scale *big.Rat     // of its noise; nil where it adds none
+}
+
+// chooseAsPlanned is choose, of the mechanism that was planned and recorded.
+func (m *selecting) chooseAsPlanned(t *plan.Target, scores []mechanism.Exact) ([][]*big.Int, error) {
+	rows, told, err := m.choose(scores)
+	if err == nil && told.scale != nil {
+		err = scaledAsPlanned(told.scale, m.scale(t))
+	}
+	if err == nil {
+		err = costsAsPlanned(told.loss, privacy.PureLoss(m.epsilon))
+	}
+	if err == nil {
+		err = paidFor(t.Price, told.loss, told.least)
+	}
+	return rows, err
 }
 
 // parameters are a mechanism's, for the ledger: the scale is what scores are divided by in an exponent.
 func (m *selecting) parameters(t *plan.Target) ledger.Mechanism {
+	return ledger.Mechanism{Name: m.name, Sensitivity: t.Sensitivity.String(), Scale: exact.FormatRat(m.scale(t)), Cells: m.best}
+}
+
+func (m *selecting) scale(t *plan.Target) *big.Rat {
 	reach := new(big.Int).Set(t.Sensitivity)
 	if !t.Monotonic {
 		reach.Lsh(reach, 1)
 	}
 	scale := new(big.Rat).SetInt(reach.Mul(reach, big.NewInt(int64(m.best))))
-	return ledger.Mechanism{Name: m.name, Sensitivity: t.Sensitivity.String(), Scale: exact.FormatRat(scale.Quo(scale, m.epsilon.Rat())), Cells: m.best}
+	return scale.Quo(scale, m.epsilon.Rat())
 }
 
 // selector is the mechanism of a selection, at the largest ε that the price pays for.
@@ -191,12 +217,12 @@ func exponential(t *plan.Target, e privacy.Epsilon, best int) *selecting {
 	m := mechanism.TopExponential{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e, K: best}
 	return &selecting{
 		name: Exponential, epsilon: e, best: best,
-		choose: func(scores []mechanism.Exact) (rows [][]*big.Int, err error) {
+		choose: func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {
 			ranking, err := m.Select(scores)
 			for _, i := range ranking.Indices {
 				rows = append(rows, []*big.Int{big.NewInt(int64(i)), noLead})
 			}
-			return rows, err
+			return rows, told{loss: ranking.Loss, least: m.ZCDP()}, err
 		},
 		shortfall: func(n int, beta float64) (float64, error) { return m.Shortfall(big.NewInt(int64(n)), beta) },
 	}
@@ -206,9 +232,9 @@ func permuteAndFlip(t *plan.Target, e privacy.Epsilon) *selecting {
 	m := mechanism.PermuteAndFlip{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e}
 	return &selecting{
 		name: PermuteAndFlip, epsilon: e, best: 1,
-		choose: func(scores []mechanism.Exact) ([][]*big.Int, error) {
+		choose: func(scores []mechanism.Exact) ([][]*big.Int, told, error) {
 			s, err := m.Select(scores)
-			return [][]*big.Int{{big.NewInt(int64(s.Index)), noLead}}, err
+			return [][]*big.Int{{big.NewInt(int64(s.Index)), noLead}}, told{loss: s.Loss}, err
 		},
 		shortfall: func(n int, beta float64) (float64, error) { return m.Shortfall(big.NewInt(int64(n)), beta) },
 	}
@@ -218,8 +244,11 @@ func noisyMax(t *plan.Target, e privacy.Epsilon, best int) *selecting {
 	m := mechanism.NoisyTop{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e, K: best}
 	return &selecting{
 		name: NoisyMax, epsilon: e, best: best,
-		choose: func(scores []mechanism.Exact) (rows [][]*big.Int, err error) {
+		choose: func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {
 			ranking, err := m.Select(scores)
+			if err != nil {
+				return nil, told{}, err
+			}
 			for r, i := range ranking.Indices {
 				lead := noLead
 				if r < len(ranking.Gaps) {
@@ -227,7 +256,7 @@ func noisyMax(t *plan.Target, e privacy.Epsilon, best int) *selecting {
 				}
 				rows = append(rows, []*big.Int{big.NewInt(int64(i)), lead})
 			}
-			return rows, err
+			return rows, told{loss: ranking.Loss, scale: ranking.Noise.Scale()}, nil
 		},
 		shortfall: func(n int, beta float64) (float64, error) {
 			a, err := m.Shortfall(n, beta)

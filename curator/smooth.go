@@ -9,6 +9,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/privacy"
 )
 
 // SmoothSensitivity is the mechanism of a Median.
@@ -47,6 +48,9 @@ func (c *Curator) Smooth(ctx context.Context, q Question) (*Median, error) {
 			return nil, err
 		}
 		found, err := m.Release(rows)
+		if err == nil {
+			err = costsAsPlanned(found.Loss, privacy.PureLoss(pureWithin(t.Price)))
+		}
 		return statistics(found), err
 	})
 	if err != nil {

@@ -306,6 +306,9 @@ func roundedTo(places int, x float64, wrong func(*big.Rat) bool, direction int) 
 	power, _ := strconv.Atoi(exponent)
 	if y, ok := new(big.Rat).SetString(text); ok && wrong(y) {
 		digits += direction
+		if fewer := fmt.Sprint(digits); len(fewer) < places { // below a power of ten there is room for one digit more
+			digits, power = 10*(digits-direction)+direction, power-1
+		}
 	}
 	// With six digits of which the last was moved, 1000000e−5 is 1e1, and 99999e−5 is itself.
 	y, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", digits, power-places+1), 64)

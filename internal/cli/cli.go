@@ -46,6 +46,10 @@ func commands() []command {
 		{"ledger", "head | list | show N | verify [--against HEAD] | resume", "read and check the ledger (owner)", runLedger},
 		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},
 		{"calibrate", "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D", "the least noise that keeps a promise, free", runCalibrate},
+		{"interpret", "--epsilon E [--delta D] | [--delta D] MECHANISM … | --example smoking", "what a promise means to people: beliefs, tests, groups, free", runInterpret},
+		{"attack", "reconstruct | difference | membership | name-and-shame", "the classical attacks on what is published, on made-up people or a table, free", runAttack},
+		{"channel", "MATRIX.csv | - | --example NAME", "the ε of a mechanism with finitely many outputs, exactly, from its probabilities", runChannel},
+		{"audit", "[NAME] | --command PROGRAM --input FILE --neighbor FILE [--epsilon E [--delta D]]", "what runs on two neighbouring data sets say against the promise of dither's own mechanism NAME, or of a program, free", runAudit},
 		{"demo", "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
 		{"completion", "bash | zsh | fish", "print what makes a shell complete commands and flags", runCompletion},
 		{"version", "", "print the version", runVersion},
@@ -61,6 +65,7 @@ type session struct {
 	format string // --format
 	flags  *flag.FlagSet
 	lost   error // the first failure to write to stdout
+	exit   int   // of a command that answered: exitRefused where a claim was refuted
 }
 
 // errUsage is an error of the command line itself.
@@ -70,8 +75,8 @@ func usage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
 }
 
-// Run runs the program and returns its exit code: 0 answered, 2 usage, 3 refused by the policy or unsupported SQL, 4 budget
-// exhausted, 1 anything else.
+// Run runs the program and returns its exit code: 0 answered, 2 usage, 3 refused by the policy, unsupported SQL, or a
+// claim refuted, 4 budget exhausted, 1 anything else.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &session{stdin: stdin, stdout: stdout, stderr: stderr, home: os.Getenv("DITHER_HOME"), format: "table"}
 	if s.home == "" {
@@ -85,7 +90,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		err = fmt.Errorf("the output could not be written: %w (what was answered is recorded: ask again, free)", s.lost)
 	}
 	if err == nil {
-		return exitAnswered
+		return s.exit
 	}
 	s.report(err)
 	return exitCode(err)

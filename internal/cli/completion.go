@@ -54,7 +54,11 @@ func (f completedFlag) dashed() string {
 func completions() []completed {
 	out := []completed{{name: "help", about: "what the commands are"}}
 	for _, c := range commands() {
-		out = append(out, completed{name: c.name, about: c.about, words: followers(c.args), flags: flagsOf(c)})
+		words := followers(c.args)
+		if c.name == "audit" {
+			words = append(words, oursNames()...)
+		}
+		out = append(out, completed{name: c.name, about: c.about, words: words, flags: flagsOf(c)})
 	}
 	return out
 }

@@ -42,9 +42,60 @@ var flagHelp = map[string]struct{ value, about string }{
 	"calibrate.epsilon": {"E", "the ε to keep"},
 	"calibrate.delta":   {"D", "the δ to keep (default 0, which Laplace noise alone can)"},
 	"calibrate.format":  {"FORMAT", "table, json or markdown (default table)"},
+	"interpret.epsilon": {"E", "the ε that is promised; of the example's study, from 0.1 to 5 (default 0.5)"},
+	"interpret.delta":   {"D", "the δ that is promised; of a job, the one at which its ε is told (default 0)"},
+	"interpret.group":   {"K", "how many people share a secret, as a family (default 4)"},
+	"interpret.n":       {"N", "how many people the data are of (default 10000)"},
+	"interpret.plot":    {"FILE", "with --example: draw the beliefs as FILE.svg or FILE.png"},
+	"neighbours":        {"N", "add-remove or change-one: what the promise holds between (default add-remove, or what a job needs)"},
+	"interpret.format":  {"FORMAT", "table, json or markdown (default table)"},
+	"interpret.prior":   {"P", "what an attacker believes beforehand (default 0.01)"},
+	"alpha":             {"A", "the level of an attacker's test: its rate of false alarms (default 0.05)"},
+	"interpret.example": {"NAME", "a worked example: smoking"},
 	"sensitivity":       {"S", "how far one person moves the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)"},
 	"count":             {"N", "how many such answers keep the promise together (default 1)"},
 	"sampling":          {"Q", "each on a Poisson sample of this rate, as 0.01 or 256/60000"},
+
+	"people":         {"N", "how many made-up people (default 64; membership 100; name-and-shame 10000)"},
+	"questions":      {"N", "how many counts are published (default 320)"},
+	"attributes":     {"N", "how many means are published (default 1000)"},
+	"noise":          {"LIST", "the bounds of the noise of curators that promise nothing, as 2,4,8"},
+	"attack.runs":    {"N", "how often it is simulated"},
+	"fit":            {"NORM", "which residuals are least: their sum, or the max, for noise that is known to be bounded (default sum)"},
+	"table":          {"FILE", "attack this published table, CSV, instead of made-up people; difference takes several"},
+	"truth":          {"FILE", "with --table: each person's true bit, to tell how many are right"},
+	"about":          {"WHAT", "difference: what is known of the person, as age=34,zip=48213; membership: a FILE of one person's attributes"},
+	"sensitive":      {"COLUMN", "the column that is sought"},
+	"k":              {"LIST", "simulate two k-anonymous tables, as 2,5,10; with --table: the k that each should keep"},
+	"attack.example": {"", "two small tables of made-up hospitals"},
+	"reference":      {"FILE", "attributes of other people of the same population"},
+	"attack.epsilon": {"E", "what ours divides over all its answers (default 1)"},
+	"attack.delta":   {"LIST", "the δ of name-and-shame (default 1e-4,1e-6)"},
+	"attack.seed":    {"S", "of people, questions, and noise that promises nothing (default 1); the noise of ours is real"},
+	"attack.plot":    {"FILE", "draw it as FILE.svg or FILE.png"},
+	"attack.format":  {"FORMAT", "table, json or markdown (default table)"},
+
+	"adjacent":        {"FILE", "the pairs of inputs to hide between, as CSV of their names (default: every two)"},
+	"channel.prior":   {"LIST", "how probable each input is, as 0.9,0.1 (default: all alike)"},
+	"normalize":       {"", "divide each row by its sum"},
+	"channel.example": {"NAME", "a mechanism that tells a person's height: truth, constant, threshold or blurred"},
+	"write":           {"FILE", "with --example: write its matrix to FILE, or - for standard output, and do nothing else"},
+	"channel.epsilon": {"E", "tell the δ at this ε, as 0.5 or \"ln 3\"; several with commas"},
+	"channel.delta":   {"D", "tell the least ε at this δ"},
+	"channel.curve":   {"", "draw δ against ε in the terminal"},
+	"channel.plot":    {"FILE", "draw δ against ε as FILE.svg or FILE.png"},
+	"channel.format":  {"FORMAT", "table or json (default table)"},
+
+	"command":          {"PROGRAM", "what is run, with its arguments: {input} stands for the file (default: on standard input), {runs} for how many answers to print, a line each (default: one process an answer)"},
+	"input":            {"FILE", "one data set"},
+	"neighbor":         {"FILE", "its neighbour: the same but for one person"},
+	"audit.runs":       {"N", "how often each side is run (default 20000)"},
+	"timeout":          {"S", "seconds that one process may take (default 60)"},
+	"audit.epsilon":    {"E", "the claim, which is refuted or not (default: what NAME declares; of a program none, and ε is bounded at δ = 0)"},
+	"audit.delta":      {"D", "the claim's δ (default 0)"},
+	"audit.confidence": {"P", "of everything that the audit tells, together (default 0.999999)"},
+	"audit.format":     {"FORMAT", "table or json (default table)"},
+	"audit.plot":       {"FILE", "draw what was found as FILE.svg or FILE.png"},
 
 	"keep":        {"DIR", "leave the demo's home in DIR, a new folder"},
 	"rows":        {"N", "how many people live in the town"},
@@ -69,7 +120,7 @@ func (s *session) help() {
 	}
 	s.print("%s\n  dither help COMMAND   its arguments and flags\n  -C HOME               %s\n  --version             the version\n\n",
 		g.text("   "), flagHelp["C"].about)
-	s.print("exit: 0 answered, 2 usage, 3 refused or unsupported SQL, 4 budget exhausted, 1 anything else\n")
+	s.print("exit: 0 answered, 2 usage, 3 refused, unsupported SQL or a claim refuted, 4 budget exhausted, 1 anything else\n")
 }
 
 // commandHelp prints a command's arguments, and a line for each flag that it has declared.
@@ -87,10 +138,16 @@ func (s *session) commandHelp(c command) {
 	slices.SortStableFunc(g.rows, func(a, b []string) int { return last(a[0]) - last(b[0]) })
 	s.print("%s", g.text("   "))
 	switch c.name {
-	case "account":
-		s.print("%s", mechanismsHelp())
+	case "account", "interpret":
+		s.print("%s\n  dither %s --delta 1e-6 \"gaussian sigma=10 count=20\" \"discrete-laplace scale=20\"\n", mechanismsHelp(), c.name)
 	case "calibrate":
 		s.print("%s", calibrateHelp)
+	case "attack":
+		s.print("%s", attackHelp)
+	case "audit":
+		s.print("%s", auditHelp)
+	case "channel":
+		s.print("%s", channelHelp())
 	}
 }
 
@@ -112,8 +169,7 @@ func mechanismsHelp() string {
 		g.add("  "+name, strings.Join(needed, " "))
 	}
 	return "\nEach MECHANISM is one argument in quotes, a name and its keys:\n\n" + g.text("   ") +
-		"\nand each takes [count=N] [sampling=Q [scheme=fixed]]. Numbers are decimals or fractions.\n\n" +
-		"  dither account --delta 1e-6 \"gaussian sigma=10 count=20\" \"discrete-laplace scale=20\"\n"
+		"\nand each takes [count=N] [sampling=Q [scheme=fixed]]. Numbers are decimals or fractions.\n"
 }
 
 const calibrateHelp = `
@@ -132,6 +188,28 @@ Or a job, as dither account takes it, with one "?" for a sigma or scale, of whic
 the largest is. Then count, sensitivity and sampling stand in the mechanisms:
 
   dither calibrate --epsilon 1 --delta 1e-6 "discrete-laplace scale=? count=40" "gaussian sigma=15 count=3"
+`
+
+const attackHelp = `
+The attacks, on made-up people and simulated curators: one who answers exactly, some whose noise is fixed however much they
+answer, and one who divides an ε over all the answers (ours). dither help attack ATTACK shows the flags of one.
+
+  reconstruct      a secret bit of each person, from counts of random groups
+  difference       one person's secret, from two counts; or, with -k or --table, from two k-anonymous tables
+  membership       who is in a group, from the means of many attributes
+  name-and-shame   what a δ allows that is not far below 1 over the number of people
+
+And on what somebody has published:
+
+  dither attack reconstruct --table answers.csv --truth truth.csv
+  dither attack difference --table east.csv --table west.csv --about age=34,zip=48213 --sensitive disease
+  dither attack membership --table means.csv --about person.csv --reference others.csv
+`
+
+const auditHelp = `
+The program prints numbers, words, or several to a line; it needs fresh noise for each answer. Exit code 3: the claim is refuted.
+
+  dither audit --command "python3 average.py {runs}" --input people.csv --neighbor without_one.csv --epsilon 1 --runs 100000
 `
 
 func last(flag string) int {

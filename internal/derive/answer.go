@@ -102,7 +102,7 @@ func aggregates(p *plan.Post) []int {
 func (a *Answer) Rows(sums [][]*big.Int, alpha float64) [][]Cell {
 	var rows []*cell
 	for i, s := range sums {
-		c := &cell{answer: a, keys: a.plan.CellKeys(i), sums: s, alpha: alpha}
+		c := &cell{answer: a, keys: a.plan.CellKeys(i), sums: s, alpha: alpha, known: map[estimated]Estimate{}}
 		if a.plan.Having == nil || c.condition(a.plan.Having) == isTrue {
 			rows = append(rows, c)
 		}

@@ -23,9 +23,8 @@ type average struct {
 }
 
 func (a *average) estimate(s, n *big.Int, alpha float64) Estimate {
-	e := Estimate{StdDev: math.NaN(), Interval: a.bounds}
-	if n.Sign() <= 0 {
-		e.Null = true
+	e := a.point(s, n)
+	if e.Null {
 		return e
 	}
 	f := fieller{alpha: alpha, s: toFloat(s), n: toFloat(n), a: a.sum.noise, c: a.count.noise, evaluations: 4000}
@@ -36,8 +35,18 @@ func (a *average) estimate(s, n *big.Int, alpha float64) Estimate {
 		half = 0
 	}
 	e.Interval = Interval{a.valueDown(hull.Low - half), a.valueUp(hull.High + half)}.within(a.bounds)
-	e.Value = math.Min(math.Max(a.value(f.s/f.n), a.bounds.Low), a.bounds.High)
 	e.Low, e.High = math.Min(e.Low, e.Value), math.Max(e.High, e.Value)
+	return e
+}
+
+// point is the value alone, within the bounds.
+func (a *average) point(s, n *big.Int) Estimate {
+	e := Estimate{StdDev: math.NaN(), Interval: a.bounds}
+	if n.Sign() <= 0 {
+		e.Null = true
+		return e
+	}
+	e.Value = math.Min(math.Max(a.value(toFloat(s)/toFloat(n)), a.bounds.Low), a.bounds.High)
 	return e
 }
 

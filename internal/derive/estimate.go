@@ -85,6 +85,11 @@ func (r *released) float(n *big.Int) float64 {
 	return f * r.unit
 }
 
+// point is the value alone.
+func (r *released) point(z *big.Int) Estimate {
+	return Estimate{Value: r.float(z), StdDev: math.NaN(), Interval: everything}
+}
+
 // estimate of a count or a sum, from its released number.
 func (r *released) estimate(z *big.Int, alpha float64) Estimate {
 	q := r.reach(alpha)

@@ -14,7 +14,14 @@ type cell struct {
 	answer *Answer
 	keys   []value.Value // in the plan's key order
 	sums   []*big.Int    // in the plan's measure order
-	alpha  float64       // of each aggregate's interval
+	alpha  float64       // of each aggregate's interval; 0 where only values are wanted
+	known  map[estimated]Estimate
+}
+
+// estimated is an aggregate at a level: computed once in a cell, however often it occurs.
+type estimated struct {
+	aggregate int
+	alpha     float64
 }
 
 // number evaluates p with its interval. Aggregates' intervals hold together with probability 1 − (number of aggregates) ·
@@ -36,10 +43,24 @@ func (c *cell) number(p *plan.Post) Estimate {
 }
 
 func (c *cell) aggregate(i int) Estimate {
-	agg := c.answer.plan.Aggregates[i]
+	key := estimated{i, c.alpha}
+	e, ok := c.known[key]
+	if !ok {
+		e = c.compute(c.answer.plan.Aggregates[i])
+		c.known[key] = e
+	}
+	return e
+}
+
+func (c *cell) compute(agg plan.Aggregate) Estimate {
 	ms := agg.Measures()
-	if agg.Func == plan.Average {
+	switch {
+	case agg.Func == plan.Average && c.alpha == 0:
+		return newAverage(agg, c.answer.measures).point(c.sum(ms[0]), c.sum(ms[1]))
+	case agg.Func == plan.Average:
 		return newAverage(agg, c.answer.measures).estimate(c.sum(ms[0]), c.sum(ms[1]), c.alpha)
+	case c.alpha == 0:
+		return c.answer.measures[ms[0]].point(c.sum(ms[0]))
 	}
 	return c.answer.measures[ms[0]].estimate(c.sum(ms[0]), c.alpha)
 }
@@ -155,7 +176,11 @@ func intervalOf(p *plan.Post, args []Estimate) Interval {
 	if math.IsNaN(out.Low) || math.IsNaN(out.High) { // 0 · ∞, ∞ − ∞
 		return everything
 	}
-	return out.outward()
+	wide := out.outward()
+	if out.Low >= 0 && (p.Op == plan.PostSqrt || p.Op == plan.PostMul) { // a root or a product of what is not negative
+		wide.Low = math.Max(wide.Low, 0)
+	}
+	return wide
 }
 
 // magnitude is the interval of |x|.
@@ -211,8 +236,14 @@ func truthOf(b bool) truth {
 func (c *cell) condition(p *plan.Post) truth {
 	switch p.Op {
 	case plan.PostAnd:
+		if c.condition(p.Args[0]) == isFalse {
+			return isFalse
+		}
 		return min(c.condition(p.Args[0]), c.condition(p.Args[1]))
 	case plan.PostOr:
+		if c.condition(p.Args[0]) == isTrue {
+			return isTrue
+		}
 		return max(c.condition(p.Args[0]), c.condition(p.Args[1]))
 	case plan.PostNot:
 		return isTrue - c.condition(p.Args[0])
@@ -264,7 +295,9 @@ func (c *cell) scalar(p *plan.Post) value.Value {
 		t := c.condition(p)
 		return value.Value{Type: value.Boolean, Null: t == unknown, Bool: t == isTrue}
 	}
-	e := c.number(p)
+	values := *c
+	values.alpha = 0
+	e := values.number(p)
 	return value.Value{Type: value.Real, Null: e.Null, Real: e.Value}
 }
 

@@ -2,7 +2,8 @@
 //
 // It is the only importer of crypto/rand, whose Read never returns an error: since Go 1.24 the program crashes where the
 // operating system gives no randomness, so no answer can leave without its noise. The package is internal, so that nobody
-// outside can hand in weak noise, and no flag, variable or build tag replaces a System source.
+// outside can hand in weak noise, and no flag, setting or build tag replaces a System source. (crypto/rand's own Reader is a variable, as
+// whatever is linked into a program can change it. Nothing in this module does, but tests that replay the whole curator.)
 package entropy
 
 import (

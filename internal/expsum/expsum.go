@@ -1,2 +1,261 @@
-// Package expsum holds exact numbers that are made of rationals and of e to rational powers.
+// Package expsum holds exact numbers that are made of rationals and of e to rational powers: quotients of sums
+//
+//	Σ aᵢ·e^{rᵢ}, all aᵢ and rᵢ rational,
+//
+// which are a field. The probabilities of most mechanisms with finitely many outputs are such numbers, and so is e^ε.
+//
+// By the theorem of Lindemann and Weierstrass the exponentials of different rationals are linearly independent over ℚ [Baker,
+// Transcendental Number Theory, Theorem 1.4]. So a sum whose equal powers are collected is zero if and only if it has no term:
+// equality is decided by algebra. Numbers that are unequal are told apart by intervals that are narrowed until they part, as they
+// must. Nothing here is a float but what is asked for as one, and that is a bound.
 package expsum
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"sync/atomic"
+)
+
+// ErrSize reports a number of more or larger terms than are computed with.
+var ErrSize = errors.New("a number too large to compute with exactly")
+
+// ErrZero reports a division by zero.
+var ErrZero = errors.New("division by zero")
+
+// Number is an exact real number, num/den. It is never changed.
+//
+// den is above 0 and reduced as far as is cheap: it is 1 where the number is a sum; else it has several terms, the least of their
+// exponents is 0, and their coefficients are integers without a common divisor. num and den may have common factors all the same,
+// so that one number has several forms. But a number of a single term a·e^r, and so every rational, has one only.
+type Number struct {
+	num sum
+	den *denominator
+
+	inverse atomic.Pointer[Number] // 1/x, once it is known: what is divided by the same number then shares a denominator
+}
+
+func number(num sum, den *denominator) *Number { return &Number{num: num, den: den} }
+
+// Rat is r as a number.
+func Rat(r *big.Rat) *Number { return number(monomial(r, new(big.Rat)), unit) }
+
+// Exp is e^r; ErrSize where |r| is beyond 10,000.
+func Exp(r *big.Rat) (*Number, error) {
+	if new(big.Rat).Abs(r).Cmp(big.NewRat(maxPower, 1)) > 0 {
+		return nil, fmt.Errorf("%w: e to a power beyond ±%d", ErrSize, maxPower)
+	}
+	if r.Num().BitLen() > maxPowerBits || r.Denom().BitLen() > maxPowerBits {
+		return nil, fmt.Errorf("%w: e to a power of more than %d binary digits", ErrSize, maxPowerBits)
+	}
+	return number(monomial(big.NewRat(1, 1), r), unit), nil
+}
+
+// Limits of what Exp takes.
+const (
+	maxPower     = 10_000
+	maxPowerBits = 256
+)
+
+// quotient is num/den in the form that Number describes.
+func (w *Work) quotient(num, den sum) (*Number, error) {
+	switch len(den) {
+	case 0:
+		return nil, ErrZero
+	case 1:
+		if err := w.spend(productCost(num, den)); err != nil {
+			return nil, err
+		}
+		return w.reduced(num.times(den[0].inverse()), unit)
+	}
+	t, err := den.content(w)
+	if err != nil {
+		return nil, err
+	}
+	switch sign, err := den.sign(w); {
+	case err != nil:
+		return nil, err
+	case sign < 0:
+		t.coefficient.Neg(t.coefficient)
+	}
+	t = t.inverse()
+	if err := w.spend(productCost(num, sum{t}) + productCost(den, sum{t})); err != nil {
+		return nil, err
+	}
+	den = den.times(t)
+	if err := den.check(); err != nil {
+		return nil, err
+	}
+	return w.reduced(num.times(t), &denominator{sum: den})
+}
+
+// reduced is num/den where den has its form already.
+func (w *Work) reduced(num sum, den *denominator) (*Number, error) {
+	switch {
+	case den == unit:
+	case len(num) == 0:
+		den = unit
+	case len(num) == len(den.sum):
+		if err := w.spend(num.eachCost() + den.eachCost()); err != nil {
+			return nil, err
+		}
+		if t, ok := num.over(den.sum); ok {
+			num, den = sum{t}, unit
+		}
+	}
+	return number(num, den), num.check()
+}
+
+// Add is x + y; or ErrSize.
+func (w *Work) Add(x, y *Number) (*Number, error) {
+	if x.Alike(y) {
+		if err := w.spend(x.num.eachCost() + y.num.eachCost()); err != nil {
+			return nil, err
+		}
+		return w.reduced(x.num.plus(y.num), x.den)
+	}
+	left, err := x.num.mul(w, y.den.sum)
+	if err != nil {
+		return nil, err
+	}
+	right, err := y.num.mul(w, x.den.sum)
+	if err != nil {
+		return nil, err
+	}
+	den, err := x.den.mul(w, y.den.sum)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.spend(left.eachCost() + right.eachCost()); err != nil {
+		return nil, err
+	}
+	return w.quotient(left.plus(right), den)
+}
+
+// Sum is Σ xᵢ, of which it takes the storage; or ErrSize. It adds up in pairs, and pairs of pairs, so that many powers of e are not merged one by one.
+func (w *Work) Sum(xs []*Number) (*Number, error) {
+	if len(xs) == 0 {
+		return number(nil, unit), nil
+	}
+	for len(xs) > 1 {
+		for i := 0; i < len(xs); i += 2 {
+			x := xs[i]
+			if i+1 < len(xs) {
+				var err error
+				if x, err = w.Add(x, xs[i+1]); err != nil {
+					return nil, err
+				}
+			}
+			xs[i/2] = x
+		}
+		xs = xs[:(len(xs)+1)/2]
+	}
+	return xs[0], nil
+}
+
+// Neg is −x.
+func (x *Number) Neg() *Number { return number(x.num.neg(), x.den) }
+
+// Sub is x − y; or ErrSize.
+func (w *Work) Sub(x, y *Number) (*Number, error) { return w.Add(x, y.Neg()) }
+
+// Mul is x · y; or ErrSize.
+func (w *Work) Mul(x, y *Number) (*Number, error) {
+	num, err := x.num.mul(w, y.num)
+	switch {
+	case err != nil:
+		return nil, err
+	case x.den.isOne():
+		return w.reduced(num, y.den)
+	case y.den.isOne():
+		return w.reduced(num, x.den)
+	}
+	den, err := x.den.mul(w, y.den.sum)
+	if err != nil {
+		return nil, err
+	}
+	return w.quotient(num, den)
+}
+
+// Quo is x / y; ErrZero where y is 0; or ErrSize.
+func (w *Work) Quo(x, y *Number) (*Number, error) {
+	if !y.den.isOne() && x.Alike(y) {
+		return w.quotient(x.num, y.num)
+	}
+	inverse := y.inverse.Load()
+	if inverse == nil {
+		var err error
+		if inverse, err = w.quotient(y.den.sum, y.num); err != nil {
+			return nil, err
+		}
+		if !y.inverse.CompareAndSwap(nil, inverse) {
+			inverse = y.inverse.Load()
+		}
+	}
+	return w.Mul(x, inverse)
+}
+
+// Sign is −1, 0 or 1; or ErrSize.
+func (w *Work) Sign(x *Number) (int, error) { return x.num.sign(w) }
+
+// Cmp compares two numbers: −1, 0 or 1; or ErrSize.
+func (w *Work) Cmp(x, y *Number) (int, error) {
+	if x.Alike(y) {
+		if err := w.spend(x.num.eachCost() + y.num.eachCost()); err != nil {
+			return 0, err
+		}
+		return x.num.plus(y.num.neg()).sign(w)
+	}
+	a, err := w.around(x, firstBits) // most numbers that differ do so here
+	if err != nil {
+		return 0, err
+	}
+	b, err := w.around(y, firstBits)
+	switch {
+	case err != nil:
+		return 0, err
+	case a.Hi().Cmp(b.Lo()) < 0:
+		return -1, nil
+	case a.Lo().Cmp(b.Hi()) > 0:
+		return 1, nil
+	}
+	left, err := x.num.mul(w, y.den.sum)
+	if err != nil {
+		return 0, err
+	}
+	right, err := y.num.mul(w, x.den.sum)
+	if err != nil {
+		return 0, err
+	}
+	if err := w.spend(left.eachCost() + right.eachCost()); err != nil {
+		return 0, err
+	}
+	return left.plus(right.neg()).sign(w)
+}
+
+// Rat is x as a rational. ok is false where it is none.
+func (x *Number) Rat() (r *big.Rat, ok bool) {
+	switch {
+	case len(x.num) == 0:
+		return new(big.Rat), true
+	case len(x.num) == 1 && x.den.isOne() && x.num[0].exponent.Sign() == 0:
+		return new(big.Rat).Set(x.num[0].coefficient), true
+	}
+	return nil, false
+}
+
+// IsZero reports that x is 0.
+func (x *Number) IsZero() bool { return len(x.num) == 0 }
+
+// Terms counts the powers of e that x is made of.
+func (x *Number) Terms() int { return len(x.num) + len(x.den.sum) }
+
+// Words are the machine words of the largest coefficient and exponent that x is made of.
+func (x *Number) Words() int {
+	num, _ := x.num.words()
+	den, _ := x.den.words()
+	return int(max(num, den))
+}
+
+// Alike reports that x and y have the same denominator, so that adding them makes no larger one.
+func (x *Number) Alike(y *Number) bool { return x.den == y.den || x.den.equal(y.den.sum) }

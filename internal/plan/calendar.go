@@ -19,8 +19,11 @@ func (l *lowering) calendar(x *query.Call) (*Expr, error) {
 		return nil, refuse(x.At, "", "%s takes a field and a date", x.Name)
 	}
 	word, ok := x.Args[0].(*query.Literal)
-	if !ok || word.Kind != query.StringLiteral || !slices.Contains(words, strings.ToLower(word.Text)) {
-		return nil, refuse(x.At, "there is "+strings.Join(words, ", "), "%s of a date has no such field", x.Name)
+	if !ok || word.Kind != query.StringLiteral {
+		return nil, refuse(x.At, "write EXTRACT(year FROM day), or date_trunc('month', day)", "%s takes a field in quotes, and then a date", x.Name)
+	}
+	if !slices.Contains(words, strings.ToLower(word.Text)) {
+		return nil, refuse(x.At, "there is "+strings.Join(words, ", "), "%s of a date has no %q", x.Name, word.Text)
 	}
 	e, err := l.row(x.Args[1])
 	if err != nil {

@@ -57,7 +57,8 @@ func noColumn(name string, columns []string) string {
 
 // otherFunctions are functions that people know from elsewhere, with what to write here.
 var otherFunctions = map[string]string{
-	"to_char": onDates, "year": onDates, "month": onDates, "day": onDates, "age": onDates,
+	"regr_sxx": "it is REGR_COUNT(y, x) * VAR_POP(x)", "regr_syy": "it is REGR_COUNT(y, x) * VAR_POP(y)", "regr_sxy": "it is REGR_COUNT(y, x) * COVAR_POP(y, x)",
+	"std": "write STDDEV", "to_char": onDates, "year": onDates, "month": onDates, "day": onDates, "age": onDates,
 	"median": quantile, "percentile_cont": quantile, "percentile_disc": quantile, "mode": quantile,
 	"concat": "there is no text to put together: group by both expressions", "if": "write CASE WHEN … THEN … ELSE … END",
 	"iif": "write CASE WHEN … THEN … ELSE … END", "ifnull": "write COALESCE(a, b)", "nvl": "write COALESCE(a, b)",

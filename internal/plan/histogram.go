@@ -17,11 +17,18 @@ func (l *lowering) widthBucket(x *query.Call) (*Expr, error) {
 		return nil, refuse(x.At, "", "width_bucket takes a number, the lowest bound, the highest, and how many buckets")
 	}
 	low, high, n := numberLiteral(x.Args[1]), numberLiteral(x.Args[2]), numberLiteral(x.Args[3])
-	if low == nil || high == nil || low.Cmp(high) >= 0 {
-		return nil, refuse(x.At, "write constants, the lower one first", "width_bucket needs two bounds that are known and in order")
+	if low == nil || high == nil || floatOf(low) >= floatOf(high) {
+		return nil, refuse(x.At, "write out two numbers, the lower one first", "width_bucket needs two bounds that are constants and in order")
 	}
 	if n == nil || !n.IsInt() || n.Sign() <= 0 || n.Cmp(big.NewRat(policy.MaxKeys-2, 1)) > 0 {
 		return nil, refuse(x.At, "", "width_bucket needs a constant number of buckets, from 1 to %d", policy.MaxKeys-2)
+	}
+	e, err := l.row(x.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := numeric(e, x.At); err != nil {
+		return nil, err
 	}
 	binary := func(op query.BinaryOp, a, b query.Expr) query.Expr {
 		return &query.Binary{At: x.At, Op: op, L: a, R: b}
@@ -34,14 +41,19 @@ func (l *lowering) widthBucket(x *query.Call) (*Expr, error) {
 	width := binary(query.Sub, highest, lowest)
 	floor := call("floor", binary(query.Div, binary(query.Mul, binary(query.Sub, of, lowest), whole(count)), width))
 	part := binary(query.Add, call("least", call("greatest", floor, whole(0)), whole(count-1)), whole(1))
-	return l.row(&query.Case{
-		At: x.At,
-		Whens: []query.When{
-			{Cond: binary(query.Lt, of, lowest), Result: whole(0)},
-			{Cond: binary(query.Ge, of, highest), Result: whole(count + 1)},
-		},
-		Else: binary(query.Add, part, binary(query.Mul, whole(0), floor)), // NULL where x is: LEAST and GREATEST pass over it
-	})
+	inside := binary(query.Add, part, binary(query.Mul, whole(0), floor)) // NULL where x is: LEAST and GREATEST pass over it
+	var outside []query.When                                              // those that x's bounds allow
+	least, most := e.Range.floats(e.Type)
+	if least < floatOf(low) {
+		outside = append(outside, query.When{Cond: binary(query.Lt, of, lowest), Result: whole(0)})
+	}
+	if most >= floatOf(high) {
+		outside = append(outside, query.When{Cond: binary(query.Ge, of, highest), Result: whole(count + 1)})
+	}
+	if outside == nil {
+		return l.row(inside)
+	}
+	return l.row(&query.Case{At: x.At, Whens: outside, Else: inside})
 }
 
 // numberLiteral is a constant number, or nil.
@@ -56,3 +68,5 @@ func numberLiteral(x query.Expr) *big.Rat {
 	}
 	return r
 }
+
+func floatOf(r *big.Rat) float64 { f, _ := r.Float64(); return f }

@@ -9,7 +9,7 @@ import (
 )
 
 // image lists the values other than NULL of an arithmetic operation whose arguments' values are known: the operation is done
-// on each of them, or, where there are two arguments, on each pair. FLOOR(age / 10) * 10 thus has the dozen values that it
+// on each of them, or, where there are two arguments, on each pair, or, where both are the same expression, on each value twice. FLOOR(age / 10) * 10 thus has the dozen values that it
 // can have, and not each integer between them.
 //
 // It is sound: every value that an engine gives is in the list. By induction an argument's value is in its list, and what
@@ -20,9 +20,14 @@ func (l *lowering) image(e *Expr) ([]value.Value, bool) {
 	if !mapped[e.Op] {
 		return nil, false
 	}
-	lists := make([][]value.Value, len(e.Args))
+	twice := len(e.Args) == 2 && e.Args[0].String() == e.Args[1].String() // as in a square, whose range is proved so
+	args := e.Args
+	if twice {
+		args = args[:1]
+	}
+	lists := make([][]value.Value, len(args))
 	size := 1
-	for i, a := range e.Args {
+	for i, a := range args {
 		v, ok := l.known(a)
 		if !ok {
 			return nil, false
@@ -34,11 +39,15 @@ func (l *lowering) image(e *Expr) ([]value.Value, bool) {
 	}
 	out := make([]value.Value, 0, size)
 	for _, x := range lists[0] {
-		if len(lists) == 1 {
+		others := []value.Value{x}
+		switch {
+		case len(e.Args) == 1:
 			out = append(out, apply1(e, x))
 			continue
+		case !twice:
+			others = lists[1]
 		}
-		for _, y := range lists[1] {
+		for _, y := range others {
 			if v, ok := apply2(e, x, y); ok {
 				out = append(out, v)
 			}

@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"dither/internal/query"
 	"dither/internal/value"
@@ -24,9 +27,9 @@ func (m *momentsOf) build(name string) *Post {
 	case "var_samp", "variance":
 		return m.sample(0, 0)
 	case "stddev_pop":
-		return root(m.covariance(0, 0))
+		return m.deviation(m.covariance(0, 0), 1)
 	case "stddev_samp", "stddev":
-		return root(m.sample(0, 0))
+		return m.deviation(m.sample(0, 0), 2)
 	case "covar_pop":
 		return m.covariance(y, x)
 	case "covar_samp":
@@ -35,7 +38,7 @@ func (m *momentsOf) build(name string) *Post {
 		return m.correlation()
 	case "regr_r2":
 		r := m.correlation()
-		return mul(r, r)
+		return within(mul(r, r), 0, 1)
 	case "regr_slope":
 		return m.slope()
 	case "regr_intercept":
@@ -52,7 +55,7 @@ func (m *momentsOf) build(name string) *Post {
 // variable is NULL.
 //
 // Let d = x − c, c the middle of x's range. The variance is E d² − (E x − c)², and a covariance E d·d′ − (E x − c)(E x′ − c′):
-// centred, since the noise on a sum grows with the largest value that may be added.
+// centred, since the noise on a sum grows with the largest value that may be added. (Of integers c is a middle that is one.)
 type momentsOf struct {
 	b       *builder
 	at      query.Pos
@@ -65,11 +68,10 @@ type momentsOf struct {
 
 // variable is one argument.
 type variable struct {
-	x, d   query.Expr // d = times·(x − centre), exactly where x is an integer
+	x, d   query.Expr // d = x − centre
 	expr   *Expr      // x
 	lo, hi float64
 	centre float64
-	times  float64
 }
 
 // moment plans such an aggregate.
@@ -92,12 +94,13 @@ func (b *builder) moment(x *query.Call) (*Post, error) {
 		}
 		m.x = append(m.x, v)
 	}
-	m.count = countMeasure(CountValue, m.x[0].expr)
+	counted := slices.MinFunc(m.x, func(a, b variable) int { return strings.Compare(a.expr.String(), b.expr.String()) })
+	m.count = countMeasure(CountValue, counted.expr)
 	p := m.build(x.Name)
 	if m.err != nil {
 		return nil, m.err
 	}
-	b.asked(x.Name, p)
+	b.claimed(p)
 	return p, nil
 }
 
@@ -115,31 +118,22 @@ func (b *builder) variable(call *query.Call, x query.Expr) (variable, error) {
 	if err := numeric(e, call.At); err != nil {
 		return variable{}, err
 	}
-	v := variable{x: x, expr: e, times: 1}
-	binary := func(op query.BinaryOp, l, r query.Expr) query.Expr {
-		return &query.Binary{At: call.At, Op: op, L: l, R: r}
+	if isUnbounded(e) || e.Type == value.Integer && max(absInt(e.Range.IntLo), absInt(e.Range.IntHi)) > 1<<52 {
+		return variable{}, boundsNeeded(e, call.At)
 	}
+	v := variable{x: x, expr: e}
+	centre := &query.Literal{At: call.At, Kind: query.IntegerLiteral}
 	if e.Type == value.Integer {
-		if isUnbounded(e) || max(absInt(e.Range.IntLo), absInt(e.Range.IntHi)) > 1<<52 {
-			return variable{}, boundsNeeded(e, call.At)
-		}
-		whole := func(n int64) query.Expr {
-			return &query.Literal{At: call.At, Kind: query.IntegerLiteral, Text: strconv.FormatInt(n, 10)}
-		}
-		twice := e.Range.IntLo + e.Range.IntHi
-		v.centre = float64(twice) / 2
-		if twice%2 == 0 {
-			v.d = binary(query.Sub, x, whole(twice/2))
-		} else {
-			v.d, v.times = binary(query.Sub, binary(query.Mul, whole(2), x), whole(twice)), 2
-		}
+		middle := (e.Range.IntLo + e.Range.IntHi) / 2
+		v.centre, centre.Text = float64(middle), strconv.FormatInt(middle, 10)
 	} else {
 		v.centre = e.Range.Lo + (e.Range.Hi-e.Range.Lo)/2
 		if exponentBelow(v.centre) < tinyColumn { // such a constant counts as 0
 			v.centre = 0
 		}
-		v.d = binary(query.Sub, x, &query.Literal{At: call.At, Kind: query.DecimalLiteral, Text: strconv.FormatFloat(v.centre, 'e', -1, 64)})
+		centre.Kind, centre.Text = query.DecimalLiteral, strconv.FormatFloat(v.centre, 'e', -1, 64)
 	}
+	v.d = &query.Binary{At: call.At, Op: query.Sub, L: x, R: centre}
 	v.lo, v.hi = e.Range.floats(e.Type)
 	return v, nil
 }
@@ -154,13 +148,16 @@ func (m *momentsOf) mean(i int) *Post {
 
 // product is E (x − c)(x′ − c′).
 func (m *momentsOf) product(i, j int) *Post {
+	if m.x[i].expr.String() > m.x[j].expr.String() { // one product of a pair, in whichever order it is named
+		i, j = j, i
+	}
 	if m.squares[[2]int{i, j}] == nil {
 		e, err := m.b.row(&query.Binary{At: m.at, Op: query.Mul, L: m.x[i].d, R: m.x[j].d})
 		if err != nil {
 			m.err = err
 			return constantOf(0)
 		}
-		m.squares[[2]int{i, j}] = div(m.average(e), constantOf(m.x[i].times*m.x[j].times))
+		m.squares[[2]int{i, j}] = m.average(e)
 	}
 	return m.squares[[2]int{i, j}]
 }
@@ -202,7 +199,17 @@ func (m *momentsOf) covariance(i, j int) *Post {
 // sample is the covariance times n/(n − 1), which is at most 2, since a sample has two rows or more.
 func (m *momentsOf) sample(i, j int) *Post {
 	factor := add(constantOf(1), div(constantOf(1), sub(m.n(), constantOf(1))))
-	return mul(m.covariance(i, j), within(factor, 1, 2))
+	most := 2 * m.spread(i, j)
+	least := -most
+	if i == j {
+		least = 0
+	}
+	return within(mul(m.covariance(i, j), within(factor, 1, 2)), least, most)
+}
+
+// deviation is the root of a variance that is at most so many times the population's.
+func (m *momentsOf) deviation(variance *Post, times float64) *Post {
+	return within(root(variance), 0, math.Sqrt(times*m.spread(0, 0))*(1+0x1p-50))
 }
 
 // correlation and slope of variable 0 on variable 1.

@@ -174,7 +174,7 @@ func (b *builder) aggregate(x *query.Call) (*Post, error) {
 		return nil, err
 	}
 	p := b.use(a)
-	b.asked(x.Name, p)
+	b.claimed(p)
 	return p, nil
 }
 
@@ -188,8 +188,9 @@ func unfiltered(x *query.Call) (*query.Call, error) {
 		return nil, refuse(x.At, "put the condition into WHERE", "FILTER goes with no DISTINCT")
 	}
 	out := *x
-	out.Filter, out.Star, out.Args = nil, false, slices.Clone(x.Args)
-	if x.Star {
+	out.Filter, out.Args = nil, slices.Clone(x.Args)
+	if x.Star && x.Name == "count" {
+		out.Star = false
 		out.Args = []query.Expr{&query.Literal{At: x.At, Kind: query.IntegerLiteral, Text: "1"}}
 	}
 	if len(out.Args) > 0 { // one argument is enough: a pair of which one is NULL is skipped
@@ -208,31 +209,6 @@ func (b *builder) use(a Aggregate) *Post {
 		b.plan.Aggregates = append(b.plan.Aggregates, a)
 	}
 	return &Post{Op: PostAggregate, Type: value.Real, Index: i}
-}
-
-// written is an aggregate as the question writes it, whatever measures it is computed from: the price is divided among them.
-type written struct {
-	name     string
-	measures []*Measure
-}
-
-// asked notes that the question writes an aggregate that is computed from p's measures.
-func (b *builder) asked(name string, p *Post) {
-	w := written{name: name}
-	p.Walk(func(q *Post) {
-		if q.Op != PostAggregate {
-			return
-		}
-		for _, m := range b.plan.Aggregates[q.Index].Measures() {
-			if !slices.Contains(w.measures, m) {
-				w.measures = append(w.measures, m)
-			}
-		}
-	})
-	same := func(o written) bool { return o.name == name && slices.Equal(o.measures, w.measures) }
-	if !slices.ContainsFunc(b.written, same) {
-		b.written = append(b.written, w)
-	}
 }
 
 // share returns the plan's measure that is the same as m, adding it if it is new.

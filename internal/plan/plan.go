@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
-	"slices"
 	"strings"
 
 	"dither/internal/policy"
@@ -158,7 +157,7 @@ type builder struct {
 	plan      *Plan
 	grouped   []Key // the GROUP BY expressions, in the question's order
 	place     []int // of each grouped expression among the plan's keys
-	written   []written
+	claims    []claim
 }
 
 func (b *builder) build() (*Plan, error) {
@@ -210,32 +209,6 @@ func (b *builder) groupBy() error {
 		}
 	}
 	b.plan.Keys, b.place = sortKeys(b.grouped)
-	return nil
-}
-
-// split divides the price: equally among the aggregates that the question writes, and the share of each equally among its
-// measures, an average's in halves for its sum and its count. A measure that several aggregates need is taken once, with their
-// shares together. The shares add up to the price exactly, so that by basic composition the whole answer costs the price.
-func (b *builder) split() error {
-	p := b.plan
-	if len(b.written) == 0 {
-		return refuse(b.tree.Items[0].Expr.Pos(), "ask for COUNT(*), SUM(x) or AVG(x)", "the question has no aggregate")
-	}
-	if p.Cells()*len(p.Measures) > MaxNumbers {
-		return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer aggregates, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
-	}
-	for _, w := range b.written {
-		for _, m := range w.measures {
-			m.Loss = m.Loss.Plus(p.Price.Share(1, int64(len(b.written)*len(w.measures))))
-		}
-	}
-	slices.SortStableFunc(p.Measures, func(x, y *Measure) int { return strings.Compare(x.String(), y.String()) })
-	for _, m := range p.Measures {
-		m.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
-		if err := m.choose(); err != nil {
-			return refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
-		}
-	}
 	return nil
 }
 

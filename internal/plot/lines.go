@@ -13,10 +13,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Lines is a picture of functions of a number: lines over two axes, the vertical one logarithmic.
+// Lines is a picture of functions of a number: lines over two axes, the vertical one logarithmic, or linear where that is asked for.
 type Lines struct {
 	Title, Caption string
-	X, Y           string  // what the axes are of
+	X, Y           string // what the axes are of
+	Linear         bool
 	Lines          []Line  // at most MaxSeries. Each has the colour of its place, and one with nothing to draw keeps it from others
 	Marked         []Point // that stand out, with the way from each axis to them
 }
@@ -24,7 +25,7 @@ type Lines struct {
 // Line is one function.
 type Line struct {
 	Name   string
-	Points []Point // by X. One whose Y is not above 0, or whose X or Y is not finite, breaks the line
+	Points []Point // by X. One whose Y has no logarithm where one is drawn, or whose X or Y is not finite, breaks the line
 }
 
 // Point is a place of a line.
@@ -52,11 +53,14 @@ const (
 	lineWidth  = 1.6
 )
 
+// linearSteps is how many steps a linear axis has about.
+const linearSteps = 6
+
 func newLinePage(l *Lines) *linePage {
 	var names []string
 	var places []int
 	for i, line := range l.Lines {
-		if slices.ContainsFunc(line.Points, Point.drawn) {
+		if slices.ContainsFunc(line.Points, func(at Point) bool { _, ok := l.place(at); return ok }) {
 			names, places = append(names, line.Name), append(places, i)
 		}
 	}
@@ -73,7 +77,7 @@ func newLinePage(l *Lines) *linePage {
 	p.low, p.high = Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
 	reach := func(points []Point) {
 		for _, at := range points {
-			if q, ok := at.logarithmic(); ok {
+			if q, ok := l.place(at); ok {
 				p.low = Point{math.Min(p.low.X, q.X), math.Min(p.low.Y, q.Y)}
 				p.high = Point{math.Max(p.high.X, q.X), math.Max(p.high.Y, q.Y)}
 			}
@@ -89,20 +93,24 @@ func newLinePage(l *Lines) *linePage {
 	if p.low.X == p.high.X {
 		p.low.X, p.high.X = roomy(p.low.X, p.high.X, true)
 	}
-	p.low.Y, p.high.Y = math.Floor(p.low.Y), math.Max(math.Ceil(p.high.Y), math.Floor(p.low.Y)+1)
+	step := 1.0
+	if l.Linear {
+		if p.low.Y == p.high.Y {
+			p.low.Y, p.high.Y = roomy(p.low.Y, p.high.Y, true)
+		}
+		step = roundStep((p.high.Y - p.low.Y) / linearSteps)
+	}
+	p.low.Y, p.high.Y = math.Floor(p.low.Y/step)*step, math.Max(math.Ceil(p.high.Y/step)*step, (math.Floor(p.low.Y/step)+1)*step)
 	return p
 }
 
-// logarithmic is a point whose Y is a power of ten. ok is false where there is none.
-func (p Point) logarithmic() (q Point, ok bool) {
-	q = Point{p.X, math.Log10(p.Y)}
-	return q, p.Y > 0 && !math.IsInf(p.Y, 1) && !math.IsNaN(p.X) && math.Abs(p.X) <= far
-}
-
-// drawn reports that a point has a place.
-func (p Point) drawn() bool {
-	_, ok := p.logarithmic()
-	return ok
+// place is where a point is drawn: its Y as a power of ten, or itself where the axis is linear. ok is false where it has no place.
+func (l *Lines) place(p Point) (q Point, ok bool) {
+	ok = !math.IsNaN(p.X) && math.Abs(p.X) <= far
+	if l.Linear {
+		return p, ok && math.Abs(p.Y) <= far
+	}
+	return Point{p.X, math.Log10(p.Y)}, ok && p.Y > 0 && !math.IsInf(p.Y, 1)
 }
 
 // draw draws the page's frame, and the lines within.
@@ -115,7 +123,7 @@ func (p *linePage) draw(c draw.Canvas) {
 		out.X.Tick.Label, out.Y.Tick.Label = tickStyle, tickStyle
 		out.X.Tick.Label.XAlign, out.X.Tick.Label.YAlign = text.XCenter, text.YTop
 		out.Y.Tick.Label.XAlign, out.Y.Tick.Label.YAlign = text.XRight, text.YCenter
-		out.X.Tick.Marker, out.Y.Tick.Marker = fixed(ticks(p.low.X, p.high.X, 10)), fixed(p.powers())
+		out.X.Tick.Marker, out.Y.Tick.Marker = fixed(ticks(p.low.X, p.high.X, 10)), fixed(p.steps())
 		out.Add(p)
 		inner = draw.Crop(inner, 0, 0, 0, -headroom)
 		out.Draw(inner)
@@ -123,8 +131,12 @@ func (p *linePage) draw(c draw.Canvas) {
 	})
 }
 
-// powers are the ticks of the logarithmic axis: whole powers of ten, at most some ten of them, all written as such.
-func (p *linePage) powers() []plot.Tick {
+// steps are the ticks of the vertical axis. Those of a logarithmic one are whole powers of ten, at most some ten of them, all written as
+// such.
+func (p *linePage) steps() []plot.Tick {
+	if p.lines.Linear {
+		return ticks(p.low.Y, p.high.Y, 2*linearSteps) // the ends are multiples of the step already
+	}
 	step := math.Ceil((p.high.Y - p.low.Y) / 10)
 	var out []plot.Tick
 	for y := p.high.Y; y >= p.low.Y; y -= step {
@@ -136,14 +148,14 @@ func (p *linePage) powers() []plot.Tick {
 // Plot draws the grid and the lines.
 func (p *linePage) Plot(c draw.Canvas, axes *plot.Plot) {
 	x, y := axes.Transforms(&c)
-	for _, t := range p.powers() {
+	for _, t := range p.steps() {
 		c.StrokeLine2(draw.LineStyle{Color: grid, Width: 0.6}, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
 	}
 	for i, l := range p.lines.Lines {
 		style := draw.LineStyle{Color: palette[i], Width: lineWidth}
 		var run []vg.Point
 		for _, at := range l.Points {
-			q, ok := at.logarithmic()
+			q, ok := p.lines.place(at)
 			if !ok {
 				c.StrokeLines(style, run)
 				run = nil
@@ -154,7 +166,7 @@ func (p *linePage) Plot(c draw.Canvas, axes *plot.Plot) {
 		c.StrokeLines(style, run)
 	}
 	for _, at := range p.lines.Marked {
-		q, ok := at.logarithmic()
+		q, ok := p.lines.place(at)
 		if !ok {
 			continue
 		}

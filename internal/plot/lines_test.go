@@ -30,7 +30,13 @@ func TestLines(t *testing.T) {
 		}},
 		"marked": {Title: "marked", Lines: []Line{{"first", nil}, {"second", curve(40, func(x float64) float64 { return math.Exp(-x) })}}, Marked: []Point{{2, 1e-6}, {1, 0}, {math.NaN(), 1}}},
 		"none":   {},
-		"point":  {Lines: []Line{{"one", []Point{{3, 1e-6}}}}},
+		"linear": {Title: "shares", X: "questions", Y: "share", Linear: true, Lines: []Line{
+			{"rising", curve(40, func(x float64) float64 { return 1 - math.Exp(-x) })},
+			{"flat", curve(40, func(float64) float64 { return 0.5 })},
+			{"broken", []Point{{0, -0.2}, {1, math.NaN()}, {2, math.Inf(1)}, {3, 0}, {4, -0.1}}},
+		}},
+		"level": {Linear: true, Lines: []Line{{"one", []Point{{1, 0}, {2, 0}}}}},
+		"point": {Lines: []Line{{"one", []Point{{3, 1e-6}}}}},
 		"broken": {Title: "a line of parts", Lines: []Line{{"x", []Point{
 			{0, 1}, {1, 0}, {2, 0.5}, {3, math.NaN()}, {4, math.Inf(1)}, {math.NaN(), 1}, {5, 5e-324}, {6, 1e308}, {math.Inf(1), 1}, {7, -1},
 		}}}},

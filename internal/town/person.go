@@ -46,7 +46,7 @@ func (s *stream) age() int {
 	if group == len(ages)-1 {
 		width = 6
 	}
-	return 5*group + s.below(width)
+	return 5*group + s.Below(width)
 }
 
 // byRegion are the parties' weights in each region, at the age of 48.
@@ -130,7 +130,7 @@ func (s *stream) height(age int) int {
 		}
 	}
 	if age >= 13 { // two sexes, which no column tells
-		mean += 65 - 130*s.below(2)
+		mean += 65 - 130*s.Below(2)
 	}
 	h := mean + int(s.normal()*int64(mean)/(26*one))
 	return max(500, min(h, 2500))

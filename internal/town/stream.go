@@ -1,15 +1,9 @@
 package town
 
-import "math/bits"
+import "dither/internal/splitmix"
 
-// stream is a sequence of pseudorandom words: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-// generators", OOPSLA 2014), a counter that steps by an odd constant and is mixed. It is written out here, in three lines,
-// so that no release of Go changes a town, and so that the generator which must never make noise is not math/rand, which the
-// house keeps out. Whoever sees an output can compute all others.
-type stream struct{ state uint64 }
-
-// step is 2⁶⁴ / φ, made odd.
-const step = 0x9e3779b97f4a7c15
+// stream is a sequence of pseudorandom words, of which whoever sees an output can compute all others.
+type stream struct{ splitmix.Stream }
 
 // purpose keeps what is drawn for one table apart from what is drawn for the other.
 type purpose uint64
@@ -19,31 +13,13 @@ const (
 	forVisits
 )
 
-// newStream is the stream of one person. Streams are windows of one sequence of 2⁶⁴ words that begin at scattered places.
+// newStream is the stream of one person.
 func newStream(seed uint64, id int64, p purpose) *stream {
-	return &stream{mix(mix(mix(seed)+uint64(p)*step) + uint64(id)*step)}
-}
-
-// mix is a bijection of the words that scatters neighbours.
-func mix(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-func (s *stream) word() uint64 {
-	s.state += step
-	return mix(s.state)
-}
-
-// below is uniform in 0 … n-1, for n ≥ 1 (but for a bias of at most n / 2⁶⁴, which no town shows).
-func (s *stream) below(n int) int {
-	high, _ := bits.Mul64(s.word(), uint64(n))
-	return int(high)
+	return &stream{splitmix.At(splitmix.Mix(splitmix.Mix(splitmix.Mix(seed)+uint64(p)*splitmix.Step) + uint64(id)*splitmix.Step))}
 }
 
 // chance is true with the probability of p in a thousand.
-func (s *stream) chance(p int) bool { return s.below(1000) < p }
+func (s *stream) chance(p int) bool { return s.Below(1000) < p }
 
 // pick is an index of weights, each as probable as its weight is large. Weights are not negative, and one is positive.
 func (s *stream) pick(weights ...int) int {
@@ -51,7 +27,7 @@ func (s *stream) pick(weights ...int) int {
 	for _, w := range weights {
 		total += w
 	}
-	at := s.below(total)
+	at := s.Below(total)
 	for i, w := range weights {
 		if at -= w; at < 0 {
 			return i
@@ -68,7 +44,7 @@ const one = 1 << 16
 func (s *stream) normal() int64 {
 	sum := int64(-6 * (one - 1))
 	for range 3 {
-		w := s.word()
+		w := s.Word()
 		sum += int64(w&0xffff + w>>16&0xffff + w>>32&0xffff + w>>48)
 	}
 	return sum

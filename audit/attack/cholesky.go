@@ -1,0 +1,64 @@
+package attack
+
+import "math"
+
+// symmetric is a symmetric matrix, of which the lower triangle is kept, row by row, and then its Cholesky factor in the same place.
+type symmetric struct {
+	n     int
+	lower []float64
+}
+
+func newSymmetric(n int) *symmetric { return &symmetric{n, make([]float64, n*(n+1)/2)} }
+
+func (q *symmetric) clear() { clear(q.lower) }
+
+// row is row i up to the diagonal.
+func (q *symmetric) row(i int) []float64 { return q.lower[i*(i+1)/2 : (i+1)*(i+2)/2] }
+
+// factor replaces the matrix by its factor. A pivot that rounding has left without a digit is skipped: its unknown stays as it is, as
+// is usual in interior-point methods [Wright 1999]. It reports false where a number is no longer finite.
+func (q *symmetric) factor() bool {
+	for i := range q.n {
+		r := q.row(i)
+		diagonal := r[i]
+		for j := range i {
+			c := q.row(j)
+			sum := r[j]
+			for k, v := range c[:j] {
+				sum -= v * r[k]
+			}
+			r[j] = sum / c[j]
+		}
+		pivot := diagonal
+		for _, v := range r[:i] {
+			pivot -= v * v
+		}
+		switch {
+		case math.IsNaN(pivot) || math.IsInf(pivot, 0):
+			return false
+		case pivot <= 1e-15*math.Abs(diagonal):
+			r[i] = 1e64
+		default:
+			r[i] = math.Sqrt(pivot)
+		}
+	}
+	return true
+}
+
+// solve replaces b by the solution, once the matrix is factored.
+func (q *symmetric) solve(b []float64) {
+	for i := range q.n {
+		r := q.row(i)
+		for k, v := range r[:i] {
+			b[i] -= v * b[k]
+		}
+		b[i] /= r[i]
+	}
+	for i := q.n - 1; i >= 0; i-- {
+		r := q.row(i)
+		b[i] /= r[i]
+		for k, v := range r[:i] {
+			b[k] -= v * b[i]
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package attack
+
+import "fmt"
+
+// Differencing simulates the oldest attack: how many people have a secret bit, and how many of all but one? The difference is that
+// person's bit. Against noise each question is asked again and again, in other words each time, and the attacker takes means.
+type Differencing struct {
+	Pairs int // how often both questions are asked; at most MostQuestions
+	Runs  int // at most MostRuns, and Pairs × Runs at most 2²¹
+	Seed  uint64
+}
+
+// mostAsked bounds the pairs of all runs.
+const mostAsked = 1 << 21
+
+// others is how many other people there are: the attack does not depend on it.
+const others = 100
+
+// Run is the share of runs in which the bit, 0 or 1 with equal probability, is guessed right. Whether noise is fixed, its mean over many
+// answers vanishes.
+//
+// A budget is divided over all the answers. The curator cannot know whom the attacker has in mind, and most people are in both
+// questions: so that the sensitivity is of 2·Pairs answers, for a change of one person's bit. At most e^ε/(1+e^ε) is guessed on average, by
+// any attack (interpret.MostGuessed).
+// What a run draws of fixed noise is a function of the seed. The error is ErrParameter.
+func (d Differencing) Run(c Curator) (Rate, error) {
+	switch {
+	case d.Pairs < 1 || d.Pairs > MostQuestions:
+		return Rate{}, fmt.Errorf("%w: the two questions are asked 1 to %d times, not %d", ErrParameter, MostQuestions, d.Pairs)
+	case d.Runs < 1 || d.Runs > MostRuns:
+		return Rate{}, fmt.Errorf("%w: there are 1 to %d runs, not %d", ErrParameter, MostRuns, d.Runs)
+	case d.Runs > mostAsked/d.Pairs:
+		return Rate{}, fmt.Errorf("%w: pairs × runs is at most %d", ErrParameter, mostAsked)
+	}
+	right := make([]float64, d.Runs)
+	for run := range right {
+		s := newStream(d.Seed, uint64(run))
+		var with, secret int64
+		for range others {
+			if s.bit() {
+				with++
+			}
+		}
+		if s.bit() {
+			secret = 1
+		}
+		counts := make([]int64, 2*d.Pairs)
+		for i := range d.Pairs {
+			counts[2*i], counts[2*i+1] = with+secret, with
+		}
+		answers, err := c.answer(counts, int64(2*d.Pairs), s)
+		if err != nil {
+			return Rate{}, err
+		}
+		sum := 0.0
+		for i := range d.Pairs {
+			sum += answers[2*i] - answers[2*i+1]
+		}
+		if (sum/float64(d.Pairs) >= 0.5) == (secret == 1) {
+			right[run] = 1
+		}
+	}
+	return rateOf(right), nil
+}

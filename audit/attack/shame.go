@@ -1,0 +1,61 @@
+package attack
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// NameAndShame is the mechanism that publishes each person's whole record with probability δ, and otherwise nothing about the person. It
+// shows what a δ allows: it is (0, δ)-differentially private, so that no event is more probable by more than δ whatever a
+// person's record is, and yet no ε holds without the δ: what it publishes of a person has probability δ under one record and 0 under
+// another. So a δ must be far below 1 over the number of people.
+type NameAndShame struct {
+	People int      // at most 10⁹
+	Delta  *big.Rat // in [0, 1)
+}
+
+func (n NameAndShame) check() (float64, error) {
+	if n.People < 1 || n.People > 1e9 {
+		return 0, fmt.Errorf("%w: there are 1 to 1e9 people, not %d", ErrParameter, n.People)
+	}
+	if n.Delta == nil || n.Delta.Sign() < 0 || n.Delta.Cmp(big.NewRat(1, 1)) >= 0 {
+		return 0, fmt.Errorf("%w: a δ is at least 0 and below 1", ErrParameter)
+	}
+	f, _ := n.Delta.Float64()
+	return math.Min(f, 1-0x1p-53), nil
+}
+
+// Simulate runs the mechanism and tells the share of runs in which a record was published, which happens with probability 1 − (1−δ)ⁿ
+// (interpret.Shamed). The draws are SplitMix64's, from the seed.
+func (n NameAndShame) Simulate(runs int, seed uint64) (Rate, error) {
+	delta, err := n.check()
+	if err != nil {
+		return Rate{}, err
+	}
+	if runs < 1 || runs > 1e6 || int64(n.People) > mostCells/int64(runs) {
+		return Rate{}, fmt.Errorf("%w: people × runs is at most %d", ErrParameter, mostCells)
+	}
+	leaked := make([]float64, runs)
+	limit := threshold(delta)
+	for run := range leaked {
+		s := newStream(seed, uint64(run))
+		for range n.People {
+			if s.Word() < limit {
+				leaked[run] = 1
+				break
+			}
+		}
+	}
+	return rateOf(leaked), nil
+}
+
+// Channel is what the mechanism does with one person's record, which is "0" or "1", as the matrix of a channel: for each record the
+// probability of publishing nothing, the record 0, and the record 1.
+func (n NameAndShame) Channel() (outputs []string, records [2][]*big.Rat, err error) {
+	if _, err := n.check(); err != nil {
+		return nil, records, err
+	}
+	rest, none := new(big.Rat).Sub(big.NewRat(1, 1), n.Delta), new(big.Rat)
+	return []string{"nothing", "0", "1"}, [2][]*big.Rat{{rest, n.Delta, none}, {rest, none, n.Delta}}, nil
+}

@@ -1,0 +1,118 @@
+package channel
+
+import (
+	"io"
+	"slices"
+	"strconv"
+)
+
+// Adjacency says between which inputs a mechanism is to hide: it is symmetric. The zero value is all pairs.
+type Adjacency struct {
+	listed bool
+	pairs  [][2]int // of rows, from 0, the smaller first, each once
+}
+
+// AllPairs is the adjacency of every two inputs, as in the local model, or of data sets of one person of whom anything may change.
+func AllPairs() Adjacency { return Adjacency{} }
+
+// Pairs is the adjacency of some pairs of rows, from 0. Duplicates, either order and a row beside itself do no harm. A row that is not there is
+// ErrMatrix where the pairs are used.
+func Pairs(pairs [][2]int) Adjacency {
+	a := Adjacency{listed: true}
+	seen := map[[2]int]bool{}
+	for _, p := range pairs {
+		p = [2]int{min(p[0], p[1]), max(p[0], p[1])}
+		if p[0] != p[1] && !seen[p] {
+			seen[p] = true
+			a.pairs = append(a.pairs, p)
+		}
+	}
+	return a
+}
+
+// check reports a row that m does not have.
+func (a Adjacency) check(m *Matrix) error {
+	for _, p := range a.pairs {
+		if p[0] < 0 || p[1] >= len(m.inputs) {
+			return wrong("rows %d and %d are said to be adjacent; there are %d, from 0", p[0], p[1], len(m.inputs))
+		}
+	}
+	return nil
+}
+
+// count is how many ordered pairs there are.
+func (a Adjacency) count(m *Matrix) int {
+	if a.listed {
+		return 2 * len(a.pairs)
+	}
+	return len(m.inputs) * (len(m.inputs) - 1)
+}
+
+// each calls f for every ordered pair, always in the same order.
+func (a Adjacency) each(m *Matrix, f func(row, beside int)) {
+	if a.listed {
+		for _, p := range a.pairs {
+			f(p[0], p[1])
+			f(p[1], p[0])
+		}
+		return
+	}
+	for i := range m.inputs {
+		for j := range m.inputs {
+			if i != j {
+				f(i, j)
+			}
+		}
+	}
+}
+
+// ReadPairs reads an adjacency of m's inputs from CSV: two fields a line, each the name of a row or, if no row has a number for a name, the number of one, from 1.
+// A first line whose first field is "input" or "inputs" is skipped, if neither of its fields is a row. What names no row is ErrMatrix: a pair that is left out would
+// be one that is not checked. So are pairs none of which is of two rows, as there is nothing to check then.
+func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
+	t, err := readTable(r, maxCells)
+	if err != nil {
+		return Adjacency{}, err
+	}
+	rows, numbers := map[string]int{}, !slices.ContainsFunc(m.inputs, numeric)
+	for i, name := range m.inputs {
+		rows[name] = i
+	}
+	find := func(name string) (row int, ok bool) {
+		if row, ok = rows[name]; ok || !numbers {
+			return row, ok
+		}
+		n, err := strconv.Atoi(name)
+		return n - 1, err == nil && 1 <= n && n <= len(m.inputs)
+	}
+	lines, skipped := t.lines, 0
+	if len(lines) > 0 && isInput(lines[0][0]) && !slices.ContainsFunc(lines[0], func(name string) bool { _, ok := find(name); return ok }) {
+		lines, skipped = lines[1:], 1
+	}
+	pairs := make([][2]int, 0, len(lines))
+	for i, line := range lines {
+		if len(line) != 2 {
+			return Adjacency{}, wrong("line %d of the pairs has %d fields, not 2", i+1+skipped, len(line))
+		}
+		var p [2]int
+		for j, name := range line {
+			row, ok := find(name)
+			if !ok {
+				return Adjacency{}, wrong("line %d of the pairs: there is no row %s", i+1+skipped, strconv.Quote(cut(name)))
+			}
+			p[j] = row
+		}
+		pairs = append(pairs, p)
+	}
+	a := Pairs(pairs)
+	if len(a.pairs) == 0 {
+		return a, wrong("no pair of two rows is listed: there is nothing to check")
+	}
+	return a, nil
+}
+
+// Listed reports that pairs are listed, rather than all.
+func (a Adjacency) Listed() bool { return a.listed }
+
+// Len is how many pairs are listed.
+func (a Adjacency) Len() int { return len(a.pairs) }

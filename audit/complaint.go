@@ -1,0 +1,58 @@
+package audit
+
+import (
+	"bytes"
+	"os"
+	"strings"
+)
+
+// keptComplaint is how much is kept of what a process prints to stderr, of the begin and of the end.
+const keptComplaint = 4 << 10
+
+// head keeps the begin and the end of what is written to it.
+type head struct{ text, tail []byte }
+
+func (h *head) Write(p []byte) (int, error) {
+	h.text = append(h.text, p[:min(len(p), keptComplaint-len(h.text))]...)
+	h.tail = append(h.tail, p...)
+	h.tail = h.tail[max(0, len(h.tail)-keptComplaint):]
+	return len(p), nil
+}
+
+// line is the first line that says something; of a Python traceback the last, which does.
+func (h *head) line() string {
+	text := string(bytes.ToValidUTF8(bytes.TrimSpace(h.text), []byte("�")))
+	if strings.HasPrefix(text, "Traceback") {
+		text = string(bytes.ToValidUTF8(bytes.TrimSpace(h.tail), []byte("�")))
+		return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.TrimSpace(line)
+}
+
+// crash is a process that failed, with what may help.
+func (c call) crash(done int, ended error, complaint string) error {
+	detail := ended.Error() + " after " + outputs(c.before+done)
+	if complaint != "" {
+		detail += ": " + complaint
+	}
+	return c.fails(ErrCrash, done, detail, c.crashHint(done, complaint))
+}
+
+func (c call) crashHint(done int, complaint string) string {
+	if c.before+done == 0 {
+		for _, sign := range []string{"No such file", "can't open", "cannot open", "Can't open", "Cannot open", "not found", "Permission denied"} {
+			if strings.Contains(complaint, sign) {
+				hint := "are all names in the command right? They are looked for from the folder that dither runs in"
+				if dir, err := os.Getwd(); err == nil {
+					hint += ", " + dir
+				}
+				return hint
+			}
+		}
+	}
+	if info, err := os.Stat(c.file); err == nil && info.Size() == 0 {
+		return "its file is empty: a mechanism has to answer for nobody, too, or it tells whether there is somebody"
+	}
+	return "whether a mechanism fails must not depend on the data: a crash is an output too"
+}

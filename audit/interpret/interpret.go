@@ -1,0 +1,237 @@
+package interpret
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/account"
+	"dither/internal/exact"
+	"dither/privacy"
+)
+
+// Scenario is what a promise is read for: an attacker, the people who stand together, and how many there are.
+type Scenario struct {
+	Prior      *big.Rat           // what the attacker believes of the hypothesis beforehand: above 0 and below 1
+	Alpha      *big.Rat           // the level of the attacker's test, its rate of false alarms: from 0 to 1
+	Group      int64              // how many people share a secret, as a family: at least 1
+	People     int64              // how many people the data are of: at least 1
+	Neighbours privacy.Neighbours // between whom the promise holds; 0 is add/remove, or of a job the relation that it needs
+}
+
+// check reports what is wrong with a scenario. A prior of 0 or 1 is refused: nothing that is seen moves it.
+func (s Scenario) check() error {
+	one := big.NewRat(1, 1)
+	switch {
+	case s.Prior == nil || s.Prior.Sign() <= 0 || s.Prior.Cmp(one) >= 0:
+		return fmt.Errorf("%w: a prior must be above 0 and below 1, or nothing moves it", account.ErrParameter)
+	case s.Alpha == nil || s.Alpha.Sign() < 0 || s.Alpha.Cmp(one) > 0:
+		return fmt.Errorf("%w: the level of a test must be from 0 to 1", account.ErrParameter)
+	case s.Group < 1:
+		return fmt.Errorf("%w: a group has at least 1 person", account.ErrParameter)
+	case s.People < 1:
+		return fmt.Errorf("%w: there must be at least 1 person", account.ErrParameter)
+	case s.Neighbours < 0 || s.Neighbours > privacy.ChangeOne:
+		return fmt.Errorf("%w: no neighbouring relation %d", account.ErrParameter, int(s.Neighbours))
+	}
+	return nil
+}
+
+var errVoid = fmt.Errorf("%w: a δ of 1 promises nothing", account.ErrParameter)
+
+// Meaning says what a promise, if it is kept, means to people: what an attacker who knows all else can learn of one person, whatever
+// that attacker knew or computes. Every figure is certified: bounds are rounded outward.
+type Meaning struct {
+	Scenario Scenario // with the relation that the readings are for
+	Person   Reading  // one step of the neighbouring relation: is she in the data? By change-one: which of two values is hers?
+	Values   Reading  // two steps: which of two values is hers? By change-one: which values are those of two people?
+	Group    Reading  // as many steps as the group has people: are all of them in the data? By change-one: which values are theirs?
+	Named    Named
+}
+
+// Reading is what a promise says of two hypotheses about the data that so many steps of the neighbouring relation join.
+type Reading struct {
+	Steps     int64
+	Told      bool                // that there is a promise; else of a job only Advantage and Power are known
+	Promise   account.Approximate // between the two hypotheses: by group privacy, where they are several steps apart
+	Posterior Between             // of what was believed with the prior's probability: the odds move by a factor of e^±ε. 0 to 1 where δ is 1
+	Excess    float64             // how far beyond Posterior the belief is on average, at most; 0 where δ is
+	Far       Between             // where the odds move by e^±2ε. Of Person, where δ is 0, see Theorem 1 at Inference too
+	Fails     float64             // the probability that a belief leaves Far, at most; 0 where δ is. 1 says that no bound is known
+	Advantage float64             // the true positives less the false positives of any test, at most
+	Power     float64             // the true positives of a test at level Alpha, at most
+}
+
+// Void reports a promise of nothing: a δ of 1, which group privacy soon comes to. Whatever ε is, beliefs may then become anything.
+func (r Reading) Void() bool { return r.Told && r.Promise.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0 }
+
+// Between are two bounds.
+type Between struct{ Lower, Upper float64 }
+
+// MeaningOf reads a promise of (ε, δ)-differential privacy. Its theorems, where P and Q are the laws of the output under two
+// hypotheses, each within (ε, δ) of the other, π the prior of P, and o = (1−π)/π the odds against:
+//
+// Posterior, δ = 0. Bayes multiplies the odds of P by P(a)/Q(a), which is from e^−ε to e^ε: the belief after any output a is from
+// A = 1/(1 + o·e^ε) to B = 1/(1 + o·e^−ε) [Dwork & McSherry 2006; Kasiviswanathan & Smith 2014]. Theorem 1 at Inference says what
+// follows where the rest of the data are not known.
+//
+// Posterior, δ > 0. No bound holds for every output: one that has probability δ under P may have none under Q. What holds:
+//
+//   - On average the belief is hardly outside. Let M = πP + (1−π)Q, the law of the output as the attacker expects it, and p(a) = πP(a)/M(a). As
+//     B(1−π) = e^ε·π(1−B), M(a)(p(a) − B) = π(1−B)(P(a) − e^ε·Q(a)); summed over the outputs where it is above 0, E_M (p − B)₊ ≤ π(1−B)δ. As
+//     π(1−A) = e^ε·A(1−π), likewise E_M (A − p)₊ ≤ (1−π)Aδ. Excess is the sum.
+//   - Twice as far it is seldom. Let S be the outputs with P > e^2ε·Q. P(S) ≤ e^ε·Q(S) + δ ≤ e^−ε·P(S) + δ, so P(S) ≤ δ/(1 − e^−ε). Let T be those
+//     with Q > e^2ε·P. e^2ε·P(T) ≤ Q(T) ≤ e^ε·P(T) + δ, so P(T) ≤ δ·e^−2ε/(1 − e^−ε). So with probability at most δ(1 + e^−2ε)/(1 − e^−ε), under
+//     P, and by symmetry under Q and under M, the odds move by more than e^±2ε [the argument is Kasiviswanathan & Smith's, 2014]. At ε = 0 it says nothing.
+//
+// Advantage. P(S) − Q(S) is at most δ(0), the total variation, which is at most (e^ε − 1 + 2δ)/(e^ε + 1) [Kairouz, Oh & Viswanath
+// 2015; account.PromisedCurve at 0]. Some mechanism reaches it.
+//
+// Power. Of an event of probability at most α under Q, P(S) ≤ e^ε·α + δ, and, by its complement, P(S) ≤ 1 − e^−ε(1 − α − δ) [Wasserman & Zhou
+// 2010; Kairouz, Oh & Viswanath 2015].
+//
+// Steps. Hypotheses that are k steps apart are within (kε, δ(e^kε − 1)/(e^ε − 1)) [privacy.Delta.Group].
+//
+// A Scenario that is none and a δ of 1 are account.ErrParameter.
+func MeaningOf(p account.Approximate, s Scenario) (Meaning, error) {
+	if err := s.check(); err != nil {
+		return Meaning{}, err
+	}
+	if p.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0 {
+		return Meaning{}, errVoid
+	}
+	if s.Neighbours == 0 {
+		s.Neighbours = privacy.AddRemove
+	}
+	return Meaning{
+		Scenario: s,
+		Person:   readingOf(p, 1, s),
+		Values:   readingOf(p, 2, s),
+		Group:    readingOf(p, s.Group, s),
+		Named:    named(p.Delta, s.People),
+	}, nil
+}
+
+// readingOf reads a promise to one for so many steps.
+func readingOf(p account.Approximate, steps int64, s Scenario) Reading {
+	p = p.Group(steps)
+	r := Reading{Steps: steps, Told: true, Promise: p}
+	if r.Void() {
+		r.Posterior, r.Far = Between{0, 1}, Between{0, 1}
+		r.Excess, r.Fails, r.Advantage, r.Power = 1, 1, 1, 1
+		return r
+	}
+	at := stretchOf(p.Epsilon)
+	r.Posterior = at.posterior(s.Prior)
+	r.Far = stretchOf(p.Epsilon.Times(2)).posterior(s.Prior)
+	r.Excess, r.Fails = at.excess(s.Prior, p.Delta), at.fails(p.Delta)
+	r.Advantage = at.advantage(p.Delta)
+	r.Power = at.power(s.Alpha, p.Delta)
+	return r
+}
+
+// stretch is a factor of e^ε, in intervals. Where ε is beyond mostStretch, up is not known and down lies between 0 and e^−mostStretch.
+type stretch struct {
+	up, down exact.Interval
+	beyond   bool
+	bits     uint
+}
+
+// mostStretch is an ε whose e^−ε is far below the least float.
+const mostStretch = 4096
+
+func stretchOf(e privacy.Epsilon) stretch {
+	r := e.Rat()
+	s := stretch{bits: 192, beyond: r.Cmp(big.NewRat(mostStretch, 1)) > 0}
+	if s.beyond {
+		r.SetInt64(mostStretch)
+	}
+	if r.Sign() == 0 {
+		s.up, s.down = s.one(), s.one()
+		return s
+	}
+	s.bits += uint(max(0, -new(big.Float).SetRat(r).MantExp(nil))) // 1 − e^−ε loses as many bits as ε has zeros
+	s.up = s.of(r).Exp()
+	s.down = s.one().Quo(s.up)
+	if s.beyond {
+		s.down = exact.Hull(s.of(new(big.Rat)), s.down)
+	}
+	return s
+}
+
+func (s stretch) of(r *big.Rat) exact.Interval { return exact.IntervalOf(r, s.bits) }
+
+func (s stretch) one() exact.Interval { return s.of(big.NewRat(1, 1)) }
+
+// still reports an ε of 0.
+func (s stretch) still() bool {
+	return s.up.Lo().Cmp(s.up.Hi()) == 0 && s.up.Lo().Cmp(big.NewFloat(1)) == 0
+}
+
+// posterior is from 1/(1 + o·e^ε) to 1/(1 + o·e^−ε), o the prior's odds against.
+func (s stretch) posterior(prior *big.Rat) Between {
+	if s.still() {
+		return Between{exact.FloatDown(prior), exact.FloatUp(prior)}
+	}
+	against := s.of(oddsAgainst(prior))
+	_, upper := s.one().Quo(s.one().Add(against.Mul(s.down))).Floats()
+	if s.beyond {
+		return Between{0, min(upper, 1)}
+	}
+	lower, _ := s.one().Quo(s.one().Add(against.Mul(s.up))).Floats()
+	return Between{max(lower, 0), min(upper, 1)}
+}
+
+func oddsAgainst(prior *big.Rat) *big.Rat {
+	o := new(big.Rat).Sub(big.NewRat(1, 1), prior)
+	return o.Quo(o, prior)
+}
+
+// excess is δ(π(1−B) + (1−π)A) = δ(1−π)(e^−ε/(1 + o·e^−ε) + e^−ε/(e^−ε + o)).
+func (s stretch) excess(prior *big.Rat, d privacy.Delta) float64 {
+	if d.IsZero() {
+		return 0
+	}
+	against := s.of(oddsAgainst(prior))
+	sum := s.one().Quo(s.one().Add(against.Mul(s.down))).Add(s.one().Quo(s.down.Add(against)))
+	rest := new(big.Rat).Sub(big.NewRat(1, 1), prior)
+	_, upper := s.of(rest.Mul(rest, d.Rat())).Mul(s.down).Mul(sum).Floats()
+	return min(upper, 1)
+}
+
+// fails is δ(1 + e^−2ε)/(1 − e^−ε), at most 1.
+func (s stretch) fails(d privacy.Delta) float64 {
+	if d.IsZero() {
+		return 0
+	}
+	gap := s.one().Sub(s.down)
+	if gap.Lo().Sign() <= 0 {
+		return 1
+	}
+	_, upper := s.of(d.Rat()).Mul(s.one().Add(s.down.Mul(s.down))).Quo(gap).Floats()
+	return min(upper, 1)
+}
+
+// advantage is (e^ε − 1 + 2δ)/(e^ε + 1) = (1 − e^−ε + 2δe^−ε)/(1 + e^−ε).
+func (s stretch) advantage(d privacy.Delta) float64 {
+	twice := d.Rat()
+	_, upper := s.one().Sub(s.down).Add(s.of(twice.Add(twice, twice)).Mul(s.down)).Quo(s.one().Add(s.down)).Floats()
+	return max(0, min(upper, 1))
+}
+
+// power is the lesser of e^ε·α + δ and 1 − e^−ε(1 − α − δ), at most 1.
+func (s stretch) power(alpha *big.Rat, d privacy.Delta) float64 {
+	rest := new(big.Rat).Sub(big.NewRat(1, 1), alpha)
+	if rest.Sub(rest, d.Rat()).Sign() <= 0 {
+		return 1
+	}
+	_, flat := s.one().Sub(s.down).Add(s.down.Mul(s.of(rest.Sub(big.NewRat(1, 1), rest)))).Floats() // 1 − e^−ε + e^−ε(α + δ)
+	steep := math.Inf(1)
+	switch {
+	case alpha.Sign() == 0:
+		steep = exact.FloatUp(d.Rat())
+	case !s.beyond:
+		_, steep = s.of(alpha).Mul(s.up).Add(s.of(d.Rat())).Floats()
+	}
+	return max(0, min(steep, flat, 1))
+}

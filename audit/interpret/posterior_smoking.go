@@ -1,0 +1,133 @@
+package interpret
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/account"
+	"dither/privacy"
+)
+
+// Study is the example that lectures tell: a study publishes a noisy count of how many of its smokers have lung cancer, and an
+// insurer who knows that Alice smokes raises her premium. Was her privacy broken? What the insurer learned is that smoking harms, and the study
+// would have shown it without her [Kasiviswanathan & Smith 2014; Dwork & Roth 2014, Section 1.1].
+//
+// The insurer knows who the smokers are, and holds that smoking is harmful with probability Prior; then each smoker, on their own, has lung cancer with
+// probability Harmful, and else with probability Harmless. Noise is discrete Laplace of scale 1/ε.
+type Study struct {
+	Smokers                  int // Alice among them: 1 to 100
+	Prior, Harmless, Harmful *big.Rat
+	Epsilon                  privacy.Epsilon
+}
+
+// SmokingStudy is the study with the example's figures.
+func SmokingStudy(e privacy.Epsilon) Study {
+	return Study{Smokers: 100, Prior: big.NewRat(1, 2), Harmless: big.NewRat(1, 50), Harmful: big.NewRat(1, 5), Epsilon: e}
+}
+
+// Of the data sets, those with the same count among the others are alike to the study: they are one here, with their number in its prior. The place
+// of one is others·4 + 2·(Alice has cancer) + (smoking is harmful).
+
+// HarmfulIn is the event that smoking is harmful, over the data sets of Inference.
+func (s Study) HarmfulIn(x int) bool { return x&1 == 1 }
+
+// AliceIn is the event that Alice has lung cancer.
+func (s Study) AliceIn(x int) bool { return x>>1&1 == 1 }
+
+// Inference is what the insurer does with an answer. A study that is none is account.ErrParameter.
+//
+// An answer beyond 0 or Smokers is taken as that end, and tells the same: there the noise's probabilities are in the same proportions.
+func (s Study) Inference(answer int64) (Inference, error) {
+	prior, err := s.priors()
+	if err != nil {
+		return Inference{}, err
+	}
+	return s.after(prior, min(max(answer, 0), int64(s.Smokers))), nil
+}
+
+// after is the inference from an answer. Its lists of likelihoods are over the data sets of prior.
+func (s Study) after(prior []*big.Rat, answer int64) Inference {
+	in := Inference{Prior: prior, Seen: make([]Likelihood, len(prior)), Without: make([]Likelihood, len(prior))}
+	for x := range prior {
+		others, alice := int64(x>>2), int64(x>>1&1)
+		in.Seen[x], in.Without[x] = s.likelihood(answer-others-alice), s.likelihood(answer-others)
+	}
+	return in
+}
+
+// mostSmokers keeps LargestRatio, which tries every answer, below a second or so.
+const mostSmokers = 100
+
+// priors are what the insurer believes of each data set before the study.
+func (s Study) priors() ([]*big.Rat, error) {
+	one := big.NewRat(1, 1)
+	if s.Smokers < 1 || s.Smokers > mostSmokers {
+		return nil, fmt.Errorf("%w: a study has 1 to %d smokers", account.ErrParameter, mostSmokers)
+	}
+	for _, r := range []*big.Rat{s.Prior, s.Harmless, s.Harmful} {
+		if r == nil || r.Sign() < 0 || r.Cmp(one) > 0 {
+			return nil, fmt.Errorf("%w: a probability is from 0 to 1", account.ErrParameter)
+		}
+	}
+	var prior []*big.Rat
+	risks := []*big.Rat{s.Harmless, s.Harmful}
+	worlds := []*big.Rat{new(big.Rat).Sub(one, s.Prior), s.Prior}
+	others := [][]*big.Rat{binomial(s.Smokers-1, risks[0]), binomial(s.Smokers-1, risks[1])}
+	for count := range s.Smokers {
+		for place := range 4 {
+			alice, world := place>>1, place&1
+			weight := new(big.Rat).Mul(worlds[world], others[world][count])
+			if alice == 1 {
+				weight.Mul(weight, risks[world])
+			} else {
+				weight.Mul(weight, new(big.Rat).Sub(one, risks[world]))
+			}
+			prior = append(prior, weight)
+		}
+	}
+	return prior, nil
+}
+
+// likelihood is that of the noise, without its normalising factor.
+func (s Study) likelihood(noise int64) Likelihood {
+	away := new(big.Rat).SetInt64(-max(noise, -noise))
+	return Likelihood{Factor: big.NewRat(1, 1), Log: away.Mul(away, s.Epsilon.Rat())}
+}
+
+// LargestRatio is the largest |ln(p(S|a)/p₋ᵢ(S|a))| over all events and all answers, rounded up, and the answer where it is.
+func (s Study) LargestRatio() (upper float64, answer int64, err error) {
+	prior, err := s.priors()
+	if err != nil {
+		return 0, 0, err
+	}
+	for a := range int64(s.Smokers) + 1 {
+		p, err := s.after(prior, a).Posterior()
+		if err != nil {
+			return 0, 0, err
+		}
+		if r, _ := p.LogRatio(); r > upper {
+			upper, answer = r, a
+		}
+	}
+	return upper, answer, nil
+}
+
+// binomial is the law of the number of successes among n.
+func binomial(n int, p *big.Rat) []*big.Rat {
+	law := []*big.Rat{big.NewRat(1, 1)}
+	fail := new(big.Rat).Sub(big.NewRat(1, 1), p)
+	for range n {
+		next := make([]*big.Rat, len(law)+1)
+		for k := range next {
+			next[k] = new(big.Rat)
+			if k < len(law) {
+				next[k].Add(next[k], new(big.Rat).Mul(law[k], fail))
+			}
+			if k > 0 {
+				next[k].Add(next[k], new(big.Rat).Mul(law[k-1], p))
+			}
+		}
+		law = next
+	}
+	return law
+}

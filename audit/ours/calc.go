@@ -1,0 +1,133 @@
+package ours
+
+import (
+	"math/big"
+
+	"dither/internal/expsum"
+)
+
+// calc computes with exact numbers. After an error every result is 0, and err is the first one.
+type calc struct{ err error }
+
+func (c *calc) keep(x *expsum.Number, err error) *expsum.Number {
+	if c.err == nil {
+		c.err = err
+	}
+	if c.err != nil {
+		return expsum.Rat(new(big.Rat))
+	}
+	return x
+}
+
+func (c *calc) rat(num, den int64) *expsum.Number { return expsum.Rat(big.NewRat(num, den)) }
+
+func (c *calc) parse(text string) *expsum.Number { return c.keep(expsum.Parse(text)) }
+
+// exp is e^r.
+func (c *calc) exp(r *big.Rat) *expsum.Number { return c.keep(expsum.Exp(r)) }
+
+// power is e^(k·r).
+func (c *calc) power(r *big.Rat, k int64) *expsum.Number {
+	return c.exp(new(big.Rat).Mul(r, big.NewRat(k, 1)))
+}
+
+func (c *calc) add(xs ...*expsum.Number) *expsum.Number {
+	total := c.rat(0, 1)
+	for _, x := range xs {
+		total = c.keep(total.Add(x))
+	}
+	return total
+}
+
+func (c *calc) sub(x, y *expsum.Number) *expsum.Number { return c.keep(x.Sub(y)) }
+
+func (c *calc) mul(xs ...*expsum.Number) *expsum.Number {
+	product := c.rat(1, 1)
+	for _, x := range xs {
+		product = c.keep(product.Mul(x))
+	}
+	return product
+}
+
+func (c *calc) quo(x, y *expsum.Number) *expsum.Number { return c.keep(x.Quo(y)) }
+
+// geometric is the two-sided geometric distribution, P(z) = (1 − b)/(1 + b)·b^|z| over the integers with b = e^(−rate) [Ghosh,
+// Roughgarden & Sundararajan 2009, Definition 2.1]: the discrete Laplace distribution of scale 1/rate. All is given times 1 + b.
+type geometric struct{ rate *big.Rat }
+
+// total is 1 + b.
+func (g geometric) total(c *calc) *expsum.Number { return c.add(c.rat(1, 1), g.b(c, 1)) }
+
+// b is bᵏ.
+func (g geometric) b(c *calc, k int64) *expsum.Number { return c.power(g.rate, -k) }
+
+// at is that of z: (1 − b)·b^|z|.
+func (g geometric) at(c *calc, z int64) *expsum.Number {
+	k := max(z, -z)
+	return c.sub(g.b(c, k), g.b(c, k+1))
+}
+
+// above is that of z and all beyond: bᶻ for z ≥ 1, as Σ_{k≥z} (1 − b)bᵏ, and by symmetry 1 + b − b^(1−z) else.
+func (g geometric) above(c *calc, z int64) *expsum.Number {
+	if z >= 1 {
+		return g.b(c, z)
+	}
+	return c.sub(g.total(c), g.b(c, 1-z))
+}
+
+// clampedAt is that of min(max(x + z, low), high) = y.
+func (g geometric) clampedAt(c *calc, x, y, low, high int64) *expsum.Number {
+	switch y {
+	case low:
+		return g.above(c, x-low) // z ≤ low − x, which is as likely as z ≥ x − low
+	case high:
+		return g.above(c, high-x)
+	}
+	return g.at(c, y-x)
+}
+
+// noisyVector is the law of a vector with independent noise on each coordinate, clamped. Its outputs are of the names that label
+// gives.
+func (g geometric) noisyVector(c *calc, x []int64, low, high int64) (w weights) {
+	w.total = c.rat(1, 1)
+	for range x {
+		w.total = c.mul(w.total, g.total(c))
+	}
+	all, _ := vectors(len(x), low, high)
+	for _, y := range all {
+		p := c.rat(1, 1)
+		for i := range x {
+			p = c.mul(p, g.clampedAt(c, x[i], y[i], low, high))
+		}
+		w.add(c, label(y...), p)
+	}
+	return w
+}
+
+// least is the least of some numbers.
+func (c *calc) least(xs ...*expsum.Number) *expsum.Number {
+	best := xs[0]
+	for _, x := range xs[1:] {
+		if order, err := x.Cmp(best); err != nil {
+			c.keep(x, err)
+		} else if order < 0 {
+			best = x
+		}
+	}
+	return best
+}
+
+// above says whether x > r; after an error nothing is.
+func (c *calc) above(x *expsum.Number, r *big.Rat) bool {
+	if c.err != nil {
+		return false
+	}
+	order, err := x.Cmp(expsum.Rat(r))
+	c.keep(x, err)
+	return order > 0
+}
+
+// within is that of all magnitudes up to k: Σ (1 − b)·b^|z|.
+func (c *calc) within(g geometric, k int64) *expsum.Number {
+	return c.sub(c.sub(g.total(c), g.b(c, k+1)), g.b(c, k+1))
+}

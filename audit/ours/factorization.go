@@ -1,0 +1,153 @@
+package ours
+
+import (
+	"math/big"
+	"sync"
+
+	"dither/internal/exact"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// countingFactorization is of two steps. The square root of the matrix of prefix sums is R = (1 0; ½ 1), and what is released is x₁ + ⌊u₁ +
+// ½⌋ and x₁ + x₂ + ⌊u₁/2 + u₂ + ½⌋ [Fichtenberger, Henzinger & Upadhyay 2023], where u is discrete Gaussian noise of σ² = (1 + ¼)Δ²/(2ρ), the
+// squared norm of R's first column, on the multiples of 2⁻³⁰.
+func countingFactorization() Subject {
+	m := mechanism.CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1), Rho: rhoOf(2)}
+	all, names := vectors(2, 0, 1)
+	law := sync.OnceValue(func() rounded { return newRounded(big.NewRat(5, 4)) })
+	return subject(Subject{
+		Name: "counting-factorization", About: "running sums of two steps by the square root of prefix sums, ρ = ½, read at δ = 1/1000",
+		Source: "Fichtenberger, Henzinger & Upadhyay 2023",
+		at:     gaussianDelta(),
+		domain: domain{inputs: names, pair: [2]int{0, place(all, 1, 0)}, draw: func(i int) (drawn, error) {
+			sums, loss, err := counted(all[i], m.Begin)
+			return plain(loss, sums...), err
+		}},
+		certify: func(e privacy.Epsilon) (lower, upper float64, err error) {
+			r := law()
+			for _, by := range [][2]int64{{1, 1}, {0, 1}} { // of a step, the sums from it on move
+				for _, sign := range []int64{1, -1} {
+					low, high := r.shifted(e, sign*by[0], sign*by[1])
+					lower, upper = max(lower, low), max(upper, high)
+				}
+			}
+			return lower, upper, nil
+		},
+		near: func() (*Law, error) {
+			r := law()
+			grid, outputs := vectors(2, -roundedReach, roundedReach)
+			for i, y := range grid {
+				outputs[i] = label(y...)
+			}
+			return roundedLaw(names, nil, append(outputs, other), func(i int) (p []exact.Interval) {
+				x := all[i]
+				for _, y := range grid {
+					p = append(p, r.mass(y[0]-x[0], y[1]-x[0]-x[1]))
+				}
+				return p
+			})
+		},
+	})
+}
+
+// rounded is the law of (⌊u₁ + ½⌋, ⌊u₁/2 + u₂ + ½⌋) for independent u of one σ², about 0.
+//
+// For normal u, these are rectangles of two normal variables of the deviations σ and σ√(5/4), of correlation r = 1/√5. With h and k in
+// deviations, the density is Σ_n (rⁿ/n!)·Heₙ(h)φ(h)·Heₙ(k)φ(k) [Mehler 1866], and the integral of Heₙφ is −He_{n−1}φ, so that the mass of
+// a rectangle is
+//
+//	ΔΦ(h)·ΔΦ(k) + Σ_{n≥1} (rⁿ/n!)·Δ(He_{n−1}φ)(h)·Δ(He_{n−1}φ)(k),
+//
+// Δ from one side to the other. As |Heₙ(x)φ(x)| < ½·√n! [Cramér's inequality, 1.0865/√(2π) < ½], the terms from n = N on come to at
+// most Σ rⁿ/n ≤ r^N/(1 − r) in size.
+//
+// What is rounded is not normal u. The discrete Gaussian on multiples of η = 2⁻³⁰ and the rounding of a normal variable to them are apart by at
+// most η²/σ² in total variation: the mass of a cell is that of its middle but for 1/24 of the largest second derivative there. And the
+// rounding moves u by at most η/2, and u₁/2 + u₂ by ¾η, so it takes either of the two over an edge with a probability of at most 2·¾η times
+// the sum of the density at edges a unit apart, which is at most 2. In all the law of the mechanism is within 2·η²/σ² + 6η < 2⁻²⁷ of this
+// one, in total variation.
+type rounded struct {
+	at     map[[2]int64]exact.Interval
+	beyond exact.Interval
+}
+
+const (
+	roundedReach = 10
+	mehlerTerms  = 80
+)
+
+func newRounded(sigma2 *big.Rat) rounded {
+	of := func(r *big.Rat) exact.Interval { return exact.IntervalOf(r, gaussianBits) }
+	r := whole(1).Quo(whole(5).Sqrt())
+	first := differencesOf(of(sigma2).Sqrt())
+	second := differencesOf(of(new(big.Rat).Mul(sigma2, big.NewRat(5, 4))).Sqrt())
+	weights := make([]exact.Interval, mehlerTerms)
+	weights[0] = whole(1)
+	for n := 1; n < mehlerTerms; n++ {
+		weights[n] = weights[n-1].Mul(r).Quo(whole(int64(n)))
+	}
+	left := whole(1).Quo(whole(1).Sub(r))
+	for range mehlerTerms {
+		left = left.Mul(r)
+	}
+	left = exact.Hull(whole(0).Sub(left), left)
+	out := rounded{at: map[[2]int64]exact.Interval{}}
+	listed := whole(0)
+	for i, a := range first {
+		for j, b := range second {
+			total := left
+			for n, w := range weights {
+				total = total.Add(w.Mul(a[n]).Mul(b[n]))
+			}
+			out.at[[2]int64{int64(i) - roundedReach, int64(j) - roundedReach}] = total
+			listed = listed.Add(total)
+		}
+	}
+	out.beyond = whole(1).Sub(listed)
+	return out
+}
+
+// differencesOf are, of each unit about an integer within the reach, ΔΦ and then Δ(He_{n−1}φ) for n from 1, of a variable of a deviation.
+func differencesOf(deviation exact.Interval) (out [][]exact.Interval) {
+	edge := func(twice int64) []exact.Interval { // Φ and He_{n−1}φ at twice/2
+		x := exact.IntervalOf(big.NewRat(twice, 2), gaussianBits).Quo(deviation)
+		values := []exact.Interval{x.NormalCDF()}
+		before, now := whole(0), x.NormalDensity() // He_{n+1} = x·Heₙ − n·He_{n−1}
+		for n := int64(0); len(values) < mehlerTerms; n++ {
+			values = append(values, now)
+			before, now = now, x.Mul(now).Sub(whole(n).Mul(before))
+		}
+		return values
+	}
+	low := edge(-2*roundedReach - 1)
+	for z := int64(-roundedReach); z <= roundedReach; z++ {
+		high := edge(2*z + 1)
+		d := make([]exact.Interval, mehlerTerms)
+		for n := range d {
+			d[n] = high[n].Sub(low[n])
+		}
+		out, low = append(out, d), high
+	}
+	return out
+}
+
+// mass is that of two roundings; 0 beyond the reach, where beyond has it.
+func (r rounded) mass(first, second int64) exact.Interval {
+	if p, ok := r.at[[2]int64{first, second}]; ok {
+		return p
+	}
+	return whole(0)
+}
+
+// shifted is the least δ at ε beside the same law moved by so much.
+func (r rounded) shifted(e privacy.Epsilon, first, second int64) (lower, upper float64) {
+	var p, q []exact.Interval
+	for at := range r.at {
+		p, q = append(p, r.mass(at[0], at[1])), append(q, r.mass(at[0]-first, at[1]-second))
+	}
+	lower, upper = unlisted(e, excess(e, p, q), r.beyond)
+	off, _ := exact.IntervalOf(e.Rat(), gaussianBits).Exp().Add(whole(1)).Hi().Float64()
+	off *= 0x1p-27 * (1 + nearly)
+	return max(0, lower-off), upper + off
+}

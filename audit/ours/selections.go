@@ -1,0 +1,195 @@
+package ours
+
+import (
+	"math/big"
+	"slices"
+
+	"dither/internal/expsum"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+func selections() []Subject {
+	return []Subject{exponential(plainScores), exponentialIntervals(), permuteAndFlip(plainScores), noisyMax(plainScores), noisyTop(), topExponential(plainScores)}
+}
+
+// scores are what is known of scores: how far each may move, and whether all that move do so in one direction.
+type scores struct {
+	name        string // of this kind, after that of the mechanism
+	sensitivity int64
+	monotonic   bool
+}
+
+var plainScores = scores{"", 1, false}
+
+// lists are all lists of so many scores of 0, 1 and 2, with those that are neighbours.
+func (s scores) lists(n int) (all [][]int64, names []string, pairs [][2]int) {
+	all, names = vectors(n, 0, 2)
+	return all, names, adjacent(len(all), func(i, j int) bool {
+		_, most := apart(all[i], all[j])
+		return most <= s.sensitivity && (!s.monotonic || oneWay(all[i], all[j]))
+	})
+}
+
+// rate is what scores are multiplied by in an exponent: ε/(2Δ), or ε/Δ where they are monotonic, over a number of choices.
+func (s scores) rate(e privacy.Epsilon, choices int64) *big.Rat {
+	reach := choices * s.sensitivity
+	if !s.monotonic {
+		reach *= 2
+	}
+	return rate(e, reach)
+}
+
+// place is that of a list of scores.
+func place(all [][]int64, scores ...int64) int {
+	return slices.IndexFunc(all, func(v []int64) bool { return slices.Equal(v, scores) })
+}
+
+// proportional is P(i) ∝ exp(c·u_i) [McSherry & Talwar 2007].
+func proportional(c *calc, rate *big.Rat, scores []int64) (p []*expsum.Number, total *expsum.Number) {
+	for _, u := range scores {
+		p = append(p, c.power(rate, u))
+	}
+	return p, c.add(p...)
+}
+
+func exponential(s scores) Subject {
+	m := mechanism.Exponential{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	all, names, pairs := s.lists(3)
+	return subject(Subject{
+		Name: "exponential" + s.name, About: "one of three candidates by the exponential mechanism, scores 0…2 that move by 1",
+		Source: "McSherry & Talwar 2007",
+		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 2, 2)}, draw: func(i int) (drawn, error) {
+			out, err := m.Select(exactly(all[i]...))
+			return plain(out.Loss, out.Index), err
+		}},
+		law: func() (*Law, error) {
+			return lawOf(names, pairs, func(c *calc, i int) (w weights) {
+				p, total := proportional(c, s.rate(m.Epsilon, 1), all[i])
+				for j, x := range p {
+					w.add(c, label(j), x)
+				}
+				w.total = total
+				return w
+			})
+		},
+	})
+}
+
+// exponentialIntervals: an output in a run of so many integers of one score has exp(c·u) over the sum of all integers' weights.
+func exponentialIntervals() Subject {
+	m := mechanism.Exponential{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
+	lengths := []int64{1, 2, 3}
+	all, names, pairs := plainScores.lists(3)
+	return subject(Subject{
+		Name: "exponential-intervals", About: "one of six integers in runs of 1, 2 and 3 that share a score, by the exponential mechanism",
+		Source: "McSherry & Talwar 2007",
+		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 2, 2)}, draw: func(i int) (drawn, error) {
+			out, err := m.SelectWithin(func(yield func(mechanism.OutputInterval) bool) {
+				from := int64(0)
+				for j, u := range all[i] {
+					ends := exactly(from, from+lengths[j], u)
+					if !yield(mechanism.OutputInterval{From: ends[0], To: ends[1], Score: ends[2]}) {
+						return
+					}
+					from += lengths[j]
+				}
+			})
+			if err != nil {
+				return drawn{}, err
+			}
+			return plain(out.Loss, out.Value.Int64()), nil
+		}},
+		law: func() (*Law, error) {
+			return lawOf(names, pairs, func(c *calc, i int) (w weights) {
+				var each []int64
+				for j, u := range all[i] {
+					each = append(each, slices.Repeat([]int64{u}, int(lengths[j]))...)
+				}
+				p, total := proportional(c, rate(m.Epsilon, 2), each)
+				for o, x := range p {
+					w.add(c, label(o), x)
+				}
+				w.total = total
+				return w
+			})
+		},
+	})
+}
+
+// permuteAndFlip: in each order of the candidates, the first whose coin shows heads [McKenna & Sheldon 2020, Algorithm 1]: of n!
+// orders, that which takes i as the k-th has the chance p_i·∏(1 − p_j) over those before it.
+func permuteAndFlip(s scores) Subject {
+	m := mechanism.PermuteAndFlip{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	all, names, pairs := s.lists(3)
+	return subject(Subject{
+		Name: "permute-and-flip" + s.name, About: "one of three candidates by permute-and-flip, scores 0…2 that move by 1",
+		Source: "McKenna & Sheldon 2020",
+		domain: domain{inputs: names, pair: [2]int{place(all, 1, 0, 1), place(all, 0, 1, 2)}, draw: func(i int) (drawn, error) {
+			out, err := m.Select(exactly(all[i]...))
+			return plain(out.Loss, out.Index), err
+		}},
+		law: func() (*Law, error) {
+			return lawOf(names, pairs, func(c *calc, i int) (w weights) {
+				scores := all[i]
+				best := slices.Max(scores)
+				orders := permutations(len(scores))
+				w.total = c.rat(int64(len(orders)), 1)
+				for _, order := range orders {
+					reached := c.rat(1, 1)
+					for _, j := range order {
+						heads := c.power(s.rate(m.Epsilon, 1), scores[j]-best)
+						w.add(c, label(j), c.mul(reached, heads))
+						reached = c.mul(reached, c.sub(c.rat(1, 1), heads))
+					}
+				}
+				return w
+			})
+		},
+	})
+}
+
+// permutations are those of 0 … n − 1.
+func permutations(n int) [][]int {
+	all := [][]int{{}}
+	for k := range n {
+		var next [][]int
+		for _, p := range all {
+			for i := range k + 1 {
+				next = append(next, slices.Insert(slices.Clone(p), i, k))
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// topExponential peels: the exponential mechanism at ε/K among those who are left [Bhaskar, Laxman, Smith & Thakurta 2010].
+func topExponential(s scores) Subject {
+	const k = 2
+	m := mechanism.TopExponential{K: k, Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	all, names, pairs := s.lists(3)
+	return subject(Subject{
+		Name: "top-exponential" + s.name, About: "the first two of three candidates, by peeling, scores 0…2 that move by 1",
+		Source: "Bhaskar, Laxman, Smith & Thakurta 2010",
+		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 0, 2)}, draw: func(i int) (drawn, error) {
+			out, err := m.Select(exactly(all[i]...))
+			return plain(out.Loss, out.Indices...), err
+		}},
+		law: func() (*Law, error) {
+			return lawOf(names, pairs, func(c *calc, i int) (w weights) {
+				w.total = c.rat(1, 1)
+				p, total := proportional(c, s.rate(m.Epsilon, k), all[i])
+				for first := range p {
+					for second := range p {
+						if first != second {
+							left := c.sub(total, p[first])
+							w.add(c, label(first, second), c.mul(c.quo(p[first], total), c.quo(p[second], left)))
+						}
+					}
+				}
+				return w
+			})
+		},
+	})
+}

@@ -1,0 +1,180 @@
+package audit
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+)
+
+// call is one process of a program, bounded in time and in what it may print.
+type call struct {
+	argv    []string
+	side    Side
+	file    string // of its side
+	stdin   string // the same, or ""
+	timeout time.Duration
+	before  int // outputs of earlier processes
+}
+
+// What a process may print.
+const longestOutput = 1 << 20
+
+// lines takes n outputs, one a line.
+func (c call) lines(ctx context.Context, n int, yield func([]byte) error) error {
+	return c.process(ctx, func(out io.Reader) (done int, err error) {
+		lines := bufio.NewScanner(out)
+		lines.Buffer(make([]byte, 64<<10), longestOutput)
+		for lines.Scan() {
+			line := bytes.TrimSpace(lines.Bytes())
+			if done == n {
+				if len(line) == 0 {
+					continue
+				}
+				return done, c.fails(ErrFlood, done, fmt.Sprintf("more than the %d lines it was asked for", n), "one line an answer, and nothing else, to standard output")
+			}
+			if len(line) == 0 && n > 1 {
+				return done, c.fails(ErrFew, done, fmt.Sprintf("line %d is empty", done+1), "one line an answer, and nothing else, to standard output")
+			}
+			if err := c.text(line, done); err != nil {
+				return done, err
+			}
+			if err := yield(line); err != nil {
+				return done, err
+			}
+			done++
+		}
+		if errors.Is(lines.Err(), bufio.ErrTooLong) {
+			return done, c.fails(ErrFlood, done, fmt.Sprintf("a line of more than %d bytes", longestOutput), "")
+		}
+		return done, lines.Err()
+	}, func(done int) error {
+		switch done {
+		case n:
+			return nil
+		case 0:
+			return c.fails(ErrSilent, 0, "no line at all", "is it standard output that it prints to?")
+		}
+		return c.fails(ErrFew, done, fmt.Sprintf("%d of the %d it was asked for", done, n), "{runs} is how many answers are wanted, one a line")
+	})
+}
+
+// whole takes all that is printed as one output.
+func (c call) whole(ctx context.Context, yield func([]byte) error) error {
+	var text []byte
+	return c.process(ctx, func(out io.Reader) (int, error) {
+		var err error
+		text, err = io.ReadAll(io.LimitReader(out, longestOutput+1))
+		if len(text) > longestOutput {
+			return 0, c.fails(ErrFlood, 0, fmt.Sprintf("more than %d bytes", longestOutput), "")
+		}
+		return 0, err
+	}, func(int) error {
+		text = bytes.TrimSpace(text)
+		if len(text) == 0 {
+			return c.fails(ErrSilent, 0, "no output at all", "is it standard output that it prints to?")
+		}
+		if err := c.text(text, 0); err != nil {
+			return err
+		}
+		return yield(text)
+	})
+}
+
+// text reports what is not UTF-8, or holds characters that no text does.
+func (c call) text(output []byte, done int) error {
+	if !utf8.Valid(output) {
+		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d is not UTF-8", done+1), "numbers and words are compared, not bytes: print them as text")
+	}
+	if i := bytes.IndexFunc(output, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\r\n\f\v", r) }); i >= 0 {
+		return c.fails(ErrGarbage, done, fmt.Sprintf("output %d holds the control character 0x%02x", done+1, output[i]), "print without colours and the like")
+	}
+	return nil
+}
+
+func (c call) fails(kind error, done int, detail, hint string) error {
+	return &ProgramError{Kind: kind, Side: c.side, Done: c.before + done, Detail: detail, Hint: hint}
+}
+
+// process runs one process: take reads what it prints, and end judges how many outputs were taken, once it is known to have ended well.
+//
+// The process has a group of its own. All that is left of it is killed when the process ends, when its time is up, when ctx ends, and when take
+// fails. A child that left the group may live on, but cannot keep the audit waiting: the pipe is closed when time is up.
+func (c call) process(ctx context.Context, take func(io.Reader) (int, error), end func(done int) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	cmd := exec.Command(c.argv[0], c.argv[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second // for stderr, which others may hold
+	complaint := &head{}
+	cmd.Stderr = complaint
+	if c.stdin != "" {
+		in, err := os.Open(c.stdin)
+		if err != nil {
+			return c.fails(ErrInput, 0, reason(err), "")
+		}
+		defer func() { _ = in.Close() }() // it was only read
+		cmd.Stdin = in
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return c.fails(ErrMissing, 0, reason(err), "")
+	}
+	if err := cmd.Start(); err != nil {
+		return c.fails(ErrMissing, 0, reason(err), "is its name right, and may it be executed?")
+	}
+	group := &group{leader: cmd.Process.Pid}
+	stop := context.AfterFunc(limited, func() {
+		group.kill()
+		_ = out.Close()
+	})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		awaitEnd(group.leader)
+		group.kill()
+	}()
+	done, failed := take(out)
+	if failed != nil {
+		group.kill()
+	}
+	<-ended
+	group.reaped()
+	err = cmd.Wait()
+	stop()
+	if errors.Is(err, exec.ErrWaitDelay) { // it ended well; something it started holds stderr
+		err = nil
+	}
+	var program *ProgramError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(failed, &program):
+		return failed
+	case limited.Err() != nil:
+		return c.fails(ErrHang, done, fmt.Sprintf("more than %v, after %s", c.timeout, outputs(c.before+done)), "a longer --timeout, or fewer --runs")
+	case failed != nil:
+		return failed
+	case err != nil:
+		return c.crash(done, err, complaint.line())
+	}
+	return end(done)
+}
+
+func outputs(n int) string {
+	if n == 1 {
+		return "1 output"
+	}
+	return fmt.Sprintf("%d outputs", n)
+}

@@ -1,0 +1,67 @@
+package audit
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+var (
+	// openMark is a mark that lost its brace, or has too much in it.
+	openMark = regexp.MustCompile(`(?i)\{\s*(runs?|inputs?)\b`)
+	// shells take a program as an argument, in which a name is read as a part of it.
+	shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true}
+	plain  = regexp.MustCompile(`^[A-Za-z0-9_./+-]*$`)
+)
+
+// Remarks are what looks like a mistake in how a program is to be audited, though it can be.
+func (p Program) Remarks() (out []string) {
+	argv, err := words(p.Command)
+	if err != nil {
+		return nil
+	}
+	rest := strings.NewReplacer(inputMark, "", runsMark, "").Replace(p.Command)
+	if mark := openMark.FindString(rest); mark != "" {
+		out = append(out, "The command has "+mark+" in it, which stands for nothing: what is replaced are {input} and {runs}, written like that.")
+	}
+	script := shells[filepath.Base(argv[0])] && len(argv) > 2 && argv[1] == "-c" && strings.Contains(argv[2], inputMark)
+	if script && !plain.MatchString(p.Input+p.Neighbor) {
+		out = append(out, `The shell reads the file's name as a part of its script, and it is not a plain one. Give it as an argument: sh -c 'wc -l < "$0"' {input}`)
+	}
+	if same, err := sameContents(p.Input, p.Neighbor); err == nil && same {
+		out = append(out, "The two files have equal contents: there is nothing to tell apart.")
+	}
+	return out
+}
+
+// sameContents compares two files.
+func sameContents(a, b string) (same bool, err error) {
+	f, err := os.Open(a)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	g, err := os.Open(b)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = g.Close() }() // it was only read
+	x, y := make([]byte, 1<<16), make([]byte, 1<<16)
+	for {
+		n, errX := io.ReadFull(f, x)
+		m, errY := io.ReadFull(g, y)
+		switch {
+		case !bytes.Equal(x[:n], y[:m]):
+			return false, nil
+		case n < len(x) || errX != nil || errY != nil:
+			if errors.Is(errX, io.ErrUnexpectedEOF) || errors.Is(errX, io.EOF) {
+				return true, nil
+			}
+			return false, errX
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"dither/internal/exact"
+)
+
+// ErrOptions reports options that no audit can be made with.
+var ErrOptions = errors.New("invalid audit")
+
+// Options are how an audit is made. The zero value is 20,000 runs on each side, no claim, and a confidence of 0.999999.
+type Options struct {
+	Runs       int     // on each side, from 100 to a thousand million
+	Claim      *Claim  // what is to be refuted; nil: the audit bounds ε at δ = 0
+	Confidence float64 // of all bounds together, in [1/2, 1)
+
+	// Progress, if there is one, is told every second or so, and after each turn, how many of all runs, of both sides, are done.
+	Progress func(done, all int)
+}
+
+// The defaults, and what an audit needs at least.
+const (
+	DefaultRuns       = 20_000
+	DefaultConfidence = 0.999999
+	fewestRuns        = 100
+)
+
+// Func is a mechanism of this very process: it runs once on a side, and returns its output as text. Calls are independent of each
+// other, and made one after another.
+type Func func(side Side) string
+
+// Run runs f, n times.
+func (f Func) Run(ctx context.Context, side Side, n int, yield func(output []byte) error) error {
+	for i := range n {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := yield([]byte(f(side))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run audits a mechanism: it learns from some runs which events are likelier on one side than on the other, and tests them on further
+// runs.
+//
+// What it claims holds if runs are independent and, on a side, alike. Proof: the runs that test an event have no part in learning it; so,
+// given what was learned, an event's count on a side is binomial, with the event's probability on that side. For each of the events, at most
+// four, two ends of Clopper–Pearson intervals are used: that below its probability p on the side where it is said to be
+// likelier, and that above its probability q on the other. Each end is wrong with probability at most α = (1 − Confidence − u)/(2 · events),
+// so that some end is wrong with at most 1 − Confidence − u. Where none is, (ε, δ)-differential privacy between the two sides,
+// p ≤ e^ε·q + δ, gives ε ≥ ln((low − δ)/high) and δ ≥ low − e^ε·high for each event; a claim that contradicts one is refuted. ∎ So a true
+// claim is refuted with probability at most 1 − Confidence, of the whole audit and both directions together.
+//
+// That runs are independent and alike is the mechanism's to keep, and it is tested: where an event's counts differ from turn to turn more than
+// chance lets them but with probability u, at most 1e-9, there is no report but ErrUnlike. So noise that is drawn once for many answers, or
+// from a seed that they share, does not pass for a difference between the sides.
+//
+// The two sides are run in turns, so that what changes with time (a machine that gets warm) changes on both. An output's meaning is not
+// needed: see docs/checking.md for the kinds of events.
+//
+// Errors are ErrOptions, ctx's, the mechanism's own, ErrUnlike, ErrRepeats, and ErrIncomparable where no two outputs have anything in common.
+func Run(ctx context.Context, m Mechanism, o Options) (*Report, error) {
+	a, err := newAudit(m, o)
+	if err != nil {
+		return nil, err
+	}
+	return a.run(ctx)
+}
+
+// audit is one audit as it goes on.
+type audit struct {
+	Options
+	mechanism Mechanism
+	delta     float64 // the claim's δ, rounded up
+	factor    float64 // e^ε of the claim, rounded up; NaN without one
+	done      int     // runs
+	turned    uint64  // turns
+	told      time.Time
+	repeats   repeats
+	clock     time.Time          // when the last output was dealt with
+	turnTimes [2][]time.Duration // of a run, on average over each turn: where runs are batched
+}
+
+func newAudit(m Mechanism, o Options) (*audit, error) {
+	a := &audit{Options: o, mechanism: m, factor: math.NaN()}
+	if a.Runs == 0 {
+		a.Runs = DefaultRuns
+	}
+	if a.Confidence == 0 {
+		a.Confidence = DefaultConfidence
+	}
+	switch {
+	case m == nil:
+		return nil, fmt.Errorf("%w: there is no mechanism", ErrOptions)
+	case a.Runs < fewestRuns || a.Runs > mostRuns:
+		return nil, fmt.Errorf("%w: %d runs; there must be from %d to %d on each side", ErrOptions, a.Runs, fewestRuns, int(mostRuns))
+	case !(a.Confidence >= 0.5 && a.Confidence < 1):
+		return nil, fmt.Errorf("%w: the confidence must be at least 1/2 and below 1", ErrOptions)
+	}
+	if a.Claim != nil {
+		a.delta = exact.FloatUp(a.Claim.Delta.Rat())
+		a.factor = exact.ExpUp(exact.FloatUp(a.Claim.Epsilon.Rat()))
+	}
+	return a, nil
+}
+
+func (a *audit) run(ctx context.Context) (*Report, error) {
+	part := min(a.Runs/4, mostLearned)
+	tests := a.Runs - 2*part
+	var learned, compared recording
+	if err := a.record(ctx, part, &learned); err != nil {
+		return nil, err
+	}
+	if err := comparable(learned.sample); err != nil {
+		return nil, err
+	}
+	a.repeats.expect(learned.sample)
+	if err := a.record(ctx, part, &compared); err != nil {
+		return nil, err
+	}
+	features := featuresOf(learned.sample)
+	events := a.choose(features, learned.sample, compared.sample, tests)
+	tallies, err := a.test(ctx, events, tests)
+	if err == nil {
+		err = a.alike(events, tallies, a.unlike())
+	}
+	if err != nil {
+		return nil, err
+	}
+	both := learned.and(compared)
+	r := &Report{Claim: a.Claim, Confidence: a.Confidence, Runs: a.Runs, Learned: min(len(both.sample[0]), len(both.sample[1])), Tested: tests}
+	for i, e := range events {
+		f := Finding{
+			Likely: e.likely, Counts: [2]int{tallies[i][0].seen(), tallies[i][1].seen()}, Runs: tests, Terms: e.score.terms(), AtLeast: e.atLeast,
+			Threshold: e.threshold, event: e,
+		}
+		f.Event, f.Whole = e.clause()
+		a.judge(&f, len(events))
+		r.Findings = append(r.Findings, f)
+	}
+	a.conclude(r)
+	if !a.paced() {
+		both.times = a.turnTimes
+	}
+	r.Shown = shown(r.Findings, features, both.sample)
+	r.Support = support(features, both.sample)
+	r.Timing = timing(both, a.paced())
+	r.Notes = notes(both.sample)
+	if m, ok := a.mechanism.(remarker); ok {
+		r.Notes = append(r.Notes, m.Remarks()...)
+	}
+	return r, nil
+}
+
+// remarker is a mechanism that knows what to be careful of.
+type remarker interface{ Remarks() []string }
+
+// unlike is the probability with which runs that are alike may be said not to be. It is a part of what the confidence leaves.
+func (a *audit) unlike() float64 {
+	return math.Min(1e-9, exact.DivDown(exact.SubDown(1, a.Confidence), 1000))
+}
+
+// alpha is the probability with which each end of so many events' intervals may be wrong.
+func (a *audit) alpha(events int) float64 {
+	return exact.DivDown(exact.SubDown(exact.SubDown(1, a.Confidence), a.unlike()), float64(2*max(1, events)))
+}
+
+// judge computes an event's bounds, of so many events.
+func (a *audit) judge(f *Finding, events int) {
+	alpha := a.alpha(events)
+	f.Low, _ = between(f.Counts[f.Likely], f.Runs, alpha)
+	_, f.High = between(f.Counts[f.Likely.Other()], f.Runs, alpha)
+	f.Epsilon = ratioBound(f.Low, f.High, a.delta)
+	if a.Claim != nil {
+		f.Delta = differenceBound(f.Low, f.High, a.factor)
+	}
+}
+
+// conclude gives the verdict. P ≤ e^ε·Q + δ fails for an event where its bound on δ is above the claim's.
+func (a *audit) conclude(r *Report) {
+	alpha := a.alpha(len(r.Findings))
+	low, _ := between(r.Tested, r.Tested, alpha)
+	_, high := between(0, r.Tested, alpha)
+	r.Reach = ratioBound(low, high, a.delta)
+	if a.Claim != nil {
+		r.Verdict = NotRefuted
+	}
+	for i, f := range r.Findings {
+		r.Epsilon, r.Delta = math.Max(r.Epsilon, f.Epsilon), math.Max(r.Delta, f.Delta)
+		if f.Delta > a.delta && a.Claim != nil {
+			r.Verdict = Refuted
+		}
+		if f.Epsilon > r.Findings[0].Epsilon {
+			r.Findings[0], r.Findings[i] = r.Findings[i], r.Findings[0]
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// score orders outputs. An event is that a score is at least, or at most, something.
+type score interface {
+	// of is an output's score; NaN where it has none, so that no event of this score is it.
+	of(o *output) float64
+	// event is what the outputs have in common whose score is at least t, or at most t, as a clause; and whether that is the whole of
+	// it. If so, the clause holds of exactly those outputs.
+	event(atLeast bool, t float64) (clause string, whole bool)
+	// terms are the weights that an output's score is the sum of; none where the clause says all.
+	terms() []Term
+}
+
+// height is a number itself: its events are half-lines.
+type height struct{ feature }
+
+func (h height) of(o *output) float64 {
+	if f := h.feature.of(o); f.is == numeric {
+		return f.number
+	}
+	return math.NaN()
+}
+
+func (h height) event(atLeast bool, t float64) (string, bool) {
+	return h.name + relation(atLeast) + number(t), true
+}
+
+func relation(atLeast bool) string {
+	if atLeast {
+		return " is ≥ "
+	}
+	return " is ≤ "
+}
+
+func number(x float64) string {
+	return strings.ReplaceAll(strconv.FormatFloat(x, 'g', -1, 64), "-", "−")
+}
+
+func (height) terms() []Term  { return nil }
+func (places) terms() []Term  { return nil }
+func (lowBits) terms() []Term { return nil }
+func (residue) terms() []Term { return nil }
+
+// places is the number of decimals that a number needs: its events are multiples of powers of ten.
+type places struct{ feature }
+
+func (p places) of(o *output) float64 {
+	if n, ok := decimals(p.feature.of(o)); ok {
+		return float64(n)
+	}
+	return math.NaN()
+}
+
+func (p places) event(atLeast bool, t float64) (string, bool) {
+	n := int(math.Floor(t)) // numbers of decimals are integers
+	if atLeast {
+		n = int(math.Ceil(t)) - 1
+	}
+	zero := n < leastDecimals
+	switch {
+	case atLeast && zero:
+		return p.name + " is a number other than 0", true
+	case atLeast:
+		return p.name + " is a number but no multiple of " + powerOf(10, -n), true
+	case zero:
+		return p.name + " is 0", true
+	}
+	return p.name + " is a multiple of " + powerOf(10, -n), true
+}
+
+// leastDecimals is what no number other than 0 is below.
+const leastDecimals = -400
+
+// powerOf writes base^k, in full where that is short.
+func powerOf(base, k int) string {
+	switch x := math.Pow(float64(base), float64(k)); {
+	case k >= 0 && x <= 1e6 || base == 10 && k >= -6 && k < 0:
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	case base == 2 && k < 0 && k >= -6:
+		return "1/" + strconv.Itoa(1<<-k)
+	}
+	return fmt.Sprintf("%d^%s", base, strings.Replace(strconv.Itoa(k), "-", "−", 1))
+}
+
+// total is the sum of the scores of parts, each a coordinate's: a naive Bayes score.
+type total struct {
+	parts []*parts
+}
+
+func (s total) of(o *output) float64 {
+	sum := 0.0
+	for _, p := range s.parts {
+		sum += p.of(o)
+	}
+	return sum
+}
+
+func (s total) event(atLeast bool, t float64) (string, bool) {
+	return s.name() + "," + relation(atLeast) + number(t), false
+}
+
+func (s total) name() string {
+	return fmt.Sprintf("the sum of all %d coordinates' log-likelihood ratios, as learned", len(s.parts))
+}
+
+func (s total) terms() (out []Term) {
+	for _, p := range s.parts {
+		out = append(out, p.terms()...)
+	}
+	return out
+}

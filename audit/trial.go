@@ -1,0 +1,154 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// trial is a score's best event for an aim, and what it is worth.
+type trial struct {
+	event event
+	value float64
+}
+
+// compare finds the best event of each score, for each aim: a large ratio with each side the likelier, and with a claim a large
+// difference too.
+func (a *audit) compare(candidates []candidate, s sample, tests int) [][]trial {
+	aims := 2
+	if a.Claim != nil {
+		aims = 4
+	}
+	out := make([][]trial, aims)
+	for i := range out {
+		out[i] = make([]trial, len(candidates))
+	}
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), len(candidates)) {
+		group.Go(func() {
+			for i := range next {
+				for aim, t := range a.trials(candidates[i], s, tests) {
+					if aim < aims {
+						out[aim][i] = t
+					}
+				}
+			}
+		})
+	}
+	for i := range candidates {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return out
+}
+
+// trials tries every threshold of a score.
+func (a *audit) trials(c candidate, s sample, tests int) (best [4]trial) {
+	for i := range best {
+		best[i].value = math.Inf(-1)
+	}
+	scored := scores(c.score, s)
+	var all, below [2]int
+	all[0], all[1] = len(s[0]), len(s[1])
+	var present [2]int
+	for _, x := range scored {
+		present[x.side]++
+	}
+	guess := a.guesser(all, tests)
+	try := func(atLeast bool, threshold func() float64, counts [2]int) {
+		for likely := Data; likely <= Neighbor; likely++ {
+			p := guess(counts[likely], counts[likely.Other()], likely)
+			values := [2]float64{math.Log(p.ratio) - c.penalty, p.difference * math.Exp(-c.penalty)}
+			for aim, v := range values {
+				if b := &best[2*aim+int(likely)]; v > b.value {
+					*b = trial{event{c.score, atLeast, threshold(), likely, c.feature, c.id, p}, v}
+				}
+			}
+		}
+	}
+	for i := 0; i < len(scored); {
+		value, from := scored[i].score, i
+		under := below
+		for i < len(scored) && scored[i].score == value {
+			below[scored[i].side]++
+			i++
+		}
+		before, after := value, value
+		if from > 0 {
+			before = scored[from-1].score
+		}
+		if i < len(scored) {
+			after = scored[i].score
+		}
+		try(true, func() float64 { return shortAbove(before, value) }, [2]int{present[0] - under[0], present[1] - under[1]})
+		try(false, func() float64 { return 0 - shortAbove(-after, -value) }, below)
+	}
+	return best
+}
+
+// shortAbove is a number with few digits above low and up to high, so that a threshold reads well.
+func shortAbove(low, high float64) float64 {
+	if low == high {
+		return high
+	}
+	return shortest(low, high)
+}
+
+// scoredRun is one run's score.
+type scoredRun struct {
+	score float64
+	side  Side
+}
+
+// scores are those of a sample that there are, in order.
+func scores(s score, of sample) []scoredRun {
+	out := make([]scoredRun, 0, len(of[0])+len(of[1]))
+	for side := range of {
+		for i := range of[side] {
+			if x := s.of(&of[side][i]); !math.IsNaN(x) {
+				out = append(out, scoredRun{x, Side(side)})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b scoredRun) int { return cmp.Compare(a.score, b.score) })
+	return out
+}
+
+// guesser foretells what an event's bounds will be in so many tests, by what was counted in a sample: a little gloomily, by one standard
+// deviation and one run, since the best of many looks better than it is. (A guess can cost an audit power, never its soundness.)
+func (a *audit) guesser(runs [2]int, tests int) func(likely, other int, side Side) promise {
+	z := math.Log(8 / (1 - a.Confidence))
+	n := float64(tests)
+	return func(likely, other int, side Side) promise {
+		m, w := float64(max(1, runs[side])), float64(max(1, runs[side.Other()]))
+		k, j := float64(likely), float64(other)
+		p := math.Max(0, k-math.Sqrt(k*(1-k/m))-0.5) / m
+		q := math.Min(1, (j+1+math.Sqrt(j*(1-j/w)))/w)
+		low := lowGuess(p, z, n)
+		high := math.Min(1, q+math.Sqrt(2*z*q*(1-q)/n)+0.9*z/n*(1-q))
+		guessed := promise{ratio: math.Max(0, low-a.delta) / high}
+		if a.Claim != nil {
+			guessed.difference = math.Max(0, low-a.factor*high)
+		}
+		return guessed
+	}
+}
+
+// lowGuess is about the end below a probability of e^−z, of an event with the share p of n runs: where n·KL(p ‖ low) = z.
+func lowGuess(p, z, n float64) float64 {
+	if p == 0 {
+		return 0
+	}
+	if r := z / (n * p); r > 0.5 { // the shares are small, or n is: of Poisson's law
+		x := 0.0
+		for range 4 {
+			x = math.Exp(x - 1 - r)
+		}
+		return p * x
+	}
+	return math.Max(0, p-math.Sqrt(2*z*p*(1-p)/n)+2*z/(3*n)*(1-2*p))
+}

@@ -1,0 +1,200 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"time"
+)
+
+// Batcher is a Mechanism that may have its own way of being run: where Batched is true, a call of Run costs something beside the runs, so
+// that there should be few, and the time between two outputs tells nothing.
+type Batcher interface {
+	Mechanism
+	Batched() bool
+}
+
+// paced reports that the time between two outputs is that of a run.
+func (a *audit) paced() bool {
+	b, ok := a.mechanism.(Batcher)
+	return !ok || !b.Batched()
+}
+
+// How many turns each side has in a stretch of runs: in one that tests, and in one that is learned from.
+const (
+	turnsOf        = 16
+	turnsOfBatched = 12
+	turnsOfLearned = 2 // where runs are batched
+)
+
+// turns runs both sides so many times each, in turns. Which side comes first in a turn looks random, but is the same in every audit, so
+// that what is fixed about a mechanism can be audited again: whatever changes with time, steadily or with a period, changes on both
+// sides, or else within each of them, where alike finds it.
+func (a *audit) turns(ctx context.Context, turns, runs int, see func(side Side, turn int, output []byte)) error {
+	for turn, left := 0, runs; turn < turns; turn++ {
+		n := left / (turns - turn)
+		left -= n
+		first := Side(mixed(a.turned) & 1)
+		a.turned++
+		for _, side := range [2]Side{first, first.Other()} {
+			if err := a.turn(ctx, side, n, func(output []byte) { see(side, turn, output) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// mixed is a number's bits, mixed: SplitMix64's [Steele, Lea & Flood 2014]. No privacy rests on it, and no bound.
+func mixed(n uint64) uint64 {
+	z := n * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// errMore reports a mechanism that gives more outputs than it was asked for.
+var errMore = errors.New("the mechanism gave more outputs than runs")
+
+// turn is one call of the mechanism.
+func (a *audit) turn(ctx context.Context, side Side, n int, see func(output []byte)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	seen, digested := 0, min(n-n%4, mostDigested) // turns of nearly the same length are compared
+	digest := maphash.Hash{}
+	digest.SetSeed(seed)
+	begun := time.Now()
+	a.clock = begun
+	err := a.mechanism.Run(ctx, side, n, func(output []byte) error {
+		if seen++; seen > n {
+			return errMore
+		}
+		if seen <= digested {
+			_, _ = digest.Write(output) // it never fails
+			_ = digest.WriteByte(0)
+		}
+		see(output)
+		if a.done++; a.done%512 == 0 || a.paced() && time.Since(a.told) > time.Second {
+			a.tell()
+		}
+		return nil
+	})
+	if err == nil && seen < n {
+		err = fmt.Errorf("the mechanism gave %d outputs in %d runs", seen, n)
+	}
+	if !a.paced() {
+		a.turnTimes[side] = append(a.turnTimes[side], time.Since(begun)/time.Duration(max(1, n)))
+	}
+	if err == nil {
+		a.tell()
+		err = a.repeats.add(side, digested, digest.Sum64())
+	}
+	return err
+}
+
+// mostDigested is how many outputs of a turn are compared with those of others.
+const mostDigested = 500
+
+// tell tells of progress.
+func (a *audit) tell() {
+	if a.told = time.Now(); a.Progress != nil {
+		a.Progress(a.done, 2*a.Runs)
+	}
+}
+
+var seed = maphash.MakeSeed()
+
+// ErrRepeats reports a mechanism that gives the same outputs in the same order again: its noise begins anew from a constant, so that its
+// runs are not independent, and nothing can be said of them.
+var ErrRepeats = errors.New("the same outputs came again in the same order: is the noise's seed a constant, or the clock's second? Each run needs fresh noise")
+
+// repeats remembers what each turn gave.
+type repeats struct {
+	turns [2]map[turnDigest]bool
+	// collision is, for each side, the bits of surprise in two independent outputs being the same; 0 until it is known.
+	collision [2]float64
+}
+
+type turnDigest struct {
+	n    int
+	hash uint64
+}
+
+// certain is how many bits of surprise are no chance.
+const certain = 100
+
+// add notes a turn, and reports one that was there before, if that can be no chance: n independent outputs are those of another turn
+// with probability (Σ p²)ⁿ.
+func (r *repeats) add(side Side, n int, hash uint64) error {
+	if r.turns[side] == nil {
+		r.turns[side] = map[turnDigest]bool{}
+	}
+	d := turnDigest{n, hash}
+	if r.turns[side][d] && float64(n)*r.collision[side] > certain {
+		return ErrRepeats
+	}
+	r.turns[side][d] = true
+	return nil
+}
+
+// expect learns how surprising a repetition is.
+func (r *repeats) expect(s sample) {
+	for side := range s {
+		counts := map[string]float64{}
+		for i := range s[side] {
+			counts[s[side][i].text]++
+		}
+		sum, n := 0.0, float64(len(s[side]))
+		for _, c := range counts {
+			sum += c * c
+		}
+		if n > 0 {
+			r.collision[side] = -math.Log2(sum / (n * n))
+		}
+	}
+}
+
+// recording is what is kept of some runs.
+type recording struct {
+	sample sample
+	times  [2][]time.Duration // from the output before, or the turn's begin, to each output
+}
+
+// What is kept of the runs that are learned from, on each side. Where outputs are long, fewer are kept.
+const (
+	mostLearned = 100_000
+	mostBytes   = 16 << 20
+	mostKept    = 1 << 19 // fields
+)
+
+// record runs both sides and keeps what they give.
+func (a *audit) record(ctx context.Context, runs int, r *recording) error {
+	var bytes, cells [2]int
+	turns := min(turnsOf, runs)
+	if !a.paced() {
+		turns = min(turnsOfLearned, runs)
+	}
+	return a.turns(ctx, turns, runs, func(side Side, _ int, text []byte) {
+		took := time.Since(a.clock)
+		if bytes[side] < mostBytes && cells[side] < mostKept {
+			o := parse(text)
+			bytes[side] += o.size()
+			cells[side] += len(o.fields)
+			r.sample[side] = append(r.sample[side], o)
+			r.times[side] = append(r.times[side], took)
+		}
+		a.clock = time.Now()
+	})
+}
+
+// and is both recordings.
+func (r recording) and(s recording) recording {
+	for side := range r.sample {
+		r.sample[side] = append(r.sample[side][:len(r.sample[side]):len(r.sample[side])], s.sample[side]...)
+		r.times[side] = append(r.times[side][:len(r.times[side]):len(r.times[side])], s.times[side]...)
+	}
+	return r
+}

@@ -1,0 +1,61 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrCommand reports a command line that cannot be read, or that runs nothing.
+var ErrCommand = errors.New("invalid command")
+
+// words splits a command line as a shell does: at white space, but not within '…' or "…"; a backslash takes the next character as it
+// stands, except within '…'; within "…" it does so for ", \, $ and ` alone. Nothing is expanded, and no shell is run.
+func words(line string) ([]string, error) {
+	var out []string
+	var word strings.Builder
+	open, quote := false, rune(0)
+	escaped := false
+	for _, c := range line {
+		switch {
+		case c == 0:
+			return nil, fmt.Errorf("%w: it holds a NUL", ErrCommand)
+		case escaped:
+			if quote == '"' && !strings.ContainsRune("\"\\$`", c) {
+				word.WriteByte('\\')
+			}
+			word.WriteRune(c)
+			escaped = false
+		case c == '\\' && quote != '\'':
+			open, escaped = true, true
+		case c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '\'' || c == '"':
+			open, quote = true, c
+		case strings.ContainsRune(" \t\r\n", c):
+			if open {
+				out = append(out, word.String())
+				word.Reset()
+				open = false
+			}
+		default:
+			open = true
+			word.WriteRune(c)
+		}
+	}
+	switch {
+	case quote != 0:
+		return nil, fmt.Errorf("%w: a %c is not closed", ErrCommand, quote)
+	case escaped:
+		return nil, fmt.Errorf("%w: it ends in a backslash", ErrCommand)
+	}
+	if open {
+		out = append(out, word.String())
+	}
+	if len(out) == 0 || out[0] == "" {
+		return nil, fmt.Errorf("%w: it is empty", ErrCommand)
+	}
+	return out, nil
+}

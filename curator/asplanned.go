@@ -1,0 +1,102 @@
+package curator
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// What a mechanism says of itself, beside what was planned, charged and recorded of it. The two are computed apart: the plan's
+// parameter from the sensitivity that it proved, and the mechanism's from what it was handed. Where they differ, there is a
+// defect, and nothing leaves: the question fails as it does where an engine fails, and the owner is told what it was.
+
+// errUnplanned is of a mechanism that is not the one that was planned.
+var errUnplanned = errors.New("defect: a mechanism that is not the planned one; please report it")
+
+// measuredAsPlanned compares a measurement with its plan: the noise, its exact parameter, and the loss.
+func measuredAsPlanned(m *plan.Measure, got mechanism.Measurement) error {
+	var parameter *big.Rat
+	switch d := got.Noise.(type) {
+	case noise.DiscreteLaplace:
+		if m.Noise == plan.Laplace {
+			parameter = d.Scale()
+		}
+	case noise.DiscreteGaussian:
+		if m.Noise == plan.Gaussian {
+			parameter = d.Sigma2()
+		}
+	}
+	if parameter == nil || parameter.Cmp(m.Parameter) != 0 {
+		return fmt.Errorf("%w: the noise of %s is %T of parameter %v, and was planned as %s of %s", errUnplanned, m, got.Noise, parameter, m.Noise, m.Parameter)
+	}
+	return costsAsPlanned(got.Loss, m.Loss)
+}
+
+// costsAsPlanned compares the loss that a mechanism declares with the one that it was planned at.
+func costsAsPlanned(got, planned privacy.Loss) error {
+	if !got.Within(planned) || !planned.Within(got) {
+		return fmt.Errorf("%w: it costs %s, and was planned at %s", errUnplanned, got, planned)
+	}
+	return nil
+}
+
+// scaledAsPlanned compares a scale with what the ledger has of it.
+func scaledAsPlanned(got, planned *big.Rat) error {
+	if got.Cmp(planned) != 0 {
+		return fmt.Errorf("%w: its scale is %s, and was planned as %s", errUnplanned, got, planned)
+	}
+	return nil
+}
+
+// paidFor asks whether a price pays for a mechanism: under a pure budget it is its loss; under zCDP it is at least that, of which
+// least is a smaller form that some mechanisms have.
+func paidFor(price, loss, least privacy.Loss) error {
+	if _, pure := price.Pure(); pure {
+		return costsAsPlanned(loss, price)
+	}
+	if least.IsZero() {
+		zcdp, err := loss.In(privacy.ZCDP)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errUnplanned, err)
+		}
+		least = zcdp
+	}
+	if !least.Within(price) {
+		return fmt.Errorf("%w: it costs %s, at a price of %s", errUnplanned, least, price)
+	}
+	return nil
+}
+
+// begunAsPlanned asks whether the noises of a stream's session cost what was reserved: with Δ what one unit moves a question by, Δ/θ
+// for a threshold's scale θ, k·c·Δ/q for the questions' q, k = 2 or, where they are monotonic, 1, and c·Δ/v for the values' v
+// (mechanism.SparseVector, the proof).
+func (s *Stream) begunAsPlanned(positives int) error {
+	share := func(times int64, d noise.DiscreteLaplace) *big.Rat {
+		x := new(big.Rat).SetInt(new(big.Int).Mul(s.moves, big.NewInt(times)))
+		return x.Quo(x, d.Scale())
+	}
+	threshold, query := s.session.Noise()
+	c := int64(positives)
+	each := c
+	if s.target.Neighbours != privacy.AddRemove {
+		each *= 2
+	}
+	total := new(big.Rat).Add(share(1, threshold), share(each, query))
+	if value, ok := s.session.ValueNoise(); ok {
+		total.Add(total, share(c, value))
+	}
+	e, err := privacy.EpsilonOf(total)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnplanned, err)
+	}
+	planned := privacy.PureLoss(pureWithin(s.target.Price))
+	if err := costsAsPlanned(privacy.PureLoss(e), planned); err != nil {
+		return err
+	}
+	return costsAsPlanned(s.session.Loss(), planned)
+}

@@ -1,0 +1,87 @@
+// Package heights carries four mechanisms that tell a person's height, a whole number of centimetres from 50 to 250, as matrices of
+// probabilities: what a first lecture on differential privacy asks of. They are made here rather than stored, since most of their entries are alike.
+package heights
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Example is a mechanism by its name.
+type Example struct {
+	Name  string
+	About string // what it does
+	Cost  string // what is known of its ε
+}
+
+// The heights, in centimetres.
+const (
+	lowest  = 50
+	highest = 250
+)
+
+// Examples lists the mechanisms.
+func Examples() []Example {
+	return []Example{
+		{"truth", "tells the height", "no ε"},
+		{"constant", "says 150, whatever the height", "ε = 0"},
+		{"threshold", "says 100 below 150 cm, else 200", "no ε"},
+		{"blurred", "tells the height with probability e/(200 + e), each other one with 1/(200 + e)", "ε = 1"},
+	}
+}
+
+// ErrName reports a name of no example.
+var ErrName = errors.New("there is no such example")
+
+// CSV is the matrix of an example: a first line of the outputs, then a line for each height. ErrName where there is none.
+func CSV(name string) ([]byte, error) {
+	switch name {
+	case "truth":
+		return matrix(heights(), func(height, output int) string { return bit(height == output) }), nil
+	case "constant":
+		return matrix([]int{150}, func(int, int) string { return "1" }), nil
+	case "threshold":
+		return matrix([]int{100, 200}, func(height, output int) string { return bit((height < 150) == (output == 100)) }), nil
+	case "blurred":
+		return matrix(heights(), func(height, output int) string {
+			if height == output {
+				return "exp(1)/(200 + exp(1))"
+			}
+			return "1/(200 + exp(1))"
+		}), nil
+	}
+	return nil, fmt.Errorf("%w: %q", ErrName, name)
+}
+
+func heights() []int {
+	out := make([]int, 0, highest-lowest+1)
+	for h := lowest; h <= highest; h++ {
+		out = append(out, h)
+	}
+	return out
+}
+
+func matrix(outputs []int, entry func(height, output int) string) []byte {
+	var b strings.Builder
+	b.WriteString("input")
+	for _, y := range outputs {
+		fmt.Fprintf(&b, ",%d", y)
+	}
+	b.WriteByte('\n')
+	for _, h := range heights() {
+		fmt.Fprintf(&b, "%d", h)
+		for _, y := range outputs {
+			b.WriteString("," + entry(h, y))
+		}
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}
+
+func bit(set bool) string {
+	if set {
+		return "1"
+	}
+	return "0"
+}

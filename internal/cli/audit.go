@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"dither/account"
+	"dither/audit"
+	"dither/curator"
+)
+
+// auditFlags are those of every audit.
+type auditFlags struct {
+	epsilon, delta, runs, confidence *string
+	picture                          pictures
+}
+
+func (s *session) auditFlags() *auditFlags {
+	f := &auditFlags{
+		epsilon: s.flags.String("epsilon", "", ""), delta: s.flags.String("delta", "", ""),
+		runs: s.flags.String("runs", "", ""), confidence: s.flags.String("confidence", "", ""),
+	}
+	s.flags.StringVar(&f.picture.file, "plot", "", "")
+	return f
+}
+
+// runAudit audits a program by its runs. It reads no home: it spends nothing.
+func runAudit(s *session, args []string) error {
+	s.formatFlag()
+	var p audit.Program
+	s.flags.StringVar(&p.Command, "command", "", "")
+	s.flags.StringVar(&p.Input, "input", "", "")
+	s.flags.StringVar(&p.Neighbor, "neighbor", "", "")
+	timeout := s.flags.String("timeout", "", "")
+	f := s.auditFlags()
+	names, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if s.format != "table" && s.format != "json" {
+		return usage("audit --format is table or json")
+	}
+	if err := f.picture.check(s); err != nil {
+		return err
+	}
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.Command == "" && p.Input == "" && p.Neighbor == "" && *timeout == "":
+		return s.auditOurs(names, o, f.picture.file)
+	case len(names) > 0:
+		return usage("audit --command PROGRAM --input FILE --neighbor FILE: there is nothing named %q to audit", names[0])
+	case p.Command == "":
+		return usage("audit needs --command PROGRAM, as \"python3 count.py {runs}\"")
+	case p.Input == "" || p.Neighbor == "":
+		return usage("audit needs two neighbouring data sets: --input FILE and --neighbor FILE")
+	}
+	if *timeout != "" {
+		if p.Timeout, err = secondsFlag("timeout", *timeout); err != nil {
+			return err
+		}
+	}
+	if err := p.Check(); err != nil {
+		return auditError(err)
+	}
+	for _, remark := range p.Remarks() {
+		s.note("note: %s\n", printable(remark))
+	}
+	r, err := s.audit(p, o)
+	if err != nil {
+		return auditError(err)
+	}
+	return s.showAudit("the program", r, f.picture.file)
+}
+
+// options reads the flags.
+func (f *auditFlags) options() (o audit.Options, err error) {
+	if *f.epsilon != "" {
+		o.Claim = &audit.Claim{}
+		if o.Claim.Epsilon, err = epsilonFlag(*f.epsilon); err != nil {
+			return o, err
+		}
+	}
+	if *f.delta != "" {
+		if o.Claim == nil {
+			return o, usage("--delta goes with --epsilon: together they are the claim")
+		}
+		if o.Claim.Delta, err = deltaFlag(*f.delta); err != nil {
+			return o, err
+		}
+	}
+	if *f.runs != "" {
+		r, err := account.ParseNumber(*f.runs)
+		if err != nil || !r.IsInt() || r.Cmp(big.NewRat(100, 1)) < 0 || r.Cmp(big.NewRat(1e9, 1)) > 0 {
+			return o, usage("--runs is an integer from 100 to 1e9: how often each side is run")
+		}
+		o.Runs = int(r.Num().Int64())
+	}
+	if *f.confidence != "" {
+		r, err := account.ParseNumber(*f.confidence)
+		if err != nil || r.Cmp(big.NewRat(1, 2)) < 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+			return o, usage("--confidence is at least 0.5 and below 1, as 0.999999")
+		}
+		if o.Confidence, _ = r.Float64(); new(big.Rat).SetFloat64(o.Confidence).Cmp(r) < 0 {
+			o.Confidence = math.Nextafter(o.Confidence, 1)
+		}
+		if o.Confidence >= 1 {
+			return o, usage("--confidence is too near 1")
+		}
+	}
+	return o, nil
+}
+
+// secondsFlag reads a time above 0, in seconds, of a day at most.
+func secondsFlag(name, text string) (time.Duration, error) {
+	r, err := account.ParseNumber(text)
+	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(86400, 1)) > 0 {
+		return 0, usage("%s is a number of seconds above 0 and at most 86400", dashed(name))
+	}
+	seconds, _ := r.Float64()
+	return max(time.Millisecond, time.Duration(seconds*float64(time.Second))), nil
+}
+
+// audit makes an audit until it is interrupted: with a sign of life at a terminal, and where a program will take long, how long.
+func (s *session) audit(m audit.Mechanism, o audit.Options) (*audit.Report, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	begun, last, estimated := time.Now(), time.Time{}, false
+	terminal := obeys(s.stderr)
+	p, program := m.(audit.Program)
+	o.Progress = func(done, all int) {
+		now := time.Now()
+		if taken := now.Sub(begun); program && !estimated && taken > estimateAfter {
+			estimated = true
+			s.estimate(time.Duration(float64(taken)/float64(done)*float64(all-done)), all, p.Batched())
+		}
+		if terminal && now.Sub(begun) > patience && now.Sub(last) > beat {
+			last = now
+			s.note("\r\033[K%s of %s runs … %d s", thousands(done), thousands(all), int(now.Sub(begun).Seconds()))
+		}
+	}
+	defer func() {
+		if !last.IsZero() {
+			s.note("\r\033[K")
+		}
+	}()
+	return audit.Run(ctx, m, o)
+}
+
+// An estimate is made after some time, and told where there is much left.
+const (
+	estimateAfter = 3 * time.Second
+	longAudit     = 20 * time.Second
+)
+
+func (s *session) estimate(left time.Duration, all int, batched bool) {
+	if left < longAudit {
+		return
+	}
+	hint := ""
+	if !batched {
+		hint = "; a program that takes {runs} in its command, and gives so many answers, is started a few times only"
+	}
+	s.note("note: %s runs of both sides will take %s more%s\n", thousands(all), roundTime(left), hint)
+}
+
+// roundTime is about how long something takes.
+func roundTime(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f seconds", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f minutes", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f hours", d.Hours())
+}
+
+// auditError is an audit's failure as the program tells it: what is wrong with the arguments is usage, what the subject does is its own.
+func auditError(err error) error {
+	var program *audit.ProgramError
+	hint := ""
+	if errors.As(err, &program) {
+		hint = program.Hint
+	}
+	if errors.Is(err, audit.ErrUnlike) || errors.Is(err, audit.ErrRepeats) {
+		hint = "noise must be fresh for each answer: not drawn once for a process, nor from a seed that is a constant or the clock's second"
+	}
+	code := codeSubject
+	switch {
+	case errors.Is(err, audit.ErrMissing), errors.Is(err, audit.ErrInput), errors.Is(err, audit.ErrCommand), errors.Is(err, audit.ErrOptions):
+		code = curator.CodeUsage
+	case errors.Is(err, context.Canceled):
+		return &curator.Error{Code: curator.CodeCancelled, Message: "the audit was given up"}
+	}
+	return &curator.Error{Code: code, Message: err.Error(), Hint: hint}
+}
+
+// codeSubject is the code of a program that cannot be audited to the end.
+const codeSubject curator.Code = "subject"

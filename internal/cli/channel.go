@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strings"
+
+	"dither/audit/channel"
+	"dither/examples/heights"
+	"dither/internal/nearest"
+	"dither/internal/plot"
+)
+
+// channelFlags are the flags of `dither channel`.
+type channelFlags struct {
+	adjacent, prior, example, write, delta, plot string
+	epsilons                                     []string
+	normalize, curve                             bool
+}
+
+// runChannel tells what a mechanism promises whose probabilities are all given. It reads no home.
+func runChannel(s *session, args []string) error {
+	var f channelFlags
+	s.formatFlag()
+	s.flags.StringVar(&f.adjacent, "adjacent", "", "")
+	s.flags.StringVar(&f.prior, "prior", "", "")
+	s.flags.StringVar(&f.example, "example", "", "")
+	s.flags.StringVar(&f.write, "write", "", "")
+	s.flags.StringVar(&f.delta, "delta", "", "")
+	s.flags.StringVar(&f.plot, "plot", "", "")
+	s.flags.BoolVar(&f.normalize, "normalize", false, "")
+	s.flags.BoolVar(&f.curve, "curve", false, "")
+	s.flags.Func("epsilon", "", func(text string) error {
+		f.epsilons = append(f.epsilons, strings.Split(text, ",")...)
+		return nil
+	})
+	files, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	switch {
+	case s.format != "table" && s.format != "json":
+		return usage("channel --format is table or json")
+	case f.curve && s.format != "table":
+		return usage("--curve goes with --format table")
+	case f.write != "" && f.example == "":
+		return usage("--write goes with --example")
+	case f.example == "" && len(files) != 1, f.example != "" && len(files) != 0:
+		return usage("channel takes one matrix: a file, - for standard input, or --example NAME")
+	}
+	if err := (&pictures{file: f.plot}).check(s); err != nil {
+		return err
+	}
+	if f.write != "" {
+		return s.writeExample(f.example, f.write)
+	}
+	r, err := s.judge(f, files)
+	if err != nil {
+		return usage("%s", channelWords(err))
+	}
+	var bars, picture []plot.Point // before anything is printed: a curve may be refused
+	if f.curve {
+		bars, err = r.channelCurve(0)
+	}
+	if err == nil && f.plot != "" {
+		picture, err = r.channelCurve(channelPoints)
+	}
+	if err != nil {
+		return usage("the curve cannot be drawn: %s", channelWords(err))
+	}
+	if s.format == "json" {
+		err = s.json(r)
+	} else {
+		s.printChannel(r, f)
+	}
+	if f.curve {
+		s.printChannelCurve(bars)
+	}
+	if err == nil && f.plot != "" {
+		err = s.drawChannelCurve(r, picture, f.plot)
+	}
+	return err
+}
+
+// channelWords is an error without the first words that are for programs.
+func channelWords(err error) string {
+	text := err.Error()
+	for _, of := range []error{errUsage, channel.ErrMatrix, channel.ErrExponent, channel.ErrWork} {
+		text = strings.TrimPrefix(text, of.Error()+": ")
+	}
+	return text
+}
+
+// judged is a mechanism and what was found of it.
+type judged struct {
+	m         *channel.Matrix
+	adjacency channel.Adjacency
+	prior     []string
+
+	loss    channel.Loss
+	limit   channel.Excess // the δ that no ε lowers
+	excess  []channel.Excess
+	at      []channel.Exponent // of excess
+	delta   *big.Rat           // that was asked about; nil: none was
+	relaxed channel.Relaxed    // the least ε at it
+	leakage channel.Leakage
+}
+
+func (s *session) judge(f channelFlags, files []string) (r judged, err error) {
+	for _, text := range f.epsilons {
+		e, err := channel.ParseExponent(strings.TrimSpace(text))
+		if err != nil {
+			return r, fmt.Errorf("--epsilon: %w", err)
+		}
+		r.at = append(r.at, e)
+	}
+	if f.delta != "" {
+		d, err := deltaFlag(f.delta)
+		if err != nil {
+			return r, err
+		}
+		r.delta = d.Rat()
+	}
+	if r.m, err = s.matrix(f, files); err != nil {
+		return r, err
+	}
+	if f.adjacent != "" {
+		if r.adjacency, err = pairsOf(f.adjacent, r.m); err != nil {
+			return r, err
+		}
+	}
+	if f.prior != "" {
+		for _, p := range strings.Split(f.prior, ",") {
+			r.prior = append(r.prior, strings.TrimSpace(p))
+		}
+	}
+	if r.loss, err = r.m.Epsilon(r.adjacency); err != nil {
+		return r, err
+	}
+	if !r.loss.Private() {
+		if r.limit, err = r.m.Limit(r.adjacency); err != nil {
+			return r, err
+		}
+	}
+	for _, e := range r.at {
+		x, err := r.m.Delta(r.adjacency, e)
+		if err != nil {
+			return r, err
+		}
+		r.excess = append(r.excess, x)
+	}
+	if r.delta != nil {
+		if r.relaxed, err = r.m.Least(r.adjacency, r.delta); err != nil {
+			return r, err
+		}
+	}
+	r.leakage, err = r.m.Leakage(r.prior)
+	return r, err
+}
+
+// matrix reads the matrix that was named.
+func (s *session) matrix(f channelFlags, files []string) (*channel.Matrix, error) {
+	o := channel.Options{Normalize: f.normalize}
+	switch {
+	case f.example != "":
+		text, err := example(f.example)
+		if err != nil {
+			return nil, err
+		}
+		return channel.Read(bytes.NewReader(text), o)
+	case files[0] == "-":
+		return channel.Read(s.stdin, o)
+	}
+	in, err := os.Open(files[0])
+	if err != nil {
+		return nil, err
+	}
+	m, err := channel.Read(in, o)
+	if err != nil {
+		err = fmt.Errorf("%s: %s", files[0], channelWords(err))
+	}
+	return m, errors.Join(err, in.Close())
+}
+
+func pairsOf(file string, m *channel.Matrix) (channel.Adjacency, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return channel.Adjacency{}, err
+	}
+	a, err := channel.ReadPairs(in, m)
+	if err != nil {
+		err = fmt.Errorf("%s: %s", file, channelWords(err))
+	}
+	return a, errors.Join(err, in.Close())
+}
+
+func example(name string) ([]byte, error) {
+	text, err := heights.CSV(name)
+	if err == nil {
+		return text, nil
+	}
+	var names []string
+	for _, e := range heights.Examples() {
+		names = append(names, e.Name)
+	}
+	if hint := didYouMean(nearest.Name(name, names)); hint != "" {
+		return nil, usage("there is no example %q%s", name, hint)
+	}
+	return nil, usage("there is no example %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// writeExample writes an example's matrix to a file, or to standard output.
+func (s *session) writeExample(name, file string) error {
+	text, err := example(name)
+	if err != nil {
+		return err
+	}
+	if file == "-" {
+		s.print("%s", text)
+		return nil
+	}
+	if err := replaceFile(file, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		return fmt.Errorf("the example could not be written: %w", err)
+	}
+	return nil
+}
+
+// channelHelp shows the form of a matrix, and the examples.
+func channelHelp() string {
+	var g grid
+	for _, e := range heights.Examples() {
+		g.add("  "+e.Name, e.About, e.Cost)
+	}
+	return `
+MATRIX.csv has a line for each input: the probabilities of the outputs, as 0.25, 1/3 or exp(1)/(3 + exp(1)), read exactly.
+Names of outputs stand in a first line whose first field is "input"; those of inputs then stand first on each line:
+
+  input,yes,no
+  yes,3/4,1/4
+  no,1/4,3/4
+
+The examples, on heights from 50 to 250 cm:
+
+` + g.text("   ") + `
+  dither channel --example blurred --epsilon 0.5
+`
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"dither/audit/interpret"
+)
+
+// MarshalJSON writes all that is known, as docs/json.md says.
+func (i interpreted) MarshalJSON() ([]byte, error) {
+	r, _ := rated(i.Person, i.Named)
+	parts := []string{
+		fmt.Sprintf(`"prior":%s,"alpha":%s,"neighbours":%q,"rating":%q`, decimal(i.Scenario.Prior), decimal(i.Scenario.Alpha), i.Scenario.Neighbours, r),
+	}
+	for _, r := range i.readings() {
+		told := `"epsilon":null,"delta":null,"posterior":null,"excess":null,"far":null,"fails":null`
+		if r.Told {
+			told = fmt.Sprintf(`"epsilon":%s,"delta":%s,"posterior":%s,"excess":%s,"far":%s,"fails":%s`, number(floatUp(r.Promise.Epsilon.Rat())),
+				number(floatUp(r.Promise.Delta.Rat())), between(r.Posterior), number(r.Excess), between(r.Far), number(r.Fails))
+		}
+		parts = append(parts, fmt.Sprintf(`%q:{"steps":%d,%s,"advantage":%s,"power":%s}`, r.key, r.Steps, told, number(r.Advantage), number(r.Power)))
+	}
+	parts = append(parts, fmt.Sprintf(`"named":{"people":%d,"assumed":%v,"probability":%s,"expected":%s,"warned":%v}`,
+		i.Named.People, !i.counted, between(i.Named.Probability), number(i.Named.Expected), i.Named.Warned))
+	return fmt.Appendf(nil, "{%s}", strings.Join(parts, ",")), nil
+}
+
+// decimal writes a number that was given: as it is where a decimal can, else as the float nearest to it.
+func decimal(r *big.Rat) string {
+	if places, finite := r.FloatPrec(); finite {
+		return r.FloatString(places)
+	}
+	return rounded(r)
+}
+
+// between writes two bounds; what is no number is null.
+func between(b interpret.Between) string {
+	return fmt.Sprintf(`{"lower":%s,"upper":%s}`, number(b.Lower), number(b.Upper))
+}

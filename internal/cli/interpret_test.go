@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// interpreting runs dither interpret.
+func interpreting(args ...string) (code int, out, complaint string) {
+	var o, e strings.Builder
+	code = Run(append([]string{"interpret"}, args...), strings.NewReader(""), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// What docs/checking.md shows of it is what the program prints.
+func TestInterpretDoc(t *testing.T) {
+	text, err := os.ReadFile("../../docs/checking.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	shown := 0
+	for i, line := range lines {
+		command, ok := strings.CutPrefix(line, "    $ dither interpret ")
+		if !ok {
+			continue
+		}
+		shown++
+		var args []string
+		for _, word := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(command, -1) {
+			args = append(args, strings.Trim(word, `"`))
+		}
+		code, out, complaint := interpreting(args...)
+		if code != exitAnswered {
+			t.Errorf("%s: exit %d: %s", command, code, complaint)
+		}
+		for j, want := range strings.Split(strings.TrimRight(out, "\n"), "\n") {
+			if i+1+j >= len(lines) || strings.TrimPrefix(lines[i+1+j], "    ") != want {
+				t.Errorf("%s: line %d is now %q", command, j+1, want)
+				break
+			}
+		}
+	}
+	if shown < 5 {
+		t.Errorf("%d commands are shown", shown)
+	}
+}
+
+func TestInterpretRefuses(t *testing.T) {
+	for _, c := range []struct{ args, complaint string }{
+		{"", "interpret --epsilon E"},
+		{"--epsilon -1", "--epsilon must be at least 0"},
+		{"--epsilon NaN", "--epsilon must be a decimal number"},
+		{"--epsilon 1 --delta 1", "--delta must be"},
+		{"--epsilon 1 --prior 0", "a prior must be above 0"},
+		{"--epsilon 1 --prior 1", "a prior must be above 0"},
+		{"--epsilon 1 --alpha 2", "the level of a test"},
+		{"--epsilon 1 --group 0", "--group is an integer"},
+		{"--epsilon 1 --group 1.5", "--group is an integer"},
+		{"--epsilon 1 --n 0", "-n is an integer"},
+		{"--epsilon 1 pure", "one of them"},
+		{"gaussian", "gaussian needs sigma"},
+		{"gaussian sigma=1", "quote each mechanism"},
+		{"--epsilon 1 --format csv", "table, json or markdown"},
+		{"--epsilon 1 --format xml", "interpret --format is table, json or markdown, not \"xml\""},
+		{"--epsilon 1 --neighbours both", "--neighbours must be add-remove or change-one"},
+		{"--neighbours add-remove quoted", "there is no mechanism"},
+		{"--example smoking --epsilon 0.09", "from 0.1 to 5"},
+		{"--example smoking --epsilon 6", "from 0.1 to 5"},
+		{"--epsilon 1 --plot x.svg", "--plot goes with --example"},
+		{"--example drinking", "there is smoking"},
+		{"--example smoking --n 3", "-n does not go with"},
+		{"--example smoking --epsilon 0", "--epsilon must be above 0"},
+		{"--example smoking --plot x.gif", "--plot writes"},
+		{"--example smoking pure", "takes no mechanism"},
+	} {
+		code, out, complaint := interpreting(strings.Fields(c.args)...)
+		if code != exitUsage || out != "" || !strings.Contains(complaint, c.complaint) {
+			t.Errorf("%s: exit %d, %q", c.args, code, complaint)
+		}
+	}
+}
+
+// JSON is whole at the ends too, and the tables are Markdown where they should be.
+func TestInterpretForms(t *testing.T) {
+	for _, args := range [][]string{
+		{"--epsilon", "1", "--delta", "1e-6"},
+		{"--epsilon", "1e20"},
+		{"--epsilon", "0"},
+		{"gaussian sigma=1"},
+		{"--delta", "1e-6", "gdp mu=1", "zcdp rho=1/4"},
+		{"--epsilon", "1", "--group", "1e12", "--n", "1e12", "--delta", "0.999"},
+		{"--example", "smoking"},
+	} {
+		code, out, complaint := interpreting(append([]string{"--format", "json"}, args...)...)
+		var value map[string]any
+		if err := json.Unmarshal([]byte(out), &value); err != nil || code != exitAnswered {
+			t.Errorf("%v: exit %d, %v: %s%s", args, code, err, out, complaint)
+		}
+		code, out, complaint = interpreting(append([]string{"--format", "markdown"}, args...)...)
+		if code != exitAnswered || !strings.Contains(out, "| --- |") {
+			t.Errorf("%v: exit %d: %s%s", args, code, out, complaint)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "smoking.svg")
+	code, out, complaint := interpreting("--example", "smoking", "--format", "json", "--plot", file)
+	if code != exitAnswered || !json.Valid([]byte(out)) {
+		t.Errorf("exit %d: %s%s", code, out, complaint)
+	}
+	picture, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(picture), "Alice has lung cancer") {
+		t.Errorf("the picture: %v", err)
+	}
+}
+
+// What is said is true of what is asked: of the relation, of a δ, of numbers as they were given.
+func TestInterpretWords(t *testing.T) {
+	const absent = "in the data"
+	for _, c := range []struct {
+		args   []string
+		said   []string
+		unsaid []string
+	}{
+		{[]string{"randomized-response k=3 epsilon=1"}, []string{"a change of one person's data may multiply", "(change-one)", "Whether she is in the data is not protected; the number of people is taken as public.", "her data, or a default instead        7.39"}, []string{"is she in the data", "members"}},
+		{[]string{"--delta", "1e-6", "gaussian sigma=4 sampling=1/10 scheme=fixed"}, []string{"(change-one)", "the data of a group of 4", "by the job's own curve"}, []string{"is she in the data", "a default"}},
+		{[]string{"--epsilon", "1", "--neighbours", "change-one", "--group", "1"}, []string{"(change-one)"}, []string{"group", absent + " rises"}},
+		{[]string{"gaussian sigma=1 sampling=1/10"}, []string{"is she in the data", "(add-remove)", "No rating", "--delta 1e-6"}, []string{"change-one", "A suspicion", "a suspicion"}},
+		{[]string{"--epsilon", "0", "--delta", ".3"}, []string{"Hardly any protection", "3,000", "Warning: with probability up to δ = .3,", "no bound is known on how often", "is a group of 4 in the data    nothing promised                     –               100 of 100"}, []string{"1 in 99"}},
+		{[]string{"--epsilon", "50", "--delta", "1e-6"}, []string{"With probability up to δ = 1e-6,", "nothing promised"}, []string{"Warning"}},
+		{[]string{"--epsilon", "1", "--delta", "1e-5", "--n", "10000"}, []string{"Weak protection", "0.1 (above"}, []string{"assumed"}},
+		{[]string{"--epsilon", "1", "--delta", "1e-4"}, []string{"10,000 people (assumed: -n says how many)", "1 record on average", "should be at most 1e-6 here, by this program's rule of thumb, 1/(100n)", "need not be what is done here"}, []string{"on average, as they"}},
+		{[]string{"--epsilon", "1", "--prior", "0.99999999"}, []string{"99,999,999 in 100,000,000 rises to"}, nil},
+		{[]string{"--epsilon", "0"}, []string{"stays what it was", "1 in 100                 5 of 100"}, []string{"99", "6 of"}},
+		{[]string{"--epsilon", "3"}, []string{"Weak protection"}, nil},
+		{[]string{"--epsilon", "2.9"}, []string{"Moderate protection"}, nil},
+		{[]string{"--epsilon", "7"}, []string{"Hardly any protection"}, nil},
+		{[]string{"--example", "smoking", "--epsilon", "5"}, []string{"above 0.9999", "|ln of their ratio|", "at most 2ε = 10"}, nil},
+	} {
+		code, out, complaint := interpreting(c.args...)
+		if code != exitAnswered {
+			t.Errorf("%q: exit %d: %s", c.args, code, complaint)
+		}
+		var lines []string
+		for _, paragraph := range strings.Split(out, "\n\n") {
+			lines = append(lines, strings.ReplaceAll(paragraph, "\n", " "))
+		}
+		text := strings.Join(lines, "\n")
+		for _, said := range c.said {
+			if !strings.Contains(text, said) {
+				t.Errorf("%q does not say %q:\n%s", c.args, said, out)
+			}
+		}
+		for _, unsaid := range c.unsaid {
+			if strings.Contains(text, unsaid) {
+				t.Errorf("%q says %q:\n%s", c.args, unsaid, out)
+			}
+		}
+	}
+}
+
+// Shares of people are bounds: what is written is no less, and hardly more.
+func TestInterpretShares(t *testing.T) {
+	for p, want := range map[float64]string{
+		0: "nothing", 1: "certainty", 0.02673: "1 in 37", 0.1: "1 in 9", 0.109: "11 in 100", 0.1100001: "12 in 100", 0.99: "99 in 100", 0.991: "111 in 112",
+		1e-6: "1 in 1,000,000", 1e-300: "1e-300", math.Nextafter(1, 0): certainty,
+	} {
+		if got := atMost(p); got != want {
+			t.Errorf("%g: %s, not %s", p, got, want)
+		}
+	}
+	for _, c := range []struct {
+		power           float64
+		alpha           string
+		found, accusing string
+	}{
+		{.136, "0.05", "14 of 100", "5 of 100"},
+		{.998, "0.05", "499 of 500", "5 of 100"},
+		{1, "0.05", "100 of 100", "5 of 100"},
+		{0, "0", "0 of 100", "0 of 100"},
+		{.00272, "0.001", "28 of 10,000", "10 of 10,000"},
+		{1e-6, "0", "1 of 1,000,000", "0 of 100"},
+		{.5, "1/3", "50 of 100", "1 of 3"},
+		{1e-20, "1e-30", "1e-20 of all", "1e-30 of all"},
+	} {
+		alpha, err := numberFlag("alpha", c.alpha)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, of := found(c.power, alpha), accused(alpha, c.alpha); got != c.found || of != c.accusing {
+			t.Errorf("%g at %s: %q at %q, not %q at %q", c.power, c.alpha, got, of, c.found, c.accusing)
+		}
+	}
+	for x, want := range map[float64]string{0.99999999: "0.9999", 0.0009999999: "0.0009999", 1e-6: "1e-6", 123456: "1.234e5", 999.99: "999.9"} {
+		if got := downTo(x); got != want {
+			t.Errorf("%g, rounded down: %s, not %s", x, got, want)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+// Package splitmix is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): a counter that
+// steps by an odd constant and is mixed. It makes up people, questions, and the noise of curators that promise nothing, the same from
+// the same seed; it is written out here, in three lines, so that no release of Go changes them, and so that the generator which
+// must never make noise that protects anybody is not math/rand, which the house keeps out. Whoever sees an output can compute all others.
+package splitmix
+
+import "math/bits"
+
+// Step is 2⁶⁴ / φ, made odd: the step of the counter.
+const Step = 0x9e3779b97f4a7c15
+
+// Stream is a sequence of pseudorandom words. Streams are windows of one sequence of 2⁶⁴ words.
+type Stream struct{ state uint64 }
+
+// At is the stream that begins after a state of the counter: scattered by Mix, streams begin at scattered places.
+func At(state uint64) Stream { return Stream{state} }
+
+// Mix is a bijection of the words that scatters neighbours.
+func Mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Word is the next word.
+func (s *Stream) Word() uint64 {
+	s.state += Step
+	return Mix(s.state)
+}
+
+// Below is uniform in 0 … n-1, for n ≥ 1, but for a bias of at most n / 2⁶⁴, which nothing made up shows.
+func (s *Stream) Below(n int) int {
+	high, _ := bits.Mul64(s.Word(), uint64(n))
+	return int(high)
+}
