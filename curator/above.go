@@ -169,7 +169,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	if err := s.curator.rehearse(ctx, &t.Bounded); err != nil {
+	if err := s.curator.rehearse(ctx, &t.Bounded, s.look.table); err != nil {
 		return nil, err
 	}
 	numbers, err := s.curator.watched(ctx, s.look.table, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {

@@ -42,6 +42,17 @@ func CheckPolicy(home string) ([]string, error) {
 	return append(lines, standing(home, p)...), nil
 }
 
+// changed names the tables on servers that were seen to have changed since they were sealed.
+func changed(home string, p *policy.Policy) (lines []string) {
+	for _, t := range p.Tables {
+		if at := seal.Changed(home, t); at != "" {
+			lines = append(lines, fmt.Sprintf("table %s: it seems to have changed since it was sealed, as was first noticed at %s: "+
+				"seal it again, so that answers about it have a number of their own", t.Name, at))
+		}
+	}
+	return lines
+}
+
 func plural[T int | int64](n T, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -64,7 +75,7 @@ func standing(home string, p *policy.Policy) []string {
 	for _, t := range c.stale() {
 		lines = append(lines, fmt.Sprintf("table %s: its declaration changed since it was sealed: questions wait for `dither seal`", t))
 	}
-	return lines
+	return append(lines, changed(home, p)...)
 }
 
 // difference says what makes the policy file another one than the ledger's terms.

@@ -177,14 +177,14 @@ func (f failing) Order(context.Context, *plan.Bounded, engine.Sealed) (mechanism
 	}), nil
 }
 
-func (failing) Rehearse(context.Context, *plan.Bounded) error { return nil }
+func (failing) Rehearse(context.Context, *plan.Bounded, engine.Sealed) error { return nil }
 
 func (failing) Close() error { return nil }
 
 // untried is an engine that fails in rehearsal.
 type untried struct{ failing }
 
-func (untried) Rehearse(context.Context, *plan.Bounded) error {
+func (untried) Rehearse(context.Context, *plan.Bounded, engine.Sealed) error {
 	return errors.New("overflow in made-up row")
 }
 

@@ -46,8 +46,8 @@ func (e *engines) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed
 }
 
 // Rehearse implements engine.Engine.
-func (e *engines) Rehearse(ctx context.Context, b *plan.Bounded) error {
-	return e.of(b).Rehearse(ctx, b)
+func (e *engines) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
+	return e.of(b).Rehearse(ctx, b, from)
 }
 
 // Close implements engine.Engine.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"time"
 
 	"dither/internal/engine"
 	"dither/internal/ledger"
@@ -41,7 +42,7 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 			return s, err
 		}
 	}
-	if err := c.rehearse(ctx, l.bounded); err != nil {
+	if err := c.rehearse(ctx, l.bounded, l.table); err != nil {
 		return nil, err
 	}
 	reservation, err := c.reserve(l)
@@ -96,8 +97,8 @@ func (c *Curator) current(table string) (seal.Version, error) {
 
 // rehearse runs a bounded aggregate over made-up rows. One that fails there is refused before it costs anything, and before
 // any row is read: that is a defect of the plan, which the owner is told of.
-func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded) error {
-	err := c.engine.Rehearse(ctx, b)
+func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded, table seal.Version) error {
+	err := c.engine.Rehearse(ctx, b, c.known(table))
 	if ctx.Err() != nil {
 		return public(ctx.Err())
 	}
@@ -160,7 +161,10 @@ func (c *Curator) known(v seal.Version) engine.Sealed {
 		if err != nil {
 			c.tellOwner(err)
 		}
-		return engine.Sealed{State: state, Changed: func(string) {
+		return engine.Sealed{Relation: v.Relation, State: state, Changed: func(string) {
+			if err := seal.NoteChange(v, time.Now()); err != nil {
+				c.tellOwner(err)
+			}
 			c.tellOwner(fmt.Errorf("table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own", v.Table, v.Number))
 		}}
 	}

@@ -81,9 +81,11 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 		report.Warnings = append(report.Warnings, text)
 	}
 	report.Warnings = append(report.Warnings, barren(t, report.Facts)...)
-	if err := c.sameContent(before.Terms.Units, t, version); err != nil {
+	doubts, err := c.sameContent(before.Terms.Units, t, version)
+	if err != nil {
 		return nil, err
 	}
+	report.Warnings = append(report.Warnings, doubts...)
 	if err := c.record(version); err != nil {
 		return nil, public(err)
 	}
@@ -107,28 +109,33 @@ func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 	return warnings
 }
 
-// sameContent refuses a version whose bytes another table was sealed from, or that is of the same table on a server, if its unit is
-// another one: then what one person loses through both cannot be told from the units. (A .duckdb file holds many tables: nothing is said of those.)
-func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.Version) error {
+// sameContent refuses a version whose bytes another table was sealed from, or that is of the same table on a server (partitions of one
+// included), if its unit is another one: then what one person loses through both cannot be told from the units. Of a view that may show the
+// same rows it warns: it may as well show a list that many tables share. (A .duckdb file holds many tables: nothing is said of those.)
+func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.Version) (warnings []string, _ error) {
 	if t.Source.Format == policy.DuckDB {
-		return nil
+		return nil, nil
 	}
 	for name, unit := range units {
 		if name == t.Name || unit == units[t.Name] {
 			continue
 		}
-		same, err := seal.SameSource(c.home, name, v)
+		like, err := seal.Compare(c.home, name, v)
 		if err != nil {
-			return homeError(err)
+			return nil, homeError(err)
 		}
-		if same {
-			return &Error{
+		switch like {
+		case seal.Same:
+			return nil, &Error{
 				Code: CodeSource, Message: fmt.Sprintf("table %s holds what table %s, whose unit is another, was sealed from", t.Name, name),
 				Hint: "declare one table for one source, and change its unit if need be",
 			}
+		case seal.MayMeet:
+			warnings = append(warnings, fmt.Sprintf("it may show rows of table %s, whose unit is another: where it does, a person's loss is more than the budget says", name))
+		case seal.Apart:
 		}
 	}
-	return nil
+	return warnings, nil
 }
 
 // record puts a published version into the ledger, unless another process, or an earlier run, has recorded it.

@@ -21,8 +21,9 @@ type Engine interface {
 	// mechanism takes, each with ctx. The errors of a pass may quote rows, as above.
 	Order(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.Ordered, error)
 	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:
-	// a row could decide whether the question fails, and no noise would hide it.
-	Rehearse(ctx context.Context, b *plan.Bounded) error
+	// a row could decide whether the question fails, and no noise would hide it. Where from is a live table, it must be there, and be
+	// the one that was sealed.
+	Rehearse(ctx context.Context, b *plan.Bounded, from Sealed) error
 	Close() error
 }
 
@@ -33,8 +34,12 @@ type Sealed struct {
 	OneRowEach bool            // no unit has more than one row
 	Complete   map[string]bool // columns in which no value is NULL, NaN or infinite
 
-	// A live table, which has no file and of which no record is relied on, was sealed in a state, if its server could tell; Changed
-	// is told where it is in another one now. That is for the owner alone, and changes no answer.
+	// A live table has no file, and of its rows no record is relied on. Relation is what its server knows it by: another relation that
+	// has taken its name is not read, since the promise is to the units of this one.
+	Relation string
+
+	// It was sealed in a state, if its server could tell; Changed is told where it is in another one now. That is for the owner alone, and
+	// changes no answer.
 	State   string
 	Changed func(state string)
 }

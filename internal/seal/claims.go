@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"dither/internal/policy"
@@ -36,6 +38,7 @@ func (e *ClaimedError) Error() string {
 type claims struct {
 	folder string // "": no claim is made
 	inner  string // the table inside a .duckdb file
+	tables []string // on a server, FORMAT:CLUSTER/…: they are claimed instead of the path
 	self   holder
 	shared bool
 	now    func() time.Time
@@ -88,15 +91,37 @@ func newClaims(home string, t *policy.Table, opt Options, report *Report) *claim
 	return c
 }
 
-func (c *claims) subjects(path, digest string, rows int64) []claimJSON {
-	list := []claimJSON{{Format: 1, Kind: "path", Subject: path}}
-	if digest != "" && rows > 0 { // files without a row are all alike, and nobody's
-		list = append(list, claimJSON{Format: 1, Kind: "content", Subject: digest})
-	}
-	for i := range list {
+// subject is what a claim may be about. Some are only looked at, some only claimed.
+type subject struct {
+	claimJSON
+	look, claim bool
+}
+
+func (c *claims) subjects(path, digest string, rows int64) []subject {
+	var list []subject
+	add := func(kind, of string, look, claim bool) {
 		if c.inner != "" {
-			list[i].Subject += "#" + c.inner
+			of += "#" + c.inner
 		}
+		list = append(list, subject{claimJSON{Format: 1, Kind: kind, Subject: of}, look, claim})
+	}
+	for _, t := range c.tables {
+		at, in, _ := strings.Cut(t, "/")
+		format, cluster, _ := strings.Cut(at, ":")
+		if cluster == unknown { // it may be a table of any cluster, and of any that is known
+			add("path", t, false, true)
+			add("path", format+":*/"+in, true, true)
+			continue
+		}
+		add("path", t, true, true)
+		add("path", format+":"+unknown+"/"+in, true, false)
+		add("path", format+":*/"+in, false, true)
+	}
+	if len(c.tables) == 0 {
+		add("path", path, true, true)
+	}
+	if digest != "" && rows > 0 { // files without a row are all alike, and nobody's
+		add("content", digest, true, true)
 	}
 	return list
 }
@@ -112,7 +137,7 @@ func (c *claims) check(path, digest string) error {
 		return nil
 	}
 	for _, s := range c.subjects(path, digest, 1) {
-		if _, others := c.judge(c.load(s)); others != "" {
+		if _, others := c.judge(c.load(s.claimJSON)); s.look && others != "" {
 			return &ClaimedError{Source: path, Home: others}
 		}
 	}
@@ -139,15 +164,21 @@ func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publ
 	}
 	defer func() { _ = lock.Close() }()
 	var updated []claimJSON
+	held := false // the subject that was claimed before: who came since came on purpose
 	for _, s := range c.subjects(path, digest, rows) {
-		loaded := c.load(s)
+		loaded := c.load(s.claimJSON)
 		kept, other := c.judge(loaded)
-		if other != "" && !c.shared {
-			return &ClaimedError{Source: path, Home: other}
+		if s.look {
+			if other != "" && !c.shared && (s.claim || !held) {
+				return &ClaimedError{Source: path, Home: other}
+			}
+			c.tell(loaded, kept)
 		}
-		s.Holders = append(kept, c.self)
-		updated = append(updated, s)
-		c.tell(loaded, kept)
+		if s.claim {
+			held = slices.ContainsFunc(loaded, func(h holder) bool { return h.Home == c.self.Home && h.LedgerID == c.self.LedgerID })
+			s.Holders = append(kept, c.self)
+			updated = append(updated, s.claimJSON)
+		}
 	}
 	if err := publish(); err != nil {
 		return err

@@ -82,17 +82,37 @@ func Recorded(ctx context.Context, home, table string, number int, sha256 string
 	return Version{}, fmt.Errorf("table %q: version %d is no longer in the home as it was sealed", table, number)
 }
 
-// SameSource reports whether some published version of a table was made from the same bytes as v, or is of the same table on the
-// same server.
-func SameSource(home, table string, v Version) (bool, error) {
-	home, err := filepath.Abs(home)
+// Likeness is how far two sources are known to be of the same rows.
+type Likeness int
+
+// From nothing known in common, over views that may show the same rows, to the same bytes or a table on the same server.
+const (
+	Apart Likeness = iota
+	MayMeet
+	Same
+)
+
+// Compare says how the versions of a table that were published stand to v.
+func Compare(home, table string, v Version) (most Likeness, err error) {
+	home, err = filepath.Abs(home)
 	if err != nil {
-		return false, err
+		return Apart, err
 	}
 	published, err := readManifest(folderOf(home, table), table)
-	return slices.ContainsFunc(published, func(o Version) bool {
-		return o.SourceSHA256 == v.SourceSHA256 || v.Live && o.Live && o.Relation == v.Relation
-	}), err
+	for _, o := range published {
+		most = max(most, likeness(o, v))
+	}
+	return most, err
+}
+
+func likeness(a, b Version) Likeness {
+	switch {
+	case a.SourceSHA256 == b.SourceSHA256, meet(a.Family, b.Family):
+		return Same
+	case meet(slices.Concat(a.Family, a.Shows), slices.Concat(b.Family, b.Shows)):
+		return MayMeet
+	}
+	return Apart
 }
 
 // Verify reads a version's file and reports whether it still holds the published bytes.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,9 @@ type Server interface {
 type Found struct {
 	Facts    Facts
 	Invalids []csvtable.Invalid // values that are none of the declared type, which questions take for NULL
-	Relation string             // what the server knows the table by, whatever name led there
+	Relation string             // what the server knows the table by, whatever name led there: CLUSTER/…, where "?" is a cluster that is not told
+	Family   []string           // the topmost tables that its rows may stand in, in the same form: partitions of one are one source
+	Shows    []string           // of a view, the topmost tables that it shows
 	Content  string             // a digest of the declared columns' rows, whatever their order
 	State    string             // told without reading rows, and another once they change; "" where the server cannot tell
 	Ignored  []string           // columns that are not declared
@@ -44,8 +47,10 @@ type liveJSON struct {
 }
 
 // Live seals a live source by reference: it looks at the table, checks it against the declaration, and publishes a version
-// that says what was found. Rows are not copied: questions read the table as it is then. If the newest version
-// found the same rows under the same declaration, nothing is published (Report.Unchanged). Errors are as Seal's.
+// that says what was found. Rows are not copied: questions read the table as it is then.
+//
+// A version is published though the rows are those of the newest: analysts see its number, and live tables are sealed again and again. A
+// number that rose only with a change would tell, without noise, whether anybody's rows changed. Errors are as Seal's.
 func Live(ctx context.Context, home string, t *policy.Table, server Server, opt Options) (Version, Report, error) {
 	v, r, err := sealLive(ctx, home, t, server, opt)
 	if err != nil {
@@ -83,21 +88,39 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	claim := newClaims(home, t, opt, &report)
 	v := Version{
 		Table: t.Name, Number: opt.After + 1, Rows: found.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second), Schema: schemaDigest(t),
-		SourceSHA256: digestOf(found.Relation, found.Content), Facts: found.Facts, Live: true, Relation: found.Relation,
+		SourceSHA256: digestOf(inCluster(found.Relation), found.Content), Facts: found.Facts, Live: true,
+		Relation: found.Relation, Family: found.Family, Shows: found.Shows,
 	}
-	publish := func() error { v, err = shelf.publishLive(t, v, found, published); return err }
 	if n := len(published); n > 0 {
 		newest := published[n-1]
 		v.Number = max(v.Number, newest.Number+1)
-		current := newest.Number > opt.After || newest.Number == opt.After && newest.SHA256 == opt.Recorded
-		if current && newest.Schema == v.Schema && newest.SourceSHA256 == v.SourceSHA256 && Verify(ctx, newest) == nil {
-			report.Unchanged, v = true, newest
-			publish = func() error { return noteState(newest, found.State) }
+		if newest.Schema == v.Schema && newest.SourceSHA256 == v.SourceSHA256 {
+			report.SameAs = newest.Number
 		}
 	}
 	report.Version = v.Number
-	err = claim.hold(ctx, string(t.Source.Format)+":"+found.Relation, digestOf(found.Content), v.Rows, publish)
+	for _, relation := range found.Family {
+		claim.tables = append(claim.tables, string(t.Source.Format)+":"+relation)
+	}
+	err = claim.hold(ctx, t.Source.Path, digestOf(found.Content), v.Rows, func() error { v, err = shelf.publishLive(t, v, found, published); return err })
 	return v, report, err
+}
+
+// inCluster is what follows the cluster in a relation.
+func inCluster(relation string) string { _, in, _ := strings.Cut(relation, "/"); return in }
+
+// sameRelation holds where two are one, or may be: a cluster that is not told may be any.
+func sameRelation(a, b string) bool {
+	of, in, _ := strings.Cut(a, "/")
+	alsoOf, alsoIn, _ := strings.Cut(b, "/")
+	return in == alsoIn && (of == alsoOf || of == unknown || alsoOf == unknown)
+}
+
+// unknown stands for a cluster that is not told to the role that asked.
+const unknown = "?"
+
+func meet(a, b []string) bool {
+	return slices.ContainsFunc(a, func(r string) bool { return slices.ContainsFunc(b, func(o string) bool { return sameRelation(r, o) }) })
 }
 
 func digestOf(texts ...string) string {
@@ -150,4 +173,25 @@ func State(v Version) (string, error) {
 		return "", nil
 	}
 	return string(text), err
+}
+
+// Beside it stands when the table was first seen to have changed since.
+func changedFile(v Version) string { return strings.TrimSuffix(v.File, ".json") + ".changed" }
+
+// NoteChange notes that a live version's table seems to have changed since it was sealed. The first note stays.
+func NoteChange(v Version, at time.Time) error {
+	if _, err := os.Stat(changedFile(v)); err == nil {
+		return nil
+	}
+	return replaceFile(changedFile(v), []byte(at.UTC().Format(time.RFC3339)))
+}
+
+// Changed is when the newest version of a live table was first seen to have changed since it was sealed; "" if it was not.
+func Changed(home string, t *policy.Table) string {
+	v, err := current(home, t)
+	if err != nil || !v.Live {
+		return ""
+	}
+	text, _ := os.ReadFile(changedFile(v))
+	return string(text)
 }

@@ -37,10 +37,11 @@ type Version struct {
 	SourceSHA256 string    // of the source file's bytes
 	SourceBytes  int64
 	Facts        Facts // exact: the owner's
-	// Live says that questions read the source itself: File holds what was found there when it was sealed, and no rows. Relation
-	// is then what the server itself knows the table by.
-	Live     bool
-	Relation string
+	// Live says that questions read the source itself: File holds what was found there when it was sealed, and no rows. The rest is
+	// then what the server itself knows the table by, as in Found.
+	Live          bool
+	Relation      string
+	Family, Shows []string
 }
 
 type manifestJSON struct {
@@ -62,6 +63,8 @@ type versionJSON struct {
 	Facts        Facts     `json:"facts"`
 	Live         bool      `json:"live,omitempty"`
 	Relation     string    `json:"relation,omitempty"`
+	Family       []string  `json:"family,omitempty"`
+	Shows        []string  `json:"shows,omitempty"`
 }
 
 // folderOf is the folder of a table's versions. A table's name may be any text: the folder's is the name's plain letters
@@ -136,7 +139,7 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 		versions[i] = Version{
 			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows,
 			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceBytes: v.SourceBytes, Facts: v.Facts,
-			Live: v.Live, Relation: v.Relation,
+			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows,
 		}
 	}
 	return versions, nil
@@ -148,7 +151,7 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 		m.Versions = append(m.Versions, versionJSON{
 			Number: v.Number, File: versionFile(v.Number, v.Live), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows, Sealed: v.Sealed,
 			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceBytes: v.SourceBytes, Facts: v.Facts,
-			Live: v.Live, Relation: v.Relation,
+			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows,
 		})
 	}
 	text, err := json.MarshalIndent(m, "", "  ")

@@ -23,7 +23,7 @@ func (s subject) put(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *p
 
 func (s subject) Sums(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
 	from := s.put(t, p, rows, b)
-	if err := s.Rehearse(context.Background(), b); err != nil {
+	if err := s.Rehearse(context.Background(), b, engine.Sealed{}); err != nil {
 		return err
 	}
 	scan, err := sealScan(from.File)

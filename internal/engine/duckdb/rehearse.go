@@ -13,7 +13,7 @@ import (
 // Rehearse runs b's statement over made-up rows of extreme values. A statement that fails here would let a row decide
 // whether a question fails, which noise does not hide: it must not be asked. The proof that there is none is the plan's
 // (every expression is total); this is a second belt, and a failure here a defect there. It reads no sealed file.
-func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
+func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded, _ engine.Sealed) error {
 	return e.run(ctx, render(b, madeUp(b), engine.Sealed{}), func([]driver.Value) error { return nil })
 }
 

@@ -24,7 +24,7 @@ func (s subject) put(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *p
 
 func (s subject) Sums(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
 	s.put(t, p, rows, b)
-	if err := s.engine(b.Table).Rehearse(context.Background(), b); err != nil {
+	if err := s.engine(b.Table).Rehearse(context.Background(), b, engine.Sealed{}); err != nil {
 		return err
 	}
 	return s.engine(b.Table).sums(context.Background(), b, engine.Sealed{}, add)

@@ -19,15 +19,20 @@ import (
 type Engine struct {
 	source policy.Source
 	page   int // how many distinct values are fetched at a time
+	hash   func(columns string) string
+	idle   idle
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
 // New makes an engine over a source. It connects with the first question.
-func New(source policy.Source) *Engine { return &Engine{source: source, page: defaultPage} }
+func New(source policy.Source) *Engine { return &Engine{source: source, page: defaultPage, hash: hashed} }
 
-// Close implements engine.Engine: nothing is held between questions.
-func (e *Engine) Close() error { return nil }
+// Close implements engine.Engine. Between questions nothing is held but connections that wait for theirs.
+func (e *Engine) Close() error {
+	e.idle.end()
+	return nil
+}
 
 // Aggregate implements engine.Engine.
 func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
@@ -39,46 +44,83 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sea
 }
 
 func (e *Engine) sums(ctx context.Context, b *plan.Bounded, from engine.Sealed, add func([]value.Value, []*big.Int)) error {
-	s, statement, err := e.prepare(ctx, b, from)
+	s, in, err := e.prepare(ctx, b, from)
 	if err != nil {
 		return err
 	}
 	defer s.end()
-	return s.query(ctx, statement, collect(b, add))
+	if err := s.query(ctx, render(b, in), collect(b, add)); err != nil {
+		return err
+	}
+	return s.still(ctx, in)
 }
 
-// prepare begins a session, and writes b over the source's table as it is there.
-func (e *Engine) prepare(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*session, string, error) {
-	s, of, err := e.open(ctx, columnsOf(b))
-	if err != nil {
-		return nil, "", err
-	}
-	relation := relationOf(e.source)
-	if from.State != "" && from.Changed != nil {
-		state, err := s.state(ctx, relation)
-		if err != nil {
-			s.end()
-			return nil, "", err
-		}
-		if state != from.State {
-			from.Changed(state)
-		}
-	}
-	return s, render(b, relation, of), nil
-}
-
-// open begins a session over the source's table, whose columns must be as they are declared.
-func (e *Engine) open(ctx context.Context, columns []*policy.Column) (*session, []kind, error) {
-	s, err := begin(ctx, e.source)
+// prepare begins a session to read what b reads, and tells of changes.
+func (e *Engine) prepare(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*session, *rows, error) {
+	s, err := e.begin(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	of, err := s.columns(ctx, relationOf(e.source), columns)
+	in, err := e.open(ctx, s, columnsOf(b), from)
+	if err == nil && from.State != "" && from.Changed != nil {
+		var state string
+		if state, err = s.state(ctx, in.name); err == nil && state != from.State {
+			from.Changed(state)
+		}
+	}
 	if err != nil {
 		s.end()
 		return nil, nil, err
 	}
-	return s, of, nil
+	return s, in, nil
+}
+
+// rows are what a statement reads from.
+type rows struct {
+	name string // the relation's
+	scan string // what FROM says: the relation, or rows that stand for it
+	of   []kind // of the columns that are read
+	hash func(columns string) string
+	identity
+}
+
+// hashed spreads which rows a unit keeps.
+func hashed(columns string) string { return "hash_record_extended(ROW(" + columns + "), 1)" }
+
+// open finds the source's relation, whose columns must be as they are declared, and keeps it from being changed or dropped until the
+// transaction ends. Where a sealed version says which relation it is, no other may have taken its name: all that is promised is about the
+// units of that one.
+func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column, from engine.Sealed) (*rows, error) {
+	name := relationOf(e.source)
+	of, err := s.columns(ctx, name, columns)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.identify(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if from.Relation != "" && !same(id.relation, from.Relation) {
+		return nil, fmt.Errorf("%s is another table, or shows other rows, than the one that was sealed (%s, and was %s): seal it again", name, id.relation, from.Relation)
+	}
+	in := &rows{name: name, scan: name, of: of, hash: e.hash, identity: id}
+	if id.kind == "v" { // a fence: what the view computes is computed once a row
+		read := make([]string, len(columns))
+		for i, c := range columns {
+			read[i] = identifier(c.Name)
+		}
+		in.scan = "(SELECT " + list(read) + " FROM " + name + " OFFSET 0) AS v"
+	}
+	return in, nil
+}
+
+// still fails where the name leads to another relation than it did: a schema's name, unlike a table's, is locked by nothing.
+func (s *session) still(ctx context.Context, in *rows) error {
+	id, err := s.identify(ctx, in.name)
+	if err == nil && !same(id.relation, in.relation) {
+		err = fmt.Errorf("%s became another table while it was read", in.name)
+	}
+	return err
 }
 
 func columnsOf(b *plan.Bounded) []*policy.Column {

@@ -68,7 +68,7 @@ var belowHalf = math.Nextafter(0.5, 0)
 
 // templates write an operation over its arguments, %[1]s being the first.
 //
-// PostgreSQL raises where a floating-point result overflows, and where + − × ÷ of numbers other than 0 give 0, or exp does. The
+// PostgreSQL raises where a floating-point result overflows, and where × ÷ of numbers other than 0 give 0, or exp does. The
 // plan's ranges prove that neither happens (plan.Range): sizes stay within 2^±900, and a product or quotient of such
 // numbers is no smaller than 2^−900 or the question is refused. Division by 0 is NULL by nullif, which reads its argument once; a
 // root or logarithm stands under a condition on the very expression that it is of. So where the planner computes with

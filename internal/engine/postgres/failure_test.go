@@ -2,6 +2,11 @@ package postgres
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"math/big"
@@ -182,6 +187,7 @@ func TestNoServer(t *testing.T) {
 
 // Exact sums travel over a socket, inside the machine, or by TLS to a server that is verified.
 func TestPrivateWays(t *testing.T) {
+	root := authority(t)
 	for url, ok := range map[string]bool{
 		"host=/tmp":                                       true,
 		"host=localhost":                                  true,
@@ -192,11 +198,13 @@ func TestPrivateWays(t *testing.T) {
 		"host=db.example.org sslmode=prefer":              false,
 		"host=db.example.org sslmode=require":             false,
 		"host=db.example.org sslmode=verify-full":         true,
-		"host=db.example.org sslmode=verify-ca":           true,
+		"host=db.example.org sslmode=verify-ca":           false, // any certificate of any public authority would do
+		"host=db.example.org sslmode=require sslrootcert=" + root:            true,
+		"host=db.example.org sslmode=verify-ca sslrootcert=" + root:          true,
 		"host=/tmp,db.example.org":                        false,
 		"host=/tmp,db.example.org sslmode=verify-full":    true,
 		"postgres://u:secret@db.example.org/d":            false,
-		"postgres://u:s@db.example.org?sslmode=verify-ca": true,
+		"postgres://u:s@db.example.org?sslmode=verify-ca": false,
 		"host=127.0.0.1.example.org":                      false,
 		"host=localhost.example.org":                      false,
 	} {
@@ -208,6 +216,25 @@ func TestPrivateWays(t *testing.T) {
 	if _, err := configure(policy.Source{Format: policy.Postgres, Service: "none"}); err == nil {
 		t.Error("a service that is not there")
 	}
+}
+
+// authority is a file with a certificate of one's own.
+func authority(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, self, self, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "root.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // A server is found by the name of a service, too.
@@ -255,11 +282,11 @@ func TestLockedTable(t *testing.T) {
 	b.exec(t, "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE")
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	if err := b.engine("t").Rehearse(ctx, &p.Bounded); !errors.Is(err, engine.ErrUnavailable) {
+	if err := b.engine("t").Rehearse(ctx, &p.Bounded, engine.Sealed{}); !errors.Is(err, engine.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
 	b.exec(t, "ROLLBACK")
-	if err := b.engine("t").Rehearse(context.Background(), &p.Bounded); err != nil {
+	if err := b.engine("t").Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -359,7 +360,7 @@ func TestRehearsalCatches(t *testing.T) {
 			Columns: []plan.Column{c}, Measures: []*plan.Measure{{Kind: plan.Sum, X: broken, Lo: 0, Hi: 1}}, Caps: plan.Caps{Rows: 1, Groups: 1},
 		}
 		var raised *pgconn.PgError
-		if err := b.engine(table).Rehearse(context.Background(), bounded); !errors.As(err, &raised) || !strings.HasPrefix(raised.Code, "22") {
+		if err := b.engine(table).Rehearse(context.Background(), bounded, engine.Sealed{}); !errors.As(err, &raised) || !strings.HasPrefix(raised.Code, "22") {
 			t.Errorf("%s: not caught: %v", name, err)
 		}
 	}

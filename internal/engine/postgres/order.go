@@ -14,8 +14,8 @@ import (
 // defaultPage is how many distinct values are fetched at a time.
 const defaultPage = 1 << 16
 
-// Order implements engine.Engine. All passes read the snapshot that the first statement saw, which is held until ctx ends: without
-// an end of ctx the connection is never given back.
+// Order implements engine.Engine. All passes read the values that the first found: they are held, and with them a connection, until ctx
+// ends; without an end of ctx the connection is never given back.
 func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.Ordered, error) {
 	scan, err := e.scan(ctx, b, from)
 	if err != nil {
@@ -24,9 +24,11 @@ func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed)
 	return mechanism.NewOrdered(scan), nil
 }
 
-// scan is a pass over the values of b's one measure: a cursor, which the server advances page by page.
+// scan is a pass over the values of b's one measure: a cursor, which the server advances page by page, and which later passes move back to
+// its beginning. The server keeps what a SCROLL cursor gave, and does not run its statement again: over a view that draws lots another run
+// would be another table.
 func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
-	s, statement, err := e.prepare(ctx, b, from)
+	s, in, err := e.prepare(ctx, b, from)
 	if err != nil {
 		return nil, err
 	}
@@ -37,10 +39,21 @@ func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) 
 		s.end()
 	})
 	nothing := func([][]byte) error { return nil }
+	begun := false
+	begin := func() error {
+		if begun {
+			return s.query(ctx, "MOVE ABSOLUTE 0 IN pass", nothing)
+		}
+		begun = true
+		if err := s.query(ctx, "DECLARE pass SCROLL CURSOR FOR "+render(b, in), nothing); err != nil {
+			return err
+		}
+		return s.still(ctx, in)
+	}
 	return func(yield func(value, count int64) bool) error {
 		busy.Lock()
 		defer busy.Unlock()
-		if err := s.query(ctx, "DECLARE pass NO SCROLL CURSOR FOR "+statement, nothing); err != nil {
+		if err := begin(); err != nil {
 			return err
 		}
 		for {
@@ -54,11 +67,8 @@ func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) 
 				enough = enough || !yield(v, n)
 				return nil
 			})
-			if err != nil {
+			if err != nil || enough || values < e.page {
 				return err
-			}
-			if enough || values < e.page {
-				return s.query(ctx, "CLOSE pass", nothing)
 			}
 		}
 	}, nil

@@ -15,30 +15,49 @@ import (
 	"dither/internal/value"
 )
 
-// Rehearse implements engine.Engine: b's statement over made-up rows, once the table was found to be as declared. Real columns are
-// made up as double precision and then as numeric, whose extremes are others.
-func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded) error {
+// Rehearse implements engine.Engine: b's statement over made-up rows, once the table was found to be as declared, and the one that was
+// sealed. Real columns are made up as double precision and then as numeric, whose extremes are others. The connection is kept for the
+// question, which could else find none when its price is already paid.
+func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	s, _, err := e.open(ctx, columnsOf(b))
-	if err != nil {
-		return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
+	s, err := e.beginAnew(ctx)
+	if err != nil { // the server may be full of those that wait
+		if s, err = e.begin(ctx); err != nil {
+			return unavailable(err)
+		}
 	}
-	defer s.end()
+	if err := e.rehearse(ctx, s, b, from); err != nil {
+		s.end()
+		return err
+	}
+	e.idle.put(whereabouts(e.source), s)
+	return nil
+}
+
+func (e *Engine) rehearse(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) error {
+	if _, err := e.open(ctx, s, columnsOf(b), from); err != nil {
+		return unavailable(err)
+	}
 	nothing := func([][]byte) error { return nil }
 	for _, real := range []kind{real8, numeric} {
-		scan, of := madeUp(b, real)
-		if real == numeric && !slices.Contains(of, numeric) {
+		in := e.madeUp(b, real)
+		if real == numeric && !slices.Contains(in.of, numeric) {
 			break
 		}
-		if err := s.query(ctx, render(b, scan, of), nothing); blames(err) {
+		if err := s.query(ctx, render(b, in), nothing); blames(err) {
 			return err
 		} else if err != nil {
-			return fmt.Errorf("%w: %w", engine.ErrUnavailable, err)
+			return unavailable(err)
 		}
+	}
+	if err := s.leave(ctx); err != nil {
+		return unavailable(err)
 	}
 	return nil
 }
+
+func unavailable(err error) error { return fmt.Errorf("%w: %w", engine.ErrUnavailable, err) }
 
 // patience is how long a rehearsal may take: longer takes only a server that is not there, or a table that somebody locked.
 const patience = 30 * time.Second
@@ -49,28 +68,30 @@ func blames(err error) bool {
 	return errors.As(err, &raised) && len(raised.Code) == 5 && slices.Contains([]string{"22", "42", "0A", "XX", "54"}, raised.Code[:2])
 }
 
-// madeUp writes rows of the columns that b reads, and their kinds.
-func madeUp(b *plan.Bounded, real kind) (scan string, of []kind) {
+// madeUp writes rows of the columns that b reads.
+func (e *Engine) madeUp(b *plan.Bounded, real kind) *rows {
+	in := &rows{scan: "(SELECT 1) AS made_up", hash: e.hash}
 	columns := make([][]string, len(b.Columns))
 	names := make([]string, len(b.Columns))
 	for i, c := range b.Columns {
 		k := map[value.Type]kind{
 			value.Integer: bigint, value.Real: real, value.Text: plainText, value.Boolean: boolean, value.Date: dateKind,
 		}[c.Type]
-		of, names[i] = append(of, k), identifier(c.Name)
+		in.of, names[i] = append(in.of, k), identifier(c.Name)
 		for _, v := range engine.Corners(b, c.Type) {
 			columns[i] = append(columns[i], stored(v, k))
 		}
 		columns[i] = append(columns[i], beyond[k]...)
 	}
 	if len(columns) == 0 {
-		return "(SELECT 1) AS made_up", nil
+		return in
 	}
-	var rows []string
+	var made []string
 	for _, row := range engine.Mixed(columns) {
-		rows = append(rows, "("+strings.Join(row, ", ")+")")
+		made = append(made, "("+strings.Join(row, ", ")+")")
 	}
-	return "(VALUES " + strings.Join(rows, ", ") + ") AS made_up(" + strings.Join(names, ", ") + ")", of
+	in.scan = "(VALUES " + strings.Join(made, ", ") + ") AS made_up(" + strings.Join(names, ", ") + ")"
+	return in
 }
 
 // stored writes a value as a table holds it.

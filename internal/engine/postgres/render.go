@@ -10,7 +10,7 @@ import (
 	"dither/internal/plan"
 )
 
-// render writes the one statement that answers b over a scan of rows, of which b's columns are of the given kinds: its keys
+// render writes the one statement that answers b over rows: its keys
 // k0, k1, … and then each measure's sum; or, of a measure in order, its values and how many rows have each, in their order.
 //
 // The stages, from the inside out: read and clean the columns; keep the rows of WHERE and evaluate keys and gridded values; keep
@@ -28,8 +28,8 @@ import (
 // (The hash only spreads which rows are kept. That it collides, or is another one on another server, matters to no proof.)
 //
 // Nothing that was recorded at sealing is relied on: rows may have changed since.
-func render(b *plan.Bounded, scan string, of []kind) string {
-	rows := cappedRows(b, evaluated(b, scan, of))
+func render(b *plan.Bounded, in *rows) string {
+	rows := cappedRows(b, evaluated(b, in))
 	if b.Ordered {
 		return "SELECT m0, count(*) FROM (SELECT " + contributions(b)[0] + " FROM (" + rows + ") AS r WHERE v0 IS NOT NULL) AS m GROUP BY m0 ORDER BY m0"
 	}
@@ -75,18 +75,18 @@ func groupBy(names []string) string {
 
 // cleaned gives the cleaned columns c0, c1, … of every row. Cleaning maps no two units to one: a unit's column has neither bounds
 // nor values, so its cleaned value is its own, or NULL.
-func cleaned(b *plan.Bounded, scan string, of []kind) string {
+func cleaned(b *plan.Bounded, in *rows) string {
 	var raw, columns []string
 	for i, c := range b.Columns {
-		raw = append(raw, fmt.Sprintf("%s AS x%d", read(c, of[i]), i))
+		raw = append(raw, fmt.Sprintf("%s AS x%d", read(c, in.of[i]), i))
 		columns = append(columns, fmt.Sprintf("%s AS c%d", clean(c, "x"+strconv.Itoa(i)), i))
 	}
-	return "SELECT " + list(columns) + " FROM (SELECT " + list(raw) + " FROM " + scan + " OFFSET 0) AS x OFFSET 0"
+	return "SELECT " + list(columns) + " FROM (SELECT " + list(raw) + " FROM " + in.scan + " OFFSET 0) AS x OFFSET 0"
 }
 
 // evaluated gives the rows that are left: the keys, the gridded values v0, v1, … (NULL where a measure has none), and where
 // units have several rows the unit u and the row's place q.
-func evaluated(b *plan.Bounded, scan string, of []kind) string {
+func evaluated(b *plan.Bounded, in *rows) string {
 	var row, carried []string
 	for i, k := range b.Keys {
 		row = append(row, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
@@ -99,11 +99,11 @@ func evaluated(b *plan.Bounded, scan string, of []kind) string {
 		carried = append(carried, column(unitOf(b))+" AS u")
 		if placed(b) {
 			columns := names("c", len(b.Columns))
-			carried = append(append(carried, columns...), "hash_record_extended(ROW("+list(columns)+"), 1) AS h")
+			carried = append(append(carried, columns...), in.hash(list(columns))+" AS h")
 			place = ", row_number() OVER (PARTITION BY u ORDER BY h, " + list(columns) + ") AS q"
 		}
 	}
-	sql := "SELECT " + list(row, carried) + " FROM (" + cleaned(b, scan, of) + ") AS c"
+	sql := "SELECT " + list(row, carried) + " FROM (" + cleaned(b, in) + ") AS c"
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"dither/internal/csvtable"
+	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/seal"
@@ -25,70 +26,77 @@ var _ seal.Server = Sealer{}
 // Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction. Its
 // errors quote no row.
 func (Sealer) Look(ctx context.Context, t *policy.Table) (found seal.Found, err error) {
-	defer func() {
-		var raised *pgconn.PgError
-		if errors.As(err, &raised) && strings.HasPrefix(raised.Code, "22") { // its text may hold the value
-			err = fmt.Errorf("it has a row that cannot be read (SQLSTATE %s): a view fails on it", raised.Code)
-		}
-	}()
-	s, of, err := New(t.Source).open(ctx, t.Columns)
+	config, err := configure(t.Source)
+	if err != nil {
+		return found, err
+	}
+	s, err := connect(ctx, config)
 	if err != nil {
 		return found, err
 	}
 	defer s.end()
-	l := look{session: s, table: t, of: of, relation: relationOf(t.Source), found: &found}
-	for _, step := range []func(context.Context) error{l.identity, l.ignored, l.role, l.rows, l.units} {
+	// The counters first, in a transaction of their own: they are live, while rows are those of the next one's snapshot. A change in
+	// between is then told as one, though it is in what is sealed; the other way round it would never be told.
+	if err := s.begin(ctx); err != nil {
+		return found, err
+	}
+	if found.State, err = s.state(ctx, relationOf(t.Source)); err != nil {
+		return found, err
+	}
+	if err := s.leave(ctx); err != nil {
+		return found, err
+	}
+	if err := s.begin(ctx); err != nil {
+		return found, err
+	}
+	in, err := New(t.Source).open(ctx, s, t.Columns, engine.Sealed{})
+	if err != nil {
+		return found, err
+	}
+	l := look{session: s, table: t, rows: in, found: &found}
+	for _, step := range []func(context.Context) error{l.kinds, l.ignored, l.role, l.count, l.units} {
 		if err := step(ctx); err != nil {
-			return found, err
+			return found, unquoted(err)
 		}
 	}
 	return found, nil
 }
 
+// unquoted leaves out what the server says, once rows are read: a view's functions may put anything into it. What is kept is about the
+// server alone: that it is full or away, that time is up, or a permission.
+func unquoted(err error) error {
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) || len(raised.Code) != 5 || slices.Contains([]string{"08", "53", "57"}, raised.Code[:2]) ||
+		strings.HasPrefix(raised.Code, "25P0") || raised.Code == "42501" {
+		return err
+	}
+	return fmt.Errorf("it has a row that cannot be read (SQLSTATE %s): a view fails on it", raised.Code)
+}
+
 // look is one table under inspection.
 type look struct {
 	*session
-	table    *policy.Table
-	of       []kind
-	relation string
-	found    *seal.Found
+	*rows
+	table *policy.Table
+	found *seal.Found
 }
 
-func (l *look) regclass() string { return "CAST(" + quoted(l.relation) + " AS regclass)" }
+func (l *look) regclass() string { return "CAST(" + quoted(l.name) + " AS regclass)" }
 
-// identity is what the server knows the relation by (cluster, database, relation; a cluster that does not tell its number could be
-// taken for another, which then refuses too much, never too little), and its state. Its kind must be one whose rows stand in this
-// database.
-func (l *look) identity(ctx context.Context) (err error) {
-	kind, cluster := "", "'?'"
-	err = l.query(ctx, "SELECT relkind, has_function_privilege('pg_control_system()', 'EXECUTE') FROM pg_class WHERE oid = "+l.regclass(), func(row [][]byte) error {
-		if kind = string(row[0]); string(row[1]) == "t" {
-			cluster = "(SELECT system_identifier FROM pg_control_system())"
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	err = l.query(ctx, "SELECT concat_ws('/', "+cluster+", pg_database.oid, "+l.regclass()+"::oid) FROM pg_database WHERE datname = current_database()", func(row [][]byte) error {
-		l.found.Relation = string(row[0])
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	switch kind {
-	case "r", "p":
+// kinds notes what the server knows the relation by, and what that means.
+func (l *look) kinds(context.Context) error {
+	l.found.Relation, l.found.Family, l.found.Shows = l.relation, l.family, l.shows
+	switch l.kind {
 	case "m":
 		l.warn("it is a materialized view: a refresh is a change under this version, unless it is sealed again")
 	case "v":
 		l.warn("it is a view: nothing tells when its rows change, and who is in which row is what the view makes of it: a person's rows " +
-			"must come from that person's data alone")
-	default:
-		return errors.New("it is no table of this database, and no view")
+			"must come from that person's data alone, the same ones each time it is read")
 	}
-	l.found.State, err = l.state(ctx, l.relation)
-	return err
+	if l.foreign {
+		l.warn("some of its rows stand on another server: what is between the two servers reads exact values, and dither knows nothing of that way")
+	}
+	return nil
 }
 
 func (l *look) warn(text string) { l.found.Warnings = append(l.found.Warnings, text) }
@@ -118,8 +126,8 @@ func (l *look) role(ctx context.Context) error {
 		})
 }
 
-// rows counts, and digests what was read: a sum over rows of their hashes, which no order changes.
-func (l *look) rows(ctx context.Context) error {
+// count counts rows, and digests what was read: a sum over rows of their hashes, which no order changes.
+func (l *look) count(ctx context.Context) error {
 	columns := l.table.Columns
 	var read, counts, all []string
 	for i, c := range columns {
@@ -139,7 +147,7 @@ func (l *look) rows(ctx context.Context) error {
 		}
 	}
 	hash := fmt.Sprintf("sum(CAST(hash_record_extended(ROW(%s), 1) AS numeric)), sum(CAST(hash_record_extended(ROW(%[1]s), 2) AS numeric))", list(all))
-	sql := "SELECT count(*), " + hash + ", " + list(counts) + " FROM (SELECT " + list(read) + " FROM " + l.relation + " OFFSET 0) AS x"
+	sql := "SELECT count(*), " + hash + ", " + list(counts) + " FROM (SELECT " + list(read) + " FROM " + l.scan + " OFFSET 0) AS x"
 	return l.query(ctx, sql, func(row [][]byte) error {
 		n := make([]int64, len(row))
 		for i := range row {
@@ -202,7 +210,7 @@ func (l *look) units(ctx context.Context) error {
 	f.NullUnits = f.Columns[i].Nulls
 	over := fmt.Sprintf("FILTER (WHERE n > %d)", t.Unit.RowsPerUnit)
 	sql := fmt.Sprintf("SELECT count(*), coalesce(max(n), 0), count(*) %s, coalesce(sum(n - %d) %[1]s, 0) FROM (SELECT count(*) AS n FROM (SELECT %[3]s AS u FROM %[4]s OFFSET 0) AS x WHERE u IS NOT NULL GROUP BY u) AS g",
-		over, t.Unit.RowsPerUnit, readColumn(t.Columns[i], l.of[i]), l.relation)
+		over, t.Unit.RowsPerUnit, readColumn(t.Columns[i], l.of[i]), l.scan)
 	return l.query(ctx, sql, func(row [][]byte) error {
 		for i, into := range []*int64{&f.Units, &f.MaxRowsPerUnit, &f.UnitsOver, &f.RowsOver} {
 			n, err := strconv.ParseInt(string(row[i]), 10, 64)

@@ -2,17 +2,13 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"dither/internal/policy"
 )
@@ -20,8 +16,8 @@ import (
 // session is one connection with one transaction: it reads one snapshot, and writes nothing.
 type session struct{ conn *pgconn.PgConn }
 
-// oldest is the first version with all that a statement needs (hash_record_extended, infinite numerics that compare).
-const oldest = 14
+// oldest is the first version that tests ran on.
+const oldest = 15
 
 // settings fix what a statement means and what it may do, whatever the server's, the role's and the database's are. JIT compilation
 // costs more than it gains here; row_security off makes hidden rows an error, not a silent other table.
@@ -30,13 +26,8 @@ var settings = []string{
 	"DateStyle = 'ISO, YMD'", "TimeZone = 'UTC'", "row_security = off", "jit = off", "cursor_tuple_fraction = 1",
 }
 
-// begin connects to the server of a source and begins a transaction. Its statements, and its idleness, take no longer than ctx;
-// the server itself ends them then, though nobody were there to ask it.
-func begin(ctx context.Context, source policy.Source) (*session, error) {
-	config, err := configure(source)
-	if err != nil {
-		return nil, err
-	}
+// connect opens a connection. No transaction has begun on it.
+func connect(ctx context.Context, config *pgconn.Config) (*session, error) {
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
@@ -46,22 +37,31 @@ func begin(ctx context.Context, source policy.Source) (*session, error) {
 		s.end()
 		return nil, err
 	}
+	return s, nil
+}
+
+// begin begins a transaction, which sees the rows of the moment of its first statement. Its statements, and its idleness, take no longer than
+// ctx; the server itself ends them then, though nobody were there to ask it.
+func (s *session) begin(ctx context.Context) error {
+	return s.transaction(ctx, "READ ONLY")
+}
+
+func (s *session) transaction(ctx context.Context, mode string) error {
 	limit := int64(0) // none
 	if deadline, ok := ctx.Deadline(); ok {
 		limit = max(time.Until(deadline).Milliseconds(), 1)
 	}
 	var sql strings.Builder
-	sql.WriteString("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	sql.WriteString("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ " + mode)
 	for _, set := range settings {
 		sql.WriteString("; SET LOCAL " + set)
 	}
 	fmt.Fprintf(&sql, "; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %[1]d", min(limit, 1<<31-1))
-	if err := conn.Exec(ctx, sql.String()).Close(); err != nil {
-		s.end()
-		return nil, err
-	}
-	return s, nil
+	return s.conn.Exec(ctx, sql.String()).Close()
 }
+
+// leave ends the transaction, and keeps the connection.
+func (s *session) leave(ctx context.Context) error { return s.conn.Exec(ctx, "ROLLBACK").Close() }
 
 // check refuses a server that statements are not written for. What it looks at came with the connection.
 func (s *session) check() error {
@@ -142,45 +142,4 @@ func (s *session) state(ctx context.Context, relation string) (state string, err
 		pg_stat_get_tuples_updated(part), pg_stat_get_tuples_deleted(part)), ' ' ORDER BY part), '') FROM parts`,
 		func(row [][]byte) error { state = string(row[0]); return nil })
 	return state, err
-}
-
-// configure finds a source's server, as libpq would: a named service, or what an environment variable says, and the PG…
-// variables, ~/.pg_service.conf and ~/.pgpass.
-func configure(source policy.Source) (*pgconn.Config, error) {
-	where := "service=" + source.Service
-	if source.URLEnv != "" {
-		if where = os.Getenv(source.URLEnv); where == "" {
-			return nil, fmt.Errorf("postgres: the environment variable %s, which names the server, is not set", source.URLEnv)
-		}
-	}
-	config, err := pgconn.ParseConfig(where)
-	if err != nil {
-		return nil, err
-	}
-	if err := private(config); err != nil {
-		return nil, err
-	}
-	config.RuntimeParams["application_name"] = "dither"
-	config.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: goodbye}
-	}
-	return config, nil
-}
-
-var errNotPrivate = errors.New("postgres: exact sums would travel over the network to a server that is not known for sure: " +
-	"say sslmode=verify-full, and sslrootcert where its certificate is no public one")
-
-// private refuses a way to a server on which somebody could listen or answer in its stead: anything but a local socket, the
-// machine itself, or TLS with a certificate that is verified.
-func private(config *pgconn.Config) error {
-	ways := append([]*pgconn.FallbackConfig{{Host: config.Host, TLSConfig: config.TLSConfig}}, config.Fallbacks...)
-	for _, way := range ways {
-		if network, _ := pgconn.NetworkAddress(way.Host, 1); network == "unix" || way.Host == "localhost" || net.ParseIP(way.Host).IsLoopback() {
-			continue
-		}
-		if t := way.TLSConfig; t == nil || t.InsecureSkipVerify && t.VerifyPeerCertificate == nil {
-			return errNotPrivate
-		}
-	}
-	return nil
 }
