@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"go.yaml.in/yaml/v3"
 )
 
 var (
@@ -17,6 +19,11 @@ var (
 // server reads which server a live source is on: a service of pg_service.conf, or the name of an environment variable. What
 // would hold a password has no place in a policy.
 func (f field) server(s *Source) {
+	const hint = "postgres: {service: clinic}, as pg_service.conf calls the server, or {url_env: CLINIC_URL}, a variable that holds its URL"
+	if f.present() && f.node.Kind != yaml.MappingNode { // it is not repeated: it may hold a password
+		f.fail(hint, "a server is named by one of service, url_env")
+		return
+	}
 	keys, ok := f.keys("service", "url_env")
 	if !ok {
 		return
@@ -24,8 +31,7 @@ func (f field) server(s *Source) {
 	service, url := keys["service"], keys["url_env"]
 	switch {
 	case service.present() == url.present():
-		f.fail("postgres: {service: clinic}, as pg_service.conf calls the server, or {url_env: CLINIC_URL}, a variable that holds its URL",
-			"a server is named by one of service, url_env")
+		f.fail(hint, "a server is named by one of service, url_env")
 	case service.present():
 		s.Service = service.word(serviceName, "the name of a service in pg_service.conf")
 		s.Local = "service=" + s.Service

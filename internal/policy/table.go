@@ -190,6 +190,9 @@ func (f field) file(dir string) (path, resolved, local string) {
 	case path == "" || strings.ContainsFunc(path, unicode.IsControl):
 		f.fail("", "not the path of a file")
 		return "", "", ""
+	case strings.Contains(path, "://"): // nor is it repeated: it may hold a password
+		f.fail("a server is named by postgres: {service: clinic}", "a URL is not the path of a file")
+		return "", "", ""
 	case !filepath.IsAbs(path):
 		return path, filepath.Join(dir, path), filepath.Clean(path)
 	}

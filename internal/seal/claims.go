@@ -36,8 +36,8 @@ func (e *ClaimedError) Error() string {
 // in $XDG_STATE_HOME/dither/claims or ~/.local/state/dither/claims. It is a guard against mistakes, best effort: another
 // user, another machine, an edited copy of a file or a deleted registry pass unnoticed.
 type claims struct {
-	folder string // "": no claim is made
-	inner  string // the table inside a .duckdb file
+	folder string   // "": no claim is made
+	inner  string   // the table inside a .duckdb file
 	tables []string // on a server, FORMAT:CLUSTER/…: they are claimed instead of the path
 	self   holder
 	shared bool
@@ -164,18 +164,21 @@ func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publ
 	}
 	defer func() { _ = lock.Close() }()
 	var updated []claimJSON
-	held := false // the subject that was claimed before: who came since came on purpose
-	for _, s := range c.subjects(path, digest, rows) {
+	subjects := c.subjects(path, digest, rows)
+	// A table on a server that was claimed here before, by whatever role: who claims it too does so on purpose.
+	held := slices.ContainsFunc(subjects, func(s subject) bool {
+		return len(c.tables) > 0 && s.Kind == "path" && slices.ContainsFunc(c.load(s.claimJSON), func(h holder) bool { return h.Home == c.self.Home && h.LedgerID == c.self.LedgerID })
+	})
+	for _, s := range subjects {
 		loaded := c.load(s.claimJSON)
 		kept, other := c.judge(loaded)
 		if s.look {
-			if other != "" && !c.shared && (s.claim || !held) {
+			if other != "" && !c.shared && (s.Kind != "path" || !held) {
 				return &ClaimedError{Source: path, Home: other}
 			}
 			c.tell(loaded, kept)
 		}
 		if s.claim {
-			held = slices.ContainsFunc(loaded, func(h holder) bool { return h.Home == c.self.Home && h.LedgerID == c.self.LedgerID })
 			s.Holders = append(kept, c.self)
 			updated = append(updated, s.claimJSON)
 		}

@@ -26,7 +26,9 @@ type Engine struct {
 var _ engine.Engine = (*Engine)(nil)
 
 // New makes an engine over a source. It connects with the first question.
-func New(source policy.Source) *Engine { return &Engine{source: source, page: defaultPage, hash: hashed} }
+func New(source policy.Source) *Engine {
+	return &Engine{source: source, page: defaultPage, hash: hashed}
+}
 
 // Close implements engine.Engine. Between questions nothing is held but connections that wait for theirs.
 func (e *Engine) Close() error {

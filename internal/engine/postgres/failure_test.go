@@ -189,24 +189,24 @@ func TestNoServer(t *testing.T) {
 func TestPrivateWays(t *testing.T) {
 	root := authority(t)
 	for url, ok := range map[string]bool{
-		"host=/tmp":                                       true,
-		"host=localhost":                                  true,
-		"host=127.0.0.1":                                  true,
-		"host=::1":                                        true,
-		"host=db.example.org":                             false,
-		"host=db.example.org sslmode=disable":             false,
-		"host=db.example.org sslmode=prefer":              false,
-		"host=db.example.org sslmode=require":             false,
-		"host=db.example.org sslmode=verify-full":         true,
-		"host=db.example.org sslmode=verify-ca":           false, // any certificate of any public authority would do
-		"host=db.example.org sslmode=require sslrootcert=" + root:            true,
-		"host=db.example.org sslmode=verify-ca sslrootcert=" + root:          true,
-		"host=/tmp,db.example.org":                        false,
-		"host=/tmp,db.example.org sslmode=verify-full":    true,
-		"postgres://u:secret@db.example.org/d":            false,
-		"postgres://u:s@db.example.org?sslmode=verify-ca": false,
-		"host=127.0.0.1.example.org":                      false,
-		"host=localhost.example.org":                      false,
+		"host=/tmp":                                                 true,
+		"host=localhost":                                            true,
+		"host=127.0.0.1":                                            true,
+		"host=::1":                                                  true,
+		"host=db.example.org":                                       false,
+		"host=db.example.org sslmode=disable":                       false,
+		"host=db.example.org sslmode=prefer":                        false,
+		"host=db.example.org sslmode=require":                       false,
+		"host=db.example.org sslmode=verify-full":                   true,
+		"host=db.example.org sslmode=verify-ca":                     false, // any certificate of any public authority would do
+		"host=db.example.org sslmode=require sslrootcert=" + root:   true,
+		"host=db.example.org sslmode=verify-ca sslrootcert=" + root: true,
+		"host=/tmp,db.example.org":                                  false,
+		"host=/tmp,db.example.org sslmode=verify-full":              true,
+		"postgres://u:secret@db.example.org/d":                      false,
+		"postgres://u:s@db.example.org?sslmode=verify-ca":           false,
+		"host=127.0.0.1.example.org":                                false,
+		"host=localhost.example.org":                                false,
 	} {
 		t.Setenv(urlVariable, url)
 		if _, err := configure(source("t")); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "secret") {

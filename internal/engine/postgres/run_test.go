@@ -107,8 +107,9 @@ type failer interface {
 func (b *bench) write(t failer, table string, rows []enginetest.Row) {
 	t.Helper()
 	var sql strings.Builder
-	fmt.Fprintf(&sql, "SET standard_conforming_strings = on; DELETE FROM %s; ", identifier(table))
+	fmt.Fprintf(&sql, "SET standard_conforming_strings = on; DELETE FROM %s", identifier(table))
 	declared := b.policy.Table(table)
+	last := ""
 	for i, r := range rows {
 		names, values := []string{"__row"}, []string{fmt.Sprint(i + 1)}
 		for _, c := range declared.Columns {
@@ -126,7 +127,14 @@ func (b *bench) write(t failer, table string, rows []enginetest.Row) {
 				values = append(values, constant(v))
 			}
 		}
-		fmt.Fprintf(&sql, "INSERT INTO %s(%s) VALUES (%s); ", identifier(table), strings.Join(names, ", "), strings.Join(values, ", "))
+		into := fmt.Sprintf("; INSERT INTO %s(%s) VALUES ", identifier(table), strings.Join(names, ", "))
+		if into == last {
+			sql.WriteString(", ")
+		} else {
+			sql.WriteString(into)
+		}
+		sql.WriteString("(" + strings.Join(values, ", ") + ")")
+		last = into
 	}
 	b.exec(t, sql.String())
 }

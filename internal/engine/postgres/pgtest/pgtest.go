@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -13,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -47,12 +49,12 @@ func Main(m *testing.M) {
 	}
 }
 
-// Start gives the binary's server, which it starts the first time. Without the package it skips the test; a server that does not start fails
-// it.
+// Start gives the binary's server, which it starts the first time. Without the package it skips the test, unless DITHER_TEST_NEEDS_POSTGRES is
+// set; a server that does not start fails it.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	once.Do(func() { running, failure = start() })
-	if errors.Is(failure, errAbsent) {
+	if errors.Is(failure, errAbsent) && os.Getenv("DITHER_TEST_NEEDS_POSTGRES") == "" {
 		t.Skip(failure)
 	}
 	if failure != nil {
@@ -99,7 +101,7 @@ func start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "pg") // a socket's path is short
+	folder, err := makeFolder(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +153,44 @@ func start() (*Server, error) {
 	return nil, fmt.Errorf("the server does not answer:\n%s", log.String())
 }
 
-// binaries is the folder of the newest server.
+// prefix begins the names of servers' folders.
+const prefix = "dither-pg-"
+
+// makeFolder makes a server's folder, and removes those of servers that a killed test left. A socket's path may have 107 bytes: where the
+// place for temporary files has too long a name, it is another one.
+func makeFolder(in string) (string, error) {
+	if len(in) > 107-len("/"+prefix+"0123456789/.s.PGSQL.5432") {
+		in = "/tmp"
+	}
+	left, _ := filepath.Glob(filepath.Join(in, prefix+"*"))
+	for _, folder := range left {
+		if abandoned(folder) {
+			_ = os.RemoveAll(folder)
+		}
+	}
+	return os.MkdirTemp(in, prefix)
+}
+
+// abandoned holds where no process serves a folder any more, and none is about to.
+func abandoned(folder string) bool {
+	info, err := os.Stat(folder)
+	if err != nil || time.Since(info.ModTime()) < 10*time.Minute {
+		return false
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "data", "postmaster.pid"))
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(first)
+	return err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}
+
+// binaries is the folder of the newest server, or DITHER_TEST_POSTGRES_BIN.
 func binaries() (string, error) {
+	if bin := os.Getenv("DITHER_TEST_POSTGRES_BIN"); bin != "" {
+		return bin, nil
+	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if err != nil {
 		return "", err
