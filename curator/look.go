@@ -153,9 +153,16 @@ func (c *Curator) lost(reservation uint64, cause error) *Error {
 	return failed()
 }
 
-// known is a sealed version with what was recorded when it was sealed. Of a live table that is no more than its state, in order to
+// known is a sealed version with what was recorded when it was sealed, which holds of files and of copies. Of a live table that is no more than its state, in order to
 // tell the owner when it is another one: rows may have changed since, and no sensitivity may rest on what they were.
 func (c *Curator) known(v seal.Version) engine.Sealed {
+	complete := map[string]bool{}
+	for _, c := range v.Facts.Columns {
+		complete[c.Name] = c.Nulls == 0 && c.Special == 0
+	}
+	if v.Copy != nil {
+		return engine.Sealed{Copy: (*engine.Copy)(v.Copy), Complete: complete}
+	}
 	if v.Live {
 		state, err := seal.State(v)
 		if err != nil {
@@ -168,9 +175,5 @@ func (c *Curator) known(v seal.Version) engine.Sealed {
 			c.tellOwner(fmt.Errorf("table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own", v.Table, v.Number))
 		}}
 	}
-	out := engine.Sealed{File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: map[string]bool{}}
-	for _, c := range v.Facts.Columns {
-		out.Complete[c.Name] = c.Nulls == 0 && c.Special == 0
-	}
-	return out
+	return engine.Sealed{File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: complete}
 }

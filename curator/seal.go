@@ -27,6 +27,9 @@ type SealReport struct {
 // SealOptions change how a source is sealed.
 type SealOptions struct {
 	Shared   bool // seal although another home's budget covers the same source
+	// Copy is a schema on the server of a live table: a copy of the rows is made there, which questions then read. It does not change with the
+	// table, and is quicker where persons are units.
+	Copy     string
 	Progress func(rows, bytes, totalBytes int64)
 	// StateHome is where it is noted which home sealed which source, instead of the user's own $XDG_STATE_HOME: for homes that
 	// do not last, which should claim nothing.
@@ -47,11 +50,14 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if err := c.inForce(before); err != nil {
 		return nil, public(err)
 	}
+	if options.Copy != "" && !t.Source.Live() {
+		return nil, &Error{Code: CodeUsage, Message: "table " + table + " is sealed from a file, which is copied anyway", Hint: "leave --copy out"}
+	}
 	tmp := filepath.Join(c.home, "tmp")
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return nil, homeError(err)
 	}
-	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, After: before.Sealed[table].Version, Recorded: before.Sealed[table].SHA256}
+	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, Copy: options.Copy, After: before.Sealed[table].Version, Recorded: before.Sealed[table].SHA256}
 	if options.Progress != nil {
 		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
 	}
@@ -88,6 +94,11 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	report.Warnings = append(report.Warnings, doubts...)
 	if err := c.record(version); err != nil {
 		return nil, public(err)
+	}
+	if t.Source.Live() {
+		if err := seal.DropCopies(ctx, c.home, t, postgres.Sealer{}, version); err != nil {
+			report.Warnings = append(report.Warnings, "a copy of an earlier version stays on the server: "+err.Error())
+		}
 	}
 	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
 }

@@ -42,6 +42,15 @@ type Sealed struct {
 	// changes no answer.
 	State   string
 	Changed func(state string)
+
+	// Copy is a copy on the server that was made when the table was sealed, and is read in its stead.
+	Copy *Copy
+}
+
+// Copy is a table in a schema, what its server knows it by, and how many rows it has.
+type Copy struct {
+	Schema, Table, Relation string
+	Rows                    int64
 }
 
 // ErrUnavailable is wrapped by what Rehearse returns where not the statement failed, but the server that it was for: it cannot be

@@ -22,6 +22,18 @@ import (
 type Server interface {
 	// Look reads the whole of t once, in one snapshot, and changes nothing. It refuses a table that t does not declare.
 	Look(ctx context.Context, t *policy.Table) (Found, error)
+	// Copy is Look, and makes a copy of the rows that it looks at: a table of this name in a schema of the owner's.
+	Copy(ctx context.Context, t *policy.Table, schema, table string) (Found, error)
+	// Drop removes a copy.
+	Drop(ctx context.Context, t *policy.Table, c Copy) error
+}
+
+// Copy is a table on the server that holds what a version was sealed from, and which nobody may write to.
+type Copy struct {
+	Schema   string `json:"schema"`
+	Table    string `json:"table"`
+	Relation string `json:"relation"` // what the server knows it by, with the file that it is in
+	Rows     int64  `json:"rows"`     // exact: the owner's
 }
 
 // Found is what a live table holds at one moment: exact, for its owner.
@@ -33,6 +45,7 @@ type Found struct {
 	Shows    []string           // of a view, the topmost tables that it shows
 	Content  string             // a digest of the declared columns' rows, whatever their order
 	State    string             // told without reading rows, and another once they change; "" where the server cannot tell
+	Copy     *Copy              // if one was made
 	Ignored  []string           // columns that are not declared
 	Warnings []string
 }
@@ -74,10 +87,20 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	if err != nil {
 		return Version{}, report, err
 	}
-	found, err := server.Look(ctx, t)
+	number := opt.After + 1
+	if n := len(published); n > 0 {
+		number = max(number, published[n-1].Number+1)
+	}
+	found, err := looked(ctx, home, t, server, opt, number)
 	if err != nil {
 		return Version{}, report, &SourceError{Path: t.Source.Path, Message: err.Error(), Err: err}
 	}
+	done := false
+	defer func() {
+		if !done && found.Copy != nil {
+			_ = server.Drop(context.WithoutCancel(ctx), t, *found.Copy)
+		}
+	}()
 	report.Facts, report.Invalids, report.Ignored = found.Facts, found.Invalids, found.Ignored
 	for _, text := range found.Warnings {
 		report.warn(text)
@@ -87,14 +110,12 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	}
 	claim := newClaims(home, t, opt, &report)
 	v := Version{
-		Table: t.Name, Number: opt.After + 1, Rows: found.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second), Schema: schemaDigest(t),
+		Table: t.Name, Number: number, Rows: found.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second), Schema: schemaDigest(t),
 		SourceSHA256: digestOf(inCluster(found.Relation), found.Content), Facts: found.Facts, Live: true,
-		Relation: found.Relation, Family: found.Family, Shows: found.Shows,
+		Relation: found.Relation, Family: found.Family, Shows: found.Shows, Copy: found.Copy,
 	}
 	if n := len(published); n > 0 {
-		newest := published[n-1]
-		v.Number = max(v.Number, newest.Number+1)
-		if newest.Schema == v.Schema && newest.SourceSHA256 == v.SourceSHA256 {
+		if newest := published[n-1]; newest.Schema == v.Schema && newest.SourceSHA256 == v.SourceSHA256 {
 			report.SameAs = newest.Number
 		}
 	}
@@ -103,7 +124,40 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 		claim.tables = append(claim.tables, string(t.Source.Format)+":"+relation)
 	}
 	err = claim.hold(ctx, t.Source.Path, digestOf(found.Content), v.Rows, func() error { v, err = shelf.publishLive(t, v, found, published); return err })
+	done = err == nil
 	return v, report, err
+}
+
+// looked looks at a live source, and copies it if it is to be copied.
+func looked(ctx context.Context, home string, t *policy.Table, server Server, opt Options, number int) (Found, error) {
+	if opt.Copy == "" {
+		return server.Look(ctx, t)
+	}
+	return server.Copy(ctx, t, opt.Copy, copyName(home, t.Name, opt.LedgerID, number))
+}
+
+// copyName is the table's plain letters, the version, and what tells it from copies of other homes: at most 63 bytes.
+func copyName(home, table, ledger string, number int) string {
+	plain, _, _ := strings.Cut(filepath.Base(folderOf(home, table)), "-")
+	return fmt.Sprintf("%s_v%d_%s", plain, number, digestOf(home, table, ledger)[:8])
+}
+
+// DropCopies removes the copies that were made for versions before v, as far as they can be.
+func DropCopies(ctx context.Context, home string, t *policy.Table, server Server, v Version) error {
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return err
+	}
+	published, err := readManifest(folderOf(home, t.Name), t.Name)
+	if err != nil {
+		return err
+	}
+	for _, old := range published {
+		if old.Copy != nil && old.Number < v.Number {
+			err = errors.Join(err, server.Drop(ctx, t, *old.Copy))
+		}
+	}
+	return err
 }
 
 // inCluster is what follows the cluster in a relation.

@@ -42,6 +42,7 @@ type Version struct {
 	Live          bool
 	Relation      string
 	Family, Shows []string
+	Copy          *Copy // what questions read instead of the source
 }
 
 type manifestJSON struct {
@@ -65,6 +66,7 @@ type versionJSON struct {
 	Relation     string    `json:"relation,omitempty"`
 	Family       []string  `json:"family,omitempty"`
 	Shows        []string  `json:"shows,omitempty"`
+	Copy         *Copy     `json:"copy,omitempty"`
 }
 
 // folderOf is the folder of a table's versions. A table's name may be any text: the folder's is the name's plain letters
@@ -139,7 +141,7 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 		versions[i] = Version{
 			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows,
 			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceBytes: v.SourceBytes, Facts: v.Facts,
-			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows,
+			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy,
 		}
 	}
 	return versions, nil
@@ -151,7 +153,7 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 		m.Versions = append(m.Versions, versionJSON{
 			Number: v.Number, File: versionFile(v.Number, v.Live), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows, Sealed: v.Sealed,
 			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceBytes: v.SourceBytes, Facts: v.Facts,
-			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows,
+			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy,
 		})
 	}
 	text, err := json.MarshalIndent(m, "", "  ")

@@ -54,7 +54,7 @@ func (e *Engine) sums(ctx context.Context, b *plan.Bounded, from engine.Sealed, 
 	if err := s.query(ctx, render(b, in), collect(b, add)); err != nil {
 		return err
 	}
-	return s.still(ctx, in)
+	return in.still(ctx)
 }
 
 // prepare begins a session to read what b reads, and tells of changes.
@@ -63,7 +63,7 @@ func (e *Engine) prepare(ctx context.Context, b *plan.Bounded, from engine.Seale
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := e.open(ctx, s, columnsOf(b), from)
+	in, err := e.find(ctx, s, b, from)
 	if err == nil && from.State != "" && from.Changed != nil {
 		var state string
 		if state, err = s.state(ctx, in.name); err == nil && state != from.State {
@@ -77,6 +77,22 @@ func (e *Engine) prepare(ctx context.Context, b *plan.Bounded, from engine.Seale
 	return s, in, nil
 }
 
+// find finds what b is to be read from: the table, or the copy that the sealed version has of it.
+func (e *Engine) find(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) (*rows, error) {
+	if from.Copy == nil {
+		return e.open(ctx, s, columnsOf(b), from)
+	}
+	unit := ""
+	if b.Unit != nil {
+		unit = b.Unit.Name
+	}
+	in, err := e.openCopy(ctx, s, columnsOf(b), from.Copy, unit)
+	if err == nil {
+		in.complete = from.Complete
+	}
+	return in, err
+}
+
 // rows are what a statement reads from.
 type rows struct {
 	name string // the relation's
@@ -84,6 +100,11 @@ type rows struct {
 	of   []kind // of the columns that are read
 	hash func(columns string) string
 	identity
+	now func(context.Context) (relation string, err error) // which relation the name leads to
+
+	copied   bool // it is a copy of what was sealed
+	complete map[string]bool
+	where    string // which of a copy's rows
 }
 
 // hashed spreads which rows a unit keeps.
@@ -94,7 +115,7 @@ func hashed(columns string) string { return "hash_record_extended(ROW(" + column
 // units of that one.
 func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column, from engine.Sealed) (*rows, error) {
 	name := relationOf(e.source)
-	of, err := s.columns(ctx, name, columns)
+	of, err := s.columns(ctx, name, columns, kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +127,10 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 		return nil, fmt.Errorf("%s is another table, or shows other rows, than the one that was sealed (%s, and was %s): seal it again", name, id.relation, from.Relation)
 	}
 	in := &rows{name: name, scan: name, of: of, hash: e.hash, identity: id}
+	in.now = func(ctx context.Context) (string, error) {
+		id, err := s.identify(ctx, name)
+		return id.relation, err
+	}
 	if id.kind == "v" { // a fence: what the view computes is computed once a row
 		read := make([]string, len(columns))
 		for i, c := range columns {
@@ -117,9 +142,9 @@ func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column,
 }
 
 // still fails where the name leads to another relation than it did: a schema's name, unlike a table's, is locked by nothing.
-func (s *session) still(ctx context.Context, in *rows) error {
-	id, err := s.identify(ctx, in.name)
-	if err == nil && !same(id.relation, in.relation) {
+func (in *rows) still(ctx context.Context) error {
+	relation, err := in.now(ctx)
+	if err == nil && !same(relation, in.relation) {
 		err = fmt.Errorf("%s became another table while it was read", in.name)
 	}
 	return err

@@ -45,7 +45,7 @@ func (i *idle) put(at string, s *session) {
 	i.free = append(i.free, w)
 	if len(i.free) > most {
 		i.free[0].timer.Stop()
-		i.free[0].session.end()
+		i.free[0].end()
 		i.free = slices.Delete(i.free, 0, 1)
 	}
 }
@@ -81,7 +81,7 @@ func (i *idle) end() {
 	i.ended = true
 	for _, w := range i.free {
 		w.timer.Stop()
-		w.session.end()
+		w.end()
 	}
 	i.free = nil
 }

@@ -48,7 +48,7 @@ func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) 
 		if err := s.query(ctx, "DECLARE pass SCROLL CURSOR FOR "+render(b, in), nothing); err != nil {
 			return err
 		}
-		return s.still(ctx, in)
+		return in.still(ctx)
 	}
 	return func(yield func(value, count int64) bool) error {
 		busy.Lock()

@@ -82,11 +82,11 @@ func TestNameThatMovesMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.still(t.Context(), in); err != nil {
+	if err := in.still(t.Context()); err != nil {
 		t.Error(err)
 	}
 	b.exec(t, "ALTER SCHEMA public RENAME TO old; ALTER SCHEMA other RENAME TO public")
-	if err := s.still(t.Context(), in); err == nil {
+	if err := in.still(t.Context()); err == nil {
 		t.Error("another table is taken for the one that was found")
 	}
 }

@@ -36,15 +36,18 @@ func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Seal
 }
 
 func (e *Engine) rehearse(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) error {
-	if _, err := e.open(ctx, s, columnsOf(b), from); err != nil {
+	if _, err := e.find(ctx, s, b, from); err != nil {
 		return unavailable(err)
 	}
 	nothing := func([][]byte) error { return nil }
-	for _, real := range []kind{real8, numeric} {
-		in := e.madeUp(b, real)
-		if real == numeric && !slices.Contains(in.of, numeric) {
-			break
+	made := []*rows{e.madeUpCopy(b, from.Complete)}
+	if from.Copy == nil {
+		made = []*rows{e.madeUp(b, real8)}
+		if slices.Contains(made[0].of, real8) {
+			made = append(made, e.madeUp(b, numeric))
 		}
+	}
+	for _, in := range made {
 		if err := s.query(ctx, render(b, in), nothing); blames(err) {
 			return err
 		} else if err != nil {
@@ -70,28 +73,56 @@ func blames(err error) bool {
 
 // madeUp writes rows of the columns that b reads.
 func (e *Engine) madeUp(b *plan.Bounded, real kind) *rows {
-	in := &rows{scan: "(SELECT 1) AS made_up", hash: e.hash}
+	in := &rows{hash: e.hash}
 	columns := make([][]string, len(b.Columns))
-	names := make([]string, len(b.Columns))
 	for i, c := range b.Columns {
 		k := map[value.Type]kind{
 			value.Integer: bigint, value.Real: real, value.Text: plainText, value.Boolean: boolean, value.Date: dateKind,
 		}[c.Type]
-		in.of, names[i] = append(in.of, k), identifier(c.Name)
+		in.of = append(in.of, k)
 		for _, v := range engine.Corners(b, c.Type) {
 			columns[i] = append(columns[i], stored(v, k))
 		}
 		columns[i] = append(columns[i], beyond[k]...)
 	}
+	in.scan = mixed(columns, columnNames(b))
+	return in
+}
+
+// madeUpCopy writes rows of a copy.
+func (e *Engine) madeUpCopy(b *plan.Bounded, complete map[string]bool) *rows {
+	in := &rows{hash: e.hash, copied: true, complete: complete}
+	columns, names := make([][]string, len(b.Columns)), columnNames(b)
+	for i, c := range b.Columns {
+		for _, v := range engine.Corners(b, c.Type) {
+			columns[i] = append(columns[i], constant(v))
+		}
+	}
+	if b.Unit != nil {
+		columns = append(columns, []string{"1", "2", "3", "4", "5"}, []string{"1", "9", "1000000"})
+		names = append(names, rankColumn, rowsColumn)
+	}
+	in.scan = mixed(columns, names)
+	return in
+}
+
+func columnNames(b *plan.Bounded) []string {
+	out := make([]string, len(b.Columns))
+	for i, c := range b.Columns {
+		out[i] = identifier(c.Name)
+	}
+	return out
+}
+
+func mixed(columns [][]string, names []string) string {
 	if len(columns) == 0 {
-		return in
+		return "(SELECT 1) AS made_up"
 	}
 	var made []string
 	for _, row := range engine.Mixed(columns) {
 		made = append(made, "("+strings.Join(row, ", ")+")")
 	}
-	in.scan = "(VALUES " + strings.Join(made, ", ") + ") AS made_up(" + strings.Join(names, ", ") + ")"
-	return in
+	return "(VALUES " + strings.Join(made, ", ") + ") AS made_up(" + strings.Join(names, ", ") + ")"
 }
 
 // stored writes a value as a table holds it.

@@ -27,9 +27,10 @@ import (
 // order of a unit's cells by their places is a function of R too. The rows of other units appear nowhere in this. ∎
 // (The hash only spreads which rows are kept. That it collides, or is another one on another server, matters to no proof.)
 //
-// Nothing that was recorded at sealing is relied on: rows may have changed since.
+// Nothing that was recorded at sealing is relied on: rows may have changed since. Of a copy, the place q is the rank that the row was given
+// when the copy was made, by the same argument a function of its unit's rows.
 func render(b *plan.Bounded, in *rows) string {
-	rows := cappedRows(b, evaluated(b, in))
+	rows := cappedRows(b, in)
 	if b.Ordered {
 		return "SELECT m0, count(*) FROM (SELECT " + contributions(b)[0] + " FROM (" + rows + ") AS r WHERE v0 IS NOT NULL) AS m GROUP BY m0 ORDER BY m0"
 	}
@@ -77,6 +78,9 @@ func groupBy(names []string) string {
 // nor values, so its cleaned value is its own, or NULL.
 func cleaned(b *plan.Bounded, in *rows) string {
 	var raw, columns []string
+	if in.copied {
+		return cleanedCopy(b, in)
+	}
 	for i, c := range b.Columns {
 		raw = append(raw, fmt.Sprintf("%s AS x%d", read(c, in.of[i]), i))
 		columns = append(columns, fmt.Sprintf("%s AS c%d", clean(c, "x"+strconv.Itoa(i)), i))
@@ -97,7 +101,10 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	place := ""
 	if b.Unit != nil {
 		carried = append(carried, column(unitOf(b))+" AS u")
-		if placed(b) {
+		switch {
+		case placed(b) && in.copied:
+			carried, place = append(carried, "q"), ", q"
+		case placed(b):
 			columns := names("c", len(b.Columns))
 			carried = append(append(carried, columns...), in.hash(list(columns))+" AS h")
 			place = ", row_number() OVER (PARTITION BY u ORDER BY h, " + list(columns) + ") AS q"
@@ -169,11 +176,14 @@ func contributions(b *plan.Bounded) []string {
 }
 
 // cappedRows gives the rows that count: of each unit, the first so many of those that are left.
-func cappedRows(b *plan.Bounded, rows string) string {
-	if b.Unit == nil || b.Caps.Rows == 0 {
-		return rows
+func cappedRows(b *plan.Bounded, in *rows) string {
+	switch {
+	case b.Unit == nil || b.Caps.Rows == 0:
+		return evaluated(b, in)
+	case in.copied:
+		return cappedCopy(b, in)
 	}
-	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", rows, b.Caps.Rows)
+	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", evaluated(b, in), b.Caps.Rows)
 }
 
 // cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first row.

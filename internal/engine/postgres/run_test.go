@@ -228,8 +228,12 @@ func TestAgreesWithReference(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, text("add-remove"))
 			if name == "by groups" { // the same numbers, as numerics, and texts in another order
+				collation := "und-x-icu"
+				if !pgtest.Start(t).ICU() {
+					collation = "POSIX"
+				}
 				for _, table := range []string{"t", "p"} {
-					b.exec(t, "ALTER TABLE "+table+` ALTER x TYPE numeric, ALTER y TYPE numeric, ALTER z TYPE numeric, ALTER s TYPE varchar(99), ALTER w TYPE text COLLATE "und-x-icu"`)
+					b.exec(t, "ALTER TABLE "+table+` ALTER x TYPE numeric, ALTER y TYPE numeric, ALTER z TYPE numeric, ALTER s TYPE varchar(99), ALTER w TYPE text COLLATE `+identifier(collation))
 				}
 			}
 			admitted, capped := 0, 0

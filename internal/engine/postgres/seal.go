@@ -25,7 +25,12 @@ var _ seal.Server = Sealer{}
 
 // Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction. Its
 // errors quote no row.
-func (Sealer) Look(ctx context.Context, t *policy.Table) (found seal.Found, err error) {
+func (Sealer) Look(ctx context.Context, t *policy.Table) (seal.Found, error) {
+	return inspect(ctx, t, "READ ONLY", nil)
+}
+
+// inspect looks at a table, and then does what else is to be done in the same transaction, which ends with the connection.
+func inspect(ctx context.Context, t *policy.Table, mode string, then func(context.Context, *look) error) (found seal.Found, err error) {
 	config, err := configure(t.Source)
 	if err != nil {
 		return found, err
@@ -46,15 +51,19 @@ func (Sealer) Look(ctx context.Context, t *policy.Table) (found seal.Found, err 
 	if err := s.leave(ctx); err != nil {
 		return found, err
 	}
-	if err := s.begin(ctx); err != nil {
+	if err := s.transaction(ctx, mode); err != nil {
 		return found, err
 	}
 	in, err := New(t.Source).open(ctx, s, t.Columns, engine.Sealed{})
 	if err != nil {
 		return found, err
 	}
-	l := look{session: s, table: t, rows: in, found: &found}
-	for _, step := range []func(context.Context) error{l.kinds, l.ignored, l.role, l.count, l.units} {
+	l := &look{session: s, table: t, rows: in, found: &found}
+	steps := []func(context.Context) error{l.kinds, l.ignored, l.role, l.count, l.units}
+	if then != nil {
+		steps = append(steps, func(ctx context.Context) error { return then(ctx, l) })
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return found, unquoted(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"dither/internal/policy"
+	"dither/internal/value"
 )
 
 // session is one connection with one transaction: it reads one snapshot, and writes nothing.
@@ -102,8 +103,8 @@ func (s *session) query(ctx context.Context, sql string, each func(row [][]byte)
 }
 
 // columns are the kinds of a relation's columns, found by a statement that reads no row and keeps the relation from being changed
-// or dropped until the transaction ends. A kind that may not stand for the declared type is an error.
-func (s *session) columns(ctx context.Context, relation string, columns []*policy.Column) ([]kind, error) {
+// or dropped until the transaction ends. A kind that is not among those that may stand for the declared type is an error.
+func (s *session) columns(ctx context.Context, relation string, columns []*policy.Column, kinds map[value.Type][]kind) ([]kind, error) {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = identifier(c.Name)

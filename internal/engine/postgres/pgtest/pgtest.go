@@ -28,6 +28,7 @@ type Server struct {
 	folder string
 	stop   chan struct{}
 	done   chan struct{}
+	icu    bool // whether it was built with it, as Debian's is
 }
 
 var (
@@ -68,12 +69,19 @@ func (s *Server) URL(user, database string) string {
 	return fmt.Sprintf("host=%s user=%s dbname=%s", s.folder, user, database)
 }
 
+// ICU reports whether the server knows ICU's collations: Debian's does.
+func (s *Server) ICU() bool { return s.icu }
+
 // Database makes an empty database for a test, and gives its URL for the owner. Its texts are in no order of bytes unless a
 // statement says so.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := fmt.Sprintf("db%d", time.Now().UnixNano())
-	Exec(t, s.URL("owner", "postgres"), "CREATE DATABASE "+name+" TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'de'")
+	collated := ""
+	if s.icu {
+		collated = " LOCALE_PROVIDER icu ICU_LOCALE 'de'"
+	}
+	Exec(t, s.URL("owner", "postgres"), "CREATE DATABASE "+name+" TEMPLATE template0"+collated)
 	return s.URL("owner", name)
 }
 
@@ -141,6 +149,7 @@ func start() (*Server, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		conn, err := pgconn.Connect(ctx, s.URL("owner", "postgres"))
 		if err == nil {
+			s.icu = conn.Exec(ctx, "SELECT 'a' COLLATE \"und-x-icu\"").Close() == nil
 			_ = conn.Close(ctx)
 			cancel()
 			return s, nil
