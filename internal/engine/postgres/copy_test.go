@@ -58,50 +58,49 @@ func (b *bench) ranks(t failer, rows []enginetest.Row) []enginetest.Row {
 
 // Over a copy the exact sums are the reference's as well, where a cap is a filter and where it is not.
 func TestCopyAgreesWithReference(t *testing.T) {
-	for name, text := range ways {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, text("add-remove"))
-			capped, filtered := 0, 0
-			rapid.Check(t, func(t *rapid.T) {
-				table := rapid.SampledFrom([]string{"t", "p", "p", "p"}).Draw(t, "table")
-				request := plan.Request{SQL: enginetest.Question(t, table)}
-				if table == "p" {
-					request.MaxGroups = int64(rapid.IntRange(0, 4).Draw(t, "max groups"))
+	b := newBench(t, enginetest.PolicyText("add-remove"))
+	byGroups, err := policy.Decode(enginetest.ByGroups("add-remove"), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies, capped, filtered := []*policy.Policy{b.policy, byGroups}, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		b.policy = rapid.SampledFrom(policies).Draw(t, "policy")
+		table := rapid.SampledFrom([]string{"t", "p", "p", "p"}).Draw(t, "table")
+		request := plan.Request{SQL: enginetest.Question(t, table)}
+		if table == "p" {
+			request.MaxGroups = int64(rapid.IntRange(0, 4).Draw(t, "max groups"))
+		}
+		p, err := plan.Build(b.policy, request)
+		if err != nil {
+			return
+		}
+		rows := enginetest.Rows(t, b.policy.Table(table), 12)
+		b.write(t, table, rows)
+		from := b.copied(t, table, &policy.Column{Name: "__row", Type: value.Integer, Nullable: true})
+		if p.Unit != nil {
+			if rows = b.ranks(t, rows); p.Caps.Rows > 0 {
+				capped++
+				if engine.AllRowsAreLeft(&p.Bounded, from.Complete) {
+					filtered++
 				}
-				p, err := plan.Build(b.policy, request)
-				if err != nil {
-					return
-				}
-				rows := enginetest.Rows(t, b.policy.Table(table), 12)
-				b.write(t, table, rows)
-				from := b.copied(t, table, &policy.Column{Name: "__row", Type: value.Integer, Nullable: true})
-				if p.Unit != nil && p.Caps.Rows > 0 {
-					capped++
-					if engine.AllRowsAreLeft(&p.Bounded, from.Complete) {
-						filtered++
-					}
-				}
-				if p.Unit != nil {
-					rows = b.ranks(t, rows)
-				}
-				got := map[string]*big.Int{}
-				err = b.engine(table).sums(context.Background(), &p.Bounded, from, gather(got))
-				if err == nil {
-					err = b.engine(table).Rehearse(context.Background(), &p.Bounded, from)
-				}
-				if err != nil {
-					t.Fatalf("%s\n%v", request.SQL, err)
-				}
-				reference := map[string]*big.Int{}
-				enginetest.Sum(&p.Bounded, rows, gather(reference))
-				if got, want := nonZero(got), nonZero(reference); !maps.Equal(got, want) {
-					t.Fatalf("%s\n%v\ngot  %v\nwant %v", request.SQL, rows, got, want)
-				}
-			})
-			if name == "by rows" && (filtered < 3 || capped-filtered < 3) {
-				t.Errorf("%d questions with a cap on rows, %d of them by a filter", capped, filtered)
 			}
-		})
+		}
+		got, reference := map[string]*big.Int{}, map[string]*big.Int{}
+		err = b.engine(table).sums(context.Background(), &p.Bounded, from, gather(got))
+		if err == nil {
+			err = b.engine(table).Rehearse(context.Background(), &p.Bounded, from)
+		}
+		if err != nil {
+			t.Fatalf("%s\n%v", request.SQL, err)
+		}
+		enginetest.Sum(&p.Bounded, rows, gather(reference))
+		if got, want := nonZero(got), nonZero(reference); !maps.Equal(got, want) {
+			t.Fatalf("%s\n%v\ngot  %v\nwant %v", request.SQL, rows, got, want)
+		}
+	})
+	if filtered < 3 || capped-filtered < 3 {
+		t.Errorf("%d questions with a cap on rows, %d of them by a filter", capped, filtered)
 	}
 }
 
