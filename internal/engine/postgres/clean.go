@@ -62,6 +62,11 @@ func read(c plan.Column, of kind) string {
 	return x
 }
 
+// readAsItIs holds where read does nothing to the column, or next to nothing.
+func readAsItIs(c plan.Column, of kind) bool {
+	return c.Type == value.Integer || c.Type == value.Boolean || of == real8
+}
+
 // clean writes a column's cleaned value over what was read of it. It is total.
 func clean(c plan.Column, x string) string {
 	switch {

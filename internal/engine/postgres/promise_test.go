@@ -191,6 +191,15 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
+// count counts the rows of a statement beside the engine.
+func (b *bench) count(sql string, n *int) error {
+	results, err := b.writer.Exec(context.Background(), sql).ReadAll()
+	if err == nil && len(results) == 1 {
+		*n = len(results[0].Rows)
+	}
+	return err
+}
+
 // lookAs looks at a relation that is declared as a table of another name.
 func (b *bench) lookAs(relation, declared string) (seal.Found, error) {
 	as := *b.policy.Table(declared)
@@ -289,6 +298,19 @@ func TestServerIsFull(t *testing.T) {
 	t.Setenv(urlVariable, strings.Replace(b.url, "user=owner", "user=few", 1))
 	e := New(source("j"))
 	defer func() { _ = e.Close() }()
+	gone := func() { // the server takes a moment to see that a connection has ended
+		t.Helper()
+		for range 500 {
+			n := 0
+			if err := b.count("SELECT 1 FROM pg_stat_activity WHERE usename = 'few'", &n); err != nil {
+				t.Fatal(err)
+			}
+			if n == 0 {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
 	for range 3 {
 		if err := e.Rehearse(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
 			t.Fatal(err)
@@ -299,6 +321,7 @@ func TestServerIsFull(t *testing.T) {
 		if _, err := e.Aggregate(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
 			t.Fatal(err)
 		}
+		gone()
 	}
 	for range most + 2 { // questions that are refused after their rehearsal
 		if err := e.Rehearse(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
@@ -307,7 +330,7 @@ func TestServerIsFull(t *testing.T) {
 	}
 	// A connection that was cut while it waited is replaced.
 	b.exec(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'few'")
-	time.Sleep(100 * time.Millisecond)
+	gone()
 	if _, err := e.Aggregate(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
 		t.Error(err)
 	}

@@ -19,7 +19,7 @@ import (
 //
 // Which rows a unit keeps, and which cells, is decided by its own rows alone. A row's place among its unit's rows that are left
 // is its row_number() in the order of a hash of its cleaned columns and then of these columns themselves, over PARTITION BY
-// u. Let R be the multiset of the unit's rows that are left, a row being its cleaned columns. The order compares nothing but
+// u (which is the same in all of them, and left out of the order). Let R be the multiset of the unit's rows that are left, a row being its cleaned columns. The order compares nothing but
 // cleaned columns, each in a total order (bigint, boolean, double without NaN and −0, text by its bytes; NULL last),
 // so rows of one place are the same in every column, and the multiset of the first n rows is a function of R and n, whatever
 // order the rows arrive in. Keys and contributions are functions of the cleaned columns; so is, then, what the unit adds
@@ -81,9 +81,14 @@ func cleaned(b *plan.Bounded, in *rows) string {
 	if in.copied {
 		return cleanedCopy(b, in)
 	}
+	asItIs := true
 	for i, c := range b.Columns {
 		raw = append(raw, fmt.Sprintf("%s AS x%d", read(c, in.of[i]), i))
 		columns = append(columns, fmt.Sprintf("%s AS c%d", clean(c, "x"+strconv.Itoa(i)), i))
+		asItIs = asItIs && readAsItIs(c, in.of[i])
+	}
+	if asItIs { // what is named several times costs nothing
+		return "SELECT " + list(columns) + " FROM (SELECT " + list(raw) + " FROM " + in.scan + ") AS x OFFSET 0"
 	}
 	return "SELECT " + list(columns) + " FROM (SELECT " + list(raw) + " FROM " + in.scan + " OFFSET 0) AS x OFFSET 0"
 }
@@ -98,7 +103,7 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	for i, m := range b.Measures {
 		row = append(row, fmt.Sprintf("%s AS v%d", gridded(m), i))
 	}
-	place := ""
+	place, fence := "", " OFFSET 0"
 	if b.Unit != nil {
 		carried = append(carried, column(unitOf(b))+" AS u")
 		switch {
@@ -107,7 +112,9 @@ func evaluated(b *plan.Bounded, in *rows) string {
 		case placed(b):
 			columns := names("c", len(b.Columns))
 			carried = append(append(carried, columns...), in.hash(list(columns))+" AS h")
-			place = ", row_number() OVER (PARTITION BY u ORDER BY h, " + list(columns) + ") AS q"
+			others := slices.Delete(columns, unitOf(b), unitOf(b)+1)
+			place = ", row_number() OVER (PARTITION BY u ORDER BY " + list([]string{"h"}, others) + ") AS q"
+			fence = "" // the window is one
 		}
 	}
 	sql := "SELECT " + list(row, carried) + " FROM (" + cleaned(b, in) + ") AS c"
@@ -118,7 +125,7 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	if b.Unit != nil {
 		out += ", u"
 	}
-	return "SELECT " + out + place + " FROM (" + sql + " OFFSET 0) AS e" + kept(b)
+	return "SELECT " + out + place + " FROM (" + sql + fence + ") AS e" + kept(b)
 }
 
 // placed holds where rows need a place: where a cap may leave some of a unit's rows or cells out.
