@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"dither/internal/engine/postgres/pgtest"
 )
 
@@ -387,5 +389,77 @@ func TestLiveRowsToPersons(t *testing.T) {
 	write(t, home, "policy.yaml", livePolicy)
 	if _, err := openHome(t, home).AcceptPolicy(t.Context(), false); err == nil || !strings.Contains(err.Error(), "not kept") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A copy is a sealed version: it answers as the table did when it was sealed, is replaced by the next, and is not read once it was tampered with.
+func TestLiveCopy(t *testing.T) {
+	home, owner := liveHome(t)
+	role := os.Getenv("DITHER_TEST_CLINIC")
+	role = strings.Fields(role[strings.Index(role, "user=")+5:])[0]
+	c := openHome(t, home)
+	if _, err := c.Seal(t.Context(), "visits", SealOptions{Copy: "copies"}); codeOf(err) != CodeSource {
+		t.Errorf("without the schema: %v", err)
+	}
+	pgtest.Exec(t, owner, "CREATE SCHEMA copies; GRANT USAGE, CREATE ON SCHEMA copies TO "+role)
+	copies := func() (names []string) {
+		t.Helper()
+		conn, err := pgconn.Connect(t.Context(), owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close(t.Context()) }()
+		results, err := conn.Exec(t.Context(), "SELECT relname FROM pg_class WHERE relnamespace = 'copies'::regnamespace AND relkind = 'r'").ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range results[0].Rows {
+			names = append(names, string(row[0]))
+		}
+		return names
+	}
+	copied := func() {
+		t.Helper()
+		if _, err := c.Seal(t.Context(), "visits", SealOptions{Copy: "copies"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied()
+	first := copies()
+	if len(first) != 1 || !strings.HasPrefix(first[0], "visits_v1_") {
+		t.Errorf("%v", first)
+	}
+	pgtest.Exec(t, owner, "INSERT INTO clinic.visits SELECT i, 5, 'x', 'w' FROM generate_series(100, 1000) AS i")
+	near(t, count(t, c, Question{}), 30)
+	for _, p := range primitives() {
+		sql := strings.NewReplacer("people", "visits", "height", "cost", "age", "cost", "region", "cost").Replace(p.sql)
+		if _, _, _, err := p.call(t.Context(), c, sql, Question{}); err != nil {
+			t.Errorf("%s: %s: %v", p.name, sql, err)
+		}
+	}
+	copied()
+	near(t, count(t, c, Question{}), 931)
+	if now := copies(); len(now) != 1 || !strings.HasPrefix(now[0], "visits_v2_") {
+		t.Errorf("%v", now)
+	}
+	pgtest.Exec(t, owner, "GRANT DELETE ON ALL TABLES IN SCHEMA copies TO "+role)
+	before := spent(t, c)
+	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT SUM(cost) FROM visits"}); codeOf(err) != CodeUnavailable || spent(t, c) != before {
+		t.Errorf("a copy that may be written to: %v", err)
+	}
+	sealLive(t, c, "visits")
+	near(t, count(t, c, Question{}), 931)
+	if now := copies(); len(now) != 0 {
+		t.Errorf("the copy of an earlier version stays: %v", now)
+	}
+	// A sealing that fails leaves no copy.
+	pgtest.Exec(t, owner, "INSERT INTO clinic.visits VALUES (NULL, 1, 'x', 'w')")
+	if _, err := c.Seal(t.Context(), "visits", SealOptions{Copy: "copies"}); codeOf(err) != CodeSource || len(copies()) != 0 {
+		t.Errorf("%v, %v", err, copies())
+	}
+	noRowsIn(t, home)
+	files := openHome(t, newHome(t))
+	if _, err := files.Seal(t.Context(), "people", SealOptions{Copy: "copies"}); codeOf(err) != CodeUsage {
+		t.Errorf("a copy of a file: %v", err)
 	}
 }

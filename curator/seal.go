@@ -26,7 +26,7 @@ type SealReport struct {
 
 // SealOptions change how a source is sealed.
 type SealOptions struct {
-	Shared   bool // seal although another home's budget covers the same source
+	Shared bool // seal although another home's budget covers the same source
 	// Copy is a schema on the server of a live table: a copy of the rows is made there, which questions then read. It does not change with the
 	// table, and is quicker where persons are units.
 	Copy     string
