@@ -154,7 +154,7 @@ func (b *bench) ranked(t failer, p *plan.Bounded, table string, rows []enginetes
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.end()
+	b.giveBack(e, s)
 	in.of = append(in.of, bigint)
 	with := *p // the same columns, and __row among them, which plays no part in the order
 	with.Columns = append(append([]plan.Column{}, p.Columns...), plan.Column{
@@ -180,12 +180,26 @@ func (b *bench) ranked(t failer, p *plan.Bounded, table string, rows []enginetes
 }
 
 func (b *bench) query(sql string, each func([][]byte) error) error {
-	s, err := b.engine("t").begin(context.Background())
+	e := b.engine("t")
+	s, err := e.begin(context.Background())
 	if err != nil {
 		return err
 	}
-	defer s.end()
-	return s.query(context.Background(), sql, each)
+	if err := s.query(context.Background(), sql, each); err != nil {
+		s.end()
+		return err
+	}
+	b.giveBack(e, s)
+	return nil
+}
+
+// giveBack keeps a connection for what is asked next: tests would else make thousands.
+func (b *bench) giveBack(e *Engine, s *session) {
+	if s.leave(context.Background()) != nil {
+		s.end()
+		return
+	}
+	e.idle.put(whereabouts(e.source), s)
 }
 
 // sums runs a plan and gathers its exact sums by cell.
