@@ -61,7 +61,7 @@ func (c *Curator) valuesOf(o policy.Origin) ([]value.Value, int, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
 	defer cancel()
-	values, err := c.engine.Values(ctx, plan.PublicColumn(t.Column(o.Column)), known(table), policy.MaxKeys+1)
+	values, err := c.engine.Values(ctx, plan.PublicColumn(t.Column(o.Column)), c.known(table), policy.MaxKeys+1)
 	if err != nil {
 		c.tellOwner(err)
 		return nil, 0, errUnread

@@ -43,7 +43,7 @@ func TestRelationsMeetReference(t *testing.T) {
 				looks = append(looks, &s.Look)
 			}
 			for _, look := range looks {
-				if err := b.Rehearse(context.Background(), look); err != nil {
+				if err := b.Rehearse(context.Background(), look, engine.Sealed{}); err != nil {
 					t.Fatalf("%s: rehearsal: %v", request.SQL, err)
 				}
 				switch {
@@ -108,7 +108,7 @@ func (m met) ordered(t *rapid.T, b *plan.Bounded) int {
 }
 
 func (m met) groups(t *rapid.T, p *plan.Plan) int {
-	there := *withoutOther(&p.Bounded)
+	there := *engine.Unchosen(&p.Bounded)
 	want, names := map[string]string{}, []string{}
 	for name, sums := range enginetest.GroupsOf(&there, m.tables) {
 		want[name], names = fmt.Sprint(sums), append(names, name)
