@@ -44,7 +44,9 @@ var crowdQuestions = []string{
 	"SELECT i, COUNT(*), SUM(x) FROM p GROUP BY i",
 	"SELECT s, COUNT(*), COUNT(DISTINCT person), SUM(i) FROM p WHERE x > 0 GROUP BY s",
 	"SELECT k, s, COUNT(DISTINCT person) FROM p GROUP BY k, s",
-	"SELECT SUM(i - 3) FROM p WHERE k = 5",
+	"SELECT SUM(i - 3) FROM p WHERE k + 0 = 5", // which confines it to no part
+	"SELECT s, COUNT(*, contribution_bounds_per_group => (0, 2)), SUM(i, contribution_bounds_per_group => (-3, 4)) FROM p GROUP BY s",
+	"SELECT s, COUNT(DISTINCT j), COUNT(DISTINCT x) FROM p GROUP BY s",
 }
 
 // moved are each measure's distances between the answers on two lists of rows.
@@ -114,7 +116,7 @@ func TestNeighbours(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b.policy = rapid.SampledFrom(policies).Draw(t, "policy")
 		p, err := plan.Build(b.policy, plan.Request{SQL: enginetest.Question(t, "p"), MaxGroups: int64(rapid.IntRange(0, 3).Draw(t, "max groups"))})
-		if err != nil {
+		if err != nil || p.Part != nil {
 			return
 		}
 		rows := enginetest.Rows(t, b.policy.Table("p"), 16)
