@@ -44,7 +44,7 @@ func knownCells(p *plan.Plan) int {
 	if p.Open() {
 		return 0
 	}
-	return p.Cells()
+	return p.Released()
 }
 
 // openNotes says what a table of selected groups leaves out.

@@ -166,6 +166,9 @@ func (s *pricing) gather(b *plan.Bounded) error {
 		if err != nil { // of a past policy
 			continue
 		}
+		if p.Open() || p.Numbers() > len(p.Measures) { // whose numbers tell nothing of those at another price
+			return nil
+		}
 		answer, ok, err := s.c.ledger.Find(p.Key(versions...))
 		if err != nil {
 			return err
@@ -173,7 +176,7 @@ func (s *pricing) gather(b *plan.Bounded) error {
 		if !ok {
 			continue
 		}
-		numbers, err := decode(answer.Values, [2]int{p.Cells(), len(p.Measures)})
+		numbers, err := decode(answer.Values, [2]int{p.Released(), len(p.Measures)})
 		if err != nil {
 			return err
 		}

@@ -225,14 +225,18 @@ func (s *joining) pair(e *Expr, n int) bool {
 	return false
 }
 
-// meet notes what an equality of two columns says of units.
+// meet notes what an equality of two columns says of units: that they are one, if both are units' columns, or if one side has its
+// unit through the other. (Any other reference may well lead to a row of somebody else, as from a visit to the doctor: of such,
+// only those of the same unit would meet, and a question that does not ask for that means something else.)
 func (s *joining) meet(l, r named, inR, inL int) {
 	s.together = s.together || l.unit && r.unit
 	if refers(l.of, r.of) {
-		s.forward, s.together = append(s.forward, inR), true
+		s.forward = append(s.forward, inR)
+		s.together = s.together || l.of.table.Unit.Through == l.of.column
 	}
 	if refers(r.of, l.of) {
-		s.backward, s.together = append(s.backward, inL), true
+		s.backward = append(s.backward, inL)
+		s.together = s.together || r.of.table.Unit.Through == r.of.column
 	}
 }
 
@@ -368,5 +372,5 @@ func (s *joining) unitHint() string {
 	if l, r := unit(s.l), unit(s.r); l != "" && r != "" {
 		return "add " + l + " = " + r
 	}
-	return "select the unit's column of both and compare them, or have the owner declare a reference from one to the other"
+	return "select the unit's column of both and compare them, or have the owner declare that one has its unit through the other"
 }

@@ -106,6 +106,14 @@ func (l *lowering) has(name string) bool {
 	return slices.ContainsFunc(l.names, func(n named) bool { return n.name == name })
 }
 
+// unitStands reports that an expression is the unit's column itself.
+func (l *lowering) unitStands(e *Expr) bool {
+	if l.names == nil {
+		return e.Name == l.table.Unit.Column
+	}
+	return slices.ContainsFunc(l.names, func(n named) bool { return n.unit && n.e.Op == OpColumn && n.e.Column == e.Column })
+}
+
 // isUnit reports that a reference means the unit's column.
 func (l *lowering) isUnit(c *query.Column) bool {
 	if l.names == nil {

@@ -36,6 +36,10 @@ func (b *builder) openKey(e *Expr, at query.Pos) (Key, error) {
 	if err == nil || b.opens == nil || e.Type == value.Real {
 		return k, err
 	}
+	if e.Op == OpColumn && b.unitStands(e) {
+		return Key{}, refuse(at, "GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
+			"each group would be one unit's: none would ever be released")
+	}
 	if err := b.opens.admits(e, at); err != nil {
 		return Key{}, err
 	}

@@ -244,6 +244,7 @@ func TestOpenRefusals(t *testing.T) {
 	}{
 		{budget: "{epsilon: 1}", sql: sql, message: "1:47: the possible values of this GROUP BY expression are not known beforehand; which groups there are can only be told at a delta, which a pure budget has none of", hint: "selection_delta: 5e-7"},
 		{budget: "{epsilon: 1, delta: 1e-6}", sql: sql, message: "keeps no selection_delta", hint: "selection_delta: 5e-7"},
+		{budget: selecting, sql: "SELECT person, COUNT(*) FROM orders GROUP BY person", message: "each group would be one unit's", hint: "in a subquery"},
 		{budget: selecting, sql: "SELECT cost, COUNT(*) FROM orders GROUP BY cost", message: "not known beforehand", hint: "FLOOR"},
 		{budget: selecting, sql: sql, unknown: plan.Unknown{Delta: mustDelta(t, "1e-5")}, message: "a delta of 0.00001 is above the policy's maximum of 0.000001", hint: "--delta 0.000001"},
 		{budget: selecting, sql: sql, unknown: plan.Unknown{MinUnits: -1}, message: "least number of units"},

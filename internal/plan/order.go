@@ -229,7 +229,7 @@ func (p *Plan) Counted(m *Mode) *Bounded {
 
 // Looks are all requests of the plan, the sums first; without measures there are none.
 func (p *Plan) Looks() (out []*Bounded) {
-	if len(p.Measures) > 0 {
+	if len(p.Measures) > 0 || p.Open() {
 		out = append(out, &p.Bounded)
 	}
 	for _, v := range p.OrderedValues() {

@@ -17,7 +17,7 @@ budget: {epsilon: 10}
 tables:
   customers: {source: {csv: c.csv}, unit: id, rows_per_unit: 1, columns: {id: {type: integer}, region: {type: text, values: [a, b]}, age: {type: integer, bounds: [0, 100]}}}
   orders: {source: {csv: o.csv}, unit: customer, rows_per_unit: 20, columns: {number: {type: integer}, customer: {type: integer}, total: {type: real, bounds: [0, 50]}, notes: {type: integer}}}
-  visits: {source: {csv: v.csv}, unit: who, rows_per_unit: 10, columns: {who: {type: integer}, cost: {type: integer, bounds: [0, 9]}}}
+  visits: {source: {csv: v.csv}, unit: who, rows_per_unit: 10, references: {doctor: customers.id}, columns: {who: {type: integer}, doctor: {type: integer}, cost: {type: integer, bounds: [0, 9]}}}
   letters: {source: {csv: w.csv}, unit: "to", rows_per_unit: 10, columns: {to: {type: text}}}
   lines: {source: {csv: l.csv}, through: number, rows_per_unit: 50, references: {number: orders.number}, columns: {number: {type: integer}, price: {type: integer, bounds: [0, 9]}, tag: {type: text}}}
   events: {source: {csv: e.csv}, unit: row, columns: {region: {type: text, values: [a, b]}, x: {type: real, bounds: [0, 1]}}}
@@ -33,7 +33,8 @@ func TestRelationRefusals(t *testing.T) {
 	for _, c := range []struct{ sql, want, hint string }{
 		{"SELECT COUNT(*) FROM orders o JOIN visits v ON o.total > v.cost", "1:36: two tables of persons are joined where the person is the same, and the condition does not say so", "add o.customer = v.who"},
 		{"SELECT COUNT(*) FROM orders o JOIN visits v ON o.number = v.who", "1:36: two tables of persons are joined where the person is the same, and the condition does not say so", "add o.customer = v.who"},
-		{"SELECT COUNT(*) FROM lines l JOIN visits v ON l.price = v.cost", "1:35: two tables of persons are joined where the person is the same, and the condition does not say so", "select the unit's column of both and compare them, or have the owner declare a reference from one to the other"},
+		{"SELECT COUNT(*) FROM visits v JOIN customers c ON v.doctor = c.id", "1:36: two tables of persons are joined where the person is the same, and the condition does not say so", "add v.who = c.id"},
+		{"SELECT COUNT(*) FROM lines l JOIN visits v ON l.price = v.cost", "1:35: two tables of persons are joined where the person is the same, and the condition does not say so", "select the unit's column of both and compare them, or have the owner declare that one has its unit through the other"},
 		{"SELECT COUNT(*) FROM letters w JOIN visits v ON w.to = 'x'", `1:37: the units of "letters" and "visits" are not the same: one is text, the other integer`, "the owner can declare both unit columns with one type"},
 		{"SELECT COUNT(*) FROM events e JOIN visits v ON e.x = v.cost", "1:36: rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's", "the owner can declare a unit column for both"},
 		{"SELECT COUNT(*) FROM events JOIN events f ON events.x = f.x", "1:34: rows that are units by themselves are joined to public tables alone: no row of another table is the same unit's", "the owner can declare a unit column for both"},

@@ -95,6 +95,7 @@ func TestBadShares(t *testing.T) {
 		{"[D, R]", `[D, ""]`, "1 to 256 bytes"},
 		{"unit: person\n    rows_per_unit: 4\n    part: {column: party}", "unit: row\n    part: {column: party, per_unit: 2}", "a row is in one part"},
 		{"unit: person\n    rows_per_unit: 4", "public: true", "no privacy unit"},
+		{"unit: person\n    rows_per_unit: 4", "through: person\n    rows_per_unit: 4\n    references: {person: b.person}", "has no parts"},
 		{", lifetime: 10", "", "needs a lifetime"},
 		{"per: month, ", "", "granted per period"},
 		{"per: month", "per: hour", "not a period"},

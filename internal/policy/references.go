@@ -118,7 +118,7 @@ func (r *reader) resolve(tables []*Table) {
 			p.field.fail("declare both as integer, text or date", "%s is %s, and %s is %s: they cannot name one row", quote(p.column), from.Type, quote(p.written), to.column.Type)
 			continue
 		}
-		if from.Lower != nil || from.Values != nil || to.column.Lower != nil || to.column.Values != nil {
+		if bound(from) || bound(to.column) {
 			p.field.fail("leave out bounds and values of both", "bounds or values of a key would make one of several")
 			continue
 		}
@@ -140,6 +140,9 @@ func (r *reader) resolve(tables []*Table) {
 		}
 	}
 }
+
+// bound reports that cleaning may make one value of several.
+func bound(c *Column) bool { return c.Lower != nil || c.Values != nil || c.ValuesFrom != nil }
 
 type place struct {
 	table  *Table

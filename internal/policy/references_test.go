@@ -47,6 +47,8 @@ func TestBadReferences(t *testing.T) {
 		{"through: order, rows_per_unit: 30,", "through: order,", "missing"},
 		{"id: {type: integer}, customer", "id: {type: text}, customer", "they cannot name one row"},
 		{"order: {type: integer}", "order: {type: integer, bounds: [1, 5]}", "bounds or values of a key would make one of several"},
+		{"order: {type: integer}", "order: {type: integer, values_from: nations.id}", "bounds or values of a key would make one of several"},
+		{"{customer: customers.id}, columns: {id: {type: integer}, customer: {type: integer}}", "{customer: customers.id}, columns: {id: {type: integer}, customer: {type: integer, values_from: nations.id}}", "would merge persons"},
 		{"unit: customer, rows_per_unit: 10", "unit: row", "each row of \"orders\" is a unit: nothing else belongs to it"},
 		{"unit: customer, rows_per_unit: 10, references: {customer: customers.id}", "through: id, rows_per_unit: 2, references: {id: lines.order}", "is not found through at most 4 references"},
 		{"unit: id, rows_per_unit: 1,", "unit: id, rows_per_unit: 1, rows_per_value: {id: 1},", "is for public tables"},

@@ -136,7 +136,7 @@ func (r *reader) unitColumn(keys map[string]field, name string, t *Table) {
 		keys["unit"].fail(hint, "%s is not among the columns", quote(name))
 	case c.Type != 0 && !identifies(c.Type):
 		keys["unit"].fail("", "a unit column is of type integer, text or date, and %s is %s", quote(name), c.Type)
-	case c.Lower != nil || c.Values != nil:
+	case bound(c):
 		keys["unit"].fail("", "the unit column %s must have neither bounds nor values: they would merge persons", quote(name))
 	}
 }

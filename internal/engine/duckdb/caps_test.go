@@ -152,7 +152,7 @@ func TestCapsMoveNoAverage(t *testing.T) {
 		for i, m := range p.Measures {
 			for _, k := range []int64{-3, 0, 5} {
 				n := 0
-				if _, err := fmt.Sscan(sums[fmt.Sprintf("%q %d", []value.Value{value.OfInt(k)}, i)], &n); err != nil {
+				if _, err := fmt.Sscan(sums[fmt.Sprintf("%s %d", plan.GroupName([]value.Value{value.OfInt(k)}), i)], &n); err != nil {
 					t.Fatal(err)
 				}
 				switch m.Kind {

@@ -223,7 +223,10 @@ func (g generator) relation(depth int) columnsOf {
 		}
 		return of(from, pColumns, []string{"b.y", "b.j"}, "b.c", "b.d")
 	case "reference":
-		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a RIGHT JOIN v b ON a.id = b.ref", "v b RIGHT JOIN p a ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref AND b.y > 2")
+		from := g.pick("v b "+joined+" p a ON b.ref = a.id", "p a RIGHT JOIN v b ON a.id = b.ref", "v b RIGHT JOIN p a ON a.id = b.ref", "p a "+joined+" v b ON a.id = b.ref", "p a "+joined+" v b ON b.y > 2 AND a.id = b.ref")
+		if !g.chance(8) { // without it, refused
+			from += " AND a.person = b.who"
+		}
 		pColumns.person = ""
 		return of(from, pColumns, []string{"b.y"}, "b.c")
 	case "through":

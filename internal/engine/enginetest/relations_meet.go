@@ -66,10 +66,7 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 // open are expressions whose values are not known beforehand, most of them.
 func (r columnsOf) open() []string {
 	out := []string{r.numbers[0] + " * 100003"}
-	if r.person != "" {
-		out = append(out, r.person)
-	}
-	for table, columns := range map[string][]string{"p a": {"a.id"}, "v b": {"b.j", "b.ref"}, "l b": {"b.line", "b.parent"}} {
+	for table, columns := range map[string][]string{"p a": {"a.id", "a.id"}, "v b": {"b.j", "b.ref"}, "l b": {"b.line", "b.parent"}} {
 		if strings.Contains(r.from, table) && !strings.Contains(r.from, "(") {
 			out = append(out, columns...)
 		}
