@@ -131,7 +131,7 @@ func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (r
 			wrong = "it is no plain table"
 		case is(2):
 			wrong = "somebody may write to it"
-		case unit != "" && !(is(3) && is(4)):
+		case unit != "" && (!is(3) || !is(4)):
 			wrong = "its key is gone"
 		case !is(5):
 			wrong = "rows were changed in it"
