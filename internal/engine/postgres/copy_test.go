@@ -202,6 +202,12 @@ func TestCopyOfKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if found, err = (Sealer{}).Copy(t.Context(), &as, "copies", `a "copy"`); err != nil { // the one before was never published
+		t.Fatal(err)
+	}
+	if _, err := (Sealer{}).Copy(t.Context(), &as, "nowhere", "x"); err == nil || !strings.Contains(err.Error(), `no schema "nowhere"`) {
+		t.Errorf("%v", err)
+	}
 	var got []string
 	if err := b.query(`SELECT who, v, __dither_rank, __dither_rows FROM copies."a ""copy""" WHERE __dither_rank = __dither_rows`, func(row [][]byte) error {
 		got = append(got, fmt.Sprintf("%s %s", row[0], row[3]))
