@@ -174,16 +174,21 @@ func TestCopyIsGuarded(t *testing.T) {
 	} {
 		b.exec(t, "DROP TABLE IF EXISTS child; DROP SCHEMA IF EXISTS copies CASCADE")
 		from := b.copied(t, "p")
-		first, err := b.engine("p").Aggregate(t.Context(), &p.Bounded, from)
+		ask := func() (map[string]string, error) {
+			out := map[string]*big.Int{}
+			err := b.engine("p").sums(t.Context(), &p.Bounded, from, gather(out))
+			return nonZero(out), err
+		}
+		first, err := ask()
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.exec(t, change)
 		b.exec(t, "SELECT pg_stat_force_next_flush()")
-		again, err := b.engine("p").Aggregate(t.Context(), &p.Bounded, from)
+		again, err := ask()
 		rehearsed := b.engine("p").Rehearse(t.Context(), &p.Bounded, from)
 		if name == "nothing" || name == "a child" || name == "a changed source" {
-			if err != nil || rehearsed != nil || fmt.Sprint(first) != fmt.Sprint(again) {
+			if err != nil || rehearsed != nil || len(first) == 0 || !maps.Equal(first, again) {
 				t.Errorf("%s: %v, %v", name, err, rehearsed)
 			}
 		} else if err == nil || !errors.Is(rehearsed, engine.ErrUnavailable) {
