@@ -25,12 +25,13 @@ var allowed = map[string][]string{
 	"privacy":      {"internal/exact"},
 	"internal/pld": {"internal/exact"},
 	// floor 3
-	"mechanism":         {"account", "internal/entropy", "internal/exact", "internal/sample", "noise", "privacy"},
-	"internal/ledger":   {"internal/exact", "internal/entropy", "privacy"},
-	"internal/policy":   {"internal/exact", "internal/nearest", "internal/value", "privacy"},
-	"internal/query":    {},
-	"internal/csvtable": {"internal/policy", "internal/value"},
-	"internal/seal":     {"internal/csvtable", "internal/policy", "internal/value"},
+	"mechanism":          {"account", "internal/entropy", "internal/exact", "internal/sample", "noise", "privacy"},
+	"internal/ledger":    {"internal/exact", "internal/entropy", "privacy"},
+	"internal/policy":    {"internal/exact", "internal/nearest", "internal/value", "privacy"},
+	"internal/query":     {},
+	"internal/csvtable":  {"internal/policy", "internal/value"},
+	"internal/jsonlines": {"internal/csvtable", "internal/policy", "internal/value"},
+	"internal/seal":      {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "privacy"},
 	"internal/derive": {"internal/exact", "internal/plan", "internal/value", "noise"},
@@ -44,7 +45,7 @@ var allowed = map[string][]string{
 	},
 	// floor 6: the kernel
 	"curator": {
-		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/ledger", "internal/plan",
+		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/jsonlines", "internal/ledger", "internal/plan",
 		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "noise", "privacy",
 	},
 	// floors 8 and 9: doors, and what they show

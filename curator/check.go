@@ -28,7 +28,7 @@ func CheckPolicy(home string) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
 		if t.Source.Live() {
 			lines = append(lines, fmt.Sprintf("  its source %s is asked where it is: nothing was looked at", t.Source.Path))
-		} else if _, err := os.Stat(t.Source.File); err != nil {
+		} else if !isThere(t.Source) {
 			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
 		} else if text := doubt(t); text != "" {
 			lines = append(lines, "  "+text)
@@ -51,6 +51,16 @@ func changed(home string, p *policy.Policy) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// isThere reports a source that has a file.
+func isThere(s policy.Source) bool {
+	if s.IsPattern() {
+		files, err := filepath.Glob(s.File)
+		return err == nil && len(files) > 0
+	}
+	_, err := os.Stat(s.File)
+	return err == nil
 }
 
 func plural[T int | int64](n T, what string) string {

@@ -65,18 +65,21 @@ func draft(ctx context.Context, home string, o InitOptions) (text []byte, notes 
 	if err := o.dialect(&s.Source); err != nil {
 		return nil, nil, err
 	}
-	if s.Source.Format == policy.CSV {
+	var skipped []string
+	switch s.Source.Format {
+	case policy.CSV:
 		s.Columns, err = sketchCSV(s.Source, o.Delimiter != "")
-	} else {
+	case policy.JSONLines:
+		s.Columns, skipped, err = sketchJSON(s.Source)
+	default:
 		if s.Source.Format == policy.DuckDB {
 			s.Source.Table = s.Table
 			notes = append(notes, fmt.Sprintf("the table inside is taken to be %q", s.Table))
 		}
-		var skipped []string
 		s.Columns, skipped, err = sketchTyped(ctx, s.Source)
-		for _, name := range skipped {
-			notes = append(notes, "left out, of a type that is not sealed: "+name)
-		}
+	}
+	for _, name := range skipped {
+		notes = append(notes, "left out, of a type that is not sealed: "+name)
 	}
 	if err != nil {
 		return nil, nil, err

@@ -158,7 +158,9 @@ func sketchTyped(ctx context.Context, src policy.Source) (columns []policy.Sketc
 }
 
 func formatOf(file string) policy.Format {
-	switch strings.ToLower(filepath.Ext(file)) {
+	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))) {
+	case ".jsonl", ".ndjson":
+		return policy.JSONLines
 	case ".parquet":
 		return policy.Parquet
 	case ".duckdb", ".db":

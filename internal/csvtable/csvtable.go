@@ -224,7 +224,7 @@ func (t *Reader) read(row []value.Value) error {
 		v, err := value.Parse(c.Type, text)
 		if err != nil {
 			if c.Invalid != policy.InvalidIsNull || !c.Nullable {
-				return t.fault(c.Name, spellFault(c.Type, text))
+				return t.fault(c.Name, Misspelt(c.Type, text))
 			}
 			if t.invalids[i].Count++; t.invalids[i].Count == 1 {
 				t.invalids[i].FirstRow = t.row

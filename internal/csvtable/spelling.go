@@ -9,8 +9,8 @@ import (
 	"dither/internal/value"
 )
 
-// spellFault says why a text spells no value of the type, and what its shape reminds of. It quotes nothing of the text.
-func spellFault(t value.Type, text string) string {
+// Misspelt says why a text spells no value of the type, and what its shape reminds of. It quotes nothing of the text.
+func Misspelt(t value.Type, text string) string {
 	if t == value.Text && len(text) > value.MaxTextBytes {
 		return fmt.Sprintf("the text is longer than %d bytes", value.MaxTextBytes)
 	}

@@ -47,7 +47,7 @@ func TestShapes(t *testing.T) {
 		{value.Date, "a secret", ""},
 		{value.Real, strings.Repeat("1", 400) + ",5", ""},
 	} {
-		got := spellFault(c.of, c.text)
+		got := Misspelt(c.of, c.text)
 		_, hint, _ := strings.Cut(got, c.of.String())
 		if !strings.Contains(hint, c.want) || c.want == "" && hint != "" {
 			t.Errorf("%s %q: %q, want %q", c.of, c.text, got, c.want)
@@ -56,7 +56,7 @@ func TestShapes(t *testing.T) {
 			t.Errorf("%q quotes %q", got, text)
 		}
 	}
-	if got := spellFault(value.Text, strings.Repeat("x", value.MaxTextBytes+1)); !strings.Contains(got, "longer than") {
+	if got := Misspelt(value.Text, strings.Repeat("x", value.MaxTextBytes+1)); !strings.Contains(got, "longer than") {
 		t.Error(got)
 	}
 }

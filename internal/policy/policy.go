@@ -4,6 +4,7 @@ package policy
 
 import (
 	"math/big"
+	"strings"
 
 	"dither/internal/value"
 	"dither/privacy"
@@ -58,11 +59,15 @@ type Format string
 
 // The formats that sealing reads, and the server whose tables are asked where they are.
 const (
-	CSV      Format = "csv"
-	Parquet  Format = "parquet"
-	DuckDB   Format = "duckdb"
-	Postgres Format = "postgres"
+	CSV       Format = "csv"
+	JSONLines Format = "jsonl"
+	Parquet   Format = "parquet"
+	DuckDB    Format = "duckdb"
+	Postgres  Format = "postgres"
 )
+
+// Typed reports a format whose values have types of their own, which an engine reads; the others are texts, which are decoded against the declaration.
+func (f Format) Typed() bool { return f == Parquet || f == DuckDB }
 
 // Source is where a table's rows are sealed from.
 type Source struct {
@@ -83,13 +88,16 @@ type Source struct {
 // Live reports a source that questions read where it is: no copy of it is sealed.
 func (s Source) Live() bool { return s.Format == Postgres }
 
+// IsPattern reports that the path names several Parquet files, by * and ?.
+func (s Source) IsPattern() bool { return s.Format == Parquet && strings.ContainsAny(s.Path, "*?") }
+
 // Dialect is how a CSV file is written. Nothing of it is guessed from the file.
 type Dialect struct {
 	Delimiter rune   // default ','
 	Quote     rune   // default '"'; doubled inside a quoted field
 	Header    bool   // default true: the first record names the columns
 	Null      string // an unquoted field that reads so is NULL; default the empty field
-	Gzip      bool   // default: the file's name ends in .gz
+	Gzip      bool   // of JSON lines too; default: the file's name ends in .gz
 }
 
 // Column is one declared column. A column in a question means its cleaned value.

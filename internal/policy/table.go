@@ -130,8 +130,8 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	if !f.need(table, "source: {csv: file.csv}") {
 		return s
 	}
-	formats := []string{string(CSV), string(Parquet), string(DuckDB), string(Postgres)}
-	keys, ok := f.keys("csv", "parquet", "duckdb", "postgres", "table", "delimiter", "quote", "header", "null", "gzip")
+	formats := []string{string(CSV), string(JSONLines), string(Parquet), string(DuckDB), string(Postgres)}
+	keys, ok := f.keys("csv", "jsonl", "parquet", "duckdb", "postgres", "table", "delimiter", "quote", "header", "null", "gzip")
 	if !ok {
 		return s
 	}
@@ -140,7 +140,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			continue
 		}
 		if s.Format != "" {
-			keys[name].failKey("", "a source is one of csv, parquet, duckdb, postgres; found %s too", s.Format)
+			keys[name].failKey("", "a source is one of csv, jsonl, parquet, duckdb, postgres; found %s too", s.Format)
 			continue
 		}
 		if s.Format = Format(name); s.Format == Postgres {
@@ -151,7 +151,7 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	}
 	switch s.Format {
 	case "":
-		f.failKey("", "a source is one of csv, parquet, duckdb, postgres")
+		f.failKey("", "a source is one of csv, jsonl, parquet, duckdb, postgres")
 		return s
 	case DuckDB:
 		s.Table = name
@@ -170,13 +170,20 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			keys["table"].failKey("", "is for duckdb and postgres sources")
 		}
 	}
-	for _, k := range []string{"delimiter", "quote", "header", "null", "gzip"} {
+	for _, k := range []string{"delimiter", "quote", "header", "null"} {
 		if s.Format != CSV && keys[k].present() {
 			keys[k].failKey("", "is for csv sources")
 		}
 	}
-	if s.Format == CSV {
+	switch s.Format {
+	case CSV:
 		s.Dialect = r.dialect(keys, s.Path)
+	case JSONLines:
+		s.Dialect.Gzip = keys["gzip"].boolean(DefaultDialect(s.Path).Gzip)
+	default:
+		if keys["gzip"].present() {
+			keys["gzip"].failKey("", "is for csv and jsonl sources")
+		}
 	}
 	return s
 }

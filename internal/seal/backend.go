@@ -17,9 +17,9 @@ type Backend interface {
 	// Write makes a file of t's declared columns, in their order, from the rows that next fills in, in theirs, until
 	// next returns io.EOF. It returns next's other errors as they are.
 	Write(ctx context.Context, file string, t *policy.Table, next func(row []value.Value) error) error
-	// Import makes the same from a typed source, and refuses what contradicts the declaration. It reports the values
+	// Import makes the same from a typed source, which is these files, and refuses what contradicts the declaration. It reports the values
 	// that could not be read and became NULL.
-	Import(ctx context.Context, file string, t *policy.Table) ([]csvtable.Invalid, error)
+	Import(ctx context.Context, file string, t *policy.Table, files []string) ([]csvtable.Invalid, error)
 	// Inspect counts what a sealed file holds.
 	Inspect(ctx context.Context, file string, t *policy.Table) (Facts, error)
 }

@@ -97,7 +97,7 @@ type subject struct {
 	look, claim bool
 }
 
-func (c *claims) subjects(path, digest string, rows int64) []subject {
+func (c *claims) subjects(paths, contents []string, rows int64) []subject {
 	var list []subject
 	add := func(kind, of string, look, claim bool) {
 		if c.inner != "" {
@@ -117,11 +117,15 @@ func (c *claims) subjects(path, digest string, rows int64) []subject {
 		add("path", format+":"+unknown+"/"+in, true, false)
 		add("path", format+":*/"+in, false, true)
 	}
-	if len(c.tables) == 0 {
-		add("path", path, true, true)
+	for _, path := range paths {
+		if len(c.tables) == 0 {
+			add("path", path, true, true)
+		}
 	}
-	if digest != "" && rows > 0 { // files without a row are all alike, and nobody's
-		add("content", digest, true, true)
+	if rows > 0 { // files without a row are all alike, and nobody's
+		for _, content := range contents {
+			add("content", content, true, true)
+		}
 	}
 	return list
 }
@@ -131,22 +135,22 @@ func (c *claims) file(s claimJSON) string {
 	return filepath.Join(c.folder, hex.EncodeToString(sum[:16])+".json")
 }
 
-// check returns a *ClaimedError if another home holds the path.
-func (c *claims) check(path, digest string) error {
+// check returns a *ClaimedError if another home holds one of the paths.
+func (c *claims) check(paths []string) error {
 	if c.folder == "" || c.shared {
 		return nil
 	}
-	for _, s := range c.subjects(path, digest, 1) {
+	for _, s := range c.subjects(paths, nil, 1) {
 		if _, others := c.judge(c.load(s.claimJSON)); s.look && others != "" {
-			return &ClaimedError{Source: path, Home: others}
+			return &ClaimedError{Source: s.Subject, Home: others}
 		}
 	}
 	return nil
 }
 
-// hold checks path and content, runs publish, and records the claim if that succeeded, all under the registry's lock. A
+// hold checks paths and contents, runs publish, and records the claim if that succeeded, all under the registry's lock. A
 // registry that cannot be used is a warning.
-func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publish func() error) error {
+func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64, publish func() error) error {
 	if c.folder == "" {
 		return publish()
 	}
@@ -164,7 +168,7 @@ func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publ
 	}
 	defer func() { _ = lock.Close() }()
 	var updated []claimJSON
-	subjects := c.subjects(path, digest, rows)
+	subjects := c.subjects(paths, contents, rows)
 	// A table on a server that was claimed here before, by whatever role: who claims it too does so on purpose.
 	held := slices.ContainsFunc(subjects, func(s subject) bool {
 		return len(c.tables) > 0 && s.Kind == "path" && slices.ContainsFunc(c.load(s.claimJSON), func(h holder) bool { return h.Home == c.self.Home && h.LedgerID == c.self.LedgerID })
@@ -174,7 +178,7 @@ func (c *claims) hold(ctx context.Context, path, digest string, rows int64, publ
 		kept, other := c.judge(loaded)
 		if s.look {
 			if other != "" && !c.shared && (s.Kind != "path" || !held) {
-				return &ClaimedError{Source: path, Home: other}
+				return &ClaimedError{Source: strings.Join(paths, ", "), Home: other}
 			}
 			c.tell(loaded, kept)
 		}

@@ -107,12 +107,20 @@ func Compare(home, table string, v Version) (most Likeness, err error) {
 
 func likeness(a, b Version) Likeness {
 	switch {
-	case a.SourceSHA256 == b.SourceSHA256, meet(a.Family, b.Family):
+	case slices.ContainsFunc(a.contents(), func(c string) bool { return slices.Contains(b.contents(), c) }), meet(a.Family, b.Family):
 		return Same
 	case meet(slices.Concat(a.Family, a.Shows), slices.Concat(b.Family, b.Shows)):
 		return MayMeet
 	}
 	return Apart
+}
+
+// contents are the digests of the files that the version was made from.
+func (v Version) contents() []string {
+	if len(v.SourceFiles) > 0 {
+		return v.SourceFiles
+	}
+	return []string{v.SourceSHA256}
 }
 
 // Verify reads a version's file and reports whether it still holds the published bytes.

@@ -123,7 +123,7 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	for _, relation := range found.Family {
 		claim.tables = append(claim.tables, string(t.Source.Format)+":"+relation)
 	}
-	err = claim.hold(ctx, t.Source.Path, digestOf(found.Content), v.Rows, func() error { v, err = shelf.publishLive(t, v, found, published); return err })
+	err = claim.hold(ctx, []string{t.Source.Path}, []string{digestOf(found.Content)}, v.Rows, func() error { v, err = shelf.publishLive(t, v, found, published); return err })
 	done = err == nil
 	return v, report, err
 }

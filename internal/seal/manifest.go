@@ -34,7 +34,8 @@ type Version struct {
 	Rows         int64     // exact: the owner's
 	Sealed       time.Time // UTC, to the second
 	Schema       string    // the digest of the declaration that it was sealed under
-	SourceSHA256 string    // of the source file's bytes
+	SourceSHA256 string    // of the source file's bytes; of several files, that of theirs
+	SourceFiles  []string  // of several files, the SHA-256 of each
 	SourceBytes  int64
 	Facts        Facts // exact: the owner's
 	// Live says that questions read the source itself: File holds what was found there when it was sealed, and no rows. The rest is
@@ -60,6 +61,7 @@ type versionJSON struct {
 	Sealed       time.Time `json:"sealed"`
 	Schema       string    `json:"schema"`
 	SourceSHA256 string    `json:"source_sha256"`
+	SourceFiles  []string  `json:"source_files,omitempty"`
 	SourceBytes  int64     `json:"source_bytes"`
 	Facts        Facts     `json:"facts"`
 	Live         bool      `json:"live,omitempty"`
@@ -140,7 +142,7 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 		}
 		versions[i] = Version{
 			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows,
-			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceBytes: v.SourceBytes, Facts: v.Facts,
+			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts,
 			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy,
 		}
 	}
@@ -152,7 +154,7 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 	for _, v := range versions {
 		m.Versions = append(m.Versions, versionJSON{
 			Number: v.Number, File: versionFile(v.Number, v.Live), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows, Sealed: v.Sealed,
-			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceBytes: v.SourceBytes, Facts: v.Facts,
+			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts,
 			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy,
 		})
 	}

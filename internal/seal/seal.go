@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"dither/internal/csvtable"
+	"dither/internal/jsonlines"
 	"dither/internal/policy"
 	"dither/internal/value"
 )
@@ -80,7 +81,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	claim := newClaims(home, t, opt, &report)
 
 	if newest, ok := shelf.reusable(published, t, src); ok && (newest.Number > opt.After || newest.Number == opt.After && newest.SHA256 == opt.Recorded) {
-		digest, err := src.digest(ctx)
+		digest, contents, err := src.digest(ctx)
 		if err != nil {
 			return Version{}, report, err
 		}
@@ -89,11 +90,11 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 			if report.Facts, err = b.Inspect(ctx, newest.File, t); err != nil { // the policy's bounds and caps may be others now
 				return Version{}, report, fmt.Errorf("inspecting the sealed file: %w", err)
 			}
-			err := claim.hold(ctx, src.path, digest, newest.Rows, func() error { return nil })
+			err := claim.hold(ctx, src.paths, contents, newest.Rows, func() error { return nil })
 			return newest, report, err
 		}
 	}
-	if err := claim.check(src.path, ""); err != nil { // before the work, and again, with the content, before publishing
+	if err := claim.check(src.paths); err != nil { // before the work, and again, with the content, before publishing
 		return Version{}, report, err
 	}
 	temp, err := shelf.temp()
@@ -102,7 +103,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	}
 	defer func() { _ = os.Remove(temp) }() // gone already once published
 
-	digest, err := fill(ctx, temp, src, t, b, opt, &report)
+	digest, contents, err := fill(ctx, temp, src, t, b, opt, &report)
 	if err != nil {
 		return Version{}, report, err
 	}
@@ -119,7 +120,10 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	if n := len(published); n > 0 {
 		v.Number = max(v.Number, published[n-1].Number+1)
 	}
-	err = claim.hold(ctx, src.path, digest, v.Rows, func() error {
+	if len(contents) > 1 {
+		v.SourceFiles = contents
+	}
+	err = claim.hold(ctx, src.paths, contents, v.Rows, func() error {
 		v, err = shelf.publish(temp, v, published)
 		return err
 	})
@@ -134,29 +138,35 @@ func now(opt Options) time.Time {
 	return time.Now()
 }
 
-// fill writes the sealed file from the source and returns the digest of the source's bytes.
-func fill(ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report) (string, error) {
-	if t.Source.Format != policy.CSV {
-		before, err := src.digest(ctx)
-		if err != nil {
-			return "", err
-		}
-		if report.Invalids, err = b.Import(ctx, temp, t); err != nil {
-			return "", src.fault(err)
-		}
-		after, err := src.digest(ctx)
-		if err == nil && before != after {
-			err = &SourceError{Path: t.Source.Path, Message: "the file changed while it was being sealed"}
-		}
-		return after, err
+// fill writes the sealed file from the source and returns the digests of the source's bytes.
+func fill(ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report) (whole string, contents []string, err error) {
+	if !t.Source.Format.Typed() {
+		whole, err = fillDecoded(ctx, temp, src, t, b, opt, report)
+		return whole, []string{whole}, err
 	}
+	before, _, err := src.digest(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if report.Invalids, err = b.Import(ctx, temp, t, src.paths); err != nil {
+		return "", nil, src.fault(err)
+	}
+	after, contents, err := src.digest(ctx)
+	if err == nil && before != after {
+		err = &SourceError{Path: t.Source.Path, Message: "the file changed while it was being sealed"}
+	}
+	return after, contents, err
+}
+
+// fillDecoded does it from one file of texts.
+func fillDecoded(ctx context.Context, temp string, src *source, t *policy.Table, b Backend, opt Options, report *Report) (string, error) {
 	hash := sha256.New()
-	raw := &meter{in: io.TeeReader(src.file, hash)}
+	raw := &meter{in: io.TeeReader(src.files[0], hash)}
 	text, err := src.text(raw)
 	if err != nil {
 		return "", err
 	}
-	in, err := csvtable.New(text, t.Source.Dialect, t.Columns)
+	in, err := decoder(text, t)
 	if err != nil {
 		return "", src.fault(err)
 	}
@@ -189,6 +199,21 @@ func fill(ctx context.Context, temp string, src *source, t *policy.Table, b Back
 	}
 	report.Ignored, report.Invalids = in.Ignored(), in.Invalids()
 	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// decoding reads the rows of a text file.
+type decoding interface {
+	Read(row []value.Value) error
+	Row() int64
+	Ignored() []string
+	Invalids() []csvtable.Invalid
+}
+
+func decoder(text io.Reader, t *policy.Table) (decoding, error) {
+	if t.Source.Format == policy.JSONLines {
+		return jsonlines.New(text, t.Columns)
+	}
+	return csvtable.New(text, t.Source.Dialect, t.Columns)
 }
 
 func tooManyRows() error {

@@ -13,6 +13,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"dither/internal/csvtable"
 	"dither/internal/policy"
@@ -31,64 +33,114 @@ func (e *SourceError) Error() string { return fmt.Sprintf("source %q: %s", e.Pat
 // Unwrap is the cause, if there is one.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// source is an open source file.
+// source is a table's open source: one file, or those that a pattern matches.
 type source struct {
-	file    *os.File
-	path    string // absolute, links resolved
-	written string // as the policy writes it
+	files   []*os.File
+	paths   []string // absolute, links resolved; rising
+	written string   // as the policy writes it
 	gzip    bool
-	size    int64
+	size    int64 // of all files
 }
 
-func openSource(t *policy.Table) (*source, error) {
-	written := t.Source.Path
-	fault := func(message string, err error) error { return &SourceError{Path: written, Message: message, Err: err} }
-	info, err := os.Stat(t.Source.File) // before opening: opening a pipe would wait
+// openSource opens what the policy names. A path of Parquet files with * or ? in it is a pattern; each part of it, between slashes, matches by itself.
+func openSource(t *policy.Table) (s *source, err error) {
+	s = &source{written: t.Source.Path, gzip: !t.Source.Format.Typed() && t.Source.Dialect.Gzip}
+	names := []string{t.Source.File}
+	if t.Source.IsPattern() {
+		if names, err = filepath.Glob(t.Source.File); err != nil {
+			return nil, &SourceError{Path: s.written, Message: "is no pattern: " + err.Error(), Err: err}
+		}
+		if len(names) == 0 {
+			return nil, &SourceError{Path: s.written, Message: "matches no file (looked for " + t.Source.File + ")", Err: fs.ErrNotExist}
+		}
+		if len(names) > maxFiles {
+			return nil, &SourceError{Path: s.written, Message: fmt.Sprintf("matches %d files; at most %d", len(names), maxFiles)}
+		}
+	}
+	for _, name := range names {
+		if err := s.open(name); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	slices.Sort(s.paths)
+	for i := range s.paths[1:] {
+		if s.paths[i] == s.paths[i+1] {
+			return nil, errors.Join(&SourceError{Path: s.written, Message: "names the file " + s.paths[i] + " twice, by a link"}, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// maxFiles bounds how many files one table is sealed from; all are open at a time.
+const maxFiles = 500
+
+// open adds a file.
+func (s *source) open(name string) error {
+	fault := func(message string, err error) error {
+		return &SourceError{Path: s.written, Message: message, Err: err}
+	}
+	of := ""
+	if filepath.Base(name) != filepath.Base(s.written) {
+		of = filepath.Base(name) + " "
+	}
+	info, err := os.Stat(name) // before opening: opening a pipe would wait
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fault("no such file (looked for "+t.Source.File+")", err)
+		return fault("no such file (looked for "+name+")", err)
 	case err != nil:
-		return nil, fault("cannot be read: "+err.Error(), err)
+		return fault(of+"cannot be read: "+err.Error(), err)
 	case info.IsDir():
-		return nil, fault("is a folder, not a file", nil)
+		return fault(of+"is a folder, not a file", nil)
 	case !info.Mode().IsRegular():
-		return nil, fault("is not a regular file", nil)
+		return fault(of+"is not a regular file", nil)
 	}
-	path, err := filepath.EvalSymlinks(t.Source.File)
+	path, err := filepath.EvalSymlinks(name)
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
 	if err != nil {
-		return nil, fault("cannot be read: "+err.Error(), err)
+		return fault(of+"cannot be read: "+err.Error(), err)
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fault("cannot be read: "+err.Error(), err)
+		return fault(of+"cannot be read: "+err.Error(), err)
 	}
-	return &source{
-		file: file, path: path, written: written, size: info.Size(),
-		gzip: t.Source.Format == policy.CSV && t.Source.Dialect.Gzip,
-	}, nil
+	s.files, s.paths, s.size = append(s.files, file), append(s.paths, path), s.size+info.Size()
+	return nil
 }
 
-func (s *source) Close() error { return s.file.Close() }
-
-// digest reads the whole file, leaves it at its start and returns the SHA-256 of its bytes.
-func (s *source) digest(ctx context.Context) (string, error) {
-	hash := sha256.New()
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return "", s.fault(err)
+func (s *source) Close() (err error) {
+	for _, f := range s.files {
+		err = errors.Join(err, f.Close())
 	}
-	if _, err := io.Copy(hash, &meter{in: s.file, ctx: ctx}); err != nil {
-		return "", s.fault(err)
-	}
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return "", s.fault(err)
-	}
-	return hex.EncodeToString(hash.Sum(nil)), nil
+	return err
 }
 
-// text is the CSV text inside raw, which is read to its end together with it.
+// digest reads the files whole, leaves each at its start and returns the SHA-256 of a single file's bytes, and of several files that of theirs,
+// in rising order: where they lie and what they are called is no part of it. The contents are each file's own.
+func (s *source) digest(ctx context.Context) (whole string, contents []string, err error) {
+	for _, file := range s.files {
+		hash := sha256.New()
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return "", nil, s.fault(err)
+		}
+		if _, err := io.Copy(hash, &meter{in: file, ctx: ctx}); err != nil {
+			return "", nil, s.fault(err)
+		}
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return "", nil, s.fault(err)
+		}
+		contents = append(contents, hex.EncodeToString(hash.Sum(nil)))
+	}
+	slices.Sort(contents)
+	if len(contents) == 1 {
+		return contents[0], contents, nil
+	}
+	sum := sha256.Sum256([]byte(strings.Join(contents, "\n")))
+	return hex.EncodeToString(sum[:]), contents, nil
+}
+
+// text is the text inside raw, which is read to its end together with it.
 func (s *source) text(raw io.Reader) (io.Reader, error) {
 	if !s.gzip {
 		return raw, nil

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"dither/internal/policy"
 	"dither/internal/value"
@@ -22,9 +23,14 @@ type SealSourceColumn struct {
 	Type value.Type
 }
 
-// DescribeSource reads the columns of a Parquet file or of a table in a .duckdb file.
+// DescribeSource reads the columns of a Parquet file, the first that a pattern matches, or of a table in a .duckdb file.
 func (s *Sealer) DescribeSource(ctx context.Context, src policy.Source) (SealSource, error) {
 	var out SealSource
+	if src.IsPattern() {
+		if files, err := filepath.Glob(src.File); err == nil && len(files) > 0 {
+			src.File = files[0]
+		}
+	}
 	info, err := os.Stat(src.File)
 	if err != nil {
 		return out, err
@@ -33,7 +39,7 @@ func (s *Sealer) DescribeSource(ctx context.Context, src policy.Source) (SealSou
 		return out, fmt.Errorf("%s is not a regular file", src.File)
 	}
 	err = s.with(ctx, func(conn *sql.Conn) error {
-		source, err := openSealSource(ctx, conn, src)
+		source, err := openSealSource(ctx, conn, src, []string{src.File})
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -24,12 +25,12 @@ type sealSource struct {
 
 // Import implements seal.Backend: one pass checks every value against the declaration, a second one copies. A fault of a
 // value is a *csvtable.Error with the row's number in the source's order.
-func (s *Sealer) Import(ctx context.Context, file string, t *policy.Table) (invalids []csvtable.Invalid, err error) {
+func (s *Sealer) Import(ctx context.Context, file string, t *policy.Table, files []string) (invalids []csvtable.Invalid, err error) {
 	if err := sealNames(t); err != nil {
 		return nil, err
 	}
 	err = s.with(ctx, func(conn *sql.Conn) error {
-		source, err := openSealSource(ctx, conn, t.Source)
+		source, err := openSealSource(ctx, conn, t.Source, files)
 		if err != nil {
 			return err
 		}
@@ -49,22 +50,66 @@ func (s *Sealer) Import(ctx context.Context, file string, t *policy.Table) (inva
 	return invalids, err
 }
 
-// openSealSource attaches a source and reads its columns' names and types.
-func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source) (*sealSource, error) {
-	s := &sealSource{types: make(map[string]string)}
-	var err error
+// openSealSource attaches a source and reads its columns' names and types. Of several files each has all columns of the first, with its types: so
+// that no value is converted before it is checked.
+func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, files []string) (*sealSource, error) {
 	switch src.Format {
 	case policy.Parquet:
-		s.from, err = sealScan(src.File)
+		return openSealFiles(ctx, conn, files)
 	case policy.DuckDB:
-		s.from, err = attachSealSource(ctx, conn, src)
+		from, err := attachSealSource(ctx, conn, src, files[0])
+		if err != nil {
+			return nil, err
+		}
+		return describeSealSource(ctx, conn, from)
 	default:
-		err = fmt.Errorf("a %s source is not imported", src.Format)
+		return nil, fmt.Errorf("a %s source is not imported", src.Format)
 	}
-	if err != nil {
-		return nil, err
+}
+
+// openSealFiles reads Parquet files as one relation.
+func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (all *sealSource, err error) {
+	for _, file := range files {
+		scan, err := sealScan(file)
+		if err != nil {
+			return nil, err
+		}
+		one, err := describeSealSource(ctx, conn, scan)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = one
+			continue
+		}
+		names := make([]string, len(all.names))
+		for i, name := range all.names {
+			kind, ok := one.types[name]
+			if !ok || kind != all.types[name] {
+				if !ok {
+					kind = "no such column"
+				}
+				return nil, fmt.Errorf("%s and %s are not of one kind: column %q is %s in the first and %s in the second",
+					filepath.Base(files[0]), filepath.Base(file), name, sealKindName(all.types[name]), sealKindName(kind))
+			}
+			names[i] = identifier(name)
+		}
+		all.from += " UNION ALL SELECT " + strings.Join(names, ", ") + " FROM " + scan
 	}
-	describe := "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM " + s.from + ")" //nolint:gosec // from is quoted by sealScan or identifier
+	if len(files) > 1 {
+		names := make([]string, len(all.names))
+		for i, name := range all.names {
+			names[i] = identifier(name)
+		}
+		all.from = "(SELECT " + strings.Join(names, ", ") + " FROM " + all.from + ")"
+	}
+	return all, nil
+}
+
+// describeSealSource reads a relation's columns.
+func describeSealSource(ctx context.Context, conn *sql.Conn, from string) (*sealSource, error) {
+	s := &sealSource{from: from, types: make(map[string]string)}
+	describe := "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM " + from + ")" //nolint:gosec // from is quoted by sealScan or identifier
 	rows, err := conn.QueryContext(ctx, describe)
 	if err != nil {
 		return nil, err
@@ -82,11 +127,11 @@ func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source) (*se
 }
 
 // attachSealSource opens a database file for reading. Only its base tables are read: a view could read anything.
-func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source) (string, error) {
-	if info, err := os.Stat(src.File + ".wal"); err == nil && info.Size() > 0 {
+func attachSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, file string) (string, error) {
+	if info, err := os.Stat(file + ".wal"); err == nil && info.Size() > 0 {
 		return "", errors.New("the database has changes in its .wal file: close whatever uses it, or run CHECKPOINT, first")
 	}
-	if _, err := conn.ExecContext(ctx, "ATTACH "+text(src.File)+" AS dither_source (TYPE duckdb, READ_ONLY)"); err != nil {
+	if _, err := conn.ExecContext(ctx, "ATTACH "+text(file)+" AS dither_source (TYPE duckdb, READ_ONLY)"); err != nil {
 		return "", err
 	}
 	rows, err := conn.QueryContext(ctx, "SELECT schema_name FROM duckdb_tables() WHERE database_name = 'dither_source' AND "+

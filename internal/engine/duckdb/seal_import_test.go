@@ -17,7 +17,7 @@ import (
 func sealTestImport(t testing.TB, table *policy.Table) ([][]string, []csvtable.Invalid, error) {
 	t.Helper()
 	file := sealTestFile(t, t.TempDir())
-	invalids, err := NewSealer(t.TempDir()).Import(t.Context(), file, table)
+	invalids, err := NewSealer(t.TempDir()).Import(t.Context(), file, table, []string{table.Source.File})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -246,6 +246,38 @@ func TestDescribeSource(t *testing.T) {
 	for _, bad := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
 		if _, err := NewSealer(t.TempDir()).DescribeSource(t.Context(), policy.Source{Format: policy.Parquet, File: bad}); err == nil {
 			t.Errorf("%s is described", bad)
+		}
+	}
+}
+
+// Several Parquet files are one table if they have the same columns, of the same types, in whichever order.
+func TestImportFiles(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, columns string) string {
+		file := filepath.Join(folder, name)
+		sealTestExec(t, "", "COPY (SELECT "+columns+" FROM range(2) r(i)) TO "+text(file)+" (FORMAT parquet)")
+		return file
+	}
+	a, b := write("a.parquet", "i AS x, 'a' AS y"), write("b.parquet", "'b' AS y, i + 10 AS x, true AS z")
+	table := &policy.Table{
+		Name: "t", Public: true, Source: policy.Source{Format: policy.Parquet, Path: "*.parquet", File: filepath.Join(folder, "*.parquet")},
+		Columns: []*policy.Column{{Name: "x", Type: value.Integer}, {Name: "y", Type: value.Text}},
+	}
+	into := sealTestFile(t, t.TempDir())
+	if _, err := NewSealer(t.TempDir()).Import(t.Context(), into, table, []string{a, b}); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{{"0", "a"}, {"1", "a"}, {"10", "b"}, {"11", "b"}}
+	if diff := cmp.Diff(want, sealTestQuery(t, "SELECT x, y FROM read_parquet("+text(into)+") ORDER BY x")); diff != "" {
+		t.Error(diff)
+	}
+	for columns, wrong := range map[string]string{
+		"i AS x":                   `column "y" is VARCHAR in the first and no such column in the second`,
+		"i::DOUBLE AS x, 'b' AS y": `column "x" is BIGINT in the first and DOUBLE in the second`,
+	} {
+		c := write("c.parquet", columns)
+		if _, err := NewSealer(t.TempDir()).Import(t.Context(), into, table, []string{a, c}); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%s: %v", columns, err)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (s *Sealer) MostRows(ctx context.Context, file, column string, of value.Typ
 		if err != nil {
 			return err
 		}
-		source, err := openSealSource(ctx, conn, policy.Source{Format: policy.Parquet, File: file})
+		source, err := describeSealSource(ctx, conn, from)
 		if err != nil {
 			return err
 		}
