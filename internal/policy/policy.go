@@ -91,11 +91,11 @@ type Source struct {
 	Schema  string // of Table
 }
 
-// IsPattern reports that the path names several Parquet files, by * and ?.
-func (s Source) IsPattern() bool { return s.Format == Parquet && strings.ContainsAny(s.Path, "*?") }
-
 // Live reports a source that questions read where it is: no copy of it is sealed.
 func (s Source) Live() bool { return s.Format == Postgres }
+
+// IsPattern reports that the path names several Parquet files, by * and ?.
+func (s Source) IsPattern() bool { return s.Format == Parquet && strings.ContainsAny(s.Path, "*?") }
 
 // Dialect is how a CSV file is written. Nothing of it is guessed from the file.
 type Dialect struct {

@@ -117,8 +117,8 @@ func (c *claims) subjects(paths, contents []string, rows int64) []subject {
 		add("path", format+":"+unknown+"/"+in, true, false)
 		add("path", format+":*/"+in, false, true)
 	}
-	if len(c.tables) == 0 {
-		for _, path := range paths {
+	for _, path := range paths {
+		if len(c.tables) == 0 {
 			add("path", path, true, true)
 		}
 	}
@@ -142,7 +142,7 @@ func (c *claims) check(paths []string) error {
 	}
 	for _, s := range c.subjects(paths, nil, 1) {
 		if _, others := c.judge(c.load(s.claimJSON)); s.look && others != "" {
-			return &ClaimedError{Source: strings.Join(paths, ", "), Home: others}
+			return &ClaimedError{Source: s.Subject, Home: others}
 		}
 	}
 	return nil

@@ -107,7 +107,7 @@ func Compare(home, table string, v Version) (most Likeness, err error) {
 
 func likeness(a, b Version) Likeness {
 	switch {
-	case meet(a.contents(), b.contents()), meet(a.Family, b.Family):
+	case slices.ContainsFunc(a.contents(), func(c string) bool { return slices.Contains(b.contents(), c) }), meet(a.Family, b.Family):
 		return Same
 	case meet(slices.Concat(a.Family, a.Shows), slices.Concat(b.Family, b.Shows)):
 		return MayMeet

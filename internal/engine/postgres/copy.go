@@ -2,9 +2,12 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"dither/internal/engine"
 	"dither/internal/policy"
@@ -37,10 +40,14 @@ func (Sealer) Copy(ctx context.Context, t *policy.Table, schema, table string) (
 
 func (l *look) copy(ctx context.Context, schema, table string) error {
 	name := identifier(schema) + "." + identifier(table)
-	statements := append([]string{"CREATE TABLE " + name + " AS " + l.ranked()}, l.constraints(name)...)
+	// What a sealing that was cut off may have left has this very name, which no version has yet.
+	statements := append([]string{"DROP TABLE IF EXISTS " + name, "CREATE TABLE " + name + " AS " + l.ranked()}, l.constraints(name)...)
 	statements = append(statements, "COMMENT ON TABLE "+name+" IS 'made and read by dither: what it says of units must not change'")
 	for _, sql := range statements {
-		if err := l.run(ctx, sql); err != nil {
+		var raised *pgconn.PgError
+		if err := l.run(ctx, sql); errors.As(err, &raised) && strings.HasPrefix(raised.Code, "3F") {
+			return fmt.Errorf("there is no schema %q on the server, in which the copy is to be made", schema)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -131,7 +138,7 @@ func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (r
 			wrong = "it is no plain table"
 		case is(2):
 			wrong = "somebody may write to it"
-		case unit != "" && !(is(3) && is(4)):
+		case unit != "" && (!is(3) || !is(4)):
 			wrong = "its key is gone"
 		case !is(5):
 			wrong = "rows were changed in it"

@@ -27,7 +27,7 @@ func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed
 // row has one group, since no two of the chosen are the same.
 //
 // Keys meet where both are NULL or both are equal, in a form that the server can look up in a table of hashes.
-func relabelled(b *plan.Bounded, rows string) string {
+func relabelled(b *plan.Bounded, in *rows, rows string) string {
 	if !b.Other {
 		return rows
 	}
@@ -35,7 +35,7 @@ func relabelled(b *plan.Bounded, rows string) string {
 	if b.Unit != nil {
 		carried = append(carried, "u")
 	}
-	if placed(b) {
+	if placed(b, in) {
 		carried = append(carried, "q")
 	}
 	for i, k := range b.Keys {

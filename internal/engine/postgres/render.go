@@ -24,8 +24,9 @@ import (
 // cleaned columns, each in a total order (bigint, boolean, double without NaN and −0, text by its bytes; NULL last),
 // so rows of one place are the same in every column, and the multiset of the first n rows is a function of R and n, whatever
 // order the rows arrive in. Keys and contributions are functions of the cleaned columns; so is, then, what the unit adds
-// under a cap on rows. A cell's place is the least of its rows' places. Rows in different cells differ in some column, so the
-// order of a unit's cells by their places is a function of R too. The rows of other units appear nowhere in this. ∎
+// under a cap on rows. A unit's cells are in the order of the least place of their rows or, where rows have none, of a hash of the unit and the
+// cell's keys; and then of these keys, in which they differ: a total order, which is a function of R too. The rows of other units appear
+// nowhere in this. ∎
 // (The hash only spreads which rows are kept. That it collides, or is another one on another server, matters to no proof.)
 //
 // Nothing that was recorded at sealing is relied on: rows may have changed since. Of a copy, the place q is the rank that the row was given
@@ -38,7 +39,7 @@ func render(b *plan.Bounded, in *rows) string {
 	case b.Ordered:
 		return orderedRows(b, rows)
 	case bounded:
-		return sumUp(b, cellsOfUnits(b, rows))
+		return sumUp(b, cellsOfUnits(b, in, rows))
 	}
 	return sumUp(b, "SELECT "+list(keyNames(b), contributions(b))+" FROM ("+rows+") AS r")
 }
@@ -103,7 +104,7 @@ func cleaned(b *plan.Bounded, in *rows) string {
 }
 
 // evaluated gives the rows that are left: the keys, the gridded values v0, v1, … (NULL where a measure has none), and where
-// units have several rows the unit u and the row's place q.
+// units have several rows the unit u and, where a cap may leave rows out, the row's place q.
 func evaluated(b *plan.Bounded, in *rows) string {
 	var row, carried []string
 	for i, k := range b.Keys {
@@ -116,9 +117,9 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	if b.Unit != nil {
 		carried = append(carried, column(unitOf(b))+" AS u")
 		switch {
-		case placed(b) && in.copied:
+		case placed(b, in) && in.copied:
 			carried, place = append(carried, "q"), ", q"
-		case placed(b):
+		case placed(b, in):
 			columns := names("c", len(b.Columns))
 			carried = append(append(carried, columns...), in.hash(list(columns))+" AS h")
 			others := slices.Delete(columns, unitOf(b), unitOf(b)+1)
@@ -134,12 +135,13 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	if b.Unit != nil {
 		out += ", u"
 	}
-	return relabelled(b, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+kept(b))
+	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+kept(b))
 }
 
-// placed holds where rows need a place: where a cap may leave some of a unit's rows or cells out.
-func placed(b *plan.Bounded) bool {
-	return b.Unit != nil && (b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered)
+// placed holds where rows have a place: where a cap may leave some of a unit's rows out, and where a copy knows them,
+// or rows were given other keys, some of its cells.
+func placed(b *plan.Bounded, in *rows) bool {
+	return b.Unit != nil && (b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
 }
 
 func unitOf(b *plan.Bounded) int {
@@ -218,8 +220,9 @@ func cappedRows(b *plan.Bounded, in *rows) string {
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", evaluated(b, in), b.Caps.Rows)
 }
 
-// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first row.
-func cellsOfUnits(b *plan.Bounded, rows string) string {
+// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first
+// row, or, where rows have no places, by a hash of unit and keys.
+func cellsOfUnits(b *plan.Bounded, in *rows, rows string) string {
 	keys := keyNames(b)
 	cell := append([]string{"u"}, keys...)
 	sums, bounded := slices.Clone(cell), slices.Clone(keys)
@@ -235,7 +238,12 @@ func cellsOfUnits(b *plan.Bounded, rows string) string {
 	capped := len(keys) > 0
 	of := slices.Clone(cell)
 	if capped {
-		of, sums = append(of, "q"), append(sums, "row_number() OVER (PARTITION BY u ORDER BY min(q)) AS r")
+		first := in.hash(list(cell))
+		if placed(b, in) {
+			of, first = append(of, "q"), "min(q)"
+		}
+		order := list([]string{first}, keys)
+		sums = append(sums, "row_number() OVER (PARTITION BY u ORDER BY "+order+") AS r")
 	}
 	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of, contributions(b)) + " FROM (" + rows + ") AS r) AS m" + groupBy(cell)
 	if capped && b.Caps.Rows == 0 {

@@ -13,7 +13,7 @@ func cleanedCopy(b *plan.Bounded, in *rows) string {
 	for i, c := range b.Columns {
 		columns = append(columns, fmt.Sprintf("%s AS c%d", clean(c, identifier(c.Name)), i))
 	}
-	if placed(b) {
+	if placed(b, in) {
 		columns = append(columns, rankColumn+" AS q")
 	}
 	sql := "SELECT " + list(columns) + " FROM " + in.scan

@@ -162,8 +162,15 @@ func (b *bench) ranked(t failer, p *plan.Bounded, table string, rows []enginetes
 	})
 	n := len(p.Columns)
 	own := list(names("c", n))
-	sql := fmt.Sprintf("SELECT c%d, row_number() OVER (PARTITION BY %s ORDER BY %s, %s) FROM (%s) AS c",
-		n, column(unitOf(p)), in.hash(own), own, cleaned(&with, in))
+	order := in.hash(own) + ", " + own
+	if p.Caps.Rows == 0 && len(p.Keys) > 0 && !p.Ordered && !p.Other { // cells are put in order, and no rows
+		var keys []string
+		for _, k := range p.Keys {
+			keys = append(keys, expression(k.Expr))
+		}
+		order = list([]string{in.hash(list([]string{column(unitOf(p))}, keys))}, keys) + ", " + own
+	}
+	sql := fmt.Sprintf("SELECT c%d, row_number() OVER (PARTITION BY %s ORDER BY %s) FROM (%s) AS c", n, column(unitOf(p)), order, cleaned(&with, in))
 	out := make([]enginetest.Row, len(rows))
 	if err := b.query(sql, func(row [][]byte) error {
 		id, place, err := valueAndCount(row)
