@@ -33,6 +33,9 @@ func CheckPolicy(home string) ([]string, error) {
 		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
 		if t.Source.Live() {
 			lines = append(lines, fmt.Sprintf("  its source %s is asked where it is: nothing was looked at", t.Source.Path))
+			if t.Part != nil {
+				lines = append(lines, "  questions about its parts are answered of a copy alone: seal it with --copy")
+			}
 		} else if !isThere(t.Source) {
 			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
 		} else if text := doubt(t); text != "" {
