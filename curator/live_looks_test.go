@@ -113,3 +113,18 @@ func TestLiveLooks(t *testing.T) {
 	}
 	check(true)
 }
+
+// A question takes few connections, however many values it puts in order: one that found none once it is paid for would be lost.
+func TestLiveConnections(t *testing.T) {
+	c := liveLooks(t)
+	role := os.Getenv("DITHER_TEST_CLINIC")
+	role = strings.Fields(role[strings.Index(role, "user=")+5:])[0]
+	pgtest.Exec(t, strings.Replace(os.Getenv("DITHER_TEST_CLINIC"), "user="+role, "user=owner", 1), "ALTER ROLE "+role+" CONNECTION LIMIT 10")
+	var items []string
+	for i := range 14 {
+		items = append(items, fmt.Sprintf("MEDIAN(euros + %d)", i))
+	}
+	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT " + strings.Join(items, ", ") + " FROM bills"}); err != nil {
+		t.Error(err)
+	}
+}
