@@ -23,7 +23,9 @@ import (
 // those that are chosen with Other; and all of it is rehearsed.
 func TestRelationsMeetReference(t *testing.T) {
 	seen := map[string]int{}
-	for _, byGroups := range []bool{false, true} {
+	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 } // relations of hostile rows are often empty
+	for round := 0; round < 2 || round < 8 && few() && !t.Failed(); round++ {
+		byGroups := round%2 == 1
 		b := newBench(t)
 		b.page = 3
 		var err error
