@@ -40,9 +40,13 @@ var allowed = map[string][]string{
 	"internal/engine/duckdb": {
 		"internal/csvtable", "internal/engine", "internal/plan", "internal/policy", "internal/seal", "internal/value", "mechanism",
 	},
+	"internal/engine/postgres": {
+		"internal/csvtable", "internal/engine", "internal/plan", "internal/policy", "internal/seal", "internal/value", "mechanism",
+	},
 	// floor 6: the kernel
 	"curator": {
-		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/entropy", "internal/exact", "internal/jsonlines", "internal/ledger", "internal/plan",
+		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/jsonlines",
+		"internal/ledger", "internal/plan",
 		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "noise", "privacy",
 	},
 	// floors 8 and 9: doors, and what they show
@@ -67,10 +71,12 @@ var allowed = map[string][]string{
 	// test support: imported by tests only
 	"internal/stattest":          {},
 	"internal/engine/enginetest": {"internal/plan", "internal/policy", "internal/value"},
+
+	"internal/engine/postgres/pgtest": {},
 }
 
 // testOnly packages are imported by tests alone.
-var testOnly = []string{"internal/stattest", "internal/engine/enginetest"}
+var testOnly = []string{"internal/stattest", "internal/engine/enginetest", "internal/engine/postgres/pgtest"}
 
 // wardens are the only importers, outside tests, of packages that could break a promise elsewhere.
 var wardens = map[string][]string{
@@ -79,6 +85,7 @@ var wardens = map[string][]string{
 	"math/rand/v2":                        {},
 	"database/sql":                        {"internal/engine/duckdb"},
 	"github.com/duckdb/duckdb-go/v2":      {"internal/engine/duckdb"},
+	"github.com/jackc/pgx/v5/pgconn":      {"internal/engine/postgres", "internal/engine/postgres/pgtest"},
 	"github.com/pganalyze/pg_query_go/v6": {"internal/query"},
 	"unsafe":                              {},
 }

@@ -176,10 +176,11 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	if err := s.curator.rehearse(ctx, &t.Bounded); err != nil {
+	from := s.curator.from(s.look)
+	if err := s.curator.rehearse(ctx, &t.Bounded, from); err != nil {
 		return nil, err
 	}
-	numbers, err := s.curator.watched(ctx, s.look.from(), func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+	numbers, err := s.curator.watched(ctx, from, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		return s.answer(ctx, t, from)
 	})
 	if err != nil {

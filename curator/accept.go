@@ -189,6 +189,9 @@ func (c *Curator) mostRows(ctx context.Context, of policy.Check) (most int64, er
 		if err != nil {
 			return err
 		}
+		if v.Live {
+			return fmt.Errorf("version %d of table %s was of a live table, and what it held then is not kept", v.Number, v.Table)
+		}
 		n, err := sealer.MostRows(ctx, v.File, of.Column, of.Type)
 		most = max(most, n)
 		return err

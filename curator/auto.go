@@ -37,6 +37,26 @@ func histograms(p *plan.Plan) (out []*plan.Measure) {
 	return out
 }
 
+// searchOne finds the bounds of one search.
+func (c *Curator) searchOne(ctx context.Context, p *plan.Plan, s *plan.Search, from engine.Sealed) (mechanism.Domain, error) {
+	ctx, done := context.WithCancel(ctx)
+	defer done() // an engine may hold what it reads until then
+	rows, err := c.engine.Order(ctx, &s.Look, from)
+	if err != nil {
+		return mechanism.Domain{}, err
+	}
+	m := mechanism.AutomaticBounds{
+		Domain: mechanism.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi},
+		Unit:   mechanism.Unit{Neighbours: p.Neighbours, MaxRows: s.Look.Caps.Rows},
+		Loss:   s.Loss, FalsePositive: s.FalsePositive,
+	}
+	bounds, err := m.Measure(rows)
+	if err == nil {
+		err = measuredAsPlanned(s.Histogram, bounds.Measurement)
+	}
+	return bounds.Domain, err
+}
+
 // search finds the bounds that p waits for, and gives the plan within them, and the bounds to record. Should there be no plan within
 // them, the values' own are taken, within which there is one. Where p waits for none it is p itself.
 func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) (*plan.Plan, [][]*big.Int, error) {
@@ -45,23 +65,11 @@ func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) 
 	}
 	found := map[*plan.Search]mechanism.Domain{}
 	for _, s := range p.Searches {
-		rows, err := c.engine.Order(ctx, &s.Look, from)
+		domain, err := c.searchOne(ctx, p, s, from)
 		if err != nil {
 			return nil, nil, err
 		}
-		m := mechanism.AutomaticBounds{
-			Domain: mechanism.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi},
-			Unit:   mechanism.Unit{Neighbours: p.Neighbours, MaxRows: s.Look.Caps.Rows},
-			Loss:   s.Loss, FalsePositive: s.FalsePositive,
-		}
-		bounds, err := m.Measure(rows)
-		if err == nil {
-			err = measuredAsPlanned(s.Histogram, bounds.Measurement)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		found[s] = bounds.Domain
+		found[s] = domain
 	}
 	within := func(of func(*plan.Search) mechanism.Domain) (*plan.Plan, [][]*big.Int, error) {
 		bounds := make([][]*big.Int, 2)

@@ -31,7 +31,12 @@ func CheckPolicy(home string) ([]string, error) {
 	}
 	for _, t := range p.Tables {
 		lines = append(lines, fmt.Sprintf("table %s: %s", t.Name, plural(len(t.Columns), "column")))
-		if !isThere(t.Source) {
+		if t.Source.Live() {
+			lines = append(lines, fmt.Sprintf("  its source %s is asked where it is: nothing was looked at", t.Source.Path))
+			if t.Part != nil {
+				lines = append(lines, "  questions about its parts are answered of a copy alone: seal it with --copy")
+			}
+		} else if !isThere(t.Source) {
 			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))
 		} else if text := doubt(t); text != "" {
 			lines = append(lines, "  "+text)
@@ -53,6 +58,17 @@ func isThere(s policy.Source) bool {
 	}
 	_, err := os.Stat(s.File)
 	return err == nil
+}
+
+// changed names the tables on servers that were seen to have changed since they were sealed.
+func changed(home string, p *policy.Policy) (lines []string) {
+	for _, t := range p.Tables {
+		if at := seal.Changed(home, t); at != "" {
+			lines = append(lines, fmt.Sprintf("table %s: it seems to have changed since it was sealed, as was first noticed at %s: "+
+				"seal it again, so that answers about it have a number of their own", t.Name, at))
+		}
+	}
+	return lines
 }
 
 func plural[T int | int64](n T, what string) string {
@@ -77,7 +93,7 @@ func standing(home string, p *policy.Policy) []string {
 	for _, t := range c.stale() {
 		lines = append(lines, fmt.Sprintf("table %s: its declaration changed since it was sealed: questions wait for `dither seal`", t))
 	}
-	return lines
+	return append(lines, changed(home, p)...)
 }
 
 // difference says what makes the policy file another one than the ledger's terms.

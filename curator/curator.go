@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"dither/internal/engine"
-	"dither/internal/engine/duckdb"
 	"dither/internal/entropy"
 	"dither/internal/ledger"
 	"dither/internal/policy"
@@ -103,7 +102,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 		return nil, e
 	}
 	sealed, tmp := filepath.Join(home, "sealed"), filepath.Join(home, "tmp")
-	c := &Curator{home: home, policy: p, ledger: l, engine: duckdb.New(sealed, tmp), options: options}
+	c := &Curator{home: home, policy: p, ledger: l, engine: newEngines(p, sealed, tmp), options: options}
 	if err := c.adoptHarmless(); err != nil {
 		return nil, errors.Join(public(err), l.Close())
 	}

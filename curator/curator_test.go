@@ -197,14 +197,14 @@ func (f failing) OrderCells(_ context.Context, b *plan.Bounded, _ engine.Sealed)
 	}), nil
 }
 
-func (failing) Rehearse(context.Context, *plan.Bounded) error { return nil }
+func (failing) Rehearse(context.Context, *plan.Bounded, engine.Sealed) error { return nil }
 
 func (failing) Close() error { return nil }
 
 // untried is an engine that fails in rehearsal.
 type untried struct{ failing }
 
-func (untried) Rehearse(context.Context, *plan.Bounded) error {
+func (untried) Rehearse(context.Context, *plan.Bounded, engine.Sealed) error {
 	return errors.New("overflow in made-up row")
 }
 

@@ -3,8 +3,10 @@ package curator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/big"
 	"slices"
+	"time"
 
 	"dither/internal/engine"
 	"dither/internal/ledger"
@@ -47,8 +49,9 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 			return s, err
 		}
 	}
+	from := c.from(l)
 	for _, b := range slices.Concat(l.first, []*plan.Bounded{l.bounded}, l.more) {
-		if err := c.rehearse(ctx, b); err != nil {
+		if err := c.rehearse(ctx, b, from); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +59,7 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 	if err != nil {
 		return nil, c.notReserved(err)
 	}
-	numbers, err := c.watched(ctx, l.from(), run)
+	numbers, err := c.watched(ctx, from, run)
 	if err != nil {
 		return nil, c.lost(reservation, err)
 	}
@@ -108,10 +111,13 @@ func (c *Curator) current(table string) (seal.Version, error) {
 
 // rehearse runs a bounded aggregate over made-up rows. One that fails there is refused before it costs anything, and before
 // any row is read: that is a defect of the plan, which the owner is told of.
-func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded) error {
-	err := c.engine.Rehearse(ctx, b)
+func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
+	err := c.engine.Rehearse(ctx, b, from)
 	if errors.Is(err, engine.ErrOneTable) {
-		return &Error{Code: CodePolicy, Message: "this engine answers questions about one table, without joins, UNION ALL and aggregates in subqueries", Hint: "ask about one table"}
+		return &Error{Code: CodePolicy, Message: "a table on a server is asked about alone: without joins, UNION ALL, subqueries and units through references", Hint: "ask about one table, or seal a file of it"}
+	}
+	if refused := (*engine.RefusedError)(nil); errors.As(err, &refused) {
+		return &Error{Code: CodePolicy, Message: refused.Message, Hint: refused.Hint}
 	}
 	if ctx.Err() != nil {
 		return public(ctx.Err())
@@ -120,6 +126,12 @@ func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded) error {
 		return nil
 	}
 	c.tellOwner(err)
+	if errors.Is(err, engine.ErrUnavailable) {
+		return &Error{
+			Code: CodeUnavailable, Message: "the server that holds the table cannot be asked; nothing was charged", Retry: true,
+			Hint: "the owner looks whether it runs, and whether the table is as declared",
+		}
+	}
 	return &Error{
 		Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
 		Hint: "please report it, with the policy and the question; ask it in another way",
@@ -158,11 +170,27 @@ func (c *Curator) lost(reservation uint64, cause error) *Error {
 	return failed()
 }
 
-// known is a sealed version with what was recorded when it was sealed.
-func known(v seal.Version) engine.Sealed {
-	out := engine.Sealed{File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: map[string]bool{}}
+// known is a sealed version with what was recorded when it was sealed, which holds of files and of copies. Of a live table that is no more than its state, in order to
+// tell the owner when it is another one: rows may have changed since, and no sensitivity may rest on what they were.
+func (c *Curator) known(v seal.Version) engine.Sealed {
+	complete := map[string]bool{}
 	for _, c := range v.Facts.Columns {
-		out.Complete[c.Name] = c.Nulls == 0 && c.Special == 0
+		complete[c.Name] = c.Nulls == 0 && c.Special == 0
 	}
-	return out
+	if v.Copy != nil {
+		return engine.Sealed{Table: v.Table, Copy: (*engine.Copy)(v.Copy), Complete: complete}
+	}
+	if v.Live {
+		state, err := seal.State(v)
+		if err != nil {
+			c.tellOwner(err)
+		}
+		return engine.Sealed{Table: v.Table, Relation: v.Relation, State: state, Changed: func(string) {
+			if err := seal.NoteChange(v, time.Now()); err != nil {
+				c.tellOwner(err)
+			}
+			c.tellOwner(fmt.Errorf("table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own", v.Table, v.Number))
+		}}
+	}
+	return engine.Sealed{Table: v.Table, File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: complete}
 }

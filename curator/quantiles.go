@@ -42,6 +42,8 @@ func (c *Curator) takeQuantiles(ctx context.Context, p *plan.Plan, v *plan.Measu
 	if err := soughtAsPlanned(m, of); err != nil {
 		return err
 	}
+	ctx, done := context.WithCancel(ctx)
+	defer done() // an engine may hold what it reads until then
 	rows, err := c.engine.OrderCells(ctx, p.Ordered(v), from)
 	if err != nil {
 		return err

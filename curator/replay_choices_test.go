@@ -87,7 +87,7 @@ func (w twins) exactly(t *testing.T, target *plan.Target, look func(*Curator, en
 		if err != nil {
 			return nil, err
 		}
-		return look(c, known(version))
+		return look(c, c.known(version))
 	}).Apart()
 	if err != nil {
 		t.Fatal(err)

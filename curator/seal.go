@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"dither/internal/engine/duckdb"
+	"dither/internal/engine/postgres"
 	"dither/internal/ledger"
 	"dither/internal/policy"
 	"dither/internal/seal"
@@ -25,7 +26,10 @@ type SealReport struct {
 
 // SealOptions change how a source is sealed.
 type SealOptions struct {
-	Shared   bool // seal although another home's budget covers the same source
+	Shared bool // seal although another home's budget covers the same source
+	// Copy is a schema on the server of a live table: a copy of the rows is made there, which questions then read. It does not change with the
+	// table, and is quicker where persons are units.
+	Copy     string
 	Progress func(rows, bytes, totalBytes int64)
 	// StateHome is where it is noted which home sealed which source, instead of the user's own $XDG_STATE_HOME: for homes that
 	// do not last, which should claim nothing.
@@ -46,11 +50,14 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if err := c.inForce(before); err != nil {
 		return nil, public(err)
 	}
+	if options.Copy != "" && !t.Source.Live() {
+		return nil, &Error{Code: CodeUsage, Message: "table " + table + " is sealed from a file, which is copied anyway", Hint: "leave --copy out"}
+	}
 	tmp := filepath.Join(c.home, "tmp")
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return nil, homeError(err)
 	}
-	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, After: before.Sealed[table].Version, Recorded: before.Sealed[table].SHA256}
+	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, Copy: options.Copy, After: before.Sealed[table].Version, Recorded: before.Sealed[table].SHA256}
 	if options.Progress != nil {
 		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
 	}
@@ -62,7 +69,13 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 			return os.Getenv(name)
 		}
 	}
-	version, report, err := seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
+	var version seal.Version
+	var report seal.Report
+	if t.Source.Live() {
+		version, report, err = seal.Live(ctx, c.home, t, postgres.Sealer{}, o)
+	} else {
+		version, report, err = seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
+	}
 	if err != nil {
 		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
 		if errors.As(err, new(*seal.ClaimedError)) {
@@ -74,11 +87,18 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 		report.Warnings = append(report.Warnings, text)
 	}
 	report.Warnings = append(report.Warnings, barren(t, report.Facts)...)
-	if err := c.sameContent(before.Terms.Units, t, version); err != nil {
+	doubts, err := c.sameContent(before.Terms.Units, t, version)
+	if err != nil {
 		return nil, err
 	}
+	report.Warnings = append(report.Warnings, doubts...)
 	if err := c.record(version); err != nil {
 		return nil, public(err)
+	}
+	if t.Source.Live() {
+		if err := seal.DropCopies(ctx, c.home, t, postgres.Sealer{}, version); err != nil {
+			report.Warnings = append(report.Warnings, "a copy of an earlier version stays on the server: "+err.Error())
+		}
 	}
 	return &SealReport{Table: table, Version: version.Number, Unchanged: report.Unchanged, Text: report.String()}, nil
 }
@@ -100,28 +120,33 @@ func barren(t *policy.Table, f seal.Facts) (warnings []string) {
 	return warnings
 }
 
-// sameContent refuses a version whose bytes another table was sealed from, if its unit is another one: then what one person
-// loses through both cannot be told from the units. (A .duckdb file holds many tables: nothing is said of those.)
-func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.Version) error {
+// sameContent refuses a version whose bytes another table was sealed from, or that is of the same table on a server (partitions of one
+// included), if its unit is another one: then what one person loses through both cannot be told from the units. Of a view that may show the
+// same rows it warns: it may as well show a list that many tables share. (A .duckdb file holds many tables: nothing is said of those.)
+func (c *Curator) sameContent(units map[string]string, t *policy.Table, v seal.Version) (warnings []string, _ error) {
 	if t.Source.Format == policy.DuckDB {
-		return nil
+		return nil, nil
 	}
 	for name, unit := range units {
 		if name == t.Name || unit == units[t.Name] {
 			continue
 		}
-		same, err := seal.SameSource(c.home, name, v)
+		like, err := seal.Compare(c.home, name, v)
 		if err != nil {
-			return homeError(err)
+			return nil, homeError(err)
 		}
-		if same {
-			return &Error{
+		switch like {
+		case seal.Same:
+			return nil, &Error{
 				Code: CodeSource, Message: fmt.Sprintf("table %s holds what table %s, whose unit is another, was sealed from", t.Name, name),
-				Hint: "declare one table for one file, and change its unit if need be",
+				Hint: "declare one table for one source, and change its unit if need be",
 			}
+		case seal.MayMeet:
+			warnings = append(warnings, fmt.Sprintf("it may show rows of table %s, whose unit is another: where it does, a person's loss is more than the budget says", name))
+		case seal.Apart:
 		}
 	}
-	return nil
+	return warnings, nil
 }
 
 // record puts a published version into the ledger, unless another process, or an earlier run, has recorded it.

@@ -44,14 +44,14 @@ func (c *Curator) expectedRows(p *plan.Plan) int64 {
 }
 
 // from is what the look's statement reads.
-func (l *look) from() engine.Sealed {
-	out := known(l.tables[0])
+func (c *Curator) from(l *look) engine.Sealed {
+	out := c.known(l.tables[0])
 	if l.bounded.Source == nil {
 		return out
 	}
-	out = engine.Sealed{Tables: map[string]engine.Sealed{}}
+	out = engine.Sealed{Table: out.Table, Tables: map[string]engine.Sealed{}}
 	for _, v := range l.tables {
-		out.Tables[v.Table] = known(v)
+		out.Tables[v.Table] = c.known(v)
 	}
 	return out
 }

@@ -28,8 +28,8 @@ func (c *Curator) filled() *policy.Policy {
 	return c.policy.Filled(func(o policy.Origin) ([]value.Value, int, string) {
 		values, version, err := c.valuesOf(o)
 		switch {
-		case errors.Is(err, errUnread):
-			return nil, 0, errUnread.Error()
+		case errors.Is(err, errUnread), errors.Is(err, errMayChange):
+			return nil, 0, err.Error()
 		case err != nil:
 			return nil, 0, "that table cannot be read: " + public(err).Message
 		case len(values) == 0:
@@ -41,7 +41,10 @@ func (c *Curator) filled() *policy.Policy {
 	})
 }
 
-var errUnread = errors.New("its sealed file is unreadable")
+var (
+	errUnread    = errors.New("its sealed version is unreadable")
+	errMayChange = errors.New("it is read on its server, where its values may change: seal it with --copy")
+)
 
 // valuesOf gives the values of a public table's column.
 func (c *Curator) valuesOf(o policy.Origin) ([]value.Value, int, error) {
@@ -53,6 +56,9 @@ func (c *Curator) valuesOf(o policy.Origin) ([]value.Value, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	if table.Live && table.Copy == nil { // releases of a version are read by its values
+		return nil, 0, errMayChange
+	}
 	o.Version, o.Trouble = table.Number, ""
 	c.values.mu.Lock()
 	defer c.values.mu.Unlock()
@@ -61,7 +67,7 @@ func (c *Curator) valuesOf(o policy.Origin) ([]value.Value, int, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
 	defer cancel()
-	values, err := c.engine.Values(ctx, plan.PublicColumn(t.Column(o.Column)), known(table), policy.MaxKeys+1)
+	values, err := c.engine.Values(ctx, plan.PublicColumn(t.Column(o.Column)), c.known(table), policy.MaxKeys+1)
 	if err != nil {
 		c.tellOwner(err)
 		return nil, 0, errUnread

@@ -10,6 +10,7 @@ import (
 // runSeal seals the tables that are named, or all.
 func runSeal(s *session, args []string) error {
 	shared := s.flags.Bool("shared", false, "")
+	into := s.flags.String("copy", "", "")
 	names, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
@@ -25,7 +26,7 @@ func runSeal(s *session, args []string) error {
 			}
 		}
 		for _, name := range names {
-			if err := s.seal(c, name, *shared); err != nil {
+			if err := s.seal(c, name, curator.SealOptions{Shared: *shared, Copy: *into}); err != nil {
 				return err
 			}
 		}
@@ -35,8 +36,7 @@ func runSeal(s *session, args []string) error {
 
 // seal seals one table, with progress where a person watches, and prints the owner's report on stderr: an answer on stdout
 // stays an answer.
-func (s *session) seal(c *curator.Curator, table string, shared bool) error {
-	o := curator.SealOptions{Shared: shared}
+func (s *session) seal(c *curator.Curator, table string, o curator.SealOptions) error {
 	watched := isTerminal(s.stderr)
 	if watched {
 		o.Progress = func(rows, bytes, total int64) {
@@ -64,7 +64,7 @@ func (s *session) sealMissing(c *curator.Curator, table string) error {
 	}
 	for _, t := range tables {
 		if t.Name == table && t.NeverSealed {
-			if err := s.seal(c, t.Name, false); err != nil {
+			if err := s.seal(c, t.Name, curator.SealOptions{}); err != nil {
 				return err
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"dither/mechanism"
 )
 
-// Engine runs bounded aggregates over sealed files: all that a Bounded says, its Part too, which charges rest on as noise rests on its
-// Caps. What an engine cannot do, it refuses in Rehearse.
+// Engine runs bounded aggregates over sealed files, or over a server's table: all that a Bounded says, its Part too, which charges rest on
+// as noise rests on its Caps. What an engine cannot do, it refuses in Rehearse.
 type Engine interface {
 	// Aggregate gives, for every cell of b in the order of Cells, its measures' exact sums. The error may quote rows: it is
 	// for nobody but the owner.
@@ -29,8 +29,9 @@ type Engine interface {
 	// Values gives the distinct values of a column of a PUBLIC table, cleaned, without NULL, in their order, and at most so many.
 	Values(ctx context.Context, c plan.Column, from Sealed, most int) ([]value.Value, error)
 	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:
-	// a row could decide whether the question fails, and no noise would hide it.
-	Rehearse(ctx context.Context, b *plan.Bounded) error
+	// a row could decide whether the question fails, and no noise would hide it. Where from is a live table, it must be there, and be
+	// the one that was sealed.
+	Rehearse(ctx context.Context, b *plan.Bounded, from Sealed) error
 	Close() error
 }
 
@@ -40,12 +41,42 @@ type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row
 	Complete   map[string]bool // columns in which no value is NULL, NaN or infinite
-	// Tables are the sealed files, by table, where the rows are a plan.Source's.
+	// Tables are the sealed versions, by table, where the rows are a plan.Source's.
 	Tables map[string]Sealed
+	Table  string // which table it is a version of
+
+	// A live table has no file, and of its rows no record is relied on. Relation is what its server knows it by: another relation that
+	// has taken its name is not read, since the promise is to the units of this one.
+	Relation string
+
+	// It was sealed in a state, if its server could tell; Changed is told where it is in another one now. That is for the owner alone, and
+	// changes no answer.
+	State   string
+	Changed func(state string)
+
+	// Copy is a copy on the server that was made when the table was sealed, and is read in its stead.
+	Copy *Copy
+}
+
+// Copy is a table in a schema, what its server knows it by, and how many rows it has.
+type Copy struct {
+	Schema, Table, Relation string
+	Rows                    int64
 }
 
 // ErrOneTable is what an engine's Rehearse gives where it has no relations of several tables: then nothing is charged.
 var ErrOneTable = errors.New("engine: one table at a time")
+
+// RefusedError is what an engine's Rehearse gives where it does not do what is asked: then nothing is charged. It is about the question and about
+// how its table was sealed, and about no row.
+type RefusedError struct{ Message, Hint string }
+
+// Error is the message.
+func (e *RefusedError) Error() string { return e.Message }
+
+// ErrUnavailable is wrapped by what Rehearse returns where not the statement failed, but the server that it was for: it cannot be
+// reached, or its table is not as declared. No row has a part in it.
+var ErrUnavailable = errors.New("the table's server is not available")
 
 // Cells gathers an engine's result rows into the answer's cells: the product of the keys' known values, the last key
 // running fastest. Cells that no row belongs to are 0.

@@ -9,6 +9,13 @@ import (
 	"dither/mechanism"
 )
 
+// Unchosen is b before anything is chosen.
+func Unchosen(b *plan.Bounded) *plan.Bounded {
+	out := *b
+	out.Chosen, out.Other = nil, false
+	return &out
+}
+
 // Groups are the groups that there are of keys that are open: those in which at least one unit counts. Of each it holds the
 // keys, the number of units, and the measures' exact sums. Which there are, and how many, is as secret as the sums: what
 // leaves is an opaque partition of each, for a mechanism to select from, and the keys of those that it names.

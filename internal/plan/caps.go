@@ -13,7 +13,7 @@ import (
 // Caps bound what one unit may contribute to an answer, and are enforced by the engine in every question. Each is there or
 // not (0); either Rows is, or Groups and RowsPerGroup are. Beside Rows, Groups is there for CountUnits alone.
 type Caps struct {
-	Rows         int64 // of a unit's rows that are left, the first so many count, in the order of their sealed rank
+	Rows         int64 // of a unit's rows that are left, the first so many count, in an order of that unit's own rows: their sealed rank, if they have one
 	Groups       int64 // a unit counts in at most so many cells
 	RowsPerGroup int64 // what a unit adds to a cell is clamped to as much as so many rows can add
 }

@@ -80,14 +80,14 @@ type Expr struct {
 const maxWeight = 5_000
 
 // weight counts the nodes of the expression as an engine's SQL writes it out: shared parts, and the arguments that a
-// domain check repeats, count each time. It is kept in size, so that a deep nest is never walked twice.
+// domain check or a rounding repeats, count each time. It is kept in size, so that a deep nest is never walked twice.
 func (e *Expr) weight() int {
 	if e.size == 0 {
 		n := 1
 		for _, a := range e.Args {
 			n += a.weight()
 		}
-		if e.Op == OpSqrt || e.Op == OpLn {
+		if e.Op == OpSqrt || e.Op == OpLn || e.Op == OpRound {
 			n *= 2
 		}
 		e.size = min(n, maxWeight+1)

@@ -50,6 +50,8 @@ type (
 		Format, Path, Table, Delimiter, Quote, Null string
 
 		Header, Gzip bool
+
+		Schema string `json:",omitempty"` // of a table on a server
 	}
 	canonicalColumn struct {
 		Name, Type, Lower, Upper string
@@ -103,6 +105,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 		Source: canonicalSource{
 			Format: string(t.Source.Format), Path: t.Source.Local, Table: t.Source.Table,
 			Delimiter: string(d.Delimiter), Quote: string(d.Quote), Null: d.Null, Header: d.Header, Gzip: d.Gzip,
+			Schema: t.Source.Schema,
 		},
 		Unit: t.Unit.Column, RowsPerUnit: t.Unit.RowsPerUnit, MaxGroups: t.Unit.MaxGroups, RowsPerGroup: t.Unit.RowsPerGroup,
 		PersonRows: t.Unit.PersonRows,

@@ -75,8 +75,20 @@ func (es Errors) sorted() Errors {
 	return es
 }
 
-// quote writes a text from the file for a message: quoted, and cut where it is long.
+// secret holds where a text may say how to reach a server, and with which password.
+func secret(s string) bool {
+	lower := strings.ToLower(s)
+	return strings.Contains(s, "://") || strings.Contains(lower, "password") || strings.Contains(lower, "passwd")
+}
+
+const notRepeated = "a text that may hold a password"
+
+// quote writes a text from the file for a message: quoted, and cut where it is long. Errors are logged, and shown to many: what may hold
+// a password is not repeated.
 func quote(s string) string {
+	if secret(s) {
+		return notRepeated
+	}
 	const most = 60
 	if len(s) > most {
 		cut := most

@@ -63,12 +63,13 @@ func (u Unit) IsRow() bool { return u.Column == "" && u.Through == "" }
 // Format is a source file's format.
 type Format string
 
-// The formats that sealing reads.
+// The formats that sealing reads, and the server whose tables are asked where they are.
 const (
 	CSV       Format = "csv"
 	JSONLines Format = "jsonl"
 	Parquet   Format = "parquet"
 	DuckDB    Format = "duckdb"
+	Postgres  Format = "postgres"
 )
 
 // Typed reports a format whose values have types of their own, which an engine reads; the others are texts, which are decoded against the declaration.
@@ -80,9 +81,18 @@ type Source struct {
 	Path    string // as written in the policy
 	File    string // Path, resolved against the policy's folder
 	Local   string // Path, cleaned, and relative to the policy's folder where that is known: one spelling of one file
-	Table   string // the table inside a .duckdb file
+	Table   string // the table inside a .duckdb file, or on a server
 	Dialect Dialect
+
+	// Of a server, which is named by one of the first two, without a password. There is no Path or File; Local says "service=…" or
+	// "url_env=…".
+	Service string // in pg_service.conf
+	URLEnv  string // the environment variable that holds its URL
+	Schema  string // of Table
 }
+
+// Live reports a source that questions read where it is: no copy of it is sealed.
+func (s Source) Live() bool { return s.Format == Postgres }
 
 // IsPattern reports that the path names several Parquet files, by * and ?.
 func (s Source) IsPattern() bool { return s.Format == Parquet && strings.ContainsAny(s.Path, "*?") }

@@ -27,13 +27,16 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 	if len(entries) == 0 && len(r.errs) == before {
 		f.fail("", "a policy has at least one table")
 	}
-	type origin struct{ file, table string }
+	type origin struct{ file, schema, table string }
 	names, sources := map[string]string{}, map[origin]string{}
 	tables := make([]*Table, 0, len(entries))
 	for _, e := range entries {
 		e.unique(names)
 		t := r.table(e, dir)
-		from := origin{t.Source.File, t.Source.Table}
+		from := origin{t.Source.File, t.Source.Schema, t.Source.Table}
+		if t.Source.Live() {
+			from.file = t.Source.Local
+		}
 		if other, again := sources[from]; again && from.file != "" {
 			e.failKey("a person in both would be counted twice", "one source, two tables: %s is also the source of table %s",
 				quote(t.Source.Path), quote(other))
@@ -142,8 +145,8 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 	if !f.need(table, "source: {csv: file.csv}") {
 		return s
 	}
-	formats := []string{string(CSV), string(JSONLines), string(Parquet), string(DuckDB)}
-	keys, ok := f.keys("csv", "jsonl", "parquet", "duckdb", "table", "delimiter", "quote", "header", "null", "gzip")
+	formats := []string{string(CSV), string(JSONLines), string(Parquet), string(DuckDB), string(Postgres)}
+	keys, ok := f.keys("csv", "jsonl", "parquet", "duckdb", "postgres", "table", "delimiter", "quote", "header", "null", "gzip")
 	if !ok {
 		return s
 	}
@@ -152,17 +155,20 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 			continue
 		}
 		if s.Format != "" {
-			keys[name].failKey("", "a source is one of csv, jsonl, parquet, duckdb; found %s too", s.Format)
+			keys[name].failKey("", "a source is one of csv, jsonl, parquet, duckdb, postgres; found %s too", s.Format)
 			continue
 		}
-		s.Format = Format(name)
+		if s.Format = Format(name); s.Format == Postgres {
+			keys[name].server(&s)
+			continue
+		}
 		s.Path, s.File, s.Local = keys[name].file(dir)
 	}
-	if s.Format == "" {
-		f.failKey("", "a source is one of csv, jsonl, parquet, duckdb")
+	switch s.Format {
+	case "":
+		f.failKey("", "a source is one of csv, jsonl, parquet, duckdb, postgres")
 		return s
-	}
-	if s.Format == DuckDB {
+	case DuckDB:
 		s.Table = name
 		if inside, ok := keys["table"].text(); ok {
 			s.Table = inside
@@ -170,8 +176,14 @@ func (r *reader) source(f, table field, name, dir string) (s Source) {
 				keys["table"].fail("", "not the name of a table")
 			}
 		}
-	} else if keys["table"].present() {
-		keys["table"].failKey("", "is for duckdb sources")
+	case Postgres:
+		keys["table"].need(f, "as in table: public.visits")
+		s.Schema, s.Table = keys["table"].qualified()
+		s.Path = s.Schema + "." + s.Table + " (" + s.Local + ")"
+	default:
+		if keys["table"].present() {
+			keys["table"].failKey("", "is for duckdb and postgres sources")
+		}
 	}
 	for _, k := range []string{"delimiter", "quote", "header", "null"} {
 		if s.Format != CSV && keys[k].present() {
@@ -199,6 +211,9 @@ func (f field) file(dir string) (path, resolved, local string) {
 		return "", "", ""
 	case path == "" || strings.ContainsFunc(path, unicode.IsControl):
 		f.fail("", "not the path of a file")
+		return "", "", ""
+	case strings.Contains(path, "://"): // nor is it repeated: it may hold a password
+		f.fail("a server is named by postgres: {service: clinic}", "a URL is not the path of a file")
 		return "", "", ""
 	case !filepath.IsAbs(path):
 		return path, filepath.Join(dir, path), filepath.Clean(path)

@@ -83,6 +83,9 @@ func (t Terms) has(name string) bool {
 
 func sourceTerm(s Source) string {
 	text := string(s.Format) + ":" + s.Local
+	if s.Live() {
+		return text + "#" + strconv.Quote(s.Schema) + "." + strconv.Quote(s.Table)
+	}
 	if s.Table != "" {
 		text += "#" + strconv.Quote(s.Table)
 	}

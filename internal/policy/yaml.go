@@ -151,4 +151,4 @@ func (r *reader) plain(n *yaml.Node, depth int) {
 	}
 }
 
-func clip(s string) string { q := quote(s); return q[1 : len(q)-1] }
+func clip(s string) string { return strings.Trim(quote(s), `"`) }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,8 +36,9 @@ func (e *ClaimedError) Error() string {
 // in $XDG_STATE_HOME/dither/claims or ~/.local/state/dither/claims. It is a guard against mistakes, best effort: another
 // user, another machine, an edited copy of a file or a deleted registry pass unnoticed.
 type claims struct {
-	folder string // "": no claim is made
-	inner  string // the table inside a .duckdb file
+	folder string   // "": no claim is made
+	inner  string   // the table inside a .duckdb file
+	tables []string // on a server, FORMAT:CLUSTER/…: they are claimed instead of the path
 	self   holder
 	shared bool
 	now    func() time.Time
@@ -58,9 +60,12 @@ type claimJSON struct {
 }
 
 func newClaims(home string, t *policy.Table, opt Options, report *Report) *claims {
-	c := &claims{inner: t.Source.Table, shared: opt.Shared, now: func() time.Time { return now(opt).UTC().Truncate(time.Second) }, report: report}
+	c := &claims{shared: opt.Shared, now: func() time.Time { return now(opt).UTC().Truncate(time.Second) }, report: report}
 	if t.Public {
 		return c
+	}
+	if !t.Source.Live() { // what the server knows a table by is no name, and stays when it is renamed
+		c.inner = t.Source.Table
 	}
 	if opt.LedgerID == "" {
 		report.warn("this home has no ledger yet, so the source is not claimed for it")
@@ -86,18 +91,40 @@ func newClaims(home string, t *policy.Table, opt Options, report *Report) *claim
 	return c
 }
 
-func (c *claims) subjects(paths, contents []string, rows int64) (list []claimJSON) {
+// subject is what a claim may be about. Some are only looked at, some only claimed.
+type subject struct {
+	claimJSON
+	look, claim bool
+}
+
+func (c *claims) subjects(paths, contents []string, rows int64) []subject {
+	var list []subject
+	add := func(kind, of string, look, claim bool) {
+		if c.inner != "" {
+			of += "#" + c.inner
+		}
+		list = append(list, subject{claimJSON{Format: 1, Kind: kind, Subject: of}, look, claim})
+	}
+	for _, t := range c.tables {
+		at, in, _ := strings.Cut(t, "/")
+		format, cluster, _ := strings.Cut(at, ":")
+		if cluster == unknown { // it may be a table of any cluster, and of any that is known
+			add("path", t, false, true)
+			add("path", format+":*/"+in, true, true)
+			continue
+		}
+		add("path", t, true, true)
+		add("path", format+":"+unknown+"/"+in, true, false)
+		add("path", format+":*/"+in, false, true)
+	}
 	for _, path := range paths {
-		list = append(list, claimJSON{Format: 1, Kind: "path", Subject: path})
+		if len(c.tables) == 0 {
+			add("path", path, true, true)
+		}
 	}
 	if rows > 0 { // files without a row are all alike, and nobody's
 		for _, content := range contents {
-			list = append(list, claimJSON{Format: 1, Kind: "content", Subject: content})
-		}
-	}
-	for i := range list {
-		if c.inner != "" {
-			list[i].Subject += "#" + c.inner
+			add("content", content, true, true)
 		}
 	}
 	return list
@@ -114,7 +141,7 @@ func (c *claims) check(paths []string) error {
 		return nil
 	}
 	for _, s := range c.subjects(paths, nil, 1) {
-		if _, others := c.judge(c.load(s)); others != "" {
+		if _, others := c.judge(c.load(s.claimJSON)); s.look && others != "" {
 			return &ClaimedError{Source: s.Subject, Home: others}
 		}
 	}
@@ -141,15 +168,24 @@ func (c *claims) hold(ctx context.Context, paths, contents []string, rows int64,
 	}
 	defer func() { _ = lock.Close() }()
 	var updated []claimJSON
-	for _, s := range c.subjects(paths, contents, rows) {
-		loaded := c.load(s)
+	subjects := c.subjects(paths, contents, rows)
+	// A table on a server that was claimed here before, by whatever role: who claims it too does so on purpose.
+	held := slices.ContainsFunc(subjects, func(s subject) bool {
+		return len(c.tables) > 0 && s.Kind == "path" && slices.ContainsFunc(c.load(s.claimJSON), func(h holder) bool { return h.Home == c.self.Home && h.LedgerID == c.self.LedgerID })
+	})
+	for _, s := range subjects {
+		loaded := c.load(s.claimJSON)
 		kept, other := c.judge(loaded)
-		if other != "" && !c.shared {
-			return &ClaimedError{Source: strings.Join(paths, ", "), Home: other}
+		if s.look {
+			if other != "" && !c.shared && (s.Kind != "path" || !held) {
+				return &ClaimedError{Source: strings.Join(paths, ", "), Home: other}
+			}
+			c.tell(loaded, kept)
 		}
-		s.Holders = append(kept, c.self)
-		updated = append(updated, s)
-		c.tell(loaded, kept)
+		if s.claim {
+			s.Holders = append(kept, c.self)
+			updated = append(updated, s.claimJSON)
+		}
 	}
 	if err := publish(); err != nil {
 		return err

@@ -82,19 +82,40 @@ func Recorded(ctx context.Context, home, table string, number int, sha256 string
 	return Version{}, fmt.Errorf("table %q: version %d is no longer in the home as it was sealed", table, number)
 }
 
-// SameSource reports whether some published version of a table was made from a file that this one was made from, too.
-func SameSource(home, table string, of Version) (bool, error) {
-	home, err := filepath.Abs(home)
+// Likeness is how far two sources are known to be of the same rows.
+type Likeness int
+
+// From nothing known in common, over views that may show the same rows, to the same bytes or a table on the same server.
+const (
+	Apart Likeness = iota
+	MayMeet
+	Same
+)
+
+// Compare says how the versions of a table that were published stand to v.
+func Compare(home, table string, v Version) (most Likeness, err error) {
+	home, err = filepath.Abs(home)
 	if err != nil {
-		return false, err
+		return Apart, err
 	}
 	published, err := readManifest(folderOf(home, table), table)
-	return slices.ContainsFunc(published, func(v Version) bool {
-		return slices.ContainsFunc(v.contents(), func(c string) bool { return slices.Contains(of.contents(), c) })
-	}), err
+	for _, o := range published {
+		most = max(most, likeness(o, v))
+	}
+	return most, err
 }
 
-// contents are the digests of the files that the version was made from.
+func likeness(a, b Version) Likeness {
+	switch {
+	case slices.ContainsFunc(a.contents(), func(c string) bool { return slices.Contains(b.contents(), c) }), meet(a.Family, b.Family):
+		return Same
+	case meet(slices.Concat(a.Family, a.Shows), slices.Concat(b.Family, b.Shows)):
+		return MayMeet
+	}
+	return Apart
+}
+
+// contents are the digests of the files, or of the rows on a server, that the version was made from.
 func (v Version) contents() []string {
 	if len(v.SourceFiles) > 0 {
 		return v.SourceFiles

@@ -38,6 +38,12 @@ type Version struct {
 	SourceFiles  []string  // of several files, the SHA-256 of each
 	SourceBytes  int64
 	Facts        Facts // exact: the owner's
+	// Live says that questions read the source itself: File holds what was found there when it was sealed, and no rows. The rest is
+	// then what the server itself knows the table by, as in Found.
+	Live          bool
+	Relation      string
+	Family, Shows []string
+	Copy          *Copy // what questions read instead of the source
 }
 
 type manifestJSON struct {
@@ -58,6 +64,11 @@ type versionJSON struct {
 	SourceFiles  []string  `json:"source_files,omitempty"`
 	SourceBytes  int64     `json:"source_bytes"`
 	Facts        Facts     `json:"facts"`
+	Live         bool      `json:"live,omitempty"`
+	Relation     string    `json:"relation,omitempty"`
+	Family       []string  `json:"family,omitempty"`
+	Shows        []string  `json:"shows,omitempty"`
+	Copy         *Copy     `json:"copy,omitempty"`
 }
 
 // folderOf is the folder of a table's versions. A table's name may be any text: the folder's is the name's plain letters
@@ -73,7 +84,12 @@ func folderOf(home, table string) string {
 	return filepath.Join(home, "sealed", plain[:min(len(plain), 40)]+"-"+hex.EncodeToString(sum[:6]))
 }
 
-func versionFile(number int) string { return "v" + strconv.Itoa(number) + ".parquet" }
+func versionFile(number int, live bool) string {
+	if live {
+		return "v" + strconv.Itoa(number) + ".json"
+	}
+	return "v" + strconv.Itoa(number) + ".parquet"
+}
 
 // readManifest returns the published versions of a table, oldest first, none if there is no manifest.
 func readManifest(folder, table string) ([]Version, error) {
@@ -121,12 +137,13 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 	}
 	versions := make([]Version, len(m.Versions))
 	for i, v := range m.Versions {
-		if v.Number < 1 || i > 0 && v.Number <= m.Versions[i-1].Number || v.File != versionFile(v.Number) {
+		if v.Number < 1 || i > 0 && v.Number <= m.Versions[i-1].Number || v.File != versionFile(v.Number, v.Live) {
 			return nil, fmt.Errorf("the manifest is damaged: version %d, file %q", v.Number, v.File)
 		}
 		versions[i] = Version{
 			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows,
 			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts,
+			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy,
 		}
 	}
 	return versions, nil
@@ -136,8 +153,9 @@ func encodeManifest(table string, versions []Version) ([]byte, error) {
 	m := manifestJSON{Format: manifestFormat, Table: table}
 	for _, v := range versions {
 		m.Versions = append(m.Versions, versionJSON{
-			Number: v.Number, File: versionFile(v.Number), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows, Sealed: v.Sealed,
+			Number: v.Number, File: versionFile(v.Number, v.Live), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows, Sealed: v.Sealed,
 			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts,
+			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy,
 		})
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
@@ -169,7 +187,8 @@ func schemaDigest(t *policy.Table) string {
 		Public      bool
 		Unit        string
 		Columns     []column
-	}{t.Source.Format, t.Source.Path, t.Source.Table, d, t.Public, t.Unit.Column, columns})
+		Schema      string `json:",omitempty"`
+	}{t.Source.Format, t.Source.Path, t.Source.Table, d, t.Public, t.Unit.Column, columns, t.Source.Schema})
 	if err != nil {
 		panic(err) // strings, numbers and booleans only
 	}

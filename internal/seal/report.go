@@ -13,6 +13,7 @@ type Report struct {
 	Table      string
 	Version    int
 	Unchanged  bool // the source and the declaration are those of the newest version, so none was made
+	SameAs     int  // the version before, of a live table, that found the same rows under the same declaration; 0 if none
 	Facts      Facts
 	Ignored    []string           // columns of the source that are not declared
 	Invalids   []csvtable.Invalid // values that could not be read and became NULL
@@ -39,6 +40,9 @@ func (r Report) String() string {
 		line("table %q: sealed version %d", r.Table, r.Version)
 	}
 	line("  (exact counts, for the owner only: they are not private)")
+	if r.SameAs > 0 {
+		line("  the rows are those of version %d", r.SameAs)
+	}
 	line("  rows: %d", r.Facts.Rows)
 	if r.Facts.Units != r.Facts.Rows && r.Facts.Units > 0 {
 		line("  units: %d, at most %d rows each", r.Facts.Units, r.Facts.MaxRowsPerUnit)

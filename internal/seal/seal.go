@@ -31,6 +31,7 @@ type Options struct {
 	After    int                 // the newest version that was ever recorded: the next one is above it
 	Recorded string              // that version's SHA-256, as it was recorded: under its number no other file is reused
 	Shared   bool                // seal although another home claims the source
+	Copy     string              // of a live source: the schema on its server in which a copy is made
 	Progress func(Progress)      // called now and then, from Seal's goroutine or the backend's; nil: not
 	Now      func() time.Time    // nil: time.Now
 	Getenv   func(string) string // where the claims are kept (XDG_STATE_HOME, HOME); nil: os.Getenv

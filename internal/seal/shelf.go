@@ -105,7 +105,7 @@ func (s *shelf) temp() (string, error) {
 // publish gives the finished file its name, and then, in one step, its place in the manifest. A file that has its name but
 // no place was never published: the next sealing writes over it.
 func (s *shelf) publish(temp string, v Version, published []Version) (Version, error) {
-	v.File = filepath.Join(s.folder, versionFile(v.Number))
+	v.File = filepath.Join(s.folder, versionFile(v.Number, v.Live))
 	var err error
 	if v.SHA256, v.Bytes, err = syncFile(temp); err != nil {
 		return Version{}, err

@@ -18,7 +18,7 @@ import (
 // Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows are the
 // groups that there are.
 func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*engine.Groups, error) {
-	counting := withoutOther(b).Counting()
+	counting := engine.Unchosen(b).Counting()
 	sql, err := statement(counting, from)
 	if err != nil {
 		return nil, err
@@ -30,18 +30,11 @@ func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed
 	return groups, nil
 }
 
-// withoutOther is b before anything is chosen.
-func withoutOther(b *plan.Bounded) *plan.Bounded {
-	out := *b
-	out.Chosen, out.Other = nil, false
-	return &out
-}
-
 // rehearseOpen runs both statements of open keys: of the groups that there are, and of those that are chosen, of which there
 // are none here.
 func (e *Engine) rehearseOpen(ctx context.Context, b *plan.Bounded) error {
 	nothing := func([]driver.Value) error { return nil }
-	counting := withoutOther(b).Counting()
+	counting := engine.Unchosen(b).Counting()
 	err := e.run(ctx, rehearsed(counting), nothing)
 	if !b.Other {
 		return err

@@ -62,10 +62,10 @@ func (b *bench) groupsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Rehearse(context.Background(), &p.Bounded); err != nil {
+		if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
 			t.Fatalf("%s: rehearsal: %v", request.SQL, err)
 		}
-		there := *withoutOther(&p.Bounded)
+		there := *engine.Unchosen(&p.Bounded)
 		reference := enginetest.Groups(&there, rows)
 		want, names := map[string]string{}, []string{}
 		for name, sums := range reference {

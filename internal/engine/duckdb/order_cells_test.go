@@ -42,7 +42,7 @@ func TestOrdersAgreeWithReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, look := range p.Looks() {
-			if err := b.Rehearse(context.Background(), look); err != nil {
+			if err := b.Rehearse(context.Background(), look, engine.Sealed{}); err != nil {
 				t.Fatalf("%s: rehearsal: %v", sql, err)
 			}
 		}

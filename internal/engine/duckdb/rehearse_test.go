@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -23,7 +24,7 @@ func TestRehearsalsOfTotalQuestions(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if err := b.Rehearse(context.Background(), &p.Bounded); err != nil {
+		if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
 			t.Fatalf("%s\n%v", sql, err)
 		}
 	})
@@ -55,7 +56,7 @@ func TestRehearsalCatches(t *testing.T) {
 			Measures: []*plan.Measure{{Kind: plan.Sum, X: broken, Lo: 0, Hi: 1}},
 			Caps:     plan.Caps{Rows: 1, Groups: 1},
 		}
-		if err := b.Rehearse(context.Background(), bounded); err == nil {
+		if err := b.Rehearse(context.Background(), bounded, engine.Sealed{}); err == nil {
 			t.Errorf("%s: not caught", name)
 		}
 	}
@@ -72,7 +73,7 @@ func TestRehearseEveryColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Rehearse(t.Context(), &p.Bounded); err != nil {
+	if err := b.Rehearse(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,7 +23,9 @@ import (
 // those that are chosen with Other; and all of it is rehearsed.
 func TestRelationsMeetReference(t *testing.T) {
 	seen := map[string]int{}
-	for _, byGroups := range []bool{false, true} {
+	few := func() bool { return min(seen["open"], seen["ordered"], seen["sums"]) < 20 } // relations of hostile rows are often empty
+	for round := 0; round < 2 || round < 8 && few() && !t.Failed(); round++ {
+		byGroups := round%2 == 1
 		b := newBench(t)
 		b.page = 3
 		var err error
@@ -43,7 +45,7 @@ func TestRelationsMeetReference(t *testing.T) {
 				looks = append(looks, &s.Look)
 			}
 			for _, look := range looks {
-				if err := b.Rehearse(context.Background(), look); err != nil {
+				if err := b.Rehearse(context.Background(), look, engine.Sealed{}); err != nil {
 					t.Fatalf("%s: rehearsal: %v", request.SQL, err)
 				}
 				switch {
@@ -105,7 +107,7 @@ func (m met) ordered(t *rapid.T, b *plan.Bounded) int {
 }
 
 func (m met) groups(t *rapid.T, p *plan.Plan) int {
-	there := *withoutOther(&p.Bounded)
+	there := *engine.Unchosen(&p.Bounded)
 	want, names := map[string]string{}, []string{}
 	for name, sums := range enginetest.GroupsOf(&there, m.tables) {
 		want[name], names = fmt.Sprint(sums), append(names, name)

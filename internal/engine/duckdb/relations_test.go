@@ -51,7 +51,7 @@ func TestRelationsAgreeWithReference(t *testing.T) {
 				t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", sql, statement, tables, got, want)
 			}
 			if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
-				if err := b.Rehearse(context.Background(), &p.Bounded); err != nil {
+				if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
 					t.Fatalf("%s: rehearsal: %v", sql, err)
 				}
 			}

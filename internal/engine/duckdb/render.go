@@ -176,39 +176,13 @@ func cappedRows(b *plan.Bounded, scan string, known engine.Sealed) string {
 	switch {
 	case b.Caps.Rows == 0:
 		return evaluated(b, scan)
-	case allRowsAreLeft(b, known):
+	case engine.AllRowsAreLeft(b, known.Complete):
 		return filtered(fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows))
 	}
 	few := filtered(fmt.Sprintf("%s <= %d", rowsColumn, b.Caps.Rows))
 	many := filtered(fmt.Sprintf("%s > %d", rowsColumn, b.Caps.Rows))
 	return fmt.Sprintf("%s UNION ALL SELECT * EXCLUDE (r) FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)) WHERE r <= %d",
 		few, many, b.Caps.Rows)
-}
-
-// allRowsAreLeft holds where neither WHERE nor a key drops a row.
-func allRowsAreLeft(b *plan.Bounded, known engine.Sealed) bool {
-	for _, k := range b.Keys {
-		if !k.NullGroup() && !neverNull(b, k.Expr, known) {
-			return false
-		}
-	}
-	return b.Where == nil && b.Part == nil
-}
-
-// neverNull holds where e has a value in every row: its columns do, and its operations make no NULL of values.
-func neverNull(b *plan.Bounded, e *plan.Expr, known engine.Sealed) bool {
-	switch e.Op {
-	case plan.OpColumn:
-		c := b.Columns[e.Column]
-		return known.Complete[c.Name] && c.Values == nil // what is not among the declared values becomes NULL
-	case plan.OpConst:
-		return !e.Const.Null
-	case plan.OpAdd, plan.OpSub, plan.OpMul, plan.OpNeg, plan.OpToReal, plan.OpToInteger, plan.OpFloor, plan.OpCeil, plan.OpRound,
-		plan.OpEq, plan.OpNe, plan.OpLt, plan.OpLe, plan.OpGt, plan.OpGe, plan.OpAnd, plan.OpOr, plan.OpNot, plan.OpCase,
-		plan.OpLeast, plan.OpGreatest, plan.OpAbs, plan.OpSign:
-		return !slices.ContainsFunc(e.Args, func(a *plan.Expr) bool { return !neverNull(b, a, known) })
-	}
-	return false
 }
 
 // cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of their rows'

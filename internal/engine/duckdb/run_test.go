@@ -354,7 +354,7 @@ func TestOrderAgreesWithReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Rehearse(context.Background(), &q.Bounded); err != nil {
+		if err := b.Rehearse(context.Background(), &q.Bounded, engine.Sealed{}); err != nil {
 			t.Fatalf("%s: rehearsal: %v", sql, err)
 		}
 		want := enginetest.Order(&q.Bounded, rows)

@@ -40,12 +40,13 @@ func policyText(neighbours, rowsPerGroup, parts string) []byte {
 
 // hostile values of each type: what files hold, and what would break arithmetic that trusted them.
 var hostile = map[value.Type][]value.Value{
-	value.Integer: integers64(0, 1, -1, 2, 5, -3, 9, 10, -7, -8, 17, 1<<53, 1<<53+1, 1<<62, math.MaxInt64, math.MinInt64),
+	value.Integer: integers64(0, 1, -1, 2, 5, -3, 9, 10, -7, -8, 17, 1<<31, 1<<53, 1<<53+1, 1<<62, math.MaxInt64, math.MinInt64, math.MinInt64+1),
 	value.Real: reals(0, math.Copysign(0, -1), 1, -1, 0.5, 1.5, 2.5, -2.5, 16.999999999999996, 17, 1e-3, 1e-18, 1e-19, -1e-300, 5e-324,
-		1e300, -math.MaxFloat64, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1), 0.1, 1.0/3, 123456.789),
-	value.Text:    texts("", "a", "A", "B", "it's", "%", "_", `\`, "a%b", "Straße", "日本", "x y\nz", "NULL", "~", "aa"),
+		1e300, -math.MaxFloat64, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1), 0.1, 1.0/3, 123456.789,
+		0.49999999999999994, -0.49999999999999994, 0x1p-60, -0x1p-60, 0x1p53+2, 17.000000000000004, 1e-3+0x1p-62),
+	value.Text:    texts("", "a", "A", "B", "it's", "%", "_", `\`, "a%b", "Straße", "日本", "x y\nz", "NULL", "~", "aa", "e\u0301", "é", "É", "İ", "ß", "a ", "\U0001F469\u200D\U0001F467", "\u202Ea", "\x01", "\uFFFD", "\uFEFFa"),
 	value.Boolean: {value.OfBool(true), value.OfBool(false)},
-	value.Date:    days(0, -1, 10955, 10956, 10957, 10958, 10961, 11016, 20000, -25567, -719000, value.MinDay, value.MinDay+5, value.MaxDay, value.MaxDay-4),
+	value.Date:    days(0, -1, 10955, 10956, 10957, 10958, 10961, 11016, 20000, -25567, -719000, 11015, 11017, 19782, 20088, value.MinDay, value.MinDay+5, value.MaxDay, value.MaxDay-4),
 }
 
 func integers64(ns ...int64) (out []value.Value) {

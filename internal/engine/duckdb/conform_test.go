@@ -1,0 +1,46 @@
+package duckdb
+
+import (
+	"context"
+	"math/big"
+	"testing"
+
+	"dither/internal/engine"
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// subject seals a script's rows into files.
+type subject struct{ *bench }
+
+func (s subject) put(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded) engine.Sealed {
+	t.Helper()
+	s.policy = p
+	return engine.Sealed{File: s.write(t, b.Table, rows)}
+}
+
+func (s subject) Sums(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
+	from := s.put(t, p, rows, b)
+	if err := s.Rehearse(context.Background(), b, engine.Sealed{}); err != nil {
+		return err
+	}
+	scan, err := sealScan(from.File)
+	if err != nil {
+		return err
+	}
+	return s.run(context.Background(), render(b, scan, from), collect(b, add))
+}
+
+func (s subject) Order(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded) (map[int64]int64, error) {
+	scan, err := s.scan(context.Background(), b, s.put(t, p, rows, b))
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]int64{}
+	return out, scan(func(v, n int64) bool { out[v] += n; return true })
+}
+
+// DuckDB means what the scripts say.
+func TestConforms(t *testing.T) { enginetest.Conform(t, subject{newBench(t)}) }

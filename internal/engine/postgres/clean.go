@@ -1,0 +1,95 @@
+package postgres
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// kind is the number (OID) of a type on the server. Those of built-in types are fixed; a domain is told as the type that it is
+// over.
+type kind uint32
+
+const (
+	boolean   kind = 16
+	bigint    kind = 20
+	smallint  kind = 21
+	integer4  kind = 23
+	plainText kind = 25
+	real4     kind = 700
+	real8     kind = 701
+	bpchar    kind = 1042
+	varchar   kind = 1043
+	dateKind  kind = 1082
+	numeric   kind = 1700
+)
+
+// kinds are the server's types that may stand for a declared one. A timestamp is no date: where its day ends depends on a
+// time zone.
+var kinds = map[value.Type][]kind{
+	value.Integer: {smallint, integer4, bigint},
+	value.Real:    {real4, real8, numeric, smallint, integer4, bigint},
+	value.Text:    {plainText, varchar, bpchar},
+	value.Boolean: {boolean},
+	value.Date:    {dateKind},
+}
+
+// overflow is the least number that is no finite double: those from here on round to infinity.
+var overflow = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 1024), new(big.Int).Lsh(big.NewInt(1), 970))
+
+// read writes the value of the declared type that the server's column holds, or NULL where it holds none: a text of more than
+// 4096 bytes, a day outside the years 1 to 9999, a numeric beyond the doubles. It raises for no value. A char(n) is read
+// without its padding.
+func read(c plan.Column, of kind) string {
+	x := identifier(c.Name)
+	switch {
+	case c.Type == value.Integer:
+		return "CAST(" + x + " AS bigint)"
+	case c.Type == value.Text:
+		return fmt.Sprintf(`CASE WHEN octet_length(CAST(%[1]s AS text)) <= %[2]d THEN CAST(%[1]s AS text) COLLATE "C" END`, x, value.MaxTextBytes)
+	case c.Type == value.Date:
+		return fmt.Sprintf("CASE WHEN %[1]s BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN CAST(%[1]s - DATE '1970-01-01' AS bigint) END", x)
+	case c.Type == value.Real && of == numeric:
+		// A cast of a numeric raises where the double would be infinite, or 0 though the numeric is not. NaN is above every number.
+		return fmt.Sprintf("CASE WHEN abs(%[1]s) < CAST('1e-30' AS numeric) THEN %[2]s WHEN abs(%[1]s) < CAST('%[3]s' AS numeric) THEN CAST(%[1]s AS double precision) END",
+			x, double(0), overflow)
+	case c.Type == value.Real:
+		return "CAST(" + x + " AS double precision)"
+	}
+	return x
+}
+
+// readAsItIs holds where read does nothing to the column, or next to nothing.
+func readAsItIs(c plan.Column, of kind) bool {
+	return c.Type == value.Integer || c.Type == value.Boolean || of == real8
+}
+
+// clean writes a column's cleaned value over what was read of it. It is total.
+func clean(c plan.Column, x string) string {
+	switch {
+	case c.Values != nil:
+		return fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s END", x, constants(c.Values))
+	case c.Type == value.Real:
+		return cleanReal(x, c.Range.Lo, c.Range.Hi)
+	case (c.Type == value.Date || c.Type == value.Integer) && c.Lower != nil:
+		return fmt.Sprintf("CASE WHEN %[1]s IS NOT NULL THEN least(greatest(%[1]s, %[2]s), %[3]s) END", x, integer(c.Range.IntLo), integer(c.Range.IntHi))
+	}
+	return x
+}
+
+// cleanReal: NaN, which is above every number here, and ±Inf are NULL, magnitudes below 2^-60 are 0 (and −0 is 0), the rest is
+// clamped. What is already clean is passed on by the first test, which is the quick one.
+func cleanReal(x string, lo, hi float64) string {
+	const least = 0x1p-60
+	from, to := math.Max(lo, least), hi
+	if hi < least {
+		from, to = lo, math.Min(hi, -least)
+	}
+	zero := math.Min(math.Max(0, lo), hi)
+	return fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s > CAST('-Infinity' AS double precision) AND "+
+		"%[1]s < CAST('Infinity' AS double precision) THEN CASE WHEN abs(%[1]s) < %[4]s THEN %[5]s ELSE least(greatest(%[1]s, %[6]s), %[7]s) END END",
+		x, double(from), double(to), double(least), double(zero), double(lo), double(hi))
+}

@@ -1,0 +1,188 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"dither/internal/engine"
+	"dither/internal/policy"
+	"dither/internal/seal"
+	"dither/internal/value"
+)
+
+// A copy is a table of its own, in a schema of the owner's, that holds what was read of the declared columns when the source was sealed, in
+// the types that statements compute with. Where the unit is a column, a unit's rows stand together, each with its rank among them and with
+// how many they are; rows of nobody are left out.
+//
+// What an answer's sensitivity takes from it is enforced or checked at each question. The primary key (unit, rank) and the condition
+// 1 ≤ rank ≤ rows, which the server enforces, leave at most n rows of a unit with a rank up to n, whatever else is in the table. That a
+// unit's rows all say how many they are was so when the copy was made, and is what the seal says of the table of that number in that file
+// (relation, filenode); nobody but a superuser may write to it since, and the server counted no row that was written later.
+const (
+	rankColumn = "__dither_rank"
+	rowsColumn = "__dither_rows"
+)
+
+// copiedKinds are those of a copy's columns: a date is the number of its day.
+var copiedKinds = map[value.Type][]kind{
+	value.Integer: {bigint}, value.Date: {bigint}, value.Real: {real8}, value.Text: {plainText}, value.Boolean: {boolean},
+}
+
+// Copy implements seal.Server.
+func (Sealer) Copy(ctx context.Context, t *policy.Table, schema, table string) (seal.Found, error) {
+	return inspect(ctx, t, "READ WRITE", func(ctx context.Context, l *look) error { return l.copy(ctx, schema, table) })
+}
+
+func (l *look) copy(ctx context.Context, schema, table string) error {
+	name := identifier(schema) + "." + identifier(table)
+	// What a sealing that was cut off may have left has this very name, which no version has yet.
+	statements := append([]string{"DROP TABLE IF EXISTS " + name, "CREATE TABLE " + name + " AS " + l.ranked()}, l.constraints(name)...)
+	statements = append(statements, "COMMENT ON TABLE "+name+" IS 'made and read by dither: what it says of units must not change'")
+	for _, sql := range statements {
+		var raised *pgconn.PgError
+		if err := l.run(ctx, sql); errors.As(err, &raised) && strings.HasPrefix(raised.Code, "3F") {
+			return fmt.Errorf("there is no schema %q on the server, in which the copy is to be made", schema)
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := l.freeze(ctx, name); err != nil {
+		return err
+	}
+	if err := l.run(ctx, "ANALYZE "+name); err != nil {
+		return err
+	}
+	count := l.found.Facts.Rows - l.found.Facts.NullUnits
+	made, err := l.guarded(ctx, name, l.table.Unit.Column, count)
+	if err != nil {
+		return err
+	}
+	l.found.Copy = &seal.Copy{Schema: schema, Table: table, Relation: made, Rows: count}
+	return l.run(ctx, "COMMIT")
+}
+
+func (s *session) run(ctx context.Context, sql string) error { return s.conn.Exec(ctx, sql).Close() }
+
+// ranked are the copy's rows. Which rank a row has is decided by its unit's rows alone: by a hash of its columns and then by these themselves,
+// so that rows whose order is open are equal in every column (−0 and 0, which count as one number, are; questions clean −0 to 0).
+func (l *look) ranked() string {
+	var read, out, all []string
+	unit := ""
+	for i, c := range l.table.Columns {
+		x := "x" + strconv.Itoa(i)
+		read = append(read, readColumn(c, l.of[i])+" AS "+x)
+		out = append(out, x+" AS "+identifier(c.Name))
+		all = append(all, x)
+		if c.Name == l.table.Unit.Column {
+			unit = x
+		}
+	}
+	from := " FROM (SELECT " + list(read) + " FROM " + l.scan + " OFFSET 0) AS x"
+	if unit == "" {
+		return "SELECT " + list(out) + from
+	}
+	return fmt.Sprintf("SELECT %s, CAST(row_number() OVER w AS integer) AS %s, CAST(count(*) OVER (PARTITION BY %[3]s) AS integer) AS %[4]s%[5]s "+
+		"WHERE %[3]s IS NOT NULL WINDOW w AS (PARTITION BY %[3]s ORDER BY %[6]s, %[7]s) ORDER BY %[3]s, %[2]s",
+		list(out), rankColumn, unit, rowsColumn, from, hashed(list(all)), list(all))
+}
+
+func (l *look) constraints(name string) []string {
+	if l.table.Unit.Column == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s, %s), ADD CHECK (%[3]s BETWEEN 1 AND %[4]s), ALTER %[4]s SET NOT NULL",
+		name, identifier(l.table.Unit.Column), rankColumn, rowsColumn)}
+}
+
+// freeze takes the permission to write from everybody who was given it, the copy's owner included.
+func (l *look) freeze(ctx context.Context, name string) error {
+	grantees := []string{"PUBLIC", "CURRENT_USER"}
+	err := l.query(ctx, "SELECT DISTINCT rolname FROM pg_class, aclexplode(relacl) AS a JOIN pg_roles AS r ON r.oid = a.grantee WHERE pg_class.oid = CAST("+quoted(name)+" AS regclass)",
+		func(row [][]byte) error { grantees = append(grantees, identifier(string(row[0]))); return nil })
+	if err != nil {
+		return err
+	}
+	return l.run(ctx, "REVOKE INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER ON "+name+" FROM "+strings.Join(grantees, ", "))
+}
+
+// guards tell of a copy: its file; whether it is a plain table, without rules; whether anybody may write to it; whether its key and its
+// condition hold; and whether more rows were written than it had. REGCLASS, UNIT, RANK and ROWS are to be filled in.
+const guards = `SELECT pg_relation_filenode(c.oid), relkind = 'r' AND NOT relhasrules,
+ EXISTS (SELECT FROM aclexplode(coalesce(relacl, acldefault('r', relowner))) WHERE privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE'))
+  OR EXISTS (SELECT FROM pg_attribute AS a, aclexplode(attacl) WHERE attrelid = c.oid AND privilege_type IN ('INSERT', 'UPDATE')),
+ EXISTS (SELECT FROM pg_constraint AS k JOIN pg_index AS i ON i.indexrelid = k.conindid WHERE conrelid = c.oid AND contype = 'p' AND NOT condeferrable
+  AND indisvalid AND indisunique AND indimmediate AND (SELECT array_agg(CAST(attname AS text) ORDER BY n) FROM unnest(conkey) WITH ORDINALITY AS u(attnum, n)
+   JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = u.attnum) = ARRAY[UNIT, RANK]),
+ EXISTS (SELECT FROM pg_constraint WHERE conrelid = c.oid AND contype = 'c' AND convalidated),
+ pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid) = 0 AND pg_stat_get_tuples_inserted(c.oid) <= ROWS
+ FROM pg_class AS c WHERE c.oid = CAST(REGCLASS AS regclass)`
+
+// guarded gives what a copy is known by, once it is found to be as it was made.
+func (s *session) guarded(ctx context.Context, name, unit string, rows int64) (relation string, err error) {
+	id, err := s.identify(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	wrong := ""
+	sql := strings.NewReplacer("REGCLASS", quoted(name), "UNIT", quoted(unit), "RANK", quoted(rankColumn), "ROWS", strconv.FormatInt(rows, 10)).Replace(guards)
+	err = s.query(ctx, sql, func(row [][]byte) error {
+		relation = id.relation + "/" + string(row[0])
+		is := func(i int) bool { return string(row[i]) == "t" }
+		switch {
+		case !is(1):
+			wrong = "it is no plain table"
+		case is(2):
+			wrong = "somebody may write to it"
+		case unit != "" && (!is(3) || !is(4)):
+			wrong = "its key is gone"
+		case !is(5):
+			wrong = "rows were changed in it"
+		}
+		return nil
+	})
+	if err == nil && wrong != "" {
+		err = fmt.Errorf("%s, the copy that was sealed, is no more as it was: %s: seal the table again", name, wrong)
+	}
+	return relation, err
+}
+
+// openCopy is open for the copy of a version.
+func (e *Engine) openCopy(ctx context.Context, s *session, columns []*policy.Column, from *engine.Copy, unit string) (*rows, error) {
+	name := identifier(from.Schema) + "." + identifier(from.Table)
+	in := &rows{name: name, scan: "ONLY " + name, copied: true, hash: e.hash}
+	in.now = func(ctx context.Context) (string, error) { return s.guarded(ctx, name, unit, from.Rows) }
+	var err error
+	if in.of, err = s.columns(ctx, name, columns, copiedKinds); err != nil {
+		return nil, err
+	}
+	if in.relation, err = in.now(ctx); err != nil {
+		return nil, err
+	}
+	if !same(in.relation, from.Relation) {
+		return nil, fmt.Errorf("%s is not the copy that was sealed (%s, and was %s): seal the table again", name, in.relation, from.Relation)
+	}
+	return in, nil
+}
+
+// Drop implements seal.Server.
+func (Sealer) Drop(ctx context.Context, t *policy.Table, c seal.Copy) error {
+	config, err := configure(t.Source)
+	if err != nil {
+		return err
+	}
+	s, err := connect(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.transaction(ctx, "READ WRITE"); err != nil {
+		return err
+	}
+	name := identifier(c.Schema) + "." + identifier(c.Table)
+	return s.run(ctx, "SET LOCAL lock_timeout = '10s'; DROP TABLE IF EXISTS "+name+"; COMMIT")
+}

@@ -1,0 +1,222 @@
+// Package postgres answers questions on the owner's own PostgreSQL: a question becomes one read-only statement, written here from
+// a plan, and nothing but its sums leaves the server. Errors may quote rows: they are for the owner alone.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+	"dither/mechanism"
+)
+
+// Engine answers about one table or view. It may be used by several goroutines: each statement has a connection of its own.
+type Engine struct {
+	source policy.Source
+	page   int // how many distinct values are fetched at a time
+	hash   func(columns string) string
+	idle   idle
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New makes an engine over a source. It connects with the first question.
+func New(source policy.Source) *Engine {
+	return &Engine{source: source, page: defaultPage, hash: hashed}
+}
+
+// Close implements engine.Engine. Between questions nothing is held but connections that wait for theirs.
+func (e *Engine) Close() error {
+	e.idle.end()
+	return nil
+}
+
+// Aggregate implements engine.Engine.
+func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+	cells := engine.NewCells(b)
+	if err := e.sums(ctx, b, from, cells.Add); err != nil {
+		return nil, err
+	}
+	return cells.Exact(), nil
+}
+
+func (e *Engine) sums(ctx context.Context, b *plan.Bounded, from engine.Sealed, add func([]value.Value, []*big.Int)) error {
+	s, in, err := e.prepare(ctx, b, from)
+	if err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.query(ctx, render(b, in), collect(b, add)); err != nil {
+		return err
+	}
+	return in.still(ctx)
+}
+
+// prepare begins a session to read what b reads, and tells of changes.
+func (e *Engine) prepare(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*session, *rows, error) {
+	if err := refuse(b, from); err != nil { // as the rehearsal did
+		return nil, nil, err
+	}
+	s, err := e.begin(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := e.find(ctx, s, b, from)
+	if err == nil && from.State != "" && from.Changed != nil {
+		var state string
+		if state, err = s.state(ctx, in.name); err == nil && state != from.State {
+			from.Changed(state)
+		}
+	}
+	if err != nil {
+		s.end()
+		return nil, nil, err
+	}
+	return s, in, nil
+}
+
+// find finds what b is to be read from: the table, or the copy that the sealed version has of it.
+func (e *Engine) find(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) (*rows, error) {
+	if from.Copy == nil {
+		return e.open(ctx, s, columnsOf(b), from)
+	}
+	unit := ""
+	if b.Unit != nil {
+		unit = b.Unit.Name
+	}
+	in, err := e.openCopy(ctx, s, columnsOf(b), from.Copy, unit)
+	if err == nil {
+		in.complete = from.Complete
+	}
+	return in, err
+}
+
+// rows are what a statement reads from.
+type rows struct {
+	name string // the relation's
+	scan string // what FROM says: the relation, or rows that stand for it
+	of   []kind // of the columns that are read
+	hash func(columns string) string
+	identity
+	now func(context.Context) (relation string, err error) // which relation the name leads to
+
+	copied   bool // it is a copy of what was sealed
+	complete map[string]bool
+	where    string // which of a copy's rows
+}
+
+// hashed spreads which rows a unit keeps.
+func hashed(columns string) string { return "hash_record_extended(ROW(" + columns + "), 1)" }
+
+// open finds the source's relation, whose columns must be as they are declared, and keeps it from being changed or dropped until the
+// transaction ends. Where a sealed version says which relation it is, no other may have taken its name: all that is promised is about the
+// units of that one.
+func (e *Engine) open(ctx context.Context, s *session, columns []*policy.Column, from engine.Sealed) (*rows, error) {
+	name := relationOf(e.source)
+	of, err := s.columns(ctx, name, columns, kinds)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.identify(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if from.Relation != "" && !same(id.relation, from.Relation) {
+		return nil, fmt.Errorf("%s is another table, or shows other rows, than the one that was sealed (%s, and was %s): seal it again", name, id.relation, from.Relation)
+	}
+	in := &rows{name: name, scan: name, of: of, hash: e.hash, identity: id}
+	in.now = func(ctx context.Context) (string, error) {
+		id, err := s.identify(ctx, name)
+		return id.relation, err
+	}
+	if id.kind == "v" { // a fence: what the view computes is computed once a row
+		read := make([]string, len(columns))
+		for i, c := range columns {
+			read[i] = identifier(c.Name)
+		}
+		in.scan = "(SELECT " + list(read) + " FROM " + name + " OFFSET 0) AS v"
+	}
+	return in, nil
+}
+
+// still fails where the name leads to another relation than it did: a schema's name, unlike a table's, is locked by nothing.
+func (in *rows) still(ctx context.Context) error {
+	relation, err := in.now(ctx)
+	if err == nil && !same(relation, in.relation) {
+		err = fmt.Errorf("%s became another table while it was read", in.name)
+	}
+	return err
+}
+
+func columnsOf(b *plan.Bounded) []*policy.Column {
+	out := make([]*policy.Column, len(b.Columns))
+	for i, c := range b.Columns {
+		out[i] = c.Column
+	}
+	return out
+}
+
+func relationOf(s policy.Source) string { return identifier(s.Schema) + "." + identifier(s.Table) }
+
+// collect reads one result row and adds it to its cell.
+func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([][]byte) error {
+	types := b.KeyTypes()
+	return func(row [][]byte) error {
+		if len(types)+len(b.Measures) == 0 {
+			return nil
+		}
+		keys, err := keysOf(types, row)
+		if err != nil {
+			return err
+		}
+		sums := make([]*big.Int, len(b.Measures))
+		for i := range sums {
+			text := row[len(keys)+i]
+			if text == nil { // over no rows
+				continue
+			}
+			n, ok := new(big.Int).SetString(string(text), 10)
+			if !ok {
+				return fmt.Errorf("postgres: a sum that reads %q", text)
+			}
+			sums[i] = n
+		}
+		add(keys, sums)
+		return nil
+	}
+}
+
+// keysOf reads the keys with which a result row begins.
+func keysOf(types []value.Type, row [][]byte) ([]value.Value, error) {
+	keys := make([]value.Value, len(types))
+	for i, t := range types {
+		v, err := scalar(t, row[i])
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = v
+	}
+	return keys, nil
+}
+
+// scalar reads a key from its text.
+func scalar(t value.Type, text []byte) (value.Value, error) {
+	switch {
+	case text == nil:
+		return value.NullOf(t), nil
+	case t == value.Text:
+		return value.OfText(string(text)), nil
+	case t == value.Boolean && (string(text) == "t" || string(text) == "f"):
+		return value.OfBool(text[0] == 't'), nil
+	case t == value.Integer || t == value.Date:
+		if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+			return value.Value{Type: t, Int: n}, nil
+		}
+	}
+	return value.Value{}, fmt.Errorf("postgres: a key of type %s that reads %q", t, text)
+}

@@ -1,0 +1,153 @@
+package postgres
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// In the SQL written here an Integer is a bigint, a Real a double precision, a Date the bigint number of its day, and a text
+// has the collation "C", which orders by bytes. Every operand is in parentheses or a call, every constant carries its type:
+// nothing is left to precedence or to literal typing.
+
+// identifier quotes a name.
+func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// quoted is a text between quotes, where backslashes stand for themselves (standard_conforming_strings). No NUL reaches it:
+// values and questions with one are refused.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func text(s string) string { return "(CAST(" + quoted(s) + ` AS text) COLLATE "C")` }
+
+func integer(n int64) string { return "CAST('" + strconv.FormatInt(n, 10) + "' AS bigint)" }
+
+// double writes the shortest decimal that reads back as x; a cast from text reads it correctly rounded.
+func double(x float64) string {
+	return "CAST('" + strconv.FormatFloat(x, 'e', -1, 64) + "' AS double precision)"
+}
+
+var typeNames = map[value.Type]string{
+	value.Integer: "bigint", value.Date: "bigint", value.Real: "double precision", value.Text: "text", value.Boolean: "boolean",
+}
+
+func constant(v value.Value) string {
+	switch {
+	case v.Null && v.Type == value.Text:
+		return `(CAST(NULL AS text) COLLATE "C")`
+	case v.Null:
+		return "CAST(NULL AS " + typeNames[v.Type] + ")"
+	case v.Type == value.Real:
+		return double(v.Real)
+	case v.Type == value.Text:
+		return text(v.Text)
+	case v.Type == value.Boolean:
+		return strings.ToUpper(strconv.FormatBool(v.Bool))
+	}
+	return integer(v.Int)
+}
+
+func constants(vs []value.Value) string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = constant(v)
+	}
+	return strings.Join(out, ", ")
+}
+
+var infix = map[plan.Op]string{
+	plan.OpAdd: "+", plan.OpSub: "-", plan.OpMul: "*", plan.OpEq: "=", plan.OpNe: "<>",
+	plan.OpLt: "<", plan.OpLe: "<=", plan.OpGt: ">", plan.OpGe: ">=", plan.OpAnd: "AND", plan.OpOr: "OR",
+}
+
+// belowHalf is the largest double below 1/2.
+var belowHalf = math.Nextafter(0.5, 0)
+
+// templates write an operation over its arguments, %[1]s being the first.
+//
+// PostgreSQL raises where a floating-point result overflows, and where × ÷ of numbers other than 0 give 0, or exp does. The
+// plan's ranges prove that neither happens (plan.Range): sizes stay within 2^±900, and a product or quotient of such
+// numbers is no smaller than 2^−900 or the question is refused. Division by 0 is NULL by nullif, which reads its argument once; a
+// root or logarithm stands under a condition on the very expression that it is of. So where the planner computes with
+// constants beforehand, in a branch that no row takes, the condition is constant as well, and what would raise is left out.
+var templates = map[plan.Op]string{
+	plan.OpNeg:    "(- %[1]s)",
+	plan.OpToReal: "CAST(%[1]s AS double precision)",
+	plan.OpNot:    "(NOT %[1]s)",
+	plan.OpNil:    "(%[1]s IS NULL)",
+	plan.OpIs:     "(%[1]s IS TRUE)",
+	plan.OpAbs:    "abs(%[1]s)",
+	plan.OpSign:   "CAST(sign(CAST(%[1]s AS double precision)) AS bigint)", // of a bigint: its nearest double has its sign
+	plan.OpFloor:  "CAST(floor(%[1]s) AS bigint)",
+	plan.OpCeil:   "CAST(ceil(%[1]s) AS bigint)",
+	// PostgreSQL's round takes halves to even. Half away from zero: with h the largest double below ½ and x from 0 on, the sum
+	// x + h rounds to the next integer or above it just if x's fraction is ½ or more.
+	plan.OpRound: "CAST(sign(%[1]s) * floor(abs(%[1]s) + " + double(belowHalf) + ") AS bigint)",
+	plan.OpSqrt:  "CASE WHEN %[1]s >= " + double(0) + " THEN sqrt(%[1]s) END",
+	plan.OpLn:    "CASE WHEN %[1]s > " + double(0) + " THEN ln(%[1]s) END",
+	plan.OpExp:   "exp(%[1]s)",
+}
+
+// expression writes e over the cleaned columns c0, c1, ….
+func expression(e *plan.Expr) string {
+	args := make([]string, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = expression(a)
+	}
+	switch e.Op {
+	case plan.OpColumn:
+		return column(e.Column)
+	case plan.OpConst:
+		return constant(e.Const)
+	case plan.OpDiv:
+		return "(" + args[0] + " / nullif(" + args[1] + ", " + double(0) + "))"
+	case plan.OpMod:
+		return "(" + args[0] + " % nullif(" + args[1] + ", " + integer(0) + "))"
+	case plan.OpToInteger:
+		if e.Args[0].Type == value.Boolean { // it is cast to no bigint directly
+			return "CAST(CAST(" + args[0] + " AS integer) AS bigint)"
+		}
+		return "CAST(" + args[0] + " AS bigint)" // half to even
+	case plan.OpIn:
+		return "(" + args[0] + " IN (" + strings.Join(args[1:], ", ") + "))"
+	case plan.OpLike:
+		return "(" + args[0] + " LIKE " + text(e.Text) + ")" // linear in the text for each byte of the pattern; backslash escapes
+	case plan.OpDatePart:
+		return "CAST(date_part(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS bigint)"
+	case plan.OpDateTrunc:
+		return "CAST(CAST(date_trunc(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS date) - DATE '1970-01-01' AS bigint)"
+	case plan.OpCase:
+		return caseWhen(args)
+	case plan.OpCoalesce, plan.OpLeast, plan.OpGreatest: // the last two pass over NULLs here
+		return string(e.Op) + "(" + strings.Join(args, ", ") + ")"
+	}
+	if op, ok := infix[e.Op]; ok {
+		return "(" + strings.Join(args, " "+op+" ") + ")"
+	}
+	operands := make([]any, len(args))
+	for i, a := range args {
+		operands[i] = a
+	}
+	return "(" + fmt.Sprintf(templates[e.Op], operands...) + ")"
+}
+
+// timestamp is the beginning of a day, in no time zone: of a date itself date_trunc would make one in the session's. A
+// cleaned day is within the years 1 to 9999, and so is the first day of what it is in.
+func timestamp(day string) string {
+	return "CAST(DATE '1970-01-01' + CAST(" + day + " AS integer) AS timestamp without time zone)"
+}
+
+func column(i int) string { return "c" + strconv.Itoa(i) }
+
+func caseWhen(args []string) string {
+	var b strings.Builder
+	b.WriteString("(CASE")
+	for i := 0; i+1 < len(args); i += 2 {
+		fmt.Fprintf(&b, " WHEN %s THEN %s", args[i], args[i+1])
+	}
+	fmt.Fprintf(&b, " ELSE %s END)", args[len(args)-1])
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows are the groups that
+// there are.
+func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*engine.Groups, error) {
+	groups := engine.NewGroups(b)
+	if err := e.sums(ctx, engine.Unchosen(b).Counting(), from, groups.Add); err != nil {
+		return nil, err
+	}
+	return groups, nil
+}
+
+// relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So the caps, which come after
+// it, bound what a unit adds to the chosen groups and Other together. The new keys are a function of the row's own, and of what was released; a
+// row has one group, since no two of the chosen are the same.
+//
+// Keys meet where both are NULL or both are equal, in a form that the server can look up in a table of hashes.
+func relabelled(b *plan.Bounded, in *rows, rows string) string {
+	if !b.Other {
+		return rows
+	}
+	var carried, keys, chosen, on []string
+	if b.Unit != nil {
+		carried = append(carried, "u")
+	}
+	if placed(b, in) {
+		carried = append(carried, "q")
+	}
+	for i, k := range b.Keys {
+		nothing := constant(value.Value{Type: k.Expr.Type})
+		keys = append(keys, fmt.Sprintf("CASE WHEN t THEN k%[1]d END AS k%[1]d", i))
+		chosen = append(chosen, fmt.Sprintf("t%d", i))
+		on = append(on, fmt.Sprintf("(k%[1]d IS NULL) = (t%[1]d IS NULL) AND coalesce(k%[1]d, %[2]s) = coalesce(t%[1]d, %[2]s)", i, nothing))
+	}
+	return "SELECT " + list(keys, []string{"t IS NULL AS o"}, names("v", len(b.Measures)), carried) + " FROM (" + rows + ") AS g LEFT JOIN (" + chosenRows(b) +
+		") AS chosen(" + list([]string{"t"}, chosen) + ") ON " + strings.Join(on, " AND ")
+}
+
+// chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a statement with as many
+// constants takes long to plan.
+func chosenRows(b *plan.Bounded) string {
+	row, lists := []string{"TRUE"}, []string{}
+	for i, k := range b.Keys {
+		texts := make([]string, len(b.Chosen))
+		for j, group := range b.Chosen {
+			texts[j] = listed(group[i])
+		}
+		x := "x" + strconv.Itoa(i)
+		lists = append(lists, fmt.Sprintf("unnest(string_to_array(%s, ',')) AS %s", quoted(strings.Join(texts, ",")), x))
+		row = append(row, fmt.Sprintf("CASE WHEN %s <> '%s' THEN %s END", x, listedNull, fromList(k.Expr.Type, x)))
+	}
+	return "SELECT " + list(row) + " FROM (SELECT " + list(lists) + ") AS x OFFSET 0"
+}
+
+const listedNull = "-"
+
+// listed is a key in a list, without a comma, and never the empty text; fromList is the key again.
+func listed(v value.Value) string {
+	switch {
+	case v.Null:
+		return listedNull
+	case v.Type == value.Text:
+		return "=" + hex.EncodeToString([]byte(v.Text))
+	case v.Type == value.Boolean:
+		return "=" + strconv.FormatBool(v.Bool)
+	}
+	return "=" + strconv.FormatInt(v.Int, 10)
+}
+
+func fromList(t value.Type, x string) string {
+	x = "substr(" + x + ", 2)"
+	if t == value.Text {
+		return "convert_from(decode(" + x + `, 'hex'), 'UTF8') COLLATE "C"`
+	}
+	return "CAST(" + x + " AS " + typeNames[t] + ")"
+}

@@ -1,0 +1,6 @@
+package pgtest
+
+import "syscall"
+
+// mortal makes a process end when the tests do, however they end.
+func mortal() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT} }

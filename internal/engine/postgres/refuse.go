@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"slices"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+)
+
+// refuse lists what this engine knows of a bounded aggregate, and refuses what it does not: charges and noise rest on each word of it, so that
+// nothing may be passed over. It looks at no row, and no table. (A test holds the fields of plan.Bounded against what stands here: a new one
+// is a decision.)
+func refuse(b *plan.Bounded, from engine.Sealed) error {
+	switch {
+	case b.Source != nil:
+		return engine.ErrOneTable
+	case b.Part != nil && from.Copy == nil:
+		return &engine.RefusedError{
+			Message: "questions about parts of this table are not answered: it is read where it is, and who moves from one part to another would be charged to one of them alone",
+			Hint:    "the owner seals it with --copy; or ask about all parts, as in GROUP BY",
+		}
+	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != plan.Sum || b.Open() || b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
+		return unknown("these values in order")
+	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
+		return unknown("groups that are chosen among known ones")
+	case b.Unit == nil && (b.CellsClamped() || b.Caps.RowsPerGroup > 0): // nobody's rows are added up before they are clamped
+		return unknown("bounds per group without a unit's column")
+	case b.Unit != nil && !b.Ordered && b.CellsClamped() && b.Caps.RowsPerGroup == 0:
+		return unknown("bounds per group beside a cap on rows")
+	case b.Unit != nil && (b.Caps.Rows == 0) == (b.Caps.RowsPerGroup == 0), b.Caps.RowsPerGroup > 0 && b.Caps.Groups == 0:
+		return unknown("these caps")
+	}
+	for _, m := range b.Measures {
+		if why := refuseMeasure(b, m); why != "" {
+			return unknown(why)
+		}
+	}
+	if b.Where != nil && !known(b.Where) || slices.ContainsFunc(b.Keys, func(k plan.Key) bool { return !known(k.Expr) }) {
+		return unknown("one of its operations")
+	}
+	return nil
+}
+
+func refuseMeasure(b *plan.Bounded, m *plan.Measure) string {
+	switch m.Kind {
+	case plan.CountRows:
+	case plan.CountUnits: // once a cell: who is in one is known by grouping alone
+		if b.Unit != nil && b.Caps.Groups == 0 {
+			return "a count of units without a cap on groups"
+		}
+	case plan.CountDistinct: // a value whose one row is in a group beyond the cap would be lost
+		if b.Unit != nil && b.Caps.Rows == 0 {
+			return "a count of distinct values without a cap on rows"
+		}
+	case plan.CountValue, plan.Sum:
+	default:
+		return "a measure of the kind " + string(m.Kind)
+	}
+	if m.X != nil && !known(m.X) {
+		return "one of its operations"
+	}
+	return ""
+}
+
+// known holds where every operation of e can be written.
+func known(e *plan.Expr) bool {
+	all := true
+	e.Walk(func(x *plan.Expr) {
+		_, simple := infix[x.Op]
+		_, template := templates[x.Op]
+		all = all && (simple || template || slices.Contains(written, x.Op))
+	})
+	return all
+}
+
+// written are the operations that expression writes one by one.
+var written = []plan.Op{
+	plan.OpColumn, plan.OpConst, plan.OpDiv, plan.OpMod, plan.OpToInteger, plan.OpIn, plan.OpLike, plan.OpDatePart, plan.OpDateTrunc, plan.OpCase,
+	plan.OpCoalesce, plan.OpLeast, plan.OpGreatest,
+}
+
+func unknown(what string) error {
+	return &engine.RefusedError{Message: "a table on a server is not asked for " + what, Hint: "please report it, with the policy and the question; ask it in another way"}
+}

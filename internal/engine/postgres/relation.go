@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// identity is what a server knows a relation by, whatever name led there.
+type identity struct {
+	kind string // as pg_class writes it: r, p, m or v
+	// relation is cluster/database/number, for a view with a digest of what it is made of: of all views that it shows. A server tells its
+	// cluster's number only to roles that may know it: "?" stands for it elsewhere.
+	relation string
+	// family are the topmost tables that the relation's rows may stand in, as cluster/database/number: a partition's rows are its parent's
+	// too. A view's are itself; what it shows is in shows.
+	family, shows []string
+	foreign       bool // some rows stand on another server
+}
+
+// identities finds, of one relation: its kind, database and number; whether some of what it shows is foreign; a digest of its views'
+// rules; the topmost tables of all that it shows; and whether the cluster's number may be known. It reads no row.
+const identities = `WITH RECURSIVE self AS (SELECT oid, relkind FROM pg_class WHERE oid = CAST(RELATION AS regclass)),
+ shown(rel, kind) AS (SELECT oid, relkind FROM self UNION SELECT c.oid, c.relkind FROM shown CROSS JOIN LATERAL (
+  SELECT refobjid AS next FROM pg_depend JOIN pg_rewrite AS r ON classid = CAST('pg_rewrite' AS regclass) AND objid = r.oid
+   WHERE ev_class = rel AND kind IN ('v', 'm') AND refclassid = CAST('pg_class' AS regclass)
+  UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = rel) AS n JOIN pg_class AS c ON c.oid = next),
+ above(top) AS (SELECT rel FROM shown WHERE kind NOT IN ('v', 'm') UNION SELECT inhparent FROM above JOIN pg_inherits ON inhrelid = top)
+SELECT relkind, concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()), ''), oid,
+ EXISTS (SELECT FROM shown WHERE kind = 'f'),
+ (SELECT left(encode(sha256(convert_to(string_agg(concat_ws(' ', rel, CAST(ev_action AS text)), ' ' ORDER BY rel, r.oid), 'UTF8')), 'hex'), 32)
+  FROM shown JOIN pg_rewrite AS r ON ev_class = rel WHERE kind = 'v'),
+ (SELECT string_agg(CAST(top AS text), ' ' ORDER BY top) FROM above WHERE NOT EXISTS (SELECT FROM pg_inherits WHERE inhrelid = top)),
+ has_function_privilege('pg_control_system()', 'EXECUTE') FROM self`
+
+var errNoTable = errors.New("it is no table of this database, and no view")
+
+// identify refuses what is no table or view, and a table some of whose rows stand on another server: exact values would travel
+// from there.
+func (s *session) identify(ctx context.Context, relation string) (id identity, err error) {
+	var number, database, digest, tops string
+	mayKnow := false
+	err = s.query(ctx, strings.ReplaceAll(identities, "RELATION", quoted(relation)), func(row [][]byte) error {
+		id.kind, database, number, id.foreign = string(row[0]), string(row[1]), string(row[2]), string(row[3]) == "t"
+		digest, tops, mayKnow = string(row[4]), string(row[5]), string(row[6]) == "t"
+		return nil
+	})
+	if err != nil {
+		return id, err
+	}
+	cluster := "?"
+	if mayKnow {
+		err := s.query(ctx, "SELECT system_identifier FROM pg_control_system()", func(row [][]byte) error { cluster = string(row[0]); return nil })
+		if err != nil {
+			return id, err
+		}
+	}
+	in := cluster + "/" + database
+	id.relation = in + number
+	var families []string
+	for top := range strings.FieldsSeq(tops) {
+		families = append(families, in+top)
+	}
+	switch id.kind {
+	case "r", "p":
+		id.family = families
+	case "m", "v":
+		id.family, id.shows = []string{id.relation}, families
+	default:
+		return id, errNoTable
+	}
+	if id.foreign && id.kind != "v" && id.kind != "m" {
+		return id, errors.New("some of its rows stand on another server: partitions must be tables of this database")
+	}
+	if id.kind == "v" {
+		id.relation += "/" + digest
+	}
+	return id, nil
+}
+
+// same holds where two descriptions are of one relation, as far as both tell.
+func same(a, b string) bool {
+	of, in, _ := strings.Cut(a, "/")
+	alsoOf, alsoIn, _ := strings.Cut(b, "/")
+	return in == alsoIn && (of == alsoOf || of == "?" || alsoOf == "?")
+}

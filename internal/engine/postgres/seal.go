@@ -1,0 +1,233 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"dither/internal/csvtable"
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/seal"
+	"dither/internal/value"
+)
+
+// Sealer looks at tables on servers for their sealing.
+type Sealer struct{}
+
+var _ seal.Server = Sealer{}
+
+// Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction. Its
+// errors quote no row.
+func (Sealer) Look(ctx context.Context, t *policy.Table) (seal.Found, error) {
+	return inspect(ctx, t, "READ ONLY", nil)
+}
+
+// inspect looks at a table, and then does what else is to be done in the same transaction, which ends with the connection.
+func inspect(ctx context.Context, t *policy.Table, mode string, then func(context.Context, *look) error) (found seal.Found, err error) {
+	config, err := configure(t.Source)
+	if err != nil {
+		return found, err
+	}
+	s, err := connect(ctx, config)
+	if err != nil {
+		return found, err
+	}
+	defer s.end()
+	// The counters first, in a transaction of their own: they are live, while rows are those of the next one's snapshot. A change in
+	// between is then told as one, though it is in what is sealed; the other way round it would never be told.
+	if err := s.begin(ctx); err != nil {
+		return found, err
+	}
+	if found.State, err = s.state(ctx, relationOf(t.Source)); err != nil {
+		return found, err
+	}
+	if err := s.leave(ctx); err != nil {
+		return found, err
+	}
+	if err := s.transaction(ctx, mode); err != nil {
+		return found, err
+	}
+	in, err := New(t.Source).open(ctx, s, t.Columns, engine.Sealed{})
+	if err != nil {
+		return found, err
+	}
+	l := &look{session: s, table: t, rows: in, found: &found}
+	steps := []func(context.Context) error{l.kinds, l.ignored, l.role, l.count, l.units}
+	if then != nil {
+		steps = append(steps, func(ctx context.Context) error { return then(ctx, l) })
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return found, unquoted(err)
+		}
+	}
+	return found, nil
+}
+
+// unquoted leaves out what the server says, once rows are read: a view's functions may put anything into it. What is kept is about the
+// server alone: that it is full or away, that time is up, or a permission.
+func unquoted(err error) error {
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) || len(raised.Code) != 5 || slices.Contains([]string{"08", "53", "57"}, raised.Code[:2]) ||
+		strings.HasPrefix(raised.Code, "25P0") || raised.Code == "42501" {
+		return err
+	}
+	return fmt.Errorf("it has a row that cannot be read (SQLSTATE %s): a view fails on it", raised.Code)
+}
+
+// look is one table under inspection.
+type look struct {
+	*session
+	*rows
+	table *policy.Table
+	found *seal.Found
+}
+
+func (l *look) regclass() string { return "CAST(" + quoted(l.name) + " AS regclass)" }
+
+// kinds notes what the server knows the relation by, and what that means.
+func (l *look) kinds(context.Context) error {
+	l.found.Relation, l.found.Family, l.found.Shows = l.relation, l.family, l.shows
+	switch l.kind {
+	case "m":
+		l.warn("it is a materialized view: a refresh is a change under this version, unless it is sealed again")
+	case "v":
+		l.warn("it is a view: nothing tells when its rows change, and who is in which row is what the view makes of it: a person's rows " +
+			"must come from that person's data alone, the same ones each time it is read")
+	}
+	if l.foreign {
+		l.warn("some of its rows stand on another server: what is between the two servers reads exact values, and dither knows nothing of that way")
+	}
+	return nil
+}
+
+func (l *look) warn(text string) { l.found.Warnings = append(l.found.Warnings, text) }
+
+// ignored are the columns that are not declared.
+func (l *look) ignored(ctx context.Context) error {
+	return l.query(ctx, "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped AND attrelid = "+l.regclass()+" ORDER BY attnum",
+		func(row [][]byte) error {
+			if name := string(row[0]); l.table.Column(name) == nil {
+				l.found.Ignored = append(l.found.Ignored, name)
+			}
+			return nil
+		})
+}
+
+// role warns where the role could do more than read.
+func (l *look) role(ctx context.Context) error {
+	return l.query(ctx, "SELECT current_user, rolsuper, has_table_privilege("+l.regclass()+", 'INSERT, UPDATE, DELETE, TRUNCATE') FROM pg_roles WHERE rolname = current_user",
+		func(row [][]byte) error {
+			switch {
+			case string(row[1]) == "t":
+				l.warn(fmt.Sprintf("the role %s is a superuser: a role that may only SELECT from this table is enough", row[0]))
+			case string(row[2]) == "t":
+				l.warn(fmt.Sprintf("the role %s may write to the table: one that may only SELECT from it is enough", row[0]))
+			}
+			return nil
+		})
+}
+
+// count counts rows, and digests what was read: a sum over rows of their hashes, which no order changes.
+func (l *look) count(ctx context.Context) error {
+	columns := l.table.Columns
+	var read, counts, all []string
+	for i, c := range columns {
+		x := "x" + strconv.Itoa(i)
+		read = append(read, fmt.Sprintf("%s IS NULL AS n%d, %s AS %s", identifier(c.Name), i, readColumn(c, l.of[i]), x))
+		all = append(all, x)
+		lost, special, outside := fmt.Sprintf("NOT n%d AND x%[1]d IS NULL", i), "FALSE", sealOutside(c, x)
+		switch {
+		case c.Type == value.Real && l.of[i] == numeric: // NaN, ±∞ and what is beyond the doubles
+			lost, special = "FALSE", lost
+		case c.Type == value.Real:
+			special = x + " IN (CAST('NaN' AS double precision), CAST('Infinity' AS double precision), CAST('-Infinity' AS double precision))"
+			outside = "(" + outside + ") AND NOT " + special
+		}
+		for _, condition := range []string{"n" + strconv.Itoa(i), lost, special, outside} {
+			counts = append(counts, "count(*) FILTER (WHERE "+condition+")")
+		}
+	}
+	hash := fmt.Sprintf("sum(CAST(hash_record_extended(ROW(%s), 1) AS numeric)), sum(CAST(hash_record_extended(ROW(%[1]s), 2) AS numeric))", list(all))
+	sql := "SELECT count(*), " + hash + ", " + list(counts) + " FROM (SELECT " + list(read) + " FROM " + l.scan + " OFFSET 0) AS x"
+	return l.query(ctx, sql, func(row [][]byte) error {
+		n := make([]int64, len(row))
+		for i := range row {
+			if i == 1 || i == 2 {
+				continue
+			}
+			var err error
+			if n[i], err = strconv.ParseInt(string(row[i]), 10, 64); err != nil {
+				return err
+			}
+		}
+		f := &l.found.Facts
+		f.Rows = n[0]
+		l.found.Content = fmt.Sprintf("%d rows of %s: %s %s", n[0], l.declared(), row[1], row[2])
+		for i, c := range columns {
+			nulls, lost, special, outside := n[3+4*i], n[4+4*i], n[5+4*i], n[6+4*i]
+			f.Columns = append(f.Columns, seal.ColumnFacts{Name: c.Name, Nulls: nulls + lost, Special: special, Outside: outside})
+			if lost > 0 {
+				l.found.Invalids = append(l.found.Invalids, csvtable.Invalid{Column: c.Name, Count: lost})
+			}
+		}
+		return nil
+	})
+}
+
+// declared are the columns that were read, as they were read.
+func (l *look) declared() string {
+	out := make([]string, len(l.table.Columns))
+	for i, c := range l.table.Columns {
+		out[i] = fmt.Sprintf("%q %s %d", c.Name, c.Type, l.of[i])
+	}
+	return strings.Join(out, ", ")
+}
+
+func readColumn(c *policy.Column, of kind) string { return read(plan.Column{Column: c}, of) }
+
+// sealOutside is the condition that what was read of a column is outside its declared values or bounds.
+func sealOutside(c *policy.Column, x string) string {
+	switch {
+	case c.Values != nil:
+		return x + " NOT IN (" + constants(c.Values) + ")"
+	case c.Lower == nil:
+		return "FALSE"
+	case c.Type == value.Real:
+		return fmt.Sprintf("%[1]s < %[2]s OR %[1]s > %[3]s", x, double(plan.RealBound(c.Lower)), double(plan.RealBound(c.Upper)))
+	}
+	return fmt.Sprintf("%[1]s < %[2]s OR %[1]s > %[3]s", x, integer(c.Lower.Num().Int64()), integer(c.Upper.Num().Int64()))
+}
+
+func (l *look) units(ctx context.Context) error {
+	t, f := l.table, &l.found.Facts
+	switch {
+	case t.Public:
+		return nil
+	case t.Unit.IsRow():
+		f.Units, f.MaxRowsPerUnit = f.Rows, min(f.Rows, 1)
+		return nil
+	}
+	i := slices.IndexFunc(t.Columns, func(c *policy.Column) bool { return c.Name == t.Unit.Column })
+	f.NullUnits = f.Columns[i].Nulls
+	over := fmt.Sprintf("FILTER (WHERE n > %d)", t.Unit.RowsPerUnit)
+	sql := fmt.Sprintf("SELECT count(*), coalesce(max(n), 0), count(*) %s, coalesce(sum(n - %d) %[1]s, 0) FROM (SELECT count(*) AS n FROM (SELECT %[3]s AS u FROM %[4]s OFFSET 0) AS x WHERE u IS NOT NULL GROUP BY u) AS g",
+		over, t.Unit.RowsPerUnit, readColumn(t.Columns[i], l.of[i]), l.scan)
+	return l.query(ctx, sql, func(row [][]byte) error {
+		for i, into := range []*int64{&f.Units, &f.MaxRowsPerUnit, &f.UnitsOver, &f.RowsOver} {
+			n, err := strconv.ParseInt(string(row[i]), 10, 64)
+			if err != nil {
+				return err
+			}
+			*into = n
+		}
+		return nil
+	})
+}

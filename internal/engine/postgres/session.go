@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// session is one connection with one transaction: it reads one snapshot, and writes nothing.
+type session struct{ conn *pgconn.PgConn }
+
+// oldest is the first version that tests ran on.
+const oldest = 15
+
+// settings fix what a statement means and what it may do, whatever the server's, the role's and the database's are. JIT compilation
+// costs more than it gains here; row_security off makes hidden rows an error, not a silent other table.
+var settings = []string{
+	"search_path = pg_catalog, pg_temp", "client_encoding = 'UTF8'", "standard_conforming_strings = on", "transform_null_equals = off",
+	"DateStyle = 'ISO, YMD'", "TimeZone = 'UTC'", "row_security = off", "jit = off", "cursor_tuple_fraction = 1",
+}
+
+// connect opens a connection. No transaction has begun on it.
+func connect(ctx context.Context, config *pgconn.Config) (*session, error) {
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{conn}
+	if err := s.check(); err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin begins a transaction, which sees the rows of the moment of its first statement. Its statements, and its idleness, take no longer than
+// ctx; the server itself ends them then, though nobody were there to ask it.
+func (s *session) begin(ctx context.Context) error {
+	return s.transaction(ctx, "READ ONLY")
+}
+
+func (s *session) transaction(ctx context.Context, mode string) error {
+	limit := int64(0) // none
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = max(time.Until(deadline).Milliseconds(), 1)
+	}
+	var sql strings.Builder
+	sql.WriteString("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ " + mode)
+	for _, set := range settings {
+		sql.WriteString("; SET LOCAL " + set)
+	}
+	fmt.Fprintf(&sql, "; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %[1]d", min(limit, 1<<31-1))
+	return s.conn.Exec(ctx, sql.String()).Close()
+}
+
+// leave ends the transaction, and keeps the connection.
+func (s *session) leave(ctx context.Context) error { return s.conn.Exec(ctx, "ROLLBACK").Close() }
+
+// check refuses a server that statements are not written for. What it looks at came with the connection.
+func (s *session) check() error {
+	version := s.conn.ParameterStatus("server_version")
+	major, _ := strconv.Atoi(version[:len(version)-len(strings.TrimLeft(version, "0123456789"))])
+	if major < oldest {
+		return fmt.Errorf("postgres: the server's version is %q, and %d is needed at least", version, oldest)
+	}
+	if encoding := s.conn.ParameterStatus("server_encoding"); encoding != "UTF8" {
+		return fmt.Errorf("postgres: the database's encoding is %q, and UTF8 is needed: texts compare by its bytes", encoding)
+	}
+	return nil
+}
+
+// end gives the connection up, and with it the transaction.
+func (s *session) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+	defer cancel()
+	_ = s.conn.Close(ctx)
+}
+
+// goodbye is how long the end of a connection is waited for, and how long a cancelled server is.
+const goodbye = 2 * time.Second
+
+// query runs one statement, and feeds the texts of its rows' columns to each; nil stands for NULL. They are valid until each returns.
+func (s *session) query(ctx context.Context, sql string, each func(row [][]byte) error) error {
+	result := s.conn.ExecParams(ctx, sql, nil, nil, nil, nil)
+	var failed error
+	for failed == nil && result.NextRow() {
+		failed = each(result.Values())
+	}
+	if failed != nil {
+		s.end() // without reading what is left
+		return failed
+	}
+	_, err := result.Close()
+	return err
+}
+
+// columns are the kinds of a relation's columns, found by a statement that reads no row and keeps the relation from being changed
+// or dropped until the transaction ends. A kind that is not among those that may stand for the declared type is an error.
+func (s *session) columns(ctx context.Context, relation string, columns []*policy.Column, kinds map[value.Type][]kind) ([]kind, error) {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = identifier(c.Name)
+	}
+	result := s.conn.ExecParams(ctx, "SELECT "+list(names)+" FROM "+relation+" LIMIT 0", nil, nil, nil, nil)
+	result.NextRow() // there is none, but what it would be is known
+	out := make([]kind, len(columns))
+	fields := result.FieldDescriptions()
+	for i := range min(len(out), len(fields)) {
+		out[i] = kind(fields[i].DataTypeOID)
+	}
+	if _, err := result.Close(); err != nil {
+		return nil, err
+	}
+	for i, c := range columns {
+		if !slices.Contains(kinds[c.Type], out[i]) {
+			return nil, fmt.Errorf("column %q is declared as %s, and the server has %s", c.Name, c.Type, s.typeName(ctx, out[i]))
+		}
+	}
+	return out, nil
+}
+
+func (s *session) typeName(ctx context.Context, of kind) (name string) {
+	name = fmt.Sprintf("a type of number %d", of)
+	_ = s.query(ctx, fmt.Sprintf("SELECT format_type(%d, NULL)", of), func(row [][]byte) error { name = string(row[0]); return nil })
+	return name
+}
+
+// state tells whether rows changed, without reading any: of a table and of all that inherit from it, which file holds it and how
+// many rows were ever inserted, updated and deleted. It is "" for a view, of which nothing is known. The counts may lag by a
+// second or so, and the file changes when the table is written anew with the same rows.
+func (s *session) state(ctx context.Context, relation string) (state string, err error) {
+	err = s.query(ctx, `WITH RECURSIVE parts(part) AS (SELECT oid FROM pg_class WHERE oid = CAST(`+quoted(relation)+` AS regclass) AND relkind IN ('r', 'p', 'm')
+		UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = part)
+		SELECT coalesce(string_agg(concat_ws('/', part, pg_relation_filenode(part), pg_stat_get_tuples_inserted(part),
+		pg_stat_get_tuples_updated(part), pg_stat_get_tuples_deleted(part)), ' ' ORDER BY part), '') FROM parts`,
+		func(row [][]byte) error { state = string(row[0]); return nil })
+	return state, err
+}

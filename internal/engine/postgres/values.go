@@ -1,0 +1,42 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// Values implements engine.Engine, over copies alone: what a version's values are, releases are read by, and a table's may be others tomorrow. It
+// is for public tables, which the kernel makes sure of.
+func (e *Engine) Values(ctx context.Context, c plan.Column, from engine.Sealed, most int) ([]value.Value, error) {
+	if from.Copy == nil {
+		return nil, &engine.RefusedError{
+			Message: "the values of a table on a server may change", Hint: "the owner seals it with --copy",
+		}
+	}
+	s, err := e.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.end()
+	in, err := e.openCopy(ctx, s, []*policy.Column{c.Column}, from.Copy, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []value.Value
+	sql := fmt.Sprintf("SELECT DISTINCT k FROM (SELECT %s AS k FROM %s OFFSET 0) AS x WHERE k IS NOT NULL ORDER BY k LIMIT %d", clean(c, identifier(c.Name)), in.scan, most)
+	if err := s.query(ctx, sql, func(row [][]byte) error {
+		v, err := scalar(c.Type, row[0])
+		out = append(out, v)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(out, value.Compare)
+	return out, in.still(ctx)
+}

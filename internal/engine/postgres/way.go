@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+
+	"dither/internal/policy"
+)
+
+// configure finds a source's server, as libpq would: a named service, or what an environment variable says, and the PG…
+// variables, ~/.pg_service.conf and ~/.pgpass.
+func configure(source policy.Source) (*pgconn.Config, error) {
+	where := whereabouts(source)
+	if where == "" {
+		return nil, fmt.Errorf("postgres: the environment variable %s, which names the server, is not set", source.URLEnv)
+	}
+	config, err := pgconn.ParseConfig(where)
+	if err != nil {
+		return nil, err
+	}
+	if err := private(config); err != nil {
+		return nil, err
+	}
+	config.RuntimeParams["application_name"] = "dither"
+	config.BuildContextWatcherHandler = func(conn *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: conn, DeadlineDelay: goodbye}
+	}
+	return config, nil
+}
+
+// whereabouts is how libpq would be told of a source's server.
+func whereabouts(source policy.Source) string {
+	if source.URLEnv != "" {
+		return os.Getenv(source.URLEnv)
+	}
+	return "service=" + source.Service
+}
+
+var errNotPrivate = errors.New("postgres: exact sums would travel over the network to a server that is not known for sure: " +
+	"say sslmode=verify-full, and sslrootcert where its certificate is no public one")
+
+// private refuses a way to a server on which somebody could listen or answer in its stead: anything but a local socket, the
+// machine itself, or TLS with a certificate that is verified, for the host's name or (verify-ca) by an authority that the owner names.
+// Without one, verify-ca would take any host's certificate by any public authority.
+func private(config *pgconn.Config) error {
+	ways := append([]*pgconn.FallbackConfig{{Host: config.Host, TLSConfig: config.TLSConfig}}, config.Fallbacks...)
+	for _, way := range ways {
+		if network, _ := pgconn.NetworkAddress(way.Host, 1); network == "unix" || way.Host == "localhost" || net.ParseIP(way.Host).IsLoopback() {
+			continue
+		}
+		if t := way.TLSConfig; t == nil || t.InsecureSkipVerify && (t.VerifyPeerCertificate == nil || t.RootCAs == nil) {
+			return errNotPrivate
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"math"
+	"strings"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// RehearsalRows is how many made-up rows a rehearsal runs over.
+const RehearsalRows = 192
+
+// Mixed makes n rows of columns' made-up values, so paired that across the rows columns meet in many ways. Each column has at
+// least one value.
+func Mixed[T any](columns [][]T, n int) [][]T {
+	rows := make([][]T, n)
+	for r := range rows {
+		rows[r] = make([]T, len(columns))
+		step := uint64(r) // which may run over: there are questions of many columns
+		for i, values := range columns {
+			rows[r][i] = values[step%uint64(len(values))]
+			step = step*31 + uint64(r/(i+2)+i+7) // only to vary which values meet
+		}
+	}
+	return rows
+}
+
+// Corners are extreme values of a type as a table may hold them, and b's constants with their neighbours.
+func Corners(b *plan.Bounded, t value.Type) []value.Value {
+	values := []value.Value{value.NullOf(t)}
+	integers := []int64{0, 1, -1, 2, 1 << 31, 1 << 53, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
+	reals := []float64{
+		0, math.Copysign(0, -1), 1, -1, 0.5, 1.5, -2.5, 5e-324, -5e-324, 0x1p-60, 0x1p53, 0x1p63, -0x1p63, math.MaxFloat64,
+		-math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1),
+	}
+	texts := []string{"", "a", "~", "%", "\\", "'", "|", "Straße", strings.Repeat("x", value.MaxTextBytes)}
+	days := []int64{0, value.MinDay, value.MaxDay}
+	for _, x := range plan.Constants(b) {
+		switch x.Type {
+		case value.Integer, value.Date:
+			integers = append(integers, x.Int-1, x.Int, x.Int+1)
+			days = append(days, clampDay(x.Int-1), clampDay(x.Int), clampDay(x.Int+1))
+			reals = append(reals, float64(x.Int))
+		case value.Real:
+			reals = append(reals, x.Real, math.Nextafter(x.Real, math.Inf(1)), math.Nextafter(x.Real, math.Inf(-1)))
+		case value.Text:
+			texts = append(texts, x.Text)
+		case value.Boolean:
+		}
+	}
+	switch t {
+	case value.Integer:
+		values = appendValues(values, integers, value.OfInt)
+	case value.Real:
+		values = appendValues(values, reals, value.OfReal)
+	case value.Text:
+		values = appendValues(values, texts, value.OfText)
+	case value.Date:
+		values = appendValues(values, days, value.OfDay)
+	case value.Boolean:
+		values = append(values, value.OfBool(false), value.OfBool(true))
+	}
+	return values
+}
+
+func appendValues[T any](values []value.Value, more []T, of func(T) value.Value) []value.Value {
+	for _, x := range more {
+		values = append(values, of(x))
+	}
+	return values
+}
+
+func clampDay(day int64) int64 { return min(max(day, value.MinDay), value.MaxDay) }

@@ -1,0 +1,75 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var (
+	serviceName  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,63}$`)
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+
+	// qualifiedName is schema.table, each a word that PostgreSQL takes as it stands, or in double quotes.
+	qualifiedName = regexp.MustCompile(`^([a-z_][a-z0-9_$]*|"(?:[^"]|"")+")\.([a-z_][a-z0-9_$]*|"(?:[^"]|"")+")$`)
+)
+
+// server reads which server a live source is on: a service of pg_service.conf, or the name of an environment variable. What
+// would hold a password has no place in a policy.
+func (f field) server(s *Source) {
+	const hint = "postgres: {service: clinic}, as pg_service.conf calls the server, or {url_env: CLINIC_URL}, a variable that holds its URL"
+	if f.present() && f.node.Kind != yaml.MappingNode { // it is not repeated: it may hold a password
+		f.fail(hint, "a server is named by one of service, url_env")
+		return
+	}
+	keys, ok := f.keys("service", "url_env")
+	if !ok {
+		return
+	}
+	service, url := keys["service"], keys["url_env"]
+	switch {
+	case service.present() == url.present():
+		f.fail(hint, "a server is named by one of service, url_env")
+	case service.present():
+		s.Service = service.word(serviceName, "the name of a service in pg_service.conf")
+		s.Local = "service=" + s.Service
+	default:
+		s.URLEnv = url.word(variableName, "the name of an environment variable; the URL itself, which holds a password, does not belong here")
+		s.Local = "url_env=" + s.URLEnv
+	}
+}
+
+// word reads a text of a form.
+func (f field) word(form *regexp.Regexp, what string) string {
+	s, ok := f.text()
+	if ok && !form.MatchString(s) {
+		f.fail("", "expected %s", what) // without quoting what was found: it may be a password
+		return ""
+	}
+	return s
+}
+
+// qualified reads the name of a table on a server: public.visits, or public."Visits" where it is no lower-case word.
+func (f field) qualified() (schema, table string) {
+	s, ok := f.text()
+	if !ok {
+		return "", ""
+	}
+	parts := qualifiedName.FindStringSubmatch(s)
+	if parts == nil || strings.ContainsFunc(s, unicode.IsControl) {
+		f.fail(`as in public.visits; names that are no lower-case words stand in double quotes: 'public."Visits"'`, "not the name of a table in its schema: %s", quote(s))
+		return "", ""
+	}
+	for i, part := range parts[1:] {
+		if part[0] == '"' {
+			part = strings.ReplaceAll(part[1:len(part)-1], `""`, `"`)
+		}
+		if len(part) > maxNameBytes {
+			f.fail("", "a name may have at most %d bytes", maxNameBytes)
+		}
+		parts[i+1] = part
+	}
+	return parts[1], parts[2]
+}
