@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,6 +28,7 @@ type bench struct {
 	url    string
 	policy *policy.Policy
 	writer *pgconn.PgConn
+	mu     sync.Mutex
 	asked  map[string]*Engine
 }
 
@@ -76,6 +78,8 @@ func source(table string) policy.Source {
 
 // engine is the one over a table.
 func (b *bench) engine(table string) *Engine {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.asked[table] == nil {
 		b.asked[table] = New(source(table))
 	}
