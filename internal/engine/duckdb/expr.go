@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
@@ -91,11 +92,6 @@ func cleanReal(name string, lo, hi float64) string {
 		name, double(from), double(to), double(least), double(zero), double(lo), double(hi))
 }
 
-var infix = map[plan.Op]string{
-	plan.OpAdd: "+", plan.OpSub: "-", plan.OpMul: "*", plan.OpEq: "=", plan.OpNe: "<>",
-	plan.OpLt: "<", plan.OpLe: "<=", plan.OpGt: ">", plan.OpGe: ">=", plan.OpAnd: "AND", plan.OpOr: "OR",
-}
-
 // templates write an operation over its arguments, %[1]s being the first.
 var templates = map[plan.Op]string{
 	plan.OpNeg: "(-%[1]s)",
@@ -139,11 +135,11 @@ func expression(e *plan.Expr) string {
 	case plan.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + text(e.Text) + ", " + date(args[0]) + ") AS DATE) - DATE '1970-01-01' AS BIGINT)"
 	case plan.OpCase:
-		return caseWhen(args)
+		return engine.CaseWhen(args)
 	case plan.OpCoalesce, plan.OpLeast, plan.OpGreatest: // the last two pass over NULLs here
 		return string(e.Op) + "(" + strings.Join(args, ", ") + ")"
 	}
-	if op, ok := infix[e.Op]; ok {
+	if op, ok := engine.Infix[e.Op]; ok {
 		return "(" + strings.Join(args, " "+op+" ") + ")"
 	}
 	operands := make([]any, len(args))
@@ -157,16 +153,6 @@ func expression(e *plan.Expr) string {
 func date(day string) string { return "(DATE '1970-01-01' + CAST(" + day + " AS INTEGER))" }
 
 func column(i int) string { return "c" + strconv.Itoa(i) }
-
-func caseWhen(args []string) string {
-	var b strings.Builder
-	b.WriteString("CASE")
-	for i := 0; i+1 < len(args); i += 2 {
-		fmt.Fprintf(&b, " WHEN %s THEN %s", args[i], args[i+1])
-	}
-	fmt.Fprintf(&b, " ELSE %s END", args[len(args)-1])
-	return "(" + b.String() + ")"
-}
 
 // like writes LIKE so that its cost is linear in the text. DuckDB's own LIKE is that for % alone; with _ it is quadratic, and
 // with ESCAPE exponential in the number of %: one row could hold up a question for hours, and so show that it is there.

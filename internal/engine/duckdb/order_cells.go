@@ -14,16 +14,16 @@ import (
 
 // orderedRows gives how often each contribution m0 that is not NULL occurs among rows, by cell.
 func orderedRows(b *plan.Bounded, rows string) string {
-	names := append(keyNames(b), "m0")
-	inner := append(keyNames(b), contributions(b)[0])
+	names := append(engine.KeyNames(b), "m0")
+	inner := append(engine.KeyNames(b), contributions(b)[0])
 	return "SELECT " + strings.Join(append(slices.Clone(names), "count(*)"), ", ") +
-		" FROM (SELECT " + strings.Join(inner, ", ") + " FROM (" + rows + ") WHERE v0 IS NOT NULL)" + groupBy(names)
+		" FROM (SELECT " + strings.Join(inner, ", ") + " FROM (" + rows + ") WHERE v0 IS NOT NULL)" + engine.GroupBy(names)
 }
 
 // cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their sealed rank, and of its cells the first
 // Caps.Groups by that of their first row: by that unit's own rows alone. No two cells of a unit have the same first row.
 func cappedCells(b *plan.Bounded, rows string) string {
-	cell := strings.Join(append([]string{"u"}, keyNames(b)...), ", ")
+	cell := strings.Join(append([]string{"u"}, engine.KeyNames(b)...), ", ")
 	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s)", cell, rows)
 	few := fmt.Sprintf("SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) WHERE r <= %d", placed, b.Caps.RowsPerGroup)
 	return fmt.Sprintf("SELECT * FROM (%s) WHERE c <= %d", few, b.Caps.Groups)
@@ -44,10 +44,11 @@ func (e *Engine) scanCells(ctx context.Context, b *plan.Bounded, from engine.Sea
 	if err != nil {
 		return nil, err
 	}
+	types := b.KeyTypes()
 	return engine.ScanCells(b, e.page, func(from int64, most int, each func(engine.Tally) error) error {
 		statement := fmt.Sprintf("SELECT * FROM (%s) WHERE m0 >= %s ORDER BY m0 LIMIT %d", counted, integer(from), most)
 		return e.run(ctx, statement, func(row []driver.Value) error {
-			keys, err := keysOf(b.KeyTypes(), row)
+			keys, err := engine.Keys(types, row, scalar)
 			if err != nil {
 				return err
 			}

@@ -38,37 +38,19 @@ func render(b *plan.Bounded, scan string, known engine.Sealed) string {
 
 // contributed gives the keys and contributions m0, m1, … of rows.
 func contributed(b *plan.Bounded, rows string) string {
-	return "SELECT " + strings.Join(append(keyNames(b), contributions(b)...), ", ") + " FROM (" + rows + ")"
+	return "SELECT " + strings.Join(append(engine.KeyNames(b), contributions(b)...), ", ") + " FROM (" + rows + ")"
 }
 
 // sumUp adds the contributions m0, m1, … of rows or of units per cell.
 func sumUp(b *plan.Bounded, from string) string {
-	out := keyNames(b)
+	out := engine.KeyNames(b)
 	for i := range b.Measures {
 		out = append(out, fmt.Sprintf("sum(m%d)", i))
 	}
 	if len(out) == 0 {
 		out = []string{"1"}
 	}
-	return "SELECT " + strings.Join(out, ", ") + " FROM (" + from + ")" + groupBy(keyNames(b))
-}
-
-func keyNames(b *plan.Bounded) []string {
-	var out []string
-	for i := range b.Keys {
-		out = append(out, "k"+strconv.Itoa(i))
-	}
-	if b.Other {
-		out = append(out, "o")
-	}
-	return out
-}
-
-func groupBy(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " GROUP BY " + strings.Join(names, ", ")
+	return "SELECT " + strings.Join(out, ", ") + " FROM (" + from + ")" + engine.GroupBy(engine.KeyNames(b))
 }
 
 // evaluated gives the kept rows: the unit u and the rank q where there are, the keys, and the gridded values v0, v1, … (NULL
@@ -95,24 +77,7 @@ func evaluated(b *plan.Bounded, scan string) string {
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
-	return relabelled(b, "SELECT * FROM ("+sql+")"+kept(b))
-}
-
-// kept drops rows without a unit, and rows whose key is NULL where NULL is no group.
-func kept(b *plan.Bounded) string {
-	var conditions []string
-	if b.Unit != nil {
-		conditions = append(conditions, "u IS NOT NULL")
-	}
-	for i, k := range b.Keys {
-		if !k.NullGroup() {
-			conditions = append(conditions, fmt.Sprintf("k%d IS NOT NULL", i))
-		}
-	}
-	if len(conditions) == 0 {
-		return ""
-	}
-	return " WHERE " + strings.Join(conditions, " AND ")
+	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b))
 }
 
 // gridded is a row's value in grid units, not yet clamped: a pure function of the row.
@@ -160,7 +125,7 @@ func contributions(b *plan.Bounded) []string {
 // firstOfValue is 1 in one of the rows of a cell that have the same value, whichever, and else 0: their sum is the number of
 // distinct values.
 func firstOfValue(b *plan.Bounded, v string) string {
-	of := strings.Join(append(keyNames(b), v), ", ")
+	of := strings.Join(append(engine.KeyNames(b), v), ", ")
 	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END", v, of)
 }
 
@@ -188,7 +153,7 @@ func cappedRows(b *plan.Bounded, scan string, known engine.Sealed) string {
 // cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of their rows'
 // least sealed rank, so by that unit's own rows alone. No two cells of a unit have the same: a row is in one cell.
 func cellsOfUnits(b *plan.Bounded, rows string) string {
-	keys := keyNames(b)
+	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
 	sums, bounded := slices.Clone(cell), slices.Clone(keys)
 	for i, m := range b.Measures {
@@ -206,7 +171,7 @@ func cellsOfUnits(b *plan.Bounded, rows string) string {
 		of, sums = append(of, "q"), append(sums, "min(q) AS q")
 	}
 	cells := "SELECT " + strings.Join(sums, ", ") + " FROM (SELECT " + strings.Join(append(of, contributions(b)...), ", ") +
-		" FROM (" + rows + "))" + groupBy(cell)
+		" FROM (" + rows + "))" + engine.GroupBy(cell)
 	if capped {
 		cells = fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%s)", cells)
 		if b.Caps.Rows == 0 {

@@ -187,7 +187,7 @@ func query(ctx context.Context, raw any, statement string, each func([]driver.Va
 func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver.Value) error {
 	types := b.KeyTypes()
 	return func(row []driver.Value) error {
-		keys, err := keysOf(types, row)
+		keys, err := engine.Keys(types, row, scalar)
 		if err != nil {
 			return err
 		}
@@ -202,19 +202,6 @@ func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver
 		add(keys, sums)
 		return nil
 	}
-}
-
-// keysOf reads the keys with which a result row begins.
-func keysOf(types []value.Type, row []driver.Value) ([]value.Value, error) {
-	keys := make([]value.Value, len(types))
-	for i, t := range types {
-		v, err := scalar(t, row[i])
-		if err != nil {
-			return nil, err
-		}
-		keys[i] = v
-	}
-	return keys, nil
 }
 
 // scalar reads a key.

@@ -170,7 +170,7 @@ func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([][]byte
 		if len(types)+len(b.Measures) == 0 {
 			return nil
 		}
-		keys, err := keysOf(types, row)
+		keys, err := engine.Keys(types, row, scalar)
 		if err != nil {
 			return err
 		}
@@ -189,19 +189,6 @@ func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([][]byte
 		add(keys, sums)
 		return nil
 	}
-}
-
-// keysOf reads the keys with which a result row begins.
-func keysOf(types []value.Type, row [][]byte) ([]value.Value, error) {
-	keys := make([]value.Value, len(types))
-	for i, t := range types {
-		v, err := scalar(t, row[i])
-		if err != nil {
-			return nil, err
-		}
-		keys[i] = v
-	}
-	return keys, nil
 }
 
 // scalar reads a key from its text.

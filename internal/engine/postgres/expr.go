@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/internal/value"
 )
@@ -56,11 +57,6 @@ func constants(vs []value.Value) string {
 		out[i] = constant(v)
 	}
 	return strings.Join(out, ", ")
-}
-
-var infix = map[plan.Op]string{
-	plan.OpAdd: "+", plan.OpSub: "-", plan.OpMul: "*", plan.OpEq: "=", plan.OpNe: "<>",
-	plan.OpLt: "<", plan.OpLe: "<=", plan.OpGt: ">", plan.OpGe: ">=", plan.OpAnd: "AND", plan.OpOr: "OR",
 }
 
 // belowHalf is the largest double below 1/2.
@@ -120,11 +116,11 @@ func expression(e *plan.Expr) string {
 	case plan.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS date) - DATE '1970-01-01' AS bigint)"
 	case plan.OpCase:
-		return caseWhen(args)
+		return engine.CaseWhen(args)
 	case plan.OpCoalesce, plan.OpLeast, plan.OpGreatest: // the last two pass over NULLs here
 		return string(e.Op) + "(" + strings.Join(args, ", ") + ")"
 	}
-	if op, ok := infix[e.Op]; ok {
+	if op, ok := engine.Infix[e.Op]; ok {
 		return "(" + strings.Join(args, " "+op+" ") + ")"
 	}
 	operands := make([]any, len(args))
@@ -141,13 +137,3 @@ func timestamp(day string) string {
 }
 
 func column(i int) string { return "c" + strconv.Itoa(i) }
-
-func caseWhen(args []string) string {
-	var b strings.Builder
-	b.WriteString("(CASE")
-	for i := 0; i+1 < len(args); i += 2 {
-		fmt.Fprintf(&b, " WHEN %s THEN %s", args[i], args[i+1])
-	}
-	fmt.Fprintf(&b, " ELSE %s END)", args[len(args)-1])
-	return b.String()
-}

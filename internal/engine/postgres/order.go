@@ -13,7 +13,7 @@ import (
 
 // orderedRows gives how often each contribution m0 that is not NULL occurs among rows, by cell, in the order of m0.
 func orderedRows(b *plan.Bounded, rows string) string {
-	keys := keyNames(b)
+	keys := engine.KeyNames(b)
 	names := list(keys, []string{"m0"})
 	return "SELECT " + names + ", count(*) FROM (SELECT " + list(keys, contributions(b)[:1]) + " FROM (" + rows + ") AS r WHERE v0 IS NOT NULL) AS m GROUP BY " + names + " ORDER BY m0"
 }
@@ -21,7 +21,7 @@ func orderedRows(b *plan.Bounded, rows string) string {
 // cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their places, and of its cells the first Caps.Groups by that
 // of their first row: by that unit's own rows alone, as in render.
 func cappedCells(b *plan.Bounded, rows string) string {
-	cell := list([]string{"u"}, keyNames(b))
+	cell := list([]string{"u"}, engine.KeyNames(b))
 	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s) AS p", cell, rows)
 	few := fmt.Sprintf("SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) AS p WHERE r <= %d", placed, b.Caps.RowsPerGroup)
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE c <= %d", few, b.Caps.Groups)
@@ -72,7 +72,7 @@ func (e *Engine) scanCells(ctx context.Context, b *plan.Bounded, from engine.Sea
 	types := b.KeyTypes()
 	return func(yield func(cell int, value, count int64) bool) error {
 		return pass(func(row [][]byte) (bool, error) {
-			keys, err := keysOf(types, row)
+			keys, err := engine.Keys(types, row, scalar)
 			if err != nil {
 				return false, err
 			}

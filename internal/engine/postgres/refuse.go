@@ -66,7 +66,7 @@ func refuseMeasure(b *plan.Bounded, m *plan.Measure) string {
 func known(e *plan.Expr) bool {
 	all := true
 	e.Walk(func(x *plan.Expr) {
-		_, simple := infix[x.Op]
+		_, simple := engine.Infix[x.Op]
 		_, template := templates[x.Op]
 		all = all && (simple || template || slices.Contains(written, x.Op))
 	})

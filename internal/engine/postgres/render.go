@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/engine"
 	"dither/internal/plan"
 )
 
@@ -41,7 +42,7 @@ func render(b *plan.Bounded, in *rows) string {
 	case bounded:
 		return sumUp(b, cellsOfUnits(b, in, rows))
 	}
-	return sumUp(b, "SELECT "+list(keyNames(b), contributions(b))+" FROM ("+rows+") AS r")
+	return sumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
 }
 
 func list(parts ...[]string) string {
@@ -58,7 +59,7 @@ func sumUp(b *plan.Bounded, from string) string {
 	for i := range b.Measures {
 		sums = append(sums, fmt.Sprintf("sum(m%d)", i))
 	}
-	return "SELECT " + list(keyNames(b), sums) + " FROM (" + from + ") AS m" + groupBy(keyNames(b))
+	return "SELECT " + list(engine.KeyNames(b), sums) + " FROM (" + from + ") AS m" + engine.GroupBy(engine.KeyNames(b))
 }
 
 func names(prefix string, n int) []string {
@@ -67,21 +68,6 @@ func names(prefix string, n int) []string {
 		out[i] = prefix + strconv.Itoa(i)
 	}
 	return out
-}
-
-func keyNames(b *plan.Bounded) []string {
-	out := names("k", len(b.Keys))
-	if b.Other {
-		out = append(out, "o")
-	}
-	return out
-}
-
-func groupBy(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return " GROUP BY " + strings.Join(names, ", ")
 }
 
 // cleaned gives the cleaned columns c0, c1, … of every row. Cleaning maps no two units to one: a unit's column has neither bounds
@@ -135,7 +121,7 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	if b.Unit != nil {
 		out += ", u"
 	}
-	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+kept(b))
+	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+engine.Kept(b))
 }
 
 // placed holds where rows have a place: where a cap may leave some of a unit's rows out, and where a copy knows them,
@@ -146,23 +132,6 @@ func placed(b *plan.Bounded, in *rows) bool {
 
 func unitOf(b *plan.Bounded) int {
 	return slices.IndexFunc(b.Columns, func(c plan.Column) bool { return c.Name == b.Unit.Name })
-}
-
-// kept drops rows without a unit, and rows whose key is NULL where NULL is no group.
-func kept(b *plan.Bounded) string {
-	var conditions []string
-	if b.Unit != nil {
-		conditions = append(conditions, "u IS NOT NULL")
-	}
-	for i, k := range b.Keys {
-		if !k.NullGroup() {
-			conditions = append(conditions, fmt.Sprintf("k%d IS NOT NULL", i))
-		}
-	}
-	if len(conditions) == 0 {
-		return ""
-	}
-	return " WHERE " + strings.Join(conditions, " AND ")
 }
 
 // gridded is a row's value in grid units, not yet clamped: a pure function of the row.
@@ -206,7 +175,7 @@ func contributions(b *plan.Bounded) []string {
 func firstOfValue(b *plan.Bounded, i int) string {
 	v := "v" + strconv.Itoa(i)
 	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END AS m%d",
-		v, list(keyNames(b), []string{v}), integer(1), integer(0), i)
+		v, list(engine.KeyNames(b), []string{v}), integer(1), integer(0), i)
 }
 
 // cappedRows gives the rows that count: of each unit, the first so many of those that are left.
@@ -223,7 +192,7 @@ func cappedRows(b *plan.Bounded, in *rows) string {
 // cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first
 // row, or, where rows have no places, by a hash of unit and keys.
 func cellsOfUnits(b *plan.Bounded, in *rows, rows string) string {
-	keys := keyNames(b)
+	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
 	sums, bounded := slices.Clone(cell), slices.Clone(keys)
 	for i, m := range b.Measures {
@@ -245,7 +214,7 @@ func cellsOfUnits(b *plan.Bounded, in *rows, rows string) string {
 		order := list([]string{first}, keys)
 		sums = append(sums, "row_number() OVER (PARTITION BY u ORDER BY "+order+") AS r")
 	}
-	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of, contributions(b)) + " FROM (" + rows + ") AS r) AS m" + groupBy(cell)
+	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of, contributions(b)) + " FROM (" + rows + ") AS r) AS m" + engine.GroupBy(cell)
 	if capped && b.Caps.Rows == 0 {
 		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
 	}

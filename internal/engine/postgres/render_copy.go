@@ -34,7 +34,7 @@ func cappedCopy(b *plan.Bounded, in *rows) string {
 	if engine.AllRowsAreLeft(b, in.complete) {
 		return filtered(rankColumn, "<=")
 	}
-	columns := list(keyNames(b), names("v", len(b.Measures)), []string{"u", "q"})
+	columns := list(engine.KeyNames(b), names("v", len(b.Measures)), []string{"u", "q"})
 	return fmt.Sprintf("SELECT %[1]s FROM (%[2]s) AS few UNION ALL SELECT %[1]s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%[3]s) AS many) AS p WHERE r <= %[4]d",
 		columns, filtered(rowsColumn, "<="), filtered(rowsColumn, ">"), b.Caps.Rows)
 }
