@@ -21,7 +21,7 @@ const maxBins = 128
 // searching adds to a look what its plan looks for first.
 func searching(p *plan.Plan, l *look) *look {
 	for _, s := range p.Searches {
-		l.first = append(l.first, &s.Look)
+		l.more = append(l.more, &s.Look)
 	}
 	if len(p.Searches) > 0 {
 		l.shape[0] += 2

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 	"time"
 
 	"dither/internal/engine"
@@ -19,7 +18,7 @@ import (
 type look struct {
 	question   string
 	bounded    *plan.Bounded
-	more       []*plan.Bounded // what else the same answer takes
+	more       []*plan.Bounded // what else the same answer looks at: before bounded, to find its bounds, and after it
 	price      privacy.Loss
 	tables     []seal.Version // those that bounded reads, in the order of its Tables
 	key        string         // the replay key
@@ -28,8 +27,7 @@ type look struct {
 	everybody  bool // charge everybody, whatever part bounded is confined to
 	fresh      bool // pay again and draw new noise, though it was released before
 	shape      [2]int
-	groups     *groups         // that are released with the numbers; nil where they are known
-	first      []*plan.Bounded // what is looked at before bounded is, to find its bounds
+	groups     *groups // that are released with the numbers; nil where they are known
 }
 
 // seen is what a look released: numbers in rows and columns of its shape.
@@ -50,7 +48,7 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 		}
 	}
 	from := c.from(l)
-	for _, b := range slices.Concat(l.first, []*plan.Bounded{l.bounded}, l.more) {
+	for _, b := range append([]*plan.Bounded{l.bounded}, l.more...) {
 		if err := c.rehearse(ctx, b, from); err != nil {
 			return nil, err
 		}

@@ -61,6 +61,9 @@ func (a *asked) namesPrice() bool {
 // earlier are the releases that may tell something of a question: of the same policy and the same sealed versions, with plans that have the very
 // replay keys that were recorded, so that what was measured is known from the plan.
 func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
+	if !a.plan.Followable() { // nothing does, whatever was released
+		return nil, nil, nil
+	}
 	reservations := map[uint64]ledger.Reservation{}
 	values := map[uint64]ledger.Release{}
 	sources := a.look.sources()
@@ -128,12 +131,14 @@ func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, taken := a.derived.From(earlier, a.Combine, a.namesPrice())
 	used, ok := a.derived.From(earlier, a.Combine, false)
 	if !ok {
 		return nil, nil
 	}
-	out := &Reuse{Taken: taken}
+	out := &Reuse{Taken: true}
+	if a.namesPrice() {
+		_, out.Taken = a.derived.From(earlier, a.Combine, true)
+	}
 	for _, i := range used {
 		out.From = append(out.From, names[i].name())
 	}

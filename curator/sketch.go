@@ -49,8 +49,8 @@ func sketchCSV(src policy.Source, chosen bool) (columns []policy.SketchColumn, e
 	return columns, err
 }
 
-// withCSV hands over a CSV source's header and what reads the records after it, loosely: sealing is strict.
-func withCSV(src policy.Source, do func(header []string, next func() ([]string, error)) error) error {
+// withText hands over a source of texts, as it is inside what may be compressed.
+func withText(src policy.Source, do func(io.Reader) error) error {
 	if info, err := os.Stat(src.File); err != nil { // before opening: opening a pipe would wait
 		return err
 	} else if !info.Mode().IsRegular() {
@@ -69,15 +69,22 @@ func withCSV(src policy.Source, do func(header []string, next func() ([]string, 
 		}
 		in = z
 	}
-	const enough = 16 << 20
-	r := csv.NewReader(io.LimitReader(in, enough))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord = src.Dialect.Delimiter, true, -1
-	header, err := r.Read()
-	if err != nil {
-		return fmt.Errorf("%s has no header to draft a policy from", src.File)
-	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff")
-	return do(header, r.Read)
+	return do(in)
+}
+
+// withCSV hands over a CSV source's header and what reads the records after it, loosely: sealing is strict.
+func withCSV(src policy.Source, do func(header []string, next func() ([]string, error)) error) error {
+	return withText(src, func(in io.Reader) error {
+		const enough = 16 << 20
+		r := csv.NewReader(io.LimitReader(in, enough))
+		r.Comma, r.LazyQuotes, r.FieldsPerRecord = src.Dialect.Delimiter, true, -1
+		header, err := r.Read()
+		if err != nil {
+			return fmt.Errorf("%s has no header to draft a policy from", src.File)
+		}
+		header[0] = strings.TrimPrefix(header[0], "\ufeff")
+		return do(header, r.Read)
+	})
 }
 
 // unsplit is the separator that a header of a single field holds, most often if there are several, or 0: then the delimiter

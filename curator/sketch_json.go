@@ -3,11 +3,9 @@ package curator
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"dither/internal/jsonlines"
@@ -18,49 +16,39 @@ import (
 // sketchJSON names the keys of a file's first objects, in the order of their first, with a type that fits every value seen, and those that
 // hold lists or objects. Sealing is strict; this is not.
 func sketchJSON(src policy.Source) (columns []policy.SketchColumn, skipped []string, err error) {
-	if info, err := os.Stat(src.File); err != nil { // before opening: opening a pipe would wait
-		return nil, nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is not a regular file", src.File)
-	}
-	f, err := os.Open(src.File)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	var in io.Reader = f
-	if src.Dialect.Gzip {
-		if in, err = gzip.NewReader(f); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", src.File, err)
-		}
-	}
 	var header []string
 	kinds := map[string][]value.Type{}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, jsonlines.MaxLineBytes)
-	for n := 0; n < sketchedObjects && lines.Scan(); n++ {
-		d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))))
-		d.UseNumber()
-		if token, err := d.Token(); err != nil || token != json.Delim('{') {
-			return nil, nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("line %d of %s is no JSON object", n+1, src.File)}
+	err = withText(src, func(in io.Reader) error {
+		lines := bufio.NewScanner(in)
+		lines.Buffer(nil, jsonlines.MaxLineBytes)
+		for n := 0; n < sketchedObjects && lines.Scan(); n++ {
+			d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff"))))
+			d.UseNumber()
+			if token, err := d.Token(); err != nil || token != json.Delim('{') {
+				return &Error{Code: CodeUsage, Message: fmt.Sprintf("line %d of %s is no JSON object", n+1, src.File)}
+			}
+			for d.More() {
+				var found any
+				token, err := d.Token()
+				if err == nil {
+					err = d.Decode(&found)
+				}
+				key, _ := token.(string)
+				if err != nil {
+					return &Error{Code: CodeUsage, Message: fmt.Sprintf("line %d of %s is not JSON", n+1, src.File)}
+				}
+				if !slices.Contains(header, key) {
+					header = append(header, key)
+				}
+				if t := typeOf(found); found != nil && !slices.Contains(kinds[key], t) {
+					kinds[key] = append(kinds[key], t)
+				}
+			}
 		}
-		for d.More() {
-			var found any
-			token, err := d.Token()
-			if err == nil {
-				err = d.Decode(&found)
-			}
-			key, _ := token.(string)
-			if err != nil {
-				return nil, nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("line %d of %s is not JSON", n+1, src.File)}
-			}
-			if !slices.Contains(header, key) {
-				header = append(header, key)
-			}
-			if t := typeOf(found); found != nil && !slices.Contains(kinds[key], t) {
-				kinds[key] = append(kinds[key], t)
-			}
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	if len(header) == 0 {
 		return nil, nil, fmt.Errorf("%s has no object to draft a policy from", src.File)

@@ -28,7 +28,7 @@ type Earlier struct {
 // taken.
 func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok bool) {
 	p := a.plan
-	if len(p.Measures) == 0 { // quantiles and modes alone, which follow from no sums
+	if !p.Followable() {
 		return nil, false
 	}
 	grids := make([]*grid, len(p.Groupings()))

@@ -33,7 +33,7 @@ type Following struct {
 //   - Units in cells are counted alike only where the cells and the caps are the same: a unit may be in several cells.
 func (p *Plan) Follow(m *Measure, g Grouping, q *Plan) (Following, bool) {
 	none := Following{}
-	if !p.plain() || !q.plain() {
+	if !p.Followable() || !q.Followable() {
 		return none, false
 	}
 	j := slices.IndexFunc(q.Measures, func(o *Measure) bool { return o.String() == m.String() })
@@ -64,16 +64,17 @@ func (p *Plan) Follow(m *Measure, g Grouping, q *Plan) (Following, bool) {
 	return p.cellsFrom(g, q, j, picked)
 }
 
-// plain reports that what a plan releases is told by what Follow compares: no line of its canonical text says anything else.
-func (p *Plan) plain() bool {
+// Followable reports that what a plan releases is told by what Follow compares: no line of its canonical text says anything else. It then
+// releases sums and counts alone.
+func (p *Plan) Followable() bool {
 	if p.followed == nil {
-		is := p.plainText()
+		is := p.followableText()
 		p.followed = &is
 	}
 	return *p.followed
 }
 
-func (p *Plan) plainText() bool {
+func (p *Plan) followableText() bool {
 	if p.Source != nil { // which of a unit's rows count goes there by what the question evaluates of them
 		return false
 	}

@@ -87,10 +87,7 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	if err != nil {
 		return Version{}, report, err
 	}
-	number := opt.After + 1
-	if n := len(published); n > 0 {
-		number = max(number, published[n-1].Number+1)
-	}
+	number := opt.next(published)
 	found, err := looked(ctx, home, t, server, opt, number)
 	if err != nil {
 		return Version{}, report, &SourceError{Path: t.Source.Path, Message: err.Error(), Err: err}

@@ -37,6 +37,15 @@ type Options struct {
 	Getenv   func(string) string // where the claims are kept (XDG_STATE_HOME, HOME); nil: os.Getenv
 }
 
+// next is the number of the next version: above those that are published, and those that were ever recorded.
+func (o Options) next(published []Version) int {
+	number := o.After + 1
+	if n := len(published); n > 0 {
+		number = max(number, published[n-1].Number+1)
+	}
+	return number
+}
+
 // Progress is how far a sealing has come.
 type Progress struct {
 	Rows       int64
@@ -114,11 +123,8 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 		return Version{}, report, err
 	}
 	v := Version{
-		Table: t.Name, Number: opt.After + 1, Rows: report.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second),
+		Table: t.Name, Number: opt.next(published), Rows: report.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second),
 		Schema: schemaDigest(t), SourceSHA256: digest, SourceBytes: src.size, Facts: report.Facts,
-	}
-	if n := len(published); n > 0 {
-		v.Number = max(v.Number, published[n-1].Number+1)
 	}
 	if len(contents) > 1 {
 		v.SourceFiles = contents

@@ -68,7 +68,8 @@ func openSealSource(ctx context.Context, conn *sql.Conn, src policy.Source, file
 }
 
 // openSealFiles reads Parquet files as one relation.
-func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (all *sealSource, err error) {
+func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (first *sealSource, err error) {
+	var scans []string
 	for _, file := range files {
 		scan, err := sealScan(file)
 		if err != nil {
@@ -78,32 +79,30 @@ func openSealFiles(ctx context.Context, conn *sql.Conn, files []string) (all *se
 		if err != nil {
 			return nil, err
 		}
-		if all == nil {
-			all = one
-			continue
+		if first == nil {
+			first = one
 		}
-		names := make([]string, len(all.names))
-		for i, name := range all.names {
+		for _, name := range first.names {
 			kind, ok := one.types[name]
-			if !ok || kind != all.types[name] {
-				if !ok {
-					kind = "no such column"
-				}
-				return nil, fmt.Errorf("%s and %s are not of one kind: column %q is %s in the first and %s in the second",
-					filepath.Base(files[0]), filepath.Base(file), name, sealKindName(all.types[name]), sealKindName(kind))
+			if !ok {
+				kind = "no such column"
 			}
+			if kind != first.types[name] {
+				return nil, fmt.Errorf("%s and %s are not of one kind: column %q is %s in the first and %s in the second",
+					filepath.Base(files[0]), filepath.Base(file), name, sealKindName(first.types[name]), sealKindName(kind))
+			}
+		}
+		scans = append(scans, scan)
+	}
+	if len(scans) > 1 { // by names, which may come in another order
+		names := make([]string, len(first.names))
+		for i, name := range first.names {
 			names[i] = identifier(name)
 		}
-		all.from += " UNION ALL SELECT " + strings.Join(names, ", ") + " FROM " + scan
+		each := "SELECT " + strings.Join(names, ", ") + " FROM "
+		first.from = "(" + each + strings.Join(scans, " UNION ALL "+each) + ")"
 	}
-	if len(files) > 1 {
-		names := make([]string, len(all.names))
-		for i, name := range all.names {
-			names[i] = identifier(name)
-		}
-		all.from = "(SELECT " + strings.Join(names, ", ") + " FROM " + all.from + ")"
-	}
-	return all, nil
+	return first, nil
 }
 
 // describeSealSource reads a relation's columns.

@@ -122,9 +122,7 @@ func TestOtherTypesAreRefused(t *testing.T) {
 
 // Texts are persons and keys by their bytes, in whatever collation the table holds them, and one of more than 4096 bytes is NULL.
 func TestTextsCompareByBytes(t *testing.T) {
-	if !pgtest.Start(t).ICU() {
-		t.Skip("the server was built without ICU")
-	}
+	pgtest.Start(t).NeedICU(t)
 	b := newKinds(t, nil)
 	b.exec(t, `CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
 	 CREATE TABLE j(who text COLLATE loose, v int);

@@ -72,6 +72,18 @@ func (s *Server) URL(user, database string) string {
 // ICU reports whether the server knows ICU's collations: Debian's does.
 func (s *Server) ICU() bool { return s.icu }
 
+// NeedICU skips a test where the server does not know them, unless DITHER_TEST_NEEDS_POSTGRES is set, which asks for Debian's.
+func (s *Server) NeedICU(t testing.TB) {
+	t.Helper()
+	switch {
+	case s.icu:
+	case os.Getenv("DITHER_TEST_NEEDS_POSTGRES") == "":
+		t.Skip("the server was built without ICU; Debian's postgresql has it")
+	default:
+		t.Fatal("the server was built without ICU; Debian's postgresql has it")
+	}
+}
+
 // Database makes an empty database for a test, and gives its URL for the owner. Its texts are in no order of bytes unless a
 // statement says so.
 func (s *Server) Database(t testing.TB) string {
