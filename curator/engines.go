@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"dither/internal/engine"
@@ -10,6 +11,7 @@ import (
 	"dither/internal/engine/postgres"
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/query"
 	"dither/internal/value"
 	"dither/mechanism"
 )
@@ -18,23 +20,67 @@ import (
 type engines struct {
 	files engine.Engine
 	live  map[string]engine.Engine // by table, where it is read on a server
+	// A relation of tables on one server is asked there, as one statement.
+	servers  map[string]engine.Engine // by server
+	serverOf map[string]string        // by table: "" for a file's
 }
 
 func newEngines(p *policy.Policy, sealed, tmp string) *engines {
-	e := &engines{files: duckdb.New(sealed, tmp), live: map[string]engine.Engine{}}
+	e := &engines{files: duckdb.New(sealed, tmp), live: map[string]engine.Engine{}, servers: map[string]engine.Engine{}, serverOf: map[string]string{}}
+	together := map[string]map[string]policy.Source{}
 	for _, t := range p.Tables {
-		if t.Source.Live() {
-			e.live[t.Name] = postgres.New(t.Source)
+		if !t.Source.Live() {
+			continue
 		}
+		at := t.Source.Local // as the policy calls the server
+		e.live[t.Name], e.serverOf[t.Name] = postgres.New(t.Source), at
+		if together[at] == nil {
+			together[at] = map[string]policy.Source{}
+		}
+		together[at][t.Name] = t.Source
+	}
+	for at, tables := range together {
+		e.servers[at] = postgres.Over(tables)
 	}
 	return e
 }
 
+// of is the engine that all rows of b are on: Rehearse refuses what is on several.
 func (e *engines) of(b *plan.Bounded) engine.Engine {
-	if b.Source != nil { // over files alone: else Rehearse refuses it
-		return e.files
+	if b.Source == nil {
+		return e.holding(b.Table)
 	}
-	return e.holding(b.Table)
+	if server := e.serverOf[b.Tables()[0]]; server != "" {
+		return e.servers[server]
+	}
+	return e.files
+}
+
+// meet refuses a relation of tables that no engine has all of: rows leave no server, and none are sent to one.
+func (e *engines) meet(b *plan.Bounded) error {
+	if b.Source == nil {
+		return nil
+	}
+	tables := b.Tables()
+	at := func(table string) string { return e.serverOf[table] }
+	other := slices.IndexFunc(tables, func(table string) bool { return at(table) != at(tables[0]) })
+	if other < 0 {
+		return nil
+	}
+	one, two := tables[0], tables[other]
+	if at(one) == "" {
+		one, two = two, one
+	}
+	if at(two) == "" {
+		return &engine.RefusedError{
+			Message: fmt.Sprintf("table %s is on a server, and table %s was sealed from a file: no rows leave the server, and none are sent to it", query.QuoteName(one), query.QuoteName(two)),
+			Hint:    "the owner seals all tables of a relation from files, or declares all of them on one server",
+		}
+	}
+	return &engine.RefusedError{
+		Message: fmt.Sprintf("tables %s and %s are on two servers, as the policy calls them: no rows are sent from one to the other", query.QuoteName(one), query.QuoteName(two)),
+		Hint:    "the owner declares all tables of a relation on one server, by one name of it",
+	}
 }
 
 // holding is the engine that reads a table.
@@ -70,10 +116,10 @@ func (e *engines) Values(ctx context.Context, c plan.Column, from engine.Sealed,
 	return e.holding(from.Table).Values(ctx, c, from, most)
 }
 
-// Rehearse implements engine.Engine. Where a relation of several tables, or a subquery, reads one on a server, no engine holds all its rows.
+// Rehearse implements engine.Engine.
 func (e *engines) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
-	if b.Source != nil && slices.ContainsFunc(b.Tables(), func(table string) bool { return e.live[table] != nil }) {
-		return engine.ErrOneTable
+	if err := e.meet(b); err != nil {
+		return err
 	}
 	return e.of(b).Rehearse(ctx, b, from)
 }
@@ -83,6 +129,9 @@ func (e *engines) Close() error {
 	err := e.files.Close()
 	for _, live := range e.live {
 		err = errors.Join(err, live.Close())
+	}
+	for _, server := range e.servers {
+		err = errors.Join(err, server.Close())
 	}
 	return err
 }

@@ -111,9 +111,6 @@ func (c *Curator) current(table string) (seal.Version, error) {
 // any row is read: that is a defect of the plan, which the owner is told of.
 func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
 	err := c.engine.Rehearse(ctx, b, from)
-	if errors.Is(err, engine.ErrOneTable) {
-		return &Error{Code: CodePolicy, Message: "a table on a server is asked about alone: without joins, UNION ALL, subqueries and units through references", Hint: "ask about one table, or seal a file of it"}
-	}
 	if refused := (*engine.RefusedError)(nil); errors.As(err, &refused) {
 		return &Error{Code: CodePolicy, Message: refused.Message, Hint: refused.Hint}
 	}

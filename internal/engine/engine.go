@@ -64,9 +64,6 @@ type Copy struct {
 	Rows                    int64
 }
 
-// ErrOneTable is what an engine's Rehearse gives where it has no relations of several tables: then nothing is charged.
-var ErrOneTable = errors.New("engine: one table at a time")
-
 // RefusedError is what an engine's Rehearse gives where it does not do what is asked: then nothing is charged. It is about the question and about
 // how its table was sealed, and about no row.
 type RefusedError struct{ Message, Hint string }

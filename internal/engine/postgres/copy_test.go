@@ -23,11 +23,16 @@ import (
 // copied makes a copy of a table, and gives what is known of it. More columns may be declared.
 func (b *bench) copied(t failer, table string, more ...*policy.Column) engine.Sealed {
 	t.Helper()
+	return b.copiedAs(t, table, "made", more...)
+}
+
+func (b *bench) copiedAs(t failer, table, as string, more ...*policy.Column) engine.Sealed {
+	t.Helper()
 	declared := *b.policy.Table(table)
 	declared.Source = source(table)
 	declared.Columns = slices.Concat(declared.Columns, more)
-	b.exec(t, "CREATE SCHEMA IF NOT EXISTS copies; DROP TABLE IF EXISTS copies.made")
-	found, err := Sealer{}.Copy(context.Background(), &declared, "copies", "made")
+	b.exec(t, "CREATE SCHEMA IF NOT EXISTS copies; DROP TABLE IF EXISTS copies."+as)
+	found, err := Sealer{}.Copy(context.Background(), &declared, "copies", as)
 	if err != nil {
 		t.Fatal(err)
 	}

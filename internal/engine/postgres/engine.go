@@ -15,10 +15,12 @@ import (
 	"dither/mechanism"
 )
 
-// Engine answers about one table or view. It may be used by several goroutines: each statement has a connection of its own.
+// Engine answers about one table or view, or about relations of several on one server (Over). It may be used by several goroutines: each
+// statement has a connection of its own.
 type Engine struct {
 	source policy.Source
-	page   int // how many distinct values are fetched at a time
+	tables map[string]policy.Source // those that relations are of
+	page   int                      // how many distinct values are fetched at a time
 	hash   func(columns string) string
 	idle   idle
 }
@@ -67,11 +69,8 @@ func (e *Engine) prepare(ctx context.Context, b *plan.Bounded, from engine.Seale
 		return nil, nil, err
 	}
 	in, err := e.find(ctx, s, b, from)
-	if err == nil && from.State != "" && from.Changed != nil {
-		var state string
-		if state, err = s.state(ctx, in.name); err == nil && state != from.State {
-			from.Changed(state)
-		}
+	if err == nil {
+		err = s.changed(ctx, in, from)
 	}
 	if err != nil {
 		s.end()
@@ -80,8 +79,28 @@ func (e *Engine) prepare(ctx context.Context, b *plan.Bounded, from engine.Seale
 	return s, in, nil
 }
 
-// find finds what b is to be read from: the table, or the copy that the sealed version has of it.
+// changed tells of each table that is read whether it seems to have changed since it was sealed.
+func (s *session) changed(ctx context.Context, in *rows, from engine.Sealed) error {
+	for name, one := range in.tables {
+		if err := s.changed(ctx, one, from.Tables[name]); err != nil {
+			return err
+		}
+	}
+	if in.tables != nil || from.State == "" || from.Changed == nil {
+		return nil
+	}
+	state, err := s.state(ctx, in.name)
+	if err == nil && state != from.State {
+		from.Changed(state)
+	}
+	return err
+}
+
+// find finds what b is to be read from: the table, or the copy that the sealed version has of it; or several.
 func (e *Engine) find(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) (*rows, error) {
+	if b.Source != nil {
+		return e.findAll(ctx, s, b, from)
+	}
 	if from.Copy == nil {
 		return e.open(ctx, s, columnsOf(b), from)
 	}
@@ -108,6 +127,9 @@ type rows struct {
 	copied   bool // it is a copy of what was sealed
 	complete map[string]bool
 	where    string // which of a copy's rows
+
+	tables  map[string]*rows // of a relation: then the rows are theirs
+	columns []plan.Column    // of a relation's table: those that are read, whose kinds are in of
 }
 
 // hashed spreads which rows a unit keeps.
@@ -153,9 +175,11 @@ func (in *rows) still(ctx context.Context) error {
 	return err
 }
 
-func columnsOf(b *plan.Bounded) []*policy.Column {
-	out := make([]*policy.Column, len(b.Columns))
-	for i, c := range b.Columns {
+func columnsOf(b *plan.Bounded) []*policy.Column { return declared(b.Columns) }
+
+func declared(columns []plan.Column) []*policy.Column {
+	out := make([]*policy.Column, len(columns))
+	for i, c := range columns {
 		out[i] = c.Column
 	}
 	return out

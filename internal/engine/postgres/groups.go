@@ -28,16 +28,22 @@ func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed
 //
 // Keys meet where both are NULL or both are equal, in a form that the server can look up in a table of hashes.
 func relabelled(b *plan.Bounded, in *rows, rows string) string {
-	if !b.Other {
-		return rows
-	}
-	var carried, keys, chosen, on []string
+	var carried []string
 	if b.Unit != nil {
 		carried = append(carried, "u")
 	}
 	if placed(b, in) {
 		carried = append(carried, "q")
 	}
+	return relabelledBeside(b, carried, rows)
+}
+
+// relabelledBeside is relabelled where these columns stand beside keys and values.
+func relabelledBeside(b *plan.Bounded, carried []string, rows string) string {
+	if !b.Other {
+		return rows
+	}
+	var keys, chosen, on []string
 	for i, k := range b.Keys {
 		nothing := constant(value.Value{Type: k.Expr.Type})
 		keys = append(keys, fmt.Sprintf("CASE WHEN t THEN k%[1]d END AS k%[1]d", i))

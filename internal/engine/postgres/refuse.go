@@ -11,9 +11,12 @@ import (
 // nothing may be passed over. It looks at no row, and no table. (A test holds the fields of plan.Bounded against what stands here: a new one
 // is a decision.)
 func refuse(b *plan.Bounded, from engine.Sealed) error {
+	if b.Source != nil {
+		if err := refuseSource(b, from); err != nil {
+			return err
+		}
+	}
 	switch {
-	case b.Source != nil:
-		return engine.ErrOneTable
 	case b.Part != nil && from.Copy == nil:
 		return &engine.RefusedError{
 			Message: "questions about parts of this table are not answered: it is read where it is, and who moves from one part to another would be charged to one of them alone",

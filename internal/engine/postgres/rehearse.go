@@ -43,14 +43,12 @@ func (e *Engine) rehearse(ctx context.Context, s *session, b *plan.Bounded, from
 		return unavailable(err)
 	}
 	nothing := func([][]byte) error { return nil }
-	made := []*rows{e.madeUpCopy(b, from.Complete)}
-	if from.Copy == nil {
-		made = []*rows{e.madeUp(b, real8)}
-		if slices.Contains(made[0].of, real8) {
-			made = append(made, e.madeUp(b, numeric))
+	if b.Source != nil {
+		if err := s.query(ctx, hashJoins, nothing); err != nil {
+			return unavailable(err)
 		}
 	}
-	for _, in := range made {
+	for _, in := range e.made(b, from) {
 		for _, b := range statements(b) {
 			if err := s.query(ctx, render(b, in), nothing); blames(err) {
 				return err
@@ -87,11 +85,45 @@ func blames(err error) bool {
 	return errors.As(err, &raised) && len(raised.Code) == 5 && slices.Contains([]string{"22", "42", "0A", "XX", "54"}, raised.Code[:2])
 }
 
+// made are the made-up rows that b is tried over, one after the other.
+func (e *Engine) made(b *plan.Bounded, from engine.Sealed) []*rows {
+	copied := isCopied(from)
+	if copied && b.Source == nil {
+		return []*rows{e.madeUpCopy(b, from.Complete)}
+	}
+	of := e.madeUp
+	if b.Source != nil {
+		of = func(b *plan.Bounded, real kind) *rows { return e.madeUpAll(b, real, copied) }
+	}
+	first := of(b, real8)
+	if !first.hasReals() {
+		return []*rows{first}
+	}
+	return []*rows{first, of(b, numeric)}
+}
+
+// hasReals holds where some column is read as a double: a numeric may stand for it as well.
+func (in *rows) hasReals() bool {
+	for _, one := range in.tables {
+		if one.hasReals() {
+			return true
+		}
+	}
+	return !in.copied && slices.Contains(in.of, real8)
+}
+
 // madeUp writes rows of the columns that b reads.
 func (e *Engine) madeUp(b *plan.Bounded, real kind) *rows {
-	in := &rows{hash: e.hash}
-	columns := make([][]string, len(b.Columns))
-	for i, c := range b.Columns {
+	in := madeUpOf(b, b.Columns, real, engine.RehearsalRows)
+	in.hash = e.hash
+	return in
+}
+
+// madeUpOf writes so many rows of some columns.
+func madeUpOf(b *plan.Bounded, of []plan.Column, real kind, n int) *rows {
+	in := &rows{}
+	columns := make([][]string, len(of))
+	for i, c := range of {
 		k := map[value.Type]kind{
 			value.Integer: bigint, value.Real: real, value.Text: plainText, value.Boolean: boolean, value.Date: dateKind,
 		}[c.Type]
@@ -101,41 +133,49 @@ func (e *Engine) madeUp(b *plan.Bounded, real kind) *rows {
 		}
 		columns[i] = append(columns[i], beyond[k]...)
 	}
-	in.scan = mixed(columns, columnNames(b))
+	in.scan = mixed(columns, namesOf(of), n)
 	return in
+}
+
+// copiedCorners are extreme values as a copy holds them.
+func copiedCorners(b *plan.Bounded, of []plan.Column) [][]string {
+	columns := make([][]string, len(of))
+	for i, c := range of {
+		for _, v := range engine.Corners(b, c.Type) {
+			columns[i] = append(columns[i], constant(v))
+		}
+	}
+	return columns
 }
 
 // madeUpCopy writes rows of a copy.
 func (e *Engine) madeUpCopy(b *plan.Bounded, complete map[string]bool) *rows {
 	in := &rows{hash: e.hash, copied: true, complete: complete}
-	columns, names := make([][]string, len(b.Columns)), columnNames(b)
-	for i, c := range b.Columns {
-		for _, v := range engine.Corners(b, c.Type) {
-			columns[i] = append(columns[i], constant(v))
-		}
-	}
+	columns, names := copiedCorners(b, b.Columns), columnNames(b)
 	if b.Unit != nil {
 		columns = append(columns, []string{"1", "2", "3", "4", "5"}, []string{"1", "9", "1000000"})
 		names = append(names, rankColumn, rowsColumn)
 	}
-	in.scan = mixed(columns, names)
+	in.scan = mixed(columns, names, engine.RehearsalRows)
 	return in
 }
 
-func columnNames(b *plan.Bounded) []string {
-	out := make([]string, len(b.Columns))
-	for i, c := range b.Columns {
+func columnNames(b *plan.Bounded) []string { return namesOf(b.Columns) }
+
+func namesOf(columns []plan.Column) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
 		out[i] = identifier(c.Name)
 	}
 	return out
 }
 
-func mixed(columns [][]string, names []string) string {
+func mixed(columns [][]string, names []string, n int) string {
 	if len(columns) == 0 {
 		return "(SELECT 1) AS made_up"
 	}
 	var made []string
-	for _, row := range engine.Mixed(columns, engine.RehearsalRows) {
+	for _, row := range engine.Mixed(columns, n) {
 		made = append(made, "("+strings.Join(row, ", ")+")")
 	}
 	return "(VALUES " + strings.Join(made, ", ") + ") AS made_up(" + strings.Join(names, ", ") + ")"

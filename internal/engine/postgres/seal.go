@@ -211,7 +211,7 @@ func (l *look) units(ctx context.Context) error {
 	switch {
 	case t.Public:
 		return nil
-	case t.Unit.IsRow():
+	case t.Unit.Column == "": // a row is one, or of the unit of another table's row
 		f.Units, f.MaxRowsPerUnit = f.Rows, min(f.Rows, 1)
 		return nil
 	}

@@ -1,0 +1,293 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as they are cleaned, and the unit
+// u where there is one. A node that computes is a fence, as a stage of render is; a join computes nothing but what it compares.
+//
+// That no two units' rows meet is the plan's proof (plan.Source); each node here gives the rows that it speaks of. What is left to show is that a
+// choice among a unit's rows is its own affair, and the same on every engine. Let R be the multiset of the rows of a part (a unit's, or in a join a
+// unit's or value's of Within), a row being its contents. ranked compares nothing but contents: a digest of unit and contents, and then the
+// contents, each in a total order (bigint, boolean, double without NaN, text by its bytes; NULL last). Rows of which the order is open are equal in
+// all contents, but for −0 and 0, which no expression tells apart; so the multiset of the first n is a function of R and n, whatever order rows arrive
+// in. A unit's cells are in the order of the least place of their rows, and no two have the same. Nothing that was recorded at sealing is relied
+// on; where no unit has more than one row by construction, no cap can cut anything off. ∎
+func renderSource(b *plan.Bounded, in *rows) string {
+	rows := evaluatedSource(b, in)
+	if b.Unit != nil && (!b.Source.Single || b.CellsClamped()) {
+		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered {
+			rows = ranked(rows, part{unit: unitType(b.Source)}, contents(b), enough(b))
+		}
+		if b.Caps.Rows > 0 {
+			rows = fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", rows, b.Caps.Rows)
+		}
+		switch {
+		case b.Ordered && b.Caps.Groups > 0:
+			rows = cappedCells(b, rows)
+		case b.Caps.Groups > 0:
+			return sumUp(b, cellsOfSource(b, rows))
+		}
+	}
+	if b.Ordered {
+		return orderedRows(b, rows)
+	}
+	return sumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
+}
+
+// enough is how many rows of a unit all count, with their groups, whatever their order.
+func enough(b *plan.Bounded) int64 {
+	least := b.Caps.Rows
+	if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {
+		least = b.Caps.Groups
+	}
+	if b.Ordered && b.Caps.Groups > 0 { // then the rows in a group are counted too
+		least = min(least, b.Caps.RowsPerGroup)
+	}
+	return least
+}
+
+// unitType is the type of a Source's unit, or 0.
+func unitType(s *plan.Source) (of value.Type) {
+	s.Walk(func(s *plan.Source) {
+		if s.Op == plan.Scan && s.Unit != nil {
+			of = s.Unit.Type
+		}
+	})
+	return of
+}
+
+// evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.
+func evaluatedSource(b *plan.Bounded, in *rows) string {
+	var row, unit []string
+	if b.Unit != nil {
+		unit = []string{"u"}
+	}
+	for i, k := range b.Keys {
+		row = append(row, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
+	}
+	for i, m := range b.Measures {
+		row = append(row, fmt.Sprintf("%s AS v%d", gridded(m), i))
+	}
+	sql := "SELECT " + list(unit, row) + " FROM (" + node(b.Source, in) + ") AS s"
+	if b.Where != nil {
+		sql += " WHERE " + expression(b.Where)
+	}
+	return relabelledBeside(b, unit, "SELECT * FROM ("+sql+" OFFSET 0) AS e"+engine.Kept(b))
+}
+
+// typed is a column of a statement.
+type typed struct {
+	name string
+	of   value.Type
+}
+
+// contents are a row's keys and values, by which a unit's rows are put in order: rows that are equal in all of them add the same, whichever of
+// them count.
+func contents(b *plan.Bounded) (out []typed) {
+	for i, k := range b.Keys {
+		out = append(out, typed{fmt.Sprintf("k%d", i), k.Expr.Type})
+	}
+	if b.Other {
+		out = append(out, typed{"o", value.Boolean})
+	}
+	for i, m := range b.Measures {
+		of := value.Integer // on a grid
+		if m.Kind == plan.CountDistinct {
+			of = m.X.Type
+		}
+		out = append(out, typed{fmt.Sprintf("v%d", i), of})
+	}
+	return out
+}
+
+// part is what rows are numbered within: those of one unit, whose type this is, or 0; and of one value of each of some columns.
+type part struct {
+	unit   value.Type
+	within []string
+}
+
+func (p part) columns() []string {
+	if p.unit == 0 {
+		return p.within
+	}
+	return append([]string{"u"}, p.within...)
+}
+
+// ranked adds to rows, which are their part's unit and their contents, the place q of each within its part: in the order of a digest of unit and
+// contents, and then of the contents. That favours neither small values nor large ones; nor, since the unit is in the digest, the same values for all
+// units, of which sums and quantiles would be far off however many units there are. Reals are left out of the digest, since each engine writes
+// them in its own way. In parts of no more rows than enough, all of which are taken, the digest is not computed.
+func ranked(rows string, p part, contents []typed, enough int64) string {
+	var columns, digested, order []string
+	if p.unit != 0 {
+		columns, digested = []string{"u"}, []string{unitText(p.unit)}
+	}
+	for _, c := range contents {
+		columns, order = append(columns, c.name), append(order, c.name)
+		if c.of != value.Real {
+			digested = append(digested, "coalesce(CAST("+c.name+" AS text), '~')")
+		}
+	}
+	first := list(columns, []string{fmt.Sprintf("count(*) OVER (PARTITION BY %s) AS n", list(p.columns()))})
+	counted := fmt.Sprintf("SELECT %s FROM (%s) AS a", first, rows)
+	if len(digested) > 0 {
+		digest := fmt.Sprintf("CASE WHEN n > %d THEN sha256(convert_to(%s, 'UTF8')) END AS h", enough, strings.Join(digested, " || '|' || "))
+		counted = fmt.Sprintf("SELECT %s FROM (%s) AS d OFFSET 0", list(columns, []string{digest}), counted)
+		order = append([]string{"h"}, order...)
+	}
+	window := "PARTITION BY " + list(p.columns())
+	if len(order) > 0 {
+		window += " ORDER BY " + list(order)
+	}
+	return fmt.Sprintf("SELECT %s, row_number() OVER (%s) AS q FROM (%s) AS h", list(columns), window, counted)
+}
+
+// unitText writes the unit as the digest has it, in which a day is 2000-12-31.
+func unitText(of value.Type) string {
+	if of == value.Date {
+		return "CAST(DATE '1970-01-01' + CAST(u AS integer) AS text)"
+	}
+	return "CAST(u AS text)"
+}
+
+// node writes a Source over its tables.
+func node(s *plan.Source, in *rows) string {
+	inputs := make([]string, len(s.Inputs))
+	for i, input := range s.Inputs {
+		inputs[i] = "(" + node(input, in) + ")"
+	}
+	switch s.Op {
+	case plan.Scan:
+		return scanned(s, in.tables[s.Table])
+	case plan.Owned:
+		return fmt.Sprintf("SELECT %s FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s AS p) AS b ON a.c%d = b.k",
+			list([]string{"b.u AS u"}, names("c", len(s.Columns))), inputs[0], s.ParentKey, inputs[1], s.ChildKey)
+	case plan.Select:
+		sql := "SELECT " + outputs(s) + " FROM " + inputs[0] + " AS a"
+		if s.Where != nil {
+			sql += " WHERE " + expression(s.Where)
+		}
+		return sql + " OFFSET 0"
+	case plan.Join:
+		return joined(s, inputs[0], inputs[1])
+	case plan.Union:
+		all := make([]string, len(inputs))
+		for i, input := range inputs {
+			all[i] = "SELECT " + list(unitOfRows(s), names("c", len(s.Columns))) + " FROM " + input + " AS a"
+		}
+		return strings.Join(all, " UNION ALL ")
+	case plan.PerUnit:
+		return perUnit(s, inputs[0])
+	}
+	panic("postgres: no source " + string(s.Op)) // refuse knows them all
+}
+
+// unitOfRows is the unit, where rows have one.
+func unitOfRows(s *plan.Source) []string {
+	if s.Units {
+		return []string{"u"}
+	}
+	return nil
+}
+
+// outputs are the unit, and the source's expressions as columns.
+func outputs(s *plan.Source) string {
+	out := unitOfRows(s)
+	for i, e := range s.Exprs {
+		out = append(out, expression(e)+" AS "+column(i))
+	}
+	return list(out)
+}
+
+// scanned gives a table's cleaned columns, and the unit as it was read: it has neither bounds nor values, so that cleaning makes no one unit
+// of two.
+func scanned(s *plan.Source, in *rows) string {
+	var raw, cleaned []string
+	asItIs, where := true, ""
+	for i, c := range s.Columns {
+		x := fmt.Sprintf("x%d", i)
+		raw = append(raw, in.readable(c)+" AS "+x)
+		cleaned = append(cleaned, clean(c, x)+" AS "+column(i))
+		asItIs = asItIs && (in.copied || readAsItIs(c, in.kindOf(c.Name)))
+	}
+	if s.Unit != nil {
+		raw, cleaned = append(raw, in.readable(plan.Column{Column: s.Unit})+" AS u"), append(cleaned, "u")
+		where = " WHERE u IS NOT NULL"
+	}
+	from := "SELECT " + list(raw) + " FROM " + in.scan
+	if !asItIs { // what is named several times costs something
+		from += " OFFSET 0"
+	}
+	return "SELECT " + list(cleaned) + " FROM (" + from + ") AS x" + where + " OFFSET 0"
+}
+
+// joined puts the second input's rows, at most Most of one part, beside the first's. Rows in which a column of Within is NULL meet none.
+func joined(s *plan.Source, left, right string) string {
+	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
+	var row, on, out []string
+	var of []typed
+	for i, c := range second.Columns {
+		of = append(of, typed{column(i), c.Type})
+		row = append(row, column(i)+" AS "+column(n+i))
+	}
+	within := part{}
+	if second.Units {
+		within.unit = unitType(second)
+		row, on = append(row, "u AS ru"), append(on, "a.u = b.ru")
+	}
+	var there []string
+	for _, i := range s.Within {
+		within.within = append(within.within, column(i))
+		there = append(there, column(i)+" IS NOT NULL")
+	}
+	if !second.Single {
+		if len(there) > 0 {
+			right = "(SELECT * FROM " + right + " AS t WHERE " + strings.Join(there, " AND ") + ")"
+		}
+		right = fmt.Sprintf("(SELECT * FROM (%s) AS p WHERE q <= %d)", ranked("SELECT * FROM "+right+" AS t", within, of, s.Most), s.Most)
+	}
+	for _, p := range s.Pairs {
+		on = append(on, expression(p.L)+" = b."+column(n+p.R))
+	}
+	word := "JOIN"
+	if s.Left {
+		word = "LEFT JOIN"
+	}
+	if s.Units {
+		out = append(out, "a.u AS u")
+	}
+	return fmt.Sprintf("SELECT %s FROM %s AS a %s (SELECT %s FROM %s AS r) AS b ON %s",
+		list(out, names("c", len(s.Columns))), left, word, list(row), right, strings.Join(on, " AND "))
+}
+
+// cellsOfSource gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first row.
+func cellsOfSource(b *plan.Bounded, rows string) string {
+	keys := engine.KeyNames(b)
+	cell := append([]string{"u"}, keys...)
+	of, sums, bounded := slices.Clone(cell), slices.Clone(cell), slices.Clone(keys)
+	for i, m := range b.Measures {
+		name := fmt.Sprintf("m%d", i)
+		sum := "sum"
+		if m.Kind == plan.CountUnits {
+			sum = "max" // once a cell, however many rows
+		}
+		sums = append(sums, fmt.Sprintf("%s(%s) AS %[2]s", sum, name))
+		bounded = append(bounded, cellBounded(b, m, name)+" AS "+name)
+	}
+	if len(keys) > 0 {
+		of, sums = append(of, "q"), append(sums, "row_number() OVER (PARTITION BY u ORDER BY min(q)) AS r")
+	}
+	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of, contributions(b)) + " FROM (" + rows + ") AS r) AS m" + engine.GroupBy(cell)
+	if len(keys) > 0 && b.Caps.Rows == 0 {
+		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
+	}
+	return "SELECT " + list(bounded) + " FROM (" + cells + ") AS f"
+}

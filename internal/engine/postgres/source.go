@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/policy"
+)
+
+// Over makes an engine over relations of tables of one server, by their names in the policy, and over nothing else. It connects with the first
+// question.
+func Over(tables map[string]policy.Source) *Engine {
+	e := &Engine{tables: tables, page: defaultPage, hash: hashed}
+	for _, s := range tables { // where the server is, any of them tells
+		e.source = policy.Source{Format: s.Format, Service: s.Service, URLEnv: s.URLEnv, Local: s.Local}
+	}
+	return e
+}
+
+// findAll finds the tables of b's Source, each as find does one, and reads all of them in the state of one moment: that of the transaction.
+func (e *Engine) findAll(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) (*rows, error) {
+	all := &rows{hash: e.hash, tables: map[string]*rows{}}
+	for _, read := range tablesOf(b) {
+		source, declared := e.tables[read.name]
+		known, sealed := from.Tables[read.name]
+		if !declared || !sealed {
+			return nil, fmt.Errorf("postgres: no sealed table %q of this server was given", read.name)
+		}
+		one := &Engine{source: source, hash: e.hash}
+		var in *rows
+		var err error
+		if known.Copy == nil {
+			in, err = one.open(ctx, s, read.declared(), known)
+		} else {
+			in, err = one.openCopy(ctx, s, read.declared(), known.Copy, read.unit)
+		}
+		if err != nil {
+			return nil, err
+		}
+		in.columns = read.columns
+		all.tables[read.name] = in
+	}
+	all.now = func(ctx context.Context) (string, error) {
+		for _, in := range all.tables {
+			if err := in.still(ctx); err != nil {
+				return "", err
+			}
+		}
+		return all.relation, nil
+	}
+	return all, s.query(ctx, hashJoins, func([][]byte) error { return nil })
+}
+
+// hashJoins keeps the planner, which knows nothing of how many rows come through a fence, from going through all of one input for each row of
+// another, which would take a time that is the product of both. Every join has an equality, by which rows are looked up.
+const hashJoins = "SET LOCAL enable_nestloop = off"
+
+// tableRead is a table that a Source reads.
+type tableRead struct {
+	name, unit string
+	columns    []plan.Column
+}
+
+func (t tableRead) declared() []*policy.Column { return declared(t.columns) }
+
+// tablesOf are the tables of b's Source, in the order of their names, each with all of its columns that some scan reads.
+func tablesOf(b *plan.Bounded) (out []tableRead) {
+	for _, name := range b.Tables() {
+		t := tableRead{name: name}
+		b.Source.Walk(func(s *plan.Source) {
+			if s.Op != plan.Scan || s.Table != name {
+				return
+			}
+			for _, c := range s.Columns {
+				t.add(c)
+			}
+			if s.Unit != nil {
+				t.unit = s.Unit.Name
+				t.add(plan.Column{Column: s.Unit})
+			}
+		})
+		out = append(out, t)
+	}
+	return out
+}
+
+func (t *tableRead) add(c plan.Column) {
+	if !slices.ContainsFunc(t.columns, func(o plan.Column) bool { return o.Name == c.Name }) {
+		t.columns = append(t.columns, c)
+	}
+}
+
+// kindOf is the kind of a column that is read.
+func (in *rows) kindOf(name string) kind {
+	return in.of[slices.IndexFunc(in.columns, func(c plan.Column) bool { return c.Name == name })]
+}
+
+// readable writes what is read of a column, which in a copy was read already.
+func (in *rows) readable(c plan.Column) string {
+	if in.copied {
+		return identifier(c.Name)
+	}
+	return read(c, in.kindOf(c.Name))
+}
+
+// madeUpAll writes rows of every table, which are the fewer the more tables meet: as they are on the server, or of copies.
+func (e *Engine) madeUpAll(b *plan.Bounded, real kind, copied bool) *rows {
+	all := &rows{hash: e.hash, tables: map[string]*rows{}}
+	scans := 0
+	b.Source.Walk(func(s *plan.Source) {
+		if s.Op == plan.Scan {
+			scans++
+		}
+	})
+	for _, read := range tablesOf(b) {
+		n := max(engine.RehearsalRows/scans, leastMadeUp)
+		in := madeUpOf(b, read.columns, real, n)
+		if copied {
+			in = &rows{copied: true, scan: mixed(copiedCorners(b, read.columns), namesOf(read.columns), n)}
+		}
+		in.columns = read.columns
+		all.tables[read.name] = in
+	}
+	return all
+}
+
+// leastMadeUp is how many rows are made up of a table at least.
+const leastMadeUp = 40
