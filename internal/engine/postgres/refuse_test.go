@@ -22,12 +22,18 @@ import (
 // property tests hold what it gives against the reference. "refused" ones are refused. The "plan's" say what noise is added, and no statement depends on them.
 var fields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[plan.Bounded](): {
-		"Table": "plan's", "Source": "refused", "Unit": "asked", "Columns": "asked", "Where": "asked", "Keys": "asked", "Measures": "asked", "Caps": "asked",
+		"Table": "plan's", "Source": "asked", "Unit": "asked", "Columns": "asked", "Where": "asked", "Keys": "asked", "Measures": "asked", "Caps": "asked",
 		"Part": "asked", "Ordered": "asked", "Chosen": "asked", "Other": "asked",
 	},
-	reflect.TypeFor[plan.Caps](): {"Rows": "asked", "Groups": "asked", "RowsPerGroup": "asked"},
-	reflect.TypeFor[plan.Key]():  {"Expr": "asked", "Values": "asked", "Open": "asked", "Null": "asked"},
-	reflect.TypeFor[plan.Part](): {"Column": "asked", "PerUnit": "asked", "Values": "plan's"},
+	reflect.TypeFor[plan.Source](): {
+		"Op": "asked", "Inputs": "asked", "Columns": "asked", "Units": "asked", "Table": "asked", "Unit": "asked", "ChildKey": "asked", "ParentKey": "asked", "Where": "asked",
+		"Exprs": "asked", "Left": "asked", "Pairs": "asked", "Within": "asked", "Most": "asked", "Aggregates": "asked", "Single": "asked",
+	},
+	reflect.TypeFor[plan.Pair]():  {"L": "asked", "R": "asked"},
+	reflect.TypeFor[plan.Inner](): {"Func": "asked", "X": "asked", "Grid": "asked", "Lo": "asked", "Hi": "asked", "Type": "plan's"},
+	reflect.TypeFor[plan.Caps]():  {"Rows": "asked", "Groups": "asked", "RowsPerGroup": "asked"},
+	reflect.TypeFor[plan.Key]():   {"Expr": "asked", "Values": "asked", "Open": "asked", "Null": "asked"},
+	reflect.TypeFor[plan.Part]():  {"Column": "asked", "PerUnit": "asked", "Values": "plan's"},
 	reflect.TypeFor[plan.Measure](): {
 		"Kind": "asked", "X": "asked", "Grid": "asked", "Centre": "asked", "Lo": "asked", "Hi": "asked", "Cells": "asked", "L1": "plan's", "L2Squared": "plan's", "Loss": "plan's",
 		"Noise": "plan's", "Parameter": "plan's", "Search": "plan's", "centred": "plan's", "Rounding": "plan's",
@@ -99,8 +105,38 @@ func TestRefused(t *testing.T) {
 	if err := refuse(&good, engine.Sealed{}); err != nil {
 		t.Fatal(err)
 	}
+	scan, pairs := &plan.Source{Op: plan.Scan, Table: "t"}, []plan.Pair{{L: whole}}
+	over := func(inputs ...*plan.Source) *plan.Source { return &plan.Source{Op: plan.Select, Inputs: inputs} }
+	joining := func(most int64, pairs []plan.Pair, within []int) *plan.Source {
+		return &plan.Source{Op: plan.Join, Inputs: []*plan.Source{scan, scan}, Most: most, Pairs: pairs, Within: within}
+	}
+	each := func(a plan.Inner) *plan.Source {
+		return &plan.Source{Op: plan.PerUnit, Inputs: []*plan.Source{scan}, Aggregates: []plan.Inner{a}}
+	}
+	for _, s := range []*plan.Source{over(scan), joining(1, pairs, []int{0}), each(plan.Inner{Func: plan.InnerRows})} {
+		b := good
+		b.Source = s
+		if err := refuse(&b, engine.Sealed{}); err != nil {
+			t.Errorf("%s: %v", s.Op, err)
+		}
+	}
 	for name, change := range map[string]func(*plan.Bounded){
-		"relation":                     func(b *plan.Bounded) { b.Source = &plan.Source{} },
+		"odd relation":                 func(b *plan.Bounded) { b.Source = &plan.Source{Op: "odd"} },
+		"odd relation below":           func(b *plan.Bounded) { b.Source = over(&plan.Source{Op: "odd"}) },
+		"part of a relation":           func(b *plan.Bounded) { b.Source, b.Part = over(scan), &plan.Part{PerUnit: 1} },
+		"odd operation in a relation":  func(b *plan.Bounded) { b.Source = over(scan); b.Source.Exprs = []*plan.Expr{odd} },
+		"odd condition in a relation":  func(b *plan.Bounded) { b.Source = over(scan); b.Source.Where = odd },
+		"condition of a scan":          func(b *plan.Bounded) { b.Source = over(&plan.Source{Op: plan.Scan, Table: "t", Where: whole}) },
+		"one input too many":           func(b *plan.Bounded) { b.Source = over(scan, scan) },
+		"union of nothing":             func(b *plan.Bounded) { b.Source = &plan.Source{Op: plan.Union} },
+		"expressions of a join":        func(b *plan.Bounded) { b.Source = joining(1, pairs, []int{0}); b.Source.Exprs = []*plan.Expr{whole} },
+		"a join without a bound":       func(b *plan.Bounded) { b.Source = joining(0, pairs, []int{0}) },
+		"a join within nothing":        func(b *plan.Bounded) { b.Source = joining(1, pairs, nil) },
+		"a join within another column": func(b *plan.Bounded) { b.Source = joining(1, nil, []int{0}) },
+		"odd pair":                     func(b *plan.Bounded) { b.Source = joining(1, []plan.Pair{{L: odd}}, []int{0}) },
+		"odd aggregate in a unit":      func(b *plan.Bounded) { b.Source = each(plan.Inner{Func: "odd", X: whole}) },
+		"aggregate of odd in a unit":   func(b *plan.Bounded) { b.Source = each(plan.Inner{Func: plan.InnerMin, X: odd}) },
+		"aggregate of nothing":         func(b *plan.Bounded) { b.Source = each(plan.Inner{Func: plan.InnerMin}) },
 		"part of a live table":         func(b *plan.Bounded) { b.Part = &plan.Part{PerUnit: 1} },
 		"odd kind":                     func(b *plan.Bounded) { b.Measures = []*plan.Measure{{Kind: "odd"}} },
 		"odd operation of a measure":   func(b *plan.Bounded) { b.Measures = []*plan.Measure{{Kind: plan.Sum, X: odd}} },
