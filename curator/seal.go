@@ -57,7 +57,7 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
 		return nil, homeError(err)
 	}
-	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, Copy: options.Copy, After: before.Sealed[table].Version, Recorded: before.Sealed[table].SHA256}
+	o := seal.Options{LedgerID: before.ID, Shared: options.Shared, Copy: options.Copy, Values: taken(c.policy, table), After: before.Sealed[table].Version, Recorded: before.Sealed[table].SHA256}
 	if options.Progress != nil {
 		o.Progress = func(p seal.Progress) { options.Progress(p.Rows, p.Bytes, p.TotalBytes) }
 	}

@@ -9,6 +9,7 @@ import (
 
 	"dither/internal/plan"
 	"dither/internal/policy"
+	"dither/internal/seal"
 	"dither/internal/value"
 )
 
@@ -28,7 +29,7 @@ func (c *Curator) filled() *policy.Policy {
 	return c.policy.Filled(func(o policy.Origin) ([]value.Value, int, string) {
 		values, version, err := c.valuesOf(o)
 		switch {
-		case errors.Is(err, errUnread), errors.Is(err, errMayChange):
+		case errors.Is(err, errUnread), errors.Is(err, errNotNoted):
 			return nil, 0, err.Error()
 		case err != nil:
 			return nil, 0, "that table cannot be read: " + public(err).Message
@@ -42,8 +43,8 @@ func (c *Curator) filled() *policy.Policy {
 }
 
 var (
-	errUnread    = errors.New("its sealed version is unreadable")
-	errMayChange = errors.New("it is read on its server, where its values may change: seal it with --copy")
+	errUnread   = errors.New("its sealed version is unreadable")
+	errNotNoted = errors.New("that table, which is on a server, was sealed before they were asked for: seal it again")
 )
 
 // valuesOf gives the values of a public table's column.
@@ -56,18 +57,16 @@ func (c *Curator) valuesOf(o policy.Origin) ([]value.Value, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if table.Live && table.Copy == nil { // releases of a version are read by its values
-		return nil, 0, errMayChange
-	}
 	o.Version, o.Trouble = table.Number, ""
 	c.values.mu.Lock()
 	defer c.values.mu.Unlock()
 	if values, ok := c.values.known[o]; ok {
 		return values, o.Version, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
-	defer cancel()
-	values, err := c.engine.Values(ctx, plan.PublicColumn(t.Column(o.Column)), c.known(table), policy.MaxKeys+1)
+	values, err := c.readValues(table, t.Column(o.Column))
+	if errors.Is(err, errNotNoted) {
+		return nil, 0, err
+	}
 	if err != nil {
 		c.tellOwner(err)
 		return nil, 0, errUnread
@@ -77,4 +76,31 @@ func (c *Curator) valuesOf(o policy.Origin) ([]value.Value, int, error) {
 	}
 	c.values.known[o] = values
 	return values, o.Version, nil
+}
+
+// readValues reads them: of a table that is read on its server, from what sealing noted, since releases of a version are read by its values and the
+// table's may be others by now.
+func (c *Curator) readValues(v seal.Version, column *policy.Column) ([]value.Value, error) {
+	if v.Live && v.Copy == nil {
+		values, noted, err := seal.Values(v, column)
+		if err == nil && !noted {
+			err = errNotNoted
+		}
+		return values, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
+	defer cancel()
+	return c.engine.Values(ctx, plan.PublicColumn(column), c.known(v), policy.MaxKeys+1)
+}
+
+// taken are the columns of a public table whose values are those of other tables' columns.
+func taken(p *policy.Policy, table string) (out []string) {
+	for _, t := range p.Tables {
+		for _, c := range t.Columns {
+			if c.ValuesFrom != nil && c.ValuesFrom.Table == table {
+				out = append(out, c.ValuesFrom.Column)
+			}
+		}
+	}
+	return out
 }

@@ -20,8 +20,9 @@ import (
 
 // Server looks at a live source: a table that questions read where it is.
 type Server interface {
-	// Look reads the whole of t once, in one snapshot, and changes nothing. It refuses a table that t does not declare.
-	Look(ctx context.Context, t *policy.Table) (Found, error)
+	// Look reads the whole of t once, in one snapshot, and changes nothing. It refuses a table that t does not declare. Of a public table it gives
+	// the distinct values of some columns, too.
+	Look(ctx context.Context, t *policy.Table, values ...string) (Found, error)
 	// Copy is Look, and makes a copy of the rows that it looks at: a table of this name in a schema of the owner's.
 	Copy(ctx context.Context, t *policy.Table, schema, table string) (Found, error)
 	// Drop removes a copy.
@@ -48,6 +49,7 @@ type Found struct {
 	Copy     *Copy              // if one was made
 	Ignored  []string           // columns that are not declared
 	Warnings []string
+	Values   map[string][]string // the distinct values of the public columns that were asked for, in their order; MaxKeys + 1 at most
 }
 
 // liveJSON is the file of a live version: what was found, without rows.
@@ -57,6 +59,8 @@ type liveJSON struct {
 	Content  string    `json:"content"`
 	Rows     int64     `json:"rows"`
 	Sealed   time.Time `json:"sealed"`
+	// Values are those of public columns that other tables' columns take theirs from: as public as the policy.
+	Values map[string][]string `json:"values,omitempty"`
 }
 
 // Live seals a live source by reference: it looks at the table, checks it against the declaration, and publishes a version
@@ -128,7 +132,7 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 // looked looks at a live source, and copies it if it is to be copied.
 func looked(ctx context.Context, home string, t *policy.Table, server Server, opt Options, number int) (Found, error) {
 	if opt.Copy == "" {
-		return server.Look(ctx, t)
+		return server.Look(ctx, t, opt.Values...)
 	}
 	return server.Copy(ctx, t, opt.Copy, copyName(home, t.Name, opt.LedgerID, number))
 }
@@ -191,7 +195,7 @@ func checkFound(t *policy.Table, f Found) error {
 
 // publishLive writes a live version's file and publishes it.
 func (s *shelf) publishLive(t *policy.Table, v Version, f Found, published []Version) (Version, error) {
-	text, err := json.MarshalIndent(liveJSON{t.Source.Path, f.Relation, f.Content, v.Rows, v.Sealed}, "", "  ")
+	text, err := json.MarshalIndent(liveJSON{t.Source.Path, f.Relation, f.Content, v.Rows, v.Sealed, f.Values}, "", "  ")
 	if err != nil {
 		return Version{}, err
 	}

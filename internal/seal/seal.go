@@ -32,6 +32,7 @@ type Options struct {
 	Recorded string              // that version's SHA-256, as it was recorded: under its number no other file is reused
 	Shared   bool                // seal although another home claims the source
 	Copy     string              // of a live source: the schema on its server in which a copy is made
+	Values   []string            // of a live, public source: the columns whose values the version is to hold
 	Progress func(Progress)      // called now and then, from Seal's goroutine or the backend's; nil: not
 	Now      func() time.Time    // nil: time.Now
 	Getenv   func(string) string // where the claims are kept (XDG_STATE_HOME, HOME); nil: os.Getenv

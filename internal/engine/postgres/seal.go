@@ -25,8 +25,8 @@ var _ seal.Server = Sealer{}
 
 // Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction. Its
 // errors quote no row.
-func (Sealer) Look(ctx context.Context, t *policy.Table) (seal.Found, error) {
-	return inspect(ctx, t, "READ ONLY", nil)
+func (Sealer) Look(ctx context.Context, t *policy.Table, values ...string) (seal.Found, error) {
+	return inspect(ctx, t, "READ ONLY", func(ctx context.Context, l *look) error { return l.values(ctx, values) })
 }
 
 // inspect looks at a table, and then does what else is to be done in the same transaction, which ends with the connection.
@@ -59,11 +59,8 @@ func inspect(ctx context.Context, t *policy.Table, mode string, then func(contex
 		return found, err
 	}
 	l := &look{session: s, table: t, rows: in, found: &found}
-	steps := []func(context.Context) error{l.kinds, l.ignored, l.role, l.count, l.units}
-	if then != nil {
-		steps = append(steps, func(ctx context.Context) error { return then(ctx, l) })
-	}
-	for _, step := range steps {
+	last := func(ctx context.Context) error { return then(ctx, l) }
+	for _, step := range []func(context.Context) error{l.kinds, l.ignored, l.role, l.count, l.units, last} {
 		if err := step(ctx); err != nil {
 			return found, unquoted(err)
 		}

@@ -11,8 +11,41 @@ import (
 	"dither/internal/value"
 )
 
-// Values implements engine.Engine, over copies alone: what a version's values are, releases are read by, and a table's may be others tomorrow. It
-// is for public tables, which the kernel makes sure of.
+// values notes the distinct values of some columns of a public table, cleaned, in the state in which it is sealed.
+func (l *look) values(ctx context.Context, columns []string) error {
+	if !l.table.Public {
+		return nil
+	}
+	for i, c := range l.table.Columns {
+		if c.Type == value.Real || !slices.Contains(columns, c.Name) {
+			continue
+		}
+		public := plan.PublicColumn(c)
+		sql := fmt.Sprintf("SELECT DISTINCT k FROM (SELECT %s AS k FROM (SELECT %s AS x FROM %s OFFSET 0) AS x OFFSET 0) AS k WHERE k IS NOT NULL ORDER BY k LIMIT %d",
+			clean(public, "x"), read(public, l.of[i]), l.scan, policy.MaxKeys+1)
+		var found []value.Value
+		if err := l.query(ctx, sql, func(row [][]byte) error {
+			v, err := scalar(c.Type, row[0])
+			found = append(found, v)
+			return err
+		}); err != nil {
+			return err
+		}
+		slices.SortFunc(found, value.Compare)
+		if l.found.Values == nil {
+			l.found.Values = map[string][]string{}
+		}
+		texts := make([]string, len(found))
+		for j, v := range found {
+			texts[j] = v.String()
+		}
+		l.found.Values[c.Name] = texts
+	}
+	return nil
+}
+
+// Values implements engine.Engine, over copies alone: what a version's values are, releases are read by, and a table's may be others tomorrow. Of a
+// table that is read where it is, sealing notes them (look.values). It is for public tables, which the kernel makes sure of.
 func (e *Engine) Values(ctx context.Context, c plan.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	if from.Copy == nil {
 		return nil, &engine.RefusedError{

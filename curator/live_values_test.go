@@ -1,0 +1,85 @@
+package curator
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dither/internal/engine/postgres/pgtest"
+	"dither/internal/policy"
+	"dither/internal/seal"
+)
+
+// Values that a column takes from a public table on a server are those of its sealed version, whatever the table holds by then: the same question is
+// given again, with the same groups, until the table is sealed again. What a version does not hold is refused, with what to do.
+func TestLiveValues(t *testing.T) {
+	c := liveLooks(t)
+	owner := strings.Replace(os.Getenv("DITHER_TEST_CLINIC"), strings.Fields(os.Getenv("DITHER_TEST_CLINIC"))[1], "user=owner", 1)
+	const sql = "SELECT region, COUNT(*) FROM visits GROUP BY region"
+	groups := func(c *Curator) (keys []string, r *Release) {
+		t.Helper()
+		r = must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql}))
+		for _, row := range r.Rows {
+			keys = append(keys, fmt.Sprint(row[0].Key))
+		}
+		return keys, r
+	}
+	want := []string{"<nil>", "north", "south"}
+	first, r := groups(c)
+	slices.Sort(first)
+	if !slices.Equal(first, want) {
+		t.Fatalf("%q", first)
+	}
+	pgtest.Exec(t, owner, "INSERT INTO clinic.regions VALUES ('west'), ('Ost'), ('west')")
+	for _, c := range []*Curator{c, openHome(t, c.home)} { // one that knows them, and one that reads them again
+		again, same := groups(c)
+		if slices.Sort(again); !slices.Equal(again, want) || !same.Replayed || same.ID != r.ID {
+			t.Errorf("%q, %v", again, same.Replayed)
+		}
+	}
+	sealLive(t, c, "regions")
+	now, other := groups(c)
+	if slices.Sort(now); !slices.Equal(now, []string{"<nil>", "Ost", "north", "south", "west"}) || other.Replayed {
+		t.Errorf("%q, %v", now, other.Replayed)
+	}
+
+	refused := func(c *Curator, text string) {
+		t.Helper()
+		before := spent(t, c)
+		if _, err := c.Answer(t.Context(), Question{SQL: sql}); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), text) || spent(t, c) != before {
+			t.Errorf("%v, want %s", err, text)
+		}
+	}
+	pgtest.Exec(t, owner, fmt.Sprintf("INSERT INTO clinic.regions SELECT 'r' || i FROM generate_series(1, %d) AS i", policy.MaxKeys))
+	sealLive(t, c, "regions")
+	refused(c, "more than 10000")
+	pgtest.Exec(t, owner, "TRUNCATE clinic.regions")
+	sealLive(t, c, "regions")
+	refused(c, "there are none")
+
+	// A column that is named only after the table was sealed.
+	text := must[[]byte](t)(os.ReadFile(filepath.Join(c.home, "policy.yaml")))
+	plain := strings.Replace(string(text), "values_from: regions.name, ", "", 1)
+	write(t, c.home, "policy.yaml", plain)
+	c = openHome(t, c.home)
+	sealLive(t, c, "regions")
+	sealLive(t, c, "visits")
+	write(t, c.home, "policy.yaml", string(text))
+	c = openHome(t, c.home)
+	sealLive(t, c, "visits")
+	refused(c, "seal it again")
+	sealLive(t, c, "regions")
+	refused(c, "there are none")
+
+	// A version's file that was changed is not read.
+	v := must[seal.Version](t)(c.current("regions"))
+	sealed := must[[]byte](t)(os.ReadFile(v.File))
+	write(t, filepath.Dir(v.File), filepath.Base(v.File), strings.Replace(string(sealed), `"name": []`, `"name": ["a"]`, 1))
+	v.Bytes += 3
+	if _, _, err := seal.Values(v, c.policy.Table("regions").Column("name")); err == nil {
+		t.Error("a changed file is read")
+	}
+}

@@ -1,0 +1,38 @@
+package seal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// Values gives the distinct values of a public column as they were when a live version was sealed, in their order, and whether they were noted:
+// Options.Values says of which columns they are. They stand in the version's file, so that they are the version's as long as it is in force, whatever
+// the table on its server holds by then: what a release's groups are must not change under its number.
+func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err error) {
+	text, err := os.ReadFile(v.File)
+	if err != nil {
+		return nil, false, err
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != v.SHA256 {
+		return nil, false, fmt.Errorf("table %q: version %d does not hold the bytes that were sealed", v.Table, v.Number)
+	}
+	var sealed liveJSON
+	if err := json.Unmarshal(text, &sealed); err != nil {
+		return nil, false, err
+	}
+	texts, noted := sealed.Values[c.Name]
+	for _, text := range texts {
+		v, err := value.Parse(c.Type, text)
+		if err != nil {
+			return nil, false, err
+		}
+		values = append(values, v)
+	}
+	return values, noted, nil
+}
