@@ -15,25 +15,32 @@ import (
 // subject seals a script's rows into files.
 type subject struct{ *bench }
 
-func (s subject) put(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded) engine.Sealed {
+func (s subject) put(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *plan.Bounded) engine.Sealed {
 	t.Helper()
 	s.policy = p
-	return engine.Sealed{File: s.write(t, b.Table, rows)}
+	if b.Source == nil {
+		return engine.Sealed{File: s.write(t, b.Table, rows[b.Table])}
+	}
+	from := engine.Sealed{Tables: map[string]engine.Sealed{}}
+	for _, table := range b.Tables() {
+		from.Tables[table] = engine.Sealed{File: s.write(t, table, rows[table])}
+	}
+	return from
 }
 
-func (s subject) Sums(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
+func (s subject) Sums(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
 	from := s.put(t, p, rows, b)
 	if err := s.Rehearse(context.Background(), b, engine.Sealed{}); err != nil {
 		return err
 	}
-	scan, err := sealScan(from.File)
+	sql, err := statement(b, from)
 	if err != nil {
 		return err
 	}
-	return s.run(context.Background(), render(b, scan, from), collect(b, add))
+	return s.run(context.Background(), sql, collect(b, add))
 }
 
-func (s subject) Order(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded) (map[int64]int64, error) {
+func (s subject) Order(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *plan.Bounded) (map[int64]int64, error) {
 	scan, err := s.scan(context.Background(), b, s.put(t, p, rows, b))
 	if err != nil {
 		return nil, err

@@ -24,12 +24,12 @@ var scripts embed.FS
 
 var update = flag.Bool("conform.update", false, "rewrite the scripts' expectations; for the reference's test alone")
 
-// Engine is what a script is run on: it puts rows into a table of a policy, and runs a bounded aggregate over them.
+// Engine is what a script is run on: it puts rows into the tables of a policy that a bounded aggregate is over, and runs it.
 type Engine interface {
 	// Sums feeds each result row to add.
-	Sums(t testing.TB, p *policy.Policy, rows []Row, b *plan.Bounded, add func(keys []value.Value, sums []*big.Int)) error
+	Sums(t testing.TB, p *policy.Policy, rows Tables, b *plan.Bounded, add func(keys []value.Value, sums []*big.Int)) error
 	// Order gives how often each value occurs.
-	Order(t testing.TB, p *policy.Policy, rows []Row, b *plan.Bounded) (map[int64]int64, error)
+	Order(t testing.TB, p *policy.Policy, rows Tables, b *plan.Bounded) (map[int64]int64, error)
 }
 
 // Conform runs every script of testdata on an engine. A script is blocks of lines, apart by blank lines; # begins a comment. A
@@ -41,8 +41,8 @@ type Engine interface {
 //	order SELECT …         how often each gridded value occurs follows
 //	refused SELECT …       why the plan refuses it follows
 //
-// Answers are exact. Where a cap leaves rows or cells of a unit out, a script has only questions whose answer is the same
-// whichever are left out: which ones are is each engine's choice.
+// Answers are exact. Where a cap leaves rows or cells of a unit out, a script about one table has only questions whose answer is the same
+// whichever are left out: which ones are is each engine's choice. Over relations all engines leave out the same.
 func Conform(t *testing.T, e Engine) {
 	names, err := fs.Glob(scripts, "testdata/*.test")
 	if err != nil || len(names) == 0 {
@@ -54,7 +54,7 @@ func Conform(t *testing.T, e Engine) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := script{engine: e, rows: map[string][]Row{}}
+			s := script{engine: e, rows: Tables{}}
 			var out []string
 			for _, block := range strings.Split(strings.Trim(string(text), "\n"), "\n\n") {
 				out = append(out, s.block(t, block))
@@ -71,7 +71,7 @@ func Conform(t *testing.T, e Engine) {
 type script struct {
 	engine Engine
 	policy *policy.Policy
-	rows   map[string][]Row
+	rows   Tables
 }
 
 // block runs one, and gives it with the expectation that the engine would fulfil.
@@ -150,7 +150,7 @@ func (s *script) sums(t *testing.T, sql string) string {
 		return fmt.Sprint(err)
 	}
 	cells := make([][]*big.Int, p.Cells())
-	err = s.engine.Sums(t, s.policy, s.rows[p.Table], &p.Bounded, func(keys []value.Value, sums []*big.Int) {
+	err = s.engine.Sums(t, s.policy, s.rows, &p.Bounded, func(keys []value.Value, sums []*big.Int) {
 		cell := 0
 		for i, v := range keys {
 			j := p.Keys[i].Index(v)
@@ -219,7 +219,7 @@ func (s *script) order(t *testing.T, sql string) string {
 	if err != nil {
 		return fmt.Sprint(err)
 	}
-	counts, err := s.engine.Order(t, s.policy, s.rows[q.Table], &q.Bounded)
+	counts, err := s.engine.Order(t, s.policy, s.rows, &q.Bounded)
 	if err != nil {
 		return "fails: " + err.Error()
 	}

@@ -11,20 +11,20 @@ import (
 
 type reference struct{}
 
-func (reference) rows(rows []Row, b *plan.Bounded) []Row {
-	if b.Unit == nil {
+func (reference) ranked(rows Tables, b *plan.Bounded) Tables {
+	if b.Unit == nil || b.Source != nil {
 		return rows
 	}
-	return Ranked(rows, b.Unit.Name)
+	return Tables{b.Table: Ranked(rows[b.Table], b.Unit.Name)}
 }
 
-func (r reference) Sums(_ testing.TB, _ *policy.Policy, rows []Row, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
-	Sum(b, r.rows(rows, b), add)
+func (r reference) Sums(_ testing.TB, _ *policy.Policy, rows Tables, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
+	SumOf(b, r.ranked(rows, b), add)
 	return nil
 }
 
-func (r reference) Order(_ testing.TB, _ *policy.Policy, rows []Row, b *plan.Bounded) (map[int64]int64, error) {
-	return Order(b, r.rows(rows, b)), nil
+func (r reference) Order(_ testing.TB, _ *policy.Policy, rows Tables, b *plan.Bounded) (map[int64]int64, error) {
+	return OrderOf(b, r.ranked(rows, b)), nil
 }
 
 // The reference means what the scripts say.

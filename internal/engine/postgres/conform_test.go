@@ -15,26 +15,37 @@ import (
 // subject puts a script's rows into tables of one database.
 type subject struct{ *bench }
 
-func (s subject) put(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded) {
+// put gives the engine that the question is for, and what it is asked of.
+func (s subject) put(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *plan.Bounded) (*Engine, engine.Sealed) {
 	t.Helper()
 	s.policy = p
-	s.exec(t, "DROP TABLE IF EXISTS "+identifier(b.Table)+"; "+s.create(p.Table(b.Table), nil))
-	s.write(t, b.Table, rows)
+	tables, from := map[string]policy.Source{}, engine.Sealed{Tables: map[string]engine.Sealed{}}
+	for _, table := range b.Tables() {
+		s.exec(t, "DROP TABLE IF EXISTS "+identifier(table)+"; "+s.create(p.Table(table), nil))
+		s.write(t, table, rows[table])
+		tables[table], from.Tables[table] = source(table), engine.Sealed{}
+	}
+	if b.Source == nil {
+		return s.engine(b.Table), engine.Sealed{}
+	}
+	e := Over(tables)
+	t.Cleanup(func() { _ = e.Close() })
+	return e, from
 }
 
-func (s subject) Sums(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
-	s.put(t, p, rows, b)
-	if err := s.engine(b.Table).Rehearse(context.Background(), b, engine.Sealed{}); err != nil {
+func (s subject) Sums(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
+	e, from := s.put(t, p, rows, b)
+	if err := e.Rehearse(context.Background(), b, from); err != nil {
 		return err
 	}
-	return s.engine(b.Table).sums(context.Background(), b, engine.Sealed{}, add)
+	return e.sums(context.Background(), b, from, add)
 }
 
-func (s subject) Order(t testing.TB, p *policy.Policy, rows []enginetest.Row, b *plan.Bounded) (map[int64]int64, error) {
-	s.put(t, p, rows, b)
+func (s subject) Order(t testing.TB, p *policy.Policy, rows enginetest.Tables, b *plan.Bounded) (map[int64]int64, error) {
+	e, from := s.put(t, p, rows, b)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	scan, err := s.engine(b.Table).scan(ctx, b, engine.Sealed{})
+	scan, err := e.scan(ctx, b, from)
 	if err != nil {
 		return nil, err
 	}

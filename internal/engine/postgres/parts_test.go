@@ -3,6 +3,7 @@ package postgres
 import (
 	"maps"
 	"math/big"
+	"slices"
 	"testing"
 
 	"dither/internal/engine"
@@ -96,7 +97,7 @@ func TestCellBoundsAgree(t *testing.T) {
 	}
 }
 
-// The values of a public table are those of its copy, cleaned and in their order, and not of the table itself.
+// The values of a public table are those of its copy, cleaned and in their order, and not of the table itself, of which sealing notes them.
 func TestValues(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	b.write(t, "t", []enginetest.Row{
@@ -105,6 +106,15 @@ func TestValues(t *testing.T) {
 	w := plan.PublicColumn(b.policy.Table("t").Column("w"))
 	if _, err := b.engine("t").Values(t.Context(), w, engine.Sealed{}, 10); err == nil {
 		t.Error("values of a table that may change")
+	}
+	public := *b.policy.Table("t")
+	public.Source = source("t")
+	if found, err := (Sealer{}).Look(t.Context(), &public, "w"); err != nil || found.Values != nil {
+		t.Errorf("values of a table that is not public: %q, %v", found.Values, err)
+	}
+	public.Public = true
+	if found, err := (Sealer{}).Look(t.Context(), &public, "w", "x", "nothing"); err != nil || len(found.Values) != 1 || !slices.Equal(found.Values["w"], []string{"", "B", "b", "É"}) {
+		t.Errorf("noted at sealing: %q, %v", found.Values, err)
 	}
 	from := b.copied(t, "t")
 	for most, want := range map[int][]string{10: {"", "B", "b", "É"}, 2: {"", "B"}} {
