@@ -124,7 +124,8 @@ func (p part) columns() []string {
 // ranked adds to rows, which are their part's unit and their contents, the place q of each within its part: in the order of a digest of unit and
 // contents, and then of the contents. That favours neither small values nor large ones; nor, since the unit is in the digest, the same values for all
 // units, of which sums and quantiles would be far off however many units there are. Reals are left out of the digest, since each engine writes
-// them in its own way. In parts of no more rows than enough, all of which are taken, the digest is not computed.
+// them in its own way. In parts of no more rows than enough, all of which are taken, q is 0: what is sorted are the few parts that have more. No column
+// of a part is NULL.
 func ranked(rows string, p part, contents []typed, enough int64) string {
 	var columns, digested, order []string
 	if p.unit != 0 {
@@ -136,18 +137,21 @@ func ranked(rows string, p part, contents []typed, enough int64) string {
 			digested = append(digested, "coalesce(CAST("+c.name+" AS text), '~')")
 		}
 	}
-	first := list(columns, []string{fmt.Sprintf("count(*) OVER (PARTITION BY %s) AS n", list(p.columns()))})
-	counted := fmt.Sprintf("SELECT %s FROM (%s) AS a", first, rows)
 	if len(digested) > 0 {
-		digest := fmt.Sprintf("CASE WHEN n > %d THEN sha256(convert_to(%s, 'UTF8')) END AS h", enough, strings.Join(digested, " || '|' || "))
-		counted = fmt.Sprintf("SELECT %s FROM (%s) AS d OFFSET 0", list(columns, []string{digest}), counted)
-		order = append([]string{"h"}, order...)
+		order = append([]string{"sha256(convert_to(" + strings.Join(digested, " || '|' || ") + ", 'UTF8'))"}, order...)
 	}
-	window := "PARTITION BY " + list(p.columns())
+	same := make([]string, len(p.columns()))
+	for i, c := range p.columns() {
+		same[i] = "a." + c + " = m." + c
+	}
+	of, meets := list(p.columns()), "EXISTS (SELECT FROM m WHERE "+strings.Join(same, " AND ")+")"
+	window := "PARTITION BY " + of
 	if len(order) > 0 {
 		window += " ORDER BY " + list(order)
 	}
-	return fmt.Sprintf("SELECT %s, row_number() OVER (%s) AS q FROM (%s) AS h", list(columns), window, counted)
+	return fmt.Sprintf("WITH a AS MATERIALIZED (%s), m AS MATERIALIZED (SELECT %s FROM a GROUP BY %[2]s HAVING count(*) > %[3]d) "+
+		"SELECT %[4]s, CAST(0 AS bigint) AS q FROM a WHERE NOT %[5]s UNION ALL SELECT %[4]s, row_number() OVER (%[6]s) AS q FROM a WHERE %[5]s",
+		rows, of, enough, list(columns), meets, window)
 }
 
 // unitText writes the unit as the digest has it, in which a day is 2000-12-31.
