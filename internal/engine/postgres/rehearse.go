@@ -43,11 +43,6 @@ func (e *Engine) rehearse(ctx context.Context, s *session, b *plan.Bounded, from
 		return unavailable(err)
 	}
 	nothing := func([][]byte) error { return nil }
-	if b.Source != nil {
-		if err := s.query(ctx, hashJoins, nothing); err != nil {
-			return unavailable(err)
-		}
-	}
 	for _, in := range e.made(b, from) {
 		for _, b := range statements(b) {
 			if err := s.query(ctx, render(b, in), nothing); blames(err) {

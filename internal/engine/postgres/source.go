@@ -44,6 +44,9 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *plan.Bounded, from 
 		all.tables[read.name] = in
 	}
 	all.now = func(ctx context.Context) (string, error) {
+		if err := s.run(ctx, "RESET enable_nestloop"); err != nil { // for the catalogue, which the planner knows
+			return "", err
+		}
 		for _, in := range all.tables {
 			if err := in.still(ctx); err != nil {
 				return "", err
@@ -51,7 +54,7 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *plan.Bounded, from 
 		}
 		return all.relation, nil
 	}
-	return all, s.query(ctx, hashJoins, func([][]byte) error { return nil })
+	return all, s.run(ctx, hashJoins)
 }
 
 // hashJoins keeps the planner, which knows nothing of how many rows come through a fence, from going through all of one input for each row of
