@@ -121,7 +121,7 @@ func (b *bench) writeAll(t *rapid.T, names []string, most int) (enginetest.Table
 // Which of a unit's rows come first is not the same for all units: of 400 with the same four values each comes first for about 100.
 func TestRankedByUnit(t *testing.T) {
 	b := newBench(t)
-	rank := rankedBy([]string{"u"}, []typed{{"k0", value.Integer}})
+	rank := rankedBy([]string{"u"}, []engine.Content{{Name: "k0", Type: value.Integer}})
 	seen := 0
 	err := b.run(t.Context(), "SELECT k0, count(*) FROM (SELECT k0, "+rank+" AS q FROM (SELECT a.i AS u, b.i AS k0 FROM range(400) AS a(i), range(4) AS b(i))) WHERE q = 1 GROUP BY k0",
 		func(row []driver.Value) error {

@@ -8,7 +8,6 @@ import (
 
 	"dither/internal/engine"
 	"dither/internal/plan"
-	"dither/internal/value"
 )
 
 // sealedFiles are the tables that a Source reads, and those of which it was recorded that no unit has more than one row.
@@ -35,15 +34,8 @@ func (f sealedFiles) single(s *plan.Source) bool {
 func renderSource(b *plan.Bounded, files sealedFiles) string {
 	rows := evaluatedSource(b, files)
 	if b.Unit != nil && (!files.single(b.Source) || b.CellsClamped()) {
-		least := b.Caps.Rows // units with no more rows need no order: all their rows and groups count
-		if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {
-			least = b.Caps.Groups
-		}
-		if b.Ordered && b.Caps.Groups > 0 { // then the rows in a group are counted too
-			least = min(least, b.Caps.RowsPerGroup)
-		}
 		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered {
-			rows = ranked("("+rows+")", []string{"u"}, contents(b), least)
+			rows = ranked("("+rows+")", []string{"u"}, engine.Contents(b), engine.Enough(b))
 		}
 		if b.Caps.Rows > 0 {
 			rows = fmt.Sprintf("SELECT * FROM (%s) WHERE q <= %d", rows, b.Caps.Rows)
@@ -83,48 +75,19 @@ func evaluatedSource(b *plan.Bounded, files sealedFiles) string {
 	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b))
 }
 
-// contents are a row's keys and values, by which a unit's rows are put in order: rows that are equal in all of them add the
-// same, whichever of them count.
-func contents(b *plan.Bounded) (out []typed) {
-	for i, k := range b.Keys {
-		out = append(out, typed{fmt.Sprintf("k%d", i), k.Expr.Type})
-	}
-	if b.Other {
-		out = append(out, typed{"o", value.Boolean})
-	}
-	for i, m := range b.Measures {
-		of := value.Integer // on a grid
-		if m.Kind == plan.CountDistinct {
-			of = m.X.Type
-		}
-		out = append(out, typed{fmt.Sprintf("v%d", i), of})
-	}
-	return out
-}
-
-// typed is a column of a statement.
-type typed struct {
-	name string
-	of   value.Type
-}
-
-// rankedBy numbers the rows of each part by a hash of their unit and their contents, and then by the contents: an order that depends on that
-// part's own rows, and that favours neither small values nor large ones; nor, since the unit is hashed too, the same values for all units, of
-// which sums and quantiles would be far off however many units there are. Reals are left out of the hash, since each engine writes them in its
-// own way.
-func rankedBy(part []string, contents []typed) string {
-	var hashed, order []string
+// rankedBy numbers the rows of each part by a digest of their unit and their contents, and then by the contents: an order that depends on that
+// part's own rows.
+func rankedBy(part []string, contents []engine.Content) string {
+	var order []string
+	unit := ""
 	if slices.Contains(part, "u") {
-		hashed = append(hashed, "CAST(u AS VARCHAR)")
+		unit = "CAST(u AS VARCHAR)"
+	}
+	if text := engine.Digested(unit, contents); text != "" {
+		order = append(order, "sha256("+text+")")
 	}
 	for _, c := range contents {
-		if c.of != value.Real {
-			hashed = append(hashed, "coalesce(CAST("+c.name+" AS VARCHAR), '~')")
-		}
-		order = append(order, c.name+" ASC NULLS LAST")
-	}
-	if len(hashed) > 0 {
-		order = append([]string{"sha256(" + strings.Join(hashed, " || '|' || ") + ")"}, order...)
+		order = append(order, c.Name+" ASC NULLS LAST")
 	}
 	window := "PARTITION BY " + strings.Join(part, ", ")
 	if len(order) > 0 {
@@ -136,7 +99,7 @@ func rankedBy(part []string, contents []typed) string {
 // ranked adds the rank q of each row within its part, by its contents. It is 0 in parts of no more rows than enough, of which all
 // are taken: so that what is sorted are the few parts that have more. (Where a column of the part is NULL, it is 0 too: such rows
 // meet none.)
-func ranked(rows string, part []string, contents []typed, enough int64) string {
+func ranked(rows string, part []string, contents []engine.Content, enough int64) string {
 	on := make([]string, len(part))
 	for i, c := range part {
 		on[i] = "a." + c + " = m." + c
@@ -236,10 +199,10 @@ func joined(s *plan.Source, left, right string, single bool) string {
 	for _, i := range s.Within {
 		part = append(part, column(i))
 	}
-	var of []typed
+	var of []engine.Content
 	for i, c := range second.Columns {
 		contents = append(contents, column(i))
-		of = append(of, typed{column(i), c.Type})
+		of = append(of, engine.Content{Name: column(i), Type: c.Type})
 		row = append(row, column(i)+" AS "+column(n+i))
 	}
 	if !single {

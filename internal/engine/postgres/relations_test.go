@@ -35,7 +35,7 @@ func (b *bench) over() *Engine {
 // writeAll writes random rows of the tables, and now and then makes copies, which are asked then.
 func (b *bench) writeAll(t *rapid.T, names []string, most int) (enginetest.Tables, engine.Sealed) {
 	all := enginetest.RelationRows(t, b.policy, most)
-	copied := rapid.IntRange(0, 5).Draw(t, "copies") == 0 // which take their time
+	copied := rapid.IntRange(0, 9).Draw(t, "copies") == 0 // which take their time
 	tables, from := enginetest.Tables{}, engine.Sealed{Tables: map[string]engine.Sealed{}}
 	for _, name := range names {
 		tables[name] = all[name]

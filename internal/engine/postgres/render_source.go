@@ -18,13 +18,14 @@ import (
 // unit's or value's of Within), a row being its contents. ranked compares nothing but contents: a digest of unit and contents, and then the
 // contents, each in a total order (bigint, boolean, double without NaN, text by its bytes; NULL last). Rows of which the order is open are equal in
 // all contents, but for −0 and 0, which no expression tells apart; so the multiset of the first n is a function of R and n, whatever order rows arrive
-// in. A unit's cells are in the order of the least place of their rows, and no two have the same. Nothing that was recorded at sealing is relied
-// on; where no unit has more than one row by construction, no cap can cut anything off. ∎
+// in. A unit's cells are in the order of the least place of their rows, and no two have the same. (Where a unit has so few rows that no cap can leave out any of
+// them, or any of their cells, all their places are 0, and all are taken.) Nothing that was recorded at sealing is relied on; where no unit has
+// more than one row by construction, no cap can cut anything off. ∎
 func renderSource(b *plan.Bounded, in *rows) string {
 	rows := evaluatedSource(b, in)
 	if b.Unit != nil && (!b.Source.Single || b.CellsClamped()) {
 		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered {
-			rows = ranked(rows, part{unit: unitType(b.Source)}, contents(b), enough(b))
+			rows = ranked(rows, part{unit: unitType(b.Source)}, engine.Contents(b), engine.Enough(b))
 		}
 		if b.Caps.Rows > 0 {
 			rows = fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", rows, b.Caps.Rows)
@@ -40,18 +41,6 @@ func renderSource(b *plan.Bounded, in *rows) string {
 		return orderedRows(b, rows)
 	}
 	return sumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
-}
-
-// enough is how many rows of a unit all count, with their groups, whatever their order.
-func enough(b *plan.Bounded) int64 {
-	least := b.Caps.Rows
-	if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {
-		least = b.Caps.Groups
-	}
-	if b.Ordered && b.Caps.Groups > 0 { // then the rows in a group are counted too
-		least = min(least, b.Caps.RowsPerGroup)
-	}
-	return least
 }
 
 // unitType is the type of a Source's unit, or 0.
@@ -83,31 +72,6 @@ func evaluatedSource(b *plan.Bounded, in *rows) string {
 	return relabelledBeside(b, unit, "SELECT * FROM ("+sql+" OFFSET 0) AS e"+engine.Kept(b))
 }
 
-// typed is a column of a statement.
-type typed struct {
-	name string
-	of   value.Type
-}
-
-// contents are a row's keys and values, by which a unit's rows are put in order: rows that are equal in all of them add the same, whichever of
-// them count.
-func contents(b *plan.Bounded) (out []typed) {
-	for i, k := range b.Keys {
-		out = append(out, typed{fmt.Sprintf("k%d", i), k.Expr.Type})
-	}
-	if b.Other {
-		out = append(out, typed{"o", value.Boolean})
-	}
-	for i, m := range b.Measures {
-		of := value.Integer // on a grid
-		if m.Kind == plan.CountDistinct {
-			of = m.X.Type
-		}
-		out = append(out, typed{fmt.Sprintf("v%d", i), of})
-	}
-	return out
-}
-
 // part is what rows are numbered within: those of one unit, whose type this is, or 0; and of one value of each of some columns.
 type part struct {
 	unit   value.Type
@@ -122,23 +86,19 @@ func (p part) columns() []string {
 }
 
 // ranked adds to rows, which are their part's unit and their contents, the place q of each within its part: in the order of a digest of unit and
-// contents, and then of the contents. That favours neither small values nor large ones; nor, since the unit is in the digest, the same values for all
-// units, of which sums and quantiles would be far off however many units there are. Reals are left out of the digest, since each engine writes
-// them in its own way. In parts of no more rows than enough, all of which are taken, q is 0: what is sorted are the few parts that have more. No column
-// of a part is NULL.
-func ranked(rows string, p part, contents []typed, enough int64) string {
-	var columns, digested, order []string
+// contents, and then of the contents. In parts of no more rows than enough, all of which are taken, q is 0: what is sorted are the few parts that have
+// more. No column of a part is NULL.
+func ranked(rows string, p part, contents []engine.Content, enough int64) string {
+	var columns, order []string
+	unit := ""
 	if p.unit != 0 {
-		columns, digested = []string{"u"}, []string{unitText(p.unit)}
+		columns, unit = []string{"u"}, unitText(p.unit)
+	}
+	if text := engine.Digested(unit, contents); text != "" {
+		order = append(order, "sha256(convert_to("+text+", 'UTF8'))")
 	}
 	for _, c := range contents {
-		columns, order = append(columns, c.name), append(order, c.name)
-		if c.of != value.Real {
-			digested = append(digested, "coalesce(CAST("+c.name+" AS text), '~')")
-		}
-	}
-	if len(digested) > 0 {
-		order = append([]string{"sha256(convert_to(" + strings.Join(digested, " || '|' || ") + ", 'UTF8'))"}, order...)
+		columns, order = append(columns, c.Name), append(order, c.Name)
 	}
 	same := make([]string, len(p.columns()))
 	for i, c := range p.columns() {
@@ -237,9 +197,9 @@ func scanned(s *plan.Source, in *rows) string {
 func joined(s *plan.Source, left, right string) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var row, on, out []string
-	var of []typed
+	var of []engine.Content
 	for i, c := range second.Columns {
-		of = append(of, typed{column(i), c.Type})
+		of = append(of, engine.Content{Name: column(i), Type: c.Type})
 		row = append(row, column(i)+" AS "+column(n+i))
 	}
 	within := part{}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// What statements over a plan.Source say alike: which of a unit's rows count where not all do is the same on every engine.
+
+// Content is a column by which rows are put in order.
+type Content struct {
+	Name string
+	Type value.Type
+}
+
+// Contents are a row's keys and values: rows of a unit that are equal in all of them add the same, whichever of them count.
+func Contents(b *plan.Bounded) (out []Content) {
+	for i, k := range b.Keys {
+		out = append(out, Content{fmt.Sprintf("k%d", i), k.Expr.Type})
+	}
+	if b.Other {
+		out = append(out, Content{"o", value.Boolean})
+	}
+	for i, m := range b.Measures {
+		of := value.Integer // on a grid
+		if m.Kind == plan.CountDistinct {
+			of = m.X.Type
+		}
+		out = append(out, Content{fmt.Sprintf("v%d", i), of})
+	}
+	return out
+}
+
+// Digested is the text whose SHA-256 comes first in the order: of the unit, as a text, if there is one, and of the contents. It favours neither small
+// values nor large ones; nor, since the unit is in it, the same values for all units, of which sums and quantiles would be far off however many
+// units there are. Reals are left out, since each engine writes them in its own way. It is "" where nothing is left.
+func Digested(unit string, contents []Content) string {
+	var parts []string
+	if unit != "" {
+		parts = append(parts, unit)
+	}
+	for _, c := range contents {
+		if c.Type != value.Real {
+			parts = append(parts, "coalesce(CAST("+c.Name+" AS VARCHAR), '~')")
+		}
+	}
+	return strings.Join(parts, " || '|' || ")
+}
+
+// Enough is how many rows of a unit all count, with their groups, whatever their order.
+func Enough(b *plan.Bounded) int64 {
+	least := b.Caps.Rows
+	if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {
+		least = b.Caps.Groups
+	}
+	if b.Ordered && b.Caps.Groups > 0 { // then the rows in a group are counted too
+		least = min(least, b.Caps.RowsPerGroup)
+	}
+	return least
+}
