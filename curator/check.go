@@ -41,6 +41,9 @@ func CheckPolicy(home string) ([]string, error) {
 		} else if text := doubt(t); text != "" {
 			lines = append(lines, "  "+text)
 		}
+		if text := apart(p, t); text != "" {
+			lines = append(lines, "  "+text)
+		}
 		for _, c := range t.Columns {
 			if gap := gapOf(t, c, !selecting.IsZero()); gap != "" {
 				lines = append(lines, fmt.Sprintf("  %s: %s", c.Name, gap))

@@ -3,15 +3,12 @@ package curator
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"dither/internal/engine"
 	"dither/internal/engine/duckdb"
 	"dither/internal/engine/postgres"
 	"dither/internal/plan"
 	"dither/internal/policy"
-	"dither/internal/query"
 	"dither/internal/value"
 	"dither/mechanism"
 )
@@ -32,7 +29,7 @@ func newEngines(p *policy.Policy, sealed, tmp string) *engines {
 		if !t.Source.Live() {
 			continue
 		}
-		at := t.Source.Local // as the policy calls the server
+		at := serverOf(t)
 		e.live[t.Name], e.serverOf[t.Name] = postgres.New(t.Source), at
 		if together[at] == nil {
 			together[at] = map[string]policy.Source{}
@@ -54,33 +51,6 @@ func (e *engines) of(b *plan.Bounded) engine.Engine {
 		return e.servers[server]
 	}
 	return e.files
-}
-
-// meet refuses a relation of tables that no engine has all of: rows leave no server, and none are sent to one.
-func (e *engines) meet(b *plan.Bounded) error {
-	if b.Source == nil {
-		return nil
-	}
-	tables := b.Tables()
-	at := func(table string) string { return e.serverOf[table] }
-	other := slices.IndexFunc(tables, func(table string) bool { return at(table) != at(tables[0]) })
-	if other < 0 {
-		return nil
-	}
-	one, two := tables[0], tables[other]
-	if at(one) == "" {
-		one, two = two, one
-	}
-	if at(two) == "" {
-		return &engine.RefusedError{
-			Message: fmt.Sprintf("table %s is on a server, and table %s was sealed from a file: no rows leave the server, and none are sent to it", query.QuoteName(one), query.QuoteName(two)),
-			Hint:    "the owner seals all tables of a relation from files, or declares all of them on one server",
-		}
-	}
-	return &engine.RefusedError{
-		Message: fmt.Sprintf("tables %s and %s are on two servers, as the policy calls them: no rows are sent from one to the other", query.QuoteName(one), query.QuoteName(two)),
-		Hint:    "the owner declares all tables of a relation on one server, by one name of it",
-	}
 }
 
 // holding is the engine that reads a table.

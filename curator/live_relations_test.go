@@ -113,6 +113,9 @@ func TestLiveRelationsRefused(t *testing.T) {
 	}
 	c, _ := shopOnServer(t, "parts")
 	refused(c, CodePolicy, "sealed from a file")
+	if _, err := c.Explain(t.Context(), Question{SQL: sql}); codeOf(err) != CodePolicy {
+		t.Errorf("explained: %v", err)
+	}
 	if _, err := c.Answer(t.Context(), Question{SQL: alone}); err != nil {
 		t.Error(err)
 	}
@@ -144,4 +147,32 @@ func TestLiveRelationsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(c, CodePolicy, "two servers")
+}
+
+// The owner is told of a table whose unit no engine could find.
+func TestUnitElsewhere(t *testing.T) {
+	at := func(orders, lines string) string {
+		t.Helper()
+		home := filepath.Join(t.TempDir(), "home")
+		if err := Init(home); err != nil {
+			t.Fatal(err)
+		}
+		write(t, home, "policy.yaml", strings.NewReplacer("{csv: orders.csv}", orders, "{csv: lines.csv}", lines).Replace(fmt.Sprintf(relationPolicy, "add-remove")))
+		return strings.Join(must[[]string](t)(CheckPolicy(home)), "\n")
+	}
+	const file, here, there = "{csv: a.csv}", "{postgres: {service: here}, table: a.", "{postgres: {service: there}, table: a."
+	for _, c := range []struct {
+		orders, lines string
+		elsewhere     bool
+	}{
+		{"{csv: o.csv}", "{csv: l.csv}", false},
+		{here + "o}", here + "l}", false},
+		{file, here + "l}", true},
+		{here + "o}", file, true},
+		{here + "o}", there + "l}", true},
+	} {
+		if got := at(c.orders, c.lines); strings.Contains(got, "through table orders, which is elsewhere") != c.elsewhere {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
 }

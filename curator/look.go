@@ -111,8 +111,8 @@ func (c *Curator) current(table string) (seal.Version, error) {
 // any row is read: that is a defect of the plan, which the owner is told of.
 func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
 	err := c.engine.Rehearse(ctx, b, from)
-	if refused := (*engine.RefusedError)(nil); errors.As(err, &refused) {
-		return &Error{Code: CodePolicy, Message: refused.Message, Hint: refused.Hint}
+	if errors.As(err, new(*engine.RefusedError)) {
+		return refused(err)
 	}
 	if ctx.Err() != nil {
 		return public(ctx.Err())
@@ -131,6 +131,13 @@ func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded, from engine.Sea
 		Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
 		Hint: "please report it, with the policy and the question; ask it in another way",
 	}
+}
+
+// refused is what an engine does not do, as it is told.
+func refused(err error) error {
+	r := (*engine.RefusedError)(nil)
+	errors.As(err, &r)
+	return &Error{Code: CodePolicy, Message: r.Message, Hint: r.Hint}
 }
 
 // tellOwner hands over what an engine said.

@@ -1,0 +1,67 @@
+package curator
+
+import (
+	"fmt"
+	"slices"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/query"
+)
+
+// serverOf is how the policy calls the server that a table is on: "" where it is sealed from a file.
+func serverOf(t *policy.Table) string {
+	if !t.Source.Live() {
+		return ""
+	}
+	return t.Source.Local
+}
+
+// meet refuses a relation of tables that no engine has all of: rows leave no server, and none are sent to one.
+func (e *engines) meet(b *plan.Bounded) error {
+	if b.Source == nil {
+		return nil
+	}
+	tables := b.Tables()
+	at := func(table string) string { return e.serverOf[table] }
+	other := slices.IndexFunc(tables, func(table string) bool { return at(table) != at(tables[0]) })
+	if other < 0 {
+		return nil
+	}
+	one, two := tables[0], tables[other]
+	if at(one) == "" {
+		one, two = two, one
+	}
+	if at(two) == "" {
+		return &engine.RefusedError{
+			Message: fmt.Sprintf("table %s is on a server, and table %s was sealed from a file: no rows leave the server, and none are sent to it", query.QuoteName(one), query.QuoteName(two)),
+			Hint:    "the owner seals all tables of a relation from files, or declares all of them on one server",
+		}
+	}
+	return &engine.RefusedError{
+		Message: fmt.Sprintf("tables %s and %s are on two servers, as the policy calls them: no rows are sent from one to the other", query.QuoteName(one), query.QuoteName(two)),
+		Hint:    "the owner declares all tables of a relation on one server, by one name of it",
+	}
+}
+
+// together refuses what no engine has all tables of, before anybody is asked.
+func (c *Curator) together(b *plan.Bounded) error {
+	if e, ok := c.engine.(*engines); ok {
+		if err := e.meet(b); err != nil {
+			return refused(err)
+		}
+	}
+	return nil
+}
+
+// apart says of a table that its unit is found in a table that is elsewhere: then every question about it is refused.
+func apart(p *policy.Policy, t *policy.Table) string {
+	for of := t; of != nil && of.Unit.Through != ""; {
+		of = p.Table(of.References[of.Unit.Through].Table)
+		if of != nil && serverOf(of) != serverOf(t) {
+			return fmt.Sprintf("its unit is found through table %s, which is elsewhere: no question about it can be answered until both are on one server, or both are sealed from files", of.Name)
+		}
+	}
+	return ""
+}
