@@ -102,14 +102,14 @@ func (a *asked) settle(s *seen) error {
 	}
 	p, err := a.plan.Found(s.numbers[0], s.numbers[1])
 	if err == nil {
-		a.derived, err = derive.New(p)
+		err = a.follow(p)
 	}
 	if err != nil {
 		e := public(err)
 		e.Charged = !s.replayed
 		return e
 	}
-	a.plan, s.numbers = p, s.numbers[2:]
+	s.numbers = s.numbers[2:]
 	return nil
 }
 

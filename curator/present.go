@@ -17,7 +17,7 @@ func (c *Curator) release(a *asked, s *seen) (*Release, error) {
 	}
 	out := &Release{
 		ID: s.name(), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
-		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed, Groupings: c.groupings(a, false), From: s.from, Whole: a.Whole,
+		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed, Groupings: c.groupings(a, false), From: s.from, Whole: a.Whole, RowsBound: c.rowsBound(a),
 	}
 	if s.from != nil {
 		out.Columns, out.Groupings = computedColumns(a.plan, EarlierReleases), nil

@@ -115,7 +115,7 @@ func sums(ms []ledger.Mechanism) bool {
 func (c *Curator) planOf(r ledger.Reservation, a *asked) *plan.Plan {
 	for _, groups := range slices.Compact([]int64{a.MaxGroups, 0}) {
 		p, err := plan.Build(c.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: groups})
-		if err == nil && len(p.Searches) == 0 && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
+		if err == nil && len(p.Searches) == 0 && p.Rows == nil && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
 			return p
 		}
 	}

@@ -51,7 +51,7 @@ func TestRelationsMeetEverything(t *testing.T) {
 						}
 					}
 				})
-				for _, kind := range []string{"sums", "found", "ordered", "mode", "sets", "open"} {
+				for _, kind := range []string{"sums", "found", "ordered", "mode", "sets", "open", "rows"} {
 					if seen[kind] < 5 {
 						t.Errorf("%s: only %d moved", kind, seen[kind])
 						for e, sql := range refused {
@@ -73,12 +73,20 @@ type meeting struct {
 
 // check says what moved.
 func (m meeting) check(t *rapid.T) (moved []string) {
-	q := m.q
 	note := func(kind string, any bool) {
 		if any {
 			moved = append(moved, kind)
 		}
 	}
+	if s := m.q.Rows; s != nil {
+		gone, come := m.apart(&s.Look)
+		if gone > 1 || come > 1 || m.q.Neighbours == privacy.AddRemove && come > 0 {
+			t.Fatalf("%s: of the units' numbers of rows %d go and %d come\n%v\n%v", m.sql, gone, come, m.before, m.after)
+		}
+		note("rows", gone+come > 0)
+		m.q = enginetest.FoundRows(t, m.q)
+	}
+	q := m.q
 	if q.Open() {
 		note("open", m.groups(t))
 		return moved

@@ -42,7 +42,7 @@ func renderSource(b *plan.Bounded, files sealedFiles) string {
 		if b.Ordered && b.Caps.Groups > 0 { // then the rows in a group are counted too
 			least = min(least, b.Caps.RowsPerGroup)
 		}
-		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered {
+		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered && b.Caps.Groups > 0 {
 			rows = ranked("("+rows+")", []string{"u"}, contents(b), least)
 		}
 		if b.Caps.Rows > 0 {

@@ -60,6 +60,7 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 		sql += " GROUP BY " + strings.Join(groups, ", ")
 	}
 	request.SQL = sql
+	request.AutoRows = r.relation != "t" && g.chance(4)
 	return request, r.relation == "t"
 }
 
