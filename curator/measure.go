@@ -137,7 +137,11 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 		}
 		var out [][]*big.Int
 		for _, g := range p.Groupings() {
-			rows, err := noisyRows(g.Measures, summed(p, g, cells))
+			over, err := c.cellsOver(ctx, p, g, cells, from)
+			if err != nil {
+				return nil, err
+			}
+			rows, err := noisyRows(g.Measures, over)
 			if err != nil {
 				return nil, err
 			}

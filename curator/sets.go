@@ -1,9 +1,12 @@
 package curator
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 
 	"dither/internal/derive"
+	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/mechanism"
 )
@@ -23,6 +26,32 @@ func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechan
 		}
 	}
 	return out
+}
+
+// cellsOver are the cells of a grouping: sums of those of all keys, but for measures that are no sums, which are looked at over the grouping's own.
+func (c *Curator) cellsOver(ctx context.Context, p *plan.Plan, g plan.Grouping, all [][]mechanism.Exact, from engine.Sealed) ([][]mechanism.Exact, error) {
+	out, look := summed(p, g, all), p.SetLook(g)
+	if look == nil {
+		return out, nil
+	}
+	own, err := c.engine.Aggregate(ctx, look, from)
+	if err != nil {
+		return nil, err
+	}
+	if len(own) != len(out) {
+		return nil, fmt.Errorf("%w: %d cells of a grouping of %d", errUnplanned, len(own), len(out))
+	}
+	k := 0
+	for j, m := range p.Measures {
+		if m.Additive() {
+			continue
+		}
+		for i := range out {
+			out[i][j] = own[i][k]
+		}
+		k++
+	}
+	return out, nil
 }
 
 // groupings tells each grouping's share of the price and its noise; nil where there is one grouping alone.

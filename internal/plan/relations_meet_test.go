@@ -102,6 +102,7 @@ func (m meeting) check(t *rapid.T) (moved []string) {
 		q := foundAnything(t, q)
 		for _, g := range q.Groupings() {
 			l1, l2squared := m.over(&q.Bounded, g)
+			distinctOver(q, g, l1, l2squared, m.over)
 			for i, of := range g.Measures {
 				if l1[i].Cmp(of.L1) > 0 || l2squared[i].Cmp(of.L2Squared) > 0 {
 					t.Fatalf("%s\n%s\nmeasure %s over keys %v moves by %s, squared L2 %s; planned %s, %s\n%v\n%v", m.sql, q.Source, of, g.Keys, l1[i], l2squared[i], of.L1, of.L2Squared, m.before, m.after)

@@ -10,7 +10,6 @@ import (
 
 	"dither/internal/exact"
 	"dither/internal/query"
-	"dither/internal/value"
 	"dither/privacy"
 )
 
@@ -140,12 +139,7 @@ func (b *builder) rowsLook() error {
 		return refuse(b.request.rowsAt, "leave it out", "nothing here depends on how many rows one %s has: each is counted once", b.table.Unit.Column)
 	}
 	look := p.Bounded // the same rows: those whose keys are none of a group are not among them
-	for i := range p.Keys {
-		if k := &p.Keys[i]; !k.NullGroup() {
-			look.Where = conjunction(look.Where, logical(OpNot, &Expr{Op: OpNil, Type: value.Boolean, Args: []*Expr{k.Expr}}))
-		}
-	}
-	look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = nil, Caps{}, true, false, nil
+	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = p.inGroups(nil), nil, Caps{}, true, false, nil
 	look.Measures = []*Measure{{Kind: UnitRows, Lo: 1, Hi: p.Rows.Most, Rounding: new(big.Int)}}
 	p.Rows.Look = look
 	return nil

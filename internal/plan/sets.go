@@ -304,7 +304,7 @@ func (b *builder) splitSets() error {
 		for _, m := range p.Measures {
 			own := *m
 			own.Loss = m.Loss.Share(1, int64(len(p.Sets)))
-			own.boundOver(p.Neighbours, p.Caps, len(g.Keys) > 0, g.Parts(&p.Bounded))
+			own.boundOver(p.Neighbours, p.capsOver(*g, m), len(g.Keys) > 0, g.Parts(&p.Bounded))
 			if err := own.choose(); err != nil {
 				return refuse(b.setsAt, "", "no noise can be chosen: %v", err)
 			}

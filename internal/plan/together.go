@@ -38,8 +38,6 @@ func (b *builder) together() error {
 		return each("quantiles and modes go with one grouping: they do not add up")
 	case searching:
 		return each("bounds are found for one grouping")
-	case slices.ContainsFunc(p.Measures, func(m *Measure) bool { return m.Kind == CountUnits || m.Kind == CountDistinct }):
-		return each("COUNT(DISTINCT …) goes with one grouping: what is distinct in two groups does not add up")
 	case slices.ContainsFunc(p.Measures, func(m *Measure) bool { return m.Cells != nil }):
 		return each("bounds per group go with one grouping")
 	}
