@@ -143,9 +143,7 @@ func (c *Curator) notes(p *plan.Plan) []string {
 		notes = append(notes, truncation(p))
 	}
 	notes = append(notes, openNotes(p)...)
-	if p.Sets != nil {
-		notes = append(notes, setsNote)
-	}
+	notes = append(notes, setsNotes(p)...)
 	if p.Source != nil {
 		notes = append(notes, relationNotes(p)...)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"dither/internal/derive"
 	"dither/internal/engine"
@@ -95,6 +96,17 @@ func computedColumns(p *plan.Plan, mechanism string) []Column {
 	return out
 }
 
+// setColumns are those of an answer with grouping sets: fitted, but for what is no sum of its parts, which has the noise of its grouping.
+func setColumns(a *asked) []Column {
+	out := computedColumns(a.plan, LeastSquares)
+	for i, o := range a.plan.Outputs {
+		if m := a.derived.Single(o); m != nil && !m.Additive() {
+			out[i].Mechanism = string(m.Noise)
+		}
+	}
+	return out
+}
+
 // noisy reports that an output is computed from aggregates.
 func noisy(o plan.Output) bool {
 	found := false
@@ -149,6 +161,21 @@ func (r *Reuse) MarshalJSON() ([]byte, error) {
 
 const setsNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and what is told twice " +
 	"is told better. Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
+
+const distinctSetsNote = "What is distinct in two groups is not that of both added up: distinct counts are each grouping's own, with the noise that they were measured with, and " +
+	"nothing is fitted to them. One unit counts in a grouping's groups as often as in an answer of that grouping alone."
+
+// setsNotes say how several groupings go together.
+func setsNotes(p *plan.Plan) []string {
+	if p.Sets == nil {
+		return nil
+	}
+	notes := []string{setsNote}
+	if slices.ContainsFunc(p.Measures, func(m *plan.Measure) bool { return !m.Additive() }) {
+		notes = append(notes, distinctSetsNote)
+	}
+	return notes
+}
 
 // MarshalJSON writes the grouping.
 func (g Grouping) MarshalJSON() ([]byte, error) {
