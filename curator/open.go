@@ -90,7 +90,7 @@ func (l *look) decode(values json.RawMessage) ([][]*big.Int, error) {
 	if l.groups.of.Other {
 		rows++
 	}
-	return decode(in.Values, [2]int{rows, l.shape[1]})
+	return decode(in.Values, [2]int{l.before + rows, l.shape[1]})
 }
 
 // selection is that of the groups, for the ledger; the mechanisms after it are of the groups that it releases.
@@ -112,6 +112,10 @@ func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
 	found := a.look.groups
 	s, err := c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		p, err := c.withRows(ctx, a, from)
+		if err != nil {
+			return nil, err
+		}
+		p, bounds, err := c.search(ctx, p, from)
 		if err != nil {
 			return nil, err
 		}
@@ -141,12 +145,15 @@ func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
 			chosen, numbers = greatest(p, chosen, numbers)
 		}
 		found.chosen = chosen
-		return numbers, nil
+		return append(bounds, numbers...), nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	if err := a.settleRows(s); err != nil {
+		return nil, err
+	}
+	if err := a.settle(s); err != nil {
 		return nil, err
 	}
 	if err := a.follow(a.plan.Choose(found.chosen)); err != nil { // its noises are those of the plan that ask prepared

@@ -87,7 +87,7 @@ func estimate(e derive.Estimate) *Estimate {
 // columns describes the answer's columns; with expected, also what error each will have.
 func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Column {
 	if a.plan.Sets != nil {
-		return setColumns(a)
+		return c.setColumns(a)
 	}
 	out := make([]Column, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {

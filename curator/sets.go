@@ -97,9 +97,10 @@ func computedColumns(p *plan.Plan, mechanism string) []Column {
 }
 
 // setColumns are those of an answer with grouping sets: fitted, but for what is no sum of its parts, which has the noise of its grouping.
-func setColumns(a *asked) []Column {
+func (c *Curator) setColumns(a *asked) []Column {
 	out := computedColumns(a.plan, LeastSquares)
 	for i, o := range a.plan.Outputs {
+		out[i].Bounds = c.boundsOf(a.plan, o)
 		if m := a.derived.Single(o); m != nil && !m.Additive() {
 			out[i].Mechanism = string(m.Noise)
 		}

@@ -304,12 +304,12 @@ func (p *Plan) Canonical(versions ...int) string {
 	var b strings.Builder
 	p.describe(&b, p.digest, versions, p.Neighbours, p.Price)
 	p.describeRows(&b)
+	for _, s := range p.Searches {
+		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
+	}
 	if p.Sets != nil {
 		p.describeSets(&b)
 		return b.String()
-	}
-	for _, s := range p.Searches {
-		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
 	}
 	for _, m := range p.Measures {
 		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)

@@ -51,8 +51,8 @@ func TestRelationsMeetEverything(t *testing.T) {
 						}
 					}
 				})
-				for _, kind := range []string{"sums", "found", "ordered", "mode", "sets", "open", "rows"} {
-					if seen[kind] < 5 {
+				for _, kind := range []string{"sums", "found", "ordered", "mode", "sets", "open", "rows", "found in open groups", "found over sets", "found beside quantiles", "distinct over sets"} {
+					if seen[kind] < 3 {
 						t.Errorf("%s: only %d moved", kind, seen[kind])
 						for e, sql := range refused {
 							t.Log(e, "\n   ", sql)
@@ -87,16 +87,20 @@ func (m meeting) check(t *rapid.T) (moved []string) {
 		m.q = enginetest.FoundRows(t, m.q)
 	}
 	q := m.q
-	if q.Open() {
-		note("open", m.groups(t))
-		return moved
-	}
 	for _, s := range q.Searches {
 		gone, come := m.apart(&s.Look)
 		if r := s.Look.Caps.Rows; gone > r || come > r || q.Neighbours == privacy.AddRemove && come > 0 {
 			t.Fatalf("%s: a search's rows: %d go and %d come, of %d\n%v\n%v", m.sql, gone, come, r, m.before, m.after)
 		}
 		note("found", gone+come > 0)
+		note("found in open groups", q.Open() && gone+come > 0)
+		note("found over sets", q.Sets != nil && gone+come > 0)
+		note("found beside quantiles", len(q.Quantiles) > 0 && gone+come > 0)
+	}
+	if q.Open() {
+		m.q = foundAnything(t, q)
+		note("open", m.groups(t))
+		return moved
 	}
 	if len(q.Measures) > 0 {
 		q := foundAnything(t, q)
@@ -109,6 +113,8 @@ func (m meeting) check(t *rapid.T) (moved []string) {
 				}
 				note("sums", l1[i].Sign() > 0)
 				note("sets", q.Sets != nil && l1[i].Sign() > 0)
+				note("bounds per group over sets", q.Sets != nil && of.Cells != nil && l1[i].Sign() > 0)
+				note("distinct over sets", q.Sets != nil && !of.Additive() && l1[i].Sign() > 0)
 			}
 		}
 	}
