@@ -167,7 +167,7 @@ func (p *Plan) Within(o Output) (lo, hi float64, of *Search, ok bool) {
 }
 
 // Found is the plan within found bounds: of each measure the least and the most that a row adds, in its search's grid units, of which
-// those that have no search are not read. Price, shares, caps and order are the plan's own; noise follows from the bounds,
+// those that have no search are not read. Over grouping sets each set's vectors follow too, as splitSets divides the price among them. Price, shares, caps and order are the plan's own; noise follows from the bounds,
 // as ever, for the same share of the price.
 func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 	out := *p

@@ -14,7 +14,7 @@ import (
 
 // Grouping is one grouping set of an answer: its cells have some of the plan's keys, and are summed over the others. The engine is
 // asked for the cells of all keys, once; a coarser cell is a sum of those, so that the exact tables add up, and one bound on what
-// a unit contributes holds for them all.
+// a unit contributes holds for them all. Distinct counts are no sums, and looked at by each set (SetLook).
 type Grouping struct {
 	Keys []int // of the plan's keys, increasing
 	// Measures are the plan's, in its order, each as it is taken of this grouping: with a share of its price, with the
