@@ -21,6 +21,7 @@ type Question struct {
 	At         string // the Confidence at which it should be, also as "95%"
 	Confidence string // of the intervals, a decimal between 0 and 1; "" is 0.95
 	MaxGroups  int64  // of one unit, where a column identifies it; 0 is the policy's
+	MaxRows    string // likewise, a number, never more than the policy's; "auto" finds it first, at a tenth of the price; "" is the policy's
 	Delta      string // of the selection of groups that are not known, a decimal; "" is the policy's default
 	MinUnits   int64  // such a group of so many units or fewer is all but never released; 0 is the policy's, which is the least
 	Other      bool   // one group more, of all rows whose group was not selected
@@ -112,6 +113,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if p.Selection != nil {
 		l.groups = &groups{of: &p.Bounded}
 	}
+	l = searchingRows(p, l)
 	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived, priced: how}, nil
 }
 
@@ -124,9 +126,13 @@ func (c *Curator) request(q Question) (plan.Request, error) {
 	if err != nil {
 		return plan.Request{}, err
 	}
+	rows, auto, err := parseRows(q.MaxRows)
+	if err != nil {
+		return plan.Request{}, err
+	}
 	delta, err := parseDelta(q.Delta)
 	return plan.Request{
-		SQL: q.SQL, Price: price, MaxGroups: q.MaxGroups, Unknown: plan.Unknown{Delta: delta, MinUnits: q.MinUnits, Other: q.Other},
+		SQL: q.SQL, Price: price, MaxGroups: q.MaxGroups, MaxRows: rows, AutoRows: auto, Unknown: plan.Unknown{Delta: delta, MinUnits: q.MinUnits, Other: q.Other},
 	}, err
 }
 

@@ -60,6 +60,9 @@ func addsUp(p *plan.Plan) error {
 	if p.Selection != nil {
 		total = total.Plus(p.Selection.Loss)
 	}
+	if p.Rows != nil {
+		total = total.Plus(p.Rows.Loss)
+	}
 	if !total.Within(p.Price) {
 		return fmt.Errorf("%w: its parts cost %s together, and its price is %s", errUnplanned, total, p.Price)
 	}

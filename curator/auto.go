@@ -24,7 +24,8 @@ func searching(p *plan.Plan, l *look) *look {
 		l.more = append(l.more, &s.Look)
 	}
 	if len(p.Searches) > 0 {
-		l.shape[0] += 2
+		l.before = 2
+		l.shape[0] += l.before
 	}
 	return l
 }
@@ -84,6 +85,9 @@ func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) 
 		if err == nil {
 			_, err = derive.New(q)
 		}
+		for len(bounds[0]) < p.Numbers() { // quantiles and modes have none
+			bounds[0], bounds[1] = append(bounds[0], new(big.Int)), append(bounds[1], new(big.Int))
+		}
 		return q, bounds, err
 	}
 	q, bounds, err := within(func(s *plan.Search) mechanism.Domain { return found[s] })
@@ -100,16 +104,17 @@ func (a *asked) settle(s *seen) error {
 	if len(a.plan.Searches) == 0 {
 		return nil
 	}
-	p, err := a.plan.Found(s.numbers[0], s.numbers[1])
+	n := len(a.plan.Measures)
+	p, err := a.plan.Found(s.numbers[0][:n], s.numbers[1][:n])
 	if err == nil {
-		a.derived, err = derive.New(p)
+		err = a.follow(p)
 	}
 	if err != nil {
 		e := public(err)
 		e.Charged = !s.replayed
 		return e
 	}
-	a.plan, s.numbers = p, s.numbers[2:]
+	s.numbers = s.numbers[2:]
 	return nil
 }
 

@@ -27,6 +27,7 @@ type Explanation struct {
 	Replayed    bool   // the answer has been released before, and would be given again at no cost
 	Reuse       *Reuse // how the question can be answered from earlier releases, at no cost; nil where it cannot, or one is its own
 	Unit        Unit
+	RowsBound   *RowsBound // where the bound on rows is to be found first; else nil
 	Groupings   []Grouping // where GROUP BY has several grouping sets: the share of each, and the error of its rows
 	Charged     []string   // the parts that it is charged to: questions about others do not add to it; nil for everybody
 	Notes       []string   // what an analyst should know before reading the intervals
@@ -74,7 +75,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		return nil, public(err)
 	}
 	rows := c.expectedRows(a.plan)
-	notes, columns := slices.Concat(c.notes(a.plan), orderNotes(a.plan, a.alpha), a.plan.Notes), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
+	notes, columns := slices.Concat(c.notes(a.plan), rowsNotes(a.plan, a.alpha), orderNotes(a.plan, a.alpha), a.plan.Notes), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
 	if a.priced != "" {
 		notes = append(notes, a.priced)
 	}
@@ -92,7 +93,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		Columns: columns,
 		Price:   c.loss(a.plan.Price), Remaining: left(room), Largest: c.largest(room),
 		Affordable: replayed || reuse != nil && reuse.Taken || a.plan.Price.Within(room), Replayed: replayed, Reuse: reuse,
-		Unit: c.unit(a), Charged: a.look.charged(), Notes: notes,
+		Unit: c.unit(a), RowsBound: c.rowsBound(a), Charged: a.look.charged(), Notes: notes,
 	}, nil
 }
 
@@ -145,9 +146,7 @@ func (c *Curator) notes(p *plan.Plan) []string {
 		notes = append(notes, truncation(p))
 	}
 	notes = append(notes, openNotes(p)...)
-	if p.Sets != nil {
-		notes = append(notes, setsNote)
-	}
+	notes = append(notes, setsNotes(p)...)
 	if p.Source != nil {
 		notes = append(notes, relationNotes(p)...)
 	}

@@ -153,6 +153,9 @@ func (r *Release) MarshalJSON() ([]byte, error) {
 		o.add("groupings", r.Groupings)
 	}
 	o.add("rows", rows)
+	if r.RowsBound != nil {
+		o.add("rows_bound", r.RowsBound)
+	}
 	o.add("price", r.Price)
 	o.add("remaining", r.Remaining)
 	o.add("replayed", r.Replayed)
@@ -301,6 +304,9 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 		o.add("reuse", e.Reuse)
 	}
 	o.add("unit", e.Unit)
+	if e.RowsBound != nil {
+		o.add("rows_bound", e.RowsBound)
+	}
 	o.add("notes", e.Notes)
 	return o.bytes()
 }

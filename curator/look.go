@@ -27,7 +27,9 @@ type look struct {
 	everybody  bool // charge everybody, whatever part bounded is confined to
 	fresh      bool // pay again and draw new noise, though it was released before
 	shape      [2]int
-	groups     *groups // that are released with the numbers; nil where they are known
+	before     int        // rows that stand before those of the cells, and are counted in shape
+	groups     *groups    // that are released with the numbers; nil where they are known
+	rows       *foundRows // likewise the bound on rows
 }
 
 // seen is what a look released: numbers in rows and columns of its shape.

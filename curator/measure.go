@@ -22,6 +22,7 @@ type Measurements struct {
 	Keys      []string // the expressions that name a cell
 	Cells     [][]any  // of each cell, its keys' values: nil, int64, float64, string or bool; a date is its text. nil also where it is a total
 	Vectors   []Vector
+	RowsBound *RowsBound // where the bound on rows was found; else nil
 	Price     Loss
 	Remaining Loss
 	Replayed  bool // from an earlier release, at no cost
@@ -55,7 +56,7 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 	if err != nil {
 		return nil, err
 	}
-	out := &Measurements{ID: s.name(), Price: c.loss(a.plan.Price), Replayed: s.replayed}
+	out := &Measurements{ID: s.name(), RowsBound: c.rowsBound(a), Price: c.loss(a.plan.Price), Replayed: s.replayed}
 	for _, k := range a.plan.Keys {
 		out.Keys = append(out.Keys, k.Expr.String())
 	}
@@ -118,11 +119,15 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 		return c.openly(ctx, a)
 	}
 	s, err := c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		if len(a.plan.Measures) == 0 { // quantiles and modes alone
-			out := make([][]*big.Int, a.plan.Cells())
-			return out, c.takeOrders(ctx, a.plan, from, out)
+		planned, err := c.withRows(ctx, a, from)
+		if err != nil {
+			return nil, err
 		}
-		p, bounds, err := c.search(ctx, a.plan, from)
+		if len(planned.Measures) == 0 { // quantiles and modes alone
+			out := make([][]*big.Int, planned.Cells())
+			return out, c.takeOrders(ctx, planned, from, out)
+		}
+		p, bounds, err := c.search(ctx, planned, from)
 		if err != nil {
 			return nil, err
 		}
@@ -132,18 +137,25 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 		}
 		var out [][]*big.Int
 		for _, g := range p.Groupings() {
-			rows, err := noisyRows(g.Measures, summed(p, g, cells))
+			over, err := c.cellsOver(ctx, p, g, cells, from)
+			if err != nil {
+				return nil, err
+			}
+			rows, err := noisyRows(g.Measures, over)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, rows...)
 		}
-		if err := c.takeOrders(ctx, a.plan, from, out); err != nil {
+		if err := c.takeOrders(ctx, planned, from, out); err != nil {
 			return nil, err
 		}
 		return append(bounds, out...), nil
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := a.settleRows(s); err != nil {
 		return nil, err
 	}
 	return s, a.settle(s)

@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"slices"
 
-	"dither/internal/derive"
 	"dither/internal/engine"
 	"dither/internal/ledger"
 	"dither/internal/plan"
@@ -35,6 +34,10 @@ type recordedGroups struct {
 
 // encode writes released numbers for the ledger, and groups where they are released too.
 func (l *look) encode(numbers [][]*big.Int) (json.RawMessage, error) {
+	return l.rows.wrap(l.encodeNumbers(numbers))
+}
+
+func (l *look) encodeNumbers(numbers [][]*big.Int) (json.RawMessage, error) {
 	if l.groups == nil {
 		return encode(numbers), nil
 	}
@@ -54,6 +57,10 @@ func (l *look) encode(numbers [][]*big.Int) (json.RawMessage, error) {
 
 // decode reads what encode wrote.
 func (l *look) decode(values json.RawMessage) ([][]*big.Int, error) {
+	values, err := l.rows.unwrap(values)
+	if err != nil {
+		return nil, err
+	}
 	if l.groups == nil {
 		return decode(values, l.shape)
 	}
@@ -83,7 +90,7 @@ func (l *look) decode(values json.RawMessage) ([][]*big.Int, error) {
 	if l.groups.of.Other {
 		rows++
 	}
-	return decode(in.Values, [2]int{rows, l.shape[1]})
+	return decode(in.Values, [2]int{l.before + rows, l.shape[1]})
 }
 
 // selection is that of the groups, for the ledger; the mechanisms after it are of the groups that it releases.
@@ -104,11 +111,19 @@ func selection(p *plan.Plan) (out []ledger.Mechanism, err error) {
 func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
 	found := a.look.groups
 	s, err := c.take(ctx, a.look, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
-		all, err := c.engine.Groups(ctx, &a.plan.Bounded, from)
+		p, err := c.withRows(ctx, a, from)
 		if err != nil {
 			return nil, err
 		}
-		names, err := selectGroups(a.plan.Selection, all.Units())
+		p, bounds, err := c.search(ctx, p, from)
+		if err != nil {
+			return nil, err
+		}
+		all, err := c.engine.Groups(ctx, &p.Bounded, from)
+		if err != nil {
+			return nil, err
+		}
+		names, err := selectGroups(p.Selection, all.Units())
 		if err != nil {
 			return nil, err
 		}
@@ -116,28 +131,32 @@ func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
 		if err != nil {
 			return nil, err
 		}
-		if a.plan.Other { // those beyond what is released are Other's
-			chosen = first(a.plan, chosen)
-			if cells, err = c.engine.Aggregate(ctx, &a.plan.Choose(chosen).Bounded, from); err != nil {
+		if p.Other { // those beyond what is released are Other's
+			chosen = first(p, chosen)
+			if cells, err = c.engine.Aggregate(ctx, &p.Choose(chosen).Bounded, from); err != nil {
 				return nil, err
 			}
 		}
-		numbers, err := noisyRows(a.plan.Measures, cells)
+		numbers, err := noisyRows(p.Measures, cells)
 		if err != nil {
 			return nil, err
 		}
-		if !a.plan.Other {
-			chosen, numbers = greatest(a.plan, chosen, numbers)
+		if !p.Other {
+			chosen, numbers = greatest(p, chosen, numbers)
 		}
 		found.chosen = chosen
-		return numbers, nil
+		return append(bounds, numbers...), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.plan = a.plan.Choose(found.chosen)
-	a.derived, err = derive.New(a.plan)
-	if err != nil { // its noises are those of the plan that ask prepared
+	if err := a.settleRows(s); err != nil {
+		return nil, err
+	}
+	if err := a.settle(s); err != nil {
+		return nil, err
+	}
+	if err := a.follow(a.plan.Choose(found.chosen)); err != nil { // its noises are those of the plan that ask prepared
 		return nil, public(err)
 	}
 	return s, nil

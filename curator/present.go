@@ -17,7 +17,7 @@ func (c *Curator) release(a *asked, s *seen) (*Release, error) {
 	}
 	out := &Release{
 		ID: s.name(), SQL: a.SQL, Confidence: a.Confidence, Columns: c.columns(a, nil),
-		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed, Groupings: c.groupings(a, false), From: s.from, Whole: a.Whole,
+		Price: c.loss(a.plan.Price), Remaining: remaining, Replayed: s.replayed, Groupings: c.groupings(a, false), From: s.from, Whole: a.Whole, RowsBound: c.rowsBound(a),
 	}
 	if s.from != nil {
 		out.Columns, out.Groupings = computedColumns(a.plan, EarlierReleases), nil
@@ -87,7 +87,7 @@ func estimate(e derive.Estimate) *Estimate {
 // columns describes the answer's columns; with expected, also what error each will have.
 func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Column {
 	if a.plan.Sets != nil {
-		return computedColumns(a.plan, LeastSquares)
+		return c.setColumns(a)
 	}
 	out := make([]Column, len(a.plan.Outputs))
 	for i, o := range a.plan.Outputs {

@@ -13,6 +13,7 @@ type Release struct {
 	Columns    []Column
 	Groupings  []Grouping // where GROUP BY has several grouping sets
 	Rows       []Row
+	RowsBound  *RowsBound // how many rows of one unit count, where that was found first; else nil
 	Price      Loss
 	Remaining  Loss
 	Replayed   bool // answered from earlier releases, at no cost

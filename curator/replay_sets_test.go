@@ -24,6 +24,8 @@ func TestReplaySets(t *testing.T) {
 			"SELECT COUNT(*), SUM(cost) FROM visits GROUP BY CUBE (day, cost > 5)",
 			"SELECT COUNT(*), SUM(cost - 5) FROM visits GROUP BY GROUPING SETS (day, ())",
 			"SELECT SUM(cost) FROM visits GROUP BY GROUPING SETS (day, (cost > 5))",
+			"SELECT COUNT(DISTINCT person), COUNT(*) FROM visits GROUP BY ROLLUP (day)",
+			"SELECT COUNT(DISTINCT person), COUNT(DISTINCT cost) FROM visits GROUP BY GROUPING SETS (day, (cost > 5), ())",
 		} {
 			name := relation + ": " + sql
 			question := Question{SQL: sql, Fresh: true}

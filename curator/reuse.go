@@ -113,10 +113,13 @@ func sums(ms []ledger.Mechanism) bool {
 // planOf plans a recorded question again, at its recorded price; nil where that does not give the recorded key: then something of it is not
 // known here.
 func (c *Curator) planOf(r ledger.Reservation, a *asked) *plan.Plan {
+	asked, _, _ := parseRows(a.MaxRows) // which was read before
 	for _, groups := range slices.Compact([]int64{a.MaxGroups, 0}) {
-		p, err := plan.Build(c.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: groups})
-		if err == nil && len(p.Searches) == 0 && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
-			return p
+		for _, rows := range slices.Compact([]int64{asked, 0}) {
+			p, err := plan.Build(c.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: groups, MaxRows: rows})
+			if err == nil && len(p.Searches) == 0 && p.Rows == nil && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
+				return p
+			}
 		}
 	}
 	return nil

@@ -1,9 +1,13 @@
 package curator
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"dither/internal/derive"
+	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/mechanism"
 )
@@ -23,6 +27,32 @@ func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechan
 		}
 	}
 	return out
+}
+
+// cellsOver are the cells of a grouping: sums of those of all keys, but for measures that are no sums, which are looked at over the grouping's own.
+func (c *Curator) cellsOver(ctx context.Context, p *plan.Plan, g plan.Grouping, all [][]mechanism.Exact, from engine.Sealed) ([][]mechanism.Exact, error) {
+	out, look := summed(p, g, all), p.SetLook(g)
+	if look == nil {
+		return out, nil
+	}
+	own, err := c.engine.Aggregate(ctx, look, from)
+	if err != nil {
+		return nil, err
+	}
+	if len(own) != len(out) {
+		return nil, fmt.Errorf("%w: %d cells of a grouping of %d", errUnplanned, len(own), len(out))
+	}
+	k := 0
+	for j, m := range p.Measures {
+		if m.Additive() {
+			continue
+		}
+		for i := range out {
+			out[i][j] = own[i][k]
+		}
+		k++
+	}
+	return out, nil
 }
 
 // groupings tells each grouping's share of the price and its noise; nil where there is one grouping alone.
@@ -61,6 +91,18 @@ func computedColumns(p *plan.Plan, mechanism string) []Column {
 		}
 		if noisy(o) {
 			out[i].Mechanism = mechanism
+		}
+	}
+	return out
+}
+
+// setColumns are those of an answer with grouping sets: fitted, but for what is no sum of its parts, which has the noise of its grouping.
+func (c *Curator) setColumns(a *asked) []Column {
+	out := computedColumns(a.plan, LeastSquares)
+	for i, o := range a.plan.Outputs {
+		out[i].Bounds = c.boundsOf(a.plan, o)
+		if m := a.derived.Single(o); m != nil && !m.Additive() {
+			out[i].Mechanism = string(m.Noise)
 		}
 	}
 	return out
@@ -120,6 +162,21 @@ func (r *Reuse) MarshalJSON() ([]byte, error) {
 
 const setsNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and what is told twice " +
 	"is told better. Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
+
+const distinctSetsNote = "What is distinct in two groups is not that of both added up: distinct counts are each grouping's own, with the noise that they were measured with, and " +
+	"nothing is fitted to them. One unit counts in a grouping's groups as often as in an answer of that grouping alone."
+
+// setsNotes say how several groupings go together.
+func setsNotes(p *plan.Plan) []string {
+	if p.Sets == nil {
+		return nil
+	}
+	notes := []string{setsNote}
+	if slices.ContainsFunc(p.Measures, func(m *plan.Measure) bool { return !m.Additive() }) {
+		notes = append(notes, distinctSetsNote)
+	}
+	return notes
+}
 
 // MarshalJSON writes the grouping.
 func (g Grouping) MarshalJSON() ([]byte, error) {

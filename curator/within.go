@@ -103,6 +103,8 @@ func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request
 		return nil, "", &Error{Code: CodePolicy, Message: "a question whose aggregates have an epsilon of their own has no other price to be found", Hint: "leave out epsilon =>, or the accuracy"}
 	case len(p.Searches) > 0:
 		return nil, "", &Error{Code: CodePolicy, Message: "how exact an answer within found bounds is depends on what is found", Hint: "give the bounds, or a price"}
+	case p.Rows != nil:
+		return nil, "", &Error{Code: CodePolicy, Message: "how exact an answer with a found bound on rows is depends on what is found", Hint: "give the bound, as in --max-rows 3, or a price"}
 	case len(p.Quantiles)+len(p.Modes) > 0:
 		return nil, "", &Error{Code: CodePolicy, Message: "how exact a quantile or a mode is in its value depends on the rows around it, and no price follows from it", Hint: "ask for the others by themselves; or give a price, whose error in rows explain tells"}
 	}

@@ -20,6 +20,7 @@ func (s *session) questionFlags() (q *curator.Question, file *string) {
 	s.flags.StringVar(&q.Epsilon, "epsilon", "", "")
 	s.flags.StringVar(&q.Rho, "rho", "", "")
 	s.flags.Int64Var(&q.MaxGroups, "max-groups", 0, "")
+	s.flags.StringVar(&q.MaxRows, "max-rows", "", "")
 	s.flags.StringVar(&q.Delta, "delta", "", "")
 	s.flags.Int64Var(&q.MinUnits, "min-units", 0, "")
 	s.flags.BoolVar(&q.Other, "other", false, "")

@@ -25,6 +25,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"epsilon":    {"E", "the price of the question (default: the policy's)"},
 	"rho":        {"R", "the same in ρ, where the budget is one of zCDP (ε costs ρ = ε²/2)"},
 	"max-groups": {"N", "in how many groups of an answer one unit counts (default: the policy's)"},
+	"max-rows":   {"N", "how many rows of one unit count; auto: found first, for a tenth of the price (default: the policy's)"},
 	"delta":      {"D", "what selecting groups that are not known beforehand may cost in δ (default: the policy's)"},
 	"min-units":  {"K", "release such a group of K units or fewer with a probability of at most δ (default: the policy's)"},
 	"other":      {"", "add a row of all that is in no group that is released"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"dither/curator"
@@ -26,10 +27,24 @@ func boundsText(b *curator.Bounds) string { return compact(b.Low) + " … " + co
 // foundBounds says which bounds were found.
 func foundBounds(r *curator.Release) string {
 	var b strings.Builder
+	if r.RowsBound != nil {
+		b.WriteString(foundRows(r.RowsBound))
+	}
 	for _, c := range r.Columns {
 		if c.Bounds != nil {
 			fmt.Fprintf(&b, "%s: values held within the bounds that were found, %s\n", printable(c.Name), boundsText(c.Bounds))
 		}
 	}
 	return b.String()
+}
+
+// foundRows says which bound on rows was found.
+func foundRows(b *curator.RowsBound) string {
+	return fmt.Sprintf("of one %s at most %s count, as was found; the policy's bound is %d\n", printable(b.Unit), plural(int(b.Rows), "row"), b.Most)
+}
+
+// rowsToFind says how a bound on rows is found.
+func rowsToFind(b *curator.RowsBound) string {
+	return fmt.Sprintf("rows       how many of one %s count is found first, for %s: the %s quantile, within %s units; at most %d\n",
+		printable(b.Unit), lossShare(b.Share), b.Quantile, compact(math.Ceil(b.RankError)), b.Most)
 }

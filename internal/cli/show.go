@@ -289,6 +289,9 @@ func explanationText(e *curator.Explanation) string {
 		unit = fmt.Sprintf("one %s, with at most %s", printable(e.Unit.Column), e.Unit.Bound)
 	}
 	fmt.Fprintf(&b, "protects   %s (%s)\n", unit, e.Unit.Neighbours)
+	if e.RowsBound != nil {
+		b.WriteString(rowsToFind(e.RowsBound))
+	}
 	if e.Unit.PersonRows > 0 {
 		fmt.Fprintf(&b, "a person   with %d rows is promised %s by this answer\n", e.Unit.PersonRows, lossOrNone(e.Unit.Person))
 	}

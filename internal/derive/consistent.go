@@ -17,6 +17,7 @@ type fitted struct {
 	values      []*big.Int
 	denominator *big.Int
 	law         *noise.Combination
+	direct      bool       // the values are released numbers, and their noise is whole
 	whole       []*big.Int // nil, or non-negative integers to be shown in place of the values, which add up
 }
 
@@ -29,6 +30,9 @@ func (f *fitted) rat(i int) *big.Rat {
 // reachOf is how far, in the measure's own unit, the estimate is from the true sum with probability at least 1 − alpha.
 func (f *fitted) reachOf(alpha float64) *big.Rat {
 	q := f.law.Quantile(alpha)
+	if f.direct { // as likely
+		q = math.Floor(q)
+	}
 	r := new(big.Rat).SetFloat64(q)
 	if r == nil { // no bound is known
 		r = new(big.Rat).SetFloat64(math.MaxFloat64)
@@ -111,9 +115,9 @@ func (a *Answer) grids(sums [][]*big.Int) []*grid {
 	}
 	for j, m := range p.Measures {
 		fit := a.fits[j]
-		values, denominators := fit.lattice.fit(tables(p, j, sums))
+		values, denominators := fit.fit(tables(p, j, sums))
 		for i := range p.Sets {
-			out[i].of[m] = &fitted{released: a.measures[m], values: values[i], denominator: denominators[i], law: fit.laws[i]}
+			out[i].of[m] = &fitted{released: a.measures[m], values: values[i], denominator: denominators[i], law: fit.laws[i], direct: fit.lattice == nil}
 		}
 	}
 	return out
@@ -152,11 +156,11 @@ func noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
 }
 
 func newFit(p *plan.Plan, j int) (fit, error) {
-	f := fit{lattice: newLattice(p, j)}
 	noises, err := noisesOf(p, j)
-	if err != nil {
-		return f, err
+	if err != nil || !p.Measures[j].Additive() {
+		return unfitted(noises), err
 	}
+	f := fit{lattice: newLattice(p, j)}
 	for _, g := range p.Groupings() {
 		f.laws = append(f.laws, f.lattice.law(keySet(g.Keys), noises))
 	}
@@ -215,7 +219,7 @@ func (c *cell) summed(key int) bool { return c.grid != nil && !c.grid.grouping.H
 func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 	g := &grid{grouping: a.plan.Sets[set], of: map[*plan.Measure]*fitted{}}
 	for j, m := range a.plan.Measures {
-		g.of[m] = &fitted{released: a.measures[m], law: a.fits[j].laws[set]}
+		g.of[m] = &fitted{released: a.measures[m], law: a.fits[j].laws[set], direct: a.fits[j].lattice == nil}
 	}
 	return a.forecast(g, o, alpha)
 }

@@ -36,6 +36,7 @@ func exactSets(p *plan.Plan, rows []enginetest.Row) [][]*big.Int {
 				out[first+cell][j].Add(out[first+cell][j], s)
 			}
 		})
+		distinctCells(p, g, rows, out[first:])
 	}
 	return out
 }

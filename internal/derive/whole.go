@@ -32,14 +32,14 @@ func (a *Answer) makeWhole(grids []*grid) {
 		for i := range order {
 			order[i] = len(grids) - 1 - i
 		}
-		if m.Kind != plan.CountUnits && len(grids) > 1 && !a.chain() {
+		if m.Additive() && len(grids) > 1 && !a.chain() {
 			a.wholeFromAll(grids, j)
 			continue
 		}
 		for i, g := range order {
 			f := grids[g].of[m]
 			f.whole = make([]*big.Int, len(f.values))
-			if i == 0 || m.Kind == plan.CountUnits { // units of groups do not add up
+			if i == 0 || !m.Additive() {
 				for c, v := range f.values {
 					f.whole[c] = nearest(v, f.denominator)
 				}

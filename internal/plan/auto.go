@@ -135,7 +135,7 @@ func (b *builder) looks() error {
 	for _, s := range b.plan.Searches {
 		outer := s.Outer()
 		s.Look = b.plan.Bounded // the same rows, but those of groups that are not known are among them
-		s.Look.Keys, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, []*Measure{outer}, true, b.rowsOnly()
+		s.Look.Keys, s.Look.Other, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, false, []*Measure{outer}, true, b.rowsOnly()
 		m := big.NewInt(s.Look.Caps.Rows)
 		h := &Measure{Kind: CountValue, X: s.X, Hi: 1, Rounding: new(big.Int), L1: m, L2Squared: new(big.Int).Mul(m, m), Loss: s.Loss}
 		if b.plan.Neighbours == privacy.ChangeOne {
@@ -167,7 +167,7 @@ func (p *Plan) Within(o Output) (lo, hi float64, of *Search, ok bool) {
 }
 
 // Found is the plan within found bounds: of each measure the least and the most that a row adds, in its search's grid units, of which
-// those that have no search are not read. Price, shares, caps and order are the plan's own; noise follows from the bounds,
+// those that have no search are not read. Over grouping sets each set's vectors follow too, as splitSets divides the price among them. Price, shares, caps and order are the plan's own; noise follows from the bounds,
 // as ever, for the same share of the price.
 func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 	out := *p
@@ -202,6 +202,11 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 			}
 		}
 		out.Aggregates = append(out.Aggregates, a)
+	}
+	if out.Sets != nil {
+		if err := out.overSets(); err != nil {
+			return nil, err
+		}
 	}
 	return &out, nil
 }

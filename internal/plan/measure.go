@@ -22,6 +22,8 @@ const (
 	// CountDistinct counts the distinct values of X, of the rows in which it is not NULL. It is no sum of what rows contribute:
 	// see the proof at countDistinct.
 	CountDistinct Kind = "distinct"
+	// UnitRows is no sum: how many rows each unit has, in order (RowSearch).
+	UnitRows Kind = "rows of units"
 )
 
 // Measure is one bounded linear query, asked of every cell at once: a vector of integer sums in units of 2^Grid.

@@ -36,6 +36,9 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 			}
 			for _, g := range q.Groupings() {
 				l1, l2squared := distancesOver(&q.Bounded, g, before, after)
+				distinctOver(q, g, l1, l2squared, func(b *plan.Bounded, g plan.Grouping) ([]*big.Int, []*big.Int) {
+					return distancesOver(b, g, before, after)
+				})
 				for i, m := range g.Measures {
 					if l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {
 						t.Fatalf("%s: measure %s over keys %v moves by %s, squared L2 %s; planned %s, %s\n%v\n%v",

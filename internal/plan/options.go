@@ -22,7 +22,7 @@ const (
 // optionNames are the options of GoogleSQL's clause, and of its old form.
 var (
 	optionNames = []string{
-		"epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "privacy_unit_column", "group_selection_strategy",
+		"epsilon", "delta", "max_groups_contributed", "max_rows_contributed", "max_rows_quantile", "privacy_unit_column", "group_selection_strategy",
 		"group_selection_epsilon", "min_privacy_units_per_group", "target_relative_error",
 	}
 	oldOptionNames = []string{"epsilon", "delta", "kappa", "k_threshold", "privacy_unit_column", "max_groups_contributed"}
@@ -87,7 +87,9 @@ func (r *Request) option(p *policy.Policy, t *policy.Table, o query.Option) (err
 	case "max_groups_contributed", "kappa":
 		return r.groups(t, o)
 	case "max_rows_contributed":
-		r.MaxRows, err = countOption(o)
+		return r.rowsOption(o)
+	case "max_rows_quantile":
+		return r.rowsQuantile(o)
 	case "privacy_unit_column":
 		return unitOption(t, o)
 	case "group_selection_strategy":

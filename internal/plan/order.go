@@ -237,6 +237,11 @@ func (p *Plan) Looks() (out []*Bounded) {
 	if len(p.Measures) > 0 || p.Open() {
 		out = append(out, &p.Bounded)
 	}
+	for _, g := range p.Sets {
+		if look := p.SetLook(g); look != nil {
+			out = append(out, look)
+		}
+	}
 	for _, v := range p.OrderedValues() {
 		out = append(out, p.Ordered(v))
 	}

@@ -33,7 +33,8 @@ type Bounded struct {
 	Part     *Part // what the question is confined to, with the rows that it drops; nil for everything
 	// Ordered asks for rows in place of sums: in every cell, how often each gridded value of the one measure occurs, in
 	// increasing order, without those that are NULL. Then RowsPerGroup caps a unit's rows in a cell, the first in the order of their
-	// sealed rank, and Groups its cells, in the order of the first row of each.
+	// sealed rank, and Groups its cells, in the order of the first row of each. Of UnitRows the values are the units' numbers of rows
+	// that are left, clamped to Lo and Hi, one of each unit that has any; nothing caps these.
 	Ordered bool
 	// Chosen are the groups of keys of which some are Open, once they have been released: of each the values of all keys. Other
 	// asks for one group more, of all rows in none of them.
@@ -85,7 +86,8 @@ type Plan struct {
 	Order      []OrderBy
 	Limit      *int64
 	Offset     int64
-	Searches   []*Search // for bounds, that are made before anything is added up
+	Searches   []*Search  // for bounds, that are made before anything is added up
+	Rows       *RowSearch // for the bound on a unit's rows, before that; nil where it is known
 
 	// TargetError is the relative error that the question asks for in place of a price, or nil. Build plans it at whatever price
 	// the request has.
@@ -95,7 +97,8 @@ type Plan struct {
 	Notes       []string // what an asker should know of how the question was taken
 
 	digest   string
-	followed *bool // what plain found
+	followed *bool                           // what plain found
+	again    func(rows int64) (*Plan, error) // plans the question with a bound that Rows found
 }
 
 // Request is a question with what its asker chose.
@@ -108,17 +111,27 @@ type Request struct {
 
 	// What GoogleSQL's clause may add.
 	MaxRows        int64    // of one unit; 0: the policy's, and never more than that
+	AutoRows       bool     // find it first
+	RowsRank       *big.Rat // as this quantile of the units' numbers of rows; nil: 0.99
 	GroupSelection string   // LaplaceThreshold, PublicGroups, or ""
 	TargetError    *big.Rat // in place of a price; nil for none
+
+	rowsAt query.Pos // where AutoRows is asked for; none where it stands beside the question
 }
 
 // Build plans a question. Every error is a *query.Error or an *Error, and a function of the request and the policy alone.
 func Build(p *policy.Policy, r Request) (*Plan, error) {
+	return buildWithin(p, r, 0)
+}
+
+// buildWithin plans a question with the bound on rows that it found; 0 where none was found yet.
+func buildWithin(p *policy.Policy, r Request, found int64) (*Plan, error) {
 	b, err := newBuilder(p, r)
 	if err != nil {
 		return nil, err
 	}
-	b.opens = &opening{policy: p, asked: b.request.Unknown}
+	b.opens, b.foundRows = &opening{policy: p, asked: b.request.Unknown}, found
+	b.plan.again = func(rows int64) (*Plan, error) { return buildWithin(p, r, rows) }
 	return b.build()
 }
 
@@ -134,6 +147,9 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 	}
 	if r.MaxGroups < 0 || r.MaxGroups > policy.MaxRowsPerUnit {
 		return nil, &Error{Message: fmt.Sprintf("max_groups is between 1 and %d", policy.MaxRowsPerUnit)}
+	}
+	if r.MaxRows < 0 || r.MaxRows > policy.MaxRowsPerUnit {
+		return nil, &Error{Message: fmt.Sprintf("max_rows is between 1 and %d, or auto", policy.MaxRowsPerUnit)}
 	}
 	if r, err = optioned(p, rows.table, tree, r); err != nil {
 		return nil, err
@@ -202,6 +218,7 @@ type builder struct {
 	request   Request
 	maxGroups int64 // as asked for; 0 if not
 	maxRows   int64 // likewise
+	foundRows int64 // the bound on rows that was found; 0 where none was
 	policy    *policy.Policy
 	priced    bool // at a price that was asked for
 	given     given
@@ -216,11 +233,11 @@ type builder struct {
 }
 
 func (b *builder) build() (*Plan, error) {
-	if err := run(b.spread, b.where, b.confine, b.groupBy, b.selectionOptions, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.together, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
+	if err := run(b.spread, b.where, b.confine, b.groupBy, b.selectionOptions, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.together, b.rowsWanted, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns, b.plan.Source = b.table.Name, b.columns, b.source
-	if err := run(b.looks, b.inProportion); err != nil {
+	if err := run(b.looks, b.rowsLook, b.inProportion); err != nil {
 		return nil, err
 	}
 	b.plan.Limit = b.tree.Limit
@@ -286,12 +303,13 @@ const semantics = 1
 func (p *Plan) Canonical(versions ...int) string {
 	var b strings.Builder
 	p.describe(&b, p.digest, versions, p.Neighbours, p.Price)
+	p.describeRows(&b)
+	for _, s := range p.Searches {
+		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
+	}
 	if p.Sets != nil {
 		p.describeSets(&b)
 		return b.String()
-	}
-	for _, s := range p.Searches {
-		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
 	}
 	for _, m := range p.Measures {
 		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)

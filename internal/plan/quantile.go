@@ -128,12 +128,7 @@ func (q *Quantile) Draw() privacy.Epsilon {
 	if !q.draw.IsZero() {
 		return q.draw
 	}
-	third := q.Loss.Share(1, 3)
-	if e, pure := third.Pure(); pure {
-		return e
-	}
-	rho, _ := third.ZCDP()
-	return rho.Pure().Times(2)
+	return drawOf(q.Loss.Share(1, 3))
 }
 
 // choose fixes the sensitivity and the offset, for a quantile that has its share of the price.
@@ -164,14 +159,7 @@ func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 // rankError bounds by how many rows one draw is off, but with probability alpha: 2Δ(ln N + ln(1/α))/ε for the N integers of the
 // domain, rounded up (mechanism.Quantile.RankError). It is infinite where the price is 0.
 func (q *Quantile) rankError(alpha float64) float64 {
-	e := q.Draw().Rat()
-	if e.Sign() == 0 {
-		return math.Inf(1)
-	}
-	scale := new(big.Rat).Quo(q.Sensitivity, e)
-	points := math.Nextafter(float64(q.Value.Hi-q.Value.Lo+1), math.Inf(1))
-	log := exact.SubUp(exact.LogUp(points), exact.LogDown(alpha))
-	return exact.MulUp(exact.FloatUp(scale.Add(scale, scale)), log)
+	return rankErrorOf(q.Sensitivity, q.Draw(), float64(q.Value.Hi-q.Value.Lo+1), alpha)
 }
 
 // Siblings are the quantiles of q's value, itself too, by rising rank.

@@ -51,8 +51,8 @@ func TestRelationsMeetEverything(t *testing.T) {
 						}
 					}
 				})
-				for _, kind := range []string{"sums", "found", "ordered", "mode", "sets", "open"} {
-					if seen[kind] < 5 {
+				for _, kind := range []string{"sums", "found", "ordered", "mode", "sets", "open", "rows", "found in open groups", "found over sets", "found beside quantiles", "distinct over sets"} {
+					if seen[kind] < 3 {
 						t.Errorf("%s: only %d moved", kind, seen[kind])
 						for e, sql := range refused {
 							t.Log(e, "\n   ", sql)
@@ -73,33 +73,48 @@ type meeting struct {
 
 // check says what moved.
 func (m meeting) check(t *rapid.T) (moved []string) {
-	q := m.q
 	note := func(kind string, any bool) {
 		if any {
 			moved = append(moved, kind)
 		}
 	}
-	if q.Open() {
-		note("open", m.groups(t))
-		return moved
+	if s := m.q.Rows; s != nil {
+		gone, come := m.apart(&s.Look)
+		if gone > 1 || come > 1 || m.q.Neighbours == privacy.AddRemove && come > 0 {
+			t.Fatalf("%s: of the units' numbers of rows %d go and %d come\n%v\n%v", m.sql, gone, come, m.before, m.after)
+		}
+		note("rows", gone+come > 0)
+		m.q = enginetest.FoundRows(t, m.q)
 	}
+	q := m.q
 	for _, s := range q.Searches {
 		gone, come := m.apart(&s.Look)
 		if r := s.Look.Caps.Rows; gone > r || come > r || q.Neighbours == privacy.AddRemove && come > 0 {
 			t.Fatalf("%s: a search's rows: %d go and %d come, of %d\n%v\n%v", m.sql, gone, come, r, m.before, m.after)
 		}
 		note("found", gone+come > 0)
+		note("found in open groups", q.Open() && gone+come > 0)
+		note("found over sets", q.Sets != nil && gone+come > 0)
+		note("found beside quantiles", len(q.Quantiles) > 0 && gone+come > 0)
+	}
+	if q.Open() {
+		m.q = foundAnything(t, q)
+		note("open", m.groups(t))
+		return moved
 	}
 	if len(q.Measures) > 0 {
 		q := foundAnything(t, q)
 		for _, g := range q.Groupings() {
 			l1, l2squared := m.over(&q.Bounded, g)
+			distinctOver(q, g, l1, l2squared, m.over)
 			for i, of := range g.Measures {
 				if l1[i].Cmp(of.L1) > 0 || l2squared[i].Cmp(of.L2Squared) > 0 {
 					t.Fatalf("%s\n%s\nmeasure %s over keys %v moves by %s, squared L2 %s; planned %s, %s\n%v\n%v", m.sql, q.Source, of, g.Keys, l1[i], l2squared[i], of.L1, of.L2Squared, m.before, m.after)
 				}
 				note("sums", l1[i].Sign() > 0)
 				note("sets", q.Sets != nil && l1[i].Sign() > 0)
+				note("bounds per group over sets", q.Sets != nil && of.Cells != nil && l1[i].Sign() > 0)
+				note("distinct over sets", q.Sets != nil && !of.Additive() && l1[i].Sign() > 0)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // Grouping is one grouping set of an answer: its cells have some of the plan's keys, and are summed over the others. The engine is
 // asked for the cells of all keys, once; a coarser cell is a sum of those, so that the exact tables add up, and one bound on what
-// a unit contributes holds for them all.
+// a unit contributes holds for them all. Distinct counts are no sums, and looked at by each set (SetLook).
 type Grouping struct {
 	Keys []int // of the plan's keys, increasing
 	// Measures are the plan's, in its order, each as it is taken of this grouping: with a share of its price, with the
@@ -299,18 +299,29 @@ func (b *builder) splitSets() error {
 	if p.Released()*len(p.Measures) > MaxNumbers {
 		return refuse(b.setsAt, "ask for fewer sets, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
-	for i := range p.Sets {
-		g := &p.Sets[i]
+	if err := p.overSets(); err != nil {
+		return refuse(b.setsAt, "", "no noise can be chosen: %v", err)
+	}
+	return nil
+}
+
+// overSets takes the plan's measures over each of its grouping sets.
+func (p *Plan) overSets() error {
+	sets := slices.Clone(p.Sets)
+	for i := range sets {
+		g := &sets[i]
+		g.Measures = nil
 		for _, m := range p.Measures {
 			own := *m
-			own.Loss = m.Loss.Share(1, int64(len(p.Sets)))
-			own.boundOver(p.Neighbours, p.Caps, len(g.Keys) > 0, g.Parts(&p.Bounded))
+			own.Loss = m.Loss.Share(1, int64(len(sets)))
+			own.boundOver(p.Neighbours, p.capsOver(*g, m), len(g.Keys) > 0, g.Parts(&p.Bounded))
 			if err := own.choose(); err != nil {
-				return refuse(b.setsAt, "", "no noise can be chosen: %v", err)
+				return err
 			}
 			g.Measures = append(g.Measures, &own)
 		}
 	}
+	p.Sets = sets
 	return nil
 }
 

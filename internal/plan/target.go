@@ -111,7 +111,7 @@ func (b *builder) plainly() error {
 		return refuse(b.setsAt, "group by one list of expressions", "ROLLUP, CUBE and GROUPING SETS are for tables of noisy numbers")
 	case b.tree.Having != nil, len(b.tree.OrderBy) > 0, b.tree.Limit != nil, b.tree.Offset != nil:
 		return refuse(query.Pos{}, "leave them out", "HAVING, ORDER BY and LIMIT are for tables of noisy numbers")
-	case b.maxRows > 0, b.request.TargetError != nil:
+	case b.maxRows > 0, b.request.AutoRows, b.request.TargetError != nil:
 		return refuse(query.Pos{}, "leave them out", "max_rows_contributed and target_relative_error are for tables of noisy numbers")
 	case b.maxGroups > 0:
 		return refuse(query.Pos{}, "leave it out", "max_groups plays no part here")

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"dither/internal/query"
 )
 
@@ -12,18 +10,10 @@ func (b *builder) together() error {
 	if err := b.severalRows(); err != nil {
 		return err
 	}
-	ordered, searching := len(p.Quantiles)+len(p.Modes) > 0, len(p.Searches) > 0
+	ordered := len(p.Quantiles)+len(p.Modes) > 0
 	at := b.tree.Items[0].Expr.Pos()
-	if p.Open() {
-		switch {
-		case ordered:
-			return refuse(at, "ask for counts and sums of such groups; or group by what has declared values", "quantiles and modes are for groups whose values are known beforehand")
-		case searching:
-			return refuse(at, "give the bounds; or group by what has declared values", "bounds are found for groups whose values are known beforehand")
-		}
-	}
-	if ordered && searching {
-		return refuse(at, "ask for the quantiles by themselves", "quantiles and modes do not go with bounds that are found")
+	if p.Open() && ordered {
+		return refuse(at, "ask for counts and sums of such groups; or group by what has declared values", "quantiles and modes are for groups whose values are known beforehand")
 	}
 	if p.Sets == nil {
 		return nil
@@ -36,12 +26,9 @@ func (b *builder) together() error {
 		return each("grouping sets are over groups whose values are known beforehand")
 	case ordered:
 		return each("quantiles and modes go with one grouping: they do not add up")
-	case searching:
-		return each("bounds are found for one grouping")
-	case slices.ContainsFunc(p.Measures, func(m *Measure) bool { return m.Kind == CountUnits || m.Kind == CountDistinct }):
-		return each("COUNT(DISTINCT …) goes with one grouping: what is distinct in two groups does not add up")
-	case slices.ContainsFunc(p.Measures, func(m *Measure) bool { return m.Cells != nil }):
-		return each("bounds per group go with one grouping")
+	}
+	if p.CellsClamped() {
+		b.note("Bounds per group are of the groups of all keys together; what one unit adds to a total is the sum of what is left of it there.")
 	}
 	return nil
 }

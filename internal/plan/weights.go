@@ -89,6 +89,9 @@ func (b *builder) divide() error {
 		p.Price = price
 	}
 	rest := p.Price
+	if p.Rows != nil { // beside which no claim has an ε of its own
+		rest = rest.Minus(p.Rows.Loss)
+	}
 	if named != nil {
 		rest = rest.Minus(own)
 	}

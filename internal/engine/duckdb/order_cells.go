@@ -14,10 +14,18 @@ import (
 
 // orderedRows gives how often each contribution m0 that is not NULL occurs among rows, by cell.
 func orderedRows(b *plan.Bounded, rows string) string {
+	if b.CountsRows() {
+		return rowsOfUnits(b.Measures[0], rows)
+	}
 	names := append(engine.KeyNames(b), "m0")
 	inner := append(engine.KeyNames(b), contributions(b)[0])
 	return "SELECT " + strings.Join(append(slices.Clone(names), "count(*)"), ", ") +
 		" FROM (SELECT " + strings.Join(inner, ", ") + " FROM (" + rows + ") WHERE v0 IS NOT NULL)" + engine.GroupBy(names)
+}
+
+// rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing else of them.
+func rowsOfUnits(m *plan.Measure, rows string) string {
+	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) GROUP BY u) GROUP BY m0", integer(m.Lo), integer(m.Hi), rows)
 }
 
 // cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their sealed rank, and of its cells the first

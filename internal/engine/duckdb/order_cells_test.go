@@ -31,24 +31,35 @@ func TestOrdersAgreeWithReference(t *testing.T) {
 		table := rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table")
 		sql := enginetest.Orders(t, table)
 		b.policy = rapid.SampledFrom([]*policy.Policy{byRows, byGroups}).Draw(t, "policy")
-		p, err := plan.Build(b.policy, plan.Request{SQL: sql})
+		p, err := plan.Build(b.policy, plan.Request{SQL: sql, AutoRows: table == "p" && rapid.Bool().Draw(t, "rows to find")})
 		if err != nil {
 			return
 		}
 		admitted++
+		p = enginetest.FoundRows(t, p)
 		file := b.write(t, table, enginetest.Rows(t, b.policy.Table(table), 14))
 		rows, known, err := b.sealedRows(table, file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, look := range p.Looks() {
+		looks := p.Looks()
+		if p.Rows != nil {
+			looks = append(looks, &p.Rows.Look)
+		}
+		for _, look := range looks {
 			if err := b.Rehearse(context.Background(), look, engine.Sealed{}); err != nil {
 				t.Fatalf("%s: rehearsal: %v", sql, err)
 			}
 		}
 		from := rapid.SampledFrom([]engine.Sealed{known, {File: file}}).Draw(t, "known")
+		ordered := []*plan.Bounded{}
 		for _, v := range p.OrderedValues() {
-			look := p.Ordered(v)
+			ordered = append(ordered, p.Ordered(v))
+		}
+		if p.Rows != nil {
+			ordered = append(ordered, &p.Rows.Look)
+		}
+		for _, look := range ordered {
 			want := map[string]int64{}
 			enginetest.OrderCells(look, rows, func(keys []value.Value, v int64) {
 				if cell := engine.CellOf(look, keys); cell >= 0 {

@@ -40,7 +40,12 @@ func TestRelationsMeetReference(t *testing.T) {
 			}
 			tables, from := b.writeAll(t, p.Tables(), 10)
 			m := met{bench: b, sql: request.SQL, tables: tables, from: from}
+			p = enginetest.FoundRows(t, p)
 			looks := p.Looks()
+			if p.Rows != nil {
+				looks = append(looks, &p.Rows.Look)
+				seen["rows"]++
+			}
 			for _, s := range p.Searches {
 				looks = append(looks, &s.Look)
 			}
@@ -59,7 +64,7 @@ func TestRelationsMeetReference(t *testing.T) {
 			}
 		})
 	}
-	for _, kind := range []string{"open", "ordered", "sums"} {
+	for _, kind := range []string{"open", "ordered", "sums", "rows"} {
 		if seen[kind] < 10 {
 			t.Errorf("%d of %s: the test shows nothing", seen[kind], kind)
 		}

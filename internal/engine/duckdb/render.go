@@ -85,7 +85,7 @@ func gridded(m *plan.Measure) string {
 	switch m.Kind {
 	case plan.CountValue:
 		return "CASE WHEN " + expression(m.X) + " IS NOT NULL THEN CAST(1 AS BIGINT) END"
-	case plan.CountRows, plan.CountUnits:
+	case plan.CountRows, plan.CountUnits, plan.UnitRows:
 		return "CAST(1 AS BIGINT)"
 	}
 	x := expression(m.X)

@@ -34,7 +34,7 @@ func (f sealedFiles) single(s *plan.Source) bool {
 func renderSource(b *plan.Bounded, files sealedFiles) string {
 	rows := evaluatedSource(b, files)
 	if b.Unit != nil && (!files.single(b.Source) || b.CellsClamped()) {
-		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered {
+		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered && b.Caps.Groups > 0 {
 			rows = ranked("("+rows+")", []string{"u"}, engine.Contents(b), engine.Enough(b))
 		}
 		if b.Caps.Rows > 0 {

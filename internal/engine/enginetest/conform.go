@@ -39,6 +39,7 @@ type Engine interface {
 //	rows TABLE             a header and rows follow, as CSV; NULL stands for NULL
 //	sums SELECT …          the answer follows: its measures, then every cell that is not 0
 //	order SELECT …         how often each gridded value occurs follows
+//	units SELECT …         how many units have how many rows follows, where the bound on rows is to be found
 //	refused SELECT …       why the plan refuses it follows
 //
 // Answers are exact. Where a cap leaves rows or cells of a unit out, a script about one table has only questions whose answer is the same
@@ -107,6 +108,8 @@ func (s *script) block(t *testing.T, text string) string {
 		got = s.sums(t, rest)
 	case "order":
 		got = s.order(t, rest)
+	case "units":
+		got = s.unitRows(t, rest)
 	case "refused":
 		_, err := plan.Build(s.policy, plan.Request{SQL: rest})
 		got = fmt.Sprint(err)

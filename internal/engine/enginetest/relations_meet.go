@@ -26,11 +26,13 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 	for range rapid.IntRange(1, 2).Draw(t, "aggregates") {
 		item := g.over(r)
 		switch {
+		case (kind == "open" || kind == "sets") && len(items) == 0 && g.chance(3), kind == "ordered" && len(items) > 0 && g.chance(2):
+			item = g.pick("SUM", "AVG") + "(" + g.pick(r.numbers...) + ", bounds => auto)"
 		case kind == "ordered" && g.chance(2), kind == "ordered" && len(items) == 0:
 			item = g.orderedOver(r)
 		case kind == "found" && len(items) == 0:
 			item = g.pick("SUM", "AVG") + "(" + g.pick(r.numbers...) + ", bounds => auto)"
-		case kind != "sets" && g.chance(2):
+		case g.chance(2):
 			item = g.namedOver(r)
 		}
 		items = append(items, item)
@@ -60,6 +62,7 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 		sql += " GROUP BY " + strings.Join(groups, ", ")
 	}
 	request.SQL = sql
+	request.AutoRows = r.relation != "t" && g.chance(4)
 	return request, r.relation == "t"
 }
 

@@ -84,6 +84,9 @@ func contributions(b *plan.Bounded, rows []Row) []piece {
 
 // bounded is what of rows' pieces counts.
 func bounded(b *plan.Bounded, pieces []piece) []piece {
+	if b.CountsRows() {
+		return rowsOfUnits(b, pieces)
+	}
 	for i := range pieces {
 		pieces[i].sums = contribution(b, pieces[i])
 	}
@@ -175,7 +178,7 @@ func evaluateRow(b *plan.Bounded, unit value.Value, row []value.Value) (piece, b
 
 func gridded(m *plan.Measure, row []value.Value) *int64 {
 	one := int64(1)
-	if m.Kind == plan.CountRows || m.Kind == plan.CountUnits {
+	if m.Kind == plan.CountRows || m.Kind == plan.CountUnits || m.Kind == plan.UnitRows {
 		return &one
 	}
 	v := eval(m.X, row)

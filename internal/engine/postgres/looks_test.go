@@ -57,11 +57,13 @@ func TestLooksAgreeWithReference(t *testing.T) {
 			}
 			if table == "p" {
 				request.MaxGroups = int64(rapid.IntRange(0, 4).Draw(t, "max groups"))
+				request.AutoRows = rapid.IntRange(0, 2).Draw(t, "rows to find") == 0
 			}
 			p, err := plan.Build(b.policy, request)
 			if err != nil {
 				return
 			}
+			p = enginetest.FoundRows(t, p)
 			rows := enginetest.Rows(t, b.policy.Table(table), 12)
 			b.write(t, table, rows)
 			m := met{bench: b, sql: request.SQL, rows: rows}
@@ -72,6 +74,10 @@ func TestLooksAgreeWithReference(t *testing.T) {
 				}
 			}
 			looks := p.Looks()
+			if p.Rows != nil {
+				looks = append(looks, &p.Rows.Look)
+				seen["rows of units"]++
+			}
 			for _, s := range p.Searches {
 				looks = append(looks, &s.Look)
 				seen["searches"]++
@@ -88,7 +94,7 @@ func TestLooksAgreeWithReference(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	for _, kind := range []string{"open", "ordered", "sums", "other", "distinct", "parts of copies", "refused", "copies", "cells in order", "capped in order"} {
+	for _, kind := range []string{"open", "ordered", "sums", "other", "distinct", "parts of copies", "refused", "copies", "cells in order", "capped in order", "rows of units"} {
 		if seen[kind] < 3 {
 			t.Errorf("%d of %s: the test shows nothing", seen[kind], kind)
 		}

@@ -13,9 +13,17 @@ import (
 
 // orderedRows gives how often each contribution m0 that is not NULL occurs among rows, by cell, in the order of m0.
 func orderedRows(b *plan.Bounded, rows string) string {
+	if b.CountsRows() {
+		return rowsOfUnits(b.Measures[0], rows)
+	}
 	keys := engine.KeyNames(b)
 	names := list(keys, []string{"m0"})
 	return "SELECT " + names + ", count(*) FROM (SELECT " + list(keys, contributions(b)[:1]) + " FROM (" + rows + ") AS r WHERE v0 IS NOT NULL) AS m GROUP BY " + names + " ORDER BY m0"
+}
+
+// rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing else of them.
+func rowsOfUnits(m *plan.Measure, rows string) string {
+	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m GROUP BY m0 ORDER BY m0", integer(m.Lo), integer(m.Hi), rows)
 }
 
 // cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their places, and of its cells the first Caps.Groups by that

@@ -22,7 +22,7 @@ func refuse(b *plan.Bounded, from engine.Sealed) error {
 			Message: "questions about parts of this table are not answered: it is read where it is, and who moves from one part to another would be charged to one of them alone",
 			Hint:    "the owner seals it with --copy; or ask about all parts, as in GROUP BY",
 		}
-	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != plan.Sum || b.Open() || b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
+	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != plan.Sum && !b.CountsRows() || b.Open() || b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
 		return unknown("these values in order")
 	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
 		return unknown("groups that are chosen among known ones")
@@ -30,6 +30,9 @@ func refuse(b *plan.Bounded, from engine.Sealed) error {
 		return unknown("bounds per group without a unit's column")
 	case b.Unit != nil && !b.Ordered && b.CellsClamped() && b.Caps.RowsPerGroup == 0:
 		return unknown("bounds per group beside a cap on rows")
+	case b.CountsRows() && (!b.Ordered || b.Unit == nil || len(b.Keys) > 0 || b.Caps != plan.Caps{}):
+		return unknown("these numbers of rows")
+	case b.CountsRows(): // clamped, whatever a unit has
 	case b.Unit != nil && (b.Caps.Rows == 0) == (b.Caps.RowsPerGroup == 0), b.Caps.RowsPerGroup > 0 && b.Caps.Groups == 0:
 		return unknown("these caps")
 	}
@@ -55,7 +58,7 @@ func refuseMeasure(b *plan.Bounded, m *plan.Measure) string {
 		if b.Unit != nil && b.Caps.Rows == 0 {
 			return "a count of distinct values without a cap on rows"
 		}
-	case plan.CountValue, plan.Sum:
+	case plan.CountValue, plan.Sum, plan.UnitRows: // of UnitRows refuse says the rest
 	default:
 		return "a measure of the kind " + string(m.Kind)
 	}

@@ -142,7 +142,7 @@ func gridded(m *plan.Measure) string {
 	switch m.Kind {
 	case plan.CountValue:
 		return "CASE WHEN " + expression(m.X) + " IS NOT NULL THEN " + integer(1) + " END"
-	case plan.CountRows, plan.CountUnits:
+	case plan.CountRows, plan.CountUnits, plan.UnitRows:
 		return integer(1)
 	}
 	x := expression(m.X)

@@ -24,7 +24,7 @@ import (
 func renderSource(b *plan.Bounded, in *rows) string {
 	rows := evaluatedSource(b, in)
 	if b.Unit != nil && (!b.Source.Single || b.CellsClamped()) {
-		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered {
+		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered && b.Caps.Groups > 0 {
 			rows = ranked(rows, part{unit: unitType(b.Source)}, engine.Contents(b), engine.Enough(b))
 		}
 		if b.Caps.Rows > 0 {

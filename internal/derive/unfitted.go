@@ -1,0 +1,29 @@
+package derive
+
+import (
+	"math/big"
+
+	"dither/noise"
+)
+
+// unfitted is the fit of a measure whose tables are no sums of one another, as distinct counts are (plan.Measure.Additive): each stays as it
+// was released, with its own noise.
+func unfitted(noises []noise.Distribution) (f fit) {
+	for _, d := range noises {
+		law := &noise.Combination{}
+		law.Add(1, d, 1)
+		f.laws = append(f.laws, law)
+	}
+	return f
+}
+
+// fit gives the estimated table of each grouping: integers over one denominator for each.
+func (f fit) fit(noisy [][]*big.Int) (fitted [][]*big.Int, denominators []*big.Int) {
+	if f.lattice != nil {
+		return f.lattice.fit(noisy)
+	}
+	for range noisy {
+		denominators = append(denominators, big.NewInt(1))
+	}
+	return noisy, denominators
+}

@@ -1,0 +1,61 @@
+package enginetest
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// rowsOfUnits gives one piece for each unit of some rows: how many it has, clamped.
+func rowsOfUnits(b *plan.Bounded, rows []piece) (out []piece) {
+	of := map[string]int64{}
+	units := map[string]value.Value{}
+	for _, p := range rows {
+		name := hashText(p.unit)
+		of[name]++
+		units[name] = p.unit
+	}
+	for name, n := range of {
+		n = min(max(n, b.Measures[0].Lo), b.Measures[0].Hi)
+		out = append(out, piece{unit: units[name], values: []*int64{&n}, sums: []*big.Int{big.NewInt(n)}})
+	}
+	return out
+}
+
+// FoundRows is a plan with any bound on rows that its search could find; p itself where it has none to find.
+func FoundRows(t *rapid.T, p *plan.Plan) *plan.Plan {
+	if p.Rows == nil {
+		return p
+	}
+	q, err := p.WithRows(rapid.Int64Range(1, p.Rows.Most).Draw(t, "rows found"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+// unitRows runs a block "units SELECT …": how many units have how many rows, of those that the question leaves.
+func (s *script) unitRows(t *testing.T, sql string) string {
+	t.Helper()
+	p, err := plan.Build(s.policy, plan.Request{SQL: sql, AutoRows: true})
+	if err != nil {
+		return fmt.Sprint(err)
+	}
+	counts, err := s.engine.Order(t, s.policy, s.rows[p.Table], &p.Rows.Look)
+	if err != nil {
+		return "fails: " + err.Error()
+	}
+	lines := []string{fmt.Sprintf("· up to %d", p.Rows.Most)}
+	for _, v := range slices.Sorted(maps.Keys(counts)) {
+		lines = append(lines, fmt.Sprintf("%d × %d", counts[v], v))
+	}
+	return strings.Join(lines, "\n")
+}
