@@ -3,7 +3,6 @@ package derive_test
 import (
 	"fmt"
 	"math"
-	"os"
 	"testing"
 
 	"dither/internal/derive"
@@ -36,12 +35,8 @@ func covariance(a, b []float64, less float64) float64 {
 }
 
 // Intervals of variances, covariances and of what regressions are made of cover them, computed here by their definitions:
-// at 95 % each, failing by chance with probability 1e-6 at most.
+// at 95 % each.
 func TestCoverageOfMoments(t *testing.T) {
-	trials := 400
-	if os.Getenv("DITHER_LONG") != "" {
-		trials = 20_000
-	}
 	both := func(p pairs) []float64 { // what depends on both: i + x
 		out := make([]float64, len(p.x))
 		for k := range out {
@@ -77,7 +72,7 @@ func TestCoverageOfMoments(t *testing.T) {
 			t.Parallel()
 			p := planOf(t, "SELECT "+c.item+" FROM t", c.price)
 			exact, noises := released(t, p, people(c.n))
-			covers(t, p, exact, noises, c.truth(pairsOf(c.n)), trials)
+			covers(t, p, exact, noises, c.truth(pairsOf(c.n)))
 		})
 	}
 }

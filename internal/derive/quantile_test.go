@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"os"
 	"slices"
 	"testing"
 
@@ -87,13 +86,8 @@ func percentiles(values []float64, q float64) (disc, cont float64) {
 }
 
 // The interval of a quantile covers PERCENTILE_DISC and PERCENTILE_CONT of the exact bounded rows with the probability that its
-// bracket is made for, on skewed and tied values, of many rows and of one, in every cell. Each case fails by chance with probability
-// 1e-6 at most.
+// bracket is made for, on skewed and tied values, of many rows and of one, in every cell.
 func TestQuantileCoverage(t *testing.T) {
-	trials := 400
-	if os.Getenv("DITHER_LONG") != "" {
-		trials = 50_000
-	}
 	tied := people(300)
 	for k := range tied {
 		if k%3 > 0 {
@@ -130,10 +124,10 @@ func TestQuantileCoverage(t *testing.T) {
 			}
 			m, cells := quantilesOf(t, p, c.rows)
 			data := inOrder(cells)
-			trials := min(trials, 50_000_000/len(c.rows))
 			unit, _ := p.Quantiles[0].Value.Unit().Float64()
-			covered, narrow, width := make([]int, len(p.Quantiles)), 0, 0.0
-			for range trials {
+			covered := promised(math.Pow(1-plan.BracketAlpha, float64(len(cells))), len(p.Quantiles))
+			narrow, width, trials := 0, 0.0, 0
+			for ; stattest.AnyOpen(covered); trials++ {
 				hit := make([]bool, len(p.Quantiles))
 				for i := range hit {
 					hit[i] = true
@@ -152,25 +146,18 @@ func TestQuantileCoverage(t *testing.T) {
 						if e.Estimate.Value < e.Estimate.Low || e.Estimate.Value > e.Estimate.High {
 							t.Fatalf("%+v is not within its interval", e.Estimate)
 						}
-						width += (e.Estimate.High - e.Estimate.Low) / float64(trials*len(hit)*len(cells))
+						width += (e.Estimate.High - e.Estimate.Low) / float64(len(hit)*len(cells))
 						if cell == 0 && i == 0 && e.Estimate.High-e.Estimate.Low < 40 {
 							narrow++
 						}
 					}
 				}
 				for i, h := range hit {
-					if h {
-						covered[i]++
-					}
+					covered[i].Observe(h)
 				}
 			}
-			for i, k := range covered {
-				level := math.Pow(1-plan.BracketAlpha, float64(len(cells)))
-				if err := (stattest.Proportion{Successes: k, Of: stattest.Binomial{Trials: trials, Probability: level}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
-					t.Errorf("quantile %d: %v", i, err)
-				}
-			}
-			t.Logf("covered %v of %d, mean width %.3g, below 40 in %d", covered, trials, width, narrow)
+			kept(t, "quantile", covered)
+			t.Logf("mean width %.3g, below 40 in %d of %d", width/float64(trials), narrow, trials)
 			if len(c.rows) >= 1000 && narrow < trials/2 {
 				t.Errorf("of 1000 rows the interval is wider than 40 in %d of %d", trials-narrow, trials)
 			}
@@ -261,24 +248,16 @@ func TestCoverageBesideQuantiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const trials = 300
-	covered := [2]int{}
-	for range trials {
+	covered := promised(0.95, 2)
+	for stattest.AnyOpen(covered) {
 		numbers := drawQuantiles(t, m, inOrder(cells))
 		numbers[0] = append([]*big.Int{new(big.Int).Add(big.NewInt(600), count.Draw())}, numbers[0]...)
 		row := answer.Rows(numbers, 0.05)[0]
 		for i, truth := range []float64{600 * disc, disc / 600} {
-			if row[i].Estimate.Low <= truth && truth <= row[i].Estimate.High {
-				covered[i]++
-			}
+			covered[i].Observe(row[i].Estimate.Low <= truth && truth <= row[i].Estimate.High)
 		}
 	}
-	for i, k := range covered {
-		if err := (stattest.Proportion{Successes: k, Of: stattest.Binomial{Trials: trials, Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
-			t.Errorf("expression %d: %v", i, err)
-		}
-	}
-	t.Logf("covered %v of %d", covered, trials)
+	kept(t, "expression", covered)
 }
 
 // Conditions and order on dates and on what was chosen.
