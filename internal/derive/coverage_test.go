@@ -189,10 +189,16 @@ func sumsOf(rows []enginetest.Row) (s sums) {
 // planOf plans a question at a price: an ε, or a ρ as in "ρ 0.1" under a zCDP budget.
 func planOf(t testing.TB, sql, price string) *plan.Plan {
 	t.Helper()
-	text := survey
+	return planUnder(t, "add-remove", sql, price)
+}
+
+// planUnder is that under either relation.
+func planUnder(t testing.TB, neighbours, sql, price string) *plan.Plan {
+	t.Helper()
+	text := strings.Replace(survey, "neighbours: add-remove", "neighbours: "+neighbours, 1)
 	var loss privacy.Loss
 	if rho, ok := strings.CutPrefix(price, "ρ "); ok {
-		text = strings.Replace(survey, "{epsilon: 1000}", "{rho: 20, delta: 1e-6}", 1)
+		text = strings.Replace(text, "{epsilon: 1000}", "{rho: 20, delta: 1e-6}", 1)
 		r, err := privacy.ParseRho(rho)
 		if err != nil {
 			t.Fatal(err)

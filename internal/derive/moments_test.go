@@ -19,14 +19,15 @@ func pairsOf(n int) (p pairs) {
 	return p
 }
 
+func mean(xs []float64) (m float64) {
+	for _, x := range xs {
+		m += x / float64(len(xs))
+	}
+	return m
+}
+
 // covariance by its definition, divided by n − less.
 func covariance(a, b []float64, less float64) float64 {
-	mean := func(xs []float64) (m float64) {
-		for _, x := range xs {
-			m += x / float64(len(xs))
-		}
-		return m
-	}
 	ma, mb, sum := mean(a), mean(b), 0.0
 	for k := range a {
 		sum += (a[k] - ma) * (b[k] - mb)
@@ -66,6 +67,10 @@ func TestCoverageOfMoments(t *testing.T) {
 		{"CORR(i + x, i)", 1000, "10", corr},
 		{"REGR_SLOPE(i + x, i)", 1000, "20", slope},
 		{"REGR_R2(i + x, i)", 1000, "20", func(p pairs) float64 { return corr(p) * corr(p) }},
+		{"REGR_INTERCEPT(i + x, i)", 1000, "20", func(p pairs) float64 { return mean(both(p)) - slope(p)*mean(p.i) }},
+		{"REGR_AVGX(i + x, i)", 200, "2", func(p pairs) float64 { return mean(p.i) }},
+		{"REGR_AVGY(i + x, i)", 200, "ρ 1", func(p pairs) float64 { return mean(both(p)) }},
+		{"CORR(i + x, i)", 2000, "ρ 5", corr},
 		{"REGR_COUNT(i + x, i)", 10, "1", func(p pairs) float64 { return float64(len(p.i)) }},
 	} {
 		t.Run(fmt.Sprintf("%s n=%d price=%s", c.item, c.n, c.price), func(t *testing.T) {

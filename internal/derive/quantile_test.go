@@ -22,6 +22,12 @@ import (
 // quantilesOf are a plan's true values in order, with the mechanism that draws from them: no sums beside them, one value.
 func quantilesOf(t testing.TB, p *plan.Plan, rows []enginetest.Row) (mechanism.CellQuantiles, [][]int64) {
 	t.Helper()
+	return quantilesOver(t, p, enginetest.Tables{p.Table: rows})
+}
+
+// quantilesOver is that over a relation.
+func quantilesOver(t testing.TB, p *plan.Plan, tables enginetest.Tables) (mechanism.CellQuantiles, [][]int64) {
+	t.Helper()
 	v := p.Quantiles[0].Value
 	m := mechanism.CellQuantiles{
 		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
@@ -32,7 +38,7 @@ func quantilesOf(t testing.TB, p *plan.Plan, rows []enginetest.Row) (mechanism.C
 		}
 	}
 	cells := make([][]int64, p.Cells())
-	enginetest.OrderCells(p.Ordered(v), rows, func(keys []value.Value, x int64) {
+	enginetest.OrderCellsOf(p.Ordered(v), tables, func(keys []value.Value, x int64) {
 		for i := range cells {
 			if slices.EqualFunc(keys, p.CellKeys(i), func(a, b value.Value) bool { return value.Compare(a, b) == 0 }) {
 				cells[i] = append(cells[i], x)
@@ -118,51 +124,59 @@ func TestQuantileCoverage(t *testing.T) {
 		t.Run(fmt.Sprintf("%s n=%d price=%s", c.sql, len(c.rows), c.price), func(t *testing.T) {
 			t.Parallel()
 			p := planOf(t, "SELECT "+c.sql, c.price)
-			answer, err := derive.New(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, cells := quantilesOf(t, p, c.rows)
-			data := inOrder(cells)
-			unit, _ := p.Quantiles[0].Value.Unit().Float64()
-			covered := promised(math.Pow(1-plan.BracketAlpha, float64(len(cells))), len(p.Quantiles))
-			narrow, width, trials := 0, 0.0, 0
-			for ; stattest.AnyOpen(covered); trials++ {
-				hit := make([]bool, len(p.Quantiles))
-				for i := range hit {
-					hit[i] = true
-				}
-				for cell, row := range answer.Rows(drawQuantiles(t, m, data), 0.05) {
-					values := make([]float64, len(cells[cell]))
-					for j, v := range cells[cell] {
-						values[j] = float64(v) * unit
-					}
-					for i, e := range row[len(row)-len(p.Quantiles):] {
-						q, _ := p.Aggregates[p.Outputs[len(row)-len(p.Quantiles)+i].Post.Index].Quantile.Rank.Float64()
-						disc, cont := percentiles(values, q)
-						if e.Estimate.Low > min(disc, cont)+1e-12 || e.Estimate.High < max(disc, cont)-1e-12 {
-							hit[i] = false
-						}
-						if e.Estimate.Value < e.Estimate.Low || e.Estimate.Value > e.Estimate.High {
-							t.Fatalf("%+v is not within its interval", e.Estimate)
-						}
-						width += (e.Estimate.High - e.Estimate.Low) / float64(len(hit)*len(cells))
-						if cell == 0 && i == 0 && e.Estimate.High-e.Estimate.Low < 40 {
-							narrow++
-						}
-					}
-				}
-				for i, h := range hit {
-					covered[i].Observe(h)
-				}
-			}
-			kept(t, "quantile", covered)
-			t.Logf("mean width %.3g, below 40 in %d of %d", width/float64(trials), narrow, trials)
+			narrow, trials := bracketed(t, p, enginetest.Tables{"t": c.rows})
 			if len(c.rows) >= 1000 && narrow < trials/2 {
 				t.Errorf("of 1000 rows the interval is wider than 40 in %d of %d", trials-narrow, trials)
 			}
 		})
 	}
+}
+
+// bracketed draws releases of a question for quantiles of one value, whose intervals are to hold them in every cell, with the probability that their
+// brackets are made for; and counts how many of the first are narrower than 40.
+func bracketed(t *testing.T, p *plan.Plan, tables enginetest.Tables) (narrow, trials int) {
+	t.Helper()
+	answer, err := derive.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, cells := quantilesOver(t, p, tables)
+	data := inOrder(cells)
+	unit, _ := p.Quantiles[0].Value.Unit().Float64()
+	covered := promised(math.Pow(1-plan.BracketAlpha, float64(len(cells))), len(p.Quantiles))
+	width := 0.0
+	for ; stattest.AnyOpen(covered); trials++ {
+		hit := make([]bool, len(p.Quantiles))
+		for i := range hit {
+			hit[i] = true
+		}
+		for cell, row := range answer.Rows(drawQuantiles(t, m, data), 0.05) {
+			values := make([]float64, len(cells[cell]))
+			for j, v := range cells[cell] {
+				values[j] = float64(v) * unit
+			}
+			for i, e := range row[len(row)-len(p.Quantiles):] {
+				q, _ := p.Aggregates[p.Outputs[len(row)-len(p.Quantiles)+i].Post.Index].Quantile.Rank.Float64()
+				disc, cont := percentiles(values, q)
+				if e.Estimate.Low > min(disc, cont)+1e-12 || e.Estimate.High < max(disc, cont)-1e-12 {
+					hit[i] = false
+				}
+				if e.Estimate.Value < e.Estimate.Low || e.Estimate.Value > e.Estimate.High {
+					t.Fatalf("%+v is not within its interval", e.Estimate)
+				}
+				width += (e.Estimate.High - e.Estimate.Low) / float64(len(hit)*len(cells))
+				if cell == 0 && i == 0 && e.Estimate.High-e.Estimate.Low < 40 {
+					narrow++
+				}
+			}
+		}
+		for i, h := range hit {
+			covered[i].Observe(h)
+		}
+	}
+	kept(t, "quantile", covered)
+	t.Logf("mean width %.3g, below 40 in %d of %d", width/float64(trials), narrow, trials)
+	return narrow, trials
 }
 
 // Of no rows the interval is the bounds, but with the probability that the bracket fails with; the value is drawn uniformly. At a

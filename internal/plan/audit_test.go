@@ -27,7 +27,10 @@ func TestReplayAudit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := audit{refused: map[string]string{}, asked: map[string]int{}, moved: map[string]int{}, reached: map[string]*big.Rat{}}
+	for i := range worlds {
+		worlds[i].Inexact = true
+	}
+	a := audit{refused: map[string]string{}, asked: enginetest.Met{}, moved: enginetest.Met{}, reached: map[string]*big.Rat{}}
 	for (a.questions < asked || a.questions < 4*asked && a.lacking(each, reach) != "") && !t.Failed() {
 		cases(t, max(500, min(asked-a.questions, 2_000)))
 		rapid.Check(t, func(t *rapid.T) { a.ask(t, rapid.SampledFrom(worlds).Draw(t, "world")) })
@@ -70,7 +73,7 @@ func reachOf(kind plan.Kind, neighbours privacy.Neighbours, bounded, norm string
 type audit struct {
 	drawn, questions, pairs int
 	refused                 map[string]string
-	asked, moved            map[string]int      // by construct
+	asked, moved            enginetest.Met
 	reached                 map[string]*big.Rat // of attainable, the greatest share of a planned sensitivity
 }
 
@@ -98,10 +101,8 @@ func (a *audit) ask(t *rapid.T, w enginetest.World) {
 	if moved {
 		a.pairs++
 	}
-	for _, name := range enginetest.In(q, request.SQL) {
-		if a.asked[name]++; moved {
-			a.moved[name]++
-		}
+	if a.asked.Add(q, request.SQL); moved {
+		a.moved.Add(q, request.SQL)
 	}
 }
 
@@ -117,10 +118,8 @@ func neighbours(t *rapid.T, w enginetest.World, table string, ofRows bool) (befo
 
 // lacking is a construct of which fewer than n questions moved, or a sensitivity of which less than a share was reached; "" for none.
 func (a *audit) lacking(n int, reach *big.Rat) string {
-	for _, c := range enginetest.Constructs {
-		if a.moved[c.Name] < n {
-			return c.Name
-		}
+	if name := a.moved.Lacking(n); name != "" {
+		return name
 	}
 	for _, name := range attainable() {
 		if share := a.reached[name]; share == nil || share.Cmp(reach) < 0 {

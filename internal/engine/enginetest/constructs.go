@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"dither/internal/plan"
@@ -9,13 +10,44 @@ import (
 
 // Construct is a part of the SQL that is answered, or of what is asked beside it, by which the exact aggregates of a question may be others.
 type Construct struct {
-	Name string
-	in   func(q *plan.Plan, sql string) bool
+	Name     string
+	in       func(q *plan.Plan, sql string) bool
+	relation bool
 }
 
 // Constructs are all of them: docs/sql.md's aggregates, groups, bounds, functions and relations, and the ways in which units are bounded. A test that
 // asks generated questions counts which it has met, and fails where one is lacking.
 var Constructs = constructs()
+
+// Met counts how often each construct was met.
+type Met map[string]int
+
+// Lacking is a construct, but for some, that was met fewer than n times, or "".
+func (m Met) Lacking(n int, but ...string) string {
+	for _, c := range Constructs {
+		if m[c.Name] < n && !slices.Contains(but, c.Name) {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+// OfRelations are the names of constructs that only relations have, after some others.
+func OfRelations(others ...string) []string {
+	for _, c := range Constructs {
+		if c.relation {
+			others = append(others, c.Name)
+		}
+	}
+	return others
+}
+
+// Add counts a question's constructs.
+func (m Met) Add(q *plan.Plan, sql string) {
+	for _, name := range In(q, sql) {
+		m[name]++
+	}
+}
 
 // In are the constructs of a question, by their names.
 func In(q *plan.Plan, sql string) (out []string) {
@@ -31,14 +63,14 @@ func In(q *plan.Plan, sql string) (out []string) {
 func constructs() (out []Construct) {
 	written := func(name, pattern string) {
 		re := regexp.MustCompile(pattern)
-		out = append(out, Construct{name, func(_ *plan.Plan, sql string) bool { return re.MatchString(sql) }})
+		out = append(out, Construct{Name: name, in: func(_ *plan.Plan, sql string) bool { return re.MatchString(sql) }})
 	}
 	planned := func(name string, in func(q *plan.Plan) bool) {
-		out = append(out, Construct{name, func(q *plan.Plan, _ string) bool { return in(q) }})
+		out = append(out, Construct{Name: name, in: func(q *plan.Plan, _ string) bool { return in(q) }})
 	}
 	relation := func(name, pattern string) {
 		re := regexp.MustCompile(pattern)
-		out = append(out, Construct{name, func(q *plan.Plan, sql string) bool { return q.Source != nil && re.MatchString(sql) }})
+		out = append(out, Construct{name, func(q *plan.Plan, sql string) bool { return q.Source != nil && re.MatchString(sql) }, true})
 	}
 	for _, f := range strings.Fields("SUM AVG VAR_POP VAR_SAMP VARIANCE STDDEV STDDEV_POP STDDEV_SAMP COVAR_POP COVAR_SAMP CORR REGR_SLOPE REGR_INTERCEPT REGR_R2 " +
 		"REGR_COUNT REGR_AVGX REGR_AVGY CLIPPED MEDIAN PERCENTILE_CONT PERCENTILE_DISC APPROX_QUANTILES MODE ANON_COUNT " +
@@ -115,6 +147,6 @@ func constructs() (out []Construct) {
 	relation("grouping sets over a relation", `\b(ROLLUP|CUBE|GROUPING SETS) \(`)
 	relation("COUNT(DISTINCT x) over a relation", `\bCOUNT\(DISTINCT `)
 	relation("found bounds over a relation", `\bBOUNDS => AUTO`)
-	out = append(out, Construct{"unknown groups over a relation", func(q *plan.Plan, _ string) bool { return q.Source != nil && q.Open() }})
+	out = append(out, Construct{"unknown groups over a relation", func(q *plan.Plan, _ string) bool { return q.Source != nil && q.Open() }, true})
 	return out
 }
