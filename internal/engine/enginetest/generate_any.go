@@ -7,7 +7,6 @@ import (
 
 	"dither/internal/plan"
 	"dither/internal/policy"
-	"dither/privacy"
 )
 
 // World is a policy that generated questions are about.
@@ -37,7 +36,7 @@ func Worlds() (out []World, err error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, World{Policy: p, Change: p.Population.Neighbours == privacy.ChangeOne, Relation: text.relation})
+			out = append(out, World{Policy: p, Change: neighbours == "change-one", Relation: text.relation})
 		}
 	}
 	return out, nil
