@@ -12,9 +12,10 @@ import (
 // World is a policy that generated questions are about.
 type World struct {
 	Policy   *policy.Policy
-	Change   bool // neighbours change one unit, and else remove it
-	Relation bool // its tables are those of RelationPolicy, and else t and p of PolicyText
-	Inexact  bool // functions may stand in questions of whose last digit engines need not agree
+	Text     []byte // of the policy
+	Change   bool   // neighbours change one unit, and else remove it
+	Relation bool   // its tables are those of RelationPolicy, and else t and p of PolicyText
+	Inexact  bool   // functions may stand in questions of whose last digit engines need not agree
 }
 
 // Worlds are policies under both relations, with units bounded by rows and by groups, over single tables and relations, and for single tables under
@@ -36,7 +37,7 @@ func Worlds() (out []World, err error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, World{Policy: p, Change: neighbours == "change-one", Relation: text.relation})
+			out = append(out, World{Policy: p, Text: text.of, Change: neighbours == "change-one", Relation: text.relation})
 		}
 	}
 	return out, nil
