@@ -61,6 +61,7 @@ func TestCoverageOfMoments(t *testing.T) {
 		{"VARIANCE(x)", 10, "1000", func(p pairs) float64 { return covariance(p.x, p.x, 1) }},
 		{"VAR_SAMP(i)", 100, "2", func(p pairs) float64 { return covariance(p.i, p.i, 1) }},
 		{"STDDEV_POP(x)", 1000, "1", func(p pairs) float64 { return math.Sqrt(covariance(p.x, p.x, 0)) }},
+		{"STDDEV_SAMP(i)", 200, "ρ 2", func(p pairs) float64 { return math.Sqrt(covariance(p.i, p.i, 1)) }},
 		{"STDDEV(i)", 30, "10", func(p pairs) float64 { return math.Sqrt(covariance(p.i, p.i, 1)) }},
 		{"COVAR_POP(i + x, i)", 1000, "1", func(p pairs) float64 { return covariance(both(p), p.i, 0) }},
 		{"COVAR_SAMP(i + x, i)", 50, "20", func(p pairs) float64 { return covariance(both(p), p.i, 1) }},

@@ -60,6 +60,7 @@ func TestCoverageWithinFoundBounds(t *testing.T) {
 // coversFound draws releases of a question for one aggregate, each within bounds that were found first.
 func coversFound(t *testing.T, planned *plan.Plan, tables enginetest.Tables) {
 	t.Helper()
+	simulates(planned)
 	search, within := searchOf(t, planned, tables), map[string]*bounds{}
 	covered, found, trials := promised(0.95, 1), 0, 0
 	for ; covered[0].Open(); trials++ {

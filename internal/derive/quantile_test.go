@@ -140,6 +140,7 @@ func bracketed(t *testing.T, p *plan.Plan, tables enginetest.Tables) (narrow, tr
 	if err != nil {
 		t.Fatal(err)
 	}
+	simulates(p)
 	m, cells := quantilesOver(t, p, tables)
 	data := inOrder(cells)
 	unit, _ := p.Quantiles[0].Value.Unit().Float64()

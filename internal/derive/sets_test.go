@@ -86,6 +86,7 @@ func TestCoverageOfSets(t *testing.T) {
 				exact := exactSets(p, rows)
 				truth := answer.Rows(exact, 0.05) // of exact tables the fit is the tables themselves, but for AVG's rounding
 				covered := promised(0.95, 5*len(truth))
+				simulates(p)
 				for stattest.AnyOpen(covered) {
 					for r, row := range answer.Rows(noisySets(t, p, exact), 0.05) {
 						for c := 1; c <= 5; c++ {
