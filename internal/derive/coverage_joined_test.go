@@ -44,6 +44,27 @@ func TestQuantileCoverageOfRelations(t *testing.T) {
 	}
 }
 
+// Where an interval is worst: half of the rows at one end of the bounds and half at the other, so that every value between them is just as many rows off as
+// an end of the interval may be. It misses then nearly as often as its bracket is made for, and a narrower one more often.
+func TestQuantileCoverageAtItsWorst(t *testing.T) {
+	for _, c := range []struct{ sql, price string }{
+		{"SELECT MEDIAN(i) FROM t", "0.3"},
+		{"SELECT MEDIAN(x) FROM t", "0.3"},
+		{"SELECT MEDIAN(i) FROM t", "ρ 0.002"},
+		{"SELECT PERCENTILE_CONT(x, 0.5) FROM t", "ρ 0.05"},
+	} {
+		t.Run(c.sql+" at "+c.price, func(t *testing.T) {
+			t.Parallel()
+			p := planOf(t, c.sql, c.price)
+			rows := people(2 * int(p.Quantiles[0].Offset+5))
+			for k := range rows {
+				rows[k]["i"], rows[k]["x"] = value.OfInt(int64(k%2*115)), value.OfReal(float64(k%2*43-3))
+			}
+			bracketed(t, p, enginetest.Tables{"t": rows})
+		})
+	}
+}
+
 // Bounds that are found, of rows that persons have, and of relations.
 func TestCoverageWithinFoundBoundsOfPersons(t *testing.T) {
 	tables := crowd()
