@@ -25,7 +25,7 @@ test: prerequisites
 	$(GO) test -shuffle=on $$(comm -23 <($(GO) list ./... | sort) <($(shared)))
 	cd testdata/embed && $(GO) test ./...
 
-# The slow forms: more kills, more cases, larger samples.
+# The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Some half an hour on two cores.
 test-long: prerequisites
 	DITHER_LONG=1 $(GO) test -timeout 60m ./...
 

@@ -2,8 +2,6 @@ package derive_test
 
 import (
 	"math"
-	"os"
-	"strings"
 	"testing"
 
 	"dither/internal/engine/enginetest"
@@ -11,12 +9,8 @@ import (
 )
 
 // The 95 % interval of an answer over a relation covers the exact bounded quantity, computed here from the rows, in at least 95 % of
-// releases. Each case fails by chance with probability 1e-6 at most.
+// releases.
 func TestCoverageOfRelations(t *testing.T) {
-	trials := 4_000
-	if os.Getenv("DITHER_LONG") != "" {
-		trials = 100_000
-	}
 	rows := people(600)
 	each, sum := map[int64]float64{}, map[int64]float64{}
 	for k := range rows { // of persons 0 to 199 three rows each; person 200 has a hundred more, in w alone
@@ -46,14 +40,10 @@ func TestCoverageOfRelations(t *testing.T) {
 	} {
 		t.Run(c.sql+" at "+c.price, func(t *testing.T) {
 			t.Parallel()
-			trials := trials
-			if strings.Contains(c.sql, "AVG") { // searched for, and slow
-				trials /= 8
-			}
 			p := planOf(t, c.sql, c.price)
 			exact, noises := released(t, p, nil)
 			enginetest.SumOf(&p.Bounded, tables, addTo(exact))
-			covers(t, p, exact, noises, c.truth, trials)
+			covers(t, p, exact, noises, c.truth)
 			if truth := boundedTruth(p, exact); math.Abs(truth-c.truth) > 1e-9*math.Abs(c.truth) {
 				t.Errorf("the bounded answer is %v, want %v", truth, c.truth)
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"os"
 	"slices"
 	"testing"
 
@@ -23,6 +22,12 @@ import (
 // quantilesOf are a plan's true values in order, with the mechanism that draws from them: no sums beside them, one value.
 func quantilesOf(t testing.TB, p *plan.Plan, rows []enginetest.Row) (mechanism.CellQuantiles, [][]int64) {
 	t.Helper()
+	return quantilesOver(t, p, enginetest.Tables{p.Table: rows})
+}
+
+// quantilesOver is that over a relation.
+func quantilesOver(t testing.TB, p *plan.Plan, tables enginetest.Tables) (mechanism.CellQuantiles, [][]int64) {
+	t.Helper()
 	v := p.Quantiles[0].Value
 	m := mechanism.CellQuantiles{
 		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
@@ -33,7 +38,7 @@ func quantilesOf(t testing.TB, p *plan.Plan, rows []enginetest.Row) (mechanism.C
 		}
 	}
 	cells := make([][]int64, p.Cells())
-	enginetest.OrderCells(p.Ordered(v), rows, func(keys []value.Value, x int64) {
+	enginetest.OrderCellsOf(p.Ordered(v), tables, func(keys []value.Value, x int64) {
 		for i := range cells {
 			if slices.EqualFunc(keys, p.CellKeys(i), func(a, b value.Value) bool { return value.Compare(a, b) == 0 }) {
 				cells[i] = append(cells[i], x)
@@ -87,13 +92,8 @@ func percentiles(values []float64, q float64) (disc, cont float64) {
 }
 
 // The interval of a quantile covers PERCENTILE_DISC and PERCENTILE_CONT of the exact bounded rows with the probability that its
-// bracket is made for, on skewed and tied values, of many rows and of one, in every cell. Each case fails by chance with probability
-// 1e-6 at most.
+// bracket is made for, on skewed and tied values, of many rows and of one, in every cell.
 func TestQuantileCoverage(t *testing.T) {
-	trials := 400
-	if os.Getenv("DITHER_LONG") != "" {
-		trials = 50_000
-	}
 	tied := people(300)
 	for k := range tied {
 		if k%3 > 0 {
@@ -124,58 +124,60 @@ func TestQuantileCoverage(t *testing.T) {
 		t.Run(fmt.Sprintf("%s n=%d price=%s", c.sql, len(c.rows), c.price), func(t *testing.T) {
 			t.Parallel()
 			p := planOf(t, "SELECT "+c.sql, c.price)
-			answer, err := derive.New(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, cells := quantilesOf(t, p, c.rows)
-			data := inOrder(cells)
-			trials := min(trials, 50_000_000/len(c.rows))
-			unit, _ := p.Quantiles[0].Value.Unit().Float64()
-			covered, narrow, width := make([]int, len(p.Quantiles)), 0, 0.0
-			for range trials {
-				hit := make([]bool, len(p.Quantiles))
-				for i := range hit {
-					hit[i] = true
-				}
-				for cell, row := range answer.Rows(drawQuantiles(t, m, data), 0.05) {
-					values := make([]float64, len(cells[cell]))
-					for j, v := range cells[cell] {
-						values[j] = float64(v) * unit
-					}
-					for i, e := range row[len(row)-len(p.Quantiles):] {
-						q, _ := p.Aggregates[p.Outputs[len(row)-len(p.Quantiles)+i].Post.Index].Quantile.Rank.Float64()
-						disc, cont := percentiles(values, q)
-						if e.Estimate.Low > min(disc, cont)+1e-12 || e.Estimate.High < max(disc, cont)-1e-12 {
-							hit[i] = false
-						}
-						if e.Estimate.Value < e.Estimate.Low || e.Estimate.Value > e.Estimate.High {
-							t.Fatalf("%+v is not within its interval", e.Estimate)
-						}
-						width += (e.Estimate.High - e.Estimate.Low) / float64(trials*len(hit)*len(cells))
-						if cell == 0 && i == 0 && e.Estimate.High-e.Estimate.Low < 40 {
-							narrow++
-						}
-					}
-				}
-				for i, h := range hit {
-					if h {
-						covered[i]++
-					}
-				}
-			}
-			for i, k := range covered {
-				level := math.Pow(1-plan.BracketAlpha, float64(len(cells)))
-				if err := (stattest.Proportion{Successes: k, Of: stattest.Binomial{Trials: trials, Probability: level}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
-					t.Errorf("quantile %d: %v", i, err)
-				}
-			}
-			t.Logf("covered %v of %d, mean width %.3g, below 40 in %d", covered, trials, width, narrow)
+			narrow, trials := bracketed(t, p, enginetest.Tables{"t": c.rows})
 			if len(c.rows) >= 1000 && narrow < trials/2 {
 				t.Errorf("of 1000 rows the interval is wider than 40 in %d of %d", trials-narrow, trials)
 			}
 		})
 	}
+}
+
+// bracketed draws releases of a question for quantiles of one value, whose intervals are to hold them in every cell, with the probability that their
+// brackets are made for; and counts how many of the first are narrower than 40.
+func bracketed(t *testing.T, p *plan.Plan, tables enginetest.Tables) (narrow, trials int) {
+	t.Helper()
+	answer, err := derive.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	simulates(p)
+	m, cells := quantilesOver(t, p, tables)
+	data := inOrder(cells)
+	unit, _ := p.Quantiles[0].Value.Unit().Float64()
+	covered := promised(math.Pow(1-plan.BracketAlpha, float64(len(cells))), len(p.Quantiles))
+	width := 0.0
+	for ; stattest.AnyOpen(covered); trials++ {
+		hit := make([]bool, len(p.Quantiles))
+		for i := range hit {
+			hit[i] = true
+		}
+		for cell, row := range answer.Rows(drawQuantiles(t, m, data), 0.05) {
+			values := make([]float64, len(cells[cell]))
+			for j, v := range cells[cell] {
+				values[j] = float64(v) * unit
+			}
+			for i, e := range row[len(row)-len(p.Quantiles):] {
+				q, _ := p.Aggregates[p.Outputs[len(row)-len(p.Quantiles)+i].Post.Index].Quantile.Rank.Float64()
+				disc, cont := percentiles(values, q)
+				if e.Estimate.Low > min(disc, cont)+1e-12 || e.Estimate.High < max(disc, cont)-1e-12 {
+					hit[i] = false
+				}
+				if e.Estimate.Value < e.Estimate.Low || e.Estimate.Value > e.Estimate.High {
+					t.Fatalf("%+v is not within its interval", e.Estimate)
+				}
+				width += (e.Estimate.High - e.Estimate.Low) / float64(len(hit)*len(cells))
+				if cell == 0 && i == 0 && e.Estimate.High-e.Estimate.Low < 40 {
+					narrow++
+				}
+			}
+		}
+		for i, h := range hit {
+			covered[i].Observe(h)
+		}
+	}
+	kept(t, "quantile", covered)
+	t.Logf("mean width %.3g, below 40 in %d of %d", width/float64(trials), narrow, trials)
+	return narrow, trials
 }
 
 // Of no rows the interval is the bounds, but with the probability that the bracket fails with; the value is drawn uniformly. At a
@@ -261,24 +263,16 @@ func TestCoverageBesideQuantiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const trials = 300
-	covered := [2]int{}
-	for range trials {
+	covered := promised(0.95, 2)
+	for stattest.AnyOpen(covered) {
 		numbers := drawQuantiles(t, m, inOrder(cells))
 		numbers[0] = append([]*big.Int{new(big.Int).Add(big.NewInt(600), count.Draw())}, numbers[0]...)
 		row := answer.Rows(numbers, 0.05)[0]
 		for i, truth := range []float64{600 * disc, disc / 600} {
-			if row[i].Estimate.Low <= truth && truth <= row[i].Estimate.High {
-				covered[i]++
-			}
+			covered[i].Observe(row[i].Estimate.Low <= truth && truth <= row[i].Estimate.High)
 		}
 	}
-	for i, k := range covered {
-		if err := (stattest.Proportion{Successes: k, Of: stattest.Binomial{Trials: trials, Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
-			t.Errorf("expression %d: %v", i, err)
-		}
-	}
-	t.Logf("covered %v of %d", covered, trials)
+	kept(t, "expression", covered)
 }
 
 // Conditions and order on dates and on what was chosen.

@@ -92,6 +92,9 @@ func (m meeting) check(t *rapid.T) (moved []string) {
 		if r := s.Look.Caps.Rows; gone > r || come > r || q.Neighbours == privacy.AddRemove && come > 0 {
 			t.Fatalf("%s: a search's rows: %d go and %d come, of %d\n%v\n%v", m.sql, gone, come, r, m.before, m.after)
 		}
+		if moves := big.NewInt(gone + come); moves.Cmp(s.Histogram.L1) > 0 || gone*gone+come*come > s.Histogram.L2Squared.Int64() {
+			t.Fatalf("%s: a search's histogram: %d rows go and %d come, of %s\n%v\n%v", m.sql, gone, come, s.Histogram.L1, m.before, m.after)
+		}
 		note("found", gone+come > 0)
 		note("found in open groups", q.Open() && gone+come > 0)
 		note("found over sets", q.Sets != nil && gone+come > 0)
@@ -122,6 +125,12 @@ func (m meeting) check(t *rapid.T) (moved []string) {
 		gone, come := m.apart(q.Ordered(v))
 		if r := q.OrderCaps.MostRows(); gone > r || come > r || q.Neighbours == privacy.AddRemove && come > 0 {
 			t.Fatalf("%s: of %s, %d rows go and %d come; %d may\n%v\n%v", m.sql, v, gone, come, r, m.before, m.after)
+		}
+		left, right := m.tallied(q.Ordered(v))
+		for _, o := range q.Quantiles {
+			if d := scoresApart(o, left, right); o.Value == v && d.Cmp(o.Sensitivity) > 0 {
+				t.Fatalf("%s: scores of %s move by %s, planned %s\n%v\n%v", m.sql, o, d, o.Sensitivity, m.before, m.after)
+			}
 		}
 		note("ordered", gone+come > 0)
 	}
@@ -207,7 +216,10 @@ func union[T any](a, b map[string]T) (out []string) {
 }
 
 // apart is how many rows of a look are in one and not in the other.
-func (m meeting) apart(b *plan.Bounded) (gone, come int64) {
+func (m meeting) apart(b *plan.Bounded) (gone, come int64) { return apart(m.tallied(b)) }
+
+// tallied is how many rows of a look have each value, by cell, of both.
+func (m meeting) tallied(b *plan.Bounded) (left, right map[string]map[int64]int64) {
 	of := func(tables enginetest.Tables) map[string]map[int64]int64 {
 		out := map[string]map[int64]int64{}
 		enginetest.OrderCellsOf(b, tables, func(keys []value.Value, v int64) {
@@ -219,7 +231,7 @@ func (m meeting) apart(b *plan.Bounded) (gone, come int64) {
 		})
 		return out
 	}
-	return apart(of(m.before), of(m.after))
+	return of(m.before), of(m.after)
 }
 
 // over is distancesOver of a relation.

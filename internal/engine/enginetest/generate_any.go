@@ -1,0 +1,113 @@
+package enginetest
+
+import (
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/plan"
+	"dither/internal/policy"
+)
+
+// World is a policy that generated questions are about.
+type World struct {
+	Policy   *policy.Policy
+	Text     []byte // of the policy
+	Change   bool   // neighbours change one unit, and else remove it
+	Relation bool   // its tables are those of RelationPolicy, and else t and p of PolicyText
+	Inexact  bool   // functions may stand in questions of whose last digit engines need not agree
+}
+
+// Worlds are policies under both relations, with units bounded by rows and by groups, over single tables and relations, and for single tables under
+// budgets in ε and in ρ; groups may be unknown under the latter.
+func Worlds() (out []World, err error) {
+	for _, neighbours := range []string{"add-remove", "change-one"} {
+		for _, text := range []struct {
+			of       []byte
+			relation bool
+		}{
+			{PolicyText(neighbours), false},
+			{ByGroups(neighbours), false},
+			{Opened(neighbours), false},
+			{OpenedByGroups(neighbours), false},
+			{OpenedRelations(neighbours, false), true},
+			{OpenedRelations(neighbours, true), true},
+		} {
+			p, err := policy.Decode(text.of, ".")
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, World{Policy: p, Text: text.of, Change: neighbours == "change-one", Relation: text.relation})
+		}
+	}
+	return out, nil
+}
+
+// Anything draws a question of any kind that there is: what the other generators draw, wrapped, and with functions in the place of their like. It says
+// which table of a world of single tables it is about, "" in a world of relations, and whether it is about rows as units.
+func (w World) Anything(t *rapid.T) (request plan.Request, table string, ofRows bool) {
+	g := generator{t}
+	if w.Relation {
+		if request, ofRows = Meeting(t); g.chance(3) {
+			request.SQL, ofRows = Relation(t)
+			request.Unknown = plan.Unknown{}
+		}
+	} else {
+		table = g.pick("t", "p", "p")
+		ofRows = table == "t"
+		switch g.pick("sums", "sums", "orders", "open") {
+		case "sums":
+			request.SQL = Question(t, table)
+		case "orders":
+			request.SQL = Orders(t, table)
+		case "open":
+			request.SQL = OpenQuestion(t, table)
+			request.Unknown.Other = g.chance(2)
+		}
+		if table == "p" && g.chance(3) {
+			request.MaxGroups = int64(rapid.IntRange(1, 4).Draw(t, "max groups"))
+		}
+		request.SQL = g.wrapped(request.SQL, table)
+	}
+	if g.chance(4) {
+		request.Unknown.MinUnits = int64(rapid.IntRange(1, 5).Draw(t, "least units")) // refused where groups are known
+	}
+	request.SQL = g.alike(request.SQL)
+	if w.Inexact && g.chance(3) {
+		request.SQL = strings.ReplaceAll(request.SQL, "SQRT(", g.pick("EXP(", "LN("))
+	}
+	return request, table, ofRows
+}
+
+// wrapped puts the table into a subquery, or under a name of WITH, sometimes.
+func (g generator) wrapped(sql, table string) string {
+	from := " FROM " + table
+	if strings.Count(sql, from) != 1 || !g.chance(4) {
+		return sql
+	}
+	where := g.pick("", "", " WHERE "+g.condition(1))
+	switch g.pick("with", "nested") {
+	case "with":
+		return "WITH q AS (SELECT * FROM " + table + where + ") " + strings.Replace(sql, from, " FROM q", 1)
+	}
+	return strings.Replace(sql, from, " FROM (SELECT * FROM "+table+where+") q", 1)
+}
+
+// alike puts some functions in the place of others that take the same arguments.
+func (g generator) alike(sql string) string {
+	for _, family := range [][]string{
+		{"VARIANCE(", "VAR_SAMP(", "VAR_POP("},
+		{"STDDEV(", "STDDEV_POP(", "STDDEV_SAMP("},
+		{"COVAR_POP(", "COVAR_SAMP("},
+		{"CORR(", "REGR_R2(", "REGR_SLOPE("},
+		{"REGR_AVGX(", "REGR_AVGY("},
+		{"COUNT(*)", "ANON_COUNT(*)"},
+	} {
+		if one := g.pick(family...); g.chance(2) {
+			for _, other := range family {
+				sql = strings.ReplaceAll(sql, other, one)
+			}
+		}
+	}
+	return sql
+}

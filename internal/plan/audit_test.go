@@ -1,0 +1,156 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/privacy"
+)
+
+// The replay audit: from random tables of hostile rows a random unit is removed, or changed for another, and a random question of any kind is asked
+// of both. What it looks at moves by what is planned, at most: sums, in L1 and L2, over every grouping; rows in order; scores; groups that there are. Every
+// construct of docs/sql.md is asked of pairs that move; and in whichever way units are bounded under either relation, some pair attains what is
+// planned for a measure of each kind, so that anything less would not pass, or at least more than half of it. 5,000 questions are asked, and more
+// until every construct is seen; with DITHER_LONG=1 50,000, until all of it is attained.
+func TestReplayAudit(t *testing.T) {
+	asked, each, reach := 5_000, 3, big.NewRat(501, 1000)
+	if os.Getenv("DITHER_LONG") != "" {
+		asked, each, reach = 50_000, 60, big.NewRat(1, 1)
+	}
+	worlds, err := enginetest.Worlds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range worlds {
+		worlds[i].Inexact = true
+	}
+	a := audit{refused: map[string]string{}, asked: enginetest.Met{}, moved: enginetest.Met{}, reached: map[string]*big.Rat{}}
+	for (a.questions < asked || a.questions < 4*asked && a.lacking(each, reach) != "") && !t.Failed() {
+		cases(t, max(500, min(asked-a.questions, 2_000)))
+		rapid.Check(t, func(t *rapid.T) { a.ask(t, rapid.SampledFrom(worlds).Draw(t, "world")) })
+	}
+	t.Logf("%d questions of %d that were drawn, of which %d moved", a.questions, a.drawn, a.pairs)
+	if a.questions*2 < a.drawn || a.pairs*3 < a.questions {
+		t.Error("the audit shows little")
+		for e, sql := range a.refused {
+			t.Log(e, "\n   ", sql)
+		}
+	}
+	for _, c := range enginetest.Constructs {
+		t.Logf("%-36s asked %5d, moved %5d", c.Name, a.asked[c.Name], a.moved[c.Name])
+	}
+	if name := a.lacking(each, reach); name != "" {
+		t.Errorf("%s: of %d questions %d moved, by %v of what is planned", name, a.asked[name], a.moved[name], a.reached[name])
+	}
+}
+
+// attainable are kinds of measures, ways in which units are bounded, and norms.
+func attainable() (out []string) {
+	for _, kind := range []plan.Kind{plan.CountRows, plan.CountValue, plan.CountUnits, plan.CountDistinct, plan.Sum} {
+		for _, neighbours := range []privacy.Neighbours{privacy.AddRemove, privacy.ChangeOne} {
+			for _, bounded := range []string{"one row", "rows", "groups"} {
+				if kind == plan.CountUnits && bounded == "one row" || kind == plan.CountDistinct && bounded == "groups" {
+					continue // there is none
+				}
+				out = append(out, reachOf(kind, neighbours, bounded, "L1"), reachOf(kind, neighbours, bounded, "squared L2"))
+			}
+		}
+	}
+	return out
+}
+
+func reachOf(kind plan.Kind, neighbours privacy.Neighbours, bounded, norm string) string {
+	return fmt.Sprintf("%s of %s by %s, %s", norm, kind, bounded, neighbours)
+}
+
+// audit is what was asked.
+type audit struct {
+	drawn, questions, pairs int
+	refused                 map[string]string
+	asked, moved            enginetest.Met
+	reached                 map[string]*big.Rat // of attainable, the greatest share of a planned sensitivity
+}
+
+func (a *audit) ask(t *rapid.T, w enginetest.World) {
+	a.drawn++
+	request, table, ofRows := w.Anything(t)
+	q, err := plan.Build(w.Policy, request)
+	if err != nil {
+		a.refused[err.Error()] = request.SQL
+		return
+	}
+	m := meeting{q: q, sql: request.SQL}
+	moved := false
+	for try := 0; try < 3 && !moved; try++ {
+		m.before, m.after = neighbours(t, w, table, ofRows)
+		if q.Source == nil && q.Unit != nil { // of one table, whose rows are ranked when they are sealed
+			for _, of := range []enginetest.Tables{m.before, m.after} {
+				of[q.Table] = enginetest.Ranked(clones(of[q.Table]), q.Unit.Name)
+			}
+		}
+		moved = len(m.check(t)) > 0
+		a.reach(m)
+	}
+	a.questions++
+	if moved {
+		a.pairs++
+	}
+	if a.asked.Add(q, request.SQL); moved {
+		a.moved.Add(q, request.SQL)
+	}
+}
+
+// neighbours draws tables, and the same without a unit or with another in its place.
+func neighbours(t *rapid.T, w enginetest.World, table string, ofRows bool) (before, after enginetest.Tables) {
+	if w.Relation {
+		before = enginetest.RelationRows(t, w.Policy, 9)
+		return before, enginetest.RelationNeighbour(t, w.Policy, before, ofRows, w.Change)
+	}
+	rows := enginetest.Rows(t, w.Policy.Table(table), 14)
+	return enginetest.Tables{table: rows}, enginetest.Tables{table: neighbour(t, w.Policy.Table(table), rows, w.Change)}
+}
+
+// lacking is a construct of which fewer than n questions moved, or a sensitivity of which less than a share was reached; "" for none.
+func (a *audit) lacking(n int, reach *big.Rat) string {
+	if name := a.moved.Lacking(n); name != "" {
+		return name
+	}
+	for _, name := range attainable() {
+		if share := a.reached[name]; share == nil || share.Cmp(reach) < 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// reach notes how much of what is planned a pair attains.
+func (a *audit) reach(m meeting) {
+	q := m.q
+	if q.Open() || len(q.Searches) > 0 || len(q.Measures) == 0 {
+		return
+	}
+	bounded := "rows"
+	switch {
+	case q.Unit == nil:
+		bounded = "one row"
+	case q.Caps.Rows == 0:
+		bounded = "groups"
+	}
+	for _, g := range q.Groupings() {
+		l1, l2squared := m.over(&q.Bounded, g)
+		for i, of := range g.Measures {
+			for norm, d := range map[string][2]*big.Int{"L1": {l1[i], of.L1}, "squared L2": {l2squared[i], of.L2Squared}} {
+				name, share := reachOf(of.Kind, q.Neighbours, bounded, norm), new(big.Rat).SetFrac(d[0], d[1])
+				if a.reached[name] == nil || a.reached[name].Cmp(share) < 0 {
+					a.reached[name] = share
+				}
+			}
+		}
+	}
+}
