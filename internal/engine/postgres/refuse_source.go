@@ -15,13 +15,14 @@ func isCopied(from engine.Sealed) bool {
 	return from.Copy != nil
 }
 
-// refuseSource is refuse for the relation that b is over. Tables that are read where they are and copies of others would be of two moments.
+// refuseSource is refuse for the relation that b is over. That tables are read where they are beside copies of others would break no promise, but an
+// answer would be about rows that need not belong together.
 func refuseSource(b *plan.Bounded, from engine.Sealed) error {
 	copied := isCopied(from)
 	for _, one := range from.Tables {
 		if (one.Copy != nil) != copied {
 			return &engine.RefusedError{
-				Message: "some of these tables are read where they are, of others a copy was made when they were sealed: they would be joined as of two moments",
+				Message: "some of these tables are read where they are, and change; of others a copy is read, which does not: their rows need not belong together",
 				Hint:    "the owner seals all of them with --copy, or none",
 			}
 		}
