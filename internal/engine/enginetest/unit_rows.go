@@ -49,7 +49,7 @@ func (s *script) unitRows(t *testing.T, sql string) string {
 	if err != nil {
 		return fmt.Sprint(err)
 	}
-	counts, err := s.engine.Order(t, s.policy, s.rows[p.Table], &p.Rows.Look)
+	counts, err := s.engine.Order(t, s.policy, s.rows, &p.Rows.Look)
 	if err != nil {
 		return "fails: " + err.Error()
 	}
