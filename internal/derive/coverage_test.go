@@ -97,6 +97,9 @@ func TestCoverage(t *testing.T) {
 		{"AVG(x)", 100, "ρ 5", func(s sums) float64 { return s.x / s.n }},
 		{"AVG(x)", 10, "ρ 0.01", func(s sums) float64 { return s.x / s.n }},
 		{"2 * SUM(i) - SUM(i) - 3 * COUNT(*) + 1", 200, "ρ 0.5", func(s sums) float64 { return s.i - 3*s.n + 1 }},
+		// noises of one size, of which the widest alone is too narrow
+		{"COUNT(*) + COUNT(x) - COUNT(i) + SUM(i) / 115", 100, "1", func(s sums) float64 { return s.n + s.i/115 }},
+		{"COUNT(*) + COUNT(x) - COUNT(i) + SUM(i) / 115", 100, "ρ 0.5", func(s sums) float64 { return s.n + s.i/115 }},
 		{"ABS(SUM(x) - SUM(i))", 50, "1", func(s sums) float64 { return max(s.x-s.i, s.i-s.x) }},
 	} {
 		t.Run(fmt.Sprintf("%s n=%d price=%s", c.item, c.n, c.price), func(t *testing.T) {
