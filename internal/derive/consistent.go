@@ -3,6 +3,7 @@ package derive
 import (
 	"math"
 	"math/big"
+	"strings"
 
 	"dither/internal/exact"
 	"dither/internal/plan"
@@ -149,6 +150,15 @@ func noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
 		out = append(out, d)
 	}
 	return out, nil
+}
+
+// fitText names what a fit and its laws depend on: measures whose noises are the same in every grouping have one.
+func fitText(p *plan.Plan, j int) string {
+	var b strings.Builder
+	for _, g := range p.Groupings() {
+		b.WriteString(noiseText(g.Measures[j]) + "\n")
+	}
+	return b.String()
 }
 
 func newFit(p *plan.Plan, j int) (fit, error) {

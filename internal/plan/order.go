@@ -264,8 +264,8 @@ func (b *builder) orders() error {
 	}
 	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps()
 	at := b.tree.Items[0].Expr.Pos()
-	slices.SortFunc(p.Quantiles, func(x, y *Quantile) int { return strings.Compare(x.String(), y.String()) })
-	slices.SortFunc(p.Modes, func(x, y *Mode) int { return strings.Compare(x.String(), y.String()) })
+	sortByText(p.Quantiles)
+	sortByText(p.Modes)
 	for _, m := range p.Modes {
 		if p.Cells()*len(m.Of.Values) > MaxCells {
 			return refuse(at, "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)

@@ -238,11 +238,14 @@ func (b *builder) share(m *Measure) *Measure {
 	if m == nil {
 		return nil
 	}
-	for _, o := range b.plan.Measures {
-		if o.String() == m.String() {
-			return o
-		}
+	text := m.String()
+	if o := b.measures[text]; o != nil {
+		return o
 	}
+	if b.measures == nil {
+		b.measures = map[string]*Measure{}
+	}
+	b.measures[text] = m
 	b.plan.Measures = append(b.plan.Measures, m)
 	return m
 }

@@ -209,10 +209,11 @@ type builder struct {
 	grouped   []Key // the GROUP BY expressions, in the question's order
 	place     []int // of each grouped expression among the plan's keys
 	claims    []claim
-	sets      [][]int   // the grouping sets, of GROUP BY's expressions; nil where there are none
-	setsAt    query.Pos // where they stand
-	clash     error     // of two claims that are one
-	opens     *opening  // admits groups that are not known; nil where a question needs them known
+	measures  map[string]*Measure // those of the plan, by their texts
+	sets      [][]int             // the grouping sets, of GROUP BY's expressions; nil where there are none
+	setsAt    query.Pos           // where they stand
+	clash     error               // of two claims that are one
+	opens     *opening            // admits groups that are not known; nil where a question needs them known
 }
 
 func (b *builder) build() (*Plan, error) {
