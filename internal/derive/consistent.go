@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -167,8 +168,14 @@ func newFit(p *plan.Plan, j int) (fit, error) {
 	if err != nil {
 		return f, err
 	}
+	alike := map[string]*noise.Combination{} // groupings whose keys have as many values as another's mostly have its law
 	for _, g := range p.Groupings() {
-		f.laws = append(f.laws, f.lattice.law(keySet(g.Keys), noises))
+		kinds := f.lattice.kinds(keySet(g.Keys))
+		text := fmt.Sprint(kinds)
+		if alike[text] == nil {
+			alike[text] = lawOf(kinds, noises)
+		}
+		f.laws = append(f.laws, alike[text])
 	}
 	return f, nil
 }

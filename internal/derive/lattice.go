@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"cmp"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -27,6 +28,9 @@ import (
 //
 // Whatever the weights, so long as those of each T add up to 1, the fit is unbiased and its tables add up; here v_S is the square of the
 // noise's parameter, an exact rational, in place of its variance, to which it is all but proportional.
+//
+// Since Π_{k∈S∖T} n_k is Π_{k∈S} n_k over Π_{k∈T} n_k, the weights of T are proportional to 1/(v_S·Π_{k∈S} n_k): they depend on T only
+// through which groupings have all of it.
 type lattice struct {
 	sizes    []int64  // of the keys
 	sets     []uint64 // of each grouping, its keys
@@ -56,11 +60,16 @@ func newLattice(p *plan.Plan, j int) *lattice {
 		}
 		l.sets, l.variance = append(l.sets, keySet(g.Keys)), append(l.variance, v)
 	}
+	families := map[family][]*big.Rat{}
 	for _, s := range l.sets {
 		for t := s; ; t = (t - 1) & s { // every subset
 			if l.weights[t] == nil {
 				l.all = append(l.all, t)
-				l.weights[t] = l.weigh(t)
+				within := l.within(t)
+				if families[within] == nil {
+					families[within] = l.weigh(within)
+				}
+				l.weights[t] = families[within]
 			}
 			if t == 0 {
 				break
@@ -70,13 +79,26 @@ func newLattice(p *plan.Plan, j int) *lattice {
 	return l
 }
 
-// weigh gives the share of each grouping in the component of T.
-func (l *lattice) weigh(t uint64) []*big.Rat {
+// family is some groupings, as bits.
+type family [plan.MaxSets/64 + 1]uint64 // that of all keys may be beside the question's
+
+// within is the groupings that have all keys of T.
+func (l *lattice) within(t uint64) (f family) {
+	for i, s := range l.sets {
+		if t&^s == 0 {
+			f[i/64] |= 1 << (i % 64)
+		}
+	}
+	return f
+}
+
+// weigh gives the share of each grouping in the components that they have in common.
+func (l *lattice) weigh(f family) []*big.Rat {
 	out := make([]*big.Rat, len(l.sets))
 	total := new(big.Rat)
 	for i, s := range l.sets {
-		if t&^s == 0 {
-			v := new(big.Rat).SetInt(l.cells(s &^ t))
+		if f[i/64]>>(i%64)&1 == 1 {
+			v := new(big.Rat).SetInt(l.cells(s))
 			out[i] = v.Inv(v.Mul(v, l.variance[i]))
 			total.Add(total, out[i])
 		}
@@ -280,15 +302,23 @@ func lcm(a, b *big.Int) *big.Int {
 //
 // and Π_{k∈(S∩S′)∖A} (n_k − 1) · Π_{k∈S′∖S} n_k cells of S′ agree with it in just these.
 func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination {
-	type kind struct { // of noises with one coefficient
-		coefficient float64
-		noise       int // the first grouping of this variance
-	}
+	return lawOf(l.kinds(s), noises)
+}
+
+// kind is so many noises with one coefficient.
+type kind struct {
+	coefficient float64
+	noise       int // the first grouping of this variance
+	times       float64
+}
+
+// kinds are those of the noises in a fitted table's cell, in order.
+func (l *lattice) kinds(s uint64) []kind {
 	times := map[kind]float64{}
-	var kinds []kind // in the order of their first
 	for i, other := range l.sets {
 		both, first := s&other, slices.IndexFunc(l.variance, func(v *big.Rat) bool { return v.Cmp(l.variance[i]) == 0 })
-		coefficients := l.coefficients(s, i)
+		coefficients, denominator := l.coefficients(s, i)
+		sizes := map[string]float64{} // of those that were met: few are different
 		for a := both; ; a = (a - 1) & both {
 			cells := l.cells(other &^ s)
 			for k, n := range l.sizes {
@@ -297,10 +327,13 @@ func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination 
 				}
 			}
 			if cells.Sign() > 0 {
-				of := kind{exact.FloatUp(new(big.Rat).Abs(coefficients[a])), first}
-				if times[of] == 0 {
-					kinds = append(kinds, of)
+				text := string(coefficients[a].Bytes())
+				size, ok := sizes[text]
+				if !ok {
+					size = exact.FloatUp(new(big.Rat).SetFrac(coefficients[a].Abs(coefficients[a]), denominator))
+					sizes[text] = size
 				}
+				of := kind{coefficient: size, noise: first}
 				f, _ := new(big.Float).SetInt(cells).Float64()
 				times[of] += f
 			}
@@ -309,39 +342,68 @@ func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination 
 			}
 		}
 	}
+	var out []kind
+	for of, n := range times {
+		of.times = n
+		out = append(out, of)
+	}
+	slices.SortFunc(out, func(x, y kind) int {
+		return cmp.Or(cmp.Compare(x.coefficient, y.coefficient), cmp.Compare(x.noise, y.noise))
+	})
+	return out
+}
+
+func lawOf(kinds []kind, noises []noise.Distribution) *noise.Combination {
 	out := &noise.Combination{}
-	for _, of := range kinds {
-		out.Add(of.coefficient, noises[of.noise], times[of])
+	for _, k := range kinds {
+		out.Add(k.coefficient, noises[k.noise], k.times)
 	}
 	return out
 }
 
-// coefficients are those of the cells of the i-th grouping, by the keys in which they agree. The sum over T is taken key by key: of what a
-// key is in T for, and of what it is not.
-func (l *lattice) coefficients(s uint64, i int) map[uint64]*big.Rat {
+// coefficients are those of the cells of the i-th grouping, by the keys in which they agree, over one denominator. The sum over T is taken key by
+// key: of what a key is in T for, and of what it is not. They are integers over one denominator, since rationals would be reduced at each step.
+func (l *lattice) coefficients(s uint64, i int) (out map[uint64]*big.Int, denominator *big.Int) {
 	both := s & l.sets[i]
-	out := map[uint64]*big.Rat{}
+	common, last := big.NewInt(1), (*big.Rat)(nil)
 	for t := both; ; t = (t - 1) & both {
-		x := new(big.Rat).SetFrac(big.NewInt(1), l.cells(s&^t))
-		out[t] = x.Mul(x, l.weights[t][i])
+		if w := l.weights[t][i]; w != last {
+			if last = w; new(big.Int).Rem(common, w.Denom()).Sign() != 0 {
+				common = lcm(common, w.Denom())
+			}
+		}
 		if t == 0 {
 			break
 		}
 	}
+	out = map[uint64]*big.Int{}
+	for t := both; ; t = (t - 1) & both { // w/Π_{k∈S∖T} n_k = w·Π_{k∈T} n_k/Π_{k∈S} n_k
+		w := l.weights[t][i]
+		x := new(big.Int).Quo(common, w.Denom())
+		out[t] = x.Mul(x.Mul(x, w.Num()), l.cells(t))
+		if t == 0 {
+			break
+		}
+	}
+	denominator = common.Mul(common, l.cells(s))
 	for k, n := range l.sizes {
 		bit := uint64(1) << k
 		if both&bit == 0 {
 			continue
 		}
-		share := big.NewRat(1, n)
+		size := big.NewInt(n)
+		denominator.Mul(denominator, size)
 		for t, in := range out {
 			if t&bit == 0 {
 				continue
 			}
-			without, part := out[t&^bit], new(big.Rat).Mul(in, share)
-			agree := new(big.Rat).Sub(in, part) // (1 − 1/n)·in
-			out[t], out[t&^bit] = agree.Add(agree, without), new(big.Rat).Sub(without, part)
+			without := out[t&^bit]
+			without.Mul(without, size)
+			agree := new(big.Int).Mul(in, size)
+			agree.Add(agree.Sub(agree, in), without) // n·((1 − 1/n)·in + without)
+			out[t&^bit] = without.Sub(without, in)   // n·(without − in/n)
+			out[t] = agree
 		}
 	}
-	return out
+	return out, denominator
 }

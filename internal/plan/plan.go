@@ -95,7 +95,8 @@ type Plan struct {
 	Notes       []string // what an asker should know of how the question was taken
 
 	digest   string
-	followed *bool // what plain found
+	followed *bool              // what plain found
+	worsts   map[*Measure]worst // what worstOf found
 }
 
 // Request is a question with what its asker chose.

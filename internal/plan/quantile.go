@@ -189,18 +189,45 @@ func (p *Plan) Siblings(q *Quantile) (out []*Quantile) {
 // probability alpha. Of several quantiles of one value the draws are put in order, which keeps a bound that all have in common
 // (mechanism.IndependentQuantiles.RankError).
 func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
-	of := p.Siblings(q)
-	worst, most := q, new(big.Rat) // whichever has the greatest Δ/ε: all else is the same for all
-	for _, o := range of {
+	w := p.worstOf(q)
+	if w.quantile == nil {
+		return math.Inf(1)
+	}
+	return w.quantile.rankError(exact.DivDown(alpha, float64(w.of)))
+}
+
+// worst is, among so many quantiles of one value, one that has the greatest Δ/ε, all else being the same for all; nil where some ε is 0.
+type worst struct {
+	quantile *Quantile
+	of       int
+}
+
+// worstOf finds it of q's value, once: when all have their shares.
+func (p *Plan) worstOf(q *Quantile) worst {
+	if found, ok := p.worsts[q.Value]; ok {
+		return found
+	}
+	out, most, none := worst{quantile: q}, new(big.Rat), false
+	for _, o := range p.Quantiles {
+		if o.Value != q.Value {
+			continue
+		}
+		out.of++
 		e := o.Draw().Rat()
 		if e.Sign() == 0 {
-			return math.Inf(1)
-		}
-		if scale := e.Quo(o.Sensitivity, e); scale.Cmp(most) > 0 {
-			worst, most = o, scale
+			none = true
+		} else if scale := e.Quo(o.Sensitivity, e); scale.Cmp(most) > 0 {
+			out.quantile, most = o, scale
 		}
 	}
-	return worst.rankError(exact.DivDown(alpha, float64(len(of))))
+	if none {
+		out.quantile = nil
+	}
+	if p.worsts == nil {
+		p.worsts = map[*Measure]worst{}
+	}
+	p.worsts[q.Value] = out
+	return out
 }
 
 // Span bounds how many rows lie between the quantile and either end of its interval, but with probability alpha for both ends: each is
