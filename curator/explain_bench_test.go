@@ -2,9 +2,9 @@ package curator
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -121,8 +121,8 @@ func wideQuestions() map[string]Question {
 		"cube of six":          sql("SELECT a, b, c, d, e, f, COUNT(*), AVG(income) FROM people GROUP BY CUBE(a, b, c, d, e, f)"),
 		"cube of six, wide":    sql("SELECT a, b, d, g, h, i, COUNT(*) FROM people GROUP BY CUBE(a, b, d, g, h, i)"),
 		"cube, many sums":      sql("SELECT a, b, c, d, e, COUNT(*), " + repeat(40, ", ", "AVG(income + %d)") + " FROM people GROUP BY CUBE(a, b, c, d, e)"),
-		"64 sets":              sql("SELECT COUNT(*) FROM people GROUP BY GROUPING SETS (" + repeat(32, ", ", "(a, age + %d > 20)") + ")"),
-		"rollup of years":      sql("SELECT COUNT(*), SUM(income) FROM people GROUP BY ROLLUP(date_trunc('year', born), date_trunc('quarter', born), g)"),
+		"64 sets":              sql("SELECT COUNT(*) FROM people GROUP BY GROUPING SETS (" + repeat(30, ", ", "(a, age + %d > 20)") + ")"),
+		"rollup of years":      sql("SELECT COUNT(*), SUM(income) FROM people GROUP BY ROLLUP(date_trunc('year', born), g, h)"),
 		"10,000 groups":        sql("SELECT job, COUNT(*), AVG(income) FROM people GROUP BY job"),
 		"80,000 groups":        sql("SELECT job, g, COUNT(*) FROM people GROUP BY job, g"),
 		"groups of CASE":       sql("SELECT CASE WHEN job < 'j5' THEN job ELSE 'other' END, COUNT(*) FROM people GROUP BY CASE WHEN job < 'j5' THEN job ELSE 'other' END"),
@@ -134,12 +134,12 @@ func wideQuestions() map[string]Question {
 		"IN of 1,000 values":   sql("SELECT COUNT(*) FROM people WHERE job IN (" + repeat(1000, ", ", "'j%04d'") + ")"),
 		"join":                 sql("SELECT towns.state, COUNT(*), SUM(total) FROM orders JOIN people ON orders.person = people.id JOIN towns ON orders.town = towns.town GROUP BY towns.state"),
 		"join by town":         sql("SELECT o.town, p.town = o.town, SUM(total) FROM orders o JOIN people p ON o.person = p.id GROUP BY o.town, p.town = o.town"),
-		"union of 60":          sql("SELECT COUNT(*), SUM(x) FROM (" + repeat(60, " UNION ALL ", "SELECT id, age + %d AS x FROM people") + ") u"),
+		"union of 15":          sql("SELECT COUNT(*), SUM(x) FROM (" + repeat(15, " UNION ALL ", "SELECT id, age + %d AS x FROM people") + ") u"),
 		"per person":           sql("SELECT n, COUNT(*), AVG(s) FROM (SELECT person, COUNT(*) AS n, SUM(total) AS s FROM orders GROUP BY person) t GROUP BY n"),
 		"having 300":           sql("SELECT g, COUNT(*) FROM people GROUP BY g HAVING " + repeat(190, " AND ", "SUM(age) > %d")),
-		"having, other sums":   sql("SELECT g, COUNT(*) FROM people GROUP BY g HAVING " + repeat(190, " AND ", "COUNT(*) * SUM(age + %d) > 1")),
+		"having, other sums":   sql("SELECT g, COUNT(*) FROM people GROUP BY g HAVING " + repeat(140, " AND ", "COUNT(*) * SUM(age + %d) > 1")),
 		"deep expression":      sql("SELECT SUM(LEAST(age" + repeat(190, "", " + %d") + ", 100)) FROM people"),
-		"nested subqueries":    sql("SELECT SUM(x) FROM " + strings.Repeat("(SELECT id, LEAST(x + 1, 100) AS x FROM ", 40) + "(SELECT id, age AS x FROM people) t" + strings.Repeat(") t", 40)),
+		"nested subqueries":    sql("SELECT SUM(x) FROM " + strings.Repeat("(SELECT id, LEAST(x + 1, 100) AS x FROM ", 10) + "(SELECT id, age AS x FROM people) t" + strings.Repeat(") t", 10)),
 		"found bounds":         sql("SELECT g, " + repeat(20, ", ", "SUM(income + %d, bounds => auto)") + " FROM people GROUP BY g"),
 		"within":               {SQL: "SELECT g, COUNT(*), SUM(age) FROM people GROUP BY g", Within: "100"},
 		"within, 10,000":       {SQL: "SELECT job, COUNT(*), SUM(age) FROM people GROUP BY job", Within: "100000"},
@@ -150,19 +150,26 @@ func wideQuestions() map[string]Question {
 	}
 }
 
+// processor is the time that the process has used.
+func processor() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 func BenchmarkExplain(b *testing.B) {
 	home := wideHome(b)
 	c := openHome(b, home)
 	qs := wideQuestions()
 	for name, q := range qs {
 		b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
+			used := processor()
 			for b.Loop() {
-				start := time.Now()
 				if _, err := c.Explain(b.Context(), q); err != nil {
-					fmt.Fprintln(os.Stderr, name, err, time.Since(start))
-					return
+					b.Fatal(err)
 				}
 			}
+			b.ReportMetric((processor()-used).Seconds()*1000/float64(b.N), "cpu-ms")
 		})
 	}
 }

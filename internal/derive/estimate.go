@@ -75,17 +75,22 @@ func distribution(m *plan.Measure) (noise.Distribution, error) {
 	return noise.NewDiscreteLaplace(m.Parameter)
 }
 
+// limit is the noise's quantile.
+func (r *released) limit(alpha float64) *big.Int {
+	q := r.limits[alpha]
+	if q == nil {
+		q = r.noise.Quantile(alpha)
+		r.limits[alpha] = q
+	}
+	return q
+}
+
 // reach is how far, in grid units, the released number is from the true sum with probability at least 1 − alpha: the
 // noise's quantile, and the most that rounding can have moved the sum.
 func (r *released) reach(alpha float64) *big.Int {
 	q, ok := r.quantiles[alpha]
 	if !ok {
-		limit := r.limits[alpha]
-		if limit == nil {
-			limit = r.noise.Quantile(alpha)
-			r.limits[alpha] = limit
-		}
-		q = new(big.Int).Add(limit, r.Rounding)
+		q = new(big.Int).Add(r.limit(alpha), r.Rounding)
 		r.quantiles[alpha] = q
 	}
 	return q

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"dither/internal/exact"
 	"dither/internal/plan"
 	"dither/noise"
 )
@@ -37,6 +36,7 @@ type lattice struct {
 	variance []*big.Rat
 	all      []uint64              // every T within some grouping, in order of its bits
 	weights  map[uint64][]*big.Rat // of T, for each grouping; nil where T is not within it
+	sizesUp  map[[2]int64]float64  // what sizeUp found
 }
 
 // keySet is a grouping's keys as bits.
@@ -316,29 +316,19 @@ type kind struct {
 func (l *lattice) kinds(s uint64) []kind {
 	times := map[kind]float64{}
 	for i, other := range l.sets {
-		both, first := s&other, slices.IndexFunc(l.variance, func(v *big.Rat) bool { return v.Cmp(l.variance[i]) == 0 })
-		coefficients, denominator := l.coefficients(s, i)
-		sizes := map[string]float64{} // of those that were met: few are different
-		for a := both; ; a = (a - 1) & both {
-			cells := l.cells(other &^ s)
-			for k, n := range l.sizes {
-				if (both&^a)>>k&1 == 1 {
-					cells.Mul(cells, big.NewInt(n-1))
+		first := slices.IndexFunc(l.variance, func(v *big.Rat) bool { return v.Cmp(l.variance[i]) == 0 })
+		keys := keysOf(s & other)
+		each := l.coefficients(s, i, keys)
+		outside := l.cells(other &^ s).Int64() // of a table, so below plan.MaxCells
+		for a, coefficient := range each {
+			cells := outside
+			for j, k := range keys {
+				if a>>j&1 == 0 {
+					cells *= l.sizes[k] - 1
 				}
 			}
-			if cells.Sign() > 0 {
-				text := string(coefficients[a].Bytes())
-				size, ok := sizes[text]
-				if !ok {
-					size = exact.FloatUp(new(big.Rat).SetFrac(coefficients[a].Abs(coefficients[a]), denominator))
-					sizes[text] = size
-				}
-				of := kind{coefficient: size, noise: first}
-				f, _ := new(big.Float).SetInt(cells).Float64()
-				times[of] += f
-			}
-			if a == 0 {
-				break
+			if cells > 0 {
+				times[kind{coefficient: coefficient, noise: first}] += float64(cells)
 			}
 		}
 	}
@@ -353,57 +343,18 @@ func (l *lattice) kinds(s uint64) []kind {
 	return out
 }
 
+// keysOf are the keys of a set.
+func keysOf(set uint64) (keys []int) {
+	for ; set != 0; set &= set - 1 {
+		keys = append(keys, bits.TrailingZeros64(set))
+	}
+	return keys
+}
+
 func lawOf(kinds []kind, noises []noise.Distribution) *noise.Combination {
 	out := &noise.Combination{}
 	for _, k := range kinds {
 		out.Add(k.coefficient, noises[k.noise], k.times)
 	}
 	return out
-}
-
-// coefficients are those of the cells of the i-th grouping, by the keys in which they agree, over one denominator. The sum over T is taken key by
-// key: of what a key is in T for, and of what it is not. They are integers over one denominator, since rationals would be reduced at each step.
-func (l *lattice) coefficients(s uint64, i int) (out map[uint64]*big.Int, denominator *big.Int) {
-	both := s & l.sets[i]
-	common, last := big.NewInt(1), (*big.Rat)(nil)
-	for t := both; ; t = (t - 1) & both {
-		if w := l.weights[t][i]; w != last {
-			if last = w; new(big.Int).Rem(common, w.Denom()).Sign() != 0 {
-				common = lcm(common, w.Denom())
-			}
-		}
-		if t == 0 {
-			break
-		}
-	}
-	out = map[uint64]*big.Int{}
-	for t := both; ; t = (t - 1) & both { // w/Π_{k∈S∖T} n_k = w·Π_{k∈T} n_k/Π_{k∈S} n_k
-		w := l.weights[t][i]
-		x := new(big.Int).Quo(common, w.Denom())
-		out[t] = x.Mul(x.Mul(x, w.Num()), l.cells(t))
-		if t == 0 {
-			break
-		}
-	}
-	denominator = common.Mul(common, l.cells(s))
-	for k, n := range l.sizes {
-		bit := uint64(1) << k
-		if both&bit == 0 {
-			continue
-		}
-		size := big.NewInt(n)
-		denominator.Mul(denominator, size)
-		for t, in := range out {
-			if t&bit == 0 {
-				continue
-			}
-			without := out[t&^bit]
-			without.Mul(without, size)
-			agree := new(big.Int).Mul(in, size)
-			agree.Add(agree.Sub(agree, in), without) // n·((1 − 1/n)·in + without)
-			out[t&^bit] = without.Sub(without, in)   // n·(without − in/n)
-			out[t] = agree
-		}
-	}
-	return out, denominator
 }

@@ -272,8 +272,9 @@ func (b *builder) orders() error {
 		}
 		m.Rows = p.RowCaps.Rows
 	}
+	of := map[*Measure]int{}
 	for _, q := range p.Quantiles {
-		if len(p.Siblings(q)) > maxQuantiles {
+		if of[q.Value]++; of[q.Value] > maxQuantiles {
 			return refuse(at, "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)
 		}
 		if err := q.choose(p.Neighbours, p.OrderCaps.MostRows(), p.Cells()); err != nil {

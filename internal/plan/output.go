@@ -113,12 +113,14 @@ func (b *builder) outputName(item query.Item) string {
 		}
 	}
 	unique := name
-	taken := func(n string) bool {
-		return slices.ContainsFunc(b.plan.Outputs, func(o Output) bool { return o.Name == n })
+	if b.taken == nil {
+		b.taken, b.counted = map[string]bool{}, map[string]int{}
 	}
-	for i := 2; taken(unique); i++ {
+	for i := max(b.counted[name], 2); b.taken[unique]; i++ { // those below are taken
 		unique = fmt.Sprintf("%s_%d", name, i)
+		b.counted[name] = i
 	}
+	b.taken[unique] = true
 	return unique
 }
 

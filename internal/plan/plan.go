@@ -95,8 +95,9 @@ type Plan struct {
 	Notes       []string // what an asker should know of how the question was taken
 
 	digest   string
-	followed *bool              // what plain found
-	worsts   map[*Measure]worst // what worstOf found
+	followed *bool                    // what plain found
+	worsts   map[*Measure]worst       // what worstOf found
+	siblings map[*Measure][]*Quantile // what Siblings found
 }
 
 // Request is a question with what its asker chose.
@@ -211,6 +212,8 @@ type builder struct {
 	place     []int // of each grouped expression among the plan's keys
 	claims    []claim
 	measures  map[string]*Measure // those of the plan, by their texts
+	taken     map[string]bool     // the names of outputs
+	counted   map[string]int      // of a name that was repeated, the last number that it got
 	sets      [][]int             // the grouping sets, of GROUP BY's expressions; nil where there are none
 	setsAt    query.Pos           // where they stand
 	clash     error               // of two claims that are one

@@ -175,13 +175,21 @@ func (q *Quantile) rankError(alpha float64) float64 {
 }
 
 // Siblings are the quantiles of q's value, itself too, by rising rank.
-func (p *Plan) Siblings(q *Quantile) (out []*Quantile) {
+func (p *Plan) Siblings(q *Quantile) []*Quantile {
+	if found, ok := p.siblings[q.Value]; ok {
+		return found
+	}
+	var out []*Quantile
 	for _, o := range p.Quantiles {
 		if o.Value == q.Value {
 			out = append(out, o)
 		}
 	}
 	slices.SortFunc(out, func(x, y *Quantile) int { return x.Rank.Cmp(y.Rank) })
+	if p.siblings == nil {
+		p.siblings = map[*Measure][]*Quantile{}
+	}
+	p.siblings[q.Value] = out
 	return out
 }
 

@@ -78,6 +78,11 @@ func (p *Plan) followableText() bool {
 	if p.Source != nil { // which of a unit's rows count goes there by what the question evaluates of them
 		return false
 	}
+	if len(p.Searches)+len(p.Quantiles)+len(p.Modes) > 0 || p.Selection != nil || slices.ContainsFunc(p.Measures, func(m *Measure) bool {
+		return m.Kind != CountRows && m.Kind != CountValue && m.Kind != CountUnits && m.Kind != Sum
+	}) {
+		return false // as its text would say
+	}
 	known := []string{"semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "part ", "where ", "measure ", "set "}
 	for _, k := range p.Keys {
 		known = append(known, fmt.Sprintf("key %s %q", k.Expr, k.Values))
@@ -89,9 +94,7 @@ func (p *Plan) followableText() bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(p.Measures, func(m *Measure) bool {
-		return m.Kind != CountRows && m.Kind != CountValue && m.Kind != CountUnits && m.Kind != Sum
-	})
+	return true
 }
 
 // complete reports that no row is dropped for the key's sake.
