@@ -35,6 +35,7 @@ type Curator struct {
 	options Options
 	values  publicValues
 	losses  losses
+	plans   plans
 }
 
 // Options change how a Curator runs, not what it promises. The zero value is the default.

@@ -2,8 +2,11 @@ package curator
 
 import (
 	"fmt"
+	"math/big"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -147,6 +150,79 @@ func wideQuestions() map[string]Question {
 		"whole numbers, cube":  {SQL: "SELECT a, b, c, d, e, f, COUNT(*) FROM people GROUP BY CUBE(a, b, c, d, e, f)", Whole: true},
 		"256 columns of sums":  sql("SELECT " + repeat(255, ", ", "SUM(age + %d)") + " FROM people"),
 		"arithmetic of counts": sql("SELECT " + repeat(60, " + ", "%d * COUNT(*)") + " - SUM(age) / COUNT(*) FROM people"),
+	}
+}
+
+// released fills the ledger with answers, of made-up numbers: what questions find there, without the time that answering takes.
+func released(t testing.TB, c *Curator, n int, ask func(int) Question) {
+	t.Helper()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range 32 { // which the ledger writes together
+		wg.Go(func() {
+			for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
+				a, err := c.ask(ask(i))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				numbers := make([][]*big.Int, a.look.shape[0])
+				for j := range numbers {
+					for range a.look.shape[1] {
+						numbers[j] = append(numbers[j], big.NewInt(int64(1000+i+j)))
+					}
+				}
+				values, err := a.look.encode(numbers)
+				if err == nil {
+					var id uint64
+					if id, err = c.reserve(a.look); err == nil {
+						err = c.ledger.Release(id, values)
+					}
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// BenchmarkExplainAfter explains questions where 10,000 answers stand in the ledger, of which the last hundred that are looked at
+// tell something of it, or nothing; first is the first such question of a process, which plans those again.
+func BenchmarkExplainAfter(b *testing.B) {
+	home := wideHome(b)
+	c := openHome(b, home)
+	released(b, c, 10_000, func(i int) Question {
+		return Question{SQL: fmt.Sprintf("SELECT a, b, g, h, COUNT(*), SUM(age) FROM people WHERE age > %d GROUP BY a, b, g, h", i%2), Rho: fmt.Sprintf("0.00%04d", 1000+i%8000)}
+	})
+	for name, q := range map[string]Question{
+		"that tell it":           {SQL: "SELECT g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY g, h"},
+		"combined":               {SQL: "SELECT g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY g, h", Combine: true},
+		"combined, in sets":      {SQL: "SELECT a, b, g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY CUBE(a, b, g, h)", Combine: true},
+		"that tell other things": {SQL: "SELECT g, AVG(income) FROM people GROUP BY g"},
+		"within":                 {SQL: "SELECT g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY g, h", Within: "100"},
+		"its own, within":        {SQL: "SELECT a, b, g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY a, b, g, h", Within: "10%"},
+	} {
+		for _, first := range []bool{true, false} {
+			label := strings.ReplaceAll(name, " ", "_")
+			if first {
+				label += ",_first"
+			}
+			b.Run(label, func(b *testing.B) {
+				used := processor()
+				for b.Loop() {
+					if first {
+						c.plans = plans{}
+					}
+					if _, err := c.Explain(b.Context(), q); err != nil {
+						b.Log(name, err)
+					}
+				}
+				b.ReportMetric((processor()-used).Seconds()*1000/float64(b.N), "cpu-ms")
+			})
+		}
 	}
 }
 

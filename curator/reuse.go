@@ -2,14 +2,18 @@ package curator
 
 import (
 	"slices"
+	"sync"
 
 	"dither/internal/derive"
 	"dither/internal/ledger"
 	"dither/internal/plan"
 )
 
-// mostEarlier bounds how many earlier releases are looked at for one question, the newest first.
-const mostEarlier = 100
+// What is looked at for one question, the newest first: so many earlier releases, and numbers of them that tell something of it.
+const (
+	mostEarlier        = 100
+	mostEarlierNumbers = 20_000
+)
 
 // Reuse says how a question can be answered from earlier releases, at no cost.
 type Reuse struct {
@@ -64,62 +68,67 @@ func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
 	if !a.plan.Followable() { // nothing does, whatever was released
 		return nil, nil, nil
 	}
-	reservations := map[uint64]ledger.Reservation{}
-	values := map[uint64]ledger.Release{}
-	sources := a.look.sources()
-	digest := c.policy.Digest()
-	var order []uint64
-	err := c.ledger.Entries(func(e ledger.Entry) error {
-		switch b := e.Body.(type) {
-		case ledger.Reservation:
-			if b.Policy == digest && slices.Equal(b.Sources, sources) && sums(b.Mechanisms) {
-				reservations[e.Index] = b
-			}
-		case ledger.Release:
-			if _, ok := reservations[b.Reservation]; ok {
-				values[b.Reservation] = b
-				order = append(order, b.Reservation)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
+	sources, digest := a.look.sources(), c.policy.Digest()
 	var out []*derive.Earlier
 	var names []seen
-	for _, id := range slices.Backward(order[max(0, len(order)-mostEarlier):]) {
-		r := reservations[id]
-		p := c.planOf(r, a)
-		if p == nil {
-			continue
+	looked, numbers := 0, 0
+	err := c.ledger.Answers(func(of *ledger.About) bool {
+		return of.Policy == digest && slices.Equal(of.Sources, sources) && sums(of.Mechanisms)
+	}, func(r ledger.Answer) bool {
+		looked++
+		if p := c.planOf(r, a); p != nil && a.plan.Tells(p) {
+			released, err := decode(r.Values, [2]int{p.Released(), len(p.Measures)})
+			if err == nil { // else it tells nothing, whatever it is
+				out, names = append(out, &derive.Earlier{Plan: p, Numbers: released}), append(names, seen{id: r.Reserved})
+				numbers += p.Released() * len(p.Measures)
+			}
 		}
-		numbers, err := decode(values[id].Values, [2]int{p.Released(), len(p.Measures)})
-		if err != nil {
-			continue // it tells nothing, whatever it is
-		}
-		out, names = append(out, &derive.Earlier{Plan: p, Numbers: numbers}), append(names, seen{id: id})
-	}
-	return out, names, nil
+		return looked < mostEarlier && numbers < mostEarlierNumbers
+	})
+	return out, names, err
 }
 
 // sums reports that each mechanism adds noise to sums.
-func sums(ms []ledger.Mechanism) bool {
-	return !slices.ContainsFunc(ms, func(m ledger.Mechanism) bool {
-		return m.Name != string(plan.Laplace) && m.Name != string(plan.Gaussian)
+func sums(mechanisms []string) bool {
+	return !slices.ContainsFunc(mechanisms, func(name string) bool {
+		return name != string(plan.Laplace) && name != string(plan.Gaussian)
 	})
 }
 
 // planOf plans a recorded question again, at its recorded price; nil where that does not give the recorded key: then something of it is not
 // known here.
-func (c *Curator) planOf(r ledger.Reservation, a *asked) *plan.Plan {
+func (c *Curator) planOf(r ledger.Answer, a *asked) *plan.Plan {
+	c.plans.mu.Lock()
+	defer c.plans.mu.Unlock()
+	of := recordedPlan{r.Reserved, a.MaxGroups}
+	if p, ok := c.plans.known[of]; ok {
+		return p
+	}
+	var found *plan.Plan
 	for _, groups := range slices.Compact([]int64{a.MaxGroups, 0}) {
-		p, err := plan.Build(c.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: groups})
-		if err == nil && len(p.Searches) == 0 && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
-			return p
+		p, err := plan.Build(c.policy, plan.Request{SQL: r.Reservation.Question, Price: r.Reservation.Loss, MaxGroups: groups})
+		if err == nil && len(p.Searches) == 0 && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Reservation.Key {
+			found = p.Settled()
+			break
 		}
 	}
-	return nil
+	if len(c.plans.known) >= 2*mostEarlier || c.plans.known == nil {
+		c.plans.known = map[recordedPlan]*plan.Plan{}
+	}
+	c.plans.known[of] = found
+	return found
+}
+
+// plans are those of recorded questions that were planned again last.
+type plans struct {
+	mu    sync.Mutex
+	known map[recordedPlan]*plan.Plan
+}
+
+// recordedPlan is of a reservation, at the groups that it may have been asked for.
+type recordedPlan struct {
+	reservation uint64
+	maxGroups   int64
 }
 
 // reusable is what reused would do, foretold.

@@ -10,7 +10,6 @@ import (
 
 	"dither/internal/derive"
 	"dither/internal/exact"
-	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/privacy"
@@ -154,14 +153,8 @@ func (s *pricing) gather(b *plan.Bounded) error {
 	if err != nil {
 		return err
 	}
-	var prices []privacy.Loss
-	seen := map[string]bool{}
-	if err := s.c.ledger.Entries(func(e ledger.Entry) error {
-		if r, ok := e.Body.(ledger.Reservation); ok && !seen[r.Loss.String()] {
-			seen[r.Loss.String()], prices = true, append(prices, r.Loss)
-		}
-		return nil
-	}); err != nil {
+	prices, err := s.c.ledger.Prices()
+	if err != nil {
 		return err
 	}
 	const most = 200 // prices that were ever paid; there are few

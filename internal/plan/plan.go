@@ -97,6 +97,8 @@ type Plan struct {
 	digest   string
 	followed *bool                    // what plain found
 	worsts   map[*Measure]worst       // what worstOf found
+	compared map[*Plan]*rowsLike      // what rowsOf found
+	texts    []string                 // what measureTexts wrote
 	siblings map[*Measure][]*Quantile // what Siblings found
 }
 
