@@ -3,7 +3,9 @@ package curator
 import (
 	"fmt"
 	"math/big"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,8 +47,8 @@ tables:
       town: {type: text, values_from: towns.town}
       street: {type: text}
       job: {type: text, values: ` + list(10_000, "j") + `}
-      a: {type: boolean}
-      b: {type: boolean}
+      a: {type: boolean, nullable: true}
+      b: {type: boolean, nullable: true}
       c: {type: boolean}
       d: {type: boolean}
       e: {type: boolean}
@@ -189,12 +191,16 @@ func released(t testing.TB, c *Curator, n int, ask func(int) Question) {
 	wg.Wait()
 }
 
-// BenchmarkExplainAfter explains questions where 10,000 answers stand in the ledger, of which the last hundred that are looked at
+// BenchmarkExplainAfter explains questions where many answers stand in the ledger, of which the last hundred that are looked at
 // tell something of it, or nothing; first is the first such question of a process, which plans those again.
 func BenchmarkExplainAfter(b *testing.B) {
 	home := wideHome(b)
 	c := openHome(b, home)
-	released(b, c, 10_000, func(i int) Question {
+	n := 1000 // of which a hundred are looked at, as of any more; DITHER_BENCH_RELEASES says another number
+	if text := os.Getenv("DITHER_BENCH_RELEASES"); text != "" {
+		n, _ = strconv.Atoi(text)
+	}
+	released(b, c, n, func(i int) Question {
 		return Question{SQL: fmt.Sprintf("SELECT a, b, g, h, COUNT(*), SUM(age) FROM people WHERE age > %d GROUP BY a, b, g, h", i%2), Rho: fmt.Sprintf("0.00%04d", 1000+i%8000)}
 	})
 	for name, q := range map[string]Question{

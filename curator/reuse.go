@@ -74,16 +74,18 @@ func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
 	looked, numbers := 0, 0
 	err := c.ledger.Answers(func(of *ledger.About) bool {
 		return of.Policy == digest && slices.Equal(of.Sources, sources) && sums(of.Mechanisms)
-	}, func(r ledger.Answer) bool {
+	}, func(id uint64, read func() (ledger.Answer, error)) bool {
 		looked++
-		if p := c.planOf(r, a); p != nil && a.plan.Tells(p) {
-			released, err := decode(r.Values, [2]int{p.Released(), len(p.Measures)})
-			if err == nil { // else it tells nothing, whatever it is
-				out, names = append(out, &derive.Earlier{Plan: p, Numbers: released}), append(names, seen{id: r.Reserved})
-				numbers += p.Released() * len(p.Measures)
+		p, err := c.planOf(id, read, a)
+		if err == nil && p != nil && a.plan.Tells(p) {
+			if r, err := read(); err == nil {
+				if released, err := decode(r.Values, [2]int{p.Released(), len(p.Measures)}); err == nil { // else it tells nothing, whatever it is
+					out, names = append(out, &derive.Earlier{Plan: p, Numbers: released}), append(names, seen{id: id})
+					numbers += p.Released() * len(p.Measures)
+				}
 			}
 		}
-		return looked < mostEarlier && numbers < mostEarlierNumbers
+		return err == nil && looked < mostEarlier && numbers < mostEarlierNumbers
 	})
 	return out, names, err
 }
@@ -97,12 +99,16 @@ func sums(mechanisms []string) bool {
 
 // planOf plans a recorded question again, at its recorded price; nil where that does not give the recorded key: then something of it is not
 // known here.
-func (c *Curator) planOf(r ledger.Answer, a *asked) *plan.Plan {
+func (c *Curator) planOf(id uint64, read func() (ledger.Answer, error), a *asked) (*plan.Plan, error) {
 	c.plans.mu.Lock()
 	defer c.plans.mu.Unlock()
-	of := recordedPlan{r.Reserved, a.MaxGroups}
+	of := recordedPlan{id, a.MaxGroups}
 	if p, ok := c.plans.known[of]; ok {
-		return p
+		return p, nil
+	}
+	r, err := read()
+	if err != nil {
+		return nil, err
 	}
 	var found *plan.Plan
 	for _, groups := range slices.Compact([]int64{a.MaxGroups, 0}) {
@@ -116,7 +122,7 @@ func (c *Curator) planOf(r ledger.Answer, a *asked) *plan.Plan {
 		c.plans.known = map[recordedPlan]*plan.Plan{}
 	}
 	c.plans.known[of] = found
-	return found
+	return found, nil
 }
 
 // plans are those of recorded questions that were planned again last.

@@ -56,8 +56,9 @@ func (h *history) priced(l privacy.Loss) {
 	}
 }
 
-// Answers calls fn with the answers about what want takes, the newest first, until fn returns false. An About must not be changed.
-func (l *Ledger) Answers(want func(*About) bool, fn func(Answer) bool) error {
+// Answers calls fn with the answers about what want takes, the newest first, until fn returns false: with the index of the reservation, and what reads
+// both of its entries, which fn need not call. An About must not be changed.
+func (l *Ledger) Answers(want func(*About) bool, fn func(reserved uint64, read func() (Answer, error)) bool) error {
 	var answers []answered
 	var refs []ref
 	if err := l.locked(func() error {
@@ -76,12 +77,16 @@ func (l *Ledger) Answers(want func(*About) bool, fn func(Answer) bool) error {
 		if !take {
 			continue
 		}
-		answer, _, err := l.answer(refs[a.paying], refs[a.release])
-		if err != nil {
-			return err
+		var failed error
+		if !fn(a.paying, func() (Answer, error) {
+			answer, _, err := l.answer(refs[a.paying], refs[a.release])
+			failed = err
+			return answer, err
+		}) {
+			return failed
 		}
-		if !fn(answer) {
-			return nil
+		if failed != nil {
+			return failed
 		}
 	}
 	return nil
