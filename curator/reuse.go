@@ -27,11 +27,8 @@ type Reuse struct {
 // reused answers a question from earlier releases, where it follows from them: nil where it does not, or where it has a release of its own.
 // It consults the ledger alone. An answer that is named a price is not answered by anything less exact than it would buy.
 func (c *Curator) reused(a *asked) (*seen, error) {
-	switch {
-	case a.Fresh && a.Combine:
-		return nil, &Error{Code: CodeUsage, Message: "what is measured afresh is not combined", Hint: "ask afresh first, and then combine"}
-	case a.Fresh:
-		return nil, nil
+	if err := a.combinable(); err != nil || a.Fresh {
+		return nil, err
 	}
 	if !a.Combine {
 		if _, own, err := c.ledger.Find(a.look.key); own || err != nil {
@@ -44,10 +41,7 @@ func (c *Curator) reused(a *asked) (*seen, error) {
 	}
 	used, ok := a.derived.From(earlier, a.Combine, a.namesPrice())
 	if !ok {
-		if a.Combine {
-			return nil, &Error{Code: CodeUsage, Message: "there are no earlier releases to combine that tell this", Hint: "ask without combining"}
-		}
-		return nil, nil
+		return nil, a.uncombined()
 	}
 	out := &seen{replayed: true}
 	for _, i := range used {
@@ -55,6 +49,34 @@ func (c *Curator) reused(a *asked) (*seen, error) {
 	}
 	out.id = names[used[0]].id
 	return out, nil
+}
+
+// combinable refuses to combine what is not told by several releases, whatever was released.
+func (a *asked) combinable() error {
+	switch {
+	case !a.Combine:
+		return nil
+	case a.Fresh:
+		return &Error{Code: CodeUsage, Message: "what is measured afresh is not combined", Hint: "ask afresh first, and then combine"}
+	case !a.plan.Followable():
+		return &Error{
+			Code:    CodeUsage,
+			Message: "earlier releases are combined of counts, sums and averages over one table, in groups that are known, within given bounds; this question asks for something else",
+			Hint:    "ask without combining: what was released for the same question is given again, free",
+		}
+	}
+	return nil
+}
+
+// uncombined refuses where no release tells what is to be combined; nil where nothing is.
+func (a *asked) uncombined() error {
+	if !a.Combine {
+		return nil
+	}
+	return &Error{
+		Code: CodeUsage, Message: "there are no earlier releases to combine that tell this: of the same table as it is sealed now, the same rows and bounds, and the same groups or finer ones",
+		Hint: "ask without combining",
+	}
 }
 
 // namesPrice reports that the question has a price of its own: beside it, in its options, of an aggregate, or for an accuracy.
@@ -139,8 +161,8 @@ type recordedPlan struct {
 
 // reusable is what reused would do, foretold.
 func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
-	if replayed && !a.Combine || a.Fresh {
-		return nil, nil
+	if err := a.combinable(); err != nil || replayed && !a.Combine || a.Fresh {
+		return nil, err
 	}
 	earlier, names, err := c.earlier(a)
 	if err != nil {
@@ -148,7 +170,7 @@ func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
 	}
 	used, ok := a.derived.From(earlier, a.Combine, false)
 	if !ok {
-		return nil, nil
+		return nil, a.uncombined()
 	}
 	out := &Reuse{Taken: true}
 	if a.namesPrice() {

@@ -50,6 +50,7 @@ func (b *builder) mode(x query.Expr) (*Post, error) {
 	m := &Mode{Of: k, text: fmt.Sprintf("mode of %s %q", k.Expr, k.Values)}
 	for i, a := range b.plan.Aggregates {
 		if a.Mode != nil && a.Mode.String() == m.String() {
+			b.claim(claim{parts: []part{a.Mode}})
 			return &Post{Op: PostAggregate, Type: e.Type, Index: i}, nil
 		}
 	}

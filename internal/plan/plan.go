@@ -139,6 +139,9 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 	if r.MaxGroups < 0 || r.MaxGroups > policy.MaxRowsPerUnit {
 		return nil, &Error{Message: fmt.Sprintf("max_groups is between 1 and %d", policy.MaxRowsPerUnit)}
 	}
+	if err := rows.unitQualified(tree); err != nil {
+		return nil, err
+	}
 	if r, err = optioned(p, rows.table, tree, r); err != nil {
 		return nil, err
 	}

@@ -82,11 +82,20 @@ func (b *builder) quantileMeasure(x query.Expr, name string) (*Measure, error) {
 	return m, nil
 }
 
+// quantileAt is one quantile, an aggregate by itself.
+func (b *builder) quantileAt(x query.Expr, name string, rank *big.Rat) (*Post, error) {
+	q, p, err := b.quantile(x, name, rank)
+	if err == nil {
+		b.claim(claim{parts: []part{q}})
+	}
+	return p, err
+}
+
 // quantile finds or adds a quantile, and is its released value.
-func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Post, error) {
+func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Quantile, *Post, error) {
 	m, err := b.quantileMeasure(x, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	q := &Quantile{Value: m, Rank: rank, of: m.String()}
 	for _, o := range b.plan.Quantiles {
@@ -105,13 +114,12 @@ func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Post, err
 	}
 	for i, a := range b.plan.Aggregates {
 		if a.Quantile == q {
-			return &Post{Op: PostAggregate, Type: t, Index: i}, nil
+			return q, &Post{Op: PostAggregate, Type: t, Index: i}, nil
 		}
 	}
 	b.plan.Quantiles = append(b.plan.Quantiles, q)
 	b.plan.Aggregates = append(b.plan.Aggregates, Aggregate{Func: QuantileFunc, Quantile: q})
-	b.claim(claim{parts: []part{q}})
-	return &Post{Op: PostAggregate, Type: t, Index: len(b.plan.Aggregates) - 1}, nil
+	return q, &Post{Op: PostAggregate, Type: t, Index: len(b.plan.Aggregates) - 1}, nil
 }
 
 func (q *Quantile) pay(share privacy.Loss) { q.Loss = q.Loss.Plus(share) }
