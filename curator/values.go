@@ -65,12 +65,16 @@ func (c *Curator) valuesOf(o policy.Origin) ([]value.Value, int, error) {
 	if values, ok := c.values.known[o]; ok {
 		return values, o.Version, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
-	defer cancel()
-	values, err := c.engine.Values(ctx, plan.PublicColumn(t.Column(o.Column)), c.known(table), policy.MaxKeys+1)
-	if err != nil {
-		c.tellOwner(err)
-		return nil, 0, errUnread
+	column := t.Column(o.Column)
+	values, ok := kept(table, column)
+	if !ok {
+		ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
+		defer cancel()
+		if values, err = c.engine.Values(ctx, plan.PublicColumn(column), c.known(table), policy.MaxKeys+1); err != nil {
+			c.tellOwner(err)
+			return nil, 0, errUnread
+		}
+		keep(table, column, values)
 	}
 	if c.values.known == nil {
 		c.values.known = map[policy.Origin][]value.Value{}
