@@ -87,7 +87,13 @@ func (c *Curator) AcceptPolicy(ctx context.Context, dry bool) (*PolicyChange, er
 			Message: fmt.Sprintf("under the new terms the answers given so far would have cost %v, more than the budget of %v", out.Spent, out.Budget),
 		}
 	}
-	if dry || s.Terms.Digest == c.policy.Digest() {
+	if s.Terms.Digest == c.policy.Digest() {
+		return out, nil
+	}
+	if dry { // what the ledger would refuse, it refuses now
+		if err := c.ledger.MayAdopt(terms(c.policy, s.Terms), group); err != nil {
+			return nil, public(err)
+		}
 		return out, nil
 	}
 	if err := c.ledger.Adopt(terms(c.policy, s.Terms), group, s.Head); err != nil {

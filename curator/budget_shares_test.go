@@ -126,8 +126,10 @@ func TestOpeningIsACharge(t *testing.T) {
 	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM visits", Analyst: "ann"}); codeOf(err) != CodePolicy {
 		t.Errorf("the policy took over by itself: %v", err)
 	}
-	if _, err := c.AcceptPolicy(t.Context(), false); !errors.Is(err, ledger.ErrIncompatible) {
-		t.Error(err, "what other homes spent on rows was counted as spent on persons")
+	for _, dry := range []bool{true, false} {
+		if _, err := c.AcceptPolicy(t.Context(), dry); !errors.Is(err, ledger.ErrIncompatible) {
+			t.Error(err, "what other homes spent on rows was counted as spent on persons")
+		}
 	}
 	write(t, c.home, "policy.yaml", strings.Replace(rows, "add-remove", "change-one", 1))
 	c = openHome(t, c.home)

@@ -34,6 +34,8 @@ type Curator struct {
 	engine  engine.Engine
 	options Options
 	values  publicValues
+	losses  losses
+	plans   plans
 }
 
 // Options change how a Curator runs, not what it promises. The zero value is the default.
@@ -93,6 +95,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 		}
 		return nil, e
 	}
+	p.Fix()
 	l, err := ledger.Open(home, time.Now)
 	if err != nil {
 		e := public(err)

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"math/big"
+	"sync"
 
 	"dither/internal/exact"
 	"dither/privacy"
@@ -58,11 +59,36 @@ func (c *Curator) loss(l privacy.Loss) Loss {
 	if e, pure := l.Pure(); pure {
 		return Loss{Epsilon: e.String(), Delta: "0"}
 	}
-	rho, own := l.ZCDP()
-	d := c.policy.Budget.Conversion.Plus(own)
-	out := Loss{Delta: d.String(), Rho: rho.String()}
-	if e, err := l.EpsilonAt(d); err == nil {
-		out.Epsilon = e.String()
+	return c.losses.of(l, func() Loss {
+		rho, own := l.ZCDP()
+		d := c.policy.Budget.Conversion.Plus(own)
+		out := Loss{Delta: d.String(), Rho: rho.String()}
+		if e, err := l.EpsilonAt(d); err == nil {
+			out.Epsilon = e.String()
+		}
+		return out
+	})
+}
+
+// losses are those of ρ that were told last: each takes part of a millisecond to convert, and the parts of an answer mostly have the same.
+type losses struct {
+	mu   sync.Mutex
+	told map[string]Loss
+}
+
+const maxLosses = 1000
+
+func (s *losses) of(l privacy.Loss, tell func() Loss) Loss {
+	key := l.String()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out, ok := s.told[key]
+	if !ok {
+		if len(s.told) >= maxLosses || s.told == nil {
+			s.told = map[string]Loss{}
+		}
+		out = tell()
+		s.told[key] = out
 	}
 	return out
 }

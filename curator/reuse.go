@@ -2,14 +2,18 @@ package curator
 
 import (
 	"slices"
+	"sync"
 
 	"dither/internal/derive"
 	"dither/internal/ledger"
 	"dither/internal/plan"
 )
 
-// mostEarlier bounds how many earlier releases are looked at for one question, the newest first.
-const mostEarlier = 100
+// What is looked at for one question, the newest first: so many earlier releases, and numbers of them that tell something of it.
+const (
+	mostEarlier        = 100
+	mostEarlierNumbers = 20_000
+)
 
 // Reuse says how a question can be answered from earlier releases, at no cost.
 type Reuse struct {
@@ -23,11 +27,8 @@ type Reuse struct {
 // reused answers a question from earlier releases, where it follows from them: nil where it does not, or where it has a release of its own.
 // It consults the ledger alone. An answer that is named a price is not answered by anything less exact than it would buy.
 func (c *Curator) reused(a *asked) (*seen, error) {
-	switch {
-	case a.Fresh && a.Combine:
-		return nil, &Error{Code: CodeUsage, Message: "what is measured afresh is not combined", Hint: "ask afresh first, and then combine"}
-	case a.Fresh:
-		return nil, nil
+	if err := a.combinable(); err != nil || a.Fresh {
+		return nil, err
 	}
 	if !a.Combine {
 		if _, own, err := c.ledger.Find(a.look.key); own || err != nil {
@@ -40,10 +41,7 @@ func (c *Curator) reused(a *asked) (*seen, error) {
 	}
 	used, ok := a.derived.From(earlier, a.Combine, a.namesPrice())
 	if !ok {
-		if a.Combine {
-			return nil, &Error{Code: CodeUsage, Message: "there are no earlier releases to combine that tell this", Hint: "ask without combining"}
-		}
-		return nil, nil
+		return nil, a.uncombined()
 	}
 	out := &seen{replayed: true}
 	for _, i := range used {
@@ -51,6 +49,34 @@ func (c *Curator) reused(a *asked) (*seen, error) {
 	}
 	out.id = names[used[0]].id
 	return out, nil
+}
+
+// combinable refuses to combine what is not told by several releases, whatever was released.
+func (a *asked) combinable() error {
+	switch {
+	case !a.Combine:
+		return nil
+	case a.Fresh:
+		return &Error{Code: CodeUsage, Message: "what is measured afresh is not combined", Hint: "ask afresh first, and then combine"}
+	case !a.plan.Followable():
+		return &Error{
+			Code:    CodeUsage,
+			Message: "earlier releases are combined of counts, sums and averages over one table, in groups that are known, within given bounds; this question asks for something else",
+			Hint:    "ask without combining: what was released for the same question is given again, free",
+		}
+	}
+	return nil
+}
+
+// uncombined refuses where no release tells what is to be combined; nil where nothing is.
+func (a *asked) uncombined() error {
+	if !a.Combine {
+		return nil
+	}
+	return &Error{
+		Code: CodeUsage, Message: "there are no earlier releases to combine that tell this: of the same table as it is sealed now, the same rows and bounds, and the same groups or finer ones",
+		Hint: "ask without combining",
+	}
 }
 
 // namesPrice reports that the question has a price of its own: beside it, in its options, of an aggregate, or for an accuracy.
@@ -64,71 +90,85 @@ func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
 	if !a.plan.Followable() { // nothing does, whatever was released
 		return nil, nil, nil
 	}
-	reservations := map[uint64]ledger.Reservation{}
-	values := map[uint64]ledger.Release{}
-	sources := a.look.sources()
-	digest := c.policy.Digest()
-	var order []uint64
-	err := c.ledger.Entries(func(e ledger.Entry) error {
-		switch b := e.Body.(type) {
-		case ledger.Reservation:
-			if b.Policy == digest && slices.Equal(b.Sources, sources) && sums(b.Mechanisms) {
-				reservations[e.Index] = b
-			}
-		case ledger.Release:
-			if _, ok := reservations[b.Reservation]; ok {
-				values[b.Reservation] = b
-				order = append(order, b.Reservation)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
+	sources, digest := a.look.sources(), c.policy.Digest()
 	var out []*derive.Earlier
 	var names []seen
-	for _, id := range slices.Backward(order[max(0, len(order)-mostEarlier):]) {
-		r := reservations[id]
-		p := c.planOf(r, a)
-		if p == nil {
-			continue
+	looked, numbers := 0, 0
+	err := c.ledger.Answers(func(of *ledger.About) bool {
+		return of.Policy == digest && slices.Equal(of.Sources, sources) && sums(of.Mechanisms)
+	}, func(id uint64, read func() (ledger.Answer, error)) bool {
+		looked++
+		p, err := c.planOf(id, read, a)
+		if err == nil && p != nil && a.plan.Tells(p) {
+			if r, err := read(); err == nil {
+				if released, err := decode(r.Values, [2]int{p.Released(), len(p.Measures)}); err == nil { // else it tells nothing, whatever it is
+					out, names = append(out, &derive.Earlier{Plan: p, Numbers: released}), append(names, seen{id: id})
+					numbers += p.Released() * len(p.Measures)
+				}
+			}
 		}
-		numbers, err := decode(values[id].Values, [2]int{p.Released(), len(p.Measures)})
-		if err != nil {
-			continue // it tells nothing, whatever it is
-		}
-		out, names = append(out, &derive.Earlier{Plan: p, Numbers: numbers}), append(names, seen{id: id})
-	}
-	return out, names, nil
+		return err == nil && looked < mostEarlier && numbers < mostEarlierNumbers
+	})
+	return out, names, err
 }
 
 // sums reports that each mechanism adds noise to sums.
-func sums(ms []ledger.Mechanism) bool {
-	return !slices.ContainsFunc(ms, func(m ledger.Mechanism) bool {
-		return m.Name != string(plan.Laplace) && m.Name != string(plan.Gaussian)
+func sums(mechanisms []string) bool {
+	return !slices.ContainsFunc(mechanisms, func(name string) bool {
+		return name != string(plan.Laplace) && name != string(plan.Gaussian)
 	})
 }
 
 // planOf plans a recorded question again, at its recorded price; nil where that does not give the recorded key: then something of it is not
 // known here.
-func (c *Curator) planOf(r ledger.Reservation, a *asked) *plan.Plan {
+func (c *Curator) planOf(id uint64, read func() (ledger.Answer, error), a *asked) (*plan.Plan, error) {
 	asked, _, _ := parseRows(a.MaxRows) // which was read before
+	c.plans.mu.Lock()
+	defer c.plans.mu.Unlock()
+	of := recordedPlan{id, a.MaxGroups, asked}
+	if p, ok := c.plans.known[of]; ok {
+		return p, nil
+	}
+	r, err := read()
+	if err != nil {
+		return nil, err
+	}
+	found := c.plannedAgain(r.Reservation, a, asked)
+	if len(c.plans.known) >= 2*mostEarlier || c.plans.known == nil {
+		c.plans.known = map[recordedPlan]*plan.Plan{}
+	}
+	c.plans.known[of] = found
+	return found, nil
+}
+
+func (c *Curator) plannedAgain(r ledger.Reservation, a *asked, maxRows int64) *plan.Plan {
 	for _, groups := range slices.Compact([]int64{a.MaxGroups, 0}) {
-		for _, rows := range slices.Compact([]int64{asked, 0}) {
+		for _, rows := range slices.Compact([]int64{maxRows, 0}) {
 			p, err := plan.Build(c.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: groups, MaxRows: rows})
 			if err == nil && len(p.Searches) == 0 && p.Rows == nil && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
-				return p
+				return p.Settled()
 			}
 		}
 	}
 	return nil
 }
 
+// plans are those of recorded questions that were planned again last.
+type plans struct {
+	mu    sync.Mutex
+	known map[recordedPlan]*plan.Plan
+}
+
+// recordedPlan is of a reservation, at the groups and rows that it may have been asked for.
+type recordedPlan struct {
+	reservation        uint64
+	maxGroups, maxRows int64
+}
+
 // reusable is what reused would do, foretold.
 func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
-	if replayed && !a.Combine || a.Fresh {
-		return nil, nil
+	if err := a.combinable(); err != nil || replayed && !a.Combine || a.Fresh {
+		return nil, err
 	}
 	earlier, names, err := c.earlier(a)
 	if err != nil {
@@ -136,7 +176,7 @@ func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
 	}
 	used, ok := a.derived.From(earlier, a.Combine, false)
 	if !ok {
-		return nil, nil
+		return nil, a.uncombined()
 	}
 	out := &Reuse{Taken: true}
 	if a.namesPrice() {

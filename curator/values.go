@@ -88,9 +88,16 @@ func (c *Curator) readValues(v seal.Version, column *policy.Column) ([]value.Val
 		}
 		return values, err
 	}
+	if values, ok := kept(v, column); ok {
+		return values, nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
 	defer cancel()
-	return c.engine.Values(ctx, plan.PublicColumn(column), c.known(v), policy.MaxKeys+1)
+	values, err := c.engine.Values(ctx, plan.PublicColumn(column), c.known(v), policy.MaxKeys+1)
+	if err == nil {
+		keep(v, column, values)
+	}
+	return values, err
 }
 
 // taken are the columns of a public table whose values are those of other tables' columns.

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,6 +89,15 @@ func TestValuesFromPublicTable(t *testing.T) {
 		t.Error("an answer under another version was replayed")
 	}
 	c.engine, c.values.known = failing{}, nil
+	files, err := filepath.Glob(filepath.Join(home, "sealed", "*", "*.values-*.json"))
+	if err != nil || len(files) != 3 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if _, err := c.Answer(t.Context(), Question{SQL: sql}); codeOf(err) != CodePolicy || strings.Contains(err.Error(), "Alice") {
 		t.Errorf("an engine that fails: %v", err)
 	}

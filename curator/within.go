@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"sort"
 	"strings"
 
 	"dither/internal/derive"
 	"dither/internal/exact"
-	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/privacy"
@@ -122,7 +122,7 @@ type pricing struct {
 	request plan.Request
 	target  accuracy
 	alpha   float64
-	known   []earlier // earlier answers to the question, the newest last
+	basis   *earlier // the dearest of the earlier answers to the question; nil where there are none
 }
 
 // earlier is an answer to the same question.
@@ -130,13 +130,19 @@ type earlier struct {
 	price   privacy.Loss
 	name    string
 	numbers [][]*big.Int
+	sizes   []*big.Int // what least found
+}
+
+// planned plans the question at a price.
+func (s *pricing) planned(price privacy.Loss) (*plan.Plan, error) {
+	r := s.request
+	r.Price = price
+	return plan.Build(s.policy, r)
 }
 
 // at plans the question at a price, with what derives every cell from numbers; that is nil where there is no such noise.
 func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
-	r := s.request
-	r.Price = price
-	p, err := plan.Build(s.policy, r)
+	p, err := s.planned(price)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,19 +162,19 @@ func (s *pricing) gather(b *plan.Bounded) error {
 	if err != nil {
 		return err
 	}
-	var prices []privacy.Loss
-	seen := map[string]bool{}
-	if err := s.c.ledger.Entries(func(e ledger.Entry) error {
-		if r, ok := e.Body.(ledger.Reservation); ok && !seen[r.Loss.String()] {
-			seen[r.Loss.String()], prices = true, append(prices, r.Loss)
-		}
-		return nil
-	}); err != nil {
+	prices, err := s.c.ledger.Prices()
+	if err != nil {
 		return err
 	}
-	const most = 200 // prices that were ever paid; there are few
-	for _, price := range prices[max(0, len(prices)-most):] {
-		p, _, err := s.at(price)
+	const most = 20 // prices that were paid first, and as many of the last; there are few
+	if len(prices) > 2*most {
+		prices = append(prices[:most:most], prices[len(prices)-most:]...)
+	}
+	for _, price := range prices {
+		if s.basis != nil && price.Within(s.basis.price) {
+			continue
+		}
+		p, err := s.planned(price)
 		if err != nil || p.Open() { // of a past policy; or with an answer of groups that another price might not release
 			continue
 		}
@@ -183,7 +189,7 @@ func (s *pricing) gather(b *plan.Bounded) error {
 		if err != nil {
 			return err
 		}
-		s.known = append(s.known, earlier{price: p.Price, name: fmt.Sprintf("r%d", answer.Reserved), numbers: numbers})
+		s.basis = &earlier{price: p.Price, name: fmt.Sprintf("r%d", answer.Reserved), numbers: numbers}
 	}
 	return nil
 }
@@ -194,19 +200,15 @@ const maxForetold = 20_000
 // cheapest finds the least price that should do: that of an earlier answer, if one does and no new noise is wanted; else the least
 // of two digits.
 func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
-	var basis *earlier
-	for i := range s.known {
-		k := &s.known[i]
-		if basis == nil || basis.price.Within(k.price) {
-			basis = k
-		}
-		ok, _, err := s.meets(k.price, k)
+	basis := s.basis
+	if basis != nil && !fresh {
+		ok, _, err := s.meets(basis.price, basis)
 		if err != nil {
 			return nil, "", err
 		}
-		if ok && !fresh {
-			p, _, err := s.at(k.price)
-			return p, fmt.Sprintf("An earlier answer, %s, is within %s.", k.name, s.target.text), err
+		if ok {
+			p, err := s.planned(basis.price)
+			return p, fmt.Sprintf("An earlier answer, %s, is within %s.", basis.name, s.target.text), err
 		}
 	}
 	tidy := s.tidy()
@@ -238,7 +240,7 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 	case s.target.relative:
 		from = "from the number of rows that the owner expects"
 	}
-	p, _, err := s.at(s.policy.Budget.Price(tidy[i]))
+	p, err := s.planned(s.policy.Budget.Price(tidy[i]))
 	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.", s.target.text, from), err
 }
 
@@ -278,6 +280,9 @@ func (s *pricing) meets(price privacy.Loss, basis *earlier) (ok bool, why string
 	if len(basis.numbers)*len(p.Outputs) > maxForetold {
 		return false, "", &Error{Code: CodePolicy, Message: "the answer has too many values to foretell each one's error", Hint: "give a price"}
 	}
+	if ok, why, direct := s.direct(p, d, basis); direct {
+		return ok, why, nil
+	}
 	for _, row := range d.Rows(basis.numbers, s.alpha) {
 		for i, o := range p.Outputs {
 			if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
@@ -295,6 +300,47 @@ func (s *pricing) meets(price privacy.Loss, basis *earlier) (ok bool, why string
 		}
 	}
 	return true, "", nil
+}
+
+// direct is meets where each value is a released number itself: its error is one for all cells, and is held to the value of the least size, which
+// is no other at another price.
+func (s *pricing) direct(p *plan.Plan, d *derive.Answer, basis *earlier) (ok bool, why string, direct bool) {
+	if p.Sets != nil {
+		return false, "", false
+	}
+	for _, o := range p.Outputs {
+		if o.Post != nil && d.Single(o) == nil {
+			return false, "", false
+		}
+	}
+	for _, o := range p.Outputs {
+		m := d.Single(o)
+		if m == nil {
+			continue
+		}
+		j := slices.Index(p.Measures, m)
+		least := basis.least(p, j)
+		half := d.Forecast(o, s.alpha, 0).HalfWidth
+		if value, _ := m.Units(least).Float64(); !(half <= s.target.of(value)) {
+			return false, fmt.Sprintf("%s of about %.6g would be within ± %.3g", o.Name, value, half), true
+		}
+	}
+	return true, "", true
+}
+
+// least is the number of the least size that was released of a measure, which no price puts elsewhere in the canonical order.
+func (e *earlier) least(p *plan.Plan, j int) *big.Int {
+	if e.sizes == nil {
+		e.sizes = make([]*big.Int, len(p.Measures))
+	}
+	if e.sizes[j] == nil {
+		for _, row := range e.numbers {
+			if e.sizes[j] == nil || row[j].CmpAbs(e.sizes[j]) < 0 {
+				e.sizes[j] = row[j]
+			}
+		}
+	}
+	return e.sizes[j]
 }
 
 // foretold is meets from public knowledge alone.

@@ -99,12 +99,17 @@ func (c *Combination) apart(alpha float64) float64 {
 	for _, t := range c.terms {
 		count += t.times
 	}
+	limits := map[Distribution]float64{} // of each noise, which many terms may have
 	for _, t := range c.terms {
-		q := t.noise.Quantile(alpha / count)
-		if q == nil {
-			return math.Inf(1)
+		f, ok := limits[t.noise]
+		if !ok {
+			q := t.noise.Quantile(alpha / count)
+			if q == nil {
+				return math.Inf(1)
+			}
+			f, _ = q.Float64()
+			limits[t.noise] = f
 		}
-		f, _ := q.Float64()
 		sum += t.times * t.coefficient * f
 	}
 	return sum * (1 + 1e-9)

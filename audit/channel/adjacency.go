@@ -70,7 +70,7 @@ func (a Adjacency) each(m *Matrix, f func(row, beside int)) {
 // A first line whose first field is "input" or "inputs" is skipped, if neither of its fields is a row. What names no row is ErrMatrix: a pair that is left out would
 // be one that is not checked. So are pairs none of which is of two rows, as there is nothing to check then.
 func ReadPairs(r io.Reader, m *Matrix) (Adjacency, error) {
-	t, err := readTable(r, maxCells)
+	t, err := readTable(r, maxCells, 0)
 	if err != nil {
 		return Adjacency{}, err
 	}

@@ -14,17 +14,18 @@ import (
 // Options say how a matrix is read.
 type Options struct {
 	Normalize bool // divide each row by its sum: for weights, and for what a program printed whose rows sum to 1 but for rounding
+	Delimiter rune // between fields: , ; | : or a tab; 0 is a comma
 }
 
 // maxBytes limits a file.
 const maxBytes = 1 << 26
 
-// Read reads a matrix from CSV: a line for each input, of two at least, the probabilities of the outputs separated by commas, each as New reads them.
+// Read reads a matrix from CSV: a line for each input, of two at least, the probabilities of the outputs separated by commas, or by o.Delimiter, each as New reads them.
 // Names may stand around them, by the rules of names. A byte order mark, CR LF, empty lines and spaces around fields do no harm. Lines of different length,
 // more than 2²² entries (by the length of the first line, before more is read) or 64 MiB, names that may be numbers, rows that do not sum to
 // 1, and whatever New refuses are ErrMatrix.
 func Read(r io.Reader, o Options) (*Matrix, error) {
-	t, err := readTable(r, maxCells)
+	t, err := readTable(r, maxCells, o.Delimiter)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +60,20 @@ func Read(r io.Reader, o Options) (*Matrix, error) {
 type table struct{ lines [][]string }
 
 // readTable reads at most so many fields.
-func readTable(r io.Reader, most int) (*table, error) {
+func readTable(r io.Reader, most int, delimiter rune) (*table, error) {
+	if delimiter == 0 {
+		delimiter = ','
+	}
+	if !strings.ContainsRune(",;|:\t", delimiter) {
+		return nil, wrong("a delimiter is , ; | : or a tab, not %q", delimiter)
+	}
 	limited := &io.LimitedReader{R: r, N: maxBytes + 1}
 	in := bufio.NewReader(limited)
 	if mark, err := in.Peek(3); err == nil && bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		_, _ = in.Discard(len(mark)) // it is buffered
 	}
 	records := csv.NewReader(in)
-	records.FieldsPerRecord, records.TrimLeadingSpace = -1, true
+	records.Comma, records.FieldsPerRecord, records.TrimLeadingSpace = delimiter, -1, delimiter != '\t'
 	t, fields := &table{}, 0
 	for {
 		record, err := records.Read()

@@ -8,6 +8,8 @@ import (
 	"math/big"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -37,10 +39,10 @@ func runAudit(s *session, args []string) error {
 	var p audit.Program
 	s.flags.StringVar(&p.Command, "command", "", "")
 	s.flags.StringVar(&p.Input, "input", "", "")
-	s.flags.StringVar(&p.Neighbor, "neighbor", "", "")
+	s.flags.StringVar(&p.Neighbor, "neighbour", "", "")
 	timeout := s.flags.String("timeout", "", "")
 	f := s.auditFlags()
-	names, helped, err := s.parse(args)
+	names, helped, err := s.parse(spelled(args))
 	if err != nil || helped {
 		return err
 	}
@@ -58,11 +60,11 @@ func runAudit(s *session, args []string) error {
 	case p.Command == "" && p.Input == "" && p.Neighbor == "" && *timeout == "":
 		return s.auditOurs(names, o, f.picture.file)
 	case len(names) > 0:
-		return usage("audit --command PROGRAM --input FILE --neighbor FILE: there is nothing named %q to audit", names[0])
+		return usage("audit --command PROGRAM --input FILE --neighbour FILE: there is nothing named %q to audit", names[0])
 	case p.Command == "":
 		return usage("audit needs --command PROGRAM, as \"python3 count.py {runs}\"")
 	case p.Input == "" || p.Neighbor == "":
-		return usage("audit needs two neighbouring data sets: --input FILE and --neighbor FILE")
+		return usage("audit needs two neighbouring data sets: --input FILE and --neighbour FILE")
 	}
 	if *timeout != "" {
 		if p.Timeout, err = secondsFlag("timeout", *timeout); err != nil {
@@ -206,3 +208,21 @@ func auditError(err error) error {
 
 // codeSubject is the code of a program that cannot be audited to the end.
 const codeSubject curator.Code = "subject"
+
+// spelled reads --neighbor, as it was once called, as --neighbour.
+func spelled(args []string) []string {
+	out := slices.Clone(args)
+	for i, a := range out {
+		if a == "--" {
+			break
+		}
+		name, value, joined := strings.Cut(a, "=")
+		if name == "--neighbor" || name == "-neighbor" {
+			out[i] = "--neighbour"
+			if joined {
+				out[i] += "=" + value
+			}
+		}
+	}
+	return out
+}

@@ -120,7 +120,7 @@ func shortLaw(c audit.Claim, l oursLaw) string {
 // listOurs lists what may be audited, with what is declared and what is exact.
 func (s *session) listOurs(o audit.Options, picture string) error {
 	if picture != "" || o.Claim != nil || o.Runs != 0 || o.Confidence != 0 {
-		return usage("audit needs the name of a mechanism, or --command PROGRAM, --input FILE and --neighbor FILE")
+		return usage("audit needs the name of a mechanism, or --command PROGRAM, --input FILE and --neighbour FILE")
 	}
 	g := grid{}
 	g.add("mechanism", "declares", "exactly", "", "on what")

@@ -102,7 +102,7 @@ func TestAuditJSON(t *testing.T) {
 		}
 	}
 	var out, complaint strings.Builder
-	code := Run([]string{"audit", "--command", "sh -c 'yes \"$(cat)\" | head -n {runs}'", "--input", a, "--neighbor", b, "--epsilon", "1", "--runs", "1000", "--format", "json"},
+	code := Run([]string{"audit", "--command", "sh -c 'yes \"$(cat)\" | head -n {runs}'", "--input", a, "--neighbour", b, "--epsilon", "1", "--runs", "1000", "--format", "json"},
 		strings.NewReader(""), &out, &complaint)
 	var got struct {
 		Verdict string

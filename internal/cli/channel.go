@@ -17,9 +17,9 @@ import (
 
 // channelFlags are the flags of `dither channel`.
 type channelFlags struct {
-	adjacent, prior, example, write, delta, plot string
-	epsilons                                     []string
-	normalize, curve                             bool
+	adjacent, prior, example, write, delta, plot, delimiter string
+	epsilons                                                []string
+	normalize, curve                                        bool
 }
 
 // runChannel tells what a mechanism promises whose probabilities are all given. It reads no home.
@@ -31,6 +31,7 @@ func runChannel(s *session, args []string) error {
 	s.flags.StringVar(&f.example, "example", "", "")
 	s.flags.StringVar(&f.write, "write", "", "")
 	s.flags.StringVar(&f.delta, "delta", "", "")
+	s.flags.StringVar(&f.delimiter, "delimiter", "", "")
 	s.flags.StringVar(&f.plot, "plot", "", "")
 	s.flags.BoolVar(&f.normalize, "normalize", false, "")
 	s.flags.BoolVar(&f.curve, "curve", false, "")
@@ -47,6 +48,8 @@ func runChannel(s *session, args []string) error {
 		return usage("channel --format is table or json")
 	case f.curve && s.format != "table":
 		return usage("--curve goes with --format table")
+	case f.delimiter != "" && f.example != "":
+		return usage("--delimiter is of a file")
 	case f.write != "" && f.example == "":
 		return usage("--write goes with --example")
 	case f.example == "" && len(files) != 1, f.example != "" && len(files) != 0:
@@ -165,6 +168,16 @@ func (s *session) judge(f channelFlags, files []string) (r judged, err error) {
 // matrix reads the matrix that was named.
 func (s *session) matrix(f channelFlags, files []string) (*channel.Matrix, error) {
 	o := channel.Options{Normalize: f.normalize}
+	if f.delimiter != "" {
+		c := []rune(f.delimiter)
+		if f.delimiter == "tab" {
+			c = []rune{'\t'}
+		}
+		if len(c) != 1 {
+			return nil, fmt.Errorf("--delimiter: %q is no delimiter (it is one of , ; | : or tab)", f.delimiter)
+		}
+		o.Delimiter = c[0]
+	}
 	switch {
 	case f.example != "":
 		text, err := example(f.example)

@@ -87,20 +87,21 @@ var flagHelp = map[string]struct{ value, about string }{
 	"attack.plot":    {"FILE", "draw it as FILE.svg or FILE.png"},
 	"attack.format":  {"FORMAT", "table, json or markdown (default table)"},
 
-	"adjacent":        {"FILE", "the pairs of inputs to hide between, as CSV of their names (default: every two)"},
-	"channel.prior":   {"LIST", "how probable each input is, as 0.9,0.1 (default: all alike)"},
-	"normalize":       {"", "divide each row by its sum"},
-	"channel.example": {"NAME", "a mechanism that tells a person's height: truth, constant, threshold or blurred"},
-	"write":           {"FILE", "with --example: write its matrix to FILE, or - for standard output, and do nothing else"},
-	"channel.epsilon": {"E", "tell the δ at this ε, as 0.5 or \"ln 3\"; several with commas"},
-	"channel.delta":   {"D", "tell the least ε at this δ"},
-	"channel.curve":   {"", "draw δ against ε in the terminal"},
-	"channel.plot":    {"FILE", "draw δ against ε as FILE.svg or FILE.png"},
-	"channel.format":  {"FORMAT", "table or json (default table)"},
+	"adjacent":          {"FILE", "the pairs of inputs to hide between, as CSV of their names (default: every two)"},
+	"channel.prior":     {"LIST", "how probable each input is, as 0.9,0.1 (default: all alike)"},
+	"normalize":         {"", "divide each row by its sum"},
+	"channel.example":   {"NAME", "a mechanism that tells a person's height: truth, constant, threshold or blurred"},
+	"write":             {"FILE", "with --example: write its matrix to FILE, or - for standard output, and do nothing else"},
+	"channel.epsilon":   {"E", "tell the δ at this ε, as 0.5 or \"ln 3\"; several with commas"},
+	"channel.delimiter": {"C", "between the fields of the matrix's file: ';', '|', tab, … (default ',')"},
+	"channel.delta":     {"D", "tell the least ε at this δ"},
+	"channel.curve":     {"", "draw δ against ε in the terminal"},
+	"channel.plot":      {"FILE", "draw δ against ε as FILE.svg or FILE.png"},
+	"channel.format":    {"FORMAT", "table or json (default table)"},
 
 	"command":          {"PROGRAM", "what is run, with its arguments: {input} stands for the file (default: on standard input), {runs} for how many answers to print, a line each (default: one process an answer)"},
 	"input":            {"FILE", "one data set"},
-	"neighbor":         {"FILE", "its neighbour: the same but for one person"},
+	"neighbour":        {"FILE", "its neighbour: the same but for one person"},
 	"audit.runs":       {"N", "how often each side is run (default 20000)"},
 	"timeout":          {"S", "seconds that one process may take (default 60)"},
 	"audit.epsilon":    {"E", "the claim, which is refuted or not (default: what NAME declares; of a program none, and ε is bounded at δ = 0)"},
@@ -221,7 +222,7 @@ And on what somebody has published:
 const auditHelp = `
 The program prints numbers, words, or several to a line; it needs fresh noise for each answer. Exit code 3: the claim is refuted.
 
-  dither audit --command "python3 average.py {runs}" --input people.csv --neighbor without_one.csv --epsilon 1 --runs 100000
+  dither audit --command "python3 average.py {runs}" --input people.csv --neighbour without_one.csv --epsilon 1 --runs 100000
 `
 
 func last(flag string) int {

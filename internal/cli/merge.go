@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"dither/internal/ledger"
@@ -58,7 +59,13 @@ func (s *session) mergeLedgers(homes []string, rows int64, into string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(l.Opened(ledger.Opening{Loss: loss, From: from}, seen), l.Close()); err != nil {
+	err = errors.Join(l.Opened(ledger.Opening{Loss: loss, From: from}, seen), l.Close())
+	if errors.Is(err, ledger.ErrCharged) {
+		return fmt.Errorf("%s has the spending of one of the others already, as it was then; nothing was charged now. What has been spent there since counts beside it, and "+
+			"the sum above counts twice what was charged. Let only one of the homes answer from here on; where several have gone on, charge all of them to a new home: "+
+			"dither ledger merge %s %s --into NEW", into, strings.Join(homes, " "), into)
+	}
+	if err != nil {
 		return err
 	}
 	s.note("charged %s to %s\n", loss, printable(into))

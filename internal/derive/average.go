@@ -141,7 +141,7 @@ func (a *average) spread(theta float64) float64 {
 
 // reach is the interval's half-width times the true count, for an average in the middle of its bounds.
 func (a *average) reach(alpha float64) float64 {
-	return toFloat(a.sum.noise.Quantile(alpha)) * a.sum.unit
+	return toFloat(a.sum.limit(alpha)) * a.sum.unit
 }
 
 func newAverage(agg plan.Aggregate, of map[*plan.Measure]*released) *average {

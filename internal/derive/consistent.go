@@ -1,8 +1,10 @@
 package derive
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"strings"
 
 	"dither/internal/exact"
 	"dither/internal/plan"
@@ -155,14 +157,30 @@ func noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
 	return out, nil
 }
 
+// fitText names what a fit and its laws depend on: measures whose noises are the same in every grouping have one.
+func fitText(p *plan.Plan, j int) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, p.Measures[j].Additive())
+	for _, g := range p.Groupings() {
+		b.WriteString(noiseText(g.Measures[j]) + "\n")
+	}
+	return b.String()
+}
+
 func newFit(p *plan.Plan, j int) (fit, error) {
 	noises, err := noisesOf(p, j)
 	if err != nil || !p.Measures[j].Additive() {
 		return unfitted(noises), err
 	}
 	f := fit{lattice: newLattice(p, j)}
+	alike := map[string]*noise.Combination{} // groupings whose keys have as many values as another's mostly have its law
 	for _, g := range p.Groupings() {
-		f.laws = append(f.laws, f.lattice.law(keySet(g.Keys), noises))
+		kinds := f.lattice.kinds(keySet(g.Keys))
+		text := fmt.Sprint(kinds)
+		if alike[text] == nil {
+			alike[text] = lawOf(kinds, noises)
+		}
+		f.laws = append(f.laws, alike[text])
 	}
 	return f, nil
 }

@@ -48,16 +48,20 @@ func (i Interval) within(o Interval) Interval {
 type released struct {
 	*plan.Measure
 	noise     noise.Distribution
-	unit      float64 // a power of two: products with it are exact
+	unit      float64              // a power of two: products with it are exact
+	limits    map[float64]*big.Int // quantiles of the noise
 	quantiles map[float64]*big.Int
 }
+
+// noiseText names the distribution of a measure's noise.
+func noiseText(m *plan.Measure) string { return string(m.Noise) + " " + m.Parameter.RatString() }
 
 func newReleased(m *plan.Measure) (*released, error) {
 	d, err := distribution(m)
 	if err != nil {
 		return nil, err
 	}
-	return &released{Measure: m, noise: d, unit: math.Ldexp(1, m.Grid), quantiles: map[float64]*big.Int{}}, nil
+	return &released{Measure: m, noise: d, unit: math.Ldexp(1, m.Grid), limits: map[float64]*big.Int{}, quantiles: map[float64]*big.Int{}}, nil
 }
 
 // NoiseOf is the distribution of the noise on each of a measure's cells, in grid units. The error is of its parameter.
@@ -71,12 +75,22 @@ func distribution(m *plan.Measure) (noise.Distribution, error) {
 	return noise.NewDiscreteLaplace(m.Parameter)
 }
 
+// limit is the noise's quantile.
+func (r *released) limit(alpha float64) *big.Int {
+	q := r.limits[alpha]
+	if q == nil {
+		q = r.noise.Quantile(alpha)
+		r.limits[alpha] = q
+	}
+	return q
+}
+
 // reach is how far, in grid units, the released number is from the true sum with probability at least 1 − alpha: the
 // noise's quantile, and the most that rounding can have moved the sum.
 func (r *released) reach(alpha float64) *big.Int {
 	q, ok := r.quantiles[alpha]
 	if !ok {
-		q = new(big.Int).Add(r.noise.Quantile(alpha), r.Rounding)
+		q = new(big.Int).Add(r.limit(alpha), r.Rounding)
 		r.quantiles[alpha] = q
 	}
 	return q

@@ -1,11 +1,11 @@
 package derive
 
 import (
+	"cmp"
 	"math/big"
 	"math/bits"
 	"slices"
 
-	"dither/internal/exact"
 	"dither/internal/plan"
 	"dither/noise"
 )
@@ -27,12 +27,16 @@ import (
 //
 // Whatever the weights, so long as those of each T add up to 1, the fit is unbiased and its tables add up; here v_S is the square of the
 // noise's parameter, an exact rational, in place of its variance, to which it is all but proportional.
+//
+// Since Π_{k∈S∖T} n_k is Π_{k∈S} n_k over Π_{k∈T} n_k, the weights of T are proportional to 1/(v_S·Π_{k∈S} n_k): they depend on T only
+// through which groupings have all of it.
 type lattice struct {
 	sizes    []int64  // of the keys
 	sets     []uint64 // of each grouping, its keys
 	variance []*big.Rat
 	all      []uint64              // every T within some grouping, in order of its bits
 	weights  map[uint64][]*big.Rat // of T, for each grouping; nil where T is not within it
+	sizesUp  map[[2]int64]float64  // what sizeUp found
 }
 
 // keySet is a grouping's keys as bits.
@@ -56,11 +60,16 @@ func newLattice(p *plan.Plan, j int) *lattice {
 		}
 		l.sets, l.variance = append(l.sets, keySet(g.Keys)), append(l.variance, v)
 	}
+	families := map[family][]*big.Rat{}
 	for _, s := range l.sets {
 		for t := s; ; t = (t - 1) & s { // every subset
 			if l.weights[t] == nil {
 				l.all = append(l.all, t)
-				l.weights[t] = l.weigh(t)
+				within := l.within(t)
+				if families[within] == nil {
+					families[within] = l.weigh(within)
+				}
+				l.weights[t] = families[within]
 			}
 			if t == 0 {
 				break
@@ -70,13 +79,26 @@ func newLattice(p *plan.Plan, j int) *lattice {
 	return l
 }
 
-// weigh gives the share of each grouping in the component of T.
-func (l *lattice) weigh(t uint64) []*big.Rat {
+// family is some groupings, as bits.
+type family [plan.MaxSets/64 + 1]uint64 // that of all keys may be beside the question's
+
+// within is the groupings that have all keys of T.
+func (l *lattice) within(t uint64) (f family) {
+	for i, s := range l.sets {
+		if t&^s == 0 {
+			f[i/64] |= 1 << (i % 64)
+		}
+	}
+	return f
+}
+
+// weigh gives the share of each grouping in the components that they have in common.
+func (l *lattice) weigh(f family) []*big.Rat {
 	out := make([]*big.Rat, len(l.sets))
 	total := new(big.Rat)
 	for i, s := range l.sets {
-		if t&^s == 0 {
-			v := new(big.Rat).SetInt(l.cells(s &^ t))
+		if f[i/64]>>(i%64)&1 == 1 {
+			v := new(big.Rat).SetInt(l.cells(s))
 			out[i] = v.Inv(v.Mul(v, l.variance[i]))
 			total.Add(total, out[i])
 		}
@@ -280,68 +302,59 @@ func lcm(a, b *big.Int) *big.Int {
 //
 // and Π_{k∈(S∩S′)∖A} (n_k − 1) · Π_{k∈S′∖S} n_k cells of S′ agree with it in just these.
 func (l *lattice) law(s uint64, noises []noise.Distribution) *noise.Combination {
-	type kind struct { // of noises with one coefficient
-		coefficient float64
-		noise       int // the first grouping of this variance
-	}
+	return lawOf(l.kinds(s), noises)
+}
+
+// kind is so many noises with one coefficient.
+type kind struct {
+	coefficient float64
+	noise       int // the first grouping of this variance
+	times       float64
+}
+
+// kinds are those of the noises in a fitted table's cell, in order.
+func (l *lattice) kinds(s uint64) []kind {
 	times := map[kind]float64{}
-	var kinds []kind // in the order of their first
 	for i, other := range l.sets {
-		both, first := s&other, slices.IndexFunc(l.variance, func(v *big.Rat) bool { return v.Cmp(l.variance[i]) == 0 })
-		coefficients := l.coefficients(s, i)
-		for a := both; ; a = (a - 1) & both {
-			cells := l.cells(other &^ s)
-			for k, n := range l.sizes {
-				if (both&^a)>>k&1 == 1 {
-					cells.Mul(cells, big.NewInt(n-1))
+		first := slices.IndexFunc(l.variance, func(v *big.Rat) bool { return v.Cmp(l.variance[i]) == 0 })
+		keys := keysOf(s & other)
+		each := l.coefficients(s, i, keys)
+		outside := l.cells(other &^ s).Int64() // of a table, so below plan.MaxCells
+		for a, coefficient := range each {
+			cells := outside
+			for j, k := range keys {
+				if a>>j&1 == 0 {
+					cells *= l.sizes[k] - 1
 				}
 			}
-			if cells.Sign() > 0 {
-				of := kind{exact.FloatUp(new(big.Rat).Abs(coefficients[a])), first}
-				if times[of] == 0 {
-					kinds = append(kinds, of)
-				}
-				f, _ := new(big.Float).SetInt(cells).Float64()
-				times[of] += f
-			}
-			if a == 0 {
-				break
+			if cells > 0 {
+				times[kind{coefficient: coefficient, noise: first}] += float64(cells)
 			}
 		}
 	}
-	out := &noise.Combination{}
-	for _, of := range kinds {
-		out.Add(of.coefficient, noises[of.noise], times[of])
+	var out []kind
+	for of, n := range times {
+		of.times = n
+		out = append(out, of)
 	}
+	slices.SortFunc(out, func(x, y kind) int {
+		return cmp.Or(cmp.Compare(x.coefficient, y.coefficient), cmp.Compare(x.noise, y.noise))
+	})
 	return out
 }
 
-// coefficients are those of the cells of the i-th grouping, by the keys in which they agree. The sum over T is taken key by key: of what a
-// key is in T for, and of what it is not.
-func (l *lattice) coefficients(s uint64, i int) map[uint64]*big.Rat {
-	both := s & l.sets[i]
-	out := map[uint64]*big.Rat{}
-	for t := both; ; t = (t - 1) & both {
-		x := new(big.Rat).SetFrac(big.NewInt(1), l.cells(s&^t))
-		out[t] = x.Mul(x, l.weights[t][i])
-		if t == 0 {
-			break
-		}
+// keysOf are the keys of a set.
+func keysOf(set uint64) (keys []int) {
+	for ; set != 0; set &= set - 1 {
+		keys = append(keys, bits.TrailingZeros64(set))
 	}
-	for k, n := range l.sizes {
-		bit := uint64(1) << k
-		if both&bit == 0 {
-			continue
-		}
-		share := big.NewRat(1, n)
-		for t, in := range out {
-			if t&bit == 0 {
-				continue
-			}
-			without, part := out[t&^bit], new(big.Rat).Mul(in, share)
-			agree := new(big.Rat).Sub(in, part) // (1 − 1/n)·in
-			out[t], out[t&^bit] = agree.Add(agree, without), new(big.Rat).Sub(without, part)
-		}
+	return keys
+}
+
+func lawOf(kinds []kind, noises []noise.Distribution) *noise.Combination {
+	out := &noise.Combination{}
+	for _, k := range kinds {
+		out.Add(k.coefficient, noises[k.noise], k.times)
 	}
 	return out
 }

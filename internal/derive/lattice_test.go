@@ -15,7 +15,7 @@ func latticeOf(sizes []int64, sets []uint64, variance []*big.Rat) *lattice {
 	for t := range uint64(1) << len(sizes) {
 		for _, s := range sets {
 			if t&^s == 0 && l.weights[t] == nil {
-				l.all, l.weights[t] = append(l.all, t), l.weigh(t)
+				l.all, l.weights[t] = append(l.all, t), l.weigh(l.within(t))
 			}
 		}
 	}

@@ -17,6 +17,25 @@ type Earlier struct {
 	Numbers [][]*big.Int
 
 	laws map[string]*noise.Combination // of the sums that were asked for
+	fits map[int]*fittedOnce           // of its measures
+}
+
+// fittedOnce is a measure's lattice with what its noisy tables say.
+type fittedOnce struct {
+	lattice    *lattice
+	components map[uint64]component
+}
+
+// latticeOf fits a measure's tables, once.
+func (e *Earlier) latticeOf(j int, tables [][]*big.Int) (*lattice, map[uint64]component) {
+	if e.fits[j] == nil {
+		if e.fits == nil {
+			e.fits = map[int]*fittedOnce{}
+		}
+		l := newLattice(e.Plan, j)
+		e.fits[j] = &fittedOnce{l, l.components(tables)}
+	}
+	return e.fits[j].lattice, e.fits[j].components
 }
 
 // From answers the plan from earlier releases, where it follows from them (plan.Follow): each measure from the one that tells it best; or,
@@ -84,8 +103,9 @@ func (e *Earlier) told(f plan.Following, noises []noise.Distribution) (values []
 		}
 		denominator = big.NewInt(1)
 	} else {
-		l, set := newLattice(e.Plan, f.Measure), keySet(f.Keys)
-		values, denominator = l.assemble(set, l.components(of))
+		l, components := e.latticeOf(f.Measure, of)
+		set := keySet(f.Keys)
+		values, denominator = l.assemble(set, components)
 		if law == nil {
 			law = l.law(set, noises)
 		}

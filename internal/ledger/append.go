@@ -14,6 +14,20 @@ import (
 // group, can be read again: from change-one to add-remove; from add-remove to change-one with fewer than 2; from zCDP to
 // pure; of more than 1 with a δ spent.
 func (l *Ledger) Adopt(terms Terms, group int64, seen Head) error {
+	_, err := l.appendAt(adoption(terms, group), &seen)
+	return err
+}
+
+// MayAdopt is what Adopt would say now. It writes nothing.
+func (l *Ledger) MayAdopt(terms Terms, group int64) error {
+	a := adoption(terms, group)
+	if err := a.validate(); err != nil {
+		return err
+	}
+	return l.locked(func() error { return l.log.checkAdoption(a) })
+}
+
+func adoption(terms Terms, group int64) Adoption {
 	if terms.Units == nil {
 		terms.Units = map[string]string{}
 	}
@@ -26,8 +40,7 @@ func (l *Ledger) Adopt(terms Terms, group int64, seen Head) error {
 	if terms.Removed == nil {
 		terms.Removed = []string{}
 	}
-	_, err := l.appendAt(Adoption{Terms: terms, Group: group}, &seen)
-	return err
+	return Adoption{Terms: terms, Group: group}
 }
 
 // Sealed records that a version of a table was sealed into a file with this SHA-256, in hexadecimal. The versions of a
@@ -103,7 +116,11 @@ func (l *Ledger) appendAt(body Body, seen *Head) (index uint64, err error) {
 // write appends one entry and replaces the head file. The caller holds the lock, and has read the log to its end.
 func (l *Ledger) write(body Body) error {
 	tip, _ := l.log.tip()
-	line, err := encodeLine(uint64(len(l.log.refs)), tip.Hash, l.now(), body)
+	now := l.now()
+	if !datable(now) {
+		return ErrClock
+	}
+	line, err := encodeLine(uint64(len(l.log.refs)), tip.Hash, now, body)
 	if err != nil {
 		return invalid("it cannot be written as JSON")
 	}

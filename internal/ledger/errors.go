@@ -33,6 +33,8 @@ var (
 // Refusals. Nothing was written, and asking again gives the same answer. (A price that cannot be paid is a
 // *privacy.OverdrawError.)
 var (
+	// ErrClock: no entry can have the time that the clock tells.
+	ErrClock = errors.New("the computer's clock is outside of the years 0 to 9999: set it")
 	// ErrInvalid: an argument is not one that the ledger could record.
 	ErrInvalid = errors.New("not valid in the ledger")
 	// ErrNoPolicy: no terms have been adopted.

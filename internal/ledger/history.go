@@ -58,8 +58,13 @@ type history struct {
 
 	keyOf    map[uint64]string // every reservation's index → its replay key
 	released map[uint64]bool   // the reservations that have their release
-	newest   map[string]uint64 // replay key → the index of its newest release
+	newest   map[string]int    // replay key → which of answers is its newest
 	failed   map[uint64]bool   // the reservations that failed
+	answers  []answered        // in the order of their releases
+	abouts   map[uint64]*About // of reservations that wait for their release
+	kinds    map[string]*About // each that there is, by its text
+	prices   []privacy.Loss    // each that was charged, once
+	paid     map[string]bool   // these, by their texts
 	failures int               // of them since the last resumption
 	torn     int
 }
@@ -68,7 +73,8 @@ func newHistory() *history {
 	return &history{
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
-		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, newest: map[string]uint64{},
+		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, newest: map[string]int{},
+		abouts: map[uint64]*About{}, kinds: map[string]*About{}, paid: map[string]bool{},
 	}
 }
 
@@ -362,13 +368,18 @@ func (h *history) apply(e Entry, at ref) {
 		h.charge(b.Loss, d, parts)
 		h.chargeAnalyst(b)
 		h.keyOf[e.Index] = b.Key
+		h.abouts[e.Index] = h.about(b)
+		h.priced(b.Loss)
 	case Release:
 		h.released[b.Reservation] = true
-		h.newest[h.keyOf[b.Reservation]] = e.Index
+		h.newest[h.keyOf[b.Reservation]] = len(h.answers)
+		h.answers = append(h.answers, answered{h.abouts[b.Reservation], e.Index, b.Reservation})
+		delete(h.abouts, b.Reservation)
 	case Step:
 		// Nothing is charged and nothing is found by a step: its reservation has paid, and only a release is a replay.
 	case Failure:
 		h.failed[b.Reservation] = true
+		delete(h.abouts, b.Reservation)
 		h.failures++
 	case Resume:
 		h.failures = 0

@@ -115,22 +115,14 @@ type Answer struct {
 // Find returns the newest answer for a replay key; ok is false where there is none. Both of its entries are durable.
 func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 	err = l.locked(func() error {
-		index, found := l.log.newest[key]
+		i, found := l.log.newest[key]
 		if !found {
 			return nil
 		}
-		e, err := l.read(l.log.refs[index])
-		if err != nil {
-			return err
-		}
-		release, _ := e.Body.(Release) // newest indexes nothing else; a zero index would be no reservation below
-		r, err := l.read(l.log.refs[release.Reservation])
-		if err != nil {
-			return err
-		}
-		reservation, isReservation := r.Body.(Reservation)
-		a, ok = Answer{Reserved: release.Reservation, Reservation: reservation, Values: release.Values, Time: e.Time}, isReservation
-		return nil
+		var err error
+		of := l.log.answers[i]
+		a, ok, err = l.answer(l.log.refs[of.paying], l.log.refs[of.release])
+		return err
 	})
 	if err != nil {
 		return Answer{}, false, err

@@ -118,6 +118,9 @@ func TestOpening(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := l.Opened(o, l.Head()); !errors.Is(err, ErrCharged) {
+		t.Error(err)
+	}
 	other := []byte(testID)
 	other[0] = 'c'
 	third := Origin{string(other), o.From[0].Head}
@@ -153,9 +156,13 @@ func TestOpeningAndTerms(t *testing.T) {
 		if err := l.Adopt(persons, group+1, l.Head()); !errors.Is(err, ErrIncompatible) {
 			t.Errorf("×%d: %v", group+1, err)
 		}
+		if err := l.MayAdopt(persons, group+1); !errors.Is(err, ErrIncompatible) {
+			t.Errorf("×%d, foretold: %v", group+1, err)
+		}
 	}
 	change := rows
 	change.Neighbours = privacy.ChangeOne
+	must(t, l.MayAdopt(change, 2))
 	must(t, l.Adopt(change, 2, l.Head()))
 	wantEpsilon(t, "for a change", mustState(t, l).Spent, "0.3")
 

@@ -13,6 +13,9 @@ type Opening struct {
 	From []Origin     `json:"from"` // at least one
 }
 
+// ErrCharged reports another ledger that was charged already, as it was then. It is an ErrInvalid.
+var ErrCharged = fmt.Errorf("%w: what that ledger had spent was charged already", ErrInvalid)
+
 // Origin is a ledger as it was read.
 type Origin struct {
 	ID   string `json:"id"`
@@ -37,7 +40,8 @@ func (o Opening) validate() error {
 }
 
 // Opened charges what other ledgers have spent. It is ErrNoPolicy without terms; ErrIncompatible where a loss in ρ meets a pure budget;
-// ErrInvalid for a ledger that was charged before, or this one itself. (Charging one twice would be safe, and is a mistake.)
+// ErrCharged for a ledger that was charged before:
+// what it has spent since is not known from this one. ErrInvalid for this one itself.
 //
 // The loss was read in the relation of what the ledger held at seen (its Origin in Merged). If anything has been appended since, nothing is written and the
 // error is ErrStale: read it again.
@@ -53,10 +57,15 @@ func (h *history) checkOpening(o Opening) error {
 	case o.Loss.Accountant() != privacy.Pure && h.by() == privacy.Pure:
 		return fmt.Errorf("%w: what was charged in ρ has no pure ε", ErrIncompatible)
 	}
-	seen := map[string]bool{h.id: true}
+	seen := map[string]bool{}
 	for _, f := range o.From {
-		if h.origins[f.ID] || seen[f.ID] {
-			return invalid("a ledger that was charged already, or this one itself")
+		switch {
+		case f.ID == h.id:
+			return invalid("what this ledger spent is charged to it as it is")
+		case h.origins[f.ID]:
+			return ErrCharged
+		case seen[f.ID]:
+			return invalid("the same ledger twice")
 		}
 		seen[f.ID] = true
 	}

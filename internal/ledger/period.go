@@ -34,8 +34,17 @@ func (g *Grant) validate(budget privacy.Loss) error {
 	return nil
 }
 
+// The last moment that entries can be dated at.
+var lastTime = time.Date(9999, time.December, 31, 23, 59, 59, 999_999_999, time.UTC)
+
+// datable reports a time that an entry can have.
+func datable(t time.Time) bool { year := t.UTC().Year(); return 0 <= year && year <= 9999 }
+
 // start is when the period of t began.
 func (g *Grant) start(t time.Time) time.Time {
+	if t.UTC().Year() > 9999 { // there is no period beyond
+		t = lastTime
+	}
 	t = t.UTC()
 	year, month, day := t.Date()
 	switch g.Per {
@@ -51,8 +60,15 @@ func (g *Grant) start(t time.Time) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// next is when the period that began at start ends.
+// next is when the period that began at start ends: with the calendar, at the latest.
 func (g *Grant) next(start time.Time) time.Time {
+	if t := g.after(start); t.Before(lastTime) {
+		return t
+	}
+	return lastTime
+}
+
+func (g *Grant) after(start time.Time) time.Time {
 	switch g.Per {
 	case "week":
 		return start.AddDate(0, 0, 7)

@@ -29,11 +29,14 @@ func (b *builder) clampCells(a Aggregate) error {
 			b.table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
 	if floor.Cmp(least) < 0 || ceil.Cmp(most) > 0 {
+		m.Cells = m.Cells.within(least, most) // as CellBounds does: however far they reach, it is one question
 		b.note("The bounds per group reach beyond what %s of one %s can add, %s to %s: those are taken.",
 			plural(b.table.Unit.RowsPerGroup, "row"), b.table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
 	return nil
 }
+
+func (c *Cells) within(lo, hi *big.Int) *Cells { return &Cells{largest(c.Lo, lo), least(c.Hi, hi)} }
 
 // CellsClamped reports that some measure is bounded per unit and cell, so that what a unit adds to a cell must be known before it
 // is added, even where each unit has one row.

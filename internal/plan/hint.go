@@ -154,14 +154,32 @@ func (l *lowering) unlisted(e *Expr, at []query.Pos) error {
 			continue
 		}
 		values := l.columns[column.Column].Values
+		listed := among(values, len(e.Args))
 		for j, c := range e.Args {
-			if j == i || c.Op != OpConst || c.Const.Null || slices.ContainsFunc(values, func(v value.Value) bool { return same(v, c.Const) }) {
+			if j == i || c.Op != OpConst || c.Const.Null || listed(c.Const) {
 				continue
 			}
 			return refuse(at[j], valueHint(c.Const, values), "%s is not among the declared values of column %s", quoted(c.Const), query.QuoteName(column.Name))
 		}
 	}
 	return nil
+}
+
+// among tells whether constants are among declared values: of many, by a set of them.
+func among(values []value.Value, constants int) func(value.Value) bool {
+	if constants < 10 {
+		return func(c value.Value) bool {
+			return slices.ContainsFunc(values, func(v value.Value) bool { return same(v, c) })
+		}
+	}
+	all, reals := make(map[value.Value]bool, len(values)), map[float64]bool{}
+	for _, v := range values {
+		all[v] = true
+		if v.Type == value.Integer {
+			reals[float64(v.Int)] = true
+		}
+	}
+	return func(c value.Value) bool { return all[c] || c.Type == value.Real && reals[c.Real] }
 }
 
 // same compares a declared value with a constant, which is a real where a real stands beside it.

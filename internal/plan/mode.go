@@ -25,6 +25,8 @@ type Mode struct {
 	Of   Key   // the value, with its known values
 	Rows int64 // R
 	Loss privacy.Loss
+
+	text string // what String writes: thousands of values perhaps
 }
 
 // mode finds or adds a mode, and is the value that it chooses.
@@ -45,9 +47,10 @@ func (b *builder) mode(x query.Expr) (*Post, error) {
 	if len(k.Values) == 0 {
 		return nil, refuse(x.Pos(), "", "there is no value to choose from")
 	}
-	m := &Mode{Of: k}
+	m := &Mode{Of: k, text: fmt.Sprintf("mode of %s %q", k.Expr, k.Values)}
 	for i, a := range b.plan.Aggregates {
 		if a.Mode != nil && a.Mode.String() == m.String() {
+			b.claim(claim{parts: []part{a.Mode}})
 			return &Post{Op: PostAggregate, Type: e.Type, Index: i}, nil
 		}
 	}
@@ -60,7 +63,7 @@ func (b *builder) mode(x query.Expr) (*Post, error) {
 func (m *Mode) pay(share privacy.Loss) { m.Loss = m.Loss.Plus(share) }
 
 // String is the mode's canonical text, without its share of the price.
-func (m *Mode) String() string { return fmt.Sprintf("mode of %s %q", m.Of.Expr, m.Of.Values) }
+func (m *Mode) String() string { return m.text }
 
 // Epsilon is the ε of the choice in one cell, which is that of all: its loss, or under zCDP √(8ρ), of bounded range.
 func (m *Mode) Epsilon() privacy.Epsilon {

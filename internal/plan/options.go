@@ -255,3 +255,24 @@ func (b *builder) selectionOptions() error {
 	}
 	return nil
 }
+
+// unitQualified refuses a privacy_unit_column that names a table which is not in the question.
+func (l *lowering) unitQualified(tree *query.Select) error {
+	if tree.Options == nil {
+		return nil
+	}
+	for _, o := range tree.Options.List {
+		c, ok := o.Value.(*query.Column)
+		if o.Name != "privacy_unit_column" || !ok || c.Table == "" {
+			continue
+		}
+		tables := []string{l.alias}
+		if l.names != nil {
+			tables = l.tables()
+		}
+		if !slices.Contains(tables, c.Table) {
+			return refuse(o.Value.Pos(), suggestion(c.Table, tables), "there is no table %q in this question", c.Table)
+		}
+	}
+	return nil
+}

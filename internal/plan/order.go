@@ -40,7 +40,7 @@ func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
 	case x.Name == "mode" && len(rest) == 0:
 		return b.mode(of)
 	case x.Name == "median" && len(rest) == 0 && x.Within == nil:
-		return b.quantile(of, upper, big.NewRat(1, 2))
+		return b.quantileAt(of, upper, big.NewRat(1, 2))
 	case x.Name != "mode" && x.Name != "median" && len(rest) == 1:
 		rank, err := rankOf(rest[0])
 		if err != nil {
@@ -49,7 +49,7 @@ func (b *builder) orderAggregate(x *query.Call) (*Post, error) {
 		if x.Within != nil && x.Within.Desc {
 			rank.Sub(big.NewRat(1, 1), rank)
 		}
-		return b.quantile(of, upper, rank)
+		return b.quantileAt(of, upper, rank)
 	}
 	return nil, refuse(x.At, orderForms[x.Name], "wrong arguments for %s", upper)
 }
@@ -148,14 +148,18 @@ func (b *builder) approxQuantiles(item query.Item) (bool, error) {
 	if base == "" {
 		base = x.Name
 	}
+	var c claim // one aggregate, of one share
 	for i := range n.Int64() + 1 {
-		post, err := b.quantile(of, "APPROX_QUANTILES", big.NewRat(i, n.Int64()))
+		q, post, err := b.quantile(of, "APPROX_QUANTILES", big.NewRat(i, n.Int64()))
 		if err != nil {
 			return true, err
 		}
 		name := b.outputName(query.Item{Expr: x, Alias: fmt.Sprintf("%s_%d", base, i)})
 		b.plan.Outputs = append(b.plan.Outputs, Output{Name: name, Post: post})
+		c.parts = append(c.parts, q)
 	}
+	b.claim(c)
+	b.given = given{}
 	return true, nil
 }
 
@@ -269,16 +273,17 @@ func (b *builder) orders() error {
 	}
 	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps()
 	at := b.tree.Items[0].Expr.Pos()
-	slices.SortFunc(p.Quantiles, func(x, y *Quantile) int { return strings.Compare(x.String(), y.String()) })
-	slices.SortFunc(p.Modes, func(x, y *Mode) int { return strings.Compare(x.String(), y.String()) })
+	sortByText(p.Quantiles)
+	sortByText(p.Modes)
 	for _, m := range p.Modes {
 		if p.Cells()*len(m.Of.Values) > MaxCells {
 			return refuse(at, "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)
 		}
 		m.Rows = p.RowCaps.Rows
 	}
+	of := map[*Measure]int{}
 	for _, q := range p.Quantiles {
-		if len(p.Siblings(q)) > maxQuantiles {
+		if of[q.Value]++; of[q.Value] > maxQuantiles {
 			return refuse(at, "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)
 		}
 		if err := q.choose(p.Neighbours, p.OrderCaps.MostRows(), p.Cells()); err != nil {

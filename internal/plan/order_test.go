@@ -253,13 +253,26 @@ func TestApproxQuantilesArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range q.Quantiles {
-		if o.Loss.String() != q.Price.Share(2, 7+2*3).String() || o.Value.Lo != 20 || o.Value.Hi != 60 {
+		if o.Loss.String() != q.Price.Share(2, (7+2)*3).String() || o.Value.Lo != 20 || o.Value.Hi != 60 {
 			t.Errorf("%s costs %s of %s", o, o.Loss, q.Price)
 		}
 	}
 	q, err = plan.Build(p, plan.Request{SQL: "SELECT COUNT(*, weight => 7), APPROX_QUANTILES(age, 2) FROM people"})
-	if err != nil || q.Quantiles[0].Loss.String() != q.Price.Share(1, 10).String() {
+	if err != nil || q.Quantiles[0].Loss.String() != q.Price.Share(1, 8*3).String() {
 		t.Errorf("%s of %s: %v", q.Quantiles[0].Loss, q.Price, err)
+	}
+	// An epsilon is of all columns together; a median beside them adds its own share to the one in the middle.
+	q, err = plan.Build(p, plan.Request{SQL: "SELECT APPROX_QUANTILES(age, 2, epsilon => 0.6), MEDIAN(age, epsilon => 0.1) FROM people"})
+	if err != nil || q.Price.String() != "ε = 0.7" {
+		t.Fatalf("%v: %v", q, err)
+	}
+	for i, want := range []string{"ε = 0.2", "ε = 0.2", "ε = 0.3"} { // 0, 1, 1/2
+		if got := q.Quantiles[i].Loss.String(); got != want {
+			t.Errorf("%s costs %s, not %s", q.Quantiles[i], got, want)
+		}
+	}
+	if _, err = plan.Build(p, plan.Request{SQL: "SELECT MEDIAN(age, weight => 2), MEDIAN(age, weight => 3) FROM people"}); err == nil || !strings.Contains(err.Error(), "two weights") {
+		t.Errorf("two weights of one median: %v", err)
 	}
 }
 

@@ -113,12 +113,14 @@ func (b *builder) outputName(item query.Item) string {
 		}
 	}
 	unique := name
-	taken := func(n string) bool {
-		return slices.ContainsFunc(b.plan.Outputs, func(o Output) bool { return o.Name == n })
+	if b.taken == nil {
+		b.taken, b.counted = map[string]bool{}, map[string]int{}
 	}
-	for i := 2; taken(unique); i++ {
+	for i := max(b.counted[name], 2); b.taken[unique]; i++ { // those below are taken
 		unique = fmt.Sprintf("%s_%d", name, i)
+		b.counted[name] = i
 	}
+	b.taken[unique] = true
 	return unique
 }
 
@@ -238,11 +240,14 @@ func (b *builder) share(m *Measure) *Measure {
 	if m == nil {
 		return nil
 	}
-	for _, o := range b.plan.Measures {
-		if o.String() == m.String() {
-			return o
-		}
+	text := m.String()
+	if o := b.measures[text]; o != nil {
+		return o
 	}
+	if b.measures == nil {
+		b.measures = map[string]*Measure{}
+	}
+	b.measures[text] = m
 	b.plan.Measures = append(b.plan.Measures, m)
 	return m
 }

@@ -99,6 +99,10 @@ type Plan struct {
 	digest   string
 	followed *bool                           // what plain found
 	again    func(rows int64) (*Plan, error) // plans the question with a bound that Rows found
+	worsts   map[*Measure]worst              // what worstOf found
+	compared map[*Plan]*rowsLike             // what rowsOf found
+	texts    []string                        // what measureTexts wrote
+	siblings map[*Measure][]*Quantile        // what Siblings found
 }
 
 // Request is a question with what its asker chose.
@@ -150,6 +154,9 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 	}
 	if r.MaxRows < 0 || r.MaxRows > policy.MaxRowsPerUnit {
 		return nil, &Error{Message: fmt.Sprintf("max_rows is between 1 and %d, or auto", policy.MaxRowsPerUnit)}
+	}
+	if err := rows.unitQualified(tree); err != nil {
+		return nil, err
 	}
 	if r, err = optioned(p, rows.table, tree, r); err != nil {
 		return nil, err
@@ -226,10 +233,13 @@ type builder struct {
 	grouped   []Key // the GROUP BY expressions, in the question's order
 	place     []int // of each grouped expression among the plan's keys
 	claims    []claim
-	sets      [][]int   // the grouping sets, of GROUP BY's expressions; nil where there are none
-	setsAt    query.Pos // where they stand
-	clash     error     // of two claims that are one
-	opens     *opening  // admits groups that are not known; nil where a question needs them known
+	measures  map[string]*Measure // those of the plan, by their texts
+	taken     map[string]bool     // the names of outputs
+	counted   map[string]int      // of a name that was repeated, the last number that it got
+	sets      [][]int             // the grouping sets, of GROUP BY's expressions; nil where there are none
+	setsAt    query.Pos           // where they stand
+	clash     error               // of two claims that are one
+	opens     *opening            // admits groups that are not known; nil where a question needs them known
 }
 
 func (b *builder) build() (*Plan, error) {

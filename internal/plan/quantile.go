@@ -82,11 +82,20 @@ func (b *builder) quantileMeasure(x query.Expr, name string) (*Measure, error) {
 	return m, nil
 }
 
+// quantileAt is one quantile, an aggregate by itself.
+func (b *builder) quantileAt(x query.Expr, name string, rank *big.Rat) (*Post, error) {
+	q, p, err := b.quantile(x, name, rank)
+	if err == nil {
+		b.claim(claim{parts: []part{q}})
+	}
+	return p, err
+}
+
 // quantile finds or adds a quantile, and is its released value.
-func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Post, error) {
+func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Quantile, *Post, error) {
 	m, err := b.quantileMeasure(x, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	q := &Quantile{Value: m, Rank: rank, of: m.String()}
 	for _, o := range b.plan.Quantiles {
@@ -105,13 +114,12 @@ func (b *builder) quantile(x query.Expr, name string, rank *big.Rat) (*Post, err
 	}
 	for i, a := range b.plan.Aggregates {
 		if a.Quantile == q {
-			return &Post{Op: PostAggregate, Type: t, Index: i}, nil
+			return q, &Post{Op: PostAggregate, Type: t, Index: i}, nil
 		}
 	}
 	b.plan.Quantiles = append(b.plan.Quantiles, q)
 	b.plan.Aggregates = append(b.plan.Aggregates, Aggregate{Func: QuantileFunc, Quantile: q})
-	b.claim(claim{parts: []part{q}})
-	return &Post{Op: PostAggregate, Type: t, Index: len(b.plan.Aggregates) - 1}, nil
+	return q, &Post{Op: PostAggregate, Type: t, Index: len(b.plan.Aggregates) - 1}, nil
 }
 
 func (q *Quantile) pay(share privacy.Loss) { q.Loss = q.Loss.Plus(share) }
@@ -163,13 +171,21 @@ func (q *Quantile) rankError(alpha float64) float64 {
 }
 
 // Siblings are the quantiles of q's value, itself too, by rising rank.
-func (p *Plan) Siblings(q *Quantile) (out []*Quantile) {
+func (p *Plan) Siblings(q *Quantile) []*Quantile {
+	if found, ok := p.siblings[q.Value]; ok {
+		return found
+	}
+	var out []*Quantile
 	for _, o := range p.Quantiles {
 		if o.Value == q.Value {
 			out = append(out, o)
 		}
 	}
 	slices.SortFunc(out, func(x, y *Quantile) int { return x.Rank.Cmp(y.Rank) })
+	if p.siblings == nil {
+		p.siblings = map[*Measure][]*Quantile{}
+	}
+	p.siblings[q.Value] = out
 	return out
 }
 
@@ -177,18 +193,45 @@ func (p *Plan) Siblings(q *Quantile) (out []*Quantile) {
 // probability alpha. Of several quantiles of one value the draws are put in order, which keeps a bound that all have in common
 // (mechanism.IndependentQuantiles.RankError).
 func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
-	of := p.Siblings(q)
-	worst, most := q, new(big.Rat) // whichever has the greatest Δ/ε: all else is the same for all
-	for _, o := range of {
+	w := p.worstOf(q)
+	if w.quantile == nil {
+		return math.Inf(1)
+	}
+	return w.quantile.rankError(exact.DivDown(alpha, float64(w.of)))
+}
+
+// worst is, among so many quantiles of one value, one that has the greatest Δ/ε, all else being the same for all; nil where some ε is 0.
+type worst struct {
+	quantile *Quantile
+	of       int
+}
+
+// worstOf finds it of q's value, once: when all have their shares.
+func (p *Plan) worstOf(q *Quantile) worst {
+	if found, ok := p.worsts[q.Value]; ok {
+		return found
+	}
+	out, most, none := worst{quantile: q}, new(big.Rat), false
+	for _, o := range p.Quantiles {
+		if o.Value != q.Value {
+			continue
+		}
+		out.of++
 		e := o.Draw().Rat()
 		if e.Sign() == 0 {
-			return math.Inf(1)
-		}
-		if scale := e.Quo(o.Sensitivity, e); scale.Cmp(most) > 0 {
-			worst, most = o, scale
+			none = true
+		} else if scale := e.Quo(o.Sensitivity, e); scale.Cmp(most) > 0 {
+			out.quantile, most = o, scale
 		}
 	}
-	return worst.rankError(exact.DivDown(alpha, float64(len(of))))
+	if none {
+		out.quantile = nil
+	}
+	if p.worsts == nil {
+		p.worsts = map[*Measure]worst{}
+	}
+	p.worsts[q.Value] = out
+	return out
 }
 
 // Span bounds how many rows lie between the quantile and either end of its interval, but with probability alpha for both ends: each is

@@ -33,35 +33,106 @@ type Following struct {
 //   - Units in cells are counted alike only where the cells and the caps are the same: a unit may be in several cells.
 func (p *Plan) Follow(m *Measure, g Grouping, q *Plan) (Following, bool) {
 	none := Following{}
-	if !p.Followable() || !q.Followable() {
+	if !p.Followable() || !q.Followable() || p.Table != q.Table || p.Neighbours != q.Neighbours || p.digest != q.digest {
 		return none, false
 	}
-	j := slices.IndexFunc(q.Measures, func(o *Measure) bool { return o.String() == m.String() })
-	if j < 0 || p.Table != q.Table || p.Neighbours != q.Neighbours || p.digest != q.digest {
+	j := slices.Index(q.measureTexts(), m.String())
+	if j < 0 || !p.sameCaps(m, q) {
 		return none, false
 	}
+	rows := p.rowsOf(q)
+	if !rows.same {
+		return none, false
+	}
+	name := fmt.Sprint(g.Keys)
+	cells, ok := rows.cells[name]
+	if !ok {
+		found, follows := p.cellsFrom(g, q, rows.picked)
+		if follows {
+			cells = &found
+		}
+		rows.cells[name] = cells
+	}
+	if cells == nil {
+		return none, false
+	}
+	out := *cells
+	out.Measure = j
+	return out, true
+}
+
+// Tells reports that some measure of p follows from what q released, in all groupings.
+func (p *Plan) Tells(q *Plan) bool {
+	return slices.ContainsFunc(p.Measures, func(m *Measure) bool {
+		return !slices.ContainsFunc(p.Groupings(), func(g Grouping) bool {
+			_, ok := p.Follow(m, g, q)
+			return !ok
+		})
+	})
+}
+
+// rowsLike is what Follow finds of a plan whatever the measure is: whether the same rows are left, which values of its keys are picked,
+// and by grouping what follows, nil where nothing does.
+type rowsLike struct {
+	same   bool
+	picked map[int][]bool
+	cells  map[string]*Following
+}
+
+// rowsOf compares the rows of two plans, once.
+func (p *Plan) rowsOf(q *Plan) *rowsLike {
+	if found := p.compared[q]; found != nil {
+		return found
+	}
+	out := &rowsLike{cells: map[string]*Following{}}
+	out.picked, out.same = p.pickedFrom(q)
+	if p.compared == nil {
+		p.compared = map[*Plan]*rowsLike{}
+	}
+	p.compared[q] = out
+	return out
+}
+
+func (p *Plan) pickedFrom(q *Plan) (map[int][]bool, bool) {
 	if p.Unit != nil && (p.Part == nil) != (q.Part == nil) {
-		return none, false
+		return nil, false
 	}
 	extra, ok := further(p.Where, q.Where)
-	if !ok || len(extra) > 0 && p.Unit != nil || !p.sameCaps(m, q) {
-		return none, false
+	if !ok || len(extra) > 0 && p.Unit != nil {
+		return nil, false
 	}
 	picked, ok := picks(extra, q)
 	if !ok {
-		return none, false
+		return nil, false
 	}
 	for k := range q.Keys {
 		if picked[k] == nil && !p.hasKey(&q.Keys[k]) && !q.Keys[k].complete() {
-			return none, false
+			return nil, false
 		}
 	}
 	for k := range p.Keys {
 		if !q.hasKey(&p.Keys[k]) && !p.Keys[k].complete() {
-			return none, false
+			return nil, false
 		}
 	}
-	return p.cellsFrom(g, q, j, picked)
+	return picked, true
+}
+
+// measureTexts are the measures' canonical texts, written once.
+func (p *Plan) measureTexts() []string {
+	if p.texts == nil {
+		for _, m := range p.Measures {
+			p.texts = append(p.texts, m.String())
+		}
+	}
+	return p.texts
+}
+
+// Settled has found what Follow asks of a plan that was released: then several goroutines may follow from it.
+func (p *Plan) Settled() *Plan {
+	p.Followable()
+	p.measureTexts()
+	return p
 }
 
 // Followable reports that what a plan releases is told by what Follow compares: no line of its canonical text says anything else. It then
@@ -78,6 +149,11 @@ func (p *Plan) followableText() bool {
 	if p.Source != nil { // which of a unit's rows count goes there by what the question evaluates of them
 		return false
 	}
+	if len(p.Searches)+len(p.Quantiles)+len(p.Modes) > 0 || p.Selection != nil || slices.ContainsFunc(p.Measures, func(m *Measure) bool {
+		return m.Kind != CountRows && m.Kind != CountValue && m.Kind != CountUnits && m.Kind != Sum
+	}) {
+		return false // as its text would say
+	}
 	known := []string{"semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "part ", "where ", "measure ", "set "}
 	for _, k := range p.Keys {
 		known = append(known, fmt.Sprintf("key %s %q", k.Expr, k.Values))
@@ -89,9 +165,7 @@ func (p *Plan) followableText() bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(p.Measures, func(m *Measure) bool {
-		return m.Kind != CountRows && m.Kind != CountValue && m.Kind != CountUnits && m.Kind != Sum
-	})
+	return true
 }
 
 // complete reports that no row is dropped for the key's sake.
@@ -266,8 +340,8 @@ func judge(e *Expr, text string, key value.Value) (value.Value, bool) {
 }
 
 // cellsFrom finds the cells of q's table that make up each cell of g.
-func (p *Plan) cellsFrom(g Grouping, q *Plan, j int, picked map[int][]bool) (Following, bool) {
-	out := Following{Measure: j}
+func (p *Plan) cellsFrom(g Grouping, q *Plan, picked map[int][]bool) (Following, bool) {
+	out := Following{}
 	from := map[int]int{} // a key of q → that of g which it is
 	for _, k := range g.Keys {
 		i := q.keyLike(&p.Keys[k])

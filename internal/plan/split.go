@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -44,7 +45,9 @@ func (b *builder) claimed(p *Post) {
 
 // claim adds a claim that is not there yet, on the terms of the aggregate at hand.
 func (b *builder) claim(c claim) {
-	slices.SortFunc(c.parts, func(x, y part) int { return strings.Compare(x.String(), y.String()) })
+	if len(c.parts) > 1 {
+		sortByText(c.parts)
+	}
 	c.terms = b.given.terms
 	i := slices.IndexFunc(b.claims, func(o claim) bool { return slices.Equal(o.parts, c.parts) })
 	if i < 0 {
@@ -54,6 +57,22 @@ func (b *builder) claim(c claim) {
 	var err error
 	if b.claims[i].terms, err = b.claims[i].terms.or(c.terms); err != nil && b.clash == nil {
 		b.clash = err
+	}
+}
+
+// sortByText sorts by what String writes, which is written once of each.
+func sortByText[T fmt.Stringer](all []T) {
+	type written struct {
+		text string
+		of   T
+	}
+	texts := make([]written, len(all))
+	for i, x := range all {
+		texts[i] = written{x.String(), x}
+	}
+	slices.SortStableFunc(texts, func(x, y written) int { return strings.Compare(x.text, y.text) })
+	for i, x := range texts {
+		all[i] = x.of
 	}
 }
 
@@ -74,8 +93,8 @@ func (b *builder) split() error {
 	if err := b.divide(); err != nil {
 		return err
 	}
-	slices.SortStableFunc(p.Searches, func(x, y *Search) int { return strings.Compare(x.String(), y.String()) })
-	slices.SortStableFunc(p.Measures, func(x, y *Measure) int { return strings.Compare(x.String(), y.String()) })
+	sortByText(p.Searches)
+	sortByText(p.Measures)
 	for _, m := range p.Measures {
 		m.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
 		if err := m.choose(); err != nil {

@@ -97,7 +97,7 @@ func newPage(c *Chart) *page {
 	if cutOff {
 		caption += ". An arrow: the interval goes on."
 	}
-	p.caption = wrap(captionStyle, caption, inner, 3)
+	p.caption = wrap(captionStyle, caption, inner*0.9, 4) // likewise
 	p.height = 2*margin + line(titleStyle)*vg.Length(len(p.title)) + line(legendStyle)*vg.Length(len(p.legend)) + legendGap +
 		p.foot() + vg.Length(max(1, len(c.Panels)))*(p.panelHeight()+headroom) + p.labelHeight()
 	return p

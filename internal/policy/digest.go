@@ -66,6 +66,17 @@ type (
 // are written down: it ignores descriptions, comments, the order of keys, tables, columns and values, quoting, the spelling
 // of numbers, and whether a default is written out. Anything else changes it. The ledger binds it to every charge.
 func (p *Policy) Digest() string {
+	if p.digest != "" {
+		return p.digest
+	}
+	return p.digestNow()
+}
+
+// Fix computes the digest of a policy that will not change any more, once: of one with thousands of values it takes milliseconds, and
+// several are wanted for each question. Filled keeps it.
+func (p *Policy) Fix() { p.digest = p.digestNow() }
+
+func (p *Policy) digestNow() string {
 	c := canonicalPolicy{
 		Format: digestFormat, Population: p.Population.Name, Neighbours: p.Population.Neighbours.String(),
 		Epsilon: p.Budget.Epsilon.String(), Delta: p.Budget.Delta.String(), Conversion: p.Budget.Conversion.String(),

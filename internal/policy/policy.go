@@ -23,6 +23,8 @@ type Policy struct {
 	Price      Price
 	Analysts   map[string]privacy.Loss // who may ask, and how much of the budget each may spend; anybody where it is nil
 	Tables     []*Table                // in the file's order
+
+	digest string // once it is Fixed
 }
 
 // Population is the set of people (or rows) that the budget belongs to.

@@ -17,33 +17,12 @@ import (
 	"dither/internal/value"
 )
 
-// crowd are rows of table p: person 1 has thousands, others a few, and some rows are nobody's.
-func crowd(heavy int) []enginetest.Row {
-	var rows []enginetest.Row
-	r := rand.New(rand.NewPCG(1, 3))
-	add := func(person value.Value, n int) {
-		for range n {
-			rows = append(rows, enginetest.Row{
-				"person": person, "i": value.OfInt(r.Int64N(30) - 10), "j": value.OfInt(r.Int64N(1e12)), "x": value.OfReal(r.NormFloat64() * 20),
-				"k": value.OfInt([]int64{-3, 0, 5}[r.IntN(3)]), "s": value.OfText([]string{"a", "B", "it's", "other"}[r.IntN(4)]),
-			})
-		}
-	}
-	add(value.OfInt(1), heavy)
-	for p := range 200 {
-		add(value.OfInt(int64(p+2)), 1+r.IntN(9))
-	}
-	add(value.NullOf(value.Integer), 7)
-	return rows
-}
+// crowd is that of 200 other people.
+func crowd(heavy int) []enginetest.Row { return enginetest.Crowd(heavy, 200) }
 
-var crowdQuestions = []string{
-	"SELECT COUNT(*), SUM(j), SUM(x), AVG(i) FROM p",
-	"SELECT i, COUNT(*), SUM(x) FROM p GROUP BY i",
-	"SELECT s, COUNT(*), COUNT(DISTINCT person), SUM(i) FROM p WHERE x > 0 GROUP BY s",
-	"SELECT k, s, COUNT(DISTINCT person) FROM p GROUP BY k, s",
+var crowdQuestions = append(slices.Clone(enginetest.CrowdQuestions),
 	"SELECT SUM(i - 3) FROM p WHERE k = 5",
-}
+)
 
 // benches are the two ways in which units are bounded.
 func benches(t *testing.T) map[string]*bench {

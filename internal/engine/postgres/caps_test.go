@@ -19,35 +19,14 @@ import (
 	"dither/internal/value"
 )
 
-// crowd are rows of table p: person 1 has many, others a few, and some rows are nobody's.
-func crowd(heavy int) []enginetest.Row {
-	var rows []enginetest.Row
-	r := rand.New(rand.NewPCG(1, 2))
-	add := func(person value.Value, n int) {
-		for range n {
-			rows = append(rows, enginetest.Row{
-				"person": person, "i": value.OfInt(r.Int64N(30) - 10), "j": value.OfInt(r.Int64N(1e12)), "x": value.OfReal(r.NormFloat64() * 20),
-				"k": value.OfInt([]int64{-3, 0, 5}[r.IntN(3)]), "s": value.OfText([]string{"a", "B", "it's", "other"}[r.IntN(4)]),
-			})
-		}
-	}
-	add(value.OfInt(1), heavy)
-	for p := range 60 {
-		add(value.OfInt(int64(p+2)), 1+r.IntN(9))
-	}
-	add(value.NullOf(value.Integer), 7)
-	return rows
-}
+// crowd is that of 60 other people.
+func crowd(heavy int) []enginetest.Row { return enginetest.Crowd(heavy, 60) }
 
-var crowdQuestions = []string{
-	"SELECT COUNT(*), SUM(j), SUM(x), AVG(i) FROM p",
-	"SELECT i, COUNT(*), SUM(x) FROM p GROUP BY i",
-	"SELECT s, COUNT(*), COUNT(DISTINCT person), SUM(i) FROM p WHERE x > 0 GROUP BY s",
-	"SELECT k, s, COUNT(DISTINCT person) FROM p GROUP BY k, s",
+var crowdQuestions = append(slices.Clone(enginetest.CrowdQuestions),
 	"SELECT SUM(i - 3) FROM p WHERE k + 0 = 5", // which confines it to no part
 	"SELECT s, COUNT(*, contribution_bounds_per_group => (0, 2)), SUM(i, contribution_bounds_per_group => (-3, 4)) FROM p GROUP BY s",
 	"SELECT s, COUNT(DISTINCT j), COUNT(DISTINCT x) FROM p GROUP BY s",
-}
+)
 
 // moved are each measure's distances between the answers on two lists of rows.
 func (b *bench) moved(t failer, p *plan.Plan, lists ...[]enginetest.Row) (l1, l2squared []*big.Int) {

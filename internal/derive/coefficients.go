@@ -1,0 +1,148 @@
+package derive
+
+import (
+	"math/big"
+	"math/bits"
+
+	"dither/internal/exact"
+)
+
+// coefficients are the sizes, rounded up, of those that lattice.law speaks of: of the i-th grouping's cells in the fitted table over s. keys are those
+// that both have; the a-th size is of the cells that agree in those keys whose bits a has.
+//
+// The sum over T is taken key by key: of what a key is in T for, and of what it is not. All of it is exact, in integers over one denominator,
+// since rationals would be reduced at each step: in machine words where they suffice.
+func (l *lattice) coefficients(s uint64, i int, keys []int) []float64 {
+	weights := make([]*big.Rat, 1<<len(keys))
+	subsets := make([]uint64, len(weights))
+	for a := range weights {
+		for j, k := range keys {
+			subsets[a] |= uint64(a>>j&1) << k
+		}
+		weights[a] = l.weights[subsets[a]][i]
+	}
+	out := make([]float64, len(weights))
+	if words, denominator, ok := l.inWords(s, keys, weights, subsets); ok {
+		for a, x := range words {
+			out[a] = l.sizeUp(max(x, -x), denominator)
+		}
+		return out
+	}
+	common, last := big.NewInt(1), (*big.Rat)(nil)
+	for _, w := range weights {
+		if w != last && new(big.Int).Rem(common, w.Denom()).Sign() != 0 {
+			common = lcm(common, w.Denom())
+		}
+		last = w
+	}
+	x := make([]*big.Int, len(weights))
+	for a, w := range weights { // w/Π_{k∈S∖T} n_k = w·Π_{k∈T} n_k/Π_{k∈S} n_k
+		x[a] = new(big.Int).Quo(common, w.Denom())
+		x[a].Mul(x[a].Mul(x[a], w.Num()), l.cells(subsets[a]))
+	}
+	denominator := common.Mul(common, l.cells(s))
+	for j, k := range keys {
+		n := big.NewInt(l.sizes[k])
+		denominator.Mul(denominator, n)
+		for a := range x {
+			if a>>j&1 == 0 {
+				continue
+			}
+			in, without := x[a], x[a&^(1<<j)]
+			without.Mul(without, n)
+			agree := new(big.Int).Mul(in, n)
+			x[a] = agree.Add(agree.Sub(agree, in), without) // n·((1 − 1/n)·in + without)
+			without.Sub(without, in)                        // n·(without − in/n)
+		}
+	}
+	for a := range x {
+		out[a] = exact.FloatUp(new(big.Rat).SetFrac(x[a].Abs(x[a]), denominator))
+	}
+	return out
+}
+
+// inWords is coefficients in words of 64 bits; false where they might not suffice. Every number on the way is at most the sum of the first
+// ones, which are not negative, times the keys' sizes so far: n·((1 − 1/n)·in + without) and n·(without − in/n) have coefficients of at most n, and
+// each of the first numbers takes part in a later one once at most.
+func (l *lattice) inWords(s uint64, keys []int, weights []*big.Rat, subsets []uint64) (x []int64, denominator int64, ok bool) {
+	common, last := int64(1), (*big.Rat)(nil)
+	for _, w := range weights {
+		if w == last {
+			continue
+		}
+		last = w
+		if !w.Num().IsInt64() || !w.Denom().IsInt64() {
+			return nil, 0, false
+		}
+		d := w.Denom().Int64()
+		if common, ok = times(common, d/gcd(common, d)); !ok {
+			return nil, 0, false
+		}
+	}
+	x = make([]int64, len(weights))
+	sum := int64(0)
+	for a, w := range weights {
+		n, fits := times(common/w.Denom().Int64(), w.Num().Int64())
+		for _, k := range keysOf(subsets[a]) {
+			if fits {
+				n, fits = times(n, l.sizes[k])
+			}
+		}
+		if !fits || sum > maxWord-n {
+			return nil, 0, false
+		}
+		x[a], sum = n, sum+n
+	}
+	denominator = common
+	for _, k := range keysOf(s) {
+		if denominator, ok = times(denominator, l.sizes[k]); !ok {
+			return nil, 0, false
+		}
+	}
+	for j, k := range keys {
+		n := l.sizes[k]
+		if sum, ok = times(sum, n); !ok {
+			return nil, 0, false
+		}
+		if denominator, ok = times(denominator, n); !ok {
+			return nil, 0, false
+		}
+		for a := range x {
+			if a>>j&1 == 1 {
+				in, without := x[a], x[a&^(1<<j)]*n
+				x[a], x[a&^(1<<j)] = in*n-in+without, without-in
+			}
+		}
+	}
+	return x, denominator, true
+}
+
+const maxWord = 1 << 62
+
+// times multiplies what is not negative; false above maxWord.
+func times(a, b int64) (int64, bool) {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return int64(lo & (maxWord - 1)), hi == 0 && lo < maxWord
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// sizeUp is n/d rounded up.
+func (l *lattice) sizeUp(n, d int64) float64 {
+	g := gcd(n, d)
+	of := [2]int64{n / g, d / g}
+	size, ok := l.sizesUp[of]
+	if !ok {
+		size = exact.FloatUp(big.NewRat(of[0], of[1]))
+		if l.sizesUp == nil {
+			l.sizesUp = map[[2]int64]float64{}
+		}
+		l.sizesUp[of] = size
+	}
+	return size
+}

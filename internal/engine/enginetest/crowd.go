@@ -1,0 +1,35 @@
+package enginetest
+
+import (
+	"math/rand/v2"
+
+	"dither/internal/value"
+)
+
+// Crowd are rows of table p: person 1 has so many, that many others a few, and some rows are nobody's.
+func Crowd(heavy, others int) []Row {
+	var rows []Row
+	r := rand.New(rand.NewPCG(1, 3))
+	add := func(person value.Value, n int) {
+		for range n {
+			rows = append(rows, Row{
+				"person": person, "i": value.OfInt(r.Int64N(30) - 10), "j": value.OfInt(r.Int64N(1e12)), "x": value.OfReal(r.NormFloat64() * 20),
+				"k": value.OfInt([]int64{-3, 0, 5}[r.IntN(3)]), "s": value.OfText([]string{"a", "B", "it's", "other"}[r.IntN(4)]),
+			})
+		}
+	}
+	add(value.OfInt(1), heavy)
+	for p := range others {
+		add(value.OfInt(int64(p+2)), 1+r.IntN(9))
+	}
+	add(value.NullOf(value.Integer), 7)
+	return rows
+}
+
+// CrowdQuestions are asked of a crowd: each of their measures moves when person 1 leaves.
+var CrowdQuestions = []string{
+	"SELECT COUNT(*), SUM(j), SUM(x), AVG(i) FROM p",
+	"SELECT i, COUNT(*), SUM(x) FROM p GROUP BY i",
+	"SELECT s, COUNT(*), COUNT(DISTINCT person), SUM(i) FROM p WHERE x > 0 GROUP BY s",
+	"SELECT k, s, COUNT(DISTINCT person) FROM p GROUP BY k, s",
+}
