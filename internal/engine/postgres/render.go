@@ -33,7 +33,8 @@ import (
 // Nothing that was recorded at sealing is relied on: rows may have changed since. Of a copy, the place q is the rank that the row was given
 // when the copy was made, by the same argument a function of its unit's rows.
 func render(b *plan.Bounded, in *rows) string {
-	rows := cappedRows(b, owned(b, in))
+	in = unitByUnit(b, owned(b, in))
+	rows := cappedRows(b, in)
 	switch bounded := b.Unit != nil && b.Caps.Groups > 0; {
 	case b.Ordered && bounded:
 		return orderedRows(b, cappedCells(b, rows))
@@ -117,6 +118,9 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
+	if in.inOrder && placed(b, in) {
+		sql += " ORDER BY u, q"
+	}
 	out := list(names("k", len(b.Keys)), names("v", len(b.Measures)))
 	if b.Unit != nil {
 		out += ", u"
@@ -157,25 +161,29 @@ func gridded(m *plan.Measure) string {
 	return x
 }
 
-// contributions clamp each row's gridded value; NULL contributes 0.
+// contributions are what rows add, as m0, m1, ….
 func contributions(b *plan.Bounded) []string {
 	var out []string
-	for i, m := range b.Measures {
-		if m.Kind == plan.CountDistinct {
-			out = append(out, firstOfValue(b, i))
-			continue
-		}
-		out = append(out, fmt.Sprintf("CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END AS m%[1]d",
-			i, integer(0), integer(m.Lo), integer(m.Hi)))
+	for i := range b.Measures {
+		out = append(out, contribution(b, i)+" AS m"+strconv.Itoa(i))
 	}
 	return out
+}
+
+// contribution clamps a row's gridded value; NULL contributes 0.
+func contribution(b *plan.Bounded, i int) string {
+	m := b.Measures[i]
+	if m.Kind == plan.CountDistinct {
+		return firstOfValue(b, i)
+	}
+	return fmt.Sprintf("CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END", i, integer(0), integer(m.Lo), integer(m.Hi))
 }
 
 // firstOfValue is 1 in one of the rows of a cell that have the same value, whichever, and else 0: their sum is the number of distinct values.
 func firstOfValue(b *plan.Bounded, i int) string {
 	v := "v" + strconv.Itoa(i)
-	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END AS m%d",
-		v, list(engine.KeyNames(b), []string{v}), integer(1), integer(0), i)
+	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END",
+		v, list(engine.KeyNames(b), []string{v}), integer(1), integer(0))
 }
 
 // cappedRows gives the rows that count: of each unit, the first so many of those that are left.
@@ -187,38 +195,6 @@ func cappedRows(b *plan.Bounded, in *rows) string {
 		return cappedCopy(b, in)
 	}
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", evaluated(b, in), b.Caps.Rows)
-}
-
-// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first
-// row, or, where rows have no places, by a hash of unit and keys.
-func cellsOfUnits(b *plan.Bounded, in *rows, rows string) string {
-	keys := engine.KeyNames(b)
-	cell := append([]string{"u"}, keys...)
-	sums, bounded := slices.Clone(cell), slices.Clone(keys)
-	for i, m := range b.Measures {
-		name := fmt.Sprintf("m%d", i)
-		sum := "sum"
-		if m.Kind == plan.CountUnits {
-			sum = "max" // once a cell, however many rows
-		}
-		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
-		bounded = append(bounded, cellBounded(b, m, name)+" AS "+name)
-	}
-	capped := len(keys) > 0
-	of := slices.Clone(cell)
-	if capped {
-		first := in.hash(list(cell))
-		if placed(b, in) {
-			of, first = append(of, "q"), "min(q)"
-		}
-		order := list([]string{first}, keys)
-		sums = append(sums, "row_number() OVER (PARTITION BY u ORDER BY "+order+") AS r")
-	}
-	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of, contributions(b)) + " FROM (" + rows + ") AS r) AS m" + engine.GroupBy(cell)
-	if capped && b.Caps.Rows == 0 {
-		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
-	}
-	return "SELECT " + list(bounded) + " FROM (" + cells + ") AS f"
 }
 
 // cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for
