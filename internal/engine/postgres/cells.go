@@ -80,7 +80,7 @@ var integersOfDouble = new(big.Int).Lsh(big.NewInt(1), 53)
 // their sum. If not, then one of a, b is at least L, or both are exact: either way a + b ≥ L, and so is the nearest double, since L is one. By induction
 // the whole sum is exact, or both it and the exact one are at least L ≥ hi, and clamped alike. ∎
 func exactInDoubles(b *plan.Bounded, m *plan.Measure) bool {
-	if b.Caps.RowsPerGroup == 0 {
+	if b.Caps.Rows > 0 && b.Caps.RowsPerGroup == 0 {
 		most := new(big.Int).Abs(big.NewInt(m.Lo))
 		if hi := new(big.Int).Abs(big.NewInt(m.Hi)); most.Cmp(hi) < 0 {
 			most = hi

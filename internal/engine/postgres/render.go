@@ -42,6 +42,8 @@ func render(b *plan.Bounded, in *rows) string {
 		return orderedRows(b, rows)
 	case bounded:
 		return sumUp(b, cellsOfUnits(b, in, rows))
+	case rowsAreAddedUp(b):
+		return sumOfRows(b, in)
 	}
 	return sumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
 }
@@ -74,20 +76,38 @@ func names(prefix string, n int) []string {
 // cleaned gives the cleaned columns c0, c1, … of every row. Cleaning maps no two units to one: a unit's column has neither bounds
 // nor values, so its cleaned value is its own, or NULL.
 func cleaned(b *plan.Bounded, in *rows) string {
-	var raw, columns []string
 	if in.copied {
 		return cleanedCopy(b, in)
 	}
+	from, raw := columnsRead(b, in)
+	return "SELECT " + list(cleanColumns(b, raw)) + " FROM " + from + " OFFSET 0"
+}
+
+// columnsRead is what was read of every row, and its columns' names.
+func columnsRead(b *plan.Bounded, in *rows) (from string, raw []string) {
+	if in.copied {
+		return in.scan, columnNames(b)
+	}
+	raw = names("x", len(b.Columns))
+	var columns []string
 	asItIs := true
 	for i, c := range b.Columns {
-		raw = append(raw, fmt.Sprintf("%s AS x%d", read(c, in.of[i]), i))
-		columns = append(columns, fmt.Sprintf("%s AS c%d", clean(c, "x"+strconv.Itoa(i)), i))
+		columns = append(columns, read(c, in.of[i])+" AS "+raw[i])
 		asItIs = asItIs && readAsItIs(c, in.of[i])
 	}
+	fence := " OFFSET 0"
 	if asItIs { // what is named several times costs nothing
-		return "SELECT " + list(columns) + " FROM (SELECT " + list(raw) + " FROM " + in.scan + ") AS x OFFSET 0"
+		fence = ""
 	}
-	return "SELECT " + list(columns) + " FROM (SELECT " + list(raw) + " FROM " + in.scan + " OFFSET 0) AS x OFFSET 0"
+	return "(SELECT " + list(columns) + " FROM " + in.scan + fence + ") AS x", raw
+}
+
+func cleanColumns(b *plan.Bounded, raw []string) []string {
+	var out []string
+	for i, c := range b.Columns {
+		out = append(out, fmt.Sprintf("%s AS c%d", clean(c, raw[i]), i))
+	}
+	return out
 }
 
 // evaluated gives the rows that are left: the keys, the gridded values v0, v1, … (NULL where a measure has none), and where
@@ -173,8 +193,11 @@ func contributions(b *plan.Bounded) []string {
 // contribution clamps a row's gridded value; NULL contributes 0.
 func contribution(b *plan.Bounded, i int) string {
 	m := b.Measures[i]
-	if m.Kind == plan.CountDistinct {
+	switch {
+	case m.Kind == plan.CountDistinct:
 		return firstOfValue(b, i)
+	case clampIsIdle(b, m):
+		return fmt.Sprintf("coalesce(v%d, %s)", i, integer(0))
 	}
 	return fmt.Sprintf("CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END", i, integer(0), integer(m.Lo), integer(m.Hi))
 }

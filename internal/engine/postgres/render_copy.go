@@ -9,10 +9,7 @@ import (
 
 // cleanedCopy is cleaned over a copy, whose columns are read already, with each row's rank as q.
 func cleanedCopy(b *plan.Bounded, in *rows) string {
-	var columns []string
-	for i, c := range b.Columns {
-		columns = append(columns, fmt.Sprintf("%s AS c%d", clean(c, identifier(c.Name)), i))
-	}
+	columns := cleanColumns(b, columnNames(b))
 	if placed(b, in) {
 		columns = append(columns, rankColumn+" AS q")
 	}
