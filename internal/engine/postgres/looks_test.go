@@ -180,8 +180,12 @@ func (m met) ordered(t *rapid.T, b *plan.Bounded) {
 
 func (m met) groups(t *rapid.T, p *plan.Plan) {
 	e, there := m.bench.engine(p.Table), engine.Unchosen(&p.Bounded)
+	rows := m.rows
+	if m.from.Copy == nil { // Other's rows have places, and these have none
+		rows = m.bench.ranked(t, there, p.Table, rows)
+	}
 	want, names := map[string]string{}, []string{}
-	for name, sums := range enginetest.Groups(there, m.rows) {
+	for name, sums := range enginetest.Groups(there, rows) {
 		want[name], names = fmt.Sprint(sums), append(names, name)
 	}
 	slices.Sort(names)

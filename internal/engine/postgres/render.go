@@ -73,14 +73,19 @@ func names(prefix string, n int) []string {
 	return out
 }
 
-// cleaned gives the cleaned columns c0, c1, … of every row. Cleaning maps no two units to one: a unit's column has neither bounds
-// nor values, so its cleaned value is its own, or NULL.
+// cleaned gives the cleaned columns c0, c1, … of every row; of a copy's, where they have places, also each one's rank as q. Cleaning maps no
+// two units to one: a unit's column has neither bounds nor values, so its cleaned value is its own, or NULL.
 func cleaned(b *plan.Bounded, in *rows) string {
-	if in.copied {
-		return cleanedCopy(b, in)
-	}
 	from, raw := columnsRead(b, in)
-	return "SELECT " + list(cleanColumns(b, raw)) + " FROM " + from + " OFFSET 0"
+	columns := cleanColumns(b, raw)
+	if in.copied && placed(b, in) {
+		columns = append(columns, rankColumn+" AS q")
+	}
+	sql := "SELECT " + list(columns) + " FROM " + from
+	if in.where != "" {
+		sql += " WHERE " + in.where
+	}
+	return sql
 }
 
 // columnsRead is what was read of every row, and its columns' names.
@@ -120,9 +125,10 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	for i, m := range b.Measures {
 		row = append(row, fmt.Sprintf("%s AS v%d", gridded(m), i))
 	}
-	place, fence := "", " OFFSET 0"
+	place, fence, unit := "", " OFFSET 0", ""
 	if b.Unit != nil {
-		carried = append(carried, column(unitOf(b))+" AS u")
+		unit = column(unitOf(b))
+		carried = append(carried, unit+" AS u")
 		switch {
 		case placed(b, in) && in.copied:
 			carried, place = append(carried, "q"), ", q"
@@ -134,13 +140,15 @@ func evaluated(b *plan.Bounded, in *rows) string {
 			fence = "" // the window is one
 		}
 	}
-	sql := "SELECT " + list(row, carried) + " FROM (" + cleaned(b, in) + ") AS c"
+	where := ""
 	if b.Where != nil {
-		sql += " WHERE " + expression(b.Where)
+		where = " WHERE " + expression(b.Where)
 	}
-	if in.inOrder && placed(b, in) {
-		sql += " ORDER BY u, q"
+	from := cleaned(b, in)
+	if c := fenceOf(cleanColumns(b, names("x", len(b.Columns))), list(row, carried)+where); c != "" {
+		from += ordered(b, in, unit) + c
 	}
+	sql := "SELECT " + list(row, carried) + " FROM (" + from + ") AS c" + where + ordered(b, in, "u")
 	out := list(names("k", len(b.Keys)), names("v", len(b.Measures)))
 	if b.Unit != nil {
 		out += ", u"

@@ -7,22 +7,6 @@ import (
 	"dither/internal/plan"
 )
 
-// cleanedCopy is cleaned over a copy, whose columns are read already, with each row's rank as q.
-func cleanedCopy(b *plan.Bounded, in *rows) string {
-	columns := cleanColumns(b, columnNames(b))
-	if placed(b, in) {
-		columns = append(columns, rankColumn+" AS q")
-	}
-	sql := "SELECT " + list(columns) + " FROM " + in.scan
-	if in.where != "" {
-		sql += " WHERE " + in.where
-	}
-	if in.inOrder && placed(b, in) {
-		sql += " ORDER BY " + identifier(b.Unit.Name) + ", q"
-	}
-	return sql + " OFFSET 0"
-}
-
 // cappedCopy is cappedRows over a copy. Where all rows are left, these are those of the lowest ranks, and the cap is a filter. Where not, it is
 // needed only by units with more rows than the cap, which are few if the cap was well chosen.
 func cappedCopy(b *plan.Bounded, in *rows) string {
@@ -46,4 +30,15 @@ func unitByUnit(b *plan.Bounded, in *rows) *rows {
 	out := *in
 	out.inOrder = in.copied && b.Unit != nil && b.Caps.Groups > 0
 	return &out
+}
+
+// ordered is the clause that says so, of a stage in which the unit has this name.
+func ordered(b *plan.Bounded, in *rows, unit string) string {
+	switch {
+	case !in.inOrder:
+		return ""
+	case placed(b, in):
+		return " ORDER BY " + unit + ", q"
+	}
+	return " ORDER BY " + unit
 }
