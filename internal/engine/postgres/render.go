@@ -17,7 +17,7 @@ import (
 //
 // The stages, from the inside out: read and clean the columns; keep the rows of WHERE and evaluate keys and gridded values; keep
 // each unit's rows and cells within the caps; add up. OFFSET 0 makes a stage a fence: the planner would write a stage's expressions
-// into the one around it as often as they are named there.
+// into the one around it as often as they are named there. Where each is named once, it may (fenceOf).
 //
 // Which rows a unit keeps, and which cells, is decided by its own rows alone. A row's place among its unit's rows that are left
 // is its row_number() in the order of a hash of its cleaned columns and then of these columns themselves, over PARTITION BY
@@ -88,8 +88,8 @@ func cleaned(b *plan.Bounded, in *rows) string {
 	return sql
 }
 
-// columnsRead is what was read of every row, and its columns' names.
-func columnsRead(b *plan.Bounded, in *rows) (from string, raw []string) {
+// columnsRead is what was read of every row, and its columns' names; of a table itself, with more columns beside them.
+func columnsRead(b *plan.Bounded, in *rows, more ...string) (from string, raw []string) {
 	if in.copied {
 		return in.scan, columnNames(b)
 	}
@@ -104,7 +104,7 @@ func columnsRead(b *plan.Bounded, in *rows) (from string, raw []string) {
 	if asItIs { // what is named several times costs nothing
 		fence = ""
 	}
-	return "(SELECT " + list(columns) + " FROM " + in.scan + fence + ") AS x", raw
+	return "(SELECT " + list(columns, more) + " FROM " + in.scan + fence + ") AS x", raw
 }
 
 func cleanColumns(b *plan.Bounded, raw []string) []string {

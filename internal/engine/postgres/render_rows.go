@@ -23,21 +23,28 @@ func rowsAreAddedUp(b *plan.Bounded) bool {
 //
 // Stages are fenced only where what one computes is named several times in the next.
 func sumOfRows(b *plan.Bounded, in *rows) string {
-	from, raw := columnsRead(b, in)
-	columns := cleanColumns(b, raw)
-	var keys, values, contributed, sums, cleanKeys []string
+	var stored, found, keys, values, contributed, sums, cleanKeys []string
 	fence, again := "", false
 	for i, k := range b.Keys {
-		key := "k" + strconv.Itoa(i)
-		if k.Expr.Op == plan.OpColumn && k.Expr.Type != value.Real {
-			c := b.Columns[k.Expr.Column]
-			columns = append(columns, fmt.Sprintf("%s AS y%d", raw[k.Expr.Column], i))
-			keys, cleanKeys = append(keys, fmt.Sprintf("y%d AS %s", i, key)), append(cleanKeys, clean(c, key)+" AS "+key)
-			again = again || clean(c, key) != key
-		} else {
+		key, at := "k"+strconv.Itoa(i), k.Expr.Column
+		if k.Expr.Op != plan.OpColumn || k.Expr.Type == value.Real {
 			keys, cleanKeys = append(keys, expression(k.Expr)+" AS "+key), append(cleanKeys, key)
+			continue
 		}
+		c, from, x := b.Columns[at], "x"+strconv.Itoa(at), key
+		switch {
+		case in.copied:
+			from = identifier(c.Name)
+		case c.Type == value.Integer: // whose type is made bigint of groups, too
+			from, x = fmt.Sprintf("z%d", i), "CAST("+key+" AS bigint)"
+			stored = append(stored, identifier(c.Name)+" AS "+from)
+		}
+		found, keys = append(found, fmt.Sprintf("%s AS y%d", from, i)), append(keys, fmt.Sprintf("y%d AS %s", i, key))
+		cleanKeys = append(cleanKeys, clean(c, x)+" AS "+key)
+		again = again || clean(c, x) != x
 	}
+	from, raw := columnsRead(b, in, stored...)
+	columns := append(cleanColumns(b, raw), found...)
 	for i, m := range b.Measures {
 		name := "m" + strconv.Itoa(i)
 		cleanKeys = append(cleanKeys, name)
