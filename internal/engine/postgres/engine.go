@@ -103,7 +103,7 @@ type rows struct {
 	of   []kind // of the columns that are read
 	hash func(columns string) string
 
-	inOrder bool // a copy's are read by unit and rank
+	inOrder bool // a copy's are put in an order by unit and rank
 
 	identity
 	now func(context.Context) (relation string, err error) // which relation the name leads to

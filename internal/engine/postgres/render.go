@@ -33,8 +33,7 @@ import (
 // Nothing that was recorded at sealing is relied on: rows may have changed since. Of a copy, the place q is the rank that the row was given
 // when the copy was made, by the same argument a function of its unit's rows.
 func render(b *plan.Bounded, in *rows) string {
-	in = unitByUnit(b, owned(b, in))
-	rows := cappedRows(b, in)
+	rows := cappedRows(b, owned(b, in))
 	switch bounded := b.Unit != nil && b.Caps.Groups > 0; {
 	case b.Ordered && bounded:
 		return orderedRows(b, cappedCells(b, rows))

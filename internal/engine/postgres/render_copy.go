@@ -13,7 +13,7 @@ func cappedCopy(b *plan.Bounded, in *rows) string {
 	filtered := func(column, op string) string {
 		some := *in
 		some.where = fmt.Sprintf("%s %s %d", column, op, b.Caps.Rows)
-		some.inOrder = in.inOrder || column == rowsColumn && op == ">"
+		some.inOrder = op == ">"
 		return evaluated(b, &some)
 	}
 	if engine.AllRowsAreLeft(b, in.complete) {
@@ -24,18 +24,11 @@ func cappedCopy(b *plan.Bounded, in *rows) string {
 		columns, filtered(rowsColumn, "<="), filtered(rowsColumn, ">"), b.Caps.Rows)
 }
 
-// unitByUnit reads a copy in the order of its key, (unit, rank), where rows are to be sorted by their unit: the server's planner then sorts
-// those of one unit at a time, in little memory and without a file. Each stage says the order again, since a fence hides it.
-func unitByUnit(b *plan.Bounded, in *rows) *rows {
-	out := *in
-	out.inOrder = in.copied && b.Unit != nil && b.Caps.Groups > 0
-	return &out
-}
-
-// ordered is the clause that says so, of a stage in which the unit has this name.
+// ordered reads a copy in the order of its key, (unit, rank), where rows are to be sorted by their unit: the server's planner then sorts those
+// of one unit at a time, in little memory and without a file. Each stage says the order again, with the unit's name in it, since a fence hides it.
 func ordered(b *plan.Bounded, in *rows, unit string) string {
 	switch {
-	case !in.inOrder:
+	case !in.copied || b.Unit == nil || b.Caps.Groups == 0 && !in.inOrder:
 		return ""
 	case placed(b, in):
 		return " ORDER BY " + unit + ", q"
