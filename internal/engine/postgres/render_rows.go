@@ -89,7 +89,7 @@ func clampIsIdle(b *plan.Bounded, m *plan.Measure) bool {
 	if m.Kind == plan.CountRows || m.Kind == plan.CountUnits || m.Kind == plan.CountValue {
 		return m.Lo <= 1 && 1 <= m.Hi
 	}
-	if m.Kind != plan.Sum || m.X.Op != plan.OpColumn || b.Columns[m.X.Column].Values != nil {
+	if m.Kind != plan.Sum || b.Source != nil || m.X.Op != plan.OpColumn || b.Columns[m.X.Column].Values != nil { // a relation's columns are not cleaned, but computed
 		return false
 	}
 	const most = 1 << 61 // of which no difference overflows
