@@ -121,6 +121,9 @@ type rows struct {
 	scan string // what FROM says: the relation, or rows that stand for it
 	of   []kind // of the columns that are read
 	hash func(columns string) string
+
+	inOrder bool // a copy's are put in an order by unit and rank
+
 	identity
 	now func(context.Context) (relation string, err error) // which relation the name leads to
 

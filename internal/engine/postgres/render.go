@@ -17,7 +17,7 @@ import (
 //
 // The stages, from the inside out: read and clean the columns; keep the rows of WHERE and evaluate keys and gridded values; keep
 // each unit's rows and cells within the caps; add up. OFFSET 0 makes a stage a fence: the planner would write a stage's expressions
-// into the one around it as often as they are named there.
+// into the one around it as often as they are named there. Where each is named once, it may (fenceOf).
 //
 // Which rows a unit keeps, and which cells, is decided by its own rows alone. A row's place among its unit's rows that are left
 // is its row_number() in the order of a hash of its cleaned columns and then of these columns themselves, over PARTITION BY
@@ -44,6 +44,8 @@ func render(b *plan.Bounded, in *rows) string {
 		return orderedRows(b, rows)
 	case bounded:
 		return sumUp(b, cellsOfUnits(b, in, rows))
+	case rowsAreAddedUp(b):
+		return sumOfRows(b, in)
 	}
 	return sumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
 }
@@ -73,23 +75,46 @@ func names(prefix string, n int) []string {
 	return out
 }
 
-// cleaned gives the cleaned columns c0, c1, … of every row. Cleaning maps no two units to one: a unit's column has neither bounds
-// nor values, so its cleaned value is its own, or NULL.
+// cleaned gives the cleaned columns c0, c1, … of every row; of a copy's, where they have places, also each one's rank as q. Cleaning maps no
+// two units to one: a unit's column has neither bounds nor values, so its cleaned value is its own, or NULL.
 func cleaned(b *plan.Bounded, in *rows) string {
-	var raw, columns []string
-	if in.copied {
-		return cleanedCopy(b, in)
+	from, raw := columnsRead(b, in)
+	columns := cleanColumns(b, raw)
+	if in.copied && placed(b, in) {
+		columns = append(columns, rankColumn+" AS q")
 	}
+	sql := "SELECT " + list(columns) + " FROM " + from
+	if in.where != "" {
+		sql += " WHERE " + in.where
+	}
+	return sql
+}
+
+// columnsRead is what was read of every row, and its columns' names; of a table itself, with more columns beside them.
+func columnsRead(b *plan.Bounded, in *rows, more ...string) (from string, raw []string) {
+	if in.copied {
+		return in.scan, columnNames(b)
+	}
+	raw = names("x", len(b.Columns))
+	var columns []string
 	asItIs := true
 	for i, c := range b.Columns {
-		raw = append(raw, fmt.Sprintf("%s AS x%d", read(c, in.of[i]), i))
-		columns = append(columns, fmt.Sprintf("%s AS c%d", clean(c, "x"+strconv.Itoa(i)), i))
+		columns = append(columns, read(c, in.of[i])+" AS "+raw[i])
 		asItIs = asItIs && readAsItIs(c, in.of[i])
 	}
+	fence := " OFFSET 0"
 	if asItIs { // what is named several times costs nothing
-		return "SELECT " + list(columns) + " FROM (SELECT " + list(raw) + " FROM " + in.scan + ") AS x OFFSET 0"
+		fence = ""
 	}
-	return "SELECT " + list(columns) + " FROM (SELECT " + list(raw) + " FROM " + in.scan + " OFFSET 0) AS x OFFSET 0"
+	return "(SELECT " + list(columns, more) + " FROM " + in.scan + fence + ") AS x", raw
+}
+
+func cleanColumns(b *plan.Bounded, raw []string) []string {
+	var out []string
+	for i, c := range b.Columns {
+		out = append(out, fmt.Sprintf("%s AS c%d", clean(c, raw[i]), i))
+	}
+	return out
 }
 
 // evaluated gives the rows that are left: the keys, the gridded values v0, v1, … (NULL where a measure has none), and where
@@ -102,9 +127,10 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	for i, m := range b.Measures {
 		row = append(row, fmt.Sprintf("%s AS v%d", gridded(m), i))
 	}
-	place, fence := "", " OFFSET 0"
+	place, fence, unit := "", " OFFSET 0", ""
 	if b.Unit != nil {
-		carried = append(carried, column(unitOf(b))+" AS u")
+		unit = column(unitOf(b))
+		carried = append(carried, unit+" AS u")
 		switch {
 		case placed(b, in) && in.copied:
 			carried, place = append(carried, "q"), ", q"
@@ -116,10 +142,15 @@ func evaluated(b *plan.Bounded, in *rows) string {
 			fence = "" // the window is one
 		}
 	}
-	sql := "SELECT " + list(row, carried) + " FROM (" + cleaned(b, in) + ") AS c"
+	where := ""
 	if b.Where != nil {
-		sql += " WHERE " + expression(b.Where)
+		where = " WHERE " + expression(b.Where)
 	}
+	from := cleaned(b, in)
+	if c := fenceOf(cleanColumns(b, names("x", len(b.Columns))), list(row, carried)+where); c != "" {
+		from += ordered(b, in, unit) + c
+	}
+	sql := "SELECT " + list(row, carried) + " FROM (" + from + ") AS c" + where + ordered(b, in, "u")
 	out := list(names("k", len(b.Keys)), names("v", len(b.Measures)))
 	if b.Unit != nil {
 		out += ", u"
@@ -160,25 +191,32 @@ func gridded(m *plan.Measure) string {
 	return x
 }
 
-// contributions clamp each row's gridded value; NULL contributes 0.
+// contributions are what rows add, as m0, m1, ….
 func contributions(b *plan.Bounded) []string {
 	var out []string
-	for i, m := range b.Measures {
-		if m.Kind == plan.CountDistinct {
-			out = append(out, firstOfValue(b, i))
-			continue
-		}
-		out = append(out, fmt.Sprintf("CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END AS m%[1]d",
-			i, integer(0), integer(m.Lo), integer(m.Hi)))
+	for i := range b.Measures {
+		out = append(out, contribution(b, i)+" AS m"+strconv.Itoa(i))
 	}
 	return out
+}
+
+// contribution clamps a row's gridded value; NULL contributes 0.
+func contribution(b *plan.Bounded, i int) string {
+	m := b.Measures[i]
+	switch {
+	case m.Kind == plan.CountDistinct:
+		return firstOfValue(b, i)
+	case clampIsIdle(b, m):
+		return fmt.Sprintf("coalesce(v%d, %s)", i, integer(0))
+	}
+	return fmt.Sprintf("CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END", i, integer(0), integer(m.Lo), integer(m.Hi))
 }
 
 // firstOfValue is 1 in one of the rows of a cell that have the same value, whichever, and else 0: their sum is the number of distinct values.
 func firstOfValue(b *plan.Bounded, i int) string {
 	v := "v" + strconv.Itoa(i)
-	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END AS m%d",
-		v, list(engine.KeyNames(b), []string{v}), integer(1), integer(0), i)
+	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END",
+		v, list(engine.KeyNames(b), []string{v}), integer(1), integer(0))
 }
 
 // cappedRows gives the rows that count: of each unit, the first so many of those that are left.
@@ -190,38 +228,6 @@ func cappedRows(b *plan.Bounded, in *rows) string {
 		return cappedCopy(b, in)
 	}
 	return fmt.Sprintf("SELECT * FROM (%s) AS p WHERE q <= %d", evaluated(b, in), b.Caps.Rows)
-}
-
-// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first
-// row, or, where rows have no places, by a hash of unit and keys.
-func cellsOfUnits(b *plan.Bounded, in *rows, rows string) string {
-	keys := engine.KeyNames(b)
-	cell := append([]string{"u"}, keys...)
-	sums, bounded := slices.Clone(cell), slices.Clone(keys)
-	for i, m := range b.Measures {
-		name := fmt.Sprintf("m%d", i)
-		sum := "sum"
-		if m.Kind == plan.CountUnits {
-			sum = "max" // once a cell, however many rows
-		}
-		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
-		bounded = append(bounded, cellBounded(b, m, name)+" AS "+name)
-	}
-	capped := len(keys) > 0
-	of := slices.Clone(cell)
-	if capped {
-		first := in.hash(list(cell))
-		if placed(b, in) {
-			of, first = append(of, "q"), "min(q)"
-		}
-		order := list([]string{first}, keys)
-		sums = append(sums, "row_number() OVER (PARTITION BY u ORDER BY "+order+") AS r")
-	}
-	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of, contributions(b)) + " FROM (" + rows + ") AS r) AS m" + engine.GroupBy(cell)
-	if capped && b.Caps.Rows == 0 {
-		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
-	}
-	return "SELECT " + list(bounded) + " FROM (" + cells + ") AS f"
 }
 
 // cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for

@@ -7,28 +7,13 @@ import (
 	"dither/internal/plan"
 )
 
-// cleanedCopy is cleaned over a copy, whose columns are read already, with each row's rank as q.
-func cleanedCopy(b *plan.Bounded, in *rows) string {
-	var columns []string
-	for i, c := range b.Columns {
-		columns = append(columns, fmt.Sprintf("%s AS c%d", clean(c, identifier(c.Name)), i))
-	}
-	if placed(b, in) {
-		columns = append(columns, rankColumn+" AS q")
-	}
-	sql := "SELECT " + list(columns) + " FROM " + in.scan
-	if in.where != "" {
-		sql += " WHERE " + in.where
-	}
-	return sql + " OFFSET 0"
-}
-
 // cappedCopy is cappedRows over a copy. Where all rows are left, these are those of the lowest ranks, and the cap is a filter. Where not, it is
 // needed only by units with more rows than the cap, which are few if the cap was well chosen.
 func cappedCopy(b *plan.Bounded, in *rows) string {
 	filtered := func(column, op string) string {
 		some := *in
 		some.where = fmt.Sprintf("%s %s %d", column, op, b.Caps.Rows)
+		some.inOrder = op == ">"
 		return evaluated(b, &some)
 	}
 	if engine.AllRowsAreLeft(b, in.complete) {
@@ -37,4 +22,16 @@ func cappedCopy(b *plan.Bounded, in *rows) string {
 	columns := list(engine.KeyNames(b), names("v", len(b.Measures)), []string{"u", "q"})
 	return fmt.Sprintf("SELECT %[1]s FROM (%[2]s) AS few UNION ALL SELECT %[1]s FROM (SELECT *, row_number() OVER (PARTITION BY u ORDER BY q) AS r FROM (%[3]s) AS many) AS p WHERE r <= %[4]d",
 		columns, filtered(rowsColumn, "<="), filtered(rowsColumn, ">"), b.Caps.Rows)
+}
+
+// ordered reads a copy in the order of its key, (unit, rank), where rows are to be sorted by their unit: the server's planner then sorts those
+// of one unit at a time, in little memory and without a file. Each stage says the order again, with the unit's name in it, since a fence hides it.
+func ordered(b *plan.Bounded, in *rows, unit string) string {
+	switch {
+	case !in.copied || b.Unit == nil || b.Caps.Groups == 0 && !in.inOrder:
+		return ""
+	case placed(b, in):
+		return " ORDER BY " + unit + ", q"
+	}
+	return " ORDER BY " + unit
 }

@@ -1,0 +1,107 @@
+package postgres
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+)
+
+// cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first
+// row, or, where rows have no places, by a hash of unit and keys.
+//
+// Rows are sorted by unit and cell, and then added up as they come. A table of hashes of all cells, which the planner would take since it thinks
+// them few, outgrows its memory where they are many, and leaves the cells to be sorted by unit all the same; now a unit's few cells
+// are put in order by themselves.
+func cellsOfUnits(b *plan.Bounded, in *rows, rows string) string {
+	keys := engine.KeyNames(b)
+	cell := append([]string{"u"}, keys...)
+	of, sums, bounded := slices.Clone(cell), slices.Clone(cell), slices.Clone(keys)
+	for i, m := range b.Measures {
+		name := "m" + strconv.Itoa(i)
+		t := tallied(b, m, contribution(b, i), name)
+		if t.row != "" {
+			of = append(of, t.row+" AS "+name)
+		}
+		sums, bounded = append(sums, t.sum+" AS "+name), append(bounded, t.bounded(b, m, name)+" AS "+name)
+	}
+	sorted := ""
+	if len(keys) > 0 {
+		first := in.hash(list(cell))
+		if placed(b, in) {
+			of, first = append(of, "q"), "min(q)"
+		}
+		sums = append(sums, "row_number() OVER (PARTITION BY u ORDER BY "+list([]string{first}, keys)+") AS r")
+		sorted = " ORDER BY " + list(cell) + " OFFSET 0"
+	}
+	cells := "SELECT " + list(sums) + " FROM (SELECT " + list(of) + " FROM (" + rows + ") AS r" + sorted + ") AS m" + engine.GroupBy(cell)
+	if len(keys) > 0 && b.Caps.Rows == 0 {
+		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
+	}
+	return "SELECT " + list(bounded) + " FROM (" + cells + ") AS f"
+}
+
+// tally is how a unit's rows in a cell are added up: what each adds (nothing where they are only counted), the aggregate of that, and the type
+// in which it is exact.
+type tally struct{ row, sum, as string }
+
+const (
+	asInteger = "bigint"
+	asDouble  = "double precision"
+	asNumeric = "numeric"
+)
+
+// tallied takes the cheapest exact way. Sums of bigint are numeric, of any size, and what costs is to make millions of them.
+func tallied(b *plan.Bounded, m *plan.Measure, contribution, name string) tally {
+	lo, hi := m.CellBounds(b.Caps)
+	small := b.Caps.RowsPerGroup == 0 || lo.IsInt64() && hi.IsInt64()
+	switch {
+	case m.Kind == plan.CountUnits && small: // once a cell, however many rows
+		return tally{"", integer(1), asInteger}
+	case m.Kind == plan.CountRows && m.Lo <= 1 && 1 <= m.Hi && small:
+		return tally{"", "count(*)", asInteger}
+	case exactInDoubles(b, m):
+		return tally{"CAST(" + contribution + " AS double precision)", "sum(" + name + ")", asDouble}
+	}
+	return tally{contribution, "sum(" + name + ")", asNumeric}
+}
+
+// integersOfDouble: doubles hold all integers up to here.
+var integersOfDouble = new(big.Int).Lsh(big.NewInt(1), 53)
+
+// exactInDoubles holds where what a unit adds to a cell, clamped, is the same whether it is added up in doubles or exactly, in any order.
+//
+// Proof. Let L = 2^53: a sum of two doubles that is an integer of size at most L is exact. With a cap of n rows of size at most M, n·M ≤ L,
+// every partial sum is such an integer. Otherwise the contributions are non-negative, and the sum is clamped to at most hi ≤ L. Let a and b be what was
+// computed of two lots of rows that add A and B, each exact or, where it should be above L, at least L. If A + B ≤ L, both are exact and so is
+// their sum. If not, then one of a, b is at least L, or both are exact: either way a + b ≥ L, and so is the nearest double, since L is one. By induction
+// the whole sum is exact, or both it and the exact one are at least L ≥ hi, and clamped alike. ∎
+func exactInDoubles(b *plan.Bounded, m *plan.Measure) bool {
+	if b.Caps.Rows > 0 && b.Caps.RowsPerGroup == 0 {
+		most := new(big.Int).Abs(big.NewInt(m.Lo))
+		if hi := new(big.Int).Abs(big.NewInt(m.Hi)); most.Cmp(hi) < 0 {
+			most = hi
+		}
+		return most.Mul(most, big.NewInt(b.Caps.Rows)).Cmp(integersOfDouble) <= 0
+	}
+	_, hi := m.CellBounds(b.Caps)
+	return m.Lo >= 0 && hi.Cmp(integersOfDouble) <= 0
+}
+
+// bounded is cellBounded in the tally's type, as an integer.
+func (t tally) bounded(b *plan.Bounded, m *plan.Measure, name string) string {
+	if t.as == asNumeric {
+		return cellBounded(b, m, name)
+	}
+	if b.Caps.RowsPerGroup == 0 {
+		if t.as == asDouble {
+			name = "CAST(" + name + " AS bigint)"
+		}
+		return cellBounded(b, m, name)
+	}
+	lo, hi := m.CellBounds(b.Caps)
+	return fmt.Sprintf("CAST(least(greatest(%s, CAST('%s' AS %[4]s)), CAST('%[3]s' AS %[4]s)) AS bigint)", name, lo, hi, t.as)
+}

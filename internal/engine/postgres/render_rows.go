@@ -1,0 +1,127 @@
+package postgres
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// rowsAreAddedUp holds where each row is a unit, and what rows contribute is added up as it is.
+func rowsAreAddedUp(b *plan.Bounded) bool {
+	return b.Unit == nil && !b.Ordered && !b.Other && !slices.ContainsFunc(b.Measures, func(m *plan.Measure) bool { return m.Kind == plan.CountDistinct })
+}
+
+// sumOfRows writes for row units what the server's own GROUP BY would do, as far as it can: rows are grouped by what was read of a key's
+// column, and the groups' keys are cleaned instead of each row's; groups that become one are added up once more, and those whose key is no group
+// are left out then. Cleaning is a function of what was read, so rows of one group have one key; and sums are exact, in whichever order.
+//
+// Stages are fenced only where what one computes is named several times in the next.
+func sumOfRows(b *plan.Bounded, in *rows) string {
+	var stored, found, keys, values, contributed, sums, cleanKeys []string
+	fence, again := "", false
+	for i, k := range b.Keys {
+		key, at := "k"+strconv.Itoa(i), k.Expr.Column
+		if k.Expr.Op != plan.OpColumn || k.Expr.Type == value.Real {
+			keys, cleanKeys = append(keys, expression(k.Expr)+" AS "+key), append(cleanKeys, key)
+			continue
+		}
+		c, from, x := b.Columns[at], "x"+strconv.Itoa(at), key
+		switch {
+		case in.copied:
+			from = identifier(c.Name)
+		case c.Type == value.Integer: // whose type is made bigint of groups, too
+			from, x = fmt.Sprintf("z%d", i), "CAST("+key+" AS bigint)"
+			stored = append(stored, identifier(c.Name)+" AS "+from)
+		}
+		found, keys = append(found, fmt.Sprintf("%s AS y%d", from, i)), append(keys, fmt.Sprintf("y%d AS %s", i, key))
+		cleanKeys = append(cleanKeys, clean(c, x)+" AS "+key)
+		again = again || clean(c, x) != x
+	}
+	from, raw := columnsRead(b, in, stored...)
+	columns := append(cleanColumns(b, raw), found...)
+	for i, m := range b.Measures {
+		name := "m" + strconv.Itoa(i)
+		cleanKeys = append(cleanKeys, name)
+		if isOne(m) {
+			sums = append(sums, "count(*) AS "+name)
+			continue
+		}
+		if !clampIsIdle(b, m) {
+			fence = " OFFSET 0"
+		}
+		values = append(values, fmt.Sprintf("%s AS v%d", gridded(m), i))
+		contributed = append(contributed, contribution(b, i)+" AS "+name)
+		sums = append(sums, "sum("+name+") AS "+name)
+	}
+	where := ""
+	if b.Where != nil {
+		where = " WHERE " + expression(b.Where)
+	}
+	row, names := list(keys, values), engine.KeyNames(b)
+	rows := "SELECT " + row + " FROM (SELECT " + list(columns) + " FROM " + from + fenceOf(columns, row+where) + ") AS c" + where + fence
+	rows = "SELECT " + list(names, contributed) + " FROM (" + rows + ") AS e"
+	out := "SELECT " + list(names, sums) + " FROM (" + rows + ") AS r" + engine.GroupBy(names)
+	if len(names) == 0 {
+		return out
+	}
+	out = "SELECT " + list(cleanKeys) + " FROM (" + out + " OFFSET 0) AS g"
+	if again {
+		out = sumUp(b, out+" OFFSET 0")
+	}
+	return "SELECT * FROM (" + out + ") AS s" + engine.Kept(b)
+}
+
+// isOne holds where every row contributes 1.
+func isOne(m *plan.Measure) bool {
+	return (m.Kind == plan.CountRows || m.Kind == plan.CountUnits) && m.Lo <= 1 && 1 <= m.Hi
+}
+
+// clampIsIdle holds where no gridded value of the measure lies outside its bounds: a count's, or those of a column that is cleaned into a range
+// whose ends do not. Taking a value to the grid keeps the order of values: a product with a power of two does, rounding does, and so does a
+// difference with a constant.
+func clampIsIdle(b *plan.Bounded, m *plan.Measure) bool {
+	if m.Kind == plan.CountRows || m.Kind == plan.CountUnits || m.Kind == plan.CountValue {
+		return m.Lo <= 1 && 1 <= m.Hi
+	}
+	if m.Kind != plan.Sum || b.Source != nil || m.X.Op != plan.OpColumn || b.Columns[m.X.Column].Values != nil { // a relation's columns are not cleaned, but computed
+		return false
+	}
+	const most = 1 << 61 // of which no difference overflows
+	var lo, hi int64
+	switch c := b.Columns[m.X.Column]; {
+	case m.Rounds():
+		unit := math.Ldexp(1, -m.Grid)
+		from, to := math.RoundToEven(c.Range.Lo*unit), math.RoundToEven(c.Range.Hi*unit)
+		if from <= -most || to >= most { // neither is NaN
+			return false
+		}
+		lo, hi = int64(from), int64(to)
+	case c.Lower == nil || m.Grid > 0 || m.Grid < -1 || c.Range.IntLo <= -most/2 || c.Range.IntHi >= most/2:
+		return false
+	default:
+		lo, hi = c.Range.IntLo<<-m.Grid, c.Range.IntHi<<-m.Grid
+	}
+	return m.Centre > -most && m.Centre < most && lo-m.Centre >= m.Lo && hi-m.Centre <= m.Hi
+}
+
+// fenceOf is what keeps the planner from writing columns, each "… AS name", into what comes after them as often as they are named there: nothing
+// where none is named twice that is more than a name.
+func fenceOf(columns []string, after string) string {
+	for _, c := range columns {
+		if parts := aliased.FindStringSubmatch(c); parts == nil || len(regexp.MustCompile(`\b`+parts[2]+`\b`).FindAllStringIndex(after, 2)) > 1 && !bare.MatchString(parts[1]) {
+			return " OFFSET 0"
+		}
+	}
+	return ""
+}
+
+var (
+	aliased = regexp.MustCompile(`(?s)^(.*) AS ([a-z]+[0-9]*)$`)
+	bare    = regexp.MustCompile(`^([a-z]+[0-9]*|"[^"]*")$`)
+)
