@@ -18,7 +18,10 @@ import (
 )
 
 // crowd is that of 200 other people.
-func crowd(heavy int) []enginetest.Row { return enginetest.Crowd(heavy, 200) }
+func crowd(heavy int) []enginetest.Row {
+	r := rand.New(rand.NewPCG(1, 3))
+	return enginetest.Crowd(heavy, 200, r.Int64N, r.NormFloat64)
+}
 
 var crowdQuestions = append(slices.Clone(enginetest.CrowdQuestions),
 	"SELECT SUM(i - 3) FROM p WHERE k = 5",

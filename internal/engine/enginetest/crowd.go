@@ -1,26 +1,22 @@
 package enginetest
 
-import (
-	"math/rand/v2"
+import "dither/internal/value"
 
-	"dither/internal/value"
-)
-
-// Crowd are rows of table p: person 1 has so many, that many others a few, and some rows are nobody's.
-func Crowd(heavy, others int) []Row {
+// Crowd are rows of table p: person 1 has so many, that many others a few, and some rows are nobody's. Its numbers are drawn by below, of those from 0 on
+// that are less than n, and by normal.
+func Crowd(heavy, others int, below func(n int64) int64, normal func() float64) []Row {
 	var rows []Row
-	r := rand.New(rand.NewPCG(1, 3))
 	add := func(person value.Value, n int) {
 		for range n {
 			rows = append(rows, Row{
-				"person": person, "i": value.OfInt(r.Int64N(30) - 10), "j": value.OfInt(r.Int64N(1e12)), "x": value.OfReal(r.NormFloat64() * 20),
-				"k": value.OfInt([]int64{-3, 0, 5}[r.IntN(3)]), "s": value.OfText([]string{"a", "B", "it's", "other"}[r.IntN(4)]),
+				"person": person, "i": value.OfInt(below(30) - 10), "j": value.OfInt(below(1e12)), "x": value.OfReal(normal() * 20),
+				"k": value.OfInt([]int64{-3, 0, 5}[below(3)]), "s": value.OfText([]string{"a", "B", "it's", "other"}[below(4)]),
 			})
 		}
 	}
 	add(value.OfInt(1), heavy)
 	for p := range others {
-		add(value.OfInt(int64(p+2)), 1+r.IntN(9))
+		add(value.OfInt(int64(p+2)), 1+int(below(9)))
 	}
 	add(value.NullOf(value.Integer), 7)
 	return rows

@@ -20,7 +20,10 @@ import (
 )
 
 // crowd is that of 60 other people.
-func crowd(heavy int) []enginetest.Row { return enginetest.Crowd(heavy, 60) }
+func crowd(heavy int) []enginetest.Row {
+	r := rand.New(rand.NewPCG(1, 2))
+	return enginetest.Crowd(heavy, 60, r.Int64N, r.NormFloat64)
+}
 
 var crowdQuestions = append(slices.Clone(enginetest.CrowdQuestions),
 	"SELECT SUM(i - 3) FROM p WHERE k + 0 = 5", // which confines it to no part
