@@ -9,29 +9,33 @@ import (
 	"dither/noise"
 )
 
-// Sample is what was released of a sample of bounded numbers: how many there are, their sum, and the sum of their squares, each
-// less a public centre. What tests and intervals say is about the bounded numbers.
+// Sample is what was released of a sample of bounded numbers. What tests and intervals say is about the bounded numbers.
 type Sample struct {
-	Count       float64
-	CountNoise  noise.Distribution // nil: the count is public
-	Sum         float64            // of each number less Centre
-	SumNoise    noise.Distribution // in SumUnit; nil: none
-	SumUnit     float64            // 0 is 1
-	Squares     float64            // of (each number less Centre)² less SquareCentre, where HasSquares
-	SquareNoise noise.Distribution // in SquareUnit
-	SquareUnit  float64            // 0 is 1
-	HasSquares  bool               // else the numbers are taken to vary as much as bounds allow
-	Centre      float64
-	Low, High   float64 // the bounds
+	Count     Noisy // of public counts Noise is nil
+	Sum       Noisy // of each number less Centre
+	Squares   Noisy // of (each number less About)² less SquareCentre, where HasSquares
+	Low, High float64
 
-	SquareCentre float64
+	Centre, About, SquareCentre float64
+	HasSquares                  bool // else the numbers are taken to vary as much as bounds allow
 }
+
+// Noisy is a number with noise.
+type Noisy struct {
+	Value float64
+	Noise noise.Distribution // in Unit; nil: none
+	Unit  float64            // 0 is 1
+}
+
+// error is the noise's standard deviation.
+func (x Noisy) error() float64 { return unitOr1(x.Unit) * math.Sqrt(variance(x.Noise)) }
 
 // Comparison is the test of one mean, or of the difference of two, and the interval of it.
 type Comparison struct {
 	Null        float64 // what it is by the hypothesis
 	Alternative string  // "" is two-sided
 	Confidence  float64 // of the interval; 0 is .95
+	Simulations int     // of errors whose noise is not Gaussian; 0 is 99,999
 	Seed        uint64
 }
 
@@ -58,16 +62,21 @@ func unitOr1(x float64) float64 {
 }
 
 func (s Sample) check() error {
-	if err := checkNumbers("counts, sums and bounds", s.Count, s.Sum, s.Squares, s.Centre, s.Low, s.High, s.SumUnit, s.SquareUnit, s.SquareCentre); err != nil {
+	if err := checkNumbers("counts and bounds", s.Count.Value, s.Low, s.High); err != nil {
 		return err
 	}
 	if !(s.Low < s.High) {
 		return wrong("the bounds of the numbers must be given, the lower below the upper")
 	}
-	if s.SumUnit < 0 || s.SquareUnit < 0 {
-		return wrong("a unit must be above 0")
+	for _, x := range []float64{s.Sum.Value, s.Squares.Value, s.Centre, s.About, s.SquareCentre, s.Sum.Unit, s.Squares.Unit} {
+		if !(math.Abs(x) <= MaxCount*MaxCount) {
+			return wrong("sums, centres and units must be numbers of at most %g", float64(MaxCount*MaxCount))
+		}
 	}
-	if s.CountNoise == nil && (s.Count < 2 || s.Count != math.Trunc(s.Count)) {
+	if s.Sum.Unit < 0 || s.Squares.Unit < 0 || s.Count.Unit != 0 && s.Count.Unit != 1 {
+		return wrong("a unit must be above 0, and of a count 1")
+	}
+	if n := s.Count.Value; s.Count.Noise == nil && (n < 2 || n != math.Trunc(n)) {
 		return wrong("a public count must be a whole number from 2 on")
 	}
 	return nil
@@ -80,14 +89,14 @@ const secure = 4
 // m²s_N²)/n², m about the centre. The variance σ² of the numbers is taken from above: by the noisy squares and two standard deviations of
 // their noise, at most (High − mean)(mean − Low) [Bhatia & Davis 2000], which also stands where there are no squares.
 func (s Sample) mean() meanOf {
-	if sd := math.Sqrt(variance(s.CountNoise)); s.Count < 2 || s.Count < secure*sd {
+	n, unit := s.Count.Value, unitOr1(s.Sum.Unit)
+	if n < 2 || n < secure*s.Count.error() {
 		return meanOf{bad: true}
 	}
-	n, unit := s.Count, unitOr1(s.SumUnit)
-	m := min(max(s.Sum/n, s.Low-s.Centre), s.High-s.Centre)
-	out := meanOf{value: s.Centre + m, df: n - 1, noises: []noisy{{unit / n, s.SumNoise}, {m / n, s.CountNoise}}}
+	m := min(max(s.Sum.Value/n, s.Low-s.Centre), s.High-s.Centre)
+	out := meanOf{value: s.Centre + m, df: n - 1, noises: []noisy{{unit / n, s.Sum.Noise}, {m / n, s.Count.Noise}}}
 	spread := (s.High - out.value) * (out.value - s.Low)
-	if err := unit / n * math.Sqrt(variance(s.SumNoise)); err > 0 { // the mean may be further inside than it seems
+	if err := s.Sum.error() / n; err > 0 { // the mean may be further inside than it seems
 		inside := min(max(out.value, s.Low+2*err), s.High-2*err)
 		if inside < s.Low || inside > s.High || s.High-s.Low < 4*err {
 			inside = (s.Low + s.High) / 2
@@ -95,8 +104,8 @@ func (s Sample) mean() meanOf {
 		spread = max(spread, (s.High-inside)*(inside-s.Low))
 	}
 	if s.HasSquares {
-		above := s.Squares + 2*unitOr1(s.SquareUnit)*math.Sqrt(variance(s.SquareNoise))
-		spread = min(spread, max(0, s.SquareCentre+above/n-m*m)*n/(n-1))
+		above, off := s.Squares.Value+2*s.Squares.error(), out.value-s.About
+		spread = min(spread, max(0, s.SquareCentre+above/n-off*off)*n/(n-1))
 	}
 	out.sampling = max(spread, 1e-12*(s.High-s.Low)*(s.High-s.Low)) / n
 	return out
@@ -108,7 +117,7 @@ func Mean(s Sample, c Comparison) (*Test, error) {
 		return nil, err
 	}
 	m := s.mean()
-	return c.compare("mean", m, s.Low, s.High, math.Max(0, s.Count), s.CountNoise == nil)
+	return c.compare("mean", m, s.Low, s.High, math.Max(0, s.Count.Value), s.Count.Noise == nil)
 }
 
 // Means tests the difference of two means, the first less the second. Its error is of sampling and of noise; the statistic's null distribution is
@@ -129,7 +138,7 @@ func Means(a, b Sample, c Comparison) (*Test, error) {
 	if !d.bad { // Welch and Satterthwaite's
 		d.df = d.sampling * d.sampling / (x.sampling*x.sampling/x.df + y.sampling*y.sampling/y.df)
 	}
-	return c.compare("difference of means", d, a.Low-b.High, a.High-b.Low, math.Max(0, a.Count)+math.Max(0, b.Count), a.CountNoise == nil && b.CountNoise == nil)
+	return c.compare("difference of means", d, a.Low-b.High, a.High-b.Low, math.Max(0, a.Count.Value)+math.Max(0, b.Count.Value), a.Count.Noise == nil && b.Count.Noise == nil)
 }
 
 // error is the standard error, and df the degrees of freedom of its square.
@@ -201,6 +210,12 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 	if c.Confidence == 0 {
 		c.Confidence = 0.95
 	}
+	if c.Simulations == 0 {
+		c.Simulations = meanSimulations
+	}
+	if c.Simulations < 99 || c.Simulations > MaxSimulations {
+		return nil, wrong("errors are simulated from 99 to %d times, not %d", MaxSimulations, c.Simulations)
+	}
 	if !(c.Confidence > 0 && c.Confidence < 1) {
 		return nil, wrong("a confidence is between 0 and 1")
 	}
@@ -222,7 +237,7 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 	tail := m.tail()
 	if m.simulated() {
 		out.Null = "Monte Carlo"
-		all := m.errors(meanSimulations, c.Seed)
+		all := m.errors(c.Simulations, c.Seed)
 		tail = func(t float64) float64 {
 			return float64(len(all)-sort.SearchFloat64s(all, t)+1) / float64(len(all)+1)
 		}
@@ -297,5 +312,5 @@ func (t Table) Difference(confidence float64) (*Test, error) {
 		value: shares[0].value - shares[1].value, sampling: shares[0].sampling + shares[1].sampling, df: 1e9,
 		bad: shares[0].bad || shares[1].bad, noises: append(shares[0].noises, shares[1].noises...),
 	}
-	return Comparison{Confidence: confidence, Seed: t.Seed}.compare("difference of proportions", d, -1, 1, total, t.Sizes != nil)
+	return Comparison{Confidence: confidence, Seed: t.Seed, Simulations: t.Simulations}.compare("difference of proportions", d, -1, 1, total, t.Sizes != nil)
 }

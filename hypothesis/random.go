@@ -111,26 +111,58 @@ func (s *stream) multinomial(out []float64, n int64, p []float64) {
 func logGamma(x float64) float64 { v, _ := math.Lgamma(x); return v }
 
 // tableCells bounds how many cells each half of a law's table has.
-const tableCells = 2048
+const tableCells = 4096
 
-// law draws from a noise by its distribution function: in a table of all integers where these are at most tableCells on each
-// side, else in cells of as many integers each, within which it is uniform. What is beyond the table has a probability below
-// 1e-12.
+// law draws from a noise, in floats: a discrete Laplace as the difference of two exponentials' whole parts, a rounded Gaussian as
+// one that is rounded, and others by a table of their distribution function, up to where 1e-12 is beyond. Where a table of all
+// integers is too long it is of cells, within which draws are uniform, or of the discrete Gaussian the rounded one, from
+// which it can then not be told.
 type law struct {
+	scale float64   // of a Laplace
+	sigma float64   // of a Gaussian that is rounded
 	below []float64 // P(X ≤ the last of each cell)
 	first float64   // of the first cell
 	step  float64
 }
 
 func newLaw(d noise.Distribution) *law {
-	if d == nil {
+	switch d := d.(type) {
+	case nil:
 		return nil
+	case noise.DiscreteLaplace:
+		scale, _ := d.Scale().Float64()
+		return &law{scale: scale}
+	case noise.RoundedGaussian:
+		s2, _ := d.Sigma2().Float64()
+		return &law{sigma: math.Sqrt(s2)}
+	case noise.DiscreteGaussian:
+		s2, _ := d.Sigma2().Float64()
+		if reach := math.Ceil(8 * math.Sqrt(s2)); reach > tableCells {
+			return &law{sigma: math.Sqrt(s2)}
+		}
 	}
+	return tabled(d)
+}
+
+// tabled is a law by a table.
+func tabled(d noise.Distribution) *law {
 	reach, _ := new(big.Float).SetInt(d.Quantile(1e-12)).Float64()
 	step := math.Max(1, math.Ceil((reach+1)/tableCells))
 	half := int(math.Ceil((reach + 1) / step))
 	l := &law{first: -step * float64(half), step: step}
 	x := new(big.Int)
+	if g, ok := d.(noise.DiscreteGaussian); ok { // of masses, which is quicker
+		s2, _ := g.Sigma2().Float64()
+		sum := 0.0
+		for i := -half; i <= half; i++ {
+			sum += math.Exp(-float64(i) * float64(i) / (2 * s2))
+			l.below = append(l.below, sum)
+		}
+		for i := range l.below {
+			l.below[i] /= sum
+		}
+		return l
+	}
 	for i := 0; i < 2*half+1; i++ {
 		last, _ := big.NewFloat(l.first + step*float64(i+1) - 1).Int(x)
 		l.below = append(l.below, d.CDF(last))
@@ -140,8 +172,13 @@ func newLaw(d noise.Distribution) *law {
 
 // draw is a draw; of no noise it is 0.
 func (l *law) draw(s *stream) float64 {
-	if l == nil {
+	switch {
+	case l == nil:
 		return 0
+	case l.scale > 0:
+		return math.Floor(-l.scale*math.Log(s.uniform())) - math.Floor(-l.scale*math.Log(s.uniform()))
+	case l.sigma > 0:
+		return math.Round(l.sigma * s.normal())
 	}
 	i := sort.SearchFloat64s(l.below, s.uniform())
 	i = min(i, len(l.below)-1)

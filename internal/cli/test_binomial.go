@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -112,44 +111,48 @@ func (s *session) binomialAtHome(o *testOptions, b hypothesis.Binomial) error {
 	if o.given["by"] {
 		return usage("test binomial is of one count: --where selects the rows, test proportions compares groups")
 	}
-	what := curator.SQLName(o.get("column")) + " = " + sqlText(o.get("value"))
-	q := *o
-	where := what
+	column, err := s.columnOf(o)
+	if err != nil {
+		return err
+	}
+	is := " = " + sqlText(o.get("value"))
+	switch column.Type {
+	case "integer", "real":
+		if _, err := oneNumber("value", o.get("value")); err != nil {
+			return err
+		}
+		is = " = " + o.get("value")
+	case "boolean":
+		if is = map[string]string{"true": "", "false": " = FALSE"}[o.get("value")]; is == "" && o.get("value") != "true" {
+			return usage("--value of %s is true or false", column.Name)
+		}
+	}
+	where := curator.SQLName(column.Name) + is
 	if w := o.get("where"); w != "" {
-		where = "(" + w + ") AND " + what
+		where = "(" + w + ") AND " + where
 	}
-	q.text = map[string]*string{"table": o.text["table"], "where": &where}
-	ask := func(where string) error {
-		q.text["where"] = &where
-		return s.measure(o, q.groupedBy("COUNT(*)"), func(r *released) error {
-			if len(r.Vectors) != 1 || len(r.Vectors[0].Values) != 1 {
-				return usage("the count is not one noisy number")
-			}
-			v := r.Vectors[0]
-			b.Value, _ = new(big.Rat).SetInt(v.Values[0]).Float64()
-			seed := o.get("seed")
-			if seed == "" {
-				seed = "release " + r.ID
-			}
-			b, about, err := dithered(b, v.Noise, seed)
-			if err != nil {
-				return err
-			}
-			return s.binomial(o, b, about, r)
-		})
-	}
-	err := ask(where)
-	var e *curator.Error
-	if errors.As(err, &e) && e.Code == curator.CodeSQL && isNumber(o.get("value")) { // a column of numbers, whose values are no texts
-		return ask(strings.Replace(where, what, curator.SQLName(o.get("column"))+" = "+o.get("value"), 1))
-	}
-	return err
+	q := &testOptions{text: map[string]*string{"table": o.text["table"], "where": &where}}
+	sql := q.groupedBy("COUNT(*)")
+	return s.measure(o, sql, func(r *released) error {
+		if len(r.Vectors) != 1 || len(r.Vectors[0].Values) != 1 {
+			return usage("the count is not one noisy number")
+		}
+		b, v := b, r.Vectors[0]
+		b.Value, _ = new(big.Rat).SetInt(v.Values[0]).Float64()
+		seed := o.get("seed")
+		if seed == "" {
+			seed = "release " + r.ID + ": " + sql // which name the release, and say nothing of the count
+		}
+		b, about, err := dithered(b, v.Noise, seed)
+		if err != nil {
+			return err
+		}
+		return s.binomial(o, b, about, r)
+	})
 }
 
 // sqlText is a text as SQL writes it.
 func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
-func isNumber(text string) bool { _, err := oneNumber("value", text); return err == nil }
 
 func (s *session) binomial(o *testOptions, b hypothesis.Binomial, about string, r *released) error {
 	confidence, err := o.confidence()

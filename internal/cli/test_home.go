@@ -124,3 +124,23 @@ func (r *released) counts() (names [][]string, counts []float64, d noise.Distrib
 	}
 	return names, counts, v.Noise, nil
 }
+
+// columnOf is the column of a table of the home as the policy declares it.
+func (s *session) columnOf(o *testOptions) (column curator.TableColumn, err error) {
+	found := false
+	err = s.with(func(c *curator.Curator) error {
+		tables, err := c.Tables()
+		for _, t := range tables {
+			for _, x := range t.Columns {
+				if t.Name == o.get("table") && x.Name == o.get("column") {
+					column, found = x, true
+				}
+			}
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = usage("there is no table %s with a column %s", o.get("table"), o.get("column"))
+	}
+	return column, err
+}

@@ -79,9 +79,10 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 	}
 	out := make([]hypothesis.Sample, len(counts))
 	for i := range out {
-		out[i] = hypothesis.Sample{Count: counts[i], Sum: sums[i], Low: bounds[0], High: bounds[1], CountNoise: noises[0], SumNoise: noises[1], SquareNoise: noises[2]}
+		out[i] = hypothesis.Sample{Low: bounds[0], High: bounds[1], HasSquares: squares != nil}
+		out[i].Count, out[i].Sum = hypothesis.Noisy{Value: counts[i], Noise: noises[0]}, hypothesis.Noisy{Value: sums[i], Noise: noises[1]}
 		if squares != nil {
-			out[i].Squares, out[i].HasSquares = squares[i], true
+			out[i].Squares = hypothesis.Noisy{Value: squares[i], Noise: noises[2]}
 		}
 	}
 	return out, nil
@@ -104,77 +105,36 @@ func (s *session) compared(samples []hypothesis.Sample, names []string, c hypoth
 	}
 	for i, a := range samples {
 		mean := "–"
-		if a.Count > 0 {
-			mean = number6(a.Centre + a.Sum/a.Count)
+		if a.Count.Value > 0 {
+			mean = number6(a.Centre + a.Sum.Value/a.Count.Value)
 		}
-		out.rows = append(out.rows, []string{names[i], number6(a.Count), mean})
+		out.rows = append(out.rows, []string{names[i], number6(a.Count.Value), mean})
 	}
 	out.Test = t
 	return s.showTest(out)
 }
 
-// meansAtHome asks for the count, the sum and the sum of squares of a column, each about the middle of its bounds: of all rows, or
-// of the two groups of another column.
+// meansAtHome asks for the count, the sum and the sum of squares of a column, as AVG has them: of all rows, or of the two groups of
+// another column.
 func (s *session) meansAtHome(o *testOptions, c hypothesis.Comparison) error {
-	var low, high *big.Rat
-	err := s.with(func(home *curator.Curator) error {
-		tables, err := home.Tables()
-		if err != nil {
-			return err
-		}
-		for _, t := range tables {
-			for _, column := range t.Columns {
-				if t.Name != o.get("table") || column.Name != o.get("column") || column.Lower == "" {
-					continue
-				}
-				l, okLow := new(big.Rat).SetString(column.Lower)
-				h, okHigh := new(big.Rat).SetString(column.Upper)
-				if okLow && okHigh && l.Cmp(h) < 0 {
-					low, high = l, h
-				}
-			}
-		}
-		return nil
-	})
+	column, err := s.columnOf(o)
 	if err != nil {
 		return err
 	}
-	if low == nil {
-		return usage("there is no column %s of numbers with bounds in table %s: its bounds, in the policy, are what noise is made for", o.get("column"), o.get("table"))
+	low, okLow := new(big.Rat).SetString(column.Lower)
+	high, okHigh := new(big.Rat).SetString(column.Upper)
+	if !okLow || !okHigh || low.Cmp(high) >= 0 {
+		return usage("test means needs numbers with bounds, for which noise is made, and the policy gives %s of table %s none", o.get("column"), o.get("table"))
 	}
-	middle := new(big.Rat).Add(low, high)
-	middle.Quo(middle, big.NewRat(2, 1))
-	x := curator.SQLName(o.get("column"))
-	d := fmt.Sprintf("(%s - %s)", x, exact10(middle))
+	m := momentsOf(low, high, column.Type == "integer")
 	var by []string
 	if o.given["by"] {
 		by = append(by, o.get("by"))
 	}
-	sql := o.groupedBy(fmt.Sprintf("COUNT(%s), SUM%s, SUM(%s * %s)", x, d, d, d), by...)
-	return s.measure(o, sql, func(r *released) error {
-		var samples []hypothesis.Sample
-		var names []string
-		count, sum, square, ok := threeVectors(r.Vectors, low, high)
-		if !ok {
-			return usage("the sums are not those that were asked for")
-		}
-		for i, keys := range r.Cells {
-			name := "all"
-			if len(keys) > 0 {
-				if keys[0] == nil {
-					continue
-				}
-				name = fmt.Sprint(keys[0])
-			}
-			a := hypothesis.Sample{HasSquares: true, CountNoise: count.Noise, SumNoise: sum.Noise, SquareNoise: square.Noise}
-			a.Centre, _ = middle.Float64()
-			a.Low, _ = low.Float64()
-			a.High, _ = high.Float64()
-			a.SumUnit, _ = sum.Unit.Float64()
-			a.SquareUnit, _ = square.Unit.Float64()
-			a.SquareCentre, _ = square.Centre.Float64()
-			a.Count, a.Sum, a.Squares = valueOf(count, i), valueOf(sum, i), valueOf(square, i)
-			samples, names = append(samples, a), append(names, name)
+	return s.measure(o, o.groupedBy(m.sql(curator.SQLName(column.Name)), by...), func(r *released) error {
+		samples, names, err := m.samples(r)
+		if err != nil {
+			return err
 		}
 		if len(samples) == 0 || len(samples) > 2 {
 			return usage("test means compares two groups, and --by has %d; --where and a column of two values select them", len(samples))
@@ -183,34 +143,79 @@ func (s *session) meansAtHome(o *testOptions, c hypothesis.Comparison) error {
 	})
 }
 
-// threeVectors tells apart a count, and the sums of numbers and of their squares about the middle: by their units and centres, which are
-// functions of the bounds.
-func threeVectors(v []curator.Vector, low, high *big.Rat) (count, sum, square curator.Vector, ok bool) {
-	if len(v) != 3 {
-		return
+// moments are the sums that a mean and its variance are computed from: about the middle, which of integers is an integer. shift is what is
+// added to each square, so that its sum is told from that of the numbers by what was subtracted from them.
+type moments struct{ low, high, middle, about, shift *big.Rat }
+
+func momentsOf(low, high *big.Rat, whole bool) moments {
+	half := big.NewRat(1, 2)
+	m := moments{low: low, high: high, middle: new(big.Rat).Add(low, high), shift: new(big.Rat)}
+	m.middle.Mul(m.middle, half)
+	m.about = m.middle
+	if whole {
+		m.about = new(big.Rat).SetInt(new(big.Int).Quo(m.middle.Num(), m.middle.Denom()))
 	}
-	var sums []curator.Vector
-	for _, x := range v {
-		if x.Name == "count" {
-			count = x
-		} else {
-			sums = append(sums, x)
-		}
+	d := new(big.Rat).Sub(high, m.about)
+	most := d.Mul(d, d).Mul(d, half) // what is subtracted from squares, or nearly
+	if apart := new(big.Rat).Sub(most, m.middle); apart.Abs(apart).Cmp(new(big.Rat).Mul(new(big.Rat).Abs(m.middle), big.NewRat(1, 4))) <= 0 {
+		m.shift = new(big.Rat).SetInt(new(big.Int).Quo(new(big.Rat).Abs(m.middle).Num(), m.middle.Denom()))
+		m.shift.Add(m.shift, big.NewRat(1, 1))
 	}
-	if len(sums) != 2 || count.Unit == nil {
-		return
-	}
-	// The centre of numbers about their middle is 0, of their squares the middle of 0 and the largest.
-	if sums[0].Centre.Sign() != 0 {
-		sums[0], sums[1] = sums[1], sums[0]
-	}
-	return count, sums[0], sums[1], sums[0].Centre.Sign() == 0
+	return m
 }
 
-// valueOf is a noisy number of a cell in the values' own unit.
-func valueOf(v curator.Vector, cell int) float64 {
+// sql are the columns of the question.
+func (m moments) sql(x string) string {
+	d := fmt.Sprintf("(%s - (%s))", x, exact10(m.about))
+	square := d + " * " + d
+	if m.shift.Sign() > 0 {
+		square += " + " + exact10(m.shift)
+	}
+	return fmt.Sprintf("COUNT(%s), AVG(%s), AVG(%s)", x, x, square)
+}
+
+// samples are the cells' sums.
+func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, err error) {
+	var count curator.Vector
+	var sums []curator.Vector
+	for _, v := range r.Vectors {
+		if v.Name == "count" {
+			count = v
+		} else {
+			sums = append(sums, v)
+		}
+	}
+	if count.Unit == nil || len(sums) != 2 {
+		return nil, nil, usage("the sums are not those that were asked for")
+	}
+	off := func(v curator.Vector) *big.Rat { d := new(big.Rat).Sub(v.Centre, m.middle); return d.Abs(d) }
+	if off(sums[1]).Cmp(off(sums[0])) < 0 {
+		sums[0], sums[1] = sums[1], sums[0]
+	}
+	for i, keys := range r.Cells {
+		name := "all"
+		if len(keys) > 0 {
+			if keys[0] == nil {
+				continue
+			}
+			name = fmt.Sprint(keys[0])
+		}
+		a := hypothesis.Sample{Count: noisyOf(count, i), Sum: noisyOf(sums[0], i), Squares: noisyOf(sums[1], i), HasSquares: true}
+		a.Low, _ = m.low.Float64()
+		a.High, _ = m.high.Float64()
+		a.Centre, _ = sums[0].Centre.Float64()
+		a.About, _ = m.about.Float64()
+		a.SquareCentre, _ = new(big.Rat).Sub(sums[1].Centre, m.shift).Float64()
+		out, names = append(out, a), append(names, name)
+	}
+	return out, names, nil
+}
+
+// noisyOf is a noisy number of a cell in the values' own unit.
+func noisyOf(v curator.Vector, cell int) hypothesis.Noisy {
 	x, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v.Values[cell-v.First]), v.Unit).Float64()
-	return x
+	unit, _ := v.Unit.Float64()
+	return hypothesis.Noisy{Value: x, Noise: v.Noise, Unit: unit}
 }
 
 // exact10 writes a number as SQL reads it, exactly: bounds are decimals, and so is their middle.
