@@ -10,7 +10,7 @@ import (
 
 // What is made up for simulations has the laws that it should have: each law draws as its noise says, and binomials are binomial.
 func TestWhatIsMadeUp(t *testing.T) {
-	staircase, err := noise.NewStaircase(big.NewInt(3), big.NewRat(1, 2), big.NewInt(1))
+	staircase, err := noise.NewStaircase(big.NewInt(3), big.NewInt(1), big.NewRat(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestWhatIsMadeUp(t *testing.T) {
 		}
 	}
 	// of many trials, by the shares beyond quantiles
-	s, big := newStream(7), stattest.Binomial{Trials: 1_000_000, Probability: .3}
+	s, many := newStream(7), stattest.Binomial{Trials: 1_000_000, Probability: .3}
 	for _, k := range []int{299_500, 300_000, 300_600} {
 		below := 0
 		for range 10_000 {
@@ -59,7 +59,7 @@ func TestWhatIsMadeUp(t *testing.T) {
 				below++
 			}
 		}
-		if err := (stattest.Proportion{Successes: below, Of: stattest.Binomial{Trials: 10_000, Probability: big.AtMost(k)}, FalseAlarm: falseAlarm}).Check(); err != nil {
+		if err := (stattest.Proportion{Successes: below, Of: stattest.Binomial{Trials: 10_000, Probability: many.AtMost(k)}, FalseAlarm: falseAlarm}).Check(); err != nil {
 			t.Error(err)
 		}
 	}
