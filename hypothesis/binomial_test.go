@@ -45,7 +45,11 @@ func TestPublishedBinomial(t *testing.T) {
 
 // Under the hypothesis p-values are uniform: P(p ≤ α) = α, found by adding up over the counts, at the value of Z where p is α.
 func TestBinomialLevelIsExact(t *testing.T) {
-	for _, n := range []int{1, 30, 300} {
+	sizes := []int{1, 30, 300}
+	if long() {
+		sizes = []int{1, 30, 100, 1000, 10_000, 100_000}
+	}
+	for _, n := range sizes {
 		for _, theta := range []float64{.05, .8} {
 			for name, d := range map[string]*noise.Tulap{"pure": tulap(t, big.NewRat(1, 2), new(big.Rat)), "truncated": truncated(t)} {
 				b := Binomial{N: n, Tulap: d}
@@ -89,7 +93,7 @@ func TestBinomialIntervalsCover(t *testing.T) {
 	l := laplaceOf(t, scale).(noise.DiscreteLaplace)
 	sizes, trials := []int{30}, 300
 	if long() {
-		sizes, trials = []int{10, 30, 100, 1000, 10_000}, 2000
+		sizes, trials = []int{10, 30, 100, 1000}, 1500
 	}
 	for _, n := range sizes {
 		for _, theta := range []float64{.02, .5, .9} {

@@ -67,7 +67,7 @@ const (
 // Methods lists the methods.
 var Methods = []Method{Projected, Unprojected, Corrected, Naive}
 
-// Simulations is how often a null distribution is simulated where that is not said.
+// Simulations is how often a null distribution is simulated where that is not said; of large tables it is less.
 const Simulations = 9999
 
 // Limits of what is tested.

@@ -36,6 +36,7 @@ func (t Table) Independence() (*Test, error) { return t.test("independence", fal
 func (t Table) Proportions() (*Test, error) { return t.test("proportions", true) }
 
 func (t Table) test(name string, samples bool) (*Test, error) {
+	often := t.Simulations == 0
 	how, err := t.How.check()
 	if err != nil {
 		return nil, err
@@ -55,6 +56,9 @@ func (t Table) test(name string, samples bool) (*Test, error) {
 		return nil, wrong("there is no unprojected statistic of a table")
 	}
 	m.n, m.sizes = t.N, t.Sizes
+	if often {
+		how.Simulations = m.often()
+	}
 	out := &Test{
 		Name: name, Method: how.Method, Alternative: "any", DF: (m.rows - 1) * (m.columns - 1), Null: "χ²", P: 1, Known: t.N > 0 || t.Sizes != nil,
 		Estimate: math.NaN(),
@@ -78,6 +82,13 @@ func (t Table) test(name string, samples bool) (*Test, error) {
 	}
 	out.finish()
 	return out, nil
+}
+
+// often is how often a null distribution is simulated where that is not said: less often, down to 999 times, of a large table.
+func (m model) often() int {
+	rows, columns, _ := m.parameters()
+	k := float64(rows + columns + 1)
+	return int(min(Simulations, max(999, 1e9/(k*k*float64(m.rows*m.columns)))))
 }
 
 // flat is the table in one row, once it holds together.
@@ -345,7 +356,7 @@ func (m model) minimum(x []float64, fixed estimated) float64 {
 				break
 			}
 		}
-		if by <= 1e-6 || before-t <= 1e-9*(1+t) {
+		if by <= 1e-6 || before-t <= 1e-9*before {
 			break
 		}
 	}
