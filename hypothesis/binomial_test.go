@@ -109,8 +109,12 @@ func TestBinomialIntervalsCover(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if in.Low <= theta && theta <= in.High {
+					inside := in.Low <= theta && theta <= in.High
+					if inside {
 						covered[alternative]++
+					}
+					if !inside && b.p(theta, alternative) > .05+1e-9 {
+						t.Errorf("n = %d: %g is not rejected, and not in %+v", n, theta, in)
 					}
 				}
 			}

@@ -82,15 +82,14 @@ func (g GoodnessOfFit) Test() (*Test, error) {
 		}
 		out.warn("a count of %s is expected somewhere: the null distribution is simulated", short(few))
 	}
-	out.Statistic, _ = f.statistic(g.Counts)
+	out.Statistic = f.statistic(g.Counts)
 	out.P = chiSquaredTail(out.Statistic, out.DF)
 	if how.simulated(g.Noise, out.N*least) {
 		out.Null = "Monte Carlo"
 		s, l, x := newStream(how.Seed), newLaw(g.Noise), make([]float64, len(p))
 		out.P = simulate(how.Simulations, out.Statistic, func() float64 {
 			draw(s, l, x, int64(math.Round(out.N)), p)
-			t, _ := f.statistic(x)
-			return t
+			return f.statistic(x)
 		})
 	}
 	out.finish()
@@ -150,11 +149,11 @@ func (f fit) total(x []float64) float64 {
 	return math.Max(0, sum)
 }
 
-// statistic is the statistic of noisy counts; 0, and false, where the noisy total is too little to test.
-func (f fit) statistic(x []float64) (float64, bool) {
+// statistic is the statistic of noisy counts; 0 where they make nobody.
+func (f fit) statistic(x []float64) float64 {
 	n := f.total(x)
 	if !(n > 0) {
-		return 0, false
+		return 0
 	}
 	t := 0.0
 	switch {
@@ -188,7 +187,7 @@ func (f fit) statistic(x []float64) (float64, bool) {
 			t += sum * sum / (f.s2 * float64(len(y)))
 		}
 	}
-	return max(0, t), true
+	return max(0, t)
 }
 
 // multinomialForm is the covariance C = n(Diag(p) − ppᵀ) + s²I of multinomial counts with noise.

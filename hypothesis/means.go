@@ -285,9 +285,9 @@ func (t Table) Difference(confidence float64) (*Test, error) {
 	var shares [2]meanOf
 	total := 0.0
 	for i, row := range t.Counts {
-		a, b, n := row[0], row[1], row[0]+row[1]
+		a, n := row[0], row[0]+row[1]
 		if t.Sizes != nil {
-			a, b, n = (a-b+t.Sizes[i])/2, (b-a+t.Sizes[i])/2, t.Sizes[i]
+			a, n = (row[0]-row[1]+t.Sizes[i])/2, t.Sizes[i]
 		}
 		total += math.Max(0, n)
 		if n < 2 || t.Sizes == nil && n < secure*math.Sqrt(2*variance(t.Noise)) {

@@ -52,7 +52,7 @@ func (d Design) Power(n float64, noiseVariance float64) (float64, error) {
 	if d.Known {
 		f.n = n
 	}
-	t, _ := f.statistic(x)
+	t := f.statistic(x)
 	return noncentralTail(chiSquaredQuantile(d.Alpha, len(p)-1), len(p)-1, t), nil
 }
 

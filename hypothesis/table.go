@@ -37,7 +37,7 @@ func (t Table) Proportions() (*Test, error) { return t.test("proportions", true)
 
 func (t Table) test(name string, samples bool) (*Test, error) {
 	often := t.Simulations == 0
-	how, err := t.How.check()
+	how, err := t.check()
 	if err != nil {
 		return nil, err
 	}
@@ -352,7 +352,7 @@ func (m model) minimum(x []float64, fixed estimated) float64 {
 			r, j := m.expected(next, x)
 			w := m.apply(fixed, r)
 			if v := dot(r, w); v <= t {
-				at, residual, jacobian, weighted, t = next, r, j, w, v
+				at, jacobian, weighted, t = next, j, w, v
 				break
 			}
 		}

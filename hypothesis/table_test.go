@@ -70,13 +70,13 @@ func TestTablesKeepTheirLevel(t *testing.T) {
 						}
 						seed++
 						table := Table{Counts: [][]float64{x[:3], x[3:]}, Noise: d, How: How{Simulations: times, Seed: seed}}
-						test := table.Independence
 						if known && samples {
 							table.Sizes = []float64{math.Floor(.3 * float64(n)), math.Floor(.7 * float64(n))}
 						} else if known {
 							table.N = float64(n)
 						}
-						if test = table.Independence; samples {
+						test := table.Independence
+						if samples {
 							test = table.Proportions
 						}
 						r, err := test()
