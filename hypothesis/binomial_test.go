@@ -91,7 +91,7 @@ func TestDiscreteBinomialIsValid(t *testing.T) {
 func TestBinomialIntervalsCover(t *testing.T) {
 	scale := big.NewRat(2, 1)
 	l := laplaceOf(t, scale).(noise.DiscreteLaplace)
-	sizes, trials := []int{30}, 300
+	sizes, trials := []int{30}, 120
 	if long() {
 		sizes, trials = []int{10, 30, 100, 1000}, 1500
 	}

@@ -60,14 +60,14 @@ func rate(t testing.TB, trials, n int, q []float64, d noise.Distribution, seed u
 // The naive test rejects a true hypothesis .995 … .060 of the time, the projected one .05 [Rogers & Kifer 2017, figure 1].
 func TestPublishedFit(t *testing.T) {
 	null := []float64{1. / 2, 1. / 6, 1. / 6, 1. / 6}
-	trials := 6000
+	trials := 4000
 	for i, n := range []int{100, 1000, 5000, 10_000, 100_000} {
 		for m, want := range map[Method]float64{
 			Projected: []float64{.050, .051, .050, .050, .051}[i],
 			Naive:     []float64{.995, .786, .280, .156, .060}[i],
 		} {
 			got := rate(t, trials, n, null, published(t), uint64(i), func(x []float64) (*Test, error) {
-				return GoodnessOfFit{Counts: x, Noise: published(t), Null: null, N: float64(n), How: How{Method: m, Simulations: 199}}.Test()
+				return GoodnessOfFit{Counts: x, Noise: published(t), Null: null, N: float64(n), How: How{Method: m, Simulations: 99}}.Test()
 			})
 			t.Logf("n = %d, %s: %.4f, published %.3f", n, m, float64(got)/float64(trials), want)
 			if err := near(got, trials, want, 0.0015); err != nil {
@@ -93,7 +93,7 @@ func TestPublishedFitPower(t *testing.T) {
 			Unprojected: []float64{.291, .487, .672, .807}[i],
 		} {
 			got := rate(t, trials, n, q, published(t), 10+uint64(i), func(x []float64) (*Test, error) {
-				return GoodnessOfFit{Counts: x, Noise: published(t), N: float64(n), How: How{Method: m, Simulations: 199}}.Test()
+				return GoodnessOfFit{Counts: x, Noise: published(t), N: float64(n), How: How{Method: m, Simulations: 99}}.Test()
 			})
 			t.Logf("n = %d, %s: %.4f, published %.3f", n, m, float64(got)/float64(trials), want)
 			if err := near(got, trials, want, 0.004); err != nil {
@@ -110,7 +110,7 @@ func TestFitKeepsItsLevel(t *testing.T) {
 		"σ² = 800": published(t), "σ² = 25": gaussianOf(t, big.NewRat(25, 1)), "scale 10": laplaceOf(t, big.NewRat(10, 1)), "scale 1": laplaceOf(t, big.NewRat(1, 1)),
 	}
 	sizes := []int{100, 10_000}
-	trials, times := 400, 99
+	trials, times := 250, 99
 	if long() {
 		sizes, trials, times = []int{100, 300, 1000, 5000, 10_000, 100_000}, 10_000, 499
 	}

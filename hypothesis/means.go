@@ -168,8 +168,10 @@ func (m meanOf) errors(times int, seed uint64) []float64 {
 	}
 	se, _ = m.error()
 	spread := math.Sqrt(m.sampling)
-	if m.df > 4 {
+	if m.df > 4 { // near enough Student's
 		spread *= math.Sqrt(m.df / (m.df - 2))
+	} else {
+		spread *= 3
 	}
 	out := make([]float64, times)
 	for i := range out {

@@ -26,7 +26,7 @@ func grown(s *stream, n int, p float64, d noise.Distribution, l *law, squares, p
 
 // Tests of means keep their level and their intervals cover, at all sizes, under either noise.
 func TestMeansKeepTheirLevel(t *testing.T) {
-	trials, sizes := 150, []int{100, 3000}
+	trials, sizes := 100, []int{100, 3000}
 	if long() {
 		trials, sizes = 2000, []int{100, 1000, 10_000, 100_000}
 	}
@@ -77,7 +77,7 @@ func TestMeansKeepTheirLevel(t *testing.T) {
 
 // The interval of a difference of proportions covers.
 func TestDifferenceCovers(t *testing.T) {
-	trials, sizes := 150, []int{100, 3000}
+	trials, sizes := 100, []int{100, 3000}
 	if long() {
 		trials, sizes = 2000, []int{100, 1000, 10_000, 100_000}
 	}

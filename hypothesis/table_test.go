@@ -17,7 +17,7 @@ func squares(x []float64) [][]float64 { return [][]float64{{x[0], x[1]}, {x[2], 
 func TestPublishedIndependence(t *testing.T) {
 	trials := 4000
 	if long() {
-		trials = 50_000
+		trials = 20_000
 	}
 	for i, n := range []int{1000, 5000, 10_000} {
 		for name, q := range map[string][]float64{"null": {.25, .25, .25, .25}, "power": {.26, .24, .24, .26}} {
@@ -40,7 +40,7 @@ func TestPublishedIndependence(t *testing.T) {
 // Independence and equal proportions are rejected at .05 no more often where they hold, whether totals are known or not. Where few
 // are expected the tests reject less.
 func TestTablesKeepTheirLevel(t *testing.T) {
-	trials, times, sizes := 250, 99, []int{100, 10_000}
+	trials, times, sizes := 120, 99, []int{100, 10_000}
 	if long() {
 		trials, times, sizes = 5000, 399, []int{100, 300, 1000, 10_000, 100_000}
 	}
