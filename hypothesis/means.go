@@ -65,7 +65,7 @@ func (s Sample) check() error {
 	if err := checkNumbers("counts and bounds", s.Count.Value, s.Low, s.High); err != nil {
 		return err
 	}
-	if !(s.Low < s.High) {
+	if !(s.High-s.Low > 1e-100) {
 		return wrong("the bounds of the numbers must be given, the lower below the upper")
 	}
 	for _, x := range []float64{s.Sum.Value, s.Squares.Value, s.Centre, s.About, s.SquareCentre, s.Sum.Unit, s.Squares.Unit} {
@@ -94,7 +94,7 @@ func (s Sample) mean() meanOf {
 		return meanOf{bad: true}
 	}
 	m := min(max(s.Sum.Value/n, s.Low-s.Centre), s.High-s.Centre)
-	out := meanOf{value: s.Centre + m, df: n - 1, noises: []noisy{{unit / n, s.Sum.Noise}, {m / n, s.Count.Noise}}}
+	out := meanOf{value: min(max(s.Centre+m, s.Low), s.High), df: n - 1, noises: []noisy{{unit / n, s.Sum.Noise}, {m / n, s.Count.Noise}}}
 	spread := (s.High - out.value) * (out.value - s.Low)
 	if err := s.Sum.error() / n; err > 0 { // the mean may be further inside than it seems
 		inside := min(max(out.value, s.Low+2*err), s.High-2*err)
@@ -136,7 +136,8 @@ func Means(a, b Sample, c Comparison) (*Test, error) {
 		d.noises = append(d.noises, noisy{-n.by, n.d})
 	}
 	if !d.bad { // Welch and Satterthwaite's
-		d.df = d.sampling * d.sampling / (x.sampling*x.sampling/x.df + y.sampling*y.sampling/y.df)
+		p, q := x.sampling/d.sampling, y.sampling/d.sampling
+		d.df = 1 / (p*p/x.df + q*q/y.df)
 	}
 	return c.compare("difference of means", d, a.Low-b.High, a.High-b.Low, math.Max(0, a.Count.Value)+math.Max(0, b.Count.Value), a.Count.Noise == nil && b.Count.Noise == nil)
 }
@@ -244,18 +245,18 @@ func (c Comparison) compare(name string, m meanOf, low, high, n float64, known b
 			return float64(len(all)-sort.SearchFloat64s(all, t)+1) / float64(len(all)+1)
 		}
 	}
-	beyond := 1 - c.Confidence
+	beyond, within := 1-c.Confidence, func(x float64) float64 { return min(max(x, low), high) }
 	switch c.Alternative {
 	case Greater:
 		out.P = tail(out.Statistic)
-		out.Interval.Low = max(low, m.value-se*inverse(tail, beyond))
+		out.Interval.Low = within(m.value - se*inverse(tail, beyond))
 	case Less:
 		out.P = tail(-out.Statistic) // errors are symmetric
-		out.Interval.High = min(high, m.value+se*inverse(tail, beyond))
+		out.Interval.High = within(m.value + se*inverse(tail, beyond))
 	default:
 		out.P = 2 * tail(math.Abs(out.Statistic))
 		q := se * inverse(tail, beyond/2)
-		out.Interval.Low, out.Interval.High = max(low, m.value-q), min(high, m.value+q)
+		out.Interval.Low, out.Interval.High = within(m.value-q), within(m.value+q)
 	}
 	out.finish()
 	return out, nil
