@@ -22,6 +22,7 @@ import (
 // would be no noise.
 type Tulap struct {
 	epsilon, delta *big.Rat
+	e, d           float64 // the floats next to them
 }
 
 // NewTulap returns the distribution of an ε and a δ in [0, 1), or ErrScale. 1/ε has the limits of a scale; ε is at most
@@ -33,7 +34,7 @@ func NewTulap(epsilon, delta *big.Rat) (Tulap, error) {
 	if delta == nil || delta.Sign() < 0 || delta.Cmp(big.NewRat(1, 1)) >= 0 || delta.Denom().BitLen() > MaxDenominatorBits+1 {
 		return Tulap{}, fmt.Errorf("%w: δ must be at least 0 and below 1, with a denominator of at most 2^%d", ErrScale, MaxDenominatorBits)
 	}
-	return Tulap{new(big.Rat).Set(epsilon), new(big.Rat).Set(delta)}, nil
+	return Tulap{new(big.Rat).Set(epsilon), new(big.Rat).Set(delta), ratFloat(epsilon), ratFloat(delta)}, nil
 }
 
 // Epsilon returns a copy of ε, and Delta one of δ.
@@ -51,8 +52,8 @@ func (d Tulap) Draw() *big.Rat {
 }
 
 // base is b, and drop is 1 − b.
-func (d Tulap) base() float64 { return math.Exp(-ratFloat(d.epsilon)) }
-func (d Tulap) drop() float64 { return -math.Expm1(-ratFloat(d.epsilon)) }
+func (d Tulap) base() float64 { return math.Exp(-d.e) }
+func (d Tulap) drop() float64 { return -math.Expm1(-d.e) }
 
 // CDF is P(N ≤ x), to about 12 digits of 1; 0 and 1 beyond the support, and NaN at NaN.
 func (d Tulap) CDF(x float64) float64 {
@@ -78,7 +79,7 @@ func (d Tulap) below(x float64) float64 {
 
 // at is (1 + b)·P(N ≤ −(m − ½ + v)), or negative beyond the support.
 func (d Tulap) at(m, v float64) float64 {
-	e, w, weight := ratFloat(d.epsilon), d.drop(), ratFloat(d.delta)*d.base()
+	e, w, weight := d.e, d.drop(), d.d*d.base()
 	power := math.Exp(-m * e)
 	return power*(1-v*w) + weight*(1-2*v*power+2*math.Expm1(-m*e)/w)
 }
@@ -95,7 +96,7 @@ func (d Tulap) Quantile(p float64) float64 {
 	if !(p >= 0) {
 		return math.NaN()
 	}
-	e, b, w, weight := ratFloat(d.epsilon), d.base(), d.drop(), ratFloat(d.delta)*d.base()
+	e, b, w, weight := d.e, d.base(), d.drop(), d.d*d.base()
 	log := math.Log((1 + b) * (p*w + weight) / (w + 2*weight))
 	if rest := w * (1 + weight - (1+b)*p) / (w + 2*weight); rest < 0.5 { // 1 − f, without cancellation
 		log = math.Log1p(-rest)

@@ -99,6 +99,45 @@ var flagHelp = map[string]struct{ value, about string }{
 	"channel.plot":      {"FILE", "draw δ against ε as FILE.svg or FILE.png"},
 	"channel.format":    {"FORMAT", "table or json (default table)"},
 
+	"counts":           {"LIST", "noisy counts, as 120,90,80,110; of a table '10,20;30,40'; of means one for each sample"},
+	"sigma":            {"S", "their noise is Gaussian, of this standard deviation (0: there is none)"},
+	"laplace-scale":    {"B", "their noise is Laplace, of this scale"},
+	"test.n":           {"N", "how many people there are, where that is public (default: what noisy counts tell)"},
+	"sizes":            {"LIST", "of how many people each sample is, where that is public"},
+	"test.null":        {"LIST", "the hypothesis: uniform, or probabilities, as 0.5,1/6,1/6,1/6; of binomial one (default 0.5); of means a number (default 0)"},
+	"method":           {"NAME", "projected (default), unprojected, corrected, or naive, which is wrong"},
+	"simulate":         {"", "find the null distribution by simulation even where χ² would do"},
+	"simulations":      {"N", "how often it is simulated (default 9999)"},
+	"test.seed":        {"S", "of simulations; of binomial a text: it stands for the uniform number that makes discrete Laplace noise Tulap"},
+	"test.alternative": {"NAME", "two-sided (default), greater or less"},
+	"test.confidence":  {"P", "of the interval (default 0.95)"},
+	"released":         {"Z", "binomial: the noisy count"},
+	"value":            {"V", "binomial, with --table: count the rows in which the column is this"},
+	"test.table":       {"TABLE", "test a table of the home"},
+	"test.column":      {"COLUMN", "its column"},
+	"by":               {"COLUMN", "the column of the other attribute, or of the samples"},
+	"where":            {"SQL", "which rows, as in a question"},
+	"test.epsilon":     {"E", "the price, with --table; binomial without: the ε of Tulap noise; power: the price of the counts"},
+	"test.rho":         {"R", "the price in ρ"},
+	"test.delta":       {"D", "binomial: the δ of truncated Tulap noise (default 0)"},
+	"explain":          {"", "with --table: say what it would cost, free, and ask nothing"},
+	"sums":             {"LIST", "means: the noisy sum of each sample"},
+	"squares":          {"LIST", "the noisy sum of squares of each (default: they vary as much as the bounds allow)"},
+	"bounds":           {"LOW,HIGH", "which the numbers were clamped to"},
+	"count-sigma":      {"S", "the noise of counts of means is Gaussian (default: they are public)"},
+	"count-scale":      {"B", "it is Laplace"},
+	"sum-sigma":        {"S", "the noise of sums is Gaussian"},
+	"sum-scale":        {"B", "it is Laplace"},
+	"square-sigma":     {"S", "the noise of sums of squares is Gaussian"},
+	"square-scale":     {"B", "it is Laplace"},
+	"of":               {"TEST", "power: gof, independence or binomial"},
+	"test.truth":       {"LIST", "power: the probabilities at which the test should reject"},
+	"test.alpha":       {"A", "power: the level of the test (default 0.05)"},
+	"power":            {"P", "how often it should reject (default 0.8)"},
+	"test.neighbours":  {"N", "power: add-remove (default), or change-one, where n is public and noise larger"},
+	"test.plot":        {"FILE", "gof: a QQ plot of p-values under the hypothesis; tables: the counts; power: its curve; as FILE.svg or FILE.png"},
+	"test.format":      {"FORMAT", "table, json or markdown (default table)"},
+
 	"command":          {"PROGRAM", "what is run, with its arguments: {input} stands for the file (default: on standard input), {runs} for how many answers to print, a line each (default: one process an answer)"},
 	"input":            {"FILE", "one data set"},
 	"neighbour":        {"FILE", "its neighbour: the same but for one person"},
@@ -157,6 +196,8 @@ func (s *session) commandHelp(c command) {
 		s.print("%s", calibrateHelp)
 	case "attack":
 		s.print("%s", attackHelp)
+	case "test":
+		s.print("%s", testHelp)
 	case "audit":
 		s.print("%s", auditHelp)
 	case "channel":
@@ -217,6 +258,21 @@ And on what somebody has published:
   dither attack reconstruct --table answers.csv --truth truth.csv
   dither attack difference --table east.csv --table west.csv --about age=34,zip=48213 --sensitive disease
   dither attack membership --table means.csv --about person.csv --reference others.csv
+`
+
+const testHelp = `
+The tests; dither help test TEST shows the flags of one. On numbers that somebody published, without a home:
+
+  dither test gof --counts 120,90,80,110 --sigma 20 --n 400 --null uniform
+  dither test independence --counts '110,190;320,410' --laplace-scale 10
+  dither test proportions --counts '110,190;320,410' --sigma 5 --sizes 300,730
+  dither test means --counts 400,380 --sums 5200,5600 --bounds 0,40 --count-scale 4 --sum-scale 80
+  dither test binomial --released 18.3 --n 30 --epsilon 1 --null 0.8 --alternative less
+  dither test power --of gof --truth 0.26,0.24,0.24,0.26 --epsilon 0.1 --power 0.8
+
+And on a table of a home, at a price; the same test asked again is free:
+
+  dither test independence --table visits --column ward --by sex --epsilon 0.5
 `
 
 const auditHelp = `

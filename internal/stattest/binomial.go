@@ -92,6 +92,15 @@ func (p Proportion) CheckAtLeast() error {
 	return nil
 }
 
+// CheckAtMost returns an error only if the successes are too many: for tests, which may reject less often than promised. The
+// rate is exact and conservative.
+func (p Proportion) CheckAtMost() error {
+	if tail := p.Of.AtLeast(p.Successes); tail < p.FalseAlarm {
+		return p.unlikely("or more", tail)
+	}
+	return nil
+}
+
 func (p Proportion) unlikely(side string, tail float64) error {
 	return fmt.Errorf("%d successes %s in %d trials of probability %g have p = %.3g at the false-alarm rate %g",
 		p.Successes, side, p.Of.Trials, p.Of.Probability, tail, p.FalseAlarm)

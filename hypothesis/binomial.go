@@ -1,0 +1,276 @@
+package hypothesis
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"math/big"
+
+	"dither/noise"
+)
+
+// Binomial is one noisy count of successes among N people: X + noise, X binomial of N and a probability θ. Its tests and
+// intervals are exact: of Tulap noise the most powerful that there are under its promise [Awan & Slavković 2020, "Differentially
+// Private Inference for Binomial Data", Journal of Privacy and Confidentiality 10(1)].
+//
+// Discrete Laplace noise G₁ − G₂ with a uniform number of [−½, ½] added is Tulap noise, and adding it needs no data: Dither makes
+// that step. Without it a discrete count is tested by its own law, which is valid, and less powerful by as much as ties cost.
+type Binomial struct {
+	Value float64            // the noisy count
+	N     int                // how many people there are: public, at least 1
+	Tulap *noise.Tulap       // the noise, if it is that,
+	Noise noise.Distribution // or one on integers, of a Value that is an integer; one of both
+}
+
+// MaxTrials limits a Binomial's N.
+const MaxTrials = 100_000_000
+
+// Alternatives of a test of one number.
+const (
+	TwoSided = "two-sided"
+	Greater  = "greater"
+	Less     = "less"
+)
+
+// Dither is the count with discrete Laplace noise as one with Tulap noise, by the uniform number that a seed stands for. A seed
+// must not depend on the count: let it name the release, so that who asks again gets the same.
+func Dither(value *big.Int, d noise.DiscreteLaplace, n int, seed string) (Binomial, error) {
+	law, err := noise.NewTulap(new(big.Rat).Inv(d.Scale()), new(big.Rat))
+	if err != nil {
+		return Binomial{}, wrong("%v", err)
+	}
+	x, _ := new(big.Float).SetInt(value).Float64()
+	return Binomial{Value: x + Uniform(seed), N: n, Tulap: &law}, nil
+}
+
+// Uniform is the number of (−½, ½) that a seed stands for: 53 bits of its SHA-256.
+func Uniform(seed string) float64 {
+	h := sha256.Sum256([]byte("dither uniform\x00" + seed))
+	return (float64(binary.BigEndian.Uint64(h[:8])>>11)+0.5)/(1<<53) - 0.5
+}
+
+func (b Binomial) check() error {
+	if b.N < 1 || b.N > MaxTrials {
+		return wrong("n must be from 1 to %d", MaxTrials)
+	}
+	if err := checkNumbers("a count", b.Value); err != nil {
+		return err
+	}
+	if (b.Tulap == nil) == (b.Noise == nil) {
+		return wrong("a binomial test needs the noise: Tulap, or one on integers")
+	}
+	if b.Noise != nil && b.Value != math.Trunc(b.Value) {
+		return wrong("noise on integers makes integers, and %s is none", short(b.Value))
+	}
+	return nil
+}
+
+// atMost is P(noise ≤ x).
+func (b Binomial) atMost(x float64) float64 {
+	if b.Tulap != nil {
+		return b.Tulap.CDF(x)
+	}
+	i, _ := big.NewFloat(math.Floor(x)).Int(nil)
+	return b.Noise.CDF(i)
+}
+
+// right is P(X + noise ≥ z) under θ: Σₓ Bin(x; n, θ)·P(noise ≤ x − z), since noise is symmetric.
+func (b Binomial) right(theta, z float64) float64 {
+	return b.average(theta, func(x float64) float64 { return b.atMost(x - z) })
+}
+
+// left is P(X + noise ≤ z).
+func (b Binomial) left(theta, z float64) float64 {
+	return b.average(theta, func(x float64) float64 { return b.atMost(z - x) })
+}
+
+// average is the mean of a function of X, which is of [0, 1]: to about 1e-12, for masses below 1e-17 of the largest are left out.
+func (b Binomial) average(theta float64, f func(x float64) float64) float64 {
+	n := float64(b.N)
+	if theta <= 0 {
+		return f(0)
+	}
+	if theta >= 1 {
+		return f(n)
+	}
+	mode, odds := math.Min(n, math.Floor((n+1)*theta)), theta/(1-theta)
+	sum, weight := f(mode), 1.0
+	for x, w := mode+1, 1.0; x <= n; x++ {
+		if w *= odds * (n - x + 1) / x; w < 1e-17 {
+			break
+		}
+		sum, weight = sum+w*f(x), weight+w
+	}
+	for x, w := mode-1, 1.0; x >= 0; x-- {
+		if w *= (x + 1) / (n - x) / odds; w < 1e-17 {
+			break
+		}
+		sum, weight = sum+w*f(x), weight+w
+	}
+	return min(1, sum/weight)
+}
+
+// p is the p-value of θ under an alternative.
+func (b Binomial) p(theta float64, alternative string) float64 {
+	switch alternative {
+	case Greater:
+		return b.right(theta, b.Value)
+	case Less:
+		return b.left(theta, b.Value)
+	}
+	middle := float64(b.N) * theta
+	t := math.Abs(b.Value - middle)
+	if t == 0 {
+		return 1
+	}
+	return min(1, b.right(theta, middle+t)+b.left(theta, middle-t))
+}
+
+// Test tests the hypothesis that θ is null (or at most, at least that, against "greater", "less"). The p-value of "greater" is
+// P(X + noise ≥ Value), uniform under the hypothesis with Tulap noise; "two-sided" is P(|X + noise − n·θ| ≥ |Value − n·θ|),
+// asymptotically unbiased [Awan & Slavković 2020, section 5.2].
+func (b Binomial) Test(null float64, alternative string) (*Test, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	if !(null > 0 && null < 1) {
+		return nil, wrong("the probability of the hypothesis must be between 0 and 1")
+	}
+	if alternative != TwoSided && alternative != Greater && alternative != Less {
+		return nil, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
+	}
+	out := &Test{
+		Name: "binomial", Method: b.method(), Null: "exact", Alternative: alternative, Statistic: b.Value, N: float64(b.N), Known: true,
+		P: b.p(null, alternative), Estimate: b.Estimate(),
+	}
+	if b.Value < 0 || b.Value > float64(b.N) {
+		out.warn("the noisy count is beyond 0 … %d", b.N)
+	}
+	out.finish()
+	return out, nil
+}
+
+func (b Binomial) method() Method {
+	if b.Tulap != nil {
+		return "Tulap"
+	}
+	return "discrete"
+}
+
+// Estimate is the noisy share, within [0, 1].
+func (b Binomial) Estimate() float64 { return min(1, max(0, b.Value/float64(b.N))) }
+
+// Interval is the set of those θ that a test at 1 − confidence does not reject, or the least interval that holds it: of "two-sided" an
+// interval, of "greater" one up to 1 from a lower bound, and of "less" one from 0 to an upper bound. It covers θ with the
+// confidence, by the test's level, and is never empty: where every θ is rejected it is the end that is least so.
+func (b Binomial) Interval(confidence float64, alternative string) (Interval, error) {
+	if err := b.check(); err != nil {
+		return Interval{}, err
+	}
+	if !(confidence > 0 && confidence < 1) {
+		return Interval{}, wrong("a confidence is between 0 and 1")
+	}
+	out, alpha := Interval{0, 1, confidence}, 1-confidence
+	switch alternative {
+	case Greater: // the p-value rises in θ
+		out.Low = rising(0, 1, func(theta float64) bool { return b.p(theta, Greater) >= alpha })
+	case Less:
+		out.High = 1 - rising(0, 1, func(x float64) bool { return b.p(1-x, Less) >= alpha })
+	case TwoSided:
+		out.Low, out.High = b.ends(alpha)
+	default:
+		return Interval{}, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
+	}
+	return out, nil
+}
+
+// rising is the least x of [low, high] from which on a test holds, rounded down, or high.
+func rising(low, high float64, holds func(x float64) bool) float64 {
+	if holds(low) {
+		return low
+	}
+	for range 60 {
+		middle := low + (high-low)/2
+		if holds(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return low
+}
+
+// ends are those of the two-sided interval. At the estimate nothing is further away, so the p-value is 1; from there it falls on
+// both sides but for ripples, which end where a grid of steps of an eighth of the standard deviation, outside in, first finds a θ
+// that is not rejected.
+func (b Binomial) ends(alpha float64) (low, high float64) {
+	e, n := b.Estimate(), float64(b.N)
+	accepted := func(theta float64) bool { return b.p(theta, TwoSided) >= alpha }
+	spread := math.Sqrt(b.variance() + n/4)
+	step := spread / n / 8
+	far := math.Min(1, spread/n*(2+math.Sqrt(2/alpha))) // by Chebyshev's inequality, all beyond is rejected
+	side := func(end, sign float64) float64 {
+		if accepted(end) {
+			return end
+		}
+		from := math.Abs(end - e)
+		for x := math.Min(from, far); x > 0; x -= step {
+			if accepted(e + sign*x) {
+				outer := math.Min(from, x+step)
+				return e + sign*(outer-rising(0, outer-x, func(y float64) bool { return accepted(e + sign*(outer-y)) }))
+			}
+		}
+		return e
+	}
+	return max(0, side(0, -1)), min(1, side(1, 1))
+}
+
+func (b Binomial) variance() float64 {
+	if b.Tulap != nil {
+		return b.Tulap.Variance()
+	}
+	return b.Noise.Variance()
+}
+
+// Power is the probability that the test of null at level alpha rejects where θ is truth: exact, of the test that rejects beyond the
+// number at which the p-value is alpha.
+func (b Binomial) Power(null, truth, alpha float64, alternative string) (float64, error) {
+	b.Value = 0
+	if err := b.check(); err != nil {
+		return 0, err
+	}
+	if !(null > 0 && null < 1 && truth >= 0 && truth <= 1 && alpha > 0 && alpha < 1) {
+		return 0, wrong("probabilities and levels are between 0 and 1")
+	}
+	n := float64(b.N)
+	reach := 1.0
+	for b.atMost(-reach) > alpha/1e6 && reach < MaxCount {
+		reach *= 2
+	}
+	switch alternative {
+	case Greater:
+		c := b.edge(-reach, n+reach, func(z float64) bool { return b.right(null, z) <= alpha })
+		return b.right(truth, c), nil
+	case Less:
+		c := -b.edge(-n-reach, reach, func(z float64) bool { return b.left(null, -z) <= alpha })
+		return b.left(truth, c), nil
+	case TwoSided:
+		m := n * null
+		t := b.edge(0, n+reach, func(z float64) bool { return b.right(null, m+z)+b.left(null, m-z) <= alpha })
+		return min(1, b.right(truth, m+t)+b.left(truth, m-t)), nil
+	}
+	return 0, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
+}
+
+// edge is the least x from which on a test holds, rounded up.
+func (b Binomial) edge(low, high float64, holds func(x float64) bool) float64 {
+	for range 100 {
+		middle := low + (high-low)/2
+		if holds(middle) {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}

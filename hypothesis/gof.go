@@ -1,0 +1,224 @@
+package hypothesis
+
+import (
+	"math"
+
+	"dither/noise"
+)
+
+// GoodnessOfFit is the test that noisy counts of categories are of people who were drawn with given probabilities.
+//
+// Write H̃ = H + noise of variance s² for the counts, H multinomial of n and p. If n is known, the projected statistic is that of
+// Rogers & Kifer [2017, Theorem 4.6]: √n(H̃/n − p) has the covariance Σ = Diag(p) − ppᵀ + (s²/n)I, of which 1 is an eigenvector,
+// and the direction 1 holds noise alone; in the others Πvᵀ, Π = I − 11ᵀ/d, the quadratic form n·vᵀΠΣ⁻¹Πv is χ² with d − 1 degrees
+// of freedom in the limit.
+//
+// If n is not known, as where a neighbour has one person more, it is a parameter: the statistic is
+//
+//	min over m of Σ (H̃ᵢ − m·pᵢ)²/(n̂pᵢ + s²), n̂ = ΣH̃ᵢ.
+//
+// That is the least of (H̃ − mp)ᵀ(n(Diag(p) − ppᵀ) + s²I)⁻¹(H̃ − mp) with n̂ for n, since a multiple of ppᵀ in the covariance moves
+// along p alone, and m makes up for it: in the limit it is χ² with d − 1 degrees of freedom again. An error of n̂ shifts
+// the weight of sampling against noise: where the noise is so large that n̂ is bad, it is noise that
+// the sums n̂pᵢ + s² are made of.
+//
+// Under noise that is not Gaussian, and where a count below 100 is expected, the statistic is the same, and its null distribution is
+// simulated: multinomial counts of p and n (or n̂), with noise from the very distribution. With n known such a test is valid at
+// every n.
+type GoodnessOfFit struct {
+	Counts []float64          // noisy counts; negative ones too
+	Noise  noise.Distribution // of each, independently; nil: none
+	Null   []float64          // the probabilities, all above 0, which make 1; nil: all alike
+	N      float64            // how many people there are, where that is public; else 0
+	How
+}
+
+// Test tests. It does not reject, and warns, where a count below 5 is expected and χ² is to be had from it, or where the noisy
+// total is not above 0.
+func (g GoodnessOfFit) Test() (*Test, error) {
+	how, err := g.check()
+	if err != nil {
+		return nil, err
+	}
+	if len(g.Counts) < 2 || len(g.Counts) > MaxCells {
+		return nil, wrong("goodness of fit takes from 2 to %d counts, not %d", MaxCells, len(g.Counts))
+	}
+	if err := checkNumbers("counts", g.Counts...); err != nil {
+		return nil, err
+	}
+	if err := checkTotal("n", g.N); err != nil {
+		return nil, err
+	}
+	p, err := distribution(g.Null, len(g.Counts))
+	if err != nil {
+		return nil, err
+	}
+	f := fit{p: p, s2: variance(g.Noise), n: g.N, how: how}
+	out := &Test{
+		Name: "goodness of fit", Method: how.Method, Alternative: "any", DF: len(p) - 1, Null: "χ²",
+		N: f.total(g.Counts), Known: g.N > 0, P: 1, Estimate: math.NaN(),
+	}
+	if how.Method == Unprojected {
+		if g.N == 0 {
+			return nil, wrong("the unprojected statistic needs n: without it the total tells nothing")
+		}
+		if g.Noise == nil {
+			return nil, wrong("the unprojected statistic needs noise")
+		}
+		out.DF++
+	}
+	least := p[0]
+	for _, q := range p {
+		least = min(least, q)
+	}
+	if few := out.N * least; few < fewExpected {
+		exact := how.Simulate && g.N > 0 // simulation is valid whatever is expected, if n is known
+		if !exact {
+			out.tooFew(few)
+			if how.Method != Naive && g.N > 0 {
+				out.warn("asked to simulate, the test is valid with fewer too")
+			}
+			return out, nil
+		}
+		out.warn("a count of %s is expected somewhere: the null distribution is simulated", short(few))
+	}
+	out.Statistic = f.statistic(g.Counts)
+	out.P = chiSquaredTail(out.Statistic, out.DF)
+	if how.simulated(g.Noise, out.N*least) {
+		out.Null = "Monte Carlo"
+		s, l, x := newStream(how.Seed), newLaw(g.Noise), make([]float64, len(p))
+		out.P = simulate(how.Simulations, out.Statistic, func() float64 {
+			draw(s, l, x, int64(math.Round(out.N)), p)
+			return f.statistic(x)
+		})
+	}
+	out.finish()
+	return out, nil
+}
+
+// draw makes up noisy counts.
+func draw(s *stream, l *law, out []float64, n int64, p []float64) {
+	s.multinomial(out, n, p)
+	for i := range out {
+		out[i] += l.draw(s)
+	}
+}
+
+// distribution is a hypothesis of d probabilities.
+func distribution(p []float64, d int) ([]float64, error) {
+	if p == nil {
+		p = make([]float64, d)
+		for i := range p {
+			p[i] = 1 / float64(d)
+		}
+		return p, nil
+	}
+	if len(p) != d {
+		return nil, wrong("the hypothesis has %d probabilities for %d counts", len(p), d)
+	}
+	sum := 0.0
+	for _, q := range p {
+		if !(q > 0 && q <= 1) {
+			return nil, wrong("each probability of the hypothesis must be above 0 and at most 1")
+		}
+		sum += q
+	}
+	if math.Abs(sum-1) > 1e-9 {
+		return nil, wrong("the probabilities of the hypothesis make %s, not 1", short(sum))
+	}
+	return p, nil
+}
+
+// fit is a test of goodness of fit without its data.
+type fit struct {
+	p   []float64
+	s2  float64 // of the noise
+	n   float64 // 0: not known
+	how How
+}
+
+// total is how many people there are, as far as is known, at least 0.
+func (f fit) total(x []float64) float64 {
+	if f.n > 0 {
+		return f.n
+	}
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return math.Max(0, sum)
+}
+
+// statistic is the statistic of noisy counts; 0 where they make nobody.
+func (f fit) statistic(x []float64) float64 {
+	n := f.total(x)
+	if !(n > 0) {
+		return 0
+	}
+	t := 0.0
+	switch {
+	case f.how.Method == Naive || f.how.Method == Corrected:
+		for i, p := range f.p {
+			t += (x[i] - n*p) * (x[i] - n*p) / (n * p)
+		}
+	case f.n == 0:
+		above, below := 0.0, 0.0
+		for i, p := range f.p {
+			above, below = above+x[i]*p/(n*p+f.s2), below+p*p/(n*p+f.s2)
+		}
+		m := above / below
+		for i, p := range f.p {
+			t += (x[i] - m*p) * (x[i] - m*p) / (n*p + f.s2)
+		}
+	default:
+		y := make([]float64, len(x))
+		for i, p := range f.p {
+			y[i] = x[i] - n*p
+		}
+		z := multinomialForm{n, f.p, f.s2}.project(y)
+		for i := range y {
+			t += y[i] * z[i]
+		}
+		if f.how.Method == Unprojected { // what is in the direction of 1, of variance s²
+			sum := 0.0
+			for _, v := range y {
+				sum += v
+			}
+			t += sum * sum / (f.s2 * float64(len(y)))
+		}
+	}
+	return max(0, t)
+}
+
+// multinomialForm is the covariance C = n(Diag(p) − ppᵀ) + s²I of multinomial counts with noise.
+type multinomialForm struct {
+	n  float64
+	p  []float64
+	s2 float64
+}
+
+// project is ΠC⁻¹Πy. With D = Diag(np + s²), C⁻¹ = D⁻¹ + nD⁻¹ppᵀD⁻¹/(1 − npᵀD⁻¹p). Of a y that adds up to 0 it is
+//
+//	D⁻¹(y − p·Σ(yᵢ/Dᵢ)/Σ(pᵢ/Dᵢ)),
+//
+// for 1 − npᵀD⁻¹p = s²Σpᵢ/Dᵢ and npᵀD⁻¹y = −s²Σyᵢ/Dᵢ, so that s² falls out, and may be 0.
+func (f multinomialForm) project(y []float64) []float64 {
+	d, mean := float64(len(y)), 0.0
+	for _, v := range y {
+		mean += v / d
+	}
+	a, b := 0.0, 0.0
+	for i, v := range y {
+		w := f.n*f.p[i] + f.s2
+		a, b = a+(v-mean)/w, b+f.p[i]/w
+	}
+	z, middle := make([]float64, len(y)), 0.0
+	for i, v := range y {
+		z[i] = (v - mean - f.p[i]*a/b) / (f.n*f.p[i] + f.s2)
+		middle += z[i] / d
+	}
+	for i := range z {
+		z[i] -= middle
+	}
+	return z
+}

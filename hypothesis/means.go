@@ -1,0 +1,319 @@
+package hypothesis
+
+import (
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"dither/noise"
+)
+
+// Sample is what was released of a sample of bounded numbers. What tests and intervals say is about the bounded numbers.
+type Sample struct {
+	Count     Noisy // of public counts Noise is nil
+	Sum       Noisy // of each number less Centre
+	Squares   Noisy // of (each number less About)² less SquareCentre, where HasSquares
+	Low, High float64
+
+	Centre, About, SquareCentre float64
+	HasSquares                  bool // else the numbers are taken to vary as much as bounds allow
+}
+
+// Noisy is a number with noise.
+type Noisy struct {
+	Value float64
+	Noise noise.Distribution // in Unit; nil: none
+	Unit  float64            // 0 is 1
+}
+
+// error is the noise's standard deviation.
+func (x Noisy) error() float64 { return unitOr1(x.Unit) * math.Sqrt(variance(x.Noise)) }
+
+// Comparison is the test of one mean, or of the difference of two, and the interval of it.
+type Comparison struct {
+	Null        float64 // what it is by the hypothesis
+	Alternative string  // "" is two-sided
+	Confidence  float64 // of the interval; 0 is .95
+	Simulations int     // of errors whose noise is not Gaussian; 0 is 99,999
+	Seed        uint64
+}
+
+// noisy is a noise times a coefficient.
+type noisy struct {
+	by float64
+	d  noise.Distribution
+}
+
+// meanOf is a mean with its error: of sampling, and of noise.
+type meanOf struct {
+	value    float64
+	sampling float64 // its variance
+	df       float64 // degrees of freedom of that
+	noises   []noisy
+	bad      bool // too few to have a mean
+}
+
+func unitOr1(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	return x
+}
+
+func (s Sample) check() error {
+	if err := checkNumbers("counts and bounds", s.Count.Value, s.Low, s.High); err != nil {
+		return err
+	}
+	if !(s.High-s.Low > 1e-100) {
+		return wrong("the bounds of the numbers must be given, the lower below the upper")
+	}
+	for _, x := range []float64{s.Sum.Value, s.Squares.Value, s.Centre, s.About, s.SquareCentre, s.Sum.Unit, s.Squares.Unit} {
+		if !(math.Abs(x) <= MaxCount*MaxCount) {
+			return wrong("sums, centres and units must be numbers of at most %g", float64(MaxCount*MaxCount))
+		}
+	}
+	if s.Sum.Unit < 0 || s.Squares.Unit < 0 || s.Count.Unit != 0 && s.Count.Unit != 1 {
+		return wrong("a unit must be above 0, and of a count 1")
+	}
+	if n := s.Count.Value; s.Count.Noise == nil && (n < 2 || n != math.Trunc(n)) {
+		return wrong("a public count must be a whole number from 2 on")
+	}
+	return nil
+}
+
+// secure is how many standard deviations of its noise a count must be above 0, so that what is divided by it is near normal.
+const secure = 4
+
+// mean is Sum/Count with its error, which is of first order that of (Sum − m·Count)/Count: sampling σ²/n, and the noises' (s_S² +
+// m²s_N²)/n², m about the centre. The variance σ² of the numbers is taken from above: by the noisy squares and two standard deviations of
+// their noise, at most (High − mean)(mean − Low) [Bhatia & Davis 2000], which also stands where there are no squares.
+func (s Sample) mean() meanOf {
+	n, unit := s.Count.Value, unitOr1(s.Sum.Unit)
+	if n < 2 || n < secure*s.Count.error() {
+		return meanOf{bad: true}
+	}
+	m := min(max(s.Sum.Value/n, s.Low-s.Centre), s.High-s.Centre)
+	out := meanOf{value: min(max(s.Centre+m, s.Low), s.High), df: n - 1, noises: []noisy{{unit / n, s.Sum.Noise}, {m / n, s.Count.Noise}}}
+	spread := (s.High - out.value) * (out.value - s.Low)
+	if err := s.Sum.error() / n; err > 0 { // the mean may be further inside than it seems
+		inside := min(max(out.value, s.Low+2*err), s.High-2*err)
+		if inside < s.Low || inside > s.High || s.High-s.Low < 4*err {
+			inside = (s.Low + s.High) / 2
+		}
+		spread = max(spread, (s.High-inside)*(inside-s.Low))
+	}
+	if s.HasSquares {
+		above, off := s.Squares.Value+2*s.Squares.error(), out.value-s.About
+		spread = min(spread, max(0, s.SquareCentre+above/n-off*off)*n/(n-1))
+	}
+	out.sampling = max(spread, 1e-12*(s.High-s.Low)*(s.High-s.Low)) / n
+	return out
+}
+
+// Mean tests one mean: of paired numbers, that of their differences. The statistic is (mean − Null)/error; see Means.
+func Mean(s Sample, c Comparison) (*Test, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	m := s.mean()
+	return c.compare("mean", m, s.Low, s.High, math.Max(0, s.Count.Value), s.Count.Noise == nil)
+}
+
+// Means tests the difference of two means, the first less the second. Its error is of sampling and of noise; the statistic's null distribution is
+// Student's with Welch's degrees of freedom, of which noise that is Gaussian has infinitely many, and is simulated where noise
+// is not Gaussian. It holds in the limit; where a count is not well above its noise nothing is rejected, and the interval is all.
+func Means(a, b Sample, c Comparison) (*Test, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	x, y := a.mean(), b.mean()
+	d := meanOf{value: x.value - y.value, sampling: x.sampling + y.sampling, bad: x.bad || y.bad, noises: x.noises}
+	for _, n := range y.noises {
+		d.noises = append(d.noises, noisy{-n.by, n.d})
+	}
+	if !d.bad { // Welch and Satterthwaite's
+		p, q := x.sampling/d.sampling, y.sampling/d.sampling
+		d.df = 1 / (p*p/x.df + q*q/y.df)
+	}
+	return c.compare("difference of means", d, a.Low-b.High, a.High-b.Low, math.Max(0, a.Count.Value)+math.Max(0, b.Count.Value), a.Count.Noise == nil && b.Count.Noise == nil)
+}
+
+// error is the standard error, and df the degrees of freedom of its square.
+func (m meanOf) error() (se, df float64) {
+	v := m.sampling
+	for _, n := range m.noises {
+		v += n.by * n.by * variance(n.d)
+	}
+	return math.Sqrt(v), min(1e9, m.df*(v/m.sampling)*(v/m.sampling))
+}
+
+func (m meanOf) simulated() bool {
+	for _, n := range m.noises {
+		if !gaussian(n.d) {
+			return true
+		}
+	}
+	return false
+}
+
+// errors are errors of the mean, simulated, by their standard error, in order.
+func (m meanOf) errors(times int, seed uint64) []float64 {
+	s, se := newStream(seed), 0.0
+	laws := make([]*law, len(m.noises))
+	for i, n := range m.noises {
+		laws[i] = newLaw(n.d)
+	}
+	se, _ = m.error()
+	spread := math.Sqrt(m.sampling)
+	if m.df > 4 { // near enough Student's
+		spread *= math.Sqrt(m.df / (m.df - 2))
+	} else {
+		spread *= 3
+	}
+	out := make([]float64, times)
+	for i := range out {
+		e := spread * s.normal()
+		for j, n := range m.noises {
+			e += n.by * laws[j].draw(s)
+		}
+		out[i] = e / se
+	}
+	sort.Float64s(out)
+	return out
+}
+
+// studentTail is P(T ≥ t) of Student's distribution.
+func studentTail(t, df float64) float64 {
+	if t < 0 {
+		return 1 - studentTail(-t, df)
+	}
+	if df > 1e6 {
+		return math.Erfc(t/math.Sqrt2) / 2
+	}
+	return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t)) / 2
+}
+
+// meanSimulations is how often an error is simulated.
+const meanSimulations = 99_999
+
+// tail is P(error ≥ t·se) under the hypothesis.
+func (m meanOf) tail() func(t float64) float64 {
+	_, df := m.error()
+	return func(t float64) float64 { return studentTail(t, df) }
+}
+
+func (c Comparison) compare(name string, m meanOf, low, high, n float64, known bool) (*Test, error) {
+	if c.Alternative == "" {
+		c.Alternative = TwoSided
+	}
+	if c.Confidence == 0 {
+		c.Confidence = 0.95
+	}
+	if c.Simulations == 0 {
+		c.Simulations = meanSimulations
+	}
+	if c.Simulations < 99 || c.Simulations > MaxSimulations {
+		return nil, wrong("errors are simulated from 99 to %d times, not %d", MaxSimulations, c.Simulations)
+	}
+	if !(c.Confidence > 0 && c.Confidence < 1) {
+		return nil, wrong("a confidence is between 0 and 1")
+	}
+	if c.Alternative != TwoSided && c.Alternative != Greater && c.Alternative != Less {
+		return nil, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, c.Alternative)
+	}
+	if err := checkNumbers("what is tested", c.Null); err != nil {
+		return nil, err
+	}
+	out := &Test{Name: name, Method: "Wald with noise", Null: "normal", Alternative: c.Alternative, N: n, Known: known, P: 1}
+	out.Interval = Interval{low, high, c.Confidence}
+	if m.bad {
+		out.Null, out.Estimate = "none", math.NaN()
+		out.warn("a noisy count is not well above its noise: nothing is rejected")
+		return out, nil
+	}
+	se, _ := m.error()
+	out.Estimate, out.Statistic = m.value, (m.value-c.Null)/se
+	tail := m.tail()
+	if m.simulated() {
+		out.Null = "Monte Carlo"
+		all := m.errors(c.Simulations, c.Seed)
+		tail = func(t float64) float64 {
+			return float64(len(all)-sort.SearchFloat64s(all, t)+1) / float64(len(all)+1)
+		}
+	}
+	beyond, within := 1-c.Confidence, func(x float64) float64 { return min(max(x, low), high) }
+	switch c.Alternative {
+	case Greater:
+		out.P = tail(out.Statistic)
+		out.Interval.Low = within(m.value - se*inverse(tail, beyond))
+	case Less:
+		out.P = tail(-out.Statistic) // errors are symmetric
+		out.Interval.High = within(m.value + se*inverse(tail, beyond))
+	default:
+		out.P = 2 * tail(math.Abs(out.Statistic))
+		q := se * inverse(tail, beyond/2)
+		out.Interval.Low, out.Interval.High = within(m.value-q), within(m.value+q)
+	}
+	out.finish()
+	return out, nil
+}
+
+// inverse is a t beyond which there is no more than a tail of p.
+func inverse(tail func(t float64) float64, p float64) float64 {
+	low, high := -1e3, 1e3
+	for range 60 {
+		middle := (low + high) / 2
+		if tail(middle) <= p {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high
+}
+
+// Difference is that of the share of the first column in two rows of two counts, the first less the second: of numbers that are 0 or 1, with the error
+// of sampling as of one more success and one more failure in each [Agresti & Caffo 2000], and that of noise.
+func (t Table) Difference(confidence float64) (*Test, error) {
+	if _, err := t.flat(true); err != nil {
+		return nil, err
+	}
+	if len(t.Counts) != 2 || len(t.Counts[0]) != 2 {
+		return nil, wrong("the difference of two shares is of a table of two rows and two columns")
+	}
+	var shares [2]meanOf
+	total := 0.0
+	for i, row := range t.Counts {
+		a, n := row[0], row[0]+row[1]
+		if t.Sizes != nil {
+			a, n = (row[0]-row[1]+t.Sizes[i])/2, t.Sizes[i]
+		}
+		total += math.Max(0, n)
+		if n < 2 || t.Sizes == nil && n < secure*math.Sqrt(2*variance(t.Noise)) {
+			shares[i].bad = true
+			continue
+		}
+		p := min(1, max(0, a/n))
+		near := (p*n + 1) / (n + 2)
+		if err := math.Sqrt(variance(t.Noise)) / n; math.Abs(p-0.5) > 0.5-err { // at an end by noise: it may be further inside
+			near = min(max(near, err), 1-err)
+			if err > 0.5 {
+				near = 0.5
+			}
+		}
+		m := meanOf{value: near, sampling: near * (1 - near) / (n + 2), df: 1e9, noises: []noisy{{(1 - p) / n, t.Noise}, {p / n, t.Noise}}}
+		if t.Sizes != nil {
+			m.noises = []noisy{{0.5 / n, t.Noise}, {0.5 / n, t.Noise}}
+		}
+		shares[i] = m
+	}
+	d := meanOf{
+		value: shares[0].value - shares[1].value, sampling: shares[0].sampling + shares[1].sampling, df: 1e9,
+		bad: shares[0].bad || shares[1].bad, noises: append(shares[0].noises, shares[1].noises...),
+	}
+	return Comparison{Confidence: confidence, Seed: t.Seed, Simulations: t.Simulations}.compare("difference of proportions", d, -1, 1, total, t.Sizes != nil)
+}

@@ -1,0 +1,164 @@
+package hypothesis
+
+import (
+	"math"
+)
+
+// Design is a test of counts before there are any: of n people drawn with probabilities Truth, where the hypothesis says Null. With Rows it is
+// that of independence in a table of so many rows, and Null is not used.
+type Design struct {
+	Null, Truth []float64 // by cell; Null nil: all alike
+	Rows        int       // 0: goodness of fit
+	Alpha       float64   // 0 is .05
+	Known       bool      // whether n is
+}
+
+// Power is the probability that the projected test rejects, with n people and noise of a variance: that of noncentral χ², in the
+// limit [Rogers & Kifer 2017, Theorem 4.8]. Where a count below 5 is expected under the hypothesis it is 0, as the test rejects nothing.
+func (d Design) Power(n float64, noiseVariance float64) (float64, error) {
+	if d.Alpha == 0 {
+		d.Alpha = 0.05
+	}
+	if !(d.Alpha > 0 && d.Alpha < 1) {
+		return 0, wrong("a level is between 0 and 1")
+	}
+	if !(n > 0 && n <= MaxCount) || !(noiseVariance >= 0) || math.IsInf(noiseVariance, 1) {
+		return 0, wrong("power is of people and noise whose numbers are finite")
+	}
+	if len(d.Truth) < 2 || len(d.Truth) > MaxCells {
+		return 0, wrong("a design has from 2 to %d cells", MaxCells)
+	}
+	q, err := distribution(d.Truth, len(d.Truth))
+	if err != nil {
+		return 0, err
+	}
+	x := make([]float64, len(q))
+	for i, p := range q {
+		x[i] = n * p
+	}
+	if d.Rows > 0 {
+		return d.tablePower(x, n, noiseVariance)
+	}
+	p, err := distribution(d.Null, len(q))
+	if err != nil {
+		return 0, err
+	}
+	for _, v := range p {
+		if n*v < fewExpected {
+			return 0, nil
+		}
+	}
+	f := fit{p: p, s2: noiseVariance, how: How{Method: Projected}}
+	if d.Known {
+		f.n = n
+	}
+	t := f.statistic(x)
+	return noncentralTail(chiSquaredQuantile(d.Alpha, len(p)-1), len(p)-1, t), nil
+}
+
+// tablePower is the power of the test of independence: the statistic of what is expected is the noncentrality.
+func (d Design) tablePower(x []float64, n, noiseVariance float64) (float64, error) {
+	if d.Rows < 2 || len(x)%d.Rows != 0 || len(x)/d.Rows < 2 {
+		return 0, wrong("%d cells make no table of %d rows", len(x), d.Rows)
+	}
+	m := model{rows: d.Rows, columns: len(x) / d.Rows, s2: noiseVariance, method: Projected}
+	if d.Known {
+		m.n = n
+	}
+	t, ok := m.statistic(x)
+	if !ok {
+		return 0, nil
+	}
+	df := (m.rows - 1) * (m.columns - 1)
+	return noncentralTail(chiSquaredQuantile(d.Alpha, df), df, t), nil
+}
+
+// People is the least n at which the power is at least so much; false where that is beyond MaxCount.
+func (d Design) People(power, noiseVariance float64) (float64, bool, error) {
+	return least(power, func(n float64) (float64, error) { return d.Power(n, noiseVariance) })
+}
+
+// least is the least whole number at which something that rises is at least as large, by doubling and halving.
+func least(enough float64, of func(n float64) (float64, error)) (float64, bool, error) {
+	if !(enough > 0 && enough < 1) {
+		return 0, false, wrong("a power is between 0 and 1")
+	}
+	low, high := 0.0, 1.0
+	for {
+		v, err := of(high)
+		if err != nil {
+			return 0, false, err
+		}
+		if v >= enough {
+			break
+		}
+		low, high = high, 2*high
+		if high > MaxCount {
+			return 0, false, nil
+		}
+	}
+	for high-low > 1 {
+		middle := math.Floor((low + high) / 2)
+		v, err := of(middle)
+		if err != nil {
+			return 0, false, err
+		}
+		if v >= enough {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high, true, nil
+}
+
+// Noise is the largest standard deviation of noise under which the power with n people is at least so much; false where not even none
+// will do.
+func (d Design) Noise(power, n float64) (sd float64, ok bool, err error) {
+	if !(power > 0 && power < 1) {
+		return 0, false, wrong("a power is between 0 and 1")
+	}
+	p, err := d.Power(n, 0)
+	if err != nil || p < power {
+		return 0, false, err
+	}
+	low, high := 0.0, math.Max(1, 10*n)
+	for range 100 {
+		middle := (low + high) / 2
+		if p, err = d.Power(n, middle*middle); err != nil {
+			return 0, false, err
+		}
+		if p >= power {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, true, nil
+}
+
+// NullPValues simulates p-values of goodness of fit under the hypothesis, n people and a noise, by each of some methods: what a QQ plot shows.
+// The same samples are given to all methods.
+func (g GoodnessOfFit) NullPValues(n int, times int, methods []Method) (map[Method][]float64, error) {
+	p, err := distribution(g.Null, len(g.Counts))
+	if err != nil {
+		return nil, err
+	}
+	if n < 1 || times < 1 || times > MaxSimulations {
+		return nil, wrong("p-values are simulated of at least one sample of somebody")
+	}
+	s, l, x, out := newStream(g.Seed+1), newLaw(g.Noise), make([]float64, len(p)), map[Method][]float64{}
+	for range times {
+		draw(s, l, x, int64(n), p)
+		for _, m := range methods {
+			g := g
+			g.Counts, g.Method, g.Seed = x, m, s.words.Word()
+			t, err := g.Test()
+			if err != nil {
+				return nil, err
+			}
+			out[m] = append(out[m], t.P)
+		}
+	}
+	return out, nil
+}

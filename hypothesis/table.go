@@ -1,0 +1,407 @@
+package hypothesis
+
+import (
+	"math"
+
+	"dither/noise"
+)
+
+// Table is a table of noisy counts, with a row for each category of one attribute, or for each sample, and a column for each of
+// another.
+//
+// Independence says that a cell's probability is the product of its row's and its column's, proportions that
+// every row's people, of whatever number, are drawn with the same probabilities. Either statistic is the least over what the
+// hypothesis leaves open, θ, of a quadratic form in H̃ − E(θ) whose matrix is fixed at the marginals [Rogers & Kifer 2017, section 5,
+// minimum χ²], and is χ² with (r − 1)(c − 1) degrees of freedom in the limit:
+//
+//   - With n known the form is that of the projected statistic (see GoodnessOfFit): ΠC⁻¹Π, C = n(Diag(q) − qqᵀ) + s²I.
+//   - With the rows' sizes known it is the sum of that of each row.
+//   - With neither, the total (or each row's) is part of θ. Then E(θ) = n·πτᵀ, and C is D = Diag(nq) + s²I less multiples of directions in
+//     which E(θ) can move, so that the statistic is the least of Σ(H̃ᵢⱼ − n·πᵢτⱼ)²/(n̂q̂ᵢⱼ + s²): of both hypotheses the same.
+//
+// Under noise that is not Gaussian, and where a count below 100 is expected, the null distribution is simulated at the marginals: a parametric
+// bootstrap, whose level is right in the limit.
+type Table struct {
+	Counts [][]float64        // rows of as many noisy counts; negative ones too
+	Noise  noise.Distribution // of each, independently; nil: none
+	N      float64            // Independence: how many people there are, where that is public; else 0
+	Sizes  []float64          // Proportions: of how many people each row is, where that is public; else nil
+	How
+}
+
+// Independence tests that rows and columns are independent. It does not reject, and warns, where a count below 5 is expected.
+func (t Table) Independence() (*Test, error) { return t.test("independence", false) }
+
+// Proportions tests that all rows have the same proportions, likewise.
+func (t Table) Proportions() (*Test, error) { return t.test("proportions", true) }
+
+func (t Table) test(name string, samples bool) (*Test, error) {
+	often := t.Simulations == 0
+	how, err := t.check()
+	if err != nil {
+		return nil, err
+	}
+	m := model{rows: len(t.Counts), s2: variance(t.Noise), method: how.Method}
+	x, err := t.flat(samples)
+	if err != nil {
+		return nil, err
+	}
+	m.columns = len(t.Counts[0])
+	switch {
+	case samples && t.N != 0:
+		return nil, wrong("samples have sizes of their own, and no n")
+	case !samples && t.Sizes != nil:
+		return nil, wrong("independence takes n, and no sizes of the rows")
+	case how.Method == Unprojected:
+		return nil, wrong("there is no unprojected statistic of a table")
+	}
+	m.n, m.sizes = t.N, t.Sizes
+	if often {
+		how.Simulations = m.often()
+	}
+	out := &Test{
+		Name: name, Method: how.Method, Alternative: "any", DF: (m.rows - 1) * (m.columns - 1), Null: "χ²", P: 1, Known: t.N > 0 || t.Sizes != nil,
+		Estimate: math.NaN(),
+	}
+	e := m.estimate(x)
+	out.N = math.Max(0, e.n)
+	if least := e.least(); least < fewExpected || math.IsNaN(least) {
+		out.tooFew(least)
+		return out, nil
+	}
+	out.Statistic, _ = m.statistic(x)
+	out.P = chiSquaredTail(out.Statistic, out.DF)
+	if how.simulated(t.Noise, e.least()) {
+		out.Null = "Monte Carlo"
+		s, l, y := newStream(how.Seed), newLaw(t.Noise), make([]float64, len(x))
+		out.P = simulate(how.Simulations, out.Statistic, func() float64 {
+			m.draw(s, l, y, e, samples)
+			v, _ := m.statistic(y)
+			return v
+		})
+	}
+	out.finish()
+	return out, nil
+}
+
+// often is how often a null distribution is simulated where that is not said: less often, down to 999 times, of a large table.
+func (m model) often() int {
+	rows, columns, _ := m.parameters()
+	k := float64(rows + columns + 1)
+	return int(min(Simulations, max(999, 1e9/(k*k*float64(m.rows*m.columns)))))
+}
+
+// flat is the table in one row, once it holds together.
+func (t Table) flat(samples bool) (x []float64, err error) {
+	if len(t.Counts) < 2 || len(t.Counts[0]) < 2 {
+		return nil, wrong("a table has two rows and two columns at least")
+	}
+	if len(t.Counts)*len(t.Counts[0]) > MaxCells {
+		return nil, wrong("a table has at most %d cells", MaxCells)
+	}
+	for _, row := range t.Counts {
+		if len(row) != len(t.Counts[0]) {
+			return nil, wrong("all rows of a table are of one length")
+		}
+		x = append(x, row...)
+	}
+	if err := checkNumbers("counts", x...); err != nil {
+		return nil, err
+	}
+	if samples && t.Sizes != nil {
+		if len(t.Sizes) != len(t.Counts) {
+			return nil, wrong("%d sizes are told of %d rows", len(t.Sizes), len(t.Counts))
+		}
+		for _, n := range t.Sizes {
+			if err := checkTotal("a size", n); err != nil || n == 0 {
+				return nil, wrong("a size must be a whole number from 1 to %g", float64(MaxCount))
+			}
+		}
+	}
+	return x, checkTotal("n", t.N)
+}
+
+// model is a hypothesis on a table without its data.
+type model struct {
+	rows, columns int
+	s2            float64
+	n             float64   // 0: not known
+	sizes         []float64 // nil: not known
+	method        Method
+}
+
+// estimated are the marginals of noisy counts.
+type estimated struct {
+	n      float64
+	pi     []float64 // of rows
+	tau    []float64 // of columns
+	expect []float64 // by cell
+}
+
+// estimate takes the marginals of the counts: where totals are known, of those that are moved to them in equal parts.
+func (m model) estimate(x []float64) estimated {
+	e := estimated{pi: make([]float64, m.rows), tau: make([]float64, m.columns), expect: make([]float64, len(x))}
+	for i := range m.rows {
+		for j := range m.columns {
+			e.pi[i] += x[i*m.columns+j]
+			e.tau[j] += x[i*m.columns+j]
+			e.n += x[i*m.columns+j]
+		}
+	}
+	if m.sizes != nil {
+		missing := -e.n
+		copy(e.pi, m.sizes)
+		e.n = 0
+		for _, v := range m.sizes {
+			e.n += v
+		}
+		missing += e.n
+		for j := range e.tau {
+			e.tau[j] += missing / float64(m.columns)
+		}
+	}
+	if m.n > 0 {
+		missing := m.n - e.n
+		for i := range e.pi {
+			e.pi[i] += missing / float64(m.rows)
+		}
+		for j := range e.tau {
+			e.tau[j] += missing / float64(m.columns)
+		}
+		e.n = m.n
+	}
+	for i := range e.pi {
+		e.pi[i] /= e.n
+	}
+	for j := range e.tau {
+		e.tau[j] /= e.n
+	}
+	for i := range m.rows {
+		for j := range m.columns {
+			e.expect[i*m.columns+j] = e.n * e.pi[i] * e.tau[j]
+		}
+	}
+	return e
+}
+
+// least is the least count that is expected: below 0 where a marginal is.
+func (e estimated) least() float64 {
+	if !(e.n > 0) {
+		return 0
+	}
+	least := math.Inf(1)
+	for _, p := range e.pi {
+		for _, q := range e.tau {
+			v := e.n * p * q
+			if p <= 0 || q <= 0 {
+				v = min(v, -math.Abs(v))
+			}
+			least = min(least, v)
+		}
+	}
+	return least
+}
+
+// draw makes up a table under the hypothesis.
+func (m model) draw(s *stream, l *law, out []float64, e estimated, samples bool) {
+	if samples {
+		for i := range m.rows {
+			draw(s, l, out[i*m.columns:(i+1)*m.columns], int64(math.Round(e.n*e.pi[i])), e.tau)
+		}
+		return
+	}
+	q := make([]float64, len(out))
+	for i := range q {
+		q[i] = e.expect[i] / e.n
+	}
+	draw(s, l, out, int64(math.Round(e.n)), q)
+}
+
+// statistic is the statistic of noisy counts; 0, and false, where too few are expected to test.
+func (m model) statistic(x []float64) (float64, bool) {
+	e := m.estimate(x)
+	if least := e.least(); !(least >= fewExpected) {
+		return 0, false
+	}
+	if m.method == Naive || m.method == Corrected {
+		t := 0.0
+		for i, v := range x {
+			t += (v - e.expect[i]) * (v - e.expect[i]) / e.expect[i]
+		}
+		return t, true
+	}
+	return m.minimum(x, e), true
+}
+
+// apply is the matrix of the form times a vector.
+func (m model) apply(e estimated, y []float64) []float64 {
+	switch {
+	case m.n > 0:
+		q := make([]float64, len(y))
+		for i := range q {
+			q[i] = e.expect[i] / e.n
+		}
+		return multinomialForm{e.n, q, m.s2}.project(y)
+	case m.sizes != nil:
+		out := make([]float64, 0, len(y))
+		for i, n := range m.sizes {
+			out = append(out, multinomialForm{n, e.tau, m.s2}.project(y[i*m.columns:(i+1)*m.columns])...)
+		}
+		return out
+	}
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = v / (e.expect[i] + m.s2)
+	}
+	return out
+}
+
+// parameters are θ: the probabilities of rows and columns but for the last of each, and n, as far as they are open.
+func (m model) parameters() (rows, columns, total int) {
+	rows, columns, total = m.rows-1, m.columns-1, 1
+	if m.n > 0 {
+		total = 0
+	}
+	if m.sizes != nil {
+		rows, total = 0, 0
+	}
+	return
+}
+
+// expected is E(θ) less x, and Jacobian its derivatives, one parameter after the other.
+func (m model) expected(e estimated, x []float64) (residual []float64, jacobian [][]float64) {
+	rows, columns, total := m.parameters()
+	residual = make([]float64, len(x))
+	jacobian = make([][]float64, rows+columns+total)
+	for k := range jacobian {
+		jacobian[k] = make([]float64, len(x))
+	}
+	for i := range m.rows {
+		for j := range m.columns {
+			at := i*m.columns + j
+			residual[at] = x[at] - e.n*e.pi[i]*e.tau[j]
+			switch {
+			case i < rows:
+				jacobian[i][at] = e.n * e.tau[j]
+			case rows > 0:
+				for k := range rows {
+					jacobian[k][at] = -e.n * e.tau[j]
+				}
+			}
+			if j < columns {
+				jacobian[rows+j][at] = e.n * e.pi[i]
+			} else {
+				for k := range columns {
+					jacobian[rows+k][at] = -e.n * e.pi[i]
+				}
+			}
+			if total > 0 {
+				jacobian[rows+columns][at] = e.pi[i] * e.tau[j]
+			}
+		}
+	}
+	return residual, jacobian
+}
+
+// moved is θ after a step.
+func (m model) moved(e estimated, step []float64, by float64) estimated {
+	rows, columns, total := m.parameters()
+	out := estimated{n: e.n, pi: append([]float64{}, e.pi...), tau: append([]float64{}, e.tau...)}
+	for k := range rows {
+		out.pi[k] += by * step[k]
+		out.pi[m.rows-1] -= by * step[k]
+	}
+	for k := range columns {
+		out.tau[k] += by * step[rows+k]
+		out.tau[m.columns-1] -= by * step[rows+k]
+	}
+	if total > 0 {
+		out.n += by * step[rows+columns]
+	}
+	return out
+}
+
+// rounds bounds the steps of a minimum.
+const rounds = 50
+
+// minimum is the least of the form over θ, from the marginals on by Gauss and Newton's steps, halved until they do not rise. The
+// form is that of the marginals throughout.
+func (m model) minimum(x []float64, fixed estimated) float64 {
+	at := fixed
+	residual, jacobian := m.expected(at, x)
+	weighted := m.apply(fixed, residual)
+	t := dot(residual, weighted)
+	for range rounds {
+		k := len(jacobian)
+		normal, right := make([][]float64, k), make([]float64, k)
+		for a := range jacobian {
+			w := m.apply(fixed, jacobian[a])
+			normal[a] = make([]float64, k)
+			for b := range jacobian {
+				normal[a][b] = dot(w, jacobian[b])
+			}
+			right[a] = dot(jacobian[a], weighted)
+		}
+		step, ok := solve(normal, right)
+		if !ok {
+			return t
+		}
+		before, by := t, 1.0
+		for ; by > 1e-6; by /= 2 {
+			next := m.moved(at, step, by)
+			r, j := m.expected(next, x)
+			w := m.apply(fixed, r)
+			if v := dot(r, w); v <= t {
+				at, jacobian, weighted, t = next, j, w, v
+				break
+			}
+		}
+		if by <= 1e-6 || before-t <= 1e-9*before {
+			break
+		}
+	}
+	return max(0, t)
+}
+
+func dot(x, y []float64) (sum float64) {
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
+}
+
+// solve solves a symmetric positive system by Cholesky's decomposition, in place; false where it is singular.
+func solve(a [][]float64, b []float64) ([]float64, bool) {
+	n := len(b)
+	for j := range n {
+		d := a[j][j]
+		for k := range j {
+			d -= a[j][k] * a[j][k]
+		}
+		if !(d > 1e-13*a[j][j]) || math.IsInf(d, 1) {
+			return nil, false
+		}
+		a[j][j] = math.Sqrt(d)
+		for i := j + 1; i < n; i++ {
+			s := a[i][j]
+			for k := range j {
+				s -= a[i][k] * a[j][k]
+			}
+			a[i][j] = s / a[j][j]
+		}
+	}
+	x := append([]float64{}, b...)
+	for i := range n {
+		for k := range i {
+			x[i] -= a[i][k] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			x[i] -= a[k][i] * x[k]
+		}
+		x[i] /= a[i][i]
+	}
+	return x, true
+}

@@ -1,0 +1,31 @@
+package hypothesis
+
+import (
+	"fmt"
+	"math"
+)
+
+func (t *Test) warn(format string, args ...any) {
+	t.Warnings = append(t.Warnings, fmt.Sprintf(format, args...))
+}
+
+// tooFew makes it a test that does not reject.
+func (t *Test) tooFew(expected float64) {
+	t.Statistic, t.P, t.Null = 0, 1, "none"
+	if t.N <= 0 {
+		t.warn("the noisy counts make nobody: nothing is rejected")
+		return
+	}
+	t.warn("a count of %s is expected somewhere, below %d: nothing is rejected", short(expected), fewExpected)
+}
+
+// finish adds what is to be said of every test, and sees that its numbers are numbers.
+func (t *Test) finish() {
+	if t.Method == Naive {
+		t.warn("the naive test takes noise for data, and rejects too often: its p-value is none")
+	}
+	if math.IsNaN(t.Statistic) || math.IsInf(t.Statistic, 0) {
+		t.Statistic = math.MaxFloat64
+	}
+	t.P = min(1, max(0, t.P))
+}

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/curator"
+	"dither/hypothesis"
+	"dither/noise"
+)
+
+// runBinomial tests a probability from one noisy count.
+func runBinomial(s *session, o *testOptions) error {
+	home, err := o.fromHome("released", "sigma", "laplace-scale", "delta")
+	if err != nil {
+		return err
+	}
+	if !o.given["n"] {
+		return usage("test binomial needs --n, the number of people, which must be public; where it is not, test gof takes the noisy counts of both outcomes")
+	}
+	n, err := o.people()
+	if err != nil {
+		return err
+	}
+	b := hypothesis.Binomial{N: int(math.Min(n, 1e15))}
+	if home {
+		return s.binomialAtHome(o, b)
+	}
+	if !o.given["released"] {
+		return usage("test binomial needs --released and --n, or --table and --column")
+	}
+	if b.Value, err = o.number("released", 0); err != nil {
+		return err
+	}
+	given := 0
+	for _, name := range []string{"epsilon", "sigma", "laplace-scale"} {
+		if o.given[name] {
+			given++
+		}
+	}
+	if given != 1 || o.given["rho"] || o.given["delta"] && !o.given["epsilon"] {
+		return usage("one of --epsilon (Tulap noise, with --delta if it is truncated), --laplace-scale and --sigma (noise on integers) tells the noise")
+	}
+	about := ""
+	if o.given["epsilon"] {
+		e, err := epsilonFlag(o.get("epsilon"))
+		if err != nil {
+			return err
+		}
+		delta := "0"
+		if o.given["delta"] {
+			delta = o.get("delta")
+		}
+		d, err := deltaFlag(delta)
+		if err != nil {
+			return err
+		}
+		law, err := noise.NewTulap(e.Rat(), d.Rat())
+		if err != nil {
+			return usage("%s", plainly(err))
+		}
+		b.Tulap, about = &law, fmt.Sprintf("Tulap noise of ε = %s", given6(e.Rat()))
+		if o.given["delta"] {
+			about += ", δ = " + given6(d.Rat())
+		}
+		return s.binomial(o, b, about, nil)
+	}
+	d, err := o.noiseFrom("sigma", "laplace-scale")
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		return usage("a count without noise needs no test that knows of noise")
+	}
+	b, about, err = dithered(b, d, o.get("seed"))
+	if err != nil {
+		return err
+	}
+	return s.binomial(o, b, about, nil)
+}
+
+func given6(r *big.Rat) string { f, _ := r.Float64(); return number6(f) }
+
+// dithered adds the uniform number that makes discrete Laplace noise Tulap, if there is a seed for it; else the discrete law is tested.
+func dithered(b hypothesis.Binomial, d noise.Distribution, seed string) (hypothesis.Binomial, string, error) {
+	l, ok := d.(noise.DiscreteLaplace)
+	if !ok || seed == "" {
+		b.Noise = d
+		about := "noise " + noiseText(d)
+		if ok {
+			about += " (with --seed it is made continuous, and the test more powerful)"
+		}
+		return b, about, nil
+	}
+	x := new(big.Int)
+	if b.Value != math.Trunc(b.Value) {
+		return b, "", usage("--seed is for counts that are integers: this one has its uniform number already; give --epsilon")
+	}
+	big.NewFloat(b.Value).Int(x)
+	out, err := hypothesis.Dither(x, l, b.N, seed)
+	return out, fmt.Sprintf("Tulap noise: noise %s, and %s for the seed %q", noiseText(d), number6(hypothesis.Uniform(seed)), seed), err
+}
+
+// binomialAtHome counts the rows in which a column has a value.
+func (s *session) binomialAtHome(o *testOptions, b hypothesis.Binomial) error {
+	if !o.given["value"] {
+		return usage("test binomial counts the rows in which --column has the --value")
+	}
+	if o.given["by"] {
+		return usage("test binomial is of one count: --where selects the rows, test proportions compares groups")
+	}
+	column, err := s.columnOf(o)
+	if err != nil {
+		return err
+	}
+	is := " = " + sqlText(o.get("value"))
+	switch column.Type {
+	case "integer", "real":
+		if _, err := oneNumber("value", o.get("value")); err != nil {
+			return err
+		}
+		is = " = " + o.get("value")
+	case "boolean":
+		if is = map[string]string{"true": "", "false": " = FALSE"}[o.get("value")]; is == "" && o.get("value") != "true" {
+			return usage("--value of %s is true or false", column.Name)
+		}
+	}
+	where := curator.SQLName(column.Name) + is
+	if w := o.get("where"); w != "" {
+		where = "(" + w + ") AND " + where
+	}
+	q := &testOptions{text: map[string]*string{"table": o.text["table"], "where": &where}}
+	sql := q.groupedBy("COUNT(*)")
+	return s.measure(o, sql, func(r *released) error {
+		if len(r.Vectors) != 1 || len(r.Vectors[0].Values) != 1 {
+			return usage("the count is not one noisy number")
+		}
+		b, v := b, r.Vectors[0]
+		b.Value, _ = new(big.Rat).SetInt(v.Values[0]).Float64()
+		seed := o.get("seed")
+		if seed == "" {
+			seed = "release " + r.ID + ": " + sql // which name the release, and say nothing of the count
+		}
+		b, about, err := dithered(b, v.Noise, seed)
+		if err != nil {
+			return err
+		}
+		return s.binomial(o, b, about, r)
+	})
+}
+
+// sqlText is a text as SQL writes it.
+func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+func (s *session) binomial(o *testOptions, b hypothesis.Binomial, about string, r *released) error {
+	confidence, err := o.confidence()
+	if err != nil {
+		return err
+	}
+	alternative := o.get("alternative")
+	if alternative == "" {
+		alternative = hypothesis.TwoSided
+	}
+	null, err := o.number("null", 0.5)
+	if err != nil {
+		return err
+	}
+	t, err := b.Test(null, alternative)
+	if err != nil {
+		return err
+	}
+	if t.Interval, err = b.Interval(confidence, alternative); err != nil {
+		return err
+	}
+	compared := map[string]string{"two-sided": "", "greater": " or less", "less": " or more"}[alternative]
+	return s.showTest(tested{
+		Test: t, about: fmt.Sprintf("Is the probability %s%s? A noisy count of %s among %d, with %s.", number6(null), compared, number6(b.Value), b.N, about),
+		estimated: "share", release: r,
+	})
+}
+
+// noiseText is a noise in a few words.
+func noiseText(d noise.Distribution) string {
+	switch d := d.(type) {
+	case nil:
+		return "of none"
+	case noise.DiscreteLaplace:
+		return "discrete Laplace of scale " + given6(d.Scale())
+	case noise.DiscreteGaussian:
+		f, _ := d.Sigma2().Float64()
+		return "Gaussian of σ = " + number6(math.Sqrt(f))
+	case noise.RoundedGaussian:
+		f, _ := d.Sigma2().Float64()
+		return "rounded Gaussian of σ = " + number6(math.Sqrt(f))
+	}
+	return "of standard deviation " + number6(d.StdDev())
+}

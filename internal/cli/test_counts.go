@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"dither/hypothesis"
+)
+
+// runGoodnessOfFit tests whether noisy counts fit a hypothesis.
+func runGoodnessOfFit(s *session, o *testOptions) error {
+	home, err := o.fromHome("counts", "sigma", "laplace-scale")
+	if err != nil {
+		return err
+	}
+	var g hypothesis.GoodnessOfFit
+	if g.How, err = o.how(); err != nil {
+		return err
+	}
+	if g.N, err = o.people(); err != nil {
+		return err
+	}
+	if null := o.get("null"); null != "" && null != "uniform" {
+		if g.Null, err = o.numbers("null"); err != nil {
+			return err
+		}
+	}
+	if o.given["by"] {
+		return usage("gof tests one column; test independence has --by")
+	}
+	if home {
+		return s.measure(o, o.groupedBy("COUNT(*)", o.get("column")), func(r *released) error {
+			names, counts, d, err := r.counts()
+			if err != nil {
+				return err
+			}
+			g.Counts, g.Noise = counts, d
+			return s.fitted(o, g, flat(names), r)
+		})
+	}
+	if !o.given["counts"] {
+		return usage("test gof needs --counts, or --table and --column")
+	}
+	if g.Counts, err = o.numbers("counts"); err != nil {
+		return err
+	}
+	if g.Noise, err = o.noiseFrom("sigma", "laplace-scale"); err != nil {
+		return err
+	}
+	return s.fitted(o, g, nil, nil)
+}
+
+// people is the number of people that is told by --n, or 0.
+func (o *testOptions) people() (float64, error) {
+	n, err := o.number("n", 0)
+	if err == nil && o.given["n"] && !(n >= 1) {
+		err = usage("--n is a whole number from 1 on")
+	}
+	return n, err
+}
+
+func (s *session) fitted(o *testOptions, g hypothesis.GoodnessOfFit, names []string, r *released) error {
+	t, err := g.Test()
+	if err != nil {
+		return err
+	}
+	out := tested{Test: t, about: "Do the counts fit the hypothesis? Goodness of fit, with noise " + noiseText(g.Noise) + ".", release: r}
+	out.header = []string{"category", "noisy count", "expected"}
+	for i, c := range g.Counts {
+		p := 1 / float64(len(g.Counts))
+		if g.Null != nil {
+			p = g.Null[i]
+		}
+		out.rows = append(out.rows, []string{nameOf(names, i), number6(c), number6(t.N * p)})
+	}
+	if err := s.showTest(out); err != nil {
+		return err
+	}
+	return s.plotFit(o, g, t)
+}
+
+func nameOf(names []string, i int) string {
+	if names == nil {
+		return fmt.Sprint(i + 1)
+	}
+	return names[i]
+}
+
+func flat(names [][]string) (out []string) {
+	for _, n := range names {
+		out = append(out, strings.Join(n, ", "))
+	}
+	return out
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"dither/curator"
+	"dither/noise"
+)
+
+// grouped counts and sums that a home released.
+type released struct {
+	*curator.Measurements
+	unit bool // whether the unit is a row, so that rows are people
+}
+
+// measure asks a home for noisy numbers, or explains what they would cost: then there are none.
+func (s *session) measure(o *testOptions, sql string, do func(*released) error) error {
+	q := o.question()
+	q.SQL = sql
+	return s.with(func(c *curator.Curator) error {
+		for sealed := ""; ; {
+			err := s.measured(o, c, q, do)
+			var e *curator.Error
+			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
+				return err
+			}
+			if err := s.sealMissing(c, e.Table); err != nil {
+				return err
+			}
+			sealed = e.Table
+		}
+	})
+}
+
+func (s *session) measured(o *testOptions, c *curator.Curator, q curator.Question, do func(*released) error) error {
+	e, err := c.Explain(context.Background(), q)
+	if err != nil {
+		return err
+	}
+	if e.Selection != nil {
+		return usage("the values of what is tested must be known beforehand, in the policy: which of unknown ones are released depends on how frequent they are, so that a test of them is not valid")
+	}
+	if o.is("explain") {
+		switch s.format {
+		case "json":
+			return s.json(e)
+		case "markdown":
+			s.print("%s", explanationMarkdown(e))
+			return nil
+		}
+		s.print("%s", explanationText(e))
+		return nil
+	}
+	m, err := c.Measure(context.Background(), q)
+	if err != nil {
+		return err
+	}
+	r := &released{Measurements: m}
+	tables, err := c.Tables()
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if t.Name == o.get("table") {
+			r.unit = t.Unit == "" && t.Through == ""
+		}
+	}
+	return do(r)
+}
+
+// groupedBy is a question about the groups of some columns.
+func (o *testOptions) groupedBy(what string, columns ...string) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = curator.SQLName(c)
+	}
+	where, group := "", ""
+	if w := o.get("where"); w != "" {
+		where = " WHERE " + w
+	}
+	if len(names) > 0 {
+		group = " GROUP BY " + strings.Join(names, ", ")
+		what = strings.Join(names, ", ") + ", " + what
+	}
+	return "SELECT " + what + " FROM " + curator.SQLName(o.get("table")) + where + group
+}
+
+// footer says what was paid, and what a person who has several rows means for a test.
+func (r *released) footer() (lines []string) {
+	paid := fmt.Sprintf("release %s, price %s", r.ID, r.Price)
+	if r.Replayed {
+		paid = fmt.Sprintf("release %s, which was paid for already", r.ID)
+	}
+	return append(lines, paid+"; remaining "+r.Remaining.String())
+}
+
+// warnings are what the numbers cannot know.
+func (r *released) warnings() (lines []string) {
+	if !r.unit {
+		lines = append(lines, "a unit may have several rows: the test takes rows for independent")
+	}
+	return lines
+}
+
+// counts are the counts of the cells whose keys are not NULL, and their noise.
+func (r *released) counts() (names [][]string, counts []float64, d noise.Distribution, err error) {
+	if len(r.Vectors) != 1 {
+		return nil, nil, nil, usage("the table's counts are not one noisy vector")
+	}
+	v := r.Vectors[0]
+	for i, keys := range r.Cells {
+		var name []string
+		for _, k := range keys {
+			if k != nil {
+				name = append(name, fmt.Sprint(k))
+			}
+		}
+		if len(name) < len(keys) { // of NULL, which is no category
+			continue
+		}
+		names = append(names, name)
+		x, _ := new(big.Rat).SetInt(v.Values[i-v.First]).Float64()
+		counts = append(counts, x)
+	}
+	return names, counts, v.Noise, nil
+}
+
+// columnOf is the column of a table of the home as the policy declares it.
+func (s *session) columnOf(o *testOptions) (column curator.TableColumn, err error) {
+	found := false
+	err = s.with(func(c *curator.Curator) error {
+		tables, err := c.Tables()
+		for _, t := range tables {
+			for _, x := range t.Columns {
+				if t.Name == o.get("table") && x.Name == o.get("column") {
+					column, found = x, true
+				}
+			}
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = usage("there is no table %s with a column %s", o.get("table"), o.get("column"))
+	}
+	return column, err
+}

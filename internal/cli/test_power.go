@@ -1,0 +1,461 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+
+	"dither/hypothesis"
+	"dither/internal/plot"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// planned is a test that is planned: its power, or what it takes.
+type planned struct {
+	of, asked      string // asked: power, n or epsilon
+	n, power       float64
+	alpha          float64
+	epsilon, rho   string
+	noise          string
+	known          bool
+	reached        bool
+	curve          []plot.Point
+	against, where string
+}
+
+type plannedJSON struct {
+	Test    string   `json:"test"`
+	Asked   string   `json:"asked"`
+	Power   *float64 `json:"power"`
+	N       *float64 `json:"n"`
+	Alpha   float64  `json:"alpha"`
+	Epsilon *string  `json:"epsilon"`
+	Rho     *string  `json:"rho"`
+	Noise   string   `json:"noise"`
+	Reached bool     `json:"reached"`
+}
+
+// MarshalJSON writes the plan.
+func (p planned) MarshalJSON() ([]byte, error) {
+	return json.Marshal(plannedJSON{p.of, p.asked, orNone(p.power), orNone(p.n), p.alpha, orNull(p.epsilon), orNull(p.rho), p.noise, p.reached})
+}
+
+// priced is a noise's variance at a price, and how it is told; price is an ε or a ρ.
+type priced struct {
+	rho   bool
+	delta float64 // sensitivity of a histogram: 1, or of a neighbour with another person in place of one, 2 in L₁ and √2 in L₂
+}
+
+// scale is the noise's parameter at a price: a Laplace's scale, or a Gaussian's variance.
+func (p priced) variance(price float64) float64 {
+	if p.rho {
+		return p.delta / (2 * price) // delta is the square of the L₂ sensitivity
+	}
+	e := math.Exp(-price / p.delta)
+	d := -math.Expm1(-price / p.delta)
+	return 2 * e / (d * d)
+}
+
+// runPower plans a test: its power, how many people it takes, or how much of a price.
+func runPower(s *session, o *testOptions) error {
+	switch o.get("of") {
+	case "binomial":
+		return s.binomialPower(o)
+	case "gof", "independence":
+		return s.countsPower(o)
+	}
+	return usage("test power needs --of gof, --of independence or --of binomial")
+}
+
+// design reads what is tested, the level and the power.
+func (o *testOptions) level() (alpha, power float64, err error) {
+	if alpha, err = o.number("alpha", 0.05); err != nil {
+		return
+	}
+	if power, err = o.number("power", 0.8); err != nil {
+		return
+	}
+	if !(alpha > 0 && alpha < 1 && power > 0 && power < 1) {
+		err = usage("--alpha and --power are between 0 and 1")
+	}
+	return
+}
+
+// prices reads how a price becomes noise.
+func (o *testOptions) prices() (p priced, err error) {
+	p.delta = 1
+	if o.given["neighbours"] {
+		n, err := privacy.ParseNeighbours(o.get("neighbours"))
+		if err != nil {
+			return p, usage("--%v", err)
+		}
+		if n == privacy.ChangeOne {
+			p.delta = 2
+		}
+	}
+	p.rho = o.given["rho"]
+	return p, nil
+}
+
+func (s *session) countsPower(o *testOptions) error {
+	d, truth, err := o.design()
+	if err != nil {
+		return err
+	}
+	alpha, power, err := o.level()
+	if err != nil {
+		return err
+	}
+	d.Alpha = alpha
+	p := planned{of: o.get("of"), alpha: alpha, n: math.NaN(), power: power, reached: true, against: truth}
+	prices, err := o.prices()
+	if err != nil {
+		return err
+	}
+	given := 0
+	for _, name := range []string{"epsilon", "rho", "sigma", "laplace-scale"} {
+		if o.given[name] {
+			given++
+		}
+	}
+	if given > 1 {
+		return usage("one of --epsilon, --rho, --sigma and --laplace-scale tells the noise")
+	}
+	n, err := o.people()
+	if err != nil {
+		return err
+	}
+	if given == 0 {
+		return s.countsPrice(p, d, n, power, prices)
+	}
+	var v float64
+	switch {
+	case o.given["epsilon"] || o.given["rho"]:
+		name := "epsilon"
+		if prices.rho {
+			name = "rho"
+		}
+		price, err := o.number(name, 0)
+		if err != nil {
+			return err
+		}
+		if !(price > 0) {
+			return usage("%s must be above 0", dashed(name))
+		}
+		p.epsilon, p.rho, v = "", "", prices.variance(price)
+		if prices.rho {
+			p.rho = o.get(name)
+		} else {
+			p.epsilon = o.get(name)
+		}
+	default:
+		law, err := o.noiseFrom("sigma", "laplace-scale")
+		if err != nil {
+			return err
+		}
+		if law != nil {
+			v = law.Variance()
+		}
+	}
+	p.noise = "noise of standard deviation " + number6(math.Sqrt(v))
+	if n > 0 {
+		p.asked, p.n = "power", n
+		if p.power, err = d.Power(n, v); err != nil {
+			return err
+		}
+	} else {
+		p.asked = "n"
+		if p.n, p.reached, err = d.People(power, v); err != nil {
+			return err
+		}
+		if p.power = math.NaN(); p.reached {
+			p.power, _ = d.Power(p.n, v)
+		}
+	}
+	most := p.n
+	if math.IsNaN(most) || !p.reached {
+		most = 10_000
+	}
+	for i := 1; i <= 60; i++ { // up to twice as many
+		at := math.Max(1, math.Round(most*2*float64(i)/60))
+		y, err := d.Power(at, v)
+		if err != nil {
+			return err
+		}
+		p.curve = append(p.curve, plot.Point{X: at, Y: y})
+	}
+	p.where = "people"
+	return s.showPlanned(o, p)
+}
+
+// countsPrice finds the least price at which the power is enough.
+func (s *session) countsPrice(p planned, d hypothesis.Design, n, power float64, prices priced) error {
+	if !(n > 0) {
+		return usage("test power needs two of --n, --power and a price (--epsilon or --rho): it finds the third")
+	}
+	p.asked, p.n, p.noise = "epsilon", n, ""
+	sd, ok, err := d.Noise(power, n)
+	if err != nil {
+		return err
+	}
+	if p.reached = ok; !ok {
+		p.power, _ = d.Power(n, 0)
+		return s.showPlanned(nil, p)
+	}
+	low, high := 1e-12, 1e6
+	for range 200 {
+		middle := math.Sqrt(low * high)
+		if prices.variance(middle) <= sd*sd {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	p.epsilon = number6(high)
+	p.noise = "noise of standard deviation " + number6(math.Sqrt(prices.variance(high)))
+	if p.power, err = d.Power(n, prices.variance(high)); err != nil {
+		return err
+	}
+	return s.showPlanned(nil, p)
+}
+
+// design reads the hypothesis and what is true instead.
+func (o *testOptions) design() (d hypothesis.Design, truth string, err error) {
+	if !o.given["truth"] {
+		return d, "", usage("test power needs --truth, the probabilities at which the test should reject")
+	}
+	rows, err := o.table("truth")
+	if err != nil {
+		return d, "", err
+	}
+	for _, r := range rows {
+		d.Truth = append(d.Truth, r...)
+		if len(r) != len(rows[0]) {
+			return d, "", usage("all rows of --truth are of one length")
+		}
+	}
+	if o.get("of") == "independence" {
+		if d.Rows = len(rows); d.Rows < 2 {
+			return d, "", usage("--truth is a table, as '0.26,0.24;0.24,0.26'")
+		}
+		if o.given["null"] {
+			return d, "", usage("independence has no other hypothesis than itself")
+		}
+	} else if null := o.get("null"); null != "" && null != "uniform" {
+		if d.Null, err = o.numbers("null"); err != nil {
+			return d, "", err
+		}
+	}
+	n := o.get("neighbours")
+	d.Known = n == "change-one"
+	return d, o.get("truth"), nil
+}
+
+// binomialPower is the power of a most powerful test, or how many people or how much ε it takes.
+func (s *session) binomialPower(o *testOptions) error {
+	alpha, power, err := o.level()
+	if err != nil {
+		return err
+	}
+	null, err := o.number("null", 0.5)
+	if err != nil {
+		return err
+	}
+	truth, err := o.number("truth", math.NaN())
+	if err != nil {
+		return err
+	}
+	if math.IsNaN(truth) {
+		return usage("test power --of binomial needs --truth, the probability at which the test should reject")
+	}
+	if o.given["rho"] || o.given["sigma"] || o.given["laplace-scale"] || o.given["neighbours"] {
+		return usage("a binomial test's noise is Tulap: --epsilon and --delta tell it")
+	}
+	alternative := o.get("alternative")
+	if alternative == "" {
+		alternative = hypothesis.TwoSided
+	}
+	delta := new(big.Rat)
+	if o.given["delta"] {
+		d, err := deltaFlag(o.get("delta"))
+		if err != nil {
+			return err
+		}
+		delta = d.Rat()
+	}
+	n, err := o.people()
+	if err != nil {
+		return err
+	}
+	at := func(n float64, epsilon *big.Rat) (float64, error) {
+		law, err := noise.NewTulap(epsilon, delta)
+		if err != nil {
+			return 0, usage("%s", plainly(err))
+		}
+		return hypothesis.Binomial{N: int(min(n, 1e15)), Tulap: &law}.Power(null, truth, alpha, alternative)
+	}
+	p := planned{of: "binomial", alpha: alpha, n: n, power: power, known: true, reached: true, against: number6(truth), where: "people"}
+	if !o.given["epsilon"] {
+		if n == 0 {
+			return usage("test power needs two of --n, --power and --epsilon: it finds the third")
+		}
+		return s.binomialPrice(p, n, power, at)
+	}
+	e, err := epsilonFlag(o.get("epsilon"))
+	if err != nil {
+		return err
+	}
+	p.epsilon, p.noise = o.get("epsilon"), "Tulap noise"
+	if p.asked = "power"; n == 0 {
+		p.asked = "n"
+		if p.n, p.reached, err = leastPeople(power, func(n float64) (float64, error) { return at(n, e.Rat()) }); err != nil {
+			return err
+		}
+	}
+	if p.power = math.NaN(); p.reached {
+		if p.power, err = at(p.n, e.Rat()); err != nil {
+			return err
+		}
+	}
+	if o.given["plot"] {
+		for i := 1; i <= 40; i++ {
+			x := math.Max(1, math.Round(p.n*2*float64(i)/40))
+			y, err := at(x, e.Rat())
+			if err != nil {
+				return err
+			}
+			p.curve = append(p.curve, plot.Point{X: x, Y: y})
+		}
+	}
+	return s.showPlanned(o, p)
+}
+
+// mostPlanned is the largest number of people that is tried for a binomial test.
+const mostPlanned = 1 << 22
+
+// leastPeople is the least n at which a power that rises is enough.
+func leastPeople(enough float64, of func(n float64) (float64, error)) (float64, bool, error) {
+	low, high := 0.0, 1.0
+	for {
+		v, err := of(high)
+		if err != nil || v >= enough {
+			if err != nil {
+				return 0, false, err
+			}
+			break
+		}
+		if low, high = high, 2*high; high > mostPlanned {
+			return math.NaN(), false, nil
+		}
+	}
+	for high-low > 1 {
+		middle := math.Floor((low + high) / 2)
+		v, err := of(middle)
+		if err != nil {
+			return 0, false, err
+		}
+		if v >= enough {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	return high, true, nil
+}
+
+// binomialPrice finds the least ε of four digits at which the power is enough.
+func (s *session) binomialPrice(p planned, n, power float64, at func(n float64, epsilon *big.Rat) (float64, error)) error {
+	p.asked, p.noise = "epsilon", "Tulap noise"
+	step := func(i int) *big.Rat { // 1e-4 … 10 by ratios of 1.001
+		r, _ := new(big.Rat).SetString(strconv.FormatFloat(1e-4*math.Pow(1.001, float64(i)), 'g', 4, 64))
+		return r
+	}
+	low, high := 0, int(math.Log(1e5)/math.Log(1.001))
+	most, err := at(n, step(high))
+	if err != nil {
+		return err
+	}
+	if p.reached = most >= power; !p.reached {
+		p.power = most
+		return s.showPlanned(nil, p)
+	}
+	for high > low {
+		middle := (low + high) / 2
+		v, err := at(n, step(middle))
+		if err != nil {
+			return err
+		}
+		if v >= power {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	p.epsilon = given6(step(high))
+	if p.power, err = at(n, step(high)); err != nil {
+		return err
+	}
+	return s.showPlanned(nil, p)
+}
+
+// showPlanned shows what a test takes.
+func (s *session) showPlanned(o *testOptions, p planned) error {
+	if s.format == "json" {
+		return s.json(p)
+	}
+	var g grid
+	price := p.epsilon
+	if p.rho != "" {
+		g.add("ρ", p.rho)
+	} else if price != "" {
+		g.add("ε", price)
+	}
+	if p.noise != "" {
+		g.add("noise", p.noise)
+	}
+	if !math.IsNaN(p.n) {
+		g.add("people", strconv.FormatFloat(p.n, 'f', -1, 64))
+	}
+	g.add("level", number6(p.alpha))
+	if !math.IsNaN(p.power) {
+		g.add("power", number6(p.power))
+	}
+	about := map[string]string{
+		"power":   "How often does the test reject, if the truth is " + p.against + "?",
+		"n":       "How many people does the test take, if the truth is " + p.against + "?",
+		"epsilon": "How much of a price does the test take, if the truth is " + p.against + "?",
+	}[p.asked]
+	if !p.reached {
+		about += " No number reaches that power."
+	}
+	if s.format == "markdown" {
+		s.print("%s\n\n%s", markdownText(about), markdownTable([]string{"", ""}, []bool{false, true}, g.rows))
+	} else {
+		s.print("%s\n\n%s", about, g.text("   "))
+	}
+	if o == nil || o.get("plot") == "" {
+		return nil
+	}
+	format, _ := plotFormat(o.get("plot"))
+	l := plot.Lines{
+		Title: fmt.Sprintf("Power of a test of %s at level %s", p.of, number6(p.alpha)), X: p.where, Y: "power", Linear: true,
+		Caption: "The probability that the test rejects, if the truth is " + p.against + ".",
+		Lines:   []plot.Line{{Name: "power", Points: p.curve}},
+	}
+	if p.reached {
+		l.Marked = []plot.Point{{X: p.n, Y: p.power}}
+	}
+	return pictured(replaceFile(o.get("plot"), func(w io.Writer) error { return plot.WriteLines(w, format, l) }))
+}
+
+// pictured is an error of drawing.
+func pictured(err error) error {
+	if err != nil {
+		return fmt.Errorf("the picture could not be written: %w", err)
+	}
+	return nil
+}
