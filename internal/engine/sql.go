@@ -48,7 +48,8 @@ func GroupBy(names []string) string {
 	return " GROUP BY " + strings.Join(names, ", ")
 }
 
-// Kept is the WHERE that drops rows without a unit, and rows whose key is NULL where NULL is no group.
+// Kept is the WHERE that drops rows without a unit, rows whose key is NULL where NULL is no group, and of vectors
+// those of which a coordinate is NULL.
 func Kept(b *plan.Bounded) string {
 	var conditions []string
 	if b.Unit != nil {
@@ -57,6 +58,11 @@ func Kept(b *plan.Bounded) string {
 	for i, k := range b.Keys {
 		if !k.NullGroup() {
 			conditions = append(conditions, fmt.Sprintf("k%d IS NOT NULL", i))
+		}
+	}
+	if b.RowVectors != nil {
+		for i := range b.Measures {
+			conditions = append(conditions, fmt.Sprintf("v%d IS NOT NULL", i))
 		}
 	}
 	if len(conditions) == 0 {

@@ -242,7 +242,9 @@ func (k *Block) enforce(bound *big.Rat, coordinates []*Measure) {
 
 // sumsOf reads what is to be added up.
 func sumsOf(r VectorRequest) (out []*VectorSum, err error) {
-	wrong := func(hint, format string, args ...any) ([]*VectorSum, error) { return nil, &Error{Message: fmt.Sprintf(format, args...), Hint: hint} }
+	wrong := func(hint, format string, args ...any) ([]*VectorSum, error) {
+		return nil, &Error{Message: fmt.Sprintf(format, args...), Hint: hint}
+	}
 	if len(r.Sums) == 0 {
 		return wrong("ask for a count, the sum of a block, or products", "nothing is to be added up")
 	}

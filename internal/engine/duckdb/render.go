@@ -30,8 +30,16 @@ func render(b *plan.Bounded, scan string, known engine.Sealed) string {
 			return sumUp(b, cellsOfUnits(b, rows))
 		}
 	}
-	if b.Ordered {
+	return addedUp(b, rows)
+}
+
+// addedUp is what is told of the rows that count.
+func addedUp(b *plan.Bounded, rows string) string {
+	switch {
+	case b.Ordered:
 		return orderedRows(b, rows)
+	case b.RowVectors != nil:
+		return engine.VectorSums(b, rows, engine.Dialect{Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE"})
 	}
 	return sumUp(b, contributed(b, rows))
 }

@@ -55,10 +55,7 @@ func renderSource(b *plan.Bounded, files sealedFiles) string {
 			return sumUp(b, cellsOfUnits(b, rows))
 		}
 	}
-	if b.Ordered {
-		return orderedRows(b, rows)
-	}
-	return sumUp(b, contributed(b, rows))
+	return addedUp(b, rows)
 }
 
 // evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.

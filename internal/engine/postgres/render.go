@@ -41,6 +41,8 @@ func render(b *plan.Bounded, in *rows) string {
 		return orderedRows(b, rows)
 	case bounded:
 		return sumUp(b, cellsOfUnits(b, in, rows))
+	case b.RowVectors != nil:
+		return engine.VectorSums(b, rows, engine.Dialect{Integer: integer, Double: double, BigInt: "bigint", Real: "double precision", Fence: " OFFSET 0"})
 	}
 	return sumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
 }
