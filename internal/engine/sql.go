@@ -49,8 +49,8 @@ func GroupBy(names []string) string {
 }
 
 // Kept is the WHERE that drops rows without a unit, rows whose key is NULL where NULL is no group, and of vectors
-// those of which a coordinate is NULL.
-func Kept(b *plan.Bounded) string {
+// those of which a coordinate is NULL, which none is where the columns in complete, as all its columns, have a value in every row.
+func Kept(b *plan.Bounded, complete map[string]bool) string {
 	var conditions []string
 	if b.Unit != nil {
 		conditions = append(conditions, "u IS NOT NULL")
@@ -61,7 +61,10 @@ func Kept(b *plan.Bounded) string {
 		}
 	}
 	if b.RowVectors != nil {
-		for i := range b.Measures {
+		for i, m := range b.Measures {
+			if neverNull(b, m.X, complete) {
+				continue
+			}
 			conditions = append(conditions, fmt.Sprintf("v%d IS NOT NULL", i))
 		}
 	}

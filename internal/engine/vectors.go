@@ -16,6 +16,9 @@ type Dialect struct {
 	BigInt  string // names of types
 	Real    string
 	Fence   string // ends a SELECT that must not be written into the one around it
+	// Factor is a type of integers up to 10^9 whose products are quicker than BigInt's, and Total one that holds the sums of either; "" for
+	// BigInt, and for whatever sum gives.
+	Factor, Total string
 }
 
 // VectorSums adds up the vectors of b's rows: its keys k0, k1, … or the number of the nearest centre, and then its terms. In rows are the
@@ -31,15 +34,25 @@ func VectorSums(b *plan.Bounded, rows string, d Dialect) string {
 		rows = w.nearest(rows)
 	}
 	var sums []string
+	total := func(of string) string {
+		if d.Total == "" {
+			return "sum(" + of + ")"
+		}
+		return "CAST(sum(" + of + ") AS " + d.Total + ")"
+	}
+	products := false
 	for _, t := range b.RowVectors.AllTerms() {
 		switch {
 		case t.B >= 0:
-			sums = append(sums, fmt.Sprintf("sum(a%d * a%d)", t.A, t.B))
+			sums, products = append(sums, total(fmt.Sprintf("a%d * a%d", t.A, t.B))), true
 		case t.A >= 0:
-			sums = append(sums, fmt.Sprintf("sum(a%d)", t.A))
+			sums = append(sums, total(fmt.Sprintf("a%d", t.A)))
 		default:
 			sums = append(sums, "count(*)")
 		}
+	}
+	if products && d.Factor != "" {
+		rows = w.factors(rows)
 	}
 	return "SELECT " + w.list(sums) + " FROM (" + rows + ") AS r" + GroupBy(w.keys)
 }
@@ -59,13 +72,35 @@ func (w *vectors) stage(of []string, from, where string) string {
 	return "SELECT " + w.list(of) + " FROM (" + from + ") AS r" + where + w.d.Fence
 }
 
-// clamped gives the coordinates as integers between their measures' ends. The ends are what the ranges prove: nothing is cut off.
+// factors gives the coordinates the type of d.Factor, of which all are: see Block.
+func (w *vectors) factors(rows string) string {
+	var out []string
+	for _, a := range w.all() {
+		out = append(out, fmt.Sprintf("CAST(%[1]s AS %[2]s) AS %[1]s", a, w.d.Factor))
+	}
+	return w.stage(out, rows, "")
+}
+
+// clamped gives the coordinates as integers between their measures' ends, which are what the ranges prove: nothing is cut off. A column's own
+// values are so by its cleaning, and a constant; what is computed from them is clamped once more.
 func (w *vectors) clamped(rows string) string {
 	var out []string
 	for i, m := range w.Measures {
-		out = append(out, fmt.Sprintf("least(greatest(v%[1]d, %[2]s), %[3]s) AS a%[1]d", i, w.d.Integer(m.Lo), w.d.Integer(m.Hi)))
+		v := fmt.Sprintf("v%d", i)
+		if !cleaned(m.X) {
+			v = fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s < %[2]s THEN %[2]s ELSE %[3]s END", v, w.d.Integer(m.Lo), w.d.Integer(m.Hi))
+		}
+		out = append(out, fmt.Sprintf("%s AS a%d", v, i))
 	}
 	return w.stage(out, rows, "")
+}
+
+// cleaned holds of a column and of a constant, as integers or as reals.
+func cleaned(e *plan.Expr) bool {
+	if e.Op == plan.OpToReal {
+		e = e.Args[0]
+	}
+	return e.Op == plan.OpColumn && !e.Derived || e.Op == plan.OpConst
 }
 
 // coordinates are the names of those in a block, or all.
@@ -78,28 +113,36 @@ func coordinates(k plan.Block) (out []string) {
 
 // scaled multiplies too long blocks by a factor.
 func (w *vectors) scaled(rows string) string {
-	var lengths, factors, products, kept []string
+	var reals, factors, products, kept []string
 	for i, k := range w.RowVectors.Blocks {
 		names := coordinates(k)
 		if k.Scale == 0 {
-			lengths, factors, products = append(lengths, names...), append(factors, names...), append(products, names...)
+			reals, factors, products = append(reals, names...), append(factors, names...), append(products, names...)
 			continue
 		}
-		n, f := fmt.Sprintf("n%d", i), fmt.Sprintf("f%d", i)
-		scale := w.d.Double(float64(k.Scale))
-		lengths = append(append(lengths, names...), w.length(k)+" AS "+n)
-		factors = append(append(factors, names...), fmt.Sprintf("CASE WHEN %[1]s > %[2]s THEN (%[2]s / %[1]s) ELSE %[3]s END AS %[4]s", n, scale, w.d.Double(1), f))
+		f, n := fmt.Sprintf("f%d", i), fmt.Sprintf("n%d", i)
 		for _, a := range names {
-			products = append(products, fmt.Sprintf("CAST((CAST(%[1]s AS %[2]s) * %[3]s) AS %[4]s) AS %[1]s", a, w.d.Real, f, w.d.BigInt))
+			reals = append(reals, fmt.Sprintf("CAST(%[1]s AS %[2]s) AS %[1]s", a, w.d.Real))
+			products = append(products, fmt.Sprintf("CAST((%[1]s * %[2]s) AS %[3]s) AS %[1]s", a, f, w.d.BigInt))
 		}
+		factors = append(append(factors, names...), w.length(k)+" AS "+n)
 		kept = append(kept, w.short(k))
 	}
 	if len(kept) == 0 {
 		return rows
 	}
-	for _, of := range [][]string{lengths, factors, products} {
-		rows = w.stage(of, rows, "")
+	rows = w.stage(reals, rows, "")
+	rows = w.stage(factors, rows, "")
+	var scales []string
+	for i, k := range w.RowVectors.Blocks {
+		scales = append(scales, coordinates(k)...)
+		if k.Scale > 0 {
+			scale := w.d.Double(float64(k.Scale))
+			scales = append(scales, fmt.Sprintf("CASE WHEN n%[1]d > %[2]s THEN (%[2]s / n%[1]d) ELSE %[3]s END AS f%[1]d", i, scale, w.d.Double(1)))
+		}
 	}
+	rows = w.stage(scales, rows, "")
+	rows = w.stage(products, rows, "")
 	return w.stage(w.all(), rows, " WHERE "+strings.Join(kept, " AND "))
 }
 
@@ -110,42 +153,35 @@ func (w *vectors) all() (out []string) {
 	return out
 }
 
-// length is a block's norm in doubles, added up from the first coordinate to the last.
+// length is a block's norm in doubles, of coordinates that are doubles, added up from the first to the last.
 func (w *vectors) length(k plan.Block) string {
+	if k.Norm == plan.NormL2 {
+		return "sqrt(" + added(k, "(%[1]s * %[1]s)") + ")"
+	}
+	return added(k, "abs(%[1]s)")
+}
+
+// added is a sum over a block's coordinates.
+func added(k plan.Block, term string) string {
 	sum := ""
 	for _, a := range coordinates(k) {
-		x := fmt.Sprintf("CAST(%s AS %s)", a, w.d.Real)
-		if k.Norm == plan.NormL2 {
-			x = "(" + x + " * " + x + ")"
-		} else {
-			x = "abs(" + x + ")"
-		}
+		x := fmt.Sprintf(term, a)
 		if sum != "" {
 			x = "(" + sum + " + " + x + ")"
 		}
 		sum = x
 	}
-	if k.Norm == plan.NormL2 {
-		return "sqrt(" + sum + ")"
-	}
 	return sum
 }
 
-// short holds of coordinates whose norm is at most Most, in integers.
+// short holds of integer coordinates whose norm is at most Most. It is computed in doubles, and exactly: what is added are integers, none of which is
+// negative. While their sum is below 2^53, it is exact; once it is not, it stays at 2^53 or above, and Most² is below that.
 func (w *vectors) short(k plan.Block) string {
-	var parts []string
-	for _, a := range coordinates(k) {
-		if k.Norm == plan.NormL2 {
-			parts = append(parts, "("+a+" * "+a+")")
-		} else {
-			parts = append(parts, "abs("+a+")")
-		}
-	}
-	most := k.Most
+	x, most := "abs(CAST(%[1]s AS "+w.d.Real+"))", float64(k.Most)
 	if k.Norm == plan.NormL2 {
-		most *= k.Most
+		x, most = "(CAST(%[1]s AS "+w.d.Real+") * CAST(%[1]s AS "+w.d.Real+"))", float64(k.Most)*float64(k.Most)
 	}
-	return "((" + strings.Join(parts, " + ") + ") <= " + w.d.Integer(most) + ")"
+	return "(" + added(k, x) + " <= " + w.d.Double(most) + ")"
 }
 
 // nearest adds the number of the nearest centre, which becomes a key: of the c with the least Σ(a − c)², which is Σa² + Σc(c − 2a).

@@ -123,7 +123,7 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	if b.Unit != nil {
 		out += ", u"
 	}
-	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+engine.Kept(b))
+	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+engine.Kept(b, nil))
 }
 
 // placed holds where rows have a place: where a cap may leave some of a unit's rows out, and where a copy knows them,
