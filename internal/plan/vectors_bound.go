@@ -169,6 +169,9 @@ func (b *Bounded) norms(k Block) (l1, l2squared *big.Int) {
 	return least(l1, most), least(l2squared, square)
 }
 
+// Norms bound a block's vector in every row that counts, in grid units: its L1 norm, and the square of its L2 norm.
+func (m *Moments) Norms(k Block) (l1, l2squared *big.Int) { return m.norms(k) }
+
 // box bounds the norms of what lies between some ends; nil are the measures' own.
 func box(coordinates []*Measure, ends [][2]*big.Int) (l1, l2squared *big.Int) {
 	l1, l2squared = new(big.Int), new(big.Int)
