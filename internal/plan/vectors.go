@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"io"
 	"math/big"
 	"strings"
 
@@ -147,7 +146,7 @@ func (s *VectorSum) Name() string {
 }
 
 // describe writes all that a release of the sums depends on beside the rows that they are of.
-func (v *Vectors) describe(w io.Writer, coordinates []*Measure) {
+func (v *Vectors) describe(w *strings.Builder, coordinates []*Measure) {
 	for _, m := range coordinates {
 		fmt.Fprintf(w, "coordinate %s\n", m)
 	}

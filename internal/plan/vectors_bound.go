@@ -78,7 +78,7 @@ func (b *Bounded) sensitivity(s *VectorSum, n privacy.Neighbours, doubled bool) 
 	if n == privacy.ChangeOne {
 		l1.Lsh(l1, 1)
 		l2squared.Lsh(l2squared, 1)
-		if !signed && !(s.Symmetric() && doubled) {
+		if !signed && (!s.Symmetric() || !doubled) {
 			l2squared.Lsh(l2squared, 1)
 		}
 		if b.Cells() == 1 {

@@ -19,9 +19,11 @@ const (
 	// about 52 bits, and stay far below 63; and with ten million rows rounding stays below a hundredth of the noise's scale at ε = 1 where
 	// it is random, and below it in any case.
 	vectorBits = 26
-	// MaxCoordinates and MaxCentres bound a statement. With them a squared distance between a centre and a row has 63 bits.
+	// MaxCoordinates bounds a statement. With it, and with centreBits, what stands for the distance between a centre and a row, Σc(c − 2x), has
+	// 63 bits.
 	MaxCoordinates = 100
-	MaxCentres     = 64
+	// MaxCentres bounds it too.
+	MaxCentres = 64
 	// centreBits bounds a centre's coordinates, in grid units.
 	centreBits = vectorBits + 1
 )
@@ -303,7 +305,7 @@ func (b *builder) centres(of [][]float64) error {
 func (m *Moments) Canonical(versions ...int) string {
 	var b strings.Builder
 	b.WriteString("sums of vectors\n")
-	m.Bounded.describe(&b, m.digest, versions, m.Neighbours, m.Price)
+	m.describe(&b, m.digest, versions, m.Neighbours, m.Price)
 	m.RowVectors.describe(&b, m.Measures)
 	return b.String()
 }
