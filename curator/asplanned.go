@@ -75,6 +75,18 @@ func addsUp(p *plan.Plan) error {
 	return nil
 }
 
+// sharesAddUp is addsUp of sums of vectors.
+func sharesAddUp(m *plan.Moments) error {
+	total := privacy.Loss{}
+	for _, s := range m.RowVectors.Sums {
+		total = total.Plus(s.Loss)
+	}
+	if !total.Within(m.Price) {
+		return fmt.Errorf("%w: its sums cost %s together, and its price is %s", errUnplanned, total, m.Price)
+	}
+	return nil
+}
+
 // scaledAsPlanned compares a scale with what the ledger has of it.
 func scaledAsPlanned(got, planned *big.Rat) error {
 	if got.Cmp(planned) != 0 {

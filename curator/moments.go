@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"strings"
 
 	"dither/internal/engine"
 	"dither/internal/exact"
@@ -143,13 +144,15 @@ func (c *Curator) moments(v Vectors) (*plan.Moments, *look, error) {
 		return nil, nil, err
 	}
 	l := &look{
-		question: v.SQL, bounded: &m.Bounded, price: m.Price, tables: tables, key: m.Key(versions...),
+		bounded: &m.Bounded, price: m.Price, tables: tables, key: m.Key(versions...),
 		fresh: v.Fresh, analyst: v.Analyst, shape: [2]int{m.Cells(), m.Width()},
 	}
+	var names []string
 	for _, s := range m.RowVectors.Sums {
-		l.mechanisms = append(l.mechanisms, sumMechanism(m, s))
+		l.mechanisms, names = append(l.mechanisms, sumMechanism(m, s)), append(names, s.Name())
 	}
-	return m, l, nil
+	l.question = fmt.Sprintf("sums of vectors (%s): %s", strings.Join(names, ", "), v.SQL)
+	return m, l, sharesAddUp(m)
 }
 
 // vectorRequest reads a question's numbers.

@@ -182,6 +182,10 @@ func TestUnplannedMomentsStay(t *testing.T) {
 	if codeOf(err) != CodeFailed || len(owner) != 1 || !errors.Is(owner[0], errUnplanned) {
 		t.Errorf("%v; the owner is told %v", err, owner)
 	}
+	m.Price = m.Price.Share(9, 10)
+	if err := sharesAddUp(m); !errors.Is(err, errUnplanned) {
+		t.Errorf("shares beyond the price: %v", err)
+	}
 	rho, _ := s.Loss.ZCDP()
 	one := big.NewRat(1, 1)
 	same, half := must[noise.DiscreteGaussian](t)(noise.NewDiscreteGaussian(one)), must[noise.DiscreteGaussian](t)(noise.NewDiscreteGaussian(big.NewRat(1, 2)))

@@ -61,11 +61,14 @@ func Kept(b *plan.Bounded, complete map[string]bool) string {
 		}
 	}
 	if b.RowVectors != nil {
+		var values []string
 		for i, m := range b.Measures {
-			if neverNull(b, m.X, complete) {
-				continue
+			if !neverNull(b, m.X, complete) {
+				values = append(values, fmt.Sprintf("v%d", i))
 			}
-			conditions = append(conditions, fmt.Sprintf("v%d IS NOT NULL", i))
+		}
+		if len(values) > 0 { // integers: & of them is NULL where one is, and cannot overflow; one test is quicker than many
+			conditions = append(conditions, "("+strings.Join(values, " & ")+") IS NOT NULL")
 		}
 	}
 	if len(conditions) == 0 {
