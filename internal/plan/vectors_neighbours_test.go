@@ -3,6 +3,7 @@ package plan_test
 import (
 	"bytes"
 	"math/big"
+	"os"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -22,7 +23,11 @@ func zcdp(text []byte) []byte {
 // which the noise on a symmetric product is round: for random coordinates, norms, bounds, groups and centres over hostile
 // rows, under both relations and both kinds of noise, of one table and of relations of several.
 func TestNeighboursStayWithinVectors(t *testing.T) {
-	cases(t, 1200) // of each of eight
+	n := 600 // of each of eight
+	if os.Getenv("DITHER_LONG") != "" {
+		n = 10_000
+	}
+	cases(t, n)
 	for _, relation := range []string{"add-remove", "change-one"} {
 		for _, of := range []string{"one table", "relations"} {
 			for _, noise := range []plan.Noise{plan.Laplace, plan.Gaussian} {
@@ -45,7 +50,7 @@ func vectorsStayWithin(t *testing.T, relation string, several bool, noise plan.N
 		t.Fatal(err)
 	}
 	seen, refused := map[string]int{}, map[string]string{}
-	tight := 0.0
+	tight := map[string]float64{} // the largest part of a squared L2 sensitivity that was attained, of each kind
 	rapid.Check(t, func(t *rapid.T) {
 		var before, after enginetest.Tables
 		table := rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table")
@@ -99,9 +104,8 @@ func vectorsStayWithin(t *testing.T, relation string, several bool, noise plan.N
 					kind = "symmetric"
 				}
 				seen[kind]++
-				if ratio, _ := new(big.Rat).SetFrac(l2squared, s.L2Squared).Float64(); ratio > tight {
-					tight = ratio
-				}
+				ratio, _ := new(big.Rat).SetFrac(l2squared, s.L2Squared).Float64()
+				tight[kind] = max(tight[kind], ratio)
 			}
 			for key := range apart {
 				apart[key] = apart[key][n:]
@@ -121,19 +125,17 @@ func vectorsStayWithin(t *testing.T, relation string, several bool, noise plan.N
 		}
 	})
 	for _, kind := range []string{"count", "first", "product", "symmetric", "scaled", "centred", "grouped"} {
-		if seen[kind] < 10 {
+		if seen[kind] < 2 { // each is expected 15 times or more
 			t.Errorf("only %d of %s", seen[kind], kind)
 		}
 	}
-	if tight < 0.99 {
-		t.Errorf("nothing moved by more than %g of its squared L2 sensitivity", tight)
+	if tight["count"] != 1 {
+		t.Errorf("counts moved by no more than %g of their squared L2 sensitivity", tight["count"])
 	}
-	if t.Failed() || testing.Verbose() {
-		t.Logf("%v; up to %.6f of the squared L2 sensitivity", seen, tight)
-		for e, sql := range refused {
-			if t.Failed() {
-				t.Log(e, "\n   ", sql)
-			}
+	t.Logf("%v; up to %v of the squared L2 sensitivities", seen, tight)
+	for e, sql := range refused {
+		if t.Failed() {
+			t.Log(e, "\n   ", sql)
 		}
 	}
 }

@@ -15,8 +15,8 @@ func VectorQuestion(t *rapid.T, table string) (string, plan.VectorRequest) {
 	g := generator{t}
 	var items []string
 	for range rapid.IntRange(1, 5).Draw(t, "coordinates") {
-		item := g.number(2)
-		if g.chance(2) {
+		item := g.number(1)
+		if !g.chance(3) {
 			item = g.pick("i", "x", "y", "1", "LEAST(GREATEST(z, -4.5), 1e6)", "COALESCE(x, 3)", "x / 17", "CAST(b AS integer)", "-x", "j", "0")
 		}
 		items = append(items, item)
@@ -54,7 +54,7 @@ func VectorsOver(t *rapid.T) (sql string, r plan.VectorRequest, ofRows bool) {
 // vectors draws blocks of n coordinates, sums of them, and perhaps centres.
 func (g generator) vectors(n int) (r plan.VectorRequest) {
 	for n > 0 {
-		k := plan.BlockRequest{Size: rapid.IntRange(1, n).Draw(g.t, "size"), Norm: plan.Norm(g.pick("l1", "l2"))}
+		k := plan.BlockRequest{Size: rapid.IntRange(1, (n+1)/2).Draw(g.t, "size"), Norm: plan.Norm(g.pick("l1", "l2"))}
 		if !g.chance(3) {
 			k.Bound, _ = new(big.Rat).SetString(g.pick("1", "0.3", "2.5", "7", "20", "1000", "1e9", "0.0001"))
 		}
@@ -71,6 +71,9 @@ func (g generator) vectors(n int) (r plan.VectorRequest) {
 		case plan.SumFirst:
 			s.J = 0
 		case plan.SumProduct:
+			if len(r.Blocks) > 1 && g.chance(2) {
+				j = (i + 1) % len(r.Blocks)
+			}
 			s.I, s.J = min(i, j), max(i, j)
 			if g.chance(3) {
 				s.Weight = big.NewRat(5, 2)
