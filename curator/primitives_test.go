@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -64,6 +65,14 @@ func primitives() []once {
 			}
 			return m.ID, m.Value.String(), m.Replayed, nil
 		}, "SELECT height FROM people"},
+		{"moments", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			m, err := c.Moments(ctx, Vectors{Question: q, Blocks: []Block{{2, L2, "200"}}, Sums: []Sum{Count(), First(0), Product(0, 0).Weighing("2.0")}})
+			if err != nil {
+				return "", nil, false, err
+			}
+			return m.ID, fmt.Sprint(m.Sums[0].Values, m.Sums[1].Values, m.Sums[2].Values), m.Replayed, nil
+		}, "SELECT age, height FROM people"},
 	}
 }
 

@@ -47,10 +47,7 @@ func renderSource(b *plan.Bounded, files sealedFiles) string {
 			return sumUp(b, cellsOfUnits(b, rows))
 		}
 	}
-	if b.Ordered {
-		return orderedRows(b, rows)
-	}
-	return sumUp(b, contributed(b, rows))
+	return addedUp(b, rows)
 }
 
 // evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.
@@ -72,7 +69,7 @@ func evaluatedSource(b *plan.Bounded, files sealedFiles) string {
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
-	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b))
+	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b, nil))
 }
 
 // rankedBy numbers the rows of each part by a digest of their unit and their contents, and then by the contents: an order that depends on that

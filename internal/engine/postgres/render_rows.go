@@ -14,7 +14,7 @@ import (
 
 // rowsAreAddedUp holds where each row is a unit, and what rows contribute is added up as it is.
 func rowsAreAddedUp(b *plan.Bounded) bool {
-	return b.Unit == nil && !b.Ordered && !b.Other && !slices.ContainsFunc(b.Measures, func(m *plan.Measure) bool { return m.Kind == plan.CountDistinct })
+	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other && !slices.ContainsFunc(b.Measures, func(m *plan.Measure) bool { return m.Kind == plan.CountDistinct })
 }
 
 // sumOfRows writes for row units what the server's own GROUP BY would do, as far as it can: rows are grouped by what was read of a key's
@@ -74,7 +74,7 @@ func sumOfRows(b *plan.Bounded, in *rows) string {
 	if again {
 		out = sumUp(b, out+" OFFSET 0")
 	}
-	return "SELECT * FROM (" + out + ") AS s" + engine.Kept(b)
+	return "SELECT * FROM (" + out + ") AS s" + engine.Kept(b, nil)
 }
 
 // isOne holds where every row contributes 1.

@@ -37,10 +37,7 @@ func renderSource(b *plan.Bounded, in *rows) string {
 			return sumUp(b, cellsOfSource(b, rows))
 		}
 	}
-	if b.Ordered {
-		return orderedRows(b, rows)
-	}
-	return sumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
+	return addedUp(b, rows)
 }
 
 // unitType is the type of a Source's unit, or 0.
@@ -69,7 +66,7 @@ func evaluatedSource(b *plan.Bounded, in *rows) string {
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
-	return relabelledBeside(b, unit, "SELECT * FROM ("+sql+" OFFSET 0) AS e"+engine.Kept(b))
+	return relabelledBeside(b, unit, "SELECT * FROM ("+sql+" OFFSET 0) AS e"+engine.Kept(b, nil))
 }
 
 // part is what rows are numbered within: those of one unit, whose type this is, or 0; and of one value of each of some columns.
