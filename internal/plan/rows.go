@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"math"
+	"math/big"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+	"dither/internal/value"
+)
+
+// MaxCoordinates is how many coordinates a row's vector has at most.
+const MaxCoordinates = 1025
+
+// BuildRows plans a pass over rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. Each item is a coordinate, and a measure of its own in
+// the target: its integers are those of Measure, within the item's own range. A condition is 1 where it holds, and 0 where it does
+// not. A row counts where none of its coordinates is NULL, and of a unit's rows that count the first Caps.Rows. Errors are as Build's.
+func BuildRows(p *policy.Policy, r Request) (*Target, error) {
+	b, err := newBuilder(p, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.plainly(); err != nil {
+		return nil, err
+	}
+	if len(b.tree.GroupBy) > 0 {
+		return nil, refuse(b.tree.Items[0].Expr.Pos(), "leave GROUP BY out", "rows are vectors, without groups")
+	}
+	if len(b.tree.Items) > MaxCoordinates {
+		return nil, refuse(b.tree.Items[0].Expr.Pos(), "select fewer", "a row has at most %d coordinates", MaxCoordinates)
+	}
+	if err := run(b.where, b.confine, b.coordinates, b.rowCaps); err != nil {
+		return nil, err
+	}
+	t := &Target{Sensitivity: big.NewInt(b.plan.Caps.Rows)}
+	for i, item := range b.tree.Items {
+		t.Names, t.Order = append(t.Names, b.outputName(item)), append(t.Order, i)
+	}
+	b.target(t)
+	return t, nil
+}
+
+// coordinates makes a measure of each item, and leaves out rows in which one is NULL.
+func (b *builder) coordinates() error {
+	for _, item := range b.tree.Items {
+		x := item.Expr
+		e, err := b.row(x)
+		if err != nil {
+			return err
+		}
+		if e.isUntypedNull() {
+			return refuse(x.Pos(), "", "a number is needed here")
+		}
+		nullable := e.Nullable
+		if e.Type == value.Boolean {
+			if e, err = b.row(indicator(x)); err != nil {
+				return err
+			}
+		}
+		if err := numeric(e, x.Pos()); err != nil {
+			return err
+		}
+		m, err := sumMeasure(e, false, x.Pos())
+		if err != nil {
+			return err
+		}
+		b.plan.Measures = append(b.plan.Measures, m)
+		if nullable {
+			there, err := b.is(&query.Is{At: x.Pos(), X: item.Expr, What: query.IsNull, Not: true})
+			if err != nil {
+				return err
+			}
+			b.plan.Where = conjunction(b.plan.Where, there)
+		}
+	}
+	if b.plan.Where != nil && b.plan.Where.weight() > maxWeight {
+		return refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
+	}
+	return nil
+}
+
+// indicator is 1 where a condition holds, 0 where it does not, and else NULL.
+func indicator(x query.Expr) query.Expr {
+	n := func(text string) query.Expr { return &query.Literal{At: x.Pos(), Kind: query.IntegerLiteral, Text: text} }
+	return &query.Case{At: x.Pos(), Whens: []query.When{
+		{Cond: &query.Is{At: x.Pos(), X: x, What: query.IsTrue}, Result: n("1")},
+		{Cond: &query.Is{At: x.Pos(), X: x, What: query.IsTrue, Not: true}, Result: n("0")},
+	}}
+}
+
+// Reach is the largest size of what a row's measure adds, in its own unit.
+func (m *Measure) Reach() *big.Rat {
+	most := m.Hi
+	if m.Lo == math.MinInt64 || -m.Lo > most {
+		most = -m.Lo
+	}
+	return m.Units(big.NewInt(most))
+}
