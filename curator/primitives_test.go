@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +66,15 @@ func primitives() []once {
 			}
 			return m.ID, m.Value.String(), m.Replayed, nil
 		}, "SELECT height FROM people"},
+		{"minimize", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			m, err := c.Minimize(ctx, Minimisation{Question: q, Loss: LogisticLoss, Bound: "120", Radius: "2", Regularise: "30", Rows: 4, Curvature: "0.2"})
+			if err != nil {
+				return "", nil, false, err
+			}
+			numbers := slices.Concat(m.Coefficients.Values, m.Hessian.Values, m.Products.Values)
+			return m.ID, fmt.Sprint(numbers), m.Replayed, nil
+		}, "SELECT age, 1, age > 50 FROM people"},
 	}
 }
 

@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -54,7 +55,7 @@ type Minimiser struct {
 	rowGrid          int
 	slopeBits        int // k
 	target, slack    float64
-	passes           int64 // of T̂
+	passes           int64   // of T̂
 	away             float64 // Δ
 	grid             int
 	l2               *big.Int
@@ -129,6 +130,9 @@ func (m *Minimiser) sensitivities() {
 	m.l2 = big.NewInt(int64(l2))
 }
 
+// Objective is what it was made for.
+func (m *Minimiser) Objective() Objective { return m.objective }
+
 // Grid says what an integer of the minimum stands for: 2^Grid.
 func (m *Minimiser) Grid() int { return m.grid }
 
@@ -160,8 +164,8 @@ func (m *Minimiser) Tolerance() float64 { return m.target + m.slack }
 func (m *Minimiser) Passes() int64 { return m.passes + newtonPasses }
 
 // Minimum is the minimum over rows, on the grid. The error is the rows' own, or ErrRows where they are not those it was made for.
-func (m *Minimiser) Minimum(rows *Rows) ([]Exact, error) {
-	theta, err := m.solve(rows)
+func (m *Minimiser) Minimum(ctx context.Context, rows *Rows) ([]Exact, error) {
+	theta, err := m.solve(ctx, rows)
 	if err != nil {
 		return nil, err
 	}

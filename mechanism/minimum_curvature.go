@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -46,7 +47,7 @@ func (m *Minimiser) Curvatures() (hessian, products Curvature) {
 }
 
 // Curve gives both sums at θ, which is brought into the ball first. The error is ErrParameter, ErrRows, or the rows' own.
-func (m *Minimiser) Curve(rows *Rows, theta []float64) (hessian, products []Exact, err error) {
+func (m *Minimiser) Curve(ctx context.Context, rows *Rows, theta []float64) (hessian, products []Exact, err error) {
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) {
 		return nil, nil, fmt.Errorf("%w: θ is a vector of %d numbers", ErrParameter, m.d)
 	}
@@ -65,7 +66,7 @@ func (m *Minimiser) Curve(rows *Rows, theta []float64) (hessian, products []Exac
 	}
 	fine := [2]float64{math.Ldexp(1, -of.Grid), math.Ldexp(1, -squares.Grid)}
 	unit := math.Ldexp(1, m.rowGrid)
-	err = rows.each(workers, func(w int, records []byte) {
+	err = rows.each(ctx, workers, func(w int, records []byte) {
 		x := x[w]
 		for ; len(records) > 0; records = records[rows.record:] {
 			y := rows.decode(records, integers[w], x, unit)

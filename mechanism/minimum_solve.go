@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"context"
 	"math"
 	"math/bits"
 	"runtime"
@@ -60,7 +61,7 @@ type worker struct {
 }
 
 // look evaluates J at θ, which is in the ball: one pass over the rows.
-func (m *Minimiser) look(rows *Rows, theta []float64, newton bool) (*landscape, error) {
+func (m *Minimiser) look(ctx context.Context, rows *Rows, theta []float64, newton bool) (*landscape, error) {
 	workers := make([]worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
 		w := &workers[i]
@@ -70,7 +71,7 @@ func (m *Minimiser) look(rows *Rows, theta []float64, newton bool) (*landscape, 
 		}
 	}
 	slope, unit := math.Ldexp(1, m.slopeBits), math.Ldexp(1, m.rowGrid)
-	err := rows.each(len(workers), func(n int, records []byte) {
+	err := rows.each(ctx, len(workers), func(n int, records []byte) {
 		w := &workers[n]
 		for ; len(records) > 0; records = records[rows.record:] {
 			y := rows.decode(records, w.integers, w.x, unit)
@@ -157,11 +158,11 @@ func (m *Minimiser) fits(rows *Rows) error {
 }
 
 // solve finds a θ within the tolerance of the minimum: see Minimiser.
-func (m *Minimiser) solve(rows *Rows) ([]float64, error) {
+func (m *Minimiser) solve(ctx context.Context, rows *Rows) ([]float64, error) {
 	if err := m.fits(rows); err != nil {
 		return nil, err
 	}
-	best, err := m.look(rows, make([]float64, m.d), true)
+	best, err := m.look(ctx, rows, make([]float64, m.d), true)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +171,7 @@ func (m *Minimiser) solve(rows *Rows) ([]float64, error) {
 		if to == nil {
 			break
 		}
-		at, err := m.look(rows, to, true)
+		at, err := m.look(ctx, rows, to, true)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +181,7 @@ func (m *Minimiser) solve(rows *Rows) ([]float64, error) {
 				to[i] = (to[i] + best.theta[i]) / 2
 			}
 			m.project(to)
-			if at, err = m.look(rows, to, true); err != nil {
+			if at, err = m.look(ctx, rows, to, true); err != nil {
 				return nil, err
 			}
 		}
@@ -190,7 +191,7 @@ func (m *Minimiser) solve(rows *Rows) ([]float64, error) {
 		best = at
 	}
 	for pass := int64(0); pass < m.passes && best.off > m.target; pass++ {
-		if best, err = m.look(rows, best.next, false); err != nil {
+		if best, err = m.look(ctx, rows, best.next, false); err != nil {
 			return nil, err
 		}
 	}

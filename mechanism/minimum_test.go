@@ -127,7 +127,7 @@ func TestMinimaOfNeighbours(t *testing.T) {
 			}
 			for name, p := range kinds(r, d, 40, most) {
 				rows := p.rows(t, bound, most)
-				base, err := m.Minimum(rows)
+				base, err := m.Minimum(t.Context(), rows)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -135,19 +135,19 @@ func TestMinimaOfNeighbours(t *testing.T) {
 					t.Errorf("%s, %s: %g from the minimum, and the tolerance is %g", o.Loss, name, off, m.Tolerance())
 				}
 				slow := *m
-				best, err := slow.look(rows, make([]float64, d), false)
+				best, err := slow.look(t.Context(), rows, make([]float64, d), false)
 				for range m.passes {
 					if best.off <= m.target || err != nil {
 						break
 					}
-					best, err = slow.look(rows, best.next, false)
+					best, err = slow.look(t.Context(), rows, best.next, false)
 				}
 				if err != nil || best.off > m.target {
 					t.Errorf("%s, %s: %d passes of T do not reach the target: %g, %v", o.Loss, name, m.passes, best.off, err)
 				}
 				for range 8 {
 					other := p.neighbour(r, relation, most)
-					next, err := m.Minimum(other.rows(t, bound, most))
+					next, err := m.Minimum(t.Context(), other.rows(t, bound, most))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -279,13 +279,13 @@ func TestMinimiserRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Minimum(problem{d: 4}.rows(t, 2, 1)); !errors.Is(err, ErrRows) {
+	if _, err := m.Minimum(t.Context(), problem{d: 4}.rows(t, 2, 1)); !errors.Is(err, ErrRows) {
 		t.Errorf("rows of another shape: %v", err)
 	}
-	if _, err := m.Minimum(problem{d: 3}.rows(t, 4, 1)); !errors.Is(err, ErrRows) {
+	if _, err := m.Minimum(t.Context(), problem{d: 3}.rows(t, 4, 1)); !errors.Is(err, ErrRows) {
 		t.Errorf("rows of another bound: %v", err)
 	}
-	if _, err := m.Minimum(problem{d: 3}.rows(t, 2, 2)); !errors.Is(err, ErrRows) {
+	if _, err := m.Minimum(t.Context(), problem{d: 3}.rows(t, 2, 2)); !errors.Is(err, ErrRows) {
 		t.Errorf("more rows of a unit: %v", err)
 	}
 }

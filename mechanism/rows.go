@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,10 +27,10 @@ import (
 // What is beyond some megabytes is in a file of Dir, of mode 0600, that has no name: it ends with the process, whatever ends that.
 type Rows struct {
 	shape  RowShape
-	grid   int     // of the predictors
-	reach  int64   // the norm's bound, on that grid
+	grid   int       // of the predictors
+	reach  int64     // the norm's bound, on that grid
 	scales []float64 // by which a coordinate's integers are multiplied: to the grid, and of the response to its own unit
-	record int     // bytes of a row
+	record int       // bytes of a row
 
 	buffer []byte // what is not in the file yet: whole records
 	file   *os.File
@@ -283,7 +284,7 @@ const blockRows = 4096
 
 // each gives all rows to workers, in blocks: work is called with the worker's number and a block's records. What they do
 // must not depend on which rows each gets.
-func (r *Rows) each(workers int, work func(worker int, records []byte)) error {
+func (r *Rows) each(ctx context.Context, workers int, work func(worker int, records []byte)) error {
 	if !r.sealed {
 		return ErrRows
 	}
@@ -294,6 +295,9 @@ func (r *Rows) each(workers int, work func(worker int, records []byte)) error {
 		all.Go(func() {
 			var scratch []byte
 			for from := range blocks {
+				if errs[w] == nil {
+					errs[w] = ctx.Err()
+				}
 				if errs[w] != nil {
 					continue
 				}

@@ -10,7 +10,7 @@ import (
 )
 
 // MaxCoordinates is how many coordinates a row's vector has at most.
-const MaxCoordinates = 1025
+const MaxCoordinates = 1000
 
 // BuildRows plans a pass over rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. Each item is a coordinate, and a measure of its own in
 // the target: its integers are those of Measure, within the item's own range. A condition is 1 where it holds, and 0 where it does
@@ -81,7 +81,9 @@ func (b *builder) coordinates() error {
 
 // indicator is 1 where a condition holds, 0 where it does not, and else NULL.
 func indicator(x query.Expr) query.Expr {
-	n := func(text string) query.Expr { return &query.Literal{At: x.Pos(), Kind: query.IntegerLiteral, Text: text} }
+	n := func(text string) query.Expr {
+		return &query.Literal{At: x.Pos(), Kind: query.IntegerLiteral, Text: text}
+	}
 	return &query.Case{At: x.Pos(), Whens: []query.When{
 		{Cond: &query.Is{At: x.Pos(), X: x, What: query.IsTrue}, Result: n("1")},
 		{Cond: &query.Is{At: x.Pos(), X: x, What: query.IsTrue, Not: true}, Result: n("0")},
