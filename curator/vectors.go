@@ -28,12 +28,20 @@ type regression struct {
 
 // regress plans one. bound is that of the predictors' norm, as a decimal; "" is what their own ranges give.
 func (c *Curator) regress(q Question, bound string) (*regression, error) {
+	return c.regressAt(q, bound, privacy.Loss{})
+}
+
+// regressAt is regress at a price that is not the question's own; the zero loss is none.
+func (c *Curator) regressAt(q Question, bound string, price privacy.Loss) (*regression, error) {
 	if q.Within != "" || q.At != "" {
 		return nil, &Error{Code: CodeUsage, Message: "an accuracy is for tables of noisy numbers", Hint: "give a price, and the confidence by its name"}
 	}
 	request, err := c.request(q)
 	if err != nil {
 		return nil, err
+	}
+	if !price.IsZero() {
+		request.Price = price
 	}
 	t, err := plan.BuildRows(c.filled(), request)
 	if err != nil {

@@ -22,6 +22,11 @@ import (
 // Model is a model that is trained: its gradient at a row is a closed formula of this house, so that nothing from outside meets a row.
 type Model = gradient.Model
 
+// NewModel is a model by the name of its kind; Check tells whether it makes sense.
+func NewModel(kind string, features, classes, hidden int, activation string) Model {
+	return Model{Kind: gradient.Kind(kind), Features: features, Classes: classes, Hidden: hidden, Activation: activation}
+}
+
 // NoisyGradient is one kind of step of training: a sample of the units, the sum of their gradients, each clipped, and noise
 // [Song, Chaudhuri & Sarwate 2013; Abadi et al. 2016].
 //
@@ -50,10 +55,16 @@ func (m NoisyGradient) check() error {
 	if err := m.Model.Check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrParameter, err)
 	}
-	for name, r := range map[string]*big.Rat{"the clip": m.Clip, "the noise multiplier": m.Multiplier} {
-		if r == nil || r.Sign() <= 0 || !within(r, 40) {
-			return fmt.Errorf("%w: %s must be above 0, and between 2^-40 and 2^40", ErrParameter, name)
-		}
+	if m.Clip == nil || m.Clip.Sign() <= 0 || !within(m.Clip, 60) {
+		return fmt.Errorf("%w: the clip must be above 0, and between 2^-60 and 2^60", ErrParameter)
+	}
+	return m.checkJob()
+}
+
+// checkJob checks what an accountant looks at.
+func (m NoisyGradient) checkJob() error {
+	if m.Multiplier == nil || m.Multiplier.Sign() <= 0 || !within(m.Multiplier, 20) {
+		return fmt.Errorf("%w: the noise multiplier must be above 0, and between 2^-20 and 2^20", ErrParameter)
 	}
 	if m.Rate == nil || m.Rate.Sign() <= 0 || m.Rate.Cmp(big.NewRat(1, 1)) > 0 || m.Rate.Denom().BitLen() > 63 {
 		return fmt.Errorf("%w: the sampling rate must be above 0, and at most 1, with a denominator below 2^63", ErrParameter)
@@ -80,16 +91,34 @@ func (m NoisyGradient) Noise() (noise.RoundedGaussian, error) {
 	return noise.NewRoundedGaussian(sigma.Mul(sigma, sigma))
 }
 
-// Job is what so many steps are to an accountant. It is under add/remove. The error is ErrParameter.
-func (m NoisyGradient) Job(steps int64) (*account.Job, error) {
-	if err := m.check(); err != nil {
+// Calibrated is the least multiplier, rounded up to eight digits, with which so many steps at Rate are (e, d)-differentially private, as far as the
+// accountants tell. The error is ErrParameter.
+func (m NoisyGradient) Calibrated(steps int64, e privacy.Epsilon, d privacy.Delta) (*big.Rat, error) {
+	m.Multiplier = big.NewRat(1, 1)
+	if err := m.checkJob(); err != nil {
 		return nil, err
 	}
-	spec := fmt.Sprintf("gaussian sigma=%s count=%d", exact.FormatRat(m.Multiplier), steps)
+	found, err := account.CalibrateJob([]string{m.spec("?", steps)}, e, d)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrParameter, err)
+	}
+	return exact.CeilDigits(new(big.Rat).SetFloat64(found.Value), 8), nil
+}
+
+func (m NoisyGradient) spec(multiplier string, steps int64) string {
+	spec := fmt.Sprintf("gaussian sigma=%s count=%d", multiplier, steps)
 	if m.Rate.Cmp(big.NewRat(1, 1)) < 0 {
 		spec += " sampling=" + exact.FormatRat(m.Rate)
 	}
-	s, err := account.ParseStep(spec)
+	return spec
+}
+
+// Job is what so many steps are to an accountant, whatever the model and the clip. It is under add/remove. The error is ErrParameter.
+func (m NoisyGradient) Job(steps int64) (*account.Job, error) {
+	if err := m.checkJob(); err != nil {
+		return nil, err
+	}
+	s, err := account.ParseStep(m.spec(exact.FormatRat(m.Multiplier), steps))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrParameter, err)
 	}
