@@ -52,11 +52,11 @@ var (
 // is behind the last whole record was not written to its end, and is cut off.
 func openJournal(home string, training uint64, cells int, known []string) (j *journal, err error) {
 	dir := filepath.Join(home, "training")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil { //nolint:gosec // in the owner's own home
 		return nil, err
 	}
 	name := filepath.Join(dir, fmt.Sprintf("r%d.journal", training))
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // in the owner's own home
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (j *journal) append(theta digest, values []*big.Int) (digest, error) {
 	if err != nil {
 		return d, err
 	}
-	record := binary.LittleEndian.AppendUint32(nil, uint32(len(body))) //nolint:gosec // of at most MaxParameters numbers
+	record := binary.LittleEndian.AppendUint32(nil, uint32(len(body)))
 	record = append(append(record, body...), d[:]...)
 	if _, err := j.file.Write(record); err != nil {
 		return d, err
@@ -211,7 +211,7 @@ func parametersDigest(theta []float64) (d digest) {
 }
 
 func syncFolder(dir string) error {
-	f, err := os.Open(dir)
+	f, err := os.Open(dir) //nolint:gosec // in the owner's own home
 	if err != nil {
 		return err
 	}

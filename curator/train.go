@@ -403,7 +403,7 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 		err = t.record(t.told+1, d)
 	}
 	if err != nil {
-		t.give()
+		_ = t.give() // what it held has no name, or is durable
 		e := public(err)
 		e.Charged = true
 		return nil, e
@@ -455,7 +455,7 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 	case ctx.Err() != nil: // the caller's, which no row has a part in: nothing was told, and the step can be taken again
 		return nil, &Error{Code: CodeCancelled, Message: "the step was given up before it was told", Hint: "take it again", Retry: true, Charged: true}
 	}
-	t.give()
+	_ = t.give()
 	return nil, c.lost(t.id, err)
 }
 

@@ -19,21 +19,21 @@ type sum128 struct {
 
 func (s *sum128) add(v int64) {
 	var carry uint64
-	s.lo, carry = bits.Add64(s.lo, uint64(v), 0) //nolint:gosec // two's complement
-	s.hi += v>>63 + int64(carry)                 //nolint:gosec // 0 or 1
+	s.lo, carry = bits.Add64(s.lo, uint64(v), 0)
+	s.hi += v>>63 + int64(carry)
 }
 
 func (s *sum128) plus(o sum128) {
 	var carry uint64
 	s.lo, carry = bits.Add64(s.lo, o.lo, 0)
-	s.hi += o.hi + int64(carry) //nolint:gosec // 0 or 1
+	s.hi += o.hi + int64(carry)
 }
 
 // float is the sum to within 2^-52 of itself.
 func (s sum128) float() float64 {
 	if s.hi < 0 { // of the opposite
 		lo, borrow := bits.Sub64(0, s.lo, 0)
-		return -(float64(-s.hi-int64(borrow))*0x1p64 + float64(lo)) //nolint:gosec // 0 or 1
+		return -(float64(-s.hi-int64(borrow))*0x1p64 + float64(lo))
 	}
 	return float64(s.hi)*0x1p64 + float64(s.lo)
 }

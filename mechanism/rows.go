@@ -137,7 +137,7 @@ func (r *Rows) Add(first bool, row []int64) error {
 	shorten(r.x, r.reach)
 	if r.shape.Most == 1 { // nothing to put in order
 		for _, x := range r.x {
-			r.buffer = binary.LittleEndian.AppendUint32(r.buffer, uint32(int32(x))) //nolint:gosec // within reach
+			r.buffer = binary.LittleEndian.AppendUint32(r.buffer, uint32(int32(x)))
 		}
 		r.buffer = binary.LittleEndian.AppendUint64(r.buffer, math.Float64bits(float64(row[d])*r.scales[d]))
 		r.rows++
@@ -145,7 +145,7 @@ func (r *Rows) Add(first bool, row []int64) error {
 	}
 	b := make([]byte, 0, r.record)
 	for _, x := range r.x {
-		b = binary.LittleEndian.AppendUint32(b, uint32(int32(x))) //nolint:gosec // within reach
+		b = binary.LittleEndian.AppendUint32(b, uint32(int32(x)))
 	}
 	r.unit = append(r.unit, binary.LittleEndian.AppendUint64(b, math.Float64bits(float64(row[d])*r.scales[d])))
 	return nil
@@ -164,9 +164,9 @@ const farthest = 1 << (reachBits + 3)
 func shorten(x []int64, reach int64) {
 	sum := uint64(0)
 	for _, v := range x {
-		sum += uint64(v * v) //nolint:gosec // not negative
+		sum += uint64(v * v)
 	}
-	if sum <= uint64(reach)*uint64(reach) { //nolint:gosec // not negative, below 2^60
+	if sum <= uint64(reach)*uint64(reach) {
 		return
 	}
 	s := int64(math.Ceil(math.Sqrt(float64(sum))*(1+0x1p-40))) + 1
@@ -273,7 +273,7 @@ func (r *Rows) read(from, to int64, scratch []byte) ([]byte, error) {
 // decode reads a record: the predictors as integers and as doubles in their own units, and the response.
 func (r *Rows) decode(b []byte, integers []int64, x []float64, unit float64) (y float64) {
 	for i := range x {
-		v := int32(binary.LittleEndian.Uint32(b[4*i:])) //nolint:gosec // as it was written
+		v := int32(binary.LittleEndian.Uint32(b[4*i:]))
 		integers[i], x[i] = int64(v), float64(v)*unit
 	}
 	return math.Float64frombits(binary.LittleEndian.Uint64(b[4*len(x):]))

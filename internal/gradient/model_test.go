@@ -61,9 +61,18 @@ func TestGradients(t *testing.T) {
 // Models that make no sense are refused.
 func TestModelsRefused(t *testing.T) {
 	for _, m := range []Model{
-		{}, {Kind: "forest", Features: 2}, {Kind: Linear}, {Kind: Linear, Features: -1}, {Kind: Linear, Features: 2, Classes: 2}, {Kind: Linear, Features: 2, Hidden: 2},
-		{Kind: Softmax, Features: 2, Classes: 1}, {Kind: Softmax, Features: 1 << 19, Classes: 1 << 19}, {Kind: Network, Features: 2, Classes: 2},
-		{Kind: Network, Features: 2, Classes: 2, Hidden: 2, Activation: "step"}, {Kind: Logistic, Features: 2, Activation: "relu"}, {Kind: Network, Features: 2, Hidden: 3},
+		{},
+		{Kind: "forest", Features: 2},
+		{Kind: Linear},
+		{Kind: Linear, Features: -1},
+		{Kind: Linear, Features: 2, Classes: 2},
+		{Kind: Linear, Features: 2, Hidden: 2},
+		{Kind: Softmax, Features: 2, Classes: 1},
+		{Kind: Softmax, Features: 1 << 19, Classes: 1 << 19},
+		{Kind: Network, Features: 2, Classes: 2},
+		{Kind: Network, Features: 2, Classes: 2, Hidden: 2, Activation: "step"},
+		{Kind: Logistic, Features: 2, Activation: "relu"},
+		{Kind: Network, Features: 2, Hidden: 3},
 		{Kind: Linear, Features: MaxParameters + 1},
 	} {
 		if err := m.Check(); !errors.Is(err, ErrModel) {

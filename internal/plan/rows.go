@@ -9,8 +9,8 @@ import (
 	"dither/internal/value"
 )
 
-// MaxCoordinates is how many coordinates a row's vector has at most.
-const MaxCoordinates = 1000
+// MaxItems is how many coordinates a row's vector has at most.
+const MaxItems = 1000
 
 // BuildRows plans a pass over rows as vectors: SELECT x1, x2, …, y FROM t WHERE …. Each item is a coordinate, and a measure of its own in
 // the target: its integers are those of Measure, within the item's own range. A condition is 1 where it holds, and 0 where it does
@@ -26,10 +26,10 @@ func BuildRows(p *policy.Policy, r Request) (*Target, error) {
 	if len(b.tree.GroupBy) > 0 {
 		return nil, refuse(b.tree.Items[0].Expr.Pos(), "leave GROUP BY out", "rows are vectors, without groups")
 	}
-	if len(b.tree.Items) > MaxCoordinates {
-		return nil, refuse(b.tree.Items[0].Expr.Pos(), "select fewer", "a row has at most %d coordinates", MaxCoordinates)
+	if len(b.tree.Items) > MaxItems {
+		return nil, refuse(b.tree.Items[0].Expr.Pos(), "select fewer", "a row has at most %d coordinates", MaxItems)
 	}
-	if err := run(b.where, b.confine, b.coordinates, b.rowCaps); err != nil {
+	if err := run(b.where, b.confine, b.items, b.rowCaps); err != nil {
 		return nil, err
 	}
 	t := &Target{Sensitivity: big.NewInt(b.plan.Caps.Rows)}
@@ -40,8 +40,8 @@ func BuildRows(p *policy.Policy, r Request) (*Target, error) {
 	return t, nil
 }
 
-// coordinates makes a measure of each item, and leaves out rows in which one is NULL.
-func (b *builder) coordinates() error {
+// items makes a measure of each item, and leaves out rows in which one is NULL.
+func (b *builder) items() error {
 	for _, item := range b.tree.Items {
 		x := item.Expr
 		e, err := b.row(x)
