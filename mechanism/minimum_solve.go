@@ -162,18 +162,29 @@ func (m *Minimiser) solve(ctx context.Context, rows *Rows) ([]float64, error) {
 	if err := m.fits(rows); err != nil {
 		return nil, err
 	}
-	best, err := m.look(ctx, rows, make([]float64, m.d), true)
+	best, _, err := m.descend(ctx, rows)
+	for pass := int64(0); err == nil && pass < m.passes && best.off > m.target; pass++ {
+		best, err = m.look(ctx, rows, best.next, false)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for pass := 1; pass < newtonPasses && best.off > m.target; pass++ {
+	return best.theta, nil
+}
+
+// descend goes as far as Newton's method does in its passes.
+func (m *Minimiser) descend(ctx context.Context, rows *Rows) (best *landscape, pass int, err error) {
+	if best, err = m.look(ctx, rows, make([]float64, m.d), true); err != nil {
+		return nil, 1, err
+	}
+	for pass = 1; pass < newtonPasses && best.off > m.target; pass++ {
 		to := m.newton(best)
 		if to == nil {
 			break
 		}
 		at, err := m.look(ctx, rows, to, true)
 		if err != nil {
-			return nil, err
+			return nil, pass, err
 		}
 		for ; pass < newtonPasses-1 && at.off > m.target && !at.better(best); pass++ { // half as far
 			to = slices.Clone(to)
@@ -182,7 +193,7 @@ func (m *Minimiser) solve(ctx context.Context, rows *Rows) ([]float64, error) {
 			}
 			m.project(to)
 			if at, err = m.look(ctx, rows, to, true); err != nil {
-				return nil, err
+				return nil, pass, err
 			}
 		}
 		if at.off > m.target && !at.better(best) {
@@ -190,12 +201,7 @@ func (m *Minimiser) solve(ctx context.Context, rows *Rows) ([]float64, error) {
 		}
 		best = at
 	}
-	for pass := int64(0); pass < m.passes && best.off > m.target; pass++ {
-		if best, err = m.look(ctx, rows, best.next, false); err != nil {
-			return nil, err
-		}
-	}
-	return best.theta, nil
+	return best, pass, nil
 }
 
 // newton is the minimum of J's second order expansion at l over the ball, or nil where doubles do not tell it: (H + νI)⁻¹(Hθ − ∇J), with
