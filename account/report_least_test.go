@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"math"
+	"strconv"
 	"testing"
 )
 
@@ -17,8 +18,13 @@ func TestLeastEpsilon(t *testing.T) {
 			t.Errorf("%v: %v by %s, want %v, %v", specs, f, by, want, err)
 		}
 	}
-	f, by, err := job(t, "gaussian sigma=1.1 sampling=256/60000 count=14062").LeastEpsilon(d)
-	if err != nil || by != "pld" || math.Abs(f.Value-2.381686) > 2e-4 {
-		t.Errorf("%v by %s, %v", f, by, err)
+	sampled := job(t, "gaussian sigma=2 sampling=0.1 count=20")
+	f, by, err := sampled.LeastEpsilon(d)
+	if err != nil || by != "pld" {
+		t.Fatalf("%v by %s, %v", f, by, err)
+	}
+	back, _, err := sampled.LeastDelta(promise(t, strconv.FormatFloat(f.Value, 'g', -1, 64), "0").Epsilon)
+	if err != nil || back.Value > 1.01e-5 || back.Value < 0.9e-5 {
+		t.Errorf("at ε = %g, δ = %g, %v", f.Value, back.Value, err)
 	}
 }

@@ -96,9 +96,43 @@ type part struct {
 // the solver's tolerance and the grid (mechanism.Minimiser, where the proof stands). The two sums are of bounded contributions at the
 // coefficients that were released before them, and their noise is independent: the shares of the price add up.
 func (c *Curator) Minimize(ctx context.Context, q Minimisation) (*Minimum, error) {
-	m, err := c.minimising(q)
+	m, l, err := c.minimisation(q)
 	if err != nil {
 		return nil, public(err)
+	}
+	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) { return c.minimum(ctx, m, from) })
+	if err != nil {
+		return nil, err
+	}
+	return c.minimised(m, s)
+}
+
+// ExplainMinimize tells what Minimize would give, free: everything but the values, the ID and what remains. Replayed says that it was released before.
+func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, error) {
+	m, l, err := c.minimisation(q)
+	if err != nil {
+		return nil, public(err)
+	}
+	s := &seen{}
+	if !l.fresh {
+		_, s.replayed, err = c.ledger.Find(l.key)
+	}
+	if err != nil {
+		return nil, public(err)
+	}
+	out, err := c.told(m, s)
+	if err != nil {
+		return nil, public(err)
+	}
+	out.ID = ""
+	return out, nil
+}
+
+// minimisation decides all that is public, and the look.
+func (c *Curator) minimisation(q Minimisation) (*minimising, *look, error) {
+	m, err := c.minimising(q)
+	if err != nil {
+		return nil, nil, err
 	}
 	cells, mechanisms := 0, []ledger.Mechanism{}
 	for _, p := range m.parts {
@@ -107,17 +141,13 @@ func (c *Curator) Minimize(ctx context.Context, q Minimisation) (*Minimum, error
 	}
 	l, err := c.decided(m.regression, q.Question, m.Price, m.describe(), mechanisms, [2]int{cells, 1})
 	if err != nil {
-		return nil, public(err)
+		return nil, nil, err
 	}
 	l.question = OutputPerturbation + ", " + q.Loss + ": " + q.SQL
-	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) { return c.minimum(ctx, m, from) })
-	if err != nil {
-		return nil, err
-	}
-	return c.minimised(m, s)
+	return m, l, nil
 }
 
-// minimising decides all that is public.
+// minimising decides what does not depend on sealed versions.
 func (c *Curator) minimising(q Minimisation) (*minimising, error) {
 	r, err := c.regress(q.Question, q.Bound)
 	if err != nil {
@@ -275,6 +305,16 @@ func (c *Curator) minimum(ctx context.Context, m *minimising, from engine.Sealed
 
 // minimised reads what was released.
 func (c *Curator) minimised(m *minimising, s *seen) (*Minimum, error) {
+	out, err := c.told(m, s)
+	if err != nil {
+		return nil, public(err)
+	}
+	out.Remaining, err = c.remains(s)
+	return out, err
+}
+
+// told puts numbers, where there are any, beside all that is public of them.
+func (c *Curator) told(m *minimising, s *seen) (*Minimum, error) {
 	out := &Minimum{ID: s.name(), Names: m.Names[:m.predictors()], Price: c.loss(m.Price), Replayed: s.replayed, Sensitivity: m.solver.Sensitivity(), Tolerance: m.solver.Tolerance()}
 	out.Regularise, _ = m.solver.Objective().Regularise.Float64()
 	out.Radius, _ = m.solver.Objective().Radius.Float64()
@@ -283,10 +323,14 @@ func (c *Curator) minimised(m *minimising, s *seen) (*Minimum, error) {
 	for i, p := range m.parts {
 		d, err := derive.NoiseOf(p.measure())
 		if err != nil {
-			return nil, public(err)
+			return nil, err
 		}
-		v := p.vector(d, numbers[:p.cells])
-		v.Loss, numbers = c.loss(p.loss), numbers[p.cells:]
+		var own [][]*big.Int
+		if len(numbers) > 0 {
+			own, numbers = numbers[:p.cells], numbers[p.cells:]
+		}
+		v := p.vector(d, own)
+		v.Loss = c.loss(p.loss)
 		switch i {
 		case 0:
 			out.Coefficients = v
@@ -296,9 +340,7 @@ func (c *Curator) minimised(m *minimising, s *seen) (*Minimum, error) {
 			out.Products = &v
 		}
 	}
-	var err error
-	out.Remaining, err = c.remains(s)
-	return out, err
+	return out, nil
 }
 
 func (p *part) vector(d noise.Distribution, rows [][]*big.Int) Vector {

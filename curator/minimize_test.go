@@ -82,9 +82,16 @@ func TestMinimize(t *testing.T) {
 		q := Minimisation{
 			Question: Question{SQL: "SELECT x1, x2, 1, y FROM people", Epsilon: terms.price}, Loss: LogisticLoss, Radius: "5", Regularise: "50", Rows: 3000, Curvature: "0.5",
 		}
+		before, err := c.ExplainMinimize(t.Context(), q)
+		if err != nil || before.Replayed || before.Coefficients.Values != nil || spent(t, c) != "0" && terms.spent != "" {
+			t.Fatalf("%+v, %v", before, err)
+		}
 		m, err := c.Minimize(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if after, err := c.ExplainMinimize(t.Context(), q); err != nil || !after.Replayed || after.Price != m.Price || after.Coefficients.Noise.StdDev() != m.Coefficients.Noise.StdDev() {
+			t.Errorf("%+v, %v", after, err)
 		}
 		theta := m.Theta()
 		for i, want := range minimumOf(t, home, 50, func(r []float64) ([]float64, float64, bool) { return []float64{r[0], r[1], 1}, r[2], !math.IsNaN(r[1]) }, logit) {

@@ -135,6 +135,35 @@ func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
 	return t, err
 }
 
+// TrainingExplanation says before a training is paid what it would cost, and its noise.
+type TrainingExplanation struct {
+	Parameters int                // of the model
+	Multiplier string             // of the noise, exact
+	Noise      noise.Distribution // of each value of a step, in Units
+	Unit       *big.Rat
+	Expected   float64 // units in a sample
+	Price      Loss
+	Recorded   int64 // steps that were recorded of this very training: all is paid already where it was begun
+	Begun      bool
+}
+
+// ExplainTrain tells what Train would give, free.
+func (c *Curator) ExplainTrain(_ context.Context, q Training) (*TrainingExplanation, error) {
+	t, err := c.training(q)
+	if err != nil {
+		return nil, public(err)
+	}
+	known, _, begun, err := t.earlier(q.Fresh)
+	if err != nil {
+		return nil, public(err)
+	}
+	return &TrainingExplanation{
+		Parameters: t.Parameters, Multiplier: t.Multiplier, Noise: t.noise, Unit: t.unit(), Expected: t.Expected, Price: t.Price, Recorded: int64(len(known)), Begun: begun,
+	}, nil
+}
+
+func (t *Trainer) unit() *big.Rat { return (&plan.Measure{Grid: t.grid}).Unit() }
+
 // training decides all that is public.
 func (c *Curator) training(q Training) (*Trainer, error) {
 	usage := func(format string, args ...any) error {
@@ -462,7 +491,7 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 // gradient tells a step, and counts it.
 func (t *Trainer) gradient(values []*big.Int, replayed bool) *Gradient {
 	t.told++
-	g := &Gradient{Step: t.told, Values: values, Unit: (&plan.Measure{Grid: t.grid}).Unit(), Noise: t.noise, Replayed: replayed, Mean: make([]float64, len(values))}
+	g := &Gradient{Step: t.told, Values: values, Unit: t.unit(), Noise: t.noise, Replayed: replayed, Mean: make([]float64, len(values))}
 	for i, v := range values {
 		f, _ := new(big.Float).SetInt(v).Float64()
 		g.Mean[i] = math.Ldexp(f, t.grid) / t.Expected

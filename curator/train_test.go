@@ -49,6 +49,9 @@ func TestTrain(t *testing.T) {
 	c := openHome(t, home)
 	q := logisticTraining()
 	q.Rate, q.Multiplier = "1/10", "4"
+	if e, err := c.ExplainTrain(t.Context(), q); err != nil || e.Begun || e.Parameters != 3 || e.Expected != 300 {
+		t.Fatalf("%+v, %v", e, err)
+	}
 	tr, err := c.Train(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +63,9 @@ func TestTrain(t *testing.T) {
 	_, half := train(t, tr, 5)
 	if _, err := openHome(t, home).Train(t.Context(), q); codeOf(err) != CodeHome {
 		t.Errorf("two at a time: %v", err)
+	}
+	if e, err := c.ExplainTrain(t.Context(), q); err != nil || !e.Begun || e.Recorded != 5 || e.Price != tr.Price {
+		t.Errorf("%+v, %v", e, err)
 	}
 	if err := tr.Close(); err != nil {
 		t.Fatal(err)

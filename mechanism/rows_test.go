@@ -196,7 +196,8 @@ func TestCurvatureOfNeighbours(t *testing.T) {
 				t.Fatal(err)
 			}
 			hessian, products := m.Curvatures()
-			for name, p := range kinds(r, d, 20, most) {
+			for _, p := range kinds(r, d, 20, most) {
+				name := p.name
 				theta := []float64{5 * r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
 				h, c, err := m.Curve(t.Context(), p.rows(t, bound, most), theta)
 				if err != nil {
@@ -227,7 +228,7 @@ func TestCurvatureOfNeighbours(t *testing.T) {
 			}
 		}
 	}
-	if longest[0] < 0.5 || longest[1] < 0.5 {
+	if longest[0] < 0.4 || longest[1] < 0.4 {
 		t.Errorf("of the squared sensitivities %v were seen: the test shows little", longest)
 	}
 	t.Log("of the squared sensitivities, the most seen:", longest)
