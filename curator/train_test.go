@@ -262,6 +262,14 @@ func TestJournalMatchesLedger(t *testing.T) {
 	for i := range tr.journal.records {
 		known = append(known, tr.journal.records[i].digest.String())
 	}
+	for i := range 40 { // any one bit, anywhere
+		b := append([]byte(nil), good...)
+		b[i*(len(b)-1)/39] ^= 1 << (i % 8)
+		write(t, home, filepath.Join("training", tr.ID+".journal"), string(b))
+		if j, err := openJournal(home, tr.id, tr.Parameters, known); !errors.Is(err, errJournal) {
+			t.Errorf("a bit of byte %d: %v, %v", i*(len(b)-1)/39, j, err)
+		}
+	}
 	for what, b := range map[string][]byte{"cut": good[:len(good)-1], "empty": nil, "edited": edited, "another": append([]byte{9}, good...)} {
 		write(t, home, filepath.Join("training", tr.ID+".journal"), string(b))
 		if _, err := c.Train(t.Context(), q); !errors.Is(err, errJournal) {

@@ -55,7 +55,7 @@ func (c *Curator) regressAt(q Question, bound string, price privacy.Loss) (*regr
 		if r.bound, err = positive("the bound of the predictors' norm", bound); err != nil {
 			return nil, err
 		}
-		return r, nil
+		return r, c.fits(r)
 	}
 	squares := new(big.Rat)
 	for _, m := range t.Measures[:r.predictors()] {
@@ -69,7 +69,15 @@ func (c *Curator) regressAt(q Question, bound string, price privacy.Loss) (*regr
 		return nil, &Error{Code: CodePolicy, Message: "the predictors' bounds are too wide for a norm", Hint: "give a bound of the norm"}
 	}
 	r.bound = new(big.Rat).SetFloat64(root)
-	return r, nil
+	return r, c.fits(r)
+}
+
+// fits refuses, before anything is charged, what no rows could be held of.
+func (c *Curator) fits(r *regression) error {
+	if _, err := c.emptyRows(r); err != nil {
+		return &Error{Code: CodePolicy, Message: err.Error(), cause: err}
+	}
+	return nil
 }
 
 func (r *regression) predictors() int { return len(r.Measures) - 1 }
@@ -99,20 +107,24 @@ func (c *Curator) decided(r *regression, q Question, price privacy.Loss, mechani
 	}, nil
 }
 
-// stream reads a regression's rows, once. The caller closes them.
-func (c *Curator) stream(ctx context.Context, r *regression, from engine.Sealed) (*mechanism.Rows, error) {
-	dir := filepath.Join(c.home, "tmp")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	shape := mechanism.RowShape{Bound: r.bound, Most: 1, Dir: dir}
+// emptyRows has room for the regression's rows.
+func (c *Curator) emptyRows(r *regression) (*mechanism.Rows, error) {
+	shape := mechanism.RowShape{Bound: r.bound, Most: 1, Dir: filepath.Join(c.home, "tmp")}
 	if r.Unit != nil {
 		shape.Most = r.Caps.Rows
 	}
 	for _, m := range r.Measures {
 		shape.Grids = append(shape.Grids, m.Grid)
 	}
-	rows, err := mechanism.NewRows(shape)
+	return mechanism.NewRows(shape)
+}
+
+// stream reads a regression's rows, once. The caller closes them.
+func (c *Curator) stream(ctx context.Context, r *regression, from engine.Sealed) (*mechanism.Rows, error) {
+	if err := os.MkdirAll(filepath.Join(c.home, "tmp"), 0o700); err != nil {
+		return nil, err
+	}
+	rows, err := c.emptyRows(r)
 	if err != nil {
 		return nil, err
 	}

@@ -58,8 +58,8 @@ const (
 	maxPredictors = 1024
 	// inMemory is how much is held without a file.
 	inMemory = 64 << 20
-	// maxUnitBytes bounds what is held of one unit.
-	maxUnitBytes = 1 << 30
+	// maxUnitBytes bounds what may be held of one unit.
+	maxUnitBytes = 1 << 28
 )
 
 // ErrRows reports rows that are not of their shape: a defect of the engine's, which says nothing of the values.
@@ -74,6 +74,8 @@ func NewRows(s RowShape) (*Rows, error) {
 		return nil, fmt.Errorf("%w: the norm of the predictors needs a bound above 0, and between 2^-100 and 2^100", ErrParameter)
 	case s.Most < 1 || s.Most > maxUnitRows:
 		return nil, fmt.Errorf("%w: a unit needs between 1 and 2^40 rows", ErrParameter)
+	case s.Most > 1 && s.Most > maxUnitBytes/int64(4*len(s.Grids)+4): // so that no unit's rows decide it
+		return nil, fmt.Errorf("%w: the rows of one unit are held together, and may be too large for that: fewer rows, or fewer predictors", ErrParameter)
 	}
 	r := &Rows{shape: s, record: 4*(len(s.Grids)-1) + 8, x: make([]int64, len(s.Grids)-1)}
 	r.grid, r.reach = gridOf(s.Bound, reachBits)
@@ -126,7 +128,7 @@ func (r *Rows) Add(first bool, row []int64) error {
 		if err := r.flushUnit(); err != nil {
 			return err
 		}
-	case len(r.unit) == 0, int64(len(r.unit)) >= r.shape.Most, len(r.unit)*r.record > maxUnitBytes:
+	case len(r.unit) == 0, int64(len(r.unit)) >= r.shape.Most:
 		return ErrRows
 	}
 	d := len(r.x)

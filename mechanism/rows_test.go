@@ -117,6 +117,7 @@ func TestRowsRefuse(t *testing.T) {
 		"no bound":      func(s *RowShape) { s.Bound = nil },
 		"a bound of 0":  func(s *RowShape) { s.Bound = new(big.Rat) },
 		"no rows":       func(s *RowShape) { s.Most = 0 },
+		"large units":   func(s *RowShape) { s.Grids, s.Most = make([]int, 100), 1<<20 },
 		"a far grid":    func(s *RowShape) { s.Grids = []int{5000, 0} },
 	} {
 		s := good
