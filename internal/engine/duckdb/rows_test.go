@@ -11,6 +11,7 @@ import (
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
+	"dither/internal/policy"
 )
 
 // byUnit gathers rows as they come, each unit's in an order of their own, and the units too.
@@ -43,7 +44,7 @@ func TestRowsAgreeWithReference(t *testing.T) {
 	admitted, given := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		table := rapid.SampledFrom([]string{"t", "p", "p"}).Draw(t, "table")
-		sql := enginetest.Vectors(t, table)
+		sql := enginetest.RowQuestion(t, table)
 		p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
 		if err != nil {
 			return
@@ -73,4 +74,41 @@ func TestRowsAgreeWithReference(t *testing.T) {
 		t.Fatal("nothing was compared")
 	}
 	t.Log(admitted, "questions,", given, "units")
+}
+
+// So are those of relations of several tables.
+func TestRowsOverRelations(t *testing.T) {
+	b := newBench(t)
+	var err error
+	if b.policy, err = policy.Decode(enginetest.RelationPolicy("add-remove", false), b.dir); err != nil {
+		t.Fatal(err)
+	}
+	admitted, given, several := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		sql := enginetest.RowQuestionOver(t)
+		p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
+		if err != nil {
+			return
+		}
+		admitted++
+		tables, from := b.writeAll(t, p.Tables(), 10)
+		if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
+			t.Fatalf("%s: rehearsal: %v", sql, err)
+		}
+		var got [][][]int64
+		err = b.eachRow(context.Background(), &p.Bounded, from, byUnit(&got))
+		want := inOrder(enginetest.UnitRowsOf(&p.Bounded, tables))
+		if got := inOrder(got); err != nil || !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
+			t.Fatalf("%s: %v, want %v (%v)", sql, got, want, err)
+		}
+		given += len(want)
+		for _, u := range want {
+			if len(u) > 1 {
+				several++
+			}
+		}
+	})
+	if admitted < 20 || given == 0 || several == 0 {
+		t.Errorf("%d questions, %d units, %d of several rows: the test shows nothing", admitted, given, several)
+	}
 }

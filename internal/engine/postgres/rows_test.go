@@ -19,7 +19,7 @@ func TestRowsAgreeWithReference(t *testing.T) {
 	copies, given := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		table := rapid.SampledFrom([]string{"t", "p", "p"}).Draw(t, "table")
-		sql := enginetest.Vectors(t, table)
+		sql := enginetest.RowQuestion(t, table)
 		p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
 		if err != nil {
 			return
