@@ -25,7 +25,8 @@ var allowed = map[string][]string{
 	"privacy":      {"internal/exact"},
 	"internal/pld": {"internal/exact"},
 	// floor 3
-	"mechanism":          {"account", "internal/entropy", "internal/exact", "internal/sample", "noise", "privacy"},
+	"internal/gradient":  {},
+	"mechanism":          {"account", "internal/entropy", "internal/gradient", "internal/exact", "internal/sample", "noise", "privacy"},
 	"internal/ledger":    {"internal/exact", "internal/entropy", "privacy"},
 	"internal/policy":    {"internal/exact", "internal/nearest", "internal/value", "privacy"},
 	"internal/query":     {},

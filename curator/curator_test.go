@@ -197,6 +197,15 @@ func (f failing) OrderCells(_ context.Context, b *plan.Bounded, _ engine.Sealed)
 	}), nil
 }
 
+// Rows fails in the middle.
+func (f failing) Rows(_ context.Context, b *plan.Bounded, _ engine.Sealed, into *mechanism.Rows) error {
+	if err := into.Add(true, make([]int64, len(b.Measures))); err != nil {
+		return err
+	}
+	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
+	return err
+}
+
 func (failing) Rehearse(context.Context, *plan.Bounded, engine.Sealed) error { return nil }
 
 func (failing) Close() error { return nil }

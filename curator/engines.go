@@ -81,6 +81,11 @@ func (e *engines) OrderCells(ctx context.Context, b *plan.Bounded, from engine.S
 	return e.of(b).OrderCells(ctx, b, from)
 }
 
+// Rows implements engine.Engine.
+func (e *engines) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, into *mechanism.Rows) error {
+	return e.of(b).Rows(ctx, b, from, into)
+}
+
 // Values implements engine.Engine.
 func (e *engines) Values(ctx context.Context, c plan.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	return e.holding(from.Table).Values(ctx, c, from, most)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,15 @@ func primitives() []once {
 			}
 			return m.ID, fmt.Sprint(m.Sums[0].Values, m.Sums[1].Values, m.Sums[2].Values), m.Replayed, nil
 		}, "SELECT age, height FROM people"},
+		{"minimize", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			m, err := c.Minimize(ctx, Minimisation{Question: q, Loss: LogisticLoss, Bound: "120", Radius: "2", Regularise: "30", Rows: 4, Curvature: "0.2"})
+			if err != nil {
+				return "", nil, false, err
+			}
+			numbers := slices.Concat(m.Coefficients.Values, m.Hessian.Values, m.Products.Values)
+			return m.ID, fmt.Sprint(numbers), m.Replayed, nil
+		}, "SELECT age, 1, age > 50 FROM people"},
 	}
 }
 

@@ -26,6 +26,10 @@ type Engine interface {
 	Order(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.Ordered, error)
 	// OrderCells is Order for every cell of b, in the order of Cells.
 	OrderCells(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.OrderedCells, error)
+	// Rows gives the rows that count of b, which plan.BuildRows planned: of each its measures' integers, those of one unit one after the
+	// other. In which order units come, or a unit's rows, must play no part. The error may quote rows, as above; no part of what was given
+	// may be used where there is one.
+	Rows(ctx context.Context, b *plan.Bounded, from Sealed, into *mechanism.Rows) error
 	// Values gives the distinct values of a column of a PUBLIC table, cleaned, without NULL, in their order, and at most so many.
 	Values(ctx context.Context, c plan.Column, from Sealed, most int) ([]value.Value, error)
 	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:

@@ -25,6 +25,7 @@ import (
 type Engine struct {
 	sealed, tmp string
 	page        int // how many distinct values are read at a time
+	rowPage     int // and how many rows
 
 	mu sync.Mutex
 	db *sql.DB // nil until the first question
@@ -34,7 +35,9 @@ var _ engine.Engine = (*Engine)(nil)
 
 // New makes an engine that may read files below sealed and spill into tmp, and nothing else. It starts with the first
 // question.
-func New(sealed, tmp string) *Engine { return &Engine{sealed: sealed, tmp: tmp, page: defaultPage} }
+func New(sealed, tmp string) *Engine {
+	return &Engine{sealed: sealed, tmp: tmp, page: defaultPage, rowPage: defaultRowPage}
+}
 
 // Close releases the database.
 func (e *Engine) Close() error {
@@ -117,6 +120,11 @@ func statement(b *plan.Bounded, from engine.Sealed) (string, error) {
 		}
 		return render(b, scan, from), nil
 	}
+	return statementOf(b, from, renderSource)
+}
+
+// statementOf is a statement over the sealed files of a Source.
+func statementOf(b *plan.Bounded, from engine.Sealed, render func(*plan.Bounded, sealedFiles) string) (string, error) {
 	files := sealedFiles{map[string]string{}, map[string]bool{}}
 	for _, table := range b.Tables() {
 		known, ok := from.Tables[table]
@@ -129,7 +137,7 @@ func statement(b *plan.Bounded, from engine.Sealed) (string, error) {
 		}
 		files.scans[table], files.oneRowEach[table] = scan, known.OneRowEach
 	}
-	return renderSource(b, files), nil
+	return render(b, files), nil
 }
 
 // run runs one statement, and feeds its rows to each.

@@ -1,5 +1,5 @@
 // Package postgres answers questions on the owner's own PostgreSQL: a question becomes one read-only statement, written here from
-// a plan, and nothing but its sums leaves the server. Errors may quote rows: they are for the owner alone.
+// a plan, and nothing but its sums leaves the server; of Rows, each row's bounded integers. Errors may quote rows: they are for the owner alone.
 package postgres
 
 import (

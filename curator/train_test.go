@@ -1,0 +1,398 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"dither/internal/ledger"
+)
+
+const trainBudget = "{epsilon: 40, delta: 1e-4, selection_delta: 8e-5}"
+
+func logisticTraining() Training {
+	return Training{
+		Question: Question{SQL: "SELECT x1, x2, 1, y FROM people", Delta: "1e-5"}, Model: TrainedModel{Kind: LogisticModel},
+		Clip: "1", Rate: "1", Multiplier: "10", Steps: 12, Rows: 3000,
+	}
+}
+
+// train takes steps until it has so many, and gives the parameters and the sums that led there.
+func train(t testing.TB, tr *Trainer, to int64) (theta []float64, sums []string) {
+	t.Helper()
+	theta = make([]float64, tr.Parameters)
+	for tr.Done() < to {
+		g, err := tr.Step(t.Context(), theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, fmt.Sprint(g.Values))
+		for i, m := range g.Mean {
+			theta[i] -= 4 * m
+		}
+	}
+	return theta, sums
+}
+
+// A training is paid before its first step, in ρ = ε²/2 at its δ; learns; and is given again, step by step, by whoever asks for it, at no
+// cost: midway and at its end.
+func TestTrain(t *testing.T) {
+	home := fitHome(t, trainBudget, "add-remove", 3000)
+	c := openHome(t, home)
+	q := logisticTraining()
+	q.Rate, q.Multiplier = "1/10", "4"
+	if e, err := c.ExplainTrain(t.Context(), q); err != nil || e.Begun || e.Parameters != 3 || e.Expected != 300 {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	tr, err := c.Train(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := c.Budget()
+	if err != nil || before.Spent.Rho == "0" || tr.Parameters != 3 || tr.Expected != 300 {
+		t.Fatalf("%+v, %+v, %v", before.Spent, tr, err)
+	}
+	_, half := train(t, tr, 5)
+	if _, err := openHome(t, home).Train(t.Context(), q); codeOf(err) != CodeHome {
+		t.Errorf("two at a time: %v", err)
+	}
+	if e, err := c.ExplainTrain(t.Context(), q); err != nil || !e.Begun || e.Recorded != 5 || e.Price != tr.Price {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if err := tr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tr.Step(t.Context(), make([]float64, 3)); codeOf(err) != CodeUsage {
+		t.Errorf("after its end: %v", err)
+	}
+	again, err := openHome(t, home).Train(t.Context(), q)
+	if err != nil || again.ID != tr.ID || again.Recorded() != 5 {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	if _, err := again.Step(t.Context(), []float64{1, 1, 1}); codeOf(err) != CodeUsage || !strings.Contains(err.Error(), "other parameters") {
+		t.Errorf("at other parameters: %v", err)
+	}
+	theta, all := train(t, again, 12)
+	if strings.Join(all[:5], "") != strings.Join(half, "") {
+		t.Errorf("steps were drawn again:\n%v\n%v", half, all[:5])
+	}
+	if _, err := again.Step(t.Context(), theta); codeOf(err) != CodeUsage {
+		t.Errorf("beyond its end: %v", err)
+	}
+	if !(theta[0] > 0.5 && theta[1] < -0.2) { // towards (2, −1, .5); the noise's σ is 4/300 a step, 4·√12 times that in all: .18
+		t.Errorf("learned %v", theta)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := c.Train(t.Context(), q)
+	if err != nil || whole.Recorded() != 12 {
+		t.Fatal(err)
+	}
+	if _, last := train(t, whole, 12); strings.Join(last, "") != strings.Join(all, "") {
+		t.Error("a whole training is another one when it is given again")
+	}
+	if after, err := c.Budget(); err != nil || after.Spent != before.Spent {
+		t.Errorf("spent %+v, and then %+v, %v", before.Spent, after.Spent, err)
+	}
+	q.Fresh = true
+	fresh, err := c.Train(t.Context(), q)
+	if err != nil || fresh.ID == whole.ID || fresh.Recorded() != 0 {
+		t.Fatalf("%+v, %v", fresh, err)
+	}
+	if after, err := c.Budget(); err != nil || after.Spent == before.Spent {
+		t.Error("a fresh one is free", err)
+	}
+	info, err := os.Stat(filepath.Join(home, "training", tr.ID+".journal"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(home, "tmp", "rows-*")); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
+// Every model is trained, by person too; and the least noise for a price is found. The published parameters for MNIST have the published ε.
+func TestTrainModels(t *testing.T) {
+	c := openHome(t, fitHome(t, trainBudget, "add-remove", 600))
+	for _, of := range []struct {
+		model      TrainedModel
+		sql        string
+		rate       string
+		parameters int
+	}{
+		{TrainedModel{Kind: LinearModel}, "SELECT x1, 1, n FROM people", "1", 2},
+		{TrainedModel{Kind: PoissonModel}, "SELECT x1, 1, n FROM people", "1", 2},
+		{TrainedModel{Kind: SoftmaxModel, Classes: 3}, "SELECT x1, 1, LEAST(n, 2) FROM people", "1", 6},
+		{TrainedModel{Kind: NetworkModel, Classes: 2, Hidden: 4, Activation: "relu"}, "SELECT x, 1, y FROM visits", "1", 22},
+	} {
+		tr, err := c.Train(t.Context(), Training{
+			Question: Question{SQL: of.sql, Epsilon: "0.5", Delta: "1e-6"}, Model: of.model, Clip: "1", Rate: of.rate, Steps: 3, Rows: 600,
+		})
+		if err != nil {
+			t.Fatal(of.model, err)
+		}
+		if e, _ := strconv.ParseFloat(tr.Price.Rho, 64); tr.Parameters != of.parameters || e < 0.124 || e > 0.1250001 {
+			t.Errorf("%+v: %d parameters, %+v, multiplier %s", of.model, tr.Parameters, tr.Price, tr.Multiplier)
+		}
+		train(t, tr, 3)
+		if err := tr.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	q := logisticTraining()
+	q.Rate, q.Multiplier, q.Steps = "256/60000", "1.1", 14062
+	tr, err := c.Train(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	rho, err := strconv.ParseFloat(tr.Price.Rho, 64)
+	if epsilon := math.Sqrt(2 * rho); err != nil || math.Abs(epsilon-2.381686) > 2e-4 {
+		t.Errorf("ε = %g", epsilon)
+	}
+}
+
+// What makes no sense is refused before anything is charged; and a budget that is an ε alone, or of neighbours by changing one, has no such price.
+func TestTrainRefuses(t *testing.T) {
+	c := openHome(t, fitHome(t, trainBudget, "add-remove", 20))
+	for says, change := range map[string]func(q *Training){
+		"1 to 1000000 steps":      func(q *Training) { q.Steps = 0 },
+		"1 to 1000000 steps ":     func(q *Training) { q.Steps = 1_000_001 },
+		"the clip":                func(q *Training) { q.Clip = "" },
+		"the rate of sampling":    func(q *Training) { q.Rate = "1.5" },
+		"the rate of sampling is": func(q *Training) { q.Rate = "0" },
+		"the multiplier":          func(q *Training) { q.Multiplier = "-1" },
+		"the other follows":       func(q *Training) { q.Epsilon = "1" },
+		"told in ε":               func(q *Training) { q.Rho = "0.1" },
+		"above the policy's max":  func(q *Training) { q.Multiplier, q.Rate = "0.6", "1" },
+		"must be said":            func(q *Training) { q.Rows = 0 },
+		"not \"forest\"":          func(q *Training) { q.Model.Kind = "forest" },
+		"2 classes at least":      func(q *Training) { q.Model.Kind = SoftmaxModel },
+		"has hidden units":        func(q *Training) { q.Model = TrainedModel{Kind: NetworkModel, Classes: 2} },
+		"there are predictors":    func(q *Training) { q.SQL = "SELECT y FROM people" },
+		"without groups":          func(q *Training) { q.SQL += " GROUP BY x1" },
+		"a delta":                 func(q *Training) { q.Delta = "0" },
+	} {
+		q := logisticTraining()
+		change(&q)
+		if _, err := c.Train(t.Context(), q); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(says)) {
+			t.Errorf("%v, want a refusal about %q", err, says)
+		}
+	}
+	if b, err := c.Budget(); err != nil || b.Spent.Rho != "0" {
+		t.Errorf("refusals cost %+v, %v", b.Spent, err)
+	}
+	for says, terms := range map[string][2]string{"an ε alone": {"{epsilon: 1}", "add-remove"}, "keeps none": {"{epsilon: 40, delta: 1e-6}", "add-remove"}, "by adding or removing one": {trainBudget, "change-one"}} {
+		c := openHome(t, fitHome(t, terms[0], terms[1], 20))
+		if _, err := c.Train(t.Context(), logisticTraining()); codeOf(err) != CodePolicy || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want a refusal about %q", err, says)
+		}
+	}
+}
+
+// Parameters that are no numbers, or of another length, are refused, and leave the training as it was; as does a ctx that ends. Tables without rows are trained on.
+func TestTrainSteps(t *testing.T) {
+	c := openHome(t, fitHome(t, trainBudget, "add-remove", 20))
+	q := logisticTraining()
+	q.SQL += " WHERE x1 > 1"
+	tr, err := c.Train(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, theta := range [][]float64{nil, {0, 0}, {0, 0, math.NaN()}, {0, 0, math.Inf(-1)}} {
+		if _, err := tr.Step(t.Context(), theta); codeOf(err) != CodeUsage {
+			t.Errorf("%v: %v", theta, err)
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := tr.Step(cancelled, make([]float64, 3)); codeOf(err) != CodeCancelled {
+		t.Errorf("cancelled: %v", err)
+	}
+	train(t, tr, 12)
+	q.Fresh = true
+	if tr, err = c.Train(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+	works := c.engine
+	c.engine = failing{}
+	var e *Error
+	if _, err := tr.Step(t.Context(), make([]float64, 3)); !errors.As(err, &e) || e.Code != CodeFailed || !e.Charged {
+		t.Errorf("a failure: %v", err)
+	}
+	c.engine = works
+	q.Fresh = false
+	other, err := c.Train(t.Context(), q)
+	if err != nil || other.Recorded() != 12 { // the failed one is none: that before it is given
+		t.Errorf("%+v, %v", other, err)
+	}
+}
+
+// A journal that is cut, edited, or longer than the ledger knows of is refused, but for what a crash may leave: one whole record more, which
+// was never told and counts, and a part of one, which does not.
+func TestJournalMatchesLedger(t *testing.T) {
+	home := fitHome(t, trainBudget, "add-remove", 100)
+	q := logisticTraining()
+	c := openHome(t, home)
+	tr, err := c.Train(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sums := train(t, tr, 4)
+	if err := tr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(home, "training", tr.ID+".journal")
+	good, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := append([]byte(nil), good...)
+	edited[len(edited)/2] ^= 1
+	var known []string
+	for i := range tr.journal.records {
+		known = append(known, tr.journal.records[i].digest.String())
+	}
+	for i := range 40 { // any one bit, anywhere
+		b := append([]byte(nil), good...)
+		b[i*(len(b)-1)/39] ^= 1 << (i % 8)
+		write(t, home, filepath.Join("training", tr.ID+".journal"), string(b))
+		if j, err := openJournal(home, tr.id, tr.Parameters, known); !errors.Is(err, errJournal) {
+			t.Errorf("a bit of byte %d: %v, %v", i*(len(b)-1)/39, j, err)
+		}
+	}
+	for what, b := range map[string][]byte{"cut": good[:len(good)-1], "empty": nil, "edited": edited, "another": append([]byte{9}, good...)} {
+		write(t, home, filepath.Join("training", tr.ID+".journal"), string(b))
+		if _, err := c.Train(t.Context(), q); !errors.Is(err, errJournal) {
+			t.Errorf("%s: %v", what, err)
+		}
+		if left, _ := os.ReadFile(name); string(left) != string(b) {
+			t.Errorf("%s: it was changed", what)
+		}
+	}
+	write(t, home, filepath.Join("training", tr.ID+".journal"), string(good)+"\x40\x00\x00\x00torn")
+	again, err := c.Train(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadFile(name); string(left) != string(good) {
+		t.Error("what was torn is left")
+	}
+	if _, same := train(t, again, 4); strings.Join(same, "") != strings.Join(sums, "") {
+		t.Error("other steps")
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := openJournal(home, again.id, again.Parameters, known[:3]) // as if the ledger lacked the last
+	if err != nil || len(j.records) != 4 {
+		t.Fatalf("%v", err)
+	}
+	if err := j.close(); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = openJournal(home, again.id, again.Parameters, known[:2]); err != nil || len(j.records) != 3 {
+		t.Fatalf("two more than the ledger knows of: %v", err)
+	}
+	defer j.close()
+}
+
+// TestTrainKilled kills the process at each point between two durable acts of a training, at its first steps, and then goes on elsewhere: what was told
+// is given again, the training is paid once, and no step is told twice with two different sums.
+func TestTrainKilled(t *testing.T) {
+	if home := os.Getenv("DITHER_TRAIN_HOME"); home != "" {
+		trainUntilKilled(t, home)
+		return
+	}
+	for _, at := range []string{"reserved", "drawn", "journalled", "recorded"} {
+		for _, n := range []int{1, 3} {
+			if at == "reserved" && n > 1 {
+				continue
+			}
+			home := fitHome(t, trainBudget, "add-remove", 100)
+			child := exec.Command(os.Args[0], "-test.run", "^TestTrainKilled$", "-test.v")
+			child.Env = append(os.Environ(), "DITHER_TRAIN_HOME="+home, fmt.Sprintf("DITHER_TRAIN_CRASH=%s %d", at, n))
+			out, err := child.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				t.Fatalf("%s %d: it was not killed: %v\n%s", at, n, err, out)
+			}
+			var told []string
+			for line := range strings.Lines(string(out)) {
+				if sum, ok := strings.CutPrefix(strings.TrimSpace(line), "told "); ok {
+					told = append(told, sum)
+				}
+			}
+			c := openHome(t, home)
+			before, err := c.Budget()
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr, err := c.Train(t.Context(), logisticTraining())
+			if err != nil {
+				t.Fatal(at, n, err)
+			}
+			want := map[string]int64{"reserved": 0, "drawn": int64(n) - 1, "journalled": int64(n), "recorded": int64(n)}[at]
+			if tr.Recorded() != want {
+				t.Errorf("killed when the %d-th step was %s: %d were recorded, want %d", n, at, tr.Recorded(), want)
+			}
+			_, sums := train(t, tr, 12)
+			if len(told) > len(sums) || strings.Join(told, "") != strings.Join(sums[:len(told)], "") {
+				t.Errorf("%s %d: told %v, and then %v", at, n, told, sums)
+			}
+			if after, err := c.Budget(); err != nil || after.Spent != before.Spent {
+				t.Errorf("%s %d: paid again: %v, %v, %v", at, n, before.Spent, after.Spent, err)
+			}
+			reserved := 0
+			if err := c.ledger.Entries(func(e ledger.Entry) error {
+				if e.Kind == ledger.KindReserve {
+					reserved++
+				}
+				return nil
+			}); err != nil || reserved != 1 {
+				t.Errorf("%s %d: %d reservations, %v", at, n, reserved, err)
+			}
+		}
+	}
+}
+
+// trainUntilKilled trains, telling what it is told, until it kills itself.
+func trainUntilKilled(t *testing.T, home string) {
+	at, count, _ := strings.Cut(os.Getenv("DITHER_TRAIN_CRASH"), " ")
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crashPoint = func(point string) {
+		if point == at {
+			if n--; n == 0 {
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				select {}
+			}
+		}
+	}
+	tr, err := openHome(t, home).Train(t.Context(), logisticTraining())
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := make([]float64, tr.Parameters)
+	for tr.Done() < tr.Steps {
+		g, err := tr.Step(t.Context(), theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("told", g.Values)
+		for i, m := range g.Mean {
+			theta[i] -= 4 * m
+		}
+	}
+}

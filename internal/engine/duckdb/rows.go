@@ -1,0 +1,120 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"strings"
+
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/mechanism"
+)
+
+// defaultRowPage is how many rows of a file a statement gives, or about as many: the driver holds a result whole.
+const defaultRowPage = 1 << 21
+
+// Rows implements engine.Engine: a statement for each page of rows. A unit's rows are in one page, and beside each other in it.
+func (e *Engine) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, into *mechanism.Rows) error {
+	if err := e.eachRow(ctx, b, from, into.Add); err != nil {
+		return err
+	}
+	return into.Seal()
+}
+
+// eachRow feeds each row's integers to add, with whether it is its unit's first.
+func (e *Engine) eachRow(ctx context.Context, b *plan.Bounded, from engine.Sealed, add func(first bool, row []int64) error) error {
+	statements, err := e.rowPages(ctx, b, from)
+	if err != nil {
+		return err
+	}
+	row := make([]int64, len(b.Measures))
+	for _, statement := range statements {
+		var unit driver.Value // of the row before; never NULL
+		grouped := strings.HasPrefix(statement, groupedRows)
+		err := e.run(ctx, statement, func(values []driver.Value) error {
+			first := true
+			if grouped {
+				first = unit != values[0]
+				unit, values = values[0], values[1:]
+			}
+			for i, v := range values {
+				n, ok := v.(int64)
+				if !ok {
+					return fmt.Errorf("duckdb: a coordinate of Go type %T", v)
+				}
+				row[i] = n
+			}
+			return add(first, row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupedRows is how a statement begins whose rows have a unit that has several.
+const groupedRows = "SELECT u, "
+
+// rowPages are the statements.
+func (e *Engine) rowPages(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([]string, error) {
+	if b.Source != nil {
+		statement, err := statementOf(b, from, rowsOfSource)
+		return []string{statement}, err
+	}
+	scan, err := sealScan(from.File)
+	if err != nil {
+		return nil, err
+	}
+	rows := int64(0)
+	err = e.run(ctx, "SELECT count(*) FROM "+scan, func(values []driver.Value) error {
+		rows, _ = values[0].(int64)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	pages := max((rows+int64(e.rowPage)-1)/int64(e.rowPage), 1)
+	var out []string
+	for i := range pages {
+		page := scan
+		switch {
+		case pages == 1:
+		case b.Unit != nil:
+			page = fmt.Sprintf("(SELECT * FROM %s WHERE hash(%s) %% %d = %d)", scan, identifier(b.Unit.Name), pages, i)
+		default:
+			numbered := strings.TrimSuffix(scan, ")") + ", file_row_number = true)"
+			page = fmt.Sprintf("(SELECT * EXCLUDE (file_row_number) FROM %s WHERE file_row_number %% %d = %d)", numbered, pages, i)
+		}
+		out = append(out, rowsOf(b, page, from))
+	}
+	return out, nil
+}
+
+// rowsOf gives the contributions m0, m1, … of each row that counts, and its unit u first where units have several.
+func rowsOf(b *plan.Bounded, scan string, known engine.Sealed) string {
+	scan = owned(b, scan, known)
+	if b.Unit == nil || known.OneRowEach {
+		return rowsIn(b, evaluated(b, scan, known), false)
+	}
+	return rowsIn(b, cappedRows(b, scan, known), true)
+}
+
+// rowsOfSource is rowsOf where the rows are a Source's.
+func rowsOfSource(b *plan.Bounded, files sealedFiles) string {
+	rows := evaluatedSource(b, files)
+	if b.Unit == nil || files.single(b.Source) {
+		return rowsIn(b, rows, false)
+	}
+	rows = ranked("("+rows+")", []string{"u"}, engine.Contents(b), b.Caps.Rows)
+	return rowsIn(b, fmt.Sprintf("SELECT * FROM (%s) WHERE q <= %d", rows, b.Caps.Rows), true)
+}
+
+func rowsIn(b *plan.Bounded, rows string, grouped bool) string {
+	added := strings.Join(contributions(b), ", ")
+	if !grouped {
+		return "SELECT " + added + " FROM (" + rows + ")"
+	}
+	return groupedRows + added + " FROM (" + rows + ") ORDER BY u"
+}

@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// Rows are those of the reference, unit by unit, for random questions over hostile rows of a table and of its copy.
+func TestRowsAgreeWithReference(t *testing.T) {
+	b := newBench(t, enginetest.PolicyText("add-remove"))
+	copies, given := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		table := rapid.SampledFrom([]string{"t", "p", "p"}).Draw(t, "table")
+		sql := enginetest.RowQuestion(t, table)
+		p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
+		if err != nil {
+			return
+		}
+		m := met{bench: b, sql: sql, rows: enginetest.Rows(t, b.policy.Table(table), 12)}
+		b.write(t, table, m.rows)
+		look := &p.Bounded
+		switch rapid.IntRange(0, 3).Draw(t, "copy") {
+		case 0:
+			copies++
+			m.from = b.copied(t, table, &policy.Column{Name: "__row", Type: value.Integer, Nullable: true})
+			if p.Unit != nil {
+				m.rows = b.ranks(t, m.rows)
+			}
+		default:
+			if look.Part != nil {
+				b.isRefused(t, look, m.from)
+				return
+			}
+			m.rows = b.ranked(t, look, table, m.rows)
+		}
+		e := b.engine(table)
+		if err := e.Rehearse(context.Background(), look, m.from); err != nil {
+			t.Fatalf("%s: rehearsal: %v", sql, err)
+		}
+		var got [][][]int64
+		err = e.eachRow(context.Background(), look, m.from, func(first bool, row []int64) error {
+			if first {
+				got = append(got, nil)
+			}
+			got[len(got)-1] = append(got[len(got)-1], slices.Clone(row))
+			return nil
+		})
+		want := enginetest.UnitRows(look, m.rows)
+		for _, units := range [][][][]int64{got, want} {
+			for _, u := range units {
+				slices.SortFunc(u, slices.Compare[[]int64])
+			}
+			slices.SortFunc(units, func(a, b [][]int64) int { return slices.CompareFunc(a, b, slices.Compare[[]int64]) })
+		}
+		if err != nil || !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
+			t.Fatalf("%s: %v, want %v (%v)", sql, got, want, err)
+		}
+		given += len(want)
+	})
+	if copies == 0 || given == 0 {
+		t.Fatal("nothing was compared")
+	}
+	t.Log(given, "units;", copies, "of copies")
+}
