@@ -66,7 +66,7 @@ func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
 		for _, m := range g.Measures {
 			scale, sensitivity := scales(m)
 			shown.Vectors = append(shown.Vectors, Part{
-				Name: m.Name(), Mechanism: string(m.Noise), Scale: scale, Sensitivity: sensitivity, Share: c.loss(m.Loss),
+				Name: vectorName(m), Mechanism: string(m.Noise), Scale: scale, Sensitivity: sensitivity, Share: c.loss(m.Loss),
 			})
 		}
 		for _, o := range p.Outputs {
@@ -77,6 +77,14 @@ func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
 		out = append(out, shown)
 	}
 	return out
+}
+
+// vectorName tells a grouping's vectors apart.
+func vectorName(m *plan.Measure) string {
+	if !m.Additive() {
+		return "distinct"
+	}
+	return m.Name()
 }
 
 // computedColumns describes the columns of an answer whose numbers are none that were released: what they are computed from stands
@@ -160,8 +168,12 @@ func (r *Reuse) MarshalJSON() ([]byte, error) {
 	return o.bytes()
 }
 
-const setsNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and what is told twice " +
-	"is told better. Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
+const (
+	sharesNote = "Each grouping is measured with its share of the price."
+	fittedNote = "Each grouping is measured with its share of the price, and all are fitted together: totals are the sums of their parts, and what is told twice " +
+		"is told better."
+	setsNote = " Rows whose value of a GROUP BY expression is not a known one are in no group and in no total."
+)
 
 const distinctSetsNote = "What is distinct in two groups is not that of both added up: distinct counts are each grouping's own, with the noise that they were measured with, and " +
 	"nothing is fitted to them. One unit counts in a grouping's groups as often as in an answer of that grouping alone."
@@ -171,7 +183,10 @@ func setsNotes(p *plan.Plan) []string {
 	if p.Sets == nil {
 		return nil
 	}
-	notes := []string{setsNote}
+	notes := []string{sharesNote + setsNote}
+	if slices.ContainsFunc(p.Measures, (*plan.Measure).Additive) {
+		notes[0] = fittedNote + setsNote
+	}
 	if slices.ContainsFunc(p.Measures, func(m *plan.Measure) bool { return !m.Additive() }) {
 		notes = append(notes, distinctSetsNote)
 	}

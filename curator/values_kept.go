@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,18 +17,19 @@ import (
 )
 
 // keptValues are the values of a public table's column, written beside the sealed version that they were read from, so that a process which explains or
-// replays a question needs no engine for them. Where they do not fit the version that the ledger recorded, or their own digest, they are read again.
+// replays a question needs no engine for them. Where they do not fit the version that the ledger recorded, the column as it is declared now (bounds and
+// values decide how it is cleaned, and may change while the version stays), or their own digest, they are read again.
 type keptValues struct {
-	Format int             `json:"format"`
-	Of     string          `json:"of"` // the digest of the sealed version
-	Column string          `json:"column"`
-	Type   string          `json:"type"`
-	SHA256 string          `json:"sha256"` // of Values as they stand
-	Values json.RawMessage `json:"values"` // texts; or integers, days, and 0 and 1
+	Format   int             `json:"format"`
+	Of       string          `json:"of"` // the digest of the sealed version
+	Column   string          `json:"column"`
+	Declared string          `json:"declared"` // a digest of its type, bounds and values
+	SHA256   string          `json:"sha256"`   // of Values as they stand
+	Values   json.RawMessage `json:"values"`   // texts; or integers, days, and 0 and 1
 }
 
 const (
-	keptFormat   = 1
+	keptFormat   = 2
 	maxKeptBytes = 64 << 20 // of 10,000 texts of 4096 bytes
 )
 
@@ -52,7 +54,7 @@ func kept(v seal.Version, c *policy.Column) ([]value.Value, bool) {
 		return nil, false
 	}
 	var k keptValues
-	if json.Unmarshal(text, &k) != nil || k.Format != keptFormat || k.Of != v.SHA256 || k.Column != c.Name || k.Type != c.Type.String() || k.SHA256 != digestOf(k.Values) {
+	if json.Unmarshal(text, &k) != nil || k.Format != keptFormat || k.Of != v.SHA256 || k.Column != c.Name || k.Declared != declared(c) || k.SHA256 != digestOf(k.Values) {
 		return nil, false
 	}
 	var out []value.Value
@@ -109,7 +111,7 @@ func keep(v seal.Version, c *policy.Column, values []value.Value) {
 	if err != nil {
 		return
 	}
-	text, err := json.Marshal(keptValues{keptFormat, v.SHA256, c.Name, c.Type.String(), digestOf(body), body})
+	text, err := json.Marshal(keptValues{keptFormat, v.SHA256, c.Name, declared(c), digestOf(body), body})
 	if err != nil {
 		return
 	}
@@ -122,6 +124,11 @@ func keep(v seal.Version, c *policy.Column, values []value.Value) {
 	if closing := f.Close(); err != nil || closing != nil || os.Rename(f.Name(), path) != nil {
 		_ = os.Remove(f.Name())
 	}
+}
+
+// declared names what cleaning goes by.
+func declared(c *policy.Column) string {
+	return digestOf(fmt.Appendf(nil, "%s %v %v %q", c.Type, c.Lower, c.Upper, c.Values))
 }
 
 func digestOf(text []byte) string {

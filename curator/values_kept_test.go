@@ -92,3 +92,45 @@ tables:
 		}
 	}
 }
+
+// What is kept is of the column as it was declared: with other bounds the same sealed version has other values.
+func TestKeptValuesFollowTheDeclaration(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	home := filepath.Join(t.TempDir(), "home")
+	if err := Init(home); err != nil {
+		t.Fatal(err)
+	}
+	declare := func(bounds string) *Curator {
+		write(t, home, "policy.yaml", `
+version: 1
+population: {name: x}
+budget: {epsilon: 300}
+price: {default: 20}
+tables:
+  people: {source: {csv: people.csv}, unit: row, columns: {code: {type: integer, values_from: codes.code}}}
+  codes: {public: true, source: {csv: codes.csv}, columns: {code: {type: integer`+bounds+`}}}
+`)
+		return openHome(t, home)
+	}
+	write(t, home, "people.csv", "code\n15\n")
+	write(t, home, "codes.csv", "code\n1\n5\n15\n")
+	c := declare(", bounds: [0, 10]")
+	for _, table := range []string{"people", "codes"} {
+		if _, err := c.Seal(t.Context(), table, SealOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, as := range [][2]string{{", bounds: [0, 10]", "1 5 10"}, {", bounds: [0, 20]", "1 5 15"}, {", values: [5, 15]", "5 15"}, {"", "1 5 15"}, {", bounds: [0, 10]", "1 5 10"}} {
+		a, err := declare(as[0]).ask(Question{SQL: "SELECT code, COUNT(*) FROM people GROUP BY code"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range a.plan.Keys[0].Values {
+			got = append(got, v.String())
+		}
+		if strings.Join(got, " ") != as[1] {
+			t.Errorf("declared with %q: %v, not %s", as[0], got, as[1])
+		}
+	}
+}

@@ -167,6 +167,9 @@ func withError(e *curator.Estimate) string {
 		return e.Value.String() + " " + interval(e, 0)
 	}
 	places := decimals(half)
+	if e.Value.Whole != nil && e.Low.Whole != nil && e.High.Whole != nil { // a whole number, with whole noise
+		places = 0
+	}
 	if math.Abs(above-below) > 0.1*half {
 		return round(e.Value, places) + " " + interval(e, places)
 	}

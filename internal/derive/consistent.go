@@ -51,10 +51,16 @@ func (f *fitted) estimateOf(i int, alpha float64) Estimate {
 		r := f.reachOf(alpha)
 		e.StdDev = f.law.StdDev() * f.unit
 		e.Interval = around(new(big.Rat).Sub(x, r), new(big.Rat).Add(x, r))
+		if f.direct && f.whole == nil { // counts, with whole noise
+			e.WholeLow, e.WholeHigh = new(big.Rat).Sub(x, r).Num(), new(big.Rat).Add(x, r).Num()
+		}
 	}
-	if f.whole != nil {
+	switch {
+	case f.whole != nil:
 		e.Whole = f.whole[i]
 		e.Value, _ = new(big.Float).SetInt(e.Whole).Float64()
+	case f.direct:
+		e.Whole = f.values[i]
 	}
 	return e
 }

@@ -118,6 +118,9 @@ func TestWholeDistinctOverSets(t *testing.T) {
 				if x := row[c].Estimate; x.Whole == nil || x.Whole.Sign() < 0 || x.Value != max(0, plain[r][c].Estimate.Value) {
 					t.Errorf("%v of %v", x.Whole, plain[r][c].Estimate.Value)
 				}
+				if x := plain[r][c].Estimate; x.Whole == nil || !x.Whole.IsInt64() || float64(x.Whole.Int64()) != x.Value || float64(x.WholeLow.Int64()) != x.Low || float64(x.WholeHigh.Int64()) != x.High {
+					t.Errorf("a released count is no whole number: %+v", x)
+				}
 			}
 		}
 	}

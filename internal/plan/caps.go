@@ -48,7 +48,8 @@ func (b *builder) caps() error {
 		byRows.Groups = min(groups, rows) // selection counts units
 	}
 	onlyUnits := len(b.plan.Measures) > 0
-	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average || a.distinct() })
+	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average })
+	distinct := slices.ContainsFunc(b.plan.Aggregates, Aggregate.distinct)
 	for _, m := range b.plan.Measures {
 		if m.Kind == CountUnits { // who is in a cell is known by grouping alone
 			byRows.Groups = min(groups, rows)
@@ -61,9 +62,9 @@ func (b *builder) caps() error {
 		b.note("AVG is over rows, whoever's they are; GoogleSQL's is over what each %s has on average.", unit.Column)
 	}
 	if b.plan.CellsClamped() {
-		return b.cellCaps(byGroups, averages)
+		return b.cellCaps(byGroups, averages, distinct)
 	}
-	if onlyUnits || !averages && b.maxRows == 0 && b.noiseUnder(byGroups) < b.noiseUnder(byRows) {
+	if onlyUnits || !averages && !distinct && b.maxRows == 0 && b.noiseUnder(byGroups) < b.noiseUnder(byRows) {
 		b.plan.Caps = byGroups
 	}
 	return nil

@@ -44,12 +44,15 @@ func (b *Bounded) CellsClamped() bool {
 	return slices.ContainsFunc(b.Measures, func(m *Measure) bool { return m.Cells != nil })
 }
 
-// cellCaps bounds units by groups, as bounds per group need; an average would be moved by them, as by all clamping of units' sums.
-func (b *builder) cellCaps(byGroups Caps, averages bool) error {
+// cellCaps bounds units by groups, as bounds per group need; an average would be moved by them, as by all clamping of units' sums, and distinct
+// values need a bound on rows.
+func (b *builder) cellCaps(byGroups Caps, averages, distinct bool) error {
 	at := b.tree.Items[0].Expr.Pos()
 	switch {
 	case averages:
 		return refuse(at, "ask for the average in a question of its own", "an average and bounds per group exclude each other: what a unit adds to a group is clamped, and a quotient of clamped numbers is no average")
+	case distinct:
+		return refuse(at, "ask for the distinct values in a question of their own", "COUNT(DISTINCT …) of values and bounds per group exclude each other: distinct values are bounded by a unit's rows")
 	case b.maxRows > 0:
 		return refuse(at, "leave one out", "max_rows_contributed and bounds per group exclude each other")
 	}

@@ -245,6 +245,7 @@ func TestArgumentsAreRefused(t *testing.T) {
 		"SELECT COUNT(*, contribution_bounds_per_group => (2, 3)) FROM people":                         "1:17: each row is a unit here",
 		"SELECT AVG(cost, contribution_bounds_per_group => (0, 5)) FROM visits":                        "1:18: avg has no bounds per group",
 		"SELECT SUM(days, contribution_bounds_per_group => (0, 5)), AVG(days) FROM visits":             "1:8: an average and bounds per group exclude each other",
+		"SELECT SUM(days, contribution_bounds_per_group => (0, 5)), COUNT(DISTINCT cost) FROM visits":  "1:8: COUNT(DISTINCT …) of values and bounds per group exclude each other",
 		"SELECT SUM(days, contribution_bounds_per_group => (1000, 5000)) FROM visits":                  "1:18: the bounds leave nothing: within the policy one person adds -24 to 360",
 		"SELECT SUM(days, contribution_bounds_per_group => (0, 5), bounds => auto) FROM visits":        "1:18: bounds => auto finds bounds of rows",
 		dp + "(max_rows_contributed=3) SUM(days, contribution_bounds_per_group => (0, 5)) FROM visits": "max_rows_contributed and bounds per group exclude",
@@ -322,6 +323,9 @@ func TestBoundsGiven(t *testing.T) {
 		if got := build(t, "add-remove", sql).Notes; len(got) != 1 || got[0] != want {
 			t.Errorf("%s: %q", sql, got)
 		}
+	}
+	if got := build(t, "add-remove", dp+"(epsilon=1) COUNT(DISTINCT days) FROM visits").Notes; len(got) != 0 {
+		t.Errorf("distinct values are no average: %q", got)
 	}
 	same := func(a, b string) {
 		t.Helper()
