@@ -95,35 +95,47 @@ func TestRelationsMeetReference(t *testing.T) {
 			if err != nil || p.Source == nil {
 				return
 			}
-			tables, from := b.writeAll(t, p.Tables(), 10)
-			r := related{b, request.SQL, tables, from}
-			looks := p.Looks()
-			for _, s := range p.Searches {
-				looks = append(looks, &s.Look)
+			p = enginetest.FoundRows(t, p)
+			if p.Rows != nil {
+				seen["rows of units"]++
 			}
-			rehearsed := rapid.IntRange(0, 2).Draw(t, "rehearsed") == 0 // which takes its time
-			for _, look := range looks {
-				if rehearsed {
-					if err := b.over().Rehearse(context.Background(), look, from); err != nil {
-						t.Fatalf("%s: rehearsal: %v", request.SQL, err)
-					}
-				}
-				switch {
-				case look.Open():
-					seen["open"] += r.groups(t, p)
-				case look.Ordered:
-					seen["ordered"] += r.ordered(t, look)
-				default:
-					seen["sums"] += r.sums(t, look)
-				}
-			}
+			b.related(t, p, request.SQL, looksOf(p), seen)
 		})
 	}
-	for _, kind := range []string{"open", "ordered", "sums"} {
+	for _, kind := range []string{"open", "ordered", "sums", "rows of units"} {
 		if seen[kind] < 10 {
 			t.Errorf("%d of %s: the test shows nothing", seen[kind], kind)
 		}
 	}
+}
+
+// related compares all looks of a plan over random rows of the tables of its relation, or of its one table, and tells how much there was to compare.
+func (b *bench) related(t *rapid.T, p *plan.Plan, sql string, looks []*plan.Bounded, seen map[string]int) (all int) {
+	if p.Source == nil {
+		return 0
+	}
+	tables, from := b.writeAll(t, p.Tables(), 10)
+	r := related{b, sql, tables, from}
+	rehearsed := rapid.IntRange(0, 2).Draw(t, "rehearsed") == 0 // which takes its time
+	for _, look := range looks {
+		if rehearsed {
+			if err := b.over().Rehearse(context.Background(), look, from); err != nil {
+				t.Fatalf("%s: rehearsal: %v", sql, err)
+			}
+		}
+		kind, n := "sums", 0
+		switch {
+		case look.Open():
+			kind, n = "open", r.groups(t, p)
+		case look.Ordered:
+			kind, n = "ordered", r.ordered(t, look)
+		default:
+			n = r.sums(t, look)
+		}
+		seen[kind] += n
+		all += n
+	}
+	return all
 }
 
 // related is a question's tables.
