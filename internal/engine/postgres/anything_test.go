@@ -71,11 +71,11 @@ func (b *bench) anything(t *rapid.T, w enginetest.World, looked enginetest.Met) 
 	}
 	p = enginetest.FoundRows(t, p)
 	switch {
-	case w.Relation:
+	case p.Source != nil: // of several tables, or of a subquery
 		if b.related(t, p, request.SQL, looksOf(p), map[string]int{}) == 0 {
 			return
 		}
-	case p.Source != nil:
+	case w.Relation:
 		return
 	default:
 		b.engine(table).page = 3
