@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -74,11 +75,25 @@ func TestLiveValues(t *testing.T) {
 	sealLive(t, c, "regions")
 	refused(c, "there are none")
 
+	// Its values were cleaned as the column was declared: declared otherwise, they are not those that were noted.
+	pgtest.Exec(t, owner, "INSERT INTO clinic.regions VALUES ('north')")
+	sealLive(t, c, "regions")
+	otherwise := regexp.MustCompile(`name: \{type: text`).ReplaceAllString(string(text), "name: {type: text, values: [north, east]")
+	if otherwise == string(text) {
+		t.Fatal("the policy is as it was")
+	}
+	write(t, c.home, "policy.yaml", otherwise)
+	c = openHome(t, c.home)
+	refused(c, "as it was declared before")
+	sealLive(t, c, "regions")
+	if now, _ := groups(c); !slices.Contains(now, "north") {
+		t.Errorf("%q", now)
+	}
+
 	// A version's file that was changed is not read.
 	v := must[seal.Version](t)(c.current("regions"))
 	sealed := must[[]byte](t)(os.ReadFile(v.File))
-	write(t, filepath.Dir(v.File), filepath.Base(v.File), strings.Replace(string(sealed), `"name": []`, `"name": ["a"]`, 1))
-	v.Bytes += 3
+	write(t, filepath.Dir(v.File), filepath.Base(v.File), strings.Replace(string(sealed), `"north"`, `"south"`, 1))
 	if _, _, err := seal.Values(v, c.policy.Table("regions").Column("name")); err == nil {
 		t.Error("a changed file is read")
 	}

@@ -44,7 +44,7 @@ func (c *Curator) filled() *policy.Policy {
 
 var (
 	errUnread   = errors.New("its sealed version is unreadable")
-	errNotNoted = errors.New("that table, which is on a server, was sealed before they were asked for: seal it again")
+	errNotNoted = errors.New("that table, which is on a server, was sealed before they were asked for, or as it was declared before: seal it again")
 )
 
 // valuesOf gives the values of a public table's column.

@@ -60,7 +60,8 @@ type liveJSON struct {
 	Rows     int64     `json:"rows"`
 	Sealed   time.Time `json:"sealed"`
 	// Values are those of public columns that other tables' columns take theirs from: as public as the policy.
-	Values map[string][]string `json:"values,omitempty"`
+	Values   map[string][]string `json:"values,omitempty"`
+	Declared map[string]string   `json:"declared,omitempty"` // of these columns, a digest of what they were cleaned by
 }
 
 // Live seals a live source by reference: it looks at the table, checks it against the declaration, and publishes a version
@@ -195,7 +196,7 @@ func checkFound(t *policy.Table, f Found) error {
 
 // publishLive writes a live version's file and publishes it.
 func (s *shelf) publishLive(t *policy.Table, v Version, f Found, published []Version) (Version, error) {
-	text, err := json.MarshalIndent(liveJSON{t.Source.Path, f.Relation, f.Content, v.Rows, v.Sealed, f.Values}, "", "  ")
+	text, err := json.MarshalIndent(liveJSON{t.Source.Path, f.Relation, f.Content, v.Rows, v.Sealed, f.Values, declarations(t, f.Values)}, "", "  ")
 	if err != nil {
 		return Version{}, err
 	}

@@ -13,7 +13,8 @@ import (
 
 // Values gives the distinct values of a public column as they were when a live version was sealed, in their order, and whether they were noted:
 // Options.Values says of which columns they are. They stand in the version's file, so that they are the version's as long as it is in force, whatever
-// the table on its server holds by then: what a release's groups are must not change under its number.
+// the table on its server holds by then: what a release's groups are must not change under its number. They were cleaned by the bounds and values that the
+// column was declared with, which may change while the version stays: of another declaration none are noted.
 func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err error) {
 	text, err := os.ReadFile(v.File)
 	if err != nil {
@@ -27,6 +28,9 @@ func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err 
 		return nil, false, err
 	}
 	texts, noted := sealed.Values[c.Name]
+	if !noted || sealed.Declared[c.Name] != declaration(c) {
+		return nil, false, nil
+	}
 	for _, text := range texts {
 		v, err := value.Parse(c.Type, text)
 		if err != nil {
@@ -34,5 +38,23 @@ func Values(v Version, c *policy.Column) (values []value.Value, noted bool, err 
 		}
 		values = append(values, v)
 	}
-	return values, noted, nil
+	return values, true, nil
+}
+
+// declarations name what columns with noted values are cleaned by.
+func declarations(t *policy.Table, values map[string][]string) (out map[string]string) {
+	for name := range values {
+		if c := t.Column(name); c != nil {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[name] = declaration(c)
+		}
+	}
+	return out
+}
+
+func declaration(c *policy.Column) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %v %v %q", c.Type, c.Lower, c.Upper, c.Values))
+	return hex.EncodeToString(sum[:])
 }

@@ -2,6 +2,7 @@ package seal
 
 import (
 	"encoding/json"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +24,9 @@ func TestValues(t *testing.T) {
 		"e": {},
 	}
 	types := map[string]value.Type{"i": value.Integer, "t": value.Text, "b": value.Boolean, "d": value.Date, "e": value.Text, "x": value.Text}
-	sealed := liveJSON{Values: map[string][]string{}}
+	sealed := liveJSON{Values: map[string][]string{}, Declared: map[string]string{}}
 	for name, values := range all {
-		sealed.Values[name] = []string{}
+		sealed.Values[name], sealed.Declared[name] = []string{}, declaration(&policy.Column{Name: name, Type: types[name]})
 		for _, v := range values {
 			sealed.Values[name] = append(sealed.Values[name], v.String())
 		}
@@ -42,6 +43,16 @@ func TestValues(t *testing.T) {
 		got, noted, err := Values(v, &policy.Column{Name: name, Type: of})
 		if _, want := all[name]; err != nil || noted != want || !slices.Equal(got, all[name]) {
 			t.Errorf("%s: %v, %v, %v", name, got, noted, err)
+		}
+	}
+	for _, c := range []*policy.Column{
+		{Name: "i", Type: value.Integer, Lower: new(big.Rat)},
+		{Name: "i", Type: value.Integer, Upper: big.NewRat(1, 2)},
+		{Name: "i", Type: value.Date},
+		{Name: "i", Type: value.Integer, Values: []value.Value{value.OfInt(3)}},
+	} {
+		if got, noted, err := Values(v, c); got != nil || noted || err != nil {
+			t.Errorf("declared otherwise: %v, %v, %v", got, noted, err)
 		}
 	}
 	if err := os.WriteFile(v.File, []byte(strings.Replace(string(text), "false", "true", 1)), 0o600); err != nil {

@@ -60,7 +60,11 @@ func refuseMeasure(b *plan.Bounded, m *plan.Measure) string {
 		if b.Unit != nil && b.Caps.Rows == 0 {
 			return "a count of distinct values without a cap on rows"
 		}
-	case plan.CountValue, plan.Sum, plan.UnitRows: // of UnitRows refuse says the rest
+	case plan.CountValue, plan.Sum:
+	case plan.UnitRows: // of which refuse says the rest
+		if !b.CountsRows() {
+			return "numbers of rows beside something else"
+		}
 	default:
 		return "a measure of the kind " + string(m.Kind)
 	}

@@ -157,6 +157,12 @@ func TestRefused(t *testing.T) {
 		"distinct by groups": func(b *plan.Bounded) {
 			b.Measures, b.Caps = []*plan.Measure{{Kind: plan.CountDistinct, X: whole, Hi: 1}}, plan.Caps{Groups: 1, RowsPerGroup: 1}
 		},
+		"rows of units beside a count": func(b *plan.Bounded) {
+			b.Measures = []*plan.Measure{count, {Kind: plan.UnitRows, Lo: 1, Hi: 3}}
+		},
+		"rows of units not in order": func(b *plan.Bounded) {
+			b.Measures, b.Caps = []*plan.Measure{{Kind: plan.UnitRows, Lo: 1, Hi: 3}}, plan.Caps{}
+		},
 		"several in order": func(b *plan.Bounded) { b.Ordered, b.Measures = true, []*plan.Measure{sum, sum} },
 		"counts in order":  func(b *plan.Bounded) { b.Ordered = true },
 		"open keys in order": func(b *plan.Bounded) {

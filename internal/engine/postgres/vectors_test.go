@@ -55,3 +55,38 @@ func TestVectorsAgreeWithReference(t *testing.T) {
 		}
 	}
 }
+
+// So it does over relations.
+func TestVectorsOverRelations(t *testing.T) {
+	for _, byGroups := range []bool{false, true} {
+		b := newBench(t, enginetest.RelationPolicy("add-remove", byGroups))
+		seen := map[string]int{}
+		rapid.Check(t, func(t *rapid.T) {
+			sql, request, _ := enginetest.VectorsOver(t)
+			m, err := plan.BuildMoments(b.policy, plan.Request{SQL: sql}, request)
+			if err != nil || m.Source == nil {
+				return
+			}
+			tables, from := b.writeAll(t, m.Tables(), 10)
+			if rapid.IntRange(0, 2).Draw(t, "rehearsed") == 0 {
+				if err := b.over().Rehearse(context.Background(), &m.Bounded, from); err != nil {
+					t.Fatalf("%s: rehearsal: %v", sql, err)
+				}
+			}
+			n := related{b, sql, tables, from}.sums(t, &m.Bounded)
+			seen["admitted"]++
+			if n > 0 {
+				seen["sums"]++
+			}
+			if n > 0 && m.Unit != nil {
+				seen["by persons"]++
+			}
+		})
+		t.Log(seen)
+		for kind, least := range map[string]int{"admitted": 20, "sums": 5, "by persons": 3} {
+			if seen[kind] < least {
+				t.Errorf("%d %s: the test shows nothing", seen[kind], kind)
+			}
+		}
+	}
+}
