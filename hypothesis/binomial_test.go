@@ -127,3 +127,30 @@ func TestBinomialIntervalsCover(t *testing.T) {
 		}
 	}
 }
+
+// An interval holds every θ that the test does not reject, also where noise is wider than all θ, and where there are ripples.
+func TestIntervalsHoldAllThatIsAccepted(t *testing.T) {
+	for _, c := range []struct {
+		epsilon *big.Rat
+		n       int
+	}{{big.NewRat(1, 10), 1}, {big.NewRat(1, 10), 3}, {big.NewRat(20, 1), 40}, {big.NewRat(5, 1), 100}} {
+		law, err := noise.NewTulap(c.epsilon, new(big.Rat))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, l := newStream(uint64(c.n)), newLaw(laplaceOf(t, new(big.Rat).Inv(c.epsilon)))
+		for range 25 {
+			b := Binomial{Value: float64(s.binomial(int64(c.n), s.uniform())) + l.draw(s) + s.uniform() - .5, N: c.n, Tulap: &law}
+			in, err := b.Interval(.95, TwoSided)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 401 {
+				theta := float64(i) / 400
+				if b.p(theta, TwoSided) >= .05 && (theta < in.Low-.001 || theta > in.High+.001) {
+					t.Fatalf("ε = %s, n = %d, %g: θ = %g is not rejected, and not in %v", c.epsilon.RatString(), c.n, b.Value, theta, in)
+				}
+			}
+		}
+	}
+}
