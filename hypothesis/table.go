@@ -30,7 +30,7 @@ type Table struct {
 }
 
 // Independence tests that rows and columns are independent. It does not reject, and warns, where a count below 5 is expected, or where a
-// row or a column has fewer people than the standard deviation of the noise on its sum.
+// row or a column has fewer people than 1.5 standard deviations of the noise on its sum.
 func (t Table) Independence() (*Test, error) { return t.test("independence", false) }
 
 // Proportions tests that all rows have the same proportions, likewise.
@@ -207,12 +207,13 @@ func (e estimated) least() float64 {
 	return least
 }
 
-// drowned holds where a row or a column that is estimated has fewer people than the noise on it has standard deviation. At such marginals
-// a null distribution is far from the true one: without this rule a test at .05 rejects up to .065 of what is true.
+// drowned holds where a row or a column that is estimated has fewer people than 1.5 standard deviations of the noise on it. At such marginals
+// a null distribution is far from the true one: without this rule a test at .05 rejected up to .075 of what is true. (Simulated tables are
+// not held to it: that makes p-values larger.)
 func (m model) drowned(e estimated) bool {
 	below := func(shares []float64, cells int) bool {
 		for _, p := range shares {
-			if e.n*p < math.Sqrt(m.s2*float64(cells)) {
+			if e.n*p < 1.5*math.Sqrt(m.s2*float64(cells)) {
 				return true
 			}
 		}
@@ -239,7 +240,7 @@ func (m model) draw(s *stream, l *law, out []float64, e estimated, samples bool)
 // statistic is the statistic of noisy counts; 0, and false, where too few are expected to test.
 func (m model) statistic(x []float64) (float64, bool) {
 	e := m.estimate(x)
-	if least := e.least(); !(least >= fewExpected) || m.drowned(e) {
+	if least := e.least(); !(least >= fewExpected) {
 		return 0, false
 	}
 	if m.method == Naive || m.method == Corrected {
