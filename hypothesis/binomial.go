@@ -70,8 +70,43 @@ func (b Binomial) atMost(x float64) float64 {
 	if b.Tulap != nil {
 		return b.Tulap.CDF(x)
 	}
+	if r, ok := b.Noise.(*remembered); ok {
+		return r.atMost(math.Floor(x))
+	}
 	i, _ := big.NewFloat(math.Floor(x)).Int(nil)
 	return b.Noise.CDF(i)
+}
+
+// remembered is a noise that is asked for the same probabilities many times: beyond reach is less than 1e-20.
+type remembered struct {
+	noise.Distribution
+	reach float64
+	known map[float64]float64
+}
+
+// remembering is b with a memory, which is of use in one test or interval.
+func (b Binomial) remembering() Binomial {
+	if b.Noise != nil {
+		reach, _ := new(big.Float).SetInt(b.Noise.Quantile(1e-20)).Float64()
+		b.Noise = &remembered{b.Noise, reach, map[float64]float64{}}
+	}
+	return b
+}
+
+func (r *remembered) atMost(x float64) float64 {
+	switch {
+	case x >= r.reach:
+		return 1
+	case x < -r.reach:
+		return 0
+	}
+	p, ok := r.known[x]
+	if !ok {
+		i, _ := big.NewFloat(x).Int(nil)
+		p = r.CDF(i)
+		r.known[x] = p
+	}
+	return p
 }
 
 // right is P(X + noise ≥ z) under θ: Σₓ Bin(x; n, θ)·P(noise ≤ x − z), since noise is symmetric.
@@ -139,6 +174,7 @@ func (b Binomial) Test(null float64, alternative string) (*Test, error) {
 	if alternative != TwoSided && alternative != Greater && alternative != Less {
 		return nil, wrong("the alternative is %s, %s or %s, not %q", TwoSided, Greater, Less, alternative)
 	}
+	b = b.remembering()
 	out := &Test{
 		Name: "binomial", Method: b.method(), Null: "exact", Alternative: alternative, Statistic: b.Value, N: float64(b.N), Known: true,
 		P: b.p(null, alternative), Estimate: b.Estimate(),
@@ -170,6 +206,7 @@ func (b Binomial) Interval(confidence float64, alternative string) (Interval, er
 	if !(confidence > 0 && confidence < 1) {
 		return Interval{}, wrong("a confidence is between 0 and 1")
 	}
+	b = b.remembering()
 	out, alpha := Interval{0, 1, confidence}, 1-confidence
 	switch alternative {
 	case Greater: // the p-value rises in θ
@@ -200,14 +237,18 @@ func rising(low, high float64, holds func(x float64) bool) float64 {
 	return low
 }
 
-// ends are those of the two-sided interval. At the estimate nothing is further away, so the p-value is 1; from there it falls on
-// both sides but for ripples, which end where a grid of steps of an eighth of the standard deviation, outside in, first finds a θ
-// that is not rejected.
+// ends are those of the two-sided interval. At an estimate within (0, 1) nothing is further away, so the p-value is 1; from there it falls on
+// both sides but for ripples, which end where a grid, outside in, first finds a θ that is not rejected. Its steps are an eighth of the standard
+// deviation, and less where few people make the ripples large; and never more than a 64th, since noise may be wider than all θ.
 func (b Binomial) ends(alpha float64) (low, high float64) {
 	e, n := b.Estimate(), float64(b.N)
 	accepted := func(theta float64) bool { return b.p(theta, TwoSided) >= alpha }
 	spread := math.Sqrt(b.variance() + n/4)
 	step := spread / n / 8
+	if n <= rippled {
+		step = min(step, max(step/8, 1/(8*n)))
+	}
+	step = min(step, 1./64)
 	far := math.Min(1, spread/n*(2+math.Sqrt(2/alpha))) // by Chebyshev's inequality, all beyond is rejected
 	side := func(end, sign float64) float64 {
 		if accepted(end) {
@@ -224,6 +265,9 @@ func (b Binomial) ends(alpha float64) (low, high float64) {
 	}
 	return max(0, side(0, -1)), min(1, side(1, 1))
 }
+
+// rippled is up to how many people a two-sided p-value's ripples, of period 1/n in θ, are worth a finer grid.
+const rippled = 10_000
 
 func (b Binomial) variance() float64 {
 	if b.Tulap != nil {
@@ -242,6 +286,7 @@ func (b Binomial) Power(null, truth, alpha float64, alternative string) (float64
 	if !(null > 0 && null < 1 && truth >= 0 && truth <= 1 && alpha > 0 && alpha < 1) {
 		return 0, wrong("probabilities and levels are between 0 and 1")
 	}
+	b = b.remembering()
 	n := float64(b.N)
 	reach := 1.0
 	for b.atMost(-reach) > alpha/1e6 && reach < MaxCount {

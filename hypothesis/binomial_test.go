@@ -127,3 +127,34 @@ func TestBinomialIntervalsCover(t *testing.T) {
 		}
 	}
 }
+
+// An interval holds every θ that the test does not reject, also where noise is wider than all θ, and, but for a 64th of the standard deviation,
+// where there are ripples.
+func TestIntervalsHoldAllThatIsAccepted(t *testing.T) {
+	for _, c := range []struct {
+		epsilon     *big.Rat
+		n           int
+		first, step float64 // of the noisy counts
+	}{{big.NewRat(1, 10), 1, -32, 1.63}, {big.NewRat(1, 10), 3, -30, 1.69}, {big.NewRat(20, 1), 200, 60.2, 2.03}, {big.NewRat(5, 1), 200, 21.1, 3.9}} {
+		law, err := noise.NewTulap(c.epsilon, new(big.Rat))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 40 {
+			b := Binomial{Value: c.first + c.step*float64(i), N: c.n, Tulap: &law}
+			in, err := b.Interval(.95, TwoSided)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 251 {
+				theta := float64(i) / 250
+				if theta >= in.Low-.001 && theta <= in.High+.001 {
+					continue
+				}
+				if p := b.p(theta, TwoSided); p >= .0501 {
+					t.Fatalf("ε = %s, n = %d, %g: θ = %g has a p-value of %g, and is not in %v", c.epsilon.RatString(), c.n, b.Value, theta, p, in)
+				}
+			}
+		}
+	}
+}

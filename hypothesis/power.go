@@ -66,7 +66,7 @@ func (d Design) tablePower(x []float64, n, noiseVariance float64) (float64, erro
 		m.n = n
 	}
 	t, ok := m.statistic(x)
-	if !ok {
+	if !ok || m.drowned(m.estimate(x)) {
 		return 0, nil
 	}
 	df := (m.rows - 1) * (m.columns - 1)

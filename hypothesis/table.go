@@ -29,7 +29,8 @@ type Table struct {
 	How
 }
 
-// Independence tests that rows and columns are independent. It does not reject, and warns, where a count below 5 is expected.
+// Independence tests that rows and columns are independent. It does not reject, and warns, where a count below 5 is expected, or where a
+// row or a column has fewer people than 1.5 standard deviations of the noise on its sum.
 func (t Table) Independence() (*Test, error) { return t.test("independence", false) }
 
 // Proportions tests that all rows have the same proportions, likewise.
@@ -67,6 +68,10 @@ func (t Table) test(name string, samples bool) (*Test, error) {
 	out.N = math.Max(0, e.n)
 	if least := e.least(); least < fewExpected || math.IsNaN(least) {
 		out.tooFew(least)
+		return out, nil
+	}
+	if m.drowned(e) {
+		out.drowned()
 		return out, nil
 	}
 	out.Statistic, _ = m.statistic(x)
@@ -200,6 +205,21 @@ func (e estimated) least() float64 {
 		}
 	}
 	return least
+}
+
+// drowned holds where a row or a column that is estimated has fewer people than 1.5 standard deviations of the noise on it. At such marginals
+// a null distribution is far from the true one: without this rule a test at .05 rejected up to .075 of what is true. (Simulated tables are
+// not held to it: that makes p-values larger.)
+func (m model) drowned(e estimated) bool {
+	below := func(shares []float64, cells int) bool {
+		for _, p := range shares {
+			if e.n*p < 1.5*math.Sqrt(m.s2*float64(cells)) {
+				return true
+			}
+		}
+		return false
+	}
+	return m.method != Naive && (m.sizes == nil && below(e.pi, m.columns) || below(e.tau, m.rows))
 }
 
 // draw makes up a table under the hypothesis.

@@ -19,6 +19,12 @@ func (t *Test) tooFew(expected float64) {
 	t.warn("a count of %s is expected somewhere, below %d: nothing is rejected", short(expected), fewExpected)
 }
 
+// drowned makes it a test that does not reject.
+func (t *Test) drowned() {
+	t.Statistic, t.P, t.Null = 0, 1, "none"
+	t.warn("a row or a column has fewer people than the noise on it is large: nothing is rejected")
+}
+
 // finish adds what is to be said of every test, and sees that its numbers are numbers.
 func (t *Test) finish() {
 	if t.Method == Naive {

@@ -226,6 +226,13 @@ func (o *testOptions) how() (h hypothesis.How, err error) {
 	return h, err
 }
 
+// seeded warns of a seed that was chosen, of a test that used it: who tries several takes the p-value that he likes.
+func (o *testOptions) seeded(t *hypothesis.Test) {
+	if o.given["seed"] && (t.Null == "Monte Carlo" || t.Method == "Tulap") {
+		t.Warnings = append(t.Warnings, "the seed was chosen: if that was after another seed's p-value was seen, this one is none")
+	}
+}
+
 // fromHome reports that a home's table is tested, and refuses numbers beside it.
 func (o *testOptions) fromHome(numbers ...string) (bool, error) {
 	if !o.given["table"] {

@@ -26,6 +26,9 @@ func runBinomial(s *session, o *testOptions) error {
 	}
 	b := hypothesis.Binomial{N: int(math.Min(n, 1e15))}
 	if home {
+		if o.given["seed"] {
+			return usage("--seed is for a count that somebody published: a home's release stands for its own uniform number, which nobody chooses")
+		}
 		return s.binomialAtHome(o, b)
 	}
 	if !o.given["released"] {
@@ -139,11 +142,8 @@ func (s *session) binomialAtHome(o *testOptions, b hypothesis.Binomial) error {
 		}
 		b, v := b, r.Vectors[0]
 		b.Value, _ = new(big.Rat).SetInt(v.Values[0]).Float64()
-		seed := o.get("seed")
-		if seed == "" {
-			seed = "release " + r.ID + ": " + sql // which name the release, and say nothing of the count
-		}
-		b, about, err := dithered(b, v.Noise, seed)
+		// The release's name says nothing of the count, and is the same however the question is spelt.
+		b, about, err := dithered(b, v.Noise, "release "+r.ID)
 		if err != nil {
 			return err
 		}
@@ -174,6 +174,7 @@ func (s *session) binomial(o *testOptions, b hypothesis.Binomial, about string, 
 	if t.Interval, err = b.Interval(confidence, alternative); err != nil {
 		return err
 	}
+	o.seeded(t)
 	compared := map[string]string{"two-sided": "", "greater": " or less", "less": " or more"}[alternative]
 	return s.showTest(tested{
 		Test: t, about: fmt.Sprintf("Is the probability %s%s? A noisy count of %s among %d, with %s.", number6(null), compared, number6(b.Value), b.N, about),

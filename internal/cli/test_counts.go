@@ -64,6 +64,7 @@ func (s *session) fitted(o *testOptions, g hypothesis.GoodnessOfFit, names []str
 	if err != nil {
 		return err
 	}
+	o.seeded(t)
 	out := tested{Test: t, about: "Do the counts fit the hypothesis? Goodness of fit, with noise " + noiseText(g.Noise) + ".", release: r}
 	out.header = []string{"category", "noisy count", "expected"}
 	for i, c := range g.Counts {

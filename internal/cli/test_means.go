@@ -34,7 +34,7 @@ func runMeans(s *session, o *testOptions) error {
 	if err != nil {
 		return err
 	}
-	return s.compared(samples, []string{"1", "2"}, c, nil)
+	return s.compared(o, samples, []string{"1", "2"}, c, nil)
 }
 
 // samples reads the numbers of one sample, or of two.
@@ -89,7 +89,7 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 }
 
 // compared shows the test of the mean of one sample, or of two samples.
-func (s *session) compared(samples []hypothesis.Sample, names []string, c hypothesis.Comparison, r *released) error {
+func (s *session) compared(o *testOptions, samples []hypothesis.Sample, names []string, c hypothesis.Comparison, r *released) error {
 	var t *hypothesis.Test
 	var err error
 	out := tested{release: r, header: []string{"sample", "noisy count", "noisy mean"}}
@@ -110,6 +110,7 @@ func (s *session) compared(samples []hypothesis.Sample, names []string, c hypoth
 		}
 		out.rows = append(out.rows, []string{names[i], number6(a.Count.Value), mean})
 	}
+	o.seeded(t)
 	out.Test = t
 	return s.showTest(out)
 }
@@ -139,7 +140,7 @@ func (s *session) meansAtHome(o *testOptions, c hypothesis.Comparison) error {
 		if len(samples) == 0 || len(samples) > 2 {
 			return usage("test means compares two groups, and --by has %d; --where and a column of two values select them", len(samples))
 		}
-		return s.compared(samples, names, c, r)
+		return s.compared(o, samples, names, c, r)
 	})
 }
 

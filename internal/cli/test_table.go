@@ -92,6 +92,7 @@ func (s *session) tabled(o *testOptions, t hypothesis.Table, samples bool, rows,
 	if err != nil {
 		return err
 	}
+	o.seeded(found)
 	out := tested{Test: found, about: about + noiseText(t.Noise) + ".", release: r}
 	out.header = append(out.header, strings.TrimSuffix(o.get("by")+" × "+o.get("column"), " × "))
 	for j := range t.Counts[0] {

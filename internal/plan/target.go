@@ -115,6 +115,8 @@ func (b *builder) plainly() error {
 		return refuse(query.Pos{}, "leave them out", "max_rows_contributed and target_relative_error are for tables of noisy numbers")
 	case b.maxGroups > 0:
 		return refuse(query.Pos{}, "leave it out", "max_groups plays no part here")
+	case b.request.Unknown.Other, b.request.Unknown.MinUnits > 1:
+		return refuse(query.Pos{}, "leave them out", "a least number of units, and a group of all others, are for groups that are not known beforehand, and here all are")
 	}
 	return nil
 }

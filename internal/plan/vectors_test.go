@@ -207,6 +207,37 @@ func TestVectorsRefuse(t *testing.T) {
 	}
 }
 
+// What a question asks beside its text is refused where it would change nothing, or what it is of.
+func TestVectorsRefuseWhatIsForTables(t *testing.T) {
+	p, err := policy.Decode([]byte(vectorPolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dear, err := privacy.ParseEpsilon("101")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := plan.VectorRequest{Blocks: []plan.BlockRequest{{Size: 1, Norm: plan.NormL2}}, Sums: []plan.SumRequest{one}}
+	const sql = "SELECT x FROM t GROUP BY s"
+	for name, r := range map[string]plan.Request{
+		"rows":          {SQL: sql, MaxRows: 1},
+		"rows, auto":    {SQL: "SELECT x FROM p", AutoRows: true},
+		"groups":        {SQL: sql, MaxGroups: 1},
+		"others":        {SQL: sql, Unknown: plan.Unknown{Other: true}},
+		"units":         {SQL: sql, Unknown: plan.Unknown{MinUnits: 5}},
+		"GoogleSQL":     {SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (max_groups_contributed = 2) x FROM p"},
+		"min units":     {SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (min_privacy_units_per_group = 7) x FROM t GROUP BY s"},
+		"bounds":        {SQL: "SELECT SUM(x, bounds => auto) FROM t"},
+		"distinct":      {SQL: "SELECT DISTINCT x FROM t"},
+		"a share":       {SQL: "SELECT COUNT(*, epsilon => 0.5) FROM t"},
+		"above a price": {SQL: sql, Price: privacy.PureLoss(dear)},
+	} {
+		if m, err := plan.BuildMoments(p, r, v); err == nil {
+			t.Errorf("%s: %s", name, m.Canonical(1))
+		}
+	}
+}
+
 // The canonical text tells apart whatever is released otherwise, and nothing else.
 func TestVectorsCanonical(t *testing.T) {
 	base := plan.VectorRequest{Blocks: []plan.BlockRequest{{Size: 2, Norm: plan.NormL2, Bound: big.NewRat(1, 1)}}, Sums: []plan.SumRequest{one, gram}}

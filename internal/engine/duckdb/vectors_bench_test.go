@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,9 +27,16 @@ tables:
   rows: {source: {csv: r.csv}, unit: row, columns: {COLUMNS}}
 `
 
+// cpuTime is what this process has computed for.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // BenchmarkVectors measures the sums of products of ten columns beside the engine's own, of doubles, on the same file, in one run: what
 // a linear regression needs, with bounds from the columns' ranges and with a bound that rows are scaled to; and one step of
-// k-means beside its plain form.
+// k-means beside its plain form. What is compared is the time on all processors together, in which what else they are busy with does not count.
 func BenchmarkVectors(b *testing.B) {
 	dir, rows := b.TempDir(), benchRows(b)
 	sealed := filepath.Join(dir, "sealed")
@@ -110,11 +118,11 @@ func BenchmarkVectors(b *testing.B) {
 			var took [2][]time.Duration
 			for b.Loop() {
 				for i, statement := range []string{c.ours, c.beside} {
-					start := time.Now()
+					start := cpuTime()
 					if err := e.run(context.Background(), statement, func([]driver.Value) error { return nil }); err != nil {
 						b.Fatal(err)
 					}
-					took[i] = append(took[i], time.Since(start))
+					took[i] = append(took[i], cpuTime()-start)
 				}
 			}
 			b.ReportMetric(0, "ns/op")
