@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"dither/internal/derive"
 	"dither/internal/engine"
@@ -209,8 +210,8 @@ func rowsNotes(p *plan.Plan, alpha float64) []string {
 
 // parseRows reads the bound on rows that a question names: auto, or a number.
 func parseRows(text string) (rows int64, auto bool, err error) {
-	if text == "" || text == "auto" {
-		return 0, text == "auto", nil
+	if auto = strings.EqualFold(text, "auto"); auto || text == "" {
+		return 0, auto, nil
 	}
 	rows, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || rows < 1 {
