@@ -113,7 +113,7 @@ func coordinates(k plan.Block) (out []string) {
 
 // scaled multiplies too long blocks by a factor.
 func (w *vectors) scaled(rows string) string {
-	var reals, factors, products, kept []string
+	var reals, factors, products, norms, kept []string
 	for i, k := range w.RowVectors.Blocks {
 		names := coordinates(k)
 		if k.Scale == 0 {
@@ -126,7 +126,8 @@ func (w *vectors) scaled(rows string) string {
 			products = append(products, fmt.Sprintf("CAST((%[1]s * %[2]s) AS %[3]s) AS %[1]s", a, f, w.d.BigInt))
 		}
 		factors = append(append(factors, names...), w.length(k)+" AS "+n)
-		kept = append(kept, w.short(k))
+		norm, most := w.integerNorm(k)
+		norms, kept = append(norms, norm+" AS "+n), append(kept, n+" <= "+most)
 	}
 	if len(kept) == 0 {
 		return rows
@@ -143,6 +144,7 @@ func (w *vectors) scaled(rows string) string {
 	}
 	rows = w.stage(scales, rows, "")
 	rows = w.stage(products, rows, "")
+	rows = w.stage(append(w.all(), norms...), rows, "")
 	return w.stage(w.all(), rows, " WHERE "+strings.Join(kept, " AND "))
 }
 
@@ -174,14 +176,15 @@ func added(k plan.Block, term string) string {
 	return sum
 }
 
-// short holds of integer coordinates whose norm is at most Most. It is computed in doubles, and exactly: what is added are integers, none of which is
-// negative. While their sum is below 2^53, it is exact; once it is not, it stays at 2^53 or above, and Most² is below that.
-func (w *vectors) short(k plan.Block) string {
-	x, most := "abs(CAST(%[1]s AS "+w.d.Real+"))", float64(k.Most)
+// integerNorm is the norm of integer coordinates, or of L2 its square, and what it is for Most. It is computed in doubles, and exactly: what is added are
+// integers, none of which is negative. While their sum is below 2^53, it is exact; once it is not, it stays at 2^53 or above, and Most² is below
+// that.
+func (w *vectors) integerNorm(k plan.Block) (norm, most string) {
+	x := "CAST(%[1]s AS " + w.d.Real + ")"
 	if k.Norm == plan.NormL2 {
-		x, most = "(CAST(%[1]s AS "+w.d.Real+") * CAST(%[1]s AS "+w.d.Real+"))", float64(k.Most)*float64(k.Most)
+		return added(k, "("+x+" * "+x+")"), w.d.Double(float64(k.Most) * float64(k.Most))
 	}
-	return "(" + added(k, x) + " <= " + w.d.Double(most) + ")"
+	return added(k, "abs("+x+")"), w.d.Double(float64(k.Most))
 }
 
 // nearest adds the number of the nearest centre, which becomes a key: of the c with the least Σ(a − c)², which is Σa² + Σc(c − 2a).
