@@ -38,9 +38,10 @@ type Response struct {
 
 // DesignColumn is one predictor.
 type DesignColumn struct {
-	Name string
-	SQL  string   // the scaled predictor
-	Most *big.Rat // no row's has a larger absolute value
+	Name  string
+	SQL   string   // the scaled predictor
+	Most  *big.Rat // no row's has a larger absolute value
+	Width float64  // of the column as it is: of a number from its lower to its upper bound, and of a product their product
 }
 
 // InterceptName names the intercept.

@@ -38,6 +38,7 @@ type Coefficient struct {
 	StdError  *float64 // to first order, of sampling and of noise together
 	Privacy   *float64 // the part of StdError² that is the noise's
 	Low, High *float64 // of the interval; nil where it has no such end
+	Width     float64  // of the predictor, by the declared bounds: Estimate·Width are comparable; 1 of the intercept and of categories
 }
 
 // LinearFit is a linear regression.
@@ -133,7 +134,7 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 	for i, s := range l.told.Sums {
 		out.Sums = append(out.Sums, l.sum(i, s))
 	}
-	out.NoiseNorm = law.norm(len(out.Columns))
+	out.NoiseNorm = law.norm(plain(len(out.Columns)), 0)
 	return out, nil
 }
 
@@ -261,7 +262,7 @@ func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
 	if _, laplace := s.Noise.(noise.DiscreteLaplace); laplace {
 		out.Noise = "discrete Laplace"
 	}
-	if s.OffDiagonal != nil {
+	if s.OffDiagonal != nil && i == 0 {
 		out.OffDiagonal = s.OffDiagonal.StdDev() * unit
 	}
 	if len(s.Values) > 0 {
@@ -291,7 +292,7 @@ func (l *linear) fit(m *curator.Moments) *LinearFit {
 			next++
 		}
 	}
-	q.size = q.noise.norm(p)
+	q.size, q.intercept = q.noise.norm(plain(p), 0), l.design.Formula.Intercept
 	if len(out.Measured) > 2 {
 		q.squares, q.c = true, out.Measured[2].Values[0]
 	}
@@ -337,7 +338,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 		if k == 0 && l.design.Formula.Intercept {
 			offset = l.at
 		}
-		c := Coefficient{Name: l.design.Columns[k].Name}
+		c := Coefficient{Name: l.design.Columns[k].Name, Width: l.design.Columns[k].Width}
 		if estimate := offset + l.half*f.estimate; finite(estimate) {
 			c.Estimate = &estimate
 		}
@@ -357,7 +358,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 		out.Coefficients = append(out.Coefficients, c)
 	}
 	if s.ridge > 0 {
-		out.warn(fmt.Sprintf("The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm up to %.3g: a ridge of %.3g draws coefficients towards 0. Intervals do not rest on it.", s.least, q.size, s.ridge))
+		out.warn(fmt.Sprintf("The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; intervals do not rest on it.", s.least, s.size, s.ridge))
 	}
 	if out.Population && !l.design.RowsAreUnits {
 		out.warn("A unit may have several rows: the part of the errors that is sampling's takes rows for independent.")

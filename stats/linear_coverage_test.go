@@ -68,7 +68,7 @@ func (w world) draw(words *splitmix.Stream, size float64) (q *normalEquations, g
 	}
 	q.c += noise(q.noise.c)
 	q.rows = q.a.At(0, 0)
-	q.size = size
+	q.size, q.intercept = size, true
 	return q, gamma
 }
 
@@ -76,7 +76,7 @@ func (w world) draw(words *splitmix.Stream, size float64) (q *normalEquations, g
 // error, and where it hides what is asked. Each coefficient's coverage is a binomial count of its own; it fails at a count that has a
 // probability below 1e-8 at a coverage of 0.945, so that the 50 of them together raise a false alarm with one below 1e-6.
 func TestLinearCoverage(t *testing.T) {
-	runs := 200
+	runs := 120
 	if os.Getenv("DITHER_LONG") != "" {
 		runs = 4000
 	}
@@ -93,7 +93,7 @@ func TestLinearCoverage(t *testing.T) {
 		{1000, 2, 0.3, 0.3, 0.1, true},
 		{2000, 3, 0.3, 0.1, 10, true},
 	} {
-		words, size := splitmix.At(splitmix.Mix(7)), w.law().norm(w.p)
+		words, size := splitmix.At(splitmix.Mix(7)), w.law().norm(plain(w.p), 0)
 		covered, open := make([]int, w.p), 0
 		for range runs {
 			q, gamma := w.draw(&words, size)

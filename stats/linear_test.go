@@ -170,7 +170,7 @@ func TestLinearBadInput(t *testing.T) {
 		{Formula: "y ~ x", Table: "points", Where: "x > 1) GROUP BY (g"}:                 "without groups",
 		{Formula: "y ~ x", Table: "points", Question: curator.Question{Confidence: "1"}}: "confidence",
 		{Formula: "y ~ x", Table: "points", Question: curator.Question{Rho: "1"}}:        "rho",
-		{Formula: "y ~ x", Table: "points", Question: curator.Question{Epsilon: "41"}}:  "maximum",
+		{Formula: "y ~ x", Table: "points", Question: curator.Question{Epsilon: "41"}}:   "maximum",
 	} {
 		var e *curator.Error
 		if _, err := FitLinear(t.Context(), c, q); !errors.As(err, &e) || !strings.Contains(e.Error(), says) {
