@@ -90,12 +90,16 @@ type designer struct {
 	terms     [][]int // of each term its variables; the first, of the intercept, has none
 	columns   []*rawColumn
 	places    map[string]int // of raw columns by key
+	found     []FoundBounds
 }
 
 // Design finds the formula's columns in a table of the policy. Errors are *curator.Error, with CodeUsage.
-func (f Formula) Design(t curator.Table) (*Design, error) {
-	d := &designer{table: t, formula: f, places: map[string]int{}}
-	out := &Design{Formula: f, Table: t.Name}
+func (f Formula) Design(t curator.Table) (*Design, error) { return f.within(t, nil) }
+
+// within is Design with narrower bounds of some columns, which values are held within.
+func (f Formula) within(t curator.Table, found []FoundBounds) (*Design, error) {
+	d := &designer{table: t, formula: f, places: map[string]int{}, found: found}
+	out := &Design{Formula: f, Table: t.Name, RowsAreUnits: t.Unit == "" && t.Through == ""}
 	var err error
 	if out.Response, err = d.response(); err != nil {
 		return nil, err
@@ -181,6 +185,19 @@ func numbers(c curator.TableColumn) (low, high *big.Rat, err error) {
 	return low, high, nil
 }
 
+// number is a numeric column, within its bounds.
+func (d *designer) number(c curator.TableColumn) (sql string, low, high *big.Rat, err error) {
+	sql = curator.SQLName(c.Name)
+	low, high, err = numbers(c)
+	for _, b := range d.found {
+		if b.Column == c.Name && err == nil {
+			low, high = b.low, b.high
+			sql = fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN LEAST(GREATEST(%s, %s), %s) END", sql, sql, exact.FormatRat(low), exact.FormatRat(high))
+		}
+	}
+	return sql, low, high, err
+}
+
 // levels are a category's declared values, in SQL and in words.
 func levels(c curator.TableColumn) (sql, words []string, err error) {
 	values := c.Values
@@ -229,7 +246,7 @@ func (d *designer) response() (r Response, err error) {
 	r = Response{Name: c.Name, SQL: name, Low: new(big.Rat), High: big.NewRat(1, 1)}
 	switch c.Type {
 	case "integer", "real":
-		r.Low, r.High, err = numbers(c)
+		r.SQL, r.Low, r.High, err = d.number(c)
 		return r, err
 	case "boolean":
 		r.SQL = "CAST(" + name + " AS INTEGER)"
@@ -263,7 +280,7 @@ func (d *designer) variable(f Factor) (int, error) {
 	case f.Categorical || c.Type == "text" || c.Type == "boolean":
 		v.levels, v.names, err = levels(c)
 	case c.Type == "integer" || c.Type == "real":
-		v.low, v.high, err = numbers(c)
+		v.sql, v.low, v.high, err = d.number(c)
 	default:
 		err = designError("factor(…) takes its declared values as categories", "the column %s is a %s, not a number or a category", c.Name, c.Type)
 	}

@@ -29,6 +29,9 @@ type Linear struct {
 	Table, Formula   string
 	Where            string // a condition on rows; "" for none
 	Method           string // "" is AdaSSP
+	// FindBounds is a part of the price, a decimal below 1, that finds narrower bounds of the numbers than are declared, where they are: about their
+	// quantiles 0.01 and 0.99. What lies beyond counts as at them. "" is for the declared ones.
+	FindBounds string
 }
 
 // Coefficient is an estimate with its error. What is nil is not known.
@@ -49,8 +52,9 @@ type LinearFit struct {
 	Population                 bool     // intervals are about the population that rows are drawn from; else about the coefficients that the rows have
 	ResidualError              *float64 // the residual standard deviation
 	RSquared                   *float64
-	Rows, RowsError            *float64 // how many rows counted, noisy, and the noise's standard deviation
-	Ridge                      float64  // that was added to Σzzᵀ of the scaled predictors
+	Rows, RowsError            *float64      // how many rows counted, noisy, and the noise's standard deviation
+	Ridge                      float64       // that was added to Σzzᵀ of the scaled predictors
+	Bounds                     []FoundBounds // that were found
 	Warnings                   []string
 	Measured                   []LinearSum // what was released, in the units of the scaled predictors and response
 	Price, Remaining           curator.Loss
@@ -92,6 +96,9 @@ type linear struct {
 	told     *curator.MomentsExplanation
 	alpha    float64
 	at, half float64 // of the response
+	table    curator.Table
+	found    []FoundBounds
+	replayed bool // no look for bounds was a new one
 }
 
 // shares of the price that AdaSSP measures with: that of Σy² is small, since it only tells the residual variance.
@@ -110,11 +117,19 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 	if err != nil {
 		return nil, err
 	}
+	price := l.told.Price
+	if q.FindBounds != "" {
+		if err := l.findBounds(ctx, c); err != nil {
+			return nil, err
+		}
+	}
 	m, err := c.Moments(ctx, l.vectors)
 	if err != nil {
 		return nil, err
 	}
-	return l.fit(m), nil
+	out := l.fit(m)
+	out.Price, out.Replayed = price, out.Replayed && l.replayed
+	return out, nil
 }
 
 // ExplainLinear says before spending what FitLinear would cost, and how noisy it would be.
@@ -134,13 +149,20 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 	for i, s := range l.told.Sums {
 		out.Sums = append(out.Sums, l.sum(i, s))
 	}
+	if q.FindBounds != "" {
+		share, err := shareOf(q.FindBounds)
+		if err != nil {
+			return nil, err
+		}
+		out.Notes = append(out.Notes, fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.", exact.FormatRat(share)))
+	}
 	out.NoiseNorm = law.norm(plain(len(out.Columns)), 0)
 	return out, nil
 }
 
 // decideLinear plans the measurement.
 func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
-	l := &linear{Linear: q}
+	l := &linear{Linear: q, replayed: true}
 	var err error
 	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
 		return nil, err
@@ -152,13 +174,25 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 	default:
 		return nil, designError(fmt.Sprintf("use %s or %s", AdaSSP, Lecture), "there is no method %q of linear regression", q.Method)
 	}
-	if l.design, err = DesignOf(c, q.Table, q.Formula); err != nil {
+	formula, err := ParseFormula(q.Formula)
+	if err != nil {
 		return nil, err
 	}
+	if l.table, err = tableOf(c, q.Table); err != nil {
+		return nil, err
+	}
+	if l.design, err = formula.Design(l.table); err != nil {
+		return nil, err
+	}
+	return l, l.plan(ctx, c)
+}
+
+// plan decides the measurement over the design, for the question's price.
+func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
 	var response string
 	response, l.at, l.half = l.design.Response.Scaled(l.design.Formula.Intercept)
-	l.vectors = curator.Vectors{Question: q.Question, Sums: []curator.Sum{curator.Product(0, 0), curator.Product(0, 1)}}
-	l.vectors.SQL = l.design.Question(q.Where, response)
+	l.vectors = curator.Vectors{Question: l.Question, Sums: []curator.Sum{curator.Product(0, 0), curator.Product(0, 1)}}
+	l.vectors.SQL = l.design.Question(l.Where, response)
 	if l.Method == AdaSSP {
 		l.vectors.Sums[0], l.vectors.Sums[1] = l.vectors.Sums[0].Weighing(equationShare), l.vectors.Sums[1].Weighing(equationShare)
 		l.vectors.Sums = append(l.vectors.Sums, curator.Product(1, 1).Weighing(squareShare))
@@ -170,16 +204,16 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 	for _, norm := range []string{curator.L2, curator.L1} {
 		l.vectors.Blocks = l.blocks(norm)
 		if l.told, err = c.ExplainMoments(ctx, l.vectors); err != nil {
-			return nil, err
+			return err
 		}
 		if l.told.Price.Rho != "" {
 			break
 		}
 	}
 	if len(l.told.Cells) != 1 {
-		return nil, designError("fit each group by itself, with a condition", "a regression is of one set of rows, without groups")
+		return designError("fit each group by itself, with a condition", "a regression is of one set of rows, without groups")
 	}
-	return l, nil
+	return nil
 }
 
 // blocks are the predictors and the response, with a bound where it is below what the columns' ranges give: with a margin, so that no row is
@@ -207,20 +241,25 @@ func DesignOf(c *curator.Curator, table, formula string) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
-	tables, err := c.Tables()
+	t, err := tableOf(c, table)
 	if err != nil {
 		return nil, err
 	}
+	return f.Design(t)
+}
+
+// tableOf finds a table of the policy.
+func tableOf(c *curator.Curator, name string) (curator.Table, error) {
+	tables, err := c.Tables()
+	if err != nil {
+		return curator.Table{}, err
+	}
 	for _, t := range tables {
-		if strings.EqualFold(t.Name, table) {
-			d, err := f.Design(t)
-			if err == nil {
-				d.RowsAreUnits = t.Unit == "" && t.Through == ""
-			}
-			return d, err
+		if strings.EqualFold(t.Name, name) {
+			return t, nil
 		}
 	}
-	return nil, designError("`dither tables` lists them", "there is no table %q", table)
+	return curator.Table{}, designError("`dither tables` lists them", "there is no table %q", name)
 }
 
 // confidenceOf reads a confidence, and gives 1 less it.
@@ -279,6 +318,9 @@ func (l *linear) fit(m *curator.Moments) *LinearFit {
 	out := &LinearFit{
 		ID: m.ID, Formula: l.design.Formula.String(), Table: l.design.Table, Method: l.Method, Confidence: l.Confidence, Population: l.Method != Lecture,
 		Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
+	}
+	if out.Bounds = l.found; len(l.found) > 0 {
+		out.warn("Values beyond the bounds that were found count as at them.")
 	}
 	for i, s := range m.Sums {
 		out.Measured = append(out.Measured, l.sum(i, s))

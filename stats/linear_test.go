@@ -159,11 +159,50 @@ func TestLectureNoise(t *testing.T) {
 	}
 }
 
+// Bounds that are found cost their share of the price, and no more is spent than it; coefficients stay what they are where little lies beyond.
+func TestLinearFindsBounds(t *testing.T) {
+	for _, budget := range []string{pureBudget, zcdpBudget} {
+		c := newHome(t, budget, 4000)
+		q := Linear{Table: "points", Formula: "y ~ x + g", FindBounds: "0.25", Question: curator.Question{Epsilon: "20", Confidence: "0.9999999"}}
+		for _, replayed := range []bool{false, true} {
+			f, err := FitLinear(t.Context(), c, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Replayed != replayed || len(f.Bounds) != 2 || f.Bounds[0].Column != "y" || f.Bounds[1].Column != "x" {
+				t.Fatalf("%+v", f)
+			}
+			// The quantiles of y are about -0.3 and 8.6, and those of x 0.02 and 1.98; an error of 200 ranks has a probability below 1e-12.
+			if y, x := f.Bounds[0], f.Bounds[1]; y.Low < -5 || y.Low > 1 || y.High < 7 || y.High > 10 || x.Low > 0.2 || x.High < 1.8 {
+				t.Errorf("%s: %v", budget, f.Bounds)
+			}
+			for i, want := range []float64{2, 3, -1.5, 0} {
+				if k := f.Coefficients[i]; k.Estimate == nil || math.Abs(*k.Estimate-want) > 0.4 {
+					t.Errorf("%s: %s, want %g", budget, shown(k), want)
+				}
+			}
+			b, err := c.Budget()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := b.Spent.Epsilon; budget == pureBudget && got != "20" || budget == zcdpBudget && b.Spent.Rho != "200" {
+				t.Errorf("%s: spent %+v", budget, b.Spent)
+			}
+		}
+		for share, says := range map[string]string{"0": "between 0 and 1", "1": "between 0 and 1", "x": "between 0 and 1"} {
+			q.FindBounds = share
+			if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v", share, err)
+			}
+		}
+	}
+}
+
 // Designs that nothing can be said of are answered with a warning: empty, of NULLs alone, constant, collinear. No number is NaN, and what is
 // refused is refused before anything is paid.
 func TestLinearBadInput(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
-		for _, n := range []int{0, 3, 1000} {
+		for _, n := range []int{0, 200} {
 			c := newHome(t, budget, n)
 			for _, q := range []Linear{
 				{Formula: "y ~ x", Where: "x < 0"},
@@ -177,7 +216,7 @@ func TestLinearBadInput(t *testing.T) {
 				{Formula: "y ~ 0 + x:g"},
 			} {
 				for _, method := range []string{AdaSSP, Lecture} {
-					q.Table, q.Method, q.Epsilon = "points", method, "0.5"
+					q.Table, q.Method, q.Epsilon = "points", method, "1"
 					f, err := FitLinear(t.Context(), c, q)
 					if err != nil {
 						t.Fatalf("%+v: %v", q, err)

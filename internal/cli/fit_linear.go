@@ -15,11 +15,12 @@ import (
 
 // runFitLinear fits a linear regression.
 func runFitLinear(s *session, o *fitOptions, args []string) error {
+	bounds := s.flags.String("find-bounds", "", "")
 	helped, err := o.parsed(s, args)
 	if err != nil || helped {
 		return err
 	}
-	q := stats.Linear{Question: o.Question, Table: o.table, Formula: o.formula, Where: o.where, Method: o.method}
+	q := stats.Linear{Question: o.Question, Table: o.table, Formula: o.formula, Where: o.where, Method: o.method, FindBounds: *bounds}
 	return s.sealing(func(c *curator.Curator) error {
 		if o.explain {
 			e, err := stats.ExplainLinear(context.Background(), c, q)
@@ -106,6 +107,9 @@ func linearWords(f *stats.LinearFit) string {
 	}
 	if f.Rows != nil {
 		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", compact(math.Round(*f.Rows)), compact(*f.RowsError))
+	}
+	for _, k := range f.Bounds {
+		fmt.Fprintf(&b, "%s: values held within the bounds that were found, %s to %s\n", k.Column, compact(k.Low), compact(k.High))
 	}
 	if f.Population {
 		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")

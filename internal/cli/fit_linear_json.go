@@ -19,6 +19,12 @@ type coefficientJSON struct {
 	High     *float64 `json:"high"`
 }
 
+type boundsFoundJSON struct {
+	Column string  `json:"column"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
 type linearSumJSON struct {
 	Name        string       `json:"name"`
 	Values      []float64    `json:"values,omitempty"`
@@ -55,6 +61,7 @@ func (f linearJSON) MarshalJSON() ([]byte, error) {
 		Rows          *float64          `json:"rows"`
 		RowsError     *float64          `json:"rows_stddev"`
 		Ridge         float64           `json:"ridge"`
+		Bounds        []boundsFoundJSON `json:"bounds"`
 		Warnings      []string          `json:"warnings"`
 		Measured      []linearSumJSON   `json:"measured"`
 		Price         curator.Loss      `json:"price"`
@@ -63,10 +70,13 @@ func (f linearJSON) MarshalJSON() ([]byte, error) {
 	}{
 		ID: f.ID, Model: "linear", Formula: f.Formula, Table: f.Table, Method: f.Method, Coefficients: []coefficientJSON{}, Confidence: json.Number(f.Confidence),
 		About: "rows", ResidualError: f.ResidualError, RSquared: f.RSquared, Rows: f.Rows, RowsError: f.RowsError, Ridge: f.Ridge,
-		Warnings: append([]string{}, f.Warnings...), Measured: linearSumsJSON(f.Measured), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
+		Bounds: []boundsFoundJSON{}, Warnings: append([]string{}, f.Warnings...), Measured: linearSumsJSON(f.Measured), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
 	}
 	if f.Population {
 		out.About = "population"
+	}
+	for _, b := range f.Bounds {
+		out.Bounds = append(out.Bounds, boundsFoundJSON{b.Column, b.Low, b.High})
 	}
 	for _, c := range f.Coefficients {
 		out.Coefficients = append(out.Coefficients, coefficientJSON{c.Name, c.Estimate, c.StdError, c.Privacy, c.Low, c.High})

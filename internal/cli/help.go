@@ -50,6 +50,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"formula":        {"FORMULA", "the model, as 'y ~ x1 + x2 + g + x1:x2'; a*b is a + b + a:b, - 1 leaves the intercept out, factor(x) takes numbers as categories"},
 	"where":          {"CONDITION", "of the rows that hold it alone, in SQL"},
 	"fit.method":     {"NAME", "linear: adassp, or lecture for the normal equations as they are (default adassp)"},
+	"find-bounds":    {"SHARE", "linear: a part of the price, as 0.2, that finds narrower bounds of the numbers than are declared"},
 	"fit.confidence": {"P", "of the intervals (default 0.95)"},
 	"fit.explain":    {"", "say what it would cost and how noisy it would be, free"},
 	"fit.format":     {"FORMAT", "table, json or markdown (default table)"},
