@@ -201,35 +201,37 @@ func TestLinearFindsBounds(t *testing.T) {
 // Designs that nothing can be said of are answered with a warning: empty, of NULLs alone, constant, collinear. No number is NaN, and what is
 // refused is refused before anything is paid.
 func TestLinearBadInput(t *testing.T) {
-	for _, budget := range []string{pureBudget, zcdpBudget} {
-		for _, n := range []int{0, 200} {
-			c := newHome(t, budget, n)
-			for _, q := range []Linear{
-				{Formula: "y ~ x", Where: "x < 0"},
-				{Formula: "y ~ none"},
-				{Formula: "none ~ x + g"},
-				{Formula: "y ~ same"},
-				{Formula: "y ~ x + same + g + x:g"},
-				{Formula: "y ~ 1"},
-				{Formula: "y ~ 0 + same"},
-				{Formula: "same ~ x"},
-				{Formula: "y ~ 0 + x:g"},
-			} {
-				for _, method := range []string{AdaSSP, Lecture} {
-					q.Table, q.Method, q.Epsilon = "points", method, "1"
-					f, err := FitLinear(t.Context(), c, q)
-					if err != nil {
-						t.Fatalf("%+v: %v", q, err)
+	for _, of := range []struct {
+		budget  string
+		rows    int
+		methods []string
+	}{{pureBudget, 0, []string{AdaSSP}}, {pureBudget, 200, []string{AdaSSP, Lecture}}, {zcdpBudget, 0, []string{Lecture}}, {zcdpBudget, 3, []string{AdaSSP}}} {
+		c := newHome(t, of.budget, of.rows)
+		for _, q := range []Linear{
+			{Formula: "y ~ x", Where: "x < 0"},
+			{Formula: "y ~ none"},
+			{Formula: "none ~ x + g"},
+			{Formula: "y ~ same"},
+			{Formula: "y ~ x + same + g + x:g"},
+			{Formula: "y ~ 1"},
+			{Formula: "y ~ 0 + same"},
+			{Formula: "same ~ x"},
+			{Formula: "y ~ 0 + x:g"},
+		} {
+			for _, method := range of.methods {
+				q.Table, q.Method, q.Epsilon = "points", method, "1"
+				f, err := FitLinear(t.Context(), c, q)
+				if err != nil {
+					t.Fatalf("%+v: %v", q, err)
+				}
+				for _, k := range f.Coefficients {
+					for _, x := range []*float64{k.Estimate, k.StdError, k.Privacy, k.Low, k.High} {
+						if x != nil && !finite(*x) {
+							t.Errorf("%+v: %s", q, shown(k))
+						}
 					}
-					for _, k := range f.Coefficients {
-						for _, x := range []*float64{k.Estimate, k.StdError, k.Privacy, k.Low, k.High} {
-							if x != nil && !finite(*x) {
-								t.Errorf("%+v: %s", q, shown(k))
-							}
-						}
-						if (k.Low == nil || k.High == nil) && len(f.Warnings) == 0 {
-							t.Errorf("%+v: %s without a warning", q, shown(k))
-						}
+					if (k.Low == nil || k.High == nil) && len(f.Warnings) == 0 {
+						t.Errorf("%+v: %s without a warning", q, shown(k))
 					}
 				}
 			}
