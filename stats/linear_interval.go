@@ -65,6 +65,7 @@ func (v *inverter) interval(w []float64, alpha float64) form {
 		out.high = p.end(middle, step, q*q, far*size)
 	}
 	out.weak = math.IsInf(out.low, 0) || math.IsInf(out.high, 0)
+	// With a ridge the estimate may lie outside: what the equations speak against is not told.
 	out.estimate = math.Max(out.low, math.Min(out.high, out.estimate))
 	return out
 }
@@ -86,29 +87,34 @@ type profile struct {
 	gamma []float64 // where it was last least, to begin from
 }
 
-// end is where the profile rises above the limit, going from the middle by steps; infinite where it does not within the reach.
+// end is where the profile rises above the limit, going from the middle by steps; infinite where it does not within the reach. The root of the
+// profile is nearly straight, so that the end is found by false position.
 func (p *profile) end(middle, step, limit, reach float64) float64 {
+	above := func(d float64) float64 { return math.Sqrt(p.at(middle+d)) - math.Sqrt(limit) }
 	p.gamma = nil
-	if beyond := math.Copysign(reach, step); p.at(middle+beyond) <= limit {
+	if above(math.Copysign(reach, step)) <= 0 {
 		return math.Copysign(math.Inf(1), step)
 	}
 	p.gamma = nil
-	inside, outside := 0.0, step
-	for p.at(middle+outside) <= limit {
-		inside, outside = outside, 2*outside
+	inside, under := 0.0, -math.Sqrt(limit)
+	outside, over := step, above(step)
+	for over <= 0 {
+		inside, under, outside = outside, over, 2*outside
 		if math.Abs(outside) > reach {
 			return math.Copysign(math.Inf(1), step)
 		}
+		over = above(outside)
 	}
 	for range 40 {
-		if math.Abs(outside-inside) <= 1e-3*math.Abs(outside) {
+		if over <= 1e-3 || math.Abs(outside-inside) <= 1e-3*math.Abs(outside) {
 			break
 		}
-		mid := (inside + outside) / 2
-		if p.at(middle+mid) <= limit {
-			inside = mid
+		part := math.Max(0.05, math.Min(0.95, -under/(over-under))) // +∞ over gives the middle's side
+		mid := inside + part*(outside-inside)
+		if at := above(mid); at <= 0 {
+			inside, under = mid, at
 		} else {
-			outside = mid
+			outside, over = mid, at
 		}
 	}
 	return middle + outside
@@ -141,7 +147,7 @@ func (p *profile) at(t float64) float64 {
 			break
 		}
 		s := mat.Dot(weighted, mat.NewVecDense(n, residual))
-		if s >= best*(1-1e-6) {
+		if s >= best*(1-1e-4) {
 			break
 		}
 		best, kept = s, append(kept[:0], gamma...)
