@@ -79,7 +79,10 @@ type LinearExplanation struct {
 	Sums                   []LinearSum // without values
 	// NoiseNorm bounds the norm of the noise on Σzzᵀ with probability 0.95. Where rows times the variance of scaled predictors (in the
 	// direction in which it is least) is not far above it, coefficients are not told.
-	NoiseNorm        float64
+	NoiseNorm float64
+	// LeastSpread is the standard deviation of scaled predictors, in the direction in which it is least, below which that is so with as many
+	// rows as the owner expects; nil where the policy does not say how many.
+	LeastSpread      *float64
 	Price, Remaining curator.Loss
 	Affordable       bool
 	Largest          string
@@ -157,6 +160,10 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 		out.Notes = append(out.Notes, fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.", exact.FormatRat(share)))
 	}
 	out.NoiseNorm = law.norm(plain(len(out.Columns)), 0)
+	if n := l.table.ExpectedRows; n > 0 {
+		least := math.Sqrt(out.NoiseNorm / float64(n))
+		out.LeastSpread = &least
+	}
 	return out, nil
 }
 

@@ -58,11 +58,13 @@ func newHome(t testing.TB, budget string, n int) *curator.Curator {
 	}
 	policy := "version: 1\npopulation: {name: made-up}\nbudget: " + budget + "\nprice: {default: 1, maximum: 40}\ntables:\n  points:\n    source: {csv: points.csv}\n    unit: row\n    columns:\n" +
 		"      y: {type: real, bounds: [-5, 10]}\n      x: {type: real, bounds: [0, 2]}\n      g: {type: text, values: [a, b, c]}\n" +
-		"      none: {type: real, bounds: [0, 1], nullable: true}\n      same: {type: real, bounds: [0, 8]}\n      flag: {type: boolean}\n"
+		"      none: {type: real, bounds: [0, 1], nullable: true}\n      same: {type: real, bounds: [0, 8]}\n      flag: {type: boolean}\n" +
+		"      \"Odd, name\": {type: text, values: [\"it's\", 'a \\ b', 'not \"so\"']}\n"
 	var rows strings.Builder
-	rows.WriteString("y,x,g,none,same,flag\n")
+	rows.WriteString("y,x,g,none,same,flag,\"Odd, name\"\n")
 	for _, p := range madeUp(n) {
-		fmt.Fprintf(&rows, "%.6f,%g,%s,,4,%t\n", p.y, p.x, p.g, p.x > 1)
+		odd := map[string]string{"a": "it's", "b": `a \ b`, "c": `"not ""so"""`}[p.g]
+		fmt.Fprintf(&rows, "%.6f,%g,%s,,4,%t,%s\n", p.y, p.x, p.g, p.x > 1, odd)
 	}
 	for name, text := range map[string]string{"policy.yaml": policy, "points.csv": rows.String()} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
@@ -90,8 +92,8 @@ const (
 func TestFitLinear(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		c := newHome(t, budget, 4000)
-		for _, method := range []string{AdaSSP, Lecture} {
-			q := Linear{Table: "points", Formula: "y ~ x + g", Method: method, Question: curator.Question{Epsilon: "40", Confidence: "0.9999999"}}
+		for method, formula := range map[string]string{AdaSSP: "y ~ x + g", Lecture: `Y ~ x + "odd, name"`} { // of the same categories
+			q := Linear{Table: "points", Formula: formula, Method: method, Question: curator.Question{Epsilon: "40", Confidence: "0.9999999"}}
 			told, err := ExplainLinear(t.Context(), c, q)
 			if err != nil {
 				t.Fatal(err)

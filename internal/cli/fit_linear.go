@@ -170,7 +170,11 @@ func (s *session) showLinearExplanation(e *stats.LinearExplanation) error {
 	s.lay([]string{"measured", "noise", "std. dev.", "off the diagonal", "price"}, rows, 2)
 	var b strings.Builder
 	fmt.Fprintf(&b, "z: %s, scaled by their bounds to between -1 and 1; v: the response, likewise\n", strings.Join(e.Columns, ", "))
-	fmt.Fprintf(&b, "rows × the least variance of z in any direction should be far above %s: there is no saying more without looking\n", compact(e.NoiseNorm))
+	fmt.Fprintf(&b, "rows times the least variance of z in any direction should be far above %s, the norm of the noise on Σ z zᵀ", compact(e.NoiseNorm))
+	if e.LeastSpread != nil {
+		fmt.Fprintf(&b, ": with the rows that are expected, its standard deviation far above %.2g", *e.LeastSpread)
+	}
+	b.WriteString("\n")
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}

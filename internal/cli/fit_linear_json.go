@@ -98,13 +98,14 @@ func (e linearExplanationJSON) MarshalJSON() ([]byte, error) {
 		Columns    []string        `json:"columns"`
 		Measured   []linearSumJSON `json:"measured"`
 		NoiseNorm  float64         `json:"noise_norm"`
+		Spread     *float64        `json:"least_spread"`
 		Price      curator.Loss    `json:"price"`
 		Remaining  curator.Loss    `json:"remaining"`
 		Affordable bool            `json:"affordable"`
 		Replayed   bool            `json:"replayed"`
 		Notes      []string        `json:"notes"`
 	}{
-		"linear", e.Formula, e.Table, e.Method, e.SQL, e.Columns, linearSumsJSON(e.Sums), e.NoiseNorm, e.Price, e.Remaining, e.Affordable, e.Replayed,
+		"linear", e.Formula, e.Table, e.Method, e.SQL, e.Columns, linearSumsJSON(e.Sums), e.NoiseNorm, e.LeastSpread, e.Price, e.Remaining, e.Affordable, e.Replayed,
 		append([]string{}, e.Notes...),
 	})
 }
