@@ -178,6 +178,8 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 	case "":
 		l.Method = AdaSSP
 	case AdaSSP, Lecture:
+	case "theil-sen":
+		return nil, designError(fmt.Sprintf("use %s or %s", AdaSSP, Lecture), "Theil and Sen's method takes rows of different units in pairs, which no question may do")
 	default:
 		return nil, designError(fmt.Sprintf("use %s or %s", AdaSSP, Lecture), "there is no method %q of linear regression", q.Method)
 	}

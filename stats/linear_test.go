@@ -143,21 +143,33 @@ func number(x *float64) string {
 	return fmt.Sprintf("%.6g", *x)
 }
 
-// The noise of the lecture's form is the lecture's, or less: C₁ = 2 with the intercept's 1, C₂ = 1, ε/2 each.
+// The noise of the lecture's form is the lecture's, or less: C₁ = 2 with the intercept's 1, C₂ = 1, ε/2 each, and under change-one at most double.
 func TestLectureNoise(t *testing.T) {
-	c := newHome(t, pureBudget, 10)
-	told, err := ExplainLinear(t.Context(), c, Linear{Table: "points", Formula: "y ~ x", Method: Lecture, Question: curator.Question{Epsilon: "0.5"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Laplace noise of scale b has standard deviation √2·b. Of the upper triangle, (C₁² + ‖x‖₂²)/2 = 3 at most changes, and not C₁² = 4.
-	for i, scale := range []float64{3 / 0.25, 2 / 0.25} {
-		if want := math.Sqrt2 * scale; math.Abs(told.Sums[i].StdDev-want) > 1e-5*want {
-			t.Errorf("%s: %g, want %g", told.Sums[i].Name, told.Sums[i].StdDev, want)
+	const policy = "version: 1\npopulation: {name: made-up, neighbours: NEIGHBOURS}\nbudget: {epsilon: 1}\ntables:\n  points:\n    source: {csv: points.csv}\n    unit: row\n    columns:\n" +
+		"      y: {type: real, bounds: [-5, 10]}\n      x: {type: real, bounds: [0, 2]}\n"
+	for _, c := range []struct {
+		neighbours     string
+		products, with float64 // L1 sensitivities
+	}{
+		// Of the upper triangle, (C₁² + ‖x‖₂²)/2 = 3 changes at most, and not C₁² = 4.
+		{"add-remove", 3, 2},
+		// Two rows differ by 1 in the intercept's square (in bounds that begin at 0), by 2 in x, by 1 in x²; by 2 in y, and by 2 in xy.
+		{"change-one", 4, 4},
+	} {
+		home := homeOf(t, strings.Replace(policy, "NEIGHBOURS", c.neighbours, 1), "points.csv", "y,x\n1,1\n", "points")
+		told, err := ExplainLinear(t.Context(), home, Linear{Table: "points", Formula: "y ~ x", Method: Lecture, Question: curator.Question{Epsilon: "0.5"}})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if told.Price.Epsilon != "0.5" || told.Sums[0].Price.Epsilon != "0.25" || told.Sums[1].Price.Epsilon != "0.25" {
-		t.Errorf("%+v", told)
+		// Laplace noise of scale b has standard deviation √2·b.
+		for i, sensitivity := range []float64{c.products, c.with} {
+			if want := math.Sqrt2 * sensitivity / 0.25; math.Abs(told.Sums[i].StdDev-want) > 1e-5*want {
+				t.Errorf("%s, %s: %g, want %g", c.neighbours, told.Sums[i].Name, told.Sums[i].StdDev, want)
+			}
+		}
+		if told.Price.Epsilon != "0.5" || told.Sums[0].Price.Epsilon != "0.25" || told.Sums[1].Price.Epsilon != "0.25" {
+			t.Errorf("%+v", told)
+		}
 	}
 }
 
@@ -244,6 +256,7 @@ func TestLinearBadInput(t *testing.T) {
 		{Formula: "y ~ x", Table: "nowhere"}:                                             "no table",
 		{Formula: "y ~ x + z", Table: "points"}:                                          "no column",
 		{Formula: "y ~ x", Table: "points", Method: "ols"}:                               "no method",
+		{Formula: "y ~ x", Table: "points", Method: "theil-sen"}:                         "in pairs",
 		{Formula: "y ~ x", Table: "points", Where: "z > 1"}:                              "z",
 		{Formula: "y ~ x", Table: "points", Where: "x > 1) GROUP BY (g"}:                 "without groups",
 		{Formula: "y ~ x", Table: "points", Question: curator.Question{Confidence: "1"}}: "confidence",
