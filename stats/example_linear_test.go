@@ -1,0 +1,61 @@
+package stats_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"dither/curator"
+	"dither/examples/randhie"
+	"dither/stats"
+)
+
+// A regression of the yearly visits to a physician on the insurance plan and health, of the RAND Health Insurance Experiment.
+func ExampleFitLinear() {
+	home, err := os.MkdirTemp("", "dither-example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(home, "state")); err != nil {
+		log.Fatal(err)
+	}
+	home = filepath.Join(home, "home")
+	if err := curator.Init(home); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.CopyFS(home, randhie.Files); err != nil {
+		log.Fatal(err)
+	}
+	c, err := curator.Open(home)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	ctx := context.Background()
+	if _, err := c.Seal(ctx, "visits", curator.SealOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	question := stats.Linear{Table: "visits", Formula: "mdvis ~ lncoins + physlm", Question: curator.Question{Epsilon: "0.3"}}
+	told, err := stats.ExplainLinear(ctx, c, question) // free
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(told.Price, told.Columns)
+	fit, err := stats.FitLinear(ctx, c, question)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, k := range fit.Coefficients {
+		fmt.Println(k.Name, k.Estimate != nil && k.StdError != nil)
+	}
+	fmt.Println(fit.Remaining)
+	// Output:
+	// ε = 0.3 [(Intercept) lncoins physlm]
+	// (Intercept) true
+	// lncoins true
+	// physlm true
+	// ε = 0.9
+}

@@ -1,0 +1,282 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+)
+
+// Methods of a Linear.
+const (
+	// AdaSSP measures Σxxᵀ, Σxy and Σy², and adds a ridge where the noise comes near to the smallest eigenvalue of Σxxᵀ.
+	AdaSSP = "adassp"
+	// Lecture measures Σxxᵀ and Σxy, each for half of the price, and solves the normal equations as they are. There is no residual variance, so
+	// that intervals are about the coefficients that the rows have.
+	Lecture = "lecture"
+)
+
+// Linear asks for a linear regression by least squares.
+type Linear struct {
+	curator.Question // the price, the confidence, who asks; its SQL is made from what follows
+	Table, Formula   string
+	Where            string // a condition on rows; "" for none
+	Method           string // "" is AdaSSP
+	// FindBounds is a part of the price, a decimal below 1, that finds narrower bounds of the numbers than are declared, where they are: about their
+	// quantiles 0.01 and 0.99. What lies beyond counts as at them. "" is for the declared ones.
+	FindBounds string
+}
+
+// Coefficient is an estimate with its error. What is nil is not known.
+type Coefficient struct {
+	Name      string
+	Estimate  *float64
+	StdError  *float64 // to first order, of sampling and of noise together
+	Privacy   *float64 // the part of StdError² that is the noise's
+	Low, High *float64 // of the interval; nil where it has no such end
+	Width     float64  // of the predictor, by the declared bounds: Estimate·Width are comparable; 1 of the intercept and of categories
+}
+
+// LinearFit is a linear regression.
+type LinearFit struct {
+	ID, Formula, Table, Method string
+	Coefficients               []Coefficient
+	Confidence                 string
+	Population                 bool     // intervals are about the population that rows are drawn from; else about the coefficients that the rows have
+	ResidualError              *float64 // the residual standard deviation
+	RSquared                   *float64
+	Rows, RowsError            *float64      // how many rows counted, noisy, and the noise's standard deviation
+	Ridge                      float64       // that was added to Σzzᵀ of the scaled predictors
+	Bounds                     []FoundBounds // that were found
+	Warnings                   []string
+	Measured                   []LinearSum // what was released, in the units of the scaled predictors and response
+	Price, Remaining           curator.Loss
+	Replayed                   bool
+}
+
+// LinearSum is a noisy sum that a regression is computed from.
+type LinearSum struct {
+	Name        string
+	Values      []float64 // of a symmetric matrix the upper triangle, by row; nil of an explanation
+	StdDev      float64   // of the noise
+	OffDiagonal float64   // of that on entries off the diagonal of a symmetric matrix
+	Noise       string
+	Price       curator.Loss
+}
+
+// LinearExplanation is what a regression would cost, and its noise. It costs nothing.
+type LinearExplanation struct {
+	Formula, Table, Method string
+	SQL                    string // of the scaled predictors and response
+	Columns                []string
+	Sums                   []LinearSum // without values
+	// NoiseNorm bounds the norm of the noise on Σzzᵀ with probability 0.95. Where rows times the variance of scaled predictors (in the
+	// direction in which it is least) is not far above it, coefficients are not told.
+	NoiseNorm float64
+	// LeastSpread is the standard deviation of scaled predictors, in the direction in which it is least, below which that is so with as many
+	// rows as the owner expects; nil where the policy does not say how many.
+	LeastSpread      *float64
+	Price, Remaining curator.Loss
+	Affordable       bool
+	Largest          string
+	Replayed         bool
+	Unit             curator.Unit
+	Notes            []string
+}
+
+// linear is a regression, decided.
+type linear struct {
+	Linear
+	design   *Design
+	vectors  curator.Vectors
+	told     *curator.MomentsExplanation
+	alpha    float64
+	at, half float64 // of the response
+	table    curator.Table
+	found    []FoundBounds
+	replayed bool // no look for bounds was a new one
+}
+
+// shares of the price that AdaSSP measures with: that of Σy² is small, since it only tells the residual variance.
+const (
+	equationShare = "9"
+	squareShare   = "2"
+)
+
+// FitLinear fits a linear regression. Its loss is that of one curator.Moments, whose sums' shares are the price: what follows is computed from what
+// it released.
+//
+// Predictors and response are scaled by their declared bounds, and coefficients told for the columns as they are. With z the scaled predictors and v the
+// response, C₁ ≥ ‖z‖₁ and |v| ≤ C₂ = 1, the noise on Σzzᵀ is made for C₁² at most, and that on Σzv for C₁C₂; under ρ for the L2 norms.
+func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, error) {
+	l, err := decideLinear(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	price := l.told.Price
+	if q.FindBounds != "" {
+		if err := l.findBounds(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	m, err := c.Moments(ctx, l.vectors)
+	if err != nil {
+		return nil, err
+	}
+	out := l.fit(m)
+	out.Price, out.Replayed = price, out.Replayed && l.replayed
+	return out, nil
+}
+
+// ExplainLinear says before spending what FitLinear would cost, and how noisy it would be.
+func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearExplanation, error) {
+	l, err := decideLinear(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &LinearExplanation{
+		Formula: l.design.Formula.String(), Table: q.Table, Method: l.Method, SQL: l.vectors.SQL, Price: l.told.Price, Remaining: l.told.Remaining,
+		Affordable: l.told.Affordable, Largest: l.told.Largest, Replayed: l.told.Replayed, Unit: l.told.Unit, Notes: l.told.Notes,
+	}
+	for _, column := range l.design.Columns {
+		out.Columns = append(out.Columns, column.Name)
+	}
+	law := lawOf(l.told.Sums)
+	for i, s := range l.told.Sums {
+		out.Sums = append(out.Sums, l.sum(i, s))
+	}
+	if q.FindBounds != "" {
+		share, err := shareOf(q.FindBounds)
+		if err != nil {
+			return nil, err
+		}
+		out.Notes = append(out.Notes, fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.", exact.FormatRat(share)))
+	}
+	out.NoiseNorm = law.norm(plain(len(out.Columns)), 0)
+	if n := l.table.ExpectedRows; n > 0 {
+		least := math.Sqrt(out.NoiseNorm / float64(n))
+		out.LeastSpread = &least
+	}
+	return out, nil
+}
+
+// decideLinear plans the measurement.
+func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
+	l := &linear{Linear: q, replayed: true}
+	var err error
+	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
+		return nil, err
+	}
+	switch l.Method {
+	case "":
+		l.Method = AdaSSP
+	case AdaSSP, Lecture:
+	case "theil-sen":
+		return nil, designError(fmt.Sprintf("use %s or %s", AdaSSP, Lecture), "Theil and Sen's method takes rows of different units in pairs, which no question may do")
+	default:
+		return nil, designError(fmt.Sprintf("use %s or %s", AdaSSP, Lecture), "there is no method %q of linear regression", q.Method)
+	}
+	formula, err := ParseFormula(q.Formula)
+	if err != nil {
+		return nil, err
+	}
+	if l.table, err = tableOf(c, q.Table); err != nil {
+		return nil, err
+	}
+	if l.design, err = formula.Design(l.table); err != nil {
+		return nil, err
+	}
+	return l, l.plan(ctx, c)
+}
+
+// plan decides the measurement over the design, for the question's price.
+func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
+	var response string
+	response, l.at, l.half = l.design.Response.Scaled(l.design.Formula.Intercept)
+	l.vectors = curator.Vectors{Question: l.Question, Sums: []curator.Sum{curator.Product(0, 0), curator.Product(0, 1)}}
+	l.vectors.SQL = l.design.Question(l.Where, response)
+	if l.Method == AdaSSP {
+		l.vectors.Sums[0], l.vectors.Sums[1] = l.vectors.Sums[0].Weighing(equationShare), l.vectors.Sums[1].Weighing(equationShare)
+		l.vectors.Sums = append(l.vectors.Sums, curator.Product(1, 1).Weighing(squareShare))
+		if !l.design.Formula.Intercept {
+			l.vectors.Sums = append(l.vectors.Sums, curator.Count().Weighing(squareShare))
+		}
+	}
+	// The norm that suits the noise: L1 under ε, L2 under ρ.
+	for _, norm := range []string{curator.L2, curator.L1} {
+		l.vectors.Blocks = l.blocks(norm)
+		if l.told, err = c.ExplainMoments(ctx, l.vectors); err != nil {
+			return err
+		}
+		if l.told.Price.Rho != "" {
+			break
+		}
+	}
+	if len(l.told.Cells) != 1 {
+		return designError("fit each group by itself, with a condition", "a regression is of one set of rows, without groups")
+	}
+	return nil
+}
+
+// blocks are the predictors and the response, with a bound where it is below what the columns' ranges give: with a margin, so that no row is
+// scaled down.
+func (l *linear) blocks(norm string) []curator.Block {
+	predictors := curator.Block{Size: len(l.design.Columns), Norm: norm}
+	if !l.design.Box {
+		predictors.Bound = l.design.Bound(norm)
+	}
+	return []curator.Block{predictors, {Size: 1, Norm: norm}}
+}
+
+// Bound is a decimal that no row's scaled predictors exceed in the norm, curator.L1 or curator.L2.
+func (d *Design) Bound(norm string) string {
+	most := d.MostOfL1
+	if norm == curator.L2 {
+		most = d.MostOfL2
+	}
+	return exact.FormatRat(exact.CeilDigits(new(big.Rat).Mul(most, big.NewRat(1000001, 1000000)), 9))
+}
+
+// DesignOf reads a formula, and finds its design over a table of the curator's policy.
+func DesignOf(c *curator.Curator, table, formula string) (*Design, error) {
+	f, err := ParseFormula(formula)
+	if err != nil {
+		return nil, err
+	}
+	t, err := tableOf(c, table)
+	if err != nil {
+		return nil, err
+	}
+	return f.Design(t)
+}
+
+// tableOf finds a table of the policy.
+func tableOf(c *curator.Curator, name string) (curator.Table, error) {
+	tables, err := c.Tables()
+	if err != nil {
+		return curator.Table{}, err
+	}
+	for _, t := range tables {
+		if strings.EqualFold(t.Name, name) {
+			return t, nil
+		}
+	}
+	return curator.Table{}, designError("`dither tables` lists them", "there is no table %q", name)
+}
+
+// confidenceOf reads a confidence, and gives 1 less it.
+func confidenceOf(text *string) (float64, error) {
+	if *text == "" {
+		*text = "0.95"
+	}
+	r, err := exact.ParseDecimal(*text)
+	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+		return 0, designError("such as 0.95", "a confidence is a decimal between 0 and 1, not %q", *text)
+	}
+	alpha, _ := new(big.Rat).Sub(big.NewRat(1, 1), r).Float64()
+	return alpha, nil
+}
