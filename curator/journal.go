@@ -50,15 +50,32 @@ var (
 	errBusy    = errors.New("the training goes on elsewhere")
 )
 
-// openJournal opens the journal of a reservation, or makes an empty one, and holds it against all others until it is closed. What the ledger
-// has of it is to be read after that, and matched: before, another process might have added to both.
-func openJournal(home string, training uint64, entry ledger.Hash, cells int) (j *journal, err error) {
+// takeTurn waits until nobody else begins a training in this home.
+func takeTurn(home string) (*os.File, error) {
+	f, err := openBeside(home, "begin")
+	if err != nil {
+		return nil, err
+	}
+	if err := await(f); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// openBeside opens a file of the folder of trainings, or makes it.
+func openBeside(home, name string) (*os.File, error) {
 	dir := filepath.Join(home, "training")
 	if err := os.MkdirAll(dir, 0o700); err != nil { //nolint:gosec // in the owner's own home
 		return nil, err
 	}
-	name := filepath.Join(dir, fmt.Sprintf("r%d.journal", training))
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // in the owner's own home
+	return os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // in the owner's own home
+}
+
+// openJournal opens the journal of a reservation, or makes an empty one, and holds it against all others until it is closed. What the ledger
+// has of it is to be read after that, and matched: before, another process might have added to both.
+func openJournal(home string, training uint64, entry ledger.Hash, cells int) (j *journal, err error) {
+	f, err := openBeside(home, fmt.Sprintf("r%d.journal", training))
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +87,7 @@ func openJournal(home string, training uint64, entry ledger.Hash, cells int) (j 
 	if err := hold(f); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{dir, home} { // the file's name, and the folder's
+	for _, d := range []string{filepath.Join(home, "training"), home} { // the file's name, and the folder's
 		if err := syncFolder(d); err != nil {
 			return nil, err
 		}

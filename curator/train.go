@@ -112,7 +112,7 @@ func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
 		if err := c.rehearse(ctx, t.look.bounded, c.from(t.look)); err != nil {
 			return nil, err
 		}
-		if t.id, err = c.reserve(t.look); err != nil {
+		if err := t.reserve(q.Fresh); err != nil {
 			return nil, c.notReserved(err)
 		}
 	}
@@ -128,6 +128,20 @@ func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
 	t.ID, t.ended = fmt.Sprintf("r%d", t.id), false
 	t.Remaining, err = c.remains(&seen{id: t.id})
 	return t, err
+}
+
+// reserve pays for the training, unless another process has done so just now: one pays at a time.
+func (t *Trainer) reserve(fresh bool) error {
+	turn, err := takeTurn(t.curator.home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = turn.Close() }() // which gives the lock back
+	if _, found, err := t.earlier(fresh); found || err != nil {
+		return err
+	}
+	t.id, err = t.curator.reserve(t.look)
+	return err
 }
 
 // hold takes the journal, and then reads what the ledger has of it. A step that is durable in the one alone is recorded in the other.

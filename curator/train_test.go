@@ -13,7 +13,9 @@ import (
 	"syscall"
 	"testing"
 
+	"dither/internal/engine"
 	"dither/internal/ledger"
+	"dither/internal/plan"
 )
 
 const trainBudget = "{epsilon: 40, delta: 1e-4, selection_delta: 8e-5}"
@@ -357,6 +359,41 @@ func TestTrainMeetsAnother(t *testing.T) {
 		t.Errorf("%d steps are recorded, and 5 were told", tr.Recorded())
 	}
 	if _, same := train(t, tr, 12); len(sums) != 5 || strings.Join(same[:5], "") != strings.Join(sums, "") {
+		t.Errorf("told %v, and then %v", sums, same)
+	}
+}
+
+// meanwhile does something before a rehearsal.
+type meanwhile struct {
+	engine.Engine
+	do func()
+}
+
+func (m meanwhile) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
+	m.do()
+	return m.Engine.Rehearse(ctx, b, from)
+}
+
+// A training that another process begins, after this one found none, is gone on with, and not paid again.
+func TestTrainBegunByAnother(t *testing.T) {
+	home := fitHome(t, trainBudget, "add-remove", 100)
+	c, other := openHome(t, home), openHome(t, home)
+	var sums []string
+	c.engine = meanwhile{c.engine, func() {
+		tr, err := other.Train(t.Context(), logisticTraining())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, sums = train(t, tr, 2)
+		if err := tr.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	tr, err := c.Train(t.Context(), logisticTraining())
+	if err != nil || tr.Recorded() != 2 {
+		t.Fatalf("%+v, %v", tr, err)
+	}
+	if _, same := train(t, tr, 2); strings.Join(same, "") != strings.Join(sums, "") {
 		t.Errorf("told %v, and then %v", sums, same)
 	}
 }
