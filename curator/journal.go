@@ -239,7 +239,7 @@ func parametersDigest(theta []float64) (d digest) {
 }
 
 func syncFolder(dir string) error {
-	f, err := os.Open(dir) //nolint:gosec // in the owner's own home
+	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
