@@ -14,6 +14,8 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+
+	"dither/internal/ledger"
 )
 
 // journal is the file of a training's steps, beside the ledger, which has the digest of each: the noisy gradients themselves would be too
@@ -21,7 +23,8 @@ import (
 //
 //	its body's length (4 bytes), the body, and the digest of the digest before it and of the body (32 bytes),
 //
-// and the body the digest of θ (32 bytes) and the values as varints. So the digest of a record is that of all of them up to it. A record
+// and the body the digest of θ (32 bytes) and the values as varints. So the digest of a record is that of all of them up to it, and of the
+// reservation: what stands before the first is the hash of its entry, which no other ledger has, nor this one after it was set back. A record
 // is durable before the ledger has its digest, and the ledger has that before the step is told.
 type journal struct {
 	file    *os.File
@@ -47,16 +50,32 @@ var (
 	errBusy    = errors.New("the training goes on elsewhere")
 )
 
-// openJournal opens a training's journal, or makes an empty one, and holds it against all others until it is closed. known are the digests
-// that the ledger has. A record more than these was durable, and never told: it is kept, for the ledger to have. What
-// is behind the last whole record was not written to its end, and is cut off.
-func openJournal(home string, training uint64, cells int, known []string) (j *journal, err error) {
+// takeTurn waits until nobody else begins a training in this home.
+func takeTurn(home string) (*os.File, error) {
+	f, err := openBeside(home, "begin")
+	if err != nil {
+		return nil, err
+	}
+	if err := await(f); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// openBeside opens a file of the folder of trainings, or makes it.
+func openBeside(home, name string) (*os.File, error) {
 	dir := filepath.Join(home, "training")
 	if err := os.MkdirAll(dir, 0o700); err != nil { //nolint:gosec // in the owner's own home
 		return nil, err
 	}
-	name := filepath.Join(dir, fmt.Sprintf("r%d.journal", training))
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // in the owner's own home
+	return os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // in the owner's own home
+}
+
+// openJournal opens the journal of a reservation, or makes an empty one, and holds it against all others until it is closed. What the ledger
+// has of it is to be read after that, and matched: before, another process might have added to both.
+func openJournal(home string, training uint64, entry ledger.Hash, cells int) (j *journal, err error) {
+	f, err := openBeside(home, fmt.Sprintf("r%d.journal", training))
 	if err != nil {
 		return nil, err
 	}
@@ -68,35 +87,45 @@ func openJournal(home string, training uint64, cells int, known []string) (j *jo
 	if err := hold(f); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{dir, home} { // the file's name, and the folder's
+	for _, d := range []string{filepath.Join(home, "training"), home} { // the file's name, and the folder's
 		if err := syncFolder(d); err != nil {
 			return nil, err
 		}
 	}
-	j = &journal{file: f, cells: cells}
-	end, err := j.scan(len(known) + 1)
+	return &journal{file: f, cells: cells, last: digest(entry)}, nil
+}
+
+// match reads the records, and holds them to the digests that the ledger has. One record more may have been durable, and never told: it is kept, for
+// the ledger to have, unless the training has ended. Where there are more, the ledger was set back since they were told, and nothing is drawn in their place. What
+// is behind the last whole record was not written to its end, and is cut off.
+func (j *journal) match(known []string, ended bool) error {
+	end, err := j.scan()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(j.records) < len(known) {
-		return nil, fmt.Errorf("%w: it has %d steps, and the ledger %d", errJournal, len(j.records), len(known))
+	most := len(known) + 1
+	if ended {
+		most = len(known)
+	}
+	if n := len(j.records); n < len(known) || n > most {
+		return fmt.Errorf("%w: it has %d steps, and the ledger %d", errJournal, n, len(known))
 	}
 	for i, want := range known {
 		if j.records[i].digest.String() != want {
-			return nil, fmt.Errorf("%w at step %d", errJournal, i+1)
+			return fmt.Errorf("%w at step %d", errJournal, i+1)
 		}
 	}
-	if err := f.Truncate(end); err != nil {
-		return nil, err
+	if err := j.file.Truncate(end); err != nil {
+		return err
 	}
-	_, err = f.Seek(end, io.SeekStart)
-	return j, err
+	_, err = j.file.Seek(end, io.SeekStart)
+	return err
 }
 
-// scan finds the whole records, so many at most, and where they end.
-func (j *journal) scan(most int) (end int64, err error) {
+// scan finds the whole records, and where they end.
+func (j *journal) scan() (end int64, err error) {
 	r := bufio.NewReader(j.file)
-	for len(j.records) < most {
+	for {
 		var length [4]byte
 		if _, err := io.ReadFull(r, length[:]); err != nil {
 			return end, ignoreEnd(err)
@@ -121,7 +150,6 @@ func (j *journal) scan(most int) (end int64, err error) {
 		j.records, j.last = append(j.records, p), got
 		end += 4 + size + sha256.Size
 	}
-	return end, nil
 }
 
 func ignoreEnd(err error) error {
@@ -211,7 +239,7 @@ func parametersDigest(theta []float64) (d digest) {
 }
 
 func syncFolder(dir string) error {
-	f, err := os.Open(dir) //nolint:gosec // in the owner's own home
+	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	known, ended, found, err := t.earlier(q.Fresh)
+	_, found, err := t.earlier(q.Fresh)
 	if err != nil {
 		return nil, public(err)
 	}
@@ -112,12 +112,12 @@ func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
 		if err := c.rehearse(ctx, t.look.bounded, c.from(t.look)); err != nil {
 			return nil, err
 		}
-		if t.id, err = c.reserve(t.look); err != nil {
+		if err := t.reserve(q.Fresh); err != nil {
 			return nil, c.notReserved(err)
 		}
 	}
 	crashPoint("reserved")
-	if t.journal, err = openJournal(c.home, t.id, t.Parameters, known); err != nil {
+	if err := t.hold(); err != nil {
 		e := public(err)
 		e.Charged = true
 		if errors.Is(err, errBusy) {
@@ -125,14 +125,61 @@ func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
 		}
 		return nil, e
 	}
-	t.ID, t.sealed, t.ended = fmt.Sprintf("r%d", t.id), int64(len(known)), false
-	if int64(len(t.journal.records)) > t.sealed && !ended { // durable, and not yet in the ledger
-		if err := t.record(t.sealed+1, t.journal.records[t.sealed].digest); err != nil {
-			return nil, errors.Join(public(err), t.journal.close())
-		}
-	}
+	t.ID, t.ended = fmt.Sprintf("r%d", t.id), false
 	t.Remaining, err = c.remains(&seen{id: t.id})
 	return t, err
+}
+
+// reserve pays for the training, unless another process has done so just now: one pays at a time.
+func (t *Trainer) reserve(fresh bool) error {
+	turn, err := takeTurn(t.curator.home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = turn.Close() }() // which gives the lock back
+	if _, found, err := t.earlier(fresh); found || err != nil {
+		return err
+	}
+	t.id, err = t.curator.reserve(t.look)
+	return err
+}
+
+// hold takes the journal, and then reads what the ledger has of it. A step that is durable in the one alone is recorded in the other.
+func (t *Trainer) hold() (err error) {
+	all, err := t.begun()
+	if err != nil {
+		return err
+	}
+	b := all[t.id]
+	if b == nil {
+		return failedElsewhere()
+	}
+	if t.journal, err = openJournal(t.curator.home, t.id, b.entry, t.Parameters); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = t.journal.close()
+		}
+	}()
+	if all, err = t.begun(); err != nil { // nobody adds to it from here on
+		return err
+	}
+	if b = all[t.id]; b == nil {
+		return failedElsewhere()
+	}
+	if err := t.journal.match(b.steps, b.ended); err != nil {
+		return err
+	}
+	if t.sealed = int64(len(b.steps)); int64(len(t.journal.records)) > t.sealed {
+		return t.record(t.sealed+1, t.journal.records[t.sealed].digest)
+	}
+	return nil
+}
+
+// failedElsewhere reports a training that failed in another process just now.
+func failedElsewhere() *Error {
+	return &Error{Code: CodeFailed, Message: "the training failed elsewhere", Hint: "ask again: that begins another one"}
 }
 
 // TrainingExplanation says before a training is paid what it would cost, and its noise.
@@ -153,12 +200,12 @@ func (c *Curator) ExplainTrain(_ context.Context, q Training) (*TrainingExplanat
 	if err != nil {
 		return nil, public(err)
 	}
-	known, _, begun, err := t.earlier(q.Fresh)
+	b, begun, err := t.earlier(q.Fresh)
 	if err != nil {
 		return nil, public(err)
 	}
 	return &TrainingExplanation{
-		Parameters: t.Parameters, Multiplier: t.Multiplier, Noise: t.noise, Unit: t.unit(), Expected: t.Expected, Price: t.Price, Recorded: int64(len(known)), Begun: begun,
+		Parameters: t.Parameters, Multiplier: t.Multiplier, Noise: t.noise, Unit: t.unit(), Expected: t.Expected, Price: t.Price, Recorded: int64(len(b.steps)), Begun: begun,
 	}, nil
 }
 
@@ -304,43 +351,51 @@ func (t *Trainer) calibrated(q Training, delta privacy.Delta) (*big.Rat, error) 
 	return z, nil
 }
 
-// earlier finds the newest reservation of this very training that has not failed: the digests of its steps, and whether it has
-// ended.
-func (t *Trainer) earlier(fresh bool) (known []string, ended, found bool, err error) {
+// begun is what the ledger has of a reservation of a training: the hash of its entry, the digests of its steps, and whether they are all.
+type begun struct {
+	entry ledger.Hash
+	steps []string
+	ended bool
+}
+
+// earlier finds the newest reservation of this very training that has not failed.
+func (t *Trainer) earlier(fresh bool) (newest begun, found bool, err error) {
 	if fresh {
-		return nil, false, false, nil
+		return begun{}, false, nil
 	}
-	type state struct {
-		digests []string
-		ended   bool
+	all, err := t.begun()
+	for id, b := range all {
+		if id >= t.id {
+			t.id, newest, found = id, *b, true
+		}
 	}
-	open := map[uint64]*state{}
-	err = t.curator.ledger.Entries(func(e ledger.Entry) error {
+	return newest, found, err
+}
+
+// begun finds all of them.
+func (t *Trainer) begun() (map[uint64]*begun, error) {
+	open := map[uint64]*begun{}
+	err := t.curator.ledger.Entries(func(e ledger.Entry) error {
 		switch b := e.Body.(type) {
 		case ledger.Reservation:
 			if b.Key == t.look.key {
-				open[e.Index] = &state{}
+				open[e.Index] = &begun{entry: e.Hash}
 			}
 		case ledger.Step:
 			if s := open[b.Reservation]; s != nil {
-				return appendDigest(&s.digests, b.Values)
+				return appendDigest(&s.steps, b.Values)
 			}
 		case ledger.Release:
 			if s := open[b.Reservation]; s != nil {
 				s.ended = true
-				return appendDigest(&s.digests, b.Values)
+				return appendDigest(&s.steps, b.Values)
 			}
 		case ledger.Failure:
 			delete(open, b.Reservation)
 		}
 		return nil
 	})
-	for id, s := range open {
-		if id >= t.id {
-			t.id, known, ended, found = id, s.digests, s.ended, true
-		}
-	}
-	return known, ended, found, err
+	return open, err
 }
 
 // recordedStep is what the ledger has of a step.

@@ -13,7 +13,9 @@ import (
 	"syscall"
 	"testing"
 
+	"dither/internal/engine"
 	"dither/internal/ledger"
+	"dither/internal/plan"
 )
 
 const trainBudget = "{epsilon: 40, delta: 1e-4, selection_delta: 8e-5}"
@@ -258,16 +260,16 @@ func TestJournalMatchesLedger(t *testing.T) {
 	}
 	edited := append([]byte(nil), good...)
 	edited[len(edited)/2] ^= 1
-	var known []string
+	var digests []string
 	for i := range tr.journal.records {
-		known = append(known, tr.journal.records[i].digest.String())
+		digests = append(digests, tr.journal.records[i].digest.String())
 	}
 	for i := range 40 { // any one bit, anywhere
 		b := append([]byte(nil), good...)
 		b[i*(len(b)-1)/39] ^= 1 << (i % 8)
 		write(t, home, filepath.Join("training", tr.ID+".journal"), string(b))
-		if j, err := openJournal(home, tr.id, tr.Parameters, known); !errors.Is(err, errJournal) {
-			t.Errorf("a bit of byte %d: %v, %v", i*(len(b)-1)/39, j, err)
+		if _, err := matched(home, tr, digests, false); !errors.Is(err, errJournal) {
+			t.Errorf("a bit of byte %d: %v", i*(len(b)-1)/39, err)
 		}
 	}
 	for what, b := range map[string][]byte{"cut": good[:len(good)-1], "empty": nil, "edited": edited, "another": append([]byte{9}, good...)} {
@@ -293,17 +295,135 @@ func TestJournalMatchesLedger(t *testing.T) {
 	if err := again.Close(); err != nil {
 		t.Fatal(err)
 	}
-	j, err := openJournal(home, again.id, again.Parameters, known[:3]) // as if the ledger lacked the last
-	if err != nil || len(j.records) != 4 {
-		t.Fatalf("%v", err)
+	for known, ok := range []bool{false, false, false, true, true} { // as if the ledger lacked the last ones
+		if n, err := matched(home, again, digests[:known], false); (err == nil) != ok || ok && n != 4 || !ok && !errors.Is(err, errJournal) {
+			t.Errorf("four steps, of which the ledger has %d: %d, %v", known, n, err)
+		}
 	}
-	if err := j.close(); err != nil {
-		t.Fatal(err)
+	if _, err := matched(home, again, digests[:3], true); !errors.Is(err, errJournal) {
+		t.Errorf("a step more than a training that ended: %v", err)
 	}
-	if j, err = openJournal(home, again.id, again.Parameters, known[:2]); err != nil || len(j.records) != 3 {
-		t.Fatalf("two more than the ledger knows of: %v", err)
+	if left, _ := os.ReadFile(name); string(left) != string(good) {
+		t.Error("told steps were cut off")
+	}
+}
+
+// matched opens the journal of tr, and tells how many steps it has.
+func matched(home string, tr *Trainer, known []string, ended bool) (int, error) {
+	all, err := tr.begun()
+	if err != nil {
+		return 0, err
+	}
+	j, err := openJournal(home, tr.id, all[tr.id].entry, tr.Parameters)
+	if err != nil {
+		return 0, err
 	}
 	defer j.close()
+	err = j.match(known, ended)
+	return len(j.records), err
+}
+
+// Steps that another process takes, between the reading of the ledger and the taking of the journal, are given, and not cut off and drawn again.
+func TestTrainMeetsAnother(t *testing.T) {
+	defer func(f func(string)) { crashPoint = f }(crashPoint)
+	home := fitHome(t, trainBudget, "add-remove", 100)
+	c, other := openHome(t, home), openHome(t, home)
+	first, err := c.Train(t.Context(), logisticTraining())
+	if err != nil {
+		t.Fatal(err)
+	}
+	train(t, first, 1)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var sums []string
+	crashPoint = func(point string) {
+		if point != "reserved" {
+			return
+		}
+		crashPoint = func(string) {}
+		meanwhile, err := other.Train(t.Context(), logisticTraining())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, sums = train(t, meanwhile, 5)
+		if err := meanwhile.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr, err := c.Train(t.Context(), logisticTraining())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Recorded() != 5 {
+		t.Errorf("%d steps are recorded, and 5 were told", tr.Recorded())
+	}
+	if _, same := train(t, tr, 12); len(sums) != 5 || strings.Join(same[:5], "") != strings.Join(sums, "") {
+		t.Errorf("told %v, and then %v", sums, same)
+	}
+}
+
+// meanwhile does something before a rehearsal.
+type meanwhile struct {
+	engine.Engine
+	do func()
+}
+
+func (m meanwhile) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
+	m.do()
+	return m.Engine.Rehearse(ctx, b, from)
+}
+
+// A training that another process begins, after this one found none, is gone on with, and not paid again.
+func TestTrainBegunByAnother(t *testing.T) {
+	home := fitHome(t, trainBudget, "add-remove", 100)
+	c, other := openHome(t, home), openHome(t, home)
+	var sums []string
+	c.engine = meanwhile{c.engine, func() {
+		tr, err := other.Train(t.Context(), logisticTraining())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, sums = train(t, tr, 2)
+		if err := tr.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	tr, err := c.Train(t.Context(), logisticTraining())
+	if err != nil || tr.Recorded() != 2 {
+		t.Fatalf("%+v, %v", tr, err)
+	}
+	if _, same := train(t, tr, 2); strings.Join(same, "") != strings.Join(sums, "") {
+		t.Errorf("told %v, and then %v", sums, same)
+	}
+}
+
+// The journal of another training, in whose place this one came when the ledger was set back or in another home, is none of it.
+func TestJournalOfAnother(t *testing.T) {
+	home, second := fitHome(t, trainBudget, "add-remove", 100), fitHome(t, trainBudget, "add-remove", 100)
+	tr, err := openHome(t, home).Train(t.Context(), logisticTraining())
+	if err != nil {
+		t.Fatal(err)
+	}
+	train(t, tr, 1)
+	if err := tr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := os.ReadFile(filepath.Join(home, "training", tr.ID+".journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := openHome(t, second)
+	if tr, err = c.Train(t.Context(), logisticTraining()); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, second, filepath.Join("training", tr.ID+".journal"), string(stranger))
+	if again, err := c.Train(t.Context(), logisticTraining()); err == nil && again.Recorded() > 0 {
+		t.Error("a step of another home's training was taken for one of this")
+	}
 }
 
 // TestTrainKilled kills the process at each point between two durable acts of a training, at its first steps, and then goes on elsewhere: what was told

@@ -38,9 +38,9 @@ import (
 // n/Λ(n) ≤ N/Λ, that is N·R·e/Λ + 2^-50·r. The step and the projection, which shortens what is not within a part in 2^42 of the ball so
 // that it is inside, are off by 2^-50·(s/(Rb) + 2r) + 2^-41·r, times κ ≤ N·b·R²/Λ + 1. ∎
 //
-// A minimum is accepted where κ·‖θ − T̂(θ)‖ ≤ t, t public, and so is within τ = t + E of the true one. Newton's method is tried first, for a
-// public number of passes; where it is not accepted, T̂ itself is run as often as Lemma 2 needs for t, a public number too. Which of
-// the two it was may show in the time that it took, and in nothing else.
+// A minimum is accepted where κ·‖θ − T̂(θ)‖ ≤ t, t public, and so is within τ = t + E of the true one. Newton's method is tried first, and then
+// accelerated steps, each for a public number of passes; where what they find is not accepted, T̂ itself is run as often as Lemma 2 needs for t, a public number too. Which of
+// them it was may show in the time that it took, and in nothing else, unless that time is more than an answer may take: see Passes.
 //
 // The minimum is rounded to integers in units of 2^Grid. Between neighbours these differ by at most (Δ + 2τ)/2^Grid + √d in L2, and by √d
 // times that in L1, both rounded up. ∎
@@ -55,7 +55,7 @@ type Minimiser struct {
 	rowGrid          int
 	slopeBits        int // k
 	target, slack    float64
-	passes           int64   // of T̂
+	passes, glides   int64   // of T̂, and of accelerated steps
 	away             float64 // Δ
 	grid             int
 	l2               *big.Int
@@ -118,6 +118,7 @@ func (m *Minimiser) tolerances() error {
 		return fmt.Errorf("%w: so weak a regulariser over so many rows cannot be minimised exactly enough: make Λ larger, or the norm's bound smaller", ErrParameter)
 	}
 	m.passes = max(int64(passes), 1)
+	m.glides = int64(math.Sqrt(kappa)*(2*math.Log(4*m.r/m.target)+3*math.Log(kappa))) + 1
 	return nil
 }
 
@@ -154,14 +155,14 @@ func ceilSqrt(square *big.Int) *big.Int {
 }
 
 // Sensitivity is how far apart the minima of neighbours may be in L2, before tolerances and the grid; Tolerance is how far from
-// the true minimum what is found may be; Passes is how often the rows may be read.
+// the true minimum what is found may be; Passes is how often the rows are read at most: a proof for every possible row, and far from what they need.
 func (m *Minimiser) Sensitivity() float64 { return m.away }
 
 // Tolerance is said there.
 func (m *Minimiser) Tolerance() float64 { return m.target + m.slack }
 
 // Passes is said there.
-func (m *Minimiser) Passes() int64 { return m.passes + newtonPasses }
+func (m *Minimiser) Passes() int64 { return m.passes + m.glides + newtonPasses }
 
 // Minimum is the minimum over rows, on the grid. The error is the rows' own, or ErrRows where they are not those it was made for.
 func (m *Minimiser) Minimum(ctx context.Context, rows *Rows) ([]Exact, error) {

@@ -133,8 +133,11 @@ func (r *Rows) Add(first bool, row []int64) error {
 	}
 	d := len(r.x)
 	for i, v := range row[:d] {
-		x := math.RoundToEven(float64(v) * r.scales[i])
-		r.x[i] = int64(min(max(x, -farthest), farthest))
+		r.x[i] = 0
+		if v != 0 { // else a coordinate far coarser than the grid, whose scale is beyond the doubles, has what is no number
+			x := math.RoundToEven(float64(v) * r.scales[i])
+			r.x[i] = int64(min(max(x, -farthest), farthest))
+		}
 	}
 	shorten(r.x, r.reach)
 	if r.shape.Most == 1 { // nothing to put in order

@@ -234,3 +234,19 @@ func TestCurvatureOfNeighbours(t *testing.T) {
 	}
 	t.Log("of the squared sensitivities, the most seen:", longest)
 }
+
+// A coordinate whose grid is beyond the doubles, in units of the rows' own, is what it is: 0, or as long as the bound.
+func TestRowsOfCoarseCoordinates(t *testing.T) {
+	rows, err := NewRows(RowShape{Grids: []int{1000, 0}, Bound: ratOf(0x1p-90), Most: 1, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []int64{0, 1, -1} {
+		if err := rows.Add(true, []int64{v, 1}); err != nil {
+			t.Fatal(err)
+		}
+		if x := rows.x[0]; x != v*(rows.reach-1) && x != v*rows.reach {
+			t.Errorf("%d became %d", v, x)
+		}
+	}
+}

@@ -46,20 +46,8 @@ func TestRowsAgreeWithReference(t *testing.T) {
 			t.Fatalf("%s: rehearsal: %v", sql, err)
 		}
 		var got [][][]int64
-		err = e.eachRow(context.Background(), look, m.from, func(first bool, row []int64) error {
-			if first {
-				got = append(got, nil)
-			}
-			got[len(got)-1] = append(got[len(got)-1], slices.Clone(row))
-			return nil
-		})
-		want := enginetest.UnitRows(look, m.rows)
-		for _, units := range [][][][]int64{got, want} {
-			for _, u := range units {
-				slices.SortFunc(u, slices.Compare[[]int64])
-			}
-			slices.SortFunc(units, func(a, b [][]int64) int { return slices.CompareFunc(a, b, slices.Compare[[]int64]) })
-		}
+		err = e.eachRow(context.Background(), look, m.from, byUnit(&got))
+		got, want := inOrder(got), inOrder(enginetest.UnitRows(look, m.rows))
 		if err != nil || !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
 			t.Fatalf("%s: %v, want %v (%v)", sql, got, want, err)
 		}
@@ -69,4 +57,61 @@ func TestRowsAgreeWithReference(t *testing.T) {
 		t.Fatal("nothing was compared")
 	}
 	t.Log(given, "units;", copies, "of copies")
+}
+
+// So are those of relations of several tables, read where they are and as copies, and a unit's rows are beside each other.
+func TestRowsOverRelations(t *testing.T) {
+	b := newBench(t, enginetest.RelationPolicy("add-remove", false))
+	admitted, given, several := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		sql := enginetest.RowQuestionOver(t)
+		p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
+		if err != nil || p.Source == nil {
+			return
+		}
+		admitted++
+		tables, from := b.writeAll(t, p.Tables(), 10)
+		if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
+			if err := b.over().Rehearse(context.Background(), &p.Bounded, from); err != nil {
+				t.Fatalf("%s: rehearsal: %v", sql, err)
+			}
+		}
+		var got [][][]int64
+		err = b.over().eachRow(context.Background(), &p.Bounded, from, byUnit(&got))
+		want := inOrder(enginetest.UnitRowsOf(&p.Bounded, tables))
+		if got := inOrder(got); err != nil || !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
+			t.Fatalf("%s\n%v\ngot  %v\nwant %v (%v)", sql, tables, got, want, err)
+		}
+		given += len(want)
+		for _, u := range want {
+			if len(u) > 1 {
+				several++
+			}
+		}
+	})
+	if admitted < 20 || given == 0 || several == 0 {
+		t.Errorf("%d questions, %d units, %d of several rows: the test shows nothing", admitted, given, several)
+	}
+	t.Log(admitted, "questions,", given, "units,", several, "of several rows")
+}
+
+// byUnit gathers rows.
+func byUnit(into *[][][]int64) func(first bool, row []int64) error {
+	return func(first bool, row []int64) error {
+		if first {
+			*into = append(*into, nil)
+		}
+		last := len(*into) - 1
+		(*into)[last] = append((*into)[last], slices.Clone(row))
+		return nil
+	}
+}
+
+// inOrder puts units, and the rows of each, in an order of their own.
+func inOrder(units [][][]int64) [][][]int64 {
+	for _, u := range units {
+		slices.SortFunc(u, slices.Compare[[]int64])
+	}
+	slices.SortFunc(units, func(a, b [][]int64) int { return slices.CompareFunc(a, b, slices.Compare[[]int64]) })
+	return units
 }
