@@ -26,9 +26,9 @@ type noiseLaw struct {
 	laplace   bool
 }
 
-// lawOf is that of a released vector. Its integers are so fine that their law and its continuous form are the same for an
+// noiseLawOf is that of a released vector. Its integers are so fine that their law and its continuous form are the same for an
 // interval: a discrete Laplace of scale t has the variance of a continuous one of about t, and likewise the Gaussian.
-func lawOf(d noise.Distribution, unit *big.Rat) noiseLaw {
+func noiseLawOf(d noise.Distribution, unit *big.Rat) noiseLaw {
 	u, _ := unit.Float64()
 	_, laplace := d.(noise.DiscreteLaplace)
 	return noiseLaw{d.StdDev() * u, laplace}
@@ -74,7 +74,7 @@ type vectorLaw struct {
 func sumsOfCell(m *curator.Moments, v curator.Vectors, cell int) (out vectorSums) {
 	for i, s := range v.Sums {
 		noisy := m.Sums[i]
-		law := lawOf(noisy.Noise, noisy.Unit)
+		law := noiseLawOf(noisy.Noise, noisy.Unit)
 		values := make([]float64, len(noisy.Values[cell]))
 		for j, x := range noisy.Values[cell] {
 			values[j], _ = new(big.Rat).Mul(new(big.Rat).SetInt(x), noisy.Unit).Float64()
@@ -87,7 +87,7 @@ func sumsOfCell(m *curator.Moments, v curator.Vectors, cell int) (out vectorSums
 		default:
 			off := law
 			if noisy.OffDiagonal != nil {
-				off = lawOf(noisy.OffDiagonal, noisy.Unit)
+				off = noiseLawOf(noisy.OffDiagonal, noisy.Unit)
 			}
 			out.products = append(out.products, matrixOf(values, v.Blocks[s.I].Size, v.Blocks[s.J].Size, s.I == s.J))
 			out.law.products, out.law.off = append(out.law.products, law), append(out.law.off, off)

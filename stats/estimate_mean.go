@@ -255,7 +255,7 @@ func momentsLook(ctx context.Context, k asker, p *EstimatePlan, v curator.Vector
 		if i > 0 {
 			look.Expected += "; "
 		}
-		look.Expected += fmt.Sprintf("%s: noise of deviation %s", sum.Name, shortNumber(lawOf(sum.Noise, sum.Unit).deviation))
+		look.Expected += fmt.Sprintf("%s: noise of deviation %s", sum.Name, shortNumber(noiseLawOf(sum.Noise, sum.Unit).deviation))
 	}
 	p.Looks, p.Price, p.Remaining = []EstimateLook{look}, e.Price, e.Remaining
 	p.Affordable, p.Replayed, p.Notes = e.Affordable, e.Replayed, append(p.Notes, e.Notes...)
