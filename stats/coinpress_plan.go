@@ -141,7 +141,10 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 		p.Notes[len(p.Notes)-1] = "Intervals cover noise, and sampling as of a normal distribution whose deviations are at most the declared ones."
 	}
 	p.run = func(ctx context.Context) (*Estimates, error) {
-		out := &Estimates{Keys: s.By, Confidence: confidence, Population: s.Population, Replayed: true}
+		if err := p.payable(); err != nil {
+			return nil, err
+		}
+		out := &Estimates{Keys: s.By, Confidence: confidence, Population: s.Population}
 		look := func(round int, f linearForms, norm float64) (*pressSums, error) {
 			v := pressVectors(s, f, sqlNumber(norm), products)
 			q, err := atShare(s.Question, whole, shares[round])
@@ -154,8 +157,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 			if err != nil {
 				return nil, err
 			}
-			out.Releases, out.Price, out.Remaining = append(out.Releases, m.ID), append(out.Price, m.Price), m.Remaining
-			out.Replayed = out.Replayed && m.Replayed
+			out.took(m.ID, m.Price, m.Remaining, m.Replayed)
 			sums := sumsOfCell(m, v, 0)
 			return &sums, nil
 		}
@@ -233,10 +235,10 @@ func pressedMeans(p *pressed, s Sample, ranges [][2]float64, alpha float64, devi
 	d := len(s.Columns)
 	means := p.means(p.sums)
 	draws := make([][]float64, d)
-	sim := newSimulator()
+	sim, v := newSimulator(), p.sums.room()
 	for range drawsFor(alpha) {
-		v := p.sums.drawn(sim, func(int) bool { return true })
-		for i, x := range p.means(&v) {
+		p.sums.drawn(sim, func(int) bool { return true }, v)
+		for i, x := range p.means(v) {
 			if s.Population {
 				x += sim.normal() * deviations[i] / math.Sqrt(v.count)
 			}

@@ -58,7 +58,7 @@ type Estimates struct {
 	Confidence string
 	Population bool     // the intervals cover sampling too
 	Releases   []string // in the ledger
-	Price      []curator.Loss
+	Price      []curator.Loss // of each release that was paid now; of each release, where all of them were released before
 	Remaining  curator.Loss
 	Replayed   bool     // all of it was released before, and cost nothing now
 	Notes      []string // what should be known before reading the intervals
@@ -96,6 +96,28 @@ func (p *EstimatePlan) Run(ctx context.Context) (*Estimates, error) {
 	out.Kind, out.Method = p.Kind, p.Method
 	out.Notes = append(out.Notes, p.Notes...)
 	return out, nil
+}
+
+// payable refuses to begin what cannot be paid to its end. What was released before is tried all the same: it may all have been.
+func (p *EstimatePlan) payable() error {
+	if p.Affordable || p.Replayed {
+		return nil
+	}
+	return &curator.Error{
+		Code: curator.CodeExhausted, Message: fmt.Sprintf("the price of all looks, %s, is more than the remaining %s", p.Price, p.Remaining),
+		Hint: "ask at a lower price; what was answered already can be asked again at no cost",
+	}
+}
+
+// took notes one of several releases.
+func (e *Estimates) took(id string, price, remaining curator.Loss, replayed bool) {
+	switch first := len(e.Releases) == 0; {
+	case first || replayed == e.Replayed:
+		e.Price, e.Replayed = append(e.Price, price), replayed
+	case !replayed: // the earlier ones were not paid now
+		e.Price, e.Replayed = []curator.Loss{price}, false
+	}
+	e.Releases, e.Remaining = append(e.Releases, id), remaining
 }
 
 // asker is what an estimate asks of: a *curator.Curator.

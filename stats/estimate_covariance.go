@@ -99,13 +99,13 @@ func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alp
 	size := d + d*(d+1)/2 + d*(d-1)/2
 	draws := make([][]float64, size)
 	sim := newSimulator()
-	n := drawsFor(alpha)
+	n, v := drawsFor(alpha), p.sums.room()
 	for i := range draws {
 		draws[i] = make([]float64, 0, n)
 	}
 	for range n {
-		v := p.sums.drawn(sim, symmetric)
-		m, c := p.means(&v), p.covariances(&v)
+		p.sums.drawn(sim, symmetric, v)
+		m, c := p.means(v), p.covariances(v)
 		at := 0
 		add := func(x float64) { draws[at], at = append(draws[at], x), at+1 }
 		sampled := func() float64 {

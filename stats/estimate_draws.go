@@ -114,34 +114,45 @@ func matrixOf(values []float64, rows, columns int, symmetric bool) [][]float64 {
 	return out
 }
 
-// drawn are the sums with other noise.
-func (v *vectorSums) drawn(s *simulator, symmetric func(product int) bool) vectorSums {
-	out := vectorSums{count: v.count + s.noise(v.law.count), law: v.law}
-	for i, x := range v.first {
-		y := make([]float64, len(x))
-		for j := range x {
-			y[j] = x[j] + s.noise(v.law.first[i])
-		}
-		out.first = append(out.first, y)
+// room is where drawn puts what it draws.
+func (v *vectorSums) room() *vectorSums {
+	out := &vectorSums{law: v.law}
+	for _, x := range v.first {
+		out.first = append(out.first, make([]float64, len(x)))
 	}
-	for p, m := range v.products {
+	for _, m := range v.products {
 		n := make([][]float64, len(m))
 		for i := range m {
 			n[i] = make([]float64, len(m[i]))
+		}
+		out.products = append(out.products, n)
+	}
+	return out
+}
+
+// drawn puts the sums with other noise into out; symmetric tells which products have one noise for two entries.
+func (v *vectorSums) drawn(s *simulator, symmetric func(product int) bool, out *vectorSums) {
+	out.count = v.count + s.noise(v.law.count)
+	for i, x := range v.first {
+		for j := range x {
+			out.first[i][j] = x[j] + s.noise(v.law.first[i])
+		}
+	}
+	for p, m := range v.products {
+		n, same := out.products[p], symmetric(p)
+		for i := range m {
 			for j := range m[i] {
 				switch {
-				case symmetric(p) && j < i:
+				case same && j < i:
 					n[i][j] = n[j][i]
-				case symmetric(p) && j > i:
+				case same && j > i:
 					n[i][j] = m[i][j] + s.noise(v.law.off[p])
 				default:
 					n[i][j] = m[i][j] + s.noise(v.law.products[p])
 				}
 			}
 		}
-		out.products = append(out.products, n)
 	}
-	return out
 }
 
 // spread is where draws lie: their deviation, and the interval that leaves alpha of them out, half at each end. A draw that is no number counts at both

@@ -211,11 +211,11 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 // simulated are the estimates of one cell.
 func simulated(v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool, of populationValue) (out []Estimated) {
 	draws := make([][]float64, len(columns))
-	s := newSimulator()
+	s, d := newSimulator(), v.room()
 	for range drawsFor(alpha) {
-		d := v.drawn(s, symmetric)
+		v.drawn(s, symmetric, d)
 		for i, c := range columns {
-			_, sampled, _, _ := of(&d, i, c)
+			_, sampled, _, _ := of(d, i, c)
 			draws[i] = append(draws[i], sampled(s.normal()))
 		}
 	}

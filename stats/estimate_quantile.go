@@ -237,6 +237,9 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Estimate
 	}
 	p.Confidence, p.Replayed, p.Notes = confidence, first.Replayed, []string{"Intervals cover sampling and noise, about the population of the bounded values."}
 	p.run = func(ctx context.Context) (*Estimates, error) {
+		if err := p.payable(); err != nil {
+			return nil, err
+		}
 		return populationQuantiles(ctx, k, s, rest, counting, ranks, confidence, left)
 	}
 	return p, nil
@@ -292,10 +295,9 @@ func populationQuantiles(
 		return nil, err
 	}
 	found := ofRelease(rest, r, names)
-	out := &Estimates{
-		Confidence: confidence, Population: true, Releases: append([]string{counted.ID}, found.Releases...),
-		Price: []curator.Loss{counted.Price, r.Price}, Remaining: r.Remaining, Replayed: counted.Replayed && r.Replayed,
-	}
+	out := &Estimates{Confidence: confidence, Population: true}
+	out.took(counted.ID, counted.Price, counted.Remaining, counted.Replayed)
+	out.took(r.ID, r.Price, r.Remaining, r.Replayed)
 	for i, p := range places {
 		e := Estimated{Name: quantileName(column, ranks[i]), Value: found.Values[p[1]].Value, Low: found.Values[p[0]].Low, High: found.Values[p[2]].High}
 		if asked[p[0]] == "0" { // beyond a sample's least and greatest value it tells nothing
