@@ -56,8 +56,8 @@ type Estimates struct {
 	Keys       []string // the expressions that name a group
 	Values     []Estimated
 	Confidence string
-	Population bool     // the intervals cover sampling too
-	Releases   []string // in the ledger
+	Population bool           // the intervals cover sampling too
+	Releases   []string       // in the ledger
 	Price      []curator.Loss // of each release that was paid now; of each release, where all of them were released before
 	Remaining  curator.Loss
 	Replayed   bool     // all of it was released before, and cost nothing now
