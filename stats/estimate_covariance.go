@@ -110,16 +110,16 @@ func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alp
 		add := func(x float64) { draws[at], at = append(draws[at], x), at+1 }
 		sampled := func() float64 {
 			if s.Population {
-				return sim.normal()
+				return student(sim.normal(), p.sums.count)
 			}
 			return 0
 		}
 		for i := range d {
-			add(m[i] + sampled()*math.Sqrt(math.Max(c[i][i], 0)/v.count))
+			add(m[i] + sampled()*math.Sqrt(math.Max(math.Max(c[i][i], covariances[i][i]), 0)/v.count))
 		}
 		for i := range d {
-			for j := i; j < d; j++ {
-				add(c[i][j] + sampled()*math.Sqrt(math.Max(c[i][i]*c[j][j]+c[i][j]*c[i][j], 0)/(v.count-1)))
+			for j := i; j < d; j++ { // as of a simulated draw (see simulated), no less than what is told
+				add(c[i][j] + sampled()*math.Sqrt(math.Max(math.Max(normalProduct(c, i, j), normalProduct(covariances, i, j)), 0)/(v.count-1)))
 			}
 		}
 		for i := range d {
@@ -158,6 +158,9 @@ func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alp
 	}
 	return out, note
 }
+
+// normalProduct is the variance of the product of two normal variables about their means: that of a sample's covariance is an n-th of it.
+func normalProduct(c [][]float64, i, j int) float64 { return c[i][i]*c[j][j] + c[i][j]*c[i][j] }
 
 // correlated is a correlation, moved by z on Fisher's scale; NaN where a noisy variance is not positive.
 func correlated(c [][]float64, i, j int, z float64) float64 {

@@ -45,6 +45,9 @@ func (s *simulator) uniform() float64 { return (float64(s.stream.Word()>>11) + 0
 // normal is a standard normal variable.
 func (s *simulator) normal() float64 { return math.Sqrt2 * math.Erfinv(2*s.uniform()-1) }
 
+// student makes of a standard normal draw one of Student's t with n − 1 degrees of freedom, about: the first term of its expansion (Cornish and Fisher).
+func student(z, n float64) float64 { return z + z*(z*z+1)/(4*math.Max(n-1, 1)) }
+
 // noise is drawn from a law.
 func (s *simulator) noise(l noiseLaw) float64 {
 	if !l.laplace {

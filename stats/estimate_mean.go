@@ -107,8 +107,8 @@ func sqlNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 // populationSums are what is asked about each column, for an interval about the population.
 type populationSums func(columns []centredColumn) curator.Vectors
 
-// populationValue computes from a cell's sums, and the same with the error of sampling: z is a standard normal draw.
-type populationValue func(v *vectorSums, column int, of centredColumn) (value float64, sampled func(z float64) float64, least, most float64)
+// populationValue computes from a cell's sums a value, and the deviation that sampling gives it.
+type populationValue func(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64)
 
 // meanSums: 80 % of the price for counts and sums, 20 % for squares.
 func meanSums(columns []centredColumn) (v curator.Vectors) {
@@ -120,14 +120,13 @@ func meanSums(columns []centredColumn) (v curator.Vectors) {
 	return v
 }
 
-func meanOf(v *vectorSums, column int, of centredColumn) (value float64, sampled func(float64) float64, least, most float64) {
-	least, most = of.low, of.high
+func meanOf(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64) {
 	if v.count < 2 {
-		return math.NaN(), func(float64) float64 { return math.NaN() }, least, most
+		return math.NaN(), math.NaN(), of.low, of.high
 	}
 	m := v.first[column][0] / v.count
 	variance := v.products[column][0][0]/v.count - m*m
-	return of.middle + m, func(z float64) float64 { return of.middle + m + z*math.Sqrt(math.Max(variance, 0)/(v.count-1)) }, least, most
+	return of.middle + m, math.Sqrt(math.Max(variance, 0) / (v.count - 1)), of.low, of.high
 }
 
 // varianceSums: beside the squares those sums that tell the fourth central moment.
@@ -142,11 +141,11 @@ func varianceSums(columns []centredColumn) (v curator.Vectors) {
 	return v
 }
 
-func varianceOf(v *vectorSums, column int, of centredColumn) (value float64, sampled func(float64) float64, least, most float64) {
+func varianceOf(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64) {
 	half := (of.high - of.low) / 2
 	least, most = 0, math.Inf(1)
 	if v.count < 2 {
-		return math.NaN(), func(float64) float64 { return math.NaN() }, least, most
+		return math.NaN(), math.NaN(), least, most
 	}
 	if !math.IsInf(half, 0) {
 		most = half * half * v.count / (v.count - 1)
@@ -156,10 +155,7 @@ func varianceOf(v *vectorSums, column int, of centredColumn) (value float64, sam
 	e2, e3, e4 := v.products[at][0][0]/n, v.products[at+1][0][0]/n, v.products[at+2][0][0]/n
 	second := e2 - m*m
 	fourth := e4 - 4*m*e3 + 6*m*m*e2 - 3*m*m*m*m
-	value = second * n / (n - 1)
-	return value, func(z float64) float64 {
-		return value + z*math.Sqrt(math.Max(fourth-second*second, 0)/n)
-	}, least, most
+	return second * n / (n - 1), math.Sqrt(math.Max(fourth-second*second, 0) / n), least, most
 }
 
 // populationPlan measures each column's sums, and simulates.
@@ -208,15 +204,19 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 	return p, nil
 }
 
-// simulated are the estimates of one cell.
+// simulated are the estimates of one cell. A draw that tells less of sampling than the estimate is taken to tell as much: the root of a noisy variance that may be
+// cut off at 0 is too small too often, and an interval that is somewhat wide is honest.
 func simulated(v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool, of populationValue) (out []Estimated) {
-	draws := make([][]float64, len(columns))
+	draws, told := make([][]float64, len(columns)), make([]float64, len(columns))
+	for i, c := range columns {
+		_, told[i], _, _ = of(v, i, c)
+	}
 	s, d := newSimulator(), v.room()
 	for range drawsFor(alpha) {
 		v.drawn(s, symmetric, d)
 		for i, c := range columns {
-			_, sampled, _, _ := of(d, i, c)
-			draws[i] = append(draws[i], sampled(s.normal()))
+			value, sampling, _, _ := of(d, i, c)
+			draws[i] = append(draws[i], value+student(s.normal(), v.count)*math.Max(sampling, told[i]))
 		}
 	}
 	for i, c := range columns {
