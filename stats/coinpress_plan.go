@@ -93,10 +93,6 @@ const maxPressed = 30
 
 // pressPlan plans CoinPress: of a mean with known deviations in balls, else with the covariance.
 func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covariance bool) (*EstimatePlan, error) {
-	t, err := s.declaredTable(k)
-	if err != nil {
-		return nil, err
-	}
 	confidence, alpha, err := estimateLevel(s.Confidence)
 	if err != nil {
 		return nil, err
@@ -106,13 +102,14 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 	if err != nil {
 		return nil, err
 	}
-	forms, ranges, norm := boundedForms(t, s.Columns)
-	switch {
-	case len(s.By) > 0:
+	if len(s.By) > 0 {
 		return nil, wrongSample("ask for one group at a time, with a condition; or use the method "+MethodBounded, "CoinPress estimates one group")
-	case norm == 0:
-		return nil, wrongSample("name columns with bounds of two different numbers", "CoinPress begins with the bounds that the policy declares for columns, and one of these has none")
 	}
+	forms, ranges, err := boundedForms(ctx, k, s)
+	if err != nil {
+		return nil, err
+	}
+	norm := math.Sqrt(float64(d))
 	products := covariance || units == nil
 	rounds := s.Rounds
 	if rounds == 0 {
@@ -135,7 +132,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 		return nil, err
 	}
 	p.Confidence = confidence
-	p.Notes = append(p.Notes, "CoinPress moves rows outside of its region to the edge: of a normal distribution hardly any, of one with heavy tails or outliers some, and then estimates are of what was moved.")
+	p.Notes = append(p.Notes, "CoinPress moves rows outside of its region to the edge: of a normal distribution hardly any. Of one with heavy tails it moves more, and the intervals, which are about what was moved, then do not hold for the rows' own numbers.")
 	p.Notes = append(p.Notes, covarianceNotes(s)...)
 	if !products && s.Population {
 		p.Notes[len(p.Notes)-1] = "Intervals cover noise, and sampling as of a normal distribution whose deviations are at most the declared ones."

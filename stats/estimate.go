@@ -147,7 +147,7 @@ func wrongSample(hint, format string, args ...any) error {
 }
 
 // check refuses a sample that makes no question.
-func (s *Sample) check(least int, methods ...string) error {
+func (s *Sample) check(methods ...string) error {
 	switch {
 	case s.SQL != "":
 		return wrongSample("a sample names a table and columns", "the question of an estimate is made for it")
@@ -155,8 +155,8 @@ func (s *Sample) check(least int, methods ...string) error {
 		return wrongSample("give a price", "an accuracy is for tables of noisy numbers")
 	case strings.TrimSpace(s.Table) == "":
 		return wrongSample("name a table", "no table")
-	case len(s.Columns) < least:
-		return wrongSample("name what is estimated", "at least %d of the table's columns are needed", least)
+	case len(s.Columns) == 0:
+		return wrongSample("name what is estimated", "no columns")
 	case s.Rounds < 0 || s.Rounds > maxRounds:
 		return wrongSample("", "CoinPress takes from 1 to %d rounds", maxRounds)
 	}
@@ -237,6 +237,20 @@ func declaredRange(t curator.Table, column string) (low, high float64, ok bool) 
 		return math.Min(low, high), math.Max(low, high), true
 	}
 	return 0, 0, false
+}
+
+// rangeOf is a column's declared bounds; of an expression how far it reaches from 0, as the kernel says, free.
+func (s *Sample) rangeOf(ctx context.Context, k asker, t curator.Table, column string) (low, high float64, err error) {
+	if low, high, ok := declaredRange(t, column); ok {
+		return low, high, nil
+	}
+	e, err := k.ExplainMoments(ctx, curator.Vectors{
+		Question: s.asking(s.sql(false, column)), Blocks: []curator.Block{{Size: 1, Norm: curator.L2}}, Sums: []curator.Sum{curator.Count()},
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	return -e.Bounds[0].L2, e.Bounds[0].L2, nil
 }
 
 // sameName tells whether a text is a name, in quotes or without.

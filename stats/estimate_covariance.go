@@ -22,7 +22,7 @@ func PlanCovariance(ctx context.Context, c *curator.Curator, s Sample) (*Estimat
 }
 
 func planCovariance(ctx context.Context, k asker, s Sample) (*EstimatePlan, error) {
-	if err := s.check(1, MethodBounded, MethodCoinPress); err != nil {
+	if err := s.check(MethodBounded, MethodCoinPress); err != nil {
 		return nil, err
 	}
 	p := &EstimatePlan{Kind: "covariance", Method: s.Method}
@@ -32,15 +32,14 @@ func planCovariance(ctx context.Context, k asker, s Sample) (*EstimatePlan, erro
 	if p.Method == MethodCoinPress {
 		return pressPlan(ctx, k, s, p, true)
 	}
-	t, err := s.declaredTable(k)
-	if err != nil {
-		return nil, err
-	}
 	confidence, alpha, err := estimateLevel(s.Confidence)
 	if err != nil {
 		return nil, err
 	}
-	forms, ranges, _ := boundedForms(t, s.Columns)
+	forms, ranges, err := boundedForms(ctx, k, s)
+	if err != nil {
+		return nil, err
+	}
 	v := pressVectors(s, forms, "", true)
 	v.SQL = s.sql(false, forms.sql(s.Columns)...)
 	if err := momentsLook(ctx, k, p, v); err != nil {
@@ -76,20 +75,24 @@ func covarianceNotes(s Sample) []string {
 	return append(notes, "Intervals cover noise, not sampling, by simulation from what was released.")
 }
 
-// boundedForms are the columns about the middle of their bounds, in half of their widths; a column whose bounds are not known here as it is. Also how far a row
-// may lie from the middle, 0 where that is not known.
-func boundedForms(t curator.Table, columns []string) (forms linearForms, ranges [][2]float64, norm float64) {
-	middle, unit := make([]float64, len(columns)), make([]float64, len(columns))
-	norm = math.Sqrt(float64(len(columns)))
-	for i, c := range columns {
-		low, high, ok := declaredRange(t, c)
-		if middle[i], unit[i] = low+(high-low)/2, (high-low)/2; !ok || unit[i] <= 0 {
-			middle[i], unit[i], norm = 0, 1, 0
-			low, high = math.Inf(-1), math.Inf(1)
+// boundedForms are the columns about the middle of their bounds, in half of their widths: none is further than 1 from 0. What is constant is in its own unit.
+func boundedForms(ctx context.Context, k asker, s Sample) (forms linearForms, ranges [][2]float64, err error) {
+	t, err := s.declaredTable(k)
+	if err != nil {
+		return forms, nil, err
+	}
+	middle, unit := make([]float64, len(s.Columns)), make([]float64, len(s.Columns))
+	for i, c := range s.Columns {
+		low, high, err := s.rangeOf(ctx, k, t, c)
+		if err != nil {
+			return forms, nil, err
+		}
+		if middle[i], unit[i] = low+(high-low)/2, (high-low)/2; unit[i] <= 0 {
+			unit[i] = 1
 		}
 		ranges = append(ranges, [2]float64{low, high})
 	}
-	return plainForms(middle, unit), ranges, norm
+	return plainForms(middle, unit), ranges, nil
 }
 
 // covarianceValues are the means, covariances and correlations of a cell.

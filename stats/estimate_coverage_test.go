@@ -74,7 +74,7 @@ func TestPopulationCoverage(t *testing.T) {
 		{"coin", func() float64 { return math.Copysign(1, r.Float64()-0.7) }, -0.4, 0.84},
 	}
 	long := os.Getenv("DITHER_LONG") != ""
-	var means, variances covers // of all together, where there are not enough of each
+	var means, variances, squares covers // of all together, where there are not enough of each
 	for _, p := range populations {
 		for _, n := range []int{100, 1000} {
 			for _, epsilon := range []float64{0.2, 5} {
@@ -83,14 +83,14 @@ func TestPopulationCoverage(t *testing.T) {
 						continue
 					}
 					if long {
-						means, variances = covers{}, covers{}
+						means, variances, squares = covers{}, covers{}, covers{}
 					}
 					s := &simulator{newSimulator().stream}
 					law := func(k int) vectorLaw {
 						l := noiseLaw{math.Sqrt2 * 5 / epsilon, laplace}
 						return vectorLaw{count: l, first: []noiseLaw{l}, products: slices.Repeat([]noiseLaw{l}, k), off: slices.Repeat([]noiseLaw{l}, k)}
 					}
-					m, v := meanSums([]centredColumn{of}), varianceSums([]centredColumn{of})
+					m, q, v := meanSums([]centredColumn{of}), squareSums([]centredColumn{of}), varianceSums([]centredColumn{of})
 					for range estimateTrials() / 4 {
 						rows := make([][]float64, n)
 						for i := range rows {
@@ -98,13 +98,16 @@ func TestPopulationCoverage(t *testing.T) {
 							rows[i] = []float64{x, x * x}
 						}
 						sums := noisyRows(s, m, rows, law(1))
-						means.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(m), meanOf)[0], p.mean)
+						means.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(m), true, meanOf)[0], p.mean)
+						sums = noisyRows(s, q, rows, law(1))
+						squares.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(q), false, squareOf)[0], sampleVariance(rows))
 						sums = noisyRows(s, v, rows, law(3))
-						variances.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(v), varianceOf)[0], p.variance)
+						variances.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(v), true, varianceOf)[0], p.variance)
 					}
 					if what := fmt.Sprintf("%s, n = %d, ε = %g, Laplace %t", p.name, n, epsilon, laplace); long {
 						means.check(t, what+", mean")
 						variances.check(t, what+", variance")
+						squares.check(t, what+", variance of the rows")
 					}
 				}
 			}
@@ -113,7 +116,16 @@ func TestPopulationCoverage(t *testing.T) {
 	if !long {
 		means.check(t, "means")
 		variances.check(t, "variances")
+		squares.check(t, "variances of the rows")
 	}
+}
+
+func sampleVariance(rows [][]float64) float64 {
+	sum, squares, n := 0.0, 0.0, float64(len(rows))
+	for _, r := range rows {
+		sum, squares = sum+r[0], squares+r[0]*r[0]
+	}
+	return (squares - sum*sum/n) / (n - 1)
 }
 
 // gaussianRows are rows of a normal distribution.
@@ -319,7 +331,7 @@ func TestPressCovariance(t *testing.T) {
 // Whatever is released, nothing that is shown is NaN or infinite: of no rows, of one, of constants, of noise beyond all numbers.
 func TestEstimatesAreNumbers(t *testing.T) {
 	s := newSimulator()
-	of := []centredColumn{{low: -1, high: 1}, {low: math.Inf(-1), high: math.Inf(1)}}
+	of := []centredColumn{{low: -1, high: 1}, {low: 0, high: 0}}
 	finite := func(what string, e Estimated) {
 		t.Helper()
 		for _, n := range []*curator.Number{e.Value, e.Low, e.High} {
@@ -341,10 +353,10 @@ func TestEstimatesAreNumbers(t *testing.T) {
 			for _, c := range of {
 				v := meanSums([]centredColumn{c})
 				sums := noisyRows(s, v, rows, law)
-				finite("mean", simulated(&sums, []centredColumn{c}, []string{""}, nil, 0.05, productSymmetric(v), meanOf)[0])
+				finite("mean", simulated(&sums, []centredColumn{c}, []string{""}, nil, 0.05, productSymmetric(v), true, meanOf)[0])
 				v = varianceSums([]centredColumn{c})
 				sums = noisyRows(s, v, rows, law)
-				finite("variance", simulated(&sums, []centredColumn{c}, []string{""}, nil, 0.02, productSymmetric(v), varianceOf)[0])
+				finite("variance", simulated(&sums, []centredColumn{c}, []string{""}, nil, 0.02, productSymmetric(v), true, varianceOf)[0])
 			}
 			forms := plainForms([]float64{0, 0}, []float64{1, 1})
 			last, err := pressCovariance(2, forms, 2, 3, pressing(s, rows, 1/deviation/deviation, floats(t, 3), true))

@@ -24,7 +24,7 @@ func PlanMean(ctx context.Context, c *curator.Curator, s Sample) (*EstimatePlan,
 }
 
 func planMean(ctx context.Context, k asker, s Sample) (*EstimatePlan, error) {
-	if err := s.check(1, MethodBounded, MethodAutomatic, MethodCoinPress); err != nil {
+	if err := s.check(MethodBounded, MethodAutomatic, MethodCoinPress); err != nil {
 		return nil, err
 	}
 	p := &EstimatePlan{Kind: "mean", Method: s.Method}
@@ -49,8 +49,8 @@ func planMean(ctx context.Context, k asker, s Sample) (*EstimatePlan, error) {
 	return answerPlan(ctx, k, s, p, items, names)
 }
 
-// Variance estimates the variances of a sample's columns, with n − 1 below: from noisy sums of squares about the middle of the bounds (the kernel's VAR_SAMP).
-// With Population, sums of third and fourth powers tell how much the rows' variance varies itself.
+// Variance estimates the variances of a sample's columns, with n − 1 below: from noisy sums and sums of squares about the middle of the bounds, half of
+// the price for the squares. Its intervals are by simulation, which are half as wide as those of the kernel's VAR_SAMP, whose proof holds for all data. With Population, sums of third and fourth powers tell how much the rows' variance varies itself.
 func Variance(ctx context.Context, c *curator.Curator, s Sample) (*Estimates, error) {
 	p, err := PlanVariance(ctx, c, s)
 	return runEstimate(ctx, p, err)
@@ -62,7 +62,7 @@ func PlanVariance(ctx context.Context, c *curator.Curator, s Sample) (*EstimateP
 }
 
 func planVariance(ctx context.Context, k asker, s Sample) (*EstimatePlan, error) {
-	if err := s.check(1, MethodBounded); err != nil {
+	if err := s.check(MethodBounded); err != nil {
 		return nil, err
 	}
 	p := &EstimatePlan{Kind: "variance", Method: MethodBounded, Why: "It is the one method there is."}
@@ -70,11 +70,7 @@ func planVariance(ctx context.Context, k asker, s Sample) (*EstimatePlan, error)
 	if s.Population {
 		return populationPlan(ctx, k, s, p, names, varianceSums, varianceOf)
 	}
-	items := make([]string, len(s.Columns))
-	for i, c := range s.Columns {
-		items[i] = "VAR_SAMP(" + c + ")"
-	}
-	return answerPlan(ctx, k, s, p, items, names)
+	return populationPlan(ctx, k, s, p, names, squareSums, squareOf)
 }
 
 func namesOf(what string, columns []string) []string {
@@ -89,16 +85,16 @@ func namesOf(what string, columns []string) []string {
 type centredColumn struct {
 	sql       string // the column less its middle
 	middle    float64
-	low, high float64 // of the column; infinite where none are known here
+	low, high float64 // of the column
 }
 
-func centredOn(t curator.Table, column string) centredColumn {
-	low, high, ok := declaredRange(t, column)
-	if !ok || low == high {
-		return centredColumn{sql: column, low: math.Inf(-1), high: math.Inf(1)}
-	}
+func centredOn(column string, low, high float64) centredColumn {
 	m := low + (high-low)/2
-	return centredColumn{sql: "(" + column + " - (" + sqlNumber(m) + "))", middle: m, low: low, high: high}
+	out := centredColumn{sql: "(" + column + ")", middle: m, low: low, high: high}
+	if m != 0 {
+		out.sql = "(" + column + " - (" + sqlNumber(m) + "))"
+	}
+	return out
 }
 
 // sqlNumber is the decimal of a double, exactly.
@@ -129,6 +125,30 @@ func meanOf(v *vectorSums, column int, of centredColumn) (value, sampling, least
 	return of.middle + m, math.Sqrt(math.Max(variance, 0) / (v.count - 1)), of.low, of.high
 }
 
+// squareSums: half of the price for squares.
+func squareSums(columns []centredColumn) (v curator.Vectors) {
+	v.Sums = []curator.Sum{curator.Count().Weighing(strconv.Itoa(len(columns)))}
+	for i := range columns {
+		v.Blocks = append(v.Blocks, curator.Block{Size: 1, Norm: curator.L2})
+		v.Sums = append(v.Sums, curator.First(i), curator.Product(i, i).Weighing("2"))
+	}
+	return v
+}
+
+func squareOf(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64) {
+	if v.count < 2 {
+		return math.NaN(), 0, 0, mostVariance(v, of)
+	}
+	m := v.first[column][0] / v.count
+	return (v.products[column][0][0] - m*m*v.count) / (v.count - 1), 0, 0, mostVariance(v, of)
+}
+
+// mostVariance is the greatest that values within their bounds may have: half of them at each end.
+func mostVariance(v *vectorSums, of centredColumn) float64 {
+	half, n := (of.high-of.low)/2, math.Max(v.count, 2)
+	return half * half * n / (n - 1)
+}
+
 // varianceSums: beside the squares those sums that tell the fourth central moment.
 func varianceSums(columns []centredColumn) (v curator.Vectors) {
 	k := len(columns)
@@ -142,13 +162,9 @@ func varianceSums(columns []centredColumn) (v curator.Vectors) {
 }
 
 func varianceOf(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64) {
-	half := (of.high - of.low) / 2
-	least, most = 0, math.Inf(1)
+	least, most = 0, mostVariance(v, of)
 	if v.count < 2 {
 		return math.NaN(), math.NaN(), least, most
-	}
-	if !math.IsInf(half, 0) {
-		most = half * half * v.count / (v.count - 1)
 	}
 	n, at := v.count, 3*column
 	m := v.first[column][0] / n
@@ -171,8 +187,12 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 	columns := make([]centredColumn, len(s.Columns))
 	var coordinates []string
 	for i, c := range s.Columns {
-		columns[i] = centredOn(t, c)
-		if coordinates = append(coordinates, columns[i].sql); p.Kind == "variance" {
+		low, high, err := s.rangeOf(ctx, k, t, c)
+		if err != nil {
+			return nil, err
+		}
+		columns[i] = centredOn(c, low, high)
+		if coordinates = append(coordinates, columns[i].sql); p.Kind == "variance" && s.Population {
 			coordinates = append(coordinates, columns[i].sql+" * "+columns[i].sql)
 		}
 	}
@@ -182,7 +202,11 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 		return nil, err
 	}
 	p.Confidence = confidence
-	p.Notes = append(p.Notes, "Intervals cover sampling and noise, about the population of the bounded values, by simulation from what was released.")
+	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation from what was released."
+	if !s.Population {
+		about = "Intervals cover noise, not sampling, by simulation from what was released."
+	}
+	p.Notes = append(p.Notes, about)
 	if len(s.Columns) > 1 {
 		p.Notes = append(p.Notes, "A row in which one of the columns is NULL does not count.")
 	}
@@ -194,7 +218,7 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 		out := ofMoments(s, m, confidence)
 		for cell, keys := range m.Cells {
 			sums := sumsOfCell(m, v, cell)
-			out.Values = append(out.Values, simulated(&sums, columns, names, keys, alpha, productSymmetric(v), of)...)
+			out.Values = append(out.Values, simulated(&sums, columns, names, keys, alpha, productSymmetric(v), s.Population, of)...)
 			if sums.count < 2 {
 				out.Notes = append(out.Notes, fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.", groupWords(keys), shortNumber(sums.count)))
 			}
@@ -206,7 +230,7 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 
 // simulated are the estimates of one cell. A draw that tells less of sampling than the estimate is taken to tell as much: the root of a noisy variance that may be
 // cut off at 0 is too small too often, and an interval that is somewhat wide is honest.
-func simulated(v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool, of populationValue) (out []Estimated) {
+func simulated(v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool, sampling bool, of populationValue) (out []Estimated) {
 	draws, told := make([][]float64, len(columns)), make([]float64, len(columns))
 	for i, c := range columns {
 		_, told[i], _, _ = of(v, i, c)
@@ -215,8 +239,11 @@ func simulated(v *vectorSums, columns []centredColumn, names []string, keys []an
 	for range drawsFor(alpha) {
 		v.drawn(s, symmetric, d)
 		for i, c := range columns {
-			value, sampling, _, _ := of(d, i, c)
-			draws[i] = append(draws[i], value+student(s.normal(), v.count)*math.Max(sampling, told[i]))
+			value, varies, _, _ := of(d, i, c)
+			if sampling {
+				value += student(s.normal(), v.count) * math.Max(varies, told[i])
+			}
+			draws[i] = append(draws[i], value)
 		}
 	}
 	for i, c := range columns {

@@ -29,7 +29,7 @@ func PlanQuantile(ctx context.Context, c *curator.Curator, s Sample, at ...strin
 }
 
 func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*EstimatePlan, error) {
-	if err := s.check(1, MethodIndependent, MethodRecursive, MethodJoint, MethodSmooth); err != nil {
+	if err := s.check(MethodIndependent, MethodRecursive, MethodJoint, MethodSmooth); err != nil {
 		return nil, err
 	}
 	ranks, err := ranksOf(at)

@@ -256,8 +256,6 @@ func TestEstimatesRefused(t *testing.T) {
 		with(func(s *Sample) { s.Deviations = []string{"-1"} }),
 		with(func(s *Sample) { s.Deviations = []string{"1e999999"} }),
 		with(func(s *Sample) { s.Method, s.By = MethodCoinPress, []string{"g"} }),
-		with(func(s *Sample) { s.Method, s.Columns = MethodCoinPress, []string{"x * 2"} }),
-		with(func(s *Sample) { s.Method, s.Columns = MethodCoinPress, []string{"same"} }),
 		with(func(s *Sample) { s.Method, s.Epsilon = MethodCoinPress, "4" }),
 		with(func(s *Sample) { s.Epsilon = "0" }),
 	} {

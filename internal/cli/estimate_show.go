@@ -78,7 +78,7 @@ func noInterval(e *stats.Estimates) bool {
 
 // estimatePlaces are as many decimals as show the interval's width with three digits, or six digits of a value without one.
 func estimatePlaces(v stats.Estimated) int {
-	width := math.NaN()
+	var width float64
 	switch {
 	case v.Low != nil && v.High != nil && v.High.Real > v.Low.Real:
 		width = (v.High.Real - v.Low.Real) / 2
