@@ -201,6 +201,10 @@ func TestEstimatesOfRows(t *testing.T) {
 		s = of("x")
 		try(s, quantiles("0.25", "0.5", "0.75"), 3)
 		try(s, quantiles("0.5"), 1)
+		s.Deviations = []string{"10"}
+		if p, err := PlanQuantile(t.Context(), c, s, "0.25", "0.5", "0.75"); err != nil || p.Method != MethodJoint {
+			t.Errorf("%+v, %v", p, err)
+		}
 		s.Method = MethodJoint
 		try(s, quantiles("0.25", "0.75"), 2)
 		s.Method = MethodSmooth
