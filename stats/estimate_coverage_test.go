@@ -99,7 +99,13 @@ func TestPopulationCoverage(t *testing.T) {
 						}
 						sums := noisyRows(s, m, rows, law(1))
 						means.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(m), true, meanOf)[0], p.mean)
-						sums = noisyRows(s, q, rows, law(1))
+						halved := make([][]float64, n)
+						for i, r := range rows {
+							halved[i] = []float64{r[0], r[1] - 0.5}
+						}
+						twice := law(1)
+						twice.first = append(twice.first, twice.first...)
+						sums = noisyRows(s, q, halved, twice)
 						squares.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(q), false, squareOf)[0], sampleVariance(rows))
 						sums = noisyRows(s, v, rows, law(3))
 						variances.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(v), true, varianceOf)[0], p.variance)

@@ -49,8 +49,8 @@ func planMean(ctx context.Context, k asker, s Sample) (*EstimatePlan, error) {
 	return answerPlan(ctx, k, s, p, items, names)
 }
 
-// Variance estimates the variances of a sample's columns, with n − 1 below: from noisy sums and sums of squares about the middle of the bounds, half of
-// the price for the squares. Its intervals are by simulation, which are half as wide as those of the kernel's VAR_SAMP, whose proof holds for all data. With Population, sums of third and fourth powers tell how much the rows' variance varies itself.
+// Variance estimates the variances of a sample's columns, with n − 1 below: from noisy counts, sums, and sums of squares about the middle of the
+// bounds. Its noise is that of the kernel's VAR_SAMP; its intervals are by simulation, and narrower than that one's, whose proof holds for all data. With Population, sums of third and fourth powers tell how much the rows' variance varies itself.
 func Variance(ctx context.Context, c *curator.Curator, s Sample) (*Estimates, error) {
 	p, err := PlanVariance(ctx, c, s)
 	return runEstimate(ctx, p, err)
@@ -125,22 +125,30 @@ func meanOf(v *vectorSums, column int, of centredColumn) (value, sampling, least
 	return of.middle + m, math.Sqrt(math.Max(variance, 0) / (v.count - 1)), of.low, of.high
 }
 
-// squareSums: half of the price for squares.
+// squareSums: equal shares for counts, sums and squares, these less the middle of what they can be, which halves their noise.
 func squareSums(columns []centredColumn) (v curator.Vectors) {
 	v.Sums = []curator.Sum{curator.Count().Weighing(strconv.Itoa(len(columns)))}
 	for i := range columns {
-		v.Blocks = append(v.Blocks, curator.Block{Size: 1, Norm: curator.L2})
-		v.Sums = append(v.Sums, curator.First(i), curator.Product(i, i).Weighing("2"))
+		v.Blocks = append(v.Blocks, curator.Block{Size: 1, Norm: curator.L2}, curator.Block{Size: 1, Norm: curator.L2})
+		v.Sums = append(v.Sums, curator.First(2*i), curator.First(2*i+1))
 	}
 	return v
 }
+
+// square is the coordinate of a column's squares: between 0 and the square of half the width, less the half of that.
+func (c centredColumn) square() string {
+	most := c.mostSquare()
+	return "LEAST(GREATEST(" + c.sql + " * " + c.sql + ", 0.0), " + sqlNumber(most) + "::real) - " + sqlNumber(most/2) + "::real"
+}
+
+func (c centredColumn) mostSquare() float64 { return (c.high - c.low) / 2 * (c.high - c.low) / 2 }
 
 func squareOf(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64) {
 	if v.count < 2 {
 		return math.NaN(), 0, 0, mostVariance(v, of)
 	}
-	m := v.first[column][0] / v.count
-	return (v.products[column][0][0] - m*m*v.count) / (v.count - 1), 0, 0, mostVariance(v, of)
+	m, squares := v.first[2*column][0]/v.count, v.first[2*column+1][0]/v.count+of.mostSquare()/2
+	return (squares - m*m) * v.count / (v.count - 1), 0, 0, mostVariance(v, of)
 }
 
 // mostVariance is the greatest that values within their bounds may have: half of them at each end.
@@ -192,8 +200,12 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 			return nil, err
 		}
 		columns[i] = centredOn(c, low, high)
-		if coordinates = append(coordinates, columns[i].sql); p.Kind == "variance" && s.Population {
+		coordinates = append(coordinates, columns[i].sql)
+		switch {
+		case p.Kind == "variance" && s.Population:
 			coordinates = append(coordinates, columns[i].sql+" * "+columns[i].sql)
+		case p.Kind == "variance":
+			coordinates = append(coordinates, columns[i].square())
 		}
 	}
 	v := sums(columns)
