@@ -57,7 +57,7 @@ func estimateTrials() int {
 	if os.Getenv("DITHER_LONG") != "" {
 		return 4000
 	}
-	return 160
+	return 80
 }
 
 // Intervals about a population: of normal, skewed and two-valued rows within [−1, 1], of few and of many rows, with noise that is nothing, that is like sampling, and that is more.
