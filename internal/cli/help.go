@@ -41,6 +41,18 @@ var flagHelp = map[string]struct{ value, about string }{
 	"plot":       {"FILE", "draw the answer as FILE.svg or FILE.png"},
 	"chart":      {"", "draw it in the terminal"},
 
+	"estimate.table":      {"TABLE", "the table, or a relation as FROM takes it"},
+	"estimate.column":     {"LIST", "the columns, or expressions, as age,cost"},
+	"estimate.by":         {"LIST", "an estimate for each group of these keys"},
+	"estimate.where":      {"CONDITION", "of the rows that count, as in SQL"},
+	"estimate.method":     {"NAME", "bounded, automatic or coinpress; of quantiles independent, recursive, joint or smooth (default: whichever should be closest)"},
+	"estimate.deviation":  {"LIST", "about how far each column's values lie from their mean, known without looking at rows; for coinpress"},
+	"estimate.rounds":     {"N", "of coinpress (default 2 for means, 3 for covariances)"},
+	"estimate.population": {"", "intervals about what the rows are a sample of: sampling and noise"},
+	"estimate.at":         {"LIST", "of quantile: the ranks, as 0.25,0.5,0.75 (default 0.5)"},
+	"estimate.explain":    {"", "say what would be asked, at which price, and spend nothing"},
+	"estimate.plot":       {"FILE", "draw the estimates as FILE.svg or FILE.png"},
+
 	"analyst":     {"NAME", "who asks: recorded, and held to the policy's limit for them"},
 	"ledger.rows": {"N", "with merge: of one person at most so many rows are in a table whose unit is a row"},
 	"into":        {"HOME", "with merge: charge what the others have spent to this home too"},
@@ -211,6 +223,8 @@ func (s *session) commandHelp(c command) {
 		s.print("%s", testHelp)
 	case "audit":
 		s.print("%s", auditHelp)
+	case "estimate":
+		s.print("%s", estimateHelp)
 	case "channel":
 		s.print("%s", channelHelp())
 	}

@@ -16,6 +16,7 @@ func TestHelpIsWhole(t *testing.T) {
 		{"tables"},
 		{"explain"},
 		{"query"},
+		{"estimate"},
 		{"fit"},
 		{"fit", "linear"},
 		{"test"},

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/nearest"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// estimateKinds are what may be estimated.
+var estimateKinds = []string{"mean", "variance", "quantile", "covariance"}
+
+// estimateFlags are the flags of estimate.
+type estimateFlags struct {
+	stats.Sample
+	columns, by, deviations, ranks string
+	explain                        bool
+	picture                        pictures
+}
+
+func (s *session) estimateFlags() *estimateFlags {
+	o := &estimateFlags{}
+	s.formatFlag()
+	for name, text := range map[string]*string{
+		"table": &o.Table, "column": &o.columns, "by": &o.by, "where": &o.Where, "method": &o.Method, "deviation": &o.deviations,
+		"epsilon": &o.Epsilon, "rho": &o.Rho, "confidence": &o.Confidence, "analyst": &o.Analyst, "plot": &o.picture.file, "at": &o.ranks,
+	} {
+		s.flags.StringVar(text, name, "", "")
+	}
+	s.flags.IntVar(&o.Rounds, "rounds", 0, "")
+	s.flags.BoolVar(&o.Population, "population", false, "")
+	s.flags.BoolVar(&o.Fresh, "fresh", false, "")
+	s.flags.BoolVar(&o.explain, "explain", false, "")
+	return o
+}
+
+// runEstimate estimates a mean, a variance, quantiles or a covariance matrix.
+func runEstimate(s *session, args []string) error {
+	o := s.estimateFlags()
+	rest, helped, err := s.parse(args)
+	switch {
+	case err != nil || helped:
+		return err
+	case len(rest) != 1:
+		return usage("estimate is followed by one of %s", strings.Join(estimateKinds, ", "))
+	case o.Table == "" || o.columns == "":
+		return usage("estimate needs --table and --column")
+	case o.ranks != "" && rest[0] != "quantile":
+		return usage("--at goes with quantile")
+	}
+	o.Columns, o.By, o.Deviations = commaList(o.columns), commaList(o.by), commaList(o.deviations)
+	if err := o.picture.check(s); err != nil {
+		return err
+	}
+	plan, err := o.planner(rest[0])
+	if err != nil {
+		return err
+	}
+	return s.with(func(c *curator.Curator) error {
+		for sealed := ""; ; {
+			err := s.estimated(c, o, plan)
+			var e *curator.Error
+			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
+				return err
+			}
+			if err := s.sealMissing(c, e.Table); err != nil { // as the first query does
+				return err
+			}
+			sealed = e.Table
+		}
+	})
+}
+
+type estimatePlanner func(context.Context, *curator.Curator) (*stats.EstimatePlan, error)
+
+func (o *estimateFlags) planner(kind string) (estimatePlanner, error) {
+	of := map[string]func(context.Context, *curator.Curator, stats.Sample) (*stats.EstimatePlan, error){
+		"mean": stats.PlanMean, "variance": stats.PlanVariance, "covariance": stats.PlanCovariance,
+		"quantile": func(ctx context.Context, c *curator.Curator, s stats.Sample) (*stats.EstimatePlan, error) {
+			ranks := commaList(o.ranks)
+			if len(ranks) == 0 {
+				ranks = []string{"0.5"}
+			}
+			return stats.PlanQuantile(ctx, c, s, ranks...)
+		},
+	}[kind]
+	if of == nil {
+		return nil, usage("there is nothing called %q to estimate%s; there are %s", kind, didYouMean(nearest.Name(kind, estimateKinds)), strings.Join(estimateKinds, ", "))
+	}
+	return func(ctx context.Context, c *curator.Curator) (*stats.EstimatePlan, error) {
+		return of(ctx, c, o.Sample)
+	}, nil
+}
+
+// commaList are the parts of a list with commas, but for those between brackets or quotes.
+func commaList(text string) (out []string) {
+	depth, quote, from := 0, rune(0), 0
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	for i, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth == 0:
+			out, from = append(out, strings.TrimSpace(text[from:i])), i+1
+		}
+	}
+	return append(out, strings.TrimSpace(text[from:]))
+}
+
+func (s *session) estimated(c *curator.Curator, o *estimateFlags, plan estimatePlanner) error {
+	ctx := context.Background()
+	p, err := plan(ctx, c)
+	if err != nil {
+		return err
+	}
+	if o.explain {
+		return s.showEstimatePlan(p)
+	}
+	e, err := p.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.showEstimates(e); err != nil || o.picture.file == "" {
+		return err
+	}
+	format, _ := plotFormat(o.picture.file)
+	chart := estimatesChart(e, o.Table)
+	if err := replaceFile(o.picture.file, func(w io.Writer) error { return plot.Write(w, format, chart) }); err != nil {
+		return fmt.Errorf("the picture could not be written: %w (the estimates are recorded: ask again, free)", err)
+	}
+	return nil
+}
+
+const estimateHelp = `
+What is estimated, each with its interval:
+
+  mean         of each column
+  variance     of each column
+  quantile     of one column, at the ranks of --at
+  covariance   the means, the covariance matrix and the correlations of several columns
+
+  dither estimate mean --table visits --column cost --by city --epsilon 0.5
+  dither estimate quantile --table visits --column cost --at 0.1,0.5,0.9
+  dither estimate covariance --table visits --column age,cost --population --explain
+`

@@ -1,0 +1,304 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+)
+
+// Sample says which rows an estimate is about, and what it may cost. Its SQL is left empty; the price, the confidence and the analyst are as of any
+// question.
+type Sample struct {
+	curator.Question
+	Table   string   // or a relation, as FROM takes it
+	Columns []string // or expressions, as SELECT takes them
+	Where   string   // a condition, or ""
+	By      []string // keys, as GROUP BY takes them: an estimate for each group
+	// Method is how it is estimated; "" is the one whose error is expected to be the least, which EstimatePlan.Why explains.
+	Method string
+	// Population asks for intervals about what the rows are a sample of: for sampling and noise together. Else they are about these rows.
+	Population bool
+	// Deviations are, for CoinPress, about how far each column's values lie from their mean: decimals that are known without looking at
+	// the rows. Of a mean they bound the standard deviations of columns that are not correlated; of a covariance they serve the choice of a method alone.
+	Deviations []string
+	Rounds     int // of CoinPress; 0 is its usual number
+}
+
+// Methods that a Sample may name.
+const (
+	MethodBounded     = "bounded"     // sums of values within their bounds
+	MethodAutomatic   = "automatic"   // bounds are found first, within the declared ones
+	MethodCoinPress   = "coinpress"   // in rounds, each within what the last one found
+	MethodIndependent = "independent" // each quantile by itself, with an interval
+	MethodRecursive   = "recursive"   // many quantiles of values that seldom repeat
+	MethodJoint       = "joint"       // several quantiles at once
+	MethodSmooth      = "smooth"      // a median with noise that fits the data
+)
+
+// Estimated is one number with its interval.
+type Estimated struct {
+	Keys      []any  // of its group
+	Name      string // of what
+	Value     *curator.Number
+	StdError  *float64 // nil where there is none
+	Low, High *curator.Number
+}
+
+// Estimates are released estimates.
+type Estimates struct {
+	Kind       string // "mean", "variance", "covariance" or "quantile"
+	Method     string
+	Keys       []string // the expressions that name a group
+	Values     []Estimated
+	Confidence string
+	Population bool           // the intervals cover sampling too
+	Releases   []string       // in the ledger
+	Price      []curator.Loss // of each release that was paid now; of each release, where all of them were released before
+	Remaining  curator.Loss
+	Replayed   bool     // all of it was released before, and cost nothing now
+	Notes      []string // what should be known before reading the intervals
+}
+
+// EstimatePlan is an estimate that has been decided on: what it will ask, at which price. It has spent nothing, and no row has been read.
+type EstimatePlan struct {
+	Kind, Method string
+	Why          string // how the method was chosen
+	Looks        []EstimateLook
+	Price        curator.Loss // of all looks together
+	Remaining    curator.Loss
+	Affordable   bool
+	Replayed     bool   // the first look was released before
+	Confidence   string // of the intervals
+	Notes        []string
+
+	run func(context.Context) (*Estimates, error)
+}
+
+// EstimateLook is one measurement of a plan.
+type EstimateLook struct {
+	SQL      string // "" where it follows from what an earlier one finds
+	What     string // what is measured
+	Price    curator.Loss
+	Expected string // of its error, in words; "" where none is foretold
+}
+
+// Run carries the plan out. Errors are *curator.Error; of several looks those before the failure stay paid.
+func (p *EstimatePlan) Run(ctx context.Context) (*Estimates, error) {
+	out, err := p.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Kind, out.Method = p.Kind, p.Method
+	out.Notes = append(out.Notes, p.Notes...)
+	return out, nil
+}
+
+// payable refuses to begin what cannot be paid to its end. What was released before is tried all the same: it may all have been.
+func (p *EstimatePlan) payable() error {
+	if p.Affordable || p.Replayed {
+		return nil
+	}
+	return &curator.Error{
+		Code: curator.CodeExhausted, Message: fmt.Sprintf("the price of all looks, %s, is more than the remaining %s", p.Price, p.Remaining),
+		Hint: "ask at a lower price; what was answered already can be asked again at no cost",
+	}
+}
+
+// took notes one of several releases.
+func (e *Estimates) took(id string, price, remaining curator.Loss, replayed bool) {
+	switch first := len(e.Releases) == 0; {
+	case first || replayed == e.Replayed:
+		e.Price, e.Replayed = append(e.Price, price), replayed
+	case !replayed: // the earlier ones were not paid now
+		e.Price, e.Replayed = []curator.Loss{price}, false
+	}
+	e.Releases, e.Remaining = append(e.Releases, id), remaining
+}
+
+// asker is what an estimate asks of: a *curator.Curator.
+type asker interface {
+	Answer(context.Context, curator.Question) (*curator.Release, error)
+	Explain(context.Context, curator.Question) (*curator.Explanation, error)
+	Moments(context.Context, curator.Vectors) (*curator.Moments, error)
+	ExplainMoments(context.Context, curator.Vectors) (*curator.MomentsExplanation, error)
+	Rank(context.Context, curator.Quantiles) (*curator.Ranked, error)
+	Smooth(context.Context, curator.Question) (*curator.Median, error)
+	Tables() ([]curator.Table, error)
+}
+
+var _ asker = (*curator.Curator)(nil)
+
+// runEstimate plans and runs.
+func runEstimate(ctx context.Context, p *EstimatePlan, err error) (*Estimates, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p.Run(ctx)
+}
+
+// wrongSample is a refusal of what is asked.
+func wrongSample(hint, format string, args ...any) error {
+	return &curator.Error{Code: curator.CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// check refuses a sample that makes no question.
+func (s *Sample) check(methods ...string) error {
+	switch {
+	case s.SQL != "":
+		return wrongSample("a sample names a table and columns", "the question of an estimate is made for it")
+	case s.Within != "" || s.At != "":
+		return wrongSample("give a price", "an accuracy is for tables of noisy numbers")
+	case strings.TrimSpace(s.Table) == "":
+		return wrongSample("name a table", "no table")
+	case len(s.Columns) == 0:
+		return wrongSample("name what is estimated", "no columns")
+	case s.Rounds < 0 || s.Rounds > maxRounds:
+		return wrongSample("", "CoinPress takes from 1 to %d rounds", maxRounds)
+	}
+	for _, c := range s.Columns {
+		if strings.TrimSpace(c) == "" {
+			return wrongSample("name what is estimated", "a column without a name")
+		}
+	}
+	for _, m := range methods {
+		if s.Method == m || s.Method == "" {
+			return nil
+		}
+	}
+	return wrongSample("use "+strings.Join(methods, ", "), "no method %q estimates this", s.Method)
+}
+
+// sql selects items from the sample's rows, in its groups.
+func (s *Sample) sql(withKeys bool, items ...string) string {
+	if withKeys {
+		items = append(append([]string{}, s.By...), items...)
+	}
+	text := "SELECT " + strings.Join(items, ", ") + " FROM " + s.Table
+	if s.Where != "" {
+		text += " WHERE " + s.Where
+	}
+	if len(s.By) > 0 {
+		text += " GROUP BY " + strings.Join(s.By, ", ")
+	}
+	return text
+}
+
+// asking is the sample's question with another text.
+func (s *Sample) asking(sql string) curator.Question {
+	q := s.Question
+	q.SQL = sql
+	return q
+}
+
+// declaredTable is the table that a sample is about, if it names one.
+func (s *Sample) declaredTable(k asker) (curator.Table, error) {
+	tables, err := k.Tables()
+	if err != nil {
+		return curator.Table{}, err
+	}
+	for _, t := range tables {
+		if sameName(s.Table, t.Name) {
+			return t, nil
+		}
+	}
+	return curator.Table{}, nil
+}
+
+// expectedRows is how many rows the owner expects; 0 if nobody says.
+func (s *Sample) expectedRows(t curator.Table) int64 {
+	if s.Where != "" || len(s.By) > 0 {
+		return 0
+	}
+	return t.ExpectedRows
+}
+
+// declaredRange are a column's bounds as the policy declares them: of an expression none are known here.
+func declaredRange(t curator.Table, column string) (low, high float64, ok bool) {
+	for _, c := range t.Columns {
+		if !sameName(column, c.Name) || c.Type != "integer" && c.Type != "real" {
+			continue
+		}
+		ends := [2]string{c.Lower, c.Upper}
+		if c.Lower == "" && len(c.Values) > 0 {
+			ends = [2]string{c.Values[0], c.Values[len(c.Values)-1]}
+		}
+		a, wrong1 := exact.ParseDecimal(ends[0])
+		b, wrong2 := exact.ParseDecimal(ends[1])
+		if wrong1 != nil || wrong2 != nil {
+			return 0, 0, false
+		}
+		low, _ = a.Float64()
+		high, _ = b.Float64()
+		return math.Min(low, high), math.Max(low, high), true
+	}
+	return 0, 0, false
+}
+
+// rangeOf is a column's declared bounds; of an expression how far it reaches from 0, as the kernel says, free.
+func (s *Sample) rangeOf(ctx context.Context, k asker, t curator.Table, column string) (low, high float64, err error) {
+	if low, high, ok := declaredRange(t, column); ok {
+		return low, high, nil
+	}
+	e, err := k.ExplainMoments(ctx, curator.Vectors{
+		Question: s.asking(s.sql(false, column)), Blocks: []curator.Block{{Size: 1, Norm: curator.L2}}, Sums: []curator.Sum{curator.Count()},
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	return -e.Bounds[0].L2, e.Bounds[0].L2, nil
+}
+
+// sameName tells whether a text is a name, in quotes or without.
+func sameName(text, name string) bool {
+	text = strings.TrimSpace(text)
+	return text == name || text == curator.SQLName(name) || strings.EqualFold(text, name) && curator.SQLName(name) == name
+}
+
+// priceOf reads a loss back: its one number, and the field of a question that it belongs to.
+func priceOf(l curator.Loss) (price *big.Rat, inRho bool, err error) {
+	text := l.Epsilon
+	if l.Rho != "" {
+		text, inRho = l.Rho, true
+	}
+	price, err = exact.ParseRat(text)
+	return price, inRho, err
+}
+
+// atShare is a question at a share of a price.
+func atShare(q curator.Question, l curator.Loss, share *big.Rat) (curator.Question, error) {
+	price, inRho, err := priceOf(l)
+	if err != nil {
+		return q, wrongSample("", "a price that cannot be shared: %v", err)
+	}
+	text := exact.FormatRat(price.Mul(price, share))
+	if q.Epsilon, q.Rho = text, ""; inRho {
+		q.Epsilon, q.Rho = "", text
+	}
+	return q, nil
+}
+
+// estimatedNumber is a number, or nil where there is none.
+func estimatedNumber(x float64) *curator.Number {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &curator.Number{Real: x}
+}
+
+// estimateLevel is 1 − confidence.
+func estimateLevel(confidence string) (text string, alpha float64, err error) {
+	if confidence == "" {
+		confidence = "0.95"
+	}
+	r, err := exact.ParseDecimal(confidence)
+	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+		return "", 0, wrongSample("a confidence is a decimal such as 0.95", "invalid confidence %q", confidence)
+	}
+	c, _ := r.Float64()
+	return exact.FormatRat(r), 1 - c, nil
+}
