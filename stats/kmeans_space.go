@@ -1,0 +1,130 @@
+package stats
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/internal/nearest"
+)
+
+// kmColumn is a column of the space that rows are clustered in: x is scaled to (x − centre)/half, between −1 and 1 by the declared bounds.
+type kmColumn struct {
+	name             string
+	low, high        *big.Rat
+	centre, half     *big.Rat
+	centreOf, halfOf float64
+}
+
+// kmSpace finds the columns in the table's policy.
+func kmSpace(tables []curator.Table, of Clustering) (curator.Table, []kmColumn, error) {
+	var names []string
+	for _, t := range tables {
+		if strings.EqualFold(t.Name, of.Table) {
+			columns, err := kmColumns(t, of.Columns)
+			return t, columns, err
+		}
+		names = append(names, t.Name)
+	}
+	return curator.Table{}, nil, kmError(curator.CodeUsage, kmMeant(of.Table, names), "there is no table %q", of.Table)
+}
+
+func kmMeant(name string, names []string) string {
+	if near := nearest.Name(name, names); near != "" {
+		return fmt.Sprintf("did you mean %s?", near)
+	}
+	return ""
+}
+
+// kmMostColumns bounds a space.
+const kmMostColumns = 40
+
+func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
+	if len(names) == 0 || len(names) > kmMostColumns {
+		return nil, kmError(curator.CodeUsage, "name the columns to cluster by", "clusters are of 1 to %d columns, not %d", kmMostColumns, len(names))
+	}
+	var all []string
+	for _, c := range t.Columns {
+		all = append(all, c.Name)
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return strings.EqualFold(c.Name, name) })
+		if i < 0 {
+			return nil, kmError(curator.CodeUsage, kmMeant(name, all), "the table %s has no column %q", t.Name, name)
+		}
+		c, err := kmColumnOf(t.Columns[i])
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(out, func(o kmColumn) bool { return o.name == c.name }) {
+			return nil, kmError(curator.CodeUsage, "name it once", "the column %s is named twice", c.name)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func kmColumnOf(c curator.TableColumn) (kmColumn, error) {
+	out := kmColumn{name: c.Name}
+	if c.Type != "integer" && c.Type != "real" {
+		return out, kmError(curator.CodeUsage, "distances are between numbers", "the column %s is of type %s", c.Name, c.Type)
+	}
+	texts := c.Values
+	if c.Lower != "" {
+		texts = []string{c.Lower, c.Upper}
+	}
+	for _, text := range texts {
+		r, err := exact.ParseDecimal(text)
+		if err != nil {
+			return out, kmError(curator.CodeUsage, "", "the bounds of %s cannot be read", c.Name)
+		}
+		if out.low == nil || r.Cmp(out.low) < 0 {
+			out.low = r
+		}
+		if out.high == nil || r.Cmp(out.high) > 0 {
+			out.high = r
+		}
+	}
+	switch {
+	case out.low == nil:
+		return out, kmError(curator.CodeUsage, "the owner declares them in the policy; they are never looked up in the rows", "the column %s has no declared bounds", c.Name)
+	case out.low.Cmp(out.high) == 0:
+		return out, kmError(curator.CodeUsage, "leave it out", "the column %s is a constant, by its declared bounds", c.Name)
+	}
+	half := big.NewRat(1, 2)
+	out.centre = new(big.Rat).Add(out.low, out.high)
+	out.centre.Mul(out.centre, half)
+	out.half = new(big.Rat).Sub(out.high, out.low)
+	out.half.Mul(out.half, half)
+	out.centreOf, _ = out.centre.Float64()
+	out.halfOf, _ = out.half.Float64()
+	return out, nil
+}
+
+// sql is the scaled column.
+func (c kmColumn) sql() string {
+	text := curator.SQLName(c.name)
+	switch c.centre.Sign() {
+	case 1:
+		text = "(" + text + " - " + exact.FormatRat(c.centre) + ")"
+	case -1:
+		text = "(" + text + " + " + exact.FormatRat(new(big.Rat).Neg(c.centre)) + ")"
+	}
+	return text + " / " + exact.FormatRat(c.half)
+}
+
+// bucket is the SQL of which of n equal parts of the column's range a value is in, from 1; its upper bound is in the last. A NULL is in the first, where
+// it does not count.
+func (c kmColumn) bucket(n int) string {
+	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)", curator.SQLName(c.name), exact.FormatRat(c.low), exact.FormatRat(c.high), n, n)
+}
+
+// raw brings a scaled number back to the column's own unit.
+func (c kmColumn) raw(x float64) float64 { return c.centreOf + c.halfOf*x }
+
+func (c kmColumn) rawNumber(n ClusterNumber) ClusterNumber {
+	return ClusterNumber{c.raw(n.Value), c.raw(n.Low), c.raw(n.High)}
+}
