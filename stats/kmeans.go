@@ -51,6 +51,7 @@ type Clustering struct {
 type Clusters struct {
 	Method     string
 	Columns    []string
+	Bounds     [][2]float64 // of each column, as declared
 	Confidence string
 	Clusters   []Cluster // the largest first
 	// Trace are lloyd's centres: those it begins with, and those after each iteration.

@@ -124,4 +124,3 @@ func TestKMeansThroughTheCurator(t *testing.T) {
 		}
 	}
 }
-

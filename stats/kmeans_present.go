@@ -13,6 +13,7 @@ func (s *kmCurator) present(r *kmResult) *Clusters {
 	}
 	for _, c := range s.columns {
 		out.Columns = append(out.Columns, c.name)
+		out.Bounds = append(out.Bounds, [2]float64{c.raw(-1), c.raw(1)})
 	}
 	for _, c := range r.clusters {
 		cluster := Cluster{Size: c.size}

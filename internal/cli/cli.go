@@ -42,6 +42,7 @@ func commands() []command {
 		{"tables", "", "what may be asked about, free", runTables},
 		{"explain", "SQL | -f FILE | -", "what a question would cost, and how exact it would be, free", runExplain},
 		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
+		{"cluster", "--table T --columns X,Y -k K", "find groups of rows: k-means", runCluster},
 		{"budget", "", "what was spent, and what remains", runBudget},
 		{"ledger", "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume", "read and check the ledger (owner)", runLedger},
 		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},
