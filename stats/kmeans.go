@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"dither/curator"
 )
@@ -57,7 +58,7 @@ type Clusters struct {
 	// Trace are lloyd's centres: those it begins with, and those after each iteration.
 	Trace    [][][]float64
 	Restarts int      // of lloyd: how often a cluster of less than one row, by its noisy count, began anew
-	Buckets  int      // of grid: how many each column has
+	Buckets  []int    // of grid: how many each column has
 	Leaves   int      // of tree: how many groups it told apart
 	Rows     float64  // the noisy number of rows in all clusters
 	Seed     uint64   // that of public randomness
@@ -113,9 +114,10 @@ func KMeans(ctx context.Context, c *curator.Curator, of Clustering) (*Clusters, 
 // kmResult is what a method finds, in scaled units.
 type kmResult struct {
 	clusters  []kmCluster
+	groups    [][]int // of grid and tree: which cells of the last look are in each cluster
 	trace     [][][]float64
 	restarts  int
-	buckets   int
+	buckets   []int
 	leaves    int
 	warnings  []string
 	releases  []string
@@ -146,14 +148,15 @@ type kmTask struct {
 	iterations, average int
 	radius              float64 // 0 for none
 	l2                  bool    // the norm of radius
+	values              []int   // of each column how many whole numbers are within its bounds; 0 where there are others. Nil for no such column
 	rows                float64 // that are expected, as declared; 0 where nobody says
 	alpha               float64
 	seed                uint64
 }
 
-// kmAutomatic is the method for d columns and so many buckets each (0 where they are not known beforehand).
-func kmAutomatic(d, buckets int) string {
-	if d <= kmFewColumns && (buckets == 0 || buckets >= kmFewBuckets) {
+// kmAutomatic is the method for d columns and a grid of so many buckets (nil where they are not known beforehand).
+func kmAutomatic(d int, buckets []int) string {
+	if d <= kmFewColumns && (buckets == nil || slices.Max(buckets) >= kmFewBuckets) {
 		return KMeansGrid
 	}
 	return KMeansTree

@@ -59,6 +59,9 @@ func (s *kmCurator) decide() error {
 	of := &s.of
 	wrong := func(hint, format string, args ...any) error { return kmError(curator.CodeUsage, hint, format, args...) }
 	t := kmTask{method: of.Method, d: len(s.columns), k: of.K, iterations: of.Iterations, average: of.Average, seed: of.Seed}
+	for _, c := range s.columns {
+		t.values = append(t.values, c.values)
+	}
 	switch {
 	case of.K < 1 || of.K > kmMost:
 		return wrong("", "there are 1 to %d clusters, not %d", kmMost, of.K)
@@ -122,9 +125,9 @@ func (s *kmCurator) choose(ctx context.Context) error {
 	if s.task.method != "" {
 		return nil
 	}
-	buckets := 0
+	var buckets []int
 	if s.task.rows > 0 && s.task.d <= kmFewColumns {
-		deviation, _, err := s.foretell(ctx, kmLook{kind: kmBuckets, buckets: 2}, curator.Question{Epsilon: s.of.Epsilon, Rho: s.of.Rho})
+		deviation, _, err := s.foretell(ctx, kmLook{kind: kmBuckets, buckets: s.task.kmTwos()}, curator.Question{Epsilon: s.of.Epsilon, Rho: s.of.Rho})
 		if err != nil {
 			return err
 		}
@@ -213,8 +216,8 @@ func (s *kmCurator) vectors(l kmLook, price curator.Question) curator.Vectors {
 func (s *kmCurator) keys(l kmLook) (out []string) {
 	switch l.kind {
 	case kmBuckets:
-		for _, c := range s.columns {
-			out = append(out, c.bucket(l.buckets))
+		for i, c := range s.columns {
+			out = append(out, c.bucket(l.buckets[i]))
 		}
 	case kmSides:
 		for _, p := range l.planes {
@@ -319,15 +322,22 @@ func (s *kmCurator) look(ctx context.Context, step int, l kmLook) (*kmCells, err
 	if err != nil {
 		return nil, err
 	}
-	return kmCellsOf(m, l, len(s.columns)), nil
+	return kmCellsOf(m, l, len(s.columns))
 }
 
 // kmCellsOf puts a release's cells in the look's order.
-func kmCellsOf(m *curator.Moments, l kmLook, d int) *kmCells {
+func kmCellsOf(m *curator.Moments, l kmLook, d int) (*kmCells, error) {
 	out := &kmCells{countNoise: m.Sums[0].Noise, id: m.ID, replayed: m.Replayed, remaining: m.Remaining}
-	out.counts = make([]float64, len(m.Cells))
+	n := map[string]int{kmTotal: 1, kmCentres: len(l.centres), kmBuckets: 1, kmSides: 1 << len(l.planes), kmLeaves: l.leaves}[l.kind]
+	if l.kind == kmBuckets {
+		for _, b := range l.buckets {
+			n *= b
+		}
+		out.absent = slices.Repeat([]bool{true}, n)
+	}
+	out.counts = make([]float64, n)
 	if l.sums {
-		out.sums = make([][]float64, len(m.Cells))
+		out.sums = make([][]float64, n)
 		out.sumNoise = m.Sums[1].Noise
 		out.sumUnit = exact.FloatUp(m.Sums[1].Unit)
 	}
@@ -337,9 +347,9 @@ func kmCellsOf(m *curator.Moments, l kmLook, d int) *kmCells {
 		case kmCentres:
 			at = i
 		case kmBuckets:
-			for _, k := range keys {
+			for x, k := range keys {
 				n, _ := k.(int64)
-				at = at*l.buckets + int(n) - 1
+				at = at*l.buckets[x] + int(n) - 1
 			}
 		case kmLeaves:
 			for _, k := range keys {
@@ -354,7 +364,13 @@ func kmCellsOf(m *curator.Moments, l kmLook, d int) *kmCells {
 				}
 			}
 		}
+		if at < 0 || at >= n || l.kind == kmTotal && len(m.Cells) > 1 { // a condition on rows that closes its own bracket
+			return nil, kmError(curator.CodeUsage, "give a condition on rows, and nothing else", "the clusters' cells are not those of the question")
+		}
 		out.counts[at], _ = new(big.Float).SetInt(m.Sums[0].Values[i][0]).Float64()
+		if l.kind == kmBuckets {
+			out.absent[at] = false
+		}
 		if l.sums {
 			out.sums[at] = make([]float64, d)
 			for x, v := range m.Sums[1].Values[i] {
@@ -362,7 +378,7 @@ func kmCellsOf(m *curator.Moments, l kmLook, d int) *kmCells {
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // run runs the method.

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -121,6 +122,149 @@ func TestKMeansThroughTheCurator(t *testing.T) {
 		}
 		if want := map[string]string{"pure": "ε = 18", "zCDP": "ρ = 54"}[name]; !strings.HasPrefix(kmSpent(t, c), want) {
 			t.Errorf("%s: spent %s, want %s", name, kmSpent(t, c), want)
+		}
+	}
+}
+
+func kmCode(err error) curator.Code {
+	var e *curator.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// Where a row's L1 norm is at most 1 and neighbours change one row, an iteration's counts and sums have the noise of the lecture's algorithm: Lap(2/ε′) each, with
+// ε′ = ε/2T; but for the rounding of rows to the grid, by less than 1e-6. On [−1, 1]² itself sums have twice that; and under add/remove all is half.
+func TestKMeansNoiseIsTheLectures(t *testing.T) {
+	change := func(s string) string { return strings.Replace(s, "add-remove", "change-one", 1) }
+	for _, c := range []struct {
+		edit       func(string) string
+		radius     string
+		count, sum float64 // scales
+	}{
+		{change, "1", 48, 48},
+		{change, "", 48, 96},
+		{kmAsItIs, "1", 24, 24},
+		{kmAsItIs, "", 24, 48},
+	} {
+		kernel, _ := kmHome(t, c.edit, 10)
+		e, err := ExplainKMeans(t.Context(), kernel, Clustering{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: KMeansLloyd, Epsilon: "0.5", Radius: c.radius})
+		if err != nil {
+			t.Fatal(err)
+		}
+		look := e.Looks[0]
+		// Of a discrete Laplace law of scale s the variance is 2/(4 sinh²(1/2s)).
+		deviation := func(scale float64) float64 { return math.Sqrt(0.5) / math.Sinh(1/(2*scale)) }
+		if len(e.Looks) != 1 || look.Times != 6 || math.Abs(look.Count/deviation(c.count)-1) > 1e-6 {
+			t.Errorf("radius %q: %+v", c.radius, look)
+		}
+		for i, half := range []float64{1, 10} { // a sum's unit is far below its noise's scale, whose deviation is √2 of it
+			if want := math.Sqrt2 * c.sum * half; math.Abs(look.Sums[i]/want-1) > 1e-6 {
+				t.Errorf("radius %q: sum %d has %g, want %g", c.radius, i, look.Sums[i], want)
+			}
+		}
+		if e.Price.Epsilon != "0.5" || kmSpent(t, kernel) != "ε = 0" {
+			t.Errorf("price %s, spent %s", e.Price, kmSpent(t, kernel))
+		}
+	}
+}
+
+// What cannot be done is refused before anything is spent.
+func TestKMeansRefuses(t *testing.T) {
+	c, _ := kmHome(t, kmAsItIs, 10)
+	good := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 2}
+	for name, bad := range map[string]struct {
+		edit func(*Clustering)
+		code curator.Code
+	}{
+		"no table":             {func(q *Clustering) { q.Table = "tt" }, curator.CodeUsage},
+		"no columns":           {func(q *Clustering) { q.Columns = nil }, curator.CodeUsage},
+		"unknown column":       {func(q *Clustering) { q.Columns = []string{"xx"} }, curator.CodeUsage},
+		"twice":                {func(q *Clustering) { q.Columns = []string{"x", "X"} }, curator.CodeUsage},
+		"a word":               {func(q *Clustering) { q.Columns = []string{"word"} }, curator.CodeUsage},
+		"no bounds":            {func(q *Clustering) { q.Columns = []string{"free"} }, curator.CodeUsage},
+		"a constant":           {func(q *Clustering) { q.Columns = []string{"z"} }, curator.CodeUsage},
+		"no cluster":           {func(q *Clustering) { q.K = 0 }, curator.CodeUsage},
+		"too many":             {func(q *Clustering) { q.K = 65 }, curator.CodeUsage},
+		"method":               {func(q *Clustering) { q.Method = "means" }, curator.CodeUsage},
+		"iterations of grid":   {func(q *Clustering) { q.Method, q.Iterations = KMeansGrid, 3 }, curator.CodeUsage},
+		"iterations":           {func(q *Clustering) { q.Iterations = -1 }, curator.CodeUsage},
+		"average":              {func(q *Clustering) { q.Method, q.Average = KMeansLloyd, 7 }, curator.CodeUsage},
+		"negative average":     {func(q *Clustering) { q.Method, q.Average = KMeansLloyd, -1 }, curator.CodeUsage},
+		"radius":               {func(q *Clustering) { q.Radius = "-1" }, curator.CodeUsage},
+		"no radius":            {func(q *Clustering) { q.Radius = "NaN" }, curator.CodeUsage},
+		"tiny radius":          {func(q *Clustering) { q.Radius = "1e-40" }, curator.CodePolicy},
+		"confidence":           {func(q *Clustering) { q.Confidence = "1" }, curator.CodeUsage},
+		"price":                {func(q *Clustering) { q.Epsilon = "-1" }, curator.CodeUsage},
+		"two prices":           {func(q *Clustering) { q.Epsilon, q.Rho = "1", "1" }, curator.CodeUsage},
+		"price in rho":         {func(q *Clustering) { q.Rho = "1" }, curator.CodeUsage},
+		"above the maximum":    {func(q *Clustering) { q.Epsilon = "51" }, curator.CodePolicy},
+		"no condition":         {func(q *Clustering) { q.Where = "nothing = 1" }, curator.CodePolicy},
+		"no SQL":               {func(q *Clustering) { q.Where = "x >" }, curator.CodeSQL},
+		"a condition and more": {func(q *Clustering) { q.Where = "x > 0) GROUP BY (n"; q.Method = KMeansLloyd }, curator.CodePolicy},
+	} {
+		q := good
+		bad.edit(&q)
+		_, err := KMeans(t.Context(), c, q)
+		if kmCode(err) != bad.code {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := ExplainKMeans(t.Context(), c, q); kmCode(err) != bad.code {
+			t.Errorf("%s, explained: %v", name, err)
+		}
+		if kmSpent(t, c) != "ε = 0" {
+			t.Fatalf("%s: spent %s", name, kmSpent(t, c))
+		}
+	}
+}
+
+// A budget is never found to be too small halfway; what was paid before is not paid again.
+func TestKMeansBudget(t *testing.T) {
+	c, _ := kmHome(t, func(s string) string { return strings.Replace(strings.Replace(s, "{epsilon: 100}", "{epsilon: 10}", 1), ", maximum: 50", "", 1) }, 300)
+	six := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: KMeansLloyd, Epsilon: "6", Where: "n < 50 -- the young"}
+	three := six
+	three.Iterations, three.Epsilon = 3, "3" // with the first three iterations of six
+	if _, err := KMeans(t.Context(), c, three); err != nil || kmSpent(t, c) != "ε = 3" {
+		t.Fatal(err, kmSpent(t, c))
+	}
+	e, err := ExplainKMeans(t.Context(), c, six)
+	if err != nil || e.Unpaid.Epsilon != "3" || e.Price.Epsilon != "6" || e.Replayed || !e.Affordable {
+		t.Fatalf("%+v %v", e, err)
+	}
+	got, err := KMeans(t.Context(), c, six)
+	if err != nil || kmSpent(t, c) != "ε = 6" || got.Replayed || len(got.Releases) != 6 || len(got.Trace) != 7 {
+		t.Fatal(err, kmSpent(t, c), got)
+	}
+	fresh := six
+	fresh.Fresh = true
+	if _, err := KMeans(t.Context(), c, fresh); kmCode(err) != curator.CodeExhausted || kmSpent(t, c) != "ε = 6" {
+		t.Errorf("beyond the budget: %v, spent %s", err, kmSpent(t, c))
+	}
+	if e, err := ExplainKMeans(t.Context(), c, fresh); err != nil || e.Affordable || e.Largest != "4" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	again, err := KMeans(t.Context(), c, six)
+	if err != nil || !again.Replayed || fmt.Sprint(again.Clusters, again.Trace) != fmt.Sprint(got.Clusters, got.Trace) {
+		t.Errorf("again: %v %v", again, err)
+	}
+	if e, err := ExplainKMeans(t.Context(), c, six); err != nil || !e.Replayed || !e.Affordable || e.Buckets != nil {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// A table without rows, or whose columns are all NULL, has clusters of noise, with a warning, never a failure.
+func TestKMeansOfNothing(t *testing.T) {
+	c, _ := kmHome(t, kmAsItIs, 0)
+	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
+		got, err := KMeans(t.Context(), c, Clustering{Table: "t", Columns: []string{"x", "digit"}, K: 5, Method: method, Epsilon: "20"})
+		if err != nil || len(got.Warnings) == 0 {
+			t.Errorf("%s: %+v %v", method, got, err)
+			continue
+		}
+		text, err := got.MarshalJSON()
+		if err != nil || strings.Contains(string(text), "NaN") {
+			t.Errorf("%s: %s %v", method, text, err)
 		}
 	}
 }

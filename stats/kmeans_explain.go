@@ -15,7 +15,7 @@ type ClusteringExplanation struct {
 	Method     string
 	Columns    []string
 	Looks      []ClusteringLook
-	Buckets    int          // of grid, for each column; 0 where their number follows from a noisy count
+	Buckets    []int        // of grid, for each column; nil where their number follows from a noisy count
 	Price      curator.Loss // of all looks together
 	Unpaid     curator.Loss // of those that have not been released before
 	Remaining  curator.Loss
@@ -90,7 +90,7 @@ func (s *kmCurator) explainLooks(ctx context.Context, out *ClusteringExplanation
 		if s.task.rows <= 0 {
 			looks, names = append(looks, kmLook{kind: kmTotal}), append(names, "all rows")
 		}
-		looks, names = append(looks, kmLook{kind: kmBuckets, buckets: 2}), append(names, "rows in each cell of a grid")
+		looks, names = append(looks, kmLook{kind: kmBuckets, buckets: s.task.kmTwos()}), append(names, "rows in each cell of a grid")
 	default:
 		planes := kmPlanes(s.task, make([]float64, s.task.d))
 		looks = []kmLook{total, {kind: kmSides, planes: planes}, {kind: kmLeaves, planes: planes, tree: halves, leaves: 2, sums: true}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"dither/noise"
 )
@@ -27,16 +28,16 @@ func kmGrid(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 			out.warnings = append(out.warnings, "By the noisy count there is less than one row: the clusters are of noise.")
 		}
 	}
-	deviation, _, err := s.deviation(ctx, step, kmLook{kind: kmBuckets, buckets: 2})
+	deviation, _, err := s.deviation(ctx, step, kmLook{kind: kmBuckets, buckets: t.kmTwos()})
 	if err != nil {
 		return nil, err
 	}
 	out.buckets = kmGridBuckets(t, rows, deviation)
-	cells, err := out.look(ctx, s, step, kmLook{kind: kmBuckets, buckets: out.buckets, about: fmt.Sprintf("a grid of %d buckets a column", out.buckets)})
+	cells, err := out.look(ctx, s, step, kmLook{kind: kmBuckets, buckets: out.buckets, about: fmt.Sprintf("a grid of %v buckets", out.buckets)})
 	if err != nil {
 		return nil, err
 	}
-	middles := kmMiddles(t.d, out.buckets)
+	middles := t.kmMiddles(out.buckets)
 	centres := kmWeighted(t, middles, cells.counts, 0, kmRandom(t.seed, 2))
 	out.kmAssign(t, middles, cells, centres)
 	return out, nil
@@ -45,25 +46,81 @@ func kmGrid(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 // kmMostCells bounds a grid.
 const kmMostCells = 50_000
 
-// kmGridBuckets is how many buckets each of d columns has: about the d-th root of M, at least two, enough for k cells, and not more than the
-// kernel answers at once.
-func kmGridBuckets(t kmTask, rows, deviation float64) int {
+// kmTwos is the coarsest grid.
+func (t kmTask) kmTwos() []int { return slices.Repeat([]int{2}, t.d) }
+
+// kmGridBuckets is how many buckets each column has: so many that there are about M cells, at least two each, together enough for k cells, and not more
+// than the kernel answers at once. A column of fewer whole numbers has one for each, and leaves more to the others.
+func kmGridBuckets(t kmTask, rows, deviation float64) []int {
 	d := float64(t.d)
 	epsilon := math.Sqrt2 / math.Max(deviation, 1e-300)
-	m := math.Pow(math.Max(rows, 0)*epsilon/10, 2/(2+d))
-	most := math.Floor(math.Pow(kmMostCells, 1/d) * (1 + 1e-12))
-	least := math.Max(2, math.Ceil(math.Pow(float64(t.k), 1/d)*(1-1e-12)))
-	return int(math.Min(most, math.Max(least, math.Round(math.Min(m, most)))))
+	cells := math.Pow(math.Max(rows, 0)*epsilon/10, 2*d/(2+d))
+	cells = math.Min(kmMostCells, math.Max(cells, float64(t.k)))
+	out, open := make([]int, t.d), t.d
+	for again := true; again; {
+		again = false
+		each := math.Pow(cells, 1/math.Max(1, float64(open)))
+		for i, v := range t.values {
+			if v > 0 && out[i] == 0 && float64(v) <= each {
+				out[i], again = max(2, v), true
+				cells, open = math.Max(1, cells/float64(out[i])), open-1
+				break
+			}
+		}
+	}
+	each := math.Pow(cells, 1/math.Max(1, float64(open)))
+	total := 1.0
+	for i := range out {
+		if out[i] == 0 {
+			out[i] = max(2, int(math.Round(each)))
+		}
+		total *= float64(out[i])
+	}
+	for total > kmMostCells { // by rounding up
+		widest := slices.Index(out, slices.Max(out))
+		total *= float64(out[widest]-1) / float64(out[widest])
+		out[widest]--
+	}
+	for total < float64(t.k) { // by rounding down
+		least := -1
+		for i, n := range out {
+			if (t.values == nil || t.values[i] == 0 || n < t.values[i]) && (least < 0 || n < out[least]) {
+				least = i
+			}
+		}
+		if least < 0 {
+			break
+		}
+		total *= float64(out[least]+1) / float64(out[least])
+		out[least]++
+	}
+	return out
+}
+
+// ends are those of what the buckets of a column divide: whole numbers are in the middle of theirs.
+func (t kmTask) ends(column int) float64 {
+	if t.values == nil || t.values[column] < 2 {
+		return 1
+	}
+	return 1 + 1/float64(t.values[column]-1)
+}
+
+// halfBucket is how far a value can be from its bucket's middle.
+func (t kmTask) halfBucket(column, buckets int) float64 {
+	if t.values != nil && t.values[column] == buckets {
+		return 0
+	}
+	return t.ends(column) / float64(buckets)
 }
 
 // kmMiddles are the middles of a grid's cells in the cube: the last coordinate varies fastest.
-func kmMiddles(d, buckets int) [][]float64 {
+func (t kmTask) kmMiddles(buckets []int) [][]float64 {
 	out := [][]float64{nil}
-	for range d {
+	for i, n := range buckets {
 		var next [][]float64
 		for _, p := range out {
-			for b := range buckets {
-				next = append(next, append(append([]float64{}, p...), float64(2*b+1)/float64(buckets)-1))
+			for b := range n {
+				next = append(next, append(slices.Clone(p), t.ends(i)*(float64(2*b+1)/float64(n)-1)))
 			}
 		}
 		out = next
@@ -79,7 +136,7 @@ func kmMiddles(d, buckets int) [][]float64 {
 func (r *kmResult) kmAssign(t kmTask, middles [][]float64, cells *kmCells, centres [][]float64) {
 	of := make([][]int, len(centres))
 	for i, p := range middles {
-		if len(centres) > 0 {
+		if len(centres) > 0 && !cells.absent[i] {
 			j, _ := kmNearest(p, centres)
 			of[j] = append(of[j], i)
 		}
@@ -113,12 +170,12 @@ func (r *kmResult) kmAssign(t kmTask, middles [][]float64, cells *kmCells, centr
 				for _, at := range kmSorted(away) {
 					law.Add(at, cells.countNoise, away[at])
 				}
-				off := law.Quantile(t.alpha)/pool.count + 1/float64(r.buckets)
+				off := law.Quantile(t.alpha)/pool.count + t.halfBucket(x, r.buckets[x])
 				number.Low, number.High = math.Max(-1, v-off), math.Min(1, v+off)
 			}
 			cluster.centre = append(cluster.centre, number)
 		}
-		r.clusters = append(r.clusters, cluster)
+		r.clusters, r.groups = append(r.clusters, cluster), append(r.groups, of[j])
 	}
 	if len(centres) < t.k {
 		r.warnings = append(r.warnings, fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(centres)))

@@ -35,7 +35,7 @@ func (c *Clusters) MarshalJSON() ([]byte, error) {
 		Confidence json.Number   `json:"confidence"`
 		Rows       float64       `json:"rows"`
 		Seed       uint64        `json:"seed"`
-		Buckets    int           `json:"buckets,omitempty"`
+		Buckets    []int         `json:"buckets,omitempty"`
 		Leaves     int           `json:"leaves,omitempty"`
 		Restarts   int           `json:"restarts,omitempty"`
 		Trace      [][][]float64 `json:"trace,omitempty"`
@@ -72,7 +72,7 @@ func (e *ClusteringExplanation) MarshalJSON() ([]byte, error) {
 		Method     string               `json:"method"`
 		Columns    []string             `json:"columns"`
 		Looks      []clusteringLookJSON `json:"looks"`
-		Buckets    int                  `json:"buckets,omitempty"`
+		Buckets    []int                `json:"buckets,omitempty"`
 		Price      curator.Loss         `json:"price"`
 		Unpaid     *curator.Loss        `json:"unpaid"`
 		Remaining  curator.Loss         `json:"remaining"`

@@ -19,7 +19,7 @@ type kmSource interface {
 const (
 	kmTotal   = "total"   // one, of all rows
 	kmCentres = "centres" // by the nearest centre
-	kmBuckets = "buckets" // of a grid with so many buckets a coordinate: that of the last coordinate varies fastest
+	kmBuckets = "buckets" // of a grid with so many buckets of each coordinate: that of the last coordinate varies fastest
 	kmSides   = "sides"   // by the sides of planes: the first is the highest bit of the cell's number
 	kmLeaves  = "leaves"  // by the leaf that the cell of kmSides belongs to
 )
@@ -29,7 +29,7 @@ type kmLook struct {
 	kind    string
 	sums    bool
 	centres [][]float64
-	buckets int
+	buckets []int
 	planes  []kmPlane
 	tree    *kmNode
 	leaf    []int // of each cell of the planes
@@ -47,6 +47,7 @@ type kmPlane struct {
 type kmCells struct {
 	counts               []float64
 	sums                 [][]float64
+	absent               []bool // of kmBuckets: no row can be in the cell, and no number of it was released
 	countNoise, sumNoise noise.Distribution
 	sumUnit              float64
 	id                   string

@@ -68,9 +68,11 @@ func (s *kmSimulated) laplace(scale float64) float64 {
 }
 
 func (s *kmSimulated) look(_ context.Context, step int, l kmLook) (*kmCells, error) {
-	n := map[string]int{kmTotal: 1, kmCentres: len(l.centres), kmSides: 1 << len(l.planes), kmLeaves: l.leaves}[l.kind]
+	n := map[string]int{kmTotal: 1, kmCentres: len(l.centres), kmBuckets: 1, kmSides: 1 << len(l.planes), kmLeaves: l.leaves}[l.kind]
 	if l.kind == kmBuckets {
-		n = int(math.Round(math.Pow(float64(l.buckets), float64(s.task.d))))
+		for _, b := range l.buckets {
+			n *= b
+		}
 	}
 	truth := &kmCells{counts: make([]float64, n), sums: make([][]float64, n)}
 	for i := range truth.sums {
@@ -82,8 +84,8 @@ func (s *kmSimulated) look(_ context.Context, step int, l kmLook) (*kmCells, err
 		case kmCentres:
 			at, _ = kmNearest(x, l.centres)
 		case kmBuckets:
-			for _, v := range x {
-				at = at*l.buckets + min(int((v+1)/2*float64(l.buckets)), l.buckets-1)
+			for i, v := range x {
+				at = at*l.buckets[i] + min(int((v+1)/2*float64(l.buckets[i])), l.buckets[i]-1)
 			}
 		case kmSides, kmLeaves:
 			for _, p := range l.planes {
@@ -106,7 +108,7 @@ func (s *kmSimulated) look(_ context.Context, step int, l kmLook) (*kmCells, err
 		}
 	}
 	count, sum := s.laws(step, l)
-	out := &kmCells{countNoise: count, sumNoise: sum, sumUnit: 1.0 / kmSimulatedGrid, id: "r"}
+	out := &kmCells{absent: make([]bool, n), countNoise: count, sumNoise: sum, sumUnit: 1.0 / kmSimulatedGrid, id: "r"}
 	countScale, sumScale := count.StdDev()/math.Sqrt2, sum.StdDev()/math.Sqrt2
 	if s.exact {
 		countScale, sumScale = 0, 0
@@ -184,49 +186,4 @@ func kmDefaults(t kmTask) kmTask {
 		t.seed = 1
 	}
 	return t
-}
-
-func TestKMExplore(t *testing.T) {
-	run := func(name string, n, k, d int, reach, apart, dev, eps float64, task kmTask, trials int) {
-		task.d, task.k = d, k
-		task = kmDefaults(task)
-		var costs, best []float64
-		for i := range trials {
-			r := rand.New(rand.NewPCG(uint64(i), 7))
-			rows, places := kmBlobs(r, n, k, d, reach, apart, dev)
-			task.seed = uint64(i + 1)
-			s := &kmSimulated{t: t, rows: rows, task: task, epsilon: eps, random: r}
-			got, err := kmMethod(t.Context(), task, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c := kmCentresOf(got)
-			if len(c) == 0 {
-				c = [][]float64{make([]float64, d)}
-			}
-			costs = append(costs, kmCost(rows, c))
-			best = append(best, kmCost(rows, places))
-		}
-		mean := 0.0
-		for _, c := range costs {
-			mean += c / float64(len(costs))
-		}
-		t.Logf("%-28s best %.4f median %.4f mean %.4f p90 %.4f", name, kmMedian(best), kmMedian(costs), mean, costs[len(costs)*9/10])
-	}
-	for _, avg := range []int{1, 2, 3, 4} {
-		run("fig lloyd avg", 2000, 3, 2, .7, .5, .1, .5, kmTask{method: KMeansLloyd, average: avg}, 200)
-	}
-	run("fig grid declared", 2000, 3, 2, .7, .5, .1, .5, kmTask{method: KMeansGrid, rows: 2000}, 200)
-	run("fig grid counted", 2000, 3, 2, .7, .5, .1, .5, kmTask{method: KMeansGrid}, 200)
-	run("fig tree", 2000, 3, 2, .7, .5, .1, .5, kmTask{method: KMeansTree}, 200)
-	for _, d := range []int{2, 3, 4, 5, 10} {
-		for _, n := range []int{2000, 20000} {
-			for _, m := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
-				if m == KMeansGrid && d > 5 {
-					continue
-				}
-				run(m+" d="+string(rune('0'+d))+" n="+map[int]string{2000: "2k", 20000: "20k"}[n], n, 5, d, .7, .5, .1, 1, kmTask{method: m, rows: float64(n)}, 15)
-			}
-		}
-	}
 }

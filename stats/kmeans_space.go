@@ -17,6 +17,7 @@ type kmColumn struct {
 	low, high        *big.Rat
 	centre, half     *big.Rat
 	centreOf, halfOf float64
+	values           int // how many whole numbers are within the bounds of an integer column, at most kmMostCells; 0 of others
 }
 
 // kmSpace finds the columns in the table's policy.
@@ -101,6 +102,9 @@ func kmColumnOf(c curator.TableColumn) (kmColumn, error) {
 	out.half.Mul(out.half, half)
 	out.centreOf, _ = out.centre.Float64()
 	out.halfOf, _ = out.half.Float64()
+	if width := new(big.Rat).Sub(out.high, out.low); c.Type == "integer" && width.Cmp(big.NewRat(kmMostCells, 1)) < 0 {
+		out.values = int(width.Num().Int64()) + 1
+	}
 	return out, nil
 }
 
@@ -116,10 +120,15 @@ func (c kmColumn) sql() string {
 	return text + " / " + exact.FormatRat(c.half)
 }
 
-// bucket is the SQL of which of n equal parts of the column's range a value is in, from 1; its upper bound is in the last. A NULL is in the first, where
-// it does not count.
+// bucket is the SQL of which of n equal parts of the column's range a value is in, from 1; its upper bound is in the last. The range of whole numbers
+// is longer by a half at both ends, so that a bucket's numbers lie about its middle. A NULL is in the first, where it does not count.
 func (c kmColumn) bucket(n int) string {
-	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)", curator.SQLName(c.name), exact.FormatRat(c.low), exact.FormatRat(c.high), n, n)
+	low, high := c.low, c.high
+	if c.values > 0 {
+		half := big.NewRat(1, 2)
+		low, high = new(big.Rat).Sub(low, half), new(big.Rat).Add(high, half)
+	}
+	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)", curator.SQLName(c.name), exact.FormatRat(low), exact.FormatRat(high), n, n)
 }
 
 // raw brings a scaled number back to the column's own unit.

@@ -53,15 +53,16 @@ func kmTree(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 		}
 	}
 	centres := kmWeighted(t, means, weights, 0, kmRandom(t.seed, 3))
-	pools := make([]kmPool, len(centres))
+	pools, groups := make([]kmPool, len(centres)), make([][]int, len(centres))
 	for i, m := range means {
 		j, _ := kmNearest(m, centres)
 		pools[j].add(cells, of[i])
+		groups[j] = append(groups[j], of[i])
 	}
 	laws := kmLaws{alpha: t.alpha}
 	for j := range pools {
 		if pools[j].times > 0 {
-			out.clusters = append(out.clusters, pools[j].cluster(t, &laws, centres[j], 1))
+			out.clusters, out.groups = append(out.clusters, pools[j].cluster(t, &laws, centres[j], 1)), append(out.groups, groups[j])
 		}
 	}
 	if len(out.clusters) < t.k {

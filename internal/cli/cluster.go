@@ -107,8 +107,8 @@ func (s *session) showClusters(c *stats.Clusters) error {
 	s.clusterTable(header, right, rows)
 	how := ""
 	switch {
-	case c.Buckets > 0:
-		how = fmt.Sprintf(", %d buckets a column", c.Buckets)
+	case len(c.Buckets) > 0:
+		how = ", " + clusterGrid(c.Buckets)
 	case c.Leaves > 0:
 		how = fmt.Sprintf(", %s", plural(c.Leaves, "group"))
 	case c.Trace != nil:
@@ -127,6 +127,15 @@ func (s *session) showClusters(c *stats.Clusters) error {
 	}
 	s.clusterWords(words + fmt.Sprintf("%s, remaining %s (%s)\n", price, c.Remaining, clusterReleases(c.Releases)))
 	return nil
+}
+
+// clusterGrid says how fine a grid is.
+func clusterGrid(buckets []int) string {
+	var parts []string
+	for _, b := range buckets {
+		parts = append(parts, strconv.Itoa(b))
+	}
+	return strings.Join(parts, " × ") + " cells"
 }
 
 // clusterReleases names releases, as r3 … r8.
@@ -192,8 +201,8 @@ func (s *session) showClustering(e *stats.ClusteringExplanation) error {
 	}
 	s.clusterTable(header, right, rows)
 	words := fmt.Sprintf("by %s", e.Method)
-	if e.Buckets > 0 {
-		words += fmt.Sprintf(", %d buckets a column", e.Buckets)
+	if len(e.Buckets) > 0 {
+		words += ", " + clusterGrid(e.Buckets)
 	}
 	words += fmt.Sprintf("\nprice %s in all, ", e.Price)
 	switch {

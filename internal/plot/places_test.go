@@ -52,7 +52,7 @@ func TestPlaces(t *testing.T) {
 				t.Errorf("%s: no number in the picture", name)
 			}
 			for d := xml.NewDecoder(&out); ; {
-				if _, err := d.Token(); err == io.EOF {
+				if _, err := d.Token(); errors.Is(err, io.EOF) {
 					break
 				} else if err != nil {
 					t.Fatalf("%s: %v", name, err)
