@@ -221,7 +221,9 @@ func TestKMeansRefuses(t *testing.T) {
 
 // A budget is never found to be too small halfway; what was paid before is not paid again.
 func TestKMeansBudget(t *testing.T) {
-	c, _ := kmHome(t, func(s string) string { return strings.Replace(strings.Replace(s, "{epsilon: 100}", "{epsilon: 10}", 1), ", maximum: 50", "", 1) }, 300)
+	c, _ := kmHome(t, func(s string) string {
+		return strings.Replace(strings.Replace(s, "{epsilon: 100}", "{epsilon: 10}", 1), ", maximum: 50", "", 1)
+	}, 300)
 	six := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: KMeansLloyd, Epsilon: "6", Where: "n < 50 -- the young"}
 	three := six
 	three.Iterations, three.Epsilon = 3, "3" // with the first three iterations of six

@@ -151,7 +151,7 @@ func (p *placePage) placeAxes(of *PlacePanel) *plot.Plot {
 	out.X.Tick.Label, out.Y.Tick.Label = tickStyle, tickStyle
 	out.X.Tick.Label.XAlign, out.X.Tick.Label.YAlign = text.XCenter, text.YTop
 	out.Y.Tick.Label.XAlign, out.Y.Tick.Label.YAlign = text.XRight, text.YCenter
-	out.X.Tick.Marker, out.Y.Tick.Marker = fixed(ticks(p.low.X, p.high.X, 16/(p.columns+1))), fixed(ticks(p.low.Y, p.high.Y, 6))
+	out.X.Tick.Marker, out.Y.Tick.Marker = fixed(ticks(p.low.X, p.high.X, 20/(p.columns+1))), fixed(ticks(p.low.Y, p.high.Y, 6))
 	out.Add(&placedPanel{of, p})
 	return out
 }
