@@ -45,7 +45,7 @@ type Clustering struct {
 	Epsilon, Rho string // the price of all of it; as of curator.Question
 	Confidence   string // of each interval by itself, a decimal; "" is 0.95
 	Analyst      string
-	Fresh        bool
+	Fresh        bool // pay for all looks again, for new noise
 }
 
 // Clusters are released clusters. Numbers are in the columns' own units.

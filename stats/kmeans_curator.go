@@ -267,24 +267,36 @@ func (s *kmCurator) from(l kmLook) string {
 	return "(SELECT " + strings.Join(names, ", ") + " FROM " + text + ") AS sides"
 }
 
-// beyond is the SQL of being on the far side of a plane, in the columns' own units: rounding moves the plane by a trifle, and that is all.
+// beyond is the SQL of being on the far side of a plane, in the columns' own units: rounding moves the plane by a trifle, and that is all. The sum is one of
+// sums of a few terms each: the kernel takes no longer chain of additions, since each could lose digits.
 func (s *kmCurator) beyond(p kmPlane) string {
-	var terms []string
+	var sums []string
 	offset := p.offset
 	for i, c := range s.columns {
-		terms = append(terms, kmDecimal(p.normal[i]/c.halfOf)+" * "+curator.SQLName(c.name))
+		term := curator.SQLName(c.name) + " * " + kmDecimal(p.normal[i]/c.halfOf)
 		offset += p.normal[i] * c.centreOf / c.halfOf
+		if i%kmTerms == 0 {
+			sums = append(sums, term)
+			continue
+		}
+		sums[len(sums)-1] += " + " + term
 	}
-	return strings.Join(terms, " + ") + " > " + kmDecimal(offset)
+	if len(sums) > 1 {
+		for i := range sums {
+			sums[i] = "(" + sums[i] + ")"
+		}
+	}
+	return strings.Join(sums, " + ") + " > " + kmDecimal(offset)
 }
 
-// kmDecimal writes nine digits of a number, in SQL a real one.
+const kmTerms = 5
+
+// kmDecimal writes nine digits of a number, in SQL a real one; what the kernel counts as 0 is 0.
 func kmDecimal(x float64) string {
-	text := strconv.FormatFloat(x, 'e', 8, 64)
-	if x < 0 {
-		return "(" + text + ")"
+	if math.Abs(x) < 1.0/(1<<59) {
+		x = 0
 	}
-	return text
+	return strconv.FormatFloat(x, 'e', 8, 64)
 }
 
 func (s *kmCurator) deviation(ctx context.Context, step int, l kmLook) (count, sum float64, err error) {

@@ -33,7 +33,7 @@ tables:
 `
 
 // kmHome is a home with rows "x,y,n" around three places, some of them with a NULL.
-func kmHome(t testing.TB, edit func(string) string, rows int) (*curator.Curator, string) {
+func kmHome(t testing.TB, edit func(string) string, rows int, more ...string) (*curator.Curator, string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	home := filepath.Join(t.TempDir(), "home")
@@ -46,7 +46,7 @@ func kmHome(t testing.TB, edit func(string) string, rows int) (*curator.Curator,
 	must(curator.Init(home))
 	r := rand.New(rand.NewPCG(3, 4))
 	var b strings.Builder
-	b.WriteString("x,y,n,word,free,digit,z\n")
+	b.WriteString(strings.Join(append([]string{"x,y,n,word,free,digit,z"}, more...), ",") + "\n")
 	for i := range rows {
 		at := [][3]float64{{-0.5, 15, 20}, {0.5, 15, 80}, {0.5, 26, 20}}[i%3]
 		x := fmt.Sprintf("%.4f", at[0]+0.1*r.NormFloat64())
@@ -267,6 +267,48 @@ func TestKMeansOfNothing(t *testing.T) {
 		text, err := got.MarshalJSON()
 		if err != nil || strings.Contains(string(text), "NaN") {
 			t.Errorf("%s: %s %v", method, text, err)
+		}
+	}
+}
+
+// The longest questions are ones that the kernel takes, so that what was released never makes one that it refuses: the most columns and planes, the
+// most divisions of the tree, and the finest grids.
+func TestKMeansLongestQuestions(t *testing.T) {
+	var declared strings.Builder
+	var columns []string
+	for i := range kmMostColumns {
+		name := fmt.Sprintf("column number %d", i)
+		columns = append(columns, name)
+		fmt.Fprintf(&declared, "      %s: {type: real, bounds: [-1000.25, %d.75], nullable: true}\n", name, i)
+	}
+	c, _ := kmHome(t, func(s string) string { return s + declared.String() }, 0, columns...)
+	for _, d := range []int{1, 2, 5, 10, kmMostColumns} {
+		s, err := newKMCurator(t.Context(), c, Clustering{Table: "t", Columns: columns[:d], K: 64, Method: KMeansTree, Where: "x > 0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		planes := kmPlanes(s.task, make([]float64, d))
+		for _, p := range planes {
+			for i := range p.normal {
+				p.normal[i] = -math.Abs(p.normal[i]) // a sign more
+			}
+		}
+		counts := make([]float64, 1<<len(planes))
+		for i := range counts {
+			counts[i] = 1e9
+		}
+		tree, leaf, leaves := kmTreeOf(counts, 1, kmDivisions(d))
+		if len(planes) != kmMostPlanes || leaves != kmDivisions(d)+1 {
+			t.Errorf("%d columns: %d planes, %d leaves", d, len(planes), leaves)
+		}
+		looks := []kmLook{{kind: kmSides, planes: planes}, {kind: kmLeaves, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true}}
+		if d <= kmFewColumns {
+			looks = append(looks, kmLook{kind: kmBuckets, buckets: kmGridBuckets(s.task, 1e12, 1e-9)})
+		}
+		for _, l := range looks {
+			if _, _, err := s.deviation(t.Context(), 0, l); err != nil {
+				t.Errorf("%d columns: %s: %v", d, l.kind, err)
+			}
 		}
 	}
 }

@@ -43,8 +43,11 @@ func kmGrid(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 	return out, nil
 }
 
-// kmMostCells bounds a grid.
-const kmMostCells = 50_000
+// Bounds of a grid: of its cells, and of a column's buckets.
+const (
+	kmMostCells   = 50_000
+	kmMostBuckets = 5_000
+)
 
 // kmTwos is the coarsest grid.
 func (t kmTask) kmTwos() []int { return slices.Repeat([]int{2}, t.d) }
@@ -72,7 +75,7 @@ func kmGridBuckets(t kmTask, rows, deviation float64) []int {
 	total := 1.0
 	for i := range out {
 		if out[i] == 0 {
-			out[i] = max(2, int(math.Round(each)))
+			out[i] = max(2, int(math.Round(math.Min(each, kmMostBuckets))))
 		}
 		total *= float64(out[i])
 	}

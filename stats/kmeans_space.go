@@ -18,7 +18,7 @@ type kmColumn struct {
 	low, high        *big.Rat
 	centre, factor   *big.Rat
 	centreOf, halfOf float64
-	values           int // how many whole numbers are within the bounds of an integer column, at most kmMostCells; 0 of others
+	values           int // how many whole numbers are within the bounds of an integer column, at most kmMostBuckets; 0 of others
 }
 
 // kmSpace finds the columns in the table's policy.
@@ -42,7 +42,7 @@ func kmMeant(name string, names []string) string {
 }
 
 // kmMostColumns bounds a space.
-const kmMostColumns = 40
+const kmMostColumns = 25
 
 func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
 	if len(names) == 0 || len(names) > kmMostColumns {
@@ -103,7 +103,7 @@ func kmColumnOf(c curator.TableColumn) (kmColumn, error) {
 	out.factor = exact.FloorDigits(out.factor, kmDigits)
 	out.centreOf, _ = out.centre.Float64()
 	out.halfOf, _ = new(big.Rat).Inv(out.factor).Float64()
-	if width := new(big.Rat).Sub(out.high, out.low); c.Type == "integer" && width.Cmp(big.NewRat(kmMostCells, 1)) < 0 {
+	if width := new(big.Rat).Sub(out.high, out.low); c.Type == "integer" && width.Cmp(big.NewRat(kmMostBuckets, 1)) < 0 {
 		out.values = int(width.Num().Int64()) + 1
 	}
 	return out, nil

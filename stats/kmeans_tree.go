@@ -74,7 +74,7 @@ func kmTree(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 // kmMostPlanes and kmFewestPlanes bound the tree's depth.
 const (
 	kmFewestPlanes = 8
-	kmMostPlanes   = 10
+	kmMostPlanes   = 9
 )
 
 // kmPlanes are random planes through a point: enough for eight groups a cluster.
@@ -84,7 +84,9 @@ func kmPlanes(t kmTask, through []float64) []kmPlane {
 	for i := range out {
 		p := kmPlane{normal: make([]float64, t.d)}
 		for x := range p.normal {
-			p.normal[x] = math.Round(s.normal()*1000) / 1000
+			if p.normal[x] = math.Round(s.normal()*1000) / 1000; p.normal[x] == 0 {
+				p.normal[x] = 0.001
+			}
 			p.offset += p.normal[x] * through[x]
 		}
 		p.offset = math.Round(p.offset*1e6) / 1e6

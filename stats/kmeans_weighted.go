@@ -8,6 +8,7 @@ import (
 const (
 	kmBeginnings = 24
 	kmRounds     = 60
+	kmWork       = 1e8 // coordinates that the first rounds of all beginnings look at, about
 )
 
 // kmWeighted is k-means of points with weights, by Lloyd's algorithm from several beginnings, each chosen as k-means++ does (Arthur and
@@ -25,7 +26,8 @@ func kmWeighted(t kmTask, points [][]float64, weights []float64, least float64, 
 		return nil
 	}
 	lowest := math.Inf(1)
-	for range kmBeginnings {
+	beginnings := kmWork / float64(len(points)*k*t.d)
+	for range int(math.Max(3, math.Min(kmBeginnings, beginnings))) {
 		centres := kmSpread(points, weights, heavy, k, s)
 		cost := math.Inf(1)
 		for range kmRounds {

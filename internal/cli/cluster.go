@@ -217,6 +217,9 @@ func (s *session) showClustering(e *stats.ClusteringExplanation) error {
 		words += fmt.Sprintf("; of it %s is still to be paid", e.Unpaid)
 	}
 	words += fmt.Sprintf("\nprotects each %s (%s)\n", clusterUnit(e.Unit), e.Unit.Neighbours)
+	if p := e.Unit.Person; p != nil && e.Unpaid == e.Price {
+		words += fmt.Sprintf("a person with %s: %s\n", plural(int(e.Unit.PersonRows), "row"), p)
+	}
 	for _, n := range e.Notes {
 		words += n + "\n"
 	}
