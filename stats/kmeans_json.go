@@ -31,6 +31,7 @@ func (c *Clusters) MarshalJSON() ([]byte, error) {
 		Releases   []string      `json:"releases"`
 		Method     string        `json:"method"`
 		Columns    []string      `json:"columns"`
+		Bounds     [][2]float64  `json:"bounds"`
 		Clusters   []clusterJSON `json:"clusters"`
 		Confidence json.Number   `json:"confidence"`
 		Rows       float64       `json:"rows"`
@@ -45,7 +46,7 @@ func (c *Clusters) MarshalJSON() ([]byte, error) {
 		Remaining  curator.Loss  `json:"remaining"`
 		Replayed   bool          `json:"replayed"`
 	}{
-		c.Releases, c.Method, c.Columns, clusters, json.Number(c.Confidence), c.Rows, c.Seed, c.Buckets, c.Leaves, c.Restarts, c.Trace,
+		c.Releases, c.Method, c.Columns, c.Bounds, clusters, json.Number(c.Confidence), c.Rows, c.Seed, c.Buckets, c.Leaves, c.Restarts, c.Trace,
 		append([]string{}, c.Warnings...), c.Notes, c.Price, c.Remaining, c.Replayed,
 	})
 }

@@ -17,6 +17,9 @@ func (s *kmCurator) present(r *kmResult) *Clusters {
 	}
 	for _, c := range r.clusters {
 		cluster := Cluster{Size: c.size}
+		if c.size.Low <= 0 && c.size.Value >= 1 {
+			out.Warnings = append(out.Warnings, kmNoiseAlone)
+		}
 		for i, x := range c.centre {
 			cluster.Centre = append(cluster.Centre, s.columns[i].rawNumber(x))
 		}
@@ -24,6 +27,7 @@ func (s *kmCurator) present(r *kmResult) *Clusters {
 		out.Rows += c.size.Value
 	}
 	slices.SortStableFunc(out.Clusters, func(a, b Cluster) int { return cmp.Compare(b.Size.Value, a.Size.Value) })
+	out.Warnings = slices.Compact(out.Warnings)
 	for _, centres := range r.trace {
 		var raw [][]float64
 		for _, c := range centres {
@@ -37,6 +41,8 @@ func (s *kmCurator) present(r *kmResult) *Clusters {
 	}
 	return out
 }
+
+const kmNoiseAlone = "A cluster may be of noise alone: the interval of its size holds 0. Fewer clusters, or a larger price, would tell."
 
 // notes say what the numbers are about.
 func (s *kmCurator) notes() []string {
