@@ -114,6 +114,7 @@ func KMeans(ctx context.Context, c *curator.Curator, of Clustering) (*Clusters, 
 // kmResult is what a method finds, in scaled units.
 type kmResult struct {
 	clusters  []kmCluster
+	pooled    []int   // of lloyd: of how many of the last looks each cluster's numbers are
 	groups    [][]int // of grid and tree: which cells of the last look are in each cluster
 	trace     [][][]float64
 	restarts  int

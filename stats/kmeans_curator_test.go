@@ -134,9 +134,9 @@ func kmCode(err error) curator.Code {
 	return ""
 }
 
-// Where a row's L1 norm is at most 1 and neighbours change one row, an iteration's counts and sums have the noise of the lecture's algorithm: Lap(2/ε′) each, with
+// Where a row's L1 norm is at most 1 and neighbours change one row, an iteration's counts and sums have the noise of the textbook's algorithm: Lap(2/ε′) each, with
 // ε′ = ε/2T; but for the rounding of rows to the grid, by less than 1e-6. On [−1, 1]² itself sums have twice that; and under add/remove all is half.
-func TestKMeansNoiseIsTheLectures(t *testing.T) {
+func TestKMeansNoiseIsTheTextbooks(t *testing.T) {
 	change := func(s string) string { return strings.Replace(s, "add-remove", "change-one", 1) }
 	for _, c := range []struct {
 		edit       func(string) string
@@ -309,6 +309,30 @@ func TestKMeansLongestQuestions(t *testing.T) {
 			if _, _, err := s.deviation(t.Context(), 0, l); err != nil {
 				t.Errorf("%d columns: %s: %v", d, l.kind, err)
 			}
+		}
+	}
+}
+
+// Where a person has several rows, each of at most so many counts, and noise is as many times as large.
+func TestKMeansOfPersons(t *testing.T) {
+	c, _ := kmHome(t, func(s string) string {
+		return strings.NewReplacer("    unit: row\n", "    unit: n\n    rows_per_unit: 3\n", "n: {type: integer, bounds: [0, 100]}", "n: {type: integer}").Replace(s)
+	}, 600)
+	of := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 2, Epsilon: "2"}
+	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
+		of.Method = method
+		e, err := ExplainKMeans(t.Context(), c, of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Unit.Column != "n" || e.Unit.MaxRows != 3 {
+			t.Errorf("%s: %+v", method, e.Unit)
+		}
+		if want := math.Sqrt(0.5) / math.Sinh(2.0/12/3/2); method == KMeansLloyd && math.Abs(e.Looks[0].Count/want-1) > 1e-6 {
+			t.Errorf("a count has %g, want %g", e.Looks[0].Count, want)
+		}
+		if got, err := KMeans(t.Context(), c, of); err != nil || len(got.Clusters) == 0 {
+			t.Errorf("%s: %+v, %v", method, got, err)
 		}
 	}
 }

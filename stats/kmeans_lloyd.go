@@ -13,7 +13,7 @@ import (
 // Where a row's L1 norm is at most 1 and a neighbour changes one row, counts and sums both move by at most 2, and their noise is Laplace's of scale 2/ε′. In general the
 // kernel's sensitivities hold (plan's proof), which come to these. Centres are moved into the space that rows are in.
 //
-// The counts and sums of the last iterations are added up, and the centres are of these: where rows keep their clusters, the noise of m
+// The counts and sums of the last iterations are added up, from where a cluster began anew if it did, and the centres are of these: where rows keep their clusters, the noise of m
 // iterations is that of one over √m.
 func kmLloyd(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 	centres := make([][]float64, t.k)
@@ -34,6 +34,9 @@ func kmLloyd(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 				pooled[j].add(cells, j)
 			}
 			if cells.counts[j] < 1 {
+				if step < t.iterations-1 { // what was added up is of another place
+					pooled[j] = kmPool{}
+				}
 				centres[j] = kmRandom(t.seed, 1, step, j).point(t)
 				out.restarts++
 				continue
@@ -44,8 +47,9 @@ func kmLloyd(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 	}
 	laws := kmLaws{alpha: t.alpha}
 	for j := range pooled {
-		out.clusters = append(out.clusters, pooled[j].cluster(t, &laws, centres[j], t.average))
-		if pooled[j].count < float64(t.average) {
+		looks := pooled[j].times
+		out.clusters, out.pooled = append(out.clusters, pooled[j].cluster(t, &laws, centres[j], looks)), append(out.pooled, looks)
+		if pooled[j].count < float64(looks) {
 			out.warnings = append(out.warnings, "A cluster has less than one row, by its noisy count: its centre is a random point.")
 		}
 	}

@@ -43,7 +43,7 @@ func kmTrials(t *testing.T, n int, of kmTask, epsilon float64, change bool, tria
 
 // The median cost over trials whose rows, noise and beginnings are pinned by seeds: 2,000 rows around three places in [−1, 1]², with a deviation of 0.1, at ε = 0.5.
 // Lloyd's algorithm with noise of scale 36 on everything, and no more, is known to reach .0332 and the grid .0201, where the places themselves cost .0201. In the setting of the
-// lecture, ‖x‖₁ ≤ 1 under change-one, noise on counts has the scale 48 in place of 24, and on sums too in place of 48.
+// textbook, ‖x‖₁ ≤ 1 under change-one, noise on counts has the scale 48 in place of 24, and on sums too in place of 48.
 func TestKMeansCost(t *testing.T) {
 	const n, trials = 2000, 200
 	for name, c := range map[string]struct {
@@ -56,8 +56,8 @@ func TestKMeansCost(t *testing.T) {
 		"grid, of declared rows":    {kmTask{method: KMeansGrid, rows: n}, 0.5, 0.0203, false},
 		"grid":                      {kmTask{method: KMeansGrid}, 0.5, 0.0204, false},
 		"tree":                      {kmTask{method: KMeansTree}, 0.5, 0.0245, false},
-		"lloyd as in the lecture":   {kmTask{method: KMeansLloyd, radius: 1}, 0.5, 0.0320, true},
-		"grid as in the lecture":    {kmTask{method: KMeansGrid, radius: 1}, 0.5, 0.0215, true},
+		"lloyd as in the textbook":  {kmTask{method: KMeansLloyd, radius: 1}, 0.5, 0.0320, true},
+		"grid as in the textbook":   {kmTask{method: KMeansGrid, radius: 1}, 0.5, 0.0215, true},
 	} {
 		c.task.d, c.task.k = 2, 3
 		got, places := kmTrials(t, n, c.task, c.epsilon, c.change, trials)
@@ -140,7 +140,7 @@ func TestKMeansCoverage(t *testing.T) {
 			for j, k := range got.clusters {
 				looks, cells := s.truth[len(s.truth)-1:], []int{j}
 				if task.method == KMeansLloyd {
-					looks = s.truth[len(s.truth)-task.average:]
+					looks = s.truth[len(s.truth)-got.pooled[j]:]
 				} else {
 					cells = got.groups[j]
 				}
