@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"strings"
 
 	"dither/curator"
 	"dither/internal/exact"
@@ -68,7 +69,7 @@ func ExplainKMeans(ctx context.Context, c *curator.Curator, of Clustering) (*Clu
 		return nil, err
 	}
 	for _, n := range room.Notes {
-		if s.of.Radius == "" || len(room.Bounds) == 0 || !room.Bounds[0].Scaled || n != room.Notes[len(room.Notes)-1] {
+		if !strings.Contains(n, "block 1") { // the radius, of which there is a note in other words
 			out.Notes = append(out.Notes, n)
 		}
 	}
