@@ -103,14 +103,19 @@ func (s *session) ask(args []string, do func(*curator.Curator, curator.Question)
 	if err != nil {
 		return err
 	}
+	return s.sealing(func(c *curator.Curator) error { return do(c, *q) })
+}
+
+// sealing opens the home for do. A table that was never sealed is sealed by its first use: only an owner runs this, and no question has been charged. A
+// join may need several.
+func (s *session) sealing(do func(*curator.Curator) error) error {
 	return s.with(func(c *curator.Curator) error {
 		for sealed := ""; ; {
-			err := do(c, *q)
+			err := do(c)
 			var e *curator.Error
 			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
 				return err
 			}
-			// The first use seals: only an owner runs this, and no question has been charged. A join may need several.
 			if err := s.sealMissing(c, e.Table); err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -62,19 +61,7 @@ func runEstimate(s *session, args []string) error {
 	if err != nil {
 		return err
 	}
-	return s.with(func(c *curator.Curator) error {
-		for sealed := ""; ; {
-			err := s.estimated(c, o, plan)
-			var e *curator.Error
-			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
-				return err
-			}
-			if err := s.sealMissing(c, e.Table); err != nil { // as the first query does
-				return err
-			}
-			sealed = e.Table
-		}
-	})
+	return s.sealing(func(c *curator.Curator) error { return s.estimated(c, o, plan) })
 }
 
 type estimatePlanner func(context.Context, *curator.Curator) (*stats.EstimatePlan, error)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"strings"
 
@@ -83,23 +82,6 @@ func (o *fitOptions) parsed(s *session, args []string) (helped bool, err error) 
 		return false, usage("fit needs --table and --formula")
 	}
 	return false, o.picture.check(s)
-}
-
-// sealing opens the home for do; a table that was never sealed is sealed first.
-func (s *session) sealing(do func(*curator.Curator) error) error {
-	return s.with(func(c *curator.Curator) error {
-		for sealed := ""; ; {
-			err := do(c)
-			var e *curator.Error
-			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
-				return err
-			}
-			if err := s.sealMissing(c, e.Table); err != nil {
-				return err
-			}
-			sealed = e.Table
-		}
-	})
 }
 
 // draw writes a chart, if a picture was asked for.

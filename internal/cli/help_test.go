@@ -19,6 +19,7 @@ func TestHelpIsWhole(t *testing.T) {
 		{"estimate"},
 		{"fit"},
 		{"fit", "linear"},
+		{"cluster"},
 		{"test"},
 		{"test", "gof"},
 		{"test", "means"},

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -21,19 +20,7 @@ type released struct {
 func (s *session) measure(o *testOptions, sql string, do func(*released) error) error {
 	q := o.question()
 	q.SQL = sql
-	return s.with(func(c *curator.Curator) error {
-		for sealed := ""; ; {
-			err := s.measured(o, c, q, do)
-			var e *curator.Error
-			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
-				return err
-			}
-			if err := s.sealMissing(c, e.Table); err != nil {
-				return err
-			}
-			sealed = e.Table
-		}
-	})
+	return s.sealing(func(c *curator.Curator) error { return s.measured(o, c, q, do) })
 }
 
 func (s *session) measured(o *testOptions, c *curator.Curator, q curator.Question, do func(*released) error) error {

@@ -106,7 +106,18 @@ func BenchmarkVectors(b *testing.B) {
 		}
 		return render(&m.Bounded, scan, known)
 	}
+	var scaled []string // as package stats writes them
+	for i := range 10 {
+		scaled = append(scaled, fmt.Sprintf("(x%d - 0.25) * 0.8", i))
+	}
+	scaledStep, err := plan.BuildMoments(p, plan.Request{SQL: "SELECT " + strings.Join(scaled, ", ") + " FROM rows"}, plan.VectorRequest{
+		Blocks: []plan.BlockRequest{{Size: 10, Norm: plan.NormL1}}, Sums: []plan.SumRequest{{Kind: plan.SumOne}, {Kind: plan.SumFirst}}, Centres: centres,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, c := range []struct{ name, ours, beside string }{
+		{"k-means step of scaled columns", render(&scaledStep.Bounded, scan, known), kmeans},
 		{"regression, bounds from ranges", ours(plan.VectorRequest{Blocks: blocks(plan.NormL2, nil), Sums: regression}), plain},
 		{"regression, scaled in l1", ours(plan.VectorRequest{Blocks: blocks(plan.NormL1, big.NewRat(4, 1)), Sums: regression}), plain},
 		{"regression, scaled in l2", ours(plan.VectorRequest{Blocks: blocks(plan.NormL2, big.NewRat(3, 2)), Sums: regression}), plain},

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/stats"
+)
+
+// runCluster finds clusters, or explains what they would cost.
+func runCluster(s *session, args []string) error {
+	q, columns, explain := stats.Clustering{}, "", false
+	var picture pictures
+	s.formatFlag()
+	for _, f := range []struct {
+		name string
+		text *string
+	}{
+		{"table", &q.Table},
+		{"columns", &columns},
+		{"where", &q.Where},
+		{"method", &q.Method},
+		{"radius", &q.Radius},
+		{"epsilon", &q.Epsilon},
+		{"rho", &q.Rho},
+		{"confidence", &q.Confidence},
+		{"analyst", &q.Analyst},
+		{"plot", &picture.file},
+	} {
+		s.flags.StringVar(f.text, f.name, "", "")
+	}
+	s.flags.IntVar(&q.K, "k", 0, "")
+	s.flags.IntVar(&q.Iterations, "iterations", 0, "")
+	s.flags.IntVar(&q.Average, "average", 0, "")
+	s.flags.Uint64Var(&q.Seed, "seed", 1, "")
+	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
+	s.flags.BoolVar(&explain, "explain", false, "")
+	rest, helped, err := s.parse(args)
+	switch {
+	case err != nil || helped:
+		return err
+	case len(rest) > 0:
+		return usage("cluster takes flags alone, not %q", rest[0])
+	case s.format == "csv":
+		return usage("cluster --format is table, json or markdown")
+	case q.Table == "" || columns == "" || q.K == 0:
+		return usage("cluster needs --table, --columns and -k")
+	}
+	q.Columns = commaList(columns)
+	if err := picture.check(s); err != nil {
+		return err
+	}
+	return s.sealing(func(c *curator.Curator) error {
+		if explain {
+			e, err := stats.ExplainKMeans(context.Background(), c, q)
+			if err != nil {
+				return err
+			}
+			return s.showClustering(e)
+		}
+		found, err := stats.KMeans(context.Background(), c, q)
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.showClusters(found), drawClusters(&picture, found))
+	})
+}
+
+func (s *session) showClusters(c *stats.Clusters) error {
+	if s.format == "json" {
+		return s.json(c)
+	}
+	header, right := []string{"cluster", "rows"}, []bool{true, true}
+	for _, name := range c.Columns {
+		header, right = append(header, name), append(right, true)
+	}
+	var rows [][]string
+	for i, k := range c.Clusters {
+		row := []string{strconv.Itoa(i + 1), clusterNumber(k.Size)}
+		for _, x := range k.Centre {
+			row = append(row, clusterNumber(x))
+		}
+		rows = append(rows, row)
+	}
+	s.clusterTable(header, right, rows)
+	how := ""
+	switch {
+	case len(c.Buckets) > 0:
+		how = ", " + clusterGrid(c.Buckets)
+	case c.Leaves > 0:
+		how = fmt.Sprintf(", %s", plural(c.Leaves, "group"))
+	case c.Trace != nil:
+		how = fmt.Sprintf(", %s", plural(len(c.Trace)-1, "iteration"))
+	}
+	words := fmt.Sprintf("by %s%s, seed %d; in brackets intervals, each at %s\n", c.Method, how, c.Seed, percent(c.Confidence))
+	for _, w := range c.Warnings {
+		words += "warning: " + w + "\n"
+	}
+	for _, n := range c.Notes {
+		words += n + "\n"
+	}
+	price := "price " + c.Price.String()
+	if c.Replayed {
+		price = "released before: free"
+	}
+	s.clusterWords(words + fmt.Sprintf("%s, remaining %s (%s)\n", price, c.Remaining, clusterReleases(c.Releases)))
+	return nil
+}
+
+// clusterGrid says how fine a grid is.
+func clusterGrid(buckets []int) string {
+	var parts []string
+	for _, b := range buckets {
+		parts = append(parts, strconv.Itoa(b))
+	}
+	return strings.Join(parts, " × ") + " cells"
+}
+
+// clusterReleases names releases, as r3 … r8.
+func clusterReleases(ids []string) string {
+	switch len(ids) {
+	case 0:
+		return "none"
+	case 1:
+		return ids[0]
+	case 2:
+		return ids[0] + ", " + ids[1]
+	}
+	return ids[0] + " … " + ids[len(ids)-1]
+}
+
+// clusterNumber writes a number with its interval, with two digits of the interval's half-width.
+func clusterNumber(n stats.ClusterNumber) string {
+	half := (n.High - n.Low) / 2
+	if !(half > 1e-12*math.Max(1, math.Abs(n.Value))) {
+		return compact(n.Value)
+	}
+	places := decimals(half)
+	write := func(x float64) string { return strconv.FormatFloat(x, 'f', places, 64) }
+	return write(n.Value) + " [" + write(n.Low) + ", " + write(n.High) + "]"
+}
+
+func (s *session) clusterTable(header []string, right []bool, rows [][]string) {
+	if s.format == "markdown" {
+		s.print("%s", markdownTable(header, right, rows))
+		return
+	}
+	g := grid{right: right}
+	g.add(header...)
+	for _, row := range rows {
+		g.add(row...)
+	}
+	s.print("%s", g.text("  "))
+}
+
+func (s *session) clusterWords(text string) {
+	if s.format == "markdown" {
+		s.print("\n%s", markdownList(text))
+		return
+	}
+	s.print("\n%s", printableLines(text))
+}
+
+func (s *session) showClustering(e *stats.ClusteringExplanation) error {
+	if s.format == "json" {
+		return s.json(e)
+	}
+	header, right := []string{"what", "looks", "price of each", "σ of a count"}, []bool{false, true, true, true}
+	for _, c := range e.Columns {
+		header, right = append(header, "σ of Σ "+c), append(right, true)
+	}
+	var rows [][]string
+	for _, l := range e.Looks {
+		row := []string{l.What, strconv.Itoa(l.Times), l.Price, compact(l.Count)}
+		for _, x := range l.Sums {
+			row = append(row, compact(x))
+		}
+		rows = append(rows, row)
+	}
+	s.clusterTable(header, right, rows)
+	words := fmt.Sprintf("by %s", e.Method)
+	if len(e.Buckets) > 0 {
+		words += ", " + clusterGrid(e.Buckets)
+	}
+	words += fmt.Sprintf("\nprice %s in all, ", e.Price)
+	switch {
+	case e.Replayed:
+		words += "released before: free"
+	case e.Affordable:
+		words += fmt.Sprintf("remaining %s", e.Remaining)
+	default:
+		words += fmt.Sprintf("above what remains, %s", e.Remaining)
+	}
+	if !e.Replayed && e.Unpaid != e.Price {
+		words += fmt.Sprintf("; of it %s is still to be paid", e.Unpaid)
+	}
+	words += fmt.Sprintf("\nprotects each %s (%s)\n", clusterUnit(e.Unit), e.Unit.Neighbours)
+	if p := e.Unit.Person; p != nil && e.Unpaid == e.Price {
+		words += fmt.Sprintf("a person with %s: %s\n", plural(int(e.Unit.PersonRows), "row"), p)
+	}
+	for _, n := range e.Notes {
+		words += n + "\n"
+	}
+	s.clusterWords(words)
+	return nil
+}
+
+func clusterUnit(u curator.Unit) string {
+	if u.Column == "" {
+		return "row"
+	}
+	return u.Column
+}

@@ -1,0 +1,450 @@
+package stats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+)
+
+// kmCurator asks the kernel. Until pay is set it takes only what was released before, at no cost.
+type kmCurator struct {
+	kernel  *curator.Curator
+	of      Clustering
+	table   curator.Table
+	columns []kmColumn
+	task    kmTask
+	price   curator.Loss       // of all of it
+	shares  []curator.Question // of the looks: their prices
+	whole   *big.Rat           // the price, in ε or ρ
+	parts   []*big.Rat
+	pay     bool
+}
+
+// newKMCurator checks what is asked, finds the price, and divides it. It spends nothing.
+func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCurator, error) {
+	s := &kmCurator{kernel: c, of: of}
+	tables, err := c.Tables()
+	if err != nil {
+		return nil, err
+	}
+	if s.table, s.columns, err = kmSpace(tables, of); err != nil {
+		return nil, err
+	}
+	if err := s.decide(); err != nil {
+		return nil, err
+	}
+	// The whole price is looked at as that of one look: the kernel knows the default, the largest, and what ε costs.
+	e, err := c.ExplainMoments(ctx, s.vectors(kmLook{kind: kmTotal, sums: true}, curator.Question{Epsilon: of.Epsilon, Rho: of.Rho}))
+	if err != nil {
+		return nil, err
+	}
+	s.price = e.Price
+	s.task.l2 = e.Price.Rho != ""
+	if err := s.choose(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.divide(ctx)
+}
+
+// decide checks what needs no price.
+func (s *kmCurator) decide() error {
+	of := &s.of
+	wrong := func(hint, format string, args ...any) error { return kmError(curator.CodeUsage, hint, format, args...) }
+	t := kmTask{method: of.Method, d: len(s.columns), k: of.K, iterations: of.Iterations, average: of.Average, seed: of.Seed}
+	for _, c := range s.columns {
+		t.values = append(t.values, c.values)
+	}
+	switch {
+	case of.K < 1 || of.K > kmMost:
+		return wrong("", "there are 1 to %d clusters, not %d", kmMost, of.K)
+	case of.Iterations < 0 || of.Iterations > kmMostIterations:
+		return wrong("0 is the default", "there are 1 to %d iterations, not %d", kmMostIterations, of.Iterations)
+	case of.Iterations+of.Average > 0 && of.Method != "" && of.Method != KMeansLloyd:
+		return wrong("leave them out", "only lloyd has iterations")
+	}
+	switch of.Method {
+	case "":
+		if of.Iterations+of.Average > 0 {
+			t.method = KMeansLloyd
+		}
+	case KMeansLloyd, KMeansGrid, KMeansTree:
+	default:
+		return wrong("", "the method is %s, %s or %s, not %q", KMeansLloyd, KMeansGrid, KMeansTree, of.Method)
+	}
+	if t.iterations == 0 {
+		t.iterations = kmIterations
+	}
+	if t.average == 0 {
+		t.average = max(1, t.iterations/2)
+	}
+	if t.average < 0 || t.average > t.iterations {
+		return wrong("", "the average is over 1 to all %d iterations, not %d", t.iterations, t.average)
+	}
+	if t.seed == 0 {
+		t.seed, of.Seed = 1, 1
+	}
+	if of.Radius != "" {
+		r, err := exact.ParseDecimal(of.Radius)
+		if err != nil || r.Sign() <= 0 {
+			return wrong("such as 1", "the radius is a decimal above 0, not %q", of.Radius)
+		}
+		t.radius, _ = r.Float64()
+	}
+	if of.Confidence == "" {
+		of.Confidence = "0.95"
+	}
+	r, err := exact.ParseDecimal(of.Confidence)
+	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+		return wrong("such as 0.95", "the confidence lies between 0 and 1, not at %q", of.Confidence)
+	}
+	of.Confidence = exact.FormatRat(r)
+	alpha, _ := r.Sub(big.NewRat(1, 1), r).Float64()
+	t.alpha = math.Nextafter(alpha, 0)
+	if strings.TrimSpace(of.Where) == "" {
+		t.rows = float64(s.table.ExpectedRows)
+	}
+	s.task = t
+	return nil
+}
+
+const (
+	kmIterations     = 6
+	kmMostIterations = 100
+)
+
+// choose decides on a method where none is given, from public numbers alone.
+func (s *kmCurator) choose(ctx context.Context) error {
+	if s.task.method != "" {
+		return nil
+	}
+	var buckets []int
+	if s.task.rows > 0 && s.task.d <= kmFewColumns {
+		deviation, _, err := s.foretell(ctx, kmLook{kind: kmBuckets, buckets: s.task.kmTwos()}, curator.Question{Epsilon: s.of.Epsilon, Rho: s.of.Rho})
+		if err != nil {
+			return err
+		}
+		unbounded := s.task
+		unbounded.k = 1
+		buckets = kmGridBuckets(unbounded, s.task.rows, deviation)
+	}
+	s.task.method = kmAutomatic(s.task.d, buckets)
+	return nil
+}
+
+// divide gives each look its share of the price: of twelve digits, rounded down, the last one with what is left. So they add up to the price.
+func (s *kmCurator) divide(ctx context.Context) error {
+	text := s.price.Epsilon
+	if s.task.l2 {
+		text = s.price.Rho
+	}
+	whole, err := exact.ParseRat(text)
+	if err != nil {
+		return kmError(curator.CodeUsage, "", "the price %s cannot be divided", text)
+	}
+	s.whole = whole
+	weights, total := s.task.kmShares(), int64(0)
+	for _, w := range weights {
+		total += w
+	}
+	left := new(big.Rat).Set(whole)
+	for i, w := range weights {
+		part := exact.FloorDigits(new(big.Rat).Mul(whole, big.NewRat(w, total)), kmDigits)
+		if i == len(weights)-1 {
+			part = left
+		}
+		left = new(big.Rat).Sub(left, part)
+		s.parts = append(s.parts, part)
+		s.shares = append(s.shares, s.priced(part))
+	}
+	for i := range s.shares { // so that none is refused halfway for its price
+		if i > 1 && s.parts[i].Cmp(s.parts[i-1]) == 0 {
+			continue
+		}
+		if _, _, err := s.foretell(ctx, kmLook{kind: kmTotal}, s.shares[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const kmDigits = 12
+
+// priced is a question at a price.
+func (s *kmCurator) priced(part *big.Rat) curator.Question {
+	if s.task.l2 {
+		return curator.Question{Rho: exact.FormatRat(part)}
+	}
+	return curator.Question{Epsilon: exact.FormatRat(part)}
+}
+
+// vectors is a look as the kernel takes it.
+func (s *kmCurator) vectors(l kmLook, price curator.Question) curator.Vectors {
+	q := price
+	q.Analyst, q.Fresh = s.of.Analyst, s.of.Fresh
+	var scaled []string
+	for _, c := range s.columns {
+		scaled = append(scaled, c.sql())
+	}
+	q.SQL = "SELECT " + strings.Join(scaled, ", ") + " FROM " + s.from(l)
+	if keys := s.keys(l); len(keys) > 0 {
+		q.SQL += " GROUP BY " + strings.Join(keys, ", ")
+	}
+	q.SQL += fmt.Sprintf(" /* %d clusters by %s, seed %d: %s */", s.of.K, s.task.method, s.task.seed, l.about)
+	norm := curator.L1
+	if s.task.l2 {
+		norm = curator.L2
+	}
+	v := curator.Vectors{
+		Question: q, Blocks: []curator.Block{{Size: len(s.columns), Norm: norm, Bound: s.of.Radius}},
+		Sums: []curator.Sum{curator.Count()}, Centres: l.centres,
+	}
+	if l.sums {
+		v.Sums = append(v.Sums, curator.First(0))
+	}
+	return v
+}
+
+// keys are what GROUP BY has of a look's cells.
+func (s *kmCurator) keys(l kmLook) (out []string) {
+	switch l.kind {
+	case kmBuckets:
+		for i, c := range s.columns {
+			out = append(out, c.bucket(l.buckets[i]))
+		}
+	case kmSides:
+		for _, p := range l.planes {
+			out = append(out, "COALESCE("+s.beyond(p)+", FALSE)")
+		}
+	case kmLeaves:
+		if l.tree.below != nil {
+			out = append(out, s.leafOf(l.tree, 0))
+		}
+	}
+	return out
+}
+
+// leafOf is the SQL of the leaf's number below a node, by the names of sides.
+func (s *kmCurator) leafOf(n *kmNode, depth int) string {
+	if n.below == nil {
+		return strconv.Itoa(n.leaf)
+	}
+	return "CASE WHEN " + s.side(depth) + " THEN " + s.leafOf(n.beyond, depth+1) + " ELSE " + s.leafOf(n.below, depth+1) + " END"
+}
+
+// side is a name for the side of a plane, which no column has.
+func (s *kmCurator) side(plane int) string {
+	for name := fmt.Sprintf("side_%d", plane+1); ; name = "_" + name {
+		if !slices.ContainsFunc(s.table.Columns, func(c curator.TableColumn) bool { return strings.EqualFold(c.Name, name) }) {
+			return name
+		}
+	}
+}
+
+// from is what a look reads: the table, for leaves with the sides of the planes by name.
+func (s *kmCurator) from(l kmLook) string {
+	text := curator.SQLName(s.table.Name)
+	if where := strings.TrimSpace(s.of.Where); where != "" {
+		text += " WHERE (" + where + "\n)"
+	}
+	if l.kind != kmLeaves {
+		return text
+	}
+	var names []string
+	for _, c := range s.columns {
+		names = append(names, curator.SQLName(c.name))
+	}
+	for i, p := range l.planes {
+		names = append(names, s.beyond(p)+" AS "+s.side(i))
+	}
+	return "(SELECT " + strings.Join(names, ", ") + " FROM " + text + ") AS sides"
+}
+
+// beyond is the SQL of being on the far side of a plane, in the columns' own units: rounding moves the plane by a trifle, and that is all. The sum is one of
+// sums of a few terms each: the kernel takes no longer chain of additions, since each could lose digits.
+func (s *kmCurator) beyond(p kmPlane) string {
+	var sums []string
+	offset := p.offset
+	for i, c := range s.columns {
+		term := curator.SQLName(c.name) + " * " + kmDecimal(p.normal[i]/c.halfOf)
+		offset += p.normal[i] * c.centreOf / c.halfOf
+		if i%kmTerms == 0 {
+			sums = append(sums, term)
+			continue
+		}
+		sums[len(sums)-1] += " + " + term
+	}
+	if len(sums) > 1 {
+		for i := range sums {
+			sums[i] = "(" + sums[i] + ")"
+		}
+	}
+	return strings.Join(sums, " + ") + " > " + kmDecimal(offset)
+}
+
+const kmTerms = 5
+
+// kmDecimal writes nine digits of a number, in SQL a real one; what the kernel counts as 0 is 0.
+func kmDecimal(x float64) string {
+	if math.Abs(x) < 1.0/(1<<59) {
+		x = 0
+	}
+	return strconv.FormatFloat(x, 'e', 8, 64)
+}
+
+func (s *kmCurator) deviation(ctx context.Context, step int, l kmLook) (count, sum float64, err error) {
+	return s.foretell(ctx, l, s.shares[step])
+}
+
+func (s *kmCurator) foretell(ctx context.Context, l kmLook, price curator.Question) (count, sum float64, err error) {
+	e, err := s.kernel.ExplainMoments(ctx, s.vectors(l, price))
+	if err != nil {
+		return 0, 0, err
+	}
+	count = e.Sums[0].Noise.StdDev()
+	if l.sums {
+		unit, _ := e.Sums[1].Unit.Float64()
+		sum = e.Sums[1].Noise.StdDev() * unit
+	}
+	return count, sum, nil
+}
+
+func (s *kmCurator) look(ctx context.Context, step int, l kmLook) (*kmCells, error) {
+	v := s.vectors(l, s.shares[step])
+	if !s.pay {
+		if s.of.Fresh {
+			return nil, errKMUnpaid
+		}
+		e, err := s.kernel.ExplainMoments(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if !e.Replayed {
+			return nil, errKMUnpaid
+		}
+	}
+	m, err := s.kernel.Moments(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return kmCellsOf(m, l, len(s.columns))
+}
+
+// kmCellsOf puts a release's cells in the look's order.
+func kmCellsOf(m *curator.Moments, l kmLook, d int) (*kmCells, error) {
+	out := &kmCells{countNoise: m.Sums[0].Noise, id: m.ID, replayed: m.Replayed, remaining: m.Remaining}
+	n := map[string]int{kmTotal: 1, kmCentres: len(l.centres), kmBuckets: 1, kmSides: 1 << len(l.planes), kmLeaves: l.leaves}[l.kind]
+	if l.kind == kmBuckets {
+		for _, b := range l.buckets {
+			n *= b
+		}
+		out.absent = slices.Repeat([]bool{true}, n)
+	}
+	out.counts = make([]float64, n)
+	if l.sums {
+		out.sums = make([][]float64, n)
+		out.sumNoise = m.Sums[1].Noise
+		out.sumUnit = exact.FloatUp(m.Sums[1].Unit)
+	}
+	for i, keys := range m.Cells {
+		at := 0
+		switch l.kind {
+		case kmCentres:
+			at = i
+		case kmBuckets:
+			for x, k := range keys {
+				n, _ := k.(int64)
+				at = at*l.buckets[x] + int(n) - 1
+			}
+		case kmLeaves:
+			for _, k := range keys {
+				n, _ := k.(int64)
+				at = int(n)
+			}
+		case kmSides:
+			for _, k := range keys {
+				at *= 2
+				if k == true {
+					at++
+				}
+			}
+		}
+		if at < 0 || at >= n || l.kind == kmTotal && len(m.Cells) > 1 { // a condition on rows that closes its own bracket
+			return nil, kmError(curator.CodeUsage, "give a condition on rows, and nothing else", "the clusters' cells are not those of the question")
+		}
+		out.counts[at], _ = new(big.Float).SetInt(m.Sums[0].Values[i][0]).Float64()
+		if l.kind == kmBuckets {
+			out.absent[at] = false
+		}
+		if l.sums {
+			out.sums[at] = make([]float64, d)
+			for x, v := range m.Sums[1].Values[i] {
+				out.sums[at][x], _ = new(big.Rat).Mul(new(big.Rat).SetInt(v), m.Sums[1].Unit).Float64()
+			}
+		}
+	}
+	return out, nil
+}
+
+// run runs the method.
+func (s *kmCurator) run(ctx context.Context) (*kmResult, error) { return kmMethod(ctx, s.task, s) }
+
+// rehearse runs what was released before, at no cost. It gives the result if that is all of it, or else the first look that
+// is to be paid for.
+func (s *kmCurator) rehearse(ctx context.Context) (out *kmResult, unpaid int, err error) {
+	counted := &kmCounting{kmSource: s}
+	if out, err = kmMethod(ctx, s.task, counted); errors.Is(err, errKMUnpaid) {
+		return nil, counted.taken, nil
+	}
+	return out, counted.taken, err
+}
+
+// kmCounting counts the looks that were taken.
+type kmCounting struct {
+	kmSource
+	taken int
+}
+
+func (c *kmCounting) look(ctx context.Context, step int, l kmLook) (*kmCells, error) {
+	cells, err := c.kmSource.look(ctx, step, l)
+	if err == nil {
+		c.taken = step + 1
+	}
+	return cells, err
+}
+
+// unpaidFrom is the price of the looks from one on, as that of a question.
+func (s *kmCurator) unpaidFrom(step int) curator.Question {
+	sum := new(big.Rat)
+	for _, p := range s.parts[step:] {
+		sum.Add(sum, p)
+	}
+	return s.priced(sum)
+}
+
+// room refuses what the budget has not enough left for, before anything is paid.
+func (s *kmCurator) room(ctx context.Context, from int) error {
+	e, err := s.roomFor(ctx, from)
+	if err != nil || e.Affordable {
+		return err
+	}
+	hint := "what was answered already can be asked again at no cost"
+	if e.Largest != "0" {
+		hint = "ask at --epsilon " + e.Largest + " or less; " + hint
+	}
+	return kmError(curator.CodeExhausted, hint, "these clusters cost %s, and what remains is %s", e.Price, e.Remaining)
+}
+
+// roomFor explains what is to be paid as one look that nobody has taken.
+func (s *kmCurator) roomFor(ctx context.Context, from int) (*curator.MomentsExplanation, error) {
+	v := s.vectors(kmLook{kind: kmTotal, sums: true}, s.unpaidFrom(from))
+	v.Fresh = true
+	return s.kernel.ExplainMoments(ctx, v)
+}

@@ -1,0 +1,338 @@
+package stats
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dither/curator"
+)
+
+const kmPolicy = `
+version: 1
+population: {name: people, neighbours: add-remove}
+budget: {epsilon: 100}
+price: {default: 1, maximum: 50}
+tables:
+  t:
+    source: {csv: t.csv}
+    unit: row
+    columns:
+      x: {type: real, bounds: [-1, 1], nullable: true}
+      y: {type: real, bounds: [10, 30]}
+      n: {type: integer, bounds: [0, 100]}
+      word: {type: text, values: [a, b]}
+      free: {type: real}
+      digit: {type: integer, values: [1, 2, 9]}
+      z: {type: integer, bounds: [3, 3]}
+`
+
+// kmHome is a home with rows "x,y,n" around three places, some of them with a NULL.
+func kmHome(t testing.TB, edit func(string) string, rows int, more ...string) (*curator.Curator, string) {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	home := filepath.Join(t.TempDir(), "home")
+	must := func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+	}
+	must(curator.Init(home))
+	r := rand.New(rand.NewPCG(3, 4))
+	var b strings.Builder
+	b.WriteString(strings.Join(append([]string{"x,y,n,word,free,digit,z"}, more...), ",") + "\n")
+	for i := range rows {
+		at := [][3]float64{{-0.5, 15, 20}, {0.5, 15, 80}, {0.5, 26, 20}}[i%3]
+		x := fmt.Sprintf("%.4f", at[0]+0.1*r.NormFloat64())
+		if i%50 == 49 {
+			x = ""
+		}
+		fmt.Fprintf(&b, "%s,%.3f,%d,a,1e9,9,3\n", x, at[1]+r.NormFloat64(), int(at[2])+r.IntN(9)-4)
+	}
+	must(os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(edit(kmPolicy)), 0o600))
+	must(os.WriteFile(filepath.Join(home, "t.csv"), []byte(b.String()), 0o600))
+	c, err := curator.Open(home)
+	must(err)
+	t.Cleanup(func() { _ = c.Close() })
+	_, err = c.Seal(t.Context(), "t", curator.SealOptions{})
+	must(err)
+	return c, home
+}
+
+func kmAsItIs(s string) string { return s }
+
+func kmInRho(s string) string {
+	return strings.Replace(strings.Replace(s, "{epsilon: 100}", "{rho: 100, delta: 1e-6}", 1), ", maximum: 50", "", 1)
+}
+
+func kmSpent(t *testing.T, c *curator.Curator) string {
+	t.Helper()
+	b, err := c.Budget()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Spent.String()
+}
+
+// Each method finds three places in two and three columns, under ε and under ρ, for its price and no more; again it is free and the same.
+func TestKMeansThroughTheCurator(t *testing.T) {
+	for name, edit := range map[string]func(string) string{"pure": kmAsItIs, "zCDP": kmInRho} {
+		c, _ := kmHome(t, edit, 6000)
+		places := [][]float64{{-0.5, 15, 20}, {0.5, 15, 80}, {0.5, 26, 20}}
+		for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree, ""} {
+			of := Clustering{Table: "T", Columns: []string{"x", "y", "n"}, K: 3, Method: method, Epsilon: "6", Seed: 5}
+			before := kmSpent(t, c)
+			got, err := KMeans(t.Context(), c, of)
+			if err != nil {
+				t.Fatal(name, method, err)
+			}
+			if got.Replayed != (method == "") || (kmSpent(t, c) == before) != (method == "") || len(got.Clusters) != 3 || len(got.Warnings) > 0 {
+				t.Fatalf("%s %s: %+v", name, method, got)
+			}
+			if math.Abs(got.Rows-5880) > 200 {
+				t.Errorf("%s %s: %g rows of 5880", name, method, got.Rows)
+			}
+			for _, p := range places {
+				best := math.Inf(1)
+				for _, k := range got.Clusters {
+					best = min(best, math.Max(math.Abs(k.Centre[0].Value-p[0])/1, math.Max(math.Abs(k.Centre[1].Value-p[1])/10, math.Abs(k.Centre[2].Value-p[2])/50)))
+				}
+				if best > 0.1 {
+					t.Errorf("%s %s: no centre is near %v: %+v", name, method, p, got.Clusters)
+				}
+			}
+			for _, k := range got.Clusters {
+				for _, x := range append(k.Centre, k.Size) {
+					if !(x.Low <= x.Value && x.Value <= x.High) || math.IsInf(x.Low, 0) || math.IsInf(x.High, 0) {
+						t.Errorf("%s %s: %+v", name, method, x)
+					}
+				}
+			}
+			spent := kmSpent(t, c)
+			again, err := KMeans(t.Context(), c, of)
+			if err != nil || !again.Replayed || kmSpent(t, c) != spent || fmt.Sprint(again.Clusters) != fmt.Sprint(got.Clusters) {
+				t.Errorf("%s %s: again %v, %v", name, method, again, err)
+			}
+		}
+		if want := map[string]string{"pure": "ε = 18", "zCDP": "ρ = 54"}[name]; !strings.HasPrefix(kmSpent(t, c), want) {
+			t.Errorf("%s: spent %s, want %s", name, kmSpent(t, c), want)
+		}
+	}
+}
+
+func kmCode(err error) curator.Code {
+	var e *curator.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// Where a row's L1 norm is at most 1 and neighbours change one row, an iteration's counts and sums have the noise of the textbook's algorithm: Lap(2/ε′) each, with
+// ε′ = ε/2T; but for the rounding of rows to the grid, by less than 1e-6. On [−1, 1]² itself sums have twice that; and under add/remove all is half.
+func TestKMeansNoiseIsTheTextbooks(t *testing.T) {
+	change := func(s string) string { return strings.Replace(s, "add-remove", "change-one", 1) }
+	for _, c := range []struct {
+		edit       func(string) string
+		radius     string
+		count, sum float64 // scales
+	}{
+		{change, "1", 48, 48},
+		{change, "", 48, 96},
+		{kmAsItIs, "1", 24, 24},
+		{kmAsItIs, "", 24, 48},
+	} {
+		kernel, _ := kmHome(t, c.edit, 10)
+		e, err := ExplainKMeans(t.Context(), kernel, Clustering{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: KMeansLloyd, Epsilon: "0.5", Radius: c.radius})
+		if err != nil {
+			t.Fatal(err)
+		}
+		look := e.Looks[0]
+		// Of a discrete Laplace law of scale s the variance is 2/(4 sinh²(1/2s)).
+		deviation := func(scale float64) float64 { return math.Sqrt(0.5) / math.Sinh(1/(2*scale)) }
+		if len(e.Looks) != 1 || look.Times != 6 || math.Abs(look.Count/deviation(c.count)-1) > 1e-6 {
+			t.Errorf("radius %q: %+v", c.radius, look)
+		}
+		for i, half := range []float64{1, 10} { // a sum's unit is far below its noise's scale, whose deviation is √2 of it
+			if want := math.Sqrt2 * c.sum * half; math.Abs(look.Sums[i]/want-1) > 1e-6 {
+				t.Errorf("radius %q: sum %d has %g, want %g", c.radius, i, look.Sums[i], want)
+			}
+		}
+		if e.Price.Epsilon != "0.5" || kmSpent(t, kernel) != "ε = 0" {
+			t.Errorf("price %s, spent %s", e.Price, kmSpent(t, kernel))
+		}
+	}
+}
+
+// What cannot be done is refused before anything is spent.
+func TestKMeansRefuses(t *testing.T) {
+	c, _ := kmHome(t, kmAsItIs, 10)
+	good := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 2}
+	for name, bad := range map[string]struct {
+		edit func(*Clustering)
+		code curator.Code
+	}{
+		"no table":             {func(q *Clustering) { q.Table = "tt" }, curator.CodeUsage},
+		"no columns":           {func(q *Clustering) { q.Columns = nil }, curator.CodeUsage},
+		"unknown column":       {func(q *Clustering) { q.Columns = []string{"xx"} }, curator.CodeUsage},
+		"twice":                {func(q *Clustering) { q.Columns = []string{"x", "X"} }, curator.CodeUsage},
+		"a word":               {func(q *Clustering) { q.Columns = []string{"word"} }, curator.CodeUsage},
+		"no bounds":            {func(q *Clustering) { q.Columns = []string{"free"} }, curator.CodeUsage},
+		"a constant":           {func(q *Clustering) { q.Columns = []string{"z"} }, curator.CodeUsage},
+		"no cluster":           {func(q *Clustering) { q.K = 0 }, curator.CodeUsage},
+		"too many":             {func(q *Clustering) { q.K = 65 }, curator.CodeUsage},
+		"method":               {func(q *Clustering) { q.Method = "means" }, curator.CodeUsage},
+		"iterations of grid":   {func(q *Clustering) { q.Method, q.Iterations = KMeansGrid, 3 }, curator.CodeUsage},
+		"iterations":           {func(q *Clustering) { q.Iterations = -1 }, curator.CodeUsage},
+		"average":              {func(q *Clustering) { q.Method, q.Average = KMeansLloyd, 7 }, curator.CodeUsage},
+		"negative average":     {func(q *Clustering) { q.Method, q.Average = KMeansLloyd, -1 }, curator.CodeUsage},
+		"radius":               {func(q *Clustering) { q.Radius = "-1" }, curator.CodeUsage},
+		"no radius":            {func(q *Clustering) { q.Radius = "NaN" }, curator.CodeUsage},
+		"tiny radius":          {func(q *Clustering) { q.Radius = "1e-40" }, curator.CodePolicy},
+		"confidence":           {func(q *Clustering) { q.Confidence = "1" }, curator.CodeUsage},
+		"price":                {func(q *Clustering) { q.Epsilon = "-1" }, curator.CodeUsage},
+		"two prices":           {func(q *Clustering) { q.Epsilon, q.Rho = "1", "1" }, curator.CodeUsage},
+		"price in rho":         {func(q *Clustering) { q.Rho = "1" }, curator.CodeUsage},
+		"above the maximum":    {func(q *Clustering) { q.Epsilon = "51" }, curator.CodePolicy},
+		"no condition":         {func(q *Clustering) { q.Where = "nothing = 1" }, curator.CodePolicy},
+		"no SQL":               {func(q *Clustering) { q.Where = "x >" }, curator.CodeSQL},
+		"a condition and more": {func(q *Clustering) { q.Where = "x > 0) GROUP BY (n"; q.Method = KMeansLloyd }, curator.CodePolicy},
+	} {
+		q := good
+		bad.edit(&q)
+		_, err := KMeans(t.Context(), c, q)
+		if kmCode(err) != bad.code {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := ExplainKMeans(t.Context(), c, q); kmCode(err) != bad.code {
+			t.Errorf("%s, explained: %v", name, err)
+		}
+		if kmSpent(t, c) != "ε = 0" {
+			t.Fatalf("%s: spent %s", name, kmSpent(t, c))
+		}
+	}
+}
+
+// A budget is never found to be too small halfway; what was paid before is not paid again.
+func TestKMeansBudget(t *testing.T) {
+	c, _ := kmHome(t, func(s string) string {
+		return strings.Replace(strings.Replace(s, "{epsilon: 100}", "{epsilon: 10}", 1), ", maximum: 50", "", 1)
+	}, 300)
+	six := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: KMeansLloyd, Epsilon: "6", Where: "n < 50 -- the young"}
+	three := six
+	three.Iterations, three.Epsilon = 3, "3" // with the first three iterations of six
+	if _, err := KMeans(t.Context(), c, three); err != nil || kmSpent(t, c) != "ε = 3" {
+		t.Fatal(err, kmSpent(t, c))
+	}
+	e, err := ExplainKMeans(t.Context(), c, six)
+	if err != nil || e.Unpaid.Epsilon != "3" || e.Price.Epsilon != "6" || e.Replayed || !e.Affordable {
+		t.Fatalf("%+v %v", e, err)
+	}
+	got, err := KMeans(t.Context(), c, six)
+	if err != nil || kmSpent(t, c) != "ε = 6" || got.Replayed || len(got.Releases) != 6 || len(got.Trace) != 7 {
+		t.Fatal(err, kmSpent(t, c), got)
+	}
+	fresh := six
+	fresh.Fresh = true
+	if _, err := KMeans(t.Context(), c, fresh); kmCode(err) != curator.CodeExhausted || kmSpent(t, c) != "ε = 6" {
+		t.Errorf("beyond the budget: %v, spent %s", err, kmSpent(t, c))
+	}
+	if e, err := ExplainKMeans(t.Context(), c, fresh); err != nil || e.Affordable || e.Largest != "4" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	again, err := KMeans(t.Context(), c, six)
+	if err != nil || !again.Replayed || fmt.Sprint(again.Clusters, again.Trace) != fmt.Sprint(got.Clusters, got.Trace) {
+		t.Errorf("again: %v %v", again, err)
+	}
+	if e, err := ExplainKMeans(t.Context(), c, six); err != nil || !e.Replayed || !e.Affordable || e.Buckets != nil {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// A table without rows, or whose columns are all NULL, has clusters of noise, with a warning, never a failure.
+func TestKMeansOfNothing(t *testing.T) {
+	c, _ := kmHome(t, kmAsItIs, 0)
+	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
+		got, err := KMeans(t.Context(), c, Clustering{Table: "t", Columns: []string{"x", "digit"}, K: 5, Method: method, Epsilon: "20"})
+		if err != nil || len(got.Warnings) == 0 {
+			t.Errorf("%s: %+v %v", method, got, err)
+			continue
+		}
+		text, err := got.MarshalJSON()
+		if err != nil || strings.Contains(string(text), "NaN") {
+			t.Errorf("%s: %s %v", method, text, err)
+		}
+	}
+}
+
+// The longest questions are ones that the kernel takes, so that what was released never makes one that it refuses: the most columns and planes, the
+// most divisions of the tree, and the finest grids.
+func TestKMeansLongestQuestions(t *testing.T) {
+	var declared strings.Builder
+	var columns []string
+	for i := range kmMostColumns {
+		name := fmt.Sprintf("column number %d", i)
+		columns = append(columns, name)
+		fmt.Fprintf(&declared, "      %s: {type: real, bounds: [-1000.25, %d.75], nullable: true}\n", name, i)
+	}
+	c, _ := kmHome(t, func(s string) string { return s + declared.String() }, 0, columns...)
+	for _, d := range []int{1, 2, 5, 10, kmMostColumns} {
+		s, err := newKMCurator(t.Context(), c, Clustering{Table: "t", Columns: columns[:d], K: 64, Method: KMeansTree, Where: "x > 0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		planes := kmPlanes(s.task, make([]float64, d))
+		for _, p := range planes {
+			for i := range p.normal {
+				p.normal[i] = -math.Abs(p.normal[i]) // a sign more
+			}
+		}
+		counts := make([]float64, 1<<len(planes))
+		for i := range counts {
+			counts[i] = 1e9
+		}
+		tree, leaf, leaves := kmTreeOf(counts, 1, kmDivisions(d))
+		if len(planes) != kmMostPlanes || leaves != kmDivisions(d)+1 {
+			t.Errorf("%d columns: %d planes, %d leaves", d, len(planes), leaves)
+		}
+		looks := []kmLook{{kind: kmSides, planes: planes}, {kind: kmLeaves, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true}}
+		if d <= kmFewColumns {
+			looks = append(looks, kmLook{kind: kmBuckets, buckets: kmGridBuckets(s.task, 1e12, 1e-9)})
+		}
+		for _, l := range looks {
+			if _, _, err := s.deviation(t.Context(), 0, l); err != nil {
+				t.Errorf("%d columns: %s: %v", d, l.kind, err)
+			}
+		}
+	}
+}
+
+// Where a person has several rows, each of at most so many counts, and noise is as many times as large.
+func TestKMeansOfPersons(t *testing.T) {
+	c, _ := kmHome(t, func(s string) string {
+		return strings.NewReplacer("    unit: row\n", "    unit: n\n    rows_per_unit: 3\n", "n: {type: integer, bounds: [0, 100]}", "n: {type: integer}").Replace(s)
+	}, 600)
+	of := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 2, Epsilon: "2"}
+	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
+		of.Method = method
+		e, err := ExplainKMeans(t.Context(), c, of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Unit.Column != "n" || e.Unit.MaxRows != 3 {
+			t.Errorf("%s: %+v", method, e.Unit)
+		}
+		if want := math.Sqrt(0.5) / math.Sinh(2.0/12/3/2); method == KMeansLloyd && math.Abs(e.Looks[0].Count/want-1) > 1e-6 {
+			t.Errorf("a count has %g, want %g", e.Looks[0].Count, want)
+		}
+		if got, err := KMeans(t.Context(), c, of); err != nil || len(got.Clusters) == 0 {
+			t.Errorf("%s: %+v, %v", method, got, err)
+		}
+	}
+}

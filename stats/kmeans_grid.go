@@ -1,0 +1,186 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"dither/noise"
+)
+
+// kmGrid is EUGkM: noisy counts of a grid's cells, and k-means of the cells' middles with these weights.
+//
+// With M cells, a part of the space with a share r of them gets noise of a standard deviation of √(rM)·σ, and at its border, of about M^(1−1/d)
+// cells, N/M rows each may lie on the wrong side: an error in proportion to N·M^(−1/d). These are alike where M^(1/2 + 1/d) is in proportion to
+// N/σ, so that M = (Nε/10)^(2d/(2+d)) with σ = √2/ε, which is the paper's; its 10 was found by experiment. Here ε is √2/σ, whatever the
+// noise is.
+func kmGrid(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
+	out := &kmResult{}
+	rows, step := t.rows, 0
+	if rows <= 0 {
+		cells, err := out.look(ctx, s, step, kmLook{kind: kmTotal, about: "rows"})
+		if err != nil {
+			return nil, err
+		}
+		rows, step = cells.counts[0], 1
+		if rows < 1 {
+			out.warnings = append(out.warnings, "By the noisy count there is less than one row: the clusters are of noise.")
+		}
+	}
+	deviation, _, err := s.deviation(ctx, step, kmLook{kind: kmBuckets, buckets: t.kmTwos()})
+	if err != nil {
+		return nil, err
+	}
+	out.buckets = kmGridBuckets(t, rows, deviation)
+	cells, err := out.look(ctx, s, step, kmLook{kind: kmBuckets, buckets: out.buckets, about: fmt.Sprintf("a grid of %v buckets", out.buckets)})
+	if err != nil {
+		return nil, err
+	}
+	middles := t.kmMiddles(out.buckets)
+	centres := kmWeighted(t, middles, cells.counts, 0, kmRandom(t.seed, 2))
+	out.kmAssign(t, middles, cells, centres)
+	return out, nil
+}
+
+// Bounds of a grid: of its cells, and of a column's buckets.
+const (
+	kmMostCells   = 50_000
+	kmMostBuckets = 5_000
+)
+
+// kmTwos is the coarsest grid.
+func (t kmTask) kmTwos() []int { return slices.Repeat([]int{2}, t.d) }
+
+// kmGridBuckets is how many buckets each column has: so many that there are about M cells, at least two each, together enough for k cells, and not more
+// than the kernel answers at once. A column of fewer whole numbers has one for each, and leaves more to the others.
+func kmGridBuckets(t kmTask, rows, deviation float64) []int {
+	d := float64(t.d)
+	epsilon := math.Sqrt2 / math.Max(deviation, 1e-300)
+	cells := math.Pow(math.Max(rows, 0)*epsilon/10, 2*d/(2+d))
+	cells = math.Min(kmMostCells, math.Max(cells, float64(t.k)))
+	out, open := make([]int, t.d), t.d
+	for again := true; again; {
+		again = false
+		each := math.Pow(cells, 1/math.Max(1, float64(open)))
+		for i, v := range t.values {
+			if v > 0 && out[i] == 0 && float64(v) <= each {
+				out[i], again = max(2, v), true
+				cells, open = math.Max(1, cells/float64(out[i])), open-1
+				break
+			}
+		}
+	}
+	each := math.Pow(cells, 1/math.Max(1, float64(open)))
+	total := 1.0
+	for i := range out {
+		if out[i] == 0 {
+			out[i] = max(2, int(math.Round(math.Min(each, kmMostBuckets))))
+		}
+		total *= float64(out[i])
+	}
+	for total > kmMostCells { // by rounding up
+		widest := slices.Index(out, slices.Max(out))
+		total *= float64(out[widest]-1) / float64(out[widest])
+		out[widest]--
+	}
+	for total < float64(t.k) { // by rounding down
+		least := -1
+		for i, n := range out {
+			if (t.values == nil || t.values[i] == 0 || n < t.values[i]) && (least < 0 || n < out[least]) {
+				least = i
+			}
+		}
+		if least < 0 {
+			break
+		}
+		total *= float64(out[least]+1) / float64(out[least])
+		out[least]++
+	}
+	return out
+}
+
+// ends are those of what the buckets of a column divide: whole numbers are in the middle of theirs.
+func (t kmTask) ends(column int) float64 {
+	if t.values == nil || t.values[column] < 2 {
+		return 1
+	}
+	return 1 + 1/float64(t.values[column]-1)
+}
+
+// halfBucket is how far a value can be from its bucket's middle.
+func (t kmTask) halfBucket(column, buckets int) float64 {
+	if t.values != nil && t.values[column] == buckets {
+		return 0
+	}
+	return t.ends(column) / float64(buckets)
+}
+
+// kmMiddles are the middles of a grid's cells in the cube: the last coordinate varies fastest.
+func (t kmTask) kmMiddles(buckets []int) [][]float64 {
+	out := [][]float64{nil}
+	for i, n := range buckets {
+		var next [][]float64
+		for _, p := range out {
+			for b := range n {
+				next = append(next, append(slices.Clone(p), t.ends(i)*(float64(2*b+1)/float64(n)-1)))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// kmAssign gives each cell of a grid to the nearest centre, and tells each cluster's size and the mean of its cells' middles.
+//
+// A mean r of rows at middles m_i with counts n_i + Z_i solves Σ(n_i + Z_i)(m_i − r) = ΣZ_i(m_i − r); the interval is of those r at which the left is within the quantile
+// of the right. It is found at the released mean: to the first order. Which cells are a cluster's was chosen by the same noise. A row is
+// within half a bucket of its cell's middle, and so is the mean of rows of that of middles: the interval is longer by that at each end.
+func (r *kmResult) kmAssign(t kmTask, middles [][]float64, cells *kmCells, centres [][]float64) {
+	of := make([][]int, len(centres))
+	for i, p := range middles {
+		if len(centres) > 0 && !cells.absent[i] {
+			j, _ := kmNearest(p, centres)
+			of[j] = append(of[j], i)
+		}
+	}
+	for j, c := range centres {
+		pool := &kmPool{sum: make([]float64, t.d), times: len(of[j]), countNoise: cells.countNoise}
+		for _, i := range of[j] {
+			pool.count += cells.counts[i]
+			for x, v := range middles[i] {
+				pool.sum[x] += cells.counts[i] * v
+			}
+		}
+		centre := c
+		if pool.count >= 1 {
+			centre = t.kmInside(kmOver(pool.sum, pool.count))
+		} else {
+			r.warnings = append(r.warnings, "A cluster has less than one row, by its noisy count.")
+		}
+		var all noise.Combination
+		all.Add(1, cells.countNoise, float64(len(of[j])))
+		off := all.Quantile(t.alpha)
+		cluster := kmCluster{size: ClusterNumber{pool.count, math.Max(0, pool.count-off), math.Max(0, pool.count+off)}}
+		for x, v := range centre {
+			number := ClusterNumber{v, -1, 1}
+			if pool.count > 0 {
+				away := map[float64]float64{} // how many cells of the cluster are so far from its mean
+				for _, i := range of[j] {
+					away[math.Abs(middles[i][x]-v)]++
+				}
+				var law noise.Combination
+				for _, at := range kmSorted(away) {
+					law.Add(at, cells.countNoise, away[at])
+				}
+				off := law.Quantile(t.alpha)/pool.count + t.halfBucket(x, r.buckets[x])
+				number.Low, number.High = math.Max(-1, v-off), math.Min(1, v+off)
+			}
+			cluster.centre = append(cluster.centre, number)
+		}
+		r.clusters, r.groups = append(r.clusters, cluster), append(r.groups, of[j])
+	}
+	if len(centres) < t.k {
+		r.warnings = append(r.warnings, fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(centres)))
+	}
+}

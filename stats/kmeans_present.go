@@ -1,0 +1,64 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+)
+
+// present brings a result back to the columns' own units.
+func (s *kmCurator) present(r *kmResult) *Clusters {
+	out := &Clusters{
+		Method: s.task.method, Confidence: s.of.Confidence, Restarts: r.restarts, Buckets: r.buckets, Leaves: r.leaves, Seed: s.task.seed,
+		Releases: r.releases, Price: s.price, Remaining: r.remaining, Replayed: !r.paid, Warnings: slices.Compact(r.warnings), Notes: s.notes(),
+	}
+	for _, c := range s.columns {
+		out.Columns = append(out.Columns, c.name)
+		out.Bounds = append(out.Bounds, [2]float64{c.raw(-1), c.raw(1)})
+	}
+	for _, c := range r.clusters {
+		cluster := Cluster{Size: c.size}
+		if c.size.Low <= 0 && c.size.Value >= 1 {
+			out.Warnings = append(out.Warnings, kmNoiseAlone)
+		}
+		for i, x := range c.centre {
+			cluster.Centre = append(cluster.Centre, s.columns[i].rawNumber(x))
+		}
+		out.Clusters = append(out.Clusters, cluster)
+		out.Rows += c.size.Value
+	}
+	slices.SortStableFunc(out.Clusters, func(a, b Cluster) int { return cmp.Compare(b.Size.Value, a.Size.Value) })
+	out.Warnings = slices.Compact(out.Warnings)
+	for _, centres := range r.trace {
+		var raw [][]float64
+		for _, c := range centres {
+			at := make([]float64, len(c))
+			for i, x := range c {
+				at[i] = s.columns[i].raw(x)
+			}
+			raw = append(raw, at)
+		}
+		out.Trace = append(out.Trace, raw)
+	}
+	return out
+}
+
+const kmNoiseAlone = "A cluster may be of noise alone: the interval of its size holds 0. Fewer clusters, or a larger price, would tell."
+
+// notes say what the numbers are about.
+func (s *kmCurator) notes() []string {
+	notes := []string{
+		"Distances are between columns scaled to -1 ... 1 by their declared bounds; rows with a NULL in one of them are in no cluster.",
+	}
+	switch s.task.method {
+	case KMeansLloyd:
+		notes = append(notes, "Sizes and means are of the rows nearest to each centre as it stood in the last iterations; intervals cover noise, and neither sampling nor which rows those are.")
+	case KMeansGrid:
+		notes = append(notes, "Each row counts at the middle of its cell of the grid. Intervals cover that, and the noise in the counts of each cluster's cells, about; neither sampling nor which cells those are.")
+	default:
+		notes = append(notes, "Each row belongs to the cluster of its group. Intervals cover the noise in the groups' counts and sums, about; neither sampling nor which groups those are.")
+	}
+	if s.of.Radius != "" {
+		notes = append(notes, "Rows farther out than the radius "+s.of.Radius+" are drawn in to it: means are of the drawn rows.")
+	}
+	return notes
+}

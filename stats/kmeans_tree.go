@@ -1,0 +1,159 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+func kmSorted(m map[float64]float64) []float64 { return slices.Sorted(maps.Keys(m)) }
+
+// kmTree is k-means of a coreset: groups of rows that lie on the same sides of random planes through the noisy mean of all rows. The prefixes of
+// the sides are a tree; a node is divided while its noisy count is at least three times the least that is worth a mean of its own,
+// and the leaves' noisy means, weighted by their noisy counts, are clustered.
+//
+// It takes three looks: all rows' count and sum; the counts of all combinations of sides, of which a node's is a sum; the leaves' counts and sums.
+func kmTree(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
+	out := &kmResult{}
+	all, err := out.look(ctx, s, 0, kmLook{kind: kmTotal, sums: true, about: "all rows"})
+	if err != nil {
+		return nil, err
+	}
+	rows, middle := all.counts[0], make([]float64, t.d)
+	if rows >= 1 {
+		middle = t.kmInside(kmOver(all.sums[0], rows))
+	} else {
+		out.warnings = append(out.warnings, "By the noisy count there is less than one row: the clusters are of noise.")
+	}
+	planes := kmPlanes(t, middle)
+	sides, err := out.look(ctx, s, 1, kmLook{kind: kmSides, planes: planes, about: fmt.Sprintf("the sides of %d planes", len(planes))})
+	if err != nil {
+		return nil, err
+	}
+	halves := &kmNode{below: &kmNode{}, beyond: &kmNode{leaf: 1}}
+	_, deviation, err := s.deviation(ctx, 2, kmLook{kind: kmLeaves, planes: planes, tree: halves, leaves: 2, sums: true})
+	if err != nil {
+		return nil, err
+	}
+	tree, leaf, leaves := kmTreeOf(sides.counts, kmLeast(t, rows, deviation), kmDivisions(t.d))
+	cells, err := out.look(ctx, s, 2, kmLook{kind: kmLeaves, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true, about: fmt.Sprintf("%d groups", leaves)})
+	if err != nil {
+		return nil, err
+	}
+	out.leaves = leaves
+	var means [][]float64
+	var weights []float64
+	var of []int
+	for i, n := range cells.counts[:leaves] {
+		if n >= 1 && n > 2*cells.countNoise.StdDev() {
+			means, weights, of = append(means, t.kmInside(kmOver(cells.sums[i], n))), append(weights, n), append(of, i)
+		}
+	}
+	centres := kmWeighted(t, means, weights, 0, kmRandom(t.seed, 3))
+	pools, groups := make([]kmPool, len(centres)), make([][]int, len(centres))
+	for i, m := range means {
+		j, _ := kmNearest(m, centres)
+		pools[j].add(cells, of[i])
+		groups[j] = append(groups[j], of[i])
+	}
+	laws := kmLaws{alpha: t.alpha}
+	for j := range pools {
+		if pools[j].times > 0 {
+			out.clusters, out.groups = append(out.clusters, pools[j].cluster(t, &laws, centres[j], 1)), append(out.groups, groups[j])
+		}
+	}
+	if len(out.clusters) < t.k {
+		out.warnings = append(out.warnings, fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(out.clusters)))
+	}
+	return out, nil
+}
+
+// kmMostPlanes and kmFewestPlanes bound the tree's depth.
+const (
+	kmFewestPlanes = 8
+	kmMostPlanes   = 9
+)
+
+// kmPlanes are random planes through a point: enough for eight groups a cluster.
+func kmPlanes(t kmTask, through []float64) []kmPlane {
+	s := kmRandom(t.seed, 4)
+	out := make([]kmPlane, max(kmFewestPlanes, min(kmMostPlanes, bits.Len(uint(8*t.k-1)))))
+	for i := range out {
+		p := kmPlane{normal: make([]float64, t.d)}
+		for x := range p.normal {
+			if p.normal[x] = math.Round(s.normal()*1000) / 1000; p.normal[x] == 0 {
+				p.normal[x] = 0.001
+			}
+			p.offset += p.normal[x] * through[x]
+		}
+		p.offset = math.Round(p.offset*1e6) / 1e6
+		out[i] = p
+	}
+	return out
+}
+
+// kmLeast is the least noisy count that is worth a mean of its own: its mean is off by a tenth of the space's radius, √d, times √d for the length of the noise, or it is
+// half of an average cluster.
+func kmLeast(t kmTask, rows, deviation float64) float64 {
+	return math.Max(1, math.Min(10*deviation, rows/float64(2*t.k)))
+}
+
+// kmNode is a node of the tree: of the rows that are below, or beyond, the planes that lead to it. Its own plane is that of its depth.
+type kmNode struct {
+	from, to      int // of the cells of kmSides
+	count         float64
+	below, beyond *kmNode // nil of a leaf
+	leaf          int     // its number
+}
+
+// kmTreeOf divides nodes, the largest first, by noisy counts of all combinations of sides, until none is left of at least three times the least or
+// there are most divisions; and numbers the leaves.
+func kmTreeOf(counts []float64, least float64, most int) (root *kmNode, leaf []int, leaves int) {
+	node := func(from, to int) *kmNode {
+		n := &kmNode{from: from, to: to}
+		for _, c := range counts[from:to] {
+			n.count += c
+		}
+		return n
+	}
+	root = node(0, len(counts))
+	open := []*kmNode{root}
+	for range most {
+		best := -1
+		for i, n := range open {
+			if n.to-n.from > 1 && n.count >= 3*least && (best < 0 || n.count > open[best].count) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		n := open[best]
+		middle := (n.from + n.to) / 2
+		n.below, n.beyond = node(n.from, middle), node(middle, n.to)
+		open[best] = n.below
+		open = append(open, n.beyond)
+	}
+	leaf = make([]int, len(counts))
+	var number func(n *kmNode)
+	number = func(n *kmNode) {
+		if n.below != nil {
+			number(n.below)
+			number(n.beyond)
+			return
+		}
+		n.leaf = leaves
+		for i := n.from; i < n.to; i++ {
+			leaf[i] = leaves
+		}
+		leaves++
+	}
+	number(root)
+	return root, leaf, leaves
+}
+
+// kmDivisions bounds how often the tree divides, by how long a statement the kernel takes: each division writes out its plane.
+func kmDivisions(d int) int { return min(127, 4000/(4*d+8)) }
