@@ -58,8 +58,9 @@ var allowed = map[string][]string{
 	"internal/town":         {"internal/splitmix"},            // its draws are predictable: nothing that handles private rows may import it
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
 	"internal/plot":         {},
+	"stats":         {"curator", "internal/exact", "internal/nearest", "internal/splitmix", "noise"},
 	"internal/cli": {
-		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights", "examples/randhie", "internal/ledger", "internal/nearest", "internal/plot", "internal/town", "internal/town/parquet", "privacy",
+		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights", "examples/randhie", "internal/ledger", "internal/nearest", "internal/plot", "internal/town", "internal/town/parquet", "privacy", "stats",
 	},
 	"cmd/dither": {"internal/cli"},
 	// beside the house: what checks it, and whatever else makes promises
@@ -92,7 +93,7 @@ var wardens = map[string][]string{
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
-var duckdbTests = []string{"internal/engine/duckdb", "curator", "internal/cli", "cmd/dither"}
+var duckdbTests = []string{"internal/engine/duckdb", "curator", "stats", "internal/cli", "cmd/dither"}
 
 type listed struct {
 	ImportPath                         string

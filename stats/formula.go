@@ -1,0 +1,336 @@
+package stats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dither/curator"
+)
+
+// Formula is a model as statisticians write it: y ~ x1 + x2 + g + x1:x2. The terms are those of the right-hand side in the order of their
+// sizes, without the intercept, which every model has unless it says 0 + or - 1.
+type Formula struct {
+	Response  string
+	Terms     []Term
+	Intercept bool
+}
+
+// Term is a product of columns: one for a main effect, several for an interaction.
+type Term []Factor
+
+// Factor is a column in a term.
+type Factor struct {
+	Column      string
+	Categorical bool // factor(x): by its declared values, though they are numbers
+}
+
+// Limits of a formula.
+const (
+	maxFormula = 4096 // bytes
+	maxTerms   = 100
+	maxFactors = 4 // of one term
+)
+
+// ParseFormula reads a formula:
+//
+//	formula = name "~" ["-"] operand {("+" | "-") operand}
+//	operand = "0" | "1" | product
+//	product = factor {(":" | "*") factor}
+//	factor  = name | "factor" "(" name ")"
+//
+// "a:b" is the interaction, "a*b" is a + b + a:b, "- 1" and "+ 0" leave the intercept out, and "- term" takes a term away again. Names of other than
+// letters, digits, _ and . are quoted, "education-num" or `education-num`.
+func ParseFormula(text string) (Formula, error) {
+	p := &formulaParser{text: text}
+	if len(text) > maxFormula {
+		return Formula{}, p.wrong("it is longer than %d bytes", maxFormula)
+	}
+	if err := p.read(); err != nil {
+		return Formula{}, err
+	}
+	return p.formula()
+}
+
+// String writes the formula in one way.
+func (f Formula) String() string {
+	var terms []string
+	if !f.Intercept {
+		terms = append(terms, "0")
+	}
+	for _, t := range f.Terms {
+		terms = append(terms, t.String())
+	}
+	if len(terms) == 0 {
+		terms = append(terms, "1")
+	}
+	return quoteFactor(f.Response) + " ~ " + strings.Join(terms, " + ")
+}
+
+func (t Term) String() string {
+	parts := make([]string, len(t))
+	for i, f := range t {
+		parts[i] = quoteFactor(f.Column)
+		if f.Categorical {
+			parts[i] = "factor(" + parts[i] + ")"
+		}
+	}
+	return strings.Join(parts, ":")
+}
+
+func quoteFactor(name string) string {
+	first, _ := utf8.DecodeRuneInString(name)
+	plain := name != "" && !unicode.IsDigit(first)
+	for _, r := range name {
+		plain = plain && nameRune(r)
+	}
+	if plain && name != "factor" {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+func nameRune(r rune) bool { return r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// same reports the same product, in whatever order.
+func (t Term) same(other Term) bool {
+	return len(t) == len(other) && !slices.ContainsFunc(t, func(f Factor) bool { return !slices.Contains(other, f) })
+}
+
+// times is the product of two terms; a factor times itself is itself.
+func (t Term) times(other Term) Term {
+	out := slices.Clone(t)
+	for _, f := range other {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// formulaToken is a name, or a sign.
+type formulaToken struct {
+	name string
+	sign rune // 0 of a name
+	at   int  // in bytes
+}
+
+type formulaParser struct {
+	text   string
+	tokens []formulaToken
+}
+
+func (p *formulaParser) wrong(format string, args ...any) error {
+	return &curator.Error{
+		Code: curator.CodeUsage, Message: "the formula cannot be read: " + fmt.Sprintf(format, args...),
+		Hint: `write it as y ~ x1 + x2 + x1:x2; quote a name of other than letters, digits, _ and ., as "education-num"`,
+	}
+}
+
+// read divides the text into tokens.
+func (p *formulaParser) read() error {
+	if !utf8.ValidString(p.text) {
+		return p.wrong("it is not UTF-8")
+	}
+	for i := 0; i < len(p.text); {
+		r, n := utf8.DecodeRuneInString(p.text[i:])
+		switch {
+		case unicode.IsSpace(r):
+			i += n
+		case r == '"' || r == '`':
+			name, end := quotedName(p.text[i+1:], r)
+			if end < 0 || name == "" {
+				return p.wrong("the quotes at %d hold no name", i+1)
+			}
+			p.tokens, i = append(p.tokens, formulaToken{name, 0, i}), i+1+end
+		case nameRune(r):
+			end := i
+			for end < len(p.text) {
+				r, n := utf8.DecodeRuneInString(p.text[end:])
+				if !nameRune(r) {
+					break
+				}
+				end += n
+			}
+			word := p.text[i:end]
+			if unicode.IsDigit(r) && word != "0" && word != "1" {
+				return p.wrong("%q at %d is no name", word, i+1)
+			}
+			sign := rune(0)
+			if unicode.IsDigit(r) {
+				sign, word = r, ""
+			}
+			p.tokens, i = append(p.tokens, formulaToken{word, sign, i}), end
+		case strings.ContainsRune("~+-:*()", r):
+			p.tokens, i = append(p.tokens, formulaToken{"", r, i}), i+n
+		default:
+			return p.wrong("%q at %d has no meaning here", r, i+1)
+		}
+	}
+	return nil
+}
+
+// quotedName reads up to the closing quote, which is doubled within a name.
+func quotedName(text string, quote rune) (name string, end int) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != byte(quote) {
+			b.WriteByte(text[i])
+			continue
+		}
+		if i+1 < len(text) && text[i+1] == byte(quote) {
+			i++
+			b.WriteByte(byte(quote))
+			continue
+		}
+		return b.String(), i + 1
+	}
+	return "", -1
+}
+
+// sign takes a sign, if it is the next token.
+func (p *formulaParser) sign(r rune) bool {
+	if len(p.tokens) == 0 || p.tokens[0].sign != r {
+		return false
+	}
+	p.tokens = p.tokens[1:]
+	return true
+}
+
+// name takes a name.
+func (p *formulaParser) name() (string, error) {
+	if len(p.tokens) == 0 {
+		return "", p.wrong("it ends where a name is needed")
+	}
+	t := p.tokens[0]
+	if t.sign != 0 {
+		return "", p.wrong("a name is needed at %d", t.at+1)
+	}
+	p.tokens = p.tokens[1:]
+	return t.name, nil
+}
+
+func (p *formulaParser) formula() (f Formula, err error) {
+	f.Intercept = true
+	if f.Response, err = p.name(); err != nil {
+		return f, err
+	}
+	if !p.sign('~') {
+		return f, p.wrong("a response and ~ are needed first")
+	}
+	minus := p.sign('-')
+	for {
+		if err := p.operand(&f, minus); err != nil {
+			return f, err
+		}
+		if len(p.tokens) == 0 {
+			break
+		}
+		minus = p.sign('-')
+		if !minus && !p.sign('+') {
+			return f, p.wrong("+ or - is needed at %d", p.tokens[0].at+1)
+		}
+	}
+	// Interactions come after what they are made of, as in a table of results.
+	slices.SortStableFunc(f.Terms, func(a, b Term) int { return len(a) - len(b) })
+	for _, t := range f.Terms {
+		for _, x := range t {
+			if strings.EqualFold(x.Column, f.Response) {
+				return f, p.wrong("the response is on the right-hand side too")
+			}
+		}
+	}
+	return f, nil
+}
+
+// operand adds or takes away an intercept or terms.
+func (p *formulaParser) operand(f *Formula, minus bool) error {
+	switch {
+	case p.sign('1'):
+		f.Intercept = !minus
+		return nil
+	case p.sign('0'):
+		f.Intercept = minus
+		return nil
+	}
+	terms, err := p.product()
+	if err != nil {
+		return err
+	}
+	for _, t := range terms {
+		at := slices.IndexFunc(f.Terms, t.same)
+		switch {
+		case minus && at >= 0:
+			f.Terms = slices.Delete(f.Terms, at, at+1)
+		case !minus && at < 0:
+			f.Terms = append(f.Terms, t)
+		}
+	}
+	if len(f.Terms) > maxTerms {
+		return p.wrong("it has more than %d terms", maxTerms)
+	}
+	return nil
+}
+
+// product reads a:b and a*b: the terms that it stands for.
+func (p *formulaParser) product() ([]Term, error) {
+	first, err := p.factor()
+	if err != nil {
+		return nil, err
+	}
+	// a*b:c is a + b:c + a:b:c: a colon binds more tightly.
+	terms, group := []Term{}, Term{first}
+	for {
+		colon := p.sign(':')
+		if !colon && !p.sign('*') {
+			return p.crossed(terms, group)
+		}
+		next, err := p.factor()
+		if err != nil {
+			return nil, err
+		}
+		if colon {
+			group = group.times(Term{next})
+			continue
+		}
+		if terms, err = p.crossed(terms, group); err != nil {
+			return nil, err
+		}
+		group = Term{next}
+	}
+}
+
+// crossed is terms * t: the terms, t, and each of them with t.
+func (p *formulaParser) crossed(terms []Term, t Term) ([]Term, error) {
+	out := append(slices.Clone(terms), t)
+	for _, before := range terms {
+		out = append(out, before.times(t))
+	}
+	for _, t := range out {
+		if len(t) > maxFactors {
+			return nil, p.wrong("a term has more than %d factors", maxFactors)
+		}
+	}
+	return out, nil
+}
+
+// factor reads a column, or factor(column).
+func (p *formulaParser) factor() (f Factor, err error) {
+	if f.Column, err = p.name(); err != nil || len(p.tokens) == 0 || p.tokens[0].sign != '(' {
+		return f, err
+	}
+	if f.Column != "factor" {
+		return f, p.wrong("there is no function %q: factor(x) takes a column's declared values as categories", f.Column)
+	}
+	p.sign('(')
+	f.Categorical = true
+	if f.Column, err = p.name(); err != nil {
+		return f, err
+	}
+	if !p.sign(')') {
+		return f, p.wrong("factor( is not closed")
+	}
+	return f, nil
+}
