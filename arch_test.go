@@ -58,7 +58,8 @@ var allowed = map[string][]string{
 	"internal/town":         {"internal/splitmix"},            // its draws are predictable: nothing that handles private rows may import it
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
 	"internal/plot":         {},
-	"stats":         {"curator", "internal/exact", "internal/nearest", "internal/splitmix", "noise"},
+	"stats":         {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise"},
+	"internal/glm":  {},
 	"internal/cli": {
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights", "examples/randhie", "internal/ledger", "internal/nearest", "internal/plot", "internal/town", "internal/town/parquet", "privacy", "stats",
 	},
