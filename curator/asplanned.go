@@ -37,6 +37,15 @@ func measuredAsPlanned(m *plan.Measure, got mechanism.Measurement) error {
 	return costsAsPlanned(got.Loss, m.Loss)
 }
 
+// symmetricAsPlanned is that of a measurement of symmetric matrices, whose noise off the diagonal has half of the variance.
+func symmetricAsPlanned(m *plan.Measure, got mechanism.SymmetricMeasurement) error {
+	d, ok := got.OffDiagonal.(noise.DiscreteGaussian)
+	if half := new(big.Rat).Quo(m.Parameter, big.NewRat(2, 1)); !ok || d.Sigma2().Cmp(half) != 0 {
+		return fmt.Errorf("%w: the noise off the diagonal is %T, and was planned as %s of %s", errUnplanned, got.OffDiagonal, m.Noise, half)
+	}
+	return measuredAsPlanned(m, got.Measurement)
+}
+
 // costsAsPlanned compares the loss that a mechanism declares with the one that it was planned at.
 func costsAsPlanned(got, planned privacy.Loss) error {
 	if !got.Within(planned) || !planned.Within(got) {
@@ -62,6 +71,18 @@ func addsUp(p *plan.Plan) error {
 	}
 	if !total.Within(p.Price) {
 		return fmt.Errorf("%w: its parts cost %s together, and its price is %s", errUnplanned, total, p.Price)
+	}
+	return nil
+}
+
+// sharesAddUp is addsUp of sums of vectors.
+func sharesAddUp(m *plan.Moments) error {
+	total := privacy.Loss{}
+	for _, s := range m.RowVectors.Sums {
+		total = total.Plus(s.Loss)
+	}
+	if !total.Within(m.Price) {
+		return fmt.Errorf("%w: its sums cost %s together, and its price is %s", errUnplanned, total, m.Price)
 	}
 	return nil
 }

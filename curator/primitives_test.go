@@ -75,6 +75,14 @@ func primitives() []once {
 			numbers := slices.Concat(m.Coefficients.Values, m.Hessian.Values, m.Products.Values)
 			return m.ID, fmt.Sprint(numbers), m.Replayed, nil
 		}, "SELECT age, 1, age > 50 FROM people"},
+		{"moments", func(ctx context.Context, c *Curator, sql string, q Question) (string, any, bool, error) {
+			q.SQL = sql
+			m, err := c.Moments(ctx, Vectors{Question: q, Blocks: []Block{{2, L2, "200"}}, Sums: []Sum{Count(), First(0), Product(0, 0).Weighing("2.0")}})
+			if err != nil {
+				return "", nil, false, err
+			}
+			return m.ID, fmt.Sprint(m.Sums[0].Values, m.Sums[1].Values, m.Sums[2].Values), m.Replayed, nil
+		}, "SELECT age, height FROM people"},
 	}
 }
 

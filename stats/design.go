@@ -25,6 +25,7 @@ type Design struct {
 	// at most one is 1. Box holds where the columns' own ranges give the same.
 	MostOfL1, MostOfL2 *big.Rat
 	Box                bool
+	RowsAreUnits       bool        // by the policy
 	from               [][]float64 // of each raw column, what it takes of each scaled one's coefficient
 }
 
@@ -37,9 +38,10 @@ type Response struct {
 
 // DesignColumn is one predictor.
 type DesignColumn struct {
-	Name string
-	SQL  string   // the scaled predictor
-	Most *big.Rat // no row's has a larger absolute value
+	Name  string
+	SQL   string   // the scaled predictor
+	Most  *big.Rat // no row's has a larger absolute value
+	Width float64  // of the column as it is: of a number from its lower to its upper bound, and of a product their product
 }
 
 // InterceptName names the intercept.
@@ -291,7 +293,7 @@ func (d *designer) expand(term int) error {
 		}
 		rest := slices.DeleteFunc(slices.Clone(variables), func(x int) bool { return x == v })
 		first := 0
-		if slices.ContainsFunc(d.terms, func(other []int) bool { return sameSet(other, rest) }) {
+		if d.spanned(rest, term) {
 			first = 1
 		}
 		var next []*rawColumn
@@ -314,6 +316,17 @@ func (d *designer) expand(term int) error {
 		return designError("leave some out, or group the values of categories", "the model has more than %d predictors", maxPredictors)
 	}
 	return nil
+}
+
+// spanned reports that the model holds a term, or a combination of columns that is the same: all indicators of a category before it add up to
+// the intercept.
+func (d *designer) spanned(rest []int, before int) bool {
+	for i, other := range d.terms {
+		if sameSet(other, rest) || len(rest) == 0 && i < before && len(other) == 1 && d.variables[other[0]].levels != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // name is a raw column's name in results.

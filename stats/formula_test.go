@@ -131,6 +131,7 @@ func TestDesigns(t *testing.T) {
 		"y ~ a - 1":             "a",
 		"y ~ g":                 "(Intercept) g[v] g[w]",
 		"y ~ 0 + g":             "g[u] g[v] g[w]",
+		"y ~ 0 + a + g + s":     "a g[u] g[v] g[w] s[true]",
 		"y ~ a + g + a:g":       "(Intercept) a g[v] g[w] a:g[v] a:g[w]",
 		"y ~ a:g":               "(Intercept) a:g[u] a:g[v] a:g[w]",
 		"y ~ s*g":               "(Intercept) s[true] g[v] g[w] s[true]:g[v] s[true]:g[w]",

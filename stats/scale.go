@@ -69,7 +69,7 @@ func rootAbove(r *big.Rat) *big.Rat {
 
 // scaled is a raw column's scaled form.
 func (d *designer) scaled(c *rawColumn) (DesignColumn, []affine) {
-	column := DesignColumn{Name: d.name(c), Most: big.NewRat(1, 1)}
+	column := DesignColumn{Name: d.name(c), Most: big.NewRat(1, 1), Width: 1}
 	var centred []int
 	var forms []affine
 	var factors []string
@@ -79,6 +79,8 @@ func (d *designer) scaled(c *rawColumn) (DesignColumn, []affine) {
 			factors = append(factors, indicator(x.sql, x.levels[c.levels[v]]))
 			continue
 		}
+		width, _ := new(big.Rat).Sub(x.high, x.low).Float64()
+		column.Width *= width
 		form := affine{v, new(big.Rat), largestRat(new(big.Rat).Abs(x.low), new(big.Rat).Abs(x.high))}
 		if d.closed(c, centred, v) {
 			centred = append(centred, v)

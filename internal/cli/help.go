@@ -45,6 +45,16 @@ var flagHelp = map[string]struct{ value, about string }{
 	"into":        {"HOME", "with merge: charge what the others have spent to this home too"},
 	"against":     {"HEAD", "with verify: a head that `dither ledger head` printed must still be in the ledger"},
 
+	"fit.epsilon":    {"E", "the price of the fit (default: the policy's)"},
+	"fit.table":      {"T", "the table whose rows it is fitted to"},
+	"formula":        {"FORMULA", "the model, as 'y ~ x1 + x2 + g + x1:x2'; a*b is a + b + a:b, - 1 leaves the intercept out, factor(x) takes numbers as categories"},
+	"where":          {"CONDITION", "of the rows that hold it alone, in SQL"},
+	"fit.method":     {"NAME", "linear: adassp, or lecture for the normal equations as they are (default adassp)"},
+	"fit.confidence": {"P", "of the intervals (default 0.95)"},
+	"fit.explain":    {"", "say what it would cost and how noisy it would be, free"},
+	"fit.format":     {"FORMAT", "table, json or markdown (default table)"},
+	"fit.plot":       {"FILE", "draw the coefficients with their intervals as FILE.svg or FILE.png"},
+
 	"account.delta":     {"D", "tell the ε at this δ"},
 	"account.epsilon":   {"E", "tell the δ at this ε"},
 	"account.curve":     {"", "draw δ against ε in the terminal; --curve=FILE as --plot FILE too"},

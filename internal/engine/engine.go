@@ -94,7 +94,7 @@ type Cells struct {
 func NewCells(b *plan.Bounded) *Cells {
 	c := &Cells{b: b, sums: make([][]*big.Int, b.Cells())}
 	for i := range c.sums {
-		c.sums[i] = make([]*big.Int, len(b.Measures))
+		c.sums[i] = make([]*big.Int, b.Width())
 		for j := range c.sums[i] {
 			c.sums[i][j] = new(big.Int)
 		}

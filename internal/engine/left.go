@@ -6,13 +6,16 @@ import (
 	"dither/internal/plan"
 )
 
-// AllRowsAreLeft holds where neither WHERE nor a key nor a part drops a row, given which columns have a value in every row. Where that is wrong, fewer
+// AllRowsAreLeft holds where neither WHERE nor a key nor a part drops a row, nor a coordinate that is NULL, given which columns have a value in every row. Where that is wrong, fewer
 // rows than could be are kept of a unit, never more.
 func AllRowsAreLeft(b *plan.Bounded, complete map[string]bool) bool {
 	for _, k := range b.Keys {
 		if !k.NullGroup() && !neverNull(b, k.Expr, complete) {
 			return false
 		}
+	}
+	if b.RowVectors != nil && slices.ContainsFunc(b.Measures, func(m *plan.Measure) bool { return !neverNull(b, m.X, complete) }) {
+		return false
 	}
 	return b.Where == nil && b.Part == nil
 }

@@ -9,6 +9,9 @@ import (
 
 // CellOf is the cell of some values of b's keys, or −1 where one is not among the known ones.
 func CellOf(b *plan.Bounded, keys []value.Value) int {
+	if b.Centred() {
+		return int(keys[0].Int)
+	}
 	cell := 0
 	for i, v := range keys {
 		j := b.Keys[i].Index(v)

@@ -48,8 +48,9 @@ func GroupBy(names []string) string {
 	return " GROUP BY " + strings.Join(names, ", ")
 }
 
-// Kept is the WHERE that drops rows without a unit, and rows whose key is NULL where NULL is no group.
-func Kept(b *plan.Bounded) string {
+// Kept is the WHERE that drops rows without a unit, rows whose key is NULL where NULL is no group, and of vectors
+// those of which a coordinate is NULL, which none is where the columns in complete, as all its columns, have a value in every row.
+func Kept(b *plan.Bounded, complete map[string]bool) string {
 	var conditions []string
 	if b.Unit != nil {
 		conditions = append(conditions, "u IS NOT NULL")
@@ -57,6 +58,17 @@ func Kept(b *plan.Bounded) string {
 	for i, k := range b.Keys {
 		if !k.NullGroup() {
 			conditions = append(conditions, fmt.Sprintf("k%d IS NOT NULL", i))
+		}
+	}
+	if b.RowVectors != nil {
+		var values []string
+		for i, m := range b.Measures {
+			if !neverNull(b, m.X, complete) {
+				values = append(values, fmt.Sprintf("v%d", i))
+			}
+		}
+		if len(values) > 0 { // integers: & of them is NULL where one is, and cannot overflow; one test is quicker than many
+			conditions = append(conditions, "("+strings.Join(values, " & ")+") IS NOT NULL")
 		}
 	}
 	if len(conditions) == 0 {

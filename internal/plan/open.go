@@ -127,6 +127,9 @@ func (b *Bounded) KeyTypes() []value.Type {
 	if b.Other {
 		out = append(out, value.Boolean)
 	}
+	if b.Centred() { // the centre's number
+		out = append(out, value.Integer)
+	}
 	return out
 }
 

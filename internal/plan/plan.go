@@ -39,12 +39,17 @@ type Bounded struct {
 	// asks for one group more, of all rows in none of them.
 	Chosen [][]value.Value
 	Other  bool
+	// RowVectors are added up in place of the measures, which then are their coordinates.
+	RowVectors *Vectors
 }
 
 // Cells is how many cells an answer has: the product of the keys' numbers of values.
 func (b *Bounded) Cells() int {
 	if b.Open() {
 		return b.chosenCells()
+	}
+	if b.Centred() {
+		return len(b.RowVectors.Centres)
 	}
 	n := 1
 	for i := range b.Keys {
@@ -57,6 +62,9 @@ func (b *Bounded) Cells() int {
 func (b *Bounded) CellKeys(i int) []value.Value {
 	if b.Open() {
 		return b.chosenKeys(i)
+	}
+	if b.Centred() {
+		return []value.Value{value.OfInt(int64(i))}
 	}
 	out := make([]value.Value, len(b.Keys))
 	for j := len(out) - 1; j >= 0; j-- {

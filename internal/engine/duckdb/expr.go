@@ -79,17 +79,17 @@ func clean(c plan.Column) string {
 func bounded(c *policy.Column) bool { return c.Lower != nil }
 
 // cleanReal: NaN and ±Inf (isfinite is false of both) are NULL, magnitudes below 2^-60 are 0, the rest is clamped. What is
-// already clean is passed on by the first test, which is the quick one; NaN is above every number.
+// already within the bounds takes the first branch, which is the quick one, and where a file says that all is, costs nothing; NaN is
+// above every number.
 func cleanReal(name string, lo, hi float64) string {
 	const least = 0x1p-60
-	from, to := math.Max(lo, least), hi
-	if hi < least {
-		from, to = lo, math.Min(hi, -least)
+	inside, zero := name, double(math.Min(math.Max(0, lo), hi))
+	if lo < least && hi > -least {
+		inside = fmt.Sprintf("CASE WHEN abs(%[1]s) >= %[2]s THEN %[1]s ELSE %[3]s END", name, double(least), zero)
 	}
-	zero := math.Min(math.Max(0, lo), hi)
-	return fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN isfinite(%[1]s) THEN CASE WHEN abs(%[1]s) < %[4]s THEN %[5]s "+
-		"WHEN %[1]s < %[6]s THEN %[6]s WHEN %[1]s > %[7]s THEN %[7]s ELSE %[1]s END END",
-		name, double(from), double(to), double(least), double(zero), double(lo), double(hi))
+	return fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[4]s WHEN isfinite(%[1]s) THEN CASE WHEN abs(%[1]s) < %[5]s THEN %[6]s "+
+		"WHEN %[1]s < %[2]s THEN %[2]s ELSE %[3]s END END",
+		name, double(lo), double(hi), inside, double(least), zero)
 }
 
 // templates write an operation over its arguments, %[1]s being the first.

@@ -20,7 +20,7 @@ import (
 // cut anything off, and there is nothing to keep, unless what a unit adds to a cell has bounds of its own.
 func render(b *plan.Bounded, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
-	rows := evaluated(b, scan)
+	rows := evaluated(b, scan, known)
 	if b.Unit != nil && (!known.OneRowEach || b.CellsClamped()) {
 		rows = cappedRows(b, scan, known)
 		if b.Ordered && b.Caps.Groups > 0 {
@@ -30,8 +30,16 @@ func render(b *plan.Bounded, scan string, known engine.Sealed) string {
 			return sumUp(b, cellsOfUnits(b, rows))
 		}
 	}
-	if b.Ordered {
+	return addedUp(b, rows)
+}
+
+// addedUp is what is told of the rows that count.
+func addedUp(b *plan.Bounded, rows string) string {
+	switch {
+	case b.Ordered:
 		return orderedRows(b, rows)
+	case b.RowVectors != nil:
+		return engine.VectorSums(b, rows, engine.Dialect{Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE", Factor: "DECIMAL(9, 0)", Total: "HUGEINT"})
 	}
 	return sumUp(b, contributed(b, rows))
 }
@@ -55,7 +63,7 @@ func sumUp(b *plan.Bounded, from string) string {
 
 // evaluated gives the kept rows: the unit u and the rank q where there are, the keys, and the gridded values v0, v1, … (NULL
 // where a measure has none).
-func evaluated(b *plan.Bounded, scan string) string {
+func evaluated(b *plan.Bounded, scan string, known engine.Sealed) string {
 	var cleaned, row []string
 	for i, c := range b.Columns {
 		cleaned = append(cleaned, clean(c)+" AS "+column(i))
@@ -77,7 +85,7 @@ func evaluated(b *plan.Bounded, scan string) string {
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
-	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b))
+	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b, known.Complete))
 }
 
 // gridded is a row's value in grid units, not yet clamped: a pure function of the row.
@@ -136,11 +144,11 @@ func firstOfValue(b *plan.Bounded, v string) string {
 // with more rows than the cap, which are few if the cap was well chosen.
 func cappedRows(b *plan.Bounded, scan string, known engine.Sealed) string {
 	filtered := func(condition string) string {
-		return evaluated(b, fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition))
+		return evaluated(b, fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition), known)
 	}
 	switch {
 	case b.Caps.Rows == 0:
-		return evaluated(b, scan)
+		return evaluated(b, scan, known)
 	case engine.AllRowsAreLeft(b, known.Complete):
 		return filtered(fmt.Sprintf("%s <= %d", rankColumn, b.Caps.Rows))
 	}

@@ -55,10 +55,7 @@ func renderSource(b *plan.Bounded, files sealedFiles) string {
 			return sumUp(b, cellsOfUnits(b, rows))
 		}
 	}
-	if b.Ordered {
-		return orderedRows(b, rows)
-	}
-	return sumUp(b, contributed(b, rows))
+	return addedUp(b, rows)
 }
 
 // evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.
@@ -80,7 +77,7 @@ func evaluatedSource(b *plan.Bounded, files sealedFiles) string {
 	if b.Where != nil {
 		sql += " WHERE " + expression(b.Where)
 	}
-	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b))
+	return relabelled(b, "SELECT * FROM ("+sql+")"+engine.Kept(b, nil))
 }
 
 // contents are a row's keys and values, by which a unit's rows are put in order: rows that are equal in all of them add the

@@ -96,7 +96,7 @@ func (e *Engine) rowPages(ctx context.Context, b *plan.Bounded, from engine.Seal
 func rowsOf(b *plan.Bounded, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
 	if b.Unit == nil || known.OneRowEach {
-		return rowsIn(b, evaluated(b, scan), false)
+		return rowsIn(b, evaluated(b, scan, known), false)
 	}
 	return rowsIn(b, cappedRows(b, scan, known), true)
 }

@@ -199,7 +199,7 @@ func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver
 		if err != nil {
 			return err
 		}
-		sums := make([]*big.Int, len(b.Measures))
+		sums := make([]*big.Int, b.Width())
 		for i := range sums {
 			n, err := whole(row[len(keys)+i])
 			if err != nil {

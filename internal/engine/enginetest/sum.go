@@ -87,6 +87,9 @@ func bounded(b *plan.Bounded, pieces []piece) []piece {
 	for i := range pieces {
 		pieces[i].sums = contribution(b, pieces[i])
 	}
+	if b.RowVectors != nil {
+		return vectors(b, pieces)
+	}
 	if b.Unit != nil && b.Ordered && b.Caps.Groups > 0 {
 		return cappedCells(b, pieces)
 	}
@@ -169,6 +172,9 @@ func evaluateRow(b *plan.Bounded, unit value.Value, row []value.Value) (piece, b
 		p.values = append(p.values, gridded(m, row))
 		v := distinctValue(m, row)
 		p.names, p.counted = append(p.names, v.String()), append(p.counted, v)
+		if b.RowVectors != nil && p.values[len(p.values)-1] == nil {
+			return p, false
+		}
 	}
 	return p, true
 }

@@ -167,14 +167,14 @@ func relationOf(s policy.Source) string { return identifier(s.Schema) + "." + id
 func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([][]byte) error {
 	types := b.KeyTypes()
 	return func(row [][]byte) error {
-		if len(types)+len(b.Measures) == 0 {
+		if len(types)+b.Width() == 0 {
 			return nil
 		}
 		keys, err := engine.Keys(types, row, scalar)
 		if err != nil {
 			return err
 		}
-		sums := make([]*big.Int, len(b.Measures))
+		sums := make([]*big.Int, b.Width())
 		for i := range sums {
 			text := row[len(keys)+i]
 			if text == nil { // over no rows

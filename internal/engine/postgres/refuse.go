@@ -21,6 +21,8 @@ func refuse(b *plan.Bounded, from engine.Sealed) error {
 		}
 	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != plan.Sum || b.Open() || b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
 		return unknown("these values in order")
+	case b.RowVectors != nil && (b.Ordered || b.Open() || b.Other || b.Caps.Groups > 0 || slices.ContainsFunc(b.Measures, func(m *plan.Measure) bool { return m.Kind != plan.Sum })):
+		return unknown("these vectors")
 	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
 		return unknown("groups that are chosen among known ones")
 	case b.Unit == nil && (b.CellsClamped() || b.Caps.RowsPerGroup > 0): // nobody's rows are added up before they are clamped

@@ -23,7 +23,12 @@ import (
 var fields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[plan.Bounded](): {
 		"Table": "plan's", "Source": "refused", "Unit": "asked", "Columns": "asked", "Where": "asked", "Keys": "asked", "Measures": "asked", "Caps": "asked",
-		"Part": "asked", "Ordered": "asked", "Chosen": "asked", "Other": "asked",
+		"Part": "asked", "Ordered": "asked", "Chosen": "asked", "Other": "asked", "RowVectors": "asked",
+	},
+	reflect.TypeFor[plan.Vectors](): {"Blocks": "asked", "Sums": "asked", "Centres": "asked"},
+	reflect.TypeFor[plan.Block]():   {"First": "asked", "Size": "asked", "Norm": "asked", "Grid": "plan's", "Scale": "asked", "Most": "asked"},
+	reflect.TypeFor[plan.VectorSum](): {
+		"Kind": "asked", "I": "asked", "J": "asked", "L1": "plan's", "L2Squared": "plan's", "Loss": "plan's", "Noise": "plan's", "Parameter": "plan's",
 	},
 	reflect.TypeFor[plan.Caps](): {"Rows": "asked", "Groups": "asked", "RowsPerGroup": "asked"},
 	reflect.TypeFor[plan.Key]():  {"Expr": "asked", "Values": "asked", "Open": "asked", "Null": "asked"},

@@ -41,6 +41,8 @@ func render(b *plan.Bounded, in *rows) string {
 		return orderedRows(b, rows)
 	case bounded:
 		return sumUp(b, cellsOfUnits(b, in, rows))
+	case b.RowVectors != nil:
+		return engine.VectorSums(b, rows, engine.Dialect{Integer: integer, Double: double, BigInt: "bigint", Real: "double precision", Fence: " OFFSET 0"})
 	}
 	return sumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
 }
@@ -121,7 +123,7 @@ func evaluated(b *plan.Bounded, in *rows) string {
 	if b.Unit != nil {
 		out += ", u"
 	}
-	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+engine.Kept(b))
+	return relabelled(b, in, "SELECT "+out+place+" FROM ("+sql+fence+") AS e"+engine.Kept(b, nil))
 }
 
 // placed holds where rows have a place: where a cap may leave some of a unit's rows out, and where a copy knows them,

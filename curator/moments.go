@@ -1,0 +1,261 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"dither/internal/engine"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/noise"
+)
+
+// Vectors asks for sums of rows' vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY region. The SELECT list are coordinates, each with bounds
+// that the policy or the expression gives; a row in which one is NULL does not count. The keys of GROUP BY have known values.
+type Vectors struct {
+	Question
+	Blocks []Block // of consecutive coordinates: together all of them
+	Sums   []Sum   // what is added up, each one noisy vector with a share of the price
+	// Centres gives each row to the cell of the nearest of them to its first block, by the Euclidean distance; of equally near ones to the
+	// first. At most 64; none goes with GROUP BY. They are rounded to the block's grid.
+	Centres [][]float64
+}
+
+// The norms of a Block.
+const (
+	L1 = "l1"
+	L2 = "l2"
+)
+
+// Block is consecutive coordinates whose norm is bounded together: the noise on what they are in grows with the bound. A row whose vector
+// is longer is scaled down to it.
+type Block struct {
+	Size  int
+	Norm  string // L1 or L2
+	Bound string // a decimal; "" is what the coordinates' own ranges give, with which no row is scaled
+}
+
+// Sum is what is added up. Make one with Count, First or Product.
+type Sum struct {
+	Kind   string // "count", "first" or "product"
+	I, J   int    // blocks, from 0
+	Weight string // of its share of the price, a decimal; "" is 1
+}
+
+// Count is the number of rows that count.
+func Count() Sum { return Sum{Kind: string(plan.SumOne)} }
+
+// First is Σx of block i.
+func First(i int) Sum { return Sum{Kind: string(plan.SumFirst), I: i} }
+
+// Product is Σ x yᵀ of blocks i and j, row by row; where they are the same its upper triangle, with the diagonal.
+func Product(i, j int) Sum { return Sum{Kind: string(plan.SumProduct), I: i, J: j} }
+
+// Weighing is s with a weight.
+func (s Sum) Weighing(weight string) Sum {
+	s.Weight = weight
+	return s
+}
+
+// Moments are released sums of rows' vectors.
+type Moments struct {
+	ID        string
+	Cells     [][]any    // of each cell its keys' values, in the order of GROUP BY; of centres their number, from 0
+	Sums      []NoisySum // in the order of Vectors.Sums
+	Price     Loss
+	Remaining Loss
+	Replayed  bool
+}
+
+// NoisySum is one noisy vector over all cells.
+type NoisySum struct {
+	Name   string
+	Values [][]*big.Int // by cell, then entry, in Units
+	Unit   *big.Rat
+	Noise  noise.Distribution // of each value independently, in Units
+	// OffDiagonal is that of the entries off the diagonal of a block's product with itself: under ρ their noise has half of
+	// the variance, at no cost. Nil for other sums.
+	OffDiagonal noise.Distribution
+	Loss        Loss // the sum's share of the price
+}
+
+// Moments adds up rows' vectors with one sensitivity for all entries of each sum, from the norms of their blocks: less noise than a Measure of
+// each coordinate and product would have. It is the first primitive, Measure, for vectors.
+//
+// Its loss is the price by composition: the sums' shares add up to it, each sum's cells and entries are one vector under one mechanism
+// (mechanism.Laplace, mechanism.Gaussian, or mechanism.SymmetricGaussian for a block's product with itself), whose sensitivity the
+// plan proves. The norms are enforced on integers, row by row.
+func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
+	m, l, err := c.moments(v)
+	if err != nil {
+		return nil, public(err)
+	}
+	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+		cells, err := c.engine.Aggregate(ctx, l.bounded, from)
+		if err != nil {
+			return nil, err
+		}
+		return noisySums(m, cells)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &Moments{ID: s.name(), Price: c.loss(m.Price), Replayed: s.replayed}
+	for i := range m.Cells() {
+		out.Cells = append(out.Cells, keyValues(m.GroupKeys(i)))
+	}
+	if out.Sums, err = c.sumsOf(m); err != nil {
+		return nil, public(err)
+	}
+	for _, row := range s.numbers {
+		for i, sum := range m.RowVectors.Sums {
+			n := len(m.RowVectors.Terms(sum))
+			out.Sums[i].Values = append(out.Sums[i].Values, row[:n:n])
+			row = row[n:]
+		}
+	}
+	out.Remaining, err = c.remains(s)
+	return out, err
+}
+
+// moments plans a question about vectors, and decides its look.
+func (c *Curator) moments(v Vectors) (*plan.Moments, *look, error) {
+	if v.Within != "" || v.At != "" {
+		return nil, nil, &Error{Code: CodeUsage, Message: "an accuracy is for tables of noisy numbers", Hint: "give a price"}
+	}
+	request, err := c.request(v.Question)
+	if err != nil {
+		return nil, nil, err
+	}
+	of, err := vectorRequest(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := plan.BuildMoments(c.filled(), request, of)
+	if err != nil {
+		return nil, nil, err
+	}
+	tables, versions, err := c.sealed(&m.Bounded)
+	if err != nil {
+		return nil, nil, err
+	}
+	l := &look{
+		bounded: &m.Bounded, price: m.Price, tables: tables, key: m.Key(versions...),
+		fresh: v.Fresh, analyst: v.Analyst, shape: [2]int{m.Cells(), m.Width()},
+	}
+	var names []string
+	for _, s := range m.RowVectors.Sums {
+		l.mechanisms, names = append(l.mechanisms, sumMechanism(m, s)), append(names, s.Name())
+	}
+	l.question = fmt.Sprintf("sums of vectors (%s): %s", strings.Join(names, ", "), v.SQL)
+	return m, l, sharesAddUp(m)
+}
+
+// vectorRequest reads a question's numbers.
+func vectorRequest(v Vectors) (out plan.VectorRequest, err error) {
+	number := func(text, what string) *big.Rat {
+		if text == "" || err != nil {
+			return nil
+		}
+		r, wrong := exact.ParseDecimal(text)
+		if wrong != nil {
+			err = &Error{Code: CodeUsage, Message: fmt.Sprintf("%q is no %s", text, what), Hint: "write a decimal such as 2.5"}
+		}
+		return r
+	}
+	for _, b := range v.Blocks {
+		out.Blocks = append(out.Blocks, plan.BlockRequest{Size: b.Size, Norm: plan.Norm(b.Norm), Bound: number(b.Bound, "bound")})
+	}
+	for _, s := range v.Sums {
+		out.Sums = append(out.Sums, plan.SumRequest{Kind: plan.SumKind(s.Kind), I: s.I, J: s.J, Weight: number(s.Weight, "weight")})
+	}
+	out.Centres = v.Centres
+	return out, err
+}
+
+// sumsOf are a plan's sums without their values.
+func (c *Curator) sumsOf(m *plan.Moments) (out []NoisySum, err error) {
+	for _, s := range m.RowVectors.Sums {
+		n := NoisySum{Name: s.Name(), Unit: m.RowVectors.Unit(s), Loss: c.loss(s.Loss)}
+		parameter := s.Parameter
+		if n.Noise, err = noiseOf(s.Noise, parameter); err != nil {
+			return nil, err
+		}
+		if s.Symmetric() {
+			if s.Noise == plan.Gaussian {
+				parameter = new(big.Rat).Quo(parameter, big.NewRat(2, 1))
+			}
+			if n.OffDiagonal, err = noiseOf(s.Noise, parameter); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+func noiseOf(kind plan.Noise, parameter *big.Rat) (noise.Distribution, error) {
+	if kind == plan.Gaussian {
+		return noise.NewDiscreteGaussian(parameter)
+	}
+	return noise.NewDiscreteLaplace(parameter)
+}
+
+// sumMechanism is a sum's mechanism, for the ledger.
+func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
+	sensitivity, name := s.L1, string(s.Noise)
+	if s.Noise == plan.Gaussian {
+		sensitivity = s.L2Squared
+		if s.Symmetric() {
+			name += ", symmetric"
+		}
+	}
+	return ledger.Mechanism{
+		Name: name, Sensitivity: sensitivity.String(), Scale: exact.FormatRat(s.Parameter), Cells: m.Cells() * len(m.RowVectors.Terms(s)),
+	}
+}
+
+// noisySums are the cells' exact sums with the noise of each.
+func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error) {
+	out := make([][]*big.Int, len(cells))
+	first := 0
+	for _, s := range m.RowVectors.Sums {
+		n := len(m.RowVectors.Terms(s))
+		var vector []mechanism.Exact
+		for _, cell := range cells {
+			vector = append(vector, cell[first:first+n]...)
+		}
+		noisy, err := noisySum(m, s, vector)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i] = append(out[i], noisy[i*n:(i+1)*n]...)
+		}
+		first += n
+	}
+	return out, nil
+}
+
+// noisySum runs the mechanism that the plan chose for a sum on its entries, cell by cell.
+func noisySum(m *plan.Moments, s *plan.VectorSum, vector []mechanism.Exact) ([]*big.Int, error) {
+	planned := &plan.Measure{Kind: plan.Sum, L1: s.L1, L2Squared: s.L2Squared, Loss: s.Loss, Noise: s.Noise, Parameter: s.Parameter}
+	if s.Noise == plan.Gaussian && s.Symmetric() {
+		rho, _ := s.Loss.ZCDP()
+		d := m.RowVectors.Blocks[s.I].Size
+		noisy, err := mechanism.SymmetricGaussian{Dimension: d, L2Squared: s.L2Squared, Rho: rho}.Measure(vector)
+		if err != nil {
+			return nil, err
+		}
+		return noisy.Values, symmetricAsPlanned(planned, noisy)
+	}
+	noisy, err := noisily(planned, vector)
+	if err != nil {
+		return nil, err
+	}
+	return noisy.Values, measuredAsPlanned(planned, noisy)
+}

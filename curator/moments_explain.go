@@ -1,0 +1,101 @@
+package curator
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/plan"
+)
+
+// MomentsExplanation is what sums of vectors would cost, and how noisy they would be. It spends nothing, and is computed from the question, the
+// policy and the ledger: never from rows.
+type MomentsExplanation struct {
+	SQL           string
+	Cells         [][]any       // as of Moments
+	Sums          []NoisySum    // without values
+	Sensitivities []Sensitivity // of each sum, in its own unit
+	Bounds        []BlockBound  // of each block
+	Price         Loss
+	Remaining     Loss
+	Affordable    bool   // the price is within what remains
+	Largest       string // the largest ε that one question can be asked at now
+	Replayed      bool   // it has been released before, and would be given again at no cost
+	Unit          Unit
+	Charged       []string // the parts that it is charged to; nil for everybody
+	Notes         []string
+}
+
+// Sensitivity is how far one unit can move a sum, over all its cells and entries. In L2 of a block's product with itself, entries off the diagonal count
+// twice where its noise is Gaussian.
+type Sensitivity struct{ L1, L2 float64 }
+
+// BlockBound is what a row's vector of a block is known to be at most, after scaling and rounding.
+type BlockBound struct {
+	L1, L2 float64
+	Scaled bool     // longer rows are scaled down: the coordinates' ranges alone do not give the bound
+	Unit   *big.Rat // of the grid that coordinates are rounded to
+}
+
+// ExplainMoments says before spending what Moments would cost.
+func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanation, error) {
+	m, l, err := c.moments(v)
+	if err != nil {
+		return nil, public(err)
+	}
+	out := &MomentsExplanation{SQL: v.SQL, Price: c.loss(m.Price), Charged: l.charged()}
+	if !v.Fresh {
+		if _, out.Replayed, err = c.ledger.Find(l.key); err != nil {
+			return nil, public(err)
+		}
+	}
+	room, err := c.room(l)
+	if err != nil {
+		return nil, public(err)
+	}
+	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), out.Replayed || m.Price.Within(room)
+	if out.Sums, err = c.sumsOf(m); err != nil {
+		return nil, public(err)
+	}
+	for i := range m.Cells() {
+		out.Cells = append(out.Cells, keyValues(m.GroupKeys(i)))
+	}
+	for i, s := range m.RowVectors.Sums {
+		unit, _ := out.Sums[i].Unit.Float64()
+		out.Sensitivities = append(out.Sensitivities, Sensitivity{unit * float(s.L1), unit * math.Sqrt(float(s.L2Squared))})
+	}
+	for _, k := range m.RowVectors.Blocks {
+		l1, l2squared := m.Norms(k)
+		of := (&plan.Measure{Grid: k.Grid}).Unit()
+		unit, _ := of.Float64()
+		out.Bounds = append(out.Bounds, BlockBound{unit * float(l1), unit * math.Sqrt(float(l2squared)), k.Scale > 0, of})
+	}
+	p := &plan.Plan{Bounded: m.Bounded, Neighbours: m.Neighbours, Price: m.Price}
+	out.Unit = c.unit(&asked{Question: v.Question, plan: p})
+	out.Notes = momentsNotes(p, out)
+	return out, nil
+}
+
+func float(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f
+}
+
+func momentsNotes(p *plan.Plan, of *MomentsExplanation) (notes []string) {
+	if p.Unit != nil {
+		notes = append(notes, truncation(p))
+	}
+	for i, b := range of.Bounds {
+		if b.Scaled {
+			notes = append(notes, fmt.Sprintf("Rows whose block %d is longer than its bound are scaled down to it: sums are of the scaled rows.", i+1))
+		}
+	}
+	if p.Source != nil {
+		notes = append(notes, relationNotes(p)...)
+	}
+	if p.Part != nil {
+		notes = append(notes, confinedTo(p))
+	}
+	return notes
+}

@@ -1,0 +1,226 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+	"testing"
+
+	"dither/audit"
+	"dither/internal/engine"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// vectorQuestions are sums of vectors over the replayed homes.
+var vectorQuestions = []Vectors{
+	{
+		Question: Question{SQL: "SELECT age, change, height FROM people"},
+		Blocks:   []Block{{2, L1, ""}, {1, L2, ""}}, Sums: []Sum{Count(), First(0), First(1), Product(0, 0), Product(0, 1)},
+	},
+	{
+		Question: Question{SQL: "SELECT age / 115, change / 10 FROM people GROUP BY region"},
+		Blocks:   []Block{{2, L2, "1"}}, Sums: []Sum{Product(0, 0), First(0).Weighing("2.5")},
+	},
+	{
+		Question: Question{SQL: "SELECT cost, 1 FROM visits WHERE day <> 'fri'"},
+		Blocks:   []Block{{2, L1, "7.5"}}, Sums: []Sum{Count(), Product(0, 0)},
+	},
+	{
+		Question: Question{SQL: "SELECT cost, cost * cost FROM visits"},
+		Blocks:   []Block{{2, L2, ""}}, Sums: []Sum{Count(), First(0)}, Centres: [][]float64{{3, 9}, {4.5, 20}, {10, 100}},
+	},
+}
+
+// Moments: as Measure (see replayMeasure), with entries off the diagonals of symmetric products counted twice where their noise is Gaussian.
+func replayMoments(t *testing.T, relation string, w twins) {
+	attained := 0
+	for i, q := range vectorQuestions {
+		name := relation + ": " + q.SQL
+		q.Fresh = true
+		m, _, err := w[audit.Data].moments(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lengths []int
+		r := w.replay(t, byte(i), func(c *Curator) (numbers []*big.Int, err error) {
+			got, err := c.Moments(t.Context(), q)
+			if err != nil {
+				return nil, err
+			}
+			lengths = nil
+			for _, s := range got.Sums {
+				n := 0
+				for _, cell := range s.Values {
+					numbers, n = append(numbers, cell...), n+len(cell)
+				}
+				lengths = append(lengths, n)
+			}
+			return numbers, nil
+		})
+		sameFlow(t, name, r, "reserve", "release")
+		x, y := r.Data.Output, r.Neighbor.Output
+		for j, s := range m.RowVectors.Sums {
+			terms := m.RowVectors.Terms(s)
+			l1, l2squared := new(big.Rat), new(big.Rat)
+			for e := range lengths[j] {
+				d := new(big.Rat).Sub(x[e], y[e])
+				l1.Add(l1, new(big.Rat).Abs(d))
+				square := new(big.Rat).Mul(d, d)
+				if term := terms[e%len(terms)]; s.Symmetric() && s.Noise == plan.Gaussian && term.A != term.B {
+					square.Add(square, square)
+				}
+				l2squared.Add(l2squared, square)
+			}
+			x, y = x[lengths[j]:], y[lengths[j]:]
+			if l1.Cmp(new(big.Rat).SetInt(s.L1)) > 0 || l2squared.Cmp(new(big.Rat).SetInt(s.L2Squared)) > 0 {
+				t.Errorf("%s: %s: apart by %s, squared L2 %s; planned %s, %s", name, s.Name(), l1.FloatString(0), l2squared.FloatString(0), s.L1, s.L2Squared)
+			}
+			if l1.Cmp(new(big.Rat).SetInt(s.L1)) == 0 || l2squared.Cmp(new(big.Rat).SetInt(s.L2Squared)) == 0 {
+				attained++
+			}
+		}
+	}
+	least := 4
+	if strings.HasPrefix(relation, "change-one") { // whose pair is not at both ends of all products
+		least = 1
+	}
+	if !strings.Contains(relation, "NULL") && attained < least {
+		t.Errorf("%s: %d sensitivities are attained: these pairs show little", relation, attained)
+	}
+}
+
+// Moments: the output less the exact sums, which are known, is the noise of mechanisms with parameters that are typed here, on zeros.
+func TestMomentsAsPlanned(t *testing.T) {
+	rho := must[privacy.Rho](t)(privacy.ParseRho("0.5"))
+	half := someEpsilon(t).Share(1, 2)
+	laplace := func(e privacy.Epsilon, l1 int64) func(n int) ([]*big.Int, error) {
+		return func(n int) ([]*big.Int, error) {
+			m, err := mechanism.Laplace{Sensitivity: big.NewInt(l1), Epsilon: e}.Measure(make([]mechanism.Exact, n))
+			return m.Values, err
+		}
+	}
+	gauss := func(r privacy.Rho, l2squared int64) func(n int) ([]*big.Int, error) {
+		return func(n int) ([]*big.Int, error) {
+			m, err := mechanism.Gaussian{L2Squared: big.NewInt(l2squared), Rho: r}.Measure(make([]mechanism.Exact, n))
+			return m.Values, err
+		}
+	}
+	symmetric := func(r privacy.Rho, l2squared int64) func(n int) ([]*big.Int, error) {
+		return func(n int) ([]*big.Int, error) {
+			m, err := mechanism.SymmetricGaussian{Dimension: 2, L2Squared: big.NewInt(l2squared), Rho: r}.Measure(make([]mechanism.Exact, n))
+			return m.Values, err
+		}
+	}
+	// Ages 30, 40, 115, 0, 61 (0 … 115) and changes 1, 2, −3, 0, 1 (−10 … 4): of a row at most ‖x‖₁ = 125 and ‖x‖₂² = 13325.
+	const sql = "SELECT age, change FROM people"
+	exact := map[int][]int64{0: {5}, 1: {246, 1}, 2: {900 + 1600 + 13225 + 0 + 3721, 30 + 80 - 345 + 0 + 61, 1 + 4 + 9 + 0 + 1}}
+	for name, s := range map[string]struct {
+		c     *Curator
+		noise []func(n int) ([]*big.Int, error)
+	}{
+		"pure": {pureTerms.alone(t), []func(int) ([]*big.Int, error){
+			// Of the triangle Σ|x_a x_b| is at most 115² + 115·10 + 10² = (125² + 13325)/2.
+			laplace(half.Share(1, 4), 1), laplace(half.Share(1, 4), 125), laplace(half.Share(2, 4), 13225+1150+100),
+		}},
+		"change-one": {changeTerms.alone(t), []func(int) ([]*big.Int, error){
+			// One cell: each entry moves by the width of what it may be, [0, 115], [−10, 4], [0, 13225], [−1150, 460], [0, 100].
+			laplace(half.Share(1, 4), 1), laplace(half.Share(1, 4), 115+14), laplace(half.Share(2, 4), 13225+1610+100),
+		}},
+		"zCDP": {zcdpTerms.alone(t), []func(int) ([]*big.Int, error){
+			gauss(rho.Share(1, 4), 1), gauss(rho.Share(1, 4), 13325), symmetric(rho.Share(2, 4), 13325*13325),
+		}},
+	} {
+		v := Vectors{Question: Question{SQL: sql, Fresh: true}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Count(), First(0), Product(0, 0).Weighing("2")}}
+		got := drawnFrom(3, func() *Moments { return must[*Moments](t)(s.c.Moments(t.Context(), v)) })
+		drawn := drawnFrom(3, func() (out [][]*big.Int) {
+			for j, of := range s.noise {
+				out = append(out, must[[]*big.Int](t)(of(len(exact[j]))))
+			}
+			return out
+		})
+		for j, sum := range got.Sums {
+			for e, x := range sum.Values[0] {
+				if known := new(big.Int).Sub(x, drawn[j][e]); known.Cmp(big.NewInt(exact[j][e])) != 0 {
+					t.Errorf("%s: %s: entry %d: %s less the planned noise %s is %s, want %d", name, sum.Name, e, x, drawn[j][e], known, exact[j][e])
+				}
+			}
+			if one := big.NewRat(1, 1); sum.Unit.Cmp(one) != 0 || (sum.OffDiagonal == nil) != (j < 2) {
+				t.Errorf("%s: %s: in units of %s, off the diagonal %v", name, sum.Name, sum.Unit, sum.OffDiagonal)
+			}
+		}
+		diagonal, off := got.Sums[2].Noise.StdDev(), got.Sums[2].OffDiagonal.StdDev()
+		if want := map[bool]float64{true: 2, false: 1}[name == "zCDP"]; diagonal*diagonal/(off*off) < want*0.999 || diagonal*diagonal/(off*off) > want*1.001 {
+			t.Errorf("%s: deviations %g and %g", name, diagonal, off)
+		}
+	}
+}
+
+// Noise on symmetric matrices that is not the planned one stays.
+func TestUnplannedMomentsStay(t *testing.T) {
+	c := zcdpTerms.alone(t)
+	var owner []error
+	c.options.OwnerErrors = func(err error) { owner = append(owner, err) }
+	v := Vectors{Question: Question{SQL: "SELECT age, change FROM people", Fresh: true}, Blocks: []Block{{2, L2, ""}}, Sums: []Sum{Product(0, 0)}}
+	m, l, err := c.moments(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := m.RowVectors.Sums[0]
+	s.Parameter = new(big.Rat).Add(s.Parameter, big.NewRat(1, 1))
+	_, err = c.take(t.Context(), l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+		cells, err := c.engine.Aggregate(ctx, l.bounded, from)
+		if err != nil {
+			return nil, err
+		}
+		return noisySums(m, cells)
+	})
+	if codeOf(err) != CodeFailed || len(owner) != 1 || !errors.Is(owner[0], errUnplanned) {
+		t.Errorf("%v; the owner is told %v", err, owner)
+	}
+	m.Price = m.Price.Share(9, 10)
+	if err := sharesAddUp(m); !errors.Is(err, errUnplanned) {
+		t.Errorf("shares beyond the price: %v", err)
+	}
+	rho, _ := s.Loss.ZCDP()
+	one := big.NewRat(1, 1)
+	same, half := must[noise.DiscreteGaussian](t)(noise.NewDiscreteGaussian(one)), must[noise.DiscreteGaussian](t)(noise.NewDiscreteGaussian(big.NewRat(1, 2)))
+	planned := &plan.Measure{Noise: plan.Gaussian, Parameter: one, Loss: s.Loss}
+	for off, want := range map[noise.Distribution]bool{same: false, half: true} {
+		got := mechanism.SymmetricMeasurement{Measurement: mechanism.Measurement{Noise: same, Loss: privacy.ZCDPLoss(rho, privacy.Delta{})}, OffDiagonal: off}
+		if err := symmetricAsPlanned(planned, got); (err == nil) != want {
+			t.Errorf("off the diagonal %v: %v", off, err)
+		}
+	}
+}
+
+// What is explained is what is charged, and is free.
+func TestExplainMoments(t *testing.T) {
+	c := pureTerms.alone(t)
+	v := Vectors{Question: Question{SQL: "SELECT cost FROM visits GROUP BY day"}, Blocks: []Block{{1, L1, "5"}}, Sums: []Sum{Count(), First(0), Product(0, 0)}}
+	e := must[*MomentsExplanation](t)(c.ExplainMoments(t.Context(), v))
+	if e.Price.Epsilon != "0.5" || !e.Affordable || e.Replayed || len(e.Cells) != 5 || e.Unit.MaxRows != 3 || spent(t, c) != "0" || len(e.Notes) != 2 {
+		t.Errorf("%+v", e)
+	}
+	for i, want := range []Sensitivity{{3, 3}, {15, 15}, {75, 75}} { // three rows, at 5 each
+		if got := e.Sensitivities[i]; got.L1 < want.L1 || got.L1 > want.L1*1.000001 || got.L2 < want.L2 || got.L2 > want.L2*1.000001 {
+			t.Errorf("%s: %+v, want %+v", e.Sums[i].Name, got, want)
+		}
+	}
+	got := must[*Moments](t)(c.Moments(t.Context(), v))
+	if spent(t, c) != "0.5" || fmt.Sprint(got.Cells) != fmt.Sprint(e.Cells) {
+		t.Errorf("spent %s; %v", spent(t, c), got.Cells)
+	}
+	for i, s := range got.Sums {
+		if s.Loss != e.Sums[i].Loss || s.Noise.StdDev() != e.Sums[i].Noise.StdDev() {
+			t.Errorf("%s: %v, explained as %v", s.Name, s.Loss, e.Sums[i].Loss)
+		}
+	}
+	if e = must[*MomentsExplanation](t)(c.ExplainMoments(t.Context(), v)); !e.Replayed {
+		t.Error("it is not told that it was released before")
+	}
+}

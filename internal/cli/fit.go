@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/nearest"
+	"dither/internal/plot"
+)
+
+// fitModel is a model that `dither fit` fits: run declares its further flags, parses the arguments, and fits.
+type fitModel struct {
+	name string
+	run  func(*session, *fitOptions, []string) error
+}
+
+func fitModels() []fitModel {
+	return []fitModel{
+		{"linear", runFitLinear},
+	}
+}
+
+// fitOptions are the flags that all models have.
+type fitOptions struct {
+	curator.Question
+	table, formula, where, method string
+	explain                       bool
+	picture                       pictures
+}
+
+// runFit fits a model.
+func runFit(s *session, args []string) error {
+	o := &fitOptions{}
+	s.formatFlag()
+	for _, f := range []struct {
+		name string
+		text *string
+	}{
+		{"table", &o.table},
+		{"formula", &o.formula},
+		{"where", &o.where},
+		{"method", &o.method},
+		{"epsilon", &o.Epsilon},
+		{"rho", &o.Rho},
+		{"confidence", &o.Confidence},
+		{"analyst", &o.Analyst},
+		{"plot", &o.picture.file},
+	} {
+		s.flags.StringVar(f.text, f.name, "", "")
+	}
+	s.flags.BoolVar(&o.Fresh, "fresh", false, "")
+	s.flags.BoolVar(&o.explain, "explain", false, "")
+	var names []string
+	for _, m := range fitModels() {
+		names = append(names, m.name)
+		if len(args) > 0 && args[0] == m.name {
+			return m.run(s, o, args[1:])
+		}
+	}
+	rest, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) > 0 {
+		return usage("there is no model %q%s; there are %s", rest[0], didYouMean(nearest.Name(rest[0], names)), strings.Join(names, ", "))
+	}
+	return usage("fit is followed by %s", strings.Join(names, ", "))
+}
+
+// parsed reads a model's flags, and checks those that all have; helped says that help was asked for.
+func (o *fitOptions) parsed(s *session, args []string) (helped bool, err error) {
+	rest, helped, err := s.parse(args)
+	switch {
+	case err != nil || helped:
+		return helped, err
+	case len(rest) > 0:
+		return false, usage("fit takes flags alone, not %q", rest[0])
+	case s.format == "csv":
+		return false, usage("fit --format is table, json or markdown")
+	case o.table == "" || o.formula == "":
+		return false, usage("fit needs --table and --formula")
+	}
+	return false, o.picture.check(s)
+}
+
+// sealing opens the home for do; a table that was never sealed is sealed first.
+func (s *session) sealing(do func(*curator.Curator) error) error {
+	return s.with(func(c *curator.Curator) error {
+		for sealed := ""; ; {
+			err := do(c)
+			var e *curator.Error
+			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
+				return err
+			}
+			if err := s.sealMissing(c, e.Table); err != nil {
+				return err
+			}
+			sealed = e.Table
+		}
+	})
+}
+
+// draw writes a chart, if a picture was asked for.
+func (p *pictures) draw(c plot.Chart) error {
+	if p.file == "" {
+		return nil
+	}
+	format, _ := plotFormat(p.file)
+	return replaceFile(p.file, func(w io.Writer) error { return plot.Write(w, format, c) })
+}

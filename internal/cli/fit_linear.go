@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// runFitLinear fits a linear regression.
+func runFitLinear(s *session, o *fitOptions, args []string) error {
+	helped, err := o.parsed(s, args)
+	if err != nil || helped {
+		return err
+	}
+	q := stats.Linear{Question: o.Question, Table: o.table, Formula: o.formula, Where: o.where, Method: o.method}
+	return s.sealing(func(c *curator.Curator) error {
+		if o.explain {
+			e, err := stats.ExplainLinear(context.Background(), c, q)
+			if err != nil {
+				return err
+			}
+			return s.showLinearExplanation(e)
+		}
+		f, err := stats.FitLinear(context.Background(), c, q)
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.showLinear(f), o.picture.draw(linearChart(f)))
+	})
+}
+
+// lay writes a table with a rule under its header, as text or as Markdown.
+func (s *session) lay(header []string, rows [][]string, numbers int) {
+	var g grid
+	for i := range header {
+		g.right = append(g.right, i >= numbers)
+	}
+	if s.format == "markdown" {
+		s.print("%s", markdownTable(header, g.right, rows))
+		return
+	}
+	g.add(indented(header)...)
+	g.add()
+	for _, row := range rows {
+		g.add(indented(row)...)
+	}
+	lines := strings.SplitAfter(g.text(" │"), "\n")
+	var rule []string
+	for _, w := range g.widths() {
+		rule = append(rule, strings.Repeat("─", w+1))
+	}
+	lines[1] = strings.Join(rule, "┼") + "\n"
+	s.print("%s", strings.Join(lines, ""))
+}
+
+func indented(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = " " + c
+	}
+	return out
+}
+
+// heading and paragraphs print words, as they are or for Markdown.
+func (s *session) heading(text string) {
+	if s.format == "markdown" {
+		text = markdownText(text)
+	}
+	s.print("%s\n\n", printable(text))
+}
+
+func (s *session) paragraphs(text string) {
+	if s.format == "markdown" {
+		s.print("\n%s", markdownList(text))
+		return
+	}
+	s.print("\n%s", printableLines(text))
+}
+
+func (s *session) showLinear(f *stats.LinearFit) error {
+	if s.format == "json" {
+		return s.json(linearJSON{f})
+	}
+	s.heading(fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Method))
+	s.lay([]string{"", "estimate", "std. error", percent(f.Confidence) + " interval", "of its variance the noise's"}, linearRows(f), 1)
+	s.paragraphs(linearWords(f))
+	return nil
+}
+
+// linearWords is what stands below a regression's table.
+func linearWords(f *stats.LinearFit) string {
+	var b strings.Builder
+	if f.ResidualError != nil {
+		fmt.Fprintf(&b, "residual standard error %s", compact(*f.ResidualError))
+		if f.RSquared != nil {
+			fmt.Fprintf(&b, ", R² %s", strconv.FormatFloat(*f.RSquared, 'f', 3, 64))
+		}
+		b.WriteString("\n")
+	}
+	if f.Rows != nil {
+		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", compact(math.Round(*f.Rows)), compact(*f.RowsError))
+	}
+	if f.Population {
+		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
+	} else {
+		b.WriteString("intervals are about the coefficients that these rows have: they cover noise, not sampling\n")
+	}
+	for _, w := range f.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, f.ID)
+	return b.String()
+}
+
+func pricePaid(price curator.Loss, replayed bool) string {
+	if replayed {
+		return "released before: free"
+	}
+	return "price " + price.String()
+}
+
+func linearRows(f *stats.LinearFit) (rows [][]string) {
+	for _, c := range f.Coefficients {
+		row := []string{c.Name, "?", "?", "?", "?"}
+		places := 4
+		if c.StdError != nil {
+			places = decimals(*c.StdError)
+			row[2] = strconv.FormatFloat(*c.StdError, 'f', places, 64)
+			row[4] = strconv.FormatFloat(100**c.Privacy, 'f', 0, 64) + " %"
+		}
+		if c.Estimate != nil {
+			row[1] = strconv.FormatFloat(*c.Estimate, 'f', places, 64)
+		}
+		end := func(x *float64, none string) string {
+			if x == nil {
+				return none
+			}
+			return strconv.FormatFloat(*x, 'f', places, 64)
+		}
+		row[3] = "[" + end(c.Low, "−∞") + ", " + end(c.High, "∞") + "]"
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (s *session) showLinearExplanation(e *stats.LinearExplanation) error {
+	if s.format == "json" {
+		return s.json(linearExplanationJSON{e})
+	}
+	s.heading(fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Method))
+	var rows [][]string
+	for _, m := range e.Sums {
+		off := ""
+		if m.OffDiagonal > 0 {
+			off = compact(m.OffDiagonal)
+		}
+		rows = append(rows, []string{m.Name, m.Noise, compact(m.StdDev), off, m.Price.String()})
+	}
+	s.lay([]string{"measured", "noise", "std. dev.", "off the diagonal", "price"}, rows, 2)
+	var b strings.Builder
+	fmt.Fprintf(&b, "z: %s, scaled by their bounds to between -1 and 1; v: the response, likewise\n", strings.Join(e.Columns, ", "))
+	fmt.Fprintf(&b, "rows × the least variance of z in any direction should be far above %s: there is no saying more without looking\n", compact(e.NoiseNorm))
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "note: %s\n", n)
+	}
+	switch {
+	case e.Replayed:
+		b.WriteString("released before: free\n")
+	case e.Affordable:
+		fmt.Fprintf(&b, "price %s, remaining %s\n", e.Price, e.Remaining)
+	default:
+		fmt.Fprintf(&b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", e.Price, e.Remaining, e.Largest)
+	}
+	s.paragraphs(b.String())
+	return nil
+}
+
+// linearChart draws coefficients in the response's unit, so that predictors of all units can be compared: what the response changes by from
+// one end of a predictor's bounds to the other.
+func linearChart(f *stats.LinearFit) plot.Chart {
+	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover sampling and noise"}
+	if !f.Population {
+		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover noise, not sampling"
+	}
+	panel := plot.Panel{Name: "change over its range", Points: true, Marks: [][]plot.Mark{nil}}
+	for _, k := range f.Coefficients {
+		if k.Name == stats.InterceptName && len(f.Coefficients) > 1 {
+			c.Caption += "; without the intercept"
+			continue
+		}
+		m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
+		if k.Estimate != nil {
+			m.Value = *k.Estimate * k.Width
+			m.Text = fmt.Sprintf("%.4g", m.Value)
+		}
+		if k.Low != nil {
+			m.Low = *k.Low * k.Width
+		}
+		if k.High != nil {
+			m.High = *k.High * k.Width
+		}
+		c.Groups, panel.Marks[0] = append(c.Groups, k.Name), append(panel.Marks[0], m)
+	}
+	c.Panels = []plot.Panel{panel}
+	return c
+}

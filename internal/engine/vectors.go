@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"dither/internal/plan"
+)
+
+// Dialect is how an engine writes what statements about vectors need.
+type Dialect struct {
+	Integer func(int64) string
+	Double  func(float64) string
+	BigInt  string // names of types
+	Real    string
+	Fence   string // ends a SELECT that must not be written into the one around it
+	// Factor is a type of integers up to 10^9 whose products are quicker than BigInt's, and Total one that holds the sums of either; "" for
+	// BigInt, and for whatever sum gives.
+	Factor, Total string
+}
+
+// VectorSums adds up the vectors of b's rows: its keys k0, k1, … or the number of the nearest centre, and then its terms. In rows are the
+// coordinates v0, v1, …, none of which is NULL; how many of a unit's count has been bounded.
+//
+// The stages, from the inside out, of which those that are not needed are left out: clamp the coordinates (a0, a1, …); scale the blocks that
+// may be too long, and leave out what is too long still; find the nearest centre; add up products. Each coordinate is computed once a row.
+func VectorSums(b *plan.Bounded, rows string, d Dialect) string {
+	w := vectors{Bounded: b, d: d, keys: KeyNames(b)}
+	rows = w.clamped(rows)
+	rows = w.scaled(rows)
+	if b.Centred() {
+		rows = w.nearest(rows)
+	}
+	var sums []string
+	total := func(of string) string {
+		if d.Total == "" {
+			return "sum(" + of + ")"
+		}
+		return "CAST(sum(" + of + ") AS " + d.Total + ")"
+	}
+	products := false
+	for _, t := range b.RowVectors.AllTerms() {
+		switch {
+		case t.B >= 0:
+			sums, products = append(sums, total(fmt.Sprintf("a%d * a%d", t.A, t.B))), true
+		case t.A >= 0:
+			sums = append(sums, total(fmt.Sprintf("a%d", t.A)))
+		default:
+			sums = append(sums, "count(*)")
+		}
+	}
+	if products && d.Factor != "" {
+		rows = w.factors(rows)
+	}
+	return "SELECT " + w.list(sums) + " FROM (" + rows + ") AS r" + GroupBy(w.keys)
+}
+
+// vectors writes one statement.
+type vectors struct {
+	*plan.Bounded
+	d    Dialect
+	keys []string
+}
+
+func (w *vectors) list(of []string) string {
+	return strings.Join(append(append([]string{}, w.keys...), of...), ", ")
+}
+
+func (w *vectors) stage(of []string, from, where string) string {
+	return "SELECT " + w.list(of) + " FROM (" + from + ") AS r" + where + w.d.Fence
+}
+
+// factors gives the coordinates the type of d.Factor, of which all are: see Block.
+func (w *vectors) factors(rows string) string {
+	var out []string
+	for _, a := range w.all() {
+		out = append(out, fmt.Sprintf("CAST(%[1]s AS %[2]s) AS %[1]s", a, w.d.Factor))
+	}
+	return w.stage(out, rows, "")
+}
+
+// clamped gives the coordinates as integers between their measures' ends, which are what the ranges prove: nothing is cut off. A column's own
+// values are so by its cleaning, and a constant; what is computed from them is clamped once more.
+func (w *vectors) clamped(rows string) string {
+	var out []string
+	for i, m := range w.Measures {
+		v := fmt.Sprintf("v%d", i)
+		if !cleaned(m.X) {
+			v = fmt.Sprintf("CASE WHEN %[1]s BETWEEN %[2]s AND %[3]s THEN %[1]s WHEN %[1]s < %[2]s THEN %[2]s ELSE %[3]s END", v, w.d.Integer(m.Lo), w.d.Integer(m.Hi))
+		}
+		out = append(out, fmt.Sprintf("%s AS a%d", v, i))
+	}
+	return w.stage(out, rows, "")
+}
+
+// cleaned holds of a column and of a constant, as integers or as reals.
+func cleaned(e *plan.Expr) bool {
+	if e.Op == plan.OpToReal {
+		e = e.Args[0]
+	}
+	return e.Op == plan.OpColumn && !e.Derived || e.Op == plan.OpConst
+}
+
+// coordinates are the names of those in a block, or all.
+func coordinates(k plan.Block) (out []string) {
+	for i := k.First; i < k.First+k.Size; i++ {
+		out = append(out, "a"+strconv.Itoa(i))
+	}
+	return out
+}
+
+// scaled multiplies too long blocks by a factor.
+func (w *vectors) scaled(rows string) string {
+	var reals, factors, products, norms, kept []string
+	for i, k := range w.RowVectors.Blocks {
+		names := coordinates(k)
+		if k.Scale == 0 {
+			reals, factors, products = append(reals, names...), append(factors, names...), append(products, names...)
+			continue
+		}
+		f, n := fmt.Sprintf("f%d", i), fmt.Sprintf("n%d", i)
+		for _, a := range names {
+			reals = append(reals, fmt.Sprintf("CAST(%[1]s AS %[2]s) AS %[1]s", a, w.d.Real))
+			products = append(products, fmt.Sprintf("CAST((%[1]s * %[2]s) AS %[3]s) AS %[1]s", a, f, w.d.BigInt))
+		}
+		factors = append(append(factors, names...), w.length(k)+" AS "+n)
+		norm, most := w.integerNorm(k)
+		norms, kept = append(norms, norm+" AS "+n), append(kept, n+" <= "+most)
+	}
+	if len(kept) == 0 {
+		return rows
+	}
+	rows = w.stage(reals, rows, "")
+	rows = w.stage(factors, rows, "")
+	var scales []string
+	for i, k := range w.RowVectors.Blocks {
+		scales = append(scales, coordinates(k)...)
+		if k.Scale > 0 {
+			scale := w.d.Double(float64(k.Scale))
+			scales = append(scales, fmt.Sprintf("CASE WHEN n%[1]d > %[2]s THEN (%[2]s / n%[1]d) ELSE %[3]s END AS f%[1]d", i, scale, w.d.Double(1)))
+		}
+	}
+	rows = w.stage(scales, rows, "")
+	rows = w.stage(products, rows, "")
+	rows = w.stage(append(w.all(), norms...), rows, "")
+	return w.stage(w.all(), rows, " WHERE "+strings.Join(kept, " AND "))
+}
+
+func (w *vectors) all() (out []string) {
+	for _, k := range w.RowVectors.Blocks {
+		out = append(out, coordinates(k)...)
+	}
+	return out
+}
+
+// length is a block's norm in doubles, of coordinates that are doubles, added up from the first to the last.
+func (w *vectors) length(k plan.Block) string {
+	if k.Norm == plan.NormL2 {
+		return "sqrt(" + added(k, "(%[1]s * %[1]s)") + ")"
+	}
+	return added(k, "abs(%[1]s)")
+}
+
+// added is a sum over a block's coordinates.
+func added(k plan.Block, term string) string {
+	sum := ""
+	for _, a := range coordinates(k) {
+		x := fmt.Sprintf(term, a)
+		if sum != "" {
+			x = "(" + sum + " + " + x + ")"
+		}
+		sum = x
+	}
+	return sum
+}
+
+// integerNorm is the norm of integer coordinates, or of L2 its square, and what it is for Most. It is computed in doubles, and exactly: what is added are
+// integers, none of which is negative. While their sum is below 2^53, it is exact; once it is not, it stays at 2^53 or above, and Most² is below
+// that.
+func (w *vectors) integerNorm(k plan.Block) (norm, most string) {
+	x := "CAST(%[1]s AS " + w.d.Real + ")"
+	if k.Norm == plan.NormL2 {
+		return added(k, "("+x+" * "+x+")"), w.d.Double(float64(k.Most) * float64(k.Most))
+	}
+	return added(k, "abs("+x+")"), w.d.Double(float64(k.Most))
+}
+
+// nearest adds the number of the nearest centre, which becomes a key: of the c with the least Σ(a − c)², which is Σa² + Σc(c − 2a).
+func (w *vectors) nearest(rows string) string {
+	names := w.all()
+	var scores, least, out []string
+	for i, c := range w.RowVectors.Centres {
+		constant := new(big.Int)
+		var parts []string
+		for j, x := range c {
+			constant.Add(constant, new(big.Int).Mul(big.NewInt(x), big.NewInt(x)))
+			if x != 0 {
+				parts = append(parts, fmt.Sprintf("(a%d * %s)", j, w.d.Integer(-2*x)))
+			}
+		}
+		parts = append(parts, w.d.Integer(constant.Int64()))
+		s := fmt.Sprintf("s%d", i)
+		scores, least = append(scores, "("+strings.Join(parts, " + ")+") AS "+s), append(least, s)
+	}
+	rows = w.stage(append(append([]string{}, names...), scores...), rows, "")
+	rows = w.stage(append(append(append([]string{}, names...), least...), "least("+strings.Join(least, ", ")+") AS s"), rows, "")
+	for i, s := range least[:len(least)-1] {
+		out = append(out, s+" = s", w.d.Integer(int64(i)))
+	}
+	cell := w.d.Integer(0)
+	if len(least) > 1 {
+		cell = CaseWhen(append(out, w.d.Integer(int64(len(least)-1))))
+	}
+	rows = w.stage(append(names, cell+" AS cell"), rows, "")
+	w.keys = append(w.keys, "cell")
+	return rows
+}

@@ -1,0 +1,197 @@
+package plan
+
+import (
+	"math/big"
+
+	"dither/privacy"
+)
+
+// boundVectors divides the price among the sums by their weights, fixes how far a unit moves each, and chooses its noise. The shares add up to the
+// price exactly, so that by basic composition the whole release costs the price.
+func (b *builder) boundVectors(r VectorRequest) error {
+	v, total := b.plan.RowVectors, int64(0)
+	weights := make([]int64, len(v.Sums))
+	for i, s := range r.Sums {
+		w, err := weightOf(s)
+		if err != nil {
+			return err
+		}
+		weights[i], total = w, total+w
+	}
+	for i, s := range v.Sums {
+		s.Loss = b.plan.Price.Share(weights[i], total)
+		m := Measure{Loss: s.Loss}
+		_, pure := s.Loss.Pure()
+		m.L1, m.L2Squared = b.plan.sensitivity(s, b.plan.Neighbours, !pure)
+		if err := m.choose(); err != nil {
+			return b.wrong("", "no noise can be chosen: %v", err)
+		}
+		s.L1, s.L2Squared, s.Noise, s.Parameter = m.L1, m.L2Squared, m.Noise, m.Parameter
+	}
+	return nil
+}
+
+// entry bounds what one row adds to one entry of a sum: between lo ≤ 0 and hi ≥ 0. It counts weight times in the square of L2.
+type entry struct {
+	lo, hi *big.Int
+	weight int64
+}
+
+// sensitivity bounds how far a sum's vector, over all entries of all cells, moves between neighbours: L1, and the square of L2, in
+// which with doubled entries off the diagonal of a symmetric product count twice (mechanism.SymmetricGaussian).
+//
+// Proof. At most m = Caps.Rows rows of a unit count, and which is decided by that unit's own rows alone. Each is in one cell, and adds to
+// it t = (1), x, x yᵀ or the upper triangle of x xᵀ, x and y being its blocks' integer coordinates. Let A₁ bound ‖x‖₁, and A₂ bound ‖x‖₂², of every
+// row that counts (norms, below), and B₁, B₂ those of y.
+//
+//   - ‖t‖₁ ≤ N₁, and ‖t‖₂² ≤ N₂: of the count 1 and 1; of x A₁ and A₂; of x yᵀ, Σ|x_a y_b| = ‖x‖₁‖y‖₁ ≤ A₁B₁ and
+//     Σ(x_a y_b)² = ‖x‖₂²‖y‖₂² ≤ A₂B₂. Of the triangle Σ_{a≤b} |x_a x_b| = (‖x‖₁² + ‖x‖₂²)/2 ≤ (A₁² + A₂)/2; and with entries off the diagonal
+//     doubled Σ_a x_a⁴ + 2Σ_{a<b} x_a²x_b² = ‖x‖₂⁴ ≤ A₂², which bounds it without doubling too.
+//   - Each entry of t is in [l_e, h_e], which the coordinates' own ranges give; so ‖t‖₁ ≤ Σ max(−l_e, h_e), and likewise ‖t‖₂².
+//
+// The least of these are N₁ and N₂. Let c be what a unit adds to the vector: a sum of at most m such t, each in its cell. By the triangle
+// inequality ‖c‖₁ ≤ mN₁ and ‖c‖₂ ≤ m√N₂ (the norm with doubled entries is one too).
+//
+// Add/remove: the vectors differ by c. Change-one: by c − c′, so in L1 by at most 2mN₁, and ‖c − c′‖₂² = ‖c‖² + ‖c′‖² − 2c·c′ ≤ 4m²N₂. It is at most
+// 2m²N₂ where c·c′ ≥ 0: where each entry has one sign (l_e = 0 or h_e = 0); and of the triangle with doubled entries, since there
+// c·c′ is, cell by cell, the inner product tr(CC′) of symmetric matrices that are sums of x xᵀ, which is Σ(x·x′)² ≥ 0.
+// With one cell, each entry of c and of c′ is in [m·l_e, m·h_e], so that they differ by at most m(h_e − l_e).
+// At least 1 is taken: a sum that is 0 by its bounds gets noise all the same.
+func (b *Bounded) sensitivity(s *VectorSum, n privacy.Neighbours, doubled bool) (l1, l2squared *big.Int) {
+	entries := b.entries(s, doubled)
+	rowL1, rowL2 := b.rowNorms(s)
+	apart1, apart2, signed := new(big.Int), new(big.Int), true
+	most1, most2 := new(big.Int), new(big.Int)
+	for _, e := range entries {
+		reach := largest(new(big.Int).Neg(e.lo), e.hi)
+		width := new(big.Int).Sub(e.hi, e.lo)
+		signed = signed && (e.lo.Sign() == 0 || e.hi.Sign() == 0)
+		add := func(l1, l2 *big.Int, x *big.Int) {
+			l1.Add(l1, x)
+			square := new(big.Int).Mul(x, x)
+			l2.Add(l2, square.Mul(square, big.NewInt(e.weight)))
+		}
+		add(most1, most2, reach)
+		add(apart1, apart2, width)
+	}
+	l1, l2squared = new(big.Int).Set(least(rowL1, most1)), new(big.Int).Set(least(rowL2, most2))
+	if n == privacy.ChangeOne {
+		l1.Lsh(l1, 1)
+		l2squared.Lsh(l2squared, 1)
+		if !signed && (!s.Symmetric() || !doubled) {
+			l2squared.Lsh(l2squared, 1)
+		}
+		if b.Cells() == 1 {
+			l1, l2squared = least(l1, apart1), least(l2squared, apart2)
+		}
+	}
+	rows := big.NewInt(b.Caps.Rows)
+	l1 = new(big.Int).Mul(l1, rows)
+	l2squared = new(big.Int).Mul(l2squared, rows.Mul(rows, rows))
+	one := big.NewInt(1)
+	return largest(l1, one), largest(l2squared, one)
+}
+
+// entries are a sum's, with their bounds: a coordinate's are its measure's, and no more than its block's Most; a product's the least and the
+// greatest of the products of the ends; a square is not negative.
+func (b *Bounded) entries(s *VectorSum, doubled bool) (out []entry) {
+	ends := b.ends()
+	zero, one := new(big.Int), big.NewInt(1)
+	for _, t := range b.RowVectors.Terms(s) {
+		e := entry{zero, one, 1}
+		switch {
+		case t.B >= 0:
+			e.lo, e.hi = zero, zero
+			for _, x := range ends[t.A] {
+				for _, y := range ends[t.B] {
+					p := new(big.Int).Mul(x, y)
+					if t.A != t.B || x == y {
+						e.lo, e.hi = least(e.lo, p), largest(e.hi, p)
+					}
+				}
+			}
+			if doubled && s.Symmetric() && t.A != t.B {
+				e.weight = 2
+			}
+		case t.A >= 0:
+			e.lo, e.hi = least(ends[t.A][0], zero), largest(ends[t.A][1], zero)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// ends are each coordinate's least and greatest value.
+func (b *Bounded) ends() [][2]*big.Int {
+	out := make([][2]*big.Int, len(b.Measures))
+	for _, k := range b.RowVectors.Blocks {
+		for i := k.First; i < k.First+k.Size; i++ {
+			lo, hi := b.Measures[i].Lo, b.Measures[i].Hi
+			if k.Scale > 0 { // scaling moves a coordinate towards 0, and its size is at most the vector's norm
+				lo, hi = max(min(lo, 0), -k.Most), min(max(hi, 0), k.Most)
+			}
+			out[i] = [2]*big.Int{big.NewInt(lo), big.NewInt(hi)}
+		}
+	}
+	return out
+}
+
+// rowNorms are N₁ and N₂ from the blocks' norms.
+func (b *Bounded) rowNorms(s *VectorSum) (l1, l2squared *big.Int) {
+	if s.Kind == SumOne {
+		return big.NewInt(1), big.NewInt(1)
+	}
+	l1, l2squared = b.norms(b.RowVectors.Blocks[s.I])
+	if s.Kind == SumFirst {
+		return l1, l2squared
+	}
+	other1, other2 := b.norms(b.RowVectors.Blocks[s.J])
+	if !s.Symmetric() {
+		return new(big.Int).Mul(l1, other1), new(big.Int).Mul(l2squared, other2)
+	}
+	half := new(big.Int).Mul(l1, l1)
+	half.Add(half, l2squared).Add(half, big.NewInt(1)).Rsh(half, 1)
+	return half, new(big.Int).Mul(l2squared, l2squared)
+}
+
+// norms bound a block's coordinates in every row that counts: A₁ ≥ ‖x‖₁ and A₂ ≥ ‖x‖₂². Both follow from the coordinates' own ranges, and from
+// Most = R where it is enforced: ‖x‖₁ ≤ R gives ‖x‖₂ ≤ ‖x‖₁ ≤ R, and ‖x‖₂ ≤ R gives ‖x‖₁ ≤ √d·R.
+func (b *Bounded) norms(k Block) (l1, l2squared *big.Int) {
+	l1, l2squared = box(b.Measures[k.First:k.First+k.Size], b.ends()[k.First:k.First+k.Size])
+	if k.Scale == 0 {
+		return l1, l2squared
+	}
+	most := big.NewInt(k.Most)
+	square := new(big.Int).Mul(most, most)
+	if k.Norm == NormL2 {
+		most = ceilRoot(new(big.Int).Mul(square, big.NewInt(int64(k.Size))))
+	}
+	return least(l1, most), least(l2squared, square)
+}
+
+// Norms bound a block's vector in every row that counts, in grid units: its L1 norm, and the square of its L2 norm.
+func (m *Moments) Norms(k Block) (l1, l2squared *big.Int) { return m.norms(k) }
+
+// box bounds the norms of what lies between some ends; nil are the measures' own.
+func box(coordinates []*Measure, ends [][2]*big.Int) (l1, l2squared *big.Int) {
+	l1, l2squared = new(big.Int), new(big.Int)
+	for i, m := range coordinates {
+		reach := big.NewInt(max(absInt(m.Lo), absInt(m.Hi)))
+		if ends != nil {
+			reach = new(big.Int).Abs(ends[i][0])
+			reach = largest(reach, new(big.Int).Abs(ends[i][1]))
+		}
+		l1.Add(l1, reach)
+		l2squared.Add(l2squared, new(big.Int).Mul(reach, reach))
+	}
+	return l1, l2squared
+}
+
+// ceilRoot is ⌈√n⌉.
+func ceilRoot(n *big.Int) *big.Int {
+	r := new(big.Int).Sqrt(n)
+	if new(big.Int).Mul(r, r).Cmp(n) < 0 {
+		r.Add(r, big.NewInt(1))
+	}
+	return r
+}

@@ -1,0 +1,342 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/internal/policy"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+const (
+	// vectorBits: the largest norm of a block is between 2^(vectorBits-1) and 2^vectorBits grid units. So products of coordinates are of
+	// about 52 bits, and stay far below 63; and with ten million rows rounding stays below a hundredth of the noise's scale at ε = 1 where
+	// it is random, and below it in any case.
+	vectorBits = 26
+	// MaxCoordinates bounds a statement. With it, and with centreBits, what stands for the distance between a centre and a row, Σc(c − 2x), has
+	// 63 bits.
+	MaxCoordinates = 100
+	// MaxCentres bounds it too.
+	MaxCentres = 64
+	// centreBits bounds a centre's coordinates, in grid units.
+	centreBits = vectorBits + 1
+)
+
+// VectorRequest is what is asked of the rows' vectors.
+type VectorRequest struct {
+	Blocks  []BlockRequest
+	Sums    []SumRequest
+	Centres [][]float64
+}
+
+// BlockRequest is a block; a nil Bound is what the coordinates' ranges give.
+type BlockRequest struct {
+	Size  int
+	Norm  Norm
+	Bound *big.Rat
+}
+
+// SumRequest is a sum with its weight, nil for 1.
+type SumRequest struct {
+	Kind   SumKind
+	I, J   int
+	Weight *big.Rat
+}
+
+// Moments is a look at sums of rows' vectors, decided.
+type Moments struct {
+	Bounded
+	Neighbours privacy.Neighbours
+	Price      privacy.Loss
+	Grouped    []int // of each GROUP BY expression, in the question's order, its place among Keys
+	digest     string
+}
+
+// BuildMoments plans sums of rows' vectors: SELECT x1, x2, y FROM t WHERE … GROUP BY keys with known values. The SELECT list are the
+// coordinates; a row in which one is NULL does not count. Errors are as Build's.
+func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error) {
+	b, err := newBuilder(p, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.plainly(); err != nil {
+		return nil, err
+	}
+	if err := run(b.where, b.confine, b.groupBy, func() error { return b.vectors(v) }, b.severalRows, b.rowCaps); err != nil {
+		return nil, err
+	}
+	b.plan.Table, b.plan.Columns, b.plan.Source = b.table.Name, b.columns, b.source
+	if err := b.boundVectors(v); err != nil {
+		return nil, err
+	}
+	return &Moments{Bounded: b.plan.Bounded, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.digest}, nil
+}
+
+// vectors plans the coordinates, their blocks, and what is added up.
+func (b *builder) vectors(r VectorRequest) error {
+	v := &Vectors{}
+	coordinates, err := b.coordinates(r)
+	if err != nil {
+		return err
+	}
+	first := 0
+	for _, k := range r.Blocks {
+		block := Block{First: first, Size: k.Size, Norm: k.Norm}
+		measures, err := b.block(&block, k, coordinates[first:first+k.Size])
+		if err != nil {
+			return err
+		}
+		b.plan.Measures = append(b.plan.Measures, measures...)
+		v.Blocks = append(v.Blocks, block)
+		first += k.Size
+	}
+	if v.Sums, err = sumsOf(r); err != nil {
+		return err
+	}
+	b.plan.RowVectors = v
+	if err := b.centres(r.Centres); err != nil {
+		return err
+	}
+	if n := b.plan.Width(); b.plan.Cells() > MaxNumbers/n {
+		return b.wrong("ask for fewer coordinates, sums or groups", "the answer would hold more than %d numbers", MaxNumbers)
+	}
+	return nil
+}
+
+// wrong is a refusal of what is asked beside the question's text.
+func (b *builder) wrong(hint, format string, args ...any) error {
+	return refuse(b.tree.Items[0].Expr.Pos(), hint, format, args...)
+}
+
+// coordinates are the SELECT list's expressions.
+func (b *builder) coordinates(r VectorRequest) (out []*Expr, err error) {
+	total := 0
+	for i, k := range r.Blocks {
+		if k.Size < 1 || k.Norm != NormL1 && k.Norm != NormL2 || k.Bound != nil && k.Bound.Sign() <= 0 {
+			return nil, b.wrong(`a block has at least one coordinate, the norm "l1" or "l2", and a bound above 0 or none`, "block %d is none", i+1)
+		}
+		total = min(total+min(k.Size, MaxCoordinates+1), MaxCoordinates+1)
+	}
+	switch {
+	case len(b.tree.Items) > MaxCoordinates:
+		return nil, refuse(b.tree.Items[MaxCoordinates].Expr.Pos(), "leave some out", "more than %d coordinates", MaxCoordinates)
+	case total != len(b.tree.Items):
+		return nil, b.wrong("each coordinate is in one block", "the blocks' sizes add up to %d, and the question selects %s", total, plural(int64(len(b.tree.Items)), "coordinate"))
+	}
+	weight := 0
+	for _, item := range b.tree.Items {
+		e, err := b.row(item.Expr)
+		if err != nil {
+			return nil, err
+		}
+		at := item.Expr.Pos()
+		switch {
+		case e.isUntypedNull():
+			return nil, refuse(at, "", "a number is needed here")
+		case e.Type == value.Boolean:
+			return nil, refuse(at, "CAST(… AS INTEGER) makes 1 and 0 of it", "a coordinate is a number, not a boolean")
+		}
+		if err := numeric(e, at); err != nil {
+			return nil, err
+		}
+		if isUnbounded(e) || e.Type == value.Real && e.Range.maxAbs() > math.Ldexp(1, 100) {
+			return nil, boundsNeeded(e, at)
+		}
+		if weight += e.weight(); weight > 4*maxWeight {
+			return nil, refuse(at, "simplify them", "the coordinates are too large once they are written out")
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// block puts coordinates on one grid: fine enough for the smaller of the bound and of what their ranges give.
+func (b *builder) block(k *Block, r BlockRequest, coordinates []*Expr) ([]*Measure, error) {
+	at := b.tree.Items[k.First].Expr.Pos()
+	most := 0.0 // the norm that the ranges give, about
+	whole := true
+	for _, e := range coordinates {
+		lo, hi := e.Range.floats(e.Type)
+		reach := math.Max(math.Abs(lo), math.Abs(hi))
+		if k.Norm == NormL1 {
+			most += reach
+		} else {
+			most = math.Hypot(most, reach)
+		}
+		whole = whole && e.Type == value.Integer
+	}
+	size := most
+	if r.Bound != nil {
+		bound, _ := r.Bound.Float64()
+		if math.IsInf(bound, 0) || bound > math.Ldexp(1, 110) || bound < math.Ldexp(1, -110) {
+			return nil, refuse(at, "a bound lies between 2^-110 and 2^110", "the bound of block %d cannot be taken", len(b.plan.Measures)+1)
+		}
+		size = math.Min(size, bound)
+	}
+	k.Grid = max(exponentAbove(size)-vectorBits, finestGrid)
+	if whole && k.Grid <= 0 && most <= math.Ldexp(1, vectorBits) && neverBelow(r.Bound, most) {
+		k.Grid = 0 // integers as they are
+	}
+	if exponentAbove(most)-k.Grid > maxGridded {
+		return nil, refuse(at, "narrow the coordinates, or give a larger bound", "the bound is too small beside the coordinates' ranges")
+	}
+	var out []*Measure
+	for i, e := range coordinates {
+		if k.Grid != 0 {
+			var err error
+			if e, err = promote(e, b.tree.Items[k.First+i].Expr.Pos()); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, coordinate(e, k.Grid))
+	}
+	k.enforce(r.Bound, out)
+	return out, nil
+}
+
+// neverBelow holds where a bound, if there is one, is nowhere below most: then nothing is scaled.
+func neverBelow(bound *big.Rat, most float64) bool {
+	if bound == nil {
+		return true
+	}
+	f, _ := bound.Float64()
+	return math.Floor(f) > most
+}
+
+// coordinate is a measure on a grid. Rounding is monotone, so what lies between Lo and Hi is what the range says, exactly.
+func coordinate(e *Expr, grid int) *Measure {
+	m := &Measure{Kind: Sum, X: e, Grid: grid, Rounding: new(big.Int)}
+	if e.Type == value.Integer {
+		m.Lo, m.Hi = e.Range.IntLo, e.Range.IntHi
+		return m
+	}
+	m.Lo = int64(math.RoundToEven(math.Ldexp(e.Range.Lo, -grid)))
+	m.Hi = int64(math.RoundToEven(math.Ldexp(e.Range.Hi, -grid)))
+	return m
+}
+
+// enforce scales longer vectors down where the ranges do not prove that there are none.
+func (k *Block) enforce(bound *big.Rat, coordinates []*Measure) {
+	if bound == nil {
+		return
+	}
+	// ⌊bound/2^Grid⌋ has at most vectorBits bits where the ranges reach beyond it: else nothing is scaled, and it is not needed.
+	units := new(big.Rat).Quo(bound, (&Measure{Grid: k.Grid}).Unit())
+	scale := new(big.Int).Quo(units.Num(), units.Denom())
+	l1, l2squared := box(coordinates, nil)
+	if k.Norm == NormL1 && l1.Cmp(scale) <= 0 || k.Norm == NormL2 && l2squared.Cmp(new(big.Int).Mul(scale, scale)) <= 0 {
+		return
+	}
+	k.Scale = scale.Int64()
+	d := int64(k.Size)
+	if k.Norm == NormL1 {
+		k.Most = k.Scale + (d+1)/2 + 1
+	} else {
+		k.Most = k.Scale + (ceilRoot(big.NewInt(d)).Int64()+1)/2 + 1
+	}
+}
+
+// sumsOf reads what is to be added up.
+func sumsOf(r VectorRequest) (out []*VectorSum, err error) {
+	wrong := func(hint, format string, args ...any) ([]*VectorSum, error) {
+		return nil, &Error{Message: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	if len(r.Sums) == 0 {
+		return wrong("ask for a count, the sum of a block, or products", "nothing is to be added up")
+	}
+	for _, s := range r.Sums {
+		sum := &VectorSum{Kind: s.Kind, I: s.I, J: s.J}
+		is := func(i int) bool { return i >= 0 && i < len(r.Blocks) }
+		switch {
+		case s.Kind == SumOne:
+			sum.I, sum.J = 0, 0
+		case s.Kind == SumFirst && is(s.I):
+			sum.J = 0
+		case s.Kind == SumProduct && is(s.I) && is(s.J):
+		default:
+			return wrong("blocks are numbered from 0", "there is no such sum: %s of blocks %d and %d", s.Kind, s.I, s.J)
+		}
+		if slices.ContainsFunc(out, func(o *VectorSum) bool {
+			return o.Kind == sum.Kind && (o.I == sum.I && o.J == sum.J || o.I == sum.J && o.J == sum.I)
+		}) {
+			return wrong("leave one out", "the same sum is asked for twice: %s", sum.Name())
+		}
+		out = append(out, sum)
+	}
+	return out, nil
+}
+
+// centres puts centres on the first block's grid.
+func (b *builder) centres(of [][]float64) error {
+	v := b.plan.RowVectors
+	switch {
+	case len(of) == 0:
+		return nil
+	case len(of) > MaxCentres:
+		return b.wrong("ask for fewer", "more than %d centres", MaxCentres)
+	case len(b.plan.Keys) > 0:
+		return b.wrong("leave one out", "a row's cell is its nearest centre, or its group: not both")
+	}
+	first := v.Blocks[0]
+	for i, c := range of {
+		if len(c) != first.Size {
+			return b.wrong("", "centre %d has %s, and the first block has %d", i+1, plural(int64(len(c)), "coordinate"), first.Size)
+		}
+		on := make([]int64, len(c))
+		for j, x := range c {
+			at := math.RoundToEven(math.Ldexp(x, -first.Grid))
+			if !(math.Abs(at) <= 1<<centreBits) {
+				return b.wrong("move it closer to where the coordinates are", "centre %d is not a number, or more than twice as far out as any row", i+1)
+			}
+			on[j] = int64(at)
+		}
+		v.Centres = append(v.Centres, on)
+	}
+	return nil
+}
+
+// Canonical is a text such that two plans with one text release the same; see Plan.Canonical.
+func (m *Moments) Canonical(versions ...int) string {
+	var b strings.Builder
+	b.WriteString("sums of vectors\n")
+	m.describe(&b, m.digest, versions, m.Neighbours, m.Price)
+	m.RowVectors.describe(&b, m.Measures)
+	return b.String()
+}
+
+// Key is the replay key: the digest of Canonical.
+func (m *Moments) Key(versions ...int) string {
+	sum := sha256.Sum256([]byte(m.Canonical(versions...)))
+	return hex.EncodeToString(sum[:])
+}
+
+// GroupKeys are the keys' values of a cell in the order of the question's GROUP BY; of a centre its number.
+func (m *Moments) GroupKeys(cell int) []value.Value {
+	keys := m.CellKeys(cell)
+	if m.Centred() {
+		return keys
+	}
+	out := make([]value.Value, len(m.Grouped))
+	for i, k := range m.Grouped {
+		out[i] = keys[k]
+	}
+	return out
+}
+
+// weightOf is a sum's weight in thousandths.
+func weightOf(r SumRequest) (int64, error) {
+	if r.Weight == nil {
+		return weightUnit, nil
+	}
+	n := new(big.Rat).Mul(r.Weight, big.NewRat(weightUnit, 1))
+	if n.Sign() <= 0 || !n.IsInt() || n.Cmp(big.NewRat(maxWeights*weightUnit, 1)) > 0 {
+		return 0, &Error{Message: fmt.Sprintf("a weight is a number above 0 and at most %d, with at most three decimals", maxWeights), Hint: "such as 2 for twice the share"}
+	}
+	return n.Num().Int64(), nil
+}

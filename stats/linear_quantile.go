@@ -1,0 +1,59 @@
+package stats
+
+import "math"
+
+// quantile is the x that |X| exceeds with probability alpha, X being d·(Σ z e + f − Eγ) over its standard deviation: of Gaussian noise and
+// sampling the normal one. Laplace noise has the characteristic function 1/(1 + b²t²), so that of X is known, and its distribution is that function's
+// integral: P(|X| ≤ x) = (2/π)∫ sin(tx)/t φ(t) dt.
+func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) float64 {
+	normal := math.Sqrt2 * math.Erfinv(1-alpha)
+	if !n.laplace {
+		return normal
+	}
+	var scales []float64 // b² of each noise, in X
+	total := sampling
+	add := func(weight, variance float64) {
+		if v := weight * weight * variance; v > 0 {
+			scales, total = append(scales, v/2), total+v
+		}
+	}
+	for i, x := range d {
+		add(x, n.b)
+		add(x*gamma[i], n.diagonal)
+		for j := range i {
+			add(x*gamma[j]+d[j]*gamma[i], n.offDiagonal)
+		}
+	}
+	if !(total > 0) || math.IsInf(total, 0) {
+		return normal
+	}
+	// φ at the middles of steps: what is left out beyond the last is below 1e-5, and X is within 2π/step but for a probability that is much less.
+	const step, last = 0.05, 400.0
+	var phi []float64
+	for t := step / 2; t < last; t += step {
+		log := -sampling / total * t * t / 2
+		for _, b := range scales {
+			log -= math.Log1p(b / total * t * t)
+		}
+		value := math.Exp(log)
+		if phi = append(phi, value/t); value < 1e-9 {
+			break
+		}
+	}
+	within := func(x float64) float64 {
+		sum := 0.0
+		for i, f := range phi {
+			sum += f * math.Sin((float64(i)+0.5)*step*x)
+		}
+		return 2 / math.Pi * step * sum
+	}
+	low, high := 0.0, 4*normal+4
+	for range 50 {
+		if mid := (low + high) / 2; within(mid) < 1-alpha {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return high
+}
