@@ -49,6 +49,7 @@ type GLMFit struct {
 // GLMCoefficient is a coefficient with its error, of sampling and of noise together. What is nil is not known.
 type GLMCoefficient struct {
 	Name      string
+	Width     float64 // of the column, by the declared bounds: Estimate·Width are comparable
 	Estimate  *float64
 	StdError  *float64
 	Privacy   *float64 // the part of it that is the noise's
@@ -88,7 +89,7 @@ type glmPlan struct {
 	family     glm.Family
 	design     *Design
 	sql        string
-	confidence float64
+	confidence float64 // 1 − α
 	bound      float64
 	radius     *big.Rat
 	declared   int64 // rows; 0: a count is paid for
@@ -211,16 +212,12 @@ func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
 	if q.Family != Logistic && q.Family != Poisson {
 		return nil, designError("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)
 	}
-	if p.Confidence == "" {
-		p.Confidence = "0.95"
-	}
-	level, err := exact.ParseDecimal(p.Confidence)
-	if err != nil || level.Sign() <= 0 || level.Cmp(big.NewRat(1, 1)) >= 0 {
-		return nil, designError("such as 0.95", "a confidence is a decimal between 0 and 1, not %q", p.Confidence)
-	}
-	p.confidence, _ = level.Float64()
-	f, err := ParseFormula(q.Formula)
+	alpha, err := confidenceOf(&p.Confidence)
 	if err != nil {
+		return nil, err
+	}
+	p.confidence = 1 - alpha
+	if p.design, err = DesignOf(c, q.Table, q.Formula); err != nil {
 		return nil, err
 	}
 	tables, err := c.Tables()
@@ -228,18 +225,9 @@ func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
 		return nil, err
 	}
 	for _, t := range tables {
-		if !strings.EqualFold(t.Name, q.Table) {
-			continue
-		}
-		if p.design, err = f.Design(t); err != nil {
-			return nil, err
-		}
-		if q.Where == "" {
+		if t.Name == p.design.Table && strings.TrimSpace(q.Where) == "" {
 			p.declared = t.ExpectedRows
 		}
-	}
-	if p.design == nil {
-		return nil, designError("`dither tables` lists them", "there is no table %q", q.Table)
 	}
 	if p.Rows < 0 {
 		return nil, designError("", "there are not %d rows", p.Rows)
@@ -265,16 +253,12 @@ func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
 
 // held fixes the predictors' norm and the ball.
 func (p *glmPlan) held() error {
-	norm := p.design.MostOfL2
-	if p.Bound != "" {
-		r, err := exact.ParseDecimal(p.Bound)
-		if err != nil || r.Sign() <= 0 {
-			return designError("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
-		}
-		norm = r
-	} else { // the rounding of doubles in the question must not shorten a row
-		norm = exact.CeilDigits(new(big.Rat).Mul(norm, big.NewRat(1000001, 1000000)), 9)
-		p.Bound = exact.FormatRat(norm)
+	if p.Bound == "" {
+		p.Bound = p.design.Bound(curator.L2)
+	}
+	norm, err := exact.ParseDecimal(p.Bound)
+	if err != nil || norm.Sign() <= 0 {
+		return designError("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
 	}
 	p.bound, _ = norm.Float64()
 	if p.Radius != "" {
@@ -423,7 +407,7 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	for i, weights := range p.design.Transform() {
 		e := fit.Estimate(weights, p.confidence)
 		out.Coefficients = append(out.Coefficients, GLMCoefficient{
-			Name: p.design.Columns[i].Name, Estimate: glmNumber(e.Value), StdError: glmNumber(e.StdErr), Privacy: glmNumber(e.Noise), Low: glmNumber(e.Low), High: glmNumber(e.High), Z: glmNumber(e.Z), P: glmNumber(e.P),
+			Name: p.design.Columns[i].Name, Width: p.design.Columns[i].Width, Estimate: glmNumber(e.Value), StdError: glmNumber(e.StdErr), Privacy: glmNumber(e.Noise), Low: glmNumber(e.Low), High: glmNumber(e.High), Z: glmNumber(e.Z), P: glmNumber(e.P),
 		})
 	}
 }

@@ -42,7 +42,7 @@ func commands() []command {
 		{"tables", "", "what may be asked about, free", runTables},
 		{"explain", "SQL | -f FILE | -", "what a question would cost, and how exact it would be, free", runExplain},
 		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
-		{"fit", "linear --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]", "fit a model to a table, with errors that are sampling's and the noise's", runFit},
+		{"fit", "linear | logistic | poisson | network --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]", "fit a model to a table, with errors that are sampling's and the noise's", runFit},
 		{"budget", "", "what was spent, and what remains", runBudget},
 		{"ledger", "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume", "read and check the ledger (owner)", runLedger},
 		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},

@@ -10,7 +10,7 @@ import (
 func TestHelpIsWhole(t *testing.T) {
 	used := map[string]bool{}
 	for _, args := range [][]string{
-		{"init"}, {"policy"}, {"seal"}, {"tables"}, {"explain"}, {"query"}, {"fit"}, {"fit", "linear"}, {"budget"}, {"ledger"}, {"account"}, {"calibrate"}, {"channel"}, {"audit"}, {"attack"}, {"attack", "reconstruct"}, {"attack", "difference"}, {"attack", "membership"}, {"attack", "name-and-shame"}, {"interpret"}, {"demo"}, {"demo", "data"}, {"completion"}, {"version"},
+		{"init"}, {"policy"}, {"seal"}, {"tables"}, {"explain"}, {"query"}, {"fit"}, {"fit", "linear"}, {"fit", "logistic"}, {"fit", "network"}, {"budget"}, {"ledger"}, {"account"}, {"calibrate"}, {"channel"}, {"audit"}, {"attack"}, {"attack", "reconstruct"}, {"attack", "difference"}, {"attack", "membership"}, {"attack", "name-and-shame"}, {"interpret"}, {"demo"}, {"demo", "data"}, {"completion"}, {"version"},
 	} {
 		var out strings.Builder
 		s := &session{stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard, format: "table"}
