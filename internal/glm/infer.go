@@ -288,7 +288,7 @@ type Estimate struct {
 	StdErr    float64 // of sampling and noise together; NaN where none is known
 	Noise     float64 // of the noise alone; likewise
 	Low, High float64 // −∞ and +∞ where none is known
-	Z, P      float64 // of the hypothesis that it is 0; NaN likewise
+	Z, P      float64 // of the hypothesis that it is 0, whatever of the allowance: P is below 1 − confidence where the interval leaves 0 out
 }
 
 // Estimate is that of a linear combination of the coefficients. The interval is of sampling, noise and the correction's allowance. A sum of independent variables, some normal and
@@ -308,7 +308,7 @@ func (f *Fit) Estimate(weights []float64, confidence float64) Estimate {
 	half := f.quantile(1-confidence)*e.StdErr + slack
 	e.Low, e.High = e.Value-half, e.Value+half
 	if e.StdErr > 0 {
-		e.Z = e.Value / (e.StdErr + slack/2)
+		e.Z = math.Copysign(max(math.Abs(e.Value)-slack, 0)/e.StdErr, e.Value)
 		e.P = f.tail(math.Abs(e.Z))
 	}
 	return e
@@ -329,5 +329,5 @@ func (f *Fit) tail(z float64) float64 {
 	if f.laplace {
 		p = max(p, math.Exp(-math.Sqrt2*z))
 	}
-	return p
+	return min(p, 1)
 }
