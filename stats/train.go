@@ -41,17 +41,17 @@ type Gradients struct {
 
 // Trained is a model that was trained. What it predicts is public, for anybody's predictors.
 type Trained struct {
-	ID                           string
-	Formula, Table               string
-	Kind, Activation             string
-	Columns                      []string // the predictors, scaled
-	Classes, Hidden              int
-	Theta                        []float64 // the mean of the parameters over the last quarter of the steps, in the order of curator.TrainedModel
-	Coefficients                 []GLMCoefficient // of models that have them, of the columns as they are: without intervals
-	Steps                        int64
+	ID                                          string
+	Formula, Table                              string
+	Kind, Activation                            string
+	Columns                                     []string // the predictors, scaled
+	Classes, Hidden                             int
+	Theta                                       []float64        // the mean of the parameters over the last quarter of the steps, in the order of curator.TrainedModel
+	Coefficients                                []GLMCoefficient // of models that have them, of the columns as they are: without intervals
+	Steps                                       int64
 	Clip, Rate, Multiplier, Optimiser, Learning string
-	Price, Remaining             curator.Loss
-	Replayed                     bool // all of its steps were recorded before
+	Price, Remaining                            curator.Loss
+	Replayed                                    bool // all of its steps were recorded before
 }
 
 // TrainingStep is how far a training is. No loss is told: the rows are private.
