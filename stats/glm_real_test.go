@@ -219,7 +219,8 @@ func (m realModel) compare(t *testing.T, c *curator.Curator, file string) {
 	sum := 0.0
 	for i, k := range usual.Coefficients {
 		t.Logf("%-16s %10.5f ± %8.5f  non-private %10.5f ± %8.5f  95%%: %v … %v", k.Name, *k.Estimate, glmOr(k.StdError), theta[i], errors[i], glmShown(k.Low), glmShown(k.High))
-		sum += math.Pow((*k.Estimate-theta[i])/errors[i], 2) / float64(len(theta))
+		off := (*k.Estimate - theta[i]) / errors[i]
+		sum += off * off / float64(len(theta))
 		if low := wide.Coefficients[i].Low; low != nil && !(*low <= theta[i] && theta[i] <= *wide.Coefficients[i].High) {
 			t.Errorf("%s: %g is not in %g … %g", k.Name, theta[i], *low, *wide.Coefficients[i].High)
 		}

@@ -21,10 +21,10 @@ type Choice struct {
 }
 
 // What is taken to be so before anything is known: a predictor scaled to [−1, 1] has a spread of .2 about its mean (a uniform one has 1/3, an
-// indicator p(1 − p)), a row the weight of its family at a mean that is neither rare nor certain, and a coefficient is about 1.
+// indicator p(1 − p)), a row the weight of its family at a mean that is neither rare nor certain, and a coefficient is about .6.
 const (
 	usualSpread      = 0.2
-	usualCoefficient = 1.0
+	usualCoefficient = 0.6
 )
 
 func (f Family) usualWeight() float64 {
@@ -35,20 +35,20 @@ func (f Family) usualWeight() float64 {
 }
 
 // Choose finds the regulariser and the share of the sums with the least expected error. A regulariser of c times the curvature h makes the minimum's noise 1/c as large,
-// and the correction of its bias, which multiplies by 1 + c, adds the noise of the Hessian times c, and leaves about .1c² of each coefficient.
+// and the correction of its bias, which multiplies by 1 + c, adds the noise of the Hessian times c, and leaves about .08c² of each coefficient.
 func (t Terms) Choose() Choice {
 	d := float64(t.Predictors)
 	h := t.Rows * t.Family.usualWeight() * usualSpread
 	best := Choice{Expected: math.Inf(1)}
-	for _, share := range []float64{0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6} {
+	for _, share := range []float64{0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7} {
 		for c := 0.02; c < 2; c *= 1.1 {
 			minimum := t.noise(1-share, math.Sqrt(d)) * t.Moves * t.Steep * t.Bound / (c * h)
 			hessian := t.noise(share/2, (d+1)/2) * t.Moves * t.Bend * t.Bound * t.Bound
 			products := t.noise(share/2, (d+1)/2) * t.Moves * t.Steep * t.Steep * t.Bound * t.Bound
-			v := square((1+c)*minimum) + square(hessian*c*usualCoefficient*math.Sqrt(d)/h) + square(0.1*c*c*usualCoefficient) + products/(h*h)
-			// What noise hides of the curvature cannot be taken out.
-			hidden := 2 * math.Sqrt(d) * hessian / h
-			if v *= 1 + square(hidden)*c*c; v < square(best.Expected) {
+			v := square((1+c)*minimum) + square(hessian*c*usualCoefficient*math.Sqrt(d)/h) + square(0.08*c*c*usualCoefficient) + products/(h*h)
+			// What noise hides of the curvature, and of it twice as much as Infer asks for, has no intervals.
+			hidden := 2 * (2*math.Sqrt(d) + 1) * hessian / h
+			if v *= 1 + square(hidden); v < square(best.Expected) {
 				best = Choice{c * h, share, math.Sqrt(v)}
 			}
 		}

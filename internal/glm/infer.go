@@ -4,7 +4,6 @@
 package glm
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -113,9 +112,7 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-func (f *Fit) warn(format string, args ...any) {
-	f.Warnings = append(f.Warnings, fmt.Sprintf(format, args...))
-}
+func (f *Fit) warn(text string) { f.Warnings = append(f.Warnings, text) }
 
 // bring brings θ into the ball, as the sums were taken there, and reports one that is clearly inside.
 func (f *Fit) bring(r Released) bool {
@@ -276,8 +273,13 @@ func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) 
 			fourth += x * x * x * x
 		}
 		sd := r.ProdSD * math.Sqrt(2*second*second-fourth)
-		b := times(mat.DenseCopyOf(symmetric(d, r.Products)), a)
-		sd = math.Hypot(sd, 2*r.HessSD*length(a)*length(times(jacobian, b)))
+		turned := func(b []float64) float64 { return 2 * r.HessSD * length(a) * length(times(jacobian, b)) }
+		sd = math.Hypot(sd, turned(times(symmetric(d, r.Products), a)))
+		noisy := times(raised, times(raised, a))
+		for k := range noisy {
+			noisy[k] *= r.ThetaSD * r.ThetaSD
+		}
+		f.Noise.Set(i, i, f.Noise.At(i, i)+turned(noisy))
 		f.Sampling.Set(i, i, f.Sampling.At(i, i)+sd)
 	}
 }
