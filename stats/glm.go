@@ -44,6 +44,7 @@ type GLMFit struct {
 	GLMTerms
 	Price, Remaining curator.Loss
 	Replayed         bool
+	scaled           []float64 // coefficients of the scaled predictors
 }
 
 // GLMCoefficient is a coefficient with its error, of sampling and of noise together. What is nil is not known.
@@ -400,7 +401,7 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 		r.Intercept = 0
 	}
 	fit := glm.Infer(r)
-	out.Warnings = fit.Warnings
+	out.Warnings, out.scaled = fit.Warnings, fit.Theta
 	if few {
 		out.Warnings = append(out.Warnings, "the noisy count of rows is within its noise of 0: there may be next to none")
 	}
