@@ -22,6 +22,12 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 		s.flags.StringVar(&q.Radius, "radius", "", "")
 		s.flags.StringVar(&q.Regularise, "regularise", "", "")
 		s.flags.StringVar(&q.Curvature, "curvature", "", "")
+		var others []string
+		s.flags.Func("or", "", func(formula string) error {
+			others = append(others, formula)
+			return nil
+		})
+		score := s.flags.String("score-epsilon", "", "")
 		t := gradientFlags(s)
 		helped, err := o.parsed(s, args)
 		if err != nil || helped {
@@ -30,7 +36,13 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 		q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
 		switch o.method {
 		case "", "minimize":
+			if len(others) > 0 {
+				return s.searchGLM(o, q, others, *score)
+			}
 		case "gradient":
+			if len(others) > 0 {
+				return usage("--or is with --method minimize")
+			}
 			t.Kind, t.Bound, t.Rows = family, q.Bound, q.Rows
 			return s.fitByGradients(o, t)
 		default:

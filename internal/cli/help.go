@@ -55,6 +55,8 @@ var flagHelp = map[string]struct{ value, about string }{
 	"radius":         {"R", "hold the scaled predictors' coefficients to this norm (default 10, or what the response's bound allows)"},
 	"regularise":     {"L", "the regulariser: less noise, and more of a bias to be taken out (default: by the expected error)"},
 	"curvature":      {"SHARE", "of the price, for the sums that take the bias out and make intervals; 0 for neither (default: by the expected error)"},
+	"or":             {"FORMULA", "logistic: another model, of which the one is told that predicts most rows rightly; as many as there are, each at its price"},
+	"score-epsilon":  {"E", "with --or: the price of the noisy counts of rightly predicted rows (default: the policy's)"},
 	"fit.delta":      {"D", "of noisy gradients: the δ at which all steps cost their ε (default: the policy's)"},
 	"clip":           {"C", "of noisy gradients: the norm that one unit's is held to (default 1)"},
 	"rate":           {"Q", "how likely a step takes each unit, as 256/60000 (default: about 256 units a step)"},
