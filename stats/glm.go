@@ -92,6 +92,7 @@ type glmPlan struct {
 	sql        string
 	confidence float64 // 1 − α
 	bound      float64
+	most       float64 // of the norm, by the declared bounds
 	radius     *big.Rat
 	declared   int64 // rows; 0: a count is paid for
 	price      curator.Loss
@@ -262,6 +263,7 @@ func (p *glmPlan) held() error {
 		return designError("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
 	}
 	p.bound, _ = norm.Float64()
+	p.most, _ = p.design.MostOfL2.Float64()
 	if p.Radius != "" {
 		r, err := exact.ParseDecimal(p.Radius)
 		if err != nil || r.Sign() <= 0 {
@@ -273,7 +275,7 @@ func (p *glmPlan) held() error {
 	p.radius = big.NewRat(10, 1)
 	if p.family == glm.Poisson { // no mean is larger than the response's bound, or e
 		high, _ := p.design.Response.High.Float64()
-		r := min(max(math.Log(high), 1), 29) / p.bound
+		r := min(max(math.Log(max(high, 1)), 1), 29) / max(p.bound, 1e-9)
 		p.radius = exact.CeilDigits(new(big.Rat).SetFloat64(r), 4)
 	}
 	p.Radius = exact.FormatRat(p.radius)
@@ -352,8 +354,10 @@ func glmDecimal(x float64) string {
 
 // choose finds the regulariser and the share of the sums, from public terms: what neighbours may differ in is asked of the kernel.
 func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, error) {
-	lambda := rows / 10
-	m.Regularise, m.Curvature = glmDecimal(lambda), ""
+	m.Curvature = ""
+	if m.Regularise == "" {
+		m.Regularise = glmDecimal(rows / 10)
+	}
 	told, err := p.c.ExplainMinimize(context.Background(), m)
 	if err != nil {
 		return glm.Choice{}, err
@@ -404,6 +408,12 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	out.Warnings, out.scaled = fit.Warnings, fit.Theta
 	if few {
 		out.Warnings = append(out.Warnings, "the noisy count of rows is within its noise of 0: there may be next to none")
+	}
+	if !p.design.RowsAreUnits {
+		out.Warnings = append(out.Warnings, "a unit may have several rows: intervals take rows as independent, and cover sampling only as far as they are")
+	}
+	if out.Bound < p.most {
+		out.Warnings = append(out.Warnings, "rows whose scaled predictors are longer than the bound are scaled down to it: the coefficients are those of the rows so scaled")
 	}
 	for i, weights := range p.design.Transform() {
 		e := fit.Estimate(weights, p.confidence)

@@ -28,6 +28,7 @@ tables:
       same: {type: real, bounds: [0, 2]}
       none: {type: real, bounds: [0, 1], nullable: true}
       ill: {type: boolean}
+      debt: {type: integer, bounds: [-9, -1]}
       visits: {type: integer, bounds: [0, 10]}
 `
 
@@ -41,7 +42,7 @@ func glmHome(t testing.TB, budget, most string, rows int) (*curator.Curator, str
 	}
 	r := rand.New(rand.NewPCG(11, uint64(rows)))
 	var b strings.Builder
-	b.WriteString("age,x,g,same,none,ill,visits\n")
+	b.WriteString("age,x,g,same,none,ill,debt,visits\n")
 	for range rows {
 		age, x, g, visits := r.IntN(101), 2*r.Float64()-1, "abc"[r.IntN(3):][:1], 0
 		z := -1.5 + 0.03*float64(age) + x
@@ -51,7 +52,7 @@ func glmHome(t testing.TB, budget, most string, rows int) (*curator.Curator, str
 		for p := r.Float64(); p > math.Exp(-math.Exp(0.2+0.01*float64(age)+0.5*x)) && visits < 10; visits++ {
 			p *= r.Float64()
 		}
-		fmt.Fprintf(&b, "%d,%g,%s,1,,%t,%d\n", age, x, g, r.Float64() < 1/(1+math.Exp(-z)), visits)
+		fmt.Fprintf(&b, "%d,%g,%s,1,,%t,-2,%d\n", age, x, g, r.Float64() < 1/(1+math.Exp(-z)), visits)
 	}
 	for name, text := range map[string]string{"policy.yaml": strings.NewReplacer("BUDGET", budget, "MOST", most).Replace(glmPolicy), "people.csv": b.String()} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
@@ -134,6 +135,7 @@ func TestFitGLMDegenerate(t *testing.T) {
 		{Formula: "ill ~ x", Where: "x > 1"},         // empty
 		{Formula: "ill ~ x", Curvature: "0"},         // no sums
 		{Formula: "ill ~ x", Regularise: "1000000"},  // nothing but the regulariser
+		{Formula: "ill ~ x", Bound: "0.5"},           // rows are scaled down
 		{Formula: "ill ~ x + age", Radius: "0.01"},   // at the edge
 		{Formula: "ill ~ factor(age)*g", Rows: 1000}, // too many predictors
 	} {
@@ -162,6 +164,9 @@ func TestFitGLMDegenerate(t *testing.T) {
 		"cannot be read":         {Family: Poisson, Formula: "x"},
 		"not -3 rows":            {Family: Logistic, Formula: "ill ~ x", Rows: -3},
 		"the radius":             {Family: Logistic, Formula: "ill ~ x", Radius: "-1"},
+		"not below 0, by":        {Family: Poisson, Formula: "debt ~ x"},
+		"2^-100 and 2^100":       {Family: Logistic, Formula: "ill ~ x", Bound: "0." + strings.Repeat("0", 30) + "1"},
+		"2^60":                   {Family: Poisson, Formula: "visits ~ x", Bound: "1" + strings.Repeat("0", 30)},
 		"predictors' norm":       {Family: Logistic, Formula: "ill ~ x", Bound: "none"},
 	} {
 		if q.Table == "" {

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,12 +38,15 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 		q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
 		switch o.method {
 		case "", "minimize":
+			if err := s.noneOf("gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser", "learning", "steps", "delta"); err != nil {
+				return err
+			}
 			if len(others) > 0 {
 				return s.searchGLM(o, q, others, *score)
 			}
 		case "gradient":
-			if len(others) > 0 {
-				return usage("--or is with --method minimize")
+			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence"); err != nil {
+				return err
 			}
 			t.Kind, t.Bound, t.Rows = family, q.Bound, q.Rows
 			return s.fitByGradients(o, t)
@@ -63,6 +68,16 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 			return errors.Join(s.showGLM(f), o.picture.draw(glmChart(f)))
 		})
 	}
+}
+
+// noneOf refuses flags that have a meaning only where something else holds.
+func (s *session) noneOf(only string, names ...string) (err error) {
+	s.flags.Visit(func(f *flag.Flag) {
+		if slices.Contains(names, f.Name) {
+			err = usage("--%s is for where %s", f.Name, only)
+		}
+	})
+	return err
 }
 
 func (s *session) showGLM(f *stats.GLMFit) error {
@@ -137,7 +152,7 @@ func (s *session) showGLMExplanation(e *stats.GLMExplanation) error {
 		[][]string{{strconv.Itoa(len(e.Columns)) + " coefficients", e.Noise, compact(e.StdDev), compact(e.Sensitivity), compact(e.Regularise), compact(e.Radius), compact(e.Bound)}}, 2)
 	var b strings.Builder
 	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
-	if !math.IsNaN(e.Expected) {
+	if !math.IsNaN(e.Expected) && !math.IsInf(e.Expected, 0) {
 		fmt.Fprintf(&b, "with about %s rows, spread as is usual, noise adds about %s to the error of a scaled predictor's coefficient\n", compact(e.Rows), compact(e.Expected))
 	}
 	if e.Count != nil {

@@ -39,7 +39,7 @@ func (f Family) usualWeight() float64 {
 func (t Terms) Choose() Choice {
 	d := float64(t.Predictors)
 	h := t.Rows * t.Family.usualWeight() * usualSpread
-	best := Choice{Expected: math.Inf(1)}
+	best := Choice{h, 0.5, math.Inf(1)} // where nothing is told, whatever is chosen
 	for _, share := range []float64{0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7} {
 		for c := 0.02; c < 2; c *= 1.1 {
 			minimum := t.noise(1-share, math.Sqrt(d)) * t.Moves * t.Steep * t.Bound / (c * h)

@@ -79,7 +79,11 @@ func Infer(r Released) *Fit {
 	}
 	inverse := e.apply(func(l float64) float64 { return indicator(l >= least) / max(l, least) })
 	raised := e.apply(func(l float64) float64 { return max(l, 0) + r.Regularise })
-	delta, jacobian := f.correct(r, inverse, e, least)
+	delta, jacobian, weight := f.correct(r, inverse, e, least)
+	if r.Intercept >= 0 && weight < 3*r.ThetaSD*raised.At(r.Intercept, r.Intercept) {
+		f.unknown = true
+		f.warn("as far as the noise tells, the model is certain of nearly all rows (one class alone, classes that a predictor separates, or no rows at all): there are no intervals, since coefficients could be any larger")
+	}
 	for i := range f.Theta {
 		f.Theta[i] += delta[i]
 	}
@@ -135,8 +139,8 @@ func (r Released) spread(sd float64) float64 {
 	return s * sd
 }
 
-// correct finds δ, and J⁻¹ on the directions that are told.
-func (f *Fit) correct(r Released, inverse *mat.Dense, e *spectral, least float64) (delta []float64, jacobian *mat.Dense) {
+// correct finds δ, J⁻¹ on the directions that are told, and the sum of the rows' weights ℓ″ at θ + δ, which is +∞ where it is not told.
+func (f *Fit) correct(r Released, inverse *mat.Dense, e *spectral, least float64) (delta []float64, jacobian *mat.Dense, weight float64) {
 	pull := make([]float64, len(f.Theta))
 	for i, x := range f.Theta {
 		pull[i] = r.Regularise * x
@@ -147,7 +151,7 @@ func (f *Fit) correct(r Released, inverse *mat.Dense, e *spectral, least float64
 	if w == nil {
 		f.warn("the correction of the regulariser's bias is of first order: the sum of the rows' weights is hidden by noise")
 		f.allow(first, 0.5)
-		return first, inverse
+		return first, inverse, math.Inf(1)
 	}
 	delta = append([]float64(nil), first...)
 	for range 100 {
@@ -172,13 +176,15 @@ func (f *Fit) correct(r Released, inverse *mat.Dense, e *spectral, least float64
 	for i := range delta {
 		beyond[i] = delta[i] - first[i]
 	}
-	if l := length(beyond); !(l <= 2*length(first)) {
-		f.warn("the regulariser is too strong for its bias to be taken out with confidence: the correction is of first order")
+	if !(length(beyond) <= 1.5*length(first)) {
+		f.unknown = true
+		f.warn("what the regulariser took away is mostly beyond what its curvature tells (classes that a predictor separates, or all but so): the correction is of first order, and there are no intervals, since coefficients could be any larger; a smaller regulariser, at a higher price, may tell")
 		f.allow(first, 0.5)
-		return first, inverse
+		return first, inverse, math.Inf(1)
 	}
 	f.allow(beyond, 0.3)
-	return delta, w.inverse(inverse, delta)
+	jacobian, weight = w.inverse(inverse, delta, r.Intercept)
+	return delta, jacobian, weight
 }
 
 // allow is a share of a change of the coefficients that intervals are made wider by.
@@ -189,7 +195,9 @@ func (f *Fit) allow(change []float64, share float64) {
 }
 
 // inverse is J⁻¹ at θ + δ, on the directions that are told: J = ∂change/∂δ by differences, and J⁻¹ = (H⁻¹J)⁻¹·H⁻¹ there.
-func (w *weighted) inverse(inverse *mat.Dense, delta []float64) *mat.Dense {
+//
+// The intercept's entry of J is the sum of the weights there.
+func (w *weighted) inverse(inverse *mat.Dense, delta []float64, intercept int) (out *mat.Dense, weight float64) {
 	d := len(delta)
 	j := mat.NewDense(d, d, nil)
 	const step = 1e-4
@@ -203,7 +211,10 @@ func (w *weighted) inverse(inverse *mat.Dense, delta []float64) *mat.Dense {
 		}
 	}
 	// On the told directions H⁻¹J is near the identity; beside them it is made the identity.
-	var product, out mat.Dense
+	if weight = math.Inf(1); intercept >= 0 {
+		weight = j.At(intercept, intercept)
+	}
+	var product, solved mat.Dense
 	product.Mul(inverse, j)
 	p := mat.NewDense(d, d, nil)
 	e := decompose(symmetrised(inverse))
@@ -215,10 +226,10 @@ func (w *weighted) inverse(inverse *mat.Dense, delta []float64) *mat.Dense {
 			within.Set(i, k, within.At(i, k)+indicator(i == k)-p.At(i, k))
 		}
 	}
-	if err := out.Solve(&within, inverse); err != nil {
-		return inverse
+	if err := solved.Solve(&within, inverse); err != nil {
+		return inverse, weight
 	}
-	return mat.DenseCopyOf(symmetrised(&out))
+	return mat.DenseCopyOf(symmetrised(&solved)), weight
 }
 
 func symmetrised(m mat.Matrix) *mat.SymDense {
