@@ -165,7 +165,7 @@ func (w world) coverage(r *rand.Rand, t Terms, trials int) (covered []int, rms, 
 // budget with a δ), and under a pure ε = 4. If each covered with a probability of .95 just so, a test would fail with a probability below 1e-7 for each
 // coefficient. And what it costs in width is pinned: beside the non-private intervals of the same rows.
 func TestCoverage(t *testing.T) {
-	trials := 120
+	trials := 40
 	if os.Getenv("DITHER_LONG") != "" {
 		trials = 2000
 	}
