@@ -61,7 +61,8 @@ var allowed = map[string][]string{
 	"internal/town":         {"internal/splitmix"},                                      // its draws are predictable: nothing that handles private rows may import it
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
 	"internal/plot":         {},
-	"stats":                 {"curator", "internal/exact", "internal/nearest", "internal/splitmix", "noise"}, // whose simulations anybody can repeat
+	"internal/glm":          {},
+	"stats":                 {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise"}, // whose simulations anybody can repeat
 	"internal/cli": {
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights", "examples/randhie", "hypothesis", "internal/ledger", "internal/nearest", "internal/plot", "internal/town", "internal/town/parquet", "noise", "privacy", "stats",
 	},

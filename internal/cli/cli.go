@@ -43,7 +43,7 @@ func commands() []command {
 		{"explain", "SQL | -f FILE | -", "what a question would cost, and how exact it would be, free", runExplain},
 		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
 		{"test", "gof | proportions | independence | means | binomial | power", "test a hypothesis on noisy numbers, published or asked of a table, with valid p-values", runTest},
-		{"fit", "linear --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]", "fit a model to a table, with errors that are sampling's and the noise's", runFit},
+		{"fit", "linear | logistic | poisson | network --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]", "fit a model to a table, with errors that are sampling's and the noise's", runFit},
 		{"estimate", "mean | variance | quantile | covariance --table T --column X[,Y…]", "estimate what statisticians ask of a table, with intervals", runEstimate},
 		{"cluster", "--table T --columns X,Y -k K", "find groups of rows: k-means", runCluster},
 		{"budget", "", "what was spent, and what remains", runBudget},

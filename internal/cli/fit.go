@@ -7,6 +7,7 @@ import (
 	"dither/curator"
 	"dither/internal/nearest"
 	"dither/internal/plot"
+	"dither/stats"
 )
 
 // fitModel is a model that `dither fit` fits: run declares its further flags, parses the arguments, and fits.
@@ -18,6 +19,9 @@ type fitModel struct {
 func fitModels() []fitModel {
 	return []fitModel{
 		{"linear", runFitLinear},
+		{"logistic", runFitGLM(stats.Logistic)},
+		{"poisson", runFitGLM(stats.Poisson)},
+		{"network", runFitNetwork},
 	}
 }
 

@@ -19,6 +19,8 @@ func TestHelpIsWhole(t *testing.T) {
 		{"estimate"},
 		{"fit"},
 		{"fit", "linear"},
+		{"fit", "logistic"},
+		{"fit", "network"},
 		{"cluster"},
 		{"test"},
 		{"test", "gof"},

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// runFitGLM fits a generalized linear model of a family.
+func runFitGLM(family string) func(*session, *fitOptions, []string) error {
+	return func(s *session, o *fitOptions, args []string) error {
+		q := stats.GLM{Family: family}
+		s.flags.Int64Var(&q.Rows, "rows", 0, "")
+		s.flags.StringVar(&q.Bound, "bound", "", "")
+		s.flags.StringVar(&q.Radius, "radius", "", "")
+		s.flags.StringVar(&q.Regularise, "regularise", "", "")
+		s.flags.StringVar(&q.Curvature, "curvature", "", "")
+		var others []string
+		s.flags.Func("or", "", func(formula string) error {
+			others = append(others, formula)
+			return nil
+		})
+		score := s.flags.String("score-epsilon", "", "")
+		t := gradientFlags(s)
+		helped, err := o.parsed(s, args)
+		if err != nil || helped {
+			return err
+		}
+		q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
+		switch o.method {
+		case "", "minimize":
+			if err := s.noneOf("gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser", "learning", "steps", "delta"); err != nil {
+				return err
+			}
+			if len(others) > 0 {
+				return s.searchGLM(o, q, others, *score)
+			}
+		case "gradient":
+			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence"); err != nil {
+				return err
+			}
+			t.Kind, t.Bound, t.Rows = family, q.Bound, q.Rows
+			return s.fitByGradients(o, t)
+		default:
+			return usage("--method of a %s model is minimize or gradient, not %q", family, o.method)
+		}
+		return s.sealing(func(c *curator.Curator) error {
+			if o.explain {
+				e, err := stats.ExplainGLM(context.Background(), c, q)
+				if err != nil {
+					return err
+				}
+				return s.showGLMExplanation(e)
+			}
+			f, err := stats.FitGLM(context.Background(), c, q)
+			if err != nil {
+				return err
+			}
+			return errors.Join(s.showGLM(f), o.picture.draw(glmChart(f)))
+		})
+	}
+}
+
+// noneOf refuses flags that have a meaning only where something else holds.
+func (s *session) noneOf(only string, names ...string) (err error) {
+	s.flags.Visit(func(f *flag.Flag) {
+		if slices.Contains(names, f.Name) {
+			err = usage("--%s is for where %s", f.Name, only)
+		}
+	})
+	return err
+}
+
+func (s *session) showGLM(f *stats.GLMFit) error {
+	if s.format == "json" {
+		return s.json(glmJSON{f})
+	}
+	s.heading(fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Family))
+	factor := map[string]string{stats.Logistic: "odds ratio", stats.Poisson: "rate ratio"}[f.Family]
+	var rows [][]string
+	for _, c := range f.Coefficients {
+		places := 4
+		if c.StdError != nil {
+			places = decimals(*c.StdError)
+		}
+		number := func(x *float64, none string) string {
+			if x == nil {
+				return none
+			}
+			return strconv.FormatFloat(*x, 'f', places, 64)
+		}
+		row := []string{c.Name, number(c.Estimate, "?"), number(c.StdError, "?"), number(c.Z, "?"), "?", "[" + number(c.Low, "−∞") + ", " + number(c.High, "∞") + "]", "?", ""}
+		if c.Z != nil {
+			row[3], row[4] = strconv.FormatFloat(*c.Z, 'f', 2, 64), pValue(*c.P)
+		}
+		if c.StdError != nil && *c.StdError > 0 {
+			row[6] = strconv.FormatFloat(100*square(*c.Privacy / *c.StdError), 'f', 0, 64) + " %"
+		}
+		if c.Estimate != nil && c.Name != stats.InterceptName {
+			if ratio := math.Exp(*c.Estimate); ratio < 1e6 {
+				row[7] = strconv.FormatFloat(ratio, 'g', 4, 64)
+			}
+		}
+		rows = append(rows, row)
+	}
+	s.lay([]string{"", "estimate", "std. error", "z", "p", percent(f.Confidence) + " interval", "of its variance the noise's", factor}, rows, 1)
+	s.paragraphs(glmWords(f))
+	return nil
+}
+
+func square(x float64) float64 { return x * x }
+
+func glmWords(f *stats.GLMFit) string {
+	var b strings.Builder
+	by := "as declared"
+	if f.Counted {
+		by = "by a noisy count"
+	}
+	fmt.Fprintf(&b, "about %s rows, %s; scaled predictors held to a norm of %s, regularised by %s and %s of the price for the sums that take the bias out and make intervals\n",
+		compact(math.Round(f.Rows)), by, compact(f.Bound), compact(f.Regularise), percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
+	b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
+	for _, w := range f.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, strings.Join(f.IDs, ", "))
+	return b.String()
+}
+
+func (s *session) showGLMExplanation(e *stats.GLMExplanation) error {
+	if s.format == "json" {
+		return s.json(glmExplanationJSON{e})
+	}
+	s.heading(fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Family))
+	s.lay([]string{"a minimum of", "noise", "std. dev.", "sensitivity", "regularised by", "radius", "norm"},
+		[][]string{{strconv.Itoa(len(e.Columns)) + " coefficients", e.Noise, compact(e.StdDev), compact(e.Sensitivity), compact(e.Regularise), compact(e.Radius), compact(e.Bound)}}, 2)
+	var b strings.Builder
+	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
+	if !math.IsNaN(e.Expected) && !math.IsInf(e.Expected, 0) {
+		fmt.Fprintf(&b, "with about %s rows, spread as is usual, noise adds about %s to the error of a scaled predictor's coefficient\n", compact(e.Rows), compact(e.Expected))
+	}
+	if e.Count != nil {
+		fmt.Fprintf(&b, "nobody says how many rows there are: a noisy count of them costs %s of the price; --rows N spares it, and these figures are for %s\n", *e.Count, compact(e.Rows))
+	}
+	glmAffordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
+	s.paragraphs(b.String())
+	return nil
+}
+
+func glmAffordability(b *strings.Builder, price, remaining curator.Loss, affordable, replayed bool, largest string) {
+	switch {
+	case replayed:
+		b.WriteString("released before: free\n")
+	case affordable:
+		fmt.Fprintf(b, "price %s, remaining %s\n", price, remaining)
+	default:
+		fmt.Fprintf(b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", price, remaining, largest)
+	}
+}
+
+// glmChart draws coefficients with their intervals, without the intercept's.
+func glmChart(f *stats.GLMFit) plot.Chart {
+	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover sampling and noise"}
+	panel := plot.Panel{Name: "change of the linear predictor over a column's range", Points: true, Marks: [][]plot.Mark{nil}}
+	for _, k := range f.Coefficients {
+		if k.Name == stats.InterceptName && len(f.Coefficients) > 1 {
+			c.Caption += "; without the intercept"
+			continue
+		}
+		m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
+		if k.Estimate != nil {
+			m.Value = *k.Estimate * k.Width
+			m.Text = fmt.Sprintf("%.4g", m.Value)
+		}
+		if k.Low != nil {
+			m.Low, m.High = *k.Low*k.Width, *k.High*k.Width
+		}
+		c.Groups, panel.Marks[0] = append(c.Groups, k.Name), append(panel.Marks[0], m)
+	}
+	c.Panels = []plot.Panel{panel}
+	return c
+}

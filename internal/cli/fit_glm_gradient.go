@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"dither/curator"
+	"dither/stats"
+)
+
+// gradientFlags declares the flags of a training.
+func gradientFlags(s *session) *stats.Gradients {
+	q := &stats.Gradients{}
+	for name, text := range map[string]*string{
+		"clip": &q.Clip, "rate": &q.Rate, "multiplier": &q.Multiplier, "optimiser": &q.Optimiser, "learning": &q.Learning, "delta": &q.Delta,
+	} {
+		s.flags.StringVar(text, name, "", "")
+	}
+	s.flags.Int64Var(&q.Steps, "steps", 0, "")
+	return q
+}
+
+// runFitNetwork trains a network, or what its flags say instead.
+func runFitNetwork(s *session, o *fitOptions, args []string) error {
+	q := gradientFlags(s)
+	s.flags.IntVar(&q.Hidden, "hidden", 0, "")
+	s.flags.StringVar(&q.Activation, "activation", "", "")
+	s.flags.StringVar(&q.Bound, "bound", "", "")
+	s.flags.Int64Var(&q.Rows, "rows", 0, "")
+	softmax := s.flags.Bool("softmax", false, "")
+	helped, err := o.parsed(s, args)
+	switch {
+	case err != nil || helped:
+		return err
+	case o.method != "" && o.method != "gradient":
+		return usage("a network is trained by gradients: --method gradient, or none")
+	case o.picture.file != "":
+		return usage("a network has no picture")
+	case *softmax && q.Hidden > 0:
+		return usage("--softmax is a model without --hidden units")
+	}
+	if *softmax {
+		q.Kind = curator.SoftmaxModel
+	}
+	return s.fitByGradients(o, q)
+}
+
+// fitByGradients trains, with a line of progress where a person waits.
+func (s *session) fitByGradients(o *fitOptions, q *stats.Gradients) error {
+	delta := q.Delta
+	q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
+	q.Delta = delta
+	return s.sealing(func(c *curator.Curator) error {
+		if o.explain {
+			e, err := stats.ExplainGradients(context.Background(), c, *q)
+			if err != nil {
+				return err
+			}
+			return s.showGradientsExplanation(e)
+		}
+		var told func(stats.TrainingStep)
+		if obeys(s.stderr) {
+			told = trainingLine(s.stderr)
+		}
+		t, err := stats.FitGradients(context.Background(), c, *q, told)
+		if err != nil {
+			return err
+		}
+		return s.showTrained(t)
+	})
+}
+
+// trainingLine shows how far a training is, some times a second: its step and its price, and no loss, since the rows are private.
+//
+// Where w cannot be written there is nobody left to tell.
+func trainingLine(w io.Writer) func(stats.TrainingStep) {
+	begun, shown := time.Now(), time.Time{}
+	return func(t stats.TrainingStep) {
+		if t.Step == t.Steps {
+			_, _ = fmt.Fprint(w, "\r\033[K")
+			return
+		}
+		if time.Since(shown) < beat || time.Since(begun) < patience {
+			return
+		}
+		shown = time.Now()
+		const width = 30
+		full := int(width * t.Step / t.Steps)
+		again := ""
+		if t.Replayed {
+			again = ", recorded before"
+		}
+		_, _ = fmt.Fprintf(w, "\r\033[K%s%s step %d of %d; %s, paid%s", strings.Repeat("█", full), strings.Repeat("░", width-full), t.Step, t.Steps, t.Price, again)
+	}
+}
+
+func (s *session) showTrained(t *stats.Trained) error {
+	if s.format == "json" {
+		return s.json(trainedJSON{t})
+	}
+	s.heading(fmt.Sprintf("%s (%s, %s)", t.Formula, t.Table, t.Kind))
+	rows := [][]string{}
+	for _, c := range t.Coefficients {
+		text := "?"
+		if c.Estimate != nil {
+			text = strconv.FormatFloat(*c.Estimate, 'g', 4, 64)
+		}
+		rows = append(rows, []string{c.Name, text})
+	}
+	if len(rows) > 0 {
+		s.lay([]string{"", "estimate"}, rows, 1)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d parameters, the means over the last quarter of %d steps", len(t.Theta), t.Steps)
+	if len(rows) == 0 {
+		b.WriteString("; --format json tells them")
+	}
+	fmt.Fprintf(&b, "\n%s, --learning %s, --clip %s, --rate %s, --multiplier %s\n", t.Optimiser, t.Learning, t.Clip, t.Rate, t.Multiplier)
+	if len(rows) > 0 {
+		b.WriteString("there are no intervals: noisy gradients do not tell how exact their model is; --method minimize does\n")
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(t.Price, t.Replayed), t.Remaining, t.ID)
+	s.paragraphs(b.String())
+	return nil
+}
+
+func (s *session) showGradientsExplanation(e *stats.GradientsExplanation) error {
+	if s.format == "json" {
+		return s.json(gradientsExplanationJSON{e})
+	}
+	s.heading(fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Kind))
+	s.lay([]string{"noisy gradients of", "steps", "rate", "clip", "multiplier", "noise on a mean"},
+		[][]string{{fmt.Sprintf("%d parameters", e.Parameters), strconv.FormatInt(e.Steps, 10), e.Rate, e.Clip, e.Multiplier, compact(e.StdDev)}}, 1)
+	var b strings.Builder
+	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
+	delta := "the policy's δ"
+	if e.Delta != "" {
+		delta = "δ = " + e.Delta
+	}
+	fmt.Fprintf(&b, "all steps together: ε = %s at %s, certified by the distribution of their loss\n", e.Epsilon, delta)
+	if e.Begun {
+		fmt.Fprintf(&b, "begun before: %d steps are recorded; it goes on at no cost\n", e.Recorded)
+	}
+	glmAffordability(&b, e.Price, e.Remaining, e.Affordable, e.Begun, e.Largest)
+	s.paragraphs(b.String())
+	return nil
+}
+
+// trainedJSON is a trained model in JSON.
+type trainedJSON struct{ *stats.Trained }
+
+// MarshalJSON writes the model with its parameters.
+func (t trainedJSON) MarshalJSON() ([]byte, error) {
+	out := struct {
+		ID           string               `json:"id"`
+		Model        string               `json:"model"`
+		Formula      string               `json:"formula"`
+		Table        string               `json:"table"`
+		Columns      []string             `json:"columns"`
+		Classes      int                  `json:"classes,omitempty"`
+		Hidden       int                  `json:"hidden,omitempty"`
+		Activation   string               `json:"activation,omitempty"`
+		Parameters   []float64            `json:"parameters"`
+		Coefficients []glmCoefficientJSON `json:"coefficients,omitempty"`
+		Steps        int64                `json:"steps"`
+		Clip         string               `json:"clip"`
+		Rate         string               `json:"rate"`
+		Multiplier   string               `json:"multiplier"`
+		Optimiser    string               `json:"optimiser"`
+		Learning     string               `json:"learning"`
+		Price        curator.Loss         `json:"price"`
+		Remaining    curator.Loss         `json:"remaining"`
+		Replayed     bool                 `json:"replayed"`
+	}{
+		ID: t.ID, Model: t.Kind, Formula: t.Formula, Table: t.Table, Columns: t.Columns, Classes: t.Classes, Hidden: t.Hidden, Activation: t.Activation, Parameters: t.Theta, Steps: t.Steps,
+		Clip: t.Clip, Rate: t.Rate, Multiplier: t.Multiplier, Optimiser: t.Optimiser, Learning: t.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: t.Replayed,
+	}
+	for _, c := range t.Coefficients {
+		out.Coefficients = append(out.Coefficients, glmCoefficientJSON{Name: c.Name, Estimate: c.Estimate})
+	}
+	return json.Marshal(out)
+}
+
+// gradientsExplanationJSON is what a training would cost.
+type gradientsExplanationJSON struct{ *stats.GradientsExplanation }
+
+// MarshalJSON writes the explanation.
+func (e gradientsExplanationJSON) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Model      string       `json:"model"`
+		Formula    string       `json:"formula"`
+		Table      string       `json:"table"`
+		SQL        string       `json:"sql"`
+		Columns    []string     `json:"columns"`
+		Parameters int          `json:"parameters"`
+		Steps      int64        `json:"steps"`
+		Recorded   int64        `json:"recorded_steps"`
+		Clip       string       `json:"clip"`
+		Rate       string       `json:"rate"`
+		Multiplier string       `json:"multiplier"`
+		StdDev     float64      `json:"stddev"`
+		Epsilon    string       `json:"epsilon"`
+		Delta      string       `json:"delta"`
+		Price      curator.Loss `json:"price"`
+		Remaining  curator.Loss `json:"remaining"`
+		Affordable bool         `json:"affordable"`
+		Begun      bool         `json:"begun"`
+	}{
+		e.Kind, e.Formula, e.Table, e.SQL, e.Columns, e.Parameters, e.Steps, e.Recorded, e.Clip, e.Rate, e.Multiplier, e.StdDev, e.Epsilon, e.Delta, e.Price, e.Remaining, e.Affordable, e.Begun,
+	})
+}

@@ -1,0 +1,346 @@
+// Package glm computes what a released minimum of a regularised risk tells of a generalized linear model: coefficients without the regulariser's bias,
+// and intervals that cover the rows' sampling and the noise alike. All of it is post-processing: it knows released numbers and their
+// noise, and no rows.
+package glm
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Family is a family of models, by its canonical link.
+type Family string
+
+// The families.
+const (
+	Logistic Family = "logistic"
+	Poisson  Family = "poisson"
+)
+
+// Released is a minimum that was released: θ̂ + Z, θ̂ the minimum of F(θ) + Λ/2‖θ‖² over a ball; with Σℓ″xxᵀ and Σ(ℓ′)²xxᵀ at it, with noise of
+// their own. Triangles are lower ones, by row.
+type Released struct {
+	Family                  Family
+	Theta                   []float64 // as it was released, in the ball or not
+	Hessian, Products       []float64 // nil: no intervals
+	Regularise, Radius      float64
+	Rows                    float64 // about how many
+	Intercept               int     // the place of the constant predictor; −1: none
+	ThetaSD, HessSD, ProdSD float64 // of the noise of an entry
+	Laplace                 bool    // the noise is Laplace's, and else normal
+}
+
+// Fit is what a Released tells.
+type Fit struct {
+	// Theta minimises F, by the released numbers: the regulariser's bias is taken out.
+	Theta []float64
+	// Sampling and Noise are covariances of Theta about the population's coefficients; Slack is what the correction may be off by, for each
+	// coefficient.
+	Sampling, Noise *mat.Dense
+	Slack           []float64
+	weak            *mat.Dense // the projection on directions that the noise hides; nil: there are none
+	laplace         bool
+	unknown         bool // no intervals at all
+	Warnings        []string
+}
+
+// Infer takes the regulariser's bias out, and says how exact the rest is.
+//
+// Let G = ∇F. At the minimum within the ball G(θ̂) = −Λθ̂, so that by the released numbers, to first order, G(θ̃) = −Λθ̃ + (H + Λ)Z with θ̃ = θ̂ + Z. The
+// zero of G is at θ̃ + δ with Hδ = Λθ̃: one Newton step on the released Hessian. The regulariser may be as large as the curvature, and then what is beyond
+// first order counts: weighted has a law of the rows to take it from, and three tenths of what that changes are allowed for in the intervals. Let J be the Hessian there. Then
+//
+//	θ̃ + δ − θ₀ ≈ −J⁻¹·G(θ₀) + J⁻¹(H + Λ)Z − J⁻¹·E_H·δ,
+//
+// whose three terms are independent: sampling, of covariance J⁻¹·P·J⁻¹, P = Σ(ℓ′)²xxᵀ [Huber 1967], the noise of the minimum, and the noise of the Hessian.
+// [Wang, Kifer & Lee 2019] have the first two. The noise in P and in H makes variances uncertain: each is raised by the standard deviation that this gives it.
+func Infer(r Released) *Fit {
+	d := len(r.Theta)
+	f := &Fit{Theta: append([]float64(nil), r.Theta...), Slack: make([]float64, d), laplace: r.Laplace, Sampling: mat.NewDense(d, d, nil), Noise: mat.NewDense(d, d, nil)}
+	inside := f.bring(r)
+	if r.Hessian == nil || r.Products == nil {
+		f.unknown = true
+		f.warn("no sums for intervals were paid for: the coefficients are drawn towards 0 by the regulariser, and have no intervals")
+		return f
+	}
+	h := symmetric(d, r.Hessian)
+	e := decompose(h)
+	if e == nil {
+		f.unknown = true
+		f.warn("the released sums are beyond what can be computed with")
+		return f
+	}
+	least := r.spread(r.HessSD)
+	if e.values[0] < least {
+		f.weak = e.apply(func(l float64) float64 { return indicator(l < least) })
+		f.warn("in some direction the rows tell less than the noise hides (a constant or collinear predictor, too few rows, or too low a price): coefficients that have a part in it are drawn towards 0, and have no intervals")
+	}
+	inverse := e.apply(func(l float64) float64 { return indicator(l >= least) / max(l, least) })
+	raised := e.apply(func(l float64) float64 { return max(l, 0) + r.Regularise })
+	delta, jacobian, weight := f.correct(r, inverse, e, least)
+	if r.Intercept >= 0 && weight < 3*r.ThetaSD*raised.At(r.Intercept, r.Intercept) {
+		f.unknown = true
+		f.warn("as far as the noise tells, the model is certain of nearly all rows (one class alone, classes that a predictor separates, or no rows at all): there are no intervals, since coefficients could be any larger")
+	}
+	for i := range f.Theta {
+		f.Theta[i] += delta[i]
+	}
+	f.spreads(r, jacobian, raised, delta)
+	if l := length(f.Theta); l > r.Radius {
+		for i := range f.Theta {
+			f.Theta[i] *= r.Radius / l
+		}
+		f.unknown = true
+		f.warn("without the regulariser's bias the coefficients would be outside the ball that they are held in (one class alone, classes that a predictor separates, or a regulariser far above the curvature): they are drawn back to it, and have no intervals")
+	}
+	if !inside {
+		f.unknown = true
+		f.warn("the minimum is at the edge of the ball that coefficients are held in, where nothing tells how far they would have gone: there are no intervals; give a larger radius")
+	}
+	for i := range d {
+		if x := f.Theta[i] + f.Slack[i] + f.Sampling.At(i, i) + f.Noise.At(i, i); math.IsNaN(x) || math.IsInf(x, 0) {
+			f.unknown, f.Theta, f.Slack = true, append([]float64(nil), r.Theta...), make([]float64, d)
+			f.warn("the released sums are beyond what can be computed with")
+			break
+		}
+	}
+	return f
+}
+
+func indicator(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (f *Fit) warn(text string) { f.Warnings = append(f.Warnings, text) }
+
+// bring brings θ into the ball, as the sums were taken there, and reports one that is clearly inside.
+func (f *Fit) bring(r Released) bool {
+	l := length(f.Theta)
+	if l > r.Radius {
+		for i := range f.Theta {
+			f.Theta[i] *= r.Radius / l
+		}
+	}
+	return l < r.Radius-2*r.ThetaSD
+}
+
+// spread is about how large the largest eigenvalue of a symmetric matrix of such noise is: 2σ√d for entries of the same variance, and a margin. What
+// is above it is told to within a quarter or so of itself.
+func (r Released) spread(sd float64) float64 {
+	s := 2*math.Sqrt(float64(len(r.Theta))) + 1
+	if r.Laplace {
+		s++
+	}
+	return s * sd
+}
+
+// correct finds δ, J⁻¹ on the directions that are told, and the sum of the rows' weights ℓ″ at θ + δ, which is +∞ where it is not told.
+func (f *Fit) correct(r Released, inverse *mat.Dense, e *spectral, least float64) (delta []float64, jacobian *mat.Dense, weight float64) {
+	pull := make([]float64, len(f.Theta))
+	for i, x := range f.Theta {
+		pull[i] = r.Regularise * x
+	}
+	first := times(inverse, pull)
+	told := e.apply(func(l float64) float64 { return max(l, least) })
+	w := weigh(r.Family, f.Theta, told, r.Intercept, r.Rows)
+	if w == nil {
+		f.warn("the correction of the regulariser's bias is of first order: the sum of the rows' weights is hidden by noise")
+		f.allow(first, 0.5)
+		return first, inverse, math.Inf(1)
+	}
+	delta = append([]float64(nil), first...)
+	for range 100 {
+		off := w.change(delta)
+		for i := range off {
+			off[i] = pull[i] - off[i]
+		}
+		step := times(inverse, off)
+		if l := length(step); !(l <= 1) { // about 1 is far, for scaled predictors
+			for i := range step {
+				step[i] /= l
+			}
+		}
+		for i := range delta {
+			delta[i] += step[i]
+		}
+		if length(step) < 1e-9*(1+length(delta)) {
+			break
+		}
+	}
+	beyond := make([]float64, len(delta))
+	for i := range delta {
+		beyond[i] = delta[i] - first[i]
+	}
+	if !(length(beyond) <= 1.5*length(first)) {
+		f.unknown = true
+		f.warn("what the regulariser took away is mostly beyond what its curvature tells (classes that a predictor separates, or all but so): the correction is of first order, and there are no intervals, since coefficients could be any larger; a smaller regulariser, at a higher price, may tell")
+		f.allow(first, 0.5)
+		return first, inverse, math.Inf(1)
+	}
+	f.allow(beyond, 0.3)
+	jacobian, weight = w.inverse(inverse, delta, r.Intercept)
+	return delta, jacobian, weight
+}
+
+// allow is a share of a change of the coefficients that intervals are made wider by.
+func (f *Fit) allow(change []float64, share float64) {
+	for i, x := range change {
+		f.Slack[i] = share * math.Abs(x)
+	}
+}
+
+// inverse is J⁻¹ at θ + δ, on the directions that are told: J = ∂change/∂δ by differences, and J⁻¹ = (H⁻¹J)⁻¹·H⁻¹ there.
+//
+// The intercept's entry of J is the sum of the weights there.
+func (w *weighted) inverse(inverse *mat.Dense, delta []float64, intercept int) (out *mat.Dense, weight float64) {
+	d := len(delta)
+	j := mat.NewDense(d, d, nil)
+	const step = 1e-4
+	for k := range d {
+		up, down := append([]float64(nil), delta...), append([]float64(nil), delta...)
+		up[k] += step
+		down[k] -= step
+		a, b := w.change(up), w.change(down)
+		for i := range d {
+			j.Set(i, k, (a[i]-b[i])/(2*step))
+		}
+	}
+	// On the told directions H⁻¹J is near the identity; beside them it is made the identity.
+	if weight = math.Inf(1); intercept >= 0 {
+		weight = j.At(intercept, intercept)
+	}
+	var product, solved mat.Dense
+	product.Mul(inverse, j)
+	p := mat.NewDense(d, d, nil)
+	e := decompose(symmetrised(inverse))
+	p.CloneFrom(e.apply(func(l float64) float64 { return indicator(l > 0) }))
+	var within mat.Dense
+	within.Mul(&product, p)
+	for i := range d {
+		for k := range d {
+			within.Set(i, k, within.At(i, k)+indicator(i == k)-p.At(i, k))
+		}
+	}
+	if err := solved.Solve(&within, inverse); err != nil {
+		return inverse, weight
+	}
+	return mat.DenseCopyOf(symmetrised(&solved)), weight
+}
+
+func symmetrised(m mat.Matrix) *mat.SymDense {
+	d, _ := m.Dims()
+	s := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := range i + 1 {
+			s.SetSym(i, j, (m.At(i, j)+m.At(j, i))/2)
+		}
+	}
+	return s
+}
+
+// spreads fills in the covariances.
+func (f *Fit) spreads(r Released, jacobian, raised *mat.Dense, delta []float64) {
+	d := len(f.Theta)
+	products := decompose(symmetric(d, r.Products))
+	if products == nil {
+		f.unknown = true
+		return
+	}
+	f.Sampling = sandwich(jacobian, products.apply(func(l float64) float64 { return max(l, 0) }))
+	var minimum mat.Dense
+	minimum.Mul(jacobian, raised)
+	for i := range d {
+		for k := range d {
+			sum := 0.0
+			for j := range d {
+				sum += minimum.At(i, j) * minimum.At(k, j)
+			}
+			f.Noise.Set(i, k, r.ThetaSD*r.ThetaSD*sum)
+		}
+	}
+	// Cov(E·δ) of a symmetric E with independent entries of variance τ²: τ²(‖δ‖²I + δδᵀ − diag δ²).
+	square := inner(delta, delta)
+	c := mat.NewDense(d, d, nil)
+	for i := range d {
+		for k := range d {
+			x := delta[i] * delta[k]
+			if i == k {
+				x = square
+			}
+			c.Set(i, k, r.HessSD*r.HessSD*x)
+		}
+	}
+	f.Noise.Add(f.Noise, sandwich(jacobian, c))
+	// How uncertain variances are: a of J⁻¹'s rows, aᵀE_P a has the variance τ²(2‖a‖⁴ − Σa⁴); and J⁻¹ is J⁻¹ − J⁻¹E_H J⁻¹, twice.
+	for i := range d {
+		a := mat.Row(nil, i, jacobian)
+		fourth, second := 0.0, inner(a, a)
+		for _, x := range a {
+			fourth += x * x * x * x
+		}
+		sd := r.ProdSD * math.Sqrt(2*second*second-fourth)
+		turned := func(b []float64) float64 { return 2 * r.HessSD * length(a) * length(times(jacobian, b)) }
+		sd = math.Hypot(sd, turned(times(symmetric(d, r.Products), a)))
+		noisy := times(raised, times(raised, a))
+		for k := range noisy {
+			noisy[k] *= r.ThetaSD * r.ThetaSD
+		}
+		f.Noise.Set(i, i, f.Noise.At(i, i)+turned(noisy))
+		f.Sampling.Set(i, i, f.Sampling.At(i, i)+sd)
+	}
+}
+
+// Estimate is a number with its interval.
+type Estimate struct {
+	Value     float64
+	StdErr    float64 // of sampling and noise together; NaN where none is known
+	Noise     float64 // of the noise alone; likewise
+	Low, High float64 // −∞ and +∞ where none is known
+	Z, P      float64 // of the hypothesis that it is 0, whatever of the allowance: P is below 1 − confidence where the interval leaves 0 out
+}
+
+// Estimate is that of a linear combination of the coefficients. The interval is of sampling, noise and the correction's allowance. A sum of independent variables, some normal and
+// some Laplace's, is quantiled as whichever of the two has the longer tail at its standard deviation.
+func (f *Fit) Estimate(weights []float64, confidence float64) Estimate {
+	e := Estimate{Value: inner(weights, f.Theta), StdErr: math.NaN(), Noise: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Z: math.NaN(), P: math.NaN()}
+	if f.unknown || f.weak != nil && length(times(f.weak, weights)) > 0.01*length(weights) {
+		return e
+	}
+	slack := 0.0
+	for i, x := range weights {
+		slack += math.Abs(x) * f.Slack[i]
+	}
+	noise := max(inner(weights, times(f.Noise, weights)), 0)
+	sampling := max(inner(weights, times(f.Sampling, weights)), 0)
+	e.Noise, e.StdErr = math.Sqrt(noise), math.Sqrt(noise+sampling)
+	half := f.quantile(1-confidence)*e.StdErr + slack
+	e.Low, e.High = e.Value-half, e.Value+half
+	if e.StdErr > 0 {
+		e.Z = math.Copysign(max(math.Abs(e.Value)-slack, 0)/e.StdErr, e.Value)
+		e.P = f.tail(math.Abs(e.Z))
+	}
+	return e
+}
+
+// quantile is how many standard deviations a deviation exceeds with probability alpha.
+func (f *Fit) quantile(alpha float64) float64 {
+	q := distuv.UnitNormal.Quantile(1 - alpha/2)
+	if f.laplace {
+		q = max(q, math.Log(1/alpha)/math.Sqrt2)
+	}
+	return q
+}
+
+// tail is the probability of so many.
+func (f *Fit) tail(z float64) float64 {
+	p := 2 * distuv.UnitNormal.Survival(z)
+	if f.laplace {
+		p = max(p, math.Exp(-math.Sqrt2*z))
+	}
+	return min(p, 1)
+}

@@ -1,0 +1,156 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+)
+
+// GLMSearch chooses among logistic models of one response: other predictors, another regulariser. Each candidate is fitted at its own price, and then one question counts, of each of them, the
+// rows that it predicts rightly: whether the response is above 1/2. The best count, with its noise, wins.
+type GLMSearch struct {
+	Candidates []GLM            // of one table, condition and response
+	Score      curator.Question // the price of the counts; its SQL is made from the candidates
+}
+
+// GLMSearched is the outcome.
+type GLMSearched struct {
+	Best    int // of the candidates
+	Fits    []*GLMFit
+	Correct []float64 // by candidate: a noisy count of rows
+	StdDev  []float64 // of the noise of each
+	ID      string    // of the release of the counts
+	// Price is that of all fits and of the counts together, in ε, or in ρ where Rho is set: they add up, and the choice is computed from what was released.
+	Price     string
+	Rho       bool
+	Remaining curator.Loss
+	Replayed  bool
+}
+
+// maxCandidates bounds a search: the counts of more would be lost in their noise.
+const maxCandidates = 32
+
+// SearchGLM fits all candidates, and chooses. Its loss is the sum of the prices, by composition, whatever is chosen and however many are told: each fit and each count is a release of the kernel's.
+// It begins only where all of it can be paid.
+func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearched, error) {
+	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
+		return nil, designError("", "a search is among 2 to %d models", maxCandidates)
+	}
+	total, response := new(big.Rat), ""
+	add := func(l curator.Loss) error {
+		text := l.Epsilon
+		if l.Rho != "" {
+			text = l.Rho
+		}
+		r, err := exact.ParseRat(text)
+		if err == nil {
+			total.Add(total, r)
+		}
+		return err
+	}
+	out, replayed := &GLMSearched{}, true
+	var counts []string
+	for i, q := range s.Candidates {
+		p, err := decideGLM(c, q)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case q.Family != Logistic:
+			return nil, designError("", "a search is among logistic models")
+		case i > 0 && (p.design.Table != s.Candidates[0].Table && !strings.EqualFold(p.design.Table, s.Candidates[0].Table) || q.Where != s.Candidates[0].Where || p.design.Response.SQL != response):
+			return nil, designError("", "the models of a search have one table, one condition and one response")
+		}
+		response = p.design.Response.SQL
+		told, err := ExplainGLM(ctx, c, q)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(told.Price); err != nil {
+			return nil, err
+		}
+		out.Rho, replayed = told.Price.Rho != "", replayed && told.Replayed
+		counts = append(counts, p.correct(make([]float64, len(p.design.Columns)))) // of the size that the real ones have
+	}
+	score, err := c.Explain(ctx, s.counting(counts))
+	if err != nil {
+		return nil, err
+	}
+	if err := add(score.Price); err != nil {
+		return nil, err
+	}
+	out.Price = exact.FormatRat(total)
+	price := curator.Loss{Epsilon: out.Price}
+	if out.Rho {
+		price = curator.Loss{Rho: out.Price}
+	}
+	if !replayed && !glmAffordable(price, score.Remaining) {
+		return nil, &curator.Error{Code: curator.CodeExhausted, Message: "the price of all candidates and their counts, " + out.Price + ", is above what remains of the budget", Hint: "search among fewer, or at lower prices"}
+	}
+	return out, s.run(ctx, c, out)
+}
+
+// run fits, counts and chooses.
+func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched) error {
+	var counts []string
+	out.Replayed = true
+	for _, q := range s.Candidates {
+		f, err := FitGLM(ctx, c, q)
+		if err != nil {
+			return err
+		}
+		p, err := decideGLM(c, q)
+		if err != nil {
+			return err
+		}
+		out.Fits, out.Replayed = append(out.Fits, f), out.Replayed && f.Replayed
+		counts = append(counts, p.correct(f.scaled))
+	}
+	r, err := c.Answer(ctx, s.counting(counts))
+	if err != nil {
+		return err
+	}
+	out.ID, out.Remaining, out.Replayed = r.ID, r.Remaining, out.Replayed && r.Replayed
+	for i := range s.Candidates {
+		e := r.Rows[0][i].Estimate
+		if e == nil || e.Value == nil || e.StdDev == nil {
+			return fmt.Errorf("a count without a value")
+		}
+		out.Correct, out.StdDev = append(out.Correct, e.Value.Real), append(out.StdDev, *e.StdDev)
+		if out.Correct[i] > out.Correct[out.Best] {
+			out.Best = i
+		}
+	}
+	return nil
+}
+
+// counting is the question of the counts.
+func (s GLMSearch) counting(counts []string) curator.Question {
+	q := s.Score
+	var items []string
+	for i, count := range counts {
+		items = append(items, fmt.Sprintf("COUNT(CASE WHEN %s THEN 1 END) AS candidate%d", count, i+1))
+	}
+	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(s.Candidates[0].Table)
+	if where := s.Candidates[0].Where; strings.TrimSpace(where) != "" {
+		q.SQL += " WHERE (" + where + "\n)"
+	}
+	return q
+}
+
+// correct is the condition of a row that the model of these coefficients predicts rightly.
+func (p *glmPlan) correct(scaled []float64) string {
+	terms := []string{"0"}
+	for i, column := range p.design.Columns {
+		if i < len(scaled) {
+			terms = append(terms, fmt.Sprintf("(%s) * (%s)", strconv.FormatFloat(scaled[i], 'f', 9, 64), column.SQL))
+		}
+	}
+	z, y := strings.Join(terms, " + "), p.design.Response.SQL
+	return fmt.Sprintf("(%s > 0 AND %s > 0.5) OR (%s <= 0 AND %s <= 0.5)", z, y, z, y)
+}

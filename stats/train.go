@@ -1,0 +1,375 @@
+package stats
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+)
+
+// Optimisers of a Gradients. Both compute from noisy gradients alone.
+const (
+	Adam = "adam" // [Kingma & Ba 2015]
+	SGD  = "sgd"
+)
+
+// Gradients asks for a model that is trained by noisy gradients [Abadi et al. 2016]: one of curator's kinds. Its response is a number, or for several
+// classes an integer from 0. Everything is public and fixed beforehand. Decimals are texts, and "" or 0 is a default that depends on
+// public terms alone.
+type Gradients struct {
+	curator.Question // the price at its Delta, who asks; its SQL is made from what follows
+	Table, Formula   string
+	Where            string
+	Kind             string // "" is curator.NetworkModel
+	Hidden           int    // units of a network; 0 is 16
+	Activation       string
+	Bound            string // of the L2 norm of the scaled predictors; "" is what the declared bounds give
+	Clip             string // of a unit's gradient; "" is 1
+	Rate             string // of sampling units; "" is about 256 units a step
+	Multiplier       string // of the noise; "" is the least at which all steps cost the price
+	Steps            int64  // 0 is 500
+	Rows             int64  // about how many units; 0 is what the policy declares
+	Optimiser        string // "" is Adam
+	Learning         string // how far a step goes; "" is .05 for Adam, and 1 for SGD
+}
+
+// Trained is a model that was trained. What it predicts is public, for anybody's predictors.
+type Trained struct {
+	ID                                          string
+	Formula, Table                              string
+	Kind, Activation                            string
+	Columns                                     []string // the predictors, scaled
+	Classes, Hidden                             int
+	Theta                                       []float64        // the mean of the parameters over the last quarter of the steps, in the order of curator.TrainedModel
+	Coefficients                                []GLMCoefficient // of models that have them, of the columns as they are: without intervals
+	Steps                                       int64
+	Clip, Rate, Multiplier, Optimiser, Learning string
+	Price, Remaining                            curator.Loss
+	Replayed                                    bool // all of its steps were recorded before
+}
+
+// TrainingStep is how far a training is. No loss is told: the rows are private.
+type TrainingStep struct {
+	Step, Steps int64
+	Price       curator.Loss // of all steps: paid before the first
+	Replayed    bool
+}
+
+// GradientsExplanation says before a training is paid what it would cost.
+type GradientsExplanation struct {
+	Formula, Table, Kind, SQL string
+	Columns                   []string
+	Parameters                int
+	Steps, Recorded           int64
+	Clip, Rate, Multiplier    string
+	StdDev                    float64 // of the noise on each coordinate of a step's mean gradient
+	Expected                  float64 // units in a sample
+	Epsilon, Delta            string  // of all steps together, certified by their loss distribution; the price is ρ = ε²/2, and δ. Delta is "" where it is the policy's
+	Price, Remaining          curator.Loss
+	Affordable, Begun         bool
+	Largest                   string
+}
+
+// gradients is a Gradients, decided.
+type gradients struct {
+	Gradients
+	design   *Design
+	training curator.Training
+	learning float64
+}
+
+// FitGradients trains a model. All steps are paid before the first, and each is durable before it is used, so that a training that ended early goes on where it was, when it
+// is asked for again: steps that were taken are given again, at no cost, and lead to the same parameters. told, if not nil, is called after each step.
+func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told func(TrainingStep)) (out *Trained, err error) {
+	g, err := decideGradients(c, q)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.Train(ctx, g.training)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if e := t.Close(); err == nil && e != nil {
+			out, err = nil, e
+		}
+	}()
+	replayed := t.Recorded() == t.Steps
+	theta, mean := g.start(t.Parameters), make([]float64, t.Parameters)
+	from := t.Steps - max(t.Steps/4, 1)
+	move := g.optimiser(t.Parameters)
+	for t.Done() < t.Steps {
+		step, err := t.Step(ctx, theta)
+		if err != nil {
+			return nil, err
+		}
+		move(theta, step.Mean)
+		for i, x := range theta {
+			if math.IsNaN(x) || math.Abs(x) > 1e6 {
+				return nil, designError("--learning, for one", "the training went astray at step %d of %d: take shorter steps", step.Step, t.Steps)
+			}
+			if step.Step > from {
+				mean[i] += x / float64(t.Steps-from)
+			}
+		}
+		if told != nil {
+			told(TrainingStep{Step: step.Step, Steps: t.Steps, Price: t.Price, Replayed: step.Replayed})
+		}
+	}
+	out = &Trained{
+		ID: t.ID, Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, Activation: g.Activation, Classes: g.training.Model.Classes, Hidden: g.Hidden, Theta: mean,
+		Steps: t.Steps, Clip: g.Clip, Rate: g.Rate, Multiplier: t.Multiplier, Optimiser: g.Optimiser, Learning: g.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: replayed,
+	}
+	g.describe(out)
+	return out, nil
+}
+
+// ExplainGradients says before spending what FitGradients would cost.
+func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*GradientsExplanation, error) {
+	g, err := decideGradients(c, q)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.ExplainTrain(ctx, g.training)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.Budget()
+	if err != nil {
+		return nil, err
+	}
+	unit, _ := e.Unit.Float64()
+	out := &GradientsExplanation{
+		Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, SQL: g.training.SQL, Parameters: e.Parameters, Steps: g.Steps, Recorded: e.Recorded, Clip: g.Clip, Rate: g.Rate,
+		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected, Price: e.Price, Remaining: b.Remaining, Begun: e.Begun, Largest: b.Largest,
+		Affordable: e.Begun || glmAffordable(e.Price, b.Remaining),
+	}
+	out.Epsilon, out.Delta = certifiedEpsilon(e.Price), q.Delta
+	for _, column := range g.design.Columns {
+		out.Columns = append(out.Columns, column.Name)
+	}
+	return out, nil
+}
+
+// certifiedEpsilon is the ε whose ε²/2 a training is charged, to seven decimals, rounded up.
+func certifiedEpsilon(price curator.Loss) string {
+	rho, err := exact.ParseRat(price.Rho)
+	if err != nil {
+		return price.Epsilon
+	}
+	const places = 10_000_000
+	square := rho.Mul(rho, big.NewRat(2*places*places, 1))
+	n := exact.CeilRat(square)
+	root := new(big.Int).Sqrt(n)
+	if new(big.Int).Mul(root, root).Cmp(n) < 0 {
+		root.Add(root, big.NewInt(1))
+	}
+	return exact.FormatRat(new(big.Rat).SetFrac(root, big.NewInt(places)))
+}
+
+// decideGradients fixes all there is.
+func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
+	g := &gradients{Gradients: q}
+	var err error
+	if g.design, err = DesignOf(c, q.Table, q.Formula); err != nil {
+		return nil, err
+	}
+	for text, usual := range map[*string]string{&g.Kind: curator.NetworkModel, &g.Bound: g.design.Bound(curator.L2), &g.Clip: "1", &g.Optimiser: Adam} {
+		if *text == "" {
+			*text = usual
+		}
+	}
+	if g.Optimiser != Adam && g.Optimiser != SGD {
+		return nil, designError("", "an optimiser is %s or %s, not %q", Adam, SGD, q.Optimiser)
+	}
+	if g.Learning == "" {
+		g.Learning = map[string]string{Adam: "0.05", SGD: "1"}[g.Optimiser]
+	}
+	learning, err := exact.ParseDecimal(g.Learning)
+	if err != nil || learning.Sign() <= 0 {
+		return nil, designError("", "how far a step goes is a decimal above 0, not %q", g.Learning)
+	}
+	g.learning, _ = learning.Float64()
+	if g.Steps == 0 {
+		g.Steps = 500
+	}
+	if g.Kind == curator.NetworkModel && g.Hidden == 0 {
+		g.Hidden = 16
+	}
+	table, err := gradientsTable(c, g.design.Table)
+	if err != nil {
+		return nil, err
+	}
+	if g.Rows == 0 {
+		g.Rows = table.ExpectedRows
+	}
+	if g.Rate == "" && g.Rows > 0 {
+		g.Rate = fmt.Sprintf("%d/%d", min(256, g.Rows), g.Rows)
+	}
+	model := curator.TrainedModel{Kind: g.Kind, Hidden: g.Hidden, Activation: g.Activation}
+	if model.Classes, err = g.classes(table); err != nil {
+		return nil, err
+	}
+	g.training = curator.Training{
+		Question: g.Question, Model: model, Bound: g.Bound, Clip: g.Clip, Rate: g.Rate, Multiplier: g.Multiplier, Steps: g.Steps, Rows: g.Rows,
+	}
+	if g.training.Rate == "" { // whose refusal says that rows must be told
+		g.training.Rate = "1"
+	}
+	g.training.SQL = g.design.Question(q.Where, g.design.Response.SQL)
+	return g, nil
+}
+
+// gradientsTable finds a table of the policy.
+func gradientsTable(c *curator.Curator, name string) (found curator.Table, err error) {
+	tables, err := c.Tables()
+	for _, t := range tables {
+		if t.Name == name {
+			found = t
+		}
+	}
+	return found, err
+}
+
+// maxClasses keeps a model of a response whose bounds are wide from being made by mistake.
+const maxClasses = 1000
+
+// classes is how many there are: a response of two values is one of two classes, and a number without a class of its own makes a regression.
+func (g *gradients) classes(t curator.Table) (int, error) {
+	if g.Kind != curator.SoftmaxModel && g.Kind != curator.NetworkModel {
+		return 0, nil
+	}
+	r := g.design.Response
+	whole := r.Low.Sign() == 0 && r.High.IsInt() && r.High.Cmp(big.NewRat(maxClasses, 1)) < 0
+	for _, column := range t.Columns {
+		if strings.EqualFold(column.Name, g.design.Formula.Response) && column.Type == "real" {
+			whole = false
+		}
+	}
+	switch {
+	case whole:
+		return int(r.High.Num().Int64()) + 1, nil
+	case g.Kind == curator.NetworkModel:
+		return 1, nil
+	}
+	return 0, designError("declare it as an integer with bounds from 0, or take one of two values", "the classes of %s are not declared", r.Name)
+}
+
+// start is where every training begins: at 0, but for the weights of a network, which differ by a fixed rule so that its units do.
+func (g *gradients) start(parameters int) []float64 {
+	theta := make([]float64, parameters)
+	if g.Kind != curator.NetworkModel {
+		return theta
+	}
+	d := len(g.design.Columns)
+	for i := range theta {
+		inputs := d + 1
+		if i >= g.Hidden*(d+1) {
+			inputs = g.Hidden + 1
+		}
+		var b [8]byte
+		binary.BigEndian.PutUint64(b[:], uint64(i))
+		h := sha256.Sum256(b[:])
+		u := float64(binary.BigEndian.Uint64(h[:8])>>11)*0x1p-52 - 1 // from −1 to 1
+		theta[i] = u / math.Sqrt(float64(inputs))
+	}
+	return theta
+}
+
+// optimiser moves parameters by noisy gradients.
+func (g *gradients) optimiser(n int) func(theta, gradient []float64) {
+	if g.Optimiser == SGD {
+		return func(theta, gradient []float64) {
+			for i, x := range gradient {
+				theta[i] -= g.learning * x
+			}
+		}
+	}
+	const first, second, least = 0.9, 0.999, 1e-8
+	m, v := make([]float64, n), make([]float64, n)
+	a, b := 1.0, 1.0
+	return func(theta, gradient []float64) {
+		a, b = a*first, b*second
+		for i, x := range gradient {
+			m[i] = first*m[i] + (1-first)*x
+			v[i] = second*v[i] + (1-second)*x*x
+			theta[i] -= g.learning * (m[i] / (1 - a)) / (math.Sqrt(v[i]/(1-b)) + least)
+		}
+	}
+}
+
+// describe names the predictors, and tells coefficients where the model has them.
+func (g *gradients) describe(out *Trained) {
+	var raw []float64
+	if g.Kind == curator.LogisticModel || g.Kind == curator.PoissonModel || g.Kind == curator.LinearModel {
+		raw = g.design.Raw(out.Theta)
+	}
+	for i, c := range g.design.Columns {
+		out.Columns = append(out.Columns, c.Name)
+		if raw != nil {
+			out.Coefficients = append(out.Coefficients, GLMCoefficient{Name: c.Name, Width: c.Width, Estimate: glmNumber(raw[i])})
+		}
+	}
+}
+
+// Outputs are what the model says of a row of scaled predictors, in the order of Columns: the mean response, or each class's probability.
+func (t *Trained) Outputs(x []float64) []float64 {
+	linear := func(at int) (z float64) {
+		for i, v := range x {
+			z += t.Theta[at+i] * v
+		}
+		return z
+	}
+	var z []float64
+	switch d := len(x); t.Kind {
+	case curator.LinearModel:
+		return []float64{linear(0)}
+	case curator.LogisticModel:
+		return []float64{1 / (1 + math.Exp(-linear(0)))}
+	case curator.PoissonModel:
+		return []float64{math.Exp(linear(0))}
+	case curator.SoftmaxModel:
+		for c := range t.Classes {
+			z = append(z, linear(c*d))
+		}
+	default:
+		hidden := make([]float64, t.Hidden)
+		for h := range hidden {
+			hidden[h] = linear(h*(d+1)) + t.Theta[h*(d+1)+d]
+			if t.Activation == "relu" {
+				hidden[h] = max(hidden[h], 0)
+			} else {
+				hidden[h] = math.Tanh(hidden[h])
+			}
+		}
+		for c := range t.Classes {
+			row := t.Theta[t.Hidden*(d+1)+c*(t.Hidden+1):]
+			out := row[t.Hidden]
+			for h, v := range hidden {
+				out += row[h] * v
+			}
+			z = append(z, out)
+		}
+		if t.Classes == 1 {
+			return z
+		}
+	}
+	most, sum := z[0], 0.0
+	for _, v := range z {
+		most = max(most, v)
+	}
+	for i, v := range z {
+		z[i] = math.Exp(v - most)
+		sum += z[i]
+	}
+	for i := range z {
+		z[i] /= sum
+	}
+	return z
+}
