@@ -17,6 +17,7 @@ type Answer struct {
 	index    map[*plan.Measure]int
 	fits     []fit   // of the plan's measures, where there are grouping sets
 	given    []*grid // by grouping: what is known from earlier releases, in place of released numbers; nil without
+	expected []*grid // by grouping, of no numbers: what ForecastIn found
 	whole    bool    // counts are shown as whole numbers
 }
 

@@ -241,11 +241,17 @@ func (c *cell) summed(key int) bool { return c.grid != nil && !c.grid.grouping.H
 
 // ForecastIn is Forecast for the rows of one of the plan's grouping sets.
 func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
-	g := &grid{grouping: a.plan.Sets[set], of: map[*plan.Measure]*fitted{}}
-	for j, m := range a.plan.Measures {
-		g.of[m] = &fitted{released: a.measures[m], law: a.fits[j].laws[set], direct: a.fits[j].lattice == nil}
+	if a.expected == nil { // once for all outputs
+		a.expected = make([]*grid, len(a.plan.Sets))
 	}
-	return a.forecast(g, o, alpha)
+	if a.expected[set] == nil {
+		g := &grid{grouping: a.plan.Sets[set], of: map[*plan.Measure]*fitted{}}
+		for j, m := range a.plan.Measures {
+			g.of[m] = &fitted{released: a.measures[m], law: a.fits[j].laws[set], direct: a.fits[j].lattice == nil}
+		}
+		a.expected[set] = g
+	}
+	return a.forecast(a.expected[set], o, alpha)
 }
 
 // ForecastGiven is Forecast for the rows of the first grouping, as earlier releases tell them (From).
