@@ -36,12 +36,16 @@ func (b *bench) slow(t *testing.T) *plan.Plan {
 	return p
 }
 
-// backends waits until so many other connections to the database run a statement, and ends them if asked.
+// backends waits until so many other connections to the database run a statement (if any, the slow one: what comes before it is over too soon to be
+// ended), and ends them if asked.
 func (b *bench) backends(t *testing.T, want int, end bool) {
 	t.Helper()
 	for range 200 {
 		n := 0
 		sql := "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'dither' AND pid <> pg_backend_pid() AND state = 'active'"
+		if want > 0 {
+			sql += " AND wait_event = 'PgSleep'"
+		}
 		if err := b.query(sql, func([][]byte) error { n++; return nil }); err != nil {
 			t.Fatal(err)
 		}
