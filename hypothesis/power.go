@@ -75,11 +75,12 @@ func (d Design) tablePower(x []float64, n, noiseVariance float64) (float64, erro
 
 // People is the least n at which the power is at least so much; false where that is beyond MaxCount.
 func (d Design) People(power, noiseVariance float64) (float64, bool, error) {
-	return least(power, func(n float64) (float64, error) { return d.Power(n, noiseVariance) })
+	return Least(power, MaxCount, func(n float64) (float64, error) { return d.Power(n, noiseVariance) })
 }
 
-// least is the least whole number at which something that rises is at least as large, by doubling and halving.
-func least(enough float64, of func(n float64) (float64, error)) (float64, bool, error) {
+// Least is the least whole number from 1 on, and about most at the most, at which a power that rises is enough, by doubling and halving; false where not even
+// that many are. The error is ErrInput where enough is no probability between 0 and 1, and else what of gives.
+func Least(enough, most float64, of func(n float64) (float64, error)) (float64, bool, error) {
 	if !(enough > 0 && enough < 1) {
 		return 0, false, wrong("a power is between 0 and 1")
 	}
@@ -93,7 +94,7 @@ func least(enough float64, of func(n float64) (float64, error)) (float64, bool, 
 			break
 		}
 		low, high = high, 2*high
-		if high > MaxCount {
+		if high > most {
 			return 0, false, nil
 		}
 	}

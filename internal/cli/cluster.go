@@ -108,7 +108,7 @@ func (s *session) showClusters(c *stats.Clusters) error {
 	if c.Replayed {
 		price = "released before: free"
 	}
-	s.clusterWords(words + fmt.Sprintf("%s, remaining %s (%s)\n", price, c.Remaining, clusterReleases(c.Releases)))
+	s.paragraphs(words + fmt.Sprintf("%s, remaining %s (%s)\n", price, c.Remaining, clusterReleases(c.Releases)))
 	return nil
 }
 
@@ -158,14 +158,6 @@ func (s *session) clusterTable(header []string, right []bool, rows [][]string) {
 	s.print("%s", g.text("  "))
 }
 
-func (s *session) clusterWords(text string) {
-	if s.format == "markdown" {
-		s.print("\n%s", markdownList(text))
-		return
-	}
-	s.print("\n%s", printableLines(text))
-}
-
 func (s *session) showClustering(e *stats.ClusteringExplanation) error {
 	if s.format == "json" {
 		return s.json(e)
@@ -206,7 +198,7 @@ func (s *session) showClustering(e *stats.ClusteringExplanation) error {
 	for _, n := range e.Notes {
 		words += n + "\n"
 	}
-	s.clusterWords(words)
+	s.paragraphs(words)
 	return nil
 }
 

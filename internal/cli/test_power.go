@@ -312,8 +312,11 @@ func (s *session) binomialPower(o *testOptions) error {
 	p.epsilon, p.noise = o.get("epsilon"), "Tulap noise"
 	if p.asked = "power"; n == 0 {
 		p.asked = "n"
-		if p.n, p.reached, err = leastPeople(power, func(n float64) (float64, error) { return at(n, e.Rat()) }); err != nil {
+		if p.n, p.reached, err = hypothesis.Least(power, mostPlanned, func(n float64) (float64, error) { return at(n, e.Rat()) }); err != nil {
 			return err
+		}
+		if !p.reached {
+			p.n = math.NaN()
 		}
 	}
 	if p.power = math.NaN(); p.reached {
@@ -336,36 +339,6 @@ func (s *session) binomialPower(o *testOptions) error {
 
 // mostPlanned is the largest number of people that is tried for a binomial test.
 const mostPlanned = 1 << 22
-
-// leastPeople is the least n at which a power that rises is enough.
-func leastPeople(enough float64, of func(n float64) (float64, error)) (float64, bool, error) {
-	low, high := 0.0, 1.0
-	for {
-		v, err := of(high)
-		if err != nil || v >= enough {
-			if err != nil {
-				return 0, false, err
-			}
-			break
-		}
-		if low, high = high, 2*high; high > mostPlanned {
-			return math.NaN(), false, nil
-		}
-	}
-	for high-low > 1 {
-		middle := math.Floor((low + high) / 2)
-		v, err := of(middle)
-		if err != nil {
-			return 0, false, err
-		}
-		if v >= enough {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
-	return high, true, nil
-}
 
 // binomialPrice finds the least ε of four digits at which the power is enough.
 func (s *session) binomialPrice(p planned, n, power float64, at func(n float64, epsilon *big.Rat) (float64, error)) error {

@@ -122,6 +122,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		dp + "(privacy_unit_column='person') COUNT(*) FROM visits":        "1:62: privacy_unit_column is a column's name",
 		dp + "(group_selection_strategy=NONE)" + n:                        "1:67: group_selection_strategy is LAPLACE_THRESHOLD or PUBLIC_GROUPS",
 		dp + "(group_selection_epsilon=0.1)" + n:                          "1:42: a share for selecting groups cannot be set",
+
 		dp + "(min_privacy_units_per_group=5) race, COUNT(*) FROM people GROUP BY race": "a least number of units is for groups that are not known",
 		dp + "(target_relative_error=0)" + n:                                            "1:64: a relative error is a number above 0",
 		dp + "(epsilon=1, target_relative_error=0.1)" + n:                               "1:53: epsilon and target_relative_error exclude each other",
