@@ -9,6 +9,7 @@ import (
 	"dither/internal/derive"
 	"dither/internal/exact"
 	"dither/internal/plan"
+	"dither/internal/policy"
 	"dither/privacy"
 )
 
@@ -35,6 +36,7 @@ type Question struct {
 // asked is a question that has been planned.
 type asked struct {
 	Question
+	policy  *policy.Policy // that it was planned under
 	plan    *plan.Plan
 	look    *look
 	alpha   float64 // 1 − confidence, rounded down
@@ -114,7 +116,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		l.groups = &groups{of: &p.Bounded}
 	}
 	l = searchingRows(p, l)
-	return &asked{Question: q, plan: p, look: l, alpha: alpha, derived: derived, priced: how}, nil
+	return &asked{Question: q, policy: filled, plan: p, look: l, alpha: alpha, derived: derived, priced: how}, nil
 }
 
 // request is what a question asks of the plan. Its accuracy is ask's: the other primitives have none.

@@ -1,12 +1,14 @@
 package curator
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
 	"dither/internal/derive"
 	"dither/internal/ledger"
 	"dither/internal/plan"
+	"dither/internal/policy"
 )
 
 // What is looked at for one question, the newest first: so many earlier releases, and numbers of them that tell something of it.
@@ -122,47 +124,79 @@ func sums(mechanisms []string) bool {
 // planOf plans a recorded question again, at its recorded price; nil where that does not give the recorded key: then something of it is not
 // known here.
 func (c *Curator) planOf(id uint64, read func() (ledger.Answer, error), a *asked) (*plan.Plan, error) {
-	asked, _, _ := parseRows(a.MaxRows) // which was read before
 	c.plans.mu.Lock()
 	defer c.plans.mu.Unlock()
-	of := recordedPlan{id, a.MaxGroups, asked}
-	if p, ok := c.plans.known[of]; ok {
+	if p := c.plans.found[id]; p != nil { // whose plan it is does not hang on who looks for it
 		return p, nil
+	}
+	bounds := spellings(a.plan)
+	missed := missedPlan{id, fmt.Sprint(bounds, origins(a.policy))}
+	if c.plans.missed[missed] {
+		return nil, nil
 	}
 	r, err := read()
 	if err != nil {
 		return nil, err
 	}
-	found := c.plannedAgain(r.Reservation, a, asked)
-	if len(c.plans.known) >= 2*mostEarlier || c.plans.known == nil {
-		c.plans.known = map[recordedPlan]*plan.Plan{}
+	found := plannedAgain(r.Reservation, a, bounds)
+	if len(c.plans.found)+len(c.plans.missed) >= 2*mostEarlier || c.plans.found == nil {
+		c.plans.found, c.plans.missed = map[uint64]*plan.Plan{}, map[missedPlan]bool{}
 	}
-	c.plans.known[of] = found
+	if found != nil {
+		c.plans.found[id] = found
+	} else {
+		c.plans.missed[missed] = true
+	}
 	return found, nil
 }
 
-func (c *Curator) plannedAgain(r ledger.Reservation, a *asked, maxRows int64) *plan.Plan {
-	for _, groups := range slices.Compact([]int64{a.MaxGroups, 0}) {
-		for _, rows := range slices.Compact([]int64{maxRows, 0}) {
-			p, err := plan.Build(c.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: groups, MaxRows: rows})
-			if err == nil && len(p.Searches) == 0 && p.Rows == nil && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
-				return p.Settled()
+// spellings are the bounds on rows and groups that an earlier question may have been asked with beside its text, which a record of it does not
+// have: those that p was asked with, wherever it says so; none, which are the policy's; and those that bound p. An earlier question that tells p is
+// bounded as p is (plan.Follow), so that its plan is among those with these bounds, but where a cap on groups of its own bounds what p does not ask for.
+func spellings(p *plan.Plan) (out []plan.Caps) {
+	for _, groups := range []int64{p.Asked.Groups, 0, p.Caps.Groups} {
+		for _, rows := range []int64{p.Asked.Rows, 0, p.Caps.Rows} {
+			if c := (plan.Caps{Groups: groups, Rows: rows}); !slices.Contains(out, c) {
+				out = append(out, c)
 			}
+		}
+	}
+	return out
+}
+
+func plannedAgain(r ledger.Reservation, a *asked, bounds []plan.Caps) *plan.Plan {
+	for _, b := range bounds {
+		p, err := plan.Build(a.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: b.Groups, MaxRows: b.Rows})
+		if err == nil && len(p.Searches) == 0 && p.Rows == nil && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
+			return p.Settled()
 		}
 	}
 	return nil
 }
 
-// plans are those of recorded questions that were planned again last.
+// plans are those of recorded questions that were planned again last, and those that were not found with some bounds.
 type plans struct {
-	mu    sync.Mutex
-	known map[recordedPlan]*plan.Plan
+	mu     sync.Mutex
+	found  map[uint64]*plan.Plan // by reservation
+	missed map[missedPlan]bool
 }
 
-// recordedPlan is of a reservation, at the groups and rows that it may have been asked for.
-type recordedPlan struct {
-	reservation        uint64
-	maxGroups, maxRows int64
+// origins are the versions of the public tables that columns have their values of.
+func origins(p *policy.Policy) (out []int) {
+	for _, t := range p.Tables {
+		for _, c := range t.Columns {
+			if c.ValuesFrom != nil {
+				out = append(out, c.ValuesFrom.Version)
+			}
+		}
+	}
+	return out
+}
+
+// missedPlan is of a reservation, with the bounds that were tried and the origins of values.
+type missedPlan struct {
+	reservation uint64
+	tried       string
 }
 
 // reusable is what reused would do, foretold.

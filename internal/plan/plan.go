@@ -102,6 +102,7 @@ type Plan struct {
 	TargetError *big.Rat
 	OwnEpsilons bool     // some aggregate has an ε of its own
 	Priced      bool     // the question names its price, in its text or beside it
+	Asked       Caps     // the bounds on a unit's rows and groups that the question names, in its text or beside it; 0 where it names none
 	Notes       []string // what an asker should know of how the question was taken
 
 	digest   string
@@ -177,7 +178,7 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 		lowering: rows.lowering, within: rows.where,
 		tree: tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
 		policy: p, priced: !r.Price.IsZero(),
-		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), digest: p.Digest()},
+		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), Asked: Caps{Rows: r.MaxRows, Groups: r.MaxGroups}, digest: p.Digest()},
 	}, nil
 }
 

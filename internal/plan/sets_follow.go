@@ -23,6 +23,7 @@ type Following struct {
 // The identity is one of *bounded* quantities, not of what the aggregates would be without bounds: for every table of rows, each of
 // p's exact bounded cells is the sum of those of q. Proof, case by case.
 //   - The measures are the same text, so each row contributes the same integer.
+//   - Columns that both plans read are cleaned alike: the policy is the same, and so is the version of a public table that their values are of.
 //   - The same rows are left. WHERE has the same conditions; what p has besides picks values of q's keys, and is true for no row that
 //     q drops (see picks). A key drops a row if its value is not a known one, which can only be NULL: a key of which NULL is one, or that
 //     has none, drops none, and each key that one plan has and the other has not is of that kind.
@@ -94,6 +95,9 @@ func (p *Plan) rowsOf(q *Plan) *rowsLike {
 }
 
 func (p *Plan) pickedFrom(q *Plan) (map[int][]bool, bool) {
+	if !p.sameOrigins(q) {
+		return nil, false
+	}
 	if p.Unit != nil && (p.Part == nil) != (q.Part == nil) {
 		return nil, false
 	}
@@ -116,6 +120,15 @@ func (p *Plan) pickedFrom(q *Plan) (map[int][]bool, bool) {
 		}
 	}
 	return picked, true
+}
+
+// sameOrigins reports that columns of both plans have the values of one version of a public table.
+func (p *Plan) sameOrigins(q *Plan) bool {
+	return !slices.ContainsFunc(p.Columns, func(c Column) bool {
+		return slices.ContainsFunc(q.Columns, func(o Column) bool {
+			return c.Name == o.Name && (c.ValuesFrom == nil) != (o.ValuesFrom == nil) || c.Name == o.Name && c.ValuesFrom != nil && *c.ValuesFrom != *o.ValuesFrom
+		})
+	})
 }
 
 // measureTexts are the measures' canonical texts, written once.
@@ -154,7 +167,7 @@ func (p *Plan) followableText() bool {
 	}) {
 		return false // as its text would say
 	}
-	known := []string{"semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "part ", "where ", "measure ", "set "}
+	known := []string{"semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "part ", "values of ", "where ", "measure ", "set "}
 	for _, k := range p.Keys {
 		known = append(known, fmt.Sprintf("key %s %q", k.Expr, k.Values))
 	}
