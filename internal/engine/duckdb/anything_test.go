@@ -30,10 +30,14 @@ func TestAnythingAgreesWithReference(t *testing.T) {
 		if err != nil {
 			return
 		}
+		p = enginetest.FoundRows(t, p)
 		b.policy = w.Policy
 		tables, from := b.writeAll(t, p.Tables(), 10)
 		m := met{bench: b, sql: request.SQL, tables: tables, from: from}
 		looks, n := p.Looks(), 0
+		if p.Rows != nil { // the numbers of rows, of which the bound is found
+			looks = append(looks, &p.Rows.Look)
+		}
 		for _, s := range p.Searches {
 			looks = append(looks, &s.Look)
 		}
