@@ -109,6 +109,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 	if err := c.adoptHarmless(); err != nil {
 		return nil, errors.Join(public(err), l.Close())
 	}
+	c.sweep()
 	return c, nil
 }
 

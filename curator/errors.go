@@ -30,7 +30,7 @@ const (
 	CodeFailed        Code = "failed"         // the question failed after its price was reserved
 	CodeSuspended     Code = "suspended"      // too many questions failed: the owner looks into it first
 	CodeCancelled     Code = "cancelled"      // the caller gave up before anything was reserved
-	CodeUnavailable   Code = "unavailable"    // the server that holds the table cannot be asked; nothing was reserved
+	CodeUnavailable   Code = "unavailable"    // the server that holds the table cannot be asked, or the same question is being answered and takes too long; nothing was reserved
 )
 
 // Error is the one error type at the kernel's edge. All of it may be shown to an analyst: it depends on the question, the

@@ -40,12 +40,20 @@ type seen struct {
 	from     []string // the releases that it was computed from, where it is none itself
 }
 
-// take carries a look out, in this order: if it was released before, that release is given again, free; else it is rehearsed
-// on made-up rows; its price is reserved, durably; run looks at the rows and draws the noise; what it gives is
+// take carries a look out, in this order: if it was released before, that release is given again, free, and if somebody is at it, that
+// is waited for; else it is rehearsed on made-up rows; its price is reserved, durably; run looks at the rows and draws the noise; what it gives is
 // recorded, durably; and only then returned. What fails after the reservation stays spent.
 func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) (*seen, error) {
 	if !l.fresh {
 		if s, err := c.replay(l); s != nil || err != nil {
+			return s, err
+		}
+		done, err := c.underway(ctx, l.key)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		if s, err := c.replay(l); s != nil || err != nil { // whoever was at it has recorded it
 			return s, err
 		}
 	}
@@ -55,9 +63,16 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 			return nil, err
 		}
 	}
-	reservation, err := c.reserve(l)
+	reservation, answered, err := c.reserveNew(l)
 	if err != nil {
 		return nil, c.notReserved(err)
+	}
+	if answered {
+		s, err := c.replay(l)
+		if s == nil && err == nil {
+			err = public(errUnreplayed)
+		}
+		return s, err
 	}
 	numbers, err := c.watched(ctx, from, run)
 	if err != nil {
@@ -152,6 +167,18 @@ func (c *Curator) tellOwner(err error) {
 // reserve charges the price of a look, with its mechanisms and their parameters.
 func (c *Curator) reserve(l *look) (uint64, error) {
 	return c.ledger.Reserve(c.reservation(l))
+}
+
+// errUnreplayed: the ledger has an answer, and does not give it.
+var errUnreplayed = errors.New("a recorded release is unreadable")
+
+// reserveNew is reserve, unless what is not asked afresh has its answer by now.
+func (c *Curator) reserveNew(l *look) (reservation uint64, answered bool, err error) {
+	if l.fresh {
+		reservation, err = c.reserve(l)
+		return reservation, false, err
+	}
+	return c.ledger.ReserveNew(c.reservation(l))
 }
 
 // watched gives run the sealed files, and the time that an answer may take.

@@ -58,6 +58,24 @@ func (l *Ledger) Sealed(table string, version int, sha256 string) error {
 // After ErrAmbiguous the loss may have been charged, and nothing may be drawn for it.
 func (l *Ledger) Reserve(r Reservation) (uint64, error) { return l.append(r) }
 
+// ReserveNew is Reserve for what has no answer yet. Where its key has one, which others may have recorded at the last moment, nothing is written, and
+// answered is true: Find gives it.
+func (l *Ledger) ReserveNew(r Reservation) (index uint64, answered bool, err error) {
+	index, err = l.appendIf(r, func() error {
+		if _, answered = l.log.newest[r.Key]; answered {
+			return errAnswered
+		}
+		return nil
+	})
+	if answered {
+		return 0, true, nil
+	}
+	return index, false, err
+}
+
+// errAnswered keeps ReserveNew from writing.
+var errAnswered = errors.New("there is an answer")
+
 // Release records, durably, the values that a reservation paid for. Only after it has returned may they leave.
 //
 // The error is ErrNotReserved for what is no reservation, or has its release. After ErrAmbiguous the values must not leave;
@@ -92,12 +110,22 @@ func (l *Ledger) append(body Body) (uint64, error) { return l.appendAt(body, nil
 
 // appendAt is append; with seen, only if that is still the newest entry.
 func (l *Ledger) appendAt(body Body, seen *Head) (index uint64, err error) {
+	return l.appendIf(body, func() error {
+		if tip, _ := l.log.tip(); seen != nil && tip != *seen {
+			return ErrStale
+		}
+		return nil
+	})
+}
+
+// appendIf is append; only if may, which is asked under the lock, does not refuse.
+func (l *Ledger) appendIf(body Body, may func() error) (index uint64, err error) {
 	if err := body.validate(); err != nil {
 		return 0, err
 	}
 	err = l.locked(func() error {
-		if tip, _ := l.log.tip(); seen != nil && tip != *seen {
-			return ErrStale
+		if err := may(); err != nil {
+			return err
 		}
 		if l.log.fragment != nil {
 			if err := l.write(l.log.fragment.body(l.log.maxPrice())); err != nil {
