@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"dither/internal/ledger"
 	"dither/privacy"
 )
 
@@ -14,9 +15,10 @@ type Budget struct {
 	Budget     Loss
 	Spent      Loss
 	Remaining  Loss
-	Largest    string // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
-	Answers    int    // released so far, replays not counted
-	Failures   int    // questions that failed, and were charged, since the owner last looked into them
+	Largest    string    // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
+	Answers    int       // released so far, replays not counted
+	Failures   int       // questions that failed, and were charged, since the owner last looked into them
+	Lost       *LostLoss // what was charged and got no answer; nil where nothing was
 	// Persons says what each table's spending promises a person, where a unit is a row of something that a person has many
 	// of.
 	Persons []PersonLoss
@@ -33,6 +35,21 @@ type GroupLoss struct {
 	Size         int64
 	Spent, Limit *Loss // so far, and when the whole budget is spent
 	Change       *Loss // what is spent, for one unit whose rows change; nil where the policy's neighbours say so already
+}
+
+// LostLoss is what was charged and got no answer. It is part of what was spent.
+type LostLoss struct {
+	Failed int  // questions that failed: the engine did, or was given up
+	Open   int  // questions of which nothing is recorded: whoever asked was killed, or is at it still
+	Torn   int  // writes that a power cut or a kill tore, each charged as the largest price
+	Price  Loss // of all of these
+}
+
+func lost(l *ledger.Lost) *LostLoss {
+	if l == nil {
+		return nil
+	}
+	return &LostLoss{Failed: l.Failed, Open: l.Open, Torn: l.Torn, Price: left(l.Loss)}
 }
 
 // PersonLoss is the loss that all answers so far can mean for one person of a table whose unit is a row, by group privacy:
@@ -58,7 +75,7 @@ func (c *Curator) BudgetFor(group int64) (*Budget, error) {
 	}
 	out := &Budget{
 		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),
-		Budget: left(s.Budget), Spent: left(s.Spent), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining), Answers: s.Answers, Failures: s.Failures,
+		Budget: left(s.Budget), Spent: left(s.Spent), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining), Answers: s.Answers, Failures: s.Failures, Lost: lost(s.Lost),
 	}
 	told := s.Terms.Digest == c.policy.Digest()
 	out.Period, out.Analysts, out.Divided = c.period(s.Period, told), c.analysts(s.Analysts, told), slices.Sorted(maps.Keys(s.Terms.Parts))

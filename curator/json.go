@@ -345,6 +345,9 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 	o.add("remaining", b.Remaining)
 	o.add("answers", b.Answers)
 	o.add("failures", b.Failures)
+	if b.Lost != nil {
+		o.add("lost", b.Lost)
+	}
 	o.add("largest_epsilon", decimal(b.Largest))
 	if b.Period != nil {
 		o.add("period", b.Period)
@@ -361,6 +364,16 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 	if len(b.Persons) > 0 {
 		o.add("persons", b.Persons)
 	}
+	return o.bytes()
+}
+
+// MarshalJSON writes what got no answer.
+func (l *LostLoss) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("failed", l.Failed)
+	o.add("open", l.Open)
+	o.add("torn", l.Torn)
+	o.add("price", l.Price)
 	return o.bytes()
 }
 

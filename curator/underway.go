@@ -25,7 +25,7 @@ func (c *Curator) underway(ctx context.Context, key string) (done func(), err er
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errUnderway)
 	defer cancel()
 	dir := filepath.Join(c.home, "underway")
-	if err := os.MkdirAll(dir, 0o700); err != nil { //nolint:gosec // in the owner's own home
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, homeError(err)
 	}
 	path := filepath.Join(dir, key)
@@ -74,7 +74,7 @@ var errUnderway = errors.New("the same question is being answered")
 // file away, and who had opened that before holds nothing that anybody else could find.
 func holdPath(path string) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // in the owner's own home
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, err
 		}

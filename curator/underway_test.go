@@ -166,6 +166,9 @@ func TestWaitsForNothing(t *testing.T) {
 	if reserved, released := paidOf(t, one); reserved != 3 || released != 2 {
 		t.Errorf("%d reservations, %d releases", reserved, released)
 	}
+	if b := must[*Budget](t)(one.Budget()); b.Lost == nil || *b.Lost != (LostLoss{Failed: 1, Price: Loss{Epsilon: "0.5", Delta: "0", left: true}}) || b.Failures != 1 || b.Answers != 2 {
+		t.Errorf("%+v, lost %+v", b, b.Lost)
+	}
 
 	three := pureTerms.alone(t)
 	engine, let = slowly(three)
@@ -179,9 +182,15 @@ func TestWaitsForNothing(t *testing.T) {
 	if r, err := fresh.Answer(t.Context(), Question{SQL: underwayQuestion, Fresh: true}); err != nil || r.Replayed {
 		t.Errorf("asked afresh: %v", err)
 	}
+	if b := must[*Budget](t)(three.Budget()); b.Lost == nil || b.Lost.Open != 1 || b.Lost.Failed != 0 || b.Lost.Price.Epsilon != "0.5" {
+		t.Errorf("while one is being answered: %+v", b.Lost)
+	}
 	close(let)
 	if err := <-first; err != nil {
 		t.Error(err)
+	}
+	if b := must[*Budget](t)(three.Budget()); b.Lost != nil {
+		t.Errorf("%+v", b.Lost)
 	}
 }
 

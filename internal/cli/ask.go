@@ -218,6 +218,7 @@ func (s *session) showBudget(b *curator.Budget) {
 			s.print("at most     --epsilon %s for one question (it costs ρ = ε²/2)\n", b.Largest)
 		}
 	}
+	s.showLost(b.Lost)
 	s.showShares(b)
 	if b.Failures > 0 {
 		s.print("failed      %s, charged; after 10 new ones are refused until the owner runs `dither ledger resume`\n", plural(b.Failures, "question"))

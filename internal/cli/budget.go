@@ -1,6 +1,28 @@
 package cli
 
-import "dither/curator"
+import (
+	"fmt"
+	"strings"
+
+	"dither/curator"
+)
+
+// showLost says what was charged and got no answer.
+func (s *session) showLost(l *curator.LostLoss) {
+	if l == nil {
+		return
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{l.Failed, "failed"}, {l.Open, "ended without a word, or are being answered"}, {l.Torn, "in writing"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	s.print("unanswered  %s of what is spent: %s\n", l.Price, strings.Join(parts, ", "))
+}
 
 // showShares says how the budget is shared: by periods, among analysts, by parts.
 func (s *session) showShares(b *curator.Budget) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -56,6 +57,16 @@ func TestProcessesPayOnce(t *testing.T) {
 			t.Errorf("round %d: %d reservations, %d releases, %d killed, answers %v", round, reservations, releases, killed, answers)
 		}
 		lost += reservations - releases
+	}
+	var account struct {
+		Lost struct{ Failed, Open, Torn int }
+	}
+	unmarshal(t, h.must(t, "budget", "--format", "json"), &account)
+	if b := h.read(t); account.Lost.Open != lost || account.Lost.Failed != 0 || account.Lost.Torn < b.torn {
+		t.Errorf("the budget tells of %+v; %d were lost, and %d entries torn", account.Lost, lost, b.torn)
+	}
+	if text := string(h.must(t, "budget")); !strings.Contains(text, fmt.Sprintf("of what is spent: %d ended without a word", lost)) {
+		t.Error(text)
 	}
 	t.Logf("%d answers, %d charges that were lost to kills", told, lost)
 	if lost == 0 {

@@ -26,10 +26,11 @@ type State struct {
 	Analysts map[string]Asked `json:"analysts,omitempty"` // where the terms list them
 
 	Reservations int             `json:"reservations"`
-	Answers      int             `json:"answers"`  // reservations that have their release
-	Failures     int             `json:"failures"` // since the owner last looked into them
-	Torn         int             `json:"torn"`     // fragments charged, one at the end of the log included
-	Sealed       map[string]Seal `json:"sealed"`   // the newest version of each table
+	Answers      int             `json:"answers"`        // reservations that have their release
+	Failures     int             `json:"failures"`       // since the owner last looked into them
+	Torn         int             `json:"torn"`           // fragments charged, one at the end of the log included
+	Lost         *Lost           `json:"lost,omitempty"` // what was charged and got no answer; nil where nothing was
+	Sealed       map[string]Seal `json:"sealed"`         // the newest version of each table
 }
 
 // ref finds an entry in the log.
@@ -65,6 +66,8 @@ type history struct {
 	kinds    map[string]*About // each that there is, by its text
 	prices   []privacy.Loss    // each that was charged, once
 	paid     map[string]bool   // these, by their texts
+	lost     map[uint64]*tally // what the reservations cost that got no answer, so far
+	tornLoss *tally            // what fragments cost
 	failures int               // of them since the last resumption
 	torn     int
 }
@@ -74,7 +77,7 @@ func newHistory() *history {
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
 		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, newest: map[string]int{},
-		abouts: map[uint64]*About{}, kinds: map[string]*About{}, paid: map[string]bool{},
+		abouts: map[uint64]*About{}, kinds: map[string]*About{}, lost: map[uint64]*tally{}, tornLoss: newTally(), paid: map[string]bool{},
 	}
 }
 
@@ -370,13 +373,16 @@ func (h *history) apply(e Entry, at ref) {
 		h.keyOf[e.Index] = b.Key
 		h.abouts[e.Index] = h.about(b)
 		h.priced(b.Loss)
+		h.lose(e.Index, b.Loss)
 	case Release:
 		h.released[b.Reservation] = true
 		h.newest[h.keyOf[b.Reservation]] = len(h.answers)
 		h.answers = append(h.answers, answered{h.abouts[b.Reservation], e.Index, b.Reservation})
 		delete(h.abouts, b.Reservation)
+		delete(h.lost, b.Reservation)
 	case Step:
 		// Nothing is charged and nothing is found by a step: its reservation has paid, and only a release is a replay.
+		delete(h.lost, b.Reservation)
 	case Failure:
 		h.failed[b.Reservation] = true
 		delete(h.abouts, b.Reservation)
@@ -386,6 +392,7 @@ func (h *history) apply(e Entry, at ref) {
 	case Opening:
 		h.applyOpening(b)
 	case Torn:
+		h.tornLoss.add(h.fragmentCharge())
 		h.charge(h.fragmentCharge(), division{}, nil)
 		h.torn++
 	}
@@ -405,6 +412,7 @@ func (h *history) adopt(a Adoption) {
 		for _, t := range h.analysts {
 			_ = t.group(a.Group)
 		}
+		h.groupLost(a.Group)
 	}
 	counted := h.terms != nil && h.terms.Grant != nil
 	terms := a.Terms
@@ -430,6 +438,7 @@ func (h *history) state(pending bool, now time.Time) State {
 		s.Spent = s.Spent.Plus(torn)
 		s.Torn++
 	}
+	s.Lost = h.lostSoFar(s.Torn, torn)
 	if h.terms != nil {
 		s.Adopted, s.Terms, s.Budget = true, *h.terms, h.terms.Budget
 		s.Terms.Units, s.Terms.Sources = maps.Clone(h.terms.Units), maps.Clone(h.terms.Sources)

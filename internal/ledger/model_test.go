@@ -14,10 +14,27 @@ import (
 // model is a ledger without files: what the real one must say after the same calls.
 type model struct {
 	budget, maximum, spent *big.Rat
-	open                   []uint64          // reservations without a release or a failure
-	failed, failures       int               // in all, and since the last resumption
-	keys                   map[uint64]string // of all reservations
-	found                  map[string]string // replay key → values
+	open                   []uint64            // reservations without a release or a failure
+	failed, failures       int                 // in all, and since the last resumption
+	keys                   map[uint64]string   // of all reservations
+	found                  map[string]string   // replay key → values
+	lost                   map[uint64]*big.Rat // what reservations cost that have neither a release nor a step
+	lostFailed             map[uint64]bool     // those of them that failed
+	torn                   *big.Rat            // what fragments cost
+	fragments              int
+}
+
+// lostAs is what the model says that was lost.
+func (m *model) lostAs() (failed, open, torn int, price *big.Rat) {
+	price = new(big.Rat).Set(m.torn)
+	for index, p := range m.lost {
+		if price.Add(price, p); m.lostFailed[index] {
+			failed++
+		} else {
+			open++
+		}
+	}
+	return failed, open, m.fragments, price
 }
 
 func rat(text string) *big.Rat {
@@ -43,7 +60,10 @@ func TestModel(t *testing.T) {
 		handles := []*Ledger{reopen(), reopen()}
 		must(t, handles[0].Adopt(terms("1", "0.3"), 1, handles[0].Head()))
 		must(t, handles[1].Sealed("visits", 1, digest))
-		want := &model{budget: rat("1"), maximum: rat("0.3"), spent: new(big.Rat), keys: map[uint64]string{}, found: map[string]string{}}
+		want := &model{
+			budget: rat("1"), maximum: rat("0.3"), spent: new(big.Rat), keys: map[uint64]string{}, found: map[string]string{},
+			lost: map[uint64]*big.Rat{}, lostFailed: map[uint64]bool{}, torn: new(big.Rat),
+		}
 		handle := func(rt *rapid.T) *Ledger { return handles[rapid.IntRange(0, 1).Draw(rt, "handle")] }
 		remaining := func() *big.Rat {
 			left := new(big.Rat).Sub(want.budget, want.spent)
@@ -72,6 +92,7 @@ func TestModel(t *testing.T) {
 				default:
 					want.spent.Add(want.spent, p)
 					want.open, want.keys[index] = append(want.open, index), k
+					want.lost[index] = p
 				}
 			},
 			"release": func(rt *rapid.T) {
@@ -87,9 +108,10 @@ func TestModel(t *testing.T) {
 					rt.Fatal(err)
 				}
 				want.open = slices.Delete(want.open, at, at+1)
+				delete(want.lost, index)
 				want.found[want.keys[index]] = string(v)
 			},
-			"step": func(rt *rapid.T) { // changes nothing that is counted or found
+			"step": func(rt *rapid.T) { // changes nothing that is counted or found, but that something was told
 				if len(want.open) == 0 {
 					rt.Skip()
 				}
@@ -97,6 +119,7 @@ func TestModel(t *testing.T) {
 				if err := handle(rt).Step(Step{index, "next", values(5)}); err != nil {
 					rt.Fatal(err)
 				}
+				delete(want.lost, index)
 			},
 			"fail": func(rt *rapid.T) {
 				if len(want.open) == 0 || want.failures+1 >= MaxFailures {
@@ -113,6 +136,7 @@ func TestModel(t *testing.T) {
 				if err := handle(rt).Release(want.open[at], values(1)); !errors.Is(err, ErrNotReserved) {
 					rt.Fatal(err)
 				}
+				want.lostFailed[want.open[at]] = true
 				want.open = slices.Delete(want.open, at, at+1)
 				want.failures++
 				want.failed++
@@ -125,6 +149,10 @@ func TestModel(t *testing.T) {
 					rt.Fatal(err)
 				}
 				want.spent.Mul(want.spent, big.NewRat(group, 1))
+				want.torn.Mul(want.torn, big.NewRat(group, 1))
+				for index, p := range want.lost {
+					want.lost[index] = new(big.Rat).Mul(p, big.NewRat(group, 1))
+				}
 				want.budget = rat(budget)
 			},
 			"torn": func(rt *rapid.T) {
@@ -141,6 +169,8 @@ func TestModel(t *testing.T) {
 					charge = left
 				}
 				want.spent.Add(want.spent, charge)
+				want.torn.Add(want.torn, charge)
+				want.fragments++
 			},
 			"crash": func(rt *rapid.T) {
 				m.crash(loss(rapid.IntRange(0, int(losses)-1).Draw(rt, "loss")))
@@ -157,6 +187,13 @@ func TestModel(t *testing.T) {
 				}
 				if s.Reservations != len(want.keys) || s.Answers != len(want.keys)-len(want.open)-want.failed || s.Failures != want.failures {
 					rt.Fatalf("%+v", s)
+				}
+				failed, open, torn, price := want.lostAs()
+				if s.Lost == nil {
+					s.Lost = &Lost{}
+				}
+				if s.Lost.Failed != failed || s.Lost.Open != open || s.Lost.Torn != torn || !equal(s.Lost.Loss, pureOf(price)) {
+					rt.Fatalf("lost %+v; want %d, %d, %d: %s", s.Lost, failed, open, torn, price)
 				}
 				for i := range 4 {
 					a, ok, err := l.Find(key(i))
