@@ -12,6 +12,8 @@ import (
 type Combination struct {
 	terms  []combined
 	limits map[float64]float64 // quantiles, once found
+	square float64             // the variance, likewise
+	found  bool                // square is
 }
 
 // combined is so many independent noises of one kind, each times the same coefficient, of which the size alone matters: noises are
@@ -26,7 +28,7 @@ type combined struct {
 func (c *Combination) Add(coefficient float64, d Distribution, times float64) {
 	if coefficient != 0 && times > 0 {
 		c.terms = append(c.terms, combined{math.Abs(coefficient), d, times})
-		c.limits = nil
+		c.limits, c.found = nil, false
 	}
 }
 
@@ -50,11 +52,13 @@ func (c *Combination) Times(n float64) *Combination {
 
 // Variance is a float near the real value; StdDev likewise.
 func (c *Combination) Variance() float64 {
-	v := 0.0
-	for _, t := range c.terms {
-		v += t.times * t.coefficient * t.coefficient * t.noise.Variance()
+	if !c.found {
+		c.square, c.found = 0, true
+		for _, t := range c.terms {
+			c.square += t.times * t.coefficient * t.coefficient * t.noise.Variance()
+		}
 	}
-	return v
+	return c.square
 }
 
 // StdDev is the standard deviation.
@@ -134,9 +138,9 @@ func (c *Combination) pieces() (p pieces, ok bool) {
 		p.near += t.times * t.coefficient
 		switch d := t.noise.(type) {
 		case DiscreteGaussian:
-			p.variance += t.times * t.coefficient * t.coefficient * exact.FloatUp(d.sigma2)
+			p.variance += t.times * t.coefficient * t.coefficient * d.floats.up
 		case DiscreteLaplace:
-			b := exact.FloatUp(d.scale)
+			b := d.floats.up
 			p.laplace = append(p.laplace, laplacePiece{t.coefficient, b, t.coefficient * b, t.times})
 			p.scale = max(p.scale, t.coefficient*b)
 		default:

@@ -1,9 +1,9 @@
 package noise
 
 import (
+	"cmp"
 	"math"
-
-	"dither/internal/exact"
+	"slices"
 )
 
 // smoothing is how many uniform variables blur a combination.
@@ -24,21 +24,11 @@ func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	if !((most+far)/delta < 4000) { // noise that is hardly ever anything but 0: the series would be long, and the other bounds are good
 		return math.Inf(1)
 	}
-	parts := make([]func(t float64) float64, len(c.terms))
-	for i, part := range c.terms {
-		parts[i] = discretely(part.noise)
-	}
+	decay := c.decay()
 	tail, ok := inversion(alpha, most, far, func(t float64) (phi, beyond, kappa float64) {
 		x := delta * t / smoothing
-		phi = math.Pow(math.Sin(x)/x, smoothing)
-		for i, part := range c.terms {
-			x := parts[i](part.coefficient * t)
-			if part.times != 1 {
-				x = math.Pow(x, part.times)
-			}
-			phi *= x
-		}
-		return phi, math.Pow(1/x, smoothing), smoothing
+		blur := math.Sin(x) / x
+		return math.Exp(-decay(t)) * sixth(blur), sixth(1 / x), smoothing
 	})
 	if !ok {
 		return math.Inf(1)
@@ -46,47 +36,97 @@ func (c *Combination) smoothed(alpha, most float64, p pieces) float64 {
 	return crossing(tail, alpha, most) + delta
 }
 
-// discretely is the characteristic function of a discrete noise, which is positive: of a Laplace (1 − p)²/(1 − 2p·cos t + p²), and of a
+// sixth is x to the power of smoothing.
+func sixth(x float64) float64 {
+	cube := x * x * x
+	return cube * cube
+}
+
+// nothing is a decay at which a characteristic function is taken for 0: exp(−60) is below 1e-26, of which a million add up to nothing beside what
+// inversion allows for floats.
+const nothing = 60
+
+// decay is −ln φ(t), of the combination's characteristic function, which is positive; or +Inf where it is above nothing.
+func (c *Combination) decay() func(t float64) float64 {
+	parts := make([]func(t float64) float64, len(c.terms))
+	known := map[Distribution]func(t float64) float64{}
+	terms := slices.Clone(c.terms)
+	slices.SortStableFunc(terms, func(x, y combined) int { // what decays most comes first, and mostly decides
+		return cmp.Compare(y.times*y.coefficient*y.coefficient, x.times*x.coefficient*x.coefficient)
+	})
+	for i, part := range terms {
+		if known[part.noise] == nil {
+			known[part.noise] = decayOf(part.noise)
+		}
+		parts[i] = known[part.noise]
+	}
+	return func(t float64) float64 {
+		sum := 0.0
+		for i := range terms {
+			if sum += terms[i].times * parts[i](terms[i].coefficient*t); sum > nothing {
+				return math.Inf(1)
+			}
+		}
+		return sum
+	}
+}
+
+// decayOf is −ln of the characteristic function of a discrete noise, which is positive: of a Laplace (1 − p)²/(1 − 2p·cos t + p²), and of a
 // Gaussian a quotient of theta functions, either by its definition or, by Poisson's summation, as Σ exp(−σ²(t − 2πn)²/2) over n, over
 // the same at 0.
-func discretely(d Distribution) func(t float64) float64 {
+//
+// In the latter |t| ≤ π may be taken, t having a period of 2π. From σ = 1 on, the terms |n| ≥ 2 are then below 1e-17 of that of n = 0, and those of
+// n = ±1 are exp(−2πσ²(π ∓ |t|)) of it.
+func decayOf(d Distribution) func(t float64) float64 {
 	switch d := d.(type) {
 	case DiscreteLaplace:
 		// 1 − 2p·cos t + p² = (1 − p)² + 4p·sin²(t/2), and (1 − p)²/(4p) = sinh²(rate/2)
-		sinh := math.Sinh(1 / exact.FloatUp(d.scale) / 2)
+		sinh := math.Sinh(1 / d.floats.up / 2)
 		return func(t float64) float64 {
 			x := math.Sin(t/2) / sinh
-			return 1 / (1 + x*x)
+			return math.Log1p(x * x)
 		}
 	case DiscreteGaussian:
 		v := d.float()
-		norm := 0.0
 		if v < 1 {
-			for k := -12.0; k <= 12; k++ {
-				norm += math.Exp(-k * k / (2 * v))
-			}
-			return func(t float64) float64 {
-				t = math.Remainder(t, 2*math.Pi)
-				sum := 0.0
-				for k := -12.0; k <= 12; k++ {
-					sum += math.Exp(-k*k/(2*v)) * math.Cos(k*t)
-				}
-				return max(sum, 0) / norm
-			}
+			return smallDecay(v)
 		}
-		for n := -3.0; n <= 3; n++ {
-			b := 2 * math.Pi * n
-			norm += math.Exp(-v * b * b / 2)
-		}
+		norm := math.Log1p(2 * math.Exp(-2*math.Pi*math.Pi*v))
 		return func(t float64) float64 {
-			t = math.Remainder(t, 2*math.Pi)
-			sum := 0.0
-			for n := -3.0; n <= 3; n++ {
-				a := t - 2*math.Pi*n
-				sum += math.Exp(-v * a * a / 2)
+			t = math.Abs(remainder(t))
+			out := v*t*t/2 + norm
+			if w := 2 * math.Pi * v * (math.Pi - t); w < 40 { // else it changes nothing
+				out -= math.Log1p(math.Exp(-w) + math.Exp(-2*math.Pi*v*(math.Pi+t)))
 			}
-			return sum / norm
+			return max(out, 0)
 		}
 	}
-	return func(float64) float64 { return 1 } // no other noise gets here
+	return func(float64) float64 { return 0 } // no other noise gets here
+}
+
+// smallDecay is that of a Gaussian of σ² = v < 1, by its definition.
+func smallDecay(v float64) func(t float64) float64 {
+	const terms = 12
+	var masses [terms + 1]float64
+	norm := 0.0
+	for k := range masses {
+		masses[k] = math.Exp(-float64(k*k) / (2 * v))
+		norm += masses[k]
+		if k > 0 {
+			norm += masses[k]
+		}
+	}
+	return func(t float64) float64 {
+		t = remainder(t)
+		sum := masses[0]
+		for k := 1; k <= terms && masses[k] > 0x1p-60; k++ {
+			sum += 2 * masses[k] * math.Cos(float64(k)*t)
+		}
+		return -math.Log(min(max(sum, 0)/norm, 1))
+	}
+}
+
+// remainder is t less the multiple of 2π that is nearest to it.
+func remainder(t float64) float64 {
+	return math.FMA(-math.RoundToEven(t/(2*math.Pi)), 2*math.Pi, t)
 }

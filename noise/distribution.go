@@ -49,16 +49,16 @@ func DifferenceTail(a, c Distribution, theta, y float64) float64 {
 	switch a := a.(type) {
 	case DiscreteLaplace:
 		if c, ok := c.(DiscreteLaplace); ok {
-			return LaplaceDifferenceTail(exact.FloatUp(a.scale), exact.MulUp(theta, exact.FloatUp(c.scale)), near)
+			return LaplaceDifferenceTail(a.floats.up, exact.MulUp(theta, c.floats.up), near)
 		}
 	case DiscreteGaussian:
 		if c, ok := c.(DiscreteGaussian); ok {
-			v := exact.AddUp(exact.FloatUp(a.sigma2), exact.MulUp(exact.MulUp(theta, theta), exact.FloatUp(c.sigma2)))
+			v := exact.AddUp(a.floats.up, exact.MulUp(exact.MulUp(theta, theta), c.floats.up))
 			return gaussianTail(v, near, y)
 		}
 	case RoundedGaussian:
 		if c, ok := c.(RoundedGaussian); ok {
-			v := exact.AddUp(exact.FloatUp(a.sigma2), exact.MulUp(exact.MulUp(theta, theta), exact.FloatUp(c.sigma2)))
+			v := exact.AddUp(a.floats.up, exact.MulUp(exact.MulUp(theta, theta), c.floats.up))
 			return min(continuousTail(v, exact.SubDown(y, exact.AddUp(1, theta)/2)), apart(a, c, theta, y))
 		}
 	}

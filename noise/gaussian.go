@@ -5,7 +5,6 @@ import (
 	"math/big"
 
 	"dither/internal/entropy"
-	"dither/internal/exact"
 	"dither/internal/sample"
 )
 
@@ -28,6 +27,7 @@ const MaxVarianceBits = 2 * MaxScaleBits
 // since the alternative would be no noise.
 type DiscreteGaussian struct {
 	sigma2 *big.Rat // σ²: positive, within the limits, never changed
+	floats *floats  // near it
 }
 
 // NewDiscreteGaussian returns the distribution of σ², in squared units of the integers drawn, or ErrScale.
@@ -35,7 +35,7 @@ func NewDiscreteGaussian(sigma2 *big.Rat) (DiscreteGaussian, error) {
 	if err := checkScale(sigma2, MaxVarianceBits); err != nil {
 		return DiscreteGaussian{}, err
 	}
-	return DiscreteGaussian{new(big.Rat).Set(sigma2)}, nil
+	return DiscreteGaussian{new(big.Rat).Set(sigma2), floatsOf(sigma2)}, nil
 }
 
 // Sigma2 returns a copy of σ².
@@ -56,7 +56,7 @@ func (d DiscreteGaussian) Draw() *big.Int {
 // √(π/s)·Σ_j exp(−π²j²/s), whose logarithm's derivative gives σ²·(1 − 4π²σ²·Σ_j j²exp(−2π²σ²j²)/ψ): at most σ². The terms
 // |j| ≥ 2 are below 1e-32. Below σ = 1 it is summed.
 func (d DiscreteGaussian) Variance() float64 {
-	s2, above := d.float(), exact.FloatUp(d.sigma2)
+	s2, above := d.float(), d.floats.up
 	variance := 0.0
 	if s2 >= 1 {
 		wave := 2 * math.Exp(-2*math.Pi*math.Pi*s2)
@@ -109,10 +109,7 @@ func (d DiscreteGaussian) normaliser() float64 {
 }
 
 // float is the float nearest to σ²: 0 where that is below the floats.
-func (d DiscreteGaussian) float() float64 {
-	f, _ := d.sigma2.Float64()
-	return f
-}
+func (d DiscreteGaussian) float() float64 { return d.floats.near }
 
 // exponent is x²/(2σ²), exactly.
 func (d DiscreteGaussian) exponent(x *big.Int) *big.Rat {

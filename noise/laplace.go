@@ -41,7 +41,8 @@ var ErrScale = errors.New("invalid noise scale")
 // A DiscreteLaplace is immutable, and made by NewDiscreteLaplace. The zero value is no distribution: its methods panic,
 // since the alternative would be no noise.
 type DiscreteLaplace struct {
-	scale *big.Rat // positive, within the limits, never changed
+	scale  *big.Rat // positive, within the limits, never changed
+	floats *floats  // near it
 }
 
 // NewDiscreteLaplace returns the distribution of a scale, in units of the integers drawn, or ErrScale.
@@ -49,7 +50,20 @@ func NewDiscreteLaplace(scale *big.Rat) (DiscreteLaplace, error) {
 	if err := checkScale(scale, MaxScaleBits); err != nil {
 		return DiscreteLaplace{}, err
 	}
-	return DiscreteLaplace{new(big.Rat).Set(scale)}, nil
+	return DiscreteLaplace{new(big.Rat).Set(scale), floatsOf(scale)}, nil
+}
+
+// floats are those about a distribution's parameter, which is asked for again and again: found once, and never changed.
+type floats struct {
+	near    float64 // the nearest; 0 where the parameter is below the floats
+	up      float64 // the least that is not below it
+	inverse float64 // the nearest to 1/parameter: +Inf where that is above the floats
+}
+
+func floatsOf(parameter *big.Rat) *floats {
+	near, _ := parameter.Float64()
+	inverse, _ := new(big.Rat).Inv(parameter).Float64()
+	return &floats{near, exact.FloatUp(parameter), inverse}
 }
 
 // checkScale is ErrScale for a scale, or a σ², that is nil, not above 0, or beyond 2^size or the limits of a fraction.
@@ -108,10 +122,7 @@ func (d DiscreteLaplace) CDF(x *big.Int) float64 {
 }
 
 // rate is 1/scale: +Inf where the scale is below the floats.
-func (d DiscreteLaplace) rate() float64 {
-	f, _ := new(big.Rat).Inv(d.scale).Float64()
-	return f
-}
+func (d DiscreteLaplace) rate() float64 { return d.floats.inverse }
 
 // decay is pᵏ for k ≥ 0, with the exponent rounded once.
 func (d DiscreteLaplace) decay(k *big.Int) float64 {

@@ -20,6 +20,7 @@ import (
 // since the alternative would be no noise.
 type RoundedGaussian struct {
 	sigma2 *big.Rat // σ²: positive, within the limits, never changed
+	floats *floats  // near it
 }
 
 // NewRoundedGaussian returns the distribution of σ², in squared units of the integers drawn, or ErrScale. The limits are
@@ -28,7 +29,7 @@ func NewRoundedGaussian(sigma2 *big.Rat) (RoundedGaussian, error) {
 	if err := checkScale(sigma2, MaxVarianceBits); err != nil {
 		return RoundedGaussian{}, err
 	}
-	return RoundedGaussian{new(big.Rat).Set(sigma2)}, nil
+	return RoundedGaussian{new(big.Rat).Set(sigma2), floatsOf(sigma2)}, nil
 }
 
 // Sigma2 returns a copy of σ².
@@ -53,8 +54,8 @@ func (d RoundedGaussian) Draw() *big.Int {
 // of which the sum alternates, and its terms fall, so that it is between minus the first and 0, and at most minus the first
 // and the second. From σ = ½ on the third is below 1e-16 of the variance. Below it is Σ_{x≥1} (2x − 1)·P(|X| ≥ x).
 func (d RoundedGaussian) Variance() float64 {
-	s2, _ := d.sigma2.Float64()
-	above := exact.AddUp(exact.FloatUp(d.sigma2), exact.DivUp(1, 12))
+	s2 := d.floats.near
+	above := exact.AddUp(d.floats.up, exact.DivUp(1, 12))
 	variance := 0.0
 	if s2 >= 0.25 {
 		variance = s2 + 1.0/12
@@ -83,7 +84,7 @@ func (d RoundedGaussian) StdDev() float64 {
 // term is below 1e-14 from σ = 256 on, for |z| ≤ 39.
 func (d RoundedGaussian) Mass(x *big.Int) float64 {
 	a := new(big.Int).Abs(x)
-	s2, _ := d.sigma2.Float64()
+	s2 := d.floats.near
 	if s2 <= direct {
 		if a.Sign() == 0 {
 			e, _ := d.halfway(a).Float64()

@@ -216,7 +216,7 @@ func TestCoverageOfReuse(t *testing.T) {
 				covered := promised(0.95, len(truth))
 				for stattest.AnyOpen(covered) {
 					for i, e := range earlier {
-						e.Numbers = noisySets(t, e.Plan, exact[i])
+						earlier[i] = &derive.Earlier{Plan: e.Plan, Numbers: noisySets(t, e.Plan, exact[i])} // another release, of which nothing is kept
 					}
 					used, ok := answer.From(earlier, c.combine, false)
 					if !ok || c.combine && len(used) != len(earlier) {

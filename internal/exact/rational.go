@@ -3,6 +3,7 @@ package exact
 import (
 	"math"
 	"math/big"
+	"math/bits"
 )
 
 // FloorRat returns ⌊r⌋, the largest integer not above r.
@@ -43,7 +44,21 @@ func compare(f float64, r *big.Rat) int {
 	case math.IsInf(f, -1):
 		return -1
 	}
-	return new(big.Rat).SetFloat64(f).Cmp(r)
+	if f == 0 {
+		return -r.Sign()
+	}
+	// f is m·2^e for an integer m, so that f − r has the sign of m·2^e·denominator − numerator: no fraction is reduced on the way.
+	fraction, e := math.Frexp(f)
+	m := int64(fraction * (1 << 53))
+	zeros := bits.TrailingZeros64(uint64(m))
+	m, e = m>>zeros, e-53+zeros
+	left, right := big.NewInt(m), r.Num()
+	if left.Mul(left, r.Denom()); e >= 0 {
+		left.Lsh(left, uint(e))
+	} else {
+		right = new(big.Int).Lsh(right, uint(-e))
+	}
+	return left.Cmp(right)
 }
 
 // FloorDecimal returns the largest multiple of 10^−places not above r. places may be negative.
