@@ -19,7 +19,7 @@ import (
 // any later computation starts from, at no cost.
 type Measurements struct {
 	ID        string   // of the release in the ledger
-	Keys      []string // the expressions that name a cell
+	Keys      []string // the expressions that name a cell, in an order of their own: whichever the question named first, it is the same release
 	Cells     [][]any  // of each cell, its keys' values: nil, int64, float64, string or bool; a date is its text. nil also where it is a total
 	Vectors   []Vector
 	RowsBound *RowsBound // where the bound on rows was found; else nil

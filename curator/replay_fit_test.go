@@ -15,6 +15,7 @@ func TestReplayMinimize(t *testing.T) {
 		"add-remove":       newTwins(t, pureTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
 		"change-one":       newTwins(t, changeTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
 		"add-remove, zCDP": newTwins(t, zcdpTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
+		"change-one, zCDP": newTwins(t, bothTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
 	} {
 		for i, q := range []Minimisation{
 			{Question: Question{SQL: "SELECT age / 115.0, 1, change > 0 FROM people"}, Loss: LogisticLoss, Radius: "3", Regularise: "2", Rows: 5},

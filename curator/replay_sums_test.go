@@ -79,7 +79,7 @@ func replayMeasure(t *testing.T, relation string, w twins) {
 	attained, all := 0, 0
 	for i, q := range measures {
 		name := relation + ": " + q.sql
-		if relation == "change-one" && q.elsewhere == "north" {
+		if strings.HasPrefix(relation, "change-one") && q.elsewhere == "north" {
 			q.elsewhere = "" // where the other person is
 		}
 		for _, v := range w.measured(t, name, byte(i), q.sql, q.elsewhere) {

@@ -52,6 +52,7 @@ var (
 	pureTerms   = homeTerms{"add-remove", "epsilon: 500", "price: {default: 0.5, maximum: 20}\n", "rows_per_unit: 3"}
 	changeTerms = homeTerms{"change-one", pureTerms.budget, pureTerms.price, pureTerms.caps}
 	zcdpTerms   = homeTerms{"add-remove", "rho: 5000, delta: 1e-6", "price: {default: {rho: 0.5}, maximum: {rho: 200}}\n", "rows_per_unit: 3"}
+	bothTerms   = homeTerms{"change-one", zcdpTerms.budget, zcdpTerms.price, zcdpTerms.caps}
 	cappedTerms = homeTerms{"change-one", zcdpTerms.budget, zcdpTerms.price, "rows_per_unit: 6\n    max_groups: 2\n    max_rows_per_group: 1"}
 )
 
@@ -114,6 +115,7 @@ func TestReplay(t *testing.T) {
 		"add-remove":         newTwins(t, pureTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
 		"change-one":         newTwins(t, changeTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
 		"add-remove, zCDP":   newTwins(t, zcdpTerms, [2]string{"", somebody}, [2]string{"", somebodys}),
+		"change-one, zCDP":   newTwins(t, bothTerms, [2]string{another, somebody}, [2]string{anothers, somebodys}),
 		"add-remove, a NULL": newTwins(t, pureTerms, [2]string{"", nobodyKnown}, [2]string{"", somebodys}),
 	} {
 		for primitive, check := range map[string]func(*testing.T, string, twins){

@@ -6,10 +6,20 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"dither/internal/engine/postgres/pgtest"
 )
 
+// served are the binary's tests, with the server that some of them start.
+type served struct{ *testing.M }
+
+func (s served) Run() int {
+	defer pgtest.Stop()
+	return s.M.Run()
+}
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(served{m}, map[string]func(){
 		"dither": func() { os.Exit(Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }

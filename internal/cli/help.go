@@ -158,7 +158,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"laplace-scale":    {"B", "their noise is Laplace, of this scale"},
 	"test.n":           {"N", "how many people there are, where that is public (default: what noisy counts tell)"},
 	"sizes":            {"LIST", "of how many people each sample is, where that is public"},
-	"test.null":        {"LIST", "the hypothesis: uniform, or probabilities, as 0.5,1/6,1/6,1/6; of binomial one (default 0.5); of means a number (default 0)"},
+	"test.null":        {"LIST", "the hypothesis: uniform, or probabilities, as 0.5,1/6,1/6,1/6, in the order in which categories are shown; of binomial one (default 0.5); of means a number (default 0)"},
 	"test.method":      {"NAME", "projected (default), unprojected, corrected, or naive, which is wrong"},
 	"simulate":         {"", "find the null distribution by simulation even where χ² would do"},
 	"simulations":      {"N", "how often it is simulated (default 9999)"},

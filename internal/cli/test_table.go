@@ -34,8 +34,11 @@ func runTable(s *session, o *testOptions, samples bool) error {
 		if !o.given["by"] {
 			return usage("test %s needs --column and --by", o.kind)
 		}
+		if o.get("by") == o.get("column") {
+			return usage("--by is another column than --column")
+		}
 		return s.measure(o, o.groupedBy("COUNT(*)", o.get("by"), o.get("column")), func(r *released) error {
-			names, counts, d, err := r.counts()
+			names, counts, d, err := r.counts(o.get("by"), o.get("column"))
 			if err != nil {
 				return err
 			}

@@ -43,6 +43,11 @@ var errAbsent = errors.New("PostgreSQL is not installed (apt-get install postgre
 // Main runs a binary's tests, and ends the server that they started, if any.
 func Main(m *testing.M) {
 	m.Run() // what it found stays the binary's result
+	Stop()
+}
+
+// Stop ends the server, if one was started, for a binary whose tests something else runs. No test may follow.
+func Stop() {
 	if running != nil {
 		close(running.stop)
 		<-running.done
