@@ -315,7 +315,7 @@ func TestPrimitivesUnderZCDP(t *testing.T) {
 	}
 	at := []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}
 	for name, least := range map[string]*big.Rat{ // √(8ρ) times the root of how many choices share it
-		JointQuantiles: big.NewRat(3999, 10000), RecursiveQuantiles: big.NewRat(5656, 10000), EachQuantile: big.NewRat(6928, 10000),
+		JointQuantiles: big.NewRat(3999, 10000), RecursiveQuantiles: big.NewRat(5650, 10000), EachQuantile: big.NewRat(6928, 10000),
 	} {
 		m, e, err := orderer(target, name, at)
 		if err != nil || e.Rat().Cmp(least) < 0 || !m.BoundedRange().Within(price) {

@@ -144,6 +144,7 @@ const jointTable = 1 << 22
 // orderer is the mechanism of a name, at the largest ε that the price pays for.
 func orderer(t *plan.Target, name string, at []*big.Rat) (ordering, privacy.Epsilon, error) {
 	var with func(privacy.Epsilon) ordering
+	_, pure := t.Price.Pure()
 	switch domain, unit := domainOf(t), unitOf(t); name {
 	case EachQuantile:
 		with = func(e privacy.Epsilon) ordering {
@@ -151,7 +152,7 @@ func orderer(t *plan.Target, name string, at []*big.Rat) (ordering, privacy.Epsi
 		}
 	case RecursiveQuantiles:
 		with = func(e privacy.Epsilon) ordering {
-			return mechanism.ApproximateQuantiles{Domain: domain, Unit: unit, Ranks: at, Epsilon: e}
+			return mechanism.ApproximateQuantiles{Domain: domain, Unit: unit, Ranks: at, Epsilon: e, Squares: !pure}
 		}
 	case JointQuantiles:
 		bins := jointTable / (len(at) * len(at))
@@ -165,7 +166,7 @@ func orderer(t *plan.Target, name string, at []*big.Rat) (ordering, privacy.Epsi
 		}
 	}
 	epsilon := pureWithin(t.Price)
-	if _, pure := t.Price.Pure(); !pure {
+	if !pure {
 		// The bounded range costs ε²·ρ₁, where ρ₁ is the cost at 1: at ε = √(ρ/ρ₁) = √(2·ρ/(2ρ₁)), ρ.
 		one, err := privacy.EpsilonOf(big.NewRat(1, 1))
 		if err != nil {

@@ -198,7 +198,7 @@ func TestOrderedReplays(t *testing.T) {
 	for name, release := range map[string]func(*entropy.Source) (OrderStatistics, error){
 		"smooth": func(src *entropy.Source) (OrderStatistics, error) { return Smooth{in, u, e}.release(src, data) },
 		"recursion": func(src *entropy.Source) (OrderStatistics, error) {
-			return ApproximateQuantiles{in, u, ranks, e}.release(src, data)
+			return ApproximateQuantiles{in, u, ranks, e, false}.release(src, data)
 		},
 		"independent": func(src *entropy.Source) (OrderStatistics, error) {
 			return IndependentQuantiles{in, u, ranks, e}.release(src, data)

@@ -24,14 +24,14 @@ func rankError(delta *big.Rat, e privacy.Epsilon, in Domain, beta float64) float
 // to half of those rows, at any ε. Ages and amounts repeat, and so do the ends of a domain that values are moved to.
 // IndependentQuantiles has a bound for such data.
 //
-// The bound is the largest D of the tree of ranks, which is public. Let c = 2(ln N + ln(k/β))/(ε/L). A section s, which
+// The bound is the largest D of the tree of cuts, which is public. Let c_s = 2(ln N + ln(k/β))/ε_s. A section s, which
 // divides what lies between the cuts at its ends as q′, has
 //
-//	D(s) = Δ_s·c + (1 − q′)·E(low) + q′·E(high), and the cut that is made in it E = D(s) + ½;
+//	D(s) = Δ_s·c_s + (1 − q′)·E(low) + q′·E(high), and the cut that is made in it E = D(s) + ½;
 //
 // the ends of the domain have E = 0. For one rank D is the bound of Quantile.
 //
-// Proof: by the bound of Quantile, each of k draws o has d_s(o) ≤ t = Δ_s·c in its own section, but with probability at most
+// Proof: by the bound of Quantile, each of k draws o has d_s(o) ≤ t = Δ_s·c_s in its own section, but with probability at most
 // β together. Let C(cut) be the number of rows before a cut, in shares, and E(cut) bound |C(cut) − q·n|, q the rank that was
 // sought there; C is 0 and n at the ends of the domain. The section has C(high) − C(low) rows of its own, so what is sought
 // in it is at C(low) + q′(C(high) − C(low)), a mean of C(low) and C(high), as q is of q_low and q_high with the same weights.
@@ -49,12 +49,12 @@ func (m ApproximateQuantiles) RankError(beta float64) (float64, error) {
 	}
 	worst, each := 0.0, exact.DivDown(beta, float64(len(m.Ranks)))
 	for _, d := range m.drifts(target) {
-		worst = max(worst, exact.AddUp(rankError(d.draws, m.each(), m.Domain, each), exact.FloatUp(d.rows)))
+		worst = max(worst, exact.AddUp(rankError(d.draws, m.Epsilon, m.Domain, each), exact.FloatUp(d.rows)))
 	}
 	return worst, nil
 }
 
-// drift bounds an error by draws·c + rows.
+// drift bounds an error by draws·c + rows, c that of a draw with all of ε.
 type drift struct{ draws, rows *big.Rat }
 
 // plus adds a share of another.
@@ -72,7 +72,8 @@ func (m ApproximateQuantiles) drifts(t targets) []drift {
 	for level := []section{m.root(t)}; len(level) > 0; {
 		for _, s := range level {
 			share := big.NewRat(s.at-s.from, s.to-s.from)
-			d := drift{m.delta(s, len(level) == 1), new(big.Rat)}
+			d := drift{m.delta(s), new(big.Rat)}
+			d.draws.Mul(d.draws, big.NewRat(s.cut.of, s.cut.share))
 			d = d.plus(new(big.Rat).Sub(one, share), cuts[s.from]).plus(share, cuts[s.to])
 			out = append(out, d)
 			cuts[s.at] = d.plus(one, half)

@@ -19,7 +19,7 @@ func TestRankError(t *testing.T) {
 	}
 	in := Domain{0, 1 << 40}
 	one := Quantile{in, Unit{privacy.AddRemove, 1}, big.NewRat(1, 4), parseEpsilon(t, "1")}
-	many := ApproximateQuantiles{in, one.Unit, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}, one.Epsilon}
+	many := ApproximateQuantiles{in, one.Unit, []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 5)}, one.Epsilon, false}
 	a, err := one.RankError(beta)
 	if err != nil {
 		t.Fatal(err)
@@ -68,36 +68,58 @@ func TestRankError(t *testing.T) {
 	}
 }
 
-// TestRankErrorOfRecursion has the bound by hand, as a·c + b with c = 2(ln N + ln(k/β))/(ε/L).
+// TestRankErrorOfRecursion has the bound by hand, the largest of some a·c + b with c = 2(ln N + ln(k/β))/ε, from the shares of ε.
 func TestRankErrorOfRecursion(t *testing.T) {
 	in, beta := Domain{0, 1 << 40}, 0.1
 	q := big.NewRat
+	// ½ first, with Δ = ½, so that E = c/(2s₁) + ½. Then ¼ in the lower half, D = c/(2s₀) + E/2, and 3/5 in the upper, q′ = 1/5: D =
+	// 4c/(5s₂) + 4E/5.
+	three := func(delta float64) func(s []float64) [][2]float64 {
+		return func(s []float64) [][2]float64 {
+			return [][2]float64{{delta / s[0] / 2, 0.25}, {delta * (0.8/s[2] + 0.4/s[1]), 0.4}}
+		}
+	}
 	for name, c := range map[string]struct {
 		unit   Unit
 		ranks  []*big.Rat
-		levels float64
-		a, b   float64
+		bounds func(s []float64) [][2]float64
 	}{
-		// ½ first, with Δ = ½, so that E = c/2 + ½. Then ¼ in the lower half, D = c/2 + E/2, and 3/5 in the upper, q′ = 1/5: D =
-		// 4c/5 + 4E/5.
-		"three":      {Unit{privacy.AddRemove, 1}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, 2, 1.2, 0.4},
-		"three of 3": {Unit{privacy.AddRemove, 3}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, 2, 3.6, 0.4},
+		"three":      {Unit{privacy.AddRemove, 1}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, three(1)},
+		"three of 3": {Unit{privacy.AddRemove, 3}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, three(3)},
 		// Under change-one Δ = 3 at first, and then 2·3·4/5.
-		"three changed": {Unit{privacy.ChangeOne, 3}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, 2, 7.2, 0.4},
-		// ⅔ first, and ⅓ in the only part of the second level: Δ = 1 in both.
-		"two changed": {Unit{privacy.ChangeOne, 1}, []*big.Rat{q(1, 3), q(2, 3)}, 2, 1.5, 0.25},
-		// The greatest first, and the least below it, which is sought at the lower end of the domain.
-		"ends": {Unit{privacy.AddRemove, 1}, []*big.Rat{q(0, 1), q(1, 1)}, 2, 1, 0},
-		// ½ with E = c/2 + ½, then the greatest with E = c + ½, and between them 9/10, q′ = 4/5: D = 4c/5 + (c/2 + ½)/5 + 4(c + ½)/5.
-		"six": {Unit{privacy.AddRemove, 1}, []*big.Rat{q(0, 1), q(1, 5), q(1, 4), q(1, 2), q(9, 10), q(1, 1)}, 3, 1.7, 0.5},
+		"three changed": {Unit{privacy.ChangeOne, 3}, []*big.Rat{q(1, 4), q(1, 2), q(3, 5)}, three(6)},
+		// ⅓ first, and ⅔ in the only part of the second level: Δ = 1 in both.
+		"two changed": {Unit{privacy.ChangeOne, 1}, []*big.Rat{q(1, 3), q(2, 3)}, func(s []float64) [][2]float64 {
+			return [][2]float64{{1/s[1] + 0.5/s[0], 0.25}}
+		}},
+		// Each is sought at an end of the domain.
+		"ends": {Unit{privacy.AddRemove, 1}, []*big.Rat{q(0, 1), q(1, 1)}, func(s []float64) [][2]float64 {
+			return [][2]float64{{1 / s[0], 0}, {1 / s[1], 0}}
+		}},
+		// ½ with E₃ = c/(2s₃) + ½, below it 1/5, q′ = 2/5, E₁ = 3c/(5s₁) + 2E₃/5 + ½, and at its sides the least, which is sought at the end, and ¼, q′ = 1/6;
+		// above it 9/10, q′ = 4/5, and the greatest at the other end.
+		"six": {Unit{privacy.AddRemove, 1}, []*big.Rat{q(0, 1), q(1, 5), q(1, 4), q(1, 2), q(9, 10), q(1, 1)}, func(s []float64) [][2]float64 {
+			e3 := [2]float64{0.5 / s[3], 0.5}
+			e1 := [2]float64{0.6/s[1] + 0.4*e3[0], 0.4*e3[1] + 0.5}
+			return [][2]float64{
+				{1 / s[0], 0}, {5./6/s[2] + 5./6*e1[0] + e3[0]/6, 5./6*e1[1] + e3[1]/6}, {0.8/s[4] + 0.2*e3[0], 0.2 * e3[1]}, {1 / s[5], 0},
+			}
+		}},
 	} {
-		m := ApproximateQuantiles{in, c.unit, c.ranks, parseEpsilon(t, "0.5")}
+		m := ApproximateQuantiles{in, c.unit, c.ranks, parseEpsilon(t, "0.5"), false}
 		got, err := m.RankError(beta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := float64(len(c.ranks))
-		want := c.a*2*(math.Log(1<<40+1)+math.Log(k/beta))*c.levels*2 + c.b
+		var shares []float64
+		for _, s := range m.Shares() {
+			x, _ := s.Float64()
+			shares = append(shares, x)
+		}
+		k, want := float64(len(c.ranks)), 0.0
+		for _, b := range c.bounds(shares) {
+			want = max(want, b[0]*2*(math.Log(1<<40+1)+math.Log(k/beta))*2+b[1])
+		}
 		if math.Abs(got/want-1) > 1e-12 || got < want*(1-1e-15) {
 			t.Errorf("%s: the bound is %.17g, not %.17g", name, got, want)
 		}
@@ -109,7 +131,7 @@ func TestRankErrorOfRecursion(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b, err := (ApproximateQuantiles{in, u, []*big.Rat{rank}, one.Epsilon}).RankError(beta); err != nil || a != b {
+			if b, err := (ApproximateQuantiles{in, u, []*big.Rat{rank}, one.Epsilon, false}).RankError(beta); err != nil || a != b {
 				t.Errorf("%s under %v: one quantile is within %g, by recursion %g, %v", rank, u, a, b, err)
 			}
 		}
@@ -241,7 +263,7 @@ func TestRankErrorUnderTies(t *testing.T) {
 		}
 		return nil
 	})
-	ranks := []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 4), big.NewRat(2, 5), big.NewRat(1, 2), big.NewRat(19, 20)}
+	ranks := []*big.Rat{big.NewRat(1, 5), big.NewRat(2, 5), big.NewRat(1, 2)} // the second is cut first
 	apart := IndependentQuantiles{Domain{0, 115}, Unit{privacy.AddRemove, 1}, ranks, parseEpsilon(t, "1")}
 	// d of an output
 	d := func(o int64, rank *big.Rat) float64 {
@@ -282,7 +304,7 @@ func TestRankErrorUnderTies(t *testing.T) {
 	if test.Successes = within(apart.Release, apart.RankError); test.CheckAtLeast() != nil {
 		t.Error(test.CheckAtLeast())
 	}
-	recursion := ApproximateQuantiles(apart)
+	recursion := ApproximateQuantiles{apart.Domain, apart.Unit, apart.Ranks, apart.Epsilon, false}
 	if good := within(recursion.Release, recursion.RankError); good > 0 {
 		t.Errorf("the recursion was within its bound %d times of %d", good, trials)
 	}

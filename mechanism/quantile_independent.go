@@ -38,9 +38,9 @@ func (m IndependentQuantiles) each() privacy.Epsilon {
 func (m IndependentQuantiles) stage(t targets) stage {
 	st := stage{domain: m.Domain, whole: 1}
 	for _, at := range t.at {
-		s := section{low: m.Lower, high: m.Upper, lowShare: 1, highShare: 1, at: at, to: t.den}
+		s := section{low: m.Lower, high: m.Upper, lowShare: 1, highShare: 1, at: at, to: t.den, alone: true}
 		st.sections = append(st.sections, s)
-		st.rates = append(st.rates, rateOf(m.each(), m.delta(s, true)))
+		st.rates = append(st.rates, rateOf(m.each(), m.delta(s)))
 	}
 	return st
 }
@@ -89,7 +89,7 @@ func (m IndependentQuantiles) RankError(beta float64) (float64, error) {
 	}
 	worst, each := 0.0, exact.DivDown(beta, float64(len(m.Ranks)))
 	for _, s := range m.stage(target).sections {
-		worst = max(worst, rankError(m.delta(s, true), m.each(), m.Domain, each))
+		worst = max(worst, rankError(m.delta(s), m.each(), m.Domain, each))
 	}
 	return worst, nil
 }

@@ -54,6 +54,7 @@ func renyi(alpha float64, p, q map[string]float64) float64 {
 // their neighbours: no probability differs by more than ε, and no Rényi divergence is above αρ for the ρ of BoundedRange.
 func TestQuantilesArePrivate(t *testing.T) {
 	half, three := []*big.Rat{big.NewRat(1, 2)}, []*big.Rat{big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(9, 10)}
+	four := []*big.Rat{big.NewRat(1, 10), big.NewRat(1, 5), big.NewRat(1, 2), big.NewRat(9, 10)} // the parts have one cut and two
 	for _, c := range []struct {
 		unit Unit
 		rows int // of the smaller data sets
@@ -66,8 +67,10 @@ func TestQuantilesArePrivate(t *testing.T) {
 				"least":              IndependentQuantiles{Domain{0, 2}, c.unit, []*big.Rat{new(big.Rat)}, e},
 				"nine tenths":        IndependentQuantiles{Domain{0, 2}, c.unit, three[2:], e},
 				"three, independent": IndependentQuantiles{Domain{0, 2}, c.unit, three, e},
-				"one by recursion":   ApproximateQuantiles{Domain{0, 2}, c.unit, half, e},
-				"three by recursion": ApproximateQuantiles{Domain{0, 2}, c.unit, three, e},
+				"one by recursion":   ApproximateQuantiles{Domain{0, 2}, c.unit, half, e, false},
+				"three by recursion": ApproximateQuantiles{Domain{0, 2}, c.unit, three, e, false},
+				"three, for squares": ApproximateQuantiles{Domain{0, 2}, c.unit, three, e, true},
+				"four, unevenly":     ApproximateQuantiles{Domain{0, 2}, c.unit, four, e, len(text) > 1},
 			} {
 				loss, delta := m.BoundedRange().ZCDP()
 				rho, _ := loss.Rat().Float64()

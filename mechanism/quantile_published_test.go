@@ -35,7 +35,7 @@ func TestPublishedErrors(t *testing.T) {
 	}
 	recursion := func(u Unit) release {
 		return func(ranks []*big.Rat, data Ordered) (OrderStatistics, error) {
-			return ApproximateQuantiles{in, u, ranks, price}.Release(data)
+			return ApproximateQuantiles{in, u, ranks, price, false}.Release(data)
 		}
 	}
 	independent := func(u Unit) release {

@@ -128,16 +128,17 @@ func independentQuantiles() Subject {
 		})
 }
 
-// approximateQuantiles recurses [Kaplan, Schnapp & Stemmer 2022, Algorithm 1]: the median v with half of ε, and then the median
-// of what lies on either side, whose rows at v are halved, with the other half of ε.
+// approximateQuantiles recurses [Kaplan, Schnapp & Stemmer 2022, Algorithm 1]: the median v with a share of ε, and then the median
+// of what lies on either side, whose rows at v are halved, with the rest of ε. The shares are those that the mechanism tells.
 func approximateQuantiles() Subject {
 	m := mechanism.ApproximateQuantiles{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
 	}
 	return orderSubject("approximate-quantiles", "the three quartiles of at most two rows of 0…2, by recursion", "Kaplan, Schnapp & Stemmer 2022", orderUnit,
 		[2][]int64{{0}, {0, 1}}, m.Release, func(c *calc, data []int64) (w weights) {
-			level, half := new(big.Rat).Quo(m.Epsilon.Rat(), big.NewRat(2, 1)), big.NewRat(1, 2)
-			middle, total := chances(c, orderUnit, wholeRows(data), 0, 2, half, level)
+			first, half := new(big.Rat).Mul(m.Shares()[1], m.Epsilon.Rat()), big.NewRat(1, 2)
+			level := new(big.Rat).Sub(m.Epsilon.Rat(), first)
+			middle, total := chances(c, orderUnit, wholeRows(data), 0, 2, half, first)
 			w.total = c.rat(1, 1)
 			for v, x := range middle {
 				cut := int64(v)
