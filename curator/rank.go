@@ -50,33 +50,11 @@ type Ranked struct {
 // with the engine, which gives them in order, once or a few times; what is held here of them does not grow with their
 // number.
 func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
-	alpha, err := parseConfidence(&q.Confidence)
+	r, err := c.ranking(&q)
 	if err != nil {
 		return nil, public(err)
 	}
-	t, err := c.order(q.Question)
-	if err != nil {
-		return nil, public(err)
-	}
-	at, err := ranksOf(&q)
-	if err != nil {
-		return nil, public(err)
-	}
-	m, epsilon, err := orderer(t, q.Mechanism, at)
-	if err != nil {
-		return nil, public(err)
-	}
-	rankError, err := m.RankError(alpha)
-	if err != nil {
-		return nil, unusable(err)
-	}
-	l, err := c.lookAt(t, q.Question, ledger.Mechanism{
-		Name: q.Mechanism + " at " + strings.Join(q.At, ", "), Sensitivity: t.Sensitivity.String(),
-		Scale: exact.FormatRat(new(big.Rat).Inv(epsilon.Rat())), Cells: len(q.At),
-	}, [2]int{len(q.At), 1})
-	if err != nil {
-		return nil, public(err)
-	}
+	t, m, l := r.target, r.mechanism, r.look
 	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		rows, err := c.engine.Order(ctx, l.bounded, from)
 		if err != nil {
@@ -84,7 +62,7 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 		}
 		found, err := m.Release(rows)
 		if err == nil {
-			err = costsAsPlanned(found.Loss, privacy.PureLoss(epsilon))
+			err = costsAsPlanned(found.Loss, privacy.PureLoss(r.epsilon))
 		}
 		if err == nil {
 			err = paidFor(t.Price, found.Loss, m.BoundedRange())
@@ -96,13 +74,49 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	}
 	out := &Ranked{ID: s.name(), At: q.At, Mechanism: q.Mechanism, Confidence: q.Confidence, Price: c.loss(t.Price), Replayed: s.replayed}
 	if q.Mechanism == EachQuantile {
-		out.RankError = &rankError
+		out.RankError = &r.rankError
 	}
 	for _, row := range s.numbers {
 		out.Values = append(out.Values, gridNumber(t.Measures[0], row[0]))
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err
+}
+
+// ranking is a look at quantiles, decided.
+type ranking struct {
+	target    *plan.Target
+	mechanism ordering
+	epsilon   privacy.Epsilon
+	rankError float64
+	look      *look
+}
+
+// ranking decides one, and writes q's parameters in one way.
+func (c *Curator) ranking(q *Quantiles) (*ranking, error) {
+	alpha, err := parseConfidence(&q.Confidence)
+	if err != nil {
+		return nil, err
+	}
+	r := &ranking{}
+	if r.target, err = c.order(q.Question); err != nil {
+		return nil, err
+	}
+	at, err := ranksOf(q)
+	if err != nil {
+		return nil, err
+	}
+	if r.mechanism, r.epsilon, err = orderer(r.target, q.Mechanism, at); err != nil {
+		return nil, err
+	}
+	if r.rankError, err = r.mechanism.RankError(alpha); err != nil {
+		return nil, unusable(err)
+	}
+	r.look, err = c.lookAt(r.target, q.Question, ledger.Mechanism{
+		Name: q.Mechanism + " at " + strings.Join(q.At, ", "), Sensitivity: r.target.Sensitivity.String(),
+		Scale: exact.FormatRat(new(big.Rat).Inv(r.epsilon.Rat())), Cells: len(q.At),
+	}, [2]int{len(q.At), 1})
+	return r, err
 }
 
 // maxQuantiles bounds how many are asked for at once.

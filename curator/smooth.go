@@ -29,16 +29,7 @@ type Median struct {
 // the values are about it (mechanism.Smooth, where the proof stands). Rows in which it is NULL do not count. Against the
 // exponential mechanism's median (Rank) it needs many rows near the middle; it is not better in general.
 func (c *Curator) Smooth(ctx context.Context, q Question) (*Median, error) {
-	t, err := c.order(q)
-	if err != nil {
-		return nil, public(err)
-	}
-	m := mechanism.Smooth{Domain: domainOf(t), Unit: unitOf(t), Epsilon: pureWithin(t.Price)}
-	reach := big.NewInt(m.Upper - m.Lower) // public: how far one unit could move the median of some table
-	reach.Add(reach, big.NewInt(1))
-	l, err := c.lookAt(t, q, ledger.Mechanism{
-		Name: SmoothSensitivity, Sensitivity: reach.String(), Scale: exact.FormatRat(new(big.Rat).Inv(m.Epsilon.Rat())), Cells: 1,
-	}, [2]int{1, 1})
+	t, m, l, err := c.smoothing(q)
 	if err != nil {
 		return nil, public(err)
 	}
@@ -61,6 +52,20 @@ func (c *Curator) Smooth(ctx context.Context, q Question) (*Median, error) {
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err
+}
+
+// smoothing decides a look at a median.
+func (c *Curator) smoothing(q Question) (t *plan.Target, m mechanism.Smooth, l *look, err error) {
+	if t, err = c.order(q); err != nil {
+		return nil, m, nil, err
+	}
+	m = mechanism.Smooth{Domain: domainOf(t), Unit: unitOf(t), Epsilon: pureWithin(t.Price)}
+	reach := big.NewInt(m.Upper - m.Lower) // public: how far one unit could move the median of some table
+	reach.Add(reach, big.NewInt(1))
+	l, err = c.lookAt(t, q, ledger.Mechanism{
+		Name: SmoothSensitivity, Sensitivity: reach.String(), Scale: exact.FormatRat(new(big.Rat).Inv(m.Epsilon.Rat())), Cells: 1,
+	}, [2]int{1, 1})
+	return t, m, l, err
 }
 
 // order plans a look at rows in the order of one value.

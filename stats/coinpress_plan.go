@@ -152,7 +152,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 			v.SQL = s.sql(false, f.sql(s.Columns)...)
 			m, err := k.Moments(ctx, v)
 			if err != nil {
-				return nil, err
+				return nil, stopped(err, out.Releases...)
 			}
 			out.took(m.ID, m.Price, m.Remaining, m.Replayed)
 			sums := sumsOfCell(m, v, 0)
@@ -190,7 +190,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 func pressPrices(ctx context.Context, k asker, s Sample, p *EstimatePlan, f linearForms, products bool, rounds int) (whole curator.Loss, shares []*big.Rat, err error) {
 	v := pressVectors(s, f, "", products)
 	v.SQL = s.sql(false, f.sql(s.Columns)...)
-	if err := momentsLook(ctx, k, p, v); err != nil {
+	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return whole, nil, err
 	}
 	whole, shares = p.Price, pressShares(rounds)

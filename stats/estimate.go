@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"dither/curator"
@@ -109,8 +110,11 @@ func (p *EstimatePlan) payable() error {
 	}
 }
 
-// took notes one of several releases.
+// took notes one of several releases. One that was taken twice is one: where a round found nothing, the next is the same question.
 func (e *Estimates) took(id string, price, remaining curator.Loss, replayed bool) {
+	if slices.Contains(e.Releases, id) {
+		return
+	}
 	switch first := len(e.Releases) == 0; {
 	case first || replayed == e.Replayed:
 		e.Price, e.Replayed = append(e.Price, price), replayed
@@ -128,6 +132,8 @@ type asker interface {
 	ExplainMoments(context.Context, curator.Vectors) (*curator.MomentsExplanation, error)
 	Rank(context.Context, curator.Quantiles) (*curator.Ranked, error)
 	Smooth(context.Context, curator.Question) (*curator.Median, error)
+	ExplainRank(context.Context, curator.Quantiles) (*curator.OrderExplanation, error)
+	ExplainSmooth(context.Context, curator.Question) (*curator.OrderExplanation, error)
 	Tables() ([]curator.Table, error)
 }
 
@@ -146,6 +152,9 @@ func wrongSample(hint, format string, args ...any) error {
 	return &curator.Error{Code: curator.CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
+// maxColumns is above what a question takes: more are refused before anything is made of them.
+const maxColumns = 1000
+
 // check refuses a sample that makes no question.
 func (s *Sample) check(methods ...string) error {
 	switch {
@@ -157,6 +166,8 @@ func (s *Sample) check(methods ...string) error {
 		return wrongSample("name a table", "no table")
 	case len(s.Columns) == 0:
 		return wrongSample("name what is estimated", "no columns")
+	case len(s.Columns) > maxColumns:
+		return wrongSample("ask about fewer at once", "there are estimates of at most %d columns, not of %d", maxColumns, len(s.Columns))
 	case s.Rounds < 0 || s.Rounds > maxRounds:
 		return wrongSample("", "CoinPress takes from 1 to %d rounds", maxRounds)
 	}
@@ -164,6 +175,9 @@ func (s *Sample) check(methods ...string) error {
 		if strings.TrimSpace(c) == "" {
 			return wrongSample("name what is estimated", "a column without a name")
 		}
+	}
+	if err := conditionAlone(s.Where); err != nil {
+		return err
 	}
 	for _, m := range methods {
 		if s.Method == m || s.Method == "" {
@@ -173,15 +187,21 @@ func (s *Sample) check(methods ...string) error {
 	return wrongSample("use "+strings.Join(methods, ", "), "no method %q estimates this", s.Method)
 }
 
+// grouped refuses cells that the sample did not ask for, as of a relation with GROUP BY behind it.
+func (s *Sample) grouped(cells int) error {
+	if len(s.By) == 0 && cells != 1 {
+		return wrongSample("name groups by their keys (By), and nothing but a relation as the table", "the sample is of groups that it does not name")
+	}
+	return nil
+}
+
 // sql selects items from the sample's rows, in its groups.
 func (s *Sample) sql(withKeys bool, items ...string) string {
 	if withKeys {
 		items = append(append([]string{}, s.By...), items...)
 	}
 	text := "SELECT " + strings.Join(items, ", ") + " FROM " + s.Table
-	if s.Where != "" {
-		text += " WHERE " + s.Where
-	}
+	text += whereClause(s.Where)
 	if len(s.By) > 0 {
 		text += " GROUP BY " + strings.Join(s.By, ", ")
 	}
@@ -211,7 +231,7 @@ func (s *Sample) declaredTable(k asker) (curator.Table, error) {
 
 // expectedRows is how many rows the owner expects; 0 if nobody says.
 func (s *Sample) expectedRows(t curator.Table) int64 {
-	if s.Where != "" || len(s.By) > 0 {
+	if strings.TrimSpace(s.Where) != "" || len(s.By) > 0 {
 		return 0
 	}
 	return t.ExpectedRows

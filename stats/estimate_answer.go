@@ -16,6 +16,9 @@ func answerPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, items, 
 	if err != nil {
 		return nil, err
 	}
+	if err := s.grouped(e.Cells); err != nil {
+		return nil, err
+	}
 	look := EstimateLook{SQL: q.SQL, What: p.Kind, Price: e.Price}
 	i := 0
 	for _, c := range e.Columns {

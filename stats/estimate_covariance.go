@@ -42,7 +42,7 @@ func planCovariance(ctx context.Context, k asker, s Sample) (*EstimatePlan, erro
 	}
 	v := pressVectors(s, forms, "", true)
 	v.SQL = s.sql(false, forms.sql(s.Columns)...)
-	if err := momentsLook(ctx, k, p, v); err != nil {
+	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}
 	p.Confidence = confidence

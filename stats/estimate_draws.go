@@ -187,12 +187,16 @@ func spread(draws []float64, alpha float64) (deviation, low, high float64) {
 }
 
 // estimated is a value with the interval of its draws, within what is possible. An interval always holds its value.
+//
+// Where a value is beyond what is possible, and is told as the nearest that is, its interval begins there as long as it was: what is left of the
+// interval would be short, or a point, the more so the farther off noise has moved the value. It holds whatever the other did.
 func estimated(name string, keys []any, value float64, draws []float64, alpha, least, most float64) Estimated {
 	out := Estimated{Keys: keys, Name: name}
 	deviation, low, high := spread(draws, alpha)
 	clamp := func(x float64) float64 { return math.Min(math.Max(x, least), most) }
 	if !math.IsNaN(value) {
-		value = clamp(value)
+		moved := clamp(value) - value
+		low, high, value = math.Min(low, low+moved), math.Max(high, high+moved), clamp(value)
 		low, high = math.Min(low, value), math.Max(high, value)
 		if out.Value = estimatedNumber(value); !math.IsNaN(deviation) {
 			out.StdError = &deviation

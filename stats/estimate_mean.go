@@ -151,9 +151,10 @@ func squareOf(v *vectorSums, column int, of centredColumn) (value, sampling, lea
 	return (squares - m*m) * v.count / (v.count - 1), 0, 0, mostVariance(v, of)
 }
 
-// mostVariance is the greatest that values within their bounds may have: half of them at each end.
+// mostVariance is the greatest that values within their bounds may have: half of them at each end. The fewer they are the greater it is, with n − 1 below, so that it is
+// of as few as the noisy count leaves room for.
 func mostVariance(v *vectorSums, of centredColumn) float64 {
-	half, n := (of.high-of.low)/2, math.Max(v.count, 2)
+	half, n := (of.high-of.low)/2, math.Max(v.count-6*v.law.count.deviation, 2)
 	return half * half * n / (n - 1)
 }
 
@@ -210,11 +211,11 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 	}
 	v := sums(columns)
 	v.Question = s.asking(s.sql(false, coordinates...))
-	if err := momentsLook(ctx, k, p, v); err != nil {
+	if err := momentsLook(ctx, k, s, p, v); err != nil {
 		return nil, err
 	}
 	p.Confidence = confidence
-	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation from what was released."
+	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation from what was released: of few rows, or where values far from the others are rare, they hold less often."
 	if !s.Population {
 		about = "Intervals cover noise, not sampling, by simulation from what was released."
 	}
@@ -284,9 +285,12 @@ func groupWords(keys []any) string {
 }
 
 // momentsLook explains a plan's only look.
-func momentsLook(ctx context.Context, k asker, p *EstimatePlan, v curator.Vectors) error {
+func momentsLook(ctx context.Context, k asker, s Sample, p *EstimatePlan, v curator.Vectors) error {
 	e, err := k.ExplainMoments(ctx, v)
 	if err != nil {
+		return err
+	}
+	if err := s.grouped(len(e.Cells)); err != nil {
 		return err
 	}
 	look := EstimateLook{SQL: v.SQL, What: "sums of vectors", Price: e.Price}

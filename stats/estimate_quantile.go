@@ -122,6 +122,9 @@ func ranksOf(at []string) (out []string, err error) {
 		if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 || last != nil && r.Cmp(last) <= 0 {
 			return nil, wrongSample("quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75", "%q is no quantile that may stand here", text)
 		}
+		if !new(big.Rat).Mul(r, big.NewRat(10_000, 1)).IsInt() {
+			return nil, wrongSample("such as 0.9995", "a quantile's rank has at most 4 places, unlike %s", text)
+		}
 		out, last = append(out, exact.FormatRat(r)), r
 	}
 	return out, nil
@@ -140,28 +143,29 @@ func quantileName(column, rank string) string { return "quantile(" + column + ",
 // rankMechanisms are the kernel's names.
 var rankMechanisms = map[string]string{MethodRecursive: curator.RecursiveQuantiles, MethodJoint: curator.JointQuantiles}
 
-// explainOrder explains the price of a look at one column in its order, as that of the kernel's median, which costs the same.
-func explainOrder(ctx context.Context, k asker, s Sample, p *EstimatePlan, sql string) error {
-	e, err := k.Explain(ctx, s.asking(s.sql(false, "MEDIAN("+s.Columns[0]+")")))
+// ordered tells what a look at one column in its order would cost.
+func (p *EstimatePlan) ordered(sql string, e *curator.OrderExplanation, err error) error {
 	if err != nil {
 		return err
 	}
 	p.Looks = []EstimateLook{{SQL: sql, What: p.Method + " quantiles", Price: e.Price}}
-	p.Price, p.Remaining, p.Affordable, p.Confidence = e.Price, e.Remaining, e.Affordable && !e.Replayed, e.Confidence
-	if e.Reuse != nil || e.Replayed { // those are of the median: whether this can be paid is told by the budget
-		p.Affordable = true
-	}
+	p.Price, p.Remaining, p.Affordable, p.Replayed = e.Price, e.Remaining, e.Affordable, e.Replayed
 	return nil
 }
 
 func planRank(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks []string) (*EstimatePlan, error) {
 	q := s.asking(s.sql(false, s.Columns[0]))
-	if err := explainOrder(ctx, k, s, p, q.SQL); err != nil {
+	asked := curator.Quantiles{Question: q, At: ranks, Mechanism: rankMechanisms[p.Method]}
+	e, err := k.ExplainRank(ctx, asked)
+	if err := p.ordered(q.SQL, e, err); err != nil {
+		return nil, err
+	}
+	if p.Confidence, _, err = estimateLevel(s.Confidence); err != nil {
 		return nil, err
 	}
 	p.Notes = append(p.Notes, fmt.Sprintf("The %s method has no intervals: how far it is off depends on how often values repeat, which nothing public bounds.", p.Method))
 	p.run = func(ctx context.Context) (*Estimates, error) {
-		r, err := k.Rank(ctx, curator.Quantiles{Question: q, At: ranks, Mechanism: rankMechanisms[p.Method]})
+		r, err := k.Rank(ctx, asked)
 		if err != nil {
 			return nil, err
 		}
@@ -191,7 +195,11 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks [
 		return nil, wrongSample("ask for the rank 0.5", "smooth sensitivity is of the median alone")
 	}
 	q := s.asking(s.sql(false, s.Columns[0]))
-	if err := explainOrder(ctx, k, s, p, q.SQL); err != nil {
+	e, err := k.ExplainSmooth(ctx, q)
+	if err := p.ordered(q.SQL, e, err); err != nil {
+		return nil, err
+	}
+	if p.Confidence, _, err = estimateLevel(s.Confidence); err != nil {
 		return nil, err
 	}
 	p.Notes = append(p.Notes, "The smooth method has no interval: the scale of its noise is computed from the rows, and is a secret.")
@@ -269,6 +277,9 @@ func populationQuantiles(
 	if err != nil {
 		return nil, err
 	}
+	if len(counted.Rows) != 1 || len(counted.Rows[0]) != 1 {
+		return nil, stopped(wrongSample("name nothing but a relation as the table", "the rows' count is not one number"), counted.ID)
+	}
 	rows := counted.Rows[0][0].Estimate
 	n := 1.0 // of fewer rows nothing is told
 	if rows.Low != nil {
@@ -306,9 +317,12 @@ func populationQuantiles(
 	items, names := quantileItems(column, asked)
 	r, err := k.Answer(ctx, rest.asking(rest.sql(false, items...)))
 	if err != nil {
-		return nil, err
+		return nil, stopped(err, counted.ID)
 	}
 	found := ofRelease(rest, r, names)
+	if len(found.Values) != len(asked) {
+		return nil, stopped(wrongSample("name nothing but a relation as the table", "the quantiles are not those of the question"), counted.ID, r.ID)
+	}
 	out := &Estimates{Confidence: confidence, Population: true}
 	out.took(counted.ID, counted.Price, counted.Remaining, counted.Replayed)
 	out.took(r.ID, r.Price, r.Remaining, r.Replayed)

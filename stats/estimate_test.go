@@ -269,7 +269,7 @@ func TestEstimatesRefused(t *testing.T) {
 			}
 		}
 	}
-	for _, at := range [][]string{nil, {"2"}, {"0.5", "0.5"}, {"NaN"}, {"-0.1"}, {"0.5", "0.25"}} {
+	for _, at := range [][]string{nil, {"2"}, {"0.5", "0.5"}, {"NaN"}, {"-0.1"}, {"0.5", "0.25"}, {"0.12345"}} {
 		if _, err := PlanQuantile(t.Context(), c, x, at...); err == nil {
 			t.Errorf("quantiles at %v are answered", at)
 		}

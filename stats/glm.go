@@ -111,24 +111,19 @@ func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
 		if err := p.affordable(ctx); err != nil {
 			return nil, err
 		}
-		n, err := c.Measure(ctx, p.count())
-		if err != nil {
+		var id string
+		if id, rows, spread, err = p.counted(ctx); err != nil {
 			return nil, err
 		}
-		out.IDs = append(out.IDs, n.ID)
-		out.Counted = true
-		v := n.Vectors[0]
-		unit, _ := v.Unit.Float64()
-		x, _ := new(big.Float).SetInt(v.Values[0]).Float64()
-		rows, spread = x*unit, v.Noise.StdDev()*unit
+		out.IDs, out.Counted = append(out.IDs, id), true
 	}
 	m, terms, err := p.minimisation(rows, spread)
 	if err != nil {
-		return nil, err
+		return nil, stopped(err, out.IDs...)
 	}
 	r, err := c.Minimize(ctx, m)
 	if err != nil {
-		return nil, err
+		return nil, stopped(err, out.IDs...)
 	}
 	counted := out.Counted
 	out.GLMTerms, out.Counted = terms, counted
@@ -136,6 +131,21 @@ func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
 	out.Confidence = p.Confidence
 	p.tell(out, r, rows < 2*spread)
 	return out, nil
+}
+
+// counted is the noisy count of rows, with its noise's standard deviation.
+func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64, err error) {
+	n, err := p.c.Measure(ctx, p.count())
+	if err != nil {
+		return "", 0, 0, err
+	}
+	if len(n.Vectors) != 1 || len(n.Vectors[0].Values) != 1 {
+		return "", 0, 0, stopped(designError("give a condition on rows, and nothing else", "the rows' count is not one number"), n.ID)
+	}
+	v := n.Vectors[0]
+	unit, _ := v.Unit.Float64()
+	x, _ := new(big.Float).SetInt(v.Values[0]).Float64()
+	return n.ID, x * unit, v.Noise.StdDev() * unit, nil
 }
 
 // ExplainGLM says before spending what FitGLM would cost, and how noisy it would be. Where a count is to be paid for, it is told for the 10,000 rows
@@ -146,7 +156,7 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 		return nil, err
 	}
 	out := &GLMExplanation{Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, SQL: p.sql, Price: p.price}
-	rows := float64(p.declared)
+	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
 		rows = glmRows
 		told, err := c.Explain(ctx, p.count())
@@ -154,8 +164,13 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 			return nil, err
 		}
 		out.Count = &told.Price
+		if told.Replayed {
+			if _, rows, spread, err = p.counted(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
-	m, terms, err := p.minimisation(rows, 0)
+	m, terms, err := p.minimisation(rows, spread)
 	if err != nil {
 		return nil, err
 	}
@@ -216,6 +231,9 @@ func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
 	}
 	alpha, err := confidenceOf(&p.Confidence)
 	if err != nil {
+		return nil, err
+	}
+	if err := conditionAlone(q.Where); err != nil {
 		return nil, err
 	}
 	p.confidence = 1 - alpha

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,7 +76,9 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 			return nil, err
 		}
 		out.Rho, replayed = told.Price.Rho != "", replayed && told.Replayed
-		counts = append(counts, p.correct(make([]float64, len(p.design.Columns)))) // of the size that the real ones have
+		radius, _ := p.radius.Float64()
+		widest := slices.Repeat([]float64{-radius}, len(p.design.Columns)) // as long as the real ones are in the question
+		counts = append(counts, p.correct(widest))
 	}
 	score, err := c.Explain(ctx, s.counting(counts))
 	if err != nil {
@@ -102,18 +105,21 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched
 	for _, q := range s.Candidates {
 		f, err := FitGLM(ctx, c, q)
 		if err != nil {
-			return err
+			return stopped(err, out.releases()...)
 		}
 		p, err := decideGLM(c, q)
 		if err != nil {
-			return err
+			return stopped(err, out.releases()...)
 		}
 		out.Fits, out.Replayed = append(out.Fits, f), out.Replayed && f.Replayed
 		counts = append(counts, p.correct(f.scaled))
 	}
 	r, err := c.Answer(ctx, s.counting(counts))
 	if err != nil {
-		return err
+		return stopped(err, out.releases()...)
+	}
+	if len(r.Rows) != 1 || len(r.Rows[0]) != len(s.Candidates) {
+		return stopped(designError("give a condition on rows, and nothing else", "the counts are not those of the question"), append(out.releases(), r.ID)...)
 	}
 	out.ID, out.Remaining, out.Replayed = r.ID, r.Remaining, out.Replayed && r.Replayed
 	for i := range s.Candidates {
@@ -127,6 +133,14 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched
 		}
 	}
 	return nil
+}
+
+// releases are those of the fits so far.
+func (s *GLMSearched) releases() (ids []string) {
+	for _, f := range s.Fits {
+		ids = append(ids, f.IDs...)
+	}
+	return ids
 }
 
 // counting is the question of the counts.

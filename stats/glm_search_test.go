@@ -61,3 +61,25 @@ func TestSearchGLM(t *testing.T) {
 		t.Errorf("refusals cost: %+v, %v", after.Spent, err)
 	}
 }
+
+// A search whose candidates count their rows first is free again too, when nothing is left.
+func TestSearchGLMAgain(t *testing.T) {
+	c, _ := glmHome(t, "{rho: 800, delta: 1e-6}", "40", 1500)
+	if _, err := c.Answer(t.Context(), curator.Question{SQL: "SELECT COUNT(*) FROM people WHERE g = 'a'", Rho: "795"}); err != nil {
+		t.Fatal(err)
+	}
+	search := GLMSearch{Score: curator.Question{Rho: "1"}}
+	for _, formula := range []string{"ill ~ x", "ill ~ age"} {
+		search.Candidates = append(search.Candidates, GLM{Family: Logistic, Table: "people", Formula: formula, Question: curator.Question{Rho: "2"}})
+	}
+	s, err := SearchGLM(t.Context(), c, search)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := ExplainGLM(t.Context(), c, search.Candidates[1]); err != nil || !e.Replayed || !e.Affordable {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if again, err := SearchGLM(t.Context(), c, search); err != nil || !again.Replayed || again.Best != s.Best {
+		t.Errorf("%+v, %v", again, err)
+	}
+}

@@ -105,7 +105,7 @@ func KMeans(ctx context.Context, c *curator.Curator, of Clustering) (*Clusters, 
 		}
 		s.pay = true
 		if out, err = s.run(ctx); err != nil {
-			return nil, err
+			return nil, stopped(err, s.taken...)
 		}
 	}
 	return s.present(out), nil

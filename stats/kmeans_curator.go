@@ -26,6 +26,7 @@ type kmCurator struct {
 	whole   *big.Rat           // the price, in ε or ρ
 	parts   []*big.Rat
 	pay     bool
+	taken   []string // the looks that were taken with pay
 }
 
 // newKMCurator checks what is asked, finds the price, and divides it. It spends nothing.
@@ -41,10 +42,16 @@ func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCu
 	if err := s.decide(); err != nil {
 		return nil, err
 	}
+	if err := conditionAlone(of.Where); err != nil {
+		return nil, err
+	}
 	// The whole price is looked at as that of one look: the kernel knows the default, the largest, and what ε costs.
 	e, err := c.ExplainMoments(ctx, s.vectors(kmLook{kind: kmTotal, sums: true}, curator.Question{Epsilon: of.Epsilon, Rho: of.Rho}))
 	if err != nil {
 		return nil, err
+	}
+	if len(e.Cells) != 1 {
+		return nil, kmError(curator.CodeUsage, "give a condition on rows, and nothing else", "the rows are in groups that nobody named")
 	}
 	s.price = e.Price
 	s.task.l2 = e.Price.Rho != ""
@@ -333,6 +340,9 @@ func (s *kmCurator) look(ctx context.Context, step int, l kmLook) (*kmCells, err
 	m, err := s.kernel.Moments(ctx, v)
 	if err != nil {
 		return nil, err
+	}
+	if s.pay {
+		s.taken = append(s.taken, m.ID)
 	}
 	return kmCellsOf(m, l, len(s.columns))
 }

@@ -202,7 +202,7 @@ func TestKMeansRefuses(t *testing.T) {
 		"above the maximum":    {func(q *Clustering) { q.Epsilon = "51" }, curator.CodePolicy},
 		"no condition":         {func(q *Clustering) { q.Where = "nothing = 1" }, curator.CodePolicy},
 		"no SQL":               {func(q *Clustering) { q.Where = "x >" }, curator.CodeSQL},
-		"a condition and more": {func(q *Clustering) { q.Where = "x > 0) GROUP BY (n"; q.Method = KMeansLloyd }, curator.CodePolicy},
+		"a condition and more": {func(q *Clustering) { q.Where = "x > 0) GROUP BY (n"; q.Method = KMeansLloyd }, curator.CodeUsage},
 	} {
 		q := good
 		bad.edit(&q)

@@ -64,6 +64,9 @@ func (l *kmLaws) mean(p *kmPool, a float64) (low, high float64) {
 			}
 		}
 	}
+	if low > high { // noise went so far that it speaks against every r, which tells of no r
+		return -1, 1
+	}
 	return low, high
 }
 

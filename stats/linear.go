@@ -44,6 +44,7 @@ type Coefficient struct {
 // LinearFit is a linear regression.
 type LinearFit struct {
 	ID, Formula, Table, Method string
+	Releases                   []string // all that it is computed from: those of the bounds that were found, and ID
 	Coefficients               []Coefficient
 	Confidence                 string
 	Population                 bool     // intervals are about the population that rows are drawn from; else about the coefficients that the rows have
@@ -98,7 +99,8 @@ type linear struct {
 	at, half float64 // of the response
 	table    curator.Table
 	found    []FoundBounds
-	replayed bool // no look for bounds was a new one
+	releases []string // of the looks for bounds
+	replayed bool     // none of them was a new one
 }
 
 // shares of the price that AdaSSP measures with: that of Σy² is small, since it only tells the residual variance.
@@ -119,16 +121,16 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 	}
 	price := l.told.Price
 	if q.FindBounds != "" {
-		if err := l.findBounds(ctx, c); err != nil {
+		if _, err := l.findBounds(ctx, c, true); err != nil {
 			return nil, err
 		}
 	}
 	m, err := c.Moments(ctx, l.vectors)
 	if err != nil {
-		return nil, err
+		return nil, stopped(err, l.releases...)
 	}
 	out := l.fit(m)
-	out.Price, out.Replayed = price, out.Replayed && l.replayed
+	out.Price, out.Replayed, out.Releases = price, out.Replayed && l.replayed, append(l.releases, m.ID)
 	return out, nil
 }
 
@@ -138,8 +140,14 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 	if err != nil {
 		return nil, err
 	}
+	price, known := l.told.Price, true
+	if q.FindBounds != "" {
+		if known, err = l.findBounds(ctx, c, false); err != nil {
+			return nil, err
+		}
+	}
 	out := &LinearExplanation{
-		Formula: l.design.Formula.String(), Table: q.Table, Method: l.Method, SQL: l.vectors.SQL, Price: l.told.Price, Remaining: l.told.Remaining,
+		Formula: l.design.Formula.String(), Table: q.Table, Method: l.Method, SQL: l.vectors.SQL, Price: price, Remaining: l.told.Remaining,
 		Affordable: l.told.Affordable, Largest: l.told.Largest, Replayed: l.told.Replayed, Unit: l.told.Unit, Notes: l.told.Notes,
 	}
 	for _, column := range l.design.Columns {
@@ -149,12 +157,12 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 	for i, s := range l.told.Sums {
 		out.Sums = append(out.Sums, l.sum(i, s))
 	}
-	if q.FindBounds != "" {
-		share, err := shareOf(q.FindBounds)
-		if err != nil {
-			return nil, err
-		}
-		out.Notes = append(out.Notes, fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.", exact.FormatRat(share)))
+	switch {
+	case q.FindBounds != "" && !known:
+		out.Replayed = false // a fit within the declared bounds is another one
+		out.Notes = append(out.Notes, fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.", q.FindBounds))
+	case q.FindBounds != "":
+		out.Notes = append(out.Notes, fmt.Sprintf("The bounds were found before: the price left is for the fit within them, %s.", l.told.Price))
 	}
 	out.NoiseNorm = law.norm(plain(len(out.Columns)), 0)
 	if n := l.table.ExpectedRows; n > 0 {
@@ -167,7 +175,10 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 // decideLinear plans the measurement.
 func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
 	l := &linear{Linear: q, replayed: true}
-	var err error
+	err := conditionAlone(q.Where)
+	if err != nil {
+		return nil, err
+	}
 	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
 		return nil, err
 	}

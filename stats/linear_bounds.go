@@ -27,56 +27,85 @@ func shareOf(text string) (*big.Rat, error) {
 }
 
 // findBounds looks for narrower bounds of the design's numbers, and plans the measurement anew within them for what is left of the price. Each look is a
-// curator.Rank of two quantiles, for an equal part of the share; the looks and the measurement together cost the price, by composition. That the
-// whole price can be paid is made sure of first.
-func (l *linear) findBounds(ctx context.Context, c *curator.Curator) error {
-	share, err := shareOf(l.FindBounds)
-	if err != nil {
-		return err
-	}
+// curator.Rank of two quantiles, for an equal part of the share; the looks and the measurement together cost the price, by composition. Nothing is paid unless
+// there is room for all that has not been released before. Without pay it takes only what was; found says whether that is all of the bounds.
+func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
 	names := l.numbers()
 	if len(names) == 0 {
-		return nil
+		return true, nil
 	}
-	if !l.told.Affordable {
-		return &curator.Error{Code: curator.CodeExhausted, Message: "the price, " + l.told.Price.String() + ", is more than what remains, " + l.told.Remaining.String(), Hint: "ask at --epsilon " + l.told.Largest + " or less"}
-	}
-	price, text := &l.Epsilon, l.told.Price.Epsilon
-	if l.told.Price.Rho != "" {
-		l.Epsilon, price, text = "", &l.Rho, l.told.Price.Rho
-	}
-	whole, err := exact.ParseRat(text)
+	looks, left, err := l.boundsLooks(names)
 	if err != nil {
-		return designError("", "the price %s cannot be divided", text)
+		return false, err
 	}
-	each := new(big.Rat).Mul(whole, share)
-	each = exact.FloorDigits(each.Quo(each, big.NewRat(int64(len(names)), 1)), 6)
-	left := new(big.Rat).Sub(whole, new(big.Rat).Mul(each, big.NewRat(int64(len(names)), 1)))
-	for _, name := range names {
-		q := curator.Quantiles{Question: l.Question, At: []string{"0.01", "0.99"}}
-		q.SQL = "SELECT " + curator.SQLName(name) + " FROM " + curator.SQLName(l.table.Name)
-		if l.Where != "" {
-			q.SQL += " WHERE (" + l.Where + "\n)"
+	unpaid, remaining := new(big.Rat).Set(left), l.told.Remaining
+	for _, q := range looks {
+		e, err := c.ExplainRank(ctx, q)
+		if err != nil {
+			return false, err
 		}
-		if *price = exact.FormatRat(each); l.told.Price.Rho != "" {
-			q.Rho, q.Epsilon = *price, ""
-		} else {
-			q.Epsilon = *price
+		if !e.Replayed {
+			l.replayed = false
+			each, _, err := priceOf(e.Price)
+			if err != nil {
+				return false, err
+			}
+			unpaid.Add(unpaid, each)
 		}
+	}
+	if !l.replayed && !pay {
+		return false, nil
+	}
+	if room, _, err := priceOf(remaining); err != nil || !l.replayed && unpaid.Cmp(room) > 0 {
+		return false, &curator.Error{
+			Code: curator.CodeExhausted, Message: "the price of the bounds and of the fit, " + l.told.Price.String() + ", is more than what remains, " + remaining.String(), Hint: "ask at --epsilon " + l.told.Largest + " or less",
+		}
+	}
+	for i, q := range looks {
 		r, err := c.Rank(ctx, q)
 		if err != nil {
-			return err
+			return false, stopped(err, l.releases...)
 		}
-		l.replayed = l.replayed && r.Replayed
-		if b, ok := boundsFrom(name, r); ok {
+		l.releases = append(l.releases, r.ID)
+		if b, ok := boundsFrom(names[i], r); ok {
 			l.found = append(l.found, b)
 		}
 	}
-	*price = exact.FormatRat(left)
-	if l.design, err = l.design.Formula.within(l.table, l.found); err != nil {
-		return err
+	if l.design, err = l.design.Formula.within(l.table, l.found); err == nil {
+		l.Epsilon, l.Rho = pricedAs(l.told.Price, left)
+		err = l.plan(ctx, c)
 	}
-	return l.plan(ctx, c)
+	return true, stopped(err, l.releases...)
+}
+
+// boundsLooks are the looks for bounds, at their parts of the price, and what is left of it.
+func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, left *big.Rat, err error) {
+	share, err := shareOf(l.FindBounds)
+	if err != nil {
+		return nil, nil, err
+	}
+	whole, _, err := priceOf(l.told.Price)
+	if err != nil {
+		return nil, nil, designError("", "the price %s cannot be divided", l.told.Price)
+	}
+	n := big.NewRat(int64(len(names)), 1)
+	each := new(big.Rat).Mul(whole, share)
+	each = exact.FloorDigits(each.Quo(each, n), 6)
+	for _, name := range names {
+		q := curator.Quantiles{Question: l.Question, At: []string{"0.01", "0.99"}}
+		q.SQL = "SELECT " + curator.SQLName(name) + " FROM " + curator.SQLName(l.table.Name) + whereClause(l.Where)
+		q.Epsilon, q.Rho = pricedAs(l.told.Price, each)
+		looks = append(looks, q)
+	}
+	return looks, new(big.Rat).Sub(whole, n.Mul(n, each)), nil
+}
+
+// pricedAs is a price as a question names it, in the number that another price is in.
+func pricedAs(other curator.Loss, price *big.Rat) (epsilon, rho string) {
+	if other.Rho != "" {
+		return "", exact.FormatRat(price)
+	}
+	return exact.FormatRat(price), ""
 }
 
 // numbers are the numeric columns of the model.

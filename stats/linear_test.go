@@ -258,7 +258,7 @@ func TestLinearBadInput(t *testing.T) {
 		{Formula: "y ~ x", Table: "points", Method: "ols"}:                               "no method",
 		{Formula: "y ~ x", Table: "points", Method: "theil-sen"}:                         "in pairs",
 		{Formula: "y ~ x", Table: "points", Where: "z > 1"}:                              "z",
-		{Formula: "y ~ x", Table: "points", Where: "x > 1) GROUP BY (g"}:                 "without groups",
+		{Formula: "y ~ x", Table: "points", Where: "x > 1) GROUP BY (g"}:                 "brackets do not match",
 		{Formula: "y ~ x", Table: "points", Question: curator.Question{Confidence: "1"}}: "confidence",
 		{Formula: "y ~ x", Table: "points", Question: curator.Question{Rho: "1"}}:        "rho",
 		{Formula: "y ~ x", Table: "points", Question: curator.Question{Epsilon: "41"}}:   "maximum",

@@ -176,7 +176,10 @@ func certifiedEpsilon(price curator.Loss) string {
 // decideGradients fixes all there is.
 func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 	g := &gradients{Gradients: q}
-	var err error
+	err := conditionAlone(q.Where)
+	if err != nil {
+		return nil, err
+	}
 	if g.design, err = DesignOf(c, q.Table, q.Formula); err != nil {
 		return nil, err
 	}

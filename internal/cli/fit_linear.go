@@ -106,7 +106,7 @@ func linearWords(f *stats.LinearFit) string {
 		b.WriteString("\n")
 	}
 	if f.Rows != nil {
-		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", compact(math.Round(*f.Rows)), compact(*f.RowsError))
+		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", compact(math.Round(*f.Rows)+0), compact(*f.RowsError)) // + 0: not -0
 	}
 	for _, k := range f.Bounds {
 		fmt.Fprintf(&b, "%s: values held within the bounds that were found, %s to %s\n", k.Column, compact(k.Low), compact(k.High))
@@ -119,7 +119,7 @@ func linearWords(f *stats.LinearFit) string {
 	for _, w := range f.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}
-	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, f.ID)
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, strings.Join(f.Releases, ", "))
 	return b.String()
 }
 

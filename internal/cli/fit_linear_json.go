@@ -49,6 +49,7 @@ func linearSumsJSON(sums []stats.LinearSum) (out []linearSumJSON) {
 func (f linearJSON) MarshalJSON() ([]byte, error) {
 	out := struct {
 		ID            string            `json:"id"`
+		Releases      []string          `json:"releases"`
 		Model         string            `json:"model"`
 		Formula       string            `json:"formula"`
 		Table         string            `json:"table"`
@@ -68,7 +69,7 @@ func (f linearJSON) MarshalJSON() ([]byte, error) {
 		Remaining     curator.Loss      `json:"remaining"`
 		Replayed      bool              `json:"replayed"`
 	}{
-		ID: f.ID, Model: "linear", Formula: f.Formula, Table: f.Table, Method: f.Method, Coefficients: []coefficientJSON{}, Confidence: json.Number(f.Confidence),
+		ID: f.ID, Releases: f.Releases, Model: "linear", Formula: f.Formula, Table: f.Table, Method: f.Method, Coefficients: []coefficientJSON{}, Confidence: json.Number(f.Confidence),
 		About: "rows", ResidualError: f.ResidualError, RSquared: f.RSquared, Rows: f.Rows, RowsError: f.RowsError, Ridge: f.Ridge,
 		Bounds: []boundsFoundJSON{}, Warnings: append([]string{}, f.Warnings...), Measured: linearSumsJSON(f.Measured), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
 	}

@@ -1,0 +1,50 @@
+package curator
+
+import "context"
+
+// OrderExplanation is what a Rank or a Smooth would cost. It spends nothing, and is computed from the question, the policy and the ledger: never from rows.
+type OrderExplanation struct {
+	RankError  *float64 // as of Ranked
+	Price      Loss
+	Remaining  Loss
+	Affordable bool   // the price is within what remains, or it has been released before
+	Largest    string // the largest ε that one question can be asked at now
+	Replayed   bool   // it has been released before, and would be given again at no cost
+}
+
+// ExplainRank says before spending what Rank would cost.
+func (c *Curator) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation, error) {
+	r, err := c.ranking(&q)
+	if err != nil {
+		return nil, public(err)
+	}
+	out, err := c.explainOrder(r.look)
+	if err == nil && q.Mechanism == EachQuantile {
+		out.RankError = &r.rankError
+	}
+	return out, err
+}
+
+// ExplainSmooth says before spending what Smooth would cost.
+func (c *Curator) ExplainSmooth(_ context.Context, q Question) (*OrderExplanation, error) {
+	_, _, l, err := c.smoothing(q)
+	if err != nil {
+		return nil, public(err)
+	}
+	return c.explainOrder(l)
+}
+
+func (c *Curator) explainOrder(l *look) (out *OrderExplanation, err error) {
+	out = &OrderExplanation{Price: c.loss(l.price)}
+	if !l.fresh {
+		if _, out.Replayed, err = c.ledger.Find(l.key); err != nil {
+			return nil, public(err)
+		}
+	}
+	room, err := c.room(l)
+	if err != nil {
+		return nil, public(err)
+	}
+	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), out.Replayed || l.price.Within(room)
+	return out, nil
+}

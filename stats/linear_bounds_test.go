@@ -1,0 +1,62 @@
+package stats
+
+import (
+	"errors"
+	"math/big"
+	"strings"
+	"testing"
+
+	"dither/curator"
+)
+
+// A fit within bounds that were found is told again, free, also when nothing is left of the budget; its explanation says so, and its result names every release.
+func TestFoundBoundsAgain(t *testing.T) {
+	c := newHome(t, "{epsilon: 40}", 400)
+	if _, err := c.Answer(t.Context(), curator.Question{SQL: "SELECT COUNT(*) FROM points", Epsilon: "38"}); err != nil {
+		t.Fatal(err)
+	}
+	q := Linear{Table: "points", Formula: "y ~ x", FindBounds: "0.2", Question: curator.Question{Epsilon: "1.5"}}
+	if e, err := ExplainLinear(t.Context(), c, q); err != nil || e.Replayed || !e.Affordable || e.Price.Epsilon != "1.5" {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	f, err := FitLinear(t.Context(), c, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Releases) != 3 || f.Releases[2] != f.ID || f.Replayed {
+		t.Errorf("%+v", f)
+	}
+	half := big.NewRat(1, 2)
+	if left := remaining(t, c); left.Cmp(half) != 0 {
+		t.Fatalf("%s remain", left)
+	}
+	e, err := ExplainLinear(t.Context(), c, q)
+	if err != nil || !e.Replayed || !e.Affordable || e.Price.Epsilon != "1.5" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	again, err := FitLinear(t.Context(), c, q)
+	if err != nil || !again.Replayed || *again.Coefficients[1].Estimate != *f.Coefficients[1].Estimate {
+		t.Errorf("%+v, %v", again, err)
+	}
+	// Other bounds are a new look, and nothing of it is begun.
+	q.FindBounds = "0.3"
+	var exhausted *curator.Error
+	if _, err := FitLinear(t.Context(), c, q); !errors.As(err, &exhausted) || exhausted.Code != curator.CodeExhausted || strings.Contains(exhausted.Hint, "stays paid") {
+		t.Error(err)
+	}
+	if e, err := ExplainLinear(t.Context(), c, q); err != nil || e.Replayed || e.Affordable {
+		t.Errorf("%+v, %v", e, err)
+	}
+	// Of a fit whose looks for bounds were taken before it was interrupted, the rest alone must be affordable.
+	q = Linear{Table: "points", Formula: "y ~ 1", FindBounds: "0.5", Question: curator.Question{Epsilon: "0.5"}}
+	look := curator.Quantiles{Question: curator.Question{SQL: "SELECT y FROM points", Epsilon: "0.25"}, At: []string{"0.01", "0.99"}}
+	if _, err := c.Rank(t.Context(), look); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := FitLinear(t.Context(), c, q); err != nil || f.Replayed || len(f.Releases) != 2 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if left := remaining(t, c); left.Sign() != 0 {
+		t.Errorf("%s remain", left)
+	}
+}
