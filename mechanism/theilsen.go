@@ -69,6 +69,8 @@ type Line struct {
 const (
 	// SlopeBits and MiddleBits are how fine slopes and middles are.
 	SlopeBits, MiddleBits = 15, 16
+	// SteepestSlope and FarthestMiddle are how far from 0 they may be, in parts of Y's range, over X's of the slope.
+	SteepestSlope, FarthestMiddle = 2, 0.5
 	// steepest is the size of the steepest slope, and farthestMiddle of the farthest middle.
 	steepest       = 2 << SlopeBits
 	farthestMiddle = 1 << (MiddleBits - 1)
@@ -101,6 +103,9 @@ func (m TheilSen) check() error {
 	}
 	return nil
 }
+
+// Usable is ErrParameter where nothing can be released with such parameters.
+func (m TheilSen) Usable() error { return m.check() }
 
 func withinOrZero(r *big.Rat, bits int) bool {
 	return r.Sign() == 0 || within(new(big.Rat).Abs(r), bits)
