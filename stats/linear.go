@@ -18,6 +18,8 @@ const (
 	// Lecture measures Σxxᵀ and Σxy, each for half of the price, and solves the normal equations as they are. There is no residual variance, so
 	// that intervals are about the coefficients that the rows have.
 	Lecture = "lecture"
+	// TheilSen takes the median of the slopes of all pairs of rows: for one predictor and few rows, with outliers or without.
+	TheilSen = "theil-sen"
 )
 
 // Linear asks for a linear regression by least squares.
@@ -29,6 +31,9 @@ type Linear struct {
 	// FindBounds is a part of the price, a decimal below 1, that finds narrower bounds of the numbers than are declared, where they are: about their
 	// quantiles 0.01 and 0.99. What lies beyond counts as at them. "" is for the declared ones.
 	FindBounds string
+	// Rows is about how many rows there are, for TheilSen: 0 where the policy says so. WithoutIntervals spends all of its price on the estimates.
+	Rows             int64
+	WithoutIntervals bool
 }
 
 // Coefficient is an estimate with its error. What is nil is not known.
@@ -55,6 +60,7 @@ type LinearFit struct {
 	Bounds                     []FoundBounds // that were found
 	Warnings                   []string
 	Measured                   []LinearSum // what was released, in the units of the scaled predictors and response
+	Line                       *FittedLine   // of TheilSen, which has no standard errors, and measures nothing
 	Price, Remaining           curator.Loss
 	Replayed                   bool
 }
@@ -75,6 +81,7 @@ type LinearExplanation struct {
 	SQL                    string // of the scaled predictors and response
 	Columns                []string
 	Sums                   []LinearSum // without values
+	Line                   *FittedLine // of TheilSen, without values
 	// NoiseNorm bounds the norm of the noise on Σzzᵀ with probability 0.95. Where rows times the variance of scaled predictors (in the
 	// direction in which it is least) is not far above it, coefficients are not told.
 	NoiseNorm float64
@@ -115,6 +122,9 @@ const (
 // Predictors and response are scaled by their declared bounds, and coefficients told for the columns as they are. With z the scaled predictors and v the
 // response, C₁ ≥ ‖z‖₁ and |v| ≤ C₂ = 1, the noise on Σzzᵀ is made for C₁² at most, and that on Σzv for C₁C₂; under ρ for the L2 norms.
 func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, error) {
+	if q.Method == TheilSen {
+		return fitTheilSen(ctx, c, q)
+	}
 	l, err := decideLinear(ctx, c, q)
 	if err != nil {
 		return nil, err
@@ -136,6 +146,9 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 
 // ExplainLinear says before spending what FitLinear would cost, and how noisy it would be.
 func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearExplanation, error) {
+	if q.Method == TheilSen {
+		return explainTheilSen(ctx, c, q)
+	}
 	l, err := decideLinear(ctx, c, q)
 	if err != nil {
 		return nil, err
@@ -186,10 +199,11 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 	case "":
 		l.Method = AdaSSP
 	case AdaSSP, Lecture:
-	case "theil-sen":
-		return nil, designError(fmt.Sprintf("use %s or %s", AdaSSP, Lecture), "Theil and Sen's method takes rows of different units in pairs, which no question may do")
 	default:
-		return nil, designError(fmt.Sprintf("use %s or %s", AdaSSP, Lecture), "there is no method %q of linear regression", q.Method)
+		return nil, designError(fmt.Sprintf("use %s, %s or %s", AdaSSP, Lecture, TheilSen), "there is no method %q of linear regression", q.Method)
+	}
+	if q.Rows != 0 || q.WithoutIntervals {
+		return nil, designError("leave them out", "a number of rows, and intervals that are left out, are for %s", TheilSen)
 	}
 	formula, err := ParseFormula(q.Formula)
 	if err != nil {

@@ -16,11 +16,13 @@ import (
 // runFitLinear fits a linear regression.
 func runFitLinear(s *session, o *fitOptions, args []string) error {
 	bounds := s.flags.String("find-bounds", "", "")
+	rows := s.flags.Int64("rows", 0, "")
+	plain := s.flags.Bool("no-intervals", false, "")
 	helped, err := o.parsed(s, args)
 	if err != nil || helped {
 		return err
 	}
-	q := stats.Linear{Question: o.Question, Table: o.table, Formula: o.formula, Where: o.where, Method: o.method, FindBounds: *bounds}
+	q := stats.Linear{Question: o.Question, Table: o.table, Formula: o.formula, Where: o.where, Method: o.method, FindBounds: *bounds, Rows: *rows, WithoutIntervals: *plain}
 	return s.sealing(func(c *curator.Curator) error {
 		if o.explain {
 			e, err := stats.ExplainLinear(context.Background(), c, q)
@@ -90,6 +92,10 @@ func (s *session) showLinear(f *stats.LinearFit) error {
 		return s.json(linearJSON{f})
 	}
 	s.heading(fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Method))
+	if f.Line != nil {
+		s.showTheilSen(f)
+		return nil
+	}
 	s.lay([]string{"", "estimate", "std. error", percent(f.Confidence) + " interval", "of its variance the noise's"}, linearRows(f), 1)
 	s.paragraphs(linearWords(f))
 	return nil
@@ -159,6 +165,10 @@ func (s *session) showLinearExplanation(e *stats.LinearExplanation) error {
 		return s.json(linearExplanationJSON{e})
 	}
 	s.heading(fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Method))
+	if e.Line != nil {
+		s.explainTheilSen(e)
+		return nil
+	}
 	var rows [][]string
 	for _, m := range e.Sums {
 		off := ""
@@ -175,6 +185,14 @@ func (s *session) showLinearExplanation(e *stats.LinearExplanation) error {
 		fmt.Fprintf(&b, ": with the rows that are expected, its standard deviation far above %.2g", *e.LeastSpread)
 	}
 	b.WriteString("\n")
+	b.WriteString(linearPrice(e))
+	s.paragraphs(b.String())
+	return nil
+}
+
+// linearPrice is what an explanation ends with.
+func linearPrice(e *stats.LinearExplanation) string {
+	var b strings.Builder
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
@@ -186,8 +204,7 @@ func (s *session) showLinearExplanation(e *stats.LinearExplanation) error {
 	default:
 		fmt.Fprintf(&b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", e.Price, e.Remaining, e.Largest)
 	}
-	s.paragraphs(b.String())
-	return nil
+	return b.String()
 }
 
 // linearChart draws coefficients in the response's unit, so that predictors of all units can be compared: what the response changes by from
@@ -196,6 +213,9 @@ func linearChart(f *stats.LinearFit) plot.Chart {
 	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover sampling and noise"}
 	if !f.Population {
 		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover noise, not sampling"
+	}
+	if f.Line != nil && !f.Line.Intervals {
+		c.Caption = pricePaid(f.Price, f.Replayed) + "; without intervals"
 	}
 	panel := plot.Panel{Name: "change over its range", Points: true, Marks: [][]plot.Mark{nil}}
 	for _, k := range f.Coefficients {

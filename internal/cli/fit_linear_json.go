@@ -65,13 +65,14 @@ func (f linearJSON) MarshalJSON() ([]byte, error) {
 		Bounds        []boundsFoundJSON `json:"bounds"`
 		Warnings      []string          `json:"warnings"`
 		Measured      []linearSumJSON   `json:"measured"`
+		Line          *theilSenJSON     `json:"line,omitempty"`
 		Price         curator.Loss      `json:"price"`
 		Remaining     curator.Loss      `json:"remaining"`
 		Replayed      bool              `json:"replayed"`
 	}{
 		ID: f.ID, Releases: f.Releases, Model: "linear", Formula: f.Formula, Table: f.Table, Method: f.Method, Coefficients: []coefficientJSON{}, Confidence: json.Number(f.Confidence),
 		About: "rows", ResidualError: f.ResidualError, RSquared: f.RSquared, Rows: f.Rows, RowsError: f.RowsError, Ridge: f.Ridge,
-		Bounds: []boundsFoundJSON{}, Warnings: append([]string{}, f.Warnings...), Measured: linearSumsJSON(f.Measured), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
+		Bounds: []boundsFoundJSON{}, Warnings: append([]string{}, f.Warnings...), Measured: append([]linearSumJSON{}, linearSumsJSON(f.Measured)...), Line: theilSenOf(f.Line), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
 	}
 	if f.Population {
 		out.About = "population"
@@ -90,6 +91,10 @@ type linearExplanationJSON struct{ *stats.LinearExplanation }
 
 // MarshalJSON writes the explanation.
 func (e linearExplanationJSON) MarshalJSON() ([]byte, error) {
+	noiseNorm := &e.NoiseNorm
+	if e.Line != nil {
+		noiseNorm = nil
+	}
 	return json.Marshal(struct {
 		Model      string          `json:"model"`
 		Formula    string          `json:"formula"`
@@ -98,7 +103,8 @@ func (e linearExplanationJSON) MarshalJSON() ([]byte, error) {
 		SQL        string          `json:"sql"`
 		Columns    []string        `json:"columns"`
 		Measured   []linearSumJSON `json:"measured"`
-		NoiseNorm  float64         `json:"noise_norm"`
+		Line       *theilSenJSON   `json:"line,omitempty"`
+		NoiseNorm  *float64        `json:"noise_norm"`
 		Spread     *float64        `json:"least_spread"`
 		Price      curator.Loss    `json:"price"`
 		Remaining  curator.Loss    `json:"remaining"`
@@ -106,7 +112,7 @@ func (e linearExplanationJSON) MarshalJSON() ([]byte, error) {
 		Replayed   bool            `json:"replayed"`
 		Notes      []string        `json:"notes"`
 	}{
-		"linear", e.Formula, e.Table, e.Method, e.SQL, e.Columns, linearSumsJSON(e.Sums), e.NoiseNorm, e.LeastSpread, e.Price, e.Remaining, e.Affordable, e.Replayed,
+		"linear", e.Formula, e.Table, e.Method, e.SQL, e.Columns, append([]linearSumJSON{}, linearSumsJSON(e.Sums)...), theilSenOf(e.Line), noiseNorm, e.LeastSpread, e.Price, e.Remaining, e.Affordable, e.Replayed,
 		append([]string{}, e.Notes...),
 	})
 }

@@ -1,0 +1,308 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/engine"
+	"dither/internal/exact"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// TheilSen is the mechanism of a FittedLine.
+const TheilSen = "theil-sen"
+
+// LineQuestion asks for a line y = height + slope·(x − middle of x's range) through the rows of a question: SELECT x, y FROM t WHERE …. Rows in which
+// an item is NULL do not count.
+type LineQuestion struct {
+	Question
+	// Rows is about how many rows there are: declared by the policy (0), or released before. It is a parameter that no promise rests on: intervals are narrowest where it is right.
+	Rows int64
+	// WithoutIntervals spends all of the price on the estimates.
+	WithoutIntervals bool
+}
+
+// FittedLine is a released line. Its estimates are in the units of the question's items. What a price pays for is told by Draws, in the order in which they are made: slope, height, and
+// the half-widths of both.
+type FittedLine struct {
+	ID            string
+	Names         [2]string // of x and y
+	X, Y          [2]float64
+	Middle        float64 // of x's range: where the height is told
+	Slope, Height LineEstimate
+	Confidence    string // of both intervals together; "" where there are none
+	Draws         []LineDraw
+	Rows          int64 // about how many there are, as was said
+	Thinned       int   // one row of 2^Thinned takes part
+	Price         Loss
+	Remaining     Loss
+	Affordable    bool
+	Largest       string // the largest ε that one question can be asked at now
+	Replayed      bool
+	Unit          Unit
+	Notes         []string
+}
+
+// LineEstimate is the slope or the height. An end is nil where there is none within the domain, or no interval was asked for.
+type LineEstimate struct {
+	Value     *float64 // nil of an explanation
+	Low, High *float64
+	Steps     float64 // values are multiples of it
+	Most      float64 // and they lie within Most of 0, or of the middle of y's range
+	// Noise is about what the draw adds to the error, as a standard deviation, to first order, with as many rows as was said, spread evenly over x's range, and residuals of a tenth of y's range.
+	Noise float64
+}
+
+// LineDraw is one choice by the exponential mechanism.
+type LineDraw struct {
+	Name  string
+	Price Loss
+}
+
+// typicalResidual is that of LineEstimate.Noise, in parts of y's range.
+const typicalResidual = 0.1
+
+// fittingLine is a LineQuestion, decided.
+type fittingLine struct {
+	*regression
+	draw   mechanism.TheilSen
+	shares []privacy.Loss
+}
+
+var lineDraws = []string{"slope", "height", "half-width of the slope", "half-width of the height"}
+
+// FitLine is the kernel's primitive for a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it (mechanism.TheilSen, where the proof stands). It
+// is the one look that brings rows of different units together, and within the kernel: of each pair no more than a count leaves, into the exponential
+// mechanism.
+func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, error) {
+	f, l, err := c.line(q)
+	if err != nil {
+		return nil, public(err)
+	}
+	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) { return c.drawLine(ctx, f, from) })
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.fittedLine(f, l, q, s)
+	if err != nil {
+		e := public(err)
+		e.Charged = !s.replayed
+		return nil, e
+	}
+	out.Remaining, err = c.remains(s)
+	return out, err
+}
+
+// ExplainFitLine tells what FitLine would give, free: everything but values, the ID, and ends of intervals.
+func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine, error) {
+	f, l, err := c.line(q)
+	if err != nil {
+		return nil, public(err)
+	}
+	s := &seen{}
+	if !l.fresh {
+		if _, s.replayed, err = c.ledger.Find(l.key); err != nil {
+			return nil, public(err)
+		}
+	}
+	out, err := c.fittedLine(f, l, q, s)
+	if err != nil {
+		return nil, public(err)
+	}
+	out.ID = ""
+	return out, nil
+}
+
+// line decides all that is public, and the look.
+func (c *Curator) line(q LineQuestion) (*fittingLine, *look, error) {
+	f, err := c.fittingLine(q)
+	if err != nil {
+		return nil, nil, err
+	}
+	var mechanisms []ledger.Mechanism
+	text := fmt.Sprintf("%s rows=%d thinned=%d x=%s..%s y=%s..%s", TheilSen, f.draw.Rows, f.draw.Thinning(), f.draw.X.Low.RatString(), f.draw.X.High.RatString(), f.draw.Y.Low.RatString(), f.draw.Y.High.RatString())
+	epsilons := f.epsilons()
+	for i, moves := range f.draw.Moves() {
+		m := ledger.Mechanism{Name: Exponential + ": " + lineDraws[i], Sensitivity: exact.FormatRat(moves), Scale: exact.FormatRat(new(big.Rat).Quo(moves, epsilons[i].Rat())), Cells: 1}
+		mechanisms = append(mechanisms, m)
+		text += fmt.Sprintf("\n%s %s %s", m.Name, m.Sensitivity, m.Scale)
+	}
+	l, err := c.decided(f.regression, q.Question, f.Price, text, mechanisms, [2]int{len(mechanisms), 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	l.question = TheilSen + ": " + q.SQL
+	return f, l, nil
+}
+
+// fittingLine decides what does not depend on sealed versions.
+func (c *Curator) fittingLine(q LineQuestion) (*fittingLine, error) {
+	r, err := c.regress(q.Question, "")
+	if err != nil {
+		return nil, err
+	}
+	if r.predictors() != 1 {
+		return nil, &Error{Code: CodeUsage, Message: "a line has one predictor", Hint: "as in: SELECT age, income FROM people"}
+	}
+	f := &fittingLine{regression: r}
+	if f.draw.Rows = q.Rows; q.Rows == 0 && r.Source == nil {
+		f.draw.Rows = c.policy.Table(r.Table).ExpectedRows
+	}
+	if f.draw.Rows == 0 {
+		return nil, &Error{Code: CodeUsage, Message: "about how many rows there are must be said", Hint: "give Rows: a number that is known, or that was released; or declare expected_rows"}
+	}
+	f.draw.Unit = mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows}
+	for i, to := range []*mechanism.Range{&f.draw.X, &f.draw.Y} {
+		m := r.Measures[i]
+		*to = mechanism.Range{Low: m.Units(big.NewInt(m.Lo)), High: m.Units(big.NewInt(m.Hi))}
+		if to.Low.Cmp(to.High) >= 0 {
+			return nil, &Error{Code: CodePolicy, Message: fmt.Sprintf("%s is a constant, by its bounds", r.Names[i]), Hint: "select what varies"}
+		}
+	}
+	f.divide(q.WithoutIntervals)
+	if err := f.draw.Usable(); err != nil {
+		return nil, unusable(err)
+	}
+	return f, nil
+}
+
+// divide shares the price: among a slope, a height and their half-widths as 8 : 3 : 6 : 3. The slope's draws have the larger parts, since fewer pairs than rows say something of it.
+func (f *fittingLine) divide(withoutIntervals bool) {
+	parts, of := []int64{8, 3, 6}, int64(20)
+	if withoutIntervals {
+		parts, of = []int64{7}, 10
+	}
+	rest := f.Price
+	for _, p := range parts {
+		s := f.Price.Share(p, of)
+		f.shares, rest = append(f.shares, s), rest.Minus(s)
+	}
+	f.shares = append(f.shares, rest)
+	for i, to := range f.epsilons() {
+		e, pure := f.shares[i].Pure()
+		if !pure {
+			// A draw that loses ε has a bounded range of ε, and costs ε²/8 = ρ.
+			rho, _ := f.shares[i].ZCDP()
+			e = rho.Times(4).Pure()
+		}
+		*to = e
+	}
+}
+
+// epsilons are the losses of the draws.
+func (f *fittingLine) epsilons() []*privacy.Epsilon {
+	return []*privacy.Epsilon{&f.draw.Slope, &f.draw.Middle, &f.draw.SlopeWidth, &f.draw.MiddleWidth}[:len(f.shares)]
+}
+
+// drawLine looks at the rows.
+func (c *Curator) drawLine(ctx context.Context, f *fittingLine, from engine.Sealed) ([][]*big.Int, error) {
+	rows, err := c.stream(ctx, f.regression, from)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
+	line, err := f.draw.Release(ctx, rows)
+	if err == nil {
+		err = costsAsPlanned(line.Loss, f.draw.Loss())
+	}
+	if err == nil {
+		err = paidFor(f.Price, line.Loss, f.draw.BoundedRange())
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out [][]*big.Int
+	for _, v := range []int64{line.Slope, line.Middle, line.SlopeWidth, line.MiddleWidth}[:len(f.shares)] {
+		out = append(out, []*big.Int{big.NewInt(v)})
+	}
+	return out, nil
+}
+
+var errNoLine = errors.New("a recorded line is not one that its question could have")
+
+// fittedLine puts numbers, where there are any, beside all that is public of them.
+func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (*FittedLine, error) {
+	out := &FittedLine{
+		ID: s.name(), Names: [2]string{f.Names[0], f.Names[1]}, Rows: f.draw.Rows, Thinned: f.draw.Thinning(), Price: c.loss(f.Price), Replayed: s.replayed,
+	}
+	room, err := c.room(l)
+	if err != nil {
+		return nil, err
+	}
+	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), s.replayed || f.Price.Within(room)
+	p := &plan.Plan{Bounded: f.Bounded, Neighbours: f.Neighbours, Price: f.Price}
+	out.Unit = c.unit(&asked{Question: q.Question, plan: p})
+	if p.Unit != nil {
+		out.Notes = append(out.Notes, truncation(p), "A unit may have several rows: intervals take rows for independent.")
+	}
+	if out.Thinned > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("One row of %d takes part, by chance: pairs of more than some thousands are too many.", 1<<out.Thinned))
+	}
+	for i, share := range f.shares {
+		out.Draws = append(out.Draws, LineDraw{lineDraws[i], c.loss(share)})
+	}
+	for i, r := range []mechanism.Range{f.draw.X, f.draw.Y} {
+		to := []*[2]float64{&out.X, &out.Y}[i]
+		to[0], _ = r.Low.Float64()
+		to[1], _ = r.High.Float64()
+	}
+	out.Middle = out.X[0] + (out.X[1]-out.X[0])/2
+	height := out.Y[1] - out.Y[0]
+	slope, middle := f.draw.Noise(typicalResidual)
+	of := [2]scaledLine{
+		{at: 0, unit: height / (out.X[1] - out.X[0]), bits: mechanism.SlopeBits, most: mechanism.SteepestSlope, noise: slope},
+		{at: out.Y[0] + height/2, unit: height, bits: mechanism.MiddleBits, most: mechanism.FarthestMiddle, noise: middle},
+	}
+	for i, to := range []*LineEstimate{&out.Slope, &out.Height} {
+		var value, width *big.Int
+		if len(s.numbers) == len(f.shares) {
+			if value = s.numbers[i][0]; len(f.shares) > 2 {
+				width = s.numbers[i+2][0]
+			}
+		}
+		if err := of[i].estimate(to, value, width); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.shares) > 2 {
+		out.Confidence = mechanism.WidthConfidence
+	}
+	return out, nil
+}
+
+// scaledLine is how a released integer reads: at + unit·v/2^bits, within most.
+type scaledLine struct {
+	at, unit    float64
+	bits        int
+	most, noise float64
+}
+
+func (s scaledLine) estimate(to *LineEstimate, value, width *big.Int) error {
+	to.Steps, to.Most, to.Noise = math.Ldexp(s.unit, -s.bits), s.unit*s.most, s.unit*s.noise
+	if value == nil {
+		return nil
+	}
+	edge := int64(math.Ldexp(s.most, s.bits))
+	if !value.IsInt64() || value.Int64() < -edge || value.Int64() >= edge || width != nil && (!width.IsInt64() || width.Int64() < 1 || width.Int64() > 2*edge) {
+		return errNoLine
+	}
+	in := func(v float64) *float64 { x := s.at + v*to.Steps; return &x }
+	v := value.Int64()
+	to.Value = in(float64(v) + 0.5)
+	if width == nil {
+		return nil
+	}
+	if low := v - width.Int64(); low > -edge {
+		to.Low = in(float64(low))
+	}
+	if high := v + 1 + width.Int64(); high < edge {
+		to.High = in(float64(high))
+	}
+	return nil
+}

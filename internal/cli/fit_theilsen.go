@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/stats"
+)
+
+// showTheilSen prints a line by Theil and Sen's method.
+func (s *session) showTheilSen(f *stats.LinearFit) {
+	header := []string{"", "estimate"}
+	if f.Line.Intervals {
+		header = append(header, percent(f.Confidence)+" interval")
+	}
+	var rows [][]string
+	for _, c := range append(f.Coefficients[:len(f.Coefficients):len(f.Coefficients)], theilSenHeight(f)) {
+		rows = append(rows, theilSenRow(c, f.Line.Intervals))
+	}
+	s.lay(header, rows, 1)
+	var b strings.Builder
+	if f.Line.Intervals {
+		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise, and hold all together\n")
+	}
+	for _, w := range f.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, f.ID)
+	s.paragraphs(b.String())
+}
+
+// theilSenHeight is the line's value at the middle of the predictor's bounds, by that name.
+func theilSenHeight(f *stats.LinearFit) stats.Coefficient {
+	c := f.Line.Height
+	c.Name = fmt.Sprintf("%s at %s = %s", c.Name, f.Coefficients[1].Name, compact(f.Line.At))
+	return c
+}
+
+func theilSenRow(c stats.Coefficient, intervals bool) []string {
+	places := 4
+	switch {
+	case c.Low != nil && c.High != nil:
+		places = decimals((*c.High - *c.Low) / 4)
+	case c.Estimate != nil && *c.Estimate != 0:
+		places = decimals(math.Abs(*c.Estimate) / 10)
+	}
+	number := func(x *float64, none string) string {
+		if x == nil {
+			return none
+		}
+		return strconv.FormatFloat(*x, 'f', places, 64)
+	}
+	row := []string{c.Name, number(c.Estimate, "?")}
+	if intervals {
+		row = append(row, "["+number(c.Low, "−∞")+", "+number(c.High, "∞")+"]")
+	}
+	return row
+}
+
+// explainTheilSen prints what such a line would cost.
+func (s *session) explainTheilSen(e *stats.LinearExplanation) {
+	var rows [][]string
+	for _, d := range e.Line.Draws {
+		rows = append(rows, []string{d.Name, curator.Exponential, d.Price.String()})
+	}
+	s.lay([]string{"drawn", "by", "price"}, rows, 2)
+	var b strings.Builder
+	x := e.Columns[1]
+	fmt.Fprintf(&b, "slopes of all pairs of rows, as far as ±%s, and the height of the line at %s = %s\n", compact(e.Line.SlopeMost), x, compact(e.Line.At))
+	fmt.Fprintf(&b, "with about %s rows, spread evenly over the bounds of %s, and residuals of a tenth of the response's range, noise adds about %s to the error of the slope, and %s to that of the height\n",
+		compact(float64(e.Line.Rows)), x, twoDigits(e.Line.SlopeNoise), twoDigits(e.Line.HeightNoise))
+	b.WriteString(linearPrice(e))
+	s.paragraphs(b.String())
+}
+
+func twoDigits(x float64) string { return strconv.FormatFloat(x, 'g', 2, 64) }
+
+type theilSenJSON struct {
+	At          float64             `json:"at"`
+	Height      *float64            `json:"height"`
+	Low         *float64            `json:"low"`
+	High        *float64            `json:"high"`
+	SlopeNoise  float64             `json:"slope_noise"`
+	HeightNoise float64             `json:"height_noise"`
+	SteepestMax float64             `json:"slope_most"`
+	Rows        int64               `json:"rows_expected"`
+	OneIn       int64               `json:"one_row_in"`
+	Draws       []theilSenDrawnJSON `json:"drawn"`
+}
+
+type theilSenDrawnJSON struct {
+	Name  string       `json:"name"`
+	Price curator.Loss `json:"price"`
+}
+
+func theilSenOf(l *stats.FittedLine) *theilSenJSON {
+	if l == nil {
+		return nil
+	}
+	out := &theilSenJSON{
+		At: l.At, Height: l.Height.Estimate, Low: l.Height.Low, High: l.Height.High, SlopeNoise: l.SlopeNoise, HeightNoise: l.HeightNoise,
+		SteepestMax: l.SlopeMost, Rows: l.Rows, OneIn: 1 << l.Thinned,
+	}
+	for _, d := range l.Draws {
+		out.Draws = append(out.Draws, theilSenDrawnJSON{d.Name, d.Price})
+	}
+	return out
+}
