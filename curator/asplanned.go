@@ -60,11 +60,13 @@ func addsUp(p *plan.Plan) error {
 	for _, m := range append(histograms(p), p.Vectors()...) { // of every grouping
 		total = total.Plus(m.Loss)
 	}
-	for _, q := range p.Quantiles {
-		total = total.Plus(q.Loss)
-	}
-	for _, m := range p.Modes {
-		total = total.Plus(m.Loss)
+	for _, of := range p.Orders() {
+		for _, q := range of.Quantiles {
+			total = total.Plus(q.Loss)
+		}
+		for _, m := range of.Modes {
+			total = total.Plus(m.Loss)
+		}
 	}
 	if p.Selection != nil {
 		total = total.Plus(p.Selection.Loss)

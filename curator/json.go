@@ -208,6 +208,17 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	return o.bytes()
 }
 
+// orderMembers writes what a quantile's or a mode's column has.
+func (c Column) orderMembers(o *object) {
+	if c.RankError != nil {
+		o.add("rank_error", orNull(*c.RankError))
+		o.add("interval_rows", orNull(*c.IntervalRows))
+	}
+	if c.Shortfall != nil {
+		o.add("shortfall", orNull(*c.Shortfall))
+	}
+}
+
 // MarshalJSON writes the column; a key has a name and a kind only.
 func (c Column) MarshalJSON() ([]byte, error) {
 	var o object
@@ -222,13 +233,7 @@ func (c Column) MarshalJSON() ([]byte, error) {
 	if c.Scale != nil || foretoldInRows(c) {
 		o.share(c.Share)
 	}
-	if c.RankError != nil {
-		o.add("rank_error", orNull(*c.RankError))
-		o.add("interval_rows", orNull(*c.IntervalRows))
-	}
-	if c.Shortfall != nil {
-		o.add("shortfall", orNull(*c.Shortfall))
-	}
+	c.orderMembers(&o)
 	if len(c.Parts) > 0 {
 		o.add("parts", c.Parts)
 	}

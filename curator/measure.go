@@ -124,7 +124,7 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 			return nil, err
 		}
 		if len(planned.Measures) == 0 { // quantiles and modes alone
-			out := make([][]*big.Int, planned.Cells())
+			out := make([][]*big.Int, planned.Released())
 			return out, c.takeOrders(ctx, planned, from, out)
 		}
 		p, bounds, err := c.search(ctx, planned, from)

@@ -13,8 +13,24 @@ import (
 	"dither/privacy"
 )
 
-// takeOrders adds to each cell's numbers those of the plan's quantiles and modes: what plan.Numbers says of their places.
+// takeOrders adds to each cell's numbers those of the plan's quantiles and modes: what plan.Numbers says of their places. Each grouping set is looked at by
+// itself (plan.Orders).
 func (c *Curator) takeOrders(ctx context.Context, p *plan.Plan, from engine.Sealed, numbers [][]*big.Int) error {
+	for _, of := range p.Orders() {
+		n := of.Cells()
+		if n > len(numbers) {
+			return fmt.Errorf("%w: %d cells of %d are left", errUnplanned, len(numbers), n)
+		}
+		if err := c.takeOrder(ctx, of, from, numbers[:n]); err != nil {
+			return err
+		}
+		numbers = numbers[n:]
+	}
+	return nil
+}
+
+// takeOrder is takeOrders of one grouping.
+func (c *Curator) takeOrder(ctx context.Context, p *plan.Plan, from engine.Sealed, numbers [][]*big.Int) error {
 	drawn := map[*plan.Quantile][][]int64{}
 	for _, v := range p.OrderedValues() {
 		if err := c.takeQuantiles(ctx, p, v, from, drawn); err != nil {
@@ -144,22 +160,24 @@ func modeMechanism(m *plan.Mode) string {
 }
 
 // orderMechanisms are those of quantiles and modes, for the ledger: a scale is what scores are divided by in an exponent.
-func orderMechanisms(p *plan.Plan) (out []ledger.Mechanism) {
-	for _, q := range p.Quantiles {
-		scale := new(big.Rat).Quo(q.Sensitivity, q.Draw().Rat())
-		out = append(out, ledger.Mechanism{
-			Name: fmt.Sprintf("%s at %s and %d rows to either side", Exponential, q.Rank.RatString(), q.Offset), Sensitivity: exact.FormatRat(q.Sensitivity),
-			Scale: exact.FormatRat(scale.Add(scale, scale)), Cells: 3 * p.Cells(),
-		})
-	}
-	for _, m := range p.Modes {
-		reach := big.NewInt(m.Rows)
-		if p.Neighbours == privacy.ChangeOne {
-			reach.Lsh(reach, 1)
+func orderMechanisms(whole *plan.Plan) (out []ledger.Mechanism) {
+	for _, p := range whole.Orders() {
+		for _, q := range p.Quantiles {
+			scale := new(big.Rat).Quo(q.Sensitivity, q.Draw().Rat())
+			out = append(out, ledger.Mechanism{
+				Name: fmt.Sprintf("%s at %s and %d rows to either side", Exponential, q.Rank.RatString(), q.Offset), Sensitivity: exact.FormatRat(q.Sensitivity),
+				Scale: exact.FormatRat(scale.Add(scale, scale)), Cells: 3 * p.Cells(),
+			})
 		}
-		out = append(out, ledger.Mechanism{
-			Name: modeMechanism(m), Sensitivity: fmt.Sprint(m.Rows), Scale: exact.FormatRat(new(big.Rat).Quo(new(big.Rat).SetInt(reach), m.Epsilon().Rat())), Cells: p.Cells(),
-		})
+		for _, m := range p.Modes {
+			reach := big.NewInt(m.Rows)
+			if p.Neighbours == privacy.ChangeOne {
+				reach.Lsh(reach, 1)
+			}
+			out = append(out, ledger.Mechanism{
+				Name: modeMechanism(m), Sensitivity: fmt.Sprint(m.Rows), Scale: exact.FormatRat(new(big.Rat).Quo(new(big.Rat).SetInt(reach), m.Epsilon().Rat())), Cells: p.Cells(),
+			})
+		}
 	}
 	return out
 }

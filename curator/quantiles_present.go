@@ -64,11 +64,24 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 	if len(p.Modes) > 0 {
 		notes = append(notes, "MODE chooses one of the known values. With the stated confidence its rows are fewer than those of the most frequent one by no more than the shortfall.")
 	}
-	if len(p.Quantiles) > 0 && p.Unit != nil {
-		notes = append(notes, fmt.Sprintf("For quantiles at most %s of one %s count, in all groups together%s.", plural(p.OrderCaps.MostRows(), "row"), p.Unit.Name, eachGroup(p.OrderCaps)))
+	orders := p.Orders()
+	if p.Unit == nil || orders == nil {
+		return notes
 	}
-	if len(p.Modes) > 0 && p.Unit != nil {
-		notes = append(notes, fmt.Sprintf("For modes at most %s of one %s count, in all groups together.", plural(p.RowCaps.Rows, "row"), p.Unit.Name))
+	caps, rows, where := orders[0].OrderCaps, orders[0].RowCaps.Rows, "in all groups together"
+	if p.Sets != nil {
+		where = "in all groups of one grouping together"
+		for _, of := range orders {
+			if caps.MostRows() < of.OrderCaps.MostRows() {
+				caps = of.OrderCaps
+			}
+		}
+	}
+	if len(p.Quantiles) > 0 {
+		notes = append(notes, fmt.Sprintf("For quantiles at most %s of one %s count, %s%s.", plural(caps.MostRows(), "row"), p.Unit.Name, where, eachGroup(caps)))
+	}
+	if len(p.Modes) > 0 {
+		notes = append(notes, fmt.Sprintf("For modes at most %s of one %s count, %s.", plural(rows, "row"), p.Unit.Name, where))
 	}
 	return notes
 }

@@ -29,6 +29,8 @@ func replayQuantiles(t *testing.T, relation string, w twins) {
 		{"SELECT region, COUNT(*), MEDIAN(age), MODE(change) FROM people GROUP BY region", 1},
 		{"SELECT PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY cost), MEDIAN(cost), MODE(day), MODE(cost) FROM visits", 3},
 		{"SELECT day, APPROX_QUANTILES(cost, 2), SUM(cost), MODE(cost) FROM visits GROUP BY day HAVING COUNT(*) > -1000", 3},
+		{"SELECT day, MEDIAN(cost), SUM(cost), MODE(cost) FROM visits GROUP BY ROLLUP (day)", 3},
+		{"SELECT MEDIAN(age), MODE(change) FROM people GROUP BY GROUPING SETS (region, (age > 50), ())", 1},
 	} {
 		name := relation + ": " + q.sql
 		r := w.replay(t, byte(i), func(c *Curator) ([]*big.Int, error) {
@@ -36,43 +38,51 @@ func replayQuantiles(t *testing.T, relation string, w twins) {
 			return nil, err
 		})
 		sameLedger(t, name, r, "reserve", "release")
-		p := must[*plan.Plan](t)(plan.Build(w[0].policy, plan.Request{SQL: q.sql}))
-		for _, m := range p.Modes {
-			look := p.Counted(m)
-			d := w.exactly(t, &plan.Target{Bounded: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-				cells, err := c.engine.Aggregate(t.Context(), look, from)
-				if err != nil {
-					return nil, err
-				}
-				noisy, err := mechanism.Laplace{Sensitivity: big.NewInt(1), Epsilon: someEpsilon(t)}.Measure(column(cells, 0))
-				return noisy.Values, err
-			})
-			if err := d.Within(audit.Distances{L1: big.NewRat(changes*q.rows, 1)}); err != nil || m.Rows != q.rows {
-				t.Errorf("%s: %s: %v of %d rows", name, m, err, m.Rows)
-			}
-			if relation == "add-remove" && d.L1.Cmp(big.NewRat(q.rows, 1)) != 0 {
-				t.Errorf("%s: %s: scores moved by %v", name, m, d.L1)
-			}
+		whole := must[*plan.Plan](t)(plan.Build(w[0].policy, plan.Request{SQL: q.sql}))
+		for _, p := range whole.Orders() {
+			replayOrder(t, name, relation, w, p, q.rows, changes)
 		}
-		if len(p.Keys) > 0 {
-			continue
-		}
-		for _, v := range p.OrderedValues() {
-			look := p.Ordered(v)
-			d := w.exactly(t, &plan.Target{Bounded: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-				rows, err := c.engine.Order(t.Context(), look, from)
-				if err != nil {
-					return nil, err
-				}
-				tree, err := mechanism.QuantileTree{
-					Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()},
-					Height: 1, Branching: int(v.Hi - v.Lo + 1), Loss: privacy.PureLoss(someEpsilon(t)),
-				}.Measure(rows)
-				return tree.Values, err
-			})
-			if err := d.Within(audit.Distances{L1: big.NewRat(changes*q.rows, 1)}); err != nil || d.L1.Sign() == 0 {
-				t.Errorf("%s: rows are %v apart: %v", name, d.L1, err)
+	}
+}
+
+// replayOrder is that of the looks of one grouping.
+func replayOrder(t *testing.T, name, relation string, w twins, p *plan.Plan, most, changes int64) {
+	t.Helper()
+	for _, m := range p.Modes {
+		look := p.Counted(m)
+		d := w.exactly(t, &plan.Target{Bounded: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+			cells, err := c.engine.Aggregate(t.Context(), look, from)
+			if err != nil {
+				return nil, err
 			}
+			noisy, err := mechanism.Laplace{Sensitivity: big.NewInt(1), Epsilon: someEpsilon(t)}.Measure(column(cells, 0))
+			return noisy.Values, err
+		})
+		if err := d.Within(audit.Distances{L1: big.NewRat(changes*most, 1)}); err != nil || m.Rows != most {
+			t.Errorf("%s: %s: %v of %d rows", name, m, err, m.Rows)
+		}
+		if relation == "add-remove" && d.L1.Cmp(big.NewRat(most, 1)) != 0 {
+			t.Errorf("%s: %s: scores moved by %v", name, m, d.L1)
+		}
+	}
+	if len(p.Keys) > 0 {
+		return
+	}
+	for _, v := range p.OrderedValues() {
+		look := p.Ordered(v)
+		d := w.exactly(t, &plan.Target{Bounded: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+			rows, err := c.engine.Order(t.Context(), look, from)
+			if err != nil {
+				return nil, err
+			}
+			tree, err := mechanism.QuantileTree{
+				Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()},
+				Height: 1, Branching: int(v.Hi - v.Lo + 1), Loss: privacy.PureLoss(someEpsilon(t)),
+			}.Measure(rows)
+			return tree.Values, err
+		})
+		if err := d.Within(audit.Distances{L1: big.NewRat(changes*most, 1)}); err != nil || d.L1.Sign() == 0 {
+			t.Errorf("%s: rows are %v apart: %v", name, d.L1, err)
 		}
 	}
 }
@@ -217,5 +227,70 @@ func TestQuantileFails(t *testing.T) {
 	c.engine = works
 	if _, err := c.Answer(t.Context(), Question{SQL: "SELECT MEDIAN(age) FROM people"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Over grouping sets each set's numbers are those of the planned mechanisms in that set's cells, one set after the other, behind the noise of all sums.
+func TestQuantileSetsAsPlanned(t *testing.T) {
+	e := must[privacy.Epsilon](t)(privacy.ParseEpsilon("5")) // of 20, a half each; of that half a set's
+	c := pureTerms.alone(t)
+	q := Question{SQL: "SELECT day, MODE(cost), MEDIAN(cost) FROM visits GROUP BY ROLLUP (day)", Epsilon: "20", Fresh: true}
+	got := drawnFrom(9, func() [][]*big.Int {
+		return must[*seen](t)(c.measured(t.Context(), must[*asked](t)(c.ask(q)))).numbers
+	})
+	var want [][]*big.Int
+	drawnFrom(9, func() any {
+		for _, cells := range [][][]int64{{{}, {3}, {}, {10}, {4}}, {{3, 4, 10}}} { // fri, mon, thu, tue, wed: the days in order; and all
+			m := mechanism.CellQuantiles{Domain: mechanism.Domain{Lower: 0, Upper: 10}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3}, Cells: len(cells)}
+			each, _ := e.Share(1, 3).Rat().Float64()
+			offset := int64(math.Ceil(2*1.5*math.Log(11*256)/each)) + 1
+			for _, o := range []int64{0, -offset, offset} {
+				m.Sought = append(m.Sought, mechanism.Sought{Rank: big.NewRat(1, 2), Offset: o, Epsilon: e.Share(1, 3)})
+			}
+			values := must[mechanism.CellValues](t)(m.Release(mechanism.NewOrderedCells(len(cells), func(yield func(cell int, value, count int64) bool) error {
+				for v := range int64(11) {
+					for cell, costs := range cells {
+						if slices.Contains(costs, v) {
+							yield(cell, v, 1)
+						}
+					}
+				}
+				return nil
+			}))).Values
+			for cell := range cells {
+				var row []*big.Int
+				for _, v := range values[cell] {
+					row = append(row, big.NewInt(v))
+				}
+				want = append(want, row)
+			}
+			flip := mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e}
+			for i, costs := range cells {
+				scores := make([]int64, 11)
+				for _, x := range costs {
+					scores[x]++
+				}
+				at := len(want) - len(cells) + i
+				want[at] = append(want[at], big.NewInt(int64(must[mechanism.Selection](t)(flip.Select(sealed(scores...))).Index)))
+			}
+		}
+		return nil
+	})
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if !slices.EqualFunc(got[i], want[i], func(a, b *big.Int) bool { return a.Cmp(b) == 0 }) {
+			t.Errorf("cell %d: %v, and the planned mechanisms give %v", i, got[i], want[i])
+		}
+	}
+
+	first := must[*Release](t)(c.Answer(t.Context(), Question{SQL: q.SQL, Epsilon: "10"}))
+	again := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT MEDIAN(cost) + 1 AS m, day, MODE(cost) FROM visits GROUP BY GROUPING SETS ((), day) ORDER BY 1", Epsilon: "10"}))
+	if len(first.Rows) != 6 || first.Replayed || !again.Replayed || again.ID != first.ID || len(again.Rows) != 6 || again.Columns[0].Mechanism != Derived {
+		t.Errorf("%+v, %+v", first, again)
+	}
+	if total := first.Rows[5]; !total[0].Summed || !total[1].Estimate.Chosen || len(first.Groupings) != 2 || len(first.Groupings[1].Orders) != 2 || first.Groupings[1].Orders[0].Shortfall == nil {
+		t.Errorf("%+v of %+v", total, first.Groupings)
 	}
 }

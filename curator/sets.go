@@ -69,8 +69,9 @@ func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
 				Name: vectorName(m), Mechanism: string(m.Noise), Scale: scale, Sensitivity: sensitivity, Share: c.loss(m.Loss),
 			})
 		}
+		shown.Orders = c.orderings(a, g)
 		for _, o := range p.Outputs {
-			if expected && noisy(o) {
+			if q, m := a.derived.Ordered(o); expected && noisy(o) && q == nil && m == nil {
 				shown.Expected = append(shown.Expected, NamedExpected{o.Name, foretold(a.derived.ForecastIn(i, o, a.alpha))})
 			}
 		}
@@ -112,6 +113,14 @@ func (c *Curator) setColumns(a *asked) []Column {
 		if m := a.derived.Single(o); m != nil && !m.Additive() {
 			out[i].Mechanism = string(m.Noise)
 		}
+		switch q, m := a.derived.Ordered(o); {
+		case q != nil:
+			out[i].Mechanism = Exponential
+		case m != nil:
+			out[i].Mechanism = modeMechanism(m)
+		case o.Post != nil && ordersIn(a.plan, o):
+			out[i].Mechanism = Derived
+		}
 	}
 	return out
 }
@@ -131,6 +140,7 @@ type Grouping struct {
 	Keys    []string
 	Cells   int
 	Vectors []Part
+	Orders  []Ordering // the columns that are quantiles and modes
 	// Expected is, for each column of the answer that is no key, what its error is in this grouping's rows; nil but in an
 	// Explanation.
 	Expected []NamedExpected
@@ -184,6 +194,9 @@ func setsNotes(p *plan.Plan) []string {
 		return nil
 	}
 	notes := []string{sharesNote + setsNote}
+	if len(p.Quantiles)+len(p.Modes) > 0 {
+		notes = append(notes, orderSetsNote)
+	}
 	if slices.ContainsFunc(p.Measures, (*plan.Measure).Additive) {
 		notes[0] = fittedNote + setsNote
 	}
@@ -202,7 +215,14 @@ func (g Grouping) MarshalJSON() ([]byte, error) {
 	}
 	o.add("keys", keys)
 	o.add("cells", g.Cells)
-	o.add("vectors", g.Vectors)
+	vectors := g.Vectors
+	if vectors == nil { // quantiles and modes alone
+		vectors = []Part{}
+	}
+	o.add("vectors", vectors)
+	if g.Orders != nil {
+		o.add("orders", g.Orders)
+	}
 	if g.Expected != nil {
 		expected, err := named(g.Expected)
 		if err != nil {

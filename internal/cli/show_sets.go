@@ -46,7 +46,16 @@ func groupingTables(e *curator.Explanation) [2][][]string {
 			vectors = append(vectors, []string{by, rows, v.Name + ": " + v.Mechanism, v.Share.String(), compact(v.Sensitivity), compact(v.Scale)})
 			by, rows = "", ""
 		}
+		for _, x := range s.Orders {
+			vectors = append(vectors, []string{by, rows, printable(x.Column) + ": " + x.Mechanism, lossShare(x.Share), "", ""})
+			by, rows = "", ""
+		}
 		by = groupedBy(s)
+		for _, x := range s.Orders {
+			of := curator.Column{RankError: x.RankError, IntervalRows: x.IntervalRows, Shortfall: x.Shortfall, Expected: &curator.Expected{}}
+			fitted = append(fitted, []string{by, x.Column, forecast(of)})
+			by = ""
+		}
 		for _, x := range s.Expected {
 			fitted = append(fitted, []string{by, x.Column, forecast(curator.Column{Expected: &x.Expected})})
 			by = ""

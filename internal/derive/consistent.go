@@ -206,13 +206,27 @@ func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 	var out []*cell
 	for _, shown := range list {
 		g := grids[shown]
+		var rows [][]*big.Int // the grouping's, for its quantiles and modes
+		if a.given == nil {
+			rows = a.rowsOf(shown, sums)
+		}
 		for i := range g.grouping.Cells(&a.plan.Bounded) {
-			out = append(out, &cell{
-				answer: a, keys: g.grouping.CellKeys(&a.plan.Bounded, i), alpha: alpha, known: map[estimated]Estimate{}, grid: g, place: i,
-			})
+			c := &cell{answer: a, keys: g.grouping.CellKeys(&a.plan.Bounded, i), alpha: alpha, known: map[estimated]Estimate{}, grid: g, place: i}
+			if rows != nil {
+				c.sums = rows[i]
+			}
+			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// rowsOf are the released numbers of one grouping.
+func (a *Answer) rowsOf(set int, sums [][]*big.Int) [][]*big.Int {
+	for _, g := range a.plan.Sets[:set] {
+		sums = sums[g.Cells(&a.plan.Bounded):]
+	}
+	return sums[:a.plan.Sets[set].Cells(&a.plan.Bounded)]
 }
 
 // fromGrid computes an aggregate of a row with estimated measures.

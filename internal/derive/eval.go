@@ -16,7 +16,7 @@ type cell struct {
 	sums   []*big.Int    // in the plan's measure order
 	alpha  float64       // of each aggregate's interval; 0 where only values are wanted
 	known  map[estimated]Estimate
-	grid   *grid // where measures are estimated from several numbers, and sums is nil
+	grid   *grid // where measures are estimated from several numbers; sums are then for quantiles and modes alone, and nil without released ones
 	place  int   // the row's cell in it
 }
 

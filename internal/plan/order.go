@@ -195,8 +195,8 @@ func (b *builder) rowsOnly() Caps {
 	return Caps{Rows: b.rowCap()}
 }
 
-// orderedCaps are the caps under which rows are put in order: by rows, or by groups where fewer rows of a unit then count.
-func (b *builder) orderedCaps() Caps {
+// orderedCaps are the caps under which rows are put in order in so many cells: by rows, or by groups where fewer rows of a unit then count.
+func (b *builder) orderedCaps(cells int) Caps {
 	unit, rows := b.table.Unit, b.rowsOnly()
 	if unit.IsRow() {
 		return rows
@@ -205,7 +205,7 @@ func (b *builder) orderedCaps() Caps {
 	if b.maxGroups > 0 {
 		groups = b.maxGroups
 	}
-	byGroups := Caps{Groups: min(groups, int64(b.plan.Cells())), RowsPerGroup: unit.RowsPerGroup}
+	byGroups := Caps{Groups: min(groups, int64(cells)), RowsPerGroup: unit.RowsPerGroup}
 	if byGroups.MostRows() < rows.Rows {
 		return byGroups
 	}
@@ -246,11 +246,13 @@ func (p *Plan) Looks() (out []*Bounded) {
 			out = append(out, look)
 		}
 	}
-	for _, v := range p.OrderedValues() {
-		out = append(out, p.Ordered(v))
-	}
-	for _, m := range p.Modes {
-		out = append(out, p.Counted(m))
+	for _, of := range p.Orders() {
+		for _, v := range of.OrderedValues() {
+			out = append(out, of.Ordered(v))
+		}
+		for _, m := range of.Modes {
+			out = append(out, of.Counted(m))
+		}
 	}
 	return out
 }
@@ -265,27 +267,37 @@ func (p *Plan) OrderedValues() (out []*Measure) {
 	return out
 }
 
-// orders puts quantiles and modes in canonical order, and fixes what depends on their shares of the price.
+// orders puts quantiles and modes in canonical order, and fixes what depends on their shares of the price: of grouping sets, orderSets does that.
 func (b *builder) orders() error {
 	p := b.plan
 	if len(p.Quantiles)+len(p.Modes) == 0 {
 		return nil
 	}
-	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps()
-	at := b.tree.Items[0].Expr.Pos()
 	sortByText(p.Quantiles)
 	sortByText(p.Modes)
+	of := map[*Measure]int{}
+	for _, q := range p.Quantiles {
+		if of[q.Value]++; of[q.Value] > maxQuantiles {
+			return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)
+		}
+	}
+	if p.Sets != nil {
+		return nil
+	}
+	return b.chooseOrders(p)
+}
+
+// chooseOrders fixes the caps of the looks for quantiles and modes over the cells of p, and what depends on them.
+func (b *builder) chooseOrders(p *Plan) error {
+	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps(p.Cells())
+	at := b.tree.Items[0].Expr.Pos()
 	for _, m := range p.Modes {
 		if p.Cells()*len(m.Of.Values) > MaxCells {
 			return refuse(at, "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)
 		}
 		m.Rows = p.RowCaps.Rows
 	}
-	of := map[*Measure]int{}
 	for _, q := range p.Quantiles {
-		if of[q.Value]++; of[q.Value] > maxQuantiles {
-			return refuse(at, "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)
-		}
 		if err := q.choose(p.Neighbours, p.OrderCaps.MostRows(), p.Cells()); err != nil {
 			return refuse(at, "ask for a larger --epsilon, or narrower bounds", "%v", err)
 		}

@@ -36,51 +36,53 @@ func TestNeighboursStayWithinOrders(t *testing.T) {
 			changes = 2
 		}
 		return &q.Bounded, func(before, after []enginetest.Row) (moved bool) {
-			for _, v := range q.OrderedValues() {
-				b := q.Ordered(v)
-				left, right := tallied(b, before), tallied(b, after)
-				gone, come := apart(left, right)
-				if most := q.OrderCaps.MostRows(); gone > most || come > most || q.Neighbours == privacy.AddRemove && come > 0 {
-					t.Fatalf("%s: of %s, %d rows go and %d come; %d may\n%v\n%v", request.SQL, v, gone, come, most, before, after)
-				}
-				moved = moved || gone+come > 0
-				for _, o := range q.Quantiles {
-					if o.Value != v {
-						continue
+			for _, q := range q.Orders() { // of each grouping set
+				for _, v := range q.OrderedValues() {
+					b := q.Ordered(v)
+					left, right := tallied(b, before), tallied(b, after)
+					gone, come := apart(left, right)
+					if most := q.OrderCaps.MostRows(); gone > most || come > most || q.Neighbours == privacy.AddRemove && come > 0 {
+						t.Fatalf("%s: of %s, %d rows go and %d come; %d may\n%v\n%v", request.SQL, v, gone, come, most, before, after)
 					}
-					if d := scoresApart(o, left, right); d.Cmp(o.Sensitivity) > 0 {
-						t.Fatalf("%s: scores of %s move by %s, planned %s\n%v\n%v", request.SQL, o, d, o.Sensitivity, before, after)
-					}
-				}
-			}
-			for _, m := range q.Modes {
-				b := q.Counted(m)
-				scores := map[string]map[string]int64{} // by cell and value, how much greater before than after
-				add := func(sign int64) func([]value.Value, []*big.Int) {
-					return func(keys []value.Value, sums []*big.Int) {
-						cell, of := fmt.Sprintf("%q", keys[:len(keys)-1]), fmt.Sprintf("%q", keys[len(keys)-1])
-						if scores[cell] == nil {
-							scores[cell] = map[string]int64{}
+					moved = moved || gone+come > 0
+					for _, o := range q.Quantiles {
+						if o.Value != v {
+							continue
 						}
-						scores[cell][of] += sign * sums[0].Int64()
+						if d := scoresApart(o, left, right); d.Cmp(o.Sensitivity) > 0 {
+							t.Fatalf("%s: scores of %s move by %s, planned %s\n%v\n%v", request.SQL, o, d, o.Sensitivity, before, after)
+						}
 					}
 				}
-				enginetest.Sum(b, before, add(1))
-				enginetest.Sum(b, after, add(-1))
-				cells := map[string][2]int64{} // of each cell the least and the greatest move of a score
-				for cell, moves := range scores {
-					for _, n := range moves {
-						cells[cell] = [2]int64{min(cells[cell][0], n), max(cells[cell][1], n)}
+				for _, m := range q.Modes {
+					b := q.Counted(m)
+					scores := map[string]map[string]int64{} // by cell and value, how much greater before than after
+					add := func(sign int64) func([]value.Value, []*big.Int) {
+						return func(keys []value.Value, sums []*big.Int) {
+							cell, of := fmt.Sprintf("%q", keys[:len(keys)-1]), fmt.Sprintf("%q", keys[len(keys)-1])
+							if scores[cell] == nil {
+								scores[cell] = map[string]int64{}
+							}
+							scores[cell][of] += sign * sums[0].Int64()
+						}
 					}
+					enginetest.Sum(b, before, add(1))
+					enginetest.Sum(b, after, add(-1))
+					cells := map[string][2]int64{} // of each cell the least and the greatest move of a score
+					for cell, moves := range scores {
+						for _, n := range moves {
+							cells[cell] = [2]int64{min(cells[cell][0], n), max(cells[cell][1], n)}
+						}
+					}
+					total := int64(0)
+					for _, ends := range cells {
+						total += ends[1] - ends[0]
+					}
+					if total > changes*m.Rows {
+						t.Fatalf("%s: scores of %s move within %d, of %d\n%v\n%v", request.SQL, m, total, changes*m.Rows, before, after)
+					}
+					moved = moved || total > 0
 				}
-				total := int64(0)
-				for _, ends := range cells {
-					total += ends[1] - ends[0]
-				}
-				if total > changes*m.Rows {
-					t.Fatalf("%s: scores of %s move within %d, of %d\n%v\n%v", request.SQL, m, total, changes*m.Rows, before, after)
-				}
-				moved = moved || total > 0
 			}
 			return moved
 		}

@@ -256,7 +256,7 @@ func (b *builder) build() (*Plan, error) {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns, b.plan.Source = b.table.Name, b.columns, b.source
-	if err := run(b.looks, b.rowsLook, b.inProportion); err != nil {
+	if err := run(b.orderSets, b.looks, b.rowsLook, b.inProportion); err != nil {
 		return nil, err
 	}
 	b.plan.Limit = b.tree.Limit

@@ -121,6 +121,15 @@ func (m meeting) check(t *rapid.T) (moved []string) {
 			}
 		}
 	}
+	for _, of := range q.Orders() {
+		m.orders(t, of, note)
+		note("ordered over sets", q.Sets != nil)
+	}
+	return moved
+}
+
+// orders checks the looks for quantiles and modes, of one grouping.
+func (m meeting) orders(t *rapid.T, q *plan.Plan, note func(string, bool)) {
 	for _, v := range q.OrderedValues() {
 		gone, come := m.apart(q.Ordered(v))
 		if r := q.OrderCaps.MostRows(); gone > r || come > r || q.Neighbours == privacy.AddRemove && come > 0 {
@@ -154,7 +163,6 @@ func (m meeting) check(t *rapid.T) (moved []string) {
 		}
 		note("mode", total > 0)
 	}
-	return moved
 }
 
 // groups checks which groups there are, and what is measured of those that are chosen.

@@ -20,6 +20,8 @@ type Grouping struct {
 	// Measures are the plan's, in its order, each as it is taken of this grouping: with a share of its price, with the
 	// sensitivity of this grouping's vector of cells, and with the noise that these give.
 	Measures []*Measure
+	// Order is the look for the grouping's quantiles and modes (Plan.Orders); nil without any.
+	Order *Plan
 }
 
 // MaxSets bounds the grouping sets of one question.
@@ -359,6 +361,9 @@ func (p *Plan) describeSets(w *strings.Builder) {
 		fmt.Fprintf(w, "set %v\n", g.Keys)
 		for _, m := range g.Measures {
 			fmt.Fprintf(w, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)
+		}
+		if g.Order != nil {
+			g.Order.describeOrders(w)
 		}
 	}
 }

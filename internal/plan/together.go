@@ -18,14 +18,8 @@ func (b *builder) together() error {
 	if p.Sets == nil {
 		return nil
 	}
-	each := func(what string) error {
-		return refuse(b.setsAt, "ask a question for each grouping", "%s", what)
-	}
-	switch {
-	case p.Open():
-		return each("grouping sets are over groups whose values are known beforehand")
-	case ordered:
-		return each("quantiles and modes go with one grouping: they do not add up")
+	if p.Open() {
+		return refuse(b.setsAt, "ask a question for each grouping", "grouping sets are over groups whose values are known beforehand")
 	}
 	if p.CellsClamped() {
 		b.note("Bounds per group are of the groups of all keys together; what one unit adds to a total is the sum of what is left of it there.")

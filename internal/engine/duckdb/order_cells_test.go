@@ -53,8 +53,14 @@ func TestOrdersAgreeWithReference(t *testing.T) {
 		}
 		from := rapid.SampledFrom([]engine.Sealed{known, {File: file}}).Draw(t, "known")
 		ordered := []*plan.Bounded{}
-		for _, v := range p.OrderedValues() {
-			ordered = append(ordered, p.Ordered(v))
+		var counted []*plan.Bounded
+		for _, of := range p.Orders() {
+			for _, v := range of.OrderedValues() {
+				ordered = append(ordered, of.Ordered(v))
+			}
+			for _, m := range of.Modes {
+				counted = append(counted, of.Counted(m))
+			}
 		}
 		if p.Rows != nil {
 			ordered = append(ordered, &p.Rows.Look)
@@ -76,8 +82,7 @@ func TestOrdersAgreeWithReference(t *testing.T) {
 			}
 			looked += len(want)
 		}
-		for _, m := range p.Modes {
-			look := p.Counted(m)
+		for _, look := range counted {
 			reference, got := map[string]*big.Int{}, map[string]*big.Int{}
 			enginetest.Sum(look, rows, gather(reference))
 			scan, err := sealScan(file)

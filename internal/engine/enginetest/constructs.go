@@ -114,6 +114,8 @@ func constructs() (out []Construct) {
 	written("ROLLUP", `\bROLLUP \(`)
 	written("CUBE", `\bCUBE \(`)
 	written("GROUPING SETS", `\bGROUPING SETS \(`)
+	planned("quantiles over grouping sets", func(q *plan.Plan) bool { return q.Sets != nil && len(q.Quantiles) > 0 })
+	planned("modes over grouping sets", func(q *plan.Plan) bool { return q.Sets != nil && len(q.Modes) > 0 })
 
 	written("bounds per row", `\b(CONTRIBUTION_BOUNDS_PER_ROW|BOUNDS) => \(`)
 	written("bounds per group", `\bCONTRIBUTION_BOUNDS_PER_GROUP => \(`)

@@ -28,7 +28,7 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 		switch {
 		case (kind == "open" || kind == "sets") && len(items) == 0 && g.chance(3), kind == "ordered" && len(items) > 0 && g.chance(2):
 			item = g.pick("SUM", "AVG") + "(" + g.pick(r.numbers...) + ", bounds => auto)"
-		case kind == "ordered" && g.chance(2), kind == "ordered" && len(items) == 0:
+		case kind == "ordered" && g.chance(2), kind == "ordered" && len(items) == 0, kind == "sets" && g.chance(4):
 			item = g.orderedOver(r)
 		case kind == "found" && len(items) == 0:
 			item = g.pick("SUM", "AVG") + "(" + g.pick(r.numbers...) + ", bounds => auto)"

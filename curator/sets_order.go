@@ -1,0 +1,59 @@
+package curator
+
+import (
+	"slices"
+
+	"dither/internal/plan"
+)
+
+// Ordering is what a column that is a quantile or a mode comes to in the rows of one grouping, which is looked at by itself: its share of the price, and at the
+// answer's confidence the errors that a Column tells of an answer with one grouping.
+type Ordering struct {
+	Column                             string
+	Mechanism                          string
+	Share                              Loss
+	RankError, IntervalRows, Shortfall *float64
+}
+
+// orderings are those of a grouping.
+func (c *Curator) orderings(a *asked, g plan.Grouping) (out []Ordering) {
+	if g.Order == nil {
+		return nil
+	}
+	for _, o := range a.plan.Outputs {
+		q, m := a.derived.Ordered(o)
+		x := Ordering{Column: o.Name}
+		switch {
+		case q != nil:
+			q = g.Order.Quantiles[slices.Index(a.plan.Quantiles, q)]
+			rank, span := g.Order.RankError(q, a.alpha), g.Order.Span(q, a.alpha)
+			x.Mechanism, x.Share, x.RankError, x.IntervalRows = Exponential, c.loss(q.Loss), &rank, &span
+		case m != nil:
+			m = g.Order.Modes[slices.Index(a.plan.Modes, m)]
+			short := m.Shortfall(a.plan.Neighbours, a.alpha)
+			x.Mechanism, x.Share, x.Shortfall = modeMechanism(m), c.loss(m.Loss), &short
+		default:
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// column is the ordering as the column that it would be by itself.
+func (x Ordering) column() Column {
+	return Column{Name: x.Column, Mechanism: x.Mechanism, Share: x.Share, RankError: x.RankError, IntervalRows: x.IntervalRows, Shortfall: x.Shortfall}
+}
+
+// MarshalJSON writes the ordering.
+func (x Ordering) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("column", x.Column)
+	o.add("mechanism", x.Mechanism)
+	o.share(x.Share)
+	x.column().orderMembers(&o)
+	return o.bytes()
+}
+
+const orderSetsNote = "Quantiles and modes are each grouping's own, of the rows that are in a group by every GROUP BY expression: each takes an equal share of what they cost, " +
+	"and nothing is fitted to them. A total's median need not lie between those of its parts."
