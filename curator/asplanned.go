@@ -56,10 +56,14 @@ func costsAsPlanned(got, planned privacy.Loss) error {
 
 // addsUp asks whether the parts of a plan cost no more than its price together.
 func addsUp(p *plan.Plan) error {
-	total := privacy.Loss{}
-	for _, m := range append(histograms(p), p.Vectors()...) { // of every grouping
-		total = total.Plus(m.Loss)
+	total, last, times := privacy.Loss{}, privacy.Loss{}, int64(0) // of the last loss, how many there are
+	for _, m := range append(histograms(p), p.Vectors()...) {      // of every grouping
+		if last != m.Loss { // the very same numbers
+			total, last, times = total.Plus(last.Share(times, 1)), m.Loss, 0
+		}
+		times++
 	}
+	total = total.Plus(last.Share(times, 1))
 	for _, of := range p.Orders() {
 		for _, q := range of.Quantiles {
 			total = total.Plus(q.Loss)

@@ -56,10 +56,10 @@ func shortened(text string, round func(*big.Rat, int) *big.Rat) string {
 
 // loss tells what one mechanism, or several fixed in advance, lose: under zCDP with the ε that holds at the policy's δ.
 func (c *Curator) loss(l privacy.Loss) Loss {
-	if e, pure := l.Pure(); pure {
-		return Loss{Epsilon: e.String(), Delta: "0"}
-	}
 	return c.losses.of(l, func() Loss {
+		if e, pure := l.Pure(); pure {
+			return Loss{Epsilon: e.String(), Delta: "0"}
+		}
 		rho, own := l.ZCDP()
 		d := c.policy.Budget.Conversion.Plus(own)
 		out := Loss{Delta: d.String(), Rho: rho.String()}
@@ -74,14 +74,18 @@ func (c *Curator) loss(l privacy.Loss) Loss {
 type losses struct {
 	mu   sync.Mutex
 	told map[string]Loss
+	same map[privacy.Loss]Loss // by the very same numbers, which are not written out to be found
 }
 
 const maxLosses = 1000
 
 func (s *losses) of(l privacy.Loss, tell func() Loss) Loss {
-	key := l.String()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if out, ok := s.same[l]; ok {
+		return out
+	}
+	key := l.String()
 	out, ok := s.told[key]
 	if !ok {
 		if len(s.told) >= maxLosses || s.told == nil {
@@ -90,6 +94,10 @@ func (s *losses) of(l privacy.Loss, tell func() Loss) Loss {
 		out = tell()
 		s.told[key] = out
 	}
+	if len(s.same) >= maxLosses/10 || s.same == nil {
+		s.same = map[privacy.Loss]Loss{}
+	}
+	s.same[l] = out
 	return out
 }
 

@@ -92,16 +92,31 @@ func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
 	for _, m := range histograms(p) {
 		out = append(out, measureMechanism(m, maxBins))
 	}
+	known := map[mechanismOfMeasure]ledger.Mechanism{} // of measures that have the very same numbers
 	for _, g := range p.Groupings() {
 		cells := p.MaxChosen()
 		if !p.Open() {
 			cells = g.Cells(&p.Bounded)
 		}
 		for _, m := range g.Measures {
-			out = append(out, measureMechanism(m, cells))
+			key := mechanismOfMeasure{m.Noise, m.L1, m.L2Squared, m.Parameter}
+			found, ok := known[key]
+			if !ok {
+				found = measureMechanism(m, cells)
+				known[key] = found
+			}
+			found.Cells = cells
+			out = append(out, found)
 		}
 	}
 	return append(out, orderMechanisms(p)...)
+}
+
+// mechanismOfMeasure is what measureMechanism writes of a measure.
+type mechanismOfMeasure struct {
+	noise         plan.Noise
+	l1, l2Squared *big.Int
+	parameter     *big.Rat
 }
 
 // measureMechanism is a measure's noise on so many cells.

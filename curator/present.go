@@ -89,7 +89,7 @@ func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Colu
 	if a.plan.Sets != nil {
 		return c.setColumns(a)
 	}
-	out := make([]Column, len(a.plan.Outputs))
+	out, known := make([]Column, len(a.plan.Outputs)), scaled{}
 	for i, o := range a.plan.Outputs {
 		out[i] = Column{Name: o.Name, Kind: Measure}
 		if o.Post == nil {
@@ -101,7 +101,7 @@ func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Colu
 		}
 		out[i].Bounds = c.boundsOf(a.plan, o)
 		if m := a.derived.Single(o); m != nil {
-			scale, sensitivity := scales(m)
+			scale, sensitivity := known.of(m)
 			out[i].Mechanism, out[i].Scale, out[i].Sensitivity, out[i].Share = string(m.Noise), &scale, &sensitivity, c.loss(m.Loss)
 			continue
 		}
@@ -112,7 +112,7 @@ func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Colu
 		out[i].Mechanism = mechanismOf(a.plan, o, len(parts))
 		for _, p := range parts {
 			centre, _ := new(big.Rat).Mul(new(big.Rat).SetInt64(p.Measure.Centre), p.Measure.Unit()).Float64()
-			scale, sensitivity := scales(p.Measure)
+			scale, sensitivity := known.of(p.Measure)
 			out[i].Parts = append(out[i].Parts, Part{
 				Name: p.Name, Mechanism: string(p.Measure.Noise), Scale: scale, Sensitivity: sensitivity,
 				Share: c.loss(p.Measure.Loss), Centre: centre,
@@ -130,6 +130,24 @@ func mechanismOf(p *plan.Plan, o plan.Output, parts int) string {
 		return Ratio
 	}
 	return Derived
+}
+
+// scaled has what scales found of measures, of which many have the very same numbers.
+type scaled map[scaledBy][2]float64
+
+type scaledBy struct {
+	grid int
+	of   mechanismOfMeasure
+}
+
+func (s scaled) of(m *plan.Measure) (scale, sensitivity float64) {
+	key := scaledBy{m.Grid, mechanismOfMeasure{m.Noise, m.L1, m.L2Squared, m.Parameter}}
+	found, ok := s[key]
+	if !ok {
+		found[0], found[1] = scales(m)
+		s[key] = found
+	}
+	return found[0], found[1]
 }
 
 // scales are a measure's noise and its sensitivity in its own unit: scale and L1 of Laplace noise, σ and L2 of Gaussian.

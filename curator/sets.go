@@ -57,14 +57,14 @@ func (c *Curator) cellsOver(ctx context.Context, p *plan.Plan, g plan.Grouping, 
 
 // groupings tells each grouping's share of the price and its noise; nil where there is one grouping alone.
 func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
-	p := a.plan
+	p, known := a.plan, scaled{}
 	for i, g := range p.Sets {
 		shown := Grouping{Cells: g.Cells(&p.Bounded)}
 		for _, k := range g.Keys {
 			shown.Keys = append(shown.Keys, p.Keys[k].Expr.String())
 		}
 		for _, m := range g.Measures {
-			scale, sensitivity := scales(m)
+			scale, sensitivity := known.of(m)
 			shown.Vectors = append(shown.Vectors, Part{
 				Name: vectorName(m), Mechanism: string(m.Noise), Scale: scale, Sensitivity: sensitivity, Share: c.loss(m.Loss),
 			})

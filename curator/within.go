@@ -122,6 +122,7 @@ type pricing struct {
 	request plan.Request
 	target  accuracy
 	alpha   float64
+	shapes  derive.Shapes
 	basis   *earlier // the dearest of the earlier answers to the question; nil where there are none
 }
 
@@ -148,7 +149,7 @@ func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
 	}
 	every := *p // each cell counts, whichever HAVING and LIMIT show
 	every.Having, every.Limit, every.Offset = nil, nil, 0
-	d, err := derive.New(&every)
+	d, err := s.shapes.New(&every)
 	if err != nil { // noise beyond what can be drawn
 		return p, nil, nil
 	}

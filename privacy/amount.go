@@ -66,9 +66,22 @@ func (a amount) String() string { return exact.FormatRat(a.rat()) }
 // MarshalText writes what String writes.
 func (a amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-func (a amount) cmp(b amount) int { return a.rat().Cmp(b.rat()) }
+func (a amount) cmp(b amount) int {
+	if a.r == b.r {
+		return 0
+	}
+	return a.rat().Cmp(b.rat())
+}
 
-func (a amount) plus(b amount) amount { return amount{new(big.Rat).Add(a.rat(), b.rat())} }
+func (a amount) plus(b amount) amount {
+	switch {
+	case a.IsZero():
+		return b
+	case b.IsZero():
+		return a
+	}
+	return amount{new(big.Rat).Add(a.r, b.r)}
+}
 
 // minus is a − b, floored at 0.
 func (a amount) minus(b amount) amount {
@@ -79,7 +92,12 @@ func (a amount) minus(b amount) amount {
 	return amount{d}
 }
 
-func (a amount) mul(b amount) amount { return amount{new(big.Rat).Mul(a.rat(), b.rat())} }
+func (a amount) mul(b amount) amount {
+	if a.IsZero() || b.IsZero() {
+		return amount{}
+	}
+	return amount{new(big.Rat).Mul(a.r, b.r)}
+}
 
 // times is k·a, and 0 where k is negative.
 func (a amount) times(k int64) amount { return a.mul(amount{new(big.Rat).SetInt64(max(k, 0))}) }
@@ -88,6 +106,9 @@ func (a amount) times(k int64) amount { return a.mul(amount{new(big.Rat).SetInt6
 func (a amount) share(num, den int64) amount {
 	if num < 0 || den <= 0 {
 		panic("privacy: share of a loss is not a fraction")
+	}
+	if a.IsZero() || num == den {
+		return a
 	}
 	return a.mul(amount{big.NewRat(num, den)})
 }

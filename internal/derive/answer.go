@@ -22,24 +22,23 @@ type Answer struct {
 }
 
 // New prepares for a plan. The error is of the noise's parameters.
-func New(p *plan.Plan) (*Answer, error) {
+func New(p *plan.Plan) (*Answer, error) { return new(Shapes).New(p) }
+
+// New is New, with what was found for plans that are alike.
+func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 	a := &Answer{plan: p, measures: map[*plan.Measure]*released{}, index: map[*plan.Measure]int{}}
-	alike, fits := map[string]*released{}, map[string]fit{}
+	alike, fits := &noises{}, map[string]fit{}
 	for i, m := range p.Measures {
-		r, err := newReleased(m)
+		r, err := alike.released(m)
 		if err != nil {
 			return nil, err
 		}
-		if o := alike[noiseText(m)]; o != nil { // what is found of the noise of one is found of all that have it
-			r.noise, r.limits = o.noise, o.limits
-		}
-		alike[noiseText(m)] = r
 		a.measures[m], a.index[m] = r, i
 		if p.Sets != nil {
-			text := fitText(p, i)
+			text := alike.fitText(p, i)
 			f, ok := fits[text]
 			if !ok {
-				if f, err = newFit(p, i); err != nil {
+				if f, err = s.fit(p, i); err != nil {
 					return nil, err
 				}
 				fits[text] = f

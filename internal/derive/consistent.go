@@ -1,10 +1,9 @@
 package derive
 
 import (
-	"fmt"
 	"math"
 	"math/big"
-	"strings"
+	"strconv"
 
 	"dither/internal/exact"
 	"dither/internal/plan"
@@ -164,31 +163,21 @@ func noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
 }
 
 // fitText names what a fit and its laws depend on: measures whose noises are the same in every grouping have one.
-func fitText(p *plan.Plan, j int) string {
-	var b strings.Builder
-	fmt.Fprintln(&b, p.Measures[j].Additive())
+func (n *noises) fitText(p *plan.Plan, j int) string {
+	b := strconv.AppendBool(nil, p.Measures[j].Additive())
 	for _, g := range p.Groupings() {
-		b.WriteString(noiseText(g.Measures[j]) + "\n")
+		b = strconv.AppendInt(append(b, ' '), int64(n.number(g.Measures[j])), 10)
 	}
-	return b.String()
+	return string(b)
 }
 
-func newFit(p *plan.Plan, j int) (fit, error) {
+func (s *Shapes) fit(p *plan.Plan, j int) (fit, error) {
 	noises, err := noisesOf(p, j)
 	if err != nil || !p.Measures[j].Additive() {
 		return unfitted(noises), err
 	}
-	f := fit{lattice: newLattice(p, j)}
-	alike := map[string]*noise.Combination{} // groupings whose keys have as many values as another's mostly have its law
-	for _, g := range p.Groupings() {
-		kinds := f.lattice.kinds(keySet(g.Keys))
-		text := fmt.Sprint(kinds)
-		if alike[text] == nil {
-			alike[text] = lawOf(kinds, noises)
-		}
-		f.laws = append(f.laws, alike[text])
-	}
-	return f, nil
+	found := s.of(p, j)
+	return fit{found.lattice, found.laws(noises)}, nil
 }
 
 // setCells are the rows of an answer with grouping sets, before HAVING: those of each set that the question lists.

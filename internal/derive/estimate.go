@@ -53,15 +53,47 @@ type released struct {
 	quantiles map[float64]*big.Int
 }
 
-// noiseText names the distribution of a measure's noise.
-func noiseText(m *plan.Measure) string { return string(m.Noise) + " " + m.Parameter.RatString() }
-
-func newReleased(m *plan.Measure) (*released, error) {
-	d, err := distribution(m)
-	if err != nil {
-		return nil, err
+// released prepares for a measure. What is found of the noise of one is found of all that have it.
+func (n *noises) released(m *plan.Measure) (*released, error) {
+	i := n.number(m)
+	if n.all[i].noise == nil {
+		d, err := distribution(m)
+		if err != nil {
+			return nil, err
+		}
+		n.all[i] = &released{noise: d, limits: map[float64]*big.Int{}}
 	}
-	return &released{Measure: m, noise: d, unit: math.Ldexp(1, m.Grid), limits: map[float64]*big.Int{}, quantiles: map[float64]*big.Int{}}, nil
+	return &released{Measure: m, noise: n.all[i].noise, unit: math.Ldexp(1, m.Grid), limits: n.all[i].limits, quantiles: map[float64]*big.Int{}}, nil
+}
+
+// noises numbers the distributions of measures' noises: the very same parameter, or else an equal one, is one.
+type noises struct {
+	same map[noiseOf]int
+	text map[string]int
+	all  []*released
+}
+
+type noiseOf struct {
+	noise     plan.Noise
+	parameter *big.Rat
+}
+
+func (n *noises) number(m *plan.Measure) int {
+	if i, ok := n.same[noiseOf{m.Noise, m.Parameter}]; ok {
+		return i
+	}
+	if n.same == nil {
+		n.same, n.text = map[noiseOf]int{}, map[string]int{}
+	}
+	text := string(m.Noise) + " " + m.Parameter.RatString()
+	i, ok := n.text[text]
+	if !ok {
+		i = len(n.all)
+		n.text[text] = i
+		n.all = append(n.all, &released{})
+	}
+	n.same[noiseOf{m.Noise, m.Parameter}] = i
+	return i
 }
 
 // NoiseOf is the distribution of the noise on each of a measure's cells, in grid units. The error is of its parameter.

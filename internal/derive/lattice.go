@@ -37,6 +37,7 @@ type lattice struct {
 	all      []uint64              // every T within some grouping, in order of its bits
 	weights  map[uint64][]*big.Rat // of T, for each grouping; nil where T is not within it
 	sizesUp  map[[2]int64]float64  // what sizeUp found
+	firsts   []int                 // what first found
 }
 
 // keySet is a grouping's keys as bits.
@@ -47,18 +48,36 @@ func keySet(keys []int) (set uint64) {
 	return set
 }
 
-func newLattice(p *plan.Plan, j int) *lattice {
-	l := &lattice{weights: map[uint64][]*big.Rat{}}
+func newLattice(p *plan.Plan, j int) *lattice { return latticeWith(p, variances(p, j)) }
+
+// variances are the squares of the noise's parameter in each grouping of a measure, the same number where they are equal to the first.
+func variances(p *plan.Plan, j int) (out []*big.Rat) {
+	var first *plan.Measure
+	for _, g := range p.Groupings() {
+		m := g.Measures[j]
+		if first != nil && m.Noise == first.Noise && (m.Parameter == first.Parameter || m.Parameter.Cmp(first.Parameter) == 0) {
+			out = append(out, out[0])
+			continue
+		}
+		v := m.Parameter
+		if m.Noise == plan.Laplace {
+			v = new(big.Rat).Mul(v, v)
+		}
+		if out = append(out, v); first == nil {
+			first = m
+		}
+	}
+	return out
+}
+
+// latticeWith is that of variances, of which the proportions matter.
+func latticeWith(p *plan.Plan, variance []*big.Rat) *lattice {
+	l := &lattice{weights: map[uint64][]*big.Rat{}, variance: variance}
 	for _, k := range p.Keys {
 		l.sizes = append(l.sizes, int64(len(k.Values)))
 	}
 	for _, g := range p.Groupings() {
-		m := g.Measures[j]
-		v := new(big.Rat).Set(m.Parameter)
-		if m.Noise == plan.Laplace {
-			v.Mul(v, v)
-		}
-		l.sets, l.variance = append(l.sets, keySet(g.Keys)), append(l.variance, v)
+		l.sets = append(l.sets, keySet(g.Keys))
 	}
 	families := map[family][]*big.Rat{}
 	for _, s := range l.sets {
@@ -77,6 +96,15 @@ func newLattice(p *plan.Plan, j int) *lattice {
 		}
 	}
 	return l
+}
+
+// first is, of the i-th grouping, the first of its variance.
+func (l *lattice) first(i int) int {
+	for j := len(l.firsts); j <= i; j++ {
+		v := l.variance[j]
+		l.firsts = append(l.firsts, slices.IndexFunc(l.variance, func(o *big.Rat) bool { return o == v || o.Cmp(v) == 0 }))
+	}
+	return l.firsts[i]
 }
 
 // family is some groupings, as bits.
@@ -316,7 +344,7 @@ type kind struct {
 func (l *lattice) kinds(s uint64) []kind {
 	times := map[kind]float64{}
 	for i, other := range l.sets {
-		first := slices.IndexFunc(l.variance, func(v *big.Rat) bool { return v.Cmp(l.variance[i]) == 0 })
+		first := l.first(i)
 		keys := keysOf(s & other)
 		each := l.coefficients(s, i, keys)
 		outside := l.cells(other &^ s).Int64() // of a table, so below plan.MaxCells

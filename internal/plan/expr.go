@@ -1,9 +1,7 @@
 package plan
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"dither/internal/value"
 )
@@ -128,39 +126,32 @@ func Constants(b *Bounded) (out []value.Value) {
 }
 
 // String is the canonical text of the expression: two expressions with one text compute the same.
-func (e *Expr) String() string {
-	var b strings.Builder
-	e.write(&b)
-	return b.String()
-}
+func (e *Expr) String() string { return string(e.append(nil)) }
 
-func (e *Expr) write(b *strings.Builder) {
+// append writes it behind b: such texts are written for every expression of a question, more than once.
+func (e *Expr) append(b []byte) []byte {
 	switch e.Op {
 	case OpColumn:
 		if e.Derived {
-			fmt.Fprintf(b, "#%d", e.Column)
-			return
+			return strconv.AppendInt(append(b, '#'), int64(e.Column), 10)
 		}
-		b.WriteString(strconv.Quote(e.Name))
-		return
+		return strconv.AppendQuote(b, e.Name)
 	case OpConst:
-		fmt.Fprintf(b, "%s:%q", e.Const.Type, e.Const.String())
+		b = append(append(b, e.Const.Type.String()...), ':')
+		b = strconv.AppendQuote(b, e.Const.String())
 		if e.Const.Null {
-			b.WriteString("!") // tells NULL from the text 'NULL'
+			b = append(b, '!') // tells NULL from the text 'NULL'
 		}
-		return
+		return b
 	}
-	b.WriteByte('(')
-	b.WriteString(string(e.Op))
+	b = append(append(b, '('), e.Op...)
 	if e.Text != "" || e.Op == OpLike {
-		b.WriteByte(' ')
-		b.WriteString(strconv.Quote(e.Text))
+		b = strconv.AppendQuote(append(b, ' '), e.Text)
 	}
 	for _, a := range e.Args {
-		b.WriteByte(' ')
-		a.write(b)
+		b = a.append(append(b, ' '))
 	}
-	b.WriteByte(')')
+	return append(b, ')')
 }
 
 func constant(v value.Value) *Expr {

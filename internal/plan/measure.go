@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 
 	"dither/internal/query"
 	"dither/internal/value"
@@ -131,21 +132,40 @@ func (e *Expr) anyColumn(is func(*Expr) bool) bool {
 
 // String is the measure's canonical text, without its share of the price.
 func (m *Measure) String() string {
-	x := ""
+	b := append(make([]byte, 0, 128), m.Kind...)
 	if m.X != nil {
-		x = " " + m.X.String()
+		b = m.X.append(append(b, ' '))
 	}
-	more := ""
+	number := func(before string, n int64) { b = strconv.AppendInt(append(b, before...), n, 10) }
+	number(" grid=", int64(m.Grid))
+	number(" centre=", m.Centre)
+	number(" clamp=[", m.Lo)
+	number(",", m.Hi)
+	b = append(b, ']')
 	if m.Cells != nil {
-		more = fmt.Sprintf(" cells=[%s,%s]", m.Cells.Lo, m.Cells.Hi)
+		b = fmt.Appendf(b, " cells=[%s,%s]", m.Cells.Lo, m.Cells.Hi)
 	}
 	if m.Search != nil {
-		more += " within found bounds"
+		b = append(b, " within found bounds"...)
 		if m.centred { // which may be 0 of the widest bounds, and not of those found
-			more += ", centred"
+			b = append(b, ", centred"...)
 		}
 	}
-	return fmt.Sprintf("%s%s grid=%d centre=%d clamp=[%d,%d]%s", m.Kind, x, m.Grid, m.Centre, m.Lo, m.Hi, more)
+	return string(b)
+}
+
+// textOf is a measure's canonical text, which was written when the question used it.
+func (p *Plan) textOf(m *Measure) string {
+	if text, ok := p.written[m]; ok {
+		return text
+	}
+	return m.String()
+}
+
+// alike reports that two measures have one text by what it is written of, without writing it.
+func (m *Measure) alike(o *Measure) bool {
+	return m.Kind == o.Kind && m.X == o.X && m.Grid == o.Grid && m.Centre == o.Centre && m.Lo == o.Lo && m.Hi == o.Hi &&
+		m.Cells == o.Cells && m.Search == o.Search && m.centred == o.centred
 }
 
 // Name is what the measure adds up, in a word.

@@ -2,6 +2,29 @@ package plan
 
 import "dither/privacy"
 
+// chosen are measures whose noise was chosen. One of the same share and the same sensitivities as an earlier one has the very same numbers, which
+// are nobody's to change: a question of hundreds of aggregates has few of them.
+type chosen []*Measure
+
+// mostChosen bounds how many are compared.
+const mostChosen = 16
+
+func (c *chosen) choose(m *Measure) error {
+	for _, o := range *c {
+		if o.Loss == m.Loss && o.L1.Cmp(m.L1) == 0 && o.L2Squared.Cmp(m.L2Squared) == 0 {
+			m.L1, m.L2Squared, m.Noise, m.Parameter = o.L1, o.L2Squared, o.Noise, o.Parameter
+			return nil
+		}
+	}
+	if err := m.choose(); err != nil {
+		return err
+	}
+	if *c = append(*c, m); len(*c) > mostChosen {
+		*c = (*c)[1:]
+	}
+	return nil
+}
+
 // Noise is what is added to each cell of a measure.
 type Noise string
 

@@ -249,6 +249,10 @@ func (b *builder) share(m *Measure) *Measure {
 	}
 	b.measures[text] = m
 	b.plan.Measures = append(b.plan.Measures, m)
+	if b.plan.written == nil {
+		b.plan.written = map[*Measure]string{}
+	}
+	b.plan.written[m] = text // nothing that it says is changed from here on
 	return m
 }
 

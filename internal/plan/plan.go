@@ -4,8 +4,6 @@
 package plan
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math/big"
 	"strings"
@@ -111,6 +109,8 @@ type Plan struct {
 	worsts   map[*Measure]worst              // what worstOf found
 	compared map[*Plan]*rowsLike             // what rowsOf found
 	texts    []string                        // what measureTexts wrote
+	written  map[*Measure]string             // the texts of measures
+	body     body                            // what Canonical wrote
 	siblings map[*Measure][]*Quantile        // what Siblings found
 }
 
@@ -316,30 +316,6 @@ func (b *builder) groupBy() error {
 // any of it changes, no earlier release is a replay.
 const semantics = 1
 
-// Canonical is a text such that two plans with one text release the same: the meaning of bounded aggregates, the bounded aggregate with its bounds, its
-// noise and its price, the policy, and the published versions of the sealed tables, in the order of Tables. What is computed from the released
-// numbers afterwards (names, order, HAVING, confidence, format) is no part of it.
-func (p *Plan) Canonical(versions ...int) string {
-	var b strings.Builder
-	p.describe(&b, p.digest, versions, p.Neighbours, p.Price)
-	p.describeRows(&b)
-	for _, s := range p.Searches {
-		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
-	}
-	if p.Sets != nil {
-		p.describeSets(&b)
-		return b.String()
-	}
-	for _, m := range p.Measures {
-		fmt.Fprintf(&b, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)
-	}
-	p.describeOrders(&b)
-	if p.Selection != nil {
-		fmt.Fprintf(&b, "select %s other=%t\n", p.Selection, p.Other)
-	}
-	return b.String()
-}
-
 // describe writes what any release depends on, but for its measures and their mechanisms.
 func (b *Bounded) describe(w *strings.Builder, digest string, versions []int, n privacy.Neighbours, price privacy.Loss) {
 	fmt.Fprintf(w, "semantics %d\npolicy %s\n", semantics, digest)
@@ -383,30 +359,35 @@ func (b *Bounded) describeValues(w *strings.Builder) {
 	})
 }
 
-// Key is the replay key: the digest of Canonical.
-func (p *Plan) Key(versions ...int) string {
-	sum := sha256.Sum256([]byte(p.Canonical(versions...)))
-	return hex.EncodeToString(sum[:])
-}
-
 // Sensitivity is the L1 distance that the whole answer's vector of measures can move between neighbours, in the measures'
 // own units (not the grid's).
 func (p *Plan) Sensitivity() *big.Rat {
-	total := new(big.Rat)
-	for _, m := range p.Vectors() {
-		total.Add(total, m.Units(m.L1))
-	}
-	return total
+	return inUnits(p.Vectors(), 1, func(m *Measure) *big.Int { return m.L1 })
 }
 
 // L2Squared is the square of the L2 distance, likewise.
 func (p *Plan) L2Squared() *big.Rat {
-	total := new(big.Rat)
-	for _, m := range p.Vectors() {
-		u := m.Unit()
-		total.Add(total, u.Mul(u, m.Units(m.L2Squared)))
+	return inUnits(p.Vectors(), 2, func(m *Measure) *big.Int { return m.L2Squared })
+}
+
+// inUnits adds up what measures have in units of some power of their grids': in the finest grid's, as integers.
+func inUnits(all []*Measure, power int, of func(*Measure) *big.Int) *big.Rat {
+	byGrid := map[int]*big.Int{}
+	finest := 0
+	for _, m := range all {
+		sum := byGrid[m.Grid]
+		if sum == nil {
+			sum = new(big.Int)
+			byGrid[m.Grid] = sum
+		}
+		sum.Add(sum, of(m))
+		finest = min(finest, m.Grid)
 	}
-	return total
+	total := new(big.Int)
+	for grid, sum := range byGrid {
+		total.Add(total, sum.Lsh(sum, uint(power*(grid-finest))))
+	}
+	return new(big.Rat).SetFrac(total, new(big.Int).Lsh(big.NewInt(1), uint(-power*finest)))
 }
 
 // Units converts a number of grid units to the measure's own unit.

@@ -126,7 +126,11 @@ func (q *Quantile) pay(share privacy.Loss) { q.Loss = q.Loss.Plus(share) }
 
 // String is the quantile's canonical text, without its share of the price.
 func (q *Quantile) String() string {
-	return fmt.Sprintf("quantile %s of %s", q.Rank.RatString(), q.Value)
+	of := q.of
+	if of == "" {
+		of = q.Value.String()
+	}
+	return "quantile " + q.Rank.RatString() + " of " + of
 }
 
 // Draw is the ε of each of the three draws: a third of the quantile's, or, under zCDP, that of a third of its ρ, where a draw of ε

@@ -2,10 +2,8 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
 	"dither/internal/query"
 	"dither/internal/value"
@@ -310,14 +308,16 @@ func (b *builder) splitSets() error {
 // overSets takes the plan's measures over each of its grouping sets.
 func (p *Plan) overSets() error {
 	sets := slices.Clone(p.Sets)
+	var known chosen
+	paid := shares{}
 	for i := range sets {
 		g := &sets[i]
 		g.Measures = nil
 		for _, m := range p.Measures {
 			own := *m
-			own.Loss = m.Loss.Share(1, int64(len(sets)))
+			own.Loss = paid.share(m.Loss, 1, int64(len(sets)))
 			own.boundOver(p.Neighbours, p.capsOver(*g, m), len(g.Keys) > 0, g.Parts(&p.Bounded))
-			if err := own.choose(); err != nil {
+			if err := known.choose(&own); err != nil {
 				return err
 			}
 			g.Measures = append(g.Measures, &own)
@@ -353,19 +353,6 @@ func (m *Measure) boundOver(n privacy.Neighbours, caps Caps, grouped bool, parts
 	cells.Add(cells, new(big.Int).Mul(big.NewInt(r), big.NewInt(r)))
 	m.L2Squared.Div(m.L2Squared, big.NewInt(caps.Groups)) // exactly
 	m.L2Squared.Mul(m.L2Squared, cells)
-}
-
-// describeSets writes what the release of several groupings depends on.
-func (p *Plan) describeSets(w *strings.Builder) {
-	for _, g := range p.Sets {
-		fmt.Fprintf(w, "set %v\n", g.Keys)
-		for _, m := range g.Measures {
-			fmt.Fprintf(w, "measure %s %s %s %s\n", m, m.Noise, m.Parameter.RatString(), m.Loss)
-		}
-		if g.Order != nil {
-			g.Order.describeOrders(w)
-		}
-	}
 }
 
 // grouping lowers GROUPING(a, b, …): a bit for each argument, the last one's the lowest, which is 1 in the rows that are summed

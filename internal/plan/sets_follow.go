@@ -37,7 +37,7 @@ func (p *Plan) Follow(m *Measure, g Grouping, q *Plan) (Following, bool) {
 	if !p.Followable() || !q.Followable() || p.Table != q.Table || p.Neighbours != q.Neighbours || p.digest != q.digest {
 		return none, false
 	}
-	j := slices.Index(q.measureTexts(), m.String())
+	j := slices.Index(q.measureTexts(), p.textOf(m))
 	if j < 0 || !p.sameCaps(m, q) {
 		return none, false
 	}
@@ -131,23 +131,6 @@ func (p *Plan) sameOrigins(q *Plan) bool {
 	})
 }
 
-// measureTexts are the measures' canonical texts, written once.
-func (p *Plan) measureTexts() []string {
-	if p.texts == nil {
-		for _, m := range p.Measures {
-			p.texts = append(p.texts, m.String())
-		}
-	}
-	return p.texts
-}
-
-// Settled has found what Follow asks of a plan that was released: then several goroutines may follow from it.
-func (p *Plan) Settled() *Plan {
-	p.Followable()
-	p.measureTexts()
-	return p
-}
-
 // Followable reports that what a plan releases is told by what Follow compares: no line of its canonical text says anything else. It then
 // releases sums and counts alone.
 func (p *Plan) Followable() bool {
@@ -167,15 +150,17 @@ func (p *Plan) followableText() bool {
 	}) {
 		return false // as its text would say
 	}
-	known := []string{"semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "part ", "values of ", "where ", "measure ", "set "}
+	known := []string{"measure ", "set ", "semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "part ", "values of ", "where "}
 	for _, k := range p.Keys {
 		known = append(known, fmt.Sprintf("key %s %q", k.Expr, k.Values))
 	}
-	for line := range strings.Lines(p.Canonical(0)) {
-		if !slices.ContainsFunc(known, func(start string) bool {
-			return strings.HasPrefix(line, start) && (!strings.HasPrefix(start, "key ") || line == start+"\n")
-		}) {
-			return false
+	for _, text := range []string{p.head([]int{0}), p.canonicalBody()} { // which together are Canonical
+		for line := range strings.Lines(text) {
+			if !slices.ContainsFunc(known, func(start string) bool {
+				return strings.HasPrefix(line, start) && (!strings.HasPrefix(start, "key ") || line == start+"\n")
+			}) {
+				return false
+			}
 		}
 	}
 	return true

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -46,7 +45,12 @@ func (b *builder) claimed(p *Post) {
 // claim adds a claim that is not there yet, on the terms of the aggregate at hand.
 func (b *builder) claim(c claim) {
 	if len(c.parts) > 1 {
-		sortByText(c.parts)
+		sortByText(c.parts, func(x part) string {
+			if m, ok := x.(*Measure); ok {
+				return b.plan.textOf(m)
+			}
+			return x.String()
+		})
 	}
 	c.terms = b.given.terms
 	i := slices.IndexFunc(b.claims, func(o claim) bool { return slices.Equal(o.parts, c.parts) })
@@ -60,15 +64,15 @@ func (b *builder) claim(c claim) {
 	}
 }
 
-// sortByText sorts by what String writes, which is written once of each.
-func sortByText[T fmt.Stringer](all []T) {
+// sortByText sorts by canonical texts, which are written once of each.
+func sortByText[T any](all []T, textOf func(T) string) {
 	type written struct {
 		text string
 		of   T
 	}
 	texts := make([]written, len(all))
 	for i, x := range all {
-		texts[i] = written{x.String(), x}
+		texts[i] = written{textOf(x), x}
 	}
 	slices.SortStableFunc(texts, func(x, y written) int { return strings.Compare(x.text, y.text) })
 	for i, x := range texts {
@@ -93,11 +97,12 @@ func (b *builder) split() error {
 	if err := b.divide(); err != nil {
 		return err
 	}
-	sortByText(p.Searches)
-	sortByText(p.Measures)
+	sortByText(p.Searches, (*Search).String)
+	sortByText(p.Measures, p.textOf)
+	var known chosen
 	for _, m := range p.Measures {
 		m.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
-		if err := m.choose(); err != nil {
+		if err := known.choose(m); err != nil {
 			return refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
 		}
 	}

@@ -98,18 +98,37 @@ func (b *builder) divide() error {
 	if weights > 0 && rest.IsZero() {
 		return refuse(named.terms.at, "ask at a larger price, or give it less", "nothing of the price is left for the other aggregates")
 	}
+	known := shares{}
 	for _, c := range b.claims {
 		if c.terms.epsilon.IsZero() {
-			c.pay(rest, c.terms.share(), weights)
+			c.pay(known, rest, c.terms.share(), weights)
 		} else {
-			c.pay(b.policy.Budget.Price(c.terms.epsilon), 1, 1)
+			c.pay(known, b.policy.Budget.Price(c.terms.epsilon), 1, 1)
 		}
 	}
 	return nil
 }
 
+// shares are those that were computed: of hundreds of aggregates most have the same.
+type shares map[shareOf]privacy.Loss
+
+type shareOf struct {
+	of       privacy.Loss
+	num, den int64
+}
+
+func (s shares) share(of privacy.Loss, num, den int64) privacy.Loss {
+	key := shareOf{of, num, den}
+	out, ok := s[key]
+	if !ok {
+		out = of.Share(num, den)
+		s[key] = out
+	}
+	return out
+}
+
 // pay divides num/den of a loss among the claim's parts: equally, but that a search for bounds has half of it.
-func (c claim) pay(of privacy.Loss, num, den int64) {
+func (c claim) pay(known shares, of privacy.Loss, num, den int64) {
 	others := int64(len(c.parts))
 	for _, x := range c.parts {
 		if _, ok := x.(*Search); ok {
@@ -121,9 +140,9 @@ func (c claim) pay(of privacy.Loss, num, den int64) {
 	}
 	for _, x := range c.parts {
 		if _, ok := x.(*Search); ok {
-			x.pay(of.Share(num, den))
+			x.pay(known.share(of, num, den))
 		} else {
-			x.pay(of.Share(num, den*others))
+			x.pay(known.share(of, num, den*others))
 		}
 	}
 }

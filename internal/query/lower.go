@@ -11,6 +11,7 @@ import (
 // heard of is refused and never a panic.
 type lowering struct {
 	text     text
+	places   places
 	tokens   []*pg.ScanToken // without comments
 	maxDepth int
 	stars    map[int]bool // the offsets of COUNT(*, name => value)'s asterisks
@@ -23,7 +24,7 @@ func (l *lowering) pos(location int32, fallback Pos) Pos {
 	if location <= 0 {
 		return fallback
 	}
-	return l.text.pos(int(location))
+	return l.places.pos(l.text, int(location))
 }
 
 func (l *lowering) selectStmt(s *pg.SelectStmt) (*Select, error) {

@@ -1,0 +1,135 @@
+package derive
+
+import (
+	"math/big"
+	"slices"
+	"strconv"
+
+	"dither/internal/plan"
+	"dither/noise"
+)
+
+// Shapes are what fits to grouping sets have in common, once it is found: the sizes of the keys, the groupings, and what the variances of their
+// noises are to each other. Shares of the price and prices change those variances together: so the aggregates of a question, and a question at
+// many prices, mostly have one shape. The zero value has none. It is not safe for concurrent use.
+type Shapes struct {
+	known map[string]*shape
+}
+
+// shape is a lattice of variances relative to the first grouping's, and of the law of each grouping's fitted cells all but the noises.
+type shape struct {
+	lattice *lattice
+	kinds   [][]kind // by grouping
+	same    []int    // of each grouping, the first of the same law
+}
+
+// of is the shape of a measure's tables.
+func (s *Shapes) of(p *plan.Plan, j int) *shape {
+	variance := variances(p, j)
+	one, first := big.NewRat(1, 1), variance[0]
+	var text []byte
+	for i, v := range variance {
+		switch {
+		case i > 0 && v == first: // found so in variances
+			variance[i] = one
+		case i > 0:
+			variance[i] = new(big.Rat).Quo(v, first)
+		}
+		if i > 0 {
+			text = append(append(text, variance[i].RatString()...), ' ')
+		}
+	}
+	variance[0] = one
+	for _, k := range p.Keys {
+		text = strconv.AppendInt(append(text, '|'), int64(len(k.Values)), 10)
+	}
+	for _, g := range p.Groupings() {
+		text = strconv.AppendUint(append(text, ','), keySet(g.Keys), 16)
+	}
+	if known := s.known[string(text)]; known != nil {
+		return known
+	}
+	out := newShape(latticeWith(p, variance))
+	if s.known == nil {
+		s.known = map[string]*shape{}
+	}
+	s.known[string(text)] = out
+	return out
+}
+
+func newShape(l *lattice) *shape {
+	out := &shape{lattice: l}
+	classes, first := l.classes(), map[string]int{}
+	for i, s := range l.sets {
+		counts := make([]byte, len(classes)) // by class: how many of its keys the grouping has
+		for _, k := range keysOf(s) {
+			counts[classes[k]]++
+		}
+		like, ok := first[string(counts)]
+		if !ok {
+			kinds := l.kinds(s)
+			like = slices.IndexFunc(out.kinds, func(o []kind) bool { return slices.Equal(o, kinds) }) // by chance, as it were
+			if like < 0 {
+				like = i
+			}
+			first[string(counts)] = like
+			out.kinds = append(out.kinds, kinds)
+		} else {
+			out.kinds = append(out.kinds, out.kinds[like])
+		}
+		out.same = append(out.same, like)
+	}
+	return out
+}
+
+// laws are those of each grouping's fitted cells.
+func (s *shape) laws(noises []noise.Distribution) []*noise.Combination {
+	var out []*noise.Combination
+	for i, like := range s.same {
+		if like < i {
+			out = append(out, out[like])
+		} else {
+			out = append(out, lawOf(s.kinds[i], noises))
+		}
+	}
+	return out
+}
+
+// classes number keys that may change places: by each key, the first that it may change with.
+//
+// Two keys may if they have as many values, and the exchange takes each grouping to one of the same variance. Then it takes the noisy tables to noisy
+// tables of the same law, and the fit, which asks for nothing but these, to the fit: so a fitted table over some keys has the law of that over the keys
+// which they are taken to. Such exchanges make others: of (k l) and (l m), one after the other and back, (k m). So it is enough to compare each
+// key with the first of a class, and the law of a grouping depends on how many of its keys are in each class.
+func (l *lattice) classes() []int {
+	of := map[uint64]int{}
+	for i, s := range l.sets {
+		of[s] = l.first(i)
+	}
+	mayChange := func(k, m int) bool {
+		if l.sizes[k] != l.sizes[m] {
+			return false
+		}
+		for i, s := range l.sets {
+			t := s
+			if s>>k&1 != s>>m&1 {
+				t ^= 1<<k | 1<<m
+			}
+			if v, ok := of[t]; !ok || v != l.first(i) {
+				return false
+			}
+		}
+		return true
+	}
+	out := make([]int, len(l.sizes))
+	for k := range out {
+		out[k] = k
+		for m := range k {
+			if out[m] == m && mayChange(m, k) {
+				out[k] = m
+				break
+			}
+		}
+	}
+	return out
+}

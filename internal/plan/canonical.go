@@ -1,0 +1,121 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"dither/privacy"
+)
+
+// Canonical is a text such that two plans with one text release the same: the meaning of bounded aggregates, the bounded aggregate with its bounds, its
+// noise and its price, the policy, and the published versions of the sealed tables, in the order of Tables. What is computed from the released
+// numbers afterwards (names, order, HAVING, confidence, format) is no part of it.
+func (p *Plan) Canonical(versions ...int) string {
+	return p.head(versions) + p.canonicalBody()
+}
+
+// Key is the replay key: the digest of Canonical.
+func (p *Plan) Key(versions ...int) string {
+	digest := sha256.New()
+	digest.Write([]byte(p.head(versions)))
+	digest.Write([]byte(p.canonicalBody()))
+	return hex.EncodeToString(digest.Sum(nil))
+}
+
+// head is what any release depends on, but for its measures and their mechanisms.
+func (p *Plan) head(versions []int) string {
+	var b strings.Builder
+	p.describe(&b, p.digest, versions, p.Neighbours, p.Price)
+	return b.String()
+}
+
+// body is the rest of a plan's canonical text: of that plan alone, since one that is made of it by a copy says something else.
+type body struct {
+	of   *Plan
+	text string
+}
+
+func (p *Plan) canonicalBody() string {
+	if p.body.of == p {
+		return p.body.text
+	}
+	var b strings.Builder
+	p.describeRows(&b)
+	for _, s := range p.Searches {
+		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
+	}
+	w := measureWriter{}
+	if p.Sets != nil {
+		for _, g := range p.Sets {
+			fmt.Fprintf(&b, "set %v\n", g.Keys)
+			for j, m := range g.Measures {
+				text := ""
+				if m.alike(p.Measures[j]) {
+					text = p.textOf(p.Measures[j])
+				} else {
+					text = m.String()
+				}
+				w.write(&b, text, m)
+			}
+			if g.Order != nil {
+				g.Order.describeOrders(&b)
+			}
+		}
+	} else {
+		for _, m := range p.Measures {
+			w.write(&b, p.textOf(m), m)
+		}
+		p.describeOrders(&b)
+		if p.Selection != nil {
+			fmt.Fprintf(&b, "select %s other=%t\n", p.Selection, p.Other)
+		}
+	}
+	p.body = body{p, b.String()}
+	return p.body.text
+}
+
+// measureWriter writes the lines of measures. Numbers that many of them share are put into words once.
+type measureWriter struct {
+	numbers map[*big.Rat]string
+	losses  map[privacy.Loss]string
+}
+
+func (w *measureWriter) write(b *strings.Builder, text string, m *Measure) {
+	if w.numbers == nil {
+		w.numbers, w.losses = map[*big.Rat]string{}, map[privacy.Loss]string{}
+	}
+	parameter, ok := w.numbers[m.Parameter]
+	if !ok {
+		parameter = m.Parameter.RatString()
+		w.numbers[m.Parameter] = parameter
+	}
+	loss, ok := w.losses[m.Loss]
+	if !ok {
+		loss = m.Loss.String()
+		w.losses[m.Loss] = loss
+	}
+	for _, s := range [...]string{"measure ", text, " ", string(m.Noise), " ", parameter, " ", loss, "\n"} {
+		b.WriteString(s)
+	}
+}
+
+// measureTexts are the measures' canonical texts, written once.
+func (p *Plan) measureTexts() []string {
+	if p.texts == nil {
+		for _, m := range p.Measures {
+			p.texts = append(p.texts, p.textOf(m))
+		}
+	}
+	return p.texts
+}
+
+// Settled has found what Follow asks of a plan that was released: then several goroutines may follow from it.
+func (p *Plan) Settled() *Plan {
+	p.Followable()
+	p.measureTexts()
+	p.body = body{} // which is long, and has been read
+	return p
+}
