@@ -116,37 +116,19 @@ var templates = map[plan.Op]string{
 }
 
 // expression writes e over the cleaned columns c0, c1, ….
-func expression(e *plan.Expr) string {
-	args := make([]string, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = expression(a)
-	}
+func expression(e *plan.Expr) string { return engine.Expression(e, constant, operation) }
+
+// operation writes one of which dialects differ.
+func operation(e *plan.Expr, args []string) string {
 	switch e.Op {
-	case plan.OpColumn:
-		return column(e.Column)
-	case plan.OpConst:
-		return constant(e.Const)
-	case plan.OpIn:
-		return "(" + args[0] + " IN (" + strings.Join(args[1:], ", ") + "))"
 	case plan.OpLike:
 		return like(args[0], e.Text)
 	case plan.OpDatePart:
 		return "CAST(date_part(" + text(e.Text) + ", " + date(args[0]) + ") AS BIGINT)"
 	case plan.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + text(e.Text) + ", " + date(args[0]) + ") AS DATE) - DATE '1970-01-01' AS BIGINT)"
-	case plan.OpCase:
-		return engine.CaseWhen(args)
-	case plan.OpCoalesce, plan.OpLeast, plan.OpGreatest: // the last two pass over NULLs here
-		return string(e.Op) + "(" + strings.Join(args, ", ") + ")"
 	}
-	if op, ok := engine.Infix[e.Op]; ok {
-		return "(" + strings.Join(args, " "+op+" ") + ")"
-	}
-	operands := make([]any, len(args))
-	for i, a := range args {
-		operands[i] = a
-	}
-	return "(" + fmt.Sprintf(templates[e.Op], operands...) + ")"
+	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }
 
 // date is the day of a number. A cleaned one is within the years 1 to 9999, and so is the first day of what it is in.

@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,9 @@ import (
 	"dither/internal/plan"
 	"dither/internal/value"
 )
+
+// dialect is how what all engines say alike is written here.
+var dialect = engine.Dialect{Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE", Factor: "DECIMAL(9, 0)", Total: "HUGEINT"}
 
 // render writes the one statement that answers b over a scan of the sealed file: its keys k0, k1, … and then each measure's
 // sum; or, of a measure in order, by cell, its values m0 and how many rows have each.
@@ -27,7 +29,7 @@ func render(b *plan.Bounded, scan string, known engine.Sealed) string {
 			return orderedRows(b, cappedCells(b, rows))
 		}
 		if b.Caps.Groups > 0 {
-			return sumUp(b, cellsOfUnits(b, rows))
+			return engine.SumUp(b, cellsOfUnits(b, rows))
 		}
 	}
 	return addedUp(b, rows)
@@ -39,26 +41,14 @@ func addedUp(b *plan.Bounded, rows string) string {
 	case b.Ordered:
 		return orderedRows(b, rows)
 	case b.RowVectors != nil:
-		return engine.VectorSums(b, rows, engine.Dialect{Integer: integer, Double: double, BigInt: "BIGINT", Real: "DOUBLE", Factor: "DECIMAL(9, 0)", Total: "HUGEINT"})
+		return engine.VectorSums(b, rows, dialect)
 	}
-	return sumUp(b, contributed(b, rows))
+	return engine.SumUp(b, contributed(b, rows))
 }
 
 // contributed gives the keys and contributions m0, m1, … of rows.
 func contributed(b *plan.Bounded, rows string) string {
 	return "SELECT " + strings.Join(append(engine.KeyNames(b), contributions(b)...), ", ") + " FROM (" + rows + ")"
-}
-
-// sumUp adds the contributions m0, m1, … of rows or of units per cell.
-func sumUp(b *plan.Bounded, from string) string {
-	out := engine.KeyNames(b)
-	for i := range b.Measures {
-		out = append(out, fmt.Sprintf("sum(m%d)", i))
-	}
-	if len(out) == 0 {
-		out = []string{"1"}
-	}
-	return "SELECT " + strings.Join(out, ", ") + " FROM (" + from + ")" + engine.GroupBy(engine.KeyNames(b))
 }
 
 // evaluated gives the kept rows: the unit u and the rank q where there are, the keys, and the gridded values v0, v1, … (NULL
@@ -74,12 +64,7 @@ func evaluated(b *plan.Bounded, scan string, known engine.Sealed) string {
 	if len(cleaned) == 0 {
 		cleaned = []string{"1"}
 	}
-	for i, k := range b.Keys {
-		row = append(row, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
-	}
-	for i, m := range b.Measures {
-		row = append(row, fmt.Sprintf("%s AS v%d", gridded(m), i))
-	}
+	row = append(row, engine.KeysAndValues(b, expression, gridded)...)
 	sql := "SELECT " + strings.Join(row, ", ") + " FROM (SELECT " + strings.Join(cleaned, ", ") +
 		" FROM " + scan + ")"
 	if b.Where != nil {
@@ -90,26 +75,9 @@ func evaluated(b *plan.Bounded, scan string, known engine.Sealed) string {
 
 // gridded is a row's value in grid units, not yet clamped: a pure function of the row.
 func gridded(m *plan.Measure) string {
-	switch m.Kind {
-	case plan.CountValue:
-		return "CASE WHEN " + expression(m.X) + " IS NOT NULL THEN CAST(1 AS BIGINT) END"
-	case plan.CountRows, plan.CountUnits, plan.UnitRows:
-		return "CAST(1 AS BIGINT)"
-	}
-	x := expression(m.X)
-	if m.Kind == plan.CountDistinct {
-		if m.X.Type == value.Real { // 0 and −0 are one value
-			x = "CASE WHEN (" + x + ") = 0 THEN CAST(0 AS DOUBLE) ELSE (" + x + ") END"
-		}
-		return x
-	}
-	if m.Rounds() { // a power of two times a double is exact; the cast rounds half to even
-		x = "CAST((" + x + " * " + double(math.Ldexp(1, -m.Grid)) + ") AS BIGINT)"
-	} else if m.Grid < 0 {
-		x = "(" + x + " * " + integer(1<<-m.Grid) + ")"
-	}
-	if m.Centre != 0 {
-		x = "(" + x + " - " + integer(m.Centre) + ")"
+	x := dialect.Gridded(m, expression)
+	if m.Kind == plan.CountDistinct && m.X.Type == value.Real { // 0 and −0 are one value
+		x = "CASE WHEN (" + x + ") = 0 THEN CAST(0 AS DOUBLE) ELSE (" + x + ") END"
 	}
 	return x
 }
@@ -120,7 +88,7 @@ func contributions(b *plan.Bounded) []string {
 	for i, m := range b.Measures {
 		v := "v" + strconv.Itoa(i)
 		if m.Kind == plan.CountDistinct {
-			out = append(out, firstOfValue(b, v)+fmt.Sprintf(" AS m%d", i))
+			out = append(out, dialect.FirstOfValue(b, i)+fmt.Sprintf(" AS m%d", i))
 			continue
 		}
 		lo, hi := integer(m.Lo), integer(m.Hi)
@@ -128,13 +96,6 @@ func contributions(b *plan.Bounded) []string {
 			"WHEN %[1]s > %[3]s THEN %[3]s ELSE CAST(0 AS BIGINT) END AS m%[4]d", v, lo, hi, i))
 	}
 	return out
-}
-
-// firstOfValue is 1 in one of the rows of a cell that have the same value, whichever, and else 0: their sum is the number of
-// distinct values.
-func firstOfValue(b *plan.Bounded, v string) string {
-	of := strings.Join(append(engine.KeyNames(b), v), ", ")
-	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN CAST(1 AS BIGINT) ELSE CAST(0 AS BIGINT) END", v, of)
 }
 
 // cappedRows gives the rows that count: of each unit, the first so many of those that are left, in the order of their sealed

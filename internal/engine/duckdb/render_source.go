@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -44,7 +43,7 @@ func renderSource(b *plan.Bounded, files sealedFiles) string {
 			return orderedRows(b, cappedCells(b, rows))
 		}
 		if b.Caps.Groups > 0 {
-			return sumUp(b, cellsOfUnits(b, rows))
+			return engine.SumUp(b, cellsOfUnits(b, rows))
 		}
 	}
 	return addedUp(b, rows)
@@ -56,12 +55,7 @@ func evaluatedSource(b *plan.Bounded, files sealedFiles) string {
 	if b.Unit != nil {
 		row = append(row, "u")
 	}
-	for i, k := range b.Keys {
-		row = append(row, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
-	}
-	for i, m := range b.Measures {
-		row = append(row, fmt.Sprintf("%s AS v%d", gridded(m), i))
-	}
+	row = append(row, engine.KeysAndValues(b, expression, gridded)...)
 	if len(row) == 0 {
 		row = []string{"1"}
 	}
@@ -134,7 +128,7 @@ func source(s *plan.Source, files sealedFiles) string {
 		}
 		return strings.Join(all, " UNION ALL ")
 	case plan.PerUnit:
-		return perUnit(s, inputs[0])
+		return inside.PerUnit(s, inputs[0])
 	}
 	panic("duckdb: no source " + string(s.Op))
 }
@@ -222,57 +216,14 @@ func joined(s *plan.Source, left, right string, single bool) string {
 	return fmt.Sprintf("SELECT %s FROM %s AS a %s (SELECT %s FROM %s) AS b ON %s", strings.Join(out, ", "), left, word, strings.Join(row, ", "), right, strings.Join(on, " AND "))
 }
 
-// perUnit gives one row for each unit and value of the keys.
-func perUnit(s *plan.Source, input string) string {
-	row, group, out := []string{"u"}, []string{"u"}, []string{"u"}
-	for i, e := range s.Exprs {
-		row, group, out = append(row, expression(e)+" AS "+column(i)), append(group, column(i)), append(out, column(i))
-	}
-	for i, a := range s.Aggregates {
-		x := fmt.Sprintf("x%d", i)
-		if a.X != nil {
-			row = append(row, innerValue(a)+" AS "+x)
-		}
-		out = append(out, inner(a, x)+" AS "+column(len(s.Exprs)+i))
-	}
-	return "SELECT " + strings.Join(out, ", ") + " FROM (SELECT " + strings.Join(row, ", ") + " FROM " + input + ") GROUP BY " + strings.Join(group, ", ")
-}
-
-// innerValue is what an aggregate inside a unit reads of a row.
-func innerValue(a plan.Inner) string {
-	x := expression(a.X)
-	if a.Gridded() {
-		return "CAST((" + x + " * " + double(math.Ldexp(1, -a.Grid)) + ") AS BIGINT)"
-	}
-	return x
-}
-
-// inner is an aggregate over x: sums are of HUGEINTs, and exact.
-func inner(a plan.Inner, x string) string {
-	lo, hi := integer(a.Lo), integer(a.Hi)
-	clamped := func(n string) string { return fmt.Sprintf("CAST(least(greatest(%s, %s), %s) AS BIGINT)", n, lo, hi) }
-	switch a.Func {
-	case plan.InnerRows:
-		return clamped("count(*)")
-	case plan.InnerCount:
-		return clamped("count(" + x + ")")
-	case plan.InnerDistinct:
-		return clamped("count(DISTINCT " + x + ")")
-	case plan.InnerMin, plan.InnerMax:
-		return string(a.Func) + "(" + x + ")"
-	case plan.InnerAny:
-		return "bool_or(" + x + ")"
-	case plan.InnerAll:
-		return "bool_and(" + x + ")"
-	case plan.InnerSum:
-		if !a.Gridded() { // least and greatest pass over NULL, which stays one
-			return "CASE WHEN count(" + x + ") > 0 THEN " + clamped("sum("+x+")") + " END"
-		}
-		return "CASE WHEN count(" + x + ") > 0 THEN (CAST(" + clamped("sum("+x+")") + " AS DOUBLE) * " + double(math.Ldexp(1, a.Grid)) + ") END"
-	case plan.InnerAverage: // what is divided is not negative: x is nowhere below Lo
-		above := fmt.Sprintf("(sum(%s) - CAST(%s AS HUGEINT) * count(%s))", x, lo, x)
-		nearest := fmt.Sprintf("((2 * %s + count(%s)) // (2 * count(%s)) + %s)", above, x, x, lo)
-		return "CASE WHEN count(" + x + ") > 0 THEN (CAST(" + clamped(nearest) + " AS DOUBLE) * " + double(math.Ldexp(1, a.Grid)) + ") END"
-	}
-	panic("duckdb: no aggregate " + string(a.Func))
+// inside is how aggregates inside a unit are written: sums are HUGEINTs, and exact.
+var inside = engine.Inside{
+	Dialect: dialect, Expression: expression,
+	Clamped: func(whole string, lo, hi int64) string {
+		return fmt.Sprintf("CAST(least(greatest(%s, %s), %s) AS BIGINT)", whole, integer(lo), integer(hi))
+	},
+	Average: func(x string, lo int64) string { // what is divided is not negative
+		above := fmt.Sprintf("(sum(%s) - CAST(%s AS HUGEINT) * count(%[1]s))", x, integer(lo))
+		return fmt.Sprintf("((2 * %s + count(%s)) // (2 * count(%[2]s)) + %s)", above, x, integer(lo))
+	},
 }

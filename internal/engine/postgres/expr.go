@@ -88,16 +88,11 @@ var templates = map[plan.Op]string{
 }
 
 // expression writes e over the cleaned columns c0, c1, ….
-func expression(e *plan.Expr) string {
-	args := make([]string, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = expression(a)
-	}
+func expression(e *plan.Expr) string { return engine.Expression(e, constant, operation) }
+
+// operation writes one of which dialects differ.
+func operation(e *plan.Expr, args []string) string {
 	switch e.Op {
-	case plan.OpColumn:
-		return column(e.Column)
-	case plan.OpConst:
-		return constant(e.Const)
 	case plan.OpDiv:
 		return "(" + args[0] + " / nullif(" + args[1] + ", " + double(0) + "))"
 	case plan.OpMod:
@@ -107,27 +102,14 @@ func expression(e *plan.Expr) string {
 			return "CAST(CAST(" + args[0] + " AS integer) AS bigint)"
 		}
 		return "CAST(" + args[0] + " AS bigint)" // half to even
-	case plan.OpIn:
-		return "(" + args[0] + " IN (" + strings.Join(args[1:], ", ") + "))"
 	case plan.OpLike:
 		return "(" + args[0] + " LIKE " + text(e.Text) + ")" // linear in the text for each byte of the pattern; backslash escapes
 	case plan.OpDatePart:
 		return "CAST(date_part(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS bigint)"
 	case plan.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS date) - DATE '1970-01-01' AS bigint)"
-	case plan.OpCase:
-		return engine.CaseWhen(args)
-	case plan.OpCoalesce, plan.OpLeast, plan.OpGreatest: // the last two pass over NULLs here
-		return string(e.Op) + "(" + strings.Join(args, ", ") + ")"
 	}
-	if op, ok := engine.Infix[e.Op]; ok {
-		return "(" + strings.Join(args, " "+op+" ") + ")"
-	}
-	operands := make([]any, len(args))
-	for i, a := range args {
-		operands[i] = a
-	}
-	return "(" + fmt.Sprintf(templates[e.Op], operands...) + ")"
+	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"
 }
 
 // timestamp is the beginning of a day, in no time zone: of a date itself date_trunc would make one in the session's. A

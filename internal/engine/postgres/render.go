@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,12 +40,15 @@ func render(b *plan.Bounded, in *rows) string {
 	case b.Ordered && bounded:
 		return orderedRows(b, cappedCells(b, rows))
 	case bounded:
-		return sumUp(b, cellsOfUnits(b, in, rows))
+		return engine.SumUp(b, cellsOfUnits(b, in, rows))
 	case rowsAreAddedUp(b):
 		return sumOfRows(b, in)
 	}
 	return addedUp(b, rows)
 }
+
+// dialect is how what all engines say alike is written here. Sums of bigint are numeric: exact, of any size.
+var dialect = engine.Dialect{Integer: integer, Double: double, BigInt: "bigint", Real: "double precision", Fence: " OFFSET 0"}
 
 // addedUp is what is told of the rows that count.
 func addedUp(b *plan.Bounded, rows string) string {
@@ -54,9 +56,9 @@ func addedUp(b *plan.Bounded, rows string) string {
 	case b.Ordered:
 		return orderedRows(b, rows)
 	case b.RowVectors != nil:
-		return engine.VectorSums(b, rows, engine.Dialect{Integer: integer, Double: double, BigInt: "bigint", Real: "double precision", Fence: " OFFSET 0"})
+		return engine.VectorSums(b, rows, dialect)
 	}
-	return sumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
+	return engine.SumUp(b, "SELECT "+list(engine.KeyNames(b), contributions(b))+" FROM ("+rows+") AS r")
 }
 
 func list(parts ...[]string) string {
@@ -65,15 +67,6 @@ func list(parts ...[]string) string {
 		return "1"
 	}
 	return strings.Join(all, ", ")
-}
-
-// sumUp adds the contributions m0, m1, … of rows or of units per cell. Sums of bigint are numeric: exact, of any size.
-func sumUp(b *plan.Bounded, from string) string {
-	var sums []string
-	for i := range b.Measures {
-		sums = append(sums, fmt.Sprintf("sum(m%d)", i))
-	}
-	return "SELECT " + list(engine.KeyNames(b), sums) + " FROM (" + from + ") AS m" + engine.GroupBy(engine.KeyNames(b))
 }
 
 func names(prefix string, n int) []string {
@@ -129,13 +122,8 @@ func cleanColumns(b *plan.Bounded, raw []string) []string {
 // evaluated gives the rows that are left: the keys, the gridded values v0, v1, … (NULL where a measure has none), and where
 // units have several rows the unit u and, where a cap may leave rows out, the row's place q.
 func evaluated(b *plan.Bounded, in *rows) string {
-	var row, carried []string
-	for i, k := range b.Keys {
-		row = append(row, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
-	}
-	for i, m := range b.Measures {
-		row = append(row, fmt.Sprintf("%s AS v%d", gridded(m), i))
-	}
+	row := engine.KeysAndValues(b, expression, gridded)
+	var carried []string
 	place, fence, unit := "", " OFFSET 0", ""
 	if b.Unit != nil {
 		unit = column(unitOf(b))
@@ -177,28 +165,8 @@ func unitOf(b *plan.Bounded) int {
 	return slices.IndexFunc(b.Columns, func(c plan.Column) bool { return c.Name == b.Unit.Name })
 }
 
-// gridded is a row's value in grid units, not yet clamped: a pure function of the row.
-func gridded(m *plan.Measure) string {
-	switch m.Kind {
-	case plan.CountValue:
-		return "CASE WHEN " + expression(m.X) + " IS NOT NULL THEN " + integer(1) + " END"
-	case plan.CountRows, plan.CountUnits, plan.UnitRows:
-		return integer(1)
-	}
-	x := expression(m.X)
-	if m.Kind == plan.CountDistinct { // 0 and −0 are equal here
-		return x
-	}
-	if m.Rounds() { // a power of two times a double is exact, and 0 only for 0: X's size is 0 or far above 2^-1000; half to even
-		x = "CAST((" + x + " * " + double(math.Ldexp(1, -m.Grid)) + ") AS bigint)"
-	} else if m.Grid < 0 {
-		x = "(" + x + " * " + integer(1<<-m.Grid) + ")"
-	}
-	if m.Centre != 0 {
-		x = "(" + x + " - " + integer(m.Centre) + ")"
-	}
-	return x
-}
+// gridded is a row's value in grid units, not yet clamped. (Of distinct reals 0 and −0 are equal here.)
+func gridded(m *plan.Measure) string { return dialect.Gridded(m, expression) }
 
 // contributions are what rows add, as m0, m1, ….
 func contributions(b *plan.Bounded) []string {
@@ -214,18 +182,11 @@ func contribution(b *plan.Bounded, i int) string {
 	m := b.Measures[i]
 	switch {
 	case m.Kind == plan.CountDistinct:
-		return firstOfValue(b, i)
+		return dialect.FirstOfValue(b, i)
 	case clampIsIdle(b, m):
 		return fmt.Sprintf("coalesce(v%d, %s)", i, integer(0))
 	}
 	return fmt.Sprintf("CASE WHEN v%[1]d IS NULL THEN %[2]s ELSE least(greatest(v%[1]d, %[3]s), %[4]s) END", i, integer(0), integer(m.Lo), integer(m.Hi))
-}
-
-// firstOfValue is 1 in one of the rows of a cell that have the same value, whichever, and else 0: their sum is the number of distinct values.
-func firstOfValue(b *plan.Bounded, i int) string {
-	v := "v" + strconv.Itoa(i)
-	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END",
-		v, list(engine.KeyNames(b), []string{v}), integer(1), integer(0))
 }
 
 // cappedRows gives the rows that count: of each unit, the first so many of those that are left.

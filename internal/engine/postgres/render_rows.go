@@ -72,7 +72,7 @@ func sumOfRows(b *plan.Bounded, in *rows) string {
 	}
 	out = "SELECT " + list(cleanKeys) + " FROM (" + out + " OFFSET 0) AS g"
 	if again {
-		out = sumUp(b, out+" OFFSET 0")
+		out = engine.SumUp(b, out+" OFFSET 0")
 	}
 	return "SELECT * FROM (" + out + ") AS s" + engine.Kept(b, nil)
 }

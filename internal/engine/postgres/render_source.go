@@ -34,7 +34,7 @@ func renderSource(b *plan.Bounded, in *rows) string {
 		case b.Ordered && b.Caps.Groups > 0:
 			rows = cappedCells(b, rows)
 		case b.Caps.Groups > 0:
-			return sumUp(b, cellsOfSource(b, rows))
+			return engine.SumUp(b, cellsOfSource(b, rows))
 		}
 	}
 	return addedUp(b, rows)
@@ -52,15 +52,10 @@ func unitType(s *plan.Source) (of value.Type) {
 
 // evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.
 func evaluatedSource(b *plan.Bounded, in *rows) string {
-	var row, unit []string
+	row := engine.KeysAndValues(b, expression, gridded)
+	var unit []string
 	if b.Unit != nil {
 		unit = []string{"u"}
-	}
-	for i, k := range b.Keys {
-		row = append(row, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
-	}
-	for i, m := range b.Measures {
-		row = append(row, fmt.Sprintf("%s AS v%d", gridded(m), i))
 	}
 	sql := "SELECT " + list(unit, row) + " FROM (" + node(b.Source, in) + ") AS s"
 	if b.Where != nil {
@@ -146,7 +141,7 @@ func node(s *plan.Source, in *rows) string {
 		}
 		return strings.Join(all, " UNION ALL ")
 	case plan.PerUnit:
-		return perUnit(s, inputs[0])
+		return inside.PerUnit(s, inputs[0])
 	}
 	panic("postgres: no source " + string(s.Op)) // refuse knows them all
 }

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/internal/plan"
+)
+
+// Gridded is a row's value in grid units, not yet clamped: a pure function of the row. Of a measure that rounds X is 0 or far above 2^-1000 in size,
+// so that its product with a power of two is exact, and 0 only for 0.
+func (d Dialect) Gridded(m *plan.Measure, expression func(*plan.Expr) string) string {
+	switch m.Kind {
+	case plan.CountValue:
+		return "CASE WHEN " + expression(m.X) + " IS NOT NULL THEN " + d.Integer(1) + " END"
+	case plan.CountRows, plan.CountUnits, plan.UnitRows:
+		return d.Integer(1)
+	}
+	x := expression(m.X)
+	if m.Kind == plan.CountDistinct {
+		return x
+	}
+	if m.Rounds() { // the cast rounds half to even
+		x = "CAST((" + x + " * " + d.Double(math.Ldexp(1, -m.Grid)) + ") AS " + d.BigInt + ")"
+	} else if m.Grid < 0 {
+		x = "(" + x + " * " + d.Integer(1<<-m.Grid) + ")"
+	}
+	if m.Centre != 0 {
+		x = "(" + x + " - " + d.Integer(m.Centre) + ")"
+	}
+	return x
+}
+
+// FirstOfValue is 1 in one of the rows of a cell that have the same value of measure i, whichever, and else 0: their sum is the number of distinct values.
+func (d Dialect) FirstOfValue(b *plan.Bounded, i int) string {
+	v := "v" + strconv.Itoa(i)
+	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END",
+		v, strings.Join(append(KeyNames(b), v), ", "), d.Integer(1), d.Integer(0))
+}
+
+// SumUp adds the contributions m0, m1, … of rows or of units per cell.
+func SumUp(b *plan.Bounded, from string) string {
+	out := KeyNames(b)
+	for i := range b.Measures {
+		out = append(out, fmt.Sprintf("sum(m%d)", i))
+	}
+	if len(out) == 0 {
+		out = []string{"1"}
+	}
+	return "SELECT " + strings.Join(out, ", ") + " FROM (" + from + ") AS m" + GroupBy(KeyNames(b))
+}
+
+// KeysAndValues are a row's keys k0, k1, … and gridded values v0, v1, … (NULL where a measure has none).
+func KeysAndValues(b *plan.Bounded, expression func(*plan.Expr) string, gridded func(*plan.Measure) string) (out []string) {
+	for i, k := range b.Keys {
+		out = append(out, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
+	}
+	for i, m := range b.Measures {
+		out = append(out, fmt.Sprintf("%s AS v%d", gridded(m), i))
+	}
+	return out
+}
