@@ -18,6 +18,23 @@ type released struct {
 
 // measure asks a home for noisy numbers, or explains what they would cost: then there are none.
 func (s *session) measure(o *testOptions, sql string, do func(*released) error) error {
+	if o.given["release"] {
+		return s.with(func(c *curator.Curator) error {
+			m, err := c.Measured(o.get("release"), o.get("analyst"))
+			if err != nil {
+				return err
+			}
+			tables, err := c.Tables()
+			if err != nil {
+				return err
+			}
+			r := &released{Measurements: m, unit: true}
+			for _, t := range tables { // which of them it is of is not asked: a warning too many does no harm
+				r.unit = r.unit && t.Unit == "" && t.Through == ""
+			}
+			return do(r)
+		})
+	}
 	q := o.question()
 	q.SQL = sql
 	return s.sealing(func(c *curator.Curator) error { return s.measured(o, c, q, do) })
@@ -93,12 +110,18 @@ func (r *released) warnings() (lines []string) {
 	return lines
 }
 
-// counts are the counts of the cells whose keys are not NULL, and their noise.
-func (r *released) counts() (names [][]string, counts []float64, d noise.Distribution, err error) {
-	if len(r.Vectors) != 1 {
-		return nil, nil, nil, usage("the table's counts are not one noisy vector")
+// counts are the counts of the cells whose keys are not NULL, and their noise. A test takes groups of so many columns.
+func (r *released) counts(test string, columns int) (names [][]string, counts []float64, d noise.Distribution, err error) {
+	var of []curator.Vector
+	for _, v := range r.Vectors {
+		if v.Name == "count" && v.Of == "" {
+			of = append(of, v)
+		}
 	}
-	v := r.Vectors[0]
+	if len(of) != 1 || of[0].First > 0 || len(of[0].Values) != len(r.Cells) {
+		return nil, nil, nil, usage("there is not one count of the rows of each group")
+	}
+	v := of[0]
 	for i, keys := range r.Cells {
 		var name []string
 		for _, k := range keys {
@@ -109,6 +132,9 @@ func (r *released) counts() (names [][]string, counts []float64, d noise.Distrib
 		if len(name) < len(keys) { // of NULL, which is no category
 			continue
 		}
+		if len(keys) != columns {
+			return nil, nil, nil, usage("test %s takes counts by %d columns, and this release has them by %d", test, columns, len(keys))
+		}
 		names = append(names, name)
 		x, _ := new(big.Rat).SetInt(v.Values[i-v.First]).Float64()
 		counts = append(counts, x)
@@ -116,14 +142,14 @@ func (r *released) counts() (names [][]string, counts []float64, d noise.Distrib
 	return names, counts, v.Noise, nil
 }
 
-// columnOf is the column of a table of the home as the policy declares it.
-func (s *session) columnOf(o *testOptions) (column curator.TableColumn, err error) {
+// columnOf is a column of the table as the policy declares it.
+func (s *session) columnOf(o *testOptions, name string) (column curator.TableColumn, err error) {
 	found := false
 	err = s.with(func(c *curator.Curator) error {
 		tables, err := c.Tables()
 		for _, t := range tables {
 			for _, x := range t.Columns {
-				if t.Name == o.get("table") && x.Name == o.get("column") {
+				if t.Name == o.get("table") && x.Name == name {
 					column, found = x, true
 				}
 			}
@@ -131,7 +157,7 @@ func (s *session) columnOf(o *testOptions) (column curator.TableColumn, err erro
 		return err
 	})
 	if err == nil && !found {
-		err = usage("there is no table %s with a column %s", o.get("table"), o.get("column"))
+		err = usage("there is no table %s with a column %s", o.get("table"), name)
 	}
 	return column, err
 }

@@ -31,11 +31,11 @@ func runTable(s *session, o *testOptions, samples bool) error {
 		}
 	}
 	if home {
-		if !o.given["by"] {
+		if !o.given["by"] && !o.given["release"] {
 			return usage("test %s needs --column and --by", o.kind)
 		}
 		return s.measure(o, o.groupedBy("COUNT(*)", o.get("by"), o.get("column")), func(r *released) error {
-			names, counts, d, err := r.counts()
+			names, counts, d, err := r.counts(o.kind, 2)
 			if err != nil {
 				return err
 			}
