@@ -31,10 +31,12 @@ type Measurements struct {
 // Vector is one noisy vector: a count or a sum for every cell.
 type Vector struct {
 	Name   string
+	Of     string             // the expression that is added up, as plans write it: an operation and its arguments in parentheses; of a count, what is not NULL in the rows that count, or ""
 	Values []*big.Int         // by cell, in Units
 	First  int                // the cell of the first value; not 0 where several groupings have vectors of their own
 	Unit   *big.Rat           // of the values: 1 for counts
 	Centre *big.Rat           // what was subtracted from each row's value before the sum, in the value's own unit
+	Bounds [2]*big.Rat        // the least and the largest value of a row, likewise, before Centre was subtracted
 	Noise  noise.Distribution // of each value independently, in Units
 	Loss   Loss               // the vector's share of the price
 }
@@ -56,6 +58,11 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 	if err != nil {
 		return nil, err
 	}
+	return c.measurements(a, s)
+}
+
+// measurements are what was released of a question.
+func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
 	out := &Measurements{ID: s.name(), RowsBound: c.rowsBound(a), Price: c.loss(a.plan.Price), Replayed: s.replayed}
 	for _, k := range a.plan.Keys {
 		out.Keys = append(out.Keys, k.Expr.String())
@@ -77,6 +84,12 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 				return nil, public(err)
 			}
 			v := Vector{Name: m.Name(), First: first, Unit: m.Unit(), Centre: m.Units(big.NewInt(m.Centre)), Noise: d, Loss: c.loss(m.Loss)}
+			if m.Kind == plan.Sum || m.Kind == plan.CountValue {
+				v.Of = m.X.String()
+			}
+			for i, end := range []int64{m.Lo, m.Hi} {
+				v.Bounds[i] = m.Units(new(big.Int).Add(big.NewInt(end), big.NewInt(m.Centre)))
+			}
 			for _, cell := range s.numbers[first:len(out.Cells)] {
 				v.Values = append(v.Values, cell[j])
 			}

@@ -179,6 +179,9 @@ var flagHelp = map[string]struct{ value, about string }{
 	"sums":             {"LIST", "means: the noisy sum of each sample"},
 	"squares":          {"LIST", "the noisy sum of squares of each (default: they vary as much as the bounds allow)"},
 	"bounds":           {"LOW,HIGH", "which the numbers were clamped to"},
+	"test.centre":      {"C", "means: what was subtracted from each number before it was added up, or squared (default 0)"},
+	"paired":           {"COLUMN", "means: the mean of the column less this one, which is 0 by the hypothesis (or --null)"},
+	"test.release":     {"ID", "in place of --table: an earlier release of the home, such as r7, free"},
 	"count-sigma":      {"S", "the noise of counts of means is Gaussian (default: they are public)"},
 	"count-scale":      {"B", "it is Laplace"},
 	"sum-sigma":        {"S", "the noise of sums is Gaussian"},
@@ -327,9 +330,11 @@ The tests; dither help test TEST shows the flags of one. On numbers that somebod
   dither test binomial --released 18.3 --n 30 --epsilon 1 --null 0.8 --alternative less
   dither test power --of gof --truth 0.26,0.24,0.24,0.26 --epsilon 0.1 --power 0.8
 
-And on a table of a home, at a price; the same test asked again is free:
+And on a table of a home, at a price; the same test asked again is free, and so is what an earlier release tells:
 
   dither test independence --table visits --column ward --by sex --epsilon 0.5
+  dither test means --table visits --column before --paired after --epsilon 0.5
+  dither test means --release r7
 `
 
 const auditHelp = `

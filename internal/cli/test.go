@@ -33,10 +33,10 @@ var (
 func testKinds() []testKind {
 	counts := slices.Concat([]string{"counts", "n"}, noiseFlags, methodFlags, homeFlags, pictureFlags)
 	return []testKind{
-		{"gof", append([]string{"null"}, counts...), runGoodnessOfFit},
-		{"independence", counts, func(s *session, o *testOptions) error { return runTable(s, o, false) }},
-		{"proportions", append([]string{"sizes", "confidence"}, counts...), func(s *session, o *testOptions) error { return runTable(s, o, true) }},
-		{"means", slices.Concat([]string{"counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale", "square-sigma", "square-scale", "bounds", "null", "alternative", "confidence", "seed"}, homeFlags), runMeans},
+		{"gof", append([]string{"null", "release"}, counts...), runGoodnessOfFit},
+		{"independence", append([]string{"release"}, counts...), func(s *session, o *testOptions) error { return runTable(s, o, false) }},
+		{"proportions", append([]string{"sizes", "confidence", "release"}, counts...), func(s *session, o *testOptions) error { return runTable(s, o, true) }},
+		{"means", slices.Concat([]string{"counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale", "square-sigma", "square-scale", "bounds", "centre", "paired", "null", "alternative", "confidence", "seed", "release"}, homeFlags), runMeans},
 		{"binomial", slices.Concat([]string{"released", "n", "null", "alternative", "confidence", "delta", "seed", "value"}, noiseFlags, homeFlags), runBinomial},
 		{"power", slices.Concat([]string{"of", "null", "truth", "n", "alpha", "power", "alternative", "delta", "epsilon", "rho", "neighbours"}, noiseFlags, pictureFlags), runPower},
 	}
@@ -233,8 +233,16 @@ func (o *testOptions) seeded(t *hypothesis.Test) {
 	}
 }
 
-// fromHome reports that a home's table is tested, and refuses numbers beside it.
+// fromHome reports that a home's table is tested, or a release of it, and refuses numbers beside it.
 func (o *testOptions) fromHome(numbers ...string) (bool, error) {
+	if o.given["release"] {
+		for _, name := range append(numbers, homeFlags...) {
+			if o.given[name] && name != "analyst" {
+				return false, usage("--release and %s do not go together: it is tested as it was released", dashed(name))
+			}
+		}
+		return true, nil
+	}
 	if !o.given["table"] {
 		for _, name := range homeFlags {
 			if o.given[name] && name != "epsilon" && name != "rho" {

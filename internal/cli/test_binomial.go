@@ -114,7 +114,7 @@ func (s *session) binomialAtHome(o *testOptions, b hypothesis.Binomial) error {
 	if o.given["by"] {
 		return usage("test binomial is of one count: --where selects the rows, test proportions compares groups")
 	}
-	column, err := s.columnOf(o)
+	column, err := s.columnOf(o, o.get("column"))
 	if err != nil {
 		return err
 	}

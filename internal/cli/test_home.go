@@ -20,6 +20,23 @@ type released struct {
 
 // measure asks a home for noisy numbers, or explains what they would cost: then there are none.
 func (s *session) measure(o *testOptions, sql string, do func(*released) error) error {
+	if o.given["release"] {
+		return s.with(func(c *curator.Curator) error {
+			m, err := c.Measured(o.get("release"), o.get("analyst"))
+			if err != nil {
+				return err
+			}
+			tables, err := c.Tables()
+			if err != nil {
+				return err
+			}
+			r := &released{Measurements: m, unit: true}
+			for _, t := range tables { // which of them it is of is not asked: a warning too many does no harm
+				r.unit = r.unit && t.Unit == "" && t.Through == ""
+			}
+			return do(r)
+		})
+	}
 	q := o.question()
 	q.SQL = sql
 	return s.sealing(func(c *curator.Curator) error { return s.measured(o, c, q, do) })
@@ -96,20 +113,31 @@ func (r *released) warnings() (lines []string) {
 }
 
 // counts are the counts of the cells whose keys are not NULL, by the values of some columns, and their noise. A release has its keys in an order of
-// its own, whichever the question named first.
-func (r *released) counts(columns ...string) (names [][]string, counts []float64, d noise.Distribution, err error) {
-	if len(r.Vectors) != 1 {
-		return nil, nil, nil, usage("the table's counts are not one noisy vector")
+// its own, whichever the question named first; of one that is named by its ID, whose columns are not told, they are taken in that.
+func (r *released) counts(test string, columns ...string) (names [][]string, counts []float64, d noise.Distribution, err error) {
+	var of []curator.Vector
+	for _, v := range r.Vectors {
+		if v.Name == "count" && v.Of == "" {
+			of = append(of, v)
+		}
 	}
-	var places []int
-	for _, c := range columns {
-		place := slices.Index(r.Keys, strconv.Quote(c))
-		if place < 0 {
+	if len(of) != 1 || of[0].First > 0 || len(of[0].Values) != len(r.Cells) {
+		return nil, nil, nil, usage("there is not one count of the rows of each group")
+	}
+	if len(r.Keys) != len(columns) {
+		return nil, nil, nil, usage("test %s takes counts by %d columns, and this release has them by %d", test, len(columns), len(r.Keys))
+	}
+	places := make([]int, len(columns))
+	for i, c := range columns {
+		places[i] = i
+		if c != "" {
+			places[i] = slices.Index(r.Keys, strconv.Quote(c))
+		}
+		if places[i] < 0 {
 			return nil, nil, nil, usage("the groups that were released are not those of %s", c)
 		}
-		places = append(places, place)
 	}
-	v := r.Vectors[0]
+	v := of[0]
 	for i, keys := range r.Cells {
 		var name []string
 		for _, place := range places {
@@ -127,14 +155,14 @@ func (r *released) counts(columns ...string) (names [][]string, counts []float64
 	return names, counts, v.Noise, nil
 }
 
-// columnOf is the column of a table of the home as the policy declares it.
-func (s *session) columnOf(o *testOptions) (column curator.TableColumn, err error) {
+// columnOf is a column of the table as the policy declares it.
+func (s *session) columnOf(o *testOptions, name string) (column curator.TableColumn, err error) {
 	found := false
 	err = s.with(func(c *curator.Curator) error {
 		tables, err := c.Tables()
 		for _, t := range tables {
 			for _, x := range t.Columns {
-				if t.Name == o.get("table") && x.Name == o.get("column") {
+				if t.Name == o.get("table") && x.Name == name {
 					column, found = x, true
 				}
 			}
@@ -142,7 +170,7 @@ func (s *session) columnOf(o *testOptions) (column curator.TableColumn, err erro
 		return err
 	})
 	if err == nil && !found {
-		err = usage("there is no table %s with a column %s", o.get("table"), o.get("column"))
+		err = usage("there is no table %s with a column %s", o.get("table"), name)
 	}
 	return column, err
 }

@@ -3,6 +3,9 @@ package cli
 import (
 	"fmt"
 	"math/big"
+	"slices"
+	"strconv"
+	"strings"
 
 	"dither/curator"
 	"dither/hypothesis"
@@ -11,7 +14,7 @@ import (
 
 // runMeans tests one mean, or the difference of two, from noisy counts and sums.
 func runMeans(s *session, o *testOptions) error {
-	home, err := o.fromHome("counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale", "square-sigma", "square-scale", "bounds")
+	home, err := o.fromHome("counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale", "square-sigma", "square-scale", "bounds", "centre")
 	if err != nil {
 		return err
 	}
@@ -27,7 +30,18 @@ func runMeans(s *session, o *testOptions) error {
 		return err
 	}
 	c.Seed = uint64(max(0, min(seed, 1<<53)))
-	if home {
+	switch {
+	case o.given["paired"] && (!home || o.given["release"] || o.given["by"]):
+		return usage("--paired is another column of --table, and has no --by: numbers that are published are of the differences")
+	case o.given["release"]:
+		return s.measure(o, "", func(r *released) error {
+			samples, names, err := releasedSamples(r)
+			if err != nil {
+				return err
+			}
+			return s.compared(o, samples, names, c, r)
+		})
+	case home:
 		return s.meansAtHome(o, c)
 	}
 	samples, err := o.samples()
@@ -77,9 +91,13 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 			return nil, err
 		}
 	}
+	centre, err := o.number("centre", 0)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]hypothesis.Sample, len(counts))
 	for i := range out {
-		out[i] = hypothesis.Sample{Low: bounds[0], High: bounds[1], HasSquares: squares != nil}
+		out[i] = hypothesis.Sample{Low: bounds[0], High: bounds[1], Centre: centre, About: centre, HasSquares: squares != nil}
 		out[i].Count, out[i].Sum = hypothesis.Noisy{Value: counts[i], Noise: noises[0]}, hypothesis.Noisy{Value: sums[i], Noise: noises[1]}
 		if squares != nil {
 			out[i].Squares = hypothesis.Noisy{Value: squares[i], Noise: noises[2]}
@@ -90,6 +108,9 @@ func (o *testOptions) samples() ([]hypothesis.Sample, error) {
 
 // compared shows the test of the mean of one sample, or of two samples.
 func (s *session) compared(o *testOptions, samples []hypothesis.Sample, names []string, c hypothesis.Comparison, r *released) error {
+	if len(samples) == 0 || len(samples) > 2 {
+		return usage("test means compares two groups, and there are %d; --where and a column of two values select them", len(samples))
+	}
 	var t *hypothesis.Test
 	var err error
 	out := tested{release: r, header: []string{"sample", "noisy count", "noisy mean"}}
@@ -115,83 +136,86 @@ func (s *session) compared(o *testOptions, samples []hypothesis.Sample, names []
 	return s.showTest(out)
 }
 
-// meansAtHome asks for the count, the sum and the sum of squares of a column, as AVG has them: of all rows, or of the two groups of
-// another column.
+// meansAtHome asks for the count, the sum and the sum of squares of a column: of all rows, or of the two groups of another column.
 func (s *session) meansAtHome(o *testOptions, c hypothesis.Comparison) error {
-	column, err := s.columnOf(o)
+	x, low, high, err := s.bounded(o, o.get("column"))
 	if err != nil {
 		return err
 	}
-	low, okLow := new(big.Rat).SetString(column.Lower)
-	high, okHigh := new(big.Rat).SetString(column.Upper)
-	if !okLow || !okHigh || low.Cmp(high) >= 0 {
-		return usage("test means needs numbers with bounds, for which noise is made, and the policy gives %s of table %s none", o.get("column"), o.get("table"))
+	if o.given["paired"] { // bounds of the difference
+		y, lowest, highest, err := s.bounded(o, o.get("paired"))
+		if err != nil {
+			return err
+		}
+		x, low, high = "("+x+" - "+y+")", low.Sub(low, highest), high.Sub(high, lowest)
 	}
-	m := momentsOf(low, high, column.Type == "integer")
+	m := momentsOf(low, high)
 	var by []string
 	if o.given["by"] {
 		by = append(by, o.get("by"))
 	}
-	return s.measure(o, o.groupedBy(m.sql(curator.SQLName(column.Name)), by...), func(r *released) error {
+	return s.measure(o, o.groupedBy(m.sql(x), by...), func(r *released) error {
 		samples, names, err := m.samples(r)
 		if err != nil {
 			return err
-		}
-		if len(samples) == 0 || len(samples) > 2 {
-			return usage("test means compares two groups, and --by has %d; --where and a column of two values select them", len(samples))
 		}
 		return s.compared(o, samples, names, c, r)
 	})
 }
 
-// moments are the sums that a mean and its variance are computed from: about the middle, which of integers is an integer. shift is what is
-// added to each square, so that its sum is told from that of the numbers by what was subtracted from them.
-type moments struct{ low, high, middle, about, shift *big.Rat }
+// bounded is a column of numbers with bounds, as SQL writes it.
+func (s *session) bounded(o *testOptions, name string) (sql string, low, high *big.Rat, err error) {
+	column, err := s.columnOf(o, name)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	low, okLow := new(big.Rat).SetString(column.Lower)
+	high, okHigh := new(big.Rat).SetString(column.Upper)
+	if !okLow || !okHigh || low.Cmp(high) >= 0 {
+		return "", nil, nil, usage("test means needs numbers with bounds, for which noise is made, and the policy gives %s of table %s none", name, o.get("table"))
+	}
+	return curator.SQLName(column.Name), low, high, nil
+}
 
-func momentsOf(low, high *big.Rat, whole bool) moments {
+// moments are the sums that a mean and its variance are computed from: of the numbers less the middle of their bounds, and of the squares of that less half
+// the largest, so that noise is as small as bounds allow. The sum has the most of the price, and the squares the least: noise on the mean is that on the sum and, times
+// how far the mean is from the middle, that on the count; squares only tell how far samples vary.
+type moments struct{ low, high, middle, square *big.Rat }
+
+// Shares of the price.
+const countWeight, sumWeight, squareWeight = 8, 10, 3
+
+func momentsOf(low, high *big.Rat) moments {
 	half := big.NewRat(1, 2)
-	m := moments{low: low, high: high, middle: new(big.Rat).Add(low, high), shift: new(big.Rat)}
+	m := moments{low: low, high: high, middle: new(big.Rat).Add(low, high)}
 	m.middle.Mul(m.middle, half)
-	m.about = m.middle
-	if whole {
-		m.about = new(big.Rat).SetInt(new(big.Int).Quo(m.middle.Num(), m.middle.Denom()))
-	}
-	d := new(big.Rat).Sub(high, m.about)
-	most := d.Mul(d, d).Mul(d, half) // what is subtracted from squares, or nearly
-	if apart := new(big.Rat).Sub(most, m.middle); apart.Abs(apart).Cmp(new(big.Rat).Mul(new(big.Rat).Abs(m.middle), big.NewRat(1, 4))) <= 0 {
-		m.shift = new(big.Rat).SetInt(new(big.Int).Quo(new(big.Rat).Abs(m.middle).Num(), m.middle.Denom()))
-		m.shift.Add(m.shift, big.NewRat(1, 1))
-	}
+	d := new(big.Rat).Sub(high, m.middle)
+	m.square = d.Mul(d, d).Mul(d, half)
 	return m
 }
 
 // sql are the columns of the question.
 func (m moments) sql(x string) string {
-	d := fmt.Sprintf("(%s - (%s))", x, exact10(m.about))
-	square := d + " * " + d
-	if m.shift.Sign() > 0 {
-		square += " + " + exact10(m.shift)
-	}
-	return fmt.Sprintf("COUNT(%s), AVG(%s), AVG(%s)", x, x, square)
+	d := fmt.Sprintf("(%s - (%s))", x, exact10(m.middle))
+	return fmt.Sprintf("COUNT(%s, weight => %d), SUM%s, SUM(%s * %s - %s, weight => %d)", x, countWeight,
+		strings.TrimSuffix(d, ")")+fmt.Sprintf(", weight => %d)", sumWeight), d, d, exact10(m.square), squareWeight)
 }
 
 // samples are the cells' sums.
 func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, err error) {
-	var count curator.Vector
-	var sums []curator.Vector
+	var count, sum, squares curator.Vector
 	for _, v := range r.Vectors {
-		if v.Name == "count" {
+		switch {
+		case v.Name == "count":
 			count = v
-		} else {
-			sums = append(sums, v)
+		case strings.HasPrefix(v.Of, "(sub (mul ") || strings.HasPrefix(v.Of, "(sub (to_real (mul "):
+			squares = v
+		default:
+			sum = v
 		}
 	}
-	if count.Unit == nil || len(sums) != 2 {
+	if len(r.Vectors) != 3 || count.Unit == nil || sum.Unit == nil || squares.Unit == nil {
 		return nil, nil, usage("the sums are not those that were asked for")
-	}
-	off := func(v curator.Vector) *big.Rat { d := new(big.Rat).Sub(v.Centre, m.middle); return d.Abs(d) }
-	if off(sums[1]).Cmp(off(sums[0])) < 0 {
-		sums[0], sums[1] = sums[1], sums[0]
 	}
 	for i, keys := range r.Cells {
 		name := "all"
@@ -201,15 +225,79 @@ func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, 
 			}
 			name = fmt.Sprint(keys[0])
 		}
-		a := hypothesis.Sample{Count: noisyOf(count, i), Sum: noisyOf(sums[0], i), Squares: noisyOf(sums[1], i), HasSquares: true}
+		a := hypothesis.Sample{Count: noisyOf(count, i), Sum: noisyOf(sum, i), Squares: noisyOf(squares, i), HasSquares: true}
 		a.Low, _ = m.low.Float64()
 		a.High, _ = m.high.Float64()
-		a.Centre, _ = sums[0].Centre.Float64()
-		a.About, _ = m.about.Float64()
-		a.SquareCentre, _ = new(big.Rat).Sub(sums[1].Centre, m.shift).Float64()
+		a.Centre, _ = m.middle.Float64()
+		a.About = a.Centre
+		a.SquareCentre, _ = m.square.Float64()
 		out, names = append(out, a), append(names, name)
 	}
 	return out, names, nil
+}
+
+// releasedSamples are the samples of an earlier release of counts and sums of one expression, as of COUNT(x) and AVG(x) or SUM(x), or of squares too, as of VAR_SAMP(x).
+func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err error) {
+	var counts, sums, squares []curator.Vector
+	for _, v := range r.Vectors {
+		switch {
+		case v.Name == "count":
+			counts = append(counts, v)
+		case strings.HasPrefix(v.Of, "(mul "):
+			squares = append(squares, v)
+		default:
+			sums = append(sums, v)
+		}
+	}
+	counts = slices.DeleteFunc(counts, func(v curator.Vector) bool { return len(sums) == 1 && v.Of != sums[0].Of }) // COUNT(*) counts NULLs too
+	fits := len(counts) == 1 && len(sums) == 1 && len(squares) <= 1
+	for _, v := range slices.Concat(counts, sums, squares) {
+		fits = fits && v.First == 0 && len(v.Values) == len(r.Cells)
+	}
+	about := 0.0
+	if fits && len(squares) == 1 {
+		about, fits = squaredAbout(squares[0].Of, sums[0].Of)
+	}
+	if !fits {
+		return nil, nil, usage("test means takes a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), by one column of two values or by none")
+	}
+	for i, keys := range r.Cells {
+		name := "all"
+		switch {
+		case len(keys) > 1:
+			return nil, nil, usage("test means takes groups of one column")
+		case len(keys) == 1 && keys[0] == nil:
+			continue
+		case len(keys) == 1:
+			name = fmt.Sprint(keys[0])
+		}
+		a := hypothesis.Sample{Count: noisyOf(counts[0], i), Sum: noisyOf(sums[0], i), HasSquares: len(squares) == 1}
+		a.Low, _ = sums[0].Bounds[0].Float64()
+		a.High, _ = sums[0].Bounds[1].Float64()
+		a.Centre, _ = sums[0].Centre.Float64()
+		if a.HasSquares {
+			a.Squares, a.About = noisyOf(squares[0], i), about
+			a.SquareCentre, _ = squares[0].Centre.Float64()
+		}
+		out, names = append(out, a), append(names, name)
+	}
+	return out, names, nil
+}
+
+// squaredAbout is the number that is subtracted from an expression before it is squared, as VAR_SAMP does.
+func squaredAbout(square, of string) (about float64, ok bool) {
+	if square == "(mul "+of+" "+of+")" {
+		return 0, true
+	}
+	rest, ok := strings.CutPrefix(square, "(mul (sub "+of+" ")
+	number, _, closed := strings.Cut(rest, ")")
+	_, quoted, typed := strings.Cut(number, ":")
+	text, err := strconv.Unquote(quoted)
+	if !ok || !closed || !typed || err != nil || square != "(mul (sub "+of+" "+number+") (sub "+of+" "+number+"))" {
+		return 0, false
+	}
+	about, err = strconv.ParseFloat(text, 64)
+	return about, err == nil
 }
 
 // noisyOf is a noisy number of a cell in the values' own unit.

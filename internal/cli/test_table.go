@@ -31,14 +31,14 @@ func runTable(s *session, o *testOptions, samples bool) error {
 		}
 	}
 	if home {
-		if !o.given["by"] {
+		if !o.given["by"] && !o.given["release"] {
 			return usage("test %s needs --column and --by", o.kind)
 		}
-		if o.get("by") == o.get("column") {
+		if !o.given["release"] && o.get("by") == o.get("column") {
 			return usage("--by is another column than --column")
 		}
 		return s.measure(o, o.groupedBy("COUNT(*)", o.get("by"), o.get("column")), func(r *released) error {
-			names, counts, d, err := r.counts(o.get("by"), o.get("column"))
+			names, counts, d, err := r.counts(o.kind, o.get("by"), o.get("column"))
 			if err != nil {
 				return err
 			}
