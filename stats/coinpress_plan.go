@@ -231,7 +231,7 @@ func pressPrices(ctx context.Context, k asker, s Sample, p *EstimatePlan, f line
 func pressedMeans(p *pressed, s Sample, ranges [][2]float64, alpha float64, deviations []float64) (out []Estimated) {
 	d := len(s.Columns)
 	means := p.means(p.sums)
-	draws := make([][]float64, d)
+	draws := newSpreads(d, alpha)
 	sim, v := newSimulator(), p.sums.room()
 	for range drawsFor(alpha) {
 		p.sums.drawn(sim, func(int) bool { return true }, v)
@@ -239,11 +239,11 @@ func pressedMeans(p *pressed, s Sample, ranges [][2]float64, alpha float64, devi
 			if s.Population {
 				x += sim.normal() * deviations[i] / math.Sqrt(v.count)
 			}
-			draws[i] = append(draws[i], x)
+			draws[i].add(x)
 		}
 	}
 	for i, c := range s.Columns {
-		out = append(out, estimated("mean("+c+")", nil, means[i], draws[i], alpha, ranges[i][0], ranges[i][1]))
+		out = append(out, estimated("mean("+c+")", nil, means[i], draws[i], ranges[i][0], ranges[i][1]))
 	}
 	return out
 }

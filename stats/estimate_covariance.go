@@ -100,17 +100,16 @@ func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alp
 	d := len(s.Columns)
 	means, covariances := p.means(p.sums), p.covariances(p.sums)
 	size := d + d*(d+1)/2 + d*(d-1)/2
-	draws := make([][]float64, size)
-	sim := newSimulator()
-	n, v := drawsFor(alpha), p.sums.room()
-	for i := range draws {
-		draws[i] = make([]float64, 0, n)
-	}
-	for range n {
+	draws := newSpreads(size, alpha)
+	sim, v := newSimulator(), p.sums.room()
+	for range drawsFor(alpha) {
 		p.sums.drawn(sim, symmetric, v)
 		m, c := p.means(v), p.covariances(v)
 		at := 0
-		add := func(x float64) { draws[at], at = append(draws[at], x), at+1 }
+		add := func(x float64) {
+			draws[at].add(x)
+			at++
+		}
 		sampled := func() float64 {
 			if s.Population {
 				return student(sim.normal(), p.sums.count)
@@ -133,7 +132,7 @@ func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alp
 	}
 	at := 0
 	add := func(name string, value, least, most float64) {
-		out, at = append(out, estimated(name, keys, value, draws[at], alpha, least, most)), at+1
+		out, at = append(out, estimated(name, keys, value, draws[at], least, most)), at+1
 	}
 	for i, c := range s.Columns {
 		add("mean("+c+")", means[i], ranges[i][0], ranges[i][1])

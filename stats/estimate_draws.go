@@ -3,7 +3,6 @@ package stats
 import (
 	"math"
 	"math/big"
-	"slices"
 
 	"dither/curator"
 	"dither/internal/splitmix"
@@ -158,41 +157,13 @@ func (v *vectorSums) drawn(s *simulator, symmetric func(product int) bool, out *
 	}
 }
 
-// spread is where draws lie: their deviation, and the interval that leaves alpha of them out, half at each end. A draw that is no number counts at both
-// ends. With too many of those, or an alpha that so few draws do not tell, it is open.
-func spread(draws []float64, alpha float64) (deviation, low, high float64) {
-	none := 0
-	finite := draws[:0:0]
-	for _, x := range draws {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			none++
-			continue
-		}
-		finite = append(finite, x)
-	}
-	low, high, deviation = math.Inf(-1), math.Inf(1), math.NaN()
-	out := int(math.Floor(alpha/2*float64(len(draws)+1))) - none // so many are left out at each end
-	if out < 10 {
-		return deviation, low, high
-	}
-	slices.Sort(finite)
-	low, high = finite[out-1], finite[len(finite)-out]
-	mean, squares := 0.0, 0.0
-	for i, x := range finite {
-		d := x - mean
-		mean += d / float64(i+1)
-		squares += d * (x - mean)
-	}
-	return math.Sqrt(squares / float64(len(finite))), low, high
-}
-
 // estimated is a value with the interval of its draws, within what is possible. An interval always holds its value.
 //
 // Where a value is beyond what is possible, and is told as the nearest that is, its interval begins there as long as it was: what is left of the
 // interval would be short, or a point, the more so the farther off noise has moved the value. It holds whatever the other did.
-func estimated(name string, keys []any, value float64, draws []float64, alpha, least, most float64) Estimated {
+func estimated(name string, keys []any, value float64, draws *spread, least, most float64) Estimated {
 	out := Estimated{Keys: keys, Name: name}
-	deviation, low, high := spread(draws, alpha)
+	deviation, low, high := draws.interval()
 	clamp := func(x float64) float64 { return math.Min(math.Max(x, least), most) }
 	if !math.IsNaN(value) {
 		moved := clamp(value) - value

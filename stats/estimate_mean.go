@@ -244,7 +244,7 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 // simulated are the estimates of one cell. A draw that tells less of sampling than the estimate is taken to tell as much: the root of a noisy variance that may be
 // cut off at 0 is too small too often, and an interval that is somewhat wide is honest.
 func simulated(v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool, sampling bool, of populationValue) (out []Estimated) {
-	draws, told := make([][]float64, len(columns)), make([]float64, len(columns))
+	draws, told := newSpreads(len(columns), alpha), make([]float64, len(columns))
 	for i, c := range columns {
 		_, told[i], _, _ = of(v, i, c)
 	}
@@ -256,12 +256,12 @@ func simulated(v *vectorSums, columns []centredColumn, names []string, keys []an
 			if sampling {
 				value += student(s.normal(), v.count) * math.Max(varies, told[i])
 			}
-			draws[i] = append(draws[i], value)
+			draws[i].add(value)
 		}
 	}
 	for i, c := range columns {
 		value, _, least, most := of(v, i, c)
-		out = append(out, estimated(names[i], keys, value, draws[i], alpha, least, most))
+		out = append(out, estimated(names[i], keys, value, draws[i], least, most))
 	}
 	return out
 }

@@ -304,9 +304,15 @@ func (p *formulaParser) product() ([]Term, error) {
 
 // crossed is terms * t: the terms, t, and each of them with t.
 func (p *formulaParser) crossed(terms []Term, t Term) ([]Term, error) {
-	out := append(slices.Clone(terms), t)
+	out := slices.Clone(terms)
+	add := func(t Term) { // once: a*a is a, and a*a*a... would be twice as many terms with each factor
+		if !slices.ContainsFunc(out, t.same) {
+			out = append(out, t)
+		}
+	}
+	add(t)
 	for _, before := range terms {
-		out = append(out, before.times(t))
+		add(before.times(t))
 	}
 	for _, t := range out {
 		if len(t) > maxFactors {

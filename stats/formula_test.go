@@ -78,6 +78,19 @@ func TestFormulasRefused(t *testing.T) {
 	}
 }
 
+// A factor that is crossed with itself is itself, however often: the length of a formula bounds what is made of it.
+func TestRepeatedFactors(t *testing.T) {
+	for _, text := range []string{"y ~ " + strings.Repeat("a*", 2000) + "a", "y ~ " + strings.Repeat("a*b*", 1000) + "a:b", "y ~ " + strings.Repeat("a*b*c*d*", 500) + "a"} {
+		f, err := ParseFormula(text)
+		if err != nil || len(f.Terms) > 15 {
+			t.Errorf("%.20s...: %d terms, %v", text, len(f.Terms), err)
+		}
+	}
+	if f, err := ParseFormula("y ~ a*b*a"); err != nil || f.String() != "y ~ a + b + a:b" {
+		t.Errorf("%s, %v", f, err)
+	}
+}
+
 func FuzzParseFormula(f *testing.F) {
 	for _, s := range []string{"y ~ x1 + x2 + x1:x2", "y ~ a*b*c - 1", "y ~ `a b` + factor(\"c\")", "~", "y ~ 0"} {
 		f.Add(s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -107,12 +108,12 @@ func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told fun
 	for t.Done() < t.Steps {
 		step, err := t.Step(ctx, theta)
 		if err != nil {
-			return nil, err
+			return nil, otherSteps(err)
 		}
 		move(theta, step.Mean)
 		for i, x := range theta {
 			if math.IsNaN(x) || math.Abs(x) > 1e6 {
-				return nil, designError("--learning, for one", "the training went astray at step %d of %d: take shorter steps", step.Step, t.Steps)
+				return nil, stopped(designError("take shorter steps (--learning), which are another training, at its price (--fresh)", "the training went astray at step %d of %d", step.Step, t.Steps), t.ID)
 			}
 			if step.Step > from {
 				mean[i] += x / float64(t.Steps-from)
@@ -198,6 +199,9 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 	if err != nil || learning.Sign() <= 0 {
 		return nil, designError("", "how far a step goes is a decimal above 0, not %q", g.Learning)
 	}
+	if learning.Cmp(big.NewRat(mostLearning, 1)) > 0 {
+		return nil, designError("such as 0.05", "steps of a length of %s lead away from every minimum", g.Learning)
+	}
 	g.learning, _ = learning.Float64()
 	if g.Steps == 0 {
 		g.Steps = 500
@@ -227,6 +231,20 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 	}
 	g.training.SQL = g.design.Question(q.Where, g.design.Response.SQL)
 	return g, nil
+}
+
+// mostLearning bounds how far a step goes: scaled predictors have coefficients of about 1.
+const mostLearning = 10_000
+
+// otherSteps says of steps that were recorded at other parameters what made them: the same question, with another optimiser or other steps.
+func otherSteps(err error) error {
+	var e *curator.Error
+	if !errors.As(err, &e) || e.Code != curator.CodeUsage {
+		return err
+	}
+	told := *e
+	told.Hint = "this training was paid with another --learning or --optimiser: ask as then, free, or pay for another one with --fresh"
+	return &told
 }
 
 // gradientsTable finds a table of the policy.
@@ -321,8 +339,12 @@ func (g *gradients) describe(out *Trained) {
 	}
 }
 
-// Outputs are what the model says of a row of scaled predictors, in the order of Columns: the mean response, or each class's probability.
+// Outputs are what the model says of a row of scaled predictors, in the order of Columns: the mean response, or each class's probability. Of a row of
+// another length, or where the parameters are not those of such a model, it is nil.
 func (t *Trained) Outputs(x []float64) []float64 {
+	if len(x) != len(t.Columns) || len(t.Theta) != t.parameters() {
+		return nil
+	}
 	linear := func(at int) (z float64) {
 		for i, v := range x {
 			z += t.Theta[at+i] * v
@@ -375,4 +397,16 @@ func (t *Trained) Outputs(x []float64) []float64 {
 		z[i] /= sum
 	}
 	return z
+}
+
+// parameters is how many the model has.
+func (t *Trained) parameters() int {
+	switch d := len(t.Columns); t.Kind {
+	case curator.LinearModel, curator.LogisticModel, curator.PoissonModel:
+		return d
+	case curator.SoftmaxModel:
+		return t.Classes * d
+	default:
+		return t.Hidden*(d+1) + t.Classes*(t.Hidden+1)
+	}
 }

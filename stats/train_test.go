@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"errors"
 	"math"
 	"os"
 	"os/exec"
@@ -65,6 +66,27 @@ func TestFitGradients(t *testing.T) {
 	}
 }
 
+// A training is not asked for again with other steps: what to do is said. Rows of another length are of no model.
+func TestFitGradientsOtherwise(t *testing.T) {
+	c, _ := glmHome(t, gradientsBudget, "3", 200)
+	q := smallTraining()
+	f, err := FitGradients(t.Context(), c, q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range [][]float64{nil, make([]float64, len(f.Columns)-1), make([]float64, len(f.Columns)+1)} {
+		if out := f.Outputs(x); out != nil {
+			t.Errorf("%d numbers: %v", len(x), out)
+		}
+	}
+	before := remaining(t, c)
+	q.Learning = "0.3"
+	var e *curator.Error
+	if _, err := FitGradients(t.Context(), c, q, nil); !errors.As(err, &e) || !strings.Contains(e.Hint, "--fresh") || remaining(t, c).Cmp(before) != 0 {
+		t.Error(err)
+	}
+}
+
 // What makes no sense is refused, free.
 func TestFitGradientsRefuses(t *testing.T) {
 	c, _ := glmHome(t, gradientsBudget, "3", 100)
@@ -76,6 +98,7 @@ func TestFitGradientsRefuses(t *testing.T) {
 		"must be said":       func(q *Gradients) { q.Rows = 0; q.Rate = "" },
 		"not declared":       func(q *Gradients) { q.Kind, q.Formula = curator.SoftmaxModel, "x ~ age" },
 		"no such model":      func(q *Gradients) { q.Hidden = 3 },
+		"lead away":          func(q *Gradients) { q.Learning = "10001" },
 	} {
 		q := smallTraining()
 		change(&q)

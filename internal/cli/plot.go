@@ -51,6 +51,9 @@ func (p *pictures) check(s *session) error {
 	if !folder.IsDir() {
 		return usage("--plot: %s is no folder", filepath.Dir(p.file))
 	}
+	if there, err := os.Stat(p.file); err == nil && there.IsDir() {
+		return usage("--plot: %s is a folder", p.file)
+	}
 	return nil
 }
 
