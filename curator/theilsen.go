@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 
 	"dither/internal/engine"
 	"dither/internal/exact"
@@ -24,7 +25,7 @@ type LineQuestion struct {
 	Question
 	// Rows is about how many rows there are: declared by the policy (0), or released before. It is a parameter that no promise rests on: intervals are narrowest where it is right.
 	Rows int64
-	// WithoutIntervals spends all of the price on the estimates.
+	// WithoutIntervals spends all of the price on the estimates. So is it spent where, with so many rows, intervals would seldom have ends.
 	WithoutIntervals bool
 }
 
@@ -55,8 +56,9 @@ type LineEstimate struct {
 	Low, High *float64
 	Steps     float64 // values are multiples of it
 	Most      float64 // and they lie within Most of 0, or of the middle of y's range
-	// Noise is about what the draw adds to the error, as a standard deviation, to first order, with as many rows as was said, spread evenly over x's range, and residuals of a tenth of y's range.
-	Noise float64
+	// Noise is about what the draw adds to the error, as a standard deviation, to first order, with as many rows as was said, spread evenly over x's range, and residuals of a tenth of y's range. Astray is about
+	// the probability, likewise, that the draw falls anywhere.
+	Noise, Astray float64
 }
 
 // LineDraw is one choice by the exponential mechanism.
@@ -73,6 +75,7 @@ type fittingLine struct {
 	*regression
 	draw   mechanism.TheilSen
 	shares []privacy.Loss
+	silent bool // intervals were asked for, and would have no ends
 }
 
 var lineDraws = []string{"slope", "height", "half-width of the slope", "half-width of the height"}
@@ -169,6 +172,10 @@ func (c *Curator) fittingLine(q LineQuestion) (*fittingLine, error) {
 	if err := f.draw.Usable(); err != nil {
 		return nil, unusable(err)
 	}
+	if !q.WithoutIntervals && !f.draw.TellsIntervals() {
+		f.silent, f.shares, f.draw.SlopeWidth, f.draw.MiddleWidth = true, nil, privacy.Epsilon{}, privacy.Epsilon{}
+		f.divide(true)
+	}
 	return f, nil
 }
 
@@ -244,6 +251,9 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 	if out.Thinned > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("One row of %d takes part, by chance: pairs of more than some thousands are too many.", 1<<out.Thinned))
 	}
+	if f.silent {
+		out.Notes = append(out.Notes, fmt.Sprintf("At this price intervals from about %s would seldom have ends: all of it is spent on the estimates.", plural(out.Rows, "row")))
+	}
 	for i, share := range f.shares {
 		out.Draws = append(out.Draws, LineDraw{lineDraws[i], c.loss(share)})
 	}
@@ -254,10 +264,10 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 	}
 	out.Middle = out.X[0] + (out.X[1]-out.X[0])/2
 	height := out.Y[1] - out.Y[0]
-	slope, middle := f.draw.Noise(typicalResidual)
+	slope, middle := f.draw.Expected(typicalResidual)
 	of := [2]scaledLine{
-		{at: 0, unit: height / (out.X[1] - out.X[0]), bits: mechanism.SlopeBits, most: mechanism.SteepestSlope, noise: slope},
-		{at: out.Y[0] + height/2, unit: height, bits: mechanism.MiddleBits, most: mechanism.FarthestMiddle, noise: middle},
+		{at: 0, unit: height / (out.X[1] - out.X[0]), bits: mechanism.SlopeBits, most: mechanism.SteepestSlope, drawn: slope},
+		{at: out.Y[0] + height/2, unit: height, bits: mechanism.MiddleBits, most: mechanism.FarthestMiddle, drawn: middle},
 	}
 	for i, to := range []*LineEstimate{&out.Slope, &out.Height} {
 		var value, width *big.Int
@@ -270,6 +280,9 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 			return nil, err
 		}
 	}
+	if astray := max(out.Slope.Astray, out.Height.Astray); astray > 0.01 {
+		out.Notes = append(out.Notes, fmt.Sprintf("With about %s at this price, the probability that an estimate falls anywhere is of the order of %s.", plural(out.Rows, "row"), strconv.FormatFloat(astray, 'g', 1, 64)))
+	}
 	if len(f.shares) > 2 {
 		out.Confidence = mechanism.WidthConfidence
 	}
@@ -278,13 +291,14 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 
 // scaledLine is how a released integer reads: at + unit·v/2^bits, within most.
 type scaledLine struct {
-	at, unit    float64
-	bits        int
-	most, noise float64
+	at, unit float64
+	bits     int
+	most     float64
+	drawn    mechanism.DrawnLine
 }
 
 func (s scaledLine) estimate(to *LineEstimate, value, width *big.Int) error {
-	to.Steps, to.Most, to.Noise = math.Ldexp(s.unit, -s.bits), s.unit*s.most, s.unit*s.noise
+	to.Steps, to.Most, to.Noise, to.Astray = math.Ldexp(s.unit, -s.bits), s.unit*s.most, s.unit*s.drawn.Noise, s.drawn.Astray
 	if value == nil {
 		return nil
 	}

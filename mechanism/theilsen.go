@@ -162,19 +162,34 @@ func (m TheilSen) Moves() []*big.Rat {
 	return []*big.Rat{slope, middle, m.slopeOffset().moves, m.middleOffset().moves}
 }
 
-// Noise is about how much noise adds to the errors of slope and middle, as standard deviations in parts of Y's range (over X's range, of the slope), to first order: for as
-// many rows as are expected, spread evenly over X's range, and normal residuals of the given part of Y's range. A score rises by so much per unit of slope as pairs have
-// slopes there; what is chosen is then Laplace-distributed about the median of the pairs.
-func (m TheilSen) Noise(residual float64) (slope, middle float64) {
+// DrawnLine is what is to be expected of a draw, to first order: for as many rows as are expected, spread evenly over X's range, with normal residuals.
+type DrawnLine struct {
+	Noise  float64 // about what it adds to the error, as a standard deviation, in parts of Y's range (over X's range, of the slope)
+	Astray float64 // about the probability that it falls anywhere in the domain, whatever the rows are
+}
+
+// Expected says so of slope and middle, for residuals of a standard deviation of the given part of Y's range. Scores rise on either side of the median by so much as there are slopes of pairs, or
+// rows, at it; so what is chosen is Laplace-distributed about it, but for the rest of the domain, where scores are near n/2, or n.
+func (m TheilSen) Expected(residual float64) (slope, middle DrawnLine) {
 	n := float64(m.paired())
 	r, q := m.moves()
 	perSlope := n / 3 / (2 * residual * math.Sqrt(math.Pi)) // n·E|x − x′|·f(0), f the density of the difference of two residuals
 	perMiddle := 2 * n / (residual * math.Sqrt(2*math.Pi))  // 2n·f(0), f that of a residual
-	scale := func(r *big.Rat, e privacy.Epsilon, per float64) float64 {
-		if e.IsZero() {
-			return math.Inf(1)
-		}
-		return math.Sqrt2 * exact.FloatUp(new(big.Rat).Quo(r, e.Rat())) / per
+	of := func(r *big.Rat, e privacy.Epsilon, per, far, domain float64) DrawnLine {
+		c := exact.FloatDown(e.Rat()) / exact.FloatUp(r)
+		anywhere := domain * math.Exp(-c*far)
+		return DrawnLine{min(math.Sqrt2/(c*per), domain/math.Sqrt(12)), anywhere / (anywhere + 2/(c*per))}
 	}
-	return min(scale(r, m.Slope, perSlope), 2), min(scale(q, m.Middle, perMiddle), 0.5)
+	return of(r, m.Slope, perSlope, n/2, 2*SteepestSlope), of(q, m.Middle, perMiddle, n, 2*FarthestMiddle)
+}
+
+// TellsIntervals reports that, with as many rows as are expected, half-widths short of the whole domain are sought at no more than three quarters of the largest sums that there can be: else intervals
+// would seldom have ends.
+func (m TheilSen) TellsIntervals() bool {
+	if m.SlopeWidth.IsZero() {
+		return false
+	}
+	n := m.paired()
+	slope, middle := m.slopeOffset(), m.middleOffset()
+	return 8*(slope.a+slope.b*n) <= 3*n*offsetUnit && 4*(middle.a+middle.b*n) <= 3*n*offsetUnit
 }

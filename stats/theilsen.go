@@ -83,12 +83,7 @@ func fitTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit,
 	if k := out.Coefficients[1]; out.Line.Intervals && (k.Low == nil || k.High == nil) {
 		out.warn("The interval of the slope is open: at this price nothing bounds it but the steepest slope that is sought. More rows or a higher price would.")
 	}
-	if !l.design.RowsAreUnits {
-		out.warn("A unit may have several rows: the part of the intervals that is sampling's takes rows for independent.")
-	}
-	if f.Thinned > 0 {
-		out.warn("More rows are expected than can be paired: a part of them took part, by chance. With so many, " + AdaSSP + " is the better method.")
-	}
+	out.Warnings = append(out.Warnings, f.Notes...)
 	return out, nil
 }
 
