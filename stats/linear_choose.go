@@ -292,7 +292,7 @@ func (c *Choice) words() string {
 	if !c.Exhaustive {
 		how = "terms were added one by one, and exchanged"
 	}
-	return fmt.Sprintf("%d of %d terms were chosen from what was released, at no further price (%s). Intervals hold for whatever is chosen: all of them together, being wider for the %s coefficients that there might have been.",
+	return fmt.Sprintf("%d of %d terms were chosen from what was released (%s). Intervals hold for whatever is chosen: all of them together, being wider for the %s coefficients that there might have been.",
 		len(c.Chosen), len(c.Of), how, strconv.FormatFloat(c.Models, 'g', 6, 64))
 }
 

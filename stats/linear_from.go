@@ -236,6 +236,7 @@ func (l *linear) narrowed(q *normalEquations) (*linear, *normalEquations, *Choic
 		if err != nil {
 			return nil, nil, nil, err
 		}
+		q.size = q.noise.norm(plain(len(q.b)), 0)
 		set, exhaustive, err := q.choose(of.design, k)
 		if err != nil {
 			return nil, nil, nil, err

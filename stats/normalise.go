@@ -60,13 +60,12 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Ques
 }
 
 // find takes the look. A number whose spread its noise hides, or that hardly varies within three spreads of its bounds, keeps the declared ones.
-func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []FoundBounds, replayed bool, err error) {
-	m, err := c.Moments(ctx, n.of)
-	if err != nil {
-		return nil, false, err
+func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []FoundBounds, m *curator.Moments, err error) {
+	if m, err = c.Moments(ctx, n.of); err != nil {
+		return nil, nil, err
 	}
 	if len(m.Cells) != 1 {
-		return nil, false, designError("fit each group by itself, with a condition", "means and spreads are of one set of rows, without groups")
+		return nil, nil, designError("fit each group by itself, with a condition", "means and spreads are of one set of rows, without groups")
 	}
 	unit, _ := m.Sums[1].Unit.Float64()
 	rows, _ := new(big.Float).SetInt(m.Sums[0].Values[0][0]).Float64()
@@ -80,7 +79,7 @@ func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []Foun
 			found = append(found, b)
 		}
 	}
-	return found, m.Replayed, nil
+	return found, m, nil
 }
 
 // normalBounds are a column's, by noisy sums.
@@ -107,56 +106,46 @@ func normalBounds(c kmColumn, rows, rowsError, first, second, sumError float64) 
 	return b, b.low.Cmp(b.high) < 0
 }
 
-// divided is a price in two, the first of them a share.
-func divided(price curator.Loss, share *big.Rat) (part, rest curator.Question, err error) {
+// divided gives each of some shares of a price its part, rounded down, and what is left.
+func divided(price curator.Loss, shares ...*big.Rat) (parts []curator.Question, rest curator.Question, err error) {
 	text, l2 := price.Epsilon, price.Rho != ""
 	if l2 {
 		text = price.Rho
 	}
-	whole, err := exact.ParseRat(text)
+	left, err := exact.ParseRat(text)
 	if err != nil {
-		return part, rest, designError("", "the price %s cannot be divided", text)
+		return nil, rest, designError("", "the price %s cannot be divided", text)
 	}
-	first := exact.FloorDigits(new(big.Rat).Mul(whole, share), 6)
-	for _, x := range []struct {
-		to *curator.Question
-		of *big.Rat
-	}{{&part, first}, {&rest, new(big.Rat).Sub(whole, first)}} {
-		if x.to.Epsilon = exact.FormatRat(x.of); l2 {
-			x.to.Rho, x.to.Epsilon = x.to.Epsilon, ""
+	priced := func(r *big.Rat) curator.Question {
+		if l2 {
+			return curator.Question{Rho: exact.FormatRat(r)}
 		}
+		return curator.Question{Epsilon: exact.FormatRat(r)}
 	}
-	return part, rest, nil
+	whole := left
+	for _, s := range shares {
+		part := exact.FloorDigits(new(big.Rat).Mul(whole, s), 6)
+		left = new(big.Rat).Sub(left, part)
+		parts = append(parts, priced(part))
+	}
+	if left.Sign() <= 0 {
+		return nil, rest, designError("give smaller shares", "nothing of the price is left for the model")
+	}
+	return parts, priced(left), nil
 }
 
-// normalised finds means and spreads of a model's numbers for a share of its price, and gives what is left of the price. That all of the price can be paid is made sure of
-// before the look, unless that was taken before.
-func normalised(ctx context.Context, c *curator.Curator, t curator.Table, f Formula, where string, q curator.Question, price curator.Loss, text string) (found []FoundBounds, left curator.Question, replayed bool, err error) {
-	share, err := shareOf(text)
-	if err != nil {
-		return nil, q, false, err
+// at is a question at another's price.
+func at(q, price curator.Question) curator.Question {
+	q.Epsilon, q.Rho = price.Epsilon, price.Rho
+	return q
+}
+
+// payable refuses a first look that was not taken before, where not all of the price can be paid.
+func payable(told *curator.MomentsExplanation, price curator.Loss) error {
+	if told.Replayed || glmAffordable(price, told.Remaining) {
+		return nil
 	}
-	part, rest, err := divided(price, share)
-	if err != nil {
-		return nil, q, false, err
-	}
-	left = q
-	left.Epsilon, left.Rho = rest.Epsilon, rest.Rho
-	look := q
-	look.Epsilon, look.Rho = part.Epsilon, part.Rho
-	n, err := newNormaliser(t, numbersOf(f, t), where, look, price.Rho != "")
-	if err != nil || n == nil {
-		return nil, q, true, err
-	}
-	told, err := c.ExplainMoments(ctx, n.of)
-	if err != nil {
-		return nil, q, false, err
-	}
-	if !told.Replayed && !glmAffordable(price, told.Remaining) {
-		return nil, q, false, &curator.Error{Code: curator.CodeExhausted, Message: "the price, " + price.String() + ", is more than what remains, " + told.Remaining.String(), Hint: "ask at --epsilon " + told.Largest + " or less"}
-	}
-	found, replayed, err = n.find(ctx, c)
-	return found, left, replayed, err
+	return &curator.Error{Code: curator.CodeExhausted, Message: "the price, " + price.String() + ", is more than what remains, " + told.Remaining.String(), Hint: "ask at --epsilon " + told.Largest + " or less"}
 }
 
 // normaliseNote foretells what normalising costs.
@@ -170,11 +159,30 @@ func normaliseNote(text string) (string, error) {
 
 // normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of the price.
 func (l *linear) normalise(ctx context.Context, c *curator.Curator) error {
-	found, left, replayed, err := normalised(ctx, c, l.table, l.design.Formula, l.Where, l.Question, l.told.Price, l.Normalise)
+	share, err := shareOf(l.Normalise)
 	if err != nil {
 		return err
 	}
-	l.found, l.Question, l.replayed = found, left, l.replayed && replayed
+	parts, rest, err := divided(l.told.Price, share)
+	if err != nil {
+		return err
+	}
+	n, err := newNormaliser(l.table, numbersOf(l.design.Formula, l.table), l.Where, at(l.Question, parts[0]), l.told.Price.Rho != "")
+	if err != nil || n == nil {
+		return err
+	}
+	told, err := c.ExplainMoments(ctx, n.of)
+	if err == nil {
+		err = payable(told, l.told.Price)
+	}
+	if err != nil {
+		return err
+	}
+	found, m, err := n.find(ctx, c)
+	if err != nil {
+		return err
+	}
+	l.found, l.Question, l.replayed = found, at(l.Question, rest), l.replayed && m.Replayed
 	if l.design, err = l.design.Formula.within(l.table, l.found); err != nil {
 		return err
 	}
