@@ -27,6 +27,8 @@ type Design struct {
 	Box                bool
 	RowsAreUnits       bool        // by the policy
 	from               [][]float64 // of each raw column, what it takes of each scaled one's coefficient
+	terms              []Term      // those that have columns, without the intercept,
+	of                 []int       // and of each column its term; -1 of the intercept
 }
 
 // Response is what a model explains: between Low and High.
@@ -119,7 +121,7 @@ func (f Formula) within(t curator.Table, found []FoundBounds) (*Design, error) {
 			}
 		}
 		if !slices.ContainsFunc(d.terms, func(other []int) bool { return sameSet(other, variables) }) {
-			d.terms = append(d.terms, variables)
+			d.terms, out.terms = append(d.terms, variables), append(out.terms, term)
 		}
 	}
 	for i := range d.terms {
@@ -131,6 +133,9 @@ func (f Formula) within(t curator.Table, found []FoundBounds) (*Design, error) {
 		return nil, designError("", "the model has neither an intercept nor a predictor")
 	}
 	d.scale(out)
+	for _, c := range d.columns {
+		out.of = append(out.of, c.term-(len(d.terms)-len(out.terms)))
+	}
 	return out, nil
 }
 

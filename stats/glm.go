@@ -32,6 +32,11 @@ type GLM struct {
 	Radius     string // of the ball that coefficients of the scaled predictors are held in
 	Regularise string // Λ
 	Curvature  string // the share of the price for the two sums that intervals and the correction are computed from; "0" for none
+	// Normalise is a part of the price that finds the numbers' means and spreads, as of Linear.
+	Normalise string
+	// Choose is how many terms of the formula of a logistic model, or "auto", are chosen, as of Linear: by the sums of a linear regression on all of them, which ChooseShare of the
+	// price releases; "" is 0.2.
+	Choose, ChooseShare string
 }
 
 // GLMFit is a fitted model. Coefficients are those of the columns as they are.
@@ -40,6 +45,8 @@ type GLMFit struct {
 	Family, Formula, Table string
 	Coefficients           []GLMCoefficient
 	Confidence             string
+	Bounds                 []FoundBounds // by which numbers were normalised
+	Choice                 *Choice       // of terms; nil where none were chosen
 	Warnings               []string
 	GLMTerms
 	Price, Remaining curator.Loss
@@ -81,6 +88,7 @@ type GLMExplanation struct {
 	Largest     string
 	Replayed    bool
 	Sensitivity float64
+	Notes       []string
 }
 
 // glmPlan is a GLM, decided but for what a count would tell.
@@ -101,20 +109,30 @@ type glmPlan struct {
 // FitGLM fits a model by Minimize: with noise on the minimum of a regularised risk, and on the two sums that tell how much the regulariser draws it
 // towards 0 and how exact it is (internal/glm). The price is that of the minimum, and of the count before it where nobody says how many rows there are.
 func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
+	if q.Normalise != "" || q.Choose != "" {
+		return fitPrepared(ctx, c, q)
+	}
 	p, err := decideGLM(c, q)
 	if err != nil {
 		return nil, err
 	}
+	return p.fit(ctx)
+}
+
+// fit carries out what was decided.
+func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
+	q, c := p.GLM, p.c
 	out := &GLMFit{Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Price: p.price}
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
 		if err := p.affordable(ctx); err != nil {
 			return nil, err
 		}
-		var id string
-		if id, rows, spread, err = p.counted(ctx); err != nil {
+		id, n, off, err := p.counted(ctx)
+		if err != nil {
 			return nil, err
 		}
+		rows, spread = n, off
 		out.IDs, out.Counted = append(out.IDs, id), true
 	}
 	m, terms, err := p.minimisation(rows, spread)
@@ -155,7 +173,11 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 	if err != nil {
 		return nil, err
 	}
-	out := &GLMExplanation{Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, SQL: p.sql, Price: p.price}
+	prepared, err := newPreparation(c, q, p)
+	if err != nil {
+		return nil, err
+	}
+	out := &GLMExplanation{Notes: prepared.notes(), Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, SQL: p.sql, Price: p.price}
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
 		rows = glmRows
@@ -225,6 +247,11 @@ const glmRows = 10000
 
 // decideGLM decides what does not depend on the number of rows.
 func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
+	return decideGLMWithin(c, q, nil)
+}
+
+// decideGLMWithin is decideGLM with bounds of numbers that were found.
+func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, error) {
 	p := &glmPlan{GLM: q, c: c, family: glm.Family(q.Family)}
 	if q.Family != Logistic && q.Family != Poisson {
 		return nil, designError("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)
@@ -237,7 +264,15 @@ func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
 		return nil, err
 	}
 	p.confidence = 1 - alpha
-	if p.design, err = DesignOf(c, q.Table, q.Formula); err != nil {
+	formula, err := ParseFormula(q.Formula)
+	if err != nil {
+		return nil, err
+	}
+	table, err := tableOf(c, q.Table)
+	if err != nil {
+		return nil, err
+	}
+	if p.design, err = formula.within(table, found); err != nil {
 		return nil, err
 	}
 	tables, err := c.Tables()

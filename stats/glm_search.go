@@ -62,6 +62,8 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 			return nil, err
 		}
 		switch {
+		case q.Normalise+q.Choose != "":
+			return nil, designError("leave them out", "the candidates of a search are neither normalised, nor are their terms chosen")
 		case q.Family != Logistic:
 			return nil, designError("", "a search is among logistic models")
 		case i > 0 && (p.design.Table != s.Candidates[0].Table && !strings.EqualFold(p.design.Table, s.Candidates[0].Table) || q.Where != s.Candidates[0].Where || p.design.Response.SQL != response):

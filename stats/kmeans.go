@@ -32,7 +32,11 @@ type Clustering struct {
 	Columns []string // numbers with declared bounds
 	Where   string   // a condition on rows; "" for all
 	K       int      // from 1 to 64
-	Method  string   // KMeansLloyd, KMeansGrid or KMeansTree; "" chooses one by public numbers
+	// Least, from 2 on, lets the number of clusters be chosen from it to K by what grid releases, at no further price. 0 is K clusters.
+	Least int
+	// Most is for how many clusters rows are looked at: what was released for so many (as by Least) gives any K up to it, free: of grid and tree. 0 is K.
+	Most   int
+	Method string // KMeansLloyd, KMeansGrid or KMeansTree; "" chooses one by public numbers
 
 	Iterations int // of lloyd; 0 is 6
 	// Average is over how many of the last iterations lloyd adds up counts and sums; 0 is half of them, 1 is the last alone.
@@ -57,12 +61,13 @@ type Clusters struct {
 	Clusters   []Cluster // the largest first
 	// Trace are lloyd's centres: those it begins with, and those after each iteration.
 	Trace    [][][]float64
-	Restarts int      // of lloyd: how often a cluster of less than one row, by its noisy count, began anew
-	Buckets  []int    // of grid: how many each column has
-	Leaves   int      // of tree: how many groups it told apart
-	Rows     float64  // the noisy number of rows in all clusters
-	Seed     uint64   // that of public randomness
-	Releases []string // in the ledger
+	Scores   []ClusterScore // where the number of clusters was chosen: of each that was tried
+	Restarts int            // of lloyd: how often a cluster of less than one row, by its noisy count, began anew
+	Buckets  []int          // of grid: how many each column has
+	Leaves   int            // of tree: how many groups it told apart
+	Rows     float64        // the noisy number of rows in all clusters
+	Seed     uint64         // that of public randomness
+	Releases []string       // in the ledger
 	Price    curator.Loss
 	// Remaining is of the budget.
 	Remaining curator.Loss
@@ -117,6 +122,7 @@ type kmResult struct {
 	pooled    []int   // of lloyd: of how many of the last looks each cluster's numbers are
 	groups    [][]int // of grid and tree: which cells of the last look are in each cluster
 	trace     [][][]float64
+	scores    []ClusterScore
 	restarts  int
 	buckets   []int
 	leaves    int
@@ -146,6 +152,7 @@ func kmMethod(ctx context.Context, of kmTask, s kmSource) (*kmResult, error) {
 type kmTask struct {
 	method              string
 	d, k                int
+	least, most         int // as of Clustering
 	iterations, average int
 	radius              float64 // 0 for none
 	l2                  bool    // the norm of radius

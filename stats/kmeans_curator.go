@@ -65,13 +65,21 @@ func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCu
 func (s *kmCurator) decide() error {
 	of := &s.of
 	wrong := func(hint, format string, args ...any) error { return kmError(curator.CodeUsage, hint, format, args...) }
-	t := kmTask{method: of.Method, d: len(s.columns), k: of.K, iterations: of.Iterations, average: of.Average, seed: of.Seed}
+	t := kmTask{method: of.Method, d: len(s.columns), k: of.K, least: of.Least, most: of.Most, iterations: of.Iterations, average: of.Average, seed: of.Seed}
 	for _, c := range s.columns {
 		t.values = append(t.values, c.values)
 	}
 	switch {
 	case of.K < 1 || of.K > kmMost:
 		return wrong("", "there are 1 to %d clusters, not %d", kmMost, of.K)
+	case of.Least != 0 && (of.Least < 2 || of.Least > of.K):
+		return wrong("such as 2..8", "the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", kmMost, of.Least, of.K)
+	case of.Most != 0 && (of.Most < of.K || of.Most > kmMost):
+		return wrong("", "rows are looked at as for %d to %d clusters, not for %d", of.K, kmMost, of.Most)
+	case of.Least > 0 && of.Method == KMeansTree:
+		return wrong("use grid, or look with --most 8 and compare several K, which is free", "a tree's groups are too coarse to tell how many clusters there are")
+	case of.Least+of.Most > 0 && (of.Method == KMeansLloyd || of.Iterations+of.Average > 0):
+		return wrong("use grid or tree", "lloyd looks at rows for one number of clusters: every other has a price of its own")
 	case of.Iterations < 0 || of.Iterations > kmMostIterations:
 		return wrong("0 is the default", "there are 1 to %d iterations, not %d", kmMostIterations, of.Iterations)
 	case of.Iterations+of.Average > 0 && of.Method != "" && of.Method != KMeansLloyd:
@@ -139,10 +147,12 @@ func (s *kmCurator) choose(ctx context.Context) error {
 			return err
 		}
 		unbounded := s.task
-		unbounded.k = 1
+		unbounded.k, unbounded.most = 1, 0
 		buckets = kmGridBuckets(unbounded, s.task.rows, deviation)
 	}
-	s.task.method = kmAutomatic(s.task.d, buckets)
+	if s.task.method = kmAutomatic(s.task.d, buckets); s.of.Least > 0 && s.task.method != KMeansGrid {
+		return kmError(curator.CodeUsage, "say how many, or --method grid; with --most 8 several K are compared, free", "of so many columns, or at so low a price, nothing tells how many clusters there are")
+	}
 	return nil
 }
 
@@ -204,7 +214,7 @@ func (s *kmCurator) vectors(l kmLook, price curator.Question) curator.Vectors {
 	if keys := s.keys(l); len(keys) > 0 {
 		q.SQL += " GROUP BY " + strings.Join(keys, ", ")
 	}
-	q.SQL += fmt.Sprintf(" /* %d clusters by %s, seed %d: %s */", s.of.K, s.task.method, s.task.seed, l.about)
+	q.SQL += fmt.Sprintf(" /* %d clusters by %s, seed %d: %s */", s.task.looks(), s.task.method, s.task.seed, l.about)
 	norm := curator.L1
 	if s.task.l2 {
 		norm = curator.L2

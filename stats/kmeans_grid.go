@@ -38,7 +38,11 @@ func kmGrid(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 		return nil, err
 	}
 	middles := t.kmMiddles(out.buckets)
-	centres := kmWeighted(t, middles, cells.counts, 0, kmRandom(t.seed, 2))
+	within := 0.0 // of rows that are spread evenly over a cell
+	for i, n := range out.buckets {
+		within += t.halfBucket(i, n) * t.halfBucket(i, n) / 3
+	}
+	centres := out.kmFound(&t, middles, cells.counts, cells.absent, cells.countNoise.StdDev(), within, 2)
 	out.kmAssign(t, middles, cells, centres)
 	return out, nil
 }
@@ -58,7 +62,7 @@ func kmGridBuckets(t kmTask, rows, deviation float64) []int {
 	d := float64(t.d)
 	epsilon := math.Sqrt2 / math.Max(deviation, 1e-300)
 	cells := math.Pow(math.Max(rows, 0)*epsilon/10, 2*d/(2+d))
-	cells = math.Min(kmMostCells, math.Max(cells, float64(t.k)))
+	cells = math.Min(kmMostCells, math.Max(cells, float64(t.looks())))
 	out, open := make([]int, t.d), t.d
 	for again := true; again; {
 		again = false
@@ -84,7 +88,7 @@ func kmGridBuckets(t kmTask, rows, deviation float64) []int {
 		total *= float64(out[widest]-1) / float64(out[widest])
 		out[widest]--
 	}
-	for total < float64(t.k) { // by rounding down
+	for total < float64(t.looks()) { // by rounding down
 		least := -1
 		for i, n := range out {
 			if (t.values == nil || t.values[i] == 0 || n < t.values[i]) && (least < 0 || n < out[least]) {

@@ -17,6 +17,12 @@ type clusterJSON struct {
 	Centre []clusterNumberJSON `json:"centre"`
 }
 
+type clusterScoreJSON struct {
+	K          int     `json:"k"`
+	Silhouette float64 `json:"silhouette"`
+	StdDev     float64 `json:"stddev"`
+}
+
 // MarshalJSON writes the clusters; centres are in the order of the columns.
 func (c *Clusters) MarshalJSON() ([]byte, error) {
 	clusters := []clusterJSON{}
@@ -27,26 +33,31 @@ func (c *Clusters) MarshalJSON() ([]byte, error) {
 		}
 		clusters = append(clusters, j)
 	}
+	var scores []clusterScoreJSON
+	for _, s := range c.Scores {
+		scores = append(scores, clusterScoreJSON(s))
+	}
 	return json.Marshal(struct {
-		Releases   []string      `json:"releases"`
-		Method     string        `json:"method"`
-		Columns    []string      `json:"columns"`
-		Bounds     [][2]float64  `json:"bounds"`
-		Clusters   []clusterJSON `json:"clusters"`
-		Confidence json.Number   `json:"confidence"`
-		Rows       float64       `json:"rows"`
-		Seed       uint64        `json:"seed"`
-		Buckets    []int         `json:"buckets,omitempty"`
-		Leaves     int           `json:"leaves,omitempty"`
-		Restarts   int           `json:"restarts,omitempty"`
-		Trace      [][][]float64 `json:"trace,omitempty"`
-		Warnings   []string      `json:"warnings"`
-		Notes      []string      `json:"notes"`
-		Price      curator.Loss  `json:"price"`
-		Remaining  curator.Loss  `json:"remaining"`
-		Replayed   bool          `json:"replayed"`
+		Releases   []string           `json:"releases"`
+		Method     string             `json:"method"`
+		Columns    []string           `json:"columns"`
+		Bounds     [][2]float64       `json:"bounds"`
+		Clusters   []clusterJSON      `json:"clusters"`
+		Confidence json.Number        `json:"confidence"`
+		Rows       float64            `json:"rows"`
+		Seed       uint64             `json:"seed"`
+		Buckets    []int              `json:"buckets,omitempty"`
+		Leaves     int                `json:"leaves,omitempty"`
+		Scores     []clusterScoreJSON `json:"scores,omitempty"`
+		Restarts   int                `json:"restarts,omitempty"`
+		Trace      [][][]float64      `json:"trace,omitempty"`
+		Warnings   []string           `json:"warnings"`
+		Notes      []string           `json:"notes"`
+		Price      curator.Loss       `json:"price"`
+		Remaining  curator.Loss       `json:"remaining"`
+		Replayed   bool               `json:"replayed"`
 	}{
-		c.Releases, c.Method, c.Columns, c.Bounds, clusters, json.Number(c.Confidence), c.Rows, c.Seed, c.Buckets, c.Leaves, c.Restarts, c.Trace,
+		c.Releases, c.Method, c.Columns, c.Bounds, clusters, json.Number(c.Confidence), c.Rows, c.Seed, c.Buckets, c.Leaves, scores, c.Restarts, c.Trace,
 		append([]string{}, c.Warnings...), c.Notes, c.Price, c.Remaining, c.Replayed,
 	})
 }

@@ -8,7 +8,7 @@ import (
 // present brings a result back to the columns' own units.
 func (s *kmCurator) present(r *kmResult) *Clusters {
 	out := &Clusters{
-		Method: s.task.method, Confidence: s.of.Confidence, Restarts: r.restarts, Buckets: r.buckets, Leaves: r.leaves, Seed: s.task.seed,
+		Method: s.task.method, Confidence: s.of.Confidence, Scores: r.scores, Restarts: r.restarts, Buckets: r.buckets, Leaves: r.leaves, Seed: s.task.seed,
 		Releases: r.releases, Price: s.price, Remaining: r.remaining, Replayed: !r.paid, Warnings: slices.Compact(r.warnings), Notes: s.notes(),
 	}
 	for _, c := range s.columns {
@@ -56,6 +56,9 @@ func (s *kmCurator) notes() []string {
 		notes = append(notes, "Each row counts at the middle of its cell of the grid. Intervals cover that, and the noise in the counts of each cluster's cells, about; neither sampling nor which cells those are.")
 	default:
 		notes = append(notes, "Each row belongs to the cluster of its group. Intervals cover the noise in the groups' counts and sums, about; neither sampling nor which groups those are.")
+	}
+	if s.of.Least > 0 {
+		notes = append(notes, "The number of clusters was chosen by what was released, at no further price: intervals are as if it had been given.")
 	}
 	if s.of.Radius != "" {
 		notes = append(notes, "Rows farther out than the radius "+s.of.Radius+" are drawn in to it: means are of the drawn rows.")

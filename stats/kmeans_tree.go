@@ -80,7 +80,7 @@ const (
 // kmPlanes are random planes through a point: enough for eight groups a cluster.
 func kmPlanes(t kmTask, through []float64) []kmPlane {
 	s := kmRandom(t.seed, 4)
-	out := make([]kmPlane, max(kmFewestPlanes, min(kmMostPlanes, bits.Len(uint(8*t.k-1)))))
+	out := make([]kmPlane, max(kmFewestPlanes, min(kmMostPlanes, bits.Len(uint(8*t.looks()-1)))))
 	for i := range out {
 		p := kmPlane{normal: make([]float64, t.d)}
 		for x := range p.normal {
@@ -98,7 +98,7 @@ func kmPlanes(t kmTask, through []float64) []kmPlane {
 // kmLeast is the least noisy count that is worth a mean of its own: its mean is off by a tenth of the space's radius, √d, times √d for the length of the noise, or it is
 // half of an average cluster.
 func kmLeast(t kmTask, rows, deviation float64) float64 {
-	return math.Max(1, math.Min(10*deviation, rows/float64(2*t.k)))
+	return math.Max(1, math.Min(10*deviation, rows/float64(2*t.looks())))
 }
 
 // kmNode is a node of the tree: of the rows that are below, or beyond, the planes that lead to it. Its own plane is that of its depth.

@@ -34,6 +34,17 @@ type Linear struct {
 	// Rows is about how many rows there are, for TheilSen: 0 where the policy says so. WithoutIntervals spends all of its price on the estimates.
 	Rows             int64
 	WithoutIntervals bool
+	// Normalise is a part of the price, likewise, that finds the numbers' means and spreads: they are scaled by these in place of the declared bounds, and what lies beyond three
+	// spreads counts as at them. Coefficients are told for the columns as they are. "" is for the declared bounds.
+	Normalise string
+	// Choose is how many terms of the formula, or "auto" for as many as are worth it, are chosen from what is released of all of them: the model is then
+	// of these alone, at no further price, and intervals are wider for the choice. "" is all of them.
+	Choose string
+	// From is the release of an earlier regression, whose sums are computed with again, free. The formula is then of some of its terms ("" for all), and its response may be a number among
+	// them; Table and Where are those of the release, and neither a price nor bounds are looked for.
+	From string
+	// Only is a formula of some of the terms of Formula, which is measured: for what else was asked before, free, in other words than From.
+	Only string
 }
 
 // Coefficient is an estimate with its error. What is nil is not known.
@@ -58,9 +69,10 @@ type LinearFit struct {
 	Rows, RowsError            *float64      // how many rows counted, noisy, and the noise's standard deviation
 	Ridge                      float64       // that was added to Σzzᵀ of the scaled predictors
 	Bounds                     []FoundBounds // that were found
+	Choice                     *Choice       // of terms; nil where none were chosen
 	Warnings                   []string
 	Measured                   []LinearSum // what was released, in the units of the scaled predictors and response
-	Line                       *FittedLine   // of TheilSen, which has no standard errors, and measures nothing
+	Line                       *FittedLine // of TheilSen, which has no standard errors, and measures nothing
 	Price, Remaining           curator.Loss
 	Replayed                   bool
 }
@@ -135,11 +147,22 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 			return nil, err
 		}
 	}
+	if q.Normalise != "" {
+		if err := l.normalise(ctx, c); err != nil {
+			return nil, err
+		}
+	}
 	m, err := c.Moments(ctx, l.vectors)
 	if err != nil {
 		return nil, stopped(err, l.releases...)
 	}
-	out := l.fit(m)
+	if q.From != "" && m.ID != q.From {
+		return nil, designError("name "+m.ID+", or ask as before", "the same sums were released again after %s", q.From)
+	}
+	out, err := l.fit(m)
+	if err != nil {
+		return nil, stopped(err, append(l.releases, m.ID)...)
+	}
 	out.Price, out.Replayed, out.Releases = price, out.Replayed && l.replayed, append(l.releases, m.ID)
 	return out, nil
 }
@@ -160,7 +183,7 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 		}
 	}
 	out := &LinearExplanation{
-		Formula: l.design.Formula.String(), Table: q.Table, Method: l.Method, SQL: l.vectors.SQL, Price: price, Remaining: l.told.Remaining,
+		Formula: l.design.Formula.String(), Table: q.Table, Method: l.Method, SQL: strings.TrimSuffix(l.vectors.SQL, l.remark()), Price: price, Remaining: l.told.Remaining,
 		Affordable: l.told.Affordable, Largest: l.told.Largest, Replayed: l.told.Replayed, Unit: l.told.Unit, Notes: l.told.Notes,
 	}
 	for _, column := range l.design.Columns {
@@ -177,6 +200,20 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 	case q.FindBounds != "":
 		out.Notes = append(out.Notes, fmt.Sprintf("The bounds were found before: the price left is for the fit within them, %s.", l.told.Price))
 	}
+	if q.Normalise != "" {
+		note, err := normaliseNote(q.Normalise)
+		if err != nil {
+			return nil, err
+		}
+		out.Notes = append(out.Notes, note)
+	}
+	if q.Choose != "" {
+		k, err := l.design.termsOf(q.Choose)
+		if err != nil {
+			return nil, err
+		}
+		out.Notes = append(out.Notes, choiceNote(l.design, k, l.alpha))
+	}
 	out.NoiseNorm = law.norm(plain(len(out.Columns)), 0)
 	if n := l.table.ExpectedRows; n > 0 {
 		least := math.Sqrt(out.NoiseNorm / float64(n))
@@ -187,6 +224,9 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 
 // decideLinear plans the measurement.
 func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
+	if q.From != "" {
+		return decideAgain(ctx, c, q)
+	}
 	l := &linear{Linear: q, replayed: true}
 	err := conditionAlone(q.Where)
 	if err != nil {
@@ -205,6 +245,9 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 	if q.Rows != 0 || q.WithoutIntervals {
 		return nil, designError("leave them out", "a number of rows, and intervals that are left out, are for %s", TheilSen)
 	}
+	if q.FindBounds != "" && q.Normalise != "" {
+		return nil, designError("give one of them", "numbers are scaled by bounds that are found, or by means and spreads")
+	}
 	formula, err := ParseFormula(q.Formula)
 	if err != nil {
 		return nil, err
@@ -215,6 +258,9 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 	if l.design, err = formula.Design(l.table); err != nil {
 		return nil, err
 	}
+	if err := l.narrowable(); err != nil {
+		return nil, err
+	}
 	return l, l.plan(ctx, c)
 }
 
@@ -223,7 +269,7 @@ func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
 	var response string
 	response, l.at, l.half = l.design.Response.Scaled(l.design.Formula.Intercept)
 	l.vectors = curator.Vectors{Question: l.Question, Sums: []curator.Sum{curator.Product(0, 0), curator.Product(0, 1)}}
-	l.vectors.SQL = l.design.Question(l.Where, response)
+	l.vectors.SQL = l.design.Question(l.Where, response) + l.remark()
 	if l.Method == AdaSSP {
 		l.vectors.Sums[0], l.vectors.Sums[1] = l.vectors.Sums[0].Weighing(equationShare), l.vectors.Sums[1].Weighing(equationShare)
 		l.vectors.Sums = append(l.vectors.Sums, curator.Product(1, 1).Weighing(squareShare))

@@ -14,7 +14,9 @@ import (
 type FoundBounds struct {
 	Column    string
 	Low, High float64
-	low, high *big.Rat
+	// Mean and Spread are what they were found by, where a column was normalised: else 0. Both are noisy.
+	Mean, Spread float64
+	low, high    *big.Rat
 }
 
 // shareOf reads a part of a price.
@@ -30,7 +32,7 @@ func shareOf(text string) (*big.Rat, error) {
 // curator.Rank of two quantiles, for an equal part of the share; the looks and the measurement together cost the price, by composition. Nothing is paid unless
 // there is room for all that has not been released before. Without pay it takes only what was; found says whether that is all of the bounds.
 func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
-	names := l.numbers()
+	names := numbersOf(l.design.Formula, l.table)
 	if len(names) == 0 {
 		return true, nil
 	}
@@ -108,19 +110,19 @@ func pricedAs(other curator.Loss, price *big.Rat) (epsilon, rho string) {
 	return exact.FormatRat(price), ""
 }
 
-// numbers are the numeric columns of the model.
-func (l *linear) numbers() (names []string) {
-	d := &designer{table: l.table, formula: l.design.Formula}
+// numbersOf are the numeric columns of a model.
+func numbersOf(f Formula, t curator.Table) (names []string) {
+	d := &designer{table: t, formula: f}
 	add := func(f Factor) {
 		c, err := d.column(f.Column)
 		if err == nil && !f.Categorical && (c.Type == "integer" || c.Type == "real") && len(c.Values) == 0 && !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
 		}
 	}
-	add(Factor{Column: l.design.Formula.Response})
-	for _, t := range l.design.Formula.Terms {
-		for _, f := range t {
-			add(f)
+	add(Factor{Column: f.Response})
+	for _, t := range f.Terms {
+		for _, x := range t {
+			add(x)
 		}
 	}
 	return names

@@ -7,8 +7,6 @@ import (
 
 	"dither/curator"
 	"dither/noise"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // lawOf is the noise of the measured sums, in the units of the scaled columns.
@@ -50,40 +48,26 @@ func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
 }
 
 // fit computes the regression from what was released.
-func (l *linear) fit(m *curator.Moments) *LinearFit {
+func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
+	of, q, choice, err := l.narrowed(l.equations(m))
+	if err != nil {
+		return nil, err
+	}
 	out := &LinearFit{
-		ID: m.ID, Formula: l.design.Formula.String(), Table: l.design.Table, Method: l.Method, Confidence: l.Confidence, Population: l.Method != Lecture,
+		ID: m.ID, Formula: of.design.Formula.String(), Table: l.design.Table, Method: l.Method, Confidence: l.Confidence, Population: q.squares, Choice: choice,
 		Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
 	}
 	if out.Bounds = l.found; len(l.found) > 0 {
 		out.warn("Values beyond the bounds that were found count as at them.")
 	}
+	if choice != nil {
+		out.warn(choice.words())
+	}
 	for i, s := range m.Sums {
 		out.Measured = append(out.Measured, l.sum(i, s))
 	}
-	p := len(l.design.Columns)
-	q := &normalEquations{a: mat.NewSymDense(p, nil), b: out.Measured[1].Values, noise: lawOf(m.Sums)}
-	next := 0
-	for i := range p {
-		for j := i; j < p; j++ {
-			q.a.SetSym(i, j, out.Measured[0].Values[next])
-			next++
-		}
-	}
-	q.size, q.intercept = q.noise.norm(plain(p), 0), l.design.Formula.Intercept
-	if len(out.Measured) > 2 {
-		q.squares, q.c = true, out.Measured[2].Values[0]
-	}
-	switch {
-	case l.design.Formula.Intercept:
-		q.rows = q.a.At(0, 0)
-	case len(out.Measured) > 3:
-		q.rows = out.Measured[3].Values[0]
-	default:
-		q.rows = math.NaN()
-	}
-	l.tell(out, q)
-	return out
+	of.tell(out, q)
+	return out, nil
 }
 
 // tell solves the equations, and brings the solution to the columns as they are.

@@ -27,8 +27,15 @@ func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) flo
 	if !(total > 0) || math.IsInf(total, 0) {
 		return normal
 	}
-	// φ at the middles of steps: what is left out beyond the last is below 1e-5, and X is within 2π/step but for a probability that is much less.
-	const step, last = 0.05, 400.0
+	if alpha < smallTail {
+		return tailBound(scales, sampling, total, alpha)
+	}
+	// φ at the middles of steps: what is left out beyond the last is below 1e-5, or 1e-7 where alpha is small, and X is within 2π/step but for a probability that is much less.
+	const step = 0.05
+	last, little := 400.0, 1e-9
+	if alpha < 1e-3 {
+		last, little = 4000, 1e-13
+	}
 	var phi []float64
 	for t := step / 2; t < last; t += step {
 		log := -sampling / total * t * t / 2
@@ -36,7 +43,7 @@ func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) flo
 			log -= math.Log1p(b / total * t * t)
 		}
 		value := math.Exp(log)
-		if phi = append(phi, value/t); value < 1e-9 {
+		if phi = append(phi, value/t); value < little {
 			break
 		}
 	}
@@ -56,4 +63,34 @@ func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) flo
 		}
 	}
 	return high
+}
+
+// smallTail is the probability below which the integral's error is no longer small.
+const smallTail = 1e-6
+
+// tailBound is an x that |X| exceeds with probability alpha at most, by Chernoff's bound: P(|X| > x) ≤ 2·e^(−tx)·M(t) for all t, M being X's moment generating function, the product of
+// 1/(1 − b²t²) and of sampling's e^(s²t²/2).
+func tailBound(scales []float64, sampling, total, alpha float64) float64 {
+	largest := 0.0
+	for _, b := range scales {
+		largest = math.Max(largest, b/total)
+	}
+	best := math.Inf(1)
+	try := func(t float64) {
+		log := sampling/total*t*t/2 + math.Log(2/alpha)
+		for _, b := range scales {
+			log -= math.Log1p(-b / total * t * t)
+		}
+		if x := log / t; x < best { // NaN is none
+			best = x
+		}
+	}
+	most := 20.0
+	if largest > 0 {
+		most = math.Min(most, 1/math.Sqrt(largest))
+	}
+	for i := 1; i < 400; i++ {
+		try(most * float64(i) / 400)
+	}
+	return best
 }

@@ -19,6 +19,7 @@ type normalEquations struct {
 	noise   equationNoise
 	squares bool    // Σ v² is there, so that there is a residual variance
 	size    float64 // of the noise on a: noise.norm
+	sized   bool    // and of that on a once its predictors are centred, which is not looked for
 	// intercept says that the first predictor is the constant 1.
 	intercept bool
 }
@@ -69,7 +70,7 @@ func (q *normalEquations) solve(ridged bool) (*solution, bool) {
 			return nil, false
 		}
 		s.least, s.size = e.Values(nil)[0], q.size
-		if free > 0 {
+		if free > 0 && !q.sized {
 			s.size = q.noise.norm(t, free)
 		}
 		s.ridge = math.Max(0, s.size-math.Max(0, s.least-s.size))

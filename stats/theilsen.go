@@ -35,10 +35,13 @@ func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
 		return nil, designError("leave the confidence out", "intervals of %s are for a confidence of 0.95: they are drawn, and what is drawn must not depend on which is asked for", TheilSen)
 	}
 	switch {
-	case q.FindBounds != "":
-		return nil, designError("leave it out", "bounds are found for %s and %s", AdaSSP, Lecture)
+	case q.FindBounds != "" || q.Normalise != "" || q.Choose != "" || q.From != "" || q.Only != "":
+		return nil, designError("leave it out", "bounds and terms are found, and releases computed with again, for %s and %s", AdaSSP, Lecture)
 	case q.Rows < 0:
 		return nil, designError("such as 100", "about how many rows there are is a number from 1 on")
+	}
+	if err := conditionAlone(q.Where); err != nil {
+		return nil, err
 	}
 	l := &lineFit{linear: linear{Linear: q}}
 	formula, err := ParseFormula(q.Formula)

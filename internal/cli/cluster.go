@@ -34,7 +34,8 @@ func runCluster(s *session, args []string) error {
 	} {
 		s.flags.StringVar(f.text, f.name, "", "")
 	}
-	s.flags.IntVar(&q.K, "k", 0, "")
+	many := s.flags.String("k", "", "")
+	s.flags.IntVar(&q.Most, "most", 0, "")
 	s.flags.IntVar(&q.Iterations, "iterations", 0, "")
 	s.flags.IntVar(&q.Average, "average", 0, "")
 	s.flags.Uint64Var(&q.Seed, "seed", 1, "")
@@ -48,10 +49,13 @@ func runCluster(s *session, args []string) error {
 		return usage("cluster takes flags alone, not %q", rest[0])
 	case s.format == "csv":
 		return usage("cluster --format is table, json or markdown")
-	case q.Table == "" || columns == "" || q.K == 0:
+	case q.Table == "" || columns == "" || *many == "":
 		return usage("cluster needs --table, --columns and -k")
 	}
 	q.Columns = commaList(columns)
+	if q.Least, q.K, err = clusterCount(*many); err != nil {
+		return err
+	}
 	if err := picture.check(s); err != nil {
 		return err
 	}
@@ -69,6 +73,25 @@ func runCluster(s *session, args []string) error {
 		}
 		return errors.Join(s.showClusters(found), drawClusters(&picture, found))
 	})
+}
+
+// clusterCount reads how many clusters there are to be: a number, or from which to which.
+func clusterCount(text string) (least, k int, err error) {
+	if text == "auto" {
+		return 2, 8, nil
+	}
+	from, to, several := strings.Cut(text, "..")
+	if !several {
+		from, to = "0", text
+	}
+	least, err = strconv.Atoi(from)
+	if err == nil {
+		k, err = strconv.Atoi(to)
+	}
+	if err != nil || several && least == 0 {
+		return 0, 0, usage("-k is a number of clusters, from which to which as 2..8, or auto, not %q", text)
+	}
+	return least, k, nil
 }
 
 func (s *session) showClusters(c *stats.Clusters) error {
@@ -98,6 +121,13 @@ func (s *session) showClusters(c *stats.Clusters) error {
 		how = fmt.Sprintf(", %s", plural(len(c.Trace)-1, "iteration"))
 	}
 	words := fmt.Sprintf("by %s%s, seed %d; in brackets intervals, each at %s\n", c.Method, how, c.Seed, percent(c.Confidence))
+	for _, x := range c.Scores {
+		words += fmt.Sprintf("%s: silhouette %s", plural(x.K, "cluster"), strconv.FormatFloat(x.Silhouette, 'f', 3, 64))
+		if x.StdDev > 0 {
+			words += fmt.Sprintf(", noise on the difference to the best about %.2g", x.StdDev)
+		}
+		words += "\n"
+	}
 	for _, w := range c.Warnings {
 		words += "warning: " + w + "\n"
 	}

@@ -29,6 +29,7 @@ func fitModels() []fitModel {
 type fitOptions struct {
 	curator.Question
 	table, formula, where, method string
+	from                          string // the release that it is computed from, for models that can be
 	explain                       bool
 	picture                       pictures
 }
@@ -82,7 +83,7 @@ func (o *fitOptions) parsed(s *session, args []string) (helped bool, err error) 
 		return false, usage("fit takes flags alone, not %q", rest[0])
 	case s.format == "csv":
 		return false, usage("fit --format is table, json or markdown")
-	case o.table == "" || o.formula == "":
+	case o.from == "" && (o.table == "" || o.formula == ""):
 		return false, usage("fit needs --table and --formula")
 	}
 	return false, o.picture.check(s)

@@ -24,6 +24,9 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 		s.flags.StringVar(&q.Radius, "radius", "", "")
 		s.flags.StringVar(&q.Regularise, "regularise", "", "")
 		s.flags.StringVar(&q.Curvature, "curvature", "", "")
+		s.flags.StringVar(&q.Normalise, "normalise", "", "")
+		s.flags.StringVar(&q.Choose, "choose", "", "")
+		s.flags.StringVar(&q.ChooseShare, "choose-share", "", "")
 		var others []string
 		s.flags.Func("or", "", func(formula string) error {
 			others = append(others, formula)
@@ -45,7 +48,7 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 				return s.searchGLM(o, q, others, *score)
 			}
 		case "gradient":
-			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence"); err != nil {
+			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share"); err != nil {
 				return err
 			}
 			t.Kind, t.Bound, t.Rows = family, q.Bound, q.Rows
@@ -127,6 +130,7 @@ func glmWords(f *stats.GLMFit) string {
 	}
 	fmt.Fprintf(&b, "about %s rows, %s; scaled predictors held to a norm of %s, regularised by %s and %s of the price for the sums that take the bias out and make intervals\n",
 		compact(math.Round(f.Rows)), by, compact(f.Bound), compact(f.Regularise), percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
+	b.WriteString(foundWords(f.Bounds))
 	b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
 	for _, w := range f.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
@@ -149,6 +153,9 @@ func (s *session) showGLMExplanation(e *stats.GLMExplanation) error {
 	}
 	if e.Count != nil {
 		fmt.Fprintf(&b, "nobody says how many rows there are: a noisy count of them costs %s of the price; --rows N spares it, and these figures are for %s\n", *e.Count, compact(e.Rows))
+	}
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "note: %s\n", n)
 	}
 	glmAffordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
 	s.paragraphs(b.String())

@@ -51,6 +51,8 @@ func (f glmJSON) MarshalJSON() ([]byte, error) {
 		Confidence   json.Number          `json:"confidence"`
 		About        string               `json:"intervals_about"`
 		Terms        glmTermsJSON         `json:"terms"`
+		Bounds       []boundsFoundJSON    `json:"bounds,omitempty"`
+		Choice       *choiceJSON          `json:"choice,omitempty"`
 		Warnings     []string             `json:"warnings"`
 		Price        curator.Loss         `json:"price"`
 		Remaining    curator.Loss         `json:"remaining"`
@@ -58,6 +60,7 @@ func (f glmJSON) MarshalJSON() ([]byte, error) {
 	}{
 		IDs: f.IDs, Model: f.Family, Formula: f.Formula, Table: f.Table, Confidence: json.Number(f.Confidence), About: "population", Terms: glmTermsOf(f.GLMTerms),
 		Coefficients: []glmCoefficientJSON{}, Warnings: append([]string{}, f.Warnings...), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
+		Bounds: foundJSON(f.Bounds), Choice: choiceOf(f.Choice),
 	}
 	for _, c := range f.Coefficients {
 		out.Coefficients = append(out.Coefficients, glmCoefficientJSON{c.Name, c.Estimate, c.StdError, c.Privacy, c.Low, c.High, c.Z, c.P})
@@ -84,6 +87,7 @@ func (e glmExplanationJSON) MarshalJSON() ([]byte, error) {
 		Price       curator.Loss  `json:"price"`
 		Remaining   curator.Loss  `json:"remaining"`
 		Affordable  bool          `json:"affordable"`
+		Notes       []string      `json:"notes,omitempty"`
 		Replayed    bool          `json:"replayed"`
-	}{e.Family, e.Formula, e.Table, e.SQL, e.Columns, e.Noise, e.StdDev, e.Sensitivity, glmTermsOf(e.GLMTerms), e.Count, e.Price, e.Remaining, e.Affordable, e.Replayed})
+	}{e.Family, e.Formula, e.Table, e.SQL, e.Columns, e.Noise, e.StdDev, e.Sensitivity, glmTermsOf(e.GLMTerms), e.Count, e.Price, e.Remaining, e.Affordable, e.Notes, e.Replayed})
 }

@@ -15,14 +15,18 @@ import (
 
 // runFitLinear fits a linear regression.
 func runFitLinear(s *session, o *fitOptions, args []string) error {
-	bounds := s.flags.String("find-bounds", "", "")
 	rows := s.flags.Int64("rows", 0, "")
 	plain := s.flags.Bool("no-intervals", false, "")
+	bounds, normalise, choose := s.flags.String("find-bounds", "", ""), s.flags.String("normalise", "", ""), s.flags.String("choose", "", "")
+	s.flags.StringVar(&o.from, "from", "", "")
 	helped, err := o.parsed(s, args)
 	if err != nil || helped {
 		return err
 	}
-	q := stats.Linear{Question: o.Question, Table: o.table, Formula: o.formula, Where: o.where, Method: o.method, FindBounds: *bounds, Rows: *rows, WithoutIntervals: *plain}
+	q := stats.Linear{
+		Question: o.Question, Table: o.table, Formula: o.formula, Where: o.where, Method: o.method, FindBounds: *bounds, Normalise: *normalise, Choose: *choose, From: o.from,
+		Rows: *rows, WithoutIntervals: *plain,
+	}
 	return s.sealing(func(c *curator.Curator) error {
 		if o.explain {
 			e, err := stats.ExplainLinear(context.Background(), c, q)
@@ -114,9 +118,7 @@ func linearWords(f *stats.LinearFit) string {
 	if f.Rows != nil {
 		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", compact(math.Round(*f.Rows)+0), compact(*f.RowsError)) // + 0: not -0
 	}
-	for _, k := range f.Bounds {
-		fmt.Fprintf(&b, "%s: values held within the bounds that were found, %s to %s\n", k.Column, compact(k.Low), compact(k.High))
-	}
+	b.WriteString(foundWords(f.Bounds))
 	if f.Population {
 		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
 	} else {
@@ -126,6 +128,19 @@ func linearWords(f *stats.LinearFit) string {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}
 	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, strings.Join(f.Releases, ", "))
+	return b.String()
+}
+
+// foundWords tells what numbers were scaled by.
+func foundWords(found []stats.FoundBounds) string {
+	var b strings.Builder
+	for _, k := range found {
+		by := "the bounds that were found"
+		if k.Spread > 0 {
+			by = fmt.Sprintf("three spreads about their mean, about %s ± %s", compact(k.Mean), compact(k.Spread))
+		}
+		fmt.Fprintf(&b, "%s: values held within %s, %s to %s\n", k.Column, by, compact(k.Low), compact(k.High))
+	}
 	return b.String()
 }
 

@@ -23,6 +23,16 @@ type boundsFoundJSON struct {
 	Column string  `json:"column"`
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
+	Mean   float64 `json:"mean,omitempty"`
+	Spread float64 `json:"spread,omitempty"`
+}
+
+func foundJSON(found []stats.FoundBounds) []boundsFoundJSON {
+	out := []boundsFoundJSON{}
+	for _, b := range found {
+		out = append(out, boundsFoundJSON{b.Column, b.Low, b.High, b.Mean, b.Spread})
+	}
+	return out
 }
 
 type linearSumJSON struct {
@@ -45,6 +55,22 @@ func linearSumsJSON(sums []stats.LinearSum) (out []linearSumJSON) {
 	return out
 }
 
+// choiceJSON tells which terms were chosen.
+type choiceJSON struct {
+	Of         []string `json:"of"`
+	Chosen     []string `json:"chosen"`
+	Models     float64  `json:"coefficients_of_all_models"`
+	Confidence float64  `json:"confidence_of_each"`
+	Exhaustive bool     `json:"exhaustive"`
+}
+
+func choiceOf(c *stats.Choice) *choiceJSON {
+	if c == nil {
+		return nil
+	}
+	return &choiceJSON{c.Of, c.Chosen, c.Models, c.Confidence, c.Exhaustive}
+}
+
 // MarshalJSON writes the regression.
 func (f linearJSON) MarshalJSON() ([]byte, error) {
 	out := struct {
@@ -63,6 +89,7 @@ func (f linearJSON) MarshalJSON() ([]byte, error) {
 		RowsError     *float64          `json:"rows_stddev"`
 		Ridge         float64           `json:"ridge"`
 		Bounds        []boundsFoundJSON `json:"bounds"`
+		Choice        *choiceJSON       `json:"choice,omitempty"`
 		Warnings      []string          `json:"warnings"`
 		Measured      []linearSumJSON   `json:"measured"`
 		Line          *theilSenJSON     `json:"line,omitempty"`
@@ -72,14 +99,12 @@ func (f linearJSON) MarshalJSON() ([]byte, error) {
 	}{
 		ID: f.ID, Releases: f.Releases, Model: "linear", Formula: f.Formula, Table: f.Table, Method: f.Method, Coefficients: []coefficientJSON{}, Confidence: json.Number(f.Confidence),
 		About: "rows", ResidualError: f.ResidualError, RSquared: f.RSquared, Rows: f.Rows, RowsError: f.RowsError, Ridge: f.Ridge,
-		Bounds: []boundsFoundJSON{}, Warnings: append([]string{}, f.Warnings...), Measured: append([]linearSumJSON{}, linearSumsJSON(f.Measured)...), Line: theilSenOf(f.Line), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
+		Bounds: foundJSON(f.Bounds), Warnings: append([]string{}, f.Warnings...), Measured: append([]linearSumJSON{}, linearSumsJSON(f.Measured)...), Line: theilSenOf(f.Line), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
 	}
 	if f.Population {
 		out.About = "population"
 	}
-	for _, b := range f.Bounds {
-		out.Bounds = append(out.Bounds, boundsFoundJSON{b.Column, b.Low, b.High})
-	}
+	out.Choice = choiceOf(f.Choice)
 	for _, c := range f.Coefficients {
 		out.Coefficients = append(out.Coefficients, coefficientJSON{c.Name, c.Estimate, c.StdError, c.Privacy, c.Low, c.High})
 	}

@@ -1,0 +1,101 @@
+package stats
+
+import "math"
+
+// ClusterScore says how well rows are told apart by so many clusters.
+type ClusterScore struct {
+	K int
+	// Silhouette is the mean over rows of 1 − a/b, a being the distance to the nearest centre and b that to the next: as of released groups of rows.
+	Silhouette float64
+	// StdDev is that of the noise on the difference to the best one's, to first order: the centres are chosen by the same noise.
+	StdDev float64
+}
+
+// looks is for how many clusters rows are looked at.
+func (t kmTask) looks() int { return max(t.k, t.most) }
+
+// kmFound are the centres of released points with noisy weights: of t.k clusters, or of as many from t.least on as have the best simplified silhouette (Hruschka, de Castro and
+// Campello, "Evolutionary algorithms for clustering gene-expression data", ICDM 2004). It is a function of what was released, so that it costs nothing whatever it tries. Where noise could make
+// the difference, by a standard deviation of it, the fewer are taken.
+//
+// Only cells whose noisy count is three standard deviations above 0 are scored: in the others centres stand where noise happens to be, and look well apart.
+func (r *kmResult) kmFound(t *kmTask, points [][]float64, weights []float64, absent []bool, deviation, within float64, use int) [][]float64 {
+	if t.least == 0 {
+		return kmWeighted(*t, points, weights, 0, kmRandom(t.seed, use))
+	}
+	clear := make([]float64, len(weights))
+	total := 0.0
+	for i, w := range weights {
+		if w > 3*deviation {
+			clear[i], total = w, total+w
+		}
+	}
+	var all [][][]float64
+	var shares [][]float64
+	best := 0
+	for k := t.least; k <= t.k; k++ {
+		of := *t
+		of.k = k
+		centres := kmWeighted(of, points, weights, 0, kmRandom(t.seed, use))
+		if len(centres) < k {
+			if k == t.least {
+				all = append(all, centres)
+			}
+			break
+		}
+		share := kmSilhouettes(points, absent, within, centres)
+		all, shares = append(all, centres), append(shares, share)
+		r.scores = append(r.scores, ClusterScore{K: k, Silhouette: kmMeanOf(share, clear)})
+		if r.scores[k-t.least].Silhouette > r.scores[best].Silhouette {
+			best = k - t.least
+		}
+	}
+	taken := -1
+	for i := range r.scores {
+		sum := 0.0
+		for j, s := range shares[i] {
+			if clear[j] == 0 {
+				continue
+			}
+			sum += (s - shares[best][j]) * (s - shares[best][j])
+		}
+		if r.scores[i].StdDev = deviation * math.Sqrt(sum) / math.Max(total, 1); taken < 0 && r.scores[best].Silhouette-r.scores[i].Silhouette <= r.scores[i].StdDev {
+			taken = i
+		}
+	}
+	taken = max(taken, 0)
+	t.k = t.least + taken
+	return all[taken]
+}
+
+// kmSilhouettes are the points' own; of cells in which no row can be 0. Within is the variance of rows within a cell, which is in both distances: without it a centre on each cell
+// would be best.
+func kmSilhouettes(points [][]float64, absent []bool, within float64, centres [][]float64) []float64 {
+	out := make([]float64, len(points))
+	for i, p := range points {
+		if absent != nil && absent[i] {
+			continue
+		}
+		first, second := math.Inf(1), math.Inf(1)
+		for _, c := range centres {
+			_, d := kmNearest(p, [][]float64{c})
+			if d < first {
+				first, second = d, first
+			} else {
+				second = math.Min(second, d)
+			}
+		}
+		if second+within > 0 && !math.IsInf(second, 0) {
+			out[i] = 1 - math.Sqrt((first+within)/(second+within))
+		}
+	}
+	return out
+}
+
+func kmMeanOf(share, weights []float64) float64 {
+	sum, total := 0.0, 0.0
+	for i, w := range weights {
+		sum, total = sum+w*share[i], total+w
+	}
+	return sum / math.Max(total, 1)
+}

@@ -1,0 +1,102 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"dither/curator"
+	"dither/internal/stattest"
+)
+
+// The number of places is found: of 40 simulated tables of each kind (their rows, noise and beginnings pinned by seeds) in nearly all. It fails at a count that has a probability below
+// 1e-7 where the number is found with one of 0.7; of two columns the log tells nine of ten.
+func TestKMeansFindsHowMany(t *testing.T) {
+	for _, c := range []struct {
+		task    kmTask
+		n       int
+		epsilon float64
+		trials  int
+	}{
+		{kmTask{method: KMeansGrid, d: 2, k: 8, least: 2}, 2000, 0.5, 40},
+		{kmTask{method: KMeansGrid, d: 3, k: 6, least: 2}, 4000, 0.5, 16},
+	} {
+		for _, places := range []int{2, 4} {
+			found := 0
+			for i := range c.trials {
+				r := rand.New(rand.NewPCG(uint64(i), 9))
+				rows, _ := kmBlobs(r, c.n, places, c.task.d, 0.7, 0.7, 0.08)
+				of := kmDefaults(c.task)
+				of.seed = uint64(i + 1)
+				got, err := kmMethod(t.Context(), of, &kmSimulated{t: t, rows: rows, task: of, epsilon: c.epsilon, random: r})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(got.clusters) == places {
+					found++
+				}
+				for _, s := range got.scores {
+					if !finite(s.Silhouette, s.StdDev) || s.StdDev < 0 {
+						t.Errorf("%+v", s)
+					}
+				}
+			}
+			t.Logf("%s, %d columns, %d rows, ε = %g: %d places found in %d of %d", c.task.method, c.task.d, c.n, c.epsilon, places, found, c.trials)
+			if err := (stattest.Proportion{Successes: found, Of: stattest.Binomial{Trials: c.trials, Probability: 0.7}, FalseAlarm: 1e-7}).CheckAtLeast(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A range of numbers costs what the largest does; after it every number up to that is free, and the clusters are those that were told.
+func TestKMeansOfARange(t *testing.T) {
+	for name, edit := range map[string]func(string) string{"pure": kmAsItIs, "zCDP": kmInRho} {
+		c, _ := kmHome(t, edit, 6000)
+		for _, method := range []string{KMeansGrid, KMeansTree} {
+			of := Clustering{Table: "t", Columns: []string{"x", "y", "n"}, Least: 2, K: 8, Method: method, Epsilon: "1"}
+			if method == KMeansTree {
+				of.Least, of.K, of.Most = 0, 3, 8
+			}
+			got, err := KMeans(t.Context(), c, of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Clusters) != 3 || len(got.Scores) != 7 && method == KMeansGrid || math.Abs(got.Rows-5880) > 2000 {
+				t.Errorf("%s %s: %+v", name, method, got)
+			}
+			spent := kmSpent(t, c)
+			for _, k := range []int{1, 3, 8} {
+				again, err := KMeans(t.Context(), c, Clustering{Table: "t", Columns: of.Columns, K: k, Most: 8, Method: method, Epsilon: "1"})
+				if err != nil || !again.Replayed || kmSpent(t, c) != spent || len(again.Scores) != 0 {
+					t.Fatalf("%s %s: %+v, %v", name, method, again, err)
+				}
+				if k == 3 && fmt.Sprint(again.Clusters) != fmt.Sprint(got.Clusters) {
+					t.Errorf("%s %s: %v, then %v", name, method, got.Clusters, again.Clusters)
+				}
+			}
+		}
+		for _, wrong := range []Clustering{
+			{K: 8, Least: 1}, {K: 8, Least: 9}, {K: 8, Least: -1}, {K: 65, Least: 2}, {K: 8, Most: 7}, {K: 8, Most: 65}, {K: 8, Least: 2, Method: KMeansLloyd}, {K: 8, Least: 2, Method: KMeansTree}, {K: 8, Most: 9, Iterations: 3},
+		} {
+			wrong.Table, wrong.Columns = "t", []string{"x"}
+			if _, err := KMeans(t.Context(), c, wrong); kmCode(err) != curator.CodeUsage {
+				t.Errorf("%+v: %v", wrong, err)
+			}
+		}
+	}
+}
+
+// Nothing to choose by is a warning, not a failure.
+func TestKMeansChoosesOfNothing(t *testing.T) {
+	for _, method := range []string{KMeansGrid, ""} {
+		for _, rows := range []int{0, 2} {
+			c, _ := kmHome(t, kmAsItIs, rows)
+			got, err := KMeans(t.Context(), c, Clustering{Table: "t", Columns: []string{"x", "y"}, Least: 2, K: 64, Method: method, Epsilon: "0.3"})
+			if err != nil || len(got.Warnings) == 0 {
+				t.Errorf("%+v, %v", got, err)
+			}
+		}
+	}
+}

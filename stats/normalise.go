@@ -1,0 +1,190 @@
+package stats
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+)
+
+// normalSpreads is how many spreads about its mean a normalised number is held within.
+const normalSpreads = 3
+
+// normaliser finds means and spreads, of numbers scaled by their declared bounds: Σz and Σ(z² − ½), and how many rows there are, by one look of the kernel's. What follows are
+// functions of what it released. With d numbers, a row's (z, z² − ½) has at most the L1 norm 3d/2 and the squared L2 norm 5d/4, since |z| ≤ 1; the kernel holds rows to it.
+type normaliser struct {
+	table   curator.Table
+	columns []kmColumn
+	of      curator.Vectors
+}
+
+// newNormaliser decides the look, at a price; nil where there are no numbers.
+func newNormaliser(t curator.Table, names []string, where string, q curator.Question, l2 bool) (*normaliser, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	n := &normaliser{table: t}
+	var items []string
+	for _, name := range names {
+		i := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name })
+		if i < 0 {
+			return nil, designError("", "the table %s has no column %q", t.Name, name)
+		}
+		c, err := kmColumnOf(t.Columns[i])
+		if err != nil {
+			return nil, err
+		}
+		n.columns = append(n.columns, c)
+		items = append(items, c.sql(), "("+c.sql()+") * ("+c.sql()+") - 0.5")
+	}
+	norm, bound := curator.L1, big.NewRat(int64(3*len(names)), 2)
+	if l2 {
+		norm, bound = curator.L2, rootAbove(big.NewRat(int64(5*len(names)), 4))
+	}
+	bound.Mul(bound, big.NewRat(1000001, 1000000)) // so that the rounding of doubles scales no row down
+	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(t.Name)
+	if strings.TrimSpace(where) != "" {
+		q.SQL += " WHERE (" + where + "\n)"
+	}
+	n.of = curator.Vectors{
+		Question: q, Blocks: []curator.Block{{Size: 2 * len(names), Norm: norm, Bound: exact.FormatRat(exact.CeilDigits(bound, 9))}},
+		Sums: []curator.Sum{curator.Count(), curator.First(0).Weighing("4")},
+	}
+	return n, nil
+}
+
+// find takes the look. A number whose spread its noise hides, or that hardly varies within three spreads of its bounds, keeps the declared ones.
+func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []FoundBounds, m *curator.Moments, err error) {
+	if m, err = c.Moments(ctx, n.of); err != nil {
+		return nil, nil, err
+	}
+	if len(m.Cells) != 1 {
+		return nil, nil, designError("fit each group by itself, with a condition", "means and spreads are of one set of rows, without groups")
+	}
+	unit, _ := m.Sums[1].Unit.Float64()
+	rows, _ := new(big.Float).SetInt(m.Sums[0].Values[0][0]).Float64()
+	rowsError, sumError := m.Sums[0].Noise.StdDev(), m.Sums[1].Noise.StdDev()*unit
+	value := func(i int) float64 {
+		x, _ := new(big.Float).SetInt(m.Sums[1].Values[0][i]).Float64()
+		return x * unit
+	}
+	for i, column := range n.columns {
+		if b, ok := normalBounds(column, rows, rowsError, value(2*i), value(2*i+1), sumError); ok {
+			found = append(found, b)
+		}
+	}
+	return found, m, nil
+}
+
+// normalBounds are a column's, by noisy sums.
+func normalBounds(c kmColumn, rows, rowsError, first, second, sumError float64) (b FoundBounds, ok bool) {
+	if !(rows > 4*rowsError) || rows < 2 {
+		return b, false
+	}
+	mean := math.Max(-1, math.Min(1, first/rows))
+	variance := second/rows + 0.5 - mean*mean
+	// To first order, of the noise on both sums and on the count.
+	off := math.Sqrt(sumError*sumError*(1+4*mean*mean)+rowsError*rowsError*(variance-0.5)*(variance-0.5)) / rows
+	if !(variance > 4*off) || variance > 1 {
+		return b, false
+	}
+	spread := math.Sqrt(variance)
+	low, high := math.Max(-1, mean-normalSpreads*spread), math.Min(1, mean+normalSpreads*spread)
+	b = FoundBounds{Column: c.name, Mean: c.centreOf + c.halfOf*mean, Spread: c.halfOf * spread, Low: c.raw(low), High: c.raw(high)}
+	var wrong, wrongly error
+	b.low, wrong = exact.ParseDecimal(strconv.FormatFloat(b.Low, 'e', 8, 64))
+	b.high, wrongly = exact.ParseDecimal(strconv.FormatFloat(b.High, 'e', 8, 64))
+	if wrong != nil || wrongly != nil || !finite(b.Low, b.High, b.Mean, b.Spread) {
+		return b, false
+	}
+	return b, b.low.Cmp(b.high) < 0
+}
+
+// divided gives each of some shares of a price its part, rounded down, and what is left.
+func divided(price curator.Loss, shares ...*big.Rat) (parts []curator.Question, rest curator.Question, err error) {
+	text, l2 := price.Epsilon, price.Rho != ""
+	if l2 {
+		text = price.Rho
+	}
+	left, err := exact.ParseRat(text)
+	if err != nil {
+		return nil, rest, designError("", "the price %s cannot be divided", text)
+	}
+	priced := func(r *big.Rat) curator.Question {
+		if l2 {
+			return curator.Question{Rho: exact.FormatRat(r)}
+		}
+		return curator.Question{Epsilon: exact.FormatRat(r)}
+	}
+	whole := left
+	for _, s := range shares {
+		part := exact.FloorDigits(new(big.Rat).Mul(whole, s), 6)
+		left = new(big.Rat).Sub(left, part)
+		parts = append(parts, priced(part))
+	}
+	if left.Sign() <= 0 {
+		return nil, rest, designError("give smaller shares", "nothing of the price is left for the model")
+	}
+	return parts, priced(left), nil
+}
+
+// at is a question at another's price.
+func at(q, price curator.Question) curator.Question {
+	q.Epsilon, q.Rho = price.Epsilon, price.Rho
+	return q
+}
+
+// payable refuses a first look that was not taken before, where not all of the price can be paid.
+func payable(told *curator.MomentsExplanation, price curator.Loss) error {
+	if told.Replayed || glmAffordable(price, told.Remaining) {
+		return nil
+	}
+	return &curator.Error{Code: curator.CodeExhausted, Message: "the price, " + price.String() + ", is more than what remains, " + told.Remaining.String(), Hint: "ask at --epsilon " + told.Largest + " or less"}
+}
+
+// normaliseNote foretells what normalising costs.
+func normaliseNote(text string) (string, error) {
+	share, err := shareOf(text)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds the numbers' means and spreads, by which they are scaled.", exact.FormatRat(share)), nil
+}
+
+// normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of the price.
+func (l *linear) normalise(ctx context.Context, c *curator.Curator) error {
+	share, err := shareOf(l.Normalise)
+	if err != nil {
+		return err
+	}
+	parts, rest, err := divided(l.told.Price, share)
+	if err != nil {
+		return err
+	}
+	n, err := newNormaliser(l.table, numbersOf(l.design.Formula, l.table), l.Where, at(l.Question, parts[0]), l.told.Price.Rho != "")
+	if err != nil || n == nil {
+		return err
+	}
+	told, err := c.ExplainMoments(ctx, n.of)
+	if err == nil {
+		err = payable(told, l.told.Price)
+	}
+	if err != nil {
+		return err
+	}
+	found, m, err := n.find(ctx, c)
+	if err != nil {
+		return err
+	}
+	l.found, l.Question, l.replayed, l.releases = found, at(l.Question, rest), l.replayed && m.Replayed, append(l.releases, m.ID)
+	if l.design, err = l.design.Formula.within(l.table, l.found); err != nil {
+		return err
+	}
+	return l.plan(ctx, c)
+}

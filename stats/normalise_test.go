@@ -1,0 +1,85 @@
+package stats
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"dither/curator"
+)
+
+// Means and spreads cost their share and no more, and coefficients are those of the columns as they are: near the true ones at a confidence that fails once in ten million.
+func TestLinearNormalises(t *testing.T) {
+	for _, budget := range []string{pureBudget, zcdpBudget} {
+		c := newHome(t, budget, 4000)
+		q := Linear{Table: "points", Formula: "y ~ x + same", Normalise: "0.25", Question: curator.Question{Epsilon: "20", Confidence: "0.9999999"}}
+		for _, replayed := range []bool{false, true} {
+			f, err := FitLinear(t.Context(), c, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The column without any spread keeps its declared bounds.
+			if f.Replayed != replayed || len(f.Bounds) != 2 {
+				t.Fatalf("%+v", f)
+			}
+			for i, want := range []struct{ mean, spread float64 }{{4.5, 1.93}, {1, 0.577}} {
+				if b := f.Bounds[i]; math.Abs(b.Mean-want.mean) > 0.2 || math.Abs(b.Spread-want.spread) > 0.15 || b.Low > b.Mean-2.5*b.Spread && b.Low > 0 {
+					t.Errorf("%s: %+v", budget, b)
+				}
+			}
+			if k := f.Coefficients[1]; k.Estimate == nil || math.Abs(*k.Estimate-3) > 0.4 {
+				t.Errorf("%s: %s, want 3", budget, shown(k))
+			}
+			b, err := c.Budget()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if budget == pureBudget && b.Spent.Epsilon != "20" || budget == zcdpBudget && b.Spent.Rho != "200" {
+				t.Errorf("%s: spent %+v", budget, b.Spent)
+			}
+			if told, err := ExplainLinear(t.Context(), c, q); err != nil || !strings.Contains(strings.Join(told.Notes, "\n"), "means and spreads") {
+				t.Errorf("%+v, %v", told, err)
+			}
+			part, err := FitLinear(t.Context(), c, Linear{From: f.ID, Formula: "y ~ x"})
+			if err != nil || !part.Replayed || math.Abs(*part.Coefficients[1].Estimate-3) > 0.4 {
+				t.Errorf("%+v, %v", part, err)
+			}
+		}
+		for share, says := range map[string]string{"0": "between 0 and 1", "1": "between 0 and 1", "x": "between 0 and 1"} {
+			q.Normalise = share
+			if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v", share, err)
+			}
+		}
+		q.Normalise, q.FindBounds = "0.2", "0.2"
+		if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "by means and spreads") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Where noise hides how many rows there are, or how they spread, the declared bounds stay; whatever is released, bounds are finite and in order.
+func TestNormalBounds(t *testing.T) {
+	c, err := kmColumnOf(curator.TableColumn{Name: "x", Type: "real", Lower: "-1", Upper: "3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		rows, rowsError, first, second, sumError float64
+		ok                                       bool
+	}{
+		{1000, 10, 100, -400, 10, true},
+		{1000, 10, 100, -490, 10, false}, // a variance of 0 with its noise
+		{30, 10, 3, 0, 10, false},
+		{-5, 10, 3, 0, 10, false},
+		{0, 0, 0, 0, 0, false},
+		{1000, 10, -1e300, 1e300, 10, false},
+		{1000, 10, math.NaN(), 0, 10, false},
+		{1000, 10, 0, 490, 10, true},
+	} {
+		b, ok := normalBounds(c, of.rows, of.rowsError, of.first, of.second, of.sumError)
+		if ok != of.ok || ok && !(b.Low >= -1 && b.Low < b.High && b.High <= 3) {
+			t.Errorf("%+v: %+v, %t", of, b, ok)
+		}
+	}
+}
