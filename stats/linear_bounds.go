@@ -73,7 +73,7 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator) error {
 		}
 	}
 	*price = exact.FormatRat(left)
-	if l.design, err = l.design.Formula.within(l.table, l.found); err != nil {
+	if l.design, err = l.design.Formula.within(l.table, l.found, Classes{}, false); err != nil {
 		return err
 	}
 	return l.plan(ctx, c)
