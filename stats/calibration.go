@@ -30,6 +30,7 @@ type Calibrated struct {
 	ID, Formula, Table, Response string
 	Where                        string
 	Bins                         []CalibrationBin // those that predictors within their bounds can be in
+	Of                           int              // how many bins there would be from 0 to 1
 	Confidence                   string
 	Noise                        string
 	StdDev                       float64 // of the noise on each count
@@ -222,7 +223,7 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 	sd, laplace := noiseOfCounts(v.Noise)
 	out := &Calibrated{
 		ID: m.ID, Formula: s.design.Formula.String(), Table: s.design.Table, Response: s.design.Response.Name, Where: strings.TrimSpace(q.Where), Confidence: q.Confidence,
-		Noise: "discrete Gaussian", StdDev: sd, Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
+		Of: q.bins(), Noise: "discrete Gaussian", StdDev: sd, Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
 	}
 	if laplace {
 		out.Noise = "discrete Laplace"

@@ -25,7 +25,7 @@ func (k Classes) given() bool { return len(k.Levels) > 0 || k.Positive != "" }
 // classified is a response whose values are classes: its SQL is the number of the class, NULL where the value is none of them.
 func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 	k := d.classes
-	r = Response{Name: c.Name, Low: new(big.Rat), High: big.NewRat(1, 1)}
+	r = Response{Name: c.Name, Column: c.Name, Low: new(big.Rat), High: big.NewRat(1, 1)}
 	name := curator.SQLName(c.Name)
 	words := k.Levels
 	if len(words) == 0 {
@@ -77,7 +77,7 @@ func (d *designer) against(c curator.TableColumn, k Classes, words, literals []s
 		return r, err
 	}
 	r = Response{
-		Name: levelName(c.Name, k.Positive), SQL: indicator(curator.SQLName(c.Name), level), Low: new(big.Rat), High: big.NewRat(1, 1),
+		Name: levelName(c.Name, k.Positive), Column: c.Name, SQL: indicator(curator.SQLName(c.Name), level), Low: new(big.Rat), High: big.NewRat(1, 1),
 		Levels: []string{"other than " + k.Positive, k.Positive},
 	}
 	if len(k.Levels) > 0 {

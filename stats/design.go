@@ -31,7 +31,8 @@ type Design struct {
 
 // Response is what a model explains: between Low and High.
 type Response struct {
-	Name      string
+	Name      string // with the value whose probability is modelled
+	Column    string
 	SQL       string // of a row; a boolean is 1 or 0, a category of two values 1 for the second, of more the number of the class
 	Low, High *big.Rat
 	Levels    []string // of a category: in words, by class
@@ -247,7 +248,7 @@ func (d *designer) response() (r Response, err error) {
 		return r, err
 	}
 	name := curator.SQLName(c.Name)
-	r = Response{Name: c.Name, SQL: name, Low: new(big.Rat), High: big.NewRat(1, 1), real: c.Type == "real" && len(c.Values) == 0}
+	r = Response{Name: c.Name, Column: c.Name, SQL: name, Low: new(big.Rat), High: big.NewRat(1, 1), real: c.Type == "real" && len(c.Values) == 0}
 	if d.classes.given() {
 		return d.classified(c)
 	}

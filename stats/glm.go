@@ -39,6 +39,7 @@ type GLM struct {
 type GLMFit struct {
 	IDs                    []string // of the releases it is computed from: of the count, if one was paid for, and of the minimum
 	Family, Formula, Table string
+	Response               string   // the column's name
 	Levels                 []string // of a response of two values, in words: the probability of the second is modelled
 	Coefficients           []GLMCoefficient
 	Confidence             string
@@ -75,6 +76,7 @@ type GLMTerms struct {
 type GLMExplanation struct {
 	Family, Formula, Table, SQL string
 	Columns                     []string
+	Response                    string
 	Levels                      []string
 	GLMTerms
 	Noise       string
@@ -111,7 +113,7 @@ func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
 		return nil, err
 	}
 	out := &GLMFit{
-		Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Levels: p.design.Response.Levels, Price: p.price, design: p.design, where: q.Where,
+		Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Response: p.design.Response.Column, Levels: p.design.Response.Levels, Price: p.price, design: p.design, where: q.Where,
 	}
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
@@ -152,7 +154,7 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 	if err != nil {
 		return nil, err
 	}
-	out := &GLMExplanation{Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Levels: p.design.Response.Levels, SQL: p.sql, Price: p.price}
+	out := &GLMExplanation{Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Response: p.design.Response.Column, Levels: p.design.Response.Levels, SQL: p.sql, Price: p.price}
 	rows := float64(p.declared)
 	if p.declared == 0 {
 		rows = glmRows

@@ -47,6 +47,7 @@ type Trained struct {
 	Kind, Activation                            string
 	Columns                                     []string // the predictors, scaled
 	Classes, Hidden                             int
+	Response                                    string           // the column's name
 	Levels                                      []string         // of the response in words, by class; nil of numbers
 	Theta                                       []float64        // the mean of the parameters over the last quarter of the steps, in the order of curator.TrainedModel
 	Coefficients                                []GLMCoefficient // of models that have them, of the columns as they are: without intervals
@@ -56,6 +57,14 @@ type Trained struct {
 	Replayed                                    bool // all of its steps were recorded before
 	design                                      *Design
 	where                                       string
+}
+
+// NoIntervals says why a model that was trained has none, and what has.
+func (t *Trained) NoIntervals() string {
+	if t.Kind == curator.NetworkModel || t.Kind == curator.SoftmaxModel {
+		return "there are no intervals: what is trained depends on where it began and when it ended, and its parameters have no law that noisy gradients tell; what it predicts can be held against rows of another condition"
+	}
+	return "there are no intervals: clipped gradients and a last step that is not a minimum move the coefficients by an amount that noisy gradients do not tell; --method minimize has intervals that cover sampling and noise"
 }
 
 // TrainingStep is how far a training is. No loss is told: the rows are private.
@@ -68,6 +77,7 @@ type TrainingStep struct {
 // GradientsExplanation says before a training is paid what it would cost.
 type GradientsExplanation struct {
 	Formula, Table, Kind, SQL string
+	Response                  string
 	Columns, Levels           []string
 	Parameters                int
 	Steps, Recorded           int64
@@ -129,7 +139,7 @@ func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told fun
 	out = &Trained{
 		ID: t.ID, Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, Activation: g.Activation, Classes: g.training.Model.Classes, Hidden: g.Hidden, Theta: mean,
 		Steps: t.Steps, Clip: g.Clip, Rate: g.Rate, Multiplier: t.Multiplier, Optimiser: g.Optimiser, Learning: g.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: replayed,
-		Levels: g.design.Response.Levels, design: g.design, where: q.Where,
+		Response: g.design.Response.Column, Levels: g.design.Response.Levels, design: g.design, where: q.Where,
 	}
 	g.describe(out)
 	return out, nil
@@ -155,7 +165,7 @@ func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*Gr
 		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected, Price: e.Price, Remaining: b.Remaining, Begun: e.Begun, Largest: b.Largest,
 		Affordable: e.Begun || glmAffordable(e.Price, b.Remaining),
 	}
-	out.Levels = g.design.Response.Levels
+	out.Response, out.Levels = g.design.Response.Column, g.design.Response.Levels
 	out.Epsilon, out.Delta = certifiedEpsilon(e.Price), q.Delta
 	for _, column := range g.design.Columns {
 		out.Columns = append(out.Columns, column.Name)

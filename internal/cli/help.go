@@ -100,6 +100,14 @@ var flagHelp = map[string]struct{ value, about string }{
 	"fit.format":     {"FORMAT", "table, json or markdown (default table)"},
 	"fit.plot":       {"FILE", "draw the coefficients with their intervals as FILE.svg or FILE.png"},
 
+	"levels":              {"A,B,C", "logistic and network: the values of the response in the order of its classes; of two the second's probability is modelled (default: as the policy declares)"},
+	"positive":            {"VALUE", "likewise: the value whose probability is modelled, against all others"},
+	"calibration":         {"", "logistic: also count rows by predicted probability and response, at a price of its own"},
+	"calibration-epsilon": {"E", "the price of the calibration (default: the policy's)"},
+	"calibration-where":   {"CONDITION", "count rows of this condition, that the model was not fitted to (default: the fit's own)"},
+	"calibration-plot":    {"FILE", "draw observed rates against predicted probabilities as FILE.svg or FILE.png"},
+	"bins":                {"N", "how many bins of probability (default 10)"},
+
 	"account.delta":     {"D", "tell the ε at this δ"},
 	"account.epsilon":   {"E", "tell the δ at this ε"},
 	"account.curve":     {"", "draw δ against ε in the terminal; --curve=FILE as --plot FILE too"},
