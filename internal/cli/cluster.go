@@ -22,7 +22,7 @@ func runCluster(s *session, args []string) error {
 		text *string
 	}{
 		{"table", &q.Table},
-		{"columns", &columns},
+		{"column", &columns},
 		{"where", &q.Where},
 		{"method", &q.Method},
 		{"radius", &q.Radius},
@@ -49,7 +49,7 @@ func runCluster(s *session, args []string) error {
 	case s.format == "csv":
 		return usage("cluster --format is table, json or markdown")
 	case q.Table == "" || columns == "" || q.K == 0:
-		return usage("cluster needs --table, --columns and -k")
+		return usage("cluster needs --table, --column and -k")
 	}
 	q.Columns = commaList(columns)
 	if err := picture.check(s); err != nil {

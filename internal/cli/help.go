@@ -53,7 +53,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"estimate.explain":    {"", "say what would be asked, at which price, and spend nothing"},
 	"estimate.plot":       {"FILE", "draw the estimates as FILE.svg or FILE.png"},
 	"cluster.table":       {"TABLE", "whose rows are clustered"},
-	"cluster.columns":     {"LIST", "the numbers they are clustered by, as age,hours; each is scaled by its declared bounds"},
+	"cluster.column":      {"LIST", "the numbers they are clustered by, as age,hours; each is scaled by its declared bounds"},
 	"cluster.where":       {"CONDITION", "of the rows that count, as SQL"},
 	"cluster.k":           {"K", "how many clusters, 1 to 64"},
 	"cluster.method":      {"NAME", "lloyd, grid or tree (default: grid for few columns and many rows, else tree)"},
