@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -23,32 +24,50 @@ var solvable = []string{"sigma", "scale", "epsilon", "rho", "mu"}
 // others of the job leave nothing, where there is none or more than one open parameter, and at an ε of 0 the error is ErrParameter; of a
 // spec it is a *SpecError.
 func CalibrateJob(specs []string, e privacy.Epsilon, d privacy.Delta) (Calibration, error) {
+	o, c, err := calibratedJob(context.Background(), specs, e, d)
+	if err == nil {
+		c.TooLittle = o.tooLittle(c.Value)
+	}
+	return c, err
+}
+
+// LeastNoise is CalibrateJob for whoever waits for the number alone: it looks for no TooLittle, and ends with ctx's error when ctx does, after the account that it is at.
+func LeastNoise(ctx context.Context, specs []string, e privacy.Epsilon, d privacy.Delta) (Calibration, error) {
+	_, c, err := calibratedJob(ctx, specs, e, d)
+	return c, err
+}
+
+func calibratedJob(ctx context.Context, specs []string, e privacy.Epsilon, d privacy.Delta) (*openJob, Calibration, error) {
 	if err := loss(e.Rat()); err != nil {
-		return Calibration{}, fmt.Errorf("%w: epsilon %w", ErrParameter, err)
+		return nil, Calibration{}, fmt.Errorf("%w: epsilon %w", ErrParameter, err)
 	}
 	if err := probability(d.Rat()); err != nil {
-		return Calibration{}, fmt.Errorf("%w: delta %w", ErrParameter, err)
+		return nil, Calibration{}, fmt.Errorf("%w: delta %w", ErrParameter, err)
 	}
 	o := &openJob{at: -1, epsilon: e, delta: d}
 	for i, text := range specs {
 		s, open, err := parseStep(text, true)
 		switch {
 		case err != nil:
-			return Calibration{}, err
+			return nil, Calibration{}, err
 		case open != "" && o.at >= 0:
-			return Calibration{}, fmt.Errorf("%w: one parameter is open, not two", ErrParameter)
+			return nil, Calibration{}, fmt.Errorf("%w: one parameter is open, not two", ErrParameter)
 		case open != "":
 			o.at, o.key = i, open
 		}
 		o.steps = append(o.steps, s)
 	}
 	if o.at < 0 {
-		return Calibration{}, fmt.Errorf("%w: no parameter is open, as sigma=?", ErrParameter)
+		return nil, Calibration{}, fmt.Errorf("%w: no parameter is open, as sigma=?", ErrParameter)
 	}
 	if _, err := NewJob(o.steps...); err != nil {
-		return Calibration{}, err
+		return nil, Calibration{}, err
 	}
-	return o.solve()
+	good, accountant, err := o.solve(ctx)
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	return o, Calibration{Mechanism: o.steps[o.at].kind.name, Parameter: o.key, Value: good, Accountant: accountant}, nil
 }
 
 // openJob is a job with a parameter to find.
@@ -118,45 +137,136 @@ func (o *openJob) misses(x float64) bool {
 	return j != nil && j.tally.pldDelta(o.epsilon).Lower > exact.FloatUp(o.delta.Rat())
 }
 
-// solve goes from 1 to where the job fits, and back to where it does not, by powers of 16, and then halves the logarithm.
-func (o *openJob) solve() (Calibration, error) {
-	toward := 16.0 // where less is lost
-	if !o.noise() {
-		toward = 1.0 / 16
+// excess is how far the δ of x is above what is allowed, as a quotient's logarithm; +∞ where x is beyond its limits.
+func (o *openJob) excess(x float64) float64 {
+	j := o.job(new(big.Rat).SetFloat64(x))
+	if j == nil {
+		return math.Inf(1)
 	}
-	good, accountant := 1.0, o.fits(1)
-	for accountant == "" {
-		if good *= toward; o.job(new(big.Rat).SetFloat64(good)) == nil {
-			return Calibration{}, fmt.Errorf("%w: whatever %s is, the job is not certified to keep the promise", ErrParameter, o.key)
+	upper, limit := math.Inf(1), exact.FloatDown(o.delta.Rat())
+	if f := j.tally.pldDelta(o.epsilon); f.Told() {
+		upper = f.Value
+	}
+	if _, sampled := j.Relation(); upper > limit && !(sampled && j.tally.distributions().why == "") { // as in vouches
+		r, err := j.Delta(o.epsilon)
+		if f, _ := r.Least(); err == nil && f.Told() {
+			upper = min(upper, f.Value)
 		}
-		accountant = o.fits(good)
 	}
-	bad := good / toward
-	for a := o.fits(bad); a != ""; a = o.fits(bad) {
-		good, accountant = bad, a
-		bad /= toward
+	switch {
+	case upper == 0:
+		return math.Inf(-1)
+	case limit == 0:
+		return math.Inf(1)
 	}
-	for range 100 {
-		x := math.Sqrt(good) * math.Sqrt(bad)
-		if x == good || x == bad || math.Abs(good-bad) <= calibrationStep/2*good {
-			break
-		}
-		if a := o.fits(x); a != "" {
-			good, accountant = x, a
+	return math.Log(upper) - math.Log(limit)
+}
+
+// guess is where to begin, and by which factor to go on from there: it decides how long the search takes, and nothing else. Many steps on small samples lose about what one Gaussian one of
+// μ = q√(k(e^(1/σ²) − 1)) does [Dong, Roth & Su 2022, corollary 5.4].
+func (o *openJob) guess() (x, factor float64) {
+	s := o.steps[o.at]
+	d, _ := o.delta.Rat().Float64()
+	if len(o.steps) > 1 || s.kind.name != "gaussian" || s.sampling == nil || !(d > 0) {
+		return 1, 16
+	}
+	e, _ := o.epsilon.Rat().Float64()
+	q, _ := s.sampling.Float64()
+	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	low, high := 1e-9, 1e3
+	for range 60 {
+		mu := math.Sqrt(low * high)
+		if loses := normal(mu/2-e/mu) - math.Exp(e)*normal(-mu/2-e/mu); loses > d { // no number, far out: it is too much
+			high = mu
 		} else {
-			bad = x
+			low = mu
 		}
 	}
-	c := Calibration{Mechanism: o.steps[o.at].kind.name, Parameter: o.key, Value: good, Accountant: accountant}
-	for share := calibrationStep; share < 0.5; share *= 10 {
-		x := good * (1 - share)
-		if !o.noise() {
-			x = good * (1 + share)
+	size := 1.0
+	if p := s.parameters["sensitivity"]; p != nil {
+		size, _ = p.Float64()
+	}
+	x = size / math.Sqrt(math.Log1p(low*low/(q*q*float64(s.count))))
+	if !(x > 1e-6*size && x < 1e9*size) {
+		return 1, 16
+	}
+	return x, 1.1
+}
+
+// solve brackets the parameter, from a guess by growing factors, and closes in by the Illinois form of false position, on the logarithms of δ and of the parameter, between which the curve is
+// nearly straight over short distances.
+func (o *openJob) solve(ctx context.Context) (good float64, accountant string, err error) {
+	good, factor := o.guess()
+	less := 1.0 // to what power: the way to where less is lost
+	if !o.noise() {
+		less = -1
+	}
+	under := o.excess(good)
+	bad, above := good, under
+	for grown := factor; !(under <= 0); grown = min(grown*grown, 16) {
+		bad, above = good, under
+		if good *= math.Pow(grown, less); o.job(new(big.Rat).SetFloat64(good)) == nil {
+			return 0, "", fmt.Errorf("%w: whatever %s is, the job is not certified to keep the promise", ErrParameter, o.key)
 		}
-		if o.misses(x) {
-			c.TooLittle = new(big.Rat).SetFloat64(x)
+		if under = o.excess(good); ctx.Err() != nil {
+			return 0, "", ctx.Err()
+		}
+	}
+	for grown := factor; above <= 0; grown = min(grown*grown, 16) {
+		good, under = bad, above
+		bad /= math.Pow(grown, less)
+		if above = o.excess(bad); ctx.Err() != nil {
+			return 0, "", ctx.Err()
+		}
+	}
+	for round, side := 0, 0; math.Abs(good-bad) > calibrationStep/2*good && round < 200; round++ {
+		share := above / (above - under)
+		if !(share > 0 && share < 1) || round%8 == 7 {
+			share = 0.5
+		}
+		x := bad * math.Exp(share*math.Log(good/bad))
+		if !(min(bad, good) < x && x < max(bad, good)) {
 			break
 		}
+		y := o.excess(x)
+		if y <= 0 {
+			good, under = x, y
+			if side < 0 {
+				above /= 2
+			}
+			side = -1
+		} else {
+			bad, above = x, y
+			if side > 0 {
+				under /= 2
+			}
+			side = 1
+		}
+		if ctx.Err() != nil {
+			return 0, "", ctx.Err()
+		}
 	}
-	return c, nil
+	for step := calibrationStep / 16; step < 1; step *= 2 { // as a decimal too, past its rounding
+		if accountant = o.fits(good); accountant != "" {
+			return good, accountant, nil
+		}
+		if good *= math.Pow(1+step, less); ctx.Err() != nil {
+			return 0, "", ctx.Err()
+		}
+	}
+	return 0, "", fmt.Errorf("%w: no %s is certified to keep the promise", ErrParameter, o.key)
+}
+
+// tooLittle is the nearest of some shares beyond x that is certified not to fit; nil if none is.
+func (o *openJob) tooLittle(x float64) *big.Rat {
+	for share := calibrationStep; share < 0.5; share *= 10 {
+		y := x * (1 - share)
+		if !o.noise() {
+			y = x * (1 + share)
+		}
+		if o.misses(y) {
+			return new(big.Rat).SetFloat64(y)
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"strconv"
@@ -97,5 +98,32 @@ func TestCalibrateJobRefuses(t *testing.T) {
 	}
 	if _, err := account.ParseStep("gaussian sigma=?"); err == nil {
 		t.Error("a step with an open parameter was read")
+	}
+}
+
+// What is found for samples is the least that fits, whatever the guess that the search begins at; and who gives up waiting is let go.
+func TestLeastNoise(t *testing.T) {
+	p := promise(t, "1", "1e-5")
+	for _, spec := range []string{"gaussian sigma=? sampling=1/50 count=30", "gaussian sigma=? sampling=9/10 count=3 sensitivity=2", "gaussian sigma=? sampling=1/100000 count=2"} {
+		got, err := account.LeastNoise(t.Context(), []string{spec}, p.Epsilon, p.Delta)
+		if err != nil || got.TooLittle != nil {
+			t.Fatalf("%s: %+v, %v", spec, got, err)
+		}
+		delta := func(value float64) float64 {
+			r, err := job(t, strings.Replace(spec, "?", strconv.FormatFloat(value, 'g', -1, 64), 1)).Delta(p.Epsilon)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, _ := r.Least()
+			return f.Value
+		}
+		if least, less := delta(got.Value), delta(got.Value*(1-1e-5)); least > 1e-5 || less <= 1e-5 {
+			t.Errorf("%s: δ = %g at %g, and %g with less noise", spec, least, got.Value, less)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := account.LeastNoise(ctx, []string{"gaussian sigma=? sampling=1/50 count=30"}, p.Epsilon, p.Delta); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

@@ -80,7 +80,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		notes = append(notes, a.priced)
 	}
 	if unforetold(columns) {
-		notes = append(notes, "No error is foretold of what is computed from several noisy parts, as a variance or a slope: over few rows its interval can be as wide as its bounds.")
+		notes = append(notes, unforetoldYet)
 	}
 	chosen, err := c.groupSelection(a.plan)
 	if err != nil {
@@ -155,7 +155,7 @@ func (c *Curator) notes(p *plan.Plan) []string {
 	}
 	for _, a := range p.Aggregates {
 		if a.Func == plan.Average {
-			notes = append(notes, "An average's error is given times n, the number of rows it is over, which is not known before asking.")
+			notes = append(notes, averageNote)
 			break
 		}
 	}

@@ -144,7 +144,10 @@ func (c *Curator) minimisation(q Minimisation) (*minimising, *look, error) {
 		return nil, nil, err
 	}
 	l.question = OutputPerturbation + ", " + q.Loss + ": " + q.SQL
-	return m, l, nil
+	if _, released, err := c.ledger.Find(l.key); err != nil || released && !l.fresh {
+		return m, l, err
+	}
+	return m, l, c.timely(m.solver, m.predictors())
 }
 
 // minimising decides what does not depend on sealed versions.
@@ -182,6 +185,26 @@ func (c *Curator) minimising(q Minimisation) (*minimising, error) {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), cause: err}
 	}
 	return m, m.share(q.Curvature)
+}
+
+// numbersPerSecond is how many predictors of rows a pass reads in a second, about.
+const numbersPerSecond = 1e8
+
+// timely refuses a minimum that may take longer than an answer may: that would be charged, and told as a failure. Newton's method takes a few passes for the smooth losses; Huber's it may
+// fail for, and then so many accelerated steps as public parameters say are taken.
+func (c *Curator) timely(m *mechanism.Minimiser, predictors int) error {
+	o := m.Objective()
+	timeout := c.options.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	if o.Loss != mechanism.HuberLoss || float64(m.Tries())*float64(o.Rows)*float64(predictors+1) <= numbersPerSecond*timeout.Seconds() {
+		return nil
+	}
+	return &Error{
+		Code: CodePolicy, Message: fmt.Sprintf("over %d rows so weak a regulariser and so narrow a width may take %d passes, which is more than the %s that an answer may take", o.Rows, m.Tries(), timeout),
+		Hint: "make Regularise or Width larger, Bound smaller, or say that there are fewer Rows",
+	}
 }
 
 // fitting refuses responses that a loss has no sense for.

@@ -196,6 +196,7 @@ func TestMinimizeRefuses(t *testing.T) {
 		"all predictors are 0":         func(m *Minimisation) { m.SQL = "SELECT 0, y FROM people" },
 		"the response is 0":            func(m *Minimisation) { m.SQL = "SELECT x1, 0 FROM people" },
 		"a width is that of":           func(m *Minimisation) { m.Width = "1" },
+		"more than the 10m0s":          func(m *Minimisation) { m.Loss, m.Width, m.Regularise, m.Rows = HuberLoss, "1", "0.1", 1_000_000_000 },
 		"the width is a decimal":       func(m *Minimisation) { m.Loss = HuberLoss },
 		"without groups":               func(m *Minimisation) { m.SQL += " GROUP BY y" },
 		"the bound of the predictors'": func(m *Minimisation) { m.Bound = "-1" },

@@ -66,7 +66,7 @@ func TestReplayTrain(t *testing.T) {
 		{Question: Question{SQL: "SELECT cost / 10.0, 1, cost FROM visits"}, Model: TrainedModel{Kind: NetworkModel, Classes: 3, Hidden: 2}},
 	} {
 		q.Clip, q.Rate, q.Multiplier, q.Steps, q.Rows = "0.25", "1", "3", 2, 5
-		tr, err := w[0].training(q)
+		tr, err := w[0].training(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,7 @@ type Gradient struct {
 // Train is the kernel's primitive for models without a minimum to perturb: noisy gradients (mechanism.NoisyGradient, where the proof
 // stands). Its whole price is reserved here, before the first step. No loss of the rows is ever told.
 func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
-	t, err := c.training(q)
+	t, err := c.training(ctx, q)
 	if err != nil {
 		return nil, public(err)
 	}

@@ -27,8 +27,8 @@ type TrainingExplanation struct {
 }
 
 // ExplainTrain tells what Train would give, free.
-func (c *Curator) ExplainTrain(_ context.Context, q Training) (*TrainingExplanation, error) {
-	t, err := c.training(q)
+func (c *Curator) ExplainTrain(ctx context.Context, q Training) (*TrainingExplanation, error) {
+	t, err := c.training(ctx, q)
 	if err != nil {
 		return nil, public(err)
 	}
@@ -44,7 +44,7 @@ func (c *Curator) ExplainTrain(_ context.Context, q Training) (*TrainingExplanat
 func (t *Trainer) unit() *big.Rat { return (&plan.Measure{Grid: t.grid}).Unit() }
 
 // training decides all that is public.
-func (c *Curator) training(q Training) (*Trainer, error) {
+func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 	usage := func(format string, args ...any) error {
 		return &Error{Code: CodeUsage, Message: fmt.Sprintf(format, args...)}
 	}
@@ -91,7 +91,7 @@ func (c *Curator) training(q Training) (*Trainer, error) {
 	if units < 1 {
 		return nil, usage("about how many units there are must be said: a step is divided by Rate × Rows")
 	}
-	price, err := t.priced(q)
+	price, err := t.priced(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (c *Curator) training(q Training) (*Trainer, error) {
 }
 
 // priced fixes the noise, and what all steps cost together.
-func (t *Trainer) priced(q Training) (privacy.Loss, error) {
+func (t *Trainer) priced(ctx context.Context, q Training) (privacy.Loss, error) {
 	none := privacy.Loss{}
 	delta, err := parseDelta(q.Delta)
 	if err != nil {
@@ -144,7 +144,7 @@ func (t *Trainer) priced(q Training) (privacy.Loss, error) {
 			return none, err
 		}
 	default:
-		if t.step.Multiplier, err = t.calibrated(q, delta); err != nil {
+		if t.step.Multiplier, err = t.calibrated(ctx, q, delta); err != nil {
 			return none, err
 		}
 	}
@@ -168,7 +168,7 @@ func (t *Trainer) priced(q Training) (privacy.Loss, error) {
 }
 
 // calibrated is the least multiplier at which all steps cost Epsilon at δ, or the policy's default price.
-func (t *Trainer) calibrated(q Training, delta privacy.Delta) (*big.Rat, error) {
+func (t *Trainer) calibrated(ctx context.Context, q Training, delta privacy.Delta) (*big.Rat, error) {
 	price, err := t.curator.parsePrice(q.Question)
 	if err != nil {
 		return nil, err
@@ -176,8 +176,11 @@ func (t *Trainer) calibrated(q Training, delta privacy.Delta) (*big.Rat, error) 
 	if price.IsZero() {
 		price = t.curator.policy.Price.Default
 	}
-	z, err := t.step.Calibrated(t.Steps, price.Price(), delta)
+	z, err := t.step.Calibrated(ctx, t.Steps, price.Price(), delta)
 	if err != nil {
+		if ctx.Err() != nil { // nothing was reserved
+			return nil, err
+		}
 		return nil, &Error{Code: CodeUsage, Message: err.Error(), cause: err}
 	}
 	return z, nil

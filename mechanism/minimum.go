@@ -164,6 +164,9 @@ func (m *Minimiser) Tolerance() float64 { return m.target + m.slack }
 // Passes is said there.
 func (m *Minimiser) Passes() int64 { return m.passes + m.glides + newtonPasses }
 
+// Tries is how often the rows are read at most before T̂ is run: by Newton's method, and by accelerated steps.
+func (m *Minimiser) Tries() int64 { return m.glides + newtonPasses }
+
 // Minimum is the minimum over rows, on the grid. The error is the rows' own, or ErrRows where they are not those it was made for.
 func (m *Minimiser) Minimum(ctx context.Context, rows *Rows) ([]Exact, error) {
 	theta, err := m.solve(ctx, rows)

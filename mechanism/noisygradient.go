@@ -92,14 +92,17 @@ func (m NoisyGradient) Noise() (noise.RoundedGaussian, error) {
 }
 
 // Calibrated is the least multiplier, rounded up to eight digits, with which so many steps at Rate are (e, d)-differentially private, as far as the
-// accountants tell. The error is ErrParameter.
-func (m NoisyGradient) Calibrated(steps int64, e privacy.Epsilon, d privacy.Delta) (*big.Rat, error) {
+// accountants tell. The error is ErrParameter, or ctx's own: an account may take a second, and some ten are made.
+func (m NoisyGradient) Calibrated(ctx context.Context, steps int64, e privacy.Epsilon, d privacy.Delta) (*big.Rat, error) {
 	m.Multiplier = big.NewRat(1, 1)
 	if err := m.checkJob(); err != nil {
 		return nil, err
 	}
-	found, err := account.CalibrateJob([]string{m.spec("?", steps)}, e, d)
+	found, err := account.LeastNoise(ctx, []string{m.spec("?", steps)}, e, d)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		return nil, fmt.Errorf("%w: %w", ErrParameter, err)
 	}
 	return exact.CeilDigits(new(big.Rat).SetFloat64(found.Value), 8), nil

@@ -33,9 +33,12 @@ type Design struct {
 
 // Response is what a model explains: between Low and High.
 type Response struct {
-	Name      string
-	SQL       string // of a row; a boolean is 1 or 0, a category of two values 1 for the second
+	Name      string // with the value whose probability is modelled
+	Column    string
+	SQL       string // of a row; a boolean is 1 or 0, a category of two values 1 for the second, of more the number of the class
 	Low, High *big.Rat
+	Levels    []string // of a category: in words, by class
+	real      bool     // it may be any number in between
 }
 
 // DesignColumn is one predictor.
@@ -93,14 +96,16 @@ type designer struct {
 	columns   []*rawColumn
 	places    map[string]int // of raw columns by key
 	found     []FoundBounds
+	classes   Classes // of the response
+	many      bool    // which may have more than two
 }
 
 // Design finds the formula's columns in a table of the policy. Errors are *curator.Error, with CodeUsage.
-func (f Formula) Design(t curator.Table) (*Design, error) { return f.within(t, nil) }
+func (f Formula) Design(t curator.Table) (*Design, error) { return f.within(t, nil, Classes{}, false) }
 
-// within is Design with narrower bounds of some columns, which values are held within.
-func (f Formula) within(t curator.Table, found []FoundBounds) (*Design, error) {
-	d := &designer{table: t, formula: f, places: map[string]int{}, found: found}
+// within is Design with narrower bounds of some columns, which values are held within, and a response of classes.
+func (f Formula) within(t curator.Table, found []FoundBounds, classes Classes, many bool) (*Design, error) {
+	d := &designer{table: t, formula: f, places: map[string]int{}, found: found, classes: classes, many: many}
 	out := &Design{Formula: f, Table: t.Name, RowsAreUnits: t.Unit == "" && t.Through == ""}
 	var err error
 	if out.Response, err = d.response(); err != nil {
@@ -248,7 +253,10 @@ func (d *designer) response() (r Response, err error) {
 		return r, err
 	}
 	name := curator.SQLName(c.Name)
-	r = Response{Name: c.Name, SQL: name, Low: new(big.Rat), High: big.NewRat(1, 1)}
+	r = Response{Name: c.Name, Column: c.Name, SQL: name, Low: new(big.Rat), High: big.NewRat(1, 1), real: c.Type == "real" && len(c.Values) == 0}
+	if d.classes.given() {
+		return d.classified(c)
+	}
 	switch c.Type {
 	case "integer", "real":
 		r.SQL, r.Low, r.High, err = d.number(c)
@@ -261,10 +269,13 @@ func (d *designer) response() (r Response, err error) {
 	if err != nil {
 		return r, err
 	}
-	if len(sql) != 2 {
-		return r, designError("", "the response %s is neither a number nor one of two declared values", c.Name)
+	if d.many && len(sql) != 2 {
+		return d.classified(c)
 	}
-	r.Name, r.SQL = levelName(c.Name, words[1]), indicator(name, sql[1])
+	if len(sql) != 2 {
+		return r, designError(severalClasses, "the response %s is neither a number nor one of two declared values", c.Name)
+	}
+	r.Name, r.SQL, r.Levels = levelName(c.Name, words[1]), indicator(name, sql[1]), words
 	return r, nil
 }
 

@@ -76,6 +76,7 @@ type EstimatePlan struct {
 	Replayed     bool   // the first look was released before
 	Confidence   string // of the intervals
 	Notes        []string
+	foretelling  []string // those of Notes that are about what is foretold, which its answer has no need of
 
 	run func(context.Context) (*Estimates, error)
 }
@@ -95,7 +96,11 @@ func (p *EstimatePlan) Run(ctx context.Context) (*Estimates, error) {
 		return nil, err
 	}
 	out.Kind, out.Method = p.Kind, p.Method
-	out.Notes = append(out.Notes, p.Notes...)
+	for _, n := range p.Notes {
+		if !slices.Contains(p.foretelling, n) {
+			out.Notes = append(out.Notes, n)
+		}
+	}
 	return out, nil
 }
 

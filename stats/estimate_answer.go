@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"dither/curator"
@@ -35,6 +36,11 @@ func answerPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, items, 
 	}
 	p.Looks, p.Price, p.Remaining, p.Affordable = []EstimateLook{look}, e.Price, e.Remaining, e.Affordable
 	p.Replayed, p.Confidence, p.Notes = e.Replayed || e.Reuse != nil && e.Reuse.Taken, e.Confidence, append(p.Notes, e.Notes...)
+	for _, n := range e.Notes {
+		if !slices.Contains(e.AnswerNotes(), n) {
+			p.foretelling = append(p.foretelling, n)
+		}
+	}
 	p.run = func(ctx context.Context) (*Estimates, error) {
 		r, err := k.Answer(ctx, q)
 		if err != nil {

@@ -25,6 +25,7 @@ type GLM struct {
 	Family           string
 	Table, Formula   string
 	Where            string // a condition on rows; "" for none
+	Classes                 // of a logistic model's response; the zero value takes them from the policy
 	// Rows is about how many rows there are: known or released before. 0 is what the policy declares, or else a twentieth of the price is for a
 	// noisy count.
 	Rows       int64
@@ -43,6 +44,8 @@ type GLM struct {
 type GLMFit struct {
 	IDs                    []string // of the releases it is computed from: of the count, if one was paid for, and of the minimum
 	Family, Formula, Table string
+	Response               string   // the column's name
+	Levels                 []string // of a response of two values, in words: the probability of the second is modelled
 	Coefficients           []GLMCoefficient
 	Confidence             string
 	Bounds                 []FoundBounds // by which numbers were normalised
@@ -52,6 +55,8 @@ type GLMFit struct {
 	Price, Remaining curator.Loss
 	Replayed         bool
 	scaled           []float64 // coefficients of the scaled predictors
+	design           *Design
+	where            string
 }
 
 // GLMCoefficient is a coefficient with its error, of sampling and of noise together. What is nil is not known.
@@ -78,6 +83,8 @@ type GLMTerms struct {
 type GLMExplanation struct {
 	Family, Formula, Table, SQL string
 	Columns                     []string
+	Response                    string
+	Levels                      []string
 	GLMTerms
 	Noise       string
 	StdDev      float64 // of the noise on a coefficient of a scaled predictor, before its bias is taken out
@@ -122,7 +129,9 @@ func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
 // fit carries out what was decided.
 func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	q, c := p.GLM, p.c
-	out := &GLMFit{Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Price: p.price}
+	out := &GLMFit{
+		Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Response: p.design.Response.Column, Levels: p.design.Response.Levels, Price: p.price, design: p.design, where: q.Where,
+	}
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
 		if err := p.affordable(ctx); err != nil {
@@ -177,7 +186,7 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 	if err != nil {
 		return nil, err
 	}
-	out := &GLMExplanation{Notes: prepared.notes(), Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, SQL: p.sql, Price: p.price}
+	out := &GLMExplanation{Notes: prepared.notes(), Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Response: p.design.Response.Column, Levels: p.design.Response.Levels, SQL: p.sql, Price: p.price}
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
 		rows = glmRows
@@ -264,15 +273,10 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, 
 		return nil, err
 	}
 	p.confidence = 1 - alpha
-	formula, err := ParseFormula(q.Formula)
-	if err != nil {
-		return nil, err
+	if q.given() && q.Family != Logistic {
+		return nil, designError("", "a %s model's response is a number, and has no classes", q.Family)
 	}
-	table, err := tableOf(c, q.Table)
-	if err != nil {
-		return nil, err
-	}
-	if p.design, err = formula.within(table, found); err != nil {
+	if p.design, err = classDesign(c, q.Table, q.Formula, found, q.Classes, false); err != nil {
 		return nil, err
 	}
 	tables, err := c.Tables()

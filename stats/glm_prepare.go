@@ -161,7 +161,7 @@ func (p *preparation) pick(ctx context.Context, t curator.Table, q curator.Quest
 	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
 		return Formula{}, 0, err
 	}
-	if l.design, err = p.plan.design.Formula.within(t, out.Bounds); err != nil {
+	if l.design, err = p.plan.design.Formula.within(t, out.Bounds, p.plan.Classes, false); err != nil {
 		return Formula{}, 0, err
 	}
 	if err := l.plan(ctx, c); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dither/curator"
@@ -161,12 +160,6 @@ func (s GLMSearch) counting(counts []string) curator.Question {
 
 // correct is the condition of a row that the model of these coefficients predicts rightly.
 func (p *glmPlan) correct(scaled []float64) string {
-	terms := []string{"0"}
-	for i, column := range p.design.Columns {
-		if i < len(scaled) {
-			terms = append(terms, fmt.Sprintf("(%s) * (%s)", strconv.FormatFloat(scaled[i], 'f', 9, 64), column.SQL))
-		}
-	}
-	z, y := strings.Join(terms, " + "), p.design.Response.SQL
+	z, y := linearSQL(p.design, scaled), p.design.Response.SQL
 	return fmt.Sprintf("(%s > 0 AND %s > 0.5) OR (%s <= 0 AND %s <= 0.5)", z, y, z, y)
 }

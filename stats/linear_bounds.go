@@ -73,7 +73,7 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 			l.found = append(l.found, b)
 		}
 	}
-	if l.design, err = l.design.Formula.within(l.table, l.found); err == nil {
+	if l.design, err = l.design.Formula.within(l.table, l.found, Classes{}, false); err == nil {
 		l.Epsilon, l.Rho = pricedAs(l.told.Price, left)
 		err = l.plan(ctx, c)
 	}

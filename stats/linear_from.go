@@ -92,7 +92,7 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 		return nil, err
 	}
 	l.Table = l.table.Name
-	if l.design, err = formula.within(l.table, l.found); err != nil {
+	if l.design, err = formula.within(l.table, l.found, Classes{}, false); err != nil {
 		return nil, err
 	}
 	response, _, _ := l.design.Response.Scaled(formula.Intercept)
@@ -156,7 +156,7 @@ func (l *linear) narrowable() error {
 
 // part makes the regression one of some of the predictors, by a formula; its response may be one of the others.
 func (l *linear) part(f Formula) (*linear, []int, int, error) {
-	d, err := f.within(l.table, l.found)
+	d, err := f.within(l.table, l.found, Classes{}, false)
 	if err != nil {
 		return nil, nil, 0, err
 	}

@@ -27,6 +27,7 @@ type Gradients struct {
 	curator.Question // the price at its Delta, who asks; its SQL is made from what follows
 	Table, Formula   string
 	Where            string
+	Classes                 // of the response, of as many as there are for a softmax and a network; the zero value takes them from the policy
 	Kind             string // "" is curator.NetworkModel
 	Hidden           int    // units of a network; 0 is 16
 	Activation       string
@@ -47,12 +48,24 @@ type Trained struct {
 	Kind, Activation                            string
 	Columns                                     []string // the predictors, scaled
 	Classes, Hidden                             int
+	Response                                    string           // the column's name
+	Levels                                      []string         // of the response in words, by class; nil of numbers
 	Theta                                       []float64        // the mean of the parameters over the last quarter of the steps, in the order of curator.TrainedModel
 	Coefficients                                []GLMCoefficient // of models that have them, of the columns as they are: without intervals
 	Steps                                       int64
 	Clip, Rate, Multiplier, Optimiser, Learning string
 	Price, Remaining                            curator.Loss
 	Replayed                                    bool // all of its steps were recorded before
+	design                                      *Design
+	where                                       string
+}
+
+// NoIntervals says why a model that was trained has none, and what has.
+func (t *Trained) NoIntervals() string {
+	if t.Kind == curator.NetworkModel || t.Kind == curator.SoftmaxModel {
+		return "there are no intervals: what is trained depends on where it began and when it ended, and its parameters have no law that noisy gradients tell; what it predicts can be held against rows of another condition"
+	}
+	return "there are no intervals: clipped gradients and a last step that is not a minimum move the coefficients by an amount that noisy gradients do not tell; --method minimize has intervals that cover sampling and noise"
 }
 
 // TrainingStep is how far a training is. No loss is told: the rows are private.
@@ -65,7 +78,8 @@ type TrainingStep struct {
 // GradientsExplanation says before a training is paid what it would cost.
 type GradientsExplanation struct {
 	Formula, Table, Kind, SQL string
-	Columns                   []string
+	Response                  string
+	Columns, Levels           []string
 	Parameters                int
 	Steps, Recorded           int64
 	Clip, Rate, Multiplier    string
@@ -126,6 +140,7 @@ func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told fun
 	out = &Trained{
 		ID: t.ID, Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, Activation: g.Activation, Classes: g.training.Model.Classes, Hidden: g.Hidden, Theta: mean,
 		Steps: t.Steps, Clip: g.Clip, Rate: g.Rate, Multiplier: t.Multiplier, Optimiser: g.Optimiser, Learning: g.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: replayed,
+		Response: g.design.Response.Column, Levels: g.design.Response.Levels, design: g.design, where: q.Where,
 	}
 	g.describe(out)
 	return out, nil
@@ -151,6 +166,7 @@ func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*Gr
 		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected, Price: e.Price, Remaining: b.Remaining, Begun: e.Begun, Largest: b.Largest,
 		Affordable: e.Begun || glmAffordable(e.Price, b.Remaining),
 	}
+	out.Response, out.Levels = g.design.Response.Column, g.design.Response.Levels
 	out.Epsilon, out.Delta = certifiedEpsilon(e.Price), q.Delta
 	for _, column := range g.design.Columns {
 		out.Columns = append(out.Columns, column.Name)
@@ -181,7 +197,11 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.design, err = DesignOf(c, q.Table, q.Formula); err != nil {
+	several := q.Kind == "" || q.Kind == curator.NetworkModel || q.Kind == curator.SoftmaxModel
+	if q.given() && !several && q.Kind != curator.LogisticModel {
+		return nil, designError("", "a %s model's response is a number, and has no classes", q.Kind)
+	}
+	if g.design, err = classDesign(c, q.Table, q.Formula, nil, q.Classes, several); err != nil {
 		return nil, err
 	}
 	for text, usual := range map[*string]string{&g.Kind: curator.NetworkModel, &g.Bound: g.design.Bound(curator.L2), &g.Clip: "1", &g.Optimiser: Adam} {
@@ -269,7 +289,7 @@ func (g *gradients) classes(t curator.Table) (int, error) {
 	r := g.design.Response
 	whole := r.Low.Sign() == 0 && r.High.IsInt() && r.High.Cmp(big.NewRat(maxClasses, 1)) < 0
 	for _, column := range t.Columns {
-		if strings.EqualFold(column.Name, g.design.Formula.Response) && column.Type == "real" {
+		if strings.EqualFold(column.Name, g.design.Formula.Response) && column.Type == "real" && r.Levels == nil {
 			whole = false
 		}
 	}
@@ -279,7 +299,7 @@ func (g *gradients) classes(t curator.Table) (int, error) {
 	case g.Kind == curator.NetworkModel:
 		return 1, nil
 	}
-	return 0, designError("declare it as an integer with bounds from 0, or take one of two values", "the classes of %s are not declared", r.Name)
+	return 0, designError("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C", "the classes of %s are not declared", r.Name)
 }
 
 // start is where every training begins: at 0, but for the weights of a network, which differ by a fixed rule so that its units do.

@@ -45,7 +45,7 @@ func commands() []command {
 		{"test", "gof | proportions | independence | means | binomial | power", "test a hypothesis on noisy numbers, published or asked of a table, with valid p-values", runTest},
 		{"fit", "linear | logistic | poisson | network --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]", "fit a model to a table, with errors that are sampling's and the noise's", runFit},
 		{"estimate", "mean | variance | quantile | covariance --table T --column X[,Y…]", "estimate what statisticians ask of a table, with intervals", runEstimate},
-		{"cluster", "--table T --columns X,Y -k K", "find groups of rows: k-means", runCluster},
+		{"cluster", "--table T --column X,Y -k K", "find groups of rows: k-means", runCluster},
 		{"budget", "", "what was spent, and what remains", runBudget},
 		{"ledger", "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume", "read and check the ledger (owner)", runLedger},
 		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},
@@ -165,6 +165,7 @@ func (s *session) flagError(err error) error {
 
 // parse reads flags wherever they stand among the arguments, and returns the others.
 func (s *session) parse(args []string) (rest []string, helped bool, err error) {
+	args = oneColumn(s.flags, args)
 	for {
 		if err := s.flags.Parse(args); err != nil {
 			if errors.Is(err, flag.ErrHelp) {

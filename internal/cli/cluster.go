@@ -22,7 +22,7 @@ func runCluster(s *session, args []string) error {
 		text *string
 	}{
 		{"table", &q.Table},
-		{"columns", &columns},
+		{"column", &columns},
 		{"where", &q.Where},
 		{"method", &q.Method},
 		{"radius", &q.Radius},
@@ -50,7 +50,7 @@ func runCluster(s *session, args []string) error {
 	case s.format == "csv":
 		return usage("cluster --format is table, json or markdown")
 	case q.Table == "" || columns == "" || *many == "":
-		return usage("cluster needs --table, --columns and -k")
+		return usage("cluster needs --table, --column and -k")
 	}
 	q.Columns = commaList(columns)
 	if q.Least, q.K, err = clusterCount(*many); err != nil {

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"dither/curator"
@@ -87,6 +89,57 @@ func (o *fitOptions) parsed(s *session, args []string) (helped bool, err error) 
 		return false, usage("fit needs --table and --formula")
 	}
 	return false, o.picture.check(s)
+}
+
+// fitting explains a fit, or fits and draws it. A fit whose picture or calibration cannot be had is told all the same: it is paid.
+func fitting[E, F any](s *session, o *fitOptions, explain func(*curator.Curator) (E, error), tell func(E) error, fit func(*curator.Curator) (F, error), show func(F) error) error {
+	return s.sealing(func(c *curator.Curator) error {
+		if o.explain {
+			e, err := explain(c)
+			if err != nil {
+				return err
+			}
+			return tell(e)
+		}
+		f, err := fit(c)
+		if err != nil {
+			return err
+		}
+		return show(f)
+	})
+}
+
+// coefficient is one of a model's, for a picture. What is nil is not known.
+type coefficient struct {
+	name                string
+	width               float64 // of its predictor's bounds
+	estimate, low, high *float64
+}
+
+// coefficientsChart draws what changes from one end of each predictor's bounds to the other, so that predictors of all units can be compared; without the intercept.
+func coefficientsChart(title, caption, panel string, all []coefficient) plot.Chart {
+	c := plot.Chart{Title: title, Caption: caption}
+	p := plot.Panel{Name: panel, Points: true, Marks: [][]plot.Mark{nil}}
+	for _, k := range all {
+		if k.name == stats.InterceptName && len(all) > 1 {
+			c.Caption += "; without the intercept"
+			continue
+		}
+		m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
+		if k.estimate != nil {
+			m.Value = *k.estimate * k.width
+			m.Text = fmt.Sprintf("%.4g", m.Value)
+		}
+		if k.low != nil {
+			m.Low = *k.low * k.width
+		}
+		if k.high != nil {
+			m.High = *k.high * k.width
+		}
+		c.Groups, p.Marks[0] = append(c.Groups, k.name), append(p.Marks[0], m)
+	}
+	c.Panels = []plot.Panel{p}
+	return c
 }
 
 // draw writes a chart, if a picture was asked for.

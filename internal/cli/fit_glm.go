@@ -34,43 +34,78 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 		})
 		score := s.flags.String("score-epsilon", "", "")
 		t := gradientFlags(s)
+		k := &calibrationFlags{}
+		if family == stats.Logistic {
+			classFlags(s, &q.Classes)
+			k = flagsOfCalibration(s)
+		}
 		helped, err := o.parsed(s, args)
 		if err != nil || helped {
 			return err
 		}
 		q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
+		if err := k.check(s, o); err != nil {
+			return err
+		}
 		switch o.method {
 		case "", "minimize":
 			if err := s.noneOf("gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser", "learning", "steps", "delta"); err != nil {
 				return err
 			}
 			if len(others) > 0 {
+				if k.asked {
+					return usage("a calibration is of one model: fit the one that was chosen again, free, with --calibration")
+				}
 				return s.searchGLM(o, q, others, *score)
 			}
 		case "gradient":
 			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share"); err != nil {
 				return err
 			}
-			t.Kind, t.Bound, t.Rows = family, q.Bound, q.Rows
-			return s.fitByGradients(o, t)
+			t.Kind, t.Bound, t.Rows, t.Classes = family, q.Bound, q.Rows, q.Classes
+			return s.fitByGradients(o, t, k)
 		default:
 			return usage("--method of a %s model is minimize or gradient, not %q", family, o.method)
 		}
-		return s.sealing(func(c *curator.Curator) error {
-			if o.explain {
-				e, err := stats.ExplainGLM(context.Background(), c, q)
-				if err != nil {
-					return err
+		return fitting(s, o,
+			func(c *curator.Curator) (out glmExplained, err error) {
+				if out.GLMExplanation, err = stats.ExplainGLM(context.Background(), c, q); err == nil {
+					out.calibration, err = k.explained(c, o, q.Classes)
 				}
-				return s.showGLMExplanation(e)
-			}
-			f, err := stats.FitGLM(context.Background(), c, q)
-			if err != nil {
-				return err
-			}
-			return errors.Join(s.showGLM(f), o.picture.draw(glmChart(f)))
-		})
+				return out, err
+			}, s.showGLMExplanation,
+			func(c *curator.Curator) (out glmFitted, err error) {
+				if k.asked {
+					e, err := stats.ExplainGLM(context.Background(), c, q)
+					if err != nil {
+						return out, err
+					}
+					if err := k.affordable(c, o, q.Classes, e.Price, e.Replayed); err != nil {
+						return out, err
+					}
+				}
+				if out.GLMFit, err = stats.FitGLM(context.Background(), c, q); err == nil && k.asked {
+					out.calibration, out.failed = out.Calibrate(context.Background(), c, k.Calibration)
+				}
+				return out, err
+			},
+			func(f glmFitted) error {
+				return errors.Join(s.showGLM(f), f.failed, o.picture.draw(glmChart(f.GLMFit)), k.draw(f.calibration))
+			})
 	}
+}
+
+// glmFitted is a fit, and its calibration if one was asked for; or what it failed with.
+type glmFitted struct {
+	*stats.GLMFit
+	calibration *stats.Calibrated
+	failed      error
+}
+
+// glmExplained is what they would cost.
+type glmExplained struct {
+	*stats.GLMExplanation
+	calibration *stats.CalibrationExplanation
 }
 
 // noneOf refuses flags that have a meaning only where something else holds.
@@ -83,7 +118,7 @@ func (s *session) noneOf(only string, names ...string) (err error) {
 	return err
 }
 
-func (s *session) showGLM(f *stats.GLMFit) error {
+func (s *session) showGLM(f glmFitted) error {
 	if s.format == "json" {
 		return s.json(glmJSON{f})
 	}
@@ -116,7 +151,10 @@ func (s *session) showGLM(f *stats.GLMFit) error {
 		rows = append(rows, row)
 	}
 	s.lay([]string{"", "estimate", "std. error", "z", "p", percent(f.Confidence) + " interval", "of its variance the noise's", factor}, rows, 1)
-	s.paragraphs(glmWords(f))
+	s.paragraphs(glmWords(f.GLMFit))
+	if f.calibration != nil {
+		s.showCalibration(f.calibration)
+	}
 	return nil
 }
 
@@ -132,6 +170,7 @@ func glmWords(f *stats.GLMFit) string {
 		compact(math.Round(f.Rows)), by, compact(f.Bound), compact(f.Regularise), percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
 	b.WriteString(foundWords(f.Bounds))
 	b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
+	levelWords(&b, f.Response, f.Levels)
 	for _, w := range f.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w)
 	}
@@ -139,7 +178,7 @@ func glmWords(f *stats.GLMFit) string {
 	return b.String()
 }
 
-func (s *session) showGLMExplanation(e *stats.GLMExplanation) error {
+func (s *session) showGLMExplanation(e glmExplained) error {
 	if s.format == "json" {
 		return s.json(glmExplanationJSON{e})
 	}
@@ -157,6 +196,8 @@ func (s *session) showGLMExplanation(e *stats.GLMExplanation) error {
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
+	levelWords(&b, e.Response, e.Levels)
+	calibrationWords(&b, e.calibration)
 	glmAffordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
 	s.paragraphs(b.String())
 	return nil
@@ -173,25 +214,12 @@ func glmAffordability(b *strings.Builder, price, remaining curator.Loss, afforda
 	}
 }
 
-// glmChart draws coefficients with their intervals, without the intercept's.
+// glmChart draws coefficients on the scale of the linear predictor.
 func glmChart(f *stats.GLMFit) plot.Chart {
-	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover sampling and noise"}
-	panel := plot.Panel{Name: "change of the linear predictor over a column's range", Points: true, Marks: [][]plot.Mark{nil}}
+	caption := pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover sampling and noise"
+	var all []coefficient
 	for _, k := range f.Coefficients {
-		if k.Name == stats.InterceptName && len(f.Coefficients) > 1 {
-			c.Caption += "; without the intercept"
-			continue
-		}
-		m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
-		if k.Estimate != nil {
-			m.Value = *k.Estimate * k.Width
-			m.Text = fmt.Sprintf("%.4g", m.Value)
-		}
-		if k.Low != nil {
-			m.Low, m.High = *k.Low*k.Width, *k.High*k.Width
-		}
-		c.Groups, panel.Marks[0] = append(c.Groups, k.Name), append(panel.Marks[0], m)
+		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})
 	}
-	c.Panels = []plot.Panel{panel}
-	return c
+	return coefficientsChart(f.Formula, caption, "change of the linear predictor over a column's range", all)
 }

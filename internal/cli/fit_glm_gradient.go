@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -33,6 +34,7 @@ func runFitNetwork(s *session, o *fitOptions, args []string) error {
 	s.flags.StringVar(&q.Bound, "bound", "", "")
 	s.flags.Int64Var(&q.Rows, "rows", 0, "")
 	softmax := s.flags.Bool("softmax", false, "")
+	classFlags(s, &q.Classes)
 	helped, err := o.parsed(s, args)
 	switch {
 	case err != nil || helped:
@@ -47,32 +49,54 @@ func runFitNetwork(s *session, o *fitOptions, args []string) error {
 	if *softmax {
 		q.Kind = curator.SoftmaxModel
 	}
-	return s.fitByGradients(o, q)
+	return s.fitByGradients(o, q, &calibrationFlags{})
 }
 
 // fitByGradients trains, with a line of progress where a person waits.
-func (s *session) fitByGradients(o *fitOptions, q *stats.Gradients) error {
+func (s *session) fitByGradients(o *fitOptions, q *stats.Gradients, k *calibrationFlags) error {
 	delta := q.Delta
 	q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
 	q.Delta = delta
-	return s.sealing(func(c *curator.Curator) error {
-		if o.explain {
-			e, err := stats.ExplainGradients(context.Background(), c, *q)
-			if err != nil {
-				return err
+	return fitting(s, o,
+		func(c *curator.Curator) (out gradientsExplained, err error) {
+			if out.GradientsExplanation, err = stats.ExplainGradients(context.Background(), c, *q); err == nil {
+				out.calibration, err = k.explained(c, o, q.Classes)
 			}
-			return s.showGradientsExplanation(e)
-		}
-		var told func(stats.TrainingStep)
-		if obeys(s.stderr) {
-			told = trainingLine(s.stderr)
-		}
-		t, err := stats.FitGradients(context.Background(), c, *q, told)
-		if err != nil {
-			return err
-		}
-		return s.showTrained(t)
-	})
+			return out, err
+		}, s.showGradientsExplanation,
+		func(c *curator.Curator) (out trained, err error) {
+			if k.asked {
+				e, err := stats.ExplainGradients(context.Background(), c, *q)
+				if err != nil {
+					return out, err
+				}
+				if err := k.affordable(c, o, q.Classes, e.Price, e.Begun); err != nil {
+					return out, err
+				}
+			}
+			var told func(stats.TrainingStep)
+			if obeys(s.stderr) {
+				told = trainingLine(s.stderr)
+			}
+			if out.Trained, err = stats.FitGradients(context.Background(), c, *q, told); err == nil && k.asked {
+				out.calibration, out.failed = out.Calibrate(context.Background(), c, k.Calibration)
+			}
+			return out, err
+		},
+		func(t trained) error { return errors.Join(s.showTrained(t), t.failed, k.draw(t.calibration)) })
+}
+
+// trained is a trained model, and its calibration if one was asked for; or what it failed with.
+type trained struct {
+	*stats.Trained
+	calibration *stats.Calibrated
+	failed      error
+}
+
+// gradientsExplained is what they would cost.
+type gradientsExplained struct {
+	*stats.GradientsExplanation
+	calibration *stats.CalibrationExplanation
 }
 
 // trainingLine shows how far a training is, some times a second: its step and its price, and no loss, since the rows are private.
@@ -99,7 +123,7 @@ func trainingLine(w io.Writer) func(stats.TrainingStep) {
 	}
 }
 
-func (s *session) showTrained(t *stats.Trained) error {
+func (s *session) showTrained(t trained) error {
 	if s.format == "json" {
 		return s.json(trainedJSON{t})
 	}
@@ -122,14 +146,18 @@ func (s *session) showTrained(t *stats.Trained) error {
 	}
 	fmt.Fprintf(&b, "\n%s, --learning %s, --clip %s, --rate %s, --multiplier %s\n", t.Optimiser, t.Learning, t.Clip, t.Rate, t.Multiplier)
 	if len(rows) > 0 {
-		b.WriteString("there are no intervals: noisy gradients do not tell how exact their model is; --method minimize does\n")
+		fmt.Fprintf(&b, "%s\n", t.NoIntervals())
 	}
+	levelWords(&b, t.Response, t.Levels)
 	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(t.Price, t.Replayed), t.Remaining, t.ID)
 	s.paragraphs(b.String())
+	if t.calibration != nil {
+		s.showCalibration(t.calibration)
+	}
 	return nil
 }
 
-func (s *session) showGradientsExplanation(e *stats.GradientsExplanation) error {
+func (s *session) showGradientsExplanation(e gradientsExplained) error {
 	if s.format == "json" {
 		return s.json(gradientsExplanationJSON{e})
 	}
@@ -146,13 +174,15 @@ func (s *session) showGradientsExplanation(e *stats.GradientsExplanation) error 
 	if e.Begun {
 		fmt.Fprintf(&b, "begun before: %d steps are recorded; it goes on at no cost\n", e.Recorded)
 	}
+	levelWords(&b, e.Response, e.Levels)
+	calibrationWords(&b, e.calibration)
 	glmAffordability(&b, e.Price, e.Remaining, e.Affordable, e.Begun, e.Largest)
 	s.paragraphs(b.String())
 	return nil
 }
 
 // trainedJSON is a trained model in JSON.
-type trainedJSON struct{ *stats.Trained }
+type trainedJSON struct{ trained }
 
 // MarshalJSON writes the model with its parameters.
 func (t trainedJSON) MarshalJSON() ([]byte, error) {
@@ -165,6 +195,8 @@ func (t trainedJSON) MarshalJSON() ([]byte, error) {
 		Classes      int                  `json:"classes,omitempty"`
 		Hidden       int                  `json:"hidden,omitempty"`
 		Activation   string               `json:"activation,omitempty"`
+		Response     string               `json:"response"`
+		Levels       []string             `json:"levels"`
 		Parameters   []float64            `json:"parameters"`
 		Coefficients []glmCoefficientJSON `json:"coefficients,omitempty"`
 		Steps        int64                `json:"steps"`
@@ -176,7 +208,11 @@ func (t trainedJSON) MarshalJSON() ([]byte, error) {
 		Price        curator.Loss         `json:"price"`
 		Remaining    curator.Loss         `json:"remaining"`
 		Replayed     bool                 `json:"replayed"`
+		Intervals    *string              `json:"intervals"` // null: there are none, and NoIntervals tells why
+		NoIntervals  string               `json:"no_intervals"`
+		Calibration  any                  `json:"calibration,omitempty"`
 	}{
+		Response: t.Response, Levels: t.Levels, NoIntervals: t.NoIntervals(), Calibration: calibrationOf(t.calibration),
 		ID: t.ID, Model: t.Kind, Formula: t.Formula, Table: t.Table, Columns: t.Columns, Classes: t.Classes, Hidden: t.Hidden, Activation: t.Activation, Parameters: t.Theta, Steps: t.Steps,
 		Clip: t.Clip, Rate: t.Rate, Multiplier: t.Multiplier, Optimiser: t.Optimiser, Learning: t.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: t.Replayed,
 	}
@@ -187,30 +223,32 @@ func (t trainedJSON) MarshalJSON() ([]byte, error) {
 }
 
 // gradientsExplanationJSON is what a training would cost.
-type gradientsExplanationJSON struct{ *stats.GradientsExplanation }
+type gradientsExplanationJSON struct{ gradientsExplained }
 
 // MarshalJSON writes the explanation.
 func (e gradientsExplanationJSON) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Model      string       `json:"model"`
-		Formula    string       `json:"formula"`
-		Table      string       `json:"table"`
-		SQL        string       `json:"sql"`
-		Columns    []string     `json:"columns"`
-		Parameters int          `json:"parameters"`
-		Steps      int64        `json:"steps"`
-		Recorded   int64        `json:"recorded_steps"`
-		Clip       string       `json:"clip"`
-		Rate       string       `json:"rate"`
-		Multiplier string       `json:"multiplier"`
-		StdDev     float64      `json:"stddev"`
-		Epsilon    string       `json:"epsilon"`
-		Delta      string       `json:"delta"`
-		Price      curator.Loss `json:"price"`
-		Remaining  curator.Loss `json:"remaining"`
-		Affordable bool         `json:"affordable"`
-		Begun      bool         `json:"begun"`
+		Model       string                `json:"model"`
+		Formula     string                `json:"formula"`
+		Table       string                `json:"table"`
+		SQL         string                `json:"sql"`
+		Columns     []string              `json:"columns"`
+		Parameters  int                   `json:"parameters"`
+		Steps       int64                 `json:"steps"`
+		Recorded    int64                 `json:"recorded_steps"`
+		Clip        string                `json:"clip"`
+		Rate        string                `json:"rate"`
+		Multiplier  string                `json:"multiplier"`
+		StdDev      float64               `json:"stddev"`
+		Epsilon     string                `json:"epsilon"`
+		Delta       string                `json:"delta"`
+		Price       curator.Loss          `json:"price"`
+		Remaining   curator.Loss          `json:"remaining"`
+		Affordable  bool                  `json:"affordable"`
+		Begun       bool                  `json:"begun"`
+		Levels      []string              `json:"levels"`
+		Calibration *calibrationPriceJSON `json:"calibration,omitempty"`
 	}{
-		e.Kind, e.Formula, e.Table, e.SQL, e.Columns, e.Parameters, e.Steps, e.Recorded, e.Clip, e.Rate, e.Multiplier, e.StdDev, e.Epsilon, e.Delta, e.Price, e.Remaining, e.Affordable, e.Begun,
+		e.Kind, e.Formula, e.Table, e.SQL, e.Columns, e.Parameters, e.Steps, e.Recorded, e.Clip, e.Rate, e.Multiplier, e.StdDev, e.Epsilon, e.Delta, e.Price, e.Remaining, e.Affordable, e.Begun, e.Levels, calibrationPriceOf(e.calibration),
 	})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // glmJSON is a generalized linear model in JSON. What is not known is null.
-type glmJSON struct{ *stats.GLMFit }
+type glmJSON struct{ glmFitted }
 
 type glmCoefficientJSON struct {
 	Name     string   `json:"name"`
@@ -47,6 +47,8 @@ func (f glmJSON) MarshalJSON() ([]byte, error) {
 		Model        string               `json:"model"`
 		Formula      string               `json:"formula"`
 		Table        string               `json:"table"`
+		Response     string               `json:"response"`
+		Levels       []string             `json:"levels"`
 		Coefficients []glmCoefficientJSON `json:"coefficients"`
 		Confidence   json.Number          `json:"confidence"`
 		About        string               `json:"intervals_about"`
@@ -57,7 +59,9 @@ func (f glmJSON) MarshalJSON() ([]byte, error) {
 		Price        curator.Loss         `json:"price"`
 		Remaining    curator.Loss         `json:"remaining"`
 		Replayed     bool                 `json:"replayed"`
+		Calibration  any                  `json:"calibration,omitempty"`
 	}{
+		Response: f.Response, Levels: f.Levels, Calibration: calibrationOf(f.calibration),
 		IDs: f.IDs, Model: f.Family, Formula: f.Formula, Table: f.Table, Confidence: json.Number(f.Confidence), About: "population", Terms: glmTermsOf(f.GLMTerms),
 		Coefficients: []glmCoefficientJSON{}, Warnings: append([]string{}, f.Warnings...), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
 		Bounds: foundJSON(f.Bounds), Choice: choiceOf(f.Choice),
@@ -69,25 +73,26 @@ func (f glmJSON) MarshalJSON() ([]byte, error) {
 }
 
 // glmExplanationJSON is what a model would cost.
-type glmExplanationJSON struct{ *stats.GLMExplanation }
+type glmExplanationJSON struct{ glmExplained }
 
 // MarshalJSON writes the explanation.
 func (e glmExplanationJSON) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Model       string        `json:"model"`
-		Formula     string        `json:"formula"`
-		Table       string        `json:"table"`
-		SQL         string        `json:"sql"`
-		Columns     []string      `json:"columns"`
-		Noise       string        `json:"noise"`
-		StdDev      float64       `json:"stddev"`
-		Sensitivity float64       `json:"sensitivity"`
-		Terms       glmTermsJSON  `json:"terms"`
-		Count       *curator.Loss `json:"count_price"`
-		Price       curator.Loss  `json:"price"`
-		Remaining   curator.Loss  `json:"remaining"`
-		Affordable  bool          `json:"affordable"`
-		Notes       []string      `json:"notes,omitempty"`
-		Replayed    bool          `json:"replayed"`
-	}{e.Family, e.Formula, e.Table, e.SQL, e.Columns, e.Noise, e.StdDev, e.Sensitivity, glmTermsOf(e.GLMTerms), e.Count, e.Price, e.Remaining, e.Affordable, e.Notes, e.Replayed})
+		Model       string                `json:"model"`
+		Formula     string                `json:"formula"`
+		Table       string                `json:"table"`
+		SQL         string                `json:"sql"`
+		Columns     []string              `json:"columns"`
+		Noise       string                `json:"noise"`
+		StdDev      float64               `json:"stddev"`
+		Sensitivity float64               `json:"sensitivity"`
+		Terms       glmTermsJSON          `json:"terms"`
+		Count       *curator.Loss         `json:"count_price"`
+		Price       curator.Loss          `json:"price"`
+		Remaining   curator.Loss          `json:"remaining"`
+		Affordable  bool                  `json:"affordable"`
+		Notes       []string              `json:"notes,omitempty"`
+		Replayed    bool                  `json:"replayed"`
+		Calibration *calibrationPriceJSON `json:"calibration,omitempty"`
+	}{e.Family, e.Formula, e.Table, e.SQL, e.Columns, e.Noise, e.StdDev, e.Sensitivity, glmTermsOf(e.GLMTerms), e.Count, e.Price, e.Remaining, e.Affordable, e.Notes, e.Replayed, calibrationPriceOf(e.calibration)})
 }

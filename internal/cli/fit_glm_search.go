@@ -45,7 +45,7 @@ func (s *session) searchGLM(o *fitOptions, q stats.GLM, others []string, epsilon
 		}
 		s.paragraphs(fmt.Sprintf("all models and counts together: price %s = %s, remaining %s (%s)\n"+
 			"the model was chosen by what these rows say: its intervals are as if it had been the only one\n\n", unit, r.Price, r.Remaining, r.ID))
-		return errors.Join(s.showGLM(best), o.picture.draw(glmChart(best)))
+		return errors.Join(s.showGLM(glmFitted{GLMFit: best}), o.picture.draw(glmChart(best)))
 	})
 }
 
@@ -68,7 +68,7 @@ func (r searchedJSON) MarshalJSON() ([]byte, error) {
 		Unit       string       `json:"unit"`
 		Remaining  curator.Loss `json:"remaining"`
 		Replayed   bool         `json:"replayed"`
-	}{ID: r.ID, Best: r.Best, Model: glmJSON{r.Fits[r.Best]}, Price: r.Price, Unit: "epsilon", Remaining: r.Remaining, Replayed: r.Replayed}
+	}{ID: r.ID, Best: r.Best, Model: glmJSON{glmFitted{GLMFit: r.Fits[r.Best]}}, Price: r.Price, Unit: "epsilon", Remaining: r.Remaining, Replayed: r.Replayed}
 	if r.Rho {
 		out.Unit = "rho"
 	}

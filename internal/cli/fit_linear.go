@@ -27,20 +27,12 @@ func runFitLinear(s *session, o *fitOptions, args []string) error {
 		Question: o.Question, Table: o.table, Formula: o.formula, Where: o.where, Method: o.method, FindBounds: *bounds, Normalise: *normalise, Choose: *choose, From: o.from,
 		Rows: *rows, WithoutIntervals: *plain,
 	}
-	return s.sealing(func(c *curator.Curator) error {
-		if o.explain {
-			e, err := stats.ExplainLinear(context.Background(), c, q)
-			if err != nil {
-				return err
-			}
-			return s.showLinearExplanation(e)
-		}
-		f, err := stats.FitLinear(context.Background(), c, q)
-		if err != nil {
-			return err
-		}
-		return errors.Join(s.showLinear(f), o.picture.draw(linearChart(f)))
-	})
+	return fitting(s, o,
+		func(c *curator.Curator) (*stats.LinearExplanation, error) {
+			return stats.ExplainLinear(context.Background(), c, q)
+		}, s.showLinearExplanation,
+		func(c *curator.Curator) (*stats.LinearFit, error) { return stats.FitLinear(context.Background(), c, q) },
+		func(f *stats.LinearFit) error { return errors.Join(s.showLinear(f), o.picture.draw(linearChart(f))) })
 }
 
 // lay writes a table with a rule under its header, as text or as Markdown.
@@ -222,35 +214,18 @@ func linearPrice(e *stats.LinearExplanation) string {
 	return b.String()
 }
 
-// linearChart draws coefficients in the response's unit, so that predictors of all units can be compared: what the response changes by from
-// one end of a predictor's bounds to the other.
+// linearChart draws coefficients in the response's unit.
 func linearChart(f *stats.LinearFit) plot.Chart {
-	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover sampling and noise"}
+	caption := pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover sampling and noise"
 	if !f.Population {
-		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover noise, not sampling"
+		caption = pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover noise, not sampling"
 	}
 	if f.Line != nil && !f.Line.Intervals {
-		c.Caption = pricePaid(f.Price, f.Replayed) + "; without intervals"
+		caption = pricePaid(f.Price, f.Replayed) + "; without intervals"
 	}
-	panel := plot.Panel{Name: "change over its range", Points: true, Marks: [][]plot.Mark{nil}}
+	var all []coefficient
 	for _, k := range f.Coefficients {
-		if k.Name == stats.InterceptName && len(f.Coefficients) > 1 {
-			c.Caption += "; without the intercept"
-			continue
-		}
-		m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
-		if k.Estimate != nil {
-			m.Value = *k.Estimate * k.Width
-			m.Text = fmt.Sprintf("%.4g", m.Value)
-		}
-		if k.Low != nil {
-			m.Low = *k.Low * k.Width
-		}
-		if k.High != nil {
-			m.High = *k.High * k.Width
-		}
-		c.Groups, panel.Marks[0] = append(c.Groups, k.Name), append(panel.Marks[0], m)
+		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})
 	}
-	c.Panels = []plot.Panel{panel}
-	return c
+	return coefficientsChart(f.Formula, caption, "change over its range", all)
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"dither/account"
@@ -32,6 +33,26 @@ func wrongFlag(flags *flag.FlagSet, err error) error {
 		}
 	}
 	return usage("%s", text)
+}
+
+// oneColumn reads --columns as --column, which takes one or several.
+func oneColumn(flags *flag.FlagSet, args []string) []string {
+	if flags.Lookup("column") == nil {
+		return args
+	}
+	out := slices.Clone(args)
+	for i, a := range out {
+		if a == "--" {
+			break
+		}
+		if name, rest, _ := strings.Cut(a, "="); name == "--columns" || name == "-columns" {
+			out[i] = "--column"
+			if len(a) > len(name) {
+				out[i] += "=" + rest
+			}
+		}
+	}
+	return out
 }
 
 // didYouMean is a hint at a name, or nothing where there is none.

@@ -53,7 +53,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"estimate.explain":    {"", "say what would be asked, at which price, and spend nothing"},
 	"estimate.plot":       {"FILE", "draw the estimates as FILE.svg or FILE.png"},
 	"cluster.table":       {"TABLE", "whose rows are clustered"},
-	"cluster.columns":     {"LIST", "the numbers they are clustered by, as age,hours; each is scaled by its declared bounds"},
+	"cluster.column":      {"LIST", "the numbers they are clustered by, as age,hours; each is scaled by its declared bounds"},
 	"cluster.where":       {"CONDITION", "of the rows that count, as SQL"},
 	"cluster.k":           {"K", "how many clusters, from 1 to 64; as 2..8 (or auto, which is that) the number is chosen from what is released by grid, at no further price"},
 	"cluster.most":        {"N", "look at rows as for N clusters: any -k up to N is then free, as after -k 2..N"},
@@ -105,6 +105,14 @@ var flagHelp = map[string]struct{ value, about string }{
 	"fit.explain":    {"", "say what it would cost and how noisy it would be, free"},
 	"fit.format":     {"FORMAT", "table, json or markdown (default table)"},
 	"fit.plot":       {"FILE", "draw the coefficients with their intervals as FILE.svg or FILE.png"},
+
+	"levels":              {"A,B,C", "logistic and network: the values of the response in the order of its classes; of two the second's probability is modelled (default: as the policy declares)"},
+	"positive":            {"VALUE", "likewise: the value whose probability is modelled, against all others"},
+	"calibration":         {"", "logistic: also count rows by predicted probability and response, at a price of its own"},
+	"calibration-epsilon": {"E", "the price of the calibration (default: the policy's)"},
+	"calibration-where":   {"CONDITION", "count rows of this condition, that the model was not fitted to (default: the fit's own)"},
+	"calibration-plot":    {"FILE", "draw observed rates against predicted probabilities as FILE.svg or FILE.png"},
+	"bins":                {"N", "how many bins of probability (default 10)"},
 
 	"account.delta":     {"D", "tell the ε at this δ"},
 	"account.epsilon":   {"E", "tell the δ at this ε"},

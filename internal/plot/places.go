@@ -23,9 +23,10 @@ type Places struct {
 
 // PlacePanel is one panel: dots below, crosses above them.
 type PlacePanel struct {
-	Name    string
-	Dots    []Point
-	Crosses []Cross
+	Name     string
+	Dots     []Point
+	Crosses  []Cross
+	Diagonal bool // where both coordinates are equal there is a line
 }
 
 // Cross is a place of a series, with the intervals of both coordinates.
@@ -175,6 +176,9 @@ func (d *placedPanel) Plot(c draw.Canvas, axes *plot.Plot) {
 	}
 	shown := func(at Point) bool {
 		return drawable(at) && at.X >= p.low.X && at.X <= p.high.X && at.Y >= p.low.Y && at.Y <= p.high.Y
+	}
+	if low, high := math.Max(p.low.X, p.low.Y), math.Min(p.high.X, p.high.Y); d.Diagonal && low < high {
+		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{4, 3}}, x(low), y(low), x(high), y(high))
 	}
 	for _, at := range d.Dots {
 		if shown(at) {

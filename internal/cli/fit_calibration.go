@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// calibrationFlags are those of a calibration, which is a measurement of its own beside a fit.
+type calibrationFlags struct {
+	stats.Calibration
+	asked   bool
+	picture pictures
+}
+
+// flagsOfCalibration declares them. Any of them asks for one.
+func flagsOfCalibration(s *session) *calibrationFlags {
+	f := &calibrationFlags{}
+	s.flags.BoolVar(&f.asked, "calibration", false, "")
+	s.flags.StringVar(&f.Epsilon, "calibration-epsilon", "", "")
+	s.flags.StringVar(&f.Where, "calibration-where", "", "")
+	s.flags.IntVar(&f.Bins, "bins", 0, "")
+	s.flags.StringVar(&f.picture.file, "calibration-plot", "", "")
+	return f
+}
+
+// check finishes the flags, before anything is paid.
+func (f *calibrationFlags) check(s *session, o *fitOptions) error {
+	f.asked = f.asked || f.Epsilon != "" || f.Where != "" || f.Bins != 0 || f.picture.file != ""
+	f.Confidence, f.Analyst, f.Fresh = o.Confidence, o.Analyst, o.Fresh
+	return f.picture.check(s)
+}
+
+// explained tells what the calibration of a model would cost; nil where none is asked for.
+func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k stats.Classes) (*stats.CalibrationExplanation, error) {
+	if !f.asked {
+		return nil, nil //nolint:nilnil // none is asked for
+	}
+	return stats.ExplainCalibration(context.Background(), c, o.table, o.formula, o.where, k, f.Calibration)
+}
+
+// affordable refuses a fit after which the calibration could not be paid.
+func (f *calibrationFlags) affordable(c *curator.Curator, o *fitOptions, k stats.Classes, price curator.Loss, replayed bool) error {
+	e, err := f.explained(c, o, k)
+	if err != nil || e == nil {
+		return err
+	}
+	if replayed {
+		price = curator.Loss{}
+	}
+	if !e.AffordableWith(price) {
+		return &curator.Error{
+			Code: curator.CodeExhausted, Message: fmt.Sprintf("the fit and its calibration (%s) are above what remains of the budget, %s", e.Price, e.Remaining),
+			Hint: "--calibration-epsilon and --epsilon are their prices",
+		}
+	}
+	return nil
+}
+
+// draw writes the calibration's picture.
+func (f *calibrationFlags) draw(k *stats.Calibrated) error {
+	if k == nil || f.picture.file == "" {
+		return nil
+	}
+	format, _ := plotFormat(f.picture.file)
+	return pictured(replaceFile(f.picture.file, func(w io.Writer) error { return plot.WritePlaces(w, format, calibrationPlaces(k)) }))
+}
+
+// calibrationPlaces draws each bin as a cross at its middle: as wide as the bin, and as high as the interval of the observed rate. A calibrated model's lie about the diagonal.
+func calibrationPlaces(k *stats.Calibrated) plot.Places {
+	panel := plot.PlacePanel{Diagonal: true}
+	for _, b := range k.Bins {
+		if b.Rate != nil {
+			panel.Crosses = append(panel.Crosses, plot.Cross{
+				Point: plot.Point{X: (b.Low + b.High) / 2, Y: *b.Rate}, Low: plot.Point{X: b.Low, Y: b.RateLow}, High: plot.Point{X: b.High, Y: b.RateHigh},
+			})
+		}
+	}
+	caption := fmt.Sprintf("%s; %s intervals of each bin by itself cover sampling and noise; on the diagonal as many rows have the response as are predicted to",
+		pricePaid(k.Price, k.Replayed), percent(k.Confidence))
+	if k.Same {
+		caption += "; of the rows that the model was fitted to"
+	}
+	return plot.Places{
+		Title: k.Formula, Caption: caption, X: "predicted probability", Y: "observed rate of " + k.Response,
+		Low: plot.Point{X: 0, Y: 0}, High: plot.Point{X: 1, Y: 1}, Panels: []plot.PlacePanel{panel},
+	}
+}
+
+// showCalibration writes the table that stands below a model's.
+func (s *session) showCalibration(k *stats.Calibrated) {
+	s.print("\n")
+	s.heading("calibration: " + k.Response)
+	header := []string{"predicted", "rows", "observed rate", percent(k.Confidence) + " interval", "than predicted"}
+	var rows [][]string
+	off := false
+	places := 3
+	for p, whole := range map[int]int{1: 10, 2: 100} {
+		if k.Of > 0 && whole%k.Of == 0 {
+			places = min(places, p)
+		}
+	}
+	number := func(x float64, places int) string { return strconv.FormatFloat(x, 'f', places, 64) }
+	for _, b := range k.Bins {
+		rate, said := "?", ""
+		digits := min(max(decimals((b.RateHigh-b.RateLow)/2), 2), 4)
+		if b.Rate != nil {
+			rate = number(*b.Rate, digits)
+		}
+		switch b.Off() {
+		case 1:
+			said, off = "more", true
+		case -1:
+			said, off = "fewer", true
+		}
+		rows = append(rows, []string{
+			number(b.Low, places) + " to " + number(b.High, places), compact(math.Round(b.Rows)), rate, "[" + number(b.RateLow, digits) + ", " + number(b.RateHigh, digits) + "]", said,
+		})
+	}
+	if !off {
+		header = header[:4]
+		for i := range rows {
+			rows[i] = rows[i][:4]
+		}
+	}
+	s.lay(header, rows, 0)
+	var b strings.Builder
+	fmt.Fprintf(&b, "counts have noise of standard deviation %s; intervals, each by itself, cover sampling and noise\n", compact(k.StdDev))
+	for _, w := range k.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(k.Price, k.Replayed), k.Remaining, k.ID)
+	s.paragraphs(b.String())
+}
+
+// calibrationWords is what an explanation says of it.
+func calibrationWords(b *strings.Builder, e *stats.CalibrationExplanation) {
+	if e == nil {
+		return
+	}
+	fmt.Fprintf(b, "calibration: counts of %d bins by response, with noise of standard deviation %s, for %s beside the fit", e.Bins, compact(e.StdDev), e.Price)
+	if e.Replayed {
+		b.WriteString(", released before: free")
+	}
+	b.WriteString("\n")
+}
+
+// calibrationJSON is a calibration in JSON.
+type calibrationJSON struct{ *stats.Calibrated }
+
+// MarshalJSON writes it.
+func (k calibrationJSON) MarshalJSON() ([]byte, error) {
+	type interval struct {
+		Low        float64     `json:"low"`
+		High       float64     `json:"high"`
+		Confidence json.Number `json:"confidence"`
+	}
+	type bin struct {
+		Low      float64  `json:"predicted_low"`
+		High     float64  `json:"predicted_high"`
+		Rows     float64  `json:"rows"`
+		Rate     *float64 `json:"observed_rate"`
+		Interval interval `json:"interval"`
+		Off      int      `json:"off"`
+	}
+	out := struct {
+		ID        string       `json:"id"`
+		Response  string       `json:"response"`
+		Where     string       `json:"where"`
+		Same      bool         `json:"same_rows"`
+		Bins      []bin        `json:"bins"`
+		Noise     string       `json:"noise"`
+		StdDev    float64      `json:"stddev"`
+		Warnings  []string     `json:"warnings"`
+		Price     curator.Loss `json:"price"`
+		Remaining curator.Loss `json:"remaining"`
+		Replayed  bool         `json:"replayed"`
+	}{
+		ID: k.ID, Response: k.Response, Where: k.Where, Same: k.Same, Bins: []bin{}, Noise: k.Noise, StdDev: k.StdDev, Warnings: append([]string{}, k.Warnings...),
+		Price: k.Price, Remaining: k.Remaining, Replayed: k.Replayed,
+	}
+	for _, b := range k.Bins {
+		out.Bins = append(out.Bins, bin{b.Low, b.High, b.Rows, b.Rate, interval{b.RateLow, b.RateHigh, json.Number(k.Confidence)}, b.Off()})
+	}
+	return json.Marshal(out)
+}
+
+// calibrationOf is a calibration in JSON, or null.
+func calibrationOf(k *stats.Calibrated) any {
+	if k == nil {
+		return nil
+	}
+	return calibrationJSON{k}
+}
+
+// calibrationPriceJSON is what a calibration would cost.
+type calibrationPriceJSON struct {
+	SQL      string       `json:"sql"`
+	Bins     int          `json:"bins"`
+	StdDev   float64      `json:"stddev"`
+	Price    curator.Loss `json:"price"`
+	Replayed bool         `json:"replayed"`
+}
+
+func calibrationPriceOf(e *stats.CalibrationExplanation) *calibrationPriceJSON {
+	if e == nil {
+		return nil
+	}
+	return &calibrationPriceJSON{e.SQL, e.Bins, e.StdDev, e.Price, e.Replayed}
+}
+
+// classFlags are those that name the classes of a response.
+func classFlags(s *session, k *stats.Classes) {
+	s.flags.StringVar(&k.Positive, "positive", "", "")
+	s.flags.Func("levels", "", func(text string) (err error) {
+		r := csv.NewReader(strings.NewReader(text))
+		r.TrimLeadingSpace = true
+		k.Levels, err = r.Read()
+		return err
+	})
+}
+
+// levelWords tell which class is which.
+func levelWords(b *strings.Builder, response string, levels []string) {
+	switch {
+	case len(levels) == 2:
+		fmt.Fprintf(b, "the response is 1 where %s is %s, and 0 where it is %s: probabilities are those of %s\n", response, levels[1], levels[0], levels[1])
+	case len(levels) > 2:
+		var parts []string
+		for i, l := range levels {
+			parts = append(parts, fmt.Sprintf("%d is %s", i, l))
+		}
+		fmt.Fprintf(b, "classes of %s: %s\n", response, strings.Join(parts, ", "))
+	}
+}

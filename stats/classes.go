@@ -1,0 +1,127 @@
+package stats
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/internal/nearest"
+)
+
+// Classes names the values of a response that a model tells apart. The zero Classes takes them from the policy.
+type Classes struct {
+	// Levels are the values in the order of the classes, from class 0 on: of two the second is the one whose probability is modelled. Rows with another
+	// value do not count. nil: all that the policy declares, in its order; false and true of a boolean.
+	Levels []string
+	// Positive is the value whose probability is modelled, against all others together.
+	Positive string
+}
+
+func (k Classes) given() bool { return len(k.Levels) > 0 || k.Positive != "" }
+
+// classified is a response whose values are classes: its SQL is the number of the class, NULL where the value is none of them.
+func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
+	k := d.classes
+	r = Response{Name: c.Name, Column: c.Name, Low: new(big.Rat), High: big.NewRat(1, 1)}
+	name := curator.SQLName(c.Name)
+	words := k.Levels
+	if len(words) == 0 {
+		if _, words, err = levels(c); err != nil && k.Positive == "" {
+			return r, err
+		}
+	}
+	if len(words) > maxPredictors {
+		return r, designError("", "a response has at most %d classes", maxPredictors)
+	}
+	literals := make([]string, len(words))
+	for i, w := range words {
+		if literals[i], err = literal(c, w); err != nil {
+			return r, err
+		}
+		if slices.Contains(words[:i], w) {
+			return r, designError("", "the level %q of %s is named twice", w, c.Name)
+		}
+	}
+	if k.Positive != "" {
+		return d.against(c, k, words, literals)
+	}
+	if len(words) < 2 {
+		return r, designError("", "a response has two classes or more, and %s is given one", c.Name)
+	}
+	if r.Levels = words; len(words) == 2 {
+		r.Name = levelName(c.Name, words[1])
+	}
+	r.High = big.NewRat(int64(len(words)-1), 1)
+	var b strings.Builder
+	for i, l := range literals {
+		fmt.Fprintf(&b, " WHEN %s = %s THEN %d", name, l, i)
+	}
+	r.SQL = "CASE" + b.String() + " END"
+	return r, nil
+}
+
+// against is one value against the others: all others that there are, or those that are named.
+func (d *designer) against(c curator.TableColumn, k Classes, words, literals []string) (r Response, err error) {
+	if len(words) > 0 && !slices.Contains(words, k.Positive) {
+		hint := ""
+		if near := nearest.Name(k.Positive, words); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		return r, designError(hint, "%q is not among the values of %s", k.Positive, c.Name)
+	}
+	level, err := literal(c, k.Positive)
+	if err != nil {
+		return r, err
+	}
+	r = Response{
+		Name: levelName(c.Name, k.Positive), Column: c.Name, SQL: indicator(curator.SQLName(c.Name), level), Low: new(big.Rat), High: big.NewRat(1, 1),
+		Levels: []string{"other than " + k.Positive, k.Positive},
+	}
+	if len(k.Levels) > 0 {
+		r.SQL = fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s END", curator.SQLName(c.Name), strings.Join(literals, ", "), r.SQL)
+	}
+	return r, nil
+}
+
+// literal writes a value of a column in SQL.
+func literal(c curator.TableColumn, word string) (string, error) {
+	switch c.Type {
+	case "text":
+		return "'" + strings.ReplaceAll(word, "'", "''") + "'", nil
+	case "date":
+		if strings.Trim(word, "0123456789-") == "" {
+			return "DATE '" + word + "'", nil
+		}
+	case "boolean":
+		if l := strings.ToLower(word); l == "true" || l == "false" {
+			return l, nil
+		}
+	case "integer", "real":
+		if r, err := exact.ParseDecimal(word); err == nil {
+			return exact.FormatRat(r), nil
+		}
+	}
+	return "", designError("", "%q is no value of %s, which is a %s", word, c.Name, c.Type)
+}
+
+// classDesign is DesignOf with a response of classes; of more than two only where a model can have so many.
+func classDesign(c *curator.Curator, table, formula string, found []FoundBounds, k Classes, many bool) (*Design, error) {
+	f, err := ParseFormula(formula)
+	if err != nil {
+		return nil, err
+	}
+	t, err := tableOf(c, table)
+	if err != nil {
+		return nil, err
+	}
+	d, err := f.within(t, found, k, many)
+	if err == nil && !many && len(d.Response.Levels) > 2 {
+		return nil, designError(severalClasses, "the response %s has %d classes, and this model has two", d.Response.Name, len(d.Response.Levels))
+	}
+	return d, err
+}
+
+const severalClasses = "--positive VALUE models one value against the others, --levels A,B two of them; `dither fit network`, with --softmax or without, models all"
