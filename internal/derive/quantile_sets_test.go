@@ -28,7 +28,7 @@ func TestQuantileSetsCoverage(t *testing.T) {
 		tables := enginetest.Tables{"t": people(300)}
 		var mechanisms []mechanism.CellQuantiles
 		var data []mechanism.OrderedCells
-		true0 := map[string][]int64{} // of each group, and of all as ""
+		exactly := map[string][]int64{} // of each group, and of all as ""
 		for s, of := range p.Orders() {
 			m, cells := quantilesOver(t, of, tables)
 			mechanisms, data = append(mechanisms, m), append(data, inOrder(cells))
@@ -37,14 +37,14 @@ func TestQuantileSetsCoverage(t *testing.T) {
 				if key := p.Sets[s].CellKeys(&p.Bounded, i)[0]; p.Sets[s].Has(0) {
 					name = key.String()
 				}
-				true0[name] = values
+				exactly[name] = values
 			}
 		}
-		if len(true0) != 3 || len(true0[""]) != len(true0["a"])+len(true0["b"]) || len(true0["b"]) != 30 {
-			t.Fatalf("%d cells", len(true0))
+		if len(exactly) != 3 || len(exactly[""]) != len(exactly["a"])+len(exactly["b"]) || len(exactly["b"]) != 30 {
+			t.Fatalf("%d cells", len(exactly))
 		}
 		unit, _ := p.Quantiles[0].Value.Unit().Float64()
-		covered, trials := promised(math.Pow(1-plan.BracketAlpha, 3), 1), 0
+		covered, trials := promised(math.Pow(1-plan.BracketAlpha, float64(len(exactly))), 1), 0
 		for ; stattest.AnyOpen(covered); trials++ {
 			var numbers [][]*big.Int
 			for s := range mechanisms {
@@ -57,7 +57,7 @@ func TestQuantileSetsCoverage(t *testing.T) {
 					name = row[0].Key.String()
 				}
 				var values []float64
-				for _, v := range true0[name] {
+				for _, v := range exactly[name] {
 					values = append(values, float64(v)*unit)
 				}
 				disc, cont := percentiles(values, 0.5)

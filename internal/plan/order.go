@@ -289,18 +289,24 @@ func (b *builder) orders() error {
 
 // chooseOrders fixes the caps of the looks for quantiles and modes over the cells of p, and what depends on them.
 func (b *builder) chooseOrders(p *Plan) error {
-	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps(p.Cells())
-	at := b.tree.Items[0].Expr.Pos()
-	for _, m := range p.Modes {
-		if p.Cells()*len(m.Of.Values) > MaxCells {
-			return refuse(at, "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)
-		}
-		m.Rows = p.RowCaps.Rows
+	if err := b.capOrders(p); err != nil {
+		return err
 	}
 	for _, q := range p.Quantiles {
 		if err := q.choose(p.Neighbours, p.OrderCaps.MostRows(), p.Cells()); err != nil {
-			return refuse(at, "ask for a larger --epsilon, or narrower bounds", "%v", err)
+			return refuse(b.tree.Items[0].Expr.Pos(), "ask for a larger --epsilon, or narrower bounds", "%v", err)
 		}
+	}
+	return nil
+}
+
+func (b *builder) capOrders(p *Plan) error {
+	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps(p.Cells())
+	for _, m := range p.Modes {
+		if p.Cells()*len(m.Of.Values) > MaxCells {
+			return refuse(b.tree.Items[0].Expr.Pos(), "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)
+		}
+		m.Rows = p.RowCaps.Rows
 	}
 	return nil
 }

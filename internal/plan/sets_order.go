@@ -26,6 +26,9 @@ func (p *Plan) Orders() (out []*Plan) {
 	return out
 }
 
+// maxOrderLooks bounds what one answer takes: each value that is put in order and each mode is a pass of its own over the rows, in each set.
+const maxOrderLooks = 512
+
 // orderSets makes the looks of each grouping set, once all else is known.
 func (b *builder) orderSets() error {
 	p := b.plan
@@ -35,33 +38,49 @@ func (b *builder) orderSets() error {
 	if p.Released()*p.Numbers() > MaxNumbers {
 		return refuse(b.setsAt, "ask for fewer sets, or group by less", "the answer would hold more than %d numbers", MaxNumbers)
 	}
+	if n := len(p.Sets) * (len(p.OrderedValues()) + len(p.Modes)); n > maxOrderLooks {
+		return refuse(b.setsAt, "ask for fewer sets, or for fewer quantiles and modes", "quantiles and modes of so many sets would take %d looks at the rows, and at most %d are taken", n, maxOrderLooks)
+	}
+	alike := map[[2]int64][]*Quantile{} // by the rows that count of one unit, and whether there are several cells: all that a sensitivity depends on
 	for i := range p.Sets {
-		order, err := b.orderOver(p.Sets[i])
+		of, err := b.orderOver(p.Sets[i], alike)
 		if err != nil {
 			return err
 		}
-		p.Sets[i].Order = order
+		p.Sets[i].Order = of
 	}
 	return nil
 }
 
-// orderOver is the plan of one set's quantiles and modes.
-func (b *builder) orderOver(g Grouping) (*Plan, error) {
-	p := b.plan
+// orderOver is the plan of one set's quantiles and modes. The quantiles of sets that are alike are the same.
+func (b *builder) orderOver(g Grouping, alike map[[2]int64][]*Quantile) (*Plan, error) {
+	p, sets := b.plan, int64(len(b.plan.Sets))
 	out := &Plan{Bounded: p.Bounded, Neighbours: p.Neighbours}
 	out.Where, out.Keys, out.Measures = p.inGroups(g.Keys), nil, nil
 	for _, k := range g.Keys {
 		out.Keys = append(out.Keys, p.Keys[k])
 	}
-	for _, q := range p.Quantiles {
-		own := *q
-		own.draw, own.Loss = privacy.Epsilon{}, q.Loss.Share(1, int64(len(p.Sets)))
-		out.Quantiles = append(out.Quantiles, &own)
-	}
 	for _, m := range p.Modes {
 		own := *m
-		own.Loss = m.Loss.Share(1, int64(len(p.Sets)))
+		own.Loss = m.Loss.Share(1, sets)
 		out.Modes = append(out.Modes, &own)
 	}
-	return out, b.chooseOrders(out)
+	if err := b.capOrders(out); err != nil {
+		return nil, err
+	}
+	kind := [2]int64{out.OrderCaps.MostRows(), int64(min(out.Cells(), 2))}
+	if known, ok := alike[kind]; ok {
+		out.Quantiles = known
+		return out, nil
+	}
+	for _, q := range p.Quantiles {
+		own := *q
+		own.draw, own.Loss = privacy.Epsilon{}, q.Loss.Share(1, sets)
+		out.Quantiles = append(out.Quantiles, &own)
+	}
+	if err := b.chooseOrders(out); err != nil {
+		return nil, err
+	}
+	alike[kind] = out.Quantiles
+	return out, nil
 }

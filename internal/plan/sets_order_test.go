@@ -106,6 +106,13 @@ func TestOrdersOverSetsKeys(t *testing.T) {
 			}
 		}
 	}
+	var many []string
+	for i := range 65 {
+		many = append(many, fmt.Sprintf("MODE(s = 'a' AND i > %d)", i))
+	}
+	if _, err := plan.Build(p, plan.Request{SQL: "SELECT " + strings.Join(many, ", ") + " FROM t GROUP BY CUBE (s, b, k)"}); err == nil || !strings.Contains(err.Error(), "520 looks") {
+		t.Error(err)
+	}
 	if _, err := plan.Build(p, plan.Request{SQL: "SELECT MEDIAN(x, epsilon => 1e-9) FROM t GROUP BY ROLLUP (s)"}); err == nil {
 		t.Error("so small a price")
 	}

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"slices"
+	"strings"
+
 	"dither/internal/query"
 )
 
@@ -19,12 +22,51 @@ func (b *builder) together() error {
 		return nil
 	}
 	if p.Open() {
-		return refuse(b.setsAt, "ask a question for each grouping", "grouping sets are over groups whose values are known beforehand")
+		return refuse(b.setsAt, b.setBySet(), "grouping sets are over groups whose values are known beforehand, and those of %s are not: what is selected in one set need not be in another, and would add up to no total", b.openKeys())
 	}
 	if p.CellsClamped() {
 		b.note("Bounds per group are of the groups of all keys together; what one unit adds to a total is the sum of what is left of it there.")
 	}
 	return nil
+}
+
+// setBySet says which questions to ask in place of one with grouping sets.
+func (b *builder) setBySet() string {
+	var each []string
+	for _, set := range b.sets {
+		var keys []string
+		for _, x := range set {
+			if text := query.Print(b.tree.GroupBy[x]); !slices.Contains(keys, text) {
+				keys = append(keys, text)
+			}
+		}
+		text := "without GROUP BY"
+		if len(keys) > 0 {
+			text = "GROUP BY " + strings.Join(keys, ", ")
+		}
+		if !slices.Contains(each, text) {
+			each = append(each, text)
+		}
+		if len(each) > mostHinted {
+			each[mostHinted] = "…"
+			break
+		}
+	}
+	return "ask a question for each grouping: " + strings.Join(each, "; ") + ". Beside unknown groups, --other has the rows of those that are not selected"
+}
+
+// mostHinted is how many questions a hint writes out.
+const mostHinted = 4
+
+// openKeys names the keys that are not known.
+func (b *builder) openKeys() string {
+	var names []string
+	for i := range b.plan.Keys {
+		if b.plan.Keys[i].Open {
+			names = append(names, b.plan.Keys[i].Expr.String())
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // severalRows refuses what takes a unit that is a row to have one row, where a relation makes several of it: no column tells such units
