@@ -273,8 +273,8 @@ func (b *builder) orders() error {
 	}
 	p.RowCaps, p.OrderCaps = b.rowsOnly(), b.orderedCaps()
 	at := b.tree.Items[0].Expr.Pos()
-	sortByText(p.Quantiles, (*Quantile).String)
-	sortByText(p.Modes, (*Mode).String)
+	sortByText(p.Quantiles)
+	sortByText(p.Modes)
 	for _, m := range p.Modes {
 		if p.Cells()*len(m.Of.Values) > MaxCells {
 			return refuse(at, "group by less", "MODE would choose among more than %d values in all groups together", MaxCells)
