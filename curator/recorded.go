@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,6 +47,9 @@ func encode(numbers [][]*big.Int) json.RawMessage {
 
 // decode reads what encode wrote, of so many rows and columns.
 func decode(values json.RawMessage, shape [2]int) ([][]*big.Int, error) {
+	if out, ok := asEncoded(values, shape); ok {
+		return out, nil
+	}
 	var texts [][]string
 	if err := json.Unmarshal(values, &texts); err != nil {
 		return nil, fmt.Errorf("a recorded release is unreadable: %w", err)
@@ -68,4 +72,66 @@ func decode(values json.RawMessage, shape [2]int) ([][]*big.Int, error) {
 		}
 	}
 	return out, nil
+}
+
+// asEncoded is decode of the very text that encode writes; ok is false of any other.
+func asEncoded(values []byte, shape [2]int) (out [][]*big.Int, ok bool) {
+	take := func(sign byte) bool {
+		if len(values) == 0 || values[0] != sign {
+			return false
+		}
+		values = values[1:]
+		return true
+	}
+	if !take('[') {
+		return nil, false
+	}
+	out = make([][]*big.Int, shape[0])
+	for i := range out {
+		if i > 0 && !take(',') || !take('[') {
+			return nil, false
+		}
+		cell := make([]big.Int, shape[1])
+		out[i] = make([]*big.Int, shape[1])
+		for j := range cell {
+			if j > 0 && !take(',') || !take('"') {
+				return nil, false
+			}
+			end := bytes.IndexByte(values, '"')
+			if end < 0 || !whole(&cell[j], values[:end]) {
+				return nil, false
+			}
+			out[i][j], values = &cell[j], values[end+1:]
+		}
+		if !take(']') {
+			return nil, false
+		}
+	}
+	return out, take(']') && len(values) == 0
+}
+
+// whole reads a decimal integer.
+func whole(into *big.Int, text []byte) bool {
+	digits := bytes.TrimPrefix(text, []byte("-"))
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			return false
+		}
+	}
+	if len(digits) == 0 {
+		return false
+	}
+	if len(digits) > 18 {
+		_, ok := into.SetString(string(text), 10)
+		return ok
+	}
+	n := int64(0)
+	for _, d := range digits {
+		n = 10*n + int64(d-'0')
+	}
+	if len(digits) < len(text) {
+		n = -n
+	}
+	into.SetInt64(n)
+	return true
 }

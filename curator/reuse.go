@@ -100,6 +100,7 @@ func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
 		return of.Policy == digest && slices.Equal(of.Sources, sources) && sums(of.Mechanisms)
 	}, func(id uint64, read func() (ledger.Answer, error)) bool {
 		looked++
+		read = sync.OnceValues(read)
 		p, err := c.planOf(id, read, a)
 		if err == nil && p != nil && a.plan.Tells(p) {
 			if r, err := read(); err == nil {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"sort"
 	"strings"
 
 	"dither/internal/derive"
@@ -34,6 +33,17 @@ func (t accuracy) of(value float64) float64 {
 		return t.most * math.Abs(value)
 	}
 	return t.most
+}
+
+// times is half an interval about a value as a multiple of the most that it may be: at most 1 where it may be so wide, and infinite where none may.
+func (t accuracy) times(half, value float64) float64 {
+	switch most := t.of(value); {
+	case half <= most:
+		return math.Min(half/most, 1) // NaN of 0 in 0, which compares as no excess
+	case most > 0 && half <= math.MaxFloat64:
+		return math.Max(half/most, math.Nextafter(1, 2))
+	}
+	return math.Inf(1)
 }
 
 // parseAccuracy reads "5%" or "12".
@@ -203,26 +213,22 @@ const maxForetold = 20_000
 func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 	basis := s.basis
 	if basis != nil && !fresh {
-		ok, _, err := s.meets(basis.price, basis)
+		excess, _, err := s.meets(basis.price, basis)
 		if err != nil {
 			return nil, "", err
 		}
-		if ok {
+		if excess <= 1 {
 			p, err := s.planned(basis.price)
 			return p, fmt.Sprintf("An earlier answer, %s, is within %s.", basis.name, s.target.text), err
 		}
 	}
 	tidy := s.tidy()
-	var failed error
-	i := sort.Search(len(tidy), func(i int) bool {
-		ok, _, err := s.meets(s.policy.Budget.Price(tidy[i]), basis)
-		if err != nil && failed == nil {
-			failed = err
-		}
-		return ok
+	i, err := leastPrice(tidy, func(e privacy.Epsilon) (float64, error) {
+		excess, _, err := s.meets(s.policy.Budget.Price(e), basis)
+		return excess, err
 	})
-	if failed != nil {
-		return nil, "", failed
+	if err != nil {
+		return nil, "", err
 	}
 	if i == len(tidy) {
 		_, why, err := s.meets(s.policy.Price.Maximum, basis)
@@ -245,44 +251,25 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.", s.target.text, from), err
 }
 
-// tidy are the ε of two digits between the policy's least and greatest price, rising, and the greatest.
-func (s *pricing) tidy() (out []privacy.Epsilon) {
-	price := s.c.policy.Price
-	fits := func(e privacy.Epsilon) bool {
-		l := s.c.policy.Budget.Price(e)
-		return price.Minimum.Within(l) && l.Within(price.Maximum)
-	}
-	for exponent := -12; exponent <= 2; exponent++ {
-		for digits := 10; digits < 100; digits++ {
-			e, err := privacy.ParseEpsilon(fmt.Sprintf("%de%d", digits, exponent-1))
-			if err == nil && fits(e) {
-				out = append(out, e)
-			}
-		}
-	}
-	if last := price.Maximum.Price(); fits(last) && (len(out) == 0 || out[len(out)-1].Cmp(last) < 0) {
-		out = append(out, last)
-	}
-	return out
-}
-
-// meets asks whether every value should be exact enough at a price; why says what is not.
-func (s *pricing) meets(price privacy.Loss, basis *earlier) (ok bool, why string, err error) {
+// meets asks whether every value should be exact enough at a price. The largest half of an interval is so many times what it may be: at most 1
+// where each is exact enough, and else why says what is not; infinite where there is none.
+func (s *pricing) meets(price privacy.Loss, basis *earlier) (excess float64, why string, err error) {
+	none := math.Inf(1)
 	p, d, err := s.at(price)
 	if err != nil {
-		return false, "", err
+		return none, "", err
 	}
 	switch {
 	case d == nil:
-		return false, "no noise can be drawn", nil
+		return none, "no noise can be drawn", nil
 	case basis == nil:
 		return s.foretold(p, d)
 	}
 	if len(basis.numbers)*len(p.Outputs) > maxForetold {
-		return false, "", &Error{Code: CodePolicy, Message: "the answer has too many values to foretell each one's error", Hint: "give a price"}
+		return none, "", &Error{Code: CodePolicy, Message: "the answer has too many values to foretell each one's error", Hint: "give a price"}
 	}
-	if ok, why, direct := s.direct(p, d, basis); direct {
-		return ok, why, nil
+	if excess, why, direct := s.direct(p, d, basis); direct {
+		return excess, why, nil
 	}
 	for _, row := range d.Rows(basis.numbers, s.alpha) {
 		for i, o := range p.Outputs {
@@ -291,27 +278,27 @@ func (s *pricing) meets(price privacy.Loss, basis *earlier) (ok bool, why string
 			}
 			e := row[i].Estimate
 			half := math.Max(e.High-e.Value, e.Value-e.Low)
-			if e.Null || !(half <= s.target.of(e.Value)) {
+			if e.Null {
+				return none, o.Name + " has no value", nil
+			}
+			if of := s.target.times(half, e.Value); of > excess {
+				excess = of
 				why = fmt.Sprintf("%s of about %.6g would be within ± %.3g", o.Name, e.Value, half)
-				if e.Null {
-					why = o.Name + " has no value"
-				}
-				return false, why, nil
 			}
 		}
 	}
-	return true, "", nil
+	return excess, why, nil
 }
 
 // direct is meets where each value is a released number itself: its error is one for all cells, and is held to the value of the least size, which
 // is no other at another price.
-func (s *pricing) direct(p *plan.Plan, d *derive.Answer, basis *earlier) (ok bool, why string, direct bool) {
+func (s *pricing) direct(p *plan.Plan, d *derive.Answer, basis *earlier) (excess float64, why string, direct bool) {
 	if p.Sets != nil {
-		return false, "", false
+		return 0, "", false
 	}
 	for _, o := range p.Outputs {
 		if o.Post != nil && d.Single(o) == nil {
-			return false, "", false
+			return 0, "", false
 		}
 	}
 	for _, o := range p.Outputs {
@@ -322,11 +309,12 @@ func (s *pricing) direct(p *plan.Plan, d *derive.Answer, basis *earlier) (ok boo
 		j := slices.Index(p.Measures, m)
 		least := basis.least(p, j)
 		half := d.Forecast(o, s.alpha, 0).HalfWidth
-		if value, _ := m.Units(least).Float64(); !(half <= s.target.of(value)) {
-			return false, fmt.Sprintf("%s of about %.6g would be within ± %.3g", o.Name, value, half), true
+		value, _ := m.Units(least).Float64()
+		if of := s.target.times(half, value); of > excess {
+			excess, why = of, fmt.Sprintf("%s of about %.6g would be within ± %.3g", o.Name, value, half)
 		}
 	}
-	return true, "", true
+	return excess, why, true
 }
 
 // least is the number of the least size that was released of a measure, which no price puts elsewhere in the canonical order.
@@ -345,33 +333,32 @@ func (e *earlier) least(p *plan.Plan, j int) *big.Int {
 }
 
 // foretold is meets from public knowledge alone.
-func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (ok bool, why string, err error) {
+func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (excess float64, why string, err error) {
 	a := &asked{plan: p, derived: d, alpha: s.alpha}
 	rows := s.c.expectedRows(p)
 	for _, o := range p.Outputs {
 		if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
 			continue
 		}
-		most := s.target.of(float64(rows))
 		m := d.Single(o)
 		if s.target.relative && (m == nil || m.Kind != plan.CountRows || len(p.Keys) > 0 || p.Where != nil || rows == 0) {
-			return false, "", s.missing(p, o, "the size of "+o.Name+" is not known beforehand")
+			return 0, "", s.missing(p, o, "the size of "+o.Name+" is not known beforehand")
 		}
-		half := expected(a, o, rows).HalfWidth
+		half := 0.0
+		if p.Sets == nil {
+			half = expected(a, o, rows).HalfWidth
+		}
 		for i := range p.Sets { // of which each has an error of its own
-			half = d.ForecastIn(i, o, s.alpha).HalfWidth
-			if !(half <= most) {
-				break
-			}
+			half = math.Max(half, d.ForecastIn(i, o, s.alpha).HalfWidth)
 		}
 		if math.IsNaN(half) {
-			return false, "", s.missing(p, o, "the error of "+o.Name+" depends on how many rows it is over")
+			return 0, "", s.missing(p, o, "the error of "+o.Name+" depends on how many rows it is over")
 		}
-		if half > most {
-			return false, fmt.Sprintf("%s would be within ± %.3g", o.Name, half), nil
+		if of := s.target.times(half, float64(rows)); of > excess {
+			excess, why = of, fmt.Sprintf("%s would be within ± %.3g", o.Name, half)
 		}
 	}
-	return true, "", nil
+	return excess, why, nil
 }
 
 // missing refuses, and says what would help.

@@ -53,7 +53,7 @@ func (d DiscreteGaussian) Tail(k *big.Int) float64 {
 	if d.sum() {
 		return min(1, widen(2*d.above(next)))
 	}
-	half := exact.FloatDown(d.halfway(next))
+	half := d.halfwayDown(next)
 	root := max(0, math.Nextafter(math.Sqrt(half), math.Inf(-1))) // not above y/(σ√2)
 	return min(1, widen(math.Erfc(root)))                         // by more than ψ − 1 too
 }
@@ -104,7 +104,34 @@ func (d DiscreteGaussian) Quantile(alpha float64) *big.Int {
 	case alpha >= 1:
 		return new(big.Int)
 	}
-	return bisect(gaussianReach(d.sigma2, alpha), func(k *big.Int) bool { return d.Tail(k) <= alpha })
+	will := func(k *big.Int) bool { return d.Tail(k) <= alpha }
+	short, enough := big.NewInt(-1), gaussianReach(d.sigma2, alpha)
+	// It is about where a continuous Gaussian's is, and mostly between two integers near there: which are tried, and taken for ends if they are.
+	near := math.Sqrt(2*d.float())*math.Erfcinv(alpha) - 0.5
+	if apart := 1 + near*8e-12; near > 0 && near < 0x1p1000 {
+		if lower, _ := big.NewFloat(near - apart).Int(nil); lower.Sign() > 0 && lower.Cmp(enough) < 0 && !will(lower) {
+			short = lower
+		}
+		if upper, _ := big.NewFloat(near + 1 + apart).Int(nil); upper.Cmp(short) > 0 && upper.Cmp(enough) < 0 && will(upper) {
+			enough = upper
+		}
+	}
+	return bisectAbove(short, enough, will)
+}
+
+// halfwayDown is halfway rounded down, without reducing the fraction.
+func (d DiscreteGaussian) halfwayDown(a *big.Int) float64 {
+	twice := new(big.Int).Lsh(a, 1)
+	twice.Sub(twice, big.NewInt(1))
+	above := twice.Mul(twice, twice)
+	above.Mul(above, d.sigma2.Denom())
+	below := new(big.Int).Lsh(d.sigma2.Num(), 3)
+	q := new(big.Float).SetMode(big.ToNegativeInf).SetPrec(53).Quo(new(big.Float).SetInt(above), new(big.Float).SetInt(below))
+	if e := q.MantExp(nil); e < -1000 || e > 1000 { // which is none of an ordinary float
+		return exact.FloatDown(d.halfway(a))
+	}
+	f, _ := q.Float64() // exactly
+	return f
 }
 
 // gaussianReach is a k with (k + 1)² ≥ 2σ²·ln(2/α), 0 < α < 1.

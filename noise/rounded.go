@@ -150,7 +150,12 @@ func (d RoundedGaussian) Quantile(alpha float64) *big.Int {
 
 // bisect is a k from 0 to enough at which will holds, or enough itself. Where will holds from some k on, it is the least.
 func bisect(enough *big.Int, will func(k *big.Int) bool) *big.Int {
-	short, one := big.NewInt(-1), big.NewInt(1)
+	return bisectAbove(big.NewInt(-1), enough, will)
+}
+
+// bisectAbove is bisect of what is above short, at which will does not hold.
+func bisectAbove(short, enough *big.Int, will func(k *big.Int) bool) *big.Int {
+	one := big.NewInt(1)
 	for {
 		middle := new(big.Int).Add(short, enough)
 		middle.Rsh(middle, 1)

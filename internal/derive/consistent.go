@@ -20,6 +20,16 @@ type fitted struct {
 	law         *noise.Combination
 	direct      bool       // the values are released numbers, and their noise is whole
 	whole       []*big.Int // nil, or non-negative integers to be shown in place of the values, which add up
+	// later computes the values and their denominator, where only the law has been asked for; else nil.
+	later func() ([]*big.Int, *big.Int)
+}
+
+// settle has the values.
+func (f *fitted) settle() {
+	if f.later != nil {
+		f.values, f.denominator = f.later()
+		f.later = nil
+	}
 }
 
 // rat is the estimate in the measure's own unit.
@@ -188,6 +198,11 @@ func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 	}
 	if list == nil {
 		list = []int{0}
+	}
+	for _, g := range a.given {
+		for _, f := range g.of {
+			f.settle()
+		}
 	}
 	if a.whole {
 		a.makeWhole(grids)

@@ -328,7 +328,14 @@ func TestAnyOrders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		numbers := make([][]*big.Int, q.Cells())
+		cells := q.Cells()
+		if q.Sets != nil {
+			cells = 0
+			for _, g := range q.Sets {
+				cells += g.Cells(&q.Bounded)
+			}
+		}
+		numbers := make([][]*big.Int, cells)
 		for cell := range numbers {
 			for range q.Measures {
 				numbers[cell] = append(numbers[cell], big.NewInt(rapid.Int64Range(-50, 1<<40).Draw(t, "sum")))

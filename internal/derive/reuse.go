@@ -23,19 +23,18 @@ type Earlier struct {
 // fittedOnce is a measure's lattice with what its noisy tables say.
 type fittedOnce struct {
 	lattice    *lattice
-	components map[uint64]component
+	components map[uint64]component // nil until a number is asked for
 }
 
 // latticeOf fits a measure's tables, once.
-func (e *Earlier) latticeOf(j int, tables [][]*big.Int) (*lattice, map[uint64]component) {
+func (e *Earlier) latticeOf(j int) *fittedOnce {
 	if e.fits[j] == nil {
 		if e.fits == nil {
 			e.fits = map[int]*fittedOnce{}
 		}
-		l := newLattice(e.Plan, j)
-		e.fits[j] = &fittedOnce{l, l.components(tables)}
+		e.fits[j] = &fittedOnce{lattice: newLattice(e.Plan, j)}
 	}
-	return e.fits[j].lattice, e.fits[j].components
+	return e.fits[j]
 }
 
 // From answers the plan from earlier releases, where it follows from them (plan.Follow): each measure from the one that tells it best; or,
@@ -82,39 +81,50 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 	return used, true
 }
 
-// told is the table of a release over the keys that a following names, with the law of each cell's error.
-func (e *Earlier) told(f plan.Following, noises []noise.Distribution) (values []*big.Int, denominator *big.Int, law *noise.Combination) {
-	of := tables(e.Plan, f.Measure, e.Numbers)
+// told is the law of each cell's error in the table of a release over the keys that a following names, and what computes the table.
+func (e *Earlier) told(f plan.Following, noises []noise.Distribution) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
 	name := fmt.Sprint(f.Measure, f.Keys)
 	law = e.laws[name]
 	if e.Plan.Sets == nil { // one table, whose cells have independent noise: however many keys it has
-		all := e.Plan.Groupings()[0]
 		into := plan.Grouping{Keys: f.Keys}
-		values = make([]*big.Int, into.Cells(&e.Plan.Bounded))
-		for i := range values {
-			values[i] = new(big.Int)
-		}
-		for i, at := range into.Into(&e.Plan.Bounded) {
-			values[at].Add(values[at], of[0][i])
-		}
+		n := into.Cells(&e.Plan.Bounded)
 		if law == nil {
 			law = &noise.Combination{}
-			law.Add(1, noises[0], float64(all.Cells(&e.Plan.Bounded)/len(values)))
+			law.Add(1, noises[0], float64(e.Plan.Groupings()[0].Cells(&e.Plan.Bounded)/n))
 		}
-		denominator = big.NewInt(1)
+		values = func() ([]*big.Int, *big.Int) {
+			out, of := zeroes(n), tables(e.Plan, f.Measure, e.Numbers)[0]
+			for i, at := range into.Into(&e.Plan.Bounded) {
+				out[at].Add(out[at], of[i])
+			}
+			return out, big.NewInt(1)
+		}
 	} else {
-		l, components := e.latticeOf(f.Measure, of)
-		set := keySet(f.Keys)
-		values, denominator = l.assemble(set, components)
+		fit, set := e.latticeOf(f.Measure), keySet(f.Keys)
 		if law == nil {
-			law = l.law(set, noises)
+			law = fit.lattice.law(set, noises)
+		}
+		values = func() ([]*big.Int, *big.Int) {
+			if fit.components == nil {
+				fit.components = fit.lattice.components(tables(e.Plan, f.Measure, e.Numbers))
+			}
+			return fit.lattice.assemble(set, fit.components)
 		}
 	}
 	if e.laws == nil {
 		e.laws = map[string]*noise.Combination{}
 	}
 	e.laws[name] = law
-	return values, denominator, law
+	return law, values
+}
+
+// zeroes are so many numbers to add to.
+func zeroes(n int) []*big.Int {
+	out, numbers := make([]*big.Int, n), make([]big.Int, n)
+	for i := range out {
+		out[i] = &numbers[i]
+	}
+	return out
 }
 
 // against is the variance of what is told of a measure, as a multiple of that of the plan's own estimate: in the grouping where it is the
@@ -170,19 +180,20 @@ func (e *Earlier) table(f plan.Following) *fitted {
 	if err != nil {
 		return nil
 	}
-	values, denominator, law := e.told(f, noises)
+	law, values := e.told(f, noises)
 	if n > 1 {
 		law = law.Times(float64(n))
 	}
-	out := &fitted{denominator: denominator, law: law}
-	for _, cells := range f.Cells {
-		sum := new(big.Int)
-		for _, c := range cells {
-			sum.Add(sum, values[c])
+	return &fitted{law: law, later: func() ([]*big.Int, *big.Int) {
+		table, denominator := values()
+		out := zeroes(len(f.Cells))
+		for i, cells := range f.Cells {
+			for _, c := range cells {
+				out[i].Add(out[i], table[c])
+			}
 		}
-		out.values = append(out.values, sum)
-	}
-	return out
+		return out, denominator
+	}}
 }
 
 // leastBy is the index of the one with the least number, the first of them.
@@ -202,7 +213,7 @@ func averaged(of [][]*fitted) []*fitted {
 	if len(of) == 1 {
 		return of[0]
 	}
-	weights, total := make([]*big.Rat, len(of)), new(big.Rat)
+	weights, total := make([]int64, len(of)), new(big.Int)
 	first := func(tables []*fitted) float64 { return tables[0].law.Variance() }
 	least := first(of[leastBy(of, first)])
 	for i, tables := range of { // in 2^-30ths of the largest: a weight that is off a little is as unbiased
@@ -210,30 +221,36 @@ func averaged(of [][]*fitted) []*fitted {
 		if v := first(tables); v > least {
 			share = least / v
 		}
-		weights[i] = big.NewRat(int64(math.Round(share*(1<<30))), 1<<30)
-		total.Add(total, weights[i])
+		weights[i] = int64(math.Round(share * (1 << 30)))
+		total.Add(total, big.NewInt(weights[i]))
 	}
 	out := make([]*fitted, len(of[0]))
 	for g := range out {
-		f := &fitted{denominator: big.NewInt(1), law: &noise.Combination{}}
+		law := &noise.Combination{}
 		for i := range of {
-			w := new(big.Rat).Quo(weights[i], total)
-			f.denominator = lcm(f.denominator, new(big.Int).Mul(of[i][g].denominator, w.Denom()))
-			f.law = f.law.Plus(of[i][g].law, exact.FloatUp(w))
+			law = law.Plus(of[i][g].law, exact.FloatUp(new(big.Rat).SetFrac(big.NewInt(weights[i]), total)))
 		}
-		for c := range of[0][g].values {
-			sum := new(big.Int)
-			for i := range of {
-				w := new(big.Rat).Quo(weights[i], total)
-				x := new(big.Rat).SetFrac(of[i][g].values[c], of[i][g].denominator)
-				x.Mul(x, w)
-				sum.Add(sum, x.Num().Mul(x.Num(), new(big.Int).Quo(f.denominator, x.Denom())))
-			}
-			f.values = append(f.values, sum)
-		}
-		out[g] = f
+		out[g] = &fitted{law: law, later: func() ([]*big.Int, *big.Int) { return weighted(of, g, weights, total) }}
 	}
 	return out
+}
+
+// weighted is the average of one grouping's tables: integers over one denominator.
+func weighted(of [][]*fitted, g int, weights []int64, total *big.Int) ([]*big.Int, *big.Int) {
+	denominator := big.NewInt(1)
+	for i := range of {
+		of[i][g].settle()
+		denominator = lcm(denominator, of[i][g].denominator)
+	}
+	values, term := zeroes(len(of[0][g].values)), new(big.Int)
+	for i := range of {
+		times := new(big.Int).Quo(denominator, of[i][g].denominator)
+		times.Mul(times, big.NewInt(weights[i]))
+		for c, v := range of[i][g].values {
+			values[c].Add(values[c], term.Mul(v, times))
+		}
+	}
+	return values, denominator.Mul(denominator, total)
 }
 
 // Forget undoes From.

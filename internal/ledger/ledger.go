@@ -155,10 +155,7 @@ func (l *Ledger) read(r ref) (Entry, error) {
 	if n, err := l.file.ReadAt(line, r.offset); n < len(line) && !errors.Is(err, io.EOF) {
 		return Entry{}, fmt.Errorf("reading the ledger: %w", err)
 	}
-	e, err := decodeLine(line)
-	if err == nil && e.Hash != r.hash {
-		err = errors.New("the line changed after it was read")
-	}
+	e, err := decodeAgain(line, r.hash)
 	if err != nil {
 		return Entry{}, &CorruptError{Line: r.line, Err: err}
 	}

@@ -47,26 +47,12 @@ func (p *Plan) canonicalBody() string {
 	for _, s := range p.Searches {
 		fmt.Fprintf(&b, "search %s rows=%d false_positive=%g %s\n", s, s.Look.Caps.Rows, s.FalsePositive, s.Loss)
 	}
-	w := measureWriter{}
 	if p.Sets != nil {
-		for _, g := range p.Sets {
-			fmt.Fprintf(&b, "set %v\n", g.Keys)
-			for j, m := range g.Measures {
-				text := ""
-				if m.alike(p.Measures[j]) {
-					text = p.textOf(p.Measures[j])
-				} else {
-					text = m.String()
-				}
-				w.write(&b, text, m)
-			}
-			if g.Order != nil {
-				g.Order.describeOrders(&b)
-			}
-		}
+		p.describeSets(&b)
 	} else {
+		known := measureWriter{}
 		for _, m := range p.Measures {
-			w.write(&b, p.textOf(m), m)
+			known.write(&b, p.textOf(m), m)
 		}
 		p.describeOrders(&b)
 		if p.Selection != nil {

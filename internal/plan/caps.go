@@ -99,17 +99,35 @@ func (b *builder) unitColumn() error {
 // a pure budget, to which the noise's variance is proportional. (But for CountUnits all measures change by one factor, so that
 // neither shares of the price nor units play a part; beside it, this is a rule of thumb.)
 func (b *builder) noiseUnder(c Caps) float64 {
+	type over struct { // what a measure's sensitivity over a grouping depends on
+		grouped bool
+		parts   int64
+	}
+	var groupings []over
+	for _, g := range b.plan.Groupings() {
+		of := over{len(g.Keys) > 0, 1}
+		if c.Rows == 0 { // else boundOver asks for no parts
+			of.parts = g.Parts(&b.plan.Bounded)
+		}
+		groupings = append(groupings, of)
+	}
+	_, pure := b.plan.Price.Pure()
 	total := 0.0
 	for _, m := range b.plan.Measures {
-		for _, g := range b.plan.Groupings() {
-			try := *m
-			try.boundOver(b.plan.Neighbours, c, len(g.Keys) > 0, g.Parts(&b.plan.Bounded))
-			x := try.L2Squared
-			if _, pure := b.plan.Price.Pure(); pure {
-				x = new(big.Int).Mul(try.L1, try.L1)
+		found := map[over]float64{}
+		for _, g := range groupings {
+			f, ok := found[g]
+			if !ok {
+				try := *m
+				try.boundOver(b.plan.Neighbours, c, g.grouped, g.parts)
+				x := try.L2Squared
+				if pure {
+					x = new(big.Int).Mul(try.L1, try.L1)
+				}
+				unit := try.Unit()
+				f, _ = unit.Mul(unit, try.Units(x)).Float64()
+				found[g] = f
 			}
-			unit := try.Unit()
-			f, _ := unit.Mul(unit, try.Units(x)).Float64()
 			total += f
 		}
 	}

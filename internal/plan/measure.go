@@ -162,6 +162,14 @@ func (p *Plan) textOf(m *Measure) string {
 	return m.String()
 }
 
+// textOver is the text of a measure over a grouping, which mostly is that of the plan's measure.
+func (p *Plan) textOver(m, of *Measure) string {
+	if m.alike(of) {
+		return p.textOf(of)
+	}
+	return m.String()
+}
+
 // alike reports that two measures have one text by what it is written of, without writing it.
 func (m *Measure) alike(o *Measure) bool {
 	return m.Kind == o.Kind && m.X == o.X && m.Grid == o.Grid && m.Centre == o.Centre && m.Lo == o.Lo && m.Hi == o.Hi &&

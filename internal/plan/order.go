@@ -273,8 +273,8 @@ func (b *builder) orders() error {
 	if len(p.Quantiles)+len(p.Modes) == 0 {
 		return nil
 	}
-	sortByText(p.Quantiles, (*Quantile).String)
-	sortByText(p.Modes, (*Mode).String)
+	sortByText(p.Quantiles)
+	sortByText(p.Modes)
 	of := map[*Measure]int{}
 	for _, q := range p.Quantiles {
 		if of[q.Value]++; of[q.Value] > maxQuantiles {

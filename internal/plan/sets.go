@@ -2,8 +2,10 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"dither/internal/query"
 	"dither/internal/value"
@@ -353,6 +355,20 @@ func (m *Measure) boundOver(n privacy.Neighbours, caps Caps, grouped bool, parts
 	cells.Add(cells, new(big.Int).Mul(big.NewInt(r), big.NewInt(r)))
 	m.L2Squared.Div(m.L2Squared, big.NewInt(caps.Groups)) // exactly
 	m.L2Squared.Mul(m.L2Squared, cells)
+}
+
+// describeSets writes what the release of several groupings depends on.
+func (p *Plan) describeSets(w *strings.Builder) {
+	known := measureWriter{}
+	for _, g := range p.Sets {
+		fmt.Fprintf(w, "set %v\n", g.Keys)
+		for j, m := range g.Measures {
+			known.write(w, p.textOver(m, p.Measures[j]), m)
+		}
+		if g.Order != nil {
+			g.Order.describeOrders(w)
+		}
+	}
 }
 
 // grouping lowers GROUPING(a, b, …): a bit for each argument, the last one's the lowest, which is 1 in the rows that are summed

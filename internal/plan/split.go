@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -45,7 +46,7 @@ func (b *builder) claimed(p *Post) {
 // claim adds a claim that is not there yet, on the terms of the aggregate at hand.
 func (b *builder) claim(c claim) {
 	if len(c.parts) > 1 {
-		sortByText(c.parts, func(x part) string {
+		sortByTextOf(c.parts, func(x part) string {
 			if m, ok := x.(*Measure); ok {
 				return b.plan.textOf(m)
 			}
@@ -64,8 +65,11 @@ func (b *builder) claim(c claim) {
 	}
 }
 
-// sortByText sorts by canonical texts, which are written once of each.
-func sortByText[T any](all []T, textOf func(T) string) {
+// sortByText sorts by what String writes.
+func sortByText[T fmt.Stringer](all []T) { sortByTextOf(all, T.String) }
+
+// sortByTextOf sorts by canonical texts, which are written once of each.
+func sortByTextOf[T any](all []T, textOf func(T) string) {
 	type written struct {
 		text string
 		of   T
@@ -97,8 +101,8 @@ func (b *builder) split() error {
 	if err := b.divide(); err != nil {
 		return err
 	}
-	sortByText(p.Searches, (*Search).String)
-	sortByText(p.Measures, p.textOf)
+	sortByText(p.Searches)
+	sortByTextOf(p.Measures, p.textOf)
 	var known chosen
 	for _, m := range p.Measures {
 		m.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)

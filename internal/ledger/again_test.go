@@ -1,0 +1,44 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A line that is read again is what it was read as, however it is spelt; and one that is not the one that was read is none.
+func TestDecodeAgain(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
+	var lines []string
+	for _, values := range []string{`[["1","-22"],["3","4"]]`, `{"b":[["0"]],"values":"\"]}"}`, `"x"`, `0`, ` [ ] `, `null`} {
+		line, err := encodeLine(7, Hash{1, 2}, at, Release{5, json.RawMessage(values)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(line), strings.Replace(string(line), `"kind":`, ` "kind" : `, 1), strings.Replace(string(line), `"values":`, "\t\"valu\\u0065s\":  ", 1))
+	}
+	failure, err := encodeLine(8, Hash{3}, at, Failure{Reservation: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quick := 0
+	for _, line := range append(lines, string(failure), "", "{", "null", "[]", `{"v":99}`) {
+		want, wrong := decodeLine([]byte(line))
+		got, err := decodeAgain([]byte(line), sha256.Sum256([]byte(line)))
+		if (err == nil) != (wrong == nil) || err == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %v; want %+v, %v", line, got, err, want, wrong)
+		}
+		if _, err := decodeAgain([]byte(line), Hash{9}); err == nil {
+			t.Errorf("%q is not the line that was read", line)
+		}
+		if _, ok := releaseAgain([]byte(line)); ok {
+			quick++
+		}
+	}
+	if quick != len(lines) {
+		t.Errorf("%d of %d releases are taken apart", quick, len(lines))
+	}
+}
