@@ -71,11 +71,23 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 			l.found = append(l.found, b)
 		}
 	}
-	if l.design, err = l.design.Formula.within(l.table, l.found); err == nil {
-		l.Epsilon, l.Rho = pricedAs(l.told.Price, left)
-		err = l.plan(ctx, c)
+	l.Epsilon, l.Rho = pricedAs(l.told.Price, left)
+	err = l.planWithin(ctx, c, l.found)
+	if err != nil && len(l.found) > 0 { // bounds that a question cannot be asked with, such as 1e-20 apart: those that are declared can be
+		l.found = nil
+		err = l.planWithin(ctx, c, nil)
 	}
 	return true, stopped(err, l.releases...)
+}
+
+// planWithin plans the measurement within bounds that were found.
+func (l *linear) planWithin(ctx context.Context, c *curator.Curator, found []FoundBounds) error {
+	design, err := l.design.Formula.within(l.table, found)
+	if err != nil {
+		return err
+	}
+	l.design = design
+	return l.plan(ctx, c)
 }
 
 // boundsLooks are the looks for bounds, at their parts of the price, and what is left of it.

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -58,5 +59,25 @@ func TestFoundBoundsAgain(t *testing.T) {
 	}
 	if left := remaining(t, c); left.Sign() != 0 {
 		t.Errorf("%s remain", left)
+	}
+}
+
+// Bounds so narrow that no question can be asked within them are not used, and those that are declared stand; a predictor beyond 64 bits is one as any other.
+func TestBoundsOfExtremeColumns(t *testing.T) {
+	c := estimateHome(t, "epsilon: 100", `      tiny: {type: real, bounds: [0, 1e-17]}
+      huge: {type: real, bounds: [0, 1e+30]}
+      y: {type: real, bounds: [0, 1]}
+`, "tiny,huge,y", func(i int) string { return fmt.Sprintf("%de-21,%de27,0.%03d", i%1000, i%1000, i%1000) }, 1000)
+	q := Linear{Table: "people", Formula: "tiny ~ y", FindBounds: "0.5", Question: curator.Question{Epsilon: "10"}}
+	f, err := FitLinear(t.Context(), c, q)
+	if err != nil || len(f.Bounds) != 0 || !strings.Contains(strings.Join(f.Warnings, " "), "No bounds were found") {
+		t.Errorf("%+v, %v", f, err)
+	}
+	f, err = FitLinear(t.Context(), c, Linear{Table: "people", Formula: "y ~ huge", Question: curator.Question{Epsilon: "20", Confidence: "0.999999"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := f.Coefficients[1]; k.Low == nil || k.High == nil || !(*k.Low < 1e-30 && *k.High > 1e-30) || *k.High-*k.Low > 1e-30 {
+		t.Errorf("%s", shown(k))
 	}
 }

@@ -58,6 +58,9 @@ func (l *linear) fit(m *curator.Moments) *LinearFit {
 	if out.Bounds = l.found; len(l.found) > 0 {
 		out.warn("Values beyond the bounds that were found count as at them.")
 	}
+	if len(l.releases) > 0 && len(l.found) == 0 {
+		out.warn("No bounds were found that are narrower and can be used: the declared ones are.")
+	}
 	for i, s := range m.Sums {
 		out.Measured = append(out.Measured, l.sum(i, s))
 	}
