@@ -61,6 +61,13 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 			Code: curator.CodeExhausted, Message: "the price of the bounds and of the fit, " + l.told.Price.String() + ", is more than what remains, " + remaining.String(), Hint: "ask at --epsilon " + l.told.Largest + " or less",
 		}
 	}
+	if !l.replayed { // whether what is left is a price that the policy takes must not turn out when the bounds are paid
+		rest := l.vectors
+		rest.Epsilon, rest.Rho = pricedAs(l.told.Price, left)
+		if _, err := c.ExplainMoments(ctx, rest); err != nil {
+			return false, err
+		}
+	}
 	for i, q := range looks {
 		r, err := c.Rank(ctx, q)
 		if err != nil {

@@ -48,6 +48,11 @@ func TestFoundBoundsAgain(t *testing.T) {
 	if e, err := ExplainLinear(t.Context(), c, q); err != nil || e.Replayed || e.Affordable {
 		t.Errorf("%+v, %v", e, err)
 	}
+	// What is left must be a price that the policy takes, before the bounds are paid.
+	q.FindBounds, q.Epsilon = "0.999999", "0.5"
+	if _, err := FitLinear(t.Context(), c, q); err == nil || remaining(t, c).Cmp(half) != 0 {
+		t.Errorf("%v, and %s remain", err, remaining(t, c))
+	}
 	// Of a fit whose looks for bounds were taken before it was interrupted, the rest alone must be affordable.
 	q = Linear{Table: "points", Formula: "y ~ 1", FindBounds: "0.5", Question: curator.Question{Epsilon: "0.5"}}
 	look := curator.Quantiles{Question: curator.Question{SQL: "SELECT y FROM points", Epsilon: "0.25"}, At: []string{"0.01", "0.99"}}
