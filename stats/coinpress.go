@@ -65,6 +65,20 @@ func plainForms(middle, unit []float64) linearForms {
 	return f
 }
 
+// leastConstant is below every constant of a question but 0: the kernel refuses smaller ones.
+const leastConstant = 0x1p-59
+
+// settle makes 0 of those coefficients that no question can have: the coordinates are what they are asked as.
+func (f *linearForms) settle() {
+	for i, row := range f.a {
+		for j := range row {
+			if j < i && math.Abs(row[j]/f.unit[j]) < leastConstant {
+				row[j] = 0
+			}
+		}
+	}
+}
+
 // sql are the coordinates as expressions of the columns, with decimal constants.
 func (f linearForms) sql(columns []string) []string {
 	out := make([]string, len(f.a))
@@ -80,6 +94,9 @@ func (f linearForms) sql(columns []string) []string {
 			}
 			b.WriteString("(" + sqlNumber(row[j]/f.unit[j]) + ") * (" + columns[j] + ")")
 			constant -= row[j] * (f.middle[j]/f.unit[j] + f.centre[j])
+		}
+		if math.Abs(constant) < leastConstant {
+			constant = 0
 		}
 		b.WriteString(" + (" + sqlNumber(constant) + ")")
 		out[i] = b.String()
@@ -241,6 +258,7 @@ func (p *pressed) narrowed(d int) (next linearForms, radius float64, ok bool) {
 		return next, 0, false
 	}
 	next = linearForms{a: pressProduct(pressInverse(l), p.forms.a), middle: p.forms.middle, unit: p.forms.unit}
+	next.settle()
 	next.centre = pressSolve(p.forms.a, m)
 	for i, c := range p.forms.centre {
 		next.centre[i] += c

@@ -202,7 +202,7 @@ func (d *designer) number(c curator.TableColumn) (sql string, low, high *big.Rat
 	for _, b := range d.found {
 		if b.Column == c.Name && err == nil {
 			low, high = b.low, b.high
-			sql = fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN LEAST(GREATEST(%s, %s), %s) END", sql, sql, exact.FormatRat(low), exact.FormatRat(high))
+			sql = fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN LEAST(GREATEST(%s, %s), %s) END", sql, sql, sqlRat(low), sqlRat(high))
 		}
 	}
 	return sql, low, high, err

@@ -114,12 +114,12 @@ func (c kmColumn) sql() string {
 	text := curator.SQLName(c.name)
 	switch c.centre.Sign() {
 	case 1:
-		text = "(" + text + " - " + exact.FormatRat(c.centre) + ")"
+		text = "(" + text + " - " + sqlRat(c.centre) + ")"
 	case -1:
-		text = "(" + text + " + " + exact.FormatRat(new(big.Rat).Neg(c.centre)) + ")"
+		text = "(" + text + " + " + sqlRat(new(big.Rat).Neg(c.centre)) + ")"
 	}
 	if c.factor.Cmp(big.NewRat(1, 1)) != 0 {
-		text += " * " + exact.FormatRat(c.factor)
+		text += " * " + sqlRat(c.factor)
 	}
 	return text
 }
@@ -132,7 +132,7 @@ func (c kmColumn) bucket(n int) string {
 		half := big.NewRat(1, 2)
 		low, high = new(big.Rat).Sub(low, half), new(big.Rat).Add(high, half)
 	}
-	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)", curator.SQLName(c.name), exact.FormatRat(low), exact.FormatRat(high), n, n)
+	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)", curator.SQLName(c.name), sqlRat(low), sqlRat(high), n, n)
 }
 
 // raw brings a scaled number back to the column's own unit, within its bounds.

@@ -63,6 +63,13 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 			Code: curator.CodeExhausted, Message: "the price of the bounds and of the fit, " + l.told.Price.String() + ", is more than what remains, " + remaining.String(), Hint: "ask at --epsilon " + l.told.Largest + " or less",
 		}
 	}
+	if !l.replayed { // whether what is left is a price that the policy takes must not turn out when the bounds are paid
+		rest := l.vectors
+		rest.Epsilon, rest.Rho = pricedAs(l.told.Price, left)
+		if _, err := c.ExplainMoments(ctx, rest); err != nil {
+			return false, err
+		}
+	}
 	for i, q := range looks {
 		r, err := c.Rank(ctx, q)
 		if err != nil {
@@ -73,11 +80,28 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 			l.found = append(l.found, b)
 		}
 	}
-	if l.design, err = l.design.Formula.within(l.table, l.found, Classes{}, false); err == nil {
-		l.Epsilon, l.Rho = pricedAs(l.told.Price, left)
-		err = l.plan(ctx, c)
+	l.Epsilon, l.Rho = pricedAs(l.told.Price, left)
+	return true, stopped(l.planWithinFound(ctx, c), l.releases...)
+}
+
+// planWithinFound plans the measurement anew within the bounds that were found; within the declared ones where a question cannot be asked with these, such as 1e-20 apart.
+func (l *linear) planWithinFound(ctx context.Context, c *curator.Curator) error {
+	err := l.planWithin(ctx, c, l.found)
+	if err != nil && len(l.found) > 0 {
+		l.found = nil
+		err = l.planWithin(ctx, c, nil)
 	}
-	return true, stopped(err, l.releases...)
+	return err
+}
+
+// planWithin plans the measurement within bounds that were found.
+func (l *linear) planWithin(ctx context.Context, c *curator.Curator, found []FoundBounds) error {
+	design, err := l.design.Formula.within(l.table, found, Classes{}, false)
+	if err != nil {
+		return err
+	}
+	l.design = design
+	return l.plan(ctx, c)
 }
 
 // boundsLooks are the looks for bounds, at their parts of the price, and what is left of it.

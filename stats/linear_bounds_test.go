@@ -2,6 +2,7 @@ package stats
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -47,6 +48,11 @@ func TestFoundBoundsAgain(t *testing.T) {
 	if e, err := ExplainLinear(t.Context(), c, q); err != nil || e.Replayed || e.Affordable {
 		t.Errorf("%+v, %v", e, err)
 	}
+	// What is left must be a price that the policy takes, before the bounds are paid.
+	q.FindBounds, q.Epsilon = "0.999999", "0.5"
+	if _, err := FitLinear(t.Context(), c, q); err == nil || remaining(t, c).Cmp(half) != 0 {
+		t.Errorf("%v, and %s remain", err, remaining(t, c))
+	}
 	// Of a fit whose looks for bounds were taken before it was interrupted, the rest alone must be affordable.
 	q = Linear{Table: "points", Formula: "y ~ 1", FindBounds: "0.5", Question: curator.Question{Epsilon: "0.5"}}
 	look := curator.Quantiles{Question: curator.Question{SQL: "SELECT y FROM points", Epsilon: "0.25"}, At: []string{"0.01", "0.99"}}
@@ -58,5 +64,26 @@ func TestFoundBoundsAgain(t *testing.T) {
 	}
 	if left := remaining(t, c); left.Sign() != 0 {
 		t.Errorf("%s remain", left)
+	}
+}
+
+// Bounds so narrow that no question can be asked within them are not used, and those that are declared stand; a predictor beyond 64 bits is one as any other.
+// (Quantiles that lie beyond all rows, where bounds would do, come with a probability below 1e-10.)
+func TestBoundsOfExtremeColumns(t *testing.T) {
+	c := estimateHome(t, "epsilon: 100", `      tiny: {type: real, bounds: [0, 1e-17]}
+      huge: {type: real, bounds: [0, 1e+30]}
+      y: {type: real, bounds: [0, 1]}
+`, "tiny,huge,y", func(i int) string { return fmt.Sprintf("%de-21,%de27,0.%03d", i%1000, i%1000, i%1000) }, 1000)
+	q := Linear{Table: "people", Formula: "tiny ~ y", FindBounds: "0.9", Question: curator.Question{Epsilon: "30"}}
+	f, err := FitLinear(t.Context(), c, q)
+	if err != nil || len(f.Bounds) != 0 || !strings.Contains(strings.Join(f.Warnings, " "), "No bounds were found") {
+		t.Errorf("%+v, %v", f, err)
+	}
+	f, err = FitLinear(t.Context(), c, Linear{Table: "people", Formula: "y ~ huge", Question: curator.Question{Epsilon: "20", Confidence: "0.999999"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := f.Coefficients[1]; k.Low == nil || k.High == nil || !(*k.Low < 1e-30 && *k.High > 1e-30) || *k.High-*k.Low > 1e-30 {
+		t.Errorf("%s", shown(k))
 	}
 }

@@ -74,7 +74,7 @@ func (w world) draw(words *splitmix.Stream, size float64) (q *normalEquations, g
 
 // TestLinearCoverage: intervals hold the true coefficients as often as they say, where the noise is small, where it is of the size of the sampling
 // error, and where it hides what is asked. Each coefficient's coverage is a binomial count of its own; it fails at a count that has a
-// probability below 1e-8 at a coverage of 0.945, so that the 50 of them together raise a false alarm with one below 1e-6.
+// probability below 1e-8 at a coverage of 0.945, so that the 60 of them together raise a false alarm with one below 1e-6.
 func TestLinearCoverage(t *testing.T) {
 	runs, most := 60, 4
 	if os.Getenv("DITHER_LONG") != "" {
@@ -92,6 +92,9 @@ func TestLinearCoverage(t *testing.T) {
 		{2000, 4, 0.3, 0.3, 1, true},
 		{1000, 2, 0.3, 0.3, 0.1, true},
 		{2000, 3, 0.3, 0.1, 10, true},
+		{8, 3, 0.3, 0.3, 1e6, false}, // few rows, hardly any noise: Student's t
+		{20, 4, 0.3, 0.3, 1e6, false},
+		{40, 3, 0.3, 0.3, 100, true},
 	} {
 		if w.p > most {
 			continue

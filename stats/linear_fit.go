@@ -63,6 +63,9 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 	if choice != nil {
 		out.warn(choice.words())
 	}
+	if l.FindBounds != "" && len(l.releases) > 0 && len(l.found) == 0 {
+		out.warn("No bounds were found that are narrower and can be used: the declared ones are.")
+	}
 	for i, s := range m.Sums {
 		out.Measured = append(out.Measured, l.sum(i, s))
 	}

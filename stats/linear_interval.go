@@ -46,8 +46,14 @@ func (v *inverter) interval(w []float64, alpha float64) form {
 			out.sampling += x * y * v.s.sampling.At(i, j) * v.spread
 		}
 	}
-	q := v.q.noise.quantile(direction, v.s.gamma, out.sampling, alpha)
-	p := &profile{inverter: v, w: w, pivot: largestAt(w)}
+	wide := *v
+	varies := 0.0 // what sampling adds to the variance in the test
+	if v.spread > 0 {
+		wide.spread = v.s.widened(v.spread, alpha)
+		varies = out.sampling / v.spread * wide.spread
+	}
+	q := v.q.noise.quantile(direction, v.s.gamma, varies, alpha)
+	p := &profile{inverter: &wide, w: w, pivot: largestAt(w)}
 	size := 0.0
 	for _, x := range w {
 		size = math.Max(size, math.Abs(x))
@@ -59,7 +65,7 @@ func (v *inverter) interval(w []float64, alpha float64) form {
 		}
 	}
 	out.low, out.high = math.Inf(-1), math.Inf(1)
-	step := q * math.Sqrt(out.sampling+out.privacy)
+	step := q * math.Sqrt(varies+out.privacy)
 	if ok && size > 0 && finite(middle, step) && step > 0 {
 		out.low = p.end(middle, -step, q*q, far*size)
 		out.high = p.end(middle, step, q*q, far*size)

@@ -183,8 +183,5 @@ func (l *linear) normalise(ctx context.Context, c *curator.Curator) error {
 		return err
 	}
 	l.found, l.Question, l.replayed, l.releases = found, at(l.Question, rest), l.replayed && m.Replayed, append(l.releases, m.ID)
-	if l.design, err = l.design.Formula.within(l.table, l.found, Classes{}, false); err != nil {
-		return err
-	}
-	return l.plan(ctx, c)
+	return stopped(l.planWithinFound(ctx, c), l.releases...)
 }

@@ -200,12 +200,21 @@ func (r Response) Scaled(centre bool) (sql string, at, half float64) {
 func affineSQL(x string, centre, half *big.Rat) string {
 	switch centre.Sign() {
 	case 1:
-		x = "(" + x + " - " + exact.FormatRat(centre) + ")"
+		x = "(" + x + " - " + sqlRat(centre) + ")"
 	case -1:
-		x = "(" + x + " + " + exact.FormatRat(new(big.Rat).Neg(centre)) + ")"
+		x = "(" + x + " + " + sqlRat(new(big.Rat).Neg(centre)) + ")"
 	}
 	if half.Cmp(big.NewRat(1, 1)) != 0 {
-		x += " / " + exact.FormatRat(half)
+		x += " / " + sqlRat(half)
 	}
 	return x
+}
+
+// sqlRat is a number in a question: a whole one that is beyond 64 bits has a decimal point, as SQL wants it.
+func sqlRat(r *big.Rat) string {
+	text := exact.FormatRat(r)
+	if r.IsInt() && !r.Num().IsInt64() {
+		text += ".0"
+	}
+	return text
 }

@@ -93,7 +93,7 @@ func Infer(r Released) *Fit {
 			f.Theta[i] *= r.Radius / l
 		}
 		f.unknown = true
-		f.warn("without the regulariser's bias the coefficients would be outside the ball that they are held in (one class alone, classes that a predictor separates, or a regulariser far above the curvature): they are drawn back to it, and have no intervals")
+		f.warn("without the regulariser's bias the coefficients would be outside the ball that they are held in (one class alone, classes that a predictor separates, a regulariser far above the curvature, or a radius that is too small for them): they are drawn back to it, and have no intervals; a larger radius may tell, at a larger noise")
 	}
 	if !inside {
 		f.unknown = true
