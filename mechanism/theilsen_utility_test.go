@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -59,5 +60,21 @@ func TestTheilSenUtility(t *testing.T) {
 		if median, rms := errors[runs/2], math.Sqrt(squares); median > c.median || rms > c.rms {
 			t.Errorf("%s, %d rows, ε = %s: %.4f and %.4f, were %g and %g", c.name, c.n, c.epsilon, median, rms, c.median, c.rms)
 		}
+	}
+}
+
+// BenchmarkTheilSen is a whole line through as many rows as are ever expected to be paired.
+func BenchmarkTheilSen(b *testing.B) {
+	for _, n := range []int{300, pairedRows} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := cloud{n: n, x: evenly, residual: normal}.draw(rand.New(rand.NewPCG(83, 84)))
+			m := theilSenOf(b, Unit{privacy.AddRemove, 1}, int64(n), "1")
+			src := entropy.System()
+			for b.Loop() {
+				if _, err := m.through(b.Context(), src, p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -214,8 +214,8 @@ func linearChart(f *stats.LinearFit) plot.Chart {
 	if !f.Population {
 		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover noise, not sampling"
 	}
-	if f.Line != nil && !f.Line.Intervals {
-		c.Caption = pricePaid(f.Price, f.Replayed) + "; without intervals"
+	if f.Line != nil {
+		return theilSenChart(f)
 	}
 	panel := plot.Panel{Name: "change over its range", Points: true, Marks: [][]plot.Mark{nil}}
 	for _, k := range f.Coefficients {
