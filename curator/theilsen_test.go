@@ -77,7 +77,7 @@ func TestFitLine(t *testing.T) {
 		c := lineHome(t, terms.neighbours, terms.budget, "100", linePoints())
 		q := LineQuestion{Question: Question{SQL: "SELECT x, y FROM points", Epsilon: terms.price}}
 		told, err := c.ExplainFitLine(t.Context(), q)
-		if err != nil || told.Replayed || !told.Affordable || told.ID != "" || told.Slope.Value != nil || told.Rows != 200 || len(told.Draws) != 4 || told.Slope.Most != 20 || told.Middle != 20 ||
+		if err != nil || told.Replayed || !told.Affordable || told.ID != "" || told.Slope.Value != nil || told.Rows != 200 || len(told.Draws) != 4 || told.Slope.Most != 40 || told.Middle != 20 ||
 			told.Confidence != "0.95" || !(told.Slope.Noise > 0) || told.Slope.Noise > 0.5 {
 			t.Fatalf("%+v, %v", told, err)
 		}
@@ -147,7 +147,7 @@ func TestFitLineRefuses(t *testing.T) {
 		t.Errorf("spent %s", got)
 	}
 	// A table without rows, and one of few, have a line as any other.
-	if f, err := c.FitLine(t.Context(), LineQuestion{Question: Question{SQL: "SELECT x, y FROM points", Epsilon: "0.5"}, Rows: 1000}); err != nil || f.Slope.Value == nil || math.Abs(*f.Slope.Value) > 20 {
+	if f, err := c.FitLine(t.Context(), LineQuestion{Question: Question{SQL: "SELECT x, y FROM points", Epsilon: "0.5"}, Rows: 1000}); err != nil || f.Slope.Value == nil || math.Abs(*f.Slope.Value) > 40 {
 		t.Errorf("no rows: %+v, %v", f, err)
 	}
 	if f, err := c.FitLine(t.Context(), LineQuestion{Question: Question{SQL: "SELECT x, y FROM points WHERE x > 29", Epsilon: "0.5"}, Rows: 1000}); err != nil || f.Slope.Value == nil {

@@ -17,8 +17,8 @@ import (
 // X and Y are brought to their ranges, which are public, by a function of each row alone: x to an integer of a size of at most 2²³, and y of at most 2²⁹, so that
 // either range has a width of 1 in units of 2⁻²⁴ and 2⁻³⁰. All that follows is in integers.
 //
-// Slope. The slope of a pair of different x is rounded down to a multiple of 2⁻¹⁵ and held within [−2, 2): a line that stays within Y's range over the
-// middle half of X's is no steeper. Each of these 2¹⁷ multiples o is a candidate. Of N such pairs let B(o) be the slopes below o, A(o) those at or below o, and
+// Slope. The slope of a pair of different x is rounded down to a multiple of 2⁻¹⁵ and held within [−4, 4): a line that stays within Y's range over
+// a quarter of X's is no steeper. Each of these 2¹⁸ multiples o is a candidate. Of N such pairs let B(o) be the slopes below o, A(o) those at or below o, and
 //
 //	D(o) = max(0, 2B(o) − N, N − 2A(o)),  u(o) = D(o)/(n − 1)
 //
@@ -70,9 +70,9 @@ const (
 	// SlopeBits and MiddleBits are how fine slopes and middles are.
 	SlopeBits, MiddleBits = 15, 16
 	// SteepestSlope and FarthestMiddle are how far from 0 they may be, in parts of Y's range, over X's of the slope.
-	SteepestSlope, FarthestMiddle = 2, 0.5
+	SteepestSlope, FarthestMiddle = 4, 0.5
 	// steepest is the size of the steepest slope, and farthestMiddle of the farthest middle.
-	steepest       = 2 << SlopeBits
+	steepest       = SteepestSlope << SlopeBits
 	farthestMiddle = 1 << (MiddleBits - 1)
 
 	xBits, yBits = 24, 30

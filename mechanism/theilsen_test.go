@@ -95,7 +95,7 @@ func TestTheilSenMoves(t *testing.T) {
 			slope, middle := m.moves()
 			bound := []*big.Rat{slope, middle, m.slopeOffset().moves, m.middleOffset().moves}
 			worst := []float64{0, 0, 0, 0}
-			for range 100 {
+			for range 50 {
 				p := hardPoints(r, r.IntN(12))
 				if r.IntN(8) == 0 { // all pairs on one side of what a row more says
 					p = p[:0]

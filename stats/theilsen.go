@@ -86,6 +86,9 @@ func fitTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit,
 	if k := out.Coefficients[1]; out.Line.Intervals && (k.Low == nil || k.High == nil) {
 		out.warn("The interval of the slope is open: at this price nothing bounds it but the steepest slope that is sought. More rows or a higher price would.")
 	}
+	if math.Abs(*f.Slope.Value) > 0.99*f.Slope.Most {
+		out.warn("The slope is at the end of what is sought: the rows may have a steeper one, or noise hides it. Bounds that are nearer to the predictor's values make steeper slopes possible.")
+	}
 	out.Warnings = append(out.Warnings, f.Notes...)
 	return out, nil
 }

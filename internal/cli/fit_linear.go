@@ -220,8 +220,8 @@ func linearChart(f *stats.LinearFit) plot.Chart {
 	if !f.Population {
 		caption = pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals cover noise, not sampling"
 	}
-	if f.Line != nil && !f.Line.Intervals {
-		caption = pricePaid(f.Price, f.Replayed) + "; without intervals"
+	if f.Line != nil {
+		return theilSenChart(f)
 	}
 	var all []coefficient
 	for _, k := range f.Coefficients {

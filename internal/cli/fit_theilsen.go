@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dither/curator"
+	"dither/internal/plot"
 	"dither/stats"
 )
 
@@ -58,6 +59,42 @@ func theilSenRow(c stats.Coefficient, intervals bool) []string {
 		row = append(row, "["+number(c.Low, "−∞")+", "+number(c.High, "∞")+"]")
 	}
 	return row
+}
+
+// theilSenChart draws the line at both ends of the predictor's bounds and in the middle.
+func theilSenChart(f *stats.LinearFit) plot.Chart {
+	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; without intervals"}
+	if f.Line.Intervals {
+		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + percent(f.Confidence) + " intervals of the whole line cover sampling and noise"
+	}
+	slope := f.Coefficients[1]
+	panel := plot.Panel{Name: f.Line.Height.Name, Points: true, Marks: [][]plot.Mark{nil}}
+	for _, part := range []float64{-0.5, 0, 0.5} {
+		dx := part * slope.Width
+		value := func(height, slope *float64, none float64) float64 {
+			switch {
+			case height == nil || slope == nil && dx != 0:
+				return none
+			case dx == 0:
+				return *height
+			}
+			return *height + *slope*dx
+		}
+		low, high := slope.Low, slope.High
+		if dx < 0 {
+			low, high = high, low
+		}
+		m := plot.Mark{Value: value(f.Line.Height.Estimate, slope.Estimate, math.NaN())}
+		m.Text = fmt.Sprintf("%.4g", m.Value)
+		m.Low, m.High = math.NaN(), math.NaN()
+		if f.Line.Intervals {
+			m.Low, m.High = value(f.Line.Height.Low, low, math.Inf(-1)), value(f.Line.Height.High, high, math.Inf(1))
+		}
+		c.Groups = append(c.Groups, fmt.Sprintf("%s = %s", slope.Name, compact(f.Line.At+dx)))
+		panel.Marks[0] = append(panel.Marks[0], m)
+	}
+	c.Panels = []plot.Panel{panel}
+	return c
 }
 
 // explainTheilSen prints what such a line would cost.

@@ -1,0 +1,88 @@
+package stats_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"dither/curator"
+	"dither/stats"
+)
+
+// A line through a hundred rows, a tenth of them wrong: the height of plants by the hours of light that they had.
+func ExampleFitLinear_theilSen() {
+	home, err := os.MkdirTemp("", "dither-example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(home, "state")); err != nil {
+		log.Fatal(err)
+	}
+	home = filepath.Join(home, "home")
+	if err := curator.Init(home); err != nil {
+		log.Fatal(err)
+	}
+	const policy = `
+version: 1
+population: {name: plants}
+budget: {epsilon: 20}
+price: {default: 1, maximum: 20}
+tables:
+  plants:
+    source: {csv: plants.csv}
+    unit: row
+    expected_rows: 100
+    columns:
+      hours: {type: real, bounds: [0, 10]}
+      height: {type: real, bounds: [0, 50]}
+`
+	rows := []string{"hours,height"}
+	for i := range 100 {
+		hours := float64(i) / 10
+		height := 10 + 2*hours + float64(i*37%11-5)/5
+		if i%10 == 7 {
+			height = 0 // it was not measured
+		}
+		rows = append(rows, fmt.Sprintf("%.1f,%.1f", hours, height))
+	}
+	for name, text := range map[string]string{"policy.yaml": policy, "plants.csv": strings.Join(rows, "\n") + "\n"} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			log.Fatal(err)
+		}
+	}
+	c, err := curator.Open(home)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	ctx := context.Background()
+	if _, err := c.Seal(ctx, "plants", curator.SealOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	question := stats.Linear{Table: "plants", Formula: "height ~ hours", Method: stats.TheilSen, Question: curator.Question{Epsilon: "20"}}
+	told, err := stats.ExplainLinear(ctx, c, question) // free
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, d := range told.Line.Draws {
+		fmt.Println(d.Name, d.Price)
+	}
+	fit, err := stats.FitLinear(ctx, c, question)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, k := range fit.Coefficients {
+		fmt.Printf("%s about %.0f, between two ends: %t\n", k.Name, *k.Estimate, k.Low != nil && k.High != nil)
+	}
+	// Output:
+	// slope ε = 8
+	// height ε = 3
+	// half-width of the slope ε = 6
+	// half-width of the height ε = 3
+	// (Intercept) about 10, between two ends: true
+	// hours about 2, between two ends: true
+}
