@@ -32,6 +32,7 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 			others = append(others, formula)
 			return nil
 		})
+		tried, trials := s.flags.String("try", "", ""), s.flags.String("trials", "", "")
 		score := s.flags.String("score-epsilon", "", "")
 		t := gradientFlags(s)
 		helped, err := o.parsed(s, args)
@@ -44,11 +45,17 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 			if err := s.noneOf("gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser", "learning", "steps", "delta"); err != nil {
 				return err
 			}
+			if *tried != "" {
+				if err := s.noneOf("there is no search for a regulariser", "or", "score-epsilon", "plot", "confidence"); err != nil {
+					return err
+				}
+				return s.tryGLM(o, q, *tried, *trials)
+			}
 			if len(others) > 0 {
 				return s.searchGLM(o, q, others, *score)
 			}
 		case "gradient":
-			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share"); err != nil {
+			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try", "trials"); err != nil {
 				return err
 			}
 			t.Kind, t.Bound, t.Rows = family, q.Bound, q.Rows
