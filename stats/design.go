@@ -188,7 +188,7 @@ func numbers(c curator.TableColumn) (low, high *big.Rat, err error) {
 	}
 	switch {
 	case low == nil:
-		return nil, nil, designError("the owner declares them in the policy; they are never looked up in the rows", "the column %s has no declared bounds", c.Name)
+		return nil, nil, designError("the owner declares them in the policy, as wide as they may be: they are never looked up in the rows, but --find-bounds and --normalise find narrower ones privately", "the column %s has no declared bounds", c.Name)
 	case low.Cmp(high) == 0:
 		return nil, nil, designError("leave it out", "the column %s is a constant, by its declared bounds", c.Name)
 	}
@@ -237,7 +237,7 @@ func levels(c curator.TableColumn) (sql, words []string, err error) {
 	}
 	switch {
 	case len(values) == 0:
-		return nil, nil, designError("the owner declares its values in the policy; they are never looked up in the rows", "the column %s is a category without declared values", c.Name)
+		return nil, nil, designError("the owner declares its values in the policy; they are never looked up in the rows, but SELECT … GROUP BY finds them privately, at a price", "the column %s is a category without declared values", c.Name)
 	case len(values) == 1:
 		return nil, nil, designError("leave it out", "the column %s has one declared value alone", c.Name)
 	case len(values) > maxPredictors:

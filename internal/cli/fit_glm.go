@@ -32,6 +32,7 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 			others = append(others, formula)
 			return nil
 		})
+		tried, trials := s.flags.String("try", "", ""), s.flags.String("trials", "", "")
 		score := s.flags.String("score-epsilon", "", "")
 		t := gradientFlags(s)
 		k := &calibrationFlags{}
@@ -52,6 +53,12 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 			if err := s.noneOf("gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser", "learning", "steps", "delta"); err != nil {
 				return err
 			}
+			if *tried != "" {
+				if err := s.noneOf("there is no search for a regulariser", "or", "score-epsilon", "plot", "confidence"); err != nil {
+					return err
+				}
+				return s.tryGLM(o, q, *tried, *trials)
+			}
 			if len(others) > 0 {
 				if k.asked {
 					return usage("a calibration is of one model: fit the one that was chosen again, free, with --calibration")
@@ -59,7 +66,7 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 				return s.searchGLM(o, q, others, *score)
 			}
 		case "gradient":
-			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share"); err != nil {
+			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try", "trials"); err != nil {
 				return err
 			}
 			t.Kind, t.Bound, t.Rows, t.Classes = family, q.Bound, q.Rows, q.Classes

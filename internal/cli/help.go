@@ -89,6 +89,8 @@ var flagHelp = map[string]struct{ value, about string }{
 	"radius":         {"R", "hold the scaled predictors' coefficients to this norm (default 10, or what the response's bound allows)"},
 	"regularise":     {"L", "the regulariser: less noise, and more of a bias to be taken out (default: by the expected error)"},
 	"curvature":      {"SHARE", "of the price, for the sums that take the bias out and make intervals; 0 for neither (default: by the expected error)"},
+	"try":            {"LIST", "logistic: the best of these regularisers, as 20,50,200, by the rows it predicts rightly; a random number of trials is made, at three times the price of one in all"},
+	"trials":         {"N", "with --try: how many there are on average (default ten for each)"},
 	"or":             {"FORMULA", "logistic: another model, of which the one is told that predicts most rows rightly; as many as there are, each at its price"},
 	"score-epsilon":  {"E", "with --or: the price of the noisy counts of rightly predicted rows (default: the policy's)"},
 	"fit.delta":      {"D", "of noisy gradients: the δ at which all steps cost their ε (default: the policy's)"},

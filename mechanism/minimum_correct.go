@@ -1,0 +1,45 @@
+package mechanism
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime"
+)
+
+// CorrectSensitivity is how far one unit moves the number of rows that Correct counts, for any θ: each of its m rows counts as 0 or 1, under change-one in place of m others.
+func (m *Minimiser) CorrectSensitivity() *big.Int { return big.NewInt(m.unit.MaxRows) }
+
+// Correct counts the rows of which a logistic model with a θ that has been released predicts rightly whether the response is above 1/2: those of which θ·x > 0 just where that is. Both are pure functions
+// of the row and θ.
+func (m *Minimiser) Correct(ctx context.Context, rows *Rows, theta []float64) (Exact, error) {
+	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) || m.objective.Loss != LogisticLoss {
+		return Exact{}, fmt.Errorf("%w: θ is a vector of %d numbers, of a logistic model", ErrParameter, m.d)
+	}
+	if err := m.fits(rows); err != nil {
+		return Exact{}, err
+	}
+	workers := runtime.GOMAXPROCS(0)
+	counts, integers, x := make([]int64, workers), make([][]int64, workers), make([][]float64, workers)
+	for i := range workers {
+		integers[i], x[i] = make([]int64, m.d), make([]float64, m.d)
+	}
+	unit := math.Ldexp(1, m.rowGrid)
+	err := rows.each(ctx, workers, func(w int, records []byte) {
+		for ; len(records) > 0; records = records[rows.record:] {
+			y := rows.decode(records, integers[w], x[w], unit)
+			if (dot(theta, x[w]) > 0) == (y > 0.5) {
+				counts[w]++
+			}
+		}
+	})
+	if err != nil {
+		return Exact{}, err
+	}
+	total := int64(0)
+	for _, n := range counts {
+		total += n
+	}
+	return NewExact(big.NewInt(total)), nil
+}
