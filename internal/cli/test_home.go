@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"slices"
-	"strconv"
 	"strings"
 
 	"dither/curator"
@@ -95,29 +93,20 @@ func (r *released) warnings() (lines []string) {
 	return lines
 }
 
-// counts are the counts of the cells whose keys are not NULL, by the values of some columns, and their noise. A release has its keys in an order of
-// its own, whichever the question named first.
-func (r *released) counts(columns ...string) (names [][]string, counts []float64, d noise.Distribution, err error) {
+// counts are the counts of the cells whose keys are not NULL, by the values of what the question is grouped by, in its order, and their noise.
+func (r *released) counts() (names [][]string, counts []float64, d noise.Distribution, err error) {
 	if len(r.Vectors) != 1 {
 		return nil, nil, nil, usage("the table's counts are not one noisy vector")
-	}
-	var places []int
-	for _, c := range columns {
-		place := slices.Index(r.Keys, strconv.Quote(c))
-		if place < 0 {
-			return nil, nil, nil, usage("the groups that were released are not those of %s", c)
-		}
-		places = append(places, place)
 	}
 	v := r.Vectors[0]
 	for i, keys := range r.Cells {
 		var name []string
-		for _, place := range places {
+		for _, place := range r.Grouped {
 			if k := keys[place]; k != nil {
 				name = append(name, fmt.Sprint(k))
 			}
 		}
-		if len(name) < len(places) { // of NULL, which is no category
+		if len(name) < len(r.Grouped) { // of NULL, which is no category
 			continue
 		}
 		names = append(names, name)

@@ -103,6 +103,7 @@ type Plan struct {
 	OwnEpsilons bool     // some aggregate has an ε of its own
 	Priced      bool     // the question names its price, in its text or beside it
 	Notes       []string // what an asker should know of how the question was taken
+	Grouped     []int    // of each GROUP BY expression, in the question's order, its place among Keys
 
 	digest   string
 	followed *bool                           // what plain found
@@ -308,6 +309,7 @@ func (b *builder) groupBy() error {
 		}
 	}
 	b.plan.Keys, b.place = sortKeys(b.grouped)
+	b.plan.Grouped = b.place
 	return nil
 }
 
