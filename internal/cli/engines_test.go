@@ -233,13 +233,17 @@ func TestStatisticsOfAllEngines(t *testing.T) {
 		{"add-remove", "{rho: 5000, delta: 1e-3, selection_delta: 1e-4}", " --epsilon 3"},
 		{"change-one", "{epsilon: 1000}", " --epsilon 4"},
 	}
-	if os.Getenv("DITHER_LONG") != "" {
+	long := os.Getenv("DITHER_LONG") != ""
+	if long {
 		worlds = append(worlds, world{"add-remove", worlds[1].budget, " --epsilon 4"}, world{"change-one", worlds[0].budget, " --epsilon 3"})
 	}
 	for _, of := range worlds {
 		t.Run(of.neighbours+" "+of.budget[1:4], func(t *testing.T) {
 			e := newEngines(t, of.neighbours, of.budget)
 			for i, command := range enginesCommands {
+				if of != worlds[0] && i%2 > 0 && !long { // the sums are the same; noise and prices are others
+					continue
+				}
 				exit, training := "exit 0\n", strings.Contains(command, "--multiplier")
 				if training && of != worlds[0] { // refused everywhere: there is no δ to pay with, or what sampling saves is not proved
 					exit = "exit 3\n"
@@ -247,7 +251,7 @@ func TestStatisticsOfAllEngines(t *testing.T) {
 				if !training { // whose noise says the price
 					command += of.price
 				}
-				if !strings.Contains(command, "--or ") { // a search is of several models, and explained by each
+				if of == worlds[0] && !strings.Contains(command, "--or ") { // a search is of several models, and explained by each
 					if told := e.same(t, byte(i), command+" --explain"); !strings.HasPrefix(told, exit) {
 						t.Errorf("%s --explain\n%s", command, told)
 					}
