@@ -20,6 +20,7 @@ import (
 type Measurements struct {
 	ID        string   // of the release in the ledger
 	Keys      []string // the expressions that name a cell, in an order of their own: whichever the question named first, it is the same release
+	Grouped   []int    // of each expression of GROUP BY, in the question's order, its place among Keys
 	Cells     [][]any  // of each cell, its keys' values: nil, int64, float64, string or bool; a date is its text. nil also where it is a total
 	Vectors   []Vector
 	RowsBound *RowsBound // where the bound on rows was found; else nil
@@ -63,7 +64,7 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 
 // measurements are what was released of a question.
 func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
-	out := &Measurements{ID: s.name(), RowsBound: c.rowsBound(a), Price: c.loss(a.plan.Price), Replayed: s.replayed}
+	out := &Measurements{ID: s.name(), Grouped: a.plan.Grouped, RowsBound: c.rowsBound(a), Price: c.loss(a.plan.Price), Replayed: s.replayed}
 	for _, k := range a.plan.Keys {
 		out.Keys = append(out.Keys, k.Expr.String())
 	}

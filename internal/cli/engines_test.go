@@ -148,6 +148,19 @@ func enginesSay(t *testing.T, args ...string) string {
 	return fmt.Sprintf("exit %d\n%s%s", code, out.String(), complaint.String())
 }
 
+// say is what one of them says.
+func (e engines) say(t *testing.T, name, command string) string {
+	t.Helper()
+	args := []string{"-C", e.homes[name]}
+	for _, word := range enginesWord.FindAllString(command, -1) {
+		if quote := word[:1]; quote == "'" || quote == `"` {
+			word = strings.Trim(word, quote)
+		}
+		args = append(args, word)
+	}
+	return enginesSay(t, args...)
+}
+
 // same asks all of them, with bytes of a seed as the system's randomness, and gives what all say.
 func (e engines) same(t *testing.T, seed byte, command string) string {
 	t.Helper()
@@ -155,15 +168,8 @@ func (e engines) same(t *testing.T, seed byte, command string) string {
 	defer func() { rand.Reader = system }()
 	said := map[string]string{}
 	for _, name := range e.names {
-		args := []string{"-C", e.homes[name]}
-		for _, word := range enginesWord.FindAllString(command, -1) {
-			if quote := word[:1]; quote == "'" || quote == `"` {
-				word = strings.Trim(word, quote)
-			}
-			args = append(args, word)
-		}
 		rand.Reader = mathrand.NewChaCha8([32]byte{seed, 'e'})
-		said[name] = enginesSay(t, args...)
+		said[name] = e.say(t, name, command)
 		if said[name] != said["file"] {
 			t.Errorf("%s\nof a file:\n%s\nof a %s:\n%s", command, said["file"], name, said[name])
 		}
@@ -173,6 +179,9 @@ func (e engines) same(t *testing.T, seed byte, command string) string {
 	}
 	return said["file"]
 }
+
+// enginesSampled trains on samples: whom one takes follows the order in which an engine gives units, so that answers are not the same, but are given.
+const enginesSampled = "fit logistic --table visits --formula 'ill ~ n' --method gradient --rows 300 --rate 1/4 --multiplier 20 --steps 3 --delta 1e-5"
 
 var enginesWord = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 
@@ -224,13 +233,17 @@ func TestStatisticsOfAllEngines(t *testing.T) {
 		{"add-remove", "{rho: 5000, delta: 1e-3, selection_delta: 1e-4}", " --epsilon 3"},
 		{"change-one", "{epsilon: 1000}", " --epsilon 4"},
 	}
-	if os.Getenv("DITHER_LONG") != "" {
+	long := os.Getenv("DITHER_LONG") != ""
+	if long {
 		worlds = append(worlds, world{"add-remove", worlds[1].budget, " --epsilon 4"}, world{"change-one", worlds[0].budget, " --epsilon 3"})
 	}
 	for _, of := range worlds {
 		t.Run(of.neighbours+" "+of.budget[1:4], func(t *testing.T) {
 			e := newEngines(t, of.neighbours, of.budget)
 			for i, command := range enginesCommands {
+				if of != worlds[0] && i%2 > 0 && !long { // the sums are the same; noise and prices are others
+					continue
+				}
 				exit, training := "exit 0\n", strings.Contains(command, "--multiplier")
 				if training && of != worlds[0] { // refused everywhere: there is no δ to pay with, or what sampling saves is not proved
 					exit = "exit 3\n"
@@ -238,7 +251,7 @@ func TestStatisticsOfAllEngines(t *testing.T) {
 				if !training { // whose noise says the price
 					command += of.price
 				}
-				if !strings.Contains(command, "--or ") { // a search is of several models, and explained by each
+				if of == worlds[0] && !strings.Contains(command, "--or ") { // a search is of several models, and explained by each
 					if told := e.same(t, byte(i), command+" --explain"); !strings.HasPrefix(told, exit) {
 						t.Errorf("%s --explain\n%s", command, told)
 					}
@@ -248,6 +261,11 @@ func TestStatisticsOfAllEngines(t *testing.T) {
 					t.Errorf("%s\n%s", command, said)
 				}
 				t.Logf("%s\n%s", command, said)
+			}
+			for _, name := range e.names {
+				if said := e.say(t, name, enginesSampled); of == worlds[0] && !strings.HasPrefix(said, "exit 0\n") {
+					t.Errorf("of a %s: %s", name, said)
+				}
 			}
 		})
 	}

@@ -396,8 +396,8 @@ func realTables(t *testing.T) (out []realTable) {
 }
 
 func TestRealTables(t *testing.T) {
-	// An error of two answers is above ten times the usual only where one of them is fourteen times as far off: of Laplace noise, the widest there is here, once in 10⁸ numbers. That
-	// of forty is above three times the usual less often still. What clusters cost is no sum of noise: they are held to a rate that is far above what it has ever been.
+	// An error of two answers is above ten times the usual only where their errors make fourteen times the usual together: of Laplace noise, the widest there is here, once in some 10⁸
+	// numbers. One of forty is above three times the usual less often still. What clusters cost is no sum of noise: they are held to a rate that is far above what it has been.
 	answers, times := 2, 10.0
 	if os.Getenv("DITHER_LONG") != "" {
 		answers, times = 40, 3

@@ -30,7 +30,7 @@ func runGoodnessOfFit(s *session, o *testOptions) error {
 	}
 	if home {
 		return s.measure(o, o.groupedBy("COUNT(*)", o.get("column")), func(r *released) error {
-			names, counts, d, err := r.counts(o.kind, o.get("column"))
+			names, counts, d, err := r.counts(o.kind, 1)
 			if err != nil {
 				return err
 			}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"slices"
-	"strconv"
 	"strings"
 
 	"dither/curator"
@@ -112,9 +110,9 @@ func (r *released) warnings() (lines []string) {
 	return lines
 }
 
-// counts are the counts of the cells whose keys are not NULL, by the values of some columns, and their noise. A release has its keys in an order of
-// its own, whichever the question named first; of one that is named by its ID, whose columns are not told, they are taken in that.
-func (r *released) counts(test string, columns ...string) (names [][]string, counts []float64, d noise.Distribution, err error) {
+// counts are the counts of the cells whose keys are not NULL, by the values of what the question is grouped by, in its order, and their noise. A test
+// takes groups of so many columns.
+func (r *released) counts(test string, columns int) (names [][]string, counts []float64, d noise.Distribution, err error) {
 	var of []curator.Vector
 	for _, v := range r.Vectors {
 		if v.Name == "count" && v.Of == "" {
@@ -124,28 +122,18 @@ func (r *released) counts(test string, columns ...string) (names [][]string, cou
 	if len(of) != 1 || of[0].First > 0 || len(of[0].Values) != len(r.Cells) {
 		return nil, nil, nil, usage("there is not one count of the rows of each group")
 	}
-	if len(r.Keys) != len(columns) {
-		return nil, nil, nil, usage("test %s takes counts by %d columns, and this release has them by %d", test, len(columns), len(r.Keys))
-	}
-	places := make([]int, len(columns))
-	for i, c := range columns {
-		places[i] = i
-		if c != "" {
-			places[i] = slices.Index(r.Keys, strconv.Quote(c))
-		}
-		if places[i] < 0 {
-			return nil, nil, nil, usage("the groups that were released are not those of %s", c)
-		}
+	if len(r.Grouped) != columns {
+		return nil, nil, nil, usage("test %s takes counts by %d columns, and this release has them by %d", test, columns, len(r.Grouped))
 	}
 	v := of[0]
 	for i, keys := range r.Cells {
 		var name []string
-		for _, place := range places {
+		for _, place := range r.Grouped {
 			if k := keys[place]; k != nil {
 				name = append(name, fmt.Sprint(k))
 			}
 		}
-		if len(name) < len(places) { // of NULL, which is no category
+		if len(name) < len(r.Grouped) { // of NULL, which is no category
 			continue
 		}
 		names = append(names, name)

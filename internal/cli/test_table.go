@@ -38,7 +38,7 @@ func runTable(s *session, o *testOptions, samples bool) error {
 			return usage("--by is another column than --column")
 		}
 		return s.measure(o, o.groupedBy("COUNT(*)", o.get("by"), o.get("column")), func(r *released) error {
-			names, counts, d, err := r.counts(o.kind, o.get("by"), o.get("column"))
+			names, counts, d, err := r.counts(o.kind, 2)
 			if err != nil {
 				return err
 			}

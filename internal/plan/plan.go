@@ -102,6 +102,7 @@ type Plan struct {
 	Priced      bool     // the question names its price, in its text or beside it
 	Asked       Caps     // the bounds on a unit's rows and groups that the question names, in its text or beside it; 0 where it names none
 	Notes       []string // what an asker should know of how the question was taken
+	Grouped     []int    // of each GROUP BY expression, in the question's order, its place among Keys
 
 	digest   string
 	followed *bool                           // what plain found
@@ -309,6 +310,7 @@ func (b *builder) groupBy() error {
 		}
 	}
 	b.plan.Keys, b.place = sortKeys(b.grouped)
+	b.plan.Grouped = b.place
 	return nil
 }
 

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"bytes"
+	"fmt"
 	"math/big"
 	"os"
 	"testing"
@@ -23,24 +24,31 @@ func zcdp(text []byte) []byte {
 // which the noise on a symmetric product is round: for random coordinates, norms, bounds, groups and centres over hostile
 // rows, under both relations and both kinds of noise, of one table and of relations of several.
 func TestNeighboursStayWithinVectors(t *testing.T) {
-	n := 600 // of each of eight
+	n := 600 // of each of sixteen
 	if os.Getenv("DITHER_LONG") != "" {
 		n = 10_000
 	}
 	cases(t, n)
 	for _, relation := range []string{"add-remove", "change-one"} {
 		for _, of := range []string{"one table", "relations"} {
-			for _, noise := range []plan.Noise{plan.Laplace, plan.Gaussian} {
-				t.Run(relation+" "+of+" "+string(noise), func(t *testing.T) { vectorsStayWithin(t, relation, of == "relations", noise) })
+			for _, byGroups := range []bool{false, true} { // where sums and counts are bounded by groups, and vectors by rows all the same
+				for _, noise := range []plan.Noise{plan.Laplace, plan.Gaussian} {
+					t.Run(fmt.Sprintf("%s %s by groups %t %s", relation, of, byGroups, noise), func(t *testing.T) {
+						vectorsStayWithin(t, relation, of == "relations", byGroups, noise)
+					})
+				}
 			}
 		}
 	}
 }
 
-func vectorsStayWithin(t *testing.T, relation string, several bool, noise plan.Noise) {
+func vectorsStayWithin(t *testing.T, relation string, several, byGroups bool, noise plan.Noise) {
 	text := enginetest.PolicyText(relation)
+	if byGroups {
+		text = enginetest.ByGroups(relation)
+	}
 	if several {
-		text = enginetest.RelationPolicy(relation, false)
+		text = enginetest.RelationPolicy(relation, byGroups)
 	}
 	if noise == plan.Gaussian {
 		text = zcdp(text)

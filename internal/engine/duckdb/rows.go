@@ -60,22 +60,17 @@ const groupedRows = "SELECT u, "
 // rowPages are the statements.
 func (e *Engine) rowPages(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([]string, error) {
 	if b.Source != nil {
-		statement, err := statementOf(b, from, rowsOfSource)
-		return []string{statement}, err
+		return e.sourcePages(ctx, b, from)
 	}
 	scan, err := sealScan(from.File)
 	if err != nil {
 		return nil, err
 	}
-	rows := int64(0)
-	err = e.run(ctx, "SELECT count(*) FROM "+scan, func(values []driver.Value) error {
-		rows, _ = values[0].(int64)
-		return nil
-	})
+	rows, err := e.count(ctx, scan)
 	if err != nil {
 		return nil, err
 	}
-	pages := max((rows+int64(e.rowPage)-1)/int64(e.rowPage), 1)
+	pages := e.pages(rows)
 	var out []string
 	for i := range pages {
 		page := scan
@@ -92,6 +87,18 @@ func (e *Engine) rowPages(ctx context.Context, b *plan.Bounded, from engine.Seal
 	return out, nil
 }
 
+func (e *Engine) count(ctx context.Context, from string) (rows int64, err error) {
+	err = e.run(ctx, "SELECT count(*) FROM "+from, func(values []driver.Value) error {
+		rows, _ = values[0].(int64)
+		return nil
+	})
+	return rows, err
+}
+
+func (e *Engine) pages(rows int64) int64 {
+	return max((rows+int64(e.rowPage)-1)/int64(e.rowPage), 1)
+}
+
 // rowsOf gives the contributions m0, m1, … of each row that counts, and its unit u first where units have several.
 func rowsOf(b *plan.Bounded, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
@@ -99,16 +106,6 @@ func rowsOf(b *plan.Bounded, scan string, known engine.Sealed) string {
 		return rowsIn(b, evaluated(b, scan, known), false)
 	}
 	return rowsIn(b, cappedRows(b, scan, known), true)
-}
-
-// rowsOfSource is rowsOf where the rows are a Source's.
-func rowsOfSource(b *plan.Bounded, files sealedFiles) string {
-	rows := evaluatedSource(b, files)
-	if b.Unit == nil || files.single(b.Source) {
-		return rowsIn(b, rows, false)
-	}
-	rows = ranked("("+rows+")", []string{"u"}, engine.Contents(b), b.Caps.Rows)
-	return rowsIn(b, fmt.Sprintf("SELECT * FROM (%s) WHERE q <= %d", rows, b.Caps.Rows), true)
 }
 
 func rowsIn(b *plan.Bounded, rows string, grouped bool) string {

@@ -83,7 +83,7 @@ func TestRowsOverRelations(t *testing.T) {
 	if b.policy, err = policy.Decode(enginetest.RelationPolicy("add-remove", false), b.dir); err != nil {
 		t.Fatal(err)
 	}
-	admitted, given, several := 0, 0, 0
+	admitted, given, several, paged := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		sql := enginetest.RowQuestionOver(t)
 		p, err := plan.BuildRows(b.policy, plan.Request{SQL: sql})
@@ -92,8 +92,12 @@ func TestRowsOverRelations(t *testing.T) {
 		}
 		admitted++
 		tables, from := b.writeAll(t, p.Tables(), 10)
+		b.rowPage = rapid.SampledFrom([]int{defaultRowPage, 5, 1}).Draw(t, "page")
 		if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
 			t.Fatalf("%s: rehearsal: %v", sql, err)
+		}
+		if pages, err := b.rowPages(context.Background(), &p.Bounded, from); err == nil && len(pages) > 1 {
+			paged++
 		}
 		var got [][][]int64
 		err = b.eachRow(context.Background(), &p.Bounded, from, byUnit(&got))
@@ -108,7 +112,7 @@ func TestRowsOverRelations(t *testing.T) {
 			}
 		}
 	})
-	if admitted < 20 || given == 0 || several == 0 {
-		t.Errorf("%d questions, %d units, %d of several rows: the test shows nothing", admitted, given, several)
+	if admitted < 20 || given == 0 || several == 0 || paged == 0 {
+		t.Errorf("%d questions, %d units, %d of several rows, %d of several pages: the test shows nothing", admitted, given, several, paged)
 	}
 }
