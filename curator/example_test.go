@@ -55,6 +55,30 @@ func clinic() (c *curator.Curator, done func()) {
 	}
 }
 
+// What an answer was computed from, later, by the release's name.
+func ExampleCurator_Measured() {
+	c, done := clinic()
+	defer done()
+	r, err := c.Answer(context.Background(), curator.Question{SQL: "SELECT ward, AVG(age) FROM visits GROUP BY ward"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := c.Measured(r.ID, "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, v := range m.Vectors {
+		fmt.Printf("%s of %d wards, each row from %s to %s\n", v.Name, len(v.Values), v.Bounds[0].RatString(), v.Bounds[1].RatString())
+	}
+	fmt.Println("remaining", m.Remaining)
+	// Output:
+	// sum of 4 wards, each row from 0 to 115
+	// count of 4 wards, each row from 0 to 1
+	// remaining ε = 26
+}
+
 // Noisy counts with the exact distribution of their noise.
 func ExampleCurator_Measure() {
 	c, done := clinic()

@@ -66,8 +66,10 @@ func TestPublishedFit(t *testing.T) {
 			Projected: []float64{.050, .051, .050, .050, .051}[i],
 			Naive:     []float64{.995, .786, .280, .156, .060}[i],
 		} {
+			seed := uint64(0)
 			got := rate(t, trials, n, null, published(t), uint64(i), func(x []float64) (*Test, error) {
-				return GoodnessOfFit{Counts: x, Noise: published(t), Null: null, N: float64(n), How: How{Method: m, Simulations: 99}}.Test()
+				seed++
+				return GoodnessOfFit{Counts: x, Noise: published(t), Null: null, N: float64(n), How: How{Method: m, Simulations: 99, Seed: seed}}.Test()
 			})
 			t.Logf("n = %d, %s: %.4f, published %.3f", n, m, float64(got)/float64(trials), want)
 			if err := near(got, trials, want, 0.0015); err != nil {

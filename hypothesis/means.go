@@ -105,7 +105,9 @@ func (s Sample) mean() meanOf {
 	}
 	if s.HasSquares {
 		above, off := s.Squares.Value+2*s.Squares.error(), out.value-s.About
-		spread = min(spread, max(0, s.SquareCentre+above/n-off*off)*n/(n-1))
+		if by := s.SquareCentre + above/n - off*off; by >= -1e-9*(s.High-s.Low)*(s.High-s.Low) { // below 0 squares tell nothing
+			spread = min(spread, max(0, by)*n/(n-1))
+		}
 	}
 	out.sampling = max(spread, 1e-12*(s.High-s.Low)*(s.High-s.Low)) / n
 	return out

@@ -201,7 +201,7 @@ func TestDrownedMarginals(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
-	told := Table{Counts: [][]float64{{18, 16}, {90, 90}}, Noise: published(t), Sizes: []float64{34, 180}}
+	told := Table{Counts: [][]float64{{18, 16}, {190, 190}}, Noise: published(t), Sizes: []float64{34, 380}}
 	if r, err := told.Proportions(); err != nil || r.Null == "none" {
 		t.Errorf("rows of sizes that are told need no estimate: %+v, %v", r, err)
 	}

@@ -202,7 +202,7 @@ func TestEstimatesOfRows(t *testing.T) {
 		try(s, quantiles("0.25", "0.5", "0.75"), 3)
 		try(s, quantiles("0.5"), 1)
 		s.Deviations = []string{"10"}
-		if p, err := PlanQuantile(t.Context(), c, s, "0.25", "0.5", "0.75"); err != nil || p.Method != MethodJoint {
+		if p, err := PlanQuantile(t.Context(), c, s, "0.25", "0.5", "0.75"); err != nil || p.Method != MethodRecursive {
 			t.Errorf("%+v, %v", p, err)
 		}
 		s.Method = MethodJoint

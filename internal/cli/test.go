@@ -221,9 +221,17 @@ func (o *testOptions) how() (h hypothesis.How, err error) {
 	if o.given["simulations"] && h.Simulations == 0 {
 		h.Simulations = -1
 	}
-	seed, err := o.number("seed", 0)
-	h.Seed = uint64(math.Max(0, math.Min(seed, 1<<53)))
+	h.Seed, err = o.seed()
 	return h, err
+}
+
+// seed is that of simulations.
+func (o *testOptions) seed() (uint64, error) {
+	x, err := o.number("seed", 0)
+	if err == nil && !(x >= 0 && x <= 1<<53 && x == math.Trunc(x)) {
+		err = usage("--seed is a whole number from 0 to 2^53")
+	}
+	return uint64(math.Max(0, math.Min(x, 1<<53))), err
 }
 
 // seeded warns of a seed that was chosen, of a test that used it: who tries several takes the p-value that he likes.

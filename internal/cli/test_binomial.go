@@ -186,7 +186,7 @@ func (s *session) binomial(o *testOptions, b hypothesis.Binomial, about string, 
 func noiseText(d noise.Distribution) string {
 	switch d := d.(type) {
 	case nil:
-		return "of none"
+		return "of 0"
 	case noise.DiscreteLaplace:
 		return "discrete Laplace of scale " + given6(d.Scale())
 	case noise.DiscreteGaussian:

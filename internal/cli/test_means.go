@@ -25,11 +25,9 @@ func runMeans(s *session, o *testOptions) error {
 	if c.Confidence, err = o.confidence(); err != nil {
 		return err
 	}
-	seed, err := o.number("seed", 0)
-	if err != nil {
+	if c.Seed, err = o.seed(); err != nil {
 		return err
 	}
-	c.Seed = uint64(max(0, min(seed, 1<<53)))
 	switch {
 	case o.given["paired"] && (!home || o.given["release"] || o.given["by"]):
 		return usage("--paired is another column of --table, and has no --by: numbers that are published are of the differences")

@@ -415,7 +415,7 @@ func (s *session) showPlanned(o *testOptions, p planned) error {
 	}
 	format, _ := plotFormat(o.get("plot"))
 	l := plot.Lines{
-		Title: fmt.Sprintf("Power of a test of %s at level %s", p.of, number6(p.alpha)), X: p.where, Y: "power", Linear: true,
+		Title: fmt.Sprintf("Power of a test of %s at level %s", map[string]string{"gof": "goodness of fit", "independence": "independence", "binomial": "a probability"}[p.of], number6(p.alpha)), X: p.where, Y: "power", Linear: true,
 		Caption: "The probability that the test rejects, if the truth is " + p.against + ".",
 		Lines:   []plot.Line{{Name: "power", Points: p.curve}},
 	}

@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"dither/hypothesis"
 )
@@ -43,6 +43,12 @@ func runTable(s *session, o *testOptions, samples bool) error {
 				return err
 			}
 			t.Noise = d
+			if r.Keys[0] == strconv.Quote(o.get("column")) { // a release has its keys in an order of its own
+				for _, n := range names {
+					slices.Reverse(n)
+				}
+				slices.Reverse(r.Keys)
+			}
 			rows, columns, table, err := crossed(names, counts)
 			if err != nil {
 				return err
@@ -61,6 +67,14 @@ func runTable(s *session, o *testOptions, samples bool) error {
 		return err
 	}
 	return s.tabled(o, t, samples, nil, nil, nil)
+}
+
+// nameOfKey is the name of a column, or what plans write of an expression.
+func nameOfKey(key string) string {
+	if name, err := strconv.Unquote(key); err == nil {
+		return name
+	}
+	return key
 }
 
 // crossed makes a table of cells that have two keys each.
@@ -97,7 +111,10 @@ func (s *session) tabled(o *testOptions, t hypothesis.Table, samples bool, rows,
 	}
 	o.seeded(found)
 	out := tested{Test: found, about: about + noiseText(t.Noise) + ".", release: r}
-	out.header = append(out.header, strings.TrimSuffix(o.get("by")+" × "+o.get("column"), " × "))
+	out.header = append(out.header, "")
+	if r != nil {
+		out.header[0] = nameOfKey(r.Keys[0]) + " × " + nameOfKey(r.Keys[1])
+	}
 	for j := range t.Counts[0] {
 		out.header = append(out.header, nameOf(columns, j))
 	}
