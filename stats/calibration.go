@@ -126,11 +126,11 @@ func (s scoring) question(q Calibration) (curator.Question, error) {
 	if strings.TrimSpace(where) == "" {
 		where = s.fitted
 	}
-	out.SQL = fmt.Sprintf("SELECT bin, response, COUNT(*) FROM (SELECT %s AS bin, %s AS response FROM %s", binned(s.linear, q.bins()), r.SQL, curator.SQLName(s.design.Table))
+	out.SQL = fmt.Sprintf("SELECT 2 * bin + response, COUNT(*) FROM (SELECT %s AS bin, %s AS response FROM %s", binned(s.linear, q.bins()), r.SQL, curator.SQLName(s.design.Table))
 	if strings.TrimSpace(where) != "" {
 		out.SQL += " WHERE (" + where + "\n)"
 	}
-	out.SQL += ") AS scored WHERE bin IS NOT NULL AND response IS NOT NULL GROUP BY bin, response"
+	out.SQL += ") AS scored WHERE bin IS NOT NULL AND response IS NOT NULL GROUP BY 2 * bin + response" // one key: of several a release has its own order
 	return out, nil
 }
 
@@ -232,20 +232,16 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 	if out.Where == "" {
 		out.Where = strings.TrimSpace(s.fitted)
 	}
-	counts := map[[2]int64]float64{}
-	seen := map[int64]bool{}
+	counts := map[int64]float64{}
 	for i, keys := range m.Cells {
-		bin, is := keys[0].(int64)
-		response, too := keys[1].(int64)
-		if !is || !too {
-			continue // of NULL, which the condition leaves out
+		if cell, ok := keys[0].(int64); ok { // NULL the condition leaves out
+			counts[cell], _ = new(big.Float).SetInt(v.Values[i-v.First]).Float64()
 		}
-		counts[[2]int64{bin, response}], _ = new(big.Float).SetInt(v.Values[i-v.First]).Float64()
-		seen[bin] = true
 	}
 	for bin := range int64(q.bins()) {
-		if seen[bin] {
-			out.Bins = append(out.Bins, calibrationBin(float64(bin), float64(q.bins()), counts[[2]int64{bin, 1}], counts[[2]int64{bin, 0}], sd, laplace, alpha))
+		zeros, possible := counts[2*bin]
+		if ones, too := counts[2*bin+1]; possible && too {
+			out.Bins = append(out.Bins, calibrationBin(float64(bin), float64(q.bins()), ones, zeros, sd, laplace, alpha))
 		}
 	}
 	if out.Same {

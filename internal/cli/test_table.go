@@ -40,7 +40,7 @@ func runTable(s *session, o *testOptions, samples bool) error {
 				return err
 			}
 			t.Noise = d
-			rows, columns, table, err := crossed(names, counts)
+			rows, columns, table, err := crossed(inOrder(r.Keys, names, o.get("by")), counts)
 			if err != nil {
 				return err
 			}
@@ -58,6 +58,17 @@ func runTable(s *session, o *testOptions, samples bool) error {
 		return err
 	}
 	return s.tabled(o, t, samples, nil, nil, nil)
+}
+
+// inOrder puts what names a cell into the order of the question, by first: a release has it in that of the keys' texts, whatever the question said.
+func inOrder(keys []string, names [][]string, by string) [][]string {
+	if len(keys) != 2 || strings.EqualFold(strings.Trim(keys[0], `"`), by) || !strings.EqualFold(strings.Trim(keys[1], `"`), by) {
+		return names
+	}
+	for _, n := range names {
+		slices.Reverse(n)
+	}
+	return names
 }
 
 // crossed makes a table of cells that have two keys each.
