@@ -147,7 +147,7 @@ func (o *openJob) excess(x float64) float64 {
 	if f := j.tally.pldDelta(o.epsilon); f.Told() {
 		upper = f.Value
 	}
-	if _, sampled := j.Relation(); upper > limit && !(sampled && j.tally.distributions().why == "") { // as in vouches
+	if _, sampled := j.Relation(); upper > limit && (!sampled || j.tally.distributions().why != "") { // as in vouches
 		r, err := j.Delta(o.epsilon)
 		if f, _ := r.Least(); err == nil && f.Told() {
 			upper = min(upper, f.Value)

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -180,11 +179,4 @@ func TestCalibrateOddly(t *testing.T) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-}
-
-func ExampleGLMFit_Calibrate() {
-	f := &GLMFit{Family: Poisson}
-	_, err := f.Calibrate(nil, nil, Calibration{})
-	fmt.Println(err)
-	// Output: a calibration is of probabilities, which a poisson model has none of
 }

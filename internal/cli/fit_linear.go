@@ -78,8 +78,11 @@ func (s *session) paragraphs(text string) {
 }
 
 func (s *session) showLinear(f *stats.LinearFit) error {
-	if s.format == "json" {
+	switch s.format {
+	case "json":
 		return s.json(linearJSON{f})
+	case "csv":
+		return s.linearCSV(f)
 	}
 	s.heading(fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Method))
 	s.lay([]string{"", "estimate", "std. error", percent(f.Confidence) + " interval", "of its variance the noise's"}, linearRows(f), 1)
