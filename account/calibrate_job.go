@@ -187,7 +187,7 @@ func (o *openJob) guess() (x, factor float64) {
 		size, _ = p.Float64()
 	}
 	x = size / math.Sqrt(math.Log1p(low*low/(q*q*float64(s.count))))
-	if !(x > 1e-6*size && x < 1e9*size) {
+	if !(x > 1e-6*size && x < 1e9*size) || o.job(new(big.Rat).SetFloat64(x)) == nil {
 		return 1, 16
 	}
 	return x, 1.1

@@ -155,6 +155,9 @@ func TestCalibrateOddly(t *testing.T) {
 			t.Errorf("%s: %g rows", formula, rows)
 		}
 	}
+	if e, err := ExplainCalibration(t.Context(), c, "people", "ill ~ factor(visits)*g*x + age", "", Classes{}, Calibration{}); err != nil || !e.Affordable { // 67 predictors
+		t.Errorf("%+v, %v", e, err)
+	}
 	f := &GLMFit{Family: Poisson}
 	for says, do := range map[string]func() error{
 		"has none of": func() error { _, err := f.Calibrate(t.Context(), c, Calibration{}); return err },

@@ -48,9 +48,6 @@ func ExampleGLMFit_Calibrate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, b := range held.Bins {
-		log.Printf("%.1f to %.1f: %.3f to %.3f of %.0f rows", b.Low, b.High, b.RateLow, b.RateHigh, b.Rows)
-	}
 	fmt.Println(held.Price, held.Response, held.Same, len(held.Bins) > 0)
 	// Output:
 	// ε = 0.2 hlthf false true
