@@ -147,7 +147,7 @@ func (o *openJob) excess(x float64) float64 {
 	if f := j.tally.pldDelta(o.epsilon); f.Told() {
 		upper = f.Value
 	}
-	if _, sampled := j.Relation(); upper > limit && !(sampled && j.tally.distributions().why == "") { // as in vouches
+	if _, sampled := j.Relation(); upper > limit && (!sampled || j.tally.distributions().why != "") { // as in vouches
 		r, err := j.Delta(o.epsilon)
 		if f, _ := r.Least(); err == nil && f.Told() {
 			upper = min(upper, f.Value)
@@ -187,7 +187,7 @@ func (o *openJob) guess() (x, factor float64) {
 		size, _ = p.Float64()
 	}
 	x = size / math.Sqrt(math.Log1p(low*low/(q*q*float64(s.count))))
-	if !(x > 1e-6*size && x < 1e9*size) {
+	if !(x > 1e-6*size && x < 1e9*size) || o.job(new(big.Rat).SetFloat64(x)) == nil {
 		return 1, 16
 	}
 	return x, 1.1

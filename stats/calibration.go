@@ -98,22 +98,28 @@ type scoring struct {
 	linear string // the linear predictor, in SQL
 }
 
-// binned is the bin of a logistic model's probability in SQL, from 0 on; NULL where a predictor is, which LEAST and GREATEST would pass over. The linear predictor is held within
+// binned is the bin of a logistic model's probability in SQL, from 0 on, where z is its linear predictor in millionths; NULL where that is, which LEAST and GREATEST would pass over. It is held within
 // ±30, where the probability is 0 or 1 but for 1e-13, so that its exponential is a double whatever the coefficients.
-func binned(z string, bins int) string {
-	return fmt.Sprintf("CASE WHEN (%s) IS NOT NULL THEN LEAST(FLOOR(%d / (1 + EXP(-LEAST(GREATEST(%s, -30), 30)))), %d) END", z, bins, z, bins-1)
+func binned(bins int) string {
+	return fmt.Sprintf("CASE WHEN z IS NOT NULL THEN LEAST(FLOOR(%d / (1 + EXP(-LEAST(GREATEST(z / %d.0, -30), 30)))), %d) END", bins, millionth, bins-1)
 }
 
-// linearSQL is a linear predictor in SQL.
+// linearSQL is a linear predictor in SQL, in millionths: each term is rounded to a whole number, so that sums are exact, whatever their order and however many. (Of a sum of many doubles no
+// range analysis tells how near to 0 it may come.)
 func linearSQL(d *Design, scaled []float64) string {
+	const far = 1e8 // where a probability is 0 or 1 anyway
 	terms := []string{"0"}
 	for i, column := range d.Columns {
 		if i < len(scaled) {
-			terms = append(terms, fmt.Sprintf("(%s) * (%s)", strconv.FormatFloat(scaled[i], 'f', 9, 64), column.SQL))
+			c := min(max(scaled[i], -far), far) * millionth
+			terms = append(terms, fmt.Sprintf("ROUND(%s * (%s))", strconv.FormatFloat(c, 'f', 3, 64), column.SQL))
 		}
 	}
 	return strings.Join(terms, " + ")
 }
+
+// millionth is how many units of linearSQL are 1.
+const millionth = 1_000_000
 
 // question is the histogram's.
 func (s scoring) question(q Calibration) (curator.Question, error) {
@@ -129,9 +135,10 @@ func (s scoring) question(q Calibration) (curator.Question, error) {
 	if err := conditionAlone(where); err != nil {
 		return out, err
 	}
-	out.SQL = fmt.Sprintf("SELECT bin, response, COUNT(*) FROM (SELECT %s AS bin, %s AS response FROM %s", binned(s.linear, q.bins()), r.SQL, curator.SQLName(s.design.Table))
-	out.SQL += whereClause(where)
-	out.SQL += ") AS scored WHERE bin IS NOT NULL AND response IS NOT NULL GROUP BY bin, response"
+	from := fmt.Sprintf("SELECT %s AS z, %s AS response FROM %s", s.linear, r.SQL, curator.SQLName(s.design.Table)) + whereClause(where)
+	// One key tells the bin and the response: of several a release has its own order.
+	out.SQL = fmt.Sprintf("SELECT 2 * bin + response, COUNT(*) FROM (SELECT %s AS bin, response FROM (%s) AS linear) AS scored"+
+		" WHERE bin IS NOT NULL AND response IS NOT NULL GROUP BY 2 * bin + response", binned(q.bins()), from)
 	return out, nil
 }
 
@@ -233,20 +240,16 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 	if out.Where == "" {
 		out.Where = strings.TrimSpace(s.fitted)
 	}
-	counts := map[[2]int64]float64{}
-	seen := map[int64]bool{}
+	counts := map[int64]float64{}
 	for i, keys := range m.Cells {
-		bin, is := keys[0].(int64)
-		response, too := keys[1].(int64)
-		if !is || !too {
-			continue // of NULL, which the condition leaves out
+		if cell, ok := keys[0].(int64); ok { // NULL the condition leaves out
+			counts[cell], _ = new(big.Float).SetInt(v.Values[i-v.First]).Float64()
 		}
-		counts[[2]int64{bin, response}], _ = new(big.Float).SetInt(v.Values[i-v.First]).Float64()
-		seen[bin] = true
 	}
 	for bin := range int64(q.bins()) {
-		if seen[bin] {
-			out.Bins = append(out.Bins, calibrationBin(float64(bin), float64(q.bins()), counts[[2]int64{bin, 1}], counts[[2]int64{bin, 0}], sd, laplace, alpha))
+		zeros, possible := counts[2*bin]
+		if ones, too := counts[2*bin+1]; possible && too {
+			out.Bins = append(out.Bins, calibrationBin(float64(bin), float64(q.bins()), ones, zeros, sd, laplace, alpha))
 		}
 	}
 	if out.Same {

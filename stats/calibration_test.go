@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -156,6 +155,9 @@ func TestCalibrateOddly(t *testing.T) {
 			t.Errorf("%s: %g rows", formula, rows)
 		}
 	}
+	if e, err := ExplainCalibration(t.Context(), c, "people", "ill ~ factor(visits)*g*x + age", "", Classes{}, Calibration{}); err != nil || !e.Affordable { // 67 predictors
+		t.Errorf("%+v, %v", e, err)
+	}
 	f := &GLMFit{Family: Poisson}
 	for says, do := range map[string]func() error{
 		"has none of": func() error { _, err := f.Calibrate(t.Context(), c, Calibration{}); return err },
@@ -180,11 +182,4 @@ func TestCalibrateOddly(t *testing.T) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-}
-
-func ExampleGLMFit_Calibrate() {
-	f := &GLMFit{Family: Poisson}
-	_, err := f.Calibrate(nil, nil, Calibration{})
-	fmt.Println(err)
-	// Output: a calibration is of probabilities, which a poisson model has none of
 }

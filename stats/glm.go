@@ -61,6 +61,7 @@ type GLMFit struct {
 
 // GLMCoefficient is a coefficient with its error, of sampling and of noise together. What is nil is not known.
 type GLMCoefficient struct {
+	Class     string // of a softmax: that of which it is, against the first; else ""
 	Name      string
 	Width     float64 // of the column, by the declared bounds: Estimate·Width are comparable
 	Estimate  *float64

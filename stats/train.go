@@ -357,6 +357,28 @@ func (g *gradients) describe(out *Trained) {
 			out.Coefficients = append(out.Coefficients, GLMCoefficient{Name: c.Name, Width: c.Width, Estimate: glmNumber(raw[i])})
 		}
 	}
+	if d := len(g.design.Columns); g.Kind == curator.SoftmaxModel && len(out.Theta) == d*out.Classes {
+		for class := 1; class < out.Classes; class++ {
+			out.Coefficients = append(out.Coefficients, g.against(out, class, d)...)
+		}
+	}
+}
+
+// against are the coefficients of a class less those of the first: of the logarithm of how much more likely it is than that [McFadden 1974].
+func (g *gradients) against(out *Trained, class, d int) (all []GLMCoefficient) {
+	name := fmt.Sprint(class)
+	if class < len(out.Levels) {
+		name = out.Levels[class]
+	}
+	scaled := make([]float64, d)
+	for i := range scaled {
+		scaled[i] = out.Theta[class*d+i] - out.Theta[i]
+	}
+	for i, x := range g.design.Raw(scaled) {
+		c := g.design.Columns[i]
+		all = append(all, GLMCoefficient{Class: name, Name: c.Name, Width: c.Width, Estimate: glmNumber(x)})
+	}
+	return all
 }
 
 // Outputs are what the model says of a row of scaled predictors, in the order of Columns: the mean response, or each class's probability. Of a row of

@@ -198,6 +198,9 @@ func estimatesChart(e *stats.Estimates, table string) plot.Chart {
 			}
 			return v.Name, strings.Join(keys, " · ")
 		}
+		if e.Kind == "mean" || e.Kind == "variance" { // of columns in units of their own
+			return v.Name, table
+		}
 		kind, of, _ := strings.Cut(strings.TrimSuffix(v.Name, ")"), "(")
 		if kind == "var" {
 			kind = "cov"

@@ -83,8 +83,8 @@ func (o *fitOptions) parsed(s *session, args []string) (helped bool, err error) 
 		return helped, err
 	case len(rest) > 0:
 		return false, usage("fit takes flags alone, not %q", rest[0])
-	case s.format == "csv":
-		return false, usage("fit --format is table, json or markdown")
+	case s.format == "csv" && o.explain:
+		return false, usage("fit --explain --format is table, json or markdown")
 	case o.from == "" && (o.table == "" || o.formula == ""):
 		return false, usage("fit needs --table and --formula")
 	}
@@ -119,7 +119,7 @@ type coefficient struct {
 // coefficientsChart draws what changes from one end of each predictor's bounds to the other, so that predictors of all units can be compared; without the intercept.
 func coefficientsChart(title, caption, panel string, all []coefficient) plot.Chart {
 	c := plot.Chart{Title: title, Caption: caption}
-	p := plot.Panel{Name: panel, Points: true, Marks: [][]plot.Mark{nil}}
+	p := plot.Panel{Name: panel, Points: true, Zero: true, Marks: [][]plot.Mark{nil}}
 	for _, k := range all {
 		if k.name == stats.InterceptName && len(all) > 1 {
 			c.Caption += "; without the intercept"

@@ -36,6 +36,9 @@ func flagsOfCalibration(s *session) *calibrationFlags {
 // check finishes the flags, before anything is paid.
 func (f *calibrationFlags) check(s *session, o *fitOptions) error {
 	f.asked = f.asked || f.Epsilon != "" || f.Where != "" || f.Bins != 0 || f.picture.file != ""
+	if f.asked && s.format == "csv" {
+		return usage("--format csv has the coefficients alone: a calibration is in table, json or markdown")
+	}
 	f.Confidence, f.Analyst, f.Fresh = o.Confidence, o.Analyst, o.Fresh
 	return f.picture.check(s)
 }

@@ -126,8 +126,11 @@ func (s *session) noneOf(only string, names ...string) (err error) {
 }
 
 func (s *session) showGLM(f glmFitted) error {
-	if s.format == "json" {
+	switch s.format {
+	case "json":
 		return s.json(glmJSON{f})
+	case "csv":
+		return s.glmCSV(f.GLMFit)
 	}
 	s.heading(fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Family))
 	factor := map[string]string{stats.Logistic: "odds ratio", stats.Poisson: "rate ratio"}[f.Family]

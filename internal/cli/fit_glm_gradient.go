@@ -124,20 +124,31 @@ func trainingLine(w io.Writer) func(stats.TrainingStep) {
 }
 
 func (s *session) showTrained(t trained) error {
-	if s.format == "json" {
+	switch s.format {
+	case "json":
 		return s.json(trainedJSON{t})
+	case "csv":
+		return s.trainedCSV(t)
 	}
 	s.heading(fmt.Sprintf("%s (%s, %s)", t.Formula, t.Table, t.Kind))
 	rows := [][]string{}
+	header := []string{"", "estimate"}
+	if t.Kind == curator.SoftmaxModel {
+		header = append([]string{"class"}, header...)
+	}
 	for _, c := range t.Coefficients {
 		text := "?"
 		if c.Estimate != nil {
 			text = strconv.FormatFloat(*c.Estimate, 'g', 4, 64)
 		}
-		rows = append(rows, []string{c.Name, text})
+		row := []string{c.Name, text}
+		if t.Kind == curator.SoftmaxModel {
+			row = append([]string{c.Class}, row...)
+		}
+		rows = append(rows, row)
 	}
 	if len(rows) > 0 {
-		s.lay([]string{"", "estimate"}, rows, 1)
+		s.lay(header, rows, len(header)-1)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d parameters, the means over the last quarter of %d steps", len(t.Theta), t.Steps)
@@ -145,9 +156,14 @@ func (s *session) showTrained(t trained) error {
 		b.WriteString("; --format json tells them")
 	}
 	fmt.Fprintf(&b, "\n%s, --learning %s, --clip %s, --rate %s, --multiplier %s\n", t.Optimiser, t.Learning, t.Clip, t.Rate, t.Multiplier)
-	if len(rows) > 0 {
-		fmt.Fprintf(&b, "%s\n", t.NoIntervals())
+	if t.Kind == curator.SoftmaxModel {
+		first := "0"
+		if len(t.Levels) > 0 {
+			first = t.Levels[0]
+		}
+		fmt.Fprintf(&b, "each class against %s: what is added to the logarithm of how much more likely it is\n", first)
 	}
+	fmt.Fprintf(&b, "%s\n", t.NoIntervals())
 	levelWords(&b, t.Response, t.Levels)
 	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(t.Price, t.Replayed), t.Remaining, t.ID)
 	s.paragraphs(b.String())
@@ -217,7 +233,7 @@ func (t trainedJSON) MarshalJSON() ([]byte, error) {
 		Clip: t.Clip, Rate: t.Rate, Multiplier: t.Multiplier, Optimiser: t.Optimiser, Learning: t.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: t.Replayed,
 	}
 	for _, c := range t.Coefficients {
-		out.Coefficients = append(out.Coefficients, glmCoefficientJSON{Name: c.Name, Estimate: c.Estimate})
+		out.Coefficients = append(out.Coefficients, glmCoefficientJSON{Class: c.Class, Name: c.Name, Estimate: c.Estimate})
 	}
 	return json.Marshal(out)
 }

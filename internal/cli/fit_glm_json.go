@@ -12,6 +12,7 @@ import (
 type glmJSON struct{ glmFitted }
 
 type glmCoefficientJSON struct {
+	Class    string   `json:"class,omitempty"`
 	Name     string   `json:"name"`
 	Estimate *float64 `json:"estimate"`
 	StdError *float64 `json:"std_error"`
@@ -67,7 +68,7 @@ func (f glmJSON) MarshalJSON() ([]byte, error) {
 		Bounds: foundJSON(f.Bounds), Choice: choiceOf(f.Choice),
 	}
 	for _, c := range f.Coefficients {
-		out.Coefficients = append(out.Coefficients, glmCoefficientJSON{c.Name, c.Estimate, c.StdError, c.Privacy, c.Low, c.High, c.Z, c.P})
+		out.Coefficients = append(out.Coefficients, glmCoefficientJSON{c.Class, c.Name, c.Estimate, c.StdError, c.Privacy, c.Low, c.High, c.Z, c.P})
 	}
 	return json.Marshal(out)
 }

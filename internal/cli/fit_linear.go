@@ -84,8 +84,11 @@ func (s *session) paragraphs(text string) {
 }
 
 func (s *session) showLinear(f *stats.LinearFit) error {
-	if s.format == "json" {
+	switch s.format {
+	case "json":
 		return s.json(linearJSON{f})
+	case "csv":
+		return s.linearCSV(f)
 	}
 	s.heading(fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Method))
 	if f.Line != nil {

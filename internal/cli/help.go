@@ -105,7 +105,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"softmax":        {"", "no hidden layer: one linear function for each class"},
 	"fit.confidence": {"P", "of the intervals (default 0.95)"},
 	"fit.explain":    {"", "say what it would cost and how noisy it would be, free"},
-	"fit.format":     {"FORMAT", "table, json or markdown (default table)"},
+	"fit.format":     {"FORMAT", "table, json, markdown, or csv of the coefficients (default table)"},
 	"fit.plot":       {"FILE", "draw the coefficients with their intervals as FILE.svg or FILE.png"},
 
 	"levels":              {"A,B,C", "logistic and network: the values of the response in the order of its classes; of two the second's probability is modelled (default: as the policy declares)"},

@@ -43,12 +43,6 @@ func runTable(s *session, o *testOptions, samples bool) error {
 				return err
 			}
 			t.Noise = d
-			if r.Keys[0] == strconv.Quote(o.get("column")) { // a release has its keys in an order of its own
-				for _, n := range names {
-					slices.Reverse(n)
-				}
-				slices.Reverse(r.Keys)
-			}
 			rows, columns, table, err := crossed(names, counts)
 			if err != nil {
 				return err
@@ -113,7 +107,7 @@ func (s *session) tabled(o *testOptions, t hypothesis.Table, samples bool, rows,
 	out := tested{Test: found, about: about + noiseText(t.Noise) + ".", release: r}
 	out.header = append(out.header, "")
 	if r != nil {
-		out.header[0] = nameOfKey(r.Keys[0]) + " × " + nameOfKey(r.Keys[1])
+		out.header[0] = nameOfKey(r.Keys[r.Grouped[0]]) + " × " + nameOfKey(r.Keys[r.Grouped[1]])
 	}
 	for j := range t.Counts[0] {
 		out.header = append(out.header, nameOf(columns, j))

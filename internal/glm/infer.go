@@ -338,7 +338,7 @@ func (f *Fit) quantile(alpha float64) float64 {
 
 // tail is the probability of so many.
 func (f *Fit) tail(z float64) float64 {
-	p := 2 * distuv.UnitNormal.Survival(z)
+	p := math.Erfc(z / math.Sqrt2) // which has digits far out, too
 	if f.laplace {
 		p = max(p, math.Exp(-math.Sqrt2*z))
 	}

@@ -53,7 +53,7 @@ func (p *Panel) span() (low, high float64) {
 		end(v, m.Low)
 		end(v, m.High)
 	})
-	if !p.Points && low <= high {
+	if (!p.Points || p.Zero) && low <= high {
 		low, high = math.Min(low, 0), math.Max(high, 0)
 	}
 	slices.Sort(lengths)

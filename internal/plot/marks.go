@@ -87,7 +87,7 @@ func (d *drawn) Plot(c draw.Canvas, p *plot.Plot) {
 			}
 		}
 	}
-	if d.low <= 0 && d.high >= 0 && !d.Points {
+	if d.low <= 0 && d.high >= 0 && (!d.Points || d.Zero) {
 		c.StrokeLine2(draw.LineStyle{Color: faint, Width: 0.8}, c.Min.X, y(0), c.Max.X, y(0))
 	}
 }

@@ -20,13 +20,13 @@ func TestPlaces(t *testing.T) {
 	}
 	six := Places{Title: "Centres", Caption: "made up", X: "x", Y: "y", Low: Point{-1, -1}, High: Point{1, 1}, Series: []string{"one", "two"}}
 	for i := range 6 {
-		six.Panels = append(six.Panels, PlacePanel{Name: "t = " + string(rune('0'+i)), Dots: []Point{{0.1, 0.2}, {0.3, nan}, {5, 5}}, Crosses: []Cross{cross(0.2, 0.3, 0.2, 0), cross(-0.4, 0.9, 0.4, 1)}})
+		six.Panels = append(six.Panels, PlacePanel{Name: "t = " + string(rune('0'+i)), Dots: []Point{{0.1, 0.2}, {0.3, nan}, {5, 5}}, Crosses: []Cross{cross(0.2, 0.3, 0.2, 0), cross(-0.4, 0.9, 0.4, 1)}, Diagonal: true})
 	}
 	for name, p := range map[string]Places{
 		"six":     six,
 		"alone":   {Title: "one", Panels: []PlacePanel{{Crosses: []Cross{cross(30, 1e5, 10, 0), {Point{20, 2e5}, Point{nan, nan}, Point{nan, nan}, 0}}}}},
 		"nothing": {},
-		"extreme": {Panels: []PlacePanel{{Name: "<b>&", Dots: []Point{{math.Inf(1), 0}, {1e308, -1e308}}, Crosses: []Cross{cross(nan, 1, 1, 0), cross(0, 0, math.Inf(1), 0)}}}},
+		"extreme": {Panels: []PlacePanel{{Name: "<b>&", Dots: []Point{{math.Inf(1), 0}, {1e308, -1e308}}, Crosses: []Cross{cross(nan, 1, 1, 0), cross(0, 0, math.Inf(1), 0)}, Diagonal: true}}},
 		"point":   {Low: Point{1, 1}, High: Point{1, 1}, Panels: []PlacePanel{{Dots: []Point{{3, 3}}}, {Dots: []Point{{3, 3}}}}},
 	} {
 		for _, f := range Formats {

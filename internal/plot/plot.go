@@ -45,6 +45,7 @@ const (
 type Panel struct {
 	Name   string
 	Points bool     // points instead of bars: for measures whose bars from 0 would say nothing
+	Zero   bool     // of points too the axis shows 0, and a line there: for what is held against 0
 	Marks  [][]Mark // by series (one where the chart names none), then by group
 }
 

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"encoding/csv"
+	"strconv"
+
+	"dither/stats"
+)
+
+// coefficientsCSV writes coefficients as a table for other programs. What is not known is empty; what the fit needs to be known beside them is in JSON.
+func (s *session) coefficientsCSV(header []string, rows [][]string) error {
+	w := csv.NewWriter(s.stdout)
+	if err := w.Write(header); err != nil {
+		return err
+	}
+	return w.WriteAll(rows)
+}
+
+func csvCell(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
+}
+
+func (s *session) linearCSV(f *stats.LinearFit) error {
+	var rows [][]string
+	for _, c := range f.Coefficients {
+		rows = append(rows, []string{c.Name, csvCell(c.Estimate), csvCell(c.StdError), csvCell(c.Low), csvCell(c.High)})
+	}
+	return s.coefficientsCSV([]string{"name", "estimate", "std_error", "low", "high"}, rows)
+}
+
+func (s *session) glmCSV(f *stats.GLMFit) error {
+	var rows [][]string
+	for _, c := range f.Coefficients {
+		rows = append(rows, []string{c.Name, csvCell(c.Estimate), csvCell(c.StdError), csvCell(c.Z), csvCell(c.P), csvCell(c.Low), csvCell(c.High)})
+	}
+	return s.coefficientsCSV([]string{"name", "estimate", "std_error", "z", "p_value", "low", "high"}, rows)
+}
+
+func (s *session) trainedCSV(t trained) error {
+	var rows [][]string
+	for _, c := range t.Coefficients {
+		rows = append(rows, []string{c.Class, c.Name, csvCell(c.Estimate)})
+	}
+	if rows == nil { // a network's have no names
+		for i := range t.Theta {
+			rows = append(rows, []string{"", strconv.Itoa(i), csvCell(&t.Theta[i])})
+		}
+	}
+	return s.coefficientsCSV([]string{"class", "name", "estimate"}, rows)
+}

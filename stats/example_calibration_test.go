@@ -1,0 +1,54 @@
+package stats_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"dither/curator"
+	"dither/examples/randhie"
+	"dither/stats"
+)
+
+// Who is in fair health, of the RAND Health Insurance Experiment: a model fitted to those with few visits, and held against those with many.
+func ExampleGLMFit_Calibrate() {
+	home, err := os.MkdirTemp("", "dither-example-")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(home, "state")); err != nil {
+		log.Fatal(err)
+	}
+	home = filepath.Join(home, "home")
+	if err := curator.Init(home); err != nil {
+		log.Fatal(err)
+	}
+	if err := os.CopyFS(home, randhie.Files); err != nil {
+		log.Fatal(err)
+	}
+	c, err := curator.Open(home)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	ctx := context.Background()
+	if _, err := c.Seal(ctx, "visits", curator.SealOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	fit, err := stats.FitGLM(ctx, c, stats.GLM{
+		Family: stats.Logistic, Table: "visits", Formula: "hlthf ~ disea", Where: "mdvis < 5", Rows: 15000, Question: curator.Question{Epsilon: "0.4"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	held, err := fit.Calibrate(ctx, c, stats.Calibration{Question: curator.Question{Epsilon: "0.2"}, Where: "mdvis >= 5", Bins: 5})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(held.Price, held.Response, held.Same, len(held.Bins) > 0)
+	// Output:
+	// ε = 0.2 hlthf false true
+}
