@@ -130,25 +130,23 @@ func (c *Curator) planOf(id uint64, read func() (ledger.Answer, error), a *asked
 	if p := c.plans.found[id]; p != nil { // whose plan it is does not hang on who looks for it
 		return p, nil
 	}
-	bounds := spellings(a.plan)
-	missed := missedPlan{id, fmt.Sprint(bounds, origins(a.policy))}
-	if c.plans.missed[missed] {
+	from := origins(a.policy)
+	untried := slices.DeleteFunc(spellings(a.plan), func(bounds plan.Caps) bool { return c.plans.missed[missedPlan{id, bounds, from}] })
+	if len(untried) == 0 {
 		return nil, nil
 	}
 	r, err := read()
 	if err != nil {
 		return nil, err
 	}
-	found := plannedAgain(r.Reservation, a, bounds)
-	if len(c.plans.found)+len(c.plans.missed) >= 2*mostEarlier || c.plans.found == nil {
-		c.plans.found, c.plans.missed = map[uint64]*plan.Plan{}, map[missedPlan]bool{}
+	for _, bounds := range untried {
+		if p := plannedAgain(r.Reservation, a, bounds); p != nil {
+			c.plans.keep(id, p)
+			return p, nil
+		}
+		c.plans.miss(missedPlan{id, bounds, from})
 	}
-	if found != nil {
-		c.plans.found[id] = found
-	} else {
-		c.plans.missed[missed] = true
-	}
-	return found, nil
+	return nil, nil
 }
 
 // spellings are the bounds on rows and groups that an earlier question may have been asked with beside its text, which a record of it does not
@@ -165,12 +163,11 @@ func spellings(p *plan.Plan) (out []plan.Caps) {
 	return out
 }
 
-func plannedAgain(r ledger.Reservation, a *asked, bounds []plan.Caps) *plan.Plan {
-	for _, b := range bounds {
-		p, err := plan.Build(a.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: b.Groups, MaxRows: b.Rows})
-		if err == nil && len(p.Searches) == 0 && p.Rows == nil && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
-			return p.Settled()
-		}
+// plannedAgain is the plan of a reservation with these bounds, or nil.
+func plannedAgain(r ledger.Reservation, a *asked, bounds plan.Caps) *plan.Plan {
+	p, err := plan.Build(a.policy, plan.Request{SQL: r.Question, Price: r.Loss, MaxGroups: bounds.Groups, MaxRows: bounds.Rows})
+	if err == nil && len(p.Searches) == 0 && p.Rows == nil && slices.Equal(p.Tables(), a.plan.Tables()) && p.Key(a.look.versions()...) == r.Key {
+		return p.Settled()
 	}
 	return nil
 }
@@ -182,8 +179,23 @@ type plans struct {
 	missed map[missedPlan]bool
 }
 
+func (s *plans) keep(id uint64, p *plan.Plan) {
+	if len(s.found) >= 2*mostEarlier || s.found == nil {
+		s.found = map[uint64]*plan.Plan{}
+	}
+	s.found[id] = p
+}
+
+func (s *plans) miss(m missedPlan) {
+	if len(s.missed) >= 40*mostEarlier || s.missed == nil {
+		s.missed = map[missedPlan]bool{}
+	}
+	s.missed[m] = true
+}
+
 // origins are the versions of the public tables that columns have their values of.
-func origins(p *policy.Policy) (out []int) {
+func origins(p *policy.Policy) string {
+	var out []int
 	for _, t := range p.Tables {
 		for _, c := range t.Columns {
 			if c.ValuesFrom != nil {
@@ -191,13 +203,14 @@ func origins(p *policy.Policy) (out []int) {
 			}
 		}
 	}
-	return out
+	return fmt.Sprint(out)
 }
 
 // missedPlan is of a reservation, with the bounds that were tried and the origins of values.
 type missedPlan struct {
 	reservation uint64
-	tried       string
+	bounds      plan.Caps
+	origins     string
 }
 
 // reusable is what reused would do, foretold.

@@ -109,3 +109,20 @@ func TestFollowsValuesFromPublicTable(t *testing.T) {
 		t.Errorf("from %v, and the newest is %s", r.From, again.ID)
 	}
 }
+
+// A price is the same as an ε, as a ρ, in the question, as the policy's default, and as what an accuracy came to.
+func TestPricesAcrossSpellings(t *testing.T) {
+	c := zcdpTerms.alone(t) // by default ρ = 0.5, which is ε²/2 of ε = 1
+	const sql, option = "SELECT COUNT(*) FROM people", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*) FROM people"
+	first := must[*Release](t)(c.Answer(t.Context(), Question{SQL: sql}))
+	for _, q := range []Question{{SQL: sql, Epsilon: "1"}, {SQL: sql, Epsilon: "1.00"}, {SQL: sql, Rho: "0.5"}, {SQL: option}, {SQL: option, Rho: "0.5"}, {SQL: option, Epsilon: "1"}} {
+		if r := must[*Release](t)(c.Answer(t.Context(), q)); !r.Replayed || r.ID != first.ID || r.From != nil {
+			t.Errorf("%+v: %s, replayed %t", q, r.ID, r.Replayed)
+		}
+	}
+	within := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT region, COUNT(*) FROM people GROUP BY region", Within: "4"}))
+	again := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT region, COUNT(*) AS n FROM people GROUP BY 1", Within: "4", At: "95%"}))
+	if !again.Replayed || again.ID != within.ID {
+		t.Errorf("%s, replayed %t, after %s", again.ID, again.Replayed, within.ID)
+	}
+}
