@@ -161,13 +161,13 @@ type fit struct {
 }
 
 // noisesOf are the noises of each grouping's cells.
-func noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
+func (n *noises) noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
 	for _, g := range p.Groupings() {
-		d, err := distribution(g.Measures[j])
+		of, err := n.of(g.Measures[j])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, d)
+		out = append(out, of.noise)
 	}
 	return out, nil
 }
@@ -181,8 +181,8 @@ func (n *noises) fitText(p *plan.Plan, j int) string {
 	return string(b)
 }
 
-func (s *Shapes) fit(p *plan.Plan, j int) (fit, error) {
-	noises, err := noisesOf(p, j)
+func (s *Shapes) fit(alike *noises, p *plan.Plan, j int) (fit, error) {
+	noises, err := alike.noisesOf(p, j)
 	if err != nil || !p.Measures[j].Additive() {
 		return unfitted(noises), err
 	}
@@ -272,7 +272,7 @@ func (a *Answer) forecast(g *grid, o plan.Output, alpha float64) Forecast {
 		f.StdDevTimesN, f.HalfWidthTimesN = sum.law.StdDev()*sum.unit, sum.law.Quantile(alpha/2)*sum.unit
 		return f
 	}
-	if form, ok := a.form(o.Post); ok {
+	if form, ok := a.formOf(o.Post); ok {
 		f.StdDev = form.stdDev(c)
 		f.HalfWidth = exact.FloatUp(form.reach(c, alpha/float64(max(len(aggregates(o.Post)), 1))))
 	}
