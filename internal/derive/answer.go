@@ -15,9 +15,11 @@ type Answer struct {
 	plan     *plan.Plan
 	measures map[*plan.Measure]*released
 	index    map[*plan.Measure]int
-	fits     []fit                // of the plan's measures, where there are grouping sets
-	given    []*grid              // by grouping: what is known from earlier releases, in place of released numbers; nil without
-	expected []*grid              // by grouping, of no numbers: what ForecastIn found
+	fits     []fit   // of the plan's measures, where there are grouping sets
+	given    []*grid // by grouping: what is known from earlier releases, in place of released numbers; nil without
+	expected []*grid // by grouping, of no numbers: what ForecastIn found
+	likeSets []int   // likewise, what likeSet found
+	foretold map[foretoldOf]Forecast
 	forms    map[*plan.Post]*form // what formOf found; nil of what is none
 	whole    bool                 // counts are shown as whole numbers
 }

@@ -3,6 +3,7 @@ package derive
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"dither/internal/exact"
@@ -246,8 +247,39 @@ func (c *cell) summed(key int) bool { return c.grid != nil && !c.grid.grouping.H
 // ForecastIn is Forecast for the rows of one of the plan's grouping sets.
 func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 	if a.expected == nil { // once for all outputs
-		a.expected = make([]*grid, len(a.plan.Sets))
+		a.expected, a.foretold = make([]*grid, len(a.plan.Sets)), map[foretoldOf]Forecast{}
+		for i := range a.plan.Sets {
+			a.likeSets = append(a.likeSets, a.likeSet(i))
+		}
 	}
+	set = a.likeSets[set] // of which the laws are, and nothing else matters
+	key := foretoldOf{set, o.Post, alpha}
+	f, ok := a.foretold[key]
+	if !ok {
+		f = a.forecast(a.expectedIn(set), o, alpha)
+		a.foretold[key] = f
+	}
+	return f
+}
+
+// foretoldOf is an output in the rows of a grouping set.
+type foretoldOf struct {
+	set   int
+	of    *plan.Post
+	alpha float64
+}
+
+// likeSet is the first grouping set in which each measure has the same law.
+func (a *Answer) likeSet(set int) int {
+	for i := range set {
+		if !slices.ContainsFunc(a.fits, func(f fit) bool { return f.laws[i] != f.laws[set] }) {
+			return i
+		}
+	}
+	return set
+}
+
+func (a *Answer) expectedIn(set int) *grid {
 	if a.expected[set] == nil {
 		g := &grid{grouping: a.plan.Sets[set], of: map[*plan.Measure]*fitted{}}
 		for j, m := range a.plan.Measures {
@@ -255,7 +287,7 @@ func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 		}
 		a.expected[set] = g
 	}
-	return a.forecast(a.expected[set], o, alpha)
+	return a.expected[set]
 }
 
 // ForecastGiven is Forecast for the rows of the first grouping, as earlier releases tell them (From).
