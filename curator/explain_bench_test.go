@@ -155,6 +155,8 @@ func wideQuestions() map[string]Question {
 		"within":               {SQL: "SELECT g, COUNT(*), SUM(age) FROM people GROUP BY g", Within: "100"},
 		"within, 10,000":       {SQL: "SELECT job, COUNT(*), SUM(age) FROM people GROUP BY job", Within: "100000"},
 		"within, cube":         {SQL: "SELECT a, b, c, d, e, COUNT(*) FROM people GROUP BY CUBE(a, b, c, d, e)", Within: "100"},
+		"within, 255 sums":     {SQL: "SELECT " + repeat(255, ", ", "SUM(age + %d)") + " FROM people", Within: "100000"},
+		"within, cube of sums": {SQL: "SELECT a, b, c, d, e, " + repeat(40, ", ", "SUM(age + %d)") + " FROM people GROUP BY CUBE(a, b, c, d, e)", Within: "100000"},
 		"whole numbers, cube":  {SQL: "SELECT a, b, c, d, e, f, COUNT(*) FROM people GROUP BY CUBE(a, b, c, d, e, f)", Whole: true},
 		"256 columns of sums":  sql("SELECT " + repeat(255, ", ", "SUM(age + %d)") + " FROM people"),
 		"arithmetic of counts": sql("SELECT " + repeat(60, " + ", "%d * COUNT(*)") + " - SUM(age) / COUNT(*) FROM people"),

@@ -133,7 +133,9 @@ type pricing struct {
 	target  accuracy
 	alpha   float64
 	shapes  derive.Shapes
-	basis   *earlier // the dearest of the earlier answers to the question; nil where there are none
+	// last is the plan that was looked at last, and enough the last of those that do.
+	last, enough *plan.Plan
+	basis        *earlier // the dearest of the earlier answers to the question; nil where there are none
 }
 
 // earlier is an answer to the same question.
@@ -151,12 +153,22 @@ func (s *pricing) planned(price privacy.Loss) (*plan.Plan, error) {
 	return plan.Build(s.policy, r)
 }
 
+// plannedAt is planned, of the price that was found to do.
+func (s *pricing) plannedAt(e privacy.Epsilon) (*plan.Plan, error) {
+	price := s.policy.Budget.Price(e)
+	if p := s.enough; p != nil && p.Price.Within(price) && price.Within(p.Price) {
+		return p, nil
+	}
+	return s.planned(price)
+}
+
 // at plans the question at a price, with what derives every cell from numbers; that is nil where there is no such noise.
 func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
 	p, err := s.planned(price)
 	if err != nil {
 		return nil, nil, err
 	}
+	s.last = p
 	every := *p // each cell counts, whichever HAVING and LIMIT show
 	every.Having, every.Limit, every.Offset = nil, nil, 0
 	d, err := s.shapes.New(&every)
@@ -225,6 +237,9 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 	tidy := s.tidy()
 	i, err := leastPrice(tidy, func(e privacy.Epsilon) (float64, error) {
 		excess, _, err := s.meets(s.policy.Budget.Price(e), basis)
+		if excess <= 1 && err == nil { // of the last of which it is the price
+			s.enough = s.last
+		}
 		return excess, err
 	})
 	if err != nil {
@@ -247,7 +262,7 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 	case s.target.relative:
 		from = "from the number of rows that the owner expects"
 	}
-	p, err := s.planned(s.policy.Budget.Price(tidy[i]))
+	p, err := s.plannedAt(tidy[i])
 	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.", s.target.text, from), err
 }
 

@@ -18,7 +18,10 @@ type Answer struct {
 	fits     []fit   // of the plan's measures, where there are grouping sets
 	given    []*grid // by grouping: what is known from earlier releases, in place of released numbers; nil without
 	expected []*grid // by grouping, of no numbers: what ForecastIn found
-	whole    bool    // counts are shown as whole numbers
+	likeSets []int   // likewise, what likeSet found
+	foretold map[foretoldOf]Forecast
+	forms    map[*plan.Post]*form // what formOf found; nil of what is none
+	whole    bool                 // counts are shown as whole numbers
 }
 
 // New prepares for a plan. The error is of the noise's parameters.
@@ -38,7 +41,7 @@ func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 			text := alike.fitText(p, i)
 			f, ok := fits[text]
 			if !ok {
-				if f, err = s.fit(p, i); err != nil {
+				if f, err = s.fit(alike, p, i); err != nil {
 					return nil, err
 				}
 				fits[text] = f
@@ -209,7 +212,7 @@ func (c *cell) outputs(alpha float64) []Cell {
 		}
 		each := *c
 		each.alpha = alpha / float64(max(len(aggregates(o.Post)), 1))
-		if f, ok := c.answer.form(o.Post); ok && c.answer.Single(o) == nil {
+		if f, ok := c.answer.formOf(o.Post); ok && c.answer.Single(o) == nil {
 			out[i].Estimate = f.estimate(c, each.alpha)
 		} else {
 			out[i].Estimate = each.number(o.Post)

@@ -3,6 +3,7 @@ package derive
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"dither/internal/exact"
@@ -161,13 +162,13 @@ type fit struct {
 }
 
 // noisesOf are the noises of each grouping's cells.
-func noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
+func (n *noises) noisesOf(p *plan.Plan, j int) (out []noise.Distribution, err error) {
 	for _, g := range p.Groupings() {
-		d, err := distribution(g.Measures[j])
+		of, err := n.of(g.Measures[j])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, d)
+		out = append(out, of.noise)
 	}
 	return out, nil
 }
@@ -181,8 +182,8 @@ func (n *noises) fitText(p *plan.Plan, j int) string {
 	return string(b)
 }
 
-func (s *Shapes) fit(p *plan.Plan, j int) (fit, error) {
-	noises, err := noisesOf(p, j)
+func (s *Shapes) fit(alike *noises, p *plan.Plan, j int) (fit, error) {
+	noises, err := alike.noisesOf(p, j)
 	if err != nil || !p.Measures[j].Additive() {
 		return unfitted(noises), err
 	}
@@ -260,8 +261,39 @@ func (c *cell) summed(key int) bool { return c.grid != nil && !c.grid.grouping.H
 // ForecastIn is Forecast for the rows of one of the plan's grouping sets.
 func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 	if a.expected == nil { // once for all outputs
-		a.expected = make([]*grid, len(a.plan.Sets))
+		a.expected, a.foretold = make([]*grid, len(a.plan.Sets)), map[foretoldOf]Forecast{}
+		for i := range a.plan.Sets {
+			a.likeSets = append(a.likeSets, a.likeSet(i))
+		}
 	}
+	set = a.likeSets[set] // of which the laws are, and nothing else matters
+	key := foretoldOf{set, o.Post, alpha}
+	f, ok := a.foretold[key]
+	if !ok {
+		f = a.forecast(a.expectedIn(set), o, alpha)
+		a.foretold[key] = f
+	}
+	return f
+}
+
+// foretoldOf is an output in the rows of a grouping set.
+type foretoldOf struct {
+	set   int
+	of    *plan.Post
+	alpha float64
+}
+
+// likeSet is the first grouping set in which each measure has the same law.
+func (a *Answer) likeSet(set int) int {
+	for i := range set {
+		if !slices.ContainsFunc(a.fits, func(f fit) bool { return f.laws[i] != f.laws[set] }) {
+			return i
+		}
+	}
+	return set
+}
+
+func (a *Answer) expectedIn(set int) *grid {
 	if a.expected[set] == nil {
 		g := &grid{grouping: a.plan.Sets[set], of: map[*plan.Measure]*fitted{}}
 		for j, m := range a.plan.Measures {
@@ -269,7 +301,7 @@ func (a *Answer) ForecastIn(set int, o plan.Output, alpha float64) Forecast {
 		}
 		a.expected[set] = g
 	}
-	return a.forecast(a.expected[set], o, alpha)
+	return a.expected[set]
 }
 
 // ForecastGiven is Forecast for the rows of the first grouping, as earlier releases tell them (From).
@@ -286,7 +318,7 @@ func (a *Answer) forecast(g *grid, o plan.Output, alpha float64) Forecast {
 		f.StdDevTimesN, f.HalfWidthTimesN = sum.law.StdDev()*sum.unit, sum.law.Quantile(alpha/2)*sum.unit
 		return f
 	}
-	if form, ok := a.form(o.Post); ok {
+	if form, ok := a.formOf(o.Post); ok {
 		f.StdDev = form.stdDev(c)
 		f.HalfWidth = exact.FloatUp(form.reach(c, alpha/float64(max(len(aggregates(o.Post)), 1))))
 	}

@@ -55,15 +55,24 @@ type released struct {
 
 // released prepares for a measure. What is found of the noise of one is found of all that have it.
 func (n *noises) released(m *plan.Measure) (*released, error) {
+	of, err := n.of(m)
+	if err != nil {
+		return nil, err
+	}
+	return &released{Measure: m, noise: of.noise, unit: math.Ldexp(1, m.Grid), limits: of.limits, quantiles: map[float64]*big.Int{}}, nil
+}
+
+// of is the noise of a measure, with what was found of it.
+func (n *noises) of(m *plan.Measure) (*released, error) {
 	i := n.number(m)
-	if n.all[i].noise == nil {
+	if n.all[i] == nil {
 		d, err := distribution(m)
 		if err != nil {
 			return nil, err
 		}
 		n.all[i] = &released{noise: d, limits: map[float64]*big.Int{}}
 	}
-	return &released{Measure: m, noise: n.all[i].noise, unit: math.Ldexp(1, m.Grid), limits: n.all[i].limits, quantiles: map[float64]*big.Int{}}, nil
+	return n.all[i], nil
 }
 
 // noises numbers the distributions of measures' noises: the very same parameter, or else an equal one, is one.
@@ -90,7 +99,7 @@ func (n *noises) number(m *plan.Measure) int {
 	if !ok {
 		i = len(n.all)
 		n.text[text] = i
-		n.all = append(n.all, &released{})
+		n.all = append(n.all, nil)
 	}
 	n.same[noiseOf{m.Noise, m.Parameter}] = i
 	return i

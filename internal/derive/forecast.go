@@ -36,7 +36,7 @@ func (a *Answer) Forecast(o plan.Output, alpha float64, rows int64) Forecast {
 		}
 		return f
 	}
-	form, ok := a.form(o.Post)
+	form, ok := a.formOf(o.Post)
 	if !ok {
 		return f
 	}

@@ -28,6 +28,24 @@ func (a *Answer) stdDevOf(m *plan.Measure) float64 { return a.measures[m].stdDev
 
 func newForm() form { return form{constant: new(big.Rat), slope: map[*plan.Measure]*big.Rat{}} }
 
+// formOf is form, found once of an output.
+func (a *Answer) formOf(p *plan.Post) (form, bool) {
+	known, ok := a.forms[p]
+	if !ok {
+		if f, is := a.form(p); is {
+			known = &f
+		}
+		if a.forms == nil {
+			a.forms = map[*plan.Post]*form{}
+		}
+		a.forms[p] = known
+	}
+	if known == nil {
+		return form{}, false
+	}
+	return *known, true
+}
+
 // form is p as a linear form of measures, where it is one.
 func (a *Answer) form(p *plan.Post) (form, bool) {
 	out := newForm()

@@ -176,7 +176,7 @@ func (e *Earlier) table(f plan.Following) *fitted {
 	if n > 1 && e.Plan.Sets != nil {
 		return nil // fitted cells are correlated
 	}
-	noises, err := noisesOf(e.Plan, f.Measure)
+	noises, err := new(noises).noisesOf(e.Plan, f.Measure)
 	if err != nil {
 		return nil
 	}

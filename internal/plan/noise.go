@@ -7,7 +7,7 @@ import "dither/privacy"
 type chosen []*Measure
 
 // mostChosen bounds how many are compared.
-const mostChosen = 16
+const mostChosen = 64
 
 func (c *chosen) choose(m *Measure) error {
 	for _, o := range *c {
