@@ -356,3 +356,65 @@ func TestTheilSenBadParameters(t *testing.T) {
 		t.Errorf("the loss is %v", good.Loss())
 	}
 }
+
+// TestTheilSenLaw: a median is drawn with P(o) ∝ exp(−c·D(o)), and a half-width likewise. The false-alarm rate is below 1e-6.
+func TestTheilSenLaw(t *testing.T) {
+	const draws = 20000
+	src := entropy.System()
+	check := func(what string, d []int64, c float64, draw func() int64) {
+		total, hits := 0.0, make([]int, len(d))
+		for _, x := range d {
+			total += math.Exp(-c * float64(x))
+		}
+		for range draws {
+			hits[draw()]++
+		}
+		for o, x := range d {
+			p := math.Exp(-c*float64(x)) / total
+			if err := (stattest.Proportion{Successes: hits[o], Of: stattest.Binomial{Trials: draws, Probability: p}, FalseAlarm: alarmRate / 20}).Check(); err != nil {
+				t.Errorf("%s: %d of %v: %v", what, o, d, err)
+			}
+		}
+	}
+	for _, counts := range [][]int64{{0, 2, 0, 0, 1, 0}, {0, 0, 0, 0}, {3, 0, 1, 1}} {
+		check("median", expanded(counts), 0.25, func() int64 { return chooseMedian(src, big.NewRat(1, 4), counts) })
+	}
+	d := []int64{5, 2, 0, 0, 3}
+	check("half-width", d, 0.5, func() int64 { return chooseWidth(src, big.NewRat(1, 2), d) })
+}
+
+// TestTheilSenIsPrivate compares the distributions of a slope over neighbours, candidate by candidate: no probability differs by more than ε.
+func TestTheilSenIsPrivate(t *testing.T) {
+	r := rand.New(rand.NewPCG(85, 86))
+	law := func(m TheilSen, p points) []float64 {
+		counts, err := p.slopes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		moves, _ := m.moves()
+		c, _ := rate(m.Slope, moves, max(int64(len(p))-1, 1)).Float64()
+		total, out := 0.0, make([]float64, 0, len(counts))
+		for _, d := range expanded(counts) {
+			out = append(out, -c*float64(d))
+			total += math.Exp(-c * float64(d))
+		}
+		for i := range out {
+			out[i] -= math.Log(total)
+		}
+		return out
+	}
+	for _, u := range relations {
+		m, worst := theilSenOf(t, u, 8, "5"), 0.0 // of which a slope has 2
+		for range 10 {
+			p := hardPoints(r, r.IntN(9))
+			a, b := law(m, p), law(m, nextTo(r, p, u))
+			for i := range a {
+				worst = max(worst, math.Abs(a[i]-b[i]))
+			}
+		}
+		if worst > 2+1e-9 {
+			t.Errorf("%v: a loss of %g", u, worst)
+		}
+		t.Logf("%v: at most %.3f of 2", u, worst)
+	}
+}
