@@ -20,17 +20,18 @@ import (
 const TheilSen = "theil-sen"
 
 // LineQuestion asks for a line y = height + slope·(x − middle of x's range) through the rows of a question: SELECT x, y FROM t WHERE …. Rows in which
-// an item is NULL do not count.
+// an item is NULL do not count. Of x 22 binary digits count, from its largest size on: select x - 2000 of years.
 type LineQuestion struct {
 	Question
-	// Rows is about how many rows there are: declared by the policy (0), or released before. It is a parameter that no promise rests on: intervals are narrowest where it is right.
+	// Rows is about how many rows there are: declared by the policy (0), or released before. It is a parameter that no promise rests on: intervals are
+	// narrowest where it is right.
 	Rows int64
 	// WithoutIntervals spends all of the price on the estimates. So is it spent where, with so many rows, intervals would seldom have ends.
 	WithoutIntervals bool
 }
 
-// FittedLine is a released line. Its estimates are in the units of the question's items. What a price pays for is told by Draws, in the order in which they are made: slope, height, and
-// the half-widths of both.
+// FittedLine is a released line. Its estimates are in the units of the question's items. What a price pays for is told by Draws, in the order in which
+// they are made: slope, height, and the half-widths of both.
 type FittedLine struct {
 	ID            string
 	Names         [2]string // of x and y
@@ -56,8 +57,8 @@ type LineEstimate struct {
 	Low, High *float64
 	Steps     float64 // values are multiples of it
 	Most      float64 // and they lie within Most of 0, or of the middle of y's range
-	// Noise is about what the draw adds to the error, as a standard deviation, to first order, with as many rows as was said, spread evenly over x's range, and residuals of a tenth of y's range. Astray is about
-	// the probability, likewise, that the draw falls anywhere.
+	// Noise is about what the draw adds to the error, as a standard deviation, to first order, with as many rows as was said, spread evenly over x's
+	// range, and residuals of a tenth of y's range. Astray is about the probability, likewise, that the draw falls anywhere.
 	Noise, Astray float64
 }
 
@@ -80,9 +81,9 @@ type fittingLine struct {
 
 var lineDraws = []string{"slope", "height", "half-width of the slope", "half-width of the height"}
 
-// FitLine is the kernel's primitive for a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it (mechanism.TheilSen, where the proof stands). It
-// is the one look that brings rows of different units together, and within the kernel: of each pair no more than a count leaves, into the exponential
-// mechanism.
+// FitLine is the kernel's primitive for a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it
+// (mechanism.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and within the kernel: of each pair no
+// more than a count leaves, into the exponential mechanism.
 func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, error) {
 	f, l, err := c.line(q)
 	if err != nil {
@@ -179,7 +180,8 @@ func (c *Curator) fittingLine(q LineQuestion) (*fittingLine, error) {
 	return f, nil
 }
 
-// divide shares the price: among a slope, a height and their half-widths as 8 : 3 : 6 : 3. The slope's draws have the larger parts, since fewer pairs than rows say something of it.
+// divide shares the price: among a slope, a height and their half-widths as 8 : 3 : 6 : 3. The slope's draws have the larger parts, since fewer pairs
+// than rows say something of it.
 func (f *fittingLine) divide(withoutIntervals bool) {
 	parts, of := []int64{8, 3, 6}, int64(20)
 	if withoutIntervals {

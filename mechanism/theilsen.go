@@ -24,12 +24,14 @@ import (
 //
 // for n rows, u = 0 for fewer than two. The output is o with P(o) ∝ exp(−ε·u(o)/r), exactly.
 //
-// Lemma 1. A row that comes moves u by a number of [−3/2, 1], for all candidates, and one that goes by the opposite. With it come k ≤ n pairs. Each adds 1 to N, and 0 or 1 to B and
-// to A, so that 2B − N and N − 2A move by 1 one way or the other: D becomes D′, |D′ − D| ≤ n. With D ≤ N ≤ n(n − 1)/2 and n ≥ 2,
+// Lemma 1. A row that comes moves u by a number of [−3/2, 1], for all candidates, and one that goes by the opposite. With it come k ≤ n pairs. Each adds
+// 1 to N, and 0 or 1 to B and to A, so that 2B − N and N − 2A move by 1 one way or the other: D becomes D′, |D′ − D| ≤ n. With D ≤ N ≤ n(n − 1)/2 and n
+// ≥ 2,
 //
 //	D′/n − D/(n − 1) = (D′ − D)/n − D/(n(n − 1)) ∈ [−1 − ½, 1];
 //
-// for n = 1 it is D′ ∈ {0, 1}, and for n = 0 nothing. A row that is replaced moves D by at most n − 1 for the pairs that go and as many for those that come: u by a number of [−2, 2].
+// for n = 1 it is D′ ∈ {0, 1}, and for n = 0 nothing. A row that is replaced moves D by at most n − 1 for the pairs that go and as many for those that
+// come: u by a number of [−2, 2].
 //
 // Where the movements of all scores lie in an interval of length r, the exponential mechanism at a rate of ε/r is ε-differentially private and
 // ε-bounded-range (see Exponential). A unit's rows come or go one after the other, m = MaxRows at most: r = 5m/2 under AddRemove. Under ChangeOne j ≤ m rows
@@ -39,15 +41,17 @@ import (
 // share a row move together, which is why a row may be in all of them. (A matching, in which each row is in one pair, moves by as much in
 // proportion to its pairs, and has fewer of them; and one that a row more does not upset has fewer still.)
 //
-// Middle. With the slope s that was released, in the middle of its step, a row leaves y − s·x, rounded down to a multiple of 2⁻¹⁶ and held within Y's range. Of n such numbers the median is chosen in the
-// same way by D alone, which a row that comes or goes moves by at most 1: r = 2m, and 4m under ChangeOne.
+// Middle. With the slope s that was released, in the middle of its step, a row leaves y − s·x, rounded down to a multiple of 2⁻¹⁶ and held within Y's
+// range. Of n such numbers the median is chosen in the same way by D alone, which a row that comes or goes moves by at most 1: r = 2m, and 4m under
+// ChangeOne.
 //
-// Half-widths. With slope and middle released, further draws choose half-widths from a ladder of 33, which the data have no part in (theilsen_width.go). Each draw is made with what was released before
-// it as a public parameter, so their losses add up.
+// Half-widths. With slope and middle released, further draws choose half-widths from a ladder of 33, which the data have no part in (theilsen_width.go).
+// Each draw is made with what was released before it as a public parameter, so their losses add up.
 //
-// Thinning. Where more than 8,192 rows are expected, each takes part with a probability of 2⁻ᵗ, independently. Given which of the rows that neighbours share do, and coupling those that are replaced, the
-// two remain neighbours or become equal; and a mixture, with the same weights on both sides, of pairs that a loss holds for has that loss: probabilities by their sum, and Rényi divergences by their joint
-// quasi-convexity [van Erven & Harremoës 2014, Theorem 13].
+// Thinning. Where more than 8,192 rows are expected, each takes part with a probability of 2⁻ᵗ, independently. Given which of the rows that neighbours
+// share do, and coupling those that are replaced, the two remain neighbours or become equal; and a mixture, with the same weights on both sides, of
+// pairs that a loss holds for has that loss: probabilities by their sum, and Rényi divergences by their joint quasi-convexity [van Erven & Harremoës
+// 2014, Theorem 13].
 type TheilSen struct {
 	Unit
 	X, Y Range
@@ -67,10 +71,15 @@ type Line struct {
 }
 
 const (
-	// SlopeBits and MiddleBits are how fine slopes and middles are.
-	SlopeBits, MiddleBits = 15, 16
-	// SteepestSlope and FarthestMiddle are how far from 0 they may be, in parts of Y's range, over X's of the slope.
-	SteepestSlope, FarthestMiddle = 4, 0.5
+	// SlopeBits is how fine slopes are.
+	SlopeBits = 15
+	// MiddleBits is how fine middles are.
+	MiddleBits = 16
+	// SteepestSlope is how far from 0 slopes may be, in parts of Y's range over X's.
+	SteepestSlope = 4
+	// FarthestMiddle is how far from 0 middles may be, in parts of Y's range.
+	FarthestMiddle = 0.5
+
 	// steepest is the size of the steepest slope, and farthestMiddle of the farthest middle.
 	steepest       = SteepestSlope << SlopeBits
 	farthestMiddle = 1 << (MiddleBits - 1)
@@ -168,8 +177,9 @@ type DrawnLine struct {
 	Astray float64 // about the probability that it falls anywhere in the domain, whatever the rows are
 }
 
-// Expected says so of slope and middle, for residuals of a standard deviation of the given part of Y's range. Scores rise on either side of the median by so much as there are slopes of pairs, or
-// rows, at it; so what is chosen is Laplace-distributed about it, but for the rest of the domain, where scores are near n/2, or n.
+// Expected says so of slope and middle, for residuals of a standard deviation of the given part of Y's range. Scores rise on either side of the median
+// by so much as there are slopes of pairs, or rows, at it; so what is chosen is Laplace-distributed about it, but for the rest of the domain, where
+// scores are near n/2, or n.
 func (m TheilSen) Expected(residual float64) (slope, middle DrawnLine) {
 	n := float64(m.paired())
 	r, q := m.moves()
@@ -183,8 +193,8 @@ func (m TheilSen) Expected(residual float64) (slope, middle DrawnLine) {
 	return of(r, m.Slope, perSlope, n/2, 2*SteepestSlope), of(q, m.Middle, perMiddle, n, 2*FarthestMiddle)
 }
 
-// TellsIntervals reports that, with as many rows as are expected, half-widths short of the whole domain are sought at no more than three quarters of the largest sums that there can be: else intervals
-// would seldom have ends.
+// TellsIntervals reports that, with as many rows as are expected, half-widths short of the whole domain are sought at no more than three quarters of the
+// largest sums that there can be: else intervals would seldom have ends.
 func (m TheilSen) TellsIntervals() bool {
 	if m.SlopeWidth.IsZero() {
 		return false

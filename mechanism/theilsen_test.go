@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -356,3 +357,150 @@ func TestTheilSenBadParameters(t *testing.T) {
 		t.Errorf("the loss is %v", good.Loss())
 	}
 }
+
+// TestTheilSenLaw: a median is drawn with P(o) ∝ exp(−c·D(o)), and a half-width likewise. The false-alarm rate is below 1e-6.
+func TestTheilSenLaw(t *testing.T) {
+	const draws = 20000
+	src := entropy.System()
+	check := func(what string, d []int64, c float64, draw func() int64) {
+		total, hits := 0.0, make([]int, len(d))
+		for _, x := range d {
+			total += math.Exp(-c * float64(x))
+		}
+		for range draws {
+			hits[draw()]++
+		}
+		for o, x := range d {
+			p := math.Exp(-c*float64(x)) / total
+			if err := (stattest.Proportion{Successes: hits[o], Of: stattest.Binomial{Trials: draws, Probability: p}, FalseAlarm: alarmRate / 20}).Check(); err != nil {
+				t.Errorf("%s: %d of %v: %v", what, o, d, err)
+			}
+		}
+	}
+	for _, counts := range [][]int64{{0, 2, 0, 0, 1, 0}, {0, 0, 0, 0}, {3, 0, 1, 1}} {
+		check("median", expanded(counts), 0.25, func() int64 { return chooseMedian(src, big.NewRat(1, 4), counts) })
+	}
+	d := []int64{5, 2, 0, 0, 3}
+	check("half-width", d, 0.5, func() int64 { return chooseWidth(src, big.NewRat(1, 2), d) })
+}
+
+// TestTheilSenIsPrivate compares the distributions of a slope over neighbours, candidate by candidate: no probability differs by more than ε.
+func TestTheilSenIsPrivate(t *testing.T) {
+	r := rand.New(rand.NewPCG(85, 86))
+	law := func(m TheilSen, p points) []float64 {
+		counts, err := p.slopes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		moves, _ := m.moves()
+		c, _ := rate(m.Slope, moves, max(int64(len(p))-1, 1)).Float64()
+		total, out := 0.0, make([]float64, 0, len(counts))
+		for _, d := range expanded(counts) {
+			out = append(out, -c*float64(d))
+			total += math.Exp(-c * float64(d))
+		}
+		for i := range out {
+			out[i] -= math.Log(total)
+		}
+		return out
+	}
+	for _, u := range relations {
+		m, worst := theilSenOf(t, u, 8, "5"), 0.0 // of which a slope has 2
+		for range 10 {
+			p := hardPoints(r, r.IntN(9))
+			a, b := law(m, p), law(m, nextTo(r, p, u))
+			for i := range a {
+				worst = max(worst, math.Abs(a[i]-b[i]))
+			}
+		}
+		if worst > 2+1e-9 {
+			t.Errorf("%v: a loss of %g", u, worst)
+		}
+		t.Logf("%v: at most %.3f of 2", u, worst)
+	}
+}
+
+// TestTheilSenMovesExhaustively: all tables of up to two rows (three with DITHER_LONG) on a grid of nine points, and all that a row more, or another
+// row in the place of one, makes of them. Scores of the slope and of its half-width, which are steps, are compared where there are any.
+func TestTheilSenMovesExhaustively(t *testing.T) {
+	most := 2
+	if os.Getenv("DITHER_LONG") != "" {
+		most = 3
+	}
+	add, change := theilSenOf(t, Unit{privacy.AddRemove, 1}, 3, "300"), theilSenOf(t, Unit{privacy.ChangeOne, 1}, 3, "300")
+	at := []int64{0, 2*steepest - 1}
+	for _, s := range []int64{-2, -1, 0, 1, 2} { // and halves
+		for _, twice := range []int64{2 * s, s} {
+			o := twice<<(SlopeBits-1) + steepest
+			at = append(at, o-1, o, o+1)
+		}
+	}
+	grid := func(rows []int64) (p points) {
+		for _, r := range rows {
+			p = append(p, point{(r%3 - 1) << 23, (r/3 - 1) << 29})
+		}
+		return p
+	}
+	type scores struct {
+		d, width map[lineTerms][]int64
+		den      int64
+	}
+	known := map[string]scores{}
+	of := func(rows []int64) scores {
+		key := fmt.Sprint(slices.Sorted(slices.Values(rows)))
+		if s, ok := known[key]; ok {
+			return s
+		}
+		counts, err := grid(rows).slopes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := int64(len(rows))
+		s := scores{map[lineTerms][]int64{}, map[lineTerms][]int64{}, max(n-1, 1)}
+		whole := expanded(counts)
+		for terms, m := range map[lineTerms]TheilSen{"add": add, "change": change} {
+			for _, o := range at {
+				s.d[terms] = append(s.d[terms], whole[o])
+			}
+			for _, slope := range []int64{-1 << 15, -1, 1 << 14} {
+				s.width[terms] = append(s.width[terms], m.slopeOffset().shortfalls(slopeSums(counts, slope, ladder(2*steepest)), n, s.den)...)
+			}
+		}
+		known[key] = s
+		return s
+	}
+	worst := map[string]float64{}
+	compare := func(terms lineTerms, m TheilSen, rows, other []int64) {
+		a, b := of(rows), of(other)
+		slope, _ := m.moves()
+		check := func(what string, d, e []int64, unit int64, bound *big.Rat) {
+			got := movement(d, a.den*unit, e, b.den*unit)
+			if got.Cmp(bound) > 0 {
+				t.Fatalf("%s, %s: %v and %v: scores move by %v, and r is %v", terms, what, rows, other, got, bound)
+			}
+			share, _ := new(big.Rat).Quo(got, bound).Float64()
+			worst[string(terms)+", "+what] = max(worst[string(terms)+", "+what], share)
+		}
+		check("slope", a.d[terms], b.d[terms], 1, slope)
+		o := m.slopeOffset()
+		for i := range 3 { // for each slope that was released
+			from, to := i*(ladderSteps+1), (i+1)*(ladderSteps+1)
+			check("half-width", a.width[terms][from:to], b.width[terms][from:to], offsetUnit, o.moves)
+		}
+	}
+	for _, rows := range multisets(9, most) {
+		for r := range int64(9) {
+			compare("add", add, rows, append(slices.Clone(rows), r))
+			compare("change", change, rows, append(slices.Clone(rows), r)) // a row that did not count
+			for i := range rows {
+				other := slices.Clone(rows)
+				other[i] = r
+				compare("change", change, rows, other)
+			}
+		}
+	}
+	t.Logf("%d tables; of r at most %v", len(known), worst)
+}
+
+// lineTerms are a relation, by name.
+type lineTerms string

@@ -12,8 +12,8 @@ type FittedLine struct {
 	// At is the middle of the predictor's bounds, and Height the line there: it has the narrowest interval.
 	At     float64
 	Height Coefficient
-	// SlopeNoise and HeightNoise are about what the draws add to the errors, as standard deviations: with as many rows as is said, spread evenly over the predictor's bounds, and residuals of a
-	// tenth of the response's range. SlopeMost is the steepest slope that is sought.
+	// SlopeNoise and HeightNoise are about what the draws add to the errors, as standard deviations: with as many rows as is said, spread evenly over
+	// the predictor's bounds, and residuals of a tenth of the response's range. SlopeMost is the steepest slope that is sought.
 	SlopeNoise, HeightNoise, SlopeMost float64
 	Rows                               int64 // about how many there are, as the policy or the question says
 	Thinned                            int   // one row of 2^Thinned takes part

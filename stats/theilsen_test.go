@@ -9,8 +9,9 @@ import (
 	"dither/curator"
 )
 
-// A line by Theil and Sen's method through the curator is told for the columns as they are: near the true one, by its own intervals at a price where draws are all but exact (what is within them but with
-// a probability of 5 % is a normal approximation; the rows are the same at every run, and well within). It is paid once.
+// A line by Theil and Sen's method through the curator is told for the columns as they are: near the true one, by its own intervals at a price where
+// draws are all but exact (what is within them but with a probability of 5 % is a normal approximation; the rows are the same at every run, and well
+// within). It is paid once.
 func TestFitTheilSen(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {
 		c := newHome(t, budget, 1200)
