@@ -214,7 +214,7 @@ func (c *Curator) best(ctx context.Context, m *searchedMinima, from engine.Seale
 	}
 	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
 	return mechanism.Best(m.again, func() ([][]*big.Int, *big.Int, error) {
-		i, err := mechanism.Uniform(len(m.solvers))
+		i, err := mechanism.Candidate(len(m.solvers))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -97,8 +97,8 @@ func bestOf[T any](src *entropy.Source, r Repetition, run func() (T, *big.Int, e
 	return best, nil
 }
 
-// Uniform is one of n numbers from 0, each as likely: which of its candidates a run takes.
-func Uniform(n int) (int, error) {
+// Candidate is one of n numbers from 0, each as likely: which of its candidates a run takes.
+func Candidate(n int) (int, error) {
 	if n < 1 {
 		return 0, fmt.Errorf("%w: there is nothing to take", ErrParameter)
 	}

@@ -175,7 +175,7 @@ func TestRepetitionBadInput(t *testing.T) {
 	if got, err := Best(r, func() (int, *big.Int, error) { return 7, big.NewInt(1), failed }); !errors.Is(err, failed) || got != 0 {
 		t.Error(got, err)
 	}
-	if _, err := Uniform(0); !errors.Is(err, ErrParameter) {
+	if _, err := Candidate(0); !errors.Is(err, ErrParameter) {
 		t.Error(err)
 	}
 	one, err := privacy.ParseEpsilon("0.25")

@@ -51,11 +51,17 @@ func ExampleFitLinear() {
 	for _, k := range fit.Coefficients {
 		fmt.Println(k.Name, k.Estimate != nil && k.StdError != nil)
 	}
+	fewer, err := stats.FitLinear(ctx, c, stats.Linear{From: fit.ID, Choose: "1"}) // free: from what was released
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(fewer.Choice.Chosen), "of", len(fewer.Choice.Of), fewer.Replayed)
 	fmt.Println(fit.Remaining)
 	// Output:
 	// ε = 0.3 [(Intercept) lncoins physlm]
 	// (Intercept) true
 	// lncoins true
 	// physlm true
+	// 1 of 2 true
 	// ε = 0.9
 }

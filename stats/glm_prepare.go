@@ -47,10 +47,7 @@ func newPreparation(_ *curator.Curator, q GLM, p *glmPlan) (*preparation, error)
 			return nil, err
 		}
 		shares = append(shares, out.choose)
-		if len(p.design.terms) > maxChosenFrom {
-			return nil, designError("leave some out", "terms are chosen from at most %d, not %d", maxChosenFrom, len(p.design.terms))
-		}
-		if out.terms, err = p.design.termsOf(q.Choose); err != nil {
+		if out.terms, err = p.design.choosable(q.Choose, 1-p.confidence); err != nil {
 			return nil, err
 		}
 	}

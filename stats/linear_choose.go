@@ -42,6 +42,21 @@ func (d *Design) termsOf(text string) (int, error) {
 	return k, nil
 }
 
+// leastAlpha is how little an interval may fail by: further out in its tail no law is known well enough.
+const leastAlpha = 1e-12
+
+// choosable is termsOf, where intervals can allow for so many models: alpha is what they may fail by together.
+func (d *Design) choosable(text string, alpha float64) (int, error) {
+	k, err := d.termsOf(text)
+	if err != nil {
+		return 0, err
+	}
+	if len(d.terms) > maxChosenFrom || alpha/d.candidates(k) < leastAlpha {
+		return 0, designError("leave some out, choose fewer, or a number in place of auto", "of %d terms there are too many models to choose from: no interval could allow for them", len(d.terms))
+	}
+	return k, nil
+}
+
 // candidates bounds the number of coefficients of all models of k of the design's terms (of any number where k is below 0): the intercept is in each, and a
 // column in those that have its term. Models that lack what an interaction is made of are counted though none is chosen.
 func (d *Design) candidates(k int) float64 {

@@ -163,6 +163,24 @@ func TestChooseFindsTerms(t *testing.T) {
 	}
 }
 
+// What no interval could allow for is refused before anything is paid.
+func TestChooseTooMany(t *testing.T) {
+	for p, ok := range map[int]bool{9: true, 25: true, 41: false, 80: false} {
+		if _, err := choiceOf(p).choosable("auto", 0.05); (err == nil) != ok {
+			t.Errorf("%d terms: %v", p-1, err)
+		}
+	}
+	if _, err := choiceOf(51).choosable("4", 0.05); err != nil {
+		t.Error(err)
+	}
+	if n := choiceOf(4).candidates(-1); n != 8+3*4 {
+		t.Errorf("%g", n)
+	}
+	if n := choiceOf(4).candidates(0); n != 1 {
+		t.Errorf("%g", n)
+	}
+}
+
 // A model of chosen or named terms costs no more than what was measured, and nothing again; its numbers are those of the released sums.
 func TestLinearFromRelease(t *testing.T) {
 	for _, budget := range []string{pureBudget, zcdpBudget} {

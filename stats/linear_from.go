@@ -62,9 +62,9 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 		return nil, none
 	}
 	l := &linear{Linear: Linear{Question: q.Question, Formula: of.Formula, Method: of.Method}, replayed: true}
-	l.Question.Epsilon, l.Question.Rho, l.Question.Fresh = r.Price.Epsilon, "", false
+	l.Epsilon, l.Rho, l.Fresh = r.Price.Epsilon, "", false
 	if r.Price.Rho != "" {
-		l.Question.Epsilon, l.Question.Rho = "", r.Price.Rho
+		l.Epsilon, l.Rho = "", r.Price.Rho
 	}
 	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
 		return nil, err
@@ -147,10 +147,7 @@ func (l *linear) narrowable() error {
 	if l.Choose == "" {
 		return nil
 	}
-	if len(d.terms) > maxChosenFrom {
-		return designError("leave some out", "terms are chosen from at most %d, not %d", maxChosenFrom, len(d.terms))
-	}
-	_, err := d.termsOf(l.Choose)
+	_, err := d.choosable(l.Choose, l.alpha)
 	return err
 }
 
