@@ -62,14 +62,14 @@ func TestTablesOfAllShapesKeepTheirLevel(t *testing.T) {
 								for i := range rows {
 									table.Counts = append(table.Counts, x[i*columns:(i+1)*columns])
 								}
-								test := table.Independence
 								switch {
 								case samples && known:
 									table.Sizes = sizes
 								case known:
 									table.N = float64(n)
 								}
-								if test = table.Independence; samples {
+								test := table.Independence
+								if samples {
 									test = table.Proportions
 								}
 								r, err := test()
