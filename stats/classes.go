@@ -124,4 +124,4 @@ func classDesign(c *curator.Curator, table, formula string, found []FoundBounds,
 	return d, err
 }
 
-const severalClasses = "--positive VALUE models one value against the others, --levels A,B two of them; `dither fit network`, with --softmax or without, models all"
+const severalClasses = "`dither fit logistic` --positive VALUE models one value against the others, --levels A,B two of them; `dither fit network`, with --softmax or without, models all"
