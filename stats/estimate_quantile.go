@@ -67,7 +67,7 @@ func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*Estimat
 
 // chooseQuantiles takes the mechanism that is off the least. Of 1000 values of a normal distribution at ε = 1, in rows on average, of 1, 10 and 29 quantiles:
 // published (Gillenwater, Joseph and Kulesza 2021; Kaplan, Schnapp and Stemmer 2022) independent ones 1.7, 26, 82; joint
-// 1.5, 7.2, 10.7; the recursion 1.2, 5.8, 8.6. Ours are by the recursion .9, 5.6 and 7.9. Of 300 to 10,000 values, at ε from .1 to 10 and of 3 to 100 quantiles, joint ones
+// 1.5, 7.2, 10.7; the recursion 1.2, 5.8, 8.6. Ours are by the recursion .9, 5.6 and 7.9. Of 300 and 1000 values and of 3 to 100 quantiles, joint ones
 // are as close of up to ten at best, and else further off, by twice and more where noise is large (mechanism.TestClosestQuantiles). The recursion needs values that seldom
 // repeat: of a column with few possible values each is drawn by itself, where an error of many rows is often none in value.
 func chooseQuantiles(s Sample, t curator.Table, n int, p *EstimatePlan) error {
