@@ -194,7 +194,7 @@ func pressPrices(ctx context.Context, k asker, s Sample, p *EstimatePlan, f line
 		return whole, nil, err
 	}
 	whole, shares = p.Price, pressShares(rounds)
-	p.Looks, p.Replayed, p.Notes = nil, false, nil
+	p.Looks, p.Replayed = nil, false
 	dense := f
 	if products {
 		dense.a = pressZero(len(f.unit))

@@ -77,6 +77,8 @@ type EstimatePlan struct {
 	Confidence   string // of the intervals
 	Notes        []string
 
+	dependent bool // its intervals take for independent what need not be
+
 	run func(context.Context) (*Estimates, error)
 }
 
@@ -96,6 +98,9 @@ func (p *EstimatePlan) Run(ctx context.Context) (*Estimates, error) {
 	}
 	out.Kind, out.Method = p.Kind, p.Method
 	out.Notes = append(out.Notes, p.Notes...)
+	if p.dependent {
+		out.Notes = append(out.Notes, dependentNote)
+	}
 	return out, nil
 }
 
