@@ -244,7 +244,7 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Estimate
 	counting := count.asking(count.sql(false, "COUNT("+s.Columns[0]+")"))
 	first, err := k.Explain(ctx, counting)
 	if err != nil {
-		return nil, err
+		return nil, partly(err)
 	}
 	rest := s
 	if rest.Question, err = atShare(s.Question, whole, new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
