@@ -194,7 +194,7 @@ func pressPrices(ctx context.Context, k asker, s Sample, p *EstimatePlan, f line
 		return whole, nil, err
 	}
 	whole, shares = p.Price, pressShares(rounds)
-	p.Looks, p.Replayed, p.Notes = nil, false, nil
+	p.Looks, p.Replayed = nil, false
 	dense := f
 	if products {
 		dense.a = pressZero(len(f.unit))
@@ -216,7 +216,7 @@ func pressPrices(ctx context.Context, k asker, s Sample, p *EstimatePlan, f line
 		v.SQL = s.sql(false, at.sql(s.Columns)...)
 		e, err := k.ExplainMoments(ctx, v)
 		if err != nil {
-			return whole, nil, err
+			return whole, nil, partly(err)
 		}
 		look := EstimateLook{What: fmt.Sprintf("round %d of %d", i+1, rounds), Price: e.Price}
 		if i == 0 {

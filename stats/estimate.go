@@ -78,6 +78,8 @@ type EstimatePlan struct {
 	Notes        []string
 	foretelling  []string // those of Notes that are about what is foretold, which its answer has no need of
 
+	dependent bool // its intervals take for independent what need not be
+
 	run func(context.Context) (*Estimates, error)
 }
 
@@ -100,6 +102,9 @@ func (p *EstimatePlan) Run(ctx context.Context) (*Estimates, error) {
 		if !slices.Contains(p.foretelling, n) {
 			out.Notes = append(out.Notes, n)
 		}
+	}
+	if p.dependent {
+		out.Notes = append(out.Notes, dependentNote)
 	}
 	return out, nil
 }

@@ -237,13 +237,14 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Estimate
 	counting := count.asking(count.sql(false, "COUNT("+s.Columns[0]+")"))
 	first, err := k.Explain(ctx, counting)
 	if err != nil {
-		return nil, err
+		return nil, partly(err)
 	}
 	rest := s
 	if rest.Question, err = atShare(s.Question, whole, new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
 		return nil, err
 	}
 	rest.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(8, 1000)))
+	p.dependent = manyRows(first.Unit)
 	p.Looks = []EstimateLook{{SQL: counting.SQL, What: "rows", Price: first.Price}, {What: "quantiles, and those between which a sample's varies"}}
 	if e, err := k.Explain(ctx, rest.asking(rest.sql(false, items...))); err == nil {
 		p.Looks[1].Price = e.Price

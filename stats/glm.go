@@ -193,7 +193,7 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 		rows = glmRows
 		told, err := c.Explain(ctx, p.count())
 		if err != nil {
-			return nil, err
+			return nil, partly(err)
 		}
 		out.Count = &told.Price
 		if told.Replayed {
@@ -233,7 +233,7 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 func (p *glmPlan) affordable(ctx context.Context) error {
 	told, err := p.c.Explain(ctx, p.count())
 	if err != nil || told.Replayed || glmAffordable(p.price, told.Remaining) {
-		return err
+		return partly(err)
 	}
 	return &curator.Error{Code: curator.CodeExhausted, Message: "the price is above what remains of the budget", Hint: "`dither budget` tells what remains; a price is --epsilon E"}
 }

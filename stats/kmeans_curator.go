@@ -186,7 +186,7 @@ func (s *kmCurator) divide(ctx context.Context) error {
 			continue
 		}
 		if _, _, err := s.foretell(ctx, kmLook{kind: kmTotal}, s.shares[i]); err != nil {
-			return err
+			return partly(err)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 	for _, q := range looks {
 		e, err := c.ExplainRank(ctx, q)
 		if err != nil {
-			return false, err
+			return false, partly(err)
 		}
 		if !e.Replayed {
 			l.replayed = false
@@ -67,7 +67,7 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 		rest := l.vectors
 		rest.Epsilon, rest.Rho = pricedAs(l.told.Price, left)
 		if _, err := c.ExplainMoments(ctx, rest); err != nil {
-			return false, err
+			return false, partly(err)
 		}
 	}
 	for i, q := range looks {

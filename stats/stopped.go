@@ -20,3 +20,14 @@ func stopped(err error, releases ...string) error {
 	}
 	return &told
 }
+
+// partly says of a price that the policy does not take where it comes from: it is a part of the one that was asked for.
+func partly(err error) error {
+	var e *curator.Error
+	if !errors.As(err, &e) || e.Code != curator.CodePolicy || !strings.HasPrefix(e.Message, "a price of ") {
+		return err
+	}
+	told := *e
+	told.Hint = "this takes several looks, each at a part of the price, and this is one of them: ask at a larger price"
+	return &told
+}

@@ -8,6 +8,7 @@ import (
 	"dither/curator"
 )
 
+// What an error is told with beside is in its hint alone, and the error itself stays as it was.
 func TestStopped(t *testing.T) {
 	cause := &curator.Error{Code: curator.CodeExhausted, Message: "no more", Hint: "ask for less"}
 	var e *curator.Error
@@ -17,14 +18,19 @@ func TestStopped(t *testing.T) {
 	if cause.Hint != "ask for less" {
 		t.Errorf("the error itself was changed: %s", cause.Hint)
 	}
-	other := errors.New("other")
-	if err := stopped(cause); err != error(cause) {
+	low := &curator.Error{Code: curator.CodePolicy, Message: "a price of ε = 0.01 is below the policy's minimum", Hint: "ask for a larger one"}
+	if err := partly(low); !errors.As(err, &e) || e.Message != low.Message || !strings.Contains(e.Hint, "several looks") || low.Hint != "ask for a larger one" {
 		t.Error(err)
 	}
-	if err := stopped(other, "r1"); !errors.Is(err, other) {
-		t.Error(err)
-	}
-	if err := stopped(nil, "r1"); err != nil {
-		t.Error(err)
+	for _, err := range []error{nil, errors.New("other"), cause} {
+		if got := partly(err); !errors.Is(got, err) {
+			t.Error(got)
+		}
+		if got := stopped(err); !errors.Is(got, err) {
+			t.Error(got)
+		}
+		if got := stopped(err, "r1"); err == nil && got != nil {
+			t.Error(got)
+		}
 	}
 }
