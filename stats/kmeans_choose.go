@@ -21,7 +21,7 @@ func (t kmTask) looks() int { return max(t.k, t.most) }
 // Only cells whose noisy count is three standard deviations above 0 are scored: in the others centres stand where noise happens to be, and look well apart.
 func (r *kmResult) kmFound(t *kmTask, points [][]float64, weights []float64, absent []bool, deviation, within float64, use int) [][]float64 {
 	if t.least == 0 {
-		return kmWeighted(*t, points, weights, 0, kmRandom(t.seed, use))
+		return kmWeighted(*t, points, weights, kmRandom(t.seed, use))
 	}
 	clear := make([]float64, len(weights))
 	total := 0.0
@@ -36,7 +36,7 @@ func (r *kmResult) kmFound(t *kmTask, points [][]float64, weights []float64, abs
 	for k := t.least; k <= t.k; k++ {
 		of := *t
 		of.k = k
-		centres := kmWeighted(of, points, weights, 0, kmRandom(t.seed, use))
+		centres := kmWeighted(of, points, weights, kmRandom(t.seed, use))
 		if len(centres) < k {
 			if k == t.least {
 				all = append(all, centres)

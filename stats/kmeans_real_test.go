@@ -86,7 +86,7 @@ func TestKMeansOfRealData(t *testing.T) {
 			t.Fatal(err)
 		}
 		points, weights := kmDistinct(t, string(of.text), of.columns, of.ends)
-		best := kmWeightedCost(points, weights, kmWeighted(kmTask{d: len(of.columns), k: of.k}, points, weights, 0, kmRandom(1)))
+		best := kmWeightedCost(points, weights, kmWeighted(kmTask{d: len(of.columns), k: of.k}, points, weights, kmRandom(1)))
 		t.Logf("%s: without privacy %.5f", of.table, best)
 		for epsilon, most := range of.most {
 			for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree, ""} {

@@ -52,7 +52,7 @@ func kmTree(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 			means, weights, of = append(means, t.kmInside(kmOver(cells.sums[i], n))), append(weights, n), append(of, i)
 		}
 	}
-	centres := kmWeighted(t, means, weights, 0, kmRandom(t.seed, 3))
+	centres := kmWeighted(t, means, weights, kmRandom(t.seed, 3))
 	pools, groups := make([]kmPool, len(centres)), make([][]int, len(centres))
 	for i, m := range means {
 		j, _ := kmNearest(m, centres)

@@ -13,11 +13,11 @@ const (
 
 // kmWeighted is k-means of points with weights, by Lloyd's algorithm from several beginnings, each chosen as k-means++ does (Arthur and
 // Vassilvitskii, 2007); the best by its cost. Noisy weights may be negative: they count as they are, since what is left out would bias the
-// centres towards empty places, but no centre begins there. It gives fewer than k centres where fewer points have weight above least.
-func kmWeighted(t kmTask, points [][]float64, weights []float64, least float64, s *kmStream) (best [][]float64) {
+// centres towards empty places, but no centre begins there. It gives fewer than k centres where fewer points have weight above 0.
+func kmWeighted(t kmTask, points [][]float64, weights []float64, s *kmStream) (best [][]float64) {
 	var heavy []int
 	for i, w := range weights {
-		if w > least && w > 0 {
+		if w > 0 {
 			heavy = append(heavy, i)
 		}
 	}

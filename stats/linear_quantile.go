@@ -20,8 +20,8 @@ func (n equationNoise) quantile(d, gamma []float64, sampling, alpha float64) flo
 	for i, x := range d {
 		add(x, n.b)
 		add(x*gamma[i], n.diagonal)
-		for j := range i {
-			add(x*gamma[j]+d[j]*gamma[i], n.offDiagonal)
+		for j, y := range d[:i] {
+			add(x*gamma[j]+y*gamma[i], n.offDiagonal)
 		}
 	}
 	if !(total > 0) || math.IsInf(total, 0) {
