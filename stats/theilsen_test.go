@@ -97,12 +97,12 @@ func TestTheilSenBadInput(t *testing.T) {
 		{Formula: "y ~ x - 1"}:                "one predictor",
 		{Formula: "y ~ 1"}:                    "one predictor",
 		{Formula: "y ~ g"}:                    "one predictor",
-		{Formula: "y ~ x", FindBounds: "0.2"}: "bounds are found",
+		{Formula: "y ~ x", FindBounds: "0.2"}: "bounds and terms are found",
 		{Formula: "y ~ x", Question: curator.Question{Confidence: "0.9"}}: "0.95",
 		{Formula: "y ~ x", Question: curator.Question{Confidence: "x"}}:   "confidence",
 		{Formula: "y ~ x", Rows: -5}:                                      "how many rows",
 		{Formula: "y ~ x", Rows: math.MaxInt64}:                           "how many rows",
-		{Formula: "y ~ x", Where: "x > 1) GROUP BY (g"}:                   "without groups",
+		{Formula: "y ~ x", Where: "x > 1) GROUP BY (g"}:                   "brackets do not match",
 		{Formula: "y ~ x", Question: curator.Question{Epsilon: "41"}}:     "maximum",
 	} {
 		q.Table, q.Method = "points", TheilSen
