@@ -193,10 +193,12 @@ func (s *pricing) gather(b *plan.Bounded) error {
 	if len(prices) > 2*most {
 		prices = append(prices[:most:most], prices[len(prices)-most:]...)
 	}
+	slices.SortStableFunc(prices, func(a, b privacy.Loss) int { // the dearest answer is the one that is wanted
+		x, _ := a.ZCDP()
+		y, _ := b.ZCDP()
+		return y.Cmp(x)
+	})
 	for _, price := range prices {
-		if s.basis != nil && price.Within(s.basis.price) {
-			continue
-		}
 		p, err := s.planned(price)
 		if err != nil || p.Open() { // of a past policy; or with an answer of groups that another price might not release
 			continue
@@ -213,6 +215,7 @@ func (s *pricing) gather(b *plan.Bounded) error {
 			return err
 		}
 		s.basis = &earlier{price: p.Price, name: fmt.Sprintf("r%d", answer.Reserved), numbers: numbers}
+		break
 	}
 	return nil
 }

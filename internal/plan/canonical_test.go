@@ -1,0 +1,70 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+)
+
+// The canonical text has each measure as it stands in the plan that it is written of, however early its text was found: line by line, of every
+// grouping, and the same again after Follow has asked for it.
+func TestCanonicalTexts(t *testing.T) {
+	p := policyOf(t, enginetest.PolicyText("add-remove"))
+	extra := []string{
+		"SELECT SUM(x, contribution_bounds_per_group => (0, 7)), COUNT(*) FROM p GROUP BY CUBE (k, b)", "SELECT VAR_POP(x), CORR(x, i), AVG(i) FROM t",
+		"SELECT SUM(x, bounds => auto), AVG(i, bounds => auto), COUNT(*) FROM t",
+	}
+	built := 0
+	check := func(t interface{ Fatalf(string, ...any) }, sql string) {
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			return
+		}
+		built++
+		first := q.Canonical(1)
+		var want, got []string
+		for _, g := range q.Groupings() {
+			for _, m := range g.Measures {
+				want = append(want, "measure "+m.String()+" "+string(m.Noise)+" "+m.Parameter.RatString()+" "+m.Loss.String()+"\n")
+			}
+		}
+		for line := range strings.Lines(first) {
+			if strings.HasPrefix(line, "measure ") {
+				got = append(got, line)
+			}
+		}
+		if strings.Join(got, "") != strings.Join(want, "") {
+			t.Fatalf("%s\n%q\nwant %q", sql, got, want)
+		}
+		q.Followable()
+		if again := q.Settled().Canonical(1); again != first {
+			t.Fatalf("%s\n%s\nand before %s", sql, again, first)
+		}
+		if len(q.Measures) == 0 {
+			return
+		}
+		other := *q
+		other.Measures = other.Measures[:len(other.Measures)-1]
+		if other.Sets == nil && other.Canonical(1) == first {
+			t.Fatalf("%s: a plan with a measure less has the same text", sql)
+		}
+	}
+	for _, sql := range extra {
+		check(t, sql)
+	}
+	if built < 2 {
+		t.Errorf("%d of %d are planned", built, len(extra))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		first, second := related(t, rapid.SampledFrom([]string{"t", "p"}).Draw(t, "table"))
+		check(t, first)
+		check(t, second)
+	})
+	if built < 100 {
+		t.Errorf("%d plans: the test shows little", built)
+	}
+}
