@@ -118,7 +118,7 @@ func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request
 	case len(p.Quantiles)+len(p.Modes) > 0:
 		return nil, "", &Error{Code: CodePolicy, Message: "how exact a quantile or a mode is in its value depends on the rows around it, and no price follows from it", Hint: "ask for the others by themselves; or give a price, whose error in rows explain tells"}
 	}
-	s := &pricing{c: c, policy: filled, request: request, target: target, alpha: alpha}
+	s := &pricing{c: c, policy: filled, request: request, target: target, alpha: alpha, asked: p}
 	if err := s.gather(&p.Bounded); err != nil {
 		return nil, "", err
 	}
@@ -133,6 +133,7 @@ type pricing struct {
 	target  accuracy
 	alpha   float64
 	shapes  derive.Shapes
+	asked   *plan.Plan // at the price that it would have without
 	// last is the plan that was looked at last, and enough the last of those that do.
 	last, enough *plan.Plan
 	basis        *earlier // the dearest of the earlier answers to the question; nil where there are none
@@ -162,20 +163,24 @@ func (s *pricing) plannedAt(e privacy.Epsilon) (*plan.Plan, error) {
 	return s.planned(price)
 }
 
-// at plans the question at a price, with what derives every cell from numbers; that is nil where there is no such noise.
-func (s *pricing) at(price privacy.Loss) (*plan.Plan, *derive.Answer, error) {
-	p, err := s.planned(price)
-	if err != nil {
-		return nil, nil, err
+// at plans the question at a price.
+func (s *pricing) at(price privacy.Loss) (p *plan.Plan, err error) {
+	if p = s.asked; p.Price != price {
+		p, err = s.planned(price)
 	}
 	s.last = p
+	return p, err
+}
+
+// derived is what derives every cell of a plan from numbers; nil where there is no such noise.
+func (s *pricing) derived(p *plan.Plan) *derive.Answer {
 	every := *p // each cell counts, whichever HAVING and LIMIT show
 	every.Having, every.Limit, every.Offset = nil, nil, 0
 	d, err := s.shapes.New(&every)
 	if err != nil { // noise beyond what can be drawn
-		return p, nil, nil
+		return nil
 	}
-	return p, d, nil
+	return d
 }
 
 // gather finds the answers to the very same question at other prices: those whose replay key is the question's, at a price that the
@@ -226,19 +231,19 @@ const maxForetold = 20_000
 // cheapest finds the least price that should do: that of an earlier answer, if one does and no new noise is wanted; else the least
 // of two digits.
 func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
-	basis := s.basis
+	basis, begin := s.basis, s.asked.Price
 	if basis != nil && !fresh {
-		excess, _, err := s.meets(basis.price, basis)
-		if err != nil {
-			return nil, "", err
-		}
-		if excess <= 1 {
-			p, err := s.planned(basis.price)
-			return p, fmt.Sprintf("An earlier answer, %s, is within %s.", basis.name, s.target.text), err
-		}
+		begin = basis.price
+	}
+	excess, _, err := s.meets(begin, basis)
+	if err != nil {
+		return nil, "", err
+	}
+	if basis != nil && !fresh && excess <= 1 {
+		return s.last, fmt.Sprintf("An earlier answer, %s, is within %s.", basis.name, s.target.text), nil
 	}
 	tidy := s.tidy()
-	i, err := leastPrice(tidy, func(e privacy.Epsilon) (float64, error) {
+	i, err := leastPrice(tidy, s.guess(tidy, begin, excess), func(e privacy.Epsilon) (float64, error) {
 		excess, _, err := s.meets(s.policy.Budget.Price(e), basis)
 		if excess <= 1 && err == nil { // of the last of which it is the price
 			s.enough = s.last
@@ -273,10 +278,11 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 // where each is exact enough, and else why says what is not; infinite where there is none.
 func (s *pricing) meets(price privacy.Loss, basis *earlier) (excess float64, why string, err error) {
 	none := math.Inf(1)
-	p, d, err := s.at(price)
+	p, err := s.at(price)
 	if err != nil {
 		return none, "", err
 	}
+	d := s.derived(p)
 	switch {
 	case d == nil:
 		return none, "no noise can be drawn", nil

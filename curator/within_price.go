@@ -33,10 +33,10 @@ func (s *pricing) tidy() (out []privacy.Epsilon) {
 
 // leastPrice is the index of the least price at which there is no excess, of rising ones of which the dearer have less; their number where there
 // is none. excess tells how many times too wide intervals are: they are about in proportion to 1/ε, so that what one price has says which to look at
-// next. Few are looked at that way; and never more than some beyond those of a bisection.
-func leastPrice(prices []privacy.Epsilon, excess func(privacy.Epsilon) (float64, error)) (int, error) {
+// next, guess first. Few are looked at that way; and never more than some beyond those of a bisection.
+func leastPrice(prices []privacy.Epsilon, guess int, excess func(privacy.Epsilon) (float64, error)) (int, error) {
 	short, enough := -1, len(prices) // excess at the one, and none at the other
-	next := len(prices) / 2
+	next := max(0, min(guess, len(prices)-1))
 	for looks := 0; enough-short > 1; looks++ {
 		of, err := excess(prices[next])
 		if err != nil {
@@ -50,9 +50,23 @@ func leastPrice(prices []privacy.Epsilon, excess func(privacy.Epsilon) (float64,
 		}
 		next = short + (enough-short)/2
 		if wanted := at * of; looks < 6 && wanted > 0 && wanted <= math.MaxFloat64 {
-			guess := sort.Search(len(prices), func(i int) bool { f, _ := prices[i].Rat().Float64(); return f >= wanted*(1-1e-9) })
-			next = min(max(guess, short+1), enough-1)
+			next = min(max(from(prices, wanted), short+1), enough-1)
 		}
 	}
 	return enough, nil
+}
+
+// from is the index of the least price of an ε or more.
+func from(prices []privacy.Epsilon, epsilon float64) int {
+	return sort.Search(len(prices), func(i int) bool { f, _ := prices[i].Rat().Float64(); return f >= epsilon*(1-1e-9) })
+}
+
+// guess is the index of the price that should do, by how many times too wide intervals are at another.
+func (s *pricing) guess(prices []privacy.Epsilon, at privacy.Loss, excess float64) int {
+	same := sort.Search(len(prices), func(i int) bool { return at.Within(s.policy.Budget.Price(prices[i])) })
+	if same == len(prices) || !(excess > 0) || excess > math.MaxFloat64 {
+		return len(prices) / 2
+	}
+	f, _ := prices[same].Rat().Float64()
+	return from(prices, f*excess)
 }

@@ -28,7 +28,7 @@ func TestLeastPrice(t *testing.T) {
 		least := rapid.IntRange(0, n).Draw(t, "least")
 		kind := rapid.SampledFrom([]string{"inverse", "inverse, and some", "infinite", "erratic"}).Draw(t, "kind")
 		looks := 0
-		found, err := leastPrice(prices[:n], func(e privacy.Epsilon) (float64, error) {
+		found, err := leastPrice(prices[:n], rapid.IntRange(-1, len(prices)).Draw(t, "guess"), func(e privacy.Epsilon) (float64, error) {
 			looks++
 			at, _ := e.Rat().Float64()
 			edge := math.Inf(1)

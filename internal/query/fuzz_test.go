@@ -49,9 +49,16 @@ func FuzzParse(f *testing.F) {
 	f.Add("SELECT a" + strings.Repeat(" IS NULL", 200) + " FROM t")
 	f.Fuzz(func(t *testing.T, sql string) {
 		s, err := Parse(sql)
+		once, err2 := Parse(sql) // from what the parser gave before
 		if err != nil {
 			checkError(t, sql, err)
+			if err2 == nil || err2.Error() != err.Error() {
+				t.Fatalf("%q: %v, and again: %v", sql, err, err2)
+			}
 			return
+		}
+		if diff := sameTree(s, once); err2 != nil || diff != "" {
+			t.Fatalf("%q read again is another tree: %v\n%s", sql, err2, diff)
 		}
 		printed := s.String()
 		again, err := parse(printed, looseLimits)
@@ -80,5 +87,21 @@ func checkError(t *testing.T, sql string, err error) {
 	}
 	if most := utf8.RuneCountInString(lines[e.Pos.Line-1]) + 1; e.Pos.Column < 1 || e.Pos.Column > most {
 		t.Errorf("%q: column %d of %d", sql, e.Pos.Column, most)
+	}
+}
+
+// What the parser gives is kept for the next reading of the same text: making a tree of it changes nothing.
+func TestParsedIsNotChanged(t *testing.T) {
+	for _, sql := range seeds {
+		if checkText(text(sql), defaultLimits) != nil {
+			continue
+		}
+		before := parseOnThread(job{sql, defaultLimits.tokens})
+		tree, scan := before.tree.String(), before.scan.String()
+		_, _ = Parse(sql)
+		after := parseOnThread(job{sql, defaultLimits.tokens})
+		if after != before || after.tree.String() != tree || after.scan.String() != scan {
+			t.Errorf("%q: reading it changed what the parser gave", sql)
+		}
 	}
 }

@@ -38,7 +38,9 @@ type job struct {
 }
 
 var (
-	parserMu    sync.Mutex // held from the sending of a job to the receipt of its answer
+	parserMu    sync.Mutex // held from the sending of a job to the receipt of its answer, which is kept
+	lastJob     job
+	lastParsed  parsed
 	startParser = sync.OnceValue(func() error {
 		if errno := C.ditherParserThread(stackSize); errno != 0 {
 			return fmt.Errorf("start the parser's thread: %w", syscall.Errno(errno))
@@ -49,15 +51,19 @@ var (
 	answers = make(chan parsed)
 )
 
-// parseOnThread scans and parses on the parser's thread. If the text has too many tokens, the tree is nil, and so is err.
+// parseOnThread scans and parses on the parser's thread. If the text has too many tokens, the tree is nil, and so is err. What it gives is shared, and not to be
+// changed: the last job's is kept, since one question is planned several times, as at several prices.
 func parseOnThread(j job) parsed {
 	if err := startParser(); err != nil {
 		return parsed{err: err}
 	}
 	parserMu.Lock()
 	defer parserMu.Unlock()
-	jobs <- j
-	return <-answers
+	if j != lastJob {
+		jobs <- j
+		lastJob, lastParsed = j, <-answers
+	}
+	return lastParsed
 }
 
 //export queryParserLoop
