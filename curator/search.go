@@ -140,9 +140,6 @@ func (c *Curator) minimaOf(q MinimumSearch) (*searchedMinima, *look, error) {
 		}
 		m.solvers, m.minima = append(m.solvers, of.solver), append(m.minima, p)
 	}
-	if err := c.lasting(m); err != nil {
-		return nil, nil, err
-	}
 	moves := m.solvers[0].CorrectSensitivity()
 	m.correct.l1, m.correct.l2squared = moves, new(big.Int).Mul(moves, moves)
 	if err := m.correct.choose(); err != nil {
@@ -157,7 +154,10 @@ func (c *Curator) minimaOf(q MinimumSearch) (*searchedMinima, *look, error) {
 		return nil, nil, err
 	}
 	l.question = fmt.Sprintf("the best of %d minima, %s: %s", len(q.Candidates), LogisticLoss, q.SQL)
-	return m, l, nil
+	if _, released, err := c.ledger.Find(l.key); err != nil || released && !l.fresh {
+		return m, l, err
+	}
+	return m, l, c.lasting(m)
 }
 
 // trialPasses is about how often a trial reads the rows, at the least: Newton's method some times, and the count once.
