@@ -64,6 +64,8 @@ type searchedMinima struct {
 // them costs three times what one does (mechanism.Repetition, where the proof stands). A trial draws a candidate, adds discrete Laplace noise to its minimum (mechanism.Minimiser), and counts, with such noise, the
 // rows that this predicts rightly; the shares of both add up to E/3. What loses is neither told nor recorded, nor is the number of trials.
 //
+// A search that runs out of time is charged, and nothing comes of it. That it was given up after so many trials costs no more (the proof holds for a number that is cut off).
+//
 // The time that the answer takes grows with the number of trials, which the proof needs to be secret: who can time answers learns about how many there were. In that they are like all whose time is not
 // the same always.
 func (c *Curator) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMinimum, error) {
@@ -152,7 +154,29 @@ func (c *Curator) minimaOf(q MinimumSearch) (*searchedMinima, *look, error) {
 		return nil, nil, err
 	}
 	l.question = fmt.Sprintf("the best of %d minima, %s: %s", len(q.Candidates), LogisticLoss, q.SQL)
-	return m, l, nil
+	if _, released, err := c.ledger.Find(l.key); err != nil || released && !l.fresh {
+		return m, l, err
+	}
+	return m, l, c.lasting(m)
+}
+
+// trialPasses is about how often a trial reads the rows, at the least: Newton's method some times, and the count once.
+const trialPasses = 5
+
+// lasting refuses a search that would on average take longer than an answer may: that would be charged, and told as a failure. What it asks is public.
+func (c *Curator) lasting(m *searchedMinima) error {
+	timeout := c.options.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	rows := m.solvers[0].Objective().Rows
+	if m.again.Mean()*trialPasses*float64(rows)*float64(m.predictors()+1) <= numbersPerSecond*timeout.Seconds() {
+		return nil
+	}
+	return &Error{
+		Code: CodePolicy, Message: fmt.Sprintf("about %.4g trials over %d rows would take longer than the %s that an answer may take", m.again.Mean(), rows, timeout),
+		Hint: "ask for fewer trials on average",
+	}
 }
 
 // divide gives a trial a third of the ε that the price is worth, and its count a share of that.

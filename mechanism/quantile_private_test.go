@@ -2,8 +2,10 @@ package mechanism
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -105,4 +107,54 @@ func TestQuantilesArePrivate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTreesOfRanksArePrivate is the same for two to five random ranks, whose trees of cuts are of all forms and shares: three levels among them, and ends of the domain.
+func TestTreesOfRanksArePrivate(t *testing.T) {
+	r, worst, worstRenyi := rand.New(rand.NewPCG(19, 20)), 0.0, 0.0
+	units := append(slices.Clone(relations), Unit{privacy.AddRemove, 2}, Unit{privacy.ChangeOne, 2})
+	for trial := range 24 {
+		den, chosen := int64(10), map[int64]bool{}
+		if trial%3 == 0 {
+			den = 100
+		}
+		for len(chosen) < 2+trial%4 {
+			chosen[r.Int64N(den+1)] = true
+		}
+		text := []string{"1/2", "2", "8"}[r.IntN(3)]
+		m := ApproximateQuantiles{Domain{0, 2}, units[r.IntN(len(units))], nil, epsilonOf(t, text), r.IntN(2) == 0}
+		for _, at := range slices.Sorted(maps.Keys(chosen)) {
+			m.Ranks = append(m.Ranks, big.NewRat(at, den))
+		}
+		limit, _ := m.Epsilon.Rat().Float64()
+		loss, _ := m.BoundedRange().ZCDP()
+		rho, _ := loss.Rat().Float64()
+		known := map[string]map[string]float64{}
+		masses := func(data []int64) map[string]float64 {
+			key := fmt.Sprint(data)
+			if known[key] == nil {
+				known[key] = m.masses(t, data)
+			}
+			return known[key]
+		}
+		for _, data := range multisets(3, 3) {
+			p := masses(data)
+			for _, other := range neighboursOf(data, 3, m.Unit) {
+				q := masses(other)
+				for out := range p {
+					loss := math.Abs(math.Log(p[out] / q[out]))
+					if worst = max(worst, loss/limit); loss > limit+1e-9 {
+						t.Fatalf("%v at ε = %s under %v, squares %v: a loss of %g between %v and %v", m.Ranks, text, m.Unit, m.Squares, loss, data, other)
+					}
+				}
+				for _, alpha := range []float64{1.0001, 2, 16} {
+					share := renyi(alpha, p, q) / (alpha * rho)
+					if worstRenyi = max(worstRenyi, share); share > 1+1e-9 {
+						t.Fatalf("%v at ε = %s under %v, squares %v: a Rényi divergence of %g·αρ between %v and %v", m.Ranks, text, m.Unit, m.Squares, share, data, other)
+					}
+				}
+			}
+		}
+	}
+	t.Logf("the largest loss is %.3f of ε, the largest Rényi divergence %.3f·αρ", worst, worstRenyi)
 }

@@ -23,6 +23,10 @@ import (
 // and f′(t) = γ/(γ + (1 − γ)(1 − t))². Of neighbours Q(y) ≤ e^ε·Q′(y); and with t = q₋ + u·q₌, 1 − t = q₊ + (1 − u)·q₌ ≥ e^−ε·(1 − t′), so that f′(t) ≤ e^(2ε)·f′(t′) for all u.
 // So A(y) ≤ e^(3ε)·A′(y). ∎
 //
+// Nothing of the law is used but that P(K = k) does not rise with k. For then (1 − t)·f″(t) ≤ 2f′(t), as of the coefficients of t^(k−1) that of (1 − t)·f″ is k(k + 1)·P(K = k + 1) − k(k − 1)·P(K = k) ≤
+// 2k·P(K = k); so (1 − t)²·f′(t) falls, and f′(t) ≤ e^(2ε)·f′(t′) as above, where t ≤ t′ since f′ rises. So whoever gives up after a number of runs that the data have no part in, and then says nothing, loses
+// no more: K is cut off there. And an error, which ends the runs, is as a result that is better than all others.
+//
 // (A logarithmic K would cost 2ε, but runs once so often that it misses most candidates.) The proof is of what comes out. Who sees how long it took sees about how many runs there were, and of k runs that are
 // known to be so many the best costs kε.
 type Repetition struct{ n, d uint64 } // γ = n/d

@@ -85,7 +85,7 @@ const (
 	farthestMiddle = 1 << (MiddleBits - 1)
 
 	xBits, yBits = 24, 30
-	// pairedRows is how many rows are paired where more are expected; maxPaired is where it would take days.
+	// pairedRows is how many rows are paired where more are expected; the pairs of maxPaired would take most of a day.
 	pairedRows = 1 << 13
 	maxPaired  = 1 << 22
 )

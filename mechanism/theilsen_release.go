@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -13,7 +12,8 @@ import (
 	"dither/privacy"
 )
 
-// Release draws a line through rows of one predictor. The error is ErrParameter, ErrRows, the context's or the rows' own.
+// Release draws a line through rows of one predictor. The error is ErrParameter, ErrRows, the context's or the rows' own. Of more than 2²² rows that take part, whose pairs
+// would take most of a day, no answer comes before the context ends: a number of rows is no error of its own.
 func (m TheilSen) Release(ctx context.Context, rows *Rows) (Line, error) {
 	source := entropy.System()
 	defer source.Wipe()
@@ -27,7 +27,7 @@ func (m TheilSen) release(ctx context.Context, src *entropy.Source, rows *Rows) 
 	if rows == nil || len(rows.x) != 1 {
 		return Line{}, fmt.Errorf("%w: rows of one predictor", ErrRows)
 	}
-	p, err := m.gather(ctx, src, rows)
+	p, err := m.gather(ctx, src, rows, maxPaired)
 	defer clear(p)
 	if err != nil {
 		return Line{}, err
@@ -67,23 +67,24 @@ func (p placer) place(x, y float64) point {
 	return point{to((x-p.x0)*p.xScale, xBits), to((y-p.y0)*p.yScale, yBits)}
 }
 
-var errTooManyPairs = errors.New("far more rows than were expected: their pairs cannot be counted")
-
-// gather holds the rows that take part.
-func (m TheilSen) gather(ctx context.Context, src *entropy.Source, rows *Rows) (out points, err error) {
+// gather holds the rows that take part. Of more than most of them it waits until the time for an answer has run out, as it would over somewhat fewer: an error at once would tell
+// one row more from one less.
+func (m TheilSen) gather(ctx context.Context, src *entropy.Source, rows *Rows, most int) (out points, err error) {
 	p, thin := m.placer(), m.Thinning()
 	integers, x, unit := make([]int64, 1), make([]float64, 1), math.Ldexp(1, rows.grid)
 	err = rows.each(ctx, 1, func(_ int, records []byte) {
 		for ; len(records) >= rows.record; records = records[rows.record:] {
-			if thin > 0 && src.Below64(1<<thin) != 0 || len(out) > maxPaired {
+			if thin > 0 && src.Below64(1<<thin) != 0 || len(out) > most {
 				continue
 			}
 			y := rows.decode(records[:rows.record], integers, x, unit)
 			out = append(out, p.place(x[0], y))
 		}
 	})
-	if err == nil && len(out) > maxPaired {
-		err = errTooManyPairs
+	if err == nil && len(out) > most {
+		clear(out)
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
 	return out, err
 }

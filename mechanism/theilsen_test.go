@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"dither/internal/entropy"
 	"dither/internal/stattest"
@@ -312,12 +313,25 @@ func TestTheilSenThins(t *testing.T) {
 	xy := make([][2]float64, 40000)
 	m := theilSenOf(t, Unit{privacy.AddRemove, 1}, 1<<15, "1")
 	src := entropy.System()
-	p, err := m.gather(t.Context(), src, rowsOfPoints(t, xy))
+	p, err := m.gather(t.Context(), src, rowsOfPoints(t, xy), maxPaired)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := (stattest.Proportion{Successes: len(p), Of: stattest.Binomial{Trials: len(xy), Probability: 0.25}, FalseAlarm: alarmRate}).Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTheilSenWaits: more rows than can be paired are no error of their own, at once; what they get is what those do whose pairs take too long.
+func TestTheilSenWaits(t *testing.T) {
+	m, rows := theilSenOf(t, Unit{privacy.AddRemove, 1}, 4, "1"), rowsOfPoints(t, make([][2]float64, 4))
+	if p, err := m.gather(t.Context(), entropy.System(), rows, 4); err != nil || len(p) != 4 {
+		t.Errorf("four of four: %d, %v", len(p), err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if p, err := m.gather(ctx, entropy.System(), rows, 3); !errors.Is(err, context.DeadlineExceeded) || p != nil || ctx.Err() == nil {
+		t.Errorf("four of three: %d, %v", len(p), err)
 	}
 }
 
