@@ -68,7 +68,11 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 		out.warn("Values beyond the bounds that were found count as at them.")
 	}
 	if choice != nil {
-		out.warn(choice.words())
+		words := choice.words()
+		if out.Population && len(choice.Chosen) < len(choice.Of) {
+			words += " What is left out they take for error, with the same variance in all rows."
+		}
+		out.warn(words)
 	}
 	if l.FindBounds != "" && len(l.releases) > 0 && len(l.found) == 0 {
 		out.warn("No bounds were found that are narrower and can be used: the declared ones are.")

@@ -123,7 +123,7 @@ func (r *released) counts(test string, columns int) (names [][]string, counts []
 		return nil, nil, nil, usage("there is not one count of the rows of each group")
 	}
 	if len(r.Grouped) != columns {
-		return nil, nil, nil, usage("test %s takes counts by %d columns, and this release has them by %d", test, columns, len(r.Grouped))
+		return nil, nil, nil, usage("test %s takes counts by %s, and this release has them by %d", test, plural(columns, "column"), len(r.Grouped))
 	}
 	v := of[0]
 	for i, keys := range r.Cells {
