@@ -297,7 +297,7 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, 
 		return nil, err
 	}
 	for _, t := range tables {
-		if t.Name == p.design.Table && strings.TrimSpace(q.Where) == "" {
+		if t.Name == p.design.Table && strings.TrimSpace(q.Where) == "" && !p.design.Response.some {
 			p.declared = t.ExpectedRows
 		}
 	}
@@ -355,7 +355,11 @@ func (p *glmPlan) held() error {
 // count is the question that tells about how many rows there are.
 func (p *glmPlan) count() curator.Question {
 	q := p.Question
-	q.SQL = "SELECT COUNT(*) FROM " + curator.SQLName(p.design.Table)
+	of := "*"
+	if p.design.Response.some {
+		of = p.design.Response.SQL
+	}
+	q.SQL = "SELECT COUNT(" + of + ") FROM " + curator.SQLName(p.design.Table)
 	if strings.TrimSpace(p.Where) != "" {
 		q.SQL += " WHERE (" + p.Where + "\n)"
 	}
