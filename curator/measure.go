@@ -31,7 +31,7 @@ type Measurements struct {
 
 // Vector is one noisy vector: a count or a sum for every cell.
 type Vector struct {
-	Name   string
+	Name   string             // "sum", "count", or "distinct" of a count of distinct values
 	Of     string             // the expression that is added up, as plans write it: an operation and its arguments in parentheses; of a count, what is not NULL in the rows that count, or ""
 	Values []*big.Int         // by cell, in Units
 	First  int                // the cell of the first value; not 0 where several groupings have vectors of their own
@@ -87,6 +87,9 @@ func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
 			v := Vector{Name: m.Name(), First: first, Unit: m.Unit(), Centre: m.Units(big.NewInt(m.Centre)), Noise: d, Loss: c.loss(m.Loss)}
 			if m.Kind == plan.Sum || m.Kind == plan.CountValue {
 				v.Of = m.X.String()
+			}
+			if m.Kind == plan.CountDistinct { // which is no count of rows
+				v.Name, v.Of = "distinct", m.X.String()
 			}
 			for i, end := range []int64{m.Lo, m.Hi} {
 				v.Bounds[i] = m.Units(new(big.Int).Add(big.NewInt(end), big.NewInt(m.Centre)))

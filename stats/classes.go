@@ -22,6 +22,15 @@ type Classes struct {
 
 func (k Classes) given() bool { return len(k.Levels) > 0 || k.Positive != "" }
 
+// some reports that rows may have values that are none of the classes: then nobody has said how many rows count.
+func (k Classes) some(c curator.TableColumn) bool {
+	if len(k.Levels) == 0 {
+		return false
+	}
+	_, all, err := levels(c)
+	return err != nil || slices.ContainsFunc(all, func(word string) bool { return !slices.Contains(k.Levels, word) })
+}
+
 // classified is a response whose values are classes: its SQL is the number of the class, NULL where the value is none of them.
 func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 	k := d.classes
@@ -51,6 +60,7 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 	if len(words) < 2 {
 		return r, designError("", "a response has two classes or more, and %s is given one", c.Name)
 	}
+	r.some = k.some(c)
 	if r.Levels = words; len(words) == 2 {
 		r.Name = levelName(c.Name, words[1])
 	}
@@ -78,7 +88,7 @@ func (d *designer) against(c curator.TableColumn, k Classes, words, literals []s
 	}
 	r = Response{
 		Name: levelName(c.Name, k.Positive), Column: c.Name, SQL: indicator(curator.SQLName(c.Name), level), Low: new(big.Rat), High: big.NewRat(1, 1),
-		Levels: []string{"other than " + k.Positive, k.Positive},
+		Levels: []string{"other than " + k.Positive, k.Positive}, some: k.some(c),
 	}
 	if len(k.Levels) > 0 {
 		r.SQL = fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s END", curator.SQLName(c.Name), strings.Join(literals, ", "), r.SQL)

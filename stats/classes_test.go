@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -86,5 +87,29 @@ func TestFitClasses(t *testing.T) {
 	}
 	if _, err := FitGLM(t.Context(), c, GLM{Family: Poisson, Table: "people", Formula: "visits ~ x", Classes: Classes{Positive: "b"}}); err == nil || !strings.Contains(err.Error(), "no classes") {
 		t.Error(err)
+	}
+}
+
+// Where rows may have values that are none of the classes, how many rows the policy declares says nothing of how many count: these are counted.
+func TestSomeLevelsAreCounted(t *testing.T) {
+	c, _ := glmHome(t, pureBudget, "100", 2000)
+	for _, of := range []struct {
+		Classes
+		some bool
+	}{
+		{Classes{Levels: []string{"a", "b"}}, true},
+		{Classes{Levels: []string{"a", "b"}, Positive: "a"}, true},
+		{Classes{Levels: []string{"c", "b", "a"}, Positive: "a"}, false},
+		{Classes{Positive: "a"}, false},
+	} {
+		p, err := decideGLM(c, GLM{Family: Logistic, Table: "people", Formula: "g ~ age", Classes: of.Classes, Question: curator.Question{Epsilon: "20"}})
+		if err != nil || p.design.Response.some != of.some {
+			t.Errorf("%+v: %v", of, err)
+			continue
+		}
+		_, rows, _, err := p.counted(t.Context())
+		if want := map[bool]float64{true: 1333, false: 2000}[of.some]; err != nil || math.Abs(rows-want) > 120 {
+			t.Errorf("%+v: %g rows, %v", of, rows, err)
+		}
 	}
 }

@@ -39,6 +39,7 @@ type Response struct {
 	Low, High *big.Rat
 	Levels    []string // of a category: in words, by class
 	real      bool     // it may be any number in between
+	some      bool     // it is NULL of rows with values that are none of the classes
 }
 
 // DesignColumn is one predictor.

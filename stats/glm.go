@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -187,7 +188,18 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 	if err != nil {
 		return nil, err
 	}
-	out := &GLMExplanation{Notes: prepared.notes(), Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Response: p.design.Response.Column, Levels: p.design.Response.Levels, SQL: p.sql, Price: p.price}
+	out := &GLMExplanation{Notes: prepared.notes(), Price: p.price}
+	known := true
+	if q.Normalise != "" || q.Choose != "" { // of looks that were taken before it is known what they lead to
+		decided, err := prepared.prepared(ctx, &GLMFit{}, false)
+		if err != nil {
+			return nil, err
+		}
+		if known = decided != nil; known {
+			p, out.Notes = decided, []string{fmt.Sprintf("What prepares the model was released before: the price left is for the model itself, %s.", decided.price)}
+		}
+	}
+	out.Family, out.Formula, out.Table, out.Response, out.Levels, out.SQL = q.Family, p.design.Formula.String(), p.design.Table, p.design.Response.Column, p.design.Response.Levels, p.sql
 	rows, spread := float64(p.declared), 0.0
 	if p.declared == 0 {
 		rows = glmRows
@@ -215,7 +227,7 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 		out.Columns = append(out.Columns, column.Name)
 	}
 	unit, _ := told.Coefficients.Unit.Float64()
-	out.GLMTerms, out.StdDev, out.Sensitivity, out.Replayed = terms, told.Coefficients.Noise.StdDev()*unit, told.Sensitivity, told.Replayed
+	out.GLMTerms, out.StdDev, out.Sensitivity, out.Replayed = terms, told.Coefficients.Noise.StdDev()*unit, told.Sensitivity, told.Replayed && known
 	out.Noise = "discrete Gaussian"
 	if _, ok := told.Coefficients.Noise.(noise.DiscreteLaplace); ok {
 		out.Noise = "discrete Laplace"
@@ -285,7 +297,7 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, 
 		return nil, err
 	}
 	for _, t := range tables {
-		if t.Name == p.design.Table && strings.TrimSpace(q.Where) == "" {
+		if t.Name == p.design.Table && strings.TrimSpace(q.Where) == "" && !p.design.Response.some {
 			p.declared = t.ExpectedRows
 		}
 	}
@@ -343,7 +355,11 @@ func (p *glmPlan) held() error {
 // count is the question that tells about how many rows there are.
 func (p *glmPlan) count() curator.Question {
 	q := p.Question
-	q.SQL = "SELECT COUNT(*) FROM " + curator.SQLName(p.design.Table)
+	of := "*"
+	if p.design.Response.some {
+		of = p.design.Response.SQL
+	}
+	q.SQL = "SELECT COUNT(" + of + ") FROM " + curator.SQLName(p.design.Table)
 	if strings.TrimSpace(p.Where) != "" {
 		q.SQL += " WHERE (" + p.Where + "\n)"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"dither/curator"
 	"dither/internal/exact"
@@ -14,7 +15,8 @@ type preparation struct {
 	GLM
 	plan              *glmPlan // at the whole price, of all terms
 	normalise, choose *big.Rat // the shares; nil for none
-	terms             int      // how many are chosen; below 0 as many as are worth it
+	table             curator.Table
+	terms             int // how many are chosen; below 0 as many as are worth it
 	parts             []curator.Question
 	rest              curator.Question
 }
@@ -67,8 +69,7 @@ func (p *preparation) notes() (notes []string) {
 	return notes
 }
 
-// fitPrepared prepares a model, and fits it for what is left of the price. All looks together cost the price, by composition; that all of it can be paid is made sure of before the
-// first, unless that was taken before.
+// fitPrepared prepares a model, and fits it for what is left of the price. All looks together cost the price, by composition.
 func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
 	whole, err := decideGLM(c, q)
 	if err != nil {
@@ -78,28 +79,8 @@ func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error
 	if err != nil {
 		return nil, err
 	}
-	table, err := tableOf(c, q.Table)
-	if err != nil {
-		return nil, err
-	}
 	out := &GLMFit{Replayed: true}
-	formula, parts := whole.design.Formula, p.parts
-	if p.normalise != nil {
-		if err := p.scale(ctx, table, at(q.Question, parts[0]), out); err != nil {
-			return nil, err
-		}
-		parts = parts[1:]
-	}
-	final, alpha := q, 0.0
-	if p.choose != nil {
-		if formula, alpha, err = p.pick(ctx, table, at(q.Question, parts[0]), p.normalise == nil, out); err != nil {
-			return nil, stopped(err, out.IDs...)
-		}
-		final.Confidence = exact.FormatRat(exact.CeilDigits(new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFloat64(alpha)), 15))
-	}
-	final.Question, final.Formula = at(final.Question, p.rest), formula.String()
-	final.Normalise, final.Choose, final.ChooseShare = "", "", ""
-	decided, err := decideGLMWithin(c, final, out.Bounds)
+	decided, err := p.prepared(ctx, out, true)
 	if err != nil {
 		return nil, stopped(err, out.IDs...)
 	}
@@ -108,9 +89,18 @@ func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error
 		return nil, stopped(err, out.IDs...)
 	}
 	f.IDs, f.Replayed, f.Price = append(out.IDs, f.IDs...), f.Replayed && out.Replayed, whole.price
-	f.Bounds, f.Choice, f.Confidence = out.Bounds, out.Choice, whole.Confidence
+	f.Choice, f.Confidence = out.Choice, whole.Confidence
+	names := p.numbers(decided.design)
+	for _, b := range out.Bounds { // of the numbers that are in the model that was chosen
+		if slices.Contains(names, b.Column) {
+			f.Bounds = append(f.Bounds, b)
+		}
+	}
 	if len(f.Bounds) > 0 {
 		f.Warnings = append(f.Warnings, "values beyond three spreads about a number's mean count as at them")
+	}
+	if kept := keptBounds(names, f.Bounds); p.normalise != nil && kept != "" {
+		f.Warnings = append(f.Warnings, kept)
 	}
 	if f.Choice != nil {
 		f.Warnings = append(f.Warnings, f.Choice.words())
@@ -123,64 +113,131 @@ func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error
 	return f, nil
 }
 
-// scale finds means and spreads.
-func (p *preparation) scale(ctx context.Context, t curator.Table, q curator.Question, out *GLMFit) error {
-	n, err := newNormaliser(t, numbersOf(p.plan.design.Formula, t), p.Where, q, p.plan.price.Rho != "")
-	if err != nil || n == nil {
-		return err
+// prepared takes the looks, and decides the model that they lead to. Without pay it takes only those that were released before: the model is nil where one was not.
+func (p *preparation) prepared(ctx context.Context, out *GLMFit, pay bool) (decided *glmPlan, err error) {
+	if p.table, err = tableOf(p.plan.c, p.Table); err != nil {
+		return nil, err
 	}
-	c := p.plan.c
-	told, err := c.ExplainMoments(ctx, n.of)
-	if err == nil {
-		err = payable(told, p.plan.price)
-	}
-	if err != nil {
-		return err
-	}
-	found, m, err := n.find(ctx, c)
-	if err != nil {
-		return err
-	}
-	for _, b := range found { // what a response is, the loss says
-		if b.Column != p.plan.design.Response.Name {
-			out.Bounds = append(out.Bounds, b)
+	final, formula := p.GLM, p.plan.design.Formula
+	if p.normalise != nil {
+		if known, err := p.scale(ctx, at(p.Question, p.parts[0]), out, pay); err != nil || !known {
+			return nil, err
 		}
 	}
-	out.IDs, out.Replayed = append(out.IDs, m.ID), out.Replayed && m.Replayed
-	return nil
+	if p.choose != nil {
+		alpha, known := 0.0, false
+		if formula, alpha, known, err = p.pick(ctx, at(p.Question, p.parts[len(p.parts)-1]), out, pay); err != nil || !known {
+			return nil, err
+		}
+		final.Confidence = exact.FormatRat(exact.CeilDigits(new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFloat64(alpha)), 15))
+	}
+	final.Question, final.Formula = at(final.Question, p.rest), formula.String()
+	final.Normalise, final.Choose, final.ChooseShare = "", "", ""
+	return decideGLMWithin(p.plan.c, final, out.Bounds)
+}
+
+// possible makes sure, before a look is paid, that what it and the later ones cost can be paid, and that the policy takes each of their prices: with the declared bounds and all terms, which
+// no look's price depends on.
+func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplanation, parts []curator.Question) error {
+	left := p.plan.price
+	sum := new(big.Rat)
+	for _, q := range append(slices.Clone(parts), p.rest) {
+		price, err := exact.ParseRat(q.Epsilon + q.Rho)
+		if err != nil {
+			return err
+		}
+		sum.Add(sum, price)
+	}
+	if left.Rho != "" {
+		left.Rho = exact.FormatRat(sum)
+	} else {
+		left.Epsilon = exact.FormatRat(sum)
+	}
+	if err := payable(told.Remaining, left, told.Largest); err != nil {
+		return err
+	}
+	if p.choose != nil && len(parts) > 1 {
+		if _, err := p.linear(ctx, at(p.Question, parts[1]), nil); err != nil {
+			return partly(err)
+		}
+	}
+	last := p.GLM
+	last.Question, last.Normalise, last.Choose, last.ChooseShare = at(last.Question, p.rest), "", "", ""
+	rest, err := decideGLM(p.plan.c, last)
+	if err == nil && rest.declared == 0 {
+		_, err = p.plan.c.Explain(ctx, rest.count())
+	}
+	return partly(err)
+}
+
+// numbers are those among the predictors: what a response is, the loss says.
+func (p *preparation) numbers(d *Design) []string {
+	return slices.DeleteFunc(numbersOf(d.Formula, p.table), func(name string) bool { return name == d.Response.Column })
+}
+
+// scale finds means and spreads.
+func (p *preparation) scale(ctx context.Context, q curator.Question, out *GLMFit, pay bool) (known bool, err error) {
+	n, err := newNormaliser(p.table, p.numbers(p.plan.design), p.Where, q, p.plan.price.Rho != "")
+	if err != nil || n == nil {
+		return true, err
+	}
+	told, err := p.plan.c.ExplainMoments(ctx, n.of)
+	if err != nil {
+		return false, partly(err)
+	}
+	if !told.Replayed {
+		if !pay {
+			return false, nil
+		}
+		if err := p.possible(ctx, told, p.parts); err != nil {
+			return false, err
+		}
+	}
+	found, m, err := n.find(ctx, p.plan.c)
+	if err != nil {
+		return false, err
+	}
+	out.Bounds, out.IDs, out.Replayed = found, append(out.IDs, m.ID), out.Replayed && m.Replayed
+	return true, nil
+}
+
+// linear is the regression on all terms that they are chosen by.
+func (p *preparation) linear(ctx context.Context, q curator.Question, found []FoundBounds) (l *linear, err error) {
+	l = &linear{Linear: Linear{Question: q, Table: p.table.Name, Where: p.Where, Method: AdaSSP}, table: p.table, found: found}
+	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
+		return nil, err
+	}
+	if l.design, err = p.plan.design.Formula.within(p.table, found, p.plan.Classes, false); err != nil {
+		return nil, err
+	}
+	return l, l.plan(ctx, p.plan.c)
 }
 
 // pick chooses terms by the sums of a linear regression: near to 0, a logistic model's coefficients are four times those of the linear one, and what one explains the other does.
-func (p *preparation) pick(ctx context.Context, t curator.Table, q curator.Question, first bool, out *GLMFit) (Formula, float64, error) {
-	c := p.plan.c
-	l := &linear{Linear: Linear{Question: q, Table: t.Name, Where: p.Where, Method: AdaSSP}, table: t, found: out.Bounds}
-	var err error
-	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
-		return Formula{}, 0, err
+func (p *preparation) pick(ctx context.Context, q curator.Question, out *GLMFit, pay bool) (f Formula, alpha float64, known bool, err error) {
+	l, err := p.linear(ctx, q, out.Bounds)
+	if err != nil {
+		return f, 0, false, partly(err)
 	}
-	if l.design, err = p.plan.design.Formula.within(t, out.Bounds, p.plan.Classes, false); err != nil {
-		return Formula{}, 0, err
-	}
-	if err := l.plan(ctx, c); err != nil {
-		return Formula{}, 0, err
-	}
-	if first {
-		if err := payable(l.told, p.plan.price); err != nil {
-			return Formula{}, 0, err
+	if !l.told.Replayed {
+		if !pay {
+			return f, 0, false, nil
+		}
+		if err := p.possible(ctx, l.told, p.parts[len(p.parts)-1:]); err != nil {
+			return f, 0, false, err
 		}
 	}
-	m, err := c.Moments(ctx, l.vectors)
+	m, err := p.plan.c.Moments(ctx, l.vectors)
 	if err != nil {
-		return Formula{}, 0, err
+		return f, 0, false, err
 	}
 	e := l.equations(m)
 	e.size = e.noise.norm(plain(len(e.b)), 0)
 	set, exhaustive, err := e.choose(l.design, p.terms)
 	if err != nil {
-		return Formula{}, 0, err
+		return f, 0, false, err
 	}
-	alpha := 0.0
 	out.Choice, alpha = l.design.choice(set, p.terms, exhaustive, l.alpha)
 	out.IDs, out.Replayed = append(out.IDs, m.ID), out.Replayed && m.Replayed
-	return l.design.chosen(set), alpha, nil
+	return l.design.chosen(set), alpha, true, nil
 }

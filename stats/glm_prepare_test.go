@@ -34,7 +34,7 @@ func TestGLMPrepared(t *testing.T) {
 				t.Errorf("%v lacks %s", f.Choice.Chosen, name)
 			}
 		}
-		if len(f.Bounds) < 3 { // debt is a constant
+		if len(f.Bounds) < 2 { // age and x at least; debt is a constant, and visits may not be chosen
 			t.Errorf("%+v", f.Bounds)
 		}
 		for _, k := range f.Coefficients {
@@ -86,6 +86,60 @@ func TestGLMPreparedOfNothing(t *testing.T) {
 						t.Errorf("%d rows, %s: %+v", rows, formula, k)
 					}
 				}
+			}
+		}
+	}
+}
+
+// What prepares a model is paid only where all of it can be, and the policy takes each part of the price; the numbers that are normalised are predictors, and of the chosen model; and what was paid is free, and
+// said to be, when the budget is gone.
+func TestGLMPreparedWithinThePolicy(t *testing.T) {
+	c, _ := glmHome(t, "{epsilon: 40}", "40", 2000) // the least price is 0.004
+	plain := GLM{Family: Logistic, Table: "people", Formula: "visits ~ age + x + debt", Classes: Classes{Positive: "1"}, Question: curator.Question{Epsilon: "10"}}
+	q := plain
+	q.Normalise, q.Choose = "0.2", "2"
+	refused := func(says string, change func(*GLM)) {
+		t.Helper()
+		before, err := c.Budget()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := q
+		change(&wrong)
+		if _, err := FitGLM(t.Context(), c, wrong); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+		if after, err := c.Budget(); err != nil || after.Spent != before.Spent {
+			t.Errorf("%s: spent %+v, %v", says, after, err)
+		}
+	}
+	refused("below the policy's minimum", func(q *GLM) { q.ChooseShare = "0.0003" })
+	refused("below the policy's minimum", func(q *GLM) { q.ChooseShare = "0.7997" })
+	if _, err := FitGLM(t.Context(), c, plain); err != nil {
+		t.Fatal(err)
+	}
+	refused("more than what remains", func(q *GLM) { q.Epsilon = "40" })
+	for _, replayed := range []bool{false, true} {
+		told, err := ExplainGLM(t.Context(), c, q)
+		if err != nil || told.Replayed != replayed || told.Price.Epsilon != "10" {
+			t.Fatalf("%+v, %v", told, err)
+		}
+		f, err := FitGLM(t.Context(), c, q)
+		if err != nil || f.Replayed != replayed {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		for _, b := range f.Bounds {
+			if b.Column == "visits" || !slices.Contains(f.Choice.Chosen, b.Column) {
+				t.Errorf("%+v, of %v", b, f.Choice.Chosen)
+			}
+		}
+		if !replayed {
+			b, err := c.Budget()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Answer(t.Context(), curator.Question{SQL: "SELECT COUNT(*) FROM people", Epsilon: b.Remaining.Epsilon}); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

@@ -148,7 +148,7 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 		}
 	}
 	if q.Normalise != "" {
-		if err := l.normalise(ctx, c); err != nil {
+		if _, err := l.normalise(ctx, c, true); err != nil {
 			return nil, err
 		}
 	}
@@ -182,6 +182,11 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 			return nil, err
 		}
 	}
+	if q.Normalise != "" {
+		if known, err = l.normalise(ctx, c, false); err != nil {
+			return nil, err
+		}
+	}
 	out := &LinearExplanation{
 		Formula: l.design.Formula.String(), Table: q.Table, Method: l.Method, SQL: strings.TrimSuffix(l.vectors.SQL, l.remark()), Price: price, Remaining: l.told.Remaining,
 		Affordable: l.told.Affordable, Largest: l.told.Largest, Replayed: l.told.Replayed, Unit: l.told.Unit, Notes: l.told.Notes,
@@ -199,13 +204,15 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 		out.Notes = append(out.Notes, fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds narrower ones.", q.FindBounds))
 	case q.FindBounds != "":
 		out.Notes = append(out.Notes, fmt.Sprintf("The bounds were found before: the price left is for the fit within them, %s.", l.told.Price))
-	}
-	if q.Normalise != "" {
+	case q.Normalise != "" && !known:
 		note, err := normaliseNote(q.Normalise)
 		if err != nil {
 			return nil, err
 		}
+		out.Replayed = false // a fit with the declared bounds is another one
 		out.Notes = append(out.Notes, note)
+	case q.Normalise != "" && len(l.releases) > 0:
+		out.Notes = append(out.Notes, fmt.Sprintf("The means and spreads were found before: the price left is for the fit of the numbers scaled by them, %s.", l.told.Price))
 	}
 	if q.Choose != "" {
 		k, err := l.design.termsOf(q.Choose)

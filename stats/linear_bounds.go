@@ -64,10 +64,10 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 		}
 	}
 	if !l.replayed { // whether what is left is a price that the policy takes must not turn out when the bounds are paid
-		rest := l.vectors
+		var rest curator.Question
 		rest.Epsilon, rest.Rho = pricedAs(l.told.Price, left)
-		if _, err := c.ExplainMoments(ctx, rest); err != nil {
-			return false, partly(err)
+		if err := l.plannable(ctx, c, rest); err != nil {
+			return false, err
 		}
 	}
 	for i, q := range looks {

@@ -128,6 +128,80 @@ func TestChosenCoverage(t *testing.T) {
 	}
 }
 
+// What intervals take for granted: the variance of what a chosen model leaves out is the same in all rows. Of y = a:b, where a is mostly 0, the model of a alone has errors where a is not 0 alone, and its
+// intervals are too narrow; the choice of as many terms as are worth it leaves nothing out, and holds.
+func TestChosenWithoutItsInteraction(t *testing.T) {
+	term := func(names ...string) (out Term) {
+		for _, name := range names {
+			out = append(out, Factor{Column: name})
+		}
+		return out
+	}
+	d := &Design{
+		Formula: Formula{Response: "y", Intercept: true}, of: []int{-1, 0, 1, 2}, terms: []Term{term("a"), term("b"), term("a", "b")}, Columns: make([]DesignColumn, 4),
+	}
+	runs := 100
+	for _, k := range []int{-1, 1} {
+		words, held := splitmix.At(splitmix.Mix(5)), 0
+		for range runs {
+			w := world{n: 2000, p: 4, price: 5}
+			q := &normalEquations{a: mat.NewSymDense(4, nil), b: make([]float64, 4), noise: w.law(), squares: true, intercept: true}
+			for range w.n {
+				a := 0.0
+				if words.Below(10) == 0 {
+					a = float64(words.Below(2))*2 - 1
+				}
+				b := float64(words.Below(2))*2 - 1
+				z, v := []float64{1, a, b, a * b}, 0.1*a+0.5*a*b+0.1*standardNoise(&words, false)
+				for i, x := range z {
+					q.b[i] += x * v
+					for j := range i + 1 {
+						q.a.SetSym(i, j, q.a.At(i, j)+x*z[j])
+					}
+				}
+				q.c += v * v
+			}
+			for i := range q.b {
+				q.b[i] += math.Sqrt(q.noise.b) * standardNoise(&words, false)
+				q.a.SetSym(i, i, q.a.At(i, i)+math.Sqrt(q.noise.diagonal)*standardNoise(&words, false))
+				for j := range i {
+					q.a.SetSym(i, j, q.a.At(i, j)+math.Sqrt(q.noise.offDiagonal)*standardNoise(&words, false))
+				}
+			}
+			q.c += math.Sqrt(q.noise.c) * standardNoise(&words, false)
+			q.rows = q.a.At(0, 0)
+			set, exhaustive, err := q.choose(d, k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			columns := (&chooser{q: q, d: d}).columns(set)
+			part := q.of(columns, -1)
+			part.size = part.noise.norm(plain(len(columns)), 0)
+			s, ok := part.solve(true)
+			if !ok {
+				t.Fatal("singular")
+			}
+			_, alpha := d.choice(set, k, exhaustive, 0.05)
+			all, v := true, newInverter(part, s, s.spread())
+			for i, column := range columns { // a, b and a:b are uncorrelated: a model's coefficients are those of the whole
+				weights := make([]float64, len(columns))
+				weights[i] = 1
+				f, want := v.interval(weights, alpha), []float64{0, 0.1, 0, 0.5}[column]
+				all = all && f.low <= want && want <= f.high
+			}
+			if all {
+				held++
+			}
+		}
+		t.Logf("%d terms: all held %d of %d", k, held, runs)
+		if k < 0 {
+			if err := (stattest.Proportion{Successes: held, Of: stattest.Binomial{Trials: runs, Probability: 0.945}, FalseAlarm: 1e-7}).CheckAtLeast(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // The quantiles of Laplace noise far out: not below the true ones, which simulation tells, and at most a third above what an integral gives where it can.
 func TestTailBound(t *testing.T) {
 	n := equationNoise{diagonal: 2, offDiagonal: 2, b: 2, laplace: true}

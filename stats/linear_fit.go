@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"dither/curator"
 	"dither/noise"
@@ -57,14 +58,29 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 		ID: m.ID, Formula: of.design.Formula.String(), Table: l.design.Table, Method: l.Method, Confidence: l.Confidence, Population: q.squares, Choice: choice,
 		Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
 	}
-	if out.Bounds = l.found; len(l.found) > 0 {
+	names := numbersOf(of.design.Formula, l.table)
+	for _, b := range l.found { // of the numbers that are in this model
+		if slices.Contains(names, b.Column) {
+			out.Bounds = append(out.Bounds, b)
+		}
+	}
+	if len(out.Bounds) > 0 {
 		out.warn("Values beyond the bounds that were found count as at them.")
 	}
 	if choice != nil {
-		out.warn(choice.words())
+		words := choice.words()
+		if out.Population && len(choice.Chosen) < len(choice.Of) {
+			words += " What is left out they take for error, with the same variance in all rows."
+		}
+		out.warn(words)
 	}
 	if l.FindBounds != "" && len(l.releases) > 0 && len(l.found) == 0 {
 		out.warn("No bounds were found that are narrower and can be used: the declared ones are.")
+	}
+	if l.Normalise != "" && len(l.releases) > 0 {
+		if kept := keptBounds(names, l.found); kept != "" {
+			out.warn(kept)
+		}
 	}
 	for i, s := range m.Sums {
 		out.Measured = append(out.Measured, l.sum(i, s))

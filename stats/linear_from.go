@@ -116,7 +116,7 @@ func decideAgain(ctx context.Context, c *curator.Curator, q Linear) (*linear, er
 	switch {
 	case q.Epsilon != "" || q.Rho != "" || q.Fresh:
 		return nil, designError("leave the price out", "what is computed from a release is free")
-	case q.FindBounds+q.Normalise != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "":
+	case q.FindBounds+q.Normalise != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "" || q.Rows != 0 || q.WithoutIntervals:
 		return nil, designError("leave them out", "the rows, the bounds and the method are those of %s", q.From)
 	}
 	l, err := recorded(ctx, c, q)

@@ -140,12 +140,23 @@ func at(q, price curator.Question) curator.Question {
 	return q
 }
 
-// payable refuses a first look that was not taken before, where not all of the price can be paid.
-func payable(told *curator.MomentsExplanation, price curator.Loss) error {
-	if told.Replayed || glmAffordable(price, told.Remaining) {
+// payable refuses a first look where not all of the price can be paid.
+func payable(remaining, price curator.Loss, largest string) error {
+	if glmAffordable(price, remaining) {
 		return nil
 	}
-	return &curator.Error{Code: curator.CodeExhausted, Message: "the price, " + price.String() + ", is more than what remains, " + told.Remaining.String(), Hint: "ask at --epsilon " + told.Largest + " or less"}
+	return &curator.Error{Code: curator.CodeExhausted, Message: "the price, " + price.String() + ", is more than what remains, " + remaining.String(), Hint: "ask at --epsilon " + largest + " or less"}
+}
+
+// keptBounds tells which numbers were not normalised; "" where all were.
+func keptBounds(names []string, found []FoundBounds) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(found, func(b FoundBounds) bool { return b.Column == name })
+	})
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, ", ") + ": scaled by the declared bounds, since noise hides the spread within them"
 }
 
 // normaliseNote foretells what normalising costs.
@@ -157,31 +168,45 @@ func normaliseNote(text string) (string, error) {
 	return fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds the numbers' means and spreads, by which they are scaled.", exact.FormatRat(share)), nil
 }
 
-// normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of the price.
-func (l *linear) normalise(ctx context.Context, c *curator.Curator) error {
+// normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of the price. Nothing is paid unless there is room for all of it, and
+// the policy takes both parts. Without pay it takes only what was released before; found says whether it was.
+func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
 	share, err := shareOf(l.Normalise)
 	if err != nil {
-		return err
+		return false, err
 	}
 	parts, rest, err := divided(l.told.Price, share)
 	if err != nil {
-		return err
+		return false, err
 	}
 	n, err := newNormaliser(l.table, numbersOf(l.design.Formula, l.table), l.Where, at(l.Question, parts[0]), l.told.Price.Rho != "")
 	if err != nil || n == nil {
-		return err
+		return true, err
 	}
 	told, err := c.ExplainMoments(ctx, n.of)
-	if err == nil {
-		err = payable(told, l.told.Price)
-	}
 	if err != nil {
-		return err
+		return false, partly(err)
 	}
-	found, m, err := n.find(ctx, c)
+	if !told.Replayed {
+		if err := l.plannable(ctx, c, rest); err != nil || !pay {
+			return false, err
+		}
+		if err := payable(told.Remaining, l.told.Price, told.Largest); err != nil {
+			return false, err
+		}
+	}
+	within, m, err := n.find(ctx, c)
 	if err != nil {
-		return err
+		return false, err
 	}
-	l.found, l.Question, l.replayed, l.releases = found, at(l.Question, rest), l.replayed && m.Replayed, append(l.releases, m.ID)
-	return stopped(l.planWithinFound(ctx, c), l.releases...)
+	l.found, l.Question, l.replayed, l.releases = within, at(l.Question, rest), l.replayed && m.Replayed, append(l.releases, m.ID)
+	return true, stopped(l.planWithinFound(ctx, c), l.releases...)
+}
+
+// plannable makes sure that the policy takes what is left of a price for the measurement, which must not turn out when the first look is paid.
+func (l *linear) plannable(ctx context.Context, c *curator.Curator, rest curator.Question) error {
+	v := l.vectors
+	v.Question = at(v.Question, rest)
+	_, err := c.ExplainMoments(ctx, v)
+	return partly(err)
 }

@@ -109,3 +109,44 @@ func TestNormalBounds(t *testing.T) {
 		}
 	}
 }
+
+// Before anything is paid it is known that the policy takes each part of the price; a fit with the declared bounds is not taken for one that is normalised; and what was paid is free when the budget is gone.
+func TestLinearNormalisesWithinThePolicy(t *testing.T) {
+	c := newHome(t, "{epsilon: 40}", 400) // the least price is 0.004
+	q := Linear{Table: "points", Formula: "y ~ x", Question: curator.Question{Epsilon: "1"}}
+	plain, err := FitLinear(t.Context(), c, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, share := range []string{"0.003", "0.997"} {
+		q.Normalise = share
+		if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "a price of ") {
+			t.Errorf("%s: %v", share, err)
+		}
+	}
+	if b, err := c.Budget(); err != nil || b.Spent != plain.Price {
+		t.Errorf("spent %+v, %v", b, err)
+	}
+	q.Normalise = "0.2"
+	explained := func(replayed bool) {
+		t.Helper()
+		if told, err := ExplainLinear(t.Context(), c, q); err != nil || told.Replayed != replayed || !told.Affordable && !replayed || told.Price != plain.Price {
+			t.Errorf("%+v, %v", told, err)
+		}
+	}
+	explained(false)
+	if _, err := FitLinear(t.Context(), c, q); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Answer(t.Context(), curator.Question{SQL: "SELECT COUNT(*) FROM points", Epsilon: "38"}); err != nil {
+		t.Fatal(err)
+	}
+	explained(true)
+	if f, err := FitLinear(t.Context(), c, q); err != nil || !f.Replayed || f.Remaining.Epsilon != "0" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	q.Normalise = "0.3"
+	if _, err := FitLinear(t.Context(), c, q); err == nil || !strings.Contains(err.Error(), "more than what remains") {
+		t.Errorf("%v", err)
+	}
+}

@@ -54,11 +54,8 @@ func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k stats.
 // affordable refuses a fit after which the calibration could not be paid.
 func (f *calibrationFlags) affordable(c *curator.Curator, o *fitOptions, k stats.Classes, price curator.Loss, replayed bool) error {
 	e, err := f.explained(c, o, k)
-	if err != nil || e == nil {
+	if err != nil || e == nil || replayed { // of a fit that is free it is no loss if its calibration turns out to be refused; and that may be free too, which only its coefficients tell
 		return err
-	}
-	if replayed {
-		price = curator.Loss{}
 	}
 	if !e.AffordableWith(price) {
 		return &curator.Error{

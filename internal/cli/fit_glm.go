@@ -48,12 +48,24 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 		if err := k.check(s, o); err != nil {
 			return err
 		}
+		if s.format == "csv" && (*tried != "" || len(others) > 0) {
+			return usage("--format csv has the coefficients of one fit alone: a search is in table, json or markdown")
+		}
+		if *tried == "" && *trials != "" {
+			return usage("--trials says how many there are with --try 20,50,200")
+		}
+		if len(others) == 0 && *score != "" {
+			return usage("--score-epsilon is the price of the counts by which one of several models is chosen: --or FORMULA")
+		}
 		switch o.method {
 		case "", "minimize":
 			if err := s.noneOf("gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser", "learning", "steps", "delta"); err != nil {
 				return err
 			}
 			if *tried != "" {
+				if k.asked {
+					return usage("a calibration is of one model: fit the one that was found, with --regularise and --calibration")
+				}
 				if err := s.noneOf("there is no search for a regulariser", "or", "score-epsilon", "plot", "confidence"); err != nil {
 					return err
 				}

@@ -136,7 +136,15 @@ func (s *session) binomialAtHome(o *testOptions, b hypothesis.Binomial) error {
 	}
 	q := &testOptions{text: map[string]*string{"table": o.text["table"], "where": &where}}
 	sql := q.groupedBy("COUNT(*)")
-	return s.measure(o, sql, func(r *released) error {
+	try := func(int) error {
+		law, err := noise.NewDiscreteLaplace(big.NewRat(1, 1))
+		if err != nil {
+			return err
+		}
+		_, _, err = o.binomial(hypothesis.Binomial{N: 10, Value: 5, Noise: law})
+		return err
+	}
+	return s.measure(o, sql, try, func(r *released) error {
 		if len(r.Vectors) != 1 || len(r.Vectors[0].Values) != 1 {
 			return usage("the count is not one noisy number")
 		}
@@ -155,31 +163,36 @@ func (s *session) binomialAtHome(o *testOptions, b hypothesis.Binomial) error {
 func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func (s *session) binomial(o *testOptions, b hypothesis.Binomial, about string, r *released) error {
-	confidence, err := o.confidence()
+	t, null, err := o.binomial(b)
 	if err != nil {
 		return err
+	}
+	o.seeded(t)
+	compared := map[string]string{"two-sided": "", "greater": " or less", "less": " or more"}[t.Alternative]
+	return s.showTest(tested{
+		Test: t, about: fmt.Sprintf("Is the probability %s%s? A noisy count of %s among %d, with %s.", number6(null), compared, number6(b.Value), b.N, about),
+		estimated: "share", release: r,
+	})
+}
+
+// binomial tests a count as the flags say.
+func (o *testOptions) binomial(b hypothesis.Binomial) (t *hypothesis.Test, null float64, err error) {
+	confidence, err := o.confidence()
+	if err != nil {
+		return nil, 0, err
 	}
 	alternative := o.get("alternative")
 	if alternative == "" {
 		alternative = hypothesis.TwoSided
 	}
-	null, err := o.number("null", 0.5)
-	if err != nil {
-		return err
+	if null, err = o.number("null", 0.5); err != nil {
+		return nil, 0, err
 	}
-	t, err := b.Test(null, alternative)
-	if err != nil {
-		return err
+	if t, err = b.Test(null, alternative); err != nil {
+		return nil, 0, err
 	}
-	if t.Interval, err = b.Interval(confidence, alternative); err != nil {
-		return err
-	}
-	o.seeded(t)
-	compared := map[string]string{"two-sided": "", "greater": " or less", "less": " or more"}[alternative]
-	return s.showTest(tested{
-		Test: t, about: fmt.Sprintf("Is the probability %s%s? A noisy count of %s among %d, with %s.", number6(null), compared, number6(b.Value), b.N, about),
-		estimated: "share", release: r,
-	})
+	t.Interval, err = b.Interval(confidence, alternative)
+	return t, null, err
 }
 
 // noiseText is a noise in a few words.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dither/hypothesis"
@@ -29,7 +30,7 @@ func runGoodnessOfFit(s *session, o *testOptions) error {
 		return usage("gof tests one column; test independence has --by")
 	}
 	if home {
-		return s.measure(o, o.groupedBy("COUNT(*)", o.get("column")), func(r *released) error {
+		return s.measure(o, o.groupedBy("COUNT(*)", o.get("column")), tryFit(g), func(r *released) error {
 			names, counts, d, err := r.counts(o.kind, 1)
 			if err != nil {
 				return err
@@ -48,6 +49,19 @@ func runGoodnessOfFit(s *session, o *testOptions) error {
 		return err
 	}
 	return s.fitted(o, g, nil, nil)
+}
+
+// tryFit tries a test on made-up counts of so many cells, one of which may be of NULL.
+func tryFit(g hypothesis.GoodnessOfFit) func(int) error {
+	return func(cells int) error {
+		k := max(cells, 2)
+		if n := len(g.Null); n == cells || n == cells-1 {
+			k = n
+		}
+		g.N, g.Counts = 0, slices.Repeat([]float64{1000}, k)
+		_, err := g.Test()
+		return err
+	}
 }
 
 // people is the number of people that is told by --n, or 0.

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
 
 	"dither/curator"
+	"dither/hypothesis"
 	"dither/noise"
 )
 
@@ -16,8 +18,9 @@ type released struct {
 	unit bool // whether the unit is a row, so that rows are people
 }
 
-// measure asks a home for noisy numbers, or explains what they would cost: then there are none.
-func (s *session) measure(o *testOptions, sql string, do func(*released) error) error {
+// measure asks a home for noisy numbers, or explains what they would cost: then there are none. What is to be tested of them is tried on made-up numbers before
+// anything is paid: try is told how many cells there will be.
+func (s *session) measure(o *testOptions, sql string, try func(cells int) error, do func(*released) error) error {
 	if o.given["release"] {
 		return s.with(func(c *curator.Curator) error {
 			m, err := c.Measured(o.get("release"), o.get("analyst"))
@@ -37,16 +40,21 @@ func (s *session) measure(o *testOptions, sql string, do func(*released) error) 
 	}
 	q := o.question()
 	q.SQL = sql
-	return s.sealing(func(c *curator.Curator) error { return s.measured(o, c, q, do) })
+	return s.sealing(func(c *curator.Curator) error { return s.measured(o, c, q, try, do) })
 }
 
-func (s *session) measured(o *testOptions, c *curator.Curator, q curator.Question, do func(*released) error) error {
+func (s *session) measured(o *testOptions, c *curator.Curator, q curator.Question, try func(cells int) error, do func(*released) error) error {
 	e, err := c.Explain(context.Background(), q)
 	if err != nil {
 		return err
 	}
 	if e.Selection != nil {
 		return usage("the values of what is tested must be known beforehand, in the policy: which of unknown ones are released depends on how frequent they are, so that a test of them is not valid")
+	}
+	if try != nil {
+		if err := try(e.Cells); err != nil {
+			return err
+		}
 	}
 	if o.is("explain") {
 		switch s.format {
@@ -73,7 +81,11 @@ func (s *session) measured(o *testOptions, c *curator.Curator, q curator.Questio
 			r.unit = t.Unit == "" && t.Through == ""
 		}
 	}
-	return do(r)
+	err = do(r)
+	if errors.Is(err, hypothesis.ErrInput) && !r.Replayed {
+		return fmt.Errorf("%w (release %s is paid: what is asked of the same numbers now is free)", err, r.ID)
+	}
+	return err
 }
 
 // groupedBy is a question about the groups of some columns.
@@ -123,7 +135,7 @@ func (r *released) counts(test string, columns int) (names [][]string, counts []
 		return nil, nil, nil, usage("there is not one count of the rows of each group")
 	}
 	if len(r.Grouped) != columns {
-		return nil, nil, nil, usage("test %s takes counts by %d columns, and this release has them by %d", test, columns, len(r.Grouped))
+		return nil, nil, nil, usage("test %s takes counts by %s, and this release has them by %d", test, plural(columns, "column"), len(r.Grouped))
 	}
 	v := of[0]
 	for i, keys := range r.Cells {

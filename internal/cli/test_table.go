@@ -37,7 +37,14 @@ func runTable(s *session, o *testOptions, samples bool) error {
 		if !o.given["release"] && o.get("by") == o.get("column") {
 			return usage("--by is another column than --column")
 		}
-		return s.measure(o, o.groupedBy("COUNT(*)", o.get("by"), o.get("column")), func(r *released) error {
+		return s.measure(o, o.groupedBy("COUNT(*)", o.get("by"), o.get("column")), func(int) error {
+			some := hypothesis.Table{How: t.How, Counts: [][]float64{{1000, 1000}, {1000, 1000}}}
+			_, err := some.Independence()
+			if err == nil && samples {
+				_, err = o.confidence()
+			}
+			return err
+		}, func(r *released) error {
 			names, counts, d, err := r.counts(o.kind, 2)
 			if err != nil {
 				return err
