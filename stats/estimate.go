@@ -114,10 +114,7 @@ func (p *EstimatePlan) payable() error {
 	if p.Affordable || p.Replayed {
 		return nil
 	}
-	return &curator.Error{
-		Code: curator.CodeExhausted, Message: fmt.Sprintf("the price of all looks, %s, is more than the remaining %s", p.Price, p.Remaining),
-		Hint: "ask at a lower price; what was answered already can be asked again at no cost",
-	}
+	return exhausted("ask at a lower price; what was answered already can be asked again at no cost", "the price of all looks", p.Price, p.Remaining)
 }
 
 // took notes one of several releases. One that was taken twice is one: where a round found nothing, the next is the same question.
@@ -287,29 +284,6 @@ func (s *Sample) rangeOf(ctx context.Context, k asker, t curator.Table, column s
 func sameName(text, name string) bool {
 	text = strings.TrimSpace(text)
 	return text == name || text == curator.SQLName(name) || strings.EqualFold(text, name) && curator.SQLName(name) == name
-}
-
-// priceOf reads a loss back: its one number, and the field of a question that it belongs to.
-func priceOf(l curator.Loss) (price *big.Rat, inRho bool, err error) {
-	text := l.Epsilon
-	if l.Rho != "" {
-		text, inRho = l.Rho, true
-	}
-	price, err = exact.ParseRat(text)
-	return price, inRho, err
-}
-
-// atShare is a question at a share of a price.
-func atShare(q curator.Question, l curator.Loss, share *big.Rat) (curator.Question, error) {
-	price, inRho, err := priceOf(l)
-	if err != nil {
-		return q, wrongSample("", "a price that cannot be shared: %v", err)
-	}
-	text := exact.FormatRat(price.Mul(price, share))
-	if q.Epsilon, q.Rho = text, ""; inRho {
-		q.Epsilon, q.Rho = "", text
-	}
-	return q, nil
 }
 
 // estimatedNumber is a number, or nil where there is none.

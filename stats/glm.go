@@ -112,6 +112,8 @@ type glmPlan struct {
 	radius     *big.Rat
 	declared   int64 // rows; 0: a count is paid for
 	price      curator.Loss
+	counting   curator.Question // at the count's part of the price
+	minimising curator.Question // at the minimum's: all of it where nothing is counted
 }
 
 // FitGLM fits a model by Minimize: with noise on the minimum of a regularised risk, and on the two sums that tell how much the regulariser draws it
@@ -225,32 +227,21 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 		return nil, err
 	}
 	out.Remaining, out.Largest = b.Remaining, b.Largest
-	out.Affordable = out.Replayed || glmAffordable(p.price, b.Remaining)
+	out.Affordable = out.Replayed || affordable(b.Remaining, p.price)
 	return out, nil
 }
 
 // affordable refuses a fit whose minimum could not be paid for after its count was.
 func (p *glmPlan) affordable(ctx context.Context) error {
 	told, err := p.c.Explain(ctx, p.count())
-	if err != nil || told.Replayed || glmAffordable(p.price, told.Remaining) {
+	if err != nil || told.Replayed || affordable(told.Remaining, p.price) {
 		return partly(err)
 	}
-	return &curator.Error{Code: curator.CodeExhausted, Message: "the price is above what remains of the budget", Hint: "`dither budget` tells what remains; a price is --epsilon E"}
+	return exhausted("ask at a lower price", "the price", p.price, told.Remaining)
 }
 
 // glmAffordable compares two losses of one accountant.
-func glmAffordable(price, left curator.Loss) bool {
-	a, b := price.Epsilon, left.Epsilon
-	if price.Rho != "" {
-		a, b = price.Rho, left.Rho
-	}
-	x, err := exact.ParseRat(a)
-	if err != nil {
-		return false
-	}
-	y, err := exact.ParseRat(b)
-	return err == nil && x.Cmp(y) <= 0
-}
+func glmAffordable(price, left curator.Loss) bool { return affordable(left, price) }
 
 // glmRows is the size of a table of which nothing is known.
 const glmRows = 10000
@@ -299,6 +290,7 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, 
 	if err := p.held(); err != nil {
 		return nil, err
 	}
+	p.minimising = p.Question
 	trial, _, err := p.minimisation(glmRows, 0)
 	if err != nil {
 		return nil, err
@@ -308,7 +300,15 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, 
 		return nil, err
 	}
 	p.price = told.Price
-	return p, nil
+	if p.declared > 0 {
+		return p, nil
+	}
+	parts := big.NewRat(1, 20)
+	if p.counting, err = atShare(p.Question, p.price, parts); err != nil {
+		return nil, err
+	}
+	p.minimising, err = atShare(p.Question, p.price, parts.Sub(big.NewRat(1, 1), parts))
+	return p, err
 }
 
 // held fixes the predictors' norm and the ball.
@@ -342,30 +342,9 @@ func (p *glmPlan) held() error {
 
 // count is the question that tells about how many rows there are.
 func (p *glmPlan) count() curator.Question {
-	q := p.Question
-	q.SQL = "SELECT COUNT(*) FROM " + curator.SQLName(p.design.Table)
-	if strings.TrimSpace(p.Where) != "" {
-		q.SQL += " WHERE (" + p.Where + "\n)"
-	}
-	q.Epsilon, q.Rho = glmShare(p.price, 1, 20)
+	q := p.counting
+	q.SQL = "SELECT COUNT(*) FROM " + curator.SQLName(p.design.Table) + whereClause(p.Where)
 	return q
-}
-
-// glmShare is a part of a price, as a question names it.
-func glmShare(l curator.Loss, of, parts int64) (epsilon, rho string) {
-	text := l.Epsilon
-	if l.Rho != "" {
-		text = l.Rho
-	}
-	r, err := exact.ParseRat(text)
-	if err != nil {
-		return l.Epsilon, ""
-	}
-	text = exact.FormatRat(r.Mul(r, big.NewRat(of, parts)))
-	if l.Rho != "" {
-		return "", text
-	}
-	return text, ""
 }
 
 // minimisation is what the kernel is asked, for about so many rows, which are told to within a spread.
@@ -373,12 +352,9 @@ func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMT
 	rows = min(max(rows, 20), 1e12)
 	// The regulariser grows in proportion where there are more rows than are said: twice as many, and the noise's, leave it as it is.
 	m := curator.Minimisation{
-		Question: p.Question, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise, Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
+		Question: p.minimising, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise, Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
 	}
 	m.SQL = p.sql
-	if p.declared == 0 && p.price != (curator.Loss{}) {
-		m.Epsilon, m.Rho = glmShare(p.price, 19, 20)
-	}
 	terms := GLMTerms{Rows: rows, Bound: p.bound, Expected: math.NaN()}
 	terms.Radius, _ = p.radius.Float64()
 	if p.Regularise == "" || p.Curvature == "" {
@@ -428,15 +404,15 @@ func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, erro
 		t.Steep = max(t.Bend, high)
 	}
 	t.Moves = max(1, math.Round(told.Sensitivity*told.Regularise/(t.Steep*t.Bound)))
-	text, to := told.Price.Epsilon, &t.Epsilon
-	if told.Price.Rho != "" {
-		text, to = told.Price.Rho, &t.Rho
-	}
-	r, err := exact.ParseRat(text)
+	price, inRho, err := priceOf(told.Price)
 	if err != nil {
 		return glm.Choice{}, err
 	}
-	*to, _ = r.Float64()
+	if inRho {
+		t.Rho, _ = price.Float64()
+	} else {
+		t.Epsilon, _ = price.Float64()
+	}
 	return t.Choose(), nil
 }
 

@@ -59,7 +59,7 @@ func ExplainTrials(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTr
 		return nil, err
 	}
 	out := p.tried(q, r)
-	out.Regularise, out.Affordable = "", r.Replayed || glmAffordable(r.Price, r.Remaining)
+	out.Regularise, out.Affordable = "", r.Replayed || affordable(r.Remaining, r.Price)
 	return out, nil
 }
 

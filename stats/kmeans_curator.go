@@ -158,13 +158,9 @@ func (s *kmCurator) choose(ctx context.Context) error {
 
 // divide gives each look its share of the price: of twelve digits, rounded down, the last one with what is left. So they add up to the price.
 func (s *kmCurator) divide(ctx context.Context) error {
-	text := s.price.Epsilon
-	if s.task.l2 {
-		text = s.price.Rho
-	}
-	whole, err := exact.ParseRat(text)
+	whole, _, err := priceOf(s.price)
 	if err != nil {
-		return kmError(curator.CodeUsage, "", "the price %s cannot be divided", text)
+		return kmError(curator.CodeUsage, "", "the price %s cannot be divided", s.price)
 	}
 	s.whole = whole
 	weights, total := s.task.kmShares(), int64(0)
@@ -179,7 +175,7 @@ func (s *kmCurator) divide(ctx context.Context) error {
 		}
 		left = new(big.Rat).Sub(left, part)
 		s.parts = append(s.parts, part)
-		s.shares = append(s.shares, s.priced(part))
+		s.shares = append(s.shares, priced(curator.Question{}, part, s.task.l2))
 	}
 	for i := range s.shares { // so that none is refused halfway for its price
 		if i > 1 && s.parts[i].Cmp(s.parts[i-1]) == 0 {
@@ -193,14 +189,6 @@ func (s *kmCurator) divide(ctx context.Context) error {
 }
 
 const kmDigits = 12
-
-// priced is a question at a price.
-func (s *kmCurator) priced(part *big.Rat) curator.Question {
-	if s.task.l2 {
-		return curator.Question{Rho: exact.FormatRat(part)}
-	}
-	return curator.Question{Epsilon: exact.FormatRat(part)}
-}
 
 // vectors is a look as the kernel takes it.
 func (s *kmCurator) vectors(l kmLook, price curator.Question) curator.Vectors {
@@ -267,10 +255,7 @@ func (s *kmCurator) side(plane int) string {
 
 // from is what a look reads: the table, for leaves with the sides of the planes by name.
 func (s *kmCurator) from(l kmLook) string {
-	text := curator.SQLName(s.table.Name)
-	if where := strings.TrimSpace(s.of.Where); where != "" {
-		text += " WHERE (" + where + "\n)"
-	}
+	text := curator.SQLName(s.table.Name) + whereClause(s.of.Where)
 	if l.kind != kmLeaves {
 		return text
 	}
@@ -446,7 +431,7 @@ func (s *kmCurator) unpaidFrom(step int) curator.Question {
 	for _, p := range s.parts[step:] {
 		sum.Add(sum, p)
 	}
-	return s.priced(sum)
+	return priced(curator.Question{}, sum, s.task.l2)
 }
 
 // room refuses what the budget has not enough left for, before anything is paid.

@@ -164,7 +164,7 @@ func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*Gr
 	out := &GradientsExplanation{
 		Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, SQL: g.training.SQL, Parameters: e.Parameters, Steps: g.Steps, Recorded: e.Recorded, Clip: g.Clip, Rate: g.Rate,
 		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected, Price: e.Price, Remaining: b.Remaining, Begun: e.Begun, Largest: b.Largest,
-		Affordable: e.Begun || glmAffordable(e.Price, b.Remaining),
+		Affordable: e.Begun || affordable(b.Remaining, e.Price),
 	}
 	out.Response, out.Levels = g.design.Response.Column, g.design.Response.Levels
 	out.Epsilon, out.Delta = certifiedEpsilon(e.Price), q.Delta
@@ -229,7 +229,7 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 	if g.Kind == curator.NetworkModel && g.Hidden == 0 {
 		g.Hidden = 16
 	}
-	table, err := gradientsTable(c, g.design.Table)
+	table, err := tableOf(c, g.design.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -265,17 +265,6 @@ func otherSteps(err error) error {
 	told := *e
 	told.Hint = "this training was paid with another --learning or --optimiser: ask as then, free, or pay for another one with --fresh"
 	return &told
-}
-
-// gradientsTable finds a table of the policy.
-func gradientsTable(c *curator.Curator, name string) (found curator.Table, err error) {
-	tables, err := c.Tables()
-	for _, t := range tables {
-		if t.Name == name {
-			found = t
-		}
-	}
-	return found, err
 }
 
 // maxClasses keeps a model of a response whose bounds are wide from being made by mistake.
