@@ -312,19 +312,6 @@ func (d *Design) Bound(norm string) string {
 	return exact.FormatRat(exact.CeilDigits(new(big.Rat).Mul(most, big.NewRat(1000001, 1000000)), 9))
 }
 
-// DesignOf reads a formula, and finds its design over a table of the curator's policy.
-func DesignOf(c *curator.Curator, table, formula string) (*Design, error) {
-	f, err := ParseFormula(formula)
-	if err != nil {
-		return nil, err
-	}
-	t, err := tableOf(c, table)
-	if err != nil {
-		return nil, err
-	}
-	return f.Design(t)
-}
-
 // tableOf finds a table of the policy.
 func tableOf(c *curator.Curator, name string) (curator.Table, error) {
 	tables, err := c.Tables()
