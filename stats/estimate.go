@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -292,17 +291,4 @@ func estimatedNumber(x float64) *curator.Number {
 		return nil
 	}
 	return &curator.Number{Real: x}
-}
-
-// estimateLevel is 1 − confidence.
-func estimateLevel(confidence string) (text string, alpha float64, err error) {
-	if confidence == "" {
-		confidence = "0.95"
-	}
-	r, err := exact.ParseDecimal(confidence)
-	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return "", 0, wrongSample("a confidence is a decimal such as 0.95", "invalid confidence %q", confidence)
-	}
-	c, _ := r.Float64()
-	return exact.FormatRat(r), 1 - c, nil
 }

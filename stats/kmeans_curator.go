@@ -111,15 +111,10 @@ func (s *kmCurator) decide() error {
 		}
 		t.radius, _ = r.Float64()
 	}
-	if of.Confidence == "" {
-		of.Confidence = "0.95"
+	alpha, err := confidenceOf(&of.Confidence)
+	if err != nil {
+		return err
 	}
-	r, err := exact.ParseDecimal(of.Confidence)
-	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return wrong("such as 0.95", "the confidence lies between 0 and 1, not at %q", of.Confidence)
-	}
-	of.Confidence = exact.FormatRat(r)
-	alpha, _ := r.Sub(big.NewRat(1, 1), r).Float64()
 	t.alpha = math.Nextafter(alpha, 0)
 	if strings.TrimSpace(of.Where) == "" {
 		t.rows = float64(s.table.ExpectedRows)

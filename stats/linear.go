@@ -325,16 +325,3 @@ func tableOf(c *curator.Curator, name string) (curator.Table, error) {
 	}
 	return curator.Table{}, designError("`dither tables` lists them", "there is no table %q", name)
 }
-
-// confidenceOf reads a confidence, and gives 1 less it.
-func confidenceOf(text *string) (float64, error) {
-	if *text == "" {
-		*text = "0.95"
-	}
-	r, err := exact.ParseDecimal(*text)
-	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return 0, designError("such as 0.95", "a confidence is a decimal between 0 and 1, not %q", *text)
-	}
-	alpha, _ := new(big.Rat).Sub(big.NewRat(1, 1), r).Float64()
-	return alpha, nil
-}
