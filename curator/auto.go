@@ -110,9 +110,7 @@ func (a *asked) settle(s *seen) error {
 		err = a.follow(p)
 	}
 	if err != nil {
-		e := public(err)
-		e.Charged = !s.replayed
-		return e
+		return s.failed(err)
 	}
 	s.numbers = s.numbers[2:]
 	return nil

@@ -60,11 +60,9 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err := c.together(&a.plan.Bounded); err != nil {
 		return nil, err
 	}
-	replayed := false
-	if !q.Fresh {
-		if _, replayed, err = c.ledger.Find(a.look.key); err != nil {
-			return nil, public(err)
-		}
+	replayed, err := c.releasedBefore(a.look)
+	if err != nil {
+		return nil, err
 	}
 	room, err := c.room(a.look)
 	if err != nil {

@@ -40,6 +40,13 @@ type seen struct {
 	from     []string // the releases that it was computed from, where it is none itself
 }
 
+// failed is an error that came after the look: what was paid for it now stays spent.
+func (s *seen) failed(err error) error {
+	e := public(err)
+	e.Charged = !s.replayed
+	return e
+}
+
 // take carries a look out, in this order: if it was released before, that release is given again, free, and if somebody is at it, that
 // is waited for; else it is rehearsed on made-up rows; its price is reserved, durably; run looks at the rows and draws the noise; what it gives is
 // recorded, durably; and only then returned. What fails after the reservation stays spent.

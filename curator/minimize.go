@@ -114,11 +114,8 @@ func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, 
 		return nil, public(err)
 	}
 	s := &seen{}
-	if !l.fresh {
-		_, s.replayed, err = c.ledger.Find(l.key)
-	}
-	if err != nil {
-		return nil, public(err)
+	if s.replayed, err = c.releasedBefore(l); err != nil {
+		return nil, err
 	}
 	out, err := c.told(m, s)
 	if err != nil {
@@ -144,7 +141,7 @@ func (c *Curator) minimisation(q Minimisation) (*minimising, *look, error) {
 		return nil, nil, err
 	}
 	l.question = OutputPerturbation + ", " + q.Loss + ": " + q.SQL
-	if _, released, err := c.ledger.Find(l.key); err != nil || released && !l.fresh {
+	if released, err := c.releasedBefore(l); err != nil || released {
 		return m, l, err
 	}
 	return m, l, c.timely(m.solver, m.predictors())
@@ -156,12 +153,9 @@ func (c *Curator) minimising(q Minimisation) (*minimising, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := mechanism.Objective{Loss: mechanism.LossFunction(q.Loss), Rows: q.Rows, Response: r.response().Reach()}
-	if o.Rows == 0 && r.Source == nil {
-		o.Rows = c.policy.Table(r.Table).ExpectedRows
-	}
-	if o.Rows == 0 {
-		return nil, &Error{Code: CodeUsage, Message: "about how many rows there are must be said", Hint: "give Rows: a number that is known, or that was released; or declare expected_rows"}
+	o := mechanism.Objective{Loss: mechanism.LossFunction(q.Loss), Response: r.response().Reach()}
+	if o.Rows, err = c.aboutRows(r, q.Rows); err != nil {
+		return nil, err
 	}
 	if o.Radius, err = positive("the radius", q.Radius); err != nil {
 		return nil, err
@@ -227,11 +221,11 @@ func (m *minimising) share(curvature string) error {
 	l1, l2 := m.solver.L1(), m.solver.L2Squared()
 	m.parts = []part{{name: OutputPerturbation, grid: m.solver.Grid(), cells: m.predictors(), l1: l1, l2squared: l2}}
 	if curvature != "" {
-		s, err := exact.ParseDecimal(curvature)
-		if err != nil || s.Sign() <= 0 || s.Cmp(big.NewRat(1, 1)) >= 0 || !s.Denom().IsInt64() || s.Denom().Int64() > 1<<30 {
-			return &Error{Code: CodeUsage, Message: fmt.Sprintf("the share of the curvature is a decimal above 0 and below 1, not %q", curvature)}
+		of, parts, err := shareOf("the share of the curvature", curvature)
+		if err != nil {
+			return err
 		}
-		each := m.Price.Share(s.Num().Int64(), 2*s.Denom().Int64())
+		each := m.Price.Share(of, 2*parts)
 		hessian, products := m.solver.Curvatures()
 		size := m.predictors() * (m.predictors() + 1) / 2
 		m.parts = append(m.parts,
@@ -294,7 +288,7 @@ func (c *Curator) minimum(ctx context.Context, m *minimising, from engine.Sealed
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
-	release := func(p *part, x []mechanism.Exact) error {
+	release := func(p *part, x []mechanism.Exact) ([]*big.Int, error) {
 		noisy, err := noisily(p.measure(), x)
 		if err == nil {
 			err = measuredAsPlanned(p.measure(), noisy)
@@ -302,35 +296,41 @@ func (c *Curator) minimum(ctx context.Context, m *minimising, from engine.Sealed
 		for _, v := range noisy.Values {
 			out = append(out, []*big.Int{v})
 		}
-		return err
+		return noisy.Values, err
 	}
 	x, err := m.solver.Minimum(ctx, rows)
-	if err == nil {
-		err = release(&m.parts[0], x)
+	if err != nil {
+		return nil, err
 	}
+	minimum, err := release(&m.parts[0], x)
 	if err != nil || len(m.parts) == 1 {
 		return out, err
 	}
-	theta := make([]float64, len(out)) // as it was released
-	for i, row := range out {
-		f, _ := new(big.Float).SetInt(row[0]).Float64()
-		theta[i] = math.Ldexp(f, m.parts[0].grid)
-	}
-	hessian, products, err := m.solver.Curve(ctx, rows, theta)
+	hessian, products, err := m.solver.Curve(ctx, rows, units(minimum, m.parts[0].grid))
 	if err == nil {
-		err = release(&m.parts[1], hessian)
+		_, err = release(&m.parts[1], hessian)
 	}
 	if err == nil {
-		err = release(&m.parts[2], products)
+		_, err = release(&m.parts[2], products)
 	}
 	return out, err
+}
+
+// units are integers of a grid as numbers.
+func units(values []*big.Int, grid int) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		f, _ := new(big.Float).SetInt(v).Float64()
+		out[i] = math.Ldexp(f, grid)
+	}
+	return out
 }
 
 // minimised reads what was released.
 func (c *Curator) minimised(m *minimising, s *seen) (*Minimum, error) {
 	out, err := c.told(m, s)
 	if err != nil {
-		return nil, public(err)
+		return nil, s.failed(err)
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err

@@ -45,10 +45,8 @@ func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 		return nil, public(err)
 	}
 	out := &MomentsExplanation{SQL: v.SQL, Price: c.loss(m.Price), Charged: l.charged()}
-	if !v.Fresh {
-		if _, out.Replayed, err = c.ledger.Find(l.key); err != nil {
-			return nil, public(err)
-		}
+	if out.Replayed, err = c.releasedBefore(l); err != nil {
+		return nil, err
 	}
 	room, err := c.room(l)
 	if err != nil {

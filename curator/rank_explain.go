@@ -36,10 +36,8 @@ func (c *Curator) ExplainSmooth(_ context.Context, q Question) (*OrderExplanatio
 
 func (c *Curator) explainOrder(l *look) (out *OrderExplanation, err error) {
 	out = &OrderExplanation{Price: c.loss(l.price)}
-	if !l.fresh {
-		if _, out.Replayed, err = c.ledger.Find(l.key); err != nil {
-			return nil, public(err)
-		}
+	if out.Replayed, err = c.releasedBefore(l); err != nil {
+		return nil, err
 	}
 	room, err := c.room(l)
 	if err != nil {

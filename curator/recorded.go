@@ -24,6 +24,17 @@ func (c *Curator) replay(l *look) (*seen, error) {
 	return &seen{id: answer.Reserved, numbers: numbers, replayed: true}, nil
 }
 
+// releasedBefore tells whether a look is a replay, and free.
+func (c *Curator) releasedBefore(l *look) (ok bool, err error) {
+	if l.fresh {
+		return false, nil
+	}
+	if _, ok, err = c.ledger.Find(l.key); err != nil {
+		return false, public(err)
+	}
+	return ok, nil
+}
+
 // encode writes released numbers for the ledger, by row and column, in decimal.
 func encode(numbers [][]*big.Int) json.RawMessage {
 	b := []byte{'['}

@@ -152,9 +152,7 @@ func (a *asked) settleRows(s *seen) error {
 		err = a.follow(p)
 	}
 	if err != nil {
-		e := public(err)
-		e.Charged = !s.replayed
-		return e
+		return s.failed(err)
 	}
 	return nil
 }

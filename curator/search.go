@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/big"
 
 	"dither/internal/derive"
@@ -79,7 +78,7 @@ func (c *Curator) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMin
 	}
 	out, err := c.foundMinimum(m, s)
 	if err != nil {
-		return nil, public(err)
+		return nil, s.failed(err)
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err
@@ -92,10 +91,8 @@ func (c *Curator) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinim
 		return nil, public(err)
 	}
 	s := &seen{}
-	if !l.fresh {
-		if _, s.replayed, err = c.ledger.Find(l.key); err != nil {
-			return nil, public(err)
-		}
+	if s.replayed, err = c.releasedBefore(l); err != nil {
+		return nil, err
 	}
 	out, err := c.foundMinimum(m, s)
 	if err != nil {
@@ -184,9 +181,9 @@ func (m *searchedMinima) divide(share string) error {
 	if share == "" {
 		share = "0.2"
 	}
-	s, err := exact.ParseDecimal(share)
-	if err != nil || s.Sign() <= 0 || s.Cmp(big.NewRat(1, 1)) >= 0 || !s.Denom().IsInt64() || s.Denom().Int64() > 1<<30 {
-		return &Error{Code: CodeUsage, Message: fmt.Sprintf("the share of the count is a decimal above 0 and below 1, not %q", share)}
+	of, parts, err := shareOf("the share of the count", share)
+	if err != nil {
+		return err
 	}
 	whole, pure := m.price.Pure()
 	if !pure {
@@ -194,7 +191,7 @@ func (m *searchedMinima) divide(share string) error {
 		whole = rho.Pure()
 	}
 	m.trial = whole.Share(1, 3)
-	m.correct = part{name: "rows predicted rightly", cells: 1, loss: privacy.PureLoss(m.trial.Share(s.Num().Int64(), s.Denom().Int64()))}
+	m.correct = part{name: "rows predicted rightly", cells: 1, loss: privacy.PureLoss(m.trial.Share(of, parts))}
 	return nil
 }
 
@@ -300,16 +297,6 @@ func (c *Curator) foundMinimum(m *searchedMinima, s *seen) (*FoundMinimum, error
 		x.to.Loss = Loss{Epsilon: privacyOf(x.of.loss), Delta: "0"}
 	}
 	return out, nil
-}
-
-// units are integers of a grid as numbers.
-func units(values []*big.Int, grid int) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		f, _ := new(big.Float).SetInt(v).Float64()
-		out[i] = math.Ldexp(f, grid)
-	}
-	return out
 }
 
 func privacyOf(l privacy.Loss) string {

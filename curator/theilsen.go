@@ -95,9 +95,7 @@ func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, err
 	}
 	out, err := c.fittedLine(f, l, q, s)
 	if err != nil {
-		e := public(err)
-		e.Charged = !s.replayed
-		return nil, e
+		return nil, s.failed(err)
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err
@@ -110,10 +108,8 @@ func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 		return nil, public(err)
 	}
 	s := &seen{}
-	if !l.fresh {
-		if _, s.replayed, err = c.ledger.Find(l.key); err != nil {
-			return nil, public(err)
-		}
+	if s.replayed, err = c.releasedBefore(l); err != nil {
+		return nil, err
 	}
 	out, err := c.fittedLine(f, l, q, s)
 	if err != nil {
@@ -155,11 +151,8 @@ func (c *Curator) fittingLine(q LineQuestion) (*fittingLine, error) {
 		return nil, &Error{Code: CodeUsage, Message: "a line has one predictor", Hint: "as in: SELECT age, income FROM people"}
 	}
 	f := &fittingLine{regression: r}
-	if f.draw.Rows = q.Rows; q.Rows == 0 && r.Source == nil {
-		f.draw.Rows = c.policy.Table(r.Table).ExpectedRows
-	}
-	if f.draw.Rows == 0 {
-		return nil, &Error{Code: CodeUsage, Message: "about how many rows there are must be said", Hint: "give Rows: a number that is known, or that was released; or declare expected_rows"}
+	if f.draw.Rows, err = c.aboutRows(r, q.Rows); err != nil {
+		return nil, err
 	}
 	f.draw.Unit = mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows}
 	for i, to := range []*mechanism.Range{&f.draw.X, &f.draw.Y} {

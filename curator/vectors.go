@@ -143,3 +143,23 @@ func positive(what, text string) (*big.Rat, error) {
 	}
 	return r, nil
 }
+
+// shareOf reads a part of a price: a decimal above 0 and below 1, so many of so many.
+func shareOf(what, text string) (of, parts int64, err error) {
+	r, err := exact.ParseDecimal(text)
+	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 || !r.Denom().IsInt64() || r.Denom().Int64() > 1<<30 {
+		return 0, 0, &Error{Code: CodeUsage, Message: fmt.Sprintf("%s is a decimal above 0 and below 1, not %q", what, text)}
+	}
+	return r.Num().Int64(), r.Denom().Int64(), nil
+}
+
+// aboutRows is about how many rows there are: as is said, or where that is 0 as the policy declares.
+func (c *Curator) aboutRows(r *regression, said int64) (int64, error) {
+	if said == 0 && r.Source == nil {
+		said = c.policy.Table(r.Table).ExpectedRows
+	}
+	if said == 0 {
+		return 0, &Error{Code: CodeUsage, Message: "about how many rows there are must be said", Hint: "give Rows: a number that is known, or that was released; or declare expected_rows"}
+	}
+	return said, nil
+}

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"strconv"
 
 	"dither/noise"
@@ -148,15 +147,6 @@ func checkTotal(what string, n float64) error {
 		return wrong("%s must be a whole number from 1 to %g", what, float64(MaxCount))
 	}
 	return nil
-}
-
-// Integers are noisy counts as floats.
-func Integers(x []*big.Int) []float64 {
-	out := make([]float64, len(x))
-	for i, v := range x {
-		out[i], _ = new(big.Float).SetInt(v).Float64()
-	}
-	return out
 }
 
 // short writes a number for a warning.

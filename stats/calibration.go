@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"dither/curator"
-	"dither/internal/exact"
 )
 
 // Calibration asks how well a model's probabilities are those that rows have: of the rows to which it gives a probability between 0.2 and 0.3, how many have the response. That is
@@ -76,19 +75,7 @@ func (e *CalibrationExplanation) AffordableWith(fit curator.Loss) bool {
 	if fit == (curator.Loss{}) || e.Replayed {
 		return e.Affordable
 	}
-	var both curator.Loss
-	sum := func(a, b string) string {
-		x, err := exact.ParseRat(a)
-		y, e := exact.ParseRat(b)
-		if err != nil || e != nil {
-			return ""
-		}
-		return exact.FormatRat(x.Add(x, y))
-	}
-	if both.Epsilon = sum(e.Price.Epsilon, fit.Epsilon); fit.Rho != "" {
-		both.Rho = sum(e.Price.Rho, fit.Rho)
-	}
-	return glmAffordable(both, e.Remaining)
+	return affordable(e.Remaining, e.Price, fit)
 }
 
 // scoring is a logistic model.

@@ -2,11 +2,8 @@ package stats
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"dither/curator"
 	"dither/internal/engine/postgres/pgtest"
 )
 
@@ -17,11 +14,6 @@ func TestCalibrateLive(t *testing.T) {
 	pgtest.Exec(t, owner, `CREATE SCHEMA made; CREATE TABLE made.t AS SELECT
 	 i AS person, (i / 20 - 100) / 100.0::float8 AS x, CASE WHEN i % 20 < (i / 20) / 10 THEN 'yes' ELSE 'no' END AS ill FROM generate_series(0, 4019) AS i`)
 	t.Setenv("DITHER_TEST_CALIBRATION", owner)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(home); err != nil {
-		t.Fatal(err)
-	}
 	policy := `
 version: 1
 population: {name: people, neighbours: change-one}
@@ -37,17 +29,7 @@ tables:
       x: {type: real, bounds: [-1, 1]}
       ill: {type: text, values: ["no", "yes"]}
 `
-	if err := os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(policy), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), "t", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := sealedHome(t, policy, "t", nil)
 	q := GLM{Family: Logistic, Table: "t", Formula: "ill ~ x", Rows: 4000}
 	q.Epsilon = "20"
 	f, err := FitGLM(t.Context(), c, q)

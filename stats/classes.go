@@ -117,7 +117,7 @@ func literal(c curator.TableColumn, word string) (string, error) {
 	return "", designError("", "%q is no value of %s, which is a %s", word, c.Name, c.Type)
 }
 
-// classDesign is DesignOf with a response of classes; of more than two only where a model can have so many.
+// classDesign reads a formula, and finds its design over a table of the policy, within bounds that were found and with a response of classes; of more than two only where a model can have so many.
 func classDesign(c *curator.Curator, table, formula string, found []FoundBounds, k Classes, many bool) (*Design, error) {
 	f, err := ParseFormula(formula)
 	if err != nil {

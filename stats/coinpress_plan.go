@@ -93,7 +93,8 @@ const maxPressed = 30
 
 // pressPlan plans CoinPress: of a mean with known deviations in balls, else with the covariance.
 func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covariance bool) (*EstimatePlan, error) {
-	confidence, alpha, err := estimateLevel(s.Confidence)
+	confidence := s.Confidence
+	alpha, err := confidenceOf(&confidence)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -114,10 +113,7 @@ func (p *EstimatePlan) payable() error {
 	if p.Affordable || p.Replayed {
 		return nil
 	}
-	return &curator.Error{
-		Code: curator.CodeExhausted, Message: fmt.Sprintf("the price of all looks, %s, is more than the remaining %s", p.Price, p.Remaining),
-		Hint: "ask at a lower price; what was answered already can be asked again at no cost",
-	}
+	return exhausted("ask at a lower price; what was answered already can be asked again at no cost", "the price of all looks", p.Price, p.Remaining)
 }
 
 // took notes one of several releases. One that was taken twice is one: where a round found nothing, the next is the same question.
@@ -289,46 +285,10 @@ func sameName(text, name string) bool {
 	return text == name || text == curator.SQLName(name) || strings.EqualFold(text, name) && curator.SQLName(name) == name
 }
 
-// priceOf reads a loss back: its one number, and the field of a question that it belongs to.
-func priceOf(l curator.Loss) (price *big.Rat, inRho bool, err error) {
-	text := l.Epsilon
-	if l.Rho != "" {
-		text, inRho = l.Rho, true
-	}
-	price, err = exact.ParseRat(text)
-	return price, inRho, err
-}
-
-// atShare is a question at a share of a price.
-func atShare(q curator.Question, l curator.Loss, share *big.Rat) (curator.Question, error) {
-	price, inRho, err := priceOf(l)
-	if err != nil {
-		return q, wrongSample("", "a price that cannot be shared: %v", err)
-	}
-	text := exact.FormatRat(price.Mul(price, share))
-	if q.Epsilon, q.Rho = text, ""; inRho {
-		q.Epsilon, q.Rho = "", text
-	}
-	return q, nil
-}
-
 // estimatedNumber is a number, or nil where there is none.
 func estimatedNumber(x float64) *curator.Number {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
 	}
 	return &curator.Number{Real: x}
-}
-
-// estimateLevel is 1 − confidence.
-func estimateLevel(confidence string) (text string, alpha float64, err error) {
-	if confidence == "" {
-		confidence = "0.95"
-	}
-	r, err := exact.ParseDecimal(confidence)
-	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return "", 0, wrongSample("a confidence is a decimal such as 0.95", "invalid confidence %q", confidence)
-	}
-	c, _ := r.Float64()
-	return exact.FormatRat(r), 1 - c, nil
 }

@@ -32,7 +32,8 @@ func planCovariance(ctx context.Context, k asker, s Sample) (*EstimatePlan, erro
 	if p.Method == MethodCoinPress {
 		return pressPlan(ctx, k, s, p, true)
 	}
-	confidence, alpha, err := estimateLevel(s.Confidence)
+	confidence := s.Confidence
+	alpha, err := confidenceOf(&confidence)
 	if err != nil {
 		return nil, err
 	}

@@ -189,7 +189,8 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 	if err != nil {
 		return nil, err
 	}
-	confidence, alpha, err := estimateLevel(s.Confidence)
+	confidence := s.Confidence
+	alpha, err := confidenceOf(&confidence)
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,8 @@ func planRank(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks []s
 	if err := p.ordered(q.SQL, e, err); err != nil {
 		return nil, err
 	}
-	if p.Confidence, _, err = estimateLevel(s.Confidence); err != nil {
+	p.Confidence = s.Confidence
+	if _, err = confidenceOf(&p.Confidence); err != nil {
 		return nil, err
 	}
 	p.Notes = append(p.Notes, fmt.Sprintf("The %s method has no intervals: how far it is off depends on how often values repeat, which nothing public bounds.", p.Method))
@@ -192,7 +193,8 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks [
 	if err := p.ordered(q.SQL, e, err); err != nil {
 		return nil, err
 	}
-	if p.Confidence, _, err = estimateLevel(s.Confidence); err != nil {
+	p.Confidence = s.Confidence
+	if _, err = confidenceOf(&p.Confidence); err != nil {
 		return nil, err
 	}
 	p.Notes = append(p.Notes, "The smooth method has no interval: the scale of its noise is computed from the rows, and is a secret.")
@@ -213,7 +215,8 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks [
 // n rows below it is binomial); each of these is bracketed by the kernel's own interval, which leaves out 1 − 99.2 %. Both errors together are
 // at most α where z is taken for what is left, so the interval is that of the two outer quantiles.
 func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks []string) (*EstimatePlan, error) {
-	confidence, alpha, err := estimateLevel(s.Confidence)
+	confidence := s.Confidence
+	alpha, err := confidenceOf(&confidence)
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"strings"
 
 	"dither/curator"
-	"dither/internal/exact"
 	"dither/internal/glm"
 	"dither/noise"
 )
@@ -113,6 +111,8 @@ type glmPlan struct {
 	radius     *big.Rat
 	declared   int64 // rows; 0: a count is paid for
 	price      curator.Loss
+	counting   curator.Question // at the count's part of the price
+	minimising curator.Question // at the minimum's: all of it where nothing is counted
 }
 
 // FitGLM fits a model by Minimize: with noise on the minimum of a regularised risk, and on the two sums that tell how much the regulariser draws it
@@ -237,224 +237,21 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 		return nil, err
 	}
 	out.Remaining, out.Largest = b.Remaining, b.Largest
-	out.Affordable = out.Replayed || glmAffordable(p.price, b.Remaining)
+	out.Affordable = out.Replayed || affordable(b.Remaining, p.price)
 	return out, nil
 }
 
 // affordable refuses a fit whose minimum could not be paid for after its count was.
 func (p *glmPlan) affordable(ctx context.Context) error {
 	told, err := p.c.Explain(ctx, p.count())
-	if err != nil || told.Replayed || glmAffordable(p.price, told.Remaining) {
+	if err != nil || told.Replayed || affordable(told.Remaining, p.price) {
 		return partly(err)
 	}
-	return &curator.Error{Code: curator.CodeExhausted, Message: "the price is above what remains of the budget", Hint: "`dither budget` tells what remains; a price is --epsilon E"}
+	return exhausted("ask at a lower price", "the price", p.price, told.Remaining)
 }
 
 // glmAffordable compares two losses of one accountant.
-func glmAffordable(price, left curator.Loss) bool {
-	a, b := price.Epsilon, left.Epsilon
-	if price.Rho != "" {
-		a, b = price.Rho, left.Rho
-	}
-	x, err := exact.ParseRat(a)
-	if err != nil {
-		return false
-	}
-	y, err := exact.ParseRat(b)
-	return err == nil && x.Cmp(y) <= 0
-}
-
-// glmRows is the size of a table of which nothing is known.
-const glmRows = 10000
-
-// decideGLM decides what does not depend on the number of rows.
-func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
-	return decideGLMWithin(c, q, nil)
-}
-
-// decideGLMWithin is decideGLM with bounds of numbers that were found.
-func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, error) {
-	p := &glmPlan{GLM: q, c: c, family: glm.Family(q.Family)}
-	if q.Family != Logistic && q.Family != Poisson {
-		return nil, designError("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)
-	}
-	alpha, err := confidenceOf(&p.Confidence)
-	if err != nil {
-		return nil, err
-	}
-	if err := conditionAlone(q.Where); err != nil {
-		return nil, err
-	}
-	p.confidence = 1 - alpha
-	if q.given() && q.Family != Logistic {
-		return nil, designError("", "a %s model's response is a number, and has no classes", q.Family)
-	}
-	if p.design, err = classDesign(c, q.Table, q.Formula, found, q.Classes, false); err != nil {
-		return nil, err
-	}
-	tables, err := c.Tables()
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range tables {
-		if t.Name == p.design.Table && strings.TrimSpace(q.Where) == "" && !p.design.Response.some {
-			p.declared = t.ExpectedRows
-		}
-	}
-	if p.Rows < 0 {
-		return nil, designError("", "there are not %d rows", p.Rows)
-	}
-	if p.Rows > 0 {
-		p.declared = p.Rows
-	}
-	p.sql = p.design.Question(q.Where, p.design.Response.SQL)
-	if err := p.held(); err != nil {
-		return nil, err
-	}
-	trial, _, err := p.minimisation(glmRows, 0)
-	if err != nil {
-		return nil, err
-	}
-	told, err := c.ExplainMinimize(context.Background(), trial)
-	if err != nil {
-		return nil, err
-	}
-	p.price = told.Price
-	return p, nil
-}
-
-// held fixes the predictors' norm and the ball.
-func (p *glmPlan) held() error {
-	if p.Bound == "" {
-		p.Bound = p.design.Bound(curator.L2)
-	}
-	norm, err := exact.ParseDecimal(p.Bound)
-	if err != nil || norm.Sign() <= 0 {
-		return designError("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
-	}
-	p.bound, _ = norm.Float64()
-	p.most, _ = p.design.MostOfL2.Float64()
-	if p.Radius != "" {
-		r, err := exact.ParseDecimal(p.Radius)
-		if err != nil || r.Sign() <= 0 {
-			return designError("", "the radius is a decimal above 0, not %q", p.Radius)
-		}
-		p.radius = r
-		return nil
-	}
-	p.radius = big.NewRat(10, 1)
-	if p.family == glm.Poisson { // no mean is larger than the response's bound, or e
-		high, _ := p.design.Response.High.Float64()
-		r := min(max(math.Log(max(high, 1)), 1), 29) / max(p.bound, 1e-9)
-		p.radius = exact.CeilDigits(new(big.Rat).SetFloat64(r), 4)
-	}
-	p.Radius = exact.FormatRat(p.radius)
-	return nil
-}
-
-// count is the question that tells about how many rows there are.
-func (p *glmPlan) count() curator.Question {
-	q := p.Question
-	of := "*"
-	if p.design.Response.some {
-		of = p.design.Response.SQL
-	}
-	q.SQL = "SELECT COUNT(" + of + ") FROM " + curator.SQLName(p.design.Table)
-	if strings.TrimSpace(p.Where) != "" {
-		q.SQL += " WHERE (" + p.Where + "\n)"
-	}
-	q.Epsilon, q.Rho = glmShare(p.price, 1, 20)
-	return q
-}
-
-// glmShare is a part of a price, as a question names it.
-func glmShare(l curator.Loss, of, parts int64) (epsilon, rho string) {
-	text := l.Epsilon
-	if l.Rho != "" {
-		text = l.Rho
-	}
-	r, err := exact.ParseRat(text)
-	if err != nil {
-		return l.Epsilon, ""
-	}
-	text = exact.FormatRat(r.Mul(r, big.NewRat(of, parts)))
-	if l.Rho != "" {
-		return "", text
-	}
-	return text, ""
-}
-
-// minimisation is what the kernel is asked, for about so many rows, which are told to within a spread.
-func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMTerms, error) {
-	rows = min(max(rows, 20), 1e12)
-	// The regulariser grows in proportion where there are more rows than are said: twice as many, and the noise's, leave it as it is.
-	m := curator.Minimisation{
-		Question: p.Question, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise, Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
-	}
-	m.SQL = p.sql
-	if p.declared == 0 && p.price != (curator.Loss{}) {
-		m.Epsilon, m.Rho = glmShare(p.price, 19, 20)
-	}
-	terms := GLMTerms{Rows: rows, Bound: p.bound, Expected: math.NaN()}
-	terms.Radius, _ = p.radius.Float64()
-	if p.Regularise == "" || p.Curvature == "" {
-		choice, err := p.choose(m, rows)
-		if err != nil {
-			return m, terms, err
-		}
-		terms.Expected = choice.Expected
-		if p.Regularise == "" {
-			m.Regularise = glmDecimal(choice.Regularise)
-		}
-		if p.Curvature == "" {
-			m.Curvature = glmDecimal(choice.Share)
-		}
-	}
-	if r, err := exact.ParseDecimal(m.Curvature); err == nil && r.Sign() == 0 {
-		m.Curvature = ""
-	}
-	for text, to := range map[string]*float64{m.Regularise: &terms.Regularise, m.Curvature: &terms.Curvature} {
-		if r, err := exact.ParseDecimal(text); err == nil {
-			*to, _ = r.Float64()
-		}
-	}
-	return m, terms, nil
-}
-
-// glmDecimal writes a positive number with three digits.
-func glmDecimal(x float64) string {
-	return exact.FormatRat(exact.CeilDigits(new(big.Rat).SetFloat64(x), 3))
-}
-
-// choose finds the regulariser and the share of the sums, from public terms: what neighbours may differ in is asked of the kernel.
-func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, error) {
-	m.Curvature = ""
-	if m.Regularise == "" {
-		m.Regularise = glmDecimal(rows / 10)
-	}
-	told, err := p.c.ExplainMinimize(context.Background(), m)
-	if err != nil {
-		return glm.Choice{}, err
-	}
-	t := glm.Terms{Family: p.family, Predictors: len(p.design.Columns), Rows: rows, Bound: p.bound, Steep: 1, Bend: 0.25}
-	if p.family == glm.Poisson {
-		r, _ := p.radius.Float64()
-		high, _ := p.design.Response.High.Float64()
-		t.Bend = math.Exp(min(r*p.bound, 30))
-		t.Steep = max(t.Bend, high)
-	}
-	t.Moves = max(1, math.Round(told.Sensitivity*told.Regularise/(t.Steep*t.Bound)))
-	text, to := told.Price.Epsilon, &t.Epsilon
-	if told.Price.Rho != "" {
-		text, to = told.Price.Rho, &t.Rho
-	}
-	r, err := exact.ParseRat(text)
-	if err != nil {
-		return glm.Choice{}, err
-	}
-	*to, _ = r.Float64()
-	return t.Choose(), nil
-}
+func glmAffordable(price, left curator.Loss) bool { return affordable(left, price) }
 
 // tell computes the model from what was released.
 func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {

@@ -173,28 +173,11 @@ func TestFitGLMReal(t *testing.T) {
 			if of.file == "" {
 				t.Skip("DITHER_ADULT names no file")
 			}
-			t.Setenv("XDG_STATE_HOME", t.TempDir())
-			home := filepath.Join(t.TempDir(), "home")
-			if err := curator.Init(home); err != nil {
-				t.Fatal(err)
-			}
 			text, err := os.ReadFile(of.file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for name, text := range map[string][]byte{"policy.yaml": []byte(of.policy), "visits.csv": text} {
-				if err := os.WriteFile(filepath.Join(home, name), text, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			c, err := curator.Open(home)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = c.Close() }()
-			if _, err := c.Seal(t.Context(), "visits", curator.SealOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			c, _ := sealedHome(t, of.policy, "visits", map[string]string{"visits.csv": string(text)})
 			for _, m := range of.models {
 				m.compare(t, c, of.file)
 			}

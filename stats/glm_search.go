@@ -3,7 +3,6 @@ package stats
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"slices"
 	"strings"
 
@@ -41,20 +40,9 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
 		return nil, designError("", "a search is among 2 to %d models", maxCandidates)
 	}
-	total, response := new(big.Rat), ""
-	add := func(l curator.Loss) error {
-		text := l.Epsilon
-		if l.Rho != "" {
-			text = l.Rho
-		}
-		r, err := exact.ParseRat(text)
-		if err == nil {
-			total.Add(total, r)
-		}
-		return err
-	}
-	out, replayed := &GLMSearched{}, true
+	out, replayed, response := &GLMSearched{}, true, ""
 	var counts []string
+	var prices []curator.Loss
 	for i, q := range s.Candidates {
 		p, err := decideGLM(c, q)
 		if err != nil {
@@ -73,10 +61,7 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 		if err != nil {
 			return nil, err
 		}
-		if err := add(told.Price); err != nil {
-			return nil, err
-		}
-		out.Rho, replayed = told.Price.Rho != "", replayed && told.Replayed
+		prices, replayed = append(prices, told.Price), replayed && told.Replayed
 		radius, _ := p.radius.Float64()
 		widest := slices.Repeat([]float64{-radius}, len(p.design.Columns)) // as long as the real ones are in the question
 		counts = append(counts, p.correct(widest))
@@ -85,16 +70,18 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 	if err != nil {
 		return nil, err
 	}
-	if err := add(score.Price); err != nil {
+	prices = append(prices, score.Price)
+	total, inRho, err := priceOfAll(prices...)
+	if err != nil {
 		return nil, err
 	}
-	out.Price = exact.FormatRat(total)
-	price := curator.Loss{Epsilon: out.Price}
-	if out.Rho {
-		price = curator.Loss{Rho: out.Price}
-	}
-	if !replayed && !glmAffordable(price, score.Remaining) {
-		return nil, &curator.Error{Code: curator.CodeExhausted, Message: "the price of all candidates and their counts, " + out.Price + ", is above what remains of the budget", Hint: "search among fewer, or at lower prices"}
+	out.Price, out.Rho = exact.FormatRat(total), inRho
+	if !replayed && !affordable(score.Remaining, prices...) {
+		price := curator.Loss{Epsilon: out.Price}
+		if out.Rho {
+			price = curator.Loss{Rho: out.Price}
+		}
+		return nil, exhausted("search among fewer, or at lower prices", "the price of all candidates and their counts", price, score.Remaining)
 	}
 	return out, s.run(ctx, c, out)
 }
@@ -151,10 +138,7 @@ func (s GLMSearch) counting(counts []string) curator.Question {
 	for i, count := range counts {
 		items = append(items, fmt.Sprintf("COUNT(CASE WHEN %s THEN 1 END) AS candidate%d", count, i+1))
 	}
-	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(s.Candidates[0].Table)
-	if where := s.Candidates[0].Where; strings.TrimSpace(where) != "" {
-		q.SQL += " WHERE (" + where + "\n)"
-	}
+	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(s.Candidates[0].Table) + whereClause(s.Candidates[0].Where)
 	return q
 }
 

@@ -45,7 +45,7 @@ func TestSearchGLM(t *testing.T) {
 		q.Epsilon, q.Regularise = "38", "77"
 		dear.Candidates = append(dear.Candidates, q)
 	}
-	if _, err := SearchGLM(t.Context(), c, dear); err == nil || !strings.Contains(err.Error(), "is above what remains") {
+	if _, err := SearchGLM(t.Context(), c, dear); err == nil || !strings.Contains(err.Error(), "is more than what remains") {
 		t.Error(err)
 	}
 	mixed := search

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,11 +33,6 @@ tables:
 // glmHome makes a sealed home of rows with logit P(ill) = −1.5 + .03·age + x − .8·(g is b), and ln E(visits) = .2 + .01·age + .5·x.
 func glmHome(t testing.TB, budget, most string, rows int) (*curator.Curator, string) {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(home); err != nil {
-		t.Fatal(err)
-	}
 	r := rand.New(rand.NewPCG(11, uint64(rows)))
 	var b strings.Builder
 	b.WriteString("age,x,g,same,none,ill,debt,visits\n")
@@ -54,20 +47,7 @@ func glmHome(t testing.TB, budget, most string, rows int) (*curator.Curator, str
 		}
 		fmt.Fprintf(&b, "%d,%g,%s,1,,%t,-2,%d\n", age, x, g, r.Float64() < 1/(1+math.Exp(-z)), visits)
 	}
-	for name, text := range map[string]string{"policy.yaml": strings.NewReplacer("BUDGET", budget, "MOST", most).Replace(glmPolicy), "people.csv": b.String()} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), "people", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return c, home
+	return sealedHome(t, strings.NewReplacer("BUDGET", budget, "MOST", most).Replace(glmPolicy), "people", map[string]string{"people.csv": b.String()})
 }
 
 // glmCovers: at a confidence of 1 − 1e-7 each, the true coefficients are within their intervals.

@@ -26,6 +26,7 @@ type GLMTried struct {
 	Trial                          curator.Loss
 	Price, Remaining               curator.Loss
 	Affordable, Replayed           bool
+	Largest                        string // of an explanation: the largest ε that could be asked at
 }
 
 // TriedCoefficient is a coefficient with the standard deviation of its noise.
@@ -59,7 +60,11 @@ func ExplainTrials(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTr
 		return nil, err
 	}
 	out := p.tried(q, r)
-	out.Regularise, out.Affordable = "", r.Replayed || glmAffordable(r.Price, r.Remaining)
+	b, err := c.Budget()
+	if err != nil {
+		return nil, err
+	}
+	out.Regularise, out.Largest, out.Affordable = "", b.Largest, r.Replayed || affordable(r.Remaining, r.Price)
 	return out, nil
 }
 

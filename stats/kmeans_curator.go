@@ -3,11 +3,9 @@ package stats
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dither/curator"
@@ -113,15 +111,10 @@ func (s *kmCurator) decide() error {
 		}
 		t.radius, _ = r.Float64()
 	}
-	if of.Confidence == "" {
-		of.Confidence = "0.95"
+	alpha, err := confidenceOf(&of.Confidence)
+	if err != nil {
+		return err
 	}
-	r, err := exact.ParseDecimal(of.Confidence)
-	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return wrong("such as 0.95", "the confidence lies between 0 and 1, not at %q", of.Confidence)
-	}
-	of.Confidence = exact.FormatRat(r)
-	alpha, _ := r.Sub(big.NewRat(1, 1), r).Float64()
 	t.alpha = math.Nextafter(alpha, 0)
 	if strings.TrimSpace(of.Where) == "" {
 		t.rows = float64(s.table.ExpectedRows)
@@ -158,13 +151,9 @@ func (s *kmCurator) choose(ctx context.Context) error {
 
 // divide gives each look its share of the price: of twelve digits, rounded down, the last one with what is left. So they add up to the price.
 func (s *kmCurator) divide(ctx context.Context) error {
-	text := s.price.Epsilon
-	if s.task.l2 {
-		text = s.price.Rho
-	}
-	whole, err := exact.ParseRat(text)
+	whole, _, err := priceOf(s.price)
 	if err != nil {
-		return kmError(curator.CodeUsage, "", "the price %s cannot be divided", text)
+		return kmError(curator.CodeUsage, "", "the price %s cannot be divided", s.price)
 	}
 	s.whole = whole
 	weights, total := s.task.kmShares(), int64(0)
@@ -179,7 +168,7 @@ func (s *kmCurator) divide(ctx context.Context) error {
 		}
 		left = new(big.Rat).Sub(left, part)
 		s.parts = append(s.parts, part)
-		s.shares = append(s.shares, s.priced(part))
+		s.shares = append(s.shares, priced(curator.Question{}, part, s.task.l2))
 	}
 	for i := range s.shares { // so that none is refused halfway for its price
 		if i > 1 && s.parts[i].Cmp(s.parts[i-1]) == 0 {
@@ -193,128 +182,6 @@ func (s *kmCurator) divide(ctx context.Context) error {
 }
 
 const kmDigits = 12
-
-// priced is a question at a price.
-func (s *kmCurator) priced(part *big.Rat) curator.Question {
-	if s.task.l2 {
-		return curator.Question{Rho: exact.FormatRat(part)}
-	}
-	return curator.Question{Epsilon: exact.FormatRat(part)}
-}
-
-// vectors is a look as the kernel takes it.
-func (s *kmCurator) vectors(l kmLook, price curator.Question) curator.Vectors {
-	q := price
-	q.Analyst, q.Fresh = s.of.Analyst, s.of.Fresh
-	var scaled []string
-	for _, c := range s.columns {
-		scaled = append(scaled, c.sql())
-	}
-	q.SQL = "SELECT " + strings.Join(scaled, ", ") + " FROM " + s.from(l)
-	if keys := s.keys(l); len(keys) > 0 {
-		q.SQL += " GROUP BY " + strings.Join(keys, ", ")
-	}
-	q.SQL += fmt.Sprintf(" /* %d clusters by %s, seed %d: %s */", s.task.looks(), s.task.method, s.task.seed, l.about)
-	norm := curator.L1
-	if s.task.l2 {
-		norm = curator.L2
-	}
-	v := curator.Vectors{
-		Question: q, Blocks: []curator.Block{{Size: len(s.columns), Norm: norm, Bound: s.of.Radius}},
-		Sums: []curator.Sum{curator.Count()}, Centres: l.centres,
-	}
-	if l.sums {
-		v.Sums = append(v.Sums, curator.First(0))
-	}
-	return v
-}
-
-// keys are what GROUP BY has of a look's cells.
-func (s *kmCurator) keys(l kmLook) (out []string) {
-	switch l.kind {
-	case kmBuckets:
-		for i, c := range s.columns {
-			out = append(out, c.bucket(l.buckets[i]))
-		}
-	case kmSides:
-		for _, p := range l.planes {
-			out = append(out, "COALESCE("+s.beyond(p)+", FALSE)")
-		}
-	case kmLeaves:
-		if l.tree.below != nil {
-			out = append(out, s.leafOf(l.tree, 0))
-		}
-	}
-	return out
-}
-
-// leafOf is the SQL of the leaf's number below a node, by the names of sides.
-func (s *kmCurator) leafOf(n *kmNode, depth int) string {
-	if n.below == nil {
-		return strconv.Itoa(n.leaf)
-	}
-	return "CASE WHEN " + s.side(depth) + " THEN " + s.leafOf(n.beyond, depth+1) + " ELSE " + s.leafOf(n.below, depth+1) + " END"
-}
-
-// side is a name for the side of a plane, which no column has.
-func (s *kmCurator) side(plane int) string {
-	for name := fmt.Sprintf("side_%d", plane+1); ; name = "_" + name {
-		if !slices.ContainsFunc(s.table.Columns, func(c curator.TableColumn) bool { return strings.EqualFold(c.Name, name) }) {
-			return name
-		}
-	}
-}
-
-// from is what a look reads: the table, for leaves with the sides of the planes by name.
-func (s *kmCurator) from(l kmLook) string {
-	text := curator.SQLName(s.table.Name)
-	if where := strings.TrimSpace(s.of.Where); where != "" {
-		text += " WHERE (" + where + "\n)"
-	}
-	if l.kind != kmLeaves {
-		return text
-	}
-	var names []string
-	for _, c := range s.columns {
-		names = append(names, curator.SQLName(c.name))
-	}
-	for i, p := range l.planes {
-		names = append(names, s.beyond(p)+" AS "+s.side(i))
-	}
-	return "(SELECT " + strings.Join(names, ", ") + " FROM " + text + ") AS sides"
-}
-
-// beyond is the SQL of being on the far side of a plane, in the columns' own units: rounding moves the plane by a trifle, and that is all. The sum is one of
-// sums of a few terms each: the kernel takes no longer chain of additions, since each could lose digits.
-func (s *kmCurator) beyond(p kmPlane) string {
-	var sums []string
-	offset := p.offset
-	for i, c := range s.columns {
-		term := curator.SQLName(c.name) + " * " + kmDecimal(p.normal[i]/c.halfOf)
-		offset += p.normal[i] * c.centreOf / c.halfOf
-		if i%kmTerms == 0 {
-			sums = append(sums, term)
-			continue
-		}
-		sums[len(sums)-1] += " + " + term
-	}
-	if len(sums) > 1 {
-		for i := range sums {
-			sums[i] = "(" + sums[i] + ")"
-		}
-	}
-	return strings.Join(sums, " + ") + " > " + kmDecimal(offset)
-}
-
-const kmTerms = 5
-
-// kmDecimal writes nine digits of a number, in SQL a real one; what the kernel counts as 0 is 0.
-func kmDecimal(x float64) string {
-	if math.Abs(x) < 1.0/(1<<59) {
-		x = 0
-	}
-	return strconv.FormatFloat(x, 'e', 8, 64)
-}
 
 func (s *kmCurator) deviation(ctx context.Context, step int, l kmLook) (count, sum float64, err error) {
 	return s.foretell(ctx, l, s.shares[step])
@@ -446,7 +313,7 @@ func (s *kmCurator) unpaidFrom(step int) curator.Question {
 	for _, p := range s.parts[step:] {
 		sum.Add(sum, p)
 	}
-	return s.priced(sum)
+	return priced(curator.Question{}, sum, s.task.l2)
 }
 
 // room refuses what the budget has not enough left for, before anything is paid.

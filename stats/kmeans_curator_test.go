@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,15 +33,6 @@ tables:
 // kmHome is a home with rows "x,y,n" around three places, some of them with a NULL.
 func kmHome(t testing.TB, edit func(string) string, rows int, more ...string) (*curator.Curator, string) {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	must := func(err error) {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
-	}
-	must(curator.Init(home))
 	r := rand.New(rand.NewPCG(3, 4))
 	var b strings.Builder
 	b.WriteString(strings.Join(append([]string{"x,y,n,word,free,digit,z"}, more...), ",") + "\n")
@@ -55,14 +44,7 @@ func kmHome(t testing.TB, edit func(string) string, rows int, more ...string) (*
 		}
 		fmt.Fprintf(&b, "%s,%.3f,%d,a,1e9,9,3\n", x, at[1]+r.NormFloat64(), int(at[2])+r.IntN(9)-4)
 	}
-	must(os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(edit(kmPolicy)), 0o600))
-	must(os.WriteFile(filepath.Join(home, "t.csv"), []byte(b.String()), 0o600))
-	c, err := curator.Open(home)
-	must(err)
-	t.Cleanup(func() { _ = c.Close() })
-	_, err = c.Seal(t.Context(), "t", curator.SealOptions{})
-	must(err)
-	return c, home
+	return sealedHome(t, edit(kmPolicy), "t", map[string]string{"t.csv": b.String()})
 }
 
 func kmAsItIs(s string) string { return s }

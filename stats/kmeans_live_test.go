@@ -2,11 +2,8 @@ package stats
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"dither/curator"
 	"dither/internal/engine/postgres/pgtest"
 )
 
@@ -32,22 +29,7 @@ func TestKMeansLive(t *testing.T) {
 	pgtest.Exec(t, owner, `CREATE SCHEMA made; CREATE TABLE made.t AS SELECT
 	 CASE WHEN i % 100 = 99 THEN NULL ELSE (i % 2)::float8 - 0.5 + (i % 7 - 3) / 50.0 END AS x, 20 + 60 * (i % 2)::int + (i % 5)::int AS n FROM generate_series(0, 2999) AS i`)
 	t.Setenv("DITHER_TEST_KMEANS", owner)
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(home); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(kmLivePolicy), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), "t", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := sealedHome(t, kmLivePolicy, "t", nil)
 	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
 		got, err := KMeans(t.Context(), c, Clustering{Table: "t", Columns: []string{"x", "n"}, K: 2, Method: method, Epsilon: "20", Where: "n >= 0"})
 		if err != nil {

@@ -4,13 +4,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"dither/curator"
 	"dither/examples/randhie"
 )
 
@@ -66,25 +64,7 @@ func TestKMeansOfRealData(t *testing.T) {
 		if of.text == nil {
 			continue
 		}
-		t.Setenv("XDG_STATE_HOME", t.TempDir())
-		home := filepath.Join(t.TempDir(), "home")
-		for _, err := range []error{
-			curator.Init(home),
-			os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(of.policy), 0o600),
-			os.WriteFile(filepath.Join(home, of.file), of.text, 0o600),
-		} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		c, err := curator.Open(home)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		if _, err := c.Seal(t.Context(), of.table, curator.SealOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		c, _ := sealedHome(t, of.policy, of.table, map[string]string{of.file: string(of.text)})
 		points, weights := kmDistinct(t, string(of.text), of.columns, of.ends)
 		best := kmWeightedCost(points, weights, kmWeighted(kmTask{d: len(of.columns), k: of.k}, points, weights, kmRandom(1)))
 		t.Logf("%s: without privacy %.5f", of.table, best)

@@ -319,19 +319,6 @@ func (d *Design) Bound(norm string) string {
 	return exact.FormatRat(exact.CeilDigits(new(big.Rat).Mul(most, big.NewRat(1000001, 1000000)), 9))
 }
 
-// DesignOf reads a formula, and finds its design over a table of the curator's policy.
-func DesignOf(c *curator.Curator, table, formula string) (*Design, error) {
-	f, err := ParseFormula(formula)
-	if err != nil {
-		return nil, err
-	}
-	t, err := tableOf(c, table)
-	if err != nil {
-		return nil, err
-	}
-	return f.Design(t)
-}
-
 // tableOf finds a table of the policy.
 func tableOf(c *curator.Curator, name string) (curator.Table, error) {
 	tables, err := c.Tables()
@@ -344,17 +331,4 @@ func tableOf(c *curator.Curator, name string) (curator.Table, error) {
 		}
 	}
 	return curator.Table{}, designError("`dither tables` lists them", "there is no table %q", name)
-}
-
-// confidenceOf reads a confidence, and gives 1 less it.
-func confidenceOf(text *string) (float64, error) {
-	if *text == "" {
-		*text = "0.95"
-	}
-	r, err := exact.ParseDecimal(*text)
-	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return 0, designError("such as 0.95", "a confidence is a decimal between 0 and 1, not %q", *text)
-	}
-	alpha, _ := new(big.Rat).Sub(big.NewRat(1, 1), r).Float64()
-	return alpha, nil
 }

@@ -158,13 +158,16 @@ func boundsFrom(name string, r *curator.Ranked) (b FoundBounds, ok bool) {
 		return b, false
 	}
 	b = FoundBounds{Column: name, Low: r.Values[0].Real, High: r.Values[1].Real}
-	decimal := func(x float64) *big.Rat {
-		v, err := exact.ParseDecimal(strconv.FormatFloat(x, 'e', 8, 64))
-		if err != nil {
-			return new(big.Rat)
-		}
-		return v
+	return b.inDecimals()
+}
+
+// inDecimals reads the bounds as decimals of nine digits, by which they are asked for; ok is false where they are no range.
+func (b FoundBounds) inDecimals() (out FoundBounds, ok bool) {
+	if !finite(b.Low, b.High, b.Mean, b.Spread) {
+		return b, false
 	}
-	b.low, b.high = decimal(b.Low), decimal(b.High)
-	return b, finite(b.Low, b.High) && b.low.Cmp(b.high) < 0
+	var wrong, wrongly error
+	b.low, wrong = exact.ParseDecimal(strconv.FormatFloat(b.Low, 'e', 8, 64))
+	b.high, wrongly = exact.ParseDecimal(strconv.FormatFloat(b.High, 'e', 8, 64))
+	return b, wrong == nil && wrongly == nil && b.low.Cmp(b.high) < 0
 }

@@ -26,7 +26,7 @@ func choiceOf(p int) *Design {
 	return d
 }
 
-// drawn makes up rows and their noisy sums, of correlated predictors of which those from the second to the one before last have no coefficient of their own.
+// drawn makes up rows of an intercept and correlated predictors, with the coefficients of these, and their sums, noisy or not.
 func (w world) drawn(words *splitmix.Stream, gamma []float64, noisy bool) *normalEquations {
 	q := &normalEquations{a: mat.NewSymDense(w.p, nil), b: make([]float64, w.p), noise: w.law(), squares: true, intercept: true}
 	z := make([]float64, w.p)

@@ -7,8 +7,6 @@ import (
 
 	"dither/internal/splitmix"
 	"dither/internal/stattest"
-
-	"gonum.org/v1/gonum/mat"
 )
 
 // world is where rows and noise of a simulation come from.
@@ -32,43 +30,14 @@ func (w world) law() equationNoise {
 	return equationNoise{diagonal: e, offDiagonal: e / 2, b: p / (2 * 0.45 * w.price), c: 1 / (2 * 0.1 * w.price)}
 }
 
-// draw makes up rows, and noisy sums of them: with an intercept, and predictors of various spreads that are correlated.
+// draw makes up rows, and noisy sums of them, and tells the coefficients.
 func (w world) draw(words *splitmix.Stream, size float64) (q *normalEquations, gamma []float64) {
 	gamma = make([]float64, w.p)
 	for i := range gamma {
 		gamma[i] = 0.3 * math.Cos(float64(2*i)) / math.Sqrt(float64(w.p))
 	}
-	q = &normalEquations{a: mat.NewSymDense(w.p, nil), b: make([]float64, w.p), noise: w.law(), squares: true}
-	z := make([]float64, w.p)
-	for range w.n {
-		common := standardNoise(words, false)
-		v := w.sigma * standardNoise(words, false)
-		for i := range z {
-			z[i] = 1
-			if i > 0 {
-				z[i] = math.Max(-1, math.Min(1, 0.2+w.spread*(0.6*common+0.8*standardNoise(words, false))))
-			}
-			v += gamma[i] * z[i]
-		}
-		for i, x := range z {
-			q.b[i] += x * v
-			for j := range i + 1 {
-				q.a.SetSym(i, j, q.a.At(i, j)+x*z[j])
-			}
-		}
-		q.c += v * v
-	}
-	noise := func(variance float64) float64 { return math.Sqrt(variance) * standardNoise(words, w.laplace) }
-	for i := range z {
-		q.b[i] += noise(q.noise.b)
-		q.a.SetSym(i, i, q.a.At(i, i)+noise(q.noise.diagonal))
-		for j := range i {
-			q.a.SetSym(i, j, q.a.At(i, j)+noise(q.noise.offDiagonal))
-		}
-	}
-	q.c += noise(q.noise.c)
-	q.rows = q.a.At(0, 0)
-	q.size, q.intercept = size, true
+	q = w.drawn(words, gamma, true)
+	q.size = size
 	return q, gamma
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"math"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,24 +83,7 @@ func TestLinearRealData(t *testing.T) {
 
 func homeOf(t *testing.T, policy, file, rows, table string) *curator.Curator {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(home); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"policy.yaml": policy, file: rows} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), table, curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := sealedHome(t, policy, table, map[string]string{file: rows})
 	return c
 }
 

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,11 +49,6 @@ func ordinary(points []point) []float64 {
 // newHome makes a sealed home of one table, of points that are made up, and what is odd beside them.
 func newHome(t testing.TB, budget string, n int) *curator.Curator {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(home); err != nil {
-		t.Fatal(err)
-	}
 	policy := "version: 1\npopulation: {name: made-up}\nbudget: " + budget + "\nprice: {default: 1, maximum: 40}\ntables:\n  points:\n    source: {csv: points.csv}\n    unit: row\n    columns:\n" +
 		"      y: {type: real, bounds: [-5, 10]}\n      x: {type: real, bounds: [0, 2]}\n      g: {type: text, values: [a, b, c]}\n" +
 		"      none: {type: real, bounds: [0, 1], nullable: true}\n      same: {type: real, bounds: [0, 8]}\n      flag: {type: boolean}\n" +
@@ -66,19 +59,7 @@ func newHome(t testing.TB, budget string, n int) *curator.Curator {
 		odd := map[string]string{"a": "it's", "b": `a \ b`, "c": `"not ""so"""`}[p.g]
 		fmt.Fprintf(&rows, "%.6f,%g,%s,,4,%t,%s\n", p.y, p.x, p.g, p.x > 1, odd)
 	}
-	for name, text := range map[string]string{"policy.yaml": policy, "points.csv": rows.String()} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), "points", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := sealedHome(t, policy, "points", map[string]string{"points.csv": rows.String()})
 	return c
 }
 

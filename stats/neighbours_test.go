@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -45,11 +44,6 @@ const neighboursGroups = 10
 // neighboursHome is a home with a policy, and its rows.
 func neighboursHome(t *testing.T, neighbours, budget string, persons bool) (*curator.Curator, []neighboursRow) {
 	t.Helper()
-	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	if err := curator.Init(home); err != nil {
-		t.Fatal(err)
-	}
 	unit := "unit: row"
 	if persons {
 		unit = "unit: person\n    rows_per_unit: 3"
@@ -66,19 +60,7 @@ func neighboursHome(t *testing.T, neighbours, budget string, persons bool) (*cur
 		fmt.Fprintf(&text, "%d,%d,%g,%g,%t\n", i/3+i%2*1000, row.g, row.x, row.y, row.ill) // of persons, half have one row, half two
 	}
 	policy := strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET", budget, "UNIT", unit).Replace(neighboursPolicy)
-	for name, text := range map[string]string{"policy.yaml": policy, "people.csv": text.String()} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Seal(t.Context(), "people", curator.SealOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	c, _ := sealedHome(t, policy, "people", map[string]string{"people.csv": text.String()})
 	return c, rows
 }
 

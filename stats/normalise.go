@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dither/curator"
@@ -97,13 +96,7 @@ func normalBounds(c kmColumn, rows, rowsError, first, second, sumError float64) 
 	spread := math.Sqrt(variance)
 	low, high := math.Max(-1, mean-normalSpreads*spread), math.Min(1, mean+normalSpreads*spread)
 	b = FoundBounds{Column: c.name, Mean: c.centreOf + c.halfOf*mean, Spread: c.halfOf * spread, Low: c.raw(low), High: c.raw(high)}
-	var wrong, wrongly error
-	b.low, wrong = exact.ParseDecimal(strconv.FormatFloat(b.Low, 'e', 8, 64))
-	b.high, wrongly = exact.ParseDecimal(strconv.FormatFloat(b.High, 'e', 8, 64))
-	if wrong != nil || wrongly != nil || !finite(b.Low, b.High, b.Mean, b.Spread) {
-		return b, false
-	}
-	return b, b.low.Cmp(b.high) < 0
+	return b.inDecimals()
 }
 
 // divided gives each of some shares of a price its part, rounded down, and what is left.

@@ -155,11 +155,7 @@ func (d *Design) Question(where string, more ...string) string {
 	for _, c := range d.Columns {
 		items = append(items, c.SQL)
 	}
-	text := "SELECT " + strings.Join(append(items, more...), ", ") + " FROM " + curator.SQLName(d.Table)
-	if strings.TrimSpace(where) != "" {
-		text += " WHERE (" + where + "\n)" // a comment ends with its line
-	}
-	return text
+	return "SELECT " + strings.Join(append(items, more...), ", ") + " FROM " + curator.SQLName(d.Table) + whereClause(where)
 }
 
 // Raw gives the coefficients of the columns as they are from those of the scaled ones.

@@ -109,6 +109,18 @@ func fitting[E, F any](s *session, o *fitOptions, explain func(*curator.Curator)
 	})
 }
 
+// affordability is what the explanation of a price ends with. largest is the largest ε that could be asked at.
+func affordability(b *strings.Builder, price, remaining curator.Loss, affordable, replayed bool, largest string) {
+	switch {
+	case replayed:
+		b.WriteString("released before: free\n")
+	case affordable:
+		fmt.Fprintf(b, "price %s, remaining %s\n", price, remaining)
+	default:
+		fmt.Fprintf(b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", price, remaining, largest)
+	}
+}
+
 // coefficient is one of a model's, for a picture. What is nil is not known.
 type coefficient struct {
 	name                string

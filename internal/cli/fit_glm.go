@@ -220,20 +220,9 @@ func (s *session) showGLMExplanation(e glmExplained) error {
 	}
 	levelWords(&b, e.Response, e.Levels)
 	calibrationWords(&b, e.calibration)
-	glmAffordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
+	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
 	s.paragraphs(b.String())
 	return nil
-}
-
-func glmAffordability(b *strings.Builder, price, remaining curator.Loss, affordable, replayed bool, largest string) {
-	switch {
-	case replayed:
-		b.WriteString("released before: free\n")
-	case affordable:
-		fmt.Fprintf(b, "price %s, remaining %s\n", price, remaining)
-	default:
-		fmt.Fprintf(b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", price, remaining, largest)
-	}
 }
 
 // glmChart draws coefficients on the scale of the linear predictor.

@@ -192,7 +192,7 @@ func (s *session) showGradientsExplanation(e gradientsExplained) error {
 	}
 	levelWords(&b, e.Response, e.Levels)
 	calibrationWords(&b, e.calibration)
-	glmAffordability(&b, e.Price, e.Remaining, e.Affordable, e.Begun, e.Largest)
+	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Begun, e.Largest)
 	s.paragraphs(b.String())
 	return nil
 }

@@ -57,7 +57,7 @@ func triedWords(r *stats.GLMTried) string {
 	}
 	fmt.Fprintf(&b, "a random number of trials, %s on average, each at %s; a given regulariser is missed with probability %.2g\n", compact(r.Trials), r.Trial, r.Missed)
 	if r.ID == "" {
-		glmAffordability(&b, r.Price, r.Remaining, r.Affordable, r.Replayed, "what remains")
+		affordability(&b, r.Price, r.Remaining, r.Affordable, r.Replayed, r.Largest)
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(r.Price, r.Replayed), r.Remaining, r.ID)

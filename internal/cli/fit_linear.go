@@ -206,14 +206,7 @@ func linearPrice(e *stats.LinearExplanation) string {
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
-	switch {
-	case e.Replayed:
-		b.WriteString("released before: free\n")
-	case e.Affordable:
-		fmt.Fprintf(&b, "price %s, remaining %s\n", e.Price, e.Remaining)
-	default:
-		fmt.Fprintf(&b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", e.Price, e.Remaining, e.Largest)
-	}
+	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
 	return b.String()
 }
 

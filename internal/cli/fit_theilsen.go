@@ -122,7 +122,7 @@ type theilSenJSON struct {
 	High        *float64            `json:"high"`
 	SlopeNoise  float64             `json:"slope_noise"`
 	HeightNoise float64             `json:"height_noise"`
-	SteepestMax float64             `json:"slope_most"`
+	SlopeMost   float64             `json:"slope_most"`
 	Rows        int64               `json:"rows_expected"`
 	OneIn       int64               `json:"one_row_in"`
 	Draws       []theilSenDrawnJSON `json:"drawn"`
@@ -139,7 +139,7 @@ func theilSenOf(l *stats.FittedLine) *theilSenJSON {
 	}
 	out := &theilSenJSON{
 		At: l.At, Height: l.Height.Estimate, Low: l.Height.Low, High: l.Height.High, SlopeNoise: l.SlopeNoise, HeightNoise: l.HeightNoise,
-		SteepestMax: l.SlopeMost, Rows: l.Rows, OneIn: 1 << l.Thinned,
+		SlopeMost: l.SlopeMost, Rows: l.Rows, OneIn: 1 << l.Thinned,
 	}
 	for _, d := range l.Draws {
 		out.Draws = append(out.Draws, theilSenDrawnJSON{d.Name, d.Price})

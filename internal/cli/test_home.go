@@ -12,7 +12,7 @@ import (
 	"dither/noise"
 )
 
-// grouped counts and sums that a home released.
+// released are noisy counts and sums of a home, by group.
 type released struct {
 	*curator.Measurements
 	unit bool // whether the unit is a row, so that rows are people

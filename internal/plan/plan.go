@@ -6,7 +6,6 @@ package plan
 import (
 	"fmt"
 	"math/big"
-	"strings"
 
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -312,53 +311,6 @@ func (b *builder) groupBy() error {
 	b.plan.Keys, b.place = sortKeys(b.grouped)
 	b.plan.Grouped = b.place
 	return nil
-}
-
-// semantics is the version of what a Bounded means: of cleaning, of expressions, of which rows and cells a unit keeps. When
-// any of it changes, no earlier release is a replay.
-const semantics = 1
-
-// describe writes what any release depends on, but for its measures and their mechanisms.
-func (b *Bounded) describe(w *strings.Builder, digest string, versions []int, n privacy.Neighbours, price privacy.Loss) {
-	fmt.Fprintf(w, "semantics %d\npolicy %s\n", semantics, digest)
-	for i, table := range b.Tables() {
-		fmt.Fprintf(w, "table %q version %d\n", table, versions[i])
-	}
-	fmt.Fprintf(w, "neighbours %s\n", n)
-	if b.Source != nil {
-		fmt.Fprintf(w, "from %s\n", b.Source)
-	}
-	fmt.Fprintf(w, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", price, b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
-	b.describePart(w)
-	b.describeValues(w)
-	if b.Where != nil {
-		fmt.Fprintf(w, "where %s\n", b.Where)
-	}
-	for _, k := range b.Keys {
-		fmt.Fprintf(w, "key %s %q\n", k.Expr, k.Values)
-	}
-}
-
-// describeValues writes of which version the known values of columns are: of a Source, of all that its tables have.
-func (b *Bounded) describeValues(w *strings.Builder) {
-	from := func(name string, c Column) {
-		if o := c.ValuesFrom; o != nil {
-			fmt.Fprintf(w, "values of %s from %q %q version %d\n", name, o.Table, o.Column, o.Version)
-		}
-	}
-	if b.Source == nil {
-		for _, c := range b.Columns {
-			from(fmt.Sprintf("%q", c.Name), c)
-		}
-		return
-	}
-	b.Source.Walk(func(s *Source) {
-		if s.Op == Scan {
-			for _, c := range s.Columns {
-				from(fmt.Sprintf("%q %q", s.Table, c.Name), c)
-			}
-		}
-	})
 }
 
 // Sensitivity is the L1 distance that the whole answer's vector of measures can move between neighbours, in the measures'

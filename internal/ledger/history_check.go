@@ -1,0 +1,173 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"dither/privacy"
+)
+
+// check says whether e may be the next entry. It changes nothing; what it lets through, the account below stays within
+// its invariants: nothing released unreserved, nothing admitted beyond the budget of the terms at that moment.
+func (h *history) check(e Entry) error {
+	tip, begun := h.tip()
+	if _, genesis := e.Body.(Genesis); genesis == begun {
+		return errors.New("the genesis is the first entry, and only that")
+	}
+	if e.Index != uint64(len(h.refs)) || e.Prev != tip.Hash {
+		return errors.New("it does not follow the entry before it")
+	}
+	switch b := e.Body.(type) {
+	case Genesis:
+		return nil
+	case Adoption:
+		return h.checkAdoption(b)
+	case Seal:
+		if b.Version <= h.sealed[b.Table].Version {
+			return invalid("the versions of a table increase")
+		}
+		return nil
+	case Reservation:
+		return h.checkReservation(b, e.Time)
+	case Release:
+		return h.checkOpen(b.Reservation)
+	case Step:
+		if h.failures >= MaxFailures {
+			return ErrSuspended
+		}
+		return h.checkOpen(b.Reservation)
+	case Failure:
+		return h.checkOpen(b.Reservation)
+	case Resume:
+		return nil
+	case Opening:
+		return h.checkOpening(b)
+	case Torn:
+		if most := h.maxPrice(); !b.Loss.Within(most) || !most.Within(b.Loss) {
+			return errors.New("a fragment is charged the maximum price")
+		}
+		return nil
+	}
+	return errors.New("unknown kind of entry")
+}
+
+// checkOpen admits the index of a reservation that has neither its release nor its failure.
+func (h *history) checkOpen(reservation uint64) error {
+	if _, reserved := h.keyOf[reservation]; !reserved || h.released[reservation] || h.failed[reservation] {
+		return ErrNotReserved
+	}
+	return nil
+}
+
+// checkAdoption holds a change of terms to what the charges so far can be re-read as (docs/design/0002-ledger.md).
+func (h *history) checkAdoption(a Adoption) error {
+	if h.terms == nil || h.spentIn(privacy.ZCDP).IsZero() {
+		return nil // there are no charges to read again
+	}
+	old := h.terms
+	switch {
+	case old.Neighbours == privacy.ChangeOne && a.Terms.Neighbours == privacy.AddRemove:
+		// Under change-one nothing is promised about the number of units.
+		return fmt.Errorf("%w: change-one cannot become add-remove once something is spent", ErrIncompatible)
+	case old.Neighbours != a.Terms.Neighbours && a.Group < 2:
+		return fmt.Errorf("%w: from add-remove to change-one past charges count at least twice", ErrIncompatible)
+	case h.impure && a.Terms.Budget.Accountant() == privacy.Pure:
+		return fmt.Errorf("%w: what was charged in ρ has no pure ε", ErrIncompatible)
+	}
+	_, had := old.units()
+	if _, has := a.Terms.units(); len(h.origins) > 0 && has && !had {
+		// The opening's loss is of one row, and nothing is known of how many rows of a person the other ledgers' tables hold.
+		return fmt.Errorf("%w: what other ledgers spent was charged as of rows, and has no loss of persons", ErrIncompatible)
+	}
+	if _, err := group(h.spentIn(privacy.ZCDP), a.Group); err != nil {
+		return fmt.Errorf("%w: %w", ErrIncompatible, err)
+	}
+	return nil
+}
+
+// group is Loss.Group; of one, a loss is itself.
+func group(l privacy.Loss, k int64) (privacy.Loss, error) {
+	if k == 1 {
+		return l, nil
+	}
+	return l.Group(k)
+}
+
+func (h *history) checkReservation(r Reservation, at time.Time) error {
+	switch {
+	case h.terms == nil:
+		return ErrNoPolicy
+	case r.Policy != h.terms.Digest:
+		return ErrPolicyChanged
+	case h.failures >= MaxFailures:
+		return ErrSuspended
+	case !r.Loss.Within(h.terms.MaxPrice):
+		return fmt.Errorf("%w: it is %s, and the maximum is %s", ErrPrice, r.Loss, h.terms.MaxPrice)
+	}
+	for _, s := range r.Sources {
+		if !h.versions[s] {
+			return ErrNotSealed
+		}
+	}
+	limits, err := h.limits(r, at)
+	if err != nil {
+		return err
+	}
+	for _, l := range limits {
+		if l.fits != nil && l.fits() {
+			continue
+		}
+		left := l.left()
+		if r.Loss.Within(left) {
+			continue
+		}
+		overdraw := &privacy.OverdrawError{Price: r.Loss, Remaining: left, Budget: l.budget}
+		if l.of != "" {
+			return &LimitError{l.of, overdraw}
+		}
+		return overdraw
+	}
+	return nil
+}
+
+// limit is one of those that a reservation has to keep: what it leaves, of how much.
+type limit struct {
+	of     string // "" for the budget
+	budget privacy.Loss
+	left   func() privacy.Loss
+	fits   func() bool // if it is there and true, the price is within what is left
+}
+
+// limitOf is an account's.
+func (h *history) limitOf(of string, a *account, budget privacy.Loss, r Reservation, d division, parts []string) limit {
+	n := h.terms.Neighbours
+	return limit{
+		of: of, budget: budget,
+		left: func() privacy.Loss { return a.room(budget, n, d, parts) },
+		fits: func() bool { return a.fits(r.Loss, budget, n, d, parts) },
+	}
+}
+
+// limits are all of them: the analyst's, the period's, the budget's.
+func (h *history) limits(r Reservation, at time.Time) (out []limit, err error) {
+	d, parts, err := h.division(r.Confined, r.Sources)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.checkAnalyst(r.Analyst); err != nil {
+		return nil, err
+	}
+	if most, limited := h.terms.Analysts[r.Analyst]; limited {
+		out = append(out, limit{of: "the limit of " + r.Analyst, budget: most, left: func() privacy.Loss { return h.askedBy(r.Analyst, most).Remaining }})
+	}
+	if g := h.terms.Grant; g != nil {
+		in, _ := h.granted(at)
+		out = append(out, h.limitOf("the grant of this "+g.Per, in, g.Loss, r, d, parts))
+	}
+	of := ""
+	if len(parts) > 0 {
+		of = "the budget of these parts"
+	}
+	return append(out, h.limitOf(of, h.charges, h.budget(), r, d, parts)), nil
+}
