@@ -166,8 +166,8 @@ func (c *Curator) notes(p *plan.Plan) []string {
 func truncation(p *plan.Plan) string {
 	noise := "Noise grows in proportion to rows_per_unit"
 	if p.Caps.Rows > 0 {
-		return fmt.Sprintf("Of one %s at most %s count, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
-			p.Unit.Name, plural(p.Caps.Rows, "row"), noise, unlessUnits(p))
+		return fmt.Sprintf("Of one %s at most %s, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
+			p.Unit.Name, countingRows(p.Caps.Rows), noise, unlessUnits(p))
 	}
 	noise = "Noise grows in proportion to max_groups and to max_rows_per_group"
 	if p.Price.Accountant() == privacy.ZCDP {
@@ -175,6 +175,14 @@ func truncation(p *plan.Plan) string {
 	}
 	return fmt.Sprintf("One %s counts in at most %s, and adds to each at most as much as %s can; the rest is cut off, so counts and sums are off. %s.",
 		p.Unit.Name, plural(p.Caps.Groups, "group"), plural(p.Caps.RowsPerGroup, "row"), noise)
+}
+
+// countingRows says how many rows count.
+func countingRows(n int64) string {
+	if n == 1 {
+		return "1 row counts"
+	}
+	return plural(n, "row") + " count"
 }
 
 // unlessUnits names what a cap on groups bounds beside a cap on rows.
