@@ -139,11 +139,18 @@ func (c *Curator) unit(a *asked) Unit {
 	return out
 }
 
+// manyCells is from how many groups on an explanation says that all of them will be there: more than anybody reads, as the years from 1 to 9999
+// of a date without bounds.
+const manyCells = 1000
+
 // notes says what the intervals leave out.
 func (c *Curator) notes(p *plan.Plan) []string {
 	notes := []string{"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off."}
 	if p.Unit != nil && len(p.Measures) > 0 {
 		notes = append(notes, truncation(p))
+	}
+	if n := p.Cells(); n > manyCells && p.Selection == nil && len(p.Keys) > 0 {
+		notes = append(notes, fmt.Sprintf("All %d groups that there may be are released, whoever is in them. Bounds or values that the policy declares, or CASE, make them fewer.", n))
 	}
 	notes = append(notes, openNotes(p)...)
 	notes = append(notes, setsNotes(p)...)
