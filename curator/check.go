@@ -20,7 +20,8 @@ func CheckPolicy(home string) ([]string, error) {
 		return nil, homeError(err)
 	}
 	lines := []string{fmt.Sprintf("population %s (%s), budget %s, a question costs %s by default, %s at least and %s at most",
-		p.Population.Name, p.Population.Neighbours, p.Budget.Loss, p.Price.Default, p.Price.Minimum, p.Price.Maximum)}
+		p.Population.Name, p.Population.Neighbours, p.Budget.Loss.Short(false), p.Price.Default.Short(true),
+		p.Price.Minimum.Short(true), p.Price.Maximum.Short(false))}
 	if p.Budget.Loss.Within(p.Price.Maximum) {
 		lines = append(lines, "one question may cost the whole budget; and a write that a power cut tears counts as one: price.maximum bounds both")
 	}

@@ -137,11 +137,18 @@ func (c *Curator) unit(a *asked) Unit {
 	return out
 }
 
+// manyCells is from how many groups on an explanation says that all of them will be there: more than anybody reads, as the years from 1 to 9999
+// of a date without bounds.
+const manyCells = 1000
+
 // notes says what the intervals leave out.
 func (c *Curator) notes(p *plan.Plan) []string {
 	notes := []string{"Intervals cover noise and rounding around the bounded answer; not sampling, and not what the bounds cut off."}
 	if p.Unit != nil && len(p.Measures) > 0 {
 		notes = append(notes, truncation(p))
+	}
+	if n := p.Cells(); n > manyCells && p.Selection == nil && len(p.Keys) > 0 {
+		notes = append(notes, fmt.Sprintf("All %d groups that there may be are released, whoever is in them. Bounds or values that the policy declares, or CASE, make them fewer.", n))
 	}
 	notes = append(notes, openNotes(p)...)
 	notes = append(notes, setsNotes(p)...)
@@ -164,8 +171,8 @@ func (c *Curator) notes(p *plan.Plan) []string {
 func truncation(p *plan.Plan) string {
 	noise := "Noise grows in proportion to rows_per_unit"
 	if p.Caps.Rows > 0 {
-		return fmt.Sprintf("Of one %s at most %s count, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
-			p.Unit.Name, plural(p.Caps.Rows, "row"), noise, unlessUnits(p))
+		return fmt.Sprintf("Of one %s at most %s, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
+			p.Unit.Name, countingRows(p.Caps.Rows), noise, unlessUnits(p))
 	}
 	noise = "Noise grows in proportion to max_groups and to max_rows_per_group"
 	if p.Price.Accountant() == privacy.ZCDP {
@@ -173,6 +180,14 @@ func truncation(p *plan.Plan) string {
 	}
 	return fmt.Sprintf("One %s counts in at most %s, and adds to each at most as much as %s can; the rest is cut off, so counts and sums are off. %s.",
 		p.Unit.Name, plural(p.Caps.Groups, "group"), plural(p.Caps.RowsPerGroup, "row"), noise)
+}
+
+// countingRows says how many rows count.
+func countingRows(n int64) string {
+	if n == 1 {
+		return "1 row counts"
+	}
+	return plural(n, "row") + " count"
 }
 
 // unlessUnits names what a cap on groups bounds beside a cap on rows.

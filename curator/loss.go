@@ -27,7 +27,7 @@ func (l Loss) String() string {
 	if l.left {
 		round = exact.FloorDigits
 	}
-	shorten := func(text string) string { return shortened(text, round) }
+	shorten := func(text string) string { return exact.Shortened(text, round) }
 	if l.Rho == "" {
 		return "ε = " + shorten(l.Epsilon)
 	}
@@ -43,15 +43,6 @@ func (l Loss) String() string {
 		text += ", as if fixed in advance"
 	}
 	return text + ")"
-}
-
-// shortened rounds a long exact number to six digits.
-func shortened(text string, round func(*big.Rat, int) *big.Rat) string {
-	r, err := exact.ParseRat(text)
-	if len(text) <= 8 || err != nil || r.Sign() <= 0 {
-		return text
-	}
-	return exact.FormatRat(round(r, 6))
 }
 
 // loss tells what one mechanism, or several fixed in advance, lose: under zCDP with the ε that holds at the policy's δ.

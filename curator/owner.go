@@ -20,6 +20,7 @@ func (c *Curator) Tables() ([]Table, error) {
 	var out []Table
 	for _, t := range c.filled().Tables {
 		table := Table{Name: t.Name, Description: t.Description, Public: t.Public, Unit: t.Unit.Column, Through: t.Unit.Through, ExpectedRows: t.ExpectedRows}
+		table.ManyRows = t.Unit.RowsPerUnit > 1 || t.Unit.PersonRows > 1
 		if owner := c.policy.Owner(t); owner != nil {
 			table.Unit = owner.Unit.Column
 		}
@@ -50,6 +51,7 @@ type Table struct {
 	Public            bool
 	Unit              string // the column that identifies a unit, of this table or of the one that Through leads to; "" where each row is one
 	Through           string // the reference through which a row belongs to a unit; "" where it needs none
+	ManyRows          bool   // a person may have several rows that count, so that rows are not independent: by rows_per_unit, or person_rows
 	ExpectedRows      int64  // as declared; 0 if not
 	Part              string // the column by whose values questions may be charged; "" if none
 	PartsPerUnit      int64  // in how many of these one unit counts; 0 without

@@ -241,7 +241,10 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 	p := &plan.Plan{Bounded: f.Bounded, Neighbours: f.Neighbours, Price: f.Price}
 	out.Unit = c.unit(&asked{Question: q.Question, plan: p})
 	if p.Unit != nil {
-		out.Notes = append(out.Notes, truncation(p), "A unit may have several rows: intervals take rows for independent.")
+		out.Notes = append(out.Notes, truncation(p))
+	}
+	if len(f.shares) > 2 && (p.Unit != nil && p.Caps.Rows != 1 || out.Unit.PersonRows > 1) {
+		out.Notes = append(out.Notes, "A person may have several rows: intervals take rows for independent.")
 	}
 	if out.Thinned > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("One row of %d takes part, by chance: pairs of more than some thousands are too many.", 1<<out.Thinned))

@@ -89,7 +89,7 @@ func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 		units = c.policy.Table(t.data.Table).ExpectedRows
 	}
 	if units < 1 {
-		return nil, usage("about how many units there are must be said: a step is divided by Rate × Rows")
+		return nil, &Error{Code: CodeUsage, Message: "about how many units there are must be said: the mean of a step is its sum over the rate times that number", Hint: "give Rows (--rows): a number that is known, or that was released; or declare expected_rows"}
 	}
 	price, err := t.priced(ctx, q)
 	if err != nil {

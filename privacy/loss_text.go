@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"dither/internal/exact"
 )
 
 // ErrLoss reports a text that is no loss.
@@ -21,6 +23,22 @@ func (l Loss) String() string {
 		return "ρ = " + l.rho.String()
 	}
 	return "ρ = " + l.rho.String() + ", δ = " + l.delta.String()
+}
+
+// Short is String with numbers of six digits at most, for people to read: rounded up, as a price is, or down, as what there is to spend.
+func (l Loss) Short(up bool) string {
+	round := exact.FloorDigits
+	if up {
+		round = exact.CeilDigits
+	}
+	short := func(text string) string { return exact.Shortened(text, round) }
+	switch {
+	case !l.zcdp:
+		return "ε = " + short(l.epsilon.String())
+	case l.delta.IsZero():
+		return "ρ = " + short(l.rho.String())
+	}
+	return "ρ = " + short(l.rho.String()) + ", δ = " + short(l.delta.String())
 }
 
 // MarshalJSON writes {"epsilon":"0.5"} or {"rho":"0.02","delta":"0"}, exactly.

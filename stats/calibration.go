@@ -242,8 +242,8 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 	if out.Same {
 		out.Warnings = append(out.Warnings, "these are the rows that the model was fitted to: on others it will be calibrated less well; a condition on other rows tells how well (--calibration-where)")
 	}
-	if !s.design.RowsAreUnits {
-		out.Warnings = append(out.Warnings, "a unit may have several rows: intervals take rows as independent, and cover sampling only as far as they are")
+	if s.design.ManyRows {
+		out.Warnings = append(out.Warnings, "a person may have several rows: intervals take rows as independent, and cover sampling only as far as they are")
 	}
 	return out, nil
 }

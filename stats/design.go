@@ -25,7 +25,7 @@ type Design struct {
 	// at most one is 1. Box holds where the columns' own ranges give the same.
 	MostOfL1, MostOfL2 *big.Rat
 	Box                bool
-	RowsAreUnits       bool        // by the policy
+	ManyRows           bool        // a person may have several, by the policy: then rows are not independent
 	from               [][]float64 // of each raw column, what it takes of each scaled one's coefficient
 	terms              []Term      // those that have columns, without the intercept,
 	of                 []int       // and of each column its term; -1 of the intercept
@@ -107,7 +107,7 @@ func (f Formula) Design(t curator.Table) (*Design, error) { return f.within(t, n
 // within is Design with narrower bounds of some columns, which values are held within, and a response of classes.
 func (f Formula) within(t curator.Table, found []FoundBounds, classes Classes, many bool) (*Design, error) {
 	d := &designer{table: t, formula: f, places: map[string]int{}, found: found, classes: classes, many: many}
-	out := &Design{Formula: f, Table: t.Name, RowsAreUnits: t.Unit == "" && t.Through == ""}
+	out := &Design{Formula: f, Table: t.Name, ManyRows: t.ManyRows}
 	var err error
 	if out.Response, err = d.response(); err != nil {
 		return nil, err

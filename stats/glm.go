@@ -280,8 +280,8 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	if few {
 		out.Warnings = append(out.Warnings, "the noisy count of rows is within its noise of 0: there may be next to none")
 	}
-	if !p.design.RowsAreUnits {
-		out.Warnings = append(out.Warnings, "a unit may have several rows: intervals take rows as independent, and cover sampling only as far as they are")
+	if p.design.ManyRows {
+		out.Warnings = append(out.Warnings, "a person may have several rows: intervals take rows as independent, and cover sampling only as far as they are")
 	}
 	if out.Bound < p.most {
 		out.Warnings = append(out.Warnings, "rows whose scaled predictors are longer than the bound are scaled down to it: the coefficients are those of the rows so scaled")

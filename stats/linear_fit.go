@@ -141,7 +141,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 	if s.ridge > 0 {
 		out.warn(fmt.Sprintf("The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; intervals do not rest on it.", s.least, s.size, s.ridge))
 	}
-	if out.Population && (!l.design.RowsAreUnits || manyRows(l.told.Unit)) {
+	if out.Population && manyRows(l.told.Unit) {
 		out.warn("A person may have several rows: the part of the errors that is sampling's takes rows for independent.")
 	}
 	if weak > 0 {

@@ -68,7 +68,17 @@ func flagsOf(c command) []completedFlag {
 	s := &session{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, format: "table"}
 	s.flags = newFlags(c.name)
 	s.flags.StringVar(&s.home, "C", "", "")
-	_ = c.run(s, []string{"-h"}) // there is nothing that help could fail at
+	_ = c.run(s, []string{"-h"})          // there is nothing that help could fail at
+	for _, w := range followers(c.args) { // a word's own flags, as of `fit linear`
+		own := &session{stdin: s.stdin, stdout: io.Discard, stderr: io.Discard, format: "table", flags: newFlags(c.name)}
+		own.flags.StringVar(&own.home, "C", "", "")
+		_ = c.run(own, []string{w, "-h"})
+		own.flags.VisitAll(func(f *flag.Flag) {
+			if s.flags.Lookup(f.Name) == nil {
+				s.flags.Var(f.Value, f.Name, "")
+			}
+		})
+	}
 	var out []completedFlag
 	s.flags.VisitAll(func(f *flag.Flag) {
 		simple, ok := f.Value.(interface{ IsBoolFlag() bool })

@@ -44,6 +44,7 @@ func TestCompletionsAreTheCommands(t *testing.T) {
 		got[c.name] = strings.Join(c.offers(), " ")
 	}
 	for name, want := range map[string]string{
+		"demo":   "data -C --format --keep --out --rows --seed",
 		"policy": "check accept -C --dry-run", "completion": "bash zsh fish -C", "version": "-C", "budget": "-C --format --group",
 		"ledger": "head list show verify merge resume -C --against --format --into --rows",
 	} {
@@ -86,6 +87,8 @@ func TestShellsReadTheirCompletion(t *testing.T) {
 		"dither query --format = j":     "json", // bash takes --format=j apart
 		"dither query --format =":       "table json csv markdown",
 		"dither query --plot ":          "",
+		"dither fit linear --norm":      "--normalise",
+		"dither fit network --hid":      "--hidden",
 		"dither explain --f":            "--format --fresh",
 		"dither -C home query --epsi":   "--epsilon",
 		"dither completion b":           "bash",

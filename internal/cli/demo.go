@@ -143,7 +143,7 @@ func (t *guide) experiment() error {
 	if err != nil {
 		return err
 	}
-	t.print("%s\nBefore spending anything, an analyst asks what a question would cost and how exact it would be.\n\n", report.Text)
+	t.print("%s\nBefore spending anything, an analyst asks what a question would cost and how exact it would be.\n", report.Text)
 	if err := t.show(c, tour[1].sql, true); err != nil {
 		return err
 	}

@@ -166,7 +166,11 @@ func (s *session) showTrained(t trained) error {
 	fmt.Fprintf(&b, "%s\n", t.NoIntervals())
 	levelWords(&b, t.Response, t.Levels)
 	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(t.Price, t.Replayed), t.Remaining, t.ID)
-	s.paragraphs(b.String())
+	if len(rows) == 0 && s.format != "markdown" { // the heading's empty line is enough
+		s.print("%s", printableLines(b.String()))
+	} else {
+		s.paragraphs(b.String())
+	}
 	if t.calibration != nil {
 		s.showCalibration(t.calibration)
 	}

@@ -113,7 +113,14 @@ func (s *session) explainTheilSen(e *stats.LinearExplanation) {
 	s.paragraphs(b.String())
 }
 
-func twoDigits(x float64) string { return strconv.FormatFloat(x, 'g', 2, 64) }
+// twoDigits is a number to two digits, written out where it is not very large or small.
+func twoDigits(x float64) string {
+	text := strconv.FormatFloat(x, 'g', 2, 64)
+	if y, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(y) >= 10 && math.Abs(y) < 1e9 {
+		return strconv.FormatFloat(y, 'f', -1, 64)
+	}
+	return text
+}
 
 type theilSenJSON struct {
 	At          float64             `json:"at"`

@@ -40,7 +40,11 @@ func foundBounds(r *curator.Release) string {
 
 // foundRows says which bound on rows was found.
 func foundRows(b *curator.RowsBound) string {
-	return fmt.Sprintf("of one %s at most %s count, as was found; the policy's bound is %d\n", printable(b.Unit), plural(int(b.Rows), "row"), b.Most)
+	rows := plural(int(b.Rows), "row") + " count"
+	if b.Rows == 1 {
+		rows = "1 row counts"
+	}
+	return fmt.Sprintf("of one %s at most %s, as was found; the policy's bound is %d\n", printable(b.Unit), rows, b.Most)
 }
 
 // rowsToFind says how a bound on rows is found.

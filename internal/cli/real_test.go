@@ -295,7 +295,7 @@ func realTables(t *testing.T) (out []realTable) {
 		r := readReal(t, text)
 		best := lloyd(r.of(inf, columns...), bounds, k)
 		return realCommand{
-			command: fmt.Sprintf("cluster --columns %s -k %d", strings.Join(columns, ","), k), names: []string{"cost, relative"},
+			command: fmt.Sprintf("cluster --column %s -k %d", strings.Join(columns, ","), k), names: []string{"cost, relative"},
 			read: realCentres(r, bounds, best, columns...), exact: one(func(*realRows) float64 { return 1 }), errors: errors,
 		}
 	}

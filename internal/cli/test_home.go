@@ -15,7 +15,7 @@ import (
 // released are noisy counts and sums of a home, by group.
 type released struct {
 	*curator.Measurements
-	unit bool // whether the unit is a row, so that rows are people
+	many bool // a person may have several rows
 }
 
 // measure asks a home for noisy numbers, or explains what they would cost: then there are none. What is to be tested of them is tried on made-up numbers before
@@ -31,9 +31,9 @@ func (s *session) measure(o *testOptions, sql string, try func(cells int) error,
 			if err != nil {
 				return err
 			}
-			r := &released{Measurements: m, unit: true}
+			r := &released{Measurements: m}
 			for _, t := range tables { // which of them it is of is not asked: a warning too many does no harm
-				r.unit = r.unit && t.Unit == "" && t.Through == ""
+				r.many = r.many || t.ManyRows
 			}
 			return do(r)
 		})
@@ -78,7 +78,7 @@ func (s *session) measured(o *testOptions, c *curator.Curator, q curator.Questio
 	}
 	for _, t := range tables {
 		if t.Name == o.get("table") {
-			r.unit = t.Unit == "" && t.Through == ""
+			r.many = t.ManyRows
 		}
 	}
 	err = do(r)
@@ -116,8 +116,8 @@ func (r *released) footer() (lines []string) {
 
 // warnings are what the numbers cannot know.
 func (r *released) warnings() (lines []string) {
-	if !r.unit {
-		lines = append(lines, "a unit may have several rows: the test takes rows for independent")
+	if r.many {
+		lines = append(lines, "a person may have several rows: the test takes rows for independent")
 	}
 	return lines
 }

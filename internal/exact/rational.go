@@ -87,6 +87,15 @@ func FloorDigits(r *big.Rat, digits int) *big.Rat { return FloorDecimal(r, place
 // CeilDigits rounds r > 0 up to so many significant decimal digits.
 func CeilDigits(r *big.Rat, digits int) *big.Rat { return CeilDecimal(r, places(r, digits)) }
 
+// Shortened rounds a number that is written at length to six digits, by FloorDigits or CeilDigits; what is short, or not above 0, stays.
+func Shortened(text string, round func(*big.Rat, int) *big.Rat) string {
+	r, err := ParseRat(text)
+	if len(text) <= 8 || err != nil || r.Sign() <= 0 {
+		return text
+	}
+	return FormatRat(round(r, 6))
+}
+
 // places is how many decimal places show so many digits of r > 0.
 func places(r *big.Rat, digits int) int {
 	one, ten := big.NewRat(1, 1), big.NewRat(10, 1)

@@ -125,7 +125,7 @@ func (r *reader) price(f field, budget Budget) Price {
 	}
 	switch {
 	case !most.Within(budget.limit()):
-		keys["maximum"].fail("at most ε = "+budget.limit().Price().String()+" fits", "the maximum price (%v) is above the budget (%v)", most, budget.limit())
+		keys["maximum"].fail("at most ε = "+budget.limit().Price().String()+" fits", "the maximum price (%s) is above the budget (%s)", most.Short(true), budget.limit().Short(false))
 	case !least.Within(most):
 		keys["minimum"].fail("", "the minimum price (%v) is above the maximum price (%v)", least, most)
 	case !def.Within(most):
