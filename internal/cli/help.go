@@ -275,6 +275,11 @@ func (s *session) commandHelp(c command) {
 		s.print("%s", auditHelp)
 	case "estimate":
 		s.print("%s", estimateHelp)
+	case "fit":
+		if s.flags.Lookup("rows") != nil { // a model's own
+			break
+		}
+		s.print("\nThese flags are every model's: `dither help fit linear`, logistic, poisson or network lists all that the model takes.\n")
 	case "channel":
 		s.print("%s", channelHelp())
 	}
