@@ -96,7 +96,7 @@ func (o *testOptions) groupedBy(what string, columns ...string) string {
 	}
 	where, group := "", ""
 	if w := o.get("where"); w != "" {
-		where = " WHERE " + w
+		where = " WHERE (" + w + "\n)" // a comment in it ends with its line
 	}
 	if len(names) > 0 {
 		group = " GROUP BY " + strings.Join(names, ", ")
