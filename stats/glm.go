@@ -250,9 +250,6 @@ func (p *glmPlan) affordable(ctx context.Context) error {
 	return exhausted("ask at a lower price", "the price", p.price, told.Remaining)
 }
 
-// glmAffordable compares two losses of one accountant.
-func glmAffordable(price, left curator.Loss) bool { return affordable(left, price) }
-
 // tell computes the model from what was released.
 func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	values := func(v *curator.Vector) (x []float64, sd float64) {

@@ -19,15 +19,6 @@ type FoundBounds struct {
 	low, high    *big.Rat
 }
 
-// shareOf reads a part of a price.
-func shareOf(text string) (*big.Rat, error) {
-	r, err := exact.ParseDecimal(text)
-	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return nil, designError("such as 0.2", "the part of the price that finds bounds is a decimal between 0 and 1, not %q", text)
-	}
-	return r, nil
-}
-
 // findBounds looks for narrower bounds of the design's numbers, and plans the measurement anew within them for what is left of the price. Each look is a
 // curator.Rank of two quantiles, for an equal part of the share; the looks and the measurement together cost the price, by composition. Nothing is paid unless
 // there is room for all that has not been released before. Without pay it takes only what was; found says whether that is all of the bounds.
@@ -36,11 +27,11 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 	if len(names) == 0 {
 		return true, nil
 	}
-	looks, left, err := l.boundsLooks(names)
+	looks, rest, err := l.boundsLooks(names)
 	if err != nil {
 		return false, err
 	}
-	unpaid, remaining := new(big.Rat).Set(left), l.told.Remaining
+	unpaid := []curator.Loss{{Epsilon: rest.Epsilon, Rho: rest.Rho}}
 	for _, q := range looks {
 		e, err := c.ExplainRank(ctx, q)
 		if err != nil {
@@ -48,24 +39,16 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 		}
 		if !e.Replayed {
 			l.replayed = false
-			each, _, err := priceOf(e.Price)
-			if err != nil {
-				return false, err
-			}
-			unpaid.Add(unpaid, each)
+			unpaid = append(unpaid, e.Price)
 		}
 	}
-	if !l.replayed && !pay {
-		return false, nil
-	}
-	if room, _, err := priceOf(remaining); err != nil || !l.replayed && unpaid.Cmp(room) > 0 {
-		return false, &curator.Error{
-			Code: curator.CodeExhausted, Message: "the price of the bounds and of the fit, " + l.told.Price.String() + ", is more than what remains, " + remaining.String(), Hint: "ask at --epsilon " + l.told.Largest + " or less",
+	if !l.replayed {
+		if !pay {
+			return false, nil
 		}
-	}
-	if !l.replayed { // whether what is left is a price that the policy takes must not turn out when the bounds are paid
-		var rest curator.Question
-		rest.Epsilon, rest.Rho = pricedAs(l.told.Price, left)
+		if !affordable(l.told.Remaining, unpaid...) {
+			return false, exhausted("ask at --epsilon "+l.told.Largest+" or less", "the price of the bounds and of the fit", l.told.Price, l.told.Remaining)
+		}
 		if err := l.plannable(ctx, c, rest); err != nil {
 			return false, err
 		}
@@ -80,7 +63,7 @@ func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (
 			l.found = append(l.found, b)
 		}
 	}
-	l.Epsilon, l.Rho = pricedAs(l.told.Price, left)
+	l.Question = at(l.Question, rest)
 	return true, stopped(l.planWithinFound(ctx, c), l.releases...)
 }
 
@@ -104,34 +87,20 @@ func (l *linear) planWithin(ctx context.Context, c *curator.Curator, found []Fou
 	return l.plan(ctx, c)
 }
 
-// boundsLooks are the looks for bounds, at their parts of the price, and what is left of it.
-func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, left *big.Rat, err error) {
+// boundsLooks are the looks for bounds, at equal parts of their share of the price, and what is left of it.
+func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, rest curator.Question, err error) {
 	share, err := shareOf(l.FindBounds)
 	if err != nil {
-		return nil, nil, err
+		return nil, rest, err
 	}
-	whole, _, err := priceOf(l.told.Price)
-	if err != nil {
-		return nil, nil, designError("", "the price %s cannot be divided", l.told.Price)
-	}
-	n := big.NewRat(int64(len(names)), 1)
-	each := new(big.Rat).Mul(whole, share)
-	each = exact.FloorDigits(each.Quo(each, n), 6)
-	for _, name := range names {
-		q := curator.Quantiles{Question: l.Question, At: []string{"0.01", "0.99"}}
-		q.SQL = "SELECT " + curator.SQLName(name) + " FROM " + curator.SQLName(l.table.Name) + whereClause(l.Where)
-		q.Epsilon, q.Rho = pricedAs(l.told.Price, each)
+	each := share.Quo(share, big.NewRat(int64(len(names)), 1))
+	parts, rest, err := divided(l.told.Price, slices.Repeat([]*big.Rat{each}, len(names))...)
+	for i, part := range parts {
+		q := curator.Quantiles{Question: at(l.Question, part), At: []string{"0.01", "0.99"}}
+		q.SQL = "SELECT " + curator.SQLName(names[i]) + " FROM " + curator.SQLName(l.table.Name) + whereClause(l.Where)
 		looks = append(looks, q)
 	}
-	return looks, new(big.Rat).Sub(whole, n.Mul(n, each)), nil
-}
-
-// pricedAs is a price as a question names it, in the number that another price is in.
-func pricedAs(other curator.Loss, price *big.Rat) (epsilon, rho string) {
-	if other.Rho != "" {
-		return "", exact.FormatRat(price)
-	}
-	return exact.FormatRat(price), ""
+	return looks, rest, err
 }
 
 // numbersOf are the numeric columns of a model.

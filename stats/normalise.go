@@ -99,48 +99,6 @@ func normalBounds(c kmColumn, rows, rowsError, first, second, sumError float64) 
 	return b.inDecimals()
 }
 
-// divided gives each of some shares of a price its part, rounded down, and what is left.
-func divided(price curator.Loss, shares ...*big.Rat) (parts []curator.Question, rest curator.Question, err error) {
-	text, l2 := price.Epsilon, price.Rho != ""
-	if l2 {
-		text = price.Rho
-	}
-	left, err := exact.ParseRat(text)
-	if err != nil {
-		return nil, rest, designError("", "the price %s cannot be divided", text)
-	}
-	priced := func(r *big.Rat) curator.Question {
-		if l2 {
-			return curator.Question{Rho: exact.FormatRat(r)}
-		}
-		return curator.Question{Epsilon: exact.FormatRat(r)}
-	}
-	whole := left
-	for _, s := range shares {
-		part := exact.FloorDigits(new(big.Rat).Mul(whole, s), 6)
-		left = new(big.Rat).Sub(left, part)
-		parts = append(parts, priced(part))
-	}
-	if left.Sign() <= 0 {
-		return nil, rest, designError("give smaller shares", "nothing of the price is left for the model")
-	}
-	return parts, priced(left), nil
-}
-
-// at is a question at another's price.
-func at(q, price curator.Question) curator.Question {
-	q.Epsilon, q.Rho = price.Epsilon, price.Rho
-	return q
-}
-
-// payable refuses a first look where not all of the price can be paid.
-func payable(remaining, price curator.Loss, largest string) error {
-	if glmAffordable(price, remaining) {
-		return nil
-	}
-	return &curator.Error{Code: curator.CodeExhausted, Message: "the price, " + price.String() + ", is more than what remains, " + remaining.String(), Hint: "ask at --epsilon " + largest + " or less"}
-}
-
 // keptBounds tells which numbers were not normalised; "" where all were.
 func keptBounds(names []string, found []FoundBounds) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {

@@ -50,6 +50,39 @@ func atShare(q curator.Question, l curator.Loss, share *big.Rat) (curator.Questi
 	return priced(q, price.Mul(price, share), inRho), nil
 }
 
+// shareOf reads a part of a price, a decimal.
+func shareOf(text string) (*big.Rat, error) {
+	r, err := exact.ParseDecimal(text)
+	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+		return nil, designError("such as 0.2", "a part of the price is a decimal between 0 and 1, not %q", text)
+	}
+	return r, nil
+}
+
+// divided gives each of some shares of a price its part, rounded down to six digits, and what is left: prices of questions that ask nothing yet.
+func divided(price curator.Loss, shares ...*big.Rat) (parts []curator.Question, rest curator.Question, err error) {
+	whole, inRho, err := priceOf(price)
+	if err != nil {
+		return nil, rest, designError("", "the price %s cannot be divided", price)
+	}
+	left := new(big.Rat).Set(whole)
+	for _, s := range shares {
+		part := exact.FloorDigits(new(big.Rat).Mul(whole, s), 6)
+		left.Sub(left, part)
+		parts = append(parts, priced(rest, part, inRho))
+	}
+	if left.Sign() <= 0 {
+		return nil, rest, designError("give smaller shares", "nothing of the price is left for the model")
+	}
+	return parts, priced(rest, left, inRho), nil
+}
+
+// at is a question at another's price.
+func at(q, price curator.Question) curator.Question {
+	q.Epsilon, q.Rho = price.Epsilon, price.Rho
+	return q
+}
+
 // affordable tells whether prices together are within what remains of their budget.
 func affordable(remaining curator.Loss, prices ...curator.Loss) bool {
 	sum, _, err := priceOfAll(prices...)
@@ -58,6 +91,14 @@ func affordable(remaining curator.Loss, prices ...curator.Loss) bool {
 	}
 	room, _, err := priceOf(remaining)
 	return err == nil && sum.Cmp(room) <= 0
+}
+
+// payable refuses a first look where not all of the price can be paid.
+func payable(remaining, price curator.Loss, largest string) error {
+	if affordable(remaining, price) {
+		return nil
+	}
+	return exhausted("ask at --epsilon "+largest+" or less", "the price", price, remaining)
 }
 
 // exhausted is the refusal of a price for what remains.
