@@ -3,8 +3,6 @@ package stats_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"dither/curator"
@@ -13,21 +11,13 @@ import (
 
 // estimateClinic makes a home with 20,000 made-up visits: costs of 50 to 149, and lengths that go with them.
 func estimateClinic() (c *curator.Curator, done func()) {
-	must := func(err error) {
-		if err != nil {
-			panic(err)
-		}
-	}
-	dir, err := os.MkdirTemp("", "clinic")
-	must(err)
-	must(curator.Init(dir))
 	var rows strings.Builder
 	rows.WriteString("cost,minutes,ward\n")
 	for i := range 20_000 {
 		cost := 50 + i*37%100
 		fmt.Fprintf(&rows, "%d,%d,%s\n", cost, cost/5+i*53%10, []string{"east", "west"}[i%2])
 	}
-	must(os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(`
+	return exampleHome(madeUp(`
 version: 1
 population: {name: clinic}
 budget: {epsilon: 100}
@@ -40,16 +30,7 @@ tables:
       cost: {type: real, bounds: [0, 1000]}
       minutes: {type: real, bounds: [0, 240]}
       ward: {type: text, values: [east, west]}
-`), 0o600))
-	must(os.WriteFile(filepath.Join(dir, "visits.csv"), []byte(rows.String()), 0o600))
-	c, err = curator.Open(dir)
-	must(err)
-	_, err = c.Seal(context.Background(), "visits", curator.SealOptions{StateHome: dir})
-	must(err)
-	return c, func() {
-		must(c.Close())
-		must(os.RemoveAll(dir))
-	}
+`, "visits.csv", rows.String()), "visits")
 }
 
 // A mean for each group, with its interval.

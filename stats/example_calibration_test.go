@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 
 	"dither/curator"
 	"dither/examples/randhie"
@@ -14,30 +12,9 @@ import (
 
 // Who is in fair health, of the RAND Health Insurance Experiment: a model fitted to those with few visits, and held against those with many.
 func ExampleGLMFit_Calibrate() {
-	home, err := os.MkdirTemp("", "dither-example-")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(home) }()
-	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(home, "state")); err != nil {
-		log.Fatal(err)
-	}
-	home = filepath.Join(home, "home")
-	if err := curator.Init(home); err != nil {
-		log.Fatal(err)
-	}
-	if err := os.CopyFS(home, randhie.Files); err != nil {
-		log.Fatal(err)
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
+	c, done := exampleHome(randhie.Files, "visits")
+	defer done()
 	ctx := context.Background()
-	if _, err := c.Seal(ctx, "visits", curator.SealOptions{}); err != nil {
-		log.Fatal(err)
-	}
 	fit, err := stats.FitGLM(ctx, c, stats.GLM{
 		Family: stats.Logistic, Table: "visits", Formula: "hlthf ~ disea", Where: "mdvis < 5", Rows: 15000, Question: curator.Question{Epsilon: "0.4"},
 	})

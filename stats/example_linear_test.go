@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 
 	"dither/curator"
 	"dither/examples/randhie"
@@ -14,30 +12,9 @@ import (
 
 // A regression of the yearly visits to a physician on the insurance plan and health, of the RAND Health Insurance Experiment.
 func ExampleFitLinear() {
-	home, err := os.MkdirTemp("", "dither-example-")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(home) }()
-	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(home, "state")); err != nil {
-		log.Fatal(err)
-	}
-	home = filepath.Join(home, "home")
-	if err := curator.Init(home); err != nil {
-		log.Fatal(err)
-	}
-	if err := os.CopyFS(home, randhie.Files); err != nil {
-		log.Fatal(err)
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
+	c, done := exampleHome(randhie.Files, "visits")
+	defer done()
 	ctx := context.Background()
-	if _, err := c.Seal(ctx, "visits", curator.SealOptions{}); err != nil {
-		log.Fatal(err)
-	}
 	question := stats.Linear{Table: "visits", Formula: "mdvis ~ lncoins + physlm", Question: curator.Question{Epsilon: "0.3"}}
 	told, err := stats.ExplainLinear(ctx, c, question) // free
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"dither/curator"
@@ -15,15 +13,6 @@ import (
 
 // madeUpTrial makes a home of 20,000 made-up people, who were given doses about 2 and about 8: the more, the likelier they recovered, half of them at 5.
 func madeUpTrial() (c *curator.Curator, done func()) {
-	must := func(err error) {
-		if err != nil {
-			log.Fatal(err)
-		}
-	}
-	dir, err := os.MkdirTemp("", "dither-example-")
-	must(err)
-	home := filepath.Join(dir, "home")
-	must(curator.Init(home))
 	var rows strings.Builder
 	rows.WriteString("dose,days,recovered\n")
 	for i := range 20_000 {
@@ -31,8 +20,7 @@ func madeUpTrial() (c *curator.Curator, done func()) {
 		recovered := float64(i*7919%1000)/1000 < 1/(1+math.Exp(5-dose))
 		fmt.Fprintf(&rows, "%.2f,%.1f,%t\n", dose, 30-2*dose+float64(i*53%30-15)/10, recovered)
 	}
-	must(os.WriteFile(filepath.Join(home, "trial.csv"), []byte(rows.String()), 0o600))
-	must(os.WriteFile(filepath.Join(home, "policy.yaml"), []byte(`
+	return exampleHome(madeUp(`
 version: 1
 population: {name: trial}
 budget: {epsilon: 40, delta: 1e-4, selection_delta: 8e-5}
@@ -46,15 +34,7 @@ tables:
       dose: {type: real, bounds: [0, 10]}
       days: {type: real, bounds: [0, 40]}
       recovered: {type: boolean}
-`), 0o600))
-	c, err = curator.Open(home)
-	must(err)
-	_, err = c.Seal(context.Background(), "trial", curator.SealOptions{StateHome: dir})
-	must(err)
-	return c, func() {
-		must(c.Close())
-		must(os.RemoveAll(dir))
-	}
+`, "trial.csv", rows.String()), "trial")
 }
 
 // By what the odds of recovery are multiplied for each unit of the dose, with an interval.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"dither/curator"
@@ -14,18 +12,6 @@ import (
 
 // A line through a hundred rows, a tenth of them wrong: the height of plants by the hours of light that they had.
 func ExampleFitLinear_theilSen() {
-	home, err := os.MkdirTemp("", "dither-example-")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(home) }()
-	if err := os.Setenv("XDG_STATE_HOME", filepath.Join(home, "state")); err != nil {
-		log.Fatal(err)
-	}
-	home = filepath.Join(home, "home")
-	if err := curator.Init(home); err != nil {
-		log.Fatal(err)
-	}
 	const policy = `
 version: 1
 population: {name: plants}
@@ -49,20 +35,9 @@ tables:
 		}
 		rows = append(rows, fmt.Sprintf("%.1f,%.1f", hours, height))
 	}
-	for name, text := range map[string]string{"policy.yaml": policy, "plants.csv": strings.Join(rows, "\n") + "\n"} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			log.Fatal(err)
-		}
-	}
-	c, err := curator.Open(home)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
+	c, done := exampleHome(madeUp(policy, "plants.csv", strings.Join(rows, "\n")+"\n"), "plants")
+	defer done()
 	ctx := context.Background()
-	if _, err := c.Seal(ctx, "plants", curator.SealOptions{}); err != nil {
-		log.Fatal(err)
-	}
 	question := stats.Linear{Table: "plants", Formula: "height ~ hours", Method: stats.TheilSen, Question: curator.Question{Epsilon: "20"}}
 	told, err := stats.ExplainLinear(ctx, c, question) // free
 	if err != nil {
