@@ -113,7 +113,7 @@ func (s scoring) question(q Calibration) (curator.Question, error) {
 	out := q.Question
 	r := s.design.Response
 	if r.Low.Sign() != 0 || r.High.Cmp(big.NewRat(1, 1)) != 0 || r.real {
-		return out, designError("", "rows are counted by a response of two values, and %s is none", r.Name)
+		return out, misuse("", "rows are counted by a response of two values, and %s is none", r.Name)
 	}
 	where := q.Where
 	if strings.TrimSpace(where) == "" {
@@ -138,7 +138,7 @@ func (q Calibration) bins() int {
 
 func (q Calibration) check() error {
 	if q.Bins != 0 && (q.Bins < 2 || q.Bins > maxCalibrationBins) {
-		return designError("", "a calibration has 2 to %d bins, not %d", maxCalibrationBins, q.Bins)
+		return misuse("", "a calibration has 2 to %d bins, not %d", maxCalibrationBins, q.Bins)
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (s scoring) explain(c *curator.Curator, q Calibration) (*CalibrationExplana
 // Calibrate counts rows by the probability that the model gives them and by their response. The model must be logistic. What was asked before is free.
 func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
 	if f.Family != Logistic {
-		return nil, designError("", "a calibration is of probabilities, which a %s model has none of", f.Family)
+		return nil, misuse("", "a calibration is of probabilities, which a %s model has none of", f.Family)
 	}
 	return scoring{f.design, f.where, linearSQL(f.design, f.scaled)}.calibrate(ctx, c, q)
 }
@@ -189,7 +189,7 @@ func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 // Calibrate is GLMFit's, of a logistic model that was trained.
 func (t *Trained) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
 	if t.Kind != curator.LogisticModel {
-		return nil, designError("", "a calibration is of a logistic model, and not of a %s one", t.Kind)
+		return nil, misuse("", "a calibration is of a logistic model, and not of a %s one", t.Kind)
 	}
 	return scoring{t.design, t.where, linearSQL(t.design, t.Theta)}.calibrate(ctx, c, q)
 }

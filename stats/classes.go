@@ -43,7 +43,7 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 		}
 	}
 	if len(words) > maxPredictors {
-		return r, designError("", "a response has at most %d classes", maxPredictors)
+		return r, misuse("", "a response has at most %d classes", maxPredictors)
 	}
 	literals := make([]string, len(words))
 	for i, w := range words {
@@ -51,14 +51,14 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 			return r, err
 		}
 		if slices.Contains(words[:i], w) {
-			return r, designError("", "the level %q of %s is named twice", w, c.Name)
+			return r, misuse("", "the level %q of %s is named twice", w, c.Name)
 		}
 	}
 	if k.Positive != "" {
 		return d.against(c, k, words, literals)
 	}
 	if len(words) < 2 {
-		return r, designError("", "a response has two classes or more, and %s is given one", c.Name)
+		return r, misuse("", "a response has two classes or more, and %s is given one", c.Name)
 	}
 	r.some = k.some(c)
 	if r.Levels = words; len(words) == 2 {
@@ -80,7 +80,7 @@ func (d *designer) against(c curator.TableColumn, k Classes, words, literals []s
 		if near := nearest.Name(k.Positive, words); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return r, designError(hint, "%q is not among the values of %s", k.Positive, c.Name)
+		return r, misuse(hint, "%q is not among the values of %s", k.Positive, c.Name)
 	}
 	level, err := literal(c, k.Positive)
 	if err != nil {
@@ -114,7 +114,7 @@ func literal(c curator.TableColumn, word string) (string, error) {
 			return exact.FormatRat(r), nil
 		}
 	}
-	return "", designError("", "%q is no value of %s, which is a %s", word, c.Name, c.Type)
+	return "", misuse("", "%q is no value of %s, which is a %s", word, c.Name, c.Type)
 }
 
 // classDesign reads a formula, and finds its design over a table of the policy, within bounds that were found and with a response of classes; of more than two only where a model can have so many.
@@ -129,7 +129,7 @@ func classDesign(c *curator.Curator, table, formula string, found []FoundBounds,
 	}
 	d, err := f.within(t, found, k, many)
 	if err == nil && !many && len(d.Response.Levels) > 2 {
-		return nil, designError(severalClasses, "the response %s has %d classes, and this model has two", d.Response.Name, len(d.Response.Levels))
+		return nil, misuse(severalClasses, "the response %s has %d classes, and this model has two", d.Response.Name, len(d.Response.Levels))
 	}
 	return d, err
 }

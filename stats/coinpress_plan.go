@@ -27,7 +27,7 @@ func pressVectors(s Sample, f linearForms, bound string, products bool) curator.
 // from the declared bounds, the declared deviations and the expected number of rows.
 func chooseMoments(k asker, s Sample, p *EstimatePlan) error {
 	if len(s.Deviations) > 0 && len(s.Deviations) != len(s.Columns) {
-		return wrongSample("a deviation for each column", "%d deviations for %d columns", len(s.Deviations), len(s.Columns))
+		return misuse("a deviation for each column", "%d deviations for %d columns", len(s.Deviations), len(s.Columns))
 	}
 	units, err := deviationsOf(s)
 	if err != nil || p.Method != "" {
@@ -77,11 +77,11 @@ func deviationsOf(s Sample) (out []float64, err error) {
 	for _, text := range s.Deviations {
 		r, err := exact.ParseDecimal(text)
 		if err != nil || r.Sign() <= 0 {
-			return nil, wrongSample("a deviation is a decimal above 0", "invalid deviation %q", text)
+			return nil, misuse("a deviation is a decimal above 0", "invalid deviation %q", text)
 		}
 		x, _ := r.Float64()
 		if !(x > 1e-100 && x < 1e100) {
-			return nil, wrongSample("a deviation lies between 1e-100 and 1e100", "invalid deviation %q", text)
+			return nil, misuse("a deviation lies between 1e-100 and 1e100", "invalid deviation %q", text)
 		}
 		out = append(out, x)
 	}
@@ -104,7 +104,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 		return nil, err
 	}
 	if len(s.By) > 0 {
-		return nil, wrongSample("ask for one group at a time, with a condition; or use the method "+MethodBounded, "CoinPress estimates one group")
+		return nil, misuse("ask for one group at a time, with a condition; or use the method "+MethodBounded, "CoinPress estimates one group")
 	}
 	forms, ranges, err := boundedForms(ctx, k, s)
 	if err != nil {
@@ -119,7 +119,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 		}
 	}
 	if products && d > maxPressed {
-		return nil, wrongSample(fmt.Sprintf("name at most %d columns, or for their means their deviations", maxPressed), "CoinPress's coordinates of %d columns are too large for a statement", d)
+		return nil, misuse(fmt.Sprintf("name at most %d columns, or for their means their deviations", maxPressed), "CoinPress's coordinates of %d columns are too large for a statement", d)
 	}
 	if !products {
 		norm = 0

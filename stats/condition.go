@@ -40,7 +40,7 @@ func conditionAlone(condition string) error {
 		}
 	}
 	if depth != 0 {
-		return wrongSample("give a condition on rows, and nothing else", "the condition's brackets do not match: %s", condition)
+		return misuse("give a condition on rows, and nothing else", "the condition's brackets do not match: %s", condition)
 	}
 	return nil
 }

@@ -136,17 +136,13 @@ func (f Formula) within(t curator.Table, found []FoundBounds, classes Classes, m
 		}
 	}
 	if len(d.columns) == 0 {
-		return nil, designError("", "the model has neither an intercept nor a predictor")
+		return nil, misuse("", "the model has neither an intercept nor a predictor")
 	}
 	d.scale(out)
 	for _, c := range d.columns {
 		out.of = append(out.of, c.term-(len(d.terms)-len(out.terms)))
 	}
 	return out, nil
-}
-
-func designError(hint, format string, args ...any) error {
-	return &curator.Error{Code: curator.CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 func sameSet(a, b []int) bool {
@@ -166,7 +162,7 @@ func (d *designer) column(name string) (curator.TableColumn, error) {
 	if near := nearest.Name(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", quoteFactor(near))
 	}
-	return curator.TableColumn{}, designError(hint, "the table %s has no column %q", d.table.Name, name)
+	return curator.TableColumn{}, misuse(hint, "the table %s has no column %q", d.table.Name, name)
 }
 
 // numbers are a numeric column's bounds: as declared, or the least and the greatest of its declared values.
@@ -178,7 +174,7 @@ func numbers(c curator.TableColumn) (low, high *big.Rat, err error) {
 	for _, text := range texts {
 		r, err := exact.ParseDecimal(text)
 		if err != nil {
-			return nil, nil, designError("", "the bounds of %s cannot be read", c.Name)
+			return nil, nil, misuse("", "the bounds of %s cannot be read", c.Name)
 		}
 		if low == nil || r.Cmp(low) < 0 {
 			low = r
@@ -189,9 +185,9 @@ func numbers(c curator.TableColumn) (low, high *big.Rat, err error) {
 	}
 	switch {
 	case low == nil:
-		return nil, nil, designError("the owner declares them in the policy, as wide as they may be: they are never looked up in the rows, but --find-bounds and --normalise find narrower ones privately", "the column %s has no declared bounds", c.Name)
+		return nil, nil, misuse("the owner declares them in the policy, as wide as they may be: they are never looked up in the rows, but --find-bounds and --normalise find narrower ones privately", "the column %s has no declared bounds", c.Name)
 	case low.Cmp(high) == 0:
-		return nil, nil, designError("leave it out", "the column %s is a constant, by its declared bounds", c.Name)
+		return nil, nil, misuse("leave it out", "the column %s is a constant, by its declared bounds", c.Name)
 	}
 	return low, high, nil
 }
@@ -238,11 +234,11 @@ func levels(c curator.TableColumn) (sql, words []string, err error) {
 	}
 	switch {
 	case len(values) == 0:
-		return nil, nil, designError("the owner declares its values in the policy; they are never looked up in the rows, but SELECT … GROUP BY finds them privately, at a price", "the column %s is a category without declared values", c.Name)
+		return nil, nil, misuse("the owner declares its values in the policy; they are never looked up in the rows, but SELECT … GROUP BY finds them privately, at a price", "the column %s is a category without declared values", c.Name)
 	case len(values) == 1:
-		return nil, nil, designError("leave it out", "the column %s has one declared value alone", c.Name)
+		return nil, nil, misuse("leave it out", "the column %s has one declared value alone", c.Name)
 	case len(values) > maxPredictors:
-		return nil, nil, designError("group them, or leave it out", "the column %s has more than %d declared values", c.Name, maxPredictors)
+		return nil, nil, misuse("group them, or leave it out", "the column %s has more than %d declared values", c.Name, maxPredictors)
 	}
 	return sql, values, nil
 }
@@ -274,7 +270,7 @@ func (d *designer) response() (r Response, err error) {
 		return d.classified(c)
 	}
 	if len(sql) != 2 {
-		return r, designError(severalClasses, "the response %s is neither a number nor one of two declared values", c.Name)
+		return r, misuse(severalClasses, "the response %s is neither a number nor one of two declared values", c.Name)
 	}
 	r.Name, r.SQL, r.Levels = levelName(c.Name, words[1]), indicator(name, sql[1]), words
 	return r, nil
@@ -293,13 +289,13 @@ func (d *designer) variable(f Factor) (int, error) {
 	v := designVariable{name: c.Name, sql: curator.SQLName(c.Name)}
 	switch {
 	case strings.EqualFold(c.Name, d.formula.Response):
-		return 0, designError("", "the response %s is on the right-hand side too", c.Name)
+		return 0, misuse("", "the response %s is on the right-hand side too", c.Name)
 	case f.Categorical || c.Type == "text" || c.Type == "boolean":
 		v.levels, v.names, err = levels(c)
 	case c.Type == "integer" || c.Type == "real":
 		v.sql, v.low, v.high, err = d.number(c)
 	default:
-		err = designError("factor(…) takes its declared values as categories", "the column %s is a %s, not a number or a category", c.Name, c.Type)
+		err = misuse("factor(…) takes its declared values as categories", "the column %s is a %s, not a number or a category", c.Name, c.Type)
 	}
 	if err != nil {
 		return 0, err
@@ -347,7 +343,7 @@ func (d *designer) expand(term int) error {
 		d.columns = append(d.columns, c)
 	}
 	if len(d.columns) > maxPredictors {
-		return designError("leave some out, or group the values of categories", "the model has more than %d predictors", maxPredictors)
+		return misuse("leave some out, or group the values of categories", "the model has more than %d predictors", maxPredictors)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -153,11 +152,6 @@ func runEstimate(ctx context.Context, p *EstimatePlan, err error) (*Estimates, e
 	return p.Run(ctx)
 }
 
-// wrongSample is a refusal of what is asked.
-func wrongSample(hint, format string, args ...any) error {
-	return &curator.Error{Code: curator.CodeUsage, Message: fmt.Sprintf(format, args...), Hint: hint}
-}
-
 // maxColumns is above what a question takes: more are refused before anything is made of them.
 const maxColumns = 1000
 
@@ -165,21 +159,21 @@ const maxColumns = 1000
 func (s *Sample) check(methods ...string) error {
 	switch {
 	case s.SQL != "":
-		return wrongSample("a sample names a table and columns", "the question of an estimate is made for it")
+		return misuse("a sample names a table and columns", "the question of an estimate is made for it")
 	case s.Within != "" || s.At != "":
-		return wrongSample("give a price", "an accuracy is for tables of noisy numbers")
+		return misuse("give a price", "an accuracy is for tables of noisy numbers")
 	case strings.TrimSpace(s.Table) == "":
-		return wrongSample("name a table", "no table")
+		return misuse("name a table", "no table")
 	case len(s.Columns) == 0:
-		return wrongSample("name what is estimated", "no columns")
+		return misuse("name what is estimated", "no columns")
 	case len(s.Columns) > maxColumns:
-		return wrongSample("ask about fewer at once", "there are estimates of at most %d columns, not of %d", maxColumns, len(s.Columns))
+		return misuse("ask about fewer at once", "there are estimates of at most %d columns, not of %d", maxColumns, len(s.Columns))
 	case s.Rounds < 0 || s.Rounds > maxRounds:
-		return wrongSample("", "CoinPress takes from 1 to %d rounds", maxRounds)
+		return misuse("", "CoinPress takes from 1 to %d rounds", maxRounds)
 	}
 	for _, c := range s.Columns {
 		if strings.TrimSpace(c) == "" {
-			return wrongSample("name what is estimated", "a column without a name")
+			return misuse("name what is estimated", "a column without a name")
 		}
 	}
 	if err := conditionAlone(s.Where); err != nil {
@@ -190,13 +184,13 @@ func (s *Sample) check(methods ...string) error {
 			return nil
 		}
 	}
-	return wrongSample("use "+strings.Join(methods, ", "), "no method %q estimates this", s.Method)
+	return misuse("use "+strings.Join(methods, ", "), "no method %q estimates this", s.Method)
 }
 
 // grouped refuses cells that the sample did not ask for, as of a relation with GROUP BY behind it.
 func (s *Sample) grouped(cells int) error {
 	if len(s.By) == 0 && cells != 1 {
-		return wrongSample("name groups by their keys (By), and nothing but a relation as the table", "the sample is of groups that it does not name")
+		return misuse("name groups by their keys (By), and nothing but a relation as the table", "the sample is of groups that it does not name")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func planMean(ctx context.Context, k asker, s Sample) (*EstimatePlan, error) {
 	case p.Method == MethodCoinPress:
 		return pressPlan(ctx, k, s, p, false)
 	case s.Population && p.Method == MethodAutomatic:
-		return nil, wrongSample("give bounds in the expression: LEAST(GREATEST(x, low), high)", "bounds are not looked for where sampling is to be told too")
+		return nil, misuse("give bounds in the expression: LEAST(GREATEST(x, low), high)", "bounds are not looked for where sampling is to be told too")
 	case s.Population:
 		return populationPlan(ctx, k, s, p, names, meanSums, meanOf)
 	}

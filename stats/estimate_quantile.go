@@ -37,7 +37,7 @@ func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*Estimat
 		return nil, err
 	}
 	if len(s.Columns) > 1 {
-		return nil, wrongSample("ask about each by itself", "quantiles of one column at a time")
+		return nil, misuse("ask about each by itself", "quantiles of one column at a time")
 	}
 	p := &EstimatePlan{Kind: "quantile", Method: s.Method, Why: "It was asked for."}
 	t, err := s.declaredTable(k)
@@ -51,11 +51,11 @@ func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*Estimat
 	}
 	switch {
 	case p.Method != MethodIndependent && len(s.By) > 0:
-		return nil, wrongSample("use the method "+MethodIndependent+", or ask for one group at a time, with a condition", "the method %s is for one group", p.Method)
+		return nil, misuse("use the method "+MethodIndependent+", or ask for one group at a time, with a condition", "the method %s is for one group", p.Method)
 	case p.Method == MethodIndependent && s.Population:
 		return planPopulationQuantiles(ctx, k, s, p, ranks)
 	case s.Population:
-		return nil, wrongSample("use the method "+MethodIndependent, "the method %s has no intervals", p.Method)
+		return nil, misuse("use the method "+MethodIndependent, "the method %s has no intervals", p.Method)
 	case p.Method == MethodIndependent:
 		items, names := quantileItems(s.Columns[0], ranks)
 		return answerPlan(ctx, k, s, p, items, names)
@@ -107,16 +107,16 @@ func seldomRepeats(t curator.Table, column string) bool {
 // ranksOf reads rising ranks.
 func ranksOf(at []string) (out []string, err error) {
 	if len(at) < 1 || len(at) > 100 {
-		return nil, wrongSample("such as 0.25, 0.5, 0.75", "between 1 and 100 quantiles are asked for at once")
+		return nil, misuse("such as 0.25, 0.5, 0.75", "between 1 and 100 quantiles are asked for at once")
 	}
 	var last *big.Rat
 	for _, text := range at {
 		r, err := exact.ParseDecimal(strings.TrimSpace(text))
 		if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 || last != nil && r.Cmp(last) <= 0 {
-			return nil, wrongSample("quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75", "%q is no quantile that may stand here", text)
+			return nil, misuse("quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75", "%q is no quantile that may stand here", text)
 		}
 		if !new(big.Rat).Mul(r, big.NewRat(10_000, 1)).IsInt() {
-			return nil, wrongSample("such as 0.9995", "a quantile's rank has at most 4 places, unlike %s", text)
+			return nil, misuse("such as 0.9995", "a quantile's rank has at most 4 places, unlike %s", text)
 		}
 		out, last = append(out, exact.FormatRat(r)), r
 	}
@@ -186,7 +186,7 @@ func inOrder(values []*curator.Number) []*curator.Number {
 
 func planSmooth(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks []string) (*EstimatePlan, error) {
 	if len(ranks) != 1 || ranks[0] != "0.5" {
-		return nil, wrongSample("ask for the rank 0.5", "smooth sensitivity is of the median alone")
+		return nil, misuse("ask for the rank 0.5", "smooth sensitivity is of the median alone")
 	}
 	q := s.asking(s.sql(false, s.Columns[0]))
 	e, err := k.ExplainSmooth(ctx, q)
@@ -223,9 +223,9 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Estimate
 	left := alpha - 2*bracketAlpha - countAlpha
 	switch {
 	case len(s.By) > 0:
-		return nil, wrongSample("ask for one group at a time, with a condition", "intervals about a population's quantiles are of one group")
+		return nil, misuse("ask for one group at a time, with a condition", "intervals about a population's quantiles are of one group")
 	case left <= 0:
-		return nil, wrongSample("ask for 0.97 or less", "quantiles have no interval of that confidence about a population")
+		return nil, misuse("ask for 0.97 or less", "quantiles have no interval of that confidence about a population")
 	}
 	items, names := quantileItems(s.Columns[0], ranks)
 	if _, err := answerPlan(ctx, k, s, p, items, names); err != nil {
@@ -275,7 +275,7 @@ func populationQuantiles(
 		return nil, err
 	}
 	if len(counted.Rows) != 1 || len(counted.Rows[0]) != 1 {
-		return nil, stopped(wrongSample("name nothing but a relation as the table", "the rows' count is not one number"), counted.ID)
+		return nil, stopped(misuse("name nothing but a relation as the table", "the rows' count is not one number"), counted.ID)
 	}
 	rows := counted.Rows[0][0].Estimate
 	n := 1.0 // of fewer rows nothing is told
@@ -318,7 +318,7 @@ func populationQuantiles(
 	}
 	found := ofRelease(rest, r, names)
 	if len(found.Values) != len(asked) {
-		return nil, stopped(wrongSample("name nothing but a relation as the table", "the quantiles are not those of the question"), counted.ID, r.ID)
+		return nil, stopped(misuse("name nothing but a relation as the table", "the quantiles are not those of the question"), counted.ID, r.ID)
 	}
 	out := &Estimates{Confidence: confidence, Population: true}
 	out.took(counted.ID, counted.Price, counted.Remaining, counted.Replayed)

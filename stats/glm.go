@@ -169,7 +169,7 @@ func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64,
 		return "", 0, 0, err
 	}
 	if len(n.Vectors) != 1 || len(n.Vectors[0].Values) != 1 {
-		return "", 0, 0, stopped(designError("give a condition on rows, and nothing else", "the rows' count is not one number"), n.ID)
+		return "", 0, 0, stopped(misuse("give a condition on rows, and nothing else", "the rows' count is not one number"), n.ID)
 	}
 	v := n.Vectors[0]
 	unit, _ := v.Unit.Float64()

@@ -23,7 +23,7 @@ func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
 func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, error) {
 	p := &glmPlan{GLM: q, c: c, family: glm.Family(q.Family)}
 	if q.Family != Logistic && q.Family != Poisson {
-		return nil, designError("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)
+		return nil, misuse("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)
 	}
 	alpha, err := confidenceOf(&p.Confidence)
 	if err != nil {
@@ -34,7 +34,7 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, 
 	}
 	p.confidence = 1 - alpha
 	if q.given() && q.Family != Logistic {
-		return nil, designError("", "a %s model's response is a number, and has no classes", q.Family)
+		return nil, misuse("", "a %s model's response is a number, and has no classes", q.Family)
 	}
 	if p.design, err = classDesign(c, q.Table, q.Formula, found, q.Classes, false); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, 
 		}
 	}
 	if p.Rows < 0 {
-		return nil, designError("", "there are not %d rows", p.Rows)
+		return nil, misuse("", "there are not %d rows", p.Rows)
 	}
 	if p.Rows > 0 {
 		p.declared = p.Rows
@@ -86,14 +86,14 @@ func (p *glmPlan) held() error {
 	}
 	norm, err := exact.ParseDecimal(p.Bound)
 	if err != nil || norm.Sign() <= 0 {
-		return designError("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
+		return misuse("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
 	}
 	p.bound, _ = norm.Float64()
 	p.most, _ = p.design.MostOfL2.Float64()
 	if p.Radius != "" {
 		r, err := exact.ParseDecimal(p.Radius)
 		if err != nil || r.Sign() <= 0 {
-			return designError("", "the radius is a decimal above 0, not %q", p.Radius)
+			return misuse("", "the radius is a decimal above 0, not %q", p.Radius)
 		}
 		p.radius = r
 		return nil

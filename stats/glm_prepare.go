@@ -37,9 +37,9 @@ func newPreparation(_ *curator.Curator, q GLM, p *glmPlan) (*preparation, error)
 	}
 	switch {
 	case q.Choose == "" && q.ChooseShare != "":
-		return nil, designError("say how many: --choose 3", "a share of the price chooses terms where they are to be chosen")
+		return nil, misuse("say how many: --choose 3", "a share of the price chooses terms where they are to be chosen")
 	case q.Choose != "" && q.Family != Logistic:
-		return nil, designError("", "terms are chosen for linear and logistic models")
+		return nil, misuse("", "terms are chosen for linear and logistic models")
 	case q.Choose != "":
 		text := q.ChooseShare
 		if text == "" {

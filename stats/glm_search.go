@@ -38,7 +38,7 @@ const maxCandidates = 32
 // It begins only where all of it can be paid.
 func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearched, error) {
 	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
-		return nil, designError("", "a search is among 2 to %d models", maxCandidates)
+		return nil, misuse("", "a search is among 2 to %d models", maxCandidates)
 	}
 	out, replayed, response := &GLMSearched{}, true, ""
 	var counts []string
@@ -50,11 +50,11 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 		}
 		switch {
 		case q.Normalise+q.Choose != "":
-			return nil, designError("leave them out", "the candidates of a search are neither normalised, nor are their terms chosen")
+			return nil, misuse("leave them out", "the candidates of a search are neither normalised, nor are their terms chosen")
 		case q.Family != Logistic:
-			return nil, designError("", "a search is among logistic models")
+			return nil, misuse("", "a search is among logistic models")
 		case i > 0 && (p.design.Table != s.Candidates[0].Table && !strings.EqualFold(p.design.Table, s.Candidates[0].Table) || q.Where != s.Candidates[0].Where || p.design.Response.SQL != response):
-			return nil, designError("", "the models of a search have one table, one condition and one response")
+			return nil, misuse("", "the models of a search have one table, one condition and one response")
 		}
 		response = p.design.Response.SQL
 		told, err := ExplainGLM(ctx, c, q)
@@ -107,7 +107,7 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched
 		return stopped(err, out.releases()...)
 	}
 	if len(r.Rows) != 1 || len(r.Rows[0]) != len(s.Candidates) {
-		return stopped(designError("give a condition on rows, and nothing else", "the counts are not those of the question"), append(out.releases(), r.ID)...)
+		return stopped(misuse("give a condition on rows, and nothing else", "the counts are not those of the question"), append(out.releases(), r.ID)...)
 	}
 	out.ID, out.Remaining, out.Replayed = r.ID, r.Remaining, out.Replayed && r.Replayed
 	for i := range s.Candidates {

@@ -72,25 +72,25 @@ func decideTrials(c *curator.Curator, q GLMTrials) (*glmPlan, curator.MinimumSea
 	m := curator.MinimumSearch{Trials: q.Trials}
 	switch {
 	case q.Family != Logistic:
-		return nil, m, designError("", "regularisers are tried for logistic models")
+		return nil, m, misuse("", "regularisers are tried for logistic models")
 	case q.Regularise+q.Curvature+q.Normalise+q.Choose != "":
-		return nil, m, designError("leave them out", "a search for a regulariser has no other, no intervals, and its terms and scales are given")
+		return nil, m, misuse("leave them out", "a search for a regulariser has no other, no intervals, and its terms and scales are given")
 	case len(q.Regularisers) < 2:
-		return nil, m, designError("such as 20,50,200", "a search is among two regularisers or more")
+		return nil, m, misuse("such as 20,50,200", "a search is among two regularisers or more")
 	}
 	p, err := decideGLM(c, q.GLM)
 	if err != nil {
 		return nil, m, err
 	}
 	if p.declared == 0 {
-		return nil, m, designError("say --rows, a number that is known or was released", "about how many rows there are must be said")
+		return nil, m, misuse("say --rows, a number that is known or was released", "about how many rows there are must be said")
 	}
 	m.Question, m.Bound, m.Rows = p.Question, p.Bound, 2*p.declared // more rows than are said, up to twice as many, leave the regulariser as it is
 	m.SQL = p.sql
 	for _, text := range q.Regularisers {
 		r, err := exact.ParseDecimal(strings.TrimSpace(text))
 		if err != nil || r.Sign() <= 0 {
-			return nil, m, designError("", "a regulariser is a decimal above 0, not %q", text)
+			return nil, m, misuse("", "a regulariser is a decimal above 0, not %q", text)
 		}
 		m.Candidates = append(m.Candidates, curator.MinimumCandidate{Regularise: exact.FormatRat(r), Radius: p.Radius})
 	}

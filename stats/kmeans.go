@@ -3,7 +3,6 @@ package stats
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -191,10 +190,6 @@ func (t kmTask) kmShares() []int64 {
 		return []int64{1, 19}
 	}
 	return []int64{1, 5, 14}
-}
-
-func kmError(code curator.Code, hint, format string, args ...any) error {
-	return &curator.Error{Code: code, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
 // errKMUnpaid ends a rehearsal where the next look is not a replay.

@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -49,7 +50,7 @@ func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCu
 		return nil, err
 	}
 	if len(e.Cells) != 1 {
-		return nil, kmError(curator.CodeUsage, "give a condition on rows, and nothing else", "the rows are in groups that nobody named")
+		return nil, misuse("give a condition on rows, and nothing else", "the rows are in groups that nobody named")
 	}
 	s.price = e.Price
 	s.task.l2 = e.Price.Rho != ""
@@ -62,26 +63,25 @@ func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCu
 // decide checks what needs no price.
 func (s *kmCurator) decide() error {
 	of := &s.of
-	wrong := func(hint, format string, args ...any) error { return kmError(curator.CodeUsage, hint, format, args...) }
 	t := kmTask{method: of.Method, d: len(s.columns), k: of.K, least: of.Least, most: of.Most, iterations: of.Iterations, average: of.Average, seed: of.Seed}
 	for _, c := range s.columns {
 		t.values = append(t.values, c.values)
 	}
 	switch {
 	case of.K < 1 || of.K > kmMost:
-		return wrong("", "there are 1 to %d clusters, not %d", kmMost, of.K)
+		return misuse("", "there are 1 to %d clusters, not %d", kmMost, of.K)
 	case of.Least != 0 && (of.Least < 2 || of.Least > of.K):
-		return wrong("such as 2..8", "the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", kmMost, of.Least, of.K)
+		return misuse("such as 2..8", "the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", kmMost, of.Least, of.K)
 	case of.Most != 0 && (of.Most < of.K || of.Most > kmMost):
-		return wrong("", "rows are looked at as for %d to %d clusters, not for %d", of.K, kmMost, of.Most)
+		return misuse("", "rows are looked at as for %d to %d clusters, not for %d", of.K, kmMost, of.Most)
 	case of.Least > 0 && of.Method == KMeansTree:
-		return wrong("use grid, or look with --most 8 and compare several K, which is free", "a tree's groups are too coarse to tell how many clusters there are")
+		return misuse("use grid, or look with --most 8 and compare several K, which is free", "a tree's groups are too coarse to tell how many clusters there are")
 	case of.Least+of.Most > 0 && (of.Method == KMeansLloyd || of.Iterations+of.Average > 0):
-		return wrong("use grid or tree", "lloyd looks at rows for one number of clusters: every other has a price of its own")
+		return misuse("use grid or tree", "lloyd looks at rows for one number of clusters: every other has a price of its own")
 	case of.Iterations < 0 || of.Iterations > kmMostIterations:
-		return wrong("0 is the default", "there are 1 to %d iterations, not %d", kmMostIterations, of.Iterations)
+		return misuse("0 is the default", "there are 1 to %d iterations, not %d", kmMostIterations, of.Iterations)
 	case of.Iterations+of.Average > 0 && of.Method != "" && of.Method != KMeansLloyd:
-		return wrong("leave them out", "only lloyd has iterations")
+		return misuse("leave them out", "only lloyd has iterations")
 	}
 	switch of.Method {
 	case "":
@@ -90,7 +90,7 @@ func (s *kmCurator) decide() error {
 		}
 	case KMeansLloyd, KMeansGrid, KMeansTree:
 	default:
-		return wrong("", "the method is %s, %s or %s, not %q", KMeansLloyd, KMeansGrid, KMeansTree, of.Method)
+		return misuse("", "the method is %s, %s or %s, not %q", KMeansLloyd, KMeansGrid, KMeansTree, of.Method)
 	}
 	if t.iterations == 0 {
 		t.iterations = kmIterations
@@ -99,7 +99,7 @@ func (s *kmCurator) decide() error {
 		t.average = max(1, t.iterations/2)
 	}
 	if t.average < 0 || t.average > t.iterations {
-		return wrong("", "the average is over 1 to all %d iterations, not %d", t.iterations, t.average)
+		return misuse("", "the average is over 1 to all %d iterations, not %d", t.iterations, t.average)
 	}
 	if t.seed == 0 {
 		t.seed, of.Seed = 1, 1
@@ -107,7 +107,7 @@ func (s *kmCurator) decide() error {
 	if of.Radius != "" {
 		r, err := exact.ParseDecimal(of.Radius)
 		if err != nil || r.Sign() <= 0 {
-			return wrong("such as 1", "the radius is a decimal above 0, not %q", of.Radius)
+			return misuse("such as 1", "the radius is a decimal above 0, not %q", of.Radius)
 		}
 		t.radius, _ = r.Float64()
 	}
@@ -144,7 +144,7 @@ func (s *kmCurator) choose(ctx context.Context) error {
 		buckets = kmGridBuckets(unbounded, s.task.rows, deviation)
 	}
 	if s.task.method = kmAutomatic(s.task.d, buckets); s.of.Least > 0 && s.task.method != KMeansGrid {
-		return kmError(curator.CodeUsage, "say how many, or --method grid; with --most 8 several K are compared, free", "of so many columns, or at so low a price, nothing tells how many clusters there are")
+		return misuse("say how many, or --method grid; with --most 8 several K are compared, free", "of so many columns, or at so low a price, nothing tells how many clusters there are")
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (s *kmCurator) choose(ctx context.Context) error {
 func (s *kmCurator) divide(ctx context.Context) error {
 	whole, _, err := priceOf(s.price)
 	if err != nil {
-		return kmError(curator.CodeUsage, "", "the price %s cannot be divided", s.price)
+		return misuse("", "the price %s cannot be divided", s.price)
 	}
 	s.whole = whole
 	weights, total := s.task.kmShares(), int64(0)
@@ -264,7 +264,7 @@ func kmCellsOf(m *curator.Moments, l kmLook, d int) (*kmCells, error) {
 			}
 		}
 		if at < 0 || at >= n || l.kind == kmTotal && len(m.Cells) > 1 { // a condition on rows that closes its own bracket
-			return nil, kmError(curator.CodeUsage, "give a condition on rows, and nothing else", "the clusters' cells are not those of the question")
+			return nil, misuse("give a condition on rows, and nothing else", "the clusters' cells are not those of the question")
 		}
 		out.counts[at], _ = new(big.Float).SetInt(m.Sums[0].Values[i][0]).Float64()
 		if l.kind == kmBuckets {
@@ -326,7 +326,7 @@ func (s *kmCurator) room(ctx context.Context, from int) error {
 	if e.Largest != "0" {
 		hint = "ask at --epsilon " + e.Largest + " or less; " + hint
 	}
-	return kmError(curator.CodeExhausted, hint, "these clusters cost %s, and what remains is %s", e.Price, e.Remaining)
+	return &curator.Error{Code: curator.CodeExhausted, Message: fmt.Sprintf("these clusters cost %s, and what remains is %s", e.Price, e.Remaining), Hint: hint}
 }
 
 // roomFor explains what is to be paid as one look that nobody has taken.

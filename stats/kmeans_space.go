@@ -31,7 +31,7 @@ func kmSpace(tables []curator.Table, of Clustering) (curator.Table, []kmColumn, 
 		}
 		names = append(names, t.Name)
 	}
-	return curator.Table{}, nil, kmError(curator.CodeUsage, kmMeant(of.Table, names), "there is no table %q", of.Table)
+	return curator.Table{}, nil, misuse(kmMeant(of.Table, names), "there is no table %q", of.Table)
 }
 
 func kmMeant(name string, names []string) string {
@@ -46,7 +46,7 @@ const kmMostColumns = 25
 
 func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
 	if len(names) == 0 || len(names) > kmMostColumns {
-		return nil, kmError(curator.CodeUsage, "name the columns to cluster by", "clusters are of 1 to %d columns, not %d", kmMostColumns, len(names))
+		return nil, misuse("name the columns to cluster by", "clusters are of 1 to %d columns, not %d", kmMostColumns, len(names))
 	}
 	var all []string
 	for _, c := range t.Columns {
@@ -55,14 +55,14 @@ func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return strings.EqualFold(c.Name, name) })
 		if i < 0 {
-			return nil, kmError(curator.CodeUsage, kmMeant(name, all), "the table %s has no column %q", t.Name, name)
+			return nil, misuse(kmMeant(name, all), "the table %s has no column %q", t.Name, name)
 		}
 		c, err := kmColumnOf(t.Columns[i])
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(out, func(o kmColumn) bool { return o.name == c.name }) {
-			return nil, kmError(curator.CodeUsage, "name it once", "the column %s is named twice", c.name)
+			return nil, misuse("name it once", "the column %s is named twice", c.name)
 		}
 		out = append(out, c)
 	}
@@ -72,7 +72,7 @@ func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
 func kmColumnOf(c curator.TableColumn) (kmColumn, error) {
 	out := kmColumn{name: c.Name}
 	if c.Type != "integer" && c.Type != "real" {
-		return out, kmError(curator.CodeUsage, "distances are between numbers", "the column %s is of type %s", c.Name, c.Type)
+		return out, misuse("distances are between numbers", "the column %s is of type %s", c.Name, c.Type)
 	}
 	texts := c.Values
 	if c.Lower != "" {
@@ -81,7 +81,7 @@ func kmColumnOf(c curator.TableColumn) (kmColumn, error) {
 	for _, text := range texts {
 		r, err := exact.ParseDecimal(text)
 		if err != nil {
-			return out, kmError(curator.CodeUsage, "", "the bounds of %s cannot be read", c.Name)
+			return out, misuse("", "the bounds of %s cannot be read", c.Name)
 		}
 		if out.low == nil || r.Cmp(out.low) < 0 {
 			out.low = r
@@ -92,9 +92,9 @@ func kmColumnOf(c curator.TableColumn) (kmColumn, error) {
 	}
 	switch {
 	case out.low == nil:
-		return out, kmError(curator.CodeUsage, "the owner declares them in the policy; they are never looked up in the rows", "the column %s has no declared bounds", c.Name)
+		return out, misuse("the owner declares them in the policy; they are never looked up in the rows", "the column %s has no declared bounds", c.Name)
 	case out.low.Cmp(out.high) == 0:
-		return out, kmError(curator.CodeUsage, "leave it out", "the column %s is a constant, by its declared bounds", c.Name)
+		return out, misuse("leave it out", "the column %s is a constant, by its declared bounds", c.Name)
 	}
 	out.centre = new(big.Rat).Add(out.low, out.high)
 	out.centre.Mul(out.centre, big.NewRat(1, 2))

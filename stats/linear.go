@@ -157,7 +157,7 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 		return nil, stopped(err, l.releases...)
 	}
 	if q.From != "" && m.ID != q.From {
-		return nil, designError("name "+m.ID+", or ask as before", "the same sums were released again after %s", q.From)
+		return nil, misuse("name "+m.ID+", or ask as before", "the same sums were released again after %s", q.From)
 	}
 	out, err := l.fit(m)
 	if err != nil {
@@ -247,13 +247,13 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 		l.Method = AdaSSP
 	case AdaSSP, Lecture:
 	default:
-		return nil, designError(fmt.Sprintf("use %s, %s or %s", AdaSSP, Lecture, TheilSen), "there is no method %q of linear regression", q.Method)
+		return nil, misuse(fmt.Sprintf("use %s, %s or %s", AdaSSP, Lecture, TheilSen), "there is no method %q of linear regression", q.Method)
 	}
 	if q.Rows != 0 || q.WithoutIntervals {
-		return nil, designError("leave them out", "a number of rows, and intervals that are left out, are for %s", TheilSen)
+		return nil, misuse("leave them out", "a number of rows, and intervals that are left out, are for %s", TheilSen)
 	}
 	if q.FindBounds != "" && q.Normalise != "" {
-		return nil, designError("give one of them", "numbers are scaled by bounds that are found, or by means and spreads")
+		return nil, misuse("give one of them", "numbers are scaled by bounds that are found, or by means and spreads")
 	}
 	formula, err := ParseFormula(q.Formula)
 	if err != nil {
@@ -295,7 +295,7 @@ func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
 		}
 	}
 	if len(l.told.Cells) != 1 {
-		return designError("fit each group by itself, with a condition", "a regression is of one set of rows, without groups")
+		return misuse("fit each group by itself, with a condition", "a regression is of one set of rows, without groups")
 	}
 	return nil
 }
@@ -330,5 +330,5 @@ func tableOf(c *curator.Curator, name string) (curator.Table, error) {
 			return t, nil
 		}
 	}
-	return curator.Table{}, designError("`dither tables` lists them", "there is no table %q", name)
+	return curator.Table{}, misuse("`dither tables` lists them", "there is no table %q", name)
 }

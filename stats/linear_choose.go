@@ -30,14 +30,14 @@ const mostCompared = 4096
 // termsOf reads how many terms are to be chosen; -1 for as many as are worth it.
 func (d *Design) termsOf(text string) (int, error) {
 	if !d.Formula.Intercept {
-		return 0, designError("leave out 0 + or - 1", "terms are chosen beside an intercept")
+		return 0, misuse("leave out 0 + or - 1", "terms are chosen beside an intercept")
 	}
 	if text == automatically {
 		return -1, nil
 	}
 	k, err := strconv.Atoi(text)
 	if err != nil || k < 0 || k > len(d.terms) {
-		return 0, designError("such as 3, or auto", "of the %d terms of %s none to all are chosen, not %q", len(d.terms), d.Formula, text)
+		return 0, misuse("such as 3, or auto", "of the %d terms of %s none to all are chosen, not %q", len(d.terms), d.Formula, text)
 	}
 	return k, nil
 }
@@ -52,7 +52,7 @@ func (d *Design) choosable(text string, alpha float64) (int, error) {
 		return 0, err
 	}
 	if len(d.terms) > maxChosenFrom || alpha/d.candidates(k) < leastAlpha {
-		return 0, designError("leave some out, choose fewer, or a number in place of auto", "of %d terms there are too many models to choose from: no interval could allow for them", len(d.terms))
+		return 0, misuse("leave some out, choose fewer, or a number in place of auto", "of %d terms there are too many models to choose from: no interval could allow for them", len(d.terms))
 	}
 	return k, nil
 }
@@ -105,12 +105,12 @@ const maxChosenFrom = 60
 func (q *normalEquations) choose(d *Design, k int) (set uint64, exhaustive bool, err error) {
 	n := len(d.terms)
 	if n > maxChosenFrom {
-		return 0, false, designError("leave some out", "terms are chosen from at most %d, not %d", maxChosenFrom, n)
+		return 0, false, misuse("leave some out", "terms are chosen from at most %d, not %d", maxChosenFrom, n)
 	}
 	c := &chooser{q: q, d: d, needs: d.needs(), known: map[uint64]float64{}}
 	s, ok := q.solve(true)
 	if !ok {
-		return 0, false, designError("", "the released sums are singular: nothing can be chosen by them")
+		return 0, false, misuse("", "the released sums are singular: nothing can be chosen by them")
 	}
 	q.size, q.sized = s.size, true // no part of a matrix of noise has a larger norm
 	defer func() { q.sized = false }()

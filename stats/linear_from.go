@@ -47,7 +47,7 @@ func (l *linear) remark() string {
 
 // recorded plans the regression that a release was made by. What it gives is planned, and nothing else: whether it was that one, FitLinear sees by the replay.
 func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
-	none := designError("name the release of a linear regression, as its output ends with", "%s is none of a linear regression's that can be read again", q.From)
+	none := misuse("name the release of a linear regression, as its output ends with", "%s is none of a linear regression's that can be read again", q.From)
 	r, err := c.Asked(q.From, q.Question)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 		return nil, err
 	}
 	if !l.told.Replayed {
-		return nil, designError("fit it anew, at a price", "%s cannot be read again: since then the table was sealed anew, or the policy is another", q.From)
+		return nil, misuse("fit it anew, at a price", "%s cannot be read again: since then the table was sealed anew, or the policy is another", q.From)
 	}
 	return l, nil
 }
@@ -115,16 +115,16 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 func decideAgain(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
 	switch {
 	case q.Epsilon != "" || q.Rho != "" || q.Fresh:
-		return nil, designError("leave the price out", "what is computed from a release is free")
+		return nil, misuse("leave the price out", "what is computed from a release is free")
 	case q.FindBounds+q.Normalise != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "" || q.Rows != 0 || q.WithoutIntervals:
-		return nil, designError("leave them out", "the rows, the bounds and the method are those of %s", q.From)
+		return nil, misuse("leave them out", "the rows, the bounds and the method are those of %s", q.From)
 	}
 	l, err := recorded(ctx, c, q)
 	if err != nil {
 		return nil, err
 	}
 	if q.Table != "" && !strings.EqualFold(q.Table, l.table.Name) {
-		return nil, designError("", "%s is of the table %s, not %s", q.From, l.table.Name, q.Table)
+		return nil, misuse("", "%s is of the table %s, not %s", q.From, l.table.Name, q.Table)
 	}
 	l.From, l.Choose, l.Only = q.From, q.Choose, q.Formula
 	return l, l.narrowable()
@@ -171,7 +171,7 @@ func (l *linear) part(f Formula) (*linear, []int, int, error) {
 	for _, c := range d.Columns {
 		at := find(c.SQL)
 		if at < 0 {
-			return nil, nil, 0, designError("fit it anew, at a price", "%s is no predictor of %s, as that scales them: a model of some of its terms has what its interactions are made of, and its intercept", c.Name, l.design.Formula)
+			return nil, nil, 0, misuse("fit it anew, at a price", "%s is no predictor of %s, as that scales them: a model of some of its terms has what its interactions are made of, and its intercept", c.Name, l.design.Formula)
 		}
 		columns = append(columns, at)
 	}
@@ -182,7 +182,7 @@ func (l *linear) part(f Formula) (*linear, []int, int, error) {
 	}
 	response := find(sql)
 	if response < 0 {
-		return nil, nil, 0, designError("fit it anew, at a price", "%s is neither the response nor a number among the predictors of %s", d.Response.Name, l.design.Formula)
+		return nil, nil, 0, misuse("fit it anew, at a price", "%s is neither the response nor a number among the predictors of %s", d.Response.Name, l.design.Formula)
 	}
 	return &out, columns, response, nil
 }

@@ -33,7 +33,7 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Ques
 	for _, name := range names {
 		i := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name })
 		if i < 0 {
-			return nil, designError("", "the table %s has no column %q", t.Name, name)
+			return nil, misuse("", "the table %s has no column %q", t.Name, name)
 		}
 		c, err := kmColumnOf(t.Columns[i])
 		if err != nil {
@@ -64,7 +64,7 @@ func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []Foun
 		return nil, nil, err
 	}
 	if len(m.Cells) != 1 {
-		return nil, nil, designError("fit each group by itself, with a condition", "means and spreads are of one set of rows, without groups")
+		return nil, nil, misuse("fit each group by itself, with a condition", "means and spreads are of one set of rows, without groups")
 	}
 	unit, _ := m.Sums[1].Unit.Float64()
 	rows, _ := new(big.Float).SetInt(m.Sums[0].Values[0][0]).Float64()

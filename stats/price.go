@@ -45,7 +45,7 @@ func priced(q curator.Question, price *big.Rat, inRho bool) curator.Question {
 func atShare(q curator.Question, l curator.Loss, share *big.Rat) (curator.Question, error) {
 	price, inRho, err := priceOf(l)
 	if err != nil {
-		return q, designError("", "a price that cannot be shared: %v", err)
+		return q, misuse("", "a price that cannot be shared: %v", err)
 	}
 	return priced(q, price.Mul(price, share), inRho), nil
 }
@@ -54,7 +54,7 @@ func atShare(q curator.Question, l curator.Loss, share *big.Rat) (curator.Questi
 func shareOf(text string) (*big.Rat, error) {
 	r, err := exact.ParseDecimal(text)
 	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
-		return nil, designError("such as 0.2", "a part of the price is a decimal between 0 and 1, not %q", text)
+		return nil, misuse("such as 0.2", "a part of the price is a decimal between 0 and 1, not %q", text)
 	}
 	return r, nil
 }
@@ -63,7 +63,7 @@ func shareOf(text string) (*big.Rat, error) {
 func divided(price curator.Loss, shares ...*big.Rat) (parts []curator.Question, rest curator.Question, err error) {
 	whole, inRho, err := priceOf(price)
 	if err != nil {
-		return nil, rest, designError("", "the price %s cannot be divided", price)
+		return nil, rest, misuse("", "the price %s cannot be divided", price)
 	}
 	left := new(big.Rat).Set(whole)
 	for _, s := range shares {
@@ -72,7 +72,7 @@ func divided(price curator.Loss, shares ...*big.Rat) (parts []curator.Question, 
 		parts = append(parts, priced(rest, part, inRho))
 	}
 	if left.Sign() <= 0 {
-		return nil, rest, designError("give smaller shares", "nothing of the price is left for the model")
+		return nil, rest, misuse("give smaller shares", "nothing of the price is left for the model")
 	}
 	return parts, priced(rest, left, inRho), nil
 }

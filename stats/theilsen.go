@@ -32,13 +32,13 @@ func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
 	if alpha, err := confidenceOf(&q.Confidence); err != nil {
 		return nil, err
 	} else if math.Abs(alpha-0.05) > 1e-9 {
-		return nil, designError("leave the confidence out", "intervals of %s are for a confidence of 0.95: they are drawn, and what is drawn must not depend on which is asked for", TheilSen)
+		return nil, misuse("leave the confidence out", "intervals of %s are for a confidence of 0.95: they are drawn, and what is drawn must not depend on which is asked for", TheilSen)
 	}
 	switch {
 	case q.FindBounds != "" || q.Normalise != "" || q.Choose != "" || q.From != "" || q.Only != "":
-		return nil, designError("leave it out", "bounds and terms are found, and releases computed with again, for %s and %s", AdaSSP, Lecture)
+		return nil, misuse("leave it out", "bounds and terms are found, and releases computed with again, for %s and %s", AdaSSP, Lecture)
 	case q.Rows < 0:
-		return nil, designError("such as 100", "about how many rows there are is a number from 1 on")
+		return nil, misuse("such as 100", "about how many rows there are is a number from 1 on")
 	}
 	if err := conditionAlone(q.Where); err != nil {
 		return nil, err
@@ -55,10 +55,10 @@ func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
 		return nil, err
 	}
 	if len(l.design.Columns) != 2 || !formula.Intercept {
-		return nil, designError("as in y ~ x", "%s is for one predictor and an intercept", TheilSen)
+		return nil, misuse("as in y ~ x", "%s is for one predictor and an intercept", TheilSen)
 	}
 	if q.Rows == 0 && l.table.ExpectedRows == 0 {
-		return nil, designError("say --rows N: a number that is known, or that was released; or the owner declares expected_rows", "about how many rows there are must be said")
+		return nil, misuse("say --rows N: a number that is known, or that was released; or the owner declares expected_rows", "about how many rows there are must be said")
 	}
 	var response string
 	response, l.at, l.half = l.design.Response.Scaled(true)

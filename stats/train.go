@@ -127,7 +127,7 @@ func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told fun
 		move(theta, step.Mean)
 		for i, x := range theta {
 			if math.IsNaN(x) || math.Abs(x) > 1e6 {
-				return nil, stopped(designError("take shorter steps (--learning), which are another training, at its price (--fresh)", "the training went astray at step %d of %d", step.Step, t.Steps), t.ID)
+				return nil, stopped(misuse("take shorter steps (--learning), which are another training, at its price (--fresh)", "the training went astray at step %d of %d", step.Step, t.Steps), t.ID)
 			}
 			if step.Step > from {
 				mean[i] += x / float64(t.Steps-from)
@@ -199,7 +199,7 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 	}
 	several := q.Kind == "" || q.Kind == curator.NetworkModel || q.Kind == curator.SoftmaxModel
 	if q.given() && !several && q.Kind != curator.LogisticModel {
-		return nil, designError("", "a %s model's response is a number, and has no classes", q.Kind)
+		return nil, misuse("", "a %s model's response is a number, and has no classes", q.Kind)
 	}
 	if g.design, err = classDesign(c, q.Table, q.Formula, nil, q.Classes, several); err != nil {
 		return nil, err
@@ -210,17 +210,17 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 		}
 	}
 	if g.Optimiser != Adam && g.Optimiser != SGD {
-		return nil, designError("", "an optimiser is %s or %s, not %q", Adam, SGD, q.Optimiser)
+		return nil, misuse("", "an optimiser is %s or %s, not %q", Adam, SGD, q.Optimiser)
 	}
 	if g.Learning == "" {
 		g.Learning = map[string]string{Adam: "0.05", SGD: "1"}[g.Optimiser]
 	}
 	learning, err := exact.ParseDecimal(g.Learning)
 	if err != nil || learning.Sign() <= 0 {
-		return nil, designError("", "how far a step goes is a decimal above 0, not %q", g.Learning)
+		return nil, misuse("", "how far a step goes is a decimal above 0, not %q", g.Learning)
 	}
 	if learning.Cmp(big.NewRat(mostLearning, 1)) > 0 {
-		return nil, designError("such as 0.05", "steps of a length of %s lead away from every minimum", g.Learning)
+		return nil, misuse("such as 0.05", "steps of a length of %s lead away from every minimum", g.Learning)
 	}
 	g.learning, _ = learning.Float64()
 	if g.Steps == 0 {
@@ -288,7 +288,7 @@ func (g *gradients) classes(t curator.Table) (int, error) {
 	case g.Kind == curator.NetworkModel:
 		return 1, nil
 	}
-	return 0, designError("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C", "the classes of %s are not declared", r.Name)
+	return 0, misuse("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C", "the classes of %s are not declared", r.Name)
 }
 
 // start is where every training begins: at 0, but for the weights of a network, which differ by a fixed rule so that its units do.
