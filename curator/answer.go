@@ -8,6 +8,7 @@ import (
 
 	"dither/internal/derive"
 	"dither/internal/exact"
+	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/privacy"
@@ -88,10 +89,11 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, how, err := c.within(q, filled, request, p, alpha)
+	priced, how, err := c.within(q, filled, request, p, alpha)
 	if err != nil {
 		return nil, err
 	}
+	p = priced.plan
 	tables, versions, err := c.sealed(&p.Bounded)
 	if err != nil {
 		return nil, err
@@ -99,9 +101,11 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	if err := addsUp(p); err != nil {
 		return nil, &Error{Code: CodePolicy, Message: err.Error()}
 	}
-	derived, err := derive.New(p)
-	if err != nil {
-		return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
+	derived := priced.derived()
+	if derived == nil {
+		if derived, err = derive.New(p); err != nil {
+			return nil, &Error{Code: CodePolicy, Message: err.Error(), Hint: "ask for a larger --epsilon, or narrower bounds", cause: err}
+		}
 	}
 	looks := p.Looks()
 	chosen, err := selection(p)
@@ -110,8 +114,11 @@ func (c *Curator) ask(q Question) (*asked, error) {
 	}
 	l := searching(p, &look{
 		question: q.SQL, bounded: looks[0], more: looks[1:], price: p.Price, tables: tables, key: p.Key(versions...), mechanisms: append(chosen, mechanisms(p)...),
-		fresh: q.Fresh, analyst: q.Analyst, shape: [2]int{p.Released(), p.Numbers()},
+		fresh: q.Fresh, analyst: q.Analyst, shape: [2]int{p.Released(), p.Numbers()}, asks: p,
 	})
+	if request.MaxRows > 0 || request.MaxGroups > 0 {
+		l.caps = &ledger.Caps{Rows: request.MaxRows, Groups: request.MaxGroups}
+	}
 	if p.Selection != nil {
 		l.groups = &groups{of: &p.Bounded}
 	}

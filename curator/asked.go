@@ -20,33 +20,31 @@ func (c *Curator) Asked(id string, by Question) (*Asked, error) {
 	if err := c.permitted(by); err != nil {
 		return nil, public(err)
 	}
-	number, err := strconv.ParseUint(strings.TrimPrefix(id, "r"), 10, 64)
-	if err != nil || !strings.HasPrefix(id, "r") {
-		return nil, &Error{Code: CodeUsage, Message: "there is no release " + strconv.Quote(id), Hint: "answers end with their release's name, as r12"}
-	}
-	var out *Asked
-	var failed error
-	if err := c.ledger.Answers(func(*ledger.About) bool { return true }, func(reserved uint64, read func() (ledger.Answer, error)) bool {
-		if reserved != number {
-			return true
-		}
-		var a ledger.Answer
-		if a, failed = read(); failed != nil {
-			return false
-		}
-		out = &Asked{ID: id, Question: a.Reservation.Question, Price: c.loss(a.Reservation.Loss)}
-		for _, s := range a.Reservation.Sources {
-			out.Tables = append(out.Tables, s.Table)
-		}
-		return false
-	}); err != nil {
+	_, r, err := c.named(id)
+	if err != nil {
 		return nil, public(err)
 	}
-	if failed != nil {
-		return nil, public(failed)
-	}
-	if out == nil {
-		return nil, &Error{Code: CodeUsage, Message: "there is no release " + id, Hint: "answers end with their release's name, as r12"}
+	out := &Asked{ID: id, Question: r.Question, Price: c.loss(r.Loss)}
+	for _, s := range r.Sources {
+		out.Tables = append(out.Tables, s.Table)
 	}
 	return out, nil
+}
+
+// named is an earlier release by its name, with what paid for it.
+func (c *Curator) named(id string) (a ledger.Answer, r ledger.Reservation, err error) {
+	none := &Error{Code: CodeUsage, Message: "there is no release " + strconv.Quote(id), Hint: "answers end with their release's name, as r12; `dither ledger list` shows them"}
+	number, err := strconv.ParseUint(strings.TrimPrefix(id, "r"), 10, 64)
+	if err != nil || !strings.HasPrefix(id, "r") {
+		return a, r, none
+	}
+	a, ok, err := c.ledger.AnswerOf(number)
+	if err != nil {
+		return a, r, err
+	}
+	if !ok {
+		return a, r, none
+	}
+	r, err = a.Reservation()
+	return a, r, err
 }

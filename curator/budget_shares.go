@@ -71,6 +71,17 @@ func (c *Curator) reservation(l *look) ledger.Reservation {
 	return r
 }
 
+// recorded is the charge of a look, with what later questions find it by.
+func (c *Curator) recorded(l *look) ledger.Reservation {
+	r := c.reservation(l)
+	r.Caps = l.caps
+	if p := l.asks; p != nil {
+		r.Subject = &ledger.Subject{Question: p.MarkAtAnyPrice(l.versions()...)}
+		r.Subject.Measures, r.Subject.Conditions = p.Marks()
+	}
+	return r
+}
+
 // PeriodBudget is how a budget that is granted per period stands.
 type PeriodBudget struct {
 	Per              string // "day", "week", "month", "quarter" or "year"

@@ -209,13 +209,18 @@ func BenchmarkExplainAfter(b *testing.B) {
 		n, _ = strconv.Atoi(text)
 	}
 	released(b, c, n, func(i int) Question {
-		return Question{SQL: fmt.Sprintf("SELECT a, b, g, h, COUNT(*), SUM(age) FROM people WHERE age > %d GROUP BY a, b, g, h", i%2), Rho: fmt.Sprintf("0.00%04d", 1000+i%8000)}
+		rho := fmt.Sprintf("0.00%04d", 1000+i%8000)
+		if i%2 == 0 {
+			return Question{SQL: fmt.Sprintf("SELECT g, COUNT(*), SUM(income) AS of%d FROM people GROUP BY g", i), Rho: rho}
+		}
+		return Question{SQL: fmt.Sprintf("SELECT a, b, g, h, COUNT(*) AS n%d, SUM(age) FROM people WHERE age > %d GROUP BY a, b, g, h", i, i/2%2), Rho: rho}
 	})
 	for name, q := range map[string]Question{
 		"that tell it":           {SQL: "SELECT g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY g, h"},
 		"combined":               {SQL: "SELECT g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY g, h", Combine: true},
 		"combined, in sets":      {SQL: "SELECT a, b, g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY CUBE(a, b, g, h)", Combine: true},
-		"that tell other things": {SQL: "SELECT g, AVG(income) FROM people GROUP BY g"},
+		"a hundred that tell it": {SQL: "SELECT g, SUM(income) FROM people GROUP BY g"},
+		"that tell other things": {SQL: "SELECT g, AVG(income) FROM people WHERE age > 2 GROUP BY g"},
 		"within":                 {SQL: "SELECT g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY g, h", Within: "100"},
 		"its own, within":        {SQL: "SELECT a, b, g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY a, b, g, h", Within: "10%"},
 	} {

@@ -24,8 +24,10 @@ type look struct {
 	key        string         // the replay key
 	mechanisms []ledger.Mechanism
 	analyst    string
-	everybody  bool // charge everybody, whatever part bounded is confined to
-	fresh      bool // pay again and draw new noise, though it was released before
+	caps       *ledger.Caps // named beside the question
+	asks       *plan.Plan   // what later questions may follow from; nil where none does
+	everybody  bool         // charge everybody, whatever part bounded is confined to
+	fresh      bool         // pay again and draw new noise, though it was released before
 	shape      [2]int
 	before     int        // rows that stand before those of the cells, and are counted in shape
 	groups     *groups    // that are released with the numbers; nil where they are known
@@ -173,7 +175,7 @@ func (c *Curator) tellOwner(err error) {
 
 // reserve charges the price of a look, with its mechanisms and their parameters.
 func (c *Curator) reserve(l *look) (uint64, error) {
-	return c.ledger.Reserve(c.reservation(l))
+	return c.ledger.Reserve(c.recorded(l))
 }
 
 // errUnreplayed: the ledger has an answer, and does not give it.
@@ -185,7 +187,7 @@ func (c *Curator) reserveNew(l *look) (reservation uint64, answered bool, err er
 		reservation, err = c.reserve(l)
 		return reservation, false, err
 	}
-	return c.ledger.ReserveNew(c.reservation(l))
+	return c.ledger.ReserveNew(c.recorded(l))
 }
 
 // watched gives run the sealed files, and the time that an answer may take.

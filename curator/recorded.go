@@ -17,7 +17,11 @@ func (c *Curator) replay(l *look) (*seen, error) {
 	if !ok {
 		return nil, nil
 	}
-	numbers, err := l.decode(answer.Values)
+	values, err := answer.Values()
+	if err != nil {
+		return nil, public(err)
+	}
+	numbers, err := l.decode(values)
 	if err != nil {
 		return nil, public(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"dither/internal/derive"
 	"dither/internal/exact"
+	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/privacy"
@@ -88,7 +89,7 @@ func (q *Question) level() error {
 
 // within is the plan of a question at the price that it should have; p itself where the question names no accuracy. It says how the
 // price was found.
-func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request, p *plan.Plan, alpha float64) (*plan.Plan, string, error) {
+func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request, p *plan.Plan, alpha float64) (*priced, string, error) {
 	target := accuracy{}
 	if p.TargetError != nil {
 		percent := new(big.Rat).Mul(p.TargetError, big.NewRat(100, 1))
@@ -106,7 +107,7 @@ func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request
 	}
 	switch {
 	case target.most == 0:
-		return p, "", nil
+		return &priced{plan: p}, "", nil
 	case q.Epsilon != "" || q.Rho != "" || p.Priced: // beside its text, or in it
 		return nil, "", &Error{Code: CodeUsage, Message: "a question has a price or an accuracy, not both", Hint: "leave one out"}
 	case p.OwnEpsilons:
@@ -118,7 +119,9 @@ func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request
 	case len(p.Quantiles)+len(p.Modes) > 0:
 		return nil, "", &Error{Code: CodePolicy, Message: "how exact a quantile or a mode is in its value depends on the rows around it, and no price follows from it", Hint: "ask for the others by themselves; or give a price, whose error in rows explain tells"}
 	}
-	s := &pricing{c: c, policy: filled, request: request, target: target, alpha: alpha, asked: p}
+	asked := *p
+	asked.Priced = true // as at any price that is found
+	s := &pricing{c: c, policy: filled, request: request, target: target, alpha: alpha, asked: &asked, tried: []*priced{{plan: &asked}}}
 	if err := s.gather(&p.Bounded); err != nil {
 		return nil, "", err
 	}
@@ -134,9 +137,9 @@ type pricing struct {
 	alpha   float64
 	shapes  derive.Shapes
 	asked   *plan.Plan // at the price that it would have without
-	// last is the plan that was looked at last, and enough the last of those that do.
-	last, enough *plan.Plan
-	basis        *earlier // the dearest of the earlier answers to the question; nil where there are none
+	tried   []*priced
+	worst   *int     // the output that was least exact when all were looked at last; nil before
+	basis   *earlier // the dearest of the earlier answers to the question; nil where there are none
 }
 
 // earlier is an answer to the same question.
@@ -147,75 +150,81 @@ type earlier struct {
 	sizes   []*big.Int // what least found
 }
 
-// planned plans the question at a price.
-func (s *pricing) planned(price privacy.Loss) (*plan.Plan, error) {
-	r := s.request
-	r.Price = price
-	return plan.Build(s.policy, r)
+// priced is the question at a price.
+type priced struct {
+	plan  *plan.Plan
+	every *derive.Answer // what derives every cell, whichever HAVING and LIMIT show; nil where it was not asked for, or there is no such noise
 }
 
-// plannedAt is planned, of the price that was found to do.
-func (s *pricing) plannedAt(e privacy.Epsilon) (*plan.Plan, error) {
-	price := s.policy.Budget.Price(e)
-	if p := s.enough; p != nil && p.Price.Within(price) && price.Within(p.Price) {
-		return p, nil
-	}
-	return s.planned(price)
-}
-
-// at plans the question at a price.
-func (s *pricing) at(price privacy.Loss) (p *plan.Plan, err error) {
-	if p = s.asked; p.Price != price {
-		p, err = s.planned(price)
-	}
-	s.last = p
-	return p, err
-}
-
-// derived is what derives every cell of a plan from numbers; nil where there is no such noise.
-func (s *pricing) derived(p *plan.Plan) *derive.Answer {
-	every := *p // each cell counts, whichever HAVING and LIMIT show
-	every.Having, every.Limit, every.Offset = nil, nil, 0
-	d, err := s.shapes.New(&every)
-	if err != nil { // noise beyond what can be drawn
+// derived is what derives the answer; nil where it is not known yet.
+func (t *priced) derived() *derive.Answer {
+	if t.every == nil {
 		return nil
 	}
-	return d
+	return t.every.Showing(t.plan)
 }
 
-// gather finds the answers to the very same question at other prices: those whose replay key is the question's, at a price that the
-// ledger has.
+// at plans the question at a price, once.
+func (s *pricing) at(price privacy.Loss) (*priced, error) {
+	for _, t := range s.tried {
+		if t.plan.Price.Within(price) && price.Within(t.plan.Price) {
+			return t, nil
+		}
+	}
+	r := s.request
+	r.Price = price
+	p, err := plan.Build(s.policy, r)
+	if err != nil {
+		return nil, err
+	}
+	s.tried = append(s.tried, &priced{plan: p})
+	return s.tried[len(s.tried)-1], nil
+}
+
+// every is what derives every cell at a price; nil where there is no such noise.
+func (s *pricing) every(t *priced) *derive.Answer {
+	if t.every == nil {
+		every := *t.plan
+		every.Having, every.Limit, every.Offset = nil, nil, 0
+		t.every, _ = s.shapes.New(&every) // the error is of noise beyond what can be drawn
+	}
+	return t.every
+}
+
+// maxPlannedAgain bounds the answers to a question that are planned again before one has its key.
+const maxPlannedAgain = 8
+
+// gather finds the dearest answer to the very same question at another price, the newest of these: one whose replay key is the question's
+// at the price that was recorded.
 func (s *pricing) gather(b *plan.Bounded) error {
+	if s.asked.Open() { // of groups that another price might not release
+		return nil
+	}
 	_, versions, err := s.c.sealed(b)
 	if err != nil {
 		return err
 	}
-	prices, err := s.c.ledger.Prices()
+	mark := s.asked.MarkAtAnyPrice(versions...)
+	answers, err := s.c.ledger.Answers(func(of *ledger.About) bool { return of.Subject != nil && of.Subject.Question == mark })
 	if err != nil {
 		return err
 	}
-	const most = 20 // prices that were paid first, and as many of the last; there are few
-	if len(prices) > 2*most {
-		prices = append(prices[:most:most], prices[len(prices)-most:]...)
-	}
-	slices.SortStableFunc(prices, func(a, b privacy.Loss) int { // the dearest answer is the one that is wanted
-		x, _ := a.ZCDP()
-		y, _ := b.ZCDP()
-		return y.Cmp(x)
-	})
-	for _, price := range prices {
-		p, err := s.planned(price)
-		if err != nil || p.Open() { // of a past policy; or with an answer of groups that another price might not release
-			continue
-		}
-		answer, ok, err := s.c.ledger.Find(p.Key(versions...))
+	found := dearest(answers)
+	for _, answer := range found[:min(len(found), maxPlannedAgain)] {
+		r, err := answer.Reservation()
 		if err != nil {
 			return err
 		}
-		if !ok {
+		t, err := s.at(r.Loss)
+		if err != nil || t.plan.Key(versions...) != r.Key { // of other weights
 			continue
 		}
-		numbers, err := decode(answer.Values, [2]int{p.Released(), p.Numbers()})
+		p := t.plan
+		values, err := answer.Values()
+		if err != nil {
+			return err
+		}
+		numbers, err := decode(values, [2]int{p.Released(), p.Numbers()})
 		if err != nil {
 			return err
 		}
@@ -230,7 +239,7 @@ const maxForetold = 20_000
 
 // cheapest finds the least price that should do: that of an earlier answer, if one does and no new noise is wanted; else the least
 // of two digits.
-func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
+func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 	basis, begin := s.basis, s.asked.Price
 	if basis != nil && !fresh {
 		begin = basis.price
@@ -240,14 +249,12 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 		return nil, "", err
 	}
 	if basis != nil && !fresh && excess <= 1 {
-		return s.last, fmt.Sprintf("An earlier answer, %s, is within %s.", basis.name, s.target.text), nil
+		p, err := s.at(begin)
+		return p, fmt.Sprintf("An earlier answer, %s, is within %s.", basis.name, s.target.text), err
 	}
 	tidy := s.tidy()
 	i, err := leastPrice(tidy, s.guess(tidy, begin, excess), func(e privacy.Epsilon) (float64, error) {
 		excess, _, err := s.meets(s.policy.Budget.Price(e), basis)
-		if excess <= 1 && err == nil { // of the last of which it is the price
-			s.enough = s.last
-		}
 		return excess, err
 	})
 	if err != nil {
@@ -270,7 +277,7 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 	case s.target.relative:
 		from = "from the number of rows that the owner expects"
 	}
-	p, err := s.plannedAt(tidy[i])
+	p, err := s.at(s.policy.Budget.Price(tidy[i]))
 	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.", s.target.text, from), err
 }
 
@@ -278,11 +285,11 @@ func (s *pricing) cheapest(fresh bool) (*plan.Plan, string, error) {
 // where each is exact enough, and else why says what is not; infinite where there is none.
 func (s *pricing) meets(price privacy.Loss, basis *earlier) (excess float64, why string, err error) {
 	none := math.Inf(1)
-	p, err := s.at(price)
+	t, err := s.at(price)
 	if err != nil {
 		return none, "", err
 	}
-	d := s.derived(p)
+	p, d := t.plan, s.every(t)
 	switch {
 	case d == nil:
 		return none, "no noise can be drawn", nil
@@ -356,31 +363,52 @@ func (e *earlier) least(p *plan.Plan, j int) *big.Int {
 	return e.sizes[j]
 }
 
-// foretold is meets from public knowledge alone.
+// foretold is meets from public knowledge alone. Where what was least exact at another price is not exact enough at this one, the others are not
+// looked at.
 func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (excess float64, why string, err error) {
 	a := &asked{plan: p, derived: d, alpha: s.alpha}
 	rows := s.c.expectedRows(p)
-	for _, o := range p.Outputs {
-		if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
-			continue
+	if s.worst != nil {
+		if excess, why, err = s.foretoldOf(a, p.Outputs[*s.worst], rows); excess > 1 || err != nil {
+			return excess, why, err
 		}
-		m := d.Single(o)
-		if s.target.relative && (m == nil || m.Kind != plan.CountRows || len(p.Keys) > 0 || p.Where != nil || rows == 0) {
-			return 0, "", s.missing(p, o, "the size of "+o.Name+" is not known beforehand")
+	}
+	worst := 0
+	for i, o := range p.Outputs {
+		of, what, err := s.foretoldOf(a, o, rows)
+		if err != nil {
+			return 0, "", err
 		}
-		half := 0.0
-		if p.Sets == nil {
-			half = expected(a, o, rows).HalfWidth
+		if of > excess {
+			excess, why, worst = of, what, i
 		}
-		for i := range p.Sets { // of which each has an error of its own
-			half = math.Max(half, d.ForecastIn(i, o, s.alpha).HalfWidth)
-		}
-		if math.IsNaN(half) {
-			return 0, "", s.missing(p, o, "the error of "+o.Name+" depends on how many rows it is over")
-		}
-		if of := s.target.times(half, float64(rows)); of > excess {
-			excess, why = of, fmt.Sprintf("%s would be within ± %.3g", o.Name, half)
-		}
+	}
+	s.worst = &worst
+	return excess, why, nil
+}
+
+// foretoldOf is foretold of one output.
+func (s *pricing) foretoldOf(a *asked, o plan.Output, rows int64) (excess float64, why string, err error) {
+	p, d := a.plan, a.derived
+	if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
+		return 0, "", nil
+	}
+	m := d.Single(o)
+	if s.target.relative && (m == nil || m.Kind != plan.CountRows || len(p.Keys) > 0 || p.Where != nil || rows == 0) {
+		return 0, "", s.missing(p, o, "the size of "+o.Name+" is not known beforehand")
+	}
+	half := 0.0
+	if p.Sets == nil {
+		half = expected(a, o, rows).HalfWidth
+	}
+	for i := range p.Sets { // of which each has an error of its own
+		half = math.Max(half, d.ForecastIn(i, o, s.alpha).HalfWidth)
+	}
+	if math.IsNaN(half) {
+		return 0, "", s.missing(p, o, "the error of "+o.Name+" depends on how many rows it is over")
+	}
+	if excess = s.target.times(half, float64(rows)); excess > 0 {
+		why = fmt.Sprintf("%s would be within ± %.3g", o.Name, half)
 	}
 	return excess, why, nil
 }

@@ -52,6 +52,13 @@ func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
 	return a, nil
 }
 
+// Showing is the same of a plan that differs in what it shows alone: in HAVING, LIMIT and OFFSET.
+func (a *Answer) Showing(p *plan.Plan) *Answer {
+	out := *a
+	out.plan = p
+	return &out
+}
+
 // Cell is one cell of the answer: a key's value, or an estimate with the released parts it was computed from.
 type Cell struct {
 	Key      value.Value

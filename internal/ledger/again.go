@@ -10,7 +10,7 @@ import (
 // only taken apart. A release's values, which are nearly all of a ledger, are found without reading what is in them.
 func decodeAgain(line []byte, known Hash) (Entry, error) {
 	if sha256.Sum256(line) == known {
-		if e, ok := releaseAgain(line); ok {
+		if e, ok := takenApart(line); ok {
 			e.Hash = known
 			return e, nil
 		}
@@ -22,24 +22,29 @@ func decodeAgain(line []byte, known Hash) (Entry, error) {
 	return e, err
 }
 
-// releaseAgain takes the line of a release apart, which is known to be one that decodeLine takes; ok is false of another.
-func releaseAgain(line []byte) (e Entry, ok bool) {
+// takenApart is a reservation or a release, whose line is known to be one that decodeLine takes; ok is false of another.
+func takenApart(line []byte) (e Entry, ok bool) {
 	frame := (&walker{data: line}).fields()
-	if json.Unmarshal(frame["kind"], &e.Kind) != nil || e.Kind != KindRelease {
-		return e, false
-	}
-	body := (&walker{data: frame["body"]}).fields()
-	out := Release{Values: body["values"]}
 	for _, of := range []struct {
 		text []byte
 		into any
-	}{{frame["n"], &e.Index}, {frame["prev"], &e.Prev}, {frame["at"], &e.Time}, {body["reservation"], &out.Reservation}} {
+	}{{frame["kind"], &e.Kind}, {frame["n"], &e.Index}, {frame["prev"], &e.Prev}, {frame["at"], &e.Time}} {
 		if json.Unmarshal(of.text, of.into) != nil {
 			return e, false
 		}
 	}
-	e.Body = out
-	return e, len(out.Values) > 0
+	switch e.Kind {
+	case KindReserve:
+		var out Reservation
+		ok = json.Unmarshal(frame["body"], &out) == nil
+		e.Body = out
+	case KindRelease:
+		body := (&walker{data: frame["body"]}).fields()
+		out := Release{Values: body["values"]}
+		ok = json.Unmarshal(body["reservation"], &out.Reservation) == nil && len(out.Values) > 0
+		e.Body = out
+	}
+	return e, ok
 }
 
 // fields are the texts of an object's values, by its keys, of which none is repeated.

@@ -20,6 +20,15 @@ func TestDecodeAgain(t *testing.T) {
 		}
 		lines = append(lines, string(line), strings.Replace(string(line), `"kind":`, ` "kind" : `, 1), strings.Replace(string(line), `"values":`, "\t\"valu\\u0065s\":  ", 1))
 	}
+	paying := reservation(key(1), "0.1")
+	paying.Caps, paying.Subject = &Caps{Rows: 3}, &Subject{Question: mark(1), Measures: []string{mark(2)}}
+	for _, r := range []Reservation{reservation(key(2), "1/3"), paying} {
+		line, err := encodeLine(9, Hash{1, 2}, at, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(line), strings.Replace(string(line), `"question":`, "\t\"questi\\u006fn\" :  ", 1))
+	}
 	failure, err := encodeLine(8, Hash{3}, at, Failure{Reservation: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -34,11 +43,11 @@ func TestDecodeAgain(t *testing.T) {
 		if _, err := decodeAgain([]byte(line), Hash{9}); err == nil {
 			t.Errorf("%q is not the line that was read", line)
 		}
-		if _, ok := releaseAgain([]byte(line)); ok {
+		if _, ok := takenApart([]byte(line)); ok {
 			quick++
 		}
 	}
 	if quick != len(lines) {
-		t.Errorf("%d of %d releases are taken apart", quick, len(lines))
+		t.Errorf("%d of %d lines are taken apart", quick, len(lines))
 	}
 }

@@ -1,11 +1,11 @@
 package ledger
 
 import (
+	"encoding/json"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
-
-	"dither/privacy"
 )
 
 // Asked-for answers are looked for by what they are about, for each question that may follow from them: the history keeps that of every answer in
@@ -16,17 +16,25 @@ type About struct {
 	Policy     string
 	Sources    []Source
 	Mechanisms []string // their names, sorted, each once
+	Subject    *Subject
 }
 
 // answered is an answer, by its entries.
 type answered struct {
 	about           *About
+	rho             float64
 	release, paying uint64
+}
+
+// waiting is a reservation that has no release yet.
+type waiting struct {
+	about *About
+	rho   float64
 }
 
 // about is what a reservation is about: one value for all that are alike.
 func (h *history) about(r Reservation) *About {
-	out := &About{Policy: r.Policy, Sources: r.Sources}
+	out := &About{Policy: r.Policy, Sources: r.Sources, Subject: r.Subject}
 	for _, m := range r.Mechanisms {
 		out.Mechanisms = append(out.Mechanisms, m.Name)
 	}
@@ -40,6 +48,11 @@ func (h *history) about(r Reservation) *About {
 	for _, m := range out.Mechanisms {
 		b.WriteString(" " + strconv.Quote(m))
 	}
+	if r.Subject != nil {
+		for _, marks := range [][]string{{r.Subject.Question}, r.Subject.Measures, r.Subject.Conditions} {
+			b.WriteString(" " + strconv.Itoa(len(marks)) + " " + strings.Join(marks, ""))
+		}
+	}
 	if found := h.kinds[b.String()]; found != nil {
 		return found
 	}
@@ -48,67 +61,66 @@ func (h *history) about(r Reservation) *About {
 	return out
 }
 
-// priced notes a price that was not paid before.
-func (h *history) priced(l privacy.Loss) {
-	if text := l.String(); !h.paid[text] {
-		h.paid[text] = true
-		h.prices = append(h.prices, l)
-	}
+// Answer is a reservation with its release. Its entries are read where they are asked for.
+type Answer struct {
+	Reserved uint64  // the index of the reservation's entry
+	Rho      float64 // about what it cost, in ρ
+
+	of              *Ledger
+	paying, release ref
 }
 
-// Answers calls fn with the answers about what want takes, the newest first, until fn returns false: with the index of the reservation, and what reads
-// both of its entries, which fn need not call. An About must not be changed.
-func (l *Ledger) Answers(want func(*About) bool, fn func(reserved uint64, read func() (Answer, error)) bool) error {
+func (l *Ledger) answer(a answered, refs []ref) Answer {
+	return Answer{a.paying, a.rho, l, refs[a.paying], refs[a.release]}
+}
+
+// Reservation reads what paid for it.
+func (a Answer) Reservation() (Reservation, error) {
+	e, err := a.of.read(a.paying)
+	r, _ := e.Body.(Reservation) // which it is: the history found it
+	return r, err
+}
+
+// Values reads what was released.
+func (a Answer) Values() (json.RawMessage, error) {
+	e, err := a.of.read(a.release)
+	r, _ := e.Body.(Release)
+	return r.Values, err
+}
+
+// AnswerOf gives the answer that a reservation paid for; ok is false where there is none.
+func (l *Ledger) AnswerOf(reserved uint64) (a Answer, ok bool, err error) {
+	err = l.locked(func() error {
+		i := slices.IndexFunc(l.log.answers, func(a answered) bool { return a.paying == reserved })
+		if ok = i >= 0; ok {
+			a = l.answer(l.log.answers[i], l.log.refs)
+		}
+		return nil
+	})
+	return a, ok && err == nil, err
+}
+
+// Answers are those about what want takes, the newest first. An About must not be changed.
+func (l *Ledger) Answers(want func(*About) bool) (iter.Seq[Answer], error) {
 	var answers []answered
 	var refs []ref
 	if err := l.locked(func() error {
 		answers, refs = slices.Clip(l.log.answers), slices.Clip(l.log.refs)
 		return nil
 	}); err != nil {
-		return err
+		return nil, err
 	}
-	wanted := map[*About]bool{}
-	for _, a := range slices.Backward(answers) {
-		take, known := wanted[a.about]
-		if !known {
-			take = want(a.about)
-			wanted[a.about] = take
+	return func(yield func(Answer) bool) {
+		wanted := map[*About]bool{}
+		for _, a := range slices.Backward(answers) {
+			take, known := wanted[a.about]
+			if !known {
+				take = want(a.about)
+				wanted[a.about] = take
+			}
+			if take && !yield(l.answer(a, refs)) {
+				return
+			}
 		}
-		if !take {
-			continue
-		}
-		var failed error
-		if !fn(a.paying, func() (Answer, error) {
-			answer, _, err := l.answer(refs[a.paying], refs[a.release])
-			failed = err
-			return answer, err
-		}) {
-			return failed
-		}
-		if failed != nil {
-			return failed
-		}
-	}
-	return nil
-}
-
-// Prices are those that were ever charged for a reservation, each once, in the order of the first.
-func (l *Ledger) Prices() (out []privacy.Loss, err error) {
-	err = l.locked(func() error { out = slices.Clone(l.log.prices); return nil })
-	return out, err
-}
-
-// answer reads a reservation and its release; ok is false where they are something else.
-func (l *Ledger) answer(paying, release ref) (a Answer, ok bool, err error) {
-	e, err := l.read(release)
-	if err != nil {
-		return a, false, err
-	}
-	r, err := l.read(paying)
-	if err != nil {
-		return a, false, err
-	}
-	values, isRelease := e.Body.(Release)
-	reservation, isReservation := r.Body.(Reservation)
-	return Answer{Reserved: r.Index, Reservation: reservation, Values: values.Values, Time: e.Time}, isRelease && isReservation, nil
+	}, nil
 }

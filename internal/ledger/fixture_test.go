@@ -76,6 +76,9 @@ func reservation(key, price string) Reservation {
 	}
 }
 
+// mark is a mark of a subject.
+func mark(i int) string { return fmt.Sprintf("%016x", i) }
+
 func values(i int) json.RawMessage { return fmt.Appendf(nil, `{"n":[%d]}`, i) }
 
 // begin creates a ledger in a new directory, adopts terms and records a seal.

@@ -60,10 +60,8 @@ type history struct {
 	newest   map[string]int    // replay key → which of answers is its newest
 	failed   map[uint64]bool   // the reservations that failed
 	answers  []answered        // in the order of their releases
-	abouts   map[uint64]*About // of reservations that wait for their release
+	waiting  map[uint64]waiting
 	kinds    map[string]*About // each that there is, by its text
-	prices   []privacy.Loss    // each that was charged, once
-	paid     map[string]bool   // these, by their texts
 	lost     map[uint64]*tally // what the reservations cost that got no answer, so far
 	tornLoss *tally            // what fragments cost
 	failures int               // of them since the last resumption
@@ -75,7 +73,7 @@ func newHistory() *history {
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
 		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, newest: map[string]int{},
-		abouts: map[uint64]*About{}, kinds: map[string]*About{}, lost: map[uint64]*tally{}, tornLoss: newTally(), paid: map[string]bool{},
+		waiting: map[uint64]waiting{}, kinds: map[string]*About{}, lost: map[uint64]*tally{}, tornLoss: newTally(),
 	}
 }
 
@@ -205,21 +203,23 @@ func (h *history) apply(e Entry, at ref) {
 		h.charge(b.Loss, d, parts)
 		h.chargeAnalyst(b)
 		h.keyOf[e.Index] = b.Key
-		h.abouts[e.Index] = h.about(b)
-		h.priced(b.Loss)
+		rho, _ := b.Loss.ZCDP()
+		size, _ := rho.Rat().Float64()
+		h.waiting[e.Index] = waiting{h.about(b), size}
 		h.lose(e.Index, b.Loss)
 	case Release:
 		h.released[b.Reservation] = true
 		h.newest[h.keyOf[b.Reservation]] = len(h.answers)
-		h.answers = append(h.answers, answered{h.abouts[b.Reservation], e.Index, b.Reservation})
-		delete(h.abouts, b.Reservation)
+		w := h.waiting[b.Reservation]
+		h.answers = append(h.answers, answered{w.about, w.rho, e.Index, b.Reservation})
+		delete(h.waiting, b.Reservation)
 		delete(h.lost, b.Reservation)
 	case Step:
 		// Nothing is charged and nothing is found by a step: its reservation has paid, and only a release is a replay.
 		delete(h.lost, b.Reservation)
 	case Failure:
 		h.failed[b.Reservation] = true
-		delete(h.abouts, b.Reservation)
+		delete(h.waiting, b.Reservation)
 		h.failures++
 	case Resume:
 		h.failures = 0

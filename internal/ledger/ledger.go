@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -104,30 +103,16 @@ func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	return left, err
 }
 
-// Answer is a reservation with its release.
-type Answer struct {
-	Reserved    uint64 // the index of the reservation's entry
-	Reservation Reservation
-	Values      json.RawMessage
-	Time        time.Time // of the release
-}
-
-// Find returns the newest answer for a replay key; ok is false where there is none. Both of its entries are durable.
+// Find gives the newest answer for a replay key; ok is false where there is none. Both of its entries are durable.
 func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 	err = l.locked(func() error {
-		i, found := l.log.newest[key]
-		if !found {
-			return nil
+		var i int
+		if i, ok = l.log.newest[key]; ok {
+			a = l.answer(l.log.answers[i], l.log.refs)
 		}
-		var err error
-		of := l.log.answers[i]
-		a, ok, err = l.answer(l.log.refs[of.paying], l.log.refs[of.release])
-		return err
+		return nil
 	})
-	if err != nil {
-		return Answer{}, false, err
-	}
-	return a, ok, nil
+	return a, ok && err == nil, err
 }
 
 // Entries calls fn with every entry, oldest first, until it returns an error. The lock is not held meanwhile: entries that

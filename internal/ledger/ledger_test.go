@@ -28,11 +28,13 @@ func TestAnswerIsFoundAgain(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		if a.Reserved != second || string(a.Values) != string(values(2)) || !a.Time.Equal(testTime) {
-			t.Errorf("found %+v", a)
+		released, err := a.Values()
+		if a.Reserved != second || string(released) != string(values(2)) || err != nil {
+			t.Errorf("found %+v: %s, %v", a, released, err)
 		}
-		if diff := cmp.Diff(reservation(key(1), "1/30"), a.Reservation, cmp.Comparer(equal)); diff != "" {
-			t.Error(diff)
+		r, err := a.Reservation()
+		if diff := cmp.Diff(reservation(key(1), "1/30"), r, cmp.Comparer(equal)); diff != "" || err != nil {
+			t.Error(diff, err)
 		}
 		s := mustState(t, h)
 		wantEpsilon(t, "spent", s.Spent, "2/15")
@@ -268,6 +270,11 @@ func TestClosed(t *testing.T) {
 func TestFormat(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	must(t, l.Release(mustReserve(t, l, key(1), "1/30"), values(7)))
+	r := reservation(key(2), "1/30")
+	r.Caps, r.Subject = &Caps{Rows: 2}, &Subject{mark(1), []string{mark(2), mark(3)}, []string{mark(4)}}
+	index, err := l.Reserve(r)
+	must(t, err)
+	must(t, l.Release(index, values(8)))
 	want, err := os.ReadFile(filepath.Join("testdata", "v1.log"))
 	must(t, err)
 	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {

@@ -127,8 +127,10 @@ func (r Reservation) validate() error {
 	case len(r.Analyst) > maxName || !utf8.ValidString(r.Analyst):
 		return invalid("the analyst's name")
 	}
-	if err := r.Confined.validate(); err != nil {
-		return err
+	for _, part := range []interface{ validate() error }{r.Confined, r.Caps, r.Subject} {
+		if err := part.validate(); err != nil {
+			return err
+		}
 	}
 	for _, m := range r.Mechanisms {
 		if err := m.validate(); err != nil {

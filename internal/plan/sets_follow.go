@@ -194,24 +194,29 @@ func (p *Plan) sameCaps(m *Measure, q *Plan) bool {
 	return sameCells && p.Caps == q.Caps
 }
 
-// conditions are the parts of a conjunction, by their texts.
-func conditions(e *Expr, into map[string]*Expr) map[string]*Expr {
-	switch {
-	case e == nil:
-	case e.Op == OpAnd:
-		for _, a := range e.Args {
-			conditions(a, into)
+// conditionsOf are the parts of a conjunction, by their texts.
+func conditionsOf(e *Expr) map[string]*Expr {
+	out := map[string]*Expr{}
+	var add func(*Expr)
+	add = func(e *Expr) {
+		switch {
+		case e == nil:
+		case e.Op == OpAnd:
+			for _, a := range e.Args {
+				add(a)
+			}
+		default:
+			out[e.String()] = e
 		}
-	default:
-		into[e.String()] = e
 	}
-	return into
+	add(e)
+	return out
 }
 
 // further are the conditions that p's WHERE has beyond q's; false where it lacks one.
 func further(p, q *Expr) ([]*Expr, bool) {
-	of := conditions(p, map[string]*Expr{})
-	for text := range conditions(q, map[string]*Expr{}) {
+	of := conditionsOf(p)
+	for text := range conditionsOf(q) {
 		if of[text] == nil {
 			return nil, false
 		}

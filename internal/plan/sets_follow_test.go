@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dither/internal/engine/enginetest"
+	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
@@ -51,6 +52,9 @@ func TestFollowsExactly(t *testing.T) {
 					if rows == nil {
 						rows = rowsOf(t, p, table)
 					}
+					if about, of := subject(earlier), subject(asked); !about.MayTell(of) {
+						t.Fatalf("%s\nfrom %s: not found by the marks %v of %v", second, first, about, of)
+					}
 					followed[kindOf(first, second, g, asked, earlier)]++
 					part(table)
 					source := exactOver(&earlier.Bounded, plan.Grouping{Keys: f.Keys}, f.Measure, rows)
@@ -82,6 +86,11 @@ func TestFollowsExactly(t *testing.T) {
 			t.Errorf("%s: %d parts of units from all", bounded, n)
 		}
 	}
+}
+
+func subject(p *plan.Plan) *ledger.Subject {
+	measures, conditions := p.Marks()
+	return &ledger.Subject{Measures: measures, Conditions: conditions}
 }
 
 func maxGroups(t *rapid.T, table string) int64 {

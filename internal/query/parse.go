@@ -32,6 +32,22 @@ const maxName = 63
 // Parse turns one SELECT statement into a tree. Every error is an *Error.
 func Parse(sql string) (*Select, error) { return parse(sql, defaultLimits) }
 
+// Ahead does a part of what Parse does for texts that it will soon be asked for, as many as it keeps: together that takes less time. It
+// changes nothing of what Parse gives.
+func Ahead(sqls []string) {
+	var js []job
+	bytes := 0
+	for _, sql := range sqls {
+		if bytes += len(sql); bytes > maxKeptBytes {
+			break
+		}
+		if checkText(text(sql), defaultLimits) == nil {
+			js = append(js, job{sql, defaultLimits.tokens})
+		}
+	}
+	parseTogether(js)
+}
+
 func parse(sql string, lim limits) (*Select, error) {
 	src := text(sql)
 	if err := checkText(src, lim); err != nil {

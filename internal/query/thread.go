@@ -38,42 +38,76 @@ type job struct {
 }
 
 var (
-	parserMu    sync.Mutex // held from the sending of a job to the receipt of its answer, which is kept
-	lastJob     job
-	lastParsed  parsed
+	parserMu    sync.Mutex // held from the sending of jobs to the receipt of their answers, which are kept
+	kept        = map[job]parsed{}
+	keptBytes   int // of their texts
 	startParser = sync.OnceValue(func() error {
 		if errno := C.ditherParserThread(stackSize); errno != 0 {
 			return fmt.Errorf("start the parser's thread: %w", syscall.Errno(errno))
 		}
 		return nil
 	})
-	jobs    = make(chan job)
-	answers = make(chan parsed)
+	jobs    = make(chan []job)
+	answers = make(chan []parsed)
 )
 
+// maxKeptBytes bounds the texts whose trees are kept, which are some hundred times as large; a longer one is kept by itself.
+const maxKeptBytes = 32 << 10
+
 // parseOnThread scans and parses on the parser's thread. If the text has too many tokens, the tree is nil, and so is err. What it gives is shared, and not to be
-// changed: the last job's is kept, since one question is planned several times, as at several prices.
-func parseOnThread(j job) parsed {
+// changed: it is kept for a while, since one question is planned several times, as at several prices.
+func parseOnThread(j job) parsed { return parseTogether([]job{j})[0] }
+
+// parseTogether is parseOnThread of several texts. To wake the thread takes longer than most texts do, and it is woken once.
+func parseTogether(js []job) []parsed {
+	out := make([]parsed, len(js))
 	if err := startParser(); err != nil {
-		return parsed{err: err}
+		for i := range out {
+			out[i].err = err
+		}
+		return out
 	}
 	parserMu.Lock()
 	defer parserMu.Unlock()
-	if j != lastJob {
-		jobs <- j
-		lastJob, lastParsed = j, <-answers
+	var asked []job
+	var places []int
+	for i, j := range js {
+		if p, ok := kept[j]; ok {
+			out[i] = p
+			continue
+		}
+		asked, places = append(asked, j), append(places, i)
 	}
-	return lastParsed
+	if len(asked) == 0 {
+		return out
+	}
+	jobs <- asked
+	for i, p := range <-answers {
+		out[places[i]] = p
+		if keptBytes += len(asked[i].sql); keptBytes > maxKeptBytes {
+			clear(kept)
+			keptBytes = len(asked[i].sql)
+		}
+		kept[asked[i]] = p
+	}
+	return out
 }
 
 //export queryParserLoop
 func queryParserLoop() {
-	for j := range jobs {
-		var p parsed
-		p.scan, p.err = pg.Scan(j.sql)
-		if p.err == nil && len(p.scan.GetTokens()) <= j.maxTokens {
-			p.tree, p.err = pg.Parse(rewritten(j.sql, p.scan.GetTokens()))
+	for js := range jobs {
+		out := make([]parsed, len(js))
+		for i, j := range js {
+			out[i] = j.parsed()
 		}
-		answers <- p
+		answers <- out
 	}
+}
+
+func (j job) parsed() (p parsed) {
+	p.scan, p.err = pg.Scan(j.sql)
+	if p.err == nil && len(p.scan.GetTokens()) <= j.maxTokens {
+		p.tree, p.err = pg.Parse(rewritten(j.sql, p.scan.GetTokens()))
+	}
+	return p
 }

@@ -1,0 +1,228 @@
+package curator
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math/big"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"dither/internal/derive"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/internal/policy"
+)
+
+// What is looked at for one question, the dearest first, which mostly are the most exact: so many earlier releases that may tell something of it,
+// with so many measures and numbers.
+const (
+	mostEarlier         = 100
+	mostEarlierMeasures = 1_000
+	mostEarlierNumbers  = 20_000
+)
+
+// earlier are the releases that tell something of a question: of the same policy and the same sealed versions, with plans that have the very
+// replay keys that were recorded, so that what was measured is known from the plan.
+func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
+	about := &ledger.Subject{}
+	if about.Measures, about.Conditions = a.plan.Marks(); len(about.Measures) == 0 { // nothing does, whatever was released
+		return nil, nil, nil
+	}
+	sources, digest := a.look.sources(), c.policy.Digest()
+	answers, err := c.ledger.Answers(func(of *ledger.About) bool {
+		return of.Policy == digest && slices.Equal(of.Sources, sources) && of.Subject.MayTell(about)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	tellers, err := c.tellers(a, answers)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []*derive.Earlier
+	var names []seen
+	for _, t := range tellers {
+		if t.err != nil {
+			return nil, nil, t.err
+		}
+		if t.numbers != nil {
+			out, names = append(out, &derive.Earlier{Plan: t.plan, Numbers: t.numbers}), append(names, seen{id: t.answer.Reserved})
+		}
+	}
+	return out, names, nil
+}
+
+// teller is an earlier release that may tell something of a question.
+type teller struct {
+	answer  ledger.Answer
+	paid    ledger.Reservation // of one that is to be planned
+	plan    *plan.Plan
+	numbers [][]*big.Int // nil where it tells nothing
+	err     error
+}
+
+// tellers are the dearest of them, planned and read; the newest first.
+func (c *Curator) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, error) {
+	var out []teller
+	var unplanned []string
+	from, measures, numbers := origins(a.policy), 0, 0
+	for _, answer := range dearest(answers) {
+		t := teller{answer: answer}
+		known := false
+		if t.plan, known = c.plans.of(missedPlan{answer.Reserved, from}); known && t.plan == nil {
+			continue
+		}
+		if known {
+			measures += len(t.plan.Measures)
+			numbers += t.plan.Released() * len(t.plan.Measures)
+		} else {
+			if t.paid, t.err = answer.Reservation(); t.err != nil {
+				return nil, t.err
+			}
+			unplanned = append(unplanned, t.paid.Question)
+			measures += len(t.paid.Mechanisms)
+			for _, m := range t.paid.Mechanisms {
+				numbers += m.Cells
+			}
+		}
+		if out = append(out, t); measures >= mostEarlierMeasures || numbers >= mostEarlierNumbers {
+			break
+		}
+	}
+	slices.SortFunc(out, func(a, b teller) int { return cmp.Compare(b.answer.Reserved, a.answer.Reserved) })
+	plan.Ahead(unplanned)
+	var mu sync.Mutex // what a plan finds out of another, it keeps
+	inParallel(len(out), func(i int) {
+		t := &out[i]
+		if t.plan == nil {
+			t.plan = c.planOf(t.answer.Reserved, t.paid, a)
+		}
+		if t.plan == nil {
+			return
+		}
+		mu.Lock()
+		tells := a.plan.Tells(t.plan)
+		mu.Unlock()
+		if tells {
+			t.read()
+		}
+	})
+	return out, nil
+}
+
+// dearest are those that cost most, falling; of those that cost the same, which comes first.
+func dearest(answers iter.Seq[ledger.Answer]) (out []ledger.Answer) {
+	for a := range answers {
+		i, _ := slices.BinarySearchFunc(out, a.Rho, func(o ledger.Answer, rho float64) int {
+			if o.Rho >= rho { // before a
+				return -1
+			}
+			return 1
+		})
+		if i < mostEarlier {
+			out = slices.Insert(out, i, a)
+			out = out[:min(len(out), mostEarlier)]
+		}
+	}
+	return out
+}
+
+// read reads the numbers.
+func (t *teller) read() {
+	values, err := t.answer.Values()
+	if err != nil {
+		t.err = err
+		return
+	}
+	t.numbers, _ = decode(values, [2]int{t.plan.Released(), len(t.plan.Measures)}) // else it tells nothing, whatever it is
+}
+
+// inParallel calls fn of 0, 1, …, n − 1 on all processors.
+func inParallel(n int, fn func(int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				fn(int(i))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// planOf plans a recorded question again, as it was recorded; nil where that does not give the recorded key: then something of it is not
+// known here.
+func (c *Curator) planOf(id uint64, r ledger.Reservation, a *asked) *plan.Plan {
+	p, err := plan.Build(a.policy, again(r))
+	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) || p.Key(a.look.versions()...) != r.Key {
+		c.plans.miss(missedPlan{id, origins(a.policy)})
+		return nil
+	}
+	c.plans.keep(id, p.Settled())
+	return p
+}
+
+// again is what a recorded question asks of the plan, as far as it was recorded.
+func again(r ledger.Reservation) plan.Request {
+	out := plan.Request{SQL: r.Question, Price: r.Loss}
+	if r.Caps != nil {
+		out.MaxRows, out.MaxGroups = r.Caps.Rows, r.Caps.Groups
+	}
+	return out
+}
+
+// plans are those of recorded questions that were planned again last, and which are not found so.
+type plans struct {
+	mu     sync.Mutex
+	found  map[uint64]*plan.Plan // by reservation
+	missed map[missedPlan]bool
+}
+
+// missedPlan is of a reservation, with the origins of values that were tried.
+type missedPlan struct {
+	reservation uint64
+	origins     string
+}
+
+// of is the plan of a reservation, whoever looks for it; nil where there is known to be none.
+func (s *plans) of(m missedPlan) (p *plan.Plan, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p = s.found[m.reservation]
+	return p, p != nil || s.missed[m]
+}
+
+func (s *plans) keep(id uint64, p *plan.Plan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.found) >= 2*mostEarlier || s.found == nil {
+		s.found = map[uint64]*plan.Plan{}
+	}
+	s.found[id] = p
+}
+
+func (s *plans) miss(m missedPlan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.missed) >= 40*mostEarlier || s.missed == nil {
+		s.missed = map[missedPlan]bool{}
+	}
+	s.missed[m] = true
+}
+
+// origins are the versions of the public tables that columns have their values of.
+func origins(p *policy.Policy) string {
+	var out []int
+	for _, t := range p.Tables {
+		for _, c := range t.Columns {
+			if c.ValuesFrom != nil {
+				out = append(out, c.ValuesFrom.Version)
+			}
+		}
+	}
+	return fmt.Sprint(out)
+}

@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/privacy"
+)
+
+// What a release is about is kept with it in marks, by which later questions find it without planning every earlier one again. A mark is a short
+// digest: different texts may have one, and what is found by marks is compared in full.
+
+// Marks are those of what Follow compares: of each measure, and of each condition of WHERE. Where q tells something of p, they have a
+// measure in common, and p has every condition that q has. There are none where nothing follows from the plan.
+func (p *Plan) Marks() (measures, conditions []string) {
+	if !p.Followable() {
+		return nil, nil
+	}
+	for _, text := range p.measureTexts() {
+		measures = append(measures, mark(text))
+	}
+	for text := range conditionsOf(p.Where) {
+		conditions = append(conditions, mark(text))
+	}
+	slices.Sort(conditions)
+	return measures, conditions
+}
+
+// MarkAtAnyPrice is one for the same question at every price: of its canonical text, but for prices and noise.
+func (p *Plan) MarkAtAnyPrice(versions ...int) string {
+	var b strings.Builder
+	b.WriteString(strings.Replace(p.head(versions), priceLine(p.Price), "", 1))
+	for _, g := range p.Groupings() {
+		fmt.Fprintln(&b, g.Keys)
+	}
+	fmt.Fprintf(&b, "%q", p.measureTexts())
+	return mark(b.String())
+}
+
+func priceLine(price privacy.Loss) string { return fmt.Sprintf("price %s\n", price) }
+
+func mark(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
