@@ -13,10 +13,11 @@ import (
 // listed may not be there.
 var allowed = map[string][]string{
 	// floor 0
-	"internal/exact":   {},
-	"internal/entropy": {},
-	"internal/value":   {},
-	"internal/nearest": {},
+	"internal/exact":    {},
+	"internal/entropy":  {},
+	"internal/value":    {},
+	"internal/nearest":  {},
+	"internal/parallel": {},
 	// floor 1
 	"internal/sample": {"internal/exact", "internal/entropy"},
 	"noise":           {"internal/exact", "internal/entropy", "internal/sample"},
@@ -35,7 +36,7 @@ var allowed = map[string][]string{
 	"internal/seal":      {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "noise", "privacy"},
-	"internal/derive": {"internal/exact", "internal/plan", "internal/value", "noise"},
+	"internal/derive": {"internal/exact", "internal/parallel", "internal/plan", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/plan", "internal/value", "mechanism"},
 	"internal/engine/duckdb": {
@@ -47,7 +48,7 @@ var allowed = map[string][]string{
 	// floor 6: the kernel
 	"curator": {
 		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/jsonlines",
-		"internal/ledger", "internal/plan",
+		"internal/ledger", "internal/parallel", "internal/plan",
 		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "noise", "privacy",
 	},
 	// floor 7: what is computed from releases

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"iter"
 	"math/big"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"dither/internal/derive"
 	"dither/internal/ledger"
+	"dither/internal/parallel"
 	"dither/internal/plan"
 	"dither/internal/policy"
 )
@@ -95,7 +94,7 @@ func (c *Curator) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, 
 	slices.SortFunc(out, func(a, b teller) int { return cmp.Compare(b.answer.Reserved, a.answer.Reserved) })
 	plan.Ahead(unplanned)
 	var mu sync.Mutex // what a plan finds out of another, it keeps
-	inParallel(len(out), func(i int) {
+	parallel.Each(len(out), func(i int) {
 		t := &out[i]
 		if t.plan == nil {
 			t.plan = c.planOf(t.answer.Reserved, t.paid, a)
@@ -138,20 +137,6 @@ func (t *teller) read() {
 		return
 	}
 	t.numbers, _ = decode(values, [2]int{t.plan.Released(), len(t.plan.Measures)}) // else it tells nothing, whatever it is
-}
-
-// inParallel calls fn of 0, 1, …, n − 1 on all processors.
-func inParallel(n int, fn func(int)) {
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				fn(int(i))
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // planOf plans a recorded question again, as it was recorded; nil where that does not give the recorded key: then something of it is not

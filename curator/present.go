@@ -90,6 +90,9 @@ func (c *Curator) columns(a *asked, expected func(plan.Output) *Expected) []Colu
 		return c.setColumns(a)
 	}
 	out, known := make([]Column, len(a.plan.Outputs)), scaled{}
+	if expected != nil {
+		a.derived.Ahead(a.alpha)
+	}
 	for i, o := range a.plan.Outputs {
 		out[i] = Column{Name: o.Name, Kind: Measure}
 		if o.Post == nil {

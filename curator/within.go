@@ -11,6 +11,7 @@ import (
 	"dither/internal/derive"
 	"dither/internal/exact"
 	"dither/internal/ledger"
+	"dither/internal/parallel"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/privacy"
@@ -171,14 +172,33 @@ func (s *pricing) at(price privacy.Loss) (*priced, error) {
 			return t, nil
 		}
 	}
+	t, err := s.plan(price)
+	if err == nil {
+		s.tried = append(s.tried, t)
+	}
+	return t, err
+}
+
+func (s *pricing) plan(price privacy.Loss) (*priced, error) {
 	r := s.request
 	r.Price = price
 	p, err := plan.Build(s.policy, r)
-	if err != nil {
-		return nil, err
+	return &priced{plan: p}, err
+}
+
+// ahead plans the question at prices that will be looked at, at once.
+func (s *pricing) ahead(prices ...privacy.Epsilon) {
+	tried := make([]*priced, len(prices))
+	parallel.Each(len(prices), func(i int) {
+		if t, err := s.plan(s.policy.Budget.Price(prices[i])); err == nil {
+			tried[i] = t
+		}
+	})
+	for _, t := range tried {
+		if t != nil {
+			s.tried = append(s.tried, t)
+		}
 	}
-	s.tried = append(s.tried, &priced{plan: p})
-	return s.tried[len(s.tried)-1], nil
 }
 
 // every is what derives every cell at a price; nil where there is no such noise.
@@ -253,7 +273,9 @@ func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 		return p, fmt.Sprintf("An earlier answer, %s, is within %s.", basis.name, s.target.text), err
 	}
 	tidy := s.tidy()
-	i, err := leastPrice(tidy, s.guess(tidy, begin, excess), func(e privacy.Epsilon) (float64, error) {
+	guess := s.guess(tidy, begin, excess)
+	s.ahead(tidy[max(0, guess-1):min(guess+1, len(tidy))]...) // at the one it should do, and at the other not
+	i, err := leastPrice(tidy, guess, func(e privacy.Epsilon) (float64, error) {
 		excess, _, err := s.meets(s.policy.Budget.Price(e), basis)
 		return excess, err
 	})
@@ -373,6 +395,7 @@ func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (excess float64, why 
 			return excess, why, err
 		}
 	}
+	d.Ahead(s.alpha)
 	worst := 0
 	for i, o := range p.Outputs {
 		of, what, err := s.foretoldOf(a, o, rows)

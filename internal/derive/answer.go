@@ -14,6 +14,7 @@ import (
 type Answer struct {
 	plan     *plan.Plan
 	measures map[*plan.Measure]*released
+	noises   *noises
 	index    map[*plan.Measure]int
 	fits     []fit   // of the plan's measures, where there are grouping sets
 	given    []*grid // by grouping: what is known from earlier releases, in place of released numbers; nil without
@@ -29,8 +30,8 @@ func New(p *plan.Plan) (*Answer, error) { return new(Shapes).New(p) }
 
 // New is New, with what was found for plans that are alike.
 func (s *Shapes) New(p *plan.Plan) (*Answer, error) {
-	a := &Answer{plan: p, measures: map[*plan.Measure]*released{}, index: map[*plan.Measure]int{}}
 	alike, fits := &noises{}, map[string]fit{}
+	a := &Answer{plan: p, measures: map[*plan.Measure]*released{}, noises: alike, index: map[*plan.Measure]int{}}
 	for i, m := range p.Measures {
 		r, err := alike.released(m)
 		if err != nil {

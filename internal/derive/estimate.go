@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"dither/internal/exact"
+	"dither/internal/parallel"
 	"dither/internal/plan"
 	"dither/internal/value"
 	"dither/noise"
@@ -103,6 +104,22 @@ func (n *noises) number(m *plan.Measure) int {
 	}
 	n.same[noiseOf{m.Noise, m.Parameter}] = i
 	return i
+}
+
+// Ahead finds the quantiles of all noises that intervals at level alpha ask for, at once.
+func (a *Answer) Ahead(alpha float64) {
+	all := a.noises.all
+	found := make([]*big.Int, len(all))
+	parallel.Each(len(all), func(i int) {
+		if all[i] != nil && all[i].limits[alpha] == nil {
+			found[i] = all[i].noise.Quantile(alpha)
+		}
+	})
+	for i, q := range found {
+		if q != nil {
+			all[i].limits[alpha] = q
+		}
+	}
 }
 
 // NoiseOf is the distribution of the noise on each of a measure's cells, in grid units. The error is of its parameter.

@@ -120,8 +120,7 @@ func (b *Bounded) describe(w *strings.Builder, digest string, versions []int, n 
 	if b.Source != nil {
 		fmt.Fprintf(w, "from %s\n", b.Source)
 	}
-	w.WriteString(priceLine(price))
-	fmt.Fprintf(w, "caps rows=%d groups=%d rows_per_group=%d\n", b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
+	fmt.Fprintf(w, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", price, b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
 	b.describePart(w)
 	b.describeValues(w)
 	if b.Where != nil {

@@ -124,8 +124,8 @@ func (b *builder) noiseUnder(c Caps) float64 {
 				if pure {
 					x = new(big.Int).Mul(try.L1, try.L1)
 				}
-				unit := try.Unit()
-				f, _ = unit.Mul(unit, try.Units(x)).Float64()
+				inUnits := new(big.Float).SetInt(x) // exactly; and so times the square of the unit, a power of two
+				f, _ = inUnits.SetMantExp(inUnits, 2*try.Grid).Float64()
 				found[g] = f
 			}
 			total += f

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"dither/privacy"
 )
 
 // What a release is about is kept with it in marks, by which later questions find it without planning every earlier one again. A mark is a short
@@ -29,18 +27,25 @@ func (p *Plan) Marks() (measures, conditions []string) {
 	return measures, conditions
 }
 
-// MarkAtAnyPrice is one for the same question at every price: of its canonical text, but for prices and noise.
+// MarkAtAnyPrice is one for the same question at every price: of what Canonical tells, but for prices and noise, and for which values keys have.
 func (p *Plan) MarkAtAnyPrice(versions ...int) string {
 	var b strings.Builder
-	b.WriteString(strings.Replace(p.head(versions), priceLine(p.Price), "", 1))
-	for _, g := range p.Groupings() {
-		fmt.Fprintln(&b, g.Keys)
+	fmt.Fprintf(&b, "%s %q %v %v\ncaps %+v\nwhere %s\n", p.digest, p.Tables(), versions, p.Neighbours, p.Caps, p.Where)
+	p.describePart(&b)
+	if p.Source != nil {
+		fmt.Fprintln(&b, "from", p.Source)
 	}
-	fmt.Fprintf(&b, "%q", p.measureTexts())
+	for _, k := range p.Keys {
+		fmt.Fprintln(&b, "key", k.Expr, len(k.Values))
+	}
+	for _, g := range p.Groupings() {
+		fmt.Fprintln(&b, "set", g.Keys)
+	}
+	for _, text := range p.measureTexts() {
+		fmt.Fprintln(&b, "measure", text)
+	}
 	return mark(b.String())
 }
-
-func priceLine(price privacy.Loss) string { return fmt.Sprintf("price %s\n", price) }
 
 func mark(text string) string {
 	sum := sha256.Sum256([]byte(text))
