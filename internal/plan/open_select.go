@@ -33,9 +33,11 @@ const (
 // distance and how many groups of one data set the other may lack, Groups under both relations (the proof at
 // mechanism.Threshold: each side drops its own).
 //
-// What is measured afterwards is a function of the groups that were released, and for each fixed set of these a vector whose
-// sensitivity is at most that of all groups together (bound), since it is a part of it. So the losses add up [Dwork & Roth
-// 2014, Section 3.5, for adaptive composition; Bun & Steinke 2016, Lemma 8.2]. ∎
+// What is measured afterwards is a function of the groups that were released: for each fixed set of groups, of this table or not, the
+// vector of the sums over their rows that count, whose sensitivity is at most that of all groups together (bound), since it is a part of it. So
+// the losses add up [Dwork & Roth 2014, Section 3.5, for adaptive composition; Bun & Steinke 2016, Lemma 8.2]. That vector is what an engine gives
+// for every set that can be released of its table. For one with a group in which no unit counts the engine would give 0, where rows may
+// count whose units count elsewhere (of a unit so many rows count, and the unit in fewer groups): but no such set is ever released. ∎
 type Selection struct {
 	Strategy Strategy
 	Groups   int64                // in which a unit counts, at most
