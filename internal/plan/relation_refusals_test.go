@@ -117,6 +117,11 @@ func TestRelationBounds(t *testing.T) {
 		"SELECT COUNT(*) FROM (SELECT customer, number, COUNT(*) FROM orders GROUP BY 1, 2) q":                                           20,
 		"SELECT COUNT(*) FROM (SELECT who FROM visits UNION ALL SELECT customer FROM orders UNION ALL SELECT who FROM visits) q":         40,
 		"SELECT COUNT(*) FROM visits v JOIN (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) q ON q.customer = v.who":      10,
+		"SELECT COUNT(*) FROM orders o JOIN lines a ON a.number = o.number JOIN lines b ON b.number = o.number":                          2500,
+		"SELECT COUNT(*) FROM customers JOIN visits ON who = id JOIN orders ON customer = id JOIN lines ON lines.number = orders.number": 500,
+		"SELECT COUNT(*) FROM orders o JOIN visits ON customer = who LEFT JOIN lines ON lines.number = o.number":                         700,
+		"SELECT COUNT(*) FROM lines l JOIN (SELECT customer, number FROM orders GROUP BY 1, 2) o ON l.number = o.number":                 50,
+		"SELECT COUNT(*) FROM lines l JOIN (SELECT customer, number, total > 5 FROM orders GROUP BY 1, 2, 3) o ON l.number = o.number":   50,
 		"WITH a AS (SELECT * FROM visits) SELECT COUNT(*) FROM a JOIN a b ON a.who = b.who":                                              100,
 		"SELECT COUNT(*) FROM regions r JOIN customers c ON c.region = r.region LEFT JOIN visits ON who = c.id AND cost BETWEEN 1 AND 4": 10,
 	} {
