@@ -80,7 +80,7 @@ func (l *lowering) known(e *Expr) ([]value.Value, bool) {
 			out = append(out, e.Args[i])
 		}
 		if v, ok := l.knownOfAll(append(out, e.Args[len(e.Args)-1])); ok {
-			return v, true
+			return slices.DeleteFunc(v, func(v value.Value) bool { return outside(v, e.Range) }), true
 		}
 	case OpCoalesce, OpLeast, OpGreatest:
 		if v, ok := l.knownOfAll(e.Args); ok {
