@@ -79,7 +79,7 @@ func (r *relation) perUnit(s *query.Select) (*relation, error) {
 	at := s.Items[0].Expr.Pos()
 	switch {
 	case r.public:
-		return nil, refuse(at, "aggregate it before it is sealed", "public rows are not aggregated inside a subquery")
+		return nil, refuse(at, "leave the subquery out; or aggregate it before it is sealed", "public rows are not aggregated inside a subquery")
 	case r.unit.IsRow():
 		return nil, refuse(at, "leave the aggregate to the outer SELECT", "each row is a unit here: it has no rows to aggregate")
 	}
