@@ -61,7 +61,7 @@ func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
 	for i, g := range p.Sets {
 		shown := Grouping{Cells: g.Cells(&p.Bounded)}
 		for _, k := range g.Keys {
-			shown.Keys = append(shown.Keys, p.Keys[k].Expr.String())
+			shown.Keys = append(shown.Keys, p.KeyText(k))
 		}
 		for _, m := range g.Measures {
 			scale, sensitivity := known.of(m)

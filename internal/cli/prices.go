@@ -38,6 +38,25 @@ func foundBounds(r *curator.Release) string {
 	return b.String()
 }
 
+// shortfalls say of each mode, which has no interval, how far from the most frequent value it may be.
+func shortfalls(r *curator.Release) string {
+	var b strings.Builder
+	for _, c := range r.Columns {
+		most := c.Shortfall
+		for _, g := range r.Groupings {
+			for _, o := range g.Orders {
+				if o.Column == c.Name && o.Shortfall != nil && (most == nil || *o.Shortfall > *most) {
+					most = o.Shortfall
+				}
+			}
+		}
+		if most != nil {
+			fmt.Fprintf(&b, "%s: at most %s fewer than the most frequent\n", printable(c.Name), plural(int(math.Ceil(*most)), "row"))
+		}
+	}
+	return b.String()
+}
+
 // foundRows says which bound on rows was found.
 func foundRows(b *curator.RowsBound) string {
 	rows := plural(int(b.Rows), "row") + " count"

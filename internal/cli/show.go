@@ -95,7 +95,7 @@ func footer(r *curator.Release) string {
 	if len(r.Rows) == 0 {
 		empty = "no rows: no group was released, or HAVING, LIMIT or OFFSET left none\n"
 	}
-	return empty + foundBounds(r) + fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
+	return empty + foundBounds(r) + shortfalls(r) + fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
 		paid(r), r.Remaining, percent(r.Confidence), r.ID)
 }
 

@@ -188,7 +188,7 @@ func choose(conditions, results []*Expr, at query.Pos) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Expr{Op: OpCase, Type: t, Nullable: anyNullable(results), Range: unionOf(results)}
+	e := &Expr{Op: OpCase, Type: t, Nullable: anyNullable(results), Range: branches(conditions, results)}
 	for i, c := range conditions {
 		e.Args = append(e.Args, c, results[i])
 	}

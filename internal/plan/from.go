@@ -28,6 +28,7 @@ type named struct {
 	merged      bool   // by USING: only with its table's name it is meant
 	of          origin // the table's column that it is, unchanged, if it is one
 	most        int64  // of public rows: so many at most have one value of it; 0 if nobody says
+	copies      int64  // so many rows at most of one unit stem from one row of the table of which it is a column
 }
 
 // origin is a column of a table.
@@ -120,6 +121,7 @@ func (f from) whole(t *policy.Table, alias string) (*relation, error) {
 	for _, c := range t.Columns {
 		out.names = append(out.names, named{
 			table: alias, name: c.Name, e: out.declared(c), unit: !t.Public && c.Name == t.Unit.Column, of: origin{t, c.Name}, most: t.RowsPerValue[c.Name],
+			copies: 1,
 		})
 		if c.Name == t.Unit.Column {
 			out.unitType = c.Type
@@ -313,7 +315,7 @@ func (r *relation) item(item query.Item) (named, error) {
 		if err != nil {
 			return named{}, err
 		}
-		out.unit, out.of, out.most = n.unit, n.of, n.most
+		out.unit, out.of, out.most, out.copies = n.unit, n.of, n.most, n.copies
 		if out.name == "" {
 			out.name = c.Name
 		}

@@ -16,7 +16,8 @@ import (
 //   - Two tables of persons meet where the person is the same, row by row: each row of the first becomes at most as many as the
 //     second has of one unit, which is enforced on the second before it is joined, so that no work grows with the product of what
 //     two tables hold.
-//   - A reference that the policy declares leads to at most one row of the same unit: each row stays one.
+//   - A reference that the policy declares leads to at most one row of the same unit: each row stays one, or becomes as many as that
+//     row has become by what it was joined to before.
 //
 // The bound on the relation's rows is their product, which is enforced last, as for one table.
 func (f from) join(j *query.Join) (*relation, error) {
@@ -41,7 +42,7 @@ func beside(l, r *relation, j *query.Join) (*relation, error) {
 	case l.public && r.public:
 		return nil, refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
 	case j.Kind == query.LeftJoin && l.public, j.Kind == query.RightJoin && r.public:
-		return nil, refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons", "this join would make rows of nobody")
+		return nil, refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons: a group of a known key (values, values_from) is shown where nobody is in it, too", "this join would make rows of nobody")
 	case l.public:
 		swapped = true
 	}
@@ -112,6 +113,7 @@ type joining struct {
 	together bool  // the condition says that the unit is the same
 	forward  []int // r's columns that a declared reference of l leads to
 	backward []int // l's columns that a declared reference of r leads to
+	partners int64 // so many of l's rows at most meet one of r's
 }
 
 func (s *joining) sameUnits() error {
@@ -314,6 +316,11 @@ func (s *joining) joined() (*relation, error) {
 	for i := range out.names {
 		n := &out.names[i]
 		n.most = 0
+		if i < len(s.l.names) {
+			n.copies = min(n.copies*join.Most, unit.RowsPerUnit)
+		} else {
+			n.copies = min(n.copies*s.partners, unit.RowsPerUnit)
+		}
 		n.unit = n.unit && (i < len(s.l.names) || !s.left && s.units)
 	}
 	out.lowering = lowering{names: out.names, source: join, columns: join.Columns}
@@ -323,8 +330,18 @@ func (s *joining) joined() (*relation, error) {
 	return out, err
 }
 
+// copies are how many rows at most hold one row that a reference leads to by these columns.
+func copies(names []named, columns []int) int64 {
+	least := int64(policy.MaxRowsPerUnit)
+	for _, c := range columns {
+		least = min(least, nameOf(names, c).copies)
+	}
+	return max(least, 1)
+}
+
 // bound fixes how many rows of r a row of l may meet, and the unit's bounds.
 func (s *joining) bound(join *Source) (policy.Unit, error) {
+	s.partners = max(s.l.unit.RowsPerUnit, 1)
 	switch {
 	case !s.units:
 		most, hint := int64(0), ""
@@ -349,11 +366,15 @@ func (s *joining) bound(join *Source) (policy.Unit, error) {
 	case !s.together:
 		return policy.Unit{}, refuse(s.at, s.unitHint(), "two tables of persons are joined where the person is the same, and the condition does not say so")
 	case s.forward != nil:
-		join.Within, join.Most = s.forward, 1
-		return s.l.unit, nil
-	case s.backward != nil: // a left join of those who refer: each of l's rows at least once, and each of r's at most once
-		join.Most = s.r.unit.RowsPerUnit
-		return plus(s.l.unit, s.r.unit, s.at)
+		join.Within, join.Most = s.forward, copies(s.r.names, s.forward)
+		return times(s.l.unit, join.Most, s.at)
+	case s.backward != nil: // a left join of those who refer: each of l's rows at least once, and each of r's as often as what it refers to is there
+		join.Most, s.partners = s.r.unit.RowsPerUnit, copies(s.l.names, s.backward)
+		met, err := times(s.r.unit, s.partners, s.at)
+		if err != nil {
+			return policy.Unit{}, err
+		}
+		return plus(s.l.unit, met, s.at)
 	}
 	join.Most = s.r.unit.RowsPerUnit
 	return times(s.l.unit, join.Most, s.at)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"dither/internal/policy"
@@ -43,7 +44,7 @@ func (k *Key) Index(v value.Value) int {
 func (l *lowering) key(e *Expr, at query.Pos) (Key, error) {
 	values, ok := l.known(e)
 	if !ok || e.Type == value.Real { // reals are no names of groups: 0 and −0 would be one, and engines print them apart
-		return Key{}, refuse(at, unknownKeyHint(e), "the possible values of this GROUP BY expression are not known beforehand")
+		return Key{}, refuse(at, l.unknownKeyHint(e), "the possible values of this GROUP BY expression are not known beforehand")
 	}
 	if l.nullGroup(e) {
 		values = append(values, value.NullOf(e.Type))
@@ -52,7 +53,12 @@ func (l *lowering) key(e *Expr, at query.Pos) (Key, error) {
 	return Key{Expr: e, Values: slices.Compact(values)}, nil
 }
 
-func unknownKeyHint(e *Expr) string {
+func (l *lowering) unknownKeyHint(e *Expr) string {
+	if e.Op == OpColumn && l.names != nil && e.Type != value.Real {
+		if of := nameOf(l.names, e.Column).of; of.table != nil && of.table.Public {
+			return fmt.Sprintf("the owner can declare that its values are known, which are public, for column %s of table %s: values_from: %s.%s", of.column, of.table.Name, of.table.Name, of.column)
+		}
+	}
 	switch e.Type {
 	case value.Real:
 		return "group by FLOOR(x / width), or by CASE WHEN … THEN 'label' … END"
@@ -80,7 +86,7 @@ func (l *lowering) known(e *Expr) ([]value.Value, bool) {
 			out = append(out, e.Args[i])
 		}
 		if v, ok := l.knownOfAll(append(out, e.Args[len(e.Args)-1])); ok {
-			return v, true
+			return slices.DeleteFunc(v, func(v value.Value) bool { return outside(v, e.Range) }), true
 		}
 	case OpCoalesce, OpLeast, OpGreatest:
 		if v, ok := l.knownOfAll(e.Args); ok {

@@ -40,7 +40,11 @@ func (b *builder) mode(x query.Expr) (*Post, error) {
 	}
 	k, err := b.key(e, x.Pos())
 	if err != nil {
-		return nil, refuse(x.Pos(), "the owner can declare the column's values in the policy; or choose among steps: MODE() WITHIN GROUP (ORDER BY FLOOR(x / width))",
+		hint := "or choose among steps: MODE() WITHIN GROUP (ORDER BY FLOOR(x / width))"
+		if e.Type == value.Text {
+			hint = "or group by it, and count: GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1"
+		}
+		return nil, refuse(x.Pos(), "the owner can declare the column's values in the policy; "+hint,
 			"MODE chooses among values that are known beforehand, and those of this expression are not")
 	}
 	k.Values = slices.DeleteFunc(k.Values, func(v value.Value) bool { return v.Null })

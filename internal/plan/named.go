@@ -205,6 +205,8 @@ func (b *builder) perGroup(x *query.Call, a *query.Argument) error {
 		return nil
 	case row:
 		return b.perRow(x, a)
+	case x.Name == "count" && x.Distinct:
+		return refuse(a.At, "leave it out", "COUNT(DISTINCT …) has no bounds per group: who counts how often is bounded for the whole question")
 	case !counts && x.Name != "sum":
 		return refuse(a.At, "write contribution_bounds_per_row => (low, high)", "%s has no bounds per group: what one %s adds to a group is bounded by rows", x.Name, b.table.Unit.Column)
 	}

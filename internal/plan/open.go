@@ -40,7 +40,7 @@ func (b *builder) openKey(e *Expr, at query.Pos) (Key, error) {
 		return Key{}, refuse(at, "GROUP BY it in a subquery in FROM, and aggregate outside: SELECT AVG(n) FROM (SELECT …, COUNT(*) AS n … GROUP BY …) q",
 			"each group would be one unit's: none would ever be released")
 	}
-	if err := b.opens.admits(e, at); err != nil {
+	if err := b.opens.admits(b.unknownKeyHint(e), at); err != nil {
 		return Key{}, err
 	}
 	if b.plan.Selection == nil {
@@ -51,7 +51,7 @@ func (b *builder) openKey(e *Expr, at query.Pos) (Key, error) {
 }
 
 // admits refuses open keys under a budget that has no δ for them.
-func (o *opening) admits(e *Expr, at query.Pos) error {
+func (o *opening) admits(hint string, at query.Pos) error {
 	p := o.policy
 	_, kept := p.Budget.Loss.ZCDP()
 	switch {
@@ -61,7 +61,7 @@ func (o *opening) admits(e *Expr, at query.Pos) error {
 		if p.Budget.Loss.Accountant() == privacy.Pure {
 			why = "which groups there are can only be told at a delta, which a pure budget has none of"
 		}
-		return refuse(at, unknownKeyHint(e)+"; or declare a delta for selection: "+declare,
+		return refuse(at, hint+"; or declare a delta for selection: "+declare,
 			"the possible values of this GROUP BY expression are not known beforehand; %s", why)
 	case o.asked.MinUnits < 0 || o.asked.MinUnits > policy.MaxRowsPerUnit:
 		return &Error{Message: fmt.Sprintf("the least number of units of a group is between 1 and %d", policy.MaxRowsPerUnit)}

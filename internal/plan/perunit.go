@@ -79,7 +79,7 @@ func (r *relation) perUnit(s *query.Select) (*relation, error) {
 	at := s.Items[0].Expr.Pos()
 	switch {
 	case r.public:
-		return nil, refuse(at, "aggregate it before it is sealed", "public rows are not aggregated inside a subquery")
+		return nil, refuse(at, "leave the subquery out; or aggregate it before it is sealed", "public rows are not aggregated inside a subquery")
 	case r.unit.IsRow():
 		return nil, refuse(at, "leave the aggregate to the outer SELECT", "each row is a unit here: it has no rows to aggregate")
 	}
@@ -132,7 +132,10 @@ func (r *relation) innerList(s *query.Select) error {
 		n := named{name: item.Alias, e: e}
 		if e.Op == OpColumn && e.Column < len(r.inside.keys) {
 			key := r.inside.keys[e.Column]
-			n.unit, n.of = key.unit, key.of
+			n.unit, n.of, n.copies = key.unit, key.of, key.copies
+			if rest := slices.DeleteFunc(slices.Clone(r.inside.keys), func(k named) bool { return k.unit }); len(rest) <= 1 && !key.unit {
+				n.copies = 1 // a row for each value
+			}
 			if n.name == "" {
 				n.name = key.name
 			}

@@ -6,6 +6,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -102,6 +103,7 @@ type Plan struct {
 	Asked       Caps     // the bounds on a unit's rows and groups that the question names, in its text or beside it; 0 where it names none
 	Notes       []string // what an asker should know of how the question was taken
 	Grouped     []int    // of each GROUP BY expression, in the question's order, its place among Keys
+	groupedBy   []string // these expressions as the question writes them
 
 	digest   string
 	followed *bool                           // what plain found
@@ -295,7 +297,8 @@ func (b *builder) where() (err error) {
 func (b *builder) groupBy() error {
 	cells := 1
 	for _, x := range b.tree.GroupBy {
-		e, err := b.row(b.resolveAlias(x))
+		meant := b.resolveAlias(x)
+		e, err := b.row(meant)
 		if err != nil {
 			return err
 		}
@@ -307,6 +310,7 @@ func (b *builder) groupBy() error {
 			return err
 		}
 		b.grouped = append(b.grouped, k)
+		b.plan.groupedBy = append(b.plan.groupedBy, query.Print(meant))
 		if cells *= max(len(k.Values), 1); cells > MaxCells {
 			return refuse(x.Pos(), "group by fewer or coarser expressions", "the answer would have more than %d cells", MaxCells)
 		}
@@ -314,6 +318,11 @@ func (b *builder) groupBy() error {
 	b.plan.Keys, b.place = sortKeys(b.grouped)
 	b.plan.Grouped = b.place
 	return nil
+}
+
+// KeyText is a key as the question writes it.
+func (p *Plan) KeyText(key int) string {
+	return p.groupedBy[slices.Index(p.Grouped, key)]
 }
 
 // Sensitivity is the L1 distance that the whole answer's vector of measures can move between neighbours, in the measures'

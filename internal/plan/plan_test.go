@@ -86,6 +86,19 @@ func TestSensitivity(t *testing.T) {
 		{"SELECT SUM(age) FROM people", "115", "115"},
 		{"SELECT SUM(LEAST(serial, 115)) FROM people WHERE serial >= 0", "", ""},
 		{"SELECT SUM(LEAST(GREATEST(serial, 0), 115)) FROM people", "115", "115"},
+		{"SELECT SUM(CASE WHEN age > 30 THEN 30 ELSE age END) FROM people", "30", "30"},
+		{"SELECT SUM(CASE WHEN age < 18 THEN age END) FROM people", "17", "17"},
+		{"SELECT SUM(age) FILTER (WHERE age BETWEEN 20 AND 64) FROM people", "64", "64"},
+		{"SELECT SUM(CASE age WHEN 7 THEN age ELSE 0 END) FROM people", "7", "7"},
+		{"SELECT SUM(CASE WHEN 17.5 > age THEN age END) FROM people", "17", "17"},
+		{"SELECT SUM(CASE WHEN age IN (3, 40, 5) THEN age END) FROM people", "40", "40"},
+		{"SELECT SUM(CASE WHEN serial < 0 THEN 0 WHEN serial > 9 THEN 9 ELSE serial END) FROM people", "9", "9"},
+		{"SELECT SUM(CASE WHEN age IS NULL OR age NOT BETWEEN 0 AND 50 THEN 0 ELSE age END) FROM people", "50", "50"},
+		{"SELECT SUM(CASE WHEN height > 100 THEN 100 ELSE height END) FROM people", "100", "100"},
+		{"SELECT SUM(CASE WHEN age > 300 THEN 300 ELSE age END) FROM people", "300", "300"},                  // a constant is what it is
+		{"SELECT SUM(CASE WHEN age > 30 AND group_quarters THEN 30 ELSE age END) FROM people", "115", "115"}, // who is 40 at home is 40
+		{"SELECT SUM(CASE WHEN age > serial THEN 0 ELSE age END) FROM people", "115", "115"},                 // serial may be NULL
+		{"SELECT SUM(CASE WHEN age < 10 THEN age - 100 ELSE 0 END) FROM people", "100", "115"},               // what is computed inside is not narrowed
 		{"SELECT COUNT(CASE WHEN group_quarters THEN 1 END), COUNT(CASE WHEN race = 'asian' THEN 1 END) FROM people", "2", "2"},
 		{"SELECT age, COUNT(*) FROM people GROUP BY age", "1", "2"},
 		{"SELECT SUM(age - 20) FROM people", "95", "115"},

@@ -63,7 +63,7 @@ func (b *builder) openKeys() string {
 	var names []string
 	for i := range b.plan.Keys {
 		if b.plan.Keys[i].Open {
-			names = append(names, b.plan.Keys[i].Expr.String())
+			names = append(names, b.plan.KeyText(i))
 		}
 	}
 	return strings.Join(names, ", ")

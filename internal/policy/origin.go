@@ -39,8 +39,6 @@ func (r *reader) origins(p *Policy) {
 			at, o := r.from[c], c.ValuesFrom
 			from := p.Table(o.Table)
 			switch {
-			case t.Public:
-				at.fail("", "a public table needs no known values")
 			case c.Name == t.Unit.Column:
 				at.fail("", "the unit column %s must have neither bounds nor values: they would merge persons", quote(c.Name))
 			case c.Type == value.Real:

@@ -72,7 +72,7 @@ func TestValuesFrom(t *testing.T) {
 		t.Errorf("of a part: %v", err)
 	}
 	public := strings.Replace(originPolicy, "number: {type: integer}", "number: {type: text, values_from: regions.region}", 1)
-	if _, err := Decode([]byte(strings.Replace(public, "COLUMN", "{type: text}", 1)), "."); err == nil || !strings.Contains(err.Error(), "needs no known values") {
+	if _, err := Decode([]byte(strings.Replace(public, "COLUMN", "{type: text}", 1)), "."); err != nil { // for questions that group by it, joined
 		t.Errorf("of a public table: %v", err)
 	}
 }

@@ -231,7 +231,7 @@ func (g generator) relation(depth int) columnsOf {
 		return of(from, pColumns, []string{"b.y"}, "b.c")
 	case "through":
 		line := columnsOf{numbers: []string{"b.q", "b.z", "b.line % 5"}, keys: []string{"b.q"}}
-		switch g.pick("alone", "owner", "lines", "chain", "twice") {
+		switch g.pick("alone", "owner", "lines", "chain", "twice", "pairs", "beside") {
 		case "alone":
 			line.from = "l b"
 			return line
@@ -241,6 +241,10 @@ func (g generator) relation(depth int) columnsOf {
 			return of("p a "+joined+" l b ON b.parent = a.id", pColumns, line.numbers)
 		case "chain":
 			return columnsOf{from: "m", numbers: []string{"w"}, keys: []string{"w"}}
+		case "pairs":
+			return of("p a JOIN l b ON b.parent = a.id "+joined+" l c ON c.parent = a.id", pColumns, append([]string{"c.q"}, line.numbers...))
+		case "beside":
+			return of("v d JOIN p a ON a.person = d.who "+joined+" l b ON b.parent = a.id", pColumns, append([]string{"d.y"}, line.numbers...))
 		}
 		return columnsOf{from: "m c " + joined + " l b ON c.up = b.line", numbers: []string{"c.w", "b.q"}, keys: []string{"c.w"}}
 	case "inner":

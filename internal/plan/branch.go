@@ -1,0 +1,151 @@
+package plan
+
+import (
+	"math"
+
+	"dither/internal/value"
+)
+
+// What the conditions of a CASE say of its results: CASE WHEN x > 100 THEN 100 ELSE x END is at most 100. Only the CASE itself is the
+// narrower for it, not the x inside, which an engine may compute before it asks for the condition.
+
+// branches is the range of a CASE: what each result may be where the conditions before it are not true, and its own is. Results that
+// are NULL, or that no row can reach, don't count.
+func branches(conditions, results []*Expr) Range {
+	var out Range
+	first := true
+	for i, e := range results {
+		if e.Op == OpConst && e.Const.Null {
+			continue
+		}
+		r, reached := e.Range, true
+		if e.Op != OpConst {
+			r, reached = e.where(conditions, i)
+		}
+		switch {
+		case !reached:
+		case first:
+			out, first = r, false
+		default:
+			out = out.union(r)
+		}
+	}
+	if first {
+		return unionOf(results)
+	}
+	return out
+}
+
+// where is the range of e where the i-th condition is true and none before it is; false if that cannot be.
+func (e *Expr) where(conditions []*Expr, i int) (r Range, possible bool) {
+	of, possible := e, true
+	if e.Op == OpToReal {
+		of = e.Args[0]
+	}
+	r = of.Range
+	narrow := func(x *Expr, op Op, v value.Value) {
+		if x.Op == OpToReal && of.Type == value.Integer {
+			x = x.Args[0]
+		}
+		if possible && x.Op == of.Op && x.weight() == of.weight() && x.String() == of.String() {
+			r, possible = r.compared(of.Type, op, v)
+		}
+	}
+	for _, c := range conditions[:min(i, len(conditions))] {
+		said(c, false, narrow)
+	}
+	if i < len(conditions) {
+		said(conditions[i], true, narrow)
+	}
+	if e != of {
+		r = toReal(&Expr{Type: value.Integer, Range: r}).Range
+	}
+	return r, possible
+}
+
+// said calls f with comparisons with a constant that hold where c is true (or, unless holds, false), or where it is unknown. They
+// hold or are unknown themselves, and are unknown only where what they compare is NULL; so they hold of every value that it has.
+func said(c *Expr, holds bool, f func(x *Expr, op Op, v value.Value)) {
+	switch c.Op {
+	case OpNot:
+		said(c.Args[0], !holds, f)
+	case OpIs: // where it is false, its argument is false or unknown
+		said(c.Args[0], holds, f)
+	case OpAnd, OpOr:
+		if holds == (c.Op == OpAnd) {
+			for _, a := range c.Args {
+				said(a, holds, f)
+			}
+		}
+	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
+		x, v, op := c.Args[0], c.Args[1], c.Op
+		if x.Op == OpConst {
+			x, v, op = v, x, turned[op]
+		}
+		if !holds {
+			op = opposite[op]
+		}
+		if v.Op == OpConst && !v.Const.Null {
+			f(x, op, v.Const)
+		}
+	case OpIn:
+		if !holds {
+			return
+		}
+		least, greatest := c.Args[1].Const, c.Args[1].Const
+		for _, a := range c.Args[2:] {
+			if value.Compare(a.Const, least) < 0 {
+				least = a.Const
+			}
+			if value.Compare(a.Const, greatest) > 0 {
+				greatest = a.Const
+			}
+		}
+		f(c.Args[0], OpGe, least)
+		f(c.Args[0], OpLe, greatest)
+	default:
+	}
+}
+
+var (
+	turned   = map[Op]Op{OpEq: OpEq, OpNe: OpNe, OpLt: OpGt, OpLe: OpGe, OpGt: OpLt, OpGe: OpLe}
+	opposite = map[Op]Op{OpEq: OpNe, OpNe: OpEq, OpLt: OpGe, OpLe: OpGt, OpGt: OpLe, OpGe: OpLt}
+)
+
+// compared is what is left of the range of values of type t that compare so with v; false if nothing is.
+func (r Range) compared(t value.Type, op Op, v value.Value) (Range, bool) {
+	up, down := op == OpGt || op == OpGe || op == OpEq, op == OpLt || op == OpLe || op == OpEq
+	switch {
+	case t == value.Real && v.Type == value.Real:
+		if up {
+			r.Lo = math.Max(r.Lo, v.Real)
+		}
+		if down {
+			r.Hi = math.Min(r.Hi, v.Real)
+		}
+		return r.settled(), r.Lo <= r.Hi
+	case t == value.Integer || t == value.Date:
+		lo, hi := v.Int, v.Int
+		if v.Type == value.Real { // of an integer as a double, which is exact below 2^53, and keeps the order beyond
+			if math.Abs(v.Real) >= 1<<53 {
+				return r, true
+			}
+			lo, hi = int64(math.Ceil(v.Real)), int64(math.Floor(v.Real))
+		}
+		whole := lo == hi
+		if op == OpGt && whole && lo < math.MaxInt64 {
+			lo++
+		}
+		if op == OpLt && whole && hi > math.MinInt64 {
+			hi--
+		}
+		if up {
+			r.IntLo = max(r.IntLo, lo)
+		}
+		if down {
+			r.IntHi = min(r.IntHi, hi)
+		}
+		return r, r.IntLo <= r.IntHi
+	}
+	return r, true
+}
