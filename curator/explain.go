@@ -57,9 +57,6 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	if err := c.together(&a.plan.Bounded); err != nil {
-		return nil, err
-	}
 	replayed, err := c.releasedBefore(a.look)
 	if err != nil {
 		return nil, err
@@ -71,6 +68,11 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	reuse, err := c.reusable(a, replayed)
 	if err != nil {
 		return nil, public(err)
+	}
+	if !replayed && (reuse == nil || !reuse.Taken) {
+		if err := c.answerable(a.look); err != nil {
+			return nil, err
+		}
 	}
 	rows := c.expectedRows(a.plan)
 	notes, columns := slices.Concat(c.notes(a.plan), rowsNotes(a.plan, a.alpha), orderNotes(a.plan, a.alpha), a.plan.Notes), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })

@@ -88,6 +88,9 @@ func TestLiveLooks(t *testing.T) {
 		}
 		for _, q := range ofCopies {
 			before := spent(t, c)
+			if _, err := c.Explain(t.Context(), q); copied && err != nil || !copied && !strings.Contains(fmt.Sprintf("%v", err), "--copy") {
+				t.Errorf("copied %v: explain %s: %v", copied, q.SQL, err)
+			}
 			_, err := c.Answer(t.Context(), q)
 			if copied && err != nil || !copied && (err == nil || spent(t, c) != before) {
 				t.Errorf("copied %v: %s: %v", copied, q.SQL, err)
