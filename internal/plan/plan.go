@@ -292,7 +292,11 @@ func (b *builder) where() (err error) {
 func (b *builder) groupBy() error {
 	cells := 1
 	for _, x := range b.tree.GroupBy {
-		e, err := b.row(b.resolveAlias(x))
+		of := b.resolveAlias(x)
+		if err := placed(x, of); err != nil {
+			return err
+		}
+		e, err := b.row(of)
 		if err != nil {
 			return err
 		}
