@@ -35,7 +35,7 @@ func CheckPolicy(home string) ([]string, error) {
 		if t.Source.Live() {
 			lines = append(lines, fmt.Sprintf("  its source %s is asked where it is: nothing was looked at", t.Source.Path))
 			if t.Part != nil {
-				lines = append(lines, "  questions about its parts are answered of a copy alone: seal it with --copy")
+				lines = append(lines, "  questions about its parts are charged to everybody, unless it is sealed with --copy")
 			}
 		} else if !isThere(t.Source) {
 			lines = append(lines, fmt.Sprintf("  its source %s is not there", t.Source.Path))

@@ -57,9 +57,6 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	if err := c.together(&a.plan.Bounded); err != nil {
-		return nil, err
-	}
 	replayed, err := c.releasedBefore(a.look)
 	if err != nil {
 		return nil, err
@@ -71,6 +68,11 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	reuse, err := c.reusable(a, replayed)
 	if err != nil {
 		return nil, public(err)
+	}
+	if !replayed && (reuse == nil || !reuse.Taken) {
+		if err := c.answerable(a.look); err != nil {
+			return nil, err
+		}
 	}
 	rows := c.expectedRows(a.plan)
 	notes, columns := slices.Concat(c.notes(a.plan), rowsNotes(a.plan, a.alpha), orderNotes(a.plan, a.alpha), a.plan.Notes), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
@@ -157,6 +159,9 @@ func (c *Curator) notes(p *plan.Plan) []string {
 	}
 	if b := p.Part; b != nil {
 		notes = append(notes, confinedTo(p))
+	} else if t := c.policy.Table(p.Table); t != nil && t.Part != nil && t.Source.Live() && p.Source == nil && p.Where != nil &&
+		slices.ContainsFunc(p.Columns, func(c plan.Column) bool { return c.Name == t.Part.Column }) {
+		notes = append(notes, fmt.Sprintf("Charged to everybody: to some parts of %s alone only where a copy of the table is read, and WHERE leaves no others.", SQLName(t.Part.Column)))
 	}
 	for _, a := range p.Aggregates {
 		if a.Func == plan.Average {

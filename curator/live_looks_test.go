@@ -74,7 +74,7 @@ func TestLiveLooks(t *testing.T) {
 		{SQL: "SELECT SUM(n) FROM (SELECT person, COUNT(*) AS n FROM bills GROUP BY person) AS x"},
 		{SQL: "SELECT COUNT(*) FROM (SELECT cost FROM visits UNION ALL SELECT euros AS cost FROM bills) AS x"},
 	}
-	ofCopies := []Question{
+	ofParts := []Question{
 		{SQL: "SELECT COUNT(*), SUM(cost) FROM visits WHERE ward = 'v'"},
 		{SQL: "SELECT MEDIAN(cost) FROM visits WHERE ward = 'w'"},
 	}
@@ -86,14 +86,16 @@ func TestLiveLooks(t *testing.T) {
 				t.Errorf("copied %v: %s: %v", copied, q.SQL, err)
 			}
 		}
-		for _, q := range ofCopies {
-			before := spent(t, c)
-			_, err := c.Answer(t.Context(), q)
-			if copied && err != nil || !copied && (err == nil || spent(t, c) != before) {
+		for i, q := range ofParts { // of what may change, they are charged to everybody, and no row is left out
+			before, e := spent(t, c), must[*Explanation](t)(c.Explain(t.Context(), q))
+			if told := strings.Contains(strings.Join(e.Notes, "\n"), "Charged to everybody: "); copied == told || copied == (e.Charged == nil) {
+				t.Errorf("copied %v: explain %s: %q %v", copied, q.SQL, e.Charged, e.Notes)
+			}
+			if _, err := c.Answer(t.Context(), q); err != nil {
 				t.Errorf("copied %v: %s: %v", copied, q.SQL, err)
 			}
-			if !copied && !strings.Contains(fmt.Sprintf("%v", err), "--copy") {
-				t.Errorf("%s: %v", q.SQL, err)
+			if more := spent(t, c) != before; i > 0 && more == copied { // the first was about another part, and as dear
+				t.Errorf("copied %v: %s: spent %v, and before %v", copied, q.SQL, spent(t, c), before)
 			}
 		}
 	}
@@ -104,6 +106,14 @@ func TestLiveLooks(t *testing.T) {
 		}
 	}
 	check(true)
+	if _, err := c.Seal(t.Context(), "bills", SealOptions{}); err != nil { // what is refused when it is asked for is not explained
+		t.Fatal(err)
+	}
+	q := Question{SQL: "SELECT COUNT(*) FROM visits JOIN bills USING (person)"}
+	_, asked := c.Answer(t.Context(), q)
+	if _, err := c.Explain(t.Context(), q); err == nil || !strings.Contains(err.Error(), "their rows need not belong together") || fmt.Sprint(asked) != err.Error() {
+		t.Errorf("%v, and when it is asked for %v", err, asked)
+	}
 }
 
 // A question takes few connections, however many values it puts in order: one that found none once it is paid for would be lost.

@@ -56,8 +56,10 @@ func TestLiveMoments(t *testing.T) {
 	}
 	part := Vectors{Question: Question{SQL: "SELECT cost FROM visits WHERE ward = 'v'"}, Blocks: []Block{{1, L1, ""}}, Sums: []Sum{Count(), First(0)}}
 	check("live")
-	before := spent(t, c)
-	if _, err := c.Moments(t.Context(), part); err == nil || spent(t, c) != before {
+	if e, err := c.ExplainMoments(t.Context(), part); err != nil || e.Charged != nil {
+		t.Errorf("a part of a live table: charged to %q, %v", e.Charged, err)
+	}
+	if _, err := c.Moments(t.Context(), part); err != nil {
 		t.Errorf("a part of a live table: %v", err)
 	}
 	for _, table := range []string{"visits", "bills"} {
@@ -66,6 +68,9 @@ func TestLiveMoments(t *testing.T) {
 		}
 	}
 	check("copied")
+	if e, err := c.ExplainMoments(t.Context(), part); err != nil || len(e.Charged) != 1 {
+		t.Errorf("a part of a copy: charged to %q, %v", e.Charged, err)
+	}
 	if _, err := c.Moments(t.Context(), part); err != nil {
 		t.Errorf("a part of a copy: %v", err)
 	}

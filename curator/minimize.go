@@ -114,7 +114,7 @@ func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, 
 		return nil, public(err)
 	}
 	s := &seen{}
-	if s.replayed, err = c.releasedBefore(l); err != nil {
+	if s.replayed, err = c.explicable(l); err != nil {
 		return nil, err
 	}
 	out, err := c.told(m, s)

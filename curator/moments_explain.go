@@ -45,7 +45,7 @@ func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 		return nil, public(err)
 	}
 	out := &MomentsExplanation{SQL: v.SQL, Price: c.loss(m.Price), Charged: l.charged()}
-	if out.Replayed, err = c.releasedBefore(l); err != nil {
+	if out.Replayed, err = c.explicable(l); err != nil {
 		return nil, err
 	}
 	room, err := c.room(l)

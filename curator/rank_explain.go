@@ -36,7 +36,7 @@ func (c *Curator) ExplainSmooth(_ context.Context, q Question) (*OrderExplanatio
 
 func (c *Curator) explainOrder(l *look) (out *OrderExplanation, err error) {
 	out = &OrderExplanation{Price: c.loss(l.price)}
-	if out.Replayed, err = c.releasedBefore(l); err != nil {
+	if out.Replayed, err = c.explicable(l); err != nil {
 		return nil, err
 	}
 	room, err := c.room(l)

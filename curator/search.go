@@ -91,7 +91,7 @@ func (c *Curator) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinim
 		return nil, public(err)
 	}
 	s := &seen{}
-	if s.replayed, err = c.releasedBefore(l); err != nil {
+	if s.replayed, err = c.explicable(l); err != nil {
 		return nil, err
 	}
 	out, err := c.foundMinimum(m, s)

@@ -108,7 +108,7 @@ func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 		return nil, public(err)
 	}
 	s := &seen{}
-	if s.replayed, err = c.releasedBefore(l); err != nil {
+	if s.replayed, err = c.explicable(l); err != nil {
 		return nil, err
 	}
 	out, err := c.fittedLine(f, l, q, s)

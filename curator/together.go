@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"dither/internal/engine"
+	"dither/internal/engine/postgres"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -45,10 +46,34 @@ func (e *engines) meet(b *plan.Bounded) error {
 	}
 }
 
-// together refuses what no engine has all tables of, before anybody is asked.
-func (c *Curator) together(b *plan.Bounded) error {
-	if e, ok := c.engine.(*engines); ok {
-		if err := e.meet(b); err != nil {
+// refuses is what Rehearse refuses of b without looking at any table.
+func (e *engines) refuses(b *plan.Bounded, from engine.Sealed) error {
+	if err := e.meet(b); err != nil {
+		return err
+	}
+	if live, ok := e.of(b).(*postgres.Engine); ok {
+		return live.Refuses(b, from)
+	}
+	return nil
+}
+
+// explicable says whether a look was released before, and refuses to explain one that is refused when it is asked for, of which nobody is asked.
+func (c *Curator) explicable(l *look) (replayed bool, err error) {
+	if replayed, err = c.releasedBefore(l); replayed || err != nil {
+		return replayed, err
+	}
+	return false, c.answerable(l)
+}
+
+// answerable refuses what no engine answers, before anybody is asked.
+func (c *Curator) answerable(l *look) error {
+	e, ok := c.engine.(*engines)
+	if !ok || len(e.live) == 0 { // files' engine refuses nothing
+		return nil
+	}
+	from := c.from(l)
+	for _, b := range append([]*plan.Bounded{l.bounded}, l.more...) {
+		if err := e.refuses(b, from); err != nil {
 			return refused(err)
 		}
 	}

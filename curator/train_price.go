@@ -36,6 +36,11 @@ func (c *Curator) ExplainTrain(ctx context.Context, q Training) (*TrainingExplan
 	if err != nil {
 		return nil, public(err)
 	}
+	if !begun {
+		if err := c.answerable(t.look); err != nil {
+			return nil, err
+		}
+	}
 	return &TrainingExplanation{
 		Parameters: t.Parameters, Multiplier: t.Multiplier, Noise: t.noise, Unit: t.unit(), Expected: t.Expected, Price: t.Price, Recorded: int64(len(b.steps)), Begun: begun,
 	}, nil

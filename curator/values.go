@@ -22,11 +22,12 @@ type publicValues struct {
 // filled is the policy that questions are planned under: columns whose values are those of a public table's have them, of its sealed
 // version in force. A public table is no secret, so it is read as it is; the number of its version is in the replay key.
 func (c *Curator) filled() *policy.Policy {
+	p := c.undivided()
 	takes := func(c *policy.Column) bool { return c.ValuesFrom != nil }
-	if !slices.ContainsFunc(c.policy.Tables, func(t *policy.Table) bool { return slices.ContainsFunc(t.Columns, takes) }) {
-		return c.policy
+	if !slices.ContainsFunc(p.Tables, func(t *policy.Table) bool { return slices.ContainsFunc(t.Columns, takes) }) {
+		return p
 	}
-	return c.policy.Filled(func(o policy.Origin) ([]value.Value, int, string) {
+	return p.Filled(func(o policy.Origin) ([]value.Value, int, string) {
 		values, version, err := c.valuesOf(o)
 		switch {
 		case errors.Is(err, errUnread), errors.Is(err, errNotNoted):
@@ -40,6 +41,30 @@ func (c *Curator) filled() *policy.Policy {
 		}
 		return values, version, ""
 	})
+}
+
+// undivided is the policy without the parts of tables that are read where they are, and change: who moves from one part to another between two
+// questions would lose what both were charged, and the budget would count one of them. So such questions are charged to everybody. Of a version that is replaced
+// by one of the other kind meanwhile, an engine refuses parts.
+func (c *Curator) undivided() *policy.Policy {
+	out := c.policy
+	for i, t := range c.policy.Tables {
+		if t.Part == nil || !t.Source.Live() {
+			continue
+		}
+		if v, err := c.current(t.Name); err != nil || v.Copy != nil {
+			continue
+		}
+		if out == c.policy {
+			whole := *c.policy
+			whole.Tables = slices.Clone(c.policy.Tables)
+			out = &whole
+		}
+		table := *t
+		table.Part = nil
+		out.Tables[i] = &table
+	}
+	return out
 }
 
 var (

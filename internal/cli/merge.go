@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,12 +16,9 @@ import (
 // mergeLedgers tells what homes have spent together about people who are in all of them. With into, what the others have spent is
 // charged to that home too.
 func (s *session) mergeLedgers(homes []string, rows int64, into string) error {
-	if len(homes) < 2 && (into == "" || len(homes) < 1) {
-		return usage("ledger merge HOME HOME [--rows N] [--into HOME]")
-	}
-	dirs := homes
+	dirs := slices.Clone(homes)
 	if into != "" {
-		dirs = append(append([]string{}, homes...), into)
+		dirs = append(dirs, into)
 	}
 	for i, dir := range dirs {
 		full, err := filepath.Abs(dir)
@@ -28,6 +26,13 @@ func (s *session) mergeLedgers(homes []string, rows int64, into string) error {
 			return err
 		}
 		dirs[i] = full
+	}
+	if into != "" { // it may be among those that are named
+		last := len(dirs) - 1
+		dirs = append(slices.DeleteFunc(slices.Clone(dirs[:last]), func(dir string) bool { return dir == dirs[last] }), dirs[last])
+	}
+	if len(dirs) < 2 {
+		return usage("ledger merge HOME HOME [--rows N] [--into HOME]")
 	}
 	m, err := ledger.Merge(dirs, rows)
 	if errors.Is(err, ledger.ErrUnits) && rows == 0 {
@@ -92,6 +97,13 @@ func (s *session) showMerged(m ledger.Merged, dirs []string) error {
 		over = over || p.Over || p.Unknown
 	}
 	s.print("together: %s\n", m.Spent)
+	for _, id := range m.Twice {
+		of := "another ledger, " + id + ","
+		if i := slices.IndexFunc(m.Homes, func(p ledger.Part) bool { return p.ID == id }); i >= 0 {
+			of = printable(dirs[i])
+		}
+		s.print("what %s had spent was charged to other homes: the sum counts that more than once, and the truth is less\n", of)
+	}
 	for i, p := range m.Homes {
 		switch {
 		case p.Over:

@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"dither/internal/policy"
@@ -42,23 +43,20 @@ type Error struct {
 
 // Error says where and what.
 func (e *Error) Error() string {
-	where := ""
+	var where []string
 	if e.Row > 0 {
-		where = fmt.Sprintf("row %d", e.Row)
+		where = append(where, fmt.Sprintf("row %d", e.Row))
 	}
 	if e.Line > 0 {
-		if where != "" {
-			where += ", "
-		}
-		where += fmt.Sprintf("line %d", e.Line)
+		where = append(where, fmt.Sprintf("line %d", e.Line))
 	}
 	if e.Column != "" {
-		where += fmt.Sprintf(", column %q", e.Column)
+		where = append(where, fmt.Sprintf("column %q", e.Column))
 	}
-	if where == "" {
+	if where == nil {
 		return e.Message
 	}
-	return where + ": " + e.Message
+	return strings.Join(where, ", ") + ": " + e.Message
 }
 
 // Unwrap is the underlying reader's error, if that is what failed.

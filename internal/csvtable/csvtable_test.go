@@ -154,6 +154,17 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestErrorsSayWhere(t *testing.T) {
+	for want, e := range map[string]*Error{
+		"bad": {Message: "bad"}, "row 3: bad": {Row: 3, Message: "bad"}, `column "a": bad`: {Column: "a", Message: "bad"},
+		`row 3, line 7, column "a": bad`: {Row: 3, Line: 7, Column: "a", Message: "bad"},
+	} {
+		if e.Error() != want {
+			t.Errorf("%q, want %q", e.Error(), want)
+		}
+	}
+}
+
 func TestErrorsStay(t *testing.T) {
 	in, err := New(strings.NewReader("a\n1,2\n3\n"), plain, texts("a"))
 	if err != nil {

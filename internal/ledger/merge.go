@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"dither/privacy"
 )
@@ -16,6 +18,8 @@ type Merged struct {
 	Unit       string             `json:"unit"`       // "person", or "row" where both protect rows alone
 	Spent      privacy.Loss       `json:"spent"`
 	Homes      []Part             `json:"homes"`
+	// Twice are the ledgers whose spending, as it was, is in Spent more than once: it was charged to another of them (Opened). Spent is then an upper bound.
+	Twice []string `json:"twice,omitempty"`
 }
 
 // Part is one of the ledgers.
@@ -69,7 +73,12 @@ func Merge(dirs []string, rows int64) (Merged, error) {
 		}
 	}
 	m.Spent = lossOf(by, nil)
+	counted := map[string]int{}
 	for i, l := range logs {
+		counted[l.id]++
+		for id := range l.origins {
+			counted[id]++
+		}
 		p, err := l.counted(m, by, rows)
 		if err != nil {
 			return Merged{}, fmt.Errorf("%s: %w", dirs[i], err)
@@ -81,6 +90,11 @@ func Merge(dirs []string, rows int64) (Merged, error) {
 		}
 		m.Homes = append(m.Homes, p)
 		m.Spent = m.Spent.Plus(p.Spent)
+	}
+	for _, id := range slices.Sorted(maps.Keys(counted)) {
+		if counted[id] > 1 {
+			m.Twice = append(m.Twice, id)
+		}
 	}
 	for i := range m.Homes {
 		p := &m.Homes[i]

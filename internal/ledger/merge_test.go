@@ -67,6 +67,9 @@ func TestMerge(t *testing.T) {
 			continue
 		}
 		a, b := m.Homes[0], m.Homes[1]
+		if m.Twice != nil {
+			t.Errorf("%s: %v", c.name, m.Twice)
+		}
 		if !equal(m.Spent, c.spent) || a.Group != c.groupA || b.Group != c.groupB || a.Over != c.overA || b.Over != c.overB {
 			t.Errorf("%s: %+v", c.name, m)
 		}
@@ -131,6 +134,11 @@ func TestOpening(t *testing.T) {
 	wantEpsilon(t, "beyond", mustState(t, l).Spent, "1.3")
 	wantReserve(t, l, reservation(key(9), "0.01"), false)
 	must(t, l.Close())
+	m, err = Merge([]string{a, b}, 0)
+	must(t, err)
+	if id := m.Homes[0].ID; len(m.Twice) != 1 || m.Twice[0] != id {
+		t.Errorf("counted twice: %v, want %v", m.Twice, id)
+	}
 	r, err := Verify(b, nil)
 	must(t, err)
 	wantEpsilon(t, "read again", r.State.Spent, "1.3")

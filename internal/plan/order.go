@@ -163,15 +163,18 @@ func (b *builder) approxQuantiles(item query.Item) (bool, error) {
 	return true, nil
 }
 
-// numbered is what ORDER BY n stands for. Behind an APPROX_QUANTILES columns are not numbered as items are, and it stands for that, which is
-// refused there.
-func (b *builder) numbered(n int) query.Expr {
-	for _, item := range b.tree.Items[:n-1] {
+// numbered is what ORDER BY n stands for: x itself where there is no such item. Behind an APPROX_QUANTILES columns are not numbered as items are, and
+// it stands for that, which is refused there.
+func (b *builder) numbered(n int, x query.Expr) query.Expr {
+	for i, item := range b.tree.Items {
+		if i == n-1 {
+			return item.Expr
+		}
 		if x, ok := item.Expr.(*query.Call); ok && x.Name == "approx_quantiles" {
 			return x
 		}
 	}
-	return b.tree.Items[n-1].Expr
+	return x
 }
 
 // Numbers is how many numbers are released of each cell: one of each measure, three of each quantile, one of each mode, in this order.

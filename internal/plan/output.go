@@ -134,7 +134,11 @@ func (b *builder) having() (err error) {
 
 func (b *builder) orderBy() error {
 	for _, o := range b.tree.OrderBy {
-		post, err := b.post(b.resolveOutput(o.Expr))
+		x := b.resolveOutput(o.Expr)
+		if err := placed(o.Expr, x); err != nil {
+			return err
+		}
+		post, err := b.post(x)
 		if err != nil {
 			return err
 		}
@@ -155,13 +159,21 @@ func (b *builder) resolveAlias(x query.Expr) query.Expr {
 	return b.resolveOutput(x)
 }
 
+// placed refuses an integer that stands for no item. PostgreSQL takes none for a constant there either, and what was meant would be left undone.
+func placed(x, resolved query.Expr) error {
+	if l, ok := x.(*query.Literal); ok && l.Kind == query.IntegerLiteral && resolved == x {
+		return refuse(l.At, "write the expression itself, or its place in SELECT, from 1 on", "SELECT has no item %s", l.Text)
+	}
+	return nil
+}
+
 // resolveOutput gives what ORDER BY 1 or ORDER BY alias stands for.
 func (b *builder) resolveOutput(x query.Expr) query.Expr {
 	switch x := x.(type) {
 	case *query.Literal:
 		n, err := strconv.Atoi(x.Text)
-		if x.Kind == query.IntegerLiteral && err == nil && n >= 1 && n <= len(b.tree.Items) {
-			return b.numbered(n)
+		if x.Kind == query.IntegerLiteral && err == nil && n >= 1 {
+			return b.numbered(n, x)
 		}
 	case *query.Column:
 		for _, item := range b.tree.Items {

@@ -88,7 +88,11 @@ func (r *relation) perUnit(s *query.Select) (*relation, error) {
 	groups := int64(1)
 	byUnit := false
 	for _, x := range s.GroupBy {
+		written := x
 		x = resolveItem(x, s.Items, r)
+		if err := placed(written, x); err != nil {
+			return nil, err
+		}
 		n, err := r.item(query.Item{Expr: x})
 		if err != nil {
 			return nil, err

@@ -298,6 +298,9 @@ func (b *builder) groupBy() error {
 	cells := 1
 	for _, x := range b.tree.GroupBy {
 		meant := b.resolveAlias(x)
+		if err := placed(x, meant); err != nil {
+			return err
+		}
 		e, err := b.row(meant)
 		if err != nil {
 			return err

@@ -346,6 +346,11 @@ func TestRefusals(t *testing.T) {
 		{"SELECT COUNT(*) FROM people WHERE serial % -1 = 0", "column serial has no declared bounds", ""},
 		{"SELECT COUNT(*) FROM people WHERE age IN (1, CAST(NULL AS integer))", "NULL in a list", ""},
 		{"SELECT nosuch(age), COUNT(*) FROM people GROUP BY 1", `there is no function "nosuch"`, ""},
+		{"SELECT race, COUNT(*) FROM people GROUP BY 1, 3", "SELECT has no item 3", "its place in SELECT"},
+		{"SELECT race, COUNT(*) FROM people GROUP BY ROLLUP (1, 0)", "SELECT has no item 0", "its place in SELECT"},
+		{"SELECT race, COUNT(*) FROM people GROUP BY race ORDER BY 3", "SELECT has no item 3", "its place in SELECT"},
+		{"SELECT SUM(n) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person, 3) AS q", "SELECT has no item 3", "its place in SELECT"},
+		{"SELECT APPROX_QUANTILES(age, 2) FROM people ORDER BY 3", "several columns", ""},
 	} {
 		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: c.sql})
 		var refusal *plan.Error
@@ -372,6 +377,18 @@ func manySums(n int) string {
 		sums = append(sums, fmt.Sprintf("SUM(age + %d)", i))
 	}
 	return strings.Join(sums, ", ")
+}
+
+// A constant that an item is, is one where its place is named.
+func TestPlacesOfConstants(t *testing.T) {
+	for _, sql := range []string{
+		"SELECT 7 AS c, COUNT(*) FROM people GROUP BY 1", "SELECT 7 AS c, COUNT(*) FROM people GROUP BY c ORDER BY 1, c, 2",
+		"SELECT SUM(n) FROM (SELECT person, 7 AS c, COUNT(*) AS n FROM visits GROUP BY 1, 2) AS q",
+	} {
+		if _, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: sql}); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
 }
 
 // The price is the policy's default, or what was asked for up to the policy's maximum.

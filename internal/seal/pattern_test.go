@@ -31,6 +31,10 @@ func TestPattern(t *testing.T) {
 	if _, _, _, err := open(); !errors.As(err, new(*SourceError)) || !strings.Contains(err.Error(), "matches no file") {
 		t.Errorf("nothing there: %v", err)
 	}
+	deep := &policy.Table{Name: "t", Source: policy.Source{Format: policy.Parquet, Path: "**/v-*.parquet", File: filepath.Join(folder, "**", "v-*.parquet")}}
+	if _, err := openSource(deep); err == nil || !strings.Contains(err.Error(), "a * for each level") {
+		t.Errorf("folders of any depth: %v", err)
+	}
 	write("v-1.parquet", "one")
 	single, contents, _, err := open()
 	if err != nil || len(contents) != 1 || contents[0] != single {

@@ -68,7 +68,11 @@ func (r Report) String() string {
 		}
 	}
 	for _, v := range r.Invalids {
-		line("  column %q: %d unreadable values became NULL, the first in row %d", v.Column, v.Count, v.FirstRow)
+		first := ""
+		if v.FirstRow > 0 { // a table on a server has no first row
+			first = fmt.Sprintf(", the first in row %d", v.FirstRow)
+		}
+		line("  column %q: %d unreadable values became NULL%s", v.Column, v.Count, first)
 	}
 	if len(r.Ignored) > 0 {
 		quoted := make([]string, len(r.Ignored))

@@ -314,4 +314,10 @@ func TestInvalidsAreReported(t *testing.T) {
 	if diff := cmp.Diff([]csvtable.Invalid{{Column: "id", Count: 1, FirstRow: 2}}, report.Invalids); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
+	for row, told := range map[int64]bool{2: true, 0: false} { // on a server no row is the first
+		report.Invalids[0].FirstRow = row
+		if text := report.String(); strings.Contains(text, "first in row") != told || !strings.Contains(text, "1 unreadable values became NULL") {
+			t.Error(text)
+		}
+	}
 }

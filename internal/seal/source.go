@@ -47,6 +47,9 @@ func openSource(t *policy.Table) (s *source, err error) {
 	s = &source{written: t.Source.Path, gzip: !t.Source.Format.Typed() && t.Source.Dialect.Gzip}
 	names := []string{t.Source.File}
 	if t.Source.IsPattern() {
+		if slices.Contains(strings.Split(filepath.ToSlash(s.written), "/"), "**") {
+			return nil, &SourceError{Path: s.written, Message: "** is not taken for folders of any depth: write a * for each level"}
+		}
 		if names, err = filepath.Glob(t.Source.File); err != nil {
 			return nil, &SourceError{Path: s.written, Message: "is no pattern: " + err.Error(), Err: err}
 		}

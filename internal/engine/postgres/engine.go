@@ -1,5 +1,6 @@
 // Package postgres answers questions on the owner's own PostgreSQL: a question becomes one read-only statement, written here from
-// a plan, and nothing but its sums leaves the server; of Rows, each row's bounded integers. Errors may quote rows: they are for the owner alone.
+// a plan, and nothing but its aggregates leaves the server: sums and counts, beside keys that are not known and values that are put in order; of Rows, each row's
+// bounded integers. Errors may quote rows: they are for the owner alone.
 package postgres
 
 import (

@@ -7,6 +7,9 @@ import (
 	"dither/internal/plan"
 )
 
+// Refuses is what Rehearse refuses before it asks the server, so that it can be told without one.
+func (*Engine) Refuses(b *plan.Bounded, from engine.Sealed) error { return refuse(b, from) }
+
 // refuse lists what this engine knows of a bounded aggregate, and refuses what it does not: charges and noise rest on each word of it, so that
 // nothing may be passed over. It looks at no row, and no table. (A test holds the fields of plan.Bounded against what stands here: a new one
 // is a decision.)
