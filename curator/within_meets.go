@@ -16,7 +16,7 @@ const maxForetold = 20_000
 
 // meets asks whether every value should be exact enough at a price. The largest half of an interval is so many times what it may be: at most 1
 // where each is exact enough, and else why says what is not; infinite where there is none.
-func (s *pricing) meets(price privacy.Loss, basis *earlier) (excess float64, why string, err error) {
+func (s *pricing) meets(price privacy.Loss, basis *basis) (excess float64, why string, err error) {
 	none := math.Inf(1)
 	t, err := s.at(price)
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *pricing) meets(price privacy.Loss, basis *earlier) (excess float64, why
 
 // direct is meets where each value is a released number itself: its error is one for all cells, and is held to the value of the least size, which
 // is no other at another price.
-func (s *pricing) direct(p *plan.Plan, d *derive.Answer, basis *earlier) (excess float64, why string, direct bool) {
+func (s *pricing) direct(p *plan.Plan, d *derive.Answer, basis *basis) (excess float64, why string, direct bool) {
 	if p.Sets != nil {
 		return 0, "", false
 	}
@@ -82,18 +82,18 @@ func (s *pricing) direct(p *plan.Plan, d *derive.Answer, basis *earlier) (excess
 }
 
 // least is the number of the least size that was released of a measure, which no price puts elsewhere in the canonical order.
-func (e *earlier) least(p *plan.Plan, j int) *big.Int {
-	if e.sizes == nil {
-		e.sizes = make([]*big.Int, len(p.Measures))
+func (b *basis) least(p *plan.Plan, j int) *big.Int {
+	if b.sizes == nil {
+		b.sizes = make([]*big.Int, len(p.Measures))
 	}
-	if e.sizes[j] == nil {
-		for _, row := range e.numbers {
-			if e.sizes[j] == nil || row[j].CmpAbs(e.sizes[j]) < 0 {
-				e.sizes[j] = row[j]
+	if b.sizes[j] == nil {
+		for _, row := range b.numbers {
+			if b.sizes[j] == nil || row[j].CmpAbs(b.sizes[j]) < 0 {
+				b.sizes[j] = row[j]
 			}
 		}
 	}
-	return e.sizes[j]
+	return b.sizes[j]
 }
 
 // foretold is meets from public knowledge alone. Where what was least exact at another price is not exact enough at this one, the others are not

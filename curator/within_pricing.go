@@ -22,12 +22,12 @@ type pricing struct {
 	shapes  derive.Shapes
 	asked   *plan.Plan // at the price that it would have without
 	tried   []*priced
-	worst   *int     // the output that was least exact when all were looked at last; nil before
-	basis   *earlier // the dearest of the earlier answers to the question; nil where there are none
+	worst   *int   // the output that was least exact when all were looked at last; nil before
+	basis   *basis // the dearest of the earlier answers to the question; nil where there are none
 }
 
-// earlier is an answer to the same question.
-type earlier struct {
+// basis is an answer to the same question, from which the price is found.
+type basis struct {
 	price   privacy.Loss
 	name    string
 	numbers [][]*big.Int
@@ -131,7 +131,7 @@ func (s *pricing) gather(b *plan.Bounded) error {
 		if err != nil {
 			return err
 		}
-		s.basis = &earlier{price: p.Price, name: fmt.Sprintf("r%d", answer.Reserved), numbers: numbers}
+		s.basis = &basis{price: p.Price, name: fmt.Sprintf("r%d", answer.Reserved), numbers: numbers}
 		break
 	}
 	return nil
