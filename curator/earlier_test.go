@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -27,19 +28,27 @@ func TestFindsEarlierAmongMany(t *testing.T) {
 	}
 }
 
-// Of more than are looked at, those that cost most are; of the same price, the newest.
+// Of more than are looked at, those that cost most for each measure are; of the same price, the newest.
 func TestDearest(t *testing.T) {
+	one, five := &ledger.About{Subject: &ledger.Subject{Measures: make([]string, 1)}}, &ledger.About{Subject: &ledger.Subject{Measures: make([]string, 5)}}
 	var all []ledger.Answer
 	for i := range uint64(5 * mostEarlier) { // the newest first
-		all = append(all, ledger.Answer{Reserved: 10_000 - i, Rho: float64(i % 7)})
+		a := ledger.Answer{Reserved: 10_000 - i, Rho: float64(i % 7), About: one}
+		if i%3 == 0 {
+			a.Rho, a.About = 5*a.Rho, five
+		}
+		all = append(all, a)
 	}
 	got := dearest(slices.Values(all))
 	want := slices.Clone(all)
-	slices.SortStableFunc(want, func(a, b ledger.Answer) int { return int(b.Rho - a.Rho) })
+	slices.SortStableFunc(want, func(a, b ledger.Answer) int {
+		return cmp.Compare(b.Rho/float64(len(b.About.Subject.Measures)), a.Rho/float64(len(a.About.Subject.Measures)))
+	})
 	if !slices.Equal(got, want[:mostEarlier]) {
 		t.Errorf("%v", got)
 	}
-	if got := dearest(slices.Values(all[:3])); len(got) != 3 || got[0].Rho != 2 {
+	none := &ledger.About{Subject: &ledger.Subject{}}
+	if got := dearest(slices.Values([]ledger.Answer{{Rho: 1, About: none}, {Rho: 3, About: none}, {Rho: 2, About: none}})); len(got) != 3 || got[0].Rho != 3 || got[2].Rho != 1 {
 		t.Errorf("%v", got)
 	}
 }
