@@ -121,10 +121,10 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 	case err == nil:
 		return noisy.Values, nil
 	case ctx.Err() != nil: // the caller's, which no row has a part in: nothing was told, and the step can be taken again
-		return nil, &Error{Code: CodeCancelled, Message: "the step was given up before it was told", Hint: "take it again", Retry: true, Charged: true}
+		return nil, &Error{Code: CodeCancelled, Message: "the step was given up before it was told; the price of the training stays spent", Hint: "take it again: the training goes on where it was, at no further cost", Retry: true, Charged: true}
 	}
 	_ = t.give()
-	return nil, c.lost(t.id, err)
+	return nil, c.lost(ctx, t.id, err)
 }
 
 // gradient tells a step, and counts it.

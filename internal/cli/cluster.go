@@ -67,7 +67,7 @@ func runCluster(s *session, args []string) error {
 			}
 			return s.showClustering(e)
 		}
-		found, err := stats.KMeans(context.Background(), c, q)
+		found, err := stats.KMeans(s.context(), c, q)
 		if err != nil {
 			return err
 		}

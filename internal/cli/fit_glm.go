@@ -103,8 +103,8 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 						return out, err
 					}
 				}
-				if out.GLMFit, err = stats.FitGLM(context.Background(), c, q); err == nil && k.asked {
-					out.calibration, out.failed = out.Calibrate(context.Background(), c, k.Calibration)
+				if out.GLMFit, err = stats.FitGLM(s.context(), c, q); err == nil && k.asked {
+					out.calibration, out.failed = out.Calibrate(s.context(), c, k.Calibration)
 				}
 				return out, err
 			},

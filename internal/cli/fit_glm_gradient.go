@@ -78,8 +78,8 @@ func (s *session) fitByGradients(o *fitOptions, q *stats.Gradients, k *calibrati
 			if obeys(s.stderr) {
 				told = trainingLine(s.stderr)
 			}
-			if out.Trained, err = stats.FitGradients(context.Background(), c, *q, told); err == nil && k.asked {
-				out.calibration, out.failed = out.Calibrate(context.Background(), c, k.Calibration)
+			if out.Trained, err = stats.FitGradients(s.context(), c, *q, told); err == nil && k.asked {
+				out.calibration, out.failed = out.Calibrate(s.context(), c, k.Calibration)
 			}
 			return out, err
 		},

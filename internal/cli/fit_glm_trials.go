@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -23,11 +22,11 @@ func (s *session) tryGLM(o *fitOptions, q stats.GLM, tried, trials string) error
 		search.Trials = n
 	}
 	return s.sealing(func(c *curator.Curator) error {
-		run := stats.TryGLM
+		run, ctx := stats.TryGLM, s.context()
 		if o.explain {
 			run = stats.ExplainTrials
 		}
-		r, err := run(context.Background(), c, search)
+		r, err := run(ctx, c, search)
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func runFitLinear(s *session, o *fitOptions, args []string) error {
 		func(c *curator.Curator) (*stats.LinearExplanation, error) {
 			return stats.ExplainLinear(context.Background(), c, q)
 		}, s.showLinearExplanation,
-		func(c *curator.Curator) (*stats.LinearFit, error) { return stats.FitLinear(context.Background(), c, q) },
+		func(c *curator.Curator) (*stats.LinearFit, error) { return stats.FitLinear(s.context(), c, q) },
 		func(f *stats.LinearFit) error { return errors.Join(s.showLinear(f), o.picture.draw(linearChart(f))) })
 }
 
