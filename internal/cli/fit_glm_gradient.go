@@ -139,7 +139,7 @@ func (s *session) showTrained(t trained) error {
 	for _, c := range t.Coefficients {
 		text := "?"
 		if c.Estimate != nil {
-			text = strconv.FormatFloat(*c.Estimate, 'g', 4, 64)
+			text = strconv.FormatFloat(unsigned(*c.Estimate), 'g', 4, 64)
 		}
 		row := []string{c.Name, text}
 		if t.Kind == curator.SoftmaxModel {

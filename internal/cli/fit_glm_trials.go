@@ -38,9 +38,9 @@ func (s *session) tryGLM(o *fitOptions, q stats.GLM, tried, trials string) error
 		for _, k := range r.Coefficients {
 			estimate, places := "?", decimals(k.Noise)
 			if k.Estimate != nil {
-				estimate = strconv.FormatFloat(*k.Estimate, 'f', places, 64)
+				estimate = fixed(*k.Estimate, places)
 			}
-			rows = append(rows, []string{k.Name, estimate, strconv.FormatFloat(k.Noise, 'f', places, 64)})
+			rows = append(rows, []string{k.Name, estimate, fixed(k.Noise, places)})
 		}
 		s.lay([]string{"", "estimate", "std. dev. of the noise"}, rows, 1)
 		s.paragraphs(triedWords(r))
