@@ -26,7 +26,7 @@ func TestShownAsItIs(t *testing.T) {
 	allowed := "\t\néß\u0600\u200C\u200D\uFE0F日😀\u05D0\u0627"
 	outside := []string{
 		"SELECT a FROM t -- x%cy", "SELECT a /* x%cy */ FROM t", "SELECT a FROM t --%c \n", "/*%c*/SELECT a FROM t", "SELECT a %c FROM t", "SELECT a%cb FROM t", "SELECT a FROM t%c",
-		"SELECT 'a' -- %c \n, 'b' FROM t", "SELECT 'a''' -- '%c \n, 'b' FROM t", `SELECT E'\'' -- %c` + " \n, 'b' FROM t", `SELECT 'a\' -- %c` + " \n, 'b' FROM t", `SELECT "a" /*"%c"*/ FROM t`, "SELECT $x%c$a$x%c$ FROM t",
+		"SELECT 'a' -- %c \n, 'b' FROM t", "SELECT 'a''' -- '%c \n, 'b' FROM t", `SELECT E'\'' -- %c` + " \n, 'b' FROM t", `SELECT 'a\' -- %c` + " \n, 'b' FROM t", `SELECT "a" /*"%c"*/ FROM t`,
 		"SELECT U&'a' -- \"%c \n, 'b' FROM t", "SELECT 1 FROM t WHERE a = 'it''s' -- %c", "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) /* %c */ COUNT(*) FROM t", "SELECT X'1F', a -- %c \n, 'b' FROM t",
 	}
 	within := []string{
@@ -58,6 +58,12 @@ func TestShownAsItIs(t *testing.T) {
 		if _, err := Parse(sql); r != '\n' && err != nil {
 			t.Errorf("%+q: %v", sql, err)
 		}
+	}
+	if _, err := Parse("SELECT '\u202E"); err == nil || !strings.Contains(err.Error(), "unterminated") {
+		t.Errorf("a text without an end: %v", err)
+	}
+	if _, err := Parse("SELECT $x\u202E$a$x\u202E$ FROM t"); err == nil || !strings.HasPrefix(err.Error(), "1:10: the character U+202E") {
+		t.Errorf("in a text's own quotes: %v", err)
 	}
 	for _, sql := range []string{"SELECT a -- b\r\nFROM t\r\n", "-- b\r\n/* c\r\n */ SELECT a FROM t"} {
 		if _, err := Parse(sql); err != nil {

@@ -56,8 +56,10 @@ func parse(sql string, lim limits) (*Select, error) {
 		return nil, err
 	}
 	p := parseOnThread(job{sql: sql, maxTokens: lim.tokens})
-	if err := checkShown(src, p.scan.GetTokens()); err != nil { // before any error that quotes the text
-		return nil, err
+	if p.scan != nil { // else it is not known what quotes hold, and it is refused anyway
+		if err := checkShown(src, p.scan.GetTokens()); err != nil {
+			return nil, err
+		}
 	}
 	if p.err != nil {
 		return nil, unread(src, p.scan.GetTokens(), p.err)
