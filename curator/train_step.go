@@ -132,7 +132,7 @@ func stepGivenUp() *Error {
 	return &Error{
 		Code: CodeCancelled, Charged: true, Retry: true,
 		Message: "the training was given up; its price stays spent",
-		Hint:    "asked for again, it goes on where it was, at no further cost",
+		Hint:    "asked for again, but not afresh, it goes on where it was, at no further cost",
 	}
 }
 
