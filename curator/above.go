@@ -89,7 +89,7 @@ func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
 		err = s.begunAsPlanned(m.Positives)
 	}
 	if err != nil {
-		return nil, c.lost(s.id, err)
+		return nil, c.lost(ctx, s.id, err)
 	}
 	return s, nil
 }
@@ -185,7 +185,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	})
 	if err != nil {
 		s.ended = true
-		return nil, s.curator.lost(s.id, err)
+		return nil, s.curator.lost(ctx, s.id, err)
 	}
 	s.asked++
 	if err := s.record(sql, numbers); err != nil {

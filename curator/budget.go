@@ -39,17 +39,18 @@ type GroupLoss struct {
 
 // LostLoss is what was charged and got no answer. It is part of what was spent.
 type LostLoss struct {
-	Failed int  // questions that failed: the engine did, or was given up
-	Open   int  // questions of which nothing is recorded: whoever asked was killed, or is at it still
-	Torn   int  // writes that a power cut or a kill tore, each charged as the largest price
-	Price  Loss // of all of these
+	Failed  int  // questions that failed
+	GivenUp int  // questions that were given up by who asked
+	Open    int  // questions of which nothing is recorded: whoever asked was killed, or is at it still
+	Torn    int  // writes that a power cut or a kill tore, each charged as the largest price
+	Price   Loss // of all of these
 }
 
 func lost(l *ledger.Lost) *LostLoss {
 	if l == nil {
 		return nil
 	}
-	return &LostLoss{Failed: l.Failed, Open: l.Open, Torn: l.Torn, Price: left(l.Loss)}
+	return &LostLoss{Failed: l.Failed, GivenUp: l.GivenUp, Open: l.Open, Torn: l.Torn, Price: left(l.Loss)}
 }
 
 // PersonLoss is the loss that all answers so far can mean for one person of a table whose unit is a row, by group privacy:

@@ -29,7 +29,7 @@ const (
 	CodeHome          Code = "home"           // the home or its policy cannot be used
 	CodeFailed        Code = "failed"         // the question failed after its price was reserved
 	CodeSuspended     Code = "suspended"      // too many questions failed: the owner looks into it first
-	CodeCancelled     Code = "cancelled"      // the caller gave up before anything was reserved
+	CodeCancelled     Code = "cancelled"      // the caller gave up: before anything was reserved unless Charged
 	CodeUnavailable   Code = "unavailable"    // the server that holds the table cannot be asked, or the same question is being answered and takes too long; nothing was reserved
 )
 
@@ -98,7 +98,7 @@ func public(err error) *Error {
 	case errors.Is(err, ledger.ErrPolicyChanged), errors.Is(err, ledger.ErrNoPolicy), errors.Is(err, ledger.ErrStale):
 		return &Error{Code: CodePolicyChanged, Message: err.Error(), Hint: "open the curator again", Retry: true, cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{Code: CodeCancelled, Message: "the question was given up before anything was reserved", Retry: true, cause: err}
+		return &Error{Code: CodeCancelled, Message: "the question was given up before its price was charged", Hint: againFree, Retry: true, cause: err}
 	}
 	return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
 }
@@ -122,6 +122,15 @@ func (c *Curator) notReserved(err error) *Error {
 		}
 	}
 	return e
+}
+
+// givenUp is the one error of a question that was given up after its reservation, whatever it would have come to.
+func givenUp() *Error {
+	return &Error{
+		Code: CodeCancelled, Charged: true,
+		Message: "the question was given up; its price stays spent",
+		Hint:    "asking again is charged again",
+	}
 }
 
 // failed is the one error of a question that fails after its reservation, whatever the reason: it says nothing of it.

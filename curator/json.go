@@ -62,7 +62,7 @@ func (n Number) MarshalJSON() ([]byte, error) {
 		return marshal(*n.Text)
 	}
 	if n.Whole == nil {
-		return json.Marshal(n.Real)
+		return json.Marshal(unsigned(n.Real))
 	}
 	text := n.Whole.String()
 	if math.Abs(n.Real) > maxSafe {
@@ -79,7 +79,15 @@ func (n Number) String() string {
 	if n.Whole != nil {
 		return n.Whole.String()
 	}
-	return strconv.FormatFloat(n.Real, 'g', -1, 64)
+	return strconv.FormatFloat(unsigned(n.Real), 'g', -1, 64)
+}
+
+// unsigned takes the sign from a zero.
+func unsigned(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x
 }
 
 // MarshalJSON writes {"epsilon", "delta", "rho"}: rho is null where the loss is pure, epsilon where none is told. An epsilon

@@ -57,6 +57,7 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 func (l *LostLoss) MarshalJSON() ([]byte, error) {
 	var o object
 	o.add("failed", l.Failed)
+	o.add("given_up", l.GivenUp)
 	o.add("open", l.Open)
 	o.add("torn", l.Torn)
 	o.add("price", l.Price)

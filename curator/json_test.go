@@ -2,6 +2,7 @@ package curator
 
 import (
 	"encoding/json"
+	"math"
 	"math/big"
 	"os"
 	"strings"
@@ -19,6 +20,7 @@ func TestJSON(t *testing.T) {
 		`{"error":{"code":"sql","message":"a > b & c","hint":"","line":2,"column":3,"retry":false}}`: &Error{
 			Code: CodeSQL, Message: "a > b & c", Line: 2, Column: 3,
 		},
+		`{"value":0,"stddev":null,"low":null,"high":null}`:  Estimate{Value: realNumber(math.Copysign(0, -1))},
 		`{"value":null,"stddev":null,"low":-1,"high":null}`: Estimate{Low: realNumber(-1)},
 	} {
 		got, err := v.MarshalJSON()

@@ -85,11 +85,11 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 	}
 	numbers, err := c.watched(ctx, from, run)
 	if err != nil {
-		return nil, c.lost(reservation, err)
+		return nil, c.lost(ctx, reservation, err)
 	}
 	values, err := l.encode(numbers)
 	if err != nil {
-		return nil, c.lost(reservation, err)
+		return nil, c.lost(ctx, reservation, err)
 	}
 	if err := c.ledger.Release(reservation, values); err != nil {
 		e := public(err)
@@ -201,9 +201,17 @@ func (c *Curator) watched(ctx context.Context, from engine.Sealed, run func(cont
 	return run(ctx, from)
 }
 
-// lost records that a reservation gets no answer, and is the one error of all of them.
-func (c *Curator) lost(reservation uint64, cause error) *Error {
+// lost records that a reservation gets no answer, and is the one error of all of them; or the one of those that were given up. That depends on
+// ctx, the caller's, and never on what the engine said. A time that ran out, be it one that the caller set, is a failure like any other: how long the rows
+// take has a part in it.
+func (c *Curator) lost(ctx context.Context, reservation uint64, cause error) *Error {
 	c.tellOwner(cause)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		if err := c.ledger.GiveUp(reservation); err != nil {
+			c.tellOwner(err)
+		}
+		return givenUp()
+	}
 	if err := c.ledger.Fail(reservation); err != nil {
 		c.tellOwner(err) // the failure is not counted; its price is
 	}

@@ -76,6 +76,10 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	} else {
 		version, report, err = seal.Seal(ctx, c.home, t, duckdb.NewSealer(tmp), o)
 	}
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		c.tellOwner(err)
+		return nil, &Error{Code: CodeCancelled, Message: "the sealing of table " + t.Name + " was given up", Hint: "seal it again", Table: t.Name, Retry: true}
+	}
 	if err != nil {
 		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
 		if errors.As(err, new(*seal.ClaimedError)) {

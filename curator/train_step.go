@@ -91,7 +91,7 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 		return nil, public(ledger.ErrSuspended)
 	}
 	if ctx.Err() != nil {
-		return nil, public(ctx.Err())
+		return nil, stepGivenUp()
 	}
 	for _, v := range t.look.tables {
 		now, err := c.current(v.Table)
@@ -121,10 +121,19 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 	case err == nil:
 		return noisy.Values, nil
 	case ctx.Err() != nil: // the caller's, which no row has a part in: nothing was told, and the step can be taken again
-		return nil, &Error{Code: CodeCancelled, Message: "the step was given up before it was told", Hint: "take it again", Retry: true, Charged: true}
+		return nil, stepGivenUp()
 	}
 	_ = t.give()
-	return nil, c.lost(t.id, err)
+	return nil, c.lost(ctx, t.id, err)
+}
+
+// stepGivenUp: a training was paid when it began, and is lost by none of its steps.
+func stepGivenUp() *Error {
+	return &Error{
+		Code: CodeCancelled, Charged: true, Retry: true,
+		Message: "the training was given up; its price stays spent",
+		Hint:    "asked for again, but not afresh, it goes on where it was, at no further cost",
+	}
 }
 
 // gradient tells a step, and counts it.

@@ -217,8 +217,9 @@ func TestTrainSteps(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := tr.Step(cancelled, make([]float64, 3)); codeOf(err) != CodeCancelled {
-		t.Errorf("cancelled: %v", err)
+	var given *Error
+	if _, err := tr.Step(cancelled, make([]float64, 3)); !errors.As(err, &given) || given.Code != CodeCancelled || !given.Charged || !given.Retry {
+		t.Errorf("cancelled: %+v", err)
 	}
 	train(t, tr, 12)
 	q.Fresh = true

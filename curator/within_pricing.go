@@ -3,6 +3,7 @@ package curator
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"dither/internal/derive"
 	"dither/internal/ledger"
@@ -180,5 +181,26 @@ func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 		from = "from the number of rows that the owner expects"
 	}
 	p, err := s.at(s.policy.Budget.Price(tidy[i]))
-	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.", s.target.text, from), err
+	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.%s", s.target.text, from, s.fewer()), err
+}
+
+// fewer says that caps may leave fewer rows than the owner expects, where the price was found from these: how many they leave is not public.
+func (s *pricing) fewer() string {
+	p, expects := s.asked, s.c.expectedRows(s.asked)
+	if s.basis != nil || p.Unit == nil || expects == 0 || len(p.Keys) > 0 || p.Where != nil {
+		return ""
+	}
+	count := p.Caps.Rows
+	if count == 0 {
+		count = p.Caps.RowsPerGroup // there is one group
+	}
+	switch {
+	case count == 0 || count >= expects:
+		return ""
+	case s.target.relative:
+		return fmt.Sprintf(" Of one %s at most %s: where some have more, the number is below the one that the owner expects, and its error may be more than %s of it.", p.Unit.Name, countingRows(count), s.target.text)
+	case slices.ContainsFunc(p.Aggregates, func(a plan.Aggregate) bool { return a.Func == plan.Average }):
+		return fmt.Sprintf(" Of one %s at most %s: where some have more, an average is over fewer rows than the owner expects, and its error may be more than %s.", p.Unit.Name, countingRows(count), s.target.text)
+	}
+	return ""
 }

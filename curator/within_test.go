@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -51,5 +52,57 @@ func TestNamedPriceIsBought(t *testing.T) {
 	}
 	if r := must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people WHERE change = 0"})); r.ID != poor.ID {
 		t.Errorf("answered by %s", r.ID)
+	}
+}
+
+// Where a price was found from expected_rows, and a cap on rows may leave fewer, an explanation says so; and only there.
+func TestFewerThanExpected(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	home := filepath.Join(t.TempDir(), "home")
+	if err := Init(home); err != nil {
+		t.Fatal(err)
+	}
+	write(t, home, "policy.yaml", `
+version: 1
+population: {name: town, neighbours: add-remove}
+budget: {epsilon: 1000}
+price: {default: 1, maximum: 100, minimum: 0.001}
+tables:
+  rows: {source: {csv: rows.csv}, unit: row, expected_rows: 1000, columns: {x: {type: real, bounds: [0, 10]}}}
+  visits: {source: {csv: visits.csv}, unit: person, rows_per_unit: 3, expected_rows: 1000, columns: {person: {type: integer}, x: {type: real, bounds: [0, 10]}, y: {type: boolean}}}
+  few: {source: {csv: few.csv}, unit: person, rows_per_unit: 3, expected_rows: 3, columns: {person: {type: integer}, x: {type: real, bounds: [0, 10]}}}
+`)
+	write(t, home, "rows.csv", "x\n1\n2\n")
+	write(t, home, "visits.csv", "person,x,y\n1,1,true\n1,2,true\n2,3,false\n")
+	write(t, home, "few.csv", "person,x\n1,4\n2,5\n")
+	c := openHome(t, home)
+	for _, table := range []string{"rows", "visits", "few"} {
+		must[*SealReport](t)(c.Seal(t.Context(), table, SealOptions{Shared: true}))
+	}
+	told := func(q Question) string {
+		e := must[*Explanation](t)(c.Explain(t.Context(), q))
+		return strings.Join(e.Notes, "\n")
+	}
+	for _, x := range []struct {
+		q    Question
+		want string // "" where nothing is said
+	}{
+		{Question{SQL: "SELECT COUNT(*) FROM visits", Within: "5%"}, "Of one person at most 3 rows count: where some have more, the number is below the one that the owner expects, and its error may be more than 5% of it."},
+		{Question{SQL: "SELECT COUNT(*) FROM visits", Within: "5%", MaxRows: "1"}, "Of one person at most 1 row counts: where"},
+		{Question{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(target_relative_error=0.05) COUNT(*) FROM visits"}, "Of one person at most 3 rows count: where"},
+		{Question{SQL: "SELECT AVG(x) FROM visits", Within: "1"}, "an average is over fewer rows than the owner expects, and its error may be more than 1."},
+		{Question{SQL: "SELECT COUNT(*) FROM visits", Within: "12"}, ""}, // from the noise alone
+		{Question{SQL: "SELECT COUNT(*) FROM visits WHERE y", Within: "12"}, ""},
+		{Question{SQL: "SELECT COUNT(*) FROM visits"}, ""},
+		{Question{SQL: "SELECT COUNT(*) FROM rows", Within: "5%"}, ""}, // each counts
+		{Question{SQL: "SELECT COUNT(*) FROM few", Within: "100%"}, ""},
+	} {
+		if notes := told(x.q); !strings.Contains(notes, x.want) || x.want == "" && strings.Contains(notes, "the owner expects, and") {
+			t.Errorf("%+v: %s", x.q, notes)
+		}
+	}
+	must[*Release](t)(c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM visits", Epsilon: "0.01"}))
+	if notes := told(Question{SQL: "SELECT COUNT(*) FROM visits", Within: "50%"}); strings.Contains(notes, "the owner expects") {
+		t.Errorf("from an earlier answer: %s", notes)
 	}
 }

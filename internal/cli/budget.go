@@ -16,7 +16,7 @@ func (s *session) showLost(l *curator.LostLoss) {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{l.Failed, "failed"}, {l.Open, "ended without a word, or are being answered"}, {l.Torn, "in writing"}} {
+	}{{l.Failed, "failed"}, {l.GivenUp, "given up"}, {l.Open, "ended without a word, or are being answered"}, {l.Torn, "in writing"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,6 +23,7 @@ const (
 	exitUsage     = 2
 	exitRefused   = 3
 	exitExhausted = 4
+	exitGivenUp   = 130 // as a shell has it of what Ctrl-C ends
 )
 
 // Version is the program's version.
@@ -68,8 +70,10 @@ type session struct {
 	home   string // -C
 	format string // --format
 	flags  *flag.FlagSet
-	lost   error // the first failure to write to stdout
-	exit   int   // of a command that answered: exitRefused where a claim was refuted
+	lost   error           // the first failure to write to stdout
+	ctx    context.Context //nolint:containedctx // of this one run; nil until an engine is asked
+	forget func()          // the signals that end ctx
+	exit   int             // of a command that answered: exitRefused where a claim was refuted
 }
 
 // errUsage is an error of the command line itself.
@@ -80,7 +84,7 @@ func usage(format string, args ...any) error {
 }
 
 // Run runs the program and returns its exit code: 0 answered, 2 usage, 3 refused by the policy, unsupported SQL, or a
-// claim refuted, 4 budget exhausted, 1 anything else.
+// claim refuted, 4 budget exhausted, 130 given up on a signal, 1 anything else.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &session{stdin: stdin, stdout: stdout, stderr: stderr, home: os.Getenv("DITHER_HOME"), format: "table"}
 	if s.home == "" {
@@ -90,6 +94,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		s.format = "json"
 	}
 	err := s.dispatch(args)
+	if s.forget != nil {
+		s.forget()
+	}
 	if err == nil && s.lost != nil {
 		err = fmt.Errorf("the output could not be written: %w (what was answered is recorded: ask again, free)", s.lost)
 	}
@@ -236,6 +243,9 @@ func asError(err error) *curator.Error {
 	if errors.Is(err, errUsage) {
 		return &curator.Error{Code: curator.CodeUsage, Message: strings.TrimPrefix(err.Error(), "usage: "), Hint: "try `dither help`"}
 	}
+	if errors.Is(err, context.Canceled) { // between two questions
+		return &curator.Error{Code: curator.CodeCancelled, Message: "it was given up", Hint: "what was answered already can be asked again at no cost", Retry: true}
+	}
 	return &curator.Error{Code: curator.CodeHome, Message: err.Error()}
 }
 
@@ -247,6 +257,8 @@ func exitCode(err error) int {
 		return exitRefused
 	case curator.CodeExhausted:
 		return exitExhausted
+	case curator.CodeCancelled:
+		return exitGivenUp
 	}
 	return exitFailed
 }

@@ -67,7 +67,7 @@ func runCluster(s *session, args []string) error {
 			}
 			return s.showClustering(e)
 		}
-		found, err := stats.KMeans(context.Background(), c, q)
+		found, err := stats.KMeans(s.context(), c, q)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (s *session) showClusters(c *stats.Clusters) error {
 	}
 	words := fmt.Sprintf("by %s%s, seed %d; in brackets intervals, each at %s\n", c.Method, how, c.Seed, percent(c.Confidence))
 	for _, x := range c.Scores {
-		words += fmt.Sprintf("%s: silhouette %s", plural(x.K, "cluster"), strconv.FormatFloat(x.Silhouette, 'f', 3, 64))
+		words += fmt.Sprintf("%s: silhouette %s", plural(x.K, "cluster"), fixed(x.Silhouette, 3))
 		if x.StdDev > 0 {
 			words += fmt.Sprintf(", noise on the difference to the best about %.2g", x.StdDev)
 		}
@@ -171,7 +171,7 @@ func clusterNumber(n stats.ClusterNumber) string {
 		return compact(n.Value)
 	}
 	places := decimals(half)
-	write := func(x float64) string { return strconv.FormatFloat(x, 'f', places, 64) }
+	write := func(x float64) string { return fixed(x, places) }
 	return write(n.Value) + " [" + write(n.Low) + ", " + write(n.High) + "]"
 }
 

@@ -94,7 +94,7 @@ func (t *guide) step() error {
 		return t.lost
 	}
 	if t.ctx.Err() != nil {
-		return errors.New("interrupted")
+		return &curator.Error{Code: curator.CodeCancelled, Message: "the tour was given up"}
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func commaList(text string) (out []string) {
 }
 
 func (s *session) estimated(c *curator.Curator, o *estimateFlags, plan estimatePlanner) error {
-	ctx := context.Background()
+	ctx := s.context()
 	p, err := plan(ctx, c)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func estimateRows(e *stats.Estimates) (header []string, rows [][]string) {
 		}
 		deviation := "–"
 		if v.StdError != nil {
-			deviation = strconv.FormatFloat(*v.StdError, 'f', places, 64)
+			deviation = fixed(*v.StdError, places)
 		}
 		if v.Low == nil && v.High == nil && noInterval(e) {
 			rows = append(rows, append(row, v.Name, number(v.Value, "?"), deviation, "–", "–"))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"dither/curator"
@@ -109,7 +108,7 @@ func (s *session) showCalibration(k *stats.Calibrated) {
 			places = min(places, p)
 		}
 	}
-	number := func(x float64, places int) string { return strconv.FormatFloat(x, 'f', places, 64) }
+	number := func(x float64, places int) string { return fixed(x, places) }
 	for _, b := range k.Bins {
 		rate, said := "?", ""
 		digits := min(max(decimals((b.RateHigh-b.RateLow)/2), 2), 4)

@@ -20,7 +20,7 @@ func csvCell(x *float64) string {
 	if x == nil {
 		return ""
 	}
-	return strconv.FormatFloat(*x, 'g', -1, 64)
+	return strconv.FormatFloat(unsigned(*x), 'g', -1, 64)
 }
 
 func (s *session) linearCSV(f *stats.LinearFit) error {

@@ -103,8 +103,8 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 						return out, err
 					}
 				}
-				if out.GLMFit, err = stats.FitGLM(context.Background(), c, q); err == nil && k.asked {
-					out.calibration, out.failed = out.Calibrate(context.Background(), c, k.Calibration)
+				if out.GLMFit, err = stats.FitGLM(s.context(), c, q); err == nil && k.asked {
+					out.calibration, out.failed = out.Calibrate(s.context(), c, k.Calibration)
 				}
 				return out, err
 			},
@@ -156,14 +156,14 @@ func (s *session) showGLM(f glmFitted) error {
 			if x == nil {
 				return none
 			}
-			return strconv.FormatFloat(*x, 'f', places, 64)
+			return fixed(*x, places)
 		}
 		row := []string{c.Name, number(c.Estimate, "?"), number(c.StdError, "?"), number(c.Z, "?"), "?", "[" + number(c.Low, "−∞") + ", " + number(c.High, "∞") + "]", "?", ""}
 		if c.Z != nil {
-			row[3], row[4] = strconv.FormatFloat(*c.Z, 'f', 2, 64), pValue(*c.P)
+			row[3], row[4] = fixed(*c.Z, 2), pValue(*c.P)
 		}
 		if c.StdError != nil && *c.StdError > 0 {
-			row[6] = strconv.FormatFloat(100*square(*c.Privacy / *c.StdError), 'f', 0, 64) + " %"
+			row[6] = fixed(100*square(*c.Privacy / *c.StdError), 0) + " %"
 		}
 		if c.Estimate != nil && c.Name != stats.InterceptName {
 			if ratio := math.Exp(*c.Estimate); ratio < 1e6 {

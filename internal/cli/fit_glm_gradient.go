@@ -78,8 +78,8 @@ func (s *session) fitByGradients(o *fitOptions, q *stats.Gradients, k *calibrati
 			if obeys(s.stderr) {
 				told = trainingLine(s.stderr)
 			}
-			if out.Trained, err = stats.FitGradients(context.Background(), c, *q, told); err == nil && k.asked {
-				out.calibration, out.failed = out.Calibrate(context.Background(), c, k.Calibration)
+			if out.Trained, err = stats.FitGradients(s.context(), c, *q, told); err == nil && k.asked {
+				out.calibration, out.failed = out.Calibrate(s.context(), c, k.Calibration)
 			}
 			return out, err
 		},
@@ -139,7 +139,7 @@ func (s *session) showTrained(t trained) error {
 	for _, c := range t.Coefficients {
 		text := "?"
 		if c.Estimate != nil {
-			text = strconv.FormatFloat(*c.Estimate, 'g', 4, 64)
+			text = strconv.FormatFloat(unsigned(*c.Estimate), 'g', 4, 64)
 		}
 		row := []string{c.Name, text}
 		if t.Kind == curator.SoftmaxModel {

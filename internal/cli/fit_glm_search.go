@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +21,7 @@ func (s *session) searchGLM(o *fitOptions, q stats.GLM, others []string, epsilon
 		if o.explain {
 			return usage("--explain is of one model: a search costs what each of them does, and the counts' --score-epsilon")
 		}
-		r, err := stats.SearchGLM(context.Background(), c, search)
+		r, err := stats.SearchGLM(s.context(), c, search)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -23,11 +22,11 @@ func (s *session) tryGLM(o *fitOptions, q stats.GLM, tried, trials string) error
 		search.Trials = n
 	}
 	return s.sealing(func(c *curator.Curator) error {
-		run := stats.TryGLM
+		run, ctx := stats.TryGLM, s.context()
 		if o.explain {
 			run = stats.ExplainTrials
 		}
-		r, err := run(context.Background(), c, search)
+		r, err := run(ctx, c, search)
 		if err != nil {
 			return err
 		}
@@ -39,9 +38,9 @@ func (s *session) tryGLM(o *fitOptions, q stats.GLM, tried, trials string) error
 		for _, k := range r.Coefficients {
 			estimate, places := "?", decimals(k.Noise)
 			if k.Estimate != nil {
-				estimate = strconv.FormatFloat(*k.Estimate, 'f', places, 64)
+				estimate = fixed(*k.Estimate, places)
 			}
-			rows = append(rows, []string{k.Name, estimate, strconv.FormatFloat(k.Noise, 'f', places, 64)})
+			rows = append(rows, []string{k.Name, estimate, fixed(k.Noise, places)})
 		}
 		s.lay([]string{"", "estimate", "std. dev. of the noise"}, rows, 1)
 		s.paragraphs(triedWords(r))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"dither/curator"
@@ -31,7 +30,7 @@ func runFitLinear(s *session, o *fitOptions, args []string) error {
 		func(c *curator.Curator) (*stats.LinearExplanation, error) {
 			return stats.ExplainLinear(context.Background(), c, q)
 		}, s.showLinearExplanation,
-		func(c *curator.Curator) (*stats.LinearFit, error) { return stats.FitLinear(context.Background(), c, q) },
+		func(c *curator.Curator) (*stats.LinearFit, error) { return stats.FitLinear(s.context(), c, q) },
 		func(f *stats.LinearFit) error { return errors.Join(s.showLinear(f), o.picture.draw(linearChart(f))) })
 }
 
@@ -106,7 +105,7 @@ func linearWords(f *stats.LinearFit) string {
 	if f.ResidualError != nil {
 		fmt.Fprintf(&b, "residual standard error %s", compact(*f.ResidualError))
 		if f.RSquared != nil {
-			fmt.Fprintf(&b, ", R² %s", strconv.FormatFloat(*f.RSquared, 'f', 3, 64))
+			fmt.Fprintf(&b, ", R² %s", fixed(*f.RSquared, 3))
 		}
 		b.WriteString("\n")
 	}
@@ -152,17 +151,17 @@ func linearRows(f *stats.LinearFit) (rows [][]string) {
 		places := 4
 		if c.StdError != nil {
 			places = decimals(*c.StdError)
-			row[2] = strconv.FormatFloat(*c.StdError, 'f', places, 64)
-			row[4] = strconv.FormatFloat(100**c.Privacy, 'f', 0, 64) + " %"
+			row[2] = fixed(*c.StdError, places)
+			row[4] = fixed(100**c.Privacy, 0) + " %"
 		}
 		if c.Estimate != nil {
-			row[1] = strconv.FormatFloat(*c.Estimate, 'f', places, 64)
+			row[1] = fixed(*c.Estimate, places)
 		}
 		end := func(x *float64, none string) string {
 			if x == nil {
 				return none
 			}
-			return strconv.FormatFloat(*x, 'f', places, 64)
+			return fixed(*x, places)
 		}
 		row[3] = "[" + end(c.Low, "−∞") + ", " + end(c.High, "∞") + "]"
 		rows = append(rows, row)

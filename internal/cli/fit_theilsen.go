@@ -52,7 +52,7 @@ func theilSenRow(c stats.Coefficient, intervals bool) []string {
 		if x == nil {
 			return none
 		}
-		return strconv.FormatFloat(*x, 'f', places, 64)
+		return fixed(*x, places)
 	}
 	row := []string{c.Name, number(c.Estimate, "?")}
 	if intervals {

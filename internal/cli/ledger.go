@@ -145,6 +145,9 @@ func summary(b ledger.Body) (loss, about string) {
 	case ledger.Step:
 		return "", fmt.Sprintf("of entry %d: %s", b.Reservation, shorten(b.Question, 80))
 	case ledger.Failure:
+		if b.GivenUp {
+			return "", fmt.Sprintf("of entry %d, which was given up", b.Reservation)
+		}
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
 	case ledger.Resume:
 		return "", "the owner has looked into the failures so far"

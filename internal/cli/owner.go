@@ -45,7 +45,7 @@ func (s *session) seal(c *curator.Curator, table string, o curator.SealOptions) 
 			}
 		}
 	}
-	report, err := c.Seal(context.Background(), table, o)
+	report, err := c.Seal(s.context(), table, o)
 	if watched {
 		s.note("\r\033[K")
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"time"
@@ -20,7 +19,7 @@ func (s *session) answer(c *curator.Curator, q curator.Question) (*curator.Relea
 	if obeys(s.stderr) {
 		defer spin(s.stderr, "answering")()
 	}
-	return c.Answer(context.Background(), q)
+	return c.Answer(s.context(), q)
 }
 
 // spin shows after a while that something goes on, and for how long, until stop is called; then it clears the line. Stop

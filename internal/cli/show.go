@@ -113,10 +113,15 @@ func steers(r rune) bool {
 }
 
 // printableJSON writes such characters as escapes, which mean the same. (In JSON they can stand in strings only; the
-// newlines between lines stay.)
+// newlines between lines stay.) A zero has no sign.
 func printableJSON(text []byte) string {
 	var b strings.Builder
-	for _, r := range string(text) {
+	quoted, escaped := false, false
+	for i, r := range string(text) {
+		if !quoted && r == '-' && minusZero(text, i) {
+			continue
+		}
+		quoted, escaped = quoted != (r == '"' && !escaped), quoted && r == '\\' && !escaped
 		if steers(r) && r != '\n' {
 			fmt.Fprintf(&b, "\\u%04x", r)
 			continue
@@ -124,6 +129,22 @@ func printableJSON(text []byte) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// minusZero reports that the number -0, as encoding/json writes it, begins at i; what may be there else is a number below 0, or an exponent.
+func minusZero(text []byte, i int) bool {
+	if i > 0 && (text[i-1] == 'e' || text[i-1] == 'E') || i+1 >= len(text) || text[i+1] != '0' {
+		return false
+	}
+	return i+2 == len(text) || strings.IndexByte(",]} \t\r\n", text[i+2]) >= 0
+}
+
+// unsigned takes the sign from a zero.
+func unsigned(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x
 }
 
 // printable replaces control characters, so that a text cannot steer the terminal.
@@ -177,7 +198,7 @@ func withError(e *curator.Estimate) string {
 	if math.Abs(above-below) > 0.1*half {
 		return round(e.Value, places) + " " + interval(e, places)
 	}
-	return round(e.Value, places) + " ± " + strconv.FormatFloat(half, 'f', places, 64)
+	return round(e.Value, places) + " ± " + fixed(half, places)
 }
 
 func interval(e *curator.Estimate, places int) string {
@@ -199,16 +220,24 @@ func round(n *curator.Number, places int) string {
 	if n.Whole != nil || n.Text != nil {
 		return n.String()
 	}
-	return strconv.FormatFloat(n.Real, 'f', places, 64)
+	return fixed(n.Real, places)
+}
+
+// fixed writes a number with so many places. What rounds to zero has no sign.
+func fixed(x float64, places int) string {
+	text := strconv.FormatFloat(x, 'f', places, 64)
+	if rest, negative := strings.CutPrefix(text, "-"); negative && strings.Trim(rest, "0.") == "" {
+		return rest
+	}
+	return text
 }
 
 // compact writes a number with four significant digits, or as many as stand before the point.
 func compact(x float64) string {
 	if magnitude := math.Abs(x); magnitude >= 1000 && magnitude < 1e9 || x == math.Trunc(x) && magnitude < 1e9 {
-		x = math.Round(x)
-		return strconv.FormatFloat(x, 'f', -1, 64)
+		return fixed(math.Round(x), -1)
 	}
-	return strconv.FormatFloat(x, 'g', 4, 64)
+	return strconv.FormatFloat(x, 'g', 4, 64) // of no zero
 }
 
 // writeCSV writes an answer with four columns for each measure: its value, and NAME_stddev, NAME_low, NAME_high.

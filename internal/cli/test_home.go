@@ -67,7 +67,7 @@ func (s *session) measured(o *testOptions, c *curator.Curator, q curator.Questio
 		s.print("%s", explanationText(e))
 		return nil
 	}
-	m, err := c.Measure(context.Background(), q)
+	m, err := c.Measure(s.context(), q)
 	if err != nil {
 		return err
 	}

@@ -189,7 +189,7 @@ func number6(x float64) string {
 	case math.IsInf(x, -1):
 		return "−∞"
 	}
-	return shortPower(strconv.FormatFloat(x, 'g', 6, 64))
+	return shortPower(strconv.FormatFloat(unsigned(x), 'g', 6, 64))
 }
 
 // pValue writes a p-value as statisticians do.

@@ -98,6 +98,12 @@ func (l *Ledger) Fail(reservation uint64) error {
 	return err
 }
 
+// GiveUp is Fail for a reservation whose question was given up by who asked it. It does not count towards MaxFailures.
+func (l *Ledger) GiveUp(reservation uint64) error {
+	_, err := l.append(Failure{Reservation: reservation, GivenUp: true})
+	return err
+}
+
 // Resume records the owner's act of admitting questions again after failures.
 func (l *Ledger) Resume() error {
 	_, err := l.append(Resume{})

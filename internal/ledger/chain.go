@@ -16,8 +16,8 @@ import (
 // FormatVersion is the version of the lines that this program writes, and the newest that it reads.
 //
 // A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older programs too.
-// Version 2 adds parts, grants, analysts and openings.
-const FormatVersion = 2
+// Version 2 adds parts, grants, analysts and openings; version 3 questions that were given up.
+const FormatVersion = 3
 
 // maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
 const maxLine = 64<<20 + 64<<10
@@ -145,6 +145,10 @@ func version(b Body) int {
 		}
 	case Opening:
 		return 2
+	case Failure:
+		if b.GivenUp {
+			return 3
+		}
 	}
 	return 1
 }

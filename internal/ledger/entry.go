@@ -122,9 +122,11 @@ type Step struct {
 	Values      json.RawMessage `json:"values"`
 }
 
-// Failure says that a reservation will have no release: the engine failed, or was given up.
+// Failure says that a reservation will have no release: the engine failed, or who asked gave up.
 type Failure struct {
 	Reservation uint64 `json:"reservation"` // the index of its entry
+
+	GivenUp bool `json:"given_up,omitempty"` // version 3: by who asked; it does not count towards MaxFailures
 }
 
 // Resume is the owner's act of admitting questions again after failures.
@@ -134,6 +136,10 @@ type Resume struct{}
 // admitted. Whether a question fails is the one thing that an analyst sees without noise. No row should be able to decide it
 // (plans are total, and what a row costs is bounded); should one do so all the same, this is how many failures are seen, and as
 // many more as questions were under way when the last of them failed.
+//
+// A question that was given up is none of them. What is seen of it was decided by who gave it up, and is the same whatever the engine was about to
+// say, a failure included: a failure that is seen came before, and is counted. That an answer was not there at some moment can be seen of
+// one that does come, too, and costs as much. And ten people who lost patience are nothing that an owner could look into.
 const MaxFailures = 10
 
 // Torn records a fragment: the Bytes bytes between the newline of the entry before it and the newline before its own.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"dither/privacy"
 )
@@ -64,12 +65,17 @@ var (
 // LimitError is a refusal by a limit within the budget, or by what the budget has left for some parts. It is a
 // function of public prices only.
 type LimitError struct {
-	Of  string // what is exhausted: "the grant of this month", "the limit of alice"
-	Err *privacy.OverdrawError
+	Of   string // what is exhausted: "the grant of this month", "the limit of alice"
+	Err  *privacy.OverdrawError
+	Next time.Time // of a grant: when the next one is, which by now would pay the price; else zero
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s is exhausted: the price is %s, and what remains of %s is %s", e.Of, e.Err.Price, e.Err.Budget, e.Err.Remaining)
+	text := fmt.Sprintf("%s is exhausted: the price is %s, and what remains of %s is %s", e.Of, e.Err.Price, e.Err.Budget, e.Err.Remaining)
+	if !e.Next.IsZero() {
+		text += "; the next grant is on " + e.Next.Format(time.DateOnly)
+	}
+	return text
 }
 
 // Unwrap gives the filter's refusal.

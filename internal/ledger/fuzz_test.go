@@ -15,6 +15,12 @@ import (
 // is the genesis', so that all that follows it counts as not yet confirmed, where a reader has to trust least. With mend
 // the lines are first made a whole chain, as one who can recompute hashes would.
 func FuzzOpen(f *testing.F) {
+	givenUp, err := os.ReadFile(filepath.Join("testdata", "v3.log"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(givenUp, false)
+	f.Add(givenUp, true)
 	newer, err := os.ReadFile(filepath.Join("testdata", "v2.log"))
 	if err != nil {
 		f.Fatal(err)

@@ -59,6 +59,7 @@ type history struct {
 	released map[uint64]bool   // the reservations that have their release
 	newest   map[string]int    // replay key → which of answers is its newest
 	failed   map[uint64]bool   // the reservations that failed
+	givenUp  map[uint64]bool   // those of them that were given up
 	answers  []answered        // in the order of their releases
 	waiting  map[uint64]waiting
 	kinds    map[string]*About // each that there is, by its text
@@ -72,7 +73,7 @@ func newHistory() *history {
 	return &history{
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
-		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, newest: map[string]int{},
+		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, givenUp: map[uint64]bool{}, newest: map[string]int{},
 		waiting: map[uint64]waiting{}, kinds: map[string]*About{}, lost: map[uint64]*tally{}, tornLoss: newTally(),
 	}
 }
@@ -220,7 +221,11 @@ func (h *history) apply(e Entry, at ref) {
 	case Failure:
 		h.failed[b.Reservation] = true
 		delete(h.waiting, b.Reservation)
-		h.failures++
+		if b.GivenUp {
+			h.givenUp[b.Reservation] = true
+		} else {
+			h.failures++
+		}
 	case Resume:
 		h.failures = 0
 	case Opening:

@@ -114,17 +114,14 @@ func (h *history) checkReservation(r Reservation, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range limits {
-		if l.fits != nil && l.fits() {
-			continue
-		}
-		left := l.left()
-		if r.Loss.Within(left) {
+	for i, l := range limits {
+		left, fits := l.admits(r.Loss)
+		if fits {
 			continue
 		}
 		overdraw := &privacy.OverdrawError{Price: r.Loss, Remaining: left, Budget: l.budget}
 		if l.of != "" {
-			return &LimitError{l.of, overdraw}
+			return &LimitError{l.of, overdraw, l.nextFor(r.Loss, limits[i+1:])}
 		}
 		return overdraw
 	}
@@ -137,6 +134,30 @@ type limit struct {
 	budget privacy.Loss
 	left   func() privacy.Loss
 	fits   func() bool // if it is there and true, the price is within what is left
+	next   *limit      // of a grant, the one that follows, when nothing is spent of it
+	begins time.Time   // when that is
+}
+
+// admits reports whether a price is within what is left. What is left is told where it is not.
+func (l *limit) admits(price privacy.Loss) (left privacy.Loss, fits bool) {
+	if l.fits != nil && l.fits() {
+		return left, true
+	}
+	left = l.left()
+	return left, price.Within(left)
+}
+
+// nextFor is when the next grant is, if it would pay a price that this one does not, and the limits that come after it admit it, too.
+func (l *limit) nextFor(price privacy.Loss, others []limit) time.Time {
+	if l.next == nil {
+		return time.Time{}
+	}
+	for _, o := range append([]limit{*l.next}, others...) {
+		if _, fits := o.admits(price); !fits {
+			return time.Time{}
+		}
+	}
+	return l.begins
 }
 
 // limitOf is an account's.
@@ -162,8 +183,10 @@ func (h *history) limits(r Reservation, at time.Time) (out []limit, err error) {
 		out = append(out, limit{of: "the limit of " + r.Analyst, budget: most, left: func() privacy.Loss { return h.askedBy(r.Analyst, most).Remaining }})
 	}
 	if g := h.terms.Grant; g != nil {
-		in, _ := h.granted(at)
-		out = append(out, h.limitOf("the grant of this "+g.Per, in, g.Loss, r, d, parts))
+		in, start := h.granted(at)
+		now, next := h.limitOf("the grant of this "+g.Per, in, g.Loss, r, d, parts), h.limitOf("", newAccount(), g.Loss, r, d, parts)
+		now.next, now.begins = &next, g.next(start)
+		out = append(out, now)
 	}
 	of := ""
 	if len(parts) > 0 {

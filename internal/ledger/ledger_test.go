@@ -307,3 +307,42 @@ func TestFormat2(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestFormat3 pins the bytes of what version 3 adds. Of a log that uses nothing of it they are those of the versions before.
+func TestFormat3(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	must(t, l.Fail(mustReserve(t, l, key(1), "1/30")))
+	must(t, l.GiveUp(mustReserve(t, l, key(1), "1/30")))
+	want, err := os.ReadFile(filepath.Join("testdata", "v3.log"))
+	must(t, err)
+	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What was given up stays spent, and does not stop the others: MaxFailures counts failures alone, before and after the ledger is read again.
+func TestGivenUp(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	for range MaxFailures - 1 {
+		must(t, l.Fail(mustReserve(t, l, key(1), "0.01")))
+	}
+	for range 2 * MaxFailures {
+		index := mustReserve(t, l, key(1), "0.01")
+		must(t, l.GiveUp(index))
+		if err := l.Release(index, values(1)); !errors.Is(err, ErrNotReserved) {
+			t.Fatalf("released after it was given up: %v", err)
+		}
+		if err := l.Fail(index); !errors.Is(err, ErrNotReserved) {
+			t.Fatalf("failed after it was given up: %v", err)
+		}
+	}
+	for _, l := range []*Ledger{l, mustOpen(t, dir)} {
+		if s := mustState(t, l); s.Failures != MaxFailures-1 || s.Lost == nil || s.Lost.Failed != MaxFailures-1 || s.Lost.GivenUp != 2*MaxFailures || s.Lost.Open != 0 || !equal(s.Lost.Loss, pure("0.29")) || !equal(s.Spent, pure("0.29")) {
+			t.Errorf("%d failures, lost %+v, spent %s", s.Failures, s.Lost, s.Spent)
+		}
+	}
+	must(t, l.Fail(mustReserve(t, l, key(1), "0.01")))
+	if _, err := l.Reserve(reservation(key(1), "0.01")); !errors.Is(err, ErrSuspended) {
+		t.Errorf("after %d failures: %v", MaxFailures, err)
+	}
+}

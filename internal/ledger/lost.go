@@ -5,10 +5,11 @@ import "dither/privacy"
 // Lost is what was charged and got no answer: reservations that have neither a release nor a step, and fragments. It is spent all the same, since what
 // was drawn may have been seen.
 type Lost struct {
-	Failed int          `json:"failed"` // reservations of which it is recorded that they failed
-	Open   int          `json:"open"`   // reservations of which nothing is: whoever asked was killed, or is at it still
-	Torn   int          `json:"torn"`   // fragments
-	Loss   privacy.Loss `json:"loss"`   // of all of these, as the terms' accountant adds them up; each in full, whatever parts it is about
+	Failed  int          `json:"failed"`   // reservations of which it is recorded that they failed, unless they were given up
+	GivenUp int          `json:"given_up"` // those that were, by who asked
+	Open    int          `json:"open"`     // reservations of which nothing is: whoever asked was killed, or is at it still
+	Torn    int          `json:"torn"`     // fragments
+	Loss    privacy.Loss `json:"loss"`     // of all of these, as the terms' accountant adds them up; each in full, whatever parts it is about
 }
 
 // lose notes a reservation, until it has an answer.
@@ -35,9 +36,13 @@ func (h *history) lostSoFar(torn int, pending privacy.Loss) *Lost {
 	out, total := &Lost{Torn: torn}, newTally()
 	total.plus(h.tornLoss)
 	for reservation, t := range h.lost {
-		if total.plus(t); h.failed[reservation] {
+		total.plus(t)
+		switch {
+		case h.givenUp[reservation]:
+			out.GivenUp++
+		case h.failed[reservation]:
 			out.Failed++
-		} else {
+		default:
 			out.Open++
 		}
 	}

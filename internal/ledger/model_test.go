@@ -20,21 +20,26 @@ type model struct {
 	found                  map[string]string   // replay key → values
 	lost                   map[uint64]*big.Rat // what reservations cost that have neither a release nor a step
 	lostFailed             map[uint64]bool     // those of them that failed
+	lostGivenUp            map[uint64]bool     // or were given up
 	torn                   *big.Rat            // what fragments cost
 	fragments              int
 }
 
 // lostAs is what the model says that was lost.
-func (m *model) lostAs() (failed, open, torn int, price *big.Rat) {
+func (m *model) lostAs() (failed, givenUp, open, torn int, price *big.Rat) {
 	price = new(big.Rat).Set(m.torn)
 	for index, p := range m.lost {
-		if price.Add(price, p); m.lostFailed[index] {
+		price.Add(price, p)
+		switch {
+		case m.lostFailed[index]:
 			failed++
-		} else {
+		case m.lostGivenUp[index]:
+			givenUp++
+		default:
 			open++
 		}
 	}
-	return failed, open, m.fragments, price
+	return failed, givenUp, open, m.fragments, price
 }
 
 func rat(text string) *big.Rat {
@@ -62,7 +67,7 @@ func TestModel(t *testing.T) {
 		must(t, handles[1].Sealed("visits", 1, digest))
 		want := &model{
 			budget: rat("1"), maximum: rat("0.3"), spent: new(big.Rat), keys: map[uint64]string{}, found: map[string]string{},
-			lost: map[uint64]*big.Rat{}, lostFailed: map[uint64]bool{}, torn: new(big.Rat),
+			lost: map[uint64]*big.Rat{}, lostFailed: map[uint64]bool{}, lostGivenUp: map[uint64]bool{}, torn: new(big.Rat),
 		}
 		handle := func(rt *rapid.T) *Ledger { return handles[rapid.IntRange(0, 1).Draw(rt, "handle")] }
 		remaining := func() *big.Rat {
@@ -130,15 +135,24 @@ func TestModel(t *testing.T) {
 					return
 				}
 				at := rapid.IntRange(0, len(want.open)-1).Draw(rt, "which")
-				if err := handle(rt).Fail(want.open[at]); err != nil {
+				givenUp := rapid.Bool().Draw(rt, "given up")
+				end := handle(rt).Fail
+				if givenUp {
+					end = handle(rt).GiveUp
+				}
+				if err := end(want.open[at]); err != nil {
 					rt.Fatal(err)
 				}
 				if err := handle(rt).Release(want.open[at], values(1)); !errors.Is(err, ErrNotReserved) {
 					rt.Fatal(err)
 				}
-				want.lostFailed[want.open[at]] = true
+				if givenUp {
+					want.lostGivenUp[want.open[at]] = true
+				} else {
+					want.lostFailed[want.open[at]] = true
+					want.failures++
+				}
 				want.open = slices.Delete(want.open, at, at+1)
-				want.failures++
 				want.failed++
 			},
 			"adopt": func(rt *rapid.T) {
@@ -188,12 +202,12 @@ func TestModel(t *testing.T) {
 				if s.Reservations != len(want.keys) || s.Answers != len(want.keys)-len(want.open)-want.failed || s.Failures != want.failures {
 					rt.Fatalf("%+v", s)
 				}
-				failed, open, torn, price := want.lostAs()
+				failed, givenUp, open, torn, price := want.lostAs()
 				if s.Lost == nil {
 					s.Lost = &Lost{}
 				}
-				if s.Lost.Failed != failed || s.Lost.Open != open || s.Lost.Torn != torn || !equal(s.Lost.Loss, pureOf(price)) {
-					rt.Fatalf("lost %+v; want %d, %d, %d: %s", s.Lost, failed, open, torn, price)
+				if s.Lost.Failed != failed || s.Lost.GivenUp != givenUp || s.Lost.Open != open || s.Lost.Torn != torn || !equal(s.Lost.Loss, pureOf(price)) {
+					rt.Fatalf("lost %+v; want %d, %d, %d, %d: %s", s.Lost, failed, givenUp, open, torn, price)
 				}
 				for i := range 4 {
 					a, ok, err := l.Find(key(i))

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,6 +59,21 @@ func TestGrantModel(t *testing.T) {
 			if fits := price.Cmp(left) <= 0; fits != (err == nil) || err != nil && !errors.As(err, new(*privacy.OverdrawError)) {
 				rt.Fatalf("%s at %v (latest %v): %v; %s is left", price, now, latest, err, left)
 			}
+			// A refusal tells of the next grant where that would pay.
+			var limit *LimitError
+			if granted := price.Cmp(new(big.Rat).Sub(rat("1"), spent)) <= 0; errors.As(err, &limit) == (err == nil || granted) {
+				rt.Fatalf("%s, of which the grant is short: %t: %v", price, !granted, err)
+			}
+			if limit != nil {
+				var want time.Time
+				if price.Cmp(new(big.Rat).Sub(rat("3"), total)) <= 0 {
+					want = of.Grant.next(of.Grant.start(at))
+				}
+				told := strings.HasSuffix(err.Error(), "; the next grant is on "+want.Format(time.DateOnly))
+				if !limit.Next.Equal(want) || told == want.IsZero() || want.IsZero() && strings.Contains(err.Error(), "next") {
+					rt.Fatalf("%v at %v, whose next grant is %v", err, at, want)
+				}
+			}
 			if err == nil {
 				total.Add(total, price)
 				within = new(big.Rat).Add(spent, price)
@@ -72,4 +88,19 @@ func TestGrantModel(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A price above the whole grant is paid by no later one, and the refusal does not send anybody to wait for it.
+func TestNoGrantPays(t *testing.T) {
+	of := terms("3", "1.5")
+	of.Grant = &Grant{"month", pure("1")}
+	_, l := beginWith(t, of, clock)
+	var limit *LimitError
+	if _, err := l.Reserve(reservation(key(1), "1.2")); !errors.As(err, &limit) || !limit.Next.IsZero() || strings.Contains(err.Error(), "next") {
+		t.Error(err)
+	}
+	must(t, l.Release(mustReserve(t, l, key(1), "0.5"), values(1)))
+	if _, err := l.Reserve(reservation(key(2), "0.6")); !errors.As(err, &limit) || limit.Next.Format(time.DateOnly) != "2026-02-01" {
+		t.Error(err)
+	}
 }

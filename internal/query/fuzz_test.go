@@ -35,7 +35,8 @@ var seeds = []string{
 	"INSERT INTO t VALUES (1)", "EXPLAIN SELECT 1", "COPY t TO '/tmp/x'", "SET x = 1", "BEGIN", "DO $$x$$",
 	"SELECT count(*) FROM t FETCH FIRST 3 ROWS WITH TIES", "SELECT count(*) INTO x FROM t FOR UPDATE", "SELECT count(*) FROM t LIMIT ALL OFFSET -1",
 	"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(a=1, b=t.\"é\", c=NULL) count(*, w => (0, -1.5)), sum(x, b => auto) FROM t", "SELECT WITH ANONYMIZATION OPTIONS( FROM t",
-	"\xef\xbb\xbfSELECT 1 FROM t", "SELECT 1\x00 FROM t", "SELECT '\xff' FROM t",
+	"\xef\xbb\xbfSELECT 1 FROM t", "\ufeff\ufeffSELECT 1", "SELECT 1 -- \u202e\nFROM t", "SELECT 1 /* \u2066 */ FROM t", "SELECT '\u2069' -- \u200f\n'\u061c' FROM t", "SELECT E'\\'\u200b' -- \x1b",
+	"SELECT 1 /*! + 2 */ FROM t", "SELECT 1 --+ x\n/*+ y */ FROM t", "SELECT 1 -- a\r+ 2\r\nFROM t", "SELECT $\u202e$a$\u202e$, $$\u202e$$, \"\u202e\" FROM t", "SELECT 1 /* \U000e0041 */ FROM t\u2028", "SELECT 1\x00 FROM t", "SELECT '\xff' FROM t",
 }
 
 // FuzzParse holds Parse to its promises: no panic; every error an *Error that points into the text; a tree's String parses

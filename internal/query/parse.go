@@ -38,6 +38,7 @@ func Ahead(sqls []string) {
 	var js []job
 	bytes := 0
 	for _, sql := range sqls {
+		sql = unmarked(sql)
 		if bytes += len(sql); bytes > maxKeptBytes {
 			break
 		}
@@ -49,11 +50,17 @@ func Ahead(sqls []string) {
 }
 
 func parse(sql string, lim limits) (*Select, error) {
+	sql = unmarked(sql)
 	src := text(sql)
 	if err := checkText(src, lim); err != nil {
 		return nil, err
 	}
 	p := parseOnThread(job{sql: sql, maxTokens: lim.tokens})
+	if p.scan != nil { // else it is not known what quotes hold, and it is refused anyway
+		if err := checkShown(src, p.scan.GetTokens()); err != nil {
+			return nil, err
+		}
+	}
 	if p.err != nil {
 		return nil, unread(src, p.scan.GetTokens(), p.err)
 	}

@@ -53,7 +53,7 @@ func TestCanonical(t *testing.T) {
 		"(SELECT a FROM t) LIMIT 3":                                        "SELECT a FROM t LIMIT 3",
 		"SELECT a FROM t LIMIT ALL OFFSET NULL":                            "SELECT a FROM t",
 		"SELECT a FROM t OFFSET 2 FETCH FIRST 3 ROWS ONLY":                 "SELECT a FROM t LIMIT 3 OFFSET 2",
-		"SELECT a FROM t /* ; /* nested */ */ -- bye":                      "SELECT a FROM t",
+		"SELECT a FROM t /* ; * / ' */ -- bye, /* all":                     "SELECT a FROM t",
 		`SELECT "A" x, "a", "select" FROM "T x"`:                           `SELECT "A" AS x, a, "select" FROM "T x"`,
 		"SELECT 'a' , E'\\'\\n', $$b'$$, U&'\\0061' FROM t":                "SELECT 'a', '''\n', 'b''', 'a' FROM t",
 		"SELECT - -5, -(+5), -(-x), - -x, 1 - -1, -x*2 FROM t":             "SELECT 5, -5, -(-x), -(-x), 1 - -1, -x * 2 FROM t",

@@ -1,0 +1,96 @@
+package curator
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"dither/internal/engine"
+	"dither/internal/ledger"
+	"dither/internal/plan"
+	"dither/mechanism"
+)
+
+// patient is an engine that answers when it is no longer asked, as it is told to.
+type patient struct {
+	engine.Engine
+	asked func()
+	says  func(context.Context) error // nil: what it finds
+}
+
+func (p patient) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+	p.asked()
+	<-ctx.Done()
+	if err := p.says(ctx); err != nil {
+		return nil, err
+	}
+	return p.Engine.Aggregate(context.WithoutCancel(ctx), b, from)
+}
+
+// What is told of a question that was given up is the same whatever its engine was about to say, and nothing of that counts as a failure. An answer that
+// was found all the same is told: it is recorded.
+func TestGivenUpSaysNothing(t *testing.T) {
+	c := openHome(t, newHome(t))
+	works := c.engine
+	q := Question{SQL: countSQL, Epsilon: "0.001", Fresh: true}
+	want := Error{Code: CodeCancelled, Charged: true, Message: "the question was given up; its price stays spent", Hint: "asking again is charged again"}
+	giveUp := func(says func(context.Context) error) error {
+		ctx, cancel := context.WithCancel(t.Context())
+		c.engine = patient{works, cancel, says}
+		_, err := c.Answer(ctx, q)
+		return err
+	}
+	for range ledger.MaxFailures {
+		for _, says := range []func(context.Context) error{
+			func(ctx context.Context) error { return ctx.Err() },
+			func(context.Context) error { return errors.New("conversion failed on 'Alice, HIV positive'") },
+			func(context.Context) error { return &engine.RefusedError{Message: "Alice"} },
+		} {
+			var e *Error
+			if err := giveUp(says); !errors.As(err, &e) || *e != want {
+				t.Fatalf("%v", err)
+			}
+		}
+	}
+	if err := giveUp(func(context.Context) error { return nil }); err != nil {
+		t.Errorf("with its answer: %v", err)
+	}
+	if b := must[*Budget](t)(c.Budget()); b.Failures != 0 || b.Answers != 1 || b.Lost == nil || b.Lost.GivenUp != 3*ledger.MaxFailures || b.Lost.Failed != 0 || b.Lost.Open != 0 || b.Spent.Epsilon != "0.031" {
+		t.Errorf("%+v, lost %+v", b, b.Lost)
+	}
+
+	// A time that runs out is a failure, whoever set it: what the rows are has a part in it.
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	c.engine = patient{works, func() {}, func(ctx context.Context) error { return ctx.Err() }}
+	if _, err := c.Answer(ctx, q); codeOf(err) != CodeFailed {
+		t.Errorf("out of time: %v", err)
+	}
+	if b := must[*Budget](t)(c.Budget()); b.Failures != 1 {
+		t.Errorf("%d failures", b.Failures)
+	}
+	c.engine = works
+	if _, err := openHome(t, c.home).Answer(t.Context(), q); err != nil {
+		t.Error(err)
+	}
+}
+
+// A sealing that is given up makes no version, and is no fault of the source's.
+func TestSealingGivenUp(t *testing.T) {
+	c := openHome(t, newHome(t))
+	before := must[*Budget](t)(c.Budget())
+	write(t, c.home, "people.csv", "age,region,height\n31,north,170.5\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var e *Error
+	if _, err := c.Seal(ctx, "people", SealOptions{}); !errors.As(err, &e) || e.Code != CodeCancelled || e.Charged {
+		t.Errorf("%+v", err)
+	}
+	if r, err := c.Seal(t.Context(), "people", SealOptions{}); err != nil || r.Version != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if after := must[*Budget](t)(c.Budget()); after.Spent != before.Spent {
+		t.Errorf("spent %v", after.Spent)
+	}
+}
