@@ -127,8 +127,8 @@ func zeroes(n int) []*big.Int {
 	return out
 }
 
-// against is the variance of what is told of a measure, as a multiple of that of the plan's own estimate: in the grouping where it is the
-// largest.
+// against is the variance of what is told of a measure, as a multiple of that of the plan's own estimate: in the cell of the grouping where it
+// is the largest.
 func (a *Answer) against(j int, told []*fitted) float64 {
 	most := 0.0
 	for i, t := range told {
@@ -136,7 +136,7 @@ func (a *Answer) against(j int, told []*fitted) float64 {
 		if a.fits != nil {
 			own = a.fits[j].laws[i].Variance()
 		}
-		switch v := t.law.Variance(); {
+		switch v := t.widest().Variance(); {
 		case v == own: // which may be 0
 			most = max(most, 1)
 		case v > 0 && !(v/own < math.Inf(1)):
@@ -171,9 +171,15 @@ func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, fro
 }
 
 // table adds up the cells of a release that a following names; nil where their errors together have no law that is known here.
+//
+// Each cell's error has a law of its own: that of a sum of as many independent noises as there are cells of the release in it, times how
+// many numbers each of these is a sum of. A cell of none is 0 for all rows, and known without error.
 func (e *Earlier) table(f plan.Following) *fitted {
-	n := len(f.Cells[0])
-	if n > 1 && e.Plan.Sets != nil {
+	most := 0
+	for _, cells := range f.Cells {
+		most = max(most, len(cells))
+	}
+	if most > 1 && e.Plan.Sets != nil {
 		return nil // fitted cells are correlated
 	}
 	noises, err := new(noises).noisesOf(e.Plan, f.Measure)
@@ -181,19 +187,26 @@ func (e *Earlier) table(f plan.Following) *fitted {
 		return nil
 	}
 	law, values := e.told(f, noises)
-	if n > 1 {
-		law = law.Times(float64(n))
+	times := map[int]*noise.Combination{0: {}, 1: law}
+	out := &fitted{laws: make([]*noise.Combination, len(f.Cells))}
+	for i, cells := range f.Cells {
+		n := len(cells)
+		if times[n] == nil {
+			times[n] = law.Times(float64(n))
+		}
+		out.laws[i] = times[n]
 	}
-	return &fitted{law: law, later: func() ([]*big.Int, *big.Int) {
+	out.later = func() ([]*big.Int, *big.Int) {
 		table, denominator := values()
-		out := zeroes(len(f.Cells))
+		sums := zeroes(len(f.Cells))
 		for i, cells := range f.Cells {
 			for _, c := range cells {
-				out[i].Add(out[i], table[c])
+				sums[i].Add(sums[i], table[c])
 			}
 		}
-		return out, denominator
-	}}
+		return sums, denominator
+	}
+	return out
 }
 
 // leastBy is the index of the one with the least number, the first of them.
@@ -207,14 +220,14 @@ func leastBy(of [][]*fitted, number func([]*fitted) float64) int {
 	return best
 }
 
-// averaged weighs tables of one quantity by the inverse variance of the first grouping's cells: one weight for all groupings, so that
-// they add up as before. The weights are rationals that add up to 1.
+// averaged weighs tables of one quantity by the inverse variance of the first grouping's cells, on average: one weight for all cells of all
+// groupings, so that they add up as before. The weights are rationals that add up to 1.
 func averaged(of [][]*fitted) []*fitted {
 	if len(of) == 1 {
 		return of[0]
 	}
 	weights, total := make([]int64, len(of)), new(big.Int)
-	first := func(tables []*fitted) float64 { return tables[0].law.Variance() }
+	first := func(tables []*fitted) float64 { return tables[0].variance() }
 	least := first(of[leastBy(of, first)])
 	for i, tables := range of { // in 2^-30ths of the largest: a weight that is off a little is as unbiased
 		share := 1.0
@@ -224,15 +237,36 @@ func averaged(of [][]*fitted) []*fitted {
 		weights[i] = int64(math.Round(share * (1 << 30)))
 		total.Add(total, big.NewInt(weights[i]))
 	}
+	shares := make([]float64, len(of))
+	for i, w := range weights {
+		shares[i] = exact.FloatUp(new(big.Rat).SetFrac(big.NewInt(w), total))
+	}
 	out := make([]*fitted, len(of[0]))
 	for g := range out {
-		law := &noise.Combination{}
-		for i := range of {
-			law = law.Plus(of[i][g].law, exact.FloatUp(new(big.Rat).SetFrac(big.NewInt(weights[i]), total)))
-		}
-		out[g] = &fitted{law: law, later: func() ([]*big.Int, *big.Int) { return weighted(of, g, weights, total) }}
+		out[g] = &fitted{laws: averageLaws(of, g, shares), later: func() ([]*big.Int, *big.Int) { return weighted(of, g, weights, total) }}
 	}
 	return out
+}
+
+// averageLaws are those of the average of one grouping's tables, one for all cells that have the same in each.
+func averageLaws(of [][]*fitted, g int, shares []float64) []*noise.Combination {
+	type step struct{ sum, law *noise.Combination }
+	sums := make([]*noise.Combination, len(of[0][g].laws))
+	nothing := &noise.Combination{}
+	for i, share := range shares {
+		known := map[step]*noise.Combination{}
+		for c, law := range of[i][g].laws {
+			if i == 0 {
+				sums[c] = nothing
+			}
+			s := step{sums[c], law}
+			if known[s] == nil {
+				known[s] = s.sum.Plus(law, share)
+			}
+			sums[c] = known[s]
+		}
+	}
+	return sums
 }
 
 // weighted is the average of one grouping's tables: integers over one denominator.
