@@ -266,7 +266,15 @@ func TestDoesNotFollow(t *testing.T) {
 		{"SELECT s, COUNT(DISTINCT person) FROM p GROUP BY s", "SELECT COUNT(DISTINCT person) FROM p"},         // units do not add up
 		{"SELECT COUNT(*) FROM t GROUP BY GROUPING SETS (s, k)", "SELECT s, k, COUNT(*) FROM t GROUP BY s, k"}, // finer than any
 		{"SELECT s, COUNT(*) FROM t GROUP BY s", "SELECT SUM(i) FROM t GROUP BY s"},
-		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t WHERE SIGN(y) = 1 OR SIGN(y) IS NULL"}, // rows that were dropped
+		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t WHERE SIGN(y) = 1 OR SIGN(y) IS NULL"},             // rows that were dropped
+		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t GROUP BY COALESCE(SIGN(y), 0)"},                    // likewise
+		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t GROUP BY CASE WHEN SIGN(y) > 0 THEN 1 ELSE 2 END"}, // likewise
+		{"SELECT i, k, COUNT(*) FROM t GROUP BY i, k", "SELECT COUNT(*) FROM t GROUP BY i > k"},                                         // of two keys
+		{"SELECT i, COUNT(*) FROM t GROUP BY i", "SELECT COUNT(*) FROM t GROUP BY CASE WHEN i > 0 THEN s END"},                          // not of the key alone
+		{"SELECT i, COUNT(*) FROM t GROUP BY i", "SELECT COUNT(*) FROM t GROUP BY EXP(i) > 2"},                                          // rounded in many ways
+		{"SELECT date_trunc('month', d), COUNT(*) FROM t GROUP BY 1", "SELECT date_trunc('week', d), COUNT(*) FROM t GROUP BY 1"},       // another part
+		{"SELECT i, COUNT(DISTINCT person) FROM p GROUP BY i", "SELECT i > 2, COUNT(DISTINCT person) FROM p GROUP BY i > 2"},            // units do not add up
+		{"SELECT i, COUNT(*) FROM p GROUP BY i", "SELECT i > 2, COUNT(*) FROM p WHERE i IS NOT NULL GROUP BY i > 2"},                    // the cap would keep other rows
 	} {
 		earlier, asked := builtOn(t, p, c[0]), builtOn(t, p, c[1])
 		if f, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
@@ -277,5 +285,9 @@ func TestDoesNotFollow(t *testing.T) {
 	earlier, asked := builtOn(t, byGroups, "SELECT s, COUNT(*) FROM p GROUP BY s"), builtOn(t, byGroups, "SELECT COUNT(*) FROM p")
 	if _, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
 		t.Error("a total follows from groups that a unit is bounded by")
+	}
+	asked = builtOn(t, byGroups, "SELECT s > 'a', COUNT(*) FROM p GROUP BY s > 'a'")
+	if _, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
+		t.Error("coarser groups follow from groups that a unit is bounded by")
 	}
 }
