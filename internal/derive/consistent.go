@@ -336,10 +336,20 @@ func (g *grid) reachOf(m *plan.Measure, alpha float64) *big.Rat {
 
 func (g *grid) stdDevOf(m *plan.Measure) float64 { return g.of[m].widest().StdDev() * g.of[m].unit }
 
-// ForecastGiven is Forecast for the rows of the first grouping, as earlier releases tell them (From):
-// where their errors differ, where they are largest.
+// ForecastGiven is Forecast for the rows of the first grouping, as earlier releases tell them (From): where their errors
+// differ, where they are largest.
 func (a *Answer) ForecastGiven(o plan.Output, alpha float64) Forecast {
 	return a.forecast(a.given[0], o, alpha)
+}
+
+// GivenDiffer reports that the errors of these rows differ.
+func (a *Answer) GivenDiffer() bool {
+	for _, f := range a.given[0].of {
+		if slices.ContainsFunc(f.laws, func(law *noise.Combination) bool { return law.Variance() != f.laws[0].Variance() }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *Answer) forecast(g *grid, o plan.Output, alpha float64) Forecast {

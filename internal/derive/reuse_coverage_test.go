@@ -22,11 +22,11 @@ func TestCoverageOfCoarserKeys(t *testing.T) {
 		groupBy, where string
 		from           []release
 	}{
-		{"SIGN(i), i > 20", "", []release{{"i", "2"}}},                                                    // 1 cell, none, 20 and 95
-		{"i % 50 > 0", "", []release{{"i", "4"}, {"i % 50", "0.3"}}},                                      // of both: 3 and 1 cells, 113 and 49
-		{"FLOOR(i / 40)", "", []release{{"i, g", "ρ 4"}}},                                                 // 80 cells, and 72
-		{"CASE WHEN i < 3 THEN 'few' ELSE 'more' END", "WHERE i > 0", []release{{"i", "1"}}},              // of those that are picked
-		{"ROLLUP (FLOOR(i / 40), g)", "", []release{{"i, g", "ρ 3"}, {"i, g", "ρ 2"}, {"i, g", "ρ 0.5"}}}, // of three
+		{"SIGN(i), i > 20", "", []release{{"i", "2"}}},                                       // 1 cell, none, 20 and 95
+		{"i % 50 > 0", "", []release{{"i", "4"}, {"i % 50", "0.3"}}},                         // of both: 3 and 1 cells, 113 and 49
+		{"FLOOR(i / 40), g", "", []release{{"i, g", "ρ 4"}}},                                 // 40 cells, and 36
+		{"CASE WHEN i < 3 THEN 'few' ELSE 'more' END", "WHERE i > 0", []release{{"i", "1"}}}, // of those that are picked
+		{"ROLLUP (i > 90, g)", "", []release{{"i, g", "ρ 3"}, {"i, g", "ρ 2"}}},              // of both
 	} {
 		if os.Getenv("DITHER_LONG") == "" && i > 1 {
 			continue
@@ -93,6 +93,9 @@ func TestErrorsOfCoarserKeys(t *testing.T) {
 	}
 	if _, ok := answer.From(earlier, false, false); !ok {
 		t.Fatal("it does not follow")
+	}
+	if !answer.GivenDiffer() {
+		t.Error("its rows' errors differ")
 	}
 	one := answer.Noise(p.Measures[0]).StdDev()
 	forecast := answer.ForecastGiven(p.Outputs[0], 0.05)
