@@ -110,7 +110,7 @@ func (p *Plan) pickedFrom(q *Plan) (map[int][]bool, []led, bool) {
 	if !ok || len(extra) > 0 && p.Unit != nil {
 		return nil, nil, false
 	}
-	picked, ok := picks(extra, q)
+	picked, ok := p.picks(extra, q)
 	if !ok {
 		return nil, nil, false
 	}
@@ -231,22 +231,18 @@ func further(p, q *Expr) ([]*Expr, bool) {
 
 // picks finds the values of q's keys that further conditions leave, by key: each condition is about one key alone. It is not one for
 // picking where it would be true of a row that q dropped, or where no value is left.
-func picks(extra []*Expr, q *Plan) (map[int][]bool, bool) {
+func (p *Plan) picks(extra []*Expr, q *Plan) (map[int][]bool, bool) {
 	out := map[int][]bool{}
 	for _, c := range extra {
-		k, f := q.keyBehind(c)
-		if k < 0 {
-			return nil, false
-		}
-		key := &q.Keys[k]
-		if !key.complete() && isTrue(f.at(value.NullOf(key.Expr.Type))) {
+		k, f := p.behind(c, q)
+		if k < 0 || !q.Keys[k].complete() && isTrue(f.null) {
 			return nil, false
 		}
 		if out[k] == nil {
-			out[k] = slices.Repeat([]bool{true}, len(key.Values))
+			out[k] = slices.Repeat([]bool{true}, len(f.to))
 		}
-		for i, x := range key.Values {
-			out[k][i] = out[k][i] && isTrue(f.at(x))
+		for i, v := range f.to {
+			out[k][i] = out[k][i] && isTrue(v)
 		}
 	}
 	for _, kept := range out {
@@ -255,24 +251,6 @@ func picks(extra []*Expr, q *Plan) (map[int][]bool, bool) {
 		}
 	}
 	return out, true
-}
-
-// maxApplied bounds how often a node of an expression is applied to a value of a key: what is more is asked of the rows.
-const maxApplied = 2_000_000
-
-// keyBehind finds the key through which e reads rows, that with the fewest values; −1 without.
-func (b *Bounded) keyBehind(e *Expr) (key int, f through) {
-	key = -1
-	for k := range b.Keys {
-		values := len(b.Keys[k].Values)
-		if key >= 0 && values >= len(b.Keys[key].Values) || e.weight()*values > maxApplied {
-			continue
-		}
-		if found, ok := e.readsThrough(b.Keys[k].Expr.String()); ok {
-			key, f = k, found
-		}
-	}
-	return key, f
 }
 
 // led is a key as a function of an earlier release's.
@@ -297,24 +275,23 @@ func (p *Plan) leads(q *Plan, dropped []bool) ([]led, bool) {
 			out[i], dropped[k] = led{k, places(len(key.Values))}, true
 			continue
 		}
-		k, f := q.keyBehind(key.Expr)
-		out[i].key = k
-		if k < 0 || f.is { // the same with other values is not compared
+		k, f := p.behind(key.Expr, q)
+		if k < 0 || q.Keys[k].Expr.String() == key.Expr.String() { // the same with other values is not compared
 			out[i].key = -1
 			if !key.complete() {
 				return nil, false
 			}
 			continue
 		}
-		for _, x := range q.Keys[k].Values {
-			y := f.at(x)
-			at := key.Index(y)
+		out[i].key = k
+		for _, v := range f.to {
+			at := key.Index(v)
 			out[i].to = append(out[i].to, at)
-			if at < 0 && y.Null {
+			if at < 0 && v.Null {
 				return nil, false
 			}
 		}
-		dropped[k] = dropped[k] || key.Index(f.at(value.NullOf(q.Keys[k].Expr.Type))) < 0
+		dropped[k] = dropped[k] || key.Index(f.null) < 0
 	}
 	return out, true
 }

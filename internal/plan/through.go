@@ -104,6 +104,47 @@ func (f through) at(x value.Value) value.Value {
 	return value.NullOf(f.e.Type)
 }
 
+// behind is what an expression gives, by a key's values.
+type behind struct {
+	of   []value.Value // the key's
+	to   []value.Value // what each gives
+	null value.Value   // what NULL does
+}
+
+// maxApplied bounds how often nodes of an expression are applied to values of a key: what takes more is asked of the rows.
+const maxApplied = 1_000_000
+
+// behind finds the key of q through which e reads rows, that with the fewest values, and what they give; −1 without. Of releases by one key
+// it is computed once.
+func (p *Plan) behind(e *Expr, q *Plan) (int, *behind) {
+	key, f := -1, through{}
+	for k := range q.Keys {
+		values := len(q.Keys[k].Values)
+		if key >= 0 && values >= len(q.Keys[key].Values) || e.weight()*values > maxApplied {
+			continue
+		}
+		if found, ok := e.readsThrough(q.Keys[k].Expr.String()); ok {
+			key, f = k, found
+		}
+	}
+	if key < 0 {
+		return key, nil
+	}
+	of, text := q.Keys[key], e.String()+"\n"+q.Keys[key].Expr.String()
+	if known := p.behinds[text]; known != nil && slices.Equal(known.of, of.Values) {
+		return key, known
+	}
+	out := &behind{of: of.Values, null: f.at(value.NullOf(of.Expr.Type))}
+	for _, x := range of.Values {
+		out.to = append(out.to, f.at(x))
+	}
+	if p.behinds == nil {
+		p.behinds = map[string]*behind{}
+	}
+	p.behinds[text] = out
+	return key, out
+}
+
 func isTrue(v value.Value) bool { return !v.Null && v.Bool }
 
 // connected is AND, or OR, of three-valued arguments: the one that is decided by any decides it.
