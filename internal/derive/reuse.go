@@ -81,21 +81,22 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 	return used, true
 }
 
-// told is the law of each cell's error in the table of a release over the keys that a following names, and what computes the table.
-func (e *Earlier) told(f plan.Following, noises []noise.Distribution) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
-	name := fmt.Sprint(f.Measure, f.Keys)
+// told is the law of each cell's error in the table of a release over the keys that a following names, and what computes the table: of all
+// numbers of the measure, fitted together, or of those of one grouping alone.
+func (e *Earlier) told(f plan.Following, noises []noise.Distribution, alone int) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
+	name := fmt.Sprint(f.Measure, f.Keys, alone)
 	law = e.laws[name]
-	if e.Plan.Sets == nil { // one table, whose cells have independent noise: however many keys it has
-		into := plan.Grouping{Keys: f.Keys}
-		n := into.Cells(&e.Plan.Bounded)
+	if alone >= 0 {
+		b, of, into := &e.Plan.Bounded, e.Plan.Groupings()[alone], plan.Grouping{Keys: f.Keys}
+		n := into.Cells(b)
 		if law == nil {
 			law = &noise.Combination{}
-			law.Add(1, noises[0], float64(e.Plan.Groupings()[0].Cells(&e.Plan.Bounded)/n))
+			law.Add(1, noises[alone], float64(of.Cells(b)/n))
 		}
 		values = func() ([]*big.Int, *big.Int) {
-			out, of := zeroes(n), tables(e.Plan, f.Measure, e.Numbers)[0]
-			for i, at := range into.Into(&e.Plan.Bounded) {
-				out[at].Add(out[at], of[i])
+			out, noisy := zeroes(n), tables(e.Plan, f.Measure, e.Numbers)[alone]
+			for i, at := range into.Within(b, of) {
+				out[at].Add(out[at], noisy[i])
 			}
 			return out, big.NewInt(1)
 		}
@@ -151,42 +152,76 @@ func (a *Answer) against(j int, told []*fitted) float64 {
 // told is what each release tells of a measure, by the plan's groupings, with the releases' indices.
 func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, from []int) {
 	for i, e := range earlier {
-		tables := make([]*fitted, 0, len(a.plan.Groupings()))
+		follows := make([]plan.Following, 0, len(a.plan.Groupings()))
 		for _, g := range a.plan.Groupings() {
-			follows, ok := a.plan.Follow(m, g, e.Plan)
+			f, ok := a.plan.Follow(m, g, e.Plan)
 			if !ok {
 				break
 			}
-			t := e.table(follows)
-			if t == nil {
-				break
-			}
-			tables = append(tables, t)
+			follows = append(follows, f)
 		}
-		if len(tables) == len(a.plan.Groupings()) {
+		if len(follows) < len(a.plan.Groupings()) {
+			continue
+		}
+		if tables := e.tables(follows); tables != nil {
 			out, from = append(out, tables), append(from, i)
 		}
 	}
 	return out, from
 }
 
-// table adds up the cells of a release that a following names; nil where their errors together have no law that is known here.
+// tables are what a release tells of one measure over several groupings; nil where that has no law that is known here.
 //
-// Each cell's error has a law of its own: that of a sum of as many independent noises as there are cells of the release in it, times how
-// many numbers each of these is a sum of. A cell of none is 0 for all rows, and known without error.
-func (e *Earlier) table(f plan.Following) *fitted {
-	most := 0
-	for _, cells := range f.Cells {
-		most = max(most, len(cells))
-	}
-	if most > 1 && e.Plan.Sets != nil {
-		return nil // fitted cells are correlated
-	}
-	noises, err := new(noises).noisesOf(e.Plan, f.Measure)
+// Numbers of several groupings are fitted together, and the errors of fitted cells depend on one another: each has a known law, but a sum of
+// some has not. Where such sums are asked for, all tables are of the numbers of one grouping alone, whose noises are
+// independent: of those that have all keys, the one with the least variance in a table of the same keys. So the tables add up.
+func (e *Earlier) tables(follows []plan.Following) []*fitted {
+	noises, err := new(noises).noisesOf(e.Plan, follows[0].Measure)
 	if err != nil {
 		return nil
 	}
-	law, values := e.told(f, noises)
+	alone := -1
+	if e.Plan.Sets == nil {
+		alone = 0
+	} else if slices.ContainsFunc(follows, sums) {
+		if alone = e.finest(follows, noises); alone < 0 {
+			return nil
+		}
+	}
+	var out []*fitted
+	for _, f := range follows {
+		out = append(out, e.table(f, noises, alone))
+	}
+	return out
+}
+
+// sums reports that some cells of an earlier table are added up.
+func sums(f plan.Following) bool {
+	return slices.ContainsFunc(f.Cells, func(cells []int) bool { return len(cells) > 1 })
+}
+
+// finest is the grouping that has the keys of all followings, with the least variance in a table of any of them; −1 without.
+func (e *Earlier) finest(follows []plan.Following, noises []noise.Distribution) int {
+	best, least := -1, math.Inf(1)
+	for i, g := range e.Plan.Groupings() {
+		if slices.ContainsFunc(follows, func(f plan.Following) bool {
+			return slices.ContainsFunc(f.Keys, func(k int) bool { return !g.Has(k) })
+		}) {
+			continue
+		}
+		if v := noises[i].Variance() * float64(g.Cells(&e.Plan.Bounded)); best < 0 || v < least {
+			best, least = i, v
+		}
+	}
+	return best
+}
+
+// table adds up the cells of a release that a following names.
+//
+// Each cell's error has a law of its own: that of a sum of as many independent noises as there are cells of the release in it, times how
+// many numbers each of these is a sum of. A cell of none is 0 for all rows, and known without error.
+func (e *Earlier) table(f plan.Following, noises []noise.Distribution, alone int) *fitted {
+	law, values := e.told(f, noises, alone)
 	times := map[int]*noise.Combination{0: {}, 1: law}
 	out := &fitted{laws: make([]*noise.Combination, len(f.Cells))}
 	for i, cells := range f.Cells {
