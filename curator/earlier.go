@@ -15,8 +15,8 @@ import (
 	"dither/internal/policy"
 )
 
-// What is looked at for one question, the dearest first, which mostly are the most exact: so many earlier releases that may tell something of it,
-// with so many measures and numbers.
+// What is looked at for one question, the most exact first, as far as prices tell: so many earlier releases that may tell something of it, with so
+// many measures and numbers.
 const (
 	mostEarlier         = 100
 	mostEarlierMeasures = 1_000
@@ -112,11 +112,12 @@ func (c *Curator) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, 
 	return out, nil
 }
 
-// dearest are those that cost most, falling; of those that cost the same, which comes first.
+// dearest are those that cost most for each of their measures, falling; of those that cost the same, which comes first.
 func dearest(answers iter.Seq[ledger.Answer]) (out []ledger.Answer) {
+	each := func(a ledger.Answer) float64 { return a.Rho / float64(max(len(a.About.Subject.Measures), 1)) }
 	for a := range answers {
-		i, _ := slices.BinarySearchFunc(out, a.Rho, func(o ledger.Answer, rho float64) int {
-			if o.Rho >= rho { // before a
+		i, _ := slices.BinarySearchFunc(out, each(a), func(o ledger.Answer, rho float64) int {
+			if each(o) >= rho { // before a
 				return -1
 			}
 			return 1

@@ -13,6 +13,7 @@ func TestMeasured(t *testing.T) {
 		{SQL: "SELECT region, COUNT(*) FROM people GROUP BY region", Epsilon: "0.1"},
 		{SQL: "SELECT AVG(age), VAR_SAMP(height) FROM people", Epsilon: "0.2"},
 		{SQL: "SELECT region, COUNT(*), SUM(age) FROM people GROUP BY ROLLUP (region)", Epsilon: "0.1"},
+		{SQL: "SELECT COUNT(*) FROM visits", Epsilon: "0.1", MaxRows: "2"},
 	}
 	for _, q := range asked {
 		first := must[*Measurements](t)(c.Measure(t.Context(), q))

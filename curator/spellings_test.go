@@ -31,6 +31,11 @@ func TestFollowsAcrossSpellings(t *testing.T) {
 				[]Question{{SQL: "SELECT " + day, MaxGroups: 1}, {SQL: "SELECT " + byGroups + day}},
 				nil,
 			},
+			{ // a cap on the groups of a distinct count alone, which what is asked has none of
+				[]Question{{SQL: "SELECT " + days, MaxGroups: 1, MaxRows: "2"}},
+				[]Question{{SQL: "SELECT " + day, MaxRows: "2"}},
+				[]Question{{SQL: "SELECT " + day}, {SQL: "SELECT day, COUNT(DISTINCT person) * 2 AS n FROM visits GROUP BY day", MaxRows: "2"}},
+			},
 		} {
 			for _, q := range of.released {
 				c := with.alone(t)

@@ -128,6 +128,12 @@ func summary(b ledger.Body) (loss, about string) {
 		if b.Analyst != "" {
 			about = b.Analyst + ": " + about
 		}
+		if c := b.Caps; c != nil && c.Rows > 0 {
+			about += fmt.Sprintf(" --max-rows %d", c.Rows)
+		}
+		if c := b.Caps; c != nil && c.Groups > 0 {
+			about += fmt.Sprintf(" --max-groups %d", c.Groups)
+		}
 		if b.Confined != nil {
 			about += fmt.Sprintf(" [charged to %s of %s]", plural(len(b.Confined.Parts), "part"), b.Confined.Table)
 		}

@@ -65,13 +65,14 @@ func (h *history) about(r Reservation) *About {
 type Answer struct {
 	Reserved uint64  // the index of the reservation's entry
 	Rho      float64 // about what it cost, in ρ
+	About    *About  // not to be changed
 
 	of              *Ledger
 	paying, release ref
 }
 
 func (l *Ledger) answer(a answered, refs []ref) Answer {
-	return Answer{a.paying, a.rho, l, refs[a.paying], refs[a.release]}
+	return Answer{a.paying, a.rho, a.about, l, refs[a.paying], refs[a.release]}
 }
 
 // Reservation reads what paid for it.

@@ -19,7 +19,7 @@ import (
 // Relations go together with distinct counts, bounds per row and group, bounds that are found, quantiles, modes, grouping sets and groups
 // that are not known, or are refused: what each looks at moves between neighbours by what is planned, at most.
 func TestRelationsMeetEverything(t *testing.T) {
-	cases(t, 1500)
+	cases(t, 2000)
 	for _, relation := range []string{"add-remove", "change-one"} {
 		for _, byGroups := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, by groups %t", relation, byGroups), func(t *testing.T) {

@@ -23,10 +23,10 @@ func Meeting(t *rapid.T) (request plan.Request, ofRows bool) {
 	r := g.relation(2)
 	var items, groups []string
 	kind := g.pick("named", "found", "ordered", "sets", "open", "open")
-	for range rapid.IntRange(1, 2).Draw(t, "aggregates") {
+	for range rapid.SampledFrom([]int{1, 2, 2}).Draw(t, "aggregates") {
 		item := g.over(r)
 		switch {
-		case (kind == "open" || kind == "sets") && len(items) == 0 && g.chance(3), kind == "ordered" && len(items) > 0 && g.chance(2):
+		case kind == "open" && len(items) == 0 && g.chance(2), kind == "sets" && len(items) == 0 && g.chance(3), kind == "ordered" && len(items) > 0 && g.chance(2):
 			item = g.pick("SUM", "AVG") + "(" + g.pick(r.numbers...) + ", bounds => auto)"
 		case kind == "ordered" && g.chance(2), kind == "ordered" && len(items) == 0, kind == "sets" && g.chance(4):
 			item = g.orderedOver(r)

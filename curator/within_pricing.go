@@ -1,0 +1,184 @@
+package curator
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/internal/derive"
+	"dither/internal/ledger"
+	"dither/internal/parallel"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/privacy"
+)
+
+// pricing is the search for a price.
+type pricing struct {
+	c       *Curator
+	policy  *policy.Policy // that questions are planned under
+	request plan.Request
+	target  accuracy
+	alpha   float64
+	shapes  derive.Shapes
+	asked   *plan.Plan // at the price that it would have without
+	tried   []*priced
+	worst   *int   // the output that was least exact when all were looked at last; nil before
+	basis   *basis // the dearest of the earlier answers to the question; nil where there are none
+}
+
+// basis is an answer to the same question, from which the price is found.
+type basis struct {
+	price   privacy.Loss
+	name    string
+	numbers [][]*big.Int
+	sizes   []*big.Int // what least found
+}
+
+// priced is the question at a price.
+type priced struct {
+	plan  *plan.Plan
+	every *derive.Answer // what derives every cell, whichever HAVING and LIMIT show; nil where it was not asked for, or there is no such noise
+}
+
+// derived is what derives the answer; nil where it is not known yet.
+func (t *priced) derived() *derive.Answer {
+	if t.every == nil {
+		return nil
+	}
+	return t.every.Showing(t.plan)
+}
+
+// at plans the question at a price, once.
+func (s *pricing) at(price privacy.Loss) (*priced, error) {
+	for _, t := range s.tried {
+		if t.plan.Price.Within(price) && price.Within(t.plan.Price) {
+			return t, nil
+		}
+	}
+	t, err := s.plan(price)
+	if err == nil {
+		s.tried = append(s.tried, t)
+	}
+	return t, err
+}
+
+func (s *pricing) plan(price privacy.Loss) (*priced, error) {
+	r := s.request
+	r.Price = price
+	p, err := plan.Build(s.policy, r)
+	return &priced{plan: p}, err
+}
+
+// ahead plans the question at prices that will be looked at, at once.
+func (s *pricing) ahead(prices ...privacy.Epsilon) {
+	tried := make([]*priced, len(prices))
+	parallel.Each(len(prices), func(i int) {
+		if t, err := s.plan(s.policy.Budget.Price(prices[i])); err == nil {
+			tried[i] = t
+		}
+	})
+	for _, t := range tried {
+		if t != nil {
+			s.tried = append(s.tried, t)
+		}
+	}
+}
+
+// every is what derives every cell at a price; nil where there is no such noise.
+func (s *pricing) every(t *priced) *derive.Answer {
+	if t.every == nil {
+		every := *t.plan
+		every.Having, every.Limit, every.Offset = nil, nil, 0
+		t.every, _ = s.shapes.New(&every) // the error is of noise beyond what can be drawn
+	}
+	return t.every
+}
+
+// maxPlannedAgain bounds the answers to a question that are planned again before one has its key.
+const maxPlannedAgain = 8
+
+// gather finds the dearest answer to the very same question at another price, the newest of these: one whose replay key is the question's
+// at the price that was recorded.
+func (s *pricing) gather(b *plan.Bounded) error {
+	if s.asked.Open() { // of groups that another price might not release
+		return nil
+	}
+	_, versions, err := s.c.sealed(b)
+	if err != nil {
+		return err
+	}
+	mark := s.asked.MarkAtAnyPrice(versions...)
+	answers, err := s.c.ledger.Answers(func(of *ledger.About) bool { return of.Subject != nil && of.Subject.Question == mark })
+	if err != nil {
+		return err
+	}
+	found := dearest(answers)
+	for _, answer := range found[:min(len(found), maxPlannedAgain)] {
+		r, err := answer.Reservation()
+		if err != nil {
+			return err
+		}
+		t, err := s.at(r.Loss)
+		if err != nil || t.plan.Key(versions...) != r.Key { // of other weights
+			continue
+		}
+		p := t.plan
+		values, err := answer.Values()
+		if err != nil {
+			return err
+		}
+		numbers, err := decode(values, [2]int{p.Released(), p.Numbers()})
+		if err != nil {
+			return err
+		}
+		s.basis = &basis{price: p.Price, name: fmt.Sprintf("r%d", answer.Reserved), numbers: numbers}
+		break
+	}
+	return nil
+}
+
+// cheapest finds the least price that should do: that of an earlier answer, if one does and no new noise is wanted; else the least
+// of two digits.
+func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
+	basis, begin := s.basis, s.asked.Price
+	if basis != nil && !fresh {
+		begin = basis.price
+	}
+	excess, _, err := s.meets(begin, basis)
+	if err != nil {
+		return nil, "", err
+	}
+	if basis != nil && !fresh && excess <= 1 {
+		p, err := s.at(begin)
+		return p, fmt.Sprintf("An earlier answer, %s, is within %s.", basis.name, s.target.text), err
+	}
+	tidy := s.tidy()
+	guess := s.guess(tidy, begin, excess)
+	s.ahead(tidy[max(0, guess-1):min(guess+1, len(tidy))]...) // at the one it should do, and at the other not
+	i, err := leastPrice(tidy, guess, func(e privacy.Epsilon) (float64, error) {
+		excess, _, err := s.meets(s.policy.Budget.Price(e), basis)
+		return excess, err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if i == len(tidy) {
+		_, why, err := s.meets(s.policy.Price.Maximum, basis)
+		if err != nil {
+			return nil, "", err
+		}
+		return nil, "", &Error{
+			Code: CodePolicy, Message: fmt.Sprintf("no price up to the policy's maximum, %s, should give every value within %s: %s", s.policy.Price.Maximum, s.target.text, why),
+			Hint: "ask for less accuracy, fewer values or coarser groups",
+		}
+	}
+	from := "from the plan alone"
+	switch {
+	case basis != nil:
+		from = "from an earlier answer to it, " + basis.name
+	case s.target.relative:
+		from = "from the number of rows that the owner expects"
+	}
+	p, err := s.at(s.policy.Budget.Price(tidy[i]))
+	return p, fmt.Sprintf("The price is the least, to two digits, at which every value should be within %s, %s.", s.target.text, from), err
+}
