@@ -6,7 +6,8 @@ type Reuse struct {
 	// Taken says that asking gives this answer. Else the question names a price, and what it buys is more exact; a question that
 	// names none takes it.
 	Taken    bool
-	Expected []NamedExpected // of the columns that are no keys, in the rows of the first grouping
+	Expected []NamedExpected // of the columns that are no keys, in the rows of the first grouping: in that of them where it is largest
+	Differ   bool            // these rows' errors differ, as those of months of 28 to 31 days
 }
 
 // reused answers a question from earlier releases, where it follows from them: nil where it does not, or where it has a release of its own.
@@ -82,7 +83,7 @@ func (c *Curator) reusable(a *asked, replayed bool) (*Reuse, error) {
 	if !ok {
 		return nil, a.uncombined()
 	}
-	out := &Reuse{Taken: true}
+	out := &Reuse{Taken: true, Differ: a.derived.GivenDiffer()}
 	if a.namesPrice() {
 		_, out.Taken = a.derived.From(earlier, a.Combine, true)
 	}

@@ -175,6 +175,7 @@ func (r *Reuse) MarshalJSON() ([]byte, error) {
 	o.add("from", r.From)
 	o.add("taken", r.Taken)
 	o.add("expected", expected)
+	o.add("differ", r.Differ)
 	return o.bytes()
 }
 

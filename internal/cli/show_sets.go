@@ -79,6 +79,9 @@ func reuseErrors(r *curator.Reuse) string {
 			continue
 		}
 		out += ", " + printable(x.Column) + " " + forecast(curator.Column{Expected: &x.Expected})
+		if r.Differ {
+			out += " at most"
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -13,14 +14,14 @@ import (
 )
 
 // fitted is one measure over the cells of a table, as estimated from several noisy numbers each: cell i is values[i]/denominator in
-// grid units, and the error of each has the same distribution.
+// grid units.
 type fitted struct {
 	*released   // the measure, for its units
 	values      []*big.Int
 	denominator *big.Int
-	law         *noise.Combination
-	direct      bool       // the values are released numbers, and their noise is whole
-	whole       []*big.Int // nil, or non-negative integers to be shown in place of the values, which add up
+	laws        []*noise.Combination // of each cell's error; or one, that all have
+	direct      bool                 // the values are released numbers, and their noise is whole
+	whole       []*big.Int           // nil, or non-negative integers to be shown in place of the values, which add up
 	// later computes the values and their denominator, where only the law has been asked for; else nil.
 	later func() ([]*big.Int, *big.Int)
 }
@@ -39,9 +40,33 @@ func (f *fitted) rat(i int) *big.Rat {
 	return x.Mul(x, f.Unit())
 }
 
-// reachOf is how far, in the measure's own unit, the estimate is from the true sum with probability at least 1 − alpha.
-func (f *fitted) reachOf(alpha float64) *big.Rat {
-	q := f.law.Quantile(alpha)
+// law is that of a cell's error.
+func (f *fitted) law(i int) *noise.Combination {
+	if len(f.laws) == 1 {
+		return f.laws[0]
+	}
+	return f.laws[i]
+}
+
+// widest is the law of the largest variance.
+func (f *fitted) widest() *noise.Combination {
+	return slices.MaxFunc(f.laws, func(a, b *noise.Combination) int { return cmp.Compare(a.Variance(), b.Variance()) })
+}
+
+// variance is what the cells have on average.
+func (f *fitted) variance() float64 {
+	sum := 0.0
+	for _, law := range f.laws {
+		sum += law.Variance() / float64(len(f.laws))
+	}
+	return sum
+}
+
+// reachOf is how far, in the measure's own unit, a cell's estimate is from the true sum with probability at least 1 − alpha.
+func (f *fitted) reachOf(i int, alpha float64) *big.Rat { return f.reachUnder(f.law(i), alpha) }
+
+func (f *fitted) reachUnder(law *noise.Combination, alpha float64) *big.Rat {
+	q := law.Quantile(alpha)
 	if f.direct { // as likely
 		q = math.Floor(q)
 	}
@@ -58,8 +83,8 @@ func (f *fitted) estimateOf(i int, alpha float64) Estimate {
 	e := Estimate{StdDev: math.NaN(), Interval: everything}
 	e.Value, _ = x.Float64()
 	if alpha > 0 {
-		r := f.reachOf(alpha)
-		e.StdDev = f.law.StdDev() * f.unit
+		r := f.reachOf(i, alpha)
+		e.StdDev = f.law(i).StdDev() * f.unit
 		e.Interval = around(new(big.Rat).Sub(x, r), new(big.Rat).Add(x, r))
 		if f.direct && f.whole == nil { // counts, with whole noise
 			e.WholeLow, e.WholeHigh = new(big.Rat).Sub(x, r).Num(), new(big.Rat).Add(x, r).Num()
@@ -92,9 +117,9 @@ func averageOf(s, n *fitted, i int, alpha float64, agg plan.Aggregate) Estimate 
 	if alpha == 0 {
 		return e
 	}
-	sum, reach := s.rat(i), s.reachOf(alpha/2)
+	sum, reach := s.rat(i), s.reachOf(i, alpha/2)
 	low, high := new(big.Rat).Sub(sum, reach), new(big.Rat).Add(sum, reach)
-	reach = n.reachOf(alpha / 2)
+	reach = n.reachOf(i, alpha/2)
 	least, most := new(big.Rat).Sub(count, reach), new(big.Rat).Add(count, reach)
 	centre := s.Units(new(big.Int).SetInt64(s.Centre))
 	end := func(x *big.Rat, lower bool) *big.Rat { // the end of x/n over the counts that are left, nil where there is none
@@ -135,7 +160,7 @@ func (a *Answer) grids(sums [][]*big.Int) []*grid {
 		fit := a.fits[j]
 		values, denominators := fit.fit(tables(p, j, sums))
 		for i := range p.Sets {
-			out[i].of[m] = &fitted{released: a.measures[m], values: values[i], denominator: denominators[i], law: fit.laws[i], direct: fit.lattice == nil}
+			out[i].of[m] = &fitted{released: a.measures[m], values: values[i], denominator: denominators[i], laws: fit.laws[i : i+1], direct: fit.lattice == nil}
 		}
 	}
 	return out
@@ -297,30 +322,47 @@ func (a *Answer) expectedIn(set int) *grid {
 	if a.expected[set] == nil {
 		g := &grid{grouping: a.plan.Sets[set], of: map[*plan.Measure]*fitted{}}
 		for j, m := range a.plan.Measures {
-			g.of[m] = &fitted{released: a.measures[m], law: a.fits[j].laws[set], direct: a.fits[j].lattice == nil}
+			g.of[m] = &fitted{released: a.measures[m], laws: a.fits[j].laws[set : set+1], direct: a.fits[j].lattice == nil}
 		}
 		a.expected[set] = g
 	}
 	return a.expected[set]
 }
 
-// ForecastGiven is Forecast for the rows of the first grouping, as earlier releases tell them (From).
+// reachOf and stdDevOf are a measure's in the grid's cells, where they are largest.
+func (g *grid) reachOf(m *plan.Measure, alpha float64) *big.Rat {
+	return g.of[m].reachUnder(g.of[m].widest(), alpha)
+}
+
+func (g *grid) stdDevOf(m *plan.Measure) float64 { return g.of[m].widest().StdDev() * g.of[m].unit }
+
+// ForecastGiven is Forecast for the rows of the first grouping, as earlier releases tell them (From): where their errors
+// differ, where they are largest.
 func (a *Answer) ForecastGiven(o plan.Output, alpha float64) Forecast {
 	return a.forecast(a.given[0], o, alpha)
+}
+
+// GivenDiffer reports that the errors of these rows differ.
+func (a *Answer) GivenDiffer() bool {
+	for _, f := range a.given[0].of {
+		if slices.ContainsFunc(f.laws, func(law *noise.Combination) bool { return law.Variance() != f.laws[0].Variance() }) {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *Answer) forecast(g *grid, o plan.Output, alpha float64) Forecast {
 	none := math.NaN()
 	f := Forecast{none, none, none, none, 0}
-	c := &cell{answer: a, grid: g}
 	if o.Post.Op == plan.PostAggregate && a.plan.Aggregates[o.Post.Index].Func == plan.Average {
 		sum := g.of[a.plan.Aggregates[o.Post.Index].Sum]
-		f.StdDevTimesN, f.HalfWidthTimesN = sum.law.StdDev()*sum.unit, sum.law.Quantile(alpha/2)*sum.unit
+		f.StdDevTimesN, f.HalfWidthTimesN = sum.widest().StdDev()*sum.unit, sum.widest().Quantile(alpha/2)*sum.unit
 		return f
 	}
 	if form, ok := a.formOf(o.Post); ok {
-		f.StdDev = form.stdDev(c)
-		f.HalfWidth = exact.FloatUp(form.reach(c, alpha/float64(max(len(aggregates(o.Post)), 1))))
+		f.StdDev = form.stdDev(g)
+		f.HalfWidth = exact.FloatUp(form.reach(g, alpha/float64(max(len(aggregates(o.Post)), 1))))
 	}
 	return f
 }

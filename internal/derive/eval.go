@@ -101,7 +101,7 @@ func (c *cell) amount(m *plan.Measure) *big.Rat {
 // reachOf and stdDevOf are a measure's, in its own unit.
 func (c *cell) reachOf(m *plan.Measure, alpha float64) *big.Rat {
 	if c.grid != nil {
-		return c.grid.of[m].reachOf(alpha)
+		return c.grid.of[m].reachOf(c.place, alpha)
 	}
 	return c.answer.reachOf(m, alpha)
 }
@@ -109,7 +109,7 @@ func (c *cell) reachOf(m *plan.Measure, alpha float64) *big.Rat {
 func (c *cell) stdDevOf(m *plan.Measure) float64 {
 	if c.grid != nil {
 		f := c.grid.of[m]
-		return f.law.StdDev() * f.unit
+		return f.law(c.place).StdDev() * f.unit
 	}
 	return c.answer.stdDevOf(m)
 }

@@ -81,21 +81,22 @@ func (a *Answer) From(earlier []*Earlier, combine, asExact bool) (used []int, ok
 	return used, true
 }
 
-// told is the law of each cell's error in the table of a release over the keys that a following names, and what computes the table.
-func (e *Earlier) told(f plan.Following, noises []noise.Distribution) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
-	name := fmt.Sprint(f.Measure, f.Keys)
+// told is the law of each cell's error in the table of a release over the keys that a following names, and what computes the table: of all
+// numbers of the measure, fitted together, or of those of one grouping alone.
+func (e *Earlier) told(f plan.Following, noises []noise.Distribution, alone int) (law *noise.Combination, values func() ([]*big.Int, *big.Int)) {
+	name := fmt.Sprint(f.Measure, f.Keys, alone)
 	law = e.laws[name]
-	if e.Plan.Sets == nil { // one table, whose cells have independent noise: however many keys it has
-		into := plan.Grouping{Keys: f.Keys}
-		n := into.Cells(&e.Plan.Bounded)
+	if alone >= 0 {
+		b, of, into := &e.Plan.Bounded, e.Plan.Groupings()[alone], plan.Grouping{Keys: f.Keys}
+		n := into.Cells(b)
 		if law == nil {
 			law = &noise.Combination{}
-			law.Add(1, noises[0], float64(e.Plan.Groupings()[0].Cells(&e.Plan.Bounded)/n))
+			law.Add(1, noises[alone], float64(of.Cells(b)/n))
 		}
 		values = func() ([]*big.Int, *big.Int) {
-			out, of := zeroes(n), tables(e.Plan, f.Measure, e.Numbers)[0]
-			for i, at := range into.Into(&e.Plan.Bounded) {
-				out[at].Add(out[at], of[i])
+			out, noisy := zeroes(n), tables(e.Plan, f.Measure, e.Numbers)[alone]
+			for i, at := range into.Within(b, of) {
+				out[at].Add(out[at], noisy[i])
 			}
 			return out, big.NewInt(1)
 		}
@@ -127,8 +128,8 @@ func zeroes(n int) []*big.Int {
 	return out
 }
 
-// against is the variance of what is told of a measure, as a multiple of that of the plan's own estimate: in the grouping where it is the
-// largest.
+// against is the variance of what is told of a measure, as a multiple of that of the plan's own estimate: in the cell of the grouping where it
+// is the largest.
 func (a *Answer) against(j int, told []*fitted) float64 {
 	most := 0.0
 	for i, t := range told {
@@ -136,7 +137,7 @@ func (a *Answer) against(j int, told []*fitted) float64 {
 		if a.fits != nil {
 			own = a.fits[j].laws[i].Variance()
 		}
-		switch v := t.law.Variance(); {
+		switch v := t.widest().Variance(); {
 		case v == own: // which may be 0
 			most = max(most, 1)
 		case v > 0 && !(v/own < math.Inf(1)):
@@ -151,49 +152,96 @@ func (a *Answer) against(j int, told []*fitted) float64 {
 // told is what each release tells of a measure, by the plan's groupings, with the releases' indices.
 func (a *Answer) told(m *plan.Measure, earlier []*Earlier) (out [][]*fitted, from []int) {
 	for i, e := range earlier {
-		tables := make([]*fitted, 0, len(a.plan.Groupings()))
+		follows := make([]plan.Following, 0, len(a.plan.Groupings()))
 		for _, g := range a.plan.Groupings() {
-			follows, ok := a.plan.Follow(m, g, e.Plan)
+			f, ok := a.plan.Follow(m, g, e.Plan)
 			if !ok {
 				break
 			}
-			t := e.table(follows)
-			if t == nil {
-				break
-			}
-			tables = append(tables, t)
+			follows = append(follows, f)
 		}
-		if len(tables) == len(a.plan.Groupings()) {
+		if len(follows) < len(a.plan.Groupings()) {
+			continue
+		}
+		if tables := e.tables(follows); tables != nil {
 			out, from = append(out, tables), append(from, i)
 		}
 	}
 	return out, from
 }
 
-// table adds up the cells of a release that a following names; nil where their errors together have no law that is known here.
-func (e *Earlier) table(f plan.Following) *fitted {
-	n := len(f.Cells[0])
-	if n > 1 && e.Plan.Sets != nil {
-		return nil // fitted cells are correlated
-	}
-	noises, err := new(noises).noisesOf(e.Plan, f.Measure)
+// tables are what a release tells of one measure over several groupings; nil where that has no law that is known here.
+//
+// Numbers of several groupings are fitted together, and the errors of fitted cells depend on one another: each has a known law, but a sum of
+// some has not. Where such sums are asked for, all tables are of the numbers of one grouping alone, whose noises are
+// independent: of those that have all keys, the one with the least variance in a table of the same keys. So the tables add up.
+func (e *Earlier) tables(follows []plan.Following) []*fitted {
+	noises, err := new(noises).noisesOf(e.Plan, follows[0].Measure)
 	if err != nil {
 		return nil
 	}
-	law, values := e.told(f, noises)
-	if n > 1 {
-		law = law.Times(float64(n))
+	alone := -1
+	if e.Plan.Sets == nil {
+		alone = 0
+	} else if slices.ContainsFunc(follows, sums) {
+		if alone = e.finest(follows, noises); alone < 0 {
+			return nil
+		}
 	}
-	return &fitted{law: law, later: func() ([]*big.Int, *big.Int) {
+	var out []*fitted
+	for _, f := range follows {
+		out = append(out, e.table(f, noises, alone))
+	}
+	return out
+}
+
+// sums reports that some cells of an earlier table are added up.
+func sums(f plan.Following) bool {
+	return slices.ContainsFunc(f.Cells, func(cells []int) bool { return len(cells) > 1 })
+}
+
+// finest is the grouping that has the keys of all followings, with the least variance in a table of any of them; −1 without.
+func (e *Earlier) finest(follows []plan.Following, noises []noise.Distribution) int {
+	best, least := -1, math.Inf(1)
+	for i, g := range e.Plan.Groupings() {
+		if slices.ContainsFunc(follows, func(f plan.Following) bool {
+			return slices.ContainsFunc(f.Keys, func(k int) bool { return !g.Has(k) })
+		}) {
+			continue
+		}
+		if v := noises[i].Variance() * float64(g.Cells(&e.Plan.Bounded)); best < 0 || v < least {
+			best, least = i, v
+		}
+	}
+	return best
+}
+
+// table adds up the cells of a release that a following names.
+//
+// Each cell's error has a law of its own: that of a sum of as many independent noises as there are cells of the release in it, times how
+// many numbers each of these is a sum of. A cell of none is 0 for all rows, and known without error.
+func (e *Earlier) table(f plan.Following, noises []noise.Distribution, alone int) *fitted {
+	law, values := e.told(f, noises, alone)
+	times := map[int]*noise.Combination{0: {}, 1: law}
+	out := &fitted{laws: make([]*noise.Combination, len(f.Cells))}
+	for i, cells := range f.Cells {
+		n := len(cells)
+		if times[n] == nil {
+			times[n] = law.Times(float64(n))
+		}
+		out.laws[i] = times[n]
+	}
+	out.later = func() ([]*big.Int, *big.Int) {
 		table, denominator := values()
-		out := zeroes(len(f.Cells))
+		sums := zeroes(len(f.Cells))
 		for i, cells := range f.Cells {
 			for _, c := range cells {
-				out[i].Add(out[i], table[c])
+				sums[i].Add(sums[i], table[c])
 			}
 		}
-		return out, denominator
-	}}
+		return sums, denominator
+	}
+	return out
 }
 
 // leastBy is the index of the one with the least number, the first of them.
@@ -207,14 +255,14 @@ func leastBy(of [][]*fitted, number func([]*fitted) float64) int {
 	return best
 }
 
-// averaged weighs tables of one quantity by the inverse variance of the first grouping's cells: one weight for all groupings, so that
-// they add up as before. The weights are rationals that add up to 1.
+// averaged weighs tables of one quantity by the inverse variance of the first grouping's cells, on average: one weight for all cells of all
+// groupings, so that they add up as before. The weights are rationals that add up to 1.
 func averaged(of [][]*fitted) []*fitted {
 	if len(of) == 1 {
 		return of[0]
 	}
 	weights, total := make([]int64, len(of)), new(big.Int)
-	first := func(tables []*fitted) float64 { return tables[0].law.Variance() }
+	first := func(tables []*fitted) float64 { return tables[0].variance() }
 	least := first(of[leastBy(of, first)])
 	for i, tables := range of { // in 2^-30ths of the largest: a weight that is off a little is as unbiased
 		share := 1.0
@@ -224,15 +272,36 @@ func averaged(of [][]*fitted) []*fitted {
 		weights[i] = int64(math.Round(share * (1 << 30)))
 		total.Add(total, big.NewInt(weights[i]))
 	}
+	shares := make([]float64, len(of))
+	for i, w := range weights {
+		shares[i] = exact.FloatUp(new(big.Rat).SetFrac(big.NewInt(w), total))
+	}
 	out := make([]*fitted, len(of[0]))
 	for g := range out {
-		law := &noise.Combination{}
-		for i := range of {
-			law = law.Plus(of[i][g].law, exact.FloatUp(new(big.Rat).SetFrac(big.NewInt(weights[i]), total)))
-		}
-		out[g] = &fitted{law: law, later: func() ([]*big.Int, *big.Int) { return weighted(of, g, weights, total) }}
+		out[g] = &fitted{laws: averageLaws(of, g, shares), later: func() ([]*big.Int, *big.Int) { return weighted(of, g, weights, total) }}
 	}
 	return out
+}
+
+// averageLaws are those of the average of one grouping's tables, one for all cells that have the same in each.
+func averageLaws(of [][]*fitted, g int, shares []float64) []*noise.Combination {
+	type step struct{ sum, law *noise.Combination }
+	sums := make([]*noise.Combination, len(of[0][g].laws))
+	nothing := &noise.Combination{}
+	for i, share := range shares {
+		known := map[step]*noise.Combination{}
+		for c, law := range of[i][g].laws {
+			if i == 0 {
+				sums[c] = nothing
+			}
+			s := step{sums[c], law}
+			if known[s] == nil {
+				known[s] = s.sum.Plus(law, share)
+			}
+			sums[c] = known[s]
+		}
+	}
+	return sums
 }
 
 // weighted is the average of one grouping's tables: integers over one denominator.

@@ -110,6 +110,7 @@ type Plan struct {
 	again    func(rows int64) (*Plan, error) // plans the question with a bound that Rows found
 	worsts   map[*Measure]worst              // what worstOf found
 	compared map[*Plan]*rowsLike             // what rowsOf found
+	behinds  map[string]*behind              // what behind found
 	texts    []string                        // what measureTexts wrote
 	written  map[*Measure]string             // the texts of measures
 	body     body                            // what Canonical wrote

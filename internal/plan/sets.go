@@ -92,9 +92,12 @@ func (g Grouping) CellKeys(b *Bounded, i int) []value.Value {
 }
 
 // Into gives, for each cell of all keys, the grouping's cell that it is a part of.
-func (g Grouping) Into(b *Bounded) []int {
+func (g Grouping) Into(b *Bounded) []int { return g.Within(b, Grouping{Keys: allKeys(b)}) }
+
+// Within gives the same for each cell of a finer grouping, which has all of its keys.
+func (g Grouping) Within(b *Bounded, fine Grouping) []int {
 	out := []int{0}
-	for k := range b.Keys {
+	for _, k := range fine.Keys {
 		n := len(b.Keys[k].Values)
 		next := make([]int, 0, len(out)*n)
 		for _, cell := range out {

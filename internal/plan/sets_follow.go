@@ -10,11 +10,11 @@ import (
 )
 
 // Following tells how the cells of a measure over one grouping follow from what another plan released: each is a sum of cells of
-// the other's table over some of its keys.
+// the other's table over some of its keys. They need not be equally many: the months of a release by day have 28 to 31.
 type Following struct {
 	Measure int     // among the other plan's
 	Keys    []int   // of the other plan, increasing: those whose table is taken, summed over the others
-	Cells   [][]int // for each cell of the grouping, the cells of that table, in the order of its keys, that add up to it
+	Cells   [][]int // for each cell of the grouping, the cells of that table, in the order of its keys, that add up to it; none where it is 0 for all rows
 }
 
 // Follow tells how measure m over grouping g of p follows from what q releases, both being planned under one policy over one
@@ -26,7 +26,10 @@ type Following struct {
 //   - Columns that both plans read are cleaned alike: the policy is the same, and so is the version of a public table that their values are of.
 //   - The same rows are left. WHERE has the same conditions; what p has besides picks values of q's keys, and is true for no row that
 //     q drops (see picks). A key drops a row if its value is not a known one, which can only be NULL: a key of which NULL is one, or that
-//     has none, drops none, and each key that one plan has and the other has not is of that kind.
+//     has none, drops none. Each key that one plan has and the other has not is of that kind, or drops what the other plan drops, or what
+//     is then taken from its cells (see leads).
+//   - Each row that is left is in one cell of q's, and in the one of p's that this cell leads to: a key of p is one of q's, or a function of
+//     one, whose value decides p's. Two keys of p may be functions of one; a cell of p to which none leads is then 0, for all rows.
 //   - Parts drop the same rows: none where each row is a unit; else both plans are confined, or neither, under one policy's division,
 //     whose rule asks for no question.
 //   - What a unit keeps is the same: each row is a unit; or at most so many rows of a unit count, the same number, of the same rows, in
@@ -48,7 +51,7 @@ func (p *Plan) Follow(m *Measure, g Grouping, q *Plan) (Following, bool) {
 	name := fmt.Sprint(g.Keys)
 	cells, ok := rows.cells[name]
 	if !ok {
-		found, follows := p.cellsFrom(g, q, rows.picked)
+		found, follows := p.cellsFrom(g, q, rows)
 		if follows {
 			cells = &found
 		}
@@ -72,11 +75,12 @@ func (p *Plan) Tells(q *Plan) bool {
 	})
 }
 
-// rowsLike is what Follow finds of a plan whatever the measure is: whether the same rows are left, which values of its keys are picked,
-// and by grouping what follows, nil where nothing does.
+// rowsLike is what Follow finds of a plan whatever the measure is: whether the same rows are left, which values of its keys are picked, where
+// they lead to, and by grouping what follows, nil where nothing does.
 type rowsLike struct {
 	same   bool
 	picked map[int][]bool
+	leads  []led
 	cells  map[string]*Following
 }
 
@@ -86,7 +90,7 @@ func (p *Plan) rowsOf(q *Plan) *rowsLike {
 		return found
 	}
 	out := &rowsLike{cells: map[string]*Following{}}
-	out.picked, out.same = p.pickedFrom(q)
+	out.picked, out.leads, out.same = p.pickedFrom(q)
 	if p.compared == nil {
 		p.compared = map[*Plan]*rowsLike{}
 	}
@@ -94,32 +98,28 @@ func (p *Plan) rowsOf(q *Plan) *rowsLike {
 	return out
 }
 
-func (p *Plan) pickedFrom(q *Plan) (map[int][]bool, bool) {
+// pickedFrom finds which values of q's keys are picked, and where they lead to; false where p's rows are not those of picked cells.
+func (p *Plan) pickedFrom(q *Plan) (map[int][]bool, []led, bool) {
 	if !p.sameOrigins(q) {
-		return nil, false
+		return nil, nil, false
 	}
 	if p.Unit != nil && (p.Part == nil) != (q.Part == nil) {
-		return nil, false
+		return nil, nil, false
 	}
 	extra, ok := further(p.Where, q.Where)
 	if !ok || len(extra) > 0 && p.Unit != nil {
-		return nil, false
+		return nil, nil, false
 	}
-	picked, ok := picks(extra, q)
+	picked, ok := p.picks(extra, q)
 	if !ok {
-		return nil, false
+		return nil, nil, false
 	}
+	dropped := make([]bool, len(q.Keys)) // in p too: the rows that q drops for the key's sake
 	for k := range q.Keys {
-		if picked[k] == nil && !p.hasKey(&q.Keys[k]) && !q.Keys[k].complete() {
-			return nil, false
-		}
+		dropped[k] = q.Keys[k].complete() || picked[k] != nil
 	}
-	for k := range p.Keys {
-		if !q.hasKey(&p.Keys[k]) && !p.Keys[k].complete() {
-			return nil, false
-		}
-	}
-	return picked, true
+	leads, ok := p.leads(q, dropped)
+	return picked, leads, ok && !slices.Contains(dropped, false)
 }
 
 // sameOrigins reports that columns of both plans have the values of one version of a public table.
@@ -231,30 +231,17 @@ func further(p, q *Expr) ([]*Expr, bool) {
 
 // picks finds the values of q's keys that further conditions leave, by key: each condition is about one key alone. It is not one for
 // picking where it would be true of a row that q dropped, or where no value is left.
-func picks(extra []*Expr, q *Plan) (map[int][]bool, bool) {
+func (p *Plan) picks(extra []*Expr, q *Plan) (map[int][]bool, bool) {
 	out := map[int][]bool{}
 	for _, c := range extra {
-		k := slices.IndexFunc(q.Keys, func(k Key) bool { return about(c, k.Expr.String()) })
-		if k < 0 {
+		k, f := p.behind(c, q)
+		if k < 0 || !q.Keys[k].complete() && isTrue(f.null) {
 			return nil, false
 		}
-		key := &q.Keys[k]
-		if !key.complete() {
-			if v, ok := judge(c, key.Expr.String(), value.NullOf(key.Expr.Type)); !ok || isTrue(v) {
-				return nil, false
-			}
-		}
 		if out[k] == nil {
-			out[k] = make([]bool, len(key.Values))
-			for i := range out[k] {
-				out[k][i] = true
-			}
+			out[k] = slices.Repeat([]bool{true}, len(f.to))
 		}
-		for i, x := range key.Values {
-			v, ok := judge(c, key.Expr.String(), x)
-			if !ok {
-				return nil, false
-			}
+		for i, v := range f.to {
 			out[k][i] = out[k][i] && isTrue(v)
 		}
 	}
@@ -266,96 +253,74 @@ func picks(extra []*Expr, q *Plan) (map[int][]bool, bool) {
 	return out, true
 }
 
-func isTrue(v value.Value) bool { return !v.Null && v.Bool }
-
-// about reports that e reads rows through the expression of that text alone.
-func about(e *Expr, text string) bool {
-	if e.String() == text || e.Op == OpConst {
-		return true
-	}
-	if e.Op == OpColumn {
-		return false
-	}
-	for _, a := range e.Args {
-		if !about(a, text) {
-			return false
-		}
-	}
-	return len(e.Args) > 0
+// led is a key as a function of an earlier release's.
+type led struct {
+	key int   // that one; −1 where it is none's
+	to  []int // for each of its values, the place of the one that it leads to; −1 where that is none of the key's
 }
 
-// judge evaluates a condition on a key's value, where it is made of comparisons with constants; false where it is not.
-func judge(e *Expr, text string, key value.Value) (value.Value, bool) {
-	if e.String() == text {
-		return key, true
-	}
-	if e.Op == OpConst {
-		return e.Const, true
-	}
-	args := make([]value.Value, len(e.Args))
-	for i, a := range e.Args {
-		v, ok := judge(a, text, key)
-		if !ok {
-			return value.Value{}, false
+// leads finds of which of q's keys each of p's is a function: of the very same, or else of one that it reads rows through. It is false where
+// p drops rows that q does not, and tells in dropped of which of q's keys p drops the rows that q does.
+//
+//   - q drops the rows where its key is NULL, if that is none of its values. p drops them where the key is one of p's, or some key of p that
+//     is a function of it has, at NULL, none of its values.
+//   - p drops the rows where its key is NULL, if that is none of its values. Where it is a function of q's key, none of this key's values may
+//     lead there. (None does: what can make NULL of rows stands in q's key too, or NULL is among the values of p's.)
+//   - A value of q's that leads to one that p's key is known not to have is no row's: its cells are 0 for all rows, in a part of p's or not.
+func (p *Plan) leads(q *Plan, dropped []bool) ([]led, bool) {
+	out := make([]led, len(p.Keys))
+	for i := range p.Keys {
+		key := &p.Keys[i]
+		if k := q.keyLike(key); k >= 0 {
+			out[i], dropped[k] = led{k, places(len(key.Values))}, true
+			continue
 		}
-		args[i] = v
-	}
-	unknown := value.NullOf(value.Boolean)
-	switch e.Op {
-	case OpNil:
-		return value.OfBool(args[0].Null), true
-	case OpIs:
-		return value.OfBool(isTrue(args[0])), true
-	case OpNot:
-		if args[0].Null {
-			return unknown, true
+		k, f := p.behind(key.Expr, q)
+		if k < 0 || q.Keys[k].Expr.String() == key.Expr.String() { // the same with other values is not compared
+			out[i].key = -1
+			if !key.complete() {
+				return nil, false
+			}
+			continue
 		}
-		return value.OfBool(!args[0].Bool), true
-	case OpAnd, OpOr:
-		out := value.OfBool(e.Op == OpAnd)
-		for _, a := range args {
-			switch {
-			case !a.Null && a.Bool == (e.Op == OpOr):
-				return a, true
-			case a.Null:
-				out = unknown
+		out[i].key = k
+		for _, v := range f.to {
+			at := key.Index(v)
+			out[i].to = append(out[i].to, at)
+			if at < 0 && v.Null {
+				return nil, false
 			}
 		}
-		return out, true
-	case OpIn:
-		for _, a := range args {
-			if a.Null {
-				return unknown, true
-			}
-		}
-		return value.OfBool(slices.ContainsFunc(args[1:], func(v value.Value) bool { return value.Compare(args[0], v) == 0 })), true
-	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
-		if args[0].Null || args[1].Null {
-			return unknown, true
-		}
-		if args[0].Type != args[1].Type {
-			return value.Value{}, false
-		}
-		d := value.Compare(args[0], args[1])
-		return value.OfBool(map[Op]bool{OpEq: d == 0, OpNe: d != 0, OpLt: d < 0, OpLe: d <= 0, OpGt: d > 0, OpGe: d >= 0}[e.Op]), true
+		dropped[k] = dropped[k] || key.Index(f.null) < 0
 	}
-	return value.Value{}, false
+	return out, true
+}
+
+// places are 0, 1, … below n.
+func places(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // cellsFrom finds the cells of q's table that make up each cell of g.
-func (p *Plan) cellsFrom(g Grouping, q *Plan, picked map[int][]bool) (Following, bool) {
+func (p *Plan) cellsFrom(g Grouping, q *Plan, rows *rowsLike) (Following, bool) {
 	out := Following{}
-	from := map[int]int{} // a key of q → that of g which it is
+	needed := make([]bool, len(q.Keys))
+	for k := range rows.picked {
+		needed[k] = true
+	}
 	for _, k := range g.Keys {
-		i := q.keyLike(&p.Keys[k])
-		if i < 0 {
+		if rows.leads[k].key < 0 {
 			return out, false
 		}
-		from[i] = k
+		needed[rows.leads[k].key] = true
 	}
 	table := Grouping{}
-	for k := range q.Keys {
-		if _, ok := from[k]; ok || picked[k] != nil {
+	for k, is := range needed {
+		if is {
 			table.Keys = append(table.Keys, k)
 		}
 	}
@@ -367,29 +332,23 @@ func (p *Plan) cellsFrom(g Grouping, q *Plan, picked map[int][]bool) (Following,
 	}
 	out.Keys = table.Keys
 	out.Cells = make([][]int, g.Cells(&p.Bounded))
+	at := make([]int, len(q.Keys))
 	for i := range table.Cells(&q.Bounded) {
-		at, left, rest := make([]int, len(p.Keys)), true, i
+		left, rest := true, i
 		for _, k := range slices.Backward(table.Keys) {
 			n := len(q.Keys[k].Values)
-			v := rest % n
+			at[k] = rest % n
 			rest /= n
-			left = left && (picked[k] == nil || picked[k][v])
-			if into, ok := from[k]; ok {
-				at[into] = v
-			}
-		}
-		if !left {
-			continue
+			left = left && (rows.picked[k] == nil || rows.picked[k][at[k]])
 		}
 		cell := 0
 		for _, k := range g.Keys {
-			cell = cell*len(p.Keys[k].Values) + at[k]
+			to := rows.leads[k].to[at[rows.leads[k].key]]
+			left = left && to >= 0
+			cell = cell*len(p.Keys[k].Values) + to
 		}
-		out.Cells[cell] = append(out.Cells[cell], i)
-	}
-	for _, c := range out.Cells {
-		if len(c) != len(out.Cells[0]) || len(c) == 0 {
-			return out, false // a key that is both shown and picked from: some of its values would have no cell
+		if left {
+			out.Cells[cell] = append(out.Cells[cell], i)
 		}
 	}
 	return out, true

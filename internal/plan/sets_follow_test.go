@@ -3,6 +3,8 @@ package plan_test
 import (
 	"fmt"
 	"math/big"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +58,10 @@ func TestFollowsExactly(t *testing.T) {
 						t.Fatalf("%s\nfrom %s: not found by the marks %v of %v", second, first, about, of)
 					}
 					followed[kindOf(first, second, g, asked, earlier)]++
+					for _, kind := range coarser(g, asked, earlier, f) {
+						followed[kind]++
+						followed[kind+" of "+table]++
+					}
 					part(table)
 					source := exactOver(&earlier.Bounded, plan.Grouping{Keys: f.Keys}, f.Measure, rows)
 					want := exactOver(&asked.Bounded, g, j, rows)
@@ -75,6 +81,14 @@ func TestFollowsExactly(t *testing.T) {
 		for _, kind := range []string{"the same cells", "fewer keys", "picked"} {
 			if followed[kind] < 20 && (bounded == "by rows" || kind == "the same cells") {
 				t.Errorf("%s: %d with %s: the test shows nothing", bounded, followed[kind], kind)
+			}
+		}
+		for _, kind := range []string{
+			"coarser", "coarser of t", "coarser of p", "coarser, NULL dropped", "coarser, of unequal parts", "coarser, with empty cells", "coarser, two of one", "coarser, over sets", "coarser, from sets",
+			"coarser, picked",
+		} {
+			if followed[kind] < 20 && bounded == "by rows" {
+				t.Errorf("%s: %d %s: the test shows nothing", bounded, followed[kind], kind)
 			}
 		}
 		for _, kind := range []string{"t of the same parts", "t of parts, from all", "p of the same parts"} {
@@ -121,6 +135,47 @@ func kindOf(first, second string, g plan.Grouping, asked, earlier *plan.Plan) st
 	return "the same cells"
 }
 
+// coarser are the kinds of what follows by a key that is a function of an earlier one.
+func coarser(g plan.Grouping, asked, earlier *plan.Plan, f plan.Following) []string {
+	known := func(k int) bool {
+		return slices.ContainsFunc(earlier.Keys, func(o plan.Key) bool { return o.Expr.String() == asked.Keys[k].Expr.String() })
+	}
+	of := slices.DeleteFunc(slices.Clone(g.Keys), known)
+	if len(of) == 0 {
+		return nil
+	}
+	sizes := map[int]bool{}
+	for _, cells := range f.Cells {
+		sizes[len(cells)] = true
+	}
+	kinds := []string{"coarser"}
+	for kind, is := range map[string]bool{
+		"NULL dropped":     slices.ContainsFunc(of, func(k int) bool { return asked.Keys[k].Expr.Nullable && !asked.Keys[k].NullGroup() }),
+		"of unequal parts": len(sizes) > 1,
+		"with empty cells": sizes[0],
+		"two of one":       len(g.Keys) > 1 && len(f.Keys) == 1,
+		"over sets":        asked.Sets != nil,
+		"from sets":        earlier.Sets != nil,
+		"picked":           fmt.Sprint(asked.Where) != fmt.Sprint(earlier.Where),
+	} {
+		if is {
+			kinds = append(kinds, "coarser, "+kind)
+		}
+	}
+	return kinds
+}
+
+// functions are of keys, by the key.
+var functions = map[string][]string{
+	"k":              {"k >= 0", "COALESCE(k, 0)", "ABS(k)", "CASE WHEN k IN (0, 5) THEN 'u' ELSE 'v' END", "FLOOR(k / 4)", "k % 2", "LEAST(k, 0)", "NULLIF(k, 5)", "10 / k > 3", "k BETWEEN 0 AND 3"},
+	"s":              {"s = 'a'", "s LIKE 'it%'", "s NOT LIKE '_'", "CASE s WHEN 'a' THEN 1 WHEN 'B' THEN 2 END", "COALESCE(s, 'a')", "s IS NULL", "s < 'a'"},
+	"b":              {"NOT b", "b IS TRUE", "COALESCE(b, TRUE)", "CAST(b AS integer)", "b IS UNKNOWN"},
+	"i":              {"FLOOR(i / 10) * 10", "i % 3", "SIGN(i)", "i >= 2 OR i < 0", "i * i", "GREATEST(i, 3)", "ROUND(i / 4.0)", "CAST(i / 3.0 AS integer)", "-i"},
+	"d":              {"date_trunc('month', d)", "date_trunc('year', d)", "EXTRACT(year FROM d)", "EXTRACT(dow FROM d)", "d < DATE '2000-01-01'", "EXTRACT(day FROM d) > 3"},
+	"SIGN(y)":        {"SIGN(y) = 1", "SIGN(y) + 1", "COALESCE(SIGN(y), 0)", "CASE WHEN SIGN(y) = 1 THEN 'u' END", "SIGN(y) IS NULL"},
+	"FLOOR(y / 500)": {"FLOOR(y / 500) = 1", "FLOOR(FLOOR(y / 500) / 2)", "NOT FLOOR(y / 500) > 0", "FLOOR(y / 500) IS NOT NULL"},
+}
+
 // related draws two questions about a table.
 func related(t *rapid.T, table string) (first, second string) {
 	pick := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(t, name) }
@@ -131,7 +186,7 @@ func related(t *rapid.T, table string) (first, second string) {
 		rows = pick("rows", "", "", "WITH DIFFERENTIAL_PRIVACY OPTIONS(max_rows_contributed=2) ")
 	}
 	// Keys with NULL among their values, without, and such as are never NULL. By k, of which parts are made, more often.
-	keys := []string{"k", "k", "k", "s", "b", "i % 3", "COALESCE(s, 'none')", "n % 3", "CASE WHEN x > 1 THEN 'u' ELSE 'v' END", "COALESCE(b, FALSE)", "SIGN(y)", "FLOOR(y / 500)"}
+	keys := []string{"k", "k", "k", "s", "b", "i % 3", "COALESCE(s, 'none')", "n % 3", "CASE WHEN x > 1 THEN 'u' ELSE 'v' END", "COALESCE(b, FALSE)", "SIGN(y)", "FLOOR(y / 500)", "i", "d", "SIGN(y)", "FLOOR(y / 500)"}
 	wheres := []string{"", "", "x > 1", "b", "i IN (1, 2) AND b", "k = 5", "k <> 0 AND b"}
 	of := func(where string, aggregate, groupBy string) string {
 		sql := "SELECT " + rows + aggregate + " FROM " + table
@@ -148,6 +203,12 @@ func related(t *rapid.T, table string) (first, second string) {
 	form := func(name string) string {
 		return pick(name, a, a+", "+b, "ROLLUP ("+a+", "+b+")", "CUBE ("+a+", "+b+")", "GROUPING SETS ("+a+", "+b+")", "")
 	}
+	coarse := func(name, key string) string { // the key, or a function of it
+		if of := functions[key]; of != nil && rapid.Bool().Draw(t, name+" coarser") {
+			return pick(name, of...)
+		}
+		return key
+	}
 	both := aggregate + ", " + pick("second aggregate", aggregates...)
 	first = of(where, both, pick("first form", a+", "+b, "ROLLUP ("+a+", "+b+")", form("any")))
 	more := pick("condition", "", "", conditionOn(pick, a), conditionOn(pick, b), conditionOn(pick, a)+" AND "+conditionOn(pick, b))
@@ -159,11 +220,13 @@ func related(t *rapid.T, table string) (first, second string) {
 	if rows != "" {
 		rows = pick("other rows", rows, rows, "", "WITH DIFFERENTIAL_PRIVACY OPTIONS(max_rows_contributed=1) ")
 	}
+	a, b = coarse("first function", a), coarse("second function", pick("function of", a, b, b))
 	return first, of(more, pick("which", aggregate, both), form("second form"))
 }
 
 func conditionOn(pick func(name string, of ...string) string, key string) string {
 	constants := map[string][]string{
+		"i": {"0", "5"}, "d": {"DATE '2000-01-01'", "DATE '1999-12-31'"},
 		"k": {"0", "5"}, "s": {"'a'", "'B'", "''"}, "i % 3": {"0", "1", "-1"}, "COALESCE(s, 'none')": {"'none'", "'a'"}, "n % 3": {"1", "2"},
 		"CASE WHEN x > 1 THEN 'u' ELSE 'v' END": {"'u'"}, "SIGN(y)": {"1"}, "FLOOR(y / 500)": {"0", "1"},
 	}[key]
@@ -204,7 +267,15 @@ func TestDoesNotFollow(t *testing.T) {
 		{"SELECT s, COUNT(DISTINCT person) FROM p GROUP BY s", "SELECT COUNT(DISTINCT person) FROM p"},         // units do not add up
 		{"SELECT COUNT(*) FROM t GROUP BY GROUPING SETS (s, k)", "SELECT s, k, COUNT(*) FROM t GROUP BY s, k"}, // finer than any
 		{"SELECT s, COUNT(*) FROM t GROUP BY s", "SELECT SUM(i) FROM t GROUP BY s"},
-		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t WHERE SIGN(y) = 1 OR SIGN(y) IS NULL"}, // rows that were dropped
+		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t WHERE SIGN(y) = 1 OR SIGN(y) IS NULL"},             // rows that were dropped
+		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t GROUP BY COALESCE(SIGN(y), 0)"},                    // likewise
+		{"SELECT SIGN(y), COUNT(*) FROM t GROUP BY SIGN(y)", "SELECT COUNT(*) FROM t GROUP BY CASE WHEN SIGN(y) > 0 THEN 1 ELSE 2 END"}, // likewise
+		{"SELECT i, k, COUNT(*) FROM t GROUP BY i, k", "SELECT COUNT(*) FROM t GROUP BY i > k"},                                         // of two keys
+		{"SELECT i, COUNT(*) FROM t GROUP BY i", "SELECT COUNT(*) FROM t GROUP BY CASE WHEN i > 0 THEN s END"},                          // not of the key alone
+		{"SELECT i, COUNT(*) FROM t GROUP BY i", "SELECT COUNT(*) FROM t GROUP BY EXP(i) > 2"},                                          // rounded in many ways
+		{"SELECT date_trunc('month', d), COUNT(*) FROM t GROUP BY 1", "SELECT date_trunc('week', d), COUNT(*) FROM t GROUP BY 1"},       // another part
+		{"SELECT i, COUNT(DISTINCT person) FROM p GROUP BY i", "SELECT i > 2, COUNT(DISTINCT person) FROM p GROUP BY i > 2"},            // units do not add up
+		{"SELECT i, COUNT(*) FROM p GROUP BY i", "SELECT i > 2, COUNT(*) FROM p WHERE i IS NOT NULL GROUP BY i > 2"},                    // the cap would keep other rows
 	} {
 		earlier, asked := builtOn(t, p, c[0]), builtOn(t, p, c[1])
 		if f, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
@@ -216,4 +287,66 @@ func TestDoesNotFollow(t *testing.T) {
 	if _, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
 		t.Error("a total follows from groups that a unit is bounded by")
 	}
+	asked = builtOn(t, byGroups, "SELECT s > 'a', COUNT(*) FROM p GROUP BY s > 'a'")
+	if _, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier); ok {
+		t.Error("coarser groups follow from groups that a unit is bounded by")
+	}
+}
+
+// Whatever an expression does to a key, each of its values leads where every row that has it goes; and only what engines round differently is not
+// followed.
+func TestFollowsThroughAnyExpression(t *testing.T) {
+	cases(t, 500)
+	p, err := policy.Decode([]byte(imagePolicy), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier := builtOn(t, p, "SELECT i, COUNT(*), SUM(k) FROM t GROUP BY i")
+	var rows []enginetest.Row
+	for n, i := range worlds(p, "i") {
+		for range n + 1 { // so that no two groups are alike
+			rows = append(rows, enginetest.Row{"i": i, "k": value.OfInt(5), "b": value.OfBool(true)})
+		}
+	}
+	source := exactOver(&earlier.Bounded, plan.Grouping{Keys: []int{0}}, 0, rows)
+	of := regexp.MustCompile(`\b[kb]\b`)
+	followed, picked := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		expr, where := arithmetic(t, 3), ""
+		if rapid.Bool().Draw(t, "branching") {
+			expr = branching(t)
+		}
+		if rapid.Bool().Draw(t, "picked") {
+			where = " WHERE " + strings.ReplaceAll(condition(t, 2), "$x", "i")
+		}
+		sql := of.ReplaceAllStringFunc("SELECT COUNT(*) FROM t"+where+" GROUP BY "+expr, func(name string) string { return map[string]string{"k": "(i + 1)", "b": "(i > 2)"}[name] })
+		asked, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			return
+		}
+		f, ok := asked.Follow(asked.Measures[0], asked.Groupings()[0], earlier)
+		if !ok {
+			if where == "" && !strings.Contains(sql, "SQRT") && fmt.Sprint(asked.Keys[0].Expr) != fmt.Sprint(earlier.Keys[0].Expr) {
+				t.Fatalf("%s does not follow", sql)
+			}
+			return
+		}
+		followed++
+		if where != "" {
+			picked++
+		}
+		for i, want := range exactOver(&asked.Bounded, asked.Groupings()[0], 0, rows) {
+			sum := new(big.Int)
+			for _, c := range f.Cells[i] {
+				sum.Add(sum, source[c])
+			}
+			if sum.Cmp(want) != 0 {
+				t.Fatalf("%s: group %s has %s rows, and from the earlier release %s", sql, asked.Keys[0].Values[i], want, sum)
+			}
+		}
+	})
+	if followed < 30 || picked < 10 {
+		t.Errorf("%d followed, %d of picked values: the test shows nothing", followed, picked)
+	}
+	t.Logf("%d followed, %d of picked values", followed, picked)
 }
