@@ -26,8 +26,10 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 		return no(pg.Token_EXCEPT, "ask two questions", "EXCEPT is not supported")
 	case len(s.GetValuesLists()) > 0:
 		return no(pg.Token_VALUES, "write SELECT … FROM …", "VALUES is not supported")
-	case len(s.GetDistinctClause()) > 0:
-		return no(pg.Token_DISTINCT, "write GROUP BY, which returns each known key once", "SELECT DISTINCT is not supported")
+	case distinctOn(s):
+		return no(pg.Token_DISTINCT, "write GROUP BY", "SELECT DISTINCT ON is not supported: which row is the first of a group would be one person's")
+	case len(s.GetDistinctClause()) > 0 && l.sources.nested == 0:
+		return no(pg.Token_DISTINCT, "write SELECT x, COUNT(*) … GROUP BY x: each known value of x is a row", "SELECT DISTINCT is not supported")
 	case s.GetIntoClause() != nil:
 		return no(pg.Token_INTO, "leave it out: the answer is returned", "SELECT INTO is not supported")
 	case s.GetGroupDistinct():
@@ -40,6 +42,16 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 		return no(pg.Token_FETCH, "write LIMIT", "WITH TIES is not supported")
 	}
 	return nil
+}
+
+// distinctOn tells DISTINCT ON (…) from DISTINCT, of which the grammar makes a list of one empty node.
+func distinctOn(s *pg.SelectStmt) bool {
+	for _, n := range s.GetDistinctClause() {
+		if n.GetNode() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // refuseSource refuses what stands in FROM and is not a table's name.
