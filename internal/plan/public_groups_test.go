@@ -3,9 +3,14 @@ package plan_test
 import (
 	"errors"
 	"fmt"
+	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -165,4 +170,83 @@ func hintOf(err error) string {
 		return parsed.Hint
 	}
 	return ""
+}
+
+// Over hostile rows the join is what declared values are: rows of other values, and of NULL, are dropped before a unit is bounded.
+func TestPublicGroupsOverHostileRows(t *testing.T) {
+	const text = `
+version: 1
+population: {name: hostile}
+budget: {epsilon: 10}
+tables:
+  p: {source: {csv: p.csv}, unit: person, rows_per_unit: 2, columns: {person: {type: integer}, own: {type: text%s}, maybe: {type: text%s}, day: {type: date%s}, x: {type: integer, bounds: [-3, 9], nullable: true}}}
+  g: {public: true, source: {csv: g.csv}, columns: {own: {type: text, values_from: g.own}, maybe: {type: text}, day: {type: date, values_from: g.day}}}
+`
+	decoded := func(own, maybe, day string) *policy.Policy {
+		p, err := policy.Decode(fmt.Appendf(nil, text, own, maybe, day), ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Filled(func(o policy.Origin) ([]value.Value, int, string) {
+			if o.Column == "day" {
+				return []value.Value{value.OfDay(0), value.OfDay(10957), value.OfDay(10961)}, 1, ""
+			}
+			return []value.Value{value.OfText(""), value.OfText("B"), value.OfText("a"), value.OfText("nobody")}, 1, ""
+		})
+	}
+	joined := decoded(", nullable: true", ", values_from: g.maybe, nullable: true", ", nullable: true")
+	listed := decoded(`, values: ["", B, a, nobody]`, `, values: ["", B, a, nobody]`, ", values: [1970-01-01, 2000-01-01, 2000-01-05]")
+	cases(t, 600)
+	told := 0
+	rapid.Check(t, func(t *rapid.T) {
+		key := rapid.SampledFrom([]string{"own", "maybe", "day"}).Draw(t, "key")
+		where := rapid.SampledFrom([]string{"p", "(SELECT * FROM p WHERE x > 0 OR own <> 'a') p", "(SELECT own, maybe, day, x, person AS who FROM p WHERE own IS NULL OR maybe <> 'B' OR day > DATE '1999-01-01') p"}).Draw(t, "rows")
+		what := "COUNT(*), SUM(x), COUNT(DISTINCT x), COUNT(DISTINCT " + key + ")"
+		by := rapid.SampledFrom([]string{" GROUP BY h.%s", " GROUP BY ROLLUP (h.%s)"}).Draw(t, "by")
+		q, err := plan.Build(joined, plan.Request{SQL: publicOptions + "h." + key + ", " + strings.ReplaceAll(what, "DISTINCT "+key, "DISTINCT h."+key) + " FROM " + where + " RIGHT JOIN (SELECT DISTINCT " + key + " FROM g) h ON p." + key + " = h." + key + fmt.Sprintf(by, key)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := enginetest.Rows(t, joined.Table("p"), 14)
+		ranked := enginetest.Ranked(clones(rows), "person")
+		// the other question drops these rows by what it declares of that column alone
+		other, err := plan.Build(declaring(joined, listed, key), plan.Request{SQL: "SELECT " + key + ", " + what + " FROM " + where + strings.Replace(fmt.Sprintf(by, key), "h.", "", 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums := func(q *plan.Plan) string {
+			var lines []string
+			enginetest.Sum(&q.Bounded, ranked, func(keys []value.Value, sums []*big.Int) { lines = append(lines, fmt.Sprint(keys, sums)) })
+			slices.Sort(lines)
+			return strings.Join(lines, "\n")
+		}
+		if got, want := sums(q), sums(other); got != want {
+			t.Fatalf("%s by %s:\n%s\nwant\n%s", key, where, got, want)
+		} else if got != "" {
+			told++
+		}
+		for i, m := range q.Measures {
+			if o := other.Measures[i]; m.L1.Cmp(o.L1) != 0 || m.L2Squared.Cmp(o.L2Squared) != 0 {
+				t.Fatalf("%s moves by %s, and %s by %s", m, m.L1, o, o.L1)
+			}
+		}
+	})
+	if told < 100 {
+		t.Errorf("only %d told anything", told)
+	}
+}
+
+// declaring is p with one column declared as in q.
+func declaring(p, q *policy.Policy, column string) *policy.Policy {
+	out := *p
+	out.Tables = slices.Clone(p.Tables)
+	t := *p.Table("p")
+	t.Columns = slices.Clone(t.Columns)
+	for i, c := range t.Columns {
+		if c.Name == column {
+			t.Columns[i] = q.Table("p").Column(column)
+		}
+	}
+	out.Tables[0] = &t
+	return &out
 }
