@@ -77,7 +77,7 @@ func (l *lowering) fewValues(e *Expr) int64 {
 // It is the same whichever rows a cap or a key drops, and for one grouping as for another: all that is asked of P is its size and what it is made of. A set of
 // groupings is several vectors, each with its own. Rows that are units are R = 1.
 func (m *Measure) boundFew(n privacy.Neighbours, caps Caps, cells int) {
-	if m.Kind != CountDistinct || m.Values == 0 {
+	if m.Kind != CountDistinct || m.Values == 0 || caps.Rows == 0 {
 		return
 	}
 	k := m.Values
