@@ -175,6 +175,9 @@ func (c *Curator) notes(p *plan.Plan) []string {
 // truncation says what the caps leave out, and what they cost.
 func truncation(p *plan.Plan) string {
 	noise := "Noise grows in proportion to rows_per_unit"
+	if slices.ContainsFunc(p.Measures, func(m *plan.Measure) bool { return m.Values > 0 && m.Values < p.Caps.Rows }) {
+		noise += ", but that of a count of distinct values no further than there are values in its groups"
+	}
 	if p.Caps.Rows > 0 {
 		return fmt.Sprintf("Of one %s at most %s, of those that WHERE leaves; the others are left out, so counts and sums may be low. %s; max_groups plays no part%s.",
 			p.Unit.Name, countingRows(p.Caps.Rows), noise, unlessUnits(p))

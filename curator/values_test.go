@@ -71,6 +71,10 @@ func TestValuesFromPublicTable(t *testing.T) {
 	if _, again := answer(); !again.Replayed {
 		t.Error("not replayed")
 	}
+	const public = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) region, COUNT(*) FROM people RIGHT JOIN (SELECT DISTINCT region FROM regions) USING (region) GROUP BY region"
+	if r, err := c.Answer(t.Context(), Question{SQL: public}); err != nil || !r.Replayed || len(r.Rows) != 3 {
+		t.Errorf("as GoogleSQL writes it, it is not the same question: %v", err)
+	}
 	if e, err := c.Explain(t.Context(), Question{SQL: sql, Within: "50%"}); err != nil || !strings.Contains(strings.Join(e.Notes, ""), first.ID) {
 		t.Errorf("an accuracy is found from %s: %v", first.ID, err)
 	}

@@ -97,8 +97,8 @@ func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
 		return nil, refuse(at, "", "arithmetic with NULL is always NULL")
 	}
 	for _, e := range []*Expr{a, b} {
-		if err := numeric(e, at); err != nil {
-			return nil, err
+		if !isNumber(e.Type) {
+			return nil, refuse(at, arithmeticHint(op, a, b), "a number is needed here, and this is of type %s", e.Type)
 		}
 	}
 	if op == OpMod && (a.Type != value.Integer || b.Type != value.Integer) {

@@ -140,6 +140,9 @@ func (b *Bounded) describeValues(w *strings.Builder) {
 	}
 	if b.Source == nil {
 		for _, c := range b.Columns {
+			if c.read != nil && !*c.read {
+				continue
+			}
 			from(fmt.Sprintf("%q", c.Name), c)
 		}
 		return

@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"math/big"
 	"slices"
 
 	"dither/internal/query"
+	"dither/internal/value"
+	"dither/privacy"
 )
 
 // countsUnits reports COUNT(DISTINCT unit), which counts units.
@@ -42,8 +45,59 @@ func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 	if e.isUntypedNull() {
 		return Aggregate{}, refuse(x.At, "", "an aggregate of NULL says nothing")
 	}
-	return Aggregate{Func: CountFunc, Count: countMeasure(CountDistinct, e)}, nil
+	m := countMeasure(CountDistinct, e)
+	m.Values = b.fewValues(e)
+	return Aggregate{Func: CountFunc, Count: m}, nil
 }
+
+// fewValues is how many values other than NULL e can have, at least 1; 0 where that is not known, as of reals. That no engine gives another is what cleaning and image
+// prove, and Range.
+func (l *lowering) fewValues(e *Expr) int64 {
+	if e.Type == value.Real {
+		return 0
+	}
+	values, ok := l.known(e)
+	if !ok {
+		return 0
+	}
+	slices.SortFunc(values, value.Compare)
+	return max(int64(len(slices.Compact(values))), 1)
+}
+
+// boundFew lowers what bound found of a count of distinct values to what few values leave of it; cells is how many the vector has, 0 where that
+// is not known beforehand.
+//
+// Proof. Let c and c′ be as at countDistinct, K the number of Values, R the cap on rows, and C the number of cells. A cell counts distinct values, of
+// which there are K, so that 0 ≤ cᵢ ≤ K; and Σcᵢ ≤ R. So ‖c‖₁ ≤ S := min(R, K·C). ‖c‖₂² is convex, and so greatest at a corner of what these allow, at as
+// many cells of K as there can be and one with the rest: with x = qK + r, 0 ≤ r < K, let Q(x) := qK² + r²; then ‖c‖₂² ≤ Q(S).
+// Add/remove: the counts differ by c.
+// Change-one: they differ by d = c − c′. ‖d‖₁ ≤ ‖c‖₁ + ‖c′‖₁ ≤ 2S, and each |dᵢ| ≤ max(cᵢ, c′ᵢ) ≤ K, so that ‖d‖₁ ≤ T := min(2S, K·C), and as before ‖d‖₂² ≤ Q(T); also
+// ‖d‖₂² ≤ ‖c‖₂² + ‖c′‖₂² ≤ 2Q(S), since c·c′ ≥ 0. With one cell |d| ≤ max(c, c′) ≤ S. ∎
+//
+// It is the same whichever rows a cap or a key drops, and for one grouping as for another: all that is asked of P is its size and what it is made of. A set of
+// groupings is several vectors, each with its own. Rows that are units are R = 1.
+func (m *Measure) boundFew(n privacy.Neighbours, caps Caps, cells int) {
+	if m.Kind != CountDistinct || m.Values == 0 || caps.Rows == 0 {
+		return
+	}
+	k := m.Values
+	most := caps.Rows
+	if cells > 0 {
+		most = min(most, k*int64(cells))
+	}
+	l1, squares := most, corner(most, k)
+	if n == privacy.ChangeOne && cells != 1 {
+		l1 = 2 * most
+		if cells > 0 {
+			l1 = min(l1, k*int64(cells))
+		}
+		squares = min(2*squares, corner(l1, k))
+	}
+	m.L1, m.L2Squared = least(m.L1, big.NewInt(max(l1, 1))), least(m.L2Squared, big.NewInt(max(squares, 1)))
+}
+
+// corner is the greatest sum of squares of numbers from 0 to k that add up to at most x.
+func corner(x, k int64) int64 { return x/k*k*k + x%k*(x%k) }
 
 // distinct reports an aggregate that counts distinct values.
 func (a Aggregate) distinct() bool {

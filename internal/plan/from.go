@@ -18,6 +18,7 @@ type relation struct {
 	public   bool
 	main     string // the first table of persons, or of public rows
 	where    *Expr  // nil for all rows
+	keyed    *publicGroups
 }
 
 // named is a name in a relation, and what is known of it.
@@ -28,6 +29,7 @@ type named struct {
 	merged      bool   // by USING: only with its table's name it is meant
 	of          origin // the table's column that it is, unchanged, if it is one
 	most        int64  // of public rows: so many at most have one value of it; 0 if nobody says
+	group       bool   // it is the public column that says which groups there are
 	copies      int64  // so many rows at most of one unit stem from one row of the table of which it is a column
 }
 
@@ -51,11 +53,13 @@ func relationOf(p *policy.Policy, tree *query.Select) (*relation, error) {
 			return &relation{lowering: lowering{table: table, alias: aliasOf(tree)}, unit: table.Unit}, nil
 		}
 	}
-	r, where, err := from{p}.selects(tree)
+	r, err := from{p}.publicJoin(tree)
+	if r == nil && err == nil {
+		r, tree.Where, err = from{p}.selects(tree)
+	}
 	if err != nil {
 		return nil, err
 	}
-	tree.Where = where
 	if r.public {
 		return nil, refuse(tree.From.At, "join it to a table of persons, or read its source directly", "this holds public rows alone, and nothing to protect")
 	}
@@ -243,6 +247,9 @@ func (f from) selected(s *query.Select) (*relation, error) {
 	r, where, err := f.selects(s)
 	if err != nil {
 		return nil, err
+	}
+	if s.Distinct {
+		return nil, r.distinct(s)
 	}
 	if where != nil {
 		e, err := r.condition(where)

@@ -119,6 +119,45 @@ func mixHint(t, u value.Type, args []*Expr) string {
 	return "CASE makes one type of both"
 }
 
+// arithmeticHint says what to write instead of arithmetic with dates, and with texts.
+func arithmeticHint(op Op, a, b *Expr) string {
+	date := func(e *Expr) bool { return e.Type == value.Date }
+	known := func(e *Expr) bool { return e.Op == OpConst && !e.Const.Null && (date(e) || e.Type == value.Integer) }
+	switch {
+	case !date(a) && !date(b):
+		if a.Type == value.Text || b.Type == value.Text {
+			return "texts are compared, with = and LIKE, and grouped by"
+		}
+		return ""
+	case known(a) && known(b) && (op == OpAdd || op == OpSub):
+		if v, ok := dated(op, a, b); ok {
+			return "write " + quoted(v)
+		}
+	case op == OpSub && date(a) && date(b) && (known(a) || known(b)):
+		return "compare the dates instead, as in day >= DATE '2025-01-31', or make spans of them with CASE; EXTRACT(year FROM day) * 12 + EXTRACT(month FROM day) counts months"
+	case op == OpSub && date(a) && date(b):
+		return "compare the dates instead: a < b; or take EXTRACT(year FROM a) - EXTRACT(year FROM b)"
+	}
+	return "move the constant that it is compared with instead, as in day >= DATE '2025-01-31'; EXTRACT and date_trunc take dates"
+}
+
+// dated is a constant date some days later or earlier, or the days between two. Integers are no larger than 2⁶², so that nothing overflows.
+func dated(op Op, a, b *Expr) (value.Value, bool) {
+	x, y := a.Const.Int, b.Const.Int
+	switch {
+	case op == OpSub && a.Type == value.Date && b.Type == value.Date:
+		return value.OfInt(x - y), true
+	case op == OpSub && a.Type == value.Date:
+		y = -y
+	case op == OpSub || a.Type == b.Type:
+		return value.Value{}, false
+	}
+	if x+y < value.MinDay || x+y > value.MaxDay {
+		return value.Value{}, false
+	}
+	return value.OfDay(x + y), true
+}
+
 // constants are those among released values.
 func constants(ps ...*Post) (out []*Expr) {
 	for _, p := range ps {

@@ -79,3 +79,30 @@ func TestHints(t *testing.T) {
 		}
 	}
 }
+
+// Arithmetic with dates says what to write instead, of constants what they come to.
+func TestArithmeticHints(t *testing.T) {
+	for _, c := range []struct{ sql, hint string }{
+		{"SELECT COUNT(*) FROM people WHERE born < DATE '2000-02-28' + 2", "write DATE '2000-03-01'"},
+		{"SELECT COUNT(*) FROM people WHERE born < 1 + DATE '2000-02-28'", "write DATE '2000-02-29'"},
+		{"SELECT COUNT(*) FROM people WHERE born < DATE '2000-03-01' - 1", "write DATE '2000-02-29'"},
+		{"SELECT COUNT(*) FROM people WHERE age > DATE '2000-03-01' - DATE '2000-02-01'", "write 29"},
+		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 4000000000000000000", "move the constant that it is compared with instead"},
+		{"SELECT COUNT(*) FROM people WHERE born < DATE '9999-12-31' + 1", "move the constant that it is compared with instead"},
+		{"SELECT COUNT(*) FROM people WHERE born + 7 > DATE '2000-03-01'", "move the constant that it is compared with instead"},
+		{"SELECT AVG(born - DATE '2000-01-01') FROM people", "compare the dates instead, as in day >= DATE '2025-01-31'"},
+		{"SELECT AVG(born - born) FROM people", "compare the dates instead: a < b"},
+		{"SELECT COUNT(*) FROM people WHERE note + 'x' = 'ax'", "texts are compared"},
+		{"SELECT COUNT(*) FROM people WHERE 1 - DATE '2000-01-01' = 3", "move the constant"},
+		{"SELECT COUNT(*) FROM people WHERE DATE '2000-01-01' + DATE '2000-01-01' = 3", "move the constant"},
+	} {
+		_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: c.sql})
+		if err == nil || !strings.HasPrefix(hintOf(err), c.hint) {
+			t.Errorf("%s: %v: %s", c.sql, err, hintOf(err))
+		}
+	}
+	_, err := plan.Build(townPolicy(t, "add-remove"), plan.Request{SQL: "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(min_privacy_units_per_group=5) COUNT(*) FROM people"})
+	if err == nil || !strings.Contains(err.Error(), "a least number of units is for groups, and this question has none") {
+		t.Error(err)
+	}
+}

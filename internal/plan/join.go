@@ -42,7 +42,7 @@ func beside(l, r *relation, j *query.Join) (*relation, error) {
 	case l.public && r.public:
 		return nil, refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
 	case j.Kind == query.LeftJoin && l.public, j.Kind == query.RightJoin && r.public:
-		return nil, refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons: a group of a known key (values, values_from) is shown where nobody is in it, too", "this join would make rows of nobody")
+		return nil, refuse(j.At, "write JOIN, or LEFT JOIN from the table of persons: a group of a known key (values, values_from) is shown where nobody is in it, too; or, with PUBLIC_GROUPS, keep (SELECT DISTINCT x FROM p)", "this join would make rows of nobody")
 	case l.public:
 		swapped = true
 	}

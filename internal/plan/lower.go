@@ -25,7 +25,8 @@ type Column struct {
 	*policy.Column
 	Range Range // of the cleaned value
 
-	weight int // of what it stands for, where it is no table's
+	weight int   // of what it stands for, where it is no table's
+	read   *bool // of a table: some name was resolved to something that reads it. A relation of one table has all its columns, whatever is asked
 }
 
 // column resolves a reference and makes sure that the engine cleans it.
@@ -46,7 +47,9 @@ func (l *lowering) column(c *query.Column) (*Expr, error) {
 	if err := unfilled(declared, c.At); err != nil {
 		return nil, err
 	}
-	return l.declared(declared), nil
+	e := l.declared(declared)
+	l.reads(e)
+	return e, nil
 }
 
 func columnNames(t *policy.Table) []string {

@@ -46,6 +46,7 @@ type Measure struct {
 	Parameter *big.Rat     // of the noise, in grid units: the scale L1/ε of Laplace, σ² = L2Squared/(2ρ) of Gaussian noise
 	Cells     *Cells       // bounds of what one unit adds to one cell; nil for what RowsPerGroup rows can
 	Search    *Search      // which finds the bounds of X before they are added up; nil where they are known
+	Values    int64        // CountDistinct: X has at most so many values; 0 where that is not known
 	centred   bool
 	Rounding  *big.Int // rounding to the grid moves a cell by at most so many grid units
 }

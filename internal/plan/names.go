@@ -60,7 +60,17 @@ func (l *lowering) resolve(c *query.Column) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.reads(n.e)
 	return n.e, n.unfilled(c.At)
+}
+
+// reads notes which columns an expression reads that a name stands for. Names are the one way from a question to columns.
+func (l *lowering) reads(e *Expr) {
+	e.Walk(func(x *Expr) {
+		if x.Op == OpColumn && l.columns[x.Column].read != nil {
+			*l.columns[x.Column].read = true
+		}
+	})
 }
 
 // unfilled refuses a column whose values are those of a public table that tells none.
@@ -93,7 +103,7 @@ func (l *lowering) declared(c *policy.Column) *Expr {
 	index := slices.IndexFunc(l.columns, func(o Column) bool { return o.Name == c.Name })
 	if index < 0 {
 		index = len(l.columns)
-		l.columns = append(l.columns, Column{Column: c, Range: cleanRange(c)})
+		l.columns = append(l.columns, Column{Column: c, Range: cleanRange(c), read: new(bool)})
 	}
 	return &Expr{Op: OpColumn, Type: c.Type, Column: index, Name: c.Name, Range: l.columns[index].Range, Nullable: true}
 }

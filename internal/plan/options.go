@@ -247,7 +247,9 @@ func (b *builder) selectionOptions() error {
 	switch open := b.plan.Selection != nil; {
 	case open && b.request.GroupSelection == PublicGroups:
 		return refuse(query.Pos{}, "leave out group_selection_strategy; or declare the values of what it groups by", "the groups are not known beforehand: they are no PUBLIC_GROUPS")
-	case !open && b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) > 0:
+	case b.request.Unknown.MinUnits > 1 && len(b.tree.GroupBy) == 0:
+		return refuse(query.Pos{}, "leave it out; HAVING COUNT(*) > 100 goes by a noisy number", "a least number of units is for groups, and this question has none")
+	case !open && b.request.Unknown.MinUnits > 1:
 		return refuse(query.Pos{}, "leave it out", "a least number of units is for groups that are not known beforehand, and these are")
 	}
 	if r := b.request; b.plan.Selection == nil && len(b.tree.GroupBy) > 0 && (r.GroupSelection == LaplaceThreshold || !r.Unknown.Delta.IsZero()) {

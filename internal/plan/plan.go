@@ -181,7 +181,7 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 		return nil, err
 	}
 	return &builder{
-		lowering: rows.lowering, within: rows.where,
+		lowering: rows.lowering, within: rows.where, public: rows.keyed,
 		tree: tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
 		policy: p, priced: !r.Price.IsZero(),
 		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), Asked: Caps{Rows: r.MaxRows, Groups: r.MaxGroups}, digest: p.Digest()},
@@ -254,11 +254,12 @@ type builder struct {
 	sets      [][]int             // the grouping sets, of GROUP BY's expressions; nil where there are none
 	setsAt    query.Pos           // where they stand
 	clash     error               // of two claims that are one
+	public    *publicGroups       // what the join for them asks for; nil where there is none
 	opens     *opening            // admits groups that are not known; nil where a question needs them known
 }
 
 func (b *builder) build() (*Plan, error) {
-	if err := run(b.spread, b.where, b.confine, b.groupBy, b.selectionOptions, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.together, b.rowsWanted, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
+	if err := run(b.spread, b.publicKeys, b.where, b.confine, b.groupBy, b.selectionOptions, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.together, b.rowsWanted, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns, b.plan.Source = b.table.Name, b.columns, b.source

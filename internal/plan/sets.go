@@ -322,6 +322,7 @@ func (p *Plan) overSets() error {
 			own := *m
 			own.Loss = paid.share(m.Loss, 1, int64(len(sets)))
 			own.boundOver(p.Neighbours, p.capsOver(*g, m), len(g.Keys) > 0, g.Parts(&p.Bounded))
+			own.boundFew(p.Neighbours, p.Caps, g.Cells(&p.Bounded))
 			if err := known.choose(&own); err != nil {
 				return err
 			}

@@ -106,6 +106,11 @@ func (b *builder) split() error {
 	var known chosen
 	for _, m := range p.Measures {
 		m.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
+		if p.Open() {
+			m.boundFew(p.Neighbours, p.Caps, 0)
+		} else {
+			m.boundFew(p.Neighbours, p.Caps, p.Cells())
+		}
 		if err := known.choose(m); err != nil {
 			return refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
 		}

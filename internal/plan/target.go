@@ -118,7 +118,7 @@ func (b *builder) plainly() error {
 	case b.request.Unknown.Other, b.request.Unknown.MinUnits > 1:
 		return refuse(query.Pos{}, "leave them out", "a least number of units, and a group of all others, are for groups that are not known beforehand, and here all are")
 	}
-	return nil
+	return b.publicKeys()
 }
 
 // plainScore refuses named arguments but bounds of rows, which alone a score has.

@@ -22,7 +22,7 @@ var seeds = []string{
 	`SELECT E'\'\n\x41\u00e9', 'a\b' FROM t`, `SELECT E'\xff\0' FROM t`, `SELECT U&'d\0061t' UESCAPE '!', U&"d\0061t" FROM t`, `SELECT U&'\00zz' FROM t`,
 	"SELECT $$do'llar$$, $a$ $$ $a$ FROM t", "SELECT 'a'\n'b' FROM t", "SELECT B'101', X'1F' FROM t",
 	"SELECT é, \"É\", '日本' FROM \"tâble\"", "SELECT '\u202e' AS \"\u2066x\", a \u00a0 FROM t", "SELECT '\U0001F600', x FORM t t",
-	"SELECT * FROM t", "SELECT DISTINCT a FROM t", "TABLE t", "VALUES (1)", "WITH x AS (SELECT 1) SELECT count(*) FROM x",
+	"SELECT * FROM t", "SELECT DISTINCT a FROM t", "SELECT count(*) FROM t RIGHT JOIN (SELECT DISTINCT a FROM u) USING (a)", "WITH u AS (SELECT DISTINCT ON (a) a FROM t) SELECT count(*) FROM u", "TABLE t", "VALUES (1)", "WITH x AS (SELECT 1) SELECT count(*) FROM x",
 	"SELECT count(*) FILTER (WHERE a), f(a => 1), g(VARIADIC a), h(a ORDER BY b), i(a) OVER (PARTITION BY b) FROM t",
 	"SELECT count(*) FROM a, b JOIN c ON true, LATERAL (SELECT 1) x, f(1), t TABLESAMPLE system (1)",
 	"SELECT count(*) FROM t GROUP BY ROLLUP (a), GROUPING SETS ((), (b)), (c, d)",

@@ -44,6 +44,9 @@ func (l *lowering) selected(s *pg.SelectStmt, items func([]*pg.Node, Pos) ([]Ite
 		return nil, err
 	}
 	out := &Select{}
+	if out.Distinct = len(s.GetDistinctClause()) > 0; out.Distinct {
+		out.DistinctAt = l.text.pos(l.find(pg.Token_DISTINCT))
+	}
 	var err error
 	if out.Items, err = items(s.GetTargetList(), start); err != nil {
 		return nil, err

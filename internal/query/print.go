@@ -60,6 +60,9 @@ func (s *Select) String() string {
 	var p printer
 	p.write("SELECT ")
 	p.options(s.Options)
+	if s.Distinct {
+		p.write("DISTINCT ")
+	}
 	for i, item := range s.Items {
 		p.comma(i)
 		p.expr(item.Expr, 0)

@@ -134,7 +134,7 @@ func genRelation(t *rapid.T, depth int) Relation {
 	}
 	out := &Subquery{Alias: genAlias(t)}
 	for range rapid.IntRange(1, 2).Draw(t, "branches") {
-		s := &Select{From: From{Table: genName(t), Alias: genAlias(t)}, Where: genOptional(t, 2), GroupBy: genExprs(t, 0, 2, 2), Having: genOptional(t, 2)}
+		s := &Select{Distinct: rapid.Bool().Draw(t, "distinct"), From: From{Table: genName(t), Alias: genAlias(t)}, Where: genOptional(t, 2), GroupBy: genExprs(t, 0, 2, 2), Having: genOptional(t, 2)}
 		s.Items = []Item{{Expr: genExpr(t, 2), Alias: genAlias(t)}, {Expr: &Star{Table: genAlias(t)}}}
 		if r := genRelation(t, depth-1); rapid.Bool().Draw(t, "nested") {
 			if _, plain := r.(*Table); !plain {

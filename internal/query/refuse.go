@@ -26,8 +26,10 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 		return no(pg.Token_EXCEPT, "ask two questions", "EXCEPT is not supported")
 	case len(s.GetValuesLists()) > 0:
 		return no(pg.Token_VALUES, "write SELECT … FROM …", "VALUES is not supported")
-	case len(s.GetDistinctClause()) > 0:
-		return no(pg.Token_DISTINCT, "write GROUP BY, which returns each known key once", "SELECT DISTINCT is not supported")
+	case distinctOn(s):
+		return no(pg.Token_DISTINCT, "write GROUP BY", "SELECT DISTINCT ON is not supported: which row is the first of a group would be one person's")
+	case len(s.GetDistinctClause()) > 0 && l.sources.nested == 0:
+		return no(pg.Token_DISTINCT, "write SELECT x, COUNT(*) … GROUP BY x: each known value of x is a row", "SELECT DISTINCT is not supported")
 	case s.GetIntoClause() != nil:
 		return no(pg.Token_INTO, "leave it out: the answer is returned", "SELECT INTO is not supported")
 	case s.GetGroupDistinct():
@@ -40,6 +42,16 @@ func (l *lowering) refuseClauses(s *pg.SelectStmt) error {
 		return no(pg.Token_FETCH, "write LIMIT", "WITH TIES is not supported")
 	}
 	return nil
+}
+
+// distinctOn tells DISTINCT ON (…) from DISTINCT, of which the grammar makes a list of one empty node.
+func distinctOn(s *pg.SelectStmt) bool {
+	for _, n := range s.GetDistinctClause() {
+		if n.GetNode() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // refuseSource refuses what stands in FROM and is not a table's name.
@@ -67,7 +79,7 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_SubLink:
 		if kind := x.SubLink.GetSubLinkType(); kind == pg.SubLinkType_ARRAY_SUBLINK {
-			return no(x.SubLink.GetLocation(), "arrays are not supported", "")
+			return no(x.SubLink.GetLocation(), "arrays are not supported", noSubquery)
 		}
 		return no(x.SubLink.GetLocation(), "subqueries in expressions are not supported: they would pair different persons' rows", noSubquery)
 	case *pg.Node_ParamRef:
@@ -77,9 +89,9 @@ func (l *lowering) refuseNode(n *pg.Node, at Pos) error {
 	case *pg.Node_SqlvalueFunction:
 		return no(x.SqlvalueFunction.GetLocation(), "the current date, time or user is not part of a question", useConst)
 	case *pg.Node_AArrayExpr:
-		return no(x.AArrayExpr.GetLocation(), "arrays are not supported", "")
+		return no(x.AArrayExpr.GetLocation(), "arrays are not supported", "write the values one by one: x IN (1, 2), or PERCENTILE_CONT(0.25) …, PERCENTILE_CONT(0.5) …")
 	case *pg.Node_AIndirection:
-		return no(0, "subscripts and fields of a value are not supported", "")
+		return no(0, "subscripts and fields of a value are not supported", "a column holds one value; APPROX_QUANTILES(x, 4)[OFFSET(2)] is PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY x)")
 	case *pg.Node_RowExpr:
 		return no(x.RowExpr.GetLocation(), "rows of values are not supported", "list or compare the values one by one")
 	case *pg.Node_GroupingSet:
@@ -107,6 +119,9 @@ var (
 		"~~": "write LIKE", "!~~": "write NOT LIKE", "~~*": "write LIKE", "!~~*": "write NOT LIKE",
 		"~": "write LIKE", "~*": "write LIKE", "!~": "write NOT LIKE", "!~*": "write NOT LIKE",
 		"^@": "write LIKE 'prefix%'", "==": "write =",
+		"||": "group by both: GROUP BY a, b gives them side by side; of a constant, LIKE 'a%' or CASE says the same",
+		"&":  "write x % 2 <> 0 for the lowest bit, FLOOR(x / 2) % 2 <> 0 for the next",
+		"<<": "write x * 2 for x << 1", ">>": "write FLOOR(x / 2) for x >> 1",
 	}
 	prefixHints = map[string]string{"|/": "write sqrt(x)", "@": "write abs(x)", "!": "write NOT x"}
 )

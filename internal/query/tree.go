@@ -3,6 +3,8 @@ package query
 // Select is one question: a SELECT over one table, or one relation.
 type Select struct {
 	At            Pos    // of a subquery's SELECT
+	Distinct      bool   // of a subquery alone
+	DistinctAt    Pos    // where that is written
 	Items         []Item // at least one
 	From          From
 	Where         Expr   // nil if absent

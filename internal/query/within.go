@@ -20,9 +20,12 @@ func refuseOrdered(f *pg.FuncCall, name string, at Pos, inside bool) error {
 	case f.GetAggWithinGroup() && len(f.GetAggOrder()) != 1:
 		return no("WITHIN GROUP takes one ORDER BY expression", "write WITHIN GROUP (ORDER BY x)")
 	case (name == "min" || name == "max") && !inside:
-		at := map[string]string{"min": "0.01", "max": "0.99"}[name]
+		at, order := "0.01", "x"
+		if name == "max" {
+			at, order = "0.99", "x DESC"
+		}
 		return no(strings.ToUpper(name)+" is not supported: it is one person's value",
-			"a quantile near it can be told: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x)")
+			"of numbers and dates a quantile near it can be told: PERCENTILE_DISC("+at+") WITHIN GROUP (ORDER BY x); of texts the first of their groups: SELECT x, COUNT(*) … GROUP BY x HAVING COUNT(*) > 100 ORDER BY "+order+" LIMIT 1")
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (s *script) block(t *testing.T, text string) string {
 	case "units":
 		got = s.unitRows(t, rest)
 	case "refused":
-		_, err := plan.Build(s.policy, plan.Request{SQL: rest})
+		_, err := plan.Build(s.filled(), plan.Request{SQL: rest})
 		got = fmt.Sprint(err)
 	default:
 		t.Fatalf("no such block: %s", lines[0])
@@ -148,7 +148,7 @@ func (s *script) read(t *testing.T, table, body string) []Row {
 
 func (s *script) sums(t *testing.T, sql string) string {
 	t.Helper()
-	p, err := plan.Build(s.policy, plan.Request{SQL: sql})
+	p, err := plan.Build(s.filled(), plan.Request{SQL: sql})
 	if err != nil {
 		return fmt.Sprint(err)
 	}
@@ -178,6 +178,19 @@ func (s *script) sums(t *testing.T, sql string) string {
 		return "fails: " + err.Error()
 	}
 	return answer(p, cells)
+}
+
+// filled is the policy with the values that columns have from public tables, of the rows that these have by now.
+func (s *script) filled() *policy.Policy {
+	return s.policy.Filled(func(o policy.Origin) (known []value.Value, version int, trouble string) {
+		for _, r := range s.rows[o.Table] {
+			if v := r[o.Column]; !v.Null {
+				known = append(known, v)
+			}
+		}
+		slices.SortFunc(known, value.Compare)
+		return slices.Compact(known), 1, ""
+	})
 }
 
 // answer writes the measures and the cells that are not 0.

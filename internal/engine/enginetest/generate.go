@@ -189,7 +189,7 @@ func (g generator) aggregate(table string) string {
 		if g.chance(3) {
 			f = " FILTER (WHERE " + g.condition(1) + ")"
 		}
-		return "COUNT(DISTINCT " + g.pick(g.number(2), g.condition(1), "s", "w", "d", "n", "z", "x") + ")" + f
+		return "COUNT(DISTINCT " + g.pick(g.number(2), g.condition(1), "s", "w", "d", "n", "z", "x", "b", "k", "k % 2", "CASE WHEN b THEN s END") + ")" + f
 	}
 	if g.chance(2) {
 		f := ""

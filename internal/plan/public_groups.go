@@ -1,0 +1,271 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/policy"
+	"dither/internal/query"
+)
+
+// GoogleSQL says which groups are public by an outer join that keeps the rows of SELECT DISTINCT from a public table. Here the policy says it
+// (values_from), and the join leaves no trace: its groups are the key's known values. That is what the join means:
+//
+//   - A group is shown for each value of the public column, whether any row has it or not, and no other group is. NULL is none, since
+//     it meets nothing.
+//   - A row of persons whose value is no such value, or NULL, meets nothing and is dropped; any other meets one public row, since those are
+//     distinct, and stays the one row that it is. So a unit's bounds stay, too.
+//   - A public row that meets nothing is nobody's, and counts nothing.
+//
+// Where the policy says it of the public table's own column, the other table's column is cleaned in this question as if it took its values
+// from there: that changes the value of rows alone that are dropped, so that whatever else the question evaluates means what it
+// meant. Both hold only where every row is grouped by the column itself, which publicKeys sees to: a row of another value would else be in some group.
+
+// publicGroups is what a question must do that has such a join.
+type publicGroups struct {
+	at   query.Pos
+	hint string // how to group by its column
+}
+
+// keepsPublic is the side of an outer join whose rows all stay, if it is a SELECT DISTINCT, and the other one.
+func keepsPublic(j *query.Join) (public *query.Subquery, persons query.Relation) {
+	kept, other := j.R, j.L
+	if j.Kind == query.LeftJoin {
+		kept, other = j.L, j.R
+	}
+	if s, ok := kept.(*query.Subquery); ok && j.Kind != query.InnerJoin && len(s.Branches) == 1 && s.Branches[0].Distinct {
+		return s, other
+	}
+	return nil, nil
+}
+
+// publicJoin is the relation of a question whose FROM is such a join; nil where it is none.
+func (f from) publicJoin(tree *query.Select) (*relation, error) {
+	j, ok := tree.From.Relation.(*query.Join)
+	if !ok {
+		return nil, nil
+	}
+	sub, other := keepsPublic(j)
+	if sub == nil {
+		return nil, nil
+	}
+	groups, err := f.distinctPublic(sub)
+	if err != nil || groups == nil {
+		return nil, err
+	}
+	persons, err := f.relation(other)
+	if err != nil {
+		return nil, err
+	}
+	public := groups.names[0]
+	switch {
+	case persons.public:
+		return nil, refuse(j.At, "join each to the table of persons, one after the other", "two public tables are not joined by themselves")
+	case !asksPublicGroups(tree):
+		return nil, refuse(j.At, "write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(group_selection_strategy=PUBLIC_GROUPS) …, which shows exactly the groups that are there", "this join would make rows of nobody")
+	case shared(persons.tables(), groups.tables()) != "":
+		return nil, refuse(j.At, "give one of them an alias", "two tables are called %q here", public.table)
+	case tree.Where != nil:
+		return nil, refuse(tree.Where.Pos(), "say it in a subquery: FROM (SELECT * FROM … WHERE …) AS t", "under PUBLIC_GROUPS nothing stands between the join and GROUP BY: WHERE would drop groups in which nobody is")
+	}
+	key, err := persons.joinedBy(groups, j)
+	if err != nil {
+		return nil, err
+	}
+	if err := persons.keyedBy(key, public, j.At); err != nil {
+		return nil, err
+	}
+	persons.keyed = &publicGroups{at: j.At, hint: "write GROUP BY " + public.String()}
+	if j.Using != nil {
+		persons.keyed.hint = "write GROUP BY " + query.QuoteName(public.name)
+		merge(persons.names, j.Using, nil) // a name without a table is the public column's, whose rows all stay
+	}
+	public.e, public.group = key.e, true
+	if key.of.table.Column(key.of.column).ValuesFrom != nil {
+		public.of = key.of
+	}
+	persons.names = append(persons.names, public)
+	return persons, nil
+}
+
+// asksPublicGroups reports the option that asks for such a join. What else the options say is for optioned to read.
+func asksPublicGroups(tree *query.Select) bool {
+	if tree.Options == nil {
+		return false
+	}
+	for _, o := range tree.Options.List {
+		if o.Name != "group_selection_strategy" {
+			continue
+		}
+		if word, err := strategyOption(o); err == nil && word == PublicGroups {
+			return true
+		}
+	}
+	return false
+}
+
+// distinctPublic is the one column of a public table that SELECT DISTINCT takes; nil where the table is not public.
+func (f from) distinctPublic(sub *query.Subquery) (*relation, error) {
+	all := *sub.Branches[0]
+	all.Distinct = false
+	r, err := f.selected(&all)
+	if err != nil {
+		return nil, err
+	}
+	if !r.public {
+		return nil, nil // which is refused as any SELECT DISTINCT is
+	}
+	at := sub.Branches[0].DistinctAt
+	if r.source != nil || r.where != nil || len(r.names) != 1 || r.names[0].of.table == nil || len(all.GroupBy) > 0 || all.Having != nil {
+		return nil, refuse(at, "write (SELECT DISTINCT x FROM t), where x is a column of the public table t", "the groups of PUBLIC_GROUPS are all values of one column of a public table")
+	}
+	r.names[0].table = sub.Alias
+	return r, nil
+}
+
+// joinedBy is the column of persons that the join equates with the public one.
+func (r *relation) joinedBy(public *relation, j *query.Join) (*named, error) {
+	n := public.names[0]
+	no := func(at query.Pos) error {
+		return refuse(at, "write USING ("+query.QuoteName(n.name)+"), or ON t.x = p."+query.QuoteName(n.name)+"; and what else there is to say in a subquery", "a join for PUBLIC_GROUPS says that a column is the public one, and nothing else")
+	}
+	if j.Using != nil {
+		if len(j.Using) != 1 || j.Using[0] != n.name {
+			return nil, no(j.At)
+		}
+		return r.find(&query.Column{At: j.At, Name: n.name})
+	}
+	eq, ok := j.On.(*query.Binary)
+	if !ok || eq.Op != query.Eq {
+		return nil, no(j.On.Pos())
+	}
+	both := lowering{names: append(slices.Clone(r.names), n)}
+	var found *named
+	publics := 0
+	for _, x := range []query.Expr{eq.L, eq.R} {
+		c, ok := x.(*query.Column)
+		if !ok {
+			return nil, no(x.Pos())
+		}
+		m, err := both.find(c)
+		if err != nil {
+			return nil, err
+		}
+		if m == &both.names[len(r.names)] {
+			publics++
+			continue
+		}
+		if found, err = r.find(c); err != nil {
+			return nil, err
+		}
+	}
+	if publics != 1 || found == nil {
+		return nil, no(eq.At)
+	}
+	return found, nil
+}
+
+// keyedBy makes the values of the public column the known ones of a column of persons, or says what the owner can declare.
+func (r *relation) keyedBy(key *named, public named, at query.Pos) error {
+	from := public.of.table.Column(public.of.column)
+	origin := public.of.table.Name + "." + public.of.column
+	if key.of.table == nil || key.e.Op != OpColumn {
+		return refuse(at, "join by a column of the table itself", "the values of %s are not known to be those of %s: it is computed", query.QuoteName(key.name), origin)
+	}
+	if r.unitStands(key.e) {
+		return refuse(at, "group by something else", "each group would be one unit's")
+	}
+	own := key.of.table.Column(key.of.column)
+	is := func(o *policy.Origin) bool {
+		return o != nil && o.Table == public.of.table.Name && o.Column == public.of.column
+	}
+	var of *policy.Column
+	switch {
+	case is(own.ValuesFrom):
+		of = own
+	case is(from.ValuesFrom) && own.ValuesFrom == nil && own.Values == nil && own.Lower == nil && own.Type == from.Type && r.source == nil:
+		of = from
+	default:
+		instead := ""
+		if own.ValuesFrom != nil || own.Values != nil || own.Lower != nil {
+			instead = ", in place of what it declares now"
+		}
+		return refuse(at, fmt.Sprintf("the owner can declare, for column %s of table %s: values_from: %s%s", key.of.column, key.of.table.Name, origin, instead),
+			"nothing declares that the groups of %s are the values of %s", query.QuoteName(key.name), origin)
+	}
+	if err := unfilled(of, at); err != nil {
+		return err
+	}
+	c := r.columns[key.e.Column]
+	cleaned := *c.Column
+	cleaned.Values, cleaned.ValuesFrom, cleaned.Nullable = of.Values, of.ValuesFrom, false
+	c.Column = &cleaned
+	if r.source == nil {
+		c.Range = cleanRange(&cleaned)
+	}
+	r.columns = slices.Clone(r.columns)
+	r.columns[key.e.Column] = c
+	return nil
+}
+
+// publicKeys refuses keys that the join says nothing about, and a question that has none: rows that it drops would be in some group.
+func (b *builder) publicKeys() error {
+	if b.public == nil {
+		return nil
+	}
+	for _, x := range b.tree.GroupBy {
+		c, ok := b.resolveAlias(x).(*query.Column)
+		if ok {
+			n, err := b.find(c)
+			if err != nil {
+				return err
+			}
+			ok = n.group
+		}
+		if !ok {
+			return refuse(x.Pos(), b.public.hint, "under PUBLIC_GROUPS everything in GROUP BY is the public table's column")
+		}
+	}
+	if len(b.tree.GroupBy) == 0 {
+		return refuse(b.public.at, b.public.hint, "a join for PUBLIC_GROUPS says nothing of a question that is not grouped by its column")
+	}
+	return nil
+}
+
+// distinct refuses SELECT DISTINCT anywhere else.
+func (r *relation) distinct(s *query.Select) error {
+	no := func(hint string) error {
+		return refuse(s.DistinctAt, hint, "SELECT DISTINCT is not supported here: whether a row stays would depend on other persons' rows")
+	}
+	if r.public {
+		return refuse(s.DistinctAt, "leave DISTINCT out, where the owner declares rows_per_value of what is joined by; or, for its values as groups, write OPTIONS(group_selection_strategy=PUBLIC_GROUPS) and t RIGHT JOIN (SELECT DISTINCT x FROM p) USING (x)",
+			"SELECT DISTINCT of public rows only says which groups there are")
+	}
+	if r.unit.IsRow() || grouped(s) {
+		return no("leave DISTINCT out; COUNT(DISTINCT x) counts values")
+	}
+	var names []string
+	byUnit := false
+	for _, item := range s.Items {
+		n, err := r.item(item)
+		if err != nil {
+			return no("write GROUP BY the unit's column and what else is selected: each person's own are then there once")
+		}
+		byUnit = byUnit || n.unit
+		names = append(names, query.Print(item.Expr))
+	}
+	if i := slices.IndexFunc(r.names, func(n named) bool { return n.unit }); !byUnit && i >= 0 {
+		names = append([]string{r.names[i].String()}, names...)
+	}
+	list := strings.Join(names, ", ")
+	return no("write SELECT " + list + " … GROUP BY " + list + ": each person's own are then there once")
+}
+
+// String is the name as SQL reads it.
+func (n named) String() string {
+	if n.table == "" {
+		return query.QuoteName(n.name)
+	}
+	return query.QuoteName(n.table) + "." + query.QuoteName(n.name)
+}
