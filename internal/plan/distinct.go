@@ -45,23 +45,41 @@ func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 	if e.isUntypedNull() {
 		return Aggregate{}, refuse(x.At, "", "an aggregate of NULL says nothing")
 	}
+	e, few, err := b.listed(e, x.At)
+	if err != nil {
+		return Aggregate{}, err
+	}
 	m := countMeasure(CountDistinct, e)
-	m.Values = b.fewValues(e)
+	m.Values = few
 	return Aggregate{Func: CountFunc, Count: m}, nil
 }
 
-// fewValues is how many values other than NULL e can have, at least 1; 0 where that is not known, as of reals. That no engine gives another is what cleaning and image
-// prove, and Range.
-func (l *lowering) fewValues(e *Expr) int64 {
-	if e.Type == value.Real {
-		return 0
-	}
-	values, ok := l.known(e)
-	if !ok {
-		return 0
+// mostListed is how many values a statement holds an expression to.
+const mostListed = 64
+
+// listed is e with how many values other than NULL it can have, at least 1; 0 where that is not known, as of reals, or many. A sensitivity rests on that number, so the
+// statement sees to it: a column's values are those that cleaning leaves, and any other expression is NULL where it is none of the
+// known ones, should what is said of its values ever be wrong.
+func (b *builder) listed(e *Expr, at query.Pos) (listed *Expr, few int64, err error) {
+	values, ok := b.known(e)
+	if !ok || e.Type == value.Real {
+		return e, 0, nil
 	}
 	slices.SortFunc(values, value.Compare)
-	return max(int64(len(slices.Compact(values))), 1)
+	values = slices.Compact(values)
+	few = int64(len(values))
+	switch cleaned := e.Op == OpColumn && b.source == nil; {
+	case cleaned, e.Type == value.Boolean, e.Op == OpConst:
+		return e, max(few, 1), nil
+	case few == 0, few > mostListed:
+		return e, 0, nil
+	}
+	in := &Expr{Op: OpIn, Type: value.Boolean, Args: []*Expr{e}, Nullable: e.Nullable}
+	for _, v := range values {
+		in.Args = append(in.Args, constant(v))
+	}
+	listed, err = choose([]*Expr{in}, []*Expr{e, constant(value.NullOf(e.Type))}, at)
+	return listed, few, err
 }
 
 // boundFew lowers what bound found of a count of distinct values to what few values leave of it; cells is how many the vector has, 0 where that

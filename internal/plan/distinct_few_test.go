@@ -122,3 +122,41 @@ func TestDistinctOfFewValues(t *testing.T) {
 		}
 	}
 }
+
+// The number of values is one that the statement sees to: of a column cleaning does, and any other expression is NULL where it is none of them.
+func TestFewValuesAreEnforced(t *testing.T) {
+	p, err := policy.Decode([]byte(`
+version: 1
+population: {name: few, neighbours: add-remove}
+budget: {epsilon: 10}
+tables: {t: {source: {csv: t.csv}, unit: id, rows_per_unit: 5000, columns: {id: {type: integer}, i: {type: integer, bounds: [0, 99]}, j: {type: integer, bounds: [0, 999]}, b: {type: boolean}}}}
+`), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		x      string
+		values int64
+		is     plan.Op
+	}{
+		{"i", 100, plan.OpColumn},
+		{"j", 1000, plan.OpColumn},
+		{"FLOOR(i / 10)", 10, plan.OpCase},
+		{"i - i % 50", 0, plan.OpSub}, // too many to list
+		{"j % 7", 7, plan.OpCase},
+		{"j + 1", 0, plan.OpAdd},
+		{"i > 3", 2, plan.OpGt},
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(DISTINCT " + of.x + ") FROM t"})
+		if err != nil {
+			t.Fatal(of.x, err)
+		}
+		m := q.Measures[0]
+		if m.Values != of.values || m.X.Op != of.is {
+			t.Errorf("%s: %d values of %s", of.x, m.Values, m.X)
+		}
+		if of.is == plan.OpCase && (m.X.Args[0].Op != plan.OpIn || int64(len(m.X.Args[0].Args)) != 1+of.values || !m.X.Args[2].Const.Null) {
+			t.Errorf("%s: %s", of.x, m.X)
+		}
+	}
+}
