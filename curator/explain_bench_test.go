@@ -215,7 +215,16 @@ func BenchmarkExplainAfter(b *testing.B) {
 		}
 		return Question{SQL: fmt.Sprintf("SELECT a, b, g, h, COUNT(*) AS n%d, SUM(age) FROM people WHERE age > %d GROUP BY a, b, g, h", i, i/2%2), Rho: rho}
 	})
+	released(b, c, 20, func(i int) Question {
+		rho := fmt.Sprintf("0.00%04d", 1000+i)
+		if i%2 == 0 {
+			return Question{SQL: "SELECT at, COUNT(*), SUM(total) FROM orders GROUP BY at", Rho: rho}
+		}
+		return Question{SQL: "SELECT job, COUNT(*) FROM people GROUP BY job", Rho: rho}
+	})
 	for name, q := range map[string]Question{
+		"by month, of days":      {SQL: "SELECT date_trunc('month', at), COUNT(*), SUM(total) FROM orders GROUP BY 1"},
+		"some of 10,000":         {SQL: "SELECT job LIKE '%7' OR job LIKE 'j0%' AND job < 'j05', COUNT(*) FROM people GROUP BY 1"},
 		"that tell it":           {SQL: "SELECT g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY g, h"},
 		"combined":               {SQL: "SELECT g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY g, h", Combine: true},
 		"combined, in sets":      {SQL: "SELECT a, b, g, h, COUNT(*), SUM(age) FROM people WHERE age > 1 GROUP BY CUBE(a, b, g, h)", Combine: true},

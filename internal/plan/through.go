@@ -112,7 +112,7 @@ type behind struct {
 }
 
 // maxApplied bounds how often nodes of an expression are applied to values of a key: what takes more is asked of the rows.
-const maxApplied = 1_000_000
+const maxApplied = 100_000
 
 // behind finds the key of q through which e reads rows, that with the fewest values, and what they give; −1 without. Of releases by one key
 // it is computed once.
