@@ -41,9 +41,9 @@ var fields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[plan.Part]():  {"Column": "asked", "PerUnit": "asked", "Values": "plan's"},
 	reflect.TypeFor[plan.Measure](): {
 		"Kind": "asked", "X": "asked", "Grid": "asked", "Centre": "asked", "Lo": "asked", "Hi": "asked", "Cells": "asked", "L1": "plan's", "L2Squared": "plan's", "Loss": "plan's",
-		"Noise": "plan's", "Parameter": "plan's", "Search": "plan's", "centred": "plan's", "Rounding": "plan's",
+		"Noise": "plan's", "Parameter": "plan's", "Search": "plan's", "centred": "plan's", "Rounding": "plan's", "Values": "plan's",
 	},
-	reflect.TypeFor[plan.Column](): {"Column": "asked", "Range": "asked", "weight": "plan's"},
+	reflect.TypeFor[plan.Column](): {"Column": "asked", "Range": "asked", "weight": "plan's", "read": "plan's"},
 	reflect.TypeFor[plan.Expr](): {
 		"Op": "asked", "Type": "asked", "Args": "asked", "Const": "asked", "Column": "asked", "Name": "plan's", "Derived": "plan's", "Text": "asked", "Range": "plan's", "Nullable": "plan's", "size": "plan's",
 	},
