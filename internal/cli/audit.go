@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"dither/account"
@@ -134,7 +131,7 @@ func secondsFlag(name, text string) (time.Duration, error) {
 
 // audit makes an audit until it is interrupted: with a sign of life at a terminal, and where a program will take long, how long.
 func (s *session) audit(m audit.Mechanism, o audit.Options) (*audit.Report, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := interruptible()
 	defer stop()
 	begun, last, estimated := time.Now(), time.Time{}, false
 	terminal := obeys(s.stderr)

@@ -71,6 +71,7 @@ type session struct {
 	format string // --format
 	flags  *flag.FlagSet
 	lost   error           // the first failure to write to stdout
+	told   bool            // something was written there
 	ctx    context.Context //nolint:containedctx // of this one run; nil until an engine is asked
 	forget func()          // the signals that end ctx
 	exit   int             // of a command that answered: exitRefused where a claim was refuted
@@ -202,6 +203,7 @@ func (s *session) checkFormat() error {
 }
 
 func (s *session) print(format string, args ...any) {
+	s.told = true
 	if _, err := fmt.Fprintf(s.stdout, format, args...); err != nil && s.lost == nil {
 		s.lost = err
 	}
@@ -212,13 +214,14 @@ func (s *session) print(format string, args ...any) {
 // Where stderr cannot be written there is nobody left to tell.
 func (s *session) note(format string, args ...any) { _, _ = fmt.Fprintf(s.stderr, format, args...) }
 
-// report writes an error: as JSON on stdout if that was asked for, else in words on stderr.
+// report writes an error: as JSON on stdout if that was asked for, else in words on stderr. So it does where the answer stands there, of which a
+// part failed that came after it: stdout has one JSON value.
 func (s *session) report(err error) {
 	e := asError(err)
 	if errors.Is(err, errUsage) && s.flags != nil && s.flags.Name() != "dither" {
 		e.Hint = fmt.Sprintf("try `dither help %s`", s.flags.Name())
 	}
-	if s.format == "json" {
+	if s.format == "json" && !s.told {
 		if text, jsonErr := e.MarshalJSON(); jsonErr == nil {
 			s.print("%s\n", printableJSON(text))
 			return

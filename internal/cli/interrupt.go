@@ -17,10 +17,8 @@ func (s *session) context() context.Context {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, done := make(chan os.Signal, 1), make(chan struct{})
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) { // as nohup has it
-			signal.Notify(signals, sig)
-		}
+	if heeded := heeded(); len(heeded) > 0 {
+		signal.Notify(signals, heeded...)
 	}
 	go func() {
 		select {
@@ -43,4 +41,22 @@ func (s *session) context() context.Context {
 		cancel()
 	}
 	return ctx
+}
+
+// heeded are the signals that end what goes on: those that whoever started the program did not have ignored, as nohup has.
+func heeded() (out []os.Signal) {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			out = append(out, sig)
+		}
+	}
+	return out
+}
+
+// interruptible ends at one of them, and forgets them when it is stopped.
+func interruptible() (ctx context.Context, stop context.CancelFunc) {
+	if heeded := heeded(); len(heeded) > 0 { // none would be all
+		return signal.NotifyContext(context.Background(), heeded...)
+	}
+	return context.WithCancel(context.Background())
 }

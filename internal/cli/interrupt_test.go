@@ -124,3 +124,30 @@ func TestInterrupted(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// What is started with signals ignored, as by nohup, goes on through them.
+func TestIgnoredSignals(t *testing.T) {
+	for _, ignored := range []bool{true, false} {
+		args := []string{"-c", `trap "" HUP; exec dither audit laplace --runs 300000`}
+		if !ignored {
+			args[1] = strings.TrimPrefix(args[1], `trap "" HUP; `)
+		}
+		cmd := exec.Command("sh", args...)
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() {
+			for sleep(300*time.Millisecond, done) {
+				_ = cmd.Process.Signal(syscall.SIGHUP) // it may have ended
+			}
+		}()
+		_ = cmd.Wait()
+		close(done)
+		if code := cmd.ProcessState.ExitCode(); ignored && code != exitAnswered || !ignored && code == exitAnswered {
+			t.Errorf("ignored %v: exit %d: %s", ignored, code, out.String())
+		}
+	}
+}

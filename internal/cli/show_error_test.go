@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"math/big"
+	"strings"
 	"testing"
 
 	"dither/curator"
@@ -21,6 +23,21 @@ func TestWithError(t *testing.T) {
 	} {
 		if got := withError(&e); got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// Standard output has one JSON value: what fails after the answer is told in words on standard error.
+func TestOneJSONValue(t *testing.T) {
+	for answered, want := range map[bool]string{false: `{"error":`, true: `{"id":"r1"}` + "\n"} {
+		var out, errs bytes.Buffer
+		s := &session{stdout: &out, stderr: &errs, format: "json"}
+		if answered {
+			s.print("%s\n", `{"id":"r1"}`)
+		}
+		s.report(&curator.Error{Code: curator.CodeCancelled, Message: "the calibration was given up", Charged: true})
+		if !strings.HasPrefix(out.String(), want) || strings.Count(out.String(), "\n") != 1 || answered != strings.Contains(errs.String(), "the calibration was given up") {
+			t.Errorf("answered %v: %q, and %q", answered, out.String(), errs.String())
 		}
 	}
 }

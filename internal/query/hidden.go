@@ -72,12 +72,32 @@ func unseen(r rune) bool {
 	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
+// word checks what is read as a part of a name, or of a sign: every character beyond ASCII is. One that is drawn as a space would part the
+// words that a person sees, and not those that are read; and a joiner behind a character of ASCII joins nothing, and would make two
+// names that look the same.
+func (t text) word(from, to int) error {
+	if err := t.shown(from, to); err != nil {
+		return err
+	}
+	ascii := true
+	for i, r := range string(t[from:to]) {
+		switch {
+		case r >= 0x80 && (unicode.IsSpace(r) || r == '\u2800'):
+			return t.refuse(from+i, "write a space of ASCII; within quotes it is data, and may stand", "the character %U is drawn as a space, and read as a part of a word", r)
+		case ascii && (r == '\u200C' || r == '\u200D' || r == '\uFE0E' || r == '\uFE0F'):
+			return t.refuse(from+i, "remove it; within quotes it is data, and may stand", "the character %U is read, and not seen", r)
+		}
+		ascii = r < 0x80
+	}
+	return nil
+}
+
 // unquoted checks a token but for what its quotes hold. A text may go on on another line, in quotes of its own, and is one token with what stands
 // between them; a doubled quote ends and begins again.
 func (t text) unquoted(from, to int) error {
 	if token := string(t[from:to]); strings.HasPrefix(token, "$") {
 		if tag := strings.IndexByte(token[1:], '$'); tag >= 0 { // $tag$ … $tag$
-			return t.shown(from, from+1+tag)
+			return t.word(from, from+1+tag)
 		}
 	}
 	escapes := to-from > 1 && (t[from] == 'E' || t[from] == 'e') && t[from+1] == '\''
@@ -85,7 +105,7 @@ func (t text) unquoted(from, to int) error {
 	for i := from; i < to; i++ {
 		switch c := t[i]; {
 		case within == 0 && (c == '\'' || c == '"'):
-			if err := t.shown(began, i); err != nil {
+			if err := t.word(began, i); err != nil {
 				return err
 			}
 			within = c
@@ -98,7 +118,7 @@ func (t text) unquoted(from, to int) error {
 	if within != 0 {
 		return nil
 	}
-	return t.shown(began, to)
+	return t.word(began, to)
 }
 
 // plainComment refuses comments that some database executes, or ends elsewhere. MySQL and MariaDB execute /*! … */ and /*M! … */, Oracle and others follow

@@ -72,6 +72,34 @@ func TestShownAsItIs(t *testing.T) {
 	}
 }
 
+// What is drawn as a space parts no words, and a joiner makes no second name that looks like the first. In comments and quotes both may stand.
+func TestNamesAsTheyLook(t *testing.T) {
+	for _, r := range "\u00A0\u1680\u2000\u2009\u200A\u202F\u205F\u2800\u3000" {
+		for form, at := range map[string]int{"SELECT COUNT(*) FROM t a%cWHERE%csmoker": 25, "SELECT COUNT(*) AS a%c, SUM(b) AS a FROM t": 21, "SELECT a%cFROM t": 9, "SELECT $a%c$x$a%c$ FROM t": 10, "SELECT 'a' AS\"b\"%c FROM t": 17} {
+			sql := strings.ReplaceAll(form, "%c", string(r))
+			if _, err := Parse(sql); err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("1:%d: the character %U is drawn as a space", at, r)) {
+				t.Errorf("%+q: %v", sql, err)
+			}
+		}
+		for _, form := range []string{"SELECT a FROM t -- b%cc", "SELECT a /* b%cc */ FROM t", "SELECT 'b%cc' FROM t", `SELECT a AS "b%cc" FROM t`, "SELECT $$b%cc$$ FROM t"} {
+			if _, err := Parse(strings.ReplaceAll(form, "%c", string(r))); err != nil {
+				t.Errorf("%q with %U: %v", form, r, err)
+			}
+		}
+	}
+	for _, r := range "\u200C\u200D\uFE0E\uFE0F" {
+		sql := "SELECT COUNT(*) AS a, SUM(b) AS a" + string(r) + " FROM t"
+		if _, err := Parse(sql); err == nil || !strings.HasPrefix(err.Error(), "1:34: the character ") {
+			t.Errorf("%+q: %v", sql, err)
+		}
+		for _, sql := range []string{"SELECT می" + string(r) + "خواهم FROM t", "SELECT a -- b" + string(r) + "\nFROM t", "SELECT 'a" + string(r) + "' FROM t"} {
+			if _, err := Parse(sql); err != nil {
+				t.Errorf("%+q: %v", sql, err)
+			}
+		}
+	}
+}
+
 // A byte order mark is nothing where a file begins, and refused elsewhere.
 func TestByteOrderMark(t *testing.T) {
 	s, err := Parse("\uFEFFSELECT a FROM t")
