@@ -42,10 +42,21 @@ type Bounded struct {
 	Other  bool
 	// RowVectors are added up in place of the measures, which then are their coordinates.
 	RowVectors *Vectors
+
+	reads []int // a plan's, which its looks have too, so that the same rows of a unit count
 }
 
 // Reads are the columns that conditions, keys and measures read, in the order of their names: the same for all that have one canonical text.
-func (b *Bounded) Reads() (out []int) {
+func (b *Bounded) Reads() []int {
+	if b.reads != nil {
+		return b.reads
+	}
+	return b.readBy(nil)
+}
+
+// readBy are those that further expressions read, too.
+func (b *Bounded) readBy(more []*Expr) []int {
+	out := []int{}
 	gather := func(x *Expr) {
 		if x.Op == OpColumn && !slices.Contains(out, x.Column) {
 			out = append(out, x.Column)
@@ -61,6 +72,9 @@ func (b *Bounded) Reads() (out []int) {
 		if m.X != nil {
 			m.X.Walk(gather)
 		}
+	}
+	for _, e := range more {
+		e.Walk(gather)
 	}
 	slices.SortFunc(out, func(i, j int) int { return cmp.Compare(b.Columns[i].Name, b.Columns[j].Name) })
 	return out
@@ -287,6 +301,14 @@ func (b *builder) build() (*Plan, error) {
 		return nil, err
 	}
 	b.plan.Table, b.plan.Columns, b.plan.Source, b.plan.Unranked = b.table.Name, b.columns, b.source, b.table.Unranked
+	var more []*Expr
+	for _, q := range b.plan.Quantiles {
+		more = append(more, q.Value.X)
+	}
+	for _, m := range b.plan.Modes {
+		more = append(more, m.Of.Expr)
+	}
+	b.plan.reads = b.plan.readBy(more)
 	if err := run(b.orderSets, b.looks, b.rowsLook, b.inProportion); err != nil {
 		return nil, err
 	}
