@@ -43,13 +43,13 @@ func (c *Curator) filled() *policy.Policy {
 	})
 }
 
-// undivided is the policy without the parts of tables that are read where they are, and change: who moves from one part to another between two
+// undivided is the policy without the ranks and parts of tables that are read where they are, and change. Rows have the ranks that a copy gave them, or none; and who moves from one part to another between two
 // questions would lose what both were charged, and the budget would count one of them. So such questions are charged to everybody. Of a version that is replaced
 // by one of the other kind meanwhile, an engine refuses parts.
 func (c *Curator) undivided() *policy.Policy {
 	out := c.policy
 	for i, t := range c.policy.Tables {
-		if t.Part == nil || !t.Source.Live() {
+		if !t.Source.Live() || t.Part == nil && (t.Public || t.Unit.IsRow()) {
 			continue
 		}
 		if v, err := c.current(t.Name); err != nil || v.Copy != nil {
@@ -61,7 +61,7 @@ func (c *Curator) undivided() *policy.Policy {
 			out = &whole
 		}
 		table := *t
-		table.Part = nil
+		table.Part, table.Unranked = nil, true
 		out.Tables[i] = &table
 	}
 	return out

@@ -117,6 +117,9 @@ func (b *Bounded) describe(w *strings.Builder, digest string, versions []int, n 
 		fmt.Fprintf(w, "table %q version %d\n", table, versions[i])
 	}
 	fmt.Fprintf(w, "neighbours %s\n", n)
+	if b.Unranked && b.Unit != nil {
+		fmt.Fprintln(w, "unranked") // in the order of Reads
+	}
 	if b.Source != nil {
 		fmt.Fprintf(w, "from %s\n", b.Source)
 	}

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,5 +67,31 @@ func TestCanonicalTexts(t *testing.T) {
 	})
 	if built < 100 {
 		t.Errorf("%d plans: the test shows little", built)
+	}
+}
+
+// What orders a unit's rows where none have ranks is one for all questions with one canonical text, and for all that one question looks at.
+func TestReadsAreOfTheCanonicalText(t *testing.T) {
+	p := policyOf(t, enginetest.PolicyText("add-remove"))
+	names := func(b *plan.Bounded) (out []string) {
+		for _, i := range b.Reads() {
+			out = append(out, b.Columns[i].Name)
+		}
+		return out
+	}
+	want := []string{"b", "k", "s", "x"} // the unit's column is in every order
+	for _, sql := range []string{
+		"SELECT s, k, COUNT(DISTINCT person), COUNT(DISTINCT x) FROM p WHERE b GROUP BY CUBE (s, k)",
+		"SELECT COUNT(DISTINCT x), k, s, COUNT(DISTINCT v.person) FROM (SELECT * FROM p WHERE b) v GROUP BY CUBE (s, k)",
+	} {
+		asked := builtOn(t, p, sql)
+		if !slices.Equal(names(&asked.Bounded), want) {
+			t.Errorf("%s reads %v", sql, names(&asked.Bounded))
+		}
+		for _, g := range asked.Groupings() {
+			if look := asked.SetLook(g); look != nil && !slices.Equal(names(look), names(&asked.Bounded)) {
+				t.Errorf("%s over %v reads %v", sql, g.Keys, names(look))
+			}
+		}
 	}
 }

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -23,6 +24,7 @@ type Bounded struct {
 	Table    string
 	Source   *Source // where the rows are not one table's: then Table is the first table of persons, and Columns are Source's
 	Unit     *Column // nil where each row is a unit
+	Unranked bool    // a unit's rows are in an order that Reads makes, and in none that was sealed
 	Columns  []Column
 	Where    *Expr // nil for all rows
 	Keys     []Key // in canonical order
@@ -40,6 +42,42 @@ type Bounded struct {
 	Other  bool
 	// RowVectors are added up in place of the measures, which then are their coordinates.
 	RowVectors *Vectors
+
+	reads []int // a plan's, which its looks have too, so that the same rows of a unit count
+}
+
+// Reads are the columns that conditions, keys and measures read, in the order of their names: the same for all that have one canonical text.
+func (b *Bounded) Reads() []int {
+	if b.reads != nil {
+		return b.reads
+	}
+	return b.readBy(nil)
+}
+
+// readBy are those that further expressions read, too.
+func (b *Bounded) readBy(more []*Expr) []int {
+	out := []int{}
+	gather := func(x *Expr) {
+		if x.Op == OpColumn && !slices.Contains(out, x.Column) {
+			out = append(out, x.Column)
+		}
+	}
+	if b.Where != nil {
+		b.Where.Walk(gather)
+	}
+	for _, k := range b.Keys {
+		k.Expr.Walk(gather)
+	}
+	for _, m := range b.Measures {
+		if m.X != nil {
+			m.X.Walk(gather)
+		}
+	}
+	for _, e := range more {
+		e.Walk(gather)
+	}
+	slices.SortFunc(out, func(i, j int) int { return cmp.Compare(b.Columns[i].Name, b.Columns[j].Name) })
+	return out
 }
 
 // Cells is how many cells an answer has: the product of the keys' numbers of values.
@@ -262,7 +300,15 @@ func (b *builder) build() (*Plan, error) {
 	if err := run(b.spread, b.publicKeys, b.where, b.confine, b.groupBy, b.selectionOptions, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.together, b.rowsWanted, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
 		return nil, err
 	}
-	b.plan.Table, b.plan.Columns, b.plan.Source = b.table.Name, b.columns, b.source
+	b.plan.Table, b.plan.Columns, b.plan.Source, b.plan.Unranked = b.table.Name, b.columns, b.source, b.table.Unranked
+	var more []*Expr
+	for _, q := range b.plan.Quantiles {
+		more = append(more, q.Value.X)
+	}
+	for _, m := range b.plan.Modes {
+		more = append(more, m.Of.Expr)
+	}
+	b.plan.reads = b.plan.readBy(more)
 	if err := run(b.orderSets, b.looks, b.rowsLook, b.inProportion); err != nil {
 		return nil, err
 	}

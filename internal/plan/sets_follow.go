@@ -33,7 +33,8 @@ type Following struct {
 //   - Parts drop the same rows: none where each row is a unit; else both plans are confined, or neither, under one policy's division,
 //     whose rule asks for no question.
 //   - What a unit keeps is the same: each row is a unit; or at most so many rows of a unit count, the same number, of the same rows, in
-//     their one order, and no condition of p takes some of q's rows after q's cap; or the plans have the same cells, and the same caps.
+//     their one order (see sameOrder), and no condition of p takes some of q's rows after q's cap; or the plans have the same cells, and the same caps:
+//     without ranks an engine puts a unit's cells in an order of their keys alone.
 //   - Units in cells are counted alike only where the cells and the caps are the same: a unit may be in several cells.
 func (p *Plan) Follow(m *Measure, g Grouping, q *Plan) (Following, bool) {
 	none := Following{}
@@ -150,7 +151,7 @@ func (p *Plan) followableText() bool {
 	}) {
 		return false // as its text would say
 	}
-	known := []string{"measure ", "set ", "semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "part ", "values of ", "where "}
+	known := []string{"measure ", "set ", "semantics ", "policy ", "table ", "neighbours ", "price ", "caps ", "part ", "unranked\n", "values of ", "where "}
 	for _, k := range p.Keys {
 		known = append(known, fmt.Sprintf("key %s %q", k.Expr, k.Values))
 	}
@@ -185,13 +186,28 @@ func (p *Plan) sameCaps(m *Measure, q *Plan) bool {
 	sameCells := len(p.Keys) == len(q.Keys) && !slices.ContainsFunc(p.Keys, func(k Key) bool { return !q.hasKey(&k) })
 	switch {
 	case m.Kind == CountUnits:
-		return p.Sets == nil && q.Sets == nil && sameCells && p.Caps == q.Caps
+		return p.Sets == nil && q.Sets == nil && sameCells && p.Caps == q.Caps && (p.Caps.Rows == 0 || p.sameOrder(q))
 	case p.Unit == nil:
 		return true
 	case p.Caps.Rows > 0:
-		return p.Caps.Rows == q.Caps.Rows
+		return p.Caps.Rows == q.Caps.Rows && p.sameOrder(q)
 	}
 	return sameCells && p.Caps == q.Caps
+}
+
+// sameOrder reports that a unit's rows are in one order in both plans: in that of their ranks or, where they have none, in that which the columns
+// make that a question reads.
+func (p *Plan) sameOrder(q *Plan) bool {
+	return !p.Unranked && !q.Unranked || slices.Equal(p.readNames(), q.readNames())
+}
+
+func (p *Plan) readNames() (out []string) {
+	for _, i := range p.Reads() {
+		if p.Unit == nil || p.Columns[i].Name != p.Unit.Name {
+			out = append(out, p.Columns[i].Name)
+		}
+	}
+	return out
 }
 
 // conditionsOf are the parts of a conjunction, by their texts.

@@ -41,6 +41,7 @@ type Table struct {
 	Source       Source
 	Unit         Unit
 	Part         *Part // what its units are divided by; nil if by nothing
+	Unranked     bool  // its rows are read where they are, so that which of a unit's count depends on what a question reads; nothing declares it
 	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
 	MinUnits     int64 // an unknown group of so many units or fewer is released with a probability of at most δ; 0 if not declared
 	Columns      []*Column

@@ -19,8 +19,8 @@ import (
 // into the one around it as often as they are named there. Where each is named once, it may (fenceOf).
 //
 // Which rows a unit keeps, and which cells, is decided by its own rows alone. A row's place among its unit's rows that are left
-// is its row_number() in the order of a hash of its cleaned columns and then of these columns themselves, over PARTITION BY
-// u (which is the same in all of them, and left out of the order). Let R be the multiset of the unit's rows that are left, a row being its cleaned columns. The order compares nothing but
+// is its row_number() in the order of a hash of its cleaned columns, as far as anything reads them (plan.Bounded.Reads), and then of these columns themselves, over PARTITION BY
+// u (which is the same in all of them, and left out of the order). Let R be the multiset of the unit's rows that are left, a row being these columns. The order compares nothing but
 // cleaned columns, each in a total order (bigint, boolean, double without NaN and −0, text by its bytes; NULL last),
 // so rows of one place are the same in every column, and the multiset of the first n rows is a function of R and n, whatever
 // order the rows arrive in. Keys and contributions are functions of the cleaned columns; so is, then, what the unit adds
@@ -132,10 +132,9 @@ func evaluated(b *plan.Bounded, in *rows) string {
 		case placed(b, in) && in.copied:
 			carried, place = append(carried, "q"), ", q"
 		case placed(b, in):
-			columns := names("c", len(b.Columns))
+			columns := placing(b)
 			carried = append(append(carried, columns...), in.hash(list(columns))+" AS h")
-			others := slices.Delete(columns, unitOf(b), unitOf(b)+1)
-			place = ", row_number() OVER (PARTITION BY u ORDER BY " + list([]string{"h"}, others) + ") AS q"
+			place = ", row_number() OVER (PARTITION BY u ORDER BY " + list([]string{"h"}, columns[1:]) + ") AS q"
 			fence = "" // the window is one
 		}
 	}
@@ -159,6 +158,18 @@ func evaluated(b *plan.Bounded, in *rows) string {
 // or rows were given other keys, some of its cells.
 func placed(b *plan.Bounded, in *rows) bool {
 	return b.Unit != nil && (b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
+}
+
+// placing are the columns that the order of a unit's rows is of, the unit's first: so that the same of its rows count in questions that have one
+// canonical text.
+func placing(b *plan.Bounded) []string {
+	out := []string{column(unitOf(b))}
+	for _, i := range b.Reads() {
+		if i != unitOf(b) {
+			out = append(out, column(i))
+		}
+	}
+	return out
 }
 
 func unitOf(b *plan.Bounded) int {

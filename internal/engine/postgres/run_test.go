@@ -165,7 +165,7 @@ func (b *bench) ranked(t failer, p *plan.Bounded, table string, rows []enginetes
 		Column: &policy.Column{Name: "__row", Type: value.Integer}, Range: plan.Range{IntLo: math.MinInt64, IntHi: math.MaxInt64},
 	})
 	n := len(p.Columns)
-	own := list(names("c", n))
+	own := list(placing(p))
 	order := in.hash(own) + ", " + own
 	if p.Caps.Rows == 0 && len(p.Keys) > 0 && !p.Ordered && !p.Other { // cells are put in order, and no rows
 		var keys []string
