@@ -16,7 +16,7 @@ import (
 // FormatVersion is the version of the lines that this program writes, and the newest that it reads.
 //
 // A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older programs too.
-// Version 2 adds parts, grants, analysts and openings; version 3 questions that were given up.
+// Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was named beside a question, and questions that were given up.
 const FormatVersion = 3
 
 // maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
@@ -140,7 +140,10 @@ func version(b Body) int {
 			return 2
 		}
 	case Reservation:
-		if b.Confined != nil || b.Analyst != "" {
+		switch {
+		case b.Caps != nil, b.Subject != nil:
+			return 3
+		case b.Confined != nil, b.Analyst != "":
 			return 2
 		}
 	case Opening:

@@ -101,11 +101,11 @@ type Reservation struct {
 	Mechanisms []Mechanism  `json:"mechanisms"` // at least one
 	Sources    []Source     `json:"sources"`    // every sealed table that is read; at least one
 	Question   string       `json:"question"`
-	Caps       *Caps        `json:"caps,omitempty"`    // the bounds that were named beside the question; nil where none was
-	Subject    *Subject     `json:"subject,omitempty"` // what later questions find the answer by; nil where only the same question does
 
 	Confined *Confined `json:"confined,omitempty"` // version 2: the parts that it is about; nil for everybody
 	Analyst  string    `json:"analyst,omitempty"`  // version 2: who asks
+	Caps     *Caps     `json:"caps,omitempty"`     // version 3: the bounds that were named beside the question; nil where none was
+	Subject  *Subject  `json:"subject,omitempty"`  // version 3: what later questions find the answer by; nil where only the same question does
 }
 
 // Release is what a reservation paid for. A reservation has at most one.

@@ -270,11 +270,6 @@ func TestClosed(t *testing.T) {
 func TestFormat(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	must(t, l.Release(mustReserve(t, l, key(1), "1/30"), values(7)))
-	r := reservation(key(2), "1/30")
-	r.Caps, r.Subject = &Caps{Rows: 2}, &Subject{mark(1), []string{mark(2), mark(3)}, []string{mark(4)}}
-	index, err := l.Reserve(r)
-	must(t, err)
-	must(t, l.Release(index, values(8)))
 	want, err := os.ReadFile(filepath.Join("testdata", "v1.log"))
 	must(t, err)
 	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {
@@ -313,6 +308,11 @@ func TestFormat3(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	must(t, l.Fail(mustReserve(t, l, key(1), "1/30")))
 	must(t, l.GiveUp(mustReserve(t, l, key(1), "1/30")))
+	r := reservation(key(2), "1/30")
+	r.Caps, r.Subject = &Caps{Rows: 2}, &Subject{mark(1), []string{mark(2), mark(3)}, []string{mark(4)}}
+	index, err := l.Reserve(r)
+	must(t, err)
+	must(t, l.Release(index, values(8)))
 	want, err := os.ReadFile(filepath.Join("testdata", "v3.log"))
 	must(t, err)
 	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {
