@@ -143,7 +143,7 @@ func (s *session) showRelease(r *curator.Release) error {
 	case "json":
 		return s.json(r)
 	case "csv":
-		return writeCSV(s.stdout, r)
+		return s.csv(releaseRecords(r))
 	case "markdown":
 		s.print("%s", releaseMarkdown(r))
 		return nil

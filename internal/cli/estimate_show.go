@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/csv"
 	"fmt"
 	"math"
 	"strconv"
@@ -117,10 +116,7 @@ func estimatesFooter(e *stats.Estimates) string {
 }
 
 func (s *session) estimatesCSV(e *stats.Estimates) error {
-	w := csv.NewWriter(s.stdout)
-	if err := w.Write(append(append([]string{}, e.Keys...), "name", "value", "stddev", "low", "high")); err != nil {
-		return err
-	}
+	records := [][]string{append(append([]string{}, e.Keys...), "name", "value", "stddev", "low", "high")}
 	for _, v := range e.Values {
 		var row []string
 		for _, k := range v.Keys {
@@ -130,12 +126,9 @@ func (s *session) estimatesCSV(e *stats.Estimates) error {
 		if v.StdError != nil {
 			deviation = strconv.FormatFloat(*v.StdError, 'g', -1, 64)
 		}
-		if err := w.Write(append(row, v.Name, csvNumber(v.Value), deviation, csvNumber(v.Low), csvNumber(v.High))); err != nil {
-			return err
-		}
+		records = append(records, append(row, v.Name, csvNumber(v.Value), deviation, csvNumber(v.Low), csvNumber(v.High)))
 	}
-	w.Flush()
-	return w.Error()
+	return s.csv(records)
 }
 
 // showEstimatePlan prints what an estimate would ask, and pay.

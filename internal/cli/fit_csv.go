@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/csv"
 	"strconv"
 
 	"dither/stats"
@@ -9,11 +8,7 @@ import (
 
 // coefficientsCSV writes coefficients as a table for other programs. What is not known is empty; what the fit needs to be known beside them is in JSON.
 func (s *session) coefficientsCSV(header []string, rows [][]string) error {
-	w := csv.NewWriter(s.stdout)
-	if err := w.Write(header); err != nil {
-		return err
-	}
-	return w.WriteAll(rows)
+	return s.csv(append([][]string{header}, rows...))
 }
 
 func csvCell(x *float64) string {

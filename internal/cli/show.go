@@ -2,9 +2,7 @@ package cli
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -238,72 +236,6 @@ func compact(x float64) string {
 		return fixed(math.Round(x), -1)
 	}
 	return strconv.FormatFloat(x, 'g', 4, 64) // of no zero
-}
-
-// writeCSV writes an answer with four columns for each measure: its value, and NAME_stddev, NAME_low, NAME_high.
-func writeCSV(out io.Writer, r *curator.Release) error {
-	w := csv.NewWriter(out)
-	if err := w.Write(csvHeader(r)); err != nil {
-		return err
-	}
-	for _, row := range r.Rows {
-		var record []string
-		for _, c := range row {
-			if c.Estimate == nil {
-				record = append(record, csvKey(c.Key))
-				continue
-			}
-			e := c.Estimate
-			sd := ""
-			if e.StdDev != nil {
-				sd = strconv.FormatFloat(*e.StdDev, 'g', -1, 64)
-			}
-			record = append(record, csvNumber(e.Value), sd, csvNumber(e.Low), csvNumber(e.High))
-		}
-		if err := w.Write(record); err != nil {
-			return err
-		}
-	}
-	w.Flush()
-	return w.Error()
-}
-
-// csvHeader names the columns, keeping names unique.
-func csvHeader(r *curator.Release) []string {
-	var header []string
-	taken := map[string]bool{}
-	for _, c := range r.Columns {
-		taken[c.Name] = true
-	}
-	for _, c := range r.Columns {
-		header = append(header, c.Name)
-		if c.Kind == curator.Key {
-			continue
-		}
-		for _, suffix := range []string{"_stddev", "_low", "_high"} {
-			name := c.Name + suffix
-			for taken[name] {
-				name += "_"
-			}
-			taken[name] = true
-			header = append(header, name)
-		}
-	}
-	return header
-}
-
-func csvKey(key any) string {
-	if key == nil {
-		return ""
-	}
-	return fmt.Sprint(key)
-}
-
-func csvNumber(n *curator.Number) string {
-	if n == nil {
-		return ""
-	}
-	return n.String()
 }
 
 // explanationText is an explanation for a person to read.
