@@ -120,7 +120,7 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 	switch {
 	case err == nil:
 		return noisy.Values, nil
-	case ctx.Err() != nil: // the caller's, which no row has a part in: nothing was told, and the step can be taken again
+	case ctx.Err() != nil: // the caller's, be it a time that ran out: to give a step up, and to see how long it takes, is theirs at any moment. Nothing was told, and it can be taken again
 		return nil, stepGivenUp()
 	}
 	_ = t.give()
