@@ -23,7 +23,7 @@ import (
 var fields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[plan.Bounded](): {
 		"Table": "plan's", "Source": "asked", "Unit": "asked", "Columns": "asked", "Where": "asked", "Keys": "asked", "Measures": "asked", "Caps": "asked",
-		"Part": "asked", "Ordered": "asked", "Chosen": "asked", "Other": "asked", "RowVectors": "asked",
+		"Part": "asked", "Ordered": "asked", "Chosen": "asked", "Other": "asked", "RowVectors": "asked", "Unranked": "plan's", "reads": "asked",
 	},
 	reflect.TypeFor[plan.Vectors](): {"Blocks": "asked", "Sums": "asked", "Centres": "asked"},
 	reflect.TypeFor[plan.Block]():   {"First": "asked", "Size": "asked", "Norm": "asked", "Grid": "plan's", "Scale": "asked", "Most": "asked"},
