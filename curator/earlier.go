@@ -57,6 +57,7 @@ func (c *Curator) earlier(a *asked) ([]*derive.Earlier, []seen, error) {
 // teller is an earlier release that may tell something of a question.
 type teller struct {
 	answer  ledger.Answer
+	as      plannedAs
 	paid    ledger.Reservation // of one that is to be planned
 	plan    *plan.Plan
 	numbers [][]*big.Int // nil where it tells nothing
@@ -69,9 +70,9 @@ func (c *Curator) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, 
 	var unplanned []string
 	from, measures, numbers := origins(a.policy), 0, 0
 	for _, answer := range dearest(answers) {
-		t := teller{answer: answer}
+		t := teller{answer: answer, as: plannedAs{answer.Reserved, from}}
 		known := false
-		if t.plan, known = c.plans.of(missedPlan{answer.Reserved, from}); known && t.plan == nil {
+		if t.plan, known = c.plans.of(t.as); known && t.plan == nil {
 			continue
 		}
 		if known {
@@ -97,7 +98,7 @@ func (c *Curator) tellers(a *asked, answers iter.Seq[ledger.Answer]) ([]teller, 
 	parallel.Each(len(out), func(i int) {
 		t := &out[i]
 		if t.plan == nil {
-			t.plan = c.planOf(t.answer.Reserved, t.paid, a)
+			t.plan = c.planOf(t.as, t.paid, a)
 		}
 		if t.plan == nil {
 			return
@@ -142,13 +143,13 @@ func (t *teller) read() {
 
 // planOf plans a recorded question again, as it was recorded; nil where that does not give the recorded key: then something of it is not
 // known here.
-func (c *Curator) planOf(id uint64, r ledger.Reservation, a *asked) *plan.Plan {
+func (c *Curator) planOf(as plannedAs, r ledger.Reservation, a *asked) *plan.Plan {
 	p, err := plan.Build(a.policy, again(r))
 	if err != nil || len(p.Searches) > 0 || p.Rows != nil || !slices.Equal(p.Tables(), a.plan.Tables()) || p.Key(a.look.versions()...) != r.Key {
-		c.plans.miss(missedPlan{id, origins(a.policy)})
+		c.plans.miss(as)
 		return nil
 	}
-	c.plans.keep(id, p.Settled())
+	c.plans.keep(as.reservation, p.Settled())
 	return p
 }
 
@@ -165,17 +166,17 @@ func again(r ledger.Reservation) plan.Request {
 type plans struct {
 	mu     sync.Mutex
 	found  map[uint64]*plan.Plan // by reservation
-	missed map[missedPlan]bool
+	missed map[plannedAs]bool
 }
 
-// missedPlan is of a reservation, with the origins of values that were tried.
-type missedPlan struct {
+// plannedAs is a reservation, with the origins of values that it is planned with.
+type plannedAs struct {
 	reservation uint64
 	origins     string
 }
 
 // of is the plan of a reservation, whoever looks for it; nil where there is known to be none.
-func (s *plans) of(m missedPlan) (p *plan.Plan, known bool) {
+func (s *plans) of(m plannedAs) (p *plan.Plan, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p = s.found[m.reservation]
@@ -191,11 +192,11 @@ func (s *plans) keep(id uint64, p *plan.Plan) {
 	s.found[id] = p
 }
 
-func (s *plans) miss(m missedPlan) {
+func (s *plans) miss(m plannedAs) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.missed) >= 40*mostEarlier || s.missed == nil {
-		s.missed = map[missedPlan]bool{}
+		s.missed = map[plannedAs]bool{}
 	}
 	s.missed[m] = true
 }

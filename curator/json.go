@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"dither/internal/exact"
 )
 
 // object writes a JSON object whose members keep their order.
@@ -79,7 +81,7 @@ func (n Number) String() string {
 	if n.Whole != nil {
 		return n.Whole.String()
 	}
-	return strconv.FormatFloat(unsigned(n.Real), 'g', -1, 64)
+	return exact.FormatFloat(n.Real, 'g', -1)
 }
 
 // unsigned takes the sign from a zero.

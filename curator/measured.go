@@ -39,11 +39,7 @@ func (c *Curator) Measured(id, analyst string) (*Measurements, error) {
 	if p.Key(versions...) != paid.Key {
 		return unknown("was asked of another version of the table, or with options of its own")
 	}
-	values, err := answer.Values()
-	if err != nil {
-		return nil, public(err)
-	}
-	numbers, err := decode(values, [2]int{p.Released(), p.Numbers()})
+	numbers, err := numbersOf(answer, p)
 	if err != nil {
 		return nil, public(err)
 	}

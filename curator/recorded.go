@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+
+	"dither/internal/ledger"
+	"dither/internal/plan"
 )
 
 // replay is the newest release of the same look, or nil.
@@ -37,6 +40,15 @@ func (c *Curator) releasedBefore(l *look) (ok bool, err error) {
 		return false, public(err)
 	}
 	return ok, nil
+}
+
+// numbersOf are those of an answer, which p plans.
+func numbersOf(answer ledger.Answer, p *plan.Plan) ([][]*big.Int, error) {
+	values, err := answer.Values()
+	if err != nil {
+		return nil, err
+	}
+	return decode(values, [2]int{p.Released(), p.Numbers()})
 }
 
 // encode writes released numbers for the ledger, by row and column, in decimal.

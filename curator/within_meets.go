@@ -16,7 +16,7 @@ const maxForetold = 20_000
 
 // meets asks whether every value should be exact enough at a price. The largest half of an interval is so many times what it may be: at most 1
 // where each is exact enough, and else why says what is not; infinite where there is none.
-func (s *pricing) meets(price privacy.Loss, basis *basis) (excess float64, why string, err error) {
+func (s *pricing) meets(price privacy.Loss) (excess float64, why string, err error) {
 	none := math.Inf(1)
 	t, err := s.at(price)
 	if err != nil {
@@ -26,18 +26,18 @@ func (s *pricing) meets(price privacy.Loss, basis *basis) (excess float64, why s
 	switch {
 	case d == nil:
 		return none, "no noise can be drawn", nil
-	case basis == nil:
+	case s.basis == nil:
 		return s.foretold(p, d)
 	}
-	if len(basis.numbers)*len(p.Outputs) > maxForetold {
+	if len(s.basis.numbers)*len(p.Outputs) > maxForetold {
 		return none, "", &Error{Code: CodePolicy, Message: "the answer has too many values to foretell each one's error", Hint: "give a price"}
 	}
-	if excess, why, direct := s.direct(p, d, basis); direct {
+	if excess, why, direct := s.direct(p, d); direct {
 		return excess, why, nil
 	}
-	for _, row := range d.Rows(basis.numbers, s.alpha) {
+	for _, row := range d.Rows(s.basis.numbers, s.alpha) {
 		for i, o := range p.Outputs {
-			if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
+			if known(p, d, o) {
 				continue
 			}
 			e := row[i].Estimate
@@ -54,9 +54,14 @@ func (s *pricing) meets(price privacy.Loss, basis *basis) (excess float64, why s
 	return excess, why, nil
 }
 
+// known reports an output that has no error: a key, or what is computed from nothing that is noisy.
+func known(p *plan.Plan, d *derive.Answer, o plan.Output) bool {
+	return o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil
+}
+
 // direct is meets where each value is a released number itself: its error is one for all cells, and is held to the value of the least size, which
 // is no other at another price.
-func (s *pricing) direct(p *plan.Plan, d *derive.Answer, basis *basis) (excess float64, why string, direct bool) {
+func (s *pricing) direct(p *plan.Plan, d *derive.Answer) (excess float64, why string, direct bool) {
 	if p.Sets != nil {
 		return 0, "", false
 	}
@@ -71,7 +76,7 @@ func (s *pricing) direct(p *plan.Plan, d *derive.Answer, basis *basis) (excess f
 			continue
 		}
 		j := slices.Index(p.Measures, m)
-		least := basis.least(p, j)
+		least := s.basis.least(p, j)
 		half := d.Forecast(o, s.alpha, 0).HalfWidth
 		value, _ := m.Units(least).Float64()
 		if of := s.target.times(half, value); of > excess {
@@ -124,7 +129,7 @@ func (s *pricing) foretold(p *plan.Plan, d *derive.Answer) (excess float64, why 
 // foretoldOf is foretold of one output.
 func (s *pricing) foretoldOf(a *asked, o plan.Output, rows int64) (excess float64, why string, err error) {
 	p, d := a.plan, a.derived
-	if o.Post == nil || mechanismOf(p, o, len(d.Parts(o))) == Constant && d.Single(o) == nil {
+	if known(p, d, o) {
 		return 0, "", nil
 	}
 	m := d.Single(o)

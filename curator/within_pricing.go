@@ -123,16 +123,11 @@ func (s *pricing) gather(b *plan.Bounded) error {
 		if err != nil || t.plan.Key(versions...) != r.Key { // of other weights
 			continue
 		}
-		p := t.plan
-		values, err := answer.Values()
+		numbers, err := numbersOf(answer, t.plan)
 		if err != nil {
 			return err
 		}
-		numbers, err := decode(values, [2]int{p.Released(), p.Numbers()})
-		if err != nil {
-			return err
-		}
-		s.basis = &basis{price: p.Price, name: fmt.Sprintf("r%d", answer.Reserved), numbers: numbers}
+		s.basis = &basis{price: t.plan.Price, name: fmt.Sprintf("r%d", answer.Reserved), numbers: numbers}
 		break
 	}
 	return nil
@@ -145,7 +140,7 @@ func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 	if basis != nil && !fresh {
 		begin = basis.price
 	}
-	excess, _, err := s.meets(begin, basis)
+	excess, _, err := s.meets(begin)
 	if err != nil {
 		return nil, "", err
 	}
@@ -157,14 +152,14 @@ func (s *pricing) cheapest(fresh bool) (*priced, string, error) {
 	guess := s.guess(tidy, begin, excess)
 	s.ahead(tidy[max(0, guess-1):min(guess+1, len(tidy))]...) // at the one it should do, and at the other not
 	i, err := leastPrice(tidy, guess, func(e privacy.Epsilon) (float64, error) {
-		excess, _, err := s.meets(s.policy.Budget.Price(e), basis)
+		excess, _, err := s.meets(s.policy.Budget.Price(e))
 		return excess, err
 	})
 	if err != nil {
 		return nil, "", err
 	}
 	if i == len(tidy) {
-		_, why, err := s.meets(s.policy.Price.Maximum, basis)
+		_, why, err := s.meets(s.policy.Price.Maximum)
 		if err != nil {
 			return nil, "", err
 		}

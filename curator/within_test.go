@@ -1,7 +1,6 @@
 package curator
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -58,11 +57,7 @@ func TestNamedPriceIsBought(t *testing.T) {
 // Where a price was found from expected_rows, and a cap on rows may leave fewer, an explanation says so; and only there.
 func TestFewerThanExpected(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	home := filepath.Join(t.TempDir(), "home")
-	if err := Init(home); err != nil {
-		t.Fatal(err)
-	}
-	write(t, home, "policy.yaml", `
+	home := initHome(t, `
 version: 1
 population: {name: town, neighbours: add-remove}
 budget: {epsilon: 1000}

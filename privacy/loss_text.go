@@ -15,15 +15,7 @@ import (
 var ErrLoss = errors.New("invalid loss")
 
 // String writes "ε = 0.5", "ρ = 0.02", or "ρ = 0.02, δ = 0.001".
-func (l Loss) String() string {
-	switch {
-	case !l.zcdp:
-		return "ε = " + l.epsilon.String()
-	case l.delta.IsZero():
-		return "ρ = " + l.rho.String()
-	}
-	return "ρ = " + l.rho.String() + ", δ = " + l.delta.String()
-}
+func (l Loss) String() string { return l.text(func(number string) string { return number }) }
 
 // Short is String with numbers of six digits at most, for people to read: rounded up, as a price is, or down, as what there is to spend.
 func (l Loss) Short(up bool) string {
@@ -31,14 +23,17 @@ func (l Loss) Short(up bool) string {
 	if up {
 		round = exact.CeilDigits
 	}
-	short := func(text string) string { return exact.Shortened(text, round) }
+	return l.text(func(number string) string { return exact.Shortened(number, round) })
+}
+
+func (l Loss) text(write func(number string) string) string {
 	switch {
 	case !l.zcdp:
-		return "ε = " + short(l.epsilon.String())
+		return "ε = " + write(l.epsilon.String())
 	case l.delta.IsZero():
-		return "ρ = " + short(l.rho.String())
+		return "ρ = " + write(l.rho.String())
 	}
-	return "ρ = " + short(l.rho.String()) + ", δ = " + short(l.delta.String())
+	return "ρ = " + write(l.rho.String()) + ", δ = " + write(l.delta.String())
 }
 
 // MarshalJSON writes {"epsilon":"0.5"} or {"rho":"0.02","delta":"0"}, exactly.

@@ -3,6 +3,7 @@ package cli
 import (
 	"strconv"
 
+	"dither/internal/exact"
 	"dither/stats"
 )
 
@@ -15,7 +16,7 @@ func csvCell(x *float64) string {
 	if x == nil {
 		return ""
 	}
-	return strconv.FormatFloat(unsigned(*x), 'g', -1, 64)
+	return exact.FormatFloat(*x, 'g', -1)
 }
 
 func (s *session) linearCSV(f *stats.LinearFit) error {

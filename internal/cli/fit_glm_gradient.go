@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dither/curator"
+	"dither/internal/exact"
 	"dither/stats"
 )
 
@@ -139,7 +140,7 @@ func (s *session) showTrained(t trained) error {
 	for _, c := range t.Coefficients {
 		text := "?"
 		if c.Estimate != nil {
-			text = strconv.FormatFloat(unsigned(*c.Estimate), 'g', 4, 64)
+			text = exact.FormatFloat(*c.Estimate, 'g', 4)
 		}
 		row := []string{c.Name, text}
 		if t.Kind == curator.SoftmaxModel {

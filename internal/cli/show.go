@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"dither/curator"
+	"dither/internal/exact"
 	"dither/privacy"
 )
 
@@ -137,14 +138,6 @@ func minusZero(text []byte, i int) bool {
 	return i+2 == len(text) || strings.IndexByte(",]} \t\r\n", text[i+2]) >= 0
 }
 
-// unsigned takes the sign from a zero.
-func unsigned(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return x
-}
-
 // printable replaces control characters, so that a text cannot steer the terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -222,13 +215,7 @@ func round(n *curator.Number, places int) string {
 }
 
 // fixed writes a number with so many places. What rounds to zero has no sign.
-func fixed(x float64, places int) string {
-	text := strconv.FormatFloat(x, 'f', places, 64)
-	if rest, negative := strings.CutPrefix(text, "-"); negative && strings.Trim(rest, "0.") == "" {
-		return rest
-	}
-	return text
-}
+func fixed(x float64, places int) string { return exact.FormatFloat(x, 'f', places) }
 
 // compact writes a number with four significant digits, or as many as stand before the point.
 func compact(x float64) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dither/hypothesis"
+	"dither/internal/exact"
 )
 
 // tested is a test with what is shown beside it.
@@ -189,7 +190,7 @@ func number6(x float64) string {
 	case math.IsInf(x, -1):
 		return "−∞"
 	}
-	return shortPower(strconv.FormatFloat(unsigned(x), 'g', 6, 64))
+	return shortPower(exact.FormatFloat(x, 'g', 6))
 }
 
 // pValue writes a p-value as statisticians do.

@@ -13,10 +13,9 @@ import (
 
 // About is what a reservation's answer is about, as far as it matters to who looks for answers.
 type About struct {
-	Policy     string
-	Sources    []Source
-	Mechanisms []string // their names, sorted, each once
-	Subject    *Subject
+	Policy  string
+	Sources []Source
+	Subject *Subject
 }
 
 // answered is an answer, by its entries.
@@ -35,18 +34,10 @@ type waiting struct {
 // about is what a reservation is about: one value for all that are alike.
 func (h *history) about(r Reservation) *About {
 	out := &About{Policy: r.Policy, Sources: r.Sources, Subject: r.Subject}
-	for _, m := range r.Mechanisms {
-		out.Mechanisms = append(out.Mechanisms, m.Name)
-	}
-	slices.Sort(out.Mechanisms)
-	out.Mechanisms = slices.Compact(out.Mechanisms)
 	var b strings.Builder
 	b.WriteString(out.Policy)
 	for _, s := range out.Sources {
 		b.WriteString(" " + strconv.Quote(s.Table) + " " + strconv.Itoa(s.Version))
-	}
-	for _, m := range out.Mechanisms {
-		b.WriteString(" " + strconv.Quote(m))
 	}
 	if r.Subject != nil {
 		for _, marks := range [][]string{{r.Subject.Question}, r.Subject.Measures, r.Subject.Conditions} {

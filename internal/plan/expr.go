@@ -101,6 +101,21 @@ func (e *Expr) Walk(f func(*Expr)) {
 	}
 }
 
+// walk calls f for everything that is read of b's rows: conditions, keys and measures.
+func (b *Bounded) walk(f func(*Expr)) {
+	if b.Where != nil {
+		b.Where.Walk(f)
+	}
+	for _, k := range b.Keys {
+		k.Expr.Walk(f)
+	}
+	for _, m := range b.Measures {
+		if m.X != nil {
+			m.X.Walk(f)
+		}
+	}
+}
+
 // Constants are the constants that b's expressions name.
 func Constants(b *Bounded) (out []value.Value) {
 	gather := func(x *Expr) {
@@ -108,17 +123,7 @@ func Constants(b *Bounded) (out []value.Value) {
 			out = append(out, x.Const)
 		}
 	}
-	if b.Where != nil {
-		b.Where.Walk(gather)
-	}
-	for _, k := range b.Keys {
-		k.Expr.Walk(gather)
-	}
-	for _, m := range b.Measures {
-		if m.X != nil {
-			m.X.Walk(gather)
-		}
-	}
+	b.walk(gather)
 	if b.Source != nil {
 		b.Source.Walk(func(s *Source) { s.expressions(func(e *Expr) { e.Walk(gather) }) })
 	}

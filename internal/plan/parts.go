@@ -149,15 +149,11 @@ func decided(e *Expr, column int) func(value.Value) bool {
 
 // comparison is v op c, or where sign is −1 c op v.
 func comparison(op Op, c value.Value, sign int) func(value.Value) bool {
-	holds, known := map[Op]func(int) bool{
-		OpEq: func(n int) bool { return n == 0 }, OpNe: func(n int) bool { return n != 0 },
-		OpLt: func(n int) bool { return n < 0 }, OpLe: func(n int) bool { return n <= 0 },
-		OpGt: func(n int) bool { return n > 0 }, OpGe: func(n int) bool { return n >= 0 },
-	}[op]
-	if !known {
-		return nil
+	switch op {
+	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
+		return func(v value.Value) bool { return ordered(op, sign*value.Compare(v, c)) }
 	}
-	return func(v value.Value) bool { return holds(sign * value.Compare(v, c)) }
+	return nil
 }
 
 // describePart writes what a release depends on where its question is confined: which rows are dropped.

@@ -62,17 +62,7 @@ func (b *Bounded) readBy(more []*Expr) []int {
 			out = append(out, x.Column)
 		}
 	}
-	if b.Where != nil {
-		b.Where.Walk(gather)
-	}
-	for _, k := range b.Keys {
-		k.Expr.Walk(gather)
-	}
-	for _, m := range b.Measures {
-		if m.X != nil {
-			m.X.Walk(gather)
-		}
-	}
+	b.walk(gather)
 	for _, e := range more {
 		e.Walk(gather)
 	}
@@ -300,7 +290,7 @@ func (b *builder) build() (*Plan, error) {
 	if err := run(b.spread, b.publicKeys, b.where, b.confine, b.groupBy, b.selectionOptions, b.groupSets, b.outputs, b.having, b.orderBy, b.otherColumn, b.together, b.rowsWanted, b.caps, b.split, b.splitSets, b.selected, b.orders); err != nil {
 		return nil, err
 	}
-	b.plan.Table, b.plan.Columns, b.plan.Source, b.plan.Unranked = b.table.Name, b.columns, b.source, b.table.Unranked
+	b.located()
 	var more []*Expr
 	for _, q := range b.plan.Quantiles {
 		more = append(more, q.Value.X)
@@ -317,6 +307,11 @@ func (b *builder) build() (*Plan, error) {
 		b.plan.Offset = *b.tree.Offset
 	}
 	return b.plan, nil
+}
+
+// located fills in whose rows are read.
+func (b *builder) located() {
+	b.plan.Table, b.plan.Columns, b.plan.Source, b.plan.Unranked = b.table.Name, b.columns, b.source, b.table.Unranked
 }
 
 // run takes steps until one refuses.

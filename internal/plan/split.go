@@ -104,13 +104,13 @@ func (b *builder) split() error {
 	sortByText(p.Searches)
 	sortByTextOf(p.Measures, p.textOf)
 	var known chosen
+	cells := p.Cells()
+	if p.Open() {
+		cells = 0 // which is not known
+	}
 	for _, m := range p.Measures {
 		m.bound(p.Neighbours, p.Caps, len(p.Keys) > 0)
-		if p.Open() {
-			m.boundFew(p.Neighbours, p.Caps, 0)
-		} else {
-			m.boundFew(p.Neighbours, p.Caps, p.Cells())
-		}
+		m.boundFew(p.Neighbours, p.Caps, cells)
 		if err := known.choose(m); err != nil {
 			return refuse(query.Pos{}, "", "no noise can be chosen: %v", err)
 		}

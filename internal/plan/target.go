@@ -180,7 +180,7 @@ func (b *builder) rowCaps() error {
 
 // target fills in what any target has.
 func (b *builder) target(t *Target) {
-	b.plan.Table, b.plan.Columns, b.plan.Source, b.plan.Unranked = b.table.Name, b.columns, b.source, b.table.Unranked
+	b.located()
 	b.roundings()
 	t.Bounded, t.Neighbours, t.Price, t.digest = b.plan.Bounded, b.plan.Neighbours, b.plan.Price, b.plan.digest
 }

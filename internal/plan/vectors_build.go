@@ -71,7 +71,7 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 	if err := run(b.where, b.confine, b.groupBy, func() error { return b.vectors(v) }, b.severalRows, b.rowCaps); err != nil {
 		return nil, err
 	}
-	b.plan.Table, b.plan.Columns, b.plan.Source, b.plan.Unranked = b.table.Name, b.columns, b.source, b.table.Unranked
+	b.located()
 	if err := b.boundVectors(v); err != nil {
 		return nil, err
 	}

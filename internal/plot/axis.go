@@ -11,15 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// format writes a number. What rounds to zero has no sign.
-func format(x float64, verb byte, precision int) string {
-	text := strconv.FormatFloat(x, verb, precision, 64)
-	if rest, negative := strings.CutPrefix(text, "-"); negative && strings.Trim(rest, "0.") == "" {
-		return rest
-	}
-	return text
-}
-
 // far bounds what is drawn, so that the difference of two numbers is one.
 const far = 1e300
 

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"dither/internal/exact"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -82,9 +84,9 @@ func number(x float64, places int) string {
 		x = 0 // not −0
 	}
 	if a := math.Abs(x); a >= 1e12 || places > 9 {
-		return strings.NewReplacer("e+", "e", "-", "−").Replace(format(x, 'g', 4))
+		return strings.NewReplacer("e+", "e", "-", "−").Replace(exact.FormatFloat(x, 'g', 4))
 	}
-	whole, fraction, _ := strings.Cut(format(math.Abs(x), 'f', places), ".")
+	whole, fraction, _ := strings.Cut(exact.FormatFloat(math.Abs(x), 'f', places), ".")
 	var b strings.Builder
 	if x < 0 && strings.Trim(whole+fraction, "0") != "" {
 		b.WriteString("−")
