@@ -1,0 +1,236 @@
+package golden
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// All that the goldens know of plans stands in this file. Those over files show which measures a key and its marks are of; those over a server's
+// tables, where units' rows have no sealed order, are other plans, and pinned without a server.
+
+// planned is a question's plan over the home's tables, and over such on a server.
+type planned struct {
+	ID    string  `json:"id"`
+	Files figures `json:"files"`
+	Live  figures `json:"live,omitempty"` // nil where the tables cannot all be a server's
+}
+
+func plansFile(name string) string { return filepath.Join("testdata", "plans", name+".jsonl.gz") }
+
+// The plans of all questions are what they were: their keys, marks, prices, caps, sensitivities and noises.
+func TestGoldenPlans(t *testing.T) {
+	eachHome(t, func(t *testing.T, name string) {
+		goldens, want := readLines[golden](t, figuresFile(name)), readLines[planned](t, plansFile(name))
+		got := plansOf(t, name, goldens)
+		if len(got) != len(want) {
+			t.Fatalf("%d plans, want %d", len(got), len(want))
+		}
+		asked := map[string]golden{}
+		for _, g := range goldens {
+			asked[g.ID] = g
+		}
+		for i, p := range got {
+			if p.ID != want[i].ID {
+				t.Fatalf("%s, want %s", p.ID, want[i].ID)
+			}
+			check(t, asked[p.ID], "plan over files", p.Files, want[i].Files)
+			check(t, asked[p.ID], "plan over a server", p.Live, want[i].Live)
+		}
+	})
+}
+
+// Every construct of docs/sql.md, and every kind of question, is in some question that is answered.
+func TestGoldenConstructs(t *testing.T) {
+	met, ways := enginetest.Met{}, map[string]bool{}
+	eachHome(t, func(t *testing.T, name string) {
+		p := policyOf(t, name)
+		for _, g := range readLines[golden](t, figuresFile(name)) {
+			if ways[g.Ask.Do] = true; g.Ask.Do != "" || g.Ask.Follows {
+				continue
+			}
+			if q, err := plan.Build(p, requestOf(p, g.Ask)); err == nil {
+				met.Add(q, g.Ask.SQL)
+			}
+		}
+	})
+	if os.Getenv("DITHER_GOLDEN_HOME") != "" || update != "" {
+		return
+	}
+	for _, c := range enginetest.Constructs {
+		if met[c.Name] == 0 {
+			t.Errorf("no question has %s", c.Name)
+		}
+	}
+	for way := range asks {
+		if !ways[way] {
+			t.Errorf("nothing is asked by %q", way)
+		}
+	}
+}
+
+// plansOf plans the questions of a home.
+func plansOf(t *testing.T, name string, goldens []golden) (out []planned) {
+	t.Helper()
+	files := policyOf(t, name)
+	server := regexp.MustCompile(`\{(csv|jsonl|parquet|duckdb): (source\.)?(\w+)[^}]*\}`).ReplaceAllString(policyText(t, name), "{postgres: {service: golden}, table: public.${3}_$1}")
+	live, err := policy.Decode([]byte(server), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	live = filled(live)
+	for _, g := range goldens {
+		if g.Ask.Do != "" || g.Ask.Follows || g.Ask.Within != "" || g.ID == name {
+			continue
+		}
+		p := planned{ID: g.ID, Files: planOf(t, files, g.Ask), Live: planOf(t, live, g.Ask)}
+		out = append(out, p)
+	}
+	return out
+}
+
+// requestOf is a question as it is planned.
+func requestOf(p *policy.Policy, a ask) plan.Request {
+	r := plan.Request{SQL: a.SQL, MaxGroups: a.MaxGroups, Unknown: plan.Unknown{MinUnits: a.MinUnits, Other: a.Other}}
+	switch a.MaxRows {
+	case "":
+	case "auto":
+		r.AutoRows = true
+	default:
+		n, _ := new(big.Int).SetString(a.MaxRows, 10)
+		r.MaxRows = n.Int64()
+	}
+	if e, err := privacy.ParseEpsilon(a.Epsilon); err == nil {
+		r.Price = p.Budget.Price(e)
+	} else if rho, err := privacy.ParseRho(a.Rho); err == nil {
+		r.Price = privacy.ZCDPLoss(rho, privacy.Delta{})
+	}
+	if d, err := privacy.ParseDelta(a.Delta); err == nil {
+		r.Unknown.Delta = d
+	}
+	return r
+}
+
+func planOf(t *testing.T, p *policy.Policy, a ask) figures {
+	t.Helper()
+	q, err := plan.Build(p, requestOf(p, a))
+	if err != nil {
+		return figures{"refused": true}
+	}
+	versions := slices.Repeat([]int{1}, len(q.Tables()))
+	out := figures{
+		"key": q.Key(versions...), "any_price": q.MarkAtAnyPrice(versions...), "price": q.Price.String(), "caps": []int64{q.Caps.Rows, q.Caps.Groups, q.Caps.RowsPerGroup},
+		"order_caps": []int64{q.OrderCaps.Rows, q.OrderCaps.Groups, q.OrderCaps.RowsPerGroup}, "mode_rows": q.RowCaps.Rows, "cells": q.Released(), "looks": len(q.Looks()),
+	}
+	measures, conditions := q.Marks()
+	out["marks"], out["conditions"] = measures, conditions
+	var all []any
+	for _, m := range q.Vectors() {
+		all = append(all, []string{m.String(), string(m.Noise), rational(m.Parameter), m.L1.String(), m.L2Squared.String(), m.Loss.String()})
+	}
+	out["measures"] = all
+	for _, o := range q.Quantiles {
+		out["quantiles"] = append(list(out["quantiles"]), []any{o.String(), rational(o.Sensitivity), o.Offset, o.Loss.String()})
+	}
+	for _, m := range q.Modes {
+		out["modes"] = append(list(out["modes"]), []any{m.String(), m.Rows, m.Loss.String()})
+	}
+	for _, s := range q.Searches {
+		out["searches"] = append(list(out["searches"]), []any{s.String(), s.Loss.String()})
+	}
+	if q.Selection != nil {
+		out["selection"] = q.Selection.String()
+	}
+	if q.Rows != nil {
+		out["rows"] = q.Rows.String()
+	}
+	got, err := plain(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// rational writes a number, or "" where there is none yet.
+func rational(r *big.Rat) string {
+	if r == nil {
+		return ""
+	}
+	return r.RatString()
+}
+
+func list(v any) []any {
+	out, _ := v.([]any)
+	return out
+}
+
+// policyOf is a home's policy, as questions are planned by it.
+func policyOf(t *testing.T, name string) *policy.Policy {
+	t.Helper()
+	p, err := policy.Decode([]byte(policyText(t, name)), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filled(p)
+}
+
+// filled gives columns the values that they take from public tables: the clinic's wards.
+func filled(p *policy.Policy) *policy.Policy {
+	return p.Filled(func(policy.Origin) ([]value.Value, int, string) {
+		var wards []value.Value
+		for _, ward := range []string{"east", "north", "south", "west"} {
+			wards = append(wards, value.OfText(ward))
+		}
+		return wards, 1, ""
+	})
+}
+
+// policyText is the policy of a home, from its archive.
+func policyText(t *testing.T, name string) string {
+	t.Helper()
+	f, err := os.Open(homeFile(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in := tar.NewReader(z); ; {
+		header, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			t.Fatalf("the home %s has no policy", name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if header.Name == "policy.yaml" {
+			var text strings.Builder
+			if _, err := io.Copy(&text, in); err != nil {
+				t.Fatal(err)
+			}
+			return text.String()
+		}
+	}
+}
+
+// plansWritten writes the plans of a home's questions.
+func plansWritten(t *testing.T, name string) {
+	t.Helper()
+	writeLines(t, plansFile(name), plansOf(t, name, readLines[golden](t, figuresFile(name))))
+}
