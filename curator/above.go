@@ -190,9 +190,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	s.asked++
 	if err := s.record(sql, numbers); err != nil {
 		s.ended = true
-		e := public(err)
-		e.Charged = true
-		return nil, e
+		return nil, charged(err)
 	}
 	return s.verdict(numbers[0]), nil
 }

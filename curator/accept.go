@@ -15,7 +15,7 @@ import (
 )
 
 // adoptHarmless adopts the policy file where it is the first, while nothing has been spent, or where it changes nothing
-// that the budget rests on.
+// that the budget rests on and loses no unfinished training.
 func (c *Curator) adoptHarmless() error {
 	for {
 		// Another process may adopt at the same moment: then there is something new to compare with.
@@ -40,6 +40,14 @@ func (c *Curator) adoptOnce() error {
 	if err != nil || len(changes) > 0 || group != 1 {
 		return nil //nolint:nilerr // inForce says it when a question is asked
 	}
+	trainings, err := pinned(c.ledger, s)
+	if err != nil {
+		return err
+	}
+	if held := wouldLose("the changed policy file", trainings, finishFirst); held != nil {
+		c.held.Store(held) // inForce says it when a question is asked
+		return nil
+	}
 	return c.ledger.Adopt(terms(c.policy, s.Terms), 1, s.Head)
 }
 
@@ -53,7 +61,18 @@ type PolicyChange struct {
 	Spent   Loss  // what is spent then
 	Budget  Loss
 	Stale   []string // tables whose declaration changed since they were sealed: questions about them wait for the next sealing
+	// Abandoned are the unfinished trainings that the change gives up, by name. Their prices stay spent.
+	Abandoned []string
 }
+
+// AcceptOptions change what AcceptPolicyWith does.
+type AcceptOptions struct {
+	Dry     bool // say what would change, and change nothing
+	Abandon bool // accept a change that loses unfinished trainings: it gives them up
+}
+
+// finishFirst is what an owner does about a change of the policy that would lose a training.
+const finishFirst = "put the policy in force back and finish it; or give it up by `dither policy accept --abandon`: its price stays spent"
 
 // AcceptPolicy is the owner's act of putting a changed policy file in force: the population, its neighbours, units, sources
 // or budget. Losses recorded before are read again under the new terms, or the change is refused. With dry set it only
@@ -61,6 +80,11 @@ type PolicyChange struct {
 //
 // A change from rows to persons rests on how many rows a person has: then every version that was ever sealed is read.
 func (c *Curator) AcceptPolicy(ctx context.Context, dry bool) (*PolicyChange, error) {
+	return c.AcceptPolicyWith(ctx, AcceptOptions{Dry: dry})
+}
+
+// AcceptPolicyWith is AcceptPolicy with options.
+func (c *Curator) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*PolicyChange, error) {
 	file, err := policy.Load(filepath.Join(c.home, policy.FileName))
 	if err != nil {
 		return nil, homeError(err)
@@ -90,13 +114,27 @@ func (c *Curator) AcceptPolicy(ctx context.Context, dry bool) (*PolicyChange, er
 	if s.Terms.Digest == c.policy.Digest() {
 		return out, nil
 	}
-	if dry { // what the ledger would refuse, it refuses now
+	trainings, err := pinned(c.ledger, s)
+	if err != nil {
+		return nil, public(err)
+	}
+	if !o.Abandon {
+		if err := wouldLose("this change of the policy", trainings, finishFirst); err != nil {
+			return nil, err
+		}
+	}
+	out.Abandoned = namesOf(trainings)
+	if o.Dry { // what the ledger would refuse, it refuses now
 		if err := c.ledger.MayAdopt(terms(c.policy, s.Terms), group); err != nil {
 			return nil, public(err)
 		}
 		return out, nil
 	}
 	if err := c.ledger.Adopt(terms(c.policy, s.Terms), group, s.Head); err != nil {
+		return nil, public(err)
+	}
+	c.held.Store(nil)
+	if err := c.abandon(trainings); err != nil {
 		return nil, public(err)
 	}
 	if s, err := c.ledger.State(); err == nil {
@@ -114,10 +152,13 @@ func (c *Curator) inForce(s ledger.State) error {
 	if err != nil {
 		return err
 	}
+	if held := c.held.Load(); held != nil {
+		return held
+	}
 	if len(changes) == 0 { // Open would have adopted it: the file was accepted, or changed, since
 		return &Error{
 			Code: CodePolicyChanged, Message: "the policy in force is another one than was read here",
-			Hint: "open the curator again", Retry: true,
+			Hint: "open the curator again",
 		}
 	}
 	return &Error{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"dither/internal/ledger"
 	"dither/internal/policy"
@@ -94,10 +95,30 @@ func standing(home string, p *policy.Policy) []string {
 	}
 	c, s := &Curator{home: home, policy: p}, found.State
 	lines := append([]string{}, c.difference(s)...)
+	if s.Adopted && s.Terms.Digest != p.Digest() {
+		lines = append(lines, losing(home, s)...)
+	}
 	for _, t := range c.stale() {
 		lines = append(lines, fmt.Sprintf("table %s: its declaration changed since it was sealed: questions wait for `dither seal`", t))
 	}
 	return append(lines, changed(home, p)...)
+}
+
+// losing says which unfinished trainings a changed policy would lose.
+func losing(home string, s ledger.State) (lines []string) {
+	l, err := ledger.Open(home, time.Now)
+	if err != nil {
+		return []string{"the ledger cannot be read: " + err.Error()}
+	}
+	defer func() { _ = l.Close() }() // nothing was written
+	trainings, err := pinned(l, s)
+	if err != nil {
+		return []string{"the ledger cannot be read: " + err.Error()}
+	}
+	for _, u := range trainings {
+		lines = append(lines, fmt.Sprintf("training %s is paid and unfinished, and would be lost: the change waits until it is finished, or for `dither policy accept --abandon`", u))
+	}
+	return lines
 }
 
 // difference says what makes the policy file another one than the ledger's terms.

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"dither/internal/engine"
@@ -36,6 +37,7 @@ type Curator struct {
 	values  publicValues
 	losses  losses
 	plans   plans
+	held    atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings
 }
 
 // Options change how a Curator runs, not what it promises. The zero value is the default.

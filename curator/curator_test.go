@@ -436,7 +436,7 @@ func TestStaleHandles(t *testing.T) {
 	fresh := openHome(t, home)
 	write(t, home, "policy.yaml", strings.NewReplacer("{epsilon: 1}", "{epsilon: 0.5}", "[0, 115]", "[0, 110]").Replace(testPolicy))
 	openHome(t, home)
-	if _, err := fresh.Answer(t.Context(), Question{SQL: countSQL}); !errors.As(err, &e) || e.Code != CodePolicyChanged || !e.Retry {
+	if _, err := fresh.Answer(t.Context(), Question{SQL: countSQL}); !errors.As(err, &e) || e.Code != CodePolicyChanged || e.Retry {
 		t.Errorf("answered under a policy that is no longer in force: %v", err)
 	}
 }

@@ -27,6 +27,7 @@ const (
 	CodePolicyChanged Code = "policy_changed" // the policy file changed in a way that its owner must accept first
 	CodeLedger        Code = "ledger"         // the ledger cannot be read or written
 	CodeHome          Code = "home"           // the home or its policy cannot be used
+	CodeUnfinished    Code = "unfinished"     // a training that is paid and unfinished would be lost, or was lost by a change and would be paid again
 	CodeFailed        Code = "failed"         // the question failed after its price was reserved
 	CodeSuspended     Code = "suspended"      // too many questions failed: the owner looks into it first
 	CodeCancelled     Code = "cancelled"      // the caller gave up: before anything was reserved unless Charged
@@ -41,7 +42,7 @@ type Error struct {
 	Hint         string // what to do about it; may be empty
 	Line, Column int    // in the question's text; 0 where no one place is to blame
 	Table        string // with CodeNotSealed: which
-	Retry        bool   // asking again unchanged may succeed, and is safe
+	Retry        bool   // asking again unchanged may succeed, and pays nothing a second time
 	Charged      bool   // the price was reserved, and stays spent
 
 	cause error // for the owner; never an engine's
@@ -96,11 +97,30 @@ func public(err error) *Error {
 	case errors.Is(err, seal.ErrNotSealed):
 		return &Error{Code: CodeNotSealed, Message: err.Error(), Hint: "the owner runs `dither seal`, or Curator.Seal", cause: err}
 	case errors.Is(err, ledger.ErrPolicyChanged), errors.Is(err, ledger.ErrNoPolicy), errors.Is(err, ledger.ErrStale):
-		return &Error{Code: CodePolicyChanged, Message: err.Error(), Hint: "open the curator again", Retry: true, cause: err}
+		return &Error{Code: CodePolicyChanged, Message: err.Error(), Hint: "open the curator again", cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: CodeCancelled, Message: "the question was given up before its price was charged", Hint: againFree, Retry: true, cause: err}
 	}
 	return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
+}
+
+// charged is public of what came after the price was reserved. Asking again may pay again, so Retry is not said.
+func charged(err error) *Error {
+	e := *public(err)
+	e.Charged, e.Retry = true, false
+	return &e
+}
+
+// afresh is err of a question that was asked afresh, or not. Asked again, unchanged, such a question is paid again, and so is
+// whatever the caller asked before it: Retry is not said.
+func afresh(fresh bool, err error) error {
+	var e *Error
+	if !fresh || !errors.As(err, &e) || !e.Retry {
+		return err
+	}
+	once := *e
+	once.Retry = false
+	return &once
 }
 
 const againFree = "what was answered already can be asked again at no cost"

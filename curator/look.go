@@ -44,15 +44,21 @@ type seen struct {
 
 // failed is an error that came after the look: what was paid for it now stays spent.
 func (s *seen) failed(err error) error {
-	e := public(err)
-	e.Charged = !s.replayed
-	return e
+	if s.replayed {
+		return public(err)
+	}
+	return charged(err)
 }
 
 // take carries a look out, in this order: if it was released before, that release is given again, free, and if somebody is at it, that
 // is waited for; else it is rehearsed on made-up rows; its price is reserved, durably; run looks at the rows and draws the noise; what it gives is
 // recorded, durably; and only then returned. What fails after the reservation stays spent.
 func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) (*seen, error) {
+	s, err := c.taken(ctx, l, run)
+	return s, afresh(l.fresh, err)
+}
+
+func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) (*seen, error) {
 	if !l.fresh {
 		if s, err := c.replay(l); s != nil || err != nil {
 			return s, err
@@ -92,9 +98,7 @@ func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, e
 		return nil, c.lost(ctx, reservation, err)
 	}
 	if err := c.ledger.Release(reservation, values); err != nil {
-		e := public(err)
-		e.Charged = true
-		return nil, e
+		return nil, charged(err)
 	}
 	return &seen{id: reservation, numbers: numbers}, nil
 }
@@ -105,10 +109,11 @@ func (c *Curator) remains(s *seen) (Loss, error) {
 	if err == nil {
 		return left(state.Remaining), nil
 	}
-	e := public(err)
-	if !s.replayed {
-		e.Charged, e.Hint = true, "the answer is recorded: asking again gives it, free"
+	if s.replayed {
+		return Loss{}, public(err)
 	}
+	e := charged(err)
+	e.Hint = "the answer is recorded: asking again gives it, free"
 	return Loss{}, e
 }
 

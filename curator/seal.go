@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"dither/internal/engine/duckdb"
 	"dither/internal/engine/postgres"
@@ -26,7 +27,8 @@ type SealReport struct {
 
 // SealOptions change how a source is sealed.
 type SealOptions struct {
-	Shared bool // seal although another home's budget covers the same source
+	Shared  bool // seal although another home's budget covers the same source
+	Abandon bool // seal although unfinished trainings depend on the newest version: they are given up, and their prices stay spent
 	// Copy is a schema on the server of a live table: a copy of the rows is made there, which questions then read. It does not change with the
 	// table, and is quicker where persons are units.
 	Copy     string
@@ -69,6 +71,8 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 			return os.Getenv(name)
 		}
 	}
+	var trainings []unfinished
+	o.Guard = c.sealing(table, options.Abandon, &trainings)
 	var version seal.Version
 	var report seal.Report
 	if t.Source.Live() {
@@ -79,6 +83,10 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		c.tellOwner(err)
 		return nil, &Error{Code: CodeCancelled, Message: "the sealing of table " + t.Name + " was given up", Hint: "seal it again", Table: t.Name, Retry: true}
+	}
+	var lost *Error
+	if errors.As(err, &lost) {
+		return nil, lost
 	}
 	if err != nil {
 		e := &Error{Code: CodeSource, Message: err.Error(), Hint: doubt(t), cause: err}
@@ -98,6 +106,12 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	report.Warnings = append(report.Warnings, doubts...)
 	if err := c.record(version); err != nil {
 		return nil, public(err)
+	}
+	if err := c.abandon(trainings); err != nil {
+		return nil, public(err)
+	}
+	if len(trainings) > 0 {
+		report.Warnings = append(report.Warnings, "given up, since the version that they were about is no longer the newest: training "+strings.Join(namesOf(trainings), ", "))
 	}
 	if t.Source.Live() {
 		if err := seal.DropCopies(ctx, c.home, t, postgres.Sealer{}, version); err != nil {

@@ -27,6 +27,14 @@ func (l *look) sources() (out []ledger.Source) {
 	return out
 }
 
+// tableNames are their names.
+func (l *look) tableNames() (out []string) {
+	for _, v := range l.tables {
+		out = append(out, v.Table)
+	}
+	return out
+}
+
 // versions are their numbers.
 func (l *look) versions() (out []int) {
 	for _, v := range l.tables {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"sync"
 
@@ -74,8 +75,10 @@ type Trainer struct {
 	mu      sync.Mutex
 	id      uint64
 	journal *journal
-	told    int64 // steps that were given in this process
-	sealed  int64 // steps that the ledger has
+	fresh   bool           // it was begun now, though it may have been before
+	needs   map[string]int // the versions that its key names, by table
+	told    int64          // steps that were given in this process
+	sealed  int64          // steps that the ledger has
 	rows    *mechanism.Rows
 	ended   bool
 }
@@ -92,7 +95,15 @@ type Gradient struct {
 
 // Train is the kernel's primitive for models without a minimum to perturb: noisy gradients (mechanism.NoisyGradient, where the proof
 // stands). Its whole price is reserved here, before the first step. No loss of the rows is ever told.
+//
+// A training that was paid before goes on, unless it is asked for afresh. Where the owner lost it by a change since, the error is CodeUnfinished: to pay again
+// is to ask afresh.
 func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
+	t, err := c.begin(ctx, q)
+	return t, afresh(q.Fresh, err)
+}
+
+func (c *Curator) begin(ctx context.Context, q Training) (*Trainer, error) {
 	t, err := c.training(ctx, q)
 	if err != nil {
 		return nil, public(err)
@@ -102,6 +113,9 @@ func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
 		return nil, public(err)
 	}
 	if !found {
+		if err := t.unsurprising(); !q.Fresh && err != nil {
+			return nil, public(err)
+		}
 		if err := c.rehearse(ctx, t.look.bounded, c.from(t.look)); err != nil {
 			return nil, err
 		}
@@ -111,8 +125,7 @@ func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
 	}
 	crashPoint("reserved")
 	if err := t.hold(); err != nil {
-		e := public(err)
-		e.Charged = true
+		e := charged(err)
 		if errors.Is(err, errBusy) {
 			e.Code, e.Retry = CodeHome, true
 		}
@@ -132,6 +145,9 @@ func (t *Trainer) reserve(fresh bool) error {
 	defer func() { _ = turn.Close() }() // which gives the lock back
 	if _, found, err := t.earlier(fresh); found || err != nil {
 		return err
+	}
+	if now := t.curator.dependencies(t.look.tableNames()); !maps.Equal(now, t.needs) { // sealed again since it was planned: nobody would find it under its key
+		return &Error{Code: CodeStale, Message: "a table was sealed again just now; nothing was charged", Hint: "ask again"}
 	}
 	t.id, err = t.curator.reserve(t.look)
 	return err
@@ -172,5 +188,5 @@ func (t *Trainer) hold() (err error) {
 
 // failedElsewhere reports a training that failed in another process just now.
 func failedElsewhere() *Error {
-	return &Error{Code: CodeFailed, Message: "the training failed elsewhere", Hint: "ask again: that begins another one"}
+	return &Error{Code: CodeFailed, Message: "the training failed elsewhere, or its owner gave it up", Hint: "asking for it again begins another one, at its full price"}
 }

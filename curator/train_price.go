@@ -37,6 +37,9 @@ func (c *Curator) ExplainTrain(ctx context.Context, q Training) (*TrainingExplan
 		return nil, public(err)
 	}
 	if !begun {
+		if err := t.unsurprising(); !q.Fresh && err != nil {
+			return nil, public(err)
+		}
 		if err := c.answerable(t.look); err != nil {
 			return nil, err
 		}
@@ -56,7 +59,7 @@ func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 	if q.Steps < 1 || q.Steps > maxSteps {
 		return nil, usage("a training has 1 to %d steps", maxSteps)
 	}
-	t := &Trainer{curator: c, Steps: q.Steps}
+	t := &Trainer{curator: c, Steps: q.Steps, fresh: q.Fresh}
 	var err error
 	if t.step.Clip, err = positive("the clip", q.Clip); err != nil {
 		return nil, err
@@ -96,6 +99,7 @@ func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 	if units < 1 {
 		return nil, &Error{Code: CodeUsage, Message: "about how many units there are must be said: the mean of a step is its sum over the rate times that number", Hint: "give Rows (--rows): a number that is known, or that was released; or declare expected_rows"}
 	}
+	t.needs = c.dependencies(t.data.Tables())
 	price, err := t.priced(ctx, q)
 	if err != nil {
 		return nil, err

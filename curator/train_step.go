@@ -72,9 +72,10 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 	}
 	if err != nil {
 		_ = t.give() // what it held has no name, or is durable
-		e := public(err)
-		e.Charged = true
-		return nil, e
+		if errors.Is(err, ledger.ErrNotReserved) {
+			return nil, charged(failedElsewhere())
+		}
+		return nil, charged(err)
 	}
 	crashPoint("recorded")
 	return t.gradient(values, false), nil
@@ -85,18 +86,18 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 	c := t.curator
 	state, err := c.ledger.State()
 	if err != nil {
-		return nil, public(err)
+		return nil, charged(err)
 	}
 	if state.Failures >= ledger.MaxFailures {
-		return nil, public(ledger.ErrSuspended)
+		return nil, charged(ledger.ErrSuspended)
 	}
 	if ctx.Err() != nil {
-		return nil, stepGivenUp()
+		return nil, afresh(t.fresh, stepGivenUp())
 	}
 	for _, v := range t.look.tables {
 		now, err := c.current(v.Table)
 		if err != nil {
-			return nil, public(err)
+			return nil, charged(err)
 		}
 		if now.Number != v.Number && t.rows == nil {
 			return nil, &Error{Code: CodeStale, Message: "the table was sealed again since the training began", Hint: "begin another one"}
@@ -121,7 +122,7 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 	case err == nil:
 		return noisy.Values, nil
 	case ctx.Err() != nil: // the caller's, be it a time that ran out: to give a step up, and to see how long it takes, is theirs at any moment. Nothing was told, and it can be taken again
-		return nil, stepGivenUp()
+		return nil, afresh(t.fresh, stepGivenUp())
 	}
 	_ = t.give()
 	return nil, c.lost(ctx, t.id, err)

@@ -39,8 +39,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"init", "DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]", "make a home: a ledger, and a draft of its policy", runInit},
-		{"policy", "check | accept [--dry-run]", "check the policy file; put a changed one in force", runPolicy},
-		{"seal", "[TABLE …] [--shared] [--copy SCHEMA]", "read the sources into numbered private versions (owner)", runSeal},
+		{"policy", "check | accept [--dry-run] [--abandon]", "check the policy file; put a changed one in force", runPolicy},
+		{"seal", "[TABLE …] [--shared] [--copy SCHEMA] [--abandon]", "read the sources into numbered private versions (owner)", runSeal},
 		{"tables", "", "what may be asked about, free", runTables},
 		{"explain", "SQL | -f FILE | -", "what a question would cost, and how exact it would be, free", runExplain},
 		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
@@ -218,6 +218,11 @@ func (s *session) note(format string, args ...any) { _, _ = fmt.Fprintf(s.stderr
 // part failed that came after it: stdout has one JSON value.
 func (s *session) report(err error) {
 	e := asError(err)
+	if s.flags != nil {
+		if f := s.flags.Lookup("fresh"); f != nil && f.Value.String() == "true" {
+			e.Retry = false // what the command asked before would be paid again
+		}
+	}
 	if errors.Is(err, errUsage) && s.flags != nil && s.flags.Name() != "dither" {
 		e.Hint = fmt.Sprintf("try `dither help %s`", s.flags.Name())
 	}

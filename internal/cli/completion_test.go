@@ -45,7 +45,7 @@ func TestCompletionsAreTheCommands(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"demo":   "data -C --format --keep --out --rows --seed",
-		"policy": "check accept -C --dry-run", "completion": "bash zsh fish -C", "version": "-C", "budget": "-C --format --group",
+		"policy": "check accept -C --abandon --dry-run", "completion": "bash zsh fish -C", "version": "-C", "budget": "-C --format --group",
 		"ledger": "head list show verify merge resume -C --against --format --into --rows",
 	} {
 		if got[name] != want {
@@ -81,7 +81,7 @@ func TestShellsReadTheirCompletion(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"dither pol":                    "policy",
-		"dither policy ":                "check accept -C --dry-run",
+		"dither policy ":                "check accept -C --abandon --dry-run",
 		"dither -C home led":            "ledger",
 		"dither query --format m":       "markdown",
 		"dither query --format = j":     "json", // bash takes --format=j apart
@@ -93,7 +93,7 @@ func TestShellsReadTheirCompletion(t *testing.T) {
 		"dither -C home query --epsi":   "--epsilon",
 		"dither completion b":           "bash",
 		"dither query --chart x --plo":  "--plot",
-		"dither policy check -C home -": "-C --dry-run",
+		"dither policy check -C home -": "-C --abandon --dry-run",
 	} {
 		words := strings.Split(line, " ")
 		script := bashCompletion(all) + "\nCOMP_WORDS=(" + strings.Join(words, " ") + ")\n"

@@ -19,6 +19,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"null":      {"TEXT", "an unquoted field of a CSV file that reads so is NULL, as NA (default: an empty one)"},
 
 	"dry-run": {"", "with accept: say what would change, and change nothing"},
+	"abandon": {"", "with accept, and of seal: give up unfinished trainings that would be lost; their prices stay spent"},
 	"copy":    {"SCHEMA", "of tables on a PostgreSQL server: make a copy in that schema, which questions then read"},
 	"shared":  {"", "seal although another home has sealed the same source: what both answer then adds up"},
 

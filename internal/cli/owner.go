@@ -9,7 +9,7 @@ import (
 
 // runSeal seals the tables that are named, or all.
 func runSeal(s *session, args []string) error {
-	shared := s.flags.Bool("shared", false, "")
+	shared, abandon := s.flags.Bool("shared", false, ""), s.flags.Bool("abandon", false, "")
 	into := s.flags.String("copy", "", "")
 	names, helped, err := s.parse(args)
 	if err != nil || helped {
@@ -26,7 +26,7 @@ func runSeal(s *session, args []string) error {
 			}
 		}
 		for _, name := range names {
-			if err := s.seal(c, name, curator.SealOptions{Shared: *shared, Copy: *into}); err != nil {
+			if err := s.seal(c, name, curator.SealOptions{Shared: *shared, Abandon: *abandon, Copy: *into}); err != nil {
 				return err
 			}
 		}
@@ -84,7 +84,7 @@ func isTerminal(w any) bool {
 
 // runPolicy checks the policy file, or puts a changed one in force.
 func runPolicy(s *session, args []string) error {
-	dry := s.flags.Bool("dry-run", false, "")
+	dry, abandon := s.flags.Bool("dry-run", false, ""), s.flags.Bool("abandon", false, "")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
@@ -93,21 +93,24 @@ func runPolicy(s *session, args []string) error {
 	case len(rest) == 1 && rest[0] == "check":
 		return s.checkPolicy()
 	case len(rest) == 1 && rest[0] == "accept":
-		return s.acceptPolicy(*dry)
+		return s.acceptPolicy(curator.AcceptOptions{Dry: *dry, Abandon: *abandon})
 	}
-	return usage("policy check, or policy accept [--dry-run]")
+	return usage("policy check, or policy accept [--dry-run] [--abandon]")
 }
 
-func (s *session) acceptPolicy(dry bool) error {
+func (s *session) acceptPolicy(o curator.AcceptOptions) error {
 	return s.with(func(c *curator.Curator) error {
-		change, err := c.AcceptPolicy(context.Background(), dry)
+		change, err := c.AcceptPolicyWith(context.Background(), o)
 		if err != nil {
 			return err
 		}
 		for _, t := range change.Stale {
 			s.note("warning: the declaration of table %s changed since it was sealed: questions about it wait for `dither seal`\n", printable(t))
 		}
-		if len(change.Changes) == 0 {
+		for _, id := range change.Abandoned {
+			s.print("- training %s is given up: its price stays spent\n", id)
+		}
+		if len(change.Changes)+len(change.Abandoned) == 0 {
 			s.print("the policy file is the one in force\n")
 			return nil
 		}
@@ -115,7 +118,7 @@ func (s *session) acceptPolicy(dry bool) error {
 			s.print("- %s\n", printableLines(text))
 		}
 		verb := "in force now"
-		if dry {
+		if o.Dry {
 			verb = "not in force yet (--dry-run)"
 		}
 		if change.Group > 1 {

@@ -92,6 +92,9 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	if err != nil {
 		return Version{}, report, err
 	}
+	if err := opt.guarded(func() error { return nil }); err != nil {
+		return Version{}, report, err
+	}
 	number := opt.next(published)
 	found, err := looked(ctx, home, t, server, opt, number)
 	if err != nil {
@@ -125,7 +128,9 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 	for _, relation := range found.Family {
 		claim.tables = append(claim.tables, string(t.Source.Format)+":"+relation)
 	}
-	err = claim.hold(ctx, []string{t.Source.Path}, []string{digestOf(found.Content)}, v.Rows, func() error { v, err = shelf.publishLive(t, v, found, published); return err })
+	err = claim.hold(ctx, []string{t.Source.Path}, []string{digestOf(found.Content)}, v.Rows, func() error {
+		return opt.guarded(func() (err error) { v, err = shelf.publishLive(t, v, found, published); return err })
+	})
 	done = err == nil
 	return v, report, err
 }

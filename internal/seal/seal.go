@@ -27,12 +27,14 @@ import (
 
 // Options are what Seal needs besides the table.
 type Options struct {
-	LedgerID string              // the home's ledger, for the claim on a personal source; "" makes none
-	After    int                 // the newest version that was ever recorded: the next one is above it
-	Recorded string              // that version's SHA-256, as it was recorded: under its number no other file is reused
-	Shared   bool                // seal although another home claims the source
-	Copy     string              // of a live source: the schema on its server in which a copy is made
-	Values   []string            // of a live, public source: the columns whose values the version is to hold
+	LedgerID string   // the home's ledger, for the claim on a personal source; "" makes none
+	After    int      // the newest version that was ever recorded: the next one is above it
+	Recorded string   // that version's SHA-256, as it was recorded: under its number no other file is reused
+	Shared   bool     // seal although another home claims the source
+	Copy     string   // of a live source: the schema on its server in which a copy is made
+	Values   []string // of a live, public source: the columns whose values the version is to hold
+	// Guard may refuse a new version: it is called before the work with a function that does nothing, and again with the one that publishes. nil refuses none.
+	Guard    func(publish func() error) error
 	Progress func(Progress)      // called now and then, from Seal's goroutine or the backend's; nil: not
 	Now      func() time.Time    // nil: time.Now
 	Getenv   func(string) string // where the claims are kept (XDG_STATE_HOME, HOME); nil: os.Getenv
@@ -45,6 +47,13 @@ func (o Options) next(published []Version) int {
 		number = max(number, published[n-1].Number+1)
 	}
 	return number
+}
+
+func (o Options) guarded(publish func() error) error {
+	if o.Guard == nil {
+		return publish()
+	}
+	return o.Guard(publish)
 }
 
 // Progress is how far a sealing has come.
@@ -104,6 +113,9 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 			return newest, report, err
 		}
 	}
+	if err := opt.guarded(func() error { return nil }); err != nil {
+		return Version{}, report, err
+	}
 	if err := claim.check(src.paths); err != nil { // before the work, and again, with the content, before publishing
 		return Version{}, report, err
 	}
@@ -131,8 +143,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 		v.SourceFiles = contents
 	}
 	err = claim.hold(ctx, src.paths, contents, v.Rows, func() error {
-		v, err = shelf.publish(temp, v, published)
-		return err
+		return opt.guarded(func() (err error) { v, err = shelf.publish(temp, v, published); return err })
 	})
 	report.Version = v.Number
 	return v, report, err

@@ -1,0 +1,190 @@
+package curator
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// begunTraining is a home with a training that has three of its twelve steps, given back.
+func begunTraining(t *testing.T) (home string, q Training, id string) {
+	t.Helper()
+	home = fitHome(t, trainBudget, "add-remove", 60)
+	c := openHome(t, home)
+	q = logisticTraining()
+	tr, err := c.Train(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	train(t, tr, 3)
+	if err := errors.Join(tr.Close(), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return home, q, tr.ID
+}
+
+func edit(t *testing.T, home, file, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(home, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), from) {
+		t.Fatalf("%s has no %q", file, from)
+	}
+	write(t, home, file, strings.Replace(string(text), from, to, 1))
+}
+
+// resumes checks that a training goes on where it was, and is not paid again.
+func resumes(t *testing.T, c *Curator, q Training, id string) {
+	t.Helper()
+	before, err := c.Budget()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := c.Train(t.Context(), q)
+	if err != nil || tr.ID != id || tr.Recorded() < 3 {
+		t.Fatalf("%+v, %v", tr, err)
+	}
+	train(t, tr, tr.Recorded())
+	if err := tr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := c.Budget(); err != nil || after.Spent != before.Spent {
+		t.Errorf("spent %v, and then %v, %v", before.Spent, after.Spent, err)
+	}
+}
+
+// An edit of the policy file that needs no acceptance, an acceptance and a new sealed version are refused while they would lose a training that is
+// paid and unfinished, and nothing is paid meanwhile. Undone, the training goes on.
+func TestUnfinishedTrainingsPin(t *testing.T) {
+	home, q, id := begunTraining(t)
+	for name, change := range map[string][2]string{
+		"expected_rows": {"    unit: row\n", "    unit: row\n    expected_rows: 1001\n"},
+		"bounds":        {"y: {type: integer, bounds: [0, 1]}", "y: {type: integer, bounds: [0, 2]}"},
+		"default price": {"default: 0.1", "default: 0.2"},
+		"maximum price": {"maximum: 3", "maximum: 2"},
+	} {
+		edit(t, home, "policy.yaml", change[0], change[1])
+		c := openHome(t, home)
+		if _, err := c.Train(t.Context(), q); codeOf(err) != CodeUnfinished && (name != "maximum price" || codeOf(err) != CodePolicyChanged) {
+			t.Errorf("%s: the training: %v", name, err)
+		}
+		if _, err := c.AcceptPolicy(t.Context(), false); codeOf(err) != CodeUnfinished || !strings.Contains(err.Error(), id+" (3 steps recorded)") {
+			t.Errorf("%s: accepting: %v", name, err)
+		}
+		if lines, err := CheckPolicy(home); err != nil || !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, id) && strings.Contains(l, "--abandon") }) {
+			t.Errorf("%s: check says %q, %v", name, lines, err)
+		}
+		edit(t, home, "policy.yaml", change[1], change[0])
+		resumes(t, openHome(t, home), q, id)
+	}
+	c := openHome(t, home)
+	if r, err := c.Seal(t.Context(), "people", SealOptions{}); err != nil || !r.Unchanged {
+		t.Errorf("sealing what did not change: %+v, %v", r, err)
+	}
+	if _, err := c.Seal(t.Context(), "visits", SealOptions{}); err != nil {
+		t.Errorf("sealing another table: %v", err)
+	}
+	edit(t, home, "people.csv", "1,,1,20\n", "1,,1,20\n0,0,1,3\n")
+	if _, err := c.Seal(t.Context(), "people", SealOptions{}); codeOf(err) != CodeUnfinished || !strings.Contains(err.Error(), id) {
+		t.Errorf("sealing: %v", err)
+	}
+	resumes(t, c, q, id)
+	tr, err := c.Train(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	train(t, tr, 12)
+	if err := tr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.Seal(t.Context(), "people", SealOptions{}); err != nil || r.Version != 2 { // what is finished keeps nothing
+		t.Errorf("sealing: %+v, %v", r, err)
+	}
+}
+
+// The owner may give an unfinished training up. Its analyst then does not pay for another one by asking for it as before, but only by asking afresh.
+func TestAbandonedTrainings(t *testing.T) {
+	abandon := map[string]func(t *testing.T, home string){
+		"policy": func(t *testing.T, home string) {
+			edit(t, home, "policy.yaml", "    unit: row\n", "    unit: row\n    expected_rows: 1001\n")
+			change, err := openHome(t, home).AcceptPolicyWith(t.Context(), AcceptOptions{Abandon: true})
+			if err != nil || len(change.Abandoned) != 1 {
+				t.Fatalf("%+v, %v", change, err)
+			}
+		},
+		"seal": func(t *testing.T, home string) {
+			edit(t, home, "people.csv", "1,,1,20\n", "1,,1,20\n0,0,1,3\n")
+			r, err := openHome(t, home).Seal(t.Context(), "people", SealOptions{Abandon: true})
+			if err != nil || r.Version != 2 || !strings.Contains(r.Text, "given up") {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		},
+	}
+	for name, give := range abandon {
+		t.Run(name, func(t *testing.T) {
+			home, q, id := begunTraining(t)
+			give(t, home)
+			c := openHome(t, home)
+			before, err := c.Budget()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Train(t.Context(), q); codeOf(err) != CodeUnfinished || !strings.Contains(err.Error(), id) {
+				t.Errorf("asked for as before: %v", err)
+			}
+			if _, err := c.ExplainTrain(t.Context(), q); codeOf(err) != CodeUnfinished {
+				t.Errorf("explained: %v", err)
+			}
+			if after, err := c.Budget(); err != nil || after.Spent != before.Spent {
+				t.Errorf("spent %v, and then %v, %v", before.Spent, after.Spent, err)
+			}
+			q.Fresh = true
+			tr, err := c.Train(t.Context(), q)
+			if err != nil || tr.ID == id || tr.Recorded() != 0 {
+				t.Fatalf("afresh: %+v, %v", tr, err)
+			}
+			train(t, tr, 3)
+			if err := tr.Close(); err != nil {
+				t.Fatal(err)
+			}
+			q.Fresh = false
+			resumes(t, c, q, tr.ID)
+			if list, err := pinnedOf(c); err != nil || len(list) != 1 || "r"+strings.TrimPrefix(tr.ID, "r") != namesOf(list)[0] {
+				t.Errorf("kept: %v, %v", list, err) // what was given up keeps nothing any more
+			}
+		})
+	}
+}
+
+func pinnedOf(c *Curator) ([]unfinished, error) {
+	s, err := c.ledger.State()
+	if err != nil {
+		return nil, err
+	}
+	return pinned(c.ledger, s)
+}
+
+// A training that is planned while its table is sealed again is not paid: nobody would find it under its key.
+func TestTrainSealedMeanwhile(t *testing.T) {
+	home := fitHome(t, trainBudget, "add-remove", 60)
+	c := openHome(t, home)
+	tr, err := c.training(t.Context(), logisticTraining())
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, home, "people.csv", "1,,1,20\n", "1,,1,20\n0,0,1,3\n")
+	if _, err := openHome(t, home).Seal(t.Context(), "people", SealOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.reserve(false); codeOf(err) != CodeStale {
+		t.Errorf("reserved: %v", err)
+	}
+	if b, err := c.Budget(); err != nil || b.Spent.Rho != "0" {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
