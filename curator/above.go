@@ -82,6 +82,11 @@ func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
 	if ctx.Err() != nil {
 		return nil, public(ctx.Err())
 	}
+	release, err := c.hold(ctx, s.look.tables)
+	if err != nil {
+		return nil, public(err)
+	}
+	release()
 	if s.id, err = c.reserve(s.look); err != nil {
 		return nil, c.notReserved(err)
 	}
@@ -176,6 +181,11 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	if err != nil {
 		return nil, public(err)
 	}
+	release, err := s.curator.hold(ctx, s.look.tables)
+	if err != nil {
+		return nil, public(err)
+	}
+	defer release()
 	from := s.curator.from(s.look)
 	if err := s.curator.rehearse(ctx, &t.Bounded, from); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"dither/internal/ledger"
@@ -96,7 +97,11 @@ func standing(home string, p *policy.Policy) []string {
 	c, s := &Curator{home: home, policy: p}, found.State
 	lines := append([]string{}, c.difference(s)...)
 	if s.Adopted && s.Terms.Digest != p.Digest() {
-		lines = append(lines, losing(home, s)...)
+		lost := losing(home, s)
+		if len(lost) > 0 && len(lines) == 1 && strings.Contains(lines[0], takesOver) {
+			lines = []string{"this is not the policy in force, and does not take over by itself:"}
+		}
+		lines = append(lines, lost...)
 	}
 	for _, t := range c.stale() {
 		lines = append(lines, fmt.Sprintf("table %s: its declaration changed since it was sealed: questions wait for `dither seal`", t))
@@ -121,9 +126,10 @@ func losing(home string, s ledger.State) (lines []string) {
 	return lines
 }
 
+const takesOver = "it takes over when the home is next opened"
+
 // difference says what makes the policy file another one than the ledger's terms.
 func (c *Curator) difference(s ledger.State) []string {
-	const takesOver = "it takes over when the home is next opened"
 	switch {
 	case !s.Adopted:
 		return []string{"no policy is in force yet: " + takesOver}

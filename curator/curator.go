@@ -25,6 +25,7 @@ import (
 	"dither/internal/entropy"
 	"dither/internal/ledger"
 	"dither/internal/policy"
+	"dither/internal/seal"
 )
 
 // Curator is an open home. It may be used by several goroutines, and several processes may open one home.
@@ -35,6 +36,7 @@ type Curator struct {
 	engine  engine.Engine
 	options Options
 	values  publicValues
+	checks  seal.Checks
 	losses  losses
 	plans   plans
 	held    atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings

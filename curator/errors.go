@@ -71,6 +71,7 @@ func public(err error) *Error {
 		exhausted *privacy.OverdrawError
 		limited   *ledger.LimitError
 		stale     *seal.StaleError
+		damaged   *seal.DamagedError
 	)
 	switch {
 	case errors.As(err, &already):
@@ -85,6 +86,8 @@ func public(err error) *Error {
 		return &Error{Code: CodeAnalyst, Message: err.Error(), cause: err}
 	case errors.As(err, &exhausted):
 		return &Error{Code: CodeExhausted, Message: exhausted.Error(), Hint: againFree, cause: err}
+	case errors.As(err, &damaged):
+		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner restores the home's file from a backup, or runs `dither seal`", Table: damaged.Table, cause: err}
 	case errors.As(err, &stale), errors.Is(err, errNotRecorded), errors.Is(err, ledger.ErrNotSealed):
 		return &Error{Code: CodeStale, Message: err.Error(), Hint: "the owner runs `dither seal`", cause: err}
 	case errors.Is(err, ledger.ErrSuspended):

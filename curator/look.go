@@ -72,6 +72,11 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 			return s, err
 		}
 	}
+	release, err := c.hold(ctx, l.tables)
+	if err != nil {
+		return nil, public(err)
+	}
+	defer release()
 	from := c.from(l)
 	for _, b := range append([]*plan.Bounded{l.bounded}, l.more...) {
 		if err := c.rehearse(ctx, b, from); err != nil {
@@ -115,6 +120,25 @@ func (c *Curator) remains(s *seen) (Loss, error) {
 	e := charged(err)
 	e.Hint = "the answer is recorded: asking again gives it, free"
 	return Loss{}, e
+}
+
+// hold makes sure, before anything is charged, that sealed versions hold the bytes that were sealed, and keeps them from being removed until release is called.
+func (c *Curator) hold(ctx context.Context, tables []seal.Version) (release func(), err error) {
+	var held []func()
+	release = func() {
+		for _, give := range held {
+			give()
+		}
+	}
+	for _, v := range tables {
+		give, err := c.checks.Hold(ctx, v)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		held = append(held, give)
+	}
+	return release, nil
 }
 
 // current is the sealed version of a table that questions are about. Nothing is asked before the policy is in force.

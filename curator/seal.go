@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dither/internal/engine/duckdb"
@@ -180,4 +181,33 @@ func (c *Curator) record(v seal.Version) error {
 		}
 	}
 	return err
+}
+
+// RemoveVersions is the owner's act of removing the files of old sealed versions; without numbers, of all but the newest. What was answered about them stays, and so do
+// their numbers and digests. Whether a person had more rows in them than a later policy says cannot be looked up any more.
+func (c *Curator) RemoveVersions(ctx context.Context, table string, numbers ...int) (removed []int, err error) {
+	if c.policy.Table(table) == nil {
+		return nil, &Error{Code: CodeUsage, Message: "there is no table " + table + " in the policy"}
+	}
+	s, err := c.ledger.State()
+	if err != nil {
+		return nil, public(err)
+	}
+	newest := s.Sealed[table].Version
+	if len(numbers) == 0 {
+		if numbers, err = seal.Numbers(c.home, table); err != nil {
+			return nil, homeError(err)
+		}
+		numbers = slices.DeleteFunc(numbers, func(n int) bool { return n >= newest })
+	}
+	for _, n := range numbers {
+		if n >= newest {
+			return removed, &Error{Code: CodeUsage, Message: fmt.Sprintf("table %s: version %d is not an old one: the newest is %d, which questions read", table, n, newest), Table: table}
+		}
+		if err := seal.Remove(ctx, c.home, table, n); err != nil {
+			return removed, homeError(err)
+		}
+		removed = append(removed, n)
+	}
+	return removed, nil
 }

@@ -116,6 +116,11 @@ func (c *Curator) begin(ctx context.Context, q Training) (*Trainer, error) {
 		if err := t.unsurprising(); !q.Fresh && err != nil {
 			return nil, public(err)
 		}
+		release, err := c.hold(ctx, t.look.tables)
+		if err != nil {
+			return nil, public(err)
+		}
+		release()
 		if err := c.rehearse(ctx, t.look.bounded, c.from(t.look)); err != nil {
 			return nil, err
 		}

@@ -103,6 +103,13 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 			return nil, &Error{Code: CodeStale, Message: "the table was sealed again since the training began", Hint: "begin another one"}
 		}
 	}
+	if t.rows == nil { // nothing is lost where the file is damaged by now: the step can be taken when it was restored
+		release, err := c.hold(ctx, t.look.tables)
+		if err != nil {
+			return nil, charged(err)
+		}
+		defer release()
+	}
 	var noisy mechanism.Measurement
 	_, err = c.watched(ctx, c.from(t.look), func(within context.Context, from engine.Sealed) (_ [][]*big.Int, err error) {
 		if t.rows == nil {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"dither/internal/engine/duckdb"
 )
 
 // One look that is asked for several times at once, by goroutines or by processes, is paid once: who comes first holds a file that is named after the
@@ -65,6 +67,7 @@ func (c *Curator) sweep() {
 			_ = f.Close()
 		}
 	}
+	duckdb.Sweep(filepath.Join(c.home, "tmp"))
 }
 
 // errUnderway is why a wait ends that nobody cancelled.

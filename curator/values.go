@@ -89,7 +89,7 @@ func (c *Curator) valuesOf(o policy.Origin) ([]value.Value, int, error) {
 		return values, o.Version, nil
 	}
 	values, err := c.readValues(table, t.Column(o.Column))
-	if errors.Is(err, errNotNoted) {
+	if errors.Is(err, errNotNoted) || errors.As(err, new(*seal.DamagedError)) {
 		return nil, 0, err
 	}
 	if err != nil {
@@ -118,6 +118,11 @@ func (c *Curator) readValues(v seal.Version, column *policy.Column) ([]value.Val
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), defaultTimeout)
 	defer cancel()
+	release, err := c.hold(ctx, []seal.Version{v})
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	values, err := c.engine.Values(ctx, plan.PublicColumn(column), c.known(v), policy.MaxKeys+1)
 	if err == nil {
 		keep(v, column, values)

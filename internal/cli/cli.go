@@ -40,7 +40,7 @@ func commands() []command {
 	return []command{
 		{"init", "DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]", "make a home: a ledger, and a draft of its policy", runInit},
 		{"policy", "check | accept [--dry-run] [--abandon]", "check the policy file; put a changed one in force", runPolicy},
-		{"seal", "[TABLE …] [--shared] [--copy SCHEMA] [--abandon]", "read the sources into numbered private versions (owner)", runSeal},
+		{"seal", "[TABLE …] [--shared] [--copy SCHEMA] [--abandon] | --remove N|old TABLE …", "read the sources into numbered private versions (owner)", runSeal},
 		{"tables", "", "what may be asked about, free", runTables},
 		{"explain", "SQL | -f FILE | -", "what a question would cost, and how exact it would be, free", runExplain},
 		{"query", "SQL | -f FILE | -", "answer a question", runQuery},

@@ -21,6 +21,7 @@ var flagHelp = map[string]struct{ value, about string }{
 	"dry-run": {"", "with accept: say what would change, and change nothing"},
 	"abandon": {"", "with accept, and of seal: give up unfinished trainings that would be lost; their prices stay spent"},
 	"copy":    {"SCHEMA", "of tables on a PostgreSQL server: make a copy in that schema, which questions then read"},
+	"remove":  {"N", "remove the file of an old version of TABLE, or of all old ones: old; its number and digest stay"},
 	"shared":  {"", "seal although another home has sealed the same source: what both answer then adds up"},
 
 	"epsilon":    {"E", "the price of the question (default: the policy's)"},

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"strconv"
 
 	"dither/curator"
 )
@@ -10,10 +11,13 @@ import (
 // runSeal seals the tables that are named, or all.
 func runSeal(s *session, args []string) error {
 	shared, abandon := s.flags.Bool("shared", false, ""), s.flags.Bool("abandon", false, "")
-	into := s.flags.String("copy", "", "")
+	into, remove := s.flags.String("copy", "", ""), s.flags.String("remove", "", "")
 	names, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
+	}
+	if *remove != "" {
+		return s.removeVersions(names, *remove)
 	}
 	return s.with(func(c *curator.Curator) error {
 		if len(names) == 0 {
@@ -28,6 +32,33 @@ func runSeal(s *session, args []string) error {
 		for _, name := range names {
 			if err := s.seal(c, name, curator.SealOptions{Shared: *shared, Abandon: *abandon, Copy: *into}); err != nil {
 				return err
+			}
+		}
+		return nil
+	})
+}
+
+// removeVersions removes the files of old versions of tables.
+func (s *session) removeVersions(tables []string, which string) error {
+	number, err := strconv.Atoi(which)
+	var numbers []int
+	switch {
+	case len(tables) == 0 || err == nil && len(tables) > 1 || err != nil && which != "old":
+		return usage("seal --remove N TABLE, or seal --remove old TABLE …")
+	case err == nil:
+		numbers = []int{number}
+	}
+	return s.with(func(c *curator.Curator) error {
+		for _, table := range tables {
+			removed, err := c.RemoveVersions(s.context(), table, numbers...)
+			for _, n := range removed {
+				s.print("table %s: the file of version %d is removed; its number and digest stay\n", printable(table), n)
+			}
+			if err != nil {
+				return err
+			}
+			if len(removed) == 0 {
+				s.print("table %s has no old version\n", printable(table))
 			}
 		}
 		return nil

@@ -2,11 +2,8 @@ package seal
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,10 +38,10 @@ func Current(home string, t *policy.Table) (Version, error) {
 	}
 	info, err := os.Stat(v.File)
 	if err != nil {
-		return Version{}, fmt.Errorf("table %q: version %d is missing from the home: seal it again: %w", t.Name, v.Number, err)
+		return Version{}, v.damaged("is missing from the home: seal it again")
 	}
 	if info.Size() != v.Bytes {
-		return Version{}, fmt.Errorf("table %q: version %d is damaged: seal it again", t.Name, v.Number)
+		return Version{}, v.damaged("is damaged: seal it again")
 	}
 	return v, nil
 }
@@ -75,6 +72,9 @@ func Recorded(ctx context.Context, home, table string, number int, sha256 string
 		return Version{}, err
 	}
 	for _, v := range published {
+		if v.Number == number && v.SHA256 == sha256 && v.Removed {
+			return Version{}, v.damaged("was removed by the owner, and what it held is not known")
+		}
 		if v.Number == number && v.SHA256 == sha256 {
 			return v, Verify(ctx, v)
 		}
@@ -130,12 +130,12 @@ func Verify(ctx context.Context, v Version) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, &meter{in: f, ctx: ctx}); err != nil {
+	digest, err := digestFile(ctx, f)
+	if err != nil {
 		return err
 	}
-	if hex.EncodeToString(hash.Sum(nil)) != v.SHA256 {
-		return fmt.Errorf("table %q: version %d does not hold the bytes that were sealed", v.Table, v.Number)
+	if digest != v.SHA256 {
+		return v.damaged("does not hold the bytes that were sealed")
 	}
 	return nil
 }

@@ -146,12 +146,12 @@ func people(file string) *policy.Table {
 
 const threeRows = "id,city,note\n1,Oslo,x\n1,,y\n2,Rome,z\n"
 
-// left lists the files of a folder tree but locks, as slash-separated paths below it.
+// left lists the files of a folder tree but locks and notes, as slash-separated paths below it.
 func left(t testing.TB, dir string) []string {
 	t.Helper()
 	var names []string
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != "lock" && d.Name() != ledgerFile {
+		if err == nil && !d.IsDir() && d.Name() != "lock" && d.Name() != ledgerFile && !strings.HasSuffix(d.Name(), ".checked") {
 			rel, _ := filepath.Rel(dir, path)
 			names = append(names, filepath.ToSlash(rel))
 		}

@@ -18,8 +18,9 @@ import (
 	"dither/internal/policy"
 )
 
-// manifestFormat is the version of manifest.json that this program writes and the only one that it reads.
-const manifestFormat = 1
+// manifestFormat is the newest version of manifest.json that this program writes and reads. A manifest has the least that can say what it says: 2 where a
+// version was removed.
+const manifestFormat = 2
 
 // maxManifestBytes bounds what is read of a manifest.
 const maxManifestBytes = 64 << 20
@@ -44,6 +45,7 @@ type Version struct {
 	Relation      string
 	Family, Shows []string
 	Copy          *Copy // what questions read instead of the source
+	Removed       bool  // the owner removed File: its number and digest stay
 }
 
 type manifestJSON struct {
@@ -69,6 +71,7 @@ type versionJSON struct {
 	Family       []string  `json:"family,omitempty"`
 	Shows        []string  `json:"shows,omitempty"`
 	Copy         *Copy     `json:"copy,omitempty"`
+	Removed      bool      `json:"removed,omitempty"`
 }
 
 // folderOf is the folder of a table's versions. A table's name may be any text: the folder's is the name's plain letters
@@ -132,30 +135,33 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 	if _, err := strict.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("the manifest is damaged: text after its end")
 	}
-	if m.Format != manifestFormat || m.Table != table {
+	if m.Format < 1 || m.Table != table {
 		return nil, fmt.Errorf("the manifest is damaged: format %d of table %q", m.Format, m.Table)
 	}
 	versions := make([]Version, len(m.Versions))
 	for i, v := range m.Versions {
-		if v.Number < 1 || i > 0 && v.Number <= m.Versions[i-1].Number || v.File != versionFile(v.Number, v.Live) {
+		if v.Number < 1 || i > 0 && v.Number <= m.Versions[i-1].Number || v.File != versionFile(v.Number, v.Live) || v.Removed && (m.Format < 2 || i == len(m.Versions)-1) {
 			return nil, fmt.Errorf("the manifest is damaged: version %d, file %q", v.Number, v.File)
 		}
 		versions[i] = Version{
 			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows,
 			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts,
-			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy,
+			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy, Removed: v.Removed,
 		}
 	}
 	return versions, nil
 }
 
 func encodeManifest(table string, versions []Version) ([]byte, error) {
-	m := manifestJSON{Format: manifestFormat, Table: table}
+	m := manifestJSON{Format: 1, Table: table}
 	for _, v := range versions {
+		if v.Removed {
+			m.Format = 2
+		}
 		m.Versions = append(m.Versions, versionJSON{
 			Number: v.Number, File: versionFile(v.Number, v.Live), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows, Sealed: v.Sealed,
 			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts,
-			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy,
+			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy, Removed: v.Removed,
 		})
 	}
 	text, err := json.MarshalIndent(m, "", "  ")

@@ -124,6 +124,7 @@ func (s *shelf) publish(temp string, v Version, published []Version) (Version, e
 		}
 		return Version{}, err
 	}
+	notePublished(v)
 	return v, nil
 }
 

@@ -48,14 +48,11 @@ func sealSettings(folder string) []string {
 
 // with runs f on a fresh database and removes what it spilled.
 func (s *Sealer) with(ctx context.Context, f func(*sql.Conn) error) (err error) {
-	if err := os.MkdirAll(s.tmp, 0o700); err != nil {
-		return err
-	}
-	folder, err := os.MkdirTemp(s.tmp, "seal-") // 0700
+	folder, done, err := s.folder()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
+	defer done()
 	connector, err := driverpkg.NewConnector("", nil)
 	if err != nil {
 		return err

@@ -1,0 +1,84 @@
+package duckdb
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// sealPrefix begins the names of the folders that sealings spill into.
+const sealPrefix = "seal-"
+
+// folder makes a folder to spill into, 0700, and holds it until done, which removes it. Who sweeps leaves alone what is held.
+func (s *Sealer) folder() (path string, done func(), err error) {
+	if err := os.MkdirAll(s.tmp, 0o700); err != nil {
+		return "", nil, err
+	}
+	Sweep(s.tmp)
+	for {
+		path, err := os.MkdirTemp(s.tmp, sealPrefix) // 0700
+		if err != nil {
+			return "", nil, err
+		}
+		held, err := holdFolder(path)
+		if errors.Is(err, errHeld) {
+			continue // somebody swept it before it was held
+		}
+		if err != nil {
+			return "", nil, errors.Join(err, os.RemoveAll(path))
+		}
+		return path, func() {
+			_ = os.RemoveAll(path) // while it is held
+			_ = held.Close()
+		}, nil
+	}
+}
+
+// Sweep removes what sealings left in tmp that were killed. A folder that a sealing holds, in this process or another, stays.
+func Sweep(tmp string) {
+	left, _ := os.ReadDir(tmp)
+	for _, e := range left {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), sealPrefix) {
+			continue
+		}
+		path := filepath.Join(tmp, e.Name())
+		if held, err := holdFolder(path); err == nil {
+			_ = os.RemoveAll(path)
+			_ = held.Close()
+		}
+	}
+}
+
+// errHeld: another holds the folder, or has removed it.
+var errHeld = errors.New("the folder is in use")
+
+// holdFolder locks a folder for as long as it is open. The kernel gives the lock back when its process ends, however that ends.
+func holdFolder(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errHeld
+	}
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = errHeld
+	}
+	if err == nil {
+		here, statting := f.Stat()
+		if there, gone := os.Stat(path); statting != nil || gone != nil || !os.SameFile(here, there) {
+			err = errHeld
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

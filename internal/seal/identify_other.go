@@ -1,0 +1,8 @@
+//go:build !linux
+
+package seal
+
+import "os"
+
+// identify tells nothing here: each process reads a file once more.
+func identify(*os.File) (identity, bool) { return identity{}, false }

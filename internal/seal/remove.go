@@ -1,0 +1,106 @@
+package seal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Remove takes the file of an old version from the home. Its place in the manifest stays, with its digest and what was counted, so that its number is never given
+// again and a source is still known by it. The newest version is refused, and one that a question is reading. What was removed already is removed again
+// without an error, since a crash may have left its file.
+func Remove(ctx context.Context, home, table string, number int) error {
+	home, err := filepath.Abs(home)
+	if err != nil {
+		return err
+	}
+	shelf, err := lockShelf(ctx, home, table)
+	if err != nil {
+		return err
+	}
+	defer shelf.unlock()
+	published, err := shelf.read()
+	if err != nil {
+		return err
+	}
+	for i := range published {
+		v := &published[i]
+		switch {
+		case v.Number != number:
+			continue
+		case i == len(published)-1:
+			return fmt.Errorf("table %q: version %d is the newest, which questions read", table, number)
+		}
+		unlock, err := v.lockFile()
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if !v.Removed {
+			v.Removed = true
+			text, err := encodeManifest(table, published)
+			if err != nil {
+				return err
+			}
+			if err := replaceFile(filepath.Join(shelf.folder, "manifest.json"), text); err != nil {
+				return err
+			}
+		}
+		return v.unlink()
+	}
+	return fmt.Errorf("table %q has no version %d", table, number)
+}
+
+// Numbers are the published versions of a table whose files are in the home, oldest first.
+func Numbers(home, table string) (numbers []int, err error) {
+	home, err = filepath.Abs(home)
+	if err != nil {
+		return nil, err
+	}
+	published, err := readManifest(folderOf(home, table), table)
+	for _, v := range published {
+		if !v.Removed {
+			numbers = append(numbers, v.Number)
+		}
+	}
+	return numbers, err
+}
+
+// lockFile keeps questions from beginning to read a version's file; an error says that one is reading it.
+func (v Version) lockFile() (unlock func(), err error) {
+	f, err := os.Open(v.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("table %q: a question is reading version %d: try again when it is answered", v.Table, v.Number)
+		}
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// unlink removes a version's file, and those that stand beside it and are named after it.
+func (v Version) unlink() error {
+	stem := strings.TrimSuffix(v.File, filepath.Ext(v.File))
+	beside, err := filepath.Glob(stem + ".*") // the folder's name has letters, digits, _ and - alone, and the home's no pattern
+	if err != nil {
+		return err
+	}
+	for _, name := range beside {
+		if removing := os.Remove(name); removing != nil && !errors.Is(removing, fs.ErrNotExist) {
+			err = errors.Join(err, removing)
+		}
+	}
+	return errors.Join(err, syncFolder(filepath.Dir(v.File)))
+}
