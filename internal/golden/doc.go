@@ -1,21 +1,30 @@
-// Package golden holds the program to what it did: it has no code of its own, only tests and what they compare with.
+// Package golden holds the program to what it did. It has tests alone, and the files that they compare with.
 //
-// testdata/homes has whole sealed homes as older versions of the program left them, each a tar.gz of a policy, sealed tables, a ledger and
-// unfinished trainings. testdata/figures has, for each home, the questions that were asked of it, one JSON object a line (gzip), with
-// their figures: the replay key, the marks, the price, the mechanisms with their sensitivities and scales, the columns that
-// `explain` foretells, and the rows with their intervals under recorded randomness.
+// testdata/homes has whole sealed homes as older versions of the program left them. Each is a tar.gz of a policy,
+// sealed tables, a ledger and unfinished trainings.
 //
-//   - TestGoldenReplays opens each old home, asks every recorded question again, and compares: each is a replay, is free, and has the same figures.
-//     Trainings go on where they stopped.
-//   - TestGoldenFigures asks every question afresh, under the randomness that was recorded for it, and compares every figure.
-//   - TestGoldenPlans does so with the plans over tables on a server, which differ from those over files, and needs no server.
-//   - TestGoldenConstructs finds every construct of docs/sql.md in at least one question.
+// testdata/figures has the questions that were asked of each home, with their figures, as gzipped JSON lines: the
+// replay key, the marks, the price, the mechanisms with their sensitivities and scales, what `explain` foretells, and
+// the rows with their intervals under recorded randomness. testdata/plans has the plans of these questions, over files
+// and over a server's tables.
 //
-// A figure that changes is changed here in the same commit, and the message says why:
+//   - TestGoldenReplays opens each old home and asks every question again. Each answer must be a replay, be free, and
+//     have the same figures. Trainings go on where they stopped.
+//   - TestGoldenFigures asks questions afresh, under the randomness that was recorded for them.
+//   - TestGoldenPlans plans every question again. It needs no server.
+//   - TestGoldenConstructs finds every construct of docs/sql.md in a question that is answered.
 //
-//	DITHER_UPDATE_GOLDENS=figures go test ./internal/golden    # the figures of the questions on file, over the homes on file
-//	DITHER_UPDATE_GOLDENS=homes   go test ./internal/golden    # homes and questions too, all anew
+// Whoever changes a figure updates it in the same commit, and the message says why:
 //
-// Homes are evidence of what older versions wrote, so the second form is for a new home, never for a change that cannot read an old one:
-// DITHER_GOLDEN_HOME=NAME confines both forms, and the tests, to one home.
+//	DITHER_UPDATE_GOLDENS=figures go test -timeout 60m ./internal/golden  # all figures of the questions on file
+//	DITHER_UPDATE_GOLDENS=plans go test ./internal/golden                 # the plans alone
+//	DITHER_UPDATE_GOLDENS=homes go test -timeout 60m ./internal/golden    # homes and questions too, all anew
+//
+// DITHER_GOLDEN_HOME=NAME confines each of them, and the tests, to one home. Homes are evidence of what older versions
+// wrote. Make one anew only where it is a new home, and never because a change cannot read an old one.
+//
+// DITHER_LONG=1 makes TestGoldenFigures ask all questions. To read goldens: zcat testdata/figures/NAME.jsonl.gz, and
+// tar xzOf testdata/homes/NAME.tar.gz ledger.log.
+//
+// Numbers that are not whole have 12 digits, and are compared to 9: floating point differs between processors.
 package golden

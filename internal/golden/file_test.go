@@ -134,7 +134,7 @@ func check(t *testing.T, of golden, what string, got, want figures) {
 // readLines reads a file of JSON lines.
 func readLines[T any](t testing.TB, file string) (out []T) {
 	t.Helper()
-	f, err := os.Open(file) //nolint:gosec // of testdata
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,10 +195,11 @@ func pack(t testing.TB, home, file string) {
 	write(t, file, func(w io.Writer) error {
 		out := tar.NewWriter(w)
 		err := filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || d.Name() == "lock" || strings.HasPrefix(d.Name(), "source.") || filepath.Base(filepath.Dir(path)) == "tmp" {
+			if err != nil || d.IsDir() || d.Name() == "lock" || strings.HasPrefix(d.Name(),
+				"source.") || filepath.Base(filepath.Dir(path)) == "tmp" {
 				return err
 			}
-			text, err := os.ReadFile(path) //nolint:gosec // in the test's own home
+			text, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
@@ -206,7 +207,10 @@ func pack(t testing.TB, home, file string) {
 			if err != nil {
 				return err
 			}
-			if err := out.WriteHeader(&tar.Header{Name: filepath.ToSlash(name), Mode: 0o600, Size: int64(len(text))}); err != nil {
+			if err := out.WriteHeader(&tar.Header{
+				Name: filepath.ToSlash(name), Mode: 0o600,
+				Size: int64(len(text)),
+			}); err != nil {
 				return err
 			}
 			_, err = out.Write(text)
@@ -221,7 +225,7 @@ func unpack(t testing.TB, file string) (home string) {
 	t.Helper()
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	home = filepath.Join(t.TempDir(), "home")
-	f, err := os.Open(file) //nolint:gosec // of testdata
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

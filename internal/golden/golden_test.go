@@ -19,7 +19,8 @@ var update = os.Getenv("DITHER_UPDATE_GOLDENS")
 func homeFile(name string) string    { return filepath.Join("testdata", "homes", name+".tar.gz") }
 func figuresFile(name string) string { return filepath.Join("testdata", "figures", name+".jsonl.gz") }
 
-// recorded makes all randomness that of a name, until the function that it gives is called. Tests here must not run at once.
+// recorded makes all randomness that of a name, until the function that it gives is called. Tests here must not run
+// at once.
 func recorded(name string) (done func()) {
 	system := rand.Reader
 	rand.Reader = mathrand.NewChaCha8(sha256.Sum256([]byte(name)))
@@ -44,14 +45,15 @@ func eachHome(t *testing.T, test func(t *testing.T, name string)) {
 	}
 }
 
-// Every answer that an old home holds is given again, from its ledger: with the same figures, free, and without an entry more.
+// Every answer that an old home holds is given again, from its ledger: with the same figures, free, and without an
+// entry more.
 func TestGoldenReplays(t *testing.T) {
 	if update != "" {
 		return
 	}
 	n := 0
 	eachHome(t, func(t *testing.T, name string) {
-		home, goldens := unpack(t, homeFile(name)), readLines[golden](t, figuresFile(name))
+		home, goldens, lost := unpack(t, homeFile(name)), readLines[golden](t, figuresFile(name)), 0
 		c := open(t, home)
 		for _, g := range goldens {
 			if g.ID == name {
@@ -74,15 +76,21 @@ func TestGoldenReplays(t *testing.T) {
 				t.Errorf("%s: %v", g.ID, err)
 				continue
 			}
+			if _, refused := got.figures["refused"]; !refused {
+				if n++; !got.replayed {
+					t.Errorf("%s: paid for again, as %s, and not answered from %s\n\tof %s", g.ID, got.release, g.Release, g.Ask.SQL)
+					check(t, g, "charged", figures{"": got.figures["charged"]}, figures{"": g.Fresh["charged"]})
+					if lost++; lost == 10 {
+						t.Fatal("ten answers of this home are not given again: there may be more")
+					}
+					continue // its numbers have other noise
+				}
+				if got.release != g.Release {
+					t.Errorf("%s: answered from %s, want %s\n\tof %s", g.ID, got.release, g.Release, g.Ask.SQL)
+				}
+			}
 			if after, err := logged(home); err != nil || after != before {
-				t.Errorf("%s: the ledger has grown: %v\n\tof %s", g.ID, err, g.Ask.SQL)
-			}
-			_, refused := got.figures["refused"]
-			if !refused {
-				n++
-			}
-			if !refused && (!got.replayed || got.release != g.Release) {
-				t.Errorf("%s: replayed %v, %q, want %q\n\tof %s", g.ID, got.replayed, got.release, g.Release, g.Ask.SQL)
+				t.Errorf("%s: free, and the ledger has grown: %v\n\tof %s", g.ID, err, g.Ask.SQL)
 			}
 			check(t, g, "again", again(got.figures), g.again())
 			if foretold, ok := g.Fresh["explained"].(figures); ok {
@@ -168,9 +176,10 @@ func (g golden) again() figures {
 	return again(g.Fresh)
 }
 
-// Questions are planned, charged and answered afresh with the same figures as before, over the sealed tables of the old homes, under the
-// randomness that goes with their names: the replays' own figures are of the same randomness. Each takes some 80 ms, most of them the rehearsal's: by
-// default every primitive is asked, and of the questions for an answer one in sixteen; with DITHER_LONG=1 all.
+// Questions are planned, charged and answered afresh with the same figures as before, over the sealed tables of the
+// old homes, under the randomness that goes with their names: the replays' own figures are of the same randomness.
+// Each takes some 80 ms, most of them the rehearsal's: by default every primitive is asked, and of the questions
+// for an answer one in sixteen; with DITHER_LONG=1 all.
 func TestGoldenFigures(t *testing.T) {
 	if update != "" {
 		return

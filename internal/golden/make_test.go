@@ -24,9 +24,10 @@ type maker struct {
 	name, policy string
 	files        func(t *testing.T, home string) // the sources
 	asks         []ask
-	draw         func(i int) ask                 // further questions; nil for none
-	drawn        int                             // how many of them are to be answered
-	before       func(t *testing.T, home string) // what happens to the sealed home before any question is asked; nil for nothing
+	draw         func(i int) ask // further questions; nil for none
+	drawn        int             // how many of them are to be answered
+	before       func(t *testing.T,
+		home string) // what happens to the sealed home before any question is asked; nil for nothing
 }
 
 // TestGoldenUpdate writes goldens, where the environment asks for it.
@@ -145,7 +146,8 @@ func (m maker) make(t *testing.T) {
 	figured(t, m.name, goldens, false)
 }
 
-// figured computes the figures of a home's questions, those of fresh answers too unless they were just computed, and writes them.
+// figured computes the figures of a home's questions, those of fresh answers too unless they were just computed,
+// and writes them.
 func figured(t *testing.T, name string, goldens []golden, fresh bool) {
 	t.Helper()
 	home := unpack(t, homeFile(name))
@@ -216,8 +218,9 @@ func makers(t *testing.T) (out []maker) {
 		}
 		out = append(out, maker{
 			name: kind + "-" + relation, drawn: 255,
-			policy: strings.Replace(string(w.Text), "selection_delta: 5e-7}\nprice: {default: 1}", "selection_delta: 5e-7}\nprice: {default: 1, delta: 4e-10}", 1),
-			files:  func(t *testing.T, home string) { hostile(t, w, i, home) },
+			policy: strings.Replace(string(w.Text), "selection_delta: 5e-7}\nprice: {default: 1}",
+				"selection_delta: 5e-7}\nprice: {default: 1, delta: 4e-10}", 1),
+			files: func(t *testing.T, home string) { hostile(t, w, i, home) },
 			draw: func(n int) ask {
 				return rapid.Custom(func(t *rapid.T) ask {
 					r, _, _ := w.Anything(t)
@@ -232,7 +235,10 @@ func makers(t *testing.T) (out []maker) {
 // hostile writes random rows of a world's tables.
 func hostile(t *testing.T, w enginetest.World, seed int, home string) {
 	t.Helper()
-	tables := rapid.Custom(func(t *rapid.T) enginetest.Tables { return enginetest.RelationRows(t, w.Policy, 60) }).Example(seed + 7)
+	tables := rapid.Custom(func(t *rapid.T) enginetest.Tables {
+		return enginetest.RelationRows(t, w.Policy,
+			60)
+	}).Example(seed + 7)
 	for _, table := range w.Policy.Tables {
 		text := csvOf(table, tables[table.Name])
 		if err := os.WriteFile(filepath.Join(home, table.Name+".csv"), text, 0o600); err != nil {
@@ -254,7 +260,8 @@ func csvOf(table *policy.Table, rows []enginetest.Row) []byte {
 		for i, c := range table.Columns {
 			v := r[c.Name]
 			switch {
-			case v.Type == value.Real && (math.IsNaN(v.Real) || math.IsInf(v.Real, 0)), v.Type == value.Date && (v.Int < 0 || v.Int > 40_000),
+			case v.Type == value.Real && (math.IsNaN(v.Real) || math.IsInf(v.Real, 0)),
+				v.Type == value.Date && (v.Int < 0 || v.Int > 40_000),
 				v.Type == value.Text && (v.Text == "" || strings.ContainsAny(v.Text, "\x00\x01")),
 				len(c.Values) > 0 && !slices.ContainsFunc(c.Values, func(o value.Value) bool { return value.Compare(o, v) == 0 }):
 				v.Null = true
@@ -267,7 +274,10 @@ func csvOf(table *policy.Table, rows []enginetest.Row) []byte {
 			case len(c.Values) > 0:
 				line[i] = c.Values[0].String()
 			default:
-				line[i] = map[value.Type]string{value.Integer: "1", value.Real: "1", value.Text: "a", value.Boolean: "true", value.Date: "2000-01-01"}[c.Type]
+				line[i] = map[value.Type]string{
+					value.Integer: "1", value.Real: "1", value.Text: "a", value.Boolean: "true",
+					value.Date: "2000-01-01",
+				}[c.Type]
 			}
 		}
 		_ = file.Write(line)

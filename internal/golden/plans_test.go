@@ -20,8 +20,9 @@ import (
 	"dither/privacy"
 )
 
-// All that the goldens know of plans stands in this file. Those over files show which measures a key and its marks are of; those over a server's
-// tables, where units' rows have no sealed order, are other plans, and pinned without a server.
+// All that the goldens know of plans stands in this file. Plans over files show which measures a key and its marks
+// are of; those over a server's tables, where units' rows have no sealed order, are other plans, and pinned without
+// a server.
 
 // planned is a question's plan over the home's tables, and over such on a server.
 type planned struct {
@@ -49,6 +50,10 @@ func TestGoldenPlans(t *testing.T) {
 				t.Fatalf("%s, want %s", p.ID, want[i].ID)
 			}
 			check(t, asked[p.ID], "plan over files", p.Files, want[i].Files)
+			// The people of "scarred" are of version 2.
+			if key := asked[p.ID].charged(); key != nil && name != "scarred" && p.Files["key"] != key {
+				t.Errorf("%s: the plan's key is %v, and what was charged has %v", p.ID, p.Files["key"], key)
+			}
 			check(t, asked[p.ID], "plan over a server", p.Live, want[i].Live)
 		}
 	})
@@ -56,14 +61,17 @@ func TestGoldenPlans(t *testing.T) {
 
 // Every construct of docs/sql.md, and every kind of question, is in some question that is answered.
 func TestGoldenConstructs(t *testing.T) {
-	met, ways := enginetest.Met{}, map[string]bool{}
+	met, ways, lacking := enginetest.Met{}, map[string]bool{}, true
 	eachHome(t, func(t *testing.T, name string) {
 		p := policyOf(t, name)
-		for _, g := range readLines[golden](t, figuresFile(name)) {
-			if ways[g.Ask.Do] = true; g.Ask.Do != "" || g.Ask.Follows {
+		for i, g := range readLines[golden](t, figuresFile(name)) {
+			if i%20 == 0 {
+				lacking = met.Lacking(1) != ""
+			}
+			if ways[g.Ask.Do] = true; g.Ask.Do != "" || g.Ask.Follows || !lacking {
 				continue
 			}
-			if q, err := plan.Build(p, requestOf(p, g.Ask)); err == nil {
+			if q, err := plan.Build(p, requestOf(p, g.Ask)); err == nil && g.Fresh["refused"] == nil {
 				met.Add(q, g.Ask.SQL)
 			}
 		}
@@ -71,10 +79,9 @@ func TestGoldenConstructs(t *testing.T) {
 	if os.Getenv("DITHER_GOLDEN_HOME") != "" || update != "" {
 		return
 	}
-	for _, c := range enginetest.Constructs {
-		if met[c.Name] == 0 {
-			t.Errorf("no question has %s", c.Name)
-		}
+	for name := met.Lacking(1); name != ""; name = met.Lacking(1) {
+		t.Errorf("no question has %s", name)
+		met[name]++
 	}
 	for way := range asks {
 		if !ways[way] {
@@ -83,18 +90,31 @@ func TestGoldenConstructs(t *testing.T) {
 	}
 }
 
+// charged is the key that was charged; nil where none was.
+func (g golden) charged() any {
+	all, _ := g.Fresh["charged"].([]any)
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0].(figures)["key"]
+}
+
 // plansOf plans the questions of a home.
 func plansOf(t *testing.T, name string, goldens []golden) (out []planned) {
 	t.Helper()
 	files := policyOf(t, name)
-	server := regexp.MustCompile(`\{(csv|jsonl|parquet|duckdb): (source\.)?(\w+)[^}]*\}`).ReplaceAllString(policyText(t, name), "{postgres: {service: golden}, table: public.${3}_$1}")
+	file := regexp.MustCompile(`\{(csv|jsonl|parquet|duckdb): (source\.)?(\w+)[^}]*\}`)
+	server := file.ReplaceAllString(policyText(t, name), "{postgres: {service: golden}, table: public.${3}_$1}")
 	live, err := policy.Decode([]byte(server), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	live = filled(live)
 	for _, g := range goldens {
-		if g.Ask.Do != "" || g.Ask.Follows || g.Ask.Within != "" || g.ID == name {
+		if g.Ask.Do != "" || g.Ask.Follows || g.ID == name {
+			continue
+		}
+		if g.Ask.Within != "" || strings.Contains(g.Ask.SQL, "target_relative_error") { // its price is not the plan's to find
 			continue
 		}
 		p := planned{ID: g.ID, Files: planOf(t, files, g.Ask), Live: planOf(t, live, g.Ask)}
@@ -133,18 +153,26 @@ func planOf(t *testing.T, p *policy.Policy, a ask) figures {
 	}
 	versions := slices.Repeat([]int{1}, len(q.Tables()))
 	out := figures{
-		"key": q.Key(versions...), "any_price": q.MarkAtAnyPrice(versions...), "price": q.Price.String(), "caps": []int64{q.Caps.Rows, q.Caps.Groups, q.Caps.RowsPerGroup},
-		"order_caps": []int64{q.OrderCaps.Rows, q.OrderCaps.Groups, q.OrderCaps.RowsPerGroup}, "mode_rows": q.RowCaps.Rows, "cells": q.Released(), "looks": len(q.Looks()),
+		"key": q.Key(versions...), "any_price": q.MarkAtAnyPrice(versions...), "price": q.Price.String(),
+		"caps":       []int64{q.Caps.Rows, q.Caps.Groups, q.Caps.RowsPerGroup},
+		"order_caps": []int64{q.OrderCaps.Rows, q.OrderCaps.Groups, q.OrderCaps.RowsPerGroup},
+		"mode_rows":  q.RowCaps.Rows, "cells": q.Released(), "looks": len(q.Looks()),
 	}
 	measures, conditions := q.Marks()
 	out["marks"], out["conditions"] = measures, conditions
 	var all []any
 	for _, m := range q.Vectors() {
-		all = append(all, []string{m.String(), string(m.Noise), rational(m.Parameter), m.L1.String(), m.L2Squared.String(), m.Loss.String()})
+		all = append(all, []string{
+			m.String(), string(m.Noise), rational(m.Parameter), m.L1.String(),
+			m.L2Squared.String(), m.Loss.String(),
+		})
 	}
 	out["measures"] = all
 	for _, o := range q.Quantiles {
-		out["quantiles"] = append(list(out["quantiles"]), []any{o.String(), rational(o.Sensitivity), o.Offset, o.Loss.String()})
+		out["quantiles"] = append(list(out["quantiles"]), []any{
+			o.String(), rational(o.Sensitivity), o.Offset,
+			o.Loss.String(),
+		})
 	}
 	for _, m := range q.Modes {
 		out["modes"] = append(list(out["modes"]), []any{m.String(), m.Rows, m.Loss.String()})

@@ -1,158 +1,6 @@
 package golden
 
-import (
-	"database/sql"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
-	"time"
-
-	_ "github.com/duckdb/duckdb-go/v2" // makes sources of its own format, and Parquet
-
-	"dither/curator"
-	"dither/internal/ledger"
-	"dither/privacy"
-)
-
-const clinicPolicy = `
-version: 1
-population: {name: clinic, neighbours: NEIGHBOURS}
-budget: {BUDGET}
-price: {PRICE}
-ANALYSTS
-tables:
-  visits:
-    description: one row a visit
-    source: {csv: source.visits.csv, delimiter: ";", null: NA}
-    unit: person
-    rows_per_unit: 4
-    max_groups: 2
-    max_rows_per_group: 2
-    expected_rows: 400
-    part: {column: party, per_unit: 2}
-    columns:
-      person: {type: integer}
-      city: {type: text, values: [Arnhem, Breda, Delft]}
-      ward: {type: text, values_from: wards.ward}
-      party: {type: text, values: [D, I, R], nullable: true}
-      product: {type: text}
-      cost: {type: real, bounds: [0, 5000], nullable: true}
-      raw: {type: real, nullable: true}
-      age: {type: integer, bounds: [0, 115]}
-      day: {type: date, bounds: [2024-01-01, 2026-12-31]}
-      cancelled: {type: boolean}
-      married: {type: boolean, nullable: true}
-  people:
-    source: {csv: source.people.csv}
-    unit: row
-    person_rows: 2
-    expected_rows: 300
-    part: {column: party}
-    columns:
-      region: {type: text, values: [north, south], nullable: true}
-      smoker: {type: boolean}
-      party: {type: text, values: [D, I, R]}
-      name: {type: text}
-      age: {type: integer, bounds: [0, 115], nullable: true, invalid: null}
-      income: {type: real, bounds: [0, 200000]}
-      height: {type: real, bounds: [50, 250], nullable: true}
-      born: {type: date, bounds: [1900-01-01, 2026-12-31]}
-  patients:
-    source: {jsonl: source.patients.jsonl}
-    unit: person
-    rows_per_unit: 1
-    columns:
-      person: {type: integer}
-      smoker: {type: boolean, nullable: true}
-      score: {type: integer, bounds: [-10, 10]}
-  orders:
-    source: {duckdb: source.shop.duckdb, table: orders}
-    unit: customer
-    rows_per_unit: 3
-    columns: {number: {type: integer}, customer: {type: integer}, nation: {type: integer}, total: {type: real, bounds: [0, 1000]}}
-    references: {number: notes.number}
-  lines:
-    source: {parquet: source.lines.parquet}
-    through: number
-    references: {number: notes.number}
-    rows_per_unit: 6
-    columns: {number: {type: integer}, price: {type: real, bounds: [0, 100]}, quantity: {type: integer, bounds: [0, 9]}}
-  notes:
-    source: {csv: source.notes.csv, header: false}
-    unit: customer
-    rows_per_unit: 3
-    columns: {number: {type: integer}, customer: {type: integer}, stars: {type: integer, bounds: [1, 5]}}
-  nations:
-    public: true
-    source: {csv: source.nations.csv}
-    rows_per_value: {id: 1, region: 3}
-    columns: {id: {type: integer}, region: {type: text, values: [Africa, America, Asia, Europe]}, inhabitants: {type: integer, bounds: [0, 1000]}}
-  wards:
-    public: true
-    source: {csv: source.wards.csv}
-    rows_per_value: {ward: 1}
-    columns: {ward: {type: text}, beds: {type: integer, bounds: [0, 50]}}
-`
-
-// clinicFiles writes the clinic's sources: persons with one row to six, more of them than count.
-func clinicFiles(t *testing.T, home string) {
-	t.Helper()
-	var visits, people, patients, notes strings.Builder
-	visits.WriteString("person;city;ward;party;product;cost;raw;age;day;cancelled;married\n")
-	people.WriteString("region,smoker,party,name,age,income,height,born\n")
-	or := func(null bool, text, other string) string {
-		if null {
-			return other
-		}
-		return text
-	}
-	for i := range 300 {
-		city, ward, party := []string{"Arnhem", "Breda", "Delft"}[i%3], []string{"east", "north", "west", "attic"}[i*i%4], []string{"D", "R", "I", "D"}[i%4]
-		for j := range i*i%6 + 1 {
-			k := i*7 + j*j*11
-			fmt.Fprintf(&visits, "%d;%s;%s;%s;%s;%s;%s;%d;2025-%02d-%02d;%v;%s\n", i%120, city, ward, or(k%11 == 0, party, "NA"), []string{"pill", "patch", "syrup"}[k%7%3]+or(k%50 > 0, fmt.Sprint(k), ""),
-				or(k%13 == 0, fmt.Sprintf("%d.%d", k%600*10, k%10), "NA"), or(k%17 == 0, fmt.Sprint(k*3-900), "NA"), 20+k%70, k%12+1, k%28+1, k%5 == 0, or(k%9 == 0, fmt.Sprint(k%2 == 0), "NA"))
-		}
-		fmt.Fprintf(&people, "%s,%v,%s,%s,%s,%d,%s,19%02d-%02d-11\n", or(i%10 == 0, []string{"north", "south"}[i%2], ""), i%4 == 0, party, []string{"Kim", "Sam", "Jo"}[i%5%3], or(i%23 == 0, fmt.Sprint(18+i%80), "old"), 9000+i*i%150000,
-			or(i%8 == 0, fmt.Sprintf("%d.5", 150+i%50), ""), i%90+10, i%12+1)
-		if i < 150 {
-			fmt.Fprintf(&patients, "{\"person\": %d, \"smoker\": %s, \"score\": %d}\n", i, or(i%6 == 0, fmt.Sprint(i%3 == 0), "null"), i%24-12)
-			fmt.Fprintf(&notes, "%d,%d,%d\n", i, i/4, i%5+1)
-		}
-	}
-	for name, text := range map[string]string{
-		"visits.csv": visits.String(), "people.csv": people.String(), "patients.jsonl": patients.String(), "notes.csv": notes.String(),
-		"nations.csv": "id,region,inhabitants\n1,Africa,20\n2,Africa,40\n3,America,300\n4,Asia,900\n5,Europe,80\n", "wards.csv": "ward,beds\neast,10\nnorth,20\nsouth,5\nwest,50\n",
-	} {
-		writeFile(t, home, "source."+name, text)
-	}
-	db, err := sql.Open("duckdb", filepath.Join(home, "source.shop.duckdb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, statement := range []string{
-		"CREATE TABLE orders AS SELECT i AS number, i // 4 AS customer, i % 6 + 1 AS nation, (i * 37 % 1100)::DOUBLE AS total FROM range(150) r(i)",
-		"COPY (SELECT i // 3 AS number, (i * 13 % 105)::DOUBLE AS price, i % 11 AS quantity FROM range(480) r(i)) TO '" + filepath.Join(home, "source.lines.parquet") + "' (FORMAT parquet)",
-		"CHECKPOINT",
-	} {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func writeFile(t *testing.T, home, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
+import "strings"
 
 // clinicSQL are questions of every form in docs/sql.md, its own statements among them.
 var clinicSQL = strings.Split(strings.TrimSpace(`
@@ -306,11 +154,22 @@ func clinicAsks(by, epsilon, rho string) (out []ask) {
 	q(ask{SQL: "SELECT city, COUNT(*), SUM(cost) FROM visits GROUP BY city", MaxRows: "auto"})
 	q(ask{SQL: "SELECT MEDIAN(cost), MODE(city), SUM(cost, bounds => (0, 100)) FROM visits", MaxRows: "auto"})
 	q(ask{SQL: "SELECT product, COUNT(*) FROM visits GROUP BY product", Delta: "2e-9", Other: true, MinUnits: 3})
-	q(ask{SQL: "SELECT product, cancelled, SUM(cost) FROM visits GROUP BY product, cancelled", Delta: "2e-9", MaxGroups: 2})
-	q(ask{SQL: "SELECT region, smoker, COUNT(*) FROM people GROUP BY ROLLUP (region, smoker)", Whole: true, Epsilon: "0.7"})
+	q(ask{
+		SQL: "SELECT product, cancelled, SUM(cost) FROM visits GROUP BY product, cancelled", Delta: "2e-9",
+		MaxGroups: 2,
+	})
+	q(ask{
+		SQL: "SELECT region, smoker, COUNT(*) FROM people GROUP BY ROLLUP (region, smoker)", Whole: true,
+		Epsilon: "0.7",
+	})
 	q(ask{SQL: "SELECT COUNT(*), AVG(age) FROM people", Within: "20", At: "90%"})
 	q(ask{SQL: "SELECT COUNT(*) FROM people", Within: "30%"})
-	for _, sql := range []string{"SELECT COUNT(*) FROM people", "SELECT region, COUNT(*), AVG(income) FROM people GROUP BY region", "SELECT product, COUNT(*) FROM visits GROUP BY product", "SELECT city, COUNT(*) FROM visits GROUP BY ROLLUP (city)", "SELECT SUM(cost, bounds => auto) FROM visits"} {
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM people",
+		"SELECT region, COUNT(*), AVG(income) FROM people GROUP BY region",
+		"SELECT product, COUNT(*) FROM visits GROUP BY product",
+		"SELECT city, COUNT(*) FROM visits GROUP BY ROLLUP (city)", "SELECT SUM(cost, bounds => auto) FROM visits",
+	} {
 		q(ask{Do: "measure", SQL: sql, Epsilon: "0.3"})
 	}
 	for _, mechanism := range []string{"", "exponential mechanism", "permute and flip", "report noisy max"} {
@@ -321,28 +180,63 @@ func clinicAsks(by, epsilon, rho string) (out []ask) {
 	}
 	for _, mechanism := range []string{"", "approximate quantiles", "joint exponential mechanism"} {
 		q(ask{Do: "rank", SQL: "SELECT age FROM people", Ranks: []string{"0.25", "0.5", "0.75"}, Mechanism: mechanism})
-		q(ask{Do: "rank", SQL: "SELECT cost FROM visits WHERE NOT cancelled", Ranks: []string{"0.1", "0.9"}, Mechanism: mechanism, Epsilon: "0.4"})
+		q(ask{
+			Do: "rank", SQL: "SELECT cost FROM visits WHERE NOT cancelled", Ranks: []string{"0.1", "0.9"},
+			Mechanism: mechanism, Epsilon: "0.4",
+		})
 	}
 	q(ask{Do: "smooth", SQL: "SELECT age FROM people WHERE smoker"})
 	q(ask{Do: "smooth", SQL: "SELECT cost FROM visits"})
-	q(ask{Do: "moments", SQL: "SELECT age, height FROM people", Blocks: []block{{2, "l2", "200"}}, Sums: []sum{{Kind: "count"}, {Kind: "first"}, {Kind: "product", Weight: "2"}}})
-	q(ask{Do: "moments", SQL: "SELECT age, height, income FROM people GROUP BY party", Blocks: []block{{2, "l1", "300"}, {1, "l2", ""}}, Sums: []sum{{Kind: "count"}, {Kind: "first", I: 1}, {Kind: "product", I: 0, J: 1}}})
-	q(ask{Do: "moments", SQL: "SELECT age, cost FROM visits", Blocks: []block{{2, "l2", ""}}, Sums: []sum{{Kind: "count"}, {Kind: "first"}}, Centres: [][]float64{{30, 100}, {60, 4000}}})
-	q(ask{Do: "minimize", SQL: "SELECT age / 100, 1, smoker FROM people", Loss: "logistic", Radius: "3", Regularise: "20", Rows: 300, Curvature: "0.3"})
-	q(ask{Do: "minimize", SQL: "SELECT age / 100, 1, cost > 1000 FROM visits", Loss: "logistic", Bound: "1.5", Radius: "3", Regularise: "30", Rows: 400})
-	q(ask{Do: "search", SQL: "SELECT age / 100, 1, smoker FROM people", Rows: 300, Trials: 4, Candidates: [][2]string{{"20", "2"}, {"40", "1"}}})
+	q(ask{
+		Do: "moments", SQL: "SELECT age, height FROM people", Blocks: []block{{2, "l2", "200"}},
+		Sums: []sum{{Kind: "count"}, {Kind: "first"}, {Kind: "product", Weight: "2"}},
+	})
+	q(ask{Do: "moments", SQL: "SELECT age, height, income FROM people GROUP BY party", Blocks: []block{{
+		2, "l1",
+		"300",
+	}, {1, "l2", ""}}, Sums: []sum{{Kind: "count"}, {Kind: "first", I: 1}, {Kind: "product", I: 0, J: 1}}})
+	q(ask{
+		Do: "moments", SQL: "SELECT age, cost FROM visits", Blocks: []block{{2, "l2", ""}},
+		Sums: []sum{{Kind: "count"}, {Kind: "first"}}, Centres: [][]float64{{30, 100}, {60, 4000}},
+	})
+	q(ask{
+		Do: "minimize", SQL: "SELECT age / 100, 1, smoker FROM people", Loss: "logistic", Radius: "3",
+		Regularise: "20", Rows: 300, Curvature: "0.3",
+	})
+	q(ask{
+		Do: "minimize", SQL: "SELECT age / 100, 1, cost > 1000 FROM visits", Loss: "logistic", Bound: "1.5",
+		Radius: "3", Regularise: "30", Rows: 400,
+	})
+	q(ask{
+		Do: "search", SQL: "SELECT age / 100, 1, smoker FROM people", Rows: 300, Trials: 4,
+		Candidates: [][2]string{{"20", "2"}, {"40", "1"}},
+	})
 	q(ask{Do: "line", SQL: "SELECT age, height FROM people", Rows: 250, Epsilon: "1.5"})
 	q(ask{Do: "line", SQL: "SELECT age, income FROM people WHERE smoker", Rows: 75, Plain: true})
-	q(ask{Do: "above", Table: "people", Threshold: "60", Above: 2, Stream: []string{"SELECT COUNT(*) FROM people WHERE smoker", "SELECT COUNT(*) FROM people WHERE age > 90", "SELECT COUNT(*) FROM people WHERE party = 'D'", "SELECT SUM(income) FROM people"}})
-	q(ask{Do: "above", Table: "visits", Threshold: "100", Above: 1, Values: true, Most: 200, Stream: []string{"SELECT COUNT(*) FROM visits WHERE cancelled AND age < 25", "SELECT SUM(age, bounds => (0, 50)) FROM visits", "SELECT COUNT(*) FROM visits"}})
+	q(ask{
+		Do: "above", Table: "people", Threshold: "60", Above: 2,
+		Stream: []string{
+			"SELECT COUNT(*) FROM people WHERE smoker", "SELECT COUNT(*) FROM people WHERE age > 90",
+			"SELECT COUNT(*) FROM people WHERE party = 'D'", "SELECT SUM(income) FROM people",
+		},
+	})
+	q(ask{
+		Do: "above", Table: "visits", Threshold: "100", Above: 1, Values: true, Most: 200,
+		Stream: []string{
+			"SELECT COUNT(*) FROM visits WHERE cancelled AND age < 25",
+			"SELECT SUM(age, bounds => (0, 50)) FROM visits", "SELECT COUNT(*) FROM visits",
+		},
+	})
 
 	f := func(a ask) {
 		a.Follows = true
 		q(a)
 	}
 	for _, sql := range []string{
-		"select count(*) as many from people as p", "SELECT AVG(age), SUM(age) FROM visits", "SELECT region, COUNT(*) FROM people GROUP BY region",
-		"SELECT FLOOR(age / 10) * 10, COUNT(*) FROM people GROUP BY 1", "SELECT age >= 18, COUNT(*) FROM people WHERE age < 60 GROUP BY 1",
+		"select count(*) as many from people as p", "SELECT AVG(age), SUM(age) FROM visits",
+		"SELECT region, COUNT(*) FROM people GROUP BY region",
+		"SELECT FLOOR(age / 10) * 10, COUNT(*) FROM people GROUP BY 1",
+		"SELECT age >= 18, COUNT(*) FROM people WHERE age < 60 GROUP BY 1",
 		"SELECT smoker, COUNT(*) FROM people GROUP BY smoker",
 	} {
 		f(ask{SQL: sql})
@@ -355,11 +249,26 @@ func clinicAsks(by, epsilon, rho string) (out []ask) {
 // trainingAsks are trainings of every model: the first ones unfinished.
 func trainingAsks() (out []ask) {
 	for i, a := range []ask{
-		{SQL: "SELECT age / 100, height / 250, 1, smoker FROM people", Model: "logistic", Clip: "1", Rate: "1/4", Multiplier: "4", Steps: 8, Taken: 3, Rows: 280},
-		{SQL: "SELECT age / 100, 1, cost / 5000 FROM visits", Model: "linear", Clip: "1", Rate: "1/2", Multiplier: "6", Steps: 5, Taken: 0, Rows: 400},
-		{SQL: "SELECT score / 10.0, 1, 2 FROM patients", Model: "poisson", Clip: "2", Rate: "1", Multiplier: "8", Steps: 4, Taken: 4, Rows: 150},
-		{SQL: "SELECT age / 100, 1, CASE WHEN party = 'D' THEN 0 WHEN party = 'I' THEN 1 ELSE 2 END FROM people", Model: "softmax", Classes: 3, Clip: "1", Rate: "1/3", Multiplier: "5", Steps: 6, Taken: 2, Rows: 300},
-		{SQL: "SELECT age / 100, 1, smoker FROM people", Model: "network", Classes: 2, Hidden: 3, Activation: "relu", Clip: "1", Rate: "1/3", Multiplier: "5", Steps: 3, Taken: 1, Rows: 300},
+		{
+			SQL: "SELECT age / 100, height / 250, 1, smoker FROM people", Model: "logistic", Clip: "1", Rate: "1/4",
+			Multiplier: "4", Steps: 8, Taken: 3, Rows: 280,
+		},
+		{
+			SQL: "SELECT age / 100, 1, cost / 5000 FROM visits", Model: "linear", Clip: "1", Rate: "1/2", Multiplier: "6",
+			Steps: 5, Taken: 0, Rows: 400,
+		},
+		{
+			SQL: "SELECT score / 10.0, 1, 2 FROM patients", Model: "poisson", Clip: "2", Rate: "1", Multiplier: "8",
+			Steps: 4, Taken: 4, Rows: 150,
+		},
+		{
+			SQL:   "SELECT age / 100, 1, CASE WHEN party = 'D' THEN 0 WHEN party = 'I' THEN 1 ELSE 2 END FROM people",
+			Model: "softmax", Classes: 3, Clip: "1", Rate: "1/3", Multiplier: "5", Steps: 6, Taken: 2, Rows: 300,
+		},
+		{
+			SQL: "SELECT age / 100, 1, smoker FROM people", Model: "network", Classes: 2, Hidden: 3, Activation: "relu",
+			Clip: "1", Rate: "1/3", Multiplier: "5", Steps: 3, Taken: 1, Rows: 300,
+		},
 	} {
 		a.Do = "train"
 		if a.Delta = "1e-7"; i == 4 {
@@ -368,84 +277,4 @@ func trainingAsks() (out []ask) {
 		out = append(out, a)
 	}
 	return out
-}
-
-func clinicHome(name, neighbours, budget, price, analysts string, asks []ask) maker {
-	text := strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET", budget, "PRICE", price, "ANALYSTS", analysts).Replace(clinicPolicy)
-	return maker{name: name, policy: text, files: clinicFiles, asks: asks}
-}
-
-// scarred is what a long life leaves in a home: answers of an earlier policy, of earlier neighbours and of an earlier version of a table, failures that
-// the owner looked into and one since, a charge for another ledger, a write that a power cut tore, a question without an answer.
-func scarred(t *testing.T, home string) {
-	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx := t.Context()
-	c := open(t, home)
-	for _, sql := range []string{"SELECT COUNT(*) FROM people", "SELECT city, SUM(cost) FROM visits WHERE party = 'D' GROUP BY city"} {
-		_, err := c.Answer(ctx, curator.Question{SQL: sql})
-		must(err)
-	}
-	must(c.Close())
-	fail := func() {
-		c, err := curator.OpenWith(home, curator.Options{Timeout: 1})
-		must(err)
-		if _, err := c.Answer(ctx, curator.Question{SQL: "SELECT AVG(income) FROM people"}); err == nil {
-			t.Fatal("no failure")
-		}
-		must(c.Close())
-	}
-	fail()
-	l, err := ledger.Open(home, time.Now)
-	must(err)
-	must(l.Resume())
-	e, err := privacy.ParseEpsilon("3.5")
-	must(err)
-	from := ledger.Origin{ID: strings.Repeat("4b", 16), Head: "12:" + strings.Repeat("0a", 32)}
-	must(l.Opened(ledger.Opening{Loss: privacy.PureLoss(e), From: []ledger.Origin{from}}, l.Head()))
-	must(l.Close())
-	fail()
-	log, err := os.OpenFile(filepath.Join(home, "ledger.log"), os.O_WRONLY|os.O_APPEND, 0)
-	must(err)
-	_, err = log.WriteString(`{"v":3,"n":1`)
-	must(errors.Join(err, log.Close()))
-	c = open(t, home)
-	_, err = c.Answer(ctx, curator.Question{SQL: "SELECT COUNT(*) FROM visits", Epsilon: "0.3"})
-	must(err)
-	must(c.Close())
-	file := filepath.Join(home, "policy.yaml")
-	text, err := os.ReadFile(file) //nolint:gosec // in the test's own home
-	must(err)
-	writeFile(t, home, "policy.yaml", strings.Replace(string(text), "add-remove", "change-one", 1))
-	people := filepath.Join(home, "source.people.csv")
-	rows, err := os.ReadFile(people) //nolint:gosec // in the test's own home
-	must(err)
-	writeFile(t, home, "source.people.csv", string(rows)+"north,true,D,Kim,33,1200,160,1980-01-01\n")
-	c = open(t, home)
-	_, err = c.AcceptPolicy(ctx, false)
-	must(err)
-	_, err = c.Seal(ctx, "people", curator.SealOptions{})
-	must(err)
-	_, err = c.Above(ctx, curator.Threshold{Table: "people", Threshold: "5", Epsilon: "0.2"}) // which nothing is asked of
-	must(err)
-	must(c.Close())
-}
-
-// written are the homes whose questions are written by hand.
-func written() []maker {
-	periods := "epsilon: 450, per: month, lifetime: 1000"
-	old := clinicHome("scarred", "add-remove", "epsilon: 800", "default: 0.5, maximum: 10", "", clinicAsks("", "0.8", ""))
-	old.before = scarred
-	return []maker{
-		old,
-		clinicHome("clinic-epsilon", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", clinicAsks("", "0.8", "")),
-		clinicHome("clinic-periods", "change-one", periods, "default: 0.4, maximum: 10", "analysts: {ann: 90%, ben: {epsilon: 20}}", clinicAsks("ann", "0.6", "")),
-		clinicHome("clinic-rho", "add-remove", "rho: 300, delta: 1e-5, selection_delta: 9e-6", "default: {rho: 0.2}, maximum: {rho: 20}, delta: 4e-9", "", append(clinicAsks("", "0.8", "0.3"), trainingAsks()...)),
-		clinicHome("clinic-delta", "change-one", "epsilon: 60, delta: 1e-4, selection_delta: 9e-5, per: year, lifetime: 90", "default: 0.2, maximum: 5, delta: 4e-8", "analysts: {ann: 95%, ben: {share: 5%}}", clinicAsks("ann", "0.3", "0.05")),
-	}
 }

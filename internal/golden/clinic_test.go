@@ -1,0 +1,184 @@
+package golden
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/duckdb/duckdb-go/v2" // makes sources of its own format, and Parquet
+)
+
+const clinicPolicy = `
+version: 1
+population: {name: clinic, neighbours: NEIGHBOURS}
+budget: {BUDGET}
+price: {PRICE}
+ANALYSTS
+tables:
+  visits:
+    description: one row a visit
+    source: {csv: source.visits.csv, delimiter: ";", null: NA}
+    unit: person
+    rows_per_unit: 4
+    max_groups: 2
+    max_rows_per_group: 2
+    expected_rows: 400
+    part: {column: party, per_unit: 2}
+    columns:
+      person: {type: integer}
+      city: {type: text, values: [Arnhem, Breda, Delft]}
+      ward: {type: text, values_from: wards.ward}
+      party: {type: text, values: [D, I, R], nullable: true}
+      product: {type: text}
+      cost: {type: real, bounds: [0, 5000], nullable: true}
+      raw: {type: real, nullable: true}
+      age: {type: integer, bounds: [0, 115]}
+      day: {type: date, bounds: [2024-01-01, 2026-12-31]}
+      cancelled: {type: boolean}
+      married: {type: boolean, nullable: true}
+  people:
+    source: {csv: source.people.csv}
+    unit: row
+    person_rows: 2
+    expected_rows: 300
+    part: {column: party}
+    columns:
+      region: {type: text, values: [north, south], nullable: true}
+      smoker: {type: boolean}
+      party: {type: text, values: [D, I, R]}
+      name: {type: text}
+      age: {type: integer, bounds: [0, 115], nullable: true, invalid: null}
+      income: {type: real, bounds: [0, 200000]}
+      height: {type: real, bounds: [50, 250], nullable: true}
+      born: {type: date, bounds: [1900-01-01, 2026-12-31]}
+  patients:
+    source: {jsonl: source.patients.jsonl}
+    unit: person
+    rows_per_unit: 1
+    columns:
+      person: {type: integer}
+      smoker: {type: boolean, nullable: true}
+      score: {type: integer, bounds: [-10, 10]}
+  orders:
+    source: {duckdb: source.shop.duckdb, table: orders}
+    unit: customer
+    rows_per_unit: 3
+    columns: {number: {type: integer}, customer: {type: integer}, nation: {type: integer}, total: {type: real, bounds: [0, 1000]}}
+    references: {number: notes.number}
+  lines:
+    source: {parquet: source.lines.parquet}
+    through: number
+    references: {number: notes.number}
+    rows_per_unit: 6
+    columns: {number: {type: integer}, price: {type: real, bounds: [0, 100]}, quantity: {type: integer, bounds: [0, 9]}}
+  notes:
+    source: {csv: source.notes.csv, header: false}
+    unit: customer
+    rows_per_unit: 3
+    columns: {number: {type: integer}, customer: {type: integer}, stars: {type: integer, bounds: [1, 5]}}
+  nations:
+    public: true
+    source: {csv: source.nations.csv}
+    rows_per_value: {id: 1, region: 3}
+    columns: {id: {type: integer}, region: {type: text, values: [Africa, America, Asia, Europe]}, inhabitants: {type: integer, bounds: [0, 1000]}}
+  wards:
+    public: true
+    source: {csv: source.wards.csv}
+    rows_per_value: {ward: 1}
+    columns: {ward: {type: text}, beds: {type: integer, bounds: [0, 50]}}
+`
+
+// clinicFiles writes the clinic's sources: persons with one row to six, more of them than count.
+func clinicFiles(t *testing.T, home string) {
+	t.Helper()
+	var visits, people, patients, notes strings.Builder
+	visits.WriteString("person;city;ward;party;product;cost;raw;age;day;cancelled;married\n")
+	people.WriteString("region,smoker,party,name,age,income,height,born\n")
+	or := func(null bool, text, other string) string {
+		if null {
+			return other
+		}
+		return text
+	}
+	for i := range 300 {
+		city, ward, party := []string{"Arnhem", "Breda", "Delft"}[i%3], []string{"east", "north", "west", "attic"}[i*i%4],
+			[]string{"D", "R", "I", "D"}[i%4]
+		for j := range i*i%6 + 1 {
+			k := i*7 + j*j*11
+			fmt.Fprintf(&visits, "%d;%s;%s;%s;%s;%s;%s;%d;2025-%02d-%02d;%v;%s\n", i%120, city, ward, or(k%11 == 0, party,
+				"NA"), []string{"pill", "patch", "syrup"}[k%7%3]+or(k%50 > 0, fmt.Sprint(k), ""),
+				or(k%13 == 0, fmt.Sprintf("%d.%d", k%600*10, k%10), "NA"), or(k%17 == 0, fmt.Sprint(k*3-900), "NA"), 20+k%70,
+				k%12+1, k%28+1, k%5 == 0, or(k%9 == 0, fmt.Sprint(k%2 == 0), "NA"))
+		}
+		fmt.Fprintf(&people, "%s,%v,%s,%s,%s,%d,%s,19%02d-%02d-11\n", or(i%10 == 0, []string{"north", "south"}[i%2], ""),
+			i%4 == 0, party, []string{"Kim", "Sam", "Jo"}[i%5%3], or(i%23 == 0, fmt.Sprint(18+i%80), "old"), 9000+i*i%150000,
+			or(i%8 == 0, fmt.Sprintf("%d.5", 150+i%50), ""), i%90+10, i%12+1)
+		if i < 150 {
+			fmt.Fprintf(&patients, "{\"person\": %d, \"smoker\": %s, \"score\": %d}\n", i, or(i%6 == 0, fmt.Sprint(i%3 == 0),
+				"null"), i%24-12)
+			fmt.Fprintf(&notes, "%d,%d,%d\n", i, i/4, i%5+1)
+		}
+	}
+	for name, text := range map[string]string{
+		"visits.csv": visits.String(), "people.csv": people.String(), "patients.jsonl": patients.String(),
+		"notes.csv":   notes.String(),
+		"nations.csv": "id,region,inhabitants\n1,Africa,20\n2,Africa,40\n3,America,300\n4,Asia,900\n5,Europe,80\n",
+		"wards.csv":   "ward,beds\neast,10\nnorth,20\nsouth,5\nwest,50\n",
+	} {
+		writeFile(t, home, "source."+name, text)
+	}
+	db, err := sql.Open("duckdb", filepath.Join(home, "source.shop.duckdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"CREATE TABLE orders AS SELECT i AS number, i // 4 AS customer, i % 6 + 1 AS nation, (i * 37 % 1100)::DOUBLE AS total FROM range(150) r(i)",
+		"COPY (SELECT i // 3 AS number, (i * 13 % 105)::DOUBLE AS price, i % 11 AS quantity FROM range(480) r(i)) TO '" + filepath.Join(home, "source.lines.parquet") + "' (FORMAT parquet)",
+		"CHECKPOINT",
+	} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeFile(t *testing.T, home, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func clinicHome(name, neighbours, budget, price, analysts string, asks []ask) maker {
+	text := strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET", budget, "PRICE", price, "ANALYSTS",
+		analysts).Replace(clinicPolicy)
+	return maker{name: name, policy: text, files: clinicFiles, asks: asks}
+}
+
+// written are the homes whose questions are written by hand.
+func written() []maker {
+	periods := "epsilon: 450, per: month, lifetime: 1000"
+	old := clinicHome("scarred", "add-remove", "epsilon: 800", "default: 0.5, maximum: 10", "", clinicAsks("", "0.8",
+		""))
+	old.before = scarred
+	return []maker{
+		old,
+		clinicHome("clinic-epsilon", "add-remove", "epsilon: 1000", "default: 0.5, maximum: 10", "", clinicAsks("", "0.8",
+			"")),
+		clinicHome("clinic-periods", "change-one", periods, "default: 0.4, maximum: 10",
+			"analysts: {ann: 90%, ben: {epsilon: 20}}", clinicAsks("ann", "0.6", "")),
+		clinicHome("clinic-rho", "add-remove", "rho: 300, delta: 1e-5, selection_delta: 9e-6",
+			"default: {rho: 0.2}, maximum: {rho: 20}, delta: 4e-9", "", append(clinicAsks("", "0.8", "0.3"),
+				trainingAsks()...)),
+		clinicHome("clinic-delta", "change-one",
+			"epsilon: 60, delta: 1e-4, selection_delta: 9e-5, per: year, lifetime: 90",
+			"default: 0.2, maximum: 5, delta: 4e-8", "analysts: {ann: 95%, ben: {share: 5%}}", clinicAsks("ann", "0.3",
+				"0.05")),
+	}
+}
