@@ -79,7 +79,9 @@ func (p *kmPool) cluster(t kmTask, l *kmLaws, fallback []float64, looks int) kmC
 	size := p.count / float64(looks)
 	out := kmCluster{size: ClusterNumber{size, math.Max(0, size-off), math.Max(0, size+off)}}
 	centre := fallback
-	if p.count >= float64(looks) {
+	if p.centre != nil {
+		centre = p.centre
+	} else if p.count >= float64(looks) {
 		centre = t.kmInside(kmOver(p.sum, p.count))
 	}
 	for i, x := range centre {

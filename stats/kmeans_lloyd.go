@@ -71,7 +71,8 @@ type kmPool struct {
 	sum               []float64
 	times             int
 	countNoise, noise noise.Distribution
-	unit              float64 // of sums' noise
+	unit              float64   // of sums' noise
+	centre            []float64 // the released centre, where it is not sum over count
 }
 
 func (p *kmPool) add(c *kmCells, cell int) {

@@ -44,27 +44,7 @@ func kmTree(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 		return nil, err
 	}
 	out.leaves = leaves
-	var means [][]float64
-	var weights []float64
-	var of []int
-	for i, n := range cells.counts[:leaves] {
-		if n >= 1 && n > 2*cells.countNoise.StdDev() {
-			means, weights, of = append(means, t.kmInside(kmOver(cells.sums[i], n))), append(weights, n), append(of, i)
-		}
-	}
-	centres := kmWeighted(t, means, weights, kmRandom(t.seed, 3))
-	pools, groups := make([]kmPool, len(centres)), make([][]int, len(centres))
-	for i, m := range means {
-		j, _ := kmNearest(m, centres)
-		pools[j].add(cells, of[i])
-		groups[j] = append(groups[j], of[i])
-	}
-	laws := kmLaws{alpha: t.alpha}
-	for j := range pools {
-		if pools[j].times > 0 {
-			out.clusters, out.groups = append(out.clusters, pools[j].cluster(t, &laws, centres[j], 1)), append(out.groups, groups[j])
-		}
-	}
+	out.kmGroups(t, cells, tree)
 	if len(out.clusters) < t.k {
 		out.warnings = append(out.warnings, fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(out.clusters)))
 	}

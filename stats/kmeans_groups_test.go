@@ -1,0 +1,110 @@
+package stats
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"dither/internal/stattest"
+	"dither/noise"
+)
+
+// The intervals of a tree's clusters hold as often as they say, about all rows of the clusters' groups, and every row is in a cluster: also where most groups are empty, as
+// in one column, whose planes are all at one place, and where more clusters are asked for than there are places. False alarm 1e-6 each.
+func TestKMeansTreeCoverage(t *testing.T) {
+	trials := 200
+	if os.Getenv("DITHER_LONG") != "" {
+		trials = 4000
+	}
+	for name, c := range map[string]struct {
+		d, k                   int
+		epsilon, reach, spread float64
+	}{
+		"one column":       {1, 3, 0.5, 0.8, 0.05},
+		"wide places":      {2, 3, 0.5, 0.6, 0.3},
+		"little data":      {2, 3, 0.1, 0.6, 0.1},
+		"too many at once": {3, 9, 1, 0.8, 0.15},
+	} {
+		task := kmDefaults(kmTask{method: KMeansTree, d: c.d, k: c.k})
+		held, of := map[string]int{}, map[string]int{}
+		wide := map[string]float64{}
+		tally := func(what string, n ClusterNumber, truth float64) {
+			of[what]++
+			wide[what] += (n.High - n.Low) / 2
+			if n.Low-1e-6 <= truth && truth <= n.High+1e-6 { // sums are of integers, on a grid of 2^-24
+				held[what]++
+			}
+		}
+		for i := range trials {
+			r := rand.New(rand.NewPCG(uint64(i), 13))
+			rows, _ := kmBlobs(r, 2000, 3, c.d, c.reach, 0.3, c.spread)
+			task.seed = uint64(i + 1)
+			s := &kmSimulated{t: t, rows: rows, task: task, epsilon: c.epsilon, random: r}
+			got, err := kmMethod(t.Context(), task, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			truth, all := s.truth[len(s.truth)-1], 0.0
+			for j, k := range got.clusters {
+				x := (i + j) % c.d
+				count, sum := 0.0, 0.0
+				for _, leaf := range got.groups[j] {
+					count, sum = count+truth.counts[leaf], sum+truth.sums[leaf][x]
+				}
+				all += count
+				tally("sizes", k.size, count)
+				if count > 0 { // one coordinate of each cluster: their noises are independent
+					tally("means", k.centre[x], sum/count)
+				}
+			}
+			if len(got.clusters) > 0 && all != float64(len(rows)) {
+				t.Fatalf("%s: %g of %d rows are in clusters", name, all, len(rows))
+			}
+		}
+		for what, n := range of {
+			t.Logf("%s: %s: %d of %d at 0.95, half widths %.4g", name, what, held[what], n, wide[what]/float64(n))
+			if err := (stattest.Proportion{Successes: held[what], Of: stattest.Binomial{Trials: n, Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
+				t.Errorf("%s: %s: %v", name, what, err)
+			}
+		}
+	}
+}
+
+// A group whose count is not clear of noise has one cluster, with its kin, whatever its noisy count and sum are. Where its own mean would
+// be far from its kin's, it moves once its count is clear.
+func TestNoiseKeepsGroupsWithTheirKin(t *testing.T) {
+	law, err := noise.NewDiscreteLaplace(big.NewRat(5, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := func(i int) *kmNode { return &kmNode{leaf: i} }
+	tree := &kmNode{below: &kmNode{below: leaf(0), beyond: leaf(1)}, beyond: &kmNode{below: leaf(2), beyond: &kmNode{below: leaf(3), beyond: leaf(4)}}}
+	task := kmDefaults(kmTask{method: KMeansTree, d: 1, k: 2})
+	for _, c := range []struct {
+		count, sum float64
+		want       string
+	}{
+		{-40, -40, "[[0 1] [2 3 4]]"},
+		{0, 3, "[[0 1] [2 3 4]]"},
+		{39, 39, "[[0 1] [2 3 4]]"}, // the least clear count of five is 5·ln(5/.002) = 39.1, up to rounding
+		{60, 60, "[[0] [1 2 3 4]]"},
+	} {
+		cells := &kmCells{
+			counts: []float64{900, c.count, 800, 7, -8}, sums: [][]float64{{-810}, {c.sum}, {720}, {-50}, {0}},
+			countNoise: law, sumNoise: law, sumUnit: 1,
+		}
+		r := &kmResult{leaves: 5}
+		r.kmGroups(task, cells, tree)
+		slices.SortFunc(r.groups, slices.Compare)
+		if got := fmt.Sprint(r.groups); got != c.want {
+			t.Errorf("%+v: %v, want %s", c, got, c.want)
+		}
+	}
+	r := &kmResult{leaves: 5}
+	if r.kmGroups(task, &kmCells{counts: []float64{9, 9, 9, 9, 9}, countNoise: law}, tree); len(r.clusters) != 0 {
+		t.Errorf("%d clusters of noise", len(r.clusters))
+	}
+}
