@@ -26,9 +26,10 @@ test: prerequisites
 	$(GO) test -shuffle=on $$(comm -23 <($(GO) list ./... | sort) <($(shared)))
 	cd testdata/embed && $(GO) test ./...
 
-# The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Some half an hour on two cores.
+# The slow forms: more kills, more cases, larger samples, 50,000 questions of the replay audit. Some 40 minutes on two cores; `make test-long SHARE=3/6` is the third of six shares.
+SHARE ?=
 test-long: prerequisites
-	DITHER_LONG=1 $(GO) test -timeout 60m ./...
+	@GO='$(GO)' .ci/long $(SHARE)
 
 lint: prerequisites
 	@unformatted=$$($(TOOL) gofumpt -l $$(git ls-files '*.go')); \
@@ -36,11 +37,15 @@ lint: prerequisites
 	$(GO) vet ./...
 	$(TOOL) golangci-lint run ./...
 
-# Every fuzz target for FUZZTIME each.
+# Every fuzz target for FUZZTIME each. A package is compiled once for all of its targets, and two at a time; each target has both cores.
 fuzz: prerequisites
-	@set -e; for p in $$($(GO) list ./...); do \
-	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$($(GO) list -f '{{.Dir}}' $$p)/*_test.go 2>/dev/null | sed 's/func //'); do \
-	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 50x $$p; \
+	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; cache=$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m); \
+	 packages=$$(grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); \
+	 xargs -P2 -I{} $(GO) test -c -vet=off -fuzz=. -o "$$dir/{}/fuzz" {} <<<"$$packages"; \
+	 for p in $$packages; do \
+	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$p/*_test.go | sed 's/func //'); do \
+	    echo "$$p $$f"; (cd $$p && "$$dir/$$p/fuzz" -test.run '^$$' -test.fuzz "^$$f$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 50x \
+	      -test.fuzzcachedir "$$cache/$$p"); \
 	  done; done
 
 bench: prerequisites

@@ -55,7 +55,9 @@ func (s *kmCurator) notes() []string {
 	case KMeansGrid:
 		notes = append(notes, "Each row counts at the middle of its cell of the grid. Intervals cover that, and the noise in the counts of each cluster's cells, about; neither sampling nor which cells those are.")
 	default:
-		notes = append(notes, "Each row belongs to the cluster of its group. Intervals cover the noise in the groups' counts and sums, about; neither sampling nor which groups those are.")
+		notes = append(notes,
+			"Each row belongs to the cluster of its group. Groups whose counts may be noise alone join the cluster of the groups nearest to them. "+
+				"Intervals are about all rows of a cluster and cover the noise in its groups' counts and sums, about; neither sampling nor which groups those are.")
 	}
 	if s.of.Least > 0 {
 		notes = append(notes, "The number of clusters was chosen by what was released, at no further price: intervals are as if it had been given.")

@@ -12,8 +12,8 @@ import (
 func kmSorted(m map[float64]float64) []float64 { return slices.Sorted(maps.Keys(m)) }
 
 // kmTree is k-means of a coreset: groups of rows that lie on the same sides of random planes through the noisy mean of all rows. The prefixes of
-// the sides are a tree; a node is divided while its noisy count is at least three times the least that is worth a mean of its own,
-// and the leaves' noisy means, weighted by their noisy counts, are clustered.
+// the sides are a tree; a node is divided while its noisy count is at least three times the least that is worth a mean of its own. The noisy means of
+// the leaves whose counts are clear of noise, weighted by their noisy counts, are clustered, and the other leaves join these clusters.
 //
 // It takes three looks: all rows' count and sum; the counts of all combinations of sides, of which a node's is a sum; the leaves' counts and sums.
 func kmTree(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
