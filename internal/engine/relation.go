@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"dither/internal/plan"
@@ -48,6 +49,14 @@ func Digested(unit string, contents []Content) string {
 		}
 	}
 	return strings.Join(parts, " || '|' || ")
+}
+
+// WithinOnce are the columns by which a join parts its second input's rows, each once: ON a.k = r.k AND a.i = r.k names r.k twice, which parts them no
+// further, and a name that a subselect gives twice is ambiguous.
+func WithinOnce(s *plan.Source) []int {
+	out := slices.Clone(s.Within)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Enough is how many rows of a unit all count, with their groups, whatever their order.

@@ -103,9 +103,15 @@ func (l *lowering) known(e *Expr) ([]value.Value, bool) {
 	return knownByType(e)
 }
 
-// outside reports an integer or date that the range rules out.
+// outside reports a number or date that the range rules out: LEAST(age / 10, 9) is never 10, and neither is what is computed from it.
 func outside(v value.Value, r Range) bool {
-	return (v.Type == value.Integer || v.Type == value.Date) && (v.Int < r.IntLo || v.Int > r.IntHi)
+	switch v.Type {
+	case value.Integer, value.Date:
+		return v.Int < r.IntLo || v.Int > r.IntHi
+	case value.Real:
+		return v.Real < r.Lo || v.Real > r.Hi
+	}
+	return false
 }
 
 // knownByType lists the values of booleans, and of integers and dates with a small range.

@@ -187,7 +187,7 @@ func joined(s *plan.Source, left, right string, single bool) string {
 	if second.Units {
 		part, row, on = append(part, "u"), append(row, "u AS ru"), append(on, "a.u = b.ru")
 	}
-	for _, i := range s.Within {
+	for _, i := range engine.WithinOnce(s) {
 		part = append(part, column(i))
 	}
 	var of []engine.Content

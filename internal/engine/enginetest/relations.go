@@ -189,7 +189,7 @@ func (g generator) relation(depth int) columnsOf {
 	joined := g.pick("JOIN", "LEFT JOIN")
 	switch kind {
 	case "public":
-		on := g.pick("a.k = b.rk", "b.rs = a.s", "a.k = b.rk AND a.s = b.rs", "a.i = b.ri AND a.k = b.rk", "b.rs = COALESCE(a.s, 'B')", "a.s = b.rs AND b.rx > 1", "a.k = b.rk AND b.ri < 5")
+		on := g.pick("a.k = b.rk", "b.rs = a.s", "a.k = b.rk AND a.s = b.rs", "a.i = b.ri AND a.k = b.rk", "b.rs = COALESCE(a.s, 'B')", "a.s = b.rs AND b.rx > 1", "a.k = b.rk AND b.ri < 5", "a.k = b.rk AND a.i = b.rk", "b.rs = a.s AND b.rs = COALESCE(a.s, 'B') AND a.k = b.rk")
 		if joined == "JOIN" && g.chance(3) {
 			on += " AND a.i < b.rx"
 		}

@@ -200,7 +200,7 @@ func joined(s *plan.Source, left, right string) string {
 		row, on = append(row, "u AS ru"), append(on, "a.u = b.ru")
 	}
 	var there []string
-	for _, i := range s.Within {
+	for _, i := range engine.WithinOnce(s) {
 		within.within = append(within.within, column(i))
 		there = append(there, column(i)+" IS NOT NULL")
 	}
