@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 	"audit/ours":      {"audit", "audit/channel", "internal/exact", "internal/expsum", "mechanism", "privacy"},
 	// test support: imported by tests only
 	"internal/stattest":          {},
-	"internal/engine/enginetest": {"internal/plan", "internal/policy", "internal/value"},
+	"internal/engine/enginetest": {"internal/plan", "internal/policy", "internal/splitmix", "internal/value", "privacy"},
 	"internal/golden":            {}, // tests alone: what the program did, and still must
 
 	"internal/engine/postgres/pgtest": {},

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"dither/internal/engine"
+	"dither/internal/engine/duckdb"
+	"dither/internal/engine/postgres"
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/seal"
@@ -250,12 +252,8 @@ func (c *Curator) lost(ctx context.Context, reservation uint64, cause error) *Er
 // known is a sealed version with what was recorded when it was sealed, which holds of files and of copies. Of a live table that is no more than its state, in order to
 // tell the owner when it is another one: rows may have changed since, and no sensitivity may rest on what they were.
 func (c *Curator) known(v seal.Version) engine.Sealed {
-	complete := map[string]bool{}
-	for _, c := range v.Facts.Columns {
-		complete[c.Name] = c.Nulls == 0 && c.Special == 0
-	}
 	if v.Copy != nil {
-		return engine.Sealed{Table: v.Table, Copy: (*engine.Copy)(v.Copy), Complete: complete}
+		return postgres.Known(v)
 	}
 	if v.Live {
 		state, err := seal.State(v)
@@ -269,5 +267,5 @@ func (c *Curator) known(v seal.Version) engine.Sealed {
 			c.tellOwner(fmt.Errorf("table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own", v.Table, v.Number))
 		}}
 	}
-	return engine.Sealed{Table: v.Table, File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: complete}
+	return duckdb.Known(v)
 }

@@ -143,7 +143,10 @@ func (a *audit) reach(m meeting) {
 		bounded = "groups"
 	}
 	for _, g := range q.Groupings() {
-		l1, l2squared := m.over(&q.Bounded, g)
+		l1, l2squared, err := m.twins(nil).Over(&q.Bounded, g.Keys)
+		if err != nil {
+			return
+		}
 		for i, of := range g.Measures {
 			for norm, d := range map[string][2]*big.Int{"L1": {l1[i], of.L1}, "squared L2": {l2squared[i], of.L2Squared}} {
 				name, share := reachOf(of.Kind, q.Neighbours, bounded, norm), new(big.Rat).SetFrac(d[0], d[1])

@@ -41,7 +41,7 @@ func TestNeighboursStayWithinOrders(t *testing.T) {
 				for _, v := range q.OrderedValues() {
 					b := q.Ordered(v)
 					left, right := tallied(b, before), tallied(b, after)
-					gone, come := apart(left, right)
+					gone, come := enginetest.Apart(left, right)
 					if most := q.OrderCaps.MostRows(); gone > most || come > most || q.Neighbours == privacy.AddRemove && come > 0 {
 						t.Fatalf("%s: of %s, %d rows go and %d come; %d may\n%v\n%v", request.SQL, v, gone, come, most, before, after)
 					}
@@ -50,7 +50,7 @@ func TestNeighboursStayWithinOrders(t *testing.T) {
 						if o.Value != v {
 							continue
 						}
-						if d := scoresApart(o, left, right); d.Cmp(o.Sensitivity) > 0 {
+						if d := enginetest.ScoresApart(o, left, right); d.Cmp(o.Sensitivity) > 0 {
 							t.Fatalf("%s: scores of %s move by %s, planned %s\n%v\n%v", request.SQL, o, d, o.Sensitivity, before, after)
 						}
 					}
@@ -107,70 +107,4 @@ func tallied(b *plan.Bounded, rows []enginetest.Row) map[string]map[int64]int64 
 		out[cell][v]++
 	})
 	return out
-}
-
-// apart is how many rows are in one and not in the other.
-func apart(a, b map[string]map[int64]int64) (gone, come int64) {
-	for cell, values := range a {
-		for v, n := range values {
-			gone += max(0, n-b[cell][v])
-		}
-	}
-	for cell, values := range b {
-		for v, n := range values {
-			come += max(0, n-a[cell][v])
-		}
-	}
-	return gone, come
-}
-
-// scoresApart is the sum over cells of by how much d of a candidate moves at most. Between values d moves as at their ends, so that the
-// values, their neighbours and the ends of the domain stand for all candidates. An offset is a constant, and left out.
-func scoresApart(q *plan.Quantile, a, b map[string]map[int64]int64) *big.Rat {
-	total := new(big.Rat)
-	cells := map[string]bool{}
-	for cell := range a {
-		cells[cell] = true
-	}
-	for cell := range b {
-		cells[cell] = true
-	}
-	for cell := range cells {
-		candidates := []int64{q.Value.Lo, q.Value.Hi}
-		for _, side := range []map[int64]int64{a[cell], b[cell]} {
-			for v := range side {
-				candidates = append(candidates, v, min(v+1, q.Value.Hi), max(v-1, q.Value.Lo))
-			}
-		}
-		most := new(big.Rat)
-		for _, o := range candidates {
-			d := new(big.Rat).Sub(offBy(q, a[cell], o), offBy(q, b[cell], o))
-			if d.Abs(d).Cmp(most) > 0 {
-				most = d
-			}
-		}
-		total.Add(total, most)
-	}
-	return total
-}
-
-func offBy(q *plan.Quantile, values map[int64]int64, o int64) *big.Rat {
-	below, upTo, n := int64(0), int64(0), int64(0)
-	for v, k := range values {
-		n += k
-		if v < o {
-			below += k
-		}
-		if v <= o {
-			upTo += k
-		}
-	}
-	sought := new(big.Rat).Mul(q.Rank, big.NewRat(n, 1))
-	d := new(big.Rat)
-	for _, x := range []*big.Rat{new(big.Rat).Sub(big.NewRat(below, 1), sought), new(big.Rat).Sub(sought, big.NewRat(upTo, 1))} {
-		if x.Cmp(d) > 0 {
-			d = x
-		}
-	}
-	return d
 }

@@ -2,7 +2,6 @@ package plan_test
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
-	"dither/privacy"
 )
 
 // Relations go together with distinct counts, bounds per row and group, bounds that are found, quantiles, modes, grouping sets and groups
@@ -71,199 +69,40 @@ type meeting struct {
 	before, after enginetest.Tables
 }
 
+func (m meeting) twins(t *rapid.T) *enginetest.Twins {
+	return &enginetest.Twins{
+		Plan: m.q, SQL: m.sql, Of: [2]enginetest.Database{enginetest.Reference{Tables: m.before}, enginetest.Reference{Tables: m.after}},
+		Pick: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "picked") },
+	}
+}
+
 // check says what moved.
 func (m meeting) check(t *rapid.T) (moved []string) {
+	moves, err := m.twins(t).Check()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%v\n%v", err, m.q.Source, m.before, m.after)
+	}
 	note := func(kind string, any bool) {
 		if any {
 			moved = append(moved, kind)
 		}
 	}
-	if s := m.q.Rows; s != nil {
-		gone, come := m.apart(&s.Look)
-		if gone > 1 || come > 1 || m.q.Neighbours == privacy.AddRemove && come > 0 {
-			t.Fatalf("%s: of the units' numbers of rows %d go and %d come\n%v\n%v", m.sql, gone, come, m.before, m.after)
+	for _, of := range moves {
+		if !of.Moved {
+			continue
 		}
-		note("rows", gone+come > 0)
-		m.q = enginetest.FoundRows(t, m.q)
-	}
-	q := m.q
-	for _, s := range q.Searches {
-		gone, come := m.apart(&s.Look)
-		if r := s.Look.Caps.Rows; gone > r || come > r || q.Neighbours == privacy.AddRemove && come > 0 {
-			t.Fatalf("%s: a search's rows: %d go and %d come, of %d\n%v\n%v", m.sql, gone, come, r, m.before, m.after)
+		note(of.Kind, of.Kind != "chosen")
+		switch of.Kind {
+		case "found":
+			note("found in open groups", m.q.Open())
+			note("found over sets", m.q.Sets != nil)
+			note("found beside quantiles", len(m.q.Quantiles) > 0)
+		case "sums":
+			note("sets", m.q.Sets != nil)
+			note("distinct over sets", m.q.Sets != nil && !of.Measure.Additive())
 		}
-		if moves := big.NewInt(gone + come); moves.Cmp(s.Histogram.L1) > 0 || gone*gone+come*come > s.Histogram.L2Squared.Int64() {
-			t.Fatalf("%s: a search's histogram: %d rows go and %d come, of %s\n%v\n%v", m.sql, gone, come, s.Histogram.L1, m.before, m.after)
-		}
-		note("found", gone+come > 0)
-		note("found in open groups", q.Open() && gone+come > 0)
-		note("found over sets", q.Sets != nil && gone+come > 0)
-		note("found beside quantiles", len(q.Quantiles) > 0 && gone+come > 0)
-	}
-	if q.Open() {
-		m.q = foundAnything(t, q)
-		note("open", m.groups(t))
-		return moved
-	}
-	if len(q.Measures) > 0 {
-		q := foundAnything(t, q)
-		for _, g := range q.Groupings() {
-			l1, l2squared := m.over(&q.Bounded, g)
-			distinctOver(q, g, l1, l2squared, m.over)
-			for i, of := range g.Measures {
-				if l1[i].Cmp(of.L1) > 0 || l2squared[i].Cmp(of.L2Squared) > 0 {
-					t.Fatalf("%s\n%s\nmeasure %s over keys %v moves by %s, squared L2 %s; planned %s, %s\n%v\n%v", m.sql, q.Source, of, g.Keys, l1[i], l2squared[i], of.L1, of.L2Squared, m.before, m.after)
-				}
-				note("sums", l1[i].Sign() > 0)
-				note("sets", q.Sets != nil && l1[i].Sign() > 0)
-				note("bounds per group over sets", q.Sets != nil && of.Cells != nil && l1[i].Sign() > 0)
-				note("distinct over sets", q.Sets != nil && !of.Additive() && l1[i].Sign() > 0)
-			}
-		}
-	}
-	for _, of := range q.Orders() {
-		m.orders(t, of, note)
-		note("ordered over sets", q.Sets != nil)
 	}
 	return moved
-}
-
-// orders checks the looks for quantiles and modes, of one grouping.
-func (m meeting) orders(t *rapid.T, q *plan.Plan, note func(string, bool)) {
-	for _, v := range q.OrderedValues() {
-		gone, come := m.apart(q.Ordered(v))
-		if r := q.OrderCaps.MostRows(); gone > r || come > r || q.Neighbours == privacy.AddRemove && come > 0 {
-			t.Fatalf("%s: of %s, %d rows go and %d come; %d may\n%v\n%v", m.sql, v, gone, come, r, m.before, m.after)
-		}
-		left, right := m.tallied(q.Ordered(v))
-		for _, o := range q.Quantiles {
-			if d := scoresApart(o, left, right); o.Value == v && d.Cmp(o.Sensitivity) > 0 {
-				t.Fatalf("%s: scores of %s move by %s, planned %s\n%v\n%v", m.sql, o, d, o.Sensitivity, m.before, m.after)
-			}
-		}
-		note("ordered", gone+come > 0)
-	}
-	for _, o := range q.Modes {
-		l1, _ := m.over(q.Counted(o), plan.Grouping{})
-		total := l1[0].Int64() // in one cell, where none has keys
-		if n := len(q.Counted(o).Keys); n > 0 {
-			all := plan.Grouping{}
-			for k := range n {
-				all.Keys = append(all.Keys, k)
-			}
-			l1, _ = m.over(q.Counted(o), all)
-			total = l1[0].Int64()
-		}
-		most := o.Rows
-		if q.Neighbours == privacy.ChangeOne {
-			most *= 2
-		}
-		if total > most {
-			t.Fatalf("%s: scores of %s move by %d in all, of %d\n%v\n%v", m.sql, o, total, most, m.before, m.after)
-		}
-		note("mode", total > 0)
-	}
-}
-
-// groups checks which groups there are, and what is measured of those that are chosen.
-func (m meeting) groups(t *rapid.T) bool {
-	q := m.q
-	there := q.Bounded
-	there.Other = false
-	first, second := enginetest.GroupsOf(&there, m.before), enginetest.GroupsOf(&there, m.after)
-	differ, squared := int64(0), int64(0)
-	var chosen [][]value.Value
-	for _, name := range union(first, second) {
-		d := units(first[name]) - units(second[name])
-		if d != 0 {
-			differ++
-		}
-		squared += d * d
-		if d*d > 1 {
-			t.Fatalf("%s: a group differs by %d units\n%v\n%v", m.sql, d, m.before, m.after)
-		}
-		if rapid.Bool().Draw(t, "chosen") {
-			group, err := there.Group(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			chosen = append(chosen, group)
-		}
-	}
-	if s := q.Selection; differ > s.Optimal.Keys || squared > s.Gaussian.L2Squared.Int64() {
-		t.Fatalf("%s: %d groups differ, by %d squared: told %+v\n%v\n%v", m.sql, differ, squared, s, m.before, m.after)
-	}
-	plan.SortGroups(chosen)
-	after := q.Choose(chosen)
-	l1, l2squared := apartWithin(&after.Bounded, first, second)
-	if q.Other {
-		all := plan.Grouping{}
-		for k := range after.KeyTypes() {
-			all.Keys = append(all.Keys, k)
-		}
-		l1, l2squared = m.over(&after.Bounded, all)
-	}
-	for i, of := range q.Measures {
-		if l1[i].Cmp(of.L1) > 0 || l2squared[i].Cmp(of.L2Squared) > 0 {
-			t.Fatalf("%s: %v: measure %s moves by %s, squared L2 %s; planned %s, %s\n%v\n%v", m.sql, chosen, of, l1[i], l2squared[i], of.L1, of.L2Squared, m.before, m.after)
-		}
-	}
-	return differ > 0
-}
-
-func union[T any](a, b map[string]T) (out []string) {
-	for name := range a {
-		out = append(out, name)
-	}
-	for name := range b {
-		if _, both := a[name]; !both {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
-// apart is how many rows of a look are in one and not in the other.
-func (m meeting) apart(b *plan.Bounded) (gone, come int64) { return apart(m.tallied(b)) }
-
-// tallied is how many rows of a look have each value, by cell, of both.
-func (m meeting) tallied(b *plan.Bounded) (left, right map[string]map[int64]int64) {
-	of := func(tables enginetest.Tables) map[string]map[int64]int64 {
-		out := map[string]map[int64]int64{}
-		enginetest.OrderCellsOf(b, tables, func(keys []value.Value, v int64) {
-			cell := fmt.Sprintf("%q", keys)
-			if out[cell] == nil {
-				out[cell] = map[int64]int64{}
-			}
-			out[cell][v]++
-		})
-		return out
-	}
-	return of(m.before), of(m.after)
-}
-
-// over is distancesOver of a relation.
-func (m meeting) over(b *plan.Bounded, g plan.Grouping) (l1, l2squared []*big.Int) {
-	over := make([]map[string]*big.Int, len(b.Measures))
-	for i := range over {
-		over[i] = map[string]*big.Int{}
-	}
-	for sign, tables := range []enginetest.Tables{m.before, m.after} {
-		enginetest.SumOf(b, tables, func(keys []value.Value, sums []*big.Int) {
-			var of []value.Value
-			for _, k := range g.Keys {
-				of = append(of, keys[k])
-			}
-			cell := plan.GroupName(of)
-			for i, s := range sums {
-				if over[i][cell] == nil {
-					over[i][cell] = new(big.Int)
-				}
-				over[i][cell].Add(over[i][cell], new(big.Int).Mul(s, big.NewInt(int64(1-2*sign))))
-			}
-		})
-	}
-	return norms(over)
 }
 
 // What a relation does not go together with is refused, and says why; what a table of it asks for holds.

@@ -42,3 +42,12 @@ type ColumnFacts struct {
 	Special int64  `json:"special"` // NaN and ±Inf: NULL in questions
 	Outside int64  `json:"outside"` // outside the bounds (clamped in questions) or the declared values (NULL in questions)
 }
+
+// Complete are the columns in which every row has a value, as questions read them: none is NULL, NaN or infinite.
+func (f Facts) Complete() map[string]bool {
+	out := map[string]bool{}
+	for _, c := range f.Columns {
+		out[c.Name] = c.Nulls == 0 && c.Special == 0
+	}
+	return out
+}

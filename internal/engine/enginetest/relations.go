@@ -33,7 +33,11 @@ func RelationPolicy(neighbours string, byGroups bool) []byte {
 	if byGroups {
 		rows = "1"
 	}
-	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "GROUPED", rows).Replace(relationPolicy))
+	return relationPolicyText(neighbours, rows)
+}
+
+func relationPolicyText(neighbours, rowsPerGroup string) []byte {
+	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "GROUPED", rowsPerGroup).Replace(relationPolicy))
 }
 
 // few are columns that name persons and rows: a few values, so that they meet.
@@ -63,21 +67,32 @@ func relationRows(t *rapid.T, table *policy.Table, most int) []Row {
 // RelationNeighbour removes one unit with its rows in all tables, or replaces it by another: a person, with the rows that are
 // its alone, or if ofRows a row of t. A row without an owner may go or stay.
 func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replace bool) Tables {
+	if !ofRows {
+		victim := int64(rapid.IntRange(1, 4).Draw(t, "victim"))
+		return withoutPerson(t, rows, victim, replace, func(table string) []Row { return relationRows(t, p.Table(table), 5) })
+	}
+	out := cloned(rows)
+	if len(out["t"]) > 0 {
+		i := rapid.IntRange(0, len(out["t"])-1).Draw(t, "victim")
+		out["t"] = slices.Delete(out["t"], i, i+1)
+		if replace {
+			out["t"] = append(out["t"], RowsOf(t, p.Table("t"), 1)...)
+		}
+	}
+	return out
+}
+
+func cloned(rows Tables) Tables {
 	out := Tables{}
 	for name, all := range rows {
 		out[name] = slices.Clone(all)
 	}
-	if ofRows {
-		if len(out["t"]) > 0 {
-			i := rapid.IntRange(0, len(out["t"])-1).Draw(t, "victim")
-			out["t"] = slices.Delete(out["t"], i, i+1)
-			if replace {
-				out["t"] = append(out["t"], RowsOf(t, p.Table("t"), 1)...)
-			}
-		}
-		return out
-	}
-	victim := value.OfInt(int64(rapid.IntRange(1, 4).Draw(t, "victim")))
+	return out
+}
+
+// withoutPerson is RelationNeighbour for a given person, or puts one in its place whose rows draw gives.
+func withoutPerson(t *rapid.T, rows Tables, person int64, replace bool, draw func(table string) []Row) Tables {
+	out, victim := cloned(rows), value.OfInt(person)
 	drop := func(table string, gone func(Row) bool) { out[table] = slices.DeleteFunc(out[table], gone) }
 	drop("p", func(r Row) bool { return equal(r["person"], victim) })
 	drop("v", func(r Row) bool { return equal(r["who"], victim) })
@@ -93,14 +108,14 @@ func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replac
 		return out
 	}
 	for _, table := range []string{"p", "v", "l", "m"} {
-		for _, r := range relationRows(t, p.Table(table), 5) {
+		for _, r := range draw(table) {
 			switch table { // somebody new, whose further rows are nobody else's
 			case "p":
-				r["person"] = value.OfInt(1000)
+				r["person"] = value.OfInt(somebodyNew)
 			case "v":
-				r["who"] = value.OfInt(1000)
+				r["who"] = value.OfInt(somebodyNew)
 			case "l":
-				if owned(slices.DeleteFunc(slices.Clone(out["p"]), func(r Row) bool { return equal(r["person"], value.OfInt(1000)) }), "id", r["parent"]) {
+				if owned(slices.DeleteFunc(slices.Clone(out["p"]), func(r Row) bool { return equal(r["person"], value.OfInt(somebodyNew)) }), "id", r["parent"]) {
 					continue
 				}
 				r["line"] = value.OfInt(77)
@@ -112,6 +127,8 @@ func RelationNeighbour(t *rapid.T, p *policy.Policy, rows Tables, ofRows, replac
 	}
 	return out
 }
+
+const somebodyNew = 1000
 
 // RowsOf draws exactly n rows.
 func RowsOf(t *rapid.T, table *policy.Table, n int) []Row {

@@ -1,0 +1,169 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/policy"
+	"dither/internal/splitmix"
+	"dither/internal/value"
+)
+
+// Audit is the replay audit of an engine: what it gives of two neighbouring databases, each of which it sealed by itself, may differ by what is
+// planned, and by no more. Worlds, rows and questions are the same in every run.
+type Audit struct {
+	Worlds, Questions int  // policies with twins, and questions of each pair
+	First             int  // the number of the first world
+	Least             int  // of each construct, so many questions must move; 0 where any may be missing
+	Parts             bool // whether tables may have parts in a world
+	// Seal puts rows where the engine reads them, as sealing does, under a name that no other database has.
+	Seal func(w World, tables Tables, name string) (Sealed, error)
+}
+
+// Sealed is a database that an engine reads, and the values that it has of public columns.
+type Sealed interface {
+	Database
+	Known(o policy.Origin) ([]value.Value, error)
+}
+
+// MovedShare is the least share of what is looked at that must differ between twins, in hundredths: what cannot move shows nothing.
+const MovedShare = 60
+
+// audited is what an audit has met.
+type audited struct {
+	Audit
+	asked, moved  Met
+	looked, shook map[string]int // by kind: how many vectors were looked at, and how many of them moved
+	questions     int
+	drawn         int
+}
+
+// Run asks, and fails where anything moves beyond what is planned, too little moves, or a construct is lacking.
+func (a Audit) Run(t *testing.T) {
+	t.Helper()
+	of := audited{Audit: a, asked: Met{}, moved: Met{}, looked: map[string]int{}, shook: map[string]int{}}
+	for world := a.First; world < a.First+a.Worlds; world++ {
+		if err := of.world(world); err != nil {
+			t.Fatalf("world %d: %v", world, err)
+		}
+	}
+	all, moved := 0, 0
+	for _, kind := range slices.Sorted(maps.Keys(of.looked)) {
+		all, moved = all+of.looked[kind], moved+of.shook[kind]
+		t.Logf("%-16s %5d looked at, %5d moved", kind, of.looked[kind], of.shook[kind])
+	}
+	t.Logf("%d questions of %d worlds; of %d vectors %d moved (%d %%)", of.questions, a.Worlds, all, moved, 100*moved/max(all, 1))
+	if 100*moved < MovedShare*all || all == 0 {
+		t.Errorf("less than %d %% of what was looked at moved", MovedShare)
+	}
+	if name := of.moved.Lacking(a.Least); name != "" {
+		t.Errorf("%s: of %d questions %d moved", name, of.asked[name], of.moved[name])
+	}
+	missing := []string{}
+	for _, c := range Constructs {
+		if of.moved[c.Name] == 0 {
+			missing = append(missing, c.Name)
+		}
+	}
+	t.Logf("%d of %d constructs moved; not: %q", len(Constructs)-len(missing), len(Constructs), missing)
+}
+
+// world asks of one pair.
+func (a *audited) world(number int) error {
+	type pair struct {
+		World
+		of [2]Tables
+	}
+	drawn := rapid.Custom(func(t *rapid.T) (p pair) {
+		p.World = RandomWorld(t, a.Parts)
+		p.of[0], p.of[1] = RandomTwins(t, p.World)
+		return p
+	}).Example(number)
+	var policies [2]*policy.Policy
+	var databases, references [2]Database
+	for side, tables := range drawn.of {
+		sealed, err := a.Seal(drawn.World, tables, fmt.Sprintf("world%dof%d", number, side))
+		if err != nil {
+			return err
+		}
+		policies[side] = drawn.Policy.Filled(func(o policy.Origin) ([]value.Value, int, string) {
+			known, e := sealed.Known(o)
+			err = errors.Join(err, e)
+			return known, 1, ""
+		})
+		if err != nil {
+			return err
+		}
+		databases[side], references[side] = sealed, Reference{rankedAll(drawn.Policy, tables)}
+	}
+	drawn.Policy = policies[0]
+	chance := splitmix.At(splitmix.Mix(uint64(number)))
+	for range a.Questions {
+		q := a.question(drawn.World, references, &chance)
+		if q == nil {
+			continue
+		}
+		again, err := q.again(policies[1])
+		if err != nil || again != q.text {
+			return fmt.Errorf("%s: another plan: %w\n%s\n%s", q.sql, err, q.text, again)
+		}
+		a.questions++
+		moves, err := q.check(databases, chance.Below)
+		if err != nil {
+			return fmt.Errorf("%w\n%s\n%v\n%v", err, drawn.Text, drawn.of[0], drawn.of[1])
+		}
+		any := false
+		for _, m := range moves {
+			a.looked[m.Kind]++
+			if m.Moved {
+				a.shook[m.Kind]++
+				any = true
+			}
+		}
+		for _, c := range q.constructs {
+			if a.asked[c]++; any {
+				a.moved[c]++
+			}
+		}
+	}
+	return nil
+}
+
+// question draws some, and takes one that the reference says will move, and of these the one with the construct that was met least.
+func (a *audited) question(w World, references [2]Database, chance *splitmix.Stream) (best *audience) {
+	least, kind := 1<<30, "plan"
+	if turn := a.questions % 12; turn < len(kindsOfLooks) {
+		kind = kindsOfLooks[turn]
+	}
+	for range 25 {
+		a.drawn++
+		q := w.audience(kind, int(chance.Word()>>2))
+		if q == nil {
+			continue
+		}
+		rarity := a.questions
+		for _, c := range q.constructs {
+			rarity = min(rarity, a.moved[c])
+		}
+		twin := *chance // the reference is asked with other draws
+		moves, err := q.check(references, twin.Below)
+		still := 0
+		for _, m := range moves {
+			if !m.Moved {
+				still++
+			}
+		}
+		if err == nil && 2*still > len(moves) || len(moves) == 0 { // little to see
+			rarity += 1 << 20
+		}
+		if rarity < least {
+			least, best = rarity, q
+		}
+	}
+	return best
+}

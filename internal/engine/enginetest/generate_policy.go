@@ -1,0 +1,63 @@
+package enginetest
+
+import (
+	"fmt"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/policy"
+)
+
+// RandomWorld draws a policy over the tables of Policy or of RelationPolicy: units of integers, texts or dates, of 1 to 12 rows, bounded by rows or by groups,
+// under either relation and a pure budget or one in ρ; columns whose values are a public table's; and parts, where they are asked for, of which
+// a table that is read where it is has none.
+func RandomWorld(t *rapid.T, parts bool) World {
+	g := generator{t}
+	number := func(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(t, name) }
+	w := World{Change: g.chance(2), Relation: g.chance(2), Inexact: true}
+	neighbours := "add-remove"
+	if w.Change {
+		neighbours = "change-one"
+	}
+	rows := number("rows per unit", 1, 12)
+	grouped := fmt.Sprint(number("rows per group", 1, rows))
+	if g.chance(2) {
+		grouped = "1"
+	}
+	bounds := fmt.Sprintf("rows_per_unit: %d, max_groups: %d", rows, number("groups", 1, rows))
+	unit := g.pick("integer", "text", "date")
+	from := g.chance(3) // values_from
+	big := g.pick("1000000000000", "300000000000000001")
+	edit := []string{
+		"bounds: [0, 1000000000000]", "bounds: [0, " + big + "]",
+		"rows_per_unit: 3, max_groups: 2", bounds,
+		"person: {type: integer", "person: {type: " + unit, "who: {type: integer", "who: {type: " + unit,
+	}
+	if w.Relation {
+		w.Text = relationPolicyText(neighbours, grouped)
+		edit = append(edit, "rows_per_unit: 2, columns: {who", fmt.Sprintf("rows_per_unit: %d, columns: {who", number("visits", 1, 4)),
+			"rows_per_unit: 4, columns: {parent", fmt.Sprintf("rows_per_unit: %d, columns: {parent", number("lines", 1, 9)))
+		if from {
+			edit = append(edit, `s: {type: text, values: [a, B, ""], nullable: true}`, "s: {type: text, values_from: r.rs, nullable: true}")
+		}
+	} else {
+		w.Text = policyText(neighbours, grouped, fmt.Sprint(number("parts", 1, 2)))
+		if !parts {
+			edit = append(edit, " part: {column: k},", "", " part: {column: k, per_unit: 1},", "", " part: {column: k, per_unit: 2},", "")
+		}
+		if from {
+			edit = append(edit, `s: {type: text, values: [a, B, "it's", ""], nullable: true}`, "s: {type: text, values_from: r.rs, nullable: true}", "tables:",
+				"tables:\n  r: {source: {csv: r.csv}, public: true, columns: {rs: {type: text, values: [a, B, \"it's\", \"\"], nullable: true}}}")
+		}
+	}
+	w.Text = []byte(strings.NewReplacer(edit...).Replace(string(w.Text)))
+	if !g.chance(4) {
+		w.Text = opened(w.Text)
+	}
+	var err error
+	if w.Policy, err = policy.Decode(w.Text, "."); err != nil {
+		t.Fatalf("%v\n%s", err, w.Text)
+	}
+	return w
+}

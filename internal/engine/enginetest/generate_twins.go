@@ -1,0 +1,207 @@
+package enginetest
+
+import (
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// RandomTwins draws neighbouring rows of a world's tables: one person is missing in the second, or is another, with its rows in all tables; and so is one row of
+// table t, whose rows are units of their own, which no question reads beside persons. The one is chosen to matter: it often has more
+// rows than count, in one group or in many, at the ends of the bounds; and it may be the only one with several rows, or with a NULL, so that what sealing
+// records of the two is not the same. Each table's rows are in an order of their own. Public tables are the same.
+func RandomTwins(t *rapid.T, w World) (before, after Tables) {
+	d := drawer{generator{t}, w, generator{t}.chance(3), map[string][]value.Value{}}
+	before = Tables{}
+	for _, table := range w.Policy.Tables {
+		if table.Public {
+			before[table.Name] = Rows(t, table, 6)
+			for _, c := range table.Columns {
+				for _, r := range before[table.Name] {
+					d.known[table.Name+"."+c.Name] = append(d.known[table.Name+"."+c.Name], r[c.Name])
+				}
+			}
+		}
+	}
+	for _, table := range w.Policy.Tables {
+		if !table.Public {
+			before[table.Name] = d.others(table)
+		}
+	}
+	after = cloned(before)
+	draw := func(table string) []Row { return d.heavy(w.Policy.Table(table)) }
+	person := func(table string) []Row {
+		return assigned(draw(table), map[string]string{"p": "person", "v": "who"}[table], victim)
+	}
+	if w.Relation {
+		for _, table := range []string{"p", "v", "l", "m"} {
+			before[table] = append(before[table], person(table)...)
+		}
+		after = withoutPerson(t, before, victim, w.Change, draw)
+	} else {
+		before["p"] = append(before["p"], person("p")...)
+		if w.Change {
+			after["p"] = append(after["p"], assigned(draw("p"), "person", rapid.SampledFrom([]int64{victim, somebodyNew}).Draw(t, "who comes"))...)
+		}
+	}
+	before["t"] = append(before["t"], d.row(w.Policy.Table("t")))
+	after["t"] = before["t"][:len(before["t"])-1]
+	if w.Change {
+		after["t"] = append(slices.Clone(after["t"]), d.row(w.Policy.Table("t")))
+	}
+	return d.shuffled(before), d.shuffled(after)
+}
+
+const victim = 1
+
+// drawer draws rows of a world.
+type drawer struct {
+	generator
+	w     World
+	light bool // all but one person have one row each, and no value that is missing
+	known map[string][]value.Value
+}
+
+// others are the rows of everybody else, and of nobody.
+func (d drawer) others(table *policy.Table) (out []Row) {
+	for i := range rapid.IntRange(0, 9).Draw(d.t, "others") {
+		r := d.row(table)
+		for name := range r {
+			switch {
+			case name != "person" && name != "who":
+			case d.light:
+				r[name] = value.OfInt(int64(i + 2))
+			case d.chance(8):
+				r[name] = value.NullOf(table.Column(name).Type)
+			default:
+				r[name] = value.OfInt(int64(rapid.IntRange(2, 5).Draw(d.t, "person")))
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// heavy are one person's rows: any number up to more than twice the most that count, all alike but for a few, or each its own.
+func (d drawer) heavy(table *policy.Table) (out []Row) {
+	most := int(table.Unit.RowsPerUnit)
+	if table.Name == "l" || table.Name == "m" {
+		most = 4
+	}
+	n := rapid.SampledFrom([]int{1, most, most + 1, most + 1, 2*most + 3, 2*most + 3}).Draw(d.t, "heavy")
+	alike, first := d.chance(2), d.dense(table)
+	for range n {
+		r := first
+		if !alike || d.chance(6) {
+			r = d.dense(table)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func assigned(rows []Row, column string, person int64) (out []Row) {
+	for _, r := range rows {
+		with := Row{}
+		for name, v := range r {
+			with[name] = v
+		}
+		if column != "" {
+			with[column] = value.OfInt(person)
+		}
+		out = append(out, with)
+	}
+	return out
+}
+
+func (d drawer) row(table *policy.Table) Row {
+	out := Row{}
+	for _, c := range table.Columns {
+		v := d.value(c)
+		if c.Nullable && !d.light && d.chance(7) {
+			v = value.NullOf(c.Type)
+		}
+		out[c.Name] = v
+	}
+	return out
+}
+
+// dense is a row with few NULLs, whatever others have.
+func (d drawer) dense(table *policy.Table) Row {
+	d.light = false
+	out := d.row(table)
+	for _, c := range table.Columns {
+		if out[c.Name].Null && !d.chance(4) {
+			out[c.Name] = d.value(c)
+		}
+	}
+	return out
+}
+
+// value is mostly one that a column is declared to have, and often the end of its bounds.
+func (d drawer) value(c *policy.Column) value.Value {
+	if n := few[c.Name]; n > 0 {
+		return value.OfInt(int64(rapid.IntRange(1, n).Draw(d.t, c.Name)))
+	}
+	values := c.Values
+	if c.ValuesFrom != nil {
+		values = slices.DeleteFunc(slices.Clone(d.known[c.ValuesFrom.Table+"."+c.ValuesFrom.Column]), func(v value.Value) bool { return v.Null })
+	}
+	switch {
+	case !d.light && d.chance(8):
+		return rapid.SampledFrom(hostile[c.Type]).Draw(d.t, c.Name)
+	case len(values) > 0:
+		return rapid.SampledFrom(values).Draw(d.t, c.Name)
+	case c.Type == value.Real && c.Lower != nil:
+		lo, _ := c.Lower.Float64()
+		hi, _ := c.Upper.Float64()
+		return value.OfReal(rapid.SampledFrom([]float64{lo, hi, hi, lo + (hi-lo)/2, lo + (hi-lo)/3}).Draw(d.t, c.Name))
+	case c.Lower != nil:
+		lo, hi := c.Lower.Num().Int64(), c.Upper.Num().Int64()
+		return value.Value{Type: c.Type, Int: rapid.SampledFrom([]int64{lo, hi, hi, lo + (hi-lo)/2, lo + (hi-lo)/3, min(lo+1, hi)}).Draw(d.t, c.Name)}
+	case c.Type == value.Text:
+		return rapid.SampledFrom(hostile[c.Type][:6]).Draw(d.t, c.Name)
+	case c.Type == value.Real:
+		return value.OfReal(rapid.SampledFrom([]float64{0, 1, -4.5, 1e6, 2.5}).Draw(d.t, c.Name))
+	case c.Type == value.Integer:
+		return value.OfInt(rapid.SampledFrom([]int64{0, 1, 2, 5, -5, 1000}).Draw(d.t, c.Name))
+	}
+	return rapid.SampledFrom(hostile[c.Type]).Draw(d.t, c.Name)
+}
+
+// shuffled gives units the type of their column, and puts rows in another order.
+func (d drawer) shuffled(tables Tables) Tables {
+	out := Tables{}
+	for name, rows := range tables {
+		table := d.w.Policy.Table(name)
+		typed := assigned(rows, "", 0)
+		for _, r := range typed {
+			if unit := table.Unit.Column; unit != "" {
+				r[unit] = person(table.Column(unit).Type, r[unit])
+			}
+		}
+		if len(typed) > 1 {
+			typed = rapid.Permutation(typed).Draw(d.t, "order")
+		}
+		out[name] = typed
+	}
+	return out
+}
+
+// person is a person's name in a column of some type.
+func person(of value.Type, v value.Value) value.Value {
+	switch {
+	case v.Null:
+		return value.NullOf(of)
+	case of == value.Text && v.Int < 8:
+		return value.OfText([]string{"NULL", "a", "A", "a ", "é", "", "b|1", "7"}[v.Int])
+	case of == value.Text:
+		return value.OfText(v.String())
+	case of == value.Date:
+		return value.OfDay(10_950 + v.Int)
+	}
+	return v
+}

@@ -1,0 +1,48 @@
+package enginetest
+
+import (
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// Reference is the database of some rows, which are ranked where a look is over one table whose units have several.
+type Reference struct{ Tables Tables }
+
+// Sums implements Database.
+func (r Reference) Sums(b *plan.Bounded, add func(keys []value.Value, sums []*big.Int)) error {
+	SumOf(b, r.Tables, add)
+	return nil
+}
+
+// Order implements Database.
+func (r Reference) Order(b *plan.Bounded, add func(cell string, v, n int64)) error {
+	OrderCellsOf(b, r.Tables, func(keys []value.Value, v int64) { add(plan.GroupName(keys), v, 1) })
+	return nil
+}
+
+// Rows implements Database.
+func (r Reference) Rows(b *plan.Bounded, add func(first bool, row []int64) error) error {
+	for _, rows := range UnitRowsOf(b, r.Tables) {
+		for i, row := range rows {
+			if err := add(i == 0, row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rankedAll gives rows their ranks.
+func rankedAll(p *policy.Policy, tables Tables) Tables {
+	out := Tables{}
+	for name, rows := range tables {
+		out[name] = assigned(rows, "", 0)
+		if unit := p.Table(name).Unit.Column; unit != "" {
+			Ranked(out[name], unit)
+		}
+	}
+	return out
+}

@@ -1,0 +1,306 @@
+package enginetest
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+	"dither/privacy"
+)
+
+// Database is one of two neighbouring databases, behind an engine or the reference.
+type Database interface {
+	// Sums feeds each result row of a bounded aggregate to add, as Engine's.
+	Sums(b *plan.Bounded, add func(keys []value.Value, sums []*big.Int)) error
+	// Order gives how often each value of b's measure occurs, by cell, whose name is anything that tells cells apart.
+	Order(b *plan.Bounded, add func(cell string, v, n int64)) error
+	// Rows gives each row that counts of b, and whether it is its unit's first.
+	Rows(b *plan.Bounded, add func(first bool, row []int64) error) error
+}
+
+// Twins are a question and two neighbouring databases that it is asked of.
+type Twins struct {
+	Plan *plan.Plan
+	SQL  string
+	Of   [2]Database
+	Pick func(n int) int // draws from 0 … n−1 what mechanisms would release meanwhile: bounds, groups
+}
+
+// Move is one vector of numbers that is looked at, and whether it differed.
+type Move struct {
+	Kind    string // rows, found, sums, ordered, mode, open, chosen; vectors, vectors of rows
+	Moved   bool
+	Measure *plan.Measure // of sums and chosen
+}
+
+// BreachError is a look that differs by more than is planned.
+type BreachError struct{ Message string }
+
+// Error says of what, and by how much.
+func (e *BreachError) Error() string { return "moves beyond what is planned: " + e.Message }
+
+func (w *Twins) breach(format string, args ...any) error {
+	return &BreachError{w.SQL + ": " + fmt.Sprintf(format, args...)}
+}
+
+// Check looks at all that the question looks at, of both databases, and holds each difference to what is planned for it: sums in L1 and L2 over
+// every grouping; rows in order, scores, units' numbers of rows; groups that there are, with what is measured of those that are chosen. An error is a
+// *BreachError, or an engine's.
+func (w *Twins) Check() (moves []Move, err error) {
+	note := func(m Move) { moves = append(moves, m) }
+	q := w.Plan
+	one := int64(1)
+	if q.Neighbours == privacy.AddRemove { // then nothing comes
+		one = 0
+	}
+	if s := q.Rows; s != nil {
+		gone, come, err := w.apart(&s.Look)
+		if err != nil {
+			return moves, err
+		}
+		if note(Move{Kind: "rows", Moved: gone+come > 0}); gone > 1 || come > one {
+			return moves, w.breach("of the units' numbers of rows %d go and %d come", gone, come)
+		}
+		if q, err = q.WithRows(1 + int64(w.Pick(int(s.Most)))); err != nil {
+			return moves, err
+		}
+	}
+	for _, s := range q.Searches {
+		gone, come, err := w.apart(&s.Look)
+		if err != nil {
+			return moves, err
+		}
+		r := s.Look.Caps.Rows
+		if note(Move{Kind: "found", Moved: gone+come > 0}); gone > r || come > r*one || big.NewInt(gone+come).Cmp(s.Histogram.L1) > 0 || gone*gone+come*come > s.Histogram.L2Squared.Int64() {
+			return moves, w.breach("of a search's rows %d go and %d come, of %d, and %s in its histogram", gone, come, r, s.Histogram.L1)
+		}
+	}
+	if q, err = w.found(q); err != nil {
+		return moves, err
+	}
+	if q.Open() {
+		return moves, w.groups(q, note)
+	}
+	if len(q.Measures) > 0 {
+		if err := w.sums(q, note); err != nil {
+			return moves, err
+		}
+	}
+	for _, of := range q.Orders() { // of each grouping set
+		if err := w.orders(of, note); err != nil {
+			return moves, err
+		}
+	}
+	return moves, nil
+}
+
+// found gives the searched bounds that a search might find.
+func (w *Twins) found(q *plan.Plan) (*plan.Plan, error) {
+	if len(q.Searches) == 0 {
+		return q, nil
+	}
+	var lower, upper []*big.Int
+	for range q.Measures {
+		end := func() *big.Int {
+			n := big.NewInt(int64(w.Pick(129) - 64))
+			return n.Lsh(n, uint(w.Pick(61)))
+		}
+		lower, upper = append(lower, end()), append(upper, end())
+	}
+	return q.Found(lower, upper)
+}
+
+// sums holds each grouping's measures to their sensitivities.
+func (w *Twins) sums(q *plan.Plan, note func(Move)) error {
+	all, err := w.differences(&q.Bounded)
+	if err != nil {
+		return err
+	}
+	for _, g := range q.Groupings() {
+		l1, l2squared := all.over(g.Keys)
+		if look := q.SetLook(g); look != nil { // distinct counts of fewer keys are no sums
+			own, err := w.differences(look)
+			if err != nil {
+				return err
+			}
+			x, y := own.over(allOf(look))
+			for j, k := 0, 0; j < len(q.Measures); j++ {
+				if !q.Measures[j].Additive() {
+					l1[j], l2squared[j] = x[k], y[k]
+					k++
+				}
+			}
+		}
+		if err := w.within(g.Measures, l1, l2squared, note, "sums", g.Keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Twins) within(of []*plan.Measure, l1, l2squared []*big.Int, note func(Move), kind string, keys any) error {
+	for i, m := range of {
+		if note(Move{kind, l1[i].Sign() > 0, m}); l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {
+			return w.breach("measure %s over keys %v moves by %s, squared L2 %s; planned %s, %s", m, keys, l1[i], l2squared[i], m.L1, m.L2Squared)
+		}
+	}
+	return nil
+}
+
+// orders holds what quantiles and modes of one grouping look at.
+func (w *Twins) orders(q *plan.Plan, note func(Move)) error {
+	one := int64(1)
+	if q.Neighbours == privacy.AddRemove {
+		one = 0
+	}
+	for _, v := range q.OrderedValues() {
+		left, right, err := w.tallied(q.Ordered(v))
+		if err != nil {
+			return err
+		}
+		gone, come := Apart(left, right)
+		if r := q.OrderCaps.MostRows(); gone > r || come > r*one {
+			return w.breach("of %s %d rows go and %d come; %d may", v, gone, come, r)
+		}
+		for _, o := range q.Quantiles {
+			if o.Value != v {
+				continue
+			}
+			if d := ScoresApart(o, left, right); d.Cmp(o.Sensitivity) > 0 {
+				return w.breach("scores of %s move by %s, planned %s", o, d, o.Sensitivity)
+			}
+		}
+		note(Move{Kind: "ordered", Moved: gone+come > 0})
+	}
+	for _, o := range q.Modes {
+		look := q.Counted(o)
+		moved, err := w.differences(look)
+		if err != nil {
+			return err
+		}
+		l1, _ := moved.over(allOf(look))
+		most := new(big.Int).Lsh(big.NewInt(o.Rows), uint(one))
+		if note(Move{Kind: "mode", Moved: l1[0].Sign() > 0}); l1[0].Cmp(most) > 0 {
+			return w.breach("scores of %s move by %s in all, of %s", o, l1[0], most)
+		}
+	}
+	return nil
+}
+
+// groups holds which groups there are, and what is measured of some that are chosen.
+func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
+	there := q.Bounded
+	there.Other, there.Chosen = false, nil
+	var sides [2]map[string][]*big.Int
+	for side, of := range w.Of {
+		var err error
+		sides[side] = groupsOf(func(add func([]value.Value, []*big.Int)) {
+			err = of.Sums(there.Counting(), func(keys []value.Value, sums []*big.Int) { add(keys, numbers(sums)) })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	differ, squared := int64(0), int64(0)
+	var chosen [][]value.Value
+	for _, name := range union(sides[0], sides[1]) {
+		d := units(sides[0][name]) - units(sides[1][name])
+		if d != 0 {
+			differ++
+		}
+		if squared += d * d; d*d > 1 {
+			return w.breach("a group differs by %d units", d)
+		}
+		if w.Pick(2) == 0 {
+			group, err := there.Group(name)
+			if err != nil {
+				return err
+			}
+			chosen = append(chosen, group)
+		}
+	}
+	if s := q.Selection; differ > s.Optimal.Keys || squared > s.Gaussian.L2Squared.Int64() {
+		return w.breach("%d groups differ, by %d squared; planned %d, %s", differ, squared, s.Optimal.Keys, s.Gaussian.L2Squared)
+	}
+	note(Move{Kind: "open", Moved: differ > 0})
+	plan.SortGroups(chosen)
+	after := q.Choose(chosen)
+	of := &moved{width: len(q.Measures)}
+	if q.Other {
+		var err error
+		if of, err = w.differences(&after.Bounded); err != nil {
+			return err
+		}
+	} else {
+		for sign, groups := range sides {
+			for _, group := range chosen { // of a group that is not there nothing is measured
+				name := plan.GroupName(group)
+				if sides[1-sign][name] == nil || groups[name] == nil {
+					continue
+				}
+				of.add(sign, group, groups[name][:of.width])
+			}
+		}
+	}
+	l1, l2squared := of.over(allOf(&after.Bounded))
+	return w.within(q.Measures, l1, l2squared, note, "chosen", chosen)
+}
+
+// Over is how far apart a look's measures are over some of its keys: L1, and the square of L2.
+func (w *Twins) Over(b *plan.Bounded, keys []int) (l1, l2squared []*big.Int, err error) {
+	of, err := w.differences(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	l1, l2squared = of.over(keys)
+	return l1, l2squared, nil
+}
+
+func allOf(b *plan.Bounded) (out []int) {
+	for k := range b.KeyTypes() {
+		out = append(out, k)
+	}
+	return out
+}
+
+// differences is how much greater each cell's sums are in the first database.
+func (w *Twins) differences(b *plan.Bounded) (*moved, error) {
+	out := &moved{width: b.Width()}
+	for sign, of := range w.Of {
+		if err := of.Sums(b, func(keys []value.Value, sums []*big.Int) { out.add(sign, keys, sums) }); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// apart is how many rows of a look are in one and not in the other.
+func (w *Twins) apart(b *plan.Bounded) (gone, come int64, err error) {
+	left, right, err := w.tallied(b)
+	gone, come = Apart(left, right)
+	return gone, come, err
+}
+
+// tallied is how many rows of a look have each value, by cell, of both.
+func (w *Twins) tallied(b *plan.Bounded) (left, right map[string]map[int64]int64, err error) {
+	var out [2]map[string]map[int64]int64
+	for side, of := range w.Of {
+		out[side] = map[string]map[int64]int64{}
+		beyond := false
+		err := of.Order(b, func(cell string, v, n int64) {
+			beyond = beyond || v < b.Measures[0].Lo || v > b.Measures[0].Hi
+			if out[side][cell] == nil {
+				out[side][cell] = map[int64]int64{}
+			}
+			out[side][cell][v] += n
+		})
+		if err == nil && beyond {
+			err = w.breach("a value of %s is beyond its bounds", b.Measures[0])
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return out[0], out[1], nil
+}

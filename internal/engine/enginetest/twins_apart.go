@@ -1,0 +1,158 @@
+package enginetest
+
+import (
+	"math/big"
+	"slices"
+
+	"dither/internal/plan"
+	"dither/internal/value"
+)
+
+// moved are sums by cell, of one database less those of another.
+type moved struct {
+	width int
+	keys  [][]value.Value
+	sums  [][]*big.Int
+}
+
+// add adds a result row, or takes it off where sign is 1. A nil sum is 0.
+func (m *moved) add(sign int, keys []value.Value, sums []*big.Int) {
+	row := numbers(sums)
+	if sign == 1 {
+		for _, n := range row {
+			n.Neg(n)
+		}
+	}
+	m.keys, m.sums = append(m.keys, keys), append(m.sums, row)
+}
+
+// numbers are copies, of which none is nil.
+func numbers(sums []*big.Int) []*big.Int {
+	out := make([]*big.Int, len(sums))
+	for i, n := range sums {
+		out[i] = new(big.Int)
+		if n != nil {
+			out[i].Set(n)
+		}
+	}
+	return out
+}
+
+// over are each measure's L1 distance, and the square of its L2 distance, over the cells of some of the keys.
+func (m *moved) over(keys []int) (l1, l2squared []*big.Int) {
+	l1, l2squared = numbers(make([]*big.Int, m.width)), numbers(make([]*big.Int, m.width))
+	for _, sums := range m.cells(keys) {
+		for j, d := range sums {
+			l1[j].Add(l1[j], new(big.Int).Abs(d))
+			l2squared[j].Add(l2squared[j], new(big.Int).Mul(d, d))
+		}
+	}
+	return l1, l2squared
+}
+
+// cells are the sums by the values of some of the keys.
+func (m *moved) cells(keys []int) map[string][]*big.Int {
+	cells := map[string][]*big.Int{}
+	for i, sums := range m.sums {
+		var of []value.Value
+		for _, k := range keys {
+			of = append(of, m.keys[i][k])
+		}
+		name := plan.GroupName(of)
+		if cells[name] == nil {
+			cells[name] = numbers(make([]*big.Int, m.width))
+		}
+		for j, n := range sums {
+			cells[name][j].Add(cells[name][j], n)
+		}
+	}
+	return cells
+}
+
+// units are a group's, whose sums are those of plan.Bounded.Counting.
+func units(sums []*big.Int) int64 {
+	if len(sums) == 0 {
+		return 0
+	}
+	return sums[len(sums)-1].Int64()
+}
+
+// union are the names in a or b, in an order that is always the same.
+func union[T any](a, b map[string]T) (out []string) {
+	for name := range a {
+		out = append(out, name)
+	}
+	for name := range b {
+		if _, both := a[name]; !both {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Apart is how many rows, given by cell and value, are in one and not in the other.
+func Apart(a, b map[string]map[int64]int64) (gone, come int64) {
+	for cell, values := range a {
+		for v, n := range values {
+			gone += max(0, n-b[cell][v])
+		}
+	}
+	for cell, values := range b {
+		for v, n := range values {
+			come += max(0, n-a[cell][v])
+		}
+	}
+	return gone, come
+}
+
+// ScoresApart is the sum over cells of by how much d of a candidate moves at most. Between values d moves as at their ends, so that the
+// values, their neighbours and the ends of the domain stand for all candidates. An offset is a constant, and left out.
+func ScoresApart(q *plan.Quantile, a, b map[string]map[int64]int64) *big.Rat {
+	total := new(big.Rat)
+	cells := map[string]bool{}
+	for cell := range a {
+		cells[cell] = true
+	}
+	for cell := range b {
+		cells[cell] = true
+	}
+	for cell := range cells {
+		candidates := []int64{q.Value.Lo, q.Value.Hi}
+		for _, side := range []map[int64]int64{a[cell], b[cell]} {
+			for v := range side {
+				candidates = append(candidates, v, min(v+1, q.Value.Hi), max(v-1, q.Value.Lo))
+			}
+		}
+		most := new(big.Rat)
+		for _, o := range candidates {
+			d := new(big.Rat).Sub(offBy(q, a[cell], o), offBy(q, b[cell], o))
+			if d.Abs(d).Cmp(most) > 0 {
+				most = d
+			}
+		}
+		total.Add(total, most)
+	}
+	return total
+}
+
+func offBy(q *plan.Quantile, values map[int64]int64, o int64) *big.Rat {
+	below, upTo, n := int64(0), int64(0), int64(0)
+	for v, k := range values {
+		n += k
+		if v < o {
+			below += k
+		}
+		if v <= o {
+			upTo += k
+		}
+	}
+	sought := new(big.Rat).Mul(q.Rank, big.NewRat(n, 1))
+	d := new(big.Rat)
+	for _, x := range []*big.Rat{new(big.Rat).Sub(big.NewRat(below, 1), sought), new(big.Rat).Sub(sought, big.NewRat(upTo, 1))} {
+		if x.Cmp(d) > 0 {
+			d = x
+		}
+	}
+	return d
+}
