@@ -183,8 +183,11 @@ func (l *Ledger) write(body Body) error {
 	if written.Hash != e.Hash {
 		return l.fail(errors.New("the entry did not read back"))
 	}
-	if err := writeHead(l.fsys, l.dir, written); err != nil {
+	if err := l.nameTip(); err != nil {
 		return l.fail(err)
 	}
 	return nil
 }
+
+// maxBatch is how many entries one write has at most.
+const maxBatch = 64

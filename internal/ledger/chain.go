@@ -16,8 +16,9 @@ import (
 // FormatVersion is the version of the lines that this program writes, and the newest that it reads.
 //
 // A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older programs too.
-// Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was named beside a question, and questions that were given up.
-const FormatVersion = 3
+// Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was named beside a question, and questions that were given up;
+// version 4 fragments that cost nothing.
+const FormatVersion = 4
 
 // maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
 const maxLine = 64<<20 + 64<<10
@@ -151,6 +152,10 @@ func version(b Body) int {
 	case Failure:
 		if b.GivenUp {
 			return 3
+		}
+	case Torn:
+		if b.Unacknowledged {
+			return 4
 		}
 	}
 	return 1

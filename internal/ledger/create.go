@@ -43,7 +43,7 @@ func create(fsys fileSystem, dir, id string, now time.Time) (err error) {
 	// The lock keeps out those who open the log before its head is there; if it is removed they find that it moved.
 	if err = f.Lock(true); err == nil {
 		if err = writeAll(f, append(line, '\n')); err == nil {
-			err = writeHead(fsys, dir, Head{Index: 0, Hash: e.Hash})
+			_, err = replaceHeads(fsys, dir, slot{head: Head{Index: 0, Hash: e.Hash}, end: int64(len(line))})
 		}
 	}
 	if err != nil {

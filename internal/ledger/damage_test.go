@@ -162,7 +162,7 @@ func TestForgedHistory(t *testing.T) {
 		{"release of the future", []Body{genesis, adopt, seal, Release{4, values(1)}, pay}},
 		{"two releases", []Body{genesis, adopt, seal, pay, Release{3, values(1)}, Release{3, values(1)}}},
 		{"factor below 1", []Body{genesis, adopt, seal, pay, Adoption{terms("1", "0.5"), 0}}},
-		{"torn without a fragment", []Body{genesis, adopt, seal, Torn{3, digest, pure("0.5")}}},
+		{"torn without a fragment", []Body{genesis, adopt, seal, Torn{Bytes: 3, SHA256: digest, Loss: pure("0.5")}}},
 	} {
 		err := openBoth(t, chained(t, c.bodies...))
 		var corrupt *CorruptError

@@ -21,7 +21,7 @@ const (
 	KindFailure Kind = "failure" // a reservation got no answer, because the engine failed
 	KindResume  Kind = "resume"  // the owner has looked into the failures so far
 	KindOpening Kind = "opening" // the owner charges what other ledgers have spent about the same people
-	KindTorn    Kind = "torn"    // a fragment stands before this entry, and was charged
+	KindTorn    Kind = "torn"    // a fragment stands before this entry
 )
 
 // Entry is one line of the log.
@@ -147,6 +147,8 @@ type Torn struct {
 	Bytes  int64        `json:"bytes"`
 	SHA256 string       `json:"sha256"`
 	Loss   privacy.Loss `json:"loss"` // the adopted maximum price; where less remained, what remained was charged
+
+	Unacknowledged bool `json:"unacknowledged,omitempty"` // version 4: nothing in it was, and it costs nothing
 }
 
 func (Genesis) kind() Kind     { return KindGenesis }

@@ -115,7 +115,7 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 		if !a.created && (errors.Is(err, ErrMissing) || errors.Is(err, ErrHeadMissing) || errors.As(err, &corrupt)) {
 			return // an interrupted Create
 		}
-		t.Fatalf("verify: %v", err)
+		t.Fatalf("verify: %v after %s %+v", err, m.failed, m.fault)
 	}
 	l, err := open(m, faultDir, clock)
 	if err != nil {

@@ -32,6 +32,7 @@ type fileSystem interface {
 type file interface {
 	io.ReaderAt
 	io.Writer
+	io.WriterAt // not of the log, which is only appended to
 	io.Closer
 	Size() (int64, error) // ErrNotFile for what is not a regular file
 	Sync() error

@@ -133,6 +133,25 @@ func writeFile(tb testing.TB, dir, name string, data []byte) {
 	must(tb, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 }
 
+// textHead writes the head in the form of older programs, which cannot say whether a fragment was acknowledged.
+func textHead(tb testing.TB, dir string) {
+	tb.Helper()
+	h, err := readHeads(system{}, dir)
+	must(tb, err)
+	writeFile(tb, dir, headName, []byte(h.head().String()+"\n"))
+}
+
+// oneSlot makes the older slot unreadable, as no crash leaves it beside a fragment.
+func oneSlot(tb testing.TB, dir string) {
+	tb.Helper()
+	h, err := readHeads(system{}, dir)
+	must(tb, err)
+	data, err := os.ReadFile(filepath.Join(dir, headName))
+	must(tb, err)
+	data[(1-h.newest)*slotSpace+20] ^= 1
+	writeFile(tb, dir, headName, data)
+}
+
 func wantEpsilon(tb testing.TB, what string, have privacy.Loss, want string) {
 	tb.Helper()
 	if !equal(have, pure(want)) {

@@ -1,64 +1,189 @@
 package ledger
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// maxHeadFile is more than the longest head: 20 digits, a colon, 64 digits, a newline.
-const maxHeadFile = 128
+// The head file has two slots, written in turn: whatever happens to a write, the other slot holds the head before it. Older programs kept one line of
+// text there, which is read as well, and replaced by slots before the first append.
+const (
+	slotSpace    = 4096 // from one slot to the next, so that no block of a disk holds both
+	slotText     = 256  // of it, that are written
+	headFileSize = 2 * slotSpace
+	slotMagic    = "dither-head "
+	slotVersion  = "1"
+	maxTextHead  = 128 // more than the longest text of older programs: 20 digits, a colon, 64 digits, a newline
+)
 
-// readHead reads the head file of dir.
-func readHead(fsys fileSystem, dir string) (Head, error) {
+// slot is one of the two: the newest entry at some time.
+type slot struct {
+	seq  uint64 // one more than that of the slot written before
+	head Head
+	end  int64 // of the entry's line in the log, its newline left aside
+	// charged says what a fragment behind the entry costs. Usually nothing; but one that counted as spent already goes on counting.
+	charged bool
+}
+
+// text writes a slot: a line of slotText bytes, with a checksum.
+func (s slot) text() []byte {
+	costs := "free"
+	if s.charged {
+		costs = "charged"
+	}
+	line := fmt.Sprintf(slotMagic+slotVersion+" %d %s %d %s ", s.seq, s.head, s.end, costs)
+	sum := Hash(sha256.Sum256([]byte(line)))
+	line += sum.String()
+	return []byte(line + strings.Repeat(" ", slotText-1-len(line)) + "\n")
+}
+
+// parseSlot reads what text wrote, byte for byte; ok is false of anything else. It is ErrNewer of a slot of a newer version.
+func parseSlot(text []byte) (s slot, ok bool, err error) {
+	rest, ours := bytes.CutPrefix(text, []byte(slotMagic))
+	if version, _, _ := bytes.Cut(rest, []byte(" ")); ours && len(version) < 4 && string(version) > slotVersion {
+		return slot{}, false, ErrNewer
+	}
+	fields := strings.Fields(string(text))
+	if len(fields) != 7 {
+		return slot{}, false, nil
+	}
+	if s.head, err = ParseHead(fields[3]); err != nil {
+		return slot{}, false, nil
+	}
+	if _, err := fmt.Sscanf(fields[2]+" "+fields[4], "%d %d", &s.seq, &s.end); err != nil || s.end < 0 {
+		return slot{}, false, nil
+	}
+	s.charged = fields[5] == "charged"
+	return s, bytes.Equal(s.text(), text), nil
+}
+
+// heads is a head file as it was read.
+type heads struct {
+	slots  [2]slot
+	valid  [2]bool
+	raw    [2][]byte // of each slot
+	newest int       // of the slots, a valid one
+	old    bool      // the file is of the older form, and slots[0] is its only one
+}
+
+func (h *heads) head() Head { return h.slots[h.newest].head }
+
+// sure reports that the newest slot is the last one that was written durably: the other one is that before it. A slot that was lost, or half
+// written, leaves a gap.
+func (h *heads) sure() bool {
+	return !h.old && h.valid[0] && h.valid[1] && h.slots[h.newest].seq == h.slots[1-h.newest].seq+1
+}
+
+// readHeads reads the head file of dir.
+func readHeads(fsys fileSystem, dir string) (*heads, error) {
 	f, err := fsys.Open(filepath.Join(dir, headName), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Head{}, ErrHeadMissing
+		return nil, ErrHeadMissing
 	}
 	if err != nil {
-		return Head{}, fmt.Errorf("reading ledger.head: %w", err)
+		return nil, fmt.Errorf("reading ledger.head: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	size, err := f.Size()
 	if err != nil {
-		return Head{}, fmt.Errorf("reading ledger.head: %w", err)
+		return nil, fmt.Errorf("reading ledger.head: %w", err)
 	}
-	if size > maxHeadFile {
-		return Head{}, ErrHeadUnreadable
+	if size > maxTextHead && size != headFileSize {
+		return nil, ErrHeadUnreadable
 	}
 	text := make([]byte, size)
 	if n, err := f.ReadAt(text, 0); n < len(text) && !errors.Is(err, io.EOF) {
-		return Head{}, fmt.Errorf("reading ledger.head: %w", err)
+		return nil, fmt.Errorf("reading ledger.head: %w", err)
 	}
-	head, err := ParseHead(string(text))
-	if err != nil {
-		return Head{}, fmt.Errorf("%w: %w", ErrHeadUnreadable, err)
-	}
-	return head, nil
+	return parseHeads(text)
 }
 
-// writeHead replaces the head file of dir, durably. The caller holds the lock and has made the log durable up to head:
-// a head must never be ahead of the log. At every moment the name holds one whole head, the old one or the new one.
-func writeHead(fsys fileSystem, dir string, head Head) error {
+func parseHeads(text []byte) (*heads, error) {
+	if len(text) != headFileSize {
+		head, err := ParseHead(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrHeadUnreadable, err)
+		}
+		return &heads{slots: [2]slot{{head: head}}, old: true}, nil
+	}
+	h := &heads{}
+	for i := range h.slots {
+		var err error
+		h.raw[i] = text[i*slotSpace:][:slotText]
+		if h.slots[i], h.valid[i], err = parseSlot(h.raw[i]); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case !h.valid[0] && !h.valid[1]:
+		return nil, ErrHeadUnreadable
+	case !h.valid[0] || h.valid[1] && h.slots[1].seq > h.slots[0].seq:
+		h.newest = 1
+	}
+	return h, nil
+}
+
+// advanced is h with a newer head in the slot that was not the newest.
+func (h *heads) advanced(to slot) *heads {
+	next, i := *h, 1-h.newest
+	to.seq = h.slots[h.newest].seq + 1
+	next.slots[i], next.valid[i], next.raw[i], next.newest = to, true, to.text(), i
+	return &next
+}
+
+// writeSlot writes the text of one slot, durably. The slot's blocks are there since the file was made.
+func writeSlot(fsys fileSystem, dir string, i int, text []byte) error {
+	f, err := fsys.Open(filepath.Join(dir, headName), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	n, err := f.WriteAt(text, int64(i)*slotSpace)
+	if err == nil && n < len(text) {
+		err = io.ErrShortWrite
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	_ = f.Close() // what was synced is durable
+	return err
+}
+
+// replaceHeads makes a new head file with both slots, the older one of the same entry, durably, and returns what is in it. The caller holds the lock,
+// and has made the log durable up to the entry. At every moment the name holds one whole file, the old one or the new one.
+func replaceHeads(fsys fileSystem, dir string, s slot) (*heads, error) {
+	before := s
+	before.seq, s.seq = 1, 2
+	data := bytes.Repeat([]byte(" "), headFileSize)
+	copy(data, before.text())
+	copy(data[slotSpace:], s.text())
+	data[slotSpace-1], data[headFileSize-1] = '\n', '\n'
 	temp := filepath.Join(dir, tempName)
 	f, err := fsys.Open(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := writeAll(f, []byte(head.String()+"\n")); err != nil {
-		_ = f.Close() // the write's error says more
-		return err
+	err = writeAll(f, data)
+	if closing := f.Close(); err == nil {
+		err = closing
 	}
-	if err := f.Close(); err != nil {
-		return err
+	if err != nil {
+		_ = fsys.Remove(temp) // where the disk is full, it is in the way
+		return nil, err
 	}
 	if err := fsys.Rename(temp, filepath.Join(dir, headName)); err != nil {
-		return err
+		return nil, err
 	}
-	return fsys.SyncDir(dir)
+	if err := fsys.SyncDir(dir); err != nil {
+		return nil, err
+	}
+	return parseHeads(data)
 }
 
 // writeAll writes and syncs.

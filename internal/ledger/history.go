@@ -231,6 +231,9 @@ func (h *history) apply(e Entry, at ref) {
 	case Opening:
 		h.applyOpening(b)
 	case Torn:
+		if b.Unacknowledged {
+			return
+		}
 		h.tornLoss.add(h.fragmentCharge())
 		h.charge(h.fragmentCharge(), division{}, nil)
 		h.torn++

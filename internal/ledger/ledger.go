@@ -27,7 +27,8 @@ type Ledger struct {
 	mu     sync.Mutex // guards what follows; the lock on the file is taken inside it
 	file   file
 	log    log
-	failed error // why no further call is taken
+	heads  *heads // the head file, as it was last read or written
+	failed error  // why no further call is taken
 }
 
 // Open opens the ledger in dir, which must be writable, and reads all of it. Entries are dated by now.
@@ -87,7 +88,7 @@ func (l *Ledger) Head() Head {
 func (l *Ledger) State() (State, error) {
 	var s State
 	err := l.locked(func() error {
-		s = l.log.state(l.log.fragment != nil, l.now())
+		s = l.log.state(l.log.owes(), l.now())
 		return nil
 	})
 	return s, err
@@ -97,7 +98,7 @@ func (l *Ledger) State() (State, error) {
 // terms' maximum price. Who may not ask has none. A fragment at the end of the log is charged first.
 func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 	err = l.locked(func() error {
-		left, err = l.log.roomAfter(l.log.fragment != nil, r, l.now())
+		left, err = l.log.roomAfter(l.log.owes(), r, l.now())
 		return err
 	})
 	return left, err
@@ -178,12 +179,10 @@ func (l *Ledger) refresh() error {
 	if !same {
 		return ErrMoved
 	}
-	head, err := l.log.catchUp(l.fsys, l.dir, l.file)
-	if err != nil {
+	if l.heads, err = l.log.catchUp(l.fsys, l.dir, l.file); err != nil {
 		return err
 	}
-	tip, _ := l.log.tip()
-	if tip == head {
+	if tip, _ := l.log.tip(); tip == l.heads.head() {
 		return nil
 	}
 	// Someone appended and went away before the head was replaced, perhaps before the entry was durable. Nobody was told
@@ -191,26 +190,48 @@ func (l *Ledger) refresh() error {
 	if err := l.file.Sync(); err != nil {
 		return l.fail(err)
 	}
-	if err := writeHead(l.fsys, l.dir, tip); err != nil {
+	if err := l.nameTip(); err != nil {
 		return l.fail(err)
 	}
 	return nil
 }
 
+// nameTip makes the head file name the newest entry, durably. Where a fragment behind it counts as spent, it says so, as the entry does not stand
+// where it did when that was found.
+func (l *Ledger) nameTip() (err error) {
+	s := l.log.newestSlot()
+	if l.heads.old {
+		l.heads, err = replaceHeads(l.fsys, l.dir, s)
+		return err
+	}
+	next := l.heads.advanced(s)
+	if err = writeSlot(l.fsys, l.dir, next.newest, next.raw[next.newest]); err == nil {
+		l.heads = next
+	}
+	return err
+}
+
 // catchUp extends l to the end of f and holds it to the head file, which it returns.
-func (l *log) catchUp(fsys fileSystem, dir string, f file) (Head, error) {
+func (l *log) catchUp(fsys fileSystem, dir string, f file) (*heads, error) {
 	size, err := f.Size()
 	if err != nil {
-		return Head{}, fmt.Errorf("reading the ledger: %w", err)
+		return nil, fmt.Errorf("reading the ledger: %w", err)
 	}
 	if err := l.extend(f, size); err != nil {
-		return Head{}, err
+		return nil, err
 	}
-	head, err := readHead(fsys, dir)
+	h, err := readHeads(fsys, dir)
 	if err != nil {
-		return Head{}, err
+		return nil, err
 	}
-	return head, l.confirm(head)
+	return h, l.hold(h)
+}
+
+// newestSlot is what the head file is to say of the newest entry.
+func (l *log) newestSlot() slot {
+	tip, _ := l.tip()
+	at := l.refs[tip.Index]
+	return slot{head: tip, end: at.offset + int64(at.length), charged: l.owes()}
 }
 
 // fail poisons the handle. Closing the file gives up the lock.

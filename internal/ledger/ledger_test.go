@@ -277,8 +277,13 @@ func TestFormat(t *testing.T) {
 	}
 	head, err := os.ReadFile(filepath.Join(dir, headName))
 	must(t, err)
-	if string(head) != l.Head().String()+"\n" {
+	if h, err := parseHeads(head); err != nil || !h.sure() || h.head() != l.Head() || h.slots[h.newest].end != int64(len(want))-1 {
 		t.Errorf("the head file is %q, the head %s", head, l.Head())
+	}
+	slots, err := os.ReadFile(filepath.Join("testdata", "v4.head"))
+	must(t, err)
+	if diff := cmp.Diff(string(slots), string(head)); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -314,6 +319,18 @@ func TestFormat3(t *testing.T) {
 	must(t, err)
 	must(t, l.Release(index, values(8)))
 	want, err := os.ReadFile(filepath.Join("testdata", "v3.log"))
+	must(t, err)
+	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestFormat4 pins the bytes of what version 4 adds. The heads are those of TestFormat.
+func TestFormat4(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	writeFile(t, dir, logName, append(readLog(t, dir), `{"v":4,"n`...))
+	mustReserve(t, l, key(1), "1/30")
+	want, err := os.ReadFile(filepath.Join("testdata", "v4.log"))
 	must(t, err)
 	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {
 		t.Error(diff)

@@ -67,8 +67,42 @@ const (
 	lostAll              // nothing unsynced survives, new names neither
 	lostHalf             // half of the unsynced bytes survive; names do
 	zeroed               // the length survives, the bytes do not; names do not
+	even                 // every second sector of what was not synced survives, and the length; names do
+	odd                  // the others
 	losses
 )
+
+// sector is small, so that an entry has several.
+const sector = 64
+
+// survive is what a crash leaves of a file.
+func survive(kind loss, synced, data []byte) []byte {
+	if kind == lostAll || kind == zeroed && len(data) < len(synced) || kind == odd && len(data) < len(synced) {
+		return slices.Clone(synced)
+	}
+	out := slices.Clone(data)
+	first := 0 // byte that differs
+	for first < len(data) && first < len(synced) && data[first] == synced[first] {
+		first++
+	}
+	last := len(data) // just behind the last that does
+	for len(data) == len(synced) && last > first && data[last-1] == synced[last-1] {
+		last--
+	}
+	half := first + (last-first)/2
+	if kind == lostHalf && len(data) > len(synced) {
+		out = out[:max(half, len(synced))]
+	}
+	for i := first; i < min(last, len(out)); i++ {
+		if kind == lostHalf && i < half || kind == even && i/sector%2 == 0 || kind == odd && i/sector%2 == 1 {
+			continue
+		}
+		if out[i] = 0; i < len(synced) && kind != zeroed {
+			out[i] = synced[i]
+		}
+	}
+	return out
+}
 
 // crash drops every handle, and with it what the kind of crash drops.
 func (m *memFS) crash(kind loss) {
@@ -85,16 +119,7 @@ func (m *memFS) crash(kind loss) {
 		}
 	}
 	for _, node := range m.names {
-		tail := len(node.data) - len(node.synced)
-		if tail < 0 || kind == lostAll {
-			tail = 0
-		}
-		kept := slices.Clone(node.synced)
-		if kind == lostHalf {
-			kept = append(kept, node.data[len(kept):len(kept)+tail/2]...)
-		} else {
-			kept = append(kept, make([]byte, tail)...) // none if lostAll
-		}
+		kept := survive(kind, node.synced, node.data)
 		node.data, node.synced = kept, slices.Clone(kept)
 	}
 	m.durable = map[string]*inode{}
@@ -192,6 +217,23 @@ func (f *memFile) Write(p []byte) (int, error) {
 		n = len(p)
 	}
 	f.node.data = append(slices.Clip(f.node.data), p[:n]...)
+	return n, err
+}
+
+func (f *memFile) WriteAt(p []byte, offset int64) (int, error) {
+	do, err := f.fs.step("overwrite " + filepath.Base(f.name))
+	if err == nil {
+		f.fs.writes[f.fs.ops] = len(p)
+	}
+	n := 0
+	switch {
+	case err != nil && f.fs.fault.short >= 0:
+		n = min(f.fs.fault.short, len(p))
+	case do:
+		n = len(p)
+	}
+	f.node.data = slices.Clone(f.node.data)
+	copy(f.node.data[offset:], p[:n]) // of a slot, which is there
 	return n, err
 }
 

@@ -171,12 +171,21 @@ func TestModel(t *testing.T) {
 			},
 			"torn": func(rt *rapid.T) {
 				m.crash(killed)
+				free := rapid.Bool().Draw(rt, "sure")
+				if head := m.names[faultDir+"/"+headName]; !free { // as no crash leaves it: a slot is lost as well
+					h, err := parseHeads(head.data)
+					must(t, err)
+					clear(head.data[(1-h.newest)*slotSpace:][:9])
+				}
 				log := m.names[faultDir+"/"+logName]
 				log.data = append(log.data, `{"v":1,"n":9,"prev":"00000000"`[:rapid.IntRange(1, 30).Draw(rt, "bytes")]...)
 				handles = []*Ledger{reopen(), reopen()}
 				// An append that records the fragment, so that the next one is a fragment of its own.
 				if err := handle(rt).Sealed("torn", int(handles[0].Head().Index)+1, digest); err != nil {
 					rt.Fatal(err)
+				}
+				if free {
+					return
 				}
 				charge := want.maximum
 				if left := remaining(); charge.Cmp(left) > 0 {

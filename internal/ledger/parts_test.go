@@ -235,6 +235,7 @@ func TestFragmentOfParts(t *testing.T) {
 	wantReserve(t, l, confined(1, "0.5", "D"), true)
 	wantReserve(t, l, confined(2, "0.4", "D"), true)
 	must(t, l.Close())
+	textHead(t, dir)
 	writeFile(t, dir, logName, append(readLog(t, dir), `{"v":2,"n"`...))
 	l = mustOpen(t, dir)
 	// It may have been 0.5 to R, of which nothing was left to D: everybody is charged that.
@@ -252,6 +253,7 @@ func TestRoomBesideAFragment(t *testing.T) {
 		wantReserve(t, l, confined(i, "0.1", part), true)
 	}
 	must(t, l.Close())
+	textHead(t, dir)
 	writeFile(t, dir, logName, append(readLog(t, dir), `{"v":2,"n"`...))
 	l = mustOpen(t, dir)
 	check := func(when string) {

@@ -29,21 +29,33 @@ func (l *log) ended() bool {
 	return !l.open
 }
 
-// fragment is what stands after the last entry and is none: a line that was not finished, perhaps followed by attempts
-// to record that.
+// owes reports that a fragment stands after the last entry, and counts as spent.
+func (l *log) owes() bool { return l.fragment != nil && !l.fragment.free }
+
+// fragment is what stands after the last entry and is none: a write that was not finished, perhaps followed by attempts
+// to record that. A write of several entries may have lost any of its blocks, so whole lines may stand in it.
 type fragment struct {
 	line   uint64 // its first line
+	lines  uint64
+	whole  uint64 // of them, that are JSON
 	bytes  int64  // without the newline that ends it, if it has one
 	digest hash.Hash
 	ended  bool // by a newline
+	free   bool // nothing in it was acknowledged, so nothing was drawn for it
 }
 
-func (f *fragment) add(line []byte, ended bool) {
-	if f.bytes > 0 || f.ended {
+// maxWhole is how many whole lines a fragment may have: far more than one write, or several that failed one after the other. More are an edited log.
+const maxWhole = 4 * maxBatch
+
+func (f *fragment) add(line []byte, ended, whole bool) {
+	if f.lines > 0 {
 		f.write([]byte("\n"))
 	}
 	f.write(line)
-	f.ended = ended
+	f.lines, f.ended = f.lines+1, ended
+	if whole {
+		f.whole++
+	}
 }
 
 func (f *fragment) write(b []byte) {
@@ -51,10 +63,13 @@ func (f *fragment) write(b []byte) {
 	f.digest.Write(b) // never fails
 }
 
-// body is the entry that records f.
+// body is the entry that records f, where it costs a charge unless it is free.
 func (f *fragment) body(charge privacy.Loss) Torn {
 	var sum Hash
 	f.digest.Sum(sum[:0])
+	if f.free {
+		return Torn{Bytes: f.bytes, SHA256: sum.String(), Unacknowledged: true}
+	}
 	return Torn{Bytes: f.bytes, SHA256: sum.String(), Loss: charge}
 }
 
@@ -110,16 +125,14 @@ func (l *log) readLines(r *lineReader) error {
 		}
 		e, err := decodeLine(line)
 		switch {
-		case errors.Is(err, errFragment):
+		case errors.Is(err, ErrNewer):
+			return ErrNewer
+		case errors.Is(err, errFragment), torn != nil && (err != nil || !torn.recordedBy(e)):
 			if torn == nil {
 				torn = &fragment{line: number, digest: sha256.New()}
 			}
-			torn.add(line, ended)
+			torn.add(line, ended, !errors.Is(err, errFragment)) // hold decides whether whole lines may stand in it
 			continue
-		case errors.Is(err, ErrNewer):
-			return ErrNewer
-		case torn != nil && (err != nil || !torn.recordedBy(e)):
-			return &CorruptError{Line: torn.line, Err: errFragment}
 		case torn == nil && err == nil && e.Kind == KindTorn:
 			err = errors.New("there is no fragment before it")
 		}
@@ -139,6 +152,23 @@ func (f *fragment) recordedBy(e Entry) bool {
 	have, ok := e.Body.(Torn)
 	want := f.body(have.Loss)
 	return ok && have.Bytes == want.Bytes && have.SHA256 == want.SHA256
+}
+
+// hold holds the log to the head file, and decides what a fragment at its end costs.
+//
+// A fragment was never acknowledged, and is free, where the head file is sure and its entry stands before the fragment (docs/design/0002-ledger.md has the
+// proof). Then what whole lines it has are those of the same write. Otherwise it costs what it may have been, and whole lines in it are corruption.
+func (l *log) hold(h *heads) error {
+	want := h.head()
+	if f := l.fragment; f != nil {
+		tip, begun := l.tip()
+		before := begun && want.Index <= tip.Index
+		f.free = before && h.sure() && !h.slots[h.newest].charged
+		if !before && (f.lines > 1 || f.ended) || f.whole > 0 && !f.free || f.whole > maxWhole {
+			return &CorruptError{Line: f.line, Err: errFragment}
+		}
+	}
+	return l.confirm(want)
 }
 
 // confirm checks that the log still holds an entry that was acknowledged.

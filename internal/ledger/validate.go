@@ -167,6 +167,9 @@ func (t Torn) validate() error {
 	if t.Bytes < 0 || len(t.SHA256) != 64 || !isHex(t.SHA256) {
 		return invalid("the length or the digest of a fragment")
 	}
+	if t.Unacknowledged && !t.Loss.IsZero() {
+		return invalid("a fragment that was not acknowledged costs nothing")
+	}
 	return nil
 }
 

@@ -12,7 +12,8 @@ type Report struct {
 	Entries  uint64 `json:"entries"`
 	HeadFile Head   `json:"head_file"`
 	Behind   uint64 `json:"behind"`   // entries that the head file does not have: a crash in between
-	Fragment int64  `json:"fragment"` // bytes at the end that are no entry; charged in State
+	Fragment int64  `json:"fragment"` // bytes at the end that are no entry
+	Charged  bool   `json:"charged"`  // that they count as spent in State
 }
 
 // Verify reads the whole ledger in dir without changing it, and checks every rule that Open checks: the chain, what each
@@ -21,7 +22,7 @@ type Report struct {
 func Verify(dir string, against *Head) (Report, error) { return verify(system{}, dir, against) }
 
 func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
-	l, head, err := load(fsys, dir)
+	l, h, err := load(fsys, dir)
 	if err != nil {
 		return Report{}, err
 	}
@@ -31,24 +32,24 @@ func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
 		}
 	}
 	tip, _ := l.tip()
-	r := Report{State: l.state(l.fragment != nil, time.Time{}), Entries: tip.Index + 1, HeadFile: head, Behind: tip.Index - head.Index}
+	r := Report{State: l.state(l.owes(), time.Time{}), Entries: tip.Index + 1, HeadFile: h.head(), Behind: tip.Index - h.head().Index}
 	if l.fragment != nil {
-		r.Fragment = l.fragment.bytes
+		r.Fragment, r.Charged = l.fragment.bytes, l.owes()
 	}
 	return r, nil
 }
 
 // load reads the whole ledger in dir, and its head file, without changing anything.
-func load(fsys fileSystem, dir string) (*log, Head, error) {
+func load(fsys fileSystem, dir string) (*log, *heads, error) {
 	f, err := openLog(fsys, dir, os.O_RDONLY)
 	if err != nil {
-		return nil, Head{}, err
+		return nil, nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read; closing unlocks
 	if err := f.Lock(false); err != nil {
-		return nil, Head{}, fmt.Errorf("locking the ledger: %w", err)
+		return nil, nil, fmt.Errorf("locking the ledger: %w", err)
 	}
 	l := &log{history: newHistory()}
-	head, err := l.catchUp(fsys, dir, f)
-	return l, head, err
+	h, err := l.catchUp(fsys, dir, f)
+	return l, h, err
 }
