@@ -14,7 +14,7 @@ import (
 // group, can be read again: from change-one to add-remove; from add-remove to change-one with fewer than 2; from zCDP to
 // pure; of more than 1 with a δ spent.
 func (l *Ledger) Adopt(terms Terms, group int64, seen Head) error {
-	_, err := l.appendAt(adoption(terms, group), &seen)
+	_, err := l.append(&member{body: adoption(terms, group), may: l.still(seen)})
 	return err
 }
 
@@ -46,7 +46,7 @@ func adoption(terms Terms, group int64) Adoption {
 // Sealed records that a version of a table was sealed into a file with this SHA-256, in hexadecimal. The versions of a
 // table increase.
 func (l *Ledger) Sealed(table string, version int, sha256 string) error {
-	_, err := l.append(Seal{Table: table, Version: version, SHA256: sha256})
+	_, err := l.append(&member{body: Seal{Table: table, Version: version, SHA256: sha256}})
 	return err
 }
 
@@ -54,19 +54,25 @@ func (l *Ledger) Sealed(table string, version int, sha256 string) error {
 // drawn for it.
 //
 // A refusal writes nothing: *privacy.OverdrawError, ErrPrice, ErrNoPolicy, ErrPolicyChanged, ErrNotSealed,
-// ErrSuspended, ErrInvalid.
+// ErrSuspended, ErrInvalid. After ErrNotWritten, which is ErrFull where the disk is full, nothing is recorded or charged either.
 // After ErrAmbiguous the loss may have been charged, and nothing may be drawn for it.
-func (l *Ledger) Reserve(r Reservation) (uint64, error) { return l.append(r) }
+func (l *Ledger) Reserve(r Reservation) (uint64, error) { return l.ReserveFor(r, 0) }
 
-// ReserveNew is Reserve for what has no answer yet. Where its key has one, which others may have recorded at the last moment, nothing is written, and
+// ReserveFor is Reserve for a release whose values have at most so many bytes, those of its steps included. Where the file system can, the disk has room
+// for them from here on, or the error is ErrFull. A size that is exceeded breaks nothing: it is not part of the entry.
+func (l *Ledger) ReserveFor(r Reservation, most int64) (uint64, error) {
+	return l.append(&member{body: r, most: most})
+}
+
+// ReserveNew is ReserveFor for what has no answer yet. Where its key has one, which others may have recorded at the last moment, nothing is written, and
 // answered is true: Find gives it.
-func (l *Ledger) ReserveNew(r Reservation) (index uint64, answered bool, err error) {
-	index, err = l.appendIf(r, func() error {
+func (l *Ledger) ReserveNew(r Reservation, most int64) (index uint64, answered bool, err error) {
+	index, err = l.append(&member{body: r, most: most, may: func() error {
 		if _, answered = l.log.newest[r.Key]; answered {
 			return errAnswered
 		}
 		return nil
-	})
+	}})
 	if answered {
 		return 0, true, nil
 	}
@@ -78,116 +84,44 @@ var errAnswered = errors.New("there is an answer")
 
 // Release records, durably, the values that a reservation paid for. Only after it has returned may they leave.
 //
-// The error is ErrNotReserved for what is no reservation, or has its release. After ErrAmbiguous the values must not leave;
-// if they were recorded, Find gives them once the ledger is open again.
+// The error is ErrNotReserved for what is no reservation, or has its release. After ErrNotWritten or ErrAmbiguous the values must not leave, and their
+// price stays spent; if they were recorded after ErrAmbiguous, Find gives them once the ledger is open again.
 func (l *Ledger) Release(reservation uint64, values json.RawMessage) error {
-	_, err := l.append(Release{Reservation: reservation, Values: values})
+	_, err := l.append(&member{body: Release{Reservation: reservation, Values: values}})
 	return err
 }
 
 // Step records, durably, values that a reservation paid for, and that more may follow. Only after it has returned may they
 // leave. The errors are Release's, and ErrSuspended.
 func (l *Ledger) Step(s Step) error {
-	_, err := l.append(s)
+	_, err := l.append(&member{body: s})
 	return err
 }
 
 // Fail records that a reservation gets no release. What it cost stays spent. The error is ErrNotReserved as for Release.
 func (l *Ledger) Fail(reservation uint64) error {
-	_, err := l.append(Failure{Reservation: reservation})
+	_, err := l.append(&member{body: Failure{Reservation: reservation}})
 	return err
 }
 
 // GiveUp is Fail for a reservation whose question was given up by who asked it. It does not count towards MaxFailures.
 func (l *Ledger) GiveUp(reservation uint64) error {
-	_, err := l.append(Failure{Reservation: reservation, GivenUp: true})
+	_, err := l.append(&member{body: Failure{Reservation: reservation, GivenUp: true}})
 	return err
 }
 
 // Resume records the owner's act of admitting questions again after failures.
 func (l *Ledger) Resume() error {
-	_, err := l.append(Resume{})
+	_, err := l.append(&member{body: Resume{}})
 	return err
 }
 
-// append is the one verb: an entry, if the head is still the one that was read, durable on return. The lock makes the
-// comparison: between reading the head and writing after it nobody else writes.
-func (l *Ledger) append(body Body) (uint64, error) { return l.appendAt(body, nil) }
-
-// appendAt is append; with seen, only if that is still the newest entry.
-func (l *Ledger) appendAt(body Body, seen *Head) (index uint64, err error) {
-	return l.appendIf(body, func() error {
-		if tip, _ := l.log.tip(); seen != nil && tip != *seen {
+// still is asked under the lock whether an entry is still the newest: between reading it and writing after it nobody else writes.
+func (l *Ledger) still(seen Head) func() error {
+	return func() error {
+		if tip, _ := l.log.tip(); tip != seen {
 			return ErrStale
 		}
 		return nil
-	})
+	}
 }
-
-// appendIf is append; only if may, which is asked under the lock, does not refuse.
-func (l *Ledger) appendIf(body Body, may func() error) (index uint64, err error) {
-	if err := body.validate(); err != nil {
-		return 0, err
-	}
-	err = l.locked(func() error {
-		if err := may(); err != nil {
-			return err
-		}
-		if l.log.fragment != nil {
-			if err := l.write(l.log.fragment.body(l.log.maxPrice())); err != nil {
-				return err
-			}
-		}
-		index = uint64(len(l.log.refs))
-		return l.write(body)
-	})
-	if err != nil {
-		return 0, err
-	}
-	return index, nil
-}
-
-// write appends one entry and replaces the head file. The caller holds the lock, and has read the log to its end.
-func (l *Ledger) write(body Body) error {
-	tip, _ := l.log.tip()
-	now := l.now()
-	if !datable(now) {
-		return ErrClock
-	}
-	line, err := encodeLine(uint64(len(l.log.refs)), tip.Hash, now, body)
-	if err != nil {
-		return invalid("it cannot be written as JSON")
-	}
-	if len(line) > maxLine {
-		return ErrTooLarge
-	}
-	e, err := decodeLine(line) // so that nothing is ever written that could not be read
-	if err != nil {
-		return err
-	}
-	if err := l.log.check(e); err != nil {
-		return err
-	}
-	data := append(line, '\n')
-	if !l.log.ended() {
-		data = append([]byte{'\n'}, data...) // in the same write: a newline alone is nothing
-	}
-	if err := writeAll(l.file, data); err != nil {
-		return l.fail(err)
-	}
-	// What is applied is what is read back, by the one path that everyone else reads it by.
-	if err := l.log.extend(l.file, l.log.size+int64(len(data))); err != nil {
-		return l.fail(err)
-	}
-	written, _ := l.log.tip()
-	if written.Hash != e.Hash {
-		return l.fail(errors.New("the entry did not read back"))
-	}
-	if err := l.nameTip(); err != nil {
-		return l.fail(err)
-	}
-	return nil
-}
-
-// maxBatch is how many entries one write has at most.
-const maxBatch = 64

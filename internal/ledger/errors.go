@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"dither/privacy"
@@ -24,7 +25,11 @@ var (
 	ErrMoved = errors.New("ledger.log was removed or replaced while it was open: open the ledger again")
 	// ErrNotFile: ledger.log or ledger.head is a directory, a pipe or a device.
 	ErrNotFile = errors.New("not a regular file")
-	// ErrAmbiguous: writing failed, so the entry may or may not be there; it counts as spent if it is. The handle takes
+	// ErrNotWritten: writing failed, and what was written was taken back. Nothing is recorded, nothing is charged, and the handle stays good.
+	ErrNotWritten = errors.New("the ledger could not be written: nothing was recorded")
+	// ErrFull is ErrNotWritten where the disk has no room, or its quota.
+	ErrFull = fmt.Errorf("%w, since its disk is full", ErrNotWritten)
+	// ErrAmbiguous: writing failed, and so did taking it back, so the entry may or may not be there; it counts as spent if it is. The handle takes
 	// no further calls: open the ledger again, and see.
 	ErrAmbiguous = errors.New("writing the ledger failed and the entry may count as spent: open the ledger again")
 	// ErrClosed: the handle was closed.
@@ -105,6 +110,16 @@ func (e *RolledBackError) Error() string {
 		return fmt.Sprintf("the ledger was rolled back: it ends at entry %d, and entry %d was acknowledged; restore ledger.log", e.Have.Index, e.Want.Index)
 	}
 	return fmt.Sprintf("the ledger was rewritten: entry %d is not the one that was acknowledged; restore ledger.log", e.Want.Index)
+}
+
+// notWritten is ErrNotWritten, or ErrFull, with its cause.
+func notWritten(cause error) error {
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if errors.Is(cause, full) {
+			return fmt.Errorf("%w: %w", ErrFull, cause)
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrNotWritten, cause)
 }
 
 // ambiguous is ErrAmbiguous with its cause.

@@ -142,9 +142,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	l.file = fullFile{l.file.(systemFile), full}
 	_, err = l.Reserve(reservation(key(1), "0.1"))
-	if !errors.Is(err, ErrAmbiguous) || !strings.Contains(err.Error(), "no space left") {
+	if !errors.Is(err, ErrFull) || !errors.Is(err, ErrNotWritten) || !strings.Contains(err.Error(), "no space left") {
 		t.Error(err)
 	}
+	wantEpsilon(t, "spent, as the handle says", mustState(t, l).Spent, "0")
 	wantEpsilon(t, "spent", mustState(t, mustOpen(t, dir)).Spent, "0")
 }
 

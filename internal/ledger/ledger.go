@@ -24,11 +24,15 @@ type Ledger struct {
 	dir  string
 	now  func() time.Time
 
+	queue queue
+
 	mu     sync.Mutex // guards what follows; the lock on the file is taken inside it
 	file   file
 	log    log
 	heads  *heads // the head file, as it was last read or written
 	failed error  // why no further call is taken
+	alone  bool   // the last write failed: the next one is of one entry
+	space  space
 }
 
 // Open opens the ledger in dir, which must be writable, and reads all of it. Entries are dated by now.

@@ -12,18 +12,18 @@ import (
 func TestReserveNew(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	other := mustOpen(t, dir)
-	id, answered, err := l.ReserveNew(reservation(key(1), "0.5"))
+	id, answered, err := l.ReserveNew(reservation(key(1), "0.5"), 0)
 	if err != nil || answered {
 		t.Fatal(id, answered, err)
 	}
-	second, answered, err := other.ReserveNew(reservation(key(1), "0.4")) // it is under way, not answered
+	second, answered, err := other.ReserveNew(reservation(key(1), "0.4"), 0) // it is under way, not answered
 	if err != nil || answered || second == id {
 		t.Fatal(second, answered, err)
 	}
 	must(t, other.Release(id, values(1)))
 	head := other.Head()
 	for _, of := range []*Ledger{l, other} {
-		if index, answered, err := of.ReserveNew(reservation(key(1), "0.5")); index != 0 || !answered || err != nil { // of which 0.1 is left
+		if index, answered, err := of.ReserveNew(reservation(key(1), "0.5"), 0); index != 0 || !answered || err != nil { // of which 0.1 is left
 			t.Error(index, answered, err)
 		}
 	}
@@ -31,7 +31,7 @@ func TestReserveNew(t *testing.T) {
 		t.Error("something was written")
 	}
 	var exhausted *privacy.OverdrawError
-	if _, answered, err := l.ReserveNew(reservation(key(2), "0.5")); answered || !errors.As(err, &exhausted) {
+	if _, answered, err := l.ReserveNew(reservation(key(2), "0.5"), 0); answered || !errors.As(err, &exhausted) {
 		t.Error(answered, err)
 	}
 	if s := mustState(t, l); s.Lost == nil || s.Lost.Open != 1 || !equal(s.Lost.Loss, pure("0.4")) {
@@ -48,7 +48,7 @@ func TestReserveNewAtOnce(t *testing.T) {
 	for range 8 {
 		l := mustOpen(t, dir)
 		wg.Go(func() {
-			id, answered, err := l.ReserveNew(reservation(key(1), "0.01"))
+			id, answered, err := l.ReserveNew(reservation(key(1), "0.01"), 0)
 			if err == nil && !answered {
 				err = l.Release(id, values(int(id)))
 				mu.Lock()
@@ -58,7 +58,7 @@ func TestReserveNewAtOnce(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if _, answered, err := l.ReserveNew(reservation(key(1), "0.01")); !answered || err != nil {
+			if _, answered, err := l.ReserveNew(reservation(key(1), "0.01"), 0); !answered || err != nil {
 				t.Errorf("after an answer: %t, %v", answered, err)
 			}
 		})

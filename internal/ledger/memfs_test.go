@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -30,12 +31,29 @@ type memFS struct {
 	fault   fault
 	failed  string // the operation that failed
 	writes  map[int]int
+
+	capacity int64 // of the disk, in bytes of files; 0 is no end
 }
 
 type inode struct {
 	data   []byte
 	synced []byte
 	locker *memFile
+	space  int64 // that was allocated
+}
+
+// room is how far a file can grow towards an end.
+func (m *memFS) room(node *inode, end int64) int64 {
+	if m.capacity == 0 {
+		return end
+	}
+	free := m.capacity
+	for _, n := range m.names {
+		if n != node {
+			free -= max(int64(len(n.data)), n.space)
+		}
+	}
+	return min(end, max(free, node.space, int64(len(node.data))))
 }
 
 type memFile struct {
@@ -216,6 +234,9 @@ func (f *memFile) Write(p []byte) (int, error) {
 	case do:
 		n = len(p)
 	}
+	if most := f.fs.room(f.node, int64(len(f.node.data)+n)) - int64(len(f.node.data)); int64(n) > most {
+		n, err = int(most), syscall.ENOSPC
+	}
 	f.node.data = append(slices.Clip(f.node.data), p[:n]...)
 	return n, err
 }
@@ -235,6 +256,25 @@ func (f *memFile) WriteAt(p []byte, offset int64) (int, error) {
 	f.node.data = slices.Clone(f.node.data)
 	copy(f.node.data[offset:], p[:n]) // of a slot, which is there
 	return n, err
+}
+
+func (f *memFile) Truncate(size int64) error {
+	do, err := f.fs.step("truncate " + filepath.Base(f.name))
+	if do {
+		f.node.data, f.node.space = slices.Clone(f.node.data[:size]), 0
+	}
+	return err
+}
+
+func (f *memFile) Allocate(from, end int64) error {
+	do, err := f.fs.step("allocate")
+	if do && f.fs.room(f.node, end) < end {
+		return syscall.ENOSPC
+	}
+	if do {
+		f.node.space = max(f.node.space, end)
+	}
+	return err
 }
 
 func (f *memFile) Sync() error {

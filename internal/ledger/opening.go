@@ -46,7 +46,7 @@ func (o Opening) validate() error {
 // The loss was read in the relation of what the ledger held at seen (its Origin in Merged). If anything has been appended since, nothing is written and the
 // error is ErrStale: read it again.
 func (l *Ledger) Opened(o Opening, seen Head) error {
-	_, err := l.appendAt(o, &seen)
+	_, err := l.append(&member{body: o, may: l.still(seen)})
 	return err
 }
 

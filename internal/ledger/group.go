@@ -1,0 +1,109 @@
+package ledger
+
+import (
+	"runtime"
+	"sync"
+)
+
+// member is one entry that a caller waits for.
+type member struct {
+	body Body
+	may  func() error // asked under the lock; nil refuses nothing
+	most int64        // of a reservation: bytes of values that follow it
+
+	index uint64
+	err   error
+	turn  chan bool // true: the caller writes the next batch; false: the entry is done
+}
+
+// grouped reports whether other entries may be written with m. The terms that rule, and what was charged beside answers, change in writes of their own.
+func (m *member) grouped() bool {
+	switch m.body.(type) {
+	case Reservation, Release, Step, Failure:
+		return true
+	}
+	return false
+}
+
+// maxBatch is how many entries one write has at most.
+const maxBatch = 64
+
+// queue holds those who wait while others write. The first of them leads the next batch.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*member
+	led     bool // somebody writes, or is about to; where nobody does, nobody waits
+}
+
+// append writes an entry, with those that other callers wait for: durable on return.
+func (l *Ledger) append(m *member) (uint64, error) {
+	if err := m.body.validate(); err != nil {
+		return 0, err
+	}
+	if l.queue.join(m) || <-m.turn {
+		l.lead()
+	}
+	if m.err != nil {
+		return 0, m.err
+	}
+	return m.index, nil
+}
+
+// join reports whether m leads.
+func (q *queue) join(m *member) bool {
+	m.turn = make(chan bool, 1)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, m)
+	leads := !q.led
+	q.led = true
+	return leads
+}
+
+// take gives the next batch, whose first member is the leader.
+func (q *queue) take(most int) []*member {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := 1
+	for q.waiting[0].grouped() && n < min(most, len(q.waiting)) && q.waiting[n].grouped() {
+		n++
+	}
+	batch := q.waiting[:n:n]
+	q.waiting = q.waiting[n:]
+	return batch
+}
+
+// done ends the batch: the next leader is called, and who waited for it.
+func (q *queue) done(batch []*member) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.led = len(q.waiting) > 0; q.led {
+		q.waiting[0].turn <- true
+	}
+	for _, m := range batch[1:] {
+		m.turn <- false
+	}
+}
+
+// lead writes the batch that the caller is the first of.
+func (l *Ledger) lead() {
+	var batch []*member
+	err := l.locked(func() error {
+		most := maxBatch
+		if l.alone {
+			most = 1
+		} else {
+			runtime.Gosched() // so that those whom the batch before has just answered may be in this one
+		}
+		batch = l.queue.take(most)
+		l.write(batch)
+		return nil
+	})
+	if batch == nil { // nothing was tried
+		batch = l.queue.take(maxBatch)
+		for _, m := range batch {
+			m.err = err
+		}
+	}
+	l.queue.done(batch)
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package ledger
+
+func (f systemFile) Allocate(int64, int64) error { return errNoAllocate }
