@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 
 	"dither/privacy"
@@ -15,6 +16,17 @@ type acked struct {
 	released map[string][]byte // key → values
 	head     *Head             // after the newest acknowledgement
 	created  bool
+	tried    privacy.Loss // the prices of reservations that were neither acknowledged nor refused
+	refused  int          // steps that were not written, and asked for again
+}
+
+// sum is what is spent for certain.
+func (a *acked) sum() privacy.Loss {
+	total := privacy.Loss{}
+	for _, price := range a.reserved {
+		total = total.Plus(pure(price))
+	}
+	return total
 }
 
 const faultDir = "/home"
@@ -28,6 +40,9 @@ func reserveStep(i int, price string) step {
 		if err == nil {
 			a.reserved[index] = price
 			a.note(l)
+		}
+		if err != nil && !errors.Is(err, ErrNotWritten) {
+			a.tried = a.tried.Plus(pure(price))
 		}
 		return err
 	}
@@ -68,7 +83,8 @@ func script() []step {
 	}
 }
 
-// play runs the script until the first error, in a new file system; a nil error is the whole of it.
+// play runs the script in a new file system until an error that is more than a refusal; a nil error is the whole of it. What was not written is asked for
+// again: a refusal changes nothing, and leaves the handle as it was.
 func play(m *memFS) (*acked, error) {
 	a := &acked{reserved: map[uint64]string{}, released: map[string][]byte{}}
 	if err := create(m, faultDir, testID, testTime); err != nil {
@@ -80,12 +96,40 @@ func play(m *memFS) (*acked, error) {
 		return a, err
 	}
 	for _, s := range script() {
-		if err := s(l, a); err != nil {
+		err := s(l, a)
+		for again := 0; again < 3 && errors.Is(err, ErrNotWritten); again++ {
+			a.refused++
+			if !errors.Is(err, errInjected) {
+				m.t.Fatalf("the cause is lost: %v", err)
+			}
+			if m.quiet() && !m.dies && l.failed == nil { // unlocking may have failed besides
+				checkUntouched(m, l, a)
+			}
+			err = s(l, a)
+		}
+		if err != nil {
 			checkPoisoned(m.t, l, err)
 			return a, err
 		}
 	}
 	return a, l.Close()
+}
+
+// checkUntouched holds a ledger that has refused to what was acknowledged before, to the last digit, in memory and on disk.
+func checkUntouched(m *memFS, l *Ledger, a *acked) {
+	m.t.Helper()
+	ops := m.ops
+	defer func() { m.ops = ops }()
+	if s := mustState(m.t, l); !equal(s.Spent, a.sum()) || s.Torn != 0 {
+		m.t.Fatalf("spent is %s, %d torn, where %s was acknowledged", s.Spent, s.Torn, a.sum())
+	}
+	r, err := verify(m, faultDir, a.head)
+	if err != nil || !equal(r.State.Spent, a.sum()) || r.Behind != 0 || r.Fragment != 0 {
+		m.t.Fatalf("%v: %+v, where %s was acknowledged", err, r, a.sum())
+	}
+	if log := m.names[faultDir+"/"+logName]; !bytes.Equal(log.data, log.synced) {
+		m.t.Fatal("a refusal left something that is not durable")
+	}
 }
 
 // checkPoisoned holds a handle that has said ErrAmbiguous to saying nothing else.
@@ -108,7 +152,7 @@ func checkPoisoned(t *testing.T, l *Ledger, err error) {
 // recovered opens what a crash left and checks every promise against what was acknowledged.
 func recovered(t *testing.T, m *memFS, a *acked) {
 	t.Helper()
-	m.failAt = 0
+	m.failAt, m.failNext = 0, 0
 	before, err := verify(m, faultDir, a.head)
 	if err != nil {
 		var corrupt *CorruptError
@@ -128,13 +172,16 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 	// What was told once stays told, even if the process that wrote it had not made it durable.
 	m.crash(lostAll)
 	if l, err = open(m, faultDir, clock); err != nil {
+		if !a.created && errors.Is(err, ErrMissing) {
+			return // its name was not durable, and nothing was asked of it
+		}
 		t.Fatalf("open after a power cut: %v", err)
 	}
-	if again := checkPromises(t, l, a); again.Head != s.Head {
-		t.Fatalf("entry %d was read, and after a power cut the head is %d", s.Head.Index, again.Head.Index)
-	} else {
-		s = again // a fragment that was counted may be gone
+	again := checkPromises(t, l, a)
+	if again.Head.Index < s.Head.Index || !s.Spent.Within(again.Spent) {
+		t.Fatalf("entry %d was read, and after a power cut the head is %d; spent went from %s to %s", s.Head.Index, again.Head.Index, s.Spent, again.Spent)
 	}
+	s = again // an entry that was taken back may be here again, if its taking back was not durable and nobody was told of it
 	if !s.Adopted || s.Sealed["visits"].Version == 0 {
 		return
 	}
@@ -164,7 +211,7 @@ func recovered(t *testing.T, m *memFS, a *acked) {
 
 func checkPromises(t *testing.T, l *Ledger, a *acked) State {
 	t.Helper()
-	reserved, sum := map[uint64]bool{}, privacy.Loss{}
+	reserved, sum := map[uint64]bool{}, a.sum()
 	err := l.Entries(func(e Entry) error {
 		switch b := e.Body.(type) {
 		case Reservation:
@@ -179,11 +226,10 @@ func checkPromises(t *testing.T, l *Ledger, a *acked) State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for index, price := range a.reserved {
+	for index := range a.reserved {
 		if !reserved[index] {
 			t.Fatalf("the acknowledged reservation %d is gone", index)
 		}
-		sum = sum.Plus(pure(price))
 	}
 	for k, want := range a.released {
 		have, ok, err := l.Find(k)
@@ -201,46 +247,65 @@ func checkPromises(t *testing.T, l *Ledger, a *acked) State {
 	if !sum.Within(s.Spent) || (s.Adopted && !s.Spent.Within(s.Budget)) {
 		t.Fatalf("spent is %s; acknowledged were %s of %s", s.Spent, sum, s.Budget)
 	}
+	sum = sum.Plus(a.tried) // at most these are spent beside: a fragment is free
+	if !s.Spent.Within(sum) || s.Torn > 0 {
+		t.Fatalf("spent is %s and %d torn; acknowledged, or tried, were %s", s.Spent, s.Torn, sum)
+	}
 	return s
 }
 
-// TestEveryStepFails fails each operation on files of the scripted history in both ways, and each write at each byte,
-// followed by each kind of crash.
+// then is what happens after an operation has failed.
+type then struct {
+	next int  // so many operations later another one fails, and is not done; 0 is none
+	dies bool // the process ends there
+}
+
+// TestEveryStepFails fails each operation on files of the scripted history in both ways, and writes in the middle; alone, with one of the next few operations, or
+// with the end of the process; followed by each kind of crash. With DITHER_LONG=1 it is at each byte, and with more of the next operations.
 func TestEveryStepFails(t *testing.T) {
 	whole := newMemFS(t)
 	if _, err := play(whole); err != nil {
 		t.Fatal(err)
 	}
-	runs := 0
+	stride, nexts := 32, []then{{}, {dies: true}, {next: 1}, {next: 2}, {next: 3}}
+	if os.Getenv("DITHER_LONG") == "1" {
+		stride, nexts = 1, append(nexts, then{next: 4}, then{next: 5}, then{next: 6}, then{next: 7})
+	}
+	runs, refused := 0, 0
 	for k := 1; k <= whole.ops; k++ {
 		faults := []fault{{done: false, short: -1}, {done: true, short: -1}}
-		for n := range whole.writes[k] {
+		for n := 0; n < whole.writes[k]; n += stride {
 			faults = append(faults, fault{short: n})
 		}
-		for _, f := range faults {
-			for kind := range losses {
-				if f.short%16 > 0 && kind != killed {
-					continue // every byte for a killed process, every 16th for a power cut
+		for i, f := range faults {
+			for _, after := range nexts {
+				for kind := range losses {
+					if stride > 1 && (after.next > 0 && (i+k+after.next+int(kind))%8 > 0 || !whole.changes[k] && kind > lostAll) {
+						continue // an eighth of the doubles, and nothing more is lost where nothing changes
+					}
+					m := newMemFS(t)
+					m.failAt, m.fault, m.failNext, m.dies = k, f, after.next, after.dies
+					a, err := play(m)
+					if m.failed == "" {
+						t.Fatalf("operation %d never happened", k)
+					}
+					if err != nil && !errors.Is(err, errInjected) {
+						t.Fatalf("%s (%+v): %v", m.failed, f, err)
+					}
+					m.crash(kind)
+					recovered(t, m, a)
+					if t.Failed() {
+						t.Fatalf("at operation %d, %s, %+v, crash %d", k, m.failed, f, kind)
+					}
+					runs, refused = runs+1, refused+a.refused
 				}
-				m := newMemFS(t)
-				m.failAt, m.fault = k, f
-				a, err := play(m)
-				if m.failed == "" {
-					t.Fatalf("operation %d never happened", k)
-				}
-				if err != nil && !errors.Is(err, errInjected) {
-					t.Fatalf("%s (%+v): %v", m.failed, f, err)
-				}
-				m.crash(kind)
-				recovered(t, m, a)
-				if t.Failed() {
-					t.Fatalf("at operation %d, %s, %+v, crash %d", k, m.failed, f, kind)
-				}
-				runs++
 			}
 		}
 	}
-	t.Logf("%d operations, %d runs", whole.ops, runs)
+	if refused == 0 {
+		t.Error("nothing was ever refused")
+	}
+	t.Logf("%d operations, %d runs, %d refusals", whole.ops, runs, refused)
 }
 
 // TestRecoveryFails crashes after a fault, and then fails each operation of the recovery in turn: a repair that is itself
@@ -259,7 +324,11 @@ func TestRecoveryFails(t *testing.T) {
 			for again := 1; ; again++ {
 				m.ops, m.failAt, m.failed = 0, again, "" // the fault's short write cuts the repair, too
 				if l, err := open(m, faultDir, clock); err == nil {
-					_, _ = l.Reserve(reservation(key(8), "0.01"))
+					if index, err := l.Reserve(reservation(key(8), "0.01")); err == nil {
+						a.reserved[index] = "0.01"
+					} else if !errors.Is(err, ErrNotWritten) {
+						a.tried = a.tried.Plus(pure("0.01"))
+					}
 					_ = l.Close()
 				}
 				if m.failed == "" {

@@ -20,6 +20,7 @@ const (
 	headFileSize = 2 * slotSpace
 	slotMagic    = "dither-head "
 	slotVersion  = "1"
+	firstSeq     = 2 // of the newest slot of a new file
 	maxTextHead  = 128 // more than the longest text of older programs: 20 digits, a colon, 64 digits, a newline
 )
 
@@ -159,7 +160,7 @@ func writeSlot(fsys fileSystem, dir string, i int, text []byte) error {
 // and has made the log durable up to the entry. At every moment the name holds one whole file, the old one or the new one.
 func replaceHeads(fsys fileSystem, dir string, s slot) (*heads, error) {
 	before := s
-	before.seq, s.seq = 1, 2
+	before.seq, s.seq = firstSeq-1, firstSeq
 	data := bytes.Repeat([]byte(" "), headFileSize)
 	copy(data, before.text())
 	copy(data[slotSpace:], s.text())

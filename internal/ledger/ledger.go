@@ -208,11 +208,22 @@ func (l *Ledger) nameTip() (err error) {
 		l.heads, err = replaceHeads(l.fsys, l.dir, s)
 		return err
 	}
+	if err := l.keepName(); err != nil {
+		return err
+	}
 	next := l.heads.advanced(s)
 	if err = writeSlot(l.fsys, l.dir, next.newest, next.raw[next.newest]); err == nil {
 		l.heads = next
 	}
 	return err
+}
+
+// keepName makes the head file's name durable, and the log's, before anything is acknowledged by it: whoever made it may not have lived to do so.
+func (l *Ledger) keepName() error {
+	if l.heads.slots[l.heads.newest].seq > firstSeq {
+		return nil
+	}
+	return l.fsys.SyncDir(l.dir)
 }
 
 // catchUp extends l to the end of f and holds it to the head file, which it returns.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -29,8 +30,11 @@ type memFS struct {
 	ops     int               // counted from 1
 	failAt  int
 	fault   fault
+	failNext int  // so many operations after the one that failed, another one fails, and is not done; 0 is none
+	dies     bool // the process ends at the operation that fails: no later one is done
 	failed  string // the operation that failed
 	writes  map[int]int
+	changes map[int]bool // the operations that change something, or make it durable
 
 	capacity int64 // of the disk, in bytes of files; 0 is no end
 }
@@ -64,18 +68,36 @@ type memFile struct {
 }
 
 func newMemFS(t *testing.T) *memFS {
-	return &memFS{t: t, names: map[string]*inode{}, durable: map[string]*inode{}, writes: map[int]int{}}
+	return &memFS{t: t, names: map[string]*inode{}, durable: map[string]*inode{}, writes: map[int]int{}, changes: map[int]bool{}}
 }
 
 // step counts an operation; do says whether it happens, err how it ends.
 func (m *memFS) step(what string) (do bool, err error) {
 	m.ops++
+	for _, verb := range []string{"write", "overwrite", "sync", "truncate", "allocate", "rename", "remove"} {
+		if strings.HasPrefix(what, verb) {
+			m.changes[m.ops] = true
+		}
+	}
+	if m.dead() {
+		return false, errInjected
+	}
+	if m.failNext > 0 && m.ops == m.failAt+m.failNext {
+		m.failed += " and " + what
+		return false, errInjected
+	}
 	if m.ops != m.failAt {
 		return true, nil
 	}
 	m.failed = what
 	return m.fault.done, errInjected
 }
+
+// dead reports that the process has ended, and that nothing is done any more.
+func (m *memFS) dead() bool { return m.dies && m.failAt > 0 && m.ops > m.failAt }
+
+// quiet reports that nothing will fail any more.
+func (m *memFS) quiet() bool { return m.ops >= m.failAt+m.failNext }
 
 // loss says what a crash does to bytes that were not synced.
 type loss int
@@ -124,6 +146,7 @@ func survive(kind loss, synced, data []byte) []byte {
 
 // crash drops every handle, and with it what the kind of crash drops.
 func (m *memFS) crash(kind loss) {
+	m.dies = false
 	for _, node := range m.names {
 		node.locker = nil
 	}
@@ -229,7 +252,7 @@ func (f *memFile) Write(p []byte) (int, error) {
 	}
 	n := 0
 	switch {
-	case err != nil && f.fs.fault.short >= 0:
+	case err != nil && f.fs.fault.short >= 0 && f.fs.ops == f.fs.failAt:
 		n = min(f.fs.fault.short, len(p))
 	case do:
 		n = len(p)
@@ -248,7 +271,7 @@ func (f *memFile) WriteAt(p []byte, offset int64) (int, error) {
 	}
 	n := 0
 	switch {
-	case err != nil && f.fs.fault.short >= 0:
+	case err != nil && f.fs.fault.short >= 0 && f.fs.ops == f.fs.failAt:
 		n = min(f.fs.fault.short, len(p))
 	case do:
 		n = len(p)

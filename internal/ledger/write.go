@@ -53,6 +53,8 @@ func (l *Ledger) prepare() error {
 			return notWritten(err)
 		}
 		l.heads = h
+	} else if err := l.keepName(); err != nil {
+		return notWritten(err)
 	}
 	if l.log.fragment == nil {
 		return nil
