@@ -36,7 +36,8 @@ type memFS struct {
 	writes  map[int]int
 	changes map[int]bool // the operations that change something, or make it durable
 
-	capacity int64 // of the disk, in bytes of files; 0 is no end
+	capacity       int64 // of the disk, in bytes of files; 0 is no end
+	cannotAllocate bool
 }
 
 type inode struct {
@@ -44,6 +45,14 @@ type inode struct {
 	synced []byte
 	locker *memFile
 	space  int64 // that was allocated
+}
+
+// used is what files take.
+func (m *memFS) used() (sum int64) {
+	for _, n := range m.names {
+		sum += max(int64(len(n.data)), n.space)
+	}
+	return sum
 }
 
 // room is how far a file can grow towards an end.
@@ -291,6 +300,9 @@ func (f *memFile) Truncate(size int64) error {
 
 func (f *memFile) Allocate(from, end int64) error {
 	do, err := f.fs.step("allocate")
+	if f.fs.cannotAllocate {
+		return errNoAllocate
+	}
 	if do && f.fs.room(f.node, end) < end {
 		return syscall.ENOSPC
 	}

@@ -24,10 +24,14 @@ const (
 	childDir   = "DITHER_LEDGER_CHILD" // the directory; its presence makes a child
 	childName  = "DITHER_LEDGER_NAME"  // so that no two children ask the same
 	childPrice = "DITHER_LEDGER_PRICE"
+
+	childLimited = "DITHER_LEDGER_LIMITED" // whose files cannot grow
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
+	if dir := os.Getenv(childDir); dir != "" && os.Getenv(childLimited) != "" {
+		os.Exit(limitedChild(dir))
+	} else if dir != "" {
 		os.Exit(child(dir, os.Getenv(childName), os.Getenv(childPrice)))
 	}
 	os.Exit(m.Run())
