@@ -135,6 +135,7 @@ func (s *Stream) prepare(t Threshold) (err error) {
 		return err
 	}
 	s.look.everybody = true // its questions may be about any part
+	s.look.steps = int64(s.most)
 	return nil
 }
 
@@ -298,7 +299,7 @@ func (s *Stream) Close() error {
 	}
 	s.ended = true
 	if err := s.curator.ledger.Release(s.id, encode(nil)); err != nil {
-		return public(err)
+		return charged(err)
 	}
 	return nil
 }

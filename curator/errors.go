@@ -95,6 +95,16 @@ func public(err error) *Error {
 			Code: CodeSuspended, Message: err.Error() + ": new ones are refused until the owner has looked into it", cause: err,
 			Hint: "the owner runs `dither ledger resume`; what was answered already can be asked again at no cost",
 		}
+	case errors.Is(err, ledger.ErrFull):
+		return &Error{
+			Code: CodeLedger, Retry: true, Message: "the ledger could not be written, since its disk is full: nothing was recorded or charged",
+			Hint: "the owner makes room on the disk of the home; then ask again", cause: err,
+		}
+	case errors.Is(err, ledger.ErrNotWritten):
+		return &Error{
+			Code: CodeLedger, Retry: true, Message: "the ledger could not be written: nothing was recorded or charged",
+			Hint: "the owner looks at the disk of the home; then ask again", cause: err,
+		}
 	case errors.Is(err, ledger.ErrAmbiguous):
 		return &Error{Code: CodeLedger, Charged: true, Message: err.Error(), Hint: "the price may have been charged: open the curator again", cause: err}
 	case errors.Is(err, seal.ErrNotSealed):
@@ -111,6 +121,10 @@ func public(err error) *Error {
 func charged(err error) *Error {
 	e := *public(err)
 	e.Charged, e.Retry = true, false
+	if errors.Is(err, ledger.ErrNotWritten) { // the answer's entry was not written; the reservation is
+		e.Message = "the ledger could not be written: the answer is not recorded, and not given; its price stays spent"
+		e.Hint = "the owner looks whether the disk of the home is full; asking again is charged again"
+	}
 	return &e
 }
 

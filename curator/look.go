@@ -34,6 +34,7 @@ type look struct {
 	before     int        // rows that stand before those of the cells, and are counted in shape
 	groups     *groups    // that are released with the numbers; nil where they are known
 	rows       *foundRows // likewise the bound on rows
+	steps      int64      // how many answers the ledger has before the last one, at most
 }
 
 // seen is what a look released: numbers in rows and columns of its shape.
@@ -206,7 +207,25 @@ func (c *Curator) tellOwner(err error) {
 
 // reserve charges the price of a look, with its mechanisms and their parameters.
 func (c *Curator) reserve(l *look) (uint64, error) {
-	return c.ledger.Reserve(c.recorded(l))
+	return c.ledger.ReserveFor(c.recorded(l), l.most())
+}
+
+const (
+	// numberBytes is a released number with its quotes and commas: engines add up in 128 bits, which is 40 characters, and noise moves the number beyond that with
+	// negligible probability alone.
+	numberBytes = 48
+	// stepBytes is the entry of a step with a question of usual length.
+	stepBytes = 1 << 10
+)
+
+// most is how many bytes of values follow a look's reservation, at most: encode's text of its shape, and its steps. The ledger assures the disk's room for
+// them, and proves nothing by it: an answer that is longer is recorded if there is room, and fails if there is none.
+func (l *look) most() int64 {
+	rows, texts := int64(l.shape[0]), int64(0)
+	if l.groups != nil && l.asks != nil {
+		rows, texts = int64(l.before+l.asks.MaxChosen()+1), maxChosenBytes
+	}
+	return texts + rows*int64(l.shape[1]+1)*numberBytes + l.steps*stepBytes
 }
 
 // errUnreplayed: the ledger has an answer, and does not give it.
@@ -218,7 +237,7 @@ func (c *Curator) reserveNew(l *look) (reservation uint64, answered bool, err er
 		reservation, err = c.reserve(l)
 		return reservation, false, err
 	}
-	return c.ledger.ReserveNew(c.recorded(l))
+	return c.ledger.ReserveNew(c.recorded(l), l.most())
 }
 
 // watched gives run the sealed files, and the time that an answer may take.

@@ -154,6 +154,7 @@ func (t *Trainer) reserve(fresh bool) error {
 	if now := t.curator.dependencies(t.look.tableNames()); !maps.Equal(now, t.needs) { // sealed again since it was planned: nobody would find it under its key
 		return &Error{Code: CodeStale, Message: "a table was sealed again just now; nothing was charged", Hint: "ask again"}
 	}
+	t.look.steps = t.Steps
 	t.id, err = t.curator.reserve(t.look)
 	return err
 }

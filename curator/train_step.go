@@ -75,7 +75,11 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 		if errors.Is(err, ledger.ErrNotReserved) {
 			return nil, charged(failedElsewhere())
 		}
-		return nil, charged(err)
+		e := charged(err)
+		if errors.Is(err, ledger.ErrNotWritten) { // the step is drawn, and is recorded when the training is asked for again
+			e.Hint = stepGivenUp().Hint
+		}
+		return nil, e
 	}
 	crashPoint("recorded")
 	return t.gradient(values, false), nil

@@ -166,3 +166,24 @@ func TestFileSizeLimit(t *testing.T) {
 	s := mustState(t, mustOpen(t, dir))
 	wantEpsilon(t, "spent", s.Spent, "0.2")
 }
+
+// TestSpaceIsGivenBack: what was assured for a large release is not kept when a small one was recorded.
+func TestSpaceIsGivenBack(t *testing.T) {
+	dir, l := begin(t, "3", "3")
+	taken := func() int64 {
+		info, err := os.Stat(dir + "/" + logName)
+		must(t, err)
+		return info.Sys().(*syscall.Stat_t).Blocks * 512
+	}
+	index, err := l.ReserveFor(reservation(key(1), "0.01"), maxFollows)
+	must(t, err)
+	if !l.space.cannot && taken() < maxFollows {
+		t.Errorf("%d bytes are assured", taken())
+	}
+	must(t, l.Release(index, values(1)))
+	if now := taken(); now > giveBack {
+		t.Errorf("%d bytes are still taken", now)
+	}
+	must(t, l.Release(mustReserve(t, l, key(2), "0.01"), values(2)))
+	must(t, openBoth(t, dir))
+}

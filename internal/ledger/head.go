@@ -20,7 +20,7 @@ const (
 	headFileSize = 2 * slotSpace
 	slotMagic    = "dither-head "
 	slotVersion  = "1"
-	firstSeq     = 2 // of the newest slot of a new file
+	firstSeq     = 2   // of the newest slot of a new file
 	maxTextHead  = 128 // more than the longest text of older programs: 20 digits, a colon, 64 digits, a newline
 )
 

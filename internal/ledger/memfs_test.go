@@ -24,17 +24,17 @@ type fault struct {
 // memFS is a file system in memory that can fail any one operation and lose what was not synced. Only its tests'
 // goroutine uses it; a lock that is taken twice is therefore a deadlock, and fails.
 type memFS struct {
-	t       *testing.T
-	names   map[string]*inode // as processes see them
-	durable map[string]*inode // as a power cut would leave them
-	ops     int               // counted from 1
-	failAt  int
-	fault   fault
-	failNext int  // so many operations after the one that failed, another one fails, and is not done; 0 is none
-	dies     bool // the process ends at the operation that fails: no later one is done
-	failed  string // the operation that failed
-	writes  map[int]int
-	changes map[int]bool // the operations that change something, or make it durable
+	t        *testing.T
+	names    map[string]*inode // as processes see them
+	durable  map[string]*inode // as a power cut would leave them
+	ops      int               // counted from 1
+	failAt   int
+	fault    fault
+	failNext int    // so many operations after the one that failed, another one fails, and is not done; 0 is none
+	dies     bool   // the process ends at the operation that fails: no later one is done
+	failed   string // the operation that failed
+	writes   map[int]int
+	changes  map[int]bool // the operations that change something, or make it durable
 
 	capacity       int64 // of the disk, in bytes of files; 0 is no end
 	cannotAllocate bool

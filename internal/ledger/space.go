@@ -21,6 +21,8 @@ const (
 	chunk = 64 << 10
 	// maxFollows is the most that is assured for one reservation.
 	maxFollows = 8 << 20
+	// giveBack is the most that stays assured when nothing is open.
+	giveBack = 1 << 20
 )
 
 // errNoAllocate: space cannot be assured here.

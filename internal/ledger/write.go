@@ -231,6 +231,10 @@ func (l *Ledger) settle(p *pending) {
 	for _, a := range p.entries {
 		l.space.note(a.m, int64(a.at.length)+1)
 	}
+	if l.space.sum == 0 && l.space.end > end+giveBack {
+		l.space.end = 0
+		_ = l.file.Truncate(end) // which is its size: only space that was assured behind it is given back, as far as it goes
+	}
 }
 
 // reload reads the log again, since what is in memory is not what was written. Where that fails now, the next call does it.
