@@ -81,7 +81,11 @@ func (s *session) verifyLedger(against string) error {
 		s.print("the head file is %d behind: a process stopped in between\n", r.Behind)
 	}
 	if r.Fragment > 0 {
-		s.print("the last %d bytes are a torn entry: its price counts as spent\n", r.Fragment)
+		cost := "it was never acknowledged, and costs nothing"
+		if r.Charged {
+			cost = "its price counts as spent"
+		}
+		s.print("the last %d bytes are a torn entry: %s\n", r.Fragment, cost)
 	}
 	if head != nil {
 		s.print("the checkpoint %d is in it\n", head.Index)

@@ -156,6 +156,17 @@ func writeSlot(fsys fileSystem, dir string, i int, text []byte) error {
 	return err
 }
 
+// syncHeads makes the head file durable as it is read.
+func syncHeads(fsys fileSystem, dir string) error {
+	f, err := fsys.Open(filepath.Join(dir, headName), os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	_ = f.Close() // it was only read
+	return err
+}
+
 // replaceHeads makes a new head file with both slots, the older one of the same entry, durably, and returns what is in it. The caller holds the lock,
 // and has made the log durable up to the entry. At every moment the name holds one whole file, the old one or the new one.
 func replaceHeads(fsys fileSystem, dir string, s slot) (*heads, error) {

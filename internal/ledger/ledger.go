@@ -183,9 +183,17 @@ func (l *Ledger) refresh() error {
 	if !same {
 		return ErrMoved
 	}
-	if l.heads, err = l.log.catchUp(l.fsys, l.dir, l.file); err != nil {
+	h, err := l.log.catchUp(l.fsys, l.dir, l.file)
+	if err != nil {
 		return err
 	}
+	if !h.old && (l.heads == nil || l.heads.old || l.heads.slots[l.heads.newest] != h.slots[h.newest]) {
+		// Someone else wrote that slot, and may not have lived to make it durable. What it names will be told of now.
+		if err := syncHeads(l.fsys, l.dir); err != nil {
+			return l.fail(err)
+		}
+	}
+	l.heads = h
 	if tip, _ := l.log.tip(); tip == l.heads.head() {
 		return nil
 	}
