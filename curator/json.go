@@ -322,7 +322,18 @@ func (e *Explanation) MarshalJSON() ([]byte, error) {
 	if e.RowsBound != nil {
 		o.add("rows_bound", e.RowsBound)
 	}
+	o.add("work", e.Work)
 	o.add("notes", e.Notes)
+	return o.bytes()
+}
+
+// MarshalJSON writes the bound on a unit's work.
+func (w Work) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("steps", w.Steps)
+	o.add("limit", w.Limit)
+	o.add("rows", w.Rows)
+	o.add("bounded", !w.Unbounded)
 	return o.bytes()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"dither/internal/exact"
 	"dither/internal/policy"
+	"dither/internal/plan"
 	"dither/internal/query"
 	"dither/internal/seal"
 	"dither/internal/value"
@@ -73,6 +74,9 @@ type TableColumn struct {
 
 // SQLName is a table's or a column's name as a question writes it: in double quotes if it needs them.
 func SQLName(name string) string { return query.QuoteName(name) }
+
+// Thousands writes a number with commas.
+func Thousands(n int64) string { return plan.Thousands(n) }
 
 func bound(t value.Type, r *big.Rat) string {
 	if t == value.Date {

@@ -256,6 +256,7 @@ func explanationText(e *curator.Explanation) string {
 			fmt.Fprintf(&b, "a change   of one unit's rows into others: %s\n", e.Unit.Change)
 		}
 	}
+	b.WriteString(workText(e))
 	sensitivity := fmt.Sprintf(", sensitivity L1 %s, L2 %s", compact(e.Sensitivity), compact(e.L2))
 	if e.Sensitivity == 0 { // of quantiles and modes alone, which add nothing up
 		sensitivity = ""
@@ -292,6 +293,18 @@ func explanationText(e *curator.Explanation) string {
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// workText says what the rows of one unit can make the question take.
+func workText(e *curator.Explanation) string {
+	if e.Work.Unbounded {
+		return "work       not bounded: the rows of one unit are read where they are, however many they are\n"
+	}
+	rows := ""
+	if e.Work.Rows > 1 {
+		rows = fmt.Sprintf(", which has up to %s rows at one place", curator.Thousands(e.Work.Rows))
+	}
+	return fmt.Sprintf("work       at most %s of %s steps for one unit%s\n", curator.Thousands(e.Work.Steps), curator.Thousands(e.Work.Limit), rows)
 }
 
 func tooMuch(e *curator.Explanation) string {

@@ -299,7 +299,7 @@ func (b *builder) build() (*Plan, error) {
 		more = append(more, m.Of.Expr)
 	}
 	b.plan.reads = b.plan.readBy(more)
-	if err := run(b.orderSets, b.looks, b.rowsLook, b.inProportion); err != nil {
+	if err := run(b.orderSets, b.looks, b.rowsLook, b.inProportion, b.affordable); err != nil {
 		return nil, err
 	}
 	b.plan.Limit = b.tree.Limit

@@ -37,6 +37,9 @@ func BuildRows(p *policy.Policy, r Request) (*Target, error) {
 		t.Names, t.Order = append(t.Names, b.outputName(item)), append(t.Order, i)
 	}
 	b.target(t)
+	if err := b.unitWithin(&t.Bounded); err != nil {
+		return nil, err
+	}
 	return t, nil
 }
 

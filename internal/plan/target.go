@@ -73,6 +73,9 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 	}
 	b.target(t)
 	t.boundScore()
+	if err := b.unitWithin(&t.Bounded); err != nil {
+		return nil, err
+	}
 	return t, nil
 }
 
@@ -98,6 +101,9 @@ func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 	t := &Target{Sensitivity: big.NewInt(b.plan.Caps.Rows)}
 	b.target(t)
 	t.Ordered = true
+	if err := b.unitWithin(&t.Bounded); err != nil {
+		return nil, err
+	}
 	return t, nil
 }
 

@@ -75,7 +75,11 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 	if err := b.boundVectors(v); err != nil {
 		return nil, err
 	}
-	return &Moments{Bounded: b.plan.Bounded, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.digest}, nil
+	out := &Moments{Bounded: b.plan.Bounded, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.digest}
+	if err := b.unitWithin(&out.Bounded); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // vectors plans the coordinates, their blocks, and what is added up.

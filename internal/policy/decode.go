@@ -66,13 +66,14 @@ func Decode(text []byte, dir string) (*Policy, error) {
 }
 
 func (r *reader) policy(f field, dir string, p *Policy) {
-	top, ok := f.keys("version", "population", "budget", "price", "analysts", "tables")
+	top, ok := f.keys("version", "population", "budget", "price", "limits", "analysts", "tables")
 	if !ok || !r.version(f, top["version"]) {
 		return
 	}
 	p.Population = r.population(top["population"], f)
 	p.Budget = r.budget(top["budget"], f)
 	p.Price = r.price(top["price"], p.Budget)
+	p.Limits = r.limits(top["limits"])
 	p.Analysts = r.analysts(top["analysts"], p.Budget)
 	p.Tables = r.tables(top["tables"], f, dir)
 	r.origins(p)

@@ -28,6 +28,7 @@ type (
 		Per            string   `json:",omitempty"`
 		Grant          string   `json:",omitempty"`
 		Analysts       []string `json:",omitempty"`
+		UnitCost       int64    `json:",omitempty"`
 
 		Tables []canonicalTable // by name
 	}
@@ -37,7 +38,7 @@ type (
 		Source                                                     canonicalSource
 		Unit                                                       string
 		RowsPerUnit, MaxGroups, RowsPerGroup, PersonRows, Expected int64
-		MinUnits                                                   int64 `json:",omitempty"`
+		MinUnits, StoredRows                                       int64 `json:",omitempty"`
 
 		Part *Parting `json:",omitempty"`
 
@@ -97,6 +98,7 @@ func (p *Policy) digestNow() string {
 		c.Grant = g.Loss.String()
 	}
 	c.Analysts = limitsText(p.Analysts)
+	c.UnitCost = p.costTerm()
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))
 	}
@@ -122,6 +124,7 @@ func canonicalTableOf(t *Table) canonicalTable {
 		PersonRows: t.Unit.PersonRows,
 		Expected:   t.ExpectedRows,
 		MinUnits:   t.MinUnits,
+		StoredRows: t.storedTerm(),
 		Through:    t.Unit.Through, References: canonicalReferences(t), RowsPerValue: canonicalRows(t),
 	}
 	if parting, divided := t.parting(); divided {

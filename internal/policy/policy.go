@@ -21,6 +21,7 @@ type Policy struct {
 	Population Population
 	Budget     Budget
 	Price      Price
+	Limits     Limits
 	Analysts   map[string]privacy.Loss // who may ask, and how much of the budget each may spend; anybody where it is nil
 	Tables     []*Table                // in the file's order
 
@@ -43,6 +44,7 @@ type Table struct {
 	Part         *Part // what its units are divided by; nil if by nothing
 	Unranked     bool  // its rows are read where they are, so that which of a unit's count depends on what a question reads; nothing declares it
 	ExpectedRows int64 // the owner's public guess of the size, 0 if not declared
+	StoredRows   int64 // at most so many rows of one unit are sealed, as declared; 0 if not (see Stored)
 	MinUnits     int64 // an unknown group of so many units or fewer is released with a probability of at most δ; 0 if not declared
 	Columns      []*Column
 	References   map[string]Reference // by column: what its value names; nil if none is declared

@@ -51,7 +51,7 @@ func (r *reader) tables(f, whole field, dir string) []*Table {
 func (r *reader) table(f field, dir string) *Table {
 	t := &Table{Name: f.name()}
 	keys, ok := f.keys("description", "public", "source", "unit", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows",
-		"expected_rows", "min_units_per_group", "part", "columns", "references", "through", "rows_per_value")
+		"stored_rows_per_unit", "expected_rows", "min_units_per_group", "part", "columns", "references", "through", "rows_per_value")
 	if !ok {
 		return t
 	}
@@ -62,13 +62,16 @@ func (r *reader) table(f field, dir string) *Table {
 	r.references(keys, t)
 	r.rowsPerValue(keys["rows_per_value"], t)
 	if t.Public {
-		for _, k := range []string{"unit", "through", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows", "min_units_per_group"} {
+		for _, k := range []string{"unit", "through", "rows_per_unit", "max_groups", "max_rows_per_group", "person_rows", "stored_rows_per_unit", "min_units_per_group"} {
 			if keys[k].present() {
 				keys[k].failKey("", "a public table has no privacy unit")
 			}
 		}
 	} else {
 		t.Unit = r.unit(keys, f, t)
+		if !t.Unit.IsRow() {
+			t.StoredRows = r.storedRows(keys["stored_rows_per_unit"], t.Unit)
+		}
 	}
 	t.Part = r.part(keys["part"], t)
 	t.ExpectedRows, _ = keys["expected_rows"].count(MaxExpectedRows)
@@ -87,7 +90,7 @@ func (r *reader) unit(keys map[string]field, table field, t *Table) (u Unit) {
 		return u
 	}
 	if s == rowUnit {
-		for _, k := range []string{"rows_per_unit", "max_groups", "max_rows_per_group"} {
+		for _, k := range []string{"rows_per_unit", "max_groups", "max_rows_per_group", "stored_rows_per_unit"} {
 			if keys[k].present() {
 				keys[k].failKey("for rows that belong to persons, name their column as the unit", "a row is its own unit: it has one row")
 			}

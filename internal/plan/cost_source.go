@@ -1,0 +1,280 @@
+package plan
+
+import (
+	"slices"
+
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// meter computes costs.
+type meter struct{ policy *policy.Policy }
+
+// metered is a relation, as one unit's rows go through it.
+type metered struct {
+	rows    int64 // of one unit
+	most    int64 // the most at one place below it
+	steps   int64 // of all that is below it
+	public  bool  // its rows are nobody's: they cost no unit anything
+	columns []cell
+}
+
+// spend adds what n rows cost.
+func (r *metered) spend(n, steps int64) { r.steps = sum(r.steps, multiplied(n, steps)) }
+
+// width is how many bytes a row has.
+func (r *metered) width() (out int64) {
+	for _, c := range r.columns {
+		out = sum(out, c.width)
+	}
+	return out
+}
+
+// handedOn is what a row costs that a stage gives to the next.
+func (r *metered) handedOn() int64 {
+	return sum(stepsRow+stepsColumn*int64(len(r.columns)), copied(r.width()))
+}
+
+// bounded is the cost of one look.
+func (m meter) bounded(b *Bounded) Cost {
+	var r metered
+	if b.Source != nil {
+		r = m.source(b.Source)
+	} else {
+		r = m.table(b.Table, b.Columns, m.stored(b.Table))
+		if b.Part != nil { // a unit's own parts are found first, over another pass
+			r.spend(2*r.rows, sum(r.handedOn(), sorted(r.rows, 0)))
+		}
+	}
+	row, width := int64(stepsRow), int64(0) // of each row; and of what it is put in order by
+	of := func(e *Expr, more int64) {
+		steps, w := eval(e, r.columns, false)
+		row = sum(sum(row, steps), sum(more, copied(w)))
+		width = sum(width, w)
+	}
+	if b.Where != nil {
+		steps, _ := eval(b.Where, r.columns, true)
+		row = sum(row, steps)
+	}
+	for _, k := range b.Keys {
+		of(k.Expr, stepsGroup)
+	}
+	for _, x := range b.Measures {
+		row = sum(row, 2*stepsRounding) // to the grid, and clamped
+		if x.X != nil {
+			of(x.X, 0)
+		}
+		if x.Kind == CountDistinct {
+			_, w := eval(x.X, r.columns, false)
+			row = sum(row, sorted(r.rows, w))
+		}
+	}
+	if b.Other {
+		row = sum(row, stepsDigest)
+	}
+	if v := b.RowVectors; v != nil {
+		row = sum(row, stepsTerm*int64(len(v.AllTerms())))
+		row = sum(row, multiplied(stepsTerm*int64(len(v.Centres)), int64(len(b.Measures))))
+	}
+	if b.Source != nil || b.Unranked {
+		row = sum(row, digested(r.rows, width))
+	} else {
+		row = sum(row, sorted(r.rows, 0))
+	}
+	r.spend(r.rows, row)
+	if b.Ordered {
+		r.steps = multiplied(r.steps, orderPasses)
+	}
+	return Cost{Steps: r.steps, Rows: max(r.most, r.rows)}
+}
+
+// orderPasses is in how many passes a mechanism goes over rows in order (mechanism.Quantile, mechanism.JointQuantiles).
+const orderPasses = 2
+
+// stored is how many rows of one unit a table's sealed version has at most.
+func (m meter) stored(name string) int64 {
+	if t := m.policy.Table(name); t != nil {
+		return max(t.Stored(), 1)
+	}
+	return 1
+}
+
+// table is a table's rows, cleaned, of which one unit has so many.
+func (m meter) table(name string, columns []Column, rows int64) metered {
+	t := m.policy.Table(name)
+	out := metered{rows: rows, most: rows, public: t != nil && t.Public}
+	read := int64(stepsRow)
+	for _, c := range columns {
+		one := cleaned(c)
+		out.columns = append(out.columns, one)
+		read = sum(read, sum(one.again, stepsColumn))
+		if c.Type == value.Text {
+			read = sum(read, multiplied(value.MaxTextBytes, stepsRead))
+		}
+	}
+	if !out.public {
+		out.spend(rows, read)
+	}
+	return out
+}
+
+// cleaned is a table's column: its texts are those that are declared, or as long as sealing admits.
+func cleaned(c Column) cell {
+	out := cell{width: plainWidth, again: 2 * stepsPlain}
+	if c.Type == value.Text {
+		out.width = value.MaxTextBytes
+		if c.Values != nil {
+			out.width = 0
+		}
+	}
+	for _, v := range c.Values {
+		out.again = sum(out.again, stepsListed)
+		if c.Type == value.Text {
+			out.width = max(out.width, int64(len(v.Text)))
+			out.again = sum(out.again, copied(int64(len(v.Text))))
+		}
+	}
+	return out
+}
+
+// source is what a Source costs.
+func (m meter) source(s *Source) metered {
+	switch s.Op {
+	case Scan:
+		return m.table(s.Table, s.Columns, m.stored(s.Table))
+	case Owned:
+		return m.owned(s)
+	case Select:
+		return m.selected(s)
+	case Join:
+		return m.joined(s)
+	case Union:
+		return m.union(s)
+	case PerUnit:
+		return m.perUnit(s)
+	}
+	panic("plan: no source " + string(s.Op))
+}
+
+// owned: the rows of a unit are those that its other rows refer to, as many as are stored.
+func (m meter) owned(s *Source) metered {
+	parent := m.source(s.Inputs[1])
+	child := m.source(s.Inputs[0])
+	out := metered{rows: child.rows, most: max(child.rows, parent.most), columns: child.columns}
+	out.steps = sum(parent.steps, child.steps)
+	out.spend(parent.rows, stepsGroup+stepsRow)
+	out.spend(out.rows, sum(out.handedOn(), digested(out.rows, out.width())))
+	return out
+}
+
+func (m meter) selected(s *Source) metered {
+	in := m.source(s.Inputs[0])
+	out := metered{rows: in.rows, most: in.most, steps: in.steps, public: in.public}
+	row := int64(0)
+	if s.Where != nil {
+		row, _ = eval(s.Where, in.columns, true)
+	}
+	for i, e := range s.Exprs {
+		steps, width := eval(e, in.columns, false)
+		again, _ := eval(e, in.columns, true)
+		row = sum(row, steps)
+		out.columns = append(out.columns, narrowed(cell{width, again}, s.Columns[i]))
+	}
+	if !out.public {
+		out.spend(out.rows, sum(row, out.handedOn()))
+	}
+	return out
+}
+
+// narrowed is a cell whose values are known.
+func narrowed(c cell, column Column) cell {
+	if column.Type != value.Text || column.Values == nil {
+		return c
+	}
+	longest := int64(0)
+	for _, v := range column.Values {
+		longest = max(longest, int64(len(v.Text)))
+	}
+	c.width = min(c.width, longest)
+	return c
+}
+
+// joined: of the second input Most rows meet one of the first, which are chosen among all of the unit's.
+func (m meter) joined(s *Source) metered {
+	l, r := m.source(s.Inputs[0]), m.source(s.Inputs[1])
+	met := max(s.Most, 1)
+	if !r.public {
+		met = max(min(met, r.rows), 1)
+	}
+	out := metered{rows: multiplied(l.rows, met), steps: l.steps, columns: append(slices.Clone(l.columns), r.columns...)}
+	out.most = max(out.rows, l.most)
+	if !r.public {
+		out.steps, out.most = sum(out.steps, r.steps), max(out.most, r.most)
+		out.spend(r.rows, sum(r.handedOn(), digested(r.rows, r.width())))
+	}
+	pairs := int64(stepsGroup)
+	for _, p := range s.Pairs {
+		steps, width := eval(p.L, l.columns, true)
+		pairs = sum(pairs, sum(steps, sum(copied(width), stepsPlain)))
+	}
+	out.spend(l.rows, pairs)
+	out.spend(out.rows, sum(pairs, out.handedOn()))
+	return out
+}
+
+func (m meter) union(s *Source) metered {
+	var out metered
+	for i, in := range s.Inputs {
+		r := m.source(in)
+		if i == 0 {
+			out = metered{columns: slices.Clone(r.columns), public: r.public}
+		}
+		for j, c := range r.columns {
+			out.columns[j] = cell{max(out.columns[j].width, c.width), max(out.columns[j].again, c.again)}
+		}
+		out.rows, out.steps, out.most = sum(out.rows, r.rows), sum(out.steps, r.steps), max(out.most, r.most)
+	}
+	out.most = max(out.most, out.rows)
+	if !out.public {
+		out.spend(out.rows, out.handedOn())
+	}
+	return out
+}
+
+// perUnit: one row for each of the keys' values, and no more than there are rows.
+func (m meter) perUnit(s *Source) metered {
+	in := m.source(s.Inputs[0])
+	out := metered{rows: in.rows, most: in.most, steps: in.steps}
+	row, groups, unknown := int64(stepsRow), int64(1), 0
+	for i, e := range s.Exprs {
+		steps, width := eval(e, in.columns, false)
+		row = sum(row, sum(steps, sum(stepsGroup, copied(width))))
+		out.columns = append(out.columns, narrowed(cell{width: width}, s.Columns[i]))
+		if values, ok := s.Columns[i].Known(); ok {
+			groups = multiplied(groups, int64(len(values))+1) // NULL
+		} else {
+			unknown++
+		}
+	}
+	for _, a := range s.Aggregates {
+		steps, width := int64(stepsRounding), int64(plainWidth)
+		if a.X != nil {
+			x, w := eval(a.X, in.columns, false)
+			steps = sum(steps, sum(x, copied(w)))
+			if a.Func == InnerDistinct {
+				steps = sum(steps, sorted(in.rows, w))
+			}
+			if a.Func == InnerMin || a.Func == InnerMax {
+				width = w
+			}
+		}
+		row = sum(row, steps)
+		out.columns = append(out.columns, cell{width: width})
+	}
+	out.spend(in.rows, row)
+	if unknown <= 1 { // which is the unit: it has neither values nor bounds
+		out.rows = min(in.rows, groups)
+	}
+	out.spend(out.rows, out.handedOn())
+	return out
+}

@@ -1,0 +1,172 @@
+package plan
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"dither/internal/value"
+)
+
+// The steps of what is computed of one row: of either engine the slower, rounded up. `go test ./internal/plan -run '^$' -bench UnitCost` beside
+// the engines' own benchmarks holds them against time (docs/benchmarks.md).
+const (
+	stepsRow      = 100  // a row that is read, or handed on
+	stepsColumn   = 10   // and each of its columns
+	stepsPlain    = 5    // arithmetic, comparisons, logic, of each argument
+	stepsRounding = 25   // and division
+	stepsCurve    = 40   // EXP, LN, SQRT
+	stepsPart     = 60   // a part of a date
+	stepsTrunc    = 120  // and its beginning
+	stepsListed   = 6    // a constant of IN
+	stepsGroup    = 50   // a row's place among groups
+	stepsSort     = 100  // a comparison of two rows
+	stepsDigest   = 1700 // SHA-256 of a short text
+	stepsTerm     = 5    // a product of two coordinates
+	stepsByte     = 7    // of SHA-256, for each byte
+	textPerStep   = 4    // bytes that are compared or copied in one step
+	stepsRead     = 2    // of each byte of a text that is read from disk
+	stepsMatch    = 5    // of LIKE, for each byte of the text
+	stepsAgain    = 4    // and for each byte of the pattern that is compared at one place of the text, beyond the first
+)
+
+// cell is a column or an expression, as its readers see it.
+type cell struct {
+	width int64 // the most bytes of a text; of any other type those of its digits
+	again int64 // the steps to compute it from the columns of tables: an engine may do so where a condition names it
+}
+
+// plainWidth is how long any value but a text is, in digits.
+const plainWidth = 20
+
+// eval is what e costs over such columns, and what it gives. A column costs little, as computed before; deep counts what it stands for.
+func eval(e *Expr, columns []cell, deep bool) (steps int64, width int64) {
+	args := make([]int64, len(e.Args))
+	widths := make([]int64, len(e.Args))
+	for i, a := range e.Args {
+		args[i], widths[i] = eval(a, columns, deep)
+		steps = sum(steps, args[i])
+	}
+	width = plainWidth
+	switch e.Op {
+	case OpColumn:
+		if deep {
+			steps = columns[e.Column].again
+		}
+		return sum(steps, stepsPlain), columns[e.Column].width
+	case OpConst:
+		if e.Const.Type == value.Text {
+			width = int64(len(e.Const.Text))
+		}
+		return 0, width
+	case OpDiv, OpMod, OpToInteger, OpFloor, OpCeil:
+		return sum(steps, stepsRounding), width
+	case OpRound, OpSqrt, OpLn: // which are written with their argument twice
+		return sum(sum(steps, steps), stepsCurve), width
+	case OpExp:
+		return sum(steps, stepsCurve), width
+	case OpDatePart:
+		return sum(steps, stepsPart), width
+	case OpDateTrunc:
+		return sum(steps, stepsTrunc), width
+	case OpIn:
+		for i, a := range e.Args[1:] {
+			steps = sum(steps, stepsListed)
+			if a.Const.Type == value.Text {
+				steps = sum(steps, min(widths[0], widths[1+i])/textPerStep)
+			}
+		}
+		return steps, width
+	case OpLike:
+		return sum(steps, multiplied(widths[0], matchSteps(e.Text))), width
+	case OpCase:
+		steps, width = sum(steps, stepsPlain*int64(len(args))), 0
+		for i, w := range widths {
+			if i%2 == 1 || i == len(widths)-1 {
+				width = max(width, w)
+			}
+		}
+		return steps, width
+	}
+	steps = sum(steps, stepsPlain*int64(max(len(args), 1)))
+	if len(args) > 0 && e.Args[0].Type == value.Text && e.Op != OpNil { // comparisons, and choices that compare or copy
+		longest := int64(0)
+		for _, w := range widths {
+			steps, longest = sum(steps, w/textPerStep), max(longest, w)
+		}
+		if e.Type == value.Text {
+			width = longest
+		}
+	}
+	return steps, width
+}
+
+// matchSteps are the steps of LIKE for each byte of the text: what stands between two % is looked for from one place of the text after
+// the other, and never again once it was found.
+//
+// Of a part of the pattern, compared at every place of some text, Σ 1/π(k) bytes are equal on average at most, π(k) being the least
+// period of its first k bytes. Proof: two places at which the first k bytes occur are π(k) apart at least, since they overlap in a text that has
+// their distance for a period, or k apart; so of all places at most one in π(k) has them; and the bytes that are equal at a place
+// are as many as there are such k. ∎ Where _ stands in it, nothing is said of periods, and every k counts as if π(k) were 1.
+func matchSteps(pattern string) int64 {
+	longest := int64(0)
+	for _, part := range segments(pattern) {
+		longest = max(longest, equalBytes(part))
+	}
+	return stepsMatch + stepsAgain*longest + int64(len(pattern))/textPerStep/8
+}
+
+// segments are what stands between %, with escapes taken out; _ is anyByte.
+func segments(pattern string) (out []string) {
+	var part strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '%':
+			out = append(out, part.String())
+			part.Reset()
+		case c == '_':
+			part.WriteByte(anyByte)
+		case c == '\\' && i+1 < len(pattern):
+			i++
+			part.WriteByte(pattern[i])
+		default:
+			part.WriteByte(c)
+		}
+	}
+	return append(out, part.String())
+}
+
+// anyByte occurs in no UTF-8 text.
+const anyByte = 0xff
+
+// equalBytes is ⌈Σ 1/π(k)⌉ over k from 2 on: the first is what a place costs anyway.
+func equalBytes(part string) int64 {
+	if strings.IndexByte(part, anyByte) >= 0 {
+		return int64(len(part) * utf8.UTFMax)
+	}
+	border := make([]int, len(part)+1) // of the first k bytes the longest that they also end with
+	sum := 0.0
+	for k, b := 2, 0; k <= len(part); k++ {
+		for b > 0 && part[b] != part[k-1] {
+			b = border[b]
+		}
+		if part[b] == part[k-1] {
+			b++
+		}
+		border[k] = b
+		sum += 1 / float64(k-b)
+	}
+	return int64(sum) + 1
+}
+
+// copied are the steps of copying, or comparing, texts of so many bytes.
+func copied(width int64) int64 { return width / textPerStep }
+
+// sorted are the steps that each of n rows takes in being put in order by texts of so many bytes.
+func sorted(n, width int64) int64 {
+	return multiplied(sum(stepsSort, copied(width)), log2(n))
+}
+
+// digested are the steps of a row's place in an order by a digest of its contents, of n rows.
+func digested(n, width int64) int64 {
+	return sum(sum(stepsDigest, multiplied(stepsByte, width)), sorted(n, width))
+}

@@ -1,0 +1,277 @@
+package plan_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/query"
+)
+
+const households = `
+version: 1
+population: {name: town}
+budget: {epsilon: 10}
+tables:
+  visits:
+    source: {csv: visits.csv}
+    unit: pid
+    rows_per_unit: 4
+    columns:
+      pid: {type: integer}
+      married: {type: boolean}
+      age: {type: real, bounds: [0, 115]}
+      note: {type: text}
+`
+
+func costPolicy(t testing.TB, text string) *policy.Policy {
+	t.Helper()
+	p, err := policy.Decode([]byte(text), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// selfJoined is a question of one person's rows, joined with themselves on the unit, in which each pair is computed with.
+func selfJoined(tables int, condition string) string {
+	var b strings.Builder
+	b.WriteString("WITH s AS (SELECT pid, age, note FROM visits WHERE pid = 17 AND married) SELECT COUNT(*) FROM s AS s1")
+	for i := 2; i <= tables; i++ {
+		fmt.Fprintf(&b, " JOIN s AS s%d ON s1.pid = s%d.pid", i, i)
+	}
+	return b.String() + " WHERE " + condition
+}
+
+// repeated joins so many texts that %d tells apart.
+func repeated(n int, text, by string) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(text, i))
+	}
+	return strings.Join(all, by)
+}
+
+// What one person's rows could take is bounded when a question is planned: whoever joins a few rows with themselves until they are
+// hundreds of thousands, and computes with each, would read from the clock whether they are there.
+func TestUnitCostIsLimited(t *testing.T) {
+	p := costPolicy(t, households)
+	exps := repeated(150, "EXP(s1.age / 9) > 2%d", " OR ")
+	likes := repeated(150, "s1.note LIKE '%%special%d%%requests%%'", " OR ")
+	for _, c := range []struct {
+		sql  string
+		hint string // "" where it is answered
+	}{
+		{selfJoined(9, exps), "join fewer tables"},
+		{selfJoined(9, likes), "join fewer tables"},
+		{selfJoined(9, "TRUE"), "join fewer tables"},
+		{selfJoined(1, likes), "fewer or shorter patterns"},
+		{selfJoined(1, "s1.note LIKE '%" + strings.Repeat("a", 250) + "%'"), "fewer or shorter patterns"},
+		{selfJoined(1, exps), ""},
+		{selfJoined(2, "s1.age > s2.age"), ""},
+		{selfJoined(1, "s1.note LIKE '%special%requests%'"), ""},
+		{"SELECT COUNT(*) FROM visits WHERE note LIKE '%special%requests%'", ""},
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: c.sql})
+		if c.hint == "" {
+			if err != nil {
+				t.Errorf("%.150s: %v", c.sql, err)
+			} else if cost := plan.CostOf(p, q.AllLooks()...); cost.Steps > p.MostUnitCost() || cost.Steps <= 0 || cost.Unbounded {
+				t.Errorf("%.150s: %+v", c.sql, cost)
+			}
+			continue
+		}
+		var refused *plan.Error
+		if !errors.As(err, &refused) {
+			t.Errorf("%.150s… is answered: %v", c.sql, err)
+			continue
+		}
+		if !strings.Contains(refused.Message, "the rows of one pid could take") || !strings.Contains(refused.Message, "the limit of 500,000,000") || !strings.Contains(refused.Hint, c.hint) {
+			t.Errorf("%.150s: %v (%s)", c.sql, err, refused.Hint)
+		}
+		if of := refused.Pos; (of == query.Pos{}) && strings.Contains(c.hint, "join") {
+			t.Errorf("%.150s: no position", c.sql)
+		}
+	}
+}
+
+// The other primitives look at the same rows.
+func TestUnitCostIsLimitedOfTargets(t *testing.T) {
+	p := costPolicy(t, households)
+	from := strings.TrimPrefix(selfJoined(9, "TRUE"), "WITH s AS (SELECT pid, age, note FROM visits WHERE pid = 17 AND married) SELECT COUNT(*)")
+	with := "WITH s AS (SELECT pid, age, note FROM visits WHERE pid = 17 AND married) "
+	for name, build := range map[string]func() error{
+		"scores": func() error { _, err := plan.BuildScores(p, plan.Request{SQL: with + "SELECT COUNT(*)" + from}); return err },
+		"order":  func() error { _, err := plan.BuildOrder(p, plan.Request{SQL: with + "SELECT s1.age" + from}); return err },
+		"rows":   func() error { _, err := plan.BuildRows(p, plan.Request{SQL: with + "SELECT s1.age" + from}); return err },
+		"moments": func() error {
+			_, err := plan.BuildMoments(p, plan.Request{SQL: with + "SELECT s1.age" + from}, plan.VectorRequest{
+				Blocks: []plan.BlockRequest{{Size: 1, Norm: plan.NormL2}}, Sums: []plan.SumRequest{{Kind: plan.SumFirst}},
+			})
+			return err
+		},
+	} {
+		if err := build(); err == nil || !strings.Contains(err.Error(), "the rows of one pid could take") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The limit is the policy's, and so is how many rows of a unit are stored; what is on a server is bounded by neither.
+func TestUnitCostByPolicy(t *testing.T) {
+	sql := "SELECT COUNT(*) FROM visits WHERE age > 3"
+	cost := func(text string) plan.Cost {
+		p := costPolicy(t, text)
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan.CostOf(p, q.AllLooks()...)
+	}
+	base := cost(households)
+	if base.Rows != 1000 || base.Unbounded {
+		t.Errorf("%+v", base)
+	}
+	more := cost(strings.Replace(households, "rows_per_unit: 4", "rows_per_unit: 4\n    stored_rows_per_unit: 2000", 1))
+	if more.Rows != 2000 || more.Steps <= 2*base.Steps-1 {
+		t.Errorf("%+v and %+v", base, more)
+	}
+	row := cost(strings.Replace(households, "unit: pid\n    rows_per_unit: 4", "unit: row", 1))
+	if row.Rows != 1 || row.Steps*500 > base.Steps {
+		t.Errorf("%+v and %+v", base, row)
+	}
+	live := cost(strings.Replace(households, "{csv: visits.csv}", "{postgres: {service: clinic}, table: public.visits}", 1))
+	if !live.Unbounded {
+		t.Errorf("%+v", live)
+	}
+	p := costPolicy(t, strings.Replace(households, "tables:", "limits: {unit_cost: 1000}\ntables:", 1))
+	if _, err := plan.Build(p, plan.Request{SQL: sql}); err == nil || !strings.Contains(err.Error(), "the limit of 1,000") {
+		t.Error(err)
+	}
+}
+
+// Large numbers saturate: they never turn into small ones.
+func TestUnitCostSaturates(t *testing.T) {
+	p := costPolicy(t, strings.Replace(households, "rows_per_unit: 4", "rows_per_unit: 4\n    stored_rows_per_unit: 1000000000", 1))
+	_, err := plan.Build(p, plan.Request{SQL: selfJoined(9, repeated(60, "s1.note LIKE '%%"+strings.Repeat("a", 200)+"%d%%'", " OR "))})
+	if err == nil || !strings.Contains(err.Error(), "could take more than 9,000,000,000,000,000,000 steps") {
+		t.Error(err)
+	}
+	if got := plan.Thousands(math.MaxInt64 - 1); got != "9,223,372,036,854,775,806" {
+		t.Error(got)
+	}
+}
+
+// A further condition, a further expression, another table, a wider text and more stored rows never lower the cost, of generated
+// relations.
+func TestUnitCostIsMonotone(t *testing.T) {
+	cases(t, 1500)
+	text := strings.Replace(string(enginetest.RelationPolicy("add-remove", false)), "tables:", "limits: {unit_cost: 1000000000000000}\ntables:", 1)
+	p := costPolicy(t, text)
+	wider := costPolicy(t, strings.ReplaceAll(text, "type: text, values: [", "type: text, values: ["+strings.Repeat("x", 500)+", "))
+	stored := costPolicy(t, regexp.MustCompile(`\brows_per_unit: (\d+)`).ReplaceAllString(text, "rows_per_unit: $1, stored_rows_per_unit: 1001"))
+	planned, grew := 0, map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		sql, _ := enginetest.Relation(t)
+		cost := func(p *policy.Policy, sql string) (int64, bool) {
+			q, err := plan.Build(p, plan.Request{SQL: sql})
+			if err != nil {
+				return 0, false
+			}
+			return plan.CostOf(p, q.AllLooks()...).Steps, true
+		}
+		base, ok := cost(p, sql)
+		if !ok {
+			return
+		}
+		planned++
+		for name, other := range map[string]struct {
+			p   *policy.Policy
+			sql string
+		}{
+			"a wider text":           {wider, sql},
+			"more stored rows":       {stored, sql},
+			"a further condition":    {p, conditioned(sql, "EXP(1.0 / 3) > 2")},
+			"an expensive condition": {p, conditioned(sql, "1 IN (1, 2, 3, 4)")},
+			"a further aggregate":    {p, strings.Replace(sql, "SELECT ", "SELECT COUNT(*) AS further, ", 1)},
+		} {
+			got, ok := cost(other.p, other.sql)
+			if !ok {
+				continue
+			}
+			if got < base {
+				t.Fatalf("%s lowers the cost from %d to %d: %s", name, base, got, other.sql)
+			}
+			if got > base {
+				grew[name]++
+			}
+		}
+	})
+	t.Logf("%d planned, of which cost more: %v", planned, grew)
+	if planned < 200 || len(grew) < 5 {
+		t.Errorf("%d planned, of which cost more: %v", planned, grew)
+	}
+	before := int64(0)
+	for tables := 1; tables <= 6; tables++ {
+		q, err := plan.Build(costPolicy(t, strings.Replace(households, "tables:", "limits: {unit_cost: 1000000000000000}\ntables:", 1)), plan.Request{SQL: selfJoined(tables, "TRUE")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost := plan.CostOf(costPolicy(t, households), q.AllLooks()...).Steps
+		if cost <= before {
+			t.Errorf("%d tables: %d steps, and %d without the last", tables, cost, before)
+		}
+		before = cost
+	}
+}
+
+// conditioned adds a condition to the outermost WHERE, if there is one.
+func conditioned(sql, condition string) string {
+	at := strings.LastIndex(sql, " GROUP BY ")
+	rest := ""
+	if at > 0 && !strings.Contains(sql[at:], ")") {
+		sql, rest = sql[:at], sql[at:]
+	}
+	if at := strings.LastIndex(sql, " WHERE "); at > 0 && strings.Count(sql[at:], "(") >= strings.Count(sql[at:], ")") {
+		return sql[:at] + " WHERE " + condition + " AND (" + sql[at+len(" WHERE "):] + ")" + rest
+	}
+	return sql + " WHERE " + condition + rest
+}
+
+// TPC-H's questions and those of the other examples are within the default limit, with room for five times as much.
+func TestUnitCostOfExamples(t *testing.T) {
+	text, err := os.ReadFile("../../examples/tpch/policy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("../../examples/tpch/questions.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, asked := costPolicy(t, string(text)), 0
+	for _, m := range regexp.MustCompile("(?s)sql: +`([^`]*)`").FindAllStringSubmatch(string(source), -1) {
+		q, err := plan.Build(p, plan.Request{SQL: m[1]})
+		if err != nil {
+			t.Errorf("%s: %v", m[1], err)
+			continue
+		}
+		asked++
+		cost := plan.CostOf(p, q.AllLooks()...)
+		t.Logf("%s steps: %.80s", plan.Thousands(cost.Steps), m[1])
+		if cost.Steps > p.MostUnitCost()/5 {
+			t.Errorf("%s steps: %s", plan.Thousands(cost.Steps), m[1])
+		}
+	}
+	if asked < 8 {
+		t.Errorf("%d questions", asked)
+	}
+}
