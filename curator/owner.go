@@ -5,8 +5,8 @@ import (
 	"math/big"
 
 	"dither/internal/exact"
-	"dither/internal/policy"
 	"dither/internal/plan"
+	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/seal"
 	"dither/internal/value"

@@ -45,6 +45,11 @@ type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row
 	Complete   map[string]bool // columns in which no value is NULL, NaN or infinite
+	// Stored is how many rows of one unit count of this version, those of the lowest ranks; 0 where it is sealed with no more (policy.Table.Stored).
+	Stored int64
+	// MostRows is the most rows of one unit, and MostPerKey, where rows have their unit through a reference, the most that refer to one row;
+	// 0 where neither was recorded.
+	MostRows, MostPerKey int64
 	// Tables are the sealed versions, by table, where the rows are a plan.Source's.
 	Tables map[string]Sealed
 	Table  string // which table it is a version of

@@ -75,7 +75,7 @@ func TestUnitCostIsLimited(t *testing.T) {
 		{selfJoined(9, likes), "join fewer tables"},
 		{selfJoined(9, "TRUE"), "join fewer tables"},
 		{selfJoined(1, likes), "fewer or shorter patterns"},
-		{selfJoined(1, "s1.note LIKE '%" + strings.Repeat("a", 250) + "%'"), "fewer or shorter patterns"},
+		{selfJoined(1, "s1.note LIKE '%"+strings.Repeat("a", 250)+"%'"), "fewer or shorter patterns"},
 		{selfJoined(1, exps), ""},
 		{selfJoined(2, "s1.age > s2.age"), ""},
 		{selfJoined(1, "s1.note LIKE '%special%requests%'"), ""},
@@ -110,9 +110,18 @@ func TestUnitCostIsLimitedOfTargets(t *testing.T) {
 	from := strings.TrimPrefix(selfJoined(9, "TRUE"), "WITH s AS (SELECT pid, age, note FROM visits WHERE pid = 17 AND married) SELECT COUNT(*)")
 	with := "WITH s AS (SELECT pid, age, note FROM visits WHERE pid = 17 AND married) "
 	for name, build := range map[string]func() error{
-		"scores": func() error { _, err := plan.BuildScores(p, plan.Request{SQL: with + "SELECT COUNT(*)" + from}); return err },
-		"order":  func() error { _, err := plan.BuildOrder(p, plan.Request{SQL: with + "SELECT s1.age" + from}); return err },
-		"rows":   func() error { _, err := plan.BuildRows(p, plan.Request{SQL: with + "SELECT s1.age" + from}); return err },
+		"scores": func() error {
+			_, err := plan.BuildScores(p, plan.Request{SQL: with + "SELECT COUNT(*)" + from})
+			return err
+		},
+		"order": func() error {
+			_, err := plan.BuildOrder(p, plan.Request{SQL: with + "SELECT s1.age" + from})
+			return err
+		},
+		"rows": func() error {
+			_, err := plan.BuildRows(p, plan.Request{SQL: with + "SELECT s1.age" + from})
+			return err
+		},
 		"moments": func() error {
 			_, err := plan.BuildMoments(p, plan.Request{SQL: with + "SELECT s1.age" + from}, plan.VectorRequest{
 				Blocks: []plan.BlockRequest{{Size: 1, Norm: plan.NormL2}}, Sums: []plan.SumRequest{{Kind: plan.SumFirst}},

@@ -147,7 +147,7 @@ func (f from) owned(r *relation) error {
 		return err
 	}
 	child := r.scan()
-	out := &Source{Op: Owned, Inputs: []*Source{child, parent.materialize()}, Columns: child.Columns, Units: true}
+	out := &Source{Op: Owned, Inputs: []*Source{child, parent.materialize()}, Columns: child.Columns, Units: true, Stored: t.Stored()}
 	key := func(s *Source, name string) int {
 		return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 	}

@@ -18,7 +18,7 @@ const (
 	// Scan is a sealed table's rows, with every column cleaned, without those whose unit is NULL.
 	Scan SourceOp = "scan"
 	// Owned is the first input's rows, which have no unit, each once for every unit of which some row of the second input has
-	// its key.
+	// its key; of one unit at most Stored, by a choice that reads that unit's rows alone.
 	Owned SourceOp = "owned"
 	// Select is the rows of its input in which Where is true, with Exprs for columns.
 	Select SourceOp = "select"
@@ -53,7 +53,8 @@ type Source struct {
 	Table string         // Scan
 	Unit  *policy.Column // Scan: nil where a row is a unit, is public, or is Owned
 
-	ChildKey, ParentKey int // Owned: columns of the first and the second input
+	ChildKey, ParentKey int   // Owned: columns of the first and the second input
+	Stored              int64 // Owned: the policy's bound, which is no part of the text: the policy's digest has it
 
 	Where *Expr   // Select: nil for all rows
 	Exprs []*Expr // Select: the columns; PerUnit: the keys, which are the first columns

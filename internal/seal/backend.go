@@ -26,13 +26,19 @@ type Backend interface {
 
 // Facts are exact counts of a sealed file, for its owner.
 type Facts struct {
-	Rows           int64         `json:"rows"`
-	Units          int64         `json:"units"`             // distinct units; Rows where the row is the unit, 0 if public
-	MaxRowsPerUnit int64         `json:"max_rows_per_unit"` // the most rows of one unit
-	UnitsOver      int64         `json:"units_over"`        // units with more rows than rows_per_unit: the others don't count
-	RowsOver       int64         `json:"rows_over"`         // those other rows
-	NullUnits      int64         `json:"null_units"`        // rows whose unit is NULL: in questions they do not exist
-	Columns        []ColumnFacts `json:"columns"`
+	Rows           int64 `json:"rows"`
+	Units          int64 `json:"units"`             // distinct units; Rows where the row is the unit, 0 if public
+	MaxRowsPerUnit int64 `json:"max_rows_per_unit"` // the most rows of one unit
+	UnitsOver      int64 `json:"units_over"`        // units with more rows than rows_per_unit: the others don't count
+	RowsOver       int64 `json:"rows_over"`         // those other rows
+	NullUnits      int64 `json:"null_units"`        // rows whose unit is NULL: in questions they do not exist
+
+	// The counts above are of what is sealed. Of the source, so many rows were left out, of so many units: those beyond stored_rows_per_unit.
+	RowsLeftOut  int64 `json:"rows_left_out,omitempty"`
+	UnitsLeftOut int64 `json:"units_left_out,omitempty"`
+	// MaxRowsPerKey is the most rows that refer to one row, where the table has its unit through a reference; 0 in versions that did not count them.
+	MaxRowsPerKey int64         `json:"max_rows_per_key,omitempty"`
+	Columns       []ColumnFacts `json:"columns"`
 }
 
 // ColumnFacts are exact counts of one column.

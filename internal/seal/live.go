@@ -119,6 +119,9 @@ func sealLive(ctx context.Context, home string, t *policy.Table, server Server, 
 		SourceSHA256: digestOf(inCluster(found.Relation), found.Content), Facts: found.Facts, Live: true,
 		Relation: found.Relation, Family: found.Family, Shows: found.Shows, Copy: found.Copy,
 	}
+	if v.Copy != nil {
+		v.Stored = storedOf(t)
+	}
 	if n := len(published); n > 0 {
 		if newest := published[n-1]; newest.Schema == v.Schema && newest.SourceSHA256 == v.SourceSHA256 {
 			report.SameAs = newest.Number

@@ -39,6 +39,7 @@ type Version struct {
 	SourceFiles  []string  // of several files, the SHA-256 of each
 	SourceBytes  int64
 	Facts        Facts // exact: the owner's
+	Stored       int64 // at most so many rows of one unit were sealed; 0 where nothing bounded them
 	// Live says that questions read the source itself: File holds what was found there when it was sealed, and no rows. The rest is
 	// then what the server itself knows the table by, as in Found.
 	Live          bool
@@ -46,6 +47,20 @@ type Version struct {
 	Family, Shows []string
 	Copy          *Copy // what questions read instead of the source
 	Removed       bool  // the owner removed File: its number and digest stay
+}
+
+// storedOf is what a version of t that is sealed now keeps of a unit; 0 where rows have no unit of their own to be counted by.
+func storedOf(t *policy.Table) int64 {
+	if t.Public || t.Unit.Column == "" {
+		return 0
+	}
+	return t.Stored()
+}
+
+// holds reports that the version has all rows of a unit that t's bound keeps: those of the lowest ranks, and maybe more, which statements then
+// leave out.
+func (v Version) holds(t *policy.Table) bool {
+	return v.Facts.RowsLeftOut == 0 || v.Stored >= storedOf(t)
 }
 
 type manifestJSON struct {
@@ -66,6 +81,7 @@ type versionJSON struct {
 	SourceFiles  []string  `json:"source_files,omitempty"`
 	SourceBytes  int64     `json:"source_bytes"`
 	Facts        Facts     `json:"facts"`
+	Stored       int64     `json:"stored_rows_per_unit,omitempty"`
 	Live         bool      `json:"live,omitempty"`
 	Relation     string    `json:"relation,omitempty"`
 	Family       []string  `json:"family,omitempty"`
@@ -145,7 +161,7 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 		}
 		versions[i] = Version{
 			Table: table, Number: v.Number, File: filepath.Join(folder, v.File), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows,
-			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts,
+			Sealed: v.Sealed, Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts, Stored: v.Stored,
 			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy, Removed: v.Removed,
 		}
 	}
@@ -155,12 +171,12 @@ func decodeManifest(text []byte, folder, table string) ([]Version, error) {
 func encodeManifest(table string, versions []Version) ([]byte, error) {
 	m := manifestJSON{Format: 1, Table: table}
 	for _, v := range versions {
-		if v.Removed {
+		if v.Removed || v.Stored > 0 || v.Facts.MaxRowsPerKey > 0 {
 			m.Format = 2
 		}
 		m.Versions = append(m.Versions, versionJSON{
 			Number: v.Number, File: versionFile(v.Number, v.Live), SHA256: v.SHA256, Bytes: v.Bytes, Rows: v.Rows, Sealed: v.Sealed,
-			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts,
+			Schema: v.Schema, SourceSHA256: v.SourceSHA256, SourceFiles: v.SourceFiles, SourceBytes: v.SourceBytes, Facts: v.Facts, Stored: v.Stored,
 			Live: v.Live, Relation: v.Relation, Family: v.Family, Shows: v.Shows, Copy: v.Copy, Removed: v.Removed,
 		})
 	}

@@ -50,6 +50,9 @@ func (r Report) String() string {
 	if r.Facts.UnitsOver > 0 {
 		line("  units with more rows than rows_per_unit: %d; %d of their rows do not count where rows are capped", r.Facts.UnitsOver, r.Facts.RowsOver)
 	}
+	if r.Facts.UnitsLeftOut > 0 {
+		line("  units with more rows than stored_rows_per_unit: %d; %d of their rows were left out of the sealed version", r.Facts.UnitsLeftOut, r.Facts.RowsLeftOut)
+	}
 	if r.Facts.NullUnits > 0 {
 		line("  rows whose unit is NULL, which no question sees: %d", r.Facts.NullUnits)
 	}

@@ -137,7 +137,7 @@ func sealTable(ctx context.Context, home string, t *policy.Table, b Backend, opt
 	}
 	v := Version{
 		Table: t.Name, Number: opt.next(published), Rows: report.Facts.Rows, Sealed: now(opt).UTC().Truncate(time.Second),
-		Schema: schemaDigest(t), SourceSHA256: digest, SourceBytes: src.size, Facts: report.Facts,
+		Schema: schemaDigest(t), SourceSHA256: digest, SourceBytes: src.size, Facts: report.Facts, Stored: storedOf(t),
 	}
 	if len(contents) > 1 {
 		v.SourceFiles = contents

@@ -87,7 +87,7 @@ func (s *shelf) reusable(published []Version, t *policy.Table, src *source) (Ver
 		return Version{}, false
 	}
 	v := published[len(published)-1]
-	if v.Schema != schemaDigest(t) || v.SourceBytes != src.size || Verify(context.Background(), v) != nil {
+	if v.Schema != schemaDigest(t) || v.SourceBytes != src.size || !v.holds(t) || Verify(context.Background(), v) != nil {
 		return Version{}, false
 	}
 	return v, true

@@ -13,6 +13,7 @@ import (
 type sealedFiles struct {
 	scans      map[string]string
 	oneRowEach map[string]bool
+	known      map[string]engine.Sealed // what was recorded of them
 }
 
 // single holds where no unit has more than one row: by construction, or by what was recorded of the files.
@@ -111,8 +112,12 @@ func source(s *plan.Source, files sealedFiles) string {
 	case plan.Scan:
 		return scanned(s, files.scans[s.Table])
 	case plan.Owned:
-		return fmt.Sprintf("SELECT a.*, b.u FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s) AS b ON a.c%d = b.k",
+		rows := fmt.Sprintf("SELECT a.*, b.u FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s) AS b ON a.c%d = b.k",
 			inputs[0], s.ParentKey, inputs[1], s.ChildKey)
+		if engine.OwnedFit(s, func(table string) engine.Sealed { return files.known[table] }) {
+			return rows
+		}
+		return fmt.Sprintf("SELECT * EXCLUDE (q) FROM (%s) WHERE q <= %d", ranked("("+rows+")", []string{"u"}, contentsOf(s), s.Stored), s.Stored)
 	case plan.Select:
 		sql := "SELECT " + outputs(s, 0) + " FROM " + inputs[0]
 		if s.Where != nil {
@@ -131,6 +136,14 @@ func source(s *plan.Source, files sealedFiles) string {
 		return inside.PerUnit(s, inputs[0])
 	}
 	panic("duckdb: no source " + string(s.Op))
+}
+
+// contentsOf are all columns of a source.
+func contentsOf(s *plan.Source) (out []engine.Content) {
+	for i, c := range s.Columns {
+		out = append(out, engine.Content{Name: column(i), Type: c.Type})
+	}
+	return out
 }
 
 // names are the unit, where there is one, and the columns from the n-th on.
@@ -183,17 +196,15 @@ func scanned(s *plan.Source, scan string) string {
 // joined puts the second input's rows, at most Most of one part, beside the first's.
 func joined(s *plan.Source, left, right string, single bool) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
-	var part, contents, row, on []string
+	var part, row, on []string
 	if second.Units {
 		part, row, on = append(part, "u"), append(row, "u AS ru"), append(on, "a.u = b.ru")
 	}
 	for _, i := range engine.WithinOnce(s) {
 		part = append(part, column(i))
 	}
-	var of []engine.Content
-	for i, c := range second.Columns {
-		contents = append(contents, column(i))
-		of = append(of, engine.Content{Name: column(i), Type: c.Type})
+	of := contentsOf(second)
+	for i := range second.Columns {
 		row = append(row, column(i)+" AS "+column(n+i))
 	}
 	if !single {
@@ -206,7 +217,7 @@ func joined(s *plan.Source, left, right string, single bool) string {
 	if s.Left {
 		word = "LEFT JOIN"
 	}
-	out := make([]string, 0, n+len(contents)+1)
+	out := make([]string, 0, len(s.Columns)+1)
 	if s.Units {
 		out = append(out, "a.u AS u")
 	}

@@ -62,7 +62,7 @@ func (e *Engine) rowPages(ctx context.Context, b *plan.Bounded, from engine.Seal
 	if b.Source != nil {
 		return e.sourcePages(ctx, b, from)
 	}
-	scan, err := sealScan(from.File)
+	scan, err := storedScan(from)
 	if err != nil {
 		return nil, err
 	}

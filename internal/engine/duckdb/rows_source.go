@@ -21,7 +21,7 @@ func (e *Engine) sourcePages(ctx context.Context, b *plan.Bounded, from engine.S
 	}
 	tables := map[string]int64{}
 	for name, known := range from.Tables {
-		scan, err := sealScan(known.File)
+		scan, err := storedScan(known)
 		if err != nil {
 			return nil, err
 		}

@@ -114,7 +114,7 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sea
 // statement is the one that answers b over sealed files.
 func statement(b *plan.Bounded, from engine.Sealed) (string, error) {
 	if b.Source == nil {
-		scan, err := sealScan(from.File)
+		scan, err := storedScan(from)
 		if err != nil {
 			return "", err
 		}
@@ -125,19 +125,29 @@ func statement(b *plan.Bounded, from engine.Sealed) (string, error) {
 
 // statementOf is a statement over the sealed files of a Source.
 func statementOf(b *plan.Bounded, from engine.Sealed, render func(*plan.Bounded, sealedFiles) string) (string, error) {
-	files := sealedFiles{map[string]string{}, map[string]bool{}}
+	files := sealedFiles{map[string]string{}, map[string]bool{}, from.Tables}
 	for _, table := range b.Tables() {
 		known, ok := from.Tables[table]
 		if !ok {
 			return "", fmt.Errorf("duckdb: no sealed file of table %q was given", table)
 		}
-		scan, err := sealScan(known.File)
+		scan, err := storedScan(known)
 		if err != nil {
 			return "", err
 		}
 		files.scans[table], files.oneRowEach[table] = scan, known.OneRowEach
 	}
 	return render(b, files), nil
+}
+
+// storedScan reads a sealed file's rows, of each unit as many as are stored of it. A version that was sealed with more is read by the ranks that it
+// has: these rows are those that sealing would have kept (sealTable).
+func storedScan(known engine.Sealed) (string, error) {
+	scan, err := sealScan(known.File)
+	if err == nil && known.Stored > 0 {
+		scan = fmt.Sprintf("(SELECT * FROM %s WHERE %s <= %d)", scan, rankColumn, known.Stored)
+	}
+	return scan, err
 }
 
 // run runs one statement, and feeds its rows to each.

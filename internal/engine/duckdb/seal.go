@@ -138,6 +138,12 @@ const (
 // sealTable writes the rows of a SELECT as a table's sealed file. Where a column identifies the unit, the file is clustered by
 // it, and each unit's rows are ranked, so that a cap on them is a filter. The rank of a row depends on that unit's rows
 // alone, and on their content: a hash, then the values themselves; rows that are equal in all of them are interchangeable.
+//
+// Of a unit the first t.Stored() rows are kept, in that order. So leaving rows out is safe, whatever they say: two tables that differ in one
+// unit's rows are sealed as two that differ in that unit's rows. Proof: which rows of a unit are kept, as a multiset, is a function of that
+// unit's rows, as a multiset, and of the policy's bound: no other unit's row, no order and no name of a file has a part in it. To remove a
+// unit therefore removes the rows that were kept of it, and no others; to replace it replaces them. What the file says of a unit's rows
+// (rowsColumn, how many the source has) is its own affair, likewise. ∎ Rows of nobody, whose unit is NULL, all stay: no question reads them.
 func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file string) (err error) {
 	if !filepath.IsAbs(file) { // DuckDB would make another file of ~/x
 		return fmt.Errorf("%s is not an absolute path", file)
@@ -162,8 +168,9 @@ func sealTable(ctx context.Context, conn *sql.Conn, t *policy.Table, from, file 
 		columns[i] = identifier(c.Name)
 	}
 	all, unit := strings.Join(columns, ", "), identifier(t.Unit.Column)
-	ranked := fmt.Sprintf("SELECT %[1]s, row_number() OVER (PARTITION BY %[2]s ORDER BY hash(%[1]s), %[1]s) AS %[3]s, "+
-		"count(*) OVER (PARTITION BY %[2]s) AS %[4]s FROM %[5]s ORDER BY %[2]s, %[3]s", all, unit, rankColumn, rowsColumn, scan)
+	ranked := fmt.Sprintf("SELECT * FROM (SELECT %[1]s, row_number() OVER (PARTITION BY %[2]s ORDER BY hash(%[1]s), %[1]s) AS %[3]s, "+
+		"count(*) OVER (PARTITION BY %[2]s) AS %[4]s FROM %[5]s) WHERE %[2]s IS NULL OR %[3]s <= %[6]d ORDER BY %[2]s, %[3]s",
+		all, unit, rankColumn, rowsColumn, scan, t.Stored())
 	return sealRun(ctx, conn,
 		"RESET threads",
 		"SET preserve_insertion_order = true",

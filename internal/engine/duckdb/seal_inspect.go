@@ -54,7 +54,12 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 		return nil
 	case t.Unit.Column == "":
 		facts.Units, facts.MaxRowsPerUnit = facts.Rows, min(facts.Rows, 1)
-		return nil
+		if t.Unit.Through == "" {
+			return nil
+		}
+		key := identifier(t.Unit.Through)
+		return conn.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM "+from+" WHERE "+key+" IS NOT NULL GROUP BY "+key+")").
+			Scan(&facts.MaxRowsPerKey)
 	}
 	u := identifier(t.Unit.Column)
 	for i, c := range t.Columns {
@@ -62,11 +67,12 @@ func sealInspectUnits(ctx context.Context, conn *sql.Conn, from string, t *polic
 			facts.NullUnits = facts.Columns[i].Nulls
 		}
 	}
-	over := fmt.Sprintf("n > %d", t.Unit.RowsPerUnit)
+	over, kept := fmt.Sprintf("n > %d", t.Unit.RowsPerUnit), fmt.Sprintf("least(n, %d)", t.Stored())
 	return conn.QueryRowContext(ctx, "SELECT count(*), coalesce(max(n), 0), "+sealCount(over)+
 		fmt.Sprintf(", CAST(coalesce(sum(n - %d) FILTER (WHERE ", t.Unit.RowsPerUnit)+over+"), 0) AS BIGINT)"+
-		" FROM (SELECT count(*) AS n FROM "+from+" WHERE "+u+" IS NOT NULL GROUP BY "+u+")").
-		Scan(&facts.Units, &facts.MaxRowsPerUnit, &facts.UnitsOver, &facts.RowsOver)
+		", "+sealCount(kept+" < had")+", CAST(coalesce(sum(had - "+kept+"), 0) AS BIGINT)"+
+		" FROM (SELECT count(*) AS n, max("+rowsColumn+") AS had FROM "+from+" WHERE "+u+" IS NOT NULL GROUP BY "+u+")").
+		Scan(&facts.Units, &facts.MaxRowsPerUnit, &facts.UnitsOver, &facts.RowsOver, &facts.UnitsLeftOut, &facts.RowsLeftOut)
 }
 
 // MostRows is the most rows of a sealed file that share one value of a column, which must be of the given type. Rows where

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,6 +39,32 @@ func RelationPolicy(neighbours string, byGroups bool) []byte {
 
 func relationPolicyText(neighbours, rowsPerGroup string) []byte {
 	return []byte(strings.NewReplacer("NEIGHBOURS", neighbours, "GROUPED", rowsPerGroup).Replace(relationPolicy))
+}
+
+// StoredRelations is RelationPolicy where of a unit no more rows are stored than may count in an answer.
+func StoredRelations(neighbours string) []byte {
+	return regexp.MustCompile(`\brows_per_unit: (\d+)`).ReplaceAll(RelationPolicy(neighbours, false), []byte("rows_per_unit: $1, stored_rows_per_unit: $1"))
+}
+
+// Recorded is what sealing records of a table's rows that bounds how many of them one unit has.
+func Recorded(t *policy.Table, rows []Row) (mostRows, mostPerKey int64) {
+	most := func(column string) (n int64) {
+		by := map[string]int64{}
+		for _, r := range rows {
+			if v, ok := r[column]; ok && !v.Null {
+				by[v.String()]++
+				n = max(n, by[v.String()])
+			}
+		}
+		return n
+	}
+	if t.Unit.Column != "" {
+		mostRows = most(t.Unit.Column)
+	}
+	if t.Unit.Through != "" {
+		mostPerKey = most(t.Unit.Through)
+	}
+	return mostRows, mostPerKey
 }
 
 // few are columns that name persons and rows: a few values, so that they meet.

@@ -180,7 +180,15 @@ func ownedOf(s *plan.Source, tables Tables) (out []derived) {
 			}
 		}
 	}
-	return out
+	unit := func(d derived) value.Value { return d.unit }
+	ranks := rank(out, unit, unit, func(d derived) []value.Value { return d.row })
+	kept := make([]derived, 0, len(out))
+	for i, d := range out {
+		if ranks[i] <= s.Stored {
+			kept = append(kept, d)
+		}
+	}
+	return kept
 }
 
 func joinOf(s *plan.Source, tables Tables) (out []derived) {

@@ -35,7 +35,7 @@ var copiedKinds = map[value.Type][]kind{
 
 // Copy implements seal.Server.
 func (Sealer) Copy(ctx context.Context, t *policy.Table, schema, table string) (seal.Found, error) {
-	return inspect(ctx, t, "READ WRITE", func(ctx context.Context, l *look) error { return l.copy(ctx, schema, table) })
+	return inspect(ctx, t, "READ WRITE", t.Stored(), func(ctx context.Context, l *look) error { return l.copy(ctx, schema, table) })
 }
 
 func (l *look) copy(ctx context.Context, schema, table string) error {
@@ -57,6 +57,7 @@ func (l *look) copy(ctx context.Context, schema, table string) error {
 	if err := l.run(ctx, "ANALYZE "+name); err != nil {
 		return err
 	}
+	l.found.Facts.Rows -= l.found.Facts.RowsLeftOut
 	count := l.found.Facts.Rows - l.found.Facts.NullUnits
 	made, err := l.guarded(ctx, name, l.table.Unit.Column, count)
 	if err != nil {
@@ -69,7 +70,9 @@ func (l *look) copy(ctx context.Context, schema, table string) error {
 func (s *session) run(ctx context.Context, sql string) error { return s.conn.Exec(ctx, sql).Close() }
 
 // ranked are the copy's rows. Which rank a row has is decided by its unit's rows alone: by a hash of its columns and then by these themselves,
-// so that rows whose order is open are equal in every column (−0 and 0, which count as one number, are; questions clean −0 to 0).
+// so that rows whose order is open are equal in every column (−0 and 0, which count as one number, are; questions clean −0 to 0). Of a unit the
+// first so many rows are kept as the policy stores: which ones is a function of that unit's rows and of the policy, so that to remove a unit, or to
+// replace it, changes no other unit's rows in the copy.
 func (l *look) ranked() string {
 	var read, out, all []string
 	unit := ""
@@ -86,9 +89,10 @@ func (l *look) ranked() string {
 	if unit == "" {
 		return "SELECT " + list(out) + from
 	}
-	return fmt.Sprintf("SELECT %s, CAST(row_number() OVER w AS integer) AS %s, CAST(count(*) OVER (PARTITION BY %[3]s) AS integer) AS %[4]s%[5]s "+
-		"WHERE %[3]s IS NOT NULL WINDOW w AS (PARTITION BY %[3]s ORDER BY %[6]s, %[7]s) ORDER BY %[3]s, %[2]s",
+	ranked := fmt.Sprintf("SELECT %s, CAST(row_number() OVER w AS integer) AS %s, CAST(count(*) OVER (PARTITION BY %[3]s) AS integer) AS %[4]s%[5]s "+
+		"WHERE %[3]s IS NOT NULL WINDOW w AS (PARTITION BY %[3]s ORDER BY %[6]s, %[7]s)",
 		list(out), rankColumn, unit, rowsColumn, from, hashed(list(all)), list(all))
+	return fmt.Sprintf("SELECT * FROM (%s) AS r WHERE %s <= %d ORDER BY %s, %[2]s", ranked, rankColumn, l.stored, identifier(l.table.Unit.Column))
 }
 
 func (l *look) constraints(name string) []string {

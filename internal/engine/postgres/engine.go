@@ -113,7 +113,7 @@ func (e *Engine) find(ctx context.Context, s *session, b *plan.Bounded, from eng
 	if err == nil {
 		in.complete = from.Complete
 	}
-	return in, err
+	return in.keeping(from.Stored), err
 }
 
 // rows are what a statement reads from.
@@ -132,8 +132,17 @@ type rows struct {
 	complete map[string]bool
 	where    string // which of a copy's rows
 
-	tables  map[string]*rows // of a relation: then the rows are theirs
-	columns []plan.Column    // of a relation's table: those that are read, whose kinds are in of
+	tables  map[string]*rows         // of a relation: then the rows are theirs
+	known   map[string]engine.Sealed // what was recorded of these, where they are copies
+	columns []plan.Column            // of a relation's table: those that are read, whose kinds are in of
+}
+
+// keeping reads of a copy as many rows of a unit as are stored of it: those of the lowest ranks, as a copy that is made now has alone; 0 for all.
+func (in *rows) keeping(stored int64) *rows {
+	if in != nil && stored > 0 {
+		in.scan = fmt.Sprintf("(SELECT * FROM %s WHERE %s <= %d) AS s", in.scan, rankColumn, stored)
+	}
+	return in
 }
 
 // hashed spreads which rows a unit keeps.

@@ -124,8 +124,13 @@ func node(s *plan.Source, in *rows) string {
 	case plan.Scan:
 		return scanned(s, in.tables[s.Table])
 	case plan.Owned:
-		return fmt.Sprintf("SELECT %s FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s AS p) AS b ON a.c%d = b.k",
+		rows := fmt.Sprintf("SELECT %s FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s AS p) AS b ON a.c%d = b.k",
 			list([]string{"b.u AS u"}, names("c", len(s.Columns))), inputs[0], s.ParentKey, inputs[1], s.ChildKey)
+		if !in.tables[s.Inputs[0].Table].copied || engine.OwnedFit(s, func(table string) engine.Sealed { return in.known[table] }) {
+			return rows // as many as there are, of a table that is read where it is
+		}
+		return fmt.Sprintf("SELECT %s FROM (%s) AS p WHERE q <= %d", list([]string{"u"}, names("c", len(s.Columns))),
+			ranked(rows, part{unit: unitType(s)}, contentsOf(s), s.Stored), s.Stored)
 	case plan.Select:
 		sql := "SELECT " + outputs(s) + " FROM " + inputs[0] + " AS a"
 		if s.Where != nil {
@@ -144,6 +149,14 @@ func node(s *plan.Source, in *rows) string {
 		return inside.PerUnit(s, inputs[0])
 	}
 	panic("postgres: no source " + string(s.Op)) // refuse knows them all
+}
+
+// contentsOf are all columns of a source.
+func contentsOf(s *plan.Source) (out []engine.Content) {
+	for i, c := range s.Columns {
+		out = append(out, engine.Content{Name: column(i), Type: c.Type})
+	}
+	return out
 }
 
 // unitOfRows is the unit, where rows have one.
@@ -189,9 +202,8 @@ func scanned(s *plan.Source, in *rows) string {
 func joined(s *plan.Source, left, right string) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var row, on, out []string
-	var of []engine.Content
-	for i, c := range second.Columns {
-		of = append(of, engine.Content{Name: column(i), Type: c.Type})
+	of := contentsOf(second)
+	for i := range second.Columns {
 		row = append(row, column(i)+" AS "+column(n+i))
 	}
 	within := part{}

@@ -26,11 +26,12 @@ var _ seal.Server = Sealer{}
 // Look implements seal.Server: the table's kind and columns, then two statements over its rows, all in one transaction. Its
 // errors quote no row.
 func (Sealer) Look(ctx context.Context, t *policy.Table, values ...string) (seal.Found, error) {
-	return inspect(ctx, t, "READ ONLY", func(ctx context.Context, l *look) error { return l.values(ctx, values) })
+	return inspect(ctx, t, "READ ONLY", 0, func(ctx context.Context, l *look) error { return l.values(ctx, values) })
 }
 
-// inspect looks at a table, and then does what else is to be done in the same transaction, which ends with the connection.
-func inspect(ctx context.Context, t *policy.Table, mode string, then func(context.Context, *look) error) (found seal.Found, err error) {
+// inspect looks at a table, and then does what else is to be done in the same transaction, which ends with the connection: of a copy, which keeps so
+// many rows of a unit; 0 where none is made.
+func inspect(ctx context.Context, t *policy.Table, mode string, stored int64, then func(context.Context, *look) error) (found seal.Found, err error) {
 	config, err := configure(t.Source)
 	if err != nil {
 		return found, err
@@ -58,7 +59,7 @@ func inspect(ctx context.Context, t *policy.Table, mode string, then func(contex
 	if err != nil {
 		return found, err
 	}
-	l := &look{session: s, table: t, rows: in, found: &found}
+	l := &look{session: s, table: t, rows: in, found: &found, stored: stored}
 	last := func(ctx context.Context) error { return then(ctx, l) }
 	for _, step := range []func(context.Context) error{l.kinds, l.ignored, l.role, l.count, l.units, last} {
 		if err := step(ctx); err != nil {
@@ -83,8 +84,9 @@ func unquoted(err error) error {
 type look struct {
 	*session
 	*rows
-	table *policy.Table
-	found *seal.Found
+	table  *policy.Table
+	found  *seal.Found
+	stored int64 // of a copy: the rows of one unit that it keeps; 0 where none is made
 }
 
 func (l *look) regclass() string { return "CAST(" + quoted(l.name) + " AS regclass)" }
@@ -210,15 +212,30 @@ func (l *look) units(ctx context.Context) error {
 		return nil
 	case t.Unit.Column == "": // a row is one, or of the unit of another table's row
 		f.Units, f.MaxRowsPerUnit = f.Rows, min(f.Rows, 1)
-		return nil
+		if t.Unit.Through == "" || l.stored == 0 {
+			return nil
+		}
+		key := slices.IndexFunc(t.Columns, func(c *policy.Column) bool { return c.Name == t.Unit.Through })
+		return l.numbers(ctx, fmt.Sprintf("SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM (SELECT %s AS k FROM %s OFFSET 0) AS x WHERE k IS NOT NULL GROUP BY k) AS g",
+			readColumn(t.Columns[key], l.of[key]), l.scan), &f.MaxRowsPerKey)
 	}
 	i := slices.IndexFunc(t.Columns, func(c *policy.Column) bool { return c.Name == t.Unit.Column })
 	f.NullUnits = f.Columns[i].Nulls
 	over := fmt.Sprintf("FILTER (WHERE n > %d)", t.Unit.RowsPerUnit)
-	sql := fmt.Sprintf("SELECT count(*), coalesce(max(n), 0), count(*) %s, coalesce(sum(n - %d) %[1]s, 0) FROM (SELECT count(*) AS n FROM (SELECT %[3]s AS u FROM %[4]s OFFSET 0) AS x WHERE u IS NOT NULL GROUP BY u) AS g",
-		over, t.Unit.RowsPerUnit, readColumn(t.Columns[i], l.of[i]), l.scan)
+	kept := "count(*)"
+	if l.stored > 0 {
+		kept = fmt.Sprintf("least(count(*), %d)", l.stored)
+	}
+	sql := fmt.Sprintf("SELECT count(*), coalesce(max(n), 0), count(*) %s, coalesce(sum(n - %d) %[1]s, 0), count(*) FILTER (WHERE n < had), coalesce(sum(had - n), 0) "+
+		"FROM (SELECT %[5]s AS n, count(*) AS had FROM (SELECT %[3]s AS u FROM %[4]s OFFSET 0) AS x WHERE u IS NOT NULL GROUP BY u) AS g",
+		over, t.Unit.RowsPerUnit, readColumn(t.Columns[i], l.of[i]), l.scan, kept)
+	return l.numbers(ctx, sql, &f.Units, &f.MaxRowsPerUnit, &f.UnitsOver, &f.RowsOver, &f.UnitsLeftOut, &f.RowsLeftOut)
+}
+
+// numbers reads one row of numbers.
+func (l *look) numbers(ctx context.Context, sql string, out ...*int64) error {
 	return l.query(ctx, sql, func(row [][]byte) error {
-		for i, into := range []*int64{&f.Units, &f.MaxRowsPerUnit, &f.UnitsOver, &f.RowsOver} {
+		for i, into := range out {
 			n, err := strconv.ParseInt(string(row[i]), 10, 64)
 			if err != nil {
 				return err

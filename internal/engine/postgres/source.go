@@ -22,7 +22,7 @@ func Over(tables map[string]policy.Source) *Engine {
 
 // findAll finds the tables of b's Source, each as find does one, and reads all of them in the state of one moment: that of the transaction.
 func (e *Engine) findAll(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) (*rows, error) {
-	all := &rows{hash: e.hash, tables: map[string]*rows{}}
+	all := &rows{hash: e.hash, tables: map[string]*rows{}, known: from.Tables}
 	for _, read := range tablesOf(b) {
 		source, declared := e.tables[read.name]
 		known, sealed := from.Tables[read.name]
@@ -36,6 +36,7 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *plan.Bounded, from 
 			in, err = one.open(ctx, s, read.declared(), known)
 		} else {
 			in, err = one.openCopy(ctx, s, read.declared(), known.Copy, read.unit)
+			in = in.keeping(known.Stored)
 		}
 		if err != nil {
 			return nil, err

@@ -1,0 +1,121 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// UnitCostPolicy is what UnitCost asks about: persons with up to a thousand stored rows.
+const UnitCostPolicy = `
+version: 1
+population: {name: clinic}
+budget: {epsilon: 1000}
+limits: {unit_cost: 100000000000}
+tables:
+  visits:
+    source: {csv: visits.csv}
+    unit: pid
+    rows_per_unit: 4
+    columns:
+      pid: {type: integer}
+      age: {type: real, bounds: [0, 115]}
+      days: {type: integer, bounds: [0, 1000]}
+      day: {type: date, bounds: [2000-01-01, 2030-12-31]}
+      kind: {type: text, values: [ward, home, street]}
+      note: {type: text}
+`
+
+// UnitCostQuestions are those whose cost is held against time, the plainest first. The last two are beyond the default limit.
+func UnitCostQuestions() []string {
+	several := func(n int, text string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(text, i))
+		}
+		return strings.Join(all, " OR ")
+	}
+	join := func(n int) string {
+		var b strings.Builder
+		for i := 2; i <= n; i++ {
+			fmt.Fprintf(&b, " JOIN visits AS v%d ON v1.pid = v%d.pid", i, i)
+		}
+		return " FROM visits AS v1" + b.String()
+	}
+	return []string{
+		"SELECT COUNT(*) FROM visits",
+		"SELECT kind, COUNT(*), AVG(days) FROM visits WHERE age > 30 GROUP BY kind",
+		"SELECT SUM(days) FROM visits WHERE EXTRACT(month FROM day) = 3 AND date_trunc('year', day) > DATE '2004-01-01'",
+		"SELECT COUNT(*) FROM visits WHERE " + several(150, "EXP(age / 9) > 9999999%d"),
+		"SELECT COUNT(*) FROM visits WHERE note LIKE '%special%requests%'",
+		"SELECT COUNT(*) FROM visits WHERE " + several(8, "note LIKE '%%special%d%%requests%%'"),
+		"SELECT COUNT(*) FROM visits WHERE note LIKE '%" + strings.Repeat("x", 20) + "y%'",
+		"SELECT COUNT(*) FROM (SELECT pid, COUNT(DISTINCT note) AS notes, MAX(day) AS last FROM visits GROUP BY pid) AS p WHERE notes > 3",
+		"SELECT COUNT(*)" + join(2) + " WHERE v1.days < v2.days",
+		"SELECT COUNT(*)" + join(3) + " WHERE v1.note LIKE '%y%'",
+		"SELECT COUNT(*) FROM visits WHERE " + several(150, "note LIKE '%%special%d%%requests%%'"),
+	}
+}
+
+// UnitCostRows are rows of so many persons with one visit each; and of one person with a thousand, in which everything takes its time, if heavy.
+func UnitCostRows(light int, heavy bool) (rows []Row) {
+	row := func(pid int64, note string) Row {
+		return Row{
+			"pid": value.OfInt(pid), "age": value.OfReal(90.5), "days": value.OfInt(pid % 1000), "day": value.Value{Type: value.Date, Int: 17000},
+			"kind": value.OfText("street"), "note": value.OfText(note),
+		}
+	}
+	for i := range light {
+		rows = append(rows, row(int64(i+10), "nothing"))
+	}
+	for i := 0; heavy && i < 1000; i++ {
+		note := fmt.Sprintf("%03d", i)
+		rows = append(rows, row(1, strings.Repeat("x", value.MaxTextBytes-len(note))+note))
+	}
+	return rows
+}
+
+// UnitCost holds the cost of one unit against the time that its rows take: of each question the steps, and how much longer it takes with
+// the heavy person than without, in nanoseconds a step. ask answers a look, with that person or without.
+func UnitCost(b *testing.B, ask func(look *plan.Bounded, heavy bool) error) {
+	p, err := policy.Decode([]byte(UnitCostPolicy), ".")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i, sql := range UnitCostQuestions() {
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			b.Fatal(sql, err)
+		}
+		steps := plan.CostOf(p, q.AllLooks()...).Steps
+		b.Run(fmt.Sprintf("question %d", i+1), func(b *testing.B) {
+			b.Logf("%.100s", sql)
+			var took [2][]time.Duration
+			for b.Loop() {
+				for i, heavy := range []bool{false, true} {
+					start := time.Now()
+					if err := ask(&q.Bounded, heavy); err != nil {
+						b.Fatal(err)
+					}
+					took[i] = append(took[i], time.Since(start))
+				}
+			}
+			median := func(all []time.Duration) float64 {
+				slices.Sort(all)
+				return float64(all[len(all)/2])
+			}
+			without, with := median(took[0]), median(took[1])
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(steps)/1e6, "Msteps")
+			b.ReportMetric(without/1e6, "ms/without")
+			b.ReportMetric((with-without)/1e6, "ms/more")
+			b.ReportMetric((with-without)/float64(steps), "ns/step")
+		})
+	}
+}
