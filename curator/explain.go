@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"dither/internal/plan"
-	"dither/internal/seal"
 	"dither/privacy"
 )
 
@@ -33,14 +32,6 @@ type Explanation struct {
 	Charged     []string   // the parts that it is charged to: questions about others do not add to it; nil for everybody
 	Work        Work
 	Notes       []string // what an analyst should know before reading the intervals
-}
-
-// Work bounds what the rows of one unit can make a question take: a function of the question and the policy alone.
-type Work struct {
-	Steps     int64 // of which each is about a nanosecond of one core, at worst
-	Limit     int64 // the policy's: a question beyond it is refused
-	Rows      int64 // the most rows that one unit can become at one place, before caps
-	Unbounded bool  // a table is read on its server: nothing bounds how many rows one unit has there, and Steps is as if the policy did
 }
 
 // Unit says who is protected in an answer, and within which bounds.
@@ -103,19 +94,8 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 		Columns: columns,
 		Price:   c.loss(a.plan.Price), Remaining: left(room), Largest: c.largest(room),
 		Affordable: replayed || reuse != nil && reuse.Taken || a.plan.Price.Within(room), Replayed: replayed, Reuse: reuse,
-		Unit: c.unit(a), RowsBound: c.rowsBound(a), Charged: a.look.charged(), Work: c.work(a), Notes: notes,
+		Unit: c.unit(a), RowsBound: c.rowsBound(a), Charged: a.look.charged(), Work: c.work(a.look), Notes: notes,
 	}, nil
-}
-
-// work is what one unit can cost. Where a version that questions read is a copy, it keeps to the policy, though the table itself is live.
-func (c *Curator) work(a *asked) Work {
-	cost := plan.CostOf(a.policy, a.plan.AllLooks()...)
-	return Work{Steps: cost.Steps, Limit: a.policy.MostUnitCost(), Rows: cost.Rows, Unbounded: cost.Unbounded && !a.look.copied()}
-}
-
-// copied reports that no table is read where it is.
-func (l *look) copied() bool {
-	return !slices.ContainsFunc(l.tables, func(v seal.Version) bool { return v.Live && v.Copy == nil })
 }
 
 // unforetold reports a column whose error nothing says beforehand.

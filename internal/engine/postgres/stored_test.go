@@ -20,7 +20,7 @@ import (
 func TestCopiesKeepStoredRows(t *testing.T) {
 	b := newBench(t, enginetest.StoredRelations("add-remove"))
 	leftOut, counted, owned := 0, 0, 0
-	rapid.Check(t, func(t *rapid.T) {
+	ask := func(t *rapid.T) {
 		sql, _ := enginetest.Relation(t)
 		p, err := plan.Build(b.policy, plan.Request{SQL: sql})
 		if err != nil || p.Source == nil || rapid.IntRange(0, 2).Draw(t, "skip") > 0 {
@@ -57,9 +57,13 @@ func TestCopiesKeepStoredRows(t *testing.T) {
 			t.Fatalf("%s: rehearsal: %v", sql, err)
 		}
 		related{b, sql, tables, from}.sums(t, &p.Bounded)
-	})
+	}
+	few := func() bool { return leftOut < 5 || owned < 3 }
+	for round := 0; round == 0 || round < 6 && few() && !t.Failed(); round++ {
+		rapid.Check(t, ask)
+	}
 	t.Logf("%d tables had rows left out, %d were counted, %d read through others", leftOut, counted, owned)
-	if leftOut < 5 || owned < 3 {
+	if few() {
 		t.Errorf("%d tables had rows left out, %d were read through others: the test shows nothing", leftOut, owned)
 	}
 }
