@@ -15,8 +15,9 @@ type Work struct {
 	Unbounded bool  // a table is read on its server: nothing bounds how many rows one unit has there, and Steps is as if the policy did
 }
 
-// work is what the rows of one unit can make a look take, with all that the same answer looks at. Unbounded holds just where some table is read on its
-// server: a copy keeps to the policy. It is known before anything is charged, and reads no row.
+// work is what the rows of one unit can make a look take, with all that the same answer looks at. Unbounded holds just
+// where some table is read on its server: a copy keeps to the policy. It is known before anything is charged, and reads
+// no row.
 func (c *Curator) work(l *look) Work {
 	p := c.filled()
 	cost := plan.CostOf(p, append([]*plan.Bounded{l.bounded}, l.more...)...)

@@ -6,8 +6,9 @@ import (
 	"dither/internal/plan"
 )
 
-// OwnedFit holds where no unit has more rows of an Owned than its Stored, by what was recorded of the tables below it: then there is nothing to
-// leave out. Proof: a unit's rows refer to at most as many rows as it has of the second input, and to each refer at most MostPerKey. ∎
+// OwnedFit holds where no unit has more rows of an Owned than its Stored, by what was recorded of the tables below it:
+// then there is nothing to leave out. Proof: a unit's rows refer to at most as many rows as it has of the second input,
+// and to each refer at most MostPerKey. ∎
 func OwnedFit(s *plan.Source, known func(table string) Sealed) bool {
 	return owned(s, known) <= s.Stored
 }

@@ -9,18 +9,20 @@ import (
 	"dither/internal/query"
 )
 
-// Cost bounds the work that the rows of one unit can make of a question. It follows from the statement and the policy alone, never from rows.
+// Cost bounds the work that the rows of one unit can make of a question. It follows from the statement and the policy
+// alone, never from rows.
 //
-// WHERE and every expression run on all rows of a unit, since caps are last. So one unit's share of the running time is what nothing else
-// bounds: a question over the rows of one person could tell by its time, or by running out of it, what noise hides. The bound is:
-// at each place of the statement, the rows that one unit can become there before any cap (at most policy.Table.Stored of a table, joins multiply,
-// unions add) times the steps of what is computed of each, times the longest text for what reads texts. A step is about a nanosecond of
-// one core of either engine, at worst; docs/benchmarks.md holds the steps against measured times. ∎
+// WHERE and every expression run on all rows of a unit, since caps are last. So one unit's share of the running time is
+// what nothing else bounds: a question over the rows of one person could tell by its time, or by running out of it,
+// what noise hides. The bound is: at each place of the statement, the rows that one unit can become there before any
+// cap (at most policy.Table.Stored of a table, joins multiply, unions add) times the steps of what is computed of each,
+// times the longest text for what reads texts. A step is about a nanosecond of one core of either engine, at worst;
+// docs/benchmarks.md holds the steps against measured times. ∎
 type Cost struct {
 	Steps int64 // math.MaxInt64 where it is that or more
 	Rows  int64 // the most rows that one unit becomes at one place
-	// Unbounded: some table is read where it is, on a server, and nothing bounds how many rows of one unit it has. Steps then are
-	// as if it kept to the policy, as a copy would.
+	// Unbounded: some table is read where it is, on a server, and nothing bounds how many rows of one unit it has.
+	// Steps then are as if it kept to the policy, as a copy would.
 	Unbounded bool
 }
 
@@ -50,8 +52,8 @@ func (p *Plan) AllLooks() []*Bounded {
 	return out
 }
 
-// affordable refuses what could cost more for one unit than the policy's limit. A question that was asked already, and whose bound on
-// rows was found, is not refused any more: its rows would have had a part in it.
+// affordable refuses what could cost more for one unit than the policy's limit. A question that was asked already, and
+// whose bound on rows was found, is not refused any more: its rows would have had a part in it.
 func (b *builder) affordable() error {
 	if b.foundRows > 0 {
 		return nil

@@ -49,7 +49,7 @@ func (m meter) bounded(b *Bounded) Cost {
 	row, width := int64(stepsRow), int64(0) // of each row; and of what it is put in order by
 	of := func(e *Expr, more int64) {
 		steps, w := eval(e, r.columns, false)
-		row = sum(sum(row, steps), sum(more, copied(w)))
+		row = sum(row, steps, more, copied(w))
 		width = sum(width, w)
 	}
 	if b.Where != nil {
@@ -107,7 +107,7 @@ func (m meter) table(name string, columns []Column, rows int64) metered {
 	for _, c := range columns {
 		one := cleaned(c)
 		out.columns = append(out.columns, one)
-		read = sum(read, sum(one.again, stepsColumn))
+		read = sum(read, one.again, stepsColumn)
 		if c.Type == value.Text {
 			read = sum(read, multiplied(value.MaxTextBytes, stepsRead))
 		}
@@ -215,7 +215,7 @@ func (m meter) joined(s *Source) metered {
 	pairs := int64(stepsGroup)
 	for _, p := range s.Pairs {
 		steps, width := eval(p.L, l.columns, true)
-		pairs = sum(pairs, sum(steps, sum(copied(width), stepsPlain)))
+		pairs = sum(pairs, steps, copied(width), stepsPlain)
 	}
 	out.spend(l.rows, pairs)
 	out.spend(out.rows, sum(pairs, out.handedOn()))
@@ -248,7 +248,7 @@ func (m meter) perUnit(s *Source) metered {
 	row, groups, unknown := int64(stepsRow), int64(1), 0
 	for i, e := range s.Exprs {
 		steps, width := eval(e, in.columns, false)
-		row = sum(row, sum(steps, sum(stepsGroup, copied(width))))
+		row = sum(row, steps, stepsGroup, copied(width))
 		out.columns = append(out.columns, narrowed(cell{width: width}, s.Columns[i]))
 		if values, ok := s.Columns[i].Known(); ok {
 			groups = multiplied(groups, int64(len(values))+1) // NULL
@@ -260,7 +260,7 @@ func (m meter) perUnit(s *Source) metered {
 		steps, width := int64(stepsRounding), int64(plainWidth)
 		if a.X != nil {
 			x, w := eval(a.X, in.columns, false)
-			steps = sum(steps, sum(x, copied(w)))
+			steps = sum(steps, x, copied(w))
 			if a.Func == InnerDistinct {
 				steps = sum(steps, sorted(in.rows, w))
 			}

@@ -7,8 +7,8 @@ import (
 	"dither/internal/value"
 )
 
-// The steps of what is computed of one row: of either engine the slower, rounded up. `go test ./internal/plan -run '^$' -bench UnitCost` beside
-// the engines' own benchmarks holds them against time (docs/benchmarks.md).
+// The steps of what is computed of one row: of either engine the slower, rounded up. `go test ./internal/plan -run '^$'
+// -bench UnitCost` beside the engines' own benchmarks holds them against time (docs/benchmarks.md).
 const (
 	stepsRow      = 100  // a row that is read, or handed on
 	stepsColumn   = 10   // and each of its columns
@@ -38,7 +38,8 @@ type cell struct {
 // plainWidth is how long any value but a text is, in digits.
 const plainWidth = 20
 
-// eval is what e costs over such columns, and what it gives. A column costs little, as computed before; deep counts what it stands for.
+// eval is what e costs over such columns, and what it gives. A column costs little, as computed before; deep counts
+// what it stands for.
 func eval(e *Expr, columns []cell, deep bool) (steps int64, width int64) {
 	args := make([]int64, len(e.Args))
 	widths := make([]int64, len(e.Args))
@@ -61,7 +62,7 @@ func eval(e *Expr, columns []cell, deep bool) (steps int64, width int64) {
 	case OpDiv, OpMod, OpToInteger, OpFloor, OpCeil:
 		return sum(steps, stepsRounding), width
 	case OpRound, OpSqrt, OpLn: // which are written with their argument twice
-		return sum(sum(steps, steps), stepsCurve), width
+		return sum(steps, steps, stepsCurve), width
 	case OpExp:
 		return sum(steps, stepsCurve), width
 	case OpDatePart:
@@ -100,13 +101,14 @@ func eval(e *Expr, columns []cell, deep bool) (steps int64, width int64) {
 	return steps, width
 }
 
-// matchSteps are the steps of LIKE for each byte of the text: what stands between two % is looked for from one place of the text after
-// the other, and never again once it was found.
+// matchSteps are the steps of LIKE for each byte of the text: what stands between two % is looked for from one place of
+// the text after the other, and never again once it was found.
 //
-// Of a part of the pattern, compared at every place of some text, Σ 1/π(k) bytes are equal on average at most, π(k) being the least
-// period of its first k bytes. Proof: two places at which the first k bytes occur are π(k) apart at least, since they overlap in a text that has
-// their distance for a period, or k apart; so of all places at most one in π(k) has them; and the bytes that are equal at a place
-// are as many as there are such k. ∎ Where _ stands in it, nothing is said of periods, and every k counts as if π(k) were 1.
+// Of a part of the pattern, compared at every place of some text, Σ 1/π(k) bytes are equal on average at most, π(k)
+// being the least period of its first k bytes. Proof: two places at which the first k bytes occur are π(k) apart at
+// least, since they overlap in a text that has their distance for a period, or k apart; so of all places at most one in
+// π(k) has them; and the bytes that are equal at a place are as many as there are such k. ∎ Where _ stands in it,
+// nothing is said of periods, and every k counts as if π(k) were 1.
 func matchSteps(pattern string) int64 {
 	longest := int64(0)
 	for _, part := range segments(pattern) {
@@ -168,5 +170,5 @@ func sorted(n, width int64) int64 {
 
 // digested are the steps of a row's place in an order by a digest of its contents, of n rows.
 func digested(n, width int64) int64 {
-	return sum(sum(stepsDigest, multiplied(stepsByte, width)), sorted(n, width))
+	return sum(stepsDigest, multiplied(stepsByte, width), sorted(n, width))
 }

@@ -42,7 +42,8 @@ func costPolicy(t testing.TB, text string) *policy.Policy {
 	return p
 }
 
-// selfJoined is a question of one person's rows, joined with themselves on the unit, in which each pair is computed with.
+// selfJoined is a question of one person's rows, joined with themselves on the unit, in which each pair is computed
+// with.
 func selfJoined(tables int, condition string) string {
 	var b strings.Builder
 	b.WriteString("WITH s AS (SELECT pid, age, note FROM visits WHERE pid = 17 AND married) SELECT COUNT(*) FROM s AS s1")
@@ -61,8 +62,8 @@ func repeated(n int, text, by string) string {
 	return strings.Join(all, by)
 }
 
-// What one person's rows could take is bounded when a question is planned: whoever joins a few rows with themselves until they are
-// hundreds of thousands, and computes with each, would read from the clock whether they are there.
+// What one person's rows could take is bounded when a question is planned: whoever joins a few rows with themselves
+// until they are hundreds of thousands, and computes with each, would read from the clock whether they are there.
 func TestUnitCostIsLimited(t *testing.T) {
 	p := costPolicy(t, households)
 	exps := repeated(150, "EXP(s1.age / 9) > 2%d", " OR ")
@@ -180,8 +181,8 @@ func TestUnitCostSaturates(t *testing.T) {
 	}
 }
 
-// A further condition, a further expression, another table, a wider text and more stored rows never lower the cost, of generated
-// relations.
+// A further condition, a further expression, another table, a wider text and more stored rows never lower the cost, of
+// generated relations.
 func TestUnitCostIsMonotone(t *testing.T) {
 	cases(t, 1500)
 	text := strings.Replace(string(enginetest.RelationPolicy("add-remove", false)), "tables:", "limits: {unit_cost: 1000000000000000}\ntables:", 1)

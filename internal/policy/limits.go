@@ -6,21 +6,24 @@ type Limits struct {
 }
 
 const (
-	// LeastUnitCost is the limit on a unit's cost where a policy declares none, or stepsPerStored for each row that it stores of one unit where
-	// that is more: a plain question about all of them is never refused. docs/benchmarks.md says how they were chosen.
+	// LeastUnitCost is the limit on a unit's cost where a policy declares none, or stepsPerStored for each row that it
+	// stores of one unit where that is more: a plain question about all of them is never refused. docs/benchmarks.md
+	// says how they were chosen.
 	LeastUnitCost  = 500_000_000
 	stepsPerStored = 10_000
 	// MaxUnitCost is the largest limit.
 	MaxUnitCost = 1_000_000_000_000_000
 	// MaxStoredRows is the most rows of one unit that a policy can have sealed.
 	MaxStoredRows = 1_000_000_000
-	// Unless a policy says otherwise, ten times rows_per_unit are stored of a unit, at least leastStored, and at most mostStored or rows_per_unit.
+	// Unless a policy says otherwise, ten times rows_per_unit are stored of a unit, at least leastStored, and at most
+	// mostStored or rows_per_unit.
 	storedTimes = 10
 	leastStored = 1_000
 	mostStored  = 1_000_000
 )
 
-// MostUnitCost is the limit that is in force on the cost of one unit in one answer: the declared one, or the default. It is public.
+// MostUnitCost is the limit that is in force on the cost of one unit in one answer: the declared one, or the default.
+// It is public.
 func (p *Policy) MostUnitCost() int64 {
 	if p.Limits.UnitCost > 0 {
 		return p.Limits.UnitCost
@@ -36,8 +39,9 @@ func (p *Policy) unitCostByDefault() int64 {
 	return limit
 }
 
-// Stored is how many rows of one unit a sealed version of the table keeps at most: as declared, or the default. It is 1 where each row is a
-// unit, and 0 of a public table, where nothing is counted by units. It is public: a function of the policy alone.
+// Stored is how many rows of one unit a sealed version of the table keeps at most: as declared, or the default. It is 1
+// where each row is a unit, and 0 of a public table, where nothing is counted by units. It is public: a function of the
+// policy alone.
 func (t *Table) Stored() int64 {
 	switch {
 	case t.Public:

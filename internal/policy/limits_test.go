@@ -20,7 +20,8 @@ tables:
   d: {public: true, source: {csv: d.csv}, columns: {z: {type: text}}}
 `
 
-// What is stored of a unit, and what it may cost, have defaults that follow from the policy alone; written out they mean the same.
+// What is stored of a unit, and what it may cost, have defaults that follow from the policy alone; written out they
+// mean the same.
 func TestLimits(t *testing.T) {
 	with := func(table, limits string) string {
 		return strings.Replace(strings.Replace(limited, "rows_per_unit: 4", "rows_per_unit: 4"+table, 1), "tables:", limits+"tables:", 1)

@@ -39,8 +39,8 @@ func storedRows(of map[string]int) (out [][]value.Value) {
 	return out
 }
 
-// Sealing keeps the first stored_rows_per_unit rows of a unit: which ones does not depend on the order of the source nor on anybody else's rows, and
-// the owner is told how many were left out.
+// Sealing keeps the first stored_rows_per_unit rows of a unit: which ones does not depend on the order of the source
+// nor on anybody else's rows, and the owner is told how many were left out.
 func TestSealingKeepsStoredRows(t *testing.T) {
 	s := NewSealer(t.TempDir())
 	kept := func(of map[string]int, stored int64) (rows []string, facts seal.Facts) {
@@ -91,7 +91,8 @@ func TestSealingKeepsStoredRows(t *testing.T) {
 	}
 }
 
-// A version serves as long as it has all rows that the policy's bound keeps; else sealing makes another of the same source.
+// A version serves as long as it has all rows that the policy's bound keeps; else sealing makes another of the same
+// source.
 func TestSealingAgainUnderAnotherBound(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder

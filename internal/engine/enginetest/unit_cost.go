@@ -32,7 +32,8 @@ tables:
       note: {type: text}
 `
 
-// UnitCostQuestions are those whose cost is held against time, the plainest first. The last two are beyond the default limit.
+// UnitCostQuestions are those whose cost is held against time, the plainest first. The last two are beyond the default
+// limit.
 func UnitCostQuestions() []string {
 	several := func(n int, text string) string {
 		var all []string
@@ -63,7 +64,8 @@ func UnitCostQuestions() []string {
 	}
 }
 
-// UnitCostRows are rows of so many persons with one visit each; and of one person with a thousand, in which everything takes its time, if heavy.
+// UnitCostRows are rows of so many persons with one visit each; and of one person with a thousand, in which everything
+// takes its time, if heavy.
 func UnitCostRows(light int, heavy bool) (rows []Row) {
 	row := func(pid int64, note string) Row {
 		return Row{
@@ -81,8 +83,9 @@ func UnitCostRows(light int, heavy bool) (rows []Row) {
 	return rows
 }
 
-// UnitCost holds the cost of one unit against the time that its rows take: of each question the steps, and how much longer it takes with
-// the heavy person than without, in nanoseconds a step. ask answers a look, with that person or without.
+// UnitCost holds the cost of one unit against the time that its rows take: of each question the steps, and how much
+// longer it takes with the heavy person than without, in nanoseconds a step. ask answers a look, with that person or
+// without.
 func UnitCost(b *testing.B, ask func(look *plan.Bounded, heavy bool) error) {
 	p, err := policy.Decode([]byte(UnitCostPolicy), ".")
 	if err != nil {

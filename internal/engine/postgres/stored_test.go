@@ -15,8 +15,9 @@ import (
 	"dither/internal/value"
 )
 
-// A copy keeps the first rows of a unit, and says how many it left out; and of rows that have their unit through another table, each question does.
-// Either way random questions have the reference's sums over what is kept. A copy that was made with more is read as if it kept no more.
+// A copy keeps the first rows of a unit, and says how many it left out; and of rows that have their unit through
+// another table, each question does. Either way random questions have the reference's sums over what is kept. A copy
+// that was made with more is read as if it kept no more.
 func TestCopiesKeepStoredRows(t *testing.T) {
 	b := newBench(t, enginetest.StoredRelations("add-remove"))
 	leftOut, counted, owned := 0, 0, 0
