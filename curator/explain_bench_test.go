@@ -28,6 +28,7 @@ version: 1
 population: {name: wide, neighbours: add-remove}
 budget: {rho: 900000, delta: 0.5, selection_delta: 0.4}
 price: {default: {rho: 0.1}, minimum: {rho: 0.000001}, maximum: {rho: 100}, delta: 1e-6}
+limits: {unit_cost: 1e12}
 tables:
   towns:
     source: {csv: towns.csv}

@@ -127,8 +127,8 @@ func cleaned(c Column) cell {
 			out.width = 0
 		}
 	}
+	out.again = sum(out.again, listedSteps(len(c.Values)))
 	for _, v := range c.Values {
-		out.again = sum(out.again, stepsListed)
 		if c.Type == value.Text {
 			out.width = max(out.width, int64(len(v.Text)))
 			out.again = sum(out.again, copied(int64(len(v.Text))))

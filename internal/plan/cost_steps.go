@@ -2,7 +2,6 @@ package plan
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"dither/internal/value"
 )
@@ -17,7 +16,7 @@ const (
 	stepsCurve    = 40   // EXP, LN, SQRT
 	stepsPart     = 60   // a part of a date
 	stepsTrunc    = 120  // and its beginning
-	stepsListed   = 6    // a constant of IN
+	stepsListed   = 2    // a constant of IN, of which the first twenty are dearer
 	stepsGroup    = 50   // a row's place among groups
 	stepsSort     = 100  // a comparison of two rows
 	stepsDigest   = 1700 // SHA-256 of a short text
@@ -38,16 +37,9 @@ type cell struct {
 // plainWidth is how long any value but a text is, in digits.
 const plainWidth = 20
 
-// eval is what e costs over such columns, and what it gives. A column costs little, as computed before; deep counts
+// eval is what e costs over such columns, and how wide it is. A column costs little, as computed before; deep counts
 // what it stands for.
-func eval(e *Expr, columns []cell, deep bool) (steps int64, width int64) {
-	args := make([]int64, len(e.Args))
-	widths := make([]int64, len(e.Args))
-	for i, a := range e.Args {
-		args[i], widths[i] = eval(a, columns, deep)
-		steps = sum(steps, args[i])
-	}
-	width = plainWidth
+func eval(e *Expr, columns []cell, deep bool) (steps, width int64) {
 	switch e.Op {
 	case OpColumn:
 		if deep {
@@ -56,9 +48,34 @@ func eval(e *Expr, columns []cell, deep bool) (steps int64, width int64) {
 		return sum(steps, stepsPlain), columns[e.Column].width
 	case OpConst:
 		if e.Const.Type == value.Text {
-			width = int64(len(e.Const.Text))
+			return 0, int64(len(e.Const.Text))
 		}
-		return 0, width
+		return 0, plainWidth
+	}
+	var first, longest, compared, listed int64
+	for i, a := range e.Args {
+		s, w := eval(a, columns, deep)
+		steps = sum(steps, s)
+		if i == 0 {
+			first = w
+		}
+		if e.Op != OpCase || i%2 == 1 || i == len(e.Args)-1 { // of CASE the results
+			longest = max(longest, w)
+		}
+		if a.Type == value.Text {
+			compared = sum(compared, copied(w))
+			listed = sum(listed, copied(min(first, w)))
+		}
+	}
+	if e.Type == value.Text {
+		width = longest
+	} else {
+		width = plainWidth
+	}
+	of := stepsPlain * int64(max(len(e.Args), 1))
+	switch e.Op {
+	case OpNil:
+		return sum(steps, of), width
 	case OpDiv, OpMod, OpToInteger, OpFloor, OpCeil:
 		return sum(steps, stepsRounding), width
 	case OpRound, OpSqrt, OpLn: // which are written with their argument twice
@@ -69,37 +86,16 @@ func eval(e *Expr, columns []cell, deep bool) (steps int64, width int64) {
 		return sum(steps, stepsPart), width
 	case OpDateTrunc:
 		return sum(steps, stepsTrunc), width
-	case OpIn:
-		for i, a := range e.Args[1:] {
-			steps = sum(steps, stepsListed)
-			if a.Const.Type == value.Text {
-				steps = sum(steps, min(widths[0], widths[1+i])/textPerStep)
-			}
-		}
-		return steps, width
 	case OpLike:
-		return sum(steps, multiplied(widths[0], matchSteps(e.Text))), width
-	case OpCase:
-		steps, width = sum(steps, stepsPlain*int64(len(args))), 0
-		for i, w := range widths {
-			if i%2 == 1 || i == len(widths)-1 {
-				width = max(width, w)
-			}
-		}
-		return steps, width
+		return sum(steps, multiplied(first, matchSteps(e.Text))), width
+	case OpIn:
+		return sum(steps, listedSteps(len(e.Args)-1), listed), width
 	}
-	steps = sum(steps, stepsPlain*int64(max(len(args), 1)))
-	if len(args) > 0 && e.Args[0].Type == value.Text && e.Op != OpNil { // comparisons, and choices that compare or copy
-		longest := int64(0)
-		for _, w := range widths {
-			steps, longest = sum(steps, w/textPerStep), max(longest, w)
-		}
-		if e.Type == value.Text {
-			width = longest
-		}
-	}
-	return steps, width
+	return sum(steps, of, compared), width // comparisons and choices go through texts
 }
+
+// listedSteps are the steps of looking for a value among so many constants.
+func listedSteps(n int) int64 { return stepsListed * int64(n+2*min(n, 20)) }
 
 // matchSteps are the steps of LIKE for each byte of the text: what stands between two % is looked for from one place of
 // the text after the other, and never again once it was found.
@@ -143,7 +139,7 @@ const anyByte = 0xff
 // equalBytes is ⌈Σ 1/π(k)⌉ over k from 2 on: the first is what a place costs anyway.
 func equalBytes(part string) int64 {
 	if strings.IndexByte(part, anyByte) >= 0 {
-		return int64(len(part) * utf8.UTFMax)
+		return int64(len(part) - 1)
 	}
 	border := make([]int, len(part)+1) // of the first k bytes the longest that they also end with
 	sum := 0.0
