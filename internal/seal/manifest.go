@@ -19,7 +19,7 @@ import (
 )
 
 // manifestFormat is the newest version of manifest.json that this program writes and reads. A manifest has the least that can say what it says: 2 where a
-// version was removed.
+// version was removed, or says how many rows of one unit it keeps.
 const manifestFormat = 2
 
 // maxManifestBytes bounds what is read of a manifest.
