@@ -108,7 +108,8 @@ func (a ask) question(fresh bool) curator.Question {
 	}
 }
 
-// explained is what is foretold of a question, free: nothing that depends on what the ledger has.
+// explained is what is foretold of a question, free: nothing that depends on what the ledger has, nor the bound on what
+// one unit costs, which the goldens are older than.
 func explained(ctx context.Context, c *curator.Curator, a ask) (figures, error) {
 	q := a.question(true)
 	q.Combine = false
@@ -117,7 +118,7 @@ func explained(ctx context.Context, c *curator.Curator, a ask) (figures, error) 
 		return nil, err
 	}
 	out := object(e)
-	for _, not := range []string{"sql", "notes", "remaining", "affordable", "largest_epsilon", "replayed", "reuse"} {
+	for _, not := range []string{"sql", "notes", "remaining", "affordable", "largest_epsilon", "replayed", "reuse", "work"} {
 		delete(out, not)
 	}
 	return plain(out)
