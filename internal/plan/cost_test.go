@@ -163,6 +163,15 @@ func TestUnitCostByPolicy(t *testing.T) {
 	if !live.Unbounded {
 		t.Errorf("%+v", live)
 	}
+	sql = "SELECT COUNT(*) FROM visits WHERE note LIKE '%z%'" // five steps for each byte, of a thousand rows
+	texts := func(values string) int64 {
+		return cost(strings.Replace(households, "note: {type: text}", "note: {type: text"+values+"}", 1)).Steps
+	}
+	short, long, any := texts(", values: [a]"), texts(", values: [a, "+strings.Repeat("x", 500)+"]"), texts("")
+	if long < short+5*499*1000 || any < long+5*3500*1000 {
+		t.Errorf("a text of one byte: %d steps, of 500: %d, of any length: %d", short, long, any)
+	}
+	sql = "SELECT COUNT(*) FROM visits WHERE age > 3"
 	p := costPolicy(t, strings.Replace(households, "tables:", "limits: {unit_cost: 1000}\ntables:", 1))
 	if _, err := plan.Build(p, plan.Request{SQL: sql}); err == nil || !strings.Contains(err.Error(), "the limit of 1,000") {
 		t.Error(err)

@@ -83,10 +83,10 @@ func UnitCostRows(light int, heavy bool) (rows []Row) {
 	return rows
 }
 
-// UnitCost holds the cost of one unit against the time that its rows take: of each question the steps, and how much
-// longer it takes with the heavy person than without, in nanoseconds a step. ask answers a look, with that person or
-// without.
-func UnitCost(b *testing.B, ask func(look *plan.Bounded, heavy bool) error) {
+// UnitCost holds the cost of one unit against the time that its rows take: of each question the steps, and how much longer
+// it takes with the heavy person than without, in nanoseconds a step. ask answers a look, with that person or without;
+// clock tells the time.
+func UnitCost(b *testing.B, clock func() time.Duration, ask func(look *plan.Bounded, heavy bool) error) {
 	p, err := policy.Decode([]byte(UnitCostPolicy), ".")
 	if err != nil {
 		b.Fatal(err)
@@ -102,11 +102,11 @@ func UnitCost(b *testing.B, ask func(look *plan.Bounded, heavy bool) error) {
 			var took [2][]time.Duration
 			for b.Loop() {
 				for i, heavy := range []bool{false, true} {
-					start := time.Now()
+					start := clock()
 					if err := ask(&q.Bounded, heavy); err != nil {
 						b.Fatal(err)
 					}
-					took[i] = append(took[i], time.Since(start))
+					took[i] = append(took[i], clock()-start)
 				}
 			}
 			median := func(all []time.Duration) float64 {

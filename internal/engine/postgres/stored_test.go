@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -131,7 +132,9 @@ func BenchmarkUnitCost(b *testing.B) {
 	}
 	over, one := s.over(), New(source("visits"))
 	b.Cleanup(func() { _ = one.Close() })
-	enginetest.UnitCost(b, func(look *plan.Bounded, heavy bool) error {
+	begin := time.Now()
+	clock := func() time.Duration { return time.Since(begin) }
+	enginetest.UnitCost(b, clock, func(look *plan.Bounded, heavy bool) error {
 		e := one
 		if look.Source != nil {
 			e = over
