@@ -2,6 +2,8 @@ package duckdb
 
 import (
 	"fmt"
+	"maps"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -11,6 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dither/internal/engine"
+	"dither/internal/engine/enginetest"
+	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
@@ -136,5 +141,61 @@ func TestSealingCountsRowsPerKey(t *testing.T) {
 	facts, err := s.Inspect(t.Context(), file, table)
 	if err != nil || facts.MaxRowsPerKey != 3 || facts.Rows != 5 {
 		t.Errorf("%+v, %v", facts, err)
+	}
+}
+
+// A version that was sealed with all rows of a unit is read as one that was sealed with as many as are stored.
+func TestOlderVersionsKeepToTheBound(t *testing.T) {
+	b := newBench(t)
+	text := `
+version: 1
+population: {name: p}
+budget: {epsilon: 10}
+tables:
+  t: {source: {csv: t.csv}, unit: u, rows_per_unit: 2, stored_rows_per_unit: 3, columns: {u: {type: text, nullable: true}, i: {type: integer, bounds: [0, 9]}}}
+`
+	var err error
+	if b.policy, err = policy.Decode([]byte(text), b.dir); err != nil {
+		t.Fatal(err)
+	}
+	of := map[string]int{"a": 9, "b": 8, "c": 7, "d": 3, "": 5}
+	for i := range 40 {
+		of[fmt.Sprint(i)] = 4 + i%4
+	}
+	var rows []enginetest.Row
+	for _, r := range storedRows(of) {
+		rows = append(rows, enginetest.Row{"u": r[0], "i": r[1]})
+	}
+	bounded := b.write(t, "t", rows)
+	b.policy.Table("t").StoredRows = 100
+	older := b.write(t, "t", rows)
+	b.policy.Table("t").StoredRows = 3
+	for _, sql := range []string{
+		"SELECT COUNT(*) FROM t WHERE i > 2", "SELECT SUM(i) FROM t WHERE i % 2 = 0",
+		"SELECT COUNT(*) FROM (SELECT u, COUNT(*) AS n FROM t GROUP BY u) AS p WHERE n > 2",
+	} {
+		p, err := plan.Build(b.policy, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums := func(known engine.Sealed) map[string]string {
+			known.Tables = map[string]engine.Sealed{"t": known}
+			statement, err := statement(&p.Bounded, known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]*big.Int{}
+			if err := b.run(t.Context(), statement, collect(&p.Bounded, gather(got))); err != nil {
+				t.Fatal(err)
+			}
+			return nonZero(got)
+		}
+		want, got := sums(engine.Sealed{File: bounded}), sums(engine.Sealed{File: older, Stored: 3})
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %v, and %v of a version that was sealed with the bound", sql, got, want)
+		}
+		if maps.Equal(sums(engine.Sealed{File: older}), want) && !strings.Contains(sql, "GROUP BY") {
+			t.Errorf("%s: the same without the bound: this shows nothing", sql)
+		}
 	}
 }
