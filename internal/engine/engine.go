@@ -41,6 +41,23 @@ type Engine interface {
 
 // Sealed is a version of a table, with what was recorded of it when this very file was sealed. The records make an answer
 // quicker, and never another one: the sensitivity rests on that, since they are facts about all units' rows.
+//
+// Claim: a record that one unit's rows decide changes nothing of what any other unit adds. Let D be sealed data, and D′
+// the same without the unit w, or with another in its place. The records of D and D′ may differ, and with them the form
+// of a statement. Let v be a unit of both. It has the same rows in both, with the same ranks, since a rank depends on
+// v's rows alone. So it is enough to show, in one database, that the short form which a true record selects keeps the
+// same rows and cells of v as the long form. Then both databases keep of v what the long form keeps.
+//   - OneRowEach is true: v has at most one row, of rank 1. The long form keeps it. Each cap that is there is at
+//     least 1; v is in one part, and PerUnit is at least 1; v is in one cell. The short form caps nothing, and keeps
+//     it. The clamp of a unit's sum in a cell (CellsClamped) stands in both forms. The same holds of a relation in
+//     which units have one row each (duckdb's sealedFiles.single): Select gives at most one row for a row, and so does
+//     Join where Most is 1.
+//   - Complete is true of every column that keys and coordinates read, and nothing else drops a row
+//     (AllRowsAreLeft): all rows of v are left, with the ranks 1, 2, …, n. The short form keeps the ranks up to
+//     Caps.Rows. The long form keeps all rows if n ≤ Caps.Rows, and else the first Caps.Rows in the order of ranks.
+//     Both are the ranks up to Caps.Rows. A test for NULL that the short form omits (Kept) is true of every row. ∎
+//
+// The proof rests on each record being true of its own database: a file is read with the record that was made of it.
 type Sealed struct {
 	File       string
 	OneRowEach bool            // no unit has more than one row

@@ -59,7 +59,23 @@ func WithinOnce(s *plan.Source) []int {
 	return slices.Compact(out)
 }
 
-// Enough is how many rows of a unit all count, with their groups, whatever their order.
+// Enough is how many rows of a unit all count, with their groups, whatever their order. Statements rank no unit that has
+// so few rows: the place q of each of its rows is 0.
+//
+// Claim: every consumer of q keeps all rows and cells of such a unit, as it would with true places. Let the unit have n
+// ≤ Enough rows that are left. The places in one unit are all 0, or are all true ones: 1, 2, …. No consumer compares
+// the places of two units.
+//   - A cap on rows keeps q ≤ Rows. It keeps 0; and true places are at most n ≤ Rows.
+//   - A cap on groups orders a unit's cells by their least q, numbers them by row_number or dense_rank, and keeps
+//     the numbers up to Groups. The unit has at most n ≤ Groups cells, so each number is at most Groups, however ties
+//     fall. This includes Groups beside a cap on rows, which is for counts of units.
+//   - Rows in order are numbered within a cell, and the numbers up to RowsPerGroup are kept. A cell has at most n ≤
+//     RowsPerGroup rows of the unit.
+//   - A join takes the rows of its second input with q ≤ Most, and ranks the parts of more than Most rows: as a cap
+//     on rows.
+//
+// Nothing else reads q. What a unit adds is a sum or a count over the rows that are kept, which no order changes. So it
+// is the same function of the unit's own rows as with true places. ∎
 func Enough(b *plan.Bounded) int64 {
 	least := b.Caps.Rows
 	if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {

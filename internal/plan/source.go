@@ -38,8 +38,17 @@ const (
 // unit, and what other units hold adds or removes none of these. Select reads one row. Join puts a row beside one of the same unit, or
 // beside a public one; which of the second input's rows it may meet is decided among rows of that unit, or among public ones. Union
 // decides nothing. PerUnit reads the rows of one unit. So to remove a unit, with its rows in all tables, is to remove its rows of the
-// relation, and to change no other. (Where a table has its unit through a reference, a row that several units' rows refer to is each
-// one's, as a row of its own, and is in the data for as long as one of them is.)
+// relation, and to change no other.
+//
+// Rows that units share. Where a table has its unit through a reference, rows of several units may refer to one row.
+// Owned makes a row of it for each of these units, and the row is in the data for as long as one of the units is.
+// Claim: to remove a unit w is to remove the rows of w from Owned, and to change no other. Let A be the first input's
+// rows, a multiset. For a in A let U(a) be the set of units of which some row of the second input has the key of a. It
+// is a set: two rows of one unit make no second copy. Owned is the multiset of the pairs (u, a), for a in A and u in
+// U(a). By induction, removing w removes from the second input the rows of w alone, so that U(a) becomes U(a) without
+// w. A loses only rows of w alone, with U(a) = {w}, and perhaps rows of nobody, with U(a) empty, which make no pair. So
+// each pair (u, a) with u ≠ w is there as often as before, and no pair (w, a) is left. The second input may itself be
+// an Owned: the induction covers it. ∎
 //
 // How many rows a unit has is bounded last, by Caps, as for one table. Where rows are units of their own, no cap is enforced
 // in the end: a Join takes at most Most public rows for a row, and a Union each row once an input, so that the plan's number

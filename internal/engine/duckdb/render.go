@@ -99,7 +99,8 @@ func contributions(b *plan.Bounded) []string {
 }
 
 // cappedRows gives the rows that count: of each unit, the first so many of those that are left, in the order of their sealed
-// rank, which depends on that unit's rows alone.
+// rank, which depends on that unit's rows alone. The recorded facts select the form of the statement, and depend on all
+// units' rows; the rows that are kept of one unit do not (engine.Sealed has the proof).
 //
 // Where all rows are left, these are those of the lowest ranks, and the cap is a filter. Where not, it is needed only by units
 // with more rows than the cap, which are few if the cap was well chosen.

@@ -89,7 +89,7 @@ func rankedBy(part []string, contents []engine.Content) string {
 }
 
 // ranked adds the rank q of each row within its part, by its contents. It is 0 in parts of no more rows than enough, of which all
-// are taken: so that what is sorted are the few parts that have more. (Where a column of the part is NULL, it is 0 too: such rows
+// are taken: so that what is sorted are the few parts that have more (engine.Enough has the proof). (Where a column of the part is NULL, it is 0 too: such rows
 // meet none.)
 func ranked(rows string, part []string, contents []engine.Content, enough int64) string {
 	on := make([]string, len(part))

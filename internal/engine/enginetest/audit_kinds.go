@@ -13,18 +13,18 @@ import (
 type audience struct {
 	sql, text  string
 	constructs []string
-	again      func(p *policy.Policy) (text string, err error)
+	again      func(p *policy.Policy) (*audience, error)
 	check      func(of [2]Database, pick func(int) int) ([]Move, error)
 }
 
 // kindsOfLooks are what is asked beside plans of questions, each in its turn.
-var kindsOfLooks = []string{"vectors", "rows", "scores", "values", "parts"}
+var kindsOfLooks = []string{"vectors", "rows", "scores", "values", "parts", "units"}
 
 // audience draws a question of a kind; nil where it is refused.
 func (w World) audience(kind string, seed int) *audience {
 	return rapid.Custom(func(t *rapid.T) *audience {
 		g := generator{t}
-		table := g.pick("t", "p")
+		table := g.pick("t", "p", "p", "p")
 		target := func(sql string, build func(*policy.Policy, plan.Request) (*plan.Target, error), check func(*plan.Target, string, [2]Database) ([]Move, error)) *audience {
 			return audienceOf(w.Policy, sql, func(p *policy.Policy) (*plan.Target, error) { return build(p, plan.Request{SQL: sql}) },
 				func(m *plan.Target) string { return m.Key([]int{1, 2, 3}, "") },
@@ -55,10 +55,16 @@ func (w World) audience(kind string, seed int) *audience {
 		case kind == "scores":
 			return target(Scores(t, table), plan.BuildScores, scoreMoves)
 		case kind == "parts" && !w.Relation && w.Policy.Table(table).Part != nil:
-			return w.ofParts(table, g.pick("COUNT(*)", "SUM(j)", "SUM(x)", "COUNT(DISTINCT s)")+" FROM "+table+" WHERE "+g.confined())
+			return w.ofParts(table, g.pick("COUNT(*)", "SUM(j)", "SUM(x)", "COUNT(DISTINCT s)")+" FROM "+table+" WHERE "+g.pick(g.confined(), "NOT k = 5", "(k = 5 OR k = 0)", "k <> 0", "k = 0 OR k = -3"))
 		}
-		request, _, _ := w.Anything(t)
+		request, _, ofRows := w.Anything(t)
+		if kind == "units" && w.Relation && !ofRows { // rows that are units are capped by joins alone
+			return nil
+		}
 		request.AutoRows = g.chance(6)
+		if w.Relation && !ofRows && g.chance(4) {
+			request.MaxRows, request.MaxGroups = int64(rapid.IntRange(0, 2).Draw(t, "max rows")), int64(rapid.IntRange(0, 2).Draw(t, "max groups"))
+		}
 		a := audienceOf(w.Policy, request.SQL, func(p *policy.Policy) (*plan.Plan, error) { return plan.Build(p, request) },
 			func(p *plan.Plan) string { return p.Canonical(1, 2, 3) },
 			func(p *plan.Plan, of [2]Database, pick func(int) int) ([]Move, error) {
@@ -116,19 +122,20 @@ func (w World) ofParts(table, of string) *audience {
 func audienceOf[P any](p *policy.Policy, sql string, build func(*policy.Policy) (P, error), text func(P) string,
 	check func(P, [2]Database, func(int) int) ([]Move, error),
 ) *audience {
-	planned, err := build(p)
+	var again func(p *policy.Policy) (*audience, error)
+	again = func(p *policy.Policy) (*audience, error) {
+		planned, err := build(p)
+		if err != nil {
+			return nil, err
+		}
+		return &audience{
+			sql: sql, text: text(planned), again: again,
+			check: func(of [2]Database, pick func(int) int) ([]Move, error) { return check(planned, of, pick) },
+		}, nil
+	}
+	out, err := again(p)
 	if err != nil {
 		return nil
 	}
-	return &audience{
-		sql: sql, text: text(planned),
-		again: func(p *policy.Policy) (string, error) {
-			again, err := build(p)
-			if err != nil {
-				return "", err
-			}
-			return text(again), nil
-		},
-		check: func(of [2]Database, pick func(int) int) ([]Move, error) { return check(planned, of, pick) },
-	}
+	return out
 }

@@ -18,7 +18,7 @@ func RandomTwins(t *rapid.T, w World) (before, after Tables) {
 	before = Tables{}
 	for _, table := range w.Policy.Tables {
 		if table.Public {
-			before[table.Name] = Rows(t, table, 6)
+			before[table.Name] = Rows(t, table, 14) // more of one value than may be joined
 			for _, c := range table.Columns {
 				for _, r := range before[table.Name] {
 					d.known[table.Name+"."+c.Name] = append(d.known[table.Name+"."+c.Name], r[c.Name])
@@ -67,7 +67,7 @@ type drawer struct {
 
 // others are the rows of everybody else, and of nobody.
 func (d drawer) others(table *policy.Table) (out []Row) {
-	for i := range rapid.IntRange(0, 9).Draw(d.t, "others") {
+	for i := range rapid.SampledFrom([]int{0, 1, 4, 9, 9}).Draw(d.t, "others") {
 		r := d.row(table)
 		for name := range r {
 			switch {
@@ -92,13 +92,41 @@ func (d drawer) heavy(table *policy.Table) (out []Row) {
 		most = 4
 	}
 	n := rapid.SampledFrom([]int{1, most, most + 1, most + 1, 2*most + 3, 2*most + 3}).Draw(d.t, "heavy")
+	if d.light && d.chance(3) { // nobody has several
+		n = 1
+	}
 	alike, first := d.chance(2), d.dense(table)
+	if d.chance(3) { // all at the same ends, in one group
+		alike, first = true, d.extreme(table, d.chance(2))
+	}
 	for range n {
 		r := first
 		if !alike || d.chance(6) {
 			r = d.dense(table)
 		}
 		out = append(out, r)
+	}
+	return out
+}
+
+// extreme is a row of the first declared values, with numbers at the upper or the lower ends of their bounds.
+func (d drawer) extreme(table *policy.Table, upper bool) Row {
+	d.light = true
+	out := d.row(table)
+	for _, c := range table.Columns {
+		end := c.Lower
+		if upper {
+			end = c.Upper
+		}
+		switch {
+		case len(c.Values) > 0:
+			out[c.Name] = c.Values[0]
+		case end != nil && c.Type == value.Real:
+			x, _ := end.Float64()
+			out[c.Name] = value.OfReal(x)
+		case end != nil:
+			out[c.Name] = value.Value{Type: c.Type, Int: end.Num().Int64()}
+		}
 	}
 	return out
 }

@@ -74,11 +74,20 @@ var integersOfDouble = new(big.Int).Lsh(big.NewInt(1), 53)
 
 // exactInDoubles holds where what a unit adds to a cell, clamped, is the same whether it is added up in doubles or exactly, in any order.
 //
-// Proof. Let L = 2^53: a sum of two doubles that is an integer of size at most L is exact. With a cap of n rows of size at most M, n·M ≤ L,
-// every partial sum is such an integer. Otherwise the contributions are non-negative, and the sum is clamped to at most hi ≤ L. Let a and b be what was
-// computed of two lots of rows that add A and B, each exact or, where it should be above L, at least L. If A + B ≤ L, both are exact and so is
-// their sum. If not, then one of a, b is at least L, or both are exact: either way a + b ≥ L, and so is the nearest double, since L is one. By induction
-// the whole sum is exact, or both it and the exact one are at least L ≥ hi, and clamped alike. ∎
+// Proof. Let L = 2^53. Doubles hold every integer of size up to L, and L itself. The server's sum of doubles is a tree
+// of additions of two numbers, each rounded to the nearest double. A row's contribution is an integer of size below
+// 2^63; it is cast to a double, which is exact up to size L and keeps the order beyond. NULL contributes 0.
+//
+// With a cap of n rows of size at most M and n·M ≤ L, every partial sum is an integer of size at most L, and so exact.
+//
+// Otherwise the contributions are not negative, and the sum is clamped to at most hi ≤ L. Say that a computed number
+// stands for an integer if it equals it, or if both are at least L. A cast stands for its row's contribution. Let a and
+// b stand for A and B. If A + B ≤ L, then a = A and b = B, or one of A and B is L and the other 0, and a + b is exact
+// or at least L with A + B = L. If A + B > L, then a or b is at least L, or both are exact and their sum exceeds L; the
+// rounded sum is at least L, since rounding keeps the order and L is a double. By induction the whole sum stands for
+// the exact one: both are equal, or both are at least L ≥ hi and are clamped to hi. No sum is infinite: at most 2^32
+// rows of less than 2^63 are added. The clamped number, or in the first case the sum, is an integer of size at most L,
+// and its cast to bigint is exact. ∎
 func exactInDoubles(b *plan.Bounded, m *plan.Measure) bool {
 	if b.Caps.Rows > 0 && b.Caps.RowsPerGroup == 0 {
 		most := new(big.Int).Abs(big.NewInt(m.Lo))

@@ -8,7 +8,8 @@ import (
 )
 
 // cappedCopy is cappedRows over a copy. Where all rows are left, these are those of the lowest ranks, and the cap is a filter. Where not, it is
-// needed only by units with more rows than the cap, which are few if the cap was well chosen.
+// needed only by units with more rows than the cap, which are few if the cap was well chosen. The recorded facts select the
+// form of the statement, and depend on all units' rows; the rows that are kept of one unit do not (engine.Sealed has the proof).
 func cappedCopy(b *plan.Bounded, in *rows) string {
 	filtered := func(column, op string) string {
 		some := *in

@@ -82,9 +82,18 @@ func isOne(m *plan.Measure) bool {
 	return (m.Kind == plan.CountRows || m.Kind == plan.CountUnits) && m.Lo <= 1 && 1 <= m.Hi
 }
 
-// clampIsIdle holds where no gridded value of the measure lies outside its bounds: a count's, or those of a column that is cleaned into a range
-// whose ends do not. Taking a value to the grid keeps the order of values: a product with a power of two does, rounding does, and so does a
-// difference with a constant.
+// clampIsIdle holds where no gridded value of the measure lies outside its bounds: a count's, or those of a column that
+// is cleaned into a range whose ends do not.
+//
+// Claim: where it holds, coalesce(v, 0) is what the clamp gives, for every row; so a row adds no more than the
+// sensitivity was read from. A NULL adds 0 in both. A count's only other value is 1, which is between Lo and Hi. For a
+// sum, X is a column of a table, with bounds and without a list of values. Its cleaned value is in c.Range: clean
+// clamps it, and c.Range holds the 0 that tiny magnitudes become. Dialect.Gridded takes it to the grid. For a real it
+// multiplies by a power of two, which is exact at these magnitudes, and rounds half to even; for an integer it
+// multiplies by 1 or 2. Then it subtracts a constant. Each step keeps the order of numbers, and none overflows, by
+// most. So v lies between the results for the ends of c.Range. They are computed here by the same operations of IEEE
+// 754 that the server uses. The last line compares them with m.Lo and m.Hi. Bounds that a search found, or a question
+// gave, may be narrower than c.Range: then it is false, and the clamp is written. ∎
 func clampIsIdle(b *plan.Bounded, m *plan.Measure) bool {
 	if m.Kind == plan.CountRows || m.Kind == plan.CountUnits || m.Kind == plan.CountValue {
 		return m.Lo <= 1 && 1 <= m.Hi

@@ -1,0 +1,96 @@
+package enginetest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// PlantedVariable names the error that is planted, in builds that have some.
+const PlantedVariable = "DITHER_PLANTED"
+
+// Catch asks as Run does, and of each question whether an error that is planted moves it beyond what is planned, until all are caught: it gives those that are
+// not. An error of sealing needs databases that were sealed with it; one of any other place, a statement or a plan. Databases give what they gave before
+// where a statement is the same, so that most errors cost a question nothing.
+func (a Audit) Catch(t *testing.T, names []string, sealing func(name string) bool) []string {
+	t.Helper()
+	of := audited{Audit: a, asked: Met{}, moved: Met{}, looked: map[string]int{}, shook: map[string]int{}, alive: map[string]bool{}, sealing: sealing, log: t.Logf}
+	for _, name := range names {
+		of.alive[name] = true
+	}
+	defer func() { _ = os.Unsetenv(PlantedVariable) }()
+	for world := a.First; world < a.First+a.Worlds && len(of.alive) > 0; world++ {
+		if err := of.world(world); err != nil {
+			t.Fatalf("world %d, without an error: %v", world, err)
+		}
+	}
+	t.Logf("%d questions", of.questions)
+	return slices.Sorted(maps.Keys(of.alive))
+}
+
+// catch asks one question with each error that is not caught yet.
+func (a *audited) catch(p pair, number int, q *audience, databases [2]Database, pick func() func(int) int) error {
+	for _, name := range slices.Sorted(maps.Keys(a.alive)) {
+		if err := os.Setenv(PlantedVariable, name); err != nil {
+			return err
+		}
+		breach, err := a.breached(p, number, name, q, databases, pick)
+		if e := os.Unsetenv(PlantedVariable); e != nil {
+			return e
+		}
+		switch {
+		case breach:
+			a.log("caught: %s\n    by %v", name, err)
+			delete(a.alive, name)
+		case err != nil && !a.told[name]:
+			a.log("fails otherwise: %s\n    %v", name, err)
+			a.told[name] = true
+		}
+	}
+	return nil
+}
+
+func (a *audited) ordered() []string {
+	if a.names == nil {
+		a.names, a.told = slices.Sorted(maps.Keys(a.alive)), map[string]bool{}
+	}
+	return a.names
+}
+
+func (a *audited) breached(p pair, number int, name string, q *audience, databases [2]Database, pick func() func(int) int) (bool, error) {
+	if a.sealing(name) {
+		as := fmt.Sprintf("world%dwith%d", number, slices.Index(a.ordered(), name))
+		if a.with == nil {
+			a.with = map[string][2]Database{}
+		}
+		if _, sealed := a.with[as]; !sealed {
+			a.with[as] = [2]Database{}
+			var of [2]Database
+			for side, tables := range p.of {
+				d, err := a.Seal(number, p.World, tables, fmt.Sprintf("%sof%d", as, side))
+				if err != nil {
+					return false, err
+				}
+				of[side] = d
+			}
+			a.with[as] = of
+		}
+		if databases = a.with[as]; databases[0] == nil {
+			return false, errors.New("sealing fails")
+		}
+	}
+	wrong := q
+	if strings.Contains(name, "internal/plan/") {
+		var err error
+		if wrong, err = q.again(p.Policy); err != nil {
+			return false, err
+		}
+	}
+	_, err := wrong.check(databases, pick())
+	var breach *BreachError
+	return errors.As(err, &breach), err
+}
