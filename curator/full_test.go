@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestFullDisk asks questions on a disk that is full, as the kernel's limit on the size of files makes it: each is refused, and nothing is charged, though one
+// TestFullDisk asks questions on a disk that is full, as the kernel's limit on the size of files makes it: each is
+// refused, and nothing is charged, though one
 // may cost the whole budget; what was answered is given again; and when there is room, the same curator goes on.
 func TestFullDisk(t *testing.T) {
 	if home := os.Getenv("DITHER_FULL_HOME"); home != "" {

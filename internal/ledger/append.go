@@ -54,17 +54,20 @@ func (l *Ledger) Sealed(table string, version int, sha256 string) error {
 // drawn for it.
 //
 // A refusal writes nothing: *privacy.OverdrawError, ErrPrice, ErrNoPolicy, ErrPolicyChanged, ErrNotSealed,
-// ErrSuspended, ErrInvalid. After ErrNotWritten, which is ErrFull where the disk is full, nothing is recorded or charged either.
+// ErrSuspended, ErrInvalid. After ErrNotWritten, which is ErrFull where the disk is full, nothing is recorded or
+// charged either.
 // After ErrAmbiguous the loss may have been charged, and nothing may be drawn for it.
 func (l *Ledger) Reserve(r Reservation) (uint64, error) { return l.ReserveFor(r, 0) }
 
-// ReserveFor is Reserve for a release whose values have at most so many bytes, those of its steps included. Where the file system can, the disk has room
+// ReserveFor is Reserve for a release whose values have at most so many bytes, those of its steps included. Where the
+// file system can, the disk has room
 // for them from here on, or the error is ErrFull. A size that is exceeded breaks nothing: it is not part of the entry.
 func (l *Ledger) ReserveFor(r Reservation, most int64) (uint64, error) {
 	return l.append(&member{body: r, most: most})
 }
 
-// ReserveNew is ReserveFor for what has no answer yet. Where its key has one, which others may have recorded at the last moment, nothing is written, and
+// ReserveNew is ReserveFor for what has no answer yet. Where its key has one, which others may have recorded at the
+// last moment, nothing is written, and
 // answered is true: Find gives it.
 func (l *Ledger) ReserveNew(r Reservation, most int64) (index uint64, answered bool, err error) {
 	index, err = l.append(&member{body: r, most: most, may: func() error {
@@ -84,7 +87,8 @@ var errAnswered = errors.New("there is an answer")
 
 // Release records, durably, the values that a reservation paid for. Only after it has returned may they leave.
 //
-// The error is ErrNotReserved for what is no reservation, or has its release. After ErrNotWritten or ErrAmbiguous the values must not leave, and their
+// The error is ErrNotReserved for what is no reservation, or has its release. After ErrNotWritten or ErrAmbiguous the
+// values must not leave, and their
 // price stays spent; if they were recorded after ErrAmbiguous, Find gives them once the ledger is open again.
 func (l *Ledger) Release(reservation uint64, values json.RawMessage) error {
 	_, err := l.append(&member{body: Release{Reservation: reservation, Values: values}})
@@ -116,7 +120,8 @@ func (l *Ledger) Resume() error {
 	return err
 }
 
-// still is asked under the lock whether an entry is still the newest: between reading it and writing after it nobody else writes.
+// still is asked under the lock whether an entry is still the newest: between reading it and writing after it nobody
+// else writes.
 func (l *Ledger) still(seen Head) func() error {
 	return func() error {
 		if tip, _ := l.log.tip(); tip != seen {

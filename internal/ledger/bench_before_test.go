@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// before appends as programs did up to version 3 of the format: one entry a write, and a head file that is replaced each time. Benchmarks alone use it.
+// before appends as programs did up to version 3 of the format: one entry a write, and a head file that is replaced
+// each time. Benchmarks alone use it.
 func (l *Ledger) before(r Reservation) error {
 	m := &member{body: r}
 	if err := r.validate(); err != nil {
@@ -50,7 +51,8 @@ func (l *Ledger) before(r Reservation) error {
 	})
 }
 
-// BenchmarkBeside measures durable reservations as they are written now beside as they were, in turn, so that both meet the same disk. Reported are the
+// BenchmarkBeside measures durable reservations as they are written now beside as they were, in turn, so that both meet
+// the same disk. Reported are the
 // medians of slices of the run, and their ratio: what docs/design/0002-ledger.md gives.
 func BenchmarkBeside(b *testing.B) {
 	for _, callers := range []int{1, 64} {

@@ -25,7 +25,8 @@ func TestHeadBehind(t *testing.T) {
 	}
 }
 
-// TestFragments: a fragment was never acknowledged where the head file is sure of its entry, and is free; else it costs the maximum price.
+// TestFragments: a fragment was never acknowledged where the head file is sure of its entry, and is free; else it costs
+// the maximum price.
 func TestFragments(t *testing.T) {
 	torn := func(name, tail string, entries uint64, head func(testing.TB, string), spent string) {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +63,8 @@ func TestFragments(t *testing.T) {
 	torn("nothing", "", 5, nil, "0.1")
 }
 
-// TestFragmentStaysCharged: a fragment that counted as spent still does after the head file has moved on to a whole entry before it, where a fragment that
+// TestFragmentStaysCharged: a fragment that counted as spent still does after the head file has moved on to a whole
+// entry before it, where a fragment that
 // nobody had read yet would be free.
 func TestFragmentStaysCharged(t *testing.T) {
 	for name, of := range map[string]func(testing.TB, string){"text": textHead, "slots": oneSlot} {
@@ -95,7 +97,8 @@ func TestFragmentStaysCharged(t *testing.T) {
 	}
 }
 
-// TestTornBatch: blocks of a write of several entries reach the disk in any order, so a fragment may hold whole lines. They are of that write where the head
+// TestTornBatch: blocks of a write of several entries reach the disk in any order, so a fragment may hold whole lines.
+// They are of that write where the head
 // file is sure, and corruption otherwise.
 func TestTornBatch(t *testing.T) {
 	for _, c := range []struct {

@@ -21,20 +21,28 @@
 //
 //	dither-head 1 SEQUENCE INDEX:HASH END free|charged SHA256
 //
-// padded with spaces. END is where the entry's line ends in the log, without its newline; the SHA-256 is of what stands before it. The slot with the
-// greater sequence number is the newest; the next one goes over the other. The head may be older than the log (a crash in between) but never newer: an
-// index beyond the log, or another hash at it, is a *RolledBackError. Programs up to version 3 kept "INDEX:HASH" and a newline there, which is read, and
+// padded with spaces. END is where the entry's line ends in the log, without its newline; the SHA-256 is of what stands
+// before it. The slot with the
+// greater sequence number is the newest; the next one goes over the other. The head may be older than the log (a crash
+// in between) but never newer: an
+// index beyond the log, or another hash at it, is a *RolledBackError. Programs up to version 3 kept "INDEX:HASH" and a
+// newline there, which is read, and
 // replaced before the first entry is written.
 //
 // # A line that was not finished
 //
-// A last line without its newline that can be read is an entry. From the first line that cannot be read on, all is a fragment (several entries are
-// written at once, and a crash loses any part of them): it stays where it is (an empty line is nothing, and costs nothing), and the next append writes
+// A last line without its newline that can be read is an entry. From the first line that cannot be read on, all is a
+// fragment (several entries are
+// written at once, and a crash loses any part of them): it stays where it is (an empty line is nothing, and costs
+// nothing), and the next append writes
 // after it an entry of kind "torn", which carries the fragment's length and digest.
 //
-// A fragment costs nothing where the head file shows that none of it was acknowledged: both slots are there, one after the other, the newest says "free",
-// and its entry stands before the fragment (version 4: "unacknowledged":true). Otherwise the torn entry is charged the largest price that the terms allow, or
-// what remained if that was less, and reading charges the same until it is there. Then whole lines within a fragment are corruption.
+// A fragment costs nothing where the head file shows that none of it was acknowledged: both slots are there, one after
+// the other, the newest says "free",
+// and its entry stands before the fragment (version 4: "unacknowledged":true). Otherwise the torn entry is charged the
+// largest price that the terms allow, or
+// what remained if that was less, and reading charges the same until it is there. Then whole lines within a fragment
+// are corruption.
 //
 // # What it cannot see
 //

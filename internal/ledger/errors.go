@@ -25,11 +25,13 @@ var (
 	ErrMoved = errors.New("ledger.log was removed or replaced while it was open: open the ledger again")
 	// ErrNotFile: ledger.log or ledger.head is a directory, a pipe or a device.
 	ErrNotFile = errors.New("not a regular file")
-	// ErrNotWritten: writing failed, and what was written was taken back. Nothing is recorded, nothing is charged, and the handle stays good.
+	// ErrNotWritten: writing failed, and what was written was taken back. Nothing is recorded, nothing is charged, and
+	// the handle stays good.
 	ErrNotWritten = errors.New("the ledger could not be written: nothing was recorded")
 	// ErrFull is ErrNotWritten where the disk has no room, or its quota.
 	ErrFull = fmt.Errorf("%w, since its disk is full", ErrNotWritten)
-	// ErrAmbiguous: writing failed, and so did taking it back, so the entry may or may not be there; it counts as spent if it is. The handle takes
+	// ErrAmbiguous: writing failed, and so did taking it back, so the entry may or may not be there; it counts as spent
+	// if it is. The handle takes
 	// no further calls: open the ledger again, and see.
 	ErrAmbiguous = errors.New("writing the ledger failed and the entry may count as spent: open the ledger again")
 	// ErrClosed: the handle was closed.

@@ -83,7 +83,8 @@ func script() []step {
 	}
 }
 
-// play runs the script in a new file system until an error that is more than a refusal; a nil error is the whole of it. What was not written is asked for
+// play runs the script in a new file system until an error that is more than a refusal; a nil error is the whole of it.
+// What was not written is asked for
 // again: a refusal changes nothing, and leaves the handle as it was.
 func play(m *memFS) (*acked, error) {
 	a := &acked{reserved: map[uint64]string{}, released: map[string][]byte{}}
@@ -115,7 +116,8 @@ func play(m *memFS) (*acked, error) {
 	return a, l.Close()
 }
 
-// checkUntouched holds a ledger that has refused to what was acknowledged before, to the last digit, in memory and on disk.
+// checkUntouched holds a ledger that has refused to what was acknowledged before, to the last digit, in memory and on
+// disk.
 func checkUntouched(m *memFS, l *Ledger, a *acked) {
 	m.t.Helper()
 	ops := m.ops
@@ -260,8 +262,10 @@ type then struct {
 	dies bool // the process ends there
 }
 
-// TestEveryStepFails fails each operation on files of the scripted history in both ways, and writes in the middle; alone, with one of the next few operations, or
-// with the end of the process; followed by each kind of crash. With DITHER_LONG=1 it is at each byte, and with more of the next operations.
+// TestEveryStepFails fails each operation on files of the scripted history in both ways, and writes in the middle;
+// alone, with one of the next few operations, or
+// with the end of the process; followed by each kind of crash. With DITHER_LONG=1 it is at each byte, and with more of
+// the next operations.
 func TestEveryStepFails(t *testing.T) {
 	whole := newMemFS(t)
 	if _, err := play(whole); err != nil {

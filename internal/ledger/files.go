@@ -35,7 +35,8 @@ type file interface {
 	io.WriterAt // not of the log, which is only appended to
 	io.Closer
 	Truncate(size int64) error
-	// Allocate makes sure that the file can grow to an end without more space on its disk, and leaves its size. It is errNoAllocate where that cannot be
+	// Allocate makes sure that the file can grow to an end without more space on its disk, and leaves its size. It is
+	// errNoAllocate where that cannot be
 	// made sure of.
 	Allocate(from, end int64) error
 	Size() (int64, error) // ErrNotFile for what is not a regular file

@@ -23,7 +23,8 @@ func ask(l *Ledger, i int, most int64) (charged, answered bool, err error) {
 	return true, err == nil, err
 }
 
-// TestFullDiskChargesNothing fills disks of each size: a question is refused, and costs nothing, though one may cost the whole budget; the handle stays good; and
+// TestFullDiskChargesNothing fills disks of each size: a question is refused, and costs nothing, though one may cost
+// the whole budget; the handle stays good; and
 // when there is room again, it is answered. Where space can be assured, a question that was charged is also answered.
 func TestFullDiskChargesNothing(t *testing.T) {
 	base := prepared(t)
@@ -118,7 +119,8 @@ func TestFrameSize(t *testing.T) {
 	}
 }
 
-// limitedChild asks six questions where no file can grow beyond a size, which is a full disk as the kernel makes it, and prints what it was told.
+// limitedChild asks six questions where no file can grow beyond a size, which is a full disk as the kernel makes it,
+// and prints what it was told.
 func limitedChild(dir string) int {
 	signal.Ignore(syscall.SIGXFSZ)
 	info, err := os.Stat(dir + "/" + logName)
@@ -142,7 +144,8 @@ func limitedChild(dir string) int {
 	return 0
 }
 
-// TestFileSizeLimit: six questions at ε = 0.01 that the kernel cuts off cost nothing, where the maximum price is the budget.
+// TestFileSizeLimit: six questions at ε = 0.01 that the kernel cuts off cost nothing, where the maximum price is the
+// budget.
 func TestFileSizeLimit(t *testing.T) {
 	dir, l := begin(t, "3", "3")
 	for i := range 20 { // so that the log is longer than the head file

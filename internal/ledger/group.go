@@ -16,7 +16,8 @@ type member struct {
 	turn  chan bool // true: the caller writes the next batch; false: the entry is done
 }
 
-// grouped reports whether other entries may be written with m. The terms that rule, and what was charged beside answers, change in writes of their own.
+// grouped reports whether other entries may be written with m. The terms that rule, and what was charged beside
+// answers, change in writes of their own.
 func (m *member) grouped() bool {
 	switch m.body.(type) {
 	case Reservation, Release, Step, Failure:

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// The head file has two slots, written in turn: whatever happens to a write, the other slot holds the head before it. Older programs kept one line of
+// The head file has two slots, written in turn: whatever happens to a write, the other slot holds the head before it.
+// Older programs kept one line of
 // text there, which is read as well, and replaced by slots before the first append.
 const (
 	slotSpace    = 4096 // from one slot to the next, so that no block of a disk holds both
@@ -29,7 +30,8 @@ type slot struct {
 	seq  uint64 // one more than that of the slot written before
 	head Head
 	end  int64 // of the entry's line in the log, its newline left aside
-	// charged says what a fragment behind the entry costs. Usually nothing; but one that counted as spent already goes on counting.
+	// charged says what a fragment behind the entry costs. Usually nothing; but one that counted as spent already goes
+	// on counting.
 	charged bool
 }
 
@@ -45,7 +47,8 @@ func (s slot) text() []byte {
 	return []byte(line + strings.Repeat(" ", slotText-1-len(line)) + "\n")
 }
 
-// parseSlot reads what text wrote, byte for byte; ok is false of anything else. It is ErrNewer of a slot of a newer version.
+// parseSlot reads what text wrote, byte for byte; ok is false of anything else. It is ErrNewer of a slot of a newer
+// version.
 func parseSlot(text []byte) (s slot, ok bool, err error) {
 	rest, ours := bytes.CutPrefix(text, []byte(slotMagic))
 	if version, _, _ := bytes.Cut(rest, []byte(" ")); ours && len(version) < 4 && string(version) > slotVersion {
@@ -76,7 +79,8 @@ type heads struct {
 
 func (h *heads) head() Head { return h.slots[h.newest].head }
 
-// sure reports that the newest slot is the last one that was written durably: the other one is that before it. A slot that was lost, or half
+// sure reports that the newest slot is the last one that was written durably: the other one is that before it. A slot
+// that was lost, or half
 // written, leaves a gap.
 func (h *heads) sure() bool {
 	return !h.old && h.valid[0] && h.valid[1] && h.slots[h.newest].seq == h.slots[1-h.newest].seq+1
@@ -167,8 +171,10 @@ func syncHeads(fsys fileSystem, dir string) error {
 	return err
 }
 
-// replaceHeads makes a new head file with both slots, the older one of the same entry, durably, and returns what is in it. The caller holds the lock,
-// and has made the log durable up to the entry. At every moment the name holds one whole file, the old one or the new one.
+// replaceHeads makes a new head file with both slots, the older one of the same entry, durably, and returns what is in
+// it. The caller holds the lock,
+// and has made the log durable up to the entry. At every moment the name holds one whole file, the old one or the new
+// one.
 func replaceHeads(fsys fileSystem, dir string, s slot) (*heads, error) {
 	before := s
 	before.seq, s.seq = firstSeq-1, firstSeq

@@ -208,7 +208,8 @@ func (l *Ledger) refresh() error {
 	return nil
 }
 
-// nameTip makes the head file name the newest entry, durably. Where a fragment behind it counts as spent, it says so, as the entry does not stand
+// nameTip makes the head file name the newest entry, durably. Where a fragment behind it counts as spent, it says so,
+// as the entry does not stand
 // where it did when that was found.
 func (l *Ledger) nameTip() (err error) {
 	s := l.log.newestSlot()
@@ -226,7 +227,8 @@ func (l *Ledger) nameTip() (err error) {
 	return err
 }
 
-// keepName makes the head file's name durable, and the log's, before anything is acknowledged by it: whoever made it may not have lived to do so.
+// keepName makes the head file's name durable, and the log's, before anything is acknowledged by it: whoever made it
+// may not have lived to do so.
 func (l *Ledger) keepName() error {
 	if l.heads.slots[l.heads.newest].seq > firstSeq {
 		return nil

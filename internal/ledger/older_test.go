@@ -21,7 +21,8 @@ func older(t *testing.T, name string) (dir string, log []byte) {
 	return dir, log
 }
 
-// TestOlderLedgers: ledgers of each older version are read without being touched. The first entry that is written puts slots in place of the head's line,
+// TestOlderLedgers: ledgers of each older version are read without being touched. The first entry that is written puts
+// slots in place of the head's line,
 // which older programs refuse to read, and changes nothing of what was there.
 func TestOlderLedgers(t *testing.T) {
 	for _, name := range []string{"v1.log", "v2.log", "v3.log"} {
@@ -61,7 +62,8 @@ func TestOlderLedgers(t *testing.T) {
 	}
 }
 
-// TestConversionFails fails each operation of the first entry after an older program, with and without a fragment of its, and then loses what was not synced.
+// TestConversionFails fails each operation of the first entry after an older program, with and without a fragment of
+// its, and then loses what was not synced.
 // Nothing that was spent is ever less, and a fragment of an older program costs what it did.
 func TestConversionFails(t *testing.T) {
 	for tail, spent := range map[string]string{"": "0.01", `{"v":1,"n"`: "1.01"} {
@@ -113,7 +115,8 @@ func TestConversionFails(t *testing.T) {
 	}
 }
 
-// lowered is a ledger as an older program leaves it that was killed in the middle of a write, under terms with a maximum price of 1.
+// lowered is a ledger as an older program leaves it that was killed in the middle of a write, under terms with a
+// maximum price of 1.
 func lowered(t *testing.T, tail string) *memFS {
 	t.Helper()
 	m := newMemFS(t)

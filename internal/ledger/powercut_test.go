@@ -39,7 +39,8 @@ func together(l *Ledger, bodies ...Body) (indexes []uint64, err error) {
 	return indexes, err
 }
 
-// prepared is a ledger in memory with terms of a budget of 3, all of which a question may cost, and one question that is being answered.
+// prepared is a ledger in memory with terms of a budget of 3, all of which a question may cost, and one question that
+// is being answered.
 func prepared(t *testing.T) *memFS {
 	t.Helper()
 	m := newMemFS(t)
@@ -54,8 +55,10 @@ func prepared(t *testing.T) *memFS {
 	return m
 }
 
-// TestPowerCutAtEveryByte ends the machine at each byte that is written for a reservation, a release and a batch of both, with each loss of what was not
-// synced (two of six at each byte; all with DITHER_LONG=1). What was acknowledged stays; of the rest whole entries count, and fragments cost nothing, though a question may cost the whole budget here.
+// TestPowerCutAtEveryByte ends the machine at each byte that is written for a reservation, a release and a batch of
+// both, with each loss of what was not
+// synced (two of six at each byte; all with DITHER_LONG=1). What was acknowledged stays; of the rest whole entries
+// count, and fragments cost nothing, though a question may cost the whole budget here.
 func TestPowerCutAtEveryByte(t *testing.T) {
 	base := prepared(t)
 	for name, bodies := range map[string][]Body{
@@ -102,7 +105,8 @@ func TestPowerCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// afterPowerCut checks what prepared and a batch of at most 0.02 left, and that the ledger goes on. It reports whether there was a fragment.
+// afterPowerCut checks what prepared and a batch of at most 0.02 left, and that the ledger goes on. It reports whether
+// there was a fragment.
 func afterPowerCut(t *testing.T, m *memFS, when string) (fragments int) {
 	t.Helper()
 	r, err := verify(m, faultDir, nil)
@@ -129,7 +133,8 @@ func afterPowerCut(t *testing.T, m *memFS, when string) (fragments int) {
 	return fragments
 }
 
-// TestBatchFails fails each operation of a batch: none of it is there, or all of it is, or nobody is told and the handle is gone.
+// TestBatchFails fails each operation of a batch: none of it is there, or all of it is, or nobody is told and the
+// handle is gone.
 func TestBatchFails(t *testing.T) {
 	base := prepared(t)
 	bodies := []Body{

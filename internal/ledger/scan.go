@@ -44,7 +44,8 @@ type fragment struct {
 	free   bool // nothing in it was acknowledged, so nothing was drawn for it
 }
 
-// maxWhole is how many whole lines a fragment may have: far more than one write, or several that failed one after the other. More are an edited log.
+// maxWhole is how many whole lines a fragment may have: far more than one write, or several that failed one after the
+// other. More are an edited log.
 const maxWhole = 4 * maxBatch
 
 func (f *fragment) add(line []byte, ended, whole bool) {
@@ -156,8 +157,10 @@ func (f *fragment) recordedBy(e Entry) bool {
 
 // hold holds the log to the head file, and decides what a fragment at its end costs.
 //
-// A fragment was never acknowledged, and is free, where the head file is sure and its entry stands before the fragment (docs/design/0002-ledger.md has the
-// proof). Then what whole lines it has are those of the same write. Otherwise it costs what it may have been, and whole lines in it are corruption.
+// A fragment was never acknowledged, and is free, where the head file is sure and its entry stands before the fragment
+// (docs/design/0002-ledger.md has the
+// proof). Then what whole lines it has are those of the same write. Otherwise it costs what it may have been, and whole
+// lines in it are corruption.
 func (l *log) hold(h *heads) error {
 	want := h.head()
 	if f := l.fragment; f != nil {

@@ -5,8 +5,10 @@ import (
 	"syscall"
 )
 
-// space is what a handle has assured of the disk: for its open reservations, what may still follow them. Where several handles append to one log they use
-// each other's, so that only chunk is between a full disk and a release that finds no room. That costs its price, and breaks nothing.
+// space is what a handle has assured of the disk: for its open reservations, what may still follow them. Where several
+// handles append to one log they use
+// each other's, so that only chunk is between a full disk and a release that finds no room. That costs its price, and
+// breaks nothing.
 type space struct {
 	end     int64            // the log can grow to here
 	cannot  bool             // the file system cannot say so
@@ -30,7 +32,8 @@ var errNoAllocate = errors.New("the file system cannot assure space")
 
 func followsOf(most int64) int64 { return min(max(most, 0), maxFollows) + frameSize }
 
-// assure makes room for n bytes behind from, and for more, if it comes to that. What it cannot make sure of is no error.
+// assure makes room for n bytes behind from, and for more, if it comes to that. What it cannot make sure of is no
+// error.
 func (s *space) assure(f file, from, n, more int64) error {
 	end := from + n + more
 	if s.cannot || end <= s.end {

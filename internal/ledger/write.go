@@ -21,7 +21,8 @@ type admitted struct {
 	at ref
 }
 
-// write appends a batch. The caller holds the lock, and has read the log to its end. Each member gets its index or its error.
+// write appends a batch. The caller holds the lock, and has read the log to its end. Each member gets its index or its
+// error.
 func (l *Ledger) write(batch []*member) {
 	var wanted []*member
 	for _, m := range batch {
@@ -44,7 +45,8 @@ func (l *Ledger) write(batch []*member) {
 	l.commit(wanted)
 }
 
-// prepare makes the log and its head file such that an entry may follow: the head has slots, and a fragment is recorded.
+// prepare makes the log and its head file such that an entry may follow: the head has slots, and a fragment is
+// recorded.
 func (l *Ledger) prepare() error {
 	if l.heads.old {
 		// It names the entry that it named before: where this fails, whichever of both files is there is right.
@@ -113,7 +115,8 @@ func (l *Ledger) apply(p *pending) {
 	}
 }
 
-// admit holds each member to what stands before it, those of its batch included. These are applied to the history, but for the last.
+// admit holds each member to what stands before it, those of its batch included. These are applied to the history, but
+// for the last.
 func (l *Ledger) admit(batch []*member) *pending {
 	p := &pending{from: l.log.size}
 	number := l.log.lines
@@ -182,7 +185,8 @@ func (l *Ledger) assure(p *pending) error {
 	return l.space.assure(l.file, p.from, int64(len(p.data)), more)
 }
 
-// put makes a batch durable, then the head that names its last entry. On an error nothing of it is there, durably, or the handle is poisoned.
+// put makes a batch durable, then the head that names its last entry. On an error nothing of it is there, durably, or
+// the handle is poisoned.
 func (l *Ledger) put(p *pending) error {
 	if err := writeAll(l.file, p.data); err != nil {
 		return l.takeBack(p, err)
@@ -207,7 +211,8 @@ func (l *Ledger) put(p *pending) error {
 	return nil
 }
 
-// takeBack truncates the log to where it ended before a batch. No slot names anything of it, and nobody has read it: the lock was held meanwhile.
+// takeBack truncates the log to where it ended before a batch. No slot names anything of it, and nobody has read it:
+// the lock was held meanwhile.
 func (l *Ledger) takeBack(p *pending, cause error) error {
 	size, err := l.file.Size()
 	if err != nil || size < p.from || size > p.from+int64(len(p.data)) { // else it is not ours alone
@@ -237,7 +242,8 @@ func (l *Ledger) settle(p *pending) {
 	}
 }
 
-// reload reads the log again, since what is in memory is not what was written. Where that fails now, the next call does it.
+// reload reads the log again, since what is in memory is not what was written. Where that fails now, the next call does
+// it.
 func (l *Ledger) reload() error {
 	l.log = log{history: newHistory()}
 	h, err := l.log.catchUp(l.fsys, l.dir, l.file)
