@@ -18,8 +18,12 @@ import (
 // that the budget rests on and loses no unfinished training.
 func (c *Curator) adoptHarmless() error {
 	for {
+		err := c.adoptOnce()
+		if errors.Is(err, ledger.ErrReadOnly) {
+			return nil // inForce says it when a question is asked
+		}
 		// Another process may adopt at the same moment: then there is something new to compare with.
-		if err := c.adoptOnce(); !errors.Is(err, ledger.ErrStale) {
+		if !errors.Is(err, ledger.ErrStale) {
 			return err
 		}
 	}
@@ -158,7 +162,7 @@ func (c *Curator) inForce(s ledger.State) error {
 	if len(changes) == 0 { // Open would have adopted it: the file was accepted, or changed, since
 		return &Error{
 			Code: CodePolicyChanged, Message: "the policy in force is another one than was read here",
-			Hint: "open the curator again",
+			Hint: "open the curator again, where the home can be written",
 		}
 	}
 	return &Error{

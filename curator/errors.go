@@ -105,6 +105,8 @@ func public(err error) *Error {
 			Code: CodeLedger, Retry: true, Message: "the ledger could not be written: nothing was recorded or charged",
 			Hint: "the owner looks at the disk of the home; then ask again", cause: err,
 		}
+	case errors.Is(err, ledger.ErrReadOnly):
+		return &Error{Code: CodeHome, Message: err.Error() + ": only what was answered before is answered", Hint: "ask where the home can be written", cause: err}
 	case errors.Is(err, ledger.ErrAmbiguous):
 		return &Error{Code: CodeLedger, Charged: true, Message: err.Error(), Hint: "the price may have been charged: open the curator again", cause: err}
 	case errors.Is(err, seal.ErrNotSealed):

@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"math"
 	"math/big"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"dither/internal/ledger"
 )
@@ -69,7 +71,12 @@ func openBeside(home, name string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil { //nolint:gosec // in the owner's own home
 		return nil, err
 	}
-	return os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // in the owner's own home
+	path := filepath.Join(dir, name)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)              //nolint:gosec // in the owner's own home
+	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) { // it can be read again
+		return os.Open(path) //nolint:gosec // the same
+	}
+	return f, err
 }
 
 // openJournal opens the journal of a reservation, or makes an empty one, and holds it against all others until it is closed. What the ledger
@@ -115,7 +122,11 @@ func (j *journal) match(known []string, ended bool) error {
 			return fmt.Errorf("%w at step %d", errJournal, i+1)
 		}
 	}
-	if err := j.file.Truncate(end); err != nil {
+	size, err := j.file.Seek(0, io.SeekEnd)
+	if err == nil && size > end {
+		err = j.file.Truncate(end)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = j.file.Seek(end, io.SeekStart)

@@ -66,6 +66,11 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 		if s, err := c.replay(l); s != nil || err != nil {
 			return s, err
 		}
+	}
+	if c.ledger.ReadOnly() {
+		return nil, public(ledger.ErrReadOnly)
+	}
+	if !l.fresh {
 		done, err := c.underway(ctx, l.key)
 		if err != nil {
 			return nil, err

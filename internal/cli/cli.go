@@ -49,7 +49,7 @@ func commands() []command {
 		{"estimate", "mean | variance | quantile | covariance --table T --column X[,Y…]", "estimate what statisticians ask of a table, with intervals", runEstimate},
 		{"cluster", "--table T --column X,Y -k K", "find groups of rows: k-means", runCluster},
 		{"budget", "", "what was spent, and what remains", runBudget},
-		{"ledger", "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume", "read and check the ledger (owner)", runLedger},
+		{"ledger", "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume | clock | recover [--against HEAD] [--spent SUM]", "read and check the ledger (owner)", runLedger},
 		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},
 		{"calibrate", "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D", "the least noise that keeps a promise, free", runCalibrate},
 		{"interpret", "--epsilon E [--delta D] | [--delta D] MECHANISM … | --example smoking", "what a promise means to people: beliefs, tests, groups, free", runInterpret},

@@ -46,7 +46,7 @@ func TestCompletionsAreTheCommands(t *testing.T) {
 	for name, want := range map[string]string{
 		"demo":   "data -C --format --keep --out --rows --seed",
 		"policy": "check accept -C --abandon --dry-run", "completion": "bash zsh fish -C", "version": "-C", "budget": "-C --format --group",
-		"ledger": "head list show verify merge resume -C --against --format --into --rows",
+		"ledger": "head list show verify merge resume clock recover -C --against --format --into --rows --spent",
 	} {
 		if got[name] != want {
 			t.Errorf("%s offers %q, want %q", name, got[name], want)

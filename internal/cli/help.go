@@ -73,7 +73,8 @@ var flagHelp = map[string]struct{ value, about string }{
 	"analyst":     {"NAME", "who asks: recorded, and held to the policy's limit for them"},
 	"ledger.rows": {"N", "with merge: of one person at most so many rows are in a table whose unit is a row"},
 	"into":        {"HOME", "with merge: charge what the others have spent to this home too"},
-	"against":     {"HEAD", "with verify: a head that `dither ledger head` printed must still be in the ledger"},
+	"against":     {"HEAD", "with verify and recover: a head that `dither ledger head` printed must still be in the ledger"},
+	"spent":       {"SUM", "with recover: what was spent, as an ε, or as ρ or ρ,δ under a budget in ρ"},
 
 	"fit.epsilon":    {"E", "the price of the fit (default: the policy's)"},
 	"fit.table":      {"T", "the table whose rows it is fitted to"},

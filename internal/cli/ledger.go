@@ -7,20 +7,22 @@ import (
 	"strconv"
 	"time"
 
+	"dither/curator"
 	"dither/internal/ledger"
+	"dither/privacy"
 )
 
 // runLedger reads and checks the ledger, and takes questions again after failures, for the owner.
 func runLedger(s *session, args []string) error {
 	s.formatFlag()
-	against, into := s.flags.String("against", "", ""), s.flags.String("into", "", "")
+	against, into, spent := s.flags.String("against", "", ""), s.flags.String("into", "", ""), s.flags.String("spent", "", "")
 	rows := s.flags.Int64("rows", 0, "")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
 	if len(rest) == 0 {
-		return usage("ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], or resume")
+		return usage(ledgerVerbs)
 	}
 	switch {
 	case rest[0] == "verify" && len(rest) == 1:
@@ -28,10 +30,11 @@ func runLedger(s *session, args []string) error {
 	case rest[0] == "merge":
 		return s.mergeLedgers(rest[1:], *rows, *into)
 	case rest[0] == "head" && len(rest) == 1:
-		return s.withLedger(func(l *ledger.Ledger) error {
-			s.print("%s\n", l.Head())
-			return nil
-		})
+		return s.withLedger(s.showHead)
+	case rest[0] == "recover" && len(rest) == 1:
+		return s.recoverLedger(*against, *spent)
+	case rest[0] == "clock" && len(rest) == 1:
+		return s.withLedger(s.correctClock)
 	case rest[0] == "resume" && len(rest) == 1:
 		return s.withLedger(func(l *ledger.Ledger) error { return l.Resume() })
 	case rest[0] == "list" && len(rest) == 1:
@@ -43,7 +46,63 @@ func runLedger(s *session, args []string) error {
 		}
 		return s.withLedger(func(l *ledger.Ledger) error { return s.showEntry(l, n) })
 	}
-	return usage("ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], or resume")
+	return usage(ledgerVerbs)
+}
+
+const ledgerVerbs = "ledger head, list, show N, verify [--against HEAD], merge HOME HOME [--rows N] [--into HOME], resume, clock, or recover [--against HEAD] [--spent SUM]"
+
+// showHead prints the checkpoint to keep elsewhere: the head; in JSON also what was spent, for when the log is lost.
+func (s *session) showHead(l *ledger.Ledger) error {
+	if s.format != "json" {
+		s.print("%s\n", l.Head())
+		return nil
+	}
+	state, err := l.State()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(struct {
+		Head   ledger.Head  `json:"head"`
+		Ledger string       `json:"ledger"`
+		Spent  privacy.Loss `json:"spent"`
+		Budget privacy.Loss `json:"budget"`
+	}{state.Head, state.ID, state.Spent, state.Budget})
+	if err == nil {
+		s.print("%s\n", printableJSON(text))
+	}
+	return err
+}
+
+// correctClock sets the ledger's clock right, after an entry was dated too late.
+func (s *session) correctClock(l *ledger.Ledger) error {
+	ahead, err := l.CorrectClock()
+	if errors.Is(err, ledger.ErrClockRight) {
+		return usage("%v: the latest is of %s", err, ahead.Format(time.RFC3339))
+	}
+	if err != nil {
+		return err
+	}
+	state, err := l.State()
+	if err != nil {
+		return err
+	}
+	s.print("the clock was at %s, and is at %s now\n", ahead.Format(time.RFC3339), state.Clock.Format(time.RFC3339))
+	if p := state.Period; p != nil {
+		s.print("the grant of this %s has %s left; the next one is on %s\n", p.Per, p.Remaining, p.Next.Format(time.DateOnly))
+	}
+	return nil
+}
+
+// recoverLedger goes on after the head file or the log was lost.
+func (s *session) recoverLedger(against, spent string) error {
+	r, err := curator.RecoverLedger(s.home, curator.RecoverOptions{Against: against, Spent: spent})
+	if err != nil {
+		return err
+	}
+	for _, line := range r.Lines {
+		s.print("%s\n", printableLines(line))
+	}
+	return nil
 }
 
 func (s *session) withLedger(do func(*ledger.Ledger) error) error {
@@ -89,6 +148,9 @@ func (s *session) verifyLedger(against string) error {
 	}
 	if head != nil {
 		s.print("the checkpoint %d is in it\n", head.Index)
+	}
+	if at := r.State.Clock; at.After(time.Now().Add(time.Hour)) {
+		s.print("an entry is dated %s, later than now: grants wait for that date, unless `dither ledger clock` sets it right\n", at.Format(time.RFC3339))
 	}
 	s.print("spent %s of %s\n", r.State.Spent, r.State.Budget)
 	return nil
@@ -144,6 +206,20 @@ func summary(b ledger.Body) (loss, about string) {
 		return b.Loss.String(), about
 	case ledger.Opening:
 		return b.Loss.String(), fmt.Sprintf("spent by %s about the same people", plural(len(b.From), "other ledger"))
+	case ledger.Recovery:
+		about = "the " + b.Lost + " was lost"
+		if b.Kept != "" {
+			about += "; kept: " + b.Kept
+		}
+		if b.Sum != nil {
+			about += "; spent, as the owner says: " + b.Sum.String()
+		}
+		if b.Loss == nil {
+			return "", about
+		}
+		return b.Loss.String(), about
+	case ledger.Correction:
+		return "", "the clock was at " + b.Ahead.Format(time.RFC3339)
 	case ledger.Release:
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
 	case ledger.Step:

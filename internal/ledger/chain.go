@@ -17,7 +17,7 @@ import (
 //
 // A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older programs too.
 // Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was named beside a question, and questions that were given up;
-// version 4 fragments that cost nothing.
+// version 4 fragments that cost nothing, corrections of the clock, and recoveries.
 const FormatVersion = 4
 
 // maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
@@ -149,6 +149,8 @@ func version(b Body) int {
 		}
 	case Opening:
 		return 2
+	case Correction, Recovery:
+		return 4
 	case Failure:
 		if b.GivenUp {
 			return 3
@@ -181,6 +183,8 @@ var (
 	failureShape     = shapeOf(reflect.TypeFor[Failure]())
 	resumeShape      = shapeOf(reflect.TypeFor[Resume]())
 	openingShape     = shapeOf(reflect.TypeFor[Opening]())
+	recoveryShape    = shapeOf(reflect.TypeFor[Recovery]())
+	correctionShape  = shapeOf(reflect.TypeFor[Correction]())
 	tornShape        = shapeOf(reflect.TypeFor[Torn]())
 )
 
@@ -204,6 +208,10 @@ func decodeBody(kind Kind, raw []byte) (Body, error) {
 		return decodeAs[Resume](raw, resumeShape)
 	case KindOpening:
 		return decodeAs[Opening](raw, openingShape)
+	case KindRecovery:
+		return decodeAs[Recovery](raw, recoveryShape)
+	case KindClock:
+		return decodeAs[Correction](raw, correctionShape)
 	case KindTorn:
 		return decodeAs[Torn](raw, tornShape)
 	}

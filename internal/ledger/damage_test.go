@@ -53,7 +53,7 @@ func TestDamage(t *testing.T) {
 		damage func(lines []string) []string
 		line   uint64 // of the corruption; 0 is a rollback
 	}{
-		{"edited", replace(3, `"0.1"`, `"0.01"`), 5},
+		{"edited", replace(3, `"0.1"`, `"0.01"`), 4},
 		{"edited at the end", replace(6, `[1]`, `[2]`), 0},
 		{"unknown key", replace(3, `"v":1`, `"v":1,"w":1`), 4},
 		{"key in another case", replace(3, `"kind"`, `"Kind"`), 4},
@@ -157,6 +157,10 @@ func TestForgedHistory(t *testing.T) {
 		{"beyond the budget", []Body{genesis, adopt, seal, pay, pay, reservation(key(1), "0.01")}},
 		{"beyond the maximum price", []Body{genesis, adopt, seal, dear}},
 		{"without a policy", []Body{genesis, seal, pay}},
+		{"a clock that is not ahead", []Body{genesis, adopt, Correction{Ahead: testTime}}},
+		{"a clock that stands otherwise", []Body{genesis, adopt, Correction{Ahead: testTime.AddDate(1, 0, 0)}}},
+		{"a recovery's loss without a policy", []Body{genesis, Recovery{Lost: LostLog, Loss: &pay.Loss}}},
+		{"more than a recovery left", []Body{genesis, adopt, seal, pay, Recovery{Lost: LostHead, Loss: &pay.Loss}, reservation(key(1), "0.01")}},
 		{"without a seal", []Body{genesis, adopt, pay}},
 		{"release of nothing", []Body{genesis, adopt, seal, Release{0, values(1)}}},
 		{"release of the future", []Body{genesis, adopt, seal, Release{4, values(1)}, pay}},

@@ -12,13 +12,13 @@ import (
 // Errors of the files. No message quotes what the ledger holds.
 var (
 	// ErrMissing: there is no ledger here. It is never re-created, except by Create.
-	ErrMissing = errors.New("no ledger here: ledger.log is missing; restore it, or begin a new home")
+	ErrMissing = errors.New("no ledger here: ledger.log is missing; restore it, or `dither ledger recover`, or begin a new home")
 	// ErrExists: Create found a ledger, or what is left of one.
 	ErrExists = errors.New("a ledger, or a part of one, is already here")
 	// ErrHeadMissing: the log has lost its head file, and with it the evidence that its end was not cut off.
-	ErrHeadMissing = errors.New("ledger.head is missing: write into it the newest line that `dither ledger head` printed and that was kept elsewhere")
+	ErrHeadMissing = errors.New("ledger.head is missing: `dither ledger recover` writes it again")
 	// ErrHeadUnreadable: the head file holds something else than one head.
-	ErrHeadUnreadable = errors.New("ledger.head is unreadable: write into it the newest line that `dither ledger head` printed and that was kept elsewhere")
+	ErrHeadUnreadable = errors.New("ledger.head is unreadable: `dither ledger recover` writes it again")
 	// ErrNewer: a newer program has written here. This one understands none of it, and touches nothing.
 	ErrNewer = errors.New("the ledger has a newer format than this program: use a newer dither")
 	// ErrMoved: the log in the directory is no longer the one that was opened.
@@ -34,6 +34,8 @@ var (
 	// if it is. The handle takes
 	// no further calls: open the ledger again, and see.
 	ErrAmbiguous = errors.New("writing the ledger failed and the entry may count as spent: open the ledger again")
+	// ErrReadOnly: this process cannot write the home.
+	ErrReadOnly = errors.New("the home is read-only")
 	// ErrClosed: the handle was closed.
 	ErrClosed = errors.New("the ledger is closed")
 )
@@ -91,11 +93,16 @@ func (e *LimitError) Unwrap() error { return e.Err }
 // CorruptError reports a log that this program did not write: edited, cut in the middle, or out of order.
 type CorruptError struct {
 	Line uint64 // of the file, from 1
+	Or   uint64 // if not 0, it may as well be that line
 	Err  error  // what is wrong with it
 }
 
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("ledger.log is corrupt at line %d: %v; restore the home from a backup", e.Line, e.Err)
+	at := fmt.Sprint(e.Line)
+	if e.Or != 0 {
+		at += fmt.Sprintf(" or %d", e.Or)
+	}
+	return fmt.Sprintf("ledger.log is corrupt at line %s: %v; restore the home from a backup", at, e.Err)
 }
 
 // Unwrap gives what is wrong with the line.

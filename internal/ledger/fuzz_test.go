@@ -32,6 +32,9 @@ func FuzzOpen(f *testing.F) {
 		f.Add([]byte(strings.Join(said[:3], "")+said[i]), true)
 		f.Add([]byte(strings.Join(said, "")+said[i]+`{"v":2`), true)
 	}
+	for _, owners := range ownersLines() {
+		f.Add([]byte(owners), true)
+	}
 	whole, err := os.ReadFile(filepath.Join("testdata", "v1.log"))
 	if err != nil {
 		f.Fatal(err)

@@ -41,6 +41,9 @@ func (l *Ledger) append(m *member) (uint64, error) {
 	if err := m.body.validate(); err != nil {
 		return 0, err
 	}
+	if l.frozen {
+		return 0, ErrReadOnly
+	}
 	if l.queue.join(m) || <-m.turn {
 		l.lead()
 	}

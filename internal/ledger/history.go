@@ -20,6 +20,7 @@ type State struct {
 	Spent     privacy.Loss `json:"spent"`     // in the terms' relation; above Budget after a change of terms, an opening, or a fragment that may have been about parts
 	Remaining privacy.Loss `json:"remaining"` // the largest price that is admitted, if the terms' maximum allows it
 
+	Clock    time.Time        `json:"clock"`              // the latest date of an entry, or what the owner set it back to: grants go by it
 	Period   *Period          `json:"period,omitempty"`   // where the budget is granted per period
 	Analysts map[string]Asked `json:"analysts,omitempty"` // where the terms list them
 
@@ -48,7 +49,9 @@ type history struct {
 	charges  *account  // all charges, in the relation of terms
 	inPeriod *account  // those of the period, where there are grants
 	period   time.Time // when that began
-	clock    time.Time // the latest time of any entry
+	clock    time.Time // the latest time of any entry since the clock was corrected
+	issued   []span    // the periods whose grants were given since then
+	closed   []span    // those before
 	analysts map[string]*tally
 	origins  map[string]bool // other ledgers that were charged
 	impure   bool            // some loss has no pure ε
@@ -228,8 +231,12 @@ func (h *history) apply(e Entry, at ref) {
 		}
 	case Resume:
 		h.failures = 0
+	case Correction:
+		h.correct(e.Time)
 	case Opening:
 		h.applyOpening(b)
+	case Recovery:
+		h.applyRecovery(b)
 	case Torn:
 		if b.Unacknowledged {
 			return
@@ -265,6 +272,7 @@ func (h *history) adopt(a Adoption) {
 	if h.period = terms.Grant.start(h.clock); !counted {
 		h.inPeriod = newAccount()
 	}
+	h.issue()
 }
 
 // state copies the account, at a time. With pending, a fragment stands at the end of the log, and counts as spent.
@@ -272,7 +280,7 @@ func (h *history) state(pending bool, now time.Time) State {
 	tip, _ := h.tip()
 	torn := lossOf(h.by(), nil)
 	s := State{
-		ID: h.id, Created: h.created, Head: tip, Spent: h.spent(),
+		ID: h.id, Created: h.created, Head: tip, Clock: h.clock, Spent: h.spent(),
 		Reservations: len(h.keyOf), Answers: len(h.released), Failures: h.failures, Torn: h.torn, Sealed: maps.Clone(h.sealed),
 	}
 	if pending {

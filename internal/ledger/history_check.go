@@ -15,8 +15,11 @@ func (h *history) check(e Entry) error {
 	if _, genesis := e.Body.(Genesis); genesis == begun {
 		return errors.New("the genesis is the first entry, and only that")
 	}
-	if e.Index != uint64(len(h.refs)) || e.Prev != tip.Hash {
-		return errors.New("it does not follow the entry before it")
+	if e.Index != uint64(len(h.refs)) {
+		return fmt.Errorf("it is entry %d where entry %d belongs", e.Index, len(h.refs))
+	}
+	if e.Prev != tip.Hash {
+		return errUnlinked
 	}
 	switch b := e.Body.(type) {
 	case Genesis:
@@ -41,8 +44,12 @@ func (h *history) check(e Entry) error {
 		return h.checkOpen(b.Reservation)
 	case Resume:
 		return nil
+	case Correction:
+		return h.checkCorrection(b, e.Time)
 	case Opening:
 		return h.checkOpening(b)
+	case Recovery:
+		return h.checkRecovery(b)
 	case Torn:
 		if b.Unacknowledged { // the log alone cannot tell whether it was: whoever wrote this had the head file
 			return nil
@@ -188,7 +195,7 @@ func (h *history) limits(r Reservation, at time.Time) (out []limit, err error) {
 	if g := h.terms.Grant; g != nil {
 		in, start := h.granted(at)
 		now, next := h.limitOf("the grant of this "+g.Per, in, g.Loss, r, d, parts), h.limitOf("", newAccount(), g.Loss, r, d, parts)
-		now.next, now.begins = &next, g.next(start)
+		now.next, now.begins = &next, h.nextGrant(start)
 		out = append(out, now)
 	}
 	of := ""

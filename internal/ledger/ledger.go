@@ -31,11 +31,13 @@ type Ledger struct {
 	log    log
 	heads  *heads // the head file, as it was last read or written
 	failed error  // why no further call is taken
+	frozen bool   // it cannot be written by this process: its entries can be read
 	alone  bool   // the last write failed: the next one is of one entry
 	space  space
 }
 
-// Open opens the ledger in dir, which must be writable, and reads all of it. Entries are dated by now.
+// Open opens the ledger in dir and reads all of it. Entries are dated by now. Where dir cannot be written by this process, all that is read works, and what
+// would append is ErrReadOnly.
 //
 // The error is ErrMissing, ErrHeadMissing, ErrHeadUnreadable, ErrNewer, ErrNotFile, a *CorruptError, a *RolledBackError,
 // or of the file system.
@@ -43,10 +45,14 @@ func Open(dir string, now func() time.Time) (*Ledger, error) { return open(syste
 
 func open(fsys fileSystem, dir string, now func() time.Time) (*Ledger, error) {
 	f, err := openLog(fsys, dir, os.O_RDWR|os.O_APPEND)
+	frozen := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+	if frozen {
+		f, err = openLog(fsys, dir, os.O_RDONLY)
+	}
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{fsys: fsys, dir: dir, now: now, file: f, log: log{history: newHistory()}}
+	l := &Ledger{fsys: fsys, dir: dir, now: now, file: f, log: log{history: newHistory()}, frozen: frozen}
 	if err := l.locked(func() error { return nil }); err != nil {
 		_ = l.Close() // nothing was written through it
 		return nil, err
@@ -62,7 +68,7 @@ func openLog(fsys fileSystem, dir string, flag int) (file, error) {
 	case errors.Is(err, syscall.EISDIR):
 		return nil, fmt.Errorf("%s: %w", logName, ErrNotFile)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return nil, fmt.Errorf("the home must be writable by this user: %w", err)
+		return nil, fmt.Errorf("the home cannot be used by this user: %w", err)
 	case err != nil:
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
@@ -79,6 +85,9 @@ func (l *Ledger) Close() error {
 	l.failed = ErrClosed
 	return l.file.Close()
 }
+
+// ReadOnly reports that this process cannot write the ledger.
+func (l *Ledger) ReadOnly() bool { return l.frozen }
 
 // Head is the newest entry that this handle has seen.
 func (l *Ledger) Head() Head {
@@ -159,7 +168,7 @@ func (l *Ledger) locked(fn func() error) error {
 	if l.failed != nil {
 		return l.failed
 	}
-	if err := l.file.Lock(true); err != nil {
+	if err := l.file.Lock(!l.frozen); err != nil {
 		return fmt.Errorf("locking the ledger: %w", err)
 	}
 	err := l.refresh()
@@ -196,6 +205,9 @@ func (l *Ledger) refresh() error {
 	l.heads = h
 	if tip, _ := l.log.tip(); tip == l.heads.head() {
 		return nil
+	}
+	if l.frozen {
+		return fmt.Errorf("%w, and its newest entries were not acknowledged: open it once where it can be written", ErrReadOnly)
 	}
 	// Someone appended and went away before the head was replaced, perhaps before the entry was durable. Nobody was told
 	// of it then; now it will be told of, so it becomes durable first.

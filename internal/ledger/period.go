@@ -10,7 +10,7 @@ import (
 // Grant is the part of the budget that may be spent in each period. The budget itself is the cap of all periods together.
 //
 // Periods are of the calendar in UTC, weeks from Monday. The clock is the latest time of any entry, or of the one that is to be written
-// if that is later: it never goes back, so that a clock that was set back opens no period again. One that was set
+// if that is later: it never goes back, unless its owner corrects it (Correction), so that a clock that was set back opens no period again. One that was set
 // forward opens at most one period, since what a period leaves is not carried over and periods in which nothing is written
 // grant nothing; and the cap holds whatever the clock says: what is admitted passes two filters, and privacy.Filter's proof
 // for the cap asks nothing of the other.
@@ -97,10 +97,13 @@ func (h *history) granted(t time.Time) (*account, time.Time) {
 		t = h.clock
 	}
 	start := h.terms.Grant.start(t)
-	if start.After(h.period) {
-		return newAccount(), start
+	switch {
+	case !start.After(h.period):
+		return h.inPeriod, h.period
+	case h.isClosed(start): // its grant was given before the clock was corrected
+		return h.inPeriod, start
 	}
-	return h.inPeriod, h.period
+	return newAccount(), start
 }
 
 // periodAt is how the grant stands at t, or nil.
@@ -110,7 +113,7 @@ func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
 	}
 	g := h.terms.Grant
 	in, start := h.granted(t)
-	p := &Period{Grant: *g, Start: start, Next: g.next(start)}
+	p := &Period{Grant: *g, Start: start, Next: h.nextGrant(start)}
 	p.Spent = in.spent(h.terms.Neighbours, h.by()).Plus(pending)
 	f := privacy.NewFilter(g.Loss)
 	f.Record(p.Spent)
@@ -120,7 +123,11 @@ func (h *history) periodAt(t time.Time, pending privacy.Loss) *Period {
 
 // enter makes the period of the clock the one that is charged.
 func (h *history) enter() {
-	if h.terms != nil && h.terms.Grant != nil {
-		h.inPeriod, h.period = h.granted(h.clock)
+	if h.terms == nil || h.terms.Grant == nil {
+		return
+	}
+	before := h.inPeriod
+	if h.inPeriod, h.period = h.granted(h.clock); h.inPeriod != before {
+		h.issue()
 	}
 }

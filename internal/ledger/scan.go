@@ -140,6 +140,9 @@ func (l *log) readLines(r *lineReader) error {
 		if err == nil {
 			err = l.check(e)
 		}
+		if errors.Is(err, errUnlinked) {
+			return l.blame(r, e, number)
+		}
 		if err != nil {
 			// The text only: whoever asks whether an error is a refusal must not find one here.
 			return &CorruptError{Line: number, Err: errors.New(err.Error())}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package curator
+
+import "testing"
+
+func asNobody(*testing.T) {}

@@ -1,0 +1,111 @@
+package curator
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"dither/internal/ledger"
+	"dither/internal/policy"
+	"dither/privacy"
+)
+
+// RecoverOptions say what the owner kept elsewhere of a ledger whose head file or log was lost.
+type RecoverOptions struct {
+	Against string // the newest head that `dither ledger head` printed
+	Spent   string // what was spent: an ε; or ρ, or ρ,δ, where the budget is one of zCDP
+}
+
+// Recovered says what RecoverLedger did.
+type Recovered struct {
+	Lost          string // "head" or "log"
+	Spent, Budget Loss
+	Lines         []string // the same, for its owner
+}
+
+// RecoverLedger is the owner's act of going on after ledger.head or ledger.log was lost. A lost head is written again, where the log's chain is whole. A lost log
+// is begun anew under the policy file, and the tables are sealed again. What may have been spent and is not known any more counts as spent: without what
+// the options say, all of the budget.
+func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
+	usage := func(message, hint string) error { return &Error{Code: CodeUsage, Message: message, Hint: hint} }
+	home, err := absolute(home)
+	if err != nil {
+		return nil, err
+	}
+	lost, err := ledger.Missing(home)
+	if err != nil {
+		return nil, public(err)
+	}
+	if lost == "" {
+		return nil, usage(ledger.ErrNotLost.Error(), "`dither ledger verify` says whether they are whole")
+	}
+	p, err := policy.Load(filepath.Join(home, policy.FileName))
+	if err != nil {
+		return nil, homeError(err)
+	}
+	spent, err := parseSpent(p, o.Spent)
+	if err != nil {
+		return nil, err
+	}
+	var against *ledger.Head
+	if o.Against != "" {
+		h, err := ledger.ParseHead(o.Against)
+		if err != nil {
+			return nil, usage(err.Error(), "it is what `dither ledger head` printed")
+		}
+		against = &h
+	}
+	c, s := &Curator{home: home, policy: p}, ledger.State{}
+	out := &Recovered{Lost: lost}
+	switch {
+	case lost == ledger.LostHead:
+		if s, err = ledger.RecoverHead(home, against, spent, time.Now); err == nil {
+			out.Lines = append(out.Lines, fmt.Sprintf("ledger.head is written again, for %d entries", s.Head.Index+1))
+		}
+	case against != nil:
+		return nil, usage("a head says nothing of what a log had spent that is lost", "say what was spent (--spent), if it was kept")
+	default:
+		if s, err = ledger.RecoverLog(home, newID(), terms(p, ledger.Terms{}), spent, time.Now); err == nil {
+			out.Lines = append(out.Lines, "ledger.log is begun anew, under the policy file", "run `dither seal`, so that the sealed versions are in it; earlier answers are lost")
+		}
+	}
+	if err != nil {
+		return nil, public(err)
+	}
+	if against == nil && spent == nil {
+		out.Lines = append(out.Lines, "neither a head nor a sum was kept: the whole budget counts as spent, unless the owner raises it")
+	}
+	out.Spent, out.Budget = c.account(s.Spent), c.declared()
+	out.Lines = append(out.Lines, fmt.Sprintf("spent %v of %v", out.Spent, out.Budget))
+	return out, nil
+}
+
+// parseSpent reads a sum of losses, as the policy's budget counts them; nil of "".
+func parseSpent(p *policy.Policy, text string) (*privacy.Loss, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if p.Budget.Loss.Accountant() == privacy.Pure {
+		e, err := privacy.ParseEpsilon(text)
+		if err != nil {
+			return nil, &Error{Code: CodeUsage, Message: "what was spent: " + err.Error(), Hint: "an ε, such as 1.25", cause: err}
+		}
+		loss := privacy.PureLoss(e)
+		return &loss, nil
+	}
+	of, beside, two := strings.Cut(text, ",")
+	rho, err := privacy.ParseRho(of)
+	var delta privacy.Delta
+	if two {
+		var wrong error
+		delta, wrong = parseDelta(strings.TrimSpace(beside))
+		err = errors.Join(err, wrong)
+	}
+	if err != nil {
+		return nil, &Error{Code: CodeUsage, Message: "what was spent: " + err.Error(), Hint: "ρ, or ρ,δ, such as 0.01,0.00001", cause: err}
+	}
+	loss := privacy.ZCDPLoss(rho, delta)
+	return &loss, nil
+}

@@ -1,0 +1,32 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+)
+
+// errUnlinked reports an entry with the next index that was not written after the line before it.
+var errUnlinked = errors.New("it does not follow the entry before it")
+
+// blame names the line that was changed, where line number (an entry) does not hold the hash of the line before it. An entry's hash is in the line after it: so if the next
+// line was written after this one as it stands, the line before was changed; if it was written after another one, this one was. Where no next line
+// tells, it is either.
+func (l *log) blame(r *lineReader, e Entry, number uint64) error {
+	before := number - 1
+	if n := len(l.refs); n > 0 {
+		before = l.refs[n-1].line
+	}
+	line, _, err := r.next()
+	for err == nil && len(line) == 0 {
+		line, _, err = r.next()
+	}
+	if err == nil {
+		if next, err := decodeLine(line); err == nil && next.Index == e.Index+1 {
+			if next.Prev == e.Hash {
+				return &CorruptError{Line: before, Err: fmt.Errorf("line %d was written after another line than this one", number)}
+			}
+			return &CorruptError{Line: number, Err: fmt.Errorf("neither does it follow line %d, nor the next line it", before)}
+		}
+	}
+	return &CorruptError{Line: before, Or: number, Err: fmt.Errorf("line %d was not written after line %d as it stands", number, before)}
+}

@@ -1,0 +1,244 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"dither/privacy"
+)
+
+// Recovery is the owner's act of going on after the head file or the log was lost. What may have been spent and is not known any more is charged to everybody.
+//
+// Claim: a recovery never lowers what was spent, where its owner's figures are true. Proof. Let S be what was acknowledged as spent. Where neither a trusted head nor a
+// sum is given, the charge leaves nothing of the budget, and each entry that was acknowledged was within the budget of its time. With a sum, which
+// was at least S when it was noted and nothing was spent since, the charge brings what is spent up to it. With a head H that was the newest one when it was kept, the log holds
+// H's entry, and by the chain of hashes every entry before it as it was written: so all that was spent up to H is counted. Nothing here can tell whether entries
+// after H were cut off: whoever keeps heads keeps the newest. ∎
+type Recovery struct {
+	Lost string        `json:"lost"`           // LostHead or LostLog
+	Kept string        `json:"kept,omitempty"` // the head that the owner kept elsewhere, as Head writes it
+	Sum  *privacy.Loss `json:"sum,omitempty"`  // what was spent, as the owner says
+	Loss *privacy.Loss `json:"loss,omitempty"` // what is charged for it
+}
+
+// What may be lost.
+const (
+	LostHead = "head"
+	LostLog  = "log"
+)
+
+// ErrNotLost: both files are there, so that there is nothing to recover.
+var ErrNotLost = errors.New("neither ledger.log nor ledger.head is lost: there is nothing to recover")
+
+func (Recovery) kind() Kind { return KindRecovery }
+
+func (r Recovery) validate() error {
+	if r.Lost != LostHead && r.Lost != LostLog {
+		return invalid("what was lost")
+	}
+	if r.Kept != "" {
+		if _, err := ParseHead(r.Kept); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *history) checkRecovery(r Recovery) error {
+	switch {
+	case r.Loss == nil:
+		return nil
+	case h.terms == nil:
+		return ErrNoPolicy
+	case r.Loss.Accountant() != privacy.Pure && h.by() == privacy.Pure:
+		return fmt.Errorf("%w: what was charged in ρ has no pure ε", ErrIncompatible)
+	}
+	return nil
+}
+
+func (h *history) applyRecovery(r Recovery) {
+	if r.Lost == LostLog { // nothing is known of how many rows of a person the lost answers were about
+		h.origins[LostLog] = true
+	}
+	if r.Loss != nil {
+		h.impure = h.impure || r.Loss.Accountant() != privacy.Pure
+		h.charges.charge(*r.Loss, division{}, nil)
+	}
+}
+
+// Missing says which of the files in dir is lost: LostHead, where it is not there or unreadable, LostLog, or "".
+func Missing(dir string) (string, error) { return missing(system{}, dir) }
+
+func missing(fsys fileSystem, dir string) (string, error) {
+	there, err := fsys.Exists(filepath.Join(dir, logName))
+	if err != nil || !there {
+		return LostLog, err
+	}
+	_, err = readHeads(fsys, dir)
+	if errors.Is(err, ErrHeadMissing) || errors.Is(err, ErrHeadUnreadable) {
+		return LostHead, nil
+	}
+	return "", err
+}
+
+// RecoverHead makes a new head file for a log whose chain is whole. The log must hold against, if that is given: a head that was kept elsewhere, the newest one. spent is
+// what was spent, if the owner kept that. Without either, what remains of the budget is charged.
+func RecoverHead(dir string, against *Head, spent *privacy.Loss, now func() time.Time) (State, error) {
+	return recoverHead(system{}, dir, against, spent, now)
+}
+
+func recoverHead(fsys fileSystem, dir string, against *Head, spent *privacy.Loss, now func() time.Time) (State, error) {
+	f, err := openLog(fsys, dir, os.O_RDWR|os.O_APPEND)
+	if err != nil {
+		return State{}, err
+	}
+	defer func() { _ = f.Close() }() // all that counts is durable by then
+	if err := f.Lock(true); err != nil {
+		return State{}, fmt.Errorf("locking the ledger: %w", err)
+	}
+	size, err := f.Size()
+	if err != nil {
+		return State{}, err
+	}
+	l := &log{history: newHistory()}
+	if err := l.extend(f, size); err != nil {
+		return State{}, err
+	}
+	if against != nil {
+		if err := l.confirm(*against); err != nil {
+			return State{}, err
+		}
+	}
+	switch _, err := readHeads(fsys, dir); {
+	case errors.Is(err, ErrHeadMissing), errors.Is(err, ErrHeadUnreadable):
+	case err != nil:
+		return State{}, err
+	default:
+		return State{}, ErrNotLost
+	}
+	if l.fragment != nil {
+		if l.fragment.whole > 0 {
+			return State{}, &CorruptError{Line: l.fragment.line, Err: errFragment}
+		}
+		if err := l.writeAlone(f, now(), l.fragment.body(l.maxPrice())); err != nil {
+			return State{}, err
+		}
+	}
+	r := Recovery{Lost: LostHead, Sum: spent}
+	if against != nil {
+		r.Kept = against.String()
+	}
+	if l.terms != nil {
+		r.Loss = l.missingFrom(spent, against != nil)
+	}
+	if err := l.writeAlone(f, now(), r); err != nil {
+		return State{}, err
+	}
+	if _, err := replaceHeads(fsys, dir, l.newestSlot()); err != nil {
+		return State{}, err
+	}
+	return l.state(false, now()), nil
+}
+
+// missingFrom is what has to be charged so that what is spent is at least a sum; without one, all that remains, unless the log is trusted. nil is nothing.
+func (h *history) missingFrom(sum *privacy.Loss, trusted bool) *privacy.Loss {
+	loss := h.budget().Minus(h.charges.whole.in(h.by()))
+	switch {
+	case sum != nil:
+		if loss = *sum; sum.Accountant() == h.by() {
+			loss = sum.Minus(h.charges.whole.in(h.by()))
+		}
+	case trusted:
+		return nil
+	}
+	if loss.IsZero() {
+		return nil
+	}
+	return &loss
+}
+
+// writeAlone appends an entry to a log that has no head file, durably.
+func (l *log) writeAlone(f file, at time.Time, body Body) error {
+	if err := body.validate(); err != nil {
+		return err
+	}
+	if !datable(at) {
+		return ErrClock
+	}
+	tip, _ := l.tip()
+	line, err := encodeLine(uint64(len(l.refs)), tip.Hash, at, body)
+	if err != nil {
+		return invalid("it cannot be written as JSON")
+	}
+	e, err := decodeLine(line)
+	if err == nil {
+		err = l.check(e)
+	}
+	if err != nil {
+		return err
+	}
+	data := append(line, '\n')
+	if !l.ended() {
+		data = append([]byte{'\n'}, data...)
+	}
+	if err := writeAll(f, data); err != nil {
+		return err
+	}
+	return l.extend(f, l.size+int64(len(data)))
+}
+
+// RecoverLog begins a new ledger in dir, whose log was lost, under the terms of the owner's policy. spent is what was spent by the lost one, in the relation of these terms; without it, the
+// whole budget is charged. A head file that is left is replaced, once the new log is durable; until then Create refuses the folder, and so nobody begins a
+// ledger there that has nothing charged.
+func RecoverLog(dir, id string, terms Terms, spent *privacy.Loss, now func() time.Time) (State, error) {
+	return recoverLog(system{}, dir, id, terms, spent, now)
+}
+
+func recoverLog(fsys fileSystem, dir, id string, terms Terms, spent *privacy.Loss, now func() time.Time) (s State, err error) {
+	logPath := filepath.Join(dir, logName)
+	if there, err := fsys.Exists(logPath); err != nil || there {
+		return State{}, existing(logName, err)
+	}
+	r := Recovery{Lost: LostLog, Sum: spent}
+	if h, err := readHeads(fsys, dir); err == nil {
+		r.Kept = h.head().String()
+	}
+	temp := filepath.Join(dir, logName+".recovering")
+	f, err := fsys.Open(temp, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_TRUNC, fs.FileMode(0o600))
+	if err != nil {
+		return State{}, err
+	}
+	defer func() { _ = f.Close() }()
+	l := &log{history: newHistory()}
+	write := func(body Body) {
+		if err == nil {
+			err = l.writeAlone(f, now(), body)
+		}
+	}
+	write(Genesis{ID: id})
+	write(adoption(terms, 1))
+	r.Loss = l.missingFrom(spent, false)
+	write(r)
+	if err == nil {
+		err = f.Lock(true) // whoever opens it before its head is there waits
+	}
+	if err == nil {
+		err = fsys.Rename(temp, logPath)
+	}
+	if err == nil {
+		err = fsys.SyncDir(dir)
+	}
+	if err != nil {
+		_ = fsys.Remove(temp)
+		return State{}, err
+	}
+	if _, err := replaceHeads(fsys, dir, l.newestSlot()); err != nil {
+		_ = fsys.Remove(logPath) // no other reader takes it: the head file is not its own
+		return State{}, err
+	}
+	return l.state(false, now()), nil
+}
