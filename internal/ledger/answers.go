@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"dither/privacy"
 )
 
 // Asked-for answers are looked for by what they are about, for each question that may follow from them: the history keeps that of every answer in
@@ -25,10 +27,20 @@ type answered struct {
 	release, paying uint64
 }
 
-// waiting is a reservation that has no release yet.
+// waiting is a reservation that has neither its release nor its failure yet.
 type waiting struct {
+	key   string
 	about *About
 	rho   float64
+	loss  privacy.Loss // as it counts in the terms in force
+	told  bool         // a step of it was released
+}
+
+// rhoOf is about what a loss is in ρ.
+func rhoOf(l privacy.Loss) float64 {
+	rho, _ := l.ZCDP()
+	size, _ := rho.Rat().Float64()
+	return size
 }
 
 // about is what a reservation is about: one value for all that are alike.

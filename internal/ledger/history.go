@@ -58,26 +58,22 @@ type history struct {
 	sealed   map[string]Seal // newest of each table
 	versions map[Source]bool // every sealed version
 
-	keyOf    map[uint64]string // every reservation's index → its replay key
-	released map[uint64]bool   // the reservations that have their release
-	newest   map[string]int    // replay key → which of answers is its newest
-	failed   map[uint64]bool   // the reservations that failed
-	givenUp  map[uint64]bool   // those of them that were given up
-	answers  []answered        // in the order of their releases
-	waiting  map[uint64]waiting
-	kinds    map[string]*About // each that there is, by its text
-	lost     map[uint64]*tally // what the reservations cost that got no answer, so far
-	tornLoss *tally            // what fragments cost
-	failures int               // of them since the last resumption
-	torn     int
+	reservations int                 // how many there were
+	waiting      map[uint64]*waiting // those that have neither their release nor their failure, by their index
+	newest       map[string]int      // replay key → which of answers is its newest
+	answers      []answered          // in the order of their releases
+	kinds        map[string]*About   // each that there is, by its text
+	lost         losing              // what the reservations cost that got no answer, so far
+	tornLoss     *tally              // what fragments cost
+	failures     int                 // reservations that failed since the last resumption
+	torn         int
 }
 
 func newHistory() *history {
 	return &history{
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
-		keyOf: map[uint64]string{}, released: map[uint64]bool{}, failed: map[uint64]bool{}, givenUp: map[uint64]bool{}, newest: map[string]int{},
-		waiting: map[uint64]waiting{}, kinds: map[string]*About{}, lost: map[uint64]*tally{}, tornLoss: newTally(),
+		newest: map[string]int{}, waiting: map[uint64]*waiting{}, kinds: map[string]*About{}, lost: newLosing(), tornLoss: newTally(),
 	}
 }
 
@@ -206,27 +202,23 @@ func (h *history) apply(e Entry, at ref) {
 		d, parts, _ := h.division(b.Confined, b.Sources) // checkReservation tried it
 		h.charge(b.Loss, d, parts)
 		h.chargeAnalyst(b)
-		h.keyOf[e.Index] = b.Key
-		rho, _ := b.Loss.ZCDP()
-		size, _ := rho.Rat().Float64()
-		h.waiting[e.Index] = waiting{h.about(b), size}
-		h.lose(e.Index, b.Loss)
+		h.reservations++
+		w := &waiting{key: b.Key, about: h.about(b), rho: rhoOf(b.Loss), loss: b.Loss}
+		h.waiting[e.Index] = w
+		h.lose(w)
 	case Release:
-		h.released[b.Reservation] = true
-		h.newest[h.keyOf[b.Reservation]] = len(h.answers)
 		w := h.waiting[b.Reservation]
+		h.newest[w.key] = len(h.answers)
 		h.answers = append(h.answers, answered{w.about, w.rho, e.Index, b.Reservation})
+		h.tell(w)
 		delete(h.waiting, b.Reservation)
-		delete(h.lost, b.Reservation)
 	case Step:
 		// Nothing is charged and nothing is found by a step: its reservation has paid, and only a release is a replay.
-		delete(h.lost, b.Reservation)
+		h.tell(h.waiting[b.Reservation])
 	case Failure:
-		h.failed[b.Reservation] = true
+		h.end(h.waiting[b.Reservation], b.GivenUp)
 		delete(h.waiting, b.Reservation)
-		if b.GivenUp {
-			h.givenUp[b.Reservation] = true
-		} else {
+		if !b.GivenUp {
 			h.failures++
 		}
 	case Resume:
@@ -281,7 +273,7 @@ func (h *history) state(pending bool, now time.Time) State {
 	torn := lossOf(h.by(), nil)
 	s := State{
 		ID: h.id, Created: h.created, Head: tip, Clock: h.clock, Spent: h.spent(),
-		Reservations: len(h.keyOf), Answers: len(h.released), Failures: h.failures, Torn: h.torn, Sealed: maps.Clone(h.sealed),
+		Reservations: h.reservations, Answers: len(h.answers), Failures: h.failures, Torn: h.torn, Sealed: maps.Clone(h.sealed),
 	}
 	if pending {
 		torn = h.fragmentCharge()

@@ -64,7 +64,7 @@ func (h *history) check(e Entry) error {
 
 // checkOpen admits the index of a reservation that has neither its release nor its failure.
 func (h *history) checkOpen(reservation uint64) error {
-	if _, reserved := h.keyOf[reservation]; !reserved || h.released[reservation] || h.failed[reservation] {
+	if h.waiting[reservation] == nil {
 		return ErrNotReserved
 	}
 	return nil
