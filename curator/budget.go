@@ -18,6 +18,7 @@ type Budget struct {
 	Largest    string    // the largest ε that one question can be asked at now: under zCDP a price of ε costs ρ = ε²/2
 	Answers    int       // released so far, replays not counted
 	Failures   int       // questions that failed, and were charged, since the owner last looked into them
+	GivenUp    []GivenUp // likewise, those that were given up and count towards a suspension, by analyst
 	Lost       *LostLoss // what was charged and got no answer; nil where nothing was
 	// Persons says what each table's spending promises a person, where a unit is a row of something that a person has many
 	// of.
@@ -44,6 +45,21 @@ type LostLoss struct {
 	Open    int  // questions of which nothing is recorded: whoever asked was killed, or is at it still
 	Torn    int  // writes that a power cut or a kill tore, each charged as the largest price
 	Price   Loss // of all of these
+}
+
+// GivenUp is how many questions one analyst has given up since the owner last looked into them. After ten the analyst's are refused; after a hundred of all
+// analysts everybody's.
+type GivenUp struct {
+	Analyst   string // "" for those who name nobody
+	Questions int
+	Suspended bool // the analyst's questions are refused until the owner has looked into it
+}
+
+func givenUpBy(s ledger.State) (out []GivenUp) {
+	for _, name := range slices.Sorted(maps.Keys(s.GivenUp)) {
+		out = append(out, GivenUp{Analyst: name, Questions: s.GivenUp[name], Suspended: s.Suspended(name) != nil})
+	}
+	return out
 }
 
 func lost(l *ledger.Lost) *LostLoss {
@@ -76,7 +92,7 @@ func (c *Curator) BudgetFor(group int64) (*Budget, error) {
 	}
 	out := &Budget{
 		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),
-		Budget: left(s.Budget), Spent: left(s.Spent), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining), Answers: s.Answers, Failures: s.Failures, Lost: lost(s.Lost),
+		Budget: left(s.Budget), Spent: left(s.Spent), Remaining: left(s.Remaining), Largest: c.largest(s.Remaining), Answers: s.Answers, Failures: s.Failures, GivenUp: givenUpBy(s), Lost: lost(s.Lost),
 	}
 	told := s.Terms.Digest == c.policy.Digest()
 	out.Period, out.Analysts, out.Divided = c.period(s.Period, told), c.analysts(s.Analysts, told), slices.Sorted(maps.Keys(s.Terms.Parts))

@@ -29,7 +29,7 @@ const (
 	CodeHome          Code = "home"           // the home or its policy cannot be used
 	CodeUnfinished    Code = "unfinished"     // a training that is paid and unfinished would be lost, or was lost by a change and would be paid again
 	CodeFailed        Code = "failed"         // the question failed after its price was reserved
-	CodeSuspended     Code = "suspended"      // too many questions failed: the owner looks into it first
+	CodeSuspended     Code = "suspended"      // too many questions failed, or were given up: the owner looks into it first
 	CodeCancelled     Code = "cancelled"      // the caller gave up: before anything was reserved unless Charged
 	CodeUnavailable   Code = "unavailable"    // the server that holds the table cannot be asked, or the same question is being answered and takes too long; nothing was reserved
 )

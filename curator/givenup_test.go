@@ -2,7 +2,9 @@ package curator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +44,9 @@ func TestGivenUpSaysNothing(t *testing.T) {
 		return err
 	}
 	for range ledger.MaxFailures {
+		if err := c.ledger.Resume(); err != nil { // else ten that are given up suspend who asks
+			t.Fatal(err)
+		}
 		for _, says := range []func(context.Context) error{
 			func(ctx context.Context) error { return ctx.Err() },
 			func(context.Context) error { return errors.New("conversion failed on 'Alice, HIV positive'") },
@@ -92,5 +97,48 @@ func TestSealingGivenUp(t *testing.T) {
 	}
 	if after := must[*Budget](t)(c.Budget()); after.Spent != before.Spent {
 		t.Errorf("spent %v", after.Spent)
+	}
+}
+
+// An analyst who gives up ten questions is refused until the owner resumes, in streams too; others go on.
+func TestSuspendedAlone(t *testing.T) {
+	c := openHome(t, newHome(t))
+	works := c.engine
+	s := must[*Stream](t)(c.Above(t.Context(), Threshold{Table: "people", Threshold: "100000", Analyst: "ann", Epsilon: "0.1"}))
+	for range ledger.MaxGivenUp {
+		ctx, cancel := context.WithCancel(t.Context())
+		c.engine = patient{works, cancel, func(ctx context.Context) error { return ctx.Err() }}
+		if _, err := c.Answer(ctx, Question{SQL: countSQL, Epsilon: "0.001", Fresh: true, Analyst: "ann"}); codeOf(err) != CodeCancelled {
+			t.Fatal(err)
+		}
+	}
+	c.engine = works
+	for _, ask := range []func() error{
+		func() error { _, err := c.Answer(t.Context(), Question{SQL: countSQL, Analyst: "ann"}); return err },
+		func() error { _, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM people"); return err },
+	} {
+		var e *Error
+		if err := ask(); !errors.As(err, &e) || e.Code != CodeSuspended || e.Charged || !strings.Contains(e.Message, "10 questions of ann") {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := c.Answer(t.Context(), Question{SQL: countSQL, Analyst: "bob"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.Answer(t.Context(), Question{SQL: countSQL, Analyst: "ann"}); err != nil {
+		t.Errorf("a replay: %v", err)
+	}
+	b := must[*Budget](t)(c.Budget())
+	if len(b.GivenUp) != 1 || b.GivenUp[0] != (GivenUp{Analyst: "ann", Questions: ledger.MaxGivenUp, Suspended: true}) || b.Failures != 0 {
+		t.Errorf("%+v", b)
+	}
+	if text := string(must[[]byte](t)(json.Marshal(b))); !strings.Contains(text, `"given_up":[{"analyst":"ann","questions":10,"suspended":true}]`) {
+		t.Error(text)
+	}
+	if err := c.ledger.Resume(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM people"); err != nil {
+		t.Error(err)
 	}
 }

@@ -31,6 +31,9 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 	o.add("remaining", b.Remaining)
 	o.add("answers", b.Answers)
 	o.add("failures", b.Failures)
+	if len(b.GivenUp) > 0 {
+		o.add("given_up", b.GivenUp)
+	}
 	if b.Lost != nil {
 		o.add("lost", b.Lost)
 	}
@@ -50,6 +53,15 @@ func (b *Budget) MarshalJSON() ([]byte, error) {
 	if len(b.Persons) > 0 {
 		o.add("persons", b.Persons)
 	}
+	return o.bytes()
+}
+
+// MarshalJSON writes what an analyst gave up.
+func (g GivenUp) MarshalJSON() ([]byte, error) {
+	var o object
+	o.add("analyst", g.Analyst)
+	o.add("questions", g.Questions)
+	o.add("suspended", g.Suspended)
 	return o.bytes()
 }
 

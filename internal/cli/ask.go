@@ -223,6 +223,7 @@ func (s *session) showBudget(b *curator.Budget) {
 	if b.Failures > 0 {
 		s.print("failed      %s, charged; after 10 new ones are refused until the owner runs `dither ledger resume`\n", plural(b.Failures, "question"))
 	}
+	s.showGivenUp(b.GivenUp)
 	for _, p := range b.Persons {
 		s.print("a person with %d rows in %s: so far %s, when all is spent %s (group privacy)\n",
 			p.Rows, p.Table, lossOrNone(p.Spent), lossOrNone(p.Limit))

@@ -24,6 +24,20 @@ func (s *session) showLost(l *curator.LostLoss) {
 	s.print("unanswered  %s of what is spent: %s\n", l.Price, strings.Join(parts, ", "))
 }
 
+// showGivenUp says which questions were given up, and who is suspended for it.
+func (s *session) showGivenUp(all []curator.GivenUp) {
+	for _, g := range all {
+		who, then := "of "+printable(g.Analyst), "after 10 new ones are refused"
+		if g.Analyst == "" {
+			who = "without an analyst's name"
+		}
+		if g.Suspended {
+			then = "new ones are refused"
+		}
+		s.print("given up    %s %s; %s until the owner runs `dither ledger resume`\n", plural(g.Questions, "question"), who, then)
+	}
+}
+
 // showShares says how the budget is shared: by periods, among analysts, by parts.
 func (s *session) showShares(b *curator.Budget) {
 	if p := b.Period; p != nil {

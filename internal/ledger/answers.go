@@ -34,6 +34,8 @@ type waiting struct {
 	rho   float64
 	loss  privacy.Loss // as it counts in the terms in force
 	told  bool         // a step of it was released
+
+	analyst string
 }
 
 // rhoOf is about what a loss is in ρ.

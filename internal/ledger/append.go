@@ -108,13 +108,13 @@ func (l *Ledger) Fail(reservation uint64) error {
 	return err
 }
 
-// GiveUp is Fail for a reservation whose question was given up by who asked it. It does not count towards MaxFailures.
+// GiveUp is Fail for a reservation whose question was given up by who asked it. It counts towards MaxGivenUp and MaxAllGivenUp, and not towards MaxFailures.
 func (l *Ledger) GiveUp(reservation uint64) error {
-	_, err := l.append(&member{body: Failure{Reservation: reservation, GivenUp: true}})
+	_, err := l.append(&member{body: Failure{Reservation: reservation, GivenUp: true, Counted: true}})
 	return err
 }
 
-// Resume records the owner's act of admitting questions again after failures.
+// Resume records the owner's act of admitting questions again, after failures and after those that were given up.
 func (l *Ledger) Resume() error {
 	_, err := l.append(&member{body: Resume{}})
 	return err

@@ -17,7 +17,7 @@ import (
 //
 // A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older programs too.
 // Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was named beside a question, and questions that were given up;
-// version 4 fragments that cost nothing, corrections of the clock, and recoveries.
+// version 4 fragments that cost nothing, corrections of the clock, recoveries, and questions that were given up and count towards a suspension.
 const FormatVersion = 4
 
 // maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
@@ -152,7 +152,10 @@ func version(b Body) int {
 	case Correction, Recovery:
 		return 4
 	case Failure:
-		if b.GivenUp {
+		switch {
+		case b.Counted:
+			return 4
+		case b.GivenUp:
 			return 3
 		}
 	case Torn:

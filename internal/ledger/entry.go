@@ -129,6 +129,7 @@ type Failure struct {
 	Reservation uint64 `json:"reservation"` // the index of its entry
 
 	GivenUp bool `json:"given_up,omitempty"` // version 3: by who asked; it does not count towards MaxFailures
+	Counted bool `json:"counted,omitempty"`  // version 4: it counts towards MaxGivenUp and MaxAllGivenUp; only what was given up
 }
 
 // Resume is the owner's act of admitting questions again after failures.
@@ -141,7 +142,8 @@ type Resume struct{}
 //
 // A question that was given up is none of them. What is seen of it was decided by who gave it up, and is the same whatever the engine was about to
 // say, a failure included: a failure that is seen came before, and is counted. That an answer was not there at some moment can be seen of
-// one that does come, too, and costs as much. And ten people who lost patience are nothing that an owner could look into.
+// one that does come, too, and costs as much. And ten people who lost patience are nothing that an owner could look into. But one who loses it again and
+// again lets engines run for nothing: MaxGivenUp.
 const MaxFailures = 10
 
 // Torn records a fragment: the Bytes bytes between the newline of the entry before it and the newline before its own.

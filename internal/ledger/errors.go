@@ -59,7 +59,7 @@ var (
 	ErrParts = errors.New("the table is not divided into parts")
 	// ErrNotSealed: a source of the reservation has no recorded seal.
 	ErrNotSealed = errors.New("this version of the table was never sealed")
-	// ErrSuspended: MaxFailures questions have failed, and the owner has not looked into it yet.
+	// ErrSuspended: MaxFailures questions have failed, and the owner has not looked into it yet. A *SuspendedError is one, too.
 	ErrSuspended = errors.New("too many questions have failed")
 	// ErrNotReserved: a release or a failure names no reservation, or one that is closed.
 	ErrNotReserved = errors.New("no open reservation has this index")

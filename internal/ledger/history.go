@@ -25,11 +25,12 @@ type State struct {
 	Analysts map[string]Asked `json:"analysts,omitempty"` // where the terms list them
 
 	Reservations int             `json:"reservations"`
-	Answers      int             `json:"answers"`        // reservations that have their release
-	Failures     int             `json:"failures"`       // since the owner last looked into them
-	Torn         int             `json:"torn"`           // fragments charged, one at the end of the log included
-	Lost         *Lost           `json:"lost,omitempty"` // what was charged and got no answer; nil where nothing was
-	Sealed       map[string]Seal `json:"sealed"`         // the newest version of each table
+	Answers      int             `json:"answers"`            // reservations that have their release
+	Failures     int             `json:"failures"`           // since the owner last looked into them
+	GivenUp      map[string]int  `json:"given_up,omitempty"` // likewise, by analyst, the questions that were given up and count
+	Torn         int             `json:"torn"`               // fragments charged, one at the end of the log included
+	Lost         *Lost           `json:"lost,omitempty"`     // what was charged and got no answer; nil where nothing was
+	Sealed       map[string]Seal `json:"sealed"`             // the newest version of each table
 }
 
 // ref finds an entry in the log.
@@ -67,6 +68,8 @@ type history struct {
 	tornLoss     *tally              // what fragments cost
 	failures     int                 // reservations that failed since the last resumption
 	torn         int
+
+	givenUpBy map[string]int // analyst → the questions that were given up since the last resumption, and count
 }
 
 func newHistory() *history {
@@ -74,6 +77,7 @@ func newHistory() *history {
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
 		newest: map[string]int{}, waiting: map[uint64]*waiting{}, kinds: map[string]*About{}, lost: newLosing(), tornLoss: newTally(),
+		givenUpBy: map[string]int{},
 	}
 }
 
@@ -203,7 +207,7 @@ func (h *history) apply(e Entry, at ref) {
 		h.charge(b.Loss, d, parts)
 		h.chargeAnalyst(b)
 		h.reservations++
-		w := &waiting{key: b.Key, about: h.about(b), rho: rhoOf(b.Loss), loss: b.Loss}
+		w := &waiting{key: b.Key, about: h.about(b), rho: rhoOf(b.Loss), loss: b.Loss, analyst: b.Analyst}
 		h.waiting[e.Index] = w
 		h.lose(w)
 	case Release:
@@ -217,12 +221,13 @@ func (h *history) apply(e Entry, at ref) {
 		h.tell(h.waiting[b.Reservation])
 	case Failure:
 		h.end(h.waiting[b.Reservation], b.GivenUp)
+		h.countGivenUp(b)
 		delete(h.waiting, b.Reservation)
 		if !b.GivenUp {
 			h.failures++
 		}
 	case Resume:
-		h.failures = 0
+		h.failures, h.givenUpBy = 0, map[string]int{}
 	case Correction:
 		h.correct(e.Time)
 	case Opening:
@@ -273,7 +278,7 @@ func (h *history) state(pending bool, now time.Time) State {
 	torn := lossOf(h.by(), nil)
 	s := State{
 		ID: h.id, Created: h.created, Head: tip, Clock: h.clock, Spent: h.spent(),
-		Reservations: h.reservations, Answers: len(h.answers), Failures: h.failures, Torn: h.torn, Sealed: maps.Clone(h.sealed),
+		Reservations: h.reservations, Answers: len(h.answers), Failures: h.failures, GivenUp: h.givenUpSoFar(), Torn: h.torn, Sealed: maps.Clone(h.sealed),
 	}
 	if pending {
 		torn = h.fragmentCharge()

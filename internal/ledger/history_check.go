@@ -39,7 +39,10 @@ func (h *history) check(e Entry) error {
 		if h.failures >= MaxFailures {
 			return ErrSuspended
 		}
-		return h.checkOpen(b.Reservation)
+		if err := h.checkOpen(b.Reservation); err != nil {
+			return err
+		}
+		return suspended(h.failures, h.givenUpBy, h.asker(b.Reservation))
 	case Failure:
 		return h.checkOpen(b.Reservation)
 	case Resume:
@@ -110,9 +113,11 @@ func (h *history) checkReservation(r Reservation, at time.Time) error {
 		return ErrNoPolicy
 	case r.Policy != h.terms.Digest:
 		return ErrPolicyChanged
-	case h.failures >= MaxFailures:
-		return ErrSuspended
-	case !r.Loss.Within(h.terms.MaxPrice):
+	}
+	if err := suspended(h.failures, h.givenUpBy, r.Analyst); err != nil {
+		return err
+	}
+	if !r.Loss.Within(h.terms.MaxPrice) {
 		return fmt.Errorf("%w: it is %s, and the maximum is %s", ErrPrice, r.Loss, h.terms.MaxPrice)
 	}
 	for _, s := range r.Sources {

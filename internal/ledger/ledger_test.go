@@ -312,7 +312,8 @@ func TestFormat2(t *testing.T) {
 func TestFormat3(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	must(t, l.Fail(mustReserve(t, l, key(1), "1/30")))
-	must(t, l.GiveUp(mustReserve(t, l, key(1), "1/30")))
+	_, err := l.append(&member{body: Failure{Reservation: mustReserve(t, l, key(1), "1/30"), GivenUp: true}})
+	must(t, err)
 	r := reservation(key(2), "1/30")
 	r.Caps, r.Subject = &Caps{Rows: 2}, &Subject{mark(1), []string{mark(2), mark(3)}, []string{mark(4)}}
 	index, err := l.Reserve(r)
@@ -337,7 +338,22 @@ func TestFormat4(t *testing.T) {
 	}
 }
 
-// What was given up stays spent, and does not stop the others: MaxFailures counts failures alone, before and after the ledger is read again.
+// TestFormat4GivenUp pins the bytes of a question that was given up and counts.
+func TestFormat4GivenUp(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	must(t, l.GiveUp(mustReserve(t, l, key(1), "1/30")))
+	want, err := os.ReadFile(filepath.Join("testdata", "v4_given_up.log"))
+	must(t, err)
+	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := l.append(&member{body: Failure{Reservation: mustReserve(t, l, key(1), "1/30"), Counted: true}}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a failure that counts as given up: %v", err)
+	}
+}
+
+// What was given up stays spent, and does not stop the others: MaxFailures counts failures alone, before and after the ledger is read again. Those that an older
+// program recorded, of which there may be any number, stop nobody.
 func TestGivenUp(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	for range MaxFailures - 1 {
@@ -345,7 +361,8 @@ func TestGivenUp(t *testing.T) {
 	}
 	for range 2 * MaxFailures {
 		index := mustReserve(t, l, key(1), "0.01")
-		must(t, l.GiveUp(index))
+		_, err := l.append(&member{body: Failure{Reservation: index, GivenUp: true}})
+		must(t, err)
 		if err := l.Release(index, values(1)); !errors.Is(err, ErrNotReserved) {
 			t.Fatalf("released after it was given up: %v", err)
 		}

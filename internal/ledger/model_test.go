@@ -16,6 +16,7 @@ type model struct {
 	budget, maximum, spent *big.Rat
 	open                   []uint64            // reservations without a release or a failure
 	failed, failures       int                 // in all, and since the last resumption
+	givenUp                int                 // since then
 	keys                   map[uint64]string   // of all reservations
 	found                  map[string]string   // replay key → values
 	lost                   map[uint64]*big.Rat // what reservations cost that have neither a release nor a step
@@ -127,11 +128,11 @@ func TestModel(t *testing.T) {
 				delete(want.lost, index)
 			},
 			"fail": func(rt *rapid.T) {
-				if len(want.open) == 0 || want.failures+1 >= MaxFailures {
+				if len(want.open) == 0 || want.failures+1 >= MaxFailures || want.givenUp+1 >= MaxGivenUp {
 					if err := handle(rt).Resume(); err != nil {
 						rt.Fatal(err)
 					}
-					want.failures = 0
+					want.failures, want.givenUp = 0, 0
 					return
 				}
 				at := rapid.IntRange(0, len(want.open)-1).Draw(rt, "which")
@@ -148,6 +149,7 @@ func TestModel(t *testing.T) {
 				}
 				if givenUp {
 					want.lostGivenUp[want.open[at]] = true
+					want.givenUp++
 				} else {
 					want.lostFailed[want.open[at]] = true
 					want.failures++
@@ -208,7 +210,7 @@ func TestModel(t *testing.T) {
 				if !equal(s.Spent, pureOf(want.spent)) || !equal(s.Remaining, pureOf(remaining())) {
 					rt.Fatalf("spent %s, remaining %s; want %s, %s", s.Spent, s.Remaining, want.spent, remaining())
 				}
-				if s.Reservations != len(want.keys) || s.Answers != len(want.keys)-len(want.open)-want.failed || s.Failures != want.failures {
+				if s.Reservations != len(want.keys) || s.Answers != len(want.keys)-len(want.open)-want.failed || s.Failures != want.failures || s.GivenUp[""] != want.givenUp {
 					rt.Fatalf("%+v", s)
 				}
 				failed, givenUp, open, torn, price := want.lostAs()

@@ -159,7 +159,12 @@ func (s Step) validate() error {
 	return Release{s.Reservation, s.Values}.validate()
 }
 
-func (Failure) validate() error { return nil }
+func (f Failure) validate() error {
+	if f.Counted && !f.GivenUp {
+		return invalid("what counts towards a suspension of its analyst was given up")
+	}
+	return nil
+}
 
 func (Resume) validate() error { return nil }
 

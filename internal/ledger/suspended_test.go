@@ -1,0 +1,98 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func by(i int, analyst string) Reservation {
+	r := reservation(key(i), "1/100000")
+	r.Analyst = analyst
+	return r
+}
+
+// Who gives up ten questions asks nothing more, neither a new question nor the next one of a stream; others do. At a hundred nobody does. The owner's
+// resumption admits everybody again. So before and after the ledger is read again.
+func TestSuspended(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	giveUp := func(analyst string, n int) {
+		t.Helper()
+		var open []uint64
+		for range n { // all at once: what is in progress may still be given up
+			index, err := l.Reserve(by(1, analyst))
+			must(t, err)
+			open = append(open, index)
+		}
+		for _, index := range open {
+			must(t, l.GiveUp(index))
+		}
+	}
+	refused := func(analyst, says string) {
+		t.Helper()
+		again := mustOpen(t, dir)
+		for _, l := range []*Ledger{l, again} {
+			_, err := l.Reserve(by(2, analyst))
+			var e *SuspendedError
+			if !errors.Is(err, ErrSuspended) || !errors.As(err, &e) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%q: %v, want %q", analyst, err, says)
+			}
+			if err := mustState(t, l).Suspended(analyst); !errors.Is(err, ErrSuspended) {
+				t.Errorf("%q: %v", analyst, err)
+			}
+		}
+		must(t, again.Close())
+	}
+	stream, err := l.Reserve(by(3, "ann"))
+	must(t, err)
+	giveUp("ann", MaxGivenUp-1)
+	giveUp("", MaxGivenUp-1)
+	must(t, l.Step(Step{stream, "next", values(1)}))
+	giveUp("ann", 1)
+	refused("ann", "10 questions of ann have been given up")
+	if err := l.Step(Step{stream, "next", values(1)}); !errors.Is(err, ErrSuspended) {
+		t.Errorf("the next of a stream: %v", err)
+	}
+	giveUp("", 1)
+	refused("", "10 questions that name no analyst")
+	for i := range 8 {
+		name := fmt.Sprintf("analyst%d", i)
+		if i == 7 {
+			giveUp(name, MaxGivenUp-1)
+			must(t, mustState(t, l).Suspended("bob"))
+			giveUp("late", 1)
+			break
+		}
+		giveUp(name, MaxGivenUp)
+	}
+	if s := mustState(t, l); s.GivenUp["ann"] != 10 || s.GivenUp[""] != 10 || s.Failures != 0 || s.Lost.GivenUp != MaxAllGivenUp {
+		t.Errorf("%+v, lost %+v", s.GivenUp, s.Lost)
+	}
+	refused("bob", "100 questions have been given up")
+	if err := l.Release(stream, values(1)); err != nil { // what is paid for is told
+		t.Error(err)
+	}
+	must(t, l.Resume())
+	giveUp("ann", MaxGivenUp-1)
+	giveUp("bob", 1)
+	if s := mustState(t, mustOpen(t, dir)); s.GivenUp["ann"] != 9 || s.GivenUp["bob"] != 1 || len(s.GivenUp) != 2 {
+		t.Errorf("%+v", s.GivenUp)
+	}
+}
+
+// A question that is admitted after its analyst was suspended is none that this program wrote.
+func TestSuspensionIsARule(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	for range MaxGivenUp {
+		index, err := l.Reserve(by(1, "ann"))
+		must(t, err)
+		must(t, l.GiveUp(index))
+	}
+	l.log.givenUpBy = map[string]int{} // as a program without the rule
+	_, err := l.Reserve(by(2, "ann"))
+	must(t, err)
+	if _, err := Open(dir, l.now); !errors.As(err, new(*CorruptError)) {
+		t.Errorf("%v", err)
+	}
+}
