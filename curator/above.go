@@ -94,7 +94,7 @@ func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
 		err = s.begunAsPlanned(m.Positives)
 	}
 	if err != nil {
-		return nil, c.lost(ctx, s.id, err)
+		return nil, c.lost(ctx, nil, s.id, err) // before any row was read
 	}
 	return s, nil
 }
@@ -171,16 +171,22 @@ func (s *Stream) part(name string, d noise.DiscreteLaplace, cells int) ledger.Me
 }
 
 // Ask tells whether a question's count or sum is above the threshold. The question is as one of Select, without groups: SELECT
-// COUNT(*) FROM visits WHERE cost > 5. Refusals are free, and leave the stream as it was; after a failure it has ended.
+// COUNT(*) FROM visits WHERE cost > 5. Refusals are free, and leave the stream as it was; after a failure it has ended. Where answers have an instant,
+// each verdict has its own, and is recorded then.
 func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
 		return nil, &Error{Code: CodeUsage, Message: "the stream has ended", Hint: "open another one"}
 	}
+	arrival := s.curator.clock.Now() // once the question before it has its verdict
 	t, err := s.plan(sql)
 	if err != nil {
 		return nil, public(err)
+	}
+	at, err := s.curator.instantOf(&look{bounded: &t.Bounded}, arrival)
+	if err != nil {
+		return nil, err
 	}
 	release, err := s.curator.hold(ctx, s.look.tables)
 	if err != nil {
@@ -188,15 +194,18 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	}
 	defer release()
 	from := s.curator.from(s.look)
-	if err := s.curator.rehearse(ctx, &t.Bounded, from); err != nil {
+	if err := s.curator.rehearse(ctx, s.look.analyst, from, &t.Bounded); err != nil {
 		return nil, err
 	}
-	numbers, err := s.curator.watched(ctx, from, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
+	if err := s.curator.begins(at); err != nil {
+		return nil, err
+	}
+	numbers, err := watched(ctx, s.curator, at, from, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		return s.answer(ctx, t, from)
 	})
 	if err != nil {
 		s.ended = true
-		return nil, s.curator.lost(ctx, s.id, err)
+		return nil, s.curator.lost(ctx, at, s.id, err)
 	}
 	s.asked++
 	if err := s.record(sql, numbers); err != nil {
@@ -233,8 +242,8 @@ func (s *Stream) plan(sql string) (*plan.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if state.Failures >= ledger.MaxFailures {
-		return nil, ledger.ErrSuspended
+	if err := state.Suspended(s.look.analyst); err != nil {
+		return nil, err
 	}
 	table, err := s.curator.current(t.Table)
 	if err != nil {

@@ -50,6 +50,7 @@ type asked struct {
 //
 // Errors are *Error. Refusals depend on the question, the policy and earlier prices alone, and come before any row is read.
 func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
+	ctx = c.arrives(ctx)
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, public(err)

@@ -28,6 +28,9 @@ func CheckPolicy(home string) ([]string, error) {
 		lines = append(lines, "one question may cost the whole budget; and a write that a power cut tears counts as one: price.maximum bounds both")
 	}
 	lines = append(lines, sharing(p)...)
+	if p.Delay != nil {
+		lines = append(lines, fmt.Sprintf("answers leave at %s", p.Delay))
+	}
 	_, selecting := p.Price.Maximum.ZCDP()
 	if !selecting.IsZero() {
 		lines = append(lines, fmt.Sprintf("groups that are not known beforehand cost a question δ = %s more by default, %s at most", p.Price.Delta, selecting))

@@ -35,6 +35,7 @@ type Curator struct {
 	ledger  *ledger.Ledger
 	engine  engine.Engine
 	options Options
+	clock   clock // the computer's, but in tests
 	values  publicValues
 	checks  seal.Checks
 	losses  losses
@@ -47,6 +48,8 @@ type Options struct {
 	// Timeout bounds the engine's part of one answer; 0 is ten minutes. A question that takes longer fails, and stays
 	// charged.
 	Timeout time.Duration
+	// Analysts says that the answers go to analysts. Then a home is opened only if its policy has an answer_delay: they would see how long answers take.
+	Analysts bool
 	// OwnerErrors receives what an engine said when a question failed. It may quote rows: it is for the owner's eyes only,
 	// and must reach no analyst.
 	OwnerErrors func(error)
@@ -99,6 +102,12 @@ func OpenWith(home string, options Options) (*Curator, error) {
 		}
 		return nil, e
 	}
+	if options.Analysts && p.Delay == nil {
+		return nil, &Error{
+			Code: CodePolicy, Message: "the policy has no answer_delay: analysts would see how long each answer takes, which depends on rows",
+			Hint: "the owner declares one (docs/policy.md)",
+		}
+	}
 	p.Fix()
 	l, err := ledger.Open(home, time.Now)
 	if err != nil {
@@ -109,7 +118,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 		return nil, e
 	}
 	sealed, tmp := filepath.Join(home, "sealed"), filepath.Join(home, "tmp")
-	c := &Curator{home: home, policy: p, ledger: l, engine: newEngines(p, sealed, tmp), options: options}
+	c := &Curator{home: home, policy: p, ledger: l, engine: newEngines(p, sealed, tmp), options: options, clock: wall{}}
 	if err := c.adoptHarmless(); err != nil {
 		return nil, errors.Join(public(err), l.Close())
 	}

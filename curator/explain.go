@@ -77,6 +77,9 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	}
 	rows := c.expectedRows(a.plan)
 	notes, columns := slices.Concat(c.notes(a.plan), rowsNotes(a.plan, a.alpha), orderNotes(a.plan, a.alpha), a.plan.Notes), c.columns(a, func(o plan.Output) *Expected { return expected(a, o, rows) })
+	if after, _ := c.delayOf(a.look); after > 0 && !replayed { // answerable has refused what has none
+		notes = append(notes, fmt.Sprintf("%s%s after the question arrives.", leavesNote, after))
+	}
 	if a.priced != "" {
 		notes = append(notes, a.priced)
 	}

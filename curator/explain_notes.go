@@ -1,14 +1,20 @@
 package curator
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Notes that are about the errors an explanation foretells.
 const (
 	averageNote   = "An average's error is given times n, the number of rows it is over, which is not known before asking."
+	leavesNote    = "The answer, or that there is none, leaves "
 	unforetoldYet = "No error is foretold of what is computed from several noisy parts, as a variance or a slope: over few rows its interval can be as wide as its bounds."
 )
 
 // AnswerNotes are the Notes that hold of the answer too: all but those that are about what is foretold.
 func (e *Explanation) AnswerNotes() []string {
-	return slices.DeleteFunc(slices.Clone(e.Notes), func(n string) bool { return n == averageNote || n == unforetoldYet })
+	return slices.DeleteFunc(slices.Clone(e.Notes), func(n string) bool {
+		return n == averageNote || n == unforetoldYet || strings.HasPrefix(n, leavesNote)
+	})
 }

@@ -2,6 +2,7 @@ package curator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
@@ -31,6 +32,7 @@ type look struct {
 	everybody  bool         // charge everybody, whatever part bounded is confined to
 	fresh      bool         // pay again and draw new noise, though it was released before
 	shape      [2]int
+	passes     int64      // about how often the rows are read, of what reads them often; 0 is once
 	before     int        // rows that stand before those of the cells, and are counted in shape
 	groups     *groups    // that are released with the numbers; nil where they are known
 	rows       *foundRows // likewise the bound on rows
@@ -55,13 +57,15 @@ func (s *seen) failed(err error) error {
 
 // take carries a look out, in this order: if it was released before, that release is given again, free, and if somebody is at it, that
 // is waited for; else it is rehearsed on made-up rows; its price is reserved, durably; run looks at the rows and draws the noise; what it gives is
-// recorded, durably; and only then returned. What fails after the reservation stays spent.
+// recorded, durably; and only then returned. What fails after the reservation stays spent. Where answers have an instant, the entry that says what came of
+// it is written then, and not before.
 func (c *Curator) take(ctx context.Context, l *look, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) (*seen, error) {
 	s, err := c.taken(ctx, l, run)
 	return s, afresh(l.fresh, err)
 }
 
 func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) (*seen, error) {
+	arrival := c.arrived(ctx)
 	if !l.fresh {
 		if s, err := c.replay(l); s != nil || err != nil {
 			return s, err
@@ -70,8 +74,11 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 	if c.ledger.ReadOnly() {
 		return nil, public(ledger.ErrReadOnly)
 	}
+	if _, err := c.delayOf(l); err != nil {
+		return nil, err
+	}
 	if !l.fresh {
-		done, err := c.underway(ctx, l.key)
+		done, waited, err := c.underway(ctx, l.key)
 		if err != nil {
 			return nil, err
 		}
@@ -79,6 +86,13 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 		if s, err := c.replay(l); s != nil || err != nil { // whoever was at it has recorded it
 			return s, err
 		}
+		if waited { // until an instant, or until it was given up: the question arrives anew
+			arrival = c.clock.Now()
+		}
+	}
+	at, err := c.instantOf(l, arrival)
+	if err != nil {
+		return nil, err
 	}
 	release, err := c.hold(ctx, l.tables)
 	if err != nil {
@@ -86,10 +100,11 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 	}
 	defer release()
 	from := c.from(l)
-	for _, b := range append([]*plan.Bounded{l.bounded}, l.more...) {
-		if err := c.rehearse(ctx, b, from); err != nil {
-			return nil, err
-		}
+	if err := c.rehearse(ctx, l.analyst, from, append([]*plan.Bounded{l.bounded}, l.more...)...); err != nil {
+		return nil, err
+	}
+	if err := c.begins(at); err != nil {
+		return nil, err
 	}
 	reservation, answered, err := c.reserveNew(l)
 	if err != nil {
@@ -102,18 +117,25 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 		}
 		return s, err
 	}
-	numbers, err := c.watched(ctx, from, run)
+	found, err := watched(ctx, c, at, from, func(ctx context.Context, from engine.Sealed) (out found, err error) {
+		if out.numbers, err = run(ctx, from); err == nil {
+			out.values, err = l.encode(out.numbers)
+		}
+		return out, err
+	})
 	if err != nil {
-		return nil, c.lost(ctx, reservation, err)
+		return nil, c.lost(ctx, at, reservation, err)
 	}
-	values, err := l.encode(numbers)
-	if err != nil {
-		return nil, c.lost(ctx, reservation, err)
-	}
-	if err := c.ledger.Release(reservation, values); err != nil {
+	if err := c.ledger.Release(reservation, found.values); err != nil {
 		return nil, charged(err)
 	}
-	return &seen{id: reservation, numbers: numbers}, nil
+	return &seen{id: reservation, numbers: found.numbers}, nil
+}
+
+// found is what a look gave, and how it is recorded.
+type found struct {
+	numbers [][]*big.Int
+	values  json.RawMessage
 }
 
 // remains is what is left of the budget, to be told beside s. Where it cannot be told, s is recorded all the same.
@@ -170,32 +192,6 @@ func (c *Curator) current(table string) (seal.Version, error) {
 	return v, nil
 }
 
-// rehearse runs a bounded aggregate over made-up rows. One that fails there is refused before it costs anything, and before
-// any row is read: that is a defect of the plan, which the owner is told of.
-func (c *Curator) rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
-	err := c.engine.Rehearse(ctx, b, from)
-	if errors.As(err, new(*engine.RefusedError)) {
-		return refused(err)
-	}
-	if ctx.Err() != nil {
-		return public(ctx.Err())
-	}
-	if err == nil {
-		return nil
-	}
-	c.tellOwner(err)
-	if errors.Is(err, engine.ErrUnavailable) {
-		return &Error{
-			Code: CodeUnavailable, Message: "the server that holds the table cannot be asked; nothing was charged", Retry: true,
-			Hint: "the owner looks whether it runs, and whether the table is as declared",
-		}
-	}
-	return &Error{
-		Code: CodePolicy, Message: "the question cannot be evaluated for every possible row",
-		Hint: "please report it, with the policy and the question; ask it in another way",
-	}
-}
-
 // refused is what an engine does not do, as it is told.
 func refused(err error) error {
 	r := (*engine.RefusedError)(nil)
@@ -245,32 +241,27 @@ func (c *Curator) reserveNew(l *look) (reservation uint64, answered bool, err er
 	return c.ledger.ReserveNew(c.recorded(l), l.most())
 }
 
-// watched gives run the sealed files, and the time that an answer may take.
-func (c *Curator) watched(ctx context.Context, from engine.Sealed, run func(context.Context, engine.Sealed) ([][]*big.Int, error)) ([][]*big.Int, error) {
-	timeout := c.options.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
+// timeout is the time that an answer may take.
+func (c *Curator) timeout() time.Duration {
+	if c.options.Timeout == 0 {
+		return defaultTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return run(ctx, from)
+	return c.options.Timeout
 }
 
 // lost records that a reservation gets no answer, and is the one error of all of them; or the one of those that were given up. That depends on
 // ctx, the caller's, and never on what the engine said. A time that ran out, be it one that the caller set, is a failure like any other: how long the rows
-// take has a part in it.
-func (c *Curator) lost(ctx context.Context, reservation uint64, cause error) *Error {
+// take has a part in it. It has none where the answer has an instant that was still to come: then the question was given up.
+func (c *Curator) lost(ctx context.Context, at *instant, reservation uint64, cause error) *Error {
+	record, told := c.ledger.Fail, failed
+	if at == nil && errors.Is(ctx.Err(), context.Canceled) || errors.Is(cause, errGivenUp) {
+		record, told = c.ledger.GiveUp, givenUp
+	}
+	if err := record(reservation); err != nil {
+		c.tellOwner(err) // it is not counted; its price is
+	}
 	c.tellOwner(cause)
-	if errors.Is(ctx.Err(), context.Canceled) {
-		if err := c.ledger.GiveUp(reservation); err != nil {
-			c.tellOwner(err)
-		}
-		return givenUp()
-	}
-	if err := c.ledger.Fail(reservation); err != nil {
-		c.tellOwner(err) // the failure is not counted; its price is
-	}
-	return failed()
+	return told()
 }
 
 // known is a sealed version with what was recorded when it was sealed, which holds of files and of copies. Of a live table that is no more than its state, in order to

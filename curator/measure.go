@@ -48,6 +48,7 @@ type Vector struct {
 // Its loss is the price by composition: the measures' shares add up to it, each measure's cells are one vector under one
 // mechanism (mechanism.Laplace or mechanism.Gaussian), whose sensitivity the plan proves.
 func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error) {
+	ctx = c.arrives(ctx)
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, public(err)

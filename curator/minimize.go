@@ -96,6 +96,7 @@ type part struct {
 // the solver's tolerance and the grid (mechanism.Minimiser, where the proof stands). The two sums are of bounded contributions at the
 // coefficients that were released before them, and their noise is independent: the shares of the price add up.
 func (c *Curator) Minimize(ctx context.Context, q Minimisation) (*Minimum, error) {
+	ctx = c.arrives(ctx)
 	m, l, err := c.minimisation(q)
 	if err != nil {
 		return nil, public(err)
@@ -140,7 +141,7 @@ func (c *Curator) minimisation(q Minimisation) (*minimising, *look, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l.question = OutputPerturbation + ", " + q.Loss + ": " + q.SQL
+	l.question, l.passes = OutputPerturbation+", "+q.Loss+": "+q.SQL, m.solver.Tries()
 	if released, err := c.releasedBefore(l); err != nil || released {
 		return m, l, err
 	}
@@ -188,10 +189,7 @@ const numbersPerSecond = 1e8
 // fail for, and then so many accelerated steps as public parameters say are taken.
 func (c *Curator) timely(m *mechanism.Minimiser, predictors int) error {
 	o := m.Objective()
-	timeout := c.options.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
+	timeout := c.timeout()
 	if o.Loss != mechanism.HuberLoss || float64(m.Tries())*float64(o.Rows)*float64(predictors+1) <= numbersPerSecond*timeout.Seconds() {
 		return nil
 	}

@@ -90,6 +90,7 @@ type NoisySum struct {
 // (mechanism.Laplace, mechanism.Gaussian, or mechanism.SymmetricGaussian for a block's product with itself), whose sensitivity the
 // plan proves. The norms are enforced on integers, row by row.
 func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
+	ctx = c.arrives(ctx)
 	m, l, err := c.moments(v)
 	if err != nil {
 		return nil, public(err)

@@ -50,6 +50,7 @@ type Ranked struct {
 // with the engine, which gives them in order, once or a few times; what is held here of them does not grow with their
 // number.
 func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
+	ctx = c.arrives(ctx)
 	r, err := c.ranking(&q)
 	if err != nil {
 		return nil, public(err)

@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"dither/internal/engine"
 	"dither/internal/plan"
+	"dither/internal/policy"
 )
 
 // placesOfRetry finds the functions that say Retry, in the folders of those that make an *Error.
@@ -107,6 +109,32 @@ func TestRetryCostsNothingNew(t *testing.T) {
 	}
 	tries := map[string]retried{
 		"curator rehearse": {CodeUnavailable, func(t *testing.T, c *Curator) (error, func() error) {
+			long := turnTime
+			defer func() { turnTime = long }()
+			for range rehearsalsOfOne {
+				done, err := rehearsals.take(t.Context(), "", turnTime)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer done()
+			}
+			turnTime = 10 * time.Millisecond
+			_, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Fresh: true})
+			saysNot(t, err)
+			return answer(c)(), answer(c)
+		}, 1},
+		"curator begins": {CodeUnavailable, func(t *testing.T, c *Curator) (error, func() error) {
+			clock := newFakeClock()
+			c.clock, c.policy.Delay = clock, &policy.Delay{Quantum: time.Second, Floor: time.Second, Factor: big.NewRat(1, 1), Rows: 1}
+			defer func() { c.policy.Delay = nil }()
+			ctx := c.arrives(t.Context())
+			clock.set(clock.Now().Add(2 * time.Second))
+			_, err := c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people", Fresh: true})
+			saysNot(t, err)
+			_, err = c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people"})
+			return err, answer(c)
+		}, 1},
+		"curator unrehearsed": {CodeUnavailable, func(t *testing.T, c *Curator) (error, func() error) {
 			works := c.engine
 			c.engine = unavailable{works}
 			for _, fresh := range []bool{true, false} {
@@ -125,7 +153,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			done, err := c.underway(t.Context(), a.look.key)
+			done, _, err := c.underway(t.Context(), a.look.key)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,6 +68,7 @@ type searchedMinima struct {
 // The time that the answer takes grows with the number of trials, which the proof needs to be secret: who can time answers learns about how many there were. In that they are like all whose time is not
 // the same always.
 func (c *Curator) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMinimum, error) {
+	ctx = c.arrives(ctx)
 	m, l, err := c.minimaOf(q)
 	if err != nil {
 		return nil, public(err)
@@ -151,21 +152,23 @@ func (c *Curator) minimaOf(q MinimumSearch) (*searchedMinima, *look, error) {
 		return nil, nil, err
 	}
 	l.question = fmt.Sprintf("the best of %d minima, %s: %s", len(q.Candidates), LogisticLoss, q.SQL)
+	l.passes = int64(mostTrials*m.again.Mean()) * m.solvers[0].Tries()
 	if _, released, err := c.ledger.Find(l.key); err != nil || released && !l.fresh {
 		return m, l, err
 	}
 	return m, l, c.lasting(m)
 }
 
+// mostTrials is how many times as many trials as on average there is time for where the answer leaves at an instant: more are tried with a probability of
+// about e⁻¹⁰.
+const mostTrials = 10
+
 // trialPasses is about how often a trial reads the rows, at the least: Newton's method some times, and the count once.
 const trialPasses = 5
 
 // lasting refuses a search that would on average take longer than an answer may: that would be charged, and told as a failure. What it asks is public.
 func (c *Curator) lasting(m *searchedMinima) error {
-	timeout := c.options.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
+	timeout := c.timeout()
 	rows := m.solvers[0].Objective().Rows
 	if m.again.Mean()*trialPasses*float64(rows)*float64(m.predictors()+1) <= numbersPerSecond*timeout.Seconds() {
 		return nil

@@ -52,6 +52,7 @@ type Chosen struct {
 // are known before (from the policy and the question); the loss is that of the mechanism it names, with the plan's
 // sensitivity of one score, and is the price.
 func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
+	ctx = c.arrives(ctx)
 	if s.Best == 0 {
 		s.Best = 1
 	}

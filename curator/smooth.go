@@ -29,6 +29,7 @@ type Median struct {
 // the values are about it (mechanism.Smooth, where the proof stands). Rows in which it is NULL do not count. Against the
 // exponential mechanism's median (Rank) it needs many rows near the middle; it is not better in general.
 func (c *Curator) Smooth(ctx context.Context, q Question) (*Median, error) {
+	ctx = c.arrives(ctx)
 	t, m, l, err := c.smoothing(q)
 	if err != nil {
 		return nil, public(err)

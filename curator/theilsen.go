@@ -85,6 +85,7 @@ var lineDraws = []string{"slope", "height", "half-width of the slope", "half-wid
 // (mechanism.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and within the kernel: of each pair no
 // more than a count leaves, into the exponential mechanism.
 func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, error) {
+	ctx = c.arrives(ctx)
 	f, l, err := c.line(q)
 	if err != nil {
 		return nil, public(err)
@@ -137,9 +138,12 @@ func (c *Curator) line(q LineQuestion) (*fittingLine, *look, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	l.question = TheilSen + ": " + q.SQL
+	l.question, l.passes = TheilSen+": "+q.SQL, linePasses
 	return f, l, nil
 }
+
+// linePasses is about how often the rows are read for a line, by bisections of up to 62 bits.
+const linePasses = 64
 
 // fittingLine decides what does not depend on sealed versions.
 func (c *Curator) fittingLine(q LineQuestion) (*fittingLine, error) {

@@ -67,6 +67,9 @@ func (c *Curator) explicable(l *look) (replayed bool, err error) {
 
 // answerable refuses what no engine answers, before anybody is asked.
 func (c *Curator) answerable(l *look) error {
+	if _, err := c.delayOf(l); err != nil {
+		return err
+	}
 	e, ok := c.engine.(*engines)
 	if !ok || len(e.live) == 0 { // files' engine refuses nothing
 		return nil

@@ -121,7 +121,7 @@ func (c *Curator) begin(ctx context.Context, q Training) (*Trainer, error) {
 			return nil, public(err)
 		}
 		release()
-		if err := c.rehearse(ctx, t.look.bounded, c.from(t.look)); err != nil {
+		if err := c.rehearse(ctx, t.look.analyst, c.from(t.look), t.look.bounded); err != nil {
 			return nil, err
 		}
 		if err := t.reserve(q.Fresh); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"dither/internal/engine"
 	"dither/internal/ledger"
@@ -32,6 +33,7 @@ func (t *Trainer) Recorded() int64 {
 func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	arrival := t.curator.clock.Now() // once the step before it is done
 	switch {
 	case t.ended:
 		return nil, &Error{Code: CodeUsage, Message: "the training was given back, or failed", Hint: "ask for it again"}
@@ -60,7 +62,11 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 		}
 		return t.gradient(values, true), nil
 	}
-	values, err := t.draw(ctx, theta)
+	leaves, err := t.curator.instantOf(t.look, arrival)
+	if err != nil {
+		return nil, err
+	}
+	values, err := t.draw(ctx, leaves, slices.Clone(theta)) // which a step that is not waited for still reads
 	if err != nil {
 		return nil, err
 	}
@@ -86,14 +92,14 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 }
 
 // draw looks at the rows.
-func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error) {
+func (t *Trainer) draw(ctx context.Context, at *instant, theta []float64) ([]*big.Int, error) {
 	c := t.curator
 	state, err := c.ledger.State()
 	if err != nil {
 		return nil, charged(err)
 	}
-	if state.Failures >= ledger.MaxFailures {
-		return nil, charged(ledger.ErrSuspended)
+	if err := state.Suspended(t.look.analyst); err != nil {
+		return nil, charged(err)
 	}
 	if ctx.Err() != nil {
 		return nil, afresh(t.fresh, stepGivenUp())
@@ -114,29 +120,45 @@ func (t *Trainer) draw(ctx context.Context, theta []float64) ([]*big.Int, error)
 		}
 		defer release()
 	}
-	var noisy mechanism.Measurement
-	_, err = c.watched(ctx, c.from(t.look), func(within context.Context, from engine.Sealed) (_ [][]*big.Int, err error) {
-		if t.rows == nil {
-			if t.rows, err = c.stream(within, t.data, from); err != nil {
-				return nil, err
+	if err := c.begins(at); err != nil {
+		return nil, charged(err)
+	}
+	known := t.rows
+	d, err := watched(ctx, c, at, c.from(t.look), func(within context.Context, from engine.Sealed) (d drawn, err error) {
+		if d.rows = known; d.rows == nil {
+			if d.rows, err = c.stream(within, t.data, from); err != nil {
+				return drawn{}, err
 			}
 		}
-		if noisy, err = t.step.Step(within, t.rows, theta); err != nil {
-			return nil, err
+		if d.noisy, err = t.step.Step(within, d.rows, theta); err != nil {
+			return d, err
 		}
-		if got, ok := noisy.Noise.(noise.RoundedGaussian); !ok || got.Sigma2().Cmp(t.noise.Sigma2()) != 0 {
-			return nil, errUnplanned
+		if got, ok := d.noisy.Noise.(noise.RoundedGaussian); !ok || got.Sigma2().Cmp(t.noise.Sigma2()) != 0 {
+			return d, errUnplanned
 		}
-		return nil, nil
+		return d, nil
 	})
+	t.rows = d.rows // none where the step was not waited for: what it still reads is its own
 	switch {
 	case err == nil:
-		return noisy.Values, nil
-	case ctx.Err() != nil: // the caller's, be it a time that ran out: to give a step up, and to see how long it takes, is theirs at any moment. Nothing was told, and it can be taken again
+		return d.noisy.Values, nil
+	case at == nil && ctx.Err() != nil, errors.Is(err, errGivenUp): // by the caller, be it a time that ran out: to give a step up, and to see how long it takes, is theirs at any moment. Nothing was told, and it can be taken again
 		return nil, afresh(t.fresh, stepGivenUp())
 	}
 	_ = t.give()
-	return nil, c.lost(ctx, t.id, err)
+	return nil, c.lost(ctx, at, t.id, err)
+}
+
+// drawn is a step, and the rows that it was drawn from, which later ones need too.
+type drawn struct {
+	rows  *mechanism.Rows
+	noisy mechanism.Measurement
+}
+
+func (d drawn) discard() {
+	if d.rows != nil {
+		_ = d.rows.Close() // it has no name: nothing is left of it
+	}
 }
 
 // stepGivenUp: a training was paid when it began, and is lost by none of its steps.

@@ -18,17 +18,13 @@ import (
 // Who asks afresh neither waits nor is waited for.
 
 // underway waits until nobody else takes the look of a key, and holds it until done is called. It waits as long as an answer may take, and no longer
-// than ctx: then nothing was charged.
-func (c *Curator) underway(ctx context.Context, key string) (done func(), err error) {
-	timeout := c.options.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errUnderway)
+// than ctx: then nothing was charged. Whether it had to wait is told.
+func (c *Curator) underway(ctx context.Context, key string) (done func(), waited bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout(), errUnderway)
 	defer cancel()
 	dir := filepath.Join(c.home, "underway")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, homeError(err)
+		return nil, false, homeError(err)
 	}
 	path := filepath.Join(dir, key)
 	for wait := time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -38,20 +34,21 @@ func (c *Curator) underway(ctx context.Context, key string) (done func(), err er
 			return func() {
 				_ = os.Remove(path) // while it is held; what is left there is found by who asks next
 				_ = f.Close()
-			}, nil
+			}, waited, nil
 		case !errors.Is(err, errBusy):
-			return nil, homeError(err)
+			return nil, false, homeError(err)
 		}
+		waited = true
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errUnderway) {
-				return nil, &Error{
+				return nil, false, &Error{
 					Code: CodeUnavailable, Message: "the same question is being answered, and takes its time; nothing was charged", Retry: true,
 					Hint: "ask again later: its answer is then given again, free",
 				}
 			}
-			return nil, public(ctx.Err())
+			return nil, false, public(ctx.Err())
 		}
 	}
 }

@@ -197,7 +197,7 @@ func TestWaitsForNothing(t *testing.T) {
 // A file that a killed process left is taken away by whoever opens the home next, but not one that is held.
 func TestUnderwayIsSwept(t *testing.T) {
 	c := pureTerms.alone(t)
-	done, err := c.underway(t.Context(), "held")
+	done, _, err := c.underway(t.Context(), "held")
 	if err != nil {
 		t.Fatal(err)
 	}

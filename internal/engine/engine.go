@@ -34,7 +34,7 @@ type Engine interface {
 	Values(ctx context.Context, c plan.Column, from Sealed, most int) ([]value.Value, error)
 	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:
 	// a row could decide whether the question fails, and no noise would hide it. Where from is a live table, it must be there, and be
-	// the one that was sealed.
+	// the one that was sealed. It takes bounded time (ctx's) and memory, or fails with ErrRehearsal.
 	Rehearse(ctx context.Context, b *plan.Bounded, from Sealed) error
 	Close() error
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"math"
 	"strings"
 
@@ -10,6 +11,15 @@ import (
 
 // RehearsalRows is how many made-up rows a rehearsal runs over.
 const RehearsalRows = 192
+
+// RehearsalMemory is how much memory one may take, in MB, where the engine can bound it; RehearsalMemoryText says it.
+const (
+	RehearsalMemory     = 1024
+	RehearsalMemoryText = "1 GB of memory"
+)
+
+// ErrRehearsal is wrapped by what Rehearse returns where that took more time or memory than it may. It is of the statement and of made-up rows alone.
+var ErrRehearsal = errors.New("the rehearsal takes too much time or memory")
 
 // Mixed makes n rows of columns' made-up values, so paired that across the rows columns meet in many ways. Each column has at
 // least one value.

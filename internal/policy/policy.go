@@ -23,6 +23,7 @@ type Policy struct {
 	Price      Price
 	Limits     Limits
 	Analysts   map[string]privacy.Loss // who may ask, and how much of the budget each may spend; anybody where it is nil
+	Delay      *Delay                  // when answers leave; nil where they leave at once
 	Tables     []*Table                // in the file's order
 
 	digest string // once it is Fixed

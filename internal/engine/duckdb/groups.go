@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"database/sql/driver"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -33,13 +32,12 @@ func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed
 // rehearseOpen runs both statements of open keys: of the groups that there are, and of those that are chosen, of which there
 // are none here.
 func (e *Engine) rehearseOpen(ctx context.Context, b *plan.Bounded) error {
-	nothing := func([]driver.Value) error { return nil }
 	counting := engine.Unchosen(b).Counting()
-	err := e.run(ctx, rehearsed(counting), nothing)
+	err := e.rehearse(ctx, rehearsed(counting))
 	if !b.Other {
 		return err
 	}
-	return errors.Join(err, e.run(ctx, rehearsed(b), nothing))
+	return errors.Join(err, e.rehearse(ctx, rehearsed(b)))
 }
 
 // relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So the caps, which

@@ -3,8 +3,12 @@ package duckdb
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
+
+	driverpkg "github.com/duckdb/duckdb-go/v2"
 
 	"dither/internal/engine"
 	"dither/internal/plan"
@@ -18,7 +22,17 @@ func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded, _ engine.Sealed)
 	if b.Open() {
 		return e.rehearseOpen(ctx, b)
 	}
-	return e.run(ctx, rehearsed(b), func([]driver.Value) error { return nil })
+	return e.rehearse(ctx, rehearsed(b))
+}
+
+// rehearse runs one statement on the stage.
+func (e *Engine) rehearse(ctx context.Context, statement string) error {
+	err := e.stage.run(ctx, statement, func([]driver.Value) error { return nil })
+	var said *driverpkg.Error
+	if errors.As(err, &said) && said.Type == driverpkg.ErrorTypeOutOfMemory {
+		return fmt.Errorf("%w: %w", engine.ErrRehearsal, err)
+	}
+	return err
 }
 
 // rehearsed is b's statement over made-up rows.

@@ -29,6 +29,9 @@ type Engine struct {
 
 	mu sync.Mutex
 	db *sql.DB // nil until the first question
+
+	stage *Engine // where rehearsals run; nil of a stage
+	small bool    // a stage: it has little memory, one thread, and no room on disk
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -36,17 +39,23 @@ var _ engine.Engine = (*Engine)(nil)
 // New makes an engine that may read files below sealed and spill into tmp, and nothing else. It starts with the first
 // question.
 func New(sealed, tmp string) *Engine {
-	return &Engine{sealed: sealed, tmp: tmp, page: defaultPage, rowPage: defaultRowPage}
+	return &Engine{
+		sealed: sealed, tmp: tmp, page: defaultPage, rowPage: defaultRowPage,
+		stage: &Engine{sealed: sealed, tmp: tmp, small: true},
+	}
 }
 
 // Close releases the database.
-func (e *Engine) Close() error {
+func (e *Engine) Close() (err error) {
+	if e.stage != nil {
+		err = e.stage.Close()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.db == nil {
-		return nil
+		return err
 	}
-	err := e.db.Close()
+	err = errors.Join(err, e.db.Close())
 	e.db = nil
 	return err
 }
@@ -54,7 +63,13 @@ func (e *Engine) Close() error {
 // lock is run on every new connection's database, in this order: the last statement makes all settings final. No file
 // outside the sealed folder, no extension, no other database can be reached afterwards.
 func (e *Engine) lock() []string {
-	return []string{
+	var bounds []string
+	if e.small {
+		bounds = []string{
+			fmt.Sprintf("SET memory_limit = '%dMB'", engine.RehearsalMemory), "SET threads = 1", "SET max_temp_directory_size = '0KB'",
+		}
+	}
+	return append(bounds, []string{
 		"SET temp_directory = " + text(e.tmp),
 		"SET allowed_directories = [" + text(e.sealed) + "]",
 		"SET autoinstall_known_extensions = false",
@@ -62,7 +77,7 @@ func (e *Engine) lock() []string {
 		"SET ieee_floating_point_ops = false",
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
-	}
+	}...)
 }
 
 func (e *Engine) open() (*sql.DB, error) {

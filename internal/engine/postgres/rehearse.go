@@ -43,11 +43,18 @@ func (e *Engine) rehearse(ctx context.Context, s *session, b *plan.Bounded, from
 		return unavailable(err)
 	}
 	nothing := func([][]byte) error { return nil }
+	if err := s.bound(ctx); err != nil {
+		return unavailable(err)
+	}
 	for _, in := range e.made(b, from) {
 		for _, b := range statements(b) {
-			if err := s.query(ctx, render(b, in), nothing); blames(err) {
+			err := s.query(ctx, render(b, in), nothing)
+			switch {
+			case blames(err):
 				return err
-			} else if err != nil {
+			case exceeds(ctx, err):
+				return fmt.Errorf("%w: %w", engine.ErrRehearsal, err)
+			case err != nil:
 				return unavailable(err)
 			}
 		}
@@ -73,6 +80,20 @@ func unavailable(err error) error { return fmt.Errorf("%w: %w", engine.ErrUnavai
 
 // patience is how long a rehearsal may take: longer takes only a server that is not there, or a table that somebody locked.
 const patience = 30 * time.Second
+
+// bound limits what the rest of the transaction may take of the server. It has a time already.
+func (s *session) bound(ctx context.Context) error {
+	return s.conn.Exec(ctx, "SET LOCAL work_mem = '64MB'; SET LOCAL max_parallel_workers_per_gather = 0").Close()
+}
+
+// exceeds holds where a statement took more of the server than it may: time (57014, or ctx's), memory or disk (53).
+func exceeds(ctx context.Context, err error) bool {
+	var raised *pgconn.PgError
+	if errors.As(err, &raised) {
+		return raised.Code == "57014" || strings.HasPrefix(raised.Code, "53")
+	}
+	return err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
+}
 
 // blames holds where the server blames the statement: its values (SQLSTATE 22), its form (42, 0A, XX) or its size (54).
 func blames(err error) bool {
