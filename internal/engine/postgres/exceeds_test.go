@@ -22,9 +22,16 @@ func TestExceeds(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{t.Context(), said("57014"), true}, {t.Context(), said("53200"), true}, {t.Context(), said("53100"), true},
-		{t.Context(), said("22003"), false}, {t.Context(), said("57P01"), false}, {over, said("57P01"), false},
-		{over, errors.New("read: i/o timeout"), true}, {given, errors.New("cancelled"), false}, {t.Context(), errors.New("connection reset"), false}, {over, nil, false},
+		{t.Context(), said("57014"), true},
+		{t.Context(), said("53200"), true},
+		{t.Context(), said("53100"), true},
+		{t.Context(), said("22003"), false},
+		{t.Context(), said("57P01"), false},
+		{over, said("57P01"), false},
+		{over, errors.New("read: i/o timeout"), true},
+		{given, errors.New("cancelled"), false},
+		{t.Context(), errors.New("connection reset"), false},
+		{over, nil, false},
 	} {
 		if got := exceeds(x.ctx, x.err); got != x.want {
 			t.Errorf("%v: %t", x.err, got)
