@@ -13,6 +13,7 @@
 package curator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -41,6 +42,7 @@ type Curator struct {
 	losses  losses
 	plans   plans
 	held    atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings
+	stop    func()                // what runs in the background; nil where nothing does
 }
 
 // Options change how a Curator runs, not what it promises. The zero value is the default.
@@ -53,6 +55,10 @@ type Options struct {
 	// OwnerErrors receives what an engine said when a question failed. It may quote rows: it is for the owner's eyes only,
 	// and must reach no analyst.
 	OwnerErrors func(error)
+	// VerifyLedger is for processes that run long: the whole ledger is verified in the background, with this pause between
+	// two times. 0 is never: opening verifies the entries since the newest checkpoint, and each entry that is used. Where
+	// something is wrong, OwnerErrors receives it, and no question is answered any more.
+	VerifyLedger time.Duration
 }
 
 const defaultTimeout = 10 * time.Minute
@@ -123,11 +129,25 @@ func OpenWith(home string, options Options) (*Curator, error) {
 		return nil, errors.Join(public(err), l.Close())
 	}
 	c.sweep()
+	if options.VerifyLedger > 0 {
+		background, stop := context.WithCancel(context.Background())
+		c.stop = stop
+		l.VerifyInBackground(background, options.VerifyLedger, func(err error) {
+			if options.OwnerErrors != nil {
+				options.OwnerErrors(err)
+			}
+		})
+	}
 	return c, nil
 }
 
 // Close releases the home. Nothing is lost by not closing.
-func (c *Curator) Close() error { return errors.Join(c.engine.Close(), c.ledger.Close()) }
+func (c *Curator) Close() error {
+	if c.stop != nil {
+		c.stop()
+	}
+	return errors.Join(c.engine.Close(), c.ledger.Close())
+}
 
 // absolute is a home's full path. One with a file pattern's characters is refused: the shut engine matches no patterns, and
 // takes no path that could be one.

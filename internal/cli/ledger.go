@@ -231,6 +231,8 @@ func summary(b ledger.Body) (loss, about string) {
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
 	case ledger.Resume:
 		return "", "the owner has looked into the failures so far"
+	case ledger.Checkpoint:
+		return "", fmt.Sprintf("of the first %d entries", b.Entries)
 	case ledger.Torn:
 		return b.Loss.String(), fmt.Sprintf("a torn entry of %d bytes", b.Bytes)
 	}

@@ -1,12 +1,15 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
+	"dither/internal/ledger/index"
 	"dither/privacy"
 )
 
@@ -22,6 +25,7 @@ type About struct {
 
 // answered is an answer, by its entries.
 type answered struct {
+	key             string // "" of one that the index found, but by its key
 	about           *About
 	rho             float64
 	release, paying uint64
@@ -35,7 +39,7 @@ type waiting struct {
 	loss  privacy.Loss // as it counts in the terms in force
 	told  bool         // a step of it was released
 
-	analyst string
+	analyst string // who asked
 }
 
 // rhoOf is about what a loss is in ρ.
@@ -72,61 +76,111 @@ type Answer struct {
 	Rho      float64 // about what it cost, in ρ
 	About    *About  // not to be changed
 
-	of              *Ledger
-	paying, release ref
+	of      *Ledger
+	release uint64
 }
 
-func (l *Ledger) answer(a answered, refs []ref) Answer {
-	return Answer{a.paying, a.rho, a.about, l, refs[a.paying], refs[a.release]}
-}
+func (l *Ledger) answer(a answered) Answer { return Answer{a.paying, a.rho, a.about, l, a.release} }
 
 // Reservation reads what paid for it.
 func (a Answer) Reservation() (Reservation, error) {
-	e, err := a.of.read(a.paying)
-	r, _ := e.Body.(Reservation) // which it is: the history found it
+	e, err := a.of.entry(a.Reserved)
+	if err != nil {
+		return Reservation{}, err
+	}
+	r, ok := e.Body.(Reservation)
+	if !ok {
+		err = damaged(errors.New("it names another entry"))
+	}
 	return r, err
 }
 
 // Values reads what was released.
 func (a Answer) Values() (json.RawMessage, error) {
-	e, err := a.of.read(a.release)
-	r, _ := e.Body.(Release)
+	e, err := a.of.entry(a.release)
+	if err != nil {
+		return nil, err
+	}
+	r, ok := e.Body.(Release)
+	if !ok || r.Reservation != a.Reserved {
+		err = damaged(errors.New("it names another entry"))
+	}
 	return r.Values, err
 }
 
 // AnswerOf gives the answer that a reservation paid for; ok is false where there is none.
 func (l *Ledger) AnswerOf(reserved uint64) (a Answer, ok bool, err error) {
 	err = l.locked(func() error {
-		i := slices.IndexFunc(l.log.answers, func(a answered) bool { return a.paying == reserved })
-		if ok = i >= 0; ok {
-			a = l.answer(l.log.answers[i], l.log.refs)
+		var found answered
+		if found, ok, err = l.log.answerTo(reserved); ok {
+			a = l.answer(found)
 		}
-		return nil
+		return err
 	})
 	return a, ok && err == nil, err
 }
 
 // Answers are those about what want takes, the newest first. An About must not be changed.
 func (l *Ledger) Answers(want func(*About) bool) (iter.Seq[Answer], error) {
-	var answers []answered
-	var refs []ref
-	if err := l.locked(func() error {
-		answers, refs = slices.Clip(l.log.answers), slices.Clip(l.log.refs)
-		return nil
-	}); err != nil {
+	answers, err := l.wanted(want)
+	if errors.Is(err, errIndex) {
+		if err = l.locked(func() error { l.unindex(); return l.refresh() }); err == nil {
+			answers, err = l.wanted(want)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return func(yield func(Answer) bool) {
-		wanted := map[*About]bool{}
-		for _, a := range slices.Backward(answers) {
-			take, known := wanted[a.about]
-			if !known {
-				take = want(a.about)
-				wanted[a.about] = take
-			}
-			if take && !yield(l.answer(a, refs)) {
+		for _, a := range answers {
+			if !yield(l.answer(a)) {
 				return
 			}
 		}
 	}, nil
+}
+
+// wanted are the answers that want takes, the newest first. The lock is not held while want is asked.
+func (l *Ledger) wanted(want func(*About) bool) (out []answered, err error) {
+	var answers []answered
+	var old *past
+	if err := l.locked(func() error {
+		answers, old = slices.Clip(l.log.answers), l.log.past
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	wanted := map[*About]bool{}
+	for _, a := range slices.Backward(answers) {
+		take, known := wanted[a.about]
+		if !known {
+			take = want(a.about)
+			wanted[a.about] = take
+		}
+		if take {
+			out = append(out, a)
+		}
+	}
+	if old == nil {
+		return out, nil
+	}
+	for _, s := range slices.Backward(old.segments) {
+		start := len(out)
+		err := s.Kinds(func(text []byte, its func() ([]index.Answer, error)) error {
+			about, err := decodeAbout(text)
+			if err != nil || !want(about) {
+				return err
+			}
+			found, err := its()
+			for _, a := range found {
+				out = append(out, answered{"", about, a.Rho, a.Release, a.Paying})
+			}
+			return err
+		})
+		if err != nil {
+			return nil, damaged(err)
+		}
+		slices.SortFunc(out[start:], func(a, b answered) int { return cmp.Compare(b.release, a.release) })
+	}
+	return out, nil
 }

@@ -71,10 +71,11 @@ func (l *Ledger) ReserveFor(r Reservation, most int64) (uint64, error) {
 // answered is true: Find gives it.
 func (l *Ledger) ReserveNew(r Reservation, most int64) (index uint64, answered bool, err error) {
 	index, err = l.append(&member{body: r, most: most, may: func() error {
-		if _, answered = l.log.newest[r.Key]; answered {
+		var err error
+		if _, answered, err = l.log.find(r.Key); answered {
 			return errAnswered
 		}
-		return nil
+		return err
 	}})
 	if answered {
 		return 0, true, nil

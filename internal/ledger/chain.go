@@ -17,7 +17,8 @@ import (
 //
 // A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older programs too.
 // Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was named beside a question, and questions that were given up;
-// version 4 fragments that cost nothing, corrections of the clock, recoveries, and questions that were given up and count towards a suspension.
+// version 4 fragments that cost nothing, corrections of the clock, recoveries, checkpoints, and questions that were given
+// up and count towards a suspension.
 const FormatVersion = 4
 
 // maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
@@ -52,6 +53,12 @@ func (h Head) String() string { return fmt.Sprintf("%d:%s", h.Index, h.Hash) }
 
 // MarshalText writes what String writes.
 func (h Head) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText reads what String wrote.
+func (h *Head) UnmarshalText(text []byte) (err error) {
+	*h, err = ParseHead(string(text))
+	return err
+}
 
 // ParseHead reads what String wrote, with or without one newline after it.
 func ParseHead(text string) (Head, error) {
@@ -158,6 +165,8 @@ func version(b Body) int {
 		case b.GivenUp:
 			return 3
 		}
+	case Checkpoint:
+		return 4
 	case Torn:
 		if b.Unacknowledged {
 			return 4
@@ -189,6 +198,7 @@ var (
 	recoveryShape    = shapeOf(reflect.TypeFor[Recovery]())
 	correctionShape  = shapeOf(reflect.TypeFor[Correction]())
 	tornShape        = shapeOf(reflect.TypeFor[Torn]())
+	checkpointShape  = shapeOf(reflect.TypeFor[Checkpoint]())
 )
 
 func decodeBody(kind Kind, raw []byte) (Body, error) {
@@ -217,6 +227,8 @@ func decodeBody(kind Kind, raw []byte) (Body, error) {
 		return decodeAs[Correction](raw, correctionShape)
 	case KindTorn:
 		return decodeAs[Torn](raw, tornShape)
+	case KindCheckpoint:
+		return decodeAs[Checkpoint](raw, checkpointShape)
 	}
 	return nil, errors.New("unknown kind of entry")
 }

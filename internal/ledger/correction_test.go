@@ -182,7 +182,7 @@ func TestOwnersLines(t *testing.T) {
 			t.Errorf("line %d is %s", i, lines[i])
 		}
 	}
-	l := &log{history: newHistory()}
+	l := &log{history: newHistory(usual)}
 	if err := l.extend(strings.NewReader(logs[len(logs)-1]), int64(len(logs[len(logs)-1]))); err != nil || !equal(l.spent(), pure("1.5")) || !l.clock.Equal(testTime) {
 		t.Errorf("%+v, %v", l.history, err)
 	}

@@ -44,6 +44,13 @@
 // what remained if that was less, and reading charges the same until it is there. Then whole lines within a fragment
 // are corruption.
 //
+// # What need not be read again
+//
+// ledger.index says where entries are and which are answers to what; ledger.checkpoint names the newest entry of kind "checkpoint" and has the state at its
+// place; ledger.index.lock is the lock of whoever writes them. All three can be deleted: they are written again from the log. Nothing in them is believed
+// beyond the digests that the checkpoint has of them. So Open reads what came since the newest checkpoint, and each entry that is used is checked against its
+// hash; Verify and VerifyInBackground read everything.
+//
 // # What it cannot see
 //
 // The chain has no key. Whoever can write the directory can recompute every hash, or restore all of it as it was: only a

@@ -12,18 +12,19 @@ type Kind string
 
 // The kinds of entry.
 const (
-	KindGenesis  Kind = "genesis"  // always the first entry, and only that
-	KindPolicy   Kind = "policy"   // the owner adopts terms
-	KindSeal     Kind = "seal"     // a version of a table was sealed
-	KindReserve  Kind = "reserve"  // a loss was charged, before anything was drawn
-	KindRelease  Kind = "release"  // the values that a reservation paid for
-	KindStep     Kind = "step"     // values that a reservation paid for, before it has its release
-	KindFailure  Kind = "failure"  // a reservation got no answer, because the engine failed
-	KindResume   Kind = "resume"   // the owner has looked into the failures so far
-	KindOpening  Kind = "opening"  // the owner charges what other ledgers have spent about the same people
-	KindRecovery Kind = "recovery" // the owner goes on after the head file or the log was lost
-	KindClock    Kind = "clock"    // the owner sets the clock right, after an entry was dated too late
-	KindTorn     Kind = "torn"     // a fragment stands before this entry
+	KindGenesis    Kind = "genesis"    // always the first entry, and only that
+	KindPolicy     Kind = "policy"     // the owner adopts terms
+	KindSeal       Kind = "seal"       // a version of a table was sealed
+	KindReserve    Kind = "reserve"    // a loss was charged, before anything was drawn
+	KindRelease    Kind = "release"    // the values that a reservation paid for
+	KindStep       Kind = "step"       // values that a reservation paid for, before it has its release
+	KindFailure    Kind = "failure"    // a reservation got no answer, because the engine failed
+	KindResume     Kind = "resume"     // the owner has looked into the failures so far
+	KindOpening    Kind = "opening"    // the owner charges what other ledgers have spent about the same people
+	KindRecovery   Kind = "recovery"   // the owner goes on after the head file or the log was lost
+	KindClock      Kind = "clock"      // the owner sets the clock right, after an entry was dated too late
+	KindTorn       Kind = "torn"       // a fragment stands before this entry
+	KindCheckpoint Kind = "checkpoint" // what the entries before a place came to
 )
 
 // Entry is one line of the log.
@@ -37,7 +38,7 @@ type Entry struct {
 }
 
 // Body is what an entry of one kind says: Genesis, Adoption, Seal, Reservation, Release, Step, Failure,
-// Resume, Opening, Recovery, Correction or Torn.
+// Resume, Opening, Recovery, Correction, Torn or Checkpoint.
 type Body interface {
 	kind() Kind
 	// validate checks what can be said of the body alone. What depends on the entries before it is history.check's.

@@ -262,6 +262,9 @@ type then struct {
 	dies bool // the process ends there
 }
 
+// oneIn is of how many faults one is tried.
+var oneIn = 1
+
 // TestEveryStepFails fails each operation on files of the scripted history in both ways, and writes in the middle;
 // alone, with one of the next few operations, or
 // with the end of the process; followed by each kind of crash. With DITHER_LONG=1 it is at each byte, and with more of
@@ -275,7 +278,7 @@ func TestEveryStepFails(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "1" {
 		stride, nexts = 1, append(nexts, then{next: 4}, then{next: 5}, then{next: 6}, then{next: 7})
 	}
-	runs, refused := 0, 0
+	runs, refused, turn := 0, 0, 0
 	for k := 1; k <= whole.ops; k++ {
 		faults := []fault{{done: false, short: -1}, {done: true, short: -1}}
 		for n := 0; n < whole.writes[k]; n += stride {
@@ -286,6 +289,9 @@ func TestEveryStepFails(t *testing.T) {
 				for kind := range losses {
 					if stride > 1 && (after.next > 0 && (i+k+after.next+int(kind))%8 > 0 || !whole.changes[k] && kind > lostAll) {
 						continue // an eighth of the doubles, and nothing more is lost where nothing changes
+					}
+					if turn++; turn%oneIn > 0 {
+						continue
 					}
 					m := newMemFS(t)
 					m.failAt, m.fault, m.failNext, m.dies = k, f, after.next, after.dies

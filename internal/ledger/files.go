@@ -42,6 +42,8 @@ type file interface {
 	Size() (int64, error) // ErrNotFile for what is not a regular file
 	Sync() error          // of the bytes and the size
 	Lock(exclusive bool) error
+	// TryLock is Lock that does not wait: taken is false where somebody else has it.
+	TryLock() (taken bool, err error)
 	Unlock() error
 }
 
@@ -112,5 +114,7 @@ func (f systemFile) Size() (int64, error) {
 }
 
 func (f systemFile) Lock(exclusive bool) error { return flock(f.File, exclusive) }
+
+func (f systemFile) TryLock() (bool, error) { return tryFlock(f.File) }
 
 func (f systemFile) Unlock() error { return funlock(f.File) }

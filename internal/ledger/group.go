@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 )
@@ -50,6 +51,7 @@ func (l *Ledger) append(m *member) (uint64, error) {
 	if m.err != nil {
 		return 0, m.err
 	}
+	l.keepShort()
 	return m.index, nil
 }
 
@@ -101,13 +103,37 @@ func (l *Ledger) lead() {
 		}
 		batch = l.queue.take(most)
 		l.write(batch)
+		if lost := unfound(batch); len(lost) > 0 { // the index is damaged: they are tried again without it
+			l.unindex()
+			if err := l.refresh(); err != nil {
+				refuse(lost, err)
+			} else {
+				l.write(lost)
+			}
+		}
+		l.noteDue()
 		return nil
 	})
 	if batch == nil { // nothing was tried
 		batch = l.queue.take(maxBatch)
-		for _, m := range batch {
-			m.err = err
-		}
+		refuse(batch, err)
 	}
 	l.queue.done(batch)
+}
+
+func refuse(batch []*member, err error) {
+	for _, m := range batch {
+		m.err = err
+	}
+}
+
+// unfound are the members of a batch that were not written because the index is damaged. They have no error any more.
+func unfound(batch []*member) (out []*member) {
+	for _, m := range batch {
+		if errors.Is(m.err, errIndex) {
+			m.err = nil
+			out = append(out, m)
+		}
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -41,9 +42,17 @@ type ref struct {
 	length int // of the line, without its newline
 }
 
-// history is the account of the entries 0 … len(refs)−1, which form a chain and obey every rule of check.
+// history is the account of the entries 0 … count()−1, which form a chain and obey every rule of check.
+//
+// The newest entries are found in memory, those before base in the index.
 type history struct {
-	refs     []ref
+	base    uint64
+	past    *past // finds the entries before base; nil where there are none
+	refs    []ref // of the entries from base on
+	last    Head  // the newest entry
+	hasLast bool  // whether there is one
+	tipEnd  int64 // of its line, without its newline
+
 	created  time.Time
 	id       string
 	terms    *Terms    // nil until adopted
@@ -61,8 +70,9 @@ type history struct {
 
 	reservations int                 // how many there were
 	waiting      map[uint64]*waiting // those that have neither their release nor their failure, by their index
+	answered     int                 // how many have their release
 	newest       map[string]int      // replay key → which of answers is its newest
-	answers      []answered          // in the order of their releases
+	answers      []answered          // those whose releases are from base on, in their order
 	kinds        map[string]*About   // each that there is, by its text
 	lost         losing              // what the reservations cost that got no answer, so far
 	tornLoss     *tally              // what fragments cost
@@ -70,10 +80,23 @@ type history struct {
 	torn         int
 
 	givenUpBy map[string]int // analyst → the questions that were given up since the last resumption, and count
+
+	every            cadence
+	passed           passed          // the newest place
+	pending          []*place        // those that no checkpoint covers, in their order
+	covered          []*place        // those that one does, whose entries are in memory still
+	begun            Checkpoint      // by which this reader began; none where it read all
+	begunAt          uint64          // the index of its entry
+	unindexed        bool            // the index file lacks what it should have: what is in memory stays there
+	newestCheckpoint *located        // that this reader came upon and checked
+	spill            func(*place)    // called with each place that is passed, if set; it may forget
+	witness          map[uint64]Hash // the hashes of these entries are kept, whatever is forgotten
+	source           io.ReaderAt     // the log, for what is recalled
 }
 
-func newHistory() *history {
+func newHistory(every cadence) *history {
 	return &history{
+		every:  every,
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
 		newest: map[string]int{}, waiting: map[uint64]*waiting{}, kinds: map[string]*About{}, lost: newLosing(), tornLoss: newTally(),
@@ -83,12 +106,11 @@ func newHistory() *history {
 
 // tip is the head of the entries so far; ok is false before the first.
 func (h *history) tip() (head Head, ok bool) {
-	if len(h.refs) == 0 {
-		return Head{}, false
-	}
-	last := len(h.refs) - 1
-	return Head{Index: uint64(last), Hash: h.refs[last].hash}, true
+	return h.last, h.hasLast
 }
+
+// count is how many entries there are.
+func (h *history) count() uint64 { return h.base + uint64(len(h.refs)) }
 
 // room is the least that any limit leaves.
 func (h *history) room(r Reservation, at time.Time) (privacy.Loss, error) {
@@ -189,12 +211,25 @@ func (h *history) fragmentCharge() privacy.Loss {
 
 // apply takes an entry that check let through.
 func (h *history) apply(e Entry, at ref) {
+	if _, kept := h.witness[h.count()]; kept {
+		h.witness[h.count()] = at.hash
+	}
+	h.last, h.hasLast = Head{Index: h.count(), Hash: at.hash}, true
+	h.tipEnd = at.offset + int64(at.length)
 	h.refs = append(h.refs, at)
 	if e.Time.After(h.clock) {
 		h.clock = e.Time
 	}
 	h.enter()
+	h.take(e, at)
+	h.pass(at)
+}
+
+// take changes the account by what an entry says.
+func (h *history) take(e Entry, at ref) {
 	switch b := e.Body.(type) {
+	case Checkpoint:
+		h.cover(b, at)
 	case Genesis:
 		h.id, h.created = b.ID, e.Time
 	case Adoption:
@@ -212,8 +247,9 @@ func (h *history) apply(e Entry, at ref) {
 		h.lose(w)
 	case Release:
 		w := h.waiting[b.Reservation]
+		h.answered++
 		h.newest[w.key] = len(h.answers)
-		h.answers = append(h.answers, answered{w.about, w.rho, e.Index, b.Reservation})
+		h.answers = append(h.answers, answered{w.key, w.about, w.rho, e.Index, b.Reservation})
 		h.tell(w)
 		delete(h.waiting, b.Reservation)
 	case Step:
@@ -278,7 +314,8 @@ func (h *history) state(pending bool, now time.Time) State {
 	torn := lossOf(h.by(), nil)
 	s := State{
 		ID: h.id, Created: h.created, Head: tip, Clock: h.clock, Spent: h.spent(),
-		Reservations: h.reservations, Answers: len(h.answers), Failures: h.failures, GivenUp: h.givenUpSoFar(), Torn: h.torn, Sealed: maps.Clone(h.sealed),
+		Reservations: h.reservations, Answers: h.answered, Failures: h.failures, GivenUp: h.givenUpSoFar(), Torn: h.torn,
+		Sealed: maps.Clone(h.sealed),
 	}
 	if pending {
 		torn = h.fragmentCharge()

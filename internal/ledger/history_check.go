@@ -15,8 +15,8 @@ func (h *history) check(e Entry) error {
 	if _, genesis := e.Body.(Genesis); genesis == begun {
 		return errors.New("the genesis is the first entry, and only that")
 	}
-	if e.Index != uint64(len(h.refs)) {
-		return fmt.Errorf("it is entry %d where entry %d belongs", e.Index, len(h.refs))
+	if e.Index != h.count() {
+		return fmt.Errorf("it is entry %d where entry %d belongs", e.Index, h.count())
 	}
 	if e.Prev != tip.Hash {
 		return errUnlinked
@@ -34,7 +34,12 @@ func (h *history) check(e Entry) error {
 	case Reservation:
 		return h.checkReservation(b, e.Time)
 	case Release:
-		return h.checkOpen(b.Reservation)
+		if err := h.checkOpen(b.Reservation); err != nil {
+			return err
+		}
+		return h.recall(b.Reservation)
+	case Checkpoint:
+		return h.checkCheckpoint(b, e.Index)
 	case Step:
 		if h.failures >= MaxFailures {
 			return ErrSuspended

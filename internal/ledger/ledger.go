@@ -3,12 +3,11 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,7 +23,10 @@ type Ledger struct {
 	dir  string
 	now  func() time.Time
 
-	queue queue
+	queue      queue
+	every      cadence
+	due        atomic.Bool // a checkpoint is to be written
+	checkpoint atomic.Bool // somebody is writing one
 
 	mu     sync.Mutex // guards what follows; the lock on the file is taken inside it
 	file   file
@@ -34,6 +36,7 @@ type Ledger struct {
 	frozen bool   // it cannot be written by this process: its entries can be read
 	alone  bool   // the last write failed: the next one is of one entry
 	space  space
+	retry  uint64 // no checkpoint is tried before so many entries
 }
 
 // Open opens the ledger in dir and reads all of it. Entries are dated by now. Where dir cannot be written by this process, all that is read works, and what
@@ -44,6 +47,10 @@ type Ledger struct {
 func Open(dir string, now func() time.Time) (*Ledger, error) { return open(system{}, dir, now) }
 
 func open(fsys fileSystem, dir string, now func() time.Time) (*Ledger, error) {
+	return openWith(fsys, dir, now, usual)
+}
+
+func openWith(fsys fileSystem, dir string, now func() time.Time, every cadence) (*Ledger, error) {
 	f, err := openLog(fsys, dir, os.O_RDWR|os.O_APPEND)
 	frozen := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 	if frozen {
@@ -52,8 +59,17 @@ func open(fsys fileSystem, dir string, now func() time.Time) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{fsys: fsys, dir: dir, now: now, file: f, log: log{history: newHistory()}, frozen: frozen}
-	if err := l.locked(func() error { return nil }); err != nil {
+	l := &Ledger{fsys: fsys, dir: dir, now: now, file: f, every: every, frozen: frozen}
+	l.log = warm(fsys, dir, f, every, !frozen)
+	warmed := l.log.hasLast
+	err = l.locked(func() error { return nil })
+	if err != nil && warmed && l.failed == nil {
+		// What is wrong is said of the whole log. And what was read without the lock may have been taken back, before it
+		// was acknowledged.
+		l.log = newLog(f, every)
+		err = l.locked(func() error { return nil })
+	}
+	if err != nil {
 		_ = l.Close() // nothing was written through it
 		return nil, err
 	}
@@ -83,6 +99,9 @@ func (l *Ledger) Close() error {
 		return nil // fail closed the file
 	}
 	l.failed = ErrClosed
+	if l.log.past != nil {
+		_ = l.log.past.file.Close() // it was only read
+	}
 	return l.file.Close()
 }
 
@@ -120,11 +139,11 @@ func (l *Ledger) Room(r Reservation) (left privacy.Loss, err error) {
 // Find gives the newest answer for a replay key; ok is false where there is none. Both of its entries are durable.
 func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 	err = l.locked(func() error {
-		var i int
-		if i, ok = l.log.newest[key]; ok {
-			a = l.answer(l.log.answers[i], l.log.refs)
+		var found answered
+		if found, ok, err = l.log.find(key); ok {
+			a = l.answer(found)
 		}
-		return nil
+		return err
 	})
 	return a, ok && err == nil, err
 }
@@ -132,33 +151,60 @@ func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 // Entries calls fn with every entry, oldest first, until it returns an error. The lock is not held meanwhile: entries that
 // are appended after the call began may be missing.
 func (l *Ledger) Entries(fn func(Entry) error) error {
-	var refs []ref
-	if err := l.locked(func() error { refs = slices.Clip(l.log.refs); return nil }); err != nil {
+	var to uint64
+	if err := l.locked(func() error { to = l.log.count(); return nil }); err != nil {
 		return err
 	}
-	for _, r := range refs {
-		e, err := l.read(r)
+	for i := uint64(0); i < to; {
+		var refs []ref
+		err := l.known(func() (err error) { refs, err = l.log.span(i, to); return err })
 		if err != nil {
 			return err
 		}
-		if err := fn(e); err != nil {
-			return err
+		for _, r := range refs {
+			e, err := readEntry(l.file, r)
+			if err == nil && e.Index != i {
+				err = damaged(errors.New("it names another entry"))
+			}
+			if err == nil {
+				err = fn(e)
+			}
+			if err != nil {
+				return err
+			}
+			i++
 		}
 	}
 	return nil
 }
 
-// read reads one entry again. It needs no lock: what has been appended does not change.
-func (l *Ledger) read(r ref) (Entry, error) {
-	line := make([]byte, r.length)
-	if n, err := l.file.ReadAt(line, r.offset); n < len(line) && !errors.Is(err, io.EOF) {
-		return Entry{}, fmt.Errorf("reading the ledger: %w", err)
+// entry reads one again, which must have been read before.
+func (l *Ledger) entry(i uint64) (Entry, error) {
+	var at ref
+	if err := l.known(func() (err error) { at, err = l.log.at(i); return err }); err != nil {
+		return Entry{}, err
 	}
-	e, err := decodeAgain(line, r.hash)
-	if err != nil {
-		return Entry{}, &CorruptError{Line: r.line, Err: err}
+	e, err := readEntry(l.file, at)
+	if err == nil && e.Index != i {
+		err = damaged(errors.New("it names another entry"))
 	}
-	return e, nil
+	return e, err
+}
+
+// known runs fn, which looks up what was read before, without looking at what others appended. Where the index is damaged it reads all again, and runs fn
+// again.
+func (l *Ledger) known(fn func() error) error {
+	l.mu.Lock()
+	if l.failed != nil {
+		defer l.mu.Unlock()
+		return l.failed
+	}
+	err := fn()
+	l.mu.Unlock()
+	if !errors.Is(err, errIndex) {
+		return err
+	}
+	return l.locked(fn) // which reads all again
 }
 
 // locked runs fn with the lock held and everything read that others appended.
@@ -171,9 +217,10 @@ func (l *Ledger) locked(fn func() error) error {
 	if err := l.file.Lock(!l.frozen); err != nil {
 		return fmt.Errorf("locking the ledger: %w", err)
 	}
-	err := l.refresh()
-	if err == nil {
-		err = fn()
+	err := l.refreshed(fn)
+	if errors.Is(err, errIndex) && l.failed == nil { // nothing was written: the index is asked before
+		l.unindex()
+		err = l.refreshed(fn)
 	}
 	if l.failed == nil { // else the file is closed, and so unlocked
 		if unlocking := l.file.Unlock(); unlocking != nil {
@@ -181,6 +228,19 @@ func (l *Ledger) locked(fn func() error) error {
 		}
 	}
 	return err
+}
+
+func (l *Ledger) refreshed(fn func() error) error {
+	if err := l.refresh(); err != nil {
+		return err
+	}
+	return fn()
+}
+
+// unindex forgets all that was read, so that the log is read again from its beginning, and without its index.
+func (l *Ledger) unindex() {
+	l.log = newLog(l.file, l.every)
+	l.log.unindexed = true // until it is written again
 }
 
 // refresh reads what others appended and compares it with the head file. On return the head file names the newest entry.
@@ -203,6 +263,7 @@ func (l *Ledger) refresh() error {
 		}
 	}
 	l.heads = h
+	l.log.forgetIndexed(l.fsys, l.dir)
 	if tip, _ := l.log.tip(); tip == l.heads.head() {
 		return nil
 	}
@@ -266,9 +327,7 @@ func (l *log) catchUp(fsys fileSystem, dir string, f file) (*heads, error) {
 
 // newestSlot is what the head file is to say of the newest entry.
 func (l *log) newestSlot() slot {
-	tip, _ := l.tip()
-	at := l.refs[tip.Index]
-	return slot{head: tip, end: at.offset + int64(at.length), charged: l.owes()}
+	return slot{head: l.last, end: l.tipEnd, charged: l.owes()}
 }
 
 // fail poisons the handle. Closing the file gives up the lock.

@@ -18,6 +18,15 @@ func flock(f *os.File, exclusive bool) error {
 	return flockRetry(f, how)
 }
 
+// tryFlock is flock that does not wait.
+func tryFlock(f *os.File) (taken bool, err error) {
+	err = flockRetry(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func funlock(f *os.File) error { return flockRetry(f, syscall.LOCK_UN) }
 
 func flockRetry(f *os.File, how int) error {

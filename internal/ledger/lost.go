@@ -6,8 +6,8 @@ import (
 	"dither/privacy"
 )
 
-// Lost is what was charged and got no answer: reservations that have neither a release nor a step, and fragments. It is spent all the same, since what
-// was drawn may have been seen.
+// Lost is what was charged and got no answer: reservations that have neither a release nor a step, and fragments. It is
+// spent all the same, since what was drawn may have been seen.
 type Lost struct {
 	Failed  int          `json:"failed"`   // reservations of which it is recorded that they failed, unless they were given up
 	GivenUp int          `json:"given_up"` // those that were, by who asked
@@ -16,7 +16,8 @@ type Lost struct {
 	Loss    privacy.Loss `json:"loss"`     // of all of these, as the terms' accountant adds them up; each in full, whatever parts it is about
 }
 
-// losing is the running sum of the reservations that have neither a release nor a step, so that no question adds them up again.
+// losing is the running sum of the reservations that have neither a release nor a step, so that no question adds them
+// up again.
 //
 // It is exact, and δ is not capped at 1. So removing a loss leaves the sum of the others.
 type losing struct {
@@ -47,8 +48,8 @@ func (s *losing) remove(l privacy.Loss) {
 	}
 }
 
-// group makes every loss what it promised k units together: kε and k²ρ are linear in ε and in ρ, so the sum's is the sum of the losses'. A δ above 0 has no
-// such form: then what is spent has none either, and the terms were refused.
+// group makes every loss what it promised k units together: kε and k²ρ are linear in ε and in ρ, so the sum's is the
+// sum of the losses'. A δ above 0 has no such form: then what is spent has none either, and the terms were refused.
 func (s *losing) group(k int64) { s.pure, s.rho = s.pure.Group(k), s.rho.Group(k) }
 
 // in is the sum as an accountant counts it.

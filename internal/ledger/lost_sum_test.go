@@ -44,14 +44,15 @@ func (r *lostReference) add(t *testing.T, h *history) {
 	}
 }
 
-// The running sum of what was lost is what adding up from scratch gives, under both accountants, with a δ whose sum is above 1, and after changes of terms.
+// The running sum of what was lost is what adding up from scratch gives, under both accountants, with a δ whose sum is
+// above 1, and after changes of terms.
 func TestLostAddsUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		h := newHistory()
+		h := newHistory(usual)
 		ref := &lostReference{map[uint64]*tally{}, map[uint64]bool{}, map[uint64]bool{}}
 		var open []uint64
 		next := func(b Body) bool {
-			e := Entry{Index: uint64(len(h.refs)), Kind: b.kind(), Time: testTime, Body: b}
+			e := Entry{Index: h.count(), Kind: b.kind(), Time: testTime, Body: b}
 			if tip, begun := h.tip(); begun {
 				e.Prev = tip.Hash
 			}
@@ -85,7 +86,7 @@ func TestLostAddsUp(t *testing.T) {
 					}
 					r.Loss = zcdp(rapid.SampledFrom([]string{"1/30", "0.5"}).Draw(rt, "ρ"), d)
 				}
-				index := uint64(len(h.refs))
+				index := h.count()
 				if next(r) {
 					open = append(open, index)
 					ref.lost[index] = newTally()
@@ -141,13 +142,14 @@ func TestLostAddsUp(t *testing.T) {
 // ref0 is where an entry would be that is in no file.
 func ref0(index uint64) ref { return ref{hash: Hash{byte(index), byte(index >> 8)}, line: index + 1} }
 
-// BenchmarkUnanswered is what a question costs where so many reservations have no answer. The figures are in docs/design/0002-ledger.md.
+// BenchmarkUnanswered is what a question costs where so many reservations have no answer. The figures are in
+// docs/design/0002-ledger.md.
 func BenchmarkUnanswered(b *testing.B) {
 	for _, open := range []int{0, 50_000} {
 		b.Run(fmt.Sprintf("open=%d", open), func(b *testing.B) {
 			_, l := beginWith(b, terms("1000000", "1"), clock)
 			for i := range open {
-				l.log.apply(Entry{Index: uint64(len(l.log.refs)), Time: testTime, Body: reservation(key(i), "0.001")}, l.log.refs[0])
+				l.log.apply(Entry{Index: l.log.count(), Time: testTime, Body: reservation(key(i), "0.001")}, l.log.refs[0])
 			}
 			b.ResetTimer()
 			for range b.N {

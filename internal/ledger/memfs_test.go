@@ -38,6 +38,8 @@ type memFS struct {
 
 	capacity       int64 // of the disk, in bytes of files; 0 is no end
 	cannotAllocate bool
+	concurrent     bool           // used by several goroutines from here on, so that operations are not counted
+	read           map[string]int // bytes of each file, if set
 }
 
 type inode struct {
@@ -82,6 +84,9 @@ func newMemFS(t *testing.T) *memFS {
 
 // step counts an operation; do says whether it happens, err how it ends.
 func (m *memFS) step(what string) (do bool, err error) {
+	if m.concurrent {
+		return true, nil
+	}
 	m.ops++
 	for _, verb := range []string{"write", "overwrite", "sync", "truncate", "allocate", "rename", "remove"} {
 		if strings.HasPrefix(what, verb) {
@@ -248,6 +253,9 @@ func (f *memFile) ReadAt(p []byte, offset int64) (int, error) {
 		return 0, io.EOF
 	}
 	n := copy(p, f.node.data[offset:])
+	if f.fs.read != nil {
+		f.fs.read[filepath.Base(f.name)] += n
+	}
 	if n < len(p) {
 		return n, io.EOF
 	}
@@ -286,7 +294,10 @@ func (f *memFile) WriteAt(p []byte, offset int64) (int, error) {
 		n = len(p)
 	}
 	f.node.data = slices.Clone(f.node.data)
-	copy(f.node.data[offset:], p[:n]) // of a slot, which is there
+	if more := int(offset) + n - len(f.node.data); more > 0 {
+		f.node.data = append(f.node.data, make([]byte, more)...)
+	}
+	copy(f.node.data[offset:], p[:n])
 	return n, err
 }
 
@@ -336,13 +347,22 @@ func (f *memFile) Size() (int64, error) {
 
 func (f *memFile) Lock(bool) error {
 	do, err := f.fs.step("lock")
-	if f.node.locker != nil {
+	if f.node.locker != nil && f.node.locker != f { // whoever has it may take it again
 		f.fs.t.Fatal("a deadlock: the lock is held")
 	}
 	if do {
 		f.node.locker = f
 	}
 	return err
+}
+
+func (f *memFile) TryLock() (bool, error) {
+	do, err := f.fs.step("trylock")
+	if !do || f.node.locker != nil {
+		return false, err
+	}
+	f.node.locker = f
+	return err == nil, err
 }
 
 func (f *memFile) Unlock() error {

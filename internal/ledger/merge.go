@@ -54,7 +54,7 @@ func Merge(dirs []string, rows int64) (Merged, error) {
 	m := Merged{Neighbours: privacy.AddRemove, Unit: rowUnit}
 	by := privacy.Pure
 	for i, dir := range dirs {
-		l, _, err := load(system{}, dir)
+		l, _, err := load(system{}, dir, usual, false)
 		if err != nil {
 			return Merged{}, fmt.Errorf("%s: %w", dir, err)
 		}

@@ -38,7 +38,7 @@ func TestOlderLedgers(t *testing.T) {
 			if len(l.log.answers) <= e {
 				t.Fatal(name)
 			}
-			a := l.answer(l.log.answers[e], l.log.refs)
+			a := l.answer(l.log.answers[e])
 			if v, err := a.Values(); err != nil || len(v) == 0 {
 				t.Errorf("%s: %s %v", name, v, err)
 			}

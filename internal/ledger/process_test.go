@@ -29,6 +29,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(childOpens); dir != "" {
+		os.Exit(opens(dir))
+	}
 	if dir := os.Getenv(childDir); dir != "" && os.Getenv(childLimited) != "" {
 		os.Exit(limitedChild(dir))
 	} else if dir != "" {

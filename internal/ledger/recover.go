@@ -104,7 +104,7 @@ func recoverHead(fsys fileSystem, dir string, against *Head, spent *privacy.Loss
 	if err != nil {
 		return State{}, err
 	}
-	l := &log{history: newHistory()}
+	l := newLog(f, usual)
 	if err := l.extend(f, size); err != nil {
 		return State{}, err
 	}
@@ -170,7 +170,7 @@ func (l *log) writeAlone(f file, at time.Time, body Body) error {
 		return ErrClock
 	}
 	tip, _ := l.tip()
-	line, err := encodeLine(uint64(len(l.refs)), tip.Hash, at, body)
+	line, err := encodeLine(l.count(), tip.Hash, at, body)
 	if err != nil {
 		return invalid("it cannot be written as JSON")
 	}
@@ -213,7 +213,7 @@ func recoverLog(fsys fileSystem, dir, id string, terms Terms, spent *privacy.Los
 		return State{}, err
 	}
 	defer func() { _ = f.Close() }()
-	l := &log{history: newHistory()}
+	l := newLog(f, usual)
 	write := func(body Body) {
 		if err == nil {
 			err = l.writeAlone(f, now(), body)

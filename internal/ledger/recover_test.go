@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -215,8 +217,104 @@ func TestReadOnly(t *testing.T) {
 		}
 	}
 	must(t, frozen.Close())
+	if there, err := os.ReadDir(dir); err != nil || len(there) != 2 {
+		t.Errorf("it wrote files: %v, %v", there, err)
+	}
 	must(t, os.WriteFile(filepath.Join(dir, headName), before, 0o600))
 	if _, err := open(frozenFS{}, dir, clock); !errors.Is(err, ErrReadOnly) {
 		t.Error(err)
+	}
+}
+
+// logFrozenFS is a file system on which only the log cannot be written.
+type logFrozenFS struct{ system }
+
+func (f logFrozenFS) Open(name string, flag int, perm fs.FileMode) (file, error) {
+	if filepath.Base(name) == logName && flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return f.system.Open(name, flag, perm)
+}
+
+// A ledger that cannot be written begins at its checkpoint, if it has its index. Where the index is lost or damaged it
+// reads the whole log and says the same; it writes no index, not even where it could.
+func TestReadOnlyIndex(t *testing.T) {
+	often(t, 4)
+	dir, l := begin(t, "3", "0.5")
+	for i := range 10 {
+		must(t, l.Release(mustReserve(t, l, key(i), "0.01"), values(i)))
+	}
+	want := told(t, l)
+	must(t, l.Close())
+	for _, step := range []struct {
+		name  string
+		do    func() error
+		begun bool
+	}{
+		{"whole", func() error { return nil }, true},
+		{"damaged", func() error { return os.WriteFile(filepath.Join(dir, indexName), make([]byte, 9999), 0o600) }, false},
+		{"no index", func() error { return os.Remove(filepath.Join(dir, indexName)) }, false},
+		{"no checkpoint", func() error { return os.Remove(filepath.Join(dir, checkpointName)) }, false},
+	} {
+		must(t, step.do())
+		before := files(t, dir)
+		for _, fsys := range []fileSystem{frozenFS{}, logFrozenFS{}} {
+			frozen, err := open(fsys, dir, clock)
+			must(t, err)
+			if begun := frozen.log.begun != (Checkpoint{}); begun != step.begun || !frozen.ReadOnly() {
+				t.Errorf("%s: began at a checkpoint: %t", step.name, begun)
+			}
+			if have := told(t, frozen); have != want {
+				t.Errorf("%s: it says\n%s\nwant\n%s", step.name, have, want)
+			}
+			must(t, frozen.Close())
+		}
+		if after := files(t, dir); after != before {
+			t.Errorf("%s: the files were\n%s\nand are\n%s", step.name, before, after)
+		}
+	}
+}
+
+// files are the files in dir, with what is in them.
+func files(t *testing.T, dir string) (out string) {
+	there, err := os.ReadDir(dir)
+	must(t, err)
+	for _, f := range there {
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		must(t, err)
+		out += fmt.Sprintf("%s: %x\n", f.Name(), sha256.Sum256(text))
+	}
+	return out
+}
+
+// The index of a lost log finds nothing in the one that was begun instead of it.
+func TestRecoverLogWithIndex(t *testing.T) {
+	often(t, 4)
+	dir, l := begin(t, "3", "0.5")
+	for i := range 10 {
+		must(t, l.Release(mustReserve(t, l, key(i), "0.01"), values(i)))
+	}
+	must(t, l.Close())
+	must(t, os.Remove(filepath.Join(dir, logName)))
+	spent := pure("0.1")
+	_, err := RecoverLog(dir, testID, terms("3", "0.5"), &spent, clock)
+	must(t, err)
+	l = mustOpen(t, dir)
+	if _, ok, err := l.Find(key(1)); ok || err != nil || l.log.begun != (Checkpoint{}) {
+		t.Errorf("it found what was lost: %t, %v", ok, err)
+	}
+	must(t, l.Sealed("visits", 1, digest))
+	for i := range 10 {
+		must(t, l.Release(mustReserve(t, l, key(i), "0.02"), values(90+i)))
+	}
+	quick := mustOpen(t, dir)
+	if quick.log.begun == (Checkpoint{}) {
+		t.Error("it has no checkpoint of its own")
+	}
+	have := told(t, quick)
+	must(t, os.Remove(filepath.Join(dir, indexName)))
+	must(t, os.Remove(filepath.Join(dir, checkpointName)))
+	if want := told(t, mustOpen(t, dir)); have != want || want != told(t, l) {
+		t.Errorf("it says\n%s\nwant\n%s", have, want)
 	}
 }

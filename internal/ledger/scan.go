@@ -19,6 +19,15 @@ type log struct {
 	lines    uint64 // lines up to end, those inside fragments included
 	size     int64  // everything that was read
 	fragment *fragment
+
+	until *uint64 // if set, the last entry to read: nothing behind it is looked at
+}
+
+// newLog is one of which nothing was read.
+func newLog(f io.ReaderAt, every cadence) log {
+	h := newHistory(every)
+	h.source = f
+	return log{history: h}
 }
 
 // ended reports that the file ends with a newline.
@@ -103,6 +112,9 @@ func (l *log) readLines(r *lineReader) error {
 	var torn *fragment
 	number, offset := l.lines, l.end
 	for {
+		if l.until != nil && l.hasLast && l.last.Index >= *l.until {
+			return nil
+		}
 		line, ended, err := r.next()
 		if errors.Is(err, io.EOF) {
 			l.fragment = torn
@@ -142,6 +154,10 @@ func (l *log) readLines(r *lineReader) error {
 		}
 		if errors.Is(err, errUnlinked) {
 			return l.blame(r, e, number)
+		}
+		var recall *recallError
+		if errors.As(err, &recall) {
+			return recall.error
 		}
 		if err != nil {
 			// The text only: whoever asks whether an error is a refusal must not find one here.
@@ -183,10 +199,11 @@ func (l *log) confirm(want Head) error {
 	if !ok || want.Index > tip.Index {
 		return &RolledBackError{Want: want, Have: tip}
 	}
-	if have := l.refs[want.Index].hash; have != want.Hash {
-		return &RolledBackError{Want: want, Have: Head{want.Index, have}}
+	have, err := l.hashAt(want.Index)
+	if err == nil && have != want.Hash {
+		err = &RolledBackError{Want: want, Have: Head{want.Index, have}}
 	}
-	return nil
+	return err
 }
 
 var errTooLong = errors.New("it is longer than any entry")

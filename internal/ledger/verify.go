@@ -22,7 +22,15 @@ type Report struct {
 func Verify(dir string, against *Head) (Report, error) { return verify(system{}, dir, against) }
 
 func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
-	l, h, err := load(fsys, dir)
+	return verifyWith(fsys, dir, against, usual)
+}
+
+func verifyWith(fsys fileSystem, dir string, against *Head, every cadence) (Report, error) {
+	var keep []Head
+	if against != nil {
+		keep = append(keep, *against)
+	}
+	l, h, err := load(fsys, dir, every, true, keep...)
 	if err != nil {
 		return Report{}, err
 	}
@@ -39,8 +47,9 @@ func verify(fsys fileSystem, dir string, against *Head) (Report, error) {
 	return r, nil
 }
 
-// load reads the whole ledger in dir, and its head file, without changing anything.
-func load(fsys fileSystem, dir string) (*log, *heads, error) {
+// load reads the ledger in dir, and its head file, without changing anything: all of it, or from its newest checkpoint on. Its entries cannot be looked up, but for the
+// hashes of those that are to be kept.
+func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) (*log, *heads, error) {
 	f, err := openLog(fsys, dir, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
@@ -49,7 +58,33 @@ func load(fsys fileSystem, dir string) (*log, *heads, error) {
 	if err := f.Lock(false); err != nil {
 		return nil, nil, fmt.Errorf("locking the ledger: %w", err)
 	}
-	l := &log{history: newHistory()}
+	if h, err := readHeads(fsys, dir); err == nil { // else catchUp says so
+		if !whole {
+			if l, err := restored(fsys, dir, f, h.head(), every); err == nil {
+				h, err := l.catchUp(fsys, dir, f)
+				_ = l.past.file.Close() // it was only read
+				if err == nil {
+					return &l, h, nil
+				}
+			}
+		}
+		keep = append(keep, h.head())
+	}
+	l := newLog(f, every)
+	l.passBy(keep...)
 	h, err := l.catchUp(fsys, dir, f)
-	return l, h, err
+	return &l, h, err
+}
+
+// passBy makes a reader check what is at each place, and forget what is before it, but for some hashes.
+func (h *history) passBy(keep ...Head) {
+	h.witness = map[uint64]Hash{}
+	for _, k := range keep {
+		h.witness[k.Index] = Hash{}
+	}
+	h.spill = func(p *place) {
+		p.settle()
+		p.refs, p.answers, p.state = nil, nil, nil
+		h.forget(p.entries, nil)
+	}
 }

@@ -133,7 +133,7 @@ func (l *Ledger) admit(batch []*member) *pending {
 		var e Entry
 		var line []byte
 		if m.err == nil {
-			m.index = uint64(len(l.log.refs))
+			m.index = l.log.count()
 			line, e, m.err = l.line(m)
 		}
 		if m.err != nil {
@@ -245,10 +245,13 @@ func (l *Ledger) settle(p *pending) {
 // reload reads the log again, since what is in memory is not what was written. Where that fails now, the next call does
 // it.
 func (l *Ledger) reload() error {
-	l.log = log{history: newHistory()}
+	l.log = newLog(l.file, l.every)
+	if again, err := restored(l.fsys, l.dir, l.file, l.heads.head(), l.every); err == nil {
+		l.log = again
+	}
 	h, err := l.log.catchUp(l.fsys, l.dir, l.file)
 	if err != nil {
-		l.log = log{history: newHistory()}
+		l.unindex()
 		return notWritten(err)
 	}
 	l.heads = h

@@ -1,0 +1,96 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// VerifyInBackground verifies the whole chain again and again, as Verify does, until ctx is done: for processes that
+// run long, since opening reads only what came since the newest checkpoint. It returns at once. The lock is not held:
+// what was acknowledged does not change.
+//
+// Where something is wrong, every later method of l returns that error, so that nothing is admitted or released any
+// more, and failed is called with it, once. A log that cannot be read for another reason is tried again; the third time
+// in a row, that counts as wrong.
+func (l *Ledger) VerifyInBackground(ctx context.Context, pause time.Duration, failed func(error)) {
+	go func() {
+		unread := 0
+		for ctx.Err() == nil {
+			err := l.verifyOnce(ctx)
+			if ctx.Err() != nil || errors.Is(err, ErrClosed) {
+				return
+			}
+			if unread++; err == nil {
+				unread = 0
+			}
+			if isWrong(err) || unread >= 3 {
+				l.stop(err)
+				failed(err)
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		}
+	}()
+}
+
+// isWrong reports an error that says what the log holds, not that it could not be read.
+func isWrong(err error) bool {
+	var corrupt *CorruptError
+	var back *RolledBackError
+	return errors.As(err, &corrupt) || errors.As(err, &back) || errors.Is(err, ErrNewer) || errors.Is(err, ErrMissing)
+}
+
+// stop makes every later method return err. Closing the file gives up the lock.
+func (l *Ledger) stop(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed == nil {
+		l.failed = err
+		_ = l.file.Close() // nothing is being written: that is done with mu held
+	}
+}
+
+// verifyOnce reads the log from its beginning to the newest entry that l has seen, which must be found there.
+func (l *Ledger) verifyOnce(ctx context.Context) error {
+	l.mu.Lock()
+	tip, end, failed := l.log.last, l.log.tipEnd, l.failed
+	l.mu.Unlock()
+	if failed != nil {
+		return ErrClosed // there is nothing to stop
+	}
+	f, err := openLog(l.fsys, l.dir, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	again := newLog(f, l.every)
+	again.passBy(tip)
+	again.until = &tip.Index
+	if err := again.extend(stoppable{ctx, f}, end); err != nil {
+		return err
+	}
+	if again.last != tip {
+		return fmt.Errorf("verifying: %w", &RolledBackError{Want: tip, Have: again.last})
+	}
+	return nil
+}
+
+// stoppable reads nothing once ctx is done.
+type stoppable struct {
+	ctx context.Context
+	io.ReaderAt
+}
+
+func (s stoppable) ReadAt(p []byte, offset int64) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.ReaderAt.ReadAt(p, offset)
+}

@@ -1,0 +1,186 @@
+// Package index writes and reads the segments of a ledger's index: where entries stand in the log, and which of them
+// are answers to what.
+//
+// A segment is about the entries from one index to another and never changes. Its root is a digest of all of it:
+// whoever knows the root notices every byte that is another. Looking something up reads and checks only the blocks that
+// it needs. A segment is a function of its rows, byte for byte.
+//
+// # Format
+//
+// All numbers are big-endian.
+//
+//	magic, first entry (8), number of entries (8), of answers (8), of keys (8), bytes of kinds (8), bytes of the filter (8)
+//	the filter: a Bloom filter of the keys
+//	the SHA-256 of each block of 4096 bytes of the payload, of which the last may be shorter
+//	the payload:
+//	  entries: offset (8), line (8), length (4), hash (32), in their order
+//	  answers: paying (8), release (8), bits of ρ (8), where its kind begins (8); sorted by paying
+//	  keys: key (16), number of its newest answer (8); sorted, each once
+//	  kinds: length (4), what it is about, number of answers (4), their numbers (4 each); sorted by what they are about, each once
+//
+// The root is the SHA-256 of what stands before the payload.
+package index
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+)
+
+// Hash is a SHA-256.
+type Hash = [sha256.Size]byte
+
+// Key is what answers are looked up by.
+type Key [16]byte
+
+// Entry is where an entry stands in the log.
+type Entry struct {
+	Offset int64
+	Line   uint64
+	Length int
+	Hash   Hash
+}
+
+// Answer is a release with the reservation that paid for it.
+type Answer struct {
+	Key             Key
+	Paying, Release uint64 // the indices of their entries
+	Rho             float64
+	About           []byte // what it is about: opaque here
+}
+
+// Rows are what a segment is made of.
+type Rows struct {
+	From    uint64 // the index of the first entry
+	Entries []Entry
+	Answers []Answer // in the order of their releases
+}
+
+// ErrDamaged reports a segment that is not what its root says.
+var ErrDamaged = errors.New("the index is damaged")
+
+const (
+	magic     = "dither ledger index 1\n\x00\x00" // 24 bytes
+	headSize  = len(magic) + 6*8
+	block     = 4096
+	entrySize = 8 + 8 + 4 + 32
+	paidSize  = 4 * 8
+	keySize   = 16 + 8
+	perKey    = 10 // bits of the filter; one key in a hundred that is not there passes it
+	probes    = 7
+)
+
+// Encode writes a segment, and its root.
+func Encode(r Rows) (data []byte, root Hash) {
+	order := make([]int, len(r.Answers)) // by paying
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return compare(r.Answers[i].Paying, r.Answers[j].Paying) })
+	number := make([]uint32, len(order)) // of each answer in that order
+	for n, i := range order {
+		number[i] = uint32(n)
+	}
+	kinds, starts := encodeKinds(r.Answers, number)
+	newest := map[Key]uint32{}
+	for i, a := range r.Answers {
+		newest[a.Key] = number[i] // the last one stays
+	}
+	keys := make([]Key, 0, len(newest))
+	for k := range newest {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
+
+	var p []byte // the payload
+	for _, e := range r.Entries {
+		p = binary.BigEndian.AppendUint64(p, uint64(e.Offset))
+		p = binary.BigEndian.AppendUint64(p, e.Line)
+		p = binary.BigEndian.AppendUint32(p, uint32(e.Length))
+		p = append(p, e.Hash[:]...)
+	}
+	for _, i := range order {
+		a := r.Answers[i]
+		for _, x := range []uint64{a.Paying, a.Release, math.Float64bits(a.Rho), starts[i]} {
+			p = binary.BigEndian.AppendUint64(p, x)
+		}
+	}
+	filter := make([]byte, (perKey*len(keys)+7)/8)
+	for _, k := range keys {
+		p = append(p, k[:]...)
+		p = binary.BigEndian.AppendUint64(p, uint64(newest[k]))
+		for bit := range bits(k, len(filter)) {
+			filter[bit/8] |= 1 << (bit % 8)
+		}
+	}
+	p = append(p, kinds...)
+
+	head := []byte(magic)
+	for _, n := range []int{len(r.Entries), len(r.Answers), len(keys), len(kinds), len(filter)} {
+		if len(head) == len(magic) {
+			head = binary.BigEndian.AppendUint64(head, r.From)
+		}
+		head = binary.BigEndian.AppendUint64(head, uint64(n))
+	}
+	head = append(head, filter...)
+	for b := range slices.Chunk(p, block) {
+		sum := sha256.Sum256(b)
+		head = append(head, sum[:]...)
+	}
+	return append(head, p...), sha256.Sum256(head)
+}
+
+// encodeKinds writes what answers are about, each once, with the numbers of the answers; and where each answer's
+// begins.
+func encodeKinds(answers []Answer, number []uint32) (data []byte, starts []uint64) {
+	of := map[string][]int{}
+	var abouts []string
+	for i, a := range answers {
+		about := string(a.About)
+		if of[about] == nil {
+			abouts = append(abouts, about)
+		}
+		of[about] = append(of[about], i)
+	}
+	slices.Sort(abouts)
+	starts = make([]uint64, len(answers))
+	for _, about := range abouts {
+		start := uint64(len(data))
+		data = binary.BigEndian.AppendUint32(data, uint32(len(about)))
+		data = append(data, about...)
+		data = binary.BigEndian.AppendUint32(data, uint32(len(of[about])))
+		for _, i := range of[about] {
+			starts[i] = start
+			data = binary.BigEndian.AppendUint32(data, number[i])
+		}
+	}
+	return data, starts
+}
+
+// bits are those that stand for a key in a filter of so many bytes.
+func bits(k Key, size int) func(func(uint64) bool) {
+	return func(yield func(uint64) bool) {
+		if size == 0 {
+			return
+		}
+		a, b := binary.BigEndian.Uint64(k[:8]), binary.BigEndian.Uint64(k[8:])|1
+		for i := range uint64(probes) {
+			if !yield((a + i*b) % uint64(8*size)) {
+				return
+			}
+		}
+	}
+}
+
+func compare(a, b uint64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

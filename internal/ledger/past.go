@@ -1,0 +1,286 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"dither/internal/ledger/index"
+)
+
+// past finds entries that are no longer in memory, in the index file. Its segments stand one after the other, from
+// entry 0 to a place. It does not change: a history that forgets more has another one.
+type past struct {
+	file     file
+	parts    []part // of the file
+	segments []*index.Segment
+}
+
+// errIndex reports an index that is not what the ledger said it is. It costs time only: everything is read again from
+// the log.
+var errIndex = errors.New("ledger.index is damaged")
+
+// damaged is the error of an index that could not be read.
+func damaged(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errIndex, err)
+}
+
+// with is p with one more segment behind the others: nil where the file does not have it.
+func (p *past) with(next part) *past {
+	s, err := index.Open(p.file, p.size(), next.Size, next.Root)
+	if err != nil || s.From() != p.to() {
+		return nil
+	}
+	return &past{p.file, append(slices.Clip(p.parts), next), append(slices.Clip(p.segments), s)}
+}
+
+// size is how much of the file the segments take.
+func (p *past) size() (n int64) {
+	for _, s := range p.parts {
+		n += s.Size
+	}
+	return n
+}
+
+// to is behind the last entry.
+func (p *past) to() uint64 {
+	if len(p.segments) == 0 {
+		return 0
+	}
+	return p.segments[len(p.segments)-1].To()
+}
+
+// of is the segment that has an entry, which must be before to.
+func (p *past) of(entry uint64) *index.Segment {
+	i, _ := slices.BinarySearchFunc(p.segments, entry, func(s *index.Segment, entry uint64) int {
+		switch {
+		case s.To() <= entry:
+			return -1
+		case s.From() > entry:
+			return 1
+		}
+		return 0
+	})
+	return p.segments[i]
+}
+
+func refOf(e index.Entry) ref {
+	return ref{hash: e.Hash, line: e.Line, offset: e.Offset, length: e.Length}
+}
+
+// at is where entry i is, which must be one.
+func (h *history) at(i uint64) (ref, error) {
+	if i >= h.base {
+		return h.refs[i-h.base], nil
+	}
+	if h.past == nil {
+		return ref{}, errIndex
+	}
+	e, err := h.past.of(i).Entry(i)
+	return refOf(e), damaged(err)
+}
+
+// span are where the entries from i on are, as many as are found at once, at most to entry to.
+func (h *history) span(i, to uint64) ([]ref, error) {
+	if i >= h.base {
+		return h.refs[i-h.base : to-h.base], nil
+	}
+	if h.past == nil {
+		return nil, errIndex
+	}
+	s := h.past.of(i)
+	entries, err := s.Entries(i, min(to, s.To(), i+4096))
+	out := make([]ref, len(entries))
+	for n, e := range entries {
+		out[n] = refOf(e)
+	}
+	return out, damaged(err)
+}
+
+// hashAt is the hash of entry i, which must be one.
+func (h *history) hashAt(i uint64) (Hash, error) {
+	if i == h.last.Index {
+		return h.last.Hash, nil
+	}
+	if hash, kept := h.witness[i]; kept {
+		return hash, nil
+	}
+	r, err := h.at(i)
+	return r.hash, err
+}
+
+// find is the newest answer with a replay key; ok is false where there is none.
+func (h *history) find(key string) (a answered, ok bool, err error) {
+	if i, ok := h.newest[key]; ok {
+		return h.answers[i], true, nil
+	}
+	if h.past == nil {
+		return a, false, nil
+	}
+	k := indexKey(key)
+	for _, s := range slices.Backward(h.past.segments) {
+		found, ok, err := s.Newest(k)
+		if err != nil {
+			return a, false, damaged(err)
+		}
+		if !ok {
+			continue
+		}
+		if a, err = answeredOf(found); err == nil {
+			a.key = key
+			err = h.confirmAnswer(a)
+		}
+		return a, err == nil, err
+	}
+	return a, false, nil
+}
+
+// answerTo is the answer that a reservation paid for; ok is false where there is none.
+func (h *history) answerTo(reservation uint64) (a answered, ok bool, err error) {
+	if i := slices.IndexFunc(h.answers, func(a answered) bool { return a.paying == reservation }); i >= 0 {
+		return h.answers[i], true, nil
+	}
+	if h.past == nil {
+		return a, false, nil
+	}
+	for _, s := range h.past.segments {
+		if s.To() <= reservation {
+			continue
+		}
+		found, ok, err := s.Of(reservation)
+		if err != nil {
+			return a, false, damaged(err)
+		}
+		if ok {
+			a, err = answeredOf(found)
+			return a, err == nil, err
+		}
+	}
+	return a, false, nil
+}
+
+func answeredOf(a index.Answer) (answered, error) {
+	about, err := decodeAbout(a.About)
+	return answered{about: about, rho: a.Rho, release: a.Release, paying: a.Paying}, damaged(err)
+}
+
+// confirmAnswer holds what the index found for a key to the reservation.
+func (h *history) confirmAnswer(a answered) error {
+	r, err := h.reservation(a.paying)
+	if err == nil && r.Key != a.key {
+		err = damaged(errors.New("it names another answer"))
+	}
+	return err
+}
+
+// reservation reads one again.
+func (h *history) reservation(i uint64) (Reservation, error) {
+	at, err := h.at(i)
+	if err != nil {
+		return Reservation{}, err
+	}
+	e, err := readEntry(h.source, at)
+	if err != nil {
+		return Reservation{}, err
+	}
+	r, ok := e.Body.(Reservation)
+	if !ok || e.Index != i {
+		return r, damaged(errors.New("it names another entry"))
+	}
+	return r, nil
+}
+
+// recall reads what is to be known of a reservation when it gets its release, if that was forgotten.
+func (h *history) recall(reservation uint64) error {
+	w := h.waiting[reservation]
+	if w.about != nil {
+		return nil
+	}
+	r, err := h.reservation(reservation)
+	if err != nil {
+		return &recallError{err}
+	}
+	w.key, w.about, w.rho = r.Key, h.about(r), rhoOf(r.Loss)
+	return nil
+}
+
+// recallError reports that something could not be read again that an entry needs, so that nothing is known of the entry
+// itself.
+type recallError struct{ error }
+
+func (e *recallError) Unwrap() error { return e.error }
+
+// readEntry reads one entry again. It needs no lock: what has been acknowledged does not change.
+func readEntry(log io.ReaderAt, r ref) (Entry, error) {
+	line := make([]byte, r.length)
+	if n, err := log.ReadAt(line, r.offset); n < len(line) && !errors.Is(err, io.EOF) {
+		return Entry{}, fmt.Errorf("reading the ledger: %w", err)
+	}
+	e, err := decodeAgain(line, r.hash)
+	if err != nil {
+		return Entry{}, &CorruptError{Line: r.line, Err: err}
+	}
+	return e, nil
+}
+
+// forget drops from memory what is before entry to. With a past, that finds it; without one, nothing can be looked up
+// there any more, and what waits for an answer stays in memory.
+func (h *history) forget(to uint64, has *past) {
+	h.refs = slices.Clone(h.refs[to-h.base:])
+	kept := slices.IndexFunc(h.answers, func(a answered) bool { return a.release >= to })
+	if kept < 0 {
+		kept = len(h.answers)
+	}
+	h.answers = slices.Clone(h.answers[kept:])
+	h.base, h.past = to, has
+	h.newest = map[string]int{}
+	for i, a := range h.answers {
+		h.newest[a.key] = i
+	}
+	h.kinds = map[string]*About{}
+	if has == nil {
+		return
+	}
+	for i, w := range h.waiting {
+		if i < to {
+			w.key, w.about = "", nil
+		}
+	}
+}
+
+// forgetIndexed drops from memory what checkpoints cover, as far as the index file has it.
+func (h *history) forgetIndexed(fsys fileSystem, dir string) {
+	if len(h.covered) == 0 || h.unindexed {
+		return
+	}
+	if h.past == nil {
+		f, err := fsys.Open(filepath.Join(dir, indexName), os.O_RDONLY, 0)
+		if err != nil {
+			h.unindexed = true
+			return
+		}
+		h.past = &past{file: f}
+	}
+	for len(h.covered) > 0 && (h.covered[0].entries <= h.base || h.forgetPlace(h.covered[0])) {
+		h.covered = h.covered[1:]
+	}
+	h.unindexed = len(h.covered) > 0
+}
+
+// forgetPlace drops what is before a place, the first one behind base, if the index file has it.
+func (h *history) forgetPlace(p *place) bool {
+	p.settle()
+	next := h.past.with(p.segment)
+	if next == nil {
+		return false
+	}
+	h.forget(p.entries, next)
+	p.refs, p.answers = nil, nil
+	return true
+}
