@@ -15,7 +15,7 @@ func readOnly(t *testing.T, home string) {
 	t.Helper()
 	for dir := filepath.Dir(home); dir != filepath.Dir(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o055 != 0o055 {
-			if err := os.Chmod(dir, info.Mode().Perm()|0o055); err != nil { //nolint:gosec // of this test alone
+			if err := os.Chmod(dir, info.Mode().Perm()|0o055); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -33,7 +33,7 @@ func readOnly(t *testing.T, home string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = filepath.WalkDir(home, func(path string, _ fs.DirEntry, _ error) error { return os.Chmod(path, 0o700) }) //nolint:gosec // the same
+		_ = filepath.WalkDir(home, func(path string, _ fs.DirEntry, _ error) error { return os.Chmod(path, 0o700) })
 	})
 	runtime.LockOSThread()
 	asNobody(t)

@@ -89,7 +89,7 @@ func saysRetry(n ast.Node) bool {
 type retried struct {
 	code Code // of the error
 	// provoke gives the error, in c, and what asks again.
-	provoke func(t *testing.T, c *Curator) (error, func() error)
+	provoke func(t *testing.T, c *Curator) (func() error, error)
 	pays    int // reservations in all, once the question was asked again
 }
 
@@ -108,7 +108,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 		}
 	}
 	tries := map[string]retried{
-		"curator rehearse": {CodeUnavailable, func(t *testing.T, c *Curator) (error, func() error) {
+		"curator rehearse": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
 			long := turnTime
 			defer func() { turnTime = long }()
 			for range rehearsalsOfOne {
@@ -121,9 +121,9 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			turnTime = 10 * time.Millisecond
 			_, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Fresh: true})
 			saysNot(t, err)
-			return answer(c)(), answer(c)
+			return answer(c), answer(c)()
 		}, 1},
-		"curator begins": {CodeUnavailable, func(t *testing.T, c *Curator) (error, func() error) {
+		"curator begins": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
 			clock := newFakeClock()
 			c.clock, c.policy.Delay = clock, &policy.Delay{Quantum: time.Second, Floor: time.Second, Factor: big.NewRat(1, 1), Rows: 1}
 			defer func() { c.policy.Delay = nil }()
@@ -132,9 +132,9 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			_, err := c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people", Fresh: true})
 			saysNot(t, err)
 			_, err = c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people"})
-			return err, answer(c)
+			return answer(c), err
 		}, 1},
-		"curator unrehearsed": {CodeUnavailable, func(t *testing.T, c *Curator) (error, func() error) {
+		"curator unrehearsed": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
 			works := c.engine
 			c.engine = unavailable{works}
 			for _, fresh := range []bool{true, false} {
@@ -143,12 +143,12 @@ func TestRetryCostsNothingNew(t *testing.T) {
 					saysNot(t, err)
 				} else {
 					c.engine = works
-					return err, answer(c)
+					return answer(c), err
 				}
 			}
 			return nil, nil
 		}, 1},
-		"curator underway": {CodeUnavailable, func(t *testing.T, c *Curator) (error, func() error) {
+		"curator underway": {CodeUnavailable, func(t *testing.T, c *Curator) (func() error, error) {
 			a, err := c.ask(Question{SQL: "SELECT COUNT(*) FROM people"})
 			if err != nil {
 				t.Fatal(err)
@@ -161,17 +161,17 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			err = answer(c)()
 			c.options.Timeout = 0
 			done()
-			return err, answer(c)
+			return answer(c), err
 		}, 1},
-		"curator public": {CodeCancelled, func(t *testing.T, c *Curator) (error, func() error) {
+		"curator public": {CodeCancelled, func(t *testing.T, c *Curator) (func() error, error) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_, err := c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people", Fresh: true})
 			saysNot(t, err)
 			_, err = c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people"})
-			return err, answer(c)
+			return answer(c), err
 		}, 1},
-		"curator stepGivenUp": {CodeCancelled, func(t *testing.T, c *Curator) (error, func() error) {
+		"curator stepGivenUp": {CodeCancelled, func(t *testing.T, c *Curator) (func() error, error) {
 			q := logisticTraining()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -186,9 +186,9 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			q.Fresh = true
 			saysNot(t, step(ctx))
 			q.Fresh = false
-			return step(ctx), func() error { return step(t.Context()) }
+			return func() error { return step(t.Context()) }, step(ctx)
 		}, 1},
-		"curator begin": {CodeHome, func(t *testing.T, c *Curator) (error, func() error) {
+		"curator begin": {CodeHome, func(t *testing.T, c *Curator) (func() error, error) {
 			tr, err := c.Train(t.Context(), logisticTraining())
 			if err != nil {
 				t.Fatal(err)
@@ -204,19 +204,19 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			if closing := tr.Close(); closing != nil {
 				t.Fatal(closing)
 			}
-			return err, again
+			return again, err
 		}, 1},
-		"curator Seal": {CodeCancelled, func(t *testing.T, c *Curator) (error, func() error) {
+		"curator Seal": {CodeCancelled, func(t *testing.T, c *Curator) (func() error, error) {
 			edit(t, c.home, "people.csv", "1,,1,20\n", "1,,1,20\n0,0,1,3\n")
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_, err := c.Seal(ctx, "people", SealOptions{})
-			return err, func() error { _, err := c.Seal(t.Context(), "people", SealOptions{}); return err }
+			return func() error { _, err := c.Seal(t.Context(), "people", SealOptions{}); return err }, err
 		}, 0},
-		"curator AcceptPolicyWith": {CodePolicyChanged, func(t *testing.T, c *Curator) (error, func() error) {
+		"curator AcceptPolicyWith": {CodePolicyChanged, func(t *testing.T, c *Curator) (func() error, error) {
 			edit(t, c.home, "policy.yaml", "default: 0.1", "default: 0.2")
 			_, err := c.AcceptPolicy(t.Context(), false)
-			return err, func() error { _, err := openHome(t, c.home).AcceptPolicy(t.Context(), false); return err }
+			return func() error { _, err := openHome(t, c.home).AcceptPolicy(t.Context(), false); return err }, err
 		}, 0},
 		"cli asError": {CodeCancelled, nil, 0}, // between two questions: what they said of themselves holds, and report says nothing of it afresh (internal/cli)
 	}
@@ -236,7 +236,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 		}
 		t.Run(p, func(t *testing.T) {
 			c := openHome(t, fitHome(t, trainBudget, "add-remove", 60))
-			err, again := try.provoke(t, c)
+			again, err := try.provoke(t, c)
 			var e *Error
 			if !errors.As(err, &e) || e.Code != try.code || !e.Retry {
 				t.Fatalf("%+v", err)

@@ -24,7 +24,7 @@ type Correction struct {
 	Ahead time.Time `json:"ahead"` // what the clock was: the latest date of any entry until then
 }
 
-// ErrClockRight: no entry is dated later than the computer's clock, so that there is nothing to set right.
+// ErrClockRight says that no entry is dated later than the computer's clock, so that there is nothing to set right.
 var ErrClockRight = errors.New("no entry is dated later than the computer's clock")
 
 func (Correction) kind() Kind { return KindClock }

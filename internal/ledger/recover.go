@@ -31,7 +31,7 @@ const (
 	LostLog  = "log"
 )
 
-// ErrNotLost: both files are there, so that there is nothing to recover.
+// ErrNotLost says that both files are there, so that there is nothing to recover.
 var ErrNotLost = errors.New("neither ledger.log nor ledger.head is lost: there is nothing to recover")
 
 func (Recovery) kind() Kind { return KindRecovery }

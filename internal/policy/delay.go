@@ -51,10 +51,10 @@ func (r *reader) delay(f field, tables []*Table) *Delay {
 	d := &Delay{}
 	keys["quantum"].need(f, "as in quantum: 1s: answers leave at multiples of it")
 	keys["factor"].need(f, "as in factor: 50ns: the time for each unit of cost, as the owner measures it")
-	d.Quantum, ok = keys["quantum"].duration()
+	d.Quantum = keys["quantum"].duration()
 	d.Floor = d.Quantum
 	if keys["floor"].present() {
-		d.Floor, _ = keys["floor"].duration()
+		d.Floor = keys["floor"].duration()
 	}
 	factor, given := keys["factor"].nanoseconds()
 	switch {
@@ -118,17 +118,17 @@ func parseDuration(s string) (*big.Rat, error) {
 	return x.Mul(x, new(big.Rat).SetInt64(units[i].ns)), nil
 }
 
-// duration reads a quantum or a floor.
-func (f field) duration() (time.Duration, bool) {
+// duration reads a quantum or a floor; it is 0 where there is none, which was reported.
+func (f field) duration() time.Duration {
 	x, ok := f.nanoseconds()
 	if !ok {
-		return 0, false
+		return 0
 	}
 	if !x.IsInt() || x.Cmp(big.NewRat(int64(leastDelay), 1)) < 0 || x.Cmp(big.NewRat(int64(mostDelay), 1)) > 0 {
 		f.fail("", "must be between 10ms and 1h, found %s", quote(f.node.Value))
-		return 0, false
+		return 0
 	}
-	return time.Duration(x.Num().Int64()), true
+	return time.Duration(x.Num().Int64())
 }
 
 // String says when answers leave.
