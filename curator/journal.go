@@ -68,13 +68,13 @@ func takeTurn(home string) (*os.File, error) {
 // openBeside opens a file of the folder of trainings, or makes it.
 func openBeside(home, name string) (*os.File, error) {
 	dir := filepath.Join(home, "training")
-	if err := os.MkdirAll(dir, 0o700); err != nil { //nolint:gosec // in the owner's own home
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, name)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)              //nolint:gosec // in the owner's own home
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission) { // it can be read again
-		return os.Open(path) //nolint:gosec // the same
+		return os.Open(path)
 	}
 	return f, err
 }

@@ -44,7 +44,7 @@ func kept(v seal.Version, c *policy.Column) ([]value.Value, bool) {
 	if v.Live || v.File == "" { // what a server holds is asked there
 		return nil, false
 	}
-	f, err := os.Open(keptFile(v, c.Name)) //nolint:gosec // in the owner's own home
+	f, err := os.Open(keptFile(v, c.Name))
 	if err != nil {
 		return nil, false
 	}
@@ -121,8 +121,8 @@ func keep(v seal.Version, c *policy.Column, values []value.Value) {
 		return
 	}
 	_, err = f.Write(text)
-	if closing := f.Close(); err != nil || closing != nil || os.Rename(f.Name(), path) != nil { //nolint:gosec // the same
-		_ = os.Remove(f.Name()) //nolint:gosec // the same
+	if closing := f.Close(); err != nil || closing != nil || os.Rename(f.Name(), path) != nil {
+		_ = os.Remove(f.Name())
 	}
 }
 

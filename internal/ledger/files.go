@@ -69,7 +69,7 @@ func (system) Exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-func (system) Rename(from, to string) error { return os.Rename(from, to) } //nolint:gosec // in the owner's own directory
+func (system) Rename(from, to string) error { return os.Rename(from, to) }
 
 func (system) Remove(name string) error { return os.Remove(name) }
 
@@ -87,7 +87,7 @@ func (system) SyncDir(dir string) error {
 }
 
 func (system) Same(name string, f file) (bool, error) {
-	there, err := os.Stat(name) //nolint:gosec // the same
+	there, err := os.Stat(name)
 	if os.IsNotExist(err) {
 		return false, nil
 	}

@@ -226,5 +226,5 @@ func readable(v reflect.Value) reflect.Value {
 		there.Set(v)
 		return there
 	}
-	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem() //nolint:gosec // only read
+	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }

@@ -32,7 +32,7 @@ var fields = map[reflect.Type]map[string]string{
 	},
 	reflect.TypeFor[plan.Source](): {
 		"Op": "asked", "Inputs": "asked", "Columns": "asked", "Units": "asked", "Table": "asked", "Unit": "asked", "ChildKey": "asked", "ParentKey": "asked", "Where": "asked",
-		"Exprs": "asked", "Left": "asked", "Pairs": "asked", "Within": "asked", "Most": "asked", "Aggregates": "asked", "Single": "asked",
+		"Exprs": "asked", "Left": "asked", "Pairs": "asked", "Within": "asked", "Most": "asked", "Aggregates": "asked", "Single": "asked", "Stored": "asked",
 	},
 	reflect.TypeFor[plan.Pair]():  {"L": "asked", "R": "asked"},
 	reflect.TypeFor[plan.Inner](): {"Func": "asked", "X": "asked", "Grid": "asked", "Lo": "asked", "Hi": "asked", "Type": "plan's"},

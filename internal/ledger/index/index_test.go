@@ -166,9 +166,8 @@ func FuzzSegment(f *testing.F) {
 	f.Add(data[:len(data)/2], 7)
 	f.Add([]byte(magic), 0)
 	f.Fuzz(func(t *testing.T, data []byte, at int) {
-		root := sha256.Sum256(data)
 		for _, front := range []int{len(data), max(0, min(at, len(data)))} { // what the root covers
-			root = sha256.Sum256(data[:front])
+			root := sha256.Sum256(data[:front])
 			s, err := Open(bytes.NewReader(data), 0, int64(len(data)), root)
 			if err != nil {
 				if !errors.Is(err, ErrDamaged) {
