@@ -18,7 +18,8 @@ func (t kmTask) looks() int { return max(t.k, t.most) }
 // Campello, "Evolutionary algorithms for clustering gene-expression data", ICDM 2004). It is a function of what was released, so that it costs nothing whatever it tries. Where noise could make
 // the difference, by a standard deviation of it, the fewer are taken.
 //
-// Only cells whose noisy count is three standard deviations above 0 are scored: in the others centres stand where noise happens to be, and look well apart.
+// Only cells whose noisy count is three standard deviations above 0 are scored: in the others centres stand where noise happens to be, and look well apart. For the same
+// reason a number is taken only where the noisy count of each of its clusters is three standard deviations above 0.
 func (r *kmResult) kmFound(t *kmTask, points [][]float64, weights []float64, absent []bool, deviation, within float64, use int) [][]float64 {
 	if t.least == 0 {
 		return kmWeighted(*t, points, weights, kmRandom(t.seed, use))
@@ -32,7 +33,8 @@ func (r *kmResult) kmFound(t *kmTask, points [][]float64, weights []float64, abs
 	}
 	var all [][][]float64
 	var shares [][]float64
-	best := 0
+	var clearAll []bool
+	best := -1
 	for k := t.least; k <= t.k; k++ {
 		of := *t
 		of.k = k
@@ -46,10 +48,12 @@ func (r *kmResult) kmFound(t *kmTask, points [][]float64, weights []float64, abs
 		share := kmSilhouettes(points, absent, within, centres)
 		all, shares = append(all, centres), append(shares, share)
 		r.scores = append(r.scores, ClusterScore{K: k, Silhouette: kmMeanOf(share, clear)})
-		if r.scores[k-t.least].Silhouette > r.scores[best].Silhouette {
-			best = k - t.least
+		clearAll = append(clearAll, kmAllClear(points, absent, weights, deviation, centres))
+		if i := k - t.least; clearAll[i] && (best < 0 || r.scores[i].Silhouette > r.scores[best].Silhouette) {
+			best = i
 		}
 	}
+	best = max(best, 0)
 	taken := -1
 	for i := range r.scores {
 		sum := 0.0
@@ -59,7 +63,7 @@ func (r *kmResult) kmFound(t *kmTask, points [][]float64, weights []float64, abs
 			}
 			sum += (s - shares[best][j]) * (s - shares[best][j])
 		}
-		if r.scores[i].StdDev = deviation * math.Sqrt(sum) / math.Max(total, 1); taken < 0 && r.scores[best].Silhouette-r.scores[i].Silhouette <= r.scores[i].StdDev {
+		if r.scores[i].StdDev = deviation * math.Sqrt(sum) / math.Max(total, 1); taken < 0 && clearAll[i] && r.scores[best].Silhouette-r.scores[i].Silhouette <= r.scores[i].StdDev {
 			taken = i
 		}
 	}
@@ -90,6 +94,24 @@ func kmSilhouettes(points [][]float64, absent []bool, within float64, centres []
 		}
 	}
 	return out
+}
+
+// kmAllClear tells whether each cluster's noisy count is three standard deviations above 0. The sum over its cells is what its size is told as, and has their noise, of one deviation each.
+func kmAllClear(points [][]float64, absent []bool, weights []float64, deviation float64, centres [][]float64) bool {
+	sums, cells := make([]float64, len(centres)), make([]float64, len(centres))
+	for i, p := range points {
+		if absent == nil || !absent[i] {
+			nearest, _ := kmNearest(p, centres)
+			sums[nearest] += weights[i]
+			cells[nearest]++
+		}
+	}
+	for c, sum := range sums {
+		if sum <= 3*deviation*math.Sqrt(cells[c]) {
+			return false
+		}
+	}
+	return true
 }
 
 func kmMeanOf(share, weights []float64) float64 {
