@@ -250,3 +250,25 @@ func TestRowsOfCoarseCoordinates(t *testing.T) {
 		}
 	}
 }
+
+// A row takes as many bytes as its shape says, whatever it holds: so no content makes a pass over it longer.
+func TestRowsAreOfOneSize(t *testing.T) {
+	for _, most := range []int64{1, 3} {
+		rows, err := NewRows(RowShape{Grids: []int{-3, 0, 5}, Bound: ratOf(100), Most: most, Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		added := 0
+		for _, v := range []int64{0, 1, -1, math.MaxInt64, math.MinInt64, 1 << 40} {
+			for i := range most {
+				if err := rows.Add(i == 0, []int64{v, -1, v}); err != nil {
+					t.Fatal(err)
+				}
+				added++
+			}
+		}
+		if err := rows.Seal(); err != nil || rows.rows != int64(added) || len(rows.buffer) != added*(2*4+8) || rows.record != 2*4+8 {
+			t.Errorf("%d rows of %d bytes, %v", rows.rows, len(rows.buffer), err)
+		}
+	}
+}

@@ -94,11 +94,34 @@ func (b *builder) dear(cost Cost) (query.Pos, string) {
 	owner := "; the owner can raise limits.unit_cost, or lower stored_rows_per_unit"
 	switch {
 	case cost.Rows > 2*stored:
-		return b.tree.From.At, "join fewer tables, or aggregate each side by its unit in a subquery first (GROUP BY " + b.unitName() + ")" + owner
+		begin := ""
+		if name := b.longest(); name != "" {
+			begin = "begin FROM with " + query.QuoteName(name) + ", which has the most rows_per_unit, or "
+		}
+		return b.tree.From.At, begin + "join fewer tables, or aggregate each side by its unit in a subquery first (GROUP BY " + b.unitName() + ")" + owner
 	case b.patterns() > 0:
 		return query.Pos{}, "write fewer or shorter patterns; a text column with declared values is cheaper to match" + owner
 	}
 	return query.Pos{}, "compute less in each row, or ask several questions" + owner
+}
+
+// longest is the table of which one unit counts with the most rows, if FROM does not begin with it. All stored rows of
+// the table that FROM begins with are joined, and of every other table as many as count: so it is best placed first.
+func (b *builder) longest() (name string) {
+	first, most := int64(0), int64(0)
+	b.plan.Source.Walk(func(s *Source) {
+		t := b.policy.Table(s.Table)
+		if s.Op != Scan || t == nil || t.Public {
+			return
+		}
+		if first == 0 {
+			first, most = t.Unit.RowsPerUnit, t.Unit.RowsPerUnit
+		}
+		if t.Unit.RowsPerUnit > most {
+			name, most = t.Name, t.Unit.RowsPerUnit
+		}
+	})
+	return name
 }
 
 func (b *builder) unitName() string {

@@ -14,7 +14,6 @@ const relationsPolicy = `
 version: 1
 population: {name: shop}
 budget: {epsilon: 10}
-limits: {unit_cost: 10000000000}
 tables:
   customers: {source: {csv: c.csv}, unit: id, rows_per_unit: 1, columns: {id: {type: integer}, region: {type: text, values: [a, b]}, age: {type: integer, bounds: [0, 100]}}}
   orders: {source: {csv: o.csv}, unit: customer, rows_per_unit: 20, columns: {number: {type: integer}, customer: {type: integer}, total: {type: real, bounds: [0, 50]}, notes: {type: integer}}}

@@ -28,7 +28,6 @@ type (
 		Per            string   `json:",omitempty"`
 		Grant          string   `json:",omitempty"`
 		Analysts       []string `json:",omitempty"`
-		UnitCost       int64    `json:",omitempty"`
 
 		Tables []canonicalTable // by name
 	}
@@ -98,7 +97,6 @@ func (p *Policy) digestNow() string {
 		c.Grant = g.Loss.String()
 	}
 	c.Analysts = limitsText(p.Analysts)
-	c.UnitCost = p.costTerm()
 	for _, t := range p.Tables {
 		c.Tables = append(c.Tables, canonicalTableOf(t))
 	}

@@ -7,9 +7,9 @@ type Limits struct {
 
 const (
 	// LeastUnitCost is the limit on a unit's cost where a policy declares none, or stepsPerStored for each row that it
-	// stores of one unit where that is more: a plain question about all of them is never refused. docs/benchmarks.md
-	// says how they were chosen.
-	LeastUnitCost  = 500_000_000
+	// stores of one unit where that is more. So no plain question about all stored rows is refused, and no join of a
+	// few tables. docs/design/0007 gives the reasons, and docs/benchmarks.md the times.
+	LeastUnitCost  = 3_000_000_000
 	stepsPerStored = 10_000
 	// MaxUnitCost is the largest limit.
 	MaxUnitCost = 1_000_000_000_000_000
@@ -23,15 +23,11 @@ const (
 )
 
 // MostUnitCost is the limit that is in force on the cost of one unit in one answer: the declared one, or the default.
-// It is public.
+// It is public, and no part of the digest: it decides which questions are refused, and changes no answer.
 func (p *Policy) MostUnitCost() int64 {
 	if p.Limits.UnitCost > 0 {
 		return p.Limits.UnitCost
 	}
-	return p.unitCostByDefault()
-}
-
-func (p *Policy) unitCostByDefault() int64 {
 	limit := int64(LeastUnitCost)
 	for _, t := range p.Tables {
 		limit = max(limit, stepsPerStored*t.Stored())
@@ -64,14 +60,6 @@ func (t *Table) storedTerm() int64 {
 		return 0
 	}
 	return t.StoredRows
-}
-
-// costTerm is what the digest has of the limit, likewise.
-func (p *Policy) costTerm() int64 {
-	if p.Limits.UnitCost == p.unitCostByDefault() {
-		return 0
-	}
-	return p.Limits.UnitCost
 }
 
 func (r *reader) limits(f field) (l Limits) {

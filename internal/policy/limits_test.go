@@ -31,18 +31,20 @@ func TestLimits(t *testing.T) {
 	if p.Table("t").Stored() != 1000 || p.Table("r").Stored() != 1 || p.Table("d").Stored() != 0 || p.MostUnitCost() != policy.LeastUnitCost {
 		t.Error(p.Table("t").Stored(), p.Table("r").Stored(), p.Table("d").Stored(), p.MostUnitCost())
 	}
-	for rows, stored := range map[string]int64{"100": 1000, "101": 1010, "99999": 999990, "1000000": 1000000} {
+	for rows, stored := range map[string]int64{
+		"100": 1000, "101": 1010, "99999": 999990, "1000000": 1000000, "4\n    stored_rows_per_unit: 2000000": 2000000,
+	} {
 		q := decode(t, strings.Replace(limited, "rows_per_unit: 4", "rows_per_unit: "+rows, 1))
 		if got := q.Table("t").Stored(); got != stored || q.MostUnitCost() != max(policy.LeastUnitCost, 10_000*stored) {
 			t.Errorf("rows_per_unit %s: %d stored, limit %d", rows, got, q.MostUnitCost())
 		}
 	}
-	for _, same := range []string{with("\n    stored_rows_per_unit: 1000", ""), with("", "limits: {unit_cost: 500000000}\n")} {
+	for _, same := range []string{with("\n    stored_rows_per_unit: 1000", ""), with("", "limits: {unit_cost: 3000000000}\n"), with("", "limits: {unit_cost: 7}\n")} {
 		if got := decode(t, same).Digest(); got != want {
 			t.Errorf("another digest:\n%s", same)
 		}
 	}
-	for _, other := range []string{with("\n    stored_rows_per_unit: 4", ""), with("", "limits: {unit_cost: 500000001}\n"), with("\n    stored_rows_per_unit: 1000000000", "")} {
+	for _, other := range []string{with("\n    stored_rows_per_unit: 4", ""), with("\n    stored_rows_per_unit: 1000000000", "")} {
 		if decode(t, other).Digest() == want {
 			t.Errorf("the same digest:\n%s", other)
 		}

@@ -32,8 +32,8 @@ tables:
       note: {type: text}
 `
 
-// UnitCostQuestions are those whose cost is held against time, the plainest first. The last two are beyond the default
-// limit.
+// UnitCostQuestions are those whose cost is held against time, the plainest first. The last five are about at the default
+// limit, or beyond it.
 func UnitCostQuestions() []string {
 	several := func(n int, text string) string {
 		var all []string
@@ -61,6 +61,10 @@ func UnitCostQuestions() []string {
 		"SELECT COUNT(*)" + join(2) + " WHERE v1.days < v2.days",
 		"SELECT COUNT(*)" + join(3) + " WHERE v1.note LIKE '%y%'",
 		"SELECT COUNT(*) FROM visits WHERE " + several(150, "note LIKE '%%special%d%%requests%%'"),
+		"SELECT COUNT(*)" + join(5),
+		"SELECT COUNT(*)" + join(5) + " WHERE " + several(30, "EXP((v1.age + v5.age) / 20) > 9999999%d"),
+		"SELECT COUNT(*)" + join(5) + " WHERE v1.note < v2.note OR v1.note < v3.note",
+		"SELECT v1.kind, AVG(v1.days + v5.days)" + join(5) + " GROUP BY v1.kind",
 	}
 }
 

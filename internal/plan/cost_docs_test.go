@@ -1,0 +1,117 @@
+package plan_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/value"
+)
+
+// documented are the questions that a page shows: statements in blocks of SQL, and those that stand in quotes in
+// commands, programs and JSON. What has an ellipsis is a pattern of questions, and none itself.
+func documented(page string) (out []string) {
+	add := func(sql string) {
+		if !strings.Contains(sql, "…") {
+			out = append(out, sql)
+		}
+	}
+	block := regexp.MustCompile("(?s)```sql\n(.*?)```")
+	begins := regexp.MustCompile(`^(SELECT|WITH)\b`)
+	for _, m := range block.FindAllStringSubmatch(page, -1) {
+		if !begins.MatchString(m[1]) { // a grammar, or what the owner of a server writes
+			continue
+		}
+		var statement []string
+		for _, line := range append(strings.Split(m[1], "\n"), "") {
+			if (line == "" || begins.MatchString(line)) && len(statement) > 0 {
+				add(strings.Join(statement, "\n"))
+				statement = nil
+			}
+			if line != "" {
+				statement = append(statement, line)
+			}
+		}
+	}
+	rest := block.ReplaceAllString(page, "")
+	for _, quoted := range []string{`'((?:SELECT|WITH)\s[^']*)'`, `"((?:SELECT|WITH)\s[^"]*)"`} {
+		for _, m := range regexp.MustCompile(quoted).FindAllStringSubmatch(rest, -1) {
+			add(m[1])
+		}
+	}
+	return out
+}
+
+// documentedCost is the cost of a question by the door that answers it: as SQL, or as rows of coordinates.
+func documentedCost(p *policy.Policy, sql string) (plan.Cost, error) {
+	r := plan.Request{SQL: sql}
+	q, err := plan.Build(p, r)
+	if err == nil {
+		return plan.CostOf(p, q.AllLooks()...), nil
+	}
+	if strings.Contains(sql, "(") { // it has aggregates
+		return plan.Cost{}, err
+	}
+	t, asRows := plan.BuildRows(p, r)
+	if asRows != nil {
+		return plan.Cost{}, err
+	}
+	return plan.CostOf(p, &t.Bounded), nil
+}
+
+// Every question that README and the pages in docs show is answered by a policy that it is about, and is within half
+// of the default limit on cost.
+func TestUnitCostOfDocs(t *testing.T) {
+	var policies []*policy.Policy
+	for _, file := range []string{"testdata/docs.yaml", "../../examples/randhie/policy.yaml", "../town/policy.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		town := strings.NewReplacer("FORMAT", "csv", "PEOPLE", "1000", "VISITS", "3000", "ROWS_PER_UNIT", "25")
+		p := costPolicy(t, town.Replace(string(text))).Filled(func(policy.Origin) ([]value.Value, int, string) {
+			return []value.Value{value.OfText("x"), value.OfText("y")}, 1, ""
+		})
+		if p.MostUnitCost() != policy.LeastUnitCost {
+			t.Errorf("%s: the limit is %d", file, p.MostUnitCost())
+		}
+		policies = append(policies, p)
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, dearest := 0, int64(0)
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sql := range documented(string(text)) {
+			answered := false
+			var refusals []error
+			for _, p := range policies {
+				cost, err := documentedCost(p, sql)
+				if err != nil {
+					refusals = append(refusals, err)
+					continue
+				}
+				answered, dearest = true, max(dearest, cost.Steps)
+				if cost.Steps > policy.LeastUnitCost/2 {
+					t.Errorf("%s: %s steps: %s", page, plan.Thousands(cost.Steps), sql)
+				}
+			}
+			if found++; !answered {
+				t.Errorf("%s: %s is refused: %v", page, sql, refusals)
+			}
+		}
+	}
+	t.Logf("%d questions, of which the dearest costs %s steps", found, plan.Thousands(dearest))
+	if found < 25 {
+		t.Errorf("%d questions", found)
+	}
+}
