@@ -303,9 +303,6 @@ func TestKMeansOfPersons(t *testing.T) {
 	of := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 2, Epsilon: "2"}
 	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
 		of.Method = method
-		if method == KMeansTree { // at less, none of its groups is clear of noise in every third clustering of a hundred persons
-			of.Epsilon = "10"
-		}
 		e, err := ExplainKMeans(t.Context(), c, of)
 		if err != nil {
 			t.Fatal(err)

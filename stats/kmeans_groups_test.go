@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"dither/internal/stattest"
@@ -68,6 +69,62 @@ func TestKMeansTreeCoverage(t *testing.T) {
 			t.Logf("%s: %s: %d of %d at 0.95, half widths %.4g", name, what, held[what], n, wide[what]/float64(n))
 			if err := (stattest.Proportion{Successes: held[what], Of: stattest.Binomial{Trials: n, Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
 				t.Errorf("%s: %s: %v", name, what, err)
+			}
+		}
+	}
+}
+
+// Where no group of a tree is clear of noise, all rows are one cluster. Its intervals hold as often as they say among the clusterings that come
+// to this, be they most or few. False alarm 1e-6 each.
+func TestKMeansWholeCoverage(t *testing.T) {
+	trials := 400
+	if os.Getenv("DITHER_LONG") != "" {
+		trials = 12000
+	}
+	for name, c := range map[string]struct {
+		rows, d, k int
+		epsilon    float64
+	}{
+		"none":                  {0, 2, 3, 1},
+		"twenty":                {20, 2, 3, 1},
+		"a hundred":             {100, 2, 2, 0.4},
+		"more, in one column":   {300, 1, 5, 0.1},
+		"more, in four columns": {600, 4, 3, 0.1},
+		"many":                  {2000, 2, 3, 0.015},
+	} {
+		task := kmDefaults(kmTask{method: KMeansTree, d: c.d, k: c.k})
+		whole, sizes, means, meansOf := 0, 0, 0, 0
+		for i := range trials {
+			r := rand.New(rand.NewPCG(uint64(i), 17))
+			rows, _ := kmBlobs(r, c.rows, 3, c.d, 0.6, 0.3, 0.1)
+			task.seed = uint64(i + 1)
+			s := &kmSimulated{t: t, rows: rows, task: task, epsilon: c.epsilon, random: r}
+			got, err := kmMethod(t.Context(), task, s)
+			if err != nil || len(got.clusters) == 0 {
+				t.Fatal(name, got, err)
+			}
+			if !slices.ContainsFunc(got.warnings, func(w string) bool { return strings.HasPrefix(w, "No group of rows is clear") }) {
+				continue
+			}
+			truth, one := s.truth[0], got.clusters[0] // of all rows
+			whole++
+			if one.size.Low <= float64(c.rows) && float64(c.rows) <= one.size.High {
+				sizes++
+			}
+			if x := i % c.d; c.rows > 0 {
+				meansOf++
+				if mean := truth.sums[0][x] / truth.counts[0]; one.centre[x].Low-1e-6 <= mean && mean <= one.centre[x].High+1e-6 {
+					means++
+				}
+			}
+		}
+		t.Logf("%s: %d of %d are one cluster; %d of %d sizes and %d of %d means hold", name, whole, trials, sizes, whole, means, meansOf)
+		if whole < trials/20 {
+			t.Errorf("%s: %d of %d are one cluster", name, whole, trials)
+		}
+		for _, of := range [][2]int{{sizes, whole}, {means, meansOf}} {
+			if err := (stattest.Proportion{Successes: of[0], Of: stattest.Binomial{Trials: of[1], Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); of[1] > 0 && err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}

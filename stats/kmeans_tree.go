@@ -13,7 +13,8 @@ func kmSorted(m map[float64]float64) []float64 { return slices.Sorted(maps.Keys(
 
 // kmTree is k-means of a coreset: groups of rows that lie on the same sides of random planes through the noisy mean of all rows. The prefixes of
 // the sides are a tree; a node is divided while its noisy count is at least three times the least that is worth a mean of its own. The noisy means of
-// the leaves whose counts are clear of noise, weighted by their noisy counts, are clustered, and the other leaves join these clusters.
+// the leaves whose counts are clear of noise, weighted by their noisy counts, are clustered, and the other leaves join these clusters. Where no leaf is
+// clear, all rows are one cluster.
 //
 // It takes three looks: all rows' count and sum; the counts of all combinations of sides, of which a node's is a sum; the leaves' counts and sums.
 func kmTree(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
@@ -45,7 +46,9 @@ func kmTree(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 	}
 	out.leaves = leaves
 	out.kmGroups(t, cells, tree)
-	if len(out.clusters) < t.k {
+	if len(out.clusters) == 0 {
+		out.kmWhole(t, cells, middle)
+	} else if len(out.clusters) < t.k {
 		out.warnings = append(out.warnings, fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(out.clusters)))
 	}
 	return out, nil
