@@ -32,8 +32,8 @@ tables:
       note: {type: text}
 `
 
-// UnitCostQuestions are those whose cost is held against time, the plainest first. The last five are about at the default
-// limit, or beyond it.
+// UnitCostQuestions are those whose cost is held against time, the plainest first. The last eight join the table with
+// itself three times, and compute of both ends of each row, so that no engine computes it before the join.
 func UnitCostQuestions() []string {
 	several := func(n int, text string) string {
 		var all []string
@@ -49,6 +49,11 @@ func UnitCostQuestions() []string {
 		}
 		return " FROM visits AS v1" + b.String()
 	}
+	ends := func(column string) string {
+		return "CASE WHEN v1.days < v4.days THEN v1." + column + " ELSE v4." + column + " END"
+	}
+	trunc := func(part string) string { return "date_trunc('" + part + "', " + ends("day") + ") = DATE '1999-01-01'" }
+	four := "SELECT COUNT(*)" + join(4) + " WHERE "
 	return []string{
 		"SELECT COUNT(*) FROM visits",
 		"SELECT kind, COUNT(*), AVG(days) FROM visits WHERE age > 30 GROUP BY kind",
@@ -65,6 +70,15 @@ func UnitCostQuestions() []string {
 		"SELECT COUNT(*)" + join(5) + " WHERE " + several(30, "EXP((v1.age + v5.age) / 20) > 9999999%d"),
 		"SELECT COUNT(*)" + join(5) + " WHERE v1.note < v2.note OR v1.note < v3.note",
 		"SELECT v1.kind, AVG(v1.days + v5.days)" + join(5) + " GROUP BY v1.kind",
+		four + several(30, "LN(v1.age + v4.age + 1) > 9999999%d"),
+		four + several(30, "EXTRACT(day FROM "+ends("day")+") = 4%d"),
+		four + trunc("month") + " OR " + trunc("quarter") + " OR " + trunc("year"),
+		four + several(30, "ROUND((v1.age + v4.age) / 7) = 9999%d"),
+		four + several(30, "(v1.days + v4.days) %% 77 > 70 + %d"),
+		four + ends("note") + " LIKE '%xxxxxxxxxxy%'",
+		"SELECT COUNT(DISTINCT v1.days + v4.days)" + join(4),
+		"SELECT COUNT(*) FROM (SELECT v1.pid, COUNT(DISTINCT " + ends("note") + ") AS notes" + join(4) +
+			" GROUP BY v1.pid) AS p WHERE notes > 3",
 	}
 }
 
