@@ -60,10 +60,13 @@ func (l *Ledger) stop(err error) {
 // verifyOnce reads the log from its beginning to the newest entry that l has seen, which must be found there.
 func (l *Ledger) verifyOnce(ctx context.Context) error {
 	l.mu.Lock()
-	tip, end, failed := l.log.last, l.log.tipEnd, l.failed
+	tip, begun, end, failed := l.log.last, l.log.hasLast, l.log.tipEnd, l.failed
 	l.mu.Unlock()
-	if failed != nil {
+	switch {
+	case failed != nil:
 		return ErrClosed // there is nothing to stop
+	case !begun: // the index was damaged, and reading all again failed: the next call says how
+		return nil
 	}
 	f, err := openLog(l.fsys, l.dir, os.O_RDONLY)
 	if err != nil {

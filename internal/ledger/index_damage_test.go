@@ -364,3 +364,56 @@ func mustOpenIn(tb testing.TB, m *memFS) *Ledger {
 	must(tb, err)
 	return l
 }
+
+// A handle whose index turns out to be damaged, and whose log cannot be read again then, returns errors, and ends neither the process nor, by itself, the
+// background's verification.
+func TestUnreadAfterIndexDamage(t *testing.T) {
+	m := answered40(t)
+	l, err := open(m, faultDir, clock)
+	must(t, err)
+	all, err := l.Answers(func(*About) bool { return true })
+	must(t, err)
+	clear(m.data(indexName))
+	line := m.data(logName)[200:210]
+	kept := slices.Clone(line)
+	line[0] ^= 1 // of an early entry
+	var corrupt *CorruptError
+	if _, _, err := l.Find(key(0)); !errors.As(err, &corrupt) {
+		t.Fatal(err)
+	}
+	n := 0
+	for a := range all {
+		if _, err := a.Values(); !errors.As(err, &corrupt) {
+			t.Fatalf("the answer to %d: %v", a.Reserved, err)
+		}
+		n++
+	}
+	if err := l.Entries(func(Entry) error { return nil }); !errors.As(err, &corrupt) || n == 0 {
+		t.Error(n, err)
+	}
+	copy(line, kept)
+	m.failAt = m.ops + 1 // the lock
+	l.unindex()
+	if _, err := l.State(); !errors.Is(err, errInjected) {
+		t.Fatal(err)
+	}
+	if err := l.verifyOnce(t.Context()); err != nil {
+		t.Errorf("a ledger that is not read yet is wrong: %v", err)
+	}
+	for a := range all {
+		_, err := a.Values()
+		must(t, err)
+	}
+	must(t, l.verifyOnce(t.Context()))
+}
+
+// A checkpoint file of any size costs time only.
+func TestHugeCheckpointFile(t *testing.T) {
+	dir, l := begin(t, "1", "1")
+	must(t, l.Close())
+	writeFile(t, dir, checkpointName, nil)
+	for _, size := range []int64{maxFile + 1, 1 << 42} { // which takes no space
+		must(t, os.Truncate(filepath.Join(dir, checkpointName), size))
+		must(t, openBoth(t, dir))
+	}
+}

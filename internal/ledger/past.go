@@ -74,8 +74,12 @@ func refOf(e index.Entry) ref {
 	return ref{hash: e.Hash, line: e.Line, offset: e.Offset, length: e.Length}
 }
 
-// at is where entry i is, which must be one.
+// at is where entry i is, which must be one. It is errIndex where that was not read yet: after the index was found damaged, reading all again may have
+// failed.
 func (h *history) at(i uint64) (ref, error) {
+	if i >= h.count() {
+		return ref{}, errIndex
+	}
 	if i >= h.base {
 		return h.refs[i-h.base], nil
 	}
@@ -86,8 +90,11 @@ func (h *history) at(i uint64) (ref, error) {
 	return refOf(e), damaged(err)
 }
 
-// span are where the entries from i on are, as many as are found at once, at most to entry to.
+// span are where the entries from i on are, as many as are found at once, at most to entry to. The error is as of at.
 func (h *history) span(i, to uint64) ([]ref, error) {
+	if to > h.count() {
+		return nil, errIndex
+	}
 	if i >= h.base {
 		return h.refs[i-h.base : to-h.base], nil
 	}

@@ -199,6 +199,13 @@ func openPast(fsys fileSystem, dir string, parts []part, c Checkpoint) (*past, e
 	}
 	p := &past{file: f}
 	var chained Hash
+	for _, next := range parts { // before anything is read, or memory taken, as the roots' owners say
+		chained = chain(chained, next)
+	}
+	if chained != c.Index {
+		_ = f.Close() // it was only read
+		return nil, errNoIndex
+	}
 	offset := int64(0)
 	for _, next := range parts {
 		s, err := index.Open(f, offset, next.Size, next.Root)
@@ -208,14 +215,16 @@ func openPast(fsys fileSystem, dir string, parts []part, c Checkpoint) (*past, e
 		}
 		p.parts, p.segments = append(p.parts, next), append(p.segments, s)
 		offset += next.Size
-		chained = chain(chained, next)
 	}
-	if chained != c.Index || p.to() != c.Entries {
+	if p.to() != c.Entries {
 		_ = f.Close() // it was only read
 		return nil, errNoIndex
 	}
 	return p, nil
 }
+
+// maxFile bounds what is read of a checkpoint file, so that a hostile one cannot exhaust memory. A state that is longer is not begun with.
+const maxFile = 256 << 20
 
 // readFile reads a whole file.
 func readFile(fsys fileSystem, name string) ([]byte, error) {
@@ -227,6 +236,9 @@ func readFile(fsys fileSystem, name string) ([]byte, error) {
 	size, err := f.Size()
 	if err != nil {
 		return nil, err
+	}
+	if size > maxFile {
+		return nil, errTooLong
 	}
 	data := make([]byte, size)
 	if n, err := f.ReadAt(data, 0); n < len(data) {
