@@ -143,7 +143,7 @@ func (l *log) counted(m Merged, by privacy.Accountant, rows int64) (Part, error)
 		p.Group *= 2
 	}
 	spent, budget := l.spentIn(by), l.budget()
-	if l.fragment != nil {
+	if l.owes() {
 		spent = spent.Plus(l.fragmentCharge())
 	}
 	if rho, kept := budget.ZCDP(); p.Group > 1 && !kept.IsZero() { // of which nothing was spent, or there is no Spent: it counts for no group

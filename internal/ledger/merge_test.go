@@ -180,3 +180,18 @@ func TestOpeningAndTerms(t *testing.T) {
 	must(t, l.Adopt(rows, 2, l.Head()))
 	must(t, l.Adopt(rows, 1, l.Head()))
 }
+
+// What was never acknowledged costs nothing in a merge either; what may have been is charged.
+func TestMergeOfAFragment(t *testing.T) {
+	a, b := home(t, 'a', terms("1", "1"), pure("0.2")), home(t, 'b', terms("1", "1"), pure("0.1"))
+	writeFile(t, b, logName, append(readLog(t, b), `{"v":1,"n":4`...))
+	for _, c := range []struct{ alone, both string }{{"0.1", "0.3"}, {"1", "1.2"}} {
+		r, err := Verify(b, nil)
+		must(t, err)
+		wantEpsilon(t, "alone", r.State.Spent, c.alone)
+		m, err := Merge([]string{a, b}, 0)
+		must(t, err)
+		wantEpsilon(t, "together", m.Spent, c.both)
+		oneSlot(t, b)
+	}
+}
