@@ -71,13 +71,13 @@ func (l *Ledger) ReserveFor(r Reservation, most int64) (uint64, error) {
 // answered is true: Find gives it.
 func (l *Ledger) ReserveNew(r Reservation, most int64) (index uint64, answered bool, err error) {
 	index, err = l.append(&member{body: r, most: most, may: func() error {
-		var err error
-		if _, answered, err = l.log.find(r.Key); answered {
+		_, found, err := l.log.find(r.Key)
+		if found {
 			return errAnswered
 		}
 		return err
 	}})
-	if answered {
+	if errors.Is(err, errAnswered) { // else it was answered within a batch that was taken back
 		return 0, true, nil
 	}
 	return index, false, err
@@ -112,6 +112,12 @@ func (l *Ledger) Fail(reservation uint64) error {
 // GiveUp is Fail for a reservation whose question was given up by who asked it. It counts towards MaxGivenUp and MaxAllGivenUp, and not towards MaxFailures.
 func (l *Ledger) GiveUp(reservation uint64) error {
 	_, err := l.append(&member{body: Failure{Reservation: reservation, GivenUp: true, Counted: true}})
+	return err
+}
+
+// Abandon is GiveUp by the owner: it counts towards nothing.
+func (l *Ledger) Abandon(reservation uint64) error {
+	_, err := l.append(&member{body: Failure{Reservation: reservation, GivenUp: true}})
 	return err
 }
 

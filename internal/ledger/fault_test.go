@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"testing"
 
 	"dither/privacy"
@@ -348,5 +349,45 @@ func TestRecoveryFails(t *testing.T) {
 			}
 			recovered(t, m, a)
 		}
+	}
+}
+
+// An answer that is taken back with its batch is none: who asks the same in that batch is told that it failed, too.
+func TestAnsweredInABatchThatFails(t *testing.T) {
+	base, taken := prepared(t), 0
+	for at := 1; ; at++ {
+		m := base.clone()
+		l, err := open(m, faultDir, clock)
+		must(t, err)
+		same := reservation(key(500), "0.01")
+		paid, err := l.Reserve(same)
+		must(t, err)
+		m.failAt, m.fault = m.ops+at, fault{short: -1}
+		release := &member{body: Release{paid, values(1)}}
+		l.queue.join(release) // leads
+		answered, asked := false, make(chan error)
+		go func() {
+			_, found, err := l.ReserveNew(same, 0)
+			answered = found
+			asked <- err
+		}()
+		for waiting := 0; waiting < 2; runtime.Gosched() {
+			l.queue.mu.Lock()
+			waiting = len(l.queue.waiting)
+			l.queue.mu.Unlock()
+		}
+		l.lead()
+		if err := <-asked; answered != (err == nil) || answered && release.err != nil {
+			t.Errorf("%s: the release: %v; who asks the same: %t, %v", m.failed, release.err, answered, err)
+		}
+		if release.err != nil {
+			taken++
+		}
+		if m.ops < m.failAt {
+			break
+		}
+	}
+	if taken < 6 {
+		t.Errorf("the release failed %d times", taken)
 	}
 }

@@ -190,3 +190,27 @@ func TestSpaceIsGivenBack(t *testing.T) {
 	must(t, l.Release(mustReserve(t, l, key(2), "0.01"), values(2)))
 	must(t, openBoth(t, dir))
 }
+
+// TestMixedBatchAsksAgain: whose question is answered by a member of the batch that is written before does not pay.
+func TestMixedBatchAsksAgain(t *testing.T) {
+	m := prepared(t)
+	l, err := open(m, faultDir, clock)
+	must(t, err)
+	same := reservation(key(500), "0.01")
+	paid, err := l.Reserve(same)
+	must(t, err)
+	m.capacity = m.used() + 900
+	again := &member{body: same, may: func() error {
+		_, found, err := l.log.find(same.Key)
+		if found {
+			return errAnswered
+		}
+		return err
+	}}
+	batch := []*member{{body: reservation(key(2), "0.01"), most: maxFollows}, {body: Release{paid, values(1)}}, again}
+	must(t, l.locked(func() error { l.write(batch); return nil }))
+	if !errors.Is(batch[0].err, ErrFull) || batch[1].err != nil || !errors.Is(again.err, errAnswered) {
+		t.Fatal(batch[0].err, batch[1].err, again.err)
+	}
+	wantEpsilon(t, "spent", mustState(t, l).Spent, "0.02")
+}

@@ -77,7 +77,10 @@ func (l *Ledger) commit(batch []*member) {
 		// There may be room for some of them: a release must not fail for want of a reservation's.
 		unread := l.reload()
 		for _, m := range batch {
-			if m.err = unread; unread == nil {
+			if m.err = unread; unread == nil && m.may != nil { // of those before it, some may be written by now
+				m.err = m.may()
+			}
+			if m.err == nil {
 				l.commit([]*member{m})
 				unread = l.failed
 			}
@@ -98,10 +101,13 @@ func (l *Ledger) commit(batch []*member) {
 		a.m.err = err
 	}
 	if l.failed != nil {
-		return
+		err = ErrNotWritten // of those who were refused nothing was: it was by entries of which nobody knows whether they are there
 	}
 	for _, m := range p.refused {
 		m.err = err
+	}
+	if l.failed != nil {
+		return
 	}
 	if p.applied > 0 {
 		_ = l.reload()
