@@ -3,9 +3,11 @@ package ledger
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -173,4 +175,38 @@ func TestLongLine(t *testing.T) {
 	if err := openBoth(t, dir); !errors.As(err, &corrupt) || !errors.Is(err, errTooLong) {
 		t.Error(err)
 	}
+}
+
+// imageFS is a file system that is read-only and has no sync, as those of images have none.
+type imageFS struct{ system }
+
+type imageFile struct{ systemFile }
+
+func (imageFS) Open(name string, flag int, perm fs.FileMode) (file, error) {
+	if flag&(os.O_RDWR|os.O_WRONLY|os.O_CREATE) != 0 {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EROFS}
+	}
+	f, err := system{}.Open(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return imageFile{f.(systemFile)}, nil
+}
+
+func (imageFile) Sync() error { return syscall.EINVAL }
+
+// A home on such a file system tells what it has, as any that is read-only.
+func TestReadOnlyImage(t *testing.T) {
+	dir, l := begin(t, "1", "1")
+	must(t, l.Release(mustReserve(t, l, key(1), "0.1"), values(1)))
+	must(t, l.Close())
+	l, err := open(imageFS{}, dir, clock)
+	must(t, err)
+	if _, ok, err := l.Find(key(1)); !ok || err != nil {
+		t.Error(ok, err)
+	}
+	if _, err := l.Reserve(reservation(key(2), "0.1")); !errors.Is(err, ErrReadOnly) {
+		t.Error(err)
+	}
+	must(t, l.Close())
 }

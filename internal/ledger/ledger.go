@@ -258,7 +258,7 @@ func (l *Ledger) refresh() error {
 	}
 	if !h.old && (l.heads == nil || l.heads.old || l.heads.slots[l.heads.newest] != h.slots[h.newest]) {
 		// Someone else wrote that slot, and may not have lived to make it durable. What it names will be told of now.
-		if err := syncHeads(l.fsys, l.dir); err != nil {
+		if err := syncHeads(l.fsys, l.dir); err != nil && !(l.frozen && unsyncable(err)) {
 			return l.fail(err)
 		}
 	}
@@ -279,6 +279,11 @@ func (l *Ledger) refresh() error {
 		return l.fail(err)
 	}
 	return nil
+}
+
+// unsyncable reports a file system that has nothing to make durable: one that is read-only, such as an image's (ISO 9660, SquashFS).
+func unsyncable(err error) bool {
+	return errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EROFS)
 }
 
 // nameTip makes the head file name the newest entry, durably. Where a fragment behind it counts as spent, it says so,
