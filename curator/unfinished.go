@@ -106,7 +106,7 @@ func wouldLose(change string, trainings []unfinished, hint string) *Error {
 // abandon records that the owner gives trainings up, once the change that loses them is made. One that is finished or failed by now needs no record.
 func (c *Curator) abandon(trainings []unfinished) error {
 	for _, u := range trainings {
-		if err := c.ledger.GiveUp(u.id); err != nil && !errors.Is(err, ledger.ErrNotReserved) {
+		if err := c.ledger.Abandon(u.id); err != nil && !errors.Is(err, ledger.ErrNotReserved) {
 			return err
 		}
 	}

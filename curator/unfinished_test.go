@@ -143,6 +143,9 @@ func TestAbandonedTrainings(t *testing.T) {
 			if after, err := c.Budget(); err != nil || after.Spent != before.Spent {
 				t.Errorf("spent %v, and then %v, %v", before.Spent, after.Spent, err)
 			}
+			if before.GivenUp != nil { // it was not its analyst's doing
+				t.Errorf("it counts towards a suspension: %+v", before.GivenUp)
+			}
 			q.Fresh = true
 			tr, err := c.Train(t.Context(), q)
 			if err != nil || tr.ID == id || tr.Recorded() != 0 {

@@ -96,3 +96,19 @@ func TestSuspensionIsARule(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What the owner gives up is nobody's fault: it suspends nobody.
+func TestAbandonedCountsForNobody(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	for i := range MaxAllGivenUp + 1 {
+		index, err := l.Reserve(by(i, "ann"))
+		must(t, err)
+		must(t, l.Abandon(index))
+	}
+	for _, l := range []*Ledger{l, mustOpen(t, dir)} {
+		s := mustState(t, l)
+		if err := s.Suspended("ann"); err != nil || s.GivenUp != nil || s.Lost.GivenUp != MaxAllGivenUp+1 {
+			t.Errorf("%v, %+v", err, s)
+		}
+	}
+}
