@@ -28,6 +28,14 @@ const (
 	stepsAgain    = 4    // and for each byte of the pattern that is compared at one place of the text, beyond the first
 )
 
+// Where more than fewWild of _ stand behind a %, DuckDB's regular expressions follow all places of the pattern at which a
+// match may be: which ones these are can be another set at each byte of the text, of up to two to the power of as many.
+const (
+	fewWild    = 8
+	stepsSet   = 2000 // of such a set, for each byte of the text
+	stepsPlace = 70   // and for each byte of the pattern
+)
+
 // cell is a column or an expression, as its readers see it.
 type cell struct {
 	width int64 // the most bytes of a text; of any other type those of its digits
@@ -104,11 +112,18 @@ func listedSteps(n int) int64 { return stepsListed * int64(n+2*min(n, 20)) }
 // being the least period of its first k bytes. Proof: two places at which the first k bytes occur are π(k) apart at
 // least, since they overlap in a text that has their distance for a period, or k apart; so of all places at most one in
 // π(k) has them; and the bytes that are equal at a place are as many as there are such k. ∎ Where _ stands in it,
-// nothing is said of periods, and every k counts as if π(k) were 1.
+// nothing is said of periods, and every k counts as if π(k) were 1. (That is PostgreSQL's way, and DuckDB's where there is
+// no _ and no escape. Else DuckDB matches by sets of places, each of which it finds once: while these are few, it is the quicker one.)
 func matchSteps(pattern string) int64 {
-	longest := int64(0)
-	for _, part := range segments(pattern) {
+	longest, wild := int64(0), 0
+	for i, part := range segments(pattern) {
 		longest = max(longest, equalBytes(part))
+		if i > 0 {
+			wild += strings.Count(part, string([]byte{anyByte}))
+		}
+	}
+	if wild > fewWild {
+		return stepsSet + stepsPlace*int64(len(pattern))
 	}
 	return stepsMatch + stepsAgain*longest + int64(len(pattern))/textPerStep/8
 }

@@ -205,6 +205,32 @@ func TestUnitCostByPolicy(t *testing.T) {
 	}
 }
 
+// A text of 4,096 bytes takes DuckDB 4 to 25 ms where more than ten _ stand behind %, since which of them have matched is another set at each place.
+func TestUnitCostOfWildcards(t *testing.T) {
+	p := costPolicy(t, strings.Replace(households, "tables:", "limits: {unit_cost: 1000000000000000}\ntables:", 1))
+	for _, c := range []struct {
+		pattern     string
+		least, most int64 // nanoseconds of a text, as measured, and what it may count as
+	}{
+		{"%a" + strings.Repeat("_", 8) + "c%", 83_000, 400_000},
+		{strings.Repeat("_", 12) + "c%", 20_000, 400_000}, // begins at one place
+		{`%a\_\_\_\_\_\_\_\_\_\_\_\_c%`, 20_000, 400_000},
+		{"%a" + strings.Repeat("_", 14) + "c%", 7_700_000, 20_000_000},
+		{"%a%" + strings.Repeat("_", 7) + "%a" + strings.Repeat("_", 7) + "c", 1_000_000, 20_000_000},
+		{"%a" + strings.Repeat("_", 30) + "c%", 8_400_000, 30_000_000},
+		{"%a" + strings.Repeat("_", 100) + "c%", 25_000_000, 60_000_000},
+		{"%a" + strings.Repeat("_", 200) + "c%", 35_000_000, 90_000_000},
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(*) FROM visits WHERE note LIKE '" + c.pattern + "'"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if steps := plan.CostOf(p, q.AllLooks()...).Steps / 1000; steps < c.least || steps > c.most {
+			t.Errorf("%s: %d steps for a text, and not %d to %d", c.pattern, steps, c.least, c.most)
+		}
+	}
+}
+
 // Large numbers saturate: they never turn into small ones.
 func TestUnitCostSaturates(t *testing.T) {
 	p := costPolicy(t, strings.Replace(households, "rows_per_unit: 4", "rows_per_unit: 4\n    stored_rows_per_unit: 1000000000", 1))
