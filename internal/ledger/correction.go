@@ -11,8 +11,8 @@ import (
 //
 // # No period's grant is given twice
 //
-// Claim: whatever the dates of the entries and however often the clock is corrected, the grants that are given belong to periods that do not overlap, but for periods of two
-// kinds on both sides of a change of terms, as before; and each is of a period that the date of some entry lies in. So all charges admitted until the terms change add up to at most one grant
+// Claim: whatever the dates of the entries and however often the clock is corrected, the grants that are given belong to periods that do not overlap, but for those on both
+// sides of a change of terms that begins grants, or grants by another period; and each is of a period that the date of some entry lies in. So all charges admitted until the terms change add up to at most one grant
 // for each period that entries were dated in: those of an honest clock, and those that a wrong date opened.
 //
 // Proof. A grant is given where the account of the period is emptied: in enter, adopt and correct, and nowhere else, for the period of the clock, which is the date of an entry.

@@ -95,8 +95,8 @@ func (h *history) checkAdoption(a Adoption) error {
 	}
 	_, had := old.units()
 	if _, has := a.Terms.units(); len(h.origins) > 0 && has && !had {
-		// The opening's loss is of one row, and nothing is known of how many rows of a person the other ledgers' tables hold.
-		return fmt.Errorf("%w: what other ledgers spent was charged as of rows, and has no loss of persons", ErrIncompatible)
+		// The loss of an opening or of a recovery is of one row, and nothing is known of how many rows of a person those tables hold.
+		return fmt.Errorf("%w: what other ledgers or lost entries spent was charged as of rows, and has no loss of persons", ErrIncompatible)
 	}
 	if _, err := group(h.spentIn(privacy.ZCDP), a.Group); err != nil {
 		return fmt.Errorf("%w: %w", ErrIncompatible, err)

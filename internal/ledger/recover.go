@@ -17,7 +17,8 @@ import (
 // sum is given, the charge leaves nothing of the budget, and each entry that was acknowledged was within the budget of its time. With a sum, which
 // was at least S when it was noted and nothing was spent since, the charge brings what is spent up to it. With a head H that was the newest one when it was kept, the log holds
 // H's entry, and by the chain of hashes every entry before it as it was written: so all that was spent up to H is counted. Nothing here can tell whether entries
-// after H were cut off: whoever keeps heads keeps the newest. ∎
+// after H were cut off: whoever keeps heads keeps the newest. ∎ What is charged may have been spent in the period that runs, and counts as
+// of that, too: no grant is given twice, and less may be left of it than there was.
 type Recovery struct {
 	Lost string        `json:"lost"`           // LostHead or LostLog
 	Kept string        `json:"kept,omitempty"` // the head that the owner kept elsewhere, as Head writes it
@@ -61,12 +62,11 @@ func (h *history) checkRecovery(r Recovery) error {
 }
 
 func (h *history) applyRecovery(r Recovery) {
-	if r.Lost == LostLog { // nothing is known of how many rows of a person the lost answers were about
+	if r.Lost == LostLog || r.Kept == "" { // nothing is known of how many rows of a person lost answers were about
 		h.origins[LostLog] = true
 	}
 	if r.Loss != nil {
-		h.impure = h.impure || r.Loss.Accountant() != privacy.Pure
-		h.charges.charge(*r.Loss, division{}, nil)
+		h.charge(*r.Loss, division{}, nil)
 	}
 }
 

@@ -139,6 +139,58 @@ func TestRecoverLog(t *testing.T) {
 	}
 }
 
+// What a recovery charges may have been spent in the period that runs, so nothing of its grant is given again. It may have been spent on versions with
+// more rows of a person, so rows become no persons any more, unless a head tells that nothing is lost.
+func TestRecoveryAndPeriods(t *testing.T) {
+	granted := terms("3", "0.5")
+	granted.Grant = &Grant{"month", pure("1")}
+	persons := granted
+	persons.Units = map[string]string{"visits": "pid"}
+	sum := pure("1.5")
+	for name, c := range map[string]struct {
+		lost    string
+		trusted bool
+		sum     *privacy.Loss
+		left    string
+	}{
+		"a head, nothing kept": {lost: LostHead, left: "0"},
+		"a head, a sum":        {lost: LostHead, sum: &sum, left: "0"},
+		"a head that was kept": {lost: LostHead, trusted: true, left: "0.6"},
+		"a log, a sum":         {lost: LostLog, sum: &sum, left: "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			must(t, Create(dir, testID, testTime))
+			l := mustOpen(t, dir)
+			must(t, l.Adopt(granted, 1, l.Head()))
+			must(t, l.Sealed("visits", 1, digest))
+			mustReserve(t, l, key(1), "0.4")
+			kept := l.Head()
+			must(t, l.Close())
+			var against *Head
+			if c.trusted {
+				against = &kept
+			}
+			var err error
+			if c.lost == LostHead {
+				must(t, os.Remove(filepath.Join(dir, headName)))
+				_, err = RecoverHead(dir, against, c.sum, clock)
+			} else {
+				must(t, os.Remove(filepath.Join(dir, logName)))
+				_, err = RecoverLog(dir, testID, granted, c.sum, clock)
+			}
+			must(t, err)
+			l = mustOpen(t, dir)
+			if s := mustState(t, l); !equal(s.Period.Remaining, pure(c.left)) {
+				t.Errorf("%v of the grant is left, and not %s: %v is spent", s.Period.Remaining, c.left, s.Spent)
+			}
+			if err := l.MayAdopt(persons, 7); c.trusted != (err == nil) || !c.trusted && !errors.Is(err, ErrIncompatible) {
+				t.Errorf("rows that become persons: %v", err)
+			}
+		})
+	}
+}
+
 // failAt fails one operation on names.
 type failAt struct {
 	*memFS
