@@ -30,6 +30,8 @@ func CheckPolicy(home string) ([]string, error) {
 	lines = append(lines, sharing(p)...)
 	if p.Delay != nil {
 		lines = append(lines, fmt.Sprintf("answers leave at %s", p.Delay))
+	} else if len(p.Analysts) > 0 {
+		lines = append(lines, "analysts are listed and there is no answer_delay: how long an answer takes may reveal rows (`dither audit timing` measures how much)")
 	}
 	_, selecting := p.Price.Maximum.ZCDP()
 	if !selecting.IsZero() {

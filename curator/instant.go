@@ -59,7 +59,7 @@ func (c *Curator) delayOf(l *look) (time.Duration, error) {
 	if d == nil {
 		return 0, nil
 	}
-	cost := l.work(func(table string) int64 { return d.RowsOf(c.policy.Table(table)) })
+	cost := c.costs(l, func(table string) int64 { return d.RowsOf(c.policy.Table(table)) })
 	after, ok := d.After(cost, c.timeout())
 	if !ok {
 		return 0, &Error{
@@ -71,23 +71,20 @@ func (c *Curator) delayOf(l *look) (time.Duration, error) {
 	return after, nil
 }
 
-// work is a look's cost, which answer_delay.factor multiplies: that of its statements, as often as rows are read.
-func (l *look) work(rows func(table string) int64) *big.Int {
-	cost := new(big.Int)
-	for _, b := range append([]*plan.Bounded{l.bounded}, l.more...) {
-		cost.Add(cost, b.Work(rows))
-	}
+// costs is what answer_delay.factor multiplies: the cost of a look's statements, as often as rows are read.
+func (c *Curator) costs(l *look, rows func(table string) int64) *big.Int {
+	cost := plan.Work(c.policy, rows, append([]*plan.Bounded{l.bounded}, l.more...)...)
 	return cost.Mul(cost, big.NewInt(max(l.passes, 1)))
 }
 
-// Work is the cost of a question that answer_delay.factor multiplies, where every table has as many rows as rows says: what the owner measures the factor with. It is
-// free.
+// Work is the cost of a question that answer_delay.factor multiplies, where every table has as many rows as rows says:
+// `dither audit timing --calibrate` divides times by it. It is free.
 func (c *Curator) Work(q Question, rows func(table string) int64) (*big.Int, error) {
 	a, err := c.ask(q)
 	if err != nil {
 		return nil, public(err)
 	}
-	return a.look.work(rows), nil
+	return c.costs(a.look, rows), nil
 }
 
 // instantOf is when the answer of a look leaves that arrives at a time.

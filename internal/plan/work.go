@@ -1,63 +1,26 @@
 package plan
 
-import "math/big"
+import (
+	"math/big"
 
-// Work is about how much an engine does to answer b: for each row that a scan, a join or an aggregate reads, one for the row, and one
-// for each node of the expressions that are evaluated on it. rows gives about how many rows a table has. It is a function of the
-// statement and of public numbers alone, so the moment at which an answer leaves may rest on it.
-func (b *Bounded) Work(rows func(table string) int64) *big.Int {
-	work, n := new(big.Int), new(big.Int)
-	if b.Source == nil {
-		n.SetInt64(rows(b.Table))
-	} else {
-		n = b.Source.work(rows, work)
-	}
-	weight := int64(1)
-	add := func(e *Expr) { weight += int64(e.weight()) }
-	if b.Where != nil {
-		add(b.Where)
-	}
-	for _, k := range b.Keys {
-		add(k.Expr)
-	}
-	for _, m := range b.Measures {
-		if weight++; m.X != nil {
-			add(m.X)
-		}
-	}
-	if v := b.RowVectors; v != nil {
-		for _, sum := range v.Sums {
-			weight += int64(len(v.Terms(sum)))
-		}
-	}
-	if b.Ordered { // values are counted one by one, and scanned again by the mechanism
-		weight *= orderedPasses
-	}
-	return work.Add(work, n.Mul(n, big.NewInt(weight)))
-}
+	"dither/internal/policy"
+)
 
-// orderedPasses is about how often values in order are read.
-const orderedPasses = 8
-
-// work adds that of s and of what is below it, and gives about how many rows s has.
-func (s *Source) work(rows func(string) int64, sum *big.Int) *big.Int {
-	n := new(big.Int)
-	for i, in := range s.Inputs {
-		below := in.work(rows, sum)
-		if i == 0 || s.Op != Owned { // which has the rows of its first input
-			n.Add(n, below)
-		}
-		if s.Op == Join && i == 1 && !in.Units { // each row of the first input meets so many public ones
-			n.Sub(n, below)
-			n.Mul(n, big.NewInt(max(s.Most, 1)))
-			n.Add(n, below)
-		}
+// Work bounds what an engine does for some looks, in the steps of Cost: with all rows of the tables, and once more with
+// the rows of one unit, of which there may be more than anybody expects. rows gives about how many rows a table has.
+//
+// It is a function of the statement, the policy and public numbers alone, so the moment at which an answer leaves may
+// rest on it. All rows of a table cost as much as one unit would that had them all, since the meter counts at each
+// place the rows that there can be: a join's at most Most for each row of its first input, whatever units they are of.
+// ∎ Public tables count here, as everybody's rows do.
+func Work(p *policy.Policy, rows func(table string) int64, looks ...*Bounded) *big.Int {
+	together := *p
+	together.Tables = make([]*policy.Table, len(p.Tables))
+	for i, t := range p.Tables {
+		one := *t
+		one.Public, one.Unit.Column, one.StoredRows = false, "of everybody", max(rows(t.Name), 1)
+		together.Tables[i] = &one
 	}
-	if s.Op == Scan {
-		n.SetInt64(rows(s.Table))
-	}
-	weight := int64(1)
-	s.expressions(func(e *Expr) { weight += int64(e.weight()) })
-	sum.Add(sum, new(big.Int).Mul(n, big.NewInt(weight)))
-	return n
+	out := big.NewInt(CostOf(&together, looks...).Steps)
+	return out.Add(out, big.NewInt(CostOf(p, looks...).Steps))
 }

@@ -2,13 +2,15 @@ package plan_test
 
 import (
 	"math/big"
+	"strings"
 	"testing"
 
 	"dither/internal/plan"
 	"dither/internal/policy"
 )
 
-// The work of a statement grows with its tables' rows and its expressions, and with the public rows that a join meets; prices and names play no part.
+// The work of a statement grows with its tables' rows and its expressions, and with the public rows that a join meets; it is never less than what one
+// unit can cost. Prices and names play no part.
 func TestWork(t *testing.T) {
 	p, err := policy.Decode([]byte(`version: 1
 population: {name: p}
@@ -34,7 +36,14 @@ tables:
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
-		return q.Work(rows)
+		return plan.Work(p, rows, q.AllLooks()...)
+	}
+	unit := func(sql string) *big.Int {
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		return big.NewInt(plan.CostOf(p, q.AllLooks()...).Steps)
 	}
 	rising := []string{
 		"SELECT COUNT(*) FROM people",
@@ -49,9 +58,18 @@ tables:
 			t.Errorf("%s: %v after %v", sql, w, last)
 		}
 		last = w
-		if more := work(sql, func(of string) int64 { return 10 * rows(of) }); more.Cmp(new(big.Int).Mul(w, big.NewInt(10))) != 0 {
-			t.Errorf("%s: %v, of ten times the rows %v", sql, w, more)
+		// Rows are put in order, so ten times the rows cost a little more than ten times as much.
+		least, of := new(big.Int).Sub(w, unit(sql)), new(big.Int).Sub(work(sql, func(of string) int64 { return 10 * rows(of) }), unit(sql))
+		if least.Mul(least, big.NewInt(10)); of.Cmp(least) < 0 || of.Cmp(least.Mul(least, big.NewInt(2))) > 0 {
+			t.Errorf("%s: %v, of ten times the rows %v", sql, w, of)
 		}
+		if none := work(sql, func(string) int64 { return 0 }); none.Cmp(unit(sql)) < 0 {
+			t.Errorf("%s: %v where nobody is expected, less than one unit can cost: %v", sql, none, unit(sql))
+		}
+		if public := work(sql, func(of string) int64 { return map[string]int64{"people": 1000, "towns": 10_000_000}[of] }); strings.Contains(sql, "towns") != (public.Cmp(w) > 0) {
+			t.Errorf("%s: %v, of many public rows %v", sql, w, public)
+		}
+
 	}
 	if a, b := work("SELECT COUNT(*) FROM people WHERE age > 5", rows), work("SELECT COUNT(*) AS n FROM people AS x WHERE (x.age > 5)", rows); a.Cmp(b) != 0 {
 		t.Errorf("%v, %v", a, b)

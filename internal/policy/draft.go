@@ -78,6 +78,11 @@ price:
   default: 0.05   # ε of an answer for which the question names none: half the price, twice the noise
   maximum: 0.5    # the most that one answer may cost
 
+# How long an answer takes may reveal rows to an analyst who cannot read the files. With this key every answer leaves at
+# an instant that is fixed when its question arrives. This prints the line for this machine:
+#     dither audit timing --calibrate
+# answer_delay: {quantum: 1s, floor: 500ms, factor: ?, rows: ?}
+
 tables:
 `
 
