@@ -32,6 +32,9 @@ func (s *session) auditFlags() *auditFlags {
 
 // runAudit audits a program by its runs. It reads no home: it spends nothing.
 func runAudit(s *session, args []string) error {
+	if len(args) > 0 && args[0] == "timing" {
+		return runAuditTiming(s, args[1:])
+	}
 	s.formatFlag()
 	var p audit.Program
 	s.flags.StringVar(&p.Command, "command", "", "")

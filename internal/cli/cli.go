@@ -55,7 +55,7 @@ func commands() []command {
 		{"interpret", "--epsilon E [--delta D] | [--delta D] MECHANISM … | --example smoking", "what a promise means to people: beliefs, tests, groups, free", runInterpret},
 		{"attack", "reconstruct | difference | membership | name-and-shame", "the classical attacks on what is published, on made-up people or a table, free", runAttack},
 		{"channel", "MATRIX.csv | - | --example NAME", "the ε of a mechanism with finitely many outputs, exactly, from its probabilities", runChannel},
-		{"audit", "[NAME] | --command PROGRAM --input FILE --neighbour FILE [--epsilon E [--delta D]]", "what runs on two neighbouring data sets say against the promise of dither's own mechanism NAME, or of a program, free", runAudit},
+		{"audit", "[NAME] | timing [--calibrate] | --command PROGRAM --input FILE --neighbour FILE [--epsilon E [--delta D]]", "what runs on two neighbouring data sets say against the promise of dither's own mechanism NAME, or of a program, free", runAudit},
 		{"demo", "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
 		{"completion", "bash | zsh | fish", "print what makes a shell complete commands and flags", runCompletion},
 		{"version", "", "print the version", runVersion},

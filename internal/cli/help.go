@@ -223,6 +223,15 @@ var flagHelp = map[string]struct{ value, about string }{
 	"audit.delta":      {"D", "the claim's δ (default 0)"},
 	"audit.confidence": {"P", "of everything that the audit tells, together (default 0.999999)"},
 	"audit.format":     {"FORMAT", "table or json (default table)"},
+	"calibrate":        {"", "with timing: measure the factor of answer_delay on this machine, and print the policy's line"},
+	"planted":          {"", "with timing: ask a question that no policy should admit, which must not be shown"},
+	"duration":         {"SECONDS", "with timing: stop after this time (default 60, unless --runs is given)"},
+	"ratio":            {"N", "with timing: how often an analyst may ask, budget / price.minimum (default 100)"},
+	"door":             {"DOOR", "with timing: ask through the library, the command, or both (default both)"},
+	"class":            {"LIST", "with timing: these classes of questions alone, as count,worst-like (default all)"},
+	"postgres":         {"VARIABLE", "with timing: on the PostgreSQL server whose URL this environment variable holds (default: files)"},
+	"audit.rows":       {"LIST", "with timing: how many rows the made-up tables have, as 100,20000,1000000 (default 20000)"},
+	"audit.seed":       {"S", "with timing: of the generated questions and of the order of runs (default 1)"},
 	"audit.plot":       {"FILE", "draw what was found as FILE.svg or FILE.png"},
 
 	"keep":        {"DIR", "leave the demo's home in DIR, a new folder"},
@@ -364,6 +373,11 @@ const auditHelp = `
 The program prints numbers, words, or several to a line; it needs fresh noise for each answer. Exit code 3: the claim is refuted.
 
   dither audit --command "python3 average.py {runs}" --input people.csv --neighbour without_one.csv --epsilon 1 --runs 100000
+
+Timing: what the clock reveals of one unit, and the instant that hides it. It makes up its rows; --runs is how many pairs of each class of questions.
+
+  dither audit timing --rows 20000 --duration 600
+  dither audit timing --calibrate
 `
 
 func last(flag string) int {

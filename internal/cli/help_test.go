@@ -32,6 +32,7 @@ func TestHelpIsWhole(t *testing.T) {
 		{"calibrate"},
 		{"channel"},
 		{"audit"},
+		{"audit", "timing"},
 		{"attack"},
 		{"attack", "reconstruct"},
 		{"attack", "difference"},

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dither/account"
+	"dither/curator"
+	"dither/internal/timing"
+)
+
+// timingFlags are what `audit timing` takes.
+type timingFlags struct {
+	calibrate, planted                                         bool
+	rows, runs, duration, ratio, door, class, server, seedText string
+}
+
+// timed is one measurement of `audit timing`, with what it is held to.
+type timed struct {
+	ratio float64
+	*timing.Report
+}
+
+// Defaults of audit timing.
+const (
+	timingRuns  = 200
+	timingRatio = 100
+	timingTime  = time.Minute
+	timingRows  = 20_000
+)
+
+// runAuditTiming measures what the clock tells of one unit, or the factor of answer_delay. It reads no home: it spends nothing.
+func runAuditTiming(s *session, args []string) error {
+	s.formatFlag()
+	var f timingFlags
+	s.flags.BoolVar(&f.calibrate, "calibrate", false, "")
+	s.flags.BoolVar(&f.planted, "planted", false, "")
+	for name, text := range map[string]*string{
+		"rows": &f.rows, "runs": &f.runs, "duration": &f.duration, "ratio": &f.ratio, "door": &f.door, "class": &f.class,
+		"postgres": &f.server, "seed": &f.seedText,
+	} {
+		s.flags.StringVar(text, name, "", "")
+	}
+	rest, helped, err := s.parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) > 0 {
+		return usage("audit timing takes flags alone, not %q", rest[0])
+	}
+	if s.format != "table" && s.format != "json" {
+		return usage("audit --format is table or json")
+	}
+	o, sizes, ratio, err := f.options()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	if f.calibrate {
+		return s.calibrateTiming(ctx, o, sizes)
+	}
+	var all []timed
+	for _, rows := range sizes {
+		o.Rows, o.Progress = rows, s.timingProgress(rows)
+		r, err := timing.Run(ctx, o)
+		s.clearLine()
+		if err != nil {
+			return timingError(ctx, err)
+		}
+		if s.format != "json" {
+			s.print("%s", printableLines(timingText(timed{ratio, r})))
+		}
+		all = append(all, timed{ratio, r})
+	}
+	if s.format == "json" {
+		return s.json(timingReports(all))
+	}
+	s.print("%s", timingWords(all))
+	return nil
+}
+
+func (s *session) calibrateTiming(ctx context.Context, o timing.Options, sizes []int64) error {
+	o.Rows, o.Progress = slices.Max(sizes), s.timingProgress(slices.Max(sizes))
+	c, err := timing.Calibrate(ctx, o)
+	s.clearLine()
+	if err != nil {
+		return timingError(ctx, err)
+	}
+	if s.format == "json" {
+		return s.json(calibrationReport{c})
+	}
+	s.print("%s", printableLines(timingCalibrationText(c)))
+	return nil
+}
+
+func timingError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &curator.Error{Code: curator.CodeCancelled, Message: "the audit was given up"}
+	}
+	return &curator.Error{Code: codeSubject, Message: err.Error()}
+}
+
+// options reads the flags.
+func (f *timingFlags) options() (o timing.Options, sizes []int64, ratio float64, err error) {
+	o = timing.Options{Pairs: timingRuns, Duration: timingTime, Postgres: f.server, Planted: f.planted, Seed: 1}
+	sizes, ratio = []int64{timingRows}, timingRatio
+	if f.rows != "" {
+		sizes = nil
+		for text := range strings.SplitSeq(f.rows, ",") {
+			n, err := wholeFlag("rows", text, 100, 100_000_000)
+			if err != nil {
+				return o, nil, 0, err
+			}
+			sizes = append(sizes, n)
+		}
+	}
+	if f.runs != "" {
+		n, err := wholeFlag("runs", f.runs, 20, 1_000_000)
+		if err != nil {
+			return o, nil, 0, err
+		}
+		o.Pairs, o.Duration = int(n), 0
+	}
+	if f.duration != "" {
+		if o.Duration, err = secondsFlag("duration", f.duration); err != nil {
+			return o, nil, 0, err
+		}
+		if f.runs == "" {
+			o.Pairs = 1_000_000
+		}
+	}
+	if f.ratio != "" {
+		n, err := wholeFlag("ratio", f.ratio, 1, 1_000_000_000)
+		if err != nil {
+			return o, nil, 0, err
+		}
+		ratio = float64(n)
+	}
+	if f.seedText != "" {
+		n, err := wholeFlag("seed", f.seedText, 0, 1<<53)
+		if err != nil {
+			return o, nil, 0, err
+		}
+		o.Seed = uint64(n)
+	}
+	if f.server != "" && os.Getenv(f.server) == "" {
+		return o, nil, 0, usage("--postgres names an environment variable that holds a server's URL, and %q is not set", f.server)
+	}
+	if f.class != "" {
+		o.Classes = strings.Split(f.class, ",")
+		for _, name := range o.Classes {
+			if !slices.Contains(timing.Names(o.Planted), name) {
+				return o, nil, 0, usage("there is no class %q; there are %s", name, strings.Join(timing.Names(o.Planted), ", "))
+			}
+		}
+	}
+	return o, sizes, ratio, f.doors(&o)
+}
+
+// doors reads --door. The program asks itself: a child process of the same file.
+func (f *timingFlags) doors(o *timing.Options) error {
+	switch f.door {
+	case "", "both":
+		o.Doors = []timing.Door{timing.Library, timing.Command}
+	case string(timing.Library):
+		o.Doors = []timing.Door{timing.Library}
+		return nil
+	case string(timing.Command):
+		o.Doors = []timing.Door{timing.Command}
+	default:
+		return usage("--door is library, command or both")
+	}
+	program, err := os.Executable()
+	o.Program = []string{program}
+	return err
+}
+
+// wholeFlag reads an integer within bounds.
+func wholeFlag(name, text string, least, most int64) (int64, error) {
+	r, err := account.ParseNumber(text)
+	if err != nil || !r.IsInt() || r.Cmp(big.NewRat(least, 1)) < 0 || r.Cmp(big.NewRat(most, 1)) > 0 {
+		return 0, usage("%s is an integer from %s to %s", dashed(name), strconv.FormatInt(least, 10), strconv.FormatInt(most, 10))
+	}
+	return r.Num().Int64(), nil
+}
+
+// timingProgress is a sign of life at a terminal.
+func (s *session) timingProgress(rows int64) func(int, time.Duration) {
+	if !obeys(s.stderr) {
+		return nil
+	}
+	last := time.Time{}
+	return func(runs int, left time.Duration) {
+		if now := time.Now(); now.Sub(last) > beat {
+			last = now
+			s.note("\r\033[K%s rows: %s runs of each class … %s left", curator.Thousands(rows), thousands(runs), roundTime(left))
+		}
+	}
+}
+
+func (s *session) clearLine() {
+	if obeys(s.stderr) {
+		s.note("\r\033[K")
+	}
+}
+
+// milliseconds is a time in a table.
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.3g", float64(d)/float64(time.Millisecond))
+}

@@ -1,0 +1,189 @@
+package timing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/splitmix"
+)
+
+// Question is one class of questions, by the one that stands for it.
+type Question struct {
+	Name, SQL string
+	Worst     bool  // generated: as dear as the policy admits
+	Steps     int64 // what one unit can make it take, by the plan
+}
+
+// Control is the class whose two sides are alike: what it shows is the method's own error.
+const Control = "control"
+
+// Planted is a class that no policy should admit: a unit's four rows, joined with each other until they are 4⁸.
+const Planted = "planted"
+
+// fixed are questions as people ask them.
+func fixed() []Question {
+	return []Question{
+		{Name: "count", SQL: "SELECT COUNT(*) FROM visits"},
+		{Name: "groups", SQL: "SELECT kind, COUNT(*), AVG(days) FROM visits WHERE age > 30 GROUP BY kind"},
+		{Name: "median", SQL: "SELECT MEDIAN(age) FROM visits"},
+		{Name: "persons", SQL: "SELECT COUNT(*) FROM (SELECT pid, COUNT(*) AS n, MAX(day) AS last FROM visits GROUP BY pid) AS p WHERE n > 3"},
+		{Name: "like", SQL: "SELECT COUNT(*) FROM visits WHERE note LIKE '%special%requests%'"},
+	}
+}
+
+// Names are those of all classes.
+func Names(plantedOnly bool) (out []string) {
+	if plantedOnly {
+		return []string{Planted, Control}
+	}
+	for _, q := range fixed() {
+		out = append(out, q.Name)
+	}
+	for _, t := range templates(0) {
+		out = append(out, t.name)
+	}
+	return append(out, Control)
+}
+
+// template grows with n.
+type template struct {
+	name string
+	sql  func(n int) string
+}
+
+// templates are the forms of generated questions: many curves, many patterns that agree with the longest texts as far as they can, joins of a person's rows, and
+// mixtures that follow from the seed.
+func templates(seed uint64) []template {
+	several := func(n int, term func(i int) string) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = term(i)
+		}
+		return strings.Join(all, " OR ")
+	}
+	exp := func(i int) string { return fmt.Sprintf("EXP(v1.age / 9) > 9999999%d", i) }
+	one := "SELECT COUNT(*) FROM visits AS v1 WHERE "
+	two := "SELECT COUNT(*) FROM visits AS v1 JOIN visits AS v2 ON v1.pid = v2.pid WHERE "
+	out := []template{
+		{"worst-exp", func(n int) string { return one + several(n, exp) }},
+		{"worst-like", func(n int) string {
+			return one + several(n, func(i int) string { return fmt.Sprintf("v1.note LIKE '%%xxxxxxxx%dy%%'", i) })
+		}},
+		{"worst-join", func(n int) string { return two + "v1.days < v2.days AND (" + several(n, exp) + ")" }},
+	}
+	for m := range mixtures {
+		draws := splitmix.At(splitmix.Mix(seed) + uint64(m))
+		from := one
+		if draws.Below(2) == 1 {
+			from = two
+		}
+		words := make([]uint64, 64)
+		for i := range words {
+			words[i] = draws.Word()
+		}
+		out = append(out, template{fmt.Sprintf("worst-mixed-%d", m+1), func(n int) string {
+			return from + several(n, func(i int) string { return term(words[i%len(words)], i) })
+		}})
+	}
+	return out
+}
+
+const mixtures = 2
+
+// term is one condition of a mixture.
+func term(word uint64, i int) string {
+	switch word % 6 {
+	case 0:
+		return fmt.Sprintf("EXP(v1.age / %d) > 9999999%d", 9+word>>8%50, i)
+	case 1:
+		return fmt.Sprintf("v1.note LIKE '%%%s%dy%%'", strings.Repeat("x", int(1+word>>8%16)), i)
+	case 2:
+		return fmt.Sprintf("SQRT(v1.age * %d) > %d", 1+word>>8%9, 9000+i)
+	case 3:
+		return fmt.Sprintf("EXTRACT(month FROM v1.day) * 100 + %d < 7", i)
+	case 4:
+		return fmt.Sprintf("LN(v1.age + %d) > %d", 1+i, 20+word>>8%9)
+	}
+	return fmt.Sprintf("ABS(v1.days - %d) > %d", word>>8%1000, 2000+i)
+}
+
+// mostTerms bounds how many terms are tried.
+const mostTerms = 1000
+
+// questions are the classes, with their costs; of each template the largest question that the policy admits. The choice follows from the policy and the seed.
+func questions(ctx context.Context, c *curator.Curator, seed uint64) ([]Question, error) {
+	out := fixed()
+	for i, q := range out {
+		e, err := c.Explain(ctx, curator.Question{SQL: q.SQL, Epsilon: Price})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", q.SQL, err)
+		}
+		out[i].Steps = e.Work.Steps
+	}
+	for _, t := range templates(seed) {
+		var best Question
+		for low, high := 1, mostTerms; low <= high; {
+			n := (low + high) / 2
+			e, err := c.Explain(ctx, curator.Question{SQL: t.sql(n), Epsilon: Price})
+			if err != nil { // beyond the policy's limit, or another one on statements
+				high = n - 1
+				continue
+			}
+			best, low = Question{Name: t.name, SQL: t.sql(n), Worst: true, Steps: e.Work.Steps}, n+1
+		}
+		if best.Name == "" {
+			continue // not even the least is admitted
+		}
+		out = append(out, best)
+	}
+	return out, ctx.Err()
+}
+
+// Legal are the questions that are measured under the default policy, and its limit on what one unit can make them take.
+func Legal(ctx context.Context, folder string, seed uint64) (all []Question, limit int64, err error) {
+	h, err := Where{Rows: 1, Unit: 1, Folder: folder}.make(ctx, "legal", true)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, h.close(ctx)) }()
+	if all, err = questions(ctx, h.Curator, seed); err != nil {
+		return nil, 0, err
+	}
+	if refused, err := planted(ctx, h.Curator); err == nil {
+		return nil, 0, fmt.Errorf("defect: the policy admits %q", refused[0].SQL)
+	}
+	e, err := h.Explain(ctx, curator.Question{SQL: all[0].SQL, Epsilon: Price})
+	if err != nil {
+		return nil, 0, err
+	}
+	return all, e.Work.Limit, nil
+}
+
+// planted is a question whose limit is lifted.
+func planted(ctx context.Context, c *curator.Curator) ([]Question, error) {
+	var b strings.Builder
+	b.WriteString("WITH s AS (SELECT pid, age FROM visits WHERE pid = 1 AND married) SELECT COUNT(*) FROM s AS v1")
+	for i := 2; i <= plantedJoins; i++ {
+		fmt.Fprintf(&b, " JOIN s AS v%d ON v1.pid = v%d.pid", i, i)
+	}
+	for i := range plantedCurves { // of the last tables together, so that no engine computes them before the joins
+		word := "OR"
+		if i == 0 {
+			word = "WHERE"
+		}
+		fmt.Fprintf(&b, " %s EXP((v1.age + v%d.age) / 18) > 9999999%d", word, plantedJoins-i%(plantedJoins-1), i)
+	}
+	e, err := c.Explain(ctx, curator.Question{SQL: b.String(), Epsilon: Price})
+	if err != nil {
+		return nil, err
+	}
+	return []Question{{Name: Planted, SQL: b.String(), Worst: true, Steps: e.Work.Steps}}, nil
+}
+
+const (
+	plantedJoins  = 8
+	plantedCurves = 60
+)
