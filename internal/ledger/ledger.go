@@ -252,9 +252,15 @@ func (l *Ledger) refresh() error {
 	if !same {
 		return ErrMoved
 	}
+	read, begun := l.log.tip()
 	h, err := l.log.catchUp(l.fsys, l.dir, l.file)
 	if err != nil {
 		return err
+	}
+	if l.heads == nil && begun && h.head().Index < read.Index {
+		// It was read without the lock, and the head file named it then. Its writer has taken it back since, so another
+		// entry may stand there.
+		return &RolledBackError{Want: read, Have: h.head()}
 	}
 	if !h.old && (l.heads == nil || l.heads.old || l.heads.slots[l.heads.newest] != h.slots[h.newest]) {
 		// Someone else wrote that slot, and may not have lived to make it durable. What it names will be told of now.

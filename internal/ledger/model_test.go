@@ -24,6 +24,7 @@ type model struct {
 	lostGivenUp            map[uint64]bool     // or were given up
 	torn                   *big.Rat            // what fragments cost
 	fragments              int
+	full                   int // calls that a full disk refused
 }
 
 // lostAs is what the model says that was lost.
@@ -51,8 +52,9 @@ func rat(text string) *big.Rat {
 	return r
 }
 
-// TestModel runs random calls, crashes and torn writes on a ledger and on the model.
+// TestModel runs random calls, crashes, torn writes and full disks on a ledger and on the model.
 func TestModel(t *testing.T) {
+	full := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMemFS(t)
 		must(t, create(m, faultDir, testID, testTime))
@@ -70,6 +72,7 @@ func TestModel(t *testing.T) {
 			budget: rat("1"), maximum: rat("0.3"), spent: new(big.Rat), keys: map[uint64]string{}, found: map[string]string{},
 			lost: map[uint64]*big.Rat{}, lostFailed: map[uint64]bool{}, lostGivenUp: map[uint64]bool{}, torn: new(big.Rat),
 		}
+		defer func() { full += want.full }()
 		handle := func(rt *rapid.T) *Ledger { return handles[rapid.IntRange(0, 1).Draw(rt, "handle")] }
 		remaining := func() *big.Rat {
 			left := new(big.Rat).Sub(want.budget, want.spent)
@@ -197,6 +200,42 @@ func TestModel(t *testing.T) {
 				want.torn.Add(want.torn, charge)
 				want.fragments++
 			},
+			"full disk": func(rt *rapid.T) { // a refusal changes nothing, and leaves the handles as they are
+				m.names[faultDir+"/"+logName].space = 0 // another program took what was assured
+				m.capacity = m.used() + int64(rapid.IntRange(0, 800).Draw(rt, "bytes"))
+				m.cannotAllocate = rapid.Bool().Draw(rt, "cannot allocate")
+				defer func() { m.capacity, m.cannotAllocate = 0, false }()
+				before := len(m.names[faultDir+"/"+logName].data)
+				refused := func(err error) {
+					if now := len(m.names[faultDir+"/"+logName].data); !errors.Is(err, ErrFull) || now != before {
+						rt.Fatalf("the log had %d bytes, and has %d: %v", before, now, err)
+					}
+					want.full++
+				}
+				k, p := key(rapid.IntRange(0, 3).Draw(rt, "key")), rat("0.01")
+				if p.Cmp(remaining()) <= 0 {
+					if index, err := handle(rt).Reserve(reservation(k, "0.01")); err == nil {
+						want.spent.Add(want.spent, p)
+						want.open, want.keys[index] = append(want.open, index), k
+						want.lost[index] = p
+						before = len(m.names[faultDir+"/"+logName].data)
+					} else {
+						refused(err)
+					}
+				}
+				if len(want.open) == 0 {
+					return
+				}
+				at := rapid.IntRange(0, len(want.open)-1).Draw(rt, "which")
+				index, v := want.open[at], values(rapid.IntRange(0, 99).Draw(rt, "value"))
+				if err := handle(rt).Release(index, v); err != nil {
+					refused(err)
+					return
+				}
+				want.open = slices.Delete(want.open, at, at+1)
+				delete(want.lost, index)
+				want.found[want.keys[index]] = string(v)
+			},
 			"crash": func(rt *rapid.T) {
 				m.crash(loss(rapid.IntRange(0, int(losses)-1).Draw(rt, "loss")))
 				handles = []*Ledger{reopen(), reopen()}
@@ -236,4 +275,7 @@ func TestModel(t *testing.T) {
 			},
 		})
 	})
+	if full == 0 {
+		t.Error("no disk was ever full")
+	}
 }

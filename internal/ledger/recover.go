@@ -70,7 +70,8 @@ func (h *history) applyRecovery(r Recovery) {
 	}
 }
 
-// Missing says which of the files in dir is lost: LostHead, where it is not there or unreadable, LostLog, or "".
+// Missing says which of the files in dir is lost: LostHead, where it is not there, unreadable or a lost log's, LostLog,
+// or "".
 func Missing(dir string) (string, error) { return missing(system{}, dir) }
 
 func missing(fsys fileSystem, dir string) (string, error) {
@@ -78,11 +79,48 @@ func missing(fsys fileSystem, dir string) (string, error) {
 	if err != nil || !there {
 		return LostLog, err
 	}
-	_, err = readHeads(fsys, dir)
+	f, err := openLog(fsys, dir, os.O_RDONLY)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it was only read; closing unlocks
+	if err := f.Lock(false); err != nil {
+		return "", fmt.Errorf("locking the ledger: %w", err)
+	}
+	h, err := readHeads(fsys, dir)
 	if errors.Is(err, ErrHeadMissing) || errors.Is(err, ErrHeadUnreadable) {
 		return LostHead, nil
 	}
-	return "", err
+	if err != nil {
+		return "", err
+	}
+	size, err := f.Size()
+	if err != nil {
+		return "", err
+	}
+	l, first := newLog(f, usual), uint64(recoveryIndex)
+	if l.until = &first; l.extend(f, size) == nil && l.replaces(f, h.head()) {
+		return LostHead, nil
+	}
+	return "", nil
+}
+
+// recoveryIndex is the entry that says so in a log that was begun instead of a lost one.
+const recoveryIndex = 2
+
+// replaces reports that a head is of the log that this one was begun instead of. Recovering the log was cut off then,
+// before its own head file had the name.
+func (l *log) replaces(f file, old Head) bool {
+	if !l.hasLast || l.last.Index < recoveryIndex {
+		return false
+	}
+	at, err := l.at(recoveryIndex)
+	if err != nil {
+		return false
+	}
+	e, err := readEntry(f, at)
+	r, ok := e.Body.(Recovery)
+	return err == nil && ok && r.Lost == LostLog && r.Kept == old.String()
 }
 
 // RecoverHead makes a new head file for a log whose chain is whole. The log must hold against, if that is given: a head that was kept elsewhere, the newest one. spent is
@@ -113,11 +151,11 @@ func recoverHead(fsys fileSystem, dir string, against *Head, spent *privacy.Loss
 			return State{}, err
 		}
 	}
-	switch _, err := readHeads(fsys, dir); {
+	switch h, err := readHeads(fsys, dir); {
 	case errors.Is(err, ErrHeadMissing), errors.Is(err, ErrHeadUnreadable):
 	case err != nil:
 		return State{}, err
-	default:
+	case !l.replaces(f, h.head()):
 		return State{}, ErrNotLost
 	}
 	if l.fragment != nil {

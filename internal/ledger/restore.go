@@ -27,8 +27,9 @@ type pointer struct {
 
 var errNoIndex = errors.New("no index")
 
-// warm is a log of which the entries up to the head file's are read, without any lock, as far as nothing is wrong. They
-// were acknowledged, so they stay as they are: several processes may read them at once. Only with write, the index is
+// warm is a log of which the entries up to the head file's are read, without any lock, as far as nothing is wrong. So
+// several processes may read them at once. They were acknowledged and stay as they are, unless the head file named the
+// last of them for a moment only, in a write that was taken back: refresh finds that out. Only with write, the index is
 // written where it is missing.
 func warm(fsys fileSystem, dir string, f file, every cadence, write bool) log {
 	heads, err := readHeads(fsys, dir)
