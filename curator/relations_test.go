@@ -61,6 +61,19 @@ func shopOf(t *testing.T, neighbours string, his bool) *Curator {
 	return c
 }
 
+// What one unit can make a question about rows through another table take is not bounded, and is not told as if it were.
+func TestWorkThroughIsNotBounded(t *testing.T) {
+	c := shopOf(t, "add-remove", true)
+	for sql, unbounded := range map[string]bool{
+		"SELECT COUNT(*) FROM orders": false, "SELECT COUNT(*) FROM lines": true, "SELECT COUNT(*) FROM lines l JOIN orders o ON l.number = o.number": true,
+		"SELECT COUNT(*) FROM orders o JOIN customers c ON o.customer = c.id": false,
+	} {
+		if e := must[*Explanation](t)(c.Explain(t.Context(), Question{SQL: sql})); e.Work.Unbounded != unbounded {
+			t.Errorf("%s: %+v", sql, e.Work)
+		}
+	}
+}
+
 // relationsAsked are questions of each construct, the exact answer over what is known, and how far one customer moves it.
 var relationsAsked = []struct {
 	sql         string

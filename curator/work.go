@@ -12,15 +12,15 @@ type Work struct {
 	Steps     int64 // of which each is about a nanosecond of one core, at worst
 	Limit     int64 // the policy's: a question beyond it is refused
 	Rows      int64 // the most rows that one unit can become at one place, before caps
-	Unbounded bool  // a table is read on its server: nothing bounds how many rows one unit has there, and Steps is as if the policy did
+	Unbounded bool  // nothing bounds how many rows one unit has in some table, which is read on its server or belongs to units through another; Steps is as if the policy did
 }
 
 // work is what the rows of one unit can make a look take, with all that the same answer looks at. Unbounded holds just
-// where some table is read on its server: a copy keeps to the policy. It is known before anything is charged, and reads
+// where some table is read on its server (a copy keeps to the policy), or has its unit through another. It is known before anything is charged, and reads
 // no row.
 func (c *Curator) work(l *look) Work {
 	p := c.filled()
 	cost := plan.CostOf(p, append([]*plan.Bounded{l.bounded}, l.more...)...)
 	live := slices.ContainsFunc(l.tables, func(v seal.Version) bool { return v.Live && v.Copy == nil })
-	return Work{Steps: cost.Steps, Limit: p.MostUnitCost(), Rows: cost.Rows, Unbounded: cost.Unbounded && live}
+	return Work{Steps: cost.Steps, Limit: p.MostUnitCost(), Rows: cost.Rows, Unbounded: cost.Unbounded && live || cost.Owned}
 }

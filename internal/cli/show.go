@@ -298,7 +298,7 @@ func explanationText(e *curator.Explanation) string {
 // workText says what the rows of one unit can make the question take.
 func workText(e *curator.Explanation) string {
 	if e.Work.Unbounded {
-		return "work       not bounded: the rows of one unit are read where they are, however many they are\n"
+		return "work       not bounded: all rows that one unit has are read, however many they are\n"
 	}
 	rows := ""
 	if e.Work.Rows > 1 {

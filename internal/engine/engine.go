@@ -55,7 +55,9 @@ type Engine interface {
 //   - Complete is true of every column that keys and coordinates read, and nothing else drops a row
 //     (AllRowsAreLeft): all rows of v are left, with the ranks 1, 2, …, n. The short form keeps the ranks up to
 //     Caps.Rows. The long form keeps all rows if n ≤ Caps.Rows, and else the first Caps.Rows in the order of ranks.
-//     Both are the ranks up to Caps.Rows. A test for NULL that the short form omits (Kept) is true of every row. ∎
+//     Both are the ranks up to Caps.Rows. A test for NULL that the short form omits (Kept) is true of every row.
+//   - MostRows and MostPerKey are true: where they let the bound of a plan.Owned be left out, v has no more rows there
+//     than Stored (OwnedFit), and the long form keeps them all. ∎
 //
 // The proof rests on each record being true of its own database: a file is read with the record that was made of it.
 type Sealed struct {

@@ -72,7 +72,7 @@ func WithinOnce(s *plan.Source) []int {
 //   - Rows in order are numbered within a cell, and the numbers up to RowsPerGroup are kept. A cell has at most n ≤
 //     RowsPerGroup rows of the unit.
 //   - A join takes the rows of its second input with q ≤ Most, and ranks the parts of more than Most rows: as a cap
-//     on rows.
+//     on rows. So does a plan.Owned with q ≤ Stored.
 //
 // Nothing else reads q. What a unit adds is a sum or a count over the rows that are kept, which no order changes. So it
 // is the same function of the unit's own rows as with true places. ∎

@@ -24,6 +24,9 @@ type Cost struct {
 	// Unbounded: some table is read where it is, on a server, and nothing bounds how many rows of one unit it has.
 	// Steps then are as if it kept to the policy, as a copy would.
 	Unbounded bool
+	// Owned: some table has its unit through a reference. Which of a unit's rows are stored is found among all that it has
+	// there, and nothing bounds these: each costs a scan, a digest and a place in an order, which Steps has for those that are stored.
+	Owned bool
 }
 
 // CostOf is the cost of one unit in all of some looks together. Of an answer, these are all its looks.
@@ -36,6 +39,9 @@ func CostOf(p *policy.Policy, looks ...*Bounded) Cost {
 			t := p.Table(name)
 			return t != nil && !t.Public && t.Source.Live()
 		})
+		if b.Source != nil {
+			b.Source.Walk(func(s *Source) { out.Owned = out.Owned || s.Op == Owned })
+		}
 	}
 	return out
 }

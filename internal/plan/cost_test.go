@@ -205,6 +205,27 @@ func TestUnitCostByPolicy(t *testing.T) {
 	}
 }
 
+// Rows of a table through another are all read before those that are stored are found, and nothing bounds them: it is said.
+func TestUnitCostThroughIsUnbounded(t *testing.T) {
+	p := costPolicy(t, strings.Replace(households, "tables:", `tables:
+  orders: {source: {csv: orders.csv}, unit: pid, rows_per_unit: 20, columns: {pid: {type: integer}, number: {type: integer}}}
+  lines: {source: {csv: lines.csv}, through: number, references: {number: orders.number}, rows_per_unit: 100, columns: {number: {type: integer}, price: {type: integer, bounds: [0, 9]}}}`, 1))
+	for sql, owned := range map[string]bool{
+		"SELECT SUM(price) FROM lines":                                            true,
+		"SELECT COUNT(*) FROM lines AS l JOIN orders AS o ON l.number = o.number": true,
+		"SELECT COUNT(*) FROM orders":                                             false,
+		"SELECT COUNT(*) FROM visits AS v JOIN orders AS o ON v.pid = o.pid":      false,
+	} {
+		q, err := plan.Build(p, plan.Request{SQL: sql})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cost := plan.CostOf(p, q.AllLooks()...); cost.Owned != owned || cost.Unbounded {
+			t.Errorf("%s: %+v", sql, cost)
+		}
+	}
+}
+
 // A text of 4,096 bytes takes DuckDB 4 to 25 ms where more than ten _ stand behind %, since which of them have matched is another set at each place.
 func TestUnitCostOfWildcards(t *testing.T) {
 	p := costPolicy(t, strings.Replace(households, "tables:", "limits: {unit_cost: 1000000000000000}\ntables:", 1))

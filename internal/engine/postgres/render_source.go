@@ -19,8 +19,8 @@ import (
 // contents, each in a total order (bigint, boolean, double without NaN, text by its bytes; NULL last). Rows of which the order is open are equal in
 // all contents, but for −0 and 0, which no expression tells apart; so the multiset of the first n is a function of R and n, whatever order rows arrive
 // in. A unit's cells are in the order of the least place of their rows, and no two have the same. (Where a unit has so few rows that no cap can leave out any of
-// them, or any of their cells, all their places are 0, and all are taken.) Nothing that was recorded at sealing is relied on; where no unit has
-// more than one row by construction, no cap can cut anything off. ∎
+// them, or any of their cells, all their places are 0, and all are taken.) Of what was recorded at sealing only how many rows refer to one is relied on, of
+// copies (engine.OwnedFit has the proof); where no unit has more than one row by construction, no cap can cut anything off. ∎
 func renderSource(b *plan.Bounded, in *rows) string {
 	rows := evaluatedSource(b, in)
 	if b.Unit != nil && (!b.Source.Single || b.CellsClamped()) {
