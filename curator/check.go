@@ -25,7 +25,7 @@ func CheckPolicy(home string) ([]string, error) {
 		p.Population.Name, p.Population.Neighbours, p.Budget.Loss.Short(false), p.Price.Default.Short(true),
 		p.Price.Minimum.Short(true), p.Price.Maximum.Short(false))}
 	if p.Budget.Loss.Within(p.Price.Maximum) {
-		lines = append(lines, "one question may cost the whole budget; and a write that a power cut tears counts as one: price.maximum bounds both")
+		lines = append(lines, "one question may cost the whole budget, and so may a write to the ledger that a crash damaged: price.maximum bounds both")
 	}
 	lines = append(lines, sharing(p)...)
 	if p.Delay != nil {

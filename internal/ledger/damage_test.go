@@ -217,3 +217,17 @@ func TestVerifyAgainstCheckpoint(t *testing.T) {
 		t.Errorf("a restored home that went on: %v", err)
 	}
 }
+
+// What a fragment costs is charged before terms are adopted that were compared without it: so they are compared again.
+func TestFragmentBeforeAnAdoption(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	seen := mustState(t, l)
+	writeFile(t, dir, logName, append(readLog(t, dir), `{"v":1,"n":3`...))
+	oneSlot(t, dir)
+	if err := l.Adopt(terms("2", "0.5"), 1, seen.Head); !errors.Is(err, ErrStale) {
+		t.Fatal(err)
+	}
+	s := mustState(t, l)
+	wantEpsilon(t, "spent", s.Spent, "0.5")
+	must(t, l.Adopt(terms("2", "0.5"), 1, s.Head))
+}

@@ -24,7 +24,23 @@ type admitted struct {
 // write appends a batch. The caller holds the lock, and has read the log to its end. Each member gets its index or its
 // error.
 func (l *Ledger) write(batch []*member) {
-	var wanted []*member
+	wanted := admissible(batch)
+	if len(wanted) == 0 {
+		return
+	}
+	charges := l.log.owes()
+	if err := l.prepare(); err != nil {
+		refuse(wanted, err)
+		return
+	}
+	if charges { // what a fragment costs is recorded now, and nobody has seen that
+		wanted = admissible(wanted)
+	}
+	l.commit(wanted)
+}
+
+// admissible are those members that what they ask under the lock does not refuse.
+func admissible(batch []*member) (wanted []*member) {
 	for _, m := range batch {
 		if m.may != nil {
 			m.err = m.may()
@@ -33,16 +49,7 @@ func (l *Ledger) write(batch []*member) {
 			wanted = append(wanted, m)
 		}
 	}
-	if len(wanted) == 0 {
-		return
-	}
-	if err := l.prepare(); err != nil {
-		for _, m := range wanted {
-			m.err = err
-		}
-		return
-	}
-	l.commit(wanted)
+	return wanted
 }
 
 // prepare makes the log and its head file such that an entry may follow: the head has slots, and a fragment is
