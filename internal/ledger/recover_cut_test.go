@@ -12,12 +12,12 @@ import (
 
 // everyCut ends the machine at each operation of act that changes something, done or not, and within what it writes,
 // with each loss of what was not synced, and calls after. With DITHER_LONG=1 it is at each byte with each loss, else at
-// each sixteenth with two losses of six.
+// each 48th with two losses of six.
 func everyCut(t *testing.T, base *memFS, act func(*memFS) error, after func(m *memFS, when string)) {
 	t.Helper()
 	whole := base.clone()
 	must(t, act(whole))
-	ops, stride, runs := whole.ops, 16, 0
+	ops, stride, runs := whole.ops, 48, 0
 	if os.Getenv("DITHER_LONG") == "1" {
 		stride = 1
 	}
