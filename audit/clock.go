@@ -6,25 +6,31 @@ import (
 	"time"
 )
 
-// Clock is what the running times of two neighbouring data sets tell apart: one without a unit, one with it. It holds an upper bound on the
-// shift of the times and a lower bound on what one threshold on them reveals. Neither is a proof that the clock tells nothing.
+// Clock is what the running times of two neighbouring data sets tell apart: one without a unit, one with it. It holds
+// an upper bound on the shift of the times and a lower bound on what one threshold on them reveals. Neither is a proof
+// that the clock tells nothing.
 //
-// The bounds hold for pairs of runs, one of each side in random order, on the machine and at the load that they ran at. Differences within a pair
-// have independent signs if the sides are alike, however the load drifts, so the bounds treat pairs as independent.
+// The bounds hold for pairs of runs, one of each side in random order, on the machine and at the load that they ran at.
+// Differences within a pair have independent signs if the sides are alike, however the load drifts, so the bounds treat
+// pairs as independent.
 type Clock struct {
 	Pairs  int
 	Median [2]time.Duration // of one run without the unit, and with it
-	// Shift is the mean difference of a pair, with the unit less without it, of which the 5 % largest and smallest were moved to the quantile. Sigma is the standard
-	// deviation of one run's time: of differences within pairs, divided by √2, or of all times together, of which 2.5 % on either side are moved likewise; the lesser of both.
+	// Shift is the mean difference of a pair, with the unit less without it, of which the 5 % largest and smallest were
+	// moved to the quantile. Sigma is the standard deviation of one run's time: of differences within pairs, divided by
+	// √2, or of all times together, of which 2.5 % on either side are moved likewise; the lesser of both.
 	Shift, Sigma time.Duration
-	// D is |Shift|/Sigma, or √2·Φ⁻¹(A) if that is larger, A being the probability that a run with the unit takes longer than one without it, or shorter:
-	// for normal times both are the same number. AtMost is the larger of the 99.9 % upper bounds of the two, and so one of the larger of the two.
-	// AtLeast is likewise the larger of their lower bounds, 0 where there is none. D and AtMost are +Inf where every run of one side is longer than every one of the other.
+	// D is |Shift|/Sigma, or √2·Φ⁻¹(A) if that is larger, A being the probability that a run with the unit takes longer
+	// than one without it, or shorter: for normal times both are the same number. AtMost is the larger of the 99.9 %
+	// upper bounds of the two, and so one of the larger of the two. AtLeast is likewise the larger of their lower
+	// bounds, 0 where there is none. D and AtMost are +Inf where every run of one side is longer than every one of the
+	// other.
 	D, AtLeast, AtMost float64
 	// Gap is the largest difference of the two sides' shares of runs that are longer than a threshold.
 	Gap float64
-	// Epsilon is a lower bound, with 95 % confidence, on the ε that one run's time has: the log of the ratio of the two sides' probabilities of a time beyond
-	// Threshold (below it where Longer is false). The first half of the pairs chose the threshold; Counts are of the Tested pairs of the second half.
+	// Epsilon is a lower bound, with 95 % confidence, on the ε that one run's time has: the log of the ratio of the two
+	// sides' probabilities of a time beyond Threshold (below it where Longer is false). The first half of the pairs
+	// chose the threshold; Counts are of the Tested pairs of the second half.
 	Epsilon   float64
 	Threshold time.Duration
 	Longer    bool
@@ -35,7 +41,8 @@ type Clock struct {
 
 // Constants of the bounds.
 const (
-	// clockZ is the 99.95 % quantile of the normal law: 99.9 % two-sided. Only the upper side is used, so the bounds hold with a little more than 99.9 %.
+	// clockZ is the 99.95 % quantile of the normal law: 99.9 % two-sided. Only the upper side is used, so the bounds
+	// hold with a little more than 99.9 %.
 	clockZ     = 3.2905
 	clockAlpha = 0.025 // of each end of the two Clopper–Pearson bounds, 95 % together
 	edge       = 0.025 // of the times on either side are moved to a quantile, and twice as much of differences
@@ -47,8 +54,8 @@ const MostTold = 0.5
 // Repeats is how many repetitions the bound allows: the largest k with AtMost·√k ≤ MostTold.
 func (c *Clock) Repeats() float64 { return (MostTold / c.AtMost) * (MostTold / c.AtMost) }
 
-// ReachableRepeats is how many repetitions so many pairs can show at best, of times that tell nothing: since the mean of n differences is uncertain by
-// σ·√(2/n), AtMost is at least about 3.29·√(2/n).
+// ReachableRepeats is how many repetitions so many pairs can show at best, of times that tell nothing: since the mean
+// of n differences is uncertain by σ·√(2/n), AtMost is at least about 3.29·√(2/n).
 func ReachableRepeats(pairs int) float64 {
 	return MostTold * MostTold * float64(pairs) / (2 * clockZ * clockZ)
 }
@@ -82,9 +89,10 @@ func inSeconds(all []time.Duration) []float64 {
 	return out
 }
 
-// shifted is |shift|/σ, and its upper bound. Differences and times are held to their quantiles, so a few long runs move neither the mean nor σ. They are bounded
-// then, so the mean of differences is normal enough for some hundred pairs; its error is that of a winsorised mean [Tukey & McLaughlin 1963]. Beside it the bound has
-// d²/n for the error of σ, four times what it is of normal times.
+// shifted is |shift|/σ, and its upper bound. Differences and times are held to their quantiles, so a few long runs move
+// neither the mean nor σ. They are bounded then, so the mean of differences is normal enough for some hundred pairs;
+// its error is that of a winsorised mean [Tukey & McLaughlin 1963]. Beside it the bound has d²/n for the error of σ,
+// four times what it is of normal times.
 func (c *Clock) shifted(sides [2][]float64) bounds {
 	differences := make([]float64, len(sides[0]))
 	for i := range differences {
@@ -129,9 +137,10 @@ func moments(x []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / float64(max(len(x)-1, 1)))
 }
 
-// ranked is √2·Φ⁻¹(A) and its bounds. A is estimated by Mann and Whitney's statistic, and its error by its projection on pairs [DeLong, DeLong &
-// Clarke-Pearson 1988], in which the two runs of a pair may depend on each other: A − ½ is half the mean over pairs of F₀(with) − F₁(without), F being
-// the sides' distribution functions, and has the variance of that mean, not a quarter of it, since F₀ and F₁ are estimated of the same runs.
+// ranked is √2·Φ⁻¹(A) and its bounds. A is estimated by Mann and Whitney's statistic, and its error by its projection
+// on pairs [DeLong, DeLong & Clarke-Pearson 1988], in which the two runs of a pair may depend on each other: A − ½ is
+// half the mean over pairs of F₀(with) − F₁(without), F being the sides' distribution functions, and has the variance
+// of that mean, not a quarter of it, since F₀ and F₁ are estimated of the same runs.
 func ranked(sides [2][]float64) bounds {
 	n := float64(len(sides[0]))
 	sorted := [2][]float64{slices.Sorted(slices.Values(sides[0])), slices.Sorted(slices.Values(sides[1]))}

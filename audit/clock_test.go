@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// drawnTimes are pairs of normal times of mean 100 ms and σ = 1 ms, which share a drift; those with the unit are longer by shift ms. A share of all is ten times
-// as long, whatever the side.
+// drawnTimes are pairs of normal times of mean 100 ms and σ = 1 ms, which share a drift; those with the unit are longer
+// by shift ms. A share of all is ten times as long, whatever the side.
 func drawnTimes(rng interface{ NormFloat64() float64 }, n int, shift, drift float64, spikes int) (without, with []time.Duration) {
 	for i := range n {
 		both := drift * math.Sin(float64(i)/50)
@@ -29,8 +29,9 @@ func drawnTimes(rng interface{ NormFloat64() float64 }, n int, shift, drift floa
 	return without, with
 }
 
-// The bounds hold, of 200 samples of each kind: those on d with 99.9 %, so that more than 3 misses would be chance with probability 6e-5, and that on ε with 95 %, so
-// that more than 23 would be with probability 2e-4. Drifts and spikes change neither. The samples are the same in each run.
+// The bounds hold, of 200 samples of each kind: those on d with 99.9 %, so that more than 3 misses would be chance with
+// probability 6e-5, and that on ε with 95 %, so that more than 23 would be with probability 2e-4. Drifts and spikes
+// change neither. The samples are the same in each run.
 func TestClockBounds(t *testing.T) {
 	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	for _, shift := range []float64{0, 0.1, 0.5, 2} {
@@ -61,8 +62,9 @@ func TestClockBounds(t *testing.T) {
 	}
 }
 
-// What differs is seen: of 300 pairs, a shift of two standard deviations is told to be more than one question allows, and a threshold tells more than ε = 1.
-// 10,000 pairs that are alike allow some hundred repetitions, and no number of pairs allows more than ReachableRepeats but by the estimate's luck.
+// What differs is seen: of 300 pairs, a shift of two standard deviations is told to be more than one question allows,
+// and a threshold tells more than ε = 1. 10,000 pairs that are alike allow some hundred repetitions, and no number of
+// pairs allows more than ReachableRepeats but by the estimate's luck.
 func TestClockSees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	if c := ClockOf(drawnTimes(rng, 300, 2, 30, 51)); c.D < 1.6 || c.AtLeast < 1.2 || c.Repeats() > 1 || c.Shift < time.Millisecond {

@@ -35,7 +35,8 @@ const (
 	timingRows  = 20_000
 )
 
-// runAuditTiming measures what the clock tells of one unit, or the factor of answer_delay. It reads no home: it spends nothing.
+// runAuditTiming measures what the clock tells of one unit, or the factor of answer_delay. It reads no home: it spends
+// nothing.
 func runAuditTiming(s *session, args []string) error {
 	s.formatFlag()
 	var f timingFlags

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// Margin is how many times the longest measured time the instant leaves: a run that is not there at its instant fails.
+	// Margin is how many times the longest measured time the instant leaves: a run that is not there at its instant
+	// fails.
 	Margin = 3
 	// heavyCost is the cost in steps from which on a question's time is mostly that of its rows.
 	heavyCost = 100_000_000
@@ -29,7 +30,8 @@ type Quotient struct {
 	Runs int
 	Cost *big.Int // in steps: of all rows and of one unit
 	Took time.Duration
-	// Overhead is the shortest time of the same question over few rows: planning, the rehearsal and the ledger, which the floor is for.
+	// Overhead is the shortest time of the same question over few rows: planning, the rehearsal and the ledger, which
+	// the floor is for.
 	Overhead time.Duration
 	shortest time.Duration
 }
@@ -61,8 +63,10 @@ func (c *Calibration) Line() string {
 		quantum/time.Second, c.Floor/time.Millisecond, strconv.FormatFloat(c.Factor, 'f', -1, 64), c.Rows)
 }
 
-// Calibrate measures how long the fixed and the dearest questions take, over few rows and over o.Rows, with the unit that takes longest. Factor is Margin times the largest
-// quotient of time (less the overhead) and cost among the heavy ones. Floor is Margin times the longest time over rows that cost nothing, and what the factor leaves open of any other.
+// Calibrate measures how long the fixed and the dearest questions take, over few rows and over o.Rows, with the unit
+// that takes longest. Factor is Margin times the largest quotient of time (less the overhead) and cost among the heavy
+// ones. Floor is Margin times the longest time over rows that cost nothing, and what the factor leaves open of any
+// other.
 func Calibrate(ctx context.Context, o Options) (_ *Calibration, err error) {
 	folder, err := os.MkdirTemp("", "dither-timing-")
 	if err != nil {

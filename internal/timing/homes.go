@@ -1,6 +1,7 @@
-// Package timing measures what the clock tells of one unit: it makes up homes that differ in one unit's rows, asks both the same questions in turns, through
-// the library and through the program, and compares how long the answers take. It also measures the factor of a policy's answer_delay. Everything is made up: no
-// home of anybody is read, and nothing is spent.
+// Package timing measures what the clock tells of one unit: it makes up homes that differ in one unit's rows, asks both
+// the same questions in turns, through the library and through the program, and compares how long the answers take. It
+// also measures the factor of a policy's answer_delay. Everything is made up: no home of anybody is read, and nothing
+// is spent.
 package timing
 
 import (
@@ -18,7 +19,8 @@ import (
 
 const (
 	table = "visits"
-	// storedRows are the rows of the unit that makes the difference: all that a policy with rowsPerUnit has sealed of one unit.
+	// storedRows are the rows of the unit that makes the difference: all that a policy with rowsPerUnit has sealed of
+	// one unit.
 	storedRows  = 1000
 	rowsPerUnit = 4
 	noteBytes   = 4096 // the longest text that sealing admits
@@ -64,7 +66,8 @@ type home struct {
 
 // make makes a home, and seals its table. with adds the unit that makes the difference.
 func (w Where) make(ctx context.Context, name string, with bool) (_ *home, err error) {
-	h := &home{path: filepath.Join(w.Folder, name), state: filepath.Join(w.Folder, name+"-state"), forget: func(context.Context) error { return nil }}
+	h := &home{path: filepath.Join(w.Folder, name), state: filepath.Join(w.Folder, name+"-state")}
+	h.forget = func(context.Context) error { return nil }
 	if err := curator.Init(h.path); err != nil {
 		return nil, err
 	}
@@ -134,7 +137,8 @@ func (w Where) writeTable(ctx context.Context, schema string, with bool) error {
 	}
 	return postgres.MakeUp(ctx, w.Postgres, fmt.Sprintf(`CREATE SCHEMA %s;
 CREATE TABLE %s.visits AS
-SELECT i + 10 AS pid, CAST(i %% 90 + 0.5 AS float8) AS age, i %% 1000 AS days, CAST('2000-03-01' AS date) + CAST(i %% 10000 AS int) AS day,
+SELECT i + 10 AS pid, CAST(i %% 90 + 0.5 AS float8) AS age, i %% 1000 AS days,
+  CAST('2000-03-01' AS date) + CAST(i %% 10000 AS int) AS day,
   (ARRAY['ward', 'home', 'street'])[1 + i %% 3] AS kind, 'nothing' AS note, i %% 2 = 0 AS married
 FROM generate_series(CAST(0 AS bigint), %d - 1) AS i
 UNION ALL

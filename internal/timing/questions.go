@@ -54,8 +54,8 @@ type template struct {
 	sql  func(n int) string
 }
 
-// templates are the forms of generated questions: many curves, many patterns that agree with the longest texts as far as they can, joins of a person's rows, and
-// mixtures that follow from the seed.
+// templates are the forms of generated questions: many curves, many patterns that agree with the longest texts as far
+// as they can, joins of a person's rows, and mixtures that follow from the seed.
 func templates(seed uint64) []template {
 	several := func(n int, term func(i int) string) string {
 		all := make([]string, n)
@@ -113,7 +113,8 @@ func term(word uint64, i int) string {
 // mostTerms bounds how many terms are tried.
 const mostTerms = 1000
 
-// questions are the classes, with their costs; of each template the largest question that the policy admits. The choice follows from the policy and the seed.
+// questions are the classes, with their costs; of each template the largest question that the policy admits. The choice
+// follows from the policy and the seed.
 func questions(ctx context.Context, c *curator.Curator, seed uint64) ([]Question, error) {
 	out := fixed()
 	for i, q := range out {
@@ -142,7 +143,8 @@ func questions(ctx context.Context, c *curator.Curator, seed uint64) ([]Question
 	return out, ctx.Err()
 }
 
-// Legal are the questions that are measured under the default policy, and its limit on what one unit can make them take.
+// Legal are the questions that are measured under the default policy, and its limit on what one unit can make them
+// take.
 func Legal(ctx context.Context, folder string, seed uint64) (all []Question, limit int64, err error) {
 	h, err := Where{Rows: 1, Unit: 1, Folder: folder}.make(ctx, "legal", true)
 	if err != nil {

@@ -169,7 +169,8 @@ func (o Options) rounds(ctx context.Context, classes []*measured) error {
 	return nil
 }
 
-// ask asks one home, afresh, and times the answer: from the call to the return, or from the start of the process to its end.
+// ask asks one home, afresh, and times the answer: from the call to the return, or from the start of the process to its
+// end.
 func (o Options) ask(ctx context.Context, h *home, c Class) (time.Duration, error) {
 	if c.Door == Library {
 		begun := time.Now()

@@ -6,8 +6,8 @@ import (
 	"dither/internal/policy"
 )
 
-// MakeUp runs statements on the server whose URL an environment variable holds. They make tables of made-up rows for audits, and drop them: no statement about
-// anybody's rows comes this way.
+// MakeUp runs statements on the server whose URL an environment variable holds. They make tables of made-up rows for
+// audits, and drop them: no statement about anybody's rows comes this way.
 func MakeUp(ctx context.Context, variable, sql string) error {
 	config, err := configure(policy.Source{Format: policy.Postgres, URLEnv: variable})
 	if err != nil {
