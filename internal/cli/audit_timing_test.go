@@ -15,11 +15,11 @@ import (
 	"dither/internal/timing"
 )
 
-// A question that makes 4⁸ rows of one person's four fails the test of equivalence: the lower bound on its shift, over
+// A question that makes 4⁹ rows of one person's four fails the test of equivalence: the lower bound on its shift, over
 // as many repetitions as a budget pays for, is beyond what may be told. The machine may be busy, so there are up to six
 // attempts of 30 pairs. Of alike homes an attempt would say so with probability 0.001. The long form has both engines.
 func TestTimingSeesWhatIsPlanted(t *testing.T) {
-	o := timing.Options{Rows: 100, Pairs: 30, Doors: []timing.Door{timing.Library}, Classes: []string{timing.Planted}, Planted: true}
+	o := timing.Options{Rows: 100, Pairs: 20, Doors: []timing.Door{timing.Library}, Classes: []string{timing.Planted}, Planted: true}
 	if !exceeds(t, o) {
 		t.Error("the planted question was not seen")
 	}
@@ -27,7 +27,7 @@ func TestTimingSeesWhatIsPlanted(t *testing.T) {
 
 // exceeds reports that a class is beyond what may be told, in one of a few attempts.
 func exceeds(t *testing.T, o timing.Options) bool {
-	for range 6 {
+	for range 8 {
 		r, err := timing.Run(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)

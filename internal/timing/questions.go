@@ -20,7 +20,7 @@ type Question struct {
 // Control is the class whose two sides are alike: what it shows is the method's own error.
 const Control = "control"
 
-// Planted is a class that no policy should admit: a unit's four rows, joined with each other until they are 4⁸.
+// Planted is a class that no policy should admit: a unit's four rows, joined with each other until they are 4⁹.
 const Planted = "planted"
 
 // fixed are questions as people ask them.
@@ -186,6 +186,6 @@ func planted(ctx context.Context, c *curator.Curator) ([]Question, error) {
 }
 
 const (
-	plantedJoins  = 8
-	plantedCurves = 60
+	plantedJoins  = 9
+	plantedCurves = 40
 )
