@@ -268,7 +268,7 @@ func (c *Curator) lost(ctx context.Context, at *instant, reservation uint64, cau
 // tell the owner when it is another one: rows may have changed since, and no sensitivity may rest on what they were.
 func (c *Curator) known(v seal.Version) engine.Sealed {
 	if v.Copy != nil {
-		return c.bounded(postgres.Known(v), v)
+		return postgres.Known(v, c.policy.Table(v.Table))
 	}
 	if v.Live {
 		state, err := seal.State(v)
@@ -282,23 +282,5 @@ func (c *Curator) known(v seal.Version) engine.Sealed {
 			c.tellOwner(fmt.Errorf("table %s: it seems to have changed since version %d was sealed: seal it again, so that answers about it have a number of their own", v.Table, v.Number))
 		}}
 	}
-	return c.bounded(duckdb.Known(v), v)
-}
-
-// bounded says what bounds how many rows one unit has in a sealed version. The plan counts on no more than the policy's bound (plan.Cost). A version
-// that was sealed before there was one, or under another, holds it where it was recorded of this very file that no unit has more; else it is
-// enforced in each statement. Either way the same rows count.
-func (c *Curator) bounded(out engine.Sealed, v seal.Version) engine.Sealed {
-	t := c.policy.Table(v.Table)
-	if t == nil || t.Public {
-		return out
-	}
-	out.MostPerKey = v.Facts.MaxRowsPerKey
-	if t.Unit.Column == "" {
-		return out
-	}
-	if out.MostRows = v.Facts.MaxRowsPerUnit; out.MostRows > t.Stored() {
-		out.MostRows, out.Stored = t.Stored(), t.Stored()
-	}
-	return out
+	return duckdb.Known(v, c.policy.Table(v.Table))
 }

@@ -63,6 +63,23 @@ func (v Version) holds(t *policy.Table) bool {
 	return v.Facts.RowsLeftOut == 0 || v.Stored >= storedOf(t)
 }
 
+// Bounds says what bounds how many rows one unit has in a version of t, which a policy may no longer have (nil). The plan counts on no more than the
+// policy's bound (plan.Cost). A version that was sealed before there was one, or under another, holds it where it was recorded of this very file that no
+// unit has more (stored is 0); else each statement leaves out the ranks above stored. Either way the same rows count. mostPerKey is of rows that have their
+// unit through a reference; 0 where nothing was recorded.
+func (v Version) Bounds(t *policy.Table) (mostRows, mostPerKey, stored int64) {
+	if t == nil || t.Public {
+		return 0, 0, 0
+	}
+	if t.Unit.Column == "" {
+		return 0, v.Facts.MaxRowsPerKey, 0
+	}
+	if v.Facts.MaxRowsPerUnit > t.Stored() {
+		return t.Stored(), v.Facts.MaxRowsPerKey, t.Stored()
+	}
+	return v.Facts.MaxRowsPerUnit, v.Facts.MaxRowsPerKey, 0
+}
+
 type manifestJSON struct {
 	Format   int           `json:"format"`
 	Table    string        `json:"table"`

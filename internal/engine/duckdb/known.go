@@ -2,10 +2,13 @@ package duckdb
 
 import (
 	"dither/internal/engine"
+	"dither/internal/policy"
 	"dither/internal/seal"
 )
 
-// Known is a sealed file with what was recorded when it was sealed.
-func Known(v seal.Version) engine.Sealed {
-	return engine.Sealed{Table: v.Table, File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: v.Facts.Complete()}
+// Known is a sealed file of t with what was recorded when it was sealed. t is nil where the policy no longer has the table.
+func Known(v seal.Version, t *policy.Table) engine.Sealed {
+	out := engine.Sealed{Table: v.Table, File: v.File, OneRowEach: v.Facts.MaxRowsPerUnit <= 1, Complete: v.Facts.Complete()}
+	out.MostRows, out.MostPerKey, out.Stored = v.Bounds(t)
+	return out
 }

@@ -19,16 +19,11 @@ import (
 type Audit struct {
 	Worlds, Questions int                  // policies with twins, and questions of each pair
 	First             int                  // the number of the first world
+	Ways              int                  // in how many ways sealing makes a database of rows: 2 where odd worlds are sealed in another than even ones
 	Least             int                  // of each construct, so many questions must move; 0 where any may be missing
 	Parts             func(world int) bool // whether tables may have parts
 	// Seal puts rows where the engine reads them, as sealing does, under a name that no other database has.
 	Seal func(world int, w World, tables Tables, name string) (Sealed, error)
-}
-
-// Sealed is a database that an engine reads, and the values that it has of public columns.
-type Sealed interface {
-	Database
-	Known(o policy.Origin) ([]value.Value, error)
 }
 
 // MovedShare is the least share of what is looked at that must differ between twins, in hundredths: what cannot move shows nothing.
@@ -44,10 +39,12 @@ type audited struct {
 	// for Catch
 	alive   map[string]bool // the planted errors that are not caught; nil for Run
 	sealing func(string) bool
-	log     func(string, ...any)
-	with    map[string][2]Database // sealed with an error
-	names   []string
-	told    map[string]bool
+	// resealed are databases in which errors of sealing are tried, each of which needs some of its own
+	resealed bool
+	log      func(string, ...any)
+	with     map[string][2]Database // sealed with an error
+	names    []string
+	told     map[string]bool
 }
 
 // pair is a world with neighbouring rows.
@@ -59,7 +56,11 @@ type pair struct {
 // Run asks, and fails where anything moves beyond what is planned, too little moves, or a construct is lacking.
 func (a Audit) Run(t *testing.T) {
 	t.Helper()
-	of := audited{Audit: a, asked: Met{}, moved: Met{}, looked: map[string]int{}, shook: map[string]int{}}
+	of := audited{Audit: a}
+	if err := of.aimed(); err != nil {
+		t.Fatal(err)
+	}
+	of.asked, of.moved, of.looked, of.shook, of.questions = Met{}, Met{}, map[string]int{}, map[string]int{}, 0
 	for world := a.First; world < a.First+a.Worlds; world++ {
 		if err := of.world(world); err != nil {
 			t.Fatalf("world %d: %v", world, err)
@@ -93,45 +94,20 @@ func (a *audited) world(number int) error {
 		p.of[0], p.of[1] = RandomTwins(t, p.World)
 		return p
 	}).Example(number)
-	var policies [2]*policy.Policy
-	var databases, references [2]Database
-	for side, tables := range drawn.of {
-		sealed, err := a.Seal(number, drawn.World, tables, fmt.Sprintf("world%dof%d", number, side))
-		if err != nil {
-			return err
-		}
-		policies[side] = drawn.Policy.Filled(func(o policy.Origin) ([]value.Value, int, string) {
-			known, e := sealed.Known(o)
-			err = errors.Join(err, e)
-			return known, 1, ""
-		})
-		if err != nil {
-			return err
-		}
-		databases[side], references[side] = sealed, Reference{rankedAll(drawn.Policy, tables)}
+	sealed, err := a.sealed(drawn, number)
+	if err != nil {
+		return err
 	}
-	drawn.Policy = policies[0]
 	chance := splitmix.At(splitmix.Mix(uint64(number)))
 	for range a.Questions {
-		q := a.question(drawn.World, references, &chance)
+		q := a.question(sealed.World, sealed.references, &chance)
 		if q == nil {
 			continue
 		}
-		again, err := q.again(policies[1])
-		if err != nil || again.text != q.text {
-			return fmt.Errorf("%s: another plan of the other: %w", q.sql, err)
-		}
 		a.questions++
-		draws := chance
-		moves, err := q.check(databases, chance.Below)
+		moves, err := a.ask(sealed, q, &chance)
 		if err != nil {
 			return fmt.Errorf("%w\n%s\n%v\n%v", err, drawn.Text, drawn.of[0], drawn.of[1])
-		}
-		if a.alive != nil {
-			pick := func() func(int) int { same := draws; return same.Below }
-			if err := a.catch(drawn, number, q, databases, pick); err != nil {
-				return err
-			}
 		}
 		any := false
 		for _, m := range moves {
@@ -150,10 +126,55 @@ func (a *audited) world(number int) error {
 	return nil
 }
 
+// sealedPair is a pair of which an engine has sealed both sides.
+type sealedPair struct {
+	pair
+	number     int
+	other      *policy.Policy // the second's, with the values that its public tables have
+	databases  [2]Database
+	references [2]Database
+}
+
+func (a *audited) sealed(drawn pair, number int) (out sealedPair, err error) {
+	out = sealedPair{pair: drawn, number: number}
+	var policies [2]*policy.Policy
+	for side, tables := range drawn.of {
+		sealed, err := a.Seal(number, drawn.World, tables, fmt.Sprintf("world%dof%d", number, side))
+		if err != nil {
+			return out, err
+		}
+		policies[side] = drawn.Policy.Filled(func(o policy.Origin) ([]value.Value, int, string) {
+			known, e := sealed.Known(o)
+			err = errors.Join(err, e)
+			return known, 1, ""
+		})
+		if err != nil {
+			return out, err
+		}
+		out.databases[side], out.references[side] = sealed, Reference{rankedAll(drawn.Policy, tables)}
+	}
+	out.Policy, out.other = policies[0], policies[1]
+	return out, nil
+}
+
+// ask asks one question of a pair, and where errors are planted with each of them.
+func (a *audited) ask(p sealedPair, q *audience, chance *splitmix.Stream) ([]Move, error) {
+	again, err := q.again(p.other)
+	if err != nil || again.text != q.text {
+		return nil, fmt.Errorf("%s: another plan of the other: %w", q.sql, err)
+	}
+	draws := *chance
+	moves, err := q.check(p.databases, chance.Below)
+	if err != nil || a.alive == nil {
+		return moves, err
+	}
+	return moves, a.catch(p.pair, p.number, q, p.databases, func() func(int) int { same := draws; return same.Below })
+}
+
 // question draws some, and takes one that the reference says will move, and of these the one with the construct that was met least.
 func (a *audited) question(w World, references [2]Database, chance *splitmix.Stream) (best *audience) {
 	least, kind := 1<<30, "plan"
-	if turn := a.questions % 12; turn < len(kindsOfLooks) {
+	if turn := a.questions % 14; turn < len(kindsOfLooks) {
 		kind = kindsOfLooks[turn]
 	}
 	for range 25 {

@@ -13,16 +13,26 @@ import (
 // PlantedVariable names the error that is planted, in builds that have some.
 const PlantedVariable = "DITHER_PLANTED"
 
+// Refused ends the name of an error with which sealing must fail, or the reading of what was sealed.
+const Refused = " (refused)"
+
 // Catch asks as Run does, and of each question whether an error that is planted moves it beyond what is planned, until all are caught: it gives those that are
 // not. An error of sealing needs databases that were sealed with it; one of any other place, a statement or a plan. Databases give what they gave before
 // where a statement is the same, so that most errors cost a question nothing.
 func (a Audit) Catch(t *testing.T, names []string, sealing func(name string) bool) []string {
 	t.Helper()
-	of := audited{Audit: a, asked: Met{}, moved: Met{}, looked: map[string]int{}, shook: map[string]int{}, alive: map[string]bool{}, sealing: sealing, log: t.Logf}
+	of := audited{
+		Audit: a, asked: Met{}, moved: Met{}, looked: map[string]int{}, shook: map[string]int{},
+		alive: map[string]bool{}, told: map[string]bool{}, sealing: sealing, log: t.Logf,
+	}
 	for _, name := range names {
 		of.alive[name] = true
 	}
+	of.names = slices.Sorted(maps.Keys(of.alive))
 	defer func() { _ = os.Unsetenv(PlantedVariable) }()
+	if err := of.aimed(); err != nil {
+		t.Fatalf("without an error: %v", err)
+	}
 	for world := a.First; world < a.First+a.Worlds && len(of.alive) > 0; world++ {
 		if err := of.world(world); err != nil {
 			t.Fatalf("world %d, without an error: %v", world, err)
@@ -35,6 +45,9 @@ func (a Audit) Catch(t *testing.T, names []string, sealing func(name string) boo
 // catch asks one question with each error that is not caught yet.
 func (a *audited) catch(p pair, number int, q *audience, databases [2]Database, pick func() func(int) int) error {
 	for _, name := range slices.Sorted(maps.Keys(a.alive)) {
+		if a.sealing(name) && !a.resealed {
+			continue
+		}
 		if err := os.Setenv(PlantedVariable, name); err != nil {
 			return err
 		}
@@ -43,7 +56,7 @@ func (a *audited) catch(p pair, number int, q *audience, databases [2]Database, 
 			return e
 		}
 		switch {
-		case breach:
+		case breach, err != nil && strings.HasSuffix(name, Refused):
 			a.log("caught: %s\n    by %v", name, err)
 			delete(a.alive, name)
 		case err != nil && !a.told[name]:
@@ -54,16 +67,9 @@ func (a *audited) catch(p pair, number int, q *audience, databases [2]Database, 
 	return nil
 }
 
-func (a *audited) ordered() []string {
-	if a.names == nil {
-		a.names, a.told = slices.Sorted(maps.Keys(a.alive)), map[string]bool{}
-	}
-	return a.names
-}
-
 func (a *audited) breached(p pair, number int, name string, q *audience, databases [2]Database, pick func() func(int) int) (bool, error) {
 	if a.sealing(name) {
-		as := fmt.Sprintf("world%dwith%d", number, slices.Index(a.ordered(), name))
+		as := fmt.Sprintf("world%dwith%d", number, slices.Index(a.names, name))
 		if a.with == nil {
 			a.with = map[string][2]Database{}
 		}

@@ -17,111 +17,194 @@ type audience struct {
 	check      func(of [2]Database, pick func(int) int) ([]Move, error)
 }
 
+// question is what is asked, and in which way: "" for a plan's, or one of kindsOfLooks.
+type question struct {
+	plan.Request
+	kind    string
+	vectors plan.VectorRequest
+}
+
 // kindsOfLooks are what is asked beside plans of questions, each in its turn.
-var kindsOfLooks = []string{"vectors", "rows", "scores", "values", "parts", "units"}
+var kindsOfLooks = []string{"vectors", "rows", "scores", "values", "parts", "units", "stored"}
 
 // audience draws a question of a kind; nil where it is refused.
 func (w World) audience(kind string, seed int) *audience {
 	return rapid.Custom(func(t *rapid.T) *audience {
-		g := generator{t}
-		table := g.pick("t", "p", "p", "p")
-		target := func(sql string, build func(*policy.Policy, plan.Request) (*plan.Target, error), check func(*plan.Target, string, [2]Database) ([]Move, error)) *audience {
-			return audienceOf(w.Policy, sql, func(p *policy.Policy) (*plan.Target, error) { return build(p, plan.Request{SQL: sql}) },
-				func(m *plan.Target) string { return m.Key([]int{1, 2, 3}, "") },
-				func(m *plan.Target, of [2]Database, _ func(int) int) ([]Move, error) { return check(m, sql, of) })
-		}
-		switch {
-		case kind == "vectors":
-			sql, request := VectorQuestion(t, table)
-			if w.Relation {
-				sql, request, _ = VectorsOver(t)
-			}
-			return audienceOf(w.Policy, sql, func(p *policy.Policy) (*plan.Moments, error) {
-				return plan.BuildMoments(p, plan.Request{SQL: sql}, request)
-			},
-				func(m *plan.Moments) string { return m.Canonical(1, 2, 3) },
-				func(m *plan.Moments, of [2]Database, _ func(int) int) ([]Move, error) { return vectorMoves(m, sql, of) })
-		case kind == "rows" && w.Relation:
-			return target(RowQuestionOver(t), plan.BuildRows, rowMoves)
-		case kind == "rows":
-			return target(RowQuestion(t, table), plan.BuildRows, rowMoves)
-		case kind == "values" && w.Relation:
-			return target(RelationValues(t), plan.BuildOrder, valueMoves)
-		case kind == "values":
-			return target(Values(t, table), plan.BuildOrder, valueMoves)
-		case kind == "scores" && w.Relation:
-			sql, _ := Relation(t)
-			return target(sql, plan.BuildScores, scoreMoves)
-		case kind == "scores":
-			return target(Scores(t, table), plan.BuildScores, scoreMoves)
-		case kind == "parts" && !w.Relation && w.Policy.Table(table).Part != nil:
-			return w.ofParts(table, g.pick("COUNT(*)", "SUM(j)", "SUM(x)", "COUNT(DISTINCT s)")+" FROM "+table+" WHERE "+g.pick(g.confined(), "NOT k = 5", "(k = 5 OR k = 0)", "k <> 0", "k = 0 OR k = -3"))
-		}
-		request, _, ofRows := w.Anything(t)
-		if kind == "units" && w.Relation && !ofRows { // rows that are units are capped by joins alone
+		q, ok := w.drawn(t, kind)
+		if !ok {
 			return nil
 		}
-		request.AutoRows = g.chance(6)
-		if w.Relation && !ofRows && g.chance(4) {
-			request.MaxRows, request.MaxGroups = int64(rapid.IntRange(0, 2).Draw(t, "max rows")), int64(rapid.IntRange(0, 2).Draw(t, "max groups"))
-		}
-		a := audienceOf(w.Policy, request.SQL, func(p *policy.Policy) (*plan.Plan, error) { return plan.Build(p, request) },
-			func(p *plan.Plan) string { return p.Canonical(1, 2, 3) },
-			func(p *plan.Plan, of [2]Database, pick func(int) int) ([]Move, error) {
-				return (&Twins{Plan: p, SQL: request.SQL, Of: of, Pick: pick}).Check()
-			})
-		if a != nil {
-			if p, err := plan.Build(w.Policy, request); err == nil {
-				a.constructs = In(p, request.SQL)
-			}
+		a, err := w.asks(q)
+		if err != nil {
+			return nil
 		}
 		return a
 	}).Example(seed)
 }
 
-// ofParts asks which parts a unit is in, and holds them to how many it may be in, and a question that is confined to some to these. A person who is in parts
-// that are not charged must not move it.
-func (w World) ofParts(table, of string) *audience {
-	sql := "SELECT " + of
-	return audienceOf(w.Policy, sql, func(p *policy.Policy) (*plan.Plan, error) { return plan.Build(p, plan.Request{SQL: sql}) },
+// drawn is a question of a kind, if there is one in the world.
+func (w World) drawn(t *rapid.T, kind string) (q question, ok bool) {
+	g := generator{t}
+	table := g.pick("t", "p", "p", "p")
+	q.kind = kind
+	switch {
+	case kind == "vectors" && w.Relation:
+		q.SQL, q.vectors, _ = VectorsOver(t)
+		return q, true
+	case kind == "vectors":
+		q.SQL, q.vectors = VectorQuestion(t, table)
+		return q, true
+	case kind == "rows" && w.Relation:
+		q.SQL = RowQuestionOver(t)
+		return q, true
+	case kind == "rows":
+		q.SQL = RowQuestion(t, table)
+		return q, true
+	case kind == "values" && w.Relation:
+		q.SQL = RelationValues(t)
+		return q, true
+	case kind == "values":
+		q.SQL = Values(t, table)
+		return q, true
+	case kind == "scores" && w.Relation:
+		q.SQL, _ = Relation(t)
+		return q, true
+	case kind == "scores":
+		q.SQL = Scores(t, table)
+		return q, true
+	case kind == "stored" && w.Relation:
+		q.SQL, _ = Relation(t)
+		return q, true
+	case kind == "stored":
+		q.SQL = storedRows
+		return q, true
+	case kind == "parts" && !w.Relation && w.Policy.Table(table).Part != nil:
+		q.SQL = "SELECT " + g.pick("COUNT(*)", "SUM(j)", "SUM(x)", "COUNT(DISTINCT s)") + " FROM " + table + " WHERE " + g.pick(g.confined(), "NOT k = 5", "(k = 5 OR k = 0)", "k <> 0", "k = 0 OR k = -3")
+		return q, true
+	}
+	q.kind = ""
+	request, _, ofRows := w.Anything(t)
+	q.Request = request
+	if kind == "units" && w.Relation && !ofRows { // rows that are units are capped by joins alone
+		return q, false
+	}
+	q.AutoRows = g.chance(6)
+	if w.Relation && !ofRows && g.chance(4) {
+		q.MaxRows, q.MaxGroups = int64(rapid.IntRange(0, 2).Draw(t, "max rows")), int64(rapid.IntRange(0, 2).Draw(t, "max groups"))
+	}
+	return q, true
+}
+
+// storedRows is a relation of all rows of persons in a world of single tables.
+const storedRows = "SELECT COUNT(*) FROM (SELECT person AS u FROM p UNION ALL SELECT person FROM p) a"
+
+// asks plans a question.
+func (w World) asks(q question) (*audience, error) {
+	target := func(build func(*policy.Policy, plan.Request) (*plan.Target, error), check func(*plan.Target, string, [2]Database) ([]Move, error)) (*audience, error) {
+		return audienceOf(w.Policy, q.SQL, func(p *policy.Policy) (*plan.Target, error) { return build(p, q.Request) },
+			func(m *plan.Target) string { return m.Key([]int{1, 2, 3}, "") },
+			func(m *plan.Target, of [2]Database, _ func(int) int) ([]Move, error) { return check(m, q.SQL, of) })
+	}
+	switch q.kind {
+	case "vectors":
+		return audienceOf(w.Policy, q.SQL, func(p *policy.Policy) (*plan.Moments, error) { return plan.BuildMoments(p, q.Request, q.vectors) },
+			func(m *plan.Moments) string { return m.Canonical(1, 2, 3) },
+			func(m *plan.Moments, of [2]Database, _ func(int) int) ([]Move, error) {
+				return vectorMoves(m, q.SQL, of)
+			})
+	case "rows":
+		return target(plan.BuildRows, rowMoves)
+	case "values":
+		return target(plan.BuildOrder, valueMoves)
+	case "scores":
+		return target(plan.BuildScores, scoreMoves)
+	}
+	a, err := audienceOf(w.Policy, q.SQL, func(p *policy.Policy) (*plan.Plan, error) { return plan.Build(p, q.Request) },
 		func(p *plan.Plan) string { return p.Canonical(1, 2, 3) },
-		func(q *plan.Plan, of [2]Database, pick func(int) int) (moves []Move, err error) {
-			twins := Twins{Plan: q, SQL: sql, Of: of, Pick: pick}
-			if moves, err = twins.Check(); err != nil || q.Part == nil {
-				return moves, err
+		func(p *plan.Plan, of [2]Database, pick func(int) int) ([]Move, error) {
+			twins := Twins{Plan: p, SQL: q.SQL, Of: of, Pick: pick}
+			switch q.kind {
+			case "parts":
+				return twins.parts(w)
+			case "stored":
+				return nil, twins.stored(w)
 			}
-			own, charged := int64(0), false // the parts in which a unit moves a count
-			for _, v := range w.Policy.Table(table).Column(q.Columns[q.Part.Column].Name).Values {
-				part, err := plan.Build(w.Policy, plan.Request{SQL: "SELECT COUNT(*) FROM " + table + " WHERE " + q.Columns[q.Part.Column].Name + " = " + v.String()})
-				if err != nil {
-					return moves, err
-				}
-				l1, _, err := twins.Over(&part.Bounded, nil)
-				if err != nil {
-					return moves, err
-				}
-				if moves = append(moves, Move{Kind: "parts", Moved: l1[0].Sign() > 0}); l1[0].Sign() > 0 {
-					own++
-					charged = charged || slices.Contains(q.Part.Values, v)
-				}
-			}
-			most := q.Part.PerUnit
-			if w.Change { // two units, of which one may take the place of the other in a part unseen
-				most, charged = 2*most, true
-			}
-			if own > most {
-				return moves, twins.breach("a unit is in %d parts, of %d", own, most)
-			}
-			if moves[0].Moved && !charged {
-				return moves, twins.breach("a unit moves it that is in none of the parts that are charged, %v", q.Part.Values)
-			}
-			return moves, nil
+			return twins.Check()
 		})
+	if err != nil || q.kind != "" {
+		return a, err
+	}
+	p, err := plan.Build(w.Policy, q.Request)
+	a.constructs = In(p, q.SQL)
+	return a, err
+}
+
+// parts asks which parts a unit is in, and holds them to how many it may be in, and a question that is confined to some to these. A person who is in parts
+// that are not charged must not move it.
+func (w *Twins) parts(of World) (moves []Move, err error) {
+	q := w.Plan
+	if moves, err = w.Check(); err != nil || q.Part == nil {
+		return moves, err
+	}
+	own, charged := int64(0), false // the parts in which a unit moves a count
+	column := q.Columns[q.Part.Column].Name
+	for _, v := range of.Policy.Table(q.Table).Column(column).Values {
+		part, err := plan.Build(of.Policy, plan.Request{SQL: "SELECT COUNT(*) FROM " + q.Table + " WHERE " + column + " = " + v.String()})
+		if err != nil {
+			return moves, err
+		}
+		l1, _, err := w.Over(&part.Bounded, nil)
+		if err != nil {
+			return moves, err
+		}
+		if moves = append(moves, Move{Kind: "parts", Moved: l1[0].Sign() > 0}); l1[0].Sign() > 0 {
+			own++
+			charged = charged || slices.Contains(q.Part.Values, v)
+		}
+	}
+	most := q.Part.PerUnit
+	if of.Change { // two units, of which one may take the place of the other in a part unseen
+		most, charged = 2*most, true
+	}
+	if own > most {
+		return moves, w.breach("a unit is in %d parts, of %d", own, most)
+	}
+	if moves[0].Moved && !charged {
+		return moves, w.breach("a unit moves it that is in none of the parts that are charged, %v", q.Part.Values)
+	}
+	return moves, nil
+}
+
+// stored holds the rows of one unit that a relation's tables give to how many are stored, on which the plan's cost rests.
+func (w *Twins) stored(of World) (err error) {
+	if w.Plan.Source == nil {
+		return nil
+	}
+	for _, d := range w.Of {
+		sealed, is := d.(Sealed)
+		if !is {
+			continue // the reference, of rows that are not sealed
+		}
+		w.Plan.Source.Walk(func(s *plan.Source) {
+			most := s.Stored
+			switch {
+			case err != nil, s.Op != plan.Scan && s.Op != plan.Owned, s.Op == plan.Scan && s.Unit == nil:
+				return
+			case s.Op == plan.Scan:
+				most = of.Policy.Table(s.Table).Stored()
+			}
+			n, e := sealed.MostRows(s)
+			if err = e; err == nil && n > most {
+				err = w.breach("a unit has %d rows of %s, of %d that are stored", n, s, most)
+			}
+		})
+	}
+	return err
 }
 
 func audienceOf[P any](p *policy.Policy, sql string, build func(*policy.Policy) (P, error), text func(P) string,
 	check func(P, [2]Database, func(int) int) ([]Move, error),
-) *audience {
+) (*audience, error) {
 	var again func(p *policy.Policy) (*audience, error)
 	again = func(p *policy.Policy) (*audience, error) {
 		planned, err := build(p)
@@ -133,9 +216,5 @@ func audienceOf[P any](p *policy.Policy, sql string, build func(*policy.Policy) 
 			check: func(of [2]Database, pick func(int) int) ([]Move, error) { return check(planned, of, pick) },
 		}, nil
 	}
-	out, err := again(p)
-	if err != nil {
-		return nil
-	}
-	return out
+	return again(p)
 }

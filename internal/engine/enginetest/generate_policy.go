@@ -10,7 +10,7 @@ import (
 )
 
 // RandomWorld draws a policy over the tables of Policy or of RelationPolicy: units of integers, texts or dates, of 1 to 12 rows, bounded by rows or by groups,
-// under either relation and a pure budget or one in ρ; columns whose values are a public table's; and parts, where they are asked for, of which
+// of which all or few rows are stored, under either relation and a pure budget or one in ρ; columns whose values are a public table's; and parts, where they are asked for, of which
 // a table that is read where it is has none.
 func RandomWorld(t *rapid.T, parts bool) World {
 	g := generator{t}
@@ -25,19 +25,26 @@ func RandomWorld(t *rapid.T, parts bool) World {
 	if g.chance(2) {
 		grouped = "1"
 	}
-	bounds := fmt.Sprintf("rows_per_unit: %d, max_groups: %d", rows, number("groups", 1, rows))
+	stored := func(rows int) string { // of a unit's rows: as many as may count, or some more, or so many that all are
+		if g.chance(2) {
+			return fmt.Sprintf("rows_per_unit: %d", rows)
+		}
+		return fmt.Sprintf("rows_per_unit: %d, stored_rows_per_unit: %d", rows, rows+number("stored beside", 0, 2))
+	}
+	bounds := fmt.Sprintf("%s, max_groups: %d", stored(rows), number("groups", 1, rows))
 	unit := g.pick("integer", "text", "date")
 	from := g.chance(3) // values_from
 	big := g.pick("1000000000000", "300000000000000001")
 	edit := []string{
 		"bounds: [0, 1000000000000]", "bounds: [0, " + big + "]",
 		"rows_per_unit: 3, max_groups: 2", bounds,
-		"person: {type: integer", "person: {type: " + unit, "who: {type: integer", "who: {type: " + unit,
+		"person: {type: integer", "person: {type: " + unit,
 	}
 	if w.Relation {
 		w.Text = relationPolicyText(neighbours, grouped)
-		edit = append(edit, "rows_per_unit: 2, columns: {who", fmt.Sprintf("rows_per_unit: %d, columns: {who", number("visits", 1, 4)),
-			"rows_per_unit: 4, columns: {parent", fmt.Sprintf("rows_per_unit: %d, columns: {parent", number("lines", 1, 9)))
+		edit = append(edit, "rows_per_unit: 2, columns: {who: {type: integer", stored(number("visits", 1, 4))+", columns: {who: {type: "+unit,
+			"rows_per_unit: 4, columns: {parent", stored(number("lines", 1, 9))+", columns: {parent",
+			"rows_per_unit: 2, max_groups: 1, columns: {up", stored(number("further lines", 1, 3))+", max_groups: 1, columns: {up")
 		if from {
 			edit = append(edit, `s: {type: text, values: [a, B, ""], nullable: true}`, "s: {type: text, values_from: r.rs, nullable: true}")
 		}

@@ -19,6 +19,9 @@ func RandomTwins(t *rapid.T, w World) (before, after Tables) {
 	for _, table := range w.Policy.Tables {
 		if table.Public {
 			before[table.Name] = Rows(t, table, 14) // more of one value than may be joined
+			for range rapid.IntRange(0, 6).Draw(t, "that meet") {
+				before[table.Name] = append(before[table.Name], d.dense(table))
+			}
 			for _, c := range table.Columns {
 				for _, r := range before[table.Name] {
 					d.known[table.Name+"."+c.Name] = append(d.known[table.Name+"."+c.Name], r[c.Name])

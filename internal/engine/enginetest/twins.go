@@ -55,12 +55,16 @@ func (w *Twins) Check() (moves []Move, err error) {
 		one = 0
 	}
 	if s := q.Rows; s != nil {
-		gone, come, err := w.apart(&s.Look)
+		left, right, err := w.tallied(&s.Look)
 		if err != nil {
 			return moves, err
 		}
+		gone, come := Apart(left, right)
 		if note(Move{Kind: "rows", Moved: gone+come > 0}); gone > 1 || come > one {
 			return moves, w.breach("of the units' numbers of rows %d go and %d come", gone, come)
+		}
+		if d := ScoresApart(&plan.Quantile{Value: s.Look.Measures[0], Rank: s.Rank}, left, right); d.Cmp(s.Sensitivity) > 0 {
+			return moves, w.breach("scores of %s move by %s, planned %s", s, d, s.Sensitivity)
 		}
 		if q, err = q.WithRows(1 + int64(w.Pick(int(s.Most)))); err != nil {
 			return moves, err
@@ -203,12 +207,14 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 		}
 	}
 	differ, squared := int64(0), int64(0)
+	var fewer, more int64
 	var chosen [][]value.Value
 	for _, name := range union(sides[0], sides[1]) {
 		d := units(sides[0][name]) - units(sides[1][name])
 		if d != 0 {
 			differ++
 		}
+		fewer, more = fewer+max(d, 0), more+max(-d, 0)
 		if squared += d * d; d*d > 1 {
 			return w.breach("a group differs by %d units", d)
 		}
@@ -222,6 +228,9 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 	}
 	if s := q.Selection; differ > s.Optimal.Keys || squared > s.Gaussian.L2Squared.Int64() {
 		return w.breach("%d groups differ, by %d squared; planned %d, %s", differ, squared, s.Optimal.Keys, s.Gaussian.L2Squared)
+	}
+	if most := q.Selection.Gaussian.Threshold.Keys; fewer > most || more > most {
+		return w.breach("of one unit %d and %d groups; planned %d", fewer, more, most)
 	}
 	note(Move{Kind: "open", Moved: differ > 0})
 	plan.SortGroups(chosen)

@@ -62,8 +62,8 @@ func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err err
 		}
 		sides[side] = map[string]int64{}
 		for _, rows := range units {
-			if slices.Sort(rows); m.Unit != nil && int64(len(rows)) > m.Caps.Rows {
-				return nil, w.breach("a unit has %d rows, of %d", len(rows), m.Caps.Rows)
+			if slices.Sort(rows); m.Unit != nil && int64(len(rows)) > m.Sensitivity.Int64() {
+				return nil, w.breach("a unit has %d rows, of %d", len(rows), m.Sensitivity)
 			}
 			sides[side][fmt.Sprint(rows)]++
 		}
@@ -77,7 +77,7 @@ func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err err
 	gone, come := apart(sides[0], sides[1]), apart(sides[1], sides[0])
 	most := int64(1) // units
 	if m.Unit == nil {
-		most = m.Caps.Rows
+		most = m.Sensitivity.Int64()
 	}
 	moves = append(moves, Move{Kind: "vectors of rows", Moved: gone+come > 0})
 	if gone > most || come > most || m.Neighbours == privacy.AddRemove && come > 0 {

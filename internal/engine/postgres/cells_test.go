@@ -205,3 +205,36 @@ func TestRowsAreGroupedByWhatWasRead(t *testing.T) {
 		}
 	}
 }
+
+// What a unit adds to a group and is added up as a count, or in doubles, is not negative, and its lower bound is not below 0. So a lower bound that is smaller than
+// planned leaves it between 0 and the upper one, on which the sensitivity rests.
+func TestLowerBoundOfCountsAndDoubles(t *testing.T) {
+	worlds, err := enginetest.Worlds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded := map[string]int{}
+	ask := func(t *rapid.T) {
+		w := rapid.SampledFrom(worlds).Draw(t, "world")
+		request, _, _ := w.Anything(t)
+		p, err := plan.Build(w.Policy, request)
+		if err != nil || p.Unit == nil || p.Source != nil || p.Caps.RowsPerGroup == 0 {
+			return
+		}
+		for i, m := range p.Measures {
+			of := tallied(&p.Bounded, m, contribution(&p.Bounded, i), "m")
+			if bounded[of.as]++; of.as == asNumeric {
+				continue
+			}
+			if lo, _ := m.CellBounds(p.Caps); lo.Sign() < 0 || of.row != "" && m.Lo < 0 {
+				t.Fatalf("%s: %s, a unit adds %s or more", request.SQL, m, lo)
+			}
+		}
+	}
+	for range 40 {
+		rapid.Check(t, ask)
+	}
+	if t.Log(bounded); bounded[asInteger] < 20 || bounded[asDouble] < 20 {
+		t.Error("the test shows nothing")
+	}
+}

@@ -1,0 +1,155 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/internal/plan"
+	"dither/internal/policy"
+	"dither/internal/splitmix"
+	"dither/internal/value"
+)
+
+// aim is a pair of databases and questions that were written to reach a bound which drawn ones seldom reach: a unit that attains it, beside nobody who
+// would hide that.
+type aim struct {
+	at               string // which bound, in words
+	relation, change bool
+	parts            bool                 // units are in parts
+	sealed           bool                 // errors of sealing are tried
+	older            bool                 // sealed when the policy stored more rows of a unit
+	edit             []string             // of the policy's text: what stands there, and what is to, in turn
+	rows             map[string][2]string // each table's, before and after
+	questions        []question
+}
+
+// firstAim is the number of the first aim's world; each has six, which differ in how they are sealed.
+const firstAim = 60_000
+
+// aimed asks of all aims. Each question must move, but where it asks what is stored.
+func (a *audited) aimed() error {
+	for i, of := range aims() {
+		for way := range a.Ways {
+			number := firstAim + 6*i + 3*way
+			if of.older {
+				number += 4
+			}
+			if of.parts && !a.Parts(number) || of.older && way > 0 {
+				continue
+			}
+			drawn, err := of.pair()
+			if err != nil {
+				return fmt.Errorf("aimed at %s: %w", of.at, err)
+			}
+			sealed, err := a.sealed(drawn, number)
+			if err != nil {
+				return fmt.Errorf("aimed at %s: %w", of.at, err)
+			}
+			a.resealed = of.sealed
+			chance := splitmix.At(uint64(number))
+			for _, asked := range of.questions {
+				q, err := sealed.asks(asked)
+				if err != nil {
+					return fmt.Errorf("aimed at %s: %s: %w", of.at, asked.SQL, err)
+				}
+				moves, err := a.ask(sealed, q, &chance)
+				if err == nil && asked.kind != "stored" && !slices.ContainsFunc(moves, func(m Move) bool { return m.Moved }) {
+					err = fmt.Errorf("nothing moves")
+				}
+				if err != nil {
+					return fmt.Errorf("aimed at %s, world %d: %s: %w", of.at, number, asked.SQL, err)
+				}
+			}
+		}
+	}
+	a.resealed = true
+	return nil
+}
+
+func (of aim) pair() (p pair, err error) {
+	p.Change, p.Relation = of.change, of.relation
+	neighbours := "add-remove"
+	if of.change {
+		neighbours = "change-one"
+	}
+	p.Text = policyText(neighbours, "1", "1")
+	if of.relation {
+		p.Text = relationPolicyText(neighbours, "1")
+	}
+	text := string(p.Text)
+	for i := 0; i < len(of.edit); i += 2 {
+		if !strings.Contains(text, of.edit[i]) {
+			return p, fmt.Errorf("%q is not in the policy", of.edit[i])
+		}
+		text = strings.ReplaceAll(text, of.edit[i], of.edit[i+1])
+	}
+	if !of.parts {
+		text = strings.NewReplacer(" part: {column: k},", "", " part: {column: k, per_unit: 1},", "").Replace(text)
+	}
+	p.Text = opened([]byte(text))
+	if p.Policy, err = policy.Decode(p.Text, "."); err != nil {
+		return p, err
+	}
+	for side := range p.of {
+		p.of[side] = Tables{}
+		for _, t := range p.Policy.Tables {
+			if p.of[side][t.Name], err = rowsLike(t, of.rows[t.Name][side]); err != nil {
+				return p, err
+			}
+		}
+	}
+	return p, nil
+}
+
+// rowsLike reads rows: "person=1 i=9 *3; person=2" are three and one. A column that is not named has its first declared value, 0 or the bound that is nearest to it.
+func rowsLike(t *policy.Table, text string) (out []Row, err error) {
+	for one := range strings.SplitSeq(text, ";") {
+		fields := strings.Fields(one)
+		if len(fields) == 0 {
+			continue
+		}
+		r, times := Row{}, 1
+		for _, c := range t.Columns {
+			r[c.Name] = plainValue(c)
+		}
+		for _, f := range fields {
+			if n, many := strings.CutPrefix(f, "*"); many {
+				if times, err = strconv.Atoi(n); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			name, as, _ := strings.Cut(f, "=")
+			c := t.Column(name)
+			if c == nil {
+				return nil, fmt.Errorf("table %s has no column %q", t.Name, name)
+			}
+			if r[name] = value.NullOf(c.Type); as != "NULL" {
+				if r[name], err = plan.ReadKey(c.Type, as); err != nil {
+					return nil, err
+				}
+			}
+		}
+		for range times {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+func plainValue(c *policy.Column) value.Value {
+	if len(c.Values) > 0 {
+		return c.Values[0]
+	}
+	out := value.Value{Type: c.Type}
+	if c.Lower != nil && c.Lower.Sign() > 0 {
+		out.Int = c.Lower.Num().Int64()
+		if c.Type == value.Real {
+			out.Real, _ = c.Lower.Float64()
+			out.Int = 0
+		}
+	}
+	return out
+}

@@ -1,0 +1,58 @@
+package enginetest
+
+import (
+	"math/big"
+
+	"dither/internal/plan"
+)
+
+// What stands in the policies, and is changed in some.
+const (
+	ofPersons = "rows_per_unit: 3, max_groups: 2, max_rows_per_group: 1"
+	ofLines   = "rows_per_unit: 4, columns: {parent"
+	ofFurther = "rows_per_unit: 2, max_groups: 1, columns: {up"
+	amounts   = "bounds: [0, 1000000000000]"
+)
+
+func plainly(sql ...string) (out []question) {
+	for _, s := range sql {
+		out = append(out, question{Request: plan.Request{SQL: s}})
+	}
+	return out
+}
+
+func asking(kind, sql string) question { return question{Request: plan.Request{SQL: sql}, kind: kind} }
+
+func capped3(sql string) []question {
+	return []question{{Request: plan.Request{SQL: sql, MaxRows: 3}}}
+}
+
+// coordinate asks for the sum of one coordinate, whose bounds are those of its column alone.
+func coordinate(sql string) question {
+	return question{Request: plan.Request{SQL: sql}, kind: "vectors", vectors: plan.VectorRequest{
+		Blocks: []plan.BlockRequest{{Size: 1, Norm: plan.NormL2}}, Sums: []plan.SumRequest{{Kind: plan.SumFirst}},
+	}}
+}
+
+// pairOfCoordinates asks for the products of two coordinates.
+func pairOfCoordinates(sql string) question {
+	return question{Request: plan.Request{SQL: sql}, kind: "vectors", vectors: plan.VectorRequest{
+		Blocks: []plan.BlockRequest{{Size: 2, Norm: plan.NormL2, Bound: big.NewRat(1000, 1)}}, Sums: []plan.SumRequest{{Kind: plan.SumProduct}},
+	}}
+}
+
+// aims are all of them.
+func aims() []aim {
+	return append(append(append(aimsAtSums(), aimsAtRelations()...), aimsAtOrders()...), aimsAtStored()...)
+}
+
+// othersIn3 are two persons in three groups each.
+const othersIn3 = "person=2 s=a k=5 i=-7; person=2 s=B k=5 i=-7; person=2 s= k=5 i=-7; person=3 s=a k=5 i=-7; person=3 s=B k=5 i=-7; person=3 s= k=5 i=-7"
+
+// manyPersons have a row each.
+var manyPersons = func() (out string) {
+	for n := range 60 {
+		out += "person=" + big.NewInt(int64(n+2)).String() + "; "
+	}
+	return out
+}()
