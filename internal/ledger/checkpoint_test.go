@@ -285,3 +285,25 @@ func TestCheckpointsAtOnce(t *testing.T) {
 	}
 	must(t, openBoth(t, dir))
 }
+
+// TestVerifyingHoldsNobodyUp: the whole log is read without its lock, but for what is added meanwhile.
+func TestVerifyingHoldsNobodyUp(t *testing.T) {
+	m := answered40(t)
+	m.read = map[string]int{}
+	h, err := readHeads(m, faultDir)
+	must(t, err)
+	want := mustState(t, mustOpenIn(t, m.copied())).Head
+	for _, against := range []*Head{nil, {0, want.Hash}, &want} {
+		clear(m.read)
+		r, err := verify(m, faultDir, against)
+		if wrong := against != nil && against.Index == 0; wrong != (err != nil) {
+			t.Fatal(err)
+		}
+		if all := len(m.data(logName)); m.read[logName] < all || m.read[logName+", locked"] > 0 {
+			t.Errorf("of %d bytes %d are read, %d with the lock", all, m.read[logName], m.read[logName+", locked"])
+		}
+		if err == nil && (r.State.Head != want || r.HeadFile != h.head()) {
+			t.Errorf("%+v", r)
+		}
+	}
+}

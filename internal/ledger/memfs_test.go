@@ -39,7 +39,7 @@ type memFS struct {
 	capacity       int64 // of the disk, in bytes of files; 0 is no end
 	cannotAllocate bool
 	concurrent     bool           // used by several goroutines from here on, so that operations are not counted
-	read           map[string]int // bytes of each file, if set
+	read           map[string]int // bytes of each file, and of each while it is locked, if set
 }
 
 type inode struct {
@@ -254,7 +254,9 @@ func (f *memFile) ReadAt(p []byte, offset int64) (int, error) {
 	}
 	n := copy(p, f.node.data[offset:])
 	if f.fs.read != nil {
-		f.fs.read[filepath.Base(f.name)] += n
+		if f.fs.read[filepath.Base(f.name)] += n; f.node.locker != nil {
+			f.fs.read[filepath.Base(f.name)+", locked"] += n
+		}
 	}
 	if n < len(p) {
 		return n, io.EOF

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -55,25 +56,45 @@ func load(fsys fileSystem, dir string, every cadence, whole bool, keep ...Head) 
 		return nil, nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read; closing unlocks
+	l, err := acknowledged(fsys, dir, f, every, whole, keep)
+	if err == nil && l.past != nil {
+		defer func() { _ = l.past.file.Close() }() // it was only read
+	}
 	if err := f.Lock(false); err != nil {
 		return nil, nil, fmt.Errorf("locking the ledger: %w", err)
 	}
-	if h, err := readHeads(fsys, dir); err == nil { // else catchUp says so
-		if !whole {
-			if l, err := restored(fsys, dir, f, h.head(), every); err == nil {
-				h, err := l.catchUp(fsys, dir, f)
-				_ = l.past.file.Close() // it was only read
-				if err == nil {
-					return &l, h, nil
-				}
-			}
+	if now, unread := readHeads(fsys, dir); unread == nil { // else catchUp says so
+		keep = append(keep, now.head())
+		if l.witness != nil && now.head().Index >= l.count() {
+			l.witness[now.head().Index] = Hash{}
 		}
-		keep = append(keep, h.head())
 	}
-	l := newLog(f, every)
+	if err == nil {
+		if h, err := l.catchUp(fsys, dir, f); err == nil {
+			return &l, h, nil
+		}
+	}
+	l = newLog(f, every) // what is wrong is said of the whole log
 	l.passBy(keep...)
 	h, err := l.catchUp(fsys, dir, f)
 	return &l, h, err
+}
+
+// acknowledged reads the ledger up to the entry of the head file, without the lock: so far it stays as it is, and nobody waits for a long one to be read.
+func acknowledged(fsys fileSystem, dir string, f file, every cadence, whole bool, keep []Head) (log, error) {
+	h, err := readHeads(fsys, dir)
+	if err != nil {
+		return log{}, err
+	}
+	if !whole {
+		if l, err := restored(fsys, dir, f, h.head(), every); err == nil {
+			return l, nil
+		}
+	}
+	l := newLog(f, every)
+	l.passBy(append(slices.Clip(keep), h.head())...)
+	err = l.readTo(f, h.head())
+	return l, err
 }
 
 // passBy makes a reader check what is at each place, and forget what is before it, but for some hashes.
