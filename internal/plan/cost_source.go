@@ -110,6 +110,9 @@ func (m meter) table(name string, columns []Column, rows int64) metered {
 		read = sum(read, one.again, stepsColumn)
 		if c.Type == value.Text {
 			read = sum(read, multiplied(value.MaxTextBytes, stepsRead))
+			if len(c.Values) > fewListed { // which it is looked up among, whatever is stored
+				read = sum(read, opened(value.MaxTextBytes), 3*copied(value.MaxTextBytes))
+			}
 		}
 	}
 	if !out.public {
@@ -266,6 +269,9 @@ func (m meter) perUnit(s *Source) metered {
 			}
 			if a.Func == InnerMin || a.Func == InnerMax {
 				width = w
+				if a.X.Type == value.Text { // each is compared with the least or greatest so far
+					steps = sum(steps, 2*opened(w))
+				}
 			}
 		}
 		row = sum(row, steps)

@@ -36,6 +36,9 @@ const (
 	stepsPlace = 70   // and for each byte of the pattern
 )
 
+// fewListed is how many constants are compared one by one.
+const fewListed = 8
+
 // cell is a column or an expression, as its readers see it.
 type cell struct {
 	width int64 // the most bytes of a text; of any other type those of its digits
@@ -61,6 +64,7 @@ func eval(e *Expr, columns []cell, deep bool) (steps, width int64) {
 		return 0, plainWidth
 	}
 	var first, longest, compared, listed int64
+	var texts, shortest int64 // the widths of all texts, and the least
 	for i, a := range e.Args {
 		s, w := eval(a, columns, deep)
 		steps = sum(steps, s)
@@ -73,6 +77,11 @@ func eval(e *Expr, columns []cell, deep bool) (steps, width int64) {
 		if a.Type == value.Text {
 			compared = sum(compared, copied(w))
 			listed = sum(listed, copied(min(first, w)))
+			if texts, shortest = sum(texts, w), min(shortest, w); i == 0 {
+				shortest = w
+			} else {
+				listed = sum(listed, 2*opened(min(first, w)))
+			}
 		}
 	}
 	if e.Type == value.Text {
@@ -97,7 +106,14 @@ func eval(e *Expr, columns []cell, deep bool) (steps, width int64) {
 	case OpLike:
 		return sum(steps, multiplied(first, matchSteps(e.Text))), width
 	case OpIn:
+		if len(e.Args)-1 > fewListed && e.Args[0].Type == value.Text {
+			listed = sum(listed, opened(first), 2*copied(first))
+		}
 		return sum(steps, listedSteps(len(e.Args)-1), listed), width
+	case OpEq, OpNe: // texts of different lengths are not opened
+		compared = sum(compared, 2*opened(shortest))
+	case OpLt, OpLe, OpGt, OpGe, OpLeast, OpGreatest:
+		compared = sum(compared, opened(texts))
 	}
 	return sum(steps, of, compared), width // comparisons and choices go through texts
 }
@@ -173,6 +189,9 @@ func equalBytes(part string) int64 {
 
 // copied are the steps of copying, or comparing, texts of so many bytes.
 func copied(width int64) int64 { return width / textPerStep }
+
+// opened are the further steps of comparing a long text: PostgreSQL stores it compressed, and opens it each time.
+func opened(width int64) int64 { return width / textPerStep }
 
 // sorted are the steps that each of n rows takes in being put in order by texts of so many bytes.
 func sorted(n, width int64) int64 {
