@@ -159,6 +159,15 @@ func TestRemove(t *testing.T) {
 	if numbers, err := Numbers(home, "people"); err != nil || !slices.Equal(numbers, []int{2}) {
 		t.Error(numbers, err)
 	}
+	if err := os.WriteFile(first.File, nil, 0o600); err != nil { // as a crash leaves it
+		t.Fatal(err)
+	}
+	if numbers, err := Numbers(home, "people"); err != nil || !slices.Equal(numbers, []int{1, 2}) {
+		t.Error(numbers, err)
+	}
+	if err := Remove(t.Context(), home, "people", 1); err != nil {
+		t.Fatal(err)
+	}
 	_, err = Recorded(t.Context(), home, "people", 1, first.SHA256)
 	wantError(t, err, "version 1 was removed")
 	if like, err := Compare(home, "people", first); err != nil || like != Same {

@@ -56,7 +56,7 @@ func Remove(ctx context.Context, home, table string, number int) error {
 	return fmt.Errorf("table %q has no version %d", table, number)
 }
 
-// Numbers are the published versions of a table whose files are in the home, oldest first.
+// Numbers are the published versions of a table whose files are in the home, oldest first: also one whose removal a crash kept from taking its file away.
 func Numbers(home, table string) (numbers []int, err error) {
 	home, err = filepath.Abs(home)
 	if err != nil {
@@ -64,7 +64,7 @@ func Numbers(home, table string) (numbers []int, err error) {
 	}
 	published, err := readManifest(folderOf(home, table), table)
 	for _, v := range published {
-		if !v.Removed {
+		if _, missing := os.Lstat(v.File); !v.Removed || missing == nil {
 			numbers = append(numbers, v.Number)
 		}
 	}
