@@ -417,3 +417,21 @@ func TestHugeCheckpointFile(t *testing.T) {
 		must(t, openBoth(t, dir))
 	}
 }
+
+// Whoever holds the lock on the index and never gives it back, as a process that is stopped, keeps nobody from reading the log.
+func TestIndexLockIsHeld(t *testing.T) {
+	before := indexPatience
+	indexPatience = 0
+	t.Cleanup(func() { indexPatience = before })
+	m := answered40(t)
+	want, _ := toldBy(t, m.copied(indexName, checkpointName))
+	clear(m.data(indexName))
+	stopped, err := m.Open(filepath.Join(faultDir, indexLockName), os.O_RDWR, 0)
+	must(t, err)
+	must(t, stopped.Lock(true))
+	have, l := toldBy(t, m)
+	if have != want {
+		t.Errorf("it says\n%s\nwant\n%s", have, want)
+	}
+	must(t, l.Release(mustReserve(t, l, key(1000), "0.001"), values(1)))
+}

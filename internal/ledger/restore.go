@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"time"
 
 	"dither/internal/ledger/index"
 )
@@ -106,14 +107,24 @@ func rebuilt(fsys fileSystem, dir string, f file, head Head, every cadence) (log
 	return l, nil
 }
 
-// waitIndex waits for whoever writes the index.
+// indexPatience is how long whoever writes the index is waited for: it may be stopped, and without it the log can be read all the same.
+var indexPatience = 10 * time.Minute
+
+// waitIndex waits for whoever writes the index. It is errNoIndex where that takes too long.
 func waitIndex(fsys fileSystem, dir string) error {
 	lock, err := fsys.Open(filepath.Join(dir, indexLockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Close() }() // which unlocks it
-	return lock.Lock(true)
+	for end := time.Now().Add(indexPatience); ; time.Sleep(20 * time.Millisecond) {
+		if taken, err := lock.TryLock(); taken || err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return errNoIndex
+		}
+	}
 }
 
 // readTo reads on to an entry that was acknowledged.
