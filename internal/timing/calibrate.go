@@ -17,8 +17,9 @@ const (
 	// Margin is how many times the longest measured time the instant leaves: a run that is not there at its instant
 	// fails.
 	Margin = 3
-	// heavyCost is the cost in steps from which on a question's time is mostly that of its rows.
-	heavyCost = 100_000_000
+	// heavyCost is the cost in steps from which on a question's time is mostly that of its rows. Where no question is so
+	// dear, those count that cost half of the dearest.
+	heavyCost = 1_000_000_000
 	leastRuns = 5 // of each question
 	quietRows = 100
 )
@@ -99,8 +100,18 @@ func Calibrate(ctx context.Context, o Options) (_ *Calibration, err error) {
 		}
 		c.Quotients = append(c.Quotients, found...)
 	}
+	dearest := new(big.Int)
 	for _, q := range c.Quotients {
-		if q.Cost.Cmp(big.NewInt(heavyCost)) >= 0 && (c.Heaviest.Cost == nil || q.Nanoseconds() > c.Heaviest.Nanoseconds()) {
+		if q.Cost.Cmp(dearest) > 0 {
+			dearest = q.Cost
+		}
+	}
+	heavy := new(big.Int).Div(dearest, big.NewInt(2))
+	if most := big.NewInt(heavyCost); heavy.Cmp(most) > 0 {
+		heavy = most
+	}
+	for _, q := range c.Quotients {
+		if q.Cost.Cmp(heavy) >= 0 && (c.Heaviest.Cost == nil || q.Nanoseconds() > c.Heaviest.Nanoseconds()) {
 			c.Heaviest = q
 		}
 	}
