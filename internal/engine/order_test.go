@@ -14,8 +14,8 @@ import (
 	"dither/internal/value"
 )
 
-// A scan in pages of any size gives each tally once, in the order of values, and those of unknown keys not at all; it ends when it is
-// told to, and with the page's error.
+// A scan in pages of any size gives each tally once, in the order of values and of cells, and those of unknown keys not at all; it ends when
+// it is told to, and with the page's error.
 func TestScanCells(t *testing.T) {
 	b := &plan.Bounded{Keys: []plan.Key{{Values: []value.Value{value.OfInt(1), value.OfInt(2)}}, {Values: []value.Value{value.OfText("a"), value.OfText("b"), value.NullOf(value.Text)}}}}
 	texts := []value.Value{value.OfText("a"), value.OfText("b"), value.NullOf(value.Text), value.OfText("unknown")}
@@ -55,12 +55,12 @@ func TestScanCells(t *testing.T) {
 			}
 			return nil
 		}
-		got, last := map[string]int64{}, int64(math.MinInt64)
+		got, last, before := map[string]int64{}, int64(math.MinInt64), 0
 		err := engine.ScanCells(b, 1+r.IntN(12), page)(func(cell int, v, n int64) bool {
-			if v < last {
-				t.Fatalf("%d after %d", v, last)
+			if v < last || v == last && cell < before {
+				t.Fatalf("%d of cell %d after %d of cell %d", v, cell, last, before)
 			}
-			last = v
+			last, before = v, cell
 			got[fmt.Sprint(cell, " ", v)] += n
 			return true
 		})
