@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"math"
-	"time"
 
 	"dither/audit"
 	"dither/internal/timing"
@@ -98,7 +97,7 @@ func (r calibrationReport) MarshalJSON() ([]byte, error) {
 		Heaviest  string     `json:"factor_of"`
 		Line      string     `json:"line"`
 		Questions []question `json:"questions"`
-	}{r.Engine, r.Load, time.Duration(r.Floor).Seconds(), r.Factor, timing.Margin, r.Heaviest.Name, r.Line(), nil}
+	}{r.Engine, r.Load, r.Floor.Seconds(), r.Factor, timing.Margin, r.Heaviest.Name, r.Line(), nil}
 	for _, q := range r.Quotients {
 		out.Questions = append(out.Questions, question{
 			q.Name, q.SQL, q.Rows, q.Runs, json.Number(q.Cost.String()), q.Took.Seconds(), q.Overhead.Seconds(), q.Nanoseconds(),

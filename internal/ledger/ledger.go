@@ -264,7 +264,7 @@ func (l *Ledger) refresh() error {
 	}
 	if !h.old && (l.heads == nil || l.heads.old || l.heads.slots[l.heads.newest] != h.slots[h.newest]) {
 		// Someone else wrote that slot, and may not have lived to make it durable. What it names will be told of now.
-		if err := syncHeads(l.fsys, l.dir); err != nil && !(l.frozen && unsyncable(err)) {
+		if err := syncHeads(l.fsys, l.dir); err != nil && (!l.frozen || !unsyncable(err)) {
 			return l.fail(err)
 		}
 	}

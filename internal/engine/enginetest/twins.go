@@ -229,7 +229,7 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 	if s := q.Selection; differ > s.Optimal.Keys || squared > s.Gaussian.L2Squared.Int64() {
 		return w.breach("%d groups differ, by %d squared; planned %d, %s", differ, squared, s.Optimal.Keys, s.Gaussian.L2Squared)
 	}
-	if most := q.Selection.Gaussian.Threshold.Keys; fewer > most || more > most {
+	if most := q.Selection.Gaussian.Keys; fewer > most || more > most {
 		return w.breach("of one unit %d and %d groups; planned %d", fewer, more, most)
 	}
 	note(Move{Kind: "open", Moved: differ > 0})
