@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,6 +31,15 @@ func (p patient) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sea
 		return nil, err
 	}
 	return p.Engine.Aggregate(context.WithoutCancel(ctx), b, from)
+}
+
+func (p patient) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, into *mechanism.Rows) error {
+	p.asked()
+	<-ctx.Done()
+	if err := p.says(ctx); err != nil {
+		return err
+	}
+	return p.Engine.Rows(context.WithoutCancel(ctx), b, from, into)
 }
 
 // What is told of a question that was given up is the same whatever its engine was about to say, and nothing of that counts as a failure. An answer that
@@ -118,7 +130,7 @@ func TestSuspendedAlone(t *testing.T) {
 		func() error { _, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM people"); return err },
 	} {
 		var e *Error
-		if err := ask(); !errors.As(err, &e) || e.Code != CodeSuspended || e.Charged || !strings.Contains(e.Message, "10 questions of ann") {
+		if err := ask(); !errors.As(err, &e) || e.Code != CodeSuspended || e.Charged || !strings.Contains(e.Message, "10 questions or steps of ann") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -140,5 +152,111 @@ func TestSuspendedAlone(t *testing.T) {
 	}
 	if _, err := s.Ask(t.Context(), "SELECT COUNT(*) FROM people"); err != nil {
 		t.Error(err)
+	}
+}
+
+// Steps of a training that are given up, by a cancellation or by a time that runs out, count like questions that are given up: after ten the analyst is refused
+// through every handle, without any reading of the rows, until the owner resumes. The training is paid once, and goes on.
+func TestStepsGivenUpSuspend(t *testing.T) {
+	for name, more := range map[string]string{"at once": "", "at an instant": strings.Replace(delayed, "100ns", "1ns", 1)} {
+		t.Run(name, func(t *testing.T) {
+			home := fitHome(t, trainBudget, "add-remove", 300)
+			text := must[[]byte](t)(os.ReadFile(filepath.Join(home, "policy.yaml")))
+			write(t, home, "policy.yaml", strings.Replace(string(text), "tables:\n", more+"tables:\n", 1))
+			c := openHome(t, home)
+			works := c.engine
+			q := logisticTraining()
+			q.Analyst = "ann"
+			tr := must[*Trainer](t)(c.Train(t.Context(), q))
+			paid := must[*Budget](t)(c.Budget())
+			_, sums := train(t, tr, 2)
+			must[struct{}](t)(struct{}{}, tr.Close())
+			reads := 0
+			for i := range 3 * ledger.MaxGivenUp {
+				c := openHome(t, home) // as another process
+				tr := must[*Trainer](t)(c.Train(t.Context(), q))
+				if _, same := train(t, tr, 2); strings.Join(same, "") != strings.Join(sums, "") {
+					t.Error("other steps")
+				}
+				var ctx context.Context
+				ctx, cancel := context.WithCancel(t.Context())
+				if i%2 == 1 {
+					cancel()
+					timesOut := &outOfTime{t.Context(), make(chan struct{})}
+					ctx, cancel = timesOut, sync.OnceFunc(func() { close(timesOut.done) })
+				}
+				c.engine = patient{c.engine, func() { reads++; cancel() }, func(ctx context.Context) error { return ctx.Err() }}
+				want := CodeCancelled
+				if i >= ledger.MaxGivenUp {
+					want = CodeSuspended
+				}
+				if _, err := tr.Step(ctx, make([]float64, 3)); codeOf(err) != want {
+					t.Fatalf("step %d: %v", i, err)
+				}
+				must[struct{}](t)(struct{}{}, errors.Join(tr.Close(), c.Close()))
+				cancel()
+			}
+			if reads != ledger.MaxGivenUp {
+				t.Errorf("%d readings of the rows", reads)
+			}
+			b := must[*Budget](t)(c.Budget())
+			if len(b.GivenUp) != 1 || b.GivenUp[0] != (GivenUp{Analyst: "ann", Questions: ledger.MaxGivenUp, Suspended: true}) || b.Failures != 0 || b.Lost != nil || b.Spent != paid.Spent {
+				t.Errorf("%+v, lost %+v", b, b.Lost)
+			}
+			c.engine = works
+			if _, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Analyst: "ann"}); codeOf(err) != CodeSuspended {
+				t.Errorf("a question: %v", err)
+			}
+			if r, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Analyst: "bob"}); err != nil || r == nil {
+				t.Errorf("another analyst: %v", err)
+			}
+			if err := c.ledger.Resume(); err != nil {
+				t.Fatal(err)
+			}
+			resumed := must[*Trainer](t)(c.Train(t.Context(), q))
+			if resumed.ID != tr.ID {
+				t.Errorf("%s, and then %s", tr.ID, resumed.ID)
+			}
+			if _, same := train(t, resumed, 3); strings.Join(same[:2], "") != strings.Join(sums, "") {
+				t.Error("other steps")
+			}
+			must[struct{}](t)(struct{}{}, resumed.Close())
+		})
+	}
+}
+
+// A step that nobody reads any rows for is none that was given up: a context that had ended before counts nothing.
+func TestStepNotBegunCountsNothing(t *testing.T) {
+	c := openHome(t, fitHome(t, trainBudget, "add-remove", 20))
+	tr := must[*Trainer](t)(c.Train(t.Context(), logisticTraining()))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 2 * ledger.MaxGivenUp {
+		if _, err := tr.Step(ctx, make([]float64, 3)); codeOf(err) != CodeCancelled {
+			t.Fatal(err)
+		}
+	}
+	if b := must[*Budget](t)(c.Budget()); b.GivenUp != nil {
+		t.Errorf("%+v", b.GivenUp)
+	}
+}
+
+// A step that is given up after the owner gave its training up ends the training here too: else it could be given up again and again, and count nothing.
+func TestStepGivenUpOfWhatIsGone(t *testing.T) {
+	c := openHome(t, fitHome(t, trainBudget, "add-remove", 20))
+	tr := must[*Trainer](t)(c.Train(t.Context(), logisticTraining()))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c.engine = patient{c.engine, func() {
+		if err := c.ledger.Abandon(tr.id); err != nil {
+			t.Error(err)
+		}
+		cancel()
+	}, func(ctx context.Context) error { return ctx.Err() }}
+	if _, err := tr.Step(ctx, make([]float64, 3)); codeOf(err) != CodeFailed {
+		t.Errorf("%v", err)
+	}
+	if _, err := tr.Step(ctx, make([]float64, 3)); codeOf(err) != CodeUsage {
+		t.Errorf("after it: %v", err)
 	}
 }

@@ -30,6 +30,7 @@ func (t *Trainer) Recorded() int64 {
 
 // Step gives the next step, at the parameters θ, which are public: they follow from the steps before. A step that was recorded before is given
 // again, for the same θ alone. Refusals leave the training as it was, and so does a ctx that ends; after a failure it has ended.
+// But a step that is given up while its rows are read counts like a question that is given up: after ten the analyst is suspended.
 func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,7 +144,7 @@ func (t *Trainer) draw(ctx context.Context, at *instant, theta []float64) ([]*bi
 	case err == nil:
 		return d.noisy.Values, nil
 	case at == nil && ctx.Err() != nil, errors.Is(err, errGivenUp): // by the caller, be it a time that ran out: to give a step up, and to see how long it takes, is theirs at any moment. Nothing was told, and it can be taken again
-		return nil, afresh(t.fresh, stepGivenUp())
+		return nil, t.givenUp()
 	}
 	_ = t.give()
 	return nil, c.lost(ctx, at, t.id, err)
@@ -159,6 +160,18 @@ func (d drawn) discard() {
 	if d.rows != nil {
 		_ = d.rows.Close() // it has no name: nothing is left of it
 	}
+}
+
+// givenUp counts a step that was given up while its rows were read. What is recorded, and when, follows from its caller alone, whatever the engine had come to.
+func (t *Trainer) givenUp() error {
+	switch err := t.curator.ledger.GiveUpStep(t.id); {
+	case errors.Is(err, ledger.ErrNotReserved): // lost elsewhere meanwhile: going on here would count nothing
+		_ = t.give()
+		return charged(failedElsewhere())
+	case err != nil:
+		t.curator.tellOwner(err) // it is not counted
+	}
+	return afresh(t.fresh, stepGivenUp())
 }
 
 // stepGivenUp: a training was paid when it began, and is lost by none of its steps.

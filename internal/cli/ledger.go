@@ -229,6 +229,8 @@ func summary(b ledger.Body) (loss, about string) {
 			return "", fmt.Sprintf("of entry %d, which was given up", b.Reservation)
 		}
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
+	case ledger.StepGivenUp:
+		return "", fmt.Sprintf("of entry %d, which goes on", b.Reservation)
 	case ledger.Resume:
 		return "", "the owner has looked into the failures so far"
 	case ledger.Checkpoint:

@@ -33,8 +33,12 @@ func TestDecodeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	step, err := encodeLine(8, Hash{3}, at, StepGivenUp{Reservation: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
 	quick := 0
-	for _, line := range append(lines, string(failure), "", "{", "null", "[]", `{"v":99}`) {
+	for _, line := range append(lines, string(failure), string(step), "", "{", "null", "[]", `{"v":99}`) {
 		want, wrong := decodeLine([]byte(line))
 		got, err := decodeAgain([]byte(line), sha256.Sum256([]byte(line)))
 		if (err == nil) != (wrong == nil) || err == nil && !reflect.DeepEqual(got, want) {

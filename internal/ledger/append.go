@@ -115,6 +115,13 @@ func (l *Ledger) GiveUp(reservation uint64) error {
 	return err
 }
 
+// GiveUpStep records that a step of a reservation was given up by its analyst. The reservation stays open, and the step counts as GiveUp does.
+// The error is ErrNotReserved as for Release.
+func (l *Ledger) GiveUpStep(reservation uint64) error {
+	_, err := l.append(&member{body: StepGivenUp{Reservation: reservation}})
+	return err
+}
+
 // Abandon is GiveUp by the owner: it counts towards nothing.
 func (l *Ledger) Abandon(reservation uint64) error {
 	_, err := l.append(&member{body: Failure{Reservation: reservation, GivenUp: true}})

@@ -17,8 +17,8 @@ import (
 //
 // A line has the least version that can say what it says, so that a ledger that uses nothing new is read by older programs too.
 // Version 2 adds parts, grants, analysts and openings; version 3 what answers are found by, what was named beside a question, and questions that were given up;
-// version 4 fragments that cost nothing, corrections of the clock, recoveries, checkpoints, and questions that were given
-// up and count towards a suspension.
+// version 4 fragments that cost nothing, corrections of the clock, recoveries, checkpoints, and questions and
+// steps that were given up and count towards a suspension.
 const FormatVersion = 4
 
 // maxLine bounds a line, newline excluded, so that a hostile file cannot exhaust memory.
@@ -156,7 +156,7 @@ func version(b Body) int {
 		}
 	case Opening:
 		return 2
-	case Correction, Recovery:
+	case Correction, Recovery, StepGivenUp:
 		return 4
 	case Failure:
 		switch {
@@ -193,6 +193,7 @@ var (
 	releaseShape     = shapeOf(reflect.TypeFor[Release]())
 	stepShape        = shapeOf(reflect.TypeFor[Step]())
 	failureShape     = shapeOf(reflect.TypeFor[Failure]())
+	stepGivenUpShape = shapeOf(reflect.TypeFor[StepGivenUp]())
 	resumeShape      = shapeOf(reflect.TypeFor[Resume]())
 	openingShape     = shapeOf(reflect.TypeFor[Opening]())
 	recoveryShape    = shapeOf(reflect.TypeFor[Recovery]())
@@ -217,6 +218,8 @@ func decodeBody(kind Kind, raw []byte) (Body, error) {
 		return decodeAs[Step](raw, stepShape)
 	case KindFailure:
 		return decodeAs[Failure](raw, failureShape)
+	case KindStepGivenUp:
+		return decodeAs[StepGivenUp](raw, stepGivenUpShape)
 	case KindResume:
 		return decodeAs[Resume](raw, resumeShape)
 	case KindOpening:

@@ -152,7 +152,7 @@ func TestCheckpointsSayTheSame(t *testing.T) {
 				}
 				at := rapid.IntRange(0, len(open)-1).Draw(rt, "which")
 				l := handle(rt)
-				switch rapid.IntRange(0, 5).Draw(rt, "how") {
+				switch rapid.IntRange(0, 6).Draw(rt, "how") {
 				case 0:
 					must(t, l.Fail(open[at]))
 					if rapid.Bool().Draw(rt, "resume") {
@@ -164,6 +164,9 @@ func TestCheckpointsSayTheSame(t *testing.T) {
 					if err := l.Step(Step{open[at], "next", values(5)}); !errors.Is(err, ErrSuspended) {
 						must(t, err)
 					}
+					return
+				case 6:
+					must(t, l.GiveUpStep(open[at]))
 					return
 				case 3: // as older programs wrote it
 					_, err := l.append(&member{body: Failure{Reservation: open[at], GivenUp: true}})

@@ -12,19 +12,20 @@ type Kind string
 
 // The kinds of entry.
 const (
-	KindGenesis    Kind = "genesis"    // always the first entry, and only that
-	KindPolicy     Kind = "policy"     // the owner adopts terms
-	KindSeal       Kind = "seal"       // a version of a table was sealed
-	KindReserve    Kind = "reserve"    // a loss was charged, before anything was drawn
-	KindRelease    Kind = "release"    // the values that a reservation paid for
-	KindStep       Kind = "step"       // values that a reservation paid for, before it has its release
-	KindFailure    Kind = "failure"    // a reservation got no answer, because the engine failed
-	KindResume     Kind = "resume"     // the owner has looked into the failures so far
-	KindOpening    Kind = "opening"    // the owner charges what other ledgers have spent about the same people
-	KindRecovery   Kind = "recovery"   // the owner goes on after the head file or the log was lost
-	KindClock      Kind = "clock"      // the owner sets the clock right, after an entry was dated too late
-	KindTorn       Kind = "torn"       // a fragment stands before this entry
-	KindCheckpoint Kind = "checkpoint" // what the entries before a place came to
+	KindGenesis     Kind = "genesis"       // always the first entry, and only that
+	KindPolicy      Kind = "policy"        // the owner adopts terms
+	KindSeal        Kind = "seal"          // a version of a table was sealed
+	KindReserve     Kind = "reserve"       // a loss was charged, before anything was drawn
+	KindRelease     Kind = "release"       // the values that a reservation paid for
+	KindStep        Kind = "step"          // values that a reservation paid for, before it has its release
+	KindFailure     Kind = "failure"       // a reservation got no answer, because the engine failed
+	KindStepGivenUp Kind = "step_given_up" // a step was given up, and its reservation goes on
+	KindResume      Kind = "resume"        // the owner has looked into the failures so far
+	KindOpening     Kind = "opening"       // the owner charges what other ledgers have spent about the same people
+	KindRecovery    Kind = "recovery"      // the owner goes on after the head file or the log was lost
+	KindClock       Kind = "clock"         // the owner sets the clock right, after an entry was dated too late
+	KindTorn        Kind = "torn"          // a fragment stands before this entry
+	KindCheckpoint  Kind = "checkpoint"    // what the entries before a place came to
 )
 
 // Entry is one line of the log.
@@ -38,7 +39,7 @@ type Entry struct {
 }
 
 // Body is what an entry of one kind says: Genesis, Adoption, Seal, Reservation, Release, Step, Failure,
-// Resume, Opening, Recovery, Correction, Torn or Checkpoint.
+// StepGivenUp, Resume, Opening, Recovery, Correction, Torn or Checkpoint.
 type Body interface {
 	kind() Kind
 	// validate checks what can be said of the body alone. What depends on the entries before it is history.check's.
@@ -133,6 +134,12 @@ type Failure struct {
 	Counted bool `json:"counted,omitempty"`  // version 4: it counts towards MaxGivenUp and MaxAllGivenUp; only what was given up
 }
 
+// StepGivenUp says that its analyst gave up a step of a reservation, which stays open: the step can be taken again. It counts towards MaxGivenUp and
+// MaxAllGivenUp as a question does. Version 4.
+type StepGivenUp struct {
+	Reservation uint64 `json:"reservation"` // the index of its entry
+}
+
 // Resume is the owner's act of admitting questions again after failures.
 type Resume struct{}
 
@@ -163,5 +170,6 @@ func (Reservation) kind() Kind { return KindReserve }
 func (Release) kind() Kind     { return KindRelease }
 func (Step) kind() Kind        { return KindStep }
 func (Failure) kind() Kind     { return KindFailure }
+func (StepGivenUp) kind() Kind { return KindStepGivenUp }
 func (Resume) kind() Kind      { return KindResume }
 func (Torn) kind() Kind        { return KindTorn }

@@ -21,7 +21,7 @@ type member struct {
 // answers, change in writes of their own.
 func (m *member) grouped() bool {
 	switch m.body.(type) {
-	case Reservation, Release, Step, Failure:
+	case Reservation, Release, Step, Failure, StepGivenUp:
 		return true
 	}
 	return false

@@ -28,7 +28,7 @@ type State struct {
 	Reservations int             `json:"reservations"`
 	Answers      int             `json:"answers"`            // reservations that have their release
 	Failures     int             `json:"failures"`           // since the owner last looked into them
-	GivenUp      map[string]int  `json:"given_up,omitempty"` // likewise, by analyst, the questions that were given up and count
+	GivenUp      map[string]int  `json:"given_up,omitempty"` // likewise, by analyst, the questions and steps that were given up and count
 	Torn         int             `json:"torn"`               // fragments charged, one at the end of the log included
 	Lost         *Lost           `json:"lost,omitempty"`     // what was charged and got no answer; nil where nothing was
 	Sealed       map[string]Seal `json:"sealed"`             // the newest version of each table
@@ -79,7 +79,7 @@ type history struct {
 	failures     int                 // reservations that failed since the last resumption
 	torn         int
 
-	givenUpBy map[string]int // analyst → the questions that were given up since the last resumption, and count
+	givenUpBy map[string]int // analyst → the questions and steps that were given up since the last resumption, and count
 
 	every            cadence
 	passed           passed          // the newest place
@@ -257,11 +257,15 @@ func (h *history) take(e Entry, at ref) {
 		h.tell(h.waiting[b.Reservation])
 	case Failure:
 		h.end(h.waiting[b.Reservation], b.GivenUp)
-		h.countGivenUp(b)
+		if b.Counted {
+			h.countGivenUp(b.Reservation)
+		}
 		delete(h.waiting, b.Reservation)
 		if !b.GivenUp {
 			h.failures++
 		}
+	case StepGivenUp:
+		h.countGivenUp(b.Reservation)
 	case Resume:
 		h.failures, h.givenUpBy = 0, map[string]int{}
 	case Correction:

@@ -50,6 +50,8 @@ func (h *history) check(e Entry) error {
 		return suspended(h.failures, h.givenUpBy, h.asker(b.Reservation))
 	case Failure:
 		return h.checkOpen(b.Reservation)
+	case StepGivenUp:
+		return h.checkOpen(b.Reservation)
 	case Resume:
 		return nil
 	case Correction:

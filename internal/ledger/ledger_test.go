@@ -338,7 +338,7 @@ func TestFormat4(t *testing.T) {
 	}
 }
 
-// TestFormat4GivenUp pins the bytes of a question that was given up and counts.
+// TestFormat4GivenUp pins the bytes of a question and of a step that were given up and count.
 func TestFormat4GivenUp(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	must(t, l.GiveUp(mustReserve(t, l, key(1), "1/30")))
@@ -346,6 +346,17 @@ func TestFormat4GivenUp(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff(string(want), string(readLog(t, dir))); diff != "" {
 		t.Error(diff)
+	}
+	dir, l = begin(t, "1", "0.5")
+	must(t, l.GiveUpStep(mustReserve(t, l, key(1), "1/30")))
+	line := strings.Split(string(readLog(t, dir)), "\n")[4]
+	if !strings.HasPrefix(line, `{"v":4,"n":4,`) || !strings.HasSuffix(line, `"kind":"step_given_up","body":{"reservation":3}}`) {
+		t.Error(line)
+	}
+	for _, other := range []string{strings.Replace(line, `{"v":4,`, `{"v":3,`, 1), strings.Replace(line, `{"reservation":3}`, `{"reservation":3,"counted":true}`, 1), strings.Replace(line, `{"reservation":3}`, `{}`, 1)} {
+		if _, err := decodeLine([]byte(other)); err == nil || other == line {
+			t.Errorf("%s is read", other)
+		}
 	}
 	if _, err := l.append(&member{body: Failure{Reservation: mustReserve(t, l, key(1), "1/30"), Counted: true}}); !errors.Is(err, ErrInvalid) {
 		t.Errorf("a failure that counts as given up: %v", err)

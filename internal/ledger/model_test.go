@@ -130,6 +130,13 @@ func TestModel(t *testing.T) {
 				}
 				delete(want.lost, index)
 			},
+			"give a step up": func(rt *rapid.T) { // counts, and leaves its reservation open
+				if len(want.open) == 0 || want.givenUp+1 >= MaxGivenUp {
+					rt.Skip()
+				}
+				must(t, handle(rt).GiveUpStep(rapid.SampledFrom(want.open).Draw(rt, "which")))
+				want.givenUp++
+			},
 			"fail": func(rt *rapid.T) {
 				if len(want.open) == 0 || want.failures+1 >= MaxFailures || want.givenUp+1 >= MaxGivenUp {
 					if err := handle(rt).Resume(); err != nil {

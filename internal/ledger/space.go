@@ -66,13 +66,20 @@ func (s *space) note(m *member, written int64) {
 		}
 		s.set(m.index, followsOf(m.most))
 	case Step:
-		if left, ours := s.follows[b.Reservation]; ours {
-			s.set(b.Reservation, max(left-written, frameSize))
-		}
+		s.use(b.Reservation, written)
+	case StepGivenUp:
+		s.use(b.Reservation, written)
 	case Release:
 		s.set(b.Reservation, 0)
 	case Failure:
 		s.set(b.Reservation, 0)
+	}
+}
+
+// use takes what a reservation stays open for out of its room.
+func (s *space) use(reservation uint64, written int64) {
+	if left, ours := s.follows[reservation]; ours {
+		s.set(reservation, max(left-written, frameSize))
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 // nothing more until the owner has looked into it, and when all together have given up too many, nobody may. What is counted is decided by who
 // gives up, and by when, never by a row.
 //
+// A step of a training that is given up counts as a question does, though the training goes on: each lets an engine run for nobody. What a killed process
+// leaves counts nothing, be it a question or a step.
+//
 // A line of version 4 counts; older ones, of which there may be any number, do not. So no ledger becomes one that could not have been written.
 const (
 	MaxGivenUp    = 10  // of one analyst, since the owner last looked into them; those who name nobody are one analyst
@@ -17,18 +20,18 @@ const (
 
 // SuspendedError reports who may ask nothing until the owner has looked into it. It is an ErrSuspended.
 type SuspendedError struct {
-	Analyst string // who has given up MaxGivenUp questions; "" for those who name nobody
+	Analyst string // who has given up MaxGivenUp questions or steps; "" for those who name nobody
 	All     bool   // all together have given up MaxAllGivenUp
 }
 
 func (e *SuspendedError) Error() string {
 	switch {
 	case e.All:
-		return fmt.Sprintf("%d questions have been given up", MaxAllGivenUp)
+		return fmt.Sprintf("%d questions or steps have been given up", MaxAllGivenUp)
 	case e.Analyst == "":
-		return fmt.Sprintf("%d questions that name no analyst have been given up", MaxGivenUp)
+		return fmt.Sprintf("%d questions or steps that name no analyst have been given up", MaxGivenUp)
 	}
-	return fmt.Sprintf("%d questions of %s have been given up", MaxGivenUp, e.Analyst)
+	return fmt.Sprintf("%d questions or steps of %s have been given up", MaxGivenUp, e.Analyst)
 }
 
 // Is finds it as an ErrSuspended.
@@ -57,12 +60,8 @@ func (s State) Suspended(analyst string) error { return suspended(s.Failures, s.
 // asker is who asked what waits for its answer.
 func (h *history) asker(reservation uint64) string { return h.waiting[reservation].analyst }
 
-// countGivenUp counts a question that its analyst gave up.
-func (h *history) countGivenUp(f Failure) {
-	if f.Counted {
-		h.givenUpBy[h.asker(f.Reservation)]++
-	}
-}
+// countGivenUp counts a question, or a step, that its analyst gave up.
+func (h *history) countGivenUp(reservation uint64) { h.givenUpBy[h.asker(reservation)]++ }
 
 // givenUpSoFar copies the counts; nil where there is none.
 func (h *history) givenUpSoFar() map[string]int {

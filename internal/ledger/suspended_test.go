@@ -50,12 +50,12 @@ func TestSuspended(t *testing.T) {
 	giveUp("", MaxGivenUp-1)
 	must(t, l.Step(Step{stream, "next", values(1)}))
 	giveUp("ann", 1)
-	refused("ann", "10 questions of ann have been given up")
+	refused("ann", "10 questions or steps of ann have been given up")
 	if err := l.Step(Step{stream, "next", values(1)}); !errors.Is(err, ErrSuspended) {
 		t.Errorf("the next of a stream: %v", err)
 	}
 	giveUp("", 1)
-	refused("", "10 questions that name no analyst")
+	refused("", "10 questions or steps that name no analyst")
 	for i := range 8 {
 		name := fmt.Sprintf("analyst%d", i)
 		if i == 7 {
@@ -69,7 +69,7 @@ func TestSuspended(t *testing.T) {
 	if s := mustState(t, l); s.GivenUp["ann"] != 10 || s.GivenUp[""] != 10 || s.Failures != 0 || s.Lost.GivenUp != MaxAllGivenUp {
 		t.Errorf("%+v, lost %+v", s.GivenUp, s.Lost)
 	}
-	refused("bob", "100 questions have been given up")
+	refused("bob", "100 questions or steps have been given up")
 	if err := l.Release(stream, values(1)); err != nil { // what is paid for is told
 		t.Error(err)
 	}
@@ -94,6 +94,51 @@ func TestSuspensionIsARule(t *testing.T) {
 	must(t, err)
 	if _, err := Open(dir, l.now); !errors.As(err, new(*CorruptError)) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A step that is given up leaves its reservation open, counts like a question that is given up, durably, and stops further steps at ten; what is paid stays
+// paid once, and is released at the end.
+func TestStepGivenUp(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	index, err := l.Reserve(by(1, "ann"))
+	must(t, err)
+	must(t, l.Step(Step{index, "step 1", values(1)}))
+	before := mustState(t, l)
+	for i := range MaxGivenUp {
+		again := mustOpen(t, dir)
+		for _, l := range []*Ledger{l, again} {
+			if s := mustState(t, l); s.Suspended("ann") != nil || s.GivenUp["ann"] != i {
+				t.Fatalf("after %d: %v, %+v", i, s.Suspended("ann"), s.GivenUp)
+			}
+		}
+		must(t, again.GiveUpStep(index))
+		must(t, again.Close())
+	}
+	must(t, l.GiveUpStep(index)) // what is in progress may still be given up
+	for _, l := range []*Ledger{l, mustOpen(t, dir)} {
+		s := mustState(t, l)
+		if s.GivenUp["ann"] != MaxGivenUp+1 || s.Failures != 0 || s.Lost != nil || !equal(s.Spent, before.Spent) || s.Reservations != 1 {
+			t.Errorf("%+v", s)
+		}
+		if err := l.Step(Step{index, "step 2", values(2)}); !errors.Is(err, ErrSuspended) {
+			t.Errorf("a step: %v", err)
+		}
+		if _, err := l.Reserve(by(2, "ann")); !errors.Is(err, ErrSuspended) {
+			t.Errorf("a question: %v", err)
+		}
+		must(t, s.Suspended("bob"))
+	}
+	must(t, l.Resume())
+	must(t, l.Step(Step{index, "step 2", values(2)}))
+	must(t, l.Release(index, values(3)))
+	for _, of := range []uint64{index, index - 1, 1 << 40} {
+		if err := l.GiveUpStep(of); !errors.Is(err, ErrNotReserved) {
+			t.Errorf("of %d: %v", of, err)
+		}
+	}
+	if s := mustState(t, mustOpen(t, dir)); s.GivenUp != nil || s.Answers != 1 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -166,6 +166,8 @@ func (f Failure) validate() error {
 	return nil
 }
 
+func (StepGivenUp) validate() error { return nil }
+
 func (Resume) validate() error { return nil }
 
 func (t Torn) validate() error {
