@@ -121,7 +121,7 @@ func losing(home string, s ledger.State) (lines []string) {
 		return []string{"the ledger cannot be read: " + err.Error()}
 	}
 	defer func() { _ = l.Close() }() // nothing was written
-	trainings, err := pinned(l, s)
+	trainings, err := pinned(l, new(paidTrainings), s)
 	if err != nil {
 		return []string{"the ledger cannot be read: " + err.Error()}
 	}

@@ -31,18 +31,19 @@ import (
 
 // Curator is an open home. It may be used by several goroutines, and several processes may open one home.
 type Curator struct {
-	home    string
-	policy  *policy.Policy
-	ledger  *ledger.Ledger
-	engine  engine.Engine
-	options Options
-	clock   clock // the computer's, but in tests
-	values  publicValues
-	checks  seal.Checks
-	losses  losses
-	plans   plans
-	held    atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings
-	stop    func()                // what runs in the background; nil where nothing does
+	home      string
+	policy    *policy.Policy
+	ledger    *ledger.Ledger
+	engine    engine.Engine
+	options   Options
+	clock     clock // the computer's, but in tests
+	values    publicValues
+	checks    seal.Checks
+	trainings paidTrainings
+	losses    losses
+	plans     plans
+	held      atomic.Pointer[Error] // why the policy file did not take over: it would lose unfinished trainings
+	stop      func()                // what runs in the background; nil where nothing does
 }
 
 // Options change how a Curator runs, not what it promises. The zero value is the default.

@@ -161,11 +161,11 @@ func (t *Trainer) reserve(fresh bool) error {
 
 // hold takes the journal, and then reads what the ledger has of it. A step that is durable in the one alone is recorded in the other.
 func (t *Trainer) hold() (err error) {
-	all, err := t.begun()
+	known, l := &t.curator.trainings, t.curator.ledger
+	b, err := known.begun(l, t.id)
 	if err != nil {
 		return err
 	}
-	b := all[t.id]
 	if b == nil {
 		return failedElsewhere()
 	}
@@ -177,10 +177,10 @@ func (t *Trainer) hold() (err error) {
 			_ = t.journal.close()
 		}
 	}()
-	if all, err = t.begun(); err != nil { // nobody adds to it from here on
+	if b, err = known.begun(l, t.id); err != nil { // nobody adds to it from here on
 		return err
 	}
-	if b = all[t.id]; b == nil {
+	if b == nil {
 		return failedElsewhere()
 	}
 	if err := t.journal.match(b.steps, b.ended); err != nil {

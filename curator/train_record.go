@@ -19,53 +19,21 @@ func (t *Trainer) earlier(fresh bool) (newest begun, found bool, err error) {
 	if fresh {
 		return begun{}, false, nil
 	}
-	all, err := t.begun()
-	for id, b := range all {
-		if id >= t.id {
-			t.id, newest, found = id, *b, true
+	known, l := &t.curator.trainings, t.curator.ledger
+	for {
+		id, found, err := known.newest(l, t.look.key)
+		if err != nil || !found {
+			return begun{}, false, err
+		}
+		b, err := known.begun(l, id)
+		if err != nil {
+			return begun{}, false, err
+		}
+		if b != nil { // else it failed just now
+			t.id = id
+			return *b, true, nil
 		}
 	}
-	return newest, found, err
-}
-
-// begun finds all of them.
-func (t *Trainer) begun() (map[uint64]*begun, error) {
-	open := map[uint64]*begun{}
-	err := t.curator.ledger.Entries(func(e ledger.Entry) error {
-		switch b := e.Body.(type) {
-		case ledger.Reservation:
-			if b.Key == t.look.key {
-				open[e.Index] = &begun{entry: e.Hash}
-			}
-		case ledger.Step:
-			if s := open[b.Reservation]; s != nil {
-				return appendDigest(&s.steps, b.Values)
-			}
-		case ledger.Release:
-			if s := open[b.Reservation]; s != nil {
-				s.ended = true
-				return appendDigest(&s.steps, b.Values)
-			}
-		case ledger.Failure:
-			delete(open, b.Reservation)
-		}
-		return nil
-	})
-	return open, err
-}
-
-// recordedStep is what the ledger has of a step.
-type recordedStep struct {
-	SHA256 string `json:"sha256"`
-}
-
-func appendDigest(known *[]string, values json.RawMessage) error {
-	var r recordedStep
-	if err := json.Unmarshal(values, &r); err != nil || len(r.SHA256) != 2*len(digest{}) {
-		return fmt.Errorf("a recorded step of a training is unreadable")
-	}
-	*known = append(*known, r.SHA256)
-	return nil
 }
 
 // record makes the ledger have a step that is durable: the last one is the training's release.

@@ -311,11 +311,11 @@ func TestJournalMatchesLedger(t *testing.T) {
 
 // matched opens the journal of tr, and tells how many steps it has.
 func matched(home string, tr *Trainer, known []string, ended bool) (int, error) {
-	all, err := tr.begun()
+	b, err := tr.curator.trainings.begun(tr.curator.ledger, tr.id)
 	if err != nil {
 		return 0, err
 	}
-	j, err := openJournal(home, tr.id, all[tr.id].entry, tr.Parameters)
+	j, err := openJournal(home, tr.id, b.entry, tr.Parameters)
 	if err != nil {
 		return 0, err
 	}

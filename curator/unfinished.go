@@ -3,7 +3,6 @@ package curator
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -32,44 +31,16 @@ func isTraining(r ledger.Reservation) bool {
 	return len(r.Mechanisms) == 1 && strings.HasPrefix(r.Mechanisms[0].Name, SubsampledGaussian+",")
 }
 
-// unfinishedIn finds the trainings of a ledger that are not finished and did not fail, oldest first.
-func unfinishedIn(l *ledger.Ledger) ([]unfinished, error) {
-	open := map[uint64]*unfinished{}
-	err := l.Entries(func(e ledger.Entry) error {
-		switch b := e.Body.(type) {
-		case ledger.Reservation:
-			if isTraining(b) {
-				open[e.Index] = &unfinished{id: e.Index, paid: b}
-			}
-		case ledger.Step:
-			if u := open[b.Reservation]; u != nil {
-				u.steps++
-			}
-		case ledger.Release:
-			delete(open, b.Reservation)
-		case ledger.Failure:
-			if u := open[b.Reservation]; u != nil && b.GivenUp {
-				u.givenUp = true
-			} else {
-				delete(open, b.Reservation)
-			}
-		}
-		return nil
-	})
-	out := make([]unfinished, 0, len(open))
-	for _, id := range slices.Sorted(maps.Keys(open)) {
-		out = append(out, *open[id])
-	}
-	return out, err
-}
-
 // pinned are the trainings that can go on as the ledger stands: paid under the terms in force, about the newest versions.
-func pinned(l *ledger.Ledger, s ledger.State) ([]unfinished, error) {
-	all, err := unfinishedIn(l)
-	return slices.DeleteFunc(all, func(u unfinished) bool {
-		return u.givenUp || u.paid.Policy != s.Terms.Digest ||
-			slices.ContainsFunc(u.paid.Sources, func(of ledger.Source) bool { return s.Sealed[of.Table].Version != of.Version })
-	}), err
+func pinned(l *ledger.Ledger, known *paidTrainings, s ledger.State) ([]unfinished, error) {
+	all, err := known.unfinished(l, func(r ledger.Reservation) bool {
+		return r.Policy == s.Terms.Digest && !slices.ContainsFunc(r.Sources, func(of ledger.Source) bool { return s.Sealed[of.Table].Version != of.Version })
+	})
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(u unfinished) bool { return u.givenUp })
+	return all, known.counted(l, all)
 }
 
 // pinnedOn are those of them that depend on a table's newest version: they read it, or a column of theirs may take its values from it.
@@ -78,7 +49,7 @@ func (c *Curator) pinnedOn(table string) ([]unfinished, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := pinned(c.ledger, s)
+	all, err := pinned(c.ledger, &c.trainings, s)
 	return slices.DeleteFunc(all, func(u unfinished) bool {
 		return !slices.ContainsFunc(u.paid.Sources, func(of ledger.Source) bool {
 			return of.Table == table || takesFrom(c.policy.Table(of.Table), table)
@@ -123,16 +94,20 @@ func namesOf(trainings []unfinished) (names []string) {
 
 // unsurprising refuses to pay again for a training that was paid before and was lost by a change that its analyst did not make.
 func (t *Trainer) unsurprising() error {
-	all, err := unfinishedIn(t.curator.ledger)
+	known, l := &t.curator.trainings, t.curator.ledger
+	all, err := known.unfinished(l, func(r ledger.Reservation) bool {
+		return r.Question == t.look.question && slices.Equal(r.Mechanisms, t.look.mechanisms)
+	})
 	if err != nil {
 		return err
 	}
 	digest, sources := t.curator.policy.Digest(), t.look.sources()
-	for _, u := range slices.Backward(all) {
-		if u.paid.Question != t.look.question || !slices.Equal(u.paid.Mechanisms, t.look.mechanisms) {
-			continue
-		}
+	for i, u := range slices.Backward(all) {
 		if u.givenUp || u.paid.Policy != digest || !slices.Equal(u.paid.Sources, sources) {
+			if err := known.counted(l, all[i:i+1]); err != nil {
+				return err
+			}
+			u = all[i]
 			return &Error{
 				Code: CodeUnfinished, Message: fmt.Sprintf("this training was paid before, as %s, and cannot go on: the owner changed the policy or sealed a table again since", u),
 				Hint: "ask for it afresh (--fresh) to pay for a new one in full",

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"dither/internal/ledger"
 )
 
 // begunTraining is a home with a training that has three of its twelve steps, given back.
@@ -169,7 +171,7 @@ func pinnedOf(c *Curator) ([]unfinished, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pinned(c.ledger, s)
+	return pinned(c.ledger, &c.trainings, s)
 }
 
 // A training that is planned while its table is sealed again is not paid: nobody would find it under its key.
@@ -189,5 +191,58 @@ func TestTrainSealedMeanwhile(t *testing.T) {
 	}
 	if b, err := c.Budget(); err != nil || b.Spent.Rho != "0" {
 		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// Training and its explanation read no entries of the ledger but those of trainings that are paid: here all others are unreadable. So they take no longer in a long
+// ledger.
+func TestTrainReadsNoOtherEntries(t *testing.T) {
+	home := fitHome(t, trainBudget, "add-remove", 60)
+	c := openHome(t, home)
+	const question = "SELECT COUNT(*) FROM people"
+	if _, err := c.Answer(t.Context(), Question{SQL: question}); err != nil {
+		t.Fatal(err)
+	}
+	q, other := logisticTraining(), logisticTraining()
+	other.Steps++
+	tr := must[*Trainer](t)(c.Train(t.Context(), q))
+	_, sums := train(t, tr, 3)
+	if err := tr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c = openHome(t, home)
+	log := filepath.Join(home, "ledger.log")
+	text := string(must[[]byte](t)(os.ReadFile(log)))
+	at := strings.Index(text, `"question":"`+question)
+	if at < 0 {
+		t.Fatal(text)
+	}
+	f := must[*os.File](t)(os.OpenFile(log, os.O_WRONLY, 0))
+	defer f.Close()
+	must[int](t)(f.WriteAt([]byte("x"), int64(at+len(`"question":"`))))
+	if err := c.ledger.Entries(func(ledger.Entry) error { return nil }); err == nil {
+		t.Fatal("the entry is readable")
+	}
+	for range 2 {
+		if e := must[*TrainingExplanation](t)(c.ExplainTrain(t.Context(), q)); !e.Begun || e.Recorded != 3 {
+			t.Errorf("%+v", e)
+		}
+		if e := must[*TrainingExplanation](t)(c.ExplainTrain(t.Context(), other)); e.Begun || e.Recorded != 0 {
+			t.Errorf("%+v", e)
+		}
+	}
+	again := must[*Trainer](t)(c.Train(t.Context(), q))
+	if _, same := train(t, again, 12); again.ID != tr.ID || strings.Join(same[:3], "") != strings.Join(sums, "") {
+		t.Error("other steps")
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if e := must[*TrainingExplanation](t)(c.ExplainTrain(t.Context(), q)); !e.Begun || e.Recorded != 12 {
+		t.Errorf("%+v", e)
+	}
+	second := must[*Trainer](t)(c.Train(t.Context(), other))
+	if err := second.Close(); err != nil || second.ID == tr.ID {
+		t.Errorf("%s, %v", second.ID, err)
 	}
 }

@@ -78,6 +78,7 @@ type history struct {
 	tornLoss     *tally              // what fragments cost
 	failures     int                 // reservations that failed since the last resumption
 	torn         int
+	abandoned    map[uint64]bool // reservations that were given up and do not count: their owner gave them up, or an older program wrote it
 
 	givenUpBy map[string]int // analyst → the questions and steps that were given up since the last resumption, and count
 
@@ -100,7 +101,7 @@ func newHistory(every cadence) *history {
 		sealed: map[string]Seal{}, versions: map[Source]bool{},
 		charges: newAccount(), origins: map[string]bool{}, inPeriod: newAccount(), analysts: map[string]*tally{},
 		newest: map[string]int{}, waiting: map[uint64]*waiting{}, kinds: map[string]*About{}, lost: newLosing(), tornLoss: newTally(),
-		givenUpBy: map[string]int{},
+		givenUpBy: map[string]int{}, abandoned: map[uint64]bool{},
 	}
 }
 
@@ -257,8 +258,11 @@ func (h *history) take(e Entry, at ref) {
 		h.tell(h.waiting[b.Reservation])
 	case Failure:
 		h.end(h.waiting[b.Reservation], b.GivenUp)
-		if b.Counted {
+		switch {
+		case b.Counted:
 			h.countGivenUp(b.Reservation)
+		case b.GivenUp:
+			h.abandoned[b.Reservation] = true
 		}
 		delete(h.waiting, b.Reservation)
 		if !b.GivenUp {

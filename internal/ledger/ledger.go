@@ -150,12 +150,15 @@ func (l *Ledger) Find(key string) (a Answer, ok bool, err error) {
 
 // Entries calls fn with every entry, oldest first, until it returns an error. The lock is not held meanwhile: entries that
 // are appended after the call began may be missing.
-func (l *Ledger) Entries(fn func(Entry) error) error {
+func (l *Ledger) Entries(fn func(Entry) error) error { return l.EntriesFrom(0, fn) }
+
+// EntriesFrom is Entries that leaves out those before one.
+func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
 	var to uint64
 	if err := l.locked(func() error { to = l.log.count(); return nil }); err != nil {
 		return err
 	}
-	for i := uint64(0); i < to; {
+	for i := from; i < to; {
 		var refs []ref
 		err := l.known(func() (err error) { refs, err = l.log.span(i, to); return err })
 		if err != nil {

@@ -42,6 +42,8 @@ type snapshot struct {
 	TornLoss tallyText             `json:"torn_loss"`
 	GivenUp  map[string]int        `json:"given_up_by"`
 	Counts   [numbersOfCounts]uint `json:"counts"` // reservations, answers, failures, fragments
+
+	Abandoned []uint64 `json:"abandoned,omitempty"` // reservations, sorted
 }
 
 const numbersOfCounts = 4
@@ -159,7 +161,7 @@ func (h *history) snapshot(at ref) []byte {
 		Origins: slices.Sorted(maps.Keys(h.origins)), Sealed: h.sealed, Versions: slices.SortedFunc(maps.Keys(h.versions), func(x, y Source) int {
 			return cmp.Or(cmp.Compare(x.Table, y.Table), cmp.Compare(x.Version, y.Version))
 		}),
-		Waiting: h.waitingTexts(), TornLoss: textOf(h.tornLoss),
+		Waiting: h.waitingTexts(), Abandoned: slices.Sorted(maps.Keys(h.abandoned)), TornLoss: textOf(h.tornLoss),
 		Lost: losingText{
 			Failed: h.lost.failed, GivenUp: h.lost.givenUp,
 			Sum: [3]ratText{{h.lost.pure.Rat()}, {h.lost.rho.Rat()}, {new(big.Rat).Set(h.lost.delta)}},
@@ -248,6 +250,12 @@ func historyOf(text []byte, every cadence) (*history, *snapshot, error) {
 	}
 	if s.GivenUp != nil {
 		h.givenUpBy = s.GivenUp
+	}
+	for _, i := range s.Abandoned {
+		if i >= h.base {
+			return nil, nil, errSnapshot
+		}
+		h.abandoned[i] = true
 	}
 	return h, &s, h.wait(&s)
 }

@@ -146,6 +146,7 @@ func eventful(t *testing.T) *history {
 	}
 	next(Failure{Reservation: asked("alice", pure("1/3"))})
 	next(Failure{Reservation: asked("alice", zcdp("1/30", "1/7")), GivenUp: true, Counted: true})
+	next(Failure{Reservation: asked("alice", pure("1/9")), GivenUp: true})
 	next(Release{asked("bob", pure("0.1")), values(1)})
 	next(Step{asked("bob", pure("0.2"), "A", "B"), "next", values(2)})
 	asked("alice", zcdp("1/5", "0"))
