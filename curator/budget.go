@@ -47,7 +47,8 @@ type LostLoss struct {
 	Price   Loss // of all of these
 }
 
-// GivenUp is how many questions, and steps of trainings, one analyst has given up since the owner last looked into them. After ten the analyst's are refused; after a hundred of all
+// GivenUp is how many questions, and steps of trainings, one analyst has given up since the owner last looked into
+// them. After ten the analyst's are refused; after a hundred of all
 // analysts everybody's.
 type GivenUp struct {
 	Analyst   string // "" for those who name nobody

@@ -155,8 +155,9 @@ func TestSuspendedAlone(t *testing.T) {
 	}
 }
 
-// Steps of a training that are given up, by a cancellation or by a time that runs out, count like questions that are given up: after ten the analyst is refused
-// through every handle, without any reading of the rows, until the owner resumes. The training is paid once, and goes on.
+// Steps of a training that are given up, by a cancellation or by a time that runs out, count like questions that are
+// given up: after ten the analyst is refused through every handle, without any reading of the rows, until the owner
+// resumes. The training is paid once, and goes on.
 func TestStepsGivenUpSuspend(t *testing.T) {
 	for name, more := range map[string]string{"at once": "", "at an instant": strings.Replace(delayed, "100ns", "1ns", 1)} {
 		t.Run(name, func(t *testing.T) {
@@ -200,14 +201,16 @@ func TestStepsGivenUpSuspend(t *testing.T) {
 				t.Errorf("%d readings of the rows", reads)
 			}
 			b := must[*Budget](t)(c.Budget())
-			if len(b.GivenUp) != 1 || b.GivenUp[0] != (GivenUp{Analyst: "ann", Questions: ledger.MaxGivenUp, Suspended: true}) || b.Failures != 0 || b.Lost != nil || b.Spent != paid.Spent {
+			counted := GivenUp{Analyst: "ann", Questions: ledger.MaxGivenUp, Suspended: true}
+			if len(b.GivenUp) != 1 || b.GivenUp[0] != counted || b.Failures != 0 || b.Lost != nil || b.Spent != paid.Spent {
 				t.Errorf("%+v, lost %+v", b, b.Lost)
 			}
 			c.engine = works
-			if _, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Analyst: "ann"}); codeOf(err) != CodeSuspended {
+			const count = "SELECT COUNT(*) FROM people"
+			if _, err := c.Answer(t.Context(), Question{SQL: count, Analyst: "ann"}); codeOf(err) != CodeSuspended {
 				t.Errorf("a question: %v", err)
 			}
-			if r, err := c.Answer(t.Context(), Question{SQL: "SELECT COUNT(*) FROM people", Analyst: "bob"}); err != nil || r == nil {
+			if r, err := c.Answer(t.Context(), Question{SQL: count, Analyst: "bob"}); err != nil || r == nil {
 				t.Errorf("another analyst: %v", err)
 			}
 			if err := c.ledger.Resume(); err != nil {
@@ -241,7 +244,8 @@ func TestStepNotBegunCountsNothing(t *testing.T) {
 	}
 }
 
-// A step that is given up after the owner gave its training up ends the training here too: else it could be given up again and again, and count nothing.
+// A step that is given up after the owner gave its training up ends the training here too: else it could be given up
+// again and again, and count nothing.
 func TestStepGivenUpOfWhatIsGone(t *testing.T) {
 	c := openHome(t, fitHome(t, trainBudget, "add-remove", 20))
 	tr := must[*Trainer](t)(c.Train(t.Context(), logisticTraining()))

@@ -16,7 +16,8 @@ type paidTraining struct {
 	read uint64 // entries before this one were read
 }
 
-// paidTrainings keeps what was read of trainings, so that no call reads the ledger again, and none reads what has nothing to do with a training.
+// paidTrainings keeps what was read of trainings, so that no call reads the ledger again, and none reads what has
+// nothing to do with a training.
 type paidTrainings struct {
 	mu sync.Mutex
 	at map[uint64]*paidTraining // by reservation; nil of what is no training
@@ -55,11 +56,11 @@ func (p *paidTrainings) steps(l *ledger.Ledger, id uint64) (*paidTraining, error
 		switch b := e.Body.(type) {
 		case ledger.Step:
 			if b.Reservation == id {
-				err = appendDigest(&t.begun.steps, b.Values)
+				err = appendDigest(&t.steps, b.Values)
 			}
 		case ledger.Release:
 			if b.Reservation == id {
-				if err = appendDigest(&t.begun.steps, b.Values); err == nil {
+				if err = appendDigest(&t.steps, b.Values); err == nil {
 					t.ended, err = true, errAllRead
 				}
 			}
@@ -119,7 +120,8 @@ func (p *paidTrainings) newest(l *ledger.Ledger, key string) (id uint64, found b
 	return id, found, err
 }
 
-// unfinished finds the trainings that are not finished and did not fail, oldest first, of which want takes what was paid.
+// unfinished finds the trainings that are not finished and did not fail, oldest first, of which want takes what was
+// paid.
 func (p *paidTrainings) unfinished(l *ledger.Ledger, want func(ledger.Reservation) bool) (out []unfinished, err error) {
 	all, err := l.Unreleased()
 	if err != nil {
@@ -148,7 +150,7 @@ func (p *paidTrainings) counted(l *ledger.Ledger, all []unfinished) error {
 		if err != nil {
 			return err
 		}
-		all[i].steps = len(t.begun.steps)
+		all[i].steps = len(t.steps)
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func (t *Trainer) Recorded() int64 {
 
 // Step gives the next step, at the parameters θ, which are public: they follow from the steps before. A step that was recorded before is given
 // again, for the same θ alone. Refusals leave the training as it was, and so does a ctx that ends; after a failure it has ended.
-// But a step that is given up while its rows are read counts like a question that is given up: after ten the analyst is suspended.
+// But a step that is given up while its rows are read counts like a question that is given up: after ten the analyst
+// is suspended.
 func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -162,7 +163,8 @@ func (d drawn) discard() {
 	}
 }
 
-// givenUp counts a step that was given up while its rows were read. What is recorded, and when, follows from its caller alone, whatever the engine had come to.
+// givenUp counts a step that was given up while its rows were read. What is recorded, and when, follows from its
+// caller alone, whatever the engine had come to.
 func (t *Trainer) givenUp() error {
 	switch err := t.curator.ledger.GiveUpStep(t.id); {
 	case errors.Is(err, ledger.ErrNotReserved): // lost elsewhere meanwhile: going on here would count nothing

@@ -31,10 +31,12 @@ func isTraining(r ledger.Reservation) bool {
 	return len(r.Mechanisms) == 1 && strings.HasPrefix(r.Mechanisms[0].Name, SubsampledGaussian+",")
 }
 
-// pinned are the trainings that can go on as the ledger stands: paid under the terms in force, about the newest versions.
+// pinned are the trainings that can go on as the ledger stands: paid under the terms in force, about the newest
+// versions.
 func pinned(l *ledger.Ledger, known *paidTrainings, s ledger.State) ([]unfinished, error) {
 	all, err := known.unfinished(l, func(r ledger.Reservation) bool {
-		return r.Policy == s.Terms.Digest && !slices.ContainsFunc(r.Sources, func(of ledger.Source) bool { return s.Sealed[of.Table].Version != of.Version })
+		older := func(of ledger.Source) bool { return s.Sealed[of.Table].Version != of.Version }
+		return r.Policy == s.Terms.Digest && !slices.ContainsFunc(r.Sources, older)
 	})
 	if err != nil {
 		return nil, err

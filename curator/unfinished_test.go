@@ -194,8 +194,8 @@ func TestTrainSealedMeanwhile(t *testing.T) {
 	}
 }
 
-// Training and its explanation read no entries of the ledger but those of trainings that are paid: here all others are unreadable. So they take no longer in a long
-// ledger.
+// Train and ExplainTrain read no entries of the ledger but reservations without a release and those since a training
+// that they find: here an older one is unreadable.
 func TestTrainReadsNoOtherEntries(t *testing.T) {
 	home := fitHome(t, trainBudget, "add-remove", 60)
 	c := openHome(t, home)

@@ -134,8 +134,8 @@ type Failure struct {
 	Counted bool `json:"counted,omitempty"`  // version 4: it counts towards MaxGivenUp and MaxAllGivenUp; only what was given up
 }
 
-// StepGivenUp says that its analyst gave up a step of a reservation, which stays open: the step can be taken again. It counts towards MaxGivenUp and
-// MaxAllGivenUp as a question does. Version 4.
+// StepGivenUp says that its analyst gave up a step of a reservation, which stays open: the step can be taken again.
+// It counts towards MaxGivenUp and MaxAllGivenUp as a question does. Version 4.
 type StepGivenUp struct {
 	Reservation uint64 `json:"reservation"` // the index of its entry
 }

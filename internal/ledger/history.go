@@ -78,7 +78,7 @@ type history struct {
 	tornLoss     *tally              // what fragments cost
 	failures     int                 // reservations that failed since the last resumption
 	torn         int
-	abandoned    map[uint64]bool // reservations that were given up and do not count: their owner gave them up, or an older program wrote it
+	abandoned    map[uint64]bool // reservations that were given up, which does not count
 
 	givenUpBy map[string]int // analyst → the questions and steps that were given up since the last resumption, and count
 

@@ -353,7 +353,9 @@ func TestFormat4GivenUp(t *testing.T) {
 	if !strings.HasPrefix(line, `{"v":4,"n":4,`) || !strings.HasSuffix(line, `"kind":"step_given_up","body":{"reservation":3}}`) {
 		t.Error(line)
 	}
-	for _, other := range []string{strings.Replace(line, `{"v":4,`, `{"v":3,`, 1), strings.Replace(line, `{"reservation":3}`, `{"reservation":3,"counted":true}`, 1), strings.Replace(line, `{"reservation":3}`, `{}`, 1)} {
+	of := `{"reservation":3}`
+	for _, change := range [][2]string{{`{"v":4,`, `{"v":3,`}, {of, `{"reservation":3,"counted":true}`}, {of, `{}`}} {
+		other := strings.Replace(line, change[0], change[1], 1)
 		if _, err := decodeLine([]byte(other)); err == nil || other == line {
 			t.Errorf("%s is read", other)
 		}

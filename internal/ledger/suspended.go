@@ -9,8 +9,8 @@ import (
 // nothing more until the owner has looked into it, and when all together have given up too many, nobody may. What is counted is decided by who
 // gives up, and by when, never by a row.
 //
-// A step of a training that is given up counts as a question does, though the training goes on: each lets an engine run for nobody. What a killed process
-// leaves counts nothing, be it a question or a step.
+// A step of a training that is given up counts as a question does, though the training goes on: each lets an engine
+// run for nobody. What a killed process leaves counts nothing, be it a question or a step.
 //
 // A line of version 4 counts; older ones, of which there may be any number, do not. So no ledger becomes one that could not have been written.
 const (

@@ -97,8 +97,8 @@ func TestSuspensionIsARule(t *testing.T) {
 	}
 }
 
-// A step that is given up leaves its reservation open, counts like a question that is given up, durably, and stops further steps at ten; what is paid stays
-// paid once, and is released at the end.
+// A step that is given up leaves its reservation open, counts like a question that is given up, durably, and stops
+// further steps at ten; what is paid stays paid once, and is released at the end.
 func TestStepGivenUp(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
 	index, err := l.Reserve(by(1, "ann"))
