@@ -18,10 +18,12 @@ build: prerequisites
 
 # Packages that start goroutines or share locks run under the race detector. In the others it has nothing to find, and makes them many times slower: the
 # commands' scripts start the program hundreds of times, the exact checks draw millions of numbers. Of three that do much besides, the tests of what works at once run under it.
+# The engines' replay audits take as long as all else there, and ask one question at a time.
 shared = $(GO) list $$(git ls-files '*.go' | grep -v _test.go | xargs grep -lE '^\s+go (func|[a-zA-Z_.]+)\(|"sync(/atomic)?"' \
            | xargs -n1 dirname | sort -u | grep -vxE 'internal/cli|internal/ledger|audit/ours|account|mechanism' | sed 's,^,./,') | sort
 test: prerequisites
-	$(GO) test -race -shuffle=on $$($(shared))
+	$(GO) test -race -shuffle=on -skip '^TestReplayAudit$$' $$($(shared))
+	$(GO) test -run '^TestReplayAudit$$' ./internal/engine/duckdb ./internal/engine/postgres
 	$(GO) test -race -run 'Report|Clip|Poisson|StepReplays|Minim|Newton|Correct|Rows|AtOnce|Handles|Kill' ./account ./mechanism ./internal/ledger
 	$(GO) test -shuffle=on $$(comm -23 <($(GO) list ./... | sort) <($(shared)))
 	cd testdata/embed && $(GO) test ./...
