@@ -3,14 +3,11 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math/big"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"dither/account"
 	"dither/curator"
 	"dither/internal/timing"
 )
@@ -181,15 +178,6 @@ func (f *timingFlags) doors(o *timing.Options) error {
 	program, err := os.Executable()
 	o.Program = []string{program}
 	return err
-}
-
-// wholeFlag reads an integer within bounds.
-func wholeFlag(name, text string, least, most int64) (int64, error) {
-	r, err := account.ParseNumber(text)
-	if err != nil || !r.IsInt() || r.Cmp(big.NewRat(least, 1)) < 0 || r.Cmp(big.NewRat(most, 1)) > 0 {
-		return 0, usage("%s is an integer from %s to %s", dashed(name), strconv.FormatInt(least, 10), strconv.FormatInt(most, 10))
-	}
-	return r.Num().Int64(), nil
 }
 
 // timingProgress is a sign of life at a terminal.

@@ -54,7 +54,7 @@ func (all timingReports) MarshalJSON() ([]byte, error) {
 			r.Classes = append(r.Classes, timingClassJSON{
 				Question: c.Name, Door: string(c.Door), SQL: c.SQL, Steps: c.Steps, Pairs: c.Pairs,
 				Without: c.Median[0].Seconds(), With: c.Median[1].Seconds(), Shift: c.Shift.Seconds(), Sigma: c.Sigma.Seconds(),
-				D: finite(c.D), AtLeast: c.AtLeast, AtMost: finite(c.AtMost), Told: finite(c.AtMost * math.Sqrt(t.ratio)),
+				D: orNone(c.D), AtLeast: c.AtLeast, AtMost: orNone(c.AtMost), Told: orNone(c.AtMost * math.Sqrt(t.ratio)),
 				Repeats: c.Repeats(), Shown: t.shown(c), Exceeded: t.exceeded(c),
 				Gap: c.Gap, Epsilon: c.Epsilon, Charged: timing.Price,
 				Threshold: c.Threshold.Seconds(), Longer: c.Longer, Counts: c.Counts, Tested: c.Tested,
@@ -63,14 +63,6 @@ func (all timingReports) MarshalJSON() ([]byte, error) {
 		out = append(out, r)
 	}
 	return json.Marshal(map[string][]report{"timing": out})
-}
-
-// finite is a number as JSON has it: null where it is infinite.
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
 
 // calibrationReport is a calibration as JSON.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"dither/audit"
@@ -67,6 +68,7 @@ func timingWords(all []timed) string {
 	pairs := all[0].Classes[0].Pairs
 	fmt.Fprintf(&b, "%s pairs can show d·√ratio ≤ %g for a ratio of %.0f at most; 10,000 pairs for one of %.0f.\n",
 		thousands(pairs), audit.MostTold, math.Floor(audit.ReachableRepeats(pairs)), math.Floor(audit.ReachableRepeats(10_000)))
+	charged, _ := strconv.ParseFloat(timing.Price, 64) // a constant
 	var mandatory, tells, noisy []string
 	for _, t := range all {
 		for _, c := range t.Classes {
@@ -99,9 +101,6 @@ func timingWords(all []timed) string {
 		"the clock reveals nothing. A quiet machine shows most.\n")
 	return b.String()
 }
-
-// charged is timing.Price.
-const charged = 0.0001
 
 // timingCalibrationText says what was measured, and the line to paste.
 func timingCalibrationText(c *timing.Calibration) string {

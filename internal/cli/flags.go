@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dither/account"
@@ -95,10 +96,22 @@ func deltaFlag(text string) (privacy.Delta, error) {
 	return privacy.DeltaOf(r)
 }
 
-func countFlag(text string) (int64, error) {
+// wholeFlag reads an integer within bounds.
+func wholeFlag(name, text string, least, most int64) (int64, error) {
 	r, err := account.ParseNumber(text)
-	if err != nil || !r.IsInt() || r.Sign() <= 0 || r.Cmp(new(big.Rat).SetInt64(account.MostSteps)) > 0 {
-		return 0, usage("--count is an integer from 1 to 1e12")
+	if err != nil || !r.IsInt() || r.Cmp(big.NewRat(least, 1)) < 0 || r.Cmp(big.NewRat(most, 1)) > 0 {
+		return 0, usage("%s is an integer from %d to %s", dashed(name), least, short(most))
 	}
 	return r.Num().Int64(), nil
 }
+
+// short writes a power of ten as people do, from 1e9 on.
+func short(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	if len(text) > 9 && strings.TrimRight(text, "0") == "1" {
+		return fmt.Sprintf("1e%d", len(text)-1)
+	}
+	return text
+}
+
+func countFlag(text string) (int64, error) { return wholeFlag("count", text, 1, account.MostSteps) }

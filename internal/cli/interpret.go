@@ -2,7 +2,6 @@ package cli
 
 import (
 	"flag"
-	"math/big"
 	"slices"
 
 	"dither/account"
@@ -46,10 +45,10 @@ func runInterpret(s *session, args []string) error {
 	if where.Alpha, err = numberFlag("alpha", *alpha); err != nil {
 		return err
 	}
-	if where.Group, err = manyFlag("group", *group); err != nil {
+	if where.Group, err = wholeFlag("group", *group, 1, account.MostSteps); err != nil {
 		return err
 	}
-	if where.People, err = manyFlag("n", *people); err != nil {
+	if where.People, err = wholeFlag("n", *people, 1, account.MostSteps); err != nil {
 		return err
 	}
 	if i.delta, err = deltaFlag(*delta); err != nil {
@@ -94,15 +93,6 @@ func anyEpsilon(text string) (privacy.Epsilon, error) {
 		return privacy.Epsilon{}, usage("--epsilon must be at least 0")
 	}
 	return privacy.EpsilonOf(r)
-}
-
-// manyFlag reads a number of people.
-func manyFlag(name, text string) (int64, error) {
-	r, err := account.ParseNumber(text)
-	if err != nil || !r.IsInt() || r.Sign() <= 0 || r.Cmp(new(big.Rat).SetInt64(account.MostSteps)) > 0 {
-		return 0, usage("%s is an integer from 1 to 1e12", dashed(name))
-	}
-	return r.Num().Int64(), nil
 }
 
 // strayFlag is a flag that was given and is not among those allowed, or "".

@@ -84,7 +84,7 @@ func (l *Ledger) answer(a answered) Answer { return Answer{a.paying, a.rho, a.ab
 
 // Reservation reads what paid for it.
 func (a Answer) Reservation() (Reservation, error) {
-	e, err := a.of.entry(a.Reserved)
+	e, err := a.of.Entry(a.Reserved)
 	if err != nil {
 		return Reservation{}, err
 	}
@@ -97,7 +97,7 @@ func (a Answer) Reservation() (Reservation, error) {
 
 // Values reads what was released.
 func (a Answer) Values() (json.RawMessage, error) {
-	e, err := a.of.entry(a.release)
+	e, err := a.of.Entry(a.release)
 	if err != nil {
 		return nil, err
 	}

@@ -149,11 +149,7 @@ func writeSlot(fsys fileSystem, dir string, i int, text []byte) error {
 	if err != nil {
 		return err
 	}
-	n, err := f.WriteAt(text, int64(i)*slotSpace)
-	if err == nil && n < len(text) {
-		err = io.ErrShortWrite
-	}
-	if err == nil {
+	if err = writeAt(f, text, int64(i)*slotSpace); err == nil {
 		err = f.Sync()
 	}
 	_ = f.Close() // what was synced is durable
@@ -182,23 +178,7 @@ func replaceHeads(fsys fileSystem, dir string, s slot) (*heads, error) {
 	copy(data, before.text())
 	copy(data[slotSpace:], s.text())
 	data[slotSpace-1], data[headFileSize-1] = '\n', '\n'
-	temp := filepath.Join(dir, tempName)
-	f, err := fsys.Open(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	err = writeAll(f, data)
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		_ = fsys.Remove(temp) // where the disk is full, it is in the way
-		return nil, err
-	}
-	if err := fsys.Rename(temp, filepath.Join(dir, headName)); err != nil {
-		return nil, err
-	}
-	if err := fsys.SyncDir(dir); err != nil {
+	if err := replaceFile(fsys, dir, headName, data); err != nil {
 		return nil, err
 	}
 	return parseHeads(data)

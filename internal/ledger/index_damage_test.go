@@ -119,6 +119,13 @@ func found(ok bool) error {
 	return nil
 }
 
+// takeIndex replaces a ledger's index by another's.
+func takeIndex(m, from *memFS) {
+	for _, name := range []string{indexName, checkpointName} {
+		m.names[filepath.Join(faultDir, name)] = from.copied().names[filepath.Join(faultDir, name)]
+	}
+}
+
 // An index of another ledger, and one that is newer than the log after the log was put back, are none.
 func TestIndexOfAnother(t *testing.T) {
 	m := answered40(t)
@@ -134,9 +141,7 @@ func TestIndexOfAnother(t *testing.T) {
 		must(t, l.Release(mustReserve(t, l, key(i), "0.002"), values(i+100)))
 	}
 	mixed := m.copied()
-	for _, name := range []string{indexName, checkpointName} {
-		mixed.names[filepath.Join(faultDir, name)] = other.copied().names[filepath.Join(faultDir, name)]
-	}
+	takeIndex(mixed, other)
 	if have, _ := toldBy(t, mixed); have != want {
 		t.Error("the index of another ledger is believed")
 	}
@@ -148,9 +153,7 @@ func TestIndexOfAnother(t *testing.T) {
 		must(t, l.Release(mustReserve(t, l, key(i), "0.002"), values(i+100)))
 	}
 	back := m.copied()
-	for _, name := range []string{indexName, checkpointName} {
-		back.names[filepath.Join(faultDir, name)] = newer.copied().names[filepath.Join(faultDir, name)]
-	}
+	takeIndex(back, newer)
 	if have, _ := toldBy(t, back); have != want {
 		t.Error("an index that is newer than the log is believed")
 	}

@@ -181,8 +181,8 @@ func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
 	return nil
 }
 
-// entry reads one again, which must have been read before.
-func (l *Ledger) entry(i uint64) (Entry, error) {
+// Entry reads one again, which this handle must have named.
+func (l *Ledger) Entry(i uint64) (Entry, error) {
 	var at ref
 	if err := l.known(func() (err error) { at, err = l.log.at(i); return err }); err != nil {
 		return Entry{}, err

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -58,15 +59,7 @@ func (p *past) to() uint64 {
 
 // of is the segment that has an entry, which must be before to.
 func (p *past) of(entry uint64) *index.Segment {
-	i, _ := slices.BinarySearchFunc(p.segments, entry, func(s *index.Segment, entry uint64) int {
-		switch {
-		case s.To() <= entry:
-			return -1
-		case s.From() > entry:
-			return 1
-		}
-		return 0
-	})
+	i, _ := slices.BinarySearchFunc(p.segments, entry+1, func(s *index.Segment, end uint64) int { return cmp.Compare(s.To(), end) })
 	return p.segments[i]
 }
 

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"dither/internal/ledger/index"
 )
 
 const (
@@ -205,30 +203,22 @@ const maxCheckpoint = 1 << 10
 
 // openPast opens the segments, which must be those of a checkpoint.
 func openPast(fsys fileSystem, dir string, parts []part, c Checkpoint) (*past, error) {
-	f, err := fsys.Open(filepath.Join(dir, indexName), os.O_RDONLY, 0)
-	if err != nil {
-		return nil, err
-	}
-	p := &past{file: f}
 	var chained Hash
 	for _, next := range parts { // before anything is read, or memory taken, as the roots' owners say
 		chained = chain(chained, next)
 	}
 	if chained != c.Index {
-		_ = f.Close() // it was only read
 		return nil, errNoIndex
 	}
-	offset := int64(0)
-	for _, next := range parts {
-		s, err := index.Open(f, offset, next.Size, next.Root)
-		if err != nil || s.From() != p.to() {
-			_ = f.Close() // it was only read
-			return nil, errNoIndex
-		}
-		p.parts, p.segments = append(p.parts, next), append(p.segments, s)
-		offset += next.Size
+	f, err := fsys.Open(filepath.Join(dir, indexName), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
 	}
-	if p.to() != c.Entries {
+	p := &past{file: f}
+	for i := 0; i < len(parts) && p != nil; i++ {
+		p = p.with(parts[i])
+	}
+	if p == nil || p.to() != c.Entries {
 		_ = f.Close() // it was only read
 		return nil, errNoIndex
 	}

@@ -35,6 +35,3 @@ func (l *Ledger) Waits(reservation uint64) (open bool, err error) {
 	})
 	return open, err
 }
-
-// Entry reads an entry again, which this handle must have named.
-func (l *Ledger) Entry(i uint64) (Entry, error) { return l.entry(i) }

@@ -39,7 +39,7 @@ type Quotient struct {
 
 // Nanoseconds is the time for each step of the cost, without the overhead.
 func (q Quotient) Nanoseconds() float64 {
-	cost, _ := new(big.Float).SetInt(q.Cost).Float64()
+	cost, _ := q.Cost.Float64()
 	return float64(max(q.Took-q.Overhead, 0)) / cost
 }
 
@@ -121,7 +121,7 @@ func Calibrate(ctx context.Context, o Options) (_ *Calibration, err error) {
 	c.Factor = roundedUp(Margin * c.Heaviest.Nanoseconds())
 	floor := Margin * quiet
 	for _, q := range c.Quotients {
-		cost, _ := new(big.Float).SetInt(q.Cost).Float64()
+		cost, _ := q.Cost.Float64()
 		floor = max(floor, Margin*q.Took-time.Duration(c.Factor*cost))
 	}
 	c.Floor = (floor + leastFloor - 1) / leastFloor * leastFloor

@@ -13,9 +13,14 @@ import (
 	"dither/internal/value"
 )
 
-// Sealed is a database that an engine sealed and reads, and what is known of it beside answers.
+// Sealed is a database that an engine sealed and reads.
 type Sealed interface {
 	Database
+	facts
+}
+
+// facts are what is known of a sealed database beside answers.
+type facts interface {
 	// Known are the values that it has of a public column.
 	Known(o policy.Origin) ([]value.Value, error)
 	// MostRows is the most rows of one unit that a Scan or an Owned gives; 0 where nothing bounds them, as of a table that is read where it is.
@@ -32,8 +37,7 @@ type Reader interface {
 	Scan(b *plan.Bounded) (func(yield func(cell int, v, n int64) bool) error, error)
 	EachRow(b *plan.Bounded, add func(first bool, row []int64) error) error
 
-	Known(o policy.Origin) ([]value.Value, error)
-	MostRows(s *plan.Source) (int64, error)
+	facts
 }
 
 // Replayed is a Reader that is asked each statement once.

@@ -23,6 +23,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -79,7 +80,7 @@ func Encode(r Rows) (data []byte, root Hash) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return compare(r.Answers[i].Paying, r.Answers[j].Paying) })
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(r.Answers[i].Paying, r.Answers[j].Paying) })
 	number := make([]uint32, len(order)) // of each answer in that order
 	for n, i := range order {
 		number[i] = uint32(n)
@@ -173,14 +174,4 @@ func bits(k Key, size int) func(func(uint64) bool) {
 			}
 		}
 	}
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

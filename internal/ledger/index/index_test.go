@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -106,7 +107,7 @@ func TestSegment(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		slices.SortFunc(got, func(a, b Answer) int { return compare(a.Release, b.Release) })
+		slices.SortFunc(got, func(a, b Answer) int { return cmp.Compare(a.Release, b.Release) })
 		if !slices.EqualFunc(got, rows.Answers, same) {
 			t.Fatalf("%d kinds: %d answers", n, len(got))
 		}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -152,20 +153,16 @@ func (s *Segment) whole(number int64) (Answer, error) {
 	if err != nil {
 		return a, err
 	}
+	if kind < 0 {
+		return a, ErrDamaged
+	}
 	start := s.size - s.kinds
 	length, err := s.read(start+kind, 4)
-	if err != nil || kind < 0 {
-		return a, errOr(err)
+	if err != nil {
+		return a, err
 	}
 	a.About, err = s.read(start+kind+4, int64(binary.BigEndian.Uint32(length)))
 	return a, err
-}
-
-func errOr(err error) error {
-	if err != nil {
-		return err
-	}
-	return ErrDamaged
 }
 
 // Newest is the newest answer with a key; ok is false where there is none.
@@ -176,7 +173,6 @@ func (s *Segment) Newest(k Key) (a Answer, ok bool, err error) {
 		}
 	}
 	start := s.entries*entrySize + s.answers*paidSize
-	// Keys are digests, so where a key stands is near to what it is of all: the search goes on from there, by halves.
 	number, found, err := s.search(s.keys, func(i int64) (int, error) {
 		row, err := s.read(start+i*keySize, keySize)
 		if err != nil {
@@ -200,7 +196,7 @@ func (s *Segment) Newest(k Key) (a Answer, ok bool, err error) {
 func (s *Segment) Of(paying uint64) (a Answer, ok bool, err error) {
 	number, found, err := s.search(s.answers, func(i int64) (int, error) {
 		a, _, err := s.answer(i)
-		return compare(a.Paying, paying), err
+		return cmp.Compare(a.Paying, paying), err
 	})
 	if err != nil || !found {
 		return a, false, err
