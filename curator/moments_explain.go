@@ -65,7 +65,7 @@ func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 	}
 	for _, k := range m.RowVectors.Blocks {
 		l1, l2squared := m.Norms(k)
-		of := (&plan.Measure{Grid: k.Grid}).Unit()
+		of := plan.GridUnit(k.Grid)
 		unit, _ := of.Float64()
 		out.Bounds = append(out.Bounds, BlockBound{unit * float(l1), unit * math.Sqrt(float(l2squared)), k.Scale > 0, of})
 	}

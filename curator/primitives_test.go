@@ -300,7 +300,7 @@ func TestPrimitivesUnderZCDP(t *testing.T) {
 	price := privacy.ZCDPLoss(rho, privacy.Delta{})
 	target := &plan.Target{Price: price, Sensitivity: big.NewInt(1), Neighbours: privacy.AddRemove}
 	target.Keys = []plan.Key{{Values: make([]value.Value, 6)}}
-	target.Measures = []*plan.Measure{{Hi: 9}}
+	target.Measures = []*plan.BoundedMeasure{{Hi: 9}}
 	for _, c := range []struct {
 		mechanism string
 		best      int

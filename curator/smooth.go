@@ -95,7 +95,7 @@ func statistics(found mechanism.OrderStatistics) (rows [][]*big.Int) {
 }
 
 // gridNumber is a gridded value in its own unit: a whole number of integers.
-func gridNumber(m *plan.Measure, v *big.Int) *Number {
+func gridNumber(m *plan.BoundedMeasure, v *big.Int) *Number {
 	if !m.Rounds() && m.Grid == 0 {
 		return wholeNumber(v)
 	}

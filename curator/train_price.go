@@ -49,7 +49,7 @@ func (c *Curator) ExplainTrain(ctx context.Context, q Training) (*TrainingExplan
 	}, nil
 }
 
-func (t *Trainer) unit() *big.Rat { return (&plan.Measure{Grid: t.grid}).Unit() }
+func (t *Trainer) unit() *big.Rat { return plan.GridUnit(t.grid) }
 
 // training decides all that is public.
 func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {

@@ -83,7 +83,7 @@ func (c *Curator) fits(r *regression) error {
 func (r *regression) predictors() int { return len(r.Measures) - 1 }
 
 // response is the last item.
-func (r *regression) response() *plan.Measure { return r.Measures[len(r.Measures)-1] }
+func (r *regression) response() *plan.BoundedMeasure { return r.Measures[len(r.Measures)-1] }
 
 // canonical writes what a release depends on beside the first measure, which Key writes.
 func (r *regression) canonical(mechanism string) string {

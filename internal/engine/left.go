@@ -14,7 +14,7 @@ func AllRowsAreLeft(b *plan.Bounded, complete map[string]bool) bool {
 			return false
 		}
 	}
-	if b.RowVectors != nil && slices.ContainsFunc(b.Measures, func(m *plan.Measure) bool { return !neverNull(b, m.X, complete) }) {
+	if b.RowVectors != nil && slices.ContainsFunc(b.Measures, func(m *plan.BoundedMeasure) bool { return !neverNull(b, m.X, complete) }) {
 		return false
 	}
 	return b.Where == nil && b.Part == nil

@@ -11,7 +11,7 @@ import (
 
 // Gridded is a row's value in grid units, not yet clamped: a pure function of the row. Of a measure that rounds X is 0 or far above 2^-1000 in size,
 // so that its product with a power of two is exact, and 0 only for 0.
-func (d Dialect) Gridded(m *plan.Measure, expression func(*plan.Expr) string) string {
+func (d Dialect) Gridded(m *plan.BoundedMeasure, expression func(*plan.Expr) string) string {
 	switch m.Kind {
 	case plan.CountValue:
 		return "CASE WHEN " + expression(m.X) + " IS NOT NULL THEN " + d.Integer(1) + " END"
@@ -53,7 +53,7 @@ func SumUp(b *plan.Bounded, from string) string {
 }
 
 // KeysAndValues are a row's keys k0, k1, … and gridded values v0, v1, … (NULL where a measure has none).
-func KeysAndValues(b *plan.Bounded, expression func(*plan.Expr) string, gridded func(*plan.Measure) string) (out []string) {
+func KeysAndValues(b *plan.Bounded, expression func(*plan.Expr) string, gridded func(*plan.BoundedMeasure) string) (out []string) {
 	for i, k := range b.Keys {
 		out = append(out, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
 	}

@@ -32,7 +32,7 @@ const falsePositive = 1e-6
 func (s *Search) pay(share privacy.Loss) { s.Loss = s.Loss.Plus(share) }
 
 // Outer is the one measure of the look: what X's rows lie between by themselves.
-func (s *Search) Outer() *Measure { return s.Look.Measures[0] }
+func (s *Search) Outer() *BoundedMeasure { return s.Look.Measures[0] }
 
 // String is the search's canonical text, without its share of the price.
 func (s *Search) String() string { return "bounds of " + s.Outer().String() }
@@ -56,7 +56,7 @@ func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error
 	if err != nil {
 		return Aggregate{}, err
 	}
-	s := &Search{X: e, Look: Bounded{Measures: []*Measure{outer}, Ordered: true}, FalsePositive: falsePositive}
+	s := &Search{X: e, Look: Bounded{Measures: []*BoundedMeasure{&outer.BoundedMeasure}, Ordered: true}, FalsePositive: falsePositive}
 	for _, o := range b.plan.Searches {
 		if o.String() == s.String() {
 			s = o
@@ -135,9 +135,10 @@ func (b *builder) looks() error {
 	for _, s := range b.plan.Searches {
 		outer := s.Outer()
 		s.Look = b.plan.Bounded // the same rows, but those of groups that are not known are among them
-		s.Look.Keys, s.Look.Other, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, false, []*Measure{outer}, true, b.rowsOnly()
+		s.Look.Keys, s.Look.Other, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, false, []*BoundedMeasure{outer}, true, b.rowsOnly()
 		m := big.NewInt(s.Look.Caps.Rows)
-		h := &Measure{Kind: CountValue, X: s.X, Hi: 1, Rounding: new(big.Int), L1: m, L2Squared: new(big.Int).Mul(m, m), Loss: s.Loss}
+		h := countMeasure(CountValue, s.X)
+		h.L1, h.L2Squared, h.Loss = m, new(big.Int).Mul(m, m), s.Loss
 		if b.plan.Neighbours == privacy.ChangeOne {
 			h.L1, h.L2Squared = new(big.Int).Lsh(h.L1, 1), h.L2Squared.Lsh(h.L2Squared, 1)
 		}
@@ -175,10 +176,10 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 		return nil, fmt.Errorf("found bounds of %d measures, not %d", len(lower), len(p.Measures))
 	}
 	replaced := map[*Measure]*Measure{}
-	out.Measures = nil
+	var measures []*Measure
 	for j, m := range p.Measures {
 		if m.Search == nil {
-			out.Measures = append(out.Measures, m)
+			measures = append(measures, m)
 			continue
 		}
 		found, err := m.Search.within(lower[j], upper[j], m.centred)
@@ -191,8 +192,9 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 			return nil, err
 		}
 		replaced[m] = found
-		out.Measures = append(out.Measures, found)
+		measures = append(measures, found)
 	}
+	out.measure(measures)
 	out.Aggregates = nil
 	for _, a := range p.Aggregates {
 		if found := replaced[a.Sum]; found != nil {

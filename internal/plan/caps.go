@@ -166,7 +166,7 @@ func (b *builder) rowCap() int64 {
 
 // CellBounds are the least and the most that one unit adds to a cell where RowsPerGroup bounds it: what so many rows can add, and
 // no more than the measure's own Cells.
-func (m *Measure) CellBounds(c Caps) (lo, hi *big.Int) {
+func (m *BoundedMeasure) CellBounds(c Caps) (lo, hi *big.Int) {
 	g := big.NewInt(c.RowsPerGroup)
 	if m.Kind == CountUnits {
 		g.SetInt64(1)

@@ -41,7 +41,7 @@ func (c *Cells) within(lo, hi *big.Int) *Cells { return &Cells{largest(c.Lo, lo)
 // CellsClamped reports that some measure is bounded per unit and cell, so that what a unit adds to a cell must be known before it
 // is added, even where each unit has one row.
 func (b *Bounded) CellsClamped() bool {
-	return slices.ContainsFunc(b.Measures, func(m *Measure) bool { return m.Cells != nil })
+	return slices.ContainsFunc(b.Measures, func(m *BoundedMeasure) bool { return m.Cells != nil })
 }
 
 // cellCaps bounds units by groups, as bounds per group need; an average would be moved by them, as by all clamping of units' sums, and distinct

@@ -27,29 +27,46 @@ const (
 	UnitRows Kind = "rows of units"
 )
 
-// Measure is one bounded linear query, asked of every cell at once: a vector of integer sums in units of 2^Grid.
+// BoundedMeasure is one bounded linear query, asked of every cell at once: a vector of integer sums in units of 2^Grid.
 //
 // Each row contributes an integer that is a pure function of that row alone:
 // clamp(rint(X / 2^Grid) − Centre, Lo, Hi), and 1 for a count. Everything above a row is integer addition, so neither the
 // order of rows nor a float can change what one unit contributes (the sensitivity is read from these integers).
-type Measure struct {
+type BoundedMeasure struct {
 	Kind   Kind
-	X      *Expr // CountValue, CountDistinct, Sum
-	Grid   int   // the grid's unit is 2^Grid
-	Centre int64 // in grid units; subtracted from each row's value
-	Lo, Hi int64 // in grid units, after centring; what one row contributes lies between
+	X      *Expr  // CountValue, CountDistinct, Sum
+	Grid   int    // the grid's unit is 2^Grid
+	Centre int64  // in grid units; subtracted from each row's value
+	Lo, Hi int64  // in grid units, after centring; what one row contributes lies between
+	Cells  *Cells // bounds of what one unit adds to one cell; nil for what RowsPerGroup rows can
+	Values int64  // CountDistinct: X has at most so many values; 0 where that is not known
+}
+
+// Measure is a bounded measure with its share of the price, its sensitivity, and the noise that these give.
+type Measure struct {
+	BoundedMeasure
 
 	L1        *big.Int     // the sensitivity over all cells, in grid units
-	L2Squared *big.Int     // and the square of the L2 sensitivity
+	L2Squared *big.Int     // the square of the L2 sensitivity
 	Loss      privacy.Loss // its share of the price
 	Noise     Noise        // on each cell
 	Parameter *big.Rat     // of the noise, in grid units: the scale L1/ε of Laplace, σ² = L2Squared/(2ρ) of Gaussian noise
-	Cells     *Cells       // bounds of what one unit adds to one cell; nil for what RowsPerGroup rows can
+	Rounding  *big.Int     // rounding to the grid moves a cell by at most so many grid units
 	Search    *Search      // which finds the bounds of X before they are added up; nil where they are known
-	Values    int64        // CountDistinct: X has at most so many values; 0 where that is not known
 	centred   bool
-	Rounding  *big.Int // rounding to the grid moves a cell by at most so many grid units
 }
+
+// bounded are what an engine adds up.
+func bounded(all []*Measure) []*BoundedMeasure {
+	out := make([]*BoundedMeasure, len(all))
+	for i, m := range all {
+		out[i] = &m.BoundedMeasure
+	}
+	return out
+}
+
+// measure sets what the plan measures, with its noise and for the engine.
+func (p *Plan) measure(all []*Measure) { p.Measures, p.Bounded.Measures = all, bounded(all) }
 
 // MaxRows is the largest sealed table. With it, no sum of 62-bit integers overflows 128 bits.
 const MaxRows = 1 << 32
@@ -67,24 +84,29 @@ const (
 
 // countMeasure counts rows, values or units.
 func countMeasure(kind Kind, x *Expr) *Measure {
-	return &Measure{Kind: kind, X: x, Lo: 0, Hi: 1, Rounding: new(big.Int)}
+	return &Measure{BoundedMeasure: BoundedMeasure{Kind: kind, X: x, Lo: 0, Hi: 1}, Rounding: new(big.Int)}
 }
 
 // sumMeasure sums X, centred about the middle of its range on request.
 func sumMeasure(x *Expr, centred bool, at query.Pos) (*Measure, error) {
+	of, rounding := realSum, int64(1)<<31 // MaxRows rows, half a unit each
 	if x.Type == value.Integer {
-		return integerSum(x, centred, at)
+		of, rounding = integerSum, 0
 	}
-	return realSum(x, centred, at)
+	m, err := of(x, centred, at)
+	if err != nil {
+		return nil, err
+	}
+	return &Measure{BoundedMeasure: *m, Rounding: big.NewInt(rounding)}, nil
 }
 
 // integerSum is exact. Where the middle of the range is a half, the grid is halves.
-func integerSum(x *Expr, centred bool, at query.Pos) (*Measure, error) {
+func integerSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
 	lo, hi := x.Range.IntLo, x.Range.IntHi
 	if max(absInt(lo), absInt(hi)) >= 1<<(maxGridded-1) {
 		return nil, boundsNeeded(x, at)
 	}
-	m := &Measure{Kind: Sum, X: x, Lo: lo, Hi: hi, Rounding: new(big.Int)}
+	m := &BoundedMeasure{Kind: Sum, X: x, Lo: lo, Hi: hi}
 	if !centred {
 		return m, nil
 	}
@@ -97,7 +119,7 @@ func integerSum(x *Expr, centred bool, at query.Pos) (*Measure, error) {
 }
 
 // realSum rounds each row to a grid so fine that rounding stays far below the noise.
-func realSum(x *Expr, centred bool, at query.Pos) (*Measure, error) {
+func realSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
 	lo, hi := x.Range.Lo, x.Range.Hi
 	if x.Range.maxAbs() > math.Ldexp(1, 100) {
 		return nil, boundsNeeded(x, at)
@@ -107,7 +129,7 @@ func realSum(x *Expr, centred bool, at query.Pos) (*Measure, error) {
 		middle = lo + (hi-lo)/2
 	}
 	reach := math.Max(math.Abs(lo-middle), math.Abs(hi-middle))
-	m := &Measure{Kind: Sum, X: x, Rounding: new(big.Int).Lsh(big.NewInt(1), 31)} // MaxRows rows, half a unit each
+	m := &BoundedMeasure{Kind: Sum, X: x}
 	m.Grid = max(exponentAbove(reach)-gridBits, exponentAbove(x.Range.maxAbs())-maxGridded, finestGrid)
 	// The grid is a power of two: the divisions are exact but for results below the smallest double, which round to 0.
 	m.Centre = int64(math.RoundToEven(math.Ldexp(middle, -m.Grid)))
@@ -131,9 +153,11 @@ func (e *Expr) anyColumn(is func(*Expr) bool) bool {
 	return found
 }
 
-// String is the measure's canonical text, without its share of the price.
-func (m *Measure) String() string {
-	b := append(make([]byte, 0, 128), m.Kind...)
+// String is the measure's canonical text.
+func (m *BoundedMeasure) String() string { return string(m.append(make([]byte, 0, 128))) }
+
+func (m *BoundedMeasure) append(b []byte) []byte {
+	b = append(b, m.Kind...)
 	if m.X != nil {
 		b = m.X.append(append(b, ' '))
 	}
@@ -146,6 +170,12 @@ func (m *Measure) String() string {
 	if m.Cells != nil {
 		b = fmt.Appendf(b, " cells=[%s,%s]", m.Cells.Lo, m.Cells.Hi)
 	}
+	return b
+}
+
+// String is the measure's canonical text, without its share of the price.
+func (m *Measure) String() string {
+	b := m.append(make([]byte, 0, 128))
 	if m.Search != nil {
 		b = append(b, " within found bounds"...)
 		if m.centred { // which may be 0 of the widest bounds, and not of those found
@@ -178,7 +208,7 @@ func (m *Measure) alike(o *Measure) bool {
 }
 
 // Name is what the measure adds up, in a word.
-func (m *Measure) Name() string {
+func (m *BoundedMeasure) Name() string {
 	if m.Kind == Sum {
 		return "sum"
 	}
@@ -186,4 +216,4 @@ func (m *Measure) Name() string {
 }
 
 // Rounds reports that rows are rounded to the grid: X is Real.
-func (m *Measure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real }
+func (m *BoundedMeasure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real }

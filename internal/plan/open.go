@@ -136,7 +136,7 @@ func (b *Bounded) KeyTypes() []value.Type {
 // Counting is b with a measure more: how many units count in each group. It is what the groups of open keys are selected by.
 func (b *Bounded) Counting() *Bounded {
 	out := *b
-	out.Measures = append(slices.Clone(b.Measures), countMeasure(CountUnits, nil))
+	out.Measures = append(slices.Clone(b.Measures), &BoundedMeasure{Kind: CountUnits, Hi: 1})
 	return &out
 }
 

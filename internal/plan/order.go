@@ -224,9 +224,9 @@ func (c Caps) MostRows() int64 {
 }
 
 // Ordered is the request for a value of the plan's quantiles, in order, by cell.
-func (p *Plan) Ordered(v *Measure) *Bounded {
+func (p *Plan) Ordered(v *BoundedMeasure) *Bounded {
 	b := p.Bounded
-	b.Measures, b.Caps, b.Ordered = []*Measure{v}, p.OrderCaps, true
+	b.Measures, b.Caps, b.Ordered = []*BoundedMeasure{v}, p.OrderCaps, true
 	return &b
 }
 
@@ -234,7 +234,7 @@ func (p *Plan) Ordered(v *Measure) *Bounded {
 func (p *Plan) Counted(m *Mode) *Bounded {
 	b := p.Bounded
 	b.Keys = append(slices.Clone(b.Keys), m.Of)
-	b.Measures, b.Caps = []*Measure{countMeasure(CountRows, nil)}, p.RowCaps
+	b.Measures, b.Caps = []*BoundedMeasure{{Kind: CountRows, Hi: 1}}, p.RowCaps
 	return &b
 }
 
@@ -261,7 +261,7 @@ func (p *Plan) Looks() (out []*Bounded) {
 }
 
 // OrderedValues are the values of the quantiles, each once.
-func (p *Plan) OrderedValues() (out []*Measure) {
+func (p *Plan) OrderedValues() (out []*BoundedMeasure) {
 	for _, q := range p.Quantiles {
 		if !slices.Contains(out, q.Value) {
 			out = append(out, q.Value)
@@ -278,7 +278,7 @@ func (b *builder) orders() error {
 	}
 	sortByText(p.Quantiles)
 	sortByText(p.Modes)
-	of := map[*Measure]int{}
+	of := map[*BoundedMeasure]int{}
 	for _, q := range p.Quantiles {
 		if of[q.Value]++; of[q.Value] > maxQuantiles {
 			return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)

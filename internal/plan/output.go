@@ -260,7 +260,7 @@ func (b *builder) share(m *Measure) *Measure {
 		b.measures = map[string]*Measure{}
 	}
 	b.measures[text] = m
-	b.plan.Measures = append(b.plan.Measures, m)
+	b.plan.measure(append(b.plan.Measures, m))
 	if b.plan.written == nil {
 		b.plan.written = map[*Measure]string{}
 	}

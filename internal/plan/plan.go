@@ -28,7 +28,7 @@ type Bounded struct {
 	Columns  []Column
 	Where    *Expr // nil for all rows
 	Keys     []Key // in canonical order
-	Measures []*Measure
+	Measures []*BoundedMeasure
 	Caps     Caps
 	Part     *Part // what the question is confined to, with the rows that it drops; nil for everything
 	// Ordered asks for rows in place of sums: in every cell, how often each gridded value of the one measure occurs, in
@@ -105,6 +105,7 @@ func (b *Bounded) CellKeys(i int) []value.Value {
 // Plan is one question, decided.
 type Plan struct {
 	Bounded
+	Measures   []*Measure // in canonical order
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
 	Quantiles  []*Quantile
@@ -136,13 +137,13 @@ type Plan struct {
 	digest   string
 	followed *bool                           // what plain found
 	again    func(rows int64) (*Plan, error) // plans the question with a bound that Rows found
-	worsts   map[*Measure]worst              // what worstOf found
+	worsts   map[*BoundedMeasure]worst       // what worstOf found
 	compared map[*Plan]*rowsLike             // what rowsOf found
 	behinds  map[string]*behind              // what behind found
 	texts    []string                        // what measureTexts wrote
 	written  map[*Measure]string             // the texts of measures
 	body     body                            // what Canonical wrote
-	siblings map[*Measure][]*Quantile        // what Siblings found
+	siblings map[*BoundedMeasure][]*Quantile // what Siblings found
 }
 
 // Request is a question with what its asker chose.
@@ -403,15 +404,18 @@ func inUnits(all []*Measure, power int, of func(*Measure) *big.Int) *big.Rat {
 }
 
 // Units converts a number of grid units to the measure's own unit.
-func (m *Measure) Units(n *big.Int) *big.Rat {
+func (m *BoundedMeasure) Units(n *big.Int) *big.Rat {
 	return new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Unit())
 }
 
 // Unit is the grid's unit, 2^Grid.
-func (m *Measure) Unit() *big.Rat {
+func (m *BoundedMeasure) Unit() *big.Rat { return GridUnit(m.Grid) }
+
+// GridUnit is 2^grid.
+func GridUnit(grid int) *big.Rat {
 	one := big.NewInt(1)
-	if m.Grid < 0 {
-		return new(big.Rat).SetFrac(one, new(big.Int).Lsh(one, uint(-m.Grid)))
+	if grid < 0 {
+		return new(big.Rat).SetFrac(one, new(big.Int).Lsh(one, uint(-grid)))
 	}
-	return new(big.Rat).SetInt(new(big.Int).Lsh(one, uint(m.Grid)))
+	return new(big.Rat).SetInt(new(big.Int).Lsh(one, uint(grid)))
 }

@@ -26,10 +26,10 @@ import (
 // The bound t is of ranks, and public; what it means in values is what the two draws tell. With few rows they are the domain's
 // ends, and say so.
 type Quantile struct {
-	Value       *Measure // what rows are ordered by, in grid units from Lo to Hi; it is not summed
-	Rank        *big.Rat // q
-	Sensitivity *big.Rat // by how many rows one unit moves what the draws score by, over all cells together
-	Offset      int64    // t
+	Value       *BoundedMeasure // what rows are ordered by, in grid units from Lo to Hi; it is not summed
+	Rank        *big.Rat        // q
+	Sensitivity *big.Rat        // by how many rows one unit moves what the draws score by, over all cells together
+	Offset      int64           // t
 	Loss        privacy.Loss
 
 	of   string          // Value, written
@@ -57,7 +57,7 @@ const (
 )
 
 // quantileMeasure is what rows are ordered by.
-func (b *builder) quantileMeasure(x query.Expr, name string) (*Measure, error) {
+func (b *builder) quantileMeasure(x query.Expr, name string) (*BoundedMeasure, error) {
 	e, err := b.row(x)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (b *builder) quantileMeasure(x query.Expr, name string) (*Measure, error) {
 	if e.Range.maxAbs() > math.Ldexp(1, 100) {
 		return nil, boundsNeeded(e, x.Pos())
 	}
-	m := &Measure{Kind: Sum, X: e, Rounding: new(big.Int)}
+	m := &BoundedMeasure{Kind: Sum, X: e}
 	m.Grid = max(exponentAbove(hi-lo)-quantileBits, exponentAbove(e.Range.maxAbs())-maxGridded, finestGrid)
 	m.Lo, m.Hi = int64(math.Floor(math.Ldexp(lo, -m.Grid))), int64(math.Ceil(math.Ldexp(hi, -m.Grid)))
 	return m, nil
@@ -187,7 +187,7 @@ func (p *Plan) Siblings(q *Quantile) []*Quantile {
 	}
 	slices.SortFunc(out, func(x, y *Quantile) int { return x.Rank.Cmp(y.Rank) })
 	if p.siblings == nil {
-		p.siblings = map[*Measure][]*Quantile{}
+		p.siblings = map[*BoundedMeasure][]*Quantile{}
 	}
 	p.siblings[q.Value] = out
 	return out
@@ -232,7 +232,7 @@ func (p *Plan) worstOf(q *Quantile) worst {
 		out.quantile = nil
 	}
 	if p.worsts == nil {
-		p.worsts = map[*Measure]worst{}
+		p.worsts = map[*BoundedMeasure]worst{}
 	}
 	p.worsts[q.Value] = out
 	return out

@@ -67,7 +67,7 @@ func (b *builder) items() error {
 		if err != nil {
 			return err
 		}
-		b.plan.Measures = append(b.plan.Measures, m)
+		b.plan.measure(append(b.plan.Measures, m))
 		if nullable {
 			there, err := b.is(&query.Is{At: x.Pos(), X: item.Expr, What: query.IsNull, Not: true})
 			if err != nil {
@@ -94,7 +94,7 @@ func indicator(x query.Expr) query.Expr {
 }
 
 // Reach is the largest size of what a row's measure adds, in its own unit.
-func (m *Measure) Reach() *big.Rat {
+func (m *BoundedMeasure) Reach() *big.Rat {
 	most := m.Hi
 	if m.Lo == math.MinInt64 || -m.Lo > most {
 		most = -m.Lo

@@ -8,7 +8,7 @@ import (
 
 // Additive reports that the measure of a group is the sum of those of its parts. What is distinct in two groups need not be distinct in both
 // together, so that distinct counts are not.
-func (m *Measure) Additive() bool { return m.Kind != CountUnits && m.Kind != CountDistinct }
+func (m *BoundedMeasure) Additive() bool { return m.Kind != CountUnits && m.Kind != CountDistinct }
 
 // SetLook is what a grouping set's measures that are not Additive are taken of: the same rows, in the set's own cells; nil where there are none,
 // or where the set has all keys, whose cells are the plan's own.
@@ -31,7 +31,7 @@ func (p *Plan) SetLook(g Grouping) *Bounded {
 		return nil
 	}
 	look := p.Bounded
-	look.Where, look.Keys, look.Measures, look.Caps = p.inGroups(g.Keys), nil, own, p.capsOver(g, own[0])
+	look.Where, look.Keys, look.Measures, look.Caps = p.inGroups(g.Keys), nil, bounded(own), p.capsOver(g, own[0])
 	for _, k := range g.Keys {
 		look.Keys = append(look.Keys, p.Keys[k])
 	}

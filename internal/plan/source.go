@@ -207,7 +207,7 @@ func (b *builder) inProportion() error {
 	for _, k := range b.plan.Keys {
 		add(k.Expr)
 	}
-	for _, m := range append(b.plan.OrderedValues(), b.plan.Measures...) {
+	for _, m := range append(b.plan.OrderedValues(), b.plan.Bounded.Measures...) {
 		add(m.X)
 	}
 	for _, m := range b.plan.Modes {

@@ -103,6 +103,7 @@ func (b *builder) split() error {
 	}
 	sortByText(p.Searches)
 	sortByTextOf(p.Measures, p.textOf)
+	p.measure(p.Measures)
 	var known chosen
 	cells := p.Cells()
 	if p.Open() {

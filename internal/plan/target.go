@@ -157,7 +157,7 @@ func (b *builder) orderedValue() error {
 	if err != nil {
 		return err
 	}
-	b.plan.Measures = []*Measure{m}
+	b.plan.measure([]*Measure{m})
 	return nil
 }
 

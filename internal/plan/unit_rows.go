@@ -140,7 +140,7 @@ func (b *builder) rowsLook() error {
 	}
 	look := p.Bounded // the same rows: those whose keys are none of a group are not among them
 	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = p.inGroups(nil), nil, Caps{}, true, false, nil
-	look.Measures = []*Measure{{Kind: UnitRows, Lo: 1, Hi: p.Rows.Most, Rounding: new(big.Int)}}
+	look.Measures = []*BoundedMeasure{{Kind: UnitRows, Lo: 1, Hi: p.Rows.Most}}
 	p.Rows.Look = look
 	return nil
 }

@@ -116,7 +116,7 @@ func (v *Vectors) Grid(s *VectorSum) int {
 }
 
 // Unit is 2^Grid.
-func (v *Vectors) Unit(s *VectorSum) *big.Rat { return (&Measure{Grid: v.Grid(s)}).Unit() }
+func (v *Vectors) Unit(s *VectorSum) *big.Rat { return GridUnit(v.Grid(s)) }
 
 // Width is how many numbers a cell has.
 func (b *Bounded) Width() int {
@@ -146,7 +146,7 @@ func (s *VectorSum) Name() string {
 }
 
 // describe writes all that a release of the sums depends on beside the rows that they are of.
-func (v *Vectors) describe(w *strings.Builder, coordinates []*Measure) {
+func (v *Vectors) describe(w *strings.Builder, coordinates []*BoundedMeasure) {
 	for _, m := range coordinates {
 		fmt.Fprintf(w, "coordinate %s\n", m)
 	}

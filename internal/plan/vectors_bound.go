@@ -173,7 +173,7 @@ func (b *Bounded) norms(k Block) (l1, l2squared *big.Int) {
 func (m *Moments) Norms(k Block) (l1, l2squared *big.Int) { return m.norms(k) }
 
 // box bounds the norms of what lies between some ends; nil are the measures' own.
-func box(coordinates []*Measure, ends [][2]*big.Int) (l1, l2squared *big.Int) {
+func box(coordinates []*BoundedMeasure, ends [][2]*big.Int) (l1, l2squared *big.Int) {
 	l1, l2squared = new(big.Int), new(big.Int)
 	for i, m := range coordinates {
 		reach := big.NewInt(max(absInt(m.Lo), absInt(m.Hi)))

@@ -96,7 +96,7 @@ func (b *builder) vectors(r VectorRequest) error {
 		if err != nil {
 			return err
 		}
-		b.plan.Measures = append(b.plan.Measures, measures...)
+		b.plan.measure(append(b.plan.Measures, measures...))
 		v.Blocks = append(v.Blocks, block)
 		first += k.Size
 	}
@@ -200,7 +200,7 @@ func (b *builder) block(k *Block, r BlockRequest, coordinates []*Expr) ([]*Measu
 		}
 		out = append(out, coordinate(e, k.Grid))
 	}
-	k.enforce(r.Bound, out)
+	k.enforce(r.Bound, bounded(out))
 	return out, nil
 }
 
@@ -215,7 +215,7 @@ func neverBelow(bound *big.Rat, most float64) bool {
 
 // coordinate is a measure on a grid. Rounding is monotone, so what lies between Lo and Hi is what the range says, exactly.
 func coordinate(e *Expr, grid int) *Measure {
-	m := &Measure{Kind: Sum, X: e, Grid: grid, Rounding: new(big.Int)}
+	m := &Measure{BoundedMeasure: BoundedMeasure{Kind: Sum, X: e, Grid: grid}, Rounding: new(big.Int)}
 	if e.Type == value.Integer {
 		m.Lo, m.Hi = e.Range.IntLo, e.Range.IntHi
 		return m
@@ -226,12 +226,12 @@ func coordinate(e *Expr, grid int) *Measure {
 }
 
 // enforce scales longer vectors down where the ranges do not prove that there are none.
-func (k *Block) enforce(bound *big.Rat, coordinates []*Measure) {
+func (k *Block) enforce(bound *big.Rat, coordinates []*BoundedMeasure) {
 	if bound == nil {
 		return
 	}
 	// ⌊bound/2^Grid⌋ has at most vectorBits bits where the ranges reach beyond it: else nothing is scaled, and it is not needed.
-	units := new(big.Rat).Quo(bound, (&Measure{Grid: k.Grid}).Unit())
+	units := new(big.Rat).Quo(bound, GridUnit(k.Grid))
 	scale := new(big.Int).Quo(units.Num(), units.Denom())
 	l1, l2squared := box(coordinates, nil)
 	if k.Norm == NormL1 && l1.Cmp(scale) <= 0 || k.Norm == NormL2 && l2squared.Cmp(new(big.Int).Mul(scale, scale)) <= 0 {

@@ -24,7 +24,7 @@ func orderedRows(b *plan.Bounded, rows string) string {
 }
 
 // rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing else of them.
-func rowsOfUnits(m *plan.Measure, rows string) string {
+func rowsOfUnits(m *plan.BoundedMeasure, rows string) string {
 	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) GROUP BY u) GROUP BY m0", integer(m.Lo), integer(m.Hi), rows)
 }
 

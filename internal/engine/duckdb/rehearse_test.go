@@ -53,7 +53,7 @@ func TestRehearsalCatches(t *testing.T) {
 		})
 		bounded := &plan.Bounded{
 			Columns:  []plan.Column{c},
-			Measures: []*plan.Measure{{Kind: plan.Sum, X: broken, Lo: 0, Hi: 1}},
+			Measures: []*plan.BoundedMeasure{{Kind: plan.Sum, X: broken, Lo: 0, Hi: 1}},
 			Caps:     plan.Caps{Rows: 1, Groups: 1},
 		}
 		if err := b.Rehearse(context.Background(), bounded, engine.Sealed{}); err == nil {

@@ -74,7 +74,7 @@ func evaluated(b *plan.Bounded, scan string, known engine.Sealed) string {
 }
 
 // gridded is a row's value in grid units, not yet clamped: a pure function of the row.
-func gridded(m *plan.Measure) string {
+func gridded(m *plan.BoundedMeasure) string {
 	x := dialect.Gridded(m, expression)
 	if m.Kind == plan.CountDistinct && m.X.Type == value.Real { // 0 and −0 are one value
 		x = "CASE WHEN (" + x + ") = 0 THEN CAST(0 AS DOUBLE) ELSE (" + x + ") END"
@@ -158,7 +158,7 @@ func cellsCapped(b *plan.Bounded) bool {
 
 // cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for
 // CountUnits alone.
-func cellBounded(b *plan.Bounded, m *plan.Measure, name string) string {
+func cellBounded(b *plan.Bounded, m *plan.BoundedMeasure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
 		if m.Kind == plan.CountUnits && cellsCapped(b) {
 			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE CAST(0 AS BIGINT) END", b.Caps.Groups, name)

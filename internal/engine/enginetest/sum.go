@@ -182,7 +182,7 @@ func evaluateRow(b *plan.Bounded, unit value.Value, row []value.Value) (piece, b
 	return p, true
 }
 
-func gridded(m *plan.Measure, row []value.Value) *int64 {
+func gridded(m *plan.BoundedMeasure, row []value.Value) *int64 {
 	one := int64(1)
 	if m.Kind == plan.CountRows || m.Kind == plan.CountUnits || m.Kind == plan.UnitRows {
 		return &one
@@ -205,7 +205,7 @@ func gridded(m *plan.Measure, row []value.Value) *int64 {
 }
 
 // distinctValue is the value that a distinct count counts.
-func distinctValue(m *plan.Measure, row []value.Value) value.Value {
+func distinctValue(m *plan.BoundedMeasure, row []value.Value) value.Value {
 	if m.Kind != plan.CountDistinct {
 		return value.Value{}
 	}

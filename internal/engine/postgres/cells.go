@@ -55,7 +55,7 @@ const (
 )
 
 // tallied takes the cheapest exact way. Sums of bigint are numeric, of any size, and what costs is to make millions of them.
-func tallied(b *plan.Bounded, m *plan.Measure, contribution, name string) tally {
+func tallied(b *plan.Bounded, m *plan.BoundedMeasure, contribution, name string) tally {
 	lo, hi := m.CellBounds(b.Caps)
 	small := b.Caps.RowsPerGroup == 0 || lo.IsInt64() && hi.IsInt64()
 	switch {
@@ -88,7 +88,7 @@ var integersOfDouble = new(big.Int).Lsh(big.NewInt(1), 53)
 // the exact one: both are equal, or both are at least L ≥ hi and are clamped to hi. No sum is infinite: at most 2^32
 // rows of less than 2^63 are added. The clamped number, or in the first case the sum, is an integer of size at most L,
 // and its cast to bigint is exact. ∎
-func exactInDoubles(b *plan.Bounded, m *plan.Measure) bool {
+func exactInDoubles(b *plan.Bounded, m *plan.BoundedMeasure) bool {
 	if b.Caps.Rows > 0 && b.Caps.RowsPerGroup == 0 {
 		most := new(big.Int).Abs(big.NewInt(m.Lo))
 		if hi := new(big.Int).Abs(big.NewInt(m.Hi)); most.Cmp(hi) < 0 {
@@ -101,7 +101,7 @@ func exactInDoubles(b *plan.Bounded, m *plan.Measure) bool {
 }
 
 // bounded is cellBounded in the tally's type, as an integer.
-func (t tally) bounded(b *plan.Bounded, m *plan.Measure, name string) string {
+func (t tally) bounded(b *plan.Bounded, m *plan.BoundedMeasure, name string) string {
 	if t.as == asNumeric {
 		return cellBounded(b, m, name)
 	}

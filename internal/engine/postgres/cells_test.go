@@ -58,7 +58,7 @@ tables:
 			} else if most <= upTo {
 				as = asDouble
 			}
-			if got := tallied(&p.Bounded, p.Measures[0], "x", "m0").as; got != as {
+			if got := tallied(&p.Bounded, p.Bounded.Measures[0], "x", "m0").as; got != as {
 				t.Errorf("%s, %d rows: added up in %s, want %s", sql, most, got, as)
 			}
 			for _, from := range []engine.Sealed{{}, copied} {
@@ -124,7 +124,7 @@ func TestClampsLeftOut(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, m := range p.Measures {
+		for _, m := range p.Bounded.Measures {
 			if m.Kind != plan.Sum {
 				continue
 			}
@@ -158,7 +158,7 @@ func TestClampsLeftOut(t *testing.T) {
 		"SELECT SUM(x) FROM t": true, "SELECT SUM(x, bounds => (0, 1)) FROM t": false, "SELECT SUM(LEAST(x, 1)) FROM t": false, "SELECT SUM(i) FROM t": true,
 	} {
 		p := b.plan(t, sql)
-		if got := clampIsIdle(&p.Bounded, p.Measures[0]); got != want {
+		if got := clampIsIdle(&p.Bounded, p.Bounded.Measures[0]); got != want {
 			t.Errorf("%s: %v", sql, got)
 		}
 	}
@@ -221,7 +221,7 @@ func TestLowerBoundOfCountsAndDoubles(t *testing.T) {
 		if err != nil || p.Unit == nil || p.Source != nil || p.Caps.RowsPerGroup == 0 {
 			return
 		}
-		for i, m := range p.Measures {
+		for i, m := range p.Bounded.Measures {
 			of := tallied(&p.Bounded, m, contribution(&p.Bounded, i), "m")
 			if bounded[of.as]++; of.as == asNumeric {
 				continue

@@ -359,7 +359,7 @@ func TestRehearsalCatches(t *testing.T) {
 			}
 		})
 		bounded := &plan.Bounded{
-			Columns: []plan.Column{c}, Measures: []*plan.Measure{{Kind: plan.Sum, X: broken, Lo: 0, Hi: 1}}, Caps: plan.Caps{Rows: 1, Groups: 1},
+			Columns: []plan.Column{c}, Measures: []*plan.BoundedMeasure{{Kind: plan.Sum, X: broken, Lo: 0, Hi: 1}}, Caps: plan.Caps{Rows: 1, Groups: 1},
 		}
 		var raised *pgconn.PgError
 		if err := b.engine(table).Rehearse(context.Background(), bounded, engine.Sealed{}); !errors.As(err, &raised) || !strings.HasPrefix(raised.Code, "22") {

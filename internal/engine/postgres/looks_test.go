@@ -129,7 +129,7 @@ func (m met) look(t *rapid.T, p *plan.Plan, look *plan.Bounded, seen map[string]
 			seen[what]++
 		}
 	}
-	count("distinct", slices.ContainsFunc(look.Measures, func(m *plan.Measure) bool { return m.Kind == plan.CountDistinct }))
+	count("distinct", slices.ContainsFunc(look.Measures, func(m *plan.BoundedMeasure) bool { return m.Kind == plan.CountDistinct }))
 	count("per group", look.CellsClamped())
 	count("parts of copies", look.Part != nil)
 	count("own parts", look.Part != nil && look.Unit != nil)

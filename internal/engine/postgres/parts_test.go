@@ -84,7 +84,7 @@ func TestCellBoundsAgree(t *testing.T) {
 			}
 			free := p.Bounded
 			free.Measures = nil
-			for _, m := range p.Measures {
+			for _, m := range p.Bounded.Measures {
 				m := *m
 				m.Cells = nil
 				free.Measures = append(free.Measures, &m)

@@ -27,7 +27,7 @@ func refuse(b *plan.Bounded, from engine.Sealed) error {
 		}
 	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != plan.Sum && !b.CountsRows() || b.Open() || b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
 		return unknown("these values in order")
-	case b.RowVectors != nil && (b.Ordered || b.Open() || b.Other || b.Caps.Groups > 0 || slices.ContainsFunc(b.Measures, func(m *plan.Measure) bool { return m.Kind != plan.Sum })):
+	case b.RowVectors != nil && (b.Ordered || b.Open() || b.Other || b.Caps.Groups > 0 || slices.ContainsFunc(b.Measures, func(m *plan.BoundedMeasure) bool { return m.Kind != plan.Sum })):
 		return unknown("these vectors")
 	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
 		return unknown("groups that are chosen among known ones")
@@ -52,7 +52,7 @@ func refuse(b *plan.Bounded, from engine.Sealed) error {
 	return nil
 }
 
-func refuseMeasure(b *plan.Bounded, m *plan.Measure) string {
+func refuseMeasure(b *plan.Bounded, m *plan.BoundedMeasure) string {
 	switch m.Kind {
 	case plan.CountRows:
 	case plan.CountUnits: // once a cell: who is in one is known by grouping alone

@@ -102,11 +102,11 @@ func TestRefused(t *testing.T) {
 	unit := &plan.Column{Column: &policy.Column{Name: "person", Type: value.Integer}}
 	whole := &plan.Expr{Op: plan.OpConst, Type: value.Integer, Const: value.OfInt(1)}
 	odd := &plan.Expr{Op: "odd", Type: value.Integer, Args: []*plan.Expr{whole}}
-	count := &plan.Measure{Kind: plan.CountRows, Hi: 1}
-	sum := &plan.Measure{Kind: plan.Sum, X: whole, Hi: 1}
+	count := &plan.BoundedMeasure{Kind: plan.CountRows, Hi: 1}
+	sum := &plan.BoundedMeasure{Kind: plan.Sum, X: whole, Hi: 1}
 	clamped := *count
 	clamped.Cells = &plan.Cells{Lo: new(big.Int), Hi: big.NewInt(1)}
-	good := plan.Bounded{Table: "t", Unit: unit, Columns: []plan.Column{*unit}, Measures: []*plan.Measure{count}, Caps: plan.Caps{Rows: 1}}
+	good := plan.Bounded{Table: "t", Unit: unit, Columns: []plan.Column{*unit}, Measures: []*plan.BoundedMeasure{count}, Caps: plan.Caps{Rows: 1}}
 	if err := refuse(&good, engine.Sealed{}); err != nil {
 		t.Fatal(err)
 	}
@@ -143,30 +143,30 @@ func TestRefused(t *testing.T) {
 		"aggregate of odd in a unit":   func(b *plan.Bounded) { b.Source = each(plan.Inner{Func: plan.InnerMin, X: odd}) },
 		"aggregate of nothing":         func(b *plan.Bounded) { b.Source = each(plan.Inner{Func: plan.InnerMin}) },
 		"part of a live table":         func(b *plan.Bounded) { b.Part = &plan.Part{PerUnit: 1} },
-		"odd kind":                     func(b *plan.Bounded) { b.Measures = []*plan.Measure{{Kind: "odd"}} },
-		"odd operation of a measure":   func(b *plan.Bounded) { b.Measures = []*plan.Measure{{Kind: plan.Sum, X: odd}} },
+		"odd kind":                     func(b *plan.Bounded) { b.Measures = []*plan.BoundedMeasure{{Kind: "odd"}} },
+		"odd operation of a measure":   func(b *plan.Bounded) { b.Measures = []*plan.BoundedMeasure{{Kind: plan.Sum, X: odd}} },
 		"odd operation in WHERE":       func(b *plan.Bounded) { b.Where = odd },
 		"odd operation of a key":       func(b *plan.Bounded) { b.Keys = []plan.Key{{Expr: odd}} },
 		"no caps":                      func(b *plan.Bounded) { b.Caps = plan.Caps{} },
 		"both caps":                    func(b *plan.Bounded) { b.Caps = plan.Caps{Rows: 1, Groups: 1, RowsPerGroup: 1} },
 		"rows per group alone":         func(b *plan.Bounded) { b.Caps = plan.Caps{RowsPerGroup: 1} },
-		"cells beside rows":            func(b *plan.Bounded) { b.Measures = []*plan.Measure{&clamped} },
-		"cells without a unit":         func(b *plan.Bounded) { b.Unit, b.Measures = nil, []*plan.Measure{&clamped} },
+		"cells beside rows":            func(b *plan.Bounded) { b.Measures = []*plan.BoundedMeasure{&clamped} },
+		"cells without a unit":         func(b *plan.Bounded) { b.Unit, b.Measures = nil, []*plan.BoundedMeasure{&clamped} },
 		"rows per group, without unit": func(b *plan.Bounded) { b.Unit, b.Caps = nil, plan.Caps{Groups: 1, RowsPerGroup: 1} },
-		"units without groups":         func(b *plan.Bounded) { b.Measures = []*plan.Measure{{Kind: plan.CountUnits, Hi: 1}} },
+		"units without groups":         func(b *plan.Bounded) { b.Measures = []*plan.BoundedMeasure{{Kind: plan.CountUnits, Hi: 1}} },
 		"distinct by groups": func(b *plan.Bounded) {
-			b.Measures, b.Caps = []*plan.Measure{{Kind: plan.CountDistinct, X: whole, Hi: 1}}, plan.Caps{Groups: 1, RowsPerGroup: 1}
+			b.Measures, b.Caps = []*plan.BoundedMeasure{{Kind: plan.CountDistinct, X: whole, Hi: 1}}, plan.Caps{Groups: 1, RowsPerGroup: 1}
 		},
 		"rows of units beside a count": func(b *plan.Bounded) {
-			b.Measures = []*plan.Measure{count, {Kind: plan.UnitRows, Lo: 1, Hi: 3}}
+			b.Measures = []*plan.BoundedMeasure{count, {Kind: plan.UnitRows, Lo: 1, Hi: 3}}
 		},
 		"rows of units not in order": func(b *plan.Bounded) {
-			b.Measures, b.Caps = []*plan.Measure{{Kind: plan.UnitRows, Lo: 1, Hi: 3}}, plan.Caps{}
+			b.Measures, b.Caps = []*plan.BoundedMeasure{{Kind: plan.UnitRows, Lo: 1, Hi: 3}}, plan.Caps{}
 		},
-		"several in order": func(b *plan.Bounded) { b.Ordered, b.Measures = true, []*plan.Measure{sum, sum} },
+		"several in order": func(b *plan.Bounded) { b.Ordered, b.Measures = true, []*plan.BoundedMeasure{sum, sum} },
 		"counts in order":  func(b *plan.Bounded) { b.Ordered = true },
 		"open keys in order": func(b *plan.Bounded) {
-			b.Ordered, b.Measures, b.Keys = true, []*plan.Measure{sum}, []plan.Key{{Expr: whole, Open: true}}
+			b.Ordered, b.Measures, b.Keys = true, []*plan.BoundedMeasure{sum}, []plan.Key{{Expr: whole, Open: true}}
 		},
 		"other among known groups": func(b *plan.Bounded) { b.Other = true },
 		"chosen known groups":      func(b *plan.Bounded) { b.Chosen = [][]value.Value{{}} },

@@ -177,7 +177,7 @@ func unitOf(b *plan.Bounded) int {
 }
 
 // gridded is a row's value in grid units, not yet clamped. (Of distinct reals 0 and −0 are equal here.)
-func gridded(m *plan.Measure) string { return dialect.Gridded(m, expression) }
+func gridded(m *plan.BoundedMeasure) string { return dialect.Gridded(m, expression) }
 
 // contributions are what rows add, as m0, m1, ….
 func contributions(b *plan.Bounded) []string {
@@ -213,7 +213,7 @@ func cappedRows(b *plan.Bounded, in *rows) string {
 
 // cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for
 // CountUnits alone.
-func cellBounded(b *plan.Bounded, m *plan.Measure, name string) string {
+func cellBounded(b *plan.Bounded, m *plan.BoundedMeasure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
 		if m.Kind == plan.CountUnits && len(b.Keys) > 0 {
 			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE %s END", b.Caps.Groups, name, integer(0))

@@ -14,7 +14,7 @@ import (
 
 // rowsAreAddedUp holds where each row is a unit, and what rows contribute is added up as it is.
 func rowsAreAddedUp(b *plan.Bounded) bool {
-	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other && !slices.ContainsFunc(b.Measures, func(m *plan.Measure) bool { return m.Kind == plan.CountDistinct })
+	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other && !slices.ContainsFunc(b.Measures, func(m *plan.BoundedMeasure) bool { return m.Kind == plan.CountDistinct })
 }
 
 // sumOfRows writes for row units what the server's own GROUP BY would do, as far as it can: rows are grouped by what was read of a key's
@@ -78,7 +78,7 @@ func sumOfRows(b *plan.Bounded, in *rows) string {
 }
 
 // isOne holds where every row contributes 1.
-func isOne(m *plan.Measure) bool {
+func isOne(m *plan.BoundedMeasure) bool {
 	return (m.Kind == plan.CountRows || m.Kind == plan.CountUnits) && m.Lo <= 1 && 1 <= m.Hi
 }
 
@@ -94,7 +94,7 @@ func isOne(m *plan.Measure) bool {
 // most. So v lies between the results for the ends of c.Range. They are computed here by the same operations of IEEE
 // 754 that the server uses. The last line compares them with m.Lo and m.Hi. Bounds that a search found, or a question
 // gave, may be narrower than c.Range: then it is false, and the clamp is written. ∎
-func clampIsIdle(b *plan.Bounded, m *plan.Measure) bool {
+func clampIsIdle(b *plan.Bounded, m *plan.BoundedMeasure) bool {
 	if m.Kind == plan.CountRows || m.Kind == plan.CountUnits || m.Kind == plan.CountValue {
 		return m.Lo <= 1 && 1 <= m.Hi
 	}
