@@ -87,7 +87,7 @@ func addsUp(p *plan.Plan) error {
 // sharesAddUp is addsUp of sums of vectors.
 func sharesAddUp(m *plan.Moments) error {
 	total := privacy.Loss{}
-	for _, s := range m.RowVectors.Sums {
+	for _, s := range m.Sums {
 		total = total.Plus(s.Loss)
 	}
 	if !total.Within(m.Price) {

@@ -113,8 +113,8 @@ func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 		return nil, public(err)
 	}
 	for _, row := range s.numbers {
-		for i, sum := range m.RowVectors.Sums {
-			n := len(m.RowVectors.Terms(sum))
+		for i, sum := range m.Sums {
+			n := len(m.RowVectors.Terms(&sum.BoundedSum))
 			out.Sums[i].Values = append(out.Sums[i].Values, row[:n:n])
 			row = row[n:]
 		}
@@ -149,7 +149,7 @@ func (c *Curator) moments(v Vectors) (*plan.Moments, *look, error) {
 		fresh: v.Fresh, analyst: v.Analyst, shape: [2]int{m.Cells(), m.Width()},
 	}
 	var names []string
-	for _, s := range m.RowVectors.Sums {
+	for _, s := range m.Sums {
 		l.mechanisms, names = append(l.mechanisms, sumMechanism(m, s)), append(names, s.Name())
 	}
 	l.question = fmt.Sprintf("sums of vectors (%s): %s", strings.Join(names, ", "), v.SQL)
@@ -180,8 +180,8 @@ func vectorRequest(v Vectors) (out plan.VectorRequest, err error) {
 
 // sumsOf are a plan's sums without their values.
 func (c *Curator) sumsOf(m *plan.Moments) (out []NoisySum, err error) {
-	for _, s := range m.RowVectors.Sums {
-		n := NoisySum{Name: s.Name(), Unit: m.RowVectors.Unit(s), Loss: c.loss(s.Loss)}
+	for _, s := range m.Sums {
+		n := NoisySum{Name: s.Name(), Unit: m.RowVectors.Unit(&s.BoundedSum), Loss: c.loss(s.Loss)}
 		parameter := s.Parameter
 		if n.Noise, err = noiseOf(s.Noise, parameter); err != nil {
 			return nil, err
@@ -216,7 +216,7 @@ func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
 		}
 	}
 	return ledger.Mechanism{
-		Name: name, Sensitivity: sensitivity.String(), Scale: exact.FormatRat(s.Parameter), Cells: m.Cells() * len(m.RowVectors.Terms(s)),
+		Name: name, Sensitivity: sensitivity.String(), Scale: exact.FormatRat(s.Parameter), Cells: m.Cells() * len(m.RowVectors.Terms(&s.BoundedSum)),
 	}
 }
 
@@ -224,8 +224,8 @@ func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
 func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error) {
 	out := make([][]*big.Int, len(cells))
 	first := 0
-	for _, s := range m.RowVectors.Sums {
-		n := len(m.RowVectors.Terms(s))
+	for _, s := range m.Sums {
+		n := len(m.RowVectors.Terms(&s.BoundedSum))
 		var vector []mechanism.Exact
 		for _, cell := range cells {
 			vector = append(vector, cell[first:first+n]...)

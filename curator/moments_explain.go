@@ -59,7 +59,7 @@ func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 	for i := range m.Cells() {
 		out.Cells = append(out.Cells, keyValues(m.GroupKeys(i)))
 	}
-	for i, s := range m.RowVectors.Sums {
+	for i, s := range m.Sums {
 		unit, _ := out.Sums[i].Unit.Float64()
 		out.Sensitivities = append(out.Sensitivities, Sensitivity{unit * float(s.L1), unit * math.Sqrt(float(s.L2Squared))})
 	}

@@ -64,8 +64,8 @@ func replayMoments(t *testing.T, relation string, w twins) {
 		})
 		sameFlow(t, name, r, "reserve", "release")
 		x, y := r.Data.Output, r.Neighbor.Output
-		for j, s := range m.RowVectors.Sums {
-			terms := m.RowVectors.Terms(s)
+		for j, s := range m.Sums {
+			terms := m.RowVectors.Terms(&s.BoundedSum)
 			l1, l2squared := new(big.Rat), new(big.Rat)
 			for e := range lengths[j] {
 				d := new(big.Rat).Sub(x[e], y[e])
@@ -170,7 +170,7 @@ func TestUnplannedMomentsStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := m.RowVectors.Sums[0]
+	s := m.Sums[0]
 	s.Parameter = new(big.Rat).Add(s.Parameter, big.NewRat(1, 1))
 	_, err = c.take(t.Context(), l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		cells, err := c.engine.Aggregate(ctx, l.bounded, from)

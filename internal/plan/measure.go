@@ -154,10 +154,8 @@ func (e *Expr) anyColumn(is func(*Expr) bool) bool {
 }
 
 // String is the measure's canonical text.
-func (m *BoundedMeasure) String() string { return string(m.append(make([]byte, 0, 128))) }
-
-func (m *BoundedMeasure) append(b []byte) []byte {
-	b = append(b, m.Kind...)
+func (m *BoundedMeasure) String() string {
+	b := append(make([]byte, 0, 128), m.Kind...)
 	if m.X != nil {
 		b = m.X.append(append(b, ' '))
 	}
@@ -170,19 +168,19 @@ func (m *BoundedMeasure) append(b []byte) []byte {
 	if m.Cells != nil {
 		b = fmt.Appendf(b, " cells=[%s,%s]", m.Cells.Lo, m.Cells.Hi)
 	}
-	return b
+	return string(b)
 }
 
 // String is the measure's canonical text, without its share of the price.
 func (m *Measure) String() string {
-	b := m.append(make([]byte, 0, 128))
+	text := m.BoundedMeasure.String()
 	if m.Search != nil {
-		b = append(b, " within found bounds"...)
+		text += " within found bounds"
 		if m.centred { // which may be 0 of the widest bounds, and not of those found
-			b = append(b, ", centred"...)
+			text += ", centred"
 		}
 	}
-	return string(b)
+	return text
 }
 
 // textOf is a measure's canonical text, which was written when the question used it.

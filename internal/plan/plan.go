@@ -54,6 +54,9 @@ func (b *Bounded) Reads() []int {
 	return b.readBy(nil)
 }
 
+// readToo makes Reads tell what further expressions read, too: a plan's looks read the same columns, so that the same rows of a unit count.
+func (b *Bounded) readToo(more []*Expr) { b.reads = b.readBy(more) }
+
 // readBy are those that further expressions read, too.
 func (b *Bounded) readBy(more []*Expr) []int {
 	out := []int{}
@@ -284,6 +287,7 @@ type builder struct {
 	setsAt    query.Pos           // where they stand
 	clash     error               // of two claims that are one
 	public    *publicGroups       // what the join for them asks for; nil where there is none
+	sums      []*VectorSum        // of rows' vectors, where they are asked for
 	opens     *opening            // admits groups that are not known; nil where a question needs them known
 }
 
@@ -299,7 +303,7 @@ func (b *builder) build() (*Plan, error) {
 	for _, m := range b.plan.Modes {
 		more = append(more, m.Of.Expr)
 	}
-	b.plan.reads = b.plan.readBy(more)
+	b.plan.readToo(more)
 	if err := run(b.orderSets, b.looks, b.rowsLook, b.inProportion, b.affordable); err != nil {
 		return nil, err
 	}

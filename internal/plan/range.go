@@ -21,9 +21,10 @@ const (
 	maxInteger  = 1 << 62
 	maxExponent = 900
 	minExponent = -900
-	// tinyColumn: magnitudes below 2^tinyColumn are cleaned to 0.
-	tinyColumn = -60
 )
+
+// tinyColumn: magnitudes below 2^tinyColumn are cleaned to 0.
+const tinyColumn = -60
 
 func rangeOf(v value.Value) Range {
 	switch {

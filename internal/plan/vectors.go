@@ -16,7 +16,7 @@ import (
 // the row's cell is the nearest of them to the first block. A cell's numbers are the sums of Terms.
 type Vectors struct {
 	Blocks  []Block
-	Sums    []*VectorSum
+	Sums    []*BoundedSum
 	Centres [][]int64 // of the first block's size, on its grid; nil for none
 }
 
@@ -45,7 +45,7 @@ type Block struct {
 	Most        int64 // with Scale: no row vector that counts is longer
 }
 
-// SumKind is what a VectorSum adds up.
+// SumKind is what a BoundedSum adds up.
 type SumKind string
 
 // The kinds of sums.
@@ -55,26 +55,31 @@ const (
 	SumProduct SumKind = "product" // Σ x yᵀ of two blocks; of one with itself the upper triangle
 )
 
-// VectorSum is one noisy vector: of each cell its entries, in the order of Terms.
-type VectorSum struct {
+// BoundedSum is one vector of each cell: its entries, in the order of Terms.
+type BoundedSum struct {
 	Kind SumKind
 	I, J int // blocks
+}
+
+// VectorSum is a bounded sum with its share of the price, its sensitivity, and the noise that these give.
+type VectorSum struct {
+	BoundedSum
 
 	L1        *big.Int     // the sensitivity over all cells and entries, in grid units
-	L2Squared *big.Int     // and the square of the L2 sensitivity; of a Symmetric one under Gaussian noise, entries off the diagonal count twice
+	L2Squared *big.Int     // the square of the L2 sensitivity; of a Symmetric one under Gaussian noise, entries off the diagonal count twice
 	Loss      privacy.Loss // its share of the price
 	Noise     Noise
 	Parameter *big.Rat // of the noise, in grid units; of a Symmetric one under Gaussian noise σ² on the diagonal, and half of that off it
 }
 
 // Symmetric holds where a sum is the upper triangle of Σ x xᵀ.
-func (s *VectorSum) Symmetric() bool { return s.Kind == SumProduct && s.I == s.J }
+func (s *BoundedSum) Symmetric() bool { return s.Kind == SumProduct && s.I == s.J }
 
 // Term is one number of a cell: a sum over rows of 1, of a coordinate, or of a product of two.
 type Term struct{ A, B int } // coordinates; −1 for none
 
 // Terms are a sum's entries: of a product row by row, and of a symmetric one those from the diagonal on.
-func (v *Vectors) Terms(s *VectorSum) (out []Term) {
+func (v *Vectors) Terms(s *BoundedSum) (out []Term) {
 	if s.Kind == SumOne {
 		return []Term{{-1, -1}}
 	}
@@ -105,7 +110,7 @@ func (v *Vectors) AllTerms() (out []Term) {
 }
 
 // Grid is the exponent of a sum's unit: an entry is in units of 2^Grid.
-func (v *Vectors) Grid(s *VectorSum) int {
+func (v *Vectors) Grid(s *BoundedSum) int {
 	switch s.Kind {
 	case SumOne:
 		return 0
@@ -116,7 +121,7 @@ func (v *Vectors) Grid(s *VectorSum) int {
 }
 
 // Unit is 2^Grid.
-func (v *Vectors) Unit(s *VectorSum) *big.Rat { return GridUnit(v.Grid(s)) }
+func (v *Vectors) Unit(s *BoundedSum) *big.Rat { return GridUnit(v.Grid(s)) }
 
 // Width is how many numbers a cell has.
 func (b *Bounded) Width() int {
@@ -135,7 +140,7 @@ func (k Block) String() string {
 }
 
 // Name is what a sum adds up, in words.
-func (s *VectorSum) Name() string {
+func (s *BoundedSum) Name() string {
 	switch s.Kind {
 	case SumOne:
 		return "count"
@@ -146,7 +151,7 @@ func (s *VectorSum) Name() string {
 }
 
 // describe writes all that a release of the sums depends on beside the rows that they are of.
-func (v *Vectors) describe(w *strings.Builder, coordinates []*BoundedMeasure) {
+func (v *Vectors) describe(w *strings.Builder, coordinates []*BoundedMeasure, sums []*VectorSum) {
 	for _, m := range coordinates {
 		fmt.Fprintf(w, "coordinate %s\n", m)
 	}
@@ -156,7 +161,7 @@ func (v *Vectors) describe(w *strings.Builder, coordinates []*BoundedMeasure) {
 	for _, c := range v.Centres {
 		fmt.Fprintf(w, "centre %s\n", strings.Trim(fmt.Sprint(c), "[]"))
 	}
-	for _, s := range v.Sums {
+	for _, s := range sums {
 		fmt.Fprintf(w, "sum %s %d %d l1=%s l2squared=%s %s %s %s\n", s.Kind, s.I, s.J, s.L1, s.L2Squared, s.Noise, s.Parameter.RatString(), s.Loss)
 	}
 }

@@ -9,8 +9,7 @@ import (
 // boundVectors divides the price among the sums by their weights, fixes how far a unit moves each, and chooses its noise. The shares add up to the
 // price exactly, so that by basic composition the whole release costs the price.
 func (b *builder) boundVectors(r VectorRequest) error {
-	v, total := b.plan.RowVectors, int64(0)
-	weights := make([]int64, len(v.Sums))
+	total, weights := int64(0), make([]int64, len(r.Sums))
 	for i, s := range r.Sums {
 		w, err := weightOf(s)
 		if err != nil {
@@ -18,11 +17,11 @@ func (b *builder) boundVectors(r VectorRequest) error {
 		}
 		weights[i], total = w, total+w
 	}
-	for i, s := range v.Sums {
+	for i, s := range b.sums {
 		s.Loss = b.plan.Price.Share(weights[i], total)
 		m := Measure{Loss: s.Loss}
 		_, pure := s.Loss.Pure()
-		m.L1, m.L2Squared = b.plan.sensitivity(s, b.plan.Neighbours, !pure)
+		m.L1, m.L2Squared = b.plan.sensitivity(&s.BoundedSum, b.plan.Neighbours, !pure)
 		if err := m.choose(); err != nil {
 			return b.wrong("", "no noise can be chosen: %v", err)
 		}
@@ -57,7 +56,7 @@ type entry struct {
 // c·c′ is, cell by cell, the inner product tr(CC′) of symmetric matrices that are sums of x xᵀ, which is Σ(x·x′)² ≥ 0.
 // With one cell, each entry of c and of c′ is in [m·l_e, m·h_e], so that they differ by at most m(h_e − l_e).
 // At least 1 is taken: a sum that is 0 by its bounds gets noise all the same.
-func (b *Bounded) sensitivity(s *VectorSum, n privacy.Neighbours, doubled bool) (l1, l2squared *big.Int) {
+func (b *Bounded) sensitivity(s *BoundedSum, n privacy.Neighbours, doubled bool) (l1, l2squared *big.Int) {
 	entries := b.entries(s, doubled)
 	rowL1, rowL2 := b.rowNorms(s)
 	apart1, apart2, signed := new(big.Int), new(big.Int), true
@@ -94,7 +93,7 @@ func (b *Bounded) sensitivity(s *VectorSum, n privacy.Neighbours, doubled bool) 
 
 // entries are a sum's, with their bounds: a coordinate's are its measure's, and no more than its block's Most; a product's the least and the
 // greatest of the products of the ends; a square is not negative.
-func (b *Bounded) entries(s *VectorSum, doubled bool) (out []entry) {
+func (b *Bounded) entries(s *BoundedSum, doubled bool) (out []entry) {
 	ends := b.ends()
 	zero, one := new(big.Int), big.NewInt(1)
 	for _, t := range b.RowVectors.Terms(s) {
@@ -137,7 +136,7 @@ func (b *Bounded) ends() [][2]*big.Int {
 }
 
 // rowNorms are N₁ and N₂ from the blocks' norms.
-func (b *Bounded) rowNorms(s *VectorSum) (l1, l2squared *big.Int) {
+func (b *Bounded) rowNorms(s *BoundedSum) (l1, l2squared *big.Int) {
 	if s.Kind == SumOne {
 		return big.NewInt(1), big.NewInt(1)
 	}

@@ -52,6 +52,7 @@ type SumRequest struct {
 // Moments is a look at sums of rows' vectors, decided.
 type Moments struct {
 	Bounded
+	Sums       []*VectorSum // of RowVectors, with their noise
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
 	Grouped    []int // of each GROUP BY expression, in the question's order, its place among Keys
@@ -75,7 +76,7 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 	if err := b.boundVectors(v); err != nil {
 		return nil, err
 	}
-	out := &Moments{Bounded: b.plan.Bounded, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.digest}
+	out := &Moments{Bounded: b.plan.Bounded, Sums: b.sums, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.digest}
 	if err := b.unitWithin(&out.Bounded); err != nil {
 		return nil, err
 	}
@@ -100,8 +101,11 @@ func (b *builder) vectors(r VectorRequest) error {
 		v.Blocks = append(v.Blocks, block)
 		first += k.Size
 	}
-	if v.Sums, err = sumsOf(r); err != nil {
+	if b.sums, err = sumsOf(r); err != nil {
 		return err
+	}
+	for _, s := range b.sums {
+		v.Sums = append(v.Sums, &s.BoundedSum)
 	}
 	b.plan.RowVectors = v
 	if err := b.centres(r.Centres); err != nil {
@@ -255,7 +259,7 @@ func sumsOf(r VectorRequest) (out []*VectorSum, err error) {
 		return wrong("ask for a count, the sum of a block, or products", "nothing is to be added up")
 	}
 	for _, s := range r.Sums {
-		sum := &VectorSum{Kind: s.Kind, I: s.I, J: s.J}
+		sum := &VectorSum{BoundedSum: BoundedSum{Kind: s.Kind, I: s.I, J: s.J}}
 		is := func(i int) bool { return i >= 0 && i < len(r.Blocks) }
 		switch {
 		case s.Kind == SumOne:
@@ -310,7 +314,7 @@ func (m *Moments) Canonical(versions ...int) string {
 	var b strings.Builder
 	b.WriteString("sums of vectors\n")
 	m.describe(&b, m.digest, versions, m.Neighbours, m.Price)
-	m.RowVectors.describe(&b, m.Measures)
+	m.RowVectors.describe(&b, m.Measures, m.Sums)
 	return b.String()
 }
 

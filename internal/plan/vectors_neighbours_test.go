@@ -87,12 +87,12 @@ func vectorsStayWithin(t *testing.T, relation string, several, byGroups bool, no
 		}
 		apart := vectorsApart(m, before, after)
 		terms := m.RowVectors.AllTerms()
-		for _, s := range m.RowVectors.Sums {
+		for _, s := range m.Sums {
 			if s.Noise != noise {
 				t.Fatalf("%s: %s", sql, s.Noise)
 			}
 			l1, l2squared := new(big.Int), new(big.Int)
-			n := len(m.RowVectors.Terms(s))
+			n := len(m.RowVectors.Terms(&s.BoundedSum))
 			for _, cell := range apart {
 				for i, d := range cell[:n] {
 					l1.Add(l1, new(big.Int).Abs(d))

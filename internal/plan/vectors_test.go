@@ -87,8 +87,8 @@ func TestVectorSensitivities(t *testing.T) {
 			continue
 		}
 		paid := privacy.Loss{}
-		for i, s := range m.RowVectors.Sums {
-			unit, _ := m.RowVectors.Unit(s).Float64()
+		for i, s := range m.Sums {
+			unit, _ := m.RowVectors.Unit(&s.BoundedSum).Float64()
 			l1, _ := new(big.Float).SetInt(s.L1).Float64()
 			l2squared, _ := new(big.Float).SetInt(s.L2Squared).Float64()
 			got := [2]float64{l1 * unit, math.Sqrt(l2squared) * unit}

@@ -18,9 +18,9 @@ func vectorMoves(m *plan.Moments, sql string, of [2]Database) (moves []Move, err
 	}
 	l1, squared := all.over(allOf(&m.Bounded))
 	terms, first := m.RowVectors.AllTerms(), 0
-	for _, s := range m.RowVectors.Sums {
+	for _, s := range m.Sums {
 		one, two := new(big.Int), new(big.Int)
-		n := len(m.RowVectors.Terms(s))
+		n := len(m.RowVectors.Terms(&s.BoundedSum))
 		for i := first; i < first+n; i++ {
 			square := new(big.Int).Set(squared[i])
 			if s.Symmetric() && s.Noise == plan.Gaussian && terms[i].A != terms[i].B {

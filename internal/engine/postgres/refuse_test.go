@@ -27,9 +27,7 @@ var fields = map[reflect.Type]map[string]string{
 	},
 	reflect.TypeFor[plan.Vectors](): {"Blocks": "asked", "Sums": "asked", "Centres": "asked"},
 	reflect.TypeFor[plan.Block]():   {"First": "asked", "Size": "asked", "Norm": "asked", "Grid": "plan's", "Scale": "asked", "Most": "asked"},
-	reflect.TypeFor[plan.VectorSum](): {
-		"Kind": "asked", "I": "asked", "J": "asked", "L1": "plan's", "L2Squared": "plan's", "Loss": "plan's", "Noise": "plan's", "Parameter": "plan's",
-	},
+	reflect.TypeFor[plan.BoundedSum](): {"Kind": "asked", "I": "asked", "J": "asked"},
 	reflect.TypeFor[plan.Source](): {
 		"Op": "asked", "Inputs": "asked", "Columns": "asked", "Units": "asked", "Table": "asked", "Unit": "asked", "ChildKey": "asked", "ParentKey": "asked", "Where": "asked",
 		"Exprs": "asked", "Left": "asked", "Pairs": "asked", "Within": "asked", "Most": "asked", "Aggregates": "asked", "Single": "asked", "Stored": "asked",
@@ -39,9 +37,8 @@ var fields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[plan.Caps]():  {"Rows": "asked", "Groups": "asked", "RowsPerGroup": "asked"},
 	reflect.TypeFor[plan.Key]():   {"Expr": "asked", "Values": "asked", "Open": "asked", "Null": "asked"},
 	reflect.TypeFor[plan.Part]():  {"Column": "asked", "PerUnit": "asked", "Values": "plan's"},
-	reflect.TypeFor[plan.Measure](): {
-		"Kind": "asked", "X": "asked", "Grid": "asked", "Centre": "asked", "Lo": "asked", "Hi": "asked", "Cells": "asked", "L1": "plan's", "L2Squared": "plan's", "Loss": "plan's",
-		"Noise": "plan's", "Parameter": "plan's", "Search": "plan's", "centred": "plan's", "Rounding": "plan's", "Values": "plan's",
+	reflect.TypeFor[plan.BoundedMeasure](): {
+		"Kind": "asked", "X": "asked", "Grid": "asked", "Centre": "asked", "Lo": "asked", "Hi": "asked", "Cells": "asked", "Values": "plan's",
 	},
 	reflect.TypeFor[plan.Column](): {"Column": "asked", "Range": "asked", "weight": "plan's", "read": "plan's"},
 	reflect.TypeFor[plan.Expr](): {
