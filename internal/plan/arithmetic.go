@@ -93,7 +93,7 @@ func (l *lowering) binary(x *query.Binary) (*Expr, error) {
 
 // compute builds a op b for numbers, proving that no cleaned row takes it out of range.
 func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
-	if a.isUntypedNull() || b.isUntypedNull() {
+	if isUntypedNull(a) || isUntypedNull(b) {
 		return nil, refuse(at, "", "arithmetic with NULL is always NULL")
 	}
 	for _, e := range []*Expr{a, b} {
@@ -208,7 +208,7 @@ func unionOf(args []*Expr) Range {
 			r, first = a.Range, false
 			continue
 		}
-		r = r.union(a.Range)
+		r = unionRange(r, a.Range)
 	}
 	return r
 }

@@ -48,7 +48,7 @@ func (b *builder) found(x *query.Call, a *query.Argument) error {
 
 // searched is the aggregate of e within bounds that are to be found. Till then it is planned at e's own.
 func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error) {
-	if e.anyColumn(isUnbounded) && isUnbounded(e) {
+	if anyColumn(e, isUnbounded) && isUnbounded(e) {
 		return Aggregate{}, refuse(at, "give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
 			"bounds are found within bounds that are known beforehand, and this has none")
 	}
@@ -161,7 +161,7 @@ func (p *Plan) Within(o Output) (lo, hi float64, of *Search, ok bool) {
 			return
 		}
 		m := p.Aggregates[q.Index].Sum
-		lo, hi = m.X.Range.floats(m.X.Type)
+		lo, hi = rangeFloats(m.X.Range, m.X.Type)
 		of, ok = m.Search, true
 	})
 	return lo, hi, of, ok
@@ -200,7 +200,7 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 		if found := replaced[a.Sum]; found != nil {
 			a.Sum = found
 			if a.Func == Average {
-				a.Lo, a.Hi = found.X.Range.floats(found.X.Type)
+				a.Lo, a.Hi = rangeFloats(found.X.Range, found.X.Type)
 			}
 		}
 		out.Aggregates = append(out.Aggregates, a)

@@ -20,14 +20,14 @@ func branches(conditions, results []*Expr) Range {
 		}
 		r, reached := e.Range, true
 		if e.Op != OpConst {
-			r, reached = e.where(conditions, i)
+			r, reached = rangeWhere(e, conditions, i)
 		}
 		switch {
 		case !reached:
 		case first:
 			out, first = r, false
 		default:
-			out = out.union(r)
+			out = unionRange(out, r)
 		}
 	}
 	if first {
@@ -37,7 +37,7 @@ func branches(conditions, results []*Expr) Range {
 }
 
 // where is the range of e where the i-th condition is true and none before it is; false if that cannot be.
-func (e *Expr) where(conditions []*Expr, i int) (r Range, possible bool) {
+func rangeWhere(e *Expr, conditions []*Expr, i int) (r Range, possible bool) {
 	of, possible := e, true
 	if e.Op == OpToReal {
 		of = e.Args[0]
@@ -48,7 +48,7 @@ func (e *Expr) where(conditions []*Expr, i int) (r Range, possible bool) {
 			x = x.Args[0]
 		}
 		if possible && x.Op == of.Op && x.weight() == of.weight() && x.String() == of.String() {
-			r, possible = r.compared(of.Type, op, v)
+			r, possible = comparedRange(r, of.Type, op, v)
 		}
 	}
 	for _, c := range conditions[:min(i, len(conditions))] {
@@ -113,7 +113,7 @@ var (
 )
 
 // compared is what is left of the range of values of type t that compare so with v; false if nothing is.
-func (r Range) compared(t value.Type, op Op, v value.Value) (Range, bool) {
+func comparedRange(r Range, t value.Type, op Op, v value.Value) (Range, bool) {
 	up, down := op == OpGt || op == OpGe || op == OpEq, op == OpLt || op == OpLe || op == OpEq
 	switch {
 	case t == value.Real && v.Type == value.Real:
@@ -123,7 +123,7 @@ func (r Range) compared(t value.Type, op Op, v value.Value) (Range, bool) {
 		if down {
 			r.Hi = math.Min(r.Hi, v.Real)
 		}
-		return r.settled(), r.Lo <= r.Hi
+		return settledRange(r), r.Lo <= r.Hi
 	case t == value.Integer || t == value.Date:
 		lo, hi := v.Int, v.Int
 		if v.Type == value.Real { // of an integer as a double, which is exact below 2^53, and keeps the order beyond

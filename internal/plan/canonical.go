@@ -28,7 +28,7 @@ func (p *Plan) Key(versions ...int) string {
 // head is what any release depends on, but for its measures and their mechanisms.
 func (p *Plan) head(versions []int) string {
 	var b strings.Builder
-	p.describe(&b, p.digest, versions, p.Neighbours, p.Price)
+	describeStatement(&p.Bounded, &b, p.digest, versions, p.Neighbours, p.Price)
 	return b.String()
 }
 
@@ -111,7 +111,7 @@ func (p *Plan) Settled() *Plan {
 const semantics = 1
 
 // describe writes what any release depends on, but for its measures and their mechanisms.
-func (b *Bounded) describe(w *strings.Builder, digest string, versions []int, n privacy.Neighbours, price privacy.Loss) {
+func describeStatement(b *Bounded, w *strings.Builder, digest string, versions []int, n privacy.Neighbours, price privacy.Loss) {
 	fmt.Fprintf(w, "semantics %d\npolicy %s\n", semantics, digest)
 	for i, table := range b.Tables() {
 		fmt.Fprintf(w, "table %q version %d\n", table, versions[i])
@@ -124,8 +124,8 @@ func (b *Bounded) describe(w *strings.Builder, digest string, versions []int, n 
 		fmt.Fprintf(w, "from %s\n", b.Source)
 	}
 	fmt.Fprintf(w, "price %s\ncaps rows=%d groups=%d rows_per_group=%d\n", price, b.Caps.Rows, b.Caps.Groups, b.Caps.RowsPerGroup)
-	b.describePart(w)
-	b.describeValues(w)
+	describePart(b, w)
+	describeValues(b, w)
 	if b.Where != nil {
 		fmt.Fprintf(w, "where %s\n", b.Where)
 	}
@@ -135,7 +135,7 @@ func (b *Bounded) describe(w *strings.Builder, digest string, versions []int, n 
 }
 
 // describeValues writes of which version the known values of columns are: of a Source, of all that its tables have.
-func (b *Bounded) describeValues(w *strings.Builder) {
+func describeValues(b *Bounded, w *strings.Builder) {
 	from := func(name string, c Column) {
 		if o := c.ValuesFrom; o != nil {
 			fmt.Fprintf(w, "values of %s from %q %q version %d\n", name, o.Table, o.Column, o.Version)
@@ -143,10 +143,9 @@ func (b *Bounded) describeValues(w *strings.Builder) {
 	}
 	if b.Source == nil {
 		for _, c := range b.Columns {
-			if c.read != nil && !*c.read {
-				continue
+			if !c.Unread {
+				from(fmt.Sprintf("%q", c.Name), c)
 			}
-			from(fmt.Sprintf("%q", c.Name), c)
 		}
 		return
 	}

@@ -21,7 +21,7 @@ func (b *builder) clipped(x *query.Call) (*query.Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.isUntypedNull() || e.Type == value.Boolean {
+	if isUntypedNull(e) || e.Type == value.Boolean {
 		return nil, refuse(x.At, "", "a number is needed here")
 	}
 	if err := numeric(e, x.At); err != nil {
@@ -30,7 +30,7 @@ func (b *builder) clipped(x *query.Call) (*query.Call, error) {
 	if s == nil && isUnbounded(e) {
 		return nil, refuse(x.At, "write CLIPPED(x, bounds => (low, high))", "this has no bounds that could move it")
 	}
-	least, most := e.Range.rats(e.Type)
+	least, most := rangeRats(e.Range, e.Type)
 	low, high := ratLiteral(least, e.Type, x.At), ratLiteral(most, e.Type, x.At)
 	below, above := query.Le, query.Ge
 	if s != nil && e.Type == value.Integer && (!s.lo.IsInt() || !s.hi.IsInt()) {

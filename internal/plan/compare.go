@@ -11,7 +11,7 @@ var comparisons = map[query.BinaryOp]Op{
 
 // compare builds a comparison of two values of one type. Booleans are only equal or not.
 func compare(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
-	if a.isUntypedNull() || b.isUntypedNull() {
+	if isUntypedNull(a) || isUntypedNull(b) {
 		return nil, refuse(at, "write IS NULL or IS NOT NULL", "a comparison with NULL is never true")
 	}
 	args := []*Expr{a, b}

@@ -42,7 +42,7 @@ func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 	if err != nil {
 		return Aggregate{}, err
 	}
-	if e.isUntypedNull() {
+	if isUntypedNull(e) {
 		return Aggregate{}, refuse(x.At, "", "an aggregate of NULL says nothing")
 	}
 	e, few, err := b.listed(e, x.At)

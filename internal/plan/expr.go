@@ -164,4 +164,4 @@ func constant(v value.Value) *Expr {
 }
 
 // isUntypedNull holds for the literal NULL before a context gave it a type.
-func (e *Expr) isUntypedNull() bool { return e.Op == OpConst && e.Const.Null && e.Type == 0 }
+func isUntypedNull(e *Expr) bool { return e.Op == OpConst && e.Const.Null && e.Type == 0 }

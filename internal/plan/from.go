@@ -50,7 +50,7 @@ func relationOf(p *policy.Policy, tree *query.Select) (*relation, error) {
 			return nil, err
 		}
 		if table.Unit.Through == "" {
-			return &relation{lowering: lowering{table: table, alias: aliasOf(tree)}, unit: table.Unit}, nil
+			return &relation{lowering: lowering{table: table, alias: aliasOf(tree), read: map[*policy.Column]bool{}}, unit: table.Unit}, nil
 		}
 	}
 	r, err := from{p}.publicJoin(tree)
@@ -121,7 +121,7 @@ func (f from) table(r *query.Table) (*relation, error) {
 
 // whole is all of a table.
 func (f from) whole(t *policy.Table, alias string) (*relation, error) {
-	out := &relation{lowering: lowering{table: t, alias: alias}, unit: t.Unit, public: t.Public, main: t.Name}
+	out := &relation{lowering: lowering{table: t, alias: alias, read: map[*policy.Column]bool{}}, unit: t.Unit, public: t.Public, main: t.Name}
 	for _, c := range t.Columns {
 		out.names = append(out.names, named{
 			table: alias, name: c.Name, e: out.declared(c), unit: !t.Public && c.Name == t.Unit.Column, of: origin{t, c.Name}, most: t.RowsPerValue[c.Name],
@@ -313,7 +313,7 @@ func (r *relation) item(item query.Item) (named, error) {
 	if err != nil {
 		return named{}, err
 	}
-	if e.isUntypedNull() {
+	if isUntypedNull(e) {
 		return named{}, refuse(item.Expr.Pos(), "write CAST(NULL AS integer)", "NULL alone has no type")
 	}
 	out := named{name: item.Alias, e: e}

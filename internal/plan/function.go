@@ -74,7 +74,7 @@ func (l *lowering) call(x *query.Call) (*Expr, error) {
 // number adapts a function of one number.
 func number(build func(e *Expr, at query.Pos) (*Expr, error)) func([]*Expr, query.Pos) (*Expr, error) {
 	return func(args []*Expr, at query.Pos) (*Expr, error) {
-		if args[0].isUntypedNull() {
+		if isUntypedNull(args[0]) {
 			return nil, refuse(at, "", "a function of NULL is always NULL")
 		}
 		if err := numeric(args[0], at); err != nil {
@@ -88,7 +88,7 @@ func absolute(e *Expr, at query.Pos) (*Expr, error) {
 	out := &Expr{Op: OpAbs, Type: e.Type, Args: []*Expr{e}, Nullable: e.Nullable}
 	r := e.Range
 	if e.Type == value.Real {
-		out.Range = Range{Lo: math.Max(0, math.Max(r.Lo, -r.Hi)), Hi: r.maxAbs(), Tiny: r.Tiny}
+		out.Range = Range{Lo: math.Max(0, math.Max(r.Lo, -r.Hi)), Hi: maxAbs(r), Tiny: r.Tiny}
 		return out, nil
 	}
 	if isUnbounded(e) {
@@ -142,7 +142,7 @@ func logarithm(e *Expr, at query.Pos) (*Expr, error) {
 	}
 	smallest := math.Max(e.Range.Lo, math.Ldexp(1, e.Range.Tiny))
 	lo, hi := outward(math.Log(smallest), math.Log(math.Max(e.Range.Hi, smallest)))
-	r := Range{Lo: lo, Hi: hi, Tiny: -55}.settled()
+	r := settledRange(Range{Lo: lo, Hi: hi, Tiny: -55})
 	return &Expr{Op: OpLn, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo <= 0}, nil
 }
 
@@ -217,7 +217,7 @@ func (l *lowering) cast(x *query.Cast) (*Expr, error) {
 		return nil, refuse(x.At, "", "there is no type %q", x.Type)
 	}
 	switch {
-	case e.isUntypedNull() || e.Type == t || t == value.Real && e.Type == value.Integer:
+	case isUntypedNull(e) || e.Type == t || t == value.Real && e.Type == value.Integer:
 		return convert(e, t, x.At)
 	case t == value.Date && e.Op == OpConst:
 		return convert(e, t, x.At)

@@ -43,7 +43,7 @@ func (l *lowering) widthBucket(x *query.Call) (*Expr, error) {
 	part := binary(query.Add, call("least", call("greatest", floor, whole(0)), whole(count-1)), whole(1))
 	inside := binary(query.Add, part, binary(query.Mul, whole(0), floor)) // NULL where x is: LEAST and GREATEST pass over it
 	var outside []query.When                                              // those that x's bounds allow
-	least, most := e.Range.floats(e.Type)
+	least, most := rangeFloats(e.Range, e.Type)
 	if least < floatOf(low) {
 		outside = append(outside, query.When{Cond: binary(query.Lt, of, lowest), Result: whole(0)})
 	}

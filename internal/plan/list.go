@@ -52,7 +52,7 @@ func joins(x query.Expr, one, other *relation) bool {
 	}
 	of := func(x query.Expr, r, not *relation) bool {
 		e, err := r.row(x)
-		if err != nil || !e.anyColumn(func(*Expr) bool { return true }) {
+		if err != nil || !anyColumn(e, func(*Expr) bool { return true }) {
 			return false
 		}
 		_, err = not.row(x)

@@ -12,6 +12,7 @@ import (
 type lowering struct {
 	table   *policy.Table
 	alias   string
+	read    map[*policy.Column]bool // of one table: some name was resolved to what reads it
 	columns []Column // the columns the question uses, in order of first use; of a source, those that it gives
 
 	// Where the question selects from more than one table's name:
@@ -25,8 +26,8 @@ type Column struct {
 	*policy.Column
 	Range Range // of the cleaned value
 
-	weight int   // of what it stands for, where it is no table's
-	read   *bool // of a table: some name was resolved to something that reads it. A relation of one table has all its columns, whatever is asked
+	Weight int  // of what it stands for, where it is no table's
+	Unread bool // of one table: the question resolves no name to what reads it; a relation of one table has all its columns, whatever is asked
 }
 
 // column resolves a reference and makes sure that the engine cleans it.
@@ -125,7 +126,7 @@ func (l *lowering) condition(x query.Expr) (*Expr, error) {
 }
 
 func asBoolean(e *Expr, at query.Pos) (*Expr, error) {
-	if e.isUntypedNull() {
+	if isUntypedNull(e) {
 		return constant(value.NullOf(value.Boolean)), nil
 	}
 	if e.Type != value.Boolean {
@@ -150,7 +151,7 @@ func (l *lowering) unary(x *query.Unary) (*Expr, error) {
 }
 
 func negate(e *Expr, at query.Pos) (*Expr, error) {
-	if e.isUntypedNull() {
+	if isUntypedNull(e) {
 		return e, nil
 	}
 	if err := numeric(e, at); err != nil {
@@ -213,7 +214,7 @@ func unify(args []*Expr, at query.Pos) (value.Type, error) {
 	var t value.Type
 	for _, a := range args {
 		switch {
-		case a.isUntypedNull() || a.Type == t:
+		case isUntypedNull(a) || a.Type == t:
 		case t == 0:
 			t = a.Type
 		case isNumber(t) && isNumber(a.Type):
@@ -245,7 +246,7 @@ func convert(e *Expr, t value.Type, at query.Pos) (*Expr, error) {
 	switch {
 	case e.Type == t:
 		return e, nil
-	case e.isUntypedNull():
+	case isUntypedNull(e):
 		return constant(value.NullOf(t)), nil
 	case e.Type == value.Integer && t == value.Real:
 		return toReal(e), nil
@@ -293,5 +294,5 @@ func isUnbounded(x *Expr) bool {
 	if x.Type == value.Integer {
 		return x.Range.IntLo < -maxInteger || x.Range.IntHi > maxInteger
 	}
-	return x.Type == value.Real && !x.Range.sound()
+	return x.Type == value.Real && !soundRange(x.Range)
 }

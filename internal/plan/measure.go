@@ -121,7 +121,7 @@ func integerSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
 // realSum rounds each row to a grid so fine that rounding stays far below the noise.
 func realSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
 	lo, hi := x.Range.Lo, x.Range.Hi
-	if x.Range.maxAbs() > math.Ldexp(1, 100) {
+	if maxAbs(x.Range) > math.Ldexp(1, 100) {
 		return nil, boundsNeeded(x, at)
 	}
 	middle := 0.0
@@ -130,7 +130,7 @@ func realSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
 	}
 	reach := math.Max(math.Abs(lo-middle), math.Abs(hi-middle))
 	m := &BoundedMeasure{Kind: Sum, X: x}
-	m.Grid = max(exponentAbove(reach)-gridBits, exponentAbove(x.Range.maxAbs())-maxGridded, finestGrid)
+	m.Grid = max(exponentAbove(reach)-gridBits, exponentAbove(maxAbs(x.Range))-maxGridded, finestGrid)
 	// The grid is a power of two: the divisions are exact but for results below the smallest double, which round to 0.
 	m.Centre = int64(math.RoundToEven(math.Ldexp(middle, -m.Grid)))
 	m.Lo = int64(math.Floor(math.Ldexp(lo, -m.Grid))) - m.Centre
@@ -139,7 +139,7 @@ func realSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
 }
 
 func boundsNeeded(x *Expr, at query.Pos) error {
-	if x.anyColumn(isUnbounded) {
+	if anyColumn(x, isUnbounded) {
 		e := tooWide(x, at)
 		e.Hint = "the owner can declare bounds in the policy; or give them here, as in SUM(x, bounds => (low, high))"
 		return e
@@ -147,7 +147,7 @@ func boundsNeeded(x *Expr, at query.Pos) error {
 	return refuse(at, "bound it: LEAST(GREATEST(x, low), high)", "the values to be added have bounds too wide for a sensitivity")
 }
 
-func (e *Expr) anyColumn(is func(*Expr) bool) bool {
+func anyColumn(e *Expr, is func(*Expr) bool) bool {
 	found := false
 	e.Walk(func(x *Expr) { found = found || x.Op == OpColumn && is(x) })
 	return found

@@ -35,7 +35,7 @@ func (b *builder) mode(x query.Expr) (*Post, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.isUntypedNull() {
+	if isUntypedNull(e) {
 		return nil, refuse(x.Pos(), "", "an aggregate of NULL says nothing")
 	}
 	k, err := b.key(e, x.Pos())

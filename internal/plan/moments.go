@@ -109,7 +109,7 @@ func (b *builder) variable(call *query.Call, x query.Expr) (variable, error) {
 	if err != nil {
 		return variable{}, err
 	}
-	if e.isUntypedNull() {
+	if isUntypedNull(e) {
 		return variable{}, refuse(call.At, "", "an aggregate of NULL says nothing")
 	}
 	if e.Type == value.Boolean {
@@ -134,7 +134,7 @@ func (b *builder) variable(call *query.Call, x query.Expr) (variable, error) {
 		centre.Kind, centre.Text = query.DecimalLiteral, strconv.FormatFloat(v.centre, 'e', -1, 64)
 	}
 	v.d = &query.Binary{At: call.At, Op: query.Sub, L: x, R: centre}
-	v.lo, v.hi = e.Range.floats(e.Type)
+	v.lo, v.hi = rangeFloats(e.Range, e.Type)
 	return v, nil
 }
 

@@ -150,7 +150,7 @@ func (b *builder) perRow(x *query.Call, a *query.Argument) error {
 		return refuse(a.At, "write whole numbers", "the bounds of an integer are integers")
 	}
 	at := a.At
-	least, most := e.Range.rats(e.Type)
+	least, most := rangeRats(e.Range, e.Type)
 	if lo.Cmp(most) > 0 || hi.Cmp(least) < 0 {
 		return refuse(at, "", "the bounds leave nothing: the values lie between %s and %s", short(least), short(most))
 	}
@@ -172,7 +172,7 @@ func (b *builder) perRow(x *query.Call, a *query.Argument) error {
 }
 
 // rats are the ends of a number's range.
-func (r Range) rats(t value.Type) (lo, hi *big.Rat) {
+func rangeRats(r Range, t value.Type) (lo, hi *big.Rat) {
 	if t == value.Integer {
 		return new(big.Rat).SetInt64(r.IntLo), new(big.Rat).SetInt64(r.IntHi)
 	}

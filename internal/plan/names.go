@@ -67,8 +67,8 @@ func (l *lowering) resolve(c *query.Column) (*Expr, error) {
 // reads notes which columns an expression reads that a name stands for. Names are the one way from a question to columns.
 func (l *lowering) reads(e *Expr) {
 	e.Walk(func(x *Expr) {
-		if x.Op == OpColumn && l.columns[x.Column].read != nil {
-			*l.columns[x.Column].read = true
+		if x.Op == OpColumn && l.read != nil {
+			l.read[l.columns[x.Column].Column] = true
 		}
 	})
 }
@@ -103,7 +103,7 @@ func (l *lowering) declared(c *policy.Column) *Expr {
 	index := slices.IndexFunc(l.columns, func(o Column) bool { return o.Name == c.Name })
 	if index < 0 {
 		index = len(l.columns)
-		l.columns = append(l.columns, Column{Column: c, Range: cleanRange(c), read: new(bool)})
+		l.columns = append(l.columns, Column{Column: c, Range: cleanRange(c)})
 	}
 	return &Expr{Op: OpColumn, Type: c.Type, Column: index, Name: c.Name, Range: l.columns[index].Range, Nullable: true}
 }

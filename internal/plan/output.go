@@ -282,7 +282,7 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 	if err != nil {
 		return Aggregate{}, err
 	}
-	if e.isUntypedNull() {
+	if isUntypedNull(e) {
 		return Aggregate{}, refuse(x.At, "", "an aggregate of NULL says nothing")
 	}
 	if x.Name == "count" {
@@ -309,12 +309,12 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 
 // average is the sum of e over its count.
 func average(e *Expr, sum, count *Measure) Aggregate {
-	lo, hi := e.Range.floats(e.Type)
+	lo, hi := rangeFloats(e.Range, e.Type)
 	return Aggregate{Func: Average, Sum: sum, Count: count, Lo: lo, Hi: hi}
 }
 
 // floats are the ends of a number's range, rounded outward.
-func (r Range) floats(t value.Type) (lo, hi float64) {
+func rangeFloats(r Range, t value.Type) (lo, hi float64) {
 	if t == value.Integer {
 		return exact.FloatDown(new(big.Rat).SetInt64(r.IntLo)), exact.FloatUp(new(big.Rat).SetInt64(r.IntHi))
 	}

@@ -157,7 +157,7 @@ func comparison(op Op, c value.Value, sign int) func(value.Value) bool {
 }
 
 // describePart writes what a release depends on where its question is confined: which rows are dropped.
-func (b *Bounded) describePart(w *strings.Builder) {
+func describePart(b *Bounded, w *strings.Builder) {
 	if b.Part != nil {
 		fmt.Fprintf(w, "%s by %q\n", b.Part, b.Columns[b.Part.Column].Name)
 	}

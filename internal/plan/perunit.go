@@ -130,7 +130,7 @@ func (r *relation) innerList(s *query.Select) error {
 		if err != nil {
 			return err
 		}
-		if e.isUntypedNull() {
+		if isUntypedNull(e) {
 			return refuse(item.Expr.Pos(), "", "NULL alone has no type")
 		}
 		n := named{name: item.Alias, e: e}
@@ -261,7 +261,7 @@ func (in *inside) aggregate(x *query.Call) (Inner, Column, error) {
 	if err != nil {
 		return Inner{}, Column{}, err
 	}
-	if e.isUntypedNull() {
+	if isUntypedNull(e) {
 		return no("", "an aggregate of NULL says nothing")
 	}
 	a := Inner{Func: f, X: e, Type: e.Type}
@@ -304,13 +304,13 @@ func (in *inside) counted(a Inner, name string) Column {
 // column is an aggregate's. It weighs what its argument does.
 func (in *inside) column(a Inner, name string, r Range) Column {
 	e := &Expr{Op: OpConst, Type: a.Type, Const: value.NullOf(a.Type), Range: r, Nullable: true}
-	c := Column{Column: in.input.output(name, e).Column, Range: r, weight: 1}
+	c := Column{Column: in.input.output(name, e).Column, Range: r, Weight: 1}
 	c.Values, c.Nullable = nil, a.X != nil && a.Type != value.Integer && in.input.nullGroup(a.X)
 	if a.Func == InnerSum {
 		c.Nullable = in.input.nullGroup(a.X)
 	}
 	if a.X != nil {
-		c.weight = a.X.weight() + 1
+		c.Weight = a.X.weight() + 1
 	}
 	return c
 }
@@ -318,7 +318,7 @@ func (in *inside) column(a Inner, name string, r Range) Column {
 // integerSum is exact: of 1 to rows values within [lo, hi].
 func (in *inside) integerSum(a Inner, x *query.Call) (Inner, Column, error) {
 	rows := big.NewInt(in.rows)
-	lo, hi := a.X.Range.bigEnds()
+	lo, hi := bigEnds(a.X.Range)
 	r, ok := integerRange(lo, hi, new(big.Int).Mul(lo, rows), new(big.Int).Mul(hi, rows))
 	if !ok {
 		return a, Column{}, tooWide(a.X, x.At)
@@ -336,7 +336,7 @@ func (in *inside) realSum(a Inner, x *query.Call) (Inner, Column, error) {
 		a.X = toReal(a.X)
 	}
 	a.Type = value.Real
-	if !a.X.Range.sound() || a.X.Range.maxAbs() > math.Ldexp(1, 100) {
+	if !soundRange(a.X.Range) || maxAbs(a.X.Range) > math.Ldexp(1, 100) {
 		return a, Column{}, boundsNeeded(a.X, x.At)
 	}
 	lo, hi := a.X.Range.Lo, a.X.Range.Hi

@@ -316,6 +316,9 @@ func (b *builder) build() (*Plan, error) {
 
 // located fills in whose rows are read.
 func (b *builder) located() {
+	for i := range b.columns {
+		b.columns[i].Unread = b.source == nil && !b.read[b.columns[i].Column]
+	}
 	b.plan.Table, b.plan.Columns, b.plan.Source, b.plan.Unranked = b.table.Name, b.columns, b.source, b.table.Unranked
 }
 
@@ -353,7 +356,7 @@ func (b *builder) groupBy() error {
 		if err != nil {
 			return err
 		}
-		if e.isUntypedNull() {
+		if isUntypedNull(e) {
 			return refuse(x.Pos(), "", "NULL is not a group")
 		}
 		k, err := b.openKey(e, x.Pos())

@@ -83,7 +83,7 @@ func (b *builder) post(x query.Expr) (*Post, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.isUntypedNull() {
+		if isUntypedNull(e) {
 			return nil, refuse(x.At, "", "NULL says nothing here")
 		}
 		return &Post{Op: PostConst, Type: e.Type, Const: e.Const}, nil

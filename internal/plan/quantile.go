@@ -63,7 +63,7 @@ func (b *builder) quantileMeasure(x query.Expr, name string) (*BoundedMeasure, e
 		return nil, err
 	}
 	switch {
-	case e.isUntypedNull():
+	case isUntypedNull(e):
 		return nil, refuse(x.Pos(), "", "an aggregate of NULL says nothing")
 	case e.Type == value.Date:
 		return integerSum(e, false, x.Pos())
@@ -73,11 +73,11 @@ func (b *builder) quantileMeasure(x query.Expr, name string) (*BoundedMeasure, e
 		return integerSum(e, false, x.Pos())
 	}
 	lo, hi := e.Range.Lo, e.Range.Hi
-	if e.Range.maxAbs() > math.Ldexp(1, 100) {
+	if maxAbs(e.Range) > math.Ldexp(1, 100) {
 		return nil, boundsNeeded(e, x.Pos())
 	}
 	m := &BoundedMeasure{Kind: Sum, X: e}
-	m.Grid = max(exponentAbove(hi-lo)-quantileBits, exponentAbove(e.Range.maxAbs())-maxGridded, finestGrid)
+	m.Grid = max(exponentAbove(hi-lo)-quantileBits, exponentAbove(maxAbs(e.Range))-maxGridded, finestGrid)
 	m.Lo, m.Hi = int64(math.Floor(math.Ldexp(lo, -m.Grid))), int64(math.Ceil(math.Ldexp(hi, -m.Grid)))
 	return m, nil
 }

@@ -59,15 +59,15 @@ func exponentAbove(x float64) int {
 	return e
 }
 
-func (r Range) maxAbs() float64 { return math.Max(math.Abs(r.Lo), math.Abs(r.Hi)) }
+func maxAbs(r Range) float64 { return math.Max(math.Abs(r.Lo), math.Abs(r.Hi)) }
 
 // sound reports whether a Real range stays clear of overflow and underflow.
-func (r Range) sound() bool {
-	return r.maxAbs() <= math.Ldexp(1, maxExponent) && r.Tiny >= minExponent
+func soundRange(r Range) bool {
+	return maxAbs(r) <= math.Ldexp(1, maxExponent) && r.Tiny >= minExponent
 }
 
 // union is the range of a value that lies in one of the two.
-func (r Range) union(s Range) Range {
+func unionRange(r Range, s Range) Range {
 	return Range{
 		IntLo: min(r.IntLo, s.IntLo), IntHi: max(r.IntHi, s.IntHi),
 		Lo: math.Min(r.Lo, s.Lo), Hi: math.Max(r.Hi, s.Hi), Tiny: min(r.Tiny, s.Tiny),
@@ -91,12 +91,12 @@ func realRange(tiny int, candidates ...float64) Range {
 	for _, c := range candidates {
 		lo, hi = math.Min(lo, c), math.Max(hi, c)
 	}
-	return Range{Lo: lo, Hi: hi, Tiny: tiny}.settled()
+	return settledRange(Range{Lo: lo, Hi: hi, Tiny: tiny})
 }
 
 // settled moves an end that no value can take, being above 0 and below 2^Tiny in magnitude, outward to ±2^Tiny: ends are 0,
 // or as large as values are, so that a grid chosen from them is no finer than values are.
-func (r Range) settled() Range {
+func settledRange(r Range) Range {
 	least := math.Ldexp(1, r.Tiny)
 	if r.Lo != 0 && math.Abs(r.Lo) < least {
 		r.Lo = math.Min(math.Copysign(least, r.Lo), 0)
@@ -125,15 +125,15 @@ func integerRange(candidates ...*big.Int) (Range, bool) {
 	return Range{IntLo: lo.Int64(), IntHi: hi.Int64()}, true
 }
 
-func (r Range) bigEnds() (lo, hi *big.Int) { return big.NewInt(r.IntLo), big.NewInt(r.IntHi) }
+func bigEnds(r Range) (lo, hi *big.Int) { return big.NewInt(r.IntLo), big.NewInt(r.IntHi) }
 
 // addRange is the range of l + r, or of l − r with minus.
 //
 // A double of magnitude at least 2^t is a multiple of 2^(t−52), so a sum of two is 0 or at least 2^(min(t)−52).
 func addRange(t value.Type, l, r Range, minus bool) (Range, bool) {
 	if t == value.Integer {
-		llo, lhi := l.bigEnds()
-		rlo, rhi := r.bigEnds()
+		llo, lhi := bigEnds(l)
+		rlo, rhi := bigEnds(r)
 		if minus {
 			rlo, rhi = new(big.Int).Neg(rhi), new(big.Int).Neg(rlo)
 		}
@@ -143,14 +143,14 @@ func addRange(t value.Type, l, r Range, minus bool) (Range, bool) {
 		r.Lo, r.Hi = -r.Hi, -r.Lo
 	}
 	s := realRange(min(l.Tiny, r.Tiny)-52, l.Lo+r.Lo, l.Hi+r.Hi)
-	return s, s.sound()
+	return s, soundRange(s)
 }
 
 func mulRange(t value.Type, l, r Range) (Range, bool) {
 	if t == value.Integer {
 		var c []*big.Int
-		llo, lhi := l.bigEnds()
-		rlo, rhi := r.bigEnds()
+		llo, lhi := bigEnds(l)
+		rlo, rhi := bigEnds(r)
 		for _, x := range []*big.Int{llo, lhi} {
 			for _, y := range []*big.Int{rlo, rhi} {
 				c = append(c, new(big.Int).Mul(x, y))
@@ -159,12 +159,12 @@ func mulRange(t value.Type, l, r Range) (Range, bool) {
 		return integerRange(c...)
 	}
 	s := realRange(l.Tiny+r.Tiny, l.Lo*r.Lo, l.Lo*r.Hi, l.Hi*r.Lo, l.Hi*r.Hi)
-	return s, s.sound()
+	return s, soundRange(s)
 }
 
 // divRange is the range of l / r over divisors other than 0, whose magnitude is at least 2^r.Tiny.
 func divRange(l, r Range) (Range, bool) {
-	bound := l.maxAbs() / math.Ldexp(1, r.Tiny)
+	bound := maxAbs(l) / math.Ldexp(1, r.Tiny)
 	lo, hi := -bound, bound
 	if l.Lo >= 0 && r.Lo >= 0 || l.Hi <= 0 && r.Hi <= 0 {
 		lo = 0
@@ -175,8 +175,8 @@ func divRange(l, r Range) (Range, bool) {
 		c := []float64{l.Lo / r.Lo, l.Lo / r.Hi, l.Hi / r.Lo, l.Hi / r.Hi}
 		lo, hi = math.Max(lo, min4(c)), math.Min(hi, max4(c))
 	}
-	s := realRange(l.Tiny-exponentAbove(r.maxAbs())-1, lo, hi)
-	return s, s.sound()
+	s := realRange(l.Tiny-exponentAbove(maxAbs(r))-1, lo, hi)
+	return s, soundRange(s)
 }
 
 func min4(c []float64) float64 { return math.Min(math.Min(c[0], c[1]), math.Min(c[2], c[3])) }

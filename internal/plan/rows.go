@@ -51,7 +51,7 @@ func (b *builder) items() error {
 		if err != nil {
 			return err
 		}
-		if e.isUntypedNull() {
+		if isUntypedNull(e) {
 			return refuse(x.Pos(), "", "a number is needed here")
 		}
 		nullable := e.Nullable

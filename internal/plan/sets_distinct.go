@@ -31,7 +31,7 @@ func (p *Plan) SetLook(g Grouping) *Bounded {
 		return nil
 	}
 	look := p.Bounded
-	look.Where, look.Keys, look.Measures, look.Caps = p.inGroups(g.Keys), nil, bounded(own), p.capsOver(g, own[0])
+	look.Where, look.Keys, look.Measures, look.Caps = inGroups(&p.Bounded, g.Keys), nil, bounded(own), p.capsOver(g, own[0])
 	for _, k := range g.Keys {
 		look.Keys = append(look.Keys, p.Keys[k])
 	}
@@ -49,7 +49,7 @@ func (p *Plan) capsOver(g Grouping, m *Measure) Caps {
 }
 
 // inGroups is WHERE, and that the row is in a group by each key: for those keys that a look keeps, its engine sees to that itself.
-func (b *Bounded) inGroups(kept []int) *Expr {
+func inGroups(b *Bounded, kept []int) *Expr {
 	where := b.Where
 	for i := range b.Keys {
 		if k := &b.Keys[i]; !k.NullGroup() && !slices.Contains(kept, i) {

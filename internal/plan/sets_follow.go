@@ -117,7 +117,7 @@ func (p *Plan) pickedFrom(q *Plan) (map[int][]bool, []led, bool) {
 	}
 	dropped := make([]bool, len(q.Keys)) // in p too: the rows that q drops for the key's sake
 	for k := range q.Keys {
-		dropped[k] = q.Keys[k].complete() || picked[k] != nil
+		dropped[k] = completeKey(&q.Keys[k]) || picked[k] != nil
 	}
 	leads, ok := p.leads(q, dropped)
 	return picked, leads, ok && !slices.Contains(dropped, false)
@@ -168,14 +168,14 @@ func (p *Plan) followableText() bool {
 }
 
 // complete reports that no row is dropped for the key's sake.
-func (k *Key) complete() bool {
+func completeKey(k *Key) bool {
 	return !k.Expr.Nullable || k.Index(value.NullOf(k.Expr.Type)) >= 0
 }
 
-func (b *Bounded) hasKey(k *Key) bool { return b.keyLike(k) >= 0 }
+func hasKey(b *Bounded, k *Key) bool { return keyLike(b, k) >= 0 }
 
 // keyLike is the index of the key that is the same expression with the same known values, or −1.
-func (b *Bounded) keyLike(k *Key) int {
+func keyLike(b *Bounded, k *Key) int {
 	return slices.IndexFunc(b.Keys, func(o Key) bool {
 		return o.Expr.String() == k.Expr.String() && slices.EqualFunc(o.Values, k.Values, func(x, y value.Value) bool { return value.Compare(x, y) == 0 })
 	})
@@ -183,7 +183,7 @@ func (b *Bounded) keyLike(k *Key) int {
 
 // sameCaps reports that a unit keeps the same of a measure in both plans.
 func (p *Plan) sameCaps(m *Measure, q *Plan) bool {
-	sameCells := len(p.Keys) == len(q.Keys) && !slices.ContainsFunc(p.Keys, func(k Key) bool { return !q.hasKey(&k) })
+	sameCells := len(p.Keys) == len(q.Keys) && !slices.ContainsFunc(p.Keys, func(k Key) bool { return !hasKey(&q.Bounded, &k) })
 	switch {
 	case m.Kind == CountUnits:
 		return p.Sets == nil && q.Sets == nil && sameCells && p.Caps == q.Caps && (p.Caps.Rows == 0 || p.sameOrder(q))
@@ -251,7 +251,7 @@ func (p *Plan) picks(extra []*Expr, q *Plan) (map[int][]bool, bool) {
 	out := map[int][]bool{}
 	for _, c := range extra {
 		k, f := p.behind(c, q)
-		if k < 0 || !q.Keys[k].complete() && isTrue(f.null) {
+		if k < 0 || !completeKey(&q.Keys[k]) && isTrue(f.null) {
 			return nil, false
 		}
 		if out[k] == nil {
@@ -287,14 +287,14 @@ func (p *Plan) leads(q *Plan, dropped []bool) ([]led, bool) {
 	out := make([]led, len(p.Keys))
 	for i := range p.Keys {
 		key := &p.Keys[i]
-		if k := q.keyLike(key); k >= 0 {
+		if k := keyLike(&q.Bounded, key); k >= 0 {
 			out[i], dropped[k] = led{k, places(len(key.Values))}, true
 			continue
 		}
 		k, f := p.behind(key.Expr, q)
 		if k < 0 || q.Keys[k].Expr.String() == key.Expr.String() { // the same with other values is not compared
 			out[i].key = -1
-			if !key.complete() {
+			if !completeKey(key) {
 				return nil, false
 			}
 			continue

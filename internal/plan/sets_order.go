@@ -56,7 +56,7 @@ func (b *builder) orderSets() error {
 func (b *builder) orderOver(g Grouping, alike map[[2]int64][]*Quantile) (*Plan, error) {
 	p, sets := b.plan, int64(len(b.plan.Sets))
 	out := &Plan{Bounded: p.Bounded, Neighbours: p.Neighbours}
-	out.Where, out.Keys = p.inGroups(g.Keys), nil
+	out.Where, out.Keys = inGroups(&p.Bounded, g.Keys), nil
 	out.measure(nil)
 	for _, k := range g.Keys {
 		out.Keys = append(out.Keys, p.Keys[k])

@@ -169,7 +169,7 @@ func (s *Source) write(w *strings.Builder) {
 func (s *Source) column(i int) *Expr {
 	c := s.Columns[i]
 	return &Expr{
-		Op: OpColumn, Type: c.Type, Column: i, Name: c.Name, Derived: s.Op != Scan, Range: c.Range, Nullable: true, size: c.weight,
+		Op: OpColumn, Type: c.Type, Column: i, Name: c.Name, Derived: s.Op != Scan, Range: c.Range, Nullable: true, size: c.Weight,
 	}
 }
 
@@ -185,7 +185,7 @@ func (l *lowering) output(name string, e *Expr) Column {
 	if len(c.Values) == 0 {
 		c.Values = nil
 	}
-	return Column{Column: c, Range: e.Range, weight: e.weight()}
+	return Column{Column: c, Range: e.Range, Weight: e.weight()}
 }
 
 // maxWritten bounds what a question over a relation is, written out: a name may stand for much, and stand in many places.

@@ -147,7 +147,7 @@ func (b *builder) orderedValue() error {
 	if err != nil {
 		return err
 	}
-	if e.isUntypedNull() || e.Type == value.Boolean {
+	if isUntypedNull(e) || e.Type == value.Boolean {
 		return refuse(x.Pos(), "", "a number is needed here")
 	}
 	if err := numeric(e, x.Pos()); err != nil {
@@ -224,7 +224,7 @@ func (t *Target) boundScore() {
 // Key is the replay key of a release that mechanism makes from t, a text that names the mechanism with all its parameters.
 func (t *Target) Key(versions []int, mechanism string) string {
 	var b strings.Builder
-	t.describe(&b, t.digest, versions, t.Neighbours, t.Price)
+	describeStatement(&t.Bounded, &b, t.digest, versions, t.Neighbours, t.Price)
 	fmt.Fprintf(&b, "measure %s sensitivity %s\nmechanism %s\n", t.Measures[0], t.Sensitivity, mechanism)
 	sum := sha256.Sum256([]byte(b.String()))
 	return hex.EncodeToString(sum[:])

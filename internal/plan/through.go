@@ -17,8 +17,8 @@ type through struct {
 
 // readsThrough gives e as a function of the expression of that text; false where e reads anything else of a row, or does what engines round
 // differently.
-func (e *Expr) readsThrough(text string) (through, bool) {
-	if e.written(text) {
+func readsThrough(e *Expr, text string) (through, bool) {
+	if writtenThrough(e, text) {
 		return through{e: e, is: true}, true
 	}
 	out := through{e: e}
@@ -29,7 +29,7 @@ func (e *Expr) readsThrough(text string) (through, bool) {
 		return out, false
 	}
 	for _, a := range e.Args {
-		f, ok := a.readsThrough(text)
+		f, ok := readsThrough(a, text)
 		if !ok {
 			return out, false
 		}
@@ -46,7 +46,7 @@ var judged = map[Op]bool{
 }
 
 // written reports that text is e's. A text begins with what kind it is of, so that few need be written out.
-func (e *Expr) written(text string) bool {
+func writtenThrough(e *Expr, text string) bool {
 	if e.Op != OpColumn && e.Op != OpConst && !strings.HasPrefix(text, "("+string(e.Op)) {
 		return false
 	}
@@ -123,7 +123,7 @@ func (p *Plan) behind(e *Expr, q *Plan) (int, *behind) {
 		if key >= 0 && values >= len(q.Keys[key].Values) || e.weight()*values > maxApplied {
 			continue
 		}
-		if found, ok := e.readsThrough(q.Keys[k].Expr.String()); ok {
+		if found, ok := readsThrough(e, q.Keys[k].Expr.String()); ok {
 			key, f = k, found
 		}
 	}

@@ -54,7 +54,7 @@ func hull(a, b Column) Column {
 	out := Column{Column: &c, Range: Range{
 		IntLo: min(a.Range.IntLo, b.Range.IntLo), IntHi: max(a.Range.IntHi, b.Range.IntHi),
 		Lo: min(a.Range.Lo, b.Range.Lo), Hi: max(a.Range.Hi, b.Range.Hi), Tiny: min(a.Range.Tiny, b.Range.Tiny),
-	}, weight: a.weight + b.weight}
+	}, Weight: a.Weight + b.Weight}
 	c.Values = nil
 	if a.Values != nil && b.Values != nil {
 		c.Values = append(slices.Clone(a.Values), b.Values...)

@@ -139,7 +139,7 @@ func (b *builder) rowsLook() error {
 		return refuse(b.request.rowsAt, "leave it out", "nothing here depends on how many rows one %s has: each is counted once", b.table.Unit.Column)
 	}
 	look := p.Bounded // the same rows: those whose keys are none of a group are not among them
-	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = p.inGroups(nil), nil, Caps{}, true, false, nil
+	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = inGroups(&p.Bounded, nil), nil, Caps{}, true, false, nil
 	look.Measures = []*BoundedMeasure{{Kind: UnitRows, Lo: 1, Hi: p.Rows.Most}}
 	p.Rows.Look = look
 	return nil

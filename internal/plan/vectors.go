@@ -151,7 +151,7 @@ func (s *BoundedSum) Name() string {
 }
 
 // describe writes all that a release of the sums depends on beside the rows that they are of.
-func (v *Vectors) describe(w *strings.Builder, coordinates []*BoundedMeasure, sums []*VectorSum) {
+func describeVectors(v *Vectors, w *strings.Builder, coordinates []*BoundedMeasure, sums []*VectorSum) {
 	for _, m := range coordinates {
 		fmt.Fprintf(w, "coordinate %s\n", m)
 	}

@@ -21,7 +21,7 @@ func (b *builder) boundVectors(r VectorRequest) error {
 		s.Loss = b.plan.Price.Share(weights[i], total)
 		m := Measure{Loss: s.Loss}
 		_, pure := s.Loss.Pure()
-		m.L1, m.L2Squared = b.plan.sensitivity(&s.BoundedSum, b.plan.Neighbours, !pure)
+		m.L1, m.L2Squared = vectorSensitivity(&b.plan.Bounded, &s.BoundedSum, b.plan.Neighbours, !pure)
 		if err := m.choose(); err != nil {
 			return b.wrong("", "no noise can be chosen: %v", err)
 		}
@@ -56,9 +56,9 @@ type entry struct {
 // c·c′ is, cell by cell, the inner product tr(CC′) of symmetric matrices that are sums of x xᵀ, which is Σ(x·x′)² ≥ 0.
 // With one cell, each entry of c and of c′ is in [m·l_e, m·h_e], so that they differ by at most m(h_e − l_e).
 // At least 1 is taken: a sum that is 0 by its bounds gets noise all the same.
-func (b *Bounded) sensitivity(s *BoundedSum, n privacy.Neighbours, doubled bool) (l1, l2squared *big.Int) {
-	entries := b.entries(s, doubled)
-	rowL1, rowL2 := b.rowNorms(s)
+func vectorSensitivity(b *Bounded, s *BoundedSum, n privacy.Neighbours, doubled bool) (l1, l2squared *big.Int) {
+	entries := vectorEntries(b, s, doubled)
+	rowL1, rowL2 := rowNorms(b, s)
 	apart1, apart2, signed := new(big.Int), new(big.Int), true
 	most1, most2 := new(big.Int), new(big.Int)
 	for _, e := range entries {
@@ -93,8 +93,8 @@ func (b *Bounded) sensitivity(s *BoundedSum, n privacy.Neighbours, doubled bool)
 
 // entries are a sum's, with their bounds: a coordinate's are its measure's, and no more than its block's Most; a product's the least and the
 // greatest of the products of the ends; a square is not negative.
-func (b *Bounded) entries(s *BoundedSum, doubled bool) (out []entry) {
-	ends := b.ends()
+func vectorEntries(b *Bounded, s *BoundedSum, doubled bool) (out []entry) {
+	ends := coordinateEnds(b)
 	zero, one := new(big.Int), big.NewInt(1)
 	for _, t := range b.RowVectors.Terms(s) {
 		e := entry{zero, one, 1}
@@ -121,7 +121,7 @@ func (b *Bounded) entries(s *BoundedSum, doubled bool) (out []entry) {
 }
 
 // ends are each coordinate's least and greatest value.
-func (b *Bounded) ends() [][2]*big.Int {
+func coordinateEnds(b *Bounded) [][2]*big.Int {
 	out := make([][2]*big.Int, len(b.Measures))
 	for _, k := range b.RowVectors.Blocks {
 		for i := k.First; i < k.First+k.Size; i++ {
@@ -136,15 +136,15 @@ func (b *Bounded) ends() [][2]*big.Int {
 }
 
 // rowNorms are N₁ and N₂ from the blocks' norms.
-func (b *Bounded) rowNorms(s *BoundedSum) (l1, l2squared *big.Int) {
+func rowNorms(b *Bounded, s *BoundedSum) (l1, l2squared *big.Int) {
 	if s.Kind == SumOne {
 		return big.NewInt(1), big.NewInt(1)
 	}
-	l1, l2squared = b.norms(b.RowVectors.Blocks[s.I])
+	l1, l2squared = blockNorms(b, b.RowVectors.Blocks[s.I])
 	if s.Kind == SumFirst {
 		return l1, l2squared
 	}
-	other1, other2 := b.norms(b.RowVectors.Blocks[s.J])
+	other1, other2 := blockNorms(b, b.RowVectors.Blocks[s.J])
 	if !s.Symmetric() {
 		return new(big.Int).Mul(l1, other1), new(big.Int).Mul(l2squared, other2)
 	}
@@ -155,8 +155,8 @@ func (b *Bounded) rowNorms(s *BoundedSum) (l1, l2squared *big.Int) {
 
 // norms bound a block's coordinates in every row that counts: A₁ ≥ ‖x‖₁ and A₂ ≥ ‖x‖₂². Both follow from the coordinates' own ranges, and from
 // Most = R where it is enforced: ‖x‖₁ ≤ R gives ‖x‖₂ ≤ ‖x‖₁ ≤ R, and ‖x‖₂ ≤ R gives ‖x‖₁ ≤ √d·R.
-func (b *Bounded) norms(k Block) (l1, l2squared *big.Int) {
-	l1, l2squared = box(b.Measures[k.First:k.First+k.Size], b.ends()[k.First:k.First+k.Size])
+func blockNorms(b *Bounded, k Block) (l1, l2squared *big.Int) {
+	l1, l2squared = box(b.Measures[k.First:k.First+k.Size], coordinateEnds(b)[k.First:k.First+k.Size])
 	if k.Scale == 0 {
 		return l1, l2squared
 	}
@@ -169,7 +169,7 @@ func (b *Bounded) norms(k Block) (l1, l2squared *big.Int) {
 }
 
 // Norms bound a block's vector in every row that counts, in grid units: its L1 norm, and the square of its L2 norm.
-func (m *Moments) Norms(k Block) (l1, l2squared *big.Int) { return m.norms(k) }
+func (m *Moments) Norms(k Block) (l1, l2squared *big.Int) { return blockNorms(&m.Bounded, k) }
 
 // box bounds the norms of what lies between some ends; nil are the measures' own.
 func box(coordinates []*BoundedMeasure, ends [][2]*big.Int) (l1, l2squared *big.Int) {

@@ -145,7 +145,7 @@ func (b *builder) coordinates(r VectorRequest) (out []*Expr, err error) {
 		}
 		at := item.Expr.Pos()
 		switch {
-		case e.isUntypedNull():
+		case isUntypedNull(e):
 			return nil, refuse(at, "", "a number is needed here")
 		case e.Type == value.Boolean:
 			return nil, refuse(at, "CAST(… AS INTEGER) makes 1 and 0 of it", "a coordinate is a number, not a boolean")
@@ -153,7 +153,7 @@ func (b *builder) coordinates(r VectorRequest) (out []*Expr, err error) {
 		if err := numeric(e, at); err != nil {
 			return nil, err
 		}
-		if isUnbounded(e) || e.Type == value.Real && e.Range.maxAbs() > math.Ldexp(1, 100) {
+		if isUnbounded(e) || e.Type == value.Real && maxAbs(e.Range) > math.Ldexp(1, 100) {
 			return nil, boundsNeeded(e, at)
 		}
 		if weight += e.weight(); weight > 4*maxWeight {
@@ -170,7 +170,7 @@ func (b *builder) block(k *Block, r BlockRequest, coordinates []*Expr) ([]*Measu
 	most := 0.0 // the norm that the ranges give, about
 	whole := true
 	for _, e := range coordinates {
-		lo, hi := e.Range.floats(e.Type)
+		lo, hi := rangeFloats(e.Range, e.Type)
 		reach := math.Max(math.Abs(lo), math.Abs(hi))
 		if k.Norm == NormL1 {
 			most += reach
@@ -204,7 +204,7 @@ func (b *builder) block(k *Block, r BlockRequest, coordinates []*Expr) ([]*Measu
 		}
 		out = append(out, coordinate(e, k.Grid))
 	}
-	k.enforce(r.Bound, bounded(out))
+	enforceBound(k, r.Bound, bounded(out))
 	return out, nil
 }
 
@@ -230,7 +230,7 @@ func coordinate(e *Expr, grid int) *Measure {
 }
 
 // enforce scales longer vectors down where the ranges do not prove that there are none.
-func (k *Block) enforce(bound *big.Rat, coordinates []*BoundedMeasure) {
+func enforceBound(k *Block, bound *big.Rat, coordinates []*BoundedMeasure) {
 	if bound == nil {
 		return
 	}
@@ -313,8 +313,8 @@ func (b *builder) centres(of [][]float64) error {
 func (m *Moments) Canonical(versions ...int) string {
 	var b strings.Builder
 	b.WriteString("sums of vectors\n")
-	m.describe(&b, m.digest, versions, m.Neighbours, m.Price)
-	m.RowVectors.describe(&b, m.Measures, m.Sums)
+	describeStatement(&m.Bounded, &b, m.digest, versions, m.Neighbours, m.Price)
+	describeVectors(m.RowVectors, &b, m.Measures, m.Sums)
 	return b.String()
 }
 

@@ -40,7 +40,7 @@ var fields = map[reflect.Type]map[string]string{
 	reflect.TypeFor[plan.BoundedMeasure](): {
 		"Kind": "asked", "X": "asked", "Grid": "asked", "Centre": "asked", "Lo": "asked", "Hi": "asked", "Cells": "asked", "Values": "plan's",
 	},
-	reflect.TypeFor[plan.Column](): {"Column": "asked", "Range": "asked", "weight": "plan's", "read": "plan's"},
+	reflect.TypeFor[plan.Column](): {"Column": "asked", "Range": "asked", "Weight": "plan's", "Unread": "plan's"},
 	reflect.TypeFor[plan.Expr](): {
 		"Op": "asked", "Type": "asked", "Args": "asked", "Const": "asked", "Column": "asked", "Name": "plan's", "Derived": "plan's", "Text": "asked", "Range": "plan's", "Nullable": "plan's", "size": "plan's",
 	},
