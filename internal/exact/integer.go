@@ -3,6 +3,7 @@ package exact
 import (
 	"errors"
 	"math"
+	"math/big"
 	"math/bits"
 )
 
@@ -58,4 +59,20 @@ func magnitude(a int64) uint64 {
 		return -uint64(a)
 	}
 	return uint64(a)
+}
+
+// Larger is the larger of two integers, one of these themselves.
+func Larger(a, b *big.Int) *big.Int {
+	if a.Cmp(b) < 0 {
+		return b
+	}
+	return a
+}
+
+// Smaller is the smaller of two integers, one of these themselves.
+func Smaller(a, b *big.Int) *big.Int {
+	if a.Cmp(b) > 0 {
+		return b
+	}
+	return a
 }

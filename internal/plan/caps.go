@@ -3,8 +3,10 @@ package plan
 import (
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
+	"dither/internal/exact"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/privacy"
@@ -137,23 +139,18 @@ func (b *builder) noiseUnder(c Caps) float64 {
 // String writes the caps for people.
 func (c Caps) String() string {
 	var parts []string
-	if c.Rows > 0 {
-		parts = append(parts, plural(c.Rows, "row"))
+	add := func(n int64, what, more string) {
+		if n > 1 {
+			what += "s"
+		}
+		if n > 0 {
+			parts = append(parts, strconv.FormatInt(n, 10)+" "+what+more)
+		}
 	}
-	if c.Groups > 0 {
-		parts = append(parts, plural(c.Groups, "group"))
-	}
-	if c.RowsPerGroup > 0 {
-		parts = append(parts, plural(c.RowsPerGroup, "row")+" worth in each")
-	}
+	add(c.Rows, "row", "")
+	add(c.Groups, "group", "")
+	add(c.RowsPerGroup, "row", " worth in each")
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int64, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return big.NewInt(n).String() + " " + what + "s"
 }
 
 // rowCap is how many rows of a unit count, at most: the policy's number, or fewer.
@@ -173,23 +170,9 @@ func (m *BoundedMeasure) CellBounds(c Caps) (lo, hi *big.Int) {
 	}
 	lo, hi = new(big.Int).Mul(g, big.NewInt(min(m.Lo, 0))), new(big.Int).Mul(g, big.NewInt(max(m.Hi, 0)))
 	if m.Cells != nil { // they overlap with these (clampCells)
-		lo, hi = largest(lo, m.Cells.Lo), least(hi, m.Cells.Hi)
+		lo, hi = exact.Larger(lo, m.Cells.Lo), exact.Smaller(hi, m.Cells.Hi)
 	}
 	return lo, hi
-}
-
-func largest(a, b *big.Int) *big.Int {
-	if a.Cmp(b) < 0 {
-		return b
-	}
-	return a
-}
-
-func least(a, b *big.Int) *big.Int {
-	if a.Cmp(b) > 0 {
-		return b
-	}
-	return a
 }
 
 // bound fixes how far the measure's vector of cells can move between neighbours, in grid units: L1, and the square of L2.
@@ -223,7 +206,7 @@ func (m *Measure) bound(n privacy.Neighbours, caps Caps, grouped bool) {
 		cells = caps.Groups
 		zero := new(big.Int)
 		lo, hi = m.CellBounds(caps)
-		lo, hi = least(lo, zero), largest(hi, zero)
+		lo, hi = exact.Smaller(lo, zero), exact.Larger(hi, zero)
 	}
 	cell := new(big.Int).Neg(lo) // how much a cell moves by
 	switch {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"dither/internal/exact"
 	"math/big"
 	"slices"
 )
@@ -36,7 +37,9 @@ func (b *builder) clampCells(a Aggregate) error {
 	return nil
 }
 
-func (c *Cells) within(lo, hi *big.Int) *Cells { return &Cells{largest(c.Lo, lo), least(c.Hi, hi)} }
+func (c *Cells) within(lo, hi *big.Int) *Cells {
+	return &Cells{exact.Larger(c.Lo, lo), exact.Smaller(c.Hi, hi)}
+}
 
 // CellsClamped reports that some measure is bounded per unit and cell, so that what a unit adds to a cell must be known before it
 // is added, even where each unit has one row.

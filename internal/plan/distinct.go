@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
 	"dither/privacy"
@@ -111,7 +112,7 @@ func (m *Measure) boundFew(n privacy.Neighbours, caps Caps, cells int) {
 		}
 		squares = min(2*squares, corner(l1, k))
 	}
-	m.L1, m.L2Squared = least(m.L1, big.NewInt(max(l1, 1))), least(m.L2Squared, big.NewInt(max(squares, 1)))
+	m.L1, m.L2Squared = exact.Smaller(m.L1, big.NewInt(max(l1, 1))), exact.Smaller(m.L2Squared, big.NewInt(max(squares, 1)))
 }
 
 // corner is the greatest sum of squares of numbers from 0 to k that add up to at most x.

@@ -3,6 +3,7 @@ package plan
 import (
 	"math/big"
 
+	"dither/internal/exact"
 	"dither/privacy"
 )
 
@@ -62,7 +63,7 @@ func vectorSensitivity(b *Bounded, s *BoundedSum, n privacy.Neighbours, doubled 
 	apart1, apart2, signed := new(big.Int), new(big.Int), true
 	most1, most2 := new(big.Int), new(big.Int)
 	for _, e := range entries {
-		reach := largest(new(big.Int).Neg(e.lo), e.hi)
+		reach := exact.Larger(new(big.Int).Neg(e.lo), e.hi)
 		width := new(big.Int).Sub(e.hi, e.lo)
 		signed = signed && (e.lo.Sign() == 0 || e.hi.Sign() == 0)
 		add := func(l1, l2 *big.Int, x *big.Int) {
@@ -73,7 +74,7 @@ func vectorSensitivity(b *Bounded, s *BoundedSum, n privacy.Neighbours, doubled 
 		add(most1, most2, reach)
 		add(apart1, apart2, width)
 	}
-	l1, l2squared = new(big.Int).Set(least(rowL1, most1)), new(big.Int).Set(least(rowL2, most2))
+	l1, l2squared = new(big.Int).Set(exact.Smaller(rowL1, most1)), new(big.Int).Set(exact.Smaller(rowL2, most2))
 	if n == privacy.ChangeOne {
 		l1.Lsh(l1, 1)
 		l2squared.Lsh(l2squared, 1)
@@ -81,14 +82,14 @@ func vectorSensitivity(b *Bounded, s *BoundedSum, n privacy.Neighbours, doubled 
 			l2squared.Lsh(l2squared, 1)
 		}
 		if b.Cells() == 1 {
-			l1, l2squared = least(l1, apart1), least(l2squared, apart2)
+			l1, l2squared = exact.Smaller(l1, apart1), exact.Smaller(l2squared, apart2)
 		}
 	}
 	rows := big.NewInt(b.Caps.Rows)
 	l1 = new(big.Int).Mul(l1, rows)
 	l2squared = new(big.Int).Mul(l2squared, rows.Mul(rows, rows))
 	one := big.NewInt(1)
-	return largest(l1, one), largest(l2squared, one)
+	return exact.Larger(l1, one), exact.Larger(l2squared, one)
 }
 
 // entries are a sum's, with their bounds: a coordinate's are its measure's, and no more than its block's Most; a product's the least and the
@@ -105,7 +106,7 @@ func vectorEntries(b *Bounded, s *BoundedSum, doubled bool) (out []entry) {
 				for _, y := range ends[t.B] {
 					p := new(big.Int).Mul(x, y)
 					if t.A != t.B || x == y {
-						e.lo, e.hi = least(e.lo, p), largest(e.hi, p)
+						e.lo, e.hi = exact.Smaller(e.lo, p), exact.Larger(e.hi, p)
 					}
 				}
 			}
@@ -113,7 +114,7 @@ func vectorEntries(b *Bounded, s *BoundedSum, doubled bool) (out []entry) {
 				e.weight = 2
 			}
 		case t.A >= 0:
-			e.lo, e.hi = least(ends[t.A][0], zero), largest(ends[t.A][1], zero)
+			e.lo, e.hi = exact.Smaller(ends[t.A][0], zero), exact.Larger(ends[t.A][1], zero)
 		}
 		out = append(out, e)
 	}
@@ -165,7 +166,7 @@ func blockNorms(b *Bounded, k Block) (l1, l2squared *big.Int) {
 	if k.Norm == NormL2 {
 		most = ceilRoot(new(big.Int).Mul(square, big.NewInt(int64(k.Size))))
 	}
-	return least(l1, most), least(l2squared, square)
+	return exact.Smaller(l1, most), exact.Smaller(l2squared, square)
 }
 
 // Norms bound a block's vector in every row that counts, in grid units: its L1 norm, and the square of its L2 norm.
@@ -178,7 +179,7 @@ func box(coordinates []*BoundedMeasure, ends [][2]*big.Int) (l1, l2squared *big.
 		reach := big.NewInt(max(absInt(m.Lo), absInt(m.Hi)))
 		if ends != nil {
 			reach = new(big.Int).Abs(ends[i][0])
-			reach = largest(reach, new(big.Int).Abs(ends[i][1]))
+			reach = exact.Larger(reach, new(big.Int).Abs(ends[i][1]))
 		}
 		l1.Add(l1, reach)
 		l2squared.Add(l2squared, new(big.Int).Mul(reach, reach))
