@@ -37,19 +37,20 @@ var allowed = map[string][]string{
 	"internal/jsonlines": {"internal/csvtable", "internal/policy", "internal/value"},
 	"internal/seal":      {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
-	"internal/plan":   {"internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "noise", "privacy"},
-	"internal/derive": {"internal/exact", "internal/parallel", "internal/plan", "internal/value", "noise"},
+	"internal/bounded": {"internal/exact", "internal/policy", "internal/value"},
+	"internal/plan":    {"internal/bounded", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "noise", "privacy"},
+	"internal/derive":  {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/value", "noise"},
 	// floor 5
-	"internal/engine": {"internal/plan", "internal/value", "mechanism"},
+	"internal/engine": {"internal/bounded", "internal/value", "mechanism"},
 	"internal/engine/duckdb": {
-		"internal/csvtable", "internal/engine", "internal/plan", "internal/policy", "internal/seal", "internal/value", "mechanism",
+		"internal/bounded", "internal/csvtable", "internal/engine", "internal/policy", "internal/seal", "internal/value", "mechanism",
 	},
 	"internal/engine/postgres": {
-		"internal/csvtable", "internal/engine", "internal/plan", "internal/policy", "internal/seal", "internal/value", "mechanism",
+		"internal/bounded", "internal/csvtable", "internal/engine", "internal/policy", "internal/seal", "internal/value", "mechanism",
 	},
 	// floor 6: the kernel
 	"curator": {
-		"internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/jsonlines",
+		"internal/bounded", "internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/jsonlines",
 		"internal/ledger", "internal/parallel", "internal/plan",
 		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "noise", "privacy",
 	},
@@ -80,7 +81,7 @@ var allowed = map[string][]string{
 	"audit/ours":      {"audit", "audit/channel", "internal/exact", "internal/expsum", "mechanism", "privacy"},
 	// test support: imported by tests only
 	"internal/stattest":          {},
-	"internal/engine/enginetest": {"internal/plan", "internal/policy", "internal/splitmix", "internal/value", "privacy"},
+	"internal/engine/enginetest": {"internal/bounded", "internal/plan", "internal/policy", "internal/splitmix", "internal/value", "privacy"},
 	"internal/golden":            {}, // tests alone: what the program did, and still must
 
 	"internal/engine/postgres/pgtest": {},

@@ -184,7 +184,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	if err != nil {
 		return nil, public(err)
 	}
-	at, err := s.curator.instantOf(&look{bounded: &t.Bounded}, arrival)
+	at, err := s.curator.instantOf(&look{bounded: &t.Statement}, arrival)
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	}
 	defer release()
 	from := s.curator.from(s.look)
-	if err := s.curator.rehearse(ctx, s.look.analyst, from, &t.Bounded); err != nil {
+	if err := s.curator.rehearse(ctx, s.look.analyst, from, &t.Statement); err != nil {
 		return nil, err
 	}
 	if err := s.curator.begins(at); err != nil {
@@ -257,7 +257,7 @@ func (s *Stream) plan(sql string) (*plan.Target, error) {
 
 // answer looks at the rows, and gives what leaves: whether it is above, and the gap and the value, or −1 and 0 where there is none.
 func (s *Stream) answer(ctx context.Context, t *plan.Target, from engine.Sealed) ([][]*big.Int, error) {
-	cells, err := s.curator.engine.Aggregate(ctx, &t.Bounded, from)
+	cells, err := s.curator.engine.Aggregate(ctx, &t.Statement, from)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		return nil, err
 	}
 	p = priced.plan
-	tables, versions, err := c.sealed(&p.Bounded)
+	tables, versions, err := c.sealed(&p.Statement)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		l.caps = &ledger.Caps{Rows: request.MaxRows, Groups: request.MaxGroups}
 	}
 	if p.Selection != nil {
-		l.groups = &groups{of: &p.Bounded}
+		l.groups = &groups{of: &p.Statement}
 	}
 	l = searchingRows(p, l)
 	return &asked{Question: q, policy: filled, plan: p, look: l, alpha: alpha, derived: derived, priced: how}, nil

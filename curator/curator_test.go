@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
-	"dither/internal/plan"
 	"dither/internal/value"
 	"dither/mechanism"
 )
@@ -162,25 +162,25 @@ func TestExplainIsFree(t *testing.T) {
 // failing is an engine that fails as a database does: with an error that quotes rows.
 type failing struct{ during func() }
 
-func (f failing) Aggregate(context.Context, *plan.Bounded, engine.Sealed) ([][]mechanism.Exact, error) {
+func (f failing) Aggregate(context.Context, *bounded.Statement, engine.Sealed) ([][]mechanism.Exact, error) {
 	if f.during != nil {
 		f.during()
 	}
 	return nil, errors.New("conversion failed on 'Alice, HIV positive'")
 }
 
-func (f failing) Groups(context.Context, *plan.Bounded, engine.Sealed) (*engine.Groups, error) {
+func (f failing) Groups(context.Context, *bounded.Statement, engine.Sealed) (*engine.Groups, error) {
 	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
 	return nil, err
 }
 
-func (f failing) Values(context.Context, plan.Column, engine.Sealed, int) ([]value.Value, error) {
+func (f failing) Values(context.Context, bounded.Column, engine.Sealed, int) ([]value.Value, error) {
 	_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
 	return nil, err
 }
 
 // Order fails in the middle of a pass.
-func (f failing) Order(context.Context, *plan.Bounded, engine.Sealed) (mechanism.Ordered, error) {
+func (f failing) Order(context.Context, *bounded.Statement, engine.Sealed) (mechanism.Ordered, error) {
 	return mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
 		yield(1, 1)
 		_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
@@ -189,7 +189,7 @@ func (f failing) Order(context.Context, *plan.Bounded, engine.Sealed) (mechanism
 }
 
 // OrderCells fails likewise.
-func (f failing) OrderCells(_ context.Context, b *plan.Bounded, _ engine.Sealed) (mechanism.OrderedCells, error) {
+func (f failing) OrderCells(_ context.Context, b *bounded.Statement, _ engine.Sealed) (mechanism.OrderedCells, error) {
 	return mechanism.NewOrderedCells(b.Cells(), func(yield func(cell int, value, count int64) bool) error {
 		yield(0, 1, 1)
 		_, err := f.Aggregate(context.Background(), nil, engine.Sealed{})
@@ -198,7 +198,7 @@ func (f failing) OrderCells(_ context.Context, b *plan.Bounded, _ engine.Sealed)
 }
 
 // Rows fails in the middle.
-func (f failing) Rows(_ context.Context, b *plan.Bounded, _ engine.Sealed, into *mechanism.Rows) error {
+func (f failing) Rows(_ context.Context, b *bounded.Statement, _ engine.Sealed, into *mechanism.Rows) error {
 	if err := into.Add(true, make([]int64, len(b.Measures))); err != nil {
 		return err
 	}
@@ -206,14 +206,14 @@ func (f failing) Rows(_ context.Context, b *plan.Bounded, _ engine.Sealed, into 
 	return err
 }
 
-func (failing) Rehearse(context.Context, *plan.Bounded, engine.Sealed) error { return nil }
+func (failing) Rehearse(context.Context, *bounded.Statement, engine.Sealed) error { return nil }
 
 func (failing) Close() error { return nil }
 
 // untried is an engine that fails in rehearsal.
 type untried struct{ failing }
 
-func (untried) Rehearse(context.Context, *plan.Bounded, engine.Sealed) error {
+func (untried) Rehearse(context.Context, *bounded.Statement, engine.Sealed) error {
 	return errors.New("overflow in made-up row")
 }
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/duckdb"
 	"dither/internal/engine/postgres"
-	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
 	"dither/mechanism"
@@ -43,7 +43,7 @@ func newEngines(p *policy.Policy, sealed, tmp string) *engines {
 }
 
 // of is the engine that all rows of b are on: Rehearse refuses what is on several.
-func (e *engines) of(b *plan.Bounded) engine.Engine {
+func (e *engines) of(b *bounded.Statement) engine.Engine {
 	if b.Source == nil {
 		return e.holding(b.Table)
 	}
@@ -62,37 +62,37 @@ func (e *engines) holding(table string) engine.Engine {
 }
 
 // Aggregate implements engine.Engine.
-func (e *engines) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+func (e *engines) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	return e.of(b).Aggregate(ctx, b, from)
 }
 
 // Groups implements engine.Engine.
-func (e *engines) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*engine.Groups, error) {
+func (e *engines) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	return e.of(b).Groups(ctx, b, from)
 }
 
 // Order implements engine.Engine.
-func (e *engines) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.Ordered, error) {
+func (e *engines) Order(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.Ordered, error) {
 	return e.of(b).Order(ctx, b, from)
 }
 
 // OrderCells implements engine.Engine.
-func (e *engines) OrderCells(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.OrderedCells, error) {
+func (e *engines) OrderCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.OrderedCells, error) {
 	return e.of(b).OrderCells(ctx, b, from)
 }
 
 // Rows implements engine.Engine.
-func (e *engines) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, into *mechanism.Rows) error {
+func (e *engines) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
 	return e.of(b).Rows(ctx, b, from, into)
 }
 
 // Values implements engine.Engine.
-func (e *engines) Values(ctx context.Context, c plan.Column, from engine.Sealed, most int) ([]value.Value, error) {
+func (e *engines) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	return e.holding(from.Table).Values(ctx, c, from, most)
 }
 
 // Rehearse implements engine.Engine.
-func (e *engines) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
+func (e *engines) Rehearse(ctx context.Context, b *bounded.Statement, from engine.Sealed) error {
 	if err := e.meet(b); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/privacy"
 )
@@ -164,7 +165,7 @@ func (c *Curator) notes(p *plan.Plan) []string {
 	if b := p.Part; b != nil {
 		notes = append(notes, confinedTo(p))
 	} else if t := c.policy.Table(p.Table); t != nil && t.Part != nil && t.Source.Live() && p.Source == nil && p.Where != nil &&
-		slices.ContainsFunc(p.Columns, func(c plan.Column) bool { return c.Name == t.Part.Column }) {
+		slices.ContainsFunc(p.Columns, func(c bounded.Column) bool { return c.Name == t.Part.Column }) {
 		notes = append(notes, fmt.Sprintf("Charged to everybody: to some parts of %s alone only where a copy of the table is read, and WHERE leaves no others.", SQLName(t.Part.Column)))
 	}
 	for _, a := range p.Aggregates {

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
-	"dither/internal/plan"
 	"dither/mechanism"
 )
 
@@ -24,7 +24,7 @@ type patient struct {
 	says  func(context.Context) error // nil: what it finds
 }
 
-func (p patient) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+func (p patient) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	p.asked()
 	<-ctx.Done()
 	if err := p.says(ctx); err != nil {
@@ -33,7 +33,7 @@ func (p patient) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sea
 	return p.Engine.Aggregate(context.WithoutCancel(ctx), b, from)
 }
 
-func (p patient) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, into *mechanism.Rows) error {
+func (p patient) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
 	p.asked()
 	<-ctx.Done()
 	if err := p.says(ctx); err != nil {

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/plan"
 )
@@ -73,7 +74,7 @@ func (c *Curator) delayOf(l *look) (time.Duration, error) {
 
 // costs is what answer_delay.factor multiplies: the cost of a look's statements, as often as rows are read.
 func (c *Curator) costs(l *look, rows func(table string) int64) *big.Int {
-	cost := plan.Work(c.policy, rows, append([]*plan.Bounded{l.bounded}, l.more...)...)
+	cost := plan.Work(c.policy, rows, append([]*bounded.Statement{l.bounded}, l.more...)...)
 	return cost.Mul(cost, big.NewInt(max(l.passes, 1)))
 }
 

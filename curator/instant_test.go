@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
-	"dither/internal/plan"
 	"dither/mechanism"
 )
 
@@ -72,14 +72,14 @@ func (e *course) run(ctx context.Context) error {
 	return e.err
 }
 
-func (e *course) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+func (e *course) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	if err := e.run(ctx); err != nil {
 		return nil, err
 	}
 	return e.Engine.Aggregate(context.WithoutCancel(ctx), b, from)
 }
 
-func (e *course) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, into *mechanism.Rows) error {
+func (e *course) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
 	if err := e.run(ctx); err != nil {
 		return err
 	}

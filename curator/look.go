@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/duckdb"
 	"dither/internal/engine/postgres"
@@ -20,8 +21,8 @@ import (
 // look is one access to the rows, decided: all that is known of it before anything is spent.
 type look struct {
 	question   string
-	bounded    *plan.Bounded
-	more       []*plan.Bounded // what else the same answer looks at: before bounded, to find its bounds, and after it
+	bounded    *bounded.Statement
+	more       []*bounded.Statement // what else the same answer looks at: before bounded, to find its bounds, and after it
 	price      privacy.Loss
 	tables     []seal.Version // those that bounded reads, in the order of its Tables
 	key        string         // the replay key
@@ -100,7 +101,7 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 	}
 	defer release()
 	from := c.from(l)
-	if err := c.rehearse(ctx, l.analyst, from, append([]*plan.Bounded{l.bounded}, l.more...)...); err != nil {
+	if err := c.rehearse(ctx, l.analyst, from, append([]*bounded.Statement{l.bounded}, l.more...)...); err != nil {
 		return nil, err
 	}
 	if err := c.begins(at); err != nil {

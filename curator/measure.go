@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/derive"
 	"dither/internal/engine"
 	"dither/internal/exact"
@@ -75,7 +76,7 @@ func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
 	for _, g := range a.plan.Groupings() {
 		first, n, keys := len(out.Cells), len(s.numbers), a.plan.CellKeys // of groups that were not known, those that were released
 		if a.plan.Sets != nil {
-			n, keys = g.Cells(&a.plan.Bounded), func(i int) []value.Value { return g.CellKeys(&a.plan.Bounded, i) }
+			n, keys = g.Cells(&a.plan.Statement), func(i int) []value.Value { return g.CellKeys(&a.plan.Statement, i) }
 		}
 		for i := range n {
 			out.Cells = append(out.Cells, keyValues(keys(i)))
@@ -86,10 +87,10 @@ func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
 				return nil, public(err)
 			}
 			v := Vector{Name: m.Name(), First: first, Unit: m.Unit(), Centre: m.Units(big.NewInt(m.Centre)), Noise: d, Loss: c.loss(m.Loss)}
-			if m.Kind == plan.Sum || m.Kind == plan.CountValue {
+			if m.Kind == bounded.Sum || m.Kind == bounded.CountValue {
 				v.Of = m.X.String()
 			}
-			if m.Kind == plan.CountDistinct { // which is no count of rows
+			if m.Kind == bounded.CountDistinct { // which is no count of rows
 				v.Name, v.Of = "distinct", m.X.String()
 			}
 			for i, end := range []int64{m.Lo, m.Hi} {
@@ -114,7 +115,7 @@ func mechanisms(p *plan.Plan) (out []ledger.Mechanism) {
 	for _, g := range p.Groupings() {
 		cells := p.MaxChosen()
 		if !p.Open() {
-			cells = g.Cells(&p.Bounded)
+			cells = g.Cells(&p.Statement)
 		}
 		for _, m := range g.Measures {
 			key := mechanismOfMeasure{m.Noise, m.L1, m.L2Squared, m.Parameter}
@@ -164,7 +165,7 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 		if err != nil {
 			return nil, err
 		}
-		cells, err := c.engine.Aggregate(ctx, &p.Bounded, from)
+		cells, err := c.engine.Aggregate(ctx, &p.Statement, from)
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func (c *Curator) Measured(id, analyst string) (*Measurements, error) {
 	if err != nil || len(p.Quantiles)+len(p.Modes)+len(p.Searches) > 0 || p.Rows != nil || p.Selection != nil {
 		return unknown("is not of sums and counts alone, of groups and bounds that were known")
 	}
-	_, versions, err := c.sealed(&p.Bounded)
+	_, versions, err := c.sealed(&p.Statement)
 	if err != nil {
 		return nil, public(err)
 	}

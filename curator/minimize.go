@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/derive"
 	"dither/internal/engine"
 	"dither/internal/exact"
@@ -200,7 +201,7 @@ func (c *Curator) timely(m *mechanism.Minimiser, predictors int) error {
 }
 
 // fitting refuses responses that a loss has no sense for.
-func fitting(loss string, y *plan.BoundedMeasure) error {
+func fitting(loss string, y *bounded.Measure) error {
 	lo, hi := y.Units(big.NewInt(y.Lo)), y.Units(big.NewInt(y.Hi))
 	switch {
 	case loss == LogisticLoss && (lo.Sign() < 0 || hi.Cmp(big.NewRat(1, 1)) > 0):
@@ -255,7 +256,7 @@ func (p *part) choose() (err error) {
 
 // measure is the part as a measure: what it is charged, recorded and compared as.
 func (p *part) measure() *plan.Measure {
-	return &plan.Measure{BoundedMeasure: plan.BoundedMeasure{Kind: plan.CountRows}, L1: p.l1, L2Squared: p.l2squared, Loss: p.loss, Noise: p.noise, Parameter: p.parameter}
+	return &plan.Measure{Measure: bounded.Measure{Kind: bounded.CountRows}, L1: p.l1, L2Squared: p.l2squared, Loss: p.loss, Noise: p.noise, Parameter: p.parameter}
 }
 
 func (p *part) recorded() ledger.Mechanism {
@@ -365,7 +366,7 @@ func (c *Curator) told(m *minimising, s *seen) (*Minimum, error) {
 }
 
 func (p *part) vector(d noise.Distribution, rows [][]*big.Int) Vector {
-	unit := plan.GridUnit(p.grid)
+	unit := bounded.GridUnit(p.grid)
 	v := Vector{Name: p.name, Unit: unit, Centre: new(big.Rat), Noise: d}
 	for _, row := range rows {
 		v.Values = append(v.Values, row[0])

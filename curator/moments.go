@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/exact"
 	"dither/internal/ledger"
@@ -47,13 +48,13 @@ type Sum struct {
 }
 
 // Count is the number of rows that count.
-func Count() Sum { return Sum{Kind: string(plan.SumOne)} }
+func Count() Sum { return Sum{Kind: string(bounded.SumOne)} }
 
 // First is Σx of block i.
-func First(i int) Sum { return Sum{Kind: string(plan.SumFirst), I: i} }
+func First(i int) Sum { return Sum{Kind: string(bounded.SumFirst), I: i} }
 
 // Product is Σ x yᵀ of blocks i and j, row by row; where they are the same its upper triangle, with the diagonal.
-func Product(i, j int) Sum { return Sum{Kind: string(plan.SumProduct), I: i, J: j} }
+func Product(i, j int) Sum { return Sum{Kind: string(bounded.SumProduct), I: i, J: j} }
 
 // Weighing is s with a weight.
 func (s Sum) Weighing(weight string) Sum {
@@ -114,7 +115,7 @@ func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 	}
 	for _, row := range s.numbers {
 		for i, sum := range m.Sums {
-			n := len(m.RowVectors.Terms(&sum.BoundedSum))
+			n := len(m.RowVectors.Terms(&sum.VectorSum))
 			out.Sums[i].Values = append(out.Sums[i].Values, row[:n:n])
 			row = row[n:]
 		}
@@ -140,12 +141,12 @@ func (c *Curator) moments(v Vectors) (*plan.Moments, *look, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	tables, versions, err := c.sealed(&m.Bounded)
+	tables, versions, err := c.sealed(&m.Statement)
 	if err != nil {
 		return nil, nil, err
 	}
 	l := &look{
-		bounded: &m.Bounded, price: m.Price, tables: tables, key: m.Key(versions...),
+		bounded: &m.Statement, price: m.Price, tables: tables, key: m.Key(versions...),
 		fresh: v.Fresh, analyst: v.Analyst, shape: [2]int{m.Cells(), m.Width()},
 	}
 	var names []string
@@ -169,10 +170,10 @@ func vectorRequest(v Vectors) (out plan.VectorRequest, err error) {
 		return r
 	}
 	for _, b := range v.Blocks {
-		out.Blocks = append(out.Blocks, plan.BlockRequest{Size: b.Size, Norm: plan.Norm(b.Norm), Bound: number(b.Bound, "bound")})
+		out.Blocks = append(out.Blocks, plan.BlockRequest{Size: b.Size, Norm: bounded.Norm(b.Norm), Bound: number(b.Bound, "bound")})
 	}
 	for _, s := range v.Sums {
-		out.Sums = append(out.Sums, plan.SumRequest{Kind: plan.SumKind(s.Kind), I: s.I, J: s.J, Weight: number(s.Weight, "weight")})
+		out.Sums = append(out.Sums, plan.SumRequest{Kind: bounded.SumKind(s.Kind), I: s.I, J: s.J, Weight: number(s.Weight, "weight")})
 	}
 	out.Centres = v.Centres
 	return out, err
@@ -181,7 +182,7 @@ func vectorRequest(v Vectors) (out plan.VectorRequest, err error) {
 // sumsOf are a plan's sums without their values.
 func (c *Curator) sumsOf(m *plan.Moments) (out []NoisySum, err error) {
 	for _, s := range m.Sums {
-		n := NoisySum{Name: s.Name(), Unit: m.RowVectors.Unit(&s.BoundedSum), Loss: c.loss(s.Loss)}
+		n := NoisySum{Name: s.Name(), Unit: m.RowVectors.Unit(&s.VectorSum), Loss: c.loss(s.Loss)}
 		parameter := s.Parameter
 		if n.Noise, err = noiseOf(s.Noise, parameter); err != nil {
 			return nil, err
@@ -216,7 +217,7 @@ func sumMechanism(m *plan.Moments, s *plan.VectorSum) ledger.Mechanism {
 		}
 	}
 	return ledger.Mechanism{
-		Name: name, Sensitivity: sensitivity.String(), Scale: exact.FormatRat(s.Parameter), Cells: m.Cells() * len(m.RowVectors.Terms(&s.BoundedSum)),
+		Name: name, Sensitivity: sensitivity.String(), Scale: exact.FormatRat(s.Parameter), Cells: m.Cells() * len(m.RowVectors.Terms(&s.VectorSum)),
 	}
 }
 
@@ -225,7 +226,7 @@ func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error)
 	out := make([][]*big.Int, len(cells))
 	first := 0
 	for _, s := range m.Sums {
-		n := len(m.RowVectors.Terms(&s.BoundedSum))
+		n := len(m.RowVectors.Terms(&s.VectorSum))
 		var vector []mechanism.Exact
 		for _, cell := range cells {
 			vector = append(vector, cell[first:first+n]...)
@@ -244,7 +245,7 @@ func noisySums(m *plan.Moments, cells [][]mechanism.Exact) ([][]*big.Int, error)
 
 // noisySum runs the mechanism that the plan chose for a sum on its entries, cell by cell.
 func noisySum(m *plan.Moments, s *plan.VectorSum, vector []mechanism.Exact) ([]*big.Int, error) {
-	planned := &plan.Measure{BoundedMeasure: plan.BoundedMeasure{Kind: plan.Sum}, L1: s.L1, L2Squared: s.L2Squared, Loss: s.Loss, Noise: s.Noise, Parameter: s.Parameter}
+	planned := &plan.Measure{Measure: bounded.Measure{Kind: bounded.Sum}, L1: s.L1, L2Squared: s.L2Squared, Loss: s.Loss, Noise: s.Noise, Parameter: s.Parameter}
 	if s.Noise == plan.Gaussian && s.Symmetric() {
 		rho, _ := s.Loss.ZCDP()
 		d := m.RowVectors.Blocks[s.I].Size

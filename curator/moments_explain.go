@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 )
 
@@ -65,11 +66,11 @@ func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 	}
 	for _, k := range m.RowVectors.Blocks {
 		l1, l2squared := m.Norms(k)
-		of := plan.GridUnit(k.Grid)
+		of := bounded.GridUnit(k.Grid)
 		unit, _ := of.Float64()
 		out.Bounds = append(out.Bounds, BlockBound{unit * float(l1), unit * math.Sqrt(float(l2squared)), k.Scale > 0, of})
 	}
-	p := &plan.Plan{Bounded: m.Bounded, Neighbours: m.Neighbours, Price: m.Price}
+	p := &plan.Plan{Statement: m.Statement, Neighbours: m.Neighbours, Price: m.Price}
 	out.Unit = c.unit(&asked{Question: v.Question, plan: p})
 	out.Notes = momentsNotes(p, out)
 	return out, nil

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
 	"dither/internal/plan"
@@ -19,7 +20,7 @@ import (
 // groups are those that a look released, of keys that are not known beforehand. What is recorded is these, with their numbers, and
 // of the others no trace.
 type groups struct {
-	of     *plan.Bounded
+	of     *bounded.Statement
 	chosen [][]value.Value // in the order of their keys
 }
 
@@ -78,7 +79,7 @@ func (l *look) decode(values json.RawMessage) ([][]*big.Int, error) {
 			v := value.NullOf(types[j])
 			if text != nil {
 				var err error
-				if v, err = plan.ReadKey(types[j], *text); err != nil {
+				if v, err = bounded.ReadKey(types[j], *text); err != nil {
 					return nil, errors.New("a recorded release has other groups than its question")
 				}
 			}
@@ -119,7 +120,7 @@ func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
 		if err != nil {
 			return nil, err
 		}
-		all, err := c.engine.Groups(ctx, &p.Bounded, from)
+		all, err := c.engine.Groups(ctx, &p.Statement, from)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +134,7 @@ func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
 		}
 		if p.Other { // those beyond what is released are Other's
 			chosen = first(p, chosen)
-			if cells, err = c.engine.Aggregate(ctx, &p.Choose(chosen).Bounded, from); err != nil {
+			if cells, err = c.engine.Aggregate(ctx, &p.Choose(chosen).Statement, from); err != nil {
 				return nil, err
 			}
 		}
@@ -225,7 +226,7 @@ func greatest(p *plan.Plan, chosen [][]value.Value, numbers [][]*big.Int) ([][]v
 // first are the groups that fit into one entry of the ledger, of those that were selected, in the order of their keys: a function
 // of what was released.
 func first(p *plan.Plan, chosen [][]value.Value) [][]value.Value {
-	plan.SortGroups(chosen)
+	bounded.SortGroups(chosen)
 	bytes := 0
 	for i, group := range chosen {
 		if bytes += textBytes(group); i >= p.MaxChosen() || bytes > maxChosenBytes {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"dither/audit"
+	"dither/internal/bounded"
 	"dither/internal/derive"
 	"dither/internal/engine"
 	"dither/internal/plan"
@@ -216,7 +217,7 @@ func TestOpenRatesAndCoverage(t *testing.T) {
 			counts[name] = n
 		}
 		for range trials {
-			found := engine.NewGroups(&p.Bounded)
+			found := engine.NewGroups(&p.Statement)
 			for name, n := range counts {
 				found.Add([]value.Value{value.OfText(name)}, []*big.Int{big.NewInt(n), big.NewInt(3 * n), big.NewInt(n)})
 			}
@@ -294,12 +295,12 @@ func TestOpenGreatest(t *testing.T) {
 	if most := maxChosenBytes / value.MaxTextBytes; len(keys) > most || len(keys) < most-10 {
 		t.Errorf("%d long keys are kept", len(keys))
 	}
-	l := &look{groups: &groups{of: &p.Bounded, chosen: keys}, shape: [2]int{0, 2}}
+	l := &look{groups: &groups{of: &p.Statement, chosen: keys}, shape: [2]int{0, 2}}
 	values, err := l.encode(numbers[:len(keys)])
 	if err != nil || len(values) > 16<<20 {
 		t.Fatalf("%d bytes, %v", len(values), err)
 	}
-	back := &look{groups: &groups{of: &p.Bounded}, shape: [2]int{0, 2}}
+	back := &look{groups: &groups{of: &p.Statement}, shape: [2]int{0, 2}}
 	if _, err := back.decode(values); err != nil || len(back.groups.chosen) != len(keys) {
 		t.Errorf("read back: %v", err)
 	}
@@ -373,7 +374,7 @@ func TestGroupsAsPlanned(t *testing.T) {
 	orders := popular(40, "pear") + "900,plum,1,true\n901,plum,1,true\n902,plum,1,true\n"
 	known := []mechanism.Partition{}
 	for name, n := range map[string]int64{"pear": 40, "plum": 3, "secret-0": 1, "secret-1": 1, "secret-2": 1, "secret-3": 1, "secret-4": 1} {
-		known = append(known, mechanism.NewPartition(plan.GroupName([]value.Value{value.OfText(name)}), mechanism.NewExact(big.NewInt(n))))
+		known = append(known, mechanism.NewPartition(bounded.GroupName([]value.Value{value.OfText(name)}), mechanism.NewExact(big.NewInt(n))))
 	}
 	for relation, differ := range map[string]int64{"add-remove": 2, "change-one": 4} {
 		c := shop(t, relation, "1", "max_groups: 2\n    max_rows_per_group: 1", orders)

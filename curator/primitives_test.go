@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
 	"dither/internal/plan"
@@ -299,8 +300,8 @@ func TestPrimitivesUnderZCDP(t *testing.T) {
 	}
 	price := privacy.ZCDPLoss(rho, privacy.Delta{})
 	target := &plan.Target{Price: price, Sensitivity: big.NewInt(1), Neighbours: privacy.AddRemove}
-	target.Keys = []plan.Key{{Values: make([]value.Value, 6)}}
-	target.Measures = []*plan.BoundedMeasure{{Hi: 9}}
+	target.Keys = []bounded.Key{{Values: make([]value.Value, 6)}}
+	target.Measures = []*bounded.Measure{{Hi: 9}}
 	for _, c := range []struct {
 		mechanism string
 		best      int
@@ -390,7 +391,7 @@ type during struct {
 	what func()
 }
 
-func (d during) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+func (d during) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	d.what()
 	return d.Engine.Aggregate(ctx, b, from)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/exact"
 	"dither/internal/ledger"
@@ -53,7 +54,7 @@ func (c *Curator) takeOrder(ctx context.Context, p *plan.Plan, from engine.Seale
 }
 
 // takeQuantiles draws all quantiles of one value, in the same passes over the rows.
-func (c *Curator) takeQuantiles(ctx context.Context, p *plan.Plan, v *plan.BoundedMeasure, from engine.Sealed, drawn map[*plan.Quantile][][]int64) error {
+func (c *Curator) takeQuantiles(ctx context.Context, p *plan.Plan, v *bounded.Measure, from engine.Sealed, drawn map[*plan.Quantile][][]int64) error {
 	m, of := quantilesOf(p, v)
 	if err := soughtAsPlanned(m, of); err != nil {
 		return err
@@ -87,7 +88,7 @@ func (c *Curator) takeQuantiles(ctx context.Context, p *plan.Plan, v *plan.Bound
 }
 
 // quantilesOf is the mechanism of a value's quantiles: of each the value at its rank, and those that bracket it.
-func quantilesOf(p *plan.Plan, v *plan.BoundedMeasure) (m mechanism.CellQuantiles, of []*plan.Quantile) {
+func quantilesOf(p *plan.Plan, v *bounded.Measure) (m mechanism.CellQuantiles, of []*plan.Quantile) {
 	m = mechanism.CellQuantiles{
 		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/derive"
 	"dither/internal/plan"
 	"dither/internal/value"
@@ -87,7 +88,7 @@ func orderNotes(p *plan.Plan, alpha float64) (notes []string) {
 }
 
 // eachGroup says how they are shared out.
-func eachGroup(c plan.Caps) string {
+func eachGroup(c bounded.Caps) string {
 	if c.Rows > 0 {
 		return ""
 	}

@@ -50,7 +50,7 @@ func replayOrder(t *testing.T, name, relation string, w twins, p *plan.Plan, mos
 	t.Helper()
 	for _, m := range p.Modes {
 		look := p.Counted(m)
-		d := w.exactly(t, &plan.Target{Bounded: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+		d := w.exactly(t, &plan.Target{Statement: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
 			cells, err := c.engine.Aggregate(t.Context(), look, from)
 			if err != nil {
 				return nil, err
@@ -70,7 +70,7 @@ func replayOrder(t *testing.T, name, relation string, w twins, p *plan.Plan, mos
 	}
 	for _, v := range p.OrderedValues() {
 		look := p.Ordered(v)
-		d := w.exactly(t, &plan.Target{Bounded: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
+		d := w.exactly(t, &plan.Target{Statement: *look}, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
 			rows, err := c.engine.Order(t.Context(), look, from)
 			if err != nil {
 				return nil, err

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 )
 
 // A rehearsal comes before the charge, so it is bounded: in time, in memory (by the engines), and in how many there are at once in this process, of one
@@ -113,7 +113,7 @@ func (q *turns) leave(t *turn, granted bool) {
 
 // rehearse runs bounded aggregates over made-up rows. One that fails there is refused before it costs anything, and before
 // any row is read: that is a defect of the plan, which the owner is told of. So is one that takes too much time or memory.
-func (c *Curator) rehearse(ctx context.Context, analyst string, from engine.Sealed, all ...*plan.Bounded) error {
+func (c *Curator) rehearse(ctx context.Context, analyst string, from engine.Sealed, all ...*bounded.Statement) error {
 	done, err := rehearsals.take(ctx, analyst, turnTime)
 	if errors.Is(err, errTurns) {
 		return &Error{Code: CodeUnavailable, Message: err.Error() + "; nothing was charged", Hint: "ask again later", Retry: true}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 )
 
 // endless is an engine whose rehearsals end when they are told to.
@@ -18,7 +18,7 @@ type endless struct {
 	asked chan struct{}
 }
 
-func (e endless) Rehearse(ctx context.Context, _ *plan.Bounded, _ engine.Sealed) error {
+func (e endless) Rehearse(ctx context.Context, _ *bounded.Statement, _ engine.Sealed) error {
 	e.asked <- struct{}{}
 	<-ctx.Done()
 	return ctx.Err()

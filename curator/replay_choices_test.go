@@ -49,7 +49,7 @@ func replaySelect(t *testing.T, relation string, w twins) {
 			t.Fatal(err)
 		}
 		d := w.exactly(t, target, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-			cells, err := c.engine.Aggregate(t.Context(), &target.Bounded, from)
+			cells, err := c.engine.Aggregate(t.Context(), &target.Statement, from)
 			if err != nil {
 				return nil, err
 			}
@@ -125,7 +125,7 @@ func (w twins) sameRows(t *testing.T, name, sql string) {
 	}
 	domain := domainOf(target)
 	d := w.exactly(t, target, func(c *Curator, from engine.Sealed) ([]*big.Int, error) {
-		rows, err := c.engine.Order(t.Context(), &target.Bounded, from)
+		rows, err := c.engine.Order(t.Context(), &target.Statement, from)
 		if err != nil {
 			return nil, err
 		}

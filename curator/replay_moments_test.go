@@ -65,7 +65,7 @@ func replayMoments(t *testing.T, relation string, w twins) {
 		sameFlow(t, name, r, "reserve", "release")
 		x, y := r.Data.Output, r.Neighbor.Output
 		for j, s := range m.Sums {
-			terms := m.RowVectors.Terms(&s.BoundedSum)
+			terms := m.RowVectors.Terms(&s.VectorSum)
 			l1, l2squared := new(big.Rat), new(big.Rat)
 			for e := range lengths[j] {
 				d := new(big.Rat).Sub(x[e], y[e])

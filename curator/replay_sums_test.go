@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dither/audit"
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/mechanism"
@@ -138,10 +139,10 @@ func TestReplayCapped(t *testing.T) {
 // loose is an engine with an edit of what it is asked, as a defect would make it.
 type loose struct {
 	engine.Engine
-	edit func(*plan.Bounded)
+	edit func(*bounded.Statement)
 }
 
-func (l loose) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+func (l loose) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	wrong := *b
 	l.edit(&wrong)
 	return l.Engine.Aggregate(ctx, &wrong, from)
@@ -152,17 +153,17 @@ func (l loose) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Seale
 func TestReplayTells(t *testing.T) {
 	w := newTwins(t, pureTerms, [2]string{"", somebody}, [2]string{"", somebodys})
 	works := [2]engine.Engine{w[0].engine, w[1].engine}
-	with := func(edit func(*plan.Bounded)) {
+	with := func(edit func(*bounded.Statement)) {
 		for side, c := range w {
 			c.engine = loose{works[side], edit}
 		}
 	}
-	with(func(b *plan.Bounded) { b.Caps.Rows = 5 })
+	with(func(b *bounded.Statement) { b.Caps.Rows = 5 })
 	const capped = "SELECT COUNT(*) FROM visits"
 	if v := w.measured(t, "no cap", 1, capped, "")[0]; !errors.Is(v.apart.Within(v.allowed), audit.ErrApart) || v.apart.L1.Cmp(big.NewRat(5, 1)) != 0 {
 		t.Errorf("a cap that is not kept: %v of %v", v.apart.L1, v.allowed.L1)
 	}
-	with(func(*plan.Bounded) {})
+	with(func(*bounded.Statement) {})
 	if v := w.measured(t, "the cap", 1, capped, "")[0]; v.apart.Within(v.allowed) != nil || v.apart.L1.Cmp(big.NewRat(3, 1)) != 0 {
 		t.Errorf("a cap that is kept: %v of %v", v.apart.L1, v.allowed.L1)
 	}

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/policy"
 )
 
@@ -95,7 +95,7 @@ type retried struct {
 
 type unavailable struct{ engine.Engine }
 
-func (unavailable) Rehearse(context.Context, *plan.Bounded, engine.Sealed) error {
+func (unavailable) Rehearse(context.Context, *bounded.Statement, engine.Sealed) error {
 	return fmt.Errorf("it is down: %w", engine.ErrUnavailable)
 }
 

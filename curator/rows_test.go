@@ -72,7 +72,7 @@ func TestReplayFoundRows(t *testing.T) {
 			vectors := p.Groupings()
 			at := 0
 			for _, g := range vectors {
-				n := g.Cells(&p.Bounded)
+				n := g.Cells(&p.Statement)
 				for j, m := range g.Measures {
 					var x, y []*big.Rat
 					for i := range n {

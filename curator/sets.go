@@ -17,11 +17,11 @@ func summed(p *plan.Plan, g plan.Grouping, cells [][]mechanism.Exact) [][]mechan
 	if p.Sets == nil {
 		return cells
 	}
-	out := make([][]mechanism.Exact, g.Cells(&p.Bounded))
+	out := make([][]mechanism.Exact, g.Cells(&p.Statement))
 	for i := range out {
 		out[i] = make([]mechanism.Exact, len(p.Measures))
 	}
-	for i, at := range g.Into(&p.Bounded) {
+	for i, at := range g.Into(&p.Statement) {
 		for j, x := range cells[i] {
 			out[at][j] = out[at][j].Plus(x)
 		}
@@ -59,7 +59,7 @@ func (c *Curator) cellsOver(ctx context.Context, p *plan.Plan, g plan.Grouping, 
 func (c *Curator) groupings(a *asked, expected bool) (out []Grouping) {
 	p, known := a.plan, scaled{}
 	for i, g := range p.Sets {
-		shown := Grouping{Cells: g.Cells(&p.Bounded)}
+		shown := Grouping{Cells: g.Cells(&p.Statement)}
 		for _, k := range g.Keys {
 			shown.Keys = append(shown.Keys, p.KeyText(k))
 		}

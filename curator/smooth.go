@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/exact"
 	"dither/internal/ledger"
@@ -95,7 +96,7 @@ func statistics(found mechanism.OrderStatistics) (rows [][]*big.Int) {
 }
 
 // gridNumber is a gridded value in its own unit: a whole number of integers.
-func gridNumber(m *plan.BoundedMeasure, v *big.Int) *Number {
+func gridNumber(m *bounded.Measure, v *big.Int) *Number {
 	if !m.Rounds() && m.Grid == 0 {
 		return wholeNumber(v)
 	}

@@ -1,6 +1,7 @@
 package curator
 
 import (
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
 	"dither/internal/plan"
@@ -8,7 +9,7 @@ import (
 )
 
 // sealed are the current versions of the tables that b reads, in the order of its Tables, and their numbers.
-func (c *Curator) sealed(b *plan.Bounded) (tables []seal.Version, versions []int, err error) {
+func (c *Curator) sealed(b *bounded.Statement) (tables []seal.Version, versions []int, err error) {
 	for _, name := range b.Tables() {
 		v, err := c.current(name)
 		if err != nil {

@@ -13,13 +13,13 @@ func (c *Curator) lookAt(t *plan.Target, q Question, m ledger.Mechanism, shape [
 	if q.Within != "" || q.At != "" {
 		return nil, &Error{Code: CodeUsage, Message: "an accuracy is for tables of noisy numbers", Hint: "give a price, and the confidence by its name"}
 	}
-	tables, versions, err := c.sealed(&t.Bounded)
+	tables, versions, err := c.sealed(&t.Statement)
 	if err != nil {
 		return nil, err
 	}
 	parameters := fmt.Sprintf("%s scale %s shape %v", m.Name, m.Scale, shape)
 	return &look{
-		question: q.SQL, bounded: &t.Bounded, price: t.Price, tables: tables, key: t.Key(versions, parameters),
+		question: q.SQL, bounded: &t.Statement, price: t.Price, tables: tables, key: t.Key(versions, parameters),
 		mechanisms: []ledger.Mechanism{m}, fresh: q.Fresh, analyst: q.Analyst, shape: shape,
 	}, nil
 }

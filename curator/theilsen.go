@@ -242,7 +242,7 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 		return nil, err
 	}
 	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), s.replayed || f.Price.Within(room)
-	p := &plan.Plan{Bounded: f.Bounded, Neighbours: f.Neighbours, Price: f.Price}
+	p := &plan.Plan{Statement: f.Statement, Neighbours: f.Neighbours, Price: f.Price}
 	out.Unit = c.unit(&asked{Question: q.Question, plan: p})
 	if p.Unit != nil {
 		out.Notes = append(out.Notes, truncation(p))

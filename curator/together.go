@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/postgres"
-	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/query"
 )
@@ -20,7 +20,7 @@ func serverOf(t *policy.Table) string {
 }
 
 // meet refuses a relation of tables that no engine has all of: rows leave no server, and none are sent to one.
-func (e *engines) meet(b *plan.Bounded) error {
+func (e *engines) meet(b *bounded.Statement) error {
 	if b.Source == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (e *engines) meet(b *plan.Bounded) error {
 }
 
 // refuses is what Rehearse refuses of b without looking at any table.
-func (e *engines) refuses(b *plan.Bounded, from engine.Sealed) error {
+func (e *engines) refuses(b *bounded.Statement, from engine.Sealed) error {
 	if err := e.meet(b); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (c *Curator) answerable(l *look) error {
 		return nil
 	}
 	from := c.from(l)
-	for _, b := range append([]*plan.Bounded{l.bounded}, l.more...) {
+	for _, b := range append([]*bounded.Statement{l.bounded}, l.more...) {
 		if err := e.refuses(b, from); err != nil {
 			return refused(err)
 		}

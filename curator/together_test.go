@@ -89,7 +89,7 @@ func TestReplayFoundOverSets(t *testing.T) {
 			}
 			at := 0
 			for _, g := range p.Sets {
-				n := g.Cells(&p.Bounded)
+				n := g.Cells(&p.Statement)
 				for j, m := range g.Measures {
 					var x, y []*big.Rat
 					for i := range n {

@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/ledger"
-	"dither/internal/plan"
 	"dither/mechanism"
 	"dither/noise"
 	"dither/privacy"
@@ -49,7 +49,7 @@ func (c *Curator) ExplainTrain(ctx context.Context, q Training) (*TrainingExplan
 	}, nil
 }
 
-func (t *Trainer) unit() *big.Rat { return plan.GridUnit(t.grid) }
+func (t *Trainer) unit() *big.Rat { return bounded.GridUnit(t.grid) }
 
 // training decides all that is public.
 func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {

@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/ledger"
-	"dither/internal/plan"
 )
 
 const trainBudget = "{epsilon: 40, delta: 1e-4, selection_delta: 8e-5}"
@@ -370,7 +370,7 @@ type meanwhile struct {
 	do func()
 }
 
-func (m meanwhile) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
+func (m meanwhile) Rehearse(ctx context.Context, b *bounded.Statement, from engine.Sealed) error {
 	m.do()
 	return m.Engine.Rehearse(ctx, b, from)
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/mechanism"
 )
 
@@ -23,7 +23,7 @@ type slow struct {
 	failed atomic.Bool // fails once it is let
 }
 
-func (s *slow) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+func (s *slow) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	s.asked <- struct{}{}
 	<-s.let
 	if s.failed.Load() {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
@@ -123,7 +123,7 @@ func (c *Curator) readValues(v seal.Version, column *policy.Column) ([]value.Val
 		return nil, err
 	}
 	defer release()
-	values, err := c.engine.Values(ctx, plan.PublicColumn(column), c.known(v), policy.MaxKeys+1)
+	values, err := c.engine.Values(ctx, bounded.PublicColumn(column), c.known(v), policy.MaxKeys+1)
 	if err == nil {
 		keep(v, column, values)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/exact"
 	"dither/internal/ledger"
@@ -83,7 +84,7 @@ func (c *Curator) fits(r *regression) error {
 func (r *regression) predictors() int { return len(r.Measures) - 1 }
 
 // response is the last item.
-func (r *regression) response() *plan.BoundedMeasure { return r.Measures[len(r.Measures)-1] }
+func (r *regression) response() *bounded.Measure { return r.Measures[len(r.Measures)-1] }
 
 // canonical writes what a release depends on beside the first measure, which Key writes.
 func (r *regression) canonical(mechanism string) string {
@@ -97,12 +98,12 @@ func (r *regression) canonical(mechanism string) string {
 
 // decided is the look of a regression.
 func (c *Curator) decided(r *regression, q Question, price privacy.Loss, mechanism string, of []ledger.Mechanism, shape [2]int) (*look, error) {
-	tables, versions, err := c.sealed(&r.Bounded)
+	tables, versions, err := c.sealed(&r.Statement)
 	if err != nil {
 		return nil, err
 	}
 	return &look{
-		question: q.SQL, bounded: &r.Bounded, price: price, tables: tables, key: r.Key(versions, r.canonical(mechanism)),
+		question: q.SQL, bounded: &r.Statement, price: price, tables: tables, key: r.Key(versions, r.canonical(mechanism)),
 		mechanisms: of, fresh: q.Fresh, analyst: q.Analyst, shape: shape,
 	}, nil
 }
@@ -128,7 +129,7 @@ func (c *Curator) stream(ctx context.Context, r *regression, from engine.Sealed)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.engine.Rows(ctx, &r.Bounded, from, rows); err != nil {
+	if err := c.engine.Rows(ctx, &r.Statement, from, rows); err != nil {
 		_ = rows.Close() // it is of no use
 		return nil, err
 	}

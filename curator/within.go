@@ -117,7 +117,7 @@ func (c *Curator) within(q Question, filled *policy.Policy, request plan.Request
 	asked := *p
 	asked.Priced = true // as at any price that is found
 	s := &pricing{c: c, policy: filled, request: request, target: target, alpha: alpha, asked: &asked, tried: []*priced{{plan: &asked}}}
-	if err := s.gather(&p.Bounded); err != nil {
+	if err := s.gather(&p.Statement); err != nil {
 		return nil, "", err
 	}
 	return s.cheapest(q.Fresh)

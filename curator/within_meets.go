@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/derive"
 	"dither/internal/plan"
 	"dither/privacy"
@@ -133,7 +134,7 @@ func (s *pricing) foretoldOf(a *asked, o plan.Output, rows int64) (excess float6
 		return 0, "", nil
 	}
 	m := d.Single(o)
-	if s.target.relative && (m == nil || m.Kind != plan.CountRows || len(p.Keys) > 0 || p.Where != nil || rows == 0) {
+	if s.target.relative && (m == nil || m.Kind != bounded.CountRows || len(p.Keys) > 0 || p.Where != nil || rows == 0) {
 		return 0, "", s.missing(p, o, "the size of "+o.Name+" is not known beforehand")
 	}
 	half := 0.0

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/derive"
 	"dither/internal/ledger"
 	"dither/internal/parallel"
@@ -100,7 +101,7 @@ const maxPlannedAgain = 8
 
 // gather finds the dearest answer to the very same question at another price, the newest of these: one whose replay key is the question's
 // at the price that was recorded.
-func (s *pricing) gather(b *plan.Bounded) error {
+func (s *pricing) gather(b *bounded.Statement) error {
 	if s.asked.Open() { // of groups that another price might not release
 		return nil
 	}

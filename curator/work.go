@@ -3,6 +3,7 @@ package curator
 import (
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/seal"
 )
@@ -20,7 +21,7 @@ type Work struct {
 // no row.
 func (c *Curator) work(l *look) Work {
 	p := c.filled()
-	cost := plan.CostOf(p, append([]*plan.Bounded{l.bounded}, l.more...)...)
+	cost := plan.CostOf(p, append([]*bounded.Statement{l.bounded}, l.more...)...)
 	live := slices.ContainsFunc(l.tables, func(v seal.Version) bool { return v.Live && v.Copy == nil })
 	return Work{Steps: cost.Steps, Limit: p.MostUnitCost(), Rows: cost.Rows, Unbounded: cost.Unbounded && live || cost.Owned}
 }

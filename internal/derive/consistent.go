@@ -170,7 +170,7 @@ func (a *Answer) grids(sums [][]*big.Int) []*grid {
 func tables(p *plan.Plan, j int, sums [][]*big.Int) [][]*big.Int {
 	var out [][]*big.Int
 	for _, g := range p.Groupings() {
-		n := g.Cells(&p.Bounded)
+		n := g.Cells(&p.Statement)
 		var table []*big.Int
 		for _, row := range sums[:n] {
 			table = append(table, row[j])
@@ -240,8 +240,8 @@ func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 		if a.given == nil {
 			rows = a.rowsOf(shown, sums)
 		}
-		for i := range g.grouping.Cells(&a.plan.Bounded) {
-			c := &cell{answer: a, keys: g.grouping.CellKeys(&a.plan.Bounded, i), alpha: alpha, known: map[estimated]Estimate{}, grid: g, place: i}
+		for i := range g.grouping.Cells(&a.plan.Statement) {
+			c := &cell{answer: a, keys: g.grouping.CellKeys(&a.plan.Statement, i), alpha: alpha, known: map[estimated]Estimate{}, grid: g, place: i}
 			if rows != nil {
 				c.sums = rows[i]
 			}
@@ -254,9 +254,9 @@ func (a *Answer) setCells(sums [][]*big.Int, alpha float64) []*cell {
 // rowsOf are the released numbers of one grouping.
 func (a *Answer) rowsOf(set int, sums [][]*big.Int) [][]*big.Int {
 	for _, g := range a.plan.Sets[:set] {
-		sums = sums[g.Cells(&a.plan.Bounded):]
+		sums = sums[g.Cells(&a.plan.Statement):]
 	}
-	return sums[:a.plan.Sets[set].Cells(&a.plan.Bounded)]
+	return sums[:a.plan.Sets[set].Cells(&a.plan.Statement)]
 }
 
 // fromGrid computes an aggregate of a row with estimated measures.

@@ -97,7 +97,7 @@ func TestCoverageOfDerivedOverRelations(t *testing.T) {
 			t.Parallel()
 			p := planOf(t, c.sql, c.price)
 			exact, noises := released(t, p, nil)
-			enginetest.SumOf(&p.Bounded, tables, addTo(exact))
+			enginetest.SumOf(&p.Statement, tables, addTo(exact))
 			answer, err := derive.New(p)
 			if err != nil {
 				t.Fatal(err)

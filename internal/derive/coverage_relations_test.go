@@ -42,7 +42,7 @@ func TestCoverageOfRelations(t *testing.T) {
 			t.Parallel()
 			p := planOf(t, c.sql, c.price)
 			exact, noises := released(t, p, nil)
-			enginetest.SumOf(&p.Bounded, tables, addTo(exact))
+			enginetest.SumOf(&p.Statement, tables, addTo(exact))
 			covers(t, p, exact, noises, c.truth)
 			if truth := boundedTruth(p, exact); math.Abs(truth-c.truth) > 1e-9*math.Abs(c.truth) {
 				t.Errorf("the bounded answer is %v, want %v", truth, c.truth)

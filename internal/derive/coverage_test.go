@@ -238,7 +238,7 @@ func released(t testing.TB, p *plan.Plan, rows []enginetest.Row) ([]*big.Int, []
 	for i := range exact {
 		exact[i] = new(big.Int)
 	}
-	enginetest.Sum(&p.Bounded, rows, addTo(exact))
+	enginetest.Sum(&p.Statement, rows, addTo(exact))
 	noises := make([]noise.Distribution, len(p.Measures))
 	for i, m := range p.Measures {
 		var err error

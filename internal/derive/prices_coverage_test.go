@@ -95,7 +95,7 @@ func boundsOf(t *testing.T, planned *plan.Plan, lower, upper []*big.Int, tables 
 		t.Fatal(err)
 	}
 	exact, noises := released(t, p, nil)
-	enginetest.SumOf(&p.Bounded, tables, addTo(exact))
+	enginetest.SumOf(&p.Statement, tables, addTo(exact))
 	answer, err := derive.New(p)
 	if err != nil {
 		t.Fatal(err)

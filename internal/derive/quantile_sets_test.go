@@ -34,7 +34,7 @@ func TestQuantileSetsCoverage(t *testing.T) {
 			mechanisms, data = append(mechanisms, m), append(data, inOrder(cells))
 			for i, values := range cells {
 				name := ""
-				if key := p.Sets[s].CellKeys(&p.Bounded, i)[0]; p.Sets[s].Has(0) {
+				if key := p.Sets[s].CellKeys(&p.Statement, i)[0]; p.Sets[s].Has(0) {
 					name = key.String()
 				}
 				exactly[name] = values

@@ -332,7 +332,7 @@ func TestAnyOrders(t *testing.T) {
 		if q.Sets != nil {
 			cells = 0
 			for _, g := range q.Sets {
-				cells += g.Cells(&q.Bounded)
+				cells += g.Cells(&q.Statement)
 			}
 		}
 		numbers := make([][]*big.Int, cells)

@@ -87,7 +87,7 @@ func (e *Earlier) told(f plan.Following, noises []noise.Distribution, alone int)
 	name := fmt.Sprint(f.Measure, f.Keys, alone)
 	law = e.laws[name]
 	if alone >= 0 {
-		b, of, into := &e.Plan.Bounded, e.Plan.Groupings()[alone], plan.Grouping{Keys: f.Keys}
+		b, of, into := &e.Plan.Statement, e.Plan.Groupings()[alone], plan.Grouping{Keys: f.Keys}
 		n := into.Cells(b)
 		if law == nil {
 			law = &noise.Combination{}
@@ -209,7 +209,7 @@ func (e *Earlier) finest(follows []plan.Following, noises []noise.Distribution) 
 		}) {
 			continue
 		}
-		if v := noises[i].Variance() * float64(g.Cells(&e.Plan.Bounded)); best < 0 || v < least {
+		if v := noises[i].Variance() * float64(g.Cells(&e.Plan.Statement)); best < 0 || v < least {
 			best, least = i, v
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/derive"
 	"dither/internal/plan"
 	"dither/internal/stattest"
@@ -115,7 +116,7 @@ func TestErrorsOfCoarserKeys(t *testing.T) {
 	for i, row := range answer.Rows(nil, 0.05) {
 		e := row[0].Estimate
 		over, sign := values[i][0], values[i][1]
-		if p.Keys[0].Expr.Op == plan.OpSign {
+		if p.Keys[0].Expr.Op == bounded.OpSign {
 			over, sign = sign, over
 		}
 		n := cells[fmt.Sprint(over, sign)]

@@ -25,7 +25,7 @@ func distinctCells(p *plan.Plan, g plan.Grouping, rows []enginetest.Row, cells [
 			own = append(own, j)
 		}
 	}
-	for _, cell := range cells[:g.Cells(&p.Bounded)] {
+	for _, cell := range cells[:g.Cells(&p.Statement)] {
 		for _, j := range own {
 			cell[j] = new(big.Int)
 		}

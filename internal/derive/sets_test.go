@@ -20,14 +20,14 @@ func exactSets(p *plan.Plan, rows []enginetest.Row) [][]*big.Int {
 	var out [][]*big.Int
 	for _, g := range p.Groupings() {
 		first := len(out)
-		for range g.Cells(&p.Bounded) {
+		for range g.Cells(&p.Statement) {
 			cells := make([]*big.Int, len(p.Measures))
 			for j := range cells {
 				cells[j] = new(big.Int)
 			}
 			out = append(out, cells)
 		}
-		enginetest.Sum(&p.Bounded, rows, func(keys []value.Value, sums []*big.Int) {
+		enginetest.Sum(&p.Statement, rows, func(keys []value.Value, sums []*big.Int) {
 			cell := 0
 			for _, k := range g.Keys {
 				cell = cell*len(p.Keys[k].Values) + p.Keys[k].Index(keys[k])
@@ -55,7 +55,7 @@ func noisySets(t testing.TB, p *plan.Plan, exact [][]*big.Int) [][]*big.Int {
 			}
 			noises[j] = d
 		}
-		for range g.Cells(&p.Bounded) {
+		for range g.Cells(&p.Statement) {
 			for j := range noises {
 				out[i] = append(out[i], new(big.Int).Add(exact[i][j], noises[j].Draw()))
 			}

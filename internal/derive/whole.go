@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 )
 
@@ -25,7 +26,7 @@ func notNegative(n *big.Int) *big.Int {
 // coarser tables are their sums.
 func (a *Answer) makeWhole(grids []*grid) {
 	for j, m := range a.plan.Measures {
-		if m.Kind == plan.Sum {
+		if m.Kind == bounded.Sum {
 			continue
 		}
 		order := make([]int, len(grids)) // from the coarsest
@@ -67,7 +68,7 @@ func (a *Answer) partsOf(fine, coarse plan.Grouping) [][]int {
 	for _, k := range a.plan.Keys {
 		sizes = append(sizes, int64(len(k.Values)))
 	}
-	out := make([][]int, coarse.Cells(&a.plan.Bounded))
+	out := make([][]int, coarse.Cells(&a.plan.Statement))
 	for i, at := range positions(keySet(fine.Keys), keySet(coarse.Keys), sizes) {
 		out[at] = append(out[at], i)
 	}

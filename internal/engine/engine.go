@@ -7,35 +7,35 @@ import (
 	"errors"
 	"math/big"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 	"dither/mechanism"
 )
 
-// Engine runs bounded aggregates over sealed files, or over a server's table: all that a Bounded says, its Part too, which charges rest on
+// Engine runs bounded aggregates over sealed files, or over a server's table: all that a statement says, its Part too, which charges rest on
 // as noise rests on its Caps. What an engine cannot do, it refuses in Rehearse.
 type Engine interface {
 	// Aggregate gives, for every cell of b in the order of Cells, its measures' exact sums. The error may quote rows: it is
 	// for nobody but the owner.
-	Aggregate(ctx context.Context, b *plan.Bounded, from Sealed) ([][]mechanism.Exact, error)
+	Aggregate(ctx context.Context, b *bounded.Statement, from Sealed) ([][]mechanism.Exact, error)
 	// Groups gives, for b whose keys are Open, the groups that there are, with their measures' exact sums. The error may quote
 	// rows, as above. Once some are Chosen, Aggregate gives these alone.
-	Groups(ctx context.Context, b *plan.Bounded, from Sealed) (*Groups, error)
+	Groups(ctx context.Context, b *bounded.Statement, from Sealed) (*Groups, error)
 	// Order gives the values of b's one measure, which b asks for Ordered: what is scanned later, in as many passes as the
 	// mechanism takes, each with ctx. The errors of a pass may quote rows, as above.
-	Order(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.Ordered, error)
+	Order(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.Ordered, error)
 	// OrderCells is Order for every cell of b, in the order of Cells.
-	OrderCells(ctx context.Context, b *plan.Bounded, from Sealed) (mechanism.OrderedCells, error)
+	OrderCells(ctx context.Context, b *bounded.Statement, from Sealed) (mechanism.OrderedCells, error)
 	// Rows gives the rows that count of b, which plan.BuildRows planned: of each its measures' integers, those of one unit one after the
 	// other. In which order units come, or a unit's rows, must play no part. The error may quote rows, as above; no part of what was given
 	// may be used where there is one.
-	Rows(ctx context.Context, b *plan.Bounded, from Sealed, into *mechanism.Rows) error
+	Rows(ctx context.Context, b *bounded.Statement, from Sealed, into *mechanism.Rows) error
 	// Values gives the distinct values of a column of a PUBLIC table, cleaned, without NULL, in their order, and at most so many.
-	Values(ctx context.Context, c plan.Column, from Sealed, most int) ([]value.Value, error)
+	Values(ctx context.Context, c bounded.Column, from Sealed, most int) ([]value.Value, error)
 	// Rehearse runs b over made-up rows of extreme values, and none of the sealed ones. What fails here must not be asked:
 	// a row could decide whether the question fails, and no noise would hide it. Where from is a live table, it must be there, and be
 	// the one that was sealed. It takes bounded time (ctx's) and memory, or fails with ErrRehearsal.
-	Rehearse(ctx context.Context, b *plan.Bounded, from Sealed) error
+	Rehearse(ctx context.Context, b *bounded.Statement, from Sealed) error
 	Close() error
 }
 
@@ -56,7 +56,7 @@ type Engine interface {
 //     (AllRowsAreLeft): all rows of v are left, with the ranks 1, 2, …, n. The short form keeps the ranks up to
 //     Caps.Rows. The long form keeps all rows if n ≤ Caps.Rows, and else the first Caps.Rows in the order of ranks.
 //     Both are the ranks up to Caps.Rows. A test for NULL that the short form omits (Kept) is true of every row.
-//   - MostRows and MostPerKey are true: where they let the bound of a plan.Owned be left out, v has no more rows there
+//   - MostRows and MostPerKey are true: where they let the bound of a bounded.Owned be left out, v has no more rows there
 //     than Stored (OwnedFit), and the long form keeps them all. ∎
 //
 // The proof rests on each record being true of its own database: a file is read with the record that was made of it.
@@ -69,7 +69,7 @@ type Sealed struct {
 	// MostRows is the most rows of one unit, and MostPerKey, where rows have their unit through a reference, the most that refer to one row;
 	// 0 where neither was recorded.
 	MostRows, MostPerKey int64
-	// Tables are the sealed versions, by table, where the rows are a plan.Source's.
+	// Tables are the sealed versions, by table, where the rows are a bounded.Source's.
 	Tables map[string]Sealed
 	Table  string // which table it is a version of
 
@@ -106,13 +106,13 @@ var ErrUnavailable = errors.New("the table's server is not available")
 // Cells gathers an engine's result rows into the answer's cells: the product of the keys' known values, the last key
 // running fastest. Cells that no row belongs to are 0.
 type Cells struct {
-	b     *plan.Bounded
+	b     *bounded.Statement
 	sums  [][]*big.Int
 	place map[string]int // of the cells of open keys
 }
 
 // NewCells starts with every cell 0.
-func NewCells(b *plan.Bounded) *Cells {
+func NewCells(b *bounded.Statement) *Cells {
 	c := &Cells{b: b, sums: make([][]*big.Int, b.Cells())}
 	for i := range c.sums {
 		c.sums[i] = make([]*big.Int, b.Width())
@@ -123,7 +123,7 @@ func NewCells(b *plan.Bounded) *Cells {
 	if b.Open() {
 		c.place = map[string]int{}
 		for i := range c.sums {
-			c.place[plan.GroupName(b.CellKeys(i))] = i
+			c.place[bounded.GroupName(b.CellKeys(i))] = i
 		}
 	}
 	return c
@@ -145,7 +145,7 @@ func (c *Cells) Add(keys []value.Value, sums []*big.Int) {
 // index is the place of the cell of these keys, or −1.
 func (c *Cells) index(keys []value.Value) int {
 	if c.place != nil {
-		if i, ok := c.place[plan.GroupName(keys)]; ok {
+		if i, ok := c.place[bounded.GroupName(keys)]; ok {
 			return i
 		}
 		return -1

@@ -4,27 +4,27 @@ import (
 	"strconv"
 	"strings"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
 // Expression writes e over the cleaned columns c0, c1, …: what all dialects write alike here, its constants and its other operations, over their
 // arguments, by functions of the dialect.
-func Expression(e *plan.Expr, constant func(value.Value) string, operation func(e *plan.Expr, args []string) string) string {
+func Expression(e *bounded.Expr, constant func(value.Value) string, operation func(e *bounded.Expr, args []string) string) string {
 	args := make([]string, len(e.Args))
 	for i, a := range e.Args {
 		args[i] = Expression(a, constant, operation)
 	}
 	switch e.Op {
-	case plan.OpColumn:
+	case bounded.OpColumn:
 		return "c" + strconv.Itoa(e.Column)
-	case plan.OpConst:
+	case bounded.OpConst:
 		return constant(e.Const)
-	case plan.OpIn:
+	case bounded.OpIn:
 		return "(" + args[0] + " IN (" + strings.Join(args[1:], ", ") + "))"
-	case plan.OpCase:
+	case bounded.OpCase:
 		return CaseWhen(args)
-	case plan.OpCoalesce, plan.OpLeast, plan.OpGreatest: // the last two pass over NULLs here
+	case bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest: // the last two pass over NULLs here
 		return string(e.Op) + "(" + strings.Join(args, ", ") + ")"
 	}
 	if op, ok := Infix[e.Op]; ok {

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"math/big"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 	"dither/mechanism"
 )
 
 // Unchosen is b before anything is chosen.
-func Unchosen(b *plan.Bounded) *plan.Bounded {
+func Unchosen(b *bounded.Statement) *bounded.Statement {
 	out := *b
 	out.Chosen, out.Other = nil, false
 	return &out
@@ -20,14 +20,14 @@ func Unchosen(b *plan.Bounded) *plan.Bounded {
 // keys, the number of units, and the measures' exact sums. Which there are, and how many, is as secret as the sums: what
 // leaves is an opaque partition of each, for a mechanism to select from, and the keys of those that it names.
 type Groups struct {
-	b     *plan.Bounded
+	b     *bounded.Statement
 	names []string
 	units []*big.Int
 	sums  []*big.Int // of the groups one after the other
 }
 
 // NewGroups starts with none, for a bounded aggregate without Counting.
-func NewGroups(b *plan.Bounded) *Groups { return &Groups{b: b} }
+func NewGroups(b *bounded.Statement) *Groups { return &Groups{b: b} }
 
 // Add adds a group: a result row of b.Counting(), whose last sum is the number of units; a nil sum counts as 0. A row in which no
 // unit counts makes no group. No two rows have the same keys: mechanisms refuse groups of one name.
@@ -37,7 +37,7 @@ func (g *Groups) Add(keys []value.Value, sums []*big.Int) {
 	if units == nil || units.Sign() <= 0 {
 		return
 	}
-	g.names, g.units = append(g.names, plan.GroupName(keys)), append(g.units, units)
+	g.names, g.units = append(g.names, bounded.GroupName(keys)), append(g.units, units)
 	for _, s := range sums[:last] {
 		if s == nil {
 			s = new(big.Int)

@@ -5,19 +5,19 @@ import (
 	"math"
 	"strings"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 )
 
 // Inside is how an engine writes what aggregates inside a unit need, beside its Dialect.
 type Inside struct {
 	Dialect
-	Expression func(*plan.Expr) string
+	Expression func(*bounded.Expr) string
 	Clamped    func(whole string, lo, hi int64) string // a whole number of any size, as an integer between two
 	Average    func(x string, lo int64) string         // the whole number nearest to the average of x, none of which is below lo; NULL or an answer of no row
 }
 
 // PerUnit gives one row for each unit and value of the keys of s, over rows that have the unit u.
-func (d Inside) PerUnit(s *plan.Source, input string) string {
+func (d Inside) PerUnit(s *bounded.Source, input string) string {
 	row, group, out := []string{"u"}, []string{"u"}, []string{"u"}
 	for i, e := range s.Exprs {
 		c := fmt.Sprintf("c%d", i)
@@ -34,7 +34,7 @@ func (d Inside) PerUnit(s *plan.Source, input string) string {
 }
 
 // value is what an aggregate inside a unit reads of a row: on its grid, a whole number below 2^63 in size, half to even.
-func (d Inside) value(a plan.Inner) string {
+func (d Inside) value(a bounded.Inner) string {
 	x := d.Expression(a.X)
 	if a.Gridded() {
 		return "CAST((" + x + " * " + d.Double(math.Ldexp(1, -a.Grid)) + ") AS " + d.BigInt + ")"
@@ -44,31 +44,31 @@ func (d Inside) value(a plan.Inner) string {
 
 // aggregate is one over x. Sums are of integers of any size, and exact; what is clamped and then multiplied by a power of two is a whole number that a double holds
 // (plan.Inner), and the product is 0 only for 0, since powers are above 2^-1000: it neither rounds nor raises.
-func (d Inside) aggregate(a plan.Inner, x string) string {
+func (d Inside) aggregate(a bounded.Inner, x string) string {
 	clamped := func(n string) string { return d.Clamped(n, a.Lo, a.Hi) }
 	some := func(what string) string { return "CASE WHEN count(" + x + ") > 0 THEN " + what + " END" }
 	scaled := func(n string) string {
 		return "(CAST(" + clamped(n) + " AS " + d.Real + ") * " + d.Double(math.Ldexp(1, a.Grid)) + ")"
 	}
 	switch a.Func {
-	case plan.InnerRows:
+	case bounded.InnerRows:
 		return clamped("count(*)")
-	case plan.InnerCount:
+	case bounded.InnerCount:
 		return clamped("count(" + x + ")")
-	case plan.InnerDistinct:
+	case bounded.InnerDistinct:
 		return clamped("count(DISTINCT " + x + ")")
-	case plan.InnerMin, plan.InnerMax:
+	case bounded.InnerMin, bounded.InnerMax:
 		return string(a.Func) + "(" + x + ")"
-	case plan.InnerAny:
+	case bounded.InnerAny:
 		return "bool_or(" + x + ")"
-	case plan.InnerAll:
+	case bounded.InnerAll:
 		return "bool_and(" + x + ")"
-	case plan.InnerSum:
+	case bounded.InnerSum:
 		if !a.Gridded() { // least and greatest pass over NULL, which stays one
 			return some(clamped("sum(" + x + ")"))
 		}
 		return some(scaled("sum(" + x + ")"))
-	case plan.InnerAverage:
+	case bounded.InnerAverage:
 		return some(scaled(d.Average(x, a.Lo)))
 	}
 	panic("engine: no aggregate " + string(a.Func)) // the plan has no other

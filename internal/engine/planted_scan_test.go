@@ -22,6 +22,7 @@ var scanned = []struct {
 	{"internal/engine/postgres/*.go", inEngines, 50},
 	{"internal/seal/*.go", inEngines, 5},
 	{"internal/plan/*.go", inPlans, 45},
+	{"internal/bounded/*.go", inPlans, 0},
 }
 
 // elsewhere are lines that bound nothing by themselves, or whose errors are planted where they are used.
@@ -34,14 +35,14 @@ var elsewhere = []string{
 	"postgres/seal.go: readColumn(", "postgres/seal.go: return l.numbers(ctx, sql", "postgres/render_rows.go: var stored", "postgres/render_rows.go: stored = append",
 	"seal/backend.go: MaxRowsPer", "seal/manifest.go: return 0, v.Facts", "seal/manifest.go: return v.Facts", "seal/manifest.go: Sealed: v.Sealed",
 	"seal/manifest.go: Schema: v.Schema", "seal/manifest.go: if v.Removed", "seal/report.go: ",
-	"plan/canonical.go: ", "plan/noise.go: ", "plan/plan.go: ", "plan/measure.go: Parameter", "plan/order.go: _, _ = fmt.Fprintf", "vectors_bound.go: s.L1, s.L2Squared",
+	"plan/canonical.go: ", "plan/noise.go: ", "plan/plan.go: ", "bounded/measure.go: return new(big.Rat)", "plan/measure.go: Parameter", "plan/order.go: _, _ = fmt.Fprintf", "vectors_bound.go: s.L1, s.L2Squared",
 	// errors are planted in what it calls, or in the condition that it stands under
 	"render_source.go: rows = ranked(", "duckdb/render_source.go: func (f sealedFiles) single", "duckdb/render_source.go: case s.Single:",
 	"engine/stored.go: each, rows :=", "engine/stored.go: if one :=", "postgres/cells.go: of, first =", "plan/caps.go: m.L1", "plan/caps.go: m.L2Squared",
 	"plan/distinct.go: m.L1, m.L2Squared =", "plan/target.go: t.Sensitivity = most", "plan/unit_rows.go: s.Sensitivity = big.NewRat(1, 1)",
-	"vectors_bound.go: m.L1, m.L2Squared = b.plan", "vectors_bound.go: l1.Lsh", "vectors_bound.go: l2squared.Lsh",
+	"vectors_bound.go: m.L1, m.L2Squared = vectorSensitivity", "vectors_bound.go: l1.Lsh", "vectors_bound.go: l2squared.Lsh",
 	// how many rows there are at most: for how many pages, for a rounding, or for what is told of how exact an answer is
-	"duckdb/rows_source.go: times = ", "plan/measure.go: m := &Measure{Kind: Sum", "plan/mode.go: if n == privacy.ChangeOne",
+	"duckdb/rows_source.go: times = ", "plan/measure.go: m := &bounded.Measure{Kind: Sum", "plan/mode.go: if n == privacy.ChangeOne",
 	// where a row is a unit, it is the one row that its unit has
 	"duckdb/seal_inspect.go: facts.Units, facts.MaxRowsPerUnit = facts.Rows", "postgres/seal.go: f.Units, f.MaxRowsPerUnit = f.Rows",
 	// a statement applies it as it is planned, whatever it is, and the plan's sensitivities are of what is applied

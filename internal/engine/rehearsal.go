@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
@@ -37,7 +37,7 @@ func Mixed[T any](columns [][]T, n int) [][]T {
 }
 
 // Corners are extreme values of a type as a table may hold them, and b's constants with their neighbours.
-func Corners(b *plan.Bounded, t value.Type) []value.Value {
+func Corners(b *bounded.Statement, t value.Type) []value.Value {
 	values := []value.Value{value.NullOf(t)}
 	integers := []int64{0, 1, -1, 2, 1 << 31, 1 << 53, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
 	reals := []float64{
@@ -46,7 +46,7 @@ func Corners(b *plan.Bounded, t value.Type) []value.Value {
 	}
 	texts := []string{"", "a", "~", "%", "\\", "'", "|", "Straße", strings.Repeat("x", value.MaxTextBytes)}
 	days := []int64{0, value.MinDay, value.MaxDay}
-	for _, x := range plan.Constants(b) {
+	for _, x := range bounded.Constants(b) {
 		switch x.Type {
 		case value.Integer, value.Date:
 			integers = append(integers, x.Int-1, x.Int, x.Int+1)

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
-// What statements over a plan.Source say alike: which of a unit's rows count where not all do is the same on every engine.
+// What statements over a bounded.Source say alike: which of a unit's rows count where not all do is the same on every engine.
 
 // Content is a column by which rows are put in order.
 type Content struct {
@@ -18,7 +18,7 @@ type Content struct {
 }
 
 // Contents are a row's keys and values: rows of a unit that are equal in all of them add the same, whichever of them count.
-func Contents(b *plan.Bounded) (out []Content) {
+func Contents(b *bounded.Statement) (out []Content) {
 	for i, k := range b.Keys {
 		out = append(out, Content{fmt.Sprintf("k%d", i), k.Expr.Type})
 	}
@@ -27,7 +27,7 @@ func Contents(b *plan.Bounded) (out []Content) {
 	}
 	for i, m := range b.Measures {
 		of := value.Integer // on a grid
-		if m.Kind == plan.CountDistinct {
+		if m.Kind == bounded.CountDistinct {
 			of = m.X.Type
 		}
 		out = append(out, Content{fmt.Sprintf("v%d", i), of})
@@ -53,7 +53,7 @@ func Digested(unit string, contents []Content) string {
 
 // WithinOnce are the columns by which a join parts its second input's rows, each once: ON a.k = r.k AND a.i = r.k names r.k twice, which parts them no
 // further, and a name that a subselect gives twice is ambiguous.
-func WithinOnce(s *plan.Source) []int {
+func WithinOnce(s *bounded.Source) []int {
 	out := slices.Clone(s.Within)
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -72,11 +72,11 @@ func WithinOnce(s *plan.Source) []int {
 //   - Rows in order are numbered within a cell, and the numbers up to RowsPerGroup are kept. A cell has at most n ≤
 //     RowsPerGroup rows of the unit.
 //   - A join takes the rows of its second input with q ≤ Most, and ranks the parts of more than Most rows: as a cap
-//     on rows. So does a plan.Owned with q ≤ Stored.
+//     on rows. So does a bounded.Owned with q ≤ Stored.
 //
 // Nothing else reads q. What a unit adds is a sum or a count over the rows that are kept, which no order changes. So it
 // is the same function of the unit's own rows as with true places. ∎
-func Enough(b *plan.Bounded) int64 {
+func Enough(b *bounded.Statement) int64 {
 	least := b.Caps.Rows
 	if b.Caps.Groups > 0 && (least == 0 || b.Caps.Groups < least) {
 		least = b.Caps.Groups

@@ -6,20 +6,20 @@ import (
 	"strconv"
 	"strings"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 )
 
 // Gridded is a row's value in grid units, not yet clamped: a pure function of the row. Of a measure that rounds X is 0 or far above 2^-1000 in size,
 // so that its product with a power of two is exact, and 0 only for 0.
-func (d Dialect) Gridded(m *plan.BoundedMeasure, expression func(*plan.Expr) string) string {
+func (d Dialect) Gridded(m *bounded.Measure, expression func(*bounded.Expr) string) string {
 	switch m.Kind {
-	case plan.CountValue:
+	case bounded.CountValue:
 		return "CASE WHEN " + expression(m.X) + " IS NOT NULL THEN " + d.Integer(1) + " END"
-	case plan.CountRows, plan.CountUnits, plan.UnitRows:
+	case bounded.CountRows, bounded.CountUnits, bounded.UnitRows:
 		return d.Integer(1)
 	}
 	x := expression(m.X)
-	if m.Kind == plan.CountDistinct {
+	if m.Kind == bounded.CountDistinct {
 		return x
 	}
 	if m.Rounds() { // the cast rounds half to even
@@ -34,14 +34,14 @@ func (d Dialect) Gridded(m *plan.BoundedMeasure, expression func(*plan.Expr) str
 }
 
 // FirstOfValue is 1 in one of the rows of a cell that have the same value of measure i, whichever, and else 0: their sum is the number of distinct values.
-func (d Dialect) FirstOfValue(b *plan.Bounded, i int) string {
+func (d Dialect) FirstOfValue(b *bounded.Statement, i int) string {
 	v := "v" + strconv.Itoa(i)
 	return fmt.Sprintf("CASE WHEN %s IS NOT NULL AND row_number() OVER (PARTITION BY %s) = 1 THEN %s ELSE %s END",
 		v, strings.Join(append(KeyNames(b), v), ", "), d.Integer(1), d.Integer(0))
 }
 
 // SumUp adds the contributions m0, m1, … of rows or of units per cell.
-func SumUp(b *plan.Bounded, from string) string {
+func SumUp(b *bounded.Statement, from string) string {
 	out := KeyNames(b)
 	for i := range b.Measures {
 		out = append(out, fmt.Sprintf("sum(m%d)", i))
@@ -53,7 +53,7 @@ func SumUp(b *plan.Bounded, from string) string {
 }
 
 // KeysAndValues are a row's keys k0, k1, … and gridded values v0, v1, … (NULL where a measure has none).
-func KeysAndValues(b *plan.Bounded, expression func(*plan.Expr) string, gridded func(*plan.BoundedMeasure) string) (out []string) {
+func KeysAndValues(b *bounded.Statement, expression func(*bounded.Expr) string, gridded func(*bounded.Measure) string) (out []string) {
 	for i, k := range b.Keys {
 		out = append(out, fmt.Sprintf("%s AS k%d", expression(k.Expr), i))
 	}

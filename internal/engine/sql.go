@@ -5,16 +5,16 @@ import (
 	"strconv"
 	"strings"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
 // What statements say alike in every dialect. Rows have the unit u, the keys k0, k1, …, and o where some of them are Other's.
 
 // Infix are the operations that stand between their arguments.
-var Infix = map[plan.Op]string{
-	plan.OpAdd: "+", plan.OpSub: "-", plan.OpMul: "*", plan.OpEq: "=", plan.OpNe: "<>",
-	plan.OpLt: "<", plan.OpLe: "<=", plan.OpGt: ">", plan.OpGe: ">=", plan.OpAnd: "AND", plan.OpOr: "OR",
+var Infix = map[bounded.Op]string{
+	bounded.OpAdd: "+", bounded.OpSub: "-", bounded.OpMul: "*", bounded.OpEq: "=", bounded.OpNe: "<>",
+	bounded.OpLt: "<", bounded.OpLe: "<=", bounded.OpGt: ">", bounded.OpGe: ">=", bounded.OpAnd: "AND", bounded.OpOr: "OR",
 }
 
 // CaseWhen writes conditions and results in turn, and what is else.
@@ -29,7 +29,7 @@ func CaseWhen(args []string) string {
 }
 
 // KeyNames are the columns that name a cell.
-func KeyNames(b *plan.Bounded) []string {
+func KeyNames(b *bounded.Statement) []string {
 	var out []string
 	for i := range b.Keys {
 		out = append(out, "k"+strconv.Itoa(i))
@@ -50,7 +50,7 @@ func GroupBy(names []string) string {
 
 // Kept is the WHERE that drops rows without a unit, rows whose key is NULL where NULL is no group, and of vectors
 // those of which a coordinate is NULL, which none is where the columns in complete, as all its columns, have a value in every row.
-func Kept(b *plan.Bounded, complete map[string]bool) string {
+func Kept(b *bounded.Statement, complete map[string]bool) string {
 	var conditions []string
 	if b.Unit != nil {
 		conditions = append(conditions, "u IS NOT NULL")

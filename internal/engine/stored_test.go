@@ -4,22 +4,22 @@ import (
 	"math"
 	"testing"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 )
 
 // What was recorded shows that no unit can have too many rows through others only where the product of the bounds does.
 func TestOwnedFit(t *testing.T) {
-	scan := func(table string) *plan.Source { return &plan.Source{Op: plan.Scan, Table: table} }
-	of := func(child, parent *plan.Source, stored int64) *plan.Source {
-		return &plan.Source{Op: plan.Owned, Inputs: []*plan.Source{child, parent}, Stored: stored}
+	scan := func(table string) *bounded.Source { return &bounded.Source{Op: bounded.Scan, Table: table} }
+	of := func(child, parent *bounded.Source, stored int64) *bounded.Source {
+		return &bounded.Source{Op: bounded.Owned, Inputs: []*bounded.Source{child, parent}, Stored: stored}
 	}
 	known := map[string]Sealed{
 		"orders": {MostRows: 2}, "lines": {MostPerKey: 3}, "parts": {MostPerKey: 5}, "many": {MostRows: math.MaxInt64}, "older": {},
 	}
 	lines := of(scan("lines"), scan("orders"), 6)
-	selected := &plan.Source{Op: plan.Select, Inputs: []*plan.Source{scan("orders")}}
+	selected := &bounded.Source{Op: bounded.Select, Inputs: []*bounded.Source{scan("orders")}}
 	for name, c := range map[string]struct {
-		s    *plan.Source
+		s    *bounded.Source
 		want bool
 	}{
 		"as many as there may be":     {lines, true},

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 )
 
 // Dialect is how an engine writes what statements about vectors need.
@@ -26,8 +26,8 @@ type Dialect struct {
 //
 // The stages, from the inside out, of which those that are not needed are left out: clamp the coordinates (a0, a1, …); scale the blocks that
 // may be too long, and leave out what is too long still; find the nearest centre; add up products. Each coordinate is computed once a row.
-func VectorSums(b *plan.Bounded, rows string, d Dialect) string {
-	w := vectors{Bounded: b, d: d, keys: KeyNames(b)}
+func VectorSums(b *bounded.Statement, rows string, d Dialect) string {
+	w := vectors{Statement: b, d: d, keys: KeyNames(b)}
 	rows = w.clamped(rows)
 	rows = w.scaled(rows)
 	if b.Centred() {
@@ -59,7 +59,7 @@ func VectorSums(b *plan.Bounded, rows string, d Dialect) string {
 
 // vectors writes one statement.
 type vectors struct {
-	*plan.Bounded
+	*bounded.Statement
 	d    Dialect
 	keys []string
 }
@@ -96,15 +96,15 @@ func (w *vectors) clamped(rows string) string {
 }
 
 // cleaned holds of a column and of a constant, as integers or as reals.
-func cleaned(e *plan.Expr) bool {
-	if e.Op == plan.OpToReal {
+func cleaned(e *bounded.Expr) bool {
+	if e.Op == bounded.OpToReal {
 		e = e.Args[0]
 	}
-	return e.Op == plan.OpColumn && !e.Derived || e.Op == plan.OpConst
+	return e.Op == bounded.OpColumn && !e.Derived || e.Op == bounded.OpConst
 }
 
 // coordinates are the names of those in a block, or all.
-func coordinates(k plan.Block) (out []string) {
+func coordinates(k bounded.Block) (out []string) {
 	for i := k.First; i < k.First+k.Size; i++ {
 		out = append(out, "a"+strconv.Itoa(i))
 	}
@@ -156,15 +156,15 @@ func (w *vectors) all() (out []string) {
 }
 
 // length is a block's norm in doubles, of coordinates that are doubles, added up from the first to the last.
-func (w *vectors) length(k plan.Block) string {
-	if k.Norm == plan.NormL2 {
+func (w *vectors) length(k bounded.Block) string {
+	if k.Norm == bounded.NormL2 {
 		return "sqrt(" + added(k, "(%[1]s * %[1]s)") + ")"
 	}
 	return added(k, "abs(%[1]s)")
 }
 
 // added is a sum over a block's coordinates.
-func added(k plan.Block, term string) string {
+func added(k bounded.Block, term string) string {
 	sum := ""
 	for _, a := range coordinates(k) {
 		x := fmt.Sprintf(term, a)
@@ -179,9 +179,9 @@ func added(k plan.Block, term string) string {
 // integerNorm is the norm of integer coordinates, or of L2 its square, and what it is for Most. It is computed in doubles, and exactly: what is added are
 // integers, none of which is negative. While their sum is below 2^53, it is exact; once it is not, it stays at 2^53 or above, and Most² is below
 // that.
-func (w *vectors) integerNorm(k plan.Block) (norm, most string) {
+func (w *vectors) integerNorm(k bounded.Block) (norm, most string) {
 	x := "CAST(%[1]s AS " + w.d.Real + ")"
-	if k.Norm == plan.NormL2 {
+	if k.Norm == bounded.NormL2 {
 		return added(k, "("+x+" * "+x+")"), w.d.Double(float64(k.Most) * float64(k.Most))
 	}
 	return added(k, "abs("+x+")"), w.d.Double(float64(k.Most))

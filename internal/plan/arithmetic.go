@@ -4,16 +4,17 @@ import (
 	"math"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
 )
 
 // literal lowers a constant. Decimal constants are doubles.
-func literal(x *query.Literal) (*Expr, error) {
+func literal(x *query.Literal) (*bounded.Expr, error) {
 	switch x.Kind {
 	case query.NullLiteral:
-		return &Expr{Op: OpConst, Const: value.Value{Null: true}, Nullable: true}, nil
+		return &bounded.Expr{Op: bounded.OpConst, Const: value.Value{Null: true}, Nullable: true}, nil
 	case query.BooleanLiteral:
 		return constant(value.OfBool(x.Bool)), nil
 	case query.StringLiteral:
@@ -38,13 +39,13 @@ func literal(x *query.Literal) (*Expr, error) {
 	return realLiteral(x)
 }
 
-func realLiteral(x *query.Literal) (*Expr, error) {
+func realLiteral(x *query.Literal) (*bounded.Expr, error) {
 	r, err := exact.ParseDecimal(x.Text)
 	if err != nil {
 		return nil, refuse(x.At, "", "the number %s cannot be read: %v", x.Text, err)
 	}
 	f, _ := r.Float64()
-	if f != 0 && exponentBelow(f) < tinyColumn || r.Sign() != 0 && f == 0 {
+	if f != 0 && exponentBelow(f) < bounded.TinyColumn || r.Sign() != 0 && f == 0 {
 		return nil, refuse(x.At, "", "the number %s is below 2^-60 in magnitude, which counts as 0", x.Text)
 	}
 	if math.Abs(f) > math.Ldexp(1, 100) {
@@ -53,11 +54,11 @@ func realLiteral(x *query.Literal) (*Expr, error) {
 	return constant(value.OfReal(f)), nil
 }
 
-var arithmetic = map[query.BinaryOp]Op{
-	query.Add: OpAdd, query.Sub: OpSub, query.Mul: OpMul, query.Div: OpDiv, query.Mod: OpMod,
+var arithmetic = map[query.BinaryOp]bounded.Op{
+	query.Add: bounded.OpAdd, query.Sub: bounded.OpSub, query.Mul: bounded.OpMul, query.Div: bounded.OpDiv, query.Mod: bounded.OpMod,
 }
 
-func (l *lowering) binary(x *query.Binary) (*Expr, error) {
+func (l *lowering) binary(x *query.Binary) (*bounded.Expr, error) {
 	if x.Op == query.And || x.Op == query.Or {
 		a, err := l.condition(x.L)
 		if err != nil {
@@ -67,9 +68,9 @@ func (l *lowering) binary(x *query.Binary) (*Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		op := OpAnd
+		op := bounded.OpAnd
 		if x.Op == query.Or {
-			op = OpOr
+			op = bounded.OpOr
 		}
 		return logical(op, a, b), nil
 	}
@@ -79,7 +80,7 @@ func (l *lowering) binary(x *query.Binary) (*Expr, error) {
 	}
 	if op, ok := comparisons[x.Op]; ok {
 		e, err := compare(op, args[0], args[1], x.At)
-		if err == nil && (op == OpEq || op == OpNe) {
+		if err == nil && (op == bounded.OpEq || op == bounded.OpNe) {
 			err = l.unlisted(e, []query.Pos{x.L.Pos(), x.R.Pos()})
 		}
 		return e, err
@@ -92,20 +93,20 @@ func (l *lowering) binary(x *query.Binary) (*Expr, error) {
 }
 
 // compute builds a op b for numbers, proving that no cleaned row takes it out of range.
-func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
+func compute(op bounded.Op, a, b *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	if isUntypedNull(a) || isUntypedNull(b) {
 		return nil, refuse(at, "", "arithmetic with NULL is always NULL")
 	}
-	for _, e := range []*Expr{a, b} {
+	for _, e := range []*bounded.Expr{a, b} {
 		if !isNumber(e.Type) {
 			return nil, refuse(at, arithmeticHint(op, a, b), "a number is needed here, and this is of type %s", e.Type)
 		}
 	}
-	if op == OpMod && (a.Type != value.Integer || b.Type != value.Integer) {
+	if op == bounded.OpMod && (a.Type != value.Integer || b.Type != value.Integer) {
 		return nil, refuse(at, "", "%% is for integers")
 	}
-	if op == OpDiv || a.Type != b.Type {
-		for _, e := range []**Expr{&a, &b} {
+	if op == bounded.OpDiv || a.Type != b.Type {
+		for _, e := range []**bounded.Expr{&a, &b} {
 			var err error
 			if *e, err = promote(*e, at); err != nil {
 				return nil, err
@@ -113,12 +114,12 @@ func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
 		}
 	}
 	t := a.Type
-	e := &Expr{Op: op, Type: t, Args: []*Expr{a, b}, Nullable: a.Nullable || b.Nullable}
+	e := &bounded.Expr{Op: op, Type: t, Args: []*bounded.Expr{a, b}, Nullable: a.Nullable || b.Nullable}
 	ok := true
 	switch op {
-	case OpAdd, OpSub:
-		e.Range, ok = addRange(t, a.Range, b.Range, op == OpSub)
-	case OpMul:
+	case bounded.OpAdd, bounded.OpSub:
+		e.Range, ok = addRange(t, a.Range, b.Range, op == bounded.OpSub)
+	case bounded.OpMul:
 		x, y := a.Range, b.Range
 		if a.String() == b.String() { // a square is not negative
 			size, err := absolute(a, at)
@@ -128,10 +129,10 @@ func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
 			x, y = size.Range, size.Range
 		}
 		e.Range, ok = mulRange(t, x, y)
-	case OpDiv:
+	case bounded.OpDiv:
 		e.Range, ok = divRange(a.Range, b.Range)
 		e.Nullable = e.Nullable || makesNull(e)
-	case OpMod:
+	case bounded.OpMod:
 		e.Range, ok = modRange(a.Range, b.Range), !isUnbounded(a) // −2^63 % −1 has no value in 64 bits
 		e.Nullable = e.Nullable || makesNull(e)
 	}
@@ -142,7 +143,7 @@ func compute(op Op, a, b *Expr, at query.Pos) (*Expr, error) {
 }
 
 // promote makes a Real of an Integer that is to be computed with, and so needs bounds.
-func promote(e *Expr, at query.Pos) (*Expr, error) {
+func promote(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	switch {
 	case e.Type != value.Integer:
 		return e, nil
@@ -153,10 +154,10 @@ func promote(e *Expr, at query.Pos) (*Expr, error) {
 }
 
 // caseWhen lowers CASE; the form with an operand becomes comparisons with it.
-func (l *lowering) caseWhen(x *query.Case) (*Expr, error) {
-	var conditions, results []*Expr
+func (l *lowering) caseWhen(x *query.Case) (*bounded.Expr, error) {
+	var conditions, results []*bounded.Expr
 	for _, w := range x.Whens {
-		var c *Expr
+		var c *bounded.Expr
 		var err error
 		if x.Operand != nil {
 			c, err = l.binary(&query.Binary{At: w.Cond.Pos(), Op: query.Eq, L: x.Operand, R: w.Cond})
@@ -172,7 +173,7 @@ func (l *lowering) caseWhen(x *query.Case) (*Expr, error) {
 		}
 		conditions, results = append(conditions, c), append(results, r)
 	}
-	otherwise := &Expr{Op: OpConst, Const: value.Value{Null: true}, Nullable: true}
+	otherwise := &bounded.Expr{Op: bounded.OpConst, Const: value.Value{Null: true}, Nullable: true}
 	if x.Else != nil {
 		var err error
 		if otherwise, err = l.row(x.Else); err != nil {
@@ -183,12 +184,12 @@ func (l *lowering) caseWhen(x *query.Case) (*Expr, error) {
 }
 
 // choose builds a CASE: results has one more than conditions.
-func choose(conditions, results []*Expr, at query.Pos) (*Expr, error) {
+func choose(conditions, results []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	t, err := unify(results, at)
 	if err != nil {
 		return nil, err
 	}
-	e := &Expr{Op: OpCase, Type: t, Nullable: anyNullable(results), Range: branches(conditions, results)}
+	e := &bounded.Expr{Op: bounded.OpCase, Type: t, Nullable: anyNullable(results), Range: branches(conditions, results)}
 	for i, c := range conditions {
 		e.Args = append(e.Args, c, results[i])
 	}
@@ -197,11 +198,11 @@ func choose(conditions, results []*Expr, at query.Pos) (*Expr, error) {
 }
 
 // unionOf is the range of a value that is one of args; NULL constants don't count.
-func unionOf(args []*Expr) Range {
-	var r Range
+func unionOf(args []*bounded.Expr) bounded.Range {
+	var r bounded.Range
 	first := true
 	for _, a := range args {
-		if a.Op == OpConst && a.Const.Null {
+		if a.Op == bounded.OpConst && a.Const.Null {
 			continue
 		}
 		if first {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/privacy"
@@ -52,21 +53,21 @@ func TestReplayAudit(t *testing.T) {
 
 // attainable are kinds of measures, ways in which units are bounded, and norms.
 func attainable() (out []string) {
-	for _, kind := range []plan.Kind{plan.CountRows, plan.CountValue, plan.CountUnits, plan.CountDistinct, plan.Sum} {
+	for _, kind := range []bounded.Kind{bounded.CountRows, bounded.CountValue, bounded.CountUnits, bounded.CountDistinct, bounded.Sum} {
 		for _, neighbours := range []privacy.Neighbours{privacy.AddRemove, privacy.ChangeOne} {
-			for _, bounded := range []string{"one row", "rows", "groups"} {
-				if kind == plan.CountUnits && bounded == "one row" || kind == plan.CountDistinct && bounded == "groups" {
+			for _, by := range []string{"one row", "rows", "groups"} {
+				if kind == bounded.CountUnits && by == "one row" || kind == bounded.CountDistinct && by == "groups" {
 					continue // there is none
 				}
-				out = append(out, reachOf(kind, neighbours, bounded, "L1"), reachOf(kind, neighbours, bounded, "squared L2"))
+				out = append(out, reachOf(kind, neighbours, by, "L1"), reachOf(kind, neighbours, by, "squared L2"))
 			}
 		}
 	}
 	return out
 }
 
-func reachOf(kind plan.Kind, neighbours privacy.Neighbours, bounded, norm string) string {
-	return fmt.Sprintf("%s of %s by %s, %s", norm, kind, bounded, neighbours)
+func reachOf(kind bounded.Kind, neighbours privacy.Neighbours, by, norm string) string {
+	return fmt.Sprintf("%s of %s by %s, %s", norm, kind, by, neighbours)
 }
 
 // audit is what was asked.
@@ -143,7 +144,7 @@ func (a *audit) reach(m meeting) {
 		bounded = "groups"
 	}
 	for _, g := range q.Groupings() {
-		l1, l2squared, err := m.twins(nil).Over(&q.Bounded, g.Keys)
+		l1, l2squared, err := m.twins(nil).Over(&q.Statement, g.Keys)
 		if err != nil {
 			return
 		}

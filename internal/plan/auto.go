@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 	"dither/privacy"
@@ -19,9 +20,9 @@ import (
 // up, as pure ε [Dwork & Roth 2014, Theorem 3.16] and as ρ [Bun & Steinke 2016, Lemma 2.3]. So the answer costs what its
 // parts cost together, the price.
 type Search struct {
-	X             *Expr
-	Look          Bounded // X's values in order, at its own bounds
-	FalsePositive float64 // the probability of bounds beyond all values
+	X             *bounded.Expr
+	Look          bounded.Statement // X's values in order, at its own bounds
+	FalsePositive float64           // the probability of bounds beyond all values
 	Loss          privacy.Loss
 	Histogram     *Measure // the noisy histogram's sensitivities, noise and loss: how many rows have each magnitude
 }
@@ -32,7 +33,7 @@ const falsePositive = 1e-6
 func (s *Search) pay(share privacy.Loss) { s.Loss = s.Loss.Plus(share) }
 
 // Outer is the one measure of the look: what X's rows lie between by themselves.
-func (s *Search) Outer() *BoundedMeasure { return s.Look.Measures[0] }
+func (s *Search) Outer() *bounded.Measure { return s.Look.Measures[0] }
 
 // String is the search's canonical text, without its share of the price.
 func (s *Search) String() string { return "bounds of " + s.Outer().String() }
@@ -47,7 +48,7 @@ func (b *builder) found(x *query.Call, a *query.Argument) error {
 }
 
 // searched is the aggregate of e within bounds that are to be found. Till then it is planned at e's own.
-func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error) {
+func (b *builder) searched(name string, e *bounded.Expr, at query.Pos) (Aggregate, error) {
 	if anyColumn(e, isUnbounded) && isUnbounded(e) {
 		return Aggregate{}, refuse(at, "give it outer bounds, as wide as you like: contribution_bounds_per_row => (-1000000, 1000000) beside bounds => auto; or the owner declares them",
 			"bounds are found within bounds that are known beforehand, and this has none")
@@ -56,7 +57,7 @@ func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error
 	if err != nil {
 		return Aggregate{}, err
 	}
-	s := &Search{X: e, Look: Bounded{Measures: []*BoundedMeasure{&outer.BoundedMeasure}, Ordered: true}, FalsePositive: falsePositive}
+	s := &Search{X: e, Look: bounded.Statement{Measures: []*bounded.Measure{&outer.Measure}, Ordered: true}, FalsePositive: falsePositive}
 	for _, o := range b.plan.Searches {
 		if o.String() == s.String() {
 			s = o
@@ -71,13 +72,13 @@ func (b *builder) searched(name string, e *Expr, at query.Pos) (Aggregate, error
 	if err != nil {
 		return Aggregate{}, err
 	}
-	if sum.X.weight() > maxWeight {
+	if sum.X.Weight() > bounded.MaxWeight {
 		return Aggregate{}, refuse(at, "simplify it", "this expression is too large once it is written out with its bounds")
 	}
 	if name == "sum" {
 		return Aggregate{Func: SumFunc, Sum: sum}, nil
 	}
-	return average(sum.X, sum, countMeasure(CountValue, e)), nil
+	return average(sum.X, sum, countMeasure(bounded.CountValue, e)), nil
 }
 
 // within is the sum of X within bounds in the look's grid units. They are held within X's own, whatever they are; and those of a
@@ -100,7 +101,7 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 	if low > high {
 		low, high = outer.Lo, outer.Hi
 	}
-	bound := func(n int64) *Expr {
+	bound := func(n int64) *bounded.Expr {
 		if s.X.Type == value.Integer {
 			return constant(value.OfInt(n))
 		}
@@ -108,15 +109,15 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 		return constant(value.OfReal(min(max(x, s.X.Range.Lo), s.X.Range.Hi)))
 	}
 	at := query.Pos{Line: 1, Column: 1}
-	inside, err := extreme(OpGreatest)([]*Expr{s.X, bound(low)}, at)
+	inside, err := extreme(bounded.OpGreatest)([]*bounded.Expr{s.X, bound(low)}, at)
 	if err == nil {
-		inside, err = extreme(OpLeast)([]*Expr{inside, bound(high)}, at)
+		inside, err = extreme(bounded.OpLeast)([]*bounded.Expr{inside, bound(high)}, at)
 	}
 	if err != nil {
 		return nil, err
 	}
-	there := logical(OpNot, &Expr{Op: OpNil, Type: value.Boolean, Args: []*Expr{s.X}})
-	x, err := choose([]*Expr{there}, []*Expr{inside, constant(value.NullOf(s.X.Type))}, at)
+	there := logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{s.X}})
+	x, err := choose([]*bounded.Expr{there}, []*bounded.Expr{inside, constant(value.NullOf(s.X.Type))}, at)
 	if err != nil {
 		return nil, err
 	}
@@ -134,10 +135,10 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 func (b *builder) looks() error {
 	for _, s := range b.plan.Searches {
 		outer := s.Outer()
-		s.Look = b.plan.Bounded // the same rows, but those of groups that are not known are among them
-		s.Look.Keys, s.Look.Other, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, false, []*BoundedMeasure{outer}, true, b.rowsOnly()
+		s.Look = b.plan.Statement // the same rows, but those of groups that are not known are among them
+		s.Look.Keys, s.Look.Other, s.Look.Measures, s.Look.Ordered, s.Look.Caps = nil, false, []*bounded.Measure{outer}, true, b.rowsOnly()
 		m := big.NewInt(s.Look.Caps.Rows)
-		h := countMeasure(CountValue, s.X)
+		h := countMeasure(bounded.CountValue, s.X)
 		h.L1, h.L2Squared, h.Loss = m, new(big.Int).Mul(m, m), s.Loss
 		if b.plan.Neighbours == privacy.ChangeOne {
 			h.L1, h.L2Squared = new(big.Int).Lsh(h.L1, 1), h.L2Squared.Lsh(h.L2Squared, 1)

@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
@@ -11,15 +12,15 @@ import (
 
 // branches is the range of a CASE: what each result may be where the conditions before it are not true, and its own is. Results that
 // are NULL, or that no row can reach, don't count.
-func branches(conditions, results []*Expr) Range {
-	var out Range
+func branches(conditions, results []*bounded.Expr) bounded.Range {
+	var out bounded.Range
 	first := true
 	for i, e := range results {
-		if e.Op == OpConst && e.Const.Null {
+		if e.Op == bounded.OpConst && e.Const.Null {
 			continue
 		}
 		r, reached := e.Range, true
-		if e.Op != OpConst {
+		if e.Op != bounded.OpConst {
 			r, reached = rangeWhere(e, conditions, i)
 		}
 		switch {
@@ -37,17 +38,17 @@ func branches(conditions, results []*Expr) Range {
 }
 
 // where is the range of e where the i-th condition is true and none before it is; false if that cannot be.
-func rangeWhere(e *Expr, conditions []*Expr, i int) (r Range, possible bool) {
+func rangeWhere(e *bounded.Expr, conditions []*bounded.Expr, i int) (r bounded.Range, possible bool) {
 	of, possible := e, true
-	if e.Op == OpToReal {
+	if e.Op == bounded.OpToReal {
 		of = e.Args[0]
 	}
 	r = of.Range
-	narrow := func(x *Expr, op Op, v value.Value) {
-		if x.Op == OpToReal && of.Type == value.Integer {
+	narrow := func(x *bounded.Expr, op bounded.Op, v value.Value) {
+		if x.Op == bounded.OpToReal && of.Type == value.Integer {
 			x = x.Args[0]
 		}
-		if possible && x.Op == of.Op && x.weight() == of.weight() && x.String() == of.String() {
+		if possible && x.Op == of.Op && x.Weight() == of.Weight() && x.String() == of.String() {
 			r, possible = comparedRange(r, of.Type, op, v)
 		}
 	}
@@ -58,37 +59,37 @@ func rangeWhere(e *Expr, conditions []*Expr, i int) (r Range, possible bool) {
 		said(conditions[i], true, narrow)
 	}
 	if e != of {
-		r = toReal(&Expr{Type: value.Integer, Range: r}).Range
+		r = toReal(&bounded.Expr{Type: value.Integer, Range: r}).Range
 	}
 	return r, possible
 }
 
 // said calls f with comparisons with a constant that hold where c is true (or, unless holds, false), or where it is unknown. They
 // hold or are unknown themselves, and are unknown only where what they compare is NULL; so they hold of every value that it has.
-func said(c *Expr, holds bool, f func(x *Expr, op Op, v value.Value)) {
+func said(c *bounded.Expr, holds bool, f func(x *bounded.Expr, op bounded.Op, v value.Value)) {
 	switch c.Op {
-	case OpNot:
+	case bounded.OpNot:
 		said(c.Args[0], !holds, f)
-	case OpIs: // where it is false, its argument is false or unknown
+	case bounded.OpIs: // where it is false, its argument is false or unknown
 		said(c.Args[0], holds, f)
-	case OpAnd, OpOr:
-		if holds == (c.Op == OpAnd) {
+	case bounded.OpAnd, bounded.OpOr:
+		if holds == (c.Op == bounded.OpAnd) {
 			for _, a := range c.Args {
 				said(a, holds, f)
 			}
 		}
-	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
+	case bounded.OpEq, bounded.OpNe, bounded.OpLt, bounded.OpLe, bounded.OpGt, bounded.OpGe:
 		x, v, op := c.Args[0], c.Args[1], c.Op
-		if x.Op == OpConst {
+		if x.Op == bounded.OpConst {
 			x, v, op = v, x, turned[op]
 		}
 		if !holds {
 			op = opposite[op]
 		}
-		if v.Op == OpConst && !v.Const.Null {
+		if v.Op == bounded.OpConst && !v.Const.Null {
 			f(x, op, v.Const)
 		}
-	case OpIn:
+	case bounded.OpIn:
 		if !holds {
 			return
 		}
@@ -101,20 +102,20 @@ func said(c *Expr, holds bool, f func(x *Expr, op Op, v value.Value)) {
 				greatest = a.Const
 			}
 		}
-		f(c.Args[0], OpGe, least)
-		f(c.Args[0], OpLe, greatest)
+		f(c.Args[0], bounded.OpGe, least)
+		f(c.Args[0], bounded.OpLe, greatest)
 	default:
 	}
 }
 
 var (
-	turned   = map[Op]Op{OpEq: OpEq, OpNe: OpNe, OpLt: OpGt, OpLe: OpGe, OpGt: OpLt, OpGe: OpLe}
-	opposite = map[Op]Op{OpEq: OpNe, OpNe: OpEq, OpLt: OpGe, OpLe: OpGt, OpGt: OpLe, OpGe: OpLt}
+	turned   = map[bounded.Op]bounded.Op{bounded.OpEq: bounded.OpEq, bounded.OpNe: bounded.OpNe, bounded.OpLt: bounded.OpGt, bounded.OpLe: bounded.OpGe, bounded.OpGt: bounded.OpLt, bounded.OpGe: bounded.OpLe}
+	opposite = map[bounded.Op]bounded.Op{bounded.OpEq: bounded.OpNe, bounded.OpNe: bounded.OpEq, bounded.OpLt: bounded.OpGe, bounded.OpLe: bounded.OpGt, bounded.OpGt: bounded.OpLe, bounded.OpGe: bounded.OpLt}
 )
 
 // compared is what is left of the range of values of type t that compare so with v; false if nothing is.
-func comparedRange(r Range, t value.Type, op Op, v value.Value) (Range, bool) {
-	up, down := op == OpGt || op == OpGe || op == OpEq, op == OpLt || op == OpLe || op == OpEq
+func comparedRange(r bounded.Range, t value.Type, op bounded.Op, v value.Value) (bounded.Range, bool) {
+	up, down := op == bounded.OpGt || op == bounded.OpGe || op == bounded.OpEq, op == bounded.OpLt || op == bounded.OpLe || op == bounded.OpEq
 	switch {
 	case t == value.Real && v.Type == value.Real:
 		if up {
@@ -133,10 +134,10 @@ func comparedRange(r Range, t value.Type, op Op, v value.Value) (Range, bool) {
 			lo, hi = int64(math.Ceil(v.Real)), int64(math.Floor(v.Real))
 		}
 		whole := lo == hi
-		if op == OpGt && whole && lo < math.MaxInt64 {
+		if op == bounded.OpGt && whole && lo < math.MaxInt64 {
 			lo++
 		}
-		if op == OpLt && whole && hi > math.MinInt64 {
+		if op == bounded.OpLt && whole && hi > math.MinInt64 {
 			hi--
 		}
 		if up {

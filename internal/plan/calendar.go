@@ -4,16 +4,17 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
 )
 
 // calendar lowers EXTRACT(field FROM date), its other spelling date_part('field', date), and date_trunc('unit', date).
-func (l *lowering) calendar(x *query.Call) (*Expr, error) {
-	op, words := OpDatePart, value.DateFields
+func (l *lowering) calendar(x *query.Call) (*bounded.Expr, error) {
+	op, words := bounded.OpDatePart, value.DateFields
 	if x.Name == "date_trunc" {
-		op, words = OpDateTrunc, value.DateUnits
+		op, words = bounded.OpDateTrunc, value.DateUnits
 	}
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) != 2 {
 		return nil, refuse(x.At, "", "%s takes a field and a date", x.Name)
@@ -29,11 +30,11 @@ func (l *lowering) calendar(x *query.Call) (*Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Type != value.Date || e.Op == OpConst && e.Const.Null {
+	if e.Type != value.Date || e.Op == bounded.OpConst && e.Const.Null {
 		return nil, refuse(x.At, "", "%s needs a date", x.Name)
 	}
-	out := &Expr{Op: op, Type: value.Integer, Args: []*Expr{e}, Text: strings.ToLower(word.Text), Nullable: e.Nullable}
-	if op == OpDateTrunc {
+	out := &bounded.Expr{Op: op, Type: value.Integer, Args: []*bounded.Expr{e}, Text: strings.ToLower(word.Text), Nullable: e.Nullable}
+	if op == bounded.OpDateTrunc {
 		out.Type = value.Date
 	}
 	out.Range = calendarRange(out, e.Range)
@@ -41,22 +42,22 @@ func (l *lowering) calendar(x *query.Call) (*Expr, error) {
 }
 
 // calendarRange: a truncation and the year never fall as the day grows; the other parts are few.
-func calendarRange(e *Expr, of Range) Range {
-	if e.Op == OpDateTrunc {
-		return Range{IntLo: value.DateTrunc(e.Text, of.IntLo), IntHi: value.DateTrunc(e.Text, of.IntHi)}
+func calendarRange(e *bounded.Expr, of bounded.Range) bounded.Range {
+	if e.Op == bounded.OpDateTrunc {
+		return bounded.Range{IntLo: value.DateTrunc(e.Text, of.IntLo), IntHi: value.DateTrunc(e.Text, of.IntHi)}
 	}
 	switch e.Text {
 	case "year":
-		return Range{IntLo: value.DatePart("year", of.IntLo), IntHi: value.DatePart("year", of.IntHi)}
+		return bounded.Range{IntLo: value.DatePart("year", of.IntLo), IntHi: value.DatePart("year", of.IntHi)}
 	case "dow":
-		return Range{IntLo: 0, IntHi: 6}
+		return bounded.Range{IntLo: 0, IntHi: 6}
 	}
 	most := map[string]int64{"quarter": 4, "month": 12, "day": 31, "isodow": 7, "doy": 366}
-	return Range{IntLo: 1, IntHi: most[e.Text]}
+	return bounded.Range{IntLo: 1, IntHi: most[e.Text]}
 }
 
 // truncated lists what a truncation may give, from its range alone: the days at which a unit begins.
-func truncated(e *Expr) ([]value.Value, bool) {
+func truncated(e *bounded.Expr) ([]value.Value, bool) {
 	longest := map[string]int64{"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1}[e.Text]
 	var out []value.Value
 	for day := e.Range.IntLo; day <= e.Range.IntHi; day = value.DateTrunc(e.Text, day+longest) {

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/privacy"
 )
 
@@ -28,7 +29,7 @@ func (p *Plan) Key(versions ...int) string {
 // head is what any release depends on, but for its measures and their mechanisms.
 func (p *Plan) head(versions []int) string {
 	var b strings.Builder
-	describeStatement(&p.Bounded, &b, p.digest, versions, p.Neighbours, p.Price)
+	describeStatement(&p.Statement, &b, p.digest, versions, p.Neighbours, p.Price)
 	return b.String()
 }
 
@@ -106,12 +107,12 @@ func (p *Plan) Settled() *Plan {
 	return p
 }
 
-// semantics is the version of what a Bounded means: of cleaning, of expressions, of which rows and cells a unit keeps. When
+// semantics is the version of what a bounded.Statement means: of cleaning, of expressions, of which rows and cells a unit keeps. When
 // any of it changes, no earlier release is a replay.
 const semantics = 1
 
 // describe writes what any release depends on, but for its measures and their mechanisms.
-func describeStatement(b *Bounded, w *strings.Builder, digest string, versions []int, n privacy.Neighbours, price privacy.Loss) {
+func describeStatement(b *bounded.Statement, w *strings.Builder, digest string, versions []int, n privacy.Neighbours, price privacy.Loss) {
 	fmt.Fprintf(w, "semantics %d\npolicy %s\n", semantics, digest)
 	for i, table := range b.Tables() {
 		fmt.Fprintf(w, "table %q version %d\n", table, versions[i])
@@ -135,8 +136,8 @@ func describeStatement(b *Bounded, w *strings.Builder, digest string, versions [
 }
 
 // describeValues writes of which version the known values of columns are: of a Source, of all that its tables have.
-func describeValues(b *Bounded, w *strings.Builder) {
-	from := func(name string, c Column) {
+func describeValues(b *bounded.Statement, w *strings.Builder) {
+	from := func(name string, c bounded.Column) {
 		if o := c.ValuesFrom; o != nil {
 			fmt.Fprintf(w, "values of %s from %q %q version %d\n", name, o.Table, o.Column, o.Version)
 		}
@@ -149,8 +150,8 @@ func describeValues(b *Bounded, w *strings.Builder) {
 		}
 		return
 	}
-	b.Source.Walk(func(s *Source) {
-		if s.Op == Scan {
+	b.Source.Walk(func(s *bounded.Source) {
+		if s.Op == bounded.Scan {
 			for _, c := range s.Columns {
 				from(fmt.Sprintf("%q %q", s.Table, c.Name), c)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 )
@@ -73,7 +74,7 @@ func TestCanonicalTexts(t *testing.T) {
 // What orders a unit's rows where none have ranks is one for all questions with one canonical text, and for all that one question looks at.
 func TestReadsAreOfTheCanonicalText(t *testing.T) {
 	p := policyOf(t, enginetest.PolicyText("add-remove"))
-	names := func(b *plan.Bounded) (out []string) {
+	names := func(b *bounded.Statement) (out []string) {
 		for _, i := range b.Reads() {
 			out = append(out, b.Columns[i].Name)
 		}
@@ -85,11 +86,11 @@ func TestReadsAreOfTheCanonicalText(t *testing.T) {
 		"SELECT COUNT(DISTINCT x), k, s, COUNT(DISTINCT v.person) FROM (SELECT * FROM p WHERE b) v GROUP BY CUBE (s, k)",
 	} {
 		asked := builtOn(t, p, sql)
-		if !slices.Equal(names(&asked.Bounded), want) {
-			t.Errorf("%s reads %v", sql, names(&asked.Bounded))
+		if !slices.Equal(names(&asked.Statement), want) {
+			t.Errorf("%s reads %v", sql, names(&asked.Statement))
 		}
 		for _, g := range asked.Groupings() {
-			if look := asked.SetLook(g); look != nil && !slices.Equal(names(look), names(&asked.Bounded)) {
+			if look := asked.SetLook(g); look != nil && !slices.Equal(names(look), names(&asked.Statement)) {
 				t.Errorf("%s over %v reads %v", sql, g.Keys, names(look))
 			}
 		}

@@ -3,22 +3,13 @@ package plan
 import (
 	"math/big"
 	"slices"
-	"strconv"
-	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/privacy"
 )
-
-// Caps bound what one unit may contribute to an answer, and are enforced by the engine in every question. Each is there or
-// not (0); either Rows is, or Groups and RowsPerGroup are. Beside Rows, Groups is there for CountUnits alone.
-type Caps struct {
-	Rows         int64 // of a unit's rows that are left, the first so many count, in an order of that unit's own rows: their sealed rank, if they have one
-	Groups       int64 // a unit counts in at most so many cells
-	RowsPerGroup int64 // what a unit adds to a cell is clamped to as much as so many rows can add
-}
 
 // caps fixes what one unit may contribute, and the unit's column.
 //
@@ -45,7 +36,7 @@ func (b *builder) caps() error {
 	if b.maxRows > 0 {
 		groups = min(groups, rows)
 	}
-	byRows, byGroups := Caps{Rows: rows}, Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
+	byRows, byGroups := bounded.Caps{Rows: rows}, bounded.Caps{Groups: groups, RowsPerGroup: unit.RowsPerGroup}
 	if b.plan.Open() {
 		byRows.Groups = min(groups, rows) // selection counts units
 	}
@@ -53,7 +44,7 @@ func (b *builder) caps() error {
 	averages := slices.ContainsFunc(b.plan.Aggregates, func(a Aggregate) bool { return a.Func == Average })
 	distinct := slices.ContainsFunc(b.plan.Aggregates, Aggregate.distinct)
 	for _, m := range b.plan.Measures {
-		if m.Kind == CountUnits { // who is in a cell is known by grouping alone
+		if m.Kind == bounded.CountUnits { // who is in a cell is known by grouping alone
 			byRows.Groups = min(groups, rows)
 		} else {
 			onlyUnits = false
@@ -77,11 +68,11 @@ func (b *builder) caps() error {
 func (b *builder) unitColumn() error {
 	unit := b.table.Unit
 	if unit.IsRow() {
-		b.plan.Caps = Caps{Rows: unit.RowsPerUnit}
+		b.plan.Caps = bounded.Caps{Rows: unit.RowsPerUnit}
 		return nil
 	}
 	if b.source != nil {
-		b.plan.Unit = &Column{Column: &policy.Column{Name: unit.Column}}
+		b.plan.Unit = &bounded.Column{Column: &policy.Column{Name: unit.Column}}
 		return nil
 	}
 	if b.names != nil {
@@ -100,7 +91,7 @@ func (b *builder) unitColumn() error {
 // noiseUnder compares caps: the sum of the measures' squared L2 sensitivities, or of their L1 sensitivities' squares under
 // a pure budget, to which the noise's variance is proportional. (But for CountUnits all measures change by one factor, so that
 // neither shares of the price nor units play a part; beside it, this is a rule of thumb.)
-func (b *builder) noiseUnder(c Caps) float64 {
+func (b *builder) noiseUnder(c bounded.Caps) float64 {
 	type over struct { // what a measure's sensitivity over a grouping depends on
 		grouped bool
 		parts   int64
@@ -109,7 +100,7 @@ func (b *builder) noiseUnder(c Caps) float64 {
 	for _, g := range b.plan.Groupings() {
 		of := over{len(g.Keys) > 0, 1}
 		if c.Rows == 0 { // else boundOver asks for no parts
-			of.parts = g.Parts(&b.plan.Bounded)
+			of.parts = g.Parts(&b.plan.Statement)
 		}
 		groupings = append(groupings, of)
 	}
@@ -136,43 +127,12 @@ func (b *builder) noiseUnder(c Caps) float64 {
 	return total
 }
 
-// String writes the caps for people.
-func (c Caps) String() string {
-	var parts []string
-	add := func(n int64, what, more string) {
-		if n > 1 {
-			what += "s"
-		}
-		if n > 0 {
-			parts = append(parts, strconv.FormatInt(n, 10)+" "+what+more)
-		}
-	}
-	add(c.Rows, "row", "")
-	add(c.Groups, "group", "")
-	add(c.RowsPerGroup, "row", " worth in each")
-	return strings.Join(parts, ", ")
-}
-
 // rowCap is how many rows of a unit count, at most: the policy's number, or fewer.
 func (b *builder) rowCap() int64 {
 	if b.maxRows > 0 {
 		return min(b.maxRows, b.table.Unit.RowsPerUnit)
 	}
 	return b.table.Unit.RowsPerUnit
-}
-
-// CellBounds are the least and the most that one unit adds to a cell where RowsPerGroup bounds it: what so many rows can add, and
-// no more than the measure's own Cells.
-func (m *BoundedMeasure) CellBounds(c Caps) (lo, hi *big.Int) {
-	g := big.NewInt(c.RowsPerGroup)
-	if m.Kind == CountUnits {
-		g.SetInt64(1)
-	}
-	lo, hi = new(big.Int).Mul(g, big.NewInt(min(m.Lo, 0))), new(big.Int).Mul(g, big.NewInt(max(m.Hi, 0)))
-	if m.Cells != nil { // they overlap with these (clampCells)
-		lo, hi = exact.Larger(lo, m.Cells.Lo), exact.Smaller(hi, m.Cells.Hi)
-	}
-	return lo, hi
 }
 
 // bound fixes how far the measure's vector of cells can move between neighbours, in grid units: L1, and the square of L2.
@@ -192,11 +152,11 @@ func (m *BoundedMeasure) CellBounds(c Caps) (lo, hi *big.Int) {
 // What a unit keeps is decided by its own rows alone in whichever form an engine writes a statement: its forms give one
 // answer, so that taking one by what was recorded of the file (engine.Sealed) changes no contribution.
 // At least 1 is taken: a sum that is 0 by its bounds gets noise all the same.
-func (m *Measure) bound(n privacy.Neighbours, caps Caps, grouped bool) {
+func (m *Measure) bound(n privacy.Neighbours, caps bounded.Caps, grouped bool) {
 	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0)) // what is added to one cell
 	cells := int64(1)
 	switch {
-	case m.Kind == CountUnits:
+	case m.Kind == bounded.CountUnits:
 		cells = caps.Groups
 	case caps.Rows > 0:
 		rows := big.NewInt(caps.Rows)

@@ -1,14 +1,10 @@
 package plan
 
 import (
-	"dither/internal/exact"
 	"math/big"
-	"slices"
-)
 
-// Cells says that what one unit adds to one cell is clamped to [Lo, Hi], in grid units: contribution_bounds_per_group. Beside it the
-// policy's max_rows_per_group holds as ever (Measure.CellBounds takes the narrower at each end).
-type Cells struct{ Lo, Hi *big.Int }
+	"dither/internal/bounded"
+)
 
 // clampCells puts contribution_bounds_per_group on an aggregate's measure: ⌊low/grid⌋ and ⌈high/grid⌉.
 func (b *builder) clampCells(a Aggregate) error {
@@ -21,35 +17,25 @@ func (b *builder) clampCells(a Aggregate) error {
 	lo, hi := new(big.Rat).Quo(s.lo, unit), new(big.Rat).Quo(s.hi, unit)
 	floor := new(big.Int).Div(lo.Num(), lo.Denom())
 	ceil := new(big.Int).Neg(new(big.Int).Div(new(big.Int).Neg(hi.Num()), hi.Denom()))
-	m.Cells = &Cells{floor, ceil}
+	m.Cells = &bounded.Cells{Lo: floor, Hi: ceil}
 	own := *m
 	own.Cells = nil
-	least, most := own.CellBounds(Caps{RowsPerGroup: b.table.Unit.RowsPerGroup})
+	least, most := own.CellBounds(bounded.Caps{RowsPerGroup: b.table.Unit.RowsPerGroup})
 	if floor.Cmp(most) > 0 || ceil.Cmp(least) < 0 {
 		return refuse(s.at, "", "the bounds leave nothing: within the policy one %s adds %s to %s to a group",
 			b.table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
 	if floor.Cmp(least) < 0 || ceil.Cmp(most) > 0 {
-		m.Cells = m.Cells.within(least, most) // as CellBounds does: however far they reach, it is one question
+		m.Cells = m.Cells.Within(least, most) // as CellBounds does: however far they reach, it is one question
 		b.note("The bounds per group reach beyond what %s of one %s can add, %s to %s: those are taken.",
 			plural(b.table.Unit.RowsPerGroup, "row"), b.table.Unit.Column, short(m.Units(least)), short(m.Units(most)))
 	}
 	return nil
 }
 
-func (c *Cells) within(lo, hi *big.Int) *Cells {
-	return &Cells{exact.Larger(c.Lo, lo), exact.Smaller(c.Hi, hi)}
-}
-
-// CellsClamped reports that some measure is bounded per unit and cell, so that what a unit adds to a cell must be known before it
-// is added, even where each unit has one row.
-func (b *Bounded) CellsClamped() bool {
-	return slices.ContainsFunc(b.Measures, func(m *BoundedMeasure) bool { return m.Cells != nil })
-}
-
 // cellCaps bounds units by groups, as bounds per group need; an average would be moved by them, as by all clamping of units' sums, and distinct
 // values need a bound on rows.
-func (b *builder) cellCaps(byGroups Caps, averages, distinct bool) error {
+func (b *builder) cellCaps(byGroups bounded.Caps, averages, distinct bool) error {
 	at := b.tree.Items[0].Expr.Pos()
 	switch {
 	case averages:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 )
@@ -30,7 +31,7 @@ type Cost struct {
 }
 
 // CostOf is the cost of one unit in all of some looks together. Of an answer, these are all its looks.
-func CostOf(p *policy.Policy, looks ...*Bounded) Cost {
+func CostOf(p *policy.Policy, looks ...*bounded.Statement) Cost {
 	out := Cost{}
 	for _, b := range looks {
 		one := meter{policy: p}.bounded(b)
@@ -40,14 +41,14 @@ func CostOf(p *policy.Policy, looks ...*Bounded) Cost {
 			return t != nil && !t.Public && t.Source.Live()
 		})
 		if b.Source != nil {
-			b.Source.Walk(func(s *Source) { out.Owned = out.Owned || s.Op == Owned })
+			b.Source.Walk(func(s *bounded.Source) { out.Owned = out.Owned || s.Op == bounded.Owned })
 		}
 	}
 	return out
 }
 
 // AllLooks are the Looks, and those that find bounds before them.
-func (p *Plan) AllLooks() []*Bounded {
+func (p *Plan) AllLooks() []*bounded.Statement {
 	out := p.Looks()
 	for _, s := range p.Searches {
 		out = append(out, &s.Look)
@@ -68,7 +69,7 @@ func (b *builder) affordable() error {
 }
 
 // unitWithin is affordable for some looks.
-func (b *builder) unitWithin(looks ...*Bounded) error {
+func (b *builder) unitWithin(looks ...*bounded.Statement) error {
 	cost, limit := CostOf(b.policy, looks...), b.policy.MostUnitCost()
 	if cost.Steps <= limit {
 		return nil
@@ -115,9 +116,9 @@ func (b *builder) dear(cost Cost) (query.Pos, string) {
 // the table that FROM begins with are joined, and of every other table as many as count: so it is best placed first.
 func (b *builder) longest() (name string) {
 	first, most := int64(0), int64(0)
-	b.plan.Source.Walk(func(s *Source) {
+	b.plan.Source.Walk(func(s *bounded.Source) {
 		t := b.policy.Table(s.Table)
-		if s.Op != Scan || t == nil || t.Public {
+		if s.Op != bounded.Scan || t == nil || t.Public {
 			return
 		}
 		if first == 0 {
@@ -139,12 +140,12 @@ func (b *builder) unitName() string {
 
 // patterns counts the LIKEs of the question.
 func (b *builder) patterns() (n int) {
-	count := func(e *Expr) {
-		if e.Op == OpLike {
+	count := func(e *bounded.Expr) {
+		if e.Op == bounded.OpLike {
 			n++
 		}
 	}
-	walk := func(e *Expr) { e.Walk(count) }
+	walk := func(e *bounded.Expr) { e.Walk(count) }
 	if b.plan.Where != nil {
 		walk(b.plan.Where)
 	}
@@ -157,7 +158,7 @@ func (b *builder) patterns() (n int) {
 		}
 	}
 	if b.plan.Source != nil {
-		b.plan.Source.Walk(func(s *Source) { s.expressions(walk) })
+		b.plan.Source.Walk(func(s *bounded.Source) { s.Expressions(walk) })
 	}
 	return n
 }

@@ -60,7 +60,7 @@ func documentedCost(p *policy.Policy, sql string) (plan.Cost, error) {
 	if asRows != nil {
 		return plan.Cost{}, err
 	}
-	return plan.CostOf(p, &t.Bounded), nil
+	return plan.CostOf(p, &t.Statement), nil
 }
 
 // Every question that README and the pages in docs show is answered by a policy that it is about, and is within half

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/value"
 )
@@ -36,7 +37,7 @@ func (r *metered) handedOn() int64 {
 }
 
 // bounded is the cost of one look.
-func (m meter) bounded(b *Bounded) Cost {
+func (m meter) bounded(b *bounded.Statement) Cost {
 	var r metered
 	if b.Source != nil {
 		r = m.source(b.Source)
@@ -47,7 +48,7 @@ func (m meter) bounded(b *Bounded) Cost {
 		}
 	}
 	row, width := int64(stepsRow), int64(0) // of each row; and of what it is put in order by
-	of := func(e *Expr, more int64) {
+	of := func(e *bounded.Expr, more int64) {
 		steps, w := eval(e, r.columns, false)
 		row = sum(row, steps, more, copied(w))
 		width = sum(width, w)
@@ -64,7 +65,7 @@ func (m meter) bounded(b *Bounded) Cost {
 		if x.X != nil {
 			of(x.X, 0)
 		}
-		if x.Kind == CountDistinct {
+		if x.Kind == bounded.CountDistinct {
 			_, w := eval(x.X, r.columns, false)
 			row = sum(row, sorted(r.rows, w))
 		}
@@ -100,7 +101,7 @@ func (m meter) stored(name string) int64 {
 }
 
 // table is a table's rows, cleaned, of which one unit has so many.
-func (m meter) table(name string, columns []Column, rows int64) metered {
+func (m meter) table(name string, columns []bounded.Column, rows int64) metered {
 	t := m.policy.Table(name)
 	out := metered{rows: rows, most: rows, public: t != nil && t.Public}
 	read := int64(stepsRow)
@@ -122,7 +123,7 @@ func (m meter) table(name string, columns []Column, rows int64) metered {
 }
 
 // cleaned is a table's column: its texts are those that are declared, or as long as sealing admits.
-func cleaned(c Column) cell {
+func cleaned(c bounded.Column) cell {
 	out := cell{width: plainWidth, again: 2 * stepsPlain}
 	if c.Type == value.Text {
 		out.width = value.MaxTextBytes
@@ -141,26 +142,26 @@ func cleaned(c Column) cell {
 }
 
 // source is what a Source costs.
-func (m meter) source(s *Source) metered {
+func (m meter) source(s *bounded.Source) metered {
 	switch s.Op {
-	case Scan:
+	case bounded.Scan:
 		return m.table(s.Table, s.Columns, m.stored(s.Table))
-	case Owned:
+	case bounded.Owned:
 		return m.owned(s)
-	case Select:
+	case bounded.Select:
 		return m.selected(s)
-	case Join:
+	case bounded.Join:
 		return m.joined(s)
-	case Union:
+	case bounded.Union:
 		return m.union(s)
-	case PerUnit:
+	case bounded.PerUnit:
 		return m.perUnit(s)
 	}
 	panic("plan: no source " + string(s.Op))
 }
 
 // owned: the rows of a unit are those that its other rows refer to, as many as are stored.
-func (m meter) owned(s *Source) metered {
+func (m meter) owned(s *bounded.Source) metered {
 	parent := m.source(s.Inputs[1])
 	child := m.source(s.Inputs[0])
 	out := metered{rows: child.rows, most: max(child.rows, parent.most), columns: child.columns}
@@ -170,7 +171,7 @@ func (m meter) owned(s *Source) metered {
 	return out
 }
 
-func (m meter) selected(s *Source) metered {
+func (m meter) selected(s *bounded.Source) metered {
 	in := m.source(s.Inputs[0])
 	out := metered{rows: in.rows, most: in.most, steps: in.steps, public: in.public}
 	row := int64(0)
@@ -190,7 +191,7 @@ func (m meter) selected(s *Source) metered {
 }
 
 // narrowed is a cell whose values are known.
-func narrowed(c cell, column Column) cell {
+func narrowed(c cell, column bounded.Column) cell {
 	if column.Type != value.Text || column.Values == nil {
 		return c
 	}
@@ -203,7 +204,7 @@ func narrowed(c cell, column Column) cell {
 }
 
 // joined: of the second input Most rows meet one of the first, which are chosen among all of the unit's.
-func (m meter) joined(s *Source) metered {
+func (m meter) joined(s *bounded.Source) metered {
 	l, r := m.source(s.Inputs[0]), m.source(s.Inputs[1])
 	met := max(s.Most, 1)
 	if !r.public {
@@ -225,7 +226,7 @@ func (m meter) joined(s *Source) metered {
 	return out
 }
 
-func (m meter) union(s *Source) metered {
+func (m meter) union(s *bounded.Source) metered {
 	var out metered
 	for i, in := range s.Inputs {
 		r := m.source(in)
@@ -245,7 +246,7 @@ func (m meter) union(s *Source) metered {
 }
 
 // perUnit: one row for each of the keys' values, and no more than there are rows.
-func (m meter) perUnit(s *Source) metered {
+func (m meter) perUnit(s *bounded.Source) metered {
 	in := m.source(s.Inputs[0])
 	out := metered{rows: in.rows, most: in.most, steps: in.steps}
 	row, groups, unknown := int64(stepsRow), int64(1), 0
@@ -264,10 +265,10 @@ func (m meter) perUnit(s *Source) metered {
 		if a.X != nil {
 			x, w := eval(a.X, in.columns, false)
 			steps = sum(steps, x, copied(w))
-			if a.Func == InnerDistinct {
+			if a.Func == bounded.InnerDistinct {
 				steps = sum(steps, sorted(in.rows, w))
 			}
-			if a.Func == InnerMin || a.Func == InnerMax {
+			if a.Func == bounded.InnerMin || a.Func == bounded.InnerMax {
 				width = w
 				if a.X.Type == value.Text { // each is compared with the least or greatest so far
 					steps = sum(steps, 2*opened(w))

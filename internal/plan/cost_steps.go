@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
@@ -50,14 +51,14 @@ const plainWidth = 20
 
 // eval is what e costs over such columns, and how wide it is. A column costs little, as computed before; deep counts
 // what it stands for.
-func eval(e *Expr, columns []cell, deep bool) (steps, width int64) {
+func eval(e *bounded.Expr, columns []cell, deep bool) (steps, width int64) {
 	switch e.Op {
-	case OpColumn:
+	case bounded.OpColumn:
 		if deep {
 			steps = columns[e.Column].again
 		}
 		return sum(steps, stepsPlain), columns[e.Column].width
-	case OpConst:
+	case bounded.OpConst:
 		if e.Const.Type == value.Text {
 			return 0, int64(len(e.Const.Text))
 		}
@@ -71,7 +72,7 @@ func eval(e *Expr, columns []cell, deep bool) (steps, width int64) {
 		if i == 0 {
 			first = w
 		}
-		if e.Op != OpCase || i%2 == 1 || i == len(e.Args)-1 { // of CASE the results
+		if e.Op != bounded.OpCase || i%2 == 1 || i == len(e.Args)-1 { // of CASE the results
 			longest = max(longest, w)
 		}
 		if a.Type == value.Text {
@@ -91,28 +92,28 @@ func eval(e *Expr, columns []cell, deep bool) (steps, width int64) {
 	}
 	of := stepsPlain * int64(max(len(e.Args), 1))
 	switch e.Op {
-	case OpNil:
+	case bounded.OpNil:
 		return sum(steps, of), width
-	case OpDiv, OpMod, OpToInteger, OpFloor, OpCeil:
+	case bounded.OpDiv, bounded.OpMod, bounded.OpToInteger, bounded.OpFloor, bounded.OpCeil:
 		return sum(steps, stepsRounding), width
-	case OpRound, OpSqrt, OpLn: // which are written with their argument twice
+	case bounded.OpRound, bounded.OpSqrt, bounded.OpLn: // which are written with their argument twice
 		return sum(steps, steps, stepsCurve), width
-	case OpExp:
+	case bounded.OpExp:
 		return sum(steps, stepsCurve), width
-	case OpDatePart:
+	case bounded.OpDatePart:
 		return sum(steps, stepsPart), width
-	case OpDateTrunc:
+	case bounded.OpDateTrunc:
 		return sum(steps, stepsTrunc), width
-	case OpLike:
+	case bounded.OpLike:
 		return sum(steps, multiplied(first, matchSteps(e.Text))), width
-	case OpIn:
+	case bounded.OpIn:
 		if len(e.Args)-1 > fewListed && e.Args[0].Type == value.Text {
 			listed = sum(listed, opened(first), 2*copied(first))
 		}
 		return sum(steps, listedSteps(len(e.Args)-1), listed), width
-	case OpEq, OpNe: // texts of different lengths are not opened
+	case bounded.OpEq, bounded.OpNe: // texts of different lengths are not opened
 		compared = sum(compared, 2*opened(shortest))
-	case OpLt, OpLe, OpGt, OpGe, OpLeast, OpGreatest:
+	case bounded.OpLt, bounded.OpLe, bounded.OpGt, bounded.OpGe, bounded.OpLeast, bounded.OpGreatest:
 		compared = sum(compared, opened(texts))
 	}
 	return sum(steps, of, compared), width // comparisons and choices go through texts

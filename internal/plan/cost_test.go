@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -152,7 +153,7 @@ func TestUnitCostIsLimitedOfTargets(t *testing.T) {
 		},
 		"moments": func() error {
 			_, err := plan.BuildMoments(p, plan.Request{SQL: with + "SELECT s1.age" + from}, plan.VectorRequest{
-				Blocks: []plan.BlockRequest{{Size: 1, Norm: plan.NormL2}}, Sums: []plan.SumRequest{{Kind: plan.SumFirst}},
+				Blocks: []plan.BlockRequest{{Size: 1, Norm: bounded.NormL2}}, Sums: []plan.SumRequest{{Kind: bounded.SumFirst}},
 			})
 			return err
 		},

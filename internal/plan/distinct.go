@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -34,7 +35,7 @@ func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 				return Aggregate{}, err
 			}
 		}
-		return Aggregate{Func: CountFunc, Count: countMeasure(CountUnits, nil)}, nil
+		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountUnits, nil)}, nil
 	}
 	if x.Name != "count" {
 		return Aggregate{}, refuse(x.At, "leave DISTINCT out, or ask for COUNT(DISTINCT x)", "DISTINCT goes with COUNT alone: one person can change which values there are, and so any sum of them")
@@ -50,7 +51,7 @@ func (b *builder) countDistinct(x *query.Call) (Aggregate, error) {
 	if err != nil {
 		return Aggregate{}, err
 	}
-	m := countMeasure(CountDistinct, e)
+	m := countMeasure(bounded.CountDistinct, e)
 	m.Values = few
 	return Aggregate{Func: CountFunc, Count: m}, nil
 }
@@ -61,7 +62,7 @@ const mostListed = 64
 // listed is e with how many values other than NULL it can have, at least 1; 0 where that is not known, as of reals, or many. A sensitivity rests on that number, so the
 // statement sees to it: a column's values are those that cleaning leaves, and any other expression is NULL where it is none of the
 // known ones, should what is said of its values ever be wrong.
-func (b *builder) listed(e *Expr, at query.Pos) (listed *Expr, few int64, err error) {
+func (b *builder) listed(e *bounded.Expr, at query.Pos) (listed *bounded.Expr, few int64, err error) {
 	values, ok := b.known(e)
 	if !ok || e.Type == value.Real {
 		return e, 0, nil
@@ -69,17 +70,17 @@ func (b *builder) listed(e *Expr, at query.Pos) (listed *Expr, few int64, err er
 	slices.SortFunc(values, value.Compare)
 	values = slices.Compact(values)
 	few = int64(len(values))
-	switch cleaned := e.Op == OpColumn && b.source == nil; {
-	case cleaned, e.Type == value.Boolean, e.Op == OpConst:
+	switch cleaned := e.Op == bounded.OpColumn && b.source == nil; {
+	case cleaned, e.Type == value.Boolean, e.Op == bounded.OpConst:
 		return e, max(few, 1), nil
 	case few == 0, few > mostListed:
 		return e, 0, nil
 	}
-	in := &Expr{Op: OpIn, Type: value.Boolean, Args: []*Expr{e}, Nullable: e.Nullable}
+	in := &bounded.Expr{Op: bounded.OpIn, Type: value.Boolean, Args: []*bounded.Expr{e}, Nullable: e.Nullable}
 	for _, v := range values {
 		in.Args = append(in.Args, constant(v))
 	}
-	listed, err = choose([]*Expr{in}, []*Expr{e, constant(value.NullOf(e.Type))}, at)
+	listed, err = choose([]*bounded.Expr{in}, []*bounded.Expr{e, constant(value.NullOf(e.Type))}, at)
 	return listed, few, err
 }
 
@@ -95,8 +96,8 @@ func (b *builder) listed(e *Expr, at query.Pos) (listed *Expr, few int64, err er
 //
 // It is the same whichever rows a cap or a key drops, and for one grouping as for another: all that is asked of P is its size and what it is made of. A set of
 // groupings is several vectors, each with its own. Rows that are units are R = 1.
-func (m *Measure) boundFew(n privacy.Neighbours, caps Caps, cells int) {
-	if m.Kind != CountDistinct || m.Values == 0 || caps.Rows == 0 {
+func (m *Measure) boundFew(n privacy.Neighbours, caps bounded.Caps, cells int) {
+	if m.Kind != bounded.CountDistinct || m.Values == 0 || caps.Rows == 0 {
 		return
 	}
 	k := m.Values
@@ -120,5 +121,5 @@ func corner(x, k int64) int64 { return x/k*k*k + x%k*(x%k) }
 
 // distinct reports an aggregate that counts distinct values.
 func (a Aggregate) distinct() bool {
-	return slices.ContainsFunc(a.Measures(), func(m *Measure) bool { return m.Kind == CountDistinct })
+	return slices.ContainsFunc(a.Measures(), func(m *Measure) bool { return m.Kind == bounded.CountDistinct })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/policy"
 )
@@ -137,15 +138,15 @@ tables: {t: {source: {csv: t.csv}, unit: id, rows_per_unit: 5000, columns: {id: 
 	for _, of := range []struct {
 		x      string
 		values int64
-		is     plan.Op
+		is     bounded.Op
 	}{
-		{"i", 100, plan.OpColumn},
-		{"j", 1000, plan.OpColumn},
-		{"FLOOR(i / 10)", 10, plan.OpCase},
-		{"i - i % 50", 0, plan.OpSub}, // too many to list
-		{"j % 7", 7, plan.OpCase},
-		{"j + 1", 0, plan.OpAdd},
-		{"i > 3", 2, plan.OpGt},
+		{"i", 100, bounded.OpColumn},
+		{"j", 1000, bounded.OpColumn},
+		{"FLOOR(i / 10)", 10, bounded.OpCase},
+		{"i - i % 50", 0, bounded.OpSub}, // too many to list
+		{"j % 7", 7, bounded.OpCase},
+		{"j + 1", 0, bounded.OpAdd},
+		{"i > 3", 2, bounded.OpGt},
 	} {
 		q, err := plan.Build(p, plan.Request{SQL: "SELECT COUNT(DISTINCT " + of.x + ") FROM t"})
 		if err != nil {
@@ -155,7 +156,7 @@ tables: {t: {source: {csv: t.csv}, unit: id, rows_per_unit: 5000, columns: {id: 
 		if m.Values != of.values || m.X.Op != of.is {
 			t.Errorf("%s: %d values of %s", of.x, m.Values, m.X)
 		}
-		if of.is == plan.OpCase && (m.X.Args[0].Op != plan.OpIn || int64(len(m.X.Args[0].Args)) != 1+of.values || !m.X.Args[2].Const.Null) {
+		if of.is == bounded.OpCase && (m.X.Args[0].Op != bounded.OpIn || int64(len(m.X.Args[0].Args)) != 1+of.values || !m.X.Args[2].Const.Null) {
 			t.Errorf("%s: %s", of.x, m.X)
 		}
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -16,15 +17,15 @@ type relation struct {
 	unit     policy.Unit // whose rows these are, and how many of one there may be
 	unitType value.Type  // of the unit's column; 0 where rows are units
 	public   bool
-	main     string // the first table of persons, or of public rows
-	where    *Expr  // nil for all rows
+	main     string        // the first table of persons, or of public rows
+	where    *bounded.Expr // nil for all rows
 	keyed    *publicGroups
 }
 
 // named is a name in a relation, and what is known of it.
 type named struct {
 	table, name string
-	e           *Expr
+	e           *bounded.Expr
 	unit        bool   // it is the unit's column
 	merged      bool   // by USING: only with its table's name it is meant
 	of          origin // the table's column that it is, unchanged, if it is one
@@ -70,9 +71,9 @@ func relationOf(p *policy.Policy, tree *query.Select) (*relation, error) {
 }
 
 // leastUnits is the strictest of what the tables that a source reads ask of a group.
-func leastUnits(p *policy.Policy, s *Source) (least int64) {
-	s.Walk(func(s *Source) {
-		if s.Op == Scan {
+func leastUnits(p *policy.Policy, s *bounded.Source) (least int64) {
+	s.Walk(func(s *bounded.Source) {
+		if s.Op == bounded.Scan {
 			least = max(least, p.Table(s.Table).MinUnits)
 		}
 	})
@@ -147,9 +148,9 @@ func (f from) owned(r *relation) error {
 		return err
 	}
 	child := r.scan()
-	out := &Source{Op: Owned, Inputs: []*Source{child, parent.materialize()}, Columns: child.Columns, Units: true, Stored: t.Stored()}
-	key := func(s *Source, name string) int {
-		return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
+	out := &bounded.Source{Op: bounded.Owned, Inputs: []*bounded.Source{child, parent.materialize()}, Columns: child.Columns, Units: true, Stored: t.Stored()}
+	key := func(s *bounded.Source, name string) int {
+		return slices.IndexFunc(s.Columns, func(c bounded.Column) bool { return c.Name == name })
 	}
 	out.ChildKey, out.ParentKey = key(child, t.Unit.Through), key(parent.source, to.Column)
 	r.over(out)
@@ -159,8 +160,8 @@ func (f from) owned(r *relation) error {
 }
 
 // scan reads the one table, all its columns in its order.
-func (r *relation) scan() *Source {
-	out := &Source{Op: Scan, Table: r.table.Name, Columns: r.columns}
+func (r *relation) scan() *bounded.Source {
+	out := &bounded.Source{Op: bounded.Scan, Table: r.table.Name, Columns: r.columns}
 	if r.unit.Column != "" && !r.public {
 		out.Unit, out.Units = r.table.Column(r.unit.Column), true
 	}
@@ -168,19 +169,19 @@ func (r *relation) scan() *Source {
 }
 
 // over makes the relation one over a source that gives its names in their order.
-func (r *relation) over(s *Source) {
+func (r *relation) over(s *bounded.Source) {
 	r.lowering = lowering{names: r.names, source: s, columns: s.Columns}
 	r.where = nil
 	for i := range r.names {
-		r.names[i].e = s.column(i)
+		r.names[i].e = s.Column(i)
 	}
 }
 
 // materialize makes a source of which each name is a column, and which the relation is over from then on. Where names are all that
 // a subquery gave, there is nothing to do.
-func (r *relation) materialize() *Source {
+func (r *relation) materialize() *bounded.Source {
 	base := r.base()
-	if r.where != nil || slices.ContainsFunc(r.names, func(n named) bool { return n.e.Op != OpColumn }) {
+	if r.where != nil || slices.ContainsFunc(r.names, func(n named) bool { return n.e.Op != bounded.OpColumn }) {
 		return r.project()
 	}
 	r.lowering = lowering{names: r.names, source: base, columns: base.Columns}
@@ -188,7 +189,7 @@ func (r *relation) materialize() *Source {
 }
 
 // base is the source that names are over.
-func (r *relation) base() *Source {
+func (r *relation) base() *bounded.Source {
 	if r.source == nil {
 		return r.scan()
 	}
@@ -196,14 +197,14 @@ func (r *relation) base() *Source {
 }
 
 // project makes a source that gives the relation's names, in their order.
-func (r *relation) project() *Source {
+func (r *relation) project() *bounded.Source {
 	base := r.base()
 	same := r.where == nil && len(r.names) == len(base.Columns)
 	for i, n := range r.names {
-		same = same && n.e.Op == OpColumn && n.e.Column == i
+		same = same && n.e.Op == bounded.OpColumn && n.e.Column == i
 	}
 	if !same {
-		out := &Source{Op: Select, Inputs: []*Source{base}, Where: r.where, Units: base.Units, Single: base.Single}
+		out := &bounded.Source{Op: bounded.Select, Inputs: []*bounded.Source{base}, Where: r.where, Units: base.Units, Single: base.Single}
 		for _, n := range r.names {
 			out.Exprs, out.Columns = append(out.Exprs, n.e), append(out.Columns, r.output(n.name, n.e))
 		}
@@ -214,9 +215,9 @@ func (r *relation) project() *Source {
 }
 
 // restrict adds a condition.
-func (r *relation) restrict(e *Expr, at query.Pos) error {
+func (r *relation) restrict(e *bounded.Expr, at query.Pos) error {
 	r.where = conjunction(r.where, e)
-	if r.where.weight() > maxWeight {
+	if r.where.Weight() > bounded.MaxWeight {
 		return refuse(at, "simplify it", "the conditions are too large once they are written out")
 	}
 	return nil

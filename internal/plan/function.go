@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -12,24 +13,24 @@ import (
 // scalar is a function over row values: how many arguments it takes and how it is built.
 type scalar struct {
 	least, most int
-	build       func(args []*Expr, at query.Pos) (*Expr, error)
+	build       func(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error)
 }
 
 // scalars is every function a row expression may call. Each is immutable, total, and of bounded cost.
 var scalars = map[string]scalar{
 	"abs":      {1, 1, number(absolute)},
 	"sign":     {1, 1, number(sign)},
-	"floor":    {1, 1, number(rounding(OpFloor, math.Floor))},
-	"ceil":     {1, 1, number(rounding(OpCeil, math.Ceil))},
-	"ceiling":  {1, 1, number(rounding(OpCeil, math.Ceil))},
-	"round":    {1, 1, number(rounding(OpRound, math.Round))},
+	"floor":    {1, 1, number(rounding(bounded.OpFloor, math.Floor))},
+	"ceil":     {1, 1, number(rounding(bounded.OpCeil, math.Ceil))},
+	"ceiling":  {1, 1, number(rounding(bounded.OpCeil, math.Ceil))},
+	"round":    {1, 1, number(rounding(bounded.OpRound, math.Round))},
 	"sqrt":     {1, 1, number(squareRoot)},
 	"ln":       {1, 1, number(logarithm)},
 	"exp":      {1, 1, number(exponential)},
 	"coalesce": {1, 50, coalesce},
 	"nullif":   {2, 2, nullIf},
-	"least":    {1, 50, extreme(OpLeast)},
-	"greatest": {1, 50, extreme(OpGreatest)},
+	"least":    {1, 50, extreme(bounded.OpLeast)},
+	"greatest": {1, 50, extreme(bounded.OpGreatest)},
 }
 
 // scalarNames are the names of all functions of a row.
@@ -37,7 +38,7 @@ func scalarNames() []string {
 	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(scalars)), "extract", "date_part", "date_trunc", "width_bucket")))
 }
 
-func (l *lowering) call(x *query.Call) (*Expr, error) {
+func (l *lowering) call(x *query.Call) (*bounded.Expr, error) {
 	if l.inside != nil && (isAggregate(renamed(x).Name) || innerFunctions[x.Name] != "") {
 		return l.innerCall(x)
 	}
@@ -72,8 +73,8 @@ func (l *lowering) call(x *query.Call) (*Expr, error) {
 }
 
 // number adapts a function of one number.
-func number(build func(e *Expr, at query.Pos) (*Expr, error)) func([]*Expr, query.Pos) (*Expr, error) {
-	return func(args []*Expr, at query.Pos) (*Expr, error) {
+func number(build func(e *bounded.Expr, at query.Pos) (*bounded.Expr, error)) func([]*bounded.Expr, query.Pos) (*bounded.Expr, error) {
+	return func(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		if isUntypedNull(args[0]) {
 			return nil, refuse(at, "", "a function of NULL is always NULL")
 		}
@@ -84,27 +85,27 @@ func number(build func(e *Expr, at query.Pos) (*Expr, error)) func([]*Expr, quer
 	}
 }
 
-func absolute(e *Expr, at query.Pos) (*Expr, error) {
-	out := &Expr{Op: OpAbs, Type: e.Type, Args: []*Expr{e}, Nullable: e.Nullable}
+func absolute(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
+	out := &bounded.Expr{Op: bounded.OpAbs, Type: e.Type, Args: []*bounded.Expr{e}, Nullable: e.Nullable}
 	r := e.Range
 	if e.Type == value.Real {
-		out.Range = Range{Lo: math.Max(0, math.Max(r.Lo, -r.Hi)), Hi: maxAbs(r), Tiny: r.Tiny}
+		out.Range = bounded.Range{Lo: math.Max(0, math.Max(r.Lo, -r.Hi)), Hi: maxAbs(r), Tiny: r.Tiny}
 		return out, nil
 	}
 	if isUnbounded(e) {
 		return nil, tooWide(e, at)
 	}
-	out.Range = Range{IntLo: max(0, r.IntLo, -r.IntHi), IntHi: max(absInt(r.IntLo), absInt(r.IntHi))}
+	out.Range = bounded.Range{IntLo: max(0, r.IntLo, -r.IntHi), IntHi: max(absInt(r.IntLo), absInt(r.IntHi))}
 	return out, nil
 }
 
-func sign(e *Expr, _ query.Pos) (*Expr, error) {
-	return &Expr{Op: OpSign, Type: value.Integer, Args: []*Expr{e}, Range: Range{IntLo: -1, IntHi: 1}, Nullable: e.Nullable}, nil
+func sign(e *bounded.Expr, _ query.Pos) (*bounded.Expr, error) {
+	return &bounded.Expr{Op: bounded.OpSign, Type: value.Integer, Args: []*bounded.Expr{e}, Range: bounded.Range{IntLo: -1, IntHi: 1}, Nullable: e.Nullable}, nil
 }
 
 // rounding builds floor, ceil and round: from Real to Integer, and nothing to do for an Integer.
-func rounding(op Op, f func(float64) float64) func(*Expr, query.Pos) (*Expr, error) {
-	return func(e *Expr, at query.Pos) (*Expr, error) {
+func rounding(op bounded.Op, f func(float64) float64) func(*bounded.Expr, query.Pos) (*bounded.Expr, error) {
+	return func(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		if e.Type == value.Integer {
 			return e, nil
 		}
@@ -113,40 +114,40 @@ func rounding(op Op, f func(float64) float64) func(*Expr, query.Pos) (*Expr, err
 }
 
 // toInteger applies a monotone rounding to the range's ends; a result beyond ±2^53 is refused.
-func toInteger(op Op, e *Expr, f func(float64) float64, at query.Pos) (*Expr, error) {
+func toInteger(op bounded.Op, e *bounded.Expr, f func(float64) float64, at query.Pos) (*bounded.Expr, error) {
 	lo, hi := f(e.Range.Lo), f(e.Range.Hi)
 	if math.Max(math.Abs(lo), math.Abs(hi)) > 1<<53 {
 		return nil, tooWide(e, at)
 	}
-	return &Expr{
-		Op: op, Type: value.Integer, Args: []*Expr{e},
-		Range: Range{IntLo: int64(lo), IntHi: int64(hi)}, Nullable: e.Nullable,
+	return &bounded.Expr{
+		Op: op, Type: value.Integer, Args: []*bounded.Expr{e},
+		Range: bounded.Range{IntLo: int64(lo), IntHi: int64(hi)}, Nullable: e.Nullable,
 	}, nil
 }
 
-func squareRoot(e *Expr, at query.Pos) (*Expr, error) {
+func squareRoot(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	e, err := promote(e, at)
 	if err != nil {
 		return nil, err
 	}
 	r := realRange(min(e.Range.Tiny, 0)/2-1, math.Sqrt(math.Max(e.Range.Lo, 0)), math.Sqrt(math.Max(e.Range.Hi, 0)))
-	return &Expr{Op: OpSqrt, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo < 0}, nil
+	return &bounded.Expr{Op: bounded.OpSqrt, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo < 0}, nil
 }
 
 // logarithm: over x > 0, where x ≥ 2^Tiny. A logarithm other than 0 is at least about 2^-53 away from it, the distance of
 // 1 to the nearest other double; 2^-55 leaves room for its rounding.
-func logarithm(e *Expr, at query.Pos) (*Expr, error) {
+func logarithm(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	e, err := promote(e, at)
 	if err != nil {
 		return nil, err
 	}
 	smallest := math.Max(e.Range.Lo, math.Ldexp(1, e.Range.Tiny))
 	lo, hi := outward(math.Log(smallest), math.Log(math.Max(e.Range.Hi, smallest)))
-	r := settledRange(Range{Lo: lo, Hi: hi, Tiny: -55})
-	return &Expr{Op: OpLn, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo <= 0}, nil
+	r := settledRange(bounded.Range{Lo: lo, Hi: hi, Tiny: -55})
+	return &bounded.Expr{Op: bounded.OpLn, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable || e.Range.Lo <= 0}, nil
 }
 
-func exponential(e *Expr, at query.Pos) (*Expr, error) {
+func exponential(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	e, err := promote(e, at)
 	if err != nil {
 		return nil, err
@@ -155,11 +156,11 @@ func exponential(e *Expr, at query.Pos) (*Expr, error) {
 		return nil, tooWide(e, at)
 	}
 	lo, hi := outward(math.Exp(e.Range.Lo), math.Exp(e.Range.Hi))
-	r := Range{Lo: lo, Hi: hi, Tiny: exponentBelow(lo)}
-	return &Expr{Op: OpExp, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}, nil
+	r := bounded.Range{Lo: lo, Hi: hi, Tiny: exponentBelow(lo)}
+	return &bounded.Expr{Op: bounded.OpExp, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}, nil
 }
 
-func coalesce(args []*Expr, at query.Pos) (*Expr, error) {
+func coalesce(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	t, err := unify(args, at)
 	if err != nil {
 		return nil, err
@@ -168,21 +169,21 @@ func coalesce(args []*Expr, at query.Pos) (*Expr, error) {
 	for _, a := range args {
 		nullable = nullable && a.Nullable
 	}
-	return &Expr{Op: OpCoalesce, Type: t, Args: args, Range: unionOf(args), Nullable: nullable}, nil
+	return &bounded.Expr{Op: bounded.OpCoalesce, Type: t, Args: args, Range: unionOf(args), Nullable: nullable}, nil
 }
 
-func nullIf(args []*Expr, at query.Pos) (*Expr, error) {
-	eq, err := compare(OpEq, args[0], args[1], at)
+func nullIf(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
+	eq, err := compare(bounded.OpEq, args[0], args[1], at)
 	if err != nil {
 		return nil, err
 	}
-	return choose([]*Expr{eq}, []*Expr{constant(value.NullOf(args[0].Type)), args[0]}, at)
+	return choose([]*bounded.Expr{eq}, []*bounded.Expr{constant(value.NullOf(args[0].Type)), args[0]}, at)
 }
 
 // extreme builds LEAST and GREATEST, which pass over NULLs: the result is bounded by every argument that cannot be NULL,
 // and lies between the extremes of all.
-func extreme(op Op) func([]*Expr, query.Pos) (*Expr, error) {
-	return func(args []*Expr, at query.Pos) (*Expr, error) {
+func extreme(op bounded.Op) func([]*bounded.Expr, query.Pos) (*bounded.Expr, error) {
+	return func(args []*bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 		t, err := unify(args, at)
 		if err != nil {
 			return nil, err
@@ -196,18 +197,18 @@ func extreme(op Op) func([]*Expr, query.Pos) (*Expr, error) {
 				continue
 			}
 			nullable = false
-			if op == OpLeast {
+			if op == bounded.OpLeast {
 				r.IntHi, r.Hi = min(r.IntHi, a.Range.IntHi), math.Min(r.Hi, a.Range.Hi)
 			} else {
 				r.IntLo, r.Lo = max(r.IntLo, a.Range.IntLo), math.Max(r.Lo, a.Range.Lo)
 			}
 		}
-		return &Expr{Op: op, Type: t, Args: args, Range: r, Nullable: nullable}, nil
+		return &bounded.Expr{Op: op, Type: t, Args: args, Range: r, Nullable: nullable}, nil
 	}
 }
 
 // cast lowers CAST: to integer (reals round half to even), to real, or to the type that the expression has.
-func (l *lowering) cast(x *query.Cast) (*Expr, error) {
+func (l *lowering) cast(x *query.Cast) (*bounded.Expr, error) {
 	e, err := l.row(x.X)
 	if err != nil {
 		return nil, err
@@ -219,12 +220,12 @@ func (l *lowering) cast(x *query.Cast) (*Expr, error) {
 	switch {
 	case isUntypedNull(e) || e.Type == t || t == value.Real && e.Type == value.Integer:
 		return convert(e, t, x.At)
-	case t == value.Date && e.Op == OpConst:
+	case t == value.Date && e.Op == bounded.OpConst:
 		return convert(e, t, x.At)
 	case t == value.Integer && e.Type == value.Real:
-		return toInteger(OpToInteger, e, math.RoundToEven, x.At)
+		return toInteger(bounded.OpToInteger, e, math.RoundToEven, x.At)
 	case t == value.Integer && e.Type == value.Boolean:
-		return &Expr{Op: OpToInteger, Type: t, Args: []*Expr{e}, Range: Range{IntLo: 0, IntHi: 1}, Nullable: e.Nullable}, nil
+		return &bounded.Expr{Op: bounded.OpToInteger, Type: t, Args: []*bounded.Expr{e}, Range: bounded.Range{IntLo: 0, IntHi: 1}, Nullable: e.Nullable}, nil
 	}
 	return nil, refuse(x.At, "use CASE", "%s cannot be cast to %s", e.Type, t)
 }

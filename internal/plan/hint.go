@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/nearest"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -83,15 +84,15 @@ func functionHint(name string, known []string) string {
 }
 
 // dontMix refuses two types where one is needed, and says how to write what was probably meant.
-func dontMix(at query.Pos, t value.Type, a *Expr, args []*Expr) *Error {
+func dontMix(at query.Pos, t value.Type, a *bounded.Expr, args []*bounded.Expr) *Error {
 	return refuse(at, mixHint(t, a.Type, append(slices.Clone(args), a)), "%s and %s don't mix here", t, a.Type)
 }
 
-func mixHint(t, u value.Type, args []*Expr) string {
+func mixHint(t, u value.Type, args []*bounded.Expr) string {
 	between := func(x, y value.Type) bool { return t == x && u == y || t == y && u == x }
 	constantOf := func(t value.Type) (value.Value, bool) {
 		for _, a := range args {
-			if a.Op == OpConst && !a.Const.Null && a.Type == t {
+			if a.Op == bounded.OpConst && !a.Const.Null && a.Type == t {
 				return a.Const, true
 			}
 		}
@@ -120,36 +121,38 @@ func mixHint(t, u value.Type, args []*Expr) string {
 }
 
 // arithmeticHint says what to write instead of arithmetic with dates, and with texts.
-func arithmeticHint(op Op, a, b *Expr) string {
-	date := func(e *Expr) bool { return e.Type == value.Date }
-	known := func(e *Expr) bool { return e.Op == OpConst && !e.Const.Null && (date(e) || e.Type == value.Integer) }
+func arithmeticHint(op bounded.Op, a, b *bounded.Expr) string {
+	date := func(e *bounded.Expr) bool { return e.Type == value.Date }
+	known := func(e *bounded.Expr) bool {
+		return e.Op == bounded.OpConst && !e.Const.Null && (date(e) || e.Type == value.Integer)
+	}
 	switch {
 	case !date(a) && !date(b):
 		if a.Type == value.Text || b.Type == value.Text {
 			return "texts are compared, with = and LIKE, and grouped by"
 		}
 		return ""
-	case known(a) && known(b) && (op == OpAdd || op == OpSub):
+	case known(a) && known(b) && (op == bounded.OpAdd || op == bounded.OpSub):
 		if v, ok := dated(op, a, b); ok {
 			return "write " + quoted(v)
 		}
-	case op == OpSub && date(a) && date(b) && (known(a) || known(b)):
+	case op == bounded.OpSub && date(a) && date(b) && (known(a) || known(b)):
 		return "compare the dates instead, as in day >= DATE '2025-01-31', or make spans of them with CASE; EXTRACT(year FROM day) * 12 + EXTRACT(month FROM day) counts months"
-	case op == OpSub && date(a) && date(b):
+	case op == bounded.OpSub && date(a) && date(b):
 		return "compare the dates instead: a < b; or take EXTRACT(year FROM a) - EXTRACT(year FROM b)"
 	}
 	return "move the constant that it is compared with instead, as in day >= DATE '2025-01-31'; EXTRACT and date_trunc take dates"
 }
 
 // dated is a constant date some days later or earlier, or the days between two. Integers are no larger than 2⁶², so that nothing overflows.
-func dated(op Op, a, b *Expr) (value.Value, bool) {
+func dated(op bounded.Op, a, b *bounded.Expr) (value.Value, bool) {
 	x, y := a.Const.Int, b.Const.Int
 	switch {
-	case op == OpSub && a.Type == value.Date && b.Type == value.Date:
+	case op == bounded.OpSub && a.Type == value.Date && b.Type == value.Date:
 		return value.OfInt(x - y), true
-	case op == OpSub && a.Type == value.Date:
+	case op == bounded.OpSub && a.Type == value.Date:
 		y = -y
-	case op == OpSub || a.Type == b.Type:
+	case op == bounded.OpSub || a.Type == b.Type:
 		return value.Value{}, false
 	}
 	if x+y < value.MinDay || x+y > value.MaxDay {
@@ -159,7 +162,7 @@ func dated(op Op, a, b *Expr) (value.Value, bool) {
 }
 
 // constants are those among released values.
-func constants(ps ...*Post) (out []*Expr) {
+func constants(ps ...*Post) (out []*bounded.Expr) {
 	for _, p := range ps {
 		if p.Op == PostConst {
 			out = append(out, constant(p.Const))
@@ -183,19 +186,19 @@ func quoted(v value.Value) string {
 
 // unlisted refuses to compare a column that has a list of values with a constant that is not among them: the list is public,
 // the condition could never be what was meant, and a price would be paid for it.
-func (l *lowering) unlisted(e *Expr, at []query.Pos) error {
+func (l *lowering) unlisted(e *bounded.Expr, at []query.Pos) error {
 	for i, a := range e.Args {
 		column := a
-		if column.Op == OpToReal {
+		if column.Op == bounded.OpToReal {
 			column = column.Args[0]
 		}
-		if column.Op != OpColumn || l.columns[column.Column].Values == nil {
+		if column.Op != bounded.OpColumn || l.columns[column.Column].Values == nil {
 			continue
 		}
 		values := l.columns[column.Column].Values
 		listed := among(values, len(e.Args))
 		for j, c := range e.Args {
-			if j == i || c.Op != OpConst || c.Const.Null || listed(c.Const) {
+			if j == i || c.Op != bounded.OpConst || c.Const.Null || listed(c.Const) {
 				continue
 			}
 			return refuse(at[j], valueHint(c.Const, values), "%s is not among the declared values of column %s", quoted(c.Const), query.QuoteName(column.Name))

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -12,7 +13,7 @@ import (
 // widthBucket lowers WIDTH_BUCKET(x, low, high, n): the number from 1 to n of the one of n equal parts of [low, high) that x is
 // in, 0 below and n + 1 from high on. It is CASE WHEN x < low THEN 0 WHEN x >= high THEN n + 1 ELSE FLOOR((x − low) · n / (high −
 // low)) + 1 END, computed as that says; the part is held between 1 and n, whatever the division rounds to.
-func (l *lowering) widthBucket(x *query.Call) (*Expr, error) {
+func (l *lowering) widthBucket(x *query.Call) (*bounded.Expr, error) {
 	if x.Star || x.Distinct || x.Filter != nil || len(x.Args) != 4 {
 		return nil, refuse(x.At, "", "width_bucket takes a number, the lowest bound, the highest, and how many buckets")
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/value"
 )
@@ -16,7 +17,7 @@ import (
 // apply computes from it is what every engine computes, to the last bit: integer operations are exact within the ranges
 // that were proved when the expression was built; + − × ÷ of doubles are correctly rounded by IEEE 754; and the roundings to
 // integers are exact. What is left out, being rounded differently here and there (SQRT, LN, EXP), has no list.
-func (l *lowering) image(e *Expr) ([]value.Value, bool) {
+func (l *lowering) image(e *bounded.Expr) ([]value.Value, bool) {
 	if !mapped[e.Op] {
 		return nil, false
 	}
@@ -57,34 +58,34 @@ func (l *lowering) image(e *Expr) ([]value.Value, bool) {
 	return slices.Compact(out), true
 }
 
-var mapped = map[Op]bool{
-	OpNeg: true, OpAdd: true, OpSub: true, OpMul: true, OpDiv: true, OpMod: true,
-	OpToReal: true, OpToInteger: true, OpAbs: true, OpSign: true, OpFloor: true, OpCeil: true, OpRound: true,
-	OpDatePart: true, OpDateTrunc: true,
+var mapped = map[bounded.Op]bool{
+	bounded.OpNeg: true, bounded.OpAdd: true, bounded.OpSub: true, bounded.OpMul: true, bounded.OpDiv: true, bounded.OpMod: true,
+	bounded.OpToReal: true, bounded.OpToInteger: true, bounded.OpAbs: true, bounded.OpSign: true, bounded.OpFloor: true, bounded.OpCeil: true, bounded.OpRound: true,
+	bounded.OpDatePart: true, bounded.OpDateTrunc: true,
 }
 
 // apply1 is an operation on one value that is not NULL.
-func apply1(e *Expr, x value.Value) value.Value {
+func apply1(e *bounded.Expr, x value.Value) value.Value {
 	switch e.Op {
-	case OpNeg:
+	case bounded.OpNeg:
 		return value.Value{Type: e.Type, Int: -x.Int, Real: -x.Real}
-	case OpToReal:
+	case bounded.OpToReal:
 		return value.OfReal(float64(x.Int))
-	case OpAbs:
+	case bounded.OpAbs:
 		return value.Value{Type: e.Type, Int: max(x.Int, -x.Int), Real: math.Abs(x.Real)}
-	case OpSign:
+	case bounded.OpSign:
 		return value.OfInt(int64(value.Compare(x, value.Value{Type: x.Type})))
-	case OpFloor:
+	case bounded.OpFloor:
 		return value.OfInt(int64(math.Floor(x.Real)))
-	case OpCeil:
+	case bounded.OpCeil:
 		return value.OfInt(int64(math.Ceil(x.Real)))
-	case OpRound:
+	case bounded.OpRound:
 		return value.OfInt(int64(math.Round(x.Real)))
-	case OpDatePart:
+	case bounded.OpDatePart:
 		return value.OfInt(value.DatePart(e.Text, x.Int))
-	case OpDateTrunc:
+	case bounded.OpDateTrunc:
 		return value.OfDay(value.DateTrunc(e.Text, x.Int))
-	case OpToInteger:
+	case bounded.OpToInteger:
 		if x.Type == value.Boolean {
 			if x.Bool {
 				return value.OfInt(1)
@@ -98,27 +99,27 @@ func apply1(e *Expr, x value.Value) value.Value {
 
 // apply2 is an operation on two values that are not NULL; false where the result is. The conversions keep a compiler from
 // fusing an operation with the next one, which would round once instead of twice.
-func apply2(e *Expr, x, y value.Value) (value.Value, bool) {
+func apply2(e *bounded.Expr, x, y value.Value) (value.Value, bool) {
 	whole := e.Type == value.Integer
 	switch {
-	case e.Op == OpAdd && whole:
+	case e.Op == bounded.OpAdd && whole:
 		return value.OfInt(x.Int + y.Int), true
-	case e.Op == OpSub && whole:
+	case e.Op == bounded.OpSub && whole:
 		return value.OfInt(x.Int - y.Int), true
-	case e.Op == OpMul && whole:
+	case e.Op == bounded.OpMul && whole:
 		return value.OfInt(x.Int * y.Int), true
-	case e.Op == OpMod:
+	case e.Op == bounded.OpMod:
 		if y.Int == 0 {
 			return value.Value{}, false
 		}
 		return value.OfInt(x.Int % y.Int), true
-	case e.Op == OpAdd:
+	case e.Op == bounded.OpAdd:
 		return value.OfReal(float64(x.Real + y.Real)), true
-	case e.Op == OpSub:
+	case e.Op == bounded.OpSub:
 		return value.OfReal(float64(x.Real - y.Real)), true
-	case e.Op == OpMul:
+	case e.Op == bounded.OpMul:
 		return value.OfReal(float64(x.Real * y.Real)), true
-	case e.Op == OpDiv:
+	case e.Op == bounded.OpDiv:
 		if y.Real == 0 {
 			return value.Value{}, false
 		}

@@ -53,7 +53,7 @@ func groups(t interface{ Fatalf(string, ...any) }, p *policy.Policy, expr string
 	}
 	met = map[value.Value]int{}
 	counted := 0
-	enginetest.Sum(&q.Bounded, rows, func(keys []value.Value, _ []*big.Int) {
+	enginetest.Sum(&q.Statement, rows, func(keys []value.Value, _ []*big.Int) {
 		met[keys[0]]++
 		counted++
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -107,13 +108,13 @@ type joining struct {
 	at    query.Pos
 
 	both     relation // the names of both, over the columns of both
-	pairs    []Pair
-	residual *Expr // an inner join's further conditions
-	onlyR    *Expr // a left join's conditions on r alone, over r's columns
-	together bool  // the condition says that the unit is the same
-	forward  []int // r's columns that a declared reference of l leads to
-	backward []int // l's columns that a declared reference of r leads to
-	partners int64 // so many of l's rows at most meet one of r's
+	pairs    []bounded.Pair
+	residual *bounded.Expr // an inner join's further conditions
+	onlyR    *bounded.Expr // a left join's conditions on r alone, over r's columns
+	together bool          // the condition says that the unit is the same
+	forward  []int         // r's columns that a declared reference of l leads to
+	backward []int         // l's columns that a declared reference of r leads to
+	partners int64         // so many of l's rows at most meet one of r's
 }
 
 func (s *joining) sameUnits() error {
@@ -133,7 +134,7 @@ func (s *joining) conditions(j *query.Join) error {
 	s.r.materialize()
 	s.pairs, s.residual, s.onlyR, s.forward, s.backward, s.together = nil, nil, nil, nil, nil, false
 	n := len(s.l.columns)
-	s.both = relation{lowering: lowering{columns: append(slices.Clone(s.l.columns), s.r.columns...), source: &Source{Op: Join}}}
+	s.both = relation{lowering: lowering{columns: append(slices.Clone(s.l.columns), s.r.columns...), source: &bounded.Source{Op: bounded.Join}}}
 	s.both.source.Columns = s.both.columns
 	s.both.names = s.beside(s.both.source)
 	conditions, err := s.conjuncts(j)
@@ -145,7 +146,7 @@ func (s *joining) conditions(j *query.Join) error {
 		if err != nil {
 			return err
 		}
-		if e.weight() > maxWeight {
+		if e.Weight() > bounded.MaxWeight {
 			return refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
 		}
 		if s.pair(e, n) {
@@ -164,14 +165,14 @@ func (s *joining) conditions(j *query.Join) error {
 }
 
 // beside are the names of both sides, over a source that gives l's columns and then r's.
-func (s *joining) beside(both *Source) []named {
+func (s *joining) beside(both *bounded.Source) []named {
 	out := append(slices.Clone(s.l.names), s.r.names...)
 	for i := range out {
 		at := out[i].e.Column
 		if i >= len(s.l.names) {
 			at += len(s.l.columns)
 		}
-		out[i].e = both.column(at)
+		out[i].e = both.Column(at)
 	}
 	return out
 }
@@ -209,17 +210,17 @@ func split(x query.Expr) []query.Expr {
 
 // pair takes an equality of something of l with a column of r; n is how many columns l has. Reals are no keys: −0 is 0, which
 // engines that look values up by their bits may not see.
-func (s *joining) pair(e *Expr, n int) bool {
-	if e.Op != OpEq || e.Args[0].Type == value.Real {
+func (s *joining) pair(e *bounded.Expr, n int) bool {
+	if e.Op != bounded.OpEq || e.Args[0].Type == value.Real {
 		return false
 	}
-	for _, args := range [][2]*Expr{{e.Args[0], e.Args[1]}, {e.Args[1], e.Args[0]}} {
+	for _, args := range [][2]*bounded.Expr{{e.Args[0], e.Args[1]}, {e.Args[1], e.Args[0]}} {
 		a, b := args[0], args[1]
-		if b.Op != OpColumn || b.Column < n || !reads(a, 0, n) {
+		if b.Op != bounded.OpColumn || b.Column < n || !reads(a, 0, n) {
 			continue
 		}
-		s.pairs = append(s.pairs, Pair{L: shifted(a, 0, s.l.source), R: b.Column - n})
-		if a.Op == OpColumn {
+		s.pairs = append(s.pairs, bounded.Pair{L: shifted(a, 0, s.l.source), R: b.Column - n})
+		if a.Op == bounded.OpColumn {
 			s.meet(nameOf(s.both.names, a.Column), nameOf(s.both.names, b.Column), b.Column-n, a.Column)
 		}
 		return true
@@ -252,10 +253,10 @@ func refers(a, b origin) bool {
 }
 
 // reads reports that e reads some columns, all from the given one on and below the other.
-func reads(e *Expr, from, to int) bool {
+func reads(e *bounded.Expr, from, to int) bool {
 	some, all := false, true
-	e.Walk(func(x *Expr) {
-		if x.Op == OpColumn {
+	e.Walk(func(x *bounded.Expr) {
+		if x.Op == bounded.OpColumn {
 			some, all = true, all && x.Column >= from && x.Column < to
 		}
 	})
@@ -263,15 +264,15 @@ func reads(e *Expr, from, to int) bool {
 }
 
 // shifted is e over the columns of one side, which began at the n-th.
-func shifted(e *Expr, n int, side *Source) *Expr {
-	if e.Op == OpColumn {
-		return side.column(e.Column - n)
+func shifted(e *bounded.Expr, n int, side *bounded.Source) *bounded.Expr {
+	if e.Op == bounded.OpColumn {
+		return side.Column(e.Column - n)
 	}
 	if len(e.Args) == 0 {
 		return e
 	}
 	out := *e
-	out.Args = make([]*Expr, len(e.Args))
+	out.Args = make([]*bounded.Expr, len(e.Args))
 	for i, a := range e.Args {
 		out.Args[i] = shifted(a, n, side)
 	}
@@ -279,14 +280,14 @@ func shifted(e *Expr, n int, side *Source) *Expr {
 }
 
 // keep leaves the rows of a materialized relation in which e is true; columns keep their places.
-func (r *relation) keep(e *Expr) {
-	out := &Source{Op: Select, Inputs: []*Source{r.source}, Where: e, Columns: r.columns, Units: r.source.Units, Single: r.source.Single}
+func (r *relation) keep(e *bounded.Expr) {
+	out := &bounded.Source{Op: bounded.Select, Inputs: []*bounded.Source{r.source}, Where: e, Columns: r.columns, Units: r.source.Units, Single: r.source.Single}
 	for i := range r.columns {
-		out.Exprs = append(out.Exprs, r.source.column(i))
+		out.Exprs = append(out.Exprs, r.source.Column(i))
 	}
 	names := slices.Clone(r.names)
 	for i := range names {
-		names[i].e = out.column(names[i].e.Column)
+		names[i].e = out.Column(names[i].e.Column)
 	}
 	r.lowering = lowering{names: names, source: out, columns: out.Columns}
 }
@@ -296,7 +297,7 @@ func (s *joining) joined() (*relation, error) {
 	if s.onlyR != nil {
 		s.r.keep(s.onlyR)
 	}
-	join := &Source{Op: Join, Inputs: []*Source{s.l.source, s.r.source}, Units: s.l.source.Units, Left: s.left, Pairs: s.pairs}
+	join := &bounded.Source{Op: bounded.Join, Inputs: []*bounded.Source{s.l.source, s.r.source}, Units: s.l.source.Units, Left: s.left, Pairs: s.pairs}
 	unit, err := s.bound(join)
 	if err != nil {
 		return nil, err
@@ -340,7 +341,7 @@ func copies(names []named, columns []int) int64 {
 }
 
 // bound fixes how many rows of r a row of l may meet, and the unit's bounds.
-func (s *joining) bound(join *Source) (policy.Unit, error) {
+func (s *joining) bound(join *bounded.Source) (policy.Unit, error) {
 	s.partners = max(s.l.unit.RowsPerUnit, 1)
 	switch {
 	case !s.units:

@@ -5,24 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
 )
-
-// Key is one GROUP BY expression with every value it may take. The values come from the policy and the question, never
-// from rows; each is returned, whether any row has it or not.
-type Key struct {
-	Expr   *Expr
-	Values []value.Value // distinct, sorted, NULL last where NULL is a group
-	Open   bool          // the values are not known: which there are is for a Selection to say
-	Null   bool          // Open: NULL is a group
-}
-
-// NullGroup reports that NULL is one of the key's values.
-func (k *Key) NullGroup() bool {
-	return k.Null || len(k.Values) > 0 && k.Values[len(k.Values)-1].Null
-}
 
 // MaxCells bounds the cells of one answer, and MaxNumbers its released numbers: cells times measures. A release must fit
 // into memory, and into one entry of the ledger.
@@ -31,30 +18,21 @@ const (
 	MaxNumbers = 200_000
 )
 
-// Index returns the place of v among the key's values, or -1.
-func (k *Key) Index(v value.Value) int {
-	i, ok := slices.BinarySearchFunc(k.Values, v, value.Compare)
-	if !ok {
-		return -1
-	}
-	return i
-}
-
 // key finds the known values of a grouping expression, or refuses it.
-func (l *lowering) key(e *Expr, at query.Pos) (Key, error) {
+func (l *lowering) key(e *bounded.Expr, at query.Pos) (bounded.Key, error) {
 	values, ok := l.known(e)
 	if !ok || e.Type == value.Real { // reals are no names of groups: 0 and −0 would be one, and engines print them apart
-		return Key{}, refuse(at, l.unknownKeyHint(e), "the possible values of this GROUP BY expression are not known beforehand")
+		return bounded.Key{}, refuse(at, l.unknownKeyHint(e), "the possible values of this GROUP BY expression are not known beforehand")
 	}
 	if l.nullGroup(e) {
 		values = append(values, value.NullOf(e.Type))
 	}
 	slices.SortFunc(values, value.Compare)
-	return Key{Expr: e, Values: slices.Compact(values)}, nil
+	return bounded.Key{Expr: e, Values: slices.Compact(values)}, nil
 }
 
-func (l *lowering) unknownKeyHint(e *Expr) string {
-	if e.Op == OpColumn && l.names != nil && e.Type != value.Real {
+func (l *lowering) unknownKeyHint(e *bounded.Expr) string {
+	if e.Op == bounded.OpColumn && l.names != nil && e.Type != value.Real {
 		if of := nameOf(l.names, e.Column).of; of.table != nil && of.table.Public {
 			return fmt.Sprintf("the owner can declare that its values are known, which are public, for column %s of table %s: values_from: %s.%s", of.column, of.table.Name, of.table.Name, of.column)
 		}
@@ -69,26 +47,26 @@ func (l *lowering) unknownKeyHint(e *Expr) string {
 }
 
 // known lists the values other than NULL that e may take, if they are few and public.
-func (l *lowering) known(e *Expr) ([]value.Value, bool) {
+func (l *lowering) known(e *bounded.Expr) ([]value.Value, bool) {
 	switch e.Op {
-	case OpConst:
+	case bounded.OpConst:
 		if e.Const.Null {
 			return nil, true
 		}
 		return []value.Value{e.Const}, true
-	case OpColumn:
+	case bounded.OpColumn:
 		if v := l.columns[e.Column].Values; v != nil {
 			return slices.Clone(v), true
 		}
-	case OpCase:
-		var out []*Expr
+	case bounded.OpCase:
+		var out []*bounded.Expr
 		for i := 1; i < len(e.Args); i += 2 {
 			out = append(out, e.Args[i])
 		}
 		if v, ok := l.knownOfAll(append(out, e.Args[len(e.Args)-1])); ok {
 			return slices.DeleteFunc(v, func(v value.Value) bool { return outside(v, e.Range) }), true
 		}
-	case OpCoalesce, OpLeast, OpGreatest:
+	case bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest:
 		if v, ok := l.knownOfAll(e.Args); ok {
 			return slices.DeleteFunc(v, func(v value.Value) bool { return outside(v, e.Range) }), true
 		}
@@ -97,14 +75,14 @@ func (l *lowering) known(e *Expr) ([]value.Value, bool) {
 			return v, true
 		}
 	}
-	if e.Op == OpDateTrunc {
+	if e.Op == bounded.OpDateTrunc {
 		return truncated(e)
 	}
 	return knownByType(e)
 }
 
 // outside reports a number or date that the range rules out: LEAST(age / 10, 9) is never 10, and neither is what is computed from it.
-func outside(v value.Value, r Range) bool {
+func outside(v value.Value, r bounded.Range) bool {
 	switch v.Type {
 	case value.Integer, value.Date:
 		return v.Int < r.IntLo || v.Int > r.IntHi
@@ -115,7 +93,7 @@ func outside(v value.Value, r Range) bool {
 }
 
 // knownByType lists the values of booleans, and of integers and dates with a small range.
-func knownByType(e *Expr) ([]value.Value, bool) {
+func knownByType(e *bounded.Expr) ([]value.Value, bool) {
 	switch e.Type {
 	case value.Boolean:
 		return []value.Value{value.OfBool(false), value.OfBool(true)}, true
@@ -133,7 +111,7 @@ func knownByType(e *Expr) ([]value.Value, bool) {
 	return nil, false
 }
 
-func (l *lowering) knownOfAll(es []*Expr) ([]value.Value, bool) {
+func (l *lowering) knownOfAll(es []*bounded.Expr) ([]value.Value, bool) {
 	var out []value.Value
 	for _, e := range es {
 		v, ok := l.known(e)
@@ -147,13 +125,13 @@ func (l *lowering) knownOfAll(es []*Expr) ([]value.Value, bool) {
 
 // nullGroup reports whether NULL is a group: where the owner declared a column nullable, or the expression itself makes
 // NULLs. A value that was cleaned to NULL in a column that is not nullable belongs to no group, and its row is dropped.
-func (l *lowering) nullGroup(e *Expr) bool {
+func (l *lowering) nullGroup(e *bounded.Expr) bool {
 	found := false
-	e.Walk(func(x *Expr) {
+	e.Walk(func(x *bounded.Expr) {
 		switch x.Op {
-		case OpColumn:
+		case bounded.OpColumn:
 			found = found || l.columns[x.Column].Nullable
-		case OpConst:
+		case bounded.OpConst:
 			found = found || x.Const.Null
 		default:
 			found = found || makesNull(x)
@@ -163,27 +141,27 @@ func (l *lowering) nullGroup(e *Expr) bool {
 }
 
 // makesNull reports whether the operation itself gives NULL for some arguments that are not.
-func makesNull(x *Expr) bool {
+func makesNull(x *bounded.Expr) bool {
 	switch x.Op {
-	case OpDiv:
+	case bounded.OpDiv:
 		return x.Args[1].Range.Lo <= 0 && x.Args[1].Range.Hi >= 0
-	case OpMod:
+	case bounded.OpMod:
 		return x.Args[1].Range.IntLo <= 0 && x.Args[1].Range.IntHi >= 0
-	case OpSqrt:
+	case bounded.OpSqrt:
 		return x.Args[0].Range.Lo < 0
-	case OpLn:
+	case bounded.OpLn:
 		return x.Args[0].Range.Lo <= 0
 	}
 	return false
 }
 
 // sortKeys puts keys in canonical order without repeats, and returns the place of each original one.
-func sortKeys(keys []Key) (sorted []Key, place []int) {
+func sortKeys(keys []bounded.Key) (sorted []bounded.Key, place []int) {
 	sorted = slices.Clone(keys)
-	slices.SortStableFunc(sorted, func(a, b Key) int { return cmp.Compare(a.Expr.String(), b.Expr.String()) })
-	sorted = slices.CompactFunc(sorted, func(a, b Key) bool { return a.Expr.String() == b.Expr.String() })
+	slices.SortStableFunc(sorted, func(a, b bounded.Key) int { return cmp.Compare(a.Expr.String(), b.Expr.String()) })
+	sorted = slices.CompactFunc(sorted, func(a, b bounded.Key) bool { return a.Expr.String() == b.Expr.String() })
 	for _, k := range keys {
-		place = append(place, slices.IndexFunc(sorted, func(s Key) bool { return s.Expr.String() == k.Expr.String() }))
+		place = append(place, slices.IndexFunc(sorted, func(s bounded.Key) bool { return s.Expr.String() == k.Expr.String() }))
 	}
 	return sorted, place
 }

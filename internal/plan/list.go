@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/query"
 )
 
@@ -52,7 +53,7 @@ func joins(x query.Expr, one, other *relation) bool {
 	}
 	of := func(x query.Expr, r, not *relation) bool {
 		e, err := r.row(x)
-		if err != nil || !anyColumn(e, func(*Expr) bool { return true }) {
+		if err != nil || !anyColumn(e, func(*bounded.Expr) bool { return true }) {
 			return false
 		}
 		_, err = not.row(x)

@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -13,25 +14,16 @@ type lowering struct {
 	table   *policy.Table
 	alias   string
 	read    map[*policy.Column]bool // of one table: some name was resolved to what reads it
-	columns []Column // the columns the question uses, in order of first use; of a source, those that it gives
+	columns []bounded.Column        // the columns the question uses, in order of first use; of a source, those that it gives
 
 	// Where the question selects from more than one table's name:
-	names  []named // what names stand for; nil for the table's own
-	source *Source // nil for one table
-	inside *inside // of a SELECT that is grouped by the unit, inside a subquery
-}
-
-// Column is a column that a question reads, with the cleaning that the policy declares for it.
-type Column struct {
-	*policy.Column
-	Range Range // of the cleaned value
-
-	Weight int  // of what it stands for, where it is no table's
-	Unread bool // of one table: the question resolves no name to what reads it; a relation of one table has all its columns, whatever is asked
+	names  []named         // what names stand for; nil for the table's own
+	source *bounded.Source // nil for one table
+	inside *inside         // of a SELECT that is grouped by the unit, inside a subquery
 }
 
 // column resolves a reference and makes sure that the engine cleans it.
-func (l *lowering) column(c *query.Column) (*Expr, error) {
+func (l *lowering) column(c *query.Column) (*bounded.Expr, error) {
 	switch {
 	case l.inside != nil:
 		return nil, refuse(c.At, "add it to GROUP BY, or aggregate it", "column %q stands outside any aggregate", c.Name)
@@ -62,20 +54,20 @@ func columnNames(t *policy.Table) []string {
 }
 
 // row lowers an expression over one row.
-func (l *lowering) row(x query.Expr) (*Expr, error) {
+func (l *lowering) row(x query.Expr) (*bounded.Expr, error) {
 	if l.inside != nil {
 		if e, ok := l.inside.key(x); ok {
 			return e, nil
 		}
 	}
 	e, err := l.dispatch(x)
-	if err == nil && e.weight() > maxWeight {
+	if err == nil && e.Weight() > bounded.MaxWeight {
 		return nil, refuse(x.Pos(), "simplify it", "this expression is too large once it is written out")
 	}
 	return e, err
 }
 
-func (l *lowering) dispatch(x query.Expr) (*Expr, error) {
+func (l *lowering) dispatch(x query.Expr) (*bounded.Expr, error) {
 	switch x := x.(type) {
 	case *query.Column:
 		return l.column(x)
@@ -104,8 +96,8 @@ func (l *lowering) dispatch(x query.Expr) (*Expr, error) {
 }
 
 // rows lowers several expressions.
-func (l *lowering) rows(xs []query.Expr) ([]*Expr, error) {
-	out := make([]*Expr, len(xs))
+func (l *lowering) rows(xs []query.Expr) ([]*bounded.Expr, error) {
+	out := make([]*bounded.Expr, len(xs))
 	for i, x := range xs {
 		e, err := l.row(x)
 		if err != nil {
@@ -117,7 +109,7 @@ func (l *lowering) rows(xs []query.Expr) ([]*Expr, error) {
 }
 
 // condition lowers an expression that must be Boolean.
-func (l *lowering) condition(x query.Expr) (*Expr, error) {
+func (l *lowering) condition(x query.Expr) (*bounded.Expr, error) {
 	e, err := l.row(x)
 	if err != nil {
 		return nil, err
@@ -125,7 +117,7 @@ func (l *lowering) condition(x query.Expr) (*Expr, error) {
 	return asBoolean(e, x.Pos())
 }
 
-func asBoolean(e *Expr, at query.Pos) (*Expr, error) {
+func asBoolean(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	if isUntypedNull(e) {
 		return constant(value.NullOf(value.Boolean)), nil
 	}
@@ -135,13 +127,13 @@ func asBoolean(e *Expr, at query.Pos) (*Expr, error) {
 	return e, nil
 }
 
-func (l *lowering) unary(x *query.Unary) (*Expr, error) {
+func (l *lowering) unary(x *query.Unary) (*bounded.Expr, error) {
 	if x.Op == query.Not {
 		e, err := l.condition(x.X)
 		if err != nil {
 			return nil, err
 		}
-		return logical(OpNot, e), nil
+		return logical(bounded.OpNot, e), nil
 	}
 	e, err := l.row(x.X)
 	if err != nil {
@@ -150,7 +142,7 @@ func (l *lowering) unary(x *query.Unary) (*Expr, error) {
 	return negate(e, x.At)
 }
 
-func negate(e *Expr, at query.Pos) (*Expr, error) {
+func negate(e *bounded.Expr, at query.Pos) (*bounded.Expr, error) {
 	if isUntypedNull(e) {
 		return e, nil
 	}
@@ -161,21 +153,21 @@ func negate(e *Expr, at query.Pos) (*Expr, error) {
 	if e.Type == value.Real {
 		r := e.Range
 		r.Lo, r.Hi = -r.Hi, -r.Lo
-		return &Expr{Op: OpNeg, Type: e.Type, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}, nil
+		return &bounded.Expr{Op: bounded.OpNeg, Type: e.Type, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}, nil
 	}
 	r, ok := addRange(value.Integer, zero.Range, e.Range, true)
 	if !ok {
 		return nil, tooWide(e, at)
 	}
-	return &Expr{Op: OpNeg, Type: e.Type, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}, nil
+	return &bounded.Expr{Op: bounded.OpNeg, Type: e.Type, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}, nil
 }
 
 // logical builds AND, OR and NOT over Boolean arguments.
-func logical(op Op, args ...*Expr) *Expr {
-	return &Expr{Op: op, Type: value.Boolean, Args: args, Nullable: anyNullable(args)}
+func logical(op bounded.Op, args ...*bounded.Expr) *bounded.Expr {
+	return &bounded.Expr{Op: op, Type: value.Boolean, Args: args, Nullable: anyNullable(args)}
 }
 
-func anyNullable(args []*Expr) bool {
+func anyNullable(args []*bounded.Expr) bool {
 	for _, a := range args {
 		if a.Nullable {
 			return true
@@ -184,8 +176,8 @@ func anyNullable(args []*Expr) bool {
 	return false
 }
 
-func (l *lowering) is(x *query.Is) (*Expr, error) {
-	var e *Expr
+func (l *lowering) is(x *query.Is) (*bounded.Expr, error) {
+	var e *bounded.Expr
 	var err error
 	if x.What == query.IsNull {
 		e, err = l.row(x.X)
@@ -197,20 +189,20 @@ func (l *lowering) is(x *query.Is) (*Expr, error) {
 	}
 	switch x.What {
 	case query.IsNull, query.IsUnknown:
-		e = &Expr{Op: OpNil, Type: value.Boolean, Args: []*Expr{e}}
+		e = &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{e}}
 	case query.IsTrue:
-		e = &Expr{Op: OpIs, Type: value.Boolean, Args: []*Expr{e}}
+		e = &bounded.Expr{Op: bounded.OpIs, Type: value.Boolean, Args: []*bounded.Expr{e}}
 	default: // IS FALSE
-		e = &Expr{Op: OpIs, Type: value.Boolean, Args: []*Expr{logical(OpNot, e)}}
+		e = &bounded.Expr{Op: bounded.OpIs, Type: value.Boolean, Args: []*bounded.Expr{logical(bounded.OpNot, e)}}
 	}
 	if x.Not {
-		e = logical(OpNot, e)
+		e = logical(bounded.OpNot, e)
 	}
 	return e, nil
 }
 
 // unify gives the branches of one value a common type: Integer and Real meet in Real, NULL takes the others' type.
-func unify(args []*Expr, at query.Pos) (value.Type, error) {
+func unify(args []*bounded.Expr, at query.Pos) (value.Type, error) {
 	var t value.Type
 	for _, a := range args {
 		switch {
@@ -219,7 +211,7 @@ func unify(args []*Expr, at query.Pos) (value.Type, error) {
 			t = a.Type
 		case isNumber(t) && isNumber(a.Type):
 			t = value.Real
-		case t == value.Date && a.Op == OpConst && a.Type == value.Text:
+		case t == value.Date && a.Op == bounded.OpConst && a.Type == value.Text:
 		case a.Type == value.Date && t == value.Text:
 			t = value.Date // a text constant before it is read as a date below
 		default:
@@ -242,7 +234,7 @@ func unify(args []*Expr, at query.Pos) (value.Type, error) {
 func isNumber(t value.Type) bool { return t == value.Integer || t == value.Real }
 
 // convert gives e the type t, where that loses nothing: Integer → Real, a text constant → Date, NULL → anything.
-func convert(e *Expr, t value.Type, at query.Pos) (*Expr, error) {
+func convert(e *bounded.Expr, t value.Type, at query.Pos) (*bounded.Expr, error) {
 	switch {
 	case e.Type == t:
 		return e, nil
@@ -250,25 +242,25 @@ func convert(e *Expr, t value.Type, at query.Pos) (*Expr, error) {
 		return constant(value.NullOf(t)), nil
 	case e.Type == value.Integer && t == value.Real:
 		return toReal(e), nil
-	case e.Op == OpConst && e.Type == value.Text && t == value.Date:
+	case e.Op == bounded.OpConst && e.Type == value.Text && t == value.Date:
 		v, err := value.Parse(value.Date, e.Const.Text)
 		if err != nil {
 			return nil, refuse(at, "write it as '2026-01-31'", "%q is not a date", e.Const.Text)
 		}
 		return constant(v), nil
 	}
-	return nil, dontMix(at, t, e, []*Expr{e})
+	return nil, dontMix(at, t, e, []*bounded.Expr{e})
 }
 
-func toReal(e *Expr) *Expr {
-	if e.Op == OpConst {
+func toReal(e *bounded.Expr) *bounded.Expr {
+	if e.Op == bounded.OpConst {
 		return constant(value.OfReal(float64(e.Const.Int)))
 	}
-	r := Range{Lo: float64(e.Range.IntLo), Hi: float64(e.Range.IntHi)}
-	return &Expr{Op: OpToReal, Type: value.Real, Args: []*Expr{e}, Range: r, Nullable: e.Nullable}
+	r := bounded.Range{Lo: float64(e.Range.IntLo), Hi: float64(e.Range.IntHi)}
+	return &bounded.Expr{Op: bounded.OpToReal, Type: value.Real, Args: []*bounded.Expr{e}, Range: r, Nullable: e.Nullable}
 }
 
-func numeric(e *Expr, at query.Pos) error {
+func numeric(e *bounded.Expr, at query.Pos) error {
 	if !isNumber(e.Type) {
 		return refuse(at, "", "a number is needed here, and this is of type %s", e.Type)
 	}
@@ -276,10 +268,10 @@ func numeric(e *Expr, at query.Pos) error {
 }
 
 // tooWide refuses arithmetic whose result could leave the numbers' range, and names the columns to blame.
-func tooWide(e *Expr, at query.Pos) *Error {
+func tooWide(e *bounded.Expr, at query.Pos) *Error {
 	var unbounded []string
-	e.Walk(func(x *Expr) {
-		if x.Op == OpColumn && isUnbounded(x) {
+	e.Walk(func(x *bounded.Expr) {
+		if x.Op == bounded.OpColumn && isUnbounded(x) {
 			unbounded = append(unbounded, query.QuoteName(x.Name))
 		}
 	})
@@ -290,7 +282,7 @@ func tooWide(e *Expr, at query.Pos) *Error {
 	return refuse(at, "narrow the arguments with LEAST and GREATEST", "this could overflow or underflow, given the declared bounds")
 }
 
-func isUnbounded(x *Expr) bool {
+func isUnbounded(x *bounded.Expr) bool {
 	if x.Type == value.Integer {
 		return x.Range.IntLo < -maxInteger || x.Range.IntHi > maxInteger
 	}

@@ -1,50 +1,18 @@
 package plan
 
 import (
-	"fmt"
 	"math"
 	"math/big"
-	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 	"dither/privacy"
 )
 
-// Kind is what a measure adds up.
-type Kind string
-
-// The kinds of measure.
-const (
-	CountRows  Kind = "rows"   // rows
-	CountValue Kind = "values" // rows in which X is not NULL
-	CountUnits Kind = "units"  // units with at least one row
-	Sum        Kind = "sum"    // X, of the rows in which it is not NULL
-	// CountDistinct counts the distinct values of X, of the rows in which it is not NULL. It is no sum of what rows contribute:
-	// see the proof at countDistinct.
-	CountDistinct Kind = "distinct"
-	// UnitRows is no sum: how many rows each unit has, in order (RowSearch).
-	UnitRows Kind = "rows of units"
-)
-
-// BoundedMeasure is one bounded linear query, asked of every cell at once: a vector of integer sums in units of 2^Grid.
-//
-// Each row contributes an integer that is a pure function of that row alone:
-// clamp(rint(X / 2^Grid) − Centre, Lo, Hi), and 1 for a count. Everything above a row is integer addition, so neither the
-// order of rows nor a float can change what one unit contributes (the sensitivity is read from these integers).
-type BoundedMeasure struct {
-	Kind   Kind
-	X      *Expr  // CountValue, CountDistinct, Sum
-	Grid   int    // the grid's unit is 2^Grid
-	Centre int64  // in grid units; subtracted from each row's value
-	Lo, Hi int64  // in grid units, after centring; what one row contributes lies between
-	Cells  *Cells // bounds of what one unit adds to one cell; nil for what RowsPerGroup rows can
-	Values int64  // CountDistinct: X has at most so many values; 0 where that is not known
-}
-
 // Measure is a bounded measure with its share of the price, its sensitivity, and the noise that these give.
 type Measure struct {
-	BoundedMeasure
+	bounded.Measure
 
 	L1        *big.Int     // the sensitivity over all cells, in grid units
 	L2Squared *big.Int     // the square of the L2 sensitivity
@@ -56,17 +24,17 @@ type Measure struct {
 	centred   bool
 }
 
-// bounded are what an engine adds up.
-func bounded(all []*Measure) []*BoundedMeasure {
-	out := make([]*BoundedMeasure, len(all))
+// stated are what an engine adds up.
+func stated(all []*Measure) []*bounded.Measure {
+	out := make([]*bounded.Measure, len(all))
 	for i, m := range all {
-		out[i] = &m.BoundedMeasure
+		out[i] = &m.Measure
 	}
 	return out
 }
 
 // measure sets what the plan measures, with its noise and for the engine.
-func (p *Plan) measure(all []*Measure) { p.Measures, p.Bounded.Measures = all, bounded(all) }
+func (p *Plan) measure(all []*Measure) { p.Measures, p.Statement.Measures = all, stated(all) }
 
 // MaxRows is the largest sealed table. With it, no sum of 62-bit integers overflows 128 bits.
 const MaxRows = 1 << 32
@@ -83,12 +51,12 @@ const (
 )
 
 // countMeasure counts rows, values or units.
-func countMeasure(kind Kind, x *Expr) *Measure {
-	return &Measure{BoundedMeasure: BoundedMeasure{Kind: kind, X: x, Lo: 0, Hi: 1}, Rounding: new(big.Int)}
+func countMeasure(kind bounded.Kind, x *bounded.Expr) *Measure {
+	return &Measure{Measure: bounded.Measure{Kind: kind, X: x, Lo: 0, Hi: 1}, Rounding: new(big.Int)}
 }
 
 // sumMeasure sums X, centred about the middle of its range on request.
-func sumMeasure(x *Expr, centred bool, at query.Pos) (*Measure, error) {
+func sumMeasure(x *bounded.Expr, centred bool, at query.Pos) (*Measure, error) {
 	of, rounding := realSum, int64(1)<<31 // MaxRows rows, half a unit each
 	if x.Type == value.Integer {
 		of, rounding = integerSum, 0
@@ -97,16 +65,16 @@ func sumMeasure(x *Expr, centred bool, at query.Pos) (*Measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Measure{BoundedMeasure: *m, Rounding: big.NewInt(rounding)}, nil
+	return &Measure{Measure: *m, Rounding: big.NewInt(rounding)}, nil
 }
 
 // integerSum is exact. Where the middle of the range is a half, the grid is halves.
-func integerSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
+func integerSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, error) {
 	lo, hi := x.Range.IntLo, x.Range.IntHi
 	if max(absInt(lo), absInt(hi)) >= 1<<(maxGridded-1) {
 		return nil, boundsNeeded(x, at)
 	}
-	m := &BoundedMeasure{Kind: Sum, X: x, Lo: lo, Hi: hi}
+	m := &bounded.Measure{Kind: bounded.Sum, X: x, Lo: lo, Hi: hi}
 	if !centred {
 		return m, nil
 	}
@@ -119,7 +87,7 @@ func integerSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
 }
 
 // realSum rounds each row to a grid so fine that rounding stays far below the noise.
-func realSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
+func realSum(x *bounded.Expr, centred bool, at query.Pos) (*bounded.Measure, error) {
 	lo, hi := x.Range.Lo, x.Range.Hi
 	if maxAbs(x.Range) > math.Ldexp(1, 100) {
 		return nil, boundsNeeded(x, at)
@@ -129,7 +97,7 @@ func realSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
 		middle = lo + (hi-lo)/2
 	}
 	reach := math.Max(math.Abs(lo-middle), math.Abs(hi-middle))
-	m := &BoundedMeasure{Kind: Sum, X: x}
+	m := &bounded.Measure{Kind: bounded.Sum, X: x}
 	m.Grid = max(exponentAbove(reach)-gridBits, exponentAbove(maxAbs(x.Range))-maxGridded, finestGrid)
 	// The grid is a power of two: the divisions are exact but for results below the smallest double, which round to 0.
 	m.Centre = int64(math.RoundToEven(math.Ldexp(middle, -m.Grid)))
@@ -138,7 +106,7 @@ func realSum(x *Expr, centred bool, at query.Pos) (*BoundedMeasure, error) {
 	return m, nil
 }
 
-func boundsNeeded(x *Expr, at query.Pos) error {
+func boundsNeeded(x *bounded.Expr, at query.Pos) error {
 	if anyColumn(x, isUnbounded) {
 		e := tooWide(x, at)
 		e.Hint = "the owner can declare bounds in the policy; or give them here, as in SUM(x, bounds => (low, high))"
@@ -147,33 +115,15 @@ func boundsNeeded(x *Expr, at query.Pos) error {
 	return refuse(at, "bound it: LEAST(GREATEST(x, low), high)", "the values to be added have bounds too wide for a sensitivity")
 }
 
-func anyColumn(e *Expr, is func(*Expr) bool) bool {
+func anyColumn(e *bounded.Expr, is func(*bounded.Expr) bool) bool {
 	found := false
-	e.Walk(func(x *Expr) { found = found || x.Op == OpColumn && is(x) })
+	e.Walk(func(x *bounded.Expr) { found = found || x.Op == bounded.OpColumn && is(x) })
 	return found
-}
-
-// String is the measure's canonical text.
-func (m *BoundedMeasure) String() string {
-	b := append(make([]byte, 0, 128), m.Kind...)
-	if m.X != nil {
-		b = m.X.append(append(b, ' '))
-	}
-	number := func(before string, n int64) { b = strconv.AppendInt(append(b, before...), n, 10) }
-	number(" grid=", int64(m.Grid))
-	number(" centre=", m.Centre)
-	number(" clamp=[", m.Lo)
-	number(",", m.Hi)
-	b = append(b, ']')
-	if m.Cells != nil {
-		b = fmt.Appendf(b, " cells=[%s,%s]", m.Cells.Lo, m.Cells.Hi)
-	}
-	return string(b)
 }
 
 // String is the measure's canonical text, without its share of the price.
 func (m *Measure) String() string {
-	text := m.BoundedMeasure.String()
+	text := m.Measure.String()
 	if m.Search != nil {
 		text += " within found bounds"
 		if m.centred { // which may be 0 of the widest bounds, and not of those found
@@ -204,14 +154,3 @@ func (m *Measure) alike(o *Measure) bool {
 	return m.Kind == o.Kind && m.X == o.X && m.Grid == o.Grid && m.Centre == o.Centre && m.Lo == o.Lo && m.Hi == o.Hi &&
 		m.Cells == o.Cells && m.Search == o.Search && m.centred == o.centred
 }
-
-// Name is what the measure adds up, in a word.
-func (m *BoundedMeasure) Name() string {
-	if m.Kind == Sum {
-		return "sum"
-	}
-	return "count"
-}
-
-// Rounds reports that rows are rounded to the grid: X is Real.
-func (m *BoundedMeasure) Rounds() bool { return m.Kind == Sum && m.X.Type == value.Real }

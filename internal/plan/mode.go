@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -22,8 +23,8 @@ import (
 // 2R: the cell's loss is ε·(r_k + s_k)/(2R). Choices in several cells are independent given the data, and the losses ε_k add up to ε
 // at most. Under zCDP the exponential mechanism's are bounded ranges, of cost Σ ε_k²/8 ≤ (Σ ε_k)²/8 ≤ ε²/8.
 type Mode struct {
-	Of   Key   // the value, with its known values
-	Rows int64 // R
+	Of   bounded.Key // the value, with its known values
+	Rows int64       // R
 	Loss privacy.Loss
 
 	text string // what String writes: thousands of values perhaps

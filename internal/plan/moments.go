@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -68,8 +69,8 @@ type momentsOf struct {
 
 // variable is one argument.
 type variable struct {
-	x, d   query.Expr // d = x − centre
-	expr   *Expr      // x
+	x, d   query.Expr    // d = x − centre
+	expr   *bounded.Expr // x
 	lo, hi float64
 	centre float64
 }
@@ -95,7 +96,7 @@ func (b *builder) moment(x *query.Call) (*Post, error) {
 		m.x = append(m.x, v)
 	}
 	counted := slices.MinFunc(m.x, func(a, b variable) int { return strings.Compare(a.expr.String(), b.expr.String()) })
-	m.count = countMeasure(CountValue, counted.expr)
+	m.count = countMeasure(bounded.CountValue, counted.expr)
 	p := m.build(x.Name)
 	if m.err != nil {
 		return nil, m.err
@@ -128,7 +129,7 @@ func (b *builder) variable(call *query.Call, x query.Expr) (variable, error) {
 		v.centre, centre.Text = float64(middle), strconv.FormatInt(middle, 10)
 	} else {
 		v.centre = e.Range.Lo + (e.Range.Hi-e.Range.Lo)/2
-		if exponentBelow(v.centre) < tinyColumn { // such a constant counts as 0
+		if exponentBelow(v.centre) < bounded.TinyColumn { // such a constant counts as 0
 			v.centre = 0
 		}
 		centre.Kind, centre.Text = query.DecimalLiteral, strconv.FormatFloat(v.centre, 'e', -1, 64)
@@ -162,7 +163,7 @@ func (m *momentsOf) product(i, j int) *Post {
 	return m.squares[[2]int{i, j}]
 }
 
-func (m *momentsOf) average(e *Expr) *Post {
+func (m *momentsOf) average(e *bounded.Expr) *Post {
 	sum, err := sumMeasure(e, true, m.at)
 	if err != nil {
 		m.err = err

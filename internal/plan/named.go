@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/nearest"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -172,7 +173,7 @@ func (b *builder) perRow(x *query.Call, a *query.Argument) error {
 }
 
 // rats are the ends of a number's range.
-func rangeRats(r Range, t value.Type) (lo, hi *big.Rat) {
+func rangeRats(r bounded.Range, t value.Type) (lo, hi *big.Rat) {
 	if t == value.Integer {
 		return new(big.Rat).SetInt64(r.IntLo), new(big.Rat).SetInt64(r.IntHi)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 )
@@ -55,7 +56,7 @@ func (l *lowering) tables() (out []string) {
 }
 
 // resolve is the expression that a reference means.
-func (l *lowering) resolve(c *query.Column) (*Expr, error) {
+func (l *lowering) resolve(c *query.Column) (*bounded.Expr, error) {
 	n, err := l.find(c)
 	if err != nil {
 		return nil, err
@@ -65,9 +66,9 @@ func (l *lowering) resolve(c *query.Column) (*Expr, error) {
 }
 
 // reads notes which columns an expression reads that a name stands for. Names are the one way from a question to columns.
-func (l *lowering) reads(e *Expr) {
-	e.Walk(func(x *Expr) {
-		if x.Op == OpColumn && l.read != nil {
+func (l *lowering) reads(e *bounded.Expr) {
+	e.Walk(func(x *bounded.Expr) {
+		if x.Op == bounded.OpColumn && l.read != nil {
 			l.read[l.columns[x.Column].Column] = true
 		}
 	})
@@ -91,7 +92,7 @@ func unfilled(c *policy.Column, at query.Pos) error {
 
 // nameOf is the first name of a column.
 func nameOf(names []named, column int) named {
-	i := slices.IndexFunc(names, func(n named) bool { return n.e.Op == OpColumn && n.e.Column == column })
+	i := slices.IndexFunc(names, func(n named) bool { return n.e.Op == bounded.OpColumn && n.e.Column == column })
 	if i < 0 {
 		return named{}
 	}
@@ -99,13 +100,13 @@ func nameOf(names []named, column int) named {
 }
 
 // declared is a column of the one table, which the engine cleans.
-func (l *lowering) declared(c *policy.Column) *Expr {
-	index := slices.IndexFunc(l.columns, func(o Column) bool { return o.Name == c.Name })
+func (l *lowering) declared(c *policy.Column) *bounded.Expr {
+	index := slices.IndexFunc(l.columns, func(o bounded.Column) bool { return o.Name == c.Name })
 	if index < 0 {
 		index = len(l.columns)
-		l.columns = append(l.columns, Column{Column: c, Range: cleanRange(c)})
+		l.columns = append(l.columns, bounded.Column{Column: c, Range: bounded.CleanRange(c)})
 	}
-	return &Expr{Op: OpColumn, Type: c.Type, Column: index, Name: c.Name, Range: l.columns[index].Range, Nullable: true}
+	return &bounded.Expr{Op: bounded.OpColumn, Type: c.Type, Column: index, Name: c.Name, Range: l.columns[index].Range, Nullable: true}
 }
 
 // has reports that a name is a column's.
@@ -117,11 +118,11 @@ func (l *lowering) has(name string) bool {
 }
 
 // unitStands reports that an expression is the unit's column itself.
-func (l *lowering) unitStands(e *Expr) bool {
+func (l *lowering) unitStands(e *bounded.Expr) bool {
 	if l.names == nil {
 		return e.Name == l.table.Unit.Column
 	}
-	return slices.ContainsFunc(l.names, func(n named) bool { return n.unit && n.e.Op == OpColumn && n.e.Column == e.Column })
+	return slices.ContainsFunc(l.names, func(n named) bool { return n.unit && n.e.Op == bounded.OpColumn && n.e.Column == e.Column })
 }
 
 // isUnit reports that a reference means the unit's column.

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -20,7 +21,7 @@ import (
 // The exact bounded sums of two neighbouring tables differ by at most the planned sensitivity, measure by measure, for
 // random questions over hostile rows, under both relations: the property that all noise rests on.
 func TestNeighboursStayWithinSensitivity(t *testing.T) {
-	acrossNeighbours(t, func(t *rapid.T, p *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
+	acrossNeighbours(t, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
 		request := plan.Request{SQL: enginetest.Question(t, table)}
 		if table == "p" {
 			request.MaxGroups = int64(rapid.IntRange(0, 4).Draw(t, "max groups"))
@@ -30,13 +31,13 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 			return nil, nil
 		}
 		q = foundAnything(t, q)
-		return &q.Bounded, func(before, after []enginetest.Row) (moved bool) {
+		return &q.Statement, func(before, after []enginetest.Row) (moved bool) {
 			for _, s := range q.Searches {
 				searchesStayWithin(t, s, before, after)
 			}
 			for _, g := range q.Groupings() {
-				l1, l2squared := distancesOver(&q.Bounded, g, before, after)
-				distinctOver(q, g, l1, l2squared, func(b *plan.Bounded, g plan.Grouping) ([]*big.Int, []*big.Int) {
+				l1, l2squared := distancesOver(&q.Statement, g, before, after)
+				distinctOver(q, g, l1, l2squared, func(b *bounded.Statement, g plan.Grouping) ([]*big.Int, []*big.Int) {
 					return distancesOver(b, g, before, after)
 				})
 				for i, m := range g.Measures {
@@ -55,20 +56,20 @@ func TestNeighboursStayWithinSensitivity(t *testing.T) {
 // acrossNeighbours draws pairs of neighbouring tables of hostile rows, more than 10,000, under both relations and with units
 // bounded in both ways, and checks each with what ask gives: a bounded aggregate, and a check of it that says whether
 // anything moved.
-func acrossNeighbours(t *testing.T, ask func(*rapid.T, *policy.Policy, string) (*plan.Bounded, func(before, after []enginetest.Row) bool)) {
+func acrossNeighbours(t *testing.T, ask func(*rapid.T, *policy.Policy, string) (*bounded.Statement, func(before, after []enginetest.Row) bool)) {
 	t.Helper()
 	acrossNeighboursOf(t, 2600, ask) // of each of four
 }
 
 // acrossNeighboursOf is that with so many pairs of each of four kinds.
-func acrossNeighboursOf(t *testing.T, pairs int, ask func(*rapid.T, *policy.Policy, string) (*plan.Bounded, func(before, after []enginetest.Row) bool)) {
+func acrossNeighboursOf(t *testing.T, pairs int, ask func(*rapid.T, *policy.Policy, string) (*bounded.Statement, func(before, after []enginetest.Row) bool)) {
 	t.Helper()
 	cases(t, pairs)
 	acrossRelations(t, ask)
 }
 
 // acrossRelations is that, as often as cases says.
-func acrossRelations(t *testing.T, ask func(*rapid.T, *policy.Policy, string) (*plan.Bounded, func(before, after []enginetest.Row) bool)) {
+func acrossRelations(t *testing.T, ask func(*rapid.T, *policy.Policy, string) (*bounded.Statement, func(before, after []enginetest.Row) bool)) {
 	t.Helper()
 	for _, relation := range []string{"add-remove", "change-one", "add-remove by groups", "change-one by groups"} {
 		t.Run(relation, func(t *testing.T) {
@@ -166,7 +167,7 @@ func neighbour(t *rapid.T, table *policy.Table, rows []enginetest.Row, replace b
 }
 
 // differences are, for each measure, by how much each cell is greater in before than in after.
-func differences(b *plan.Bounded, before, after []enginetest.Row) []map[string]*big.Int {
+func differences(b *bounded.Statement, before, after []enginetest.Row) []map[string]*big.Int {
 	out := make([]map[string]*big.Int, len(b.Measures))
 	for i := range out {
 		out[i] = map[string]*big.Int{}
@@ -174,7 +175,7 @@ func differences(b *plan.Bounded, before, after []enginetest.Row) []map[string]*
 	add := func(sign int64) func([]value.Value, []*big.Int) {
 		return func(keys []value.Value, sums []*big.Int) {
 			for i, s := range sums {
-				cell := plan.GroupName(keys)
+				cell := bounded.GroupName(keys)
 				if out[i][cell] == nil {
 					out[i][cell] = new(big.Int)
 				}
@@ -188,12 +189,12 @@ func differences(b *plan.Bounded, before, after []enginetest.Row) []map[string]*
 }
 
 // distances are how far each measure's vector moves: L1, and the square of L2.
-func distances(b *plan.Bounded, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
+func distances(b *bounded.Statement, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
 	return norms(differences(b, before, after))
 }
 
 // distancesOver are those of the measures over a grouping: sums of the cells of all keys.
-func distancesOver(b *plan.Bounded, g plan.Grouping, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
+func distancesOver(b *bounded.Statement, g plan.Grouping, before, after []enginetest.Row) (l1, l2squared []*big.Int) {
 	over := make([]map[string]*big.Int, len(b.Measures))
 	add := func(sign int64) func([]value.Value, []*big.Int) {
 		return func(keys []value.Value, sums []*big.Int) {

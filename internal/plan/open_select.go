@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/mechanism"
@@ -191,6 +192,6 @@ func (p *Plan) MaxChosen() int { return min(MaxCells, MaxNumbers/max(len(p.Measu
 
 // Leading is the measure by which groups are greater than others: a count, if there is one.
 func (p *Plan) Leading() int {
-	i := slices.IndexFunc(p.Measures, func(m *Measure) bool { return m.Kind != Sum })
+	i := slices.IndexFunc(p.Measures, func(m *Measure) bool { return m.Kind != bounded.Sum })
 	return max(i, 0)
 }

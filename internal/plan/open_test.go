@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -34,7 +35,7 @@ func TestNeighboursOfOpenGroups(t *testing.T) {
 	if os.Getenv("DITHER_LONG") != "" {
 		pairs = 12_500
 	}
-	acrossNeighboursOf(t, pairs, func(t *rapid.T, closed *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
+	acrossNeighboursOf(t, pairs, func(t *rapid.T, closed *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
 		name := closed.Population.Neighbours.String()
 		if closed.Table("p").Unit.RowsPerGroup == 1 {
 			name += " by groups"
@@ -47,8 +48,8 @@ func TestNeighboursOfOpenGroups(t *testing.T) {
 		if err != nil {
 			return nil, nil
 		}
-		return &q.Bounded, func(before, after []enginetest.Row) bool {
-			there := q.Bounded
+		return &q.Statement, func(before, after []enginetest.Row) bool {
+			there := q.Statement
 			there.Other = false
 			first, second := enginetest.Groups(&there, before), enginetest.Groups(&there, after)
 			names := map[string]bool{}
@@ -79,7 +80,7 @@ func TestNeighboursOfOpenGroups(t *testing.T) {
 				}
 				if rapid.Bool().Draw(t, "chosen") {
 					group, err := there.Group(name)
-					if err != nil || plan.GroupName(group) != name {
+					if err != nil || bounded.GroupName(group) != name {
 						t.Fatalf("%q: %v, %v", name, group, err)
 					}
 					chosen = append(chosen, group)
@@ -92,9 +93,9 @@ func TestNeighboursOfOpenGroups(t *testing.T) {
 			if lack[0]+lack[1] > 0 {
 				lacking++
 			}
-			plan.SortGroups(chosen)
+			bounded.SortGroups(chosen)
 			after2 := q.Choose(chosen)
-			among := &after2.Bounded
+			among := &after2.Statement
 			within := func(l1, l2squared []*big.Int) {
 				for i, m := range q.Measures {
 					if l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {
@@ -127,11 +128,11 @@ func units(sums []*big.Int) int64 {
 
 // apartWithin is how far the measures of the chosen groups are apart that both have, as engines give them: from all groups at once. A group that
 // one of them lacks is released by neither, but for δ (plan.Selection).
-func apartWithin(b *plan.Bounded, first, second map[string][]*big.Int) (l1, l2squared []*big.Int) {
+func apartWithin(b *bounded.Statement, first, second map[string][]*big.Int) (l1, l2squared []*big.Int) {
 	for j := range b.Measures {
 		one, two := new(big.Int), new(big.Int)
 		for _, group := range b.Chosen {
-			x, y := first[plan.GroupName(group)], second[plan.GroupName(group)]
+			x, y := first[bounded.GroupName(group)], second[bounded.GroupName(group)]
 			if x == nil || y == nil {
 				continue
 			}
@@ -320,7 +321,7 @@ func TestOpenLooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if looks := q.Looks(); len(looks) != 1 || looks[0] != &q.Bounded || !q.Selection.Loss.Within(q.Price) || !q.Price.Within(q.Selection.Loss) {
+	if looks := q.Looks(); len(looks) != 1 || looks[0] != &q.Statement || !q.Selection.Loss.Within(q.Price) || !q.Price.Within(q.Selection.Loss) {
 		t.Errorf("%d looks, and the selection costs %s of %s", len(looks), q.Selection.Loss, q.Price)
 	}
 	_, err = plan.Build(openly(t, "add-remove", selecting, "{}"), plan.Request{SQL: "SELECT product, COUNT(*) FROM orders GROUP BY ROLLUP (product)"})

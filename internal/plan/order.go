@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
 )
@@ -191,15 +192,15 @@ func (p *Plan) ModeAt(m *Mode) int {
 
 // rowsOnly are the caps under which values are counted for a mode: rows of a unit, in all cells together. Whatever cap the sums of the same
 // answer have, the looks for quantiles and modes have their own.
-func (b *builder) rowsOnly() Caps {
+func (b *builder) rowsOnly() bounded.Caps {
 	if b.table.Unit.IsRow() { // 1, or in a relation as many as it makes of one
-		return Caps{Rows: b.table.Unit.RowsPerUnit}
+		return bounded.Caps{Rows: b.table.Unit.RowsPerUnit}
 	}
-	return Caps{Rows: b.rowCap()}
+	return bounded.Caps{Rows: b.rowCap()}
 }
 
 // orderedCaps are the caps under which rows are put in order in so many cells: by rows, or by groups where fewer rows of a unit then count.
-func (b *builder) orderedCaps(cells int) Caps {
+func (b *builder) orderedCaps(cells int) bounded.Caps {
 	unit, rows := b.table.Unit, b.rowsOnly()
 	if unit.IsRow() {
 		return rows
@@ -208,41 +209,33 @@ func (b *builder) orderedCaps(cells int) Caps {
 	if b.maxGroups > 0 {
 		groups = b.maxGroups
 	}
-	byGroups := Caps{Groups: min(groups, int64(cells)), RowsPerGroup: unit.RowsPerGroup}
+	byGroups := bounded.Caps{Groups: min(groups, int64(cells)), RowsPerGroup: unit.RowsPerGroup}
 	if byGroups.MostRows() < rows.Rows {
 		return byGroups
 	}
 	return rows
 }
 
-// MostRows is how many rows of one unit are left under the caps of rows in order, in all cells together.
-func (c Caps) MostRows() int64 {
-	if c.Rows > 0 {
-		return c.Rows
-	}
-	return c.Groups * c.RowsPerGroup
-}
-
 // Ordered is the request for a value of the plan's quantiles, in order, by cell.
-func (p *Plan) Ordered(v *BoundedMeasure) *Bounded {
-	b := p.Bounded
-	b.Measures, b.Caps, b.Ordered = []*BoundedMeasure{v}, p.OrderCaps, true
+func (p *Plan) Ordered(v *bounded.Measure) *bounded.Statement {
+	b := p.Statement
+	b.Measures, b.Caps, b.Ordered = []*bounded.Measure{v}, p.OrderCaps, true
 	return &b
 }
 
 // Counted is the request for how often each value of a mode occurs, by cell: the value runs fastest.
-func (p *Plan) Counted(m *Mode) *Bounded {
-	b := p.Bounded
+func (p *Plan) Counted(m *Mode) *bounded.Statement {
+	b := p.Statement
 	b.Keys = append(slices.Clone(b.Keys), m.Of)
-	b.Measures, b.Caps = []*BoundedMeasure{{Kind: CountRows, Hi: 1}}, p.RowCaps
+	b.Measures, b.Caps = []*bounded.Measure{{Kind: bounded.CountRows, Hi: 1}}, p.RowCaps
 	return &b
 }
 
 // Looks are all requests of the plan, at least one: the sums first, but where quantiles and modes are asked for alone. Groups that are not
 // known are looked for without measures too.
-func (p *Plan) Looks() (out []*Bounded) {
+func (p *Plan) Looks() (out []*bounded.Statement) {
 	if len(p.Measures) > 0 || p.Open() {
-		out = append(out, &p.Bounded)
+		out = append(out, &p.Statement)
 	}
 	for _, g := range p.Sets {
 		if look := p.SetLook(g); look != nil {
@@ -261,7 +254,7 @@ func (p *Plan) Looks() (out []*Bounded) {
 }
 
 // OrderedValues are the values of the quantiles, each once.
-func (p *Plan) OrderedValues() (out []*BoundedMeasure) {
+func (p *Plan) OrderedValues() (out []*bounded.Measure) {
 	for _, q := range p.Quantiles {
 		if !slices.Contains(out, q.Value) {
 			out = append(out, q.Value)
@@ -278,7 +271,7 @@ func (b *builder) orders() error {
 	}
 	sortByText(p.Quantiles)
 	sortByText(p.Modes)
-	of := map[*BoundedMeasure]int{}
+	of := map[*bounded.Measure]int{}
 	for _, q := range p.Quantiles {
 		if of[q.Value]++; of[q.Value] > maxQuantiles {
 			return refuse(b.tree.Items[0].Expr.Pos(), "ask for fewer of them, or in two questions", "the answer would hold more than %d quantiles of one value", maxQuantiles)

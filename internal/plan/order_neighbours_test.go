@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -26,7 +27,7 @@ func TestNeighboursStayWithinOrders(t *testing.T) {
 	}
 	cases(t, n)
 	overSets := 0 // pairs that moved, of questions with grouping sets
-	acrossRelations(t, func(t *rapid.T, p *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
+	acrossRelations(t, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
 		request := plan.Request{SQL: enginetest.Orders(t, table)}
 		q, err := plan.Build(p, request)
 		if err != nil {
@@ -36,7 +37,7 @@ func TestNeighboursStayWithinOrders(t *testing.T) {
 		if q.Neighbours == privacy.ChangeOne {
 			changes = 2
 		}
-		return &q.Bounded, func(before, after []enginetest.Row) (moved bool) {
+		return &q.Statement, func(before, after []enginetest.Row) (moved bool) {
 			for _, q := range q.Orders() { // of each grouping set
 				for _, v := range q.OrderedValues() {
 					b := q.Ordered(v)
@@ -97,7 +98,7 @@ func TestNeighboursStayWithinOrders(t *testing.T) {
 }
 
 // tallied is how many rows have each value, by cell.
-func tallied(b *plan.Bounded, rows []enginetest.Row) map[string]map[int64]int64 {
+func tallied(b *bounded.Statement, rows []enginetest.Row) map[string]map[int64]int64 {
 	out := map[string]map[int64]int64{}
 	enginetest.OrderCells(b, rows, func(keys []value.Value, v int64) {
 		cell := fmt.Sprintf("%q", keys)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -225,14 +226,14 @@ func TestOrderedCaps(t *testing.T) {
 	for _, c := range []struct {
 		sql       string
 		maxGroups int64
-		want      plan.Caps
+		want      bounded.Caps
 		rows      int64
 	}{
-		{"SELECT MEDIAN(i) FROM p", 0, plan.Caps{Groups: 1, RowsPerGroup: 1}, 1},
-		{"SELECT k, MEDIAN(i), COUNT(*) FROM p GROUP BY k", 0, plan.Caps{Groups: 2, RowsPerGroup: 1}, 2},
-		{"SELECT k, MEDIAN(i), AVG(i) FROM p GROUP BY k", 1, plan.Caps{Groups: 1, RowsPerGroup: 1}, 1},
-		{"SELECT k, MEDIAN(i) FROM p GROUP BY k", 3, plan.Caps{Rows: 3}, 3},
-		{"SELECT MEDIAN(i) FROM t", 0, plan.Caps{Rows: 1}, 1},
+		{"SELECT MEDIAN(i) FROM p", 0, bounded.Caps{Groups: 1, RowsPerGroup: 1}, 1},
+		{"SELECT k, MEDIAN(i), COUNT(*) FROM p GROUP BY k", 0, bounded.Caps{Groups: 2, RowsPerGroup: 1}, 2},
+		{"SELECT k, MEDIAN(i), AVG(i) FROM p GROUP BY k", 1, bounded.Caps{Groups: 1, RowsPerGroup: 1}, 1},
+		{"SELECT k, MEDIAN(i) FROM p GROUP BY k", 3, bounded.Caps{Rows: 3}, 3},
+		{"SELECT MEDIAN(i) FROM t", 0, bounded.Caps{Rows: 1}, 1},
 	} {
 		q, err := plan.Build(p, plan.Request{SQL: c.sql, MaxGroups: c.maxGroups})
 		if err != nil {

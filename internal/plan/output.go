@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -270,7 +271,7 @@ func (b *builder) share(m *Measure) *Measure {
 
 func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 	if x.Name == "count" && x.Star {
-		return Aggregate{Func: CountFunc, Count: countMeasure(CountRows, nil)}, nil
+		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountRows, nil)}, nil
 	}
 	if x.Star || len(x.Args) != 1 {
 		return Aggregate{}, refuse(x.At, "", "%s takes one argument", x.Name)
@@ -286,7 +287,7 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 		return Aggregate{}, refuse(x.At, "", "an aggregate of NULL says nothing")
 	}
 	if x.Name == "count" {
-		return Aggregate{Func: CountFunc, Count: countMeasure(CountValue, e)}, nil
+		return Aggregate{Func: CountFunc, Count: countMeasure(bounded.CountValue, e)}, nil
 	}
 	if e.Type == value.Boolean {
 		return Aggregate{}, refuse(x.At, "write CASE WHEN … THEN 1 ELSE 0 END, or CAST(… AS INTEGER)", "%s needs a number, not a boolean", x.Name)
@@ -304,17 +305,17 @@ func (b *builder) newAggregate(x *query.Call) (Aggregate, error) {
 	if x.Name == "sum" {
 		return Aggregate{Func: SumFunc, Sum: sum}, nil
 	}
-	return average(e, sum, countMeasure(CountValue, e)), nil
+	return average(e, sum, countMeasure(bounded.CountValue, e)), nil
 }
 
 // average is the sum of e over its count.
-func average(e *Expr, sum, count *Measure) Aggregate {
+func average(e *bounded.Expr, sum, count *Measure) Aggregate {
 	lo, hi := rangeFloats(e.Range, e.Type)
 	return Aggregate{Func: Average, Sum: sum, Count: count, Lo: lo, Hi: hi}
 }
 
 // floats are the ends of a number's range, rounded outward.
-func rangeFloats(r Range, t value.Type) (lo, hi float64) {
+func rangeFloats(r bounded.Range, t value.Type) (lo, hi float64) {
 	if t == value.Integer {
 		return exact.FloatDown(new(big.Rat).SetInt64(r.IntLo)), exact.FloatUp(new(big.Rat).SetInt64(r.IntHi))
 	}

@@ -62,7 +62,7 @@ func TestNobodyLosesMoreThanIsSpent(t *testing.T) {
 			if _, err := l.Reserve(r); err != nil {
 				rt.Fatal(sql, err)
 			}
-			l1, _ := distances(&q.Bounded, before, after)
+			l1, _ := distances(&q.Statement, before, after)
 			for _, d := range l1 {
 				if d.Sign() > 0 {
 					lost.Add(lost, price)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -20,7 +21,7 @@ import (
 // own parts are not looked at: only what moves. And it is attained (of some 200 cases of each kind in at least one of ten: false alarms below 1e-9).
 func TestUnitsMoveTheirOwnPartsOnly(t *testing.T) {
 	most := map[string]int{}
-	acrossNeighbours(t, func(t *rapid.T, p *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
+	acrossNeighbours(t, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
 		if rapid.IntRange(0, 9).Draw(t, "some of the cases will do") > 0 {
 			return nil, nil
 		}
@@ -42,11 +43,11 @@ func TestUnitsMoveTheirOwnPartsOnly(t *testing.T) {
 		}
 		each := int(p.Table(table).Part.PerUnit)
 		name := fmt.Sprintf("%s of %d under %s", table, each, p.Population.Neighbours)
-		return &confined[0].Bounded, func(before, after []enginetest.Row) bool {
+		return &confined[0].Statement, func(before, after []enginetest.Row) bool {
 			before, after = inParts(before), inParts(after)
 			moved := 0
 			for _, q := range confined {
-				l1, _ := distances(&q.Bounded, before, after)
+				l1, _ := distances(&q.Statement, before, after)
 				for _, d := range l1 {
 					if d.Sign() > 0 {
 						moved++
@@ -271,7 +272,7 @@ func TestConfinedByAnyCondition(t *testing.T) {
 		}
 		confined++
 		for _, row := range world {
-			enginetest.Sum(&q.Bounded, []enginetest.Row{row}, func(_ []value.Value, sums []*big.Int) {
+			enginetest.Sum(&q.Statement, []enginetest.Row{row}, func(_ []value.Value, sums []*big.Int) {
 				if sums[0].Sign() != 0 && (row["party"].Null || !slices.Contains(parts, row["party"].Text)) {
 					t.Fatalf("%s is charged to %q, and counts %v", sql, parts, row)
 				}

@@ -1,59 +1,15 @@
 package plan
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 )
-
-// InnerFunc is an aggregate over one unit's own rows.
-type InnerFunc string
-
-// The aggregates inside a unit. NULLs are skipped; over none but NULLs, counts are 0 and the others NULL.
-const (
-	InnerRows     InnerFunc = "rows"
-	InnerCount    InnerFunc = "count"
-	InnerDistinct InnerFunc = "distinct"
-	InnerSum      InnerFunc = "sum"
-	InnerAverage  InnerFunc = "avg"
-	InnerMin      InnerFunc = "min"
-	InnerMax      InnerFunc = "max"
-	InnerAny      InnerFunc = "any" // some value is true
-	InnerAll      InnerFunc = "all"
-)
-
-// Inner is one aggregate over one unit's own rows: exact, and a pure function of them.
-//
-// Counts, and sums of integers, are clamped to [Lo, Hi], which is what rows_per_unit rows can have. A sum of reals, and an average,
-// is in units of 2^Grid: each row's value is rounded to a whole number of them, so that the order of rows plays no part; a sum is
-// clamped to [Lo, Hi], and an average is Lo + the integer nearest to Σ(x − Lo)/n, ties upward. What it gives is that number times
-// 2^Grid, a double that holds it exactly.
-type Inner struct {
-	Func   InnerFunc
-	X      *Expr // nil for InnerRows
-	Grid   int
-	Lo, Hi int64
-	Type   value.Type
-}
-
-// Gridded reports that rows are rounded to the grid.
-func (a Inner) Gridded() bool {
-	return a.Func == InnerAverage || a.Func == InnerSum && a.X.Type == value.Real
-}
-
-// String is the aggregate's canonical text.
-func (a Inner) String() string {
-	x := ""
-	if a.X != nil {
-		x = " " + a.X.String()
-	}
-	return fmt.Sprintf("[%s%s grid=%d clamp=[%d,%d]]", a.Func, x, a.Grid, a.Lo, a.Hi)
-}
 
 const (
 	innerSumBits     = 51 // a double holds 53
@@ -61,15 +17,15 @@ const (
 	finestInner      = -500
 )
 
-var innerFunctions = map[string]InnerFunc{
-	"count": InnerCount, "sum": InnerSum, "avg": InnerAverage, "min": InnerMin, "max": InnerMax,
-	"bool_or": InnerAny, "bool_and": InnerAll, "every": InnerAll,
+var innerFunctions = map[string]bounded.InnerFunc{
+	"count": bounded.InnerCount, "sum": bounded.InnerSum, "avg": bounded.InnerAverage, "min": bounded.InnerMin, "max": bounded.InnerMax,
+	"bool_or": bounded.InnerAny, "bool_and": bounded.InnerAll, "every": bounded.InnerAll,
 }
 
 // inside lowers the list of a SELECT whose rows are grouped by the unit.
 type inside struct {
 	input *relation // materialized
-	per   *Source
+	per   *bounded.Source
 	keys  []named
 	rows  int64
 }
@@ -84,7 +40,7 @@ func (r *relation) perUnit(s *query.Select) (*relation, error) {
 		return nil, refuse(at, "leave the aggregate to the outer SELECT", "each row is a unit here: it has no rows to aggregate")
 	}
 	input := r.materialize()
-	in := &inside{input: r, rows: r.unit.RowsPerUnit, per: &Source{Op: PerUnit, Inputs: []*Source{input}, Units: true}}
+	in := &inside{input: r, rows: r.unit.RowsPerUnit, per: &bounded.Source{Op: bounded.PerUnit, Inputs: []*bounded.Source{input}, Units: true}}
 	groups := int64(1)
 	byUnit := false
 	for _, x := range s.GroupBy {
@@ -134,7 +90,7 @@ func (r *relation) innerList(s *query.Select) error {
 			return refuse(item.Expr.Pos(), "", "NULL alone has no type")
 		}
 		n := named{name: item.Alias, e: e}
-		if e.Op == OpColumn && e.Column < len(r.inside.keys) {
+		if e.Op == bounded.OpColumn && e.Column < len(r.inside.keys) {
 			key := r.inside.keys[e.Column]
 			n.unit, n.of, n.copies = key.unit, key.of, key.copies
 			if rest := slices.DeleteFunc(slices.Clone(r.inside.keys), func(k named) bool { return k.unit }); len(rest) <= 1 && !key.unit {
@@ -162,7 +118,7 @@ func (r *relation) innerList(s *query.Select) error {
 	return nil
 }
 
-func (r *relation) per() *Source { return r.inside.per }
+func (r *relation) per() *bounded.Source { return r.inside.per }
 
 func (r *relation) unitName() string {
 	for _, n := range r.names {
@@ -174,7 +130,7 @@ func (r *relation) unitName() string {
 }
 
 // groups is how many groups a unit may have with a further key: no more than its values, where they are few and known.
-func (r *relation) groups(so int64, e *Expr) int64 {
+func (r *relation) groups(so int64, e *bounded.Expr) int64 {
 	values, ok := r.known(e)
 	if !ok || so > math.MaxInt32 {
 		return math.MaxInt32
@@ -204,39 +160,39 @@ func resolveItem(x query.Expr, items []query.Item, r *relation) query.Expr {
 }
 
 // key recognises what is grouped by, by what it computes.
-func (in *inside) key(x query.Expr) (*Expr, bool) {
+func (in *inside) key(x query.Expr) (*bounded.Expr, bool) {
 	e, err := in.input.row(x)
 	if err != nil {
 		return nil, false
 	}
 	for i, k := range in.per.Exprs {
 		if k.String() == e.String() {
-			return in.per.column(i), true
+			return in.per.Column(i), true
 		}
 	}
 	return nil, false
 }
 
 // innerCall is an aggregate over the unit's rows, as a column.
-func (l *lowering) innerCall(x *query.Call) (*Expr, error) {
+func (l *lowering) innerCall(x *query.Call) (*bounded.Expr, error) {
 	in := l.inside
 	a, column, err := in.aggregate(x)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(in.per.Aggregates, func(o Inner) bool { return o.String() == a.String() })
+	i := slices.IndexFunc(in.per.Aggregates, func(o bounded.Inner) bool { return o.String() == a.String() })
 	if i < 0 {
 		i = len(in.per.Aggregates)
 		in.per.Aggregates = append(in.per.Aggregates, a)
 		in.per.Columns = append(in.per.Columns, column)
 		l.columns = in.per.Columns
 	}
-	return in.per.column(len(in.keys) + i), nil
+	return in.per.Column(len(in.keys) + i), nil
 }
 
-func (in *inside) aggregate(x *query.Call) (Inner, Column, error) {
-	no := func(hint, format string, args ...any) (Inner, Column, error) {
-		return Inner{}, Column{}, refuse(x.At, hint, format, args...)
+func (in *inside) aggregate(x *query.Call) (bounded.Inner, bounded.Column, error) {
+	no := func(hint, format string, args ...any) (bounded.Inner, bounded.Column, error) {
+		return bounded.Inner{}, bounded.Column{}, refuse(x.At, hint, format, args...)
 	}
 	if len(x.Named) > 0 {
 		return no("leave "+query.QuoteName(x.Named[0].Name)+" out; bounds of rows are written LEAST(GREATEST(x, low), high)", "over one unit's own rows an aggregate is exact: it has neither a share of the price nor bounds of its own")
@@ -247,7 +203,7 @@ func (in *inside) aggregate(x *query.Call) (Inner, Column, error) {
 	}
 	x = unfiltered(x)
 	if x.Name == "count" && x.Star {
-		a := Inner{Func: InnerRows, Lo: 1, Hi: in.rows, Type: value.Integer}
+		a := bounded.Inner{Func: bounded.InnerRows, Lo: 1, Hi: in.rows, Type: value.Integer}
 		return a, in.counted(a, "count"), nil
 	}
 	f, ok := innerFunctions[x.Name]
@@ -259,28 +215,28 @@ func (in *inside) aggregate(x *query.Call) (Inner, Column, error) {
 	}
 	e, err := in.input.row(x.Args[0])
 	if err != nil {
-		return Inner{}, Column{}, err
+		return bounded.Inner{}, bounded.Column{}, err
 	}
 	if isUntypedNull(e) {
 		return no("", "an aggregate of NULL says nothing")
 	}
-	a := Inner{Func: f, X: e, Type: e.Type}
+	a := bounded.Inner{Func: f, X: e, Type: e.Type}
 	switch f {
-	case InnerCount:
+	case bounded.InnerCount:
 		a.Hi, a.Type = in.rows, value.Integer
 		if distinct {
 			if e.Type == value.Real {
 				return no("COUNT(DISTINCT FLOOR(x / width))", "distinct real numbers are not counted")
 			}
-			a.Func = InnerDistinct
+			a.Func = bounded.InnerDistinct
 		}
 		return a, in.counted(a, x.Name), nil
-	case InnerAny, InnerAll:
+	case bounded.InnerAny, bounded.InnerAll:
 		if a.X, err = asBoolean(e, x.At); err != nil {
-			return Inner{}, Column{}, err
+			return bounded.Inner{}, bounded.Column{}, err
 		}
-		return a, in.column(a, x.Name, Range{}), nil
-	case InnerMin, InnerMax:
+		return a, in.column(a, x.Name, bounded.Range{}), nil
+	case bounded.InnerMin, bounded.InnerMax:
 		if e.Type == value.Boolean {
 			return no("use BOOL_OR or BOOL_AND", "%s is not for booleans", x.Name)
 		}
@@ -288,66 +244,66 @@ func (in *inside) aggregate(x *query.Call) (Inner, Column, error) {
 		return a, c, nil
 	}
 	if err := numeric(e, x.At); err != nil {
-		return Inner{}, Column{}, err
+		return bounded.Inner{}, bounded.Column{}, err
 	}
-	if f == InnerSum && e.Type == value.Integer {
+	if f == bounded.InnerSum && e.Type == value.Integer {
 		return in.integerSum(a, x)
 	}
 	return in.realSum(a, x)
 }
 
 // counted is the column of a count.
-func (in *inside) counted(a Inner, name string) Column {
-	return in.column(a, name, Range{IntLo: a.Lo, IntHi: a.Hi})
+func (in *inside) counted(a bounded.Inner, name string) bounded.Column {
+	return in.column(a, name, bounded.Range{IntLo: a.Lo, IntHi: a.Hi})
 }
 
 // column is an aggregate's. It weighs what its argument does.
-func (in *inside) column(a Inner, name string, r Range) Column {
-	e := &Expr{Op: OpConst, Type: a.Type, Const: value.NullOf(a.Type), Range: r, Nullable: true}
-	c := Column{Column: in.input.output(name, e).Column, Range: r, Weight: 1}
+func (in *inside) column(a bounded.Inner, name string, r bounded.Range) bounded.Column {
+	e := &bounded.Expr{Op: bounded.OpConst, Type: a.Type, Const: value.NullOf(a.Type), Range: r, Nullable: true}
+	c := bounded.Column{Column: in.input.output(name, e).Column, Range: r, Weight: 1}
 	c.Values, c.Nullable = nil, a.X != nil && a.Type != value.Integer && in.input.nullGroup(a.X)
-	if a.Func == InnerSum {
+	if a.Func == bounded.InnerSum {
 		c.Nullable = in.input.nullGroup(a.X)
 	}
 	if a.X != nil {
-		c.Weight = a.X.weight() + 1
+		c.Weight = a.X.Weight() + 1
 	}
 	return c
 }
 
 // integerSum is exact: of 1 to rows values within [lo, hi].
-func (in *inside) integerSum(a Inner, x *query.Call) (Inner, Column, error) {
+func (in *inside) integerSum(a bounded.Inner, x *query.Call) (bounded.Inner, bounded.Column, error) {
 	rows := big.NewInt(in.rows)
 	lo, hi := bigEnds(a.X.Range)
 	r, ok := integerRange(lo, hi, new(big.Int).Mul(lo, rows), new(big.Int).Mul(hi, rows))
 	if !ok {
-		return a, Column{}, tooWide(a.X, x.At)
+		return a, bounded.Column{}, tooWide(a.X, x.At)
 	}
 	a.Lo, a.Hi = r.IntLo, r.IntHi
 	return a, in.column(a, x.Name, r), nil
 }
 
 // realSum is a sum or an average on a grid.
-func (in *inside) realSum(a Inner, x *query.Call) (Inner, Column, error) {
+func (in *inside) realSum(a bounded.Inner, x *query.Call) (bounded.Inner, bounded.Column, error) {
 	if a.X.Type == value.Integer {
 		if isUnbounded(a.X) {
-			return a, Column{}, tooWide(a.X, x.At)
+			return a, bounded.Column{}, tooWide(a.X, x.At)
 		}
 		a.X = toReal(a.X)
 	}
 	a.Type = value.Real
 	if !soundRange(a.X.Range) || maxAbs(a.X.Range) > math.Ldexp(1, 100) {
-		return a, Column{}, boundsNeeded(a.X, x.At)
+		return a, bounded.Column{}, boundsNeeded(a.X, x.At)
 	}
 	lo, hi := a.X.Range.Lo, a.X.Range.Hi
 	bits := innerAverageBits
-	if a.Func == InnerSum {
+	if a.Func == bounded.InnerSum {
 		lo, hi = min(lo, lo*float64(in.rows)), max(hi, hi*float64(in.rows))
 		bits = innerSumBits
 	}
 	a.Grid = max(exponentAbove(math.Max(math.Abs(lo), math.Abs(hi)))-bits, finestInner)
 	a.Lo, a.Hi = int64(math.Floor(math.Ldexp(lo, -a.Grid))), int64(math.Ceil(math.Ldexp(hi, -a.Grid)))
-	r := Range{Lo: math.Ldexp(float64(a.Lo), a.Grid), Hi: math.Ldexp(float64(a.Hi), a.Grid), Tiny: a.Grid}
+	r := bounded.Range{Lo: math.Ldexp(float64(a.Lo), a.Grid), Hi: math.Ldexp(float64(a.Hi), a.Grid), Tiny: a.Grid}
 	return a, in.column(a, x.Name, r), nil
 }
 

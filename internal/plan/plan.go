@@ -4,121 +4,30 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
-	"dither/internal/value"
 	"dither/privacy"
 )
 
-// Bounded is the aggregate that an engine runs over one sealed table, or a Source of several: the only form of access to rows that there is.
-//
-// Its meaning: take the rows whose unit is not NULL, with every column cleaned, and of them what Part leaves; keep those where Where is true and every
-// key is one of its known values; bound what each unit adds, by Caps, by a choice that reads that unit's own rows alone;
-// give, for every cell, each measure's integer sum.
-type Bounded struct {
-	Table    string
-	Source   *Source // where the rows are not one table's: then Table is the first table of persons, and Columns are Source's
-	Unit     *Column // nil where each row is a unit
-	Unranked bool    // a unit's rows are in an order that Reads makes, and in none that was sealed
-	Columns  []Column
-	Where    *Expr // nil for all rows
-	Keys     []Key // in canonical order
-	Measures []*BoundedMeasure
-	Caps     Caps
-	Part     *Part // what the question is confined to, with the rows that it drops; nil for everything
-	// Ordered asks for rows in place of sums: in every cell, how often each gridded value of the one measure occurs, in
-	// increasing order, without those that are NULL. Then RowsPerGroup caps a unit's rows in a cell, the first in the order of their
-	// sealed rank, and Groups its cells, in the order of the first row of each. Of UnitRows the values are the units' numbers of rows
-	// that are left, clamped to Lo and Hi, one of each unit that has any; nothing caps these.
-	Ordered bool
-	// Chosen are the groups of keys of which some are Open, once they have been released: of each the values of all keys. Other
-	// asks for one group more, of all rows in none of them.
-	Chosen [][]value.Value
-	Other  bool
-	// RowVectors are added up in place of the measures, which then are their coordinates.
-	RowVectors *Vectors
-
-	reads []int // a plan's, which its looks have too, so that the same rows of a unit count
-}
-
-// Reads are the columns that conditions, keys and measures read, in the order of their names: the same for all that have one canonical text.
-func (b *Bounded) Reads() []int {
-	if b.reads != nil {
-		return b.reads
-	}
-	return b.readBy(nil)
-}
-
-// readToo makes Reads tell what further expressions read, too: a plan's looks read the same columns, so that the same rows of a unit count.
-func (b *Bounded) readToo(more []*Expr) { b.reads = b.readBy(more) }
-
-// readBy are those that further expressions read, too.
-func (b *Bounded) readBy(more []*Expr) []int {
-	out := []int{}
-	gather := func(x *Expr) {
-		if x.Op == OpColumn && !slices.Contains(out, x.Column) {
-			out = append(out, x.Column)
-		}
-	}
-	b.walk(gather)
-	for _, e := range more {
-		e.Walk(gather)
-	}
-	slices.SortFunc(out, func(i, j int) int { return cmp.Compare(b.Columns[i].Name, b.Columns[j].Name) })
-	return out
-}
-
-// Cells is how many cells an answer has: the product of the keys' numbers of values.
-func (b *Bounded) Cells() int {
-	if b.Open() {
-		return b.chosenCells()
-	}
-	if b.Centred() {
-		return len(b.RowVectors.Centres)
-	}
-	n := 1
-	for i := range b.Keys {
-		n *= len(b.Keys[i].Values)
-	}
-	return n
-}
-
-// CellKeys gives the values of the keys of the i-th cell: the last key runs fastest.
-func (b *Bounded) CellKeys(i int) []value.Value {
-	if b.Open() {
-		return b.chosenKeys(i)
-	}
-	if b.Centred() {
-		return []value.Value{value.OfInt(int64(i))}
-	}
-	out := make([]value.Value, len(b.Keys))
-	for j := len(out) - 1; j >= 0; j-- {
-		values := b.Keys[j].Values
-		out[j] = values[i%len(values)]
-		i /= len(values)
-	}
-	return out
-}
-
 // Plan is one question, decided.
 type Plan struct {
-	Bounded
+	bounded.Statement
 	Measures   []*Measure // in canonical order
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
 	Quantiles  []*Quantile
 	Modes      []*Mode
-	OrderCaps  Caps        // of the looks for quantiles
-	RowCaps    Caps        // of those for modes
-	Selection  *Selection  // of the groups, where they are not known; else nil
-	Sets       []Grouping  // the grouping sets, in canonical order; nil where GROUP BY has none
-	Shown      []int       // of Sets, those that the question lists, in its order
-	Aggregates []Aggregate // in order of first use
+	OrderCaps  bounded.Caps // of the looks for quantiles
+	RowCaps    bounded.Caps // of those for modes
+	Selection  *Selection   // of the groups, where they are not known; else nil
+	Sets       []Grouping   // the grouping sets, in canonical order; nil where GROUP BY has none
+	Shown      []int        // of Sets, those that the question lists, in its order
+	Aggregates []Aggregate  // in order of first use
 	Outputs    []Output
 	Having     *Post
 	Order      []OrderBy
@@ -130,23 +39,23 @@ type Plan struct {
 	// TargetError is the relative error that the question asks for in place of a price, or nil. Build plans it at whatever price
 	// the request has.
 	TargetError *big.Rat
-	OwnEpsilons bool     // some aggregate has an ε of its own
-	Priced      bool     // the question names its price, in its text or beside it
-	Asked       Caps     // the bounds on a unit's rows and groups that the question names, in its text or beside it; 0 where it names none
-	Notes       []string // what an asker should know of how the question was taken
-	Grouped     []int    // of each GROUP BY expression, in the question's order, its place among Keys
-	groupedBy   []string // these expressions as the question writes them
+	OwnEpsilons bool         // some aggregate has an ε of its own
+	Priced      bool         // the question names its price, in its text or beside it
+	Asked       bounded.Caps // the bounds on a unit's rows and groups that the question names, in its text or beside it; 0 where it names none
+	Notes       []string     // what an asker should know of how the question was taken
+	Grouped     []int        // of each GROUP BY expression, in the question's order, its place among Keys
+	groupedBy   []string     // these expressions as the question writes them
 
 	digest   string
-	followed *bool                           // what plain found
-	again    func(rows int64) (*Plan, error) // plans the question with a bound that Rows found
-	worsts   map[*BoundedMeasure]worst       // what worstOf found
-	compared map[*Plan]*rowsLike             // what rowsOf found
-	behinds  map[string]*behind              // what behind found
-	texts    []string                        // what measureTexts wrote
-	written  map[*Measure]string             // the texts of measures
-	body     body                            // what Canonical wrote
-	siblings map[*BoundedMeasure][]*Quantile // what Siblings found
+	followed *bool                            // what plain found
+	again    func(rows int64) (*Plan, error)  // plans the question with a bound that Rows found
+	worsts   map[*bounded.Measure]worst       // what worstOf found
+	compared map[*Plan]*rowsLike              // what rowsOf found
+	behinds  map[string]*behind               // what behind found
+	texts    []string                         // what measureTexts wrote
+	written  map[*Measure]string              // the texts of measures
+	body     body                             // what Canonical wrote
+	siblings map[*bounded.Measure][]*Quantile // what Siblings found
 }
 
 // Request is a question with what its asker chose.
@@ -216,7 +125,7 @@ func newBuilder(p *policy.Policy, r Request) (*builder, error) {
 		lowering: rows.lowering, within: rows.where, public: rows.keyed,
 		tree: tree, request: r, maxGroups: r.MaxGroups, maxRows: r.MaxRows,
 		policy: p, priced: !r.Price.IsZero(),
-		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), Asked: Caps{Rows: r.MaxRows, Groups: r.MaxGroups}, digest: p.Digest()},
+		plan: &Plan{Neighbours: p.Population.Neighbours, Price: price, TargetError: r.TargetError, Priced: !r.Price.IsZero(), Asked: bounded.Caps{Rows: r.MaxRows, Groups: r.MaxGroups}, digest: p.Digest()},
 	}, nil
 }
 
@@ -268,7 +177,7 @@ func priceOf(p *policy.Policy, asked privacy.Loss) (privacy.Loss, error) {
 type builder struct {
 	lowering
 	tree      *query.Select
-	within    *Expr // what subqueries leave of the rows; nil for all
+	within    *bounded.Expr // what subqueries leave of the rows; nil for all
 	request   Request
 	maxGroups int64 // as asked for; 0 if not
 	maxRows   int64 // likewise
@@ -277,8 +186,8 @@ type builder struct {
 	priced    bool // at a price that was asked for
 	given     given
 	plan      *Plan
-	grouped   []Key // the GROUP BY expressions, in the question's order
-	place     []int // of each grouped expression among the plan's keys
+	grouped   []bounded.Key // the GROUP BY expressions, in the question's order
+	place     []int         // of each grouped expression among the plan's keys
 	claims    []claim
 	measures  map[string]*Measure // those of the plan, by their texts
 	taken     map[string]bool     // the names of outputs
@@ -296,14 +205,14 @@ func (b *builder) build() (*Plan, error) {
 		return nil, err
 	}
 	b.located()
-	var more []*Expr
+	var more []*bounded.Expr
 	for _, q := range b.plan.Quantiles {
 		more = append(more, q.Value.X)
 	}
 	for _, m := range b.plan.Modes {
 		more = append(more, m.Of.Expr)
 	}
-	b.plan.readToo(more)
+	b.plan.ReadToo(more)
 	if err := run(b.orderSets, b.looks, b.rowsLook, b.inProportion, b.affordable); err != nil {
 		return nil, err
 	}
@@ -339,7 +248,7 @@ func (b *builder) where() (err error) {
 	if err == nil {
 		b.plan.Where = conjunction(b.within, b.plan.Where)
 	}
-	if err == nil && b.plan.Where != nil && b.plan.Where.weight() > maxWeight {
+	if err == nil && b.plan.Where != nil && b.plan.Where.Weight() > bounded.MaxWeight {
 		err = refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
 	}
 	return err
@@ -408,21 +317,4 @@ func inUnits(all []*Measure, power int, of func(*Measure) *big.Int) *big.Rat {
 		total.Add(total, sum.Lsh(sum, uint(power*(grid-finest))))
 	}
 	return new(big.Rat).SetFrac(total, new(big.Int).Lsh(big.NewInt(1), uint(-power*finest)))
-}
-
-// Units converts a number of grid units to the measure's own unit.
-func (m *BoundedMeasure) Units(n *big.Int) *big.Rat {
-	return new(big.Rat).Mul(new(big.Rat).SetInt(n), m.Unit())
-}
-
-// Unit is the grid's unit, 2^Grid.
-func (m *BoundedMeasure) Unit() *big.Rat { return GridUnit(m.Grid) }
-
-// GridUnit is 2^grid.
-func GridUnit(grid int) *big.Rat {
-	one := big.NewInt(1)
-	if grid < 0 {
-		return new(big.Rat).SetFrac(one, new(big.Int).Lsh(one, uint(-grid)))
-	}
-	return new(big.Rat).SetInt(new(big.Int).Lsh(one, uint(grid)))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/query"
@@ -161,7 +162,7 @@ func TestGridStaysFinite(t *testing.T) {
 				if m.Grid < -1000 || m.Grid > 1000 {
 					t.Errorf("%s(%s): grid 2^%d", f, x, m.Grid)
 				}
-				if r := m.X; m.Kind == plan.Sum && r.Type == value.Real {
+				if r := m.X; m.Kind == bounded.Sum && r.Type == value.Real {
 					for _, end := range []float64{r.Range.Lo, r.Range.Hi} {
 						if end != 0 && math.Abs(end) < math.Ldexp(1, r.Range.Tiny) {
 							t.Errorf("%s(%s): an end %g below 2^%d", f, x, end, r.Range.Tiny)
@@ -226,7 +227,7 @@ func TestAverageSplitsInHalves(t *testing.T) {
 	}
 	for _, m := range p.Measures {
 		want := "ε = 0.75" // half of the average's half, and the count's own half
-		if m.Kind == plan.Sum {
+		if m.Kind == bounded.Sum {
 			want = "ε = 0.25"
 		}
 		if m.Loss.String() != want {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/query"
@@ -368,10 +369,10 @@ func TestFound(t *testing.T) {
 			t.Errorf("%s: %s", c.sql, diff)
 		}
 		for i, m := range q.Measures {
-			if m.Kind == plan.Sum && m.Units(m.L1).RatString() != c.want {
+			if m.Kind == bounded.Sum && m.Units(m.L1).RatString() != c.want {
 				t.Errorf("%s within %d to %d: sensitivity %s", c.sql, c.lower, c.upper, m.Units(m.L1).RatString())
 			}
-			if m.Kind != plan.Sum && m != p.Measures[i] {
+			if m.Kind != bounded.Sum && m != p.Measures[i] {
 				t.Errorf("%s: another count", c.sql)
 			}
 		}

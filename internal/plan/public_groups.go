@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 )
@@ -170,7 +171,7 @@ func (r *relation) joinedBy(public *relation, j *query.Join) (*named, error) {
 func (r *relation) keyedBy(key *named, public named, at query.Pos) error {
 	from := public.of.table.Column(public.of.column)
 	origin := public.of.table.Name + "." + public.of.column
-	if key.of.table == nil || key.e.Op != OpColumn {
+	if key.of.table == nil || key.e.Op != bounded.OpColumn {
 		return refuse(at, "join by a column of the table itself", "the values of %s are not known to be those of %s: it is computed", query.QuoteName(key.name), origin)
 	}
 	if r.unitStands(key.e) {
@@ -202,7 +203,7 @@ func (r *relation) keyedBy(key *named, public named, at query.Pos) error {
 	cleaned.Values, cleaned.ValuesFrom, cleaned.Nullable = of.Values, of.ValuesFrom, false
 	c.Column = &cleaned
 	if r.source == nil {
-		c.Range = cleanRange(&cleaned)
+		c.Range = bounded.CleanRange(&cleaned)
 	}
 	r.columns = slices.Clone(r.columns)
 	r.columns[key.e.Column] = c

@@ -216,7 +216,7 @@ tables:
 		}
 		sums := func(q *plan.Plan) string {
 			var lines []string
-			enginetest.Sum(&q.Bounded, ranked, func(keys []value.Value, sums []*big.Int) { lines = append(lines, fmt.Sprint(keys, sums)) })
+			enginetest.Sum(&q.Statement, ranked, func(keys []value.Value, sums []*big.Int) { lines = append(lines, fmt.Sprint(keys, sums)) })
 			slices.Sort(lines)
 			return strings.Join(lines, "\n")
 		}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -26,10 +27,10 @@ import (
 // The bound t is of ranks, and public; what it means in values is what the two draws tell. With few rows they are the domain's
 // ends, and say so.
 type Quantile struct {
-	Value       *BoundedMeasure // what rows are ordered by, in grid units from Lo to Hi; it is not summed
-	Rank        *big.Rat        // q
-	Sensitivity *big.Rat        // by how many rows one unit moves what the draws score by, over all cells together
-	Offset      int64           // t
+	Value       *bounded.Measure // what rows are ordered by, in grid units from Lo to Hi; it is not summed
+	Rank        *big.Rat         // q
+	Sensitivity *big.Rat         // by how many rows one unit moves what the draws score by, over all cells together
+	Offset      int64            // t
 	Loss        privacy.Loss
 
 	of   string          // Value, written
@@ -57,7 +58,7 @@ const (
 )
 
 // quantileMeasure is what rows are ordered by.
-func (b *builder) quantileMeasure(x query.Expr, name string) (*BoundedMeasure, error) {
+func (b *builder) quantileMeasure(x query.Expr, name string) (*bounded.Measure, error) {
 	e, err := b.row(x)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (b *builder) quantileMeasure(x query.Expr, name string) (*BoundedMeasure, e
 	if maxAbs(e.Range) > math.Ldexp(1, 100) {
 		return nil, boundsNeeded(e, x.Pos())
 	}
-	m := &BoundedMeasure{Kind: Sum, X: e}
+	m := &bounded.Measure{Kind: bounded.Sum, X: e}
 	m.Grid = max(exponentAbove(hi-lo)-quantileBits, exponentAbove(maxAbs(e.Range))-maxGridded, finestGrid)
 	m.Lo, m.Hi = int64(math.Floor(math.Ldexp(lo, -m.Grid))), int64(math.Ceil(math.Ldexp(hi, -m.Grid)))
 	return m, nil
@@ -187,7 +188,7 @@ func (p *Plan) Siblings(q *Quantile) []*Quantile {
 	}
 	slices.SortFunc(out, func(x, y *Quantile) int { return x.Rank.Cmp(y.Rank) })
 	if p.siblings == nil {
-		p.siblings = map[*BoundedMeasure][]*Quantile{}
+		p.siblings = map[*bounded.Measure][]*Quantile{}
 	}
 	p.siblings[q.Value] = out
 	return out
@@ -232,7 +233,7 @@ func (p *Plan) worstOf(q *Quantile) worst {
 		out.quantile = nil
 	}
 	if p.worsts == nil {
-		p.worsts = map[*BoundedMeasure]worst{}
+		p.worsts = map[*bounded.Measure]worst{}
 	}
 	p.worsts[q.Value] = out
 	return out

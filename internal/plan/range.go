@@ -4,17 +4,9 @@ import (
 	"math"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
-
-// Range bounds the values that an expression may take: the proof that nothing above it overflows, underflows or leaves a
-// function's domain. For an Integer expression IntLo and IntHi bound it. For a Real one Lo and Hi do, and every value but 0
-// has magnitude at least 2^Tiny.
-type Range struct {
-	IntLo, IntHi int64
-	Lo, Hi       float64
-	Tiny         int
-}
 
 // Limits within which arithmetic is admitted. They leave room for the doubling and centring that measures add.
 const (
@@ -23,19 +15,16 @@ const (
 	minExponent = -900
 )
 
-// tinyColumn: magnitudes below 2^tinyColumn are cleaned to 0.
-const tinyColumn = -60
-
-func rangeOf(v value.Value) Range {
+func rangeOf(v value.Value) bounded.Range {
 	switch {
 	case v.Null:
-		return Range{}
+		return bounded.Range{}
 	case v.Type == value.Integer, v.Type == value.Date:
-		return Range{IntLo: v.Int, IntHi: v.Int}
+		return bounded.Range{IntLo: v.Int, IntHi: v.Int}
 	case v.Type == value.Real:
-		return Range{Lo: v.Real, Hi: v.Real, Tiny: exponentBelow(v.Real)}
+		return bounded.Range{Lo: v.Real, Hi: v.Real, Tiny: exponentBelow(v.Real)}
 	}
-	return Range{}
+	return bounded.Range{}
 }
 
 // exponentBelow is the largest k with 2^k ≤ |x|, and 0 for 0.
@@ -59,16 +48,16 @@ func exponentAbove(x float64) int {
 	return e
 }
 
-func maxAbs(r Range) float64 { return math.Max(math.Abs(r.Lo), math.Abs(r.Hi)) }
+func maxAbs(r bounded.Range) float64 { return math.Max(math.Abs(r.Lo), math.Abs(r.Hi)) }
 
 // sound reports whether a Real range stays clear of overflow and underflow.
-func soundRange(r Range) bool {
+func soundRange(r bounded.Range) bool {
 	return maxAbs(r) <= math.Ldexp(1, maxExponent) && r.Tiny >= minExponent
 }
 
 // union is the range of a value that lies in one of the two.
-func unionRange(r Range, s Range) Range {
-	return Range{
+func unionRange(r bounded.Range, s bounded.Range) bounded.Range {
+	return bounded.Range{
 		IntLo: min(r.IntLo, s.IntLo), IntHi: max(r.IntHi, s.IntHi),
 		Lo: math.Min(r.Lo, s.Lo), Hi: math.Max(r.Hi, s.Hi), Tiny: min(r.Tiny, s.Tiny),
 	}
@@ -86,17 +75,17 @@ func outward(lo, hi float64) (float64, float64) {
 //
 // No widening is needed: + − × ÷ and the square root are correctly rounded in IEEE 754, on every engine as here, and
 // rounding is monotone. So the rounded result of any arguments lies between the rounded results at the ends.
-func realRange(tiny int, candidates ...float64) Range {
+func realRange(tiny int, candidates ...float64) bounded.Range {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, c := range candidates {
 		lo, hi = math.Min(lo, c), math.Max(hi, c)
 	}
-	return settledRange(Range{Lo: lo, Hi: hi, Tiny: tiny})
+	return settledRange(bounded.Range{Lo: lo, Hi: hi, Tiny: tiny})
 }
 
 // settled moves an end that no value can take, being above 0 and below 2^Tiny in magnitude, outward to ±2^Tiny: ends are 0,
 // or as large as values are, so that a grid chosen from them is no finer than values are.
-func settledRange(r Range) Range {
+func settledRange(r bounded.Range) bounded.Range {
 	least := math.Ldexp(1, r.Tiny)
 	if r.Lo != 0 && math.Abs(r.Lo) < least {
 		r.Lo = math.Min(math.Copysign(least, r.Lo), 0)
@@ -108,12 +97,12 @@ func settledRange(r Range) Range {
 }
 
 // integerRange builds an Integer range from exact candidates, or reports that one is beyond ±2^62.
-func integerRange(candidates ...*big.Int) (Range, bool) {
+func integerRange(candidates ...*big.Int) (bounded.Range, bool) {
 	limit := big.NewInt(maxInteger)
 	lo, hi := candidates[0], candidates[0]
 	for _, c := range candidates {
 		if c.CmpAbs(limit) > 0 {
-			return Range{}, false
+			return bounded.Range{}, false
 		}
 		if c.Cmp(lo) < 0 {
 			lo = c
@@ -122,15 +111,15 @@ func integerRange(candidates ...*big.Int) (Range, bool) {
 			hi = c
 		}
 	}
-	return Range{IntLo: lo.Int64(), IntHi: hi.Int64()}, true
+	return bounded.Range{IntLo: lo.Int64(), IntHi: hi.Int64()}, true
 }
 
-func bigEnds(r Range) (lo, hi *big.Int) { return big.NewInt(r.IntLo), big.NewInt(r.IntHi) }
+func bigEnds(r bounded.Range) (lo, hi *big.Int) { return big.NewInt(r.IntLo), big.NewInt(r.IntHi) }
 
 // addRange is the range of l + r, or of l − r with minus.
 //
 // A double of magnitude at least 2^t is a multiple of 2^(t−52), so a sum of two is 0 or at least 2^(min(t)−52).
-func addRange(t value.Type, l, r Range, minus bool) (Range, bool) {
+func addRange(t value.Type, l, r bounded.Range, minus bool) (bounded.Range, bool) {
 	if t == value.Integer {
 		llo, lhi := bigEnds(l)
 		rlo, rhi := bigEnds(r)
@@ -146,7 +135,7 @@ func addRange(t value.Type, l, r Range, minus bool) (Range, bool) {
 	return s, soundRange(s)
 }
 
-func mulRange(t value.Type, l, r Range) (Range, bool) {
+func mulRange(t value.Type, l, r bounded.Range) (bounded.Range, bool) {
 	if t == value.Integer {
 		var c []*big.Int
 		llo, lhi := bigEnds(l)
@@ -163,7 +152,7 @@ func mulRange(t value.Type, l, r Range) (Range, bool) {
 }
 
 // divRange is the range of l / r over divisors other than 0, whose magnitude is at least 2^r.Tiny.
-func divRange(l, r Range) (Range, bool) {
+func divRange(l, r bounded.Range) (bounded.Range, bool) {
 	bound := maxAbs(l) / math.Ldexp(1, r.Tiny)
 	lo, hi := -bound, bound
 	if l.Lo >= 0 && r.Lo >= 0 || l.Hi <= 0 && r.Hi <= 0 {
@@ -183,10 +172,10 @@ func min4(c []float64) float64 { return math.Min(math.Min(c[0], c[1]), math.Min(
 func max4(c []float64) float64 { return math.Max(math.Max(c[0], c[1]), math.Max(c[2], c[3])) }
 
 // modRange is the range of l % r over divisors other than 0: the sign of l, smaller than both in magnitude or equal to l.
-func modRange(l, r Range) Range {
+func modRange(l, r bounded.Range) bounded.Range {
 	m := max(absInt(r.IntLo), absInt(r.IntHi)) - 1
 	m = max(m, 0)
-	return Range{IntLo: max(min(l.IntLo, 0), -m), IntHi: min(max(l.IntHi, 0), m)}
+	return bounded.Range{IntLo: max(min(l.IntLo, 0), -m), IntHi: min(max(l.IntHi, 0), m)}
 }
 
 // absInt saturates at the largest integer.

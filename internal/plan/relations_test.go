@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -42,7 +43,7 @@ func TestRelationsStayWithinSensitivity(t *testing.T) {
 					admitted++
 					before := enginetest.RelationRows(t, p, 9)
 					after := enginetest.RelationNeighbour(t, p, before, ofRows, relation == "change-one")
-					l1, l2squared := movedBy(&q.Bounded, before, after)
+					l1, l2squared := movedBy(&q.Statement, before, after)
 					for i, m := range q.Measures {
 						if l1[i].Cmp(m.L1) > 0 || l2squared[i].Cmp(m.L2Squared) > 0 {
 							t.Fatalf("%s\n%s\nmeasure %s moves by %s, squared L2 %s; planned %s, %s\n%v\n%v", sql, q.Source, m, l1[i], l2squared[i], m.L1, m.L2Squared, before, after)
@@ -64,7 +65,7 @@ func TestRelationsStayWithinSensitivity(t *testing.T) {
 	}
 }
 
-func movedBy(b *plan.Bounded, before, after enginetest.Tables) (l1, l2squared []*big.Int) {
+func movedBy(b *bounded.Statement, before, after enginetest.Tables) (l1, l2squared []*big.Int) {
 	cells := map[string][]*big.Int{}
 	for sign, tables := range []enginetest.Tables{before, after} {
 		enginetest.SumOf(b, tables, func(keys []value.Value, sums []*big.Int) {
@@ -134,7 +135,7 @@ func TestRelationsGarbled(t *testing.T) {
 		}
 		before := enginetest.RelationRows(t, p, 4)
 		ofRows := slices.Contains(q.Tables(), "t")
-		l1, _ := movedBy(&q.Bounded, before, enginetest.RelationNeighbour(t, p, before, ofRows, false))
+		l1, _ := movedBy(&q.Statement, before, enginetest.RelationNeighbour(t, p, before, ofRows, false))
 		for i, m := range q.Measures {
 			if l1[i].Cmp(m.L1) > 0 {
 				t.Fatalf("%s: measure %s moves by %s, planned %s", sql, m, l1[i], m.L1)

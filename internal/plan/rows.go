@@ -1,9 +1,9 @@
 package plan
 
 import (
-	"math"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -37,7 +37,7 @@ func BuildRows(p *policy.Policy, r Request) (*Target, error) {
 		t.Names, t.Order = append(t.Names, b.outputName(item)), append(t.Order, i)
 	}
 	b.target(t)
-	if err := b.unitWithin(&t.Bounded); err != nil {
+	if err := b.unitWithin(&t.Statement); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -76,7 +76,7 @@ func (b *builder) items() error {
 			b.plan.Where = conjunction(b.plan.Where, there)
 		}
 	}
-	if b.plan.Where != nil && b.plan.Where.weight() > maxWeight {
+	if b.plan.Where != nil && b.plan.Where.Weight() > bounded.MaxWeight {
 		return refuse(query.Pos{}, "simplify them", "the conditions are too large once they are written out")
 	}
 	return nil
@@ -91,13 +91,4 @@ func indicator(x query.Expr) query.Expr {
 		{Cond: &query.Is{At: x.Pos(), X: x, What: query.IsTrue}, Result: n("1")},
 		{Cond: &query.Is{At: x.Pos(), X: x, What: query.IsTrue, Not: true}, Result: n("0")},
 	}}
-}
-
-// Reach is the largest size of what a row's measure adds, in its own unit.
-func (m *BoundedMeasure) Reach() *big.Rat {
-	most := m.Hi
-	if m.Lo == math.MinInt64 || -m.Lo > most {
-		most = -m.Lo
-	}
-	return m.Units(big.NewInt(most))
 }

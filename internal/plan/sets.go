@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 	"dither/privacy"
@@ -32,10 +33,10 @@ func (p *Plan) Groupings() []Grouping {
 	if p.Sets != nil {
 		return p.Sets
 	}
-	return []Grouping{{Keys: allKeys(&p.Bounded), Measures: p.Measures}}
+	return []Grouping{{Keys: allKeys(&p.Statement), Measures: p.Measures}}
 }
 
-func allKeys(b *Bounded) []int {
+func allKeys(b *bounded.Statement) []int {
 	out := make([]int, len(b.Keys))
 	for i := range out {
 		out[i] = i
@@ -59,13 +60,13 @@ func (p *Plan) Vectors() []*Measure {
 func (p *Plan) Released() int {
 	n := 0
 	for _, g := range p.Groupings() {
-		n += g.Cells(&p.Bounded)
+		n += g.Cells(&p.Statement)
 	}
 	return n
 }
 
 // Cells is how many cells the grouping has.
-func (g Grouping) Cells(b *Bounded) int {
+func (g Grouping) Cells(b *bounded.Statement) int {
 	n := 1
 	for _, k := range g.Keys {
 		n *= len(b.Keys[k].Values)
@@ -78,7 +79,7 @@ func (g Grouping) Has(k int) bool { return slices.Contains(g.Keys, k) }
 
 // CellKeys gives the values of all keys of the grouping's i-th cell: NULL for those that it is summed over. The last key runs
 // fastest.
-func (g Grouping) CellKeys(b *Bounded, i int) []value.Value {
+func (g Grouping) CellKeys(b *bounded.Statement, i int) []value.Value {
 	out := make([]value.Value, len(b.Keys))
 	for j := range out {
 		out[j] = value.NullOf(b.Keys[j].Expr.Type)
@@ -92,10 +93,10 @@ func (g Grouping) CellKeys(b *Bounded, i int) []value.Value {
 }
 
 // Into gives, for each cell of all keys, the grouping's cell that it is a part of.
-func (g Grouping) Into(b *Bounded) []int { return g.Within(b, Grouping{Keys: allKeys(b)}) }
+func (g Grouping) Into(b *bounded.Statement) []int { return g.Within(b, Grouping{Keys: allKeys(b)}) }
 
 // Within gives the same for each cell of a finer grouping, which has all of its keys.
-func (g Grouping) Within(b *Bounded, fine Grouping) []int {
+func (g Grouping) Within(b *bounded.Statement, fine Grouping) []int {
 	out := []int{0}
 	for _, k := range fine.Keys {
 		n := len(b.Keys[k].Values)
@@ -115,7 +116,7 @@ func (g Grouping) Within(b *Bounded, fine Grouping) []int {
 }
 
 // Parts is how many cells of all keys make up one of the grouping's.
-func (g Grouping) Parts(b *Bounded) int64 {
+func (g Grouping) Parts(b *bounded.Statement) int64 {
 	if len(g.Keys) == len(b.Keys) { // also where the groups are not known
 		return 1
 	}
@@ -321,8 +322,8 @@ func (p *Plan) overSets() error {
 		for _, m := range p.Measures {
 			own := *m
 			own.Loss = paid.share(m.Loss, 1, int64(len(sets)))
-			own.boundOver(p.Neighbours, p.capsOver(*g, m), len(g.Keys) > 0, g.Parts(&p.Bounded))
-			own.boundFew(p.Neighbours, p.Caps, g.Cells(&p.Bounded))
+			own.boundOver(p.Neighbours, p.capsOver(*g, m), len(g.Keys) > 0, g.Parts(&p.Statement))
+			own.boundFew(p.Neighbours, p.Caps, g.Cells(&p.Statement))
 			if err := known.choose(&own); err != nil {
 				return err
 			}
@@ -346,9 +347,9 @@ func (p *Plan) overSets() error {
 // Change-one: as in bound's proof the L1 distance is at most twice as much, and the squared L2 distance at most 4Q, or 2Q where
 // contributions have one sign; with one cell alone, contributions lie between Groups·RowsPerGroup times the least and the most that
 // one row adds, 0 included, and so differ by at most that length.
-func (m *Measure) boundOver(n privacy.Neighbours, caps Caps, grouped bool, parts int64) {
+func (m *Measure) boundOver(n privacy.Neighbours, caps bounded.Caps, grouped bool, parts int64) {
 	m.bound(n, caps, grouped)
-	if caps.Rows > 0 || m.Kind == CountUnits || parts == 1 {
+	if caps.Rows > 0 || m.Kind == bounded.CountUnits || parts == 1 {
 		return
 	}
 	// bound took q = Groups cells of G: what it found for L2² is Groups·G² and its factor. Here it is (qk² + r²)·G².

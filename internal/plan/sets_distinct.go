@@ -3,12 +3,9 @@ package plan
 import (
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
-
-// Additive reports that the measure of a group is the sum of those of its parts. What is distinct in two groups need not be distinct in both
-// together, so that distinct counts are not.
-func (m *BoundedMeasure) Additive() bool { return m.Kind != CountUnits && m.Kind != CountDistinct }
 
 // SetLook is what a grouping set's measures that are not Additive are taken of: the same rows, in the set's own cells; nil where there are none,
 // or where the set has all keys, whose cells are the plan's own.
@@ -17,7 +14,7 @@ func (m *BoundedMeasure) Additive() bool { return m.Kind != CountUnits && m.Kind
 // cells, or in all where these are fewer. So bound's proof holds for the set's vector as for any: L1 and the square of L2 move by at most Groups for
 // units; and by at most Rows, and its square, for distinct values (countDistinct). Vectors of several sets are several mechanisms, whose
 // losses add up. Nothing ties the numbers of several sets to each other but what is true of any data: no equality, and nothing is made of the rest.
-func (p *Plan) SetLook(g Grouping) *Bounded {
+func (p *Plan) SetLook(g Grouping) *bounded.Statement {
 	if p.Sets == nil || len(g.Keys) == len(p.Keys) {
 		return nil
 	}
@@ -30,8 +27,8 @@ func (p *Plan) SetLook(g Grouping) *Bounded {
 	if len(own) == 0 {
 		return nil
 	}
-	look := p.Bounded
-	look.Where, look.Keys, look.Measures, look.Caps = inGroups(&p.Bounded, g.Keys), nil, bounded(own), p.capsOver(g, own[0])
+	look := p.Statement
+	look.Where, look.Keys, look.Measures, look.Caps = inGroups(&p.Statement, g.Keys), nil, stated(own), p.capsOver(g, own[0])
 	for _, k := range g.Keys {
 		look.Keys = append(look.Keys, p.Keys[k])
 	}
@@ -40,20 +37,20 @@ func (p *Plan) SetLook(g Grouping) *Bounded {
 
 // capsOver are the caps under which a measure is taken over a grouping's cells: the plan's, which bound the table of all keys, of which one that is
 // Additive is made of sums; and else of the grouping's own.
-func (p *Plan) capsOver(g Grouping, m *Measure) Caps {
+func (p *Plan) capsOver(g Grouping, m *Measure) bounded.Caps {
 	c := p.Caps
 	if !m.Additive() && c.Groups > 0 && !p.Open() {
-		c.Groups = min(c.Groups, int64(g.Cells(&p.Bounded)))
+		c.Groups = min(c.Groups, int64(g.Cells(&p.Statement)))
 	}
 	return c
 }
 
 // inGroups is WHERE, and that the row is in a group by each key: for those keys that a look keeps, its engine sees to that itself.
-func inGroups(b *Bounded, kept []int) *Expr {
+func inGroups(b *bounded.Statement, kept []int) *bounded.Expr {
 	where := b.Where
 	for i := range b.Keys {
 		if k := &b.Keys[i]; !k.NullGroup() && !slices.Contains(kept, i) {
-			where = conjunction(where, logical(OpNot, &Expr{Op: OpNil, Type: value.Boolean, Args: []*Expr{k.Expr}}))
+			where = conjunction(where, logical(bounded.OpNot, &bounded.Expr{Op: bounded.OpNil, Type: value.Boolean, Args: []*bounded.Expr{k.Expr}}))
 		}
 	}
 	return where

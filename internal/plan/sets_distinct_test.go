@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/privacy"
 )
 
 // distinctOver puts in how far the measures over a grouping move that are no sums of the cells of all keys.
-func distinctOver(q *plan.Plan, g plan.Grouping, l1, l2squared []*big.Int, distances func(*plan.Bounded, plan.Grouping) ([]*big.Int, []*big.Int)) {
+func distinctOver(q *plan.Plan, g plan.Grouping, l1, l2squared []*big.Int, distances func(*bounded.Statement, plan.Grouping) ([]*big.Int, []*big.Int)) {
 	look := q.SetLook(g)
 	if look == nil {
 		return
@@ -98,8 +99,8 @@ func TestSetLooksAreTheirGroupings(t *testing.T) {
 }
 
 // conjunctsOf are the parts of a condition, sorted.
-func conjunctsOf(e *plan.Expr) string {
-	if e.Op != plan.OpAnd {
+func conjunctsOf(e *bounded.Expr) string {
+	if e.Op != bounded.OpAnd {
 		return e.String()
 	}
 	var all []string

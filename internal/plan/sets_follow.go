@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
@@ -125,8 +126,8 @@ func (p *Plan) pickedFrom(q *Plan) (map[int][]bool, []led, bool) {
 
 // sameOrigins reports that columns of both plans have the values of one version of a public table.
 func (p *Plan) sameOrigins(q *Plan) bool {
-	return !slices.ContainsFunc(p.Columns, func(c Column) bool {
-		return slices.ContainsFunc(q.Columns, func(o Column) bool {
+	return !slices.ContainsFunc(p.Columns, func(c bounded.Column) bool {
+		return slices.ContainsFunc(q.Columns, func(o bounded.Column) bool {
 			return c.Name == o.Name && (c.ValuesFrom == nil) != (o.ValuesFrom == nil) || c.Name == o.Name && c.ValuesFrom != nil && *c.ValuesFrom != *o.ValuesFrom
 		})
 	})
@@ -147,7 +148,7 @@ func (p *Plan) followableText() bool {
 		return false
 	}
 	if len(p.Searches)+len(p.Quantiles)+len(p.Modes) > 0 || p.Selection != nil || slices.ContainsFunc(p.Measures, func(m *Measure) bool {
-		return m.Kind != CountRows && m.Kind != CountValue && m.Kind != CountUnits && m.Kind != Sum
+		return m.Kind != bounded.CountRows && m.Kind != bounded.CountValue && m.Kind != bounded.CountUnits && m.Kind != bounded.Sum
 	}) {
 		return false // as its text would say
 	}
@@ -168,24 +169,24 @@ func (p *Plan) followableText() bool {
 }
 
 // complete reports that no row is dropped for the key's sake.
-func completeKey(k *Key) bool {
+func completeKey(k *bounded.Key) bool {
 	return !k.Expr.Nullable || k.Index(value.NullOf(k.Expr.Type)) >= 0
 }
 
-func hasKey(b *Bounded, k *Key) bool { return keyLike(b, k) >= 0 }
+func hasKey(b *bounded.Statement, k *bounded.Key) bool { return keyLike(b, k) >= 0 }
 
 // keyLike is the index of the key that is the same expression with the same known values, or −1.
-func keyLike(b *Bounded, k *Key) int {
-	return slices.IndexFunc(b.Keys, func(o Key) bool {
+func keyLike(b *bounded.Statement, k *bounded.Key) int {
+	return slices.IndexFunc(b.Keys, func(o bounded.Key) bool {
 		return o.Expr.String() == k.Expr.String() && slices.EqualFunc(o.Values, k.Values, func(x, y value.Value) bool { return value.Compare(x, y) == 0 })
 	})
 }
 
 // sameCaps reports that a unit keeps the same of a measure in both plans.
 func (p *Plan) sameCaps(m *Measure, q *Plan) bool {
-	sameCells := len(p.Keys) == len(q.Keys) && !slices.ContainsFunc(p.Keys, func(k Key) bool { return !hasKey(&q.Bounded, &k) })
+	sameCells := len(p.Keys) == len(q.Keys) && !slices.ContainsFunc(p.Keys, func(k bounded.Key) bool { return !hasKey(&q.Statement, &k) })
 	switch {
-	case m.Kind == CountUnits:
+	case m.Kind == bounded.CountUnits:
 		return p.Sets == nil && q.Sets == nil && sameCells && p.Caps == q.Caps && (p.Caps.Rows == 0 || p.sameOrder(q))
 	case p.Unit == nil:
 		return true
@@ -211,13 +212,13 @@ func (p *Plan) readNames() (out []string) {
 }
 
 // conditionsOf are the parts of a conjunction, by their texts.
-func conditionsOf(e *Expr) map[string]*Expr {
-	out := map[string]*Expr{}
-	var add func(*Expr)
-	add = func(e *Expr) {
+func conditionsOf(e *bounded.Expr) map[string]*bounded.Expr {
+	out := map[string]*bounded.Expr{}
+	var add func(*bounded.Expr)
+	add = func(e *bounded.Expr) {
 		switch {
 		case e == nil:
-		case e.Op == OpAnd:
+		case e.Op == bounded.OpAnd:
 			for _, a := range e.Args {
 				add(a)
 			}
@@ -230,7 +231,7 @@ func conditionsOf(e *Expr) map[string]*Expr {
 }
 
 // further are the conditions that p's WHERE has beyond q's; false where it lacks one.
-func further(p, q *Expr) ([]*Expr, bool) {
+func further(p, q *bounded.Expr) ([]*bounded.Expr, bool) {
 	of := conditionsOf(p)
 	for text := range conditionsOf(q) {
 		if of[text] == nil {
@@ -238,7 +239,7 @@ func further(p, q *Expr) ([]*Expr, bool) {
 		}
 		delete(of, text)
 	}
-	var out []*Expr
+	var out []*bounded.Expr
 	for _, text := range slices.Sorted(maps.Keys(of)) {
 		out = append(out, of[text])
 	}
@@ -247,7 +248,7 @@ func further(p, q *Expr) ([]*Expr, bool) {
 
 // picks finds the values of q's keys that further conditions leave, by key: each condition is about one key alone. It is not one for
 // picking where it would be true of a row that q dropped, or where no value is left.
-func (p *Plan) picks(extra []*Expr, q *Plan) (map[int][]bool, bool) {
+func (p *Plan) picks(extra []*bounded.Expr, q *Plan) (map[int][]bool, bool) {
 	out := map[int][]bool{}
 	for _, c := range extra {
 		k, f := p.behind(c, q)
@@ -287,7 +288,7 @@ func (p *Plan) leads(q *Plan, dropped []bool) ([]led, bool) {
 	out := make([]led, len(p.Keys))
 	for i := range p.Keys {
 		key := &p.Keys[i]
-		if k := keyLike(&q.Bounded, key); k >= 0 {
+		if k := keyLike(&q.Statement, key); k >= 0 {
 			out[i], dropped[k] = led{k, places(len(key.Values))}, true
 			continue
 		}
@@ -347,9 +348,9 @@ func (p *Plan) cellsFrom(g Grouping, q *Plan, rows *rowsLike) (Following, bool) 
 		return out, false
 	}
 	out.Keys = table.Keys
-	out.Cells = make([][]int, g.Cells(&p.Bounded))
+	out.Cells = make([][]int, g.Cells(&p.Statement))
 	at := make([]int, len(q.Keys))
-	for i := range table.Cells(&q.Bounded) {
+	for i := range table.Cells(&q.Statement) {
 		left, rest := true, i
 		for _, k := range slices.Backward(table.Keys) {
 			n := len(q.Keys[k].Values)

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/ledger"
 	"dither/internal/plan"
@@ -63,8 +64,8 @@ func TestFollowsExactly(t *testing.T) {
 						followed[kind+" of "+table]++
 					}
 					part(table)
-					source := exactOver(&earlier.Bounded, plan.Grouping{Keys: f.Keys}, f.Measure, rows)
-					want := exactOver(&asked.Bounded, g, j, rows)
+					source := exactOver(&earlier.Statement, plan.Grouping{Keys: f.Keys}, f.Measure, rows)
+					want := exactOver(&asked.Statement, g, j, rows)
 					for i, cells := range f.Cells {
 						sum := new(big.Int)
 						for _, c := range cells {
@@ -138,7 +139,7 @@ func kindOf(first, second string, g plan.Grouping, asked, earlier *plan.Plan) st
 // coarser are the kinds of what follows by a key that is a function of an earlier one.
 func coarser(g plan.Grouping, asked, earlier *plan.Plan, f plan.Following) []string {
 	known := func(k int) bool {
-		return slices.ContainsFunc(earlier.Keys, func(o plan.Key) bool { return o.Expr.String() == asked.Keys[k].Expr.String() })
+		return slices.ContainsFunc(earlier.Keys, func(o bounded.Key) bool { return o.Expr.String() == asked.Keys[k].Expr.String() })
 	}
 	of := slices.DeleteFunc(slices.Clone(g.Keys), known)
 	if len(of) == 0 {
@@ -239,7 +240,7 @@ func conditionOn(pick func(name string, of ...string) string, key string) string
 }
 
 // exactOver are a measure's exact cells over some keys.
-func exactOver(b *plan.Bounded, g plan.Grouping, j int, rows []enginetest.Row) []*big.Int {
+func exactOver(b *bounded.Statement, g plan.Grouping, j int, rows []enginetest.Row) []*big.Int {
 	out := make([]*big.Int, g.Cells(b))
 	for i := range out {
 		out[i] = new(big.Int)
@@ -308,7 +309,7 @@ func TestFollowsThroughAnyExpression(t *testing.T) {
 			rows = append(rows, enginetest.Row{"i": i, "k": value.OfInt(5), "b": value.OfBool(true)})
 		}
 	}
-	source := exactOver(&earlier.Bounded, plan.Grouping{Keys: []int{0}}, 0, rows)
+	source := exactOver(&earlier.Statement, plan.Grouping{Keys: []int{0}}, 0, rows)
 	of := regexp.MustCompile(`\b[kb]\b`)
 	followed, picked := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -335,7 +336,7 @@ func TestFollowsThroughAnyExpression(t *testing.T) {
 		if where != "" {
 			picked++
 		}
-		for i, want := range exactOver(&asked.Bounded, asked.Groupings()[0], 0, rows) {
+		for i, want := range exactOver(&asked.Statement, asked.Groupings()[0], 0, rows) {
 			sum := new(big.Int)
 			for _, c := range f.Cells[i] {
 				sum.Add(sum, source[c])

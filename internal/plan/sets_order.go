@@ -55,8 +55,8 @@ func (b *builder) orderSets() error {
 // orderOver is the plan of one set's quantiles and modes. The quantiles of sets that are alike are the same.
 func (b *builder) orderOver(g Grouping, alike map[[2]int64][]*Quantile) (*Plan, error) {
 	p, sets := b.plan, int64(len(b.plan.Sets))
-	out := &Plan{Bounded: p.Bounded, Neighbours: p.Neighbours}
-	out.Where, out.Keys = inGroups(&p.Bounded, g.Keys), nil
+	out := &Plan{Statement: p.Statement, Neighbours: p.Neighbours}
+	out.Where, out.Keys = inGroups(&p.Statement, g.Keys), nil
 	out.measure(nil)
 	for _, k := range g.Keys {
 		out.Keys = append(out.Keys, p.Keys[k])

@@ -175,7 +175,7 @@ func TestSetsSensitivityIsAttained(t *testing.T) {
 		}
 		q := builtOn(t, policyOf(t, []byte(text)), fmt.Sprintf("SELECT COUNT(*) FROM p GROUP BY ROLLUP (%s, %s)", list(c.coarse, "i"), list(c.parts, "j")))
 		for _, g := range q.Sets {
-			if len(g.Keys) == 1 && g.Cells(&q.Bounded) == c.coarse && g.Parts(&q.Bounded) == int64(c.parts) && q.Caps.Rows == 0 {
+			if len(g.Keys) == 1 && g.Cells(&q.Statement) == c.coarse && g.Parts(&q.Statement) == int64(c.parts) && q.Caps.Rows == 0 {
 				if got := g.Measures[0].L2Squared; got.Cmp(big.NewInt(int64(worst))) != 0 {
 					t.Errorf("%+v: squared L2 %s, attained %d", c, got, worst)
 				}

@@ -1,181 +1,16 @@
 package plan
 
 import (
-	"fmt"
 	"math/big"
-	"slices"
-	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 )
 
-// SourceOp is what a Source does.
-type SourceOp string
-
-// The operations of a Source. Each gives every row to the one unit that it belongs to, by a rule that reads no other unit's rows.
-const (
-	// Scan is a sealed table's rows, with every column cleaned, without those whose unit is NULL.
-	Scan SourceOp = "scan"
-	// Owned is the first input's rows, which have no unit, each once for every unit of which some row of the second input has
-	// its key; of one unit at most Stored, by a choice that reads that unit's rows alone.
-	Owned SourceOp = "owned"
-	// Select is the rows of its input in which Where is true, with Exprs for columns.
-	Select SourceOp = "select"
-	// Join pairs rows whose Pairs are equal, of one unit where both inputs have units. The second input gives at most Most rows
-	// of one value of Within (and of one unit, where Units).
-	Join SourceOp = "join"
-	// Union is the rows of all inputs, whose columns have the same types.
-	Union SourceOp = "union"
-	// PerUnit is one row for each unit and value of Exprs, with Inner aggregates over that unit's own rows.
-	PerUnit SourceOp = "per unit"
-)
-
-// Source is a relation that a question makes of sealed tables: a tree of the operations above.
-//
-// Its meaning is a function from each unit's own rows (and the public tables) to rows of that unit: rows of no two units ever meet.
-// Proof, by induction. A Scan's row is its unit's. An Owned row stands beside a unit's row that holds its key, once for every such
-// unit, and what other units hold adds or removes none of these. Select reads one row. Join puts a row beside one of the same unit, or
-// beside a public one; which of the second input's rows it may meet is decided among rows of that unit, or among public ones. Union
-// decides nothing. PerUnit reads the rows of one unit. So to remove a unit, with its rows in all tables, is to remove its rows of the
-// relation, and to change no other.
-//
-// Rows that units share. Where a table has its unit through a reference, rows of several units may refer to one row.
-// Owned makes a row of it for each of these units, and the row is in the data for as long as one of the units is.
-// Claim: to remove a unit w is to remove the rows of w from Owned, and to change no other. Let A be the first input's
-// rows, a multiset. For a in A let U(a) be the set of units of which some row of the second input has the key of a. It
-// is a set: two rows of one unit make no second copy. Owned is the multiset of the pairs (u, a), for a in A and u in
-// U(a). By induction, removing w removes from the second input the rows of w alone, so that U(a) becomes U(a) without
-// w. A loses only rows of w alone, with U(a) = {w}, and perhaps rows of nobody, with U(a) empty, which make no pair. So
-// each pair (u, a) with u ≠ w is there as often as before, and no pair (w, a) is left. The second input may itself be
-// an Owned: the induction covers it. ∎
-//
-// How many rows a unit has is bounded last, by Caps, as for one table. Where rows are units of their own, no cap is enforced
-// in the end: a Join takes at most Most public rows for a row, and a Union each row once an input, so that the plan's number
-// of rows a unit holds by itself.
-type Source struct {
-	Op      SourceOp
-	Inputs  []*Source
-	Columns []Column // what it gives
-	Units   bool     // each row has a unit
-
-	Table string         // Scan
-	Unit  *policy.Column // Scan: nil where a row is a unit, is public, or is Owned
-
-	ChildKey, ParentKey int   // Owned: columns of the first and the second input
-	Stored              int64 // Owned: the policy's bound, which is no part of the text: the policy's digest has it
-
-	Where *Expr   // Select: nil for all rows
-	Exprs []*Expr // Select: the columns; PerUnit: the keys, which are the first columns
-
-	Left   bool   // Join: a row of the first input that meets none stays, with NULLs
-	Pairs  []Pair // Join: at least one, unless Units
-	Within []int  // Join: of the second input's columns
-	Most   int64  // Join
-
-	Aggregates []Inner // PerUnit: the further columns
-	Single     bool    // no unit has more than one row, by construction
-}
-
-// Pair is an equality that a Join asks for: L of the first input's columns, and the column R of the second.
-type Pair struct {
-	L *Expr
-	R int
-}
-
-// Tables are the tables that b reads, each once, sorted by name.
-func (b *Bounded) Tables() []string {
-	if b.Source == nil {
-		return []string{b.Table}
-	}
-	var out []string
-	b.Source.Walk(func(s *Source) {
-		if s.Op == Scan {
-			out = append(out, s.Table)
-		}
-	})
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// Walk calls f for s and everything below it.
-func (s *Source) Walk(f func(*Source)) {
-	f(s)
-	for _, in := range s.Inputs {
-		in.Walk(f)
-	}
-}
-
-// expressions calls f for every expression of the source itself.
-func (s *Source) expressions(f func(*Expr)) {
-	if s.Where != nil {
-		f(s.Where)
-	}
-	for _, e := range s.Exprs {
-		f(e)
-	}
-	for _, p := range s.Pairs {
-		f(p.L)
-	}
-	for _, a := range s.Aggregates {
-		if a.X != nil {
-			f(a.X)
-		}
-	}
-}
-
-// String is the source's canonical text: two with one text mean the same, under one policy. Columns of a table stand there by
-// name, those of any other source by place.
-func (s *Source) String() string {
-	var b strings.Builder
-	s.write(&b)
-	return b.String()
-}
-
-func (s *Source) write(w *strings.Builder) {
-	fmt.Fprintf(w, "(%s", s.Op)
-	switch s.Op {
-	case Scan:
-		fmt.Fprintf(w, " %q", s.Table)
-		for _, c := range s.Columns { // their places mean something above, and their order in a policy is no part of its digest
-			fmt.Fprintf(w, " %q", c.Name)
-		}
-	case Owned:
-		fmt.Fprintf(w, " %d=%d", s.ChildKey, s.ParentKey)
-	case Join:
-		fmt.Fprintf(w, " left=%t units=%t most=%d within=%v", s.Left, s.Units, s.Most, s.Within)
-	default:
-	}
-	for _, e := range s.Exprs {
-		fmt.Fprintf(w, " %s", e)
-	}
-	for _, p := range s.Pairs {
-		fmt.Fprintf(w, " %s=%d", p.L, p.R)
-	}
-	for _, a := range s.Aggregates {
-		fmt.Fprintf(w, " %s", a)
-	}
-	if s.Where != nil {
-		fmt.Fprintf(w, " where %s", s.Where)
-	}
-	for _, in := range s.Inputs {
-		w.WriteByte(' ')
-		in.write(w)
-	}
-	w.WriteByte(')')
-}
-
-// column is an expression for the i-th column.
-func (s *Source) column(i int) *Expr {
-	c := s.Columns[i]
-	return &Expr{
-		Op: OpColumn, Type: c.Type, Column: i, Name: c.Name, Derived: s.Op != Scan, Range: c.Range, Nullable: true, size: c.Weight,
-	}
-}
-
 // output is a column that holds e, as its readers see it. It weighs what e does, so that no expression is large once
 // columns are replaced by what they stand for, as an engine may.
-func (l *lowering) output(name string, e *Expr) Column {
+func (l *lowering) output(name string, e *bounded.Expr) bounded.Column {
 	c := &policy.Column{Name: name, Type: e.Type, Nullable: l.nullGroup(e)}
 	if values, ok := l.known(e); ok && e.Type != 0 {
 		if all, ok := knownByType(e); !ok || len(values) < len(all) {
@@ -185,11 +20,11 @@ func (l *lowering) output(name string, e *Expr) Column {
 	if len(c.Values) == 0 {
 		c.Values = nil
 	}
-	return Column{Column: c, Range: e.Range, Weight: e.weight()}
+	return bounded.Column{Column: c, Range: e.Range, Weight: e.Weight()}
 }
 
 // maxWritten bounds what a question over a relation is, written out: a name may stand for much, and stand in many places.
-const maxWritten = 20 * maxWeight
+const maxWritten = 20 * bounded.MaxWeight
 
 // inProportion refuses what is too large once names are replaced by what they stand for.
 func (b *builder) inProportion() error {
@@ -198,23 +33,23 @@ func (b *builder) inProportion() error {
 		return nil
 	}
 	total := 0
-	add := func(e *Expr) {
+	add := func(e *bounded.Expr) {
 		if e != nil {
-			total += e.weight()
+			total += e.Weight()
 		}
 	}
 	add(b.plan.Where)
 	for _, k := range b.plan.Keys {
 		add(k.Expr)
 	}
-	for _, m := range append(b.plan.OrderedValues(), b.plan.Bounded.Measures...) {
+	for _, m := range append(b.plan.OrderedValues(), b.plan.Statement.Measures...) {
 		add(m.X)
 	}
 	for _, m := range b.plan.Modes {
 		add(m.Of.Expr)
 	}
 	if b.source != nil {
-		b.source.Walk(func(s *Source) { s.expressions(add) })
+		b.source.Walk(func(s *bounded.Source) { s.Expressions(add) })
 	}
 	if total > maxWritten {
 		return refuse(query.Pos{}, "ask for less at once", "the question is too large once it is written out")
@@ -233,14 +68,14 @@ func (b *builder) roundings() {
 }
 
 // conjunction is a AND b, where either may be nil.
-func conjunction(a, b *Expr) *Expr {
+func conjunction(a, b *bounded.Expr) *bounded.Expr {
 	switch {
 	case a == nil:
 		return b
 	case b == nil:
 		return a
 	}
-	return logical(OpAnd, a, b)
+	return logical(bounded.OpAnd, a, b)
 }
 
 // times are the bounds of a unit where each of its rows becomes at most n.

@@ -31,7 +31,7 @@ func (p *Plan) Marks() (measures, conditions []string) {
 func (p *Plan) MarkAtAnyPrice(versions ...int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %q %v %v\ncaps %+v\nwhere %s\n", p.digest, p.Tables(), versions, p.Neighbours, p.Caps, p.Where)
-	describePart(&p.Bounded, &b)
+	describePart(&p.Statement, &b)
 	if p.Source != nil {
 		fmt.Fprintln(&b, "from", p.Source)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/query"
 	"dither/internal/value"
@@ -17,7 +18,7 @@ import (
 // Target is what a mechanism looks at that does not add noise to sums: the scores of candidates, or rows in the order of one
 // value. It has one measure. What the mechanism is, and its scale, are its caller's choice.
 type Target struct {
-	Bounded
+	bounded.Statement
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
 	Names      []string // Scores: of the columns, keys and score, as the question lists them
@@ -73,7 +74,7 @@ func BuildScores(p *policy.Policy, r Request) (*Target, error) {
 	}
 	b.target(t)
 	t.boundScore()
-	if err := b.unitWithin(&t.Bounded); err != nil {
+	if err := b.unitWithin(&t.Statement); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -101,7 +102,7 @@ func BuildOrder(p *policy.Policy, r Request) (*Target, error) {
 	t := &Target{Sensitivity: big.NewInt(b.plan.Caps.Rows)}
 	b.target(t)
 	t.Ordered = true
-	if err := b.unitWithin(&t.Bounded); err != nil {
+	if err := b.unitWithin(&t.Statement); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -168,9 +169,9 @@ func (b *builder) scoreCaps() error {
 		return err
 	}
 	unit := b.table.Unit
-	b.plan.Caps = Caps{Rows: unit.RowsPerUnit}
-	if m := b.plan.Measures[0]; m.Kind == CountUnits || m.Kind != CountDistinct && unit.RowsPerGroup < unit.RowsPerUnit {
-		b.plan.Caps = Caps{Groups: int64(b.plan.Cells()), RowsPerGroup: unit.RowsPerGroup}
+	b.plan.Caps = bounded.Caps{Rows: unit.RowsPerUnit}
+	if m := b.plan.Measures[0]; m.Kind == bounded.CountUnits || m.Kind != bounded.CountDistinct && unit.RowsPerGroup < unit.RowsPerUnit {
+		b.plan.Caps = bounded.Caps{Groups: int64(b.plan.Cells()), RowsPerGroup: unit.RowsPerGroup}
 	}
 	return nil
 }
@@ -180,7 +181,7 @@ func (b *builder) rowCaps() error {
 	if err := b.unitColumn(); err != nil || b.plan.Unit == nil {
 		return err
 	}
-	b.plan.Caps = Caps{Rows: b.table.Unit.RowsPerUnit}
+	b.plan.Caps = bounded.Caps{Rows: b.table.Unit.RowsPerUnit}
 	return nil
 }
 
@@ -188,7 +189,7 @@ func (b *builder) rowCaps() error {
 func (b *builder) target(t *Target) {
 	b.located()
 	b.roundings()
-	t.Bounded, t.Neighbours, t.Price, t.digest = b.plan.Bounded, b.plan.Neighbours, b.plan.Price, b.plan.digest
+	t.Statement, t.Neighbours, t.Price, t.digest = b.plan.Statement, b.plan.Neighbours, b.plan.Price, b.plan.digest
 }
 
 // boundScore fixes Sensitivity and Monotonic.
@@ -203,7 +204,7 @@ func (t *Target) boundScore() {
 	if k == 0 {
 		k = t.Caps.RowsPerGroup
 	}
-	if m.Kind == CountUnits {
+	if m.Kind == bounded.CountUnits {
 		k = 1
 	}
 	lo, hi := big.NewInt(min(m.Lo, 0)), big.NewInt(max(m.Hi, 0))
@@ -224,7 +225,7 @@ func (t *Target) boundScore() {
 // Key is the replay key of a release that mechanism makes from t, a text that names the mechanism with all its parameters.
 func (t *Target) Key(versions []int, mechanism string) string {
 	var b strings.Builder
-	describeStatement(&t.Bounded, &b, t.digest, versions, t.Neighbours, t.Price)
+	describeStatement(&t.Statement, &b, t.digest, versions, t.Neighbours, t.Price)
 	fmt.Fprintf(&b, "measure %s sensitivity %s\nmechanism %s\n", t.Measures[0], t.Sensitivity, mechanism)
 	sum := sha256.Sum256([]byte(b.String()))
 	return hex.EncodeToString(sum[:])

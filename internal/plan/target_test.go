@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -15,15 +16,15 @@ import (
 // No score moves by more than the planned sensitivity between neighbours, and no two in opposite directions where the target
 // says that it is monotonic.
 func TestScoresStayWithinSensitivity(t *testing.T) {
-	acrossNeighbours(t, func(t *rapid.T, p *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
+	acrossNeighbours(t, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
 		request := plan.Request{SQL: enginetest.Scores(t, table)}
 		q, err := plan.BuildScores(p, request)
 		if err != nil {
 			return nil, nil
 		}
-		return &q.Bounded, func(before, after []enginetest.Row) bool {
+		return &q.Statement, func(before, after []enginetest.Row) bool {
 			up, down := false, false
-			for _, d := range differences(&q.Bounded, before, after)[0] {
+			for _, d := range differences(&q.Statement, before, after)[0] {
 				if d.CmpAbs(q.Sensitivity) > 0 {
 					t.Fatalf("%s: a score moves by %s; planned %s\n%v\n%v", request.SQL, d, q.Sensitivity, before, after)
 				}
@@ -39,14 +40,14 @@ func TestScoresStayWithinSensitivity(t *testing.T) {
 
 // Between neighbours at most the planned number of values come in, and at most as many go; under add/remove only one of both.
 func TestOrdersStayWithinSensitivity(t *testing.T) {
-	acrossNeighbours(t, func(t *rapid.T, p *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
+	acrossNeighbours(t, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
 		request := plan.Request{SQL: enginetest.Values(t, table)}
 		q, err := plan.BuildOrder(p, request)
 		if err != nil {
 			return nil, nil
 		}
-		return &q.Bounded, func(before, after []enginetest.Row) bool {
-			had, has := enginetest.Order(&q.Bounded, before), enginetest.Order(&q.Bounded, after)
+		return &q.Statement, func(before, after []enginetest.Row) bool {
+			had, has := enginetest.Order(&q.Statement, before), enginetest.Order(&q.Statement, after)
 			in, out := int64(0), int64(0)
 			for v, n := range had {
 				out += max(n-has[v], 0)

@@ -4,25 +4,26 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
 // through is an expression that reads rows through one other expression alone, as a function of that one's value: the month of a day, or
 // whether an age is 18 at least.
 type through struct {
-	e    *Expr
+	e    *bounded.Expr
 	is   bool // e is the other expression itself
 	args []through
 }
 
 // readsThrough gives e as a function of the expression of that text; false where e reads anything else of a row, or does what engines round
 // differently.
-func readsThrough(e *Expr, text string) (through, bool) {
+func readsThrough(e *bounded.Expr, text string) (through, bool) {
 	if writtenThrough(e, text) {
 		return through{e: e, is: true}, true
 	}
 	out := through{e: e}
-	if e.Op == OpConst {
+	if e.Op == bounded.OpConst {
 		return out, true
 	}
 	if !mapped[e.Op] && !judged[e.Op] || len(e.Args) == 0 {
@@ -39,15 +40,15 @@ func readsThrough(e *Expr, text string) (through, bool) {
 }
 
 // judged are the operations beside those of image that at knows: they choose or compare, and round nothing.
-var judged = map[Op]bool{
-	OpEq: true, OpNe: true, OpLt: true, OpLe: true, OpGt: true, OpGe: true, OpIn: true, OpLike: true,
-	OpNot: true, OpAnd: true, OpOr: true, OpNil: true, OpIs: true,
-	OpCase: true, OpCoalesce: true, OpLeast: true, OpGreatest: true,
+var judged = map[bounded.Op]bool{
+	bounded.OpEq: true, bounded.OpNe: true, bounded.OpLt: true, bounded.OpLe: true, bounded.OpGt: true, bounded.OpGe: true, bounded.OpIn: true, bounded.OpLike: true,
+	bounded.OpNot: true, bounded.OpAnd: true, bounded.OpOr: true, bounded.OpNil: true, bounded.OpIs: true,
+	bounded.OpCase: true, bounded.OpCoalesce: true, bounded.OpLeast: true, bounded.OpGreatest: true,
 }
 
 // written reports that text is e's. A text begins with what kind it is of, so that few need be written out.
-func writtenThrough(e *Expr, text string) bool {
-	if e.Op != OpColumn && e.Op != OpConst && !strings.HasPrefix(text, "("+string(e.Op)) {
+func writtenThrough(e *bounded.Expr, text string) bool {
+	if e.Op != bounded.OpColumn && e.Op != bounded.OpConst && !strings.HasPrefix(text, "("+string(e.Op)) {
 		return false
 	}
 	return e.String() == text
@@ -58,7 +59,7 @@ func (f through) at(x value.Value) value.Value {
 	switch {
 	case f.is:
 		return x
-	case f.e.Op == OpConst:
+	case f.e.Op == bounded.OpConst:
 		return f.e.Const
 	}
 	args := make([]value.Value, len(f.args))
@@ -66,33 +67,33 @@ func (f through) at(x value.Value) value.Value {
 		args[i] = a.at(x)
 	}
 	switch f.e.Op { // what a NULL among the arguments need not make NULL
-	case OpNil:
+	case bounded.OpNil:
 		return value.OfBool(args[0].Null)
-	case OpIs:
+	case bounded.OpIs:
 		return value.OfBool(isTrue(args[0]))
-	case OpAnd, OpOr:
-		return connected(args, f.e.Op == OpOr)
-	case OpCase:
+	case bounded.OpAnd, bounded.OpOr:
+		return connected(args, f.e.Op == bounded.OpOr)
+	case bounded.OpCase:
 		for i := 0; i+1 < len(args); i += 2 {
 			if isTrue(args[i]) {
 				return args[i+1]
 			}
 		}
 		return args[len(args)-1]
-	case OpCoalesce, OpLeast, OpGreatest:
+	case bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest:
 		return firstOrExtreme(f.e, args)
 	}
 	if slices.ContainsFunc(args, func(a value.Value) bool { return a.Null }) {
 		return value.NullOf(f.e.Type)
 	}
 	switch f.e.Op {
-	case OpNot:
+	case bounded.OpNot:
 		return value.OfBool(!args[0].Bool)
-	case OpLike:
+	case bounded.OpLike:
 		return value.OfBool(like([]rune(args[0].Text), []rune(f.e.Text)))
-	case OpIn:
+	case bounded.OpIn:
 		return value.OfBool(slices.ContainsFunc(args[1:], func(v value.Value) bool { return value.Compare(args[0], v) == 0 }))
-	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe:
+	case bounded.OpEq, bounded.OpNe, bounded.OpLt, bounded.OpLe, bounded.OpGt, bounded.OpGe:
 		return value.OfBool(ordered(f.e.Op, value.Compare(args[0], args[1])))
 	}
 	if len(args) == 1 {
@@ -116,11 +117,11 @@ const maxApplied = 100_000
 
 // behind finds the key of q through which e reads rows, that with the fewest values, and what they give; −1 without. Of releases by one key
 // it is computed once.
-func (p *Plan) behind(e *Expr, q *Plan) (int, *behind) {
+func (p *Plan) behind(e *bounded.Expr, q *Plan) (int, *behind) {
 	key, f := -1, through{}
 	for k := range q.Keys {
 		values := len(q.Keys[k].Values)
-		if key >= 0 && values >= len(q.Keys[key].Values) || e.weight()*values > maxApplied {
+		if key >= 0 && values >= len(q.Keys[key].Values) || e.Weight()*values > maxApplied {
 			continue
 		}
 		if found, ok := readsThrough(e, q.Keys[k].Expr.String()); ok {
@@ -162,12 +163,12 @@ func connected(args []value.Value, decisive bool) value.Value {
 }
 
 // firstOrExtreme is the first, the least or the greatest of those that are not NULL.
-func firstOrExtreme(e *Expr, args []value.Value) value.Value {
+func firstOrExtreme(e *bounded.Expr, args []value.Value) value.Value {
 	out := value.NullOf(e.Type)
 	for _, a := range args {
 		switch {
 		case a.Null:
-		case out.Null, e.Op == OpLeast && value.Compare(a, out) < 0, e.Op == OpGreatest && value.Compare(a, out) > 0:
+		case out.Null, e.Op == bounded.OpLeast && value.Compare(a, out) < 0, e.Op == bounded.OpGreatest && value.Compare(a, out) > 0:
 			out = a
 		}
 	}
@@ -175,17 +176,17 @@ func firstOrExtreme(e *Expr, args []value.Value) value.Value {
 }
 
 // ordered is a comparison of two values of that order.
-func ordered(op Op, order int) bool {
+func ordered(op bounded.Op, order int) bool {
 	switch op {
-	case OpEq:
+	case bounded.OpEq:
 		return order == 0
-	case OpNe:
+	case bounded.OpNe:
 		return order != 0
-	case OpLt:
+	case bounded.OpLt:
 		return order < 0
-	case OpLe:
+	case bounded.OpLe:
 		return order <= 0
-	case OpGt:
+	case bounded.OpGt:
 		return order > 0
 	}
 	return order >= 0

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/query"
 	"dither/internal/value"
 )
@@ -30,7 +31,7 @@ func unionAll(a, b *relation, at query.Pos) (*relation, error) {
 				return nil, err
 			}
 		}
-		both := []*Expr{a.names[i].e, b.names[i].e}
+		both := []*bounded.Expr{a.names[i].e, b.names[i].e}
 		if _, err := unify(both, at); err != nil {
 			return nil, err
 		}
@@ -38,7 +39,7 @@ func unionAll(a, b *relation, at query.Pos) (*relation, error) {
 		n := named{name: a.names[i].name, unit: a.names[i].unit && b.names[i].unit}
 		out.names = append(out.names, n)
 	}
-	s := &Source{Op: Union, Inputs: []*Source{a.project(), b.project()}, Units: a.source.Units}
+	s := &bounded.Source{Op: bounded.Union, Inputs: []*bounded.Source{a.project(), b.project()}, Units: a.source.Units}
 	for i, c := range a.columns {
 		s.Columns = append(s.Columns, hull(c, b.columns[i]))
 	}
@@ -47,11 +48,11 @@ func unionAll(a, b *relation, at query.Pos) (*relation, error) {
 }
 
 // hull is a column that holds what either does.
-func hull(a, b Column) Column {
+func hull(a, b bounded.Column) bounded.Column {
 	c := *a.Column
 	c.Lower, c.Upper, c.ValuesFrom = nil, nil, nil
 	c.Nullable = a.Nullable || b.Nullable
-	out := Column{Column: &c, Range: Range{
+	out := bounded.Column{Column: &c, Range: bounded.Range{
 		IntLo: min(a.Range.IntLo, b.Range.IntLo), IntHi: max(a.Range.IntHi, b.Range.IntHi),
 		Lo: min(a.Range.Lo, b.Range.Lo), Hi: max(a.Range.Hi, b.Range.Hi), Tiny: min(a.Range.Tiny, b.Range.Tiny),
 	}, Weight: a.Weight + b.Weight}

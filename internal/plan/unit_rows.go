@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/privacy"
@@ -32,12 +33,12 @@ import (
 // A quantile is far off where units are few: it is the rank that is close (RankError). The bound may then be anything up to Most, with which the
 // answer is as right as with any; it never fails.
 type RowSearch struct {
-	Look        Bounded      // the units' numbers of rows, in order
-	Most        int64        // the policy's bound
-	Rank        *big.Rat     // q
-	Sensitivity *big.Rat     // in units
-	Loss        privacy.Loss // a tenth of the price
-	Found       int64        // the bound, in the plan after it was released; else 0
+	Look        bounded.Statement // the units' numbers of rows, in order
+	Most        int64             // the policy's bound
+	Rank        *big.Rat          // q
+	Sensitivity *big.Rat          // in units
+	Loss        privacy.Loss      // a tenth of the price
+	Found       int64             // the bound, in the plan after it was released; else 0
 }
 
 // rowsShare is the part of the price that finds how many rows count, as 1/rowsShare. The rest has noise wider by a ninth; a bound of half the rows
@@ -90,11 +91,6 @@ func (s *RowSearch) String() string {
 	return fmt.Sprintf("quantile %s of rows per unit up to %d", s.Rank.RatString(), s.Most)
 }
 
-// CountsRows reports that b asks for the units' numbers of rows, in order.
-func (b *Bounded) CountsRows() bool {
-	return len(b.Measures) == 1 && b.Measures[0].Kind == UnitRows
-}
-
 // rowsWanted makes a question that asks for it wait for its bound on rows. Till then it is planned with the policy's, and counts as one that was
 // given it: units are bounded by rows.
 func (b *builder) rowsWanted() error {
@@ -138,9 +134,9 @@ func (b *builder) rowsLook() error {
 	if p.Caps.Rows == 0 && p.Caps.Groups <= 1 && len(p.Quantiles)+len(p.Modes) == 0 && p.Rows.Found == 0 {
 		return refuse(b.request.rowsAt, "leave it out", "nothing here depends on how many rows one %s has: each is counted once", b.table.Unit.Column)
 	}
-	look := p.Bounded // the same rows: those whose keys are none of a group are not among them
-	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = inGroups(&p.Bounded, nil), nil, Caps{}, true, false, nil
-	look.Measures = []*BoundedMeasure{{Kind: UnitRows, Lo: 1, Hi: p.Rows.Most}}
+	look := p.Statement // the same rows: those whose keys are none of a group are not among them
+	look.Where, look.Keys, look.Caps, look.Ordered, look.Other, look.Chosen = inGroups(&p.Statement, nil), nil, bounded.Caps{}, true, false, nil
+	look.Measures = []*bounded.Measure{{Kind: bounded.UnitRows, Lo: 1, Hi: p.Rows.Most}}
 	p.Rows.Look = look
 	return nil
 }

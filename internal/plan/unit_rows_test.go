@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -19,7 +20,7 @@ import (
 // A bound on rows that is found, over neighbouring tables of hostile rows: the score of every number that could be drawn moves by at most
 // the planned sensitivity, and with any bound that could come out, each measure by at most the sensitivity of that bound.
 func TestFoundRowsStayWithinSensitivity(t *testing.T) {
-	acrossNeighboursOf(t, 900, func(t *rapid.T, p *policy.Policy, table string) (*plan.Bounded, func(before, after []enginetest.Row) bool) {
+	acrossNeighboursOf(t, 900, func(t *rapid.T, p *policy.Policy, table string) (*bounded.Statement, func(before, after []enginetest.Row) bool) {
 		if table != "p" {
 			return nil, nil
 		}
@@ -32,7 +33,7 @@ func TestFoundRowsStayWithinSensitivity(t *testing.T) {
 			return nil, nil
 		}
 		q := foundAnything(t, enginetest.FoundRows(t, planned))
-		return &q.Bounded, func(before, after []enginetest.Row) (moved bool) {
+		return &q.Statement, func(before, after []enginetest.Row) (moved bool) {
 			s := planned.Rows
 			x, y := scoresOf(t, s, before), scoresOf(t, s, after)
 			for i := range x {
@@ -41,8 +42,8 @@ func TestFoundRowsStayWithinSensitivity(t *testing.T) {
 				}
 			}
 			for _, g := range q.Groupings() {
-				l1, l2squared := distancesOver(&q.Bounded, g, before, after)
-				distinctOver(q, g, l1, l2squared, func(b *plan.Bounded, g plan.Grouping) ([]*big.Int, []*big.Int) {
+				l1, l2squared := distancesOver(&q.Statement, g, before, after)
+				distinctOver(q, g, l1, l2squared, func(b *bounded.Statement, g plan.Grouping) ([]*big.Int, []*big.Int) {
 					return distancesOver(b, g, before, after)
 				})
 				for i, m := range g.Measures {

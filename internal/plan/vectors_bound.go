@@ -3,6 +3,7 @@ package plan
 import (
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/privacy"
 )
@@ -22,7 +23,7 @@ func (b *builder) boundVectors(r VectorRequest) error {
 		s.Loss = b.plan.Price.Share(weights[i], total)
 		m := Measure{Loss: s.Loss}
 		_, pure := s.Loss.Pure()
-		m.L1, m.L2Squared = vectorSensitivity(&b.plan.Bounded, &s.BoundedSum, b.plan.Neighbours, !pure)
+		m.L1, m.L2Squared = vectorSensitivity(&b.plan.Statement, &s.VectorSum, b.plan.Neighbours, !pure)
 		if err := m.choose(); err != nil {
 			return b.wrong("", "no noise can be chosen: %v", err)
 		}
@@ -57,7 +58,7 @@ type entry struct {
 // c·c′ is, cell by cell, the inner product tr(CC′) of symmetric matrices that are sums of x xᵀ, which is Σ(x·x′)² ≥ 0.
 // With one cell, each entry of c and of c′ is in [m·l_e, m·h_e], so that they differ by at most m(h_e − l_e).
 // At least 1 is taken: a sum that is 0 by its bounds gets noise all the same.
-func vectorSensitivity(b *Bounded, s *BoundedSum, n privacy.Neighbours, doubled bool) (l1, l2squared *big.Int) {
+func vectorSensitivity(b *bounded.Statement, s *bounded.VectorSum, n privacy.Neighbours, doubled bool) (l1, l2squared *big.Int) {
 	entries := vectorEntries(b, s, doubled)
 	rowL1, rowL2 := rowNorms(b, s)
 	apart1, apart2, signed := new(big.Int), new(big.Int), true
@@ -94,7 +95,7 @@ func vectorSensitivity(b *Bounded, s *BoundedSum, n privacy.Neighbours, doubled 
 
 // entries are a sum's, with their bounds: a coordinate's are its measure's, and no more than its block's Most; a product's the least and the
 // greatest of the products of the ends; a square is not negative.
-func vectorEntries(b *Bounded, s *BoundedSum, doubled bool) (out []entry) {
+func vectorEntries(b *bounded.Statement, s *bounded.VectorSum, doubled bool) (out []entry) {
 	ends := coordinateEnds(b)
 	zero, one := new(big.Int), big.NewInt(1)
 	for _, t := range b.RowVectors.Terms(s) {
@@ -122,7 +123,7 @@ func vectorEntries(b *Bounded, s *BoundedSum, doubled bool) (out []entry) {
 }
 
 // ends are each coordinate's least and greatest value.
-func coordinateEnds(b *Bounded) [][2]*big.Int {
+func coordinateEnds(b *bounded.Statement) [][2]*big.Int {
 	out := make([][2]*big.Int, len(b.Measures))
 	for _, k := range b.RowVectors.Blocks {
 		for i := k.First; i < k.First+k.Size; i++ {
@@ -137,12 +138,12 @@ func coordinateEnds(b *Bounded) [][2]*big.Int {
 }
 
 // rowNorms are N₁ and N₂ from the blocks' norms.
-func rowNorms(b *Bounded, s *BoundedSum) (l1, l2squared *big.Int) {
-	if s.Kind == SumOne {
+func rowNorms(b *bounded.Statement, s *bounded.VectorSum) (l1, l2squared *big.Int) {
+	if s.Kind == bounded.SumOne {
 		return big.NewInt(1), big.NewInt(1)
 	}
 	l1, l2squared = blockNorms(b, b.RowVectors.Blocks[s.I])
-	if s.Kind == SumFirst {
+	if s.Kind == bounded.SumFirst {
 		return l1, l2squared
 	}
 	other1, other2 := blockNorms(b, b.RowVectors.Blocks[s.J])
@@ -156,24 +157,24 @@ func rowNorms(b *Bounded, s *BoundedSum) (l1, l2squared *big.Int) {
 
 // norms bound a block's coordinates in every row that counts: A₁ ≥ ‖x‖₁ and A₂ ≥ ‖x‖₂². Both follow from the coordinates' own ranges, and from
 // Most = R where it is enforced: ‖x‖₁ ≤ R gives ‖x‖₂ ≤ ‖x‖₁ ≤ R, and ‖x‖₂ ≤ R gives ‖x‖₁ ≤ √d·R.
-func blockNorms(b *Bounded, k Block) (l1, l2squared *big.Int) {
+func blockNorms(b *bounded.Statement, k bounded.Block) (l1, l2squared *big.Int) {
 	l1, l2squared = box(b.Measures[k.First:k.First+k.Size], coordinateEnds(b)[k.First:k.First+k.Size])
 	if k.Scale == 0 {
 		return l1, l2squared
 	}
 	most := big.NewInt(k.Most)
 	square := new(big.Int).Mul(most, most)
-	if k.Norm == NormL2 {
+	if k.Norm == bounded.NormL2 {
 		most = ceilRoot(new(big.Int).Mul(square, big.NewInt(int64(k.Size))))
 	}
 	return exact.Smaller(l1, most), exact.Smaller(l2squared, square)
 }
 
 // Norms bound a block's vector in every row that counts, in grid units: its L1 norm, and the square of its L2 norm.
-func (m *Moments) Norms(k Block) (l1, l2squared *big.Int) { return blockNorms(&m.Bounded, k) }
+func (m *Moments) Norms(k bounded.Block) (l1, l2squared *big.Int) { return blockNorms(&m.Statement, k) }
 
 // box bounds the norms of what lies between some ends; nil are the measures' own.
-func box(coordinates []*BoundedMeasure, ends [][2]*big.Int) (l1, l2squared *big.Int) {
+func box(coordinates []*bounded.Measure, ends [][2]*big.Int) (l1, l2squared *big.Int) {
 	l1, l2squared = new(big.Int), new(big.Int)
 	for i, m := range coordinates {
 		reach := big.NewInt(max(absInt(m.Lo), absInt(m.Hi)))

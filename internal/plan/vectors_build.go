@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/value"
 	"dither/privacy"
@@ -38,20 +39,20 @@ type VectorRequest struct {
 // BlockRequest is a block; a nil Bound is what the coordinates' ranges give.
 type BlockRequest struct {
 	Size  int
-	Norm  Norm
+	Norm  bounded.Norm
 	Bound *big.Rat
 }
 
 // SumRequest is a sum with its weight, nil for 1.
 type SumRequest struct {
-	Kind   SumKind
+	Kind   bounded.SumKind
 	I, J   int
 	Weight *big.Rat
 }
 
 // Moments is a look at sums of rows' vectors, decided.
 type Moments struct {
-	Bounded
+	bounded.Statement
 	Sums       []*VectorSum // of RowVectors, with their noise
 	Neighbours privacy.Neighbours
 	Price      privacy.Loss
@@ -76,8 +77,8 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 	if err := b.boundVectors(v); err != nil {
 		return nil, err
 	}
-	out := &Moments{Bounded: b.plan.Bounded, Sums: b.sums, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.digest}
-	if err := b.unitWithin(&out.Bounded); err != nil {
+	out := &Moments{Statement: b.plan.Statement, Sums: b.sums, Neighbours: b.plan.Neighbours, Price: b.plan.Price, Grouped: b.place, digest: b.plan.digest}
+	if err := b.unitWithin(&out.Statement); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -85,14 +86,14 @@ func BuildMoments(p *policy.Policy, r Request, v VectorRequest) (*Moments, error
 
 // vectors plans the coordinates, their blocks, and what is added up.
 func (b *builder) vectors(r VectorRequest) error {
-	v := &Vectors{}
+	v := &bounded.Vectors{}
 	coordinates, err := b.coordinates(r)
 	if err != nil {
 		return err
 	}
 	first := 0
 	for _, k := range r.Blocks {
-		block := Block{First: first, Size: k.Size, Norm: k.Norm}
+		block := bounded.Block{First: first, Size: k.Size, Norm: k.Norm}
 		measures, err := b.block(&block, k, coordinates[first:first+k.Size])
 		if err != nil {
 			return err
@@ -105,7 +106,7 @@ func (b *builder) vectors(r VectorRequest) error {
 		return err
 	}
 	for _, s := range b.sums {
-		v.Sums = append(v.Sums, &s.BoundedSum)
+		v.Sums = append(v.Sums, &s.VectorSum)
 	}
 	b.plan.RowVectors = v
 	if err := b.centres(r.Centres); err != nil {
@@ -123,10 +124,10 @@ func (b *builder) wrong(hint, format string, args ...any) error {
 }
 
 // coordinates are the SELECT list's expressions.
-func (b *builder) coordinates(r VectorRequest) (out []*Expr, err error) {
+func (b *builder) coordinates(r VectorRequest) (out []*bounded.Expr, err error) {
 	total := 0
 	for i, k := range r.Blocks {
-		if k.Size < 1 || k.Norm != NormL1 && k.Norm != NormL2 || k.Bound != nil && k.Bound.Sign() <= 0 {
+		if k.Size < 1 || k.Norm != bounded.NormL1 && k.Norm != bounded.NormL2 || k.Bound != nil && k.Bound.Sign() <= 0 {
 			return nil, b.wrong(`a block has at least one coordinate, the norm "l1" or "l2", and a bound above 0 or none`, "block %d is none", i+1)
 		}
 		total = min(total+min(k.Size, MaxCoordinates+1), MaxCoordinates+1)
@@ -156,7 +157,7 @@ func (b *builder) coordinates(r VectorRequest) (out []*Expr, err error) {
 		if isUnbounded(e) || e.Type == value.Real && maxAbs(e.Range) > math.Ldexp(1, 100) {
 			return nil, boundsNeeded(e, at)
 		}
-		if weight += e.weight(); weight > 4*maxWeight {
+		if weight += e.Weight(); weight > 4*bounded.MaxWeight {
 			return nil, refuse(at, "simplify them", "the coordinates are too large once they are written out")
 		}
 		out = append(out, e)
@@ -165,14 +166,14 @@ func (b *builder) coordinates(r VectorRequest) (out []*Expr, err error) {
 }
 
 // block puts coordinates on one grid: fine enough for the smaller of the bound and of what their ranges give.
-func (b *builder) block(k *Block, r BlockRequest, coordinates []*Expr) ([]*Measure, error) {
+func (b *builder) block(k *bounded.Block, r BlockRequest, coordinates []*bounded.Expr) ([]*Measure, error) {
 	at := b.tree.Items[k.First].Expr.Pos()
 	most := 0.0 // the norm that the ranges give, about
 	whole := true
 	for _, e := range coordinates {
 		lo, hi := rangeFloats(e.Range, e.Type)
 		reach := math.Max(math.Abs(lo), math.Abs(hi))
-		if k.Norm == NormL1 {
+		if k.Norm == bounded.NormL1 {
 			most += reach
 		} else {
 			most = math.Hypot(most, reach)
@@ -204,7 +205,7 @@ func (b *builder) block(k *Block, r BlockRequest, coordinates []*Expr) ([]*Measu
 		}
 		out = append(out, coordinate(e, k.Grid))
 	}
-	enforceBound(k, r.Bound, bounded(out))
+	enforceBound(k, r.Bound, stated(out))
 	return out, nil
 }
 
@@ -218,8 +219,8 @@ func neverBelow(bound *big.Rat, most float64) bool {
 }
 
 // coordinate is a measure on a grid. Rounding is monotone, so what lies between Lo and Hi is what the range says, exactly.
-func coordinate(e *Expr, grid int) *Measure {
-	m := &Measure{BoundedMeasure: BoundedMeasure{Kind: Sum, X: e, Grid: grid}, Rounding: new(big.Int)}
+func coordinate(e *bounded.Expr, grid int) *Measure {
+	m := &Measure{Measure: bounded.Measure{Kind: bounded.Sum, X: e, Grid: grid}, Rounding: new(big.Int)}
 	if e.Type == value.Integer {
 		m.Lo, m.Hi = e.Range.IntLo, e.Range.IntHi
 		return m
@@ -230,20 +231,20 @@ func coordinate(e *Expr, grid int) *Measure {
 }
 
 // enforce scales longer vectors down where the ranges do not prove that there are none.
-func enforceBound(k *Block, bound *big.Rat, coordinates []*BoundedMeasure) {
+func enforceBound(k *bounded.Block, bound *big.Rat, coordinates []*bounded.Measure) {
 	if bound == nil {
 		return
 	}
 	// ⌊bound/2^Grid⌋ has at most vectorBits bits where the ranges reach beyond it: else nothing is scaled, and it is not needed.
-	units := new(big.Rat).Quo(bound, GridUnit(k.Grid))
+	units := new(big.Rat).Quo(bound, bounded.GridUnit(k.Grid))
 	scale := new(big.Int).Quo(units.Num(), units.Denom())
 	l1, l2squared := box(coordinates, nil)
-	if k.Norm == NormL1 && l1.Cmp(scale) <= 0 || k.Norm == NormL2 && l2squared.Cmp(new(big.Int).Mul(scale, scale)) <= 0 {
+	if k.Norm == bounded.NormL1 && l1.Cmp(scale) <= 0 || k.Norm == bounded.NormL2 && l2squared.Cmp(new(big.Int).Mul(scale, scale)) <= 0 {
 		return
 	}
 	k.Scale = scale.Int64()
 	d := int64(k.Size)
-	if k.Norm == NormL1 {
+	if k.Norm == bounded.NormL1 {
 		k.Most = k.Scale + (d+1)/2 + 1
 	} else {
 		k.Most = k.Scale + (ceilRoot(big.NewInt(d)).Int64()+1)/2 + 1
@@ -259,14 +260,14 @@ func sumsOf(r VectorRequest) (out []*VectorSum, err error) {
 		return wrong("ask for a count, the sum of a block, or products", "nothing is to be added up")
 	}
 	for _, s := range r.Sums {
-		sum := &VectorSum{BoundedSum: BoundedSum{Kind: s.Kind, I: s.I, J: s.J}}
+		sum := &VectorSum{VectorSum: bounded.VectorSum{Kind: s.Kind, I: s.I, J: s.J}}
 		is := func(i int) bool { return i >= 0 && i < len(r.Blocks) }
 		switch {
-		case s.Kind == SumOne:
+		case s.Kind == bounded.SumOne:
 			sum.I, sum.J = 0, 0
-		case s.Kind == SumFirst && is(s.I):
+		case s.Kind == bounded.SumFirst && is(s.I):
 			sum.J = 0
-		case s.Kind == SumProduct && is(s.I) && is(s.J):
+		case s.Kind == bounded.SumProduct && is(s.I) && is(s.J):
 		default:
 			return wrong("blocks are numbered from 0", "there is no such sum: %s of blocks %d and %d", s.Kind, s.I, s.J)
 		}
@@ -313,7 +314,7 @@ func (b *builder) centres(of [][]float64) error {
 func (m *Moments) Canonical(versions ...int) string {
 	var b strings.Builder
 	b.WriteString("sums of vectors\n")
-	describeStatement(&m.Bounded, &b, m.digest, versions, m.Neighbours, m.Price)
+	describeStatement(&m.Statement, &b, m.digest, versions, m.Neighbours, m.Price)
 	describeVectors(m.RowVectors, &b, m.Measures, m.Sums)
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -92,7 +93,7 @@ func vectorsStayWithin(t *testing.T, relation string, several, byGroups bool, no
 				t.Fatalf("%s: %s", sql, s.Noise)
 			}
 			l1, l2squared := new(big.Int), new(big.Int)
-			n := len(m.RowVectors.Terms(&s.BoundedSum))
+			n := len(m.RowVectors.Terms(&s.VectorSum))
 			for _, cell := range apart {
 				for i, d := range cell[:n] {
 					l1.Add(l1, new(big.Int).Abs(d))
@@ -152,8 +153,8 @@ func vectorsStayWithin(t *testing.T, relation string, several, byGroups bool, no
 func vectorsApart(m *plan.Moments, before, after enginetest.Tables) map[string][]*big.Int {
 	out := map[string][]*big.Int{}
 	for sign, tables := range []enginetest.Tables{before, after} {
-		enginetest.SumOf(&m.Bounded, tables, func(keys []value.Value, sums []*big.Int) {
-			cell := plan.GroupName(keys)
+		enginetest.SumOf(&m.Statement, tables, func(keys []value.Value, sums []*big.Int) {
+			cell := bounded.GroupName(keys)
 			if out[cell] == nil {
 				for range sums {
 					out[cell] = append(out[cell], new(big.Int))

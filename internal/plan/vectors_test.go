@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/privacy"
@@ -39,15 +40,15 @@ func inRho(s string) string {
 func changeOne(s string) string { return strings.Replace(s, "add-remove", "change-one", 1) }
 
 var (
-	one   = plan.SumRequest{Kind: plan.SumOne}
-	first = plan.SumRequest{Kind: plan.SumFirst}
-	gram  = plan.SumRequest{Kind: plan.SumProduct}
+	one   = plan.SumRequest{Kind: bounded.SumOne}
+	first = plan.SumRequest{Kind: bounded.SumFirst}
+	gram  = plan.SumRequest{Kind: bounded.SumProduct}
 )
 
 // Sensitivities in the coordinates' own units, of textbook cases: with a bound C on a row's norm, within 1e-6 for the grid, C of a sum of vectors and C²
 // of their products; and where the ranges alone give less, that.
 func TestVectorSensitivities(t *testing.T) {
-	block := func(size int, norm plan.Norm, bound string) []plan.BlockRequest {
+	block := func(size int, norm bounded.Norm, bound string) []plan.BlockRequest {
 		k := plan.BlockRequest{Size: size, Norm: norm}
 		if bound != "" {
 			k.Bound, _ = new(big.Rat).SetString(bound)
@@ -61,23 +62,23 @@ func TestVectorSensitivities(t *testing.T) {
 		of   plan.VectorRequest
 		want [][2]float64 // of each sum: L1, and L2
 	}{
-		"l1 scaled":               {asItIs, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, plan.NormL1, "1"), Sums: []plan.SumRequest{one, first, gram}}, [][2]float64{{1, 1}, {1, 1}, {1, 1}}},
-		"l1 of the ranges":        {asItIs, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, plan.NormL1, ""), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{4, math.Sqrt(10)}, {13, math.Sqrt(1 + 9 + 81)}}},
-		"a bound beyond them":     {asItIs, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, plan.NormL1, "7"), Sums: []plan.SumRequest{first}}, [][2]float64{{4, math.Sqrt(10)}}},
-		"l2 scaled":               {inRho, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, plan.NormL2, "1"), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{two, 1}, {1.5, 1}}},
-		"l2 scaled, Laplace":      {asItIs, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, plan.NormL2, "1"), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{two, 1}, {1.5, 1}}},
-		"four rows":               {inRho, "SELECT x FROM p", plan.VectorRequest{Blocks: block(1, plan.NormL2, ""), Sums: []plan.SumRequest{one, first, gram}}, [][2]float64{{4, 4}, {4, 4}, {4, 4}}},
-		"change-one, one cell":    {changeOne, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, plan.NormL1, ""), Sums: []plan.SumRequest{one, first}}, [][2]float64{{1, 1}, {5, math.Sqrt(13)}}},
-		"change-one, groups":      {changeOne, "SELECT x, y FROM t GROUP BY s", plan.VectorRequest{Blocks: block(2, plan.NormL1, "1"), Sums: []plan.SumRequest{one, first}}, [][2]float64{{2, two}, {2, 2}}},
-		"change-one, one sign":    {changeOne, "SELECT y, n FROM t GROUP BY s", plan.VectorRequest{Blocks: block(2, plan.NormL1, "1"), Sums: []plan.SumRequest{first}}, [][2]float64{{2, two}}},
-		"change-one, two ps":      {func(s string) string { return inRho(changeOne(s)) }, "SELECT x, y FROM t GROUP BY s", plan.VectorRequest{Blocks: block(2, plan.NormL2, "1"), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{2 * two, 2}, {3, two}}},
-		"change-one, four of one": {func(s string) string { return inRho(changeOne(s)) }, "SELECT x FROM p", plan.VectorRequest{Blocks: block(1, plan.NormL2, ""), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{8, 8}, {four, four}}},
-		"centres":                 {asItIs, "SELECT x, x FROM t", plan.VectorRequest{Blocks: block(2, plan.NormL1, "1"), Sums: []plan.SumRequest{one, first}, Centres: [][]float64{{0, 0}, {1, 1}}}, [][2]float64{{1, 1}, {1, 1}}},
-		"constants":               {asItIs, "SELECT 0, 0.0 FROM t", plan.VectorRequest{Blocks: block(2, plan.NormL2, ""), Sums: []plan.SumRequest{gram}}, [][2]float64{{math.Ldexp(1, -52), math.Ldexp(1, -52)}}},
-		"whole numbers":           {asItIs, "SELECT n, 1 FROM t", plan.VectorRequest{Blocks: block(2, plan.NormL1, ""), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{101, math.Sqrt(10001)}, {10101, math.Sqrt(1e8 + 1e4 + 1)}}},
+		"l1 scaled":               {asItIs, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, bounded.NormL1, "1"), Sums: []plan.SumRequest{one, first, gram}}, [][2]float64{{1, 1}, {1, 1}, {1, 1}}},
+		"l1 of the ranges":        {asItIs, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, bounded.NormL1, ""), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{4, math.Sqrt(10)}, {13, math.Sqrt(1 + 9 + 81)}}},
+		"a bound beyond them":     {asItIs, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, bounded.NormL1, "7"), Sums: []plan.SumRequest{first}}, [][2]float64{{4, math.Sqrt(10)}}},
+		"l2 scaled":               {inRho, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, bounded.NormL2, "1"), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{two, 1}, {1.5, 1}}},
+		"l2 scaled, Laplace":      {asItIs, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, bounded.NormL2, "1"), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{two, 1}, {1.5, 1}}},
+		"four rows":               {inRho, "SELECT x FROM p", plan.VectorRequest{Blocks: block(1, bounded.NormL2, ""), Sums: []plan.SumRequest{one, first, gram}}, [][2]float64{{4, 4}, {4, 4}, {4, 4}}},
+		"change-one, one cell":    {changeOne, "SELECT x, y FROM t", plan.VectorRequest{Blocks: block(2, bounded.NormL1, ""), Sums: []plan.SumRequest{one, first}}, [][2]float64{{1, 1}, {5, math.Sqrt(13)}}},
+		"change-one, groups":      {changeOne, "SELECT x, y FROM t GROUP BY s", plan.VectorRequest{Blocks: block(2, bounded.NormL1, "1"), Sums: []plan.SumRequest{one, first}}, [][2]float64{{2, two}, {2, 2}}},
+		"change-one, one sign":    {changeOne, "SELECT y, n FROM t GROUP BY s", plan.VectorRequest{Blocks: block(2, bounded.NormL1, "1"), Sums: []plan.SumRequest{first}}, [][2]float64{{2, two}}},
+		"change-one, two ps":      {func(s string) string { return inRho(changeOne(s)) }, "SELECT x, y FROM t GROUP BY s", plan.VectorRequest{Blocks: block(2, bounded.NormL2, "1"), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{2 * two, 2}, {3, two}}},
+		"change-one, four of one": {func(s string) string { return inRho(changeOne(s)) }, "SELECT x FROM p", plan.VectorRequest{Blocks: block(1, bounded.NormL2, ""), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{8, 8}, {four, four}}},
+		"centres":                 {asItIs, "SELECT x, x FROM t", plan.VectorRequest{Blocks: block(2, bounded.NormL1, "1"), Sums: []plan.SumRequest{one, first}, Centres: [][]float64{{0, 0}, {1, 1}}}, [][2]float64{{1, 1}, {1, 1}}},
+		"constants":               {asItIs, "SELECT 0, 0.0 FROM t", plan.VectorRequest{Blocks: block(2, bounded.NormL2, ""), Sums: []plan.SumRequest{gram}}, [][2]float64{{math.Ldexp(1, -52), math.Ldexp(1, -52)}}},
+		"whole numbers":           {asItIs, "SELECT n, 1 FROM t", plan.VectorRequest{Blocks: block(2, bounded.NormL1, ""), Sums: []plan.SumRequest{first, gram}}, [][2]float64{{101, math.Sqrt(10001)}, {10101, math.Sqrt(1e8 + 1e4 + 1)}}},
 		"products of two blocks": {
 			asItIs, "SELECT x, y, n FROM t",
-			plan.VectorRequest{Blocks: append(block(2, plan.NormL1, "2"), block(1, plan.NormL1, "")...), Sums: []plan.SumRequest{{Kind: plan.SumProduct, J: 1}}},
+			plan.VectorRequest{Blocks: append(block(2, bounded.NormL1, "2"), block(1, bounded.NormL1, "")...), Sums: []plan.SumRequest{{Kind: bounded.SumProduct, J: 1}}},
 			[][2]float64{{200, 200}},
 		},
 	} {
@@ -88,7 +89,7 @@ func TestVectorSensitivities(t *testing.T) {
 		}
 		paid := privacy.Loss{}
 		for i, s := range m.Sums {
-			unit, _ := m.RowVectors.Unit(&s.BoundedSum).Float64()
+			unit, _ := m.RowVectors.Unit(&s.VectorSum).Float64()
 			l1, _ := new(big.Float).SetInt(s.L1).Float64()
 			l2squared, _ := new(big.Float).SetInt(s.L2Squared).Float64()
 			got := [2]float64{l1 * unit, math.Sqrt(l2squared) * unit}
@@ -120,7 +121,7 @@ func TestVectorGrids(t *testing.T) {
 		{"SELECT n, n FROM t", "1.5", true},
 		{"SELECT n, x FROM t", "99.5", true},
 	} {
-		for _, norm := range []plan.Norm{plan.NormL1, plan.NormL2} {
+		for _, norm := range []bounded.Norm{bounded.NormL1, bounded.NormL2} {
 			k := plan.BlockRequest{Size: 2, Norm: norm}
 			if c.bound != "" {
 				k.Bound, _ = new(big.Rat).SetString(c.bound)
@@ -151,12 +152,12 @@ func TestVectorGrids(t *testing.T) {
 func TestVectorsRefuse(t *testing.T) {
 	blocks := func(sizes ...int) (out []plan.BlockRequest) {
 		for _, n := range sizes {
-			out = append(out, plan.BlockRequest{Size: n, Norm: plan.NormL2})
+			out = append(out, plan.BlockRequest{Size: n, Norm: bounded.NormL2})
 		}
 		return out
 	}
 	bound := func(r *big.Rat) []plan.BlockRequest {
-		return []plan.BlockRequest{{Size: 1, Norm: plan.NormL1, Bound: r}}
+		return []plan.BlockRequest{{Size: 1, Norm: bounded.NormL1, Bound: r}}
 	}
 	count := []plan.SumRequest{one}
 	long := strings.Repeat("x, ", plan.MaxCoordinates) + "x"
@@ -178,12 +179,12 @@ func TestVectorsRefuse(t *testing.T) {
 		"a tiny bound":         {"SELECT x FROM t", plan.VectorRequest{Blocks: bound(new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 5000))), Sums: count}, "cannot be taken"},
 		"a huge bound":         {"SELECT x FROM t", plan.VectorRequest{Blocks: bound(new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 5000))), Sums: count}, "cannot be taken"},
 		"a bound far below":    {"SELECT x FROM t", plan.VectorRequest{Blocks: bound(big.NewRat(1, 1<<40)), Sums: count}, "too small beside"},
-		"no such block":        {"SELECT x FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: []plan.SumRequest{{Kind: plan.SumProduct, J: 1}}}, "no such sum"},
-		"a negative one":       {"SELECT x FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: []plan.SumRequest{{Kind: plan.SumFirst, I: -1}}}, "no such sum"},
+		"no such block":        {"SELECT x FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: []plan.SumRequest{{Kind: bounded.SumProduct, J: 1}}}, "no such sum"},
+		"a negative one":       {"SELECT x FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: []plan.SumRequest{{Kind: bounded.SumFirst, I: -1}}}, "no such sum"},
 		"no such kind":         {"SELECT x FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: []plan.SumRequest{{Kind: "third"}}}, "no such sum"},
-		"twice the same":       {"SELECT x, y FROM t", plan.VectorRequest{Blocks: blocks(1, 1), Sums: []plan.SumRequest{{Kind: plan.SumProduct, J: 1}, {Kind: plan.SumProduct, I: 1}}}, "asked for twice"},
-		"a weight of 0":        {"SELECT x FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: []plan.SumRequest{{Kind: plan.SumOne, Weight: new(big.Rat)}}}, "a weight is"},
-		"a fine weight":        {"SELECT x FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: []plan.SumRequest{{Kind: plan.SumOne, Weight: big.NewRat(1, 3)}}}, "a weight is"},
+		"twice the same":       {"SELECT x, y FROM t", plan.VectorRequest{Blocks: blocks(1, 1), Sums: []plan.SumRequest{{Kind: bounded.SumProduct, J: 1}, {Kind: bounded.SumProduct, I: 1}}}, "asked for twice"},
+		"a weight of 0":        {"SELECT x FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: []plan.SumRequest{{Kind: bounded.SumOne, Weight: new(big.Rat)}}}, "a weight is"},
+		"a fine weight":        {"SELECT x FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: []plan.SumRequest{{Kind: bounded.SumOne, Weight: big.NewRat(1, 3)}}}, "a weight is"},
 		"no bounds":            {"SELECT free FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: count}, "no declared bounds"},
 		"a boolean":            {"SELECT b FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: count}, "not a boolean"},
 		"a text":               {"SELECT s FROM t", plan.VectorRequest{Blocks: blocks(1), Sums: count}, "a number is needed"},
@@ -217,7 +218,7 @@ func TestVectorsRefuseWhatIsForTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := plan.VectorRequest{Blocks: []plan.BlockRequest{{Size: 1, Norm: plan.NormL2}}, Sums: []plan.SumRequest{one}}
+	v := plan.VectorRequest{Blocks: []plan.BlockRequest{{Size: 1, Norm: bounded.NormL2}}, Sums: []plan.SumRequest{one}}
 	const sql = "SELECT x FROM t GROUP BY s"
 	for name, r := range map[string]plan.Request{
 		"rows":          {SQL: sql, MaxRows: 1},
@@ -240,7 +241,7 @@ func TestVectorsRefuseWhatIsForTables(t *testing.T) {
 
 // The canonical text tells apart whatever is released otherwise, and nothing else.
 func TestVectorsCanonical(t *testing.T) {
-	base := plan.VectorRequest{Blocks: []plan.BlockRequest{{Size: 2, Norm: plan.NormL2, Bound: big.NewRat(1, 1)}}, Sums: []plan.SumRequest{one, gram}}
+	base := plan.VectorRequest{Blocks: []plan.BlockRequest{{Size: 2, Norm: bounded.NormL2, Bound: big.NewRat(1, 1)}}, Sums: []plan.SumRequest{one, gram}}
 	edit := func(f func(*plan.VectorRequest)) plan.VectorRequest {
 		r := plan.VectorRequest{Blocks: append([]plan.BlockRequest{}, base.Blocks...), Sums: append([]plan.SumRequest{}, base.Sums...)}
 		f(&r)
@@ -257,7 +258,7 @@ func TestVectorsCanonical(t *testing.T) {
 		{"weights of 2", sql, "base", edit(func(r *plan.VectorRequest) { r.Sums[0].Weight, r.Sums[1].Weight = big.NewRat(2, 1), big.NewRat(2, 1) })},
 		{"another order", "SELECT y, x FROM t GROUP BY s, b", "", base},
 		{"another bound", sql, "", edit(func(r *plan.VectorRequest) { r.Blocks[0].Bound = big.NewRat(3, 2) })},
-		{"another norm", sql, "", edit(func(r *plan.VectorRequest) { r.Blocks[0].Norm = plan.NormL1 })},
+		{"another norm", sql, "", edit(func(r *plan.VectorRequest) { r.Blocks[0].Norm = bounded.NormL1 })},
 		{"another sum", sql, "", edit(func(r *plan.VectorRequest) { r.Sums[0] = first })},
 		{"another weight", sql, "", edit(func(r *plan.VectorRequest) { r.Sums[0].Weight = big.NewRat(2, 1) })},
 		{"a condition", "SELECT x, y FROM t WHERE x > 0 GROUP BY s, b", "", base},

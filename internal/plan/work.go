@@ -3,6 +3,7 @@ package plan
 import (
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/policy"
 )
 
@@ -13,7 +14,7 @@ import (
 // rest on it. All rows of a table cost as much as one unit would that had them all, since the meter counts at each
 // place the rows that there can be: a join's at most Most for each row of its first input, whatever units they are of.
 // ∎ Public tables count here, as everybody's rows do.
-func Work(p *policy.Policy, rows func(table string) int64, looks ...*Bounded) *big.Int {
+func Work(p *policy.Policy, rows func(table string) int64, looks ...*bounded.Statement) *big.Int {
 	together := *p
 	together.Tables = make([]*policy.Table, len(p.Tables))
 	for i, t := range p.Tables {

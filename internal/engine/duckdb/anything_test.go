@@ -42,7 +42,7 @@ func TestAnythingAgreesWithReference(t *testing.T) {
 			looks = append(looks, &s.Look)
 		}
 		if p.Open() && len(looks) == 0 {
-			looks = append(looks, &p.Bounded)
+			looks = append(looks, &p.Statement)
 		}
 		for _, look := range looks {
 			if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
-	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
@@ -61,21 +61,21 @@ func (b *bench) sealedAs(world int, w enginetest.World, tables enginetest.Tables
 	return enginetest.Replayed(out), nil
 }
 
-func (d database) from(b *plan.Bounded) engine.Sealed {
+func (d database) from(b *bounded.Statement) engine.Sealed {
 	if b.Source == nil {
 		return d.tables[b.Table]
 	}
 	return engine.Sealed{Tables: d.tables}
 }
 
-func (d database) Statement(b *plan.Bounded) (string, error) { return statement(b, d.from(b)) }
+func (d database) Statement(b *bounded.Statement) (string, error) { return statement(b, d.from(b)) }
 
-func (d database) RowsStatement(b *plan.Bounded) (string, error) {
+func (d database) RowsStatement(b *bounded.Statement) (string, error) {
 	pages, err := d.rowPages(context.Background(), b, d.from(b))
 	return strings.Join(pages, "; "), err
 }
 
-func (d database) Add(b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
+func (d database) Add(b *bounded.Statement, add func([]value.Value, []*big.Int)) error {
 	sql, err := d.Statement(b)
 	if err != nil {
 		return err
@@ -83,16 +83,16 @@ func (d database) Add(b *plan.Bounded, add func([]value.Value, []*big.Int)) erro
 	return d.run(context.Background(), sql, collect(b, add))
 }
 
-func (d database) Scan(b *plan.Bounded) (func(yield func(cell int, v, n int64) bool) error, error) {
+func (d database) Scan(b *bounded.Statement) (func(yield func(cell int, v, n int64) bool) error, error) {
 	return d.scanCells(context.Background(), b, d.from(b))
 }
 
-func (d database) EachRow(b *plan.Bounded, add func(first bool, row []int64) error) error {
+func (d database) EachRow(b *bounded.Statement, add func(first bool, row []int64) error) error {
 	return d.eachRow(context.Background(), b, d.from(b), add)
 }
 
-func (d database) MostRows(s *plan.Source) (most int64, err error) {
-	sql, err := statementOf(&plan.Bounded{Source: s}, engine.Sealed{Tables: d.tables}, func(_ *plan.Bounded, files sealedFiles) string {
+func (d database) MostRows(s *bounded.Source) (most int64, err error) {
+	sql, err := statementOf(&bounded.Statement{Source: s}, engine.Sealed{Tables: d.tables}, func(_ *bounded.Statement, files sealedFiles) string {
 		return "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM (" + source(s, files) + ") GROUP BY u)"
 	})
 	if err != nil {
@@ -108,7 +108,7 @@ func (d database) MostRows(s *plan.Source) (most int64, err error) {
 }
 
 func (d database) Known(o policy.Origin) ([]value.Value, error) {
-	return d.Values(context.Background(), plan.PublicColumn(d.policy.Table(o.Table).Column(o.Column)), d.tables[o.Table], policy.MaxKeys+1)
+	return d.Values(context.Background(), bounded.PublicColumn(d.policy.Table(o.Table).Column(o.Column)), d.tables[o.Table], policy.MaxKeys+1)
 }
 
 // What DuckDB gives of two neighbouring databases, sealed each by itself, differs by what is planned at most.

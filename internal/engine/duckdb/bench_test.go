@@ -95,7 +95,7 @@ func BenchmarkAnswers(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		return render(&q.Bounded, scan(table), known)
+		return render(&q.Statement, scan(table), known)
 	}
 	for _, c := range []struct{ name, ours, beside string }{
 		{"row units, count by group", ours("rows", "SELECT g, COUNT(*) FROM rows GROUP BY g", known), "SELECT g, count(*) FROM " + scan("rows") + " GROUP BY g"},

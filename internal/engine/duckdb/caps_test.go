@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -88,7 +89,7 @@ func (b *bench) moved(t *testing.T, p *plan.Plan, files ...string) (l1, l2square
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.run(context.Background(), render(&p.Bounded, scan, b.known(file)), collect(&p.Bounded, add)); err != nil {
+		if err := b.run(context.Background(), render(&p.Statement, scan, b.known(file)), collect(&p.Statement, add)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,15 +135,15 @@ func TestCapsMoveNoAverage(t *testing.T) {
 		for i, m := range p.Measures {
 			for _, k := range []int64{-3, 0, 5} {
 				n := 0
-				if _, err := fmt.Sscan(sums[fmt.Sprintf("%s %d", plan.GroupName([]value.Value{value.OfInt(k)}), i)], &n); err != nil {
+				if _, err := fmt.Sscan(sums[fmt.Sprintf("%s %d", bounded.GroupName([]value.Value{value.OfInt(k)}), i)], &n); err != nil {
 					t.Fatal(err)
 				}
 				switch m.Kind {
-				case plan.CountRows:
+				case bounded.CountRows:
 					rowsCounted += n
-				case plan.CountUnits:
+				case bounded.CountUnits:
 					unitsCounted += n
-				case plan.CountValue, plan.Sum:
+				case bounded.CountValue, bounded.Sum:
 				}
 			}
 		}
@@ -204,7 +205,7 @@ func (b *bench) sumsOn(t *testing.T, p *plan.Plan, file string, threads int) map
 			return err
 		}
 		return conn.Raw(func(c any) error {
-			return query(context.Background(), c, render(&p.Bounded, scan, b.known(file)), collect(&p.Bounded, gather(out)))
+			return query(context.Background(), c, render(&p.Statement, scan, b.known(file)), collect(&p.Statement, gather(out)))
 		})
 	})
 	if err != nil {

@@ -41,7 +41,7 @@ func TestCellBoundsOfOneRowEach(t *testing.T) {
 				t.Fatal(err)
 			}
 			reference := map[string]*big.Int{}
-			enginetest.Sum(&p.Bounded, rows, gather(reference))
+			enginetest.Sum(&p.Statement, rows, gather(reference))
 			if want := nonZero(reference); !maps.Equal(got, want) {
 				t.Errorf("%s: %s: got %v, want %v", name, sql, got, want)
 			}
@@ -49,7 +49,7 @@ func TestCellBoundsOfOneRowEach(t *testing.T) {
 				m.Cells = nil
 			}
 			without := map[string]*big.Int{}
-			enginetest.Sum(&p.Bounded, rows, gather(without))
+			enginetest.Sum(&p.Statement, rows, gather(without))
 			if maps.Equal(got, nonZero(without)) {
 				t.Errorf("%s: %s: the bounds cut nothing off: the test shows nothing", name, sql)
 			}

@@ -44,7 +44,7 @@ func TestNoRowHoldsUpAQuestion(t *testing.T) {
 			"w": value.OfText(strings.Repeat("a", value.MaxTextBytes)), "x": value.OfReal(1), "i": value.OfInt(7),
 		}})
 		start := time.Now()
-		if _, err := b.Aggregate(context.Background(), &p.Bounded, engine.Sealed{File: file}); err != nil {
+		if _, err := b.Aggregate(context.Background(), &p.Statement, engine.Sealed{File: file}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if took := time.Since(start); took > limit {
@@ -71,7 +71,7 @@ func TestLikeForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]*big.Int{}
-		enginetest.Sum(&p.Bounded, rows, gather(want))
+		enginetest.Sum(&p.Statement, rows, gather(want))
 		got, err := b.sums(p, file)
 		if err != nil || !maps.Equal(got, nonZero(want)) {
 			t.Errorf("%s: DuckDB %v, the reference %v (%v)", pattern, got, nonZero(want), err)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
 )
@@ -58,7 +58,7 @@ func constants(vs []value.Value) string {
 }
 
 // clean writes a column's cleaned value over the sealed file's column. It is total, whatever the file holds.
-func clean(c plan.Column) string {
+func clean(c bounded.Column) string {
 	name := identifier(c.Name)
 	if c.Type == value.Date {
 		// A difference of dates is a BIGINT; the special dates ±infinity have none.
@@ -69,14 +69,14 @@ func clean(c plan.Column) string {
 		return fmt.Sprintf("CASE WHEN (%s) IN (%s) THEN (%s) END", name, constants(c.Values), name)
 	case c.Type == value.Real:
 		return cleanReal(name, c.Range.Lo, c.Range.Hi)
-	case c.Type == value.Date, c.Type == value.Integer && bounded(c.Column):
+	case c.Type == value.Date, c.Type == value.Integer && hasBounds(c.Column):
 		lo, hi := integer(c.Range.IntLo), integer(c.Range.IntHi)
 		return fmt.Sprintf("CASE WHEN (%[1]s) BETWEEN %[2]s AND %[3]s THEN (%[1]s) WHEN (%[1]s) < %[2]s THEN %[2]s WHEN (%[1]s) > %[3]s THEN %[3]s END", name, lo, hi)
 	}
 	return name
 }
 
-func bounded(c *policy.Column) bool { return c.Lower != nil }
+func hasBounds(c *policy.Column) bool { return c.Lower != nil }
 
 // cleanReal: NaN and ±Inf (isfinite is false of both) are NULL, magnitudes below 2^-60 are 0, the rest is clamped. What is
 // already within the bounds takes the first branch, which is the quick one, and where a file says that all is, costs nothing; NaN is
@@ -93,39 +93,39 @@ func cleanReal(name string, lo, hi float64) string {
 }
 
 // templates write an operation over its arguments, %[1]s being the first.
-var templates = map[plan.Op]string{
-	plan.OpNeg: "(-%[1]s)",
+var templates = map[bounded.Op]string{
+	bounded.OpNeg: "(-%[1]s)",
 	// NULL where the divisor is 0: of reals by the setting ieee_floating_point_ops, of integers always. (Not by nullif, which
 	// writes the divisor twice when it is bound: nested divisors would double each other.)
-	plan.OpDiv:    "(%[1]s / %[2]s)",
-	plan.OpMod:    "(%[1]s %% %[2]s)",
-	plan.OpToReal: "CAST(%[1]s AS DOUBLE)",
+	bounded.OpDiv:    "(%[1]s / %[2]s)",
+	bounded.OpMod:    "(%[1]s %% %[2]s)",
+	bounded.OpToReal: "CAST(%[1]s AS DOUBLE)",
 	// A cast from DOUBLE rounds half to even, one from BOOLEAN gives 0 or 1.
-	plan.OpToInteger: "CAST(%[1]s AS BIGINT)",
-	plan.OpNot:       "(NOT %[1]s)",
-	plan.OpNil:       "(%[1]s IS NULL)",
-	plan.OpIs:        "coalesce(%[1]s, FALSE)",
-	plan.OpAbs:       "abs(%[1]s)",
-	plan.OpSign:      "CAST(sign(%[1]s) AS BIGINT)",
-	plan.OpFloor:     "CAST(floor(%[1]s) AS BIGINT)",
-	plan.OpCeil:      "CAST(ceil(%[1]s) AS BIGINT)",
-	plan.OpRound:     "CAST(round(%[1]s) AS BIGINT)",
-	plan.OpSqrt:      "CASE WHEN %[1]s >= 0 THEN sqrt(%[1]s) END",
-	plan.OpLn:        "CASE WHEN %[1]s > 0 THEN ln(%[1]s) END",
-	plan.OpExp:       "exp(%[1]s)",
+	bounded.OpToInteger: "CAST(%[1]s AS BIGINT)",
+	bounded.OpNot:       "(NOT %[1]s)",
+	bounded.OpNil:       "(%[1]s IS NULL)",
+	bounded.OpIs:        "coalesce(%[1]s, FALSE)",
+	bounded.OpAbs:       "abs(%[1]s)",
+	bounded.OpSign:      "CAST(sign(%[1]s) AS BIGINT)",
+	bounded.OpFloor:     "CAST(floor(%[1]s) AS BIGINT)",
+	bounded.OpCeil:      "CAST(ceil(%[1]s) AS BIGINT)",
+	bounded.OpRound:     "CAST(round(%[1]s) AS BIGINT)",
+	bounded.OpSqrt:      "CASE WHEN %[1]s >= 0 THEN sqrt(%[1]s) END",
+	bounded.OpLn:        "CASE WHEN %[1]s > 0 THEN ln(%[1]s) END",
+	bounded.OpExp:       "exp(%[1]s)",
 }
 
 // expression writes e over the cleaned columns c0, c1, ….
-func expression(e *plan.Expr) string { return engine.Expression(e, constant, operation) }
+func expression(e *bounded.Expr) string { return engine.Expression(e, constant, operation) }
 
 // operation writes one of which dialects differ.
-func operation(e *plan.Expr, args []string) string {
+func operation(e *bounded.Expr, args []string) string {
 	switch e.Op {
-	case plan.OpLike:
+	case bounded.OpLike:
 		return like(args[0], e.Text)
-	case plan.OpDatePart:
+	case bounded.OpDatePart:
 		return "CAST(date_part(" + text(e.Text) + ", " + date(args[0]) + ") AS BIGINT)"
-	case plan.OpDateTrunc:
+	case bounded.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + text(e.Text) + ", " + date(args[0]) + ") AS DATE) - DATE '1970-01-01' AS BIGINT)"
 	}
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"

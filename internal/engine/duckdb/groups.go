@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 )
 
 // Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows are the
 // groups that there are.
-func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*engine.Groups, error) {
+func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	counting := engine.Unchosen(b).Counting()
 	sql, err := statement(counting, from)
 	if err != nil {
@@ -31,7 +31,7 @@ func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed
 
 // rehearseOpen runs both statements of open keys: of the groups that there are, and of those that are chosen, of which there
 // are none here.
-func (e *Engine) rehearseOpen(ctx context.Context, b *plan.Bounded) error {
+func (e *Engine) rehearseOpen(ctx context.Context, b *bounded.Statement) error {
 	counting := engine.Unchosen(b).Counting()
 	err := e.rehearse(ctx, rehearsed(counting))
 	if !b.Other {
@@ -42,7 +42,7 @@ func (e *Engine) rehearseOpen(ctx context.Context, b *plan.Bounded) error {
 
 // relabelled gives rows of the chosen groups their keys, and all others those of Other: o, and NULL for each key. So the caps, which
 // come after it, bound what a unit adds to the chosen groups and Other together.
-func relabelled(b *plan.Bounded, rows string) string {
+func relabelled(b *bounded.Statement, rows string) string {
 	if !b.Other {
 		return rows
 	}
@@ -68,7 +68,7 @@ func relabelled(b *plan.Bounded, rows string) string {
 
 // chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a statement with as
 // many constants takes seconds to plan.
-func chosenRows(b *plan.Bounded) string {
+func chosenRows(b *bounded.Statement) string {
 	row, lists := []string{"TRUE"}, []string{}
 	for i, k := range b.Keys {
 		texts := make([]string, len(b.Chosen))

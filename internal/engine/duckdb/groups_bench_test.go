@@ -59,7 +59,7 @@ tables:
 			chosen = append(chosen, []value.Value{value.OfInt(int64(i))})
 		}
 		for b.Loop() {
-			if _, err := bench.Aggregate(b.Context(), &o.Choose(chosen).Bounded, engine.Sealed{File: file}); err != nil {
+			if _, err := bench.Aggregate(b.Context(), &o.Choose(chosen).Statement, engine.Sealed{File: file}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -68,7 +68,7 @@ tables:
 		var took [2][]time.Duration
 		for b.Loop() {
 			start := time.Now()
-			found, err := bench.Groups(b.Context(), &q.Bounded, engine.Sealed{File: file})
+			found, err := bench.Groups(b.Context(), &q.Statement, engine.Sealed{File: file})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
@@ -19,11 +20,11 @@ import (
 )
 
 // rowsOf runs a statement whose result rows are groups, and gives them as texts by the groups' names.
-func (b *bench) rowsOf(statement string, of *plan.Bounded) (map[string]string, error) {
+func (b *bench) rowsOf(statement string, of *bounded.Statement) (map[string]string, error) {
 	out := map[string]string{}
 	err := b.run(context.Background(), statement, func(row []driver.Value) error {
 		return collect(of, func(keys []value.Value, sums []*big.Int) {
-			out[plan.GroupName(keys)] = fmt.Sprint(sums)
+			out[bounded.GroupName(keys)] = fmt.Sprint(sums)
 		})(row)
 	})
 	return out, err
@@ -62,10 +63,10 @@ func (b *bench) groupsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
+		if err := b.Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
 			t.Fatalf("%s: rehearsal: %v", request.SQL, err)
 		}
-		there := *engine.Unchosen(&p.Bounded)
+		there := *engine.Unchosen(&p.Statement)
 		reference := enginetest.Groups(&there, rows)
 		want, names := map[string]string{}, []string{}
 		for name, sums := range reference {
@@ -89,7 +90,7 @@ func (b *bench) groupsAgree(t *testing.T) {
 		if len(names) > 1 {
 			several++
 		}
-		found, err := b.Groups(context.Background(), &p.Bounded, engine.Sealed{File: file})
+		found, err := b.Groups(context.Background(), &p.Statement, engine.Sealed{File: file})
 		if err != nil || len(found.Units()) != len(want) {
 			t.Fatalf("%s: %d groups, want %d: %v", request.SQL, len(found.Units()), len(want), err)
 		}
@@ -103,16 +104,16 @@ func (b *bench) groupsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan.SortGroups(chosen)
+		bounded.SortGroups(chosen)
 		after := p.Choose(chosen)
 		if !p.Other {
 			return
 		}
 		gathered := map[string]*big.Int{}
-		enginetest.Sum(&after.Bounded, rows, gather(gathered))
+		enginetest.Sum(&after.Statement, rows, gather(gathered))
 		cells, err := b.sums(after, b.again(file, known))
 		if want := nonZero(gathered); err != nil || !maps.Equal(cells, want) {
-			t.Fatalf("%s\nchosen %q\n%v\n%v\ngot  %v\nwant %v\n%v", request.SQL, kept, render(&after.Bounded, "FILE", known), rows, cells, want, err)
+			t.Fatalf("%s\nchosen %q\n%v\n%v\ngot  %v\nwant %v\n%v", request.SQL, kept, render(&after.Statement, "FILE", known), rows, cells, want, err)
 		}
 	})
 	if admitted < 30 || several < 10 {

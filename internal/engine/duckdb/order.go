@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/mechanism"
 )
 
@@ -16,7 +16,7 @@ const defaultPage = 1 << 22
 
 // Order implements engine.Engine. A pass is a statement for each page of distinct values, in their order, which the database groups
 // and sorts, on disk where it must.
-func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.Ordered, error) {
+func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.Ordered, error) {
 	scan, err := e.scan(ctx, b, from)
 	if err != nil {
 		return mechanism.Ordered{}, err
@@ -25,7 +25,7 @@ func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed)
 }
 
 // scan is a pass over the values of b's one measure.
-func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
+func (e *Engine) scan(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
 	counted, err := statement(b, from)
 	if err != nil {
 		return nil, err

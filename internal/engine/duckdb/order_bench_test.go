@@ -55,7 +55,7 @@ func BenchmarkOrder(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			scan, err := e.scan(context.Background(), &q.Bounded, engine.Sealed{File: file, Complete: map[string]bool{"age": true, "cost": true}})
+			scan, err := e.scan(context.Background(), &q.Statement, engine.Sealed{File: file, Complete: map[string]bool{"age": true, "cost": true}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/mechanism"
 )
 
 // orderedRows gives how often each contribution m0 that is not NULL occurs among rows, by cell.
-func orderedRows(b *plan.Bounded, rows string) string {
+func orderedRows(b *bounded.Statement, rows string) string {
 	if b.CountsRows() {
 		return rowsOfUnits(b.Measures[0], rows)
 	}
@@ -24,13 +24,13 @@ func orderedRows(b *plan.Bounded, rows string) string {
 }
 
 // rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing else of them.
-func rowsOfUnits(m *plan.BoundedMeasure, rows string) string {
+func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) GROUP BY u) GROUP BY m0", integer(m.Lo), integer(m.Hi), rows)
 }
 
 // cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their sealed rank, and of its cells the first
 // Caps.Groups by that of their first row: by that unit's own rows alone. No two cells of a unit have the same first row.
-func cappedCells(b *plan.Bounded, rows string) string {
+func cappedCells(b *bounded.Statement, rows string) string {
 	cell := strings.Join(append([]string{"u"}, engine.KeyNames(b)...), ", ")
 	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s)", cell, rows)
 	few := fmt.Sprintf("SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) WHERE r <= %d", placed, b.Caps.RowsPerGroup)
@@ -38,7 +38,7 @@ func cappedCells(b *plan.Bounded, rows string) string {
 }
 
 // OrderCells implements engine.Engine: a pass is a statement for each page of cells' values, in the order of values.
-func (e *Engine) OrderCells(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.OrderedCells, error) {
+func (e *Engine) OrderCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.OrderedCells, error) {
 	scan, err := e.scanCells(ctx, b, from)
 	if err != nil {
 		return mechanism.OrderedCells{}, err
@@ -47,7 +47,7 @@ func (e *Engine) OrderCells(ctx context.Context, b *plan.Bounded, from engine.Se
 }
 
 // scanCells is such a pass.
-func (e *Engine) scanCells(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(cell int, value, count int64) bool) error, error) {
+func (e *Engine) scanCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(yield func(cell int, value, count int64) bool) error, error) {
 	counted, err := statement(b, from)
 	if err != nil {
 		return nil, err

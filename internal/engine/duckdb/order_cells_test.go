@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
@@ -52,8 +53,8 @@ func TestOrdersAgreeWithReference(t *testing.T) {
 			}
 		}
 		from := rapid.SampledFrom([]engine.Sealed{known, {File: file}}).Draw(t, "known")
-		ordered := []*plan.Bounded{}
-		var counted []*plan.Bounded
+		ordered := []*bounded.Statement{}
+		var counted []*bounded.Statement
 		for _, of := range p.Orders() {
 			for _, v := range of.OrderedValues() {
 				ordered = append(ordered, of.Ordered(v))

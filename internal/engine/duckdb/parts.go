@@ -3,8 +3,8 @@ package duckdb
 import (
 	"fmt"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 )
 
 // partColumn holds a row's part while a unit's own parts are found.
@@ -12,7 +12,7 @@ const partColumn = "__dither_part"
 
 // owned gives the rows of a scan that are in their unit's own parts (plan.Part): those of its first so many parts, in the order of
 // their rows' least sealed rank. That is a unit's own affair: it reads all of its rows, and no others.
-func owned(b *plan.Bounded, scan string, known engine.Sealed) string {
+func owned(b *bounded.Statement, scan string, known engine.Sealed) string {
 	if b.Part == nil || b.Unit == nil || known.OneRowEach {
 		return scan
 	}

@@ -39,7 +39,7 @@ func TestOwnPartsAgree(t *testing.T) {
 						t.Fatal(err)
 					}
 					reference := map[string]*big.Int{}
-					enginetest.Sum(&p.Bounded, rows, gather(reference))
+					enginetest.Sum(&p.Statement, rows, gather(reference))
 					if want := nonZero(reference); !maps.Equal(got, want) {
 						t.Errorf("%s: %s: got %v, want %v", name, sql, got, want)
 					}

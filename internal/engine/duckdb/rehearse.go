@@ -10,15 +10,15 @@ import (
 
 	driverpkg "github.com/duckdb/duckdb-go/v2"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 )
 
 // Rehearse runs b's statement over made-up rows of extreme values. A statement that fails here would let a row decide
 // whether a question fails, which noise does not hide: it must not be asked. The proof that there is none is the plan's
 // (every expression is total); this is a second belt, and a failure here a defect there. It reads no sealed file.
-func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded, _ engine.Sealed) error {
+func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, _ engine.Sealed) error {
 	if b.Open() {
 		return e.rehearseOpen(ctx, b)
 	}
@@ -36,7 +36,7 @@ func (e *Engine) rehearse(ctx context.Context, statement string) error {
 }
 
 // rehearsed is b's statement over made-up rows.
-func rehearsed(b *plan.Bounded) string {
+func rehearsed(b *bounded.Statement) string {
 	if b.Source == nil {
 		return render(b, madeUp(b), engine.Sealed{})
 	}
@@ -44,7 +44,7 @@ func rehearsed(b *plan.Bounded) string {
 }
 
 // madeUp writes rows of the sealed columns that b reads.
-func madeUp(b *plan.Bounded) string {
+func madeUp(b *bounded.Statement) string {
 	columns := make([][]string, len(b.Columns))
 	names := make([]string, len(b.Columns))
 	for i, c := range b.Columns {
@@ -58,7 +58,7 @@ func madeUp(b *plan.Bounded) string {
 }
 
 // madeUpTables writes rows for every table of a Source: of several tables fewer, since they meet.
-func madeUpTables(b *plan.Bounded) map[string]string {
+func madeUpTables(b *bounded.Statement) map[string]string {
 	columns, names, scans := map[string][][]string{}, map[string][]string{}, 0
 	add := func(table, column string, of value.Type) {
 		name := identifier(column)
@@ -66,8 +66,8 @@ func madeUpTables(b *plan.Bounded) map[string]string {
 			names[table], columns[table] = append(names[table], name), append(columns[table], corners(b, of))
 		}
 	}
-	b.Source.Walk(func(s *plan.Source) {
-		if s.Op != plan.Scan {
+	b.Source.Walk(func(s *bounded.Source) {
+		if s.Op != bounded.Scan {
 			return
 		}
 		scans++
@@ -98,7 +98,7 @@ func madeUpOf(names []string, columns [][]string, n int) string {
 }
 
 // corners are engine.Corners, as a sealed file holds them.
-func corners(b *plan.Bounded, t value.Type) (out []string) {
+func corners(b *bounded.Statement, t value.Type) (out []string) {
 	for _, v := range engine.Corners(b, t) {
 		out = append(out, sealedConstant(v))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
@@ -24,7 +25,7 @@ func TestRehearsalsOfTotalQuestions(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
+		if err := b.Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
 			t.Fatalf("%s\n%v", sql, err)
 		}
 	})
@@ -33,28 +34,28 @@ func TestRehearsalsOfTotalQuestions(t *testing.T) {
 // A plan whose expressions are not total is caught, though no row of the sealed file has the values that break it.
 func TestRehearsalCatches(t *testing.T) {
 	b := newBench(t)
-	column := func(of value.Type) *plan.Expr {
-		return &plan.Expr{Op: plan.OpColumn, Type: of, Name: "v", Nullable: true}
+	column := func(of value.Type) *bounded.Expr {
+		return &bounded.Expr{Op: bounded.OpColumn, Type: of, Name: "v", Nullable: true}
 	}
 	integer, real := column(value.Integer), column(value.Real)
-	for name, broken := range map[string]*plan.Expr{
-		"sum of 64-bit integers":  {Op: plan.OpAdd, Type: value.Integer, Args: []*plan.Expr{integer, integer}},
-		"product":                 {Op: plan.OpMul, Type: value.Integer, Args: []*plan.Expr{integer, integer}},
-		"negation of the least":   {Op: plan.OpNeg, Type: value.Integer, Args: []*plan.Expr{integer}},
-		"real too large to floor": {Op: plan.OpFloor, Type: value.Integer, Args: []*plan.Expr{real}},
-		"exponential overflow":    {Op: plan.OpToInteger, Type: value.Integer, Args: []*plan.Expr{{Op: plan.OpExp, Type: value.Real, Args: []*plan.Expr{real}}}},
+	for name, broken := range map[string]*bounded.Expr{
+		"sum of 64-bit integers":  {Op: bounded.OpAdd, Type: value.Integer, Args: []*bounded.Expr{integer, integer}},
+		"product":                 {Op: bounded.OpMul, Type: value.Integer, Args: []*bounded.Expr{integer, integer}},
+		"negation of the least":   {Op: bounded.OpNeg, Type: value.Integer, Args: []*bounded.Expr{integer}},
+		"real too large to floor": {Op: bounded.OpFloor, Type: value.Integer, Args: []*bounded.Expr{real}},
+		"exponential overflow":    {Op: bounded.OpToInteger, Type: value.Integer, Args: []*bounded.Expr{{Op: bounded.OpExp, Type: value.Real, Args: []*bounded.Expr{real}}}},
 	} {
-		c := plan.Column{Column: &policy.Column{Name: "v", Type: value.Integer}}
-		broken.Walk(func(x *plan.Expr) {
+		c := bounded.Column{Column: &policy.Column{Name: "v", Type: value.Integer}}
+		broken.Walk(func(x *bounded.Expr) {
 			if x == real {
 				c.Column = &policy.Column{Name: "v", Type: value.Real}
-				c.Range = plan.Range{Lo: -math.MaxFloat64, Hi: math.MaxFloat64}
+				c.Range = bounded.Range{Lo: -math.MaxFloat64, Hi: math.MaxFloat64}
 			}
 		})
-		bounded := &plan.Bounded{
-			Columns:  []plan.Column{c},
-			Measures: []*plan.BoundedMeasure{{Kind: plan.Sum, X: broken, Lo: 0, Hi: 1}},
-			Caps:     plan.Caps{Rows: 1, Groups: 1},
+		bounded := &bounded.Statement{
+			Columns:  []bounded.Column{c},
+			Measures: []*bounded.Measure{{Kind: bounded.Sum, X: broken, Lo: 0, Hi: 1}},
+			Caps:     bounded.Caps{Rows: 1, Groups: 1},
 		}
 		if err := b.Rehearse(context.Background(), bounded, engine.Sealed{}); err == nil {
 			t.Errorf("%s: not caught", name)
@@ -73,7 +74,7 @@ func TestRehearseEveryColumn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Rehearse(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
+	if err := b.Rehearse(t.Context(), &p.Statement, engine.Sealed{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -85,7 +85,7 @@ func BenchmarkRelations(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			ours := must(statement(&q.Bounded, from))
+			ours := must(statement(&q.Statement, from))
 			var took [2][]time.Duration
 			for b.Loop() {
 				for i, statement := range []string{ours, c.beside} {

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
@@ -79,7 +80,7 @@ type met struct {
 	from   engine.Sealed
 }
 
-func (m met) sums(t *rapid.T, b *plan.Bounded) int {
+func (m met) sums(t *rapid.T, b *bounded.Statement) int {
 	sql, err := statement(b, m.from)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +94,7 @@ func (m met) sums(t *rapid.T, b *plan.Bounded) int {
 	return len(nonZero(reference))
 }
 
-func (m met) ordered(t *rapid.T, b *plan.Bounded) int {
+func (m met) ordered(t *rapid.T, b *bounded.Statement) int {
 	want := map[string]int64{}
 	enginetest.OrderCellsOf(b, m.tables, func(keys []value.Value, v int64) {
 		if cell := engine.CellOf(b, keys); cell >= 0 {
@@ -112,7 +113,7 @@ func (m met) ordered(t *rapid.T, b *plan.Bounded) int {
 }
 
 func (m met) groups(t *rapid.T, p *plan.Plan) int {
-	there := *engine.Unchosen(&p.Bounded)
+	there := *engine.Unchosen(&p.Statement)
 	want, names := map[string]string{}, []string{}
 	for name, sums := range enginetest.GroupsOf(&there, m.tables) {
 		want[name], names = fmt.Sprint(sums), append(names, name)
@@ -127,7 +128,7 @@ func (m met) groups(t *rapid.T, p *plan.Plan) int {
 	if err != nil || !maps.Equal(got, want) {
 		t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v\n%v", m.sql, sql, m.tables, got, want, err)
 	}
-	found, err := m.bench.Groups(context.Background(), &p.Bounded, m.from)
+	found, err := m.bench.Groups(context.Background(), &p.Statement, m.from)
 	if err != nil || len(found.Units()) != len(want) {
 		t.Fatalf("%s: %d groups, want %d: %v", m.sql, len(found.Units()), len(want), err)
 	}
@@ -139,6 +140,6 @@ func (m met) groups(t *rapid.T, p *plan.Plan) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.SortGroups(chosen)
-	return len(want) + m.sums(t, &p.Choose(chosen).Bounded)
+	bounded.SortGroups(chosen)
+	return len(want) + m.sums(t, &p.Choose(chosen).Statement)
 }

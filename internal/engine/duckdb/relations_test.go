@@ -39,21 +39,21 @@ func TestRelationsAgreeWithReference(t *testing.T) {
 				capped++
 			}
 			tables, from := b.writeAll(t, p.Tables(), 10)
-			statement, err := statement(&p.Bounded, from)
+			statement, err := statement(&p.Statement, from)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := map[string]*big.Int{}
-			if err := b.run(context.Background(), statement, collect(&p.Bounded, gather(got))); err != nil {
+			if err := b.run(context.Background(), statement, collect(&p.Statement, gather(got))); err != nil {
 				t.Fatalf("%s\n%s\n%v", sql, statement, err)
 			}
 			reference := map[string]*big.Int{}
-			enginetest.SumOf(&p.Bounded, tables, gather(reference))
+			enginetest.SumOf(&p.Statement, tables, gather(reference))
 			if got, want := nonZero(got), nonZero(reference); !maps.Equal(got, want) {
 				t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", sql, statement, tables, got, want)
 			}
 			if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
-				if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
+				if err := b.Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
 					t.Fatalf("%s: rehearsal: %v", sql, err)
 				}
 			}
@@ -81,7 +81,7 @@ func TestRelationsInOrder(t *testing.T) {
 		}
 		admitted++
 		tables, from := b.writeAll(t, q.Tables(), 10)
-		scan, err := b.scan(context.Background(), &q.Bounded, from)
+		scan, err := b.scan(context.Background(), &q.Statement, from)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestRelationsInOrder(t *testing.T) {
 		if err := scan(func(v, n int64) bool { got[v] = n; return true }); err != nil {
 			t.Fatal(err)
 		}
-		if want := enginetest.OrderOf(&q.Bounded, tables); !maps.Equal(got, want) {
+		if want := enginetest.OrderOf(&q.Statement, tables); !maps.Equal(got, want) {
 			t.Fatalf("%s: %v, want %v", sql, got, want)
 		}
 	})

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 )
 
@@ -20,7 +20,7 @@ var dialect = engine.Dialect{Integer: integer, Double: double, BigInt: "BIGINT",
 // The stages, from the inside out: clean the columns; keep the rows of WHERE and evaluate keys and gridded values; where units
 // have several rows, keep each unit's rows and cells within the caps; add up. Where each unit has one row, no cap can
 // cut anything off, and there is nothing to keep, unless what a unit adds to a cell has bounds of its own.
-func render(b *plan.Bounded, scan string, known engine.Sealed) string {
+func render(b *bounded.Statement, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
 	rows := evaluated(b, scan, known)
 	if b.Unit != nil && (!known.OneRowEach || b.CellsClamped()) {
@@ -36,7 +36,7 @@ func render(b *plan.Bounded, scan string, known engine.Sealed) string {
 }
 
 // addedUp is what is told of the rows that count.
-func addedUp(b *plan.Bounded, rows string) string {
+func addedUp(b *bounded.Statement, rows string) string {
 	switch {
 	case b.Ordered:
 		return orderedRows(b, rows)
@@ -47,13 +47,13 @@ func addedUp(b *plan.Bounded, rows string) string {
 }
 
 // contributed gives the keys and contributions m0, m1, … of rows.
-func contributed(b *plan.Bounded, rows string) string {
+func contributed(b *bounded.Statement, rows string) string {
 	return "SELECT " + strings.Join(append(engine.KeyNames(b), contributions(b)...), ", ") + " FROM (" + rows + ")"
 }
 
 // evaluated gives the kept rows: the unit u and the rank q where there are, the keys, and the gridded values v0, v1, … (NULL
 // where a measure has none).
-func evaluated(b *plan.Bounded, scan string, known engine.Sealed) string {
+func evaluated(b *bounded.Statement, scan string, known engine.Sealed) string {
 	var cleaned, row []string
 	for i, c := range b.Columns {
 		cleaned = append(cleaned, clean(c)+" AS "+column(i))
@@ -74,20 +74,20 @@ func evaluated(b *plan.Bounded, scan string, known engine.Sealed) string {
 }
 
 // gridded is a row's value in grid units, not yet clamped: a pure function of the row.
-func gridded(m *plan.BoundedMeasure) string {
+func gridded(m *bounded.Measure) string {
 	x := dialect.Gridded(m, expression)
-	if m.Kind == plan.CountDistinct && m.X.Type == value.Real { // 0 and −0 are one value
+	if m.Kind == bounded.CountDistinct && m.X.Type == value.Real { // 0 and −0 are one value
 		x = "CASE WHEN (" + x + ") = 0 THEN CAST(0 AS DOUBLE) ELSE (" + x + ") END"
 	}
 	return x
 }
 
 // contributions clamp each row's gridded value; NULL contributes 0.
-func contributions(b *plan.Bounded) []string {
+func contributions(b *bounded.Statement) []string {
 	var out []string
 	for i, m := range b.Measures {
 		v := "v" + strconv.Itoa(i)
-		if m.Kind == plan.CountDistinct {
+		if m.Kind == bounded.CountDistinct {
 			out = append(out, dialect.FirstOfValue(b, i)+fmt.Sprintf(" AS m%d", i))
 			continue
 		}
@@ -104,7 +104,7 @@ func contributions(b *plan.Bounded) []string {
 //
 // Where all rows are left, these are those of the lowest ranks, and the cap is a filter. Where not, it is needed only by units
 // with more rows than the cap, which are few if the cap was well chosen.
-func cappedRows(b *plan.Bounded, scan string, known engine.Sealed) string {
+func cappedRows(b *bounded.Statement, scan string, known engine.Sealed) string {
 	filtered := func(condition string) string {
 		return evaluated(b, fmt.Sprintf("(SELECT * FROM %s WHERE %s)", scan, condition), known)
 	}
@@ -122,18 +122,18 @@ func cappedRows(b *plan.Bounded, scan string, known engine.Sealed) string {
 
 // cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells first in the order of their rows'
 // least sealed rank, so by that unit's own rows alone. No two cells of a unit have the same: a row is in one cell.
-func cellsOfUnits(b *plan.Bounded, rows string) string {
+func cellsOfUnits(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
-	sums, bounded := slices.Clone(cell), slices.Clone(keys)
+	sums, out := slices.Clone(cell), slices.Clone(keys)
 	for i, m := range b.Measures {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
-		if m.Kind == plan.CountUnits {
+		if m.Kind == bounded.CountUnits {
 			sum = "max" // once a cell, however many rows
 		}
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %s", sum, name, name))
-		bounded = append(bounded, cellBounded(b, m, name)+" AS "+name)
+		out = append(out, cellBounded(b, m, name)+" AS "+name)
 	}
 	capped := cellsCapped(b)
 	of := slices.Clone(cell)
@@ -148,19 +148,19 @@ func cellsOfUnits(b *plan.Bounded, rows string) string {
 			cells = fmt.Sprintf("SELECT * FROM (%s) WHERE r <= %d", cells, b.Caps.Groups)
 		}
 	}
-	return "SELECT " + strings.Join(bounded, ", ") + " FROM (" + cells + ")"
+	return "SELECT " + strings.Join(out, ", ") + " FROM (" + cells + ")"
 }
 
 // cellsCapped holds where a unit can be in more cells than it counts in: not where fewer rows count.
-func cellsCapped(b *plan.Bounded) bool {
+func cellsCapped(b *bounded.Statement) bool {
 	return len(b.Keys) > 0 && (b.Caps.Rows == 0 || b.Caps.Rows > b.Caps.Groups)
 }
 
 // cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for
 // CountUnits alone.
-func cellBounded(b *plan.Bounded, m *plan.BoundedMeasure, name string) string {
+func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
-		if m.Kind == plan.CountUnits && cellsCapped(b) {
+		if m.Kind == bounded.CountUnits && cellsCapped(b) {
 			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE CAST(0 AS BIGINT) END", b.Caps.Groups, name)
 		}
 		return name

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 )
 
 // sealedFiles are the tables that a Source reads, and those of which it was recorded that no unit has more than one row.
@@ -17,13 +17,13 @@ type sealedFiles struct {
 }
 
 // single holds where no unit has more than one row: by construction, or by what was recorded of the files.
-func (f sealedFiles) single(s *plan.Source) bool {
+func (f sealedFiles) single(s *bounded.Source) bool {
 	switch {
 	case s.Single:
 		return true
-	case s.Op == plan.Scan:
+	case s.Op == bounded.Scan:
 		return s.Unit != nil && f.oneRowEach[s.Table]
-	case s.Op == plan.Select, s.Op == plan.Join && s.Most == 1:
+	case s.Op == bounded.Select, s.Op == bounded.Join && s.Most == 1:
 		return s.Units && f.single(s.Inputs[0])
 	}
 	return false
@@ -31,7 +31,7 @@ func (f sealedFiles) single(s *plan.Source) bool {
 
 // renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as they are
 // cleaned, and the unit u where there is one. Where no unit has more than one row no cap can cut anything off.
-func renderSource(b *plan.Bounded, files sealedFiles) string {
+func renderSource(b *bounded.Statement, files sealedFiles) string {
 	rows := evaluatedSource(b, files)
 	if b.Unit != nil && (!files.single(b.Source) || b.CellsClamped()) {
 		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered && b.Caps.Groups > 0 {
@@ -51,7 +51,7 @@ func renderSource(b *plan.Bounded, files sealedFiles) string {
 }
 
 // evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.
-func evaluatedSource(b *plan.Bounded, files sealedFiles) string {
+func evaluatedSource(b *bounded.Statement, files sealedFiles) string {
 	var row []string
 	if b.Unit != nil {
 		row = append(row, "u")
@@ -103,43 +103,43 @@ func ranked(rows string, part []string, contents []engine.Content, enough int64)
 }
 
 // source writes a Source over the scans of its tables.
-func source(s *plan.Source, files sealedFiles) string {
+func source(s *bounded.Source, files sealedFiles) string {
 	var inputs []string
 	for _, in := range s.Inputs {
 		inputs = append(inputs, "("+source(in, files)+")")
 	}
 	switch s.Op {
-	case plan.Scan:
+	case bounded.Scan:
 		return scanned(s, files.scans[s.Table])
-	case plan.Owned:
+	case bounded.Owned:
 		rows := fmt.Sprintf("SELECT a.*, b.u FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s) AS b ON a.c%d = b.k",
 			inputs[0], s.ParentKey, inputs[1], s.ChildKey)
 		if engine.OwnedFit(s, func(table string) engine.Sealed { return files.known[table] }) {
 			return rows
 		}
 		return fmt.Sprintf("SELECT * EXCLUDE (q) FROM (%s) WHERE q <= %d", ranked("("+rows+")", []string{"u"}, contentsOf(s), s.Stored), s.Stored)
-	case plan.Select:
+	case bounded.Select:
 		sql := "SELECT " + outputs(s, 0) + " FROM " + inputs[0]
 		if s.Where != nil {
 			sql += " WHERE " + expression(s.Where)
 		}
 		return sql
-	case plan.Join:
+	case bounded.Join:
 		return joined(s, inputs[0], inputs[1], files.single(s.Inputs[1]))
-	case plan.Union:
+	case bounded.Union:
 		var all []string
 		for _, in := range inputs {
 			all = append(all, "SELECT "+names(s, 0)+" FROM "+in)
 		}
 		return strings.Join(all, " UNION ALL ")
-	case plan.PerUnit:
+	case bounded.PerUnit:
 		return inside.PerUnit(s, inputs[0])
 	}
 	panic("duckdb: no source " + string(s.Op))
 }
 
 // contentsOf are all columns of a source.
-func contentsOf(s *plan.Source) (out []engine.Content) {
+func contentsOf(s *bounded.Source) (out []engine.Content) {
 	for i, c := range s.Columns {
 		out = append(out, engine.Content{Name: column(i), Type: c.Type})
 	}
@@ -147,7 +147,7 @@ func contentsOf(s *plan.Source) (out []engine.Content) {
 }
 
 // names are the unit, where there is one, and the columns from the n-th on.
-func names(s *plan.Source, n int) string {
+func names(s *bounded.Source, n int) string {
 	var out []string
 	if s.Units {
 		out = append(out, "u")
@@ -162,7 +162,7 @@ func names(s *plan.Source, n int) string {
 }
 
 // outputs are the unit, and the source's expressions as columns.
-func outputs(s *plan.Source, n int) string {
+func outputs(s *bounded.Source, n int) string {
 	var out []string
 	if s.Units {
 		out = append(out, "u")
@@ -177,7 +177,7 @@ func outputs(s *plan.Source, n int) string {
 }
 
 // scanned gives a table's cleaned columns, and the unit as it is sealed: cleaning must not make one unit of two.
-func scanned(s *plan.Source, scan string) string {
+func scanned(s *bounded.Source, scan string) string {
 	var cleaned []string
 	for i, c := range s.Columns {
 		cleaned = append(cleaned, clean(c)+" AS "+column(i))
@@ -194,7 +194,7 @@ func scanned(s *plan.Source, scan string) string {
 }
 
 // joined puts the second input's rows, at most Most of one part, beside the first's.
-func joined(s *plan.Source, left, right string, single bool) string {
+func joined(s *bounded.Source, left, right string, single bool) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var part, row, on []string
 	if second.Units {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/mechanism"
 )
 
@@ -15,7 +15,7 @@ import (
 const defaultRowPage = 1 << 21
 
 // Rows implements engine.Engine: a statement for each page of rows. A unit's rows are in one page, and beside each other in it.
-func (e *Engine) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, into *mechanism.Rows) error {
+func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
 	if err := e.eachRow(ctx, b, from, into.Add); err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (e *Engine) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, 
 }
 
 // eachRow feeds each row's integers to add, with whether it is its unit's first.
-func (e *Engine) eachRow(ctx context.Context, b *plan.Bounded, from engine.Sealed, add func(first bool, row []int64) error) error {
+func (e *Engine) eachRow(ctx context.Context, b *bounded.Statement, from engine.Sealed, add func(first bool, row []int64) error) error {
 	statements, err := e.rowPages(ctx, b, from)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (e *Engine) eachRow(ctx context.Context, b *plan.Bounded, from engine.Seale
 const groupedRows = "SELECT u, "
 
 // rowPages are the statements.
-func (e *Engine) rowPages(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([]string, error) {
+func (e *Engine) rowPages(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([]string, error) {
 	if b.Source != nil {
 		return e.sourcePages(ctx, b, from)
 	}
@@ -100,7 +100,7 @@ func (e *Engine) pages(rows int64) int64 {
 }
 
 // rowsOf gives the contributions m0, m1, … of each row that counts, and its unit u first where units have several.
-func rowsOf(b *plan.Bounded, scan string, known engine.Sealed) string {
+func rowsOf(b *bounded.Statement, scan string, known engine.Sealed) string {
 	scan = owned(b, scan, known)
 	if b.Unit == nil || known.OneRowEach {
 		return rowsIn(b, evaluated(b, scan, known), false)
@@ -108,7 +108,7 @@ func rowsOf(b *plan.Bounded, scan string, known engine.Sealed) string {
 	return rowsIn(b, cappedRows(b, scan, known), true)
 }
 
-func rowsIn(b *plan.Bounded, rows string, grouped bool) string {
+func rowsIn(b *bounded.Statement, rows string, grouped bool) string {
 	added := strings.Join(contributions(b), ", ")
 	if !grouped {
 		return "SELECT " + added + " FROM (" + rows + ")"

@@ -46,7 +46,7 @@ func BenchmarkRows(b *testing.B) {
 	}
 	for b.Loop() {
 		begun, n := time.Now(), 0
-		if err := e.eachRow(context.Background(), &t.Bounded, engine.Sealed{File: file}, func(bool, []int64) error { n++; return nil }); err != nil || n != rows {
+		if err := e.eachRow(context.Background(), &t.Statement, engine.Sealed{File: file}, func(bool, []int64) error { n++; return nil }); err != nil || n != rows {
 			b.Fatal(n, err)
 		}
 		b.ReportMetric(float64(n)/time.Since(begun).Seconds(), "rows/s")

@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 )
 
 // sourcePages are the statements where the rows are a Source's: one, where its tables are so small that it cannot have more rows than a page, or it is
 // counted and has not. Of several each computes all of it, and gives the units whose hash is its own; or, where rows are units, the rows.
-func (e *Engine) sourcePages(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([]string, error) {
+func (e *Engine) sourcePages(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([]string, error) {
 	page := func(condition string) (string, error) {
-		return statementOf(b, from, func(b *plan.Bounded, files sealedFiles) string { return rowsOfSource(b, files, condition) })
+		return statementOf(b, from, func(b *bounded.Statement, files sealedFiles) string { return rowsOfSource(b, files, condition) })
 	}
 	whole, err := page("")
 	if err != nil {
@@ -60,20 +60,20 @@ func (e *Engine) sourcePages(ctx context.Context, b *plan.Bounded, from engine.S
 }
 
 // mostRows bounds how many rows a Source has, whose tables have so many.
-func mostRows(s *plan.Source, tables map[string]int64) int64 {
+func mostRows(s *bounded.Source, tables map[string]int64) int64 {
 	const enough = 1 << 40 // for several pages, and far from overflowing
-	if s.Op == plan.Scan {
+	if s.Op == bounded.Scan {
 		return tables[s.Table]
 	}
 	rows, times := mostRows(s.Inputs[0], tables), int64(1)
 	switch s.Op {
-	case plan.Union:
+	case bounded.Union:
 		for _, input := range s.Inputs[1:] {
 			rows += mostRows(input, tables)
 		}
-	case plan.Join:
+	case bounded.Join:
 		times = max(s.Most, 1)
-	case plan.Owned:
+	case bounded.Owned:
 		times = max(mostRows(s.Inputs[1], tables), 1)
 	}
 	if rows >= enough/times {
@@ -83,7 +83,7 @@ func mostRows(s *plan.Source, tables map[string]int64) int64 {
 }
 
 // rowsOfSource is rowsOf where the rows are a Source's, of which those are given that a condition holds of: "" for all.
-func rowsOfSource(b *plan.Bounded, files sealedFiles, condition string) string {
+func rowsOfSource(b *bounded.Statement, files sealedFiles, condition string) string {
 	rows := evaluatedSource(b, files)
 	kept := func(rows string, conditions ...string) string {
 		if condition != "" {

@@ -55,18 +55,18 @@ func TestRowsAgreeWithReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
+		if err := b.Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
 			t.Fatalf("%s: rehearsal: %v", sql, err)
 		}
 		b.rowPage = rapid.SampledFrom([]int{defaultRowPage, 3}).Draw(t, "page")
 		from := rapid.SampledFrom([]engine.Sealed{known, {File: file}}).Draw(t, "known")
 		var got [][][]int64
-		if err := b.eachRow(context.Background(), &p.Bounded, from, byUnit(&got)); err != nil {
+		if err := b.eachRow(context.Background(), &p.Statement, from, byUnit(&got)); err != nil {
 			t.Fatal(err)
 		}
-		want := inOrder(enginetest.UnitRows(&p.Bounded, rows))
+		want := inOrder(enginetest.UnitRows(&p.Statement, rows))
 		if got := inOrder(got); !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
-			t.Fatalf("%s: %v, want %v\n%s", sql, got, want, rowsOf(&p.Bounded, "FILE", from))
+			t.Fatalf("%s: %v, want %v\n%s", sql, got, want, rowsOf(&p.Statement, "FILE", from))
 		}
 		given += len(want)
 	})
@@ -93,15 +93,15 @@ func TestRowsOverRelations(t *testing.T) {
 		admitted++
 		tables, from := b.writeAll(t, p.Tables(), 10)
 		b.rowPage = rapid.SampledFrom([]int{defaultRowPage, 5, 1}).Draw(t, "page")
-		if err := b.Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
+		if err := b.Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
 			t.Fatalf("%s: rehearsal: %v", sql, err)
 		}
-		if pages, err := b.rowPages(context.Background(), &p.Bounded, from); err == nil && len(pages) > 1 {
+		if pages, err := b.rowPages(context.Background(), &p.Statement, from); err == nil && len(pages) > 1 {
 			paged++
 		}
 		var got [][][]int64
-		err = b.eachRow(context.Background(), &p.Bounded, from, byUnit(&got))
-		want := inOrder(enginetest.UnitRowsOf(&p.Bounded, tables))
+		err = b.eachRow(context.Background(), &p.Statement, from, byUnit(&got))
+		want := inOrder(enginetest.UnitRowsOf(&p.Statement, tables))
 		if got := inOrder(got); err != nil || !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
 			t.Fatalf("%s: %v, want %v (%v)", sql, got, want, err)
 		}

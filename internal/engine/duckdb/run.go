@@ -15,8 +15,8 @@ import (
 
 	driverpkg "github.com/duckdb/duckdb-go/v2"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 	"dither/mechanism"
 )
@@ -114,7 +114,7 @@ func (e *Engine) open() (*sql.DB, error) {
 }
 
 // Aggregate implements engine.Engine.
-func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	sql, err := statement(b, from)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sea
 }
 
 // statement is the one that answers b over sealed files.
-func statement(b *plan.Bounded, from engine.Sealed) (string, error) {
+func statement(b *bounded.Statement, from engine.Sealed) (string, error) {
 	if b.Source == nil {
 		scan, err := storedScan(from)
 		if err != nil {
@@ -139,7 +139,7 @@ func statement(b *plan.Bounded, from engine.Sealed) (string, error) {
 }
 
 // statementOf is a statement over the sealed files of a Source.
-func statementOf(b *plan.Bounded, from engine.Sealed, render func(*plan.Bounded, sealedFiles) string) (string, error) {
+func statementOf(b *bounded.Statement, from engine.Sealed, render func(*bounded.Statement, sealedFiles) string) (string, error) {
 	files := sealedFiles{map[string]string{}, map[string]bool{}, from.Tables}
 	for _, table := range b.Tables() {
 		known, ok := from.Tables[table]
@@ -217,7 +217,7 @@ func query(ctx context.Context, raw any, statement string, each func([]driver.Va
 }
 
 // collect reads one result row and adds it to its cell.
-func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([]driver.Value) error {
+func collect(b *bounded.Statement, add func([]value.Value, []*big.Int)) func([]driver.Value) error {
 	types := b.KeyTypes()
 	return func(row []driver.Value) error {
 		keys, err := engine.Keys(types, row, scalar)

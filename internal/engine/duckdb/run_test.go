@@ -16,6 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
@@ -103,7 +104,7 @@ func (b *bench) sums(p *plan.Plan, file string) (map[string]string, error) {
 	}
 	defer conn.Close()
 	err = conn.Raw(func(c any) error {
-		return query(context.Background(), c, render(&p.Bounded, scan, b.known(file)), collect(&p.Bounded, gather(out)))
+		return query(context.Background(), c, render(&p.Statement, scan, b.known(file)), collect(&p.Statement, gather(out)))
 	})
 	return nonZero(out), err
 }
@@ -165,7 +166,7 @@ func (b *bench) sealedRows(table, file string) (rows []enginetest.Row, known eng
 func gather(out map[string]*big.Int) func([]value.Value, []*big.Int) {
 	return func(keys []value.Value, sums []*big.Int) {
 		for i, s := range sums {
-			name := fmt.Sprintf("%s %d", plan.GroupName(keys), i)
+			name := fmt.Sprintf("%s %d", bounded.GroupName(keys), i)
 			if out[name] == nil {
 				out[name] = new(big.Int)
 			}
@@ -233,12 +234,12 @@ func (b *bench) agrees(t *testing.T) {
 		b.records[file] = known
 		got, err := b.sums(p, file)
 		if err != nil {
-			t.Fatalf("%s\n%s\n%v", request.SQL, render(&p.Bounded, "FILE", known), err)
+			t.Fatalf("%s\n%s\n%v", request.SQL, render(&p.Statement, "FILE", known), err)
 		}
 		reference := map[string]*big.Int{}
-		enginetest.Sum(&p.Bounded, rows, gather(reference))
+		enginetest.Sum(&p.Statement, rows, gather(reference))
 		if want := nonZero(reference); !maps.Equal(got, want) {
-			t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", request.SQL, render(&p.Bounded, "FILE", known), rows, got, want)
+			t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v", request.SQL, render(&p.Statement, "FILE", known), rows, got, want)
 		}
 	})
 	if admitted < 30 || capped < 5 {
@@ -269,7 +270,7 @@ func TestLockedDown(t *testing.T) {
 	defer conn.Close()
 	try := func(statement string) error {
 		return conn.Raw(func(c any) error {
-			return query(context.Background(), c, statement, collect(&plan.Bounded{}, gather(map[string]*big.Int{})))
+			return query(context.Background(), c, statement, collect(&bounded.Statement{}, gather(map[string]*big.Int{})))
 		})
 	}
 	if err := try("SELECT count(*) FROM read_parquet(" + text(file) + ")"); err != nil {
@@ -354,12 +355,12 @@ func TestOrderAgreesWithReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Rehearse(context.Background(), &q.Bounded, engine.Sealed{}); err != nil {
+		if err := b.Rehearse(context.Background(), &q.Statement, engine.Sealed{}); err != nil {
 			t.Fatalf("%s: rehearsal: %v", sql, err)
 		}
-		want := enginetest.Order(&q.Bounded, rows)
+		want := enginetest.Order(&q.Statement, rows)
 		for _, from := range []engine.Sealed{known, {File: file}} {
-			scan, err := b.scan(context.Background(), &q.Bounded, from)
+			scan, err := b.scan(context.Background(), &q.Statement, from)
 			if err != nil {
 				t.Fatal(err)
 			}

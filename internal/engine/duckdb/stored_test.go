@@ -180,12 +180,12 @@ tables:
 		}
 		sums := func(known engine.Sealed) map[string]string {
 			known.Tables = map[string]engine.Sealed{"t": known}
-			statement, err := statement(&p.Bounded, known)
+			statement, err := statement(&p.Statement, known)
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := map[string]*big.Int{}
-			if err := b.run(t.Context(), statement, collect(&p.Bounded, gather(got))); err != nil {
+			if err := b.run(t.Context(), statement, collect(&p.Statement, gather(got))); err != nil {
 				t.Fatal(err)
 			}
 			return nonZero(got)

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
-	"dither/internal/plan"
 	"dither/internal/policy"
 )
 
@@ -33,7 +33,7 @@ func BenchmarkUnitCost(b *testing.B) {
 		known.Tables = map[string]engine.Sealed{"visits": known}
 		from[heavy] = known
 	}
-	enginetest.UnitCost(b, processors, func(look *plan.Bounded, heavy bool) error {
+	enginetest.UnitCost(b, processors, func(look *bounded.Statement, heavy bool) error {
 		_, err := s.Aggregate(b.Context(), look, from[heavy])
 		return err
 	})

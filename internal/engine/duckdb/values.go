@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 )
 
 // Values implements engine.Engine. It is for public tables alone, which the kernel makes sure of.
-func (e *Engine) Values(ctx context.Context, c plan.Column, from engine.Sealed, most int) ([]value.Value, error) {
+func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	scan, err := sealScan(from.File)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -74,8 +75,8 @@ func BenchmarkVectors(b *testing.B) {
 	e := New(sealed, filepath.Join(dir, "spill"))
 	defer e.Close()
 	scan := must(sealScan(file))
-	regression := []plan.SumRequest{{Kind: plan.SumProduct}, {Kind: plan.SumProduct, J: 1}}
-	blocks := func(norm plan.Norm, bound *big.Rat) []plan.BlockRequest {
+	regression := []plan.SumRequest{{Kind: bounded.SumProduct}, {Kind: bounded.SumProduct, J: 1}}
+	blocks := func(norm bounded.Norm, bound *big.Rat) []plan.BlockRequest {
 		return []plan.BlockRequest{{Size: 9, Norm: norm, Bound: bound}, {Size: 1, Norm: norm}}
 	}
 	var centres [][]float64
@@ -104,25 +105,25 @@ func BenchmarkVectors(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		return render(&m.Bounded, scan, known)
+		return render(&m.Statement, scan, known)
 	}
 	var scaled []string // as package stats writes them
 	for i := range 10 {
 		scaled = append(scaled, fmt.Sprintf("(x%d - 0.25) * 0.8", i))
 	}
 	scaledStep, err := plan.BuildMoments(p, plan.Request{SQL: "SELECT " + strings.Join(scaled, ", ") + " FROM rows"}, plan.VectorRequest{
-		Blocks: []plan.BlockRequest{{Size: 10, Norm: plan.NormL1}}, Sums: []plan.SumRequest{{Kind: plan.SumOne}, {Kind: plan.SumFirst}}, Centres: centres,
+		Blocks: []plan.BlockRequest{{Size: 10, Norm: bounded.NormL1}}, Sums: []plan.SumRequest{{Kind: bounded.SumOne}, {Kind: bounded.SumFirst}}, Centres: centres,
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, c := range []struct{ name, ours, beside string }{
-		{"k-means step of scaled columns", render(&scaledStep.Bounded, scan, known), kmeans},
-		{"regression, bounds from ranges", ours(plan.VectorRequest{Blocks: blocks(plan.NormL2, nil), Sums: regression}), plain},
-		{"regression, scaled in l1", ours(plan.VectorRequest{Blocks: blocks(plan.NormL1, big.NewRat(4, 1)), Sums: regression}), plain},
-		{"regression, scaled in l2", ours(plan.VectorRequest{Blocks: blocks(plan.NormL2, big.NewRat(3, 2)), Sums: regression}), plain},
+		{"k-means step of scaled columns", render(&scaledStep.Statement, scan, known), kmeans},
+		{"regression, bounds from ranges", ours(plan.VectorRequest{Blocks: blocks(bounded.NormL2, nil), Sums: regression}), plain},
+		{"regression, scaled in l1", ours(plan.VectorRequest{Blocks: blocks(bounded.NormL1, big.NewRat(4, 1)), Sums: regression}), plain},
+		{"regression, scaled in l2", ours(plan.VectorRequest{Blocks: blocks(bounded.NormL2, big.NewRat(3, 2)), Sums: regression}), plain},
 		{"k-means step", ours(plan.VectorRequest{
-			Blocks: []plan.BlockRequest{{Size: 10, Norm: plan.NormL1}}, Sums: []plan.SumRequest{{Kind: plan.SumOne}, {Kind: plan.SumFirst}}, Centres: centres,
+			Blocks: []plan.BlockRequest{{Size: 10, Norm: bounded.NormL1}}, Sums: []plan.SumRequest{{Kind: bounded.SumOne}, {Kind: bounded.SumFirst}}, Centres: centres,
 		}), kmeans},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -68,16 +68,16 @@ func TestVectorsOverRelations(t *testing.T) {
 }
 
 func (b *bench) vectors(t *rapid.T, sql string, m *plan.Moments, tables enginetest.Tables, from engine.Sealed, seen map[string]int) {
-	if err := b.Rehearse(context.Background(), &m.Bounded, engine.Sealed{}); err != nil {
+	if err := b.Rehearse(context.Background(), &m.Statement, engine.Sealed{}); err != nil {
 		t.Fatalf("%s: rehearsal: %v", sql, err)
 	}
-	text, err := statement(&m.Bounded, from)
+	text, err := statement(&m.Statement, from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, reference := map[string]*big.Int{}, map[string]*big.Int{}
-	err = b.run(context.Background(), text, collect(&m.Bounded, gather(got)))
-	enginetest.SumOf(&m.Bounded, tables, gather(reference))
+	err = b.run(context.Background(), text, collect(&m.Statement, gather(got)))
+	enginetest.SumOf(&m.Statement, tables, gather(reference))
 	if got, want := nonZero(got), nonZero(reference); err != nil || !maps.Equal(got, want) {
 		t.Fatalf("%s\n%s\n%v\ngot  %v\nwant %v\n%v", sql, text, tables, got, want, err)
 	}

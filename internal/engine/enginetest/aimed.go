@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/splitmix"
 	"dither/internal/value"
@@ -127,7 +127,7 @@ func rowsLike(t *policy.Table, text string) (out []Row, err error) {
 				return nil, fmt.Errorf("table %s has no column %q", t.Name, name)
 			}
 			if r[name] = value.NullOf(c.Type); as != "NULL" {
-				if r[name], err = plan.ReadKey(c.Type, as); err != nil {
+				if r[name], err = bounded.ReadKey(c.Type, as); err != nil {
 					return nil, err
 				}
 			}

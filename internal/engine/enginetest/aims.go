@@ -3,6 +3,7 @@ package enginetest
 import (
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 )
 
@@ -30,14 +31,14 @@ func capped3(sql string) []question {
 // coordinate asks for the sum of one coordinate, whose bounds are those of its column alone.
 func coordinate(sql string) question {
 	return question{Request: plan.Request{SQL: sql}, kind: "vectors", vectors: plan.VectorRequest{
-		Blocks: []plan.BlockRequest{{Size: 1, Norm: plan.NormL2}}, Sums: []plan.SumRequest{{Kind: plan.SumFirst}},
+		Blocks: []plan.BlockRequest{{Size: 1, Norm: bounded.NormL2}}, Sums: []plan.SumRequest{{Kind: bounded.SumFirst}},
 	}}
 }
 
 // pairOfCoordinates asks for the products of two coordinates.
 func pairOfCoordinates(sql string) question {
 	return question{Request: plan.Request{SQL: sql}, kind: "vectors", vectors: plan.VectorRequest{
-		Blocks: []plan.BlockRequest{{Size: 2, Norm: plan.NormL2, Bound: big.NewRat(1000, 1)}}, Sums: []plan.SumRequest{{Kind: plan.SumProduct}},
+		Blocks: []plan.BlockRequest{{Size: 2, Norm: bounded.NormL2, Bound: big.NewRat(1000, 1)}}, Sums: []plan.SumRequest{{Kind: bounded.SumProduct}},
 	}}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/policy"
 )
@@ -153,7 +154,7 @@ func (w *Twins) parts(of World) (moves []Move, err error) {
 		if err != nil {
 			return moves, err
 		}
-		l1, _, err := w.Over(&part.Bounded, nil)
+		l1, _, err := w.Over(&part.Statement, nil)
 		if err != nil {
 			return moves, err
 		}
@@ -185,12 +186,12 @@ func (w *Twins) stored(of World) (err error) {
 		if !is {
 			continue // the reference, of rows that are not sealed
 		}
-		w.Plan.Source.Walk(func(s *plan.Source) {
+		w.Plan.Source.Walk(func(s *bounded.Source) {
 			most := s.Stored
 			switch {
-			case err != nil, s.Op != plan.Scan && s.Op != plan.Owned, s.Op == plan.Scan && s.Unit == nil:
+			case err != nil, s.Op != bounded.Scan && s.Op != bounded.Owned, s.Op == bounded.Scan && s.Unit == nil:
 				return
-			case s.Op == plan.Scan:
+			case s.Op == bounded.Scan:
 				most = of.Policy.Table(s.Table).Stored()
 			}
 			n, e := sealed.MostRows(s)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
@@ -27,9 +28,9 @@ var update = flag.Bool("conform.update", false, "rewrite the scripts' expectatio
 // Engine is what a script is run on: it puts rows into the tables of a policy that a bounded aggregate is over, and runs it.
 type Engine interface {
 	// Sums feeds each result row to add.
-	Sums(t testing.TB, p *policy.Policy, rows Tables, b *plan.Bounded, add func(keys []value.Value, sums []*big.Int)) error
+	Sums(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement, add func(keys []value.Value, sums []*big.Int)) error
 	// Order gives how often each value occurs.
-	Order(t testing.TB, p *policy.Policy, rows Tables, b *plan.Bounded) (map[int64]int64, error)
+	Order(t testing.TB, p *policy.Policy, rows Tables, b *bounded.Statement) (map[int64]int64, error)
 }
 
 // Conform runs every script of testdata on an engine. A script is blocks of lines, apart by blank lines; # begins a comment. A
@@ -153,7 +154,7 @@ func (s *script) sums(t *testing.T, sql string) string {
 		return fmt.Sprint(err)
 	}
 	cells := make([][]*big.Int, p.Cells())
-	err = s.engine.Sums(t, s.policy, s.rows, &p.Bounded, func(keys []value.Value, sums []*big.Int) {
+	err = s.engine.Sums(t, s.policy, s.rows, &p.Statement, func(keys []value.Value, sums []*big.Int) {
 		cell := 0
 		for i, v := range keys {
 			j := p.Keys[i].Index(v)
@@ -235,7 +236,7 @@ func (s *script) order(t *testing.T, sql string) string {
 	if err != nil {
 		return fmt.Sprint(err)
 	}
-	counts, err := s.engine.Order(t, s.policy, s.rows, &q.Bounded)
+	counts, err := s.engine.Order(t, s.policy, s.rows, &q.Statement)
 	if err != nil {
 		return "fails: " + err.Error()
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 )
 
@@ -79,7 +80,7 @@ func constructs() (out []Construct) {
 	}
 	written("COUNT(*)", `\bCOUNT\(\*`)
 	written("COUNT(x)", `\bCOUNT\([^*D]`)
-	kind := func(k plan.Kind) func(*plan.Plan) bool {
+	kind := func(k bounded.Kind) func(*plan.Plan) bool {
 		return func(q *plan.Plan) bool {
 			for _, m := range q.Measures {
 				if m.Kind == k {
@@ -89,8 +90,8 @@ func constructs() (out []Construct) {
 			return false
 		}
 	}
-	planned("COUNT(DISTINCT unit)", kind(plan.CountUnits))
-	planned("COUNT(DISTINCT x)", kind(plan.CountDistinct))
+	planned("COUNT(DISTINCT unit)", kind(bounded.CountUnits))
+	planned("COUNT(DISTINCT x)", kind(bounded.CountDistinct))
 	written("FILTER", `\bFILTER \(WHERE`)
 	written("CASE", `\bCASE WHEN`)
 	written("LIKE", `\bLIKE '`)

@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
 // clean is a column's cleaned value, from docs/sql.md.
-func clean(c plan.Column, v value.Value) value.Value {
+func clean(c bounded.Column, v value.Value) value.Value {
 	null := value.NullOf(c.Type)
 	if v.Null {
 		return null
@@ -38,24 +38,24 @@ func clean(c plan.Column, v value.Value) value.Value {
 }
 
 // eval is the reference meaning of an expression over one row's cleaned columns.
-func eval(e *plan.Expr, row []value.Value) value.Value {
+func eval(e *bounded.Expr, row []value.Value) value.Value {
 	switch e.Op {
-	case plan.OpColumn:
+	case bounded.OpColumn:
 		return row[e.Column]
-	case plan.OpConst:
+	case bounded.OpConst:
 		return e.Const
-	case plan.OpAnd, plan.OpOr:
+	case bounded.OpAnd, bounded.OpOr:
 		return connective(e, row)
-	case plan.OpCase:
+	case bounded.OpCase:
 		return caseWhen(e, row)
-	case plan.OpCoalesce, plan.OpLeast, plan.OpGreatest:
+	case bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest:
 		return firstOrExtreme(e, row)
-	case plan.OpNil:
+	case bounded.OpNil:
 		return value.OfBool(eval(e.Args[0], row).Null)
-	case plan.OpIs:
+	case bounded.OpIs:
 		v := eval(e.Args[0], row)
 		return value.OfBool(!v.Null && v.Bool)
-	case plan.OpIn:
+	case bounded.OpIn:
 		return in(e, row)
 	}
 	args := make([]value.Value, len(e.Args))
@@ -70,8 +70,8 @@ func eval(e *plan.Expr, row []value.Value) value.Value {
 	return unary(e, args[0])
 }
 
-func connective(e *plan.Expr, row []value.Value) value.Value {
-	decisive := e.Op == plan.OpOr // TRUE decides OR, FALSE decides AND
+func connective(e *bounded.Expr, row []value.Value) value.Value {
+	decisive := e.Op == bounded.OpOr // TRUE decides OR, FALSE decides AND
 	out := value.OfBool(!decisive)
 	for _, a := range e.Args {
 		switch v := eval(a, row); {
@@ -84,7 +84,7 @@ func connective(e *plan.Expr, row []value.Value) value.Value {
 	return out
 }
 
-func caseWhen(e *plan.Expr, row []value.Value) value.Value {
+func caseWhen(e *bounded.Expr, row []value.Value) value.Value {
 	for i := 0; i+1 < len(e.Args); i += 2 {
 		if c := eval(e.Args[i], row); !c.Null && c.Bool {
 			return eval(e.Args[i+1], row)
@@ -93,7 +93,7 @@ func caseWhen(e *plan.Expr, row []value.Value) value.Value {
 	return eval(e.Args[len(e.Args)-1], row)
 }
 
-func firstOrExtreme(e *plan.Expr, row []value.Value) value.Value {
+func firstOrExtreme(e *bounded.Expr, row []value.Value) value.Value {
 	out := value.NullOf(e.Type)
 	for _, a := range e.Args {
 		v := eval(a, row)
@@ -103,17 +103,17 @@ func firstOrExtreme(e *plan.Expr, row []value.Value) value.Value {
 		switch {
 		case out.Null:
 			out = v
-		case e.Op == plan.OpLeast && value.Compare(v, out) < 0, e.Op == plan.OpGreatest && value.Compare(v, out) > 0:
+		case e.Op == bounded.OpLeast && value.Compare(v, out) < 0, e.Op == bounded.OpGreatest && value.Compare(v, out) > 0:
 			out = v
 		}
-		if e.Op == plan.OpCoalesce {
+		if e.Op == bounded.OpCoalesce {
 			return out
 		}
 	}
 	return out
 }
 
-func in(e *plan.Expr, row []value.Value) value.Value {
+func in(e *bounded.Expr, row []value.Value) value.Value {
 	v := eval(e.Args[0], row)
 	if v.Null {
 		return value.NullOf(value.Boolean)
@@ -126,31 +126,31 @@ func in(e *plan.Expr, row []value.Value) value.Value {
 	return value.OfBool(false)
 }
 
-func binary(e *plan.Expr, a, b value.Value) value.Value {
+func binary(e *bounded.Expr, a, b value.Value) value.Value {
 	order := value.Compare(a, b)
 	switch e.Op {
-	case plan.OpEq:
+	case bounded.OpEq:
 		return value.OfBool(order == 0)
-	case plan.OpNe:
+	case bounded.OpNe:
 		return value.OfBool(order != 0)
-	case plan.OpLt:
+	case bounded.OpLt:
 		return value.OfBool(order < 0)
-	case plan.OpLe:
+	case bounded.OpLe:
 		return value.OfBool(order <= 0)
-	case plan.OpGt:
+	case bounded.OpGt:
 		return value.OfBool(order > 0)
-	case plan.OpGe:
+	case bounded.OpGe:
 		return value.OfBool(order >= 0)
 	}
 	if e.Type == value.Integer {
 		return integers(e, a.Int, b.Int)
 	}
 	switch e.Op {
-	case plan.OpAdd:
+	case bounded.OpAdd:
 		return value.OfReal(a.Real + b.Real)
-	case plan.OpSub:
+	case bounded.OpSub:
 		return value.OfReal(a.Real - b.Real)
-	case plan.OpMul:
+	case bounded.OpMul:
 		return value.OfReal(a.Real * b.Real)
 	}
 	if b.Real == 0 {
@@ -159,13 +159,13 @@ func binary(e *plan.Expr, a, b value.Value) value.Value {
 	return value.OfReal(a.Real / b.Real)
 }
 
-func integers(e *plan.Expr, a, b int64) value.Value {
+func integers(e *bounded.Expr, a, b int64) value.Value {
 	switch e.Op {
-	case plan.OpAdd:
+	case bounded.OpAdd:
 		return value.OfInt(a + b)
-	case plan.OpSub:
+	case bounded.OpSub:
 		return value.OfInt(a - b)
-	case plan.OpMul:
+	case bounded.OpMul:
 		return value.OfInt(a * b)
 	}
 	if b == 0 {
@@ -174,48 +174,48 @@ func integers(e *plan.Expr, a, b int64) value.Value {
 	return value.OfInt(a % b)
 }
 
-func unary(e *plan.Expr, v value.Value) value.Value {
+func unary(e *bounded.Expr, v value.Value) value.Value {
 	real := v.Type == value.Real
 	switch e.Op {
-	case plan.OpNot:
+	case bounded.OpNot:
 		return value.OfBool(!v.Bool)
-	case plan.OpNeg:
+	case bounded.OpNeg:
 		return value.Value{Type: v.Type, Int: -v.Int, Real: -v.Real}
-	case plan.OpToReal:
+	case bounded.OpToReal:
 		return value.OfReal(float64(v.Int))
-	case plan.OpToInteger:
+	case bounded.OpToInteger:
 		if v.Type == value.Boolean {
 			return value.OfInt(map[bool]int64{true: 1}[v.Bool])
 		}
 		return value.OfInt(int64(math.RoundToEven(v.Real)))
-	case plan.OpAbs:
+	case bounded.OpAbs:
 		return value.Value{Type: v.Type, Int: max(v.Int, -v.Int), Real: math.Abs(v.Real)}
-	case plan.OpSign:
+	case bounded.OpSign:
 		zero := value.Value{Type: v.Type}
 		return value.OfInt(int64(value.Compare(v, zero)))
-	case plan.OpFloor:
+	case bounded.OpFloor:
 		return value.OfInt(int64(math.Floor(v.Real)))
-	case plan.OpCeil:
+	case bounded.OpCeil:
 		return value.OfInt(int64(math.Ceil(v.Real)))
-	case plan.OpRound:
+	case bounded.OpRound:
 		return value.OfInt(int64(math.Round(v.Real)))
-	case plan.OpSqrt:
+	case bounded.OpSqrt:
 		if v.Real < 0 {
 			return value.NullOf(value.Real)
 		}
 		return value.OfReal(math.Sqrt(v.Real))
-	case plan.OpLn:
+	case bounded.OpLn:
 		if v.Real <= 0 {
 			return value.NullOf(value.Real)
 		}
 		return value.OfReal(math.Log(v.Real))
-	case plan.OpExp:
+	case bounded.OpExp:
 		return value.OfReal(math.Exp(v.Real))
-	case plan.OpDatePart:
+	case bounded.OpDatePart:
 		return value.OfInt(value.DatePart(e.Text, v.Int))
-	case plan.OpDateTrunc:
+	case bounded.OpDateTrunc:
 		return value.OfDay(value.DateTrunc(e.Text, v.Int))
-	case plan.OpLike:
+	case bounded.OpLike:
 		return value.OfBool(like([]rune(v.Text), []rune(e.Text)))
 	}
 	panic(fmt.Sprintf("enginetest: no meaning for %s (real %t)", e.Op, real))

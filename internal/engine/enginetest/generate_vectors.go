@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 )
 
@@ -54,7 +55,7 @@ func VectorsOver(t *rapid.T) (sql string, r plan.VectorRequest, ofRows bool) {
 // vectors draws blocks of n coordinates, sums of them, and perhaps centres.
 func (g generator) vectors(n int) (r plan.VectorRequest) {
 	for n > 0 {
-		k := plan.BlockRequest{Size: rapid.IntRange(1, (n+1)/2).Draw(g.t, "size"), Norm: plan.Norm(g.pick("l1", "l2"))}
+		k := plan.BlockRequest{Size: rapid.IntRange(1, (n+1)/2).Draw(g.t, "size"), Norm: bounded.Norm(g.pick("l1", "l2"))}
 		if !g.chance(3) {
 			k.Bound, _ = new(big.Rat).SetString(g.pick("1", "0.3", "2.5", "7", "20", "1000", "1e9", "0.0001"))
 		}
@@ -64,13 +65,13 @@ func (g generator) vectors(n int) (r plan.VectorRequest) {
 	sums := map[string]plan.SumRequest{}
 	for range rapid.IntRange(1, 4).Draw(g.t, "sums") {
 		i, j := rapid.IntRange(0, len(r.Blocks)-1).Draw(g.t, "block"), rapid.IntRange(0, len(r.Blocks)-1).Draw(g.t, "block")
-		s := plan.SumRequest{Kind: plan.SumKind(g.pick("count", "first", "product", "product")), I: i, J: j}
+		s := plan.SumRequest{Kind: bounded.SumKind(g.pick("count", "first", "product", "product")), I: i, J: j}
 		switch s.Kind {
-		case plan.SumOne:
+		case bounded.SumOne:
 			s.I, s.J = 0, 0
-		case plan.SumFirst:
+		case bounded.SumFirst:
 			s.J = 0
-		case plan.SumProduct:
+		case bounded.SumProduct:
 			if len(r.Blocks) > 1 && g.chance(2) {
 				j = (i + 1) % len(r.Blocks)
 			}

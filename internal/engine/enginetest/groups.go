@@ -8,12 +8,12 @@ import (
 
 	"pgregory.net/rapid"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
 // relabelled are the keys of a row's group: its own where that is chosen, and else those of Other, where it is asked for.
-func relabelled(b *plan.Bounded, keys []value.Value) []value.Value {
+func relabelled(b *bounded.Statement, keys []value.Value) []value.Value {
 	if !b.Other {
 		return keys
 	}
@@ -62,14 +62,14 @@ func (g generator) openGroup() string {
 }
 
 // Groups gives the groups that there are: the measures' sums, and the number of units last.
-func Groups(b *plan.Bounded, rows []Row) map[string][]*big.Int {
+func Groups(b *bounded.Statement, rows []Row) map[string][]*big.Int {
 	return groupsOf(func(add func([]value.Value, []*big.Int)) { Sum(b.Counting(), rows, add) })
 }
 
 func groupsOf(each func(add func(keys []value.Value, sums []*big.Int))) map[string][]*big.Int {
 	out := map[string][]*big.Int{}
 	each(func(keys []value.Value, sums []*big.Int) {
-		name := plan.GroupName(keys)
+		name := bounded.GroupName(keys)
 		if out[name] == nil {
 			for range sums {
 				out[name] = append(out[name], new(big.Int))

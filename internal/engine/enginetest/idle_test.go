@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 )
 
@@ -23,14 +24,14 @@ func TestClampsAreIdle(t *testing.T) {
 	ask := func(t *rapid.T) {
 		w := rapid.SampledFrom(worlds).Draw(t, "world")
 		g := generator{t}
-		var looks []*plan.Bounded
+		var looks []*bounded.Statement
 		if g.chance(3) {
 			q, _ := w.drawn(t, "vectors")
 			m, err := plan.BuildMoments(w.Policy, q.Request, q.vectors)
 			if err != nil {
 				return
 			}
-			looks = append(looks, &m.Bounded)
+			looks = append(looks, &m.Statement)
 		} else {
 			request, _, _ := w.Anything(t)
 			p, err := plan.Build(w.Policy, request)
@@ -55,7 +56,7 @@ func TestClampsAreIdle(t *testing.T) {
 				var x []int64
 				for i, v := range p.values {
 					m := b.Measures[i]
-					if v == nil || m.Kind == plan.CountDistinct {
+					if v == nil || m.Kind == bounded.CountDistinct {
 						continue
 					}
 					if *v < m.Lo || *v > m.Hi {
@@ -83,13 +84,13 @@ func TestClampsAreIdle(t *testing.T) {
 		rapid.Check(t, ask)
 	}
 	t.Logf("%v; %d at an end", met, ends)
-	if met[string(plan.Sum)] < 500 || met["vectors"] < 100 || ends < 500 {
+	if met[string(bounded.Sum)] < 500 || met["vectors"] < 100 || ends < 500 {
 		t.Error("the test shows nothing")
 	}
 }
 
 // eachRow evaluates the rows of a look, before anything is bounded.
-func eachRow(b *plan.Bounded, tables Tables, each func(piece)) {
+func eachRow(b *bounded.Statement, tables Tables, each func(piece)) {
 	if b.Source != nil {
 		for _, r := range rowsOf(b.Source, tables) {
 			if p, ok := evaluateRow(b, r.unit, r.row); ok {
@@ -105,7 +106,7 @@ func eachRow(b *plan.Bounded, tables Tables, each func(piece)) {
 	}
 }
 
-func unitName(b *plan.Bounded) string {
+func unitName(b *bounded.Statement) string {
 	if b.Unit == nil {
 		return ""
 	}

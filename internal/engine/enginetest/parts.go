@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
 // owned keeps of each unit the rows in its own parts, by the rows' parts in the order of their ranks.
-func owned(b *plan.Bounded, rows []Row) (out []Row) {
+func owned(b *bounded.Statement, rows []Row) (out []Row) {
 	if b.Part == nil || b.Unit == nil {
 		return rows
 	}

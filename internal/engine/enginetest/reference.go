@@ -3,7 +3,7 @@ package enginetest
 import (
 	"math/big"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/value"
 )
@@ -12,19 +12,19 @@ import (
 type Reference struct{ Tables Tables }
 
 // Sums implements Database.
-func (r Reference) Sums(b *plan.Bounded, add func(keys []value.Value, sums []*big.Int)) error {
+func (r Reference) Sums(b *bounded.Statement, add func(keys []value.Value, sums []*big.Int)) error {
 	SumOf(b, r.Tables, add)
 	return nil
 }
 
 // Order implements Database.
-func (r Reference) Order(b *plan.Bounded, add func(cell string, v, n int64)) error {
-	OrderCellsOf(b, r.Tables, func(keys []value.Value, v int64) { add(plan.GroupName(keys), v, 1) })
+func (r Reference) Order(b *bounded.Statement, add func(cell string, v, n int64)) error {
+	OrderCellsOf(b, r.Tables, func(keys []value.Value, v int64) { add(bounded.GroupName(keys), v, 1) })
 	return nil
 }
 
 // Rows implements Database.
-func (r Reference) Rows(b *plan.Bounded, add func(first bool, row []int64) error) error {
+func (r Reference) Rows(b *bounded.Statement, add func(first bool, row []int64) error) error {
 	for _, rows := range UnitRowsOf(b, r.Tables) {
 		for i, row := range rows {
 			if err := add(i == 0, row); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/value"
 )
@@ -111,13 +112,13 @@ func (g generator) orderedOver(r columnsOf) string {
 	return g.pick("MEDIAN("+n+")", "PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY "+n+")", "APPROX_QUANTILES("+n+", 2)")
 }
 
-// GroupsOf is Groups where the rows are a plan.Source's.
-func GroupsOf(b *plan.Bounded, tables Tables) map[string][]*big.Int {
+// GroupsOf is Groups where the rows are a bounded.Source's.
+func GroupsOf(b *bounded.Statement, tables Tables) map[string][]*big.Int {
 	return groupsOf(func(add func([]value.Value, []*big.Int)) { SumOf(b.Counting(), tables, add) })
 }
 
-// OrderCellsOf is OrderCells where the rows are a plan.Source's.
-func OrderCellsOf(b *plan.Bounded, tables Tables, add func(keys []value.Value, v int64)) {
+// OrderCellsOf is OrderCells where the rows are a bounded.Source's.
+func OrderCellsOf(b *bounded.Statement, tables Tables, add func(keys []value.Value, v int64)) {
 	for _, p := range piecesOf(b, tables) {
 		if p.values[0] != nil {
 			add(p.keys, p.sums[0].Int64())

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/policy"
 	"dither/internal/value"
 )
@@ -24,18 +24,18 @@ type facts interface {
 	// Known are the values that it has of a public column.
 	Known(o policy.Origin) ([]value.Value, error)
 	// MostRows is the most rows of one unit that a Scan or an Owned gives; 0 where nothing bounds them, as of a table that is read where it is.
-	MostRows(s *plan.Source) (int64, error)
+	MostRows(s *bounded.Source) (int64, error)
 }
 
 // Reader is an engine over one sealed database, as an audit reads it.
 type Reader interface {
 	// Statement is the statement that answers b, and RowsStatement the one that gives its rows, or stands for those that do.
-	Statement(b *plan.Bounded) (string, error)
-	RowsStatement(b *plan.Bounded) (string, error)
+	Statement(b *bounded.Statement) (string, error)
+	RowsStatement(b *bounded.Statement) (string, error)
 
-	Add(b *plan.Bounded, add func([]value.Value, []*big.Int)) error
-	Scan(b *plan.Bounded) (func(yield func(cell int, v, n int64) bool) error, error)
-	EachRow(b *plan.Bounded, add func(first bool, row []int64) error) error
+	Add(b *bounded.Statement, add func([]value.Value, []*big.Int)) error
+	Scan(b *bounded.Statement) (func(yield func(cell int, v, n int64) bool) error, error)
+	EachRow(b *bounded.Statement, add func(first bool, row []int64) error) error
 
 	facts
 }
@@ -49,7 +49,7 @@ type replayed struct {
 }
 
 // Sums implements Database.
-func (r replayed) Sums(b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
+func (r replayed) Sums(b *bounded.Statement, add func([]value.Value, []*big.Int)) error {
 	sql, err := r.Statement(b)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (r replayed) Sums(b *plan.Bounded, add func([]value.Value, []*big.Int)) err
 }
 
 // Order implements Database.
-func (r replayed) Order(b *plan.Bounded, add func(cell string, v, n int64)) error {
+func (r replayed) Order(b *bounded.Statement, add func(cell string, v, n int64)) error {
 	sql, err := r.Statement(b)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (r replayed) Order(b *plan.Bounded, add func(cell string, v, n int64)) erro
 }
 
 // Rows implements Database.
-func (r replayed) Rows(b *plan.Bounded, add func(first bool, row []int64) error) error {
+func (r replayed) Rows(b *bounded.Statement, add func(first bool, row []int64) error) error {
 	sql, err := r.RowsStatement(b)
 	if err != nil {
 		return err

@@ -6,17 +6,17 @@ import (
 
 	"pgregory.net/rapid"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 )
 
 // UnitRows are the rows that count, of b as plan.BuildRows plans it: of each its measures' integers, by unit. Where rows are units, each has
 // one.
-func UnitRows(b *plan.Bounded, rows []Row) [][][]int64 {
+func UnitRows(b *bounded.Statement, rows []Row) [][][]int64 {
 	return UnitRowsOf(b, Tables{b.Table: rows})
 }
 
-// UnitRowsOf is UnitRows where the rows may be a plan.Source's.
-func UnitRowsOf(b *plan.Bounded, tables Tables) (units [][][]int64) {
+// UnitRowsOf is UnitRows where the rows may be a bounded.Source's.
+func UnitRowsOf(b *bounded.Statement, tables Tables) (units [][][]int64) {
 	place := map[string]int{}
 	for _, p := range piecesOf(b, tables) {
 		row := make([]int64, len(p.sums))

@@ -10,22 +10,22 @@ import (
 	"strconv"
 	"strings"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
 // Tables are rows by table.
 type Tables map[string][]Row
 
-// SumOf is Sum where the rows are a plan.Source's.
-func SumOf(b *plan.Bounded, tables Tables, add func(keys []value.Value, sums []*big.Int)) {
+// SumOf is Sum where the rows are a bounded.Source's.
+func SumOf(b *bounded.Statement, tables Tables, add func(keys []value.Value, sums []*big.Int)) {
 	for _, p := range piecesOf(b, tables) {
 		add(p.keys, p.sums)
 	}
 }
 
-// OrderOf is Order where the rows are a plan.Source's.
-func OrderOf(b *plan.Bounded, tables Tables) map[int64]int64 {
+// OrderOf is Order where the rows are a bounded.Source's.
+func OrderOf(b *bounded.Statement, tables Tables) map[int64]int64 {
 	out := map[int64]int64{}
 	for _, p := range piecesOf(b, tables) {
 		if p.values[0] != nil {
@@ -35,7 +35,7 @@ func OrderOf(b *plan.Bounded, tables Tables) map[int64]int64 {
 	return out
 }
 
-func piecesOf(b *plan.Bounded, tables Tables) []piece {
+func piecesOf(b *bounded.Statement, tables Tables) []piece {
 	if b.Source == nil {
 		return contributions(b, tables[b.Table])
 	}
@@ -49,7 +49,7 @@ func piecesOf(b *plan.Bounded, tables Tables) []piece {
 	ranks := rank(pieces, unit, unit, func(p piece) []value.Value {
 		all := slices.Clone(p.keys)
 		for i, v := range p.values {
-			if m := b.Measures[i]; m.Kind == plan.CountDistinct {
+			if m := b.Measures[i]; m.Kind == bounded.CountDistinct {
 				all = append(all, p.counted[i])
 			} else if v == nil {
 				all = append(all, value.NullOf(value.Integer))
@@ -62,7 +62,7 @@ func piecesOf(b *plan.Bounded, tables Tables) []piece {
 	for i := range pieces {
 		pieces[i].place = ranks[i]
 	}
-	return bounded(b, pieces)
+	return counted(b, pieces)
 }
 
 // derived is a row of a relation, of one unit.
@@ -116,13 +116,13 @@ func hashOf(contents []value.Value) string {
 }
 
 // rowsOf is the reference meaning of a Source.
-func rowsOf(s *plan.Source, tables Tables) (out []derived) {
+func rowsOf(s *bounded.Source, tables Tables) (out []derived) {
 	switch s.Op {
-	case plan.Scan:
+	case bounded.Scan:
 		return scanOf(s, tables[s.Table])
-	case plan.Owned:
+	case bounded.Owned:
 		return ownedOf(s, tables)
-	case plan.Select:
+	case bounded.Select:
 		for _, r := range rowsOf(s.Inputs[0], tables) {
 			if s.Where != nil {
 				if v := eval(s.Where, r.row); v.Null || !v.Bool {
@@ -135,19 +135,19 @@ func rowsOf(s *plan.Source, tables Tables) (out []derived) {
 			}
 			out = append(out, next)
 		}
-	case plan.Join:
+	case bounded.Join:
 		return joinOf(s, tables)
-	case plan.Union:
+	case bounded.Union:
 		for _, in := range s.Inputs {
 			out = append(out, rowsOf(in, tables)...)
 		}
-	case plan.PerUnit:
+	case bounded.PerUnit:
 		return perUnitOf(s, tables)
 	}
 	return out
 }
 
-func scanOf(s *plan.Source, rows []Row) (out []derived) {
+func scanOf(s *bounded.Source, rows []Row) (out []derived) {
 	for _, r := range rows {
 		d := derived{}
 		if s.Unit != nil {
@@ -169,7 +169,7 @@ func scanOf(s *plan.Source, rows []Row) (out []derived) {
 
 func equal(a, b value.Value) bool { return !a.Null && !b.Null && value.Compare(a, b) == 0 }
 
-func ownedOf(s *plan.Source, tables Tables) (out []derived) {
+func ownedOf(s *bounded.Source, tables Tables) (out []derived) {
 	parents := rowsOf(s.Inputs[1], tables)
 	for _, child := range rowsOf(s.Inputs[0], tables) {
 		var owners []value.Value
@@ -191,7 +191,7 @@ func ownedOf(s *plan.Source, tables Tables) (out []derived) {
 	return kept
 }
 
-func joinOf(s *plan.Source, tables Tables) (out []derived) {
+func joinOf(s *bounded.Source, tables Tables) (out []derived) {
 	second := rowsOf(s.Inputs[1], tables)
 	part := func(d derived) value.Value {
 		text := ""
@@ -214,7 +214,7 @@ func joinOf(s *plan.Source, tables Tables) (out []derived) {
 			if ranks[i] > s.Most || s.Inputs[1].Units && !equal(l.unit, r.unit) {
 				continue
 			}
-			if slices.ContainsFunc(s.Pairs, func(p plan.Pair) bool { return !equal(eval(p.L, l.row), r.row[p.R]) }) {
+			if slices.ContainsFunc(s.Pairs, func(p bounded.Pair) bool { return !equal(eval(p.L, l.row), r.row[p.R]) }) {
 				continue
 			}
 			met = true
@@ -233,7 +233,7 @@ func joinOf(s *plan.Source, tables Tables) (out []derived) {
 
 func hashText(v value.Value) string { return strconv.Quote(v.String()) + strconv.FormatBool(v.Null) }
 
-func perUnitOf(s *plan.Source, tables Tables) (out []derived) {
+func perUnitOf(s *bounded.Source, tables Tables) (out []derived) {
 	groups, keys := map[string][]derived{}, map[string]derived{}
 	var order []string
 	for _, r := range rowsOf(s.Inputs[0], tables) {
@@ -258,7 +258,7 @@ func perUnitOf(s *plan.Source, tables Tables) (out []derived) {
 	return out
 }
 
-func innerOf(a plan.Inner, rows []derived) value.Value {
+func innerOf(a bounded.Inner, rows []derived) value.Value {
 	clamp := func(n *big.Int) int64 {
 		lo, hi := big.NewInt(a.Lo), big.NewInt(a.Hi)
 		if n.Cmp(lo) < 0 {
@@ -268,7 +268,7 @@ func innerOf(a plan.Inner, rows []derived) value.Value {
 		}
 		return n.Int64()
 	}
-	if a.Func == plan.InnerRows {
+	if a.Func == bounded.InnerRows {
 		return value.OfInt(clamp(big.NewInt(int64(len(rows)))))
 	}
 	var values []value.Value
@@ -278,8 +278,8 @@ func innerOf(a plan.Inner, rows []derived) value.Value {
 		}
 	}
 	n := int64(len(values))
-	if a.Func == plan.InnerCount || a.Func == plan.InnerDistinct {
-		if a.Func == plan.InnerDistinct {
+	if a.Func == bounded.InnerCount || a.Func == bounded.InnerDistinct {
+		if a.Func == bounded.InnerDistinct {
 			slices.SortFunc(values, value.Compare)
 			values = slices.CompactFunc(values, equal)
 		}
@@ -289,12 +289,12 @@ func innerOf(a plan.Inner, rows []derived) value.Value {
 		return value.NullOf(a.Type)
 	}
 	switch a.Func {
-	case plan.InnerMin:
+	case bounded.InnerMin:
 		return slices.MinFunc(values, value.Compare)
-	case plan.InnerMax:
+	case bounded.InnerMax:
 		return slices.MaxFunc(values, value.Compare)
-	case plan.InnerAny, plan.InnerAll:
-		return value.OfBool(slices.ContainsFunc(values, func(v value.Value) bool { return v.Bool == (a.Func == plan.InnerAny) }) == (a.Func == plan.InnerAny))
+	case bounded.InnerAny, bounded.InnerAll:
+		return value.OfBool(slices.ContainsFunc(values, func(v value.Value) bool { return v.Bool == (a.Func == bounded.InnerAny) }) == (a.Func == bounded.InnerAny))
 	}
 	sum := new(big.Int)
 	for _, v := range values {
@@ -306,7 +306,7 @@ func innerOf(a plan.Inner, rows []derived) value.Value {
 	if !a.Gridded() {
 		return value.OfInt(clamp(sum))
 	}
-	if a.Func == plan.InnerAverage { // ⌊(2(Σ − Lo·n) + n) / 2n⌋ + Lo
+	if a.Func == bounded.InnerAverage { // ⌊(2(Σ − Lo·n) + n) / 2n⌋ + Lo
 		sum.Sub(sum, new(big.Int).Mul(big.NewInt(a.Lo), big.NewInt(n)))
 		sum.Lsh(sum, 1).Add(sum, big.NewInt(n))
 		sum.Div(sum, big.NewInt(2*n)).Add(sum, big.NewInt(a.Lo))

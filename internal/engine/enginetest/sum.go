@@ -9,7 +9,7 @@ import (
 	"math/big"
 	"slices"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
@@ -45,7 +45,7 @@ type piece struct {
 }
 
 // Order is how often each value of b's one measure occurs.
-func Order(b *plan.Bounded, rows []Row) map[int64]int64 {
+func Order(b *bounded.Statement, rows []Row) map[int64]int64 {
 	out := map[int64]int64{}
 	for _, p := range contributions(b, rows) {
 		if p.values[0] != nil {
@@ -56,7 +56,7 @@ func Order(b *plan.Bounded, rows []Row) map[int64]int64 {
 }
 
 // OrderCells is how often each value of b's one measure occurs, by cell: each with its keys.
-func OrderCells(b *plan.Bounded, rows []Row, add func(keys []value.Value, v int64)) {
+func OrderCells(b *bounded.Statement, rows []Row, add func(keys []value.Value, v int64)) {
 	for _, p := range contributions(b, rows) {
 		if p.values[0] != nil {
 			add(p.keys, p.sums[0].Int64())
@@ -65,25 +65,25 @@ func OrderCells(b *plan.Bounded, rows []Row, add func(keys []value.Value, v int6
 }
 
 // Sum gives each cell's exact sums to add.
-func Sum(b *plan.Bounded, rows []Row, add func(keys []value.Value, sums []*big.Int)) {
+func Sum(b *bounded.Statement, rows []Row, add func(keys []value.Value, sums []*big.Int)) {
 	for _, p := range contributions(b, rows) {
 		add(p.keys, p.sums)
 	}
 }
 
 // contributions are what rows, or units in cells, add within the caps.
-func contributions(b *plan.Bounded, rows []Row) []piece {
+func contributions(b *bounded.Statement, rows []Row) []piece {
 	var pieces []piece
 	for _, r := range owned(b, rows) {
 		if p, ok := evaluate(b, r); ok {
 			pieces = append(pieces, p)
 		}
 	}
-	return bounded(b, pieces)
+	return counted(b, pieces)
 }
 
-// bounded is what of rows' pieces counts.
-func bounded(b *plan.Bounded, pieces []piece) []piece {
+// counted is what of rows' pieces counts.
+func counted(b *bounded.Statement, pieces []piece) []piece {
 	if b.CountsRows() {
 		return rowsOfUnits(b, pieces)
 	}
@@ -116,14 +116,14 @@ func bounded(b *plan.Bounded, pieces []piece) []piece {
 }
 
 // distinct counts each value of a cell in the first of the rows that have it.
-func distinct(b *plan.Bounded, pieces []piece) {
+func distinct(b *bounded.Statement, pieces []piece) {
 	seen := map[string]bool{}
 	for _, p := range pieces {
 		for j, m := range b.Measures {
-			if m.Kind != plan.CountDistinct {
+			if m.Kind != bounded.CountDistinct {
 				continue
 			}
-			name := fmt.Sprintf("%d %s %s", j, plan.GroupName(p.keys), p.names[j])
+			name := fmt.Sprintf("%d %s %s", j, bounded.GroupName(p.keys), p.names[j])
 			p.sums[j].SetInt64(0)
 			if p.values[j] != nil && !seen[name] {
 				seen[name] = true
@@ -134,7 +134,7 @@ func distinct(b *plan.Bounded, pieces []piece) {
 }
 
 // evaluate is one row's keys and gridded values, or false where the row does not count.
-func evaluate(b *plan.Bounded, r Row) (piece, bool) {
+func evaluate(b *bounded.Statement, r Row) (piece, bool) {
 	row := make([]value.Value, len(b.Columns))
 	var unit value.Value
 	for i, c := range b.Columns {
@@ -153,7 +153,7 @@ func evaluate(b *plan.Bounded, r Row) (piece, bool) {
 }
 
 // evaluateRow is evaluate of cleaned columns.
-func evaluateRow(b *plan.Bounded, unit value.Value, row []value.Value) (piece, bool) {
+func evaluateRow(b *bounded.Statement, unit value.Value, row []value.Value) (piece, bool) {
 	p := piece{unit: unit}
 	if b.Unit != nil && p.unit.Null {
 		return p, false
@@ -182,16 +182,16 @@ func evaluateRow(b *plan.Bounded, unit value.Value, row []value.Value) (piece, b
 	return p, true
 }
 
-func gridded(m *plan.BoundedMeasure, row []value.Value) *int64 {
+func gridded(m *bounded.Measure, row []value.Value) *int64 {
 	one := int64(1)
-	if m.Kind == plan.CountRows || m.Kind == plan.CountUnits || m.Kind == plan.UnitRows {
+	if m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits || m.Kind == bounded.UnitRows {
 		return &one
 	}
 	v := eval(m.X, row)
 	if v.Null {
 		return nil
 	}
-	if m.Kind == plan.CountValue || m.Kind == plan.CountDistinct {
+	if m.Kind == bounded.CountValue || m.Kind == bounded.CountDistinct {
 		return &one
 	}
 	n := v.Int
@@ -205,8 +205,8 @@ func gridded(m *plan.BoundedMeasure, row []value.Value) *int64 {
 }
 
 // distinctValue is the value that a distinct count counts.
-func distinctValue(m *plan.BoundedMeasure, row []value.Value) value.Value {
-	if m.Kind != plan.CountDistinct {
+func distinctValue(m *bounded.Measure, row []value.Value) value.Value {
+	if m.Kind != bounded.CountDistinct {
 		return value.Value{}
 	}
 	v := eval(m.X, row)
@@ -216,7 +216,7 @@ func distinctValue(m *plan.BoundedMeasure, row []value.Value) value.Value {
 	return v
 }
 
-func contribution(b *plan.Bounded, p piece) []*big.Int {
+func contribution(b *bounded.Statement, p piece) []*big.Int {
 	out := make([]*big.Int, len(p.values))
 	for i, v := range p.values {
 		out[i] = new(big.Int)
@@ -246,7 +246,7 @@ func capped(pieces []piece, n int64) []piece {
 }
 
 // cappedCells keeps each unit's first rows in each cell, and its first cells in the order of the first row of each.
-func cappedCells(b *plan.Bounded, rows []piece) (out []piece) {
+func cappedCells(b *bounded.Statement, rows []piece) (out []piece) {
 	byCell := map[string][]piece{}
 	var cells []piece
 	for _, p := range rows {
@@ -265,7 +265,7 @@ func cappedCells(b *plan.Bounded, rows []piece) (out []piece) {
 }
 
 // uncounted takes units out of the cells beyond their first Caps.Groups, where they are counted.
-func uncounted(b *plan.Bounded, cells []piece) {
+func uncounted(b *bounded.Statement, cells []piece) {
 	if len(b.Measures) == 0 {
 		return
 	}
@@ -275,7 +275,7 @@ func uncounted(b *plan.Bounded, cells []piece) {
 	}
 	for _, p := range cells {
 		for j, m := range b.Measures {
-			if m.Kind == plan.CountUnits && !kept[p.sums[0]] {
+			if m.Kind == bounded.CountUnits && !kept[p.sums[0]] {
 				p.sums[j].SetInt64(0)
 			}
 		}
@@ -283,11 +283,11 @@ func uncounted(b *plan.Bounded, cells []piece) {
 }
 
 // cellsOf adds a unit's rows up within each cell, and clamps what it adds to one; a unit counts once in a cell.
-func cellsOf(b *plan.Bounded, pieces []piece) []piece {
+func cellsOf(b *bounded.Statement, pieces []piece) []piece {
 	byCell := map[string]int{}
 	var out []piece
 	for _, p := range pieces {
-		cell := plan.GroupName(append([]value.Value{p.unit}, p.keys...)) // NULL is not the text NULL
+		cell := bounded.GroupName(append([]value.Value{p.unit}, p.keys...)) // NULL is not the text NULL
 		i, ok := byCell[cell]
 		if !ok {
 			byCell[cell] = len(out)
@@ -296,7 +296,7 @@ func cellsOf(b *plan.Bounded, pieces []piece) []piece {
 		}
 		out[i].place = min(out[i].place, p.place) // a cell's is that of its first row
 		for j, s := range p.sums {
-			if b.Measures[j].Kind != plan.CountUnits {
+			if b.Measures[j].Kind != bounded.CountUnits {
 				out[i].sums[j].Add(out[i].sums[j], s)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/value"
 	"dither/privacy"
@@ -12,11 +13,11 @@ import (
 // Database is one of two neighbouring databases, behind an engine or the reference.
 type Database interface {
 	// Sums feeds each result row of a bounded aggregate to add, as Engine's.
-	Sums(b *plan.Bounded, add func(keys []value.Value, sums []*big.Int)) error
+	Sums(b *bounded.Statement, add func(keys []value.Value, sums []*big.Int)) error
 	// Order gives how often each value of b's measure occurs, by cell, whose name is anything that tells cells apart.
-	Order(b *plan.Bounded, add func(cell string, v, n int64)) error
+	Order(b *bounded.Statement, add func(cell string, v, n int64)) error
 	// Rows gives each row that counts of b, and whether it is its unit's first.
-	Rows(b *plan.Bounded, add func(first bool, row []int64) error) error
+	Rows(b *bounded.Statement, add func(first bool, row []int64) error) error
 }
 
 // Twins are a question and two neighbouring databases that it is asked of.
@@ -117,7 +118,7 @@ func (w *Twins) found(q *plan.Plan) (*plan.Plan, error) {
 
 // sums holds each grouping's measures to their sensitivities.
 func (w *Twins) sums(q *plan.Plan, note func(Move)) error {
-	all, err := w.differences(&q.Bounded)
+	all, err := w.differences(&q.Statement)
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func (w *Twins) orders(q *plan.Plan, note func(Move)) error {
 
 // groups holds which groups there are, and what is measured of some that are chosen.
 func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
-	there := q.Bounded
+	there := q.Statement
 	there.Other, there.Chosen = false, nil
 	var sides [2]map[string][]*big.Int
 	for side, of := range w.Of {
@@ -233,18 +234,18 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 		return w.breach("of one unit %d and %d groups; planned %d", fewer, more, most)
 	}
 	note(Move{Kind: "open", Moved: differ > 0})
-	plan.SortGroups(chosen)
+	bounded.SortGroups(chosen)
 	after := q.Choose(chosen)
 	of := &moved{width: len(q.Measures)}
 	if q.Other {
 		var err error
-		if of, err = w.differences(&after.Bounded); err != nil {
+		if of, err = w.differences(&after.Statement); err != nil {
 			return err
 		}
 	} else {
 		for sign, groups := range sides {
 			for _, group := range chosen { // of a group that is not there nothing is measured
-				name := plan.GroupName(group)
+				name := bounded.GroupName(group)
 				if sides[1-sign][name] == nil || groups[name] == nil {
 					continue
 				}
@@ -252,12 +253,12 @@ func (w *Twins) groups(q *plan.Plan, note func(Move)) error {
 			}
 		}
 	}
-	l1, l2squared := of.over(allOf(&after.Bounded))
+	l1, l2squared := of.over(allOf(&after.Statement))
 	return w.within(q.Measures, l1, l2squared, note, "chosen", chosen)
 }
 
 // Over is how far apart a look's measures are over some of its keys: L1, and the square of L2.
-func (w *Twins) Over(b *plan.Bounded, keys []int) (l1, l2squared []*big.Int, err error) {
+func (w *Twins) Over(b *bounded.Statement, keys []int) (l1, l2squared []*big.Int, err error) {
 	of, err := w.differences(b)
 	if err != nil {
 		return nil, nil, err
@@ -266,7 +267,7 @@ func (w *Twins) Over(b *plan.Bounded, keys []int) (l1, l2squared []*big.Int, err
 	return l1, l2squared, nil
 }
 
-func allOf(b *plan.Bounded) (out []int) {
+func allOf(b *bounded.Statement) (out []int) {
 	for k := range b.KeyTypes() {
 		out = append(out, k)
 	}
@@ -274,7 +275,7 @@ func allOf(b *plan.Bounded) (out []int) {
 }
 
 // differences is how much greater each cell's sums are in the first database.
-func (w *Twins) differences(b *plan.Bounded) (*moved, error) {
+func (w *Twins) differences(b *bounded.Statement) (*moved, error) {
 	out := &moved{width: b.Width()}
 	for sign, of := range w.Of {
 		if err := of.Sums(b, func(keys []value.Value, sums []*big.Int) { out.add(sign, keys, sums) }); err != nil {
@@ -285,14 +286,14 @@ func (w *Twins) differences(b *plan.Bounded) (*moved, error) {
 }
 
 // apart is how many rows of a look are in one and not in the other.
-func (w *Twins) apart(b *plan.Bounded) (gone, come int64, err error) {
+func (w *Twins) apart(b *bounded.Statement) (gone, come int64, err error) {
 	left, right, err := w.tallied(b)
 	gone, come = Apart(left, right)
 	return gone, come, err
 }
 
 // tallied is how many rows of a look have each value, by cell, of both.
-func (w *Twins) tallied(b *plan.Bounded) (left, right map[string]map[int64]int64, err error) {
+func (w *Twins) tallied(b *bounded.Statement) (left, right map[string]map[int64]int64, err error) {
 	var out [2]map[string]map[int64]int64
 	for side, of := range w.Of {
 		out[side] = map[string]map[int64]int64{}

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/value"
 )
@@ -58,7 +59,7 @@ func (m *moved) cells(keys []int) map[string][]*big.Int {
 		for _, k := range keys {
 			of = append(of, m.keys[i][k])
 		}
-		name := plan.GroupName(of)
+		name := bounded.GroupName(of)
 		if cells[name] == nil {
 			cells[name] = numbers(make([]*big.Int, m.width))
 		}
@@ -69,7 +70,7 @@ func (m *moved) cells(keys []int) map[string][]*big.Int {
 	return cells
 }
 
-// units are a group's, whose sums are those of plan.Bounded.Counting.
+// units are a group's, whose sums are those of bounded.Statement.Counting.
 func units(sums []*big.Int) int64 {
 	if len(sums) == 0 {
 		return 0

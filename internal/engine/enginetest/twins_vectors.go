@@ -12,15 +12,15 @@ import (
 // vectorMoves holds sums of rows' vectors to their sensitivities: in L1, and in the squared L2 norm in which the noise on a symmetric product is round.
 func vectorMoves(m *plan.Moments, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
-	all, err := w.differences(&m.Bounded)
+	all, err := w.differences(&m.Statement)
 	if err != nil {
 		return nil, err
 	}
-	l1, squared := all.over(allOf(&m.Bounded))
+	l1, squared := all.over(allOf(&m.Statement))
 	terms, first := m.RowVectors.AllTerms(), 0
 	for _, s := range m.Sums {
 		one, two := new(big.Int), new(big.Int)
-		n := len(m.RowVectors.Terms(&s.BoundedSum))
+		n := len(m.RowVectors.Terms(&s.VectorSum))
 		for i := first; i < first+n; i++ {
 			square := new(big.Int).Set(squared[i])
 			if s.Symmetric() && s.Noise == plan.Gaussian && terms[i].A != terms[i].B {
@@ -45,7 +45,7 @@ func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err err
 	var sides [2]map[string]int64 // of each unit its rows, as a text
 	for side, from := range of {
 		var units [][]string
-		err := from.Rows(&m.Bounded, func(first bool, row []int64) error {
+		err := from.Rows(&m.Statement, func(first bool, row []int64) error {
 			for i, x := range row {
 				if of := m.Measures[i]; x < of.Lo || x > of.Hi {
 					return w.breach("a coordinate is beyond %d and %d", of.Lo, of.Hi)
@@ -89,12 +89,12 @@ func rowMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err err
 // scoreMoves holds the scores of candidates to their sensitivity, which is that of each cell, and to what is said of their direction.
 func scoreMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
-	all, err := w.differences(&m.Bounded)
+	all, err := w.differences(&m.Statement)
 	if err != nil {
 		return nil, err
 	}
 	up, down := new(big.Int), new(big.Int) // the greatest move in either direction
-	for _, sums := range all.cells(allOf(&m.Bounded)) {
+	for _, sums := range all.cells(allOf(&m.Statement)) {
 		up, down = greater(up, sums[0]), greater(down, new(big.Int).Neg(sums[0]))
 	}
 	moves = append(moves, Move{Kind: "scores", Moved: up.Sign()+down.Sign() > 0})
@@ -114,7 +114,7 @@ func greater(a, b *big.Int) *big.Int {
 // valueMoves holds rows in order to how many of one unit count.
 func valueMoves(m *plan.Target, sql string, of [2]Database) (moves []Move, err error) {
 	w := Twins{SQL: sql, Of: of}
-	gone, come, err := w.apart(&m.Bounded)
+	gone, come, err := w.apart(&m.Statement)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
@@ -104,7 +105,7 @@ func UnitCostRows(light int, heavy bool) (rows []Row) {
 // UnitCost holds the cost of one unit against the time that its rows take: of each question the steps, and how much longer
 // it takes with the heavy person than without, in nanoseconds a step. ask answers a look, with that person or without;
 // clock tells the time.
-func UnitCost(b *testing.B, clock func() time.Duration, ask func(look *plan.Bounded, heavy bool) error) {
+func UnitCost(b *testing.B, clock func() time.Duration, ask func(look *bounded.Statement, heavy bool) error) {
 	p, err := policy.Decode([]byte(UnitCostPolicy), ".")
 	if err != nil {
 		b.Fatal(err)
@@ -121,7 +122,7 @@ func UnitCost(b *testing.B, clock func() time.Duration, ask func(look *plan.Boun
 			for b.Loop() {
 				for i, heavy := range []bool{false, true} {
 					start := clock()
-					if err := ask(&q.Bounded, heavy); err != nil {
+					if err := ask(&q.Statement, heavy); err != nil {
 						b.Fatal(err)
 					}
 					took[i] = append(took[i], clock()-start)

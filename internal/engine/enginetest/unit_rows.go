@@ -10,12 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/plan"
 	"dither/internal/value"
 )
 
 // rowsOfUnits gives one piece for each unit of some rows: how many it has, clamped.
-func rowsOfUnits(b *plan.Bounded, rows []piece) (out []piece) {
+func rowsOfUnits(b *bounded.Statement, rows []piece) (out []piece) {
 	of := map[string]int64{}
 	units := map[string]value.Value{}
 	for _, p := range rows {

@@ -4,12 +4,12 @@ import (
 	"math"
 	"math/big"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
 // vectors are what rows add to sums of vectors, within the cap on rows.
-func vectors(b *plan.Bounded, pieces []piece) (out []piece) {
+func vectors(b *bounded.Statement, pieces []piece) (out []piece) {
 	if b.Unit != nil {
 		pieces = capped(pieces, b.Caps.Rows)
 	}
@@ -45,20 +45,20 @@ func vectors(b *plan.Bounded, pieces []piece) (out []piece) {
 }
 
 // scale scales a block down to its Scale, and says whether it is no longer than its Most then.
-func scale(k plan.Block, x []int64) bool {
+func scale(k bounded.Block, x []int64) bool {
 	if k.Scale == 0 {
 		return true
 	}
 	norm := 0.0
 	for _, a := range x {
-		if k.Norm == plan.NormL2 {
+		if k.Norm == bounded.NormL2 {
 			square := float64(a) * float64(a)
 			norm += float64(square) // not fused
 		} else {
 			norm += math.Abs(float64(a))
 		}
 	}
-	if k.Norm == plan.NormL2 {
+	if k.Norm == bounded.NormL2 {
 		norm = math.Sqrt(norm)
 	}
 	factor := 1.0
@@ -66,13 +66,13 @@ func scale(k plan.Block, x []int64) bool {
 		factor = float64(k.Scale) / norm
 	}
 	sum, most := new(big.Int), big.NewInt(k.Most)
-	if k.Norm == plan.NormL2 {
+	if k.Norm == bounded.NormL2 {
 		most.Mul(most, most)
 	}
 	for i := range x {
 		x[i] = int64(math.RoundToEven(float64(x[i]) * factor))
 		a := new(big.Int).Abs(big.NewInt(x[i]))
-		if k.Norm == plan.NormL2 {
+		if k.Norm == bounded.NormL2 {
 			a.Mul(a, a)
 		}
 		sum.Add(sum, a)

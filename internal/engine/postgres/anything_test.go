@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/internal/policy"
@@ -96,7 +97,7 @@ func (b *bench) anything(t *rapid.T, w enginetest.World, looked enginetest.Met) 
 }
 
 // looksOf are all that is looked at of rows for a plan.
-func looksOf(p *plan.Plan) []*plan.Bounded {
+func looksOf(p *plan.Plan) []*bounded.Statement {
 	looks := p.Looks()
 	if p.Rows != nil {
 		looks = append(looks, &p.Rows.Look)
@@ -105,7 +106,7 @@ func looksOf(p *plan.Plan) []*plan.Bounded {
 		looks = append(looks, &s.Look)
 	}
 	if p.Open() && len(looks) == 0 {
-		looks = append(looks, &p.Bounded)
+		looks = append(looks, &p.Statement)
 	}
 	return looks
 }

@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
-	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
@@ -73,7 +73,7 @@ func columnNamesOf(t *policy.Table) (out []string) {
 	return out
 }
 
-func (d database) from(b *plan.Bounded) (*Engine, engine.Sealed) {
+func (d database) from(b *bounded.Statement) (*Engine, engine.Sealed) {
 	if b.Source == nil {
 		return d.one[b.Table], d.tables[b.Table]
 	}
@@ -81,7 +81,7 @@ func (d database) from(b *plan.Bounded) (*Engine, engine.Sealed) {
 }
 
 // statement is what b is answered by: of what it reads, which a session finds once.
-func (d database) statement(b *plan.Bounded, render func(*plan.Bounded, *rows) string) (string, error) {
+func (d database) statement(b *bounded.Statement, render func(*bounded.Statement, *rows) string) (string, error) {
 	e, from := d.from(b)
 	reads := b.Table
 	for _, c := range b.Columns {
@@ -101,17 +101,17 @@ func (d database) statement(b *plan.Bounded, render func(*plan.Bounded, *rows) s
 	return render(b, d.found[reads]), nil
 }
 
-func (d database) Statement(b *plan.Bounded) (string, error) { return d.statement(b, render) }
+func (d database) Statement(b *bounded.Statement) (string, error) { return d.statement(b, render) }
 
-func (d database) RowsStatement(b *plan.Bounded) (string, error) { return d.statement(b, rowsOf) }
+func (d database) RowsStatement(b *bounded.Statement) (string, error) { return d.statement(b, rowsOf) }
 
-func (d database) Add(b *plan.Bounded, add func([]value.Value, []*big.Int)) error {
+func (d database) Add(b *bounded.Statement, add func([]value.Value, []*big.Int)) error {
 	e, from := d.from(b)
 	return e.sums(context.Background(), b, from, add)
 }
 
 // Scan is one pass: what it holds ends with it.
-func (d database) Scan(b *plan.Bounded) (func(yield func(cell int, v, n int64) bool) error, error) {
+func (d database) Scan(b *bounded.Statement) (func(yield func(cell int, v, n int64) bool) error, error) {
 	e, from := d.from(b)
 	ctx, cancel := context.WithCancel(context.Background())
 	scan, err := e.scanCells(ctx, b, from)
@@ -125,17 +125,17 @@ func (d database) Scan(b *plan.Bounded) (func(yield func(cell int, v, n int64) b
 	}, nil
 }
 
-func (d database) EachRow(b *plan.Bounded, add func(first bool, row []int64) error) error {
+func (d database) EachRow(b *bounded.Statement, add func(first bool, row []int64) error) error {
 	e, from := d.from(b)
 	return e.eachRow(context.Background(), b, from, add)
 }
 
 // MostRows is 0 where rows are read where they are.
-func (d database) MostRows(s *plan.Source) (most int64, err error) {
-	if len(d.tables) == 0 || d.tables[tablesOf(&plan.Bounded{Source: s})[0].name].Copy == nil {
+func (d database) MostRows(s *bounded.Source) (most int64, err error) {
+	if len(d.tables) == 0 || d.tables[tablesOf(&bounded.Statement{Source: s})[0].name].Copy == nil {
 		return 0, nil
 	}
-	session, in, err := d.all.prepare(context.Background(), &plan.Bounded{Source: s}, engine.Sealed{Tables: d.tables})
+	session, in, err := d.all.prepare(context.Background(), &bounded.Statement{Source: s}, engine.Sealed{Tables: d.tables})
 	if err != nil {
 		return 0, err
 	}
@@ -150,14 +150,14 @@ func (d database) MostRows(s *plan.Source) (most int64, err error) {
 func (d database) Known(o policy.Origin) (out []value.Value, err error) {
 	column := d.policy.Table(o.Table).Column(o.Column)
 	if d.tables[o.Table].Copy != nil {
-		return d.one[o.Table].Values(context.Background(), plan.PublicColumn(column), d.tables[o.Table], policy.MaxKeys+1)
+		return d.one[o.Table].Values(context.Background(), bounded.PublicColumn(column), d.tables[o.Table], policy.MaxKeys+1)
 	}
 	texts, noted := d.values[o.Table+"."+o.Column]
 	if !noted {
 		return nil, fmt.Errorf("no values of %v were noted", o)
 	}
 	for _, text := range texts {
-		v, err := plan.ReadKey(column.Type, text)
+		v, err := bounded.ReadKey(column.Type, text)
 		if err != nil {
 			return nil, err
 		}

@@ -94,13 +94,13 @@ func BenchmarkAnswers(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.end()
-			in, err := e.find(context.Background(), s, &p.Bounded, from)
+			in, err := e.find(context.Background(), s, &p.Statement, from)
 			if err != nil {
 				b.Fatal(err)
 			}
 			var took, used [2][]time.Duration
 			for b.Loop() {
-				for i, statement := range []string{render(&p.Bounded, in), c.beside} {
+				for i, statement := range []string{render(&p.Statement, in), c.beside} {
 					start, before := time.Now(), processor(b, s)
 					if err := s.query(context.Background(), statement, func([][]byte) error { return nil }); err != nil {
 						b.Fatal(err)

@@ -37,7 +37,7 @@ func (b *bench) moved(t failer, p *plan.Plan, lists ...[]enginetest.Row) (l1, l2
 	cells := map[string][]*big.Int{}
 	for sign, rows := range lists {
 		b.write(t, p.Table, rows)
-		err := b.engine(p.Table).sums(context.Background(), &p.Bounded, engine.Sealed{}, func(keys []value.Value, sums []*big.Int) {
+		err := b.engine(p.Table).sums(context.Background(), &p.Statement, engine.Sealed{}, func(keys []value.Value, sums []*big.Int) {
 			cell := fmt.Sprintf("%q", keys)
 			if cells[cell] == nil {
 				for range sums {

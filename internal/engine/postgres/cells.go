@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 )
 
 // cellsOfUnits gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first
@@ -16,17 +16,17 @@ import (
 // Rows are sorted by unit and cell, and then added up as they come. A table of hashes of all cells, which the planner would take since it thinks
 // them few, outgrows its memory where they are many, and leaves the cells to be sorted by unit all the same; now a unit's few cells
 // are put in order by themselves.
-func cellsOfUnits(b *plan.Bounded, in *rows, rows string) string {
+func cellsOfUnits(b *bounded.Statement, in *rows, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
-	of, sums, bounded := slices.Clone(cell), slices.Clone(cell), slices.Clone(keys)
+	of, sums, out := slices.Clone(cell), slices.Clone(cell), slices.Clone(keys)
 	for i, m := range b.Measures {
 		name := "m" + strconv.Itoa(i)
 		t := tallied(b, m, contribution(b, i), name)
 		if t.row != "" {
 			of = append(of, t.row+" AS "+name)
 		}
-		sums, bounded = append(sums, t.sum+" AS "+name), append(bounded, t.bounded(b, m, name)+" AS "+name)
+		sums, out = append(sums, t.sum+" AS "+name), append(out, t.bounded(b, m, name)+" AS "+name)
 	}
 	sorted := ""
 	if len(keys) > 0 {
@@ -41,7 +41,7 @@ func cellsOfUnits(b *plan.Bounded, in *rows, rows string) string {
 	if len(keys) > 0 && b.Caps.Rows == 0 {
 		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
 	}
-	return "SELECT " + list(bounded) + " FROM (" + cells + ") AS f"
+	return "SELECT " + list(out) + " FROM (" + cells + ") AS f"
 }
 
 // tally is how a unit's rows in a cell are added up: what each adds (nothing where they are only counted), the aggregate of that, and the type
@@ -55,13 +55,13 @@ const (
 )
 
 // tallied takes the cheapest exact way. Sums of bigint are numeric, of any size, and what costs is to make millions of them.
-func tallied(b *plan.Bounded, m *plan.BoundedMeasure, contribution, name string) tally {
+func tallied(b *bounded.Statement, m *bounded.Measure, contribution, name string) tally {
 	lo, hi := m.CellBounds(b.Caps)
 	small := b.Caps.RowsPerGroup == 0 || lo.IsInt64() && hi.IsInt64()
 	switch {
-	case m.Kind == plan.CountUnits && small: // once a cell, however many rows
+	case m.Kind == bounded.CountUnits && small: // once a cell, however many rows
 		return tally{"", integer(1), asInteger}
-	case m.Kind == plan.CountRows && m.Lo <= 1 && 1 <= m.Hi && small:
+	case m.Kind == bounded.CountRows && m.Lo <= 1 && 1 <= m.Hi && small:
 		return tally{"", "count(*)", asInteger}
 	case exactInDoubles(b, m):
 		return tally{"CAST(" + contribution + " AS double precision)", "sum(" + name + ")", asDouble}
@@ -88,7 +88,7 @@ var integersOfDouble = new(big.Int).Lsh(big.NewInt(1), 53)
 // the exact one: both are equal, or both are at least L ≥ hi and are clamped to hi. No sum is infinite: at most 2^32
 // rows of less than 2^63 are added. The clamped number, or in the first case the sum, is an integer of size at most L,
 // and its cast to bigint is exact. ∎
-func exactInDoubles(b *plan.Bounded, m *plan.BoundedMeasure) bool {
+func exactInDoubles(b *bounded.Statement, m *bounded.Measure) bool {
 	if b.Caps.Rows > 0 && b.Caps.RowsPerGroup == 0 {
 		most := new(big.Int).Abs(big.NewInt(m.Lo))
 		if hi := new(big.Int).Abs(big.NewInt(m.Hi)); most.Cmp(hi) < 0 {
@@ -101,7 +101,7 @@ func exactInDoubles(b *plan.Bounded, m *plan.BoundedMeasure) bool {
 }
 
 // bounded is cellBounded in the tally's type, as an integer.
-func (t tally) bounded(b *plan.Bounded, m *plan.BoundedMeasure, name string) string {
+func (t tally) bounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if t.as == asNumeric {
 		return cellBounded(b, m, name)
 	}

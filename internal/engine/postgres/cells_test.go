@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
@@ -58,19 +59,19 @@ tables:
 			} else if most <= upTo {
 				as = asDouble
 			}
-			if got := tallied(&p.Bounded, p.Bounded.Measures[0], "x", "m0").as; got != as {
+			if got := tallied(&p.Statement, p.Statement.Measures[0], "x", "m0").as; got != as {
 				t.Errorf("%s, %d rows: added up in %s, want %s", sql, most, got, as)
 			}
 			for _, from := range []engine.Sealed{{}, copied} {
-				seen := b.ranked(t, &p.Bounded, "p", rows)
+				seen := b.ranked(t, &p.Statement, "p", rows)
 				if from.Copy != nil {
 					seen = b.ranks(t, rows)
 				}
 				got, want := map[string]*big.Int{}, map[string]*big.Int{}
-				if err := b.engine("p").sums(context.Background(), &p.Bounded, from, gather(got)); err != nil {
+				if err := b.engine("p").sums(context.Background(), &p.Statement, from, gather(got)); err != nil {
 					t.Fatal(err)
 				}
-				enginetest.Sum(&p.Bounded, seen, gather(want))
+				enginetest.Sum(&p.Statement, seen, gather(want))
 				if got, want := nonZero(got), nonZero(want); !maps.Equal(got, want) || len(got) == 0 {
 					t.Errorf("%s, %d rows, copy %v: %v, want %v", sql, most, from.Copy != nil, got, want)
 				}
@@ -124,11 +125,11 @@ func TestClampsLeftOut(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, m := range p.Bounded.Measures {
-			if m.Kind != plan.Sum {
+		for _, m := range p.Statement.Measures {
+			if m.Kind != bounded.Sum {
 				continue
 			}
-			if !clampIsIdle(&p.Bounded, m) {
+			if !clampIsIdle(&p.Statement, m) {
 				busy++
 				continue
 			}
@@ -158,7 +159,7 @@ func TestClampsLeftOut(t *testing.T) {
 		"SELECT SUM(x) FROM t": true, "SELECT SUM(x, bounds => (0, 1)) FROM t": false, "SELECT SUM(LEAST(x, 1)) FROM t": false, "SELECT SUM(i) FROM t": true,
 	} {
 		p := b.plan(t, sql)
-		if got := clampIsIdle(&p.Bounded, p.Bounded.Measures[0]); got != want {
+		if got := clampIsIdle(&p.Statement, p.Statement.Measures[0]); got != want {
 			t.Errorf("%s: %v", sql, got)
 		}
 	}
@@ -187,7 +188,7 @@ func TestRowsAreGroupedByWhatWasRead(t *testing.T) {
 			t.Errorf("%s: %v", sql, err)
 			continue
 		}
-		if !rowsAreAddedUp(&p.Bounded) {
+		if !rowsAreAddedUp(&p.Statement) {
 			t.Errorf("%s: the test shows nothing", sql)
 		}
 		for _, from := range []engine.Sealed{{}, copied} {
@@ -195,10 +196,10 @@ func TestRowsAreGroupedByWhatWasRead(t *testing.T) {
 				continue
 			}
 			got, want := map[string]*big.Int{}, map[string]*big.Int{}
-			if err := b.engine("t").sums(context.Background(), &p.Bounded, from, gather(got)); err != nil {
+			if err := b.engine("t").sums(context.Background(), &p.Statement, from, gather(got)); err != nil {
 				t.Fatal(err)
 			}
-			enginetest.Sum(&p.Bounded, rows, gather(want))
+			enginetest.Sum(&p.Statement, rows, gather(want))
 			if got, want := nonZero(got), nonZero(want); !maps.Equal(got, want) || len(got) == 0 {
 				t.Errorf("%s, copy %v: %v, want %v", sql, from.Copy != nil, got, want)
 			}
@@ -221,8 +222,8 @@ func TestLowerBoundOfCountsAndDoubles(t *testing.T) {
 		if err != nil || p.Unit == nil || p.Source != nil || p.Caps.RowsPerGroup == 0 {
 			return
 		}
-		for i, m := range p.Bounded.Measures {
-			of := tallied(&p.Bounded, m, contribution(&p.Bounded, i), "m")
+		for i, m := range p.Statement.Measures {
+			of := tallied(&p.Statement, m, contribution(&p.Statement, i), "m")
 			if bounded[of.as]++; of.as == asNumeric {
 				continue
 			}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/big"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 	"dither/internal/value"
 )
 
@@ -43,7 +43,7 @@ var overflow = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 1024), new(big.I
 // read writes the value of the declared type that the server's column holds, or NULL where it holds none: a text of more than
 // 4096 bytes, a day outside the years 1 to 9999, a numeric beyond the doubles. It raises for no value. A char(n) is read
 // without its padding.
-func read(c plan.Column, of kind) string {
+func read(c bounded.Column, of kind) string {
 	x := identifier(c.Name)
 	switch {
 	case c.Type == value.Integer:
@@ -63,12 +63,12 @@ func read(c plan.Column, of kind) string {
 }
 
 // readAsItIs holds where read does nothing to the column, or next to nothing.
-func readAsItIs(c plan.Column, of kind) bool {
+func readAsItIs(c bounded.Column, of kind) bool {
 	return c.Type == value.Integer || c.Type == value.Boolean || of == real8
 }
 
 // clean writes a column's cleaned value over what was read of it. It is total.
-func clean(c plan.Column, x string) string {
+func clean(c bounded.Column, x string) string {
 	switch {
 	case c.Values != nil:
 		return fmt.Sprintf("CASE WHEN %[1]s IN (%[2]s) THEN %[1]s END", x, constants(c.Values))

@@ -89,20 +89,20 @@ func TestCopyAgreesWithReference(t *testing.T) {
 		if p.Unit != nil {
 			if rows = b.ranks(t, rows); p.Caps.Rows > 0 {
 				capped++
-				if engine.AllRowsAreLeft(&p.Bounded, from.Complete) {
+				if engine.AllRowsAreLeft(&p.Statement, from.Complete) {
 					filtered++
 				}
 			}
 		}
 		got, reference := map[string]*big.Int{}, map[string]*big.Int{}
-		err = b.engine(table).sums(context.Background(), &p.Bounded, from, gather(got))
+		err = b.engine(table).sums(context.Background(), &p.Statement, from, gather(got))
 		if err == nil {
-			err = b.engine(table).Rehearse(context.Background(), &p.Bounded, from)
+			err = b.engine(table).Rehearse(context.Background(), &p.Statement, from)
 		}
 		if err != nil {
 			t.Fatalf("%s\n%v", request.SQL, err)
 		}
-		enginetest.Sum(&p.Bounded, rows, gather(reference))
+		enginetest.Sum(&p.Statement, rows, gather(reference))
 		if got, want := nonZero(got), nonZero(reference); !maps.Equal(got, want) {
 			t.Fatalf("%s\n%v\ngot  %v\nwant %v", request.SQL, rows, got, want)
 		}
@@ -127,7 +127,7 @@ func TestHeavyPersonInACopy(t *testing.T) {
 			from := b.copied(t, "p")
 			for _, question := range slices.Concat(crowdQuestions, confinedQuestions) {
 				out := map[string]*big.Int{}
-				if err := b.engine("p").sums(t.Context(), &b.plan(t, question).Bounded, from, gather(out)); err != nil {
+				if err := b.engine("p").sums(t.Context(), &b.plan(t, question).Statement, from, gather(out)); err != nil {
 					t.Fatal(err)
 				}
 				answers[question] = append(answers[question], out)
@@ -185,7 +185,7 @@ func TestCopyIsGuarded(t *testing.T) {
 		from := b.copied(t, "p")
 		ask := func() (map[string]string, error) {
 			out := map[string]*big.Int{}
-			err := b.engine("p").sums(t.Context(), &p.Bounded, from, gather(out))
+			err := b.engine("p").sums(t.Context(), &p.Statement, from, gather(out))
 			return nonZero(out), err
 		}
 		first, err := ask()
@@ -195,7 +195,7 @@ func TestCopyIsGuarded(t *testing.T) {
 		b.exec(t, change)
 		b.exec(t, "SELECT pg_stat_force_next_flush()")
 		again, err := ask()
-		rehearsed := b.engine("p").Rehearse(t.Context(), &p.Bounded, from)
+		rehearsed := b.engine("p").Rehearse(t.Context(), &p.Statement, from)
 		if name == "nothing" || name == "a child" || name == "a changed source" {
 			if err != nil || rehearsed != nil || len(first) == 0 || !maps.Equal(first, again) {
 				t.Errorf("%s: %v, %v", name, err, rehearsed)

@@ -9,8 +9,8 @@ import (
 	"math/big"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
 	"dither/mechanism"
@@ -40,7 +40,7 @@ func (e *Engine) Close() error {
 }
 
 // Aggregate implements engine.Engine.
-func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sealed) ([][]mechanism.Exact, error) {
+func (e *Engine) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	cells := engine.NewCells(b)
 	if err := e.sums(ctx, b, from, cells.Add); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (e *Engine) Aggregate(ctx context.Context, b *plan.Bounded, from engine.Sea
 	return cells.Exact(), nil
 }
 
-func (e *Engine) sums(ctx context.Context, b *plan.Bounded, from engine.Sealed, add func([]value.Value, []*big.Int)) error {
+func (e *Engine) sums(ctx context.Context, b *bounded.Statement, from engine.Sealed, add func([]value.Value, []*big.Int)) error {
 	s, in, err := e.prepare(ctx, b, from)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (e *Engine) sums(ctx context.Context, b *plan.Bounded, from engine.Sealed, 
 }
 
 // prepare begins a session to read what b reads, and tells of changes.
-func (e *Engine) prepare(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*session, *rows, error) {
+func (e *Engine) prepare(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*session, *rows, error) {
 	if err := refuse(b, from); err != nil { // as the rehearsal did
 		return nil, nil, err
 	}
@@ -98,7 +98,7 @@ func (s *session) changed(ctx context.Context, in *rows, from engine.Sealed) err
 }
 
 // find finds what b is to be read from: the table, or the copy that the sealed version has of it; or several.
-func (e *Engine) find(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) (*rows, error) {
+func (e *Engine) find(ctx context.Context, s *session, b *bounded.Statement, from engine.Sealed) (*rows, error) {
 	if b.Source != nil {
 		return e.findAll(ctx, s, b, from)
 	}
@@ -134,7 +134,7 @@ type rows struct {
 
 	tables  map[string]*rows         // of a relation: then the rows are theirs
 	known   map[string]engine.Sealed // what was recorded of these, where they are copies
-	columns []plan.Column            // of a relation's table: those that are read, whose kinds are in of
+	columns []bounded.Column         // of a relation's table: those that are read, whose kinds are in of
 }
 
 // keeping reads of a copy as many rows of a unit as are stored of it: those of the lowest ranks, as a copy that is made now has alone; 0 for all.
@@ -188,9 +188,9 @@ func (in *rows) still(ctx context.Context) error {
 	return err
 }
 
-func columnsOf(b *plan.Bounded) []*policy.Column { return declared(b.Columns) }
+func columnsOf(b *bounded.Statement) []*policy.Column { return declared(b.Columns) }
 
-func declared(columns []plan.Column) []*policy.Column {
+func declared(columns []bounded.Column) []*policy.Column {
 	out := make([]*policy.Column, len(columns))
 	for i, c := range columns {
 		out[i] = c.Column
@@ -201,7 +201,7 @@ func declared(columns []plan.Column) []*policy.Column {
 func relationOf(s policy.Source) string { return identifier(s.Schema) + "." + identifier(s.Table) }
 
 // collect reads one result row and adds it to its cell.
-func collect(b *plan.Bounded, add func([]value.Value, []*big.Int)) func([][]byte) error {
+func collect(b *bounded.Statement, add func([]value.Value, []*big.Int)) func([][]byte) error {
 	types := b.KeyTypes()
 	return func(row [][]byte) error {
 		if len(types)+b.Width() == 0 {

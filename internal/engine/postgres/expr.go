@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 )
 
@@ -69,44 +69,44 @@ var belowHalf = math.Nextafter(0.5, 0)
 // numbers is no smaller than 2^−900 or the question is refused. Division by 0 is NULL by nullif, which reads its argument once; a
 // root or logarithm stands under a condition on the very expression that it is of. So where the planner computes with
 // constants beforehand, in a branch that no row takes, the condition is constant as well, and what would raise is left out.
-var templates = map[plan.Op]string{
-	plan.OpNeg:    "(- %[1]s)",
-	plan.OpToReal: "CAST(%[1]s AS double precision)",
-	plan.OpNot:    "(NOT %[1]s)",
-	plan.OpNil:    "(%[1]s IS NULL)",
-	plan.OpIs:     "(%[1]s IS TRUE)",
-	plan.OpAbs:    "abs(%[1]s)",
-	plan.OpSign:   "CAST(sign(CAST(%[1]s AS double precision)) AS bigint)", // of a bigint: its nearest double has its sign
-	plan.OpFloor:  "CAST(floor(%[1]s) AS bigint)",
-	plan.OpCeil:   "CAST(ceil(%[1]s) AS bigint)",
+var templates = map[bounded.Op]string{
+	bounded.OpNeg:    "(- %[1]s)",
+	bounded.OpToReal: "CAST(%[1]s AS double precision)",
+	bounded.OpNot:    "(NOT %[1]s)",
+	bounded.OpNil:    "(%[1]s IS NULL)",
+	bounded.OpIs:     "(%[1]s IS TRUE)",
+	bounded.OpAbs:    "abs(%[1]s)",
+	bounded.OpSign:   "CAST(sign(CAST(%[1]s AS double precision)) AS bigint)", // of a bigint: its nearest double has its sign
+	bounded.OpFloor:  "CAST(floor(%[1]s) AS bigint)",
+	bounded.OpCeil:   "CAST(ceil(%[1]s) AS bigint)",
 	// PostgreSQL's round takes halves to even. Half away from zero: with h the largest double below ½ and x from 0 on, the sum
 	// x + h rounds to the next integer or above it just if x's fraction is ½ or more.
-	plan.OpRound: "CAST(sign(%[1]s) * floor(abs(%[1]s) + " + double(belowHalf) + ") AS bigint)",
-	plan.OpSqrt:  "CASE WHEN %[1]s >= " + double(0) + " THEN sqrt(%[1]s) END",
-	plan.OpLn:    "CASE WHEN %[1]s > " + double(0) + " THEN ln(%[1]s) END",
-	plan.OpExp:   "exp(%[1]s)",
+	bounded.OpRound: "CAST(sign(%[1]s) * floor(abs(%[1]s) + " + double(belowHalf) + ") AS bigint)",
+	bounded.OpSqrt:  "CASE WHEN %[1]s >= " + double(0) + " THEN sqrt(%[1]s) END",
+	bounded.OpLn:    "CASE WHEN %[1]s > " + double(0) + " THEN ln(%[1]s) END",
+	bounded.OpExp:   "exp(%[1]s)",
 }
 
 // expression writes e over the cleaned columns c0, c1, ….
-func expression(e *plan.Expr) string { return engine.Expression(e, constant, operation) }
+func expression(e *bounded.Expr) string { return engine.Expression(e, constant, operation) }
 
 // operation writes one of which dialects differ.
-func operation(e *plan.Expr, args []string) string {
+func operation(e *bounded.Expr, args []string) string {
 	switch e.Op {
-	case plan.OpDiv:
+	case bounded.OpDiv:
 		return "(" + args[0] + " / nullif(" + args[1] + ", " + double(0) + "))"
-	case plan.OpMod:
+	case bounded.OpMod:
 		return "(" + args[0] + " % nullif(" + args[1] + ", " + integer(0) + "))"
-	case plan.OpToInteger:
+	case bounded.OpToInteger:
 		if e.Args[0].Type == value.Boolean { // it is cast to no bigint directly
 			return "CAST(CAST(" + args[0] + " AS integer) AS bigint)"
 		}
 		return "CAST(" + args[0] + " AS bigint)" // half to even
-	case plan.OpLike:
+	case bounded.OpLike:
 		return "(" + args[0] + " LIKE " + text(e.Text) + ")" // linear in the text for each byte of the pattern; backslash escapes
-	case plan.OpDatePart:
+	case bounded.OpDatePart:
 		return "CAST(date_part(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS bigint)"
-	case plan.OpDateTrunc:
+	case bounded.OpDateTrunc:
 		return "CAST(CAST(date_trunc(" + quoted(e.Text) + ", " + timestamp(args[0]) + ") AS date) - DATE '1970-01-01' AS bigint)"
 	}
 	return "(" + fmt.Sprintf(templates[e.Op], engine.Operands(args)...) + ")"

@@ -67,7 +67,7 @@ func TestTimeIsUp(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	_, err := b.engine("t").Aggregate(ctx, &p.Bounded, engine.Sealed{})
+	_, err := b.engine("t").Aggregate(ctx, &p.Statement, engine.Sealed{})
 	if err == nil || time.Since(start) > 5*time.Second {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
@@ -81,7 +81,7 @@ func TestGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	failed := make(chan error)
 	go func() {
-		_, err := b.engine("t").Aggregate(ctx, &p.Bounded, engine.Sealed{})
+		_, err := b.engine("t").Aggregate(ctx, &p.Statement, engine.Sealed{})
 		failed <- err
 	}()
 	b.backends(t, 1, false)
@@ -98,7 +98,7 @@ func TestConnectionCut(t *testing.T) {
 	p := b.slow(t)
 	failed := make(chan error)
 	go func() {
-		_, err := b.engine("t").Aggregate(context.Background(), &p.Bounded, engine.Sealed{})
+		_, err := b.engine("t").Aggregate(context.Background(), &p.Statement, engine.Sealed{})
 		failed <- err
 	}()
 	b.backends(t, 1, true)
@@ -116,7 +116,7 @@ func TestPassesReadOneSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	scan, err := b.engine("t").scan(ctx, &q.Bounded, engine.Sealed{})
+	scan, err := b.engine("t").scan(ctx, &q.Statement, engine.Sealed{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestNoServer(t *testing.T) {
 		"TLS, not verified": "host=192.0.2.1 user=x dbname=y sslmode=require",
 	} {
 		t.Setenv(urlVariable, url)
-		if _, err := b.engine("t").Aggregate(context.Background(), &p.Bounded, engine.Sealed{}); err == nil {
+		if _, err := b.engine("t").Aggregate(context.Background(), &p.Statement, engine.Sealed{}); err == nil {
 			t.Errorf("%s: an answer", name)
 		} else {
 			t.Logf("%s: %v", name, err)
@@ -182,7 +182,7 @@ func TestNoServer(t *testing.T) {
 	t.Setenv(urlVariable, strings.Replace(b.url, "user=owner", "user=narrow", 1))
 	narrow, err := plan.Build(b.policy, plan.Request{SQL: "SELECT SUM(j) FROM t"})
 	if err == nil {
-		_, err = b.engine("t").Aggregate(context.Background(), &narrow.Bounded, engine.Sealed{})
+		_, err = b.engine("t").Aggregate(context.Background(), &narrow.Statement, engine.Sealed{})
 	}
 	if err != nil {
 		t.Errorf("the permission on one column: %v", err)
@@ -256,7 +256,7 @@ func TestService(t *testing.T) {
 	t.Setenv("PGSERVICEFILE", file)
 	e := New(policy.Source{Format: policy.Postgres, Service: "clinic", Schema: "public", Table: "t"})
 	out := map[string]*big.Int{}
-	if err := e.sums(context.Background(), &p.Bounded, engine.Sealed{}, gather(out)); err != nil || fmt.Sprint(nonZero(out)) != "map[[] 0:5]" {
+	if err := e.sums(context.Background(), &p.Statement, engine.Sealed{}, gather(out)); err != nil || fmt.Sprint(nonZero(out)) != "map[[] 0:5]" {
 		t.Errorf("%v, %v", nonZero(out), err)
 	}
 }
@@ -286,11 +286,11 @@ func TestLockedTable(t *testing.T) {
 	b.exec(t, "BEGIN; LOCK TABLE t IN ACCESS EXCLUSIVE MODE")
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 	defer cancel()
-	if err := b.engine("t").Rehearse(ctx, &p.Bounded, engine.Sealed{}); !errors.Is(err, engine.ErrUnavailable) {
+	if err := b.engine("t").Rehearse(ctx, &p.Statement, engine.Sealed{}); !errors.Is(err, engine.ErrUnavailable) {
 		t.Errorf("%v", err)
 	}
 	b.exec(t, "ROLLBACK")
-	if err := b.engine("t").Rehearse(context.Background(), &p.Bounded, engine.Sealed{}); err != nil {
+	if err := b.engine("t").Rehearse(context.Background(), &p.Statement, engine.Sealed{}); err != nil {
 		t.Error(err)
 	}
 }

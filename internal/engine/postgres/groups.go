@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 )
 
 // Groups implements engine.Engine: the statement of b with the number of units beside its measures, whose result rows are the groups that
 // there are.
-func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed) (*engine.Groups, error) {
+func (e *Engine) Groups(ctx context.Context, b *bounded.Statement, from engine.Sealed) (*engine.Groups, error) {
 	groups := engine.NewGroups(b)
 	if err := e.sums(ctx, engine.Unchosen(b).Counting(), from, groups.Add); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (e *Engine) Groups(ctx context.Context, b *plan.Bounded, from engine.Sealed
 // row has one group, since no two of the chosen are the same.
 //
 // Keys meet where both are NULL or both are equal, in a form that the server can look up in a table of hashes.
-func relabelled(b *plan.Bounded, in *rows, rows string) string {
+func relabelled(b *bounded.Statement, in *rows, rows string) string {
 	var carried []string
 	if b.Unit != nil {
 		carried = append(carried, "u")
@@ -39,7 +39,7 @@ func relabelled(b *plan.Bounded, in *rows, rows string) string {
 }
 
 // relabelledBeside is relabelled where these columns stand beside keys and values.
-func relabelledBeside(b *plan.Bounded, carried []string, rows string) string {
+func relabelledBeside(b *bounded.Statement, carried []string, rows string) string {
 	if !b.Other {
 		return rows
 	}
@@ -56,7 +56,7 @@ func relabelledBeside(b *plan.Bounded, carried []string, rows string) string {
 
 // chosenRows gives a row for each chosen group: TRUE, and its keys. The keys are in one text for each column, since a statement with as many
 // constants takes long to plan.
-func chosenRows(b *plan.Bounded) string {
+func chosenRows(b *bounded.Statement) string {
 	row, lists := []string{"TRUE"}, []string{}
 	for i, k := range b.Keys {
 		texts := make([]string, len(b.Chosen))

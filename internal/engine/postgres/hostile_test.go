@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/engine/postgres/pgtest"
@@ -156,9 +157,9 @@ func TestRounding(t *testing.T) {
 	for range 2000 {
 		xs = append(xs, math.Ldexp(r.Float64(), r.IntN(54)), math.Floor(math.Ldexp(r.Float64(), r.IntN(52)))+0.5)
 	}
-	column := &plan.Expr{Op: plan.OpColumn, Type: value.Real, Name: "z"}
-	round := expression(&plan.Expr{Op: plan.OpRound, Type: value.Integer, Args: []*plan.Expr{column}})
-	cast := expression(&plan.Expr{Op: plan.OpToInteger, Type: value.Integer, Args: []*plan.Expr{column}})
+	column := &bounded.Expr{Op: bounded.OpColumn, Type: value.Real, Name: "z"}
+	round := expression(&bounded.Expr{Op: bounded.OpRound, Type: value.Integer, Args: []*bounded.Expr{column}})
+	cast := expression(&bounded.Expr{Op: bounded.OpToInteger, Type: value.Integer, Args: []*bounded.Expr{column}})
 	var rows []string
 	for _, x := range xs {
 		for _, x := range []float64{x, -x} {
@@ -327,7 +328,7 @@ func TestLike(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string]*big.Int{}
-		enginetest.Sum(&p.Bounded, rows, gather(want))
+		enginetest.Sum(&p.Statement, rows, gather(want))
 		got, err := b.sums(p)
 		if err != nil || !maps.Equal(got, nonZero(want)) {
 			t.Errorf("%s: PostgreSQL %v, the reference %v (%v)", pattern, got, nonZero(want), err)
@@ -339,27 +340,27 @@ func TestLike(t *testing.T) {
 func TestRehearsalCatches(t *testing.T) {
 	b := newBench(t, enginetest.PolicyText("add-remove"))
 	b.exec(t, "CREATE TABLE whole(v bigint); CREATE TABLE real(v double precision)")
-	column := func(of value.Type) *plan.Expr {
-		return &plan.Expr{Op: plan.OpColumn, Type: of, Name: "v", Nullable: true}
+	column := func(of value.Type) *bounded.Expr {
+		return &bounded.Expr{Op: bounded.OpColumn, Type: of, Name: "v", Nullable: true}
 	}
 	whole, real := column(value.Integer), column(value.Real)
-	for name, broken := range map[string]*plan.Expr{
-		"sum of 64-bit integers":  {Op: plan.OpAdd, Type: value.Integer, Args: []*plan.Expr{whole, whole}},
-		"product":                 {Op: plan.OpMul, Type: value.Integer, Args: []*plan.Expr{whole, whole}},
-		"negation of the least":   {Op: plan.OpNeg, Type: value.Integer, Args: []*plan.Expr{whole}},
-		"real too large to floor": {Op: plan.OpFloor, Type: value.Integer, Args: []*plan.Expr{real}},
-		"underflow":               {Op: plan.OpFloor, Type: value.Integer, Args: []*plan.Expr{{Op: plan.OpExp, Type: value.Real, Args: []*plan.Expr{real}}}},
+	for name, broken := range map[string]*bounded.Expr{
+		"sum of 64-bit integers":  {Op: bounded.OpAdd, Type: value.Integer, Args: []*bounded.Expr{whole, whole}},
+		"product":                 {Op: bounded.OpMul, Type: value.Integer, Args: []*bounded.Expr{whole, whole}},
+		"negation of the least":   {Op: bounded.OpNeg, Type: value.Integer, Args: []*bounded.Expr{whole}},
+		"real too large to floor": {Op: bounded.OpFloor, Type: value.Integer, Args: []*bounded.Expr{real}},
+		"underflow":               {Op: bounded.OpFloor, Type: value.Integer, Args: []*bounded.Expr{{Op: bounded.OpExp, Type: value.Real, Args: []*bounded.Expr{real}}}},
 	} {
-		c, table := plan.Column{Column: &policy.Column{Name: "v", Type: value.Integer}}, "whole"
-		broken.Walk(func(x *plan.Expr) {
+		c, table := bounded.Column{Column: &policy.Column{Name: "v", Type: value.Integer}}, "whole"
+		broken.Walk(func(x *bounded.Expr) {
 			if x == real {
 				c.Column = &policy.Column{Name: "v", Type: value.Real}
 				table = "real"
-				c.Range = plan.Range{Lo: -math.MaxFloat64, Hi: math.MaxFloat64}
+				c.Range = bounded.Range{Lo: -math.MaxFloat64, Hi: math.MaxFloat64}
 			}
 		})
-		bounded := &plan.Bounded{
-			Columns: []plan.Column{c}, Measures: []*plan.BoundedMeasure{{Kind: plan.Sum, X: broken, Lo: 0, Hi: 1}}, Caps: plan.Caps{Rows: 1, Groups: 1},
+		bounded := &bounded.Statement{
+			Columns: []bounded.Column{c}, Measures: []*bounded.Measure{{Kind: bounded.Sum, X: broken, Lo: 0, Hi: 1}}, Caps: bounded.Caps{Rows: 1, Groups: 1},
 		}
 		var raised *pgconn.PgError
 		if err := b.engine(table).Rehearse(context.Background(), bounded, engine.Sealed{}); !errors.As(err, &raised) || !strings.HasPrefix(raised.Code, "22") {

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
@@ -20,7 +21,7 @@ import (
 )
 
 // isRefused makes sure that a look is refused in rehearsal, and by whatever would read rows.
-func (b *bench) isRefused(t failer, look *plan.Bounded, from engine.Sealed) {
+func (b *bench) isRefused(t failer, look *bounded.Statement, from engine.Sealed) {
 	t.Helper()
 	e, ctx := b.engine(look.Table), context.Background()
 	_, aggregate := e.Aggregate(ctx, look, from)
@@ -83,7 +84,7 @@ func TestLooksAgreeWithReference(t *testing.T) {
 				seen["searches"]++
 			}
 			if p.Open() && len(p.Measures) == 0 {
-				looks = append(looks, &p.Bounded)
+				looks = append(looks, &p.Statement)
 			}
 			for _, look := range looks {
 				m.look(t, p, look, seen)
@@ -109,7 +110,7 @@ type met struct {
 	from  engine.Sealed
 }
 
-func (m met) look(t *rapid.T, p *plan.Plan, look *plan.Bounded, seen map[string]int) {
+func (m met) look(t *rapid.T, p *plan.Plan, look *bounded.Statement, seen map[string]int) {
 	e := m.bench.engine(look.Table)
 	if m.from.Copy == nil && look.Part != nil {
 		m.bench.isRefused(t, look, m.from)
@@ -129,7 +130,7 @@ func (m met) look(t *rapid.T, p *plan.Plan, look *plan.Bounded, seen map[string]
 			seen[what]++
 		}
 	}
-	count("distinct", slices.ContainsFunc(look.Measures, func(m *plan.BoundedMeasure) bool { return m.Kind == plan.CountDistinct }))
+	count("distinct", slices.ContainsFunc(look.Measures, func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct }))
 	count("per group", look.CellsClamped())
 	count("parts of copies", look.Part != nil)
 	count("own parts", look.Part != nil && look.Unit != nil)
@@ -149,7 +150,7 @@ func (m met) look(t *rapid.T, p *plan.Plan, look *plan.Bounded, seen map[string]
 	}
 }
 
-func (m met) sums(t *rapid.T, b *plan.Bounded) {
+func (m met) sums(t *rapid.T, b *bounded.Statement) {
 	got, reference := map[string]*big.Int{}, map[string]*big.Int{}
 	err := m.bench.engine(b.Table).sums(context.Background(), b, m.from, gather(got))
 	enginetest.Sum(b, m.rows, gather(reference))
@@ -158,7 +159,7 @@ func (m met) sums(t *rapid.T, b *plan.Bounded) {
 	}
 }
 
-func (m met) ordered(t *rapid.T, b *plan.Bounded) {
+func (m met) ordered(t *rapid.T, b *bounded.Statement) {
 	want := map[string]int64{}
 	enginetest.OrderCells(b, m.rows, func(keys []value.Value, v int64) {
 		if cell := engine.CellOf(b, keys); cell >= 0 {
@@ -185,7 +186,7 @@ func (m met) ordered(t *rapid.T, b *plan.Bounded) {
 }
 
 func (m met) groups(t *rapid.T, p *plan.Plan) {
-	e, there := m.bench.engine(p.Table), engine.Unchosen(&p.Bounded)
+	e, there := m.bench.engine(p.Table), engine.Unchosen(&p.Statement)
 	rows := m.rows
 	if m.from.Copy == nil { // a unit's groups are in another order than its rows, where these are given the keys of Other
 		rows = m.bench.ranked(t, there, p.Table, m.rows)
@@ -197,13 +198,13 @@ func (m met) groups(t *rapid.T, p *plan.Plan) {
 	slices.Sort(names)
 	got := map[string]string{}
 	err := e.sums(context.Background(), there.Counting(), m.from, func(keys []value.Value, sums []*big.Int) {
-		got[plan.GroupName(keys)] = fmt.Sprint(sums)
+		got[bounded.GroupName(keys)] = fmt.Sprint(sums)
 	})
 	maps.DeleteFunc(got, func(_, sums string) bool { return sums == "[0]" || strings.HasSuffix(sums, " 0]") })
 	if err != nil || !maps.Equal(got, want) {
 		t.Fatalf("%s\n%v\ngot  %v\nwant %v\n%v", m.sql, m.rows, got, want, err)
 	}
-	found, err := e.Groups(context.Background(), &p.Bounded, m.from)
+	found, err := e.Groups(context.Background(), &p.Statement, m.from)
 	if err != nil || len(found.Units()) != len(want) {
 		t.Fatalf("%s: %d groups, want %d: %v", m.sql, len(found.Units()), len(want), err)
 	}
@@ -215,6 +216,6 @@ func (m met) groups(t *rapid.T, p *plan.Plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.SortGroups(chosen)
-	m.sums(t, &p.Choose(chosen).Bounded)
+	bounded.SortGroups(chosen)
+	m.sums(t, &p.Choose(chosen).Statement)
 }

@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"sync"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/mechanism"
 )
 
 // orderedRows gives how often each contribution m0 that is not NULL occurs among rows, by cell, in the order of m0.
-func orderedRows(b *plan.Bounded, rows string) string {
+func orderedRows(b *bounded.Statement, rows string) string {
 	if b.CountsRows() {
 		return rowsOfUnits(b.Measures[0], rows)
 	}
@@ -22,13 +22,13 @@ func orderedRows(b *plan.Bounded, rows string) string {
 }
 
 // rowsOfUnits gives how often each number of rows of one unit occurs, clamped: it reads who has the rows, and nothing else of them.
-func rowsOfUnits(m *plan.BoundedMeasure, rows string) string {
+func rowsOfUnits(m *bounded.Measure, rows string) string {
 	return fmt.Sprintf("SELECT m0, count(*) FROM (SELECT least(greatest(count(*), %s), %s) AS m0 FROM (%s) AS r GROUP BY u) AS m GROUP BY m0 ORDER BY m0", integer(m.Lo), integer(m.Hi), rows)
 }
 
 // cappedCells keeps of each unit's rows the first Caps.RowsPerGroup in each cell, by their places, and of its cells the first Caps.Groups by that
 // of their first row: by that unit's own rows alone, as in render.
-func cappedCells(b *plan.Bounded, rows string) string {
+func cappedCells(b *bounded.Statement, rows string) string {
 	cell := list([]string{"u"}, engine.KeyNames(b))
 	placed := fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %[1]s ORDER BY q) AS r, min(q) OVER (PARTITION BY %[1]s) AS f FROM (%[2]s) AS p", cell, rows)
 	few := fmt.Sprintf("SELECT *, dense_rank() OVER (PARTITION BY u ORDER BY f) AS c FROM (%s) AS p WHERE r <= %d", placed, b.Caps.RowsPerGroup)
@@ -40,7 +40,7 @@ const defaultPage = 1 << 16
 
 // Order implements engine.Engine. All passes read the values that the first found: they are held, and with them a connection, until ctx
 // ends; without an end of ctx the connection is never given back.
-func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.Ordered, error) {
+func (e *Engine) Order(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.Ordered, error) {
 	scan, err := e.scan(ctx, b, from)
 	if err != nil {
 		return mechanism.Ordered{}, err
@@ -49,7 +49,7 @@ func (e *Engine) Order(ctx context.Context, b *plan.Bounded, from engine.Sealed)
 }
 
 // OrderCells implements engine.Engine, as Order.
-func (e *Engine) OrderCells(ctx context.Context, b *plan.Bounded, from engine.Sealed) (mechanism.OrderedCells, error) {
+func (e *Engine) OrderCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (mechanism.OrderedCells, error) {
 	scan, err := e.scanCells(ctx, b, from)
 	if err != nil {
 		return mechanism.OrderedCells{}, err
@@ -58,7 +58,7 @@ func (e *Engine) OrderCells(ctx context.Context, b *plan.Bounded, from engine.Se
 }
 
 // scan is a pass over the values of b's one measure.
-func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
+func (e *Engine) scan(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(yield func(value, count int64) bool) error, error) {
 	pass, err := e.pass(ctx, b, from)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (e *Engine) scan(ctx context.Context, b *plan.Bounded, from engine.Sealed) 
 }
 
 // scanCells is a pass over the values of all cells. A row whose keys are not known is in none.
-func (e *Engine) scanCells(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(yield func(cell int, value, count int64) bool) error, error) {
+func (e *Engine) scanCells(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(yield func(cell int, value, count int64) bool) error, error) {
 	pass, err := e.pass(ctx, b, from)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (e *Engine) scanCells(ctx context.Context, b *plan.Bounded, from engine.Sea
 // pass goes through the rows of b's statement, as long as each wants more: a cursor, which the server advances page by page, and which later
 // passes move back to its beginning. The server keeps what a SCROLL cursor gave, and does not run its statement again: over a view that
 // draws lots another run would be another table.
-func (e *Engine) pass(ctx context.Context, b *plan.Bounded, from engine.Sealed) (func(each func(row [][]byte) (more bool, err error)) error, error) {
+func (e *Engine) pass(ctx context.Context, b *bounded.Statement, from engine.Sealed) (func(each func(row [][]byte) (more bool, err error)) error, error) {
 	s, in, err := e.prepare(ctx, b, from)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,7 @@ package postgres
 import (
 	"fmt"
 
-	"dither/internal/plan"
+	"dither/internal/bounded"
 )
 
 // owned gives the rows of a copy that are in their unit's own parts (plan.Part): those of its first so many parts, in the order of their rows'
@@ -13,7 +13,7 @@ import (
 // It is for copies alone, whose rows and ranks stay what they were: so a unit's own parts are the same in every question about a sealed version, which
 // charges to parts rest on. Of a table whose rows change they would not be, even if they were chosen by content: a person who moves from one
 // part to another between two questions would lose what both parts were charged (refuse).
-func owned(b *plan.Bounded, in *rows) *rows {
+func owned(b *bounded.Statement, in *rows) *rows {
 	if b.Part == nil || b.Unit == nil {
 		return in
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
-	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
 )
@@ -35,13 +35,13 @@ func TestOwnPartsAgree(t *testing.T) {
 			if p.Part == nil {
 				t.Fatal(question)
 			}
-			b.isRefused(t, &p.Bounded, engine.Sealed{})
+			b.isRefused(t, &p.Statement, engine.Sealed{})
 			answer := func() map[string]string {
 				got, reference := map[string]*big.Int{}, map[string]*big.Int{}
-				if err := b.engine("p").sums(t.Context(), &p.Bounded, from, gather(got)); err != nil {
+				if err := b.engine("p").sums(t.Context(), &p.Statement, from, gather(got)); err != nil {
 					t.Fatal(err)
 				}
-				enginetest.Sum(&p.Bounded, rows, gather(reference))
+				enginetest.Sum(&p.Statement, rows, gather(reference))
 				if got, want := nonZero(got), nonZero(reference); !maps.Equal(got, want) {
 					t.Errorf("%s: %s: got %v, want %v", name, question, got, want)
 				}
@@ -69,22 +69,22 @@ func TestCellBoundsAgree(t *testing.T) {
 		"SELECT SUM(x, contribution_bounds_per_group => (0, 2.5)), COUNT(*, contribution_bounds_per_group => (0, 1)) FROM p",
 	} {
 		p := b.plan(t, question)
-		inTable := b.ranked(t, &p.Bounded, "p", rows)
+		inTable := b.ranked(t, &p.Statement, "p", rows)
 		for _, c := range []struct {
 			from engine.Sealed
 			rows []enginetest.Row
 		}{{engine.Sealed{}, inTable}, {from, inCopy}} {
 			got, reference, without := map[string]*big.Int{}, map[string]*big.Int{}, map[string]*big.Int{}
-			if err := b.engine("p").sums(t.Context(), &p.Bounded, c.from, gather(got)); err != nil {
+			if err := b.engine("p").sums(t.Context(), &p.Statement, c.from, gather(got)); err != nil {
 				t.Fatal(err)
 			}
-			enginetest.Sum(&p.Bounded, c.rows, gather(reference))
+			enginetest.Sum(&p.Statement, c.rows, gather(reference))
 			if got, want := nonZero(got), nonZero(reference); !maps.Equal(got, want) {
 				t.Errorf("%s: got %v, want %v", question, got, want)
 			}
-			free := p.Bounded
+			free := p.Statement
 			free.Measures = nil
-			for _, m := range p.Bounded.Measures {
+			for _, m := range p.Statement.Measures {
 				m := *m
 				m.Cells = nil
 				free.Measures = append(free.Measures, &m)
@@ -103,7 +103,7 @@ func TestValues(t *testing.T) {
 	b.write(t, "t", []enginetest.Row{
 		{"w": value.OfText("b")}, {"w": value.OfText("É")}, {"w": value.OfText("B")}, {"w": value.NullOf(value.Text)}, {"w": value.OfText("b")}, {"w": value.OfText("")},
 	})
-	w := plan.PublicColumn(b.policy.Table("t").Column("w"))
+	w := bounded.PublicColumn(b.policy.Table("t").Column("w"))
 	if _, err := b.engine("t").Values(t.Context(), w, engine.Sealed{}, 10); err == nil {
 		t.Error("values of a table that may change")
 	}

@@ -51,17 +51,17 @@ func TestAnotherTableIsNotRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			from, e := engine.Sealed{Relation: b.look(t, "j").Relation}, b.engine("j")
-			if _, err := e.Aggregate(t.Context(), &p.Bounded, from); err != nil {
+			if _, err := e.Aggregate(t.Context(), &p.Statement, from); err != nil {
 				t.Fatal(err)
 			}
 			b.exec(t, c.change)
-			if err := e.Rehearse(t.Context(), &p.Bounded, from); (err == nil) != c.same || err != nil && !errors.Is(err, engine.ErrUnavailable) {
+			if err := e.Rehearse(t.Context(), &p.Statement, from); (err == nil) != c.same || err != nil && !errors.Is(err, engine.ErrUnavailable) {
 				t.Errorf("rehearsed: %v", err)
 			}
-			if _, err := e.Aggregate(t.Context(), &p.Bounded, from); (err == nil) != c.same {
+			if _, err := e.Aggregate(t.Context(), &p.Statement, from); (err == nil) != c.same {
 				t.Errorf("answered: %v", err)
 			}
-			if _, err := e.Order(t.Context(), &order.Bounded, from); (err == nil) != c.same {
+			if _, err := e.Order(t.Context(), &order.Statement, from); (err == nil) != c.same {
 				t.Errorf("ordered: %v", err)
 			}
 		})
@@ -102,7 +102,7 @@ func TestPassesOfAViewThatDrawsLots(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	b.engine("j").page = 4
-	scan, err := b.engine("j").scan(ctx, &q.Bounded, engine.Sealed{})
+	scan, err := b.engine("j").scan(ctx, &q.Statement, engine.Sealed{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,12 +137,12 @@ func TestRolesThatKnowLess(t *testing.T) {
 		t.Fatalf("%s, %s", less.Relation, knows.Relation)
 	}
 	for _, from := range []string{knows.Relation, less.Relation} {
-		if err := b.engine("j").Rehearse(t.Context(), &p.Bounded, engine.Sealed{Relation: from}); err != nil {
+		if err := b.engine("j").Rehearse(t.Context(), &p.Statement, engine.Sealed{Relation: from}); err != nil {
 			t.Error(err)
 		}
 	}
 	t.Setenv(urlVariable, b.url)
-	if err := b.engine("j").Rehearse(t.Context(), &p.Bounded, engine.Sealed{Relation: less.Relation}); err != nil {
+	if err := b.engine("j").Rehearse(t.Context(), &p.Statement, engine.Sealed{Relation: less.Relation}); err != nil {
 		t.Error(err)
 	}
 }
@@ -181,7 +181,7 @@ func TestFamilies(t *testing.T) {
 		if _, err := b.lookAs(name, "j"); err == nil || !strings.Contains(err.Error(), "another server") && !strings.Contains(err.Error(), "no table") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := New(source(name)).Rehearse(t.Context(), &p.Bounded, engine.Sealed{}); !errors.Is(err, engine.ErrUnavailable) {
+		if err := New(source(name)).Rehearse(t.Context(), &p.Statement, engine.Sealed{}); !errors.Is(err, engine.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -312,26 +312,26 @@ func TestServerIsFull(t *testing.T) {
 		}
 	}
 	for range 3 {
-		if err := e.Rehearse(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
+		if err := e.Rehearse(t.Context(), &p.Statement, engine.Sealed{}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(source("j")).Aggregate(t.Context(), &p.Bounded, engine.Sealed{}); !isCode(err, "53300") {
+		if _, err := New(source("j")).Aggregate(t.Context(), &p.Statement, engine.Sealed{}); !isCode(err, "53300") {
 			t.Fatalf("the server is not full: %v", err)
 		}
-		if _, err := e.Aggregate(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
+		if _, err := e.Aggregate(t.Context(), &p.Statement, engine.Sealed{}); err != nil {
 			t.Fatal(err)
 		}
 		gone()
 	}
 	for range most + 2 { // questions that are refused after their rehearsal
-		if err := e.Rehearse(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
+		if err := e.Rehearse(t.Context(), &p.Statement, engine.Sealed{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// A connection that was cut while it waited is replaced.
 	b.exec(t, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'few'")
 	gone()
-	if _, err := e.Aggregate(t.Context(), &p.Bounded, engine.Sealed{}); err != nil {
+	if _, err := e.Aggregate(t.Context(), &p.Statement, engine.Sealed{}); err != nil {
 		t.Error(err)
 	}
 }

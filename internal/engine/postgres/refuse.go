@@ -3,17 +3,17 @@ package postgres
 import (
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 )
 
 // Refuses is what Rehearse refuses before it asks the server, so that it can be told without one.
-func (*Engine) Refuses(b *plan.Bounded, from engine.Sealed) error { return refuse(b, from) }
+func (*Engine) Refuses(b *bounded.Statement, from engine.Sealed) error { return refuse(b, from) }
 
 // refuse lists what this engine knows of a bounded aggregate, and refuses what it does not: charges and noise rest on each word of it, so that
-// nothing may be passed over. It looks at no row, and no table. (A test holds the fields of plan.Bounded against what stands here: a new one
+// nothing may be passed over. It looks at no row, and no table. (A test holds the fields of bounded.Statement against what stands here: a new one
 // is a decision.)
-func refuse(b *plan.Bounded, from engine.Sealed) error {
+func refuse(b *bounded.Statement, from engine.Sealed) error {
 	if b.Source != nil {
 		if err := refuseSource(b, from); err != nil {
 			return err
@@ -25,9 +25,9 @@ func refuse(b *plan.Bounded, from engine.Sealed) error {
 			Message: "questions about parts of this table are not answered: it is read where it is, and who moves from one part to another would be charged to one of them alone",
 			Hint:    "the owner seals it with --copy; or ask about all parts, as in GROUP BY",
 		}
-	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != plan.Sum && !b.CountsRows() || b.Open() || b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
+	case b.Ordered && (len(b.Measures) != 1 || b.Measures[0].Kind != bounded.Sum && !b.CountsRows() || b.Open() || b.Other || b.Caps.Groups > 0 && b.Caps.RowsPerGroup == 0):
 		return unknown("these values in order")
-	case b.RowVectors != nil && (b.Ordered || b.Open() || b.Other || b.Caps.Groups > 0 || slices.ContainsFunc(b.Measures, func(m *plan.BoundedMeasure) bool { return m.Kind != plan.Sum })):
+	case b.RowVectors != nil && (b.Ordered || b.Open() || b.Other || b.Caps.Groups > 0 || slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind != bounded.Sum })):
 		return unknown("these vectors")
 	case b.Other && !b.Open(), len(b.Chosen) > 0 && !b.Open():
 		return unknown("groups that are chosen among known ones")
@@ -35,7 +35,7 @@ func refuse(b *plan.Bounded, from engine.Sealed) error {
 		return unknown("bounds per group without a unit's column")
 	case b.Unit != nil && !b.Ordered && b.CellsClamped() && b.Caps.RowsPerGroup == 0:
 		return unknown("bounds per group beside a cap on rows")
-	case b.CountsRows() && (!b.Ordered || b.Unit == nil || len(b.Keys) > 0 || b.Caps != plan.Caps{}):
+	case b.CountsRows() && (!b.Ordered || b.Unit == nil || len(b.Keys) > 0 || b.Caps != bounded.Caps{}):
 		return unknown("these numbers of rows")
 	case b.CountsRows(): // clamped, whatever a unit has
 	case b.Unit != nil && (b.Caps.Rows == 0) == (b.Caps.RowsPerGroup == 0), b.Caps.RowsPerGroup > 0 && b.Caps.Groups == 0:
@@ -46,25 +46,25 @@ func refuse(b *plan.Bounded, from engine.Sealed) error {
 			return unknown(why)
 		}
 	}
-	if b.Where != nil && !known(b.Where) || slices.ContainsFunc(b.Keys, func(k plan.Key) bool { return !known(k.Expr) }) {
+	if b.Where != nil && !known(b.Where) || slices.ContainsFunc(b.Keys, func(k bounded.Key) bool { return !known(k.Expr) }) {
 		return unknown("one of its operations")
 	}
 	return nil
 }
 
-func refuseMeasure(b *plan.Bounded, m *plan.BoundedMeasure) string {
+func refuseMeasure(b *bounded.Statement, m *bounded.Measure) string {
 	switch m.Kind {
-	case plan.CountRows:
-	case plan.CountUnits: // once a cell: who is in one is known by grouping alone
+	case bounded.CountRows:
+	case bounded.CountUnits: // once a cell: who is in one is known by grouping alone
 		if b.Unit != nil && b.Caps.Groups == 0 {
 			return "a count of units without a cap on groups"
 		}
-	case plan.CountDistinct: // a value whose one row is in a group beyond the cap would be lost
+	case bounded.CountDistinct: // a value whose one row is in a group beyond the cap would be lost
 		if b.Unit != nil && b.Caps.Rows == 0 {
 			return "a count of distinct values without a cap on rows"
 		}
-	case plan.CountValue, plan.Sum:
-	case plan.UnitRows: // of which refuse says the rest
+	case bounded.CountValue, bounded.Sum:
+	case bounded.UnitRows: // of which refuse says the rest
 		if !b.CountsRows() {
 			return "numbers of rows beside something else"
 		}
@@ -78,9 +78,9 @@ func refuseMeasure(b *plan.Bounded, m *plan.BoundedMeasure) string {
 }
 
 // known holds where every operation of e can be written.
-func known(e *plan.Expr) bool {
+func known(e *bounded.Expr) bool {
 	all := true
-	e.Walk(func(x *plan.Expr) {
+	e.Walk(func(x *bounded.Expr) {
 		_, simple := engine.Infix[x.Op]
 		_, template := templates[x.Op]
 		all = all && (simple || template || slices.Contains(written, x.Op))
@@ -89,9 +89,9 @@ func known(e *plan.Expr) bool {
 }
 
 // written are the operations that expression writes one by one.
-var written = []plan.Op{
-	plan.OpColumn, plan.OpConst, plan.OpDiv, plan.OpMod, plan.OpToInteger, plan.OpIn, plan.OpLike, plan.OpDatePart, plan.OpDateTrunc, plan.OpCase,
-	plan.OpCoalesce, plan.OpLeast, plan.OpGreatest,
+var written = []bounded.Op{
+	bounded.OpColumn, bounded.OpConst, bounded.OpDiv, bounded.OpMod, bounded.OpToInteger, bounded.OpIn, bounded.OpLike, bounded.OpDatePart, bounded.OpDateTrunc, bounded.OpCase,
+	bounded.OpCoalesce, bounded.OpLeast, bounded.OpGreatest,
 }
 
 func unknown(what string) error {

@@ -3,8 +3,8 @@ package postgres
 import (
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 )
 
 // isCopied holds where copies are read: of all tables, or of none (refuseSource).
@@ -17,7 +17,7 @@ func isCopied(from engine.Sealed) bool {
 
 // refuseSource is refuse for the relation that b is over. That tables are read where they are beside copies of others would break no promise, but an
 // answer would be about rows that need not belong together.
-func refuseSource(b *plan.Bounded, from engine.Sealed) error {
+func refuseSource(b *bounded.Statement, from engine.Sealed) error {
 	copied := isCopied(from)
 	for _, one := range from.Tables {
 		if (one.Copy != nil) != copied {
@@ -31,7 +31,7 @@ func refuseSource(b *plan.Bounded, from engine.Sealed) error {
 		return unknown("a part of a relation")
 	}
 	what := ""
-	b.Source.Walk(func(s *plan.Source) {
+	b.Source.Walk(func(s *bounded.Source) {
 		if what == "" {
 			what = refuseNode(s)
 		}
@@ -43,23 +43,23 @@ func refuseSource(b *plan.Bounded, from engine.Sealed) error {
 }
 
 // refuseNode says what of a node is not known, or "".
-func refuseNode(s *plan.Source) string {
-	inputs := map[plan.SourceOp]int{plan.Scan: 0, plan.Owned: 2, plan.Select: 1, plan.Join: 2, plan.PerUnit: 1, plan.Union: len(s.Inputs)}
+func refuseNode(s *bounded.Source) string {
+	inputs := map[bounded.SourceOp]int{bounded.Scan: 0, bounded.Owned: 2, bounded.Select: 1, bounded.Join: 2, bounded.PerUnit: 1, bounded.Union: len(s.Inputs)}
 	n, ok := inputs[s.Op]
 	switch {
 	case !ok:
 		return "a relation of the kind " + string(s.Op)
-	case len(s.Inputs) != n, s.Op == plan.Union && n == 0:
+	case len(s.Inputs) != n, s.Op == bounded.Union && n == 0:
 		return "such a relation"
-	case s.Where != nil && (s.Op != plan.Select || !known(s.Where)), slices.ContainsFunc(s.Exprs, func(e *plan.Expr) bool { return !known(e) }):
+	case s.Where != nil && (s.Op != bounded.Select || !known(s.Where)), slices.ContainsFunc(s.Exprs, func(e *bounded.Expr) bool { return !known(e) }):
 		return "one of its operations"
-	case len(s.Exprs) > 0 && s.Op != plan.Select && s.Op != plan.PerUnit, len(s.Aggregates) > 0 && s.Op != plan.PerUnit:
+	case len(s.Exprs) > 0 && s.Op != bounded.Select && s.Op != bounded.PerUnit, len(s.Aggregates) > 0 && s.Op != bounded.PerUnit:
 		return "what it computes"
-	case s.Op == plan.Join && !bounds(s):
+	case s.Op == bounded.Join && !bounds(s):
 		return "a join that bounds nothing"
 	}
 	for _, a := range s.Aggregates {
-		if !slices.Contains(inners, a.Func) || (a.X == nil) != (a.Func == plan.InnerRows) || a.X != nil && !known(a.X) {
+		if !slices.Contains(inners, a.Func) || (a.X == nil) != (a.Func == bounded.InnerRows) || a.X != nil && !known(a.X) {
 			return "an aggregate of the kind " + string(a.Func)
 		}
 	}
@@ -67,16 +67,16 @@ func refuseNode(s *plan.Source) string {
 }
 
 // bounds holds where a join says how many rows of its second input may meet one of its first, by something that is equal in them.
-func bounds(s *plan.Source) bool {
+func bounds(s *bounded.Source) bool {
 	for _, i := range s.Within {
-		if !slices.ContainsFunc(s.Pairs, func(p plan.Pair) bool { return p.R == i }) {
+		if !slices.ContainsFunc(s.Pairs, func(p bounded.Pair) bool { return p.R == i }) {
 			return false // rows in which it is NULL are left out beforehand
 		}
 	}
 	second := s.Inputs[1].Units
-	return s.Most > 0 && (second || len(s.Within) > 0) && (!second || s.Units) && !slices.ContainsFunc(s.Pairs, func(p plan.Pair) bool { return !known(p.L) })
+	return s.Most > 0 && (second || len(s.Within) > 0) && (!second || s.Units) && !slices.ContainsFunc(s.Pairs, func(p bounded.Pair) bool { return !known(p.L) })
 }
 
-var inners = []plan.InnerFunc{
-	plan.InnerRows, plan.InnerCount, plan.InnerDistinct, plan.InnerSum, plan.InnerAverage, plan.InnerMin, plan.InnerMax, plan.InnerAny, plan.InnerAll,
+var inners = []bounded.InnerFunc{
+	bounded.InnerRows, bounded.InnerCount, bounded.InnerDistinct, bounded.InnerSum, bounded.InnerAverage, bounded.InnerMin, bounded.InnerMax, bounded.InnerAny, bounded.InnerAll,
 }

@@ -10,15 +10,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 )
 
 // Rehearse implements engine.Engine: b's statement over made-up rows, once the table was found to be as declared, and the one that was
 // sealed. Real columns are made up as double precision and then as numeric, whose extremes are others. The connection is kept for the
 // question, which could else find none when its price is already paid.
-func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Sealed) error {
+func (e *Engine) Rehearse(ctx context.Context, b *bounded.Statement, from engine.Sealed) error {
 	if err := refuse(b, from); err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (e *Engine) Rehearse(ctx context.Context, b *plan.Bounded, from engine.Seal
 	return nil
 }
 
-func (e *Engine) rehearse(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) error {
+func (e *Engine) rehearse(ctx context.Context, s *session, b *bounded.Statement, from engine.Sealed) error {
 	if _, err := e.find(ctx, s, b, from); err != nil {
 		return unavailable(err)
 	}
@@ -66,14 +66,14 @@ func (e *Engine) rehearse(ctx context.Context, s *session, b *plan.Bounded, from
 }
 
 // statements are what b is answered by: of open keys one of the groups that there are, and one more where those that are not chosen are one group.
-func statements(b *plan.Bounded) []*plan.Bounded {
+func statements(b *bounded.Statement) []*bounded.Statement {
 	switch {
 	case !b.Open():
-		return []*plan.Bounded{b}
+		return []*bounded.Statement{b}
 	case !b.Other:
-		return []*plan.Bounded{engine.Unchosen(b).Counting()}
+		return []*bounded.Statement{engine.Unchosen(b).Counting()}
 	}
-	return []*plan.Bounded{engine.Unchosen(b).Counting(), b}
+	return []*bounded.Statement{engine.Unchosen(b).Counting(), b}
 }
 
 func unavailable(err error) error { return fmt.Errorf("%w: %w", engine.ErrUnavailable, err) }
@@ -102,14 +102,14 @@ func blames(err error) bool {
 }
 
 // made are the made-up rows that b is tried over, one after the other.
-func (e *Engine) made(b *plan.Bounded, from engine.Sealed) []*rows {
+func (e *Engine) made(b *bounded.Statement, from engine.Sealed) []*rows {
 	copied := isCopied(from)
 	if copied && b.Source == nil {
 		return []*rows{e.madeUpCopy(b, from.Complete)}
 	}
 	of := e.madeUp
 	if b.Source != nil {
-		of = func(b *plan.Bounded, real kind) *rows { return e.madeUpAll(b, real, copied) }
+		of = func(b *bounded.Statement, real kind) *rows { return e.madeUpAll(b, real, copied) }
 	}
 	first := of(b, real8)
 	if !first.hasReals() {
@@ -129,14 +129,14 @@ func (in *rows) hasReals() bool {
 }
 
 // madeUp writes rows of the columns that b reads.
-func (e *Engine) madeUp(b *plan.Bounded, real kind) *rows {
+func (e *Engine) madeUp(b *bounded.Statement, real kind) *rows {
 	in := madeUpOf(b, b.Columns, real, engine.RehearsalRows)
 	in.hash = e.hash
 	return in
 }
 
 // madeUpOf writes so many rows of some columns.
-func madeUpOf(b *plan.Bounded, of []plan.Column, real kind, n int) *rows {
+func madeUpOf(b *bounded.Statement, of []bounded.Column, real kind, n int) *rows {
 	in := &rows{}
 	columns := make([][]string, len(of))
 	for i, c := range of {
@@ -154,7 +154,7 @@ func madeUpOf(b *plan.Bounded, of []plan.Column, real kind, n int) *rows {
 }
 
 // copiedCorners are extreme values as a copy holds them.
-func copiedCorners(b *plan.Bounded, of []plan.Column) [][]string {
+func copiedCorners(b *bounded.Statement, of []bounded.Column) [][]string {
 	columns := make([][]string, len(of))
 	for i, c := range of {
 		for _, v := range engine.Corners(b, c.Type) {
@@ -165,7 +165,7 @@ func copiedCorners(b *plan.Bounded, of []plan.Column) [][]string {
 }
 
 // madeUpCopy writes rows of a copy.
-func (e *Engine) madeUpCopy(b *plan.Bounded, complete map[string]bool) *rows {
+func (e *Engine) madeUpCopy(b *bounded.Statement, complete map[string]bool) *rows {
 	in := &rows{hash: e.hash, copied: true, complete: complete}
 	columns, names := copiedCorners(b, b.Columns), columnNames(b)
 	if b.Unit != nil {
@@ -176,9 +176,9 @@ func (e *Engine) madeUpCopy(b *plan.Bounded, complete map[string]bool) *rows {
 	return in
 }
 
-func columnNames(b *plan.Bounded) []string { return namesOf(b.Columns) }
+func columnNames(b *bounded.Statement) []string { return namesOf(b.Columns) }
 
-func namesOf(columns []plan.Column) []string {
+func namesOf(columns []bounded.Column) []string {
 	out := make([]string, len(columns))
 	for i, c := range columns {
 		out[i] = identifier(c.Name)

@@ -72,14 +72,14 @@ func BenchmarkRelations(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.end()
-			in, err := e.find(context.Background(), s, &p.Bounded, from)
+			in, err := e.find(context.Background(), s, &p.Statement, from)
 			if err != nil {
 				b.Fatal(err)
 			}
 			nothing := func([][]byte) error { return nil }
 			var took, used [2][]time.Duration
 			for b.Loop() {
-				for i, statement := range []string{render(&p.Bounded, in), c.beside} {
+				for i, statement := range []string{render(&p.Statement, in), c.beside} {
 					if err := s.run(context.Background(), []string{hashJoins, "RESET enable_nestloop"}[i]); err != nil {
 						b.Fatal(err)
 					}

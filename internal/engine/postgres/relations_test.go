@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
@@ -73,11 +74,11 @@ func TestRelationsAgreeWithReference(t *testing.T) {
 			}
 			tables, from := b.writeAll(t, p.Tables(), 10)
 			if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
-				if err := b.over().Rehearse(context.Background(), &p.Bounded, from); err != nil {
+				if err := b.over().Rehearse(context.Background(), &p.Statement, from); err != nil {
 					t.Fatalf("%s: rehearsal: %v", sql, err)
 				}
 			}
-			related{b, sql, tables, from}.sums(t, &p.Bounded)
+			related{b, sql, tables, from}.sums(t, &p.Statement)
 		})
 		if admitted < 40 || capped < 3 {
 			t.Errorf("only %d generated questions were admitted, %d of them with a cap on groups", admitted, capped)
@@ -114,7 +115,7 @@ func TestRelationsMeetReference(t *testing.T) {
 }
 
 // related compares all looks of a plan over random rows of the tables of its relation, or of its one table, and tells how much there was to compare.
-func (b *bench) related(t *rapid.T, p *plan.Plan, sql string, looks []*plan.Bounded, seen map[string]int) (all int) {
+func (b *bench) related(t *rapid.T, p *plan.Plan, sql string, looks []*bounded.Statement, seen map[string]int) (all int) {
 	if p.Source == nil {
 		return 0
 	}
@@ -150,7 +151,7 @@ type related struct {
 	from   engine.Sealed
 }
 
-func (r related) sums(t *rapid.T, b *plan.Bounded) int {
+func (r related) sums(t *rapid.T, b *bounded.Statement) int {
 	got, reference := map[string]*big.Int{}, map[string]*big.Int{}
 	err := r.bench.over().sums(context.Background(), b, r.from, gather(got))
 	enginetest.SumOf(b, r.tables, gather(reference))
@@ -160,7 +161,7 @@ func (r related) sums(t *rapid.T, b *plan.Bounded) int {
 	return len(nonZero(reference))
 }
 
-func (r related) ordered(t *rapid.T, b *plan.Bounded) int {
+func (r related) ordered(t *rapid.T, b *bounded.Statement) int {
 	want := map[string]int64{}
 	enginetest.OrderCellsOf(b, r.tables, func(keys []value.Value, v int64) {
 		if cell := engine.CellOf(b, keys); cell >= 0 {
@@ -183,7 +184,7 @@ func (r related) ordered(t *rapid.T, b *plan.Bounded) int {
 }
 
 func (r related) groups(t *rapid.T, p *plan.Plan) int {
-	there := engine.Unchosen(&p.Bounded)
+	there := engine.Unchosen(&p.Statement)
 	want, names := map[string]string{}, []string{}
 	for name, sums := range enginetest.GroupsOf(there, r.tables) {
 		want[name], names = fmt.Sprint(sums), append(names, name)
@@ -191,13 +192,13 @@ func (r related) groups(t *rapid.T, p *plan.Plan) int {
 	slices.Sort(names)
 	got := map[string]string{}
 	err := r.bench.over().sums(context.Background(), there.Counting(), r.from, func(keys []value.Value, sums []*big.Int) {
-		got[plan.GroupName(keys)] = fmt.Sprint(sums)
+		got[bounded.GroupName(keys)] = fmt.Sprint(sums)
 	})
 	maps.DeleteFunc(got, func(_, sums string) bool { return sums == "[0]" || strings.HasSuffix(sums, " 0]") })
 	if err != nil || !maps.Equal(got, want) {
 		t.Fatalf("%s\n%v\ngot  %v\nwant %v\n%v", r.sql, r.tables, got, want, err)
 	}
-	found, err := r.bench.over().Groups(context.Background(), &p.Bounded, r.from)
+	found, err := r.bench.over().Groups(context.Background(), &p.Statement, r.from)
 	if err != nil || len(found.Units()) != len(want) {
 		t.Fatalf("%s: %d groups, want %d: %v", r.sql, len(found.Units()), len(want), err)
 	}
@@ -209,6 +210,6 @@ func (r related) groups(t *rapid.T, p *plan.Plan) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.SortGroups(chosen)
-	return len(want) + r.sums(t, &p.Choose(chosen).Bounded)
+	bounded.SortGroups(chosen)
+	return len(want) + r.sums(t, &p.Choose(chosen).Statement)
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 )
 
 // render writes the one statement that answers b over rows: its keys
@@ -19,7 +19,7 @@ import (
 // into the one around it as often as they are named there. Where each is named once, it may (fenceOf).
 //
 // Which rows a unit keeps, and which cells, is decided by its own rows alone. A row's place among its unit's rows that are left
-// is its row_number() in the order of a hash of its cleaned columns, as far as anything reads them (plan.Bounded.Reads), and then of these columns themselves, over PARTITION BY
+// is its row_number() in the order of a hash of its cleaned columns, as far as anything reads them (bounded.Statement.Reads), and then of these columns themselves, over PARTITION BY
 // u (which is the same in all of them, and left out of the order). Let R be the multiset of the unit's rows that are left, a row being these columns. The order compares nothing but
 // cleaned columns, each in a total order (bigint, boolean, double without NaN and −0, text by its bytes; NULL last),
 // so rows of one place are the same in every column, and the multiset of the first n rows is a function of R and n, whatever
@@ -31,7 +31,7 @@ import (
 //
 // Nothing that was recorded at sealing is relied on: rows may have changed since. Of a copy, the place q is the rank that the row was given
 // when the copy was made, by the same argument a function of its unit's rows.
-func render(b *plan.Bounded, in *rows) string {
+func render(b *bounded.Statement, in *rows) string {
 	if b.Source != nil {
 		return renderSource(b, in)
 	}
@@ -51,7 +51,7 @@ func render(b *plan.Bounded, in *rows) string {
 var dialect = engine.Dialect{Integer: integer, Double: double, BigInt: "bigint", Real: "double precision", Fence: " OFFSET 0"}
 
 // addedUp is what is told of the rows that count.
-func addedUp(b *plan.Bounded, rows string) string {
+func addedUp(b *bounded.Statement, rows string) string {
 	switch {
 	case b.Ordered:
 		return orderedRows(b, rows)
@@ -79,7 +79,7 @@ func names(prefix string, n int) []string {
 
 // cleaned gives the cleaned columns c0, c1, … of every row; of a copy's, where they have places, also each one's rank as q. Cleaning maps no
 // two units to one: a unit's column has neither bounds nor values, so its cleaned value is its own, or NULL.
-func cleaned(b *plan.Bounded, in *rows) string {
+func cleaned(b *bounded.Statement, in *rows) string {
 	from, raw := columnsRead(b, in)
 	columns := cleanColumns(b, raw)
 	if in.copied && placed(b, in) {
@@ -93,7 +93,7 @@ func cleaned(b *plan.Bounded, in *rows) string {
 }
 
 // columnsRead is what was read of every row, and its columns' names; of a table itself, with more columns beside them.
-func columnsRead(b *plan.Bounded, in *rows, more ...string) (from string, raw []string) {
+func columnsRead(b *bounded.Statement, in *rows, more ...string) (from string, raw []string) {
 	if in.copied {
 		return in.scan, columnNames(b)
 	}
@@ -111,7 +111,7 @@ func columnsRead(b *plan.Bounded, in *rows, more ...string) (from string, raw []
 	return "(SELECT " + list(columns, more) + " FROM " + in.scan + fence + ") AS x", raw
 }
 
-func cleanColumns(b *plan.Bounded, raw []string) []string {
+func cleanColumns(b *bounded.Statement, raw []string) []string {
 	var out []string
 	for i, c := range b.Columns {
 		out = append(out, fmt.Sprintf("%s AS c%d", clean(c, raw[i]), i))
@@ -121,7 +121,7 @@ func cleanColumns(b *plan.Bounded, raw []string) []string {
 
 // evaluated gives the rows that are left: the keys, the gridded values v0, v1, … (NULL where a measure has none), and where
 // units have several rows the unit u and, where a cap may leave rows out, the row's place q.
-func evaluated(b *plan.Bounded, in *rows) string {
+func evaluated(b *bounded.Statement, in *rows) string {
 	row := engine.KeysAndValues(b, expression, gridded)
 	var carried []string
 	place, fence, unit := "", " OFFSET 0", ""
@@ -156,13 +156,13 @@ func evaluated(b *plan.Bounded, in *rows) string {
 
 // placed holds where rows have a place: where a cap may leave some of a unit's rows out, and where a copy knows them,
 // or rows were given other keys, some of its cells.
-func placed(b *plan.Bounded, in *rows) bool {
+func placed(b *bounded.Statement, in *rows) bool {
 	return b.Unit != nil && (b.Caps.Rows > 0 || len(b.Keys) > 0 && (in.copied || b.Other) || b.Ordered && b.Caps.Groups > 0)
 }
 
 // placing are the columns that the order of a unit's rows is of, the unit's first: so that the same of its rows count in questions that have one
 // canonical text.
-func placing(b *plan.Bounded) []string {
+func placing(b *bounded.Statement) []string {
 	out := []string{column(unitOf(b))}
 	for _, i := range b.Reads() {
 		if i != unitOf(b) {
@@ -172,15 +172,15 @@ func placing(b *plan.Bounded) []string {
 	return out
 }
 
-func unitOf(b *plan.Bounded) int {
-	return slices.IndexFunc(b.Columns, func(c plan.Column) bool { return c.Name == b.Unit.Name })
+func unitOf(b *bounded.Statement) int {
+	return slices.IndexFunc(b.Columns, func(c bounded.Column) bool { return c.Name == b.Unit.Name })
 }
 
 // gridded is a row's value in grid units, not yet clamped. (Of distinct reals 0 and −0 are equal here.)
-func gridded(m *plan.BoundedMeasure) string { return dialect.Gridded(m, expression) }
+func gridded(m *bounded.Measure) string { return dialect.Gridded(m, expression) }
 
 // contributions are what rows add, as m0, m1, ….
-func contributions(b *plan.Bounded) []string {
+func contributions(b *bounded.Statement) []string {
 	var out []string
 	for i := range b.Measures {
 		out = append(out, contribution(b, i)+" AS m"+strconv.Itoa(i))
@@ -189,10 +189,10 @@ func contributions(b *plan.Bounded) []string {
 }
 
 // contribution clamps a row's gridded value; NULL contributes 0.
-func contribution(b *plan.Bounded, i int) string {
+func contribution(b *bounded.Statement, i int) string {
 	m := b.Measures[i]
 	switch {
-	case m.Kind == plan.CountDistinct:
+	case m.Kind == bounded.CountDistinct:
 		return dialect.FirstOfValue(b, i)
 	case clampIsIdle(b, m):
 		return fmt.Sprintf("coalesce(v%d, %s)", i, integer(0))
@@ -201,7 +201,7 @@ func contribution(b *plan.Bounded, i int) string {
 }
 
 // cappedRows gives the rows that count: of each unit, the first so many of those that are left.
-func cappedRows(b *plan.Bounded, in *rows) string {
+func cappedRows(b *bounded.Statement, in *rows) string {
 	switch {
 	case b.Unit == nil || b.Caps.Rows == 0:
 		return evaluated(b, in)
@@ -213,9 +213,9 @@ func cappedRows(b *plan.Bounded, in *rows) string {
 
 // cellBounded clamps what a unit adds to a cell. Beside a cap on rows, which bounds the others, the cap on cells is for
 // CountUnits alone.
-func cellBounded(b *plan.Bounded, m *plan.BoundedMeasure, name string) string {
+func cellBounded(b *bounded.Statement, m *bounded.Measure, name string) string {
 	if b.Caps.RowsPerGroup == 0 {
-		if m.Kind == plan.CountUnits && len(b.Keys) > 0 {
+		if m.Kind == bounded.CountUnits && len(b.Keys) > 0 {
 			return fmt.Sprintf("CASE WHEN r <= %d THEN %s ELSE %s END", b.Caps.Groups, name, integer(0))
 		}
 		return name

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 )
 
 // rowsAreAddedUp holds where each row is a unit, and what rows contribute is added up as it is.
-func rowsAreAddedUp(b *plan.Bounded) bool {
-	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other && !slices.ContainsFunc(b.Measures, func(m *plan.BoundedMeasure) bool { return m.Kind == plan.CountDistinct })
+func rowsAreAddedUp(b *bounded.Statement) bool {
+	return b.Unit == nil && !b.Ordered && b.RowVectors == nil && !b.Other && !slices.ContainsFunc(b.Measures, func(m *bounded.Measure) bool { return m.Kind == bounded.CountDistinct })
 }
 
 // sumOfRows writes for row units what the server's own GROUP BY would do, as far as it can: rows are grouped by what was read of a key's
@@ -22,12 +22,12 @@ func rowsAreAddedUp(b *plan.Bounded) bool {
 // are left out then. Cleaning is a function of what was read, so rows of one group have one key; and sums are exact, in whichever order.
 //
 // Stages are fenced only where what one computes is named several times in the next.
-func sumOfRows(b *plan.Bounded, in *rows) string {
+func sumOfRows(b *bounded.Statement, in *rows) string {
 	var stored, found, keys, values, contributed, sums, cleanKeys []string
 	fence, again := "", false
 	for i, k := range b.Keys {
 		key, at := "k"+strconv.Itoa(i), k.Expr.Column
-		if k.Expr.Op != plan.OpColumn || k.Expr.Type == value.Real {
+		if k.Expr.Op != bounded.OpColumn || k.Expr.Type == value.Real {
 			keys, cleanKeys = append(keys, expression(k.Expr)+" AS "+key), append(cleanKeys, key)
 			continue
 		}
@@ -78,8 +78,8 @@ func sumOfRows(b *plan.Bounded, in *rows) string {
 }
 
 // isOne holds where every row contributes 1.
-func isOne(m *plan.BoundedMeasure) bool {
-	return (m.Kind == plan.CountRows || m.Kind == plan.CountUnits) && m.Lo <= 1 && 1 <= m.Hi
+func isOne(m *bounded.Measure) bool {
+	return (m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits) && m.Lo <= 1 && 1 <= m.Hi
 }
 
 // clampIsIdle holds where no gridded value of the measure lies outside its bounds: a count's, or those of a column that
@@ -94,11 +94,11 @@ func isOne(m *plan.BoundedMeasure) bool {
 // most. So v lies between the results for the ends of c.Range. They are computed here by the same operations of IEEE
 // 754 that the server uses. The last line compares them with m.Lo and m.Hi. Bounds that a search found, or a question
 // gave, may be narrower than c.Range: then it is false, and the clamp is written. ∎
-func clampIsIdle(b *plan.Bounded, m *plan.BoundedMeasure) bool {
-	if m.Kind == plan.CountRows || m.Kind == plan.CountUnits || m.Kind == plan.CountValue {
+func clampIsIdle(b *bounded.Statement, m *bounded.Measure) bool {
+	if m.Kind == bounded.CountRows || m.Kind == bounded.CountUnits || m.Kind == bounded.CountValue {
 		return m.Lo <= 1 && 1 <= m.Hi
 	}
-	if m.Kind != plan.Sum || b.Source != nil || m.X.Op != plan.OpColumn || b.Columns[m.X.Column].Values != nil { // a relation's columns are not cleaned, but computed
+	if m.Kind != bounded.Sum || b.Source != nil || m.X.Op != bounded.OpColumn || b.Columns[m.X.Column].Values != nil { // a relation's columns are not cleaned, but computed
 		return false
 	}
 	const most = 1 << 61 // of which no difference overflows

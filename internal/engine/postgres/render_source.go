@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/value"
 )
 
 // renderSource is render where the rows are a Source's. Each node is a SELECT that gives its columns c0, c1, … as they are cleaned, and the unit
 // u where there is one. A node that computes is a fence, as a stage of render is; a join computes nothing but what it compares.
 //
-// That no two units' rows meet is the plan's proof (plan.Source); each node here gives the rows that it speaks of. What is left to show is that a
+// That no two units' rows meet is the plan's proof (bounded.Source); each node here gives the rows that it speaks of. What is left to show is that a
 // choice among a unit's rows is its own affair, and the same on every engine. Let R be the multiset of the rows of a part (a unit's, or in a join a
 // unit's or value's of Within), a row being its contents. ranked compares nothing but contents: a digest of unit and contents, and then the
 // contents, each in a total order (bigint, boolean, double without NaN, text by its bytes; NULL last). Rows of which the order is open are equal in
@@ -21,7 +21,7 @@ import (
 // in. A unit's cells are in the order of the least place of their rows, and no two have the same. (Where a unit has so few rows that no cap can leave out any of
 // them, or any of their cells, all their places are 0, and all are taken.) Of what was recorded at sealing only how many rows refer to one is relied on, of
 // copies (engine.OwnedFit has the proof); where no unit has more than one row by construction, no cap can cut anything off. ∎
-func renderSource(b *plan.Bounded, in *rows) string {
+func renderSource(b *bounded.Statement, in *rows) string {
 	rows := evaluatedSource(b, in)
 	if b.Unit != nil && (!b.Source.Single || b.CellsClamped()) {
 		if b.Caps.Rows > 0 || len(b.Keys) > 0 || b.Ordered && b.Caps.Groups > 0 {
@@ -41,9 +41,9 @@ func renderSource(b *plan.Bounded, in *rows) string {
 }
 
 // unitType is the type of a Source's unit, or 0.
-func unitType(s *plan.Source) (of value.Type) {
-	s.Walk(func(s *plan.Source) {
-		if s.Op == plan.Scan && s.Unit != nil {
+func unitType(s *bounded.Source) (of value.Type) {
+	s.Walk(func(s *bounded.Source) {
+		if s.Op == bounded.Scan && s.Unit != nil {
 			of = s.Unit.Type
 		}
 	})
@@ -51,7 +51,7 @@ func unitType(s *plan.Source) (of value.Type) {
 }
 
 // evaluatedSource gives the kept rows: the unit u where there is one, the keys, and the gridded values.
-func evaluatedSource(b *plan.Bounded, in *rows) string {
+func evaluatedSource(b *bounded.Statement, in *rows) string {
 	row := engine.KeysAndValues(b, expression, gridded)
 	var unit []string
 	if b.Unit != nil {
@@ -115,15 +115,15 @@ func unitText(of value.Type) string {
 }
 
 // node writes a Source over its tables.
-func node(s *plan.Source, in *rows) string {
+func node(s *bounded.Source, in *rows) string {
 	inputs := make([]string, len(s.Inputs))
 	for i, input := range s.Inputs {
 		inputs[i] = "(" + node(input, in) + ")"
 	}
 	switch s.Op {
-	case plan.Scan:
+	case bounded.Scan:
 		return scanned(s, in.tables[s.Table])
-	case plan.Owned:
+	case bounded.Owned:
 		rows := fmt.Sprintf("SELECT %s FROM %s AS a JOIN (SELECT DISTINCT c%d AS k, u FROM %s AS p) AS b ON a.c%d = b.k",
 			list([]string{"b.u AS u"}, names("c", len(s.Columns))), inputs[0], s.ParentKey, inputs[1], s.ChildKey)
 		if !in.tables[s.Inputs[0].Table].copied || engine.OwnedFit(s, func(table string) engine.Sealed { return in.known[table] }) {
@@ -131,28 +131,28 @@ func node(s *plan.Source, in *rows) string {
 		}
 		return fmt.Sprintf("SELECT %s FROM (%s) AS p WHERE q <= %d", list([]string{"u"}, names("c", len(s.Columns))),
 			ranked(rows, part{unit: unitType(s)}, contentsOf(s), s.Stored), s.Stored)
-	case plan.Select:
+	case bounded.Select:
 		sql := "SELECT " + outputs(s) + " FROM " + inputs[0] + " AS a"
 		if s.Where != nil {
 			sql += " WHERE " + expression(s.Where)
 		}
 		return sql + " OFFSET 0"
-	case plan.Join:
+	case bounded.Join:
 		return joined(s, inputs[0], inputs[1])
-	case plan.Union:
+	case bounded.Union:
 		all := make([]string, len(inputs))
 		for i, input := range inputs {
 			all[i] = "SELECT " + list(unitOfRows(s), names("c", len(s.Columns))) + " FROM " + input + " AS a"
 		}
 		return strings.Join(all, " UNION ALL ")
-	case plan.PerUnit:
+	case bounded.PerUnit:
 		return inside.PerUnit(s, inputs[0])
 	}
 	panic("postgres: no source " + string(s.Op)) // refuse knows them all
 }
 
 // contentsOf are all columns of a source.
-func contentsOf(s *plan.Source) (out []engine.Content) {
+func contentsOf(s *bounded.Source) (out []engine.Content) {
 	for i, c := range s.Columns {
 		out = append(out, engine.Content{Name: column(i), Type: c.Type})
 	}
@@ -160,7 +160,7 @@ func contentsOf(s *plan.Source) (out []engine.Content) {
 }
 
 // unitOfRows is the unit, where rows have one.
-func unitOfRows(s *plan.Source) []string {
+func unitOfRows(s *bounded.Source) []string {
 	if s.Units {
 		return []string{"u"}
 	}
@@ -168,7 +168,7 @@ func unitOfRows(s *plan.Source) []string {
 }
 
 // outputs are the unit, and the source's expressions as columns.
-func outputs(s *plan.Source) string {
+func outputs(s *bounded.Source) string {
 	out := unitOfRows(s)
 	for i, e := range s.Exprs {
 		out = append(out, expression(e)+" AS "+column(i))
@@ -178,7 +178,7 @@ func outputs(s *plan.Source) string {
 
 // scanned gives a table's cleaned columns, and the unit as it was read: it has neither bounds nor values, so that cleaning makes no one unit
 // of two.
-func scanned(s *plan.Source, in *rows) string {
+func scanned(s *bounded.Source, in *rows) string {
 	var raw, cleaned []string
 	asItIs, where := true, ""
 	for i, c := range s.Columns {
@@ -188,7 +188,7 @@ func scanned(s *plan.Source, in *rows) string {
 		asItIs = asItIs && (in.copied || readAsItIs(c, in.kindOf(c.Name)))
 	}
 	if s.Unit != nil {
-		raw, cleaned = append(raw, in.readable(plan.Column{Column: s.Unit})+" AS u"), append(cleaned, "u")
+		raw, cleaned = append(raw, in.readable(bounded.Column{Column: s.Unit})+" AS u"), append(cleaned, "u")
 		where = " WHERE u IS NOT NULL"
 	}
 	from := "SELECT " + list(raw) + " FROM " + in.scan
@@ -199,7 +199,7 @@ func scanned(s *plan.Source, in *rows) string {
 }
 
 // joined puts the second input's rows, at most Most of one part, beside the first's. Rows in which a column of Within is NULL meet none.
-func joined(s *plan.Source, left, right string) string {
+func joined(s *bounded.Source, left, right string) string {
 	n, second := len(s.Inputs[0].Columns), s.Inputs[1]
 	var row, on, out []string
 	of := contentsOf(second)
@@ -237,18 +237,18 @@ func joined(s *plan.Source, left, right string) string {
 }
 
 // cellsOfSource gives one row for each unit and cell that it keeps: the Caps.Groups cells that come first by their first row.
-func cellsOfSource(b *plan.Bounded, rows string) string {
+func cellsOfSource(b *bounded.Statement, rows string) string {
 	keys := engine.KeyNames(b)
 	cell := append([]string{"u"}, keys...)
-	of, sums, bounded := slices.Clone(cell), slices.Clone(cell), slices.Clone(keys)
+	of, sums, out := slices.Clone(cell), slices.Clone(cell), slices.Clone(keys)
 	for i, m := range b.Measures {
 		name := fmt.Sprintf("m%d", i)
 		sum := "sum"
-		if m.Kind == plan.CountUnits {
+		if m.Kind == bounded.CountUnits {
 			sum = "max" // once a cell, however many rows
 		}
 		sums = append(sums, fmt.Sprintf("%s(%s) AS %[2]s", sum, name))
-		bounded = append(bounded, cellBounded(b, m, name)+" AS "+name)
+		out = append(out, cellBounded(b, m, name)+" AS "+name)
 	}
 	if len(keys) > 0 {
 		of, sums = append(of, "q"), append(sums, "row_number() OVER (PARTITION BY u ORDER BY min(q)) AS r")
@@ -257,5 +257,5 @@ func cellsOfSource(b *plan.Bounded, rows string) string {
 	if len(keys) > 0 && b.Caps.Rows == 0 {
 		cells = fmt.Sprintf("SELECT * FROM (%s) AS g WHERE r <= %d", cells, b.Caps.Groups)
 	}
-	return "SELECT " + list(bounded) + " FROM (" + cells + ") AS f"
+	return "SELECT " + list(out) + " FROM (" + cells + ") AS f"
 }

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strconv"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/mechanism"
 )
 
 // Rows implements engine.Engine: one statement, whose rows are taken as they come.
-func (e *Engine) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, into *mechanism.Rows) error {
+func (e *Engine) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
 	if err := e.eachRow(ctx, b, from, into.Add); err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (e *Engine) Rows(ctx context.Context, b *plan.Bounded, from engine.Sealed, 
 }
 
 // eachRow feeds each row's integers to add, with whether it is its unit's first.
-func (e *Engine) eachRow(ctx context.Context, b *plan.Bounded, from engine.Sealed, add func(first bool, row []int64) error) error {
+func (e *Engine) eachRow(ctx context.Context, b *bounded.Statement, from engine.Sealed, add func(first bool, row []int64) error) error {
 	s, in, err := e.prepare(ctx, b, from)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (e *Engine) eachRow(ctx context.Context, b *plan.Bounded, from engine.Seale
 
 // rowsOf gives the contributions m0, m1, … of each row that counts, and where units may have several its unit u first: in its order, by
 // which a unit's rows are beside each other.
-func rowsOf(b *plan.Bounded, in *rows) string {
+func rowsOf(b *bounded.Statement, in *rows) string {
 	var from string
 	if b.Source != nil {
 		from = rowsOfSource(b, in)
@@ -67,7 +67,7 @@ func rowsOf(b *plan.Bounded, in *rows) string {
 }
 
 // rowsOfSource are the rows that count where they are a Source's.
-func rowsOfSource(b *plan.Bounded, in *rows) string {
+func rowsOfSource(b *bounded.Statement, in *rows) string {
 	rows := evaluatedSource(b, in)
 	if b.Unit == nil || b.Source.Single {
 		return rows

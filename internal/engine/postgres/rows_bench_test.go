@@ -33,7 +33,7 @@ func BenchmarkRows(b *testing.B) {
 	for b.Loop() {
 		runtime.ReadMemStats(&before)
 		begun, n := time.Now(), 0
-		if err := e.eachRow(context.Background(), &p.Bounded, engine.Sealed{}, func(bool, []int64) error { n++; return nil }); err != nil || n != rows {
+		if err := e.eachRow(context.Background(), &p.Statement, engine.Sealed{}, func(bool, []int64) error { n++; return nil }); err != nil || n != rows {
 			b.Fatal(n, err)
 		}
 		b.ReportMetric(float64(n)/time.Since(begun).Seconds(), "rows/s")

@@ -26,7 +26,7 @@ func TestRowsAgreeWithReference(t *testing.T) {
 		}
 		m := met{bench: b, sql: sql, rows: enginetest.Rows(t, b.policy.Table(table), 12)}
 		b.write(t, table, m.rows)
-		look := &p.Bounded
+		look := &p.Statement
 		switch rapid.IntRange(0, 3).Draw(t, "copy") {
 		case 0:
 			copies++
@@ -72,13 +72,13 @@ func TestRowsOverRelations(t *testing.T) {
 		admitted++
 		tables, from := b.writeAll(t, p.Tables(), 10)
 		if rapid.IntRange(1, 4).Draw(t, "rehearse") == 1 {
-			if err := b.over().Rehearse(context.Background(), &p.Bounded, from); err != nil {
+			if err := b.over().Rehearse(context.Background(), &p.Statement, from); err != nil {
 				t.Fatalf("%s: rehearsal: %v", sql, err)
 			}
 		}
 		var got [][][]int64
-		err = b.over().eachRow(context.Background(), &p.Bounded, from, byUnit(&got))
-		want := inOrder(enginetest.UnitRowsOf(&p.Bounded, tables))
+		err = b.over().eachRow(context.Background(), &p.Statement, from, byUnit(&got))
+		want := inOrder(enginetest.UnitRowsOf(&p.Statement, tables))
 		if got := inOrder(got); err != nil || !slices.EqualFunc(got, want, func(a, b [][]int64) bool { return slices.EqualFunc(a, b, slices.Equal[[]int64]) }) {
 			t.Fatalf("%s\n%v\ngot  %v\nwant %v (%v)", sql, tables, got, want, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/engine/postgres/pgtest"
@@ -144,7 +145,7 @@ func (b *bench) write(t failer, table string, rows []enginetest.Row) {
 }
 
 // ranked gives the rows with the places that the engine's order gives them among all of their unit's rows.
-func (b *bench) ranked(t failer, p *plan.Bounded, table string, rows []enginetest.Row) []enginetest.Row {
+func (b *bench) ranked(t failer, p *bounded.Statement, table string, rows []enginetest.Row) []enginetest.Row {
 	t.Helper()
 	if p.Unit == nil {
 		return rows
@@ -161,8 +162,8 @@ func (b *bench) ranked(t failer, p *plan.Bounded, table string, rows []enginetes
 	b.giveBack(e, s)
 	in.of = append(in.of, bigint)
 	with := *p // the same columns, and __row among them, which plays no part in the order
-	with.Columns = append(append([]plan.Column{}, p.Columns...), plan.Column{
-		Column: &policy.Column{Name: "__row", Type: value.Integer}, Range: plan.Range{IntLo: math.MinInt64, IntHi: math.MaxInt64},
+	with.Columns = append(append([]bounded.Column{}, p.Columns...), bounded.Column{
+		Column: &policy.Column{Name: "__row", Type: value.Integer}, Range: bounded.Range{IntLo: math.MinInt64, IntHi: math.MaxInt64},
 	})
 	n := len(p.Columns)
 	own := list(placing(p))
@@ -216,7 +217,7 @@ func (b *bench) giveBack(e *Engine, s *session) {
 // sums runs a plan and gathers its exact sums by cell.
 func (b *bench) sums(p *plan.Plan) (map[string]string, error) {
 	out := map[string]*big.Int{}
-	err := b.engine(p.Table).sums(context.Background(), &p.Bounded, engine.Sealed{}, gather(out))
+	err := b.engine(p.Table).sums(context.Background(), &p.Statement, engine.Sealed{}, gather(out))
 	return nonZero(out), err
 }
 
@@ -273,7 +274,7 @@ func TestAgreesWithReference(t *testing.T) {
 					return
 				}
 				if p.Part != nil { // of a table that is read where it is
-					b.isRefused(t, &p.Bounded, engine.Sealed{})
+					b.isRefused(t, &p.Statement, engine.Sealed{})
 					return
 				}
 				admitted++
@@ -282,16 +283,16 @@ func TestAgreesWithReference(t *testing.T) {
 				}
 				rows := enginetest.Rows(t, b.policy.Table(table), 12)
 				b.write(t, table, rows)
-				rows = b.ranked(t, &p.Bounded, table, rows)
+				rows = b.ranked(t, &p.Statement, table, rows)
 				got, err := b.sums(p)
 				if err == nil {
-					err = b.engine(table).Rehearse(context.Background(), &p.Bounded, engine.Sealed{})
+					err = b.engine(table).Rehearse(context.Background(), &p.Statement, engine.Sealed{})
 				}
 				if err != nil {
 					t.Fatalf("%s\n%v", request.SQL, err)
 				}
 				reference := map[string]*big.Int{}
-				enginetest.Sum(&p.Bounded, rows, gather(reference))
+				enginetest.Sum(&p.Statement, rows, gather(reference))
 				if want := nonZero(reference); !maps.Equal(got, want) {
 					t.Fatalf("%s\n%v\ngot  %v\nwant %v", request.SQL, rows, got, want)
 				}
@@ -315,7 +316,7 @@ func TestOrderAgreesWithReference(t *testing.T) {
 			return
 		}
 		if q.Part != nil {
-			b.isRefused(t, &q.Bounded, engine.Sealed{})
+			b.isRefused(t, &q.Statement, engine.Sealed{})
 			return
 		}
 		admitted++
@@ -323,13 +324,13 @@ func TestOrderAgreesWithReference(t *testing.T) {
 		e.page = 3 // so that passes turn pages
 		rows := enginetest.Rows(t, b.policy.Table(table), 14)
 		b.write(t, table, rows)
-		want := enginetest.Order(&q.Bounded, b.ranked(t, &q.Bounded, table, rows))
-		if err := e.Rehearse(context.Background(), &q.Bounded, engine.Sealed{}); err != nil {
+		want := enginetest.Order(&q.Statement, b.ranked(t, &q.Statement, table, rows))
+		if err := e.Rehearse(context.Background(), &q.Statement, engine.Sealed{}); err != nil {
 			t.Fatalf("%s: rehearsal: %v", sql, err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		scan, err := e.scan(ctx, &q.Bounded, engine.Sealed{})
+		scan, err := e.scan(ctx, &q.Statement, engine.Sealed{})
 		if err != nil {
 			t.Fatal(err)
 		}

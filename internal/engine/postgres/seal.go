@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"dither/internal/bounded"
 	"dither/internal/csvtable"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/seal"
 	"dither/internal/value"
@@ -190,7 +190,7 @@ func (l *look) declared() string {
 	return strings.Join(out, ", ")
 }
 
-func readColumn(c *policy.Column, of kind) string { return read(plan.Column{Column: c}, of) }
+func readColumn(c *policy.Column, of kind) string { return read(bounded.Column{Column: c}, of) }
 
 // sealOutside is the condition that what was read of a column is outside its declared values or bounds.
 func sealOutside(c *policy.Column, x string) string {
@@ -200,7 +200,7 @@ func sealOutside(c *policy.Column, x string) string {
 	case c.Lower == nil:
 		return "FALSE"
 	case c.Type == value.Real:
-		return fmt.Sprintf("%[1]s < %[2]s OR %[1]s > %[3]s", x, double(plan.RealBound(c.Lower)), double(plan.RealBound(c.Upper)))
+		return fmt.Sprintf("%[1]s < %[2]s OR %[1]s > %[3]s", x, double(bounded.RealBound(c.Lower)), double(bounded.RealBound(c.Upper)))
 	}
 	return fmt.Sprintf("%[1]s < %[2]s OR %[1]s > %[3]s", x, integer(c.Lower.Num().Int64()), integer(c.Upper.Num().Int64()))
 }

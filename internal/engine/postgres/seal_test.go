@@ -106,7 +106,7 @@ func TestTellsOfChanges(t *testing.T) {
 		b.exec(t, c.sql)
 		b.exec(t, "SELECT pg_stat_force_next_flush()")
 		told := false
-		if _, err := b.engine("j").Aggregate(context.Background(), &p.Bounded, engine.Sealed{State: c.state, Changed: func(string) { told = true }}); err != nil || told != c.tells {
+		if _, err := b.engine("j").Aggregate(context.Background(), &p.Statement, engine.Sealed{State: c.state, Changed: func(string) { told = true }}); err != nil || told != c.tells {
 			t.Errorf("%s: told %t, %v", c.sql, told, err)
 		}
 	}

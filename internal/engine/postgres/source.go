@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/policy"
 )
 
@@ -21,7 +21,7 @@ func Over(tables map[string]policy.Source) *Engine {
 }
 
 // findAll finds the tables of b's Source, each as find does one, and reads all of them in the state of one moment: that of the transaction.
-func (e *Engine) findAll(ctx context.Context, s *session, b *plan.Bounded, from engine.Sealed) (*rows, error) {
+func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, from engine.Sealed) (*rows, error) {
 	all := &rows{hash: e.hash, tables: map[string]*rows{}, known: from.Tables}
 	for _, read := range tablesOf(b) {
 		source, declared := e.tables[read.name]
@@ -65,17 +65,17 @@ const hashJoins = "SET LOCAL enable_nestloop = off"
 // tableRead is a table that a Source reads.
 type tableRead struct {
 	name, unit string
-	columns    []plan.Column
+	columns    []bounded.Column
 }
 
 func (t tableRead) declared() []*policy.Column { return declared(t.columns) }
 
 // tablesOf are the tables of b's Source, in the order of their names, each with all of its columns that some scan reads.
-func tablesOf(b *plan.Bounded) (out []tableRead) {
+func tablesOf(b *bounded.Statement) (out []tableRead) {
 	for _, name := range b.Tables() {
 		t := tableRead{name: name}
-		b.Source.Walk(func(s *plan.Source) {
-			if s.Op != plan.Scan || s.Table != name {
+		b.Source.Walk(func(s *bounded.Source) {
+			if s.Op != bounded.Scan || s.Table != name {
 				return
 			}
 			for _, c := range s.Columns {
@@ -83,7 +83,7 @@ func tablesOf(b *plan.Bounded) (out []tableRead) {
 			}
 			if s.Unit != nil {
 				t.unit = s.Unit.Name
-				t.add(plan.Column{Column: s.Unit})
+				t.add(bounded.Column{Column: s.Unit})
 			}
 		})
 		out = append(out, t)
@@ -91,19 +91,19 @@ func tablesOf(b *plan.Bounded) (out []tableRead) {
 	return out
 }
 
-func (t *tableRead) add(c plan.Column) {
-	if !slices.ContainsFunc(t.columns, func(o plan.Column) bool { return o.Name == c.Name }) {
+func (t *tableRead) add(c bounded.Column) {
+	if !slices.ContainsFunc(t.columns, func(o bounded.Column) bool { return o.Name == c.Name }) {
 		t.columns = append(t.columns, c)
 	}
 }
 
 // kindOf is the kind of a column that is read.
 func (in *rows) kindOf(name string) kind {
-	return in.of[slices.IndexFunc(in.columns, func(c plan.Column) bool { return c.Name == name })]
+	return in.of[slices.IndexFunc(in.columns, func(c bounded.Column) bool { return c.Name == name })]
 }
 
 // readable writes what is read of a column, which in a copy was read already.
-func (in *rows) readable(c plan.Column) string {
+func (in *rows) readable(c bounded.Column) string {
 	if in.copied {
 		return identifier(c.Name)
 	}
@@ -111,11 +111,11 @@ func (in *rows) readable(c plan.Column) string {
 }
 
 // madeUpAll writes rows of every table, which are the fewer the more tables meet: as they are on the server, or of copies.
-func (e *Engine) madeUpAll(b *plan.Bounded, real kind, copied bool) *rows {
+func (e *Engine) madeUpAll(b *bounded.Statement, real kind, copied bool) *rows {
 	all := &rows{hash: e.hash, tables: map[string]*rows{}}
 	scans := 0
-	b.Source.Walk(func(s *plan.Source) {
-		if s.Op == plan.Scan {
+	b.Source.Walk(func(s *bounded.Source) {
+		if s.Op == bounded.Scan {
 			scans++
 		}
 	})

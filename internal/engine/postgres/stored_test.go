@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
@@ -50,15 +51,15 @@ func TestCopiesKeepStoredRows(t *testing.T) {
 			}
 			from.Tables[name] = known
 		}
-		p.Source.Walk(func(s *plan.Source) {
-			if s.Op == plan.Owned {
+		p.Source.Walk(func(s *bounded.Source) {
+			if s.Op == bounded.Owned {
 				owned++
 			}
 		})
-		if err := b.over().Rehearse(context.Background(), &p.Bounded, from); err != nil {
+		if err := b.over().Rehearse(context.Background(), &p.Statement, from); err != nil {
 			t.Fatalf("%s: rehearsal: %v", sql, err)
 		}
-		related{b, sql, tables, from}.sums(t, &p.Bounded)
+		related{b, sql, tables, from}.sums(t, &p.Statement)
 	}
 	few := func() bool { return leftOut < 5 || owned < 3 }
 	for round := 0; round == 0 || round < 6 && few() && !t.Failed(); round++ {
@@ -134,7 +135,7 @@ func BenchmarkUnitCost(b *testing.B) {
 	b.Cleanup(func() { _ = one.Close() })
 	begin := time.Now()
 	clock := func() time.Duration { return time.Since(begin) }
-	enginetest.UnitCost(b, clock, func(look *plan.Bounded, heavy bool) error {
+	enginetest.UnitCost(b, clock, func(look *bounded.Statement, heavy bool) error {
 		e := one
 		if look.Source != nil {
 			e = over

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"dither/internal/bounded"
 	"dither/internal/engine"
-	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/internal/value"
 )
@@ -20,7 +20,7 @@ func (l *look) values(ctx context.Context, columns []string) error {
 		if c.Type == value.Real || !slices.Contains(columns, c.Name) {
 			continue
 		}
-		public := plan.PublicColumn(c)
+		public := bounded.PublicColumn(c)
 		sql := fmt.Sprintf("SELECT DISTINCT k FROM (SELECT %s AS k FROM (SELECT %s AS x FROM %s OFFSET 0) AS x OFFSET 0) AS k WHERE k IS NOT NULL ORDER BY k LIMIT %d",
 			clean(public, "x"), read(public, l.of[i]), l.scan, policy.MaxKeys+1)
 		var found []value.Value
@@ -46,7 +46,7 @@ func (l *look) values(ctx context.Context, columns []string) error {
 
 // Values implements engine.Engine, over copies alone: what a version's values are, releases are read by, and a table's may be others tomorrow. Of a
 // table that is read where it is, sealing notes them (look.values). It is for public tables, which the kernel makes sure of.
-func (e *Engine) Values(ctx context.Context, c plan.Column, from engine.Sealed, most int) ([]value.Value, error) {
+func (e *Engine) Values(ctx context.Context, c bounded.Column, from engine.Sealed, most int) ([]value.Value, error) {
 	if from.Copy == nil {
 		return nil, &engine.RefusedError{
 			Message: "the values of a table on a server may change", Hint: "the owner seals it with --copy",

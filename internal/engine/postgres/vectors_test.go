@@ -26,18 +26,18 @@ func TestVectorsAgreeWithReference(t *testing.T) {
 			return
 		}
 		if m.Part != nil { // of a table that is read where it is
-			b.isRefused(t, &m.Bounded, engine.Sealed{})
+			b.isRefused(t, &m.Statement, engine.Sealed{})
 			return
 		}
 		rows := enginetest.Rows(t, b.policy.Table(table), 12)
 		b.write(t, table, rows)
-		rows = b.ranked(t, &m.Bounded, table, rows)
+		rows = b.ranked(t, &m.Statement, table, rows)
 		got, reference := map[string]*big.Int{}, map[string]*big.Int{}
-		err = b.engine(table).sums(context.Background(), &m.Bounded, engine.Sealed{}, gather(got))
+		err = b.engine(table).sums(context.Background(), &m.Statement, engine.Sealed{}, gather(got))
 		if err == nil {
-			err = b.engine(table).Rehearse(context.Background(), &m.Bounded, engine.Sealed{})
+			err = b.engine(table).Rehearse(context.Background(), &m.Statement, engine.Sealed{})
 		}
-		enginetest.Sum(&m.Bounded, rows, gather(reference))
+		enginetest.Sum(&m.Statement, rows, gather(reference))
 		if got, want := nonZero(got), nonZero(reference); err != nil || !maps.Equal(got, want) {
 			t.Fatalf("%s\n%v\ngot  %v\nwant %v\n%v", sql, rows, got, want, err)
 		}
@@ -69,11 +69,11 @@ func TestVectorsOverRelations(t *testing.T) {
 			}
 			tables, from := b.writeAll(t, m.Tables(), 10)
 			if rapid.IntRange(0, 2).Draw(t, "rehearsed") == 0 {
-				if err := b.over().Rehearse(context.Background(), &m.Bounded, from); err != nil {
+				if err := b.over().Rehearse(context.Background(), &m.Statement, from); err != nil {
 					t.Fatalf("%s: rehearsal: %v", sql, err)
 				}
 			}
-			n := related{b, sql, tables, from}.sums(t, &m.Bounded)
+			n := related{b, sql, tables, from}.sums(t, &m.Statement)
 			seen["admitted"]++
 			if n > 0 {
 				seen["sums"]++
