@@ -15,16 +15,27 @@ import (
 	"dither/privacy"
 )
 
+// accountVerb is `dither account`.
+var accountVerb = verb{
+	name:  "account",
+	args:  "--delta D | --epsilon E MECHANISM …",
+	about: "what a job that is fixed in advance loses, by every accountant, free",
+	run:   runAccount,
+	more:  func(*session) string { return mechanismsHelp("account") },
+}
+
 // runAccount tells the loss of a job that is fixed in advance, by every accountant. It reads no home: it spends nothing.
 func runAccount(s *session, args []string) error {
-	s.formatFlag()
-	delta := s.flags.String("delta", "", "")
-	epsilon := s.flags.String("epsilon", "", "")
-	picture, curve := s.flags.String("plot", "", ""), false
-	s.flags.BoolFunc("curve", "", func(file string) error { // --curve=FILE draws into FILE as well
-		curve = true
+	var delta, epsilon string
+	var picture pictures
+	s.formatFlag("table", "json", "markdown")
+	s.flag(&delta, "delta", "D", "tell the ε at this δ")
+	s.flag(&epsilon, "epsilon", "E", "tell the δ at this ε")
+	s.flag(&picture.file, "plot", "FILE", "draw δ against ε, by each accountant, as FILE.svg or FILE.png")
+	s.flags.BoolFunc("curve", usageOf("", "draw δ against ε in the terminal; --curve=FILE as --plot FILE too"), func(file string) error {
+		picture.chart = true
 		if file != "true" {
-			*picture = file
+			picture.file = file
 		}
 		return nil
 	})
@@ -33,16 +44,14 @@ func runAccount(s *session, args []string) error {
 		return err
 	}
 	switch {
-	case s.format == "csv":
-		return usage("account --format is table, json or markdown")
-	case (*delta == "") == (*epsilon == ""):
+	case (delta == "") == (epsilon == ""):
 		return usage("account --delta D tells ε, account --epsilon E tells δ: one of them")
 	case len(specs) == 0:
 		return usage("account needs a mechanism, as \"gaussian sigma=10 count=100\"; there are %s", strings.Join(account.Mechanisms(), ", "))
-	case curve && s.format != "table":
+	case picture.chart && s.format != "table":
 		return usage("--curve goes with --format table")
 	}
-	if err := (&pictures{file: *picture}).check(s); err != nil {
+	if err := picture.check(s); err != nil {
 		return err
 	}
 	job, err := jobOf(specs)
@@ -50,13 +59,13 @@ func runAccount(s *session, args []string) error {
 		return err
 	}
 	a := asked{job: job}
-	if *delta != "" {
-		if a.delta, err = deltaFlag(*delta); err != nil {
+	if delta != "" {
+		if a.delta, err = deltaFlag(delta); err != nil {
 			return err
 		}
 		a.report, err = job.Epsilon(a.delta)
 	} else {
-		if a.epsilon, err = epsilonFlag(*epsilon); err != nil {
+		if a.epsilon, err = epsilonFlag(epsilon); err != nil {
 			return err
 		}
 		a.ofDelta = true
@@ -65,7 +74,7 @@ func runAccount(s *session, args []string) error {
 	if err != nil {
 		return usage("%s", plainly(err))
 	}
-	return s.showAccount(a, curve, *picture)
+	return s.showAccount(a, picture.chart, picture.file)
 }
 
 // jobOf reads the specs of a job.
@@ -323,4 +332,26 @@ func shortPower(text string) string {
 		return text
 	}
 	return fmt.Sprintf("%se%d", mantissa, power)
+}
+
+// mechanismsHelp lists the mechanisms of a job with their keys, and shows one.
+func mechanismsHelp(verb string) string {
+	var g grid
+	for _, name := range account.Mechanisms() {
+		needed, optional := account.Keys(name)
+		for _, key := range optional {
+			if key == "sensitivity" {
+				needed = append(needed, "["+key+"=…]")
+			}
+		}
+		for i, key := range needed {
+			if !strings.HasPrefix(key, "[") {
+				needed[i] = key + "=…"
+			}
+		}
+		g.add("  "+name, strings.Join(needed, " "))
+	}
+	return "\nEach MECHANISM is one argument in quotes, a name and its keys:\n\n" + g.text("   ") +
+		"\nand each takes [count=N] [sampling=Q [scheme=fixed]]. Numbers are decimals or fractions.\n" +
+		"\n  dither " + verb + " --delta 1e-6 \"gaussian sigma=10 count=20\" \"discrete-laplace scale=20\"\n"
 }

@@ -15,23 +15,29 @@ import (
 
 // questionFlags declares the flags of query and explain, and where the question is read from.
 func (s *session) questionFlags() (q *curator.Question, file *string) {
-	q = &curator.Question{}
-	s.formatFlag()
-	s.flags.StringVar(&q.Epsilon, "epsilon", "", "")
-	s.flags.StringVar(&q.Rho, "rho", "", "")
-	s.flags.Int64Var(&q.MaxGroups, "max-groups", 0, "")
-	s.flags.StringVar(&q.MaxRows, "max-rows", "", "")
-	s.flags.StringVar(&q.Delta, "delta", "", "")
-	s.flags.Int64Var(&q.MinUnits, "min-units", 0, "")
-	s.flags.BoolVar(&q.Other, "other", false, "")
-	s.flags.StringVar(&q.Within, "within", "", "")
-	s.flags.StringVar(&q.At, "at", "", "")
-	s.flags.StringVar(&q.Confidence, "confidence", "", "")
-	s.flags.StringVar(&q.Analyst, "analyst", "", "")
-	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
-	s.flags.BoolVar(&q.Whole, "whole", false, "")
-	s.flags.BoolVar(&q.Combine, "combine", false, "")
-	return q, s.flags.String("f", "", "")
+	q, file = &curator.Question{}, new(string)
+	s.formatFlag(anyFormat...)
+	s.flag(&q.Epsilon, "epsilon", "E", "the price of the question (default: the policy's)")
+	s.rhoFlag(&q.Rho)
+	s.flag(&q.MaxGroups, "max-groups", "N", "in how many groups of an answer one unit counts (default: the policy's)")
+	s.flag(&q.MaxRows, "max-rows", "N",
+		"how many rows of one unit count; auto: found first, for a tenth of the price (default: the policy's)")
+	s.flag(&q.Delta, "delta", "D",
+		"what selecting groups that are not known beforehand may cost in δ (default: the policy's)")
+	s.flag(&q.MinUnits, "min-units", "K",
+		"release such a group of K units or fewer with a probability of at most δ (default: the policy's)")
+	s.flag(&q.Other, "other", "", "add a row of all that is in no group that is released")
+	s.flag(&q.Within, "within", "E",
+		"in place of a price, how exact each value should be: 5% of it, or a number in its unit")
+	s.flag(&q.At, "at", "P", "the confidence at which it should be, as 95%")
+	s.confidenceFlag(&q.Confidence)
+	s.analystFlag(&q.Analyst)
+	s.freshFlag(&q.Fresh)
+	s.flag(&q.Whole, "whole", "",
+		"counts as non-negative whole numbers that add up; intervals stay about the estimates")
+	s.flag(&q.Combine, "combine", "", "answer from all earlier releases that tell this, weighted together, at no cost")
+	s.flag(file, "f", "FILE", "read the question from FILE")
+	return q, file
 }
 
 // maxSQL bounds what is read from a file or standard input; the parser's own limit is far below it.
@@ -124,6 +130,14 @@ func (s *session) sealing(do func(*curator.Curator) error) error {
 	})
 }
 
+// queryVerb is `dither query`.
+var queryVerb = verb{
+	name:  "query",
+	args:  "SQL | -f FILE | -",
+	about: "answer a question",
+	run:   runQuery,
+}
+
 func runQuery(s *session, args []string) error {
 	p := s.pictureFlags()
 	return s.ask(args, func(c *curator.Curator, q curator.Question) error {
@@ -152,8 +166,16 @@ func (s *session) showRelease(r *curator.Release) error {
 	return nil
 }
 
+// explainVerb is `dither explain`.
+var explainVerb = verb{
+	name:  "explain",
+	args:  "SQL | -f FILE | -",
+	about: "what a question would cost, and how exact it would be, free",
+	run:   runExplain,
+}
+
 func runExplain(s *session, args []string) error {
-	group := s.flags.Int64("group", 0, "")
+	group := s.groupFlag()
 	return s.ask(args, func(c *curator.Curator, q curator.Question) error {
 		q.Group = *group
 		e, err := c.Explain(context.Background(), q)
@@ -181,9 +203,16 @@ func (s *session) json(v json.Marshaler) error {
 	return nil
 }
 
+// budgetVerb is `dither budget`.
+var budgetVerb = verb{
+	name:  "budget",
+	about: "what was spent, and what remains",
+	run:   runBudget,
+}
+
 func runBudget(s *session, args []string) error {
-	s.formatFlag()
-	group := s.flags.Int64("group", 0, "")
+	s.formatFlag(anyFormat...)
+	group := s.groupFlag()
 	_, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
@@ -243,8 +272,15 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// tablesVerb is `dither tables`.
+var tablesVerb = verb{
+	name:  "tables",
+	about: "what may be asked about, free",
+	run:   runTables,
+}
+
 func runTables(s *session, args []string) error {
-	s.formatFlag()
+	s.formatFlag(anyFormat...)
 	if _, helped, err := s.parse(args); err != nil || helped {
 		return err
 	}

@@ -43,38 +43,76 @@ type attackOptions struct {
 	given                               map[string]bool
 }
 
-// declare declares one flag.
-func (o *attackOptions) declare(f *flag.FlagSet, name string) {
-	switch name {
-	case "table":
-		f.Func(name, "", func(file string) error { o.tables = append(o.tables, file); return nil })
-	case "people":
-		f.IntVar(&o.people, name, o.people, "")
-	case "questions":
-		f.IntVar(&o.questions, name, 320, "")
-	case "attributes":
-		f.IntVar(&o.attributes, name, 1000, "")
-	case "runs":
-		f.IntVar(&o.runs, name, o.runs, "")
-	case "seed":
-		f.Uint64Var(&o.seed, name, 1, "")
-	case "example":
-		f.BoolVar(&o.example, name, false, "")
-	case "epsilon":
-		f.StringVar(&o.epsilon, name, "1", "")
-	case "fit":
-		f.StringVar(&o.fit, name, "sum", "")
-	default:
-		f.StringVar(map[string]*string{
-			"truth": &o.truth, "about": &o.about, "reference": &o.reference, "sensitive": &o.sensitive, "noise": &o.noise, "delta": &o.delta,
-			"k": &o.k, "plot": &o.plot,
-		}[name], name, "", "")
+// flags are the flags of all attacks, each once.
+func (o *attackOptions) flags() []attackFlag {
+	return []attackFlag{
+		{&o.people, "people", "N", "how many made-up people (default 64; membership 100; name-and-shame 10000)"},
+		{&o.questions, "questions", "N", "how many counts are published (default 320)"},
+		{&o.attributes, "attributes", "N", "how many means are published (default 1000)"},
+		{&o.noise, "noise", "LIST", "the bounds of the noise of curators that promise nothing, as 2,4,8"},
+		{&o.epsilon, "epsilon", "E", "what ours divides over all its answers (default 1)"},
+		{&o.delta, "delta", "LIST", "the δ of name-and-shame (default 1e-4,1e-6)"},
+		{&o.runs, "runs", "N", "how often it is simulated"},
+		{
+			&o.seed, "seed", "S",
+			"of people, questions, and noise that promises nothing (default 1); the noise of ours is real",
+		},
+		{
+			&o.fit, "fit", "NORM",
+			"which residuals are least: their sum, or the max, for noise that is known to be bounded (default sum)",
+		},
+		{&o.k, "k", "LIST", "simulate two k-anonymous tables, as 2,5,10; with --table: the k that each should keep"},
+		{
+			func(file string) error { o.tables = append(o.tables, file); return nil },
+			"table", "FILE", "attack this published table, CSV, instead of made-up people; difference takes several",
+		},
+		{&o.truth, "truth", "FILE", "with --table: each person's true bit, to tell how many are right"},
+		{
+			&o.about, "about", "WHAT",
+			"difference: what is known of the person, as age=34,zip=48213; membership: a FILE of one person's " +
+				"attributes",
+		},
+		{&o.sensitive, "sensitive", "COLUMN", "the column that is sought"},
+		{&o.reference, "reference", "FILE", "attributes of other people of the same population"},
+		{&o.example, "example", "", "two small tables of made-up hospitals"},
+		{&o.plot, "plot", "FILE", "draw it as FILE.svg or FILE.png"},
 	}
+}
+
+// attackFlag is a flag of some attacks.
+type attackFlag struct {
+	into               any
+	name, value, about string
+}
+
+// declare declares the flags that some attack takes.
+func (o *attackOptions) declare(s *session, attacks ...classical) {
+	s.formatFlag("table", "json", "markdown")
+	for _, f := range o.flags() {
+		if slices.ContainsFunc(attacks, func(a classical) bool { return slices.Contains(a.flags, f.name) }) {
+			s.flag(f.into, f.name, f.value, f.about)
+		}
+	}
+}
+
+// newAttackOptions are the flags with their defaults.
+func newAttackOptions(a classical) *attackOptions {
+	return &attackOptions{
+		people: a.people, runs: a.runs, questions: 320, attributes: 1000, seed: 1, epsilon: "1", fit: "sum", given: map[string]bool{},
+	}
+}
+
+// attackVerb is `dither attack`.
+var attackVerb = verb{
+	name:  "attack",
+	args:  "reconstruct | difference | membership | name-and-shame",
+	about: "the classical attacks on what is published, on made-up people or a table, free",
+	run:   runAttack,
+	more:  func(*session) string { return attackHelp },
 }
 
 // runAttack runs a classical attack, on made-up people or on a published table. It reads no home.
 func runAttack(s *session, args []string) error {
-	s.formatFlag()
 	var names []string
 	for _, a := range attacks() {
 		names = append(names, a.name)
@@ -86,34 +124,22 @@ func runAttack(s *session, args []string) error {
 			return usage("there is no attack %q%s; there are %s", args[0], didYouMean(nearest.Name(args[0], names)), strings.Join(names, ", "))
 		}
 		a := attacks()[at]
-		o := &attackOptions{people: a.people, runs: a.runs, given: map[string]bool{}}
-		for _, name := range a.flags {
-			o.declare(s.flags, name)
-		}
+		o := newAttackOptions(a)
+		o.declare(s, a)
 		rest, helped, err := s.parse(args[1:])
 		if err != nil || helped {
 			return err
 		}
 		s.flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
-		switch {
-		case len(rest) > 0:
+		if len(rest) > 0 {
 			return usage("attack %s takes flags alone, not %q", a.name, rest[0])
-		case s.format == "csv":
-			return usage("attack --format is table, json or markdown")
 		}
 		if err := (&pictures{file: o.plot}).check(s); err != nil {
 			return err
 		}
 		return attackError(a.run(s, o))
 	}
-	o := &attackOptions{}
-	for _, a := range attacks() { // help and completion know all flags
-		for _, name := range a.flags {
-			if s.flags.Lookup(name) == nil {
-				o.declare(s.flags, name)
-			}
-		}
-	}
+	newAttackOptions(classical{}).declare(s, attacks()...) // help and completion know all flags
 	if _, helped, err := s.parse(args); err != nil || helped {
 		return err
 	}
@@ -166,3 +192,19 @@ func readFile[T any](name string, read func(io.Reader) (T, error)) (out T, err e
 	}
 	return out, err
 }
+
+const attackHelp = `
+The attacks, on made-up people and simulated curators: one who answers exactly, some whose noise is fixed however much they
+answer, and one who divides an ε over all the answers (ours). dither help attack ATTACK shows the flags of one.
+
+  reconstruct      a secret bit of each person, from counts of random groups
+  difference       one person's secret, from two counts; or, with -k or --table, from two k-anonymous tables
+  membership       who is in a group, from the means of many attributes
+  name-and-shame   what a δ allows that is not far below 1 over the number of people
+
+And on what somebody has published:
+
+  dither attack reconstruct --table answers.csv --truth truth.csv
+  dither attack difference --table east.csv --table west.csv --about age=34,zip=48213 --sensitive disease
+  dither attack membership --table means.csv --about person.csv --reference others.csv
+`

@@ -17,17 +17,35 @@ import (
 
 // auditFlags are those of every audit.
 type auditFlags struct {
-	epsilon, delta, runs, confidence *string
+	epsilon, delta, runs, confidence string
 	picture                          pictures
 }
 
-func (s *session) auditFlags() *auditFlags {
-	f := &auditFlags{
-		epsilon: s.flags.String("epsilon", "", ""), delta: s.flags.String("delta", "", ""),
-		runs: s.flags.String("runs", "", ""), confidence: s.flags.String("confidence", "", ""),
-	}
-	s.flags.StringVar(&f.picture.file, "plot", "", "")
-	return f
+func (f *auditFlags) declare(s *session) {
+	s.formatFlag("table", "json")
+	s.flag(&f.epsilon, "epsilon", "E",
+		"the claim, which is refuted or not (default: what NAME declares; of a program none, and ε is bounded at δ = "+
+			"0)")
+	s.flag(&f.delta, "delta", "D", "the claim's δ (default 0)")
+	runsFlag(s, &f.runs)
+	s.flag(&f.confidence, "confidence", "P", "of everything that the audit tells, together (default 0.999999)")
+	s.flag(&f.picture.file, "plot", "FILE", "draw what was found as FILE.svg or FILE.png")
+}
+
+// runsFlag is of audits by runs, and of those by the clock.
+func runsFlag(s *session, into *string) {
+	s.flag(into, "runs", "N",
+		"how often each side is run (default 20000; with timing, pairs of each class: 200, or what --duration admits)")
+}
+
+// auditVerb is `dither audit`.
+var auditVerb = verb{
+	name:  "audit",
+	args:  "[NAME] | timing [--calibrate] | --command PROGRAM --input FILE --neighbour FILE [--epsilon E [--delta D]]",
+	about: "what runs on two neighbouring data sets say against the promise of dither's own mechanism NAME, or of a program, free",
+	run:   runAudit,
+	more:  func(*session) string { return auditHelp },
+	words: oursNames,
 }
 
 // runAudit audits a program by its runs. It reads no home: it spends nothing.
@@ -35,19 +53,19 @@ func runAudit(s *session, args []string) error {
 	if len(args) > 0 && args[0] == "timing" {
 		return runAuditTiming(s, args[1:])
 	}
-	s.formatFlag()
 	var p audit.Program
-	s.flags.StringVar(&p.Command, "command", "", "")
-	s.flags.StringVar(&p.Input, "input", "", "")
-	s.flags.StringVar(&p.Neighbor, "neighbour", "", "")
-	timeout := s.flags.String("timeout", "", "")
-	f := s.auditFlags()
+	var f auditFlags
+	timeout := ""
+	f.declare(s)
+	s.flag(&p.Command, "command", "PROGRAM",
+		"what is run, with its arguments: {input} stands for the file (default: on standard input), {runs} for how "+
+			"many answers to print, a line each (default: one process an answer)")
+	s.flag(&p.Input, "input", "FILE", "one data set")
+	s.flag(&p.Neighbor, "neighbour", "FILE", "its neighbour: the same but for one person")
+	s.flag(&timeout, "timeout", "S", "seconds that one process may take (default 60)")
 	names, helped, err := s.parse(spelled(args))
 	if err != nil || helped {
 		return err
-	}
-	if s.format != "table" && s.format != "json" {
-		return usage("audit --format is table or json")
 	}
 	if err := f.picture.check(s); err != nil {
 		return err
@@ -57,7 +75,7 @@ func runAudit(s *session, args []string) error {
 		return err
 	}
 	switch {
-	case p.Command == "" && p.Input == "" && p.Neighbor == "" && *timeout == "":
+	case p.Command == "" && p.Input == "" && p.Neighbor == "" && timeout == "":
 		return s.auditOurs(names, o, f.picture.file)
 	case len(names) > 0:
 		return usage("audit --command PROGRAM --input FILE --neighbour FILE: there is nothing named %q to audit", names[0])
@@ -66,8 +84,8 @@ func runAudit(s *session, args []string) error {
 	case p.Input == "" || p.Neighbor == "":
 		return usage("audit needs two neighbouring data sets: --input FILE and --neighbour FILE")
 	}
-	if *timeout != "" {
-		if p.Timeout, err = secondsFlag("timeout", *timeout); err != nil {
+	if timeout != "" {
+		if p.Timeout, err = secondsFlag("timeout", timeout); err != nil {
 			return err
 		}
 	}
@@ -86,29 +104,29 @@ func runAudit(s *session, args []string) error {
 
 // options reads the flags.
 func (f *auditFlags) options() (o audit.Options, err error) {
-	if *f.epsilon != "" {
+	if f.epsilon != "" {
 		o.Claim = &audit.Claim{}
-		if o.Claim.Epsilon, err = epsilonFlag(*f.epsilon); err != nil {
+		if o.Claim.Epsilon, err = epsilonFlag(f.epsilon); err != nil {
 			return o, err
 		}
 	}
-	if *f.delta != "" {
+	if f.delta != "" {
 		if o.Claim == nil {
 			return o, usage("--delta goes with --epsilon: together they are the claim")
 		}
-		if o.Claim.Delta, err = deltaFlag(*f.delta); err != nil {
+		if o.Claim.Delta, err = deltaFlag(f.delta); err != nil {
 			return o, err
 		}
 	}
-	if *f.runs != "" {
-		r, err := account.ParseNumber(*f.runs)
+	if f.runs != "" {
+		r, err := account.ParseNumber(f.runs)
 		if err != nil || !r.IsInt() || r.Cmp(big.NewRat(100, 1)) < 0 || r.Cmp(big.NewRat(1e9, 1)) > 0 {
 			return o, usage("--runs is an integer from 100 to 1e9: how often each side is run")
 		}
 		o.Runs = int(r.Num().Int64())
 	}
-	if *f.confidence != "" {
-		r, err := account.ParseNumber(*f.confidence)
+	if f.confidence != "" {
+		r, err := account.ParseNumber(f.confidence)
 		if err != nil || r.Cmp(big.NewRat(1, 2)) < 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
 			return o, usage("--confidence is at least 0.5 and below 1, as 0.999999")
 		}
@@ -226,3 +244,14 @@ func spelled(args []string) []string {
 	}
 	return out
 }
+
+const auditHelp = `
+The program prints numbers, words, or several to a line; it needs fresh noise for each answer. Exit code 3: the claim is refuted.
+
+  dither audit --command "python3 average.py {runs}" --input people.csv --neighbour without_one.csv --epsilon 1 --runs 100000
+
+Timing: what the clock reveals of one unit, and the instant that hides it. It makes up its rows; --runs is how many pairs of each class of questions.
+
+  dither audit timing --rows 20000 --duration 600
+  dither audit timing --calibrate
+`

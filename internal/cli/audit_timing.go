@@ -32,28 +32,37 @@ const (
 	timingRows  = 20_000
 )
 
+func (f *timingFlags) declare(s *session) {
+	s.formatFlag("table", "json")
+	s.flag(&f.calibrate, "calibrate", "",
+		"with timing: measure the factor of answer_delay on this machine, and print the policy's line")
+	s.flag(&f.planted, "planted", "",
+		"with timing: ask a question that no policy should admit, which must not be shown")
+	s.flag(&f.rows, "rows", "LIST",
+		"with timing: how many rows the made-up tables have, as 100,20000,1000000 (default 20000)")
+	runsFlag(s, &f.runs)
+	s.flag(&f.duration, "duration", "SECONDS",
+		"with timing: stop after this time, once there are 20 pairs of each class (default 60, unless --runs is given)")
+	s.flag(&f.ratio, "ratio", "N", "with timing: how often an analyst may ask, budget / price.minimum (default 100)")
+	s.flag(&f.door, "door", "DOOR", "with timing: ask through the library, the command, or both (default both)")
+	s.flag(&f.class, "class", "LIST",
+		"with timing: these classes of questions alone, as count,worst-like (default all)")
+	s.flag(&f.server, "postgres", "VARIABLE",
+		"with timing: on the PostgreSQL server whose URL this environment variable holds (default: files)")
+	s.flag(&f.seedText, "seed", "S", "with timing: of the generated questions and of the order of runs (default 1)")
+}
+
 // runAuditTiming measures what the clock tells of one unit, or the factor of answer_delay. It reads no home: it spends
 // nothing.
 func runAuditTiming(s *session, args []string) error {
-	s.formatFlag()
 	var f timingFlags
-	s.flags.BoolVar(&f.calibrate, "calibrate", false, "")
-	s.flags.BoolVar(&f.planted, "planted", false, "")
-	for name, text := range map[string]*string{
-		"rows": &f.rows, "runs": &f.runs, "duration": &f.duration, "ratio": &f.ratio, "door": &f.door, "class": &f.class,
-		"postgres": &f.server, "seed": &f.seedText,
-	} {
-		s.flags.StringVar(text, name, "", "")
-	}
+	f.declare(s)
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
 	if len(rest) > 0 {
 		return usage("audit timing takes flags alone, not %q", rest[0])
-	}
-	if s.format != "table" && s.format != "json" {
-		return usage("audit --format is table or json")
 	}
 	o, sizes, ratio, err := f.options()
 	if err != nil {

@@ -13,48 +13,57 @@ import (
 	"dither/internal/nearest"
 )
 
+// calibrateVerb is `dither calibrate`.
+var calibrateVerb = verb{
+	name:  "calibrate",
+	args:  "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D",
+	about: "the least noise that keeps a promise, free",
+	run:   runCalibrate,
+	more:  func(*session) string { return calibrateHelp },
+}
+
 // runCalibrate tells the least noise that keeps a promise. It reads no home: it spends nothing.
 func runCalibrate(s *session, args []string) error {
-	s.formatFlag()
-	epsilon := s.flags.String("epsilon", "", "")
-	delta := s.flags.String("delta", "0", "")
-	sensitivity := s.flags.String("sensitivity", "1", "")
-	count := s.flags.String("count", "1", "")
-	sampling := s.flags.String("sampling", "", "")
+	epsilon, delta, sensitivity, count, sampling := "", "0", "1", "1", ""
+	s.formatFlag("table", "json", "markdown")
+	s.flag(&epsilon, "epsilon", "E", "the ε to keep")
+	s.flag(&delta, "delta", "D", "the δ to keep (default 0, which Laplace noise alone can)")
+	s.flag(&sensitivity, "sensitivity", "S",
+		"how far one person moves the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)")
+	s.flag(&count, "count", "N", "how many such answers keep the promise together (default 1)")
+	s.flag(&sampling, "sampling", "Q", "each on a Poisson sample of this rate, as 0.01 or 256/60000")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
 	if slices.ContainsFunc(rest, func(spec string) bool { return strings.Contains(spec, "=") }) {
-		return s.calibrateJob(rest, *epsilon, *delta)
+		return s.calibrateJob(rest, epsilon, delta)
 	}
 	switch {
-	case s.format == "csv":
-		return usage("calibrate --format is table, json or markdown")
 	case len(rest) == 0:
 		return usage("calibrate needs a mechanism; there are %s", strings.Join(account.Calibratable(), ", "))
 	case len(rest) > 1:
 		return usage("calibrate takes one mechanism, not %d: its keys are flags, as --sensitivity and --count", len(rest))
 	case !slices.Contains(account.Calibratable(), rest[0]):
 		return usage("%s", notCalibrated(rest[0]))
-	case *epsilon == "":
+	case epsilon == "":
 		return usage("calibrate needs --epsilon E")
 	}
 	var t account.Target
-	if t.Count, err = countFlag(*count); err != nil {
+	if t.Count, err = countFlag(count); err != nil {
 		return err
 	}
-	if t.Epsilon, err = epsilonFlag(*epsilon); err != nil {
+	if t.Epsilon, err = epsilonFlag(epsilon); err != nil {
 		return err
 	}
-	if t.Delta, err = deltaFlag(*delta); err != nil {
+	if t.Delta, err = deltaFlag(delta); err != nil {
 		return err
 	}
-	if t.Sensitivity, err = numberFlag("sensitivity", *sensitivity); err != nil {
+	if t.Sensitivity, err = numberFlag("sensitivity", sensitivity); err != nil {
 		return err
 	}
-	if *sampling != "" {
-		if t.Sampling, err = numberFlag("sampling", *sampling); err != nil {
+	if sampling != "" {
+		if t.Sampling, err = numberFlag("sampling", sampling); err != nil {
 			return err
 		}
 	}
@@ -82,8 +91,6 @@ func (s *session) calibrateJob(specs []string, epsilon, delta string) error {
 		}
 	})
 	switch {
-	case s.format == "csv":
-		return usage("calibrate --format is table, json or markdown")
 	case unquoted(specs) != "":
 		return usage("quote each mechanism: %s", unquoted(specs))
 	case inFlags != "":
@@ -216,3 +223,21 @@ func accountantName(name string) string {
 	}
 	return name
 }
+
+const calibrateHelp = `
+The mechanisms, whose values are real numbers or, of the discrete ones, integers:
+
+  gaussian            finds sigma; continuous noise, sensitivity in L2 norm
+  discrete-gaussian   finds sigma; noise on integers
+  laplace             finds scale; continuous noise, sensitivity in L1 norm
+  discrete-laplace    finds scale; noise on integers, as dither itself draws
+
+Numbers are decimals or fractions.
+
+  dither calibrate discrete-laplace --epsilon 1 --delta 1e-6 --count 20
+
+Or a job, as dither account takes it, with one "?" for a sigma or scale, of which the least is found, or for an epsilon, rho or mu, of which
+the largest is. Then count, sensitivity and sampling stand in the mechanisms:
+
+  dither calibrate --epsilon 1 --delta 1e-6 "discrete-laplace scale=? count=40" "gaussian sigma=15 count=3"
+`

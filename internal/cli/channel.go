@@ -22,30 +22,44 @@ type channelFlags struct {
 	normalize, curve                                        bool
 }
 
+func (f *channelFlags) declare(s *session) {
+	s.formatFlag("table", "json")
+	s.flag(&f.adjacent, "adjacent", "FILE",
+		"the pairs of inputs to hide between, as CSV of their names (default: every two)")
+	s.flag(&f.prior, "prior", "LIST", "how probable each input is, as 0.9,0.1 (default: all alike)")
+	s.flag(&f.normalize, "normalize", "", "divide each row by its sum")
+	s.flag(&f.example, "example", "NAME",
+		"a mechanism that tells a person's height: truth, constant, threshold or blurred")
+	s.flag(&f.write, "write", "FILE",
+		"with --example: write its matrix to FILE, or - for standard output, and do nothing else")
+	s.flag(func(text string) error {
+		f.epsilons = append(f.epsilons, strings.Split(text, ",")...)
+		return nil
+	}, "epsilon", "E", "tell the δ at this ε, as 0.5 or \"ln 3\"; several with commas")
+	s.flag(&f.delta, "delta", "D", "tell the least ε at this δ")
+	s.flag(&f.delimiter, "delimiter", "C", "between the fields of the matrix's file: ';', '|', tab, … (default ',')")
+	s.flag(&f.curve, "curve", "", "draw δ against ε in the terminal")
+	s.flag(&f.plot, "plot", "FILE", "draw δ against ε as FILE.svg or FILE.png")
+}
+
+// channelVerb is `dither channel`.
+var channelVerb = verb{
+	name:  "channel",
+	args:  "MATRIX.csv | - | --example NAME",
+	about: "the ε of a mechanism with finitely many outputs, exactly, from its probabilities",
+	run:   runChannel,
+	more:  func(*session) string { return channelHelp() },
+}
+
 // runChannel tells what a mechanism promises whose probabilities are all given. It reads no home.
 func runChannel(s *session, args []string) error {
 	var f channelFlags
-	s.formatFlag()
-	s.flags.StringVar(&f.adjacent, "adjacent", "", "")
-	s.flags.StringVar(&f.prior, "prior", "", "")
-	s.flags.StringVar(&f.example, "example", "", "")
-	s.flags.StringVar(&f.write, "write", "", "")
-	s.flags.StringVar(&f.delta, "delta", "", "")
-	s.flags.StringVar(&f.delimiter, "delimiter", "", "")
-	s.flags.StringVar(&f.plot, "plot", "", "")
-	s.flags.BoolVar(&f.normalize, "normalize", false, "")
-	s.flags.BoolVar(&f.curve, "curve", false, "")
-	s.flags.Func("epsilon", "", func(text string) error {
-		f.epsilons = append(f.epsilons, strings.Split(text, ",")...)
-		return nil
-	})
+	f.declare(s)
 	files, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
 	switch {
-	case s.format != "table" && s.format != "json":
-		return usage("channel --format is table or json")
 	case f.curve && s.format != "table":
 		return usage("--curve goes with --format table")
 	case f.delimiter != "" && f.example != "":

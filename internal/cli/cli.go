@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"dither/curator"
@@ -29,37 +28,26 @@ const (
 // Version is the program's version.
 const Version = "0.1.0-dev"
 
-// command is one verb.
-type command struct {
-	name, args, about string
-	run               func(*session, []string) error
+// verbs lists the verbs in the order of help.
+func verbs() []verb {
+	return []verb{
+		initVerb, policyVerb, sealVerb,
+		tablesVerb, explainVerb, queryVerb,
+		testVerb, fitVerb, estimateVerb, clusterVerb,
+		budgetVerb, ledgerVerb,
+		accountVerb, calibrateVerb, interpretVerb, attackVerb, channelVerb, auditVerb,
+		demoVerb, completionVerb(), versionVerb,
+	}
 }
 
-// commands lists the verbs in the order of help.
-func commands() []command {
-	return []command{
-		{"init", "DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]", "make a home: a ledger, and a draft of its policy", runInit},
-		{"policy", "check | accept [--dry-run] [--abandon]", "check the policy file; put a changed one in force", runPolicy},
-		{"seal", "[TABLE …] [--shared] [--copy SCHEMA] [--abandon] | --remove N|old TABLE …", "read the sources into numbered private versions (owner)", runSeal},
-		{"tables", "", "what may be asked about, free", runTables},
-		{"explain", "SQL | -f FILE | -", "what a question would cost, and how exact it would be, free", runExplain},
-		{"query", "SQL | -f FILE | -", "answer a question", runQuery},
-		{"test", "gof | proportions | independence | means | binomial | power", "test a hypothesis on noisy numbers, published or asked of a table, with valid p-values", runTest},
-		{"fit", "linear | logistic | poisson | network --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]", "fit a model to a table, with errors that are sampling's and the noise's", runFit},
-		{"estimate", "mean | variance | quantile | covariance --table T --column X[,Y…]", "estimate what statisticians ask of a table, with intervals", runEstimate},
-		{"cluster", "--table T --column X,Y -k K", "find groups of rows: k-means", runCluster},
-		{"budget", "", "what was spent, and what remains", runBudget},
-		{"ledger", "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume | clock | recover [--against HEAD] [--spent SUM]", "read and check the ledger (owner)", runLedger},
-		{"account", "--delta D | --epsilon E MECHANISM …", "what a job that is fixed in advance loses, by every accountant, free", runAccount},
-		{"calibrate", "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D", "the least noise that keeps a promise, free", runCalibrate},
-		{"interpret", "--epsilon E [--delta D] | [--delta D] MECHANISM … | --example smoking", "what a promise means to people: beliefs, tests, groups, free", runInterpret},
-		{"attack", "reconstruct | difference | membership | name-and-shame", "the classical attacks on what is published, on made-up people or a table, free", runAttack},
-		{"channel", "MATRIX.csv | - | --example NAME", "the ε of a mechanism with finitely many outputs, exactly, from its probabilities", runChannel},
-		{"audit", "[NAME] | timing [--calibrate] | --command PROGRAM --input FILE --neighbour FILE [--epsilon E [--delta D]]", "what runs on two neighbouring data sets say against the promise of dither's own mechanism NAME, or of a program, free", runAudit},
-		{"demo", "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]", "a tour on real and made-up data; or a made-up town to play with", runDemo},
-		{"completion", "bash | zsh | fish", "print what makes a shell complete commands and flags", runCompletion},
-		{"version", "", "print the version", runVersion},
-	}
+// verb is a verb of the command line.
+type verb struct {
+	name  string
+	args  string // as its line of usage has them; words that may be typed as they stand are also completed
+	about string
+	run   func(*session, []string) error
+	more  func(*session) string // what stands below its flags in help; nil: nothing
+	words func() []string       // that complete it, beside those of args
 }
 
 // session is one run of the program.
@@ -67,14 +55,16 @@ type session struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 
-	home   string // -C
-	format string // --format
-	flags  *flag.FlagSet
-	lost   error           // the first failure to write to stdout
-	told   bool            // something was written there
-	ctx    context.Context //nolint:containedctx // of this one run; nil until an engine is asked
-	forget func()          // the signals that end ctx
-	exit   int             // of a command that answered: exitRefused where a claim was refuted
+	home    string          // -C
+	format  string          // --format
+	formats []string        // of the verb at hand
+	verb    verb            // the one at hand
+	flags   *flag.FlagSet   // its flags
+	lost    error           // the first failure to write to stdout
+	told    bool            // something was written there
+	ctx     context.Context //nolint:containedctx // of this one run; nil until an engine is asked
+	forget  func()          // the signals that end ctx
+	exit    int             // of a command that answered: exitRefused where a claim was refuted
 }
 
 // errUsage is an error of the command line itself.
@@ -94,7 +84,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if wantsJSON(args) { // known before a flag that is none is found
 		s.format = "json"
 	}
-	err := s.dispatch(args)
+	err := dispatch(s, args)
 	if s.forget != nil {
 		s.forget()
 	}
@@ -122,53 +112,52 @@ func wantsJSON(args []string) bool {
 }
 
 // dispatch takes -C before the verb, then the verb's own flags and -C again after it.
-func (s *session) dispatch(args []string) error {
+func dispatch(s *session, args []string) error {
+	version := false
 	s.flags = newFlags("dither")
-	s.flags.StringVar(&s.home, "C", s.home, "")
-	version := s.flags.Bool("version", false, "")
-	if err := s.flags.Parse(args); err != nil {
-		return s.flagError(err)
+	s.homeFlag()
+	s.flag(&version, "version", "", "the version")
+	if err := s.flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		help(s)
+		return nil
+	} else if err != nil {
+		return wrongFlag(s.flags, err)
 	}
 	args = s.flags.Args()
 	switch {
-	case *version:
+	case version:
 		return runVersion(s, nil)
 	case len(args) == 0:
 		return usage("no command")
 	case args[0] == "help":
-		return s.runHelp(args[1:])
+		return runHelp(s, args[1:])
 	}
-	return s.run(args[0], args[1:])
+	return run(s, args[0], args[1:])
 }
 
-// run runs a command.
-func (s *session) run(name string, args []string) error {
-	for _, c := range commands() {
-		if c.name == name {
-			s.flags = newFlags(c.name)
-			s.flags.StringVar(&s.home, "C", s.home, "")
-			return c.run(s, args)
-		}
-	}
+// run runs a verb.
+func run(s *session, name string, args []string) error {
 	names := []string{"help"}
-	for _, c := range commands() {
-		names = append(names, c.name)
+	for _, v := range verbs() {
+		if v.name == name {
+			s.take(v)
+			return v.run(s, args)
+		}
+		names = append(names, v.name)
 	}
 	return usage("there is no command %q%s", name, didYouMean(nearest.Name(name, names)))
+}
+
+// take makes a verb the one at hand, whose run declares its flags.
+func (s *session) take(v verb) {
+	s.verb, s.flags = v, newFlags(v.name)
+	s.homeFlag()
 }
 
 func newFlags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	return f
-}
-
-func (s *session) flagError(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		s.help()
-		return nil
-	}
-	return wrongFlag(s.flags, err)
 }
 
 // parse reads flags wherever they stand among the arguments, and returns the others.
@@ -188,18 +177,6 @@ func (s *session) parse(args []string) (rest []string, helped bool, err error) {
 		}
 		rest, args = append(rest, args[0]), args[1:]
 	}
-}
-
-func (s *session) formatFlag() { s.flags.StringVar(&s.format, "format", s.format, "") }
-
-// formats are what --format takes.
-var formats = []string{"table", "json", "csv", "markdown"}
-
-func (s *session) checkFormat() error {
-	if slices.Contains(formats, s.format) {
-		return nil
-	}
-	return usage("--format is table, json, csv or markdown, not %q", s.format)
 }
 
 func (s *session) print(format string, args ...any) {
@@ -269,6 +246,13 @@ func exitCode(err error) int {
 		return exitGivenUp
 	}
 	return exitFailed
+}
+
+// versionVerb is `dither version`.
+var versionVerb = verb{
+	name:  "version",
+	about: "print the version",
+	run:   runVersion,
 }
 
 func runVersion(s *session, args []string) error {

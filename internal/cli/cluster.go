@@ -12,55 +12,70 @@ import (
 	"dither/stats"
 )
 
+// clusterFlags are the flags of cluster.
+type clusterFlags struct {
+	stats.Clustering
+	columns, many string
+	explain       bool
+	picture       pictures
+}
+
+func (f *clusterFlags) declare(s *session) {
+	s.formatFlag("table", "json", "markdown")
+	s.flag(&f.Table, "table", "TABLE", "whose rows are clustered")
+	s.flag(&f.columns, "column", "LIST",
+		"the numbers they are clustered by, as age,hours; each is scaled by its declared bounds")
+	s.flag(&f.Where, "where", "CONDITION", "of the rows that count, as SQL")
+	s.flag(&f.many, "k", "K",
+		"how many clusters, from 1 to 64; as 2..8 (or auto, which is that) the number is chosen from what is released "+
+			"by grid, at no further price")
+	s.flag(&f.Most, "most", "N", "look at rows as for N clusters: any -k up to N is then free, as after -k 2..N")
+	s.flag(&f.Method, "method", "NAME", "lloyd, grid or tree (default: grid for few columns and many rows, else tree)")
+	s.flag(&f.Iterations, "iterations", "T", "of lloyd (default 6)")
+	s.flag(&f.Average, "average", "M", "lloyd's centres are of the last M iterations together (default: half of them)")
+	s.flag(&f.Radius, "radius", "R",
+		"draw rows in to this norm of the scaled columns, L1 under epsilon and L2 under rho, for less noise")
+	s.flag(&f.Seed, "seed", "S", "of what is random but protects nothing, as where to begin (default 1)")
+	s.flag(&f.Epsilon, "epsilon", "E", "the price of all of it (default: the policy's)")
+	s.rhoFlag(&f.Rho)
+	s.confidenceFlag(&f.Confidence)
+	s.analystFlag(&f.Analyst)
+	s.flag(&f.Fresh, "fresh", "", "pay again, for new noise, though the clusters were found before")
+	s.flag(&f.explain, "explain", "", "what it would cost, and how noisy it would be, free")
+	s.flag(&f.picture.file, "plot", "FILE", "draw the clusters as FILE.svg or FILE.png")
+}
+
+// clusterVerb is `dither cluster`.
+var clusterVerb = verb{
+	name:  "cluster",
+	args:  "--table T --column X,Y -k K",
+	about: "find groups of rows: k-means",
+	run:   runCluster,
+}
+
 // runCluster finds clusters, or explains what they would cost.
 func runCluster(s *session, args []string) error {
-	q, columns, explain := stats.Clustering{}, "", false
-	var picture pictures
-	s.formatFlag()
-	for _, f := range []struct {
-		name string
-		text *string
-	}{
-		{"table", &q.Table},
-		{"column", &columns},
-		{"where", &q.Where},
-		{"method", &q.Method},
-		{"radius", &q.Radius},
-		{"epsilon", &q.Epsilon},
-		{"rho", &q.Rho},
-		{"confidence", &q.Confidence},
-		{"analyst", &q.Analyst},
-		{"plot", &picture.file},
-	} {
-		s.flags.StringVar(f.text, f.name, "", "")
-	}
-	many := s.flags.String("k", "", "")
-	s.flags.IntVar(&q.Most, "most", 0, "")
-	s.flags.IntVar(&q.Iterations, "iterations", 0, "")
-	s.flags.IntVar(&q.Average, "average", 0, "")
-	s.flags.Uint64Var(&q.Seed, "seed", 1, "")
-	s.flags.BoolVar(&q.Fresh, "fresh", false, "")
-	s.flags.BoolVar(&explain, "explain", false, "")
+	f := clusterFlags{Clustering: stats.Clustering{Seed: 1}}
+	f.declare(s)
 	rest, helped, err := s.parse(args)
+	q := f.Clustering
 	switch {
 	case err != nil || helped:
 		return err
 	case len(rest) > 0:
 		return usage("cluster takes flags alone, not %q", rest[0])
-	case s.format == "csv":
-		return usage("cluster --format is table, json or markdown")
-	case q.Table == "" || columns == "" || *many == "":
+	case q.Table == "" || f.columns == "" || f.many == "":
 		return usage("cluster needs --table, --column and -k")
 	}
-	q.Columns = commaList(columns)
-	if q.Least, q.K, err = clusterCount(*many); err != nil {
+	q.Columns = commaList(f.columns)
+	if q.Least, q.K, err = clusterCount(f.many); err != nil {
 		return err
 	}
-	if err := picture.check(s); err != nil {
+	if err := f.picture.check(s); err != nil {
 		return err
 	}
 	return s.sealing(func(c *curator.Curator) error {
-		if explain {
+		if f.explain {
 			e, err := stats.ExplainKMeans(context.Background(), c, q)
 			if err != nil {
 				return err
@@ -71,7 +86,7 @@ func runCluster(s *session, args []string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(s.showClusters(found), drawClusters(&picture, found))
+		return errors.Join(s.showClusters(found), drawClusters(&f.picture, found))
 	})
 }
 

@@ -8,6 +8,16 @@ import (
 	"strings"
 )
 
+// completionVerb is `dither completion`, which lists all verbs, itself too.
+func completionVerb() verb {
+	return verb{
+		name:  "completion",
+		args:  "bash | zsh | fish",
+		about: "print what makes a shell complete commands and flags",
+		run:   runCompletion,
+	}
+}
+
 // runCompletion prints a shell's completion, made from the table of commands and from the flags that each declares.
 func runCompletion(s *session, args []string) error {
 	rest, helped, err := s.parse(args)
@@ -53,10 +63,10 @@ func (f completedFlag) dashed() string {
 
 func completions() []completed {
 	out := []completed{{name: "help", about: "what the commands are"}}
-	for _, c := range commands() {
+	for _, c := range verbs() {
 		words := followers(c.args)
-		if c.name == "audit" {
-			words = append(words, oursNames()...)
+		if c.words != nil {
+			words = append(words, c.words()...)
 		}
 		out = append(out, completed{name: c.name, about: c.about, words: words, flags: flagsOf(c)})
 	}
@@ -64,18 +74,17 @@ func completions() []completed {
 }
 
 // flagsOf asks a command for help, which makes it declare its flags and do nothing else.
-func flagsOf(c command) []completedFlag {
+func flagsOf(c verb) []completedFlag {
 	s := &session{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, format: "table"}
-	s.flags = newFlags(c.name)
-	s.flags.StringVar(&s.home, "C", "", "")
+	s.take(c)
 	_ = c.run(s, []string{"-h"})          // there is nothing that help could fail at
 	for _, w := range followers(c.args) { // a word's own flags, as of `fit linear`
-		own := &session{stdin: s.stdin, stdout: io.Discard, stderr: io.Discard, format: "table", flags: newFlags(c.name)}
-		own.flags.StringVar(&own.home, "C", "", "")
+		own := &session{stdin: s.stdin, stdout: io.Discard, stderr: io.Discard, format: "table"}
+		own.take(c)
 		_ = c.run(own, []string{w, "-h"})
 		own.flags.VisitAll(func(f *flag.Flag) {
 			if s.flags.Lookup(f.Name) == nil {
-				s.flags.Var(f.Value, f.Name, "")
+				s.flags.Var(f.Value, f.Name, f.Usage)
 			}
 		})
 	}
@@ -84,7 +93,7 @@ func flagsOf(c command) []completedFlag {
 		simple, ok := f.Value.(interface{ IsBoolFlag() bool })
 		flag := completedFlag{name: f.Name, takes: !ok || !simple.IsBoolFlag()}
 		if f.Name == "format" {
-			flag.among = formats
+			flag.among = anyFormat
 		}
 		out = append(out, flag)
 	})

@@ -10,7 +10,7 @@ import (
 func TestCompletionIsWhole(t *testing.T) {
 	all := completions()
 	for shell, text := range map[string]string{"bash": bashCompletion(all), "zsh": zshCompletion(all), "fish": fishCompletion(all)} {
-		for _, c := range commands() {
+		for _, c := range verbs() {
 			line := ""
 			for l := range strings.Lines(text) {
 				switch trimmed := strings.TrimSpace(l); {

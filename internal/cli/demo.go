@@ -44,12 +44,21 @@ var tour = []struct{ why, sql string }{
 	},
 }
 
+// demoVerb is `dither demo`.
+var demoVerb = verb{
+	name:  "demo",
+	args:  "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]",
+	about: "a tour on real and made-up data; or a made-up town to play with",
+	run:   runDemo,
+}
+
 // runDemo shows the whole path on the RAND table and on a made-up town, in a folder of its own; or makes a town alone.
 func runDemo(s *session, args []string) (err error) {
 	if len(args) > 0 && args[0] == "data" {
 		return runDemoData(s, args[1:])
 	}
-	keep := s.flags.String("keep", "", "")
+	keep := ""
+	s.flag(&keep, "keep", "DIR", "leave the demo's home in DIR, a new folder")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
@@ -68,7 +77,7 @@ func runDemo(s *session, args []string) (err error) {
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE) // then it is an error of the write
 	defer signal.Stop(pipe)
-	t := &guide{session: s, ctx: ctx, home: *keep, state: filepath.Join(folder, "state")}
+	t := &guide{session: s, ctx: ctx, home: keep, state: filepath.Join(folder, "state")}
 	if t.home == "" {
 		t.home = filepath.Join(folder, "home")
 	}

@@ -25,18 +25,36 @@ type estimateFlags struct {
 
 func (s *session) estimateFlags() *estimateFlags {
 	o := &estimateFlags{}
-	s.formatFlag()
-	for name, text := range map[string]*string{
-		"table": &o.Table, "column": &o.columns, "by": &o.by, "where": &o.Where, "method": &o.Method, "deviation": &o.deviations,
-		"epsilon": &o.Epsilon, "rho": &o.Rho, "confidence": &o.Confidence, "analyst": &o.Analyst, "plot": &o.picture.file, "at": &o.ranks,
-	} {
-		s.flags.StringVar(text, name, "", "")
-	}
-	s.flags.IntVar(&o.Rounds, "rounds", 0, "")
-	s.flags.BoolVar(&o.Population, "population", false, "")
-	s.flags.BoolVar(&o.Fresh, "fresh", false, "")
-	s.flags.BoolVar(&o.explain, "explain", false, "")
+	s.formatFlag(anyFormat...)
+	s.flag(&o.Table, "table", "TABLE", "the table, or a relation as FROM takes it")
+	s.flag(&o.columns, "column", "LIST", "the columns, or expressions, as age,cost")
+	s.flag(&o.by, "by", "LIST", "an estimate for each group of these keys")
+	s.flag(&o.Where, "where", "CONDITION", "of the rows that count, as in SQL")
+	s.flag(&o.Method, "method", "NAME",
+		"bounded, automatic or coinpress; of quantiles independent, recursive, joint or smooth (default: whichever "+
+			"should be closest)")
+	s.flag(&o.deviations, "deviation", "LIST",
+		"about how far each column's values lie from their mean, known without looking at rows; for coinpress")
+	s.flag(&o.Rounds, "rounds", "N", "of coinpress (default 2 for means, 3 for covariances)")
+	s.flag(&o.Population, "population", "", "intervals about what the rows are a sample of: sampling and noise")
+	s.flag(&o.ranks, "at", "LIST", "of quantile: the ranks, as 0.25,0.5,0.75 (default 0.5)")
+	s.flag(&o.Epsilon, "epsilon", "E", "the price of the question (default: the policy's)")
+	s.rhoFlag(&o.Rho)
+	s.confidenceFlag(&o.Confidence)
+	s.analystFlag(&o.Analyst)
+	s.freshFlag(&o.Fresh)
+	s.flag(&o.explain, "explain", "", "say what would be asked, at which price, and spend nothing")
+	s.flag(&o.picture.file, "plot", "FILE", "draw the estimates as FILE.svg or FILE.png")
 	return o
+}
+
+// estimateVerb is `dither estimate`.
+var estimateVerb = verb{
+	name:  "estimate",
+	args:  "mean | variance | quantile | covariance --table T --column X[,Y…]",
+	about: "estimate what statisticians ask of a table, with intervals",
+	run:   runEstimate,
+	more:  func(*session) string { return estimateHelp },
 }
 
 // runEstimate estimates a mean, a variance, quantiles or a covariance matrix.

@@ -36,28 +36,39 @@ type fitOptions struct {
 	picture                       pictures
 }
 
+func (o *fitOptions) declare(s *session) {
+	s.formatFlagFor("table, json, markdown, or csv of the coefficients", anyFormat...)
+	s.flag(&o.table, "table", "T", "the table whose rows it is fitted to")
+	s.flag(&o.formula, "formula", "FORMULA",
+		"the model, as 'y ~ x1 + x2 + g + x1:x2'; a*b is a + b + a:b, - 1 leaves the intercept out, factor(x) takes "+
+			"numbers as categories")
+	s.flag(&o.where, "where", "CONDITION", "of the rows that hold it alone, in SQL")
+	s.flag(&o.method, "method", "NAME",
+		"linear: adassp, lecture for the normal equations as they are, or theil-sen for one predictor and few rows "+
+			"(default adassp); logistic and poisson: minimize, or gradient for steps by noisy gradients, without "+
+			"intervals (default minimize)")
+	s.flag(&o.Epsilon, "epsilon", "E", "the price of the fit (default: the policy's)")
+	s.rhoFlag(&o.Rho)
+	s.confidenceFlag(&o.Confidence)
+	s.analystFlag(&o.Analyst)
+	s.freshFlag(&o.Fresh)
+	s.flag(&o.explain, "explain", "", "say what it would cost and how noisy it would be, free")
+	s.flag(&o.picture.file, "plot", "FILE", "draw the coefficients with their intervals as FILE.svg or FILE.png")
+}
+
+// fitVerb is `dither fit`.
+var fitVerb = verb{
+	name:  "fit",
+	args:  "linear | logistic | poisson | network --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]",
+	about: "fit a model to a table, with errors that are sampling's and the noise's",
+	run:   runFit,
+	more:  fitHelp,
+}
+
 // runFit fits a model.
 func runFit(s *session, args []string) error {
 	o := &fitOptions{}
-	s.formatFlag()
-	for _, f := range []struct {
-		name string
-		text *string
-	}{
-		{"table", &o.table},
-		{"formula", &o.formula},
-		{"where", &o.where},
-		{"method", &o.method},
-		{"epsilon", &o.Epsilon},
-		{"rho", &o.Rho},
-		{"confidence", &o.Confidence},
-		{"analyst", &o.Analyst},
-		{"plot", &o.picture.file},
-	} {
-		s.flags.StringVar(f.text, f.name, "", "")
-	}
-	s.flags.BoolVar(&o.Fresh, "fresh", false, "")
-	s.flags.BoolVar(&o.explain, "explain", false, "")
+	o.declare(s)
 	var names []string
 	for _, m := range fitModels() {
 		names = append(names, m.name)
@@ -161,4 +172,12 @@ func (p *pictures) draw(c plot.Chart) error {
 	}
 	format, _ := plotFormat(p.file)
 	return replaceFile(p.file, func(w io.Writer) error { return plot.Write(w, format, c) })
+}
+
+// fitHelp is for where no model is named.
+func fitHelp(s *session) string {
+	if s.flags.Lookup("rows") != nil { // a model's own
+		return ""
+	}
+	return "\nThese flags are every model's: `dither help fit linear`, logistic, poisson or network lists all that the model takes.\n"
 }

@@ -24,11 +24,14 @@ type calibrationFlags struct {
 // flagsOfCalibration declares them. Any of them asks for one.
 func flagsOfCalibration(s *session) *calibrationFlags {
 	f := &calibrationFlags{}
-	s.flags.BoolVar(&f.asked, "calibration", false, "")
-	s.flags.StringVar(&f.Epsilon, "calibration-epsilon", "", "")
-	s.flags.StringVar(&f.Where, "calibration-where", "", "")
-	s.flags.IntVar(&f.Bins, "bins", 0, "")
-	s.flags.StringVar(&f.picture.file, "calibration-plot", "", "")
+	s.flag(&f.asked, "calibration", "",
+		"logistic: also count rows by predicted probability and response, at a price of its own")
+	s.flag(&f.Epsilon, "calibration-epsilon", "E", "the price of the calibration (default: the policy's)")
+	s.flag(&f.Where, "calibration-where", "CONDITION",
+		"count rows of this condition, that the model was not fitted to (default: the fit's own)")
+	s.flag(&f.Bins, "bins", "N", "how many bins of probability (default 10)")
+	s.flag(&f.picture.file, "calibration-plot", "FILE",
+		"draw observed rates against predicted probabilities as FILE.svg or FILE.png")
 	return f
 }
 
@@ -219,13 +222,15 @@ func calibrationPriceOf(e *stats.CalibrationExplanation) *calibrationPriceJSON {
 
 // classFlags are those that name the classes of a response.
 func classFlags(s *session, k *stats.Classes) {
-	s.flags.StringVar(&k.Positive, "positive", "", "")
-	s.flags.Func("levels", "", func(text string) (err error) {
+	s.flag(&k.Positive, "positive", "VALUE", "likewise: the value whose probability is modelled, against all others")
+	s.flag(func(text string) (err error) {
 		r := csv.NewReader(strings.NewReader(text))
 		r.TrimLeadingSpace = true
 		k.Levels, err = r.Read()
 		return err
-	})
+	}, "levels", "A,B,C",
+		"logistic and network: the values of the response in the order of its classes; of two the second's "+
+			"probability is modelled (default: as the policy declares)")
 }
 
 // levelWords tell which class is which.

@@ -15,25 +15,68 @@ import (
 	"dither/stats"
 )
 
+// glmSearchFlags are those of a search for a regulariser, or for a model.
+type glmSearchFlags struct {
+	tried, trials, score string
+	others               []string
+}
+
+func (f *glmSearchFlags) declare(s *session) {
+	s.flag(&f.tried, "try", "LIST",
+		"logistic: the best of these regularisers, as 20,50,200, by the rows it predicts rightly; a random number of "+
+			"trials is made, at three times the price of one in all")
+	s.flag(&f.trials, "trials", "N", "with --try: how many there are on average (default ten for each)")
+	s.flag(func(formula string) error {
+		f.others = append(f.others, formula)
+		return nil
+	}, "or", "FORMULA",
+		"logistic: another model, of which the one is told that predicts most rows rightly; as many as there are, "+
+			"each at its price")
+	s.flag(&f.score, "score-epsilon", "E",
+		"with --or: the price of the noisy counts of rightly predicted rows (default: the policy's)")
+}
+
+// rowsFlag is of models whose price or steps depend on how many rows there are.
+func rowsFlag(s *session, into *int64) {
+	s.flag(into, "rows", "N",
+		"about how many rows there are, where it is known or was released (default: as the policy declares, or a "+
+			"noisy count for a twentieth of the price); of linear only theil-sen asks")
+}
+
+// boundFlag is of models that hold a row's predictors to a norm.
+func boundFlag(s *session, into *string) {
+	s.flag(into, "bound", "R",
+		"hold a row's predictors, scaled to between -1 and 1, to this norm (default: what the declared bounds give)")
+}
+
+// termFlags are of models that scale the numbers, or choose among the terms.
+func termFlags(s *session, normalise, choose *string) {
+	s.flag(normalise, "normalise", "SHARE",
+		"linear, logistic and poisson: a part of the price, as 0.2, that finds the numbers' means and spreads; they "+
+			"are then scaled by these, and held within three spreads")
+	s.flag(choose, "choose", "K",
+		"linear and logistic: choose K terms of the formula, or auto for as many as are worth it; intervals allow for "+
+			"the choice")
+}
+
 // runFitGLM fits a generalized linear model of a family.
 func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 	return func(s *session, o *fitOptions, args []string) error {
 		q := stats.GLM{Family: family}
-		s.flags.Int64Var(&q.Rows, "rows", 0, "")
-		s.flags.StringVar(&q.Bound, "bound", "", "")
-		s.flags.StringVar(&q.Radius, "radius", "", "")
-		s.flags.StringVar(&q.Regularise, "regularise", "", "")
-		s.flags.StringVar(&q.Curvature, "curvature", "", "")
-		s.flags.StringVar(&q.Normalise, "normalise", "", "")
-		s.flags.StringVar(&q.Choose, "choose", "", "")
-		s.flags.StringVar(&q.ChooseShare, "choose-share", "", "")
-		var others []string
-		s.flags.Func("or", "", func(formula string) error {
-			others = append(others, formula)
-			return nil
-		})
-		tried, trials := s.flags.String("try", "", ""), s.flags.String("trials", "", "")
-		score := s.flags.String("score-epsilon", "", "")
+		rowsFlag(s, &q.Rows)
+		boundFlag(s, &q.Bound)
+		s.flag(&q.Radius, "radius", "R",
+			"hold the scaled predictors' coefficients to this norm (default 10, or what the response's bound allows)")
+		s.flag(&q.Regularise, "regularise", "L",
+			"the regulariser: less noise, and more of a bias to be taken out (default: by the expected error)")
+		s.flag(&q.Curvature, "curvature", "SHARE",
+			"of the price, for the sums that take the bias out and make intervals; 0 for neither (default: by the "+
+				"expected error)")
+		termFlags(s, &q.Normalise, &q.Choose)
+		s.flag(&q.ChooseShare, "choose-share", "SHARE",
+			"logistic: the part of the price that terms are chosen with (default 0.2)")
+		var search glmSearchFlags
+		search.declare(s)
 		t := gradientFlags(s)
 		k := &calibrationFlags{}
 		if family == stats.Logistic {
@@ -48,13 +91,13 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 		if err := k.check(s, o); err != nil {
 			return err
 		}
-		if s.format == "csv" && (*tried != "" || len(others) > 0) {
+		if s.format == "csv" && (search.tried != "" || len(search.others) > 0) {
 			return usage("--format csv has the coefficients of one fit alone: a search is in table, json or markdown")
 		}
-		if *tried == "" && *trials != "" {
+		if search.tried == "" && search.trials != "" {
 			return usage("--trials says how many there are with --try 20,50,200")
 		}
-		if len(others) == 0 && *score != "" {
+		if len(search.others) == 0 && search.score != "" {
 			return usage("--score-epsilon is the price of the counts by which one of several models is chosen: --or FORMULA")
 		}
 		switch o.method {
@@ -62,20 +105,20 @@ func runFitGLM(family string) func(*session, *fitOptions, []string) error {
 			if err := s.noneOf("gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser", "learning", "steps", "delta"); err != nil {
 				return err
 			}
-			if *tried != "" {
+			if search.tried != "" {
 				if k.asked {
 					return usage("a calibration is of one model: fit the one that was found, with --regularise and --calibration")
 				}
 				if err := s.noneOf("there is no search for a regulariser", "or", "score-epsilon", "plot", "confidence"); err != nil {
 					return err
 				}
-				return s.tryGLM(o, q, *tried, *trials)
+				return s.tryGLM(o, q, search.tried, search.trials)
 			}
-			if len(others) > 0 {
+			if len(search.others) > 0 {
 				if k.asked {
 					return usage("a calibration is of one model: fit the one that was chosen again, free, with --calibration")
 				}
-				return s.searchGLM(o, q, others, *score)
+				return s.searchGLM(o, q, search.others, search.score)
 			}
 		case "gradient":
 			if err := s.noneOf("a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try", "trials"); err != nil {

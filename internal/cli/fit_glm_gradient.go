@@ -18,23 +18,26 @@ import (
 // gradientFlags declares the flags of a training.
 func gradientFlags(s *session) *stats.Gradients {
 	q := &stats.Gradients{}
-	for name, text := range map[string]*string{
-		"clip": &q.Clip, "rate": &q.Rate, "multiplier": &q.Multiplier, "optimiser": &q.Optimiser, "learning": &q.Learning, "delta": &q.Delta,
-	} {
-		s.flags.StringVar(text, name, "", "")
-	}
-	s.flags.Int64Var(&q.Steps, "steps", 0, "")
+	s.flag(&q.Delta, "delta", "D", "of noisy gradients: the δ at which all steps cost their ε (default: the policy's)")
+	s.flag(&q.Clip, "clip", "C", "of noisy gradients: the norm that one unit's is held to (default 1)")
+	s.flag(&q.Rate, "rate", "Q", "how likely a step takes each unit, as 256/60000 (default: about 256 units a step)")
+	s.flag(&q.Multiplier, "multiplier", "Z",
+		"the noise of a step, in clips, in place of --epsilon (default: the least at that price)")
+	s.flag(&q.Steps, "steps", "N", "how many steps there are (default 500)")
+	s.flag(&q.Optimiser, "optimiser", "NAME", "adam or sgd (default adam)")
+	s.flag(&q.Learning, "learning", "X", "how far a step goes (default 0.05 of adam, 1 of sgd)")
 	return q
 }
 
 // runFitNetwork trains a network, or what its flags say instead.
 func runFitNetwork(s *session, o *fitOptions, args []string) error {
 	q := gradientFlags(s)
-	s.flags.IntVar(&q.Hidden, "hidden", 0, "")
-	s.flags.StringVar(&q.Activation, "activation", "", "")
-	s.flags.StringVar(&q.Bound, "bound", "", "")
-	s.flags.Int64Var(&q.Rows, "rows", 0, "")
-	softmax := s.flags.Bool("softmax", false, "")
+	softmax := false
+	s.flag(&q.Hidden, "hidden", "N", "units of the network's hidden layer (default 16)")
+	s.flag(&q.Activation, "activation", "NAME", "of them: tanh or relu (default tanh)")
+	s.flag(&softmax, "softmax", "", "no hidden layer: one linear function for each class")
+	boundFlag(s, &q.Bound)
+	rowsFlag(s, &q.Rows)
 	classFlags(s, &q.Classes)
 	helped, err := o.parsed(s, args)
 	switch {
@@ -44,10 +47,10 @@ func runFitNetwork(s *session, o *fitOptions, args []string) error {
 		return usage("a network is trained by gradients: --method gradient, or none")
 	case o.picture.file != "":
 		return usage("a network has no picture")
-	case *softmax && q.Hidden > 0:
+	case softmax && q.Hidden > 0:
 		return usage("--softmax is a model without --hidden units")
 	}
-	if *softmax {
+	if softmax {
 		q.Kind = curator.SoftmaxModel
 	}
 	return s.fitByGradients(o, q, &calibrationFlags{})

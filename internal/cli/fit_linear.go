@@ -14,18 +14,20 @@ import (
 
 // runFitLinear fits a linear regression.
 func runFitLinear(s *session, o *fitOptions, args []string) error {
-	rows := s.flags.Int64("rows", 0, "")
-	plain := s.flags.Bool("no-intervals", false, "")
-	bounds, normalise, choose := s.flags.String("find-bounds", "", ""), s.flags.String("normalise", "", ""), s.flags.String("choose", "", "")
-	s.flags.StringVar(&o.from, "from", "", "")
+	var q stats.Linear
+	rowsFlag(s, &q.Rows)
+	s.flag(&q.WithoutIntervals, "no-intervals", "", "theil-sen: spend all of the price on the estimates")
+	s.flag(&q.FindBounds, "find-bounds", "SHARE",
+		"linear: a part of the price, as 0.2, that finds narrower bounds of the numbers than are declared")
+	termFlags(s, &q.Normalise, &q.Choose)
+	s.flag(&o.from, "from", "ID",
+		"linear: compute from an earlier regression's release, as r5, free; the formula is of its terms, and may be "+
+			"left out")
 	helped, err := o.parsed(s, args)
 	if err != nil || helped {
 		return err
 	}
-	q := stats.Linear{
-		Question: o.Question, Table: o.table, Formula: o.formula, Where: o.where, Method: o.method, FindBounds: *bounds, Normalise: *normalise, Choose: *choose, From: o.from,
-		Rows: *rows, WithoutIntervals: *plain,
-	}
+	q.Question, q.Table, q.Formula, q.Where, q.Method, q.From = o.Question, o.table, o.formula, o.where, o.method, o.from
 	return fitting(s, o,
 		func(c *curator.Curator) (*stats.LinearExplanation, error) {
 			return stats.ExplainLinear(context.Background(), c, q)

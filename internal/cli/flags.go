@@ -13,6 +13,86 @@ import (
 	"dither/privacy"
 )
 
+// flag declares a flag of the verb at hand, once and with its help: where its value goes, which holds its default, its name, the placeholder of
+// its value ("" for a switch), and what it is for.
+func (s *session) flag(into any, name, value, about string) {
+	help := usageOf(value, about)
+	switch into := into.(type) {
+	case *string:
+		s.flags.StringVar(into, name, *into, help)
+	case *bool:
+		s.flags.BoolVar(into, name, *into, help)
+	case *int:
+		s.flags.IntVar(into, name, *into, help)
+	case *int64:
+		s.flags.Int64Var(into, name, *into, help)
+	case *uint64:
+		s.flags.Uint64Var(into, name, *into, help)
+	case func(string) error:
+		s.flags.Func(name, help, into)
+	default:
+		panic(fmt.Sprintf("flag %s: %T holds no value", name, into)) // a mistake of this program, which printing its help would find
+	}
+}
+
+// usageOf is a flag's help as its FlagSet keeps it: the placeholder of its value, a tab, and what it is for.
+func usageOf(value, about string) string { return value + "\t" + about }
+
+// Flags that verbs of several families take, with one meaning.
+
+// aboutHome is the help of -C.
+const aboutHome = "the curator's home (default $DITHER_HOME, else the working directory)"
+
+func (s *session) homeFlag() { s.flag(&s.home, "C", "HOME", aboutHome) }
+
+// anyFormat are the formats of an answer.
+var anyFormat = []string{"table", "json", "csv", "markdown"}
+
+// formatFlag declares --format, with the formats that the verb prints.
+func (s *session) formatFlag(formats ...string) { s.formatFlagFor(choice(formats), formats...) }
+
+// formatFlagFor is formatFlag where there is more to say of the formats.
+func (s *session) formatFlagFor(about string, formats ...string) {
+	s.formats = formats
+	s.flag(&s.format, "format", "FORMAT", about+" (default table)")
+}
+
+func (s *session) checkFormat() error {
+	if s.formats == nil || slices.Contains(s.formats, s.format) {
+		return nil
+	}
+	return usage("--format is %s, not %q", choice(s.formats), s.format)
+}
+
+// choice is a list with "or" before its last word.
+func choice(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+func (s *session) rhoFlag(into *string) {
+	s.flag(into, "rho", "R", "the same in ρ, where the budget is one of zCDP (ε costs ρ = ε²/2)")
+}
+
+func (s *session) confidenceFlag(into *string) {
+	s.flag(into, "confidence", "P", "of the intervals (default 0.95)")
+}
+
+func (s *session) analystFlag(into *string) {
+	s.flag(into, "analyst", "NAME", "who asks: recorded, and held to the policy's limit for them")
+}
+
+func (s *session) freshFlag(into *bool) {
+	s.flag(into, "fresh", "", "pay again, for new noise, though the question was answered before")
+}
+
+// groupFlag declares --group of explain and budget.
+func (s *session) groupFlag() *int64 {
+	group := new(int64)
+	s.flag(group, "group", "K", "what it means for K units together")
+	return group
+}
+
 // wrongFlag says in the program's own words what package flag found wrong with the arguments.
 func wrongFlag(flags *flag.FlagSet, err error) error {
 	text := err.Error()

@@ -7,13 +7,23 @@ import (
 	"dither/curator"
 )
 
+// initVerb is `dither init`.
+var initVerb = verb{
+	name:  "init",
+	args:  "DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]",
+	about: "make a home: a ledger, and a draft of its policy",
+	run:   runInit,
+}
+
 // runInit makes a home.
 func runInit(s *session, args []string) error {
 	var o curator.InitOptions
-	s.flags.StringVar(&o.From, "from", "", "")
-	s.flags.StringVar(&o.Unit, "unit", "", "")
-	s.flags.StringVar(&o.Delimiter, "delimiter", "", "")
-	s.flags.StringVar(&o.Null, "null", "", "")
+	s.flag(&o.From, "from", "FILE",
+		"draft the policy from a CSV (or .csv.gz), Parquet or .duckdb file: names and types")
+	s.flag(&o.Unit, "unit", "COLUMN", "the column of FILE that identifies a person (default: each row is a unit)")
+	s.flag(&o.Delimiter, "delimiter", "C", "between the fields of a CSV file: ';', '|', tab, … (default ',')")
+	s.flag(&o.Null, "null", "TEXT",
+		"an unquoted field of a CSV file that reads so is NULL, as NA (default: an empty one)")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err

@@ -67,7 +67,7 @@ func TestInterpretRefuses(t *testing.T) {
 		{"gaussian", "gaussian needs sigma"},
 		{"gaussian sigma=1", "quote each mechanism"},
 		{"--epsilon 1 --format csv", "table, json or markdown"},
-		{"--epsilon 1 --format xml", "interpret --format is table, json or markdown, not \"xml\""},
+		{"--epsilon 1 --format xml", "--format is table, json or markdown, not \"xml\""},
 		{"--epsilon 1 --neighbours both", "--neighbours must be add-remove or change-one"},
 		{"--neighbours add-remove quoted", "there is no mechanism"},
 		{"--example smoking --epsilon 0.09", "from 0.1 to 5"},

@@ -12,11 +12,33 @@ import (
 	"dither/privacy"
 )
 
+// ledgerFlags are the flags of the verbs of `dither ledger`.
+type ledgerFlags struct {
+	against, into, spent string
+	rows                 int64
+}
+
+func (f *ledgerFlags) declare(s *session) {
+	s.formatFlag(anyFormat...)
+	s.flag(&f.against, "against", "HEAD",
+		"with verify and recover: a head that `dither ledger head` printed must still be in the ledger")
+	s.flag(&f.into, "into", "HOME", "with merge: charge what the others have spent to this home too")
+	s.flag(&f.spent, "spent", "SUM", "with recover: what was spent, as an ε, or as ρ or ρ,δ under a budget in ρ")
+	s.flag(&f.rows, "rows", "N", "with merge: of one person at most so many rows are in a table whose unit is a row")
+}
+
+// ledgerVerb is `dither ledger`.
+var ledgerVerb = verb{
+	name:  "ledger",
+	args:  "head | list | show N | verify [--against HEAD] | merge HOME HOME [--rows N] [--into HOME] | resume | clock | recover [--against HEAD] [--spent SUM]",
+	about: "read and check the ledger (owner)",
+	run:   runLedger,
+}
+
 // runLedger reads and checks the ledger, and takes questions again after failures, for the owner.
 func runLedger(s *session, args []string) error {
-	s.formatFlag()
-	against, into, spent := s.flags.String("against", "", ""), s.flags.String("into", "", ""), s.flags.String("spent", "", "")
-	rows := s.flags.Int64("rows", 0, "")
+	var f ledgerFlags
+	f.declare(s)
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
@@ -26,13 +48,13 @@ func runLedger(s *session, args []string) error {
 	}
 	switch {
 	case rest[0] == "verify" && len(rest) == 1:
-		return s.verifyLedger(*against)
+		return s.verifyLedger(f.against)
 	case rest[0] == "merge":
-		return s.mergeLedgers(rest[1:], *rows, *into)
+		return s.mergeLedgers(rest[1:], f.rows, f.into)
 	case rest[0] == "head" && len(rest) == 1:
 		return s.withLedger(s.showHead)
 	case rest[0] == "recover" && len(rest) == 1:
-		return s.recoverLedger(*against, *spent)
+		return s.recoverLedger(f.against, f.spent)
 	case rest[0] == "clock" && len(rest) == 1:
 		return s.withLedger(s.correctClock)
 	case rest[0] == "resume" && len(rest) == 1:

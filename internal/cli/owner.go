@@ -8,16 +8,31 @@ import (
 	"dither/curator"
 )
 
+// sealVerb is `dither seal`.
+var sealVerb = verb{
+	name:  "seal",
+	args:  "[TABLE …] [--shared] [--copy SCHEMA] [--abandon] | --remove N|old TABLE …",
+	about: "read the sources into numbered private versions (owner)",
+	run:   runSeal,
+}
+
 // runSeal seals the tables that are named, or all.
 func runSeal(s *session, args []string) error {
-	shared, abandon := s.flags.Bool("shared", false, ""), s.flags.Bool("abandon", false, "")
-	into, remove := s.flags.String("copy", "", ""), s.flags.String("remove", "", "")
+	var o curator.SealOptions
+	remove := ""
+	s.flag(&o.Shared, "shared", "",
+		"seal although another home has sealed the same source: what both answer then adds up")
+	s.abandonFlag(&o.Abandon)
+	s.flag(&o.Copy, "copy", "SCHEMA",
+		"of tables on a PostgreSQL server: make a copy in that schema, which questions then read")
+	s.flag(&remove, "remove", "N",
+		"remove the file of an old version of TABLE, or of all old ones: old; its number and digest stay")
 	names, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
-	if *remove != "" {
-		return s.removeVersions(names, *remove)
+	if remove != "" {
+		return s.removeVersions(names, remove)
 	}
 	return s.with(func(c *curator.Curator) error {
 		if len(names) == 0 {
@@ -30,7 +45,7 @@ func runSeal(s *session, args []string) error {
 			}
 		}
 		for _, name := range names {
-			if err := s.seal(c, name, curator.SealOptions{Shared: *shared, Abandon: *abandon, Copy: *into}); err != nil {
+			if err := s.seal(c, name, o); err != nil {
 				return err
 			}
 		}
@@ -103,6 +118,12 @@ func (s *session) sealMissing(c *curator.Curator, table string) error {
 	return nil
 }
 
+// abandonFlag is of what would lose unfinished trainings.
+func (s *session) abandonFlag(into *bool) {
+	s.flag(into, "abandon", "",
+		"with accept, and of seal: give up unfinished trainings that would be lost; their prices stay spent")
+}
+
 // isTerminal reports whether a person is likely to be looking.
 func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
@@ -113,9 +134,19 @@ func isTerminal(w any) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
+// policyVerb is `dither policy`.
+var policyVerb = verb{
+	name:  "policy",
+	args:  "check | accept [--dry-run] [--abandon]",
+	about: "check the policy file; put a changed one in force",
+	run:   runPolicy,
+}
+
 // runPolicy checks the policy file, or puts a changed one in force.
 func runPolicy(s *session, args []string) error {
-	dry, abandon := s.flags.Bool("dry-run", false, ""), s.flags.Bool("abandon", false, "")
+	var o curator.AcceptOptions
+	s.flag(&o.Dry, "dry-run", "", "with accept: say what would change, and change nothing")
+	s.abandonFlag(&o.Abandon)
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
@@ -124,7 +155,7 @@ func runPolicy(s *session, args []string) error {
 	case len(rest) == 1 && rest[0] == "check":
 		return s.checkPolicy()
 	case len(rest) == 1 && rest[0] == "accept":
-		return s.acceptPolicy(curator.AcceptOptions{Dry: *dry, Abandon: *abandon})
+		return s.acceptPolicy(o)
 	}
 	return usage("policy check, or policy accept [--dry-run] [--abandon]")
 }

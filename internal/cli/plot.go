@@ -22,8 +22,8 @@ type pictures struct {
 
 func (s *session) pictureFlags() *pictures {
 	p := &pictures{}
-	s.flags.StringVar(&p.file, "plot", "", "")
-	s.flags.BoolVar(&p.chart, "chart", false, "")
+	s.flag(&p.file, "plot", "FILE", "draw the answer as FILE.svg or FILE.png")
+	s.flag(&p.chart, "chart", "", "draw it in the terminal")
 	return p
 }
 

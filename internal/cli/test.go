@@ -3,16 +3,12 @@ package cli
 import (
 	"errors"
 	"flag"
-	"math"
-	"math/big"
 	"slices"
 	"strings"
 
-	"dither/account"
 	"dither/curator"
 	"dither/hypothesis"
 	"dither/internal/nearest"
-	"dither/noise"
 )
 
 // testKind is a test that `dither test` makes: on numbers that somebody published, or on a table of a home.
@@ -42,42 +38,17 @@ func testKinds() []testKind {
 	}
 }
 
-// testOptions are the flags of a test, as text where they are numbers.
-type testOptions struct {
-	kind  string
-	text  map[string]*string
-	truth map[string]*bool
-	given map[string]bool
+// testVerb is `dither test`.
+var testVerb = verb{
+	name:  "test",
+	args:  "gof | proportions | independence | means | binomial | power",
+	about: "test a hypothesis on noisy numbers, published or asked of a table, with valid p-values",
+	run:   runTest,
+	more:  func(*session) string { return testHelp },
 }
-
-// testSwitches are the flags without a value.
-var testSwitches = []string{"simulate", "explain", "fresh"}
-
-func (o *testOptions) declare(f *flag.FlagSet, name string) {
-	if slices.Contains(testSwitches, name) {
-		o.truth[name] = f.Bool(name, false, "")
-		return
-	}
-	o.text[name] = f.String(name, "", "")
-}
-
-func newTestOptions(kind string) *testOptions {
-	return &testOptions{kind: kind, text: map[string]*string{}, truth: map[string]*bool{}, given: map[string]bool{}}
-}
-
-// get is a flag's text; "" where the test has no such flag.
-func (o *testOptions) get(name string) string {
-	if t := o.text[name]; t != nil {
-		return *t
-	}
-	return ""
-}
-
-func (o *testOptions) is(name string) bool { return o.truth[name] != nil && *o.truth[name] }
 
 // runTest tests a hypothesis.
 func runTest(s *session, args []string) error {
-	s.formatFlag()
 	var names []string
 	for _, k := range testKinds() {
 		names = append(names, k.name)
@@ -89,33 +60,21 @@ func runTest(s *session, args []string) error {
 		}
 		k := testKinds()[at]
 		o := newTestOptions(k.name)
-		for _, name := range k.flags {
-			o.declare(s.flags, name)
-		}
+		o.declare(s, k)
 		rest, helped, err := s.parse(args[1:])
 		if err != nil || helped {
 			return err
 		}
 		s.flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
-		switch {
-		case len(rest) > 0:
+		if len(rest) > 0 {
 			return usage("test %s takes flags alone, not %q", k.name, rest[0])
-		case s.format == "csv":
-			return usage("test --format is table, json or markdown")
 		}
 		if err := (&pictures{file: o.get("plot")}).check(s); err != nil {
 			return err
 		}
 		return testError(k.run(s, o))
 	}
-	o := newTestOptions("")
-	for _, k := range testKinds() { // help and completion know all flags
-		for _, name := range k.flags {
-			if s.flags.Lookup(name) == nil {
-				o.declare(s.flags, name)
-			}
-		}
-	}
+	newTestOptions("").declare(s, testKinds()...) // help and completion know all flags
 	if _, helped, err := s.parse(args); err != nil || helped {
 		return err
 	}
@@ -128,110 +87,6 @@ func testError(err error) error {
 		return usage("%s", strings.TrimPrefix(err.Error(), hypothesis.ErrInput.Error()+": "))
 	}
 	return err
-}
-
-// number reads a flag's number as a float; missing is what it is without the flag.
-func (o *testOptions) number(name string, missing float64) (float64, error) {
-	if !o.given[name] {
-		return missing, nil
-	}
-	return oneNumber(name, o.get(name))
-}
-
-func oneNumber(name, text string) (float64, error) {
-	text = strings.TrimSpace(text)
-	r, err := account.ParseNumber(strings.TrimPrefix(text, "-"))
-	if err != nil {
-		return 0, usage("%s %v", dashed(name), err)
-	}
-	if strings.HasPrefix(text, "-") {
-		r.Neg(r)
-	}
-	f, _ := r.Float64()
-	if math.IsInf(f, 0) {
-		return 0, usage("%s is too large", dashed(name))
-	}
-	return f, nil
-}
-
-// numbers reads a flag's numbers, with commas between.
-func (o *testOptions) numbers(name string) (out []float64, err error) {
-	return numbersOf(name, o.get(name))
-}
-
-func numbersOf(name, text string) (out []float64, err error) {
-	for word := range strings.SplitSeq(text, ",") {
-		x, err := oneNumber(name, word)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, x)
-	}
-	return out, nil
-}
-
-// table reads numbers in rows, which semicolons end.
-func (o *testOptions) table(name string) (out [][]float64, err error) {
-	for row := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(o.get(name)), ";"), ";") {
-		x, err := numbersOf(name, row)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, x)
-	}
-	return out, nil
-}
-
-// noiseFrom reads a noise from one of two flags: a Gaussian's standard deviation or a Laplace's scale. 0 is none.
-func (o *testOptions) noiseFrom(sigma, scale string) (noise.Distribution, error) {
-	if o.given[sigma] == o.given[scale] {
-		return nil, usage("one of --%s and --%s tells the noise (0: there is none)", sigma, scale)
-	}
-	name := scale
-	if o.given[sigma] {
-		name = sigma
-	}
-	r, err := numberFlag(name, o.get(name))
-	if err != nil {
-		return nil, err
-	}
-	if r.Sign() == 0 {
-		return nil, nil
-	}
-	var d noise.Distribution
-	if name == sigma {
-		d, err = noise.NewDiscreteGaussian(new(big.Rat).Mul(r, r))
-	} else {
-		d, err = noise.NewDiscreteLaplace(r)
-	}
-	if err != nil {
-		return nil, usage("%s: %s", dashed(name), plainly(err))
-	}
-	return d, nil
-}
-
-// how reads how counts are tested.
-func (o *testOptions) how() (h hypothesis.How, err error) {
-	h.Method, h.Simulate = hypothesis.Method(o.get("method")), o.is("simulate")
-	times, err := o.number("simulations", 0)
-	if err != nil {
-		return h, err
-	}
-	h.Simulations = int(math.Max(-1, math.Min(times, 1e9)))
-	if o.given["simulations"] && h.Simulations == 0 {
-		h.Simulations = -1
-	}
-	h.Seed, err = o.seed()
-	return h, err
-}
-
-// seed is that of simulations.
-func (o *testOptions) seed() (uint64, error) {
-	x, err := o.number("seed", 0)
-	if err == nil && !(x >= 0 && x <= 1<<53 && x == math.Trunc(x)) {
-		err = usage("--seed is a whole number from 0 to 2^53")
-	}
-	return uint64(math.Max(0, math.Min(x, 1<<53))), err
 }
 
 // seeded warns of a seed that was chosen, of a test that used it: who tries several takes the p-value that he likes.
@@ -275,5 +130,22 @@ func (o *testOptions) fromHome(numbers ...string) (bool, error) {
 
 // question is what a home is asked, without its SQL.
 func (o *testOptions) question() curator.Question {
-	return curator.Question{Epsilon: o.get("epsilon"), Rho: o.get("rho"), Analyst: o.get("analyst"), Fresh: o.is("fresh")}
+	return curator.Question{Epsilon: o.get("epsilon"), Rho: o.get("rho"), Analyst: o.analyst, Fresh: o.fresh}
 }
+
+const testHelp = `
+The tests; dither help test TEST shows the flags of one. On numbers that somebody published, without a home:
+
+  dither test gof --counts 120,90,80,110 --sigma 20 --n 400 --null uniform
+  dither test independence --counts '110,190;320,410' --laplace-scale 10
+  dither test proportions --counts '110,190;320,410' --sigma 5 --sizes 300,730
+  dither test means --counts 400,380 --sums 5200,5600 --bounds 0,40 --count-scale 4 --sum-scale 80
+  dither test binomial --released 18.3 --n 30 --epsilon 1 --null 0.8 --alternative less
+  dither test power --of gof --truth 0.26,0.24,0.24,0.26 --epsilon 0.1 --power 0.8
+
+And on a table of a home, at a price; the same test asked again is free, and so is what an earlier release tells:
+
+  dither test independence --table visits --column ward --by sex --epsilon 0.5
+  dither test means --table visits --column before --paired after --epsilon 0.5
+  dither test means --release r7
+`

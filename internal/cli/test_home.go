@@ -23,7 +23,7 @@ type released struct {
 func (s *session) measure(o *testOptions, sql string, try func(cells int) error, do func(*released) error) error {
 	if o.given["release"] {
 		return s.with(func(c *curator.Curator) error {
-			m, err := c.Measured(o.get("release"), o.get("analyst"))
+			m, err := c.Measured(o.get("release"), o.analyst)
 			if err != nil {
 				return err
 			}

@@ -19,30 +19,31 @@ const defaultTown = "town"
 
 // runDemoData makes a town to play with: a home whose data were made up.
 func runDemoData(s *session, args []string) error {
-	rows := s.flags.Int64("rows", 0, "")
-	seed := s.flags.Uint64("seed", 1, "")
-	format := s.flags.String("format", string(town.CSV), "")
-	folder := s.flags.String("out", defaultTown, "")
+	rows, seed, format, folder := int64(0), uint64(1), string(town.CSV), defaultTown
+	s.flag(&rows, "rows", "N", "how many people live in the town")
+	s.flag(&seed, "seed", "S", "of the made-up people (default 1): the same seed and size make the same bytes")
+	s.flag(&format, "format", "FORMAT", "csv or parquet (default csv)")
+	s.flag(&folder, "out", "DIR", "the folder, which must not be there yet (default town)")
 	rest, helped, err := s.parse(args)
 	if err != nil || helped {
 		return err
 	}
-	if len(rest) > 0 || *folder == "" {
+	if len(rest) > 0 || folder == "" {
 		return usage("demo data --rows N [--seed S] [--format csv|parquet] [--out DIR]")
 	}
-	if f := town.Format(*format); f != town.CSV && f != town.Parquet {
-		return usage("--format is csv or parquet, not %q", *format)
+	if f := town.Format(format); f != town.CSV && f != town.Parquet {
+		return usage("--format is csv or parquet, not %q", format)
 	}
-	t, err := town.New(*rows, *seed)
+	t, err := town.New(rows, seed)
 	if err != nil {
 		return usage("--rows N says how many people there are: %v", err)
 	}
-	people, visits, err := build(t, town.Format(*format), *folder)
+	people, visits, err := build(t, town.Format(format), folder)
 	if err != nil {
 		return err
 	}
 	s.print("%s is a home now, of a town that was made up: %s and %s\n",
-		printable(filepath.Clean(*folder)), rowsOf("people", people), rowsOf("visits", visits))
+		printable(filepath.Clean(folder)), rowsOf("people", people), rowsOf("visits", visits))
 	return nil
 }
 
