@@ -28,14 +28,19 @@ var allowed = map[string][]string{
 	"privacy":      {"internal/exact"},
 	"internal/pld": {"internal/exact"},
 	// floor 3
-	"internal/gradient":  {},
-	"mechanism":          {"account", "internal/entropy", "internal/gradient", "internal/exact", "internal/sample", "noise", "privacy"},
-	"internal/ledger":    {"internal/exact", "internal/ledger/index", "privacy"},
-	"internal/policy":    {"internal/exact", "internal/nearest", "internal/value", "privacy"},
-	"internal/query":     {},
-	"internal/csvtable":  {"internal/policy", "internal/value"},
-	"internal/jsonlines": {"internal/csvtable", "internal/policy", "internal/value"},
-	"internal/seal":      {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
+	"internal/gradient": {},
+	"mechanism": {
+		"account", "internal/entropy", "internal/gradient", "internal/exact", "internal/sample", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise",
+		"privacy",
+	},
+	"mechanism/internal/opaque":    {"internal/exact", "mechanism/internal/parameter"}, // what engines found: only mechanism/... can open it
+	"mechanism/internal/parameter": {"internal/exact", "noise", "privacy"},
+	"internal/ledger":              {"internal/exact", "internal/ledger/index", "privacy"},
+	"internal/policy":              {"internal/exact", "internal/nearest", "internal/value", "privacy"},
+	"internal/query":               {},
+	"internal/csvtable":            {"internal/policy", "internal/value"},
+	"internal/jsonlines":           {"internal/csvtable", "internal/policy", "internal/value"},
+	"internal/seal":                {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/bounded": {"internal/exact", "internal/policy", "internal/value"},
 	"internal/plan":    {"internal/bounded", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "noise", "privacy"},

@@ -107,7 +107,7 @@ func quantilesOf(p *plan.Plan, v *bounded.Measure) (m mechanism.CellQuantiles, o
 // soughtAsPlanned compares the mechanism's own sensitivity and bracket with the plan's.
 func soughtAsPlanned(m mechanism.CellQuantiles, of []*plan.Quantile) error {
 	for i, q := range of {
-		if d := m.CellSensitivity(q.Rank, m.Cells); d.Cmp(q.Sensitivity) != 0 {
+		if d := m.Sensitivity(q.Rank); d.Cmp(q.Sensitivity) != 0 {
 			return fmt.Errorf("%w: the sensitivity of %s is %s, and was planned as %s", errUnplanned, q, d.RatString(), q.Sensitivity.RatString())
 		}
 		t, err := m.Bracket(3*i, plan.BracketAlpha/2)

@@ -6,6 +6,7 @@ import (
 
 	"dither/account"
 	"dither/internal/sample"
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -41,7 +42,7 @@ const maxCalibratedBits = 4096
 // vector, in squared units of the values, and at least 1; e is above 0, d above 0 and below 1. Others, or those that need
 // more noise than is drawn, are ErrParameter.
 func NewAnalyticGaussian(l2squared *big.Int, e privacy.Epsilon, d privacy.Delta) (AnalyticGaussian, error) {
-	if err := checkEpsilon(e); err != nil {
+	if err := parameter.Epsilon(e); err != nil {
 		return AnalyticGaussian{}, err
 	}
 	if l2squared == nil || l2squared.Sign() <= 0 || l2squared.BitLen() > noise.MaxVarianceBits {

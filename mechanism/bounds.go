@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -72,7 +73,7 @@ func highest(bin int) int64 {
 func (m AutomaticBounds) counts(data Ordered) ([]int64, error) {
 	first := bin(m.Lower)
 	out := make([]int64, bin(m.Upper)-first+1)
-	_, err := data.each(m.Domain, func(value, count int64) { out[bin(value)-first] += count })
+	_, err := each(data, m.Domain, func(value, count int64) { out[bin(value)-first] += count })
 	return out, err
 }
 
@@ -81,13 +82,13 @@ func (m AutomaticBounds) Measure(data Ordered) (Bounds, error) {
 	if err := m.Domain.check(); err != nil {
 		return Bounds{}, err
 	}
-	if err := m.Unit.check(); err != nil {
+	if err := parameter.Unit(m.Neighbours, m.MaxRows); err != nil {
 		return Bounds{}, err
 	}
 	if !(m.FalsePositive >= 1e-100) || !(m.FalsePositive < 1) {
 		return Bounds{}, fmt.Errorf("%w: a probability of false positives is at least 1e-100 and below 1", ErrParameter)
 	}
-	noisy, err := m.counter(m.Loss, 1)
+	noisy, err := counter(m.Unit, m.Loss, 1)
 	if err != nil {
 		return Bounds{}, err
 	}

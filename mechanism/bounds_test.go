@@ -40,7 +40,7 @@ func TestBoundsSensitivity(t *testing.T) {
 		m := AutomaticBounds{Domain: Domain{-r.Int64N(70), r.Int64N(70)}, Unit: u}
 		x, _ := m.counts(orderedOf(a...))
 		y, _ := m.counts(orderedOf(b...))
-		countsMove(t, x, y, u.steps(), u.steps()*u.MaxRows)
+		countsMove(t, x, y, steps(u), steps(u)*u.MaxRows)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -47,7 +49,7 @@ func (c *Counter) add(src *entropy.Source, x Exact) (*big.Int, error) {
 		return nil, ErrEnded
 	}
 	c.now++
-	c.sum.Add(c.sum, scoreOf(x))
+	c.sum.Add(c.sum, opaque.Open(x))
 	z := c.noise.next(src)
 	return z.Add(z, c.sum), nil
 }
@@ -97,7 +99,7 @@ func (m CountingTree) Laplace(e privacy.Epsilon) (*Counter, error) {
 	if err != nil {
 		return nil, err
 	}
-	dist, err := laplaceFor(new(big.Int).Mul(m.Sensitivity, big.NewInt(levels)), true, e, 1)
+	dist, err := parameter.SelectionNoise(new(big.Int).Mul(m.Sensitivity, big.NewInt(levels)), true, e, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +120,7 @@ func (m CountingTree) Gaussian(r privacy.Rho) (*Counter, error) {
 	return m.begin(sample.NewGaussian(dist.Sigma2()), dist, privacy.ZCDPLoss(r, privacy.Delta{})), nil
 }
 
-func (m CountingTree) begin(s sampler, dist noise.Distribution, loss privacy.Loss) *Counter {
+func (m CountingTree) begin(s sample.Sampler, dist noise.Distribution, loss privacy.Loss) *Counter {
 	return &Counter{steps: m.Steps, sum: new(big.Int), noise: &treeNoise{each: s, dist: dist}, loss: loss}
 }
 
@@ -137,7 +139,7 @@ func gaussianFor(l2squared *big.Int, r privacy.Rho) (noise.DiscreteGaussian, err
 
 // treeNoise is the noise of the blocks that make the current sum, by the power of two of their size.
 type treeNoise struct {
-	each   sampler
+	each   sample.Sampler
 	dist   noise.Distribution
 	step   int
 	blocks [bits.UintSize]*big.Int

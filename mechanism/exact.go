@@ -1,63 +1,32 @@
 package mechanism
 
-import (
-	"errors"
-	"fmt"
-	"io"
-	"log/slog"
-	"math/big"
+import "dither/mechanism/internal/opaque"
+
+// What an engine found goes to a mechanism in one of these types. Engines make such values and everybody hands them on, but
+// only packages below this one can open them: see package opaque.
+type (
+	// Exact is an exact integer.
+	Exact = opaque.Exact
+	// Ordered is a multiset of exact integers, scanned in increasing order.
+	Ordered = opaque.Ordered
+	// OrderedCells are the exact integers of several cells.
+	OrderedCells = opaque.OrderedCells
+	// Rows are exact rows that a mechanism passes over again and again.
+	Rows = opaque.Rows
+	// RowShape is the public shape of Rows.
+	RowShape = opaque.RowShape
+	// Partition is a key that exists in the data, with an exact value.
+	Partition = opaque.Partition
 )
 
-// Exact is a true value on its way from an engine to a mechanism. It is opaque: nothing but this package reads it back, and
-// printing, logging or encoding one says only that it is there. Of fmt's verbs %p and %w do not ask Format, and print the
-// address of what is inside: never the value.
-type Exact struct {
-	v *big.Int // unexported, and no method returns it: the compiler keeps the promise
-}
+// The constructors of these types, and the errors that report values of the wrong form.
+var (
+	NewExact        = opaque.NewExact
+	NewOrdered      = opaque.NewOrdered
+	NewOrderedCells = opaque.NewOrderedCells
+	NewRows         = opaque.NewRows
+	NewPartition    = opaque.NewPartition
 
-// NewExact seals an integer. A nil one is 0.
-func NewExact(v *big.Int) Exact {
-	if v == nil {
-		v = new(big.Int)
-	}
-	return Exact{new(big.Int).Set(v)}
-}
-
-const redacted = "[exact]"
-
-var errRedacted = errors.New("an exact value is not to be encoded")
-
-// String reveals nothing.
-func (Exact) String() string { return redacted }
-
-// GoString reveals nothing.
-func (Exact) GoString() string { return redacted }
-
-// Format reveals nothing, whatever the verb that asks it.
-func (Exact) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
-
-// LogValue reveals nothing.
-func (Exact) LogValue() slog.Value { return slog.StringValue(redacted) }
-
-// MarshalJSON is an error: an exact value must not be encoded by accident.
-func (Exact) MarshalJSON() ([]byte, error) { return nil, errRedacted }
-
-// MarshalText is an error.
-func (Exact) MarshalText() ([]byte, error) { return nil, errRedacted }
-
-// MarshalBinary is an error.
-func (Exact) MarshalBinary() ([]byte, error) { return nil, errRedacted }
-
-// GobEncode is an error.
-func (Exact) GobEncode() ([]byte, error) { return nil, errRedacted }
-
-// Plus is the sum of two true values, sealed like them.
-func (e Exact) Plus(o Exact) Exact {
-	sum := new(big.Int)
-	for _, x := range []Exact{e, o} {
-		if x.v != nil {
-			sum.Add(sum, x.v)
-		}
-	}
-	return Exact{sum}
-}
+	ErrOrder = opaque.ErrOrder
+	ErrRows  = opaque.ErrRows
+)

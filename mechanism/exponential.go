@@ -6,6 +6,8 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -45,7 +47,7 @@ func (m Exponential) choose(src *entropy.Source, scores []Exact) (Selection, err
 
 // rate is c.
 func (m Exponential) rate() (*big.Rat, error) {
-	return selectionRate(m.Sensitivity, m.Monotonic, m.Epsilon)
+	return parameter.SelectionRate(m.Sensitivity, m.Monotonic, m.Epsilon)
 }
 
 // ZCDP is the loss of one choice under zCDP: ε²/8, a quarter of what a pure loss of ε costs there
@@ -79,7 +81,7 @@ func race(src *entropy.Source, rate func() (*big.Rat, error), scores []Exact, k 
 	}
 	r, one := sample.NewRace(src, c, k), big.NewInt(1)
 	for i, e := range scores {
-		r.EnterBig(int64(i), one, scoreOf(e))
+		r.EnterBig(int64(i), one, opaque.Open(e))
 	}
 	out := make([]int, k)
 	for i, w := range r.Winners() {

@@ -151,7 +151,7 @@ func newInverse(root []int64, digits uint) *inverse {
 
 // rootNoise is ⌊Mz + ½⌋, step by step.
 type rootNoise struct {
-	each    sampler
+	each    sample.Sampler
 	dist    noise.DiscreteGaussian
 	root    []int64
 	inverse *inverse   // of the first precision, which is public
@@ -159,7 +159,7 @@ type rootNoise struct {
 	drawn   []*big.Int // z so far
 }
 
-func newRootNoise(each sampler, dist noise.DiscreteGaussian, root []int64, digits uint) *rootNoise {
+func newRootNoise(each sample.Sampler, dist noise.DiscreteGaussian, root []int64, digits uint) *rootNoise {
 	in := newInverse(root, digits)
 	return &rootNoise{each: each, dist: dist, root: root, inverse: in, finest: in}
 }

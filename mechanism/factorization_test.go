@@ -78,7 +78,7 @@ func TestFactorizationIsPostProcessing(t *testing.T) {
 			}
 			c := Counter{steps: steps, sum: new(big.Int), noise: newRootNoise(script, noise.DiscreteGaussian{}, root, digits)}
 			for i := range steps {
-				got, err := c.add(nil, Exact{x[i]})
+				got, err := c.add(nil, NewExact(x[i]))
 				if err != nil {
 					t.Fatal(err)
 				}

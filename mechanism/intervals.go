@@ -7,6 +7,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -45,8 +46,8 @@ func (m Exponential) within(src *entropy.Source, space iter.Seq[OutputInterval])
 	from, length, width := new(big.Int), new(big.Int), new(big.Int)
 	if space != nil {
 		for v := range space {
-			low := scoreOf(v.From)
-			if width.Sub(scoreOf(v.To), low).Sign() > 0 && r.EnterBig(0, width, scoreOf(v.Score)) {
+			low := opaque.Open(v.From)
+			if width.Sub(opaque.Open(v.To), low).Sign() > 0 && r.EnterBig(0, width, opaque.Open(v.Score)) {
 				from.Set(low)
 				length.Set(width)
 			}

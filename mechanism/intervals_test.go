@@ -71,7 +71,7 @@ func TestStreams(t *testing.T) {
 	m, entry := Exponential{big.NewInt(1), true, eps(t, 1, 1)}, new(big.Int)
 	var space iter.Seq[OutputInterval] = func(yield func(OutputInterval) bool) {
 		for i := range int64(50_000) {
-			if !yield(OutputInterval{From: Exact{big.NewInt(2 * i)}, To: Exact{big.NewInt(2*i + 2)}, Score: Exact{entry}}) {
+			if !yield(OutputInterval{From: NewExact(big.NewInt(2 * i)), To: NewExact(big.NewInt(2*i + 2)), Score: NewExact(entry)}) {
 				return
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/exact"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -133,7 +134,7 @@ func (m JointQuantiles) release(src *entropy.Source, data Ordered) (OrderStatist
 	if err != nil {
 		return OrderStatistics{}, err
 	}
-	rows, err := data.rows(m.Domain)
+	rows, err := countRows(data, m.Domain)
 	if err != nil {
 		return OrderStatistics{}, err
 	}
@@ -160,7 +161,7 @@ func (m JointQuantiles) RankError(beta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := checkBound(beta); err != nil {
+	if err := parameter.Probability(beta); err != nil {
 		return 0, err
 	}
 	places := new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(m.points()), big.NewInt(j.levels)))
@@ -203,7 +204,7 @@ func (j *joint) cellsOf(data Ordered, rows int64) ([]cell, error) {
 		seen += count
 		next, count = last+1, 0
 	}
-	err := data.again(j.Domain, rows, func(value, n int64) {
+	err := eachAgain(data, j.Domain, rows, func(value, n int64) {
 		begin := value - (value-j.Lower)%j.width
 		if count > 0 && begin != next {
 			full()

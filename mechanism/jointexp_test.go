@@ -13,6 +13,7 @@ import (
 	"dither/internal/entropy"
 	"dither/internal/exact"
 	"dither/internal/stattest"
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -396,7 +397,7 @@ func TestJointExtremes(t *testing.T) {
 		}
 	}
 	// As many rows as there may be, and all alike: every quantile is theirs.
-	full := NewOrdered(func(yield func(value, count int64) bool) error { yield(1, maxRows); return nil })
+	full := NewOrdered(func(yield func(value, count int64) bool) error { yield(1, opaque.MaxRows); return nil })
 	out, err := JointQuantiles{Domain{0, 3}, Unit{privacy.AddRemove, 1}, ranks[1:19], 4, parseEpsilon(t, "64")}.Release(full)
 	if err != nil || out.Values[0] != 1 || out.Values[17] != 1 {
 		t.Errorf("2⁴⁰ rows: %v, %v", out.Values, err)

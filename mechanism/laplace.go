@@ -3,18 +3,19 @@
 package mechanism
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
 
 // ErrParameter reports a mechanism whose parameters give no privacy: an unset, zero or negative sensitivity, or no ε.
-var ErrParameter = errors.New("invalid mechanism parameter")
+var ErrParameter = parameter.Err
 
 // Laplace is the discrete Laplace mechanism for a vector of integers [Dwork, McSherry, Nissim & Smith 2006; Ghosh,
 // Roughgarden & Sundararajan 2009].
@@ -58,22 +59,14 @@ func (m Laplace) Measure(x []Exact) (Measurement, error) {
 	return measure(x, sample.NewLaplace(scale), dist, privacy.PureLoss(m.Epsilon)), nil
 }
 
-// sampler draws into an integer of the caller's.
-type sampler interface {
-	Draw(src *entropy.Source, z *big.Int) *big.Int
-}
-
 // measure adds independent noise to each value.
-func measure(x []Exact, noisy sampler, dist noise.Distribution, loss privacy.Loss) Measurement {
+func measure(x []Exact, noisy sample.Sampler, dist noise.Distribution, loss privacy.Loss) Measurement {
 	source := entropy.System()
 	defer source.Wipe()
 	out := Measurement{Values: make([]*big.Int, len(x)), Noise: dist, Loss: loss}
 	for i, e := range x {
 		z := noisy.Draw(source, new(big.Int))
-		if e.v != nil {
-			z.Add(z, e.v)
-		}
-		out.Values[i] = z
+		out.Values[i] = z.Add(z, opaque.Open(e))
 	}
 	return out
 }

@@ -7,6 +7,8 @@ import (
 	"math/big"
 
 	"dither/internal/exact"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -67,13 +69,13 @@ const maxMinimised = 256
 // NewMinimiser fixes all that is public. d is the number of predictors, bound that of their norm, u says who has how many
 // rows. What does not make sense, or would leave nothing but rounding, is ErrParameter.
 func NewMinimiser(o Objective, d int, bound *big.Rat, u Unit) (*Minimiser, error) {
-	if err := u.check(); err != nil {
+	if err := parameter.Unit(u.Neighbours, u.MaxRows); err != nil {
 		return nil, err
 	}
 	if d < 1 || d > maxMinimised {
 		return nil, fmt.Errorf("%w: a minimum has 1 to %d coefficients", ErrParameter, maxMinimised)
 	}
-	if bound == nil || bound.Sign() <= 0 || !within(bound, 60) {
+	if bound == nil || bound.Sign() <= 0 || !parameter.Within(bound, 60) {
 		return nil, fmt.Errorf("%w: the norm of the predictors needs a bound between 2^-60 and 2^60", ErrParameter)
 	}
 	if err := o.check(); err != nil {
@@ -84,7 +86,7 @@ func NewMinimiser(o Objective, d int, bound *big.Rat, u Unit) (*Minimiser, error
 		return nil, err
 	}
 	m := &Minimiser{objective: o, unit: u, d: d, curve: c, r: exact.FloatDown(o.Radius), lambda: exact.FloatDown(o.Regularise)}
-	m.rowGrid, m.reach = gridOf(bound, reachBits)
+	m.rowGrid, m.reach = opaque.GridOf(bound, opaque.ReachBits)
 	m.bound = math.Ldexp(float64(m.reach), m.rowGrid)
 	_, e := math.Frexp(c.steep)
 	m.slopeBits = slopeBits - e

@@ -17,7 +17,8 @@ func (m *Minimiser) Correct(ctx context.Context, rows *Rows, theta []float64) (E
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) || m.objective.Loss != LogisticLoss {
 		return Exact{}, fmt.Errorf("%w: θ is a vector of %d numbers, of a logistic model", ErrParameter, m.d)
 	}
-	if err := m.fits(rows); err != nil {
+	in, err := m.fits(rows)
+	if err != nil {
 		return Exact{}, err
 	}
 	workers := runtime.GOMAXPROCS(0)
@@ -26,9 +27,9 @@ func (m *Minimiser) Correct(ctx context.Context, rows *Rows, theta []float64) (E
 		integers[i], x[i] = make([]int64, m.d), make([]float64, m.d)
 	}
 	unit := math.Ldexp(1, m.rowGrid)
-	err := rows.each(ctx, workers, func(w int, records []byte) {
-		for ; len(records) > 0; records = records[rows.record:] {
-			y := rows.decode(records, integers[w], x[w], unit)
+	err = in.Each(ctx, workers, func(w int, records []byte) {
+		for ; len(records) > 0; records = records[in.Record():] {
+			y := in.Decode(records, integers[w], x[w], unit)
 			if (dot(theta, x[w]) > 0) == (y > 0.5) {
 				counts[w]++
 			}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -48,10 +49,7 @@ func TestCorrect(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if e.v == nil {
-					return 0
-				}
-				return e.v.Int64()
+				return opaque.Open(e).Int64()
 			}
 			if got := count(p); got != want {
 				t.Fatalf("%d, want %d", got, want)

@@ -51,7 +51,8 @@ func (m *Minimiser) Curve(ctx context.Context, rows *Rows, theta []float64) (hes
 	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) {
 		return nil, nil, fmt.Errorf("%w: θ is a vector of %d numbers", ErrParameter, m.d)
 	}
-	if err := m.fits(rows); err != nil {
+	in, err := m.fits(rows)
+	if err != nil {
 		return nil, nil, err
 	}
 	theta = append([]float64(nil), theta...)
@@ -66,10 +67,10 @@ func (m *Minimiser) Curve(ctx context.Context, rows *Rows, theta []float64) (hes
 	}
 	fine := [2]float64{math.Ldexp(1, -of.Grid), math.Ldexp(1, -squares.Grid)}
 	unit := math.Ldexp(1, m.rowGrid)
-	err = rows.each(ctx, workers, func(w int, records []byte) {
+	err = in.Each(ctx, workers, func(w int, records []byte) {
 		x := x[w]
-		for ; len(records) > 0; records = records[rows.record:] {
-			y := rows.decode(records, integers[w], x, unit)
+		for ; len(records) > 0; records = records[in.Record():] {
+			y := in.Decode(records, integers[w], x, unit)
 			_, first, second := m.curve.at(dot(theta, x), y)
 			for n, weight := range [2]float64{second, first * first} {
 				k := 0

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+
+	"dither/mechanism/internal/opaque"
 )
 
 // newtonPasses is for how many passes Newton's method is tried.
@@ -62,7 +64,7 @@ type worker struct {
 }
 
 // look evaluates J at θ, which is in the ball: one pass over the rows.
-func (m *Minimiser) look(ctx context.Context, rows *Rows, theta []float64, newton bool) (*landscape, error) {
+func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64, newton bool) (*landscape, error) {
 	workers := make([]worker, runtime.GOMAXPROCS(0))
 	for i := range workers {
 		w := &workers[i]
@@ -72,10 +74,10 @@ func (m *Minimiser) look(ctx context.Context, rows *Rows, theta []float64, newto
 		}
 	}
 	slope, unit := math.Ldexp(1, m.slopeBits), math.Ldexp(1, m.rowGrid)
-	err := rows.each(ctx, len(workers), func(n int, records []byte) {
+	err := in.Each(ctx, len(workers), func(n int, records []byte) {
 		w := &workers[n]
-		for ; len(records) > 0; records = records[rows.record:] {
-			y := rows.decode(records, w.integers, w.x, unit)
+		for ; len(records) > 0; records = records[in.Record():] {
+			y := in.Decode(records, w.integers, w.x, unit)
 			l, first, second := m.curve.at(dot(theta, w.x), y)
 			s := int64(math.RoundToEven(first * slope))
 			for i, x := range w.integers {
@@ -107,7 +109,7 @@ func (m *Minimiser) look(ctx context.Context, rows *Rows, theta []float64, newto
 			all.hessian[i] += h
 		}
 	}
-	return m.survey(rows.rows, theta, &all), nil
+	return m.survey(in.Rows(), theta, &all), nil
 }
 
 // survey makes a landscape of sums.
@@ -151,25 +153,30 @@ func norm(x []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// fits refuses rows that are not those that the sensitivity is of.
-func (m *Minimiser) fits(rows *Rows) error {
-	if rows == nil || !rows.sealed || len(rows.x) != m.d || rows.reach != m.reach || rows.grid != m.rowGrid || rows.shape.Most > m.unit.MaxRows {
-		return ErrRows
+// fits opens rows. It is ErrRows unless they are those that the sensitivity is of.
+func (m *Minimiser) fits(rows *Rows) (*opaque.Reader, error) {
+	in, err := opaque.OpenRows(rows, m.d)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if in.Reach() != m.reach || in.Grid() != m.rowGrid || in.Most() > m.unit.MaxRows {
+		return nil, ErrRows
+	}
+	return in, nil
 }
 
 // solve finds a θ within the tolerance of the minimum: see Minimiser.
 func (m *Minimiser) solve(ctx context.Context, rows *Rows) ([]float64, error) {
-	if err := m.fits(rows); err != nil {
+	in, err := m.fits(rows)
+	if err != nil {
 		return nil, err
 	}
-	best, _, err := m.descend(ctx, rows)
+	best, _, err := m.descend(ctx, in)
 	if err == nil && best.off > m.target {
-		best, err = m.glide(ctx, rows, best)
+		best, err = m.glide(ctx, in, best)
 	}
 	for pass := int64(0); err == nil && pass < m.passes && best.off > m.target; pass++ {
-		best, err = m.look(ctx, rows, best.next, false)
+		best, err = m.look(ctx, in, best.next, false)
 	}
 	if err != nil {
 		return nil, err
@@ -178,8 +185,8 @@ func (m *Minimiser) solve(ctx context.Context, rows *Rows) ([]float64, error) {
 }
 
 // descend goes as far as Newton's method does in its passes.
-func (m *Minimiser) descend(ctx context.Context, rows *Rows) (best *landscape, pass int, err error) {
-	if best, err = m.look(ctx, rows, make([]float64, m.d), true); err != nil {
+func (m *Minimiser) descend(ctx context.Context, in *opaque.Reader) (best *landscape, pass int, err error) {
+	if best, err = m.look(ctx, in, make([]float64, m.d), true); err != nil {
 		return nil, 1, err
 	}
 	for pass = 1; pass < newtonPasses && best.off > m.target; pass++ {
@@ -187,7 +194,7 @@ func (m *Minimiser) descend(ctx context.Context, rows *Rows) (best *landscape, p
 		if to == nil {
 			break
 		}
-		at, err := m.look(ctx, rows, to, true)
+		at, err := m.look(ctx, in, to, true)
 		if err != nil {
 			return nil, pass, err
 		}
@@ -197,7 +204,7 @@ func (m *Minimiser) descend(ctx context.Context, rows *Rows) (best *landscape, p
 				to[i] = (to[i] + best.theta[i]) / 2
 			}
 			m.project(to)
-			if at, err = m.look(ctx, rows, to, true); err != nil {
+			if at, err = m.look(ctx, in, to, true); err != nil {
 				return nil, pass, err
 			}
 		}
@@ -211,7 +218,7 @@ func (m *Minimiser) descend(ctx context.Context, rows *Rows) (best *landscape, p
 
 // glide goes on from a landscape by Nesterov's accelerated steps [Nesterov 2004, scheme 2.2.19], for about √κ passes where T̂ alone
 // needs κ: a narrow HuberLoss, which Newton's method jumps about on, is what it is for. It gives the flattest landscape that it met.
-func (m *Minimiser) glide(ctx context.Context, rows *Rows, best *landscape) (*landscape, error) {
+func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscape) (*landscape, error) {
 	at, last := best, best.theta
 	for pass := int64(0); pass < m.glides && at.off > m.target; pass++ {
 		root := math.Sqrt(at.kappa)
@@ -222,7 +229,7 @@ func (m *Minimiser) glide(ctx context.Context, rows *Rows, best *landscape) (*la
 		m.project(to)
 		last = at.next
 		var err error
-		if at, err = m.look(ctx, rows, to, false); err != nil {
+		if at, err = m.look(ctx, in, to, false); err != nil {
 			return nil, err
 		}
 		if at.off < best.off {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -51,7 +52,7 @@ func ratOf(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 func apartBy(a, b []Exact, grid int) float64 {
 	sum := 0.0
 	for i := range a {
-		f, _ := new(big.Float).SetInt(new(big.Int).Sub(a[i].v, b[i].v)).Float64()
+		f, _ := new(big.Float).SetInt(new(big.Int).Sub(opaque.Open(a[i]), opaque.Open(b[i]))).Float64()
 		sum += f * f
 	}
 	return math.Ldexp(math.Sqrt(sum), grid)
@@ -139,12 +140,12 @@ func TestMinimaOfNeighbours(t *testing.T) {
 					t.Errorf("%s, %s: %g from the minimum, and the tolerance is %g", o.Loss, name, off, m.Tolerance())
 				}
 				slow := *m
-				best, err := slow.look(t.Context(), rows, make([]float64, d), false)
+				best, err := slow.look(t.Context(), m.opened(t, rows), make([]float64, d), false)
 				for range m.passes {
 					if best.off <= m.target || err != nil {
 						break
 					}
-					best, err = slow.look(t.Context(), rows, best.next, false)
+					best, err = slow.look(t.Context(), m.opened(t, rows), best.next, false)
 				}
 				if err != nil || best.off > m.target {
 					t.Errorf("%s, %s: %d passes of T do not reach the target: %g, %v", o.Loss, name, m.passes, best.off, err)
@@ -190,24 +191,35 @@ func (p problem) neighbour(r *rand.Rand, relation privacy.Neighbours, most int) 
 	return out
 }
 
+// opened are rows that m may pass over.
+func (m *Minimiser) opened(t *testing.T, rows *Rows) *opaque.Reader {
+	t.Helper()
+	in, err := m.fits(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
 // excess is how far integers are from the minimum, less what the grid moved: by gradient descent with a step of its own, until it stands.
 func (m *Minimiser) excess(t *testing.T, rows *Rows, got []Exact) float64 {
 	t.Helper()
 	theta := make([]float64, m.d)
-	raw, err := rows.read(0, rows.rows, nil)
+	in := m.opened(t, rows)
+	raw, err := in.Read(0, in.Rows(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lambda := m.lambda * max(1, float64(rows.rows)/float64(m.objective.Rows))
-	step := 1 / (float64(rows.rows)*m.curve.bend*m.bound*m.bound + lambda)
+	lambda := m.lambda * max(1, float64(in.Rows())/float64(m.objective.Rows))
+	step := 1 / (float64(in.Rows())*m.curve.bend*m.bound*m.bound + lambda)
 	for range 20_000 {
 		g := make([]float64, m.d)
 		for i := range g {
 			g[i] = lambda * theta[i]
 		}
 		integers, x := make([]int64, m.d), make([]float64, m.d)
-		for b := raw; len(b) > 0; b = b[rows.record:] {
-			y := rows.decode(b, integers, x, math.Ldexp(1, rows.grid))
+		for b := raw; len(b) > 0; b = b[in.Record():] {
+			y := in.Decode(b, integers, x, math.Ldexp(1, in.Grid()))
 			z := 0.0
 			for i := range x {
 				z += x[i] * theta[i]
@@ -244,7 +256,7 @@ func (m *Minimiser) excess(t *testing.T, rows *Rows, got []Exact) float64 {
 	}
 	off := 0.0
 	for i := range theta {
-		f, _ := new(big.Float).SetInt(got[i].v).Float64()
+		f, _ := new(big.Float).SetInt(opaque.Open(got[i])).Float64()
 		x := math.Ldexp(f, m.grid)
 		off += (x - theta[i]) * (x - theta[i])
 	}
@@ -313,7 +325,7 @@ func TestNewtonSuffices(t *testing.T) {
 		}
 		for _, p := range kinds(r, d, n, 1) {
 			rows := p.rows(t, bound, 1)
-			best, passes, err := m.descend(t.Context(), rows)
+			best, passes, err := m.descend(t.Context(), m.opened(t, rows))
 			if err != nil || best.off > m.target {
 				t.Errorf("%s, %s, n=%d, N=%d, d=%d, Λ=%g, r=%g, R=%g: off %g of %g after %d passes, %v", o.Loss, p.name, n, o.Rows, d, m.lambda, m.r, m.bound, best.off, m.target, passes, err)
 			}
@@ -350,7 +362,7 @@ func TestNarrowHuber(t *testing.T) {
 		if err := rows.Seal(); err != nil {
 			t.Fatal(err)
 		}
-		best, _, err := m.descend(t.Context(), rows)
+		best, _, err := m.descend(t.Context(), m.opened(t, rows))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,7 +370,7 @@ func TestNarrowHuber(t *testing.T) {
 			continue
 		}
 		jumped++
-		if best, err = m.glide(t.Context(), rows, best); err != nil || best.off > m.target {
+		if best, err = m.glide(t.Context(), m.opened(t, rows), best); err != nil || best.off > m.target {
 			t.Errorf("%g of %g after %d accelerated steps, %v", best.off, m.target, m.glides, err)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"dither/internal/exact"
 	"dither/internal/gradient"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -55,7 +57,7 @@ func (m NoisyGradient) check() error {
 	if err := m.Model.Check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrParameter, err)
 	}
-	if m.Clip == nil || m.Clip.Sign() <= 0 || !within(m.Clip, 60) {
+	if m.Clip == nil || m.Clip.Sign() <= 0 || !parameter.Within(m.Clip, 60) {
 		return fmt.Errorf("%w: the clip must be above 0, and between 2^-60 and 2^60", ErrParameter)
 	}
 	return m.checkJob()
@@ -63,7 +65,7 @@ func (m NoisyGradient) check() error {
 
 // checkJob checks what an accountant looks at.
 func (m NoisyGradient) checkJob() error {
-	if m.Multiplier == nil || m.Multiplier.Sign() <= 0 || !within(m.Multiplier, 20) {
+	if m.Multiplier == nil || m.Multiplier.Sign() <= 0 || !parameter.Within(m.Multiplier, 20) {
 		return fmt.Errorf("%w: the noise multiplier must be above 0, and between 2^-20 and 2^20", ErrParameter)
 	}
 	if m.Rate == nil || m.Rate.Sign() <= 0 || m.Rate.Cmp(big.NewRat(1, 1)) > 0 || m.Rate.Denom().BitLen() > 63 {
@@ -77,7 +79,7 @@ func (m NoisyGradient) Grid() (grid int, clip int64, err error) {
 	if err := m.check(); err != nil {
 		return 0, 0, err
 	}
-	grid, clip = gridOf(m.Clip, clipBits)
+	grid, clip = opaque.GridOf(m.Clip, clipBits)
 	return grid, clip, nil
 }
 
@@ -149,10 +151,11 @@ func (m NoisyGradient) step(ctx context.Context, src *entropy.Source, rows *Rows
 	if len(theta) != m.Model.Parameters() {
 		return Measurement{}, fmt.Errorf("%w: θ is %d numbers, and the model has %d parameters", ErrParameter, len(theta), m.Model.Parameters())
 	}
-	if rows == nil || !rows.sealed || len(rows.x) != m.Model.Features {
-		return Measurement{}, ErrRows
+	in, err := opaque.OpenRows(rows, m.Model.Features)
+	if err != nil {
+		return Measurement{}, err
 	}
-	sum, err := m.sum(ctx, src, rows, theta)
+	sum, err := m.sum(ctx, src, in, theta)
 	if err != nil {
 		return Measurement{}, err
 	}
@@ -174,12 +177,12 @@ func (m NoisyGradient) step(ctx context.Context, src *entropy.Source, rows *Rows
 const batchUnits = 1024
 
 // sum adds up what a sample of the units adds.
-func (m NoisyGradient) sum(ctx context.Context, src *entropy.Source, rows *Rows, theta []float64) ([]int64, error) {
+func (m NoisyGradient) sum(ctx context.Context, src *entropy.Source, in *opaque.Reader, theta []float64) ([]int64, error) {
 	adders := make([]*adder, runtime.GOMAXPROCS(0))
 	batches := make(chan []int64, len(adders))
 	var all sync.WaitGroup
 	for i := range adders {
-		adders[i] = m.adder(rows, theta)
+		adders[i] = m.adder(in, theta)
 		all.Go(func() {
 			for batch := range batches {
 				adders[i].add(batch)
@@ -187,7 +190,7 @@ func (m NoisyGradient) sum(ctx context.Context, src *entropy.Source, rows *Rows,
 		})
 	}
 	batch := make([]int64, 0, batchUnits)
-	err := m.sampled(ctx, src, rows.units(), func(unit int64) {
+	err := m.sampled(ctx, src, in.Units(), func(unit int64) {
 		if batch = append(batch, unit); len(batch) == batchUnits {
 			batches <- batch
 			batch = make([]int64, 0, batchUnits)
@@ -236,7 +239,7 @@ func (m NoisyGradient) sampled(ctx context.Context, src *entropy.Source, units i
 
 // adder is what one goroutine adds up.
 type adder struct {
-	rows     *Rows
+	rows     *opaque.Reader
 	theta    []float64
 	model    Model
 	scratch  *gradient.Scratch
@@ -250,11 +253,11 @@ type adder struct {
 	err      error
 }
 
-func (m NoisyGradient) adder(rows *Rows, theta []float64) *adder {
-	grid, clip := gridOf(m.Clip, clipBits)
+func (m NoisyGradient) adder(in *opaque.Reader, theta []float64) *adder {
+	grid, clip := opaque.GridOf(m.Clip, clipBits)
 	d, p := m.Model.Features, len(theta)
 	return &adder{
-		rows: rows, theta: theta, model: m.Model, scratch: m.Model.NewScratch(), unit: math.Ldexp(1, rows.grid), fine: math.Ldexp(1, -grid), clip: clip,
+		rows: in, theta: theta, model: m.Model, scratch: m.Model.NewScratch(), unit: math.Ldexp(1, in.Grid()), fine: math.Ldexp(1, -grid), clip: clip,
 		integers: make([]int64, d), x: make([]float64, d), g: make([]float64, p), z: make([]int64, p), total: make([]int64, p),
 	}
 }
@@ -267,23 +270,23 @@ func (a *adder) add(units []int64) {
 	if len(units) == 0 || a.err != nil {
 		return
 	}
-	first, _ := a.rows.span(units[0])
-	_, last := a.rows.span(units[len(units)-1])
-	together := a.rows.file != nil && (last-first)*int64(a.rows.record) <= nearBytes
+	first, _ := a.rows.Span(units[0])
+	_, last := a.rows.Span(units[len(units)-1])
+	together := a.rows.Stored() && (last-first)*int64(a.rows.Record()) <= nearBytes
 	var all []byte
 	if together {
-		all, a.err = a.rows.read(first, last, a.records)
+		all, a.err = a.rows.Read(first, last, a.records)
 		a.records = all
 	}
 	for _, u := range units {
 		if a.err != nil {
 			return
 		}
-		from, to := a.rows.span(u)
+		from, to := a.rows.Span(u)
 		var records []byte
 		if together {
-			records = all[(from-first)*int64(a.rows.record) : (to-first)*int64(a.rows.record)]
-		} else if records, a.err = a.rows.read(from, to, a.records); a.rows.file != nil {
+			records = all[(from-first)*int64(a.rows.Record()) : (to-first)*int64(a.rows.Record())]
+		} else if records, a.err = a.rows.Read(from, to, a.records); a.rows.Stored() {
 			a.records = records
 		}
 		a.contribute(records)
@@ -296,8 +299,8 @@ func (a *adder) add(units []int64) {
 // contribute leaves in z what a unit of these records adds: see NoisyGradient.
 func (a *adder) contribute(records []byte) {
 	clear(a.g)
-	for ; len(records) > 0; records = records[a.rows.record:] {
-		y := a.rows.decode(records, a.integers, a.x, a.unit)
+	for ; len(records) > 0; records = records[a.rows.Record():] {
+		y := a.rows.Decode(records, a.integers, a.x, a.unit)
 		a.model.Add(a.theta, a.x, y, a.g, a.scratch)
 	}
 	length := norm(a.g) * a.fine
@@ -312,5 +315,5 @@ func (a *adder) contribute(records []byte) {
 	for i, g := range a.g {
 		a.z[i] = int64(min(max(math.RoundToEven(g*scale), -c), c))
 	}
-	shorten(a.z, a.clip)
+	opaque.Shorten(a.z, a.clip)
 }

@@ -12,6 +12,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/stattest"
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -19,7 +20,11 @@ func exactSum(t testing.TB, m NoisyGradient, rows *Rows, theta []float64) []int6
 	t.Helper()
 	src := entropy.System()
 	defer src.Wipe()
-	out, err := m.sum(t.Context(), src, rows, theta)
+	in, err := opaque.OpenRows(rows, m.Model.Features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.sum(t.Context(), src, in, theta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,34 +89,6 @@ func TestUnitsAddWithinClip(t *testing.T) {
 	}
 	if longest < 0.999 {
 		t.Errorf("the longest was %g of the clip: the test shows nothing", longest)
-	}
-}
-
-// shorten keeps what is short, and leaves nothing longer than it may be.
-func TestShorten(t *testing.T) {
-	r := rand.New(rand.NewPCG(103, 104))
-	for range 20_000 {
-		n, reach := 1+r.IntN(6), r.Int64N(1<<23)
-		x := make([]int64, n)
-		sum := int64(0)
-		for i := range x {
-			x[i] = (r.Int64N(2*farthest+1) - farthest) >> r.IntN(27)
-			sum += x[i] * x[i]
-		}
-		was := slices.Clone(x)
-		shorten(x, reach)
-		got := int64(0)
-		for _, v := range x {
-			got += v * v
-		}
-		if got > reach*reach || sum <= reach*reach && !slices.Equal(x, was) {
-			t.Fatalf("%v within %d: %v", was, reach, x)
-		}
-		if lost := float64(reach) - math.Sqrt(float64(got)); sum > reach*reach && lost > math.Sqrt(float64(n))+float64(reach)*1e-6+2 && reach > 0 && sum > 4 {
-			if math.Sqrt(float64(sum)) > float64(reach)*1.01 {
-				t.Fatalf("%v within %d: %v, shorter than need be", was, reach, x)
-			}
-		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -108,7 +110,7 @@ func (m NoisyTop) Noise() (noise.DiscreteLaplace, error) {
 	if m.K < 1 {
 		return noise.DiscreteLaplace{}, fmt.Errorf("%w: %d cannot be chosen", ErrParameter, m.K)
 	}
-	return laplaceFor(m.Sensitivity, m.Monotonic, m.Epsilon, m.K)
+	return parameter.SelectionNoise(m.Sensitivity, m.Monotonic, m.Epsilon, m.K)
 }
 
 func (m NoisyTop) choose(src *entropy.Source, scores []Exact) (NoisyRanking, error) {
@@ -122,7 +124,7 @@ func (m NoisyTop) choose(src *entropy.Source, scores []Exact) (NoisyRanking, err
 	noisy, sampler := make([]*big.Int, len(scores)), sample.NewLaplace(dist.Scale())
 	for i, e := range scores {
 		noisy[i] = sampler.Draw(src, new(big.Int))
-		noisy[i].Add(noisy[i], scoreOf(e))
+		noisy[i].Add(noisy[i], opaque.Open(e))
 	}
 	indices, gaps := rank(noisy, m.K)
 	return NoisyRanking{Indices: indices, Gaps: gaps, Noise: dist, Loss: privacy.PureLoss(m.Epsilon)}, nil
@@ -154,7 +156,7 @@ func (m NoisyTop) Shortfall(n int, beta float64) (*big.Int, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := simultaneous(dist, n, beta)
+	a, err := parameter.Simultaneous(dist, n, beta)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"math/big"
 
 	"dither/internal/exact"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 )
 
 // A LossFunction is what a row adds to an empirical risk, of z = θ·x and the response y.
@@ -35,12 +37,12 @@ type Objective struct {
 
 func (o Objective) check() error {
 	for name, r := range map[string]*big.Rat{"the radius": o.Radius, "the regulariser": o.Regularise} {
-		if r == nil || r.Sign() <= 0 || !within(r, 60) {
+		if r == nil || r.Sign() <= 0 || !parameter.Within(r, 60) {
 			return fmt.Errorf("%w: %s must be above 0, and between 2^-60 and 2^60", ErrParameter, name)
 		}
 	}
 	bounded := func(name string, r *big.Rat) error {
-		if r == nil || r.Sign() <= 0 || !within(r, 60) {
+		if r == nil || r.Sign() <= 0 || !parameter.Within(r, 60) {
 			return fmt.Errorf("%w: %s of a %s loss must be above 0, and between 2^-60 and 2^60", ErrParameter, name, o.Loss)
 		}
 		return nil
@@ -61,7 +63,7 @@ func (o Objective) check() error {
 	default:
 		return fmt.Errorf("%w: no loss function %q", ErrParameter, o.Loss)
 	}
-	if o.Rows < 1 || o.Rows > maxRows {
+	if o.Rows < 1 || o.Rows > opaque.MaxRows {
 		return fmt.Errorf("%w: the number of rows that is expected is between 1 and 2^40", ErrParameter)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"dither/internal/entropy"
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -110,7 +111,7 @@ func neighboursOf(data []int64, values int, u Unit) [][]int64 {
 func TestOrderedRevealsNothing(t *testing.T) {
 	data := orderedOf(424242)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%x"} {
-		if got := fmt.Sprintf(verb, data); got != redacted {
+		if got := fmt.Sprintf(verb, data); got != opaque.Redacted {
 			t.Errorf("%s prints %q", verb, got)
 		}
 	}
@@ -133,7 +134,7 @@ func TestOrderedPasses(t *testing.T) {
 	}
 	collect := func(o Ordered) (string, int64, error) {
 		got := ""
-		n, err := o.each(in, func(v, c int64) { got += fmt.Sprint(v, "×", c, " ") })
+		n, err := each(o, in, func(v, c int64) { got += fmt.Sprint(v, "×", c, " ") })
 		return got, n, err
 	}
 	got, n, err := collect(pairs([2]int64{math.MinInt64, 2}, [2]int64{-5, 1}, [2]int64{0, 0}, [2]int64{1, 1}, [2]int64{1, 2}, [2]int64{5, 0}, [2]int64{7, 1}, [2]int64{math.MaxInt64, 1}))
@@ -160,8 +161,8 @@ func TestOrderedPasses(t *testing.T) {
 	}
 	calls := int64(0)
 	restless := NewOrdered(func(yield func(int64, int64) bool) error { calls++; yield(1, calls); return nil })
-	rows, _ := restless.rows(in)
-	if err := restless.again(in, rows, func(int64, int64) {}); !errors.Is(err, ErrOrder) {
+	rows, _ := countRows(restless, in)
+	if err := eachAgain(restless, in, rows, func(int64, int64) {}); !errors.Is(err, ErrOrder) {
 		t.Errorf("a sequence that changes: %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"dither/internal/entropy"
 	"dither/internal/exact"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -41,13 +43,13 @@ func (m Partitions) perKey() (epsilon, delta *big.Rat, err error) {
 		return nil, nil, fmt.Errorf("%w: a least number of units below 0", ErrParameter)
 	case m.Delta.IsZero() || d.Cmp(big.NewRat(1, 1)) >= 0:
 		return nil, nil, fmt.Errorf("%w: selection needs a delta above 0 and below 1", ErrParameter)
-	case d.Denom().BitLen() > maxDeltaBits:
+	case d.Denom().BitLen() > parameter.MaxDeltaBits:
 		return nil, nil, fmt.Errorf("%w: delta is too small, or too long a fraction", ErrParameter)
 	case m.Epsilon.IsZero():
 		return nil, nil, fmt.Errorf("%w: selection needs an epsilon above 0", ErrParameter)
 	}
 	share := m.Epsilon.Share(1, m.Keys)
-	if err := checkEpsilon(share); err != nil {
+	if err := parameter.Epsilon(share); err != nil {
 		return nil, nil, err
 	}
 	return share.Rat(), m.Delta.Share(1, m.Keys).Rat(), nil
@@ -65,11 +67,7 @@ func (m Partitions) Loss() (privacy.Loss, error) {
 
 // beyond is how many units a partition has beyond MinUnits − 1.
 func (m Partitions) beyond(p Partition) *big.Int {
-	n := new(big.Int)
-	if p.v != nil {
-		n.Set(p.v)
-	}
-	return n.Sub(n, big.NewInt(max(m.MinUnits, 1)-1))
+	return new(big.Int).Sub(opaque.Open(p.Exact), big.NewInt(max(m.MinUnits, 1)-1))
 }
 
 // PartitionSelection keeps each partition with the largest probability that there can be [Desfontaines, Voss, Gipson &
@@ -122,7 +120,7 @@ func (m PartitionSelection) choose(src *entropy.Source, units []Partition) ([]st
 	var kept []string
 	for _, p := range sorted {
 		if keep(m.beyond(p)) {
-			kept = append(kept, p.name())
+			kept = append(kept, opaque.Key(p))
 		}
 	}
 	return kept, nil

@@ -5,6 +5,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -69,7 +70,7 @@ func (m PartitionCounts) choose(src *entropy.Source, units []Partition) (CountSe
 	for _, p := range sorted {
 		z := noisy.Draw(src, new(big.Int))
 		if z.Add(z, m.beyond(p)).Cmp(reach) > 0 {
-			out.Kept = append(out.Kept, KeptPartition{p.name(), z.Add(z, shift)})
+			out.Kept = append(out.Kept, KeptPartition{opaque.Key(p), z.Add(z, shift)})
 		}
 	}
 	return out, nil

@@ -8,26 +8,9 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"dither/mechanism/internal/opaque"
 )
-
-// Partition is one of the partitions that there are in the data, on its way from an engine to a mechanism: a key, and an
-// exact value or number of units. That it is there is as secret as its value, so it is as opaque as Exact.
-type Partition struct {
-	Exact         // whose ways of printing, logging and encoding are those of the whole
-	key   *string // nil is "". Behind a pointer, so that none of fmt's verbs follows it
-}
-
-// NewPartition seals a partition. Keys of several columns, or of other types, are encoded by the caller, different ones
-// differently.
-func NewPartition(key string, value Exact) Partition { return Partition{value, &key} }
-
-// name is the key.
-func (p Partition) name() string {
-	if p.key == nil {
-		return ""
-	}
-	return *p.key
-}
 
 // KeptPartition is one that a mechanism releases.
 type KeptPartition struct {
@@ -52,12 +35,12 @@ func byKey(partitions []Partition) ([]Partition, error) {
 		if p.first != q.first {
 			return cmp.Compare(p.first, q.first)
 		}
-		return strings.Compare(p.name(), q.name())
+		return strings.Compare(opaque.Key(p.Partition), opaque.Key(q.Partition))
 	}
 	keys := make([]keyed, len(partitions))
 	for i, p := range partitions {
 		var first [8]byte // a key that is shorter comes before those that begin with it, and is compared with them in full
-		copy(first[:], p.name())
+		copy(first[:], opaque.Key(p))
 		keys[i] = keyed{binary.BigEndian.Uint64(first[:]), p}
 	}
 	slices.SortFunc(keys, order)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"dither/internal/entropy"
+	"dither/mechanism/internal/opaque"
 )
 
 // grouped gives values the keys 000000, 000001, … in their order.
@@ -47,7 +48,7 @@ func TestPartitionRevealsNothing(t *testing.T) {
 		}
 	}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%x"} {
-		if got := fmt.Sprintf(verb, p); got != redacted {
+		if got := fmt.Sprintf(verb, p); got != opaque.Redacted {
 			t.Errorf("%s prints %q", verb, got)
 		}
 	}
@@ -84,7 +85,7 @@ func everyRelease(t testing.TB, partitions []Partition) map[string][]string {
 // mechanisms, hence any in five rounds with one of at most 2·10⁻⁸.
 func TestOnlyKeptPartitionsLeave(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	partitions := []Partition{{ints(1_000_000)[0], nil}}
+	partitions := []Partition{{Exact: ints(1_000_000)[0]}}
 	for _, key := range []string{"b", "a", "\xff", "aa"} {
 		partitions = append(partitions, NewPartition(key, ints(1_000_000)[0]))
 	}
@@ -168,8 +169,8 @@ func TestPartitionsAreInByteOrder(t *testing.T) {
 	}
 	slices.Sort(keys)
 	for i, p := range sorted {
-		if p.name() != keys[i] {
-			t.Errorf("%d: %q, want %q", i, p.name(), keys[i])
+		if opaque.Key(p) != keys[i] {
+			t.Errorf("%d: %q, want %q", i, opaque.Key(p), keys[i])
 		}
 	}
 	if _, err := byKey(append(partitions, NewPartition("abcdefghi", Exact{}))); !errors.Is(err, ErrKeys) {

@@ -6,6 +6,8 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -47,18 +49,18 @@ func (m PermuteAndFlip) Select(scores []Exact) (Selection, error) {
 }
 
 func (m PermuteAndFlip) choose(src *entropy.Source, scores []Exact) (Selection, error) {
-	c, err := selectionRate(m.Sensitivity, m.Monotonic, m.Epsilon)
+	c, err := parameter.SelectionRate(m.Sensitivity, m.Monotonic, m.Epsilon)
 	switch {
 	case err != nil:
 		return Selection{}, err
 	case len(scores) == 0:
 		return Selection{}, fmt.Errorf("%w: there is nothing to choose from", ErrParameter)
 	}
-	best := scoreOf(scores[0])
+	best := opaque.Open(scores[0])
 	order := make([]int, len(scores))
 	for i, e := range scores {
 		order[i] = i
-		if u := scoreOf(e); u.Cmp(best) > 0 {
+		if u := opaque.Open(e); u.Cmp(best) > 0 {
 			best = u
 		}
 	}
@@ -66,7 +68,7 @@ func (m PermuteAndFlip) choose(src *entropy.Source, scores []Exact) (Selection, 
 	for i := 0; ; i++ { // at the latest, the last one is a best
 		j := i + int(src.Below64(uint64(len(order)-i)))
 		order[i], order[j] = order[j], order[i]
-		x.SetInt(new(big.Int).Sub(best, scoreOf(scores[order[i]])))
+		x.SetInt(new(big.Int).Sub(best, opaque.Open(scores[order[i]])))
 		if sample.BernoulliExp(src, x.Mul(x, c)) {
 			return Selection{Index: order[i], Loss: privacy.PureLoss(m.Epsilon)}, nil
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dither/internal/exact"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -44,7 +45,7 @@ func (m ApproximateQuantiles) RankError(beta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := checkBound(beta); err != nil {
+	if err := parameter.Probability(beta); err != nil {
 		return 0, err
 	}
 	worst, each := 0.0, exact.DivDown(beta, float64(len(m.Ranks)))
@@ -72,7 +73,7 @@ func (m ApproximateQuantiles) drifts(t targets) []drift {
 	for level := []section{m.root(t)}; len(level) > 0; {
 		for _, s := range level {
 			share := big.NewRat(s.at-s.from, s.to-s.from)
-			d := drift{m.delta(s), new(big.Rat)}
+			d := drift{delta(m.Unit, s), new(big.Rat)}
 			d.draws.Mul(d.draws, big.NewRat(s.cut.of, s.cut.share))
 			d = d.plus(new(big.Rat).Sub(one, share), cuts[s.from]).plus(share, cuts[s.to])
 			out = append(out, d)

@@ -8,6 +8,8 @@ import (
 	"dither/internal/entropy"
 	"dither/internal/exact"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -73,7 +75,7 @@ func (m CellQuantiles) check() error {
 		if err := checkRelease(m.Domain, m.Unit, s.Epsilon); err != nil {
 			return err
 		}
-		if s.Offset < -maxRows || s.Offset > maxRows {
+		if s.Offset < -opaque.MaxRows || s.Offset > opaque.MaxRows {
 			return fmt.Errorf("%w: an offset of more than 2^40 rows", ErrParameter)
 		}
 		if q := s.Rank; q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 || q.Denom().Cmp(big.NewInt(maxDenominator)) > 0 {
@@ -83,20 +85,20 @@ func (m CellQuantiles) check() error {
 	return nil
 }
 
-// CellSensitivity is Δ: by how many rows, over all of so many cells together, a unit moves what d is of a rank.
-func (u Unit) CellSensitivity(rank *big.Rat, cells int) *big.Rat {
-	m := new(big.Rat).SetInt64(u.MaxRows)
-	if u.Neighbours == privacy.ChangeOne && cells == 1 {
-		return m
+// Sensitivity is Δ: the number of rows by which a unit moves the distances d of a rank, over all cells together.
+func (m CellQuantiles) Sensitivity(rank *big.Rat) *big.Rat {
+	rows := new(big.Rat).SetInt64(m.MaxRows)
+	if m.Neighbours == privacy.ChangeOne && m.Cells == 1 {
+		return rows
 	}
 	w := new(big.Rat).Sub(big.NewRat(1, 1), rank)
 	if w.Cmp(rank) < 0 {
 		w.Set(rank)
 	}
-	if u.Neighbours == privacy.ChangeOne {
+	if m.Neighbours == privacy.ChangeOne {
 		w.Add(w, w)
 	}
-	return m.Mul(m, w)
+	return rows.Mul(rows, w)
 }
 
 // Release draws the values. The error is ErrParameter, or the scan's.
@@ -110,16 +112,16 @@ func (m CellQuantiles) release(src *entropy.Source, data OrderedCells) (CellValu
 	if err := m.check(); err != nil {
 		return CellValues{}, err
 	}
-	if data.cells != m.Cells {
-		return CellValues{}, fmt.Errorf("%w: values of %d cells, not of %d", ErrParameter, data.cells, m.Cells)
+	if opaque.CellsOf(data) != m.Cells {
+		return CellValues{}, fmt.Errorf("%w: values of %d cells, not of %d", ErrParameter, opaque.CellsOf(data), m.Cells)
 	}
-	rows, err := data.each(m.Domain, func(int, int64, int64) {})
+	rows, err := eachCell(data, m.Domain, func(int, int64, int64) {})
 	if err != nil {
 		return CellValues{}, err
 	}
 	races := m.races(src, len(rows))
 	places := m.places(rows, func(i int) entering { return races[i].enter })
-	again, err := data.each(m.Domain, func(cell int, value, count int64) {
+	again, err := eachCell(data, m.Domain, func(cell int, value, count int64) {
 		for i := range m.Sought {
 			places[cell*len(m.Sought)+i].value(value, count)
 		}
@@ -166,13 +168,13 @@ func (m CellQuantiles) RankError(i int, beta float64) (float64, error) {
 	if err := m.check(); err != nil {
 		return 0, err
 	}
-	if err := checkBound(beta); err != nil {
+	if err := parameter.Probability(beta); err != nil {
 		return 0, err
 	}
 	if i < 0 || i >= len(m.Sought) {
 		return 0, fmt.Errorf("%w: no such place", ErrParameter)
 	}
-	return rankError(m.CellSensitivity(m.Sought[i].Rank, m.Cells), m.Sought[i].Epsilon, m.Domain, beta), nil
+	return rankError(m.Sensitivity(m.Sought[i].Rank), m.Sought[i].Epsilon, m.Domain, beta), nil
 }
 
 // entering takes a run of candidates of one score.
@@ -204,7 +206,7 @@ func (m CellQuantiles) places(rows []int64, enter func(i int) entering) []draw {
 func (m CellQuantiles) races(src *entropy.Source, cells int) []contest {
 	var rates []*big.Rat
 	for _, s := range m.Sought {
-		rate := rateOf(s.Epsilon, m.CellSensitivity(s.Rank, m.Cells))
+		rate := rateOf(s.Epsilon, m.Sensitivity(s.Rank))
 		rates = append(rates, rate.Quo(rate, new(big.Rat).SetInt(s.Rank.Denom()))) // scores are in parts of a row
 	}
 	out := make([]contest, cells*len(rates))
@@ -266,7 +268,7 @@ func (m CellQuantiles) Bracket(i int, beta float64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !(t < maxRows-2) {
+	if !(t < opaque.MaxRows-2) {
 		return 0, fmt.Errorf("%w: at so small an epsilon more than 2^40 rows would be left open", ErrParameter)
 	}
 	up := exact.CeilRat(new(big.Rat).SetFloat64(t))

@@ -92,7 +92,7 @@ func (m CellQuantiles) scoresOf(t testing.TB, cells [][]int64) [][]*big.Rat {
 			}
 		}
 	})
-	if _, err := orderedCellsOf(cells, 1).each(m.Domain, func(cell int, v, n int64) {
+	if _, err := eachCell(orderedCellsOf(cells, 1), m.Domain, func(cell int, v, n int64) {
 		for i := range m.Sought {
 			all[cell*len(m.Sought)+i].value(v, n)
 		}
@@ -192,7 +192,7 @@ func TestCellSensitivity(t *testing.T) {
 			}
 			moved.Add(moved, most)
 		}
-		delta := m.CellSensitivity(m.Sought[0].Rank, cells)
+		delta := m.Sensitivity(m.Sought[0].Rank)
 		if moved.Cmp(delta) > 0 {
 			t.Fatalf("%v and %v, %v in %v under %v: the scores move by %s, beyond %s", a, b, m.Sought, m.Domain, u, moved, delta)
 		}
@@ -230,7 +230,7 @@ func (m CellQuantiles) laws(t testing.TB, cells [][]int64) [][]float64 {
 	out := make([][]float64, len(cells)*len(m.Sought))
 	for i := range out {
 		s := m.Sought[i%len(m.Sought)]
-		rate, _ := rateOf(s.Epsilon, m.CellSensitivity(s.Rank, m.Cells)).Float64()
+		rate, _ := rateOf(s.Epsilon, m.Sensitivity(s.Rank)).Float64()
 		total := 0.0
 		for o := m.Lower; o <= m.Upper; o++ {
 			d, _ := rankDistance(cells[i/len(m.Sought)], m.Domain, o, s).Float64()

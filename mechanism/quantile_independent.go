@@ -6,6 +6,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/exact"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -40,7 +41,7 @@ func (m IndependentQuantiles) stage(t targets) stage {
 	for _, at := range t.at {
 		s := section{low: m.Lower, high: m.Upper, lowShare: 1, highShare: 1, at: at, to: t.den, alone: true}
 		st.sections = append(st.sections, s)
-		st.rates = append(st.rates, rateOf(m.each(), m.delta(s)))
+		st.rates = append(st.rates, rateOf(m.each(), delta(m.Unit, s)))
 	}
 	return st
 }
@@ -84,12 +85,12 @@ func (m IndependentQuantiles) RankError(beta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := checkBound(beta); err != nil {
+	if err := parameter.Probability(beta); err != nil {
 		return 0, err
 	}
 	worst, each := 0.0, exact.DivDown(beta, float64(len(m.Ranks)))
 	for _, s := range m.stage(target).sections {
-		worst = max(worst, rankError(m.delta(s), m.each(), m.Domain, each))
+		worst = max(worst, rankError(delta(m.Unit, s), m.each(), m.Domain, each))
 	}
 	return worst, nil
 }

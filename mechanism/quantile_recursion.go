@@ -82,12 +82,12 @@ func (m ApproximateQuantiles) Shares() []*big.Rat {
 func (m ApproximateQuantiles) whole() int64 { return 1 << bits.Len(uint(len(m.Ranks))) }
 
 // delta is Δ of a section.
-func (u Unit) delta(s section) *big.Rat {
+func delta(u Unit, s section) *big.Rat {
 	if u.Neighbours == privacy.ChangeOne && s.alone {
 		return big.NewRat(u.MaxRows, 1)
 	}
 	wider := big.NewRat(max(s.at-s.from, s.to-s.at), s.to-s.from)
-	return wider.Mul(wider, big.NewRat(u.steps(), 1))
+	return wider.Mul(wider, big.NewRat(steps(u), 1))
 }
 
 // Release draws the quantiles. They do not fall. The error is ErrParameter, or the scan's.
@@ -120,7 +120,7 @@ func (m ApproximateQuantiles) release(src *entropy.Source, data Ordered) (OrderS
 func (m ApproximateQuantiles) stage(level []section) stage {
 	st := stage{domain: m.Domain, sections: level, whole: m.whole()}
 	for _, s := range level {
-		st.rates = append(st.rates, rateOf(m.Epsilon.Share(s.cut.share, s.cut.of), m.delta(s)))
+		st.rates = append(st.rates, rateOf(m.Epsilon.Share(s.cut.share, s.cut.of), delta(m.Unit, s)))
 	}
 	return st
 }

@@ -11,6 +11,8 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/stattest"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -38,7 +40,7 @@ func (st stage) candidateScores(t testing.TB, data []int64) [][]int64 {
 	t.Helper()
 	level := st.sections
 	totals := make([]int64, len(level))
-	if _, err := orderedOf(data...).each(st.domain, eachPart(level, st.whole, func(i int, _, mass int64) { totals[i] += mass })); err != nil {
+	if _, err := each(orderedOf(data...), st.domain, eachPart(level, st.whole, func(i int, _, mass int64) { totals[i] += mass })); err != nil {
 		t.Fatal(err)
 	}
 	out, all := make([][]int64, len(level)), make([]runs, len(level))
@@ -50,7 +52,7 @@ func (st stage) candidateScores(t testing.TB, data []int64) [][]int64 {
 			out[i] = append(out[i], slices.Repeat([]int64{score}, int(width))...)
 		})
 	}
-	if _, err := orderedOf(data...).each(st.domain, eachPart(level, st.whole, func(i int, v, mass int64) { all[i].value(v, mass) })); err != nil {
+	if _, err := each(orderedOf(data...), st.domain, eachPart(level, st.whole, func(i int, v, mass int64) { all[i].value(v, mass) })); err != nil {
 		t.Fatal(err)
 	}
 	for i, s := range level {
@@ -136,7 +138,7 @@ func TestQuantileSensitivity(t *testing.T) {
 				}
 				part := big.NewRat(most, (s.to-s.from)*m.whole())
 				part.Mul(part, big.NewRat(s.cut.share, s.cut.of))
-				loss.Add(loss, part.Quo(part, m.delta(s)))
+				loss.Add(loss, part.Quo(part, delta(m.Unit, s)))
 				cuts[i] = s.low + r.Int64N(s.high-s.low+1)
 			}
 			level = m.parts(target, level, cuts)
@@ -317,7 +319,7 @@ func TestQuantilesExtremes(t *testing.T) {
 	for _, e := range []privacy.Epsilon{tinyEpsilon(t), parseEpsilon(t, "1"), huge} {
 		for _, in := range []Domain{goodDomain, {7, 7}, {0, 1}, {math.MinInt64, math.MinInt64 + 1}, {math.MaxInt64 - 1, math.MaxInt64}} {
 			for _, data := range []Ordered{{}, orderedOf(math.MinInt64, math.MaxInt64), orderedOf(slices.Repeat([]int64{0}, 1000)...)} {
-				m := ApproximateQuantiles{in, Unit{privacy.ChangeOne, maxUnitRows}, ranks, e, false}
+				m := ApproximateQuantiles{in, Unit{privacy.ChangeOne, parameter.MaxUnitRows}, ranks, e, false}
 				for name, release := range map[string]func(Ordered) (OrderStatistics, error){"recursion": m.Release, "independent": m.apart().Release} {
 					out, err := release(data)
 					if err != nil || len(out.Values) != 255 || !slices.IsSorted(out.Values) || in.clamp(out.Values[0]) != out.Values[0] || in.clamp(out.Values[254]) != out.Values[254] {
@@ -332,7 +334,7 @@ func TestQuantilesExtremes(t *testing.T) {
 	}
 	// As many rows as there may be: scores stay below 2⁶².
 	full := NewOrdered(func(yield func(value, count int64) bool) error {
-		_ = yield(1, maxRows/2) && yield(2, maxRows/2)
+		_ = yield(1, opaque.MaxRows/2) && yield(2, opaque.MaxRows/2)
 		return nil
 	})
 	m := ApproximateQuantiles{Domain{0, 3}, Unit{privacy.AddRemove, 1}, []*big.Rat{big.NewRat(1, 10_000), big.NewRat(9_999, 10_000)}, parseEpsilon(t, "1"), false}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -43,7 +44,7 @@ func (m QuantileTree) check() error {
 	if err := m.Domain.check(); err != nil {
 		return err
 	}
-	if err := m.Unit.check(); err != nil {
+	if err := parameter.Unit(m.Neighbours, m.MaxRows); err != nil {
 		return err
 	}
 	if m.Height < 1 || m.Branching < 2 || m.nodes() == 0 {
@@ -87,7 +88,7 @@ func (m QuantileTree) leaf(x int64) int {
 // counts are the true counts, level by level from the top.
 func (m QuantileTree) counts(data Ordered) ([]int64, error) {
 	out := make([]int64, m.nodes())
-	_, err := data.each(m.Domain, func(value, count int64) {
+	_, err := each(data, m.Domain, func(value, count int64) {
 		node, end := m.leaf(value), len(out)
 		for width := m.leaves(); width > 1; width /= m.Branching {
 			out[end-width+node] += count
@@ -103,7 +104,7 @@ func (m QuantileTree) Measure(data Ordered) (NoisyTree, error) {
 	if err := m.check(); err != nil {
 		return NoisyTree{}, err
 	}
-	noisy, err := m.counter(m.Loss, int64(m.Height))
+	noisy, err := counter(m.Unit, m.Loss, int64(m.Height))
 	if err != nil {
 		return NoisyTree{}, err
 	}
@@ -120,7 +121,7 @@ func (m QuantileTree) Measure(data Ordered) (NoisyTree, error) {
 
 // counter measures counts of a unit's rows, each of which is counted once in each of so many histograms. The error is
 // ErrParameter.
-func (u Unit) counter(loss privacy.Loss, histograms int64) (func([]Exact) (Measurement, error), error) {
+func counter(u Unit, loss privacy.Loss, histograms int64) (func([]Exact) (Measurement, error), error) {
 	refused := func(err error) error {
 		if err != nil && !errors.Is(err, ErrParameter) {
 			err = fmt.Errorf("%w: %w", ErrParameter, err)
@@ -128,7 +129,7 @@ func (u Unit) counter(loss privacy.Loss, histograms int64) (func([]Exact) (Measu
 		return err
 	}
 	if e, pure := loss.Pure(); pure {
-		l1 := new(big.Int).Mul(big.NewInt(u.steps()), big.NewInt(histograms))
+		l1 := new(big.Int).Mul(big.NewInt(steps(u)), big.NewInt(histograms))
 		m := Laplace{Sensitivity: l1, Epsilon: e}
 		scale, err := m.Scale()
 		if err == nil {
@@ -140,7 +141,7 @@ func (u Unit) counter(loss privacy.Loss, histograms int64) (func([]Exact) (Measu
 	if !delta.IsZero() {
 		return nil, fmt.Errorf("%w: noisy counts have no δ", ErrParameter)
 	}
-	l2 := new(big.Int).Mul(big.NewInt(u.MaxRows), big.NewInt(u.steps())) // m², or 2m²
+	l2 := new(big.Int).Mul(big.NewInt(u.MaxRows), big.NewInt(steps(u))) // m², or 2m²
 	m := Gaussian{L2Squared: l2.Mul(l2, big.NewInt(histograms)), Rho: rho}
 	sigma2, err := m.Sigma2()
 	if err == nil {
@@ -152,7 +153,7 @@ func (u Unit) counter(loss privacy.Loss, histograms int64) (func([]Exact) (Measu
 func exactly(counts []int64) []Exact {
 	out := make([]Exact, len(counts))
 	for i, c := range counts {
-		out[i] = Exact{big.NewInt(c)}
+		out[i] = NewExact(big.NewInt(c))
 	}
 	return out
 }

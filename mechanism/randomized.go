@@ -6,6 +6,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/exact"
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -96,7 +97,7 @@ func (m RandomizedResponse) respond(src *entropy.Source, x []Exact) ([]bool, err
 		truth, yes := toss(src, m.Truth), toss(src, m.Yes)
 		answers[i] = yes
 		if truth {
-			answers[i] = e.v != nil && e.v.Sign() != 0
+			answers[i] = opaque.Open(e).Sign() != 0
 		}
 	}
 	return answers, nil

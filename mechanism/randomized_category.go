@@ -8,6 +8,8 @@ import (
 	"dither/internal/entropy"
 	"dither/internal/exact"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -25,7 +27,7 @@ func (m CategoryResponse) check() error {
 	if m.Categories < 2 {
 		return fmt.Errorf("%w: a categorical response needs 2 categories", ErrParameter)
 	}
-	return checkEpsilon(m.Epsilon)
+	return parameter.Epsilon(m.Epsilon)
 }
 
 // truth is p, to any precision.
@@ -66,13 +68,14 @@ func (m CategoryResponse) respond(src *entropy.Source, x []Exact) ([]int64, erro
 
 // category is the value, clamped.
 func (m CategoryResponse) category(e Exact) int64 {
+	v := opaque.Open(e)
 	switch {
-	case e.v == nil || e.v.Sign() <= 0:
+	case v.Sign() <= 0:
 		return 0
-	case !e.v.IsInt64() || e.v.Int64() >= m.Categories:
+	case !v.IsInt64() || v.Int64() >= m.Categories:
 		return m.Categories - 1
 	}
-	return e.v.Int64()
+	return v.Int64()
 }
 
 // Channel is p and q, near the real values; or ErrParameter.

@@ -86,7 +86,7 @@ const maxWindow = 1 << 20
 // allows.
 func (m Smooth) parameters() smoothParameters {
 	e := m.Epsilon.Rat()
-	e.Quo(e, new(big.Rat).SetInt64(m.steps()))
+	e.Quo(e, new(big.Rat).SetInt64(steps(m.Unit)))
 	if e.Cmp(big.NewRat(maxStep, 1)) > 0 {
 		e.SetInt64(maxStep)
 	}

@@ -77,12 +77,12 @@ func (m Smooth) measure(p smoothParameters, data Ordered) (twice *big.Int, bound
 
 // around reads the values that the terms need.
 func (m Smooth) around(p smoothParameters, data Ordered) (*window, error) {
-	n, err := data.rows(m.Domain)
+	n, err := countRows(data, m.Domain)
 	if err != nil {
 		return nil, err
 	}
 	w := &window{domain: m.Domain, rows: n, first: n/2 - p.window/2 - 2, last: n/2 + p.window/2 + 3}
-	return w, data.again(m.Domain, n, w.visit)
+	return w, eachAgain(data, m.Domain, n, w.visit)
 }
 
 // terms lists those k whose terms may be the largest, in their order and τ with them.

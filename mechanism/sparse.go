@@ -9,6 +9,8 @@ import (
 	"dither/internal/entropy"
 	"dither/internal/exact"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -146,14 +148,14 @@ func (m SparseVector) noise() (n sparseNoise, err error) {
 	if err != nil {
 		return n, err
 	}
-	if n.threshold, err = laplaceFor(m.Sensitivity, true, first, 1); err != nil {
+	if n.threshold, err = parameter.SelectionNoise(m.Sensitivity, true, first, 1); err != nil {
 		return n, err
 	}
-	if n.query, err = laplaceFor(m.Sensitivity, m.Monotonic, second, m.Positives); err != nil {
+	if n.query, err = parameter.SelectionNoise(m.Sensitivity, m.Monotonic, second, m.Positives); err != nil {
 		return n, err
 	}
 	if !m.Value.IsZero() {
-		value, err := laplaceFor(m.Sensitivity, true, m.Value, m.Positives)
+		value, err := parameter.SelectionNoise(m.Sensitivity, true, m.Value, m.Positives)
 		if err != nil {
 			return n, err
 		}
@@ -173,7 +175,7 @@ func (s *SparseSession) ask(src *entropy.Source, query Exact, threshold *big.Int
 	if s == nil || s.left <= 0 {
 		return SparseAnswer{}, ErrEnded
 	}
-	q := scoreOf(query)
+	q := opaque.Open(query)
 	gap := sample.DiscreteLaplace(src, s.noise.query.Scale())
 	gap.Add(gap, q).Sub(gap, s.threshold)
 	if threshold != nil {
@@ -223,15 +225,15 @@ func (m SparseVector) Accuracy(queries int, beta float64) (*big.Int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkBeta(beta); err != nil {
+	if err := parameter.Probability(beta); err != nil {
 		return nil, err
 	}
 	half := exact.DivDown(beta, 2)
-	a, err := simultaneous(n.threshold, 1, half)
+	a, err := parameter.Simultaneous(n.threshold, 1, half)
 	if err != nil {
 		return nil, err
 	}
-	b, err := simultaneous(n.query, queries, half)
+	b, err := parameter.Simultaneous(n.query, queries, half)
 	if err != nil {
 		return nil, err
 	}

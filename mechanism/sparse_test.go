@@ -10,6 +10,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/stattest"
+	"dither/mechanism/internal/opaque"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -233,7 +234,7 @@ func TestSparseLaw(t *testing.T) {
 		for _, q := range list {
 			// Thresholds shift queries: 10 and −10 are as 0.
 			shift := big.NewInt(10)
-			a, err := s.ask(source, Exact{new(big.Int).Add(q.v, shift)}, shift)
+			a, err := s.ask(source, NewExact(new(big.Int).Add(opaque.Open(q), shift)), shift)
 			switch {
 			case errors.Is(err, ErrEnded):
 				continue

@@ -6,6 +6,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -67,10 +68,7 @@ func (m SymmetricGaussian) measure(source *entropy.Source, x []Exact) (Symmetric
 					noisy = diagonal
 				}
 				z := noisy.Draw(source, new(big.Int))
-				if x[0].v != nil {
-					z.Add(z, x[0].v)
-				}
-				out.Values, x = append(out.Values, z), x[1:]
+				out.Values, x = append(out.Values, z.Add(z, opaque.Open(x[0]))), x[1:]
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 
 	"dither/internal/exact"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -95,18 +97,21 @@ func (m TheilSen) check() error {
 		if r.Low == nil || r.High == nil || r.Low.Cmp(r.High) >= 0 {
 			return fmt.Errorf("%w: a range has a lower and an upper end", ErrParameter)
 		}
-		if size := new(big.Rat).Sub(r.High, r.Low); !within(size, 100) || !withinOrZero(r.Low, 100) || !withinOrZero(r.High, 100) {
+		if size := new(big.Rat).Sub(r.High, r.Low); !parameter.Within(size, 100) || !withinOrZero(r.Low, 100) || !withinOrZero(r.High, 100) {
 			return fmt.Errorf("%w: a range within 2^100 either way, and wider than 2^-100", ErrParameter)
 		}
 	}
-	if m.Rows < 1 || m.Rows > maxRows {
+	if m.Rows < 1 || m.Rows > opaque.MaxRows {
 		return fmt.Errorf("%w: about how many rows there are is a number from 1 to 2^40", ErrParameter)
 	}
 	if m.SlopeWidth.IsZero() != m.MiddleWidth.IsZero() {
 		return fmt.Errorf("%w: there are intervals for both, or for neither", ErrParameter)
 	}
+	if err := parameter.Unit(m.Neighbours, m.MaxRows); err != nil {
+		return err
+	}
 	for _, e := range m.losses() {
-		if err := checkRelease(Domain{0, 1}, m.Unit, e); err != nil {
+		if err := parameter.Rate(e); err != nil {
 			return err
 		}
 	}
@@ -117,7 +122,7 @@ func (m TheilSen) check() error {
 func (m TheilSen) Usable() error { return m.check() }
 
 func withinOrZero(r *big.Rat, bits int) bool {
-	return r.Sign() == 0 || within(new(big.Rat).Abs(r), bits)
+	return r.Sign() == 0 || parameter.Within(new(big.Rat).Abs(r), bits)
 }
 
 // losses are those of the draws.

@@ -9,6 +9,7 @@ import (
 	"dither/internal/entropy"
 	"dither/internal/exact"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -24,10 +25,11 @@ func (m TheilSen) release(ctx context.Context, src *entropy.Source, rows *Rows) 
 	if err := m.check(); err != nil {
 		return Line{}, err
 	}
-	if rows == nil || len(rows.x) != 1 {
-		return Line{}, fmt.Errorf("%w: rows of one predictor", ErrRows)
+	in, err := opaque.OpenRows(rows, 1)
+	if err != nil {
+		return Line{}, fmt.Errorf("%w: rows of one predictor", err)
 	}
-	p, err := m.gather(ctx, src, rows, maxPaired)
+	p, err := m.gather(ctx, src, in, maxPaired)
 	defer clear(p)
 	if err != nil {
 		return Line{}, err
@@ -69,15 +71,15 @@ func (p placer) place(x, y float64) point {
 
 // gather holds the rows that take part. Of more than most of them it waits until the time for an answer has run out, as it would over somewhat fewer: an error at once would tell
 // one row more from one less.
-func (m TheilSen) gather(ctx context.Context, src *entropy.Source, rows *Rows, most int) (out points, err error) {
+func (m TheilSen) gather(ctx context.Context, src *entropy.Source, in *opaque.Reader, most int) (out points, err error) {
 	p, thin := m.placer(), m.Thinning()
-	integers, x, unit := make([]int64, 1), make([]float64, 1), math.Ldexp(1, rows.grid)
-	err = rows.each(ctx, 1, func(_ int, records []byte) {
-		for ; len(records) >= rows.record; records = records[rows.record:] {
+	integers, x, unit := make([]int64, 1), make([]float64, 1), math.Ldexp(1, in.Grid())
+	err = in.Each(ctx, 1, func(_ int, records []byte) {
+		for ; len(records) >= in.Record(); records = records[in.Record():] {
 			if thin > 0 && src.Below64(1<<thin) != 0 || len(out) > most {
 				continue
 			}
-			y := rows.decode(records[:rows.record], integers, x, unit)
+			y := in.Decode(records[:in.Record()], integers, x, unit)
 			out = append(out, p.place(x[0], y))
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/stattest"
+	"dither/mechanism/internal/opaque"
 	"dither/privacy"
 )
 
@@ -230,6 +231,16 @@ func TestTheilSenScores(t *testing.T) {
 	}
 }
 
+// openedPoints are rows of one predictor, opened.
+func openedPoints(t testing.TB, rows *Rows) *opaque.Reader {
+	t.Helper()
+	in, err := opaque.OpenRows(rows, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
 // rowsOfPoints are rows whose ranges are from 0 to 1.
 func rowsOfPoints(t testing.TB, xy [][2]float64) *Rows {
 	t.Helper()
@@ -305,7 +316,7 @@ func TestTheilSenOfRows(t *testing.T) {
 
 // TestTheilSenThins: of many rows about 2⁻ᵗ take part. The false-alarm rate is 1e-6.
 func TestTheilSenThins(t *testing.T) {
-	for rows, want := range map[int64]int{1: 0, 8192: 0, 8193: 1, 16384: 1, 16385: 2, maxRows: 27} {
+	for rows, want := range map[int64]int{1: 0, 8192: 0, 8193: 1, 16384: 1, 16385: 2, opaque.MaxRows: 27} {
 		if m := theilSenOf(t, Unit{privacy.AddRemove, 1}, rows, "1"); m.Thinning() != want || m.paired() > pairedRows {
 			t.Errorf("%d rows: 2^-%d take part", rows, m.Thinning())
 		}
@@ -313,7 +324,7 @@ func TestTheilSenThins(t *testing.T) {
 	xy := make([][2]float64, 40000)
 	m := theilSenOf(t, Unit{privacy.AddRemove, 1}, 1<<15, "1")
 	src := entropy.System()
-	p, err := m.gather(t.Context(), src, rowsOfPoints(t, xy), maxPaired)
+	p, err := m.gather(t.Context(), src, openedPoints(t, rowsOfPoints(t, xy)), maxPaired)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,12 +336,12 @@ func TestTheilSenThins(t *testing.T) {
 // TestTheilSenWaits: more rows than can be paired are no error of their own, at once; what they get is what those do whose pairs take too long.
 func TestTheilSenWaits(t *testing.T) {
 	m, rows := theilSenOf(t, Unit{privacy.AddRemove, 1}, 4, "1"), rowsOfPoints(t, make([][2]float64, 4))
-	if p, err := m.gather(t.Context(), entropy.System(), rows, 4); err != nil || len(p) != 4 {
+	if p, err := m.gather(t.Context(), entropy.System(), openedPoints(t, rows), 4); err != nil || len(p) != 4 {
 		t.Errorf("four of four: %d, %v", len(p), err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if p, err := m.gather(ctx, entropy.System(), rows, 3); !errors.Is(err, context.DeadlineExceeded) || p != nil || ctx.Err() == nil {
+	if p, err := m.gather(ctx, entropy.System(), openedPoints(t, rows), 3); !errors.Is(err, context.DeadlineExceeded) || p != nil || ctx.Err() == nil {
 		t.Errorf("four of three: %d, %v", len(p), err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"dither/internal/entropy"
 	"dither/internal/exact"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -60,7 +62,7 @@ func (m Threshold) at(dist noise.Distribution) (*big.Int, error) {
 		return nil, fmt.Errorf("%w: a least number of units below 0", ErrParameter)
 	case m.Delta.IsZero() || m.Delta.Rat().Cmp(big.NewRat(1, 1)) >= 0:
 		return nil, fmt.Errorf("%w: a threshold needs a delta above 0 and below 1", ErrParameter)
-	case m.Delta.Rat().Denom().BitLen() > maxDeltaBits:
+	case m.Delta.Rat().Denom().BitLen() > parameter.MaxDeltaBits:
 		return nil, fmt.Errorf("%w: delta is too small, or too long a fraction", ErrParameter)
 	}
 	twice := m.Delta.Share(1, m.Keys).Rat()
@@ -104,7 +106,7 @@ func (m ThresholdLaplace) At() (*big.Int, error) {
 	return m.at(dist)
 }
 
-func (m ThresholdLaplace) noisy() (sampler, noise.Distribution, error) {
+func (m ThresholdLaplace) noisy() (sample.Sampler, noise.Distribution, error) {
 	scale, err := m.Scale()
 	if err != nil {
 		return nil, nil, err
@@ -148,7 +150,7 @@ func (m ThresholdGaussian) At() (*big.Int, error) {
 	return m.at(dist)
 }
 
-func (m ThresholdGaussian) noisy() (sampler, noise.Distribution, error) {
+func (m ThresholdGaussian) noisy() (sample.Sampler, noise.Distribution, error) {
 	sigma2, err := m.Sigma2()
 	if err != nil {
 		return nil, nil, err
@@ -174,7 +176,7 @@ func (m ThresholdGaussian) Measure(x []Partition) (ThresholdRelease, error) {
 }
 
 // release adds noise to each value, and keeps what is above τ.
-func (m Threshold) release(x []Partition, noisy sampler, dist noise.Distribution, loss privacy.Loss) (ThresholdRelease, error) {
+func (m Threshold) release(x []Partition, noisy sample.Sampler, dist noise.Distribution, loss privacy.Loss) (ThresholdRelease, error) {
 	threshold, err := m.at(dist)
 	if err != nil {
 		return ThresholdRelease{}, err
@@ -188,11 +190,8 @@ func (m Threshold) release(x []Partition, noisy sampler, dist noise.Distribution
 	out := ThresholdRelease{Threshold: threshold, Noise: dist, Loss: loss}
 	for _, p := range sorted {
 		z := noisy.Draw(source, new(big.Int))
-		if p.v != nil {
-			z.Add(z, p.v)
-		}
-		if z.Cmp(threshold) > 0 {
-			out.Kept = append(out.Kept, KeptPartition{p.name(), z})
+		if z.Add(z, opaque.Open(p.Exact)).Cmp(threshold) > 0 {
+			out.Kept = append(out.Kept, KeptPartition{opaque.Key(p), z})
 		}
 	}
 	return out, nil

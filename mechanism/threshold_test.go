@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dither/internal/stattest"
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -297,7 +298,7 @@ func TestThresholdValues(t *testing.T) {
 func TestThresholdRefuses(t *testing.T) {
 	good := thresholdLaplace(t, "1", "0.1", 10, 1, 1, 1)
 	long := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 1200)).RatString()
-	third := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), maxDeltaBits-1), new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), maxDeltaBits+1), big.NewInt(1))).RatString()
+	third := new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(1), parameter.MaxDeltaBits-1), new(big.Int).Add(new(big.Int).Lsh(big.NewInt(1), parameter.MaxDeltaBits+1), big.NewInt(1))).RatString()
 	for name, spoil := range map[string]func(m *Threshold){
 		"nil": func(m *Threshold) { m.MaxPerCell = nil }, "zero": func(m *Threshold) { m.MaxPerCell = new(big.Int) },
 		"negative": func(m *Threshold) { m.MaxPerCell = big.NewInt(-1) }, "more than the sensitivity": func(m *Threshold) { m.MaxPerCell = big.NewInt(11) },

@@ -4,6 +4,7 @@ import (
 	"math/big"
 
 	"dither/internal/entropy"
+	"dither/mechanism/internal/parameter"
 	"dither/privacy"
 )
 
@@ -63,7 +64,7 @@ func (m TopExponential) Shortfall(n *big.Int, beta float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := checkBeta(beta); err != nil {
+	if err := parameter.Probability(beta); err != nil {
 		return 0, err
 	}
 	if n == nil {

@@ -6,6 +6,8 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/sample"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -43,7 +45,7 @@ func (m Tulap) Measure(x Exact) (TulapMeasurement, error) {
 }
 
 func (m Tulap) measure(src *entropy.Source, x Exact) (TulapMeasurement, error) {
-	if err := checkEpsilon(m.Epsilon); err != nil {
+	if err := parameter.Epsilon(m.Epsilon); err != nil {
 		return TulapMeasurement{}, err
 	}
 	dist, err := noise.NewTulap(m.Epsilon.Rat(), m.Delta.Rat())
@@ -52,9 +54,7 @@ func (m Tulap) measure(src *entropy.Source, x Exact) (TulapMeasurement, error) {
 	}
 	z := sample.NewTulap(m.Epsilon.Rat(), m.Delta.Rat()).Draw(src, new(big.Int))
 	unit := new(big.Int).Lsh(big.NewInt(1), 64)
-	if x.v != nil {
-		z.Add(z, new(big.Int).Mul(x.v, unit))
-	}
+	z.Add(z, new(big.Int).Mul(opaque.Open(x), unit))
 	return TulapMeasurement{new(big.Rat).SetFrac(z, unit), dist, m.Epsilon, m.Delta, approximateLoss(m.Epsilon, m.Delta)}, nil
 }
 

@@ -1,4 +1,4 @@
-package mechanism
+package opaque
 
 import (
 	"encoding/json"
@@ -12,8 +12,7 @@ import (
 	"slices"
 	"testing"
 
-	"dither/internal/exact"
-	"dither/privacy"
+	"dither/mechanism/internal/parameter"
 )
 
 // The rows that were added come back, each a function of itself: in memory and from the file, which has no name; those of a unit in an order of their own. Longer
@@ -53,27 +52,27 @@ func TestRowsComeBack(t *testing.T) {
 		}
 		add(rows)
 		left, err := os.ReadDir(dir)
-		if err != nil || len(left) > 0 || spilled != (rows.file != nil) || rows.units() != 300 {
-			t.Fatalf("%v left, %d units, %v", left, rows.units(), err)
+		if err != nil || len(left) > 0 || spilled != (rows.file != nil) || (*Reader)(rows).Units() != 300 {
+			t.Fatalf("%v left, %d units, %v", left, (*Reader)(rows).Units(), err)
 		}
 		for u, unit := range units {
-			from, to := rows.span(int64(u))
-			records, err := rows.read(from, to, nil)
+			from, to := (*Reader)(rows).Span(int64(u))
+			records, err := (*Reader)(rows).Read(from, to, nil)
 			if err != nil || to-from != int64(len(unit)) {
 				t.Fatal(from, to, err)
 			}
 			var got, want []string
 			integers, x := make([]int64, 2), make([]float64, 2)
 			for ; len(records) > 0; records = records[rows.record:] {
-				y := rows.decode(records, integers, x, math.Ldexp(1, rows.grid))
-				if n := norm(x); n > 2.5*(1+1e-15) {
+				y := (*Reader)(rows).Decode(records, integers, x, math.Ldexp(1, rows.grid))
+				if n := math.Hypot(x[0], x[1]); n > 2.5*(1+1e-15) {
 					t.Fatalf("a norm of %g", n)
 				}
 				got = append(got, fmt.Sprintf("%.3f %.3f %g", x[0], x[1], y))
 			}
 			for _, row := range unit {
-				x := []float64{float64(row[0]) / 1024, math.Max(math.Min(float64(row[1])*8, farthest*math.Ldexp(1, rows.grid)), -farthest*math.Ldexp(1, rows.grid))}
-				if n := norm(x); n > 2.5 {
+				x := []float64{float64(row[0]) / 1024, math.Max(math.Min(float64(row[1])*8, Farthest*math.Ldexp(1, rows.grid)), -Farthest*math.Ldexp(1, rows.grid))}
+				if n := math.Hypot(x[0], x[1]); n > 2.5 {
 					x[0], x[1] = x[0]*2.5/n, x[1]*2.5/n
 				}
 				want = append(want, fmt.Sprintf("%.3f %.3f %g", x[0], x[1], float64(row[2])))
@@ -97,8 +96,8 @@ func TestRowsComeBack(t *testing.T) {
 		}
 		spilled = false
 		add(again) // its rows in another order
-		a, err := rows.read(0, rows.rows, nil)
-		b, err2 := again.read(0, again.rows, nil)
+		a, err := (*Reader)(rows).Read(0, rows.rows, nil)
+		b, err2 := (*Reader)(again).Read(0, again.rows, nil)
 		if err != nil || err2 != nil || !slices.Equal(a, b) {
 			t.Error("the order of a unit's rows matters", err, err2)
 		}
@@ -110,7 +109,7 @@ func TestRowsComeBack(t *testing.T) {
 
 // Rows that are not of their shape are refused, and rows tell nothing of themselves.
 func TestRowsRefuse(t *testing.T) {
-	good := RowShape{Grids: []int{0, 0}, Bound: ratOf(1), Most: 2, Dir: t.TempDir()}
+	good := RowShape{Grids: []int{0, 0}, Bound: big.NewRat(1, 1), Most: 2, Dir: t.TempDir()}
 	for name, change := range map[string]func(s *RowShape){
 		"no predictors": func(s *RowShape) { s.Grids = s.Grids[:1] },
 		"too many":      func(s *RowShape) { s.Grids = make([]int, maxPredictors+2) },
@@ -122,7 +121,7 @@ func TestRowsRefuse(t *testing.T) {
 	} {
 		s := good
 		change(&s)
-		if _, err := NewRows(s); !errors.Is(err, ErrParameter) {
+		if _, err := NewRows(s); !errors.Is(err, parameter.Err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -133,7 +132,8 @@ func TestRowsRefuse(t *testing.T) {
 	if err := errors.Join(rows.Add(true, []int64{1, 2}), rows.Add(false, []int64{1, 2})); err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range map[string]error{"a third row": rows.Add(false, []int64{1, 2}), "a short one": rows.Add(true, []int64{1}), "a pass before the end": rows.each(t.Context(), 1, nil)} {
+	_, unsealed := OpenRows(rows, 1)
+	for name, err := range map[string]error{"a third row": rows.Add(false, []int64{1, 2}), "a short one": rows.Add(true, []int64{1}), "a pass before the end": unsealed} {
 		if !errors.Is(err, ErrRows) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -144,7 +144,10 @@ func TestRowsRefuse(t *testing.T) {
 	if err := rows.Add(true, []int64{1, 2}); !errors.Is(err, ErrRows) {
 		t.Errorf("a row after the end: %v", err)
 	}
-	if text := fmt.Sprintf("%v %+v %#v %s %d %v", rows, rows, rows, rows, rows, slog.AnyValue(rows).Resolve()); text != fmt.Sprint(redacted, " ", redacted, " ", redacted, " ", redacted, " ", redacted, " ", redacted) {
+	if _, err := OpenRows(rows, 2); !errors.Is(err, ErrRows) {
+		t.Errorf("rows of another shape: %v", err)
+	}
+	if text := fmt.Sprintf("%v %+v %#v %s %d %v", rows, rows, rows, rows, rows, slog.AnyValue(rows).Resolve()); text != fmt.Sprint(Redacted, " ", Redacted, " ", Redacted, " ", Redacted, " ", Redacted, " ", Redacted) {
 		t.Error(text)
 	}
 	if b, err := json.Marshal(rows); err == nil {
@@ -152,92 +155,9 @@ func TestRowsRefuse(t *testing.T) {
 	}
 }
 
-// The exponential is right to far below what the minimum's tolerance counts on, 2^-47 of itself.
-func TestExponentialIsRight(t *testing.T) {
-	r := rand.New(rand.NewPCG(113, 114))
-	for range 3000 {
-		x := (2*r.Float64() - 1) * []float64{1e-3, 1, 30, 700}[r.IntN(4)]
-		if e := math.Exp(x); e < exact.ExpDown(x)*(1-0x1p-50) || e > exact.ExpUp(x)*(1+0x1p-50) {
-			t.Fatalf("exp(%g) = %g", x, e)
-		}
-	}
-}
-
-// Sums of 128 bits are exact, and the double next to them.
-func TestSum128(t *testing.T) {
-	r := rand.New(rand.NewPCG(115, 116))
-	for range 2000 {
-		var s, o sum128
-		want := new(big.Int)
-		for i := range 1 + r.IntN(20) {
-			v := int64(r.Uint64()) >> r.IntN(64)
-			if want.Add(want, big.NewInt(v)); i%2 == 0 {
-				s.add(v)
-			} else {
-				o.add(v)
-			}
-		}
-		s.plus(o)
-		f, _ := new(big.Float).SetInt(want).Float64()
-		if s.integer().Cmp(want) != 0 || math.Abs(s.float()-f) > math.Abs(f)*0x1p-51 {
-			t.Fatalf("%s, %g; want %s", s.integer(), s.float(), want)
-		}
-	}
-}
-
-// What one unit adds to the sums of curvature is within their sensitivities, in L1 and in L2; and the sums are those of doubles.
-func TestCurvatureOfNeighbours(t *testing.T) {
-	r := rand.New(rand.NewPCG(117, 118))
-	const bound, most, d = 2.0, 2, 3
-	longest := [2]float64{}
-	for _, o := range objectives() {
-		for _, relation := range []privacy.Neighbours{privacy.AddRemove, privacy.ChangeOne} {
-			m, err := NewMinimiser(o, d, ratOf(bound), Unit{relation, most})
-			if err != nil {
-				t.Fatal(err)
-			}
-			hessian, products := m.Curvatures()
-			for _, p := range kinds(r, d, 20, most) {
-				name := p.name
-				theta := []float64{5 * r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
-				h, c, err := m.Curve(t.Context(), p.rows(t, bound, most), theta)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for range 5 {
-					h2, c2, err := m.Curve(t.Context(), p.neighbour(r, relation, most).rows(t, bound, most), theta)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for i, s := range []struct {
-						of   Curvature
-						a, b []Exact
-					}{{hessian, h, h2}, {products, c, c2}} {
-						l1, l2 := new(big.Int), new(big.Int)
-						for k := range s.a {
-							x := new(big.Int).Sub(s.a[k].v, s.b[k].v)
-							l1.Add(l1, new(big.Int).Abs(x))
-							l2.Add(l2, x.Mul(x, x))
-						}
-						if l1.Cmp(s.of.L1) > 0 || l2.Cmp(s.of.L2Squared) > 0 {
-							t.Errorf("%s, %s: L1 %s of %s, squared L2 %s of %s", o.Loss, name, l1, s.of.L1, l2, s.of.L2Squared)
-						}
-						f, _ := new(big.Rat).SetFrac(l2, s.of.L2Squared).Float64()
-						longest[i] = max(longest[i], f)
-					}
-				}
-			}
-		}
-	}
-	if longest[0] < 0.4 || longest[1] < 0.4 {
-		t.Errorf("of the squared sensitivities %v were seen: the test shows little", longest)
-	}
-	t.Log("of the squared sensitivities, the most seen:", longest)
-}
-
 // A coordinate whose grid is beyond the doubles, in units of the rows' own, is what it is: 0, or as long as the bound.
 func TestRowsOfCoarseCoordinates(t *testing.T) {
-	rows, err := NewRows(RowShape{Grids: []int{1000, 0}, Bound: ratOf(0x1p-90), Most: 1, Dir: t.TempDir()})
+	rows, err := NewRows(RowShape{Grids: []int{1000, 0}, Bound: new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 90)), Most: 1, Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +174,7 @@ func TestRowsOfCoarseCoordinates(t *testing.T) {
 // A row takes as many bytes as its shape says, whatever it holds: so no content makes a pass over it longer.
 func TestRowsAreOfOneSize(t *testing.T) {
 	for _, most := range []int64{1, 3} {
-		rows, err := NewRows(RowShape{Grids: []int{-3, 0, 5}, Bound: ratOf(100), Most: most, Dir: t.TempDir()})
+		rows, err := NewRows(RowShape{Grids: []int{-3, 0, 5}, Bound: big.NewRat(100, 1), Most: most, Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,6 +189,34 @@ func TestRowsAreOfOneSize(t *testing.T) {
 		}
 		if err := rows.Seal(); err != nil || rows.rows != int64(added) || len(rows.buffer) != added*(2*4+8) || rows.record != 2*4+8 {
 			t.Errorf("%d rows of %d bytes, %v", rows.rows, len(rows.buffer), err)
+		}
+	}
+}
+
+// Shorten keeps short vectors, and leaves no vector longer than it may be.
+func TestShorten(t *testing.T) {
+	r := rand.New(rand.NewPCG(103, 104))
+	for range 20_000 {
+		n, reach := 1+r.IntN(6), r.Int64N(1<<23)
+		x := make([]int64, n)
+		sum := int64(0)
+		for i := range x {
+			x[i] = (r.Int64N(2*Farthest+1) - Farthest) >> r.IntN(27)
+			sum += x[i] * x[i]
+		}
+		was := slices.Clone(x)
+		Shorten(x, reach)
+		got := int64(0)
+		for _, v := range x {
+			got += v * v
+		}
+		if got > reach*reach || sum <= reach*reach && !slices.Equal(x, was) {
+			t.Fatalf("%v within %d: %v", was, reach, x)
+		}
+		if lost := float64(reach) - math.Sqrt(float64(got)); sum > reach*reach && lost > math.Sqrt(float64(n))+float64(reach)*1e-6+2 && reach > 0 && sum > 4 {
+			if math.Sqrt(float64(sum)) > float64(reach)*1.01 {
+				t.Fatalf("%v within %d: %v, shorter than need be", was, reach, x)
+			}
 		}
 	}
 }

@@ -1,0 +1,12 @@
+package sample
+
+import (
+	"math/big"
+
+	"dither/internal/entropy"
+)
+
+// Sampler draws integer noise into z, and returns z.
+type Sampler interface {
+	Draw(src *entropy.Source, z *big.Int) *big.Int
+}

@@ -1,0 +1,41 @@
+package opaque
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Redacted is the text that stands for every opaque value.
+const Redacted = "[exact]"
+
+var errRedacted = errors.New("an exact value is not to be encoded")
+
+// redacted is embedded by every opaque type: printing or logging one says only that it is there, and encoding one fails. Of
+// fmt's verbs %p and %w do not ask Format. They print the addresses of what is inside, and never the values.
+type redacted struct{}
+
+// String reveals nothing.
+func (redacted) String() string { return Redacted }
+
+// GoString reveals nothing.
+func (redacted) GoString() string { return Redacted }
+
+// Format reveals nothing, whatever the verb.
+func (redacted) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
+
+// LogValue reveals nothing.
+func (redacted) LogValue() slog.Value { return slog.StringValue(Redacted) }
+
+// MarshalJSON is an error: an exact value must not be encoded by accident.
+func (redacted) MarshalJSON() ([]byte, error) { return nil, errRedacted }
+
+// MarshalText is an error.
+func (redacted) MarshalText() ([]byte, error) { return nil, errRedacted }
+
+// MarshalBinary is an error.
+func (redacted) MarshalBinary() ([]byte, error) { return nil, errRedacted }
+
+// GobEncode is an error.
+func (redacted) GobEncode() ([]byte, error) { return nil, errRedacted }

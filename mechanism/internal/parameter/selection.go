@@ -1,0 +1,66 @@
+package parameter
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/noise"
+	"dither/privacy"
+)
+
+// maxRateBits limits the size of a sensitivity and of the two parts of ε: beyond it they are taken for a mistake.
+const maxRateBits = 4096
+
+// SelectionRate is the factor of scores in an exponent: ε over the range of the scores' sensitivity Δ.
+//
+// Claim: between neighbours, the difference of two scores moves by at most 2Δ, and by at most Δ where scores are monotonic, that
+// is where no two scores move in opposite directions. Let d_i be the movement of score i, |d_i| ≤ Δ. Only differences of scores
+// decide a choice, and |d_i − d_j| ≤ 2Δ; it is at most Δ where d_i and d_j have the same sign. ∎
+func SelectionRate(sensitivity *big.Int, monotonic bool, e privacy.Epsilon) (*big.Rat, error) {
+	switch {
+	case sensitivity == nil || sensitivity.Sign() <= 0:
+		return nil, fmt.Errorf("%w: a selection needs a sensitivity above 0", Err)
+	case e.IsZero():
+		return nil, fmt.Errorf("%w: a selection needs an epsilon above 0", Err)
+	}
+	rate := e.Rat()
+	if max(sensitivity.BitLen(), rate.Num().BitLen(), rate.Denom().BitLen()) > maxRateBits {
+		return nil, fmt.Errorf("%w: a sensitivity or an epsilon of more than %d bits", Err, maxRateBits)
+	}
+	reach := new(big.Int).Set(sensitivity)
+	if !monotonic {
+		reach.Lsh(reach, 1)
+	}
+	return rate.Quo(rate, new(big.Rat).SetInt(reach)), nil
+}
+
+// SelectionNoise is the discrete Laplace noise of scale k·Δ/ε, or 2kΔ/ε for scores that are not monotonic; or Err.
+func SelectionNoise(sensitivity *big.Int, monotonic bool, e privacy.Epsilon, k int) (noise.DiscreteLaplace, error) {
+	c, err := SelectionRate(sensitivity, monotonic, e)
+	if err != nil {
+		return noise.DiscreteLaplace{}, err
+	}
+	scale := new(big.Rat).SetInt64(int64(k))
+	dist, err := noise.NewDiscreteLaplace(scale.Quo(scale, c))
+	if err != nil {
+		return noise.DiscreteLaplace{}, fmt.Errorf("%w: %w", Err, err)
+	}
+	return dist, nil
+}
+
+// Simultaneous is an a such that, with probability at least 1 − beta, all of n draws are between −a and a.
+func Simultaneous(dist noise.DiscreteLaplace, n int, beta float64) (*big.Int, error) {
+	if err := Probability(beta); err != nil {
+		return nil, err
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("%w: a bound on no draws", Err)
+	}
+	each := exact.DivDown(beta, exact.FloatUp(new(big.Rat).SetInt64(int64(n))))
+	a := dist.Quantile(each)
+	if a == nil {
+		return nil, fmt.Errorf("%w: a bound of too small a probability", Err)
+	}
+	return a, nil
+}
