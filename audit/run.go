@@ -63,7 +63,7 @@ func (f Func) Run(ctx context.Context, side Side, n int, yield func(output []byt
 // from a seed that they share, does not pass for a difference between the sides.
 //
 // The two sides are run in turns, so that what changes with time (a machine that gets warm) changes on both. An output's meaning is not
-// needed: see docs/checking.md for the kinds of events.
+// needed: see docs/explanation/checking.md for the kinds of events.
 //
 // Errors are ErrOptions, ctx's, the mechanism's own, ErrUnlike, ErrRepeats, and ErrIncomparable where no two outputs have anything in common.
 func Run(ctx context.Context, m Mechanism, o Options) (*Report, error) {

@@ -112,7 +112,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 	if options.Analysts && p.Delay == nil {
 		return nil, &Error{
 			Code: CodePolicy, Message: "the policy has no answer_delay: analysts would see how long each answer takes, which depends on rows",
-			Hint: "the owner declares one (docs/policy.md)",
+			Hint: "the owner declares one (docs/reference/policy.md)",
 		}
 	}
 	p.Fix()

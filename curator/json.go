@@ -144,7 +144,7 @@ func orNull(x float64) any {
 	return x
 }
 
-// MarshalJSON writes the release as docs/json.md says.
+// MarshalJSON writes the release as docs/reference/json.md says.
 func (r *Release) MarshalJSON() ([]byte, error) {
 	var o object
 	o.add("release", r.ID)

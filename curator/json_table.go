@@ -2,7 +2,7 @@ package curator
 
 import "math/big"
 
-// MarshalJSON writes the table as docs/json.md says: null where nothing is declared, or sealed.
+// MarshalJSON writes the table as docs/reference/json.md says: null where nothing is declared, or sealed.
 func (t Table) MarshalJSON() ([]byte, error) {
 	var o object
 	o.add("name", t.Name)

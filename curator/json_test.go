@@ -50,9 +50,9 @@ func TestTableJSON(t *testing.T) {
 	}
 }
 
-// docs/json.md lists every code, and holds JSON.
+// docs/reference/json.md lists every code, and holds JSON.
 func TestJSONIsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../docs/json.md")
+	text, err := os.ReadFile("../docs/reference/json.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -258,10 +258,10 @@ func TestRetryCostsNothingNew(t *testing.T) {
 	if len(codes) < 16 {
 		t.Errorf("found the codes %v", codes)
 	}
-	if text, err := os.ReadFile("../docs/json.md"); err == nil {
+	if text, err := os.ReadFile("../docs/reference/json.md"); err == nil {
 		for _, code := range codes {
 			if !strings.Contains(string(text), "| `"+code+"` |") {
-				t.Errorf("docs/json.md does not list %s", code)
+				t.Errorf("docs/reference/json.md does not list %s", code)
 			}
 		}
 	}

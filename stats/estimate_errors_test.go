@@ -22,7 +22,7 @@ type errorTable struct {
 	declared   string
 }
 
-// The errors of estimates on real rows, as docs/statistics.md reports them: of each the rows' own number, the root of the mean squared error of 40 estimates, half the
+// The errors of estimates on real rows, as docs/reference/statistics.md reports them: of each the rows' own number, the root of the mean squared error of 40 estimates, half the
 // interval's width on average, and how often it held. Where DITHER_ADULT names a file adult.csv, whose columns are coded from 0, of that one too. The intervals hold as often as they
 // say, by mistake once in a million.
 func TestEstimateErrors(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // What the two methods that measure sums make of slopes of few rows: medians and root mean squares over 400 made-up tables (errors above 4 counted as
 // 4), where package mechanism's test of the same kind pins those of Theil and Sen's. Rows are those of its tables: scaled predictors from −1 to 1, even
-// or about the middle, v = z/2 and residuals of 0.16, or a tenth of all v at 1. What this test holds is which method docs/statistics.md recommends
+// or about the middle, v = z/2 and residuals of 0.16, or a tenth of all v at 1. What this test holds is which method docs/reference/statistics.md recommends
 // where.
 func TestFewRowsUtility(t *testing.T) {
 	const runs = 400

@@ -179,7 +179,7 @@ type Intersection struct {
 // is then the person's; if none is left, the person is not in all of them, or not as it is known. Tables that have none of the known columns are
 // taken too.
 //
-// A published value, sensitive or not, may be generalised, in the notations that docs/checking.md lists. What is left is never too little for a notation that is not
+// A published value, sensitive or not, may be generalised, in the notations that docs/explanation/checking.md lists. What is left is never too little for a notation that is not
 // understood: a value excludes another only where both are. Words are taken as they stand: that Europe holds France is not known.
 //
 // The error is ErrParameter where there are no tables or more than MostTables, nothing is known, no table has a column that is said to

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// What docs/accounting.md shows is what the program prints.
+// What docs/reference/accounting.md shows is what the program prints.
 func TestAccountingDoc(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors round the last digits otherwise")
 	}
-	text, err := os.ReadFile("../../docs/accounting.md")
+	text, err := os.ReadFile("../../docs/reference/accounting.md")
 	if err != nil {
 		t.Fatal(err)
 	}

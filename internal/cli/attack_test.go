@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// What docs/checking.md shows of the attacks is what the program prints, but for what real noise makes of the figures of ours: there
+// What docs/explanation/checking.md shows of the attacks is what the program prints, but for what real noise makes of the figures of ours: there
 // only the bound is compared.
 func TestAttackDoc(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors round the last digits otherwise")
 	}
-	text, err := os.ReadFile("../../docs/checking.md")
+	text, err := os.ReadFile("../../docs/explanation/checking.md")
 	if err != nil {
 		t.Fatal(err)
 	}

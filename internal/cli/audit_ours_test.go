@@ -80,9 +80,9 @@ func TestAuditOurs(t *testing.T) {
 	}
 }
 
-// What docs/checking.md shows of dither's own mechanisms is what the program prints; of audits of runs, what comes before the runs.
+// What docs/explanation/checking.md shows of dither's own mechanisms is what the program prints; of audits of runs, what comes before the runs.
 func TestOursInTheDocs(t *testing.T) {
-	page, err := os.ReadFile("../../docs/checking.md")
+	page, err := os.ReadFile("../../docs/explanation/checking.md")
 	if err != nil {
 		t.Fatal(err)
 	}

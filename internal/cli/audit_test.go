@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// What docs/checking.md shows of audits of programs is what the program prints, with the examples' noise from a counted seed, but for the
+// What docs/explanation/checking.md shows of audits of programs is what the program prints, with the examples' noise from a counted seed, but for the
 // times; and the script that it shows is the whole of it.
 func TestAuditDoc(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
@@ -25,7 +25,7 @@ func TestAuditDoc(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Chdir("../..")
-	text, err := os.ReadFile("docs/checking.md")
+	text, err := os.ReadFile("docs/explanation/checking.md")
 	if err != nil {
 		t.Fatal(err)
 	}

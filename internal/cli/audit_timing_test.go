@@ -50,7 +50,7 @@ func timingServer(t *testing.T) string {
 // The equivalence of times, in its long form: at 100, 20,000 and a million rows, on both engines, by both doors (a million
 // rows in ten pairs through the library alone), the planted question is seen, alike homes are not told apart (of 30 pairs each that would be chance with probability 0.01
 // in all), and no class is called shown that was not: 30 pairs show none. Figures of longer runs are in
-// docs/timing.md. DITHER_LONG=1 runs it, a quarter of an hour.
+// docs/explanation/timing.md. DITHER_LONG=1 runs it, a quarter of an hour.
 func TestTimingLong(t *testing.T) {
 	if os.Getenv("DITHER_LONG") == "" {
 		t.Skip("DITHER_LONG=1 runs it: a quarter of an hour")

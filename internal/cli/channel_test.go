@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// What the section of docs/checking.md shows is what the program prints, of the files that it shows.
+// What the section of docs/explanation/checking.md shows is what the program prints, of the files that it shows.
 func TestChannelDoc(t *testing.T) {
-	text, err := os.ReadFile("../../docs/checking.md")
+	text, err := os.ReadFile("../../docs/explanation/checking.md")
 	if err != nil {
 		t.Fatal(err)
 	}

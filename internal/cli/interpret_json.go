@@ -8,7 +8,7 @@ import (
 	"dither/audit/interpret"
 )
 
-// MarshalJSON writes all that is known, as docs/json.md says.
+// MarshalJSON writes all that is known, as docs/reference/json.md says.
 func (i interpreted) MarshalJSON() ([]byte, error) {
 	r, _ := rated(i.Person, i.Named)
 	parts := []string{

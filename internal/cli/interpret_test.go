@@ -17,9 +17,9 @@ func interpreting(args ...string) (code int, out, complaint string) {
 	return code, o.String(), e.String()
 }
 
-// What docs/checking.md shows of it is what the program prints.
+// What docs/explanation/checking.md shows of it is what the program prints.
 func TestInterpretDoc(t *testing.T) {
-	text, err := os.ReadFile("../../docs/checking.md")
+	text, err := os.ReadFile("../../docs/explanation/checking.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // Real tables, asked from the command line at ε = 1: regressions, logistic models, tests and clusters, with the root of the mean squared error of each number, about what the rows say
-// without noise. Those of docs/statistics.md are of 40 answers each:
+// without noise. Those of docs/reference/statistics.md are of 40 answers each:
 //
 //	DITHER_LONG=1 DITHER_ADULT=adult.csv go test ./internal/cli -run RealTables -v
 //
@@ -51,7 +51,7 @@ type realCommand struct {
 	read    func(answer map[string]any) []float64
 	exact   func(r *realRows) []float64
 	names   []string
-	errors  [2][]float64 // as docs/statistics.md has them, of ε and of ρ
+	errors  [2][]float64 // as docs/reference/statistics.md has them, of ε and of ρ
 	where   string       // a condition that is always true, with $ for a number: what has no --fresh is another question with it
 }
 

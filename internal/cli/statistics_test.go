@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// What docs/statistics.md shows of tests is what the program prints.
+// What docs/reference/statistics.md shows of tests is what the program prints.
 func TestHypothesisDoc(t *testing.T) {
-	text, err := os.ReadFile("../../docs/statistics.md")
+	text, err := os.ReadFile("../../docs/reference/statistics.md")
 	if err != nil {
 		t.Fatal(err)
 	}

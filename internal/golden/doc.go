@@ -12,7 +12,7 @@
 //     have the same figures. Trainings go on where they stopped.
 //   - TestGoldenFigures asks questions afresh, under the randomness that was recorded for them.
 //   - TestGoldenPlans plans every question again. It needs no server.
-//   - TestGoldenConstructs finds every construct of docs/sql.md in a question that is answered.
+//   - TestGoldenConstructs finds every construct of docs/reference/sql.md in a question that is answered.
 //
 // Whoever changes a figure updates it in the same commit, and the message says why:
 //

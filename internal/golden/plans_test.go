@@ -59,7 +59,7 @@ func TestGoldenPlans(t *testing.T) {
 	})
 }
 
-// Every construct of docs/sql.md, and every kind of question, is in some question that is answered.
+// Every construct of docs/reference/sql.md, and every kind of question, is in some question that is answered.
 func TestGoldenConstructs(t *testing.T) {
 	met, ways, lacking := enginetest.Met{}, map[string]bool{}, true
 	eachHome(t, func(t *testing.T, name string) {

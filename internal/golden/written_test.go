@@ -2,7 +2,7 @@ package golden
 
 import "strings"
 
-// clinicSQL are questions of every form in docs/sql.md, its own statements among them.
+// clinicSQL are questions of every form in docs/reference/sql.md, its own statements among them.
 var clinicSQL = strings.Split(strings.TrimSpace(`
 SELECT city, COUNT(*) AS visits, ROUND(AVG(cost), 2) AS mean FROM visits WHERE day BETWEEN DATE '2025-01-01' AND DATE '2025-12-31' AND NOT cancelled GROUP BY city HAVING COUNT(*) > 100 ORDER BY visits DESC LIMIT 10;
 SELECT region, COUNT(*) AS n, MEDIAN(income) AS middle, PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY income) AS rich FROM people GROUP BY region HAVING MEDIAN(income) > 20000

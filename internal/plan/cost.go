@@ -18,7 +18,7 @@ import (
 // what noise hides. The bound is: at each place of the statement, the rows that one unit can become there before any
 // cap (at most policy.Table.Stored of a table, joins multiply, unions add) times the steps of what is computed of each,
 // times the longest text for what reads texts. A step is about a nanosecond of one core of either engine, at worst;
-// docs/benchmarks.md holds the steps against measured times. ∎
+// docs/reference/benchmarks.md holds the steps against measured times. ∎
 type Cost struct {
 	Steps int64 // math.MaxInt64 where it is that or more
 	Rows  int64 // the most rows that one unit becomes at one place

@@ -81,7 +81,7 @@ func TestUnitCostOfDocs(t *testing.T) {
 		}
 		policies = append(policies, p)
 	}
-	pages, err := filepath.Glob("../../docs/*.md")
+	pages, err := filepath.Glob("../../docs/*/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // The steps of what is computed of one row: of either engine the slower, rounded up. `go test ./internal/plan -run '^$'
-// -bench UnitCost` beside the engines' own benchmarks holds them against time (docs/benchmarks.md).
+// -bench UnitCost` beside the engines' own benchmarks holds them against time (docs/reference/benchmarks.md).
 const (
 	stepsRow      = 100  // a row that is read, or handed on
 	stepsColumn   = 10   // and each of its columns

@@ -217,7 +217,7 @@ func TestDelimiters(t *testing.T) {
 
 // The reference's example is one that works.
 func TestTheReferencesExample(t *testing.T) {
-	_, text, _ := strings.Cut(string(mustRead(t, "../../docs/policy.md")), "```yaml\n")
+	_, text, _ := strings.Cut(string(mustRead(t, "../../docs/reference/policy.md")), "```yaml\n")
 	text, _, found := strings.Cut(text, "```")
 	if p, err := policy.Decode([]byte(text), ""); err != nil || !found || len(p.Tables) != 2 {
 		t.Error(err)

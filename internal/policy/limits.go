@@ -8,7 +8,7 @@ type Limits struct {
 const (
 	// LeastUnitCost is the limit on a unit's cost where a policy declares none, or stepsPerStored for each row that it
 	// stores of one unit where that is more. So no plain question about all stored rows is refused, and no join of a
-	// few tables. docs/design/0007 gives the reasons, and docs/benchmarks.md the times.
+	// few tables. docs/design/0007 gives the reasons, and docs/reference/benchmarks.md the times.
 	LeastUnitCost  = 3_000_000_000
 	stepsPerStored = 10_000
 	// MaxUnitCost is the largest limit.

@@ -1,5 +1,5 @@
 // Package query turns the text of a question into a small tree of its own: PostgreSQL's grammar reads it, and whatever the
-// tree cannot hold is refused with the place, the reason and what to write instead. docs/sql.md is the dialect's
+// tree cannot hold is refused with the place, the reason and what to write instead. docs/reference/sql.md is the dialect's
 // definition. Nothing here knows of tables, types or privacy; that is package plan's.
 //
 // The package promises that Parse neither panics nor kills the process, whatever the text (see limits and thread.go), that

@@ -16,7 +16,7 @@ type Construct struct {
 	relation bool
 }
 
-// Constructs are all of them: docs/sql.md's aggregates, groups, bounds, functions and relations, and the ways in which units are bounded. A test that
+// Constructs are all of them: docs/reference/sql.md's aggregates, groups, bounds, functions and relations, and the ways in which units are bounded. A test that
 // asks generated questions counts which it has met, and fails where one is lacking.
 var Constructs = constructs()
 
