@@ -68,11 +68,11 @@ type Verdict struct {
 func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
 	s := &Stream{curator: c, hasValues: t.Values}
 	if err := s.prepare(t); err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	m, err := s.mechanism(t)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	alpha, err := m.Accuracy(s.most, 0.05)
 	if err != nil {
@@ -80,11 +80,11 @@ func (c *Curator) Above(ctx context.Context, t Threshold) (*Stream, error) {
 	}
 	s.Accuracy, s.Price = wholeNumber(alpha), c.loss(s.target.Price)
 	if ctx.Err() != nil {
-		return nil, public(ctx.Err())
+		return nil, c.public(ctx.Err())
 	}
 	release, err := c.hold(ctx, s.look.tables)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	release()
 	if s.id, err = c.reserve(s.look); err != nil {
@@ -182,7 +182,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	arrival := s.curator.clock.Now() // once the question before it has its verdict
 	t, err := s.plan(sql)
 	if err != nil {
-		return nil, public(err)
+		return nil, s.curator.public(err)
 	}
 	at, err := s.curator.instantOf(&look{bounded: &t.Statement}, arrival)
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	}
 	release, err := s.curator.hold(ctx, s.look.tables)
 	if err != nil {
-		return nil, public(err)
+		return nil, s.curator.public(err)
 	}
 	defer release()
 	from := s.curator.from(s.look)
@@ -210,7 +210,7 @@ func (s *Stream) Ask(ctx context.Context, sql string) (*Verdict, error) {
 	s.asked++
 	if err := s.record(sql, numbers); err != nil {
 		s.ended = true
-		return nil, charged(err)
+		return nil, s.curator.charged(err)
 	}
 	return s.verdict(numbers[0]), nil
 }
@@ -308,7 +308,7 @@ func (s *Stream) Close() error {
 	}
 	s.ended = true
 	if err := s.curator.ledger.Release(s.id, encode(nil)); err != nil {
-		return charged(err)
+		return s.curator.charged(err)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (c *Curator) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*Polic
 	}
 	s, err := c.ledger.State()
 	if err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	changes, group, err := c.checkedChange(ctx, s)
 	if err != nil {
@@ -120,7 +120,7 @@ func (c *Curator) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*Polic
 	}
 	trainings, err := pinned(c.ledger, &c.trainings, s)
 	if err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	if !o.Abandon {
 		if err := wouldLose("this change of the policy", trainings, finishFirst); err != nil {
@@ -130,16 +130,16 @@ func (c *Curator) AcceptPolicyWith(ctx context.Context, o AcceptOptions) (*Polic
 	out.Abandoned = namesOf(trainings)
 	if o.Dry { // what the ledger would refuse, it refuses now
 		if err := c.ledger.MayAdopt(terms(c.policy, s.Terms), group); err != nil {
-			return nil, public(err)
+			return nil, toOwner(err)
 		}
 		return out, nil
 	}
 	if err := c.ledger.Adopt(terms(c.policy, s.Terms), group, s.Head); err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	c.held.Store(nil)
 	if err := c.abandon(trainings); err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	if s, err := c.ledger.State(); err == nil {
 		out.Spent = c.account(s.Spent)

@@ -53,14 +53,14 @@ func (c *Curator) Answer(ctx context.Context, q Question) (*Release, error) {
 	ctx = c.arrives(ctx)
 	a, err := c.ask(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	if q.Whole {
 		a.derived.Whole()
 	}
 	from, err := c.reused(a)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	if from != nil {
 		return c.release(a, from)

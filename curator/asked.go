@@ -18,11 +18,11 @@ type Asked struct {
 // Asked reads what an earlier release was asked for, free, so that it can be asked for again. The price and the SQL of by count for nothing: it says who asks.
 func (c *Curator) Asked(id string, by Question) (*Asked, error) {
 	if err := c.permitted(by); err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	_, r, err := c.named(id)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	out := &Asked{ID: id, Question: r.Question, Price: c.loss(r.Loss)}
 	for _, s := range r.Sources {

@@ -100,7 +100,7 @@ func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) 
 }
 
 // settle makes the plan that of the bounds that were released, and takes them off the numbers.
-func (a *asked) settle(s *seen) error {
+func (c *Curator) settle(a *asked, s *seen) error {
 	if len(a.plan.Searches) == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (a *asked) settle(s *seen) error {
 		err = a.follow(p)
 	}
 	if err != nil {
-		return s.failed(err)
+		return c.after(s, err)
 	}
 	s.numbers = s.numbers[2:]
 	return nil

@@ -89,7 +89,7 @@ func (c *Curator) BudgetFor(group int64) (*Budget, error) {
 	}
 	s, err := c.ledger.State()
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	out := &Budget{
 		Population: s.Terms.Population, Neighbours: s.Terms.Neighbours.String(),

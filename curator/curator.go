@@ -78,7 +78,7 @@ func Init(home string) error {
 		return homeError(err)
 	}
 	if err := ledger.Create(home, newID(), time.Now()); err != nil {
-		return public(err)
+		return toOwner(err)
 	}
 	if len(found) > 0 {
 		return nil // whoever keeps other files here decides what a version control sees
@@ -118,7 +118,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 	p.Fix()
 	l, err := ledger.Open(home, time.Now)
 	if err != nil {
-		e := public(err)
+		e := toOwner(err)
 		if errors.Is(err, ledger.ErrMissing) {
 			e.Hint = "`dither init " + home + "` begins one"
 		}
@@ -127,7 +127,7 @@ func OpenWith(home string, options Options) (*Curator, error) {
 	sealed, tmp := filepath.Join(home, "sealed"), filepath.Join(home, "tmp")
 	c := &Curator{home: home, policy: p, ledger: l, engine: newEngines(p, sealed, tmp), options: options, clock: wall{}}
 	if err := c.adoptHarmless(); err != nil {
-		return nil, errors.Join(public(err), l.Close())
+		return nil, errors.Join(toOwner(err), l.Close())
 	}
 	c.sweep()
 	if options.VerifyLedger > 0 {

@@ -3,6 +3,7 @@ package curator
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"dither/internal/ledger"
 	"dither/internal/plan"
@@ -29,6 +30,7 @@ const (
 	CodeHome          Code = "home"           // the home or its policy cannot be used
 	CodeUnfinished    Code = "unfinished"     // a training that is paid and unfinished would be lost, or was lost by a change and would be paid again
 	CodeFailed        Code = "failed"         // the question failed after its price was reserved
+	CodeInternal      Code = "internal"       // something went wrong that only the owner is told of
 	CodeSuspended     Code = "suspended"      // too many questions failed, or were given up: the owner looks into it first
 	CodeCancelled     Code = "cancelled"      // the caller gave up: before anything was reserved unless Charged
 	CodeUnavailable   Code = "unavailable"    // the server that holds the table cannot be asked, or the same question is being answered and takes too long; nothing was reserved
@@ -61,9 +63,67 @@ func (e *Error) Unwrap() error { return e.cause }
 // errNotRecorded: a sealed version is not the one that the ledger recorded: the sealed folder was restored or replaced.
 var errNotRecorded = errors.New("the table's sealed version is not the one that the ledger recorded")
 
-// public turns an error of the policy, the plan, the ledger or the sealed store into an *Error. None of them depends on
-// rows.
-func public(err error) *Error {
+// public words an error for whoever asked. It fails closed: an error that it does not know becomes one uniform error, and its
+// text goes to the owner only. The errors that it knows depend on the question, the policy, the ledger and the sealed
+// store's records, and on no row.
+func (c *Curator) public(err error) *Error {
+	if e := worded(err); e != nil {
+		return e
+	}
+	c.tellOwner(err)
+	return untold()
+}
+
+// charged is public of what came after the price was reserved. Asking again may pay again, so Retry is not said.
+func (c *Curator) charged(err error) *Error {
+	known := worded(err)
+	if known == nil {
+		c.tellOwner(err)
+		return failed()
+	}
+	e := *known
+	e.Charged, e.Retry = true, false
+	if errors.Is(err, ledger.ErrNotWritten) { // the answer's entry was not written; the reservation is
+		e.Message = "the ledger could not be written: the answer is not recorded, and not given; its price stays spent"
+		e.Hint = "the owner looks whether the disk of the home is full; asking again is charged again"
+	}
+	return &e
+}
+
+// toOwner words an error of one of the owner's own acts, which no analyst sees: there an unknown error's text is told.
+func toOwner(err error) *Error {
+	if e := worded(err); e != nil {
+		return e
+	}
+	return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
+}
+
+// untold is the one error of whatever is not known: it says nothing of it.
+func untold() *Error {
+	return &Error{
+		Code: CodeInternal, Message: "the question could not be answered, for a reason that only the owner is told",
+		Hint: "ask the owner of the home",
+	}
+}
+
+// namedByLedger are the errors of package ledger that are worded as they are, beside those that have words of their own.
+var namedByLedger = []error{
+	ledger.ErrMissing, ledger.ErrExists, ledger.ErrHeadMissing, ledger.ErrHeadUnreadable, ledger.ErrNewer, ledger.ErrMoved, ledger.ErrNotFile,
+	ledger.ErrClosed, ledger.ErrClock, ledger.ErrInvalid, ledger.ErrPrice, ledger.ErrParts, ledger.ErrNotReserved, ledger.ErrIncompatible,
+	ledger.ErrTooLarge,
+}
+
+// recordsAreBroken reports an error about what the ledger, or a journal beside it, has recorded.
+func recordsAreBroken(err error) bool {
+	if errors.As(err, new(*ledger.CorruptError)) || errors.As(err, new(*ledger.RolledBackError)) {
+		return true
+	}
+	is := func(known error) bool { return errors.Is(err, known) }
+	return slices.ContainsFunc(namedByLedger, is) || is(errUnreadable) || is(errJournal) || is(errBusy)
+}
+
+// worded turns an error of the policy, the plan, the ledger or the sealed store into an *Error; nil where it knows none.
+func worded(err error) *Error {
 	var (
 		already   *Error
 		syntax    *query.Error
@@ -115,19 +175,10 @@ func public(err error) *Error {
 		return &Error{Code: CodePolicyChanged, Message: err.Error(), Hint: "open the curator again", cause: err}
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: CodeCancelled, Message: "the question was given up before its price was charged", Hint: againFree, Retry: true, cause: err}
+	case recordsAreBroken(err):
+		return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
 	}
-	return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
-}
-
-// charged is public of what came after the price was reserved. Asking again may pay again, so Retry is not said.
-func charged(err error) *Error {
-	e := *public(err)
-	e.Charged, e.Retry = true, false
-	if errors.Is(err, ledger.ErrNotWritten) { // the answer's entry was not written; the reservation is
-		e.Message = "the ledger could not be written: the answer is not recorded, and not given; its price stays spent"
-		e.Hint = "the owner looks whether the disk of the home is full; asking again is charged again"
-	}
-	return &e
+	return nil
 }
 
 // afresh is err of a question that was asked afresh, or not. Asked again, unchanged, such a question is paid again, and so is
@@ -146,7 +197,7 @@ const againFree = "what was answered already can be asked again at no cost"
 
 // notReserved is public, and tells what could be paid where the price could not.
 func (c *Curator) notReserved(err error) *Error {
-	e := public(err)
+	e := c.public(err)
 	var exhausted *privacy.OverdrawError
 	if errors.As(err, &exhausted) {
 		if most := c.largest(exhausted.Remaining); most != "0" {

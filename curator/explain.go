@@ -57,7 +57,7 @@ type Unit struct {
 func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	a, err := c.ask(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	replayed, err := c.releasedBefore(a.look)
 	if err != nil {
@@ -65,11 +65,11 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	}
 	room, err := c.room(a.look)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	reuse, err := c.reusable(a, replayed)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	if !replayed && (reuse == nil || !reuse.Taken) {
 		if err := c.answerable(a.look); err != nil {
@@ -89,7 +89,7 @@ func (c *Curator) Explain(_ context.Context, q Question) (*Explanation, error) {
 	}
 	chosen, err := c.groupSelection(a.plan)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	l1, _ := a.plan.Sensitivity().Float64()
 	l2squared, _ := a.plan.L2Squared().Float64()

@@ -63,7 +63,7 @@ func askOnAFullDisk(t *testing.T, home string) {
 	fill()
 	for i := range 6 {
 		_, err := c.Answer(t.Context(), Question{SQL: fmt.Sprintf("%s WHERE age > %d", fullQuestion, i)})
-		e := public(err)
+		e := c.public(err)
 		fmt.Printf("%s, retry %t, charged %t: %s\n", e.Code, e.Retry, e.Charged, e.Message)
 	}
 	if r, err := c.Answer(t.Context(), Question{SQL: fullQuestion}); err != nil || !r.Replayed {
@@ -81,7 +81,7 @@ func askOnAFullDisk(t *testing.T, home string) {
 	fast := c.engine // the disk is full when the answer is there, and its price is charged
 	c.engine = during{fast, fill}
 	_, err := c.Answer(t.Context(), Question{SQL: fullQuestion, Fresh: true})
-	if e := public(err); e.Code != CodeLedger || e.Retry || !e.Charged || !strings.Contains(e.Message, "its price stays spent") {
+	if e := c.public(err); e.Code != CodeLedger || e.Retry || !e.Charged || !strings.Contains(e.Message, "its price stays spent") {
 		t.Errorf("an answer that is not recorded: %+v", e)
 	}
 	c.engine = fast

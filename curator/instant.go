@@ -83,7 +83,7 @@ func (c *Curator) costs(l *look, rows func(table string) int64) *big.Int {
 func (c *Curator) Work(q Question, rows func(table string) int64) (*big.Int, error) {
 	a, err := c.ask(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	return c.costs(a.look, rows), nil
 }

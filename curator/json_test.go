@@ -58,7 +58,7 @@ func TestJSONIsDocumented(t *testing.T) {
 	}
 	for _, c := range []Code{
 		CodeUsage, CodeSQL, CodePolicy, CodeExhausted, CodeNotSealed, CodeStale, CodeSource, CodePolicyChanged, CodeLedger, CodeHome,
-		CodeFailed, CodeSuspended, CodeCancelled,
+		CodeFailed, CodeInternal, CodeSuspended, CodeCancelled,
 	} {
 		if !strings.Contains(string(text), "| `"+string(c)+"` |") {
 			t.Errorf("the code %s is not documented", c)

@@ -48,12 +48,12 @@ type seen struct {
 	from     []string // the releases that it was computed from, where it is none itself
 }
 
-// failed is an error that came after the look: what was paid for it now stays spent.
-func (s *seen) failed(err error) error {
+// after words an error that came after a look: what was paid for it now stays spent.
+func (c *Curator) after(s *seen, err error) *Error {
 	if s.replayed {
-		return public(err)
+		return c.public(err)
 	}
-	return charged(err)
+	return c.charged(err)
 }
 
 // take carries a look out, in this order: if it was released before, that release is given again, free, and if somebody is at it, that
@@ -73,7 +73,7 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 		}
 	}
 	if c.ledger.ReadOnly() {
-		return nil, public(ledger.ErrReadOnly)
+		return nil, c.public(ledger.ErrReadOnly)
 	}
 	if _, err := c.delayOf(l); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 	}
 	release, err := c.hold(ctx, l.tables)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	defer release()
 	from := c.from(l)
@@ -114,7 +114,7 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 	if answered {
 		s, err := c.replay(l)
 		if s == nil && err == nil {
-			err = public(errUnreplayed)
+			err = c.public(errUnreadable)
 		}
 		return s, err
 	}
@@ -128,7 +128,7 @@ func (c *Curator) taken(ctx context.Context, l *look, run func(context.Context, 
 		return nil, c.lost(ctx, at, reservation, err)
 	}
 	if err := c.ledger.Release(reservation, found.values); err != nil {
-		return nil, charged(err)
+		return nil, c.charged(err)
 	}
 	return &seen{id: reservation, numbers: found.numbers}, nil
 }
@@ -146,9 +146,9 @@ func (c *Curator) remains(s *seen) (Loss, error) {
 		return left(state.Remaining), nil
 	}
 	if s.replayed {
-		return Loss{}, public(err)
+		return Loss{}, c.public(err)
 	}
-	e := charged(err)
+	e := c.charged(err)
 	e.Hint = "the answer is recorded: asking again gives it, free"
 	return Loss{}, e
 }
@@ -183,7 +183,7 @@ func (c *Curator) current(table string) (seal.Version, error) {
 	}
 	v, err := seal.Current(c.home, c.policy.Table(table))
 	if err != nil {
-		e := public(err)
+		e := c.public(err)
 		e.Table = table
 		return seal.Version{}, e
 	}
@@ -229,9 +229,6 @@ func (l *look) most() int64 {
 	}
 	return texts + rows*int64(l.shape[1]+1)*numberBytes + l.steps*stepBytes
 }
-
-// errUnreplayed: the ledger has an answer, and does not give it.
-var errUnreplayed = errors.New("a recorded release is unreadable")
 
 // reserveNew is reserve, unless what is not asked afresh has its answer by now.
 func (c *Curator) reserveNew(l *look) (reservation uint64, answered bool, err error) {

@@ -52,7 +52,7 @@ func (c *Curator) Measure(ctx context.Context, q Question) (*Measurements, error
 	ctx = c.arrives(ctx)
 	a, err := c.ask(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	if len(a.plan.Quantiles)+len(a.plan.Modes) > 0 {
 		return nil, &Error{Code: CodeUsage, Message: "Measure gives sums and counts, and no quantiles or modes", Hint: "use Answer, or Rank"}
@@ -84,7 +84,7 @@ func (c *Curator) measurements(a *asked, s *seen) (_ *Measurements, err error) {
 		for j, m := range g.Measures {
 			d, err := derive.NoiseOf(m)
 			if err != nil {
-				return nil, public(err)
+				return nil, c.after(s, err)
 			}
 			v := Vector{Name: m.Name(), First: first, Unit: m.Unit(), Centre: m.Units(big.NewInt(m.Centre)), Noise: d, Loss: c.loss(m.Loss)}
 			if m.Kind == bounded.Sum || m.Kind == bounded.CountValue {
@@ -189,10 +189,10 @@ func (c *Curator) measured(ctx context.Context, a *asked) (*seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.settleRows(s); err != nil {
+	if err := c.settleRows(a, s); err != nil {
 		return nil, err
 	}
-	return s, a.settle(s)
+	return s, c.settle(a, s)
 }
 
 // noisyRows are the cells of one grouping with the noise of its measures.

@@ -19,14 +19,14 @@ func (c *Curator) Measured(id, analyst string) (*Measurements, error) {
 	}
 	answer, paid, err := c.named(id)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	if paid.Policy != c.policy.Digest() || !sums(paid.Mechanisms) {
 		return unknown("is not of the policy in force, or not of sums and counts")
 	}
 	q := Question{SQL: paid.Question, Analyst: analyst}
 	if err := c.permitted(q); err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	p, err := plan.Build(c.filled(), again(paid))
 	if err != nil || len(p.Quantiles)+len(p.Modes)+len(p.Searches) > 0 || p.Rows != nil || p.Selection != nil {
@@ -34,14 +34,14 @@ func (c *Curator) Measured(id, analyst string) (*Measurements, error) {
 	}
 	_, versions, err := c.sealed(&p.Statement)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	if p.Key(versions...) != paid.Key {
 		return unknown("was asked of another version of the table, or with options of its own")
 	}
 	numbers, err := numbersOf(answer, p)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	return c.measurements(&asked{Question: q, plan: p}, &seen{id: answer.Reserved, numbers: numbers, replayed: true})
 }

@@ -100,7 +100,7 @@ func (c *Curator) Minimize(ctx context.Context, q Minimisation) (*Minimum, error
 	ctx = c.arrives(ctx)
 	m, l, err := c.minimisation(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) { return c.minimum(ctx, m, from) })
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *Curator) Minimize(ctx context.Context, q Minimisation) (*Minimum, error
 func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, error) {
 	m, l, err := c.minimisation(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	s := &seen{}
 	if s.replayed, err = c.explicable(l); err != nil {
@@ -121,7 +121,7 @@ func (c *Curator) ExplainMinimize(_ context.Context, q Minimisation) (*Minimum, 
 	}
 	out, err := c.told(m, s)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	out.ID = ""
 	return out, nil
@@ -329,7 +329,7 @@ func units(values []*big.Int, grid int) []float64 {
 func (c *Curator) minimised(m *minimising, s *seen) (*Minimum, error) {
 	out, err := c.told(m, s)
 	if err != nil {
-		return nil, s.failed(err)
+		return nil, c.after(s, err)
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err

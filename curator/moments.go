@@ -94,7 +94,7 @@ func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 	ctx = c.arrives(ctx)
 	m, l, err := c.moments(v)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		cells, err := c.engine.Aggregate(ctx, l.bounded, from)
@@ -111,7 +111,7 @@ func (c *Curator) Moments(ctx context.Context, v Vectors) (*Moments, error) {
 		out.Cells = append(out.Cells, keyValues(m.GroupKeys(i)))
 	}
 	if out.Sums, err = c.sumsOf(m); err != nil {
-		return nil, public(err)
+		return nil, c.after(s, err)
 	}
 	for _, row := range s.numbers {
 		for i, sum := range m.Sums {

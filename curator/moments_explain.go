@@ -43,7 +43,7 @@ type BlockBound struct {
 func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanation, error) {
 	m, l, err := c.moments(v)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	out := &MomentsExplanation{SQL: v.SQL, Price: c.loss(m.Price), Charged: l.charged()}
 	if out.Replayed, err = c.explicable(l); err != nil {
@@ -51,11 +51,11 @@ func (c *Curator) ExplainMoments(_ context.Context, v Vectors) (*MomentsExplanat
 	}
 	room, err := c.room(l)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), out.Replayed || m.Price.Within(room)
 	if out.Sums, err = c.sumsOf(m); err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	for i := range m.Cells() {
 		out.Cells = append(out.Cells, keyValues(m.GroupKeys(i)))

@@ -67,20 +67,20 @@ func (l *look) decode(values json.RawMessage) ([][]*big.Int, error) {
 	}
 	var in recordedGroups
 	if err := json.Unmarshal(values, &in); err != nil {
-		return nil, fmt.Errorf("a recorded release is unreadable: %w", err)
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	types := l.groups.of.KeyTypes()[:len(l.groups.of.Keys)]
 	chosen := make([][]value.Value, len(in.Groups))
 	for i, texts := range in.Groups {
 		if len(texts) != len(types) {
-			return nil, errors.New("a recorded release has other groups than its question")
+			return nil, fmt.Errorf("%w: it has other groups than its question", errUnreadable)
 		}
 		for j, text := range texts {
 			v := value.NullOf(types[j])
 			if text != nil {
 				var err error
 				if v, err = bounded.ReadKey(types[j], *text); err != nil {
-					return nil, errors.New("a recorded release has other groups than its question")
+					return nil, fmt.Errorf("%w: it has other groups than its question", errUnreadable)
 				}
 			}
 			chosen[i] = append(chosen[i], v)
@@ -151,14 +151,14 @@ func (c *Curator) openly(ctx context.Context, a *asked) (*seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.settleRows(s); err != nil {
+	if err := c.settleRows(a, s); err != nil {
 		return nil, err
 	}
-	if err := a.settle(s); err != nil {
+	if err := c.settle(a, s); err != nil {
 		return nil, err
 	}
 	if err := a.follow(a.plan.Choose(found.chosen)); err != nil { // its noises are those of the plan that ask prepared
-		return nil, public(err)
+		return nil, c.after(s, err)
 	}
 	return s, nil
 }

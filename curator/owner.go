@@ -16,7 +16,7 @@ import (
 func (c *Curator) Tables() ([]Table, error) {
 	state, err := c.ledger.State()
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	var out []Table
 	for _, t := range c.filled().Tables {

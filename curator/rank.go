@@ -53,7 +53,7 @@ func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
 	ctx = c.arrives(ctx)
 	r, err := c.ranking(&q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	t, m, l := r.target, r.mechanism, r.look
 	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {

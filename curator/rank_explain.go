@@ -16,7 +16,7 @@ type OrderExplanation struct {
 func (c *Curator) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation, error) {
 	r, err := c.ranking(&q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	out, err := c.explainOrder(r.look)
 	if err == nil && q.Mechanism == EachQuantile {
@@ -29,7 +29,7 @@ func (c *Curator) ExplainRank(_ context.Context, q Quantiles) (*OrderExplanation
 func (c *Curator) ExplainSmooth(_ context.Context, q Question) (*OrderExplanation, error) {
 	_, _, l, err := c.smoothing(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	return c.explainOrder(l)
 }
@@ -41,7 +41,7 @@ func (c *Curator) explainOrder(l *look) (out *OrderExplanation, err error) {
 	}
 	room, err := c.room(l)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	out.Remaining, out.Largest, out.Affordable = left(room), c.largest(room), out.Replayed || l.price.Within(room)
 	return out, nil

@@ -11,22 +11,25 @@ import (
 	"dither/internal/plan"
 )
 
+// errUnreadable reports a recorded release that its question cannot have.
+var errUnreadable = errors.New("a recorded release is unreadable")
+
 // replay is the newest release of the same look, or nil.
 func (c *Curator) replay(l *look) (*seen, error) {
 	answer, ok, err := c.ledger.Find(l.key)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	if !ok {
 		return nil, nil
 	}
 	values, err := answer.Values()
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	numbers, err := l.decode(values)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	return &seen{id: answer.Reserved, numbers: numbers, replayed: true}, nil
 }
@@ -37,7 +40,7 @@ func (c *Curator) releasedBefore(l *look) (ok bool, err error) {
 		return false, nil
 	}
 	if _, ok, err = c.ledger.Find(l.key); err != nil {
-		return false, public(err)
+		return false, c.public(err)
 	}
 	return ok, nil
 }
@@ -79,9 +82,9 @@ func decode(values json.RawMessage, shape [2]int) ([][]*big.Int, error) {
 	}
 	var texts [][]string
 	if err := json.Unmarshal(values, &texts); err != nil {
-		return nil, fmt.Errorf("a recorded release is unreadable: %w", err)
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	wrong := errors.New("a recorded release has another shape than its question")
+	wrong := fmt.Errorf("%w: it has another shape than its question", errUnreadable)
 	if len(texts) != shape[0] {
 		return nil, wrong
 	}

@@ -36,7 +36,7 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 	}
 	lost, err := ledger.Missing(home)
 	if err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	if lost == "" {
 		return nil, usage(ledger.ErrNotLost.Error(), "`dither ledger verify` says whether they are whole")
@@ -72,7 +72,7 @@ func RecoverLedger(home string, o RecoverOptions) (*Recovered, error) {
 		}
 	}
 	if err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	if against == nil && spent == nil {
 		out.Lines = append(out.Lines, "neither a head nor a sum was kept: the whole budget counts as spent, unless the owner raises it")

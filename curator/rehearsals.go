@@ -119,7 +119,7 @@ func (c *Curator) rehearse(ctx context.Context, analyst string, from engine.Seal
 		return &Error{Code: CodeUnavailable, Message: err.Error() + "; nothing was charged", Hint: "ask again later", Retry: true}
 	}
 	if err != nil {
-		return public(err)
+		return c.public(err)
 	}
 	defer done()
 	within, cancel := context.WithTimeoutCause(ctx, rehearsalTime, engine.ErrRehearsal)
@@ -134,7 +134,7 @@ func (c *Curator) rehearse(ctx context.Context, analyst string, from engine.Seal
 		}
 	}
 	if ctx.Err() != nil { // nobody waits for the answer: nothing is reserved
-		return public(ctx.Err())
+		return c.public(ctx.Err())
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (c *Curator) unrehearsed(ctx context.Context, err error) error {
 		return refused(err)
 	}
 	if ctx.Err() != nil {
-		return public(ctx.Err())
+		return c.public(ctx.Err())
 	}
 	c.tellOwner(err)
 	if errors.Is(err, engine.ErrRehearsal) {

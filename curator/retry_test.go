@@ -163,7 +163,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			done()
 			return answer(c), err
 		}, 1},
-		"curator public": {CodeCancelled, func(t *testing.T, c *Curator) (func() error, error) {
+		"curator worded": {CodeCancelled, func(t *testing.T, c *Curator) (func() error, error) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_, err := c.Answer(ctx, Question{SQL: "SELECT COUNT(*) FROM people", Fresh: true})

@@ -3,7 +3,6 @@ package curator
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -49,10 +48,10 @@ func (f *foundRows) unwrap(values json.RawMessage) (json.RawMessage, error) {
 	}
 	var in recordedRows
 	if err := json.Unmarshal(values, &in); err != nil {
-		return nil, fmt.Errorf("a recorded release is unreadable: %w", err)
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	if in.Rows < 1 || in.Rows > f.most {
-		return nil, errors.New("a recorded release has a bound on rows that its question could not find")
+		return nil, fmt.Errorf("%w: it has a bound on rows that its question could not find", errUnreadable)
 	}
 	f.rows = in.Rows
 	return in.Release, nil
@@ -143,7 +142,7 @@ func boundedRows(p *plan.Plan, rows int64) (*plan.Plan, error) {
 }
 
 // settleRows makes the plan that of the bound on rows that was released.
-func (a *asked) settleRows(s *seen) error {
+func (c *Curator) settleRows(a *asked, s *seen) error {
 	if a.look.rows == nil {
 		return nil
 	}
@@ -152,7 +151,7 @@ func (a *asked) settleRows(s *seen) error {
 		err = a.follow(p)
 	}
 	if err != nil {
-		return s.failed(err)
+		return c.after(s, err)
 	}
 	return nil
 }

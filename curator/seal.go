@@ -48,10 +48,10 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	}
 	before, err := c.ledger.State()
 	if err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	if err := c.inForce(before); err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	if options.Copy != "" && !t.Source.Live() {
 		return nil, &Error{Code: CodeUsage, Message: "table " + table + " is sealed from a file, which is copied anyway", Hint: "leave --copy out"}
@@ -106,10 +106,10 @@ func (c *Curator) Seal(ctx context.Context, table string, options SealOptions) (
 	}
 	report.Warnings = append(report.Warnings, doubts...)
 	if err := c.record(version); err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	if err := c.abandon(trainings); err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	if len(trainings) > 0 {
 		report.Warnings = append(report.Warnings, "given up, since the version that they were about is no longer the newest: training "+strings.Join(namesOf(trainings), ", "))
@@ -191,7 +191,7 @@ func (c *Curator) RemoveVersions(ctx context.Context, table string, numbers ...i
 	}
 	s, err := c.ledger.State()
 	if err != nil {
-		return nil, public(err)
+		return nil, toOwner(err)
 	}
 	newest := s.Sealed[table].Version
 	if len(numbers) == 0 {

@@ -71,7 +71,7 @@ func (c *Curator) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMin
 	ctx = c.arrives(ctx)
 	m, l, err := c.minimaOf(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) { return c.best(ctx, m, from) })
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *Curator) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMin
 	}
 	out, err := c.foundMinimum(m, s)
 	if err != nil {
-		return nil, s.failed(err)
+		return nil, c.after(s, err)
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err
@@ -89,7 +89,7 @@ func (c *Curator) SearchMinimum(ctx context.Context, q MinimumSearch) (*FoundMin
 func (c *Curator) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinimum, error) {
 	m, l, err := c.minimaOf(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	s := &seen{}
 	if s.replayed, err = c.explicable(l); err != nil {
@@ -97,11 +97,11 @@ func (c *Curator) ExplainSearch(_ context.Context, q MinimumSearch) (*FoundMinim
 	}
 	out, err := c.foundMinimum(m, s)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	room, err := c.room(l)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	out.ID, out.Remaining = "", left(room)
 	return out, nil
@@ -283,7 +283,7 @@ func (c *Curator) foundMinimum(m *searchedMinima, s *seen) (*FoundMinimum, error
 		if n := s.numbers[0][0]; n.IsInt64() && n.Int64() >= 0 && n.Int64() < int64(len(m.minima)) {
 			out.Best = int(n.Int64())
 		} else {
-			return nil, errors.New("a recorded release is of none of its candidates")
+			return nil, fmt.Errorf("%w: it is of none of its candidates", errUnreadable)
 		}
 		correct, coefficients = s.numbers[1:2], s.numbers[2:]
 	}

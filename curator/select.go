@@ -58,23 +58,23 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 	}
 	alpha, err := parseConfidence(&s.Confidence)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	request, err := c.request(s.Question)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	t, err := plan.BuildScores(c.filled(), request)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	m, err := selector(t, s)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	l, err := c.lookAt(t, s.Question, m.parameters(t), [2]int{s.Best, 2})
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	shortfall, err := m.shortfall(t.Cells(), alpha)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 	for _, row := range found.numbers {
 		chosen, err := chosenOf(t, row, unit)
 		if err != nil {
-			return nil, public(err)
+			return nil, c.after(found, err)
 		}
 		out.Best = append(out.Best, chosen)
 	}
@@ -115,7 +115,7 @@ func (c *Curator) Select(ctx context.Context, s Selection) (*Selected, error) {
 // chosenOf reads a row of a release: a group's index, and its lead, which is −1 where there is none.
 func chosenOf(t *plan.Target, row []*big.Int, unit float64) (chosen Chosen, err error) {
 	if !row[0].IsInt64() || row[0].Sign() < 0 || row[0].Int64() >= int64(t.Cells()) {
-		return chosen, fmt.Errorf("a recorded release chose group %s", row[0])
+		return chosen, fmt.Errorf("%w: it chose group %s", errUnreadable, row[0])
 	}
 	keys := t.CellKeys(int(row[0].Int64()))
 	for _, key := range t.Order {

@@ -33,7 +33,7 @@ func (c *Curator) Smooth(ctx context.Context, q Question) (*Median, error) {
 	ctx = c.arrives(ctx)
 	t, m, l, err := c.smoothing(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) {
 		rows, err := c.engine.Order(ctx, l.bounded, from)

@@ -2,7 +2,6 @@ package curator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -88,7 +87,7 @@ func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, err
 	ctx = c.arrives(ctx)
 	f, l, err := c.line(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	s, err := c.take(ctx, l, func(ctx context.Context, from engine.Sealed) ([][]*big.Int, error) { return c.drawLine(ctx, f, from) })
 	if err != nil {
@@ -96,7 +95,7 @@ func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, err
 	}
 	out, err := c.fittedLine(f, l, q, s)
 	if err != nil {
-		return nil, s.failed(err)
+		return nil, c.after(s, err)
 	}
 	out.Remaining, err = c.remains(s)
 	return out, err
@@ -106,7 +105,7 @@ func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, err
 func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine, error) {
 	f, l, err := c.line(q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	s := &seen{}
 	if s.replayed, err = c.explicable(l); err != nil {
@@ -114,7 +113,7 @@ func (c *Curator) ExplainFitLine(_ context.Context, q LineQuestion) (*FittedLine
 	}
 	out, err := c.fittedLine(f, l, q, s)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	out.ID = ""
 	return out, nil
@@ -230,7 +229,7 @@ func (c *Curator) drawLine(ctx context.Context, f *fittingLine, from engine.Seal
 	return out, nil
 }
 
-var errNoLine = errors.New("a recorded line is not one that its question could have")
+var errNoLine = fmt.Errorf("%w: it is no line that its question could have", errUnreadable)
 
 // fittedLine puts numbers, where there are any, beside all that is public of them.
 func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (*FittedLine, error) {

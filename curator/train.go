@@ -106,19 +106,19 @@ func (c *Curator) Train(ctx context.Context, q Training) (*Trainer, error) {
 func (c *Curator) begin(ctx context.Context, q Training) (*Trainer, error) {
 	t, err := c.training(ctx, q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	_, found, err := t.earlier(q.Fresh)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	if !found {
 		if err := t.unsurprising(); !q.Fresh && err != nil {
-			return nil, public(err)
+			return nil, c.public(err)
 		}
 		release, err := c.hold(ctx, t.look.tables)
 		if err != nil {
-			return nil, public(err)
+			return nil, c.public(err)
 		}
 		release()
 		if err := c.rehearse(ctx, t.look.analyst, c.from(t.look), t.look.bounded); err != nil {
@@ -130,7 +130,7 @@ func (c *Curator) begin(ctx context.Context, q Training) (*Trainer, error) {
 	}
 	crashPoint("reserved")
 	if err := t.hold(); err != nil {
-		e := charged(err)
+		e := c.charged(err)
 		if errors.Is(err, errBusy) {
 			e.Code, e.Retry = CodeHome, true
 		}

@@ -30,15 +30,15 @@ type TrainingExplanation struct {
 func (c *Curator) ExplainTrain(ctx context.Context, q Training) (*TrainingExplanation, error) {
 	t, err := c.training(ctx, q)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	b, begun, err := t.earlier(q.Fresh)
 	if err != nil {
-		return nil, public(err)
+		return nil, c.public(err)
 	}
 	if !begun {
 		if err := t.unsurprising(); !q.Fresh && err != nil {
-			return nil, public(err)
+			return nil, c.public(err)
 		}
 		if err := c.answerable(t.look); err != nil {
 			return nil, err

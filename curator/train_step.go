@@ -60,7 +60,7 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 		}
 		values, err := t.journal.read(p)
 		if err != nil {
-			return nil, public(err)
+			return nil, t.curator.public(err)
 		}
 		return t.gradient(values, true), nil
 	}
@@ -81,9 +81,9 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 	if err != nil {
 		_ = t.give() // what it held has no name, or is durable
 		if errors.Is(err, ledger.ErrNotReserved) {
-			return nil, charged(failedElsewhere())
+			return nil, t.curator.charged(failedElsewhere())
 		}
-		e := charged(err)
+		e := t.curator.charged(err)
 		if errors.Is(err, ledger.ErrNotWritten) { // the step is drawn, and is recorded when the training is asked for again
 			e.Hint = stepGivenUp().Hint
 		}
@@ -98,10 +98,10 @@ func (t *Trainer) draw(ctx context.Context, at *instant, theta []float64) ([]*bi
 	c := t.curator
 	state, err := c.ledger.State()
 	if err != nil {
-		return nil, charged(err)
+		return nil, t.curator.charged(err)
 	}
 	if err := state.Suspended(t.look.analyst); err != nil {
-		return nil, charged(err)
+		return nil, t.curator.charged(err)
 	}
 	if ctx.Err() != nil {
 		return nil, afresh(t.fresh, stepGivenUp())
@@ -109,7 +109,7 @@ func (t *Trainer) draw(ctx context.Context, at *instant, theta []float64) ([]*bi
 	for _, v := range t.look.tables {
 		now, err := c.current(v.Table)
 		if err != nil {
-			return nil, charged(err)
+			return nil, t.curator.charged(err)
 		}
 		if now.Number != v.Number && t.rows == nil {
 			return nil, &Error{Code: CodeStale, Message: "the table was sealed again since the training began", Hint: "begin another one"}
@@ -118,12 +118,12 @@ func (t *Trainer) draw(ctx context.Context, at *instant, theta []float64) ([]*bi
 	if t.rows == nil { // nothing is lost where the file is damaged by now: the step can be taken when it was restored
 		release, err := c.hold(ctx, t.look.tables)
 		if err != nil {
-			return nil, charged(err)
+			return nil, t.curator.charged(err)
 		}
 		defer release()
 	}
 	if err := c.begins(at); err != nil {
-		return nil, charged(err)
+		return nil, t.curator.charged(err)
 	}
 	known := t.rows
 	d, err := watched(ctx, c, at, c.from(t.look), func(within context.Context, from engine.Sealed) (d drawn, err error) {
@@ -169,7 +169,7 @@ func (t *Trainer) givenUp() error {
 	switch err := t.curator.ledger.GiveUpStep(t.id); {
 	case errors.Is(err, ledger.ErrNotReserved): // lost elsewhere meanwhile: going on here would count nothing
 		_ = t.give()
-		return charged(failedElsewhere())
+		return t.curator.charged(failedElsewhere())
 	case err != nil:
 		t.curator.tellOwner(err) // it is not counted
 	}

@@ -48,7 +48,7 @@ func (c *Curator) underway(ctx context.Context, key string) (done func(), waited
 					Hint: "ask again later: its answer is then given again, free",
 				}
 			}
-			return nil, false, public(ctx.Err())
+			return nil, false, c.public(ctx.Err())
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (c *Curator) filled() *policy.Policy {
 		case errors.Is(err, errUnread), errors.Is(err, errNotNoted):
 			return nil, 0, err.Error()
 		case err != nil:
-			return nil, 0, "that table cannot be read: " + public(err).Message
+			return nil, 0, "that table cannot be read: " + c.public(err).Message
 		case len(values) == 0:
 			return nil, 0, "there are none"
 		case len(values) > policy.MaxKeys:
