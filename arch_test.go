@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},
-	"examples/ask":          {"curator"}, // the tutorial for programmers shows it
+	"examples/ask":          {"curator"},                                                // the tutorial for programmers shows it
 	"examples/tpch":         {"curator", "internal/splitmix"},                           // whose rows are made up
 	"examples/kmeans":       {"curator", "internal/plot", "internal/splitmix", "stats"}, // whose rows are made up
 	"internal/splitmix":     {},                                                         // its draws are predictable: nothing that handles private rows may import it
