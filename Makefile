@@ -20,7 +20,7 @@ build: prerequisites
 # commands' scripts start the program hundreds of times, the exact checks draw millions of numbers. Of three that do much besides, the tests of what works at once run under it.
 # The engines' replay audits take as long as all else there, and ask one question at a time.
 shared = $(GO) list $$(git ls-files '*.go' | grep -v _test.go | xargs grep -lE '^\s+go (func|[a-zA-Z_.]+)\(|"sync(/atomic)?"' \
-           | xargs -n1 dirname | sort -u | grep -vxE 'internal/cli|internal/ledger|audit/ours|account|mechanism' | sed 's,^,./,') | sort
+           | xargs -n1 dirname | sort -u | grep -vxE 'internal/cli/[a-z]+|internal/ledger|audit/ours|account|mechanism' | sed 's,^,./,') | sort
 test: prerequisites
 	$(GO) test -race -shuffle=on -skip '^TestReplayAudit$$' $$($(shared))
 	$(GO) test -run '^TestReplayAudit$$' ./internal/engine/duckdb ./internal/engine/postgres

@@ -74,8 +74,28 @@ var allowed = map[string][]string{
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
 	"internal/plot":         {"internal/exact"},
 	"internal/timing":       {"audit", "curator", "internal/engine/postgres", "internal/splitmix"}, // whose rows and questions are made up
+	// the command line: what every verb is given, and a room for each family of verbs; no room knows another
+	"internal/cli/render": {"curator", "internal/exact", "internal/plot", "privacy"},
+	"internal/cli/console": {
+		"account", "curator", "internal/cli/render", "internal/nearest", "internal/plot", "privacy",
+	},
+	"internal/cli/owner":   {"curator", "internal/cli/console", "internal/cli/render", "internal/ledger", "privacy"},
+	"internal/cli/analyst": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot"},
+	"internal/cli/statistics": {
+		"account", "curator", "hypothesis", "internal/cli/console", "internal/cli/render", "internal/exact",
+		"internal/nearest", "internal/plot", "noise", "privacy", "stats",
+	},
+	"internal/cli/laboratory": {
+		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
+		"internal/cli/console", "internal/cli/render", "internal/nearest", "internal/plot", "internal/timing", "privacy",
+	},
+	"internal/cli/tour": {
+		"curator", "examples/randhie", "internal/cli/console", "internal/cli/render", "internal/town",
+		"internal/town/parquet",
+	},
 	"internal/cli": {
-		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights", "examples/randhie", "hypothesis", "internal/exact", "internal/ledger", "internal/nearest", "internal/plot", "internal/timing", "internal/town", "internal/town/parquet", "noise", "privacy", "stats",
+		"internal/cli/analyst", "internal/cli/console", "internal/cli/laboratory", "internal/cli/owner",
+		"internal/cli/render", "internal/cli/statistics", "internal/cli/tour", "internal/nearest",
 	},
 	"cmd/dither": {"internal/cli"},
 	// beside the house: what checks it, and whatever else makes promises
@@ -109,7 +129,7 @@ var wardens = map[string][]string{
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
-var duckdbTests = []string{"internal/engine/duckdb", "curator", "stats", "internal/cli", "cmd/dither", "internal/golden"}
+var duckdbTests = []string{"internal/engine/duckdb", "curator", "stats", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden"}
 
 type listed struct {
 	ImportPath                         string

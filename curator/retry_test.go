@@ -23,7 +23,10 @@ import (
 // placesOfRetry finds the functions that say Retry, in the folders of those that make an *Error.
 func placesOfRetry(t *testing.T) (places []string, codes []string) {
 	t.Helper()
-	for _, dir := range []string{".", "../stats", "../internal/cli", "../hypothesis"} {
+	for _, dir := range []string{
+		".", "../stats", "../hypothesis", "../internal/cli", "../internal/cli/analyst", "../internal/cli/console",
+		"../internal/cli/laboratory", "../internal/cli/owner", "../internal/cli/statistics", "../internal/cli/tour",
+	} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)
@@ -218,7 +221,7 @@ func TestRetryCostsNothingNew(t *testing.T) {
 			_, err := c.AcceptPolicy(t.Context(), false)
 			return func() error { _, err := openHome(t, c.home).AcceptPolicy(t.Context(), false); return err }, err
 		}, 0},
-		"cli asError": {CodeCancelled, nil, 0}, // between two questions: what they said of themselves holds, and report says nothing of it afresh (internal/cli)
+		"console asError": {CodeCancelled, nil, 0}, // between two questions: what they said of themselves holds, and report says nothing of it afresh (internal/cli/console)
 	}
 	places, codes := placesOfRetry(t)
 	for _, p := range places {

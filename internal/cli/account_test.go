@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"dither/internal/cli/console"
 )
 
 // What docs/reference/accounting.md shows is what the program prints.
@@ -34,7 +36,7 @@ func TestAccountingDoc(t *testing.T) {
 			args = append(args, strings.Trim(word, `"`))
 		}
 		var out, complaint strings.Builder
-		if code := Run(args, strings.NewReader(""), &out, &complaint); code != exitAnswered {
+		if code := Run(args, strings.NewReader(""), &out, &complaint); code != console.ExitAnswered {
 			t.Errorf("%s: exit %d: %s", command, code, complaint.String())
 		}
 		for j, want := range strings.Split(strings.TrimRight(out.String(), "\n"), "\n") {
@@ -46,17 +48,5 @@ func TestAccountingDoc(t *testing.T) {
 	}
 	if shown < 8 {
 		t.Errorf("%d commands are shown", shown)
-	}
-}
-
-// Numbers are written so that what is said of them stays true.
-func TestShortNumbers(t *testing.T) {
-	for got, want := range map[string]string{
-		above(1e-6): "1e-6", above(1.0000001e-6): "1.00001e-6", below(1.9999999): "1.99999", above(0.99999999): "1", above(1234567): "1.23457e6",
-		digitsAbove(1.101e-5, 3): "1.11e-5", digitsAbove(0.9999, 3): "1", above(0): "0", grouped(1e-6): "1,000,000", grouped(0.0999999): "10",
-	} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"dither/internal/cli/console"
 )
 
 // What docs/explanation/checking.md shows of the attacks is what the program prints, but for what real noise makes of the figures of ours: there
@@ -40,7 +42,7 @@ func TestAttackDoc(t *testing.T) {
 			continue // a hundred more linear programs
 		}
 		var out, complaint strings.Builder
-		if code := Run(strings.Fields(command), strings.NewReader(""), &out, &complaint); code != exitAnswered {
+		if code := Run(strings.Fields(command), strings.NewReader(""), &out, &complaint); code != console.ExitAnswered {
 			t.Errorf("%s: exit %d: %s", command, code, complaint.String())
 		}
 		for j, got := range strings.Split(strings.TrimRight(out.String(), "\n"), "\n") {
@@ -106,7 +108,7 @@ func TestAttacks(t *testing.T) {
 		{"name-and-shame --runs 100", []string{`(?m)^0.0001 +63.2 % .*0.0001 +0$`, `(?m)^ +1e-6 +1.0 % .*1e-6 +0$`}},
 	} {
 		var out, complaint strings.Builder
-		if code := Run(strings.Fields("attack "+c.args), strings.NewReader(""), &out, &complaint); code != exitAnswered {
+		if code := Run(strings.Fields("attack "+c.args), strings.NewReader(""), &out, &complaint); code != console.ExitAnswered {
 			t.Errorf("%s: exit %d: %s", c.args, code, complaint.String())
 		}
 		for _, want := range c.want {
@@ -137,20 +139,8 @@ func TestAttackLimits(t *testing.T) {
 		"name-and-shame --people 1000000000 --runs 1000":       "people × runs",
 	} {
 		var out, complaint strings.Builder
-		if code := Run(strings.Fields("attack "+args), strings.NewReader(""), &out, &complaint); code != exitUsage || !strings.Contains(complaint.String(), want) {
+		if code := Run(strings.Fields("attack "+args), strings.NewReader(""), &out, &complaint); code != console.ExitUsage || !strings.Contains(complaint.String(), want) {
 			t.Errorf("%s: exit %d: %s", args, code, complaint.String())
-		}
-	}
-}
-
-// Shares are written so that what is said of them stays true.
-func TestShares(t *testing.T) {
-	for got, want := range map[string]string{
-		share(0): "0 %", share(1): "100 %", share(0.9996): "> 99.9 %", share(0.0004): "< 0.1 %", chance(1): "> 99.9 %", chance(0): "< 0.1 %", share(0.5): "50.0 %",
-		mostShare(0.7310585786300049): "73.2 %", mostShare(0.1359140914229523): "13.6 %", mostShare(1): "> 99.9 %", mostShare(0.99995): "> 99.9 %", mostShare(0.9985): "99.9 %",
-	} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

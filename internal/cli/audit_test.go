@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"math"
-	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"dither/internal/cli/console"
 )
 
 // What docs/explanation/checking.md shows of audits of programs is what the program prints, with the examples' noise from a counted seed, but for the
@@ -54,7 +54,7 @@ func TestAuditDoc(t *testing.T) {
 		}
 		audits.Go(func() {
 			var out, complaint strings.Builder
-			if code := Run(args, strings.NewReader(""), &out, &complaint); code != exitAnswered && code != exitRefused {
+			if code := Run(args, strings.NewReader(""), &out, &complaint); code != console.ExitAnswered && code != console.ExitRefused {
 				t.Errorf("%s: exit %d: %s", command, code, complaint.String())
 			}
 			sameLines(t, lines[i+1:], command, out.String())
@@ -123,48 +123,9 @@ func TestAuditJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
 		t.Fatal(err, out.String(), complaint.String())
 	}
-	if code != exitRefused || got.Verdict != "refuted" || got.Claim.Epsilon != 1 || got.Epsilon < 3 || math.IsInf(got.Epsilon, 0) ||
+	if code != console.ExitRefused || got.Verdict != "refuted" || got.Claim.Epsilon != 1 || got.Epsilon < 3 || math.IsInf(got.Epsilon, 0) ||
 		got.Runs != 1000 || got.Learned != 500 ||
 		got.Events[0].Event != "the output is ≤ 1" || !got.Events[0].Whole || got.Events[0].AtMost == nil || *got.Events[0].AtMost != 1 || got.Events[0].Likely != "data" || got.Events[0].Counts.Data != 500 || len(got.Histogram.Parts) != 2 {
 		t.Errorf("exit %d: %s", code, out.String())
-	}
-}
-
-// A confidence below 1 is never written as 100 %, and a claim never above what was typed.
-func TestAuditFigures(t *testing.T) {
-	for x, want := range map[float64]string{
-		0.9: "90 %", 0.999999: "99.9999 %", 0.5: "50 %", 0.99999999999: "99.999999999 %", math.Nextafter(1, 0): "99.99999999999999 %",
-	} {
-		if got := confident(x); got != want {
-			t.Errorf("%v: %s, want %s", x, got, want)
-		}
-	}
-	for _, c := range []struct{ typed, refuted, not string }{
-		{"1", "1", "1"},
-		{"1e-6", "1e-6", "1e-6"},
-		{"1.0000000001", "1.0000000001", "1.0000000001"},
-		{"0.123456789012345678", "0.123456", "0.123457"},
-	} {
-		r, ok := new(big.Rat).SetString(c.typed)
-		if !ok {
-			t.Fatal(c.typed)
-		}
-		if got, other := claimed(r, true), claimed(r, false); got != c.refuted || other != c.not {
-			t.Errorf("%s: %s and %s", c.typed, got, other)
-		}
-	}
-}
-
-// A slow program is told how slow it will be, once, and what helps.
-func TestAuditEstimate(t *testing.T) {
-	var complaint strings.Builder
-	s := &session{stderr: &complaint}
-	s.estimate(10*time.Second, 40_000, false)
-	s.estimate(7*time.Minute, 40_000, false)
-	s.estimate(30*time.Hour, 40_000, true)
-	want := "note: 40,000 runs of both sides will take 7 minutes more; a program that takes {runs} in its command, and gives so many answers, is started a few times only\n" +
-		"note: 40,000 runs of both sides will take 30 hours more\n"
-	if complaint.String() != want {
-		t.Error(complaint.String())
 	}
 }

@@ -6,38 +6,40 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"dither/internal/cli/console"
 )
 
 // completionVerb is `dither completion`, which lists all verbs, itself too.
-func completionVerb() verb {
-	return verb{
-		name:  "completion",
-		args:  "bash | zsh | fish",
-		about: "print what makes a shell complete commands and flags",
-		run:   runCompletion,
+func completionVerb() console.Verb {
+	return console.Verb{
+		Name:  "completion",
+		Args:  "bash | zsh | fish",
+		About: "print what makes a shell complete commands and flags",
+		Run:   runCompletion,
 	}
 }
 
 // runCompletion prints a shell's completion, made from the table of commands and from the flags that each declares.
-func runCompletion(s *session, args []string) error {
-	rest, helped, err := s.parse(args)
+func runCompletion(s *console.Console, args []string) error {
+	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err
 	}
 	if len(rest) == 1 {
 		switch rest[0] {
 		case "bash":
-			s.print("%s", bashCompletion(completions()))
+			s.Print("%s", bashCompletion(completions()))
 			return nil
 		case "zsh":
-			s.print("%s", zshCompletion(completions()))
+			s.Print("%s", zshCompletion(completions()))
 			return nil
 		case "fish":
-			s.print("%s", fishCompletion(completions()))
+			s.Print("%s", fishCompletion(completions()))
 			return nil
 		}
 	}
-	return usage("completion bash, zsh, or fish")
+	return console.Usage("completion bash, zsh, or fish")
 }
 
 // completed is a command as a shell completes it.
@@ -53,47 +55,39 @@ type completedFlag struct {
 	among []string // the values, where they are known
 }
 
-// dashed is the flag as it is typed.
-func (f completedFlag) dashed() string {
-	if len(f.name) == 1 {
-		return "-" + f.name
-	}
-	return "--" + f.name
-}
-
 func completions() []completed {
 	out := []completed{{name: "help", about: "what the commands are"}}
 	for _, c := range verbs() {
-		words := followers(c.args)
-		if c.words != nil {
-			words = append(words, c.words()...)
+		words := followers(c.Args)
+		if c.Words != nil {
+			words = append(words, c.Words()...)
 		}
-		out = append(out, completed{name: c.name, about: c.about, words: words, flags: flagsOf(c)})
+		out = append(out, completed{name: c.Name, about: c.About, words: words, flags: flagsOf(c)})
 	}
 	return out
 }
 
 // flagsOf asks a command for help, which makes it declare its flags and do nothing else.
-func flagsOf(c verb) []completedFlag {
-	s := &session{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, format: "table"}
-	s.take(c)
-	_ = c.run(s, []string{"-h"})          // there is nothing that help could fail at
-	for _, w := range followers(c.args) { // a word's own flags, as of `fit linear`
-		own := &session{stdin: s.stdin, stdout: io.Discard, stderr: io.Discard, format: "table"}
-		own.take(c)
-		_ = c.run(own, []string{w, "-h"})
-		own.flags.VisitAll(func(f *flag.Flag) {
-			if s.flags.Lookup(f.Name) == nil {
-				s.flags.Var(f.Value, f.Name, f.Usage)
+func flagsOf(c console.Verb) []completedFlag {
+	s := &console.Console{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Format: "table"}
+	s.Take(c)
+	_ = c.Run(s, []string{"-h"})          // there is nothing that help could fail at
+	for _, w := range followers(c.Args) { // a word's own flags, as of `fit linear`
+		own := &console.Console{Stdin: s.Stdin, Stdout: io.Discard, Stderr: io.Discard, Format: "table"}
+		own.Take(c)
+		_ = c.Run(own, []string{w, "-h"})
+		own.Flags.VisitAll(func(f *flag.Flag) {
+			if s.Flags.Lookup(f.Name) == nil {
+				s.Flags.Var(f.Value, f.Name, f.Usage)
 			}
 		})
 	}
 	var out []completedFlag
-	s.flags.VisitAll(func(f *flag.Flag) {
+	s.Flags.VisitAll(func(f *flag.Flag) {
 		simple, ok := f.Value.(interface{ IsBoolFlag() bool })
 		flag := completedFlag{name: f.Name, takes: !ok || !simple.IsBoolFlag()}
 		if f.Name == "format" {
-			flag.among = anyFormat
+			flag.among = console.AnyFormat
 		}
 		out = append(out, flag)
 	})
@@ -127,7 +121,7 @@ func firstField(s string) string {
 func (c completed) offers() []string {
 	out := append([]string{}, c.words...)
 	for _, f := range c.flags {
-		out = append(out, f.dashed())
+		out = append(out, console.Dashed(f.name))
 	}
 	return out
 }
@@ -144,7 +138,7 @@ func valued(all []completed) (known []completedFlag, other []string) {
 			if f.among != nil {
 				known = append(known, f)
 			} else {
-				other = append(other, f.dashed())
+				other = append(other, console.Dashed(f.name))
 			}
 		}
 	}
@@ -173,7 +167,7 @@ _dither() {
 `)
 	known, other := valued(all)
 	for _, f := range known {
-		fmt.Fprintf(&b, "\t%s) COMPREPLY=($(compgen -W %q -- \"$current\")); return ;;\n", f.dashed(), strings.Join(f.among, " "))
+		fmt.Fprintf(&b, "\t%s) COMPREPLY=($(compgen -W %q -- \"$current\")); return ;;\n", console.Dashed(f.name), strings.Join(f.among, " "))
 	}
 	fmt.Fprintf(&b, "\t%s) COMPREPLY=(); return ;;\n\tesac\n\tcase $verb in\n", strings.Join(other, "|"))
 	var names []string
@@ -210,7 +204,7 @@ _dither() {
 `)
 	known, other := valued(all)
 	for _, f := range known {
-		fmt.Fprintf(&b, "\t%s) compadd -- %s; return ;;\n", f.dashed(), strings.Join(f.among, " "))
+		fmt.Fprintf(&b, "\t%s) compadd -- %s; return ;;\n", console.Dashed(f.name), strings.Join(f.among, " "))
 	}
 	fmt.Fprintf(&b, "\t%s) _files; return ;;\n\tesac\n\tcase $verb in\n", strings.Join(other, "|"))
 	for _, c := range all {

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"dither/internal/cli/console"
 )
 
 // Every command and every flag of every command is in every shell's completion.
@@ -14,15 +16,15 @@ func TestCompletionIsWhole(t *testing.T) {
 			line := ""
 			for l := range strings.Lines(text) {
 				switch trimmed := strings.TrimSpace(l); {
-				case shell != "fish" && strings.HasPrefix(trimmed, c.name+")"), shell == "fish" && strings.Contains(l, "from "+c.name+"'"):
+				case shell != "fish" && strings.HasPrefix(trimmed, c.Name+")"), shell == "fish" && strings.Contains(l, "from "+c.Name+"'"):
 					line += l
 				}
 			}
-			if !strings.Contains(text, c.name) || line == "" && shell != "fish" {
-				t.Errorf("%s has no %s", shell, c.name)
+			if !strings.Contains(text, c.Name) || line == "" && shell != "fish" {
+				t.Errorf("%s has no %s", shell, c.Name)
 			}
 			for _, f := range flagsOf(c) {
-				want := " " + f.dashed()
+				want := " " + console.Dashed(f.name)
 				if shell == "fish" {
 					want = map[bool]string{true: " -s ", false: " -l "}[len(f.name) == 1] + f.name
 				}
@@ -30,7 +32,7 @@ func TestCompletionIsWhole(t *testing.T) {
 					line += text // it is the same for all
 				}
 				if !strings.Contains(strings.ReplaceAll(line, `"`, " "), want) {
-					t.Errorf("%s: %s has no %s", shell, c.name, f.dashed())
+					t.Errorf("%s: %s has no %s", shell, c.Name, console.Dashed(f.name))
 				}
 			}
 		}

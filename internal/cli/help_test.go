@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"dither/internal/cli/console"
 )
 
 // Every flag of every command has its line of help.
@@ -44,7 +46,7 @@ func TestHelpIsWhole(t *testing.T) {
 		{"version"},
 	} {
 		var out strings.Builder
-		s := &session{stdin: strings.NewReader(""), stdout: &out, stderr: io.Discard, format: "table"}
+		s := &console.Console{Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard, Format: "table"}
 		if err := runHelp(s, args); err != nil {
 			t.Errorf("help %v: %v", args, err)
 		}

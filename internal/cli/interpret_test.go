@@ -2,12 +2,13 @@ package cli
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"dither/internal/cli/console"
 )
 
 // interpreting runs dither interpret.
@@ -36,7 +37,7 @@ func TestInterpretDoc(t *testing.T) {
 			args = append(args, strings.Trim(word, `"`))
 		}
 		code, out, complaint := interpreting(args...)
-		if code != exitAnswered {
+		if code != console.ExitAnswered {
 			t.Errorf("%s: exit %d: %s", command, code, complaint)
 		}
 		for j, want := range strings.Split(strings.TrimRight(out, "\n"), "\n") {
@@ -80,7 +81,7 @@ func TestInterpretRefuses(t *testing.T) {
 		{"--example smoking pure", "takes no mechanism"},
 	} {
 		code, out, complaint := interpreting(strings.Fields(c.args)...)
-		if code != exitUsage || out != "" || !strings.Contains(complaint, c.complaint) {
+		if code != console.ExitUsage || out != "" || !strings.Contains(complaint, c.complaint) {
 			t.Errorf("%s: exit %d, %q", c.args, code, complaint)
 		}
 	}
@@ -99,17 +100,17 @@ func TestInterpretForms(t *testing.T) {
 	} {
 		code, out, complaint := interpreting(append([]string{"--format", "json"}, args...)...)
 		var value map[string]any
-		if err := json.Unmarshal([]byte(out), &value); err != nil || code != exitAnswered {
+		if err := json.Unmarshal([]byte(out), &value); err != nil || code != console.ExitAnswered {
 			t.Errorf("%v: exit %d, %v: %s%s", args, code, err, out, complaint)
 		}
 		code, out, complaint = interpreting(append([]string{"--format", "markdown"}, args...)...)
-		if code != exitAnswered || !strings.Contains(out, "| --- |") {
+		if code != console.ExitAnswered || !strings.Contains(out, "| --- |") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, complaint)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "smoking.svg")
 	code, out, complaint := interpreting("--example", "smoking", "--format", "json", "--plot", file)
-	if code != exitAnswered || !json.Valid([]byte(out)) {
+	if code != console.ExitAnswered || !json.Valid([]byte(out)) {
 		t.Errorf("exit %d: %s%s", code, out, complaint)
 	}
 	picture, err := os.ReadFile(file)
@@ -142,7 +143,7 @@ func TestInterpretWords(t *testing.T) {
 		{[]string{"--example", "smoking", "--epsilon", "5"}, []string{"above 0.9999", "|ln of their ratio|", "at most 2ε = 10"}, nil},
 	} {
 		code, out, complaint := interpreting(c.args...)
-		if code != exitAnswered {
+		if code != console.ExitAnswered {
 			t.Errorf("%q: exit %d: %s", c.args, code, complaint)
 		}
 		var lines []string
@@ -159,45 +160,6 @@ func TestInterpretWords(t *testing.T) {
 			if strings.Contains(text, unsaid) {
 				t.Errorf("%q says %q:\n%s", c.args, unsaid, out)
 			}
-		}
-	}
-}
-
-// Shares of people are bounds: what is written is no less, and hardly more.
-func TestInterpretShares(t *testing.T) {
-	for p, want := range map[float64]string{
-		0: "nothing", 1: "certainty", 0.02673: "1 in 37", 0.1: "1 in 9", 0.109: "11 in 100", 0.1100001: "12 in 100", 0.99: "99 in 100", 0.991: "111 in 112",
-		1e-6: "1 in 1,000,000", 1e-300: "1e-300", math.Nextafter(1, 0): certainty,
-	} {
-		if got := atMost(p); got != want {
-			t.Errorf("%g: %s, not %s", p, got, want)
-		}
-	}
-	for _, c := range []struct {
-		power           float64
-		alpha           string
-		found, accusing string
-	}{
-		{.136, "0.05", "14 of 100", "5 of 100"},
-		{.998, "0.05", "499 of 500", "5 of 100"},
-		{1, "0.05", "100 of 100", "5 of 100"},
-		{0, "0", "0 of 100", "0 of 100"},
-		{.00272, "0.001", "28 of 10,000", "10 of 10,000"},
-		{1e-6, "0", "1 of 1,000,000", "0 of 100"},
-		{.5, "1/3", "50 of 100", "1 of 3"},
-		{1e-20, "1e-30", "1e-20 of all", "1e-30 of all"},
-	} {
-		alpha, err := numberFlag("alpha", c.alpha)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, of := found(c.power, alpha), accused(alpha, c.alpha); got != c.found || of != c.accusing {
-			t.Errorf("%g at %s: %q at %q, not %q at %q", c.power, c.alpha, got, of, c.found, c.accusing)
-		}
-	}
-	for x, want := range map[float64]string{0.99999999: "0.9999", 0.0009999999: "0.0009999", 1e-6: "1e-6", 123456: "1.234e5", 999.99: "999.9"} {
-		if got := downTo(x); got != want {
-			t.Errorf("%g, rounded down: %s, not %s", x, got, want)
 		}
 	}
 }

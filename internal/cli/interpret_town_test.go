@@ -2,15 +2,18 @@ package cli
 
 import (
 	"context"
+	"io"
 	"math"
 	"math/big"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"dither/audit/interpret"
 	"dither/curator"
+	"dither/internal/cli/console"
 	"dither/internal/town"
 	"dither/noise"
 	"dither/privacy"
@@ -117,7 +120,7 @@ func TestInterpretTown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := 2 * float(epsilon.Rat())
+	limit := 2 * nearestFloat(epsilon.Rat())
 	harmful := func(x int) bool { return worlds[x].harmful }
 	ill := func(x int) bool { return townCells[worlds[x].alice].cancer }
 	for _, there := range []bool{true, false} {
@@ -169,14 +172,13 @@ func countedTown(t *testing.T, size int64) (answer [6]int64) {
 	ctx := context.Background()
 	c, ok := countedHomes[size]
 	if !ok {
-		made, err := town.New(size, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
 		home := filepath.Join(t.TempDir(), "town")
-		if _, _, err := build(made, town.CSV, home); err != nil {
-			t.Fatal(err)
+		var complaint strings.Builder
+		args := []string{"demo", "data", "--rows", strconv.FormatInt(size, 10), "--out", home}
+		if code := Run(args, strings.NewReader(""), io.Discard, &complaint); code != console.ExitAnswered {
+			t.Fatal(complaint.String())
 		}
+		var err error
 		if c, err = curator.Open(home); err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +205,7 @@ func countedTown(t *testing.T, size int64) (answer [6]int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(math.Log(law.Mass(big.NewInt(3))/law.Mass(big.NewInt(0)))+3*float(e.Rat())) > 1e-9 {
+	if math.Abs(math.Log(law.Mass(big.NewInt(3))/law.Mass(big.NewInt(0)))+3*nearestFloat(e.Rat())) > 1e-9 {
 		t.Fatalf("the noise has scale %v", law.Scale())
 	}
 	first := slices.IndexFunc(m.Keys, func(k string) bool { return strings.Trim(k, `"`) == "smoker" }) // keys are in a canonical order
@@ -223,3 +225,5 @@ func countedTown(t *testing.T, size int64) (answer [6]int64) {
 	}
 	return answer
 }
+
+func nearestFloat(r *big.Rat) float64 { f, _ := r.Float64(); return f }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dither/internal/cli/console"
 )
 
 // A question that is interrupted is given up: the ledger says so, the person is told in a line what becomes of its price, and the exit code is 130;
@@ -83,11 +85,11 @@ func TestInterrupted(t *testing.T) {
 			caught := false
 			for range 10 {
 				e := interrupt(c.signal, 1, c.args...)
-				if e.code == exitAnswered { // it was quicker
+				if e.code == console.ExitAnswered { // it was quicker
 					continue
 				}
 				caught = true
-				if e.code != exitGivenUp || e.reserved != 1 || e.given != 1 {
+				if e.code != console.ExitGivenUp || e.reserved != 1 || e.given != 1 {
 					t.Fatalf("exit %d, %d reserved, %d given up\n%s", e.code, e.reserved, e.given, e.text)
 				}
 				if name == "json" {
@@ -114,7 +116,7 @@ func TestInterrupted(t *testing.T) {
 		for range 20 {
 			if e := interrupt(syscall.SIGINT, 2, "query", "--fresh", "--epsilon", "0.01", question); e.signal == syscall.SIGINT {
 				return
-			} else if e.code != exitGivenUp && e.code != exitAnswered {
+			} else if e.code != console.ExitGivenUp && e.code != console.ExitAnswered {
 				t.Fatalf("exit %d: %s", e.code, e.text)
 			}
 		}
@@ -146,7 +148,7 @@ func TestIgnoredSignals(t *testing.T) {
 		}()
 		_ = cmd.Wait()
 		close(done)
-		if code := cmd.ProcessState.ExitCode(); ignored && code != exitAnswered || !ignored && code == exitAnswered {
+		if code := cmd.ProcessState.ExitCode(); ignored && code != console.ExitAnswered || !ignored && code == console.ExitAnswered {
 			t.Errorf("ignored %v: exit %d: %s", ignored, code, out.String())
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/cli/console"
 	"dither/internal/ledger"
 )
 
@@ -171,7 +172,7 @@ func (h *killHome) write(t *testing.T, name, text string) {
 func (h *killHome) must(t *testing.T, args ...string) []byte {
 	t.Helper()
 	s := h.start(t, fate{}, args...)
-	if s.code != exitAnswered {
+	if s.code != console.ExitAnswered {
 		t.Fatalf("dither %s: exit %d: %s%s", strings.Join(args, " "), s.code, s.stdout, s.stderr)
 	}
 	return s.stdout
@@ -314,9 +315,9 @@ func (s *said) hear(t *testing.T) *spoken {
 		t.Errorf("a process said %q and %q (exit %d): %v", s.stdout, s.stderr, s.code, err)
 		return nil
 	}
-	code := exitAnswered
+	code := console.ExitAnswered
 	if a.Error != nil {
-		code = exitExhausted
+		code = console.ExitExhausted
 	}
 	if a.Error != nil && a.Error.Code != "exhausted" || !s.killed && s.code != code {
 		t.Errorf("a process said %s and exited %d", s.stdout, s.code)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"dither/internal/cli/console"
 	"dither/internal/ledger"
 )
 
@@ -22,7 +23,7 @@ func TestLedgerClock(t *testing.T) {
 		}
 		return out.String() + complaint.String()
 	}
-	run(exitAnswered, "init", home)
+	run(console.ExitAnswered, "init", home)
 	for name, text := range map[string]string{
 		"people.csv": "age\n30\n",
 		"policy.yaml": "version: 1\npopulation: {name: people}\nbudget: {epsilon: 0.5, per: month, lifetime: 10}\n" +
@@ -32,8 +33,8 @@ func TestLedgerClock(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(exitAnswered, "query", "--epsilon", "0.5", "SELECT COUNT(*) FROM people")
-	if text := run(exitUsage, "ledger", "clock"); !strings.Contains(text, "no entry is dated later") {
+	run(console.ExitAnswered, "query", "--epsilon", "0.5", "SELECT COUNT(*) FROM people")
+	if text := run(console.ExitUsage, "ledger", "clock"); !strings.Contains(text, "no entry is dated later") {
 		t.Error(text)
 	}
 	far := time.Date(2100, 1, 2, 0, 0, 0, 0, time.UTC)
@@ -47,16 +48,16 @@ func TestLedgerClock(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if text := run(exitAnswered, "ledger", "verify"); !strings.Contains(text, "dated 2100-01-02") || !strings.Contains(text, "dither ledger clock") {
+	if text := run(console.ExitAnswered, "ledger", "verify"); !strings.Contains(text, "dated 2100-01-02") || !strings.Contains(text, "dither ledger clock") {
 		t.Error(text)
 	}
-	if text := run(exitAnswered, "ledger", "clock"); !strings.Contains(text, "the clock was at 2100-01-02") || !strings.Contains(text, "the next one is on "+time.Now().UTC().AddDate(0, 0, 1-time.Now().UTC().Day()).AddDate(0, 1, 0).Format(time.DateOnly)) {
+	if text := run(console.ExitAnswered, "ledger", "clock"); !strings.Contains(text, "the clock was at 2100-01-02") || !strings.Contains(text, "the next one is on "+time.Now().UTC().AddDate(0, 0, 1-time.Now().UTC().Day()).AddDate(0, 1, 0).Format(time.DateOnly)) {
 		t.Error(text)
 	}
-	if text := run(exitAnswered, "ledger", "verify"); strings.Contains(text, "2100") {
+	if text := run(console.ExitAnswered, "ledger", "verify"); strings.Contains(text, "2100") {
 		t.Error(text)
 	}
-	if text := run(exitAnswered, "ledger", "list"); !strings.Contains(text, "the clock was at 2100-01-02") {
+	if text := run(console.ExitAnswered, "ledger", "list"); !strings.Contains(text, "the clock was at 2100-01-02") {
 		t.Error(text)
 	}
 }

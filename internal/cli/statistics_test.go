@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"dither/internal/cli/console"
 )
 
 // What docs/reference/statistics.md shows of tests is what the program prints.
@@ -25,7 +27,7 @@ func TestHypothesisDoc(t *testing.T) {
 			args = append(args, strings.Trim(word, "'"))
 		}
 		var out, complaint strings.Builder
-		if code := Run(args, strings.NewReader(""), &out, &complaint); code != exitAnswered {
+		if code := Run(args, strings.NewReader(""), &out, &complaint); code != console.ExitAnswered {
 			t.Errorf("%s: exit %d: %s", command, code, complaint.String())
 		}
 		for j, want := range strings.Split(strings.TrimRight(out.String(), "\n"), "\n") {

@@ -1,0 +1,47 @@
+package analyst
+
+import (
+	"fmt"
+	"io"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+)
+
+// pictureFlags declares --plot and --chart.
+func pictureFlags(s *console.Console) *console.Picture {
+	p := &console.Picture{}
+	s.Flag(&p.File, "plot", "FILE", "draw the answer as FILE.svg or FILE.png")
+	s.Flag(&p.Chart, "chart", "", "draw it in the terminal")
+	return p
+}
+
+// showPicture prints the chart, and writes the picture.
+func showPicture(p *console.Picture, s *console.Console, r *curator.Release) error {
+	if p.Chart {
+		if err := printChart(s, r); err != nil {
+			return err
+		}
+	}
+	if p.File == "" {
+		return nil
+	}
+	format, _ := console.PlotFormat(p.File)
+	c := render.ChartOf(r)
+	if err := console.ReplaceFile(p.File, func(w io.Writer) error { return plot.Write(w, format, c) }); err != nil {
+		return fmt.Errorf("the picture could not be written: %w (the answer is recorded: ask again, free)", err)
+	}
+	return nil
+}
+
+// printChart prints an answer as bars, below its table.
+func printChart(s *console.Console, r *curator.Release) error {
+	text, err := plot.Text(render.ChartOf(r), console.ChartWidth(s.Stdout), console.Colourful(s.Stdout))
+	if err != nil {
+		return err
+	}
+	s.Print("\n%s", text)
+	return nil
+}

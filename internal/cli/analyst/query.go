@@ -1,0 +1,155 @@
+// Package analyst holds the verbs of who asks questions: tables, explain and query.
+package analyst
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// questionFlags declares the flags of query and explain, and where the question is read from.
+func questionFlags(s *console.Console) (q *curator.Question, file *string) {
+	q, file = &curator.Question{}, new(string)
+	s.FormatFlag(console.AnyFormat...)
+	s.Flag(&q.Epsilon, "epsilon", "E", "the price of the question (default: the policy's)")
+	s.RhoFlag(&q.Rho)
+	s.Flag(&q.MaxGroups, "max-groups", "N", "in how many groups of an answer one unit counts (default: the policy's)")
+	s.Flag(&q.MaxRows, "max-rows", "N",
+		"how many rows of one unit count; auto: found first, for a tenth of the price (default: the policy's)")
+	s.Flag(&q.Delta, "delta", "D",
+		"what selecting groups that are not known beforehand may cost in δ (default: the policy's)")
+	s.Flag(&q.MinUnits, "min-units", "K",
+		"release such a group of K units or fewer with a probability of at most δ (default: the policy's)")
+	s.Flag(&q.Other, "other", "", "add a row of all that is in no group that is released")
+	s.Flag(&q.Within, "within", "E",
+		"in place of a price, how exact each value should be: 5% of it, or a number in its unit")
+	s.Flag(&q.At, "at", "P", "the confidence at which it should be, as 95%")
+	s.ConfidenceFlag(&q.Confidence)
+	s.AnalystFlag(&q.Analyst)
+	s.FreshFlag(&q.Fresh)
+	s.Flag(&q.Whole, "whole", "",
+		"counts as non-negative whole numbers that add up; intervals stay about the estimates")
+	s.Flag(&q.Combine, "combine", "", "answer from all earlier releases that tell this, weighted together, at no cost")
+	s.Flag(file, "f", "FILE", "read the question from FILE")
+	return q, file
+}
+
+// maxSQL bounds what is read from a file or standard input; the parser's own limit is far below it.
+const maxSQL = 1 << 20
+
+// readSQL takes the question from the argument, -f FILE, or "-".
+func readSQL(s *console.Console, args []string, file string) (string, error) {
+	switch {
+	case file != "" && len(args) == 0:
+		f, err := os.Open(file)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		return readAll(f)
+	case file == "" && len(args) == 1 && args[0] == "-":
+		return readAll(s.Stdin)
+	case file == "" && len(args) == 1:
+		return args[0], nil
+	}
+	return "", console.Usage("one question is needed: as an argument, with -f FILE, or - for standard input")
+}
+
+func readAll(r io.Reader) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxSQL))
+	return string(text), err
+}
+
+// ask opens the home, reads the question, and hands both to do; a table that was never sealed is sealed first.
+func ask(s *console.Console, args []string, do func(*curator.Curator, curator.Question) error) error {
+	q, file := questionFlags(s)
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if err := s.NoZeros(); err != nil {
+		return err
+	}
+	q.SQL, err = readSQL(s, rest, *file)
+	if err != nil {
+		return err
+	}
+	return s.Sealing(func(c *curator.Curator) error { return do(c, *q) })
+}
+
+// Query is `dither query`.
+var Query = console.Verb{
+	Name:  "query",
+	Args:  "SQL | -f FILE | -",
+	About: "answer a question",
+	Run:   runQuery,
+}
+
+func runQuery(s *console.Console, args []string) error {
+	p := pictureFlags(s)
+	return ask(s, args, func(c *curator.Curator, q curator.Question) error {
+		if err := p.Check(s); err != nil {
+			return err
+		}
+		r, err := answer(s, c, q)
+		if err != nil {
+			return err
+		}
+		return errors.Join(showRelease(s, r), showPicture(p, s, r))
+	})
+}
+
+func showRelease(s *console.Console, r *curator.Release) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(r)
+	case "csv":
+		return s.CSV(render.ReleaseRecords(r))
+	case "markdown":
+		s.Print("%s", render.ReleaseMarkdown(r))
+		return nil
+	}
+	s.Print("%s", render.ReleaseTable(r))
+	return nil
+}
+
+// Explain is `dither explain`.
+var Explain = console.Verb{
+	Name:  "explain",
+	Args:  "SQL | -f FILE | -",
+	About: "what a question would cost, and how exact it would be, free",
+	Run:   runExplain,
+}
+
+func runExplain(s *console.Console, args []string) error {
+	group := s.GroupFlag()
+	return ask(s, args, func(c *curator.Curator, q curator.Question) error {
+		q.Group = *group
+		e, err := c.Explain(context.Background(), q)
+		if err != nil {
+			return err
+		}
+		if s.Format == "json" {
+			return s.JSON(e)
+		}
+		if s.Format == "markdown" {
+			s.Print("%s", render.ExplanationMarkdown(e))
+			return nil
+		}
+		s.Print("%s", render.ExplanationText(e))
+		return nil
+	})
+}
+
+// answer asks, with a sign of life on stderr where a person waits at a terminal.
+func answer(s *console.Console, c *curator.Curator, q curator.Question) (*curator.Release, error) {
+	if console.Obeys(s.Stderr) {
+		defer console.Spin(s.Stderr, "answering")()
+	}
+	return c.Answer(s.Context(), q)
+}

@@ -1,0 +1,128 @@
+package analyst
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// Tables is `dither tables`.
+var Tables = console.Verb{
+	Name:  "tables",
+	About: "what may be asked about, free",
+	Run:   runTables,
+}
+
+func runTables(s *console.Console, args []string) error {
+	s.FormatFlag(console.AnyFormat...)
+	if _, helped, err := s.Parse(args); err != nil || helped {
+		return err
+	}
+	return s.With(func(c *curator.Curator) error {
+		tables, err := c.Tables()
+		if err != nil {
+			return err
+		}
+		if s.Format == "json" {
+			text, err := json.Marshal(tables)
+			s.Print("%s\n", render.PrintableJSON(text))
+			return err
+		}
+		if s.Format == "markdown" {
+			s.Print("%s", tablesMarkdown(tables))
+			return nil
+		}
+		for i, t := range tables {
+			if i > 0 {
+				s.Print("\n")
+			}
+			s.Print("%s\n", describeTable(t))
+		}
+		return nil
+	})
+}
+
+func describeTable(t curator.Table) string {
+	var b strings.Builder
+	unit := "each row is a unit"
+	if t.Unit != "" {
+		unit = "the unit is " + curator.SQLName(t.Unit)
+	}
+	if t.Through != "" {
+		unit += ", through " + curator.SQLName(t.Through)
+	}
+	if t.Public {
+		unit = "public"
+	}
+	fmt.Fprintf(&b, "%s: %s", render.Printable(curator.SQLName(t.Name)), render.Printable(unit))
+	if t.ExpectedRows > 0 {
+		fmt.Fprintf(&b, "; about %d rows, as declared", t.ExpectedRows)
+	}
+	if t.Part != "" {
+		fmt.Fprintf(&b, "; questions about some values of %s are charged to these, and one unit counts in %d of them", render.Printable(curator.SQLName(t.Part)), t.PartsPerUnit)
+	}
+	if t.Version == 0 {
+		b.WriteString("; not sealed yet")
+	}
+	b.WriteString("\n")
+	if t.Description != "" {
+		fmt.Fprintf(&b, "  %s\n", render.Printable(t.Description))
+	}
+	var g render.Grid
+	for _, c := range t.Columns {
+		g.Add("  "+curator.SQLName(c.Name), c.Type, domain(c), c.Description)
+		if c.References != "" {
+			g.Add("", "", "→ "+c.References)
+		}
+		if c.RowsPerValue > 0 {
+			g.Add("", "", fmt.Sprintf("joins: %s of one value", render.Plural(int(c.RowsPerValue), "row")))
+		}
+	}
+	b.WriteString(strings.TrimRight(g.Text("  "), "\n"))
+	return b.String()
+}
+
+// domain says which values a column takes, as declared.
+func domain(c curator.TableColumn) string {
+	out := ""
+	switch {
+	case c.Lower != "":
+		out = c.Lower + " … " + c.Upper
+	case len(c.Values) > 8:
+		out = strings.Join(c.Values[:8], ", ") + fmt.Sprintf(", … (%d values)", len(c.Values))
+	case c.Values != nil:
+		out = strings.Join(c.Values, ", ")
+	case c.Type == "boolean":
+		out = "false, true"
+	case c.ValuesFrom != "":
+		out = "those of " + c.ValuesFrom + ", which is not sealed"
+	default:
+		out = "no bounds: compare only"
+	}
+	if c.Nullable {
+		out += ", or NULL"
+	}
+	return out
+}
+
+// tablesMarkdown is what may be asked about, in Markdown: a section for each table.
+func tablesMarkdown(tables []curator.Table) string {
+	var parts []string
+	for _, t := range tables {
+		about, _, _ := strings.Cut(describeTable(t), "\n")
+		part := fmt.Sprintf("### %s\n\n%s\n\n", render.MarkdownText(t.Name), render.MarkdownText(strings.TrimPrefix(about, render.Printable(t.Name)+": ")))
+		if t.Description != "" {
+			part += render.MarkdownText(t.Description) + "\n\n"
+		}
+		var rows [][]string
+		for _, c := range t.Columns {
+			rows = append(rows, []string{c.Name, c.Type, domain(c), c.Description})
+		}
+		parts = append(parts, part+render.MarkdownTable([]string{"column", "type", "values", "about"}, nil, rows))
+	}
+	return strings.Join(parts, "\n")
+}

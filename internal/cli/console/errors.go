@@ -1,0 +1,87 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/render"
+)
+
+// Exit codes.
+const (
+	ExitAnswered  = 0
+	exitFailed    = 1
+	ExitUsage     = 2
+	ExitRefused   = 3
+	ExitExhausted = 4
+	ExitGivenUp   = 130 // as a shell has it of what Ctrl-C ends
+)
+
+// ErrUsage is an error of the command line itself.
+var ErrUsage = errors.New("usage")
+
+// Usage is an error of the arguments.
+func Usage(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrUsage, fmt.Sprintf(format, args...))
+}
+
+// report writes an error: as JSON on stdout if that was asked for, else in words on stderr. So it does where the answer stands there, of which a
+// part failed that came after it: stdout has one JSON value.
+func (s *Console) report(err error) {
+	e := asError(err)
+	if s.Flags != nil {
+		if f := s.Flags.Lookup("fresh"); f != nil && f.Value.String() == "true" {
+			e.Retry = false // what the command asked before would be paid again
+		}
+	}
+	if errors.Is(err, ErrUsage) && s.Flags != nil && s.Flags.Name() != "dither" {
+		e.Hint = fmt.Sprintf("try `dither help %s`", s.Flags.Name())
+	}
+	if s.Format == "json" && !s.told {
+		if text, jsonErr := e.MarshalJSON(); jsonErr == nil {
+			s.Print("%s\n", render.PrintableJSON(text))
+			return
+		}
+	}
+	place := ""
+	if e.Line > 0 {
+		place = fmt.Sprintf("%d:%d: ", e.Line, e.Column)
+	}
+	s.Note("dither: %s%s\n", place, render.PrintableLines(e.Message))
+	if e.Hint != "" {
+		s.Note("  %s\n", render.PrintableLines(e.Hint))
+	}
+}
+
+// asError makes the one public form of any error.
+func asError(err error) *curator.Error {
+	var e *curator.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	if errors.Is(err, ErrUsage) {
+		return &curator.Error{Code: curator.CodeUsage, Message: strings.TrimPrefix(err.Error(), "usage: "), Hint: "try `dither help`"}
+	}
+	if errors.Is(err, context.Canceled) { // between two questions
+		return &curator.Error{Code: curator.CodeCancelled, Message: "it was given up", Hint: "what was answered already can be asked again at no cost", Retry: true}
+	}
+	return &curator.Error{Code: curator.CodeHome, Message: err.Error()}
+}
+
+// exitCode is the exit code of a run that failed.
+func exitCode(err error) int {
+	switch asError(err).Code {
+	case curator.CodeUsage:
+		return ExitUsage
+	case curator.CodeSQL, curator.CodePolicy, curator.CodeAnalyst:
+		return ExitRefused
+	case curator.CodeExhausted:
+		return ExitExhausted
+	case curator.CodeCancelled:
+		return ExitGivenUp
+	}
+	return exitFailed
+}

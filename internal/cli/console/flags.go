@@ -1,0 +1,83 @@
+package console
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Flag declares a flag of the verb at hand, once and with its help: where its value goes, which holds its default, its name, the placeholder of
+// its value ("" for a switch), and what it is for.
+func (s *Console) Flag(into any, name, value, about string) {
+	help := UsageOf(value, about)
+	switch into := into.(type) {
+	case *string:
+		s.Flags.StringVar(into, name, *into, help)
+	case *bool:
+		s.Flags.BoolVar(into, name, *into, help)
+	case *int:
+		s.Flags.IntVar(into, name, *into, help)
+	case *int64:
+		s.Flags.Int64Var(into, name, *into, help)
+	case *uint64:
+		s.Flags.Uint64Var(into, name, *into, help)
+	case func(string) error:
+		s.Flags.Func(name, help, into)
+	default:
+		panic(fmt.Sprintf("flag %s: %T holds no value", name, into)) // a mistake of this program, which printing its help would find
+	}
+}
+
+// UsageOf is a flag's help as its FlagSet keeps it: the placeholder of its value, a tab, and what it is for.
+func UsageOf(value, about string) string { return value + "\t" + about }
+
+// Flags that verbs of several families take, with one meaning.
+
+// AboutHome is the help of -C.
+const AboutHome = "the curator's home (default $DITHER_HOME, else the working directory)"
+
+// AnyFormat are the formats of an answer.
+var AnyFormat = []string{"table", "json", "csv", "markdown"}
+
+// FormatFlag declares --format, with the formats that the verb prints.
+func (s *Console) FormatFlag(formats ...string) { s.FormatFlagFor(choice(formats), formats...) }
+
+// FormatFlagFor is formatFlag where there is more to say of the formats.
+func (s *Console) FormatFlagFor(about string, formats ...string) {
+	s.formats = formats
+	s.Flag(&s.Format, "format", "FORMAT", about+" (default table)")
+}
+
+// choice is a list with "or" before its last word.
+func choice(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// RhoFlag declares --rho, the price in ρ.
+func (s *Console) RhoFlag(into *string) {
+	s.Flag(into, "rho", "R", "the same in ρ, where the budget is one of zCDP (ε costs ρ = ε²/2)")
+}
+
+// ConfidenceFlag declares --confidence.
+func (s *Console) ConfidenceFlag(into *string) {
+	s.Flag(into, "confidence", "P", "of the intervals (default 0.95)")
+}
+
+// AnalystFlag declares --analyst.
+func (s *Console) AnalystFlag(into *string) {
+	s.Flag(into, "analyst", "NAME", "who asks: recorded, and held to the policy's limit for them")
+}
+
+// FreshFlag declares --fresh.
+func (s *Console) FreshFlag(into *bool) {
+	s.Flag(into, "fresh", "", "pay again, for new noise, though the question was answered before")
+}
+
+// GroupFlag declares --group of explain and budget.
+func (s *Console) GroupFlag() *int64 {
+	group := new(int64)
+	s.Flag(group, "group", "K", "what it means for K units together")
+	return group
+}
+
+// Numbers of flags are decimals or fractions of two, as in a spec. What is wrong with one begins with the flag's name.

@@ -1,0 +1,86 @@
+package console
+
+import (
+	"errors"
+	"os"
+
+	"dither/curator"
+	"dither/internal/cli/render"
+)
+
+// open opens the home.
+func (s *Console) open() (*curator.Curator, error) {
+	var o curator.Options
+	if os.Getenv("DITHER_OWNER_ERRORS") != "" {
+		// Who runs the command line can read the files: this is the owner.
+		o.OwnerErrors = func(err error) {
+			s.Note("for the owner only, may quote rows: %s\n", render.PrintableLines(err.Error()))
+		}
+	}
+	return curator.OpenWith(s.Home, o)
+}
+
+// With opens the home for do, and closes it.
+func (s *Console) With(do func(*curator.Curator) error) error {
+	c, err := s.open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(c), c.Close())
+}
+
+// Sealing opens the home for do. A table that was never sealed is sealed by its first use: only an owner runs this, and no question has been charged. A
+// join may need several.
+func (s *Console) Sealing(do func(*curator.Curator) error) error {
+	return s.With(func(c *curator.Curator) error {
+		for sealed := ""; ; {
+			err := do(c)
+			var e *curator.Error
+			if !errors.As(err, &e) || e.Code != curator.CodeNotSealed || e.Table == sealed {
+				return err
+			}
+			if err := s.sealMissing(c, e.Table); err != nil {
+				return err
+			}
+			sealed = e.Table
+		}
+	})
+}
+
+// Seal seals one table, with progress where a person watches, and prints the owner's report on stderr: an answer on stdout
+// stays an answer.
+func (s *Console) Seal(c *curator.Curator, table string, o curator.SealOptions) error {
+	watched := isTerminal(s.Stderr)
+	if watched {
+		o.Progress = func(rows, bytes, total int64) {
+			if total > 0 {
+				s.Note("\rsealing %s: %d rows, %d %%", render.Printable(table), rows, 100*bytes/total)
+			}
+		}
+	}
+	report, err := c.Seal(s.Context(), table, o)
+	if watched {
+		s.Note("\r\033[K")
+	}
+	if err != nil {
+		return err
+	}
+	s.Note("%s", render.PrintableLines(report.Text))
+	return nil
+}
+
+// sealMissing seals a table that never had a version: the first use.
+func (s *Console) sealMissing(c *curator.Curator, table string) error {
+	tables, err := c.Tables()
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if t.Name == table && t.NeverSealed {
+			if err := s.Seal(c, t.Name, curator.SealOptions{}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

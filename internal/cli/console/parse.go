@@ -1,0 +1,106 @@
+package console
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/internal/nearest"
+)
+
+// NoZeros refuses counts that are given as 0: where it is written, 0 is no default.
+func (s *Console) NoZeros() (err error) {
+	s.Flags.Visit(func(f *flag.Flag) {
+		if (f.Name == "max-groups" || f.Name == "group" || f.Name == "min-units") && f.Value.String() == "0" {
+			err = Usage("--%s is at least 1", f.Name)
+		}
+	})
+	return err
+}
+
+// Parse reads flags wherever they stand among the arguments, and returns the others.
+func (s *Console) Parse(args []string) (rest []string, helped bool, err error) {
+	args = oneColumn(s.Flags, args)
+	for {
+		if err := s.Flags.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				s.help()
+				return nil, true, nil
+			}
+			return nil, false, WrongFlag(s.Flags, err)
+		}
+		args = s.Flags.Args()
+		if len(args) == 0 {
+			return rest, false, s.checkFormat()
+		}
+		rest, args = append(rest, args[0]), args[1:]
+	}
+}
+
+func (s *Console) checkFormat() error {
+	if s.formats == nil || slices.Contains(s.formats, s.Format) {
+		return nil
+	}
+	return Usage("--format is %s, not %q", choice(s.formats), s.Format)
+}
+
+// WrongFlag says in the program's own words what package flag found wrong with the arguments.
+func WrongFlag(flags *flag.FlagSet, err error) error {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
+		var names []string
+		flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+		if flags.Name() == "dither" && len(name) > 1 {
+			return Usage("there is no flag %s before the command; a command's flags follow it", Dashed(name))
+		}
+		return Usage("there is no flag %s%s", Dashed(name), DidYouMean(Dashed(nearest.Name(name, names))))
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return Usage("%s needs a value", Dashed(name))
+	}
+	if rest, ok := strings.CutPrefix(text, "invalid value "); ok {
+		if value, about, ok := strings.Cut(rest, " for flag -"); ok {
+			name, _, _ := strings.Cut(about, ":")
+			return Usage("%s cannot be %s", Dashed(name), value)
+		}
+	}
+	return Usage("%s", text)
+}
+
+// oneColumn reads --columns as --column, which takes one or several.
+func oneColumn(flags *flag.FlagSet, args []string) []string {
+	if flags.Lookup("column") == nil {
+		return args
+	}
+	out := slices.Clone(args)
+	for i, a := range out {
+		if a == "--" {
+			break
+		}
+		if name, rest, _ := strings.Cut(a, "="); name == "--columns" || name == "-columns" {
+			out[i] = "--column"
+			if len(a) > len(name) {
+				out[i] += "=" + rest
+			}
+		}
+	}
+	return out
+}
+
+// DidYouMean is a hint at a name, or nothing where there is none.
+func DidYouMean(name string) string {
+	if strings.Trim(name, "-") == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s?", name)
+}
+
+// Dashed is a flag as it is typed.
+func Dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}

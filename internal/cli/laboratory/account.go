@@ -1,0 +1,280 @@
+package laboratory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dither/account"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/privacy"
+)
+
+// Account is `dither account`.
+var Account = console.Verb{
+	Name:  "account",
+	Args:  "--delta D | --epsilon E MECHANISM …",
+	About: "what a job that is fixed in advance loses, by every accountant, free",
+	Run:   runAccount,
+	More:  func(*console.Console) string { return mechanismsHelp("account") },
+}
+
+// runAccount tells the loss of a job that is fixed in advance, by every accountant. It reads no home: it spends nothing.
+func runAccount(s *console.Console, args []string) error {
+	var delta, epsilon string
+	var picture console.Picture
+	s.FormatFlag("table", "json", "markdown")
+	s.Flag(&delta, "delta", "D", "tell the ε at this δ")
+	s.Flag(&epsilon, "epsilon", "E", "tell the δ at this ε")
+	s.Flag(&picture.File, "plot", "FILE", "draw δ against ε, by each accountant, as FILE.svg or FILE.png")
+	s.Flags.BoolFunc("curve", console.UsageOf("", "draw δ against ε in the terminal; --curve=FILE as --plot FILE too"), func(file string) error {
+		picture.Chart = true
+		if file != "true" {
+			picture.File = file
+		}
+		return nil
+	})
+	specs, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	switch {
+	case (delta == "") == (epsilon == ""):
+		return console.Usage("account --delta D tells ε, account --epsilon E tells δ: one of them")
+	case len(specs) == 0:
+		return console.Usage("account needs a mechanism, as \"gaussian sigma=10 count=100\"; there are %s", strings.Join(account.Mechanisms(), ", "))
+	case picture.Chart && s.Format != "table":
+		return console.Usage("--curve goes with --format table")
+	}
+	if err := picture.Check(s); err != nil {
+		return err
+	}
+	job, err := jobOf(specs)
+	if err != nil {
+		return err
+	}
+	a := asked{job: job}
+	if delta != "" {
+		if a.delta, err = console.DeltaFlag(delta); err != nil {
+			return err
+		}
+		a.report, err = job.Epsilon(a.delta)
+	} else {
+		if a.epsilon, err = console.EpsilonFlag(epsilon); err != nil {
+			return err
+		}
+		a.ofDelta = true
+		a.report, err = job.Delta(a.epsilon)
+	}
+	if err != nil {
+		return console.Usage("%s", console.AccountWords(err))
+	}
+	return showAccount(s, a, picture.Chart, picture.File)
+}
+
+// jobOf reads the specs of a job.
+func jobOf(specs []string) (*account.Job, error) {
+	if meant := unquoted(specs); meant != "" {
+		return nil, console.Usage("quote each mechanism: %s", meant)
+	}
+	steps := make([]account.Step, len(specs))
+	for i, text := range specs {
+		step, err := account.ParseStep(text)
+		var wrong *account.SpecError
+		if errors.As(err, &wrong) {
+			if len(specs) > 1 {
+				return nil, console.Usage("mechanism %d, %v", i+1, wrong)
+			}
+			return nil, console.Usage("%v", wrong)
+		}
+		if err != nil {
+			return nil, console.Usage("%v", err)
+		}
+		steps[i] = step
+	}
+	job, err := account.NewJob(steps...)
+	if err != nil {
+		return nil, console.Usage("%s", console.AccountWords(err))
+	}
+	return job, nil
+}
+
+// unquoted is how the mechanisms among the arguments would be quoted, where some key=value stands apart from its mechanism. "" is: none does.
+func unquoted(specs []string) string {
+	var words []string
+	apart := false
+	for _, spec := range specs {
+		name, _, _ := strings.Cut(strings.TrimSpace(spec), " ")
+		if len(words) > 0 && !slices.Contains(account.Mechanisms(), name) {
+			words[len(words)-1] += " " + spec
+			apart = apart || strings.Contains(name, "=")
+			continue
+		}
+		words = append(words, spec)
+	}
+	if !apart {
+		return ""
+	}
+	return spaced.ReplaceAllString(`"`+strings.Join(words, `" "`)+`"`, "=")
+}
+
+var spaced = regexp.MustCompile(`\s*=\s*`)
+
+// asked is a question to the accountants and its answer.
+type asked struct {
+	job     *account.Job
+	ofDelta bool // ε was given and δ is told
+	delta   privacy.Delta
+	epsilon privacy.Epsilon
+	report  account.Report
+}
+
+func showAccount(s *console.Console, a asked, curve bool, picture string) error {
+	switch s.Format {
+	case "json":
+		if err := s.JSON(a); err != nil {
+			return err
+		}
+	case "markdown":
+		header, rows := a.rows()
+		s.Print("%s\n%s\n", render.MarkdownTable(header, []bool{1: true}, rows), render.MarkdownParagraphs(a.words()))
+	default:
+		header, rows := a.rows()
+		g := render.Grid{Right: []bool{false, true}}
+		g.Add(header...)
+		for _, row := range rows {
+			g.Add(row...)
+		}
+		s.Print("%s\n%s\n", g.Text("  "), a.words())
+	}
+	if curve {
+		if err := printCurve(s, a); err != nil {
+			return err
+		}
+	}
+	if picture != "" {
+		return drawCurve(s, a, picture)
+	}
+	return nil
+}
+
+// accountants are the figures of a report by name, in order.
+func accountants(r account.Report) []struct {
+	name   string
+	figure account.Figure
+} {
+	return []struct {
+		name   string
+		figure account.Figure
+	}{{"basic", r.Basic}, {"advanced", r.Advanced}, {"zcdp", r.ZCDP}, {"renyi", r.Renyi}, {"pld", r.PLD.Figure}}
+}
+
+// rows is the table: each accountant, its figure, and what else there is to say.
+func (a asked) rows() (header []string, rows [][]string) {
+	header = []string{"accountant", "ε at δ = " + render.Given(a.delta.Rat()), ""}
+	if a.ofDelta {
+		header[1] = "δ at ε = " + render.Given(a.epsilon.Rat())
+	}
+	for _, c := range accountants(a.report) {
+		row := []string{c.name, "–", c.figure.Why}
+		if c.figure.Told() {
+			row[1] = render.Above(c.figure.Value)
+		}
+		if c.name == "pld" && c.figure.Told() {
+			row[2] = "at least " + render.Below(a.report.PLD.Lower)
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
+}
+
+// words says what the least figure means.
+func (a asked) words() string {
+	least, name := a.report.Least()
+	if !least.Told() || a.ofDelta && least.Value >= 1 {
+		return a.silence()
+	}
+	e, d := render.Given(a.epsilon.Rat()), render.Given(a.delta.Rat())
+	size, _ := a.epsilon.Rat().Float64()
+	if a.ofDelta {
+		d = render.Above(least.Value)
+	} else {
+		e, size = render.Above(least.Value), least.Value
+	}
+	other := "without it"
+	if n, ok := a.job.Relation(); ok && n == privacy.ChangeOne {
+		other = "with another's in its place"
+	}
+	plus := ""
+	if d != "0" {
+		plus = ", plus " + d
+	}
+	times, warning := render.Above(math.Exp(size)), " "
+	if size > mostTimes {
+		times, warning = "e^"+e, " So large an ε protects hardly anybody.\n"
+	}
+	return fmt.Sprintf("Together (%s, %s)-differentially private, by %s: with a person's data no outcome is more than %s times as\n"+
+		"probable as %s%s.%sEach figure is a certified bound for a job that is fixed in advance;\nnone of them rules a budget.",
+		e, d, name, times, other, plus, warning)
+}
+
+// mostTimes is the ε up to which e^ε is written out.
+const mostTimes = 20
+
+// silence says in words that no accountant has a figure, and what may help.
+func (a asked) silence() string {
+	if a.ofDelta {
+		return fmt.Sprintf("At an ε of %s nothing is promised: no accountant has a δ below 1. The job loses more; ask at a larger ε.", render.Given(a.epsilon.Rat()))
+	}
+	text := fmt.Sprintf("No accountant has an ε for this job at a δ of %s: the table says why. ", render.Given(a.delta.Rat()))
+	if a.delta.IsZero() {
+		return text + "Some mechanisms, as Gaussian noise,\npromise an ε only with a δ above 0: ask at one, as --delta 1e-6."
+	}
+	return text + "Ask at a larger δ."
+}
+
+// MarshalJSON writes the figures under the names that they have everywhere.
+func (a asked) MarshalJSON() ([]byte, error) {
+	given, givenValue, told := "delta", render.JSONRat(a.delta.Rat()), "epsilon"
+	if a.ofDelta {
+		given, givenValue, told = "epsilon", render.JSONRat(a.epsilon.Rat()), "delta"
+	}
+	var parts []string
+	for _, c := range accountants(a.report) {
+		value := "null"
+		switch {
+		case c.figure.Told() && c.name == "pld":
+			value = fmt.Sprintf(`{"lower":%s,"upper":%s}`, render.JSONFloat(a.report.PLD.Lower), render.JSONFloat(c.figure.Value))
+		case c.figure.Told():
+			value = render.JSONFloat(c.figure.Value)
+		}
+		parts = append(parts, fmt.Sprintf("%q:%s", c.name, value))
+	}
+	return fmt.Appendf(nil, `{%q:%s,%q:{%s}}`, given, givenValue, told, strings.Join(parts, ",")), nil
+}
+
+// mechanismsHelp lists the mechanisms of a job with their keys, and shows one.
+func mechanismsHelp(verb string) string {
+	var g render.Grid
+	for _, name := range account.Mechanisms() {
+		needed, optional := account.Keys(name)
+		for _, key := range optional {
+			if key == "sensitivity" {
+				needed = append(needed, "["+key+"=…]")
+			}
+		}
+		for i, key := range needed {
+			if !strings.HasPrefix(key, "[") {
+				needed[i] = key + "=…"
+			}
+		}
+		g.Add("  "+name, strings.Join(needed, " "))
+	}
+	return "\nEach MECHANISM is one argument in quotes, a name and its keys:\n\n" + g.Text("   ") +
+		"\nand each takes [count=N] [sampling=Q [scheme=fixed]]. Numbers are decimals or fractions.\n" +
+		"\n  dither " + verb + " --delta 1e-6 \"gaussian sigma=10 count=20\" \"discrete-laplace scale=20\"\n"
+}

@@ -1,0 +1,211 @@
+package laboratory
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"dither/audit/attack"
+	"dither/internal/cli/console"
+	"dither/internal/nearest"
+)
+
+// classical is an attack that `dither attack` runs, with the flags that it takes besides --format, and the default number of people and of
+// runs.
+type classical struct {
+	name         string
+	flags        []string
+	people, runs int
+	run          func(*console.Console, *attackOptions) error
+}
+
+// attacks lists them in the order of help.
+func attacks() []classical {
+	return []classical{
+		{"reconstruct", []string{"people", "questions", "noise", "epsilon", "runs", "seed", "fit", "plot", "table", "truth"}, 64, 40, attackReconstruct},
+		{"difference", []string{"noise", "epsilon", "runs", "seed", "plot", "k", "table", "about", "sensitive", "example"}, 0, 1000, attackDifference},
+		{"membership", []string{"people", "attributes", "noise", "epsilon", "runs", "seed", "plot", "table", "about", "reference"}, 100, 10, attackMembership},
+		{"name-and-shame", []string{"people", "delta", "runs", "seed"}, 10_000, 1000, attackShame},
+	}
+}
+
+// attackOptions are the flags.
+type attackOptions struct {
+	tables                              []string
+	truth, about, reference, sensitive  string
+	epsilon, noise, delta, k, fit, plot string
+	people, questions, attributes, runs int
+	seed                                uint64
+	example                             bool
+	given                               map[string]bool
+}
+
+// flags are the flags of all attacks, each once.
+func (o *attackOptions) flags() []attackFlag {
+	return []attackFlag{
+		{&o.people, "people", "N", "how many made-up people (default 64; membership 100; name-and-shame 10000)"},
+		{&o.questions, "questions", "N", "how many counts are published (default 320)"},
+		{&o.attributes, "attributes", "N", "how many means are published (default 1000)"},
+		{&o.noise, "noise", "LIST", "the bounds of the noise of curators that promise nothing, as 2,4,8"},
+		{&o.epsilon, "epsilon", "E", "what ours divides over all its answers (default 1)"},
+		{&o.delta, "delta", "LIST", "the δ of name-and-shame (default 1e-4,1e-6)"},
+		{&o.runs, "runs", "N", "how often it is simulated"},
+		{
+			&o.seed, "seed", "S",
+			"of people, questions, and noise that promises nothing (default 1); the noise of ours is real",
+		},
+		{
+			&o.fit, "fit", "NORM",
+			"which residuals are least: their sum, or the max, for noise that is known to be bounded (default sum)",
+		},
+		{&o.k, "k", "LIST", "simulate two k-anonymous tables, as 2,5,10; with --table: the k that each should keep"},
+		{
+			func(file string) error { o.tables = append(o.tables, file); return nil },
+			"table", "FILE", "attack this published table, CSV, instead of made-up people; difference takes several",
+		},
+		{&o.truth, "truth", "FILE", "with --table: each person's true bit, to tell how many are right"},
+		{
+			&o.about, "about", "WHAT",
+			"difference: what is known of the person, as age=34,zip=48213; membership: a FILE of one person's " +
+				"attributes",
+		},
+		{&o.sensitive, "sensitive", "COLUMN", "the column that is sought"},
+		{&o.reference, "reference", "FILE", "attributes of other people of the same population"},
+		{&o.example, "example", "", "two small tables of made-up hospitals"},
+		{&o.plot, "plot", "FILE", "draw it as FILE.svg or FILE.png"},
+	}
+}
+
+// attackFlag is a flag of some attacks.
+type attackFlag struct {
+	into               any
+	name, value, about string
+}
+
+// declare declares the flags that some attack takes.
+func (o *attackOptions) declare(s *console.Console, attacks ...classical) {
+	s.FormatFlag("table", "json", "markdown")
+	for _, f := range o.flags() {
+		if slices.ContainsFunc(attacks, func(a classical) bool { return slices.Contains(a.flags, f.name) }) {
+			s.Flag(f.into, f.name, f.value, f.about)
+		}
+	}
+}
+
+// newAttackOptions are the flags with their defaults.
+func newAttackOptions(a classical) *attackOptions {
+	return &attackOptions{
+		people: a.people, runs: a.runs, questions: 320, attributes: 1000, seed: 1, epsilon: "1", fit: "sum", given: map[string]bool{},
+	}
+}
+
+// Attack is `dither attack`.
+var Attack = console.Verb{
+	Name:  "attack",
+	Args:  "reconstruct | difference | membership | name-and-shame",
+	About: "the classical attacks on what is published, on made-up people or a table, free",
+	Run:   runAttack,
+	More:  func(*console.Console) string { return attackHelp },
+}
+
+// runAttack runs a classical attack, on made-up people or on a published table. It reads no home.
+func runAttack(s *console.Console, args []string) error {
+	var names []string
+	for _, a := range attacks() {
+		names = append(names, a.name)
+	}
+	// The attack is the first argument; its flags depend on it.
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		at := slices.Index(names, args[0])
+		if at < 0 {
+			return console.Usage("there is no attack %q%s; there are %s", args[0], console.DidYouMean(nearest.Name(args[0], names)), strings.Join(names, ", "))
+		}
+		a := attacks()[at]
+		o := newAttackOptions(a)
+		o.declare(s, a)
+		rest, helped, err := s.Parse(args[1:])
+		if err != nil || helped {
+			return err
+		}
+		s.Flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
+		if len(rest) > 0 {
+			return console.Usage("attack %s takes flags alone, not %q", a.name, rest[0])
+		}
+		if err := (&console.Picture{File: o.plot}).Check(s); err != nil {
+			return err
+		}
+		return attackError(a.run(s, o))
+	}
+	newAttackOptions(classical{}).declare(s, attacks()...) // help and completion know all flags
+	if _, helped, err := s.Parse(args); err != nil || helped {
+		return err
+	}
+	return console.Usage("attack is followed by %s", strings.Join(names, ", "))
+}
+
+// attackError makes what the library finds wrong with the arguments and the files a usage error.
+func attackError(err error) error {
+	for _, named := range []error{attack.ErrParameter, attack.ErrTable} {
+		if errors.Is(err, named) {
+			return console.Usage("%s", strings.Replace(err.Error(), named.Error()+": ", "", 1))
+		}
+	}
+	return err
+}
+
+// without refuses flags that do not go with what was asked for.
+func (o *attackOptions) without(why string, flags ...string) error {
+	for _, name := range flags {
+		if o.given[name] {
+			return console.Usage("%s does not go with %s", console.Dashed(name), why)
+		}
+	}
+	return nil
+}
+
+// only refuses all flags but these.
+func (o *attackOptions) only(why string, flags ...string) error {
+	for _, a := range attacks() {
+		for _, name := range a.flags {
+			if !slices.Contains(flags, name) {
+				if err := o.without(why, name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// readFile reads a file by a function of the library, whose errors are told with its name.
+func readFile[T any](name string, read func(io.Reader) (T, error)) (out T, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return out, console.Usage("%v", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if out, err = read(f); err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return out, err
+}
+
+const attackHelp = `
+The attacks, on made-up people and simulated curators: one who answers exactly, some whose noise is fixed however much they
+answer, and one who divides an ε over all the answers (ours). dither help attack ATTACK shows the flags of one.
+
+  reconstruct      a secret bit of each person, from counts of random groups
+  difference       one person's secret, from two counts; or, with -k or --table, from two k-anonymous tables
+  membership       who is in a group, from the means of many attributes
+  name-and-shame   what a δ allows that is not far below 1 over the number of people
+
+And on what somebody has published:
+
+  dither attack reconstruct --table answers.csv --truth truth.csv
+  dither attack difference --table east.csv --table west.csv --about age=34,zip=48213 --sensitive disease
+  dither attack membership --table means.csv --about person.csv --reference others.csv
+`

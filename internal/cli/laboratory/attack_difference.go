@@ -1,0 +1,183 @@
+package laboratory
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/audit/attack"
+	"dither/audit/interpret"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+)
+
+// attackDifference takes counts of nearly the same people from each other; or k-anonymous tables, simulated or published.
+func attackDifference(s *console.Console, o *attackOptions) error {
+	switch {
+	case o.example || len(o.tables) > 0:
+		return intersectTables(s, o)
+	case o.k != "":
+		return anonymized(s, o)
+	}
+	if err := o.without("counts: it is about --table FILE", "about", "sensitive"); err != nil {
+		return err
+	}
+	curators, err := o.curators(1, 10)
+	if err != nil {
+		return err
+	}
+	type result struct {
+		described
+		Guessed []float64 `json:"guessed"`
+	}
+	asked := []int{1, 10, 100}
+	r := attackReport{
+		intro: "How many people have the secret? And how many of all but one? The difference is that person's secret. Both are asked\n" +
+			"once or more often, in other words each time, and the attacker takes means. The secret is guessed, in " + render.Plural(o.runs, "run") + ":",
+		header: []string{"curator"}, right: []bool{false, true, true, true, true},
+		words: "A coin guesses 50 %. Fixed noise is averaged away. Ours divides its ε over all the answers, so that asking more often\n" +
+			"tells less each time. " + mostGuessedWords,
+		value: map[string]any{"attack": "difference", "asked": asked, "runs": o.runs, "seed": o.seed},
+	}
+	for _, pairs := range asked {
+		r.header = append(r.header, "asked "+timesOver(pairs))
+	}
+	r.header = append(r.header, "at most")
+	type key struct {
+		curator string
+		pairs   int
+	}
+	measured := map[key]float64{} // the picture shows what the table does
+	guessed := func(c simulated, pairs int) (float64, error) {
+		if y, ok := measured[key{c.name, pairs}]; ok {
+			return y, nil
+		}
+		rate, err := attack.Differencing{Pairs: pairs, Runs: o.runs, Seed: o.seed}.Run(c.Curator)
+		measured[key{c.name, pairs}] = rate.Mean
+		return rate.Mean, err
+	}
+	if err := r.compare(curators, interpret.MostGuessed, func(c simulated, d described) (cells []string, _ any, err error) {
+		one := result{described: d}
+		for _, pairs := range asked {
+			y, wrong := guessed(c, pairs)
+			cells, one.Guessed, err = append(cells, share(y)), append(one.Guessed, y), errors.Join(err, wrong)
+		}
+		return cells, one, err
+	}); err != nil {
+		return err
+	}
+	r.picture = func() (plot.Lines, error) {
+		var failed error
+		return plot.Lines{
+			Title: "A secret from the difference of two counts", X: "how often both are asked", Y: "share of secrets guessed", Linear: true,
+			Caption: fmt.Sprintf("%s. A coin guesses 0.5. Ours divides its ε over all the answers.", render.Plural(o.runs, "run")),
+			Lines: drawn(curators, interpret.MostGuessed, 1, 100, func(c simulated) (points []plot.Point) {
+				for _, pairs := range append([]int{1, 2, 5}, steps(100, 10)...) {
+					y, err := guessed(c, pairs)
+					failed = errors.Join(failed, err)
+					points = append(points, plot.Point{X: float64(pairs), Y: y})
+				}
+				return points
+			}),
+		}, failed
+	}
+	return showAttack(s, o, r)
+}
+
+func timesOver(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return strconv.Itoa(n) + " times"
+}
+
+// The simulated hospitals.
+const (
+	hospitalPatients, hospitalBoth, hospitalDiseases = 2000, 400, 20
+	hospitalRuns                                     = 10
+	mostKs, mostKRuns                                = 40, 4000
+)
+
+// anonymized simulates two hospitals with k-anonymous tables.
+func anonymized(s *console.Console, o *attackOptions) error {
+	if err := o.only("-k alone, which simulates two tables", "k", "runs", "seed", "plot"); err != nil {
+		return err
+	}
+	runs := o.runs
+	if !o.given["runs"] {
+		runs = hospitalRuns
+	}
+	var ks []int
+	for text := range strings.SplitSeq(o.k, ",") {
+		k, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || len(ks) == mostKs {
+			return console.Usage("-k is a list of at most %d integers, as 2,5,10, not %q", mostKs, o.k)
+		}
+		ks = append(ks, k)
+	}
+	if runs > mostKRuns/len(ks) {
+		return console.Usage("the k times --runs is at most %d", mostKRuns)
+	}
+	simulated := map[int]attack.Exposed{} // the picture shows what the table does
+	exposed := func(k int) (attack.Exposed, error) {
+		if e, ok := simulated[k]; ok {
+			return e, nil
+		}
+		e, err := attack.Anonymized{Patients: hospitalPatients, Both: hospitalBoth, Diseases: hospitalDiseases, K: k, Runs: runs, Seed: o.seed}.Run()
+		simulated[k] = e
+		return e, err
+	}
+	type result struct {
+		K    int     `json:"k"`
+		One  float64 `json:"one_table"`
+		Both float64 `json:"both_tables"`
+	}
+	var results []result
+	r := attackReport{
+		intro: fmt.Sprintf("Two hospitals publish a k-anonymous table each, of %d made-up patients with one of %d diseases. %d patients are\n"+
+			"in both. Age and postal code tell the disease for certain of so many of these, on average of %s:",
+			hospitalPatients, hospitalDiseases, hospitalBoth, render.Plural(runs, "run")),
+		header: []string{"k", "by one table", "by both"}, right: []bool{true, true, true},
+		words: "Each table alone keeps its k. k-anonymity says nothing of two tables together; promises of differential privacy add up.",
+	}
+	for _, k := range ks {
+		e, err := exposed(k)
+		if err != nil {
+			return err
+		}
+		r.rows = append(r.rows, []string{strconv.Itoa(k), share(e.One.Mean), share(e.Both.Mean)})
+		results = append(results, result{k, e.One.Mean, e.Both.Mean})
+	}
+	r.value = map[string]any{"attack": "intersection", "runs": runs, "seed": o.seed, "exposed": results}
+	r.picture = func() (plot.Lines, error) {
+		l := plot.Lines{
+			Title: "Patients of two hospitals whose disease is told for certain", X: "k of each table", Y: "share of the patients in both", Linear: true,
+			Caption: "Each hospital's table is k-anonymous, by Mondrian.", Lines: []plot.Line{{Name: "by one table"}, {Name: "by both"}},
+		}
+		for _, k := range drawnKs(ks) {
+			e, err := exposed(k)
+			if err != nil {
+				return l, err
+			}
+			for i, y := range []float64{e.One.Mean, e.Both.Mean} {
+				l.Lines[i].Points = append(l.Lines[i].Points, plot.Point{X: float64(k), Y: y})
+			}
+		}
+		return l, nil
+	}
+	return showAttack(s, o, r)
+}
+
+// drawnKs are the k that are drawn: those asked for, and what lies between, from 2; if that is much, evenly spaced.
+func drawnKs(ks []int) []int {
+	low, high := min(2, slices.Min(ks)), max(slices.Max(ks), 3)
+	out := slices.Clone(ks)
+	for i := range mostKs {
+		out = append(out, low+(high-low)*i/(mostKs-1))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

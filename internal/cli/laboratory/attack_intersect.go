@@ -1,0 +1,164 @@
+package laboratory
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/audit/attack"
+	"dither/internal/cli/console"
+)
+
+// intersectTables intersects published tables for one person.
+func intersectTables(s *console.Console, o *attackOptions) error {
+	if o.example {
+		if err := o.only("--example", "example", "about", "k"); err != nil {
+			return err
+		}
+		o.sensitive = "disease"
+		if o.about == "" {
+			o.about = "age=34,zip=48213"
+		}
+	} else if err := o.only("--table", "table", "about", "sensitive", "k"); err != nil {
+		return err
+	}
+	if len(o.tables) > attack.MostTables {
+		return console.Usage("at most %d tables are taken", attack.MostTables)
+	}
+	if o.about == "" || o.sensitive == "" {
+		return console.Usage("--table goes with --about key=value,… and --sensitive COLUMN")
+	}
+	known := map[string]string{}
+	for pair := range strings.SplitSeq(o.about, ",") {
+		key, value, ok := strings.Cut(pair, "=")
+		if key = strings.TrimSpace(key); !ok || key == "" {
+			return console.Usage("--about is key=value,…, as age=34,zip=48213, not %q", o.about)
+		}
+		if _, twice := known[key]; twice {
+			return console.Usage("--about says %s twice", key)
+		}
+		if known[key] = strings.TrimSpace(value); known[key] == "" {
+			return console.Usage("--about says nothing of %s", key)
+		}
+	}
+	want := 0
+	if o.k != "" {
+		k, err := strconv.Atoi(o.k)
+		if err != nil || k < 1 {
+			return console.Usage("with --table, -k is the k that the tables should keep, not %q", o.k)
+		}
+		want = k
+	}
+	var tables []*attack.Table
+	var names []string
+	read := func(r io.Reader) (*attack.Table, error) { return attack.ReadTable(r, o.sensitive) }
+	for _, file := range o.tables {
+		t, err := readFile(file, read)
+		if err != nil {
+			return err
+		}
+		tables, names = append(tables, t), append(names, filepath.Base(file))
+	}
+	if o.example {
+		eastern, western := attack.Hospitals()
+		for i, text := range [][]byte{eastern, western} {
+			t, err := read(bytes.NewReader(text))
+			if err != nil {
+				return err
+			}
+			tables, names = append(tables, t), append(names, []string{"east.csv", "west.csv"}[i])
+		}
+	}
+	found, err := attack.Intersect(tables, known)
+	if err != nil {
+		return err
+	}
+	return showAttack(s, o, intersectionReport(o, names, tables, found, want))
+}
+
+func intersectionReport(o *attackOptions, names []string, tables []*attack.Table, found attack.Intersection, want int) attackReport {
+	type result struct {
+		Table  string         `json:"table"`
+		Rows   int            `json:"rows"`
+		K      int            `json:"k"`
+		Fit    int            `json:"fit"`
+		Values map[string]int `json:"values"`
+		Lacks  []string       `json:"lacks,omitempty"`
+	}
+	var results []result
+	r := attackReport{
+		intro:  fmt.Sprintf("What the tables tell of the %s of a person who is in all of them, of whom is known: %s.", o.sensitive, strings.ReplaceAll(o.about, ",", ", ")),
+		header: []string{"table", "rows", "k", "rows that fit", "leaves"}, right: []bool{false, true, true, true, false},
+	}
+	var short []string
+	for i, t := range tables {
+		k, f := t.Anonymity(), found.Tables[i]
+		if k < want {
+			short = append(short, names[i])
+		}
+		r.rows = append(r.rows, []string{names[i], strconv.Itoa(t.Rows()), strconv.Itoa(k), strconv.Itoa(f.Rows), listed(slices.Sorted(maps.Keys(f.Values)))})
+		results = append(results, result{names[i], t.Rows(), k, f.Rows, f.Values, f.Lacks})
+	}
+	r.rows = append(r.rows, []string{"together", "", "", "", listed(found.Left)})
+	switch {
+	case len(found.Left) == 0:
+		r.words = "Nothing is left: the person is not in all of the tables, or not as it is known."
+	case slices.Contains(found.Left, "*"):
+		r.words = "Nothing is excluded."
+	case found.Certain:
+		r.words = fmt.Sprintf("One value is left: if the person is in all of the tables, it is %s.", found.Left[0])
+	case len(found.Left) == 1:
+		r.words = "What is left is no single value: " + found.Left[0] + "."
+	default:
+		r.words = fmt.Sprintf("%d values are left.", len(found.Left))
+	}
+	if n := len(found.Unread); n > 0 {
+		r.words += fmt.Sprintf("\n%s not understood, and kept: %s", was(n, "value"), strings.TrimPrefix(listed(found.Unread), strconv.Itoa(n)+": ")+".")
+	}
+	for i, f := range found.Tables {
+		if len(f.Lacks) > 0 {
+			r.words += fmt.Sprintf("\n%s has no column %s: that excludes no row there.", names[i], strings.Join(f.Lacks, ", "))
+		}
+	}
+	r.words += "\nk is how many rows at least are alike in all columns but the sensitive one: it says nothing of several tables together."
+	if want > 0 {
+		r.words += fmt.Sprintf("\n%d-anonymous: ", want)
+		if len(short) == 0 {
+			r.words += "each of them."
+		} else {
+			r.words += "not " + strings.Join(short, ", ") + "."
+		}
+	}
+	r.value = map[string]any{
+		"attack": "intersection", "tables": results, "left": append([]string{}, found.Left...), "certain": found.Certain,
+		"not_understood": append([]string{}, found.Unread...),
+	}
+	return r
+}
+
+// listed is a list of values with their number, the first few written out.
+func listed(values []string) string {
+	const most = 6
+	var named []string
+	for _, v := range values[:min(most, len(values))] {
+		if v == "" {
+			v = "nothing"
+		} else if runes := []rune(v); len(runes) > 40 {
+			v = string(runes[:40]) + "…"
+		}
+		named = append(named, v)
+	}
+	shown := strings.Join(named, ", ")
+	if len(values) > most {
+		shown += ", …"
+	}
+	if len(values) == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d: %s", len(values), shown)
+}

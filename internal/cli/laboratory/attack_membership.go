@@ -1,0 +1,181 @@
+package laboratory
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"dither/account"
+	"dither/audit/attack"
+	"dither/audit/interpret"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+	"dither/privacy"
+)
+
+// falseAlarms is the rate of false positives at which members are sought, and leastScored how many people show it: ten of them are false alarms.
+const (
+	falseAlarms = 0.05
+	leastScored = 10 / falseAlarms
+)
+
+// mostFound is what a promise leaves to any test at that rate.
+func mostFound(p account.Approximate) float64 {
+	return interpret.MostFound(p, new(big.Rat).SetFrac64(1, 1/falseAlarms))
+}
+
+// attackMembership traces members of a group from means: published ones, or those of simulated curators.
+func attackMembership(s *console.Console, o *attackOptions) error {
+	if len(o.tables) > 0 {
+		return traceTable(s, o)
+	}
+	if err := o.without("made-up people: it is about --table FILE", "about", "reference"); err != nil {
+		return err
+	}
+	curators, err := o.curators(5, 10, 20)
+	if err != nil {
+		return err
+	}
+	if o.people >= 1 && o.runs >= 1 && max(o.people, o.runs) < leastScored && o.people*o.runs < leastScored {
+		return console.Usage("--people times --runs is at least %d: fewer do not show a rate of %g %% false alarms", int(leastScored), 100*falseAlarms)
+	}
+	type result struct {
+		described
+		Found float64 `json:"found"`
+	}
+	r := attackReport{
+		intro: fmt.Sprintf("The means of %d attributes, each 0 or 1, of %d made-up people are published. Who knows somebody's attributes asks\n"+
+			"whether that person is among them. So many members are found, at %g %% false alarms among others, over %s:",
+			o.attributes, o.people, 100*falseAlarms, render.Plural(o.runs, "group")),
+		header: []string{"curator", "found", "at most"}, right: []bool{false, true, true},
+		words: "Noise is added to each sum, before it is divided by the number of people. Who guesses blindly finds 5 %. \"At most\" is what\n" +
+			"ε leaves to any test with so many false alarms, on average, where ε is for another person in the member's place. The\n" +
+			"noise of ours is real: its figures vary.",
+		value: map[string]any{
+			"attack": "membership", "people": o.people, "attributes": o.attributes, "false_positives": falseAlarms, "runs": o.runs, "seed": o.seed,
+		},
+	}
+	curves := map[string][]plot.Point{}
+	if err := r.compare(curators, mostFound, func(c simulated, d described) ([]string, any, error) {
+		traced, err := attack.Membership{People: o.people, Attributes: o.attributes, Runs: o.runs, Seed: o.seed}.Run(c.Curator)
+		found := traced.TruePositives(falseAlarms)
+		curves[c.name] = operating(traced)
+		return []string{share(found)}, result{d, found}, err
+	}); err != nil {
+		return err
+	}
+	r.picture = func() (plot.Lines, error) {
+		l := plot.Lines{
+			Title: "Members traced from published means", X: "share of others taken for members", Y: "share of members found", Linear: true,
+			Caption: fmt.Sprintf("%d attributes of %d people, %s.", o.attributes, o.people, render.Plural(o.runs, "group")),
+			Lines:   drawn(curators, mostFound, 0, 1, func(c simulated) []plot.Point { return curves[c.name] }),
+		}
+		for i, line := range l.Lines {
+			if line.Name == oursAtMost {
+				p, _ := curators[len(curators)-1].promise()
+				l.Lines[i].Points = mostOperating(p)
+			}
+		}
+		return l, nil
+	}
+	return showAttack(s, o, r)
+}
+
+// mostOperating is the bound as a curve: two straight lines, e^ε·α and 1 − e^−ε(1−α), that meet at α = 1/(1+e^ε).
+func mostOperating(p account.Approximate) []plot.Point {
+	y := interpret.MostGuessed(p)
+	return []plot.Point{{}, {X: 1 - y, Y: y}, {X: 1, Y: 1}}
+}
+
+// operating are the points of a curve that are drawn: at most some hundreds.
+func operating(t attack.Tracing) []plot.Point {
+	var out []plot.Point
+	curve := t.Curve()
+	for i, p := range curve {
+		if last := len(out) - 1; last < 0 || i == len(curve)-1 || p.FalsePositives-out[last].X >= 0.004 || p.TruePositives-out[last].Y >= 0.004 {
+			out = append(out, plot.Point{X: p.FalsePositives, Y: p.TruePositives})
+		}
+	}
+	return out
+}
+
+// traceTable asks of one person whether published means know of them.
+func traceTable(s *console.Console, o *attackOptions) error {
+	if err := o.only("--table", "table", "about", "reference"); err != nil {
+		return err
+	}
+	if len(o.tables) > 1 || o.about == "" || o.reference == "" {
+		return console.Usage("attack membership takes one --table MEANS.csv, --about PERSON.csv and --reference PEOPLE.csv")
+	}
+	var read [3]*attack.Attributes
+	for i, file := range []string{o.tables[0], o.about, o.reference} {
+		var err error
+		if read[i], err = readFile(file, attack.ReadAttributes); err != nil {
+			return err
+		}
+	}
+	t, err := attack.Trace(read[0], read[1], read[2])
+	if err != nil {
+		return err
+	}
+	r := attackReport{
+		intro:  fmt.Sprintf("Do the means of %s know of the person? %s of the same population are compared.", render.Plural(t.Attributes, "attribute"), persons(t.Reference)),
+		header: []string{"compared", "score as high, or higher", "p-value"}, right: []bool{true, true, true},
+		rows: [][]string{{strconv.Itoa(t.Reference), strconv.Itoa(t.Higher), render.ShortPower(strconv.FormatFloat(t.PValue, 'g', 4, 64))}},
+		words: "Somebody of whom the means know nothing comes to a p-value of at most α with probability at most α, for any α. The smaller\n" +
+			"it is, the more it speaks for the person's being in the group; how probable that is depends on what was believed before.\n" +
+			"The others must be of the same population, and none in the group.",
+		value: map[string]any{"attack": "membership", "attributes": t.Attributes, "reference": t.Reference, "higher": t.Higher, "p_value": t.PValue},
+	}
+	return showAttack(s, o, r)
+}
+
+// attackShame shows what a δ allows that is not far below one in the number of people.
+func attackShame(s *console.Console, o *attackOptions) error {
+	deltas := o.delta
+	if deltas == "" {
+		deltas = "1e-4,1e-6"
+	}
+	type result struct {
+		Delta     float64 `json:"delta"`
+		Leaks     float64 `json:"leaks"`
+		Simulated float64 `json:"simulated"`
+	}
+	var results []result
+	r := attackReport{
+		intro: fmt.Sprintf("Name and shame: each of %s is picked with probability δ, and whoever is picked has the whole record published.\n"+
+			"Some record leaks with probability 1 − (1−δ)^%d; and in so many of %s one did:", persons(o.people), o.people, render.Plural(o.runs, "run")),
+		header: []string{"δ", "some record leaks", "simulated", "\"1\" if it is 1", "if it is 0"}, right: []bool{true, true, true, true, true},
+		words: "Of one person, whose record is 0 or 1, \"1\" is published with the probabilities beside. No event is more probable by more than\n" +
+			"δ whatever the record is: that is (0, δ)-differential privacy. Yet \"1\" is possible under one record alone: no ε holds\n" +
+			"without the δ. So a δ must be far below 1 over the number of people.",
+	}
+	for text := range strings.SplitSeq(deltas, ",") {
+		delta, err := account.ParseNumber(strings.TrimSpace(text))
+		if err != nil || delta.Sign() <= 0 || delta.Cmp(big.NewRat(1, 1)) >= 0 {
+			return console.Usage("--delta is a list of numbers above 0 and below 1, not %q", deltas)
+		}
+		n := attack.NameAndShame{People: o.people, Delta: delta}
+		simulated, err := n.Simulate(o.runs, o.seed)
+		if err != nil {
+			return err
+		}
+		_, told, err := n.Channel()
+		if err != nil {
+			return err
+		}
+		d, err := privacy.DeltaOf(delta)
+		if err != nil {
+			return err
+		}
+		leaks := interpret.Shamed(d, int64(o.people)).Upper
+		one := len(told[0]) - 1 // what the channel puts out last
+		f, _ := delta.Float64()
+		results = append(results, result{f, leaks, simulated.Mean})
+		r.rows = append(r.rows, []string{render.Given(delta), chance(leaks), share(simulated.Mean), render.Given(told[1][one]), render.Given(told[0][one])})
+	}
+	r.value = map[string]any{"attack": "name-and-shame", "people": o.people, "runs": o.runs, "seed": o.seed, "deltas": results}
+	return showAttack(s, o, r)
+}

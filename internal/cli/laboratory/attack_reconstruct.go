@@ -1,0 +1,188 @@
+package laboratory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"dither/audit/attack"
+	"dither/audit/interpret"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+)
+
+// attackReconstruct reconstructs secrets from counts: published ones, or those of simulated curators.
+func attackReconstruct(s *console.Console, o *attackOptions) error {
+	fit, err := attack.ParseFit(o.fit)
+	if err != nil {
+		return console.Usage("--fit is sum or max, not %q", o.fit)
+	}
+	if len(o.tables) > 0 {
+		return reconstructTable(s, o, fit)
+	}
+	if err := o.without("made-up people: it is what --table FILE is compared with", "truth"); err != nil {
+		return err
+	}
+	root := math.Sqrt(float64(max(o.people, 1)))
+	curators, err := o.curators(root/4, root/2, root)
+	if err != nil {
+		return err
+	}
+	simulation := attack.Reconstruction{People: o.people, Questions: o.questions, Runs: o.runs, Fit: fit, Seed: o.seed}
+	type result struct {
+		described
+		Recovered float64  `json:"recovered"`
+		StdDev    *float64 `json:"stddev"`
+	}
+	r := attackReport{
+		intro: fmt.Sprintf("Each of %d made-up people has a secret bit. %s of random groups among them are published, and a linear\n"+
+			"program seeks the bits that explain the answers. How many of the bits it recovers, on average of %s:",
+			o.people, render.Plural(o.questions, "count"), render.Plural(o.runs, "run")),
+		header: []string{"curator", "recovered", "± in one run", "at most"}, right: []bool{false, true, true, true},
+		value: map[string]any{
+			"attack": "reconstruct", "people": o.people, "questions": o.questions, "fit": fit.String(), "runs": o.runs, "seed": o.seed,
+		},
+		words: "A coin recovers 50 %. " + mostGuessedWords + "\nThe others, which promise nothing, are functions of the seed.",
+	}
+	measured := map[string]float64{} // what the picture shows at the end of each line
+	if err := r.compare(curators, interpret.MostGuessed, func(c simulated, d described) ([]string, any, error) {
+		rate, err := simulation.Run(c.Curator)
+		measured[c.name] = rate.Mean
+		one := result{d, rate.Mean, nil}
+		if rate.Runs > 1 {
+			one.StdDev = &rate.StdDev
+		}
+		return []string{share(rate.Mean), spread(rate)}, one, err
+	}); err != nil {
+		return err
+	}
+	r.picture = func() (plot.Lines, error) { return reconstructionLines(simulation, curators, measured) }
+	return showAttack(s, o, r)
+}
+
+// mostGuessedWords says what bounds the guess of a bit, and of which ε that is said.
+const mostGuessedWords = "\"At most\" is what ε leaves to any attack, on average: e^ε/(1+e^ε). That ε is for a change of\n" +
+	"one person's bit; a promise of ε for one person more or less, as dither's releases make by default, leaves what 2ε leaves\n" +
+	"here (see dither interpret). The noise of ours is real: its figures vary."
+
+// reconstructionSteps is how many numbers of questions are drawn.
+const reconstructionSteps = 16
+
+// reconstructionLines draws what is recovered against the number of questions; at the last, what was measured already.
+func reconstructionLines(r attack.Reconstruction, curators []simulated, measured map[string]float64) (plot.Lines, error) {
+	l := plot.Lines{
+		Title: fmt.Sprintf("Reconstruction of %d secret bits from counts", r.People), X: "counts published", Y: "share of the bits recovered", Linear: true,
+		Caption: fmt.Sprintf("Average of %s. A coin recovers 0.5. Ours divides its ε over all the counts.", render.Plural(r.Runs, "run")),
+	}
+	var failed error
+	asked := steps(r.Questions, reconstructionSteps)
+	l.Lines = drawn(curators, interpret.MostGuessed, float64(asked[0]), float64(r.Questions), func(c simulated) (points []plot.Point) {
+		for _, questions := range asked {
+			y := measured[c.name]
+			if questions < r.Questions {
+				at := r
+				at.Questions = questions
+				rate, err := at.Run(c.Curator)
+				failed, y = errors.Join(failed, err), rate.Mean
+			}
+			points = append(points, plot.Point{X: float64(questions), Y: y})
+		}
+		return points
+	})
+	return l, failed
+}
+
+// steps are at most n different numbers from about end/n to end, evenly spaced.
+func steps(end, n int) []int {
+	var out []int
+	for i := 1; i <= n; i++ {
+		out = append(out, max(1, end*i/n))
+	}
+	return slices.Compact(out)
+}
+
+// reconstructTable reconstructs from counts that somebody has published.
+func reconstructTable(s *console.Console, o *attackOptions, fit attack.Fit) error {
+	if err := o.only("--table", "table", "truth", "fit"); err != nil {
+		return err
+	}
+	if len(o.tables) > 1 {
+		return console.Usage("attack reconstruct takes one --table")
+	}
+	counts, err := readFile(o.tables[0], attack.ReadCounts)
+	if err != nil {
+		return err
+	}
+	found, err := counts.Reconstruct(fit)
+	if err != nil {
+		return err
+	}
+	var right *float64
+	if o.truth != "" {
+		truth, err := readFile(o.truth, attack.ReadBits)
+		if err != nil {
+			return err
+		}
+		share, err := found.Recovered(truth)
+		if err != nil {
+			return err
+		}
+		right = &share
+	}
+	bits, text := make([]*int, len(found.Bits)), make([]byte, len(found.Bits))
+	undecided := 0
+	for i, b := range found.Bits {
+		if text[i] = "01?"[b]; b == attack.Undecided {
+			undecided++
+			continue
+		}
+		bit := int(b)
+		bits[i] = &bit
+	}
+	r := attackReport{
+		intro:  fmt.Sprintf("%s about %s.", render.Plural(counts.Questions(), "published answer"), persons(counts.People())),
+		header: []string{"people", "their bits, as the answers are explained best"},
+		value: map[string]any{
+			"attack": "reconstruct", "people": counts.People(), "questions": counts.Questions(), "fit": fit.String(), "residual": found.Residual,
+			"at_least": found.AtLeast, "drawn_in": counts.DrawnIn(), "bits": bits, "fractions": found.Fractions, "recovered": right,
+		},
+	}
+	const line = 50
+	for from := 0; from < len(bits); from += line {
+		to := min(from+line, len(bits))
+		r.rows = append(r.rows, []string{fmt.Sprintf("%d–%d", from+1, to), string(text[from:to])})
+	}
+	questions, each := float64(counts.Questions()), "on average"
+	if fit == attack.LeastMax {
+		questions, each = 1, "at most"
+	}
+	off, better := found.Residual/questions, math.Max(0, found.Residual-found.AtLeast)/questions
+	r.words = fmt.Sprintf("Before they are rounded to bits, fractions explain each answer but for %s %s. It is certified, to rounding, that\n"+
+		"none do better by more than %s. Others may do as well, and whether the bits are right, only the truth tells.",
+		render.ShortPower(strconv.FormatFloat(off, 'g', 4, 64)), each, render.DigitsAbove(better, 1))
+	if n := counts.DrawnIn(); n > 0 {
+		r.words += fmt.Sprintf("\n%s below −%d or above %d, where no count is near, taken as these.", was(n, "answer"), counts.People(), 2*counts.People())
+	}
+	if undecided > 0 {
+		r.words += fmt.Sprintf("\n%s undecided (?): a fraction of ½ says nothing.", was(undecided, "bit"))
+	}
+	if right != nil {
+		r.words += fmt.Sprintf("\nRight are %s of them", share(*right))
+		if undecided > 0 {
+			r.words += ", an undecided one counted half"
+		}
+		r.words += "."
+	}
+	return showAttack(s, o, r)
+}
+
+// was is a number of things with its verb.
+func was(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing + " was"
+	}
+	return render.Plural(n, thing) + " were"
+}

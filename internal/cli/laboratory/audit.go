@@ -1,0 +1,251 @@
+// Package laboratory holds the verbs that examine privacy claims: account, calibrate, interpret, attack, channel and audit.
+// None reads a home or spends a budget.
+package laboratory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"dither/account"
+	"dither/audit"
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// auditFlags are those of every audit.
+type auditFlags struct {
+	epsilon, delta, runs, confidence string
+	picture                          console.Picture
+}
+
+func (f *auditFlags) declare(s *console.Console) {
+	s.FormatFlag("table", "json")
+	s.Flag(&f.epsilon, "epsilon", "E",
+		"the claim, which is refuted or not (default: what NAME declares; of a program none, and ε is bounded at δ = "+
+			"0)")
+	s.Flag(&f.delta, "delta", "D", "the claim's δ (default 0)")
+	runsFlag(s, &f.runs)
+	s.Flag(&f.confidence, "confidence", "P", "of everything that the audit tells, together (default 0.999999)")
+	s.Flag(&f.picture.File, "plot", "FILE", "draw what was found as FILE.svg or FILE.png")
+}
+
+// runsFlag is of audits by runs, and of those by the clock.
+func runsFlag(s *console.Console, into *string) {
+	s.Flag(into, "runs", "N",
+		"how often each side is run (default 20000; with timing, pairs of each class: 200, or what --duration admits)")
+}
+
+// Audit is `dither audit`.
+var Audit = console.Verb{
+	Name:  "audit",
+	Args:  "[NAME] | timing [--calibrate] | --command PROGRAM --input FILE --neighbour FILE [--epsilon E [--delta D]]",
+	About: "what runs on two neighbouring data sets say against the promise of dither's own mechanism NAME, or of a program, free",
+	Run:   runAudit,
+	More:  func(*console.Console) string { return auditHelp },
+	Words: oursNames,
+}
+
+// runAudit audits a program by its runs. It reads no home: it spends nothing.
+func runAudit(s *console.Console, args []string) error {
+	if len(args) > 0 && args[0] == "timing" {
+		return runAuditTiming(s, args[1:])
+	}
+	var p audit.Program
+	var f auditFlags
+	timeout := ""
+	f.declare(s)
+	s.Flag(&p.Command, "command", "PROGRAM",
+		"what is run, with its arguments: {input} stands for the file (default: on standard input), {runs} for how "+
+			"many answers to print, a line each (default: one process an answer)")
+	s.Flag(&p.Input, "input", "FILE", "one data set")
+	s.Flag(&p.Neighbor, "neighbour", "FILE", "its neighbour: the same but for one person")
+	s.Flag(&timeout, "timeout", "S", "seconds that one process may take (default 60)")
+	names, helped, err := s.Parse(spelled(args))
+	if err != nil || helped {
+		return err
+	}
+	if err := f.picture.Check(s); err != nil {
+		return err
+	}
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.Command == "" && p.Input == "" && p.Neighbor == "" && timeout == "":
+		return auditOurs(s, names, o, f.picture.File)
+	case len(names) > 0:
+		return console.Usage("audit --command PROGRAM --input FILE --neighbour FILE: there is nothing named %q to audit", names[0])
+	case p.Command == "":
+		return console.Usage("audit needs --command PROGRAM, as \"python3 count.py {runs}\"")
+	case p.Input == "" || p.Neighbor == "":
+		return console.Usage("audit needs two neighbouring data sets: --input FILE and --neighbour FILE")
+	}
+	if timeout != "" {
+		if p.Timeout, err = console.SecondsFlag("timeout", timeout); err != nil {
+			return err
+		}
+	}
+	if err := p.Check(); err != nil {
+		return auditError(err)
+	}
+	for _, remark := range p.Remarks() {
+		s.Note("note: %s\n", render.Printable(remark))
+	}
+	r, err := auditRuns(s, p, o)
+	if err != nil {
+		return auditError(err)
+	}
+	return showAudit(s, "the program", r, f.picture.File)
+}
+
+// options reads the flags.
+func (f *auditFlags) options() (o audit.Options, err error) {
+	if f.epsilon != "" {
+		o.Claim = &audit.Claim{}
+		if o.Claim.Epsilon, err = console.EpsilonFlag(f.epsilon); err != nil {
+			return o, err
+		}
+	}
+	if f.delta != "" {
+		if o.Claim == nil {
+			return o, console.Usage("--delta goes with --epsilon: together they are the claim")
+		}
+		if o.Claim.Delta, err = console.DeltaFlag(f.delta); err != nil {
+			return o, err
+		}
+	}
+	if f.runs != "" {
+		r, err := account.ParseNumber(f.runs)
+		if err != nil || !r.IsInt() || r.Cmp(big.NewRat(100, 1)) < 0 || r.Cmp(big.NewRat(1e9, 1)) > 0 {
+			return o, console.Usage("--runs is an integer from 100 to 1e9: how often each side is run")
+		}
+		o.Runs = int(r.Num().Int64())
+	}
+	if f.confidence != "" {
+		r, err := account.ParseNumber(f.confidence)
+		if err != nil || r.Cmp(big.NewRat(1, 2)) < 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+			return o, console.Usage("--confidence is at least 0.5 and below 1, as 0.999999")
+		}
+		if o.Confidence, _ = r.Float64(); new(big.Rat).SetFloat64(o.Confidence).Cmp(r) < 0 {
+			o.Confidence = math.Nextafter(o.Confidence, 1)
+		}
+		if o.Confidence >= 1 {
+			return o, console.Usage("--confidence is too near 1")
+		}
+	}
+	return o, nil
+}
+
+// auditRuns makes an audit until it is interrupted: with a sign of life at a terminal, and where a program will take long, how long.
+func auditRuns(s *console.Console, m audit.Mechanism, o audit.Options) (*audit.Report, error) {
+	ctx, stop := console.Interruptible()
+	defer stop()
+	begun, last, estimated := time.Now(), time.Time{}, false
+	terminal := console.Obeys(s.Stderr)
+	p, program := m.(audit.Program)
+	o.Progress = func(done, all int) {
+		now := time.Now()
+		if taken := now.Sub(begun); program && !estimated && taken > estimateAfter {
+			estimated = true
+			tellEstimate(s, time.Duration(float64(taken)/float64(done)*float64(all-done)), all, p.Batched())
+		}
+		if terminal && now.Sub(begun) > console.Patience && now.Sub(last) > console.Beat {
+			last = now
+			s.Note("\r\033[K%s of %s runs … %d s", render.Thousands(done), render.Thousands(all), int(now.Sub(begun).Seconds()))
+		}
+	}
+	defer func() {
+		if !last.IsZero() {
+			s.Note("\r\033[K")
+		}
+	}()
+	return audit.Run(ctx, m, o)
+}
+
+// An estimate is made after some time, and told where there is much left.
+const (
+	estimateAfter = 3 * time.Second
+	longAudit     = 20 * time.Second
+)
+
+func tellEstimate(s *console.Console, left time.Duration, all int, batched bool) {
+	if left < longAudit {
+		return
+	}
+	hint := ""
+	if !batched {
+		hint = "; a program that takes {runs} in its command, and gives so many answers, is started a few times only"
+	}
+	s.Note("note: %s runs of both sides will take %s more%s\n", render.Thousands(all), roundTime(left), hint)
+}
+
+// roundTime is about how long something takes.
+func roundTime(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f seconds", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f minutes", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f hours", d.Hours())
+}
+
+// auditError is an audit's failure as the program tells it: what is wrong with the arguments is usage, what the subject does is its own.
+func auditError(err error) error {
+	var program *audit.ProgramError
+	hint := ""
+	if errors.As(err, &program) {
+		hint = program.Hint
+	}
+	if errors.Is(err, audit.ErrUnlike) || errors.Is(err, audit.ErrRepeats) {
+		hint = "noise must be fresh for each answer: not drawn once for a process, nor from a seed that is a constant or the clock's second"
+	}
+	code := codeSubject
+	switch {
+	case errors.Is(err, audit.ErrMissing), errors.Is(err, audit.ErrInput), errors.Is(err, audit.ErrCommand), errors.Is(err, audit.ErrOptions):
+		code = curator.CodeUsage
+	case errors.Is(err, context.Canceled):
+		return &curator.Error{Code: curator.CodeCancelled, Message: "the audit was given up"}
+	}
+	return &curator.Error{Code: code, Message: err.Error(), Hint: hint}
+}
+
+// codeSubject is the code of a program that cannot be audited to the end.
+const codeSubject curator.Code = "subject"
+
+// spelled reads --neighbor, as it was once called, as --neighbour.
+func spelled(args []string) []string {
+	out := slices.Clone(args)
+	for i, a := range out {
+		if a == "--" {
+			break
+		}
+		name, value, joined := strings.Cut(a, "=")
+		if name == "--neighbor" || name == "-neighbor" {
+			out[i] = "--neighbour"
+			if joined {
+				out[i] += "=" + value
+			}
+		}
+	}
+	return out
+}
+
+const auditHelp = `
+The program prints numbers, words, or several to a line; it needs fresh noise for each answer. Exit code 3: the claim is refuted.
+
+  dither audit --command "python3 average.py {runs}" --input people.csv --neighbour without_one.csv --epsilon 1 --runs 100000
+
+Timing: what the clock reveals of one unit, and the instant that hides it. It makes up its rows; --runs is how many pairs of each class of questions.
+
+  dither audit timing --rows 20000 --duration 600
+  dither audit timing --calibrate
+`

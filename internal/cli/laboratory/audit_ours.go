@@ -1,0 +1,204 @@
+package laboratory
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"dither/audit"
+	"dither/audit/ours"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/nearest"
+)
+
+// auditOurs audits dither's own mechanism of a name, or lists them all.
+func auditOurs(s *console.Console, names []string, o audit.Options, picture string) error {
+	switch len(names) {
+	case 0:
+		return listOurs(s, o, picture)
+	case 1:
+	default:
+		return console.Usage("audit takes one mechanism at a time, and quotes round a program: --command \"python3 count.py\"")
+	}
+	subject, ok := ours.Find(names[0])
+	if !ok {
+		known := oursNames()
+		if meant := nearest.Name(names[0], known); meant != "" {
+			return console.Usage("there is no mechanism %q to audit%s", names[0], console.DidYouMean(meant))
+		}
+		return console.Usage("there is no mechanism %q to audit; there are %s", names[0], strings.Join(known, ", "))
+	}
+	if err := subject.Err(); err != nil {
+		return fmt.Errorf("the example of %s: %w", subject.Name, err)
+	}
+	checked := subject
+	if o.Claim != nil {
+		checked.Claim = *o.Claim
+	}
+	o.Claim = &checked.Claim
+	law, err := lawOf(checked)
+	if err != nil {
+		return err
+	}
+	report, err := auditRuns(s, subject.Run(), o)
+	if err != nil {
+		return auditError(err)
+	}
+	if law.exact != nil && law.exact.Fails {
+		s.Exit = console.ExitRefused
+	}
+	if s.Format == "json" {
+		if report.Verdict == audit.Refuted {
+			s.Exit = console.ExitRefused
+		}
+		if err := s.JSON(oursReport{subject, checked.Claim, law, report}); err != nil {
+			return err
+		}
+		return drawAudit(s, report, picture)
+	}
+	s.Print("%s", render.PrintableLines(oursText(subject, checked.Claim, law)))
+	return showAudit(s, subject.Name, report, picture)
+}
+
+// oursNames are the names of the mechanisms.
+func oursNames() (names []string) {
+	for _, subject := range ours.All() {
+		names = append(names, subject.Name)
+	}
+	return names
+}
+
+// oursLaw is what there is to say exactly of one of ours.
+type oursLaw struct {
+	exact         *ours.Exact // nil where its law is not written down
+	inputs, pairs int         // of the law's domain; 0 where it is a certified sum
+	ideal, folded bool        // as ours.Law has them
+}
+
+// lawOf checks a subject against its claim exactly.
+func lawOf(subject ours.Subject) (out oursLaw, err error) {
+	x, ok, err := subject.Exact()
+	if err != nil || !ok {
+		return out, err
+	}
+	out.exact = x
+	law, ok, err := subject.Law()
+	if err == nil && ok {
+		out.inputs, out.pairs, out.ideal, out.folded = len(law.Matrix.Inputs()), len(law.Neighbors), law.Ideal, law.Folded
+	}
+	return out, err
+}
+
+// claimText writes a claim as a person writes it.
+func claimText(c audit.Claim) string {
+	text := "ε = " + render.Given(c.Epsilon.Rat())
+	if !c.Delta.IsZero() {
+		text += ", δ = " + render.Given(c.Delta.Rat())
+	}
+	return text
+}
+
+// shortLaw is the least that a law keeps, in a few words.
+func shortLaw(c audit.Claim, l oursLaw) string {
+	switch x := l.exact; {
+	case x == nil:
+		return "by runs alone"
+	case l.folded && !c.Delta.IsZero():
+		return "δ ≥ " + render.Below(x.DeltaLower)
+	case x.Loss == nil || !c.Delta.IsZero():
+		return "δ = " + render.Above(x.DeltaUpper)
+	case !x.Loss.Private():
+		return "no ε"
+	default:
+		text := render.Above(x.Loss.Upper)
+		if x.Loss.Exact != "" && len(x.Loss.Exact) <= 8 {
+			text = x.Loss.Exact
+		}
+		return "ε = " + text
+	}
+}
+
+// listOurs lists what may be audited, with what is declared and what is exact.
+func listOurs(s *console.Console, o audit.Options, picture string) error {
+	if picture != "" || o.Claim != nil || o.Runs != 0 || o.Confidence != 0 {
+		return console.Usage("audit needs the name of a mechanism, or --command PROGRAM, --input FILE and --neighbour FILE")
+	}
+	g := render.Grid{}
+	g.Add("mechanism", "declares", "exactly", "", "on what")
+	var all []json.Marshaler
+	for _, subject := range ours.All() {
+		law, err := lawOf(subject)
+		if err != nil {
+			return err
+		}
+		tight := ""
+		if law.exact != nil && law.exact.Attained {
+			tight = "no less"
+		}
+		g.Add(subject.Name, claimText(subject.Claim), shortLaw(subject.Claim, law), tight, subject.About)
+		all = append(all, oursReport{subject, subject.Claim, law, nil})
+	}
+	if s.Format == "json" {
+		return s.JSON(oursList(all))
+	}
+	s.Print("dither's own mechanisms, each on a small example. What is declared is true of data of any size; \"exactly\" is the least that is\n" +
+		"true of all neighbours of the example, by its law. Where the two are the same, no less could be declared.\n\n")
+	s.Print("%s", g.Text("  "))
+	s.Print("\n`dither audit NAME` checks one of them, and runs it. To audit a program of your own: `dither help audit`.\n")
+	return nil
+}
+
+// oursText is what a person reads before the audit of runs.
+func oursText(subject ours.Subject, claim audit.Claim, l oursLaw) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s [%s].\n\n", subject.Name, subject.About, subject.Source)
+	fmt.Fprintf(&b, "Declared  %s.\n", claimText(subject.Claim))
+	if claim.Epsilon.Cmp(subject.Claim.Epsilon) != 0 || claim.Delta.Cmp(subject.Claim.Delta) != 0 {
+		fmt.Fprintf(&b, "Claimed   %s, by you.\n", claimText(claim))
+	}
+	x := l.exact
+	if x == nil {
+		b.WriteString("Exactly   Its law is not written down here. What follows are runs, which can refute the claim and cannot prove it.\n")
+		fmt.Fprintf(&b, "\nRuns of the mechanism itself, on %s and on %s:\n", subject.Sides[0], subject.Sides[1])
+		return b.String()
+	}
+	smaller := claim.Epsilon.Cmp(subject.Claim.Epsilon) < 0 || claim.Delta.Cmp(subject.Claim.Delta) < 0
+	over := "by certified sums over all neighbours of the example"
+	if l.inputs > 0 {
+		over = fmt.Sprintf("over all %s pairs of neighbours among %s inputs", render.Thousands(l.pairs), render.Thousands(l.inputs))
+	}
+	least := shortLaw(claim, l)
+	pure := x.Loss != nil && claim.Delta.IsZero()
+	if pure && x.Loss.Exact != "" && !strings.HasSuffix(least, x.Loss.Exact) {
+		least = fmt.Sprintf("ε = %s ≈ %s", x.Loss.Exact, nearest6(x.Loss.Upper))
+	}
+	if !pure {
+		least += " at ε = " + render.Given(claim.Epsilon.Rat())
+	}
+	fmt.Fprintf(&b, "Exactly   %s, %s", least, over)
+	switch {
+	case x.Fails:
+		b.WriteString(": the claim is too small.\n")
+	case !x.Holds:
+		b.WriteString(": whether the claim is true there is not known.\n")
+	case smaller:
+		b.WriteString(".\n          That is within the claim, on this example. For data of any size no less is promised than what is declared.\n")
+	case x.Attained:
+		b.WriteString(": the claim is true there, and no smaller one would be.\n")
+	default:
+		b.WriteString(": the claim is true there. On so small an example less would do.\n")
+	}
+	if l.folded && pure && x.Loss.Witness.Output != "" && strings.Contains(x.Loss.Witness.Output, "ever more") {
+		fmt.Fprintf(&b, "          The larger the gap the nearer to that: outputs %q come to it between %s and %s.\n", x.Loss.Witness.Output, x.Loss.Witness.Input, x.Loss.Witness.Neighbor)
+	}
+	if l.ideal {
+		b.WriteString("          (The law is of ideal arithmetic: for the errors of its own the mechanism pays with a little more noise.)\n")
+	}
+	if pure && x.Loss.Witness.Output != "" && !strings.Contains(x.Loss.Witness.Output, "ever more") {
+		w := x.Loss.Witness
+		fmt.Fprintf(&b, "          Output %q has the probability %s under %s, and %s under %s.\n", w.Output, render.Compact(w.PValue), w.Input, render.Compact(w.QValue), w.Neighbor)
+	}
+	fmt.Fprintf(&b, "\nRuns of the mechanism itself, on %s and on %s:\n", subject.Sides[0], subject.Sides[1])
+	return b.String()
+}

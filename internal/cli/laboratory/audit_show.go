@@ -1,0 +1,206 @@
+package laboratory
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"dither/audit"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+)
+
+// showAudit shows what an audit found, in words or as JSON, and draws it. Where the claim is refuted the program's exit code says so.
+func showAudit(s *console.Console, subject string, r *audit.Report, picture string) error {
+	if r.Verdict == audit.Refuted {
+		s.Exit = console.ExitRefused
+	}
+	if s.Format == "json" {
+		if err := s.JSON(auditReport{r}); err != nil {
+			return err
+		}
+	} else {
+		s.Print("%s", render.PrintableLines(auditText(subject, r)))
+	}
+	return drawAudit(s, r, picture)
+}
+
+// drawAudit draws what an audit found, if that was asked for.
+func drawAudit(s *console.Console, r *audit.Report, picture string) error {
+	if picture == "" {
+		return nil
+	}
+	format, _ := console.PlotFormat(picture)
+	if err := console.ReplaceFile(picture, func(w io.Writer) error { return plot.Write(w, format, auditChart(r)) }); err != nil {
+		return fmt.Errorf("the picture could not be written: %w", err)
+	}
+	return nil
+}
+
+// auditText is a report for a person: the verdict first, then what it rests on.
+func auditText(subject string, r *audit.Report) string {
+	var b strings.Builder
+	b.WriteString(auditVerdict(subject, r) + "\n")
+	if len(r.Findings) > 0 {
+		f := r.Findings[0]
+		other := f.Likely.Other()
+		fmt.Fprintf(&b, "\n%s: %s\n", auditHeading(r), f.Event)
+		for _, side := range []audit.Side{f.Likely, other} {
+			bound := "at least " + render.Below(f.Low)
+			if side == other {
+				bound = "at most " + render.Above(math.Min(1, f.High))
+			}
+			fmt.Fprintf(&b, "  on %-8s  %s of %s runs: its probability is %s\n", side, render.Thousands(f.Counts[side]), render.Thousands(f.Runs), bound)
+		}
+	}
+	if len(r.Findings) > 0 && !r.Findings[0].Whole {
+		b.WriteString("  (The event in full, with its weights, is in the report by --format json.)\n")
+	}
+	fmt.Fprintf(&b, "\n%s\n", auditBounds(r))
+	if len(r.Findings) > 1 {
+		g := render.Grid{Right: []bool{false, true, true, true}}
+		g.Add("all events tested", "on data", "on neighbor", "ε at least")
+		for _, f := range r.Findings {
+			g.Add(f.Event, render.Thousands(f.Counts[audit.Data]), render.Thousands(f.Counts[audit.Neighbor]), render.Below(f.Epsilon))
+		}
+		b.WriteString("\n" + g.Text("  "))
+	}
+	if len(r.Support) > 0 {
+		b.WriteString("\nGrids\n")
+		for _, line := range r.Support {
+			b.WriteString("  " + line + "\n")
+		}
+	}
+	if r.Timing != nil {
+		b.WriteString("\nTime, which nobody promises anything of\n  " + auditTiming(r.Timing) + "\n")
+	}
+	for _, n := range r.Notes {
+		b.WriteString("\nNote: " + n + "\n")
+	}
+	return b.String()
+}
+
+// auditHeading says what the first event is.
+func auditHeading(r *audit.Report) string {
+	switch {
+	case r.Verdict == audit.Refuted:
+		return "Counterexample"
+	case r.Epsilon > 0:
+		return "What tells most"
+	}
+	return "No event was shown to tell the two apart. What looked most like one"
+}
+
+// promised writes a claim, as it was typed.
+func promised(r *audit.Report) string {
+	refuted := r.Verdict == audit.Refuted
+	return fmt.Sprintf("(%s, %s)-differentially private", claimed(r.Claim.Epsilon.Rat(), refuted), claimed(r.Claim.Delta.Rat(), refuted))
+}
+
+// claimed writes an ε or a δ exactly, if that is short. If not, one that is refuted is rounded down, and one that is not, up: so what is said
+// is never more than what was shown.
+func claimed(r *big.Rat, refuted bool) string {
+	x, _ := r.Float64()
+	if text := strconv.FormatFloat(x, 'g', -1, 64); len(text) <= 20 {
+		if y, ok := new(big.Rat).SetString(text); ok && y.Cmp(r) == 0 {
+			return render.ShortPower(text)
+		}
+	}
+	if refuted {
+		return render.RoundedTo(6, x, func(written *big.Rat) bool { return written.Cmp(r) > 0 }, -1)
+	}
+	return render.Given(r)
+}
+
+// confident writes a confidence in percent, with all its digits: one below 1 is never 100 %.
+func confident(x float64) string {
+	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'f', -1, 64))
+	if !ok {
+		return "?"
+	}
+	digits, _ := r.Mul(r, big.NewRat(100, 1)).FloatPrec()
+	return r.FloatString(digits) + " %"
+}
+
+func auditVerdict(subject string, r *audit.Report) string {
+	switch r.Verdict {
+	case audit.Refuted:
+		return fmt.Sprintf("refuted: %s is not %s.", subject, promised(r))
+	case audit.NotRefuted:
+		return fmt.Sprintf("not refuted: nothing here shows that %s is not %s.\nAn audit that finds nothing has proved nothing.", subject, promised(r))
+	}
+	if r.Epsilon > 0 {
+		return fmt.Sprintf("%s has an ε of at least %s on these two data sets.", subject, render.Below(r.Epsilon))
+	}
+	return fmt.Sprintf("nothing was found that tells the two data sets apart by what %s gives.\nAn audit that finds nothing has proved nothing.", subject)
+}
+
+func auditBounds(r *audit.Report) string {
+	var b strings.Builder
+	at := ""
+	if r.Claim != nil && !r.Claim.Delta.IsZero() {
+		at = " at δ = " + claimed(r.Claim.Delta.Rat(), r.Verdict == audit.Refuted)
+	}
+	fmt.Fprintf(&b, "ε is at least %s%s; the largest bound that so many runs can show is %s.\n", render.Below(r.Epsilon), at, render.Below(r.Reach))
+	if r.Claim != nil {
+		fmt.Fprintf(&b, "δ is at least %s at ε = %s.\n", render.Below(r.Delta), claimed(r.Claim.Epsilon.Rat(), r.Verdict == audit.Refuted))
+		if asked, _ := r.Claim.Epsilon.Rat().Float64(); r.Verdict == audit.NotRefuted && r.Reach <= asked {
+			b.WriteString("So few runs cannot refute so large an ε, whatever it is that runs: ask for more.\n")
+		}
+	}
+	fmt.Fprintf(&b, "All this holds with confidence %s if runs are independent and alike.\n", confident(r.Confidence))
+	fmt.Fprintf(&b, "Of %s runs on each side, %s were learned from and %s tested.", render.Thousands(r.Runs), render.Thousands(r.Learned), render.Thousands(r.Tested))
+	return b.String()
+}
+
+// auditTiming tells what was timed, in words.
+func auditTiming(t *audit.Timing) string {
+	text := fmt.Sprintf("a run took %s on data and %s on neighbor (medians)", shortTime(t.Median[0]), shortTime(t.Median[1]))
+	text += fmt.Sprintf("; of two runs, that on data is the slower with probability %.3f ± %.3f", t.Slower, 2*t.Chance)
+	if !math.IsNaN(t.Sizes) {
+		text += fmt.Sprintf("; rank correlation of time with the output's size %.2f ± %.2f", t.Sizes, 2/math.Sqrt(float64(t.Runs[0]+t.Runs[1])))
+	}
+	return text
+}
+
+func shortTime(d time.Duration) string {
+	switch {
+	case d < time.Microsecond:
+		return fmt.Sprintf("%d ns", d.Nanoseconds())
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.3g µs", float64(d)/float64(time.Microsecond))
+	case d < time.Second:
+		return fmt.Sprintf("%.3g ms", float64(d)/float64(time.Millisecond))
+	}
+	return fmt.Sprintf("%.3g s", d.Seconds())
+}
+
+// auditChart is the histogram of what the most telling event is about, on both sides.
+func auditChart(r *audit.Report) plot.Chart {
+	c := plot.Chart{
+		Title: r.Verdict.String(), Key: r.Shown.Of, Groups: r.Shown.Parts, Legend: "on", Series: []string{audit.Data.String(), audit.Neighbor.String()},
+		Panels: []plot.Panel{{Name: "share of the runs that events were learned from"}},
+	}
+	if r.Claim != nil {
+		c.Title += ", as a claim: " + promised(r)
+	}
+	if len(r.Findings) > 0 {
+		f := r.Findings[0]
+		c.Caption = fmt.Sprintf("Tested on further runs: %s, %s times on data and %s on neighbor, of %s. So ε is at least %s, with confidence %s.", f.Event,
+			render.Thousands(f.Counts[0]), render.Thousands(f.Counts[1]), render.Thousands(f.Runs), render.Below(f.Epsilon), confident(r.Confidence))
+	}
+	for side, counts := range r.Shown.Counts {
+		marks := make([]plot.Mark, len(counts))
+		for i, n := range counts {
+			share := float64(n) / float64(max(1, r.Shown.Runs[side]))
+			marks[i] = plot.Mark{Value: share, Low: math.NaN(), High: math.NaN(), Text: strconv.FormatFloat(share, 'g', 3, 64)}
+		}
+		c.Panels[0].Marks = append(c.Panels[0].Marks, marks)
+	}
+	return c
+}

@@ -1,0 +1,245 @@
+package laboratory
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/account"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/nearest"
+)
+
+// Calibrate is `dither calibrate`.
+var Calibrate = console.Verb{
+	Name:  "calibrate",
+	Args:  "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D",
+	About: "the least noise that keeps a promise, free",
+	Run:   runCalibrate,
+	More:  func(*console.Console) string { return calibrateHelp },
+}
+
+// runCalibrate tells the least noise that keeps a promise. It reads no home: it spends nothing.
+func runCalibrate(s *console.Console, args []string) error {
+	epsilon, delta, sensitivity, count, sampling := "", "0", "1", "1", ""
+	s.FormatFlag("table", "json", "markdown")
+	s.Flag(&epsilon, "epsilon", "E", "the ε to keep")
+	s.Flag(&delta, "delta", "D", "the δ to keep (default 0, which Laplace noise alone can)")
+	s.Flag(&sensitivity, "sensitivity", "S",
+		"how far one person moves the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)")
+	s.Flag(&count, "count", "N", "how many such answers keep the promise together (default 1)")
+	s.Flag(&sampling, "sampling", "Q", "each on a Poisson sample of this rate, as 0.01 or 256/60000")
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if slices.ContainsFunc(rest, func(spec string) bool { return strings.Contains(spec, "=") }) {
+		return calibrateJob(s, rest, epsilon, delta)
+	}
+	switch {
+	case len(rest) == 0:
+		return console.Usage("calibrate needs a mechanism; there are %s", strings.Join(account.Calibratable(), ", "))
+	case len(rest) > 1:
+		return console.Usage("calibrate takes one mechanism, not %d: its keys are flags, as --sensitivity and --count", len(rest))
+	case !slices.Contains(account.Calibratable(), rest[0]):
+		return console.Usage("%s", notCalibrated(rest[0]))
+	case epsilon == "":
+		return console.Usage("calibrate needs --epsilon E")
+	}
+	var t account.Target
+	if t.Count, err = console.CountFlag(count); err != nil {
+		return err
+	}
+	if t.Epsilon, err = console.EpsilonFlag(epsilon); err != nil {
+		return err
+	}
+	if t.Delta, err = console.DeltaFlag(delta); err != nil {
+		return err
+	}
+	if t.Sensitivity, err = console.NumberFlag("sensitivity", sensitivity); err != nil {
+		return err
+	}
+	if sampling != "" {
+		if t.Sampling, err = console.NumberFlag("sampling", sampling); err != nil {
+			return err
+		}
+	}
+	c, err := account.Calibrate(rest[0], t)
+	if err != nil {
+		return console.Usage("%s", console.AccountWords(err))
+	}
+	switch s.Format {
+	case "json":
+		return s.JSON(calibrated(c))
+	case "markdown":
+		s.Print("%s\n", render.MarkdownParagraphs(calibrationText(c, t)))
+	default:
+		s.Print("%s\n", calibrationText(c, t))
+	}
+	return nil
+}
+
+// calibrateJob finds the one parameter of a job that is open.
+func calibrateJob(s *console.Console, specs []string, epsilon, delta string) error {
+	var inFlags string
+	s.Flags.Visit(func(f *flag.Flag) {
+		if slices.Contains([]string{"sensitivity", "count", "sampling"}, f.Name) {
+			inFlags = f.Name
+		}
+	})
+	switch {
+	case unquoted(specs) != "":
+		return console.Usage("quote each mechanism: %s", unquoted(specs))
+	case inFlags != "":
+		return console.Usage("%s=… goes into a mechanism, as \"laplace scale=? count=20\"; with a mechanism's name alone it is a flag", inFlags)
+	case epsilon == "":
+		return console.Usage("calibrate needs --epsilon E")
+	}
+	e, err := console.EpsilonFlag(epsilon)
+	if err != nil {
+		return err
+	}
+	d, err := console.DeltaFlag(delta)
+	if err != nil {
+		return err
+	}
+	c, err := account.CalibrateJob(specs, e, d)
+	if err != nil {
+		return console.Usage("%s", console.AccountWords(err))
+	}
+	text := fmt.Sprintf("%s = %s\n\nWith this %s of %s the whole job is (%s, %s)-differentially private, certified by %s.",
+		c.Parameter, render.ShortPower(strconv.FormatFloat(c.Value, 'g', -1, 64)), c.Parameter, c.Mechanism, render.Given(e.Rat()), render.Given(d.Rat()), accountantName(c.Accountant))
+	if c.TooLittle != nil {
+		f, _ := c.TooLittle.Float64()
+		change := "smaller"
+		if f > c.Value {
+			change = "larger"
+		}
+		text += fmt.Sprintf("\nOne that is %s by one part in %s breaks the promise: that is certified too.", change, grouped(math.Abs(f/c.Value-1)))
+	} else {
+		text += "\nWhether there is a better one is not known for certain."
+	}
+	switch s.Format {
+	case "json":
+		return s.JSON(calibrated(c))
+	case "markdown":
+		s.Print("%s\n", render.MarkdownParagraphs(text))
+	default:
+		s.Print("%s\n", text)
+	}
+	return nil
+}
+
+// notCalibrated says why a mechanism is not calibrated, and which are.
+func notCalibrated(name string) string {
+	there := "there are " + strings.Join(account.Calibratable(), ", ")
+	first, _, _ := strings.Cut(strings.TrimSpace(name), " ")
+	switch {
+	case slices.Contains(account.Calibratable(), first):
+		return fmt.Sprintf("calibrate takes the name alone, as %s: its keys are flags, as --sensitivity and --count", first)
+	case slices.Contains(account.Mechanisms(), first):
+		return fmt.Sprintf("%s has no noise to calibrate; %s", first, there)
+	}
+	if n := nearest.Name(name, account.Calibratable()); n != "" {
+		there = fmt.Sprintf("did you mean %s? There are %s", n, strings.Join(account.Calibratable(), ", "))
+	}
+	return fmt.Sprintf("there is no mechanism %q; %s", name, there)
+}
+
+// calibrated is a calibration as JSON.
+type calibrated account.Calibration
+
+// MarshalJSON writes the value with all its digits: read as a decimal or as a float, it fits.
+func (c calibrated) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, `{"mechanism":%q,"parameter":%q,"value":%s}`, c.Mechanism, c.Parameter, strconv.FormatFloat(c.Value, 'f', -1, 64)), nil
+}
+
+func calibrationText(c account.Calibration, t account.Target) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s = %s\n\n", c.Parameter, render.ShortPower(strconv.FormatFloat(c.Value, 'g', -1, 64)))
+	times := "One answer"
+	if t.Count > 1 {
+		times = fmt.Sprintf("%d answers together", t.Count)
+	}
+	sampled := ""
+	if t.Sampling != nil {
+		sampled = fmt.Sprintf(", each on a Poisson sample of rate %s,", t.Sampling.RatString())
+	}
+	verb := "is"
+	if t.Count > 1 {
+		verb = "are"
+	}
+	fmt.Fprintf(&b, "%s of sensitivity %s%s with this %s %s (%s, %s)-differentially private,\ncertified by %s.",
+		times, t.Sensitivity.RatString(), sampled, noiseName(c.Mechanism), verb, render.Given(t.Epsilon.Rat()), render.Given(t.Delta.Rat()), accountantName(c.Accountant))
+	if c.TooLittle != nil {
+		share := new(big.Rat).Quo(c.TooLittle, new(big.Rat).SetFloat64(c.Value))
+		f, _ := new(big.Rat).Sub(big.NewRat(1, 1), share).Float64()
+		fmt.Fprintf(&b, " Noise that is smaller by one part in %s is too little: that is certified too.", grouped(f))
+	} else {
+		b.WriteString(" Whether less would do is not known for certain.")
+	}
+	switch c.Mechanism {
+	case "gaussian":
+		b.WriteString("\nThe figure is for continuous Gaussian noise, and for what is computed from it, as when it is rounded to integers\n" +
+			"that the values are of too. The discrete Gaussian has its own: calibrate discrete-gaussian.")
+	case "laplace":
+		b.WriteString("\nThe figure is for continuous Laplace noise, and for what is computed from it, as when it is rounded to integers\n" +
+			"that the values are of too. Discrete Laplace noise, which dither itself draws, loses more at the same scale: calibrate discrete-laplace.")
+	case "discrete-laplace":
+		b.WriteString("\nThe values are integers, and the noise too: a value k with a probability in proportion to e^(−|k|/scale).")
+	case "discrete-gaussian":
+		b.WriteString("\nThe values are integers, and sigma a parameter: the noise's standard deviation is slightly below it.")
+	}
+	return b.String()
+}
+
+// grouped is one over a share that is near a power of ten, as 1,000.
+func grouped(share float64) string {
+	power := int(math.Round(-math.Log10(share)))
+	digits := "1" + strings.Repeat("0", max(power, 0))
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// noiseName is a mechanism in a sentence.
+func noiseName(mechanism string) string {
+	names := map[string]string{"gaussian": "Gaussian", "discrete-gaussian": "discrete Gaussian", "laplace": "Laplace", "discrete-laplace": "discrete Laplace"}
+	return names[mechanism] + " noise"
+}
+
+// accountantName is an accountant in a sentence.
+func accountantName(name string) string {
+	names := map[string]string{
+		"basic": "basic composition", "advanced": "advanced composition", "zcdp": "zCDP", "renyi": "Rényi's divergences",
+		"pld": "privacy loss distributions",
+	}
+	if n := names[name]; n != "" {
+		return n
+	}
+	return name
+}
+
+const calibrateHelp = `
+The mechanisms, whose values are real numbers or, of the discrete ones, integers:
+
+  gaussian            finds sigma; continuous noise, sensitivity in L2 norm
+  discrete-gaussian   finds sigma; noise on integers
+  laplace             finds scale; continuous noise, sensitivity in L1 norm
+  discrete-laplace    finds scale; noise on integers, as dither itself draws
+
+Numbers are decimals or fractions.
+
+  dither calibrate discrete-laplace --epsilon 1 --delta 1e-6 --count 20
+
+Or a job, as dither account takes it, with one "?" for a sigma or scale, of which the least is found, or for an epsilon, rho or mu, of which
+the largest is. Then count, sensitivity and sampling stand in the mechanisms:
+
+  dither calibrate --epsilon 1 --delta 1e-6 "discrete-laplace scale=? count=40" "gaussian sigma=15 count=3"
+`

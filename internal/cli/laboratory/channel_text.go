@@ -1,0 +1,186 @@
+package laboratory
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"dither/audit/channel"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// printChannel says what was found of a mechanism, the verdict first.
+func printChannel(s *console.Console, r judged, f channelFlags) {
+	s.Print("%s\n", r.verdict())
+	if len(r.excess) > 0 {
+		s.Print("\n%s", r.excessTable())
+	}
+	if r.delta != nil {
+		s.Print("\n%s\n", r.leastText())
+	}
+	s.Print("\n%s\n", r.leakageText(f.prior != ""))
+}
+
+// verdict is the first thing that a person wants to know, and its evidence.
+func (r judged) verdict() string {
+	w := r.loss.Witness
+	w.Input, w.Neighbor, w.Output = render.Printable(w.Input), render.Printable(w.Neighbor), render.Printable(w.Output)
+	first, evidence := "", ""
+	switch {
+	case !r.loss.Private():
+		first = "NOT differentially private: no ε holds."
+		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s, and cannot come if it is %s: whoever sees it knows.\n"+
+			"  At every ε, however large, δ is at least %s.", w.Output, probability(w.PValue, w.P), w.Input, w.Neighbor, floor(r.limit))
+	case r.loss.Upper == 0:
+		first, evidence = "Differentially private: ε = 0.", "  Every output is as probable under one input as under its neighbour: it says nothing of the two."
+	default:
+		factor := render.Above(r.loss.Ratio.Upper)
+		if r.loss.Upper > mostTimes {
+			factor = "e^" + render.Above(r.loss.Upper)
+		}
+		first = fmt.Sprintf("Differentially private: ε %s, and no smaller one holds.", exponentWords(r.loss.Exact, r.loss.Upper))
+		evidence = fmt.Sprintf("  Output %s has probability %s if the input is %s,\n  and %s if it is %s.\n"+
+			"  Whatever somebody believed before, an output changes the odds between two adjacent inputs by a factor of at most %s.",
+			w.Output, probability(w.PValue, w.P), w.Input, probability(w.QValue, w.Q), w.Neighbor, factor)
+	}
+	return fmt.Sprintf("%s\nExactly, for this matrix of %s and %s; %s.\n\n%s",
+		first, counted(len(r.m.Inputs()), "input"), counted(len(r.m.Outputs()), "output"), r.adjacent(), evidence)
+}
+
+// adjacent says which inputs are.
+func (r judged) adjacent() string {
+	if r.adjacency.Listed() {
+		return counted(r.adjacency.Len(), "pair") + " of inputs adjacent"
+	}
+	return "every two inputs are adjacent"
+}
+
+func counted(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}
+
+// exponentWords is "= ln 3 ≈ 1.09861", or what of it there is to say. The decimal is the nearest: the JSON form has bounds.
+func exponentWords(exactly string, upper float64) string {
+	switch value := nearest6(upper); exactly {
+	case "":
+		return "≈ " + value
+	case value:
+		return "= " + value
+	default:
+		return "= " + exactly + " ≈ " + value
+	}
+}
+
+func nearest6(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// floor is a δ, or a number with six digits that is not above it.
+func floor(x channel.Excess) string {
+	if x.Exact != "" && len(x.Exact) <= 8 {
+		return x.Exact
+	}
+	return render.Below(x.Lower)
+}
+
+// longest is the text of an exact probability that is shown.
+const longest = 32
+
+// probability is a number with what it is exactly, where that says more. Below the floats of full precision there are no six digits to tell.
+func probability(value float64, exactly string) string {
+	text := compact6(value)
+	switch {
+	case value < leastNormal && value > 0 && exactly != "" && len(exactly) <= longest:
+		return exactly
+	case value < leastNormal && value > 0:
+		return "less than 2.3e-308"
+	case exactly == text || exactly == "" || len(exactly) > longest:
+		return text
+	}
+	return fmt.Sprintf("%s = %s", exactly, text)
+}
+
+// leastNormal is the least float of full precision.
+const leastNormal = 0x1p-1022
+
+// compact6 writes six digits of a number.
+func compact6(x float64) string { return render.ShortPower(fmt.Sprintf("%.6g", x)) }
+
+// excessTable is δ at each ε that was asked about.
+func (r judged) excessTable() string {
+	g := render.Grid{Right: []bool{true, true}}
+	g.Add("ε", "δ", "", "most between", "when the output is")
+	for i, x := range r.excess {
+		exactly := ""
+		if x.Exact != "" && x.Exact != render.Above(x.Upper) {
+			exactly = "= " + x.Exact
+		}
+		pair, event := "", ""
+		if x.Upper > 0 {
+			pair, event = x.Input+" and "+x.Neighbor, r.event(x.Outputs)
+		}
+		g.Add(r.at[i].String(), render.Above(x.Upper), exactly, pair, event)
+	}
+	return g.Text("  ")
+}
+
+// mostNamed is how many outputs of an event are named.
+const mostNamed = 4
+
+// event names outputs.
+func (r judged) event(outputs []int) string {
+	names := r.m.Outputs()
+	var out []string
+	for i, y := range outputs {
+		if i == mostNamed {
+			return fmt.Sprintf("%s … (%d outputs)", strings.Join(out, ", "), len(outputs))
+		}
+		out = append(out, render.Printable(names[y]))
+	}
+	return strings.Join(out, ", ")
+}
+
+// leastText is the least ε at the δ that was asked about.
+func (r judged) leastText() string {
+	d := render.Given(r.delta)
+	if !r.relaxed.Private() {
+		return fmt.Sprintf("At δ = %s there is no ε: see input %s beside %s, and output %s.", d, render.Printable(r.relaxed.Input), render.Printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
+	}
+	text := fmt.Sprintf("At δ = %s: ε %s, and no smaller one", d, exponentWords(r.relaxed.Exact, r.relaxed.Upper))
+	if r.relaxed.Input != "" {
+		text += fmt.Sprintf(": see input %s beside %s, and output %s", render.Printable(r.relaxed.Input), render.Printable(r.relaxed.Neighbor), r.event(r.relaxed.Outputs))
+	}
+	return text + "."
+}
+
+// leakageText is what a guesser gains.
+func (r judged) leakageText(prior bool) string {
+	l := r.leakage
+	of := "all being equally probable before"
+	if prior {
+		of = "with the prior that is given"
+	}
+	return fmt.Sprintf("Guessing the input, %s:\n"+
+		"  right with probability %s without the output, and %s with it: a factor of %s (%s at most, from any prior)\n"+
+		"  surest when the output is %s: the input is then %s with probability %s, which was %s before",
+		of, nearly(l.Before), nearly(l.After), nearly(l.Multiplicative), render.Above(l.Capacity.Upper),
+		render.Printable(l.Surest.Output), render.Printable(l.Surest.Input), sure(l.Surest.After), nearly(l.Surest.Before))
+}
+
+// nearly is six digits of a number that is known better.
+func nearly(b channel.Bounds) string {
+	if b.Upper < leastNormal {
+		return probability(b.Upper, b.Exact)
+	}
+	return compact6(b.Upper)
+}
+
+// sure is nearly a probability; only 1 is written as 1.
+func sure(b channel.Bounds) string {
+	if text := nearly(b); text != "1" || b.Lower == 1 {
+		return text
+	}
+	return "almost 1"
+}

@@ -1,0 +1,176 @@
+package laboratory
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+
+	"dither/audit/interpret"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+)
+
+// studied is the answer of the worked example: about what the study is to be expected to publish if smoking is harmful.
+const studied = 21
+
+// smoking is the worked example with its figures.
+type smoking struct {
+	interpret.Study
+	beliefs []belief
+	ratio   float64 // the largest |ln ratio|, of all events and all answers
+	at      int64   // the answer where it is
+}
+
+// belief is what is believed of one event.
+type belief struct {
+	key, name     string
+	prior         *big.Rat
+	with, without interpret.Between
+	ratio         interpret.Between // of |ln(with/without)|
+}
+
+// interpretExample tells the worked example.
+func interpretExample(s *console.Console, name, epsilon string, specs []string, picture string) error {
+	if name != "smoking" {
+		return console.Usage("there is no example %q; there is smoking", name)
+	}
+	if other := strayFlag(s.Flags, "C", "format", "example", "epsilon", "plot"); other != "" {
+		return console.Usage("%s does not go with --example", console.Dashed(other))
+	}
+	if len(specs) > 0 {
+		return console.Usage("--example takes no mechanism, but --epsilon")
+	}
+	if err := (&console.Picture{File: picture}).Check(s); err != nil {
+		return err
+	}
+	if epsilon == "" {
+		epsilon = "0.5"
+	}
+	e, err := console.EpsilonFlag(epsilon)
+	if err != nil {
+		return err
+	}
+	// Below, the noise drowns the study, and nothing is learned of smoking; beyond, 2ε promises next to nothing of Alice.
+	if r := e.Rat(); r.Cmp(big.NewRat(1, 10)) < 0 || r.Cmp(big.NewRat(5, 1)) > 0 {
+		return console.Usage("--example smoking is told at an ε from 0.1 to 5: --epsilon %s is outside", epsilon)
+	}
+	x := smoking{Study: interpret.SmokingStudy(e)}
+	if err := x.infer(); err != nil {
+		return err
+	}
+	switch s.Format {
+	case "json":
+		err = s.JSON(x)
+	case "markdown":
+		header, rows := x.rows()
+		s.Print("%s\n\n%s\n%s\n", render.MarkdownParagraphs(x.story()), render.MarkdownTable(header, []bool{1: true, 2: true, 3: true, 4: true}, rows), render.MarkdownParagraphs(x.moral()))
+	default:
+		g := render.Grid{Right: []bool{1: true, 2: true, 3: true, 4: true}}
+		header, rows := x.rows()
+		g.Add(header...)
+		for _, row := range rows {
+			g.Add(row...)
+		}
+		s.Print("%s\n\n%s\n%s\n", x.story(), g.Text("  "), x.moral())
+	}
+	if err != nil || picture == "" {
+		return err
+	}
+	format, _ := console.PlotFormat(picture)
+	if err := console.ReplaceFile(picture, func(w io.Writer) error { return plot.Write(w, format, x.chart()) }); err != nil {
+		return fmt.Errorf("the picture could not be written: %w", err)
+	}
+	return nil
+}
+
+func (x *smoking) infer() error {
+	in, err := x.Inference(studied)
+	if err != nil {
+		return err
+	}
+	p, err := in.Posterior()
+	if err != nil {
+		return err
+	}
+	for _, b := range []struct {
+		key, name string
+		event     func(int) bool
+	}{{"harmful", "smoking is harmful", x.HarmfulIn}, {"alice", "Alice has lung cancer", x.AliceIn}} {
+		one := belief{key: b.key, name: b.name, prior: new(big.Rat), ratio: p.EventRatio(b.event)}
+		for set, weight := range in.Prior {
+			if b.event(set) {
+				one.prior.Add(one.prior, weight)
+			}
+		}
+		one.with, one.without = p.Of(b.event)
+		x.beliefs = append(x.beliefs, one)
+	}
+	x.ratio, x.at, err = x.LargestRatio()
+	return err
+}
+
+func (x *smoking) story() string {
+	return filled(fmt.Sprintf("Alice smokes, and takes part in a study of %d smokers. Her insurer believes at even odds that smoking is harmless "+
+		"(%s of smokers have lung cancer) or harmful (%s have). The study publishes how many of them have lung cancer, with discrete Laplace noise, at ε = %s: %d.",
+		x.Smokers, decimal(x.Harmless), decimal(x.Harmful), render.Given(x.Epsilon.Rat()), studied))
+}
+
+func (x *smoking) rows() (header []string, rows [][]string) {
+	header = []string{"the insurer believes that", "before", "after", "after, without her", "|ln of their ratio|"}
+	for _, b := range x.beliefs {
+		rows = append(rows, []string{b.name, decimal(b.prior), believed(b.with), believed(b.without), fourDigits(b.ratio.Upper)})
+	}
+	return header, rows
+}
+
+// believed writes a probability. What is not certain does not become 1.
+func believed(b interpret.Between) string {
+	if text := fourDigits(b.Lower); text != "1" {
+		return text
+	}
+	return "above 0.9999"
+}
+
+// fourDigits writes a number whose bounds agree in many more.
+func fourDigits(x float64) string { return render.ShortPower(strconv.FormatFloat(x, 'g', 4, 64)) }
+
+func (x *smoking) moral() string {
+	bound := 2 * floatUp(x.Epsilon.Rat())
+	return filled("The insurer's belief of Alice moves a lot, and her premium with it. So it would have moved had she stayed away: what was learned is "+
+		"of smoking, not of her.") + "\n\n" +
+		filled(fmt.Sprintf("That is what is promised: of any event, after any answer and whatever was believed before, |ln| of that ratio is at most "+
+			"2ε = %s [Kasiviswanathan & Smith 2014]. In this study it is at most %s, at an answer of %d. Were the exact count published, an insurer who knows the "+
+			"other smokers would know Alice's row.", upTo(bound), upTo(x.ratio), x.at))
+}
+
+func (x *smoking) chart() plot.Chart {
+	c := plot.Chart{
+		Title: "What an insurer believes, before and after a study", Series: []string{"before", "after", "after, without Alice"},
+		Caption: fmt.Sprintf("ε = %s. After any answer, beliefs with her data and without are within a factor of e^±2ε.", render.Given(x.Epsilon.Rat())),
+	}
+	p := plot.Panel{Name: "probability", Marks: make([][]plot.Mark, 3)}
+	for _, b := range x.beliefs {
+		c.Groups = append(c.Groups, b.name)
+		for i, value := range []float64{float(b.prior), b.with.Upper, b.without.Upper} {
+			p.Marks[i] = append(p.Marks[i], plot.Mark{Value: value, Low: math.NaN(), High: math.NaN(), Text: fourDigits(value)})
+		}
+	}
+	c.Panels = []plot.Panel{p}
+	return c
+}
+
+// MarshalJSON writes the beliefs with their bounds.
+func (x smoking) MarshalJSON() ([]byte, error) {
+	text := fmt.Appendf(nil, `{"epsilon":%s,"smokers":%d,"harmless":%s,"harmful":%s,"answer":%d,"beliefs":{`,
+		decimal(x.Epsilon.Rat()), x.Smokers, decimal(x.Harmless), decimal(x.Harmful), studied)
+	for i, b := range x.beliefs {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = fmt.Appendf(text, `%q:{"before":%s,"after":%s,"without":%s,"log_ratio":%s}`, b.key, decimal(b.prior), between(b.with), between(b.without), between(b.ratio))
+	}
+	return fmt.Appendf(text, `},"largest_log_ratio":%s,"largest_at":%d,"bound":%s}`, render.JSONFloat(x.ratio), x.at, render.JSONFloat(2*floatUp(x.Epsilon.Rat()))), nil
+}

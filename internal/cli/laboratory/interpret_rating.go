@@ -1,0 +1,80 @@
+package laboratory
+
+import (
+	"fmt"
+	"math"
+
+	"dither/audit/interpret"
+)
+
+// rating is how much a promise protects, in one word, by a rule that is this program's own: by e^ε, the factor by which one person's
+// data may multiply the probability of an answer, and with it odds, and by how many people the δ lets be named. There is no agreed rule; this one is told wherever its word is.
+type rating int
+
+const (
+	strong rating = iota + 1
+	moderate
+	weak
+	hardlyAny
+)
+
+func (r rating) String() string {
+	return [...]string{"none", "strong", "moderate", "weak", "hardly any"}[r]
+}
+
+// The factors up to which a promise is strong, moderate and weak, and the people named on average above which it is weak and hardly any.
+const (
+	strongTo, moderateTo, weakTo = 3, 20, 1000
+	weakAbove, hardlyAnyAbove    = 0.01, 0.5
+)
+
+// rated is the rating of a reading of one person, and whether it is the δ's doing. A reading without an ε has none.
+func rated(person interpret.Reading, n interpret.Named) (r rating, byDelta bool) {
+	if !person.Told {
+		return 0, false
+	}
+	switch e := floatUp(person.Promise.Epsilon.Rat()); {
+	case e <= math.Log(strongTo):
+		r = strong
+	case e <= math.Log(moderateTo):
+		r = moderate
+	case e <= math.Log(weakTo):
+		r = weak
+	default:
+		r = hardlyAny
+	}
+	switch {
+	case n.Expected > hardlyAnyAbove && r < hardlyAny:
+		return hardlyAny, true
+	case n.Warned && r < weak:
+		return weak, true
+	}
+	return r, false
+}
+
+// verdict is the first sentence.
+func (i interpreted) verdict() string {
+	r, byDelta := rated(i.Person, i.Named)
+	if r == 0 {
+		ask := "larger δ"
+		if i.delta.IsZero() {
+			ask = "δ above 0, as --delta 1e-6"
+		}
+		return fmt.Sprintf("No rating: at a δ of %s the job promises no ε, and no bound holds of a belief after every answer. Ask at a %s. "+
+			"What tests can find is bounded all the same.", i.typed["delta"], ask)
+	}
+	word := map[rating]string{strong: "Strong", moderate: "Moderate", weak: "Weak", hardlyAny: "Hardly any"}[r] + " protection, as this program rates it: "
+	if byDelta {
+		return fmt.Sprintf("%snδ, how many of %s the δ lets be named on average, is %s (above %v is weak, above %v hardly any).",
+			word, i.people(), many(i.named()), weakAbove, hardlyAnyAbove)
+	}
+	what, apart := "one person's data", ""
+	if i.changeOne() {
+		what = "a change of one person's data"
+	}
+	if !i.Person.Promise.Delta.IsZero() {
+		apart = ", apart from the δ"
+	}
+	return fmt.Sprintf("%se^ε, by which %s may multiply the probability of an answer%s, is at most %s (up to %d is strong, to %d moderate, to %s weak).",
+		word, what, apart, times(floatUp(i.Person.Promise.Epsilon.Rat())), strongTo, moderateTo, grouping(weakTo))
+}

@@ -1,0 +1,211 @@
+package laboratory
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+	"unicode/utf8"
+
+	"dither/audit/interpret"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/privacy"
+)
+
+// interpreted is a promise, or a job, and what it means.
+type interpreted struct {
+	interpret.Meaning
+	job     bool
+	counted bool              // the number of people was given
+	typed   map[string]string // numbers as they were given
+	delta   privacy.Delta     // as it was asked about
+}
+
+func (i interpreted) changeOne() bool { return i.Scenario.Neighbours == privacy.ChangeOne }
+
+func showInterpreted(s *console.Console, i interpreted) error {
+	if s.Format == "json" {
+		return s.JSON(i)
+	}
+	paragraphs, table := func(text string) string { return text + "\n" }, plainTable
+	if s.Format == "markdown" {
+		paragraphs, table = func(text string) string { return render.MarkdownParagraphs(text) + "\n" }, markdownNumbers
+	}
+	s.Print("%s\n%s", paragraphs(i.words()), table(i.rows()))
+	if after := i.anybody(); after != "" {
+		s.Print("\n%s", paragraphs(after))
+	}
+	s.Print("\n%s", table(i.figures()))
+	return nil
+}
+
+// plainTable and markdownNumbers write a table of names and their numbers.
+func plainTable(header []string, rows [][]string) string {
+	g := render.Grid{Right: numbersAfterNames(header)}
+	g.Add(header...)
+	for _, row := range rows {
+		g.Add(row...)
+	}
+	return g.Text("  ")
+}
+
+func markdownNumbers(header []string, rows [][]string) string {
+	return render.MarkdownTable(header, numbersAfterNames(header), rows)
+}
+
+func numbersAfterNames(header []string) []bool {
+	right := make([]bool, len(header))
+	for n := range right {
+		right[n] = n > 0
+	}
+	return right
+}
+
+// words says what the promise means, before the table.
+func (i interpreted) words() string {
+	paragraphs := []string{filled(i.verdict())}
+	if !i.delta.IsZero() {
+		paragraphs = append(paragraphs, filled(i.warning()))
+	}
+	return strings.Join(append(paragraphs, filled(i.suspicion()+" "+i.test()), filled(i.assumed()), filled("Not promised: what is true of everybody, as that smoking harms, can be "+
+		"learned, and so of her (--example smoking).")), "\n\n")
+}
+
+// warning says what a δ permits.
+func (i interpreted) warning() string {
+	n := i.Named
+	about := fmt.Sprintf("with probability up to δ = %s, over the answer's randomness, the promise lets an answer give her away entirely.", i.typed["delta"])
+	if n.Warned {
+		limit := downTo(float(new(big.Rat).Quo(big.NewRat(1, 100), new(big.Rat).SetInt64(n.People))))
+		about = fmt.Sprintf("Warning: %s A δ should be at most %s here, by this program's rule of thumb, 1/(100n).", about, limit)
+	} else {
+		about = strings.ToUpper(about[:1]) + about[1:]
+	}
+	records := "records"
+	if many(i.named()) == "1" {
+		records = "record"
+	}
+	each, assumed := fmt.Sprintf("each of %s", i.people()), ""
+	if n.People == 1 {
+		each = i.people()
+	}
+	if !i.counted {
+		assumed = " (assumed: -n says how many)"
+	}
+	return fmt.Sprintf("%s The worst that it permits, which need not be what is done here, publishes the record of %s%s with that probability: "+
+		"somebody's with probability %s, and %s %s on average.", about, each, assumed, upTo(n.Probability.Upper), many(i.named()), records)
+}
+
+// suspicion says what becomes of the belief in the first row.
+func (i interpreted) suspicion() string {
+	p := i.Person
+	that := "that she is in the data"
+	if i.changeOne() {
+		that = "that her data are this and not that"
+	}
+	switch {
+	case !p.Told:
+		return ""
+	case !i.delta.IsZero() && p.Fails >= 1:
+		return fmt.Sprintf("A suspicion of %s %s may rise, and no bound is known on how often.", i.prior(), that)
+	case i.unmoved(p):
+		return fmt.Sprintf("A suspicion of %s %s stays what it was.", i.prior(), that)
+	}
+	reach, exception := p.Posterior, ""
+	if !i.delta.IsZero() {
+		reach, exception = p.Far, fmt.Sprintf(", but for answers of probability %s at most", upTo(p.Fails))
+	}
+	to := i.belief(p, reach)
+	if to != certainty {
+		to = "at most " + to
+	}
+	return fmt.Sprintf("To somebody who knows all the others' data, a suspicion of %s %s rises to %s%s.", i.prior(), that, to, exception)
+}
+
+// unmoved reports that nothing at all is learned.
+func (i interpreted) unmoved(r interpret.Reading) bool {
+	return r.Told && r.Promise.Epsilon.IsZero() && r.Promise.Delta.IsZero()
+}
+
+// belief writes what the prior becomes at most.
+func (i interpreted) belief(r interpret.Reading, to interpret.Between) string {
+	if i.unmoved(r) {
+		return i.prior()
+	}
+	return atMost(to.Upper)
+}
+
+// found writes what a test finds at most.
+func (i interpreted) found(r interpret.Reading) string {
+	if i.unmoved(r) {
+		return i.accused()
+	}
+	return found(r.Power, i.Scenario.Alpha)
+}
+
+// test says what the best test finds.
+func (i interpreted) test() string {
+	if i.changeOne() {
+		return fmt.Sprintf("Of people with the one value at most %s are found by a test that is wrong about %s with the other.", i.found(i.Person), i.accused())
+	}
+	return fmt.Sprintf("Of members at most %s are found by a test that wrongly accuses %s outsiders.", i.found(i.Person), i.accused())
+}
+
+// assumed says what the promise is about.
+func (i interpreted) assumed() string {
+	text := "This is about everything released under the promise together, if it is kept. It takes a person for one unit with all of its rows: where each row is a unit, somebody with 4 rows counts as 4 people. "
+	if i.changeOne() {
+		text += "Neighbours differ in one person's data, replaced by another's (change-one). Whether she is in the data is not protected; the number of people is taken as public."
+	} else {
+		text += "Neighbours differ in one person's data, which are there or not (add-remove)."
+	}
+	if i.job {
+		text += " What is found is bounded by the job's own curve δ(ε)."
+	}
+	return text
+}
+
+// anybody says what is promised against anybody, whatever is believed beforehand: Theorem 1 at interpret.Inference.
+func (i interpreted) anybody() string {
+	if !i.Person.Told || !i.delta.IsZero() {
+		return ""
+	}
+	other := "without her data"
+	if i.changeOne() {
+		other = "with a default in place of her data"
+	}
+	return filled(fmt.Sprintf("Whatever anybody believes, on whatever grounds: after an answer its odds are within a factor of e^2ε = %s of those %s.",
+		times(2*floatUp(i.Person.Promise.Epsilon.Rat())), other))
+}
+
+func (i interpreted) prior() string { return exactly(i.Scenario.Prior, i.typed["prior"]) }
+
+func (i interpreted) accused() string { return accused(i.Scenario.Alpha, i.typed["alpha"]) }
+
+// named is how many people the δ lets be named on average.
+func (i interpreted) named() *big.Rat {
+	n := new(big.Rat).SetInt64(i.Named.People)
+	return n.Mul(n, i.delta.Rat())
+}
+
+// people says how many people the data are of.
+func (i interpreted) people() string {
+	if i.Named.People == 1 {
+		return "the one person"
+	}
+	return grouping(i.Named.People) + " people"
+}
+
+// filled breaks a paragraph into lines.
+func filled(text string) string {
+	const columns = 92
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > columns {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return strings.Join(append(lines, line), "\n")
+}

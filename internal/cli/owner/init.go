@@ -1,0 +1,49 @@
+// Package owner holds the verbs of the data owner: init, policy, seal, budget and ledger.
+package owner
+
+import (
+	"context"
+	"path/filepath"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// Init is `dither init`.
+var Init = console.Verb{
+	Name:  "init",
+	Args:  "DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]",
+	About: "make a home: a ledger, and a draft of its policy",
+	Run:   runInit,
+}
+
+// runInit makes a home.
+func runInit(s *console.Console, args []string) error {
+	var o curator.InitOptions
+	s.Flag(&o.From, "from", "FILE",
+		"draft the policy from a CSV (or .csv.gz), Parquet or .duckdb file: names and types")
+	s.Flag(&o.Unit, "unit", "COLUMN", "the column of FILE that identifies a person (default: each row is a unit)")
+	s.Flag(&o.Delimiter, "delimiter", "C", "between the fields of a CSV file: ';', '|', tab, … (default ',')")
+	s.Flag(&o.Null, "null", "TEXT",
+		"an unquoted field of a CSV file that reads so is NULL, as NA (default: an empty one)")
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) > 1 || o.From == "" && o != (curator.InitOptions{}) {
+		return console.Usage("init DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]")
+	}
+	if len(rest) == 1 {
+		s.Home = rest[0]
+	}
+	notes, err := curator.InitDraft(context.Background(), s.Home, o)
+	if err != nil {
+		return err
+	}
+	s.Print("%s is a home now\n", filepath.Clean(s.Home))
+	for _, n := range notes {
+		s.Print("%s\n", render.PrintableLines(n))
+	}
+	return nil
+}

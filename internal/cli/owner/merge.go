@@ -1,0 +1,122 @@
+package owner
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/ledger"
+	"dither/privacy"
+)
+
+// mergeLedgers tells what homes have spent together about people who are in all of them. With into, what the others have spent is
+// charged to that home too.
+func mergeLedgers(s *console.Console, homes []string, rows int64, into string) error {
+	dirs := slices.Clone(homes)
+	if into != "" {
+		dirs = append(dirs, into)
+	}
+	for i, dir := range dirs {
+		full, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		dirs[i] = full
+	}
+	if into != "" { // it may be among those that are named
+		last := len(dirs) - 1
+		dirs = append(slices.DeleteFunc(slices.Clone(dirs[:last]), func(dir string) bool { return dir == dirs[last] }), dirs[last])
+	}
+	if len(dirs) < 2 {
+		return console.Usage("ledger merge HOME HOME [--rows N] [--into HOME]")
+	}
+	m, err := ledger.Merge(dirs, rows)
+	if errors.Is(err, ledger.ErrUnits) && rows == 0 {
+		return fmt.Errorf("%w (--rows N)", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := showMerged(s, m, dirs); err != nil || into == "" {
+		return err
+	}
+	last := m.Homes[len(m.Homes)-1]
+	if last.Group != 1 {
+		return fmt.Errorf("%s protects less than the others do together: its losses count ×%d in their relation. Change its policy first", into, last.Group)
+	}
+	loss := privacy.Loss{}
+	if m.Spent.Accountant() == privacy.ZCDP {
+		loss = privacy.ZCDPLoss(privacy.Rho{}, privacy.Delta{})
+	}
+	var from []ledger.Origin
+	for _, p := range m.Homes[:len(m.Homes)-1] {
+		loss, from = loss.Plus(p.Spent), append(from, p.Origin)
+	}
+	seen, err := ledger.ParseHead(last.Head) // its terms may change before it is open
+	if err != nil {
+		return err
+	}
+	l, err := ledger.Open(dirs[len(dirs)-1], time.Now)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(l.Opened(ledger.Opening{Loss: loss, From: from}, seen), l.Close())
+	if errors.Is(err, ledger.ErrCharged) {
+		return fmt.Errorf("%s has the spending of one of the others already, as it was then; nothing was charged now. What has been spent there since counts beside it, and "+
+			"the sum above counts twice what was charged. Let only one of the homes answer from here on; where several have gone on, charge all of them to a new home: "+
+			"dither ledger merge %s %s --into NEW", into, strings.Join(homes, " "), into)
+	}
+	if err != nil {
+		return err
+	}
+	s.Note("charged %s to %s\n", loss, render.Printable(into))
+	return nil
+}
+
+func showMerged(s *console.Console, m ledger.Merged, dirs []string) error {
+	if s.Format == "json" {
+		text, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		s.Print("%s\n", render.PrintableJSON(text))
+		return nil
+	}
+	s.Print("of one %s in all of them, under %s:\n", m.Unit, m.Neighbours)
+	over := false
+	for i, p := range m.Homes {
+		counts := ""
+		if p.Group > 1 {
+			counts = fmt.Sprintf(", counted as for a group of %d", p.Group)
+		}
+		s.Print("%s (%s): spent %s of %s%s\n", render.Printable(dirs[i]), render.Printable(p.Population), p.Spent, p.Budget, counts)
+		over = over || p.Over || p.Unknown
+	}
+	s.Print("together: %s\n", m.Spent)
+	for _, id := range m.Twice {
+		of := "another ledger, " + id + ","
+		if i := slices.IndexFunc(m.Homes, func(p ledger.Part) bool { return p.ID == id }); i >= 0 {
+			of = render.Printable(dirs[i])
+		}
+		s.Print("what %s had spent was charged to other homes: the sum counts that more than once, and the truth is less\n", of)
+	}
+	for i, p := range m.Homes {
+		switch {
+		case p.Over:
+			s.Print("BEYOND the budget of %s: what was released cannot be taken back\n", render.Printable(dirs[i]))
+		case p.Unknown:
+			s.Print("the budget of %s is a pure ε: nothing in ρ is within it\n", render.Printable(dirs[i]))
+		}
+	}
+	if !over {
+		s.Print("within each of the budgets\n")
+	}
+	s.Print("from here on nothing bounds the sum: neither home sees what the other answers\n")
+	return nil
+}

@@ -1,0 +1,84 @@
+package owner
+
+import (
+	"context"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// checkPolicy says what is wrong with the policy file, and what still keeps questions from being asked.
+func checkPolicy(s *console.Console) error {
+	lines, err := curator.CheckPolicy(s.Home)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		s.Print("%s\n", render.PrintableLines(l))
+	}
+	return nil
+}
+
+// abandonFlag is of what would lose unfinished trainings.
+func abandonFlag(s *console.Console, into *bool) {
+	s.Flag(into, "abandon", "",
+		"with accept, and of seal: give up unfinished trainings that would be lost; their prices stay spent")
+}
+
+// Policy is `dither policy`.
+var Policy = console.Verb{
+	Name:  "policy",
+	Args:  "check | accept [--dry-run] [--abandon]",
+	About: "check the policy file; put a changed one in force",
+	Run:   runPolicy,
+}
+
+// runPolicy checks the policy file, or puts a changed one in force.
+func runPolicy(s *console.Console, args []string) error {
+	var o curator.AcceptOptions
+	s.Flag(&o.Dry, "dry-run", "", "with accept: say what would change, and change nothing")
+	abandonFlag(s, &o.Abandon)
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	switch {
+	case len(rest) == 1 && rest[0] == "check":
+		return checkPolicy(s)
+	case len(rest) == 1 && rest[0] == "accept":
+		return acceptPolicy(s, o)
+	}
+	return console.Usage("policy check, or policy accept [--dry-run] [--abandon]")
+}
+
+func acceptPolicy(s *console.Console, o curator.AcceptOptions) error {
+	return s.With(func(c *curator.Curator) error {
+		change, err := c.AcceptPolicyWith(context.Background(), o)
+		if err != nil {
+			return err
+		}
+		for _, t := range change.Stale {
+			s.Note("warning: the declaration of table %s changed since it was sealed: questions about it wait for `dither seal`\n", render.Printable(t))
+		}
+		for _, id := range change.Abandoned {
+			s.Print("- training %s is given up: its price stays spent\n", id)
+		}
+		if len(change.Changes)+len(change.Abandoned) == 0 {
+			s.Print("the policy file is the one in force\n")
+			return nil
+		}
+		for _, text := range change.Changes {
+			s.Print("- %s\n", render.PrintableLines(text))
+		}
+		verb := "in force now"
+		if o.Dry {
+			verb = "not in force yet (--dry-run)"
+		}
+		if change.Group > 1 {
+			s.Print("losses so far count as for a group of %d units\n", change.Group)
+		}
+		s.Print("spent %s of %s; %s\n", change.Spent, change.Budget, verb)
+		return nil
+	})
+}

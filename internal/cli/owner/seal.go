@@ -1,0 +1,81 @@
+package owner
+
+import (
+	"strconv"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// Seal is `dither seal`.
+var Seal = console.Verb{
+	Name:  "seal",
+	Args:  "[TABLE …] [--shared] [--copy SCHEMA] [--abandon] | --remove N|old TABLE …",
+	About: "read the sources into numbered private versions (owner)",
+	Run:   runSeal,
+}
+
+// runSeal seals the tables that are named, or all.
+func runSeal(s *console.Console, args []string) error {
+	var o curator.SealOptions
+	remove := ""
+	s.Flag(&o.Shared, "shared", "",
+		"seal although another home has sealed the same source: what both answer then adds up")
+	abandonFlag(s, &o.Abandon)
+	s.Flag(&o.Copy, "copy", "SCHEMA",
+		"of tables on a PostgreSQL server: make a copy in that schema, which questions then read")
+	s.Flag(&remove, "remove", "N",
+		"remove the file of an old version of TABLE, or of all old ones: old; its number and digest stay")
+	names, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if remove != "" {
+		return removeVersions(s, names, remove)
+	}
+	return s.With(func(c *curator.Curator) error {
+		if len(names) == 0 {
+			tables, err := c.Tables()
+			if err != nil {
+				return err
+			}
+			for _, t := range tables {
+				names = append(names, t.Name)
+			}
+		}
+		for _, name := range names {
+			if err := s.Seal(c, name, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// removeVersions removes the files of old versions of tables.
+func removeVersions(s *console.Console, tables []string, which string) error {
+	number, err := strconv.Atoi(which)
+	var numbers []int
+	switch {
+	case len(tables) == 0 || err == nil && len(tables) > 1 || err != nil && which != "old":
+		return console.Usage("seal --remove N TABLE, or seal --remove old TABLE …")
+	case err == nil:
+		numbers = []int{number}
+	}
+	return s.With(func(c *curator.Curator) error {
+		for _, table := range tables {
+			removed, err := c.RemoveVersions(s.Context(), table, numbers...)
+			for _, n := range removed {
+				s.Print("table %s: the file of version %d is removed; its number and digest stay\n", render.Printable(table), n)
+			}
+			if err != nil {
+				return err
+			}
+			if len(removed) == 0 {
+				s.Print("table %s has no old version\n", render.Printable(table))
+			}
+		}
+		return nil
+	})
+}

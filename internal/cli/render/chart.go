@@ -1,0 +1,220 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"dither/curator"
+	"dither/internal/plot"
+)
+
+// ChartOf is an answer as a chart: a panel for each measure, a group for each value of the keys. Of several keys the one with
+// the fewest values tells series apart, if there are few enough; the others name the groups together.
+func ChartOf(r *curator.Release) plot.Chart {
+	c := plot.Chart{Title: r.SQL, Caption: caption(r)}
+	var keys, measures []int
+	for i, column := range r.Columns {
+		if column.Kind == curator.Key {
+			keys = append(keys, i)
+		} else {
+			measures = append(measures, i)
+		}
+	}
+	measures = onAxis(&c, r, measures)
+	if len(measures) > plot.MaxPanels {
+		c.Caption += fmt.Sprintf("; the first %d of %d columns", plot.MaxPanels, len(measures))
+		measures = measures[:plot.MaxPanels]
+	}
+	rows := slices.Clone(r.Rows)
+	groups, series := scales(r, keys)
+	if len(groups.keys) == 1 && orderly(rows, groups.keys[0]) {
+		c.Ordered = true
+		slices.SortStableFunc(rows, func(a, b curator.Row) int { return compareKeys(a[groups.keys[0]].Key, b[groups.keys[0]].Key) })
+	}
+	groups.read(rows)
+	c.Key, c.Groups = groups.title(r), groups.names
+	if len(series.keys) > 0 {
+		c.Legend, c.Series = series.title(r), series.names
+	}
+	for _, m := range measures {
+		c.Panels = append(c.Panels, panelOf(r.Columns[m], rows, m, groups, series))
+	}
+	return c
+}
+
+// onAxis leaves out columns of dates and texts, which have no place on an axis of numbers, unless there are no others.
+func onAxis(c *plot.Chart, r *curator.Release, measures []int) []int {
+	numbers := slices.DeleteFunc(slices.Clone(measures), func(i int) bool {
+		return slices.ContainsFunc(r.Rows, func(row curator.Row) bool {
+			e := row[i].Estimate
+			return e != nil && e.Value != nil && e.Value.Text != nil
+		})
+	})
+	if len(numbers) == 0 || len(numbers) == len(measures) {
+		return measures
+	}
+	c.Caption += "; columns of dates and texts are left out"
+	return numbers
+}
+
+func caption(r *curator.Release) string {
+	return paid(r) + "; " + Percent(r.Confidence) + " intervals cover noise, not sampling"
+}
+
+// panelOf is one measure. A quotient, an average say, is a point: a bar from 0 would say nothing.
+func panelOf(column curator.Column, rows []curator.Row, measure int, groups, series scale) plot.Panel {
+	p := plot.Panel{Name: column.Name, Points: column.Mechanism == curator.Ratio || column.Mechanism == curator.Derived}
+	for range max(1, len(series.names)) {
+		marks := make([]plot.Mark, len(groups.names))
+		for g := range marks {
+			marks[g].Missing = true
+		}
+		p.Marks = append(p.Marks, marks)
+	}
+	for i, row := range rows {
+		group := groups.places[groups.id(row)]
+		if groups.each {
+			group = i
+		}
+		if e := row[measure].Estimate; e != nil {
+			p.Marks[series.places[series.id(row)]][group] = MarkOf(e)
+		}
+	}
+	return p
+}
+
+// MarkOf is an estimate with its interval.
+func MarkOf(e *curator.Estimate) plot.Mark {
+	m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Text: withError(e)}
+	if e.Value != nil && e.Value.Text != nil {
+		m.Missing = true // a date or a text
+	}
+	if e.Value != nil {
+		m.Value = e.Value.Real
+	}
+	if e.Low != nil {
+		m.Low = e.Low.Real
+	}
+	if e.High != nil {
+		m.High = e.High.Real
+	}
+	return m
+}
+
+// scale is a discrete axis: the combinations of some keys' values, in the order of their first rows.
+type scale struct {
+	keys   []int
+	each   bool // each row has a place of its own, whatever its keys
+	names  []string
+	places map[string]int
+}
+
+// scales shares out the keys between groups and series. Keys that do not tell rows apart (one may be left out of SELECT)
+// make no series: then rows of one name stand side by side.
+func scales(r *curator.Release, keys []int) (groups, series scale) {
+	groups.keys = keys
+	all := scale{keys: keys}
+	all.read(r.Rows)
+	groups.each = len(all.names) < len(r.Rows)
+	if len(keys) > 1 && !groups.each {
+		fewest := plot.MaxSeries
+		for _, k := range keys {
+			by := scale{keys: []int{k}}
+			if by.read(r.Rows); len(by.names) <= fewest {
+				series, fewest = by, len(by.names)
+			}
+		}
+	}
+	if len(series.keys) > 0 {
+		groups.keys = slices.DeleteFunc(slices.Clone(keys), func(k int) bool { return k == series.keys[0] })
+	} else {
+		series.read(r.Rows)
+	}
+	return groups, series
+}
+
+// read finds the places.
+func (a *scale) read(rows []curator.Row) {
+	a.places = map[string]int{}
+	for _, row := range rows {
+		id := a.id(row)
+		if _, ok := a.places[id]; !ok || a.each {
+			a.places[id] = len(a.names)
+			a.names = append(a.names, a.name(row))
+		}
+	}
+}
+
+// id tells rows apart as their names may not: NULL is not 'NULL'.
+func (a *scale) id(row curator.Row) string {
+	var b strings.Builder
+	for _, k := range a.keys {
+		fmt.Fprintf(&b, "%T %q %t ", row[k].Key, fmt.Sprint(row[k].Key), row[k].Summed)
+	}
+	return b.String()
+}
+
+func (a *scale) name(row curator.Row) string {
+	parts := make([]string, len(a.keys))
+	for i, k := range a.keys {
+		parts[i] = cellKey(row[k])
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (a *scale) title(r *curator.Release) string {
+	parts := make([]string, len(a.keys))
+	for i, k := range a.keys {
+		parts[i] = r.Columns[k].Name
+	}
+	return strings.Join(parts, " · ")
+}
+
+// orderly reports a key whose values have an order of their own: numbers, or dates.
+func orderly(rows []curator.Row, key int) bool {
+	for _, row := range rows {
+		switch k := row[key].Key.(type) {
+		case nil, int64, float64:
+		case string:
+			if _, err := time.Parse(time.DateOnly, k); err != nil {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return len(rows) > 0
+}
+
+// compareKeys orders numbers, or dates, with NULL last.
+func compareKeys(a, b any) int {
+	if a == nil || b == nil {
+		return cmp.Compare(rank(a), rank(b))
+	}
+	switch a := a.(type) {
+	case string:
+		if b, ok := b.(string); ok {
+			return strings.Compare(a, b)
+		}
+	case int64:
+		if b, ok := b.(int64); ok {
+			return cmp.Compare(a, b)
+		}
+	case float64:
+		if b, ok := b.(float64); ok {
+			return cmp.Compare(a, b)
+		}
+	}
+	return 0
+}
+
+func rank(key any) int {
+	if key == nil {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,96 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"dither/curator"
+)
+
+// LossOrNone is the loss of a group; a loss with a δ bounds none for groups, and is nil.
+func LossOrNone(l *curator.Loss) string {
+	if l == nil {
+		return "nothing that is told here (a δ was spent)"
+	}
+	return l.String()
+}
+
+// CSVKey is a key for CSV: empty where it is NULL.
+func CSVKey(key any) string {
+	if key == nil {
+		return ""
+	}
+	return fmt.Sprint(key)
+}
+
+// CSVNumber is a number for CSV, in full: empty where it is not known.
+func CSVNumber(n *curator.Number) string {
+	if n == nil {
+		return ""
+	}
+	return n.String()
+}
+
+// cellKey is a key's value, or the sign of a row that is summed over it.
+func cellKey(c curator.Cell) string {
+	if c.Summed {
+		return "Σ"
+	}
+	return KeyText(c.Key)
+}
+
+// KeyText is a key for a person to read.
+func KeyText(key any) string {
+	if key == nil {
+		return "NULL"
+	}
+	return Printable(fmt.Sprint(key))
+}
+
+// withError writes 57.2 ± 1.3, or 57.2 [56.0, 60.1] where the interval is lopsided, or ? [0, 77] where there is no value.
+func withError(e *curator.Estimate) string {
+	if e.Value == nil {
+		return "? " + interval(e, 4)
+	}
+	if e.Chosen {
+		return e.Value.String()
+	}
+	if e.Low == nil || e.High == nil {
+		return Compact(e.Value.Real) + " ± ?"
+	}
+	below, above := e.Value.Real-e.Low.Real, e.High.Real-e.Value.Real
+	half := math.Max(below, above)
+	if half < 1e-12*math.Max(1, math.Abs(e.Value.Real)) { // the rounding of what is computed
+		return e.Value.String()
+	}
+	if e.Value.Text != nil {
+		return e.Value.String() + " " + interval(e, 0)
+	}
+	places := Decimals(half)
+	if e.Value.Whole != nil && e.Low.Whole != nil && e.High.Whole != nil { // a whole number, with whole noise
+		places = 0
+	}
+	if math.Abs(above-below) > 0.1*half {
+		return Round(e.Value, places) + " " + interval(e, places)
+	}
+	return Round(e.Value, places) + " ± " + Fixed(half, places)
+}
+
+func interval(e *curator.Estimate, places int) string {
+	end := func(n *curator.Number, none string) string {
+		if n == nil {
+			return none
+		}
+		return strings.TrimSuffix(Round(n, places), ".0000")
+	}
+	return "[" + end(e.Low, "−∞") + ", " + end(e.High, "∞") + "]"
+}
+
+// Round writes a number with so many places. Whole numbers and texts are written in full.
+func Round(n *curator.Number, places int) string {
+	if n.Whole != nil || n.Text != nil {
+		return n.String()
+	}
+	return Fixed(n.Real, places)
+}

@@ -1,0 +1,147 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"dither/curator"
+	"dither/privacy"
+)
+
+// ExplanationText is an explanation for a person to read.
+func ExplanationText(e *curator.Explanation) string {
+	var b strings.Builder
+	switch {
+	case e.Reuse != nil && e.Reuse.Taken:
+		fmt.Fprintf(&b, "price      free: answered from %s%s (--fresh pays %s)\n", strings.Join(e.Reuse.From, ", "), reuseErrors(e.Reuse), e.Price)
+	case e.Replayed:
+		b.WriteString("price      free: this was released before (--fresh pays again)\n")
+	default:
+		if e.Reuse != nil {
+			fmt.Fprintf(&b, "free       from %s, without naming a price%s\n", strings.Join(e.Reuse.From, ", "), reuseErrors(e.Reuse))
+		}
+		fmt.Fprintf(&b, "price      %s of the remaining %s%s\n", e.Price, e.Remaining, tooMuch(e))
+	}
+	unit := "one row"
+	if e.Unit.Column != "" {
+		unit = fmt.Sprintf("one %s, with at most %s", Printable(e.Unit.Column), e.Unit.Bound)
+	}
+	fmt.Fprintf(&b, "protects   %s (%s)\n", unit, e.Unit.Neighbours)
+	if e.RowsBound != nil {
+		b.WriteString(rowsToFind(e.RowsBound))
+	}
+	if e.Unit.PersonRows > 0 {
+		fmt.Fprintf(&b, "a person   with %d rows is promised %s by this answer\n", e.Unit.PersonRows, LossOrNone(e.Unit.Person))
+	}
+	if e.Unit.GroupSize > 0 {
+		fmt.Fprintf(&b, "a group    of %s together is promised %s by this answer\n", Plural(int(e.Unit.GroupSize), "unit"), LossOrNone(e.Unit.Group))
+		if e.Unit.Change != nil {
+			fmt.Fprintf(&b, "a change   of one unit's rows into others: %s\n", e.Unit.Change)
+		}
+	}
+	b.WriteString(workText(e))
+	sensitivity := fmt.Sprintf(", sensitivity L1 %s, L2 %s", Compact(e.Sensitivity), Compact(e.L2))
+	if e.Sensitivity == 0 { // of quantiles and modes alone, which add nothing up
+		sensitivity = ""
+	}
+	if g := e.Selection; g != nil {
+		fmt.Fprintf(&b, "groups     not known beforehand: selected by %s, at δ = %s; one unit counts in at most %d\n", g.Strategy, g.Delta, g.Groups)
+		fmt.Fprintf(&b, "released   from %d units on with 50 %%, %d with 95 %%, %d with 99.9 %% probability\n", g.Half, g.Nearly, g.Surely)
+		if g.MinUnits > 1 {
+			fmt.Fprintf(&b, "hardly     a group of %d units or fewer: with a probability of at most δ\n", g.MinUnits)
+		}
+		fmt.Fprintf(&b, "vector     of the groups that are released%s\n\n", sensitivity)
+	} else {
+		fmt.Fprintf(&b, "vector     %s%s\n\n", Plural(e.Cells, "cell"), sensitivity)
+	}
+	g := Grid{}
+	g.Add(" column", "mechanism", "share", "sensitivity", "noise scale", "expected error, "+Percent(e.Confidence))
+	for _, c := range e.Columns {
+		if c.Kind == curator.Key {
+			g.Add(" "+Printable(c.Name), "key")
+			continue
+		}
+		g.Add(" "+Printable(c.Name), c.Mechanism, columnShare(c), optional(c.Sensitivity), optional(c.Scale), forecast(c))
+		for _, p := range c.Parts {
+			g.Add("   "+p.Name, p.Mechanism, lossShare(p.Share), Compact(p.Sensitivity), Compact(p.Scale), "")
+		}
+		if b := c.Bounds; b != nil {
+			g.Add("   bounds", "search", lossShare(b.Share), "", "", "within "+boundsText(b))
+		}
+	}
+	b.WriteString(g.Text("  "))
+	b.WriteString(groupingsText(e))
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "\n%s", n)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// workText says what the rows of one unit can make the question take.
+func workText(e *curator.Explanation) string {
+	if e.Work.Unbounded {
+		return "work       not bounded: all rows that one unit has are read, however many they are\n"
+	}
+	rows := ""
+	if e.Work.Rows > 1 {
+		rows = fmt.Sprintf(", which has up to %s rows at one place", curator.Thousands(e.Work.Rows))
+	}
+	return fmt.Sprintf("work       at most %s of %s steps for one unit%s\n", curator.Thousands(e.Work.Steps), curator.Thousands(e.Work.Limit), rows)
+}
+
+func tooMuch(e *curator.Explanation) string {
+	if e.Affordable {
+		return ""
+	}
+	if s := e.Selection; s != nil {
+		asked, err := privacy.ParseDelta(s.Delta)
+		left, err2 := privacy.ParseDelta(cmp.Or(e.Remaining.Delta, "0"))
+		if err == nil && err2 == nil && asked.Cmp(left) > 0 {
+			if left.IsZero() {
+				return ": more delta than there is"
+			}
+			return ": more delta than there is; at most --delta " + left.String()
+		}
+	}
+	if e.Largest == "0" {
+		return ": more than there is"
+	}
+	return ": more than there is; at most --epsilon " + e.Largest
+}
+
+func optional(x *float64) string {
+	if x == nil {
+		return "–"
+	}
+	return Compact(*x)
+}
+
+// roughly says what an average's forecast leaves out: the further the average lies from the middle of its bounds, and the
+// noisier the count, the wider its interval is.
+const roughly = "near the middle of the bounds, to first order"
+
+func forecast(c curator.Column) string {
+	f := c.Expected
+	switch {
+	case f == nil:
+		return ""
+	case c.RankError != nil:
+		text := fmt.Sprintf("± %s rows in order", Compact(math.Ceil(*c.RankError)))
+		if !math.IsInf(*c.IntervalRows, 0) {
+			text += fmt.Sprintf("; interval within ± %s rows", Compact(math.Ceil(*c.IntervalRows)))
+		}
+		return text
+	case c.Shortfall != nil:
+		return fmt.Sprintf("at most %s rows fewer than the most frequent", Compact(math.Ceil(*c.Shortfall)))
+	case !math.IsNaN(f.HalfWidth) && f.N > 0:
+		return fmt.Sprintf("± %s at n = %d (± %s / n), %s", Compact(f.HalfWidth), f.N, Compact(f.HalfWidthTimesN), roughly)
+	case !math.IsNaN(f.HalfWidthTimesN):
+		return fmt.Sprintf("± %s / n, %s", Compact(f.HalfWidthTimesN), roughly)
+	case !math.IsNaN(f.HalfWidth):
+		return "± " + Compact(f.HalfWidth)
+	}
+	return "depends on the parts"
+}

@@ -1,0 +1,89 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/internal/exact"
+)
+
+// Plural is a number of things: 1 row, 2 rows.
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Thousands writes an integer with its digits in groups.
+func Thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// ShortInt writes a power of ten as people do, from 1e9 on.
+func ShortInt(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	if len(text) > 9 && strings.TrimRight(text, "0") == "1" {
+		return fmt.Sprintf("1e%d", len(text)-1)
+	}
+	return text
+}
+
+// Percent writes a confidence such as 0.95 in percent.
+func Percent(confidence string) string {
+	x, err := strconv.ParseFloat(confidence, 64)
+	if err != nil {
+		return confidence
+	}
+	return strconv.FormatFloat(100*x, 'g', 12, 64) + " %"
+}
+
+// Decimals gives the places that show a half-width with two significant digits.
+func Decimals(half float64) int {
+	return min(max(1-int(math.Floor(math.Log10(half))), 0), 12)
+}
+
+// Fixed writes a number with so many places. What rounds to zero has no sign.
+func Fixed(x float64, places int) string { return exact.FormatFloat(x, 'f', places) }
+
+// Compact writes a number with four significant digits, or as many as stand before the point.
+func Compact(x float64) string {
+	if magnitude := math.Abs(x); magnitude >= 1000 && magnitude < 1e9 || x == math.Trunc(x) && magnitude < 1e9 {
+		return Fixed(math.Round(x), -1)
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64) // of no zero
+}
+
+// CSVFloat is a float for CSV, in full: empty where it is not known.
+func CSVFloat(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return exact.FormatFloat(*x, 'g', -1)
+}
+
+// TwoDigits is a number to two digits, written out where it is not very large or small.
+func TwoDigits(x float64) string {
+	text := strconv.FormatFloat(x, 'g', 2, 64)
+	if y, err := strconv.ParseFloat(text, 64); err == nil && math.Abs(y) >= 10 && math.Abs(y) < 1e9 {
+		return strconv.FormatFloat(y, 'f', -1, 64)
+	}
+	return text
+}
+
+// Number6 writes a number with six significant digits.
+func Number6(x float64) string {
+	switch {
+	case math.IsInf(x, 1):
+		return "∞"
+	case math.IsInf(x, -1):
+		return "−∞"
+	}
+	return ShortPower(exact.FormatFloat(x, 'g', 6))
+}

@@ -1,0 +1,21 @@
+package render
+
+import (
+	"math"
+)
+
+// TextOrNull is a text, or nil where there is none.
+func TextOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// NumberOrNull is a number, or nil where it is none.
+func NumberOrNull(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}

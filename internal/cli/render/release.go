@@ -1,0 +1,47 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"dither/curator"
+)
+
+// ReleaseTable is an answer for a person to read: each number with its error bar.
+func ReleaseTable(r *curator.Release) string {
+	var g Grid
+	header := make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		header[i] = " " + Printable(c.Name)
+		g.Right = append(g.Right, c.Kind == curator.Measure)
+	}
+	g.Add(header...)
+	g.Add() // the rule goes here
+	for _, row := range r.Rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			if c.Estimate != nil {
+				cells[i] = " " + withError(c.Estimate)
+			} else {
+				cells[i] = " " + cellKey(c)
+			}
+		}
+		g.Add(cells...)
+	}
+	lines := strings.SplitAfter(g.Text(" │"), "\n")
+	var rule []string
+	for _, w := range g.Widths() {
+		rule = append(rule, strings.Repeat("─", w+1))
+	}
+	lines[1] = strings.Join(rule, "┼") + "\n"
+	return strings.Join(lines, "") + footer(r)
+}
+
+func footer(r *curator.Release) string {
+	empty := ""
+	if len(r.Rows) == 0 {
+		empty = "no rows: no group was released, or HAVING, LIMIT or OFFSET left none\n"
+	}
+	return empty + foundBounds(r) + shortfalls(r) + fmt.Sprintf("%s, remaining %s; %s intervals cover noise, not sampling (%s)\n",
+		paid(r), r.Remaining, Percent(r.Confidence), r.ID)
+}

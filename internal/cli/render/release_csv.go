@@ -1,0 +1,53 @@
+package render
+
+import (
+	"strconv"
+
+	"dither/curator"
+)
+
+// ReleaseRecords are an answer's, with four columns for each measure: its value, and NAME_stddev, NAME_low, NAME_high.
+func ReleaseRecords(r *curator.Release) [][]string {
+	out := [][]string{csvHeader(r)}
+	for _, row := range r.Rows {
+		var record []string
+		for _, c := range row {
+			if c.Estimate == nil {
+				record = append(record, CSVKey(c.Key))
+				continue
+			}
+			e := c.Estimate
+			sd := ""
+			if e.StdDev != nil {
+				sd = strconv.FormatFloat(*e.StdDev, 'g', -1, 64)
+			}
+			record = append(record, CSVNumber(e.Value), sd, CSVNumber(e.Low), CSVNumber(e.High))
+		}
+		out = append(out, record)
+	}
+	return out
+}
+
+// csvHeader names the columns, keeping names unique.
+func csvHeader(r *curator.Release) []string {
+	var header []string
+	taken := map[string]bool{}
+	for _, c := range r.Columns {
+		taken[c.Name] = true
+	}
+	for _, c := range r.Columns {
+		header = append(header, c.Name)
+		if c.Kind == curator.Key {
+			continue
+		}
+		for _, suffix := range []string{"_stddev", "_low", "_high"} {
+			name := c.Name + suffix
+			for taken[name] {
+				name += "_"
+			}
+			taken[name] = true
+			header = append(header, name)
+		}
+	}
+	return header
+}

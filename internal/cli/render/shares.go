@@ -1,0 +1,73 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"dither/curator"
+)
+
+// lossShare is a part of the price.
+func lossShare(l curator.Loss) string {
+	text, _, _ := strings.Cut(l.String(), " (")
+	return text
+}
+
+// columnShare is that of a column that is one measure.
+func columnShare(c curator.Column) string {
+	if c.Scale == nil && c.RankError == nil && c.Shortfall == nil {
+		return "–"
+	}
+	return lossShare(c.Share)
+}
+
+func boundsText(b *curator.Bounds) string { return Compact(b.Low) + " … " + Compact(b.High) }
+
+// foundBounds says which bounds were found.
+func foundBounds(r *curator.Release) string {
+	var b strings.Builder
+	if r.RowsBound != nil {
+		b.WriteString(foundRows(r.RowsBound))
+	}
+	for _, c := range r.Columns {
+		if c.Bounds != nil {
+			fmt.Fprintf(&b, "%s: values held within the bounds that were found, %s\n", Printable(c.Name), boundsText(c.Bounds))
+		}
+	}
+	return b.String()
+}
+
+// shortfalls say of each mode, which has no interval, how far from the most frequent value it may be.
+func shortfalls(r *curator.Release) string {
+	var b strings.Builder
+	for _, c := range r.Columns {
+		most := c.Shortfall
+		for _, g := range r.Groupings {
+			for _, o := range g.Orders {
+				if o.Column == c.Name && o.Shortfall != nil && (most == nil || *o.Shortfall > *most) {
+					most = o.Shortfall
+				}
+			}
+		}
+		if most != nil {
+			fmt.Fprintf(&b, "%s: at most %s fewer than the most frequent\n", Printable(c.Name), Plural(int(math.Ceil(*most)), "row"))
+		}
+	}
+	return b.String()
+}
+
+// foundRows says which bound on rows was found.
+func foundRows(b *curator.RowsBound) string {
+	rows := Plural(int(b.Rows), "row") + " count"
+	if b.Rows == 1 {
+		rows = "1 row counts"
+	}
+	return fmt.Sprintf("of one %s at most %s, as was found; the policy's bound is %d\n", Printable(b.Unit), rows, b.Most)
+}
+
+// rowsToFind says how a bound on rows is found.
+func rowsToFind(b *curator.RowsBound) string {
+	return fmt.Sprintf("rows       how many of one %s count is found first, for %s: the %s quantile, within %s units; at most %d\n",
+		Printable(b.Unit), lossShare(b.Share), b.Quantile, Compact(math.Ceil(b.RankError)), b.Most)
+}

@@ -1,0 +1,257 @@
+package statistics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/stats"
+)
+
+// clusterFlags are the flags of cluster.
+type clusterFlags struct {
+	stats.Clustering
+	columns, many string
+	explain       bool
+	picture       console.Picture
+}
+
+func (f *clusterFlags) declare(s *console.Console) {
+	s.FormatFlag("table", "json", "markdown")
+	s.Flag(&f.Table, "table", "TABLE", "whose rows are clustered")
+	s.Flag(&f.columns, "column", "LIST",
+		"the numbers they are clustered by, as age,hours; each is scaled by its declared bounds")
+	s.Flag(&f.Where, "where", "CONDITION", "of the rows that count, as SQL")
+	s.Flag(&f.many, "k", "K",
+		"how many clusters, from 1 to 64; as 2..8 (or auto, which is that) the number is chosen from what is released "+
+			"by grid, at no further price")
+	s.Flag(&f.Most, "most", "N", "look at rows as for N clusters: any -k up to N is then free, as after -k 2..N")
+	s.Flag(&f.Method, "method", "NAME", "lloyd, grid or tree (default: grid for few columns and many rows, else tree)")
+	s.Flag(&f.Iterations, "iterations", "T", "of lloyd (default 6)")
+	s.Flag(&f.Average, "average", "M", "lloyd's centres are of the last M iterations together (default: half of them)")
+	s.Flag(&f.Radius, "radius", "R",
+		"draw rows in to this norm of the scaled columns, L1 under epsilon and L2 under rho, for less noise")
+	s.Flag(&f.Seed, "seed", "S", "of what is random but protects nothing, as where to begin (default 1)")
+	s.Flag(&f.Epsilon, "epsilon", "E", "the price of all of it (default: the policy's)")
+	s.RhoFlag(&f.Rho)
+	s.ConfidenceFlag(&f.Confidence)
+	s.AnalystFlag(&f.Analyst)
+	s.Flag(&f.Fresh, "fresh", "", "pay again, for new noise, though the clusters were found before")
+	s.Flag(&f.explain, "explain", "", "what it would cost, and how noisy it would be, free")
+	s.Flag(&f.picture.File, "plot", "FILE", "draw the clusters as FILE.svg or FILE.png")
+}
+
+// Cluster is `dither cluster`.
+var Cluster = console.Verb{
+	Name:  "cluster",
+	Args:  "--table T --column X,Y -k K",
+	About: "find groups of rows: k-means",
+	Run:   runCluster,
+}
+
+// runCluster finds clusters, or explains what they would cost.
+func runCluster(s *console.Console, args []string) error {
+	f := clusterFlags{Clustering: stats.Clustering{Seed: 1}}
+	f.declare(s)
+	rest, helped, err := s.Parse(args)
+	q := f.Clustering
+	switch {
+	case err != nil || helped:
+		return err
+	case len(rest) > 0:
+		return console.Usage("cluster takes flags alone, not %q", rest[0])
+	case q.Table == "" || f.columns == "" || f.many == "":
+		return console.Usage("cluster needs --table, --column and -k")
+	}
+	q.Columns = commaList(f.columns)
+	if q.Least, q.K, err = clusterCount(f.many); err != nil {
+		return err
+	}
+	if err := f.picture.Check(s); err != nil {
+		return err
+	}
+	return s.Sealing(func(c *curator.Curator) error {
+		if f.explain {
+			e, err := stats.ExplainKMeans(context.Background(), c, q)
+			if err != nil {
+				return err
+			}
+			return showClustering(s, e)
+		}
+		found, err := stats.KMeans(s.Context(), c, q)
+		if err != nil {
+			return err
+		}
+		return errors.Join(showClusters(s, found), drawClusters(&f.picture, found))
+	})
+}
+
+// clusterCount reads how many clusters there are to be: a number, or from which to which.
+func clusterCount(text string) (least, k int, err error) {
+	if text == "auto" {
+		return 2, 8, nil
+	}
+	from, to, several := strings.Cut(text, "..")
+	if !several {
+		from, to = "0", text
+	}
+	least, err = strconv.Atoi(from)
+	if err == nil {
+		k, err = strconv.Atoi(to)
+	}
+	if err != nil || several && least == 0 {
+		return 0, 0, console.Usage("-k is a number of clusters, from which to which as 2..8, or auto, not %q", text)
+	}
+	return least, k, nil
+}
+
+func showClusters(s *console.Console, c *stats.Clusters) error {
+	if s.Format == "json" {
+		return s.JSON(c)
+	}
+	header, right := []string{"cluster", "rows"}, []bool{true, true}
+	for _, name := range c.Columns {
+		header, right = append(header, name), append(right, true)
+	}
+	var rows [][]string
+	for i, k := range c.Clusters {
+		row := []string{strconv.Itoa(i + 1), clusterNumber(k.Size)}
+		for _, x := range k.Centre {
+			row = append(row, clusterNumber(x))
+		}
+		rows = append(rows, row)
+	}
+	clusterTable(s, header, right, rows)
+	how := ""
+	switch {
+	case len(c.Buckets) > 0:
+		how = ", " + clusterGrid(c.Buckets)
+	case c.Leaves > 0:
+		how = fmt.Sprintf(", %s", render.Plural(c.Leaves, "group"))
+	case c.Trace != nil:
+		how = fmt.Sprintf(", %s", render.Plural(len(c.Trace)-1, "iteration"))
+	}
+	words := fmt.Sprintf("by %s%s, seed %d; in brackets intervals, each at %s\n", c.Method, how, c.Seed, render.Percent(c.Confidence))
+	for _, x := range c.Scores {
+		words += fmt.Sprintf("%s: silhouette %s", render.Plural(x.K, "cluster"), render.Fixed(x.Silhouette, 3))
+		if x.StdDev > 0 {
+			words += fmt.Sprintf(", noise on the difference to the best about %.2g", x.StdDev)
+		}
+		words += "\n"
+	}
+	for _, w := range c.Warnings {
+		words += "warning: " + w + "\n"
+	}
+	for _, n := range c.Notes {
+		words += n + "\n"
+	}
+	price := "price " + c.Price.String()
+	if c.Replayed {
+		price = "released before: free"
+	}
+	paragraphs(s, words+fmt.Sprintf("%s, remaining %s (%s)\n", price, c.Remaining, clusterReleases(c.Releases)))
+	return nil
+}
+
+// clusterGrid says how fine a grid is.
+func clusterGrid(buckets []int) string {
+	var parts []string
+	for _, b := range buckets {
+		parts = append(parts, strconv.Itoa(b))
+	}
+	return strings.Join(parts, " × ") + " cells"
+}
+
+// clusterReleases names releases, as r3 … r8.
+func clusterReleases(ids []string) string {
+	switch len(ids) {
+	case 0:
+		return "none"
+	case 1:
+		return ids[0]
+	case 2:
+		return ids[0] + ", " + ids[1]
+	}
+	return ids[0] + " … " + ids[len(ids)-1]
+}
+
+// clusterNumber writes a number with its interval, with two digits of the interval's half-width.
+func clusterNumber(n stats.ClusterNumber) string {
+	half := (n.High - n.Low) / 2
+	if !(half > 1e-12*math.Max(1, math.Abs(n.Value))) {
+		return render.Compact(n.Value)
+	}
+	places := render.Decimals(half)
+	write := func(x float64) string { return render.Fixed(x, places) }
+	return write(n.Value) + " [" + write(n.Low) + ", " + write(n.High) + "]"
+}
+
+func clusterTable(s *console.Console, header []string, right []bool, rows [][]string) {
+	if s.Format == "markdown" {
+		s.Print("%s", render.MarkdownTable(header, right, rows))
+		return
+	}
+	g := render.Grid{Right: right}
+	g.Add(header...)
+	for _, row := range rows {
+		g.Add(row...)
+	}
+	s.Print("%s", g.Text("  "))
+}
+
+func showClustering(s *console.Console, e *stats.ClusteringExplanation) error {
+	if s.Format == "json" {
+		return s.JSON(e)
+	}
+	header, right := []string{"what", "looks", "price of each", "σ of a count"}, []bool{false, true, true, true}
+	for _, c := range e.Columns {
+		header, right = append(header, "σ of Σ "+c), append(right, true)
+	}
+	var rows [][]string
+	for _, l := range e.Looks {
+		row := []string{l.What, strconv.Itoa(l.Times), l.Price, render.Compact(l.Count)}
+		for _, x := range l.Sums {
+			row = append(row, render.Compact(x))
+		}
+		rows = append(rows, row)
+	}
+	clusterTable(s, header, right, rows)
+	words := fmt.Sprintf("by %s", e.Method)
+	if len(e.Buckets) > 0 {
+		words += ", " + clusterGrid(e.Buckets)
+	}
+	words += fmt.Sprintf("\nprice %s in all, ", e.Price)
+	switch {
+	case e.Replayed:
+		words += "released before: free"
+	case e.Affordable:
+		words += fmt.Sprintf("remaining %s", e.Remaining)
+	default:
+		words += fmt.Sprintf("above what remains, %s", e.Remaining)
+	}
+	if !e.Replayed && e.Unpaid != e.Price {
+		words += fmt.Sprintf("; of it %s is still to be paid", e.Unpaid)
+	}
+	words += fmt.Sprintf("\nprotects each %s (%s)\n", clusterUnit(e.Unit), e.Unit.Neighbours)
+	if p := e.Unit.Person; p != nil && e.Unpaid == e.Price {
+		words += fmt.Sprintf("a person with %s: %s\n", render.Plural(int(e.Unit.PersonRows), "row"), p)
+	}
+	for _, n := range e.Notes {
+		words += n + "\n"
+	}
+	paragraphs(s, words)
+	return nil
+}
+
+func clusterUnit(u curator.Unit) string {
+	if u.Column == "" {
+		return "row"
+	}
+	return u.Column
+}

@@ -1,0 +1,166 @@
+package statistics
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/nearest"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// estimateKinds are what may be estimated.
+var estimateKinds = []string{"mean", "variance", "quantile", "covariance"}
+
+// estimateFlags are the flags of estimate.
+type estimateFlags struct {
+	stats.Sample
+	columns, by, deviations, ranks string
+	explain                        bool
+	picture                        console.Picture
+}
+
+func (o *estimateFlags) declare(s *console.Console) {
+	s.FormatFlag(console.AnyFormat...)
+	s.Flag(&o.Table, "table", "TABLE", "the table, or a relation as FROM takes it")
+	s.Flag(&o.columns, "column", "LIST", "the columns, or expressions, as age,cost")
+	s.Flag(&o.by, "by", "LIST", "an estimate for each group of these keys")
+	s.Flag(&o.Where, "where", "CONDITION", "of the rows that count, as in SQL")
+	s.Flag(&o.Method, "method", "NAME",
+		"bounded, automatic or coinpress; of quantiles independent, recursive, joint or smooth (default: whichever "+
+			"should be closest)")
+	s.Flag(&o.deviations, "deviation", "LIST",
+		"about how far each column's values lie from their mean, known without looking at rows; for coinpress")
+	s.Flag(&o.Rounds, "rounds", "N", "of coinpress (default 2 for means, 3 for covariances)")
+	s.Flag(&o.Population, "population", "", "intervals about what the rows are a sample of: sampling and noise")
+	s.Flag(&o.ranks, "at", "LIST", "of quantile: the ranks, as 0.25,0.5,0.75 (default 0.5)")
+	s.Flag(&o.Epsilon, "epsilon", "E", "the price of the question (default: the policy's)")
+	s.RhoFlag(&o.Rho)
+	s.ConfidenceFlag(&o.Confidence)
+	s.AnalystFlag(&o.Analyst)
+	s.FreshFlag(&o.Fresh)
+	s.Flag(&o.explain, "explain", "", "say what would be asked, at which price, and spend nothing")
+	s.Flag(&o.picture.File, "plot", "FILE", "draw the estimates as FILE.svg or FILE.png")
+}
+
+// Estimate is `dither estimate`.
+var Estimate = console.Verb{
+	Name:  "estimate",
+	Args:  "mean | variance | quantile | covariance --table T --column X[,Y…]",
+	About: "estimate what statisticians ask of a table, with intervals",
+	Run:   runEstimate,
+	More:  func(*console.Console) string { return estimateHelp },
+}
+
+// runEstimate estimates a mean, a variance, quantiles or a covariance matrix.
+func runEstimate(s *console.Console, args []string) error {
+	o := &estimateFlags{}
+	o.declare(s)
+	rest, helped, err := s.Parse(args)
+	switch {
+	case err != nil || helped:
+		return err
+	case len(rest) != 1:
+		return console.Usage("estimate is followed by one of %s", strings.Join(estimateKinds, ", "))
+	case o.Table == "" || o.columns == "":
+		return console.Usage("estimate needs --table and --column")
+	case o.ranks != "" && rest[0] != "quantile":
+		return console.Usage("--at goes with quantile")
+	}
+	o.Columns, o.By, o.Deviations = commaList(o.columns), commaList(o.by), commaList(o.deviations)
+	if err := o.picture.Check(s); err != nil {
+		return err
+	}
+	plan, err := o.planner(rest[0])
+	if err != nil {
+		return err
+	}
+	return s.Sealing(func(c *curator.Curator) error { return estimated(s, c, o, plan) })
+}
+
+type estimatePlanner func(context.Context, *curator.Curator) (*stats.EstimatePlan, error)
+
+func (o *estimateFlags) planner(kind string) (estimatePlanner, error) {
+	of := map[string]func(context.Context, *curator.Curator, stats.Sample) (*stats.EstimatePlan, error){
+		"mean": stats.PlanMean, "variance": stats.PlanVariance, "covariance": stats.PlanCovariance,
+		"quantile": func(ctx context.Context, c *curator.Curator, s stats.Sample) (*stats.EstimatePlan, error) {
+			ranks := commaList(o.ranks)
+			if len(ranks) == 0 {
+				ranks = []string{"0.5"}
+			}
+			return stats.PlanQuantile(ctx, c, s, ranks...)
+		},
+	}[kind]
+	if of == nil {
+		return nil, console.Usage("there is nothing called %q to estimate%s; there are %s", kind, console.DidYouMean(nearest.Name(kind, estimateKinds)), strings.Join(estimateKinds, ", "))
+	}
+	return func(ctx context.Context, c *curator.Curator) (*stats.EstimatePlan, error) {
+		return of(ctx, c, o.Sample)
+	}, nil
+}
+
+// commaList are the parts of a list with commas, but for those between brackets or quotes.
+func commaList(text string) (out []string) {
+	depth, quote, from := 0, rune(0), 0
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	for i, r := range text {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case r == ',' && depth == 0:
+			out, from = append(out, strings.TrimSpace(text[from:i])), i+1
+		}
+	}
+	return append(out, strings.TrimSpace(text[from:]))
+}
+
+func estimated(s *console.Console, c *curator.Curator, o *estimateFlags, plan estimatePlanner) error {
+	ctx := s.Context()
+	p, err := plan(ctx, c)
+	if err != nil {
+		return err
+	}
+	if o.explain {
+		return showEstimatePlan(s, p)
+	}
+	e, err := p.Run(ctx)
+	if err != nil {
+		return err
+	}
+	if err := showEstimates(s, e); err != nil || o.picture.File == "" {
+		return err
+	}
+	format, _ := console.PlotFormat(o.picture.File)
+	chart := estimatesChart(e, o.Table)
+	if err := console.ReplaceFile(o.picture.File, func(w io.Writer) error { return plot.Write(w, format, chart) }); err != nil {
+		return fmt.Errorf("the picture could not be written: %w (the estimates are recorded: ask again, free)", err)
+	}
+	return nil
+}
+
+const estimateHelp = `
+What is estimated, each with its interval:
+
+  mean         of each column
+  variance     of each column
+  quantile     of one column, at the ranks of --at
+  covariance   the means, the covariance matrix and the correlations of several columns
+
+  dither estimate mean --table visits --column cost --by city --epsilon 0.5
+  dither estimate quantile --table visits --column cost --at 0.1,0.5,0.9
+  dither estimate covariance --table visits --column age,cost --population --explain
+`

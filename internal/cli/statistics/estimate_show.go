@@ -1,0 +1,230 @@
+package statistics
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// showEstimates prints estimates in the format that was asked for.
+func showEstimates(s *console.Console, e *stats.Estimates) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(e)
+	case "csv":
+		return estimatesCSV(s, e)
+	case "markdown":
+		header, rows := estimateRows(e)
+		s.Print("%s\n%s", render.MarkdownTable(header, estimateAligned(e), rows), render.MarkdownList(estimatesFooter(e)))
+		return nil
+	}
+	header, rows := estimateRows(e)
+	g := render.Grid{Right: estimateAligned(e)}
+	g.Add(header...)
+	for _, row := range rows {
+		g.Add(row...)
+	}
+	s.Print("%s\n%s", g.Text("   "), estimatesFooter(e))
+	return nil
+}
+
+func estimateAligned(e *stats.Estimates) []bool {
+	right := make([]bool, len(e.Keys)+5)
+	for i := range 4 {
+		right[len(e.Keys)+1+i] = true
+	}
+	return right
+}
+
+// estimateRows are a table as statisticians know it: estimate, standard error, and the ends of the interval.
+func estimateRows(e *stats.Estimates) (header []string, rows [][]string) {
+	header = append(header, e.Keys...)
+	header = append(header, "", "estimate", "std. error", "low", "high")
+	for _, v := range e.Values {
+		var row []string
+		for _, k := range v.Keys {
+			row = append(row, render.KeyText(k))
+		}
+		places := estimatePlaces(v)
+		number := func(n *curator.Number, none string) string {
+			if n == nil {
+				return none
+			}
+			return render.Round(n, places)
+		}
+		deviation := "–"
+		if v.StdError != nil {
+			deviation = render.Fixed(*v.StdError, places)
+		}
+		if v.Low == nil && v.High == nil && noInterval(e) {
+			rows = append(rows, append(row, v.Name, number(v.Value, "?"), deviation, "–", "–"))
+			continue
+		}
+		rows = append(rows, append(row, v.Name, number(v.Value, "?"), deviation, number(v.Low, "−∞"), number(v.High, "∞")))
+	}
+	return header, rows
+}
+
+// noInterval holds of methods that have none.
+func noInterval(e *stats.Estimates) bool {
+	return e.Method == stats.MethodRecursive || e.Method == stats.MethodJoint || e.Method == stats.MethodSmooth
+}
+
+// estimatePlaces are as many decimals as show the interval's width with three digits, or six digits of a value without one.
+func estimatePlaces(v stats.Estimated) int {
+	var width float64
+	switch {
+	case v.Low != nil && v.High != nil && v.High.Real > v.Low.Real:
+		width = (v.High.Real - v.Low.Real) / 2
+	case v.Value != nil && v.Value.Real != 0:
+		width = math.Abs(v.Value.Real) * 1e-4
+	default:
+		return 4
+	}
+	return render.Decimals(width) + 1
+}
+
+// estimatesFooter says what was paid, and what the intervals are about.
+func estimatesFooter(e *stats.Estimates) string {
+	var b strings.Builder
+	about := "noise, not sampling"
+	if e.Population {
+		about = "sampling and noise"
+	}
+	paid := "free: released before"
+	if !e.Replayed {
+		var prices []string
+		for _, p := range e.Price {
+			prices = append(prices, p.String())
+		}
+		paid = "paid " + strings.Join(prices, " + ")
+	}
+	fmt.Fprintf(&b, "method %s; %s, remaining %s", e.Method, paid, e.Remaining)
+	if !noInterval(e) {
+		fmt.Fprintf(&b, "; %s intervals cover %s", render.Percent(e.Confidence), about)
+	}
+	fmt.Fprintf(&b, " (%s)\n", strings.Join(e.Releases, ", "))
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "%s\n", render.Printable(n))
+	}
+	return b.String()
+}
+
+func estimatesCSV(s *console.Console, e *stats.Estimates) error {
+	records := [][]string{append(append([]string{}, e.Keys...), "name", "value", "stddev", "low", "high")}
+	for _, v := range e.Values {
+		var row []string
+		for _, k := range v.Keys {
+			row = append(row, render.CSVKey(k))
+		}
+		deviation := ""
+		if v.StdError != nil {
+			deviation = strconv.FormatFloat(*v.StdError, 'g', -1, 64)
+		}
+		records = append(records, append(row, v.Name, render.CSVNumber(v.Value), deviation, render.CSVNumber(v.Low), render.CSVNumber(v.High)))
+	}
+	return s.CSV(records)
+}
+
+// showEstimatePlan prints what an estimate would ask, and pay.
+func showEstimatePlan(s *console.Console, p *stats.EstimatePlan) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(p)
+	case "csv":
+		return console.Usage("--explain goes with --format table, json or markdown")
+	case "markdown":
+		s.Print("%s", render.MarkdownList(estimatePlanText(p)))
+		return nil
+	}
+	s.Print("%s", estimatePlanText(p))
+	return nil
+}
+
+func estimatePlanText(p *stats.EstimatePlan) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "method     %s: %s\n", p.Method, p.Why)
+	switch {
+	case p.Replayed && len(p.Looks) == 1:
+		b.WriteString("price      free: this was released before (--fresh pays again)\n")
+	case !p.Affordable:
+		fmt.Fprintf(&b, "price      %s, more than the remaining %s\n", p.Price, p.Remaining)
+	default:
+		fmt.Fprintf(&b, "price      %s of the remaining %s\n", p.Price, p.Remaining)
+	}
+	for _, l := range p.Looks {
+		fmt.Fprintf(&b, "asks       %s, %s\n", l.What, l.Price)
+		if l.SQL != "" {
+			fmt.Fprintf(&b, "           %s\n", render.Printable(l.SQL))
+		}
+		if l.Expected != "" {
+			fmt.Fprintf(&b, "expected   %s\n", render.Printable(l.Expected))
+		}
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(&b, "%s\n", render.Printable(n))
+	}
+	return b.String()
+}
+
+// estimatesChart draws the estimates as points with their intervals: a panel for each, or for each kind of a covariance's; a place for each group.
+func estimatesChart(e *stats.Estimates, table string) plot.Chart {
+	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · ")}
+	c.Caption, _, _ = strings.Cut(estimatesFooter(e), "\n")
+	mark := func(v stats.Estimated) plot.Mark {
+		m := render.MarkOf(&curator.Estimate{Value: v.Value, Low: v.Low, High: v.High})
+		if noInterval(e) {
+			m.Low, m.High = math.NaN(), math.NaN()
+		}
+		return m
+	}
+	panelOf := func(v stats.Estimated) (panel, group string) {
+		if len(e.Keys) > 0 {
+			var keys []string
+			for _, k := range v.Keys {
+				keys = append(keys, render.KeyText(k))
+			}
+			return v.Name, strings.Join(keys, " · ")
+		}
+		if e.Kind == "mean" || e.Kind == "variance" { // of columns in units of their own
+			return v.Name, table
+		}
+		kind, of, _ := strings.Cut(strings.TrimSuffix(v.Name, ")"), "(")
+		if kind == "var" {
+			kind = "cov"
+		}
+		return kind, of
+	}
+	groups, panels := map[string]int{}, map[string]int{}
+	for _, v := range e.Values {
+		p, g := panelOf(v)
+		if _, ok := groups[g]; !ok {
+			groups[g], c.Groups = len(c.Groups), append(c.Groups, g)
+		}
+		if _, ok := panels[p]; !ok && len(c.Panels) < plot.MaxPanels {
+			panels[p] = len(c.Panels)
+			c.Panels = append(c.Panels, plot.Panel{Name: p, Points: true})
+		}
+	}
+	for i := range c.Panels {
+		marks := make([]plot.Mark, len(c.Groups))
+		for j := range marks {
+			marks[j].Missing = true
+		}
+		c.Panels[i].Marks = [][]plot.Mark{marks}
+	}
+	for _, v := range e.Values {
+		p, g := panelOf(v)
+		if i, ok := panels[p]; ok {
+			c.Panels[i].Marks[0][groups[g]] = mark(v)
+		}
+	}
+	return c
+}

@@ -1,0 +1,176 @@
+// Package statistics holds the verbs of a statistician: fit, estimate, cluster and test. What they compute is post-processing
+// of releases (packages stats and hypothesis); here are their flags, and how results are shown.
+package statistics
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/nearest"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// fitModel is a model that `dither fit` fits: run declares its further flags, parses the arguments, and fits.
+type fitModel struct {
+	name string
+	run  func(*console.Console, *fitOptions, []string) error
+}
+
+func fitModels() []fitModel {
+	return []fitModel{
+		{"linear", runFitLinear},
+		{"logistic", runFitGLM(stats.Logistic)},
+		{"poisson", runFitGLM(stats.Poisson)},
+		{"network", runFitNetwork},
+	}
+}
+
+// fitOptions are the flags that all models have.
+type fitOptions struct {
+	curator.Question
+	table, formula, where, method string
+	from                          string // the release that it is computed from, for models that can be
+	explain                       bool
+	picture                       console.Picture
+}
+
+func (o *fitOptions) declare(s *console.Console) {
+	s.FormatFlagFor("table, json, markdown, or csv of the coefficients", console.AnyFormat...)
+	s.Flag(&o.table, "table", "T", "the table whose rows it is fitted to")
+	s.Flag(&o.formula, "formula", "FORMULA",
+		"the model, as 'y ~ x1 + x2 + g + x1:x2'; a*b is a + b + a:b, - 1 leaves the intercept out, factor(x) takes "+
+			"numbers as categories")
+	s.Flag(&o.where, "where", "CONDITION", "of the rows that hold it alone, in SQL")
+	s.Flag(&o.method, "method", "NAME",
+		"linear: adassp, lecture for the normal equations as they are, or theil-sen for one predictor and few rows "+
+			"(default adassp); logistic and poisson: minimize, or gradient for steps by noisy gradients, without "+
+			"intervals (default minimize)")
+	s.Flag(&o.Epsilon, "epsilon", "E", "the price of the fit (default: the policy's)")
+	s.RhoFlag(&o.Rho)
+	s.ConfidenceFlag(&o.Confidence)
+	s.AnalystFlag(&o.Analyst)
+	s.FreshFlag(&o.Fresh)
+	s.Flag(&o.explain, "explain", "", "say what it would cost and how noisy it would be, free")
+	s.Flag(&o.picture.File, "plot", "FILE", "draw the coefficients with their intervals as FILE.svg or FILE.png")
+}
+
+// Fit is `dither fit`.
+var Fit = console.Verb{
+	Name:  "fit",
+	Args:  "linear | logistic | poisson | network --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]",
+	About: "fit a model to a table, with errors that are sampling's and the noise's",
+	Run:   runFit,
+	More:  fitHelp,
+}
+
+// runFit fits a model.
+func runFit(s *console.Console, args []string) error {
+	o := &fitOptions{}
+	o.declare(s)
+	var names []string
+	for _, m := range fitModels() {
+		names = append(names, m.name)
+		if len(args) > 0 && args[0] == m.name {
+			return m.run(s, o, args[1:])
+		}
+	}
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) > 0 {
+		return console.Usage("there is no model %q%s; there are %s", rest[0], console.DidYouMean(nearest.Name(rest[0], names)), strings.Join(names, ", "))
+	}
+	return console.Usage("fit is followed by %s", strings.Join(names, ", "))
+}
+
+// parsed reads a model's flags, and checks those that all have; helped says that help was asked for.
+func (o *fitOptions) parsed(s *console.Console, args []string) (helped bool, err error) {
+	rest, helped, err := s.Parse(args)
+	switch {
+	case err != nil || helped:
+		return helped, err
+	case len(rest) > 0:
+		return false, console.Usage("fit takes flags alone, not %q", rest[0])
+	case s.Format == "csv" && o.explain:
+		return false, console.Usage("fit --explain --format is table, json or markdown")
+	case o.from == "" && (o.table == "" || o.formula == ""):
+		return false, console.Usage("fit needs --table and --formula")
+	}
+	return false, o.picture.Check(s)
+}
+
+// fitting explains a fit, or fits and draws it. A fit whose picture or calibration cannot be had is told all the same: it is paid.
+func fitting[E, F any](s *console.Console, o *fitOptions, explain func(*curator.Curator) (E, error), tell func(E) error, fit func(*curator.Curator) (F, error), show func(F) error) error {
+	return s.Sealing(func(c *curator.Curator) error {
+		if o.explain {
+			e, err := explain(c)
+			if err != nil {
+				return err
+			}
+			return tell(e)
+		}
+		f, err := fit(c)
+		if err != nil {
+			return err
+		}
+		return show(f)
+	})
+}
+
+// affordability is what the explanation of a price ends with. largest is the largest ε that could be asked at.
+func affordability(b *strings.Builder, price, remaining curator.Loss, affordable, replayed bool, largest string) {
+	switch {
+	case replayed:
+		b.WriteString("released before: free\n")
+	case affordable:
+		fmt.Fprintf(b, "price %s, remaining %s\n", price, remaining)
+	default:
+		fmt.Fprintf(b, "price %s, which is more than what remains, %s; at most --epsilon %s\n", price, remaining, largest)
+	}
+}
+
+// coefficient is one of a model's, for a picture. What is nil is not known.
+type coefficient struct {
+	name                string
+	width               float64 // of its predictor's bounds
+	estimate, low, high *float64
+}
+
+// coefficientsChart draws what changes from one end of each predictor's bounds to the other, so that predictors of all units can be compared; without the intercept.
+func coefficientsChart(title, caption, panel string, all []coefficient) plot.Chart {
+	c := plot.Chart{Title: title, Caption: caption}
+	p := plot.Panel{Name: panel, Points: true, Zero: true, Marks: [][]plot.Mark{nil}}
+	for _, k := range all {
+		if k.name == stats.InterceptName && len(all) > 1 {
+			c.Caption += "; without the intercept"
+			continue
+		}
+		m := plot.Mark{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
+		if k.estimate != nil {
+			m.Value = *k.estimate * k.width
+			m.Text = fmt.Sprintf("%.4g", m.Value)
+		}
+		if k.low != nil {
+			m.Low = *k.low * k.width
+		}
+		if k.high != nil {
+			m.High = *k.high * k.width
+		}
+		c.Groups, p.Marks[0] = append(c.Groups, k.name), append(p.Marks[0], m)
+	}
+	c.Panels = []plot.Panel{p}
+	return c
+}
+
+// fitHelp is for where no model is named.
+func fitHelp(s *console.Console) string {
+	if s.Flags.Lookup("rows") != nil { // a model's own
+		return ""
+	}
+	return "\nThese flags are every model's: `dither help fit linear`, logistic, poisson or network lists all that the model takes.\n"
+}

@@ -1,0 +1,250 @@
+package statistics
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// calibrationFlags are those of a calibration, which is a measurement of its own beside a fit.
+type calibrationFlags struct {
+	stats.Calibration
+	asked   bool
+	picture console.Picture
+}
+
+// flagsOfCalibration declares them. Any of them asks for one.
+func flagsOfCalibration(s *console.Console) *calibrationFlags {
+	f := &calibrationFlags{}
+	s.Flag(&f.asked, "calibration", "",
+		"logistic: also count rows by predicted probability and response, at a price of its own")
+	s.Flag(&f.Epsilon, "calibration-epsilon", "E", "the price of the calibration (default: the policy's)")
+	s.Flag(&f.Where, "calibration-where", "CONDITION",
+		"count rows of this condition, that the model was not fitted to (default: the fit's own)")
+	s.Flag(&f.Bins, "bins", "N", "how many bins of probability (default 10)")
+	s.Flag(&f.picture.File, "calibration-plot", "FILE",
+		"draw observed rates against predicted probabilities as FILE.svg or FILE.png")
+	return f
+}
+
+// check finishes the flags, before anything is paid.
+func (f *calibrationFlags) check(s *console.Console, o *fitOptions) error {
+	f.asked = f.asked || f.Epsilon != "" || f.Where != "" || f.Bins != 0 || f.picture.File != ""
+	if f.asked && s.Format == "csv" {
+		return console.Usage("--format csv has the coefficients alone: a calibration is in table, json or markdown")
+	}
+	f.Confidence, f.Analyst, f.Fresh = o.Confidence, o.Analyst, o.Fresh
+	return f.picture.Check(s)
+}
+
+// explained tells what the calibration of a model would cost; nil where none is asked for.
+func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k stats.Classes) (*stats.CalibrationExplanation, error) {
+	if !f.asked {
+		return nil, nil //nolint:nilnil // none is asked for
+	}
+	return stats.ExplainCalibration(context.Background(), c, o.table, o.formula, o.where, k, f.Calibration)
+}
+
+// affordable refuses a fit after which the calibration could not be paid.
+func (f *calibrationFlags) affordable(c *curator.Curator, o *fitOptions, k stats.Classes, price curator.Loss, replayed bool) error {
+	e, err := f.explained(c, o, k)
+	if err != nil || e == nil || replayed { // of a fit that is free it is no loss if its calibration turns out to be refused; and that may be free too, which only its coefficients tell
+		return err
+	}
+	if !e.AffordableWith(price) {
+		return &curator.Error{
+			Code: curator.CodeExhausted, Message: fmt.Sprintf("the fit and its calibration (%s) are above what remains of the budget, %s", e.Price, e.Remaining),
+			Hint: "--calibration-epsilon and --epsilon are their prices",
+		}
+	}
+	return nil
+}
+
+// draw writes the calibration's picture.
+func (f *calibrationFlags) draw(k *stats.Calibrated) error {
+	if k == nil || f.picture.File == "" {
+		return nil
+	}
+	format, _ := console.PlotFormat(f.picture.File)
+	return pictured(console.ReplaceFile(f.picture.File, func(w io.Writer) error { return plot.WritePlaces(w, format, calibrationPlaces(k)) }))
+}
+
+// calibrationPlaces draws each bin as a cross at its middle: as wide as the bin, and as high as the interval of the observed rate. A calibrated model's lie about the diagonal.
+func calibrationPlaces(k *stats.Calibrated) plot.Places {
+	panel := plot.PlacePanel{Diagonal: true}
+	for _, b := range k.Bins {
+		if b.Rate != nil {
+			panel.Crosses = append(panel.Crosses, plot.Cross{
+				Point: plot.Point{X: (b.Low + b.High) / 2, Y: *b.Rate}, Low: plot.Point{X: b.Low, Y: b.RateLow}, High: plot.Point{X: b.High, Y: b.RateHigh},
+			})
+		}
+	}
+	caption := fmt.Sprintf("%s; %s intervals of each bin by itself cover sampling and noise; on the diagonal as many rows have the response as are predicted to",
+		pricePaid(k.Price, k.Replayed), render.Percent(k.Confidence))
+	if k.Same {
+		caption += "; of the rows that the model was fitted to"
+	}
+	return plot.Places{
+		Title: k.Formula, Caption: caption, X: "predicted probability", Y: "observed rate of " + k.Response,
+		Low: plot.Point{X: 0, Y: 0}, High: plot.Point{X: 1, Y: 1}, Panels: []plot.PlacePanel{panel},
+	}
+}
+
+// showCalibration writes the table that stands below a model's.
+func showCalibration(s *console.Console, k *stats.Calibrated) {
+	s.Print("\n")
+	heading(s, "calibration: "+k.Response)
+	header := []string{"predicted", "rows", "observed rate", render.Percent(k.Confidence) + " interval", "than predicted"}
+	var rows [][]string
+	off := false
+	places := 3
+	for p, whole := range map[int]int{1: 10, 2: 100} {
+		if k.Of > 0 && whole%k.Of == 0 {
+			places = min(places, p)
+		}
+	}
+	number := func(x float64, places int) string { return render.Fixed(x, places) }
+	for _, b := range k.Bins {
+		rate, said := "?", ""
+		digits := min(max(render.Decimals((b.RateHigh-b.RateLow)/2), 2), 4)
+		if b.Rate != nil {
+			rate = number(*b.Rate, digits)
+		}
+		switch b.Off() {
+		case 1:
+			said, off = "more", true
+		case -1:
+			said, off = "fewer", true
+		}
+		rows = append(rows, []string{
+			number(b.Low, places) + " to " + number(b.High, places), render.Compact(math.Round(b.Rows)), rate, "[" + number(b.RateLow, digits) + ", " + number(b.RateHigh, digits) + "]", said,
+		})
+	}
+	if !off {
+		header = header[:4]
+		for i := range rows {
+			rows[i] = rows[i][:4]
+		}
+	}
+	lay(s, header, rows, 0)
+	var b strings.Builder
+	fmt.Fprintf(&b, "counts have noise of standard deviation %s; intervals, each by itself, cover sampling and noise\n", render.Compact(k.StdDev))
+	for _, w := range k.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(k.Price, k.Replayed), k.Remaining, k.ID)
+	paragraphs(s, b.String())
+}
+
+// calibrationWords is what an explanation says of it.
+func calibrationWords(b *strings.Builder, e *stats.CalibrationExplanation) {
+	if e == nil {
+		return
+	}
+	fmt.Fprintf(b, "calibration: counts of %d bins by response, with noise of standard deviation %s, for %s beside the fit", e.Bins, render.Compact(e.StdDev), e.Price)
+	if e.Replayed {
+		b.WriteString(", released before: free")
+	}
+	b.WriteString("\n")
+}
+
+// calibrationJSON is a calibration in JSON.
+type calibrationJSON struct{ *stats.Calibrated }
+
+// MarshalJSON writes it.
+func (k calibrationJSON) MarshalJSON() ([]byte, error) {
+	type interval struct {
+		Low        float64     `json:"low"`
+		High       float64     `json:"high"`
+		Confidence json.Number `json:"confidence"`
+	}
+	type bin struct {
+		Low      float64  `json:"predicted_low"`
+		High     float64  `json:"predicted_high"`
+		Rows     float64  `json:"rows"`
+		Rate     *float64 `json:"observed_rate"`
+		Interval interval `json:"interval"`
+		Off      int      `json:"off"`
+	}
+	out := struct {
+		ID        string       `json:"id"`
+		Response  string       `json:"response"`
+		Where     string       `json:"where"`
+		Same      bool         `json:"same_rows"`
+		Bins      []bin        `json:"bins"`
+		Noise     string       `json:"noise"`
+		StdDev    float64      `json:"stddev"`
+		Warnings  []string     `json:"warnings"`
+		Price     curator.Loss `json:"price"`
+		Remaining curator.Loss `json:"remaining"`
+		Replayed  bool         `json:"replayed"`
+	}{
+		ID: k.ID, Response: k.Response, Where: k.Where, Same: k.Same, Bins: []bin{}, Noise: k.Noise, StdDev: k.StdDev, Warnings: append([]string{}, k.Warnings...),
+		Price: k.Price, Remaining: k.Remaining, Replayed: k.Replayed,
+	}
+	for _, b := range k.Bins {
+		out.Bins = append(out.Bins, bin{b.Low, b.High, b.Rows, b.Rate, interval{b.RateLow, b.RateHigh, json.Number(k.Confidence)}, b.Off()})
+	}
+	return json.Marshal(out)
+}
+
+// calibrationOf is a calibration in JSON, or null.
+func calibrationOf(k *stats.Calibrated) any {
+	if k == nil {
+		return nil
+	}
+	return calibrationJSON{k}
+}
+
+// calibrationPriceJSON is what a calibration would cost.
+type calibrationPriceJSON struct {
+	SQL      string       `json:"sql"`
+	Bins     int          `json:"bins"`
+	StdDev   float64      `json:"stddev"`
+	Price    curator.Loss `json:"price"`
+	Replayed bool         `json:"replayed"`
+}
+
+func calibrationPriceOf(e *stats.CalibrationExplanation) *calibrationPriceJSON {
+	if e == nil {
+		return nil
+	}
+	return &calibrationPriceJSON{e.SQL, e.Bins, e.StdDev, e.Price, e.Replayed}
+}
+
+// classFlags are those that name the classes of a response.
+func classFlags(s *console.Console, k *stats.Classes) {
+	s.Flag(&k.Positive, "positive", "VALUE", "likewise: the value whose probability is modelled, against all others")
+	s.Flag(func(text string) (err error) {
+		r := csv.NewReader(strings.NewReader(text))
+		r.TrimLeadingSpace = true
+		k.Levels, err = r.Read()
+		return err
+	}, "levels", "A,B,C",
+		"logistic and network: the values of the response in the order of its classes; of two the second's "+
+			"probability is modelled (default: as the policy declares)")
+}
+
+// levelWords tell which class is which.
+func levelWords(b *strings.Builder, response string, levels []string) {
+	switch {
+	case len(levels) == 2:
+		fmt.Fprintf(b, "the response is 1 where %s is %s, and 0 where it is %s: probabilities are those of %s\n", response, levels[1], levels[0], levels[1])
+	case len(levels) > 2:
+		var parts []string
+		for i, l := range levels {
+			parts = append(parts, fmt.Sprintf("%d is %s", i, l))
+		}
+		fmt.Fprintf(b, "classes of %s: %s\n", response, strings.Join(parts, ", "))
+	}
+}

@@ -1,0 +1,43 @@
+package statistics
+
+import (
+	"strconv"
+
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/stats"
+)
+
+// coefficientsCSV writes coefficients as a table for other programs. What is not known is empty; what the fit needs to be known beside them is in JSON.
+func coefficientsCSV(s *console.Console, header []string, rows [][]string) error {
+	return s.CSV(append([][]string{header}, rows...))
+}
+
+func linearCSV(s *console.Console, f *stats.LinearFit) error {
+	var rows [][]string
+	for _, c := range f.Coefficients {
+		rows = append(rows, []string{c.Name, render.CSVFloat(c.Estimate), render.CSVFloat(c.StdError), render.CSVFloat(c.Low), render.CSVFloat(c.High)})
+	}
+	return coefficientsCSV(s, []string{"name", "estimate", "std_error", "low", "high"}, rows)
+}
+
+func glmCSV(s *console.Console, f *stats.GLMFit) error {
+	var rows [][]string
+	for _, c := range f.Coefficients {
+		rows = append(rows, []string{c.Name, render.CSVFloat(c.Estimate), render.CSVFloat(c.StdError), render.CSVFloat(c.Z), render.CSVFloat(c.P), render.CSVFloat(c.Low), render.CSVFloat(c.High)})
+	}
+	return coefficientsCSV(s, []string{"name", "estimate", "std_error", "z", "p_value", "low", "high"}, rows)
+}
+
+func trainedCSV(s *console.Console, t trained) error {
+	var rows [][]string
+	for _, c := range t.Coefficients {
+		rows = append(rows, []string{c.Class, c.Name, render.CSVFloat(c.Estimate)})
+	}
+	if rows == nil { // a network's have no names
+		for i := range t.Theta {
+			rows = append(rows, []string{"", strconv.Itoa(i), render.CSVFloat(&t.Theta[i])})
+		}
+	}
+	return coefficientsCSV(s, []string{"class", "name", "estimate"}, rows)
+}

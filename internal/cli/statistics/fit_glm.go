@@ -1,0 +1,282 @@
+package statistics
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// glmSearchFlags are those of a search for a regulariser, or for a model.
+type glmSearchFlags struct {
+	tried, trials, score string
+	others               []string
+}
+
+func (f *glmSearchFlags) declare(s *console.Console) {
+	s.Flag(&f.tried, "try", "LIST",
+		"logistic: the best of these regularisers, as 20,50,200, by the rows it predicts rightly; a random number of "+
+			"trials is made, at three times the price of one in all")
+	s.Flag(&f.trials, "trials", "N", "with --try: how many there are on average (default ten for each)")
+	s.Flag(func(formula string) error {
+		f.others = append(f.others, formula)
+		return nil
+	}, "or", "FORMULA",
+		"logistic: another model, of which the one is told that predicts most rows rightly; as many as there are, "+
+			"each at its price")
+	s.Flag(&f.score, "score-epsilon", "E",
+		"with --or: the price of the noisy counts of rightly predicted rows (default: the policy's)")
+}
+
+// rowsFlag is of models whose price or steps depend on how many rows there are.
+func rowsFlag(s *console.Console, into *int64) {
+	s.Flag(into, "rows", "N",
+		"about how many rows there are, where it is known or was released (default: as the policy declares, or a "+
+			"noisy count for a twentieth of the price); of linear only theil-sen asks")
+}
+
+// boundFlag is of models that hold a row's predictors to a norm.
+func boundFlag(s *console.Console, into *string) {
+	s.Flag(into, "bound", "R",
+		"hold a row's predictors, scaled to between -1 and 1, to this norm (default: what the declared bounds give)")
+}
+
+// termFlags are of models that scale the numbers, or choose among the terms.
+func termFlags(s *console.Console, normalise, choose *string) {
+	s.Flag(normalise, "normalise", "SHARE",
+		"linear, logistic and poisson: a part of the price, as 0.2, that finds the numbers' means and spreads; they "+
+			"are then scaled by these, and held within three spreads")
+	s.Flag(choose, "choose", "K",
+		"linear and logistic: choose K terms of the formula, or auto for as many as are worth it; intervals allow for "+
+			"the choice")
+}
+
+// runFitGLM fits a generalized linear model of a family.
+func runFitGLM(family string) func(*console.Console, *fitOptions, []string) error {
+	return func(s *console.Console, o *fitOptions, args []string) error {
+		q := stats.GLM{Family: family}
+		rowsFlag(s, &q.Rows)
+		boundFlag(s, &q.Bound)
+		s.Flag(&q.Radius, "radius", "R",
+			"hold the scaled predictors' coefficients to this norm (default 10, or what the response's bound allows)")
+		s.Flag(&q.Regularise, "regularise", "L",
+			"the regulariser: less noise, and more of a bias to be taken out (default: by the expected error)")
+		s.Flag(&q.Curvature, "curvature", "SHARE",
+			"of the price, for the sums that take the bias out and make intervals; 0 for neither (default: by the "+
+				"expected error)")
+		termFlags(s, &q.Normalise, &q.Choose)
+		s.Flag(&q.ChooseShare, "choose-share", "SHARE",
+			"logistic: the part of the price that terms are chosen with (default 0.2)")
+		var search glmSearchFlags
+		search.declare(s)
+		t := gradientFlags(s)
+		k := &calibrationFlags{}
+		if family == stats.Logistic {
+			classFlags(s, &q.Classes)
+			k = flagsOfCalibration(s)
+		}
+		helped, err := o.parsed(s, args)
+		if err != nil || helped {
+			return err
+		}
+		q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
+		if err := k.check(s, o); err != nil {
+			return err
+		}
+		if s.Format == "csv" && (search.tried != "" || len(search.others) > 0) {
+			return console.Usage("--format csv has the coefficients of one fit alone: a search is in table, json or markdown")
+		}
+		if search.tried == "" && search.trials != "" {
+			return console.Usage("--trials says how many there are with --try 20,50,200")
+		}
+		if len(search.others) == 0 && search.score != "" {
+			return console.Usage("--score-epsilon is the price of the counts by which one of several models is chosen: --or FORMULA")
+		}
+		switch o.method {
+		case "", "minimize":
+			if err := noneOf(s, "gradients are taken: --method gradient", "clip", "rate", "multiplier", "optimiser", "learning", "steps", "delta"); err != nil {
+				return err
+			}
+			if search.tried != "" {
+				if k.asked {
+					return console.Usage("a calibration is of one model: fit the one that was found, with --regularise and --calibration")
+				}
+				if err := noneOf(s, "there is no search for a regulariser", "or", "score-epsilon", "plot", "confidence"); err != nil {
+					return err
+				}
+				return tryGLM(s, o, q, search.tried, search.trials)
+			}
+			if len(search.others) > 0 {
+				if k.asked {
+					return console.Usage("a calibration is of one model: fit the one that was chosen again, free, with --calibration")
+				}
+				return searchGLM(s, o, q, search.others, search.score)
+			}
+		case "gradient":
+			if err := noneOf(s, "a minimum is perturbed: --method minimize", "or", "score-epsilon", "radius", "regularise", "curvature", "plot", "confidence", "normalise", "choose", "choose-share", "try", "trials"); err != nil {
+				return err
+			}
+			t.Kind, t.Bound, t.Rows, t.Classes = family, q.Bound, q.Rows, q.Classes
+			return fitByGradients(s, o, t, k)
+		default:
+			return console.Usage("--method of a %s model is minimize or gradient, not %q", family, o.method)
+		}
+		return fitting(s, o,
+			func(c *curator.Curator) (out glmExplained, err error) {
+				if out.GLMExplanation, err = stats.ExplainGLM(context.Background(), c, q); err == nil {
+					out.calibration, err = k.explained(c, o, q.Classes)
+				}
+				return out, err
+			},
+			func(e glmExplained) error { return showGLMExplanation(s, e) },
+			func(c *curator.Curator) (out glmFitted, err error) {
+				if k.asked {
+					e, err := stats.ExplainGLM(context.Background(), c, q)
+					if err != nil {
+						return out, err
+					}
+					if err := k.affordable(c, o, q.Classes, e.Price, e.Replayed); err != nil {
+						return out, err
+					}
+				}
+				if out.GLMFit, err = stats.FitGLM(s.Context(), c, q); err == nil && k.asked {
+					out.calibration, out.failed = out.Calibrate(s.Context(), c, k.Calibration)
+				}
+				return out, err
+			},
+			func(f glmFitted) error {
+				return errors.Join(showGLM(s, f), f.failed, o.picture.Draw(glmChart(f.GLMFit)), k.draw(f.calibration))
+			})
+	}
+}
+
+// glmFitted is a fit, and its calibration if one was asked for; or what it failed with.
+type glmFitted struct {
+	*stats.GLMFit
+	calibration *stats.Calibrated
+	failed      error
+}
+
+// glmExplained is what they would cost.
+type glmExplained struct {
+	*stats.GLMExplanation
+	calibration *stats.CalibrationExplanation
+}
+
+// noneOf refuses flags that have a meaning only where something else holds.
+func noneOf(s *console.Console, only string, names ...string) (err error) {
+	s.Flags.Visit(func(f *flag.Flag) {
+		if slices.Contains(names, f.Name) {
+			err = console.Usage("--%s is for where %s", f.Name, only)
+		}
+	})
+	return err
+}
+
+func showGLM(s *console.Console, f glmFitted) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(glmJSON{f})
+	case "csv":
+		return glmCSV(s, f.GLMFit)
+	}
+	heading(s, fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Family))
+	factor := map[string]string{stats.Logistic: "odds ratio", stats.Poisson: "rate ratio"}[f.Family]
+	var rows [][]string
+	for _, c := range f.Coefficients {
+		places := 4
+		if c.StdError != nil {
+			places = render.Decimals(*c.StdError)
+		}
+		number := func(x *float64, none string) string {
+			if x == nil {
+				return none
+			}
+			return render.Fixed(*x, places)
+		}
+		row := []string{c.Name, number(c.Estimate, "?"), number(c.StdError, "?"), number(c.Z, "?"), "?", "[" + number(c.Low, "−∞") + ", " + number(c.High, "∞") + "]", "?", ""}
+		if c.Z != nil {
+			row[3], row[4] = render.Fixed(*c.Z, 2), pValue(*c.P)
+		}
+		if c.StdError != nil && *c.StdError > 0 {
+			row[6] = render.Fixed(100*square(*c.Privacy / *c.StdError), 0) + " %"
+		}
+		if c.Estimate != nil && c.Name != stats.InterceptName {
+			if ratio := math.Exp(*c.Estimate); ratio < 1e6 {
+				row[7] = strconv.FormatFloat(ratio, 'g', 4, 64)
+			}
+		}
+		rows = append(rows, row)
+	}
+	lay(s, []string{"", "estimate", "std. error", "z", "p", render.Percent(f.Confidence) + " interval", "of its variance the noise's", factor}, rows, 1)
+	paragraphs(s, glmWords(f.GLMFit))
+	if f.calibration != nil {
+		showCalibration(s, f.calibration)
+	}
+	return nil
+}
+
+func square(x float64) float64 { return x * x }
+
+func glmWords(f *stats.GLMFit) string {
+	var b strings.Builder
+	by := "as declared"
+	if f.Counted {
+		by = "by a noisy count"
+	}
+	fmt.Fprintf(&b, "about %s rows, %s; scaled predictors held to a norm of %s, regularised by %s and %s of the price for the sums that take the bias out and make intervals\n",
+		render.Compact(math.Round(f.Rows)), by, render.Compact(f.Bound), render.Compact(f.Regularise), render.Percent(strconv.FormatFloat(f.Curvature, 'f', -1, 64)))
+	b.WriteString(foundWords(f.Bounds))
+	b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
+	levelWords(&b, f.Response, f.Levels)
+	for _, w := range f.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, strings.Join(f.IDs, ", "))
+	return b.String()
+}
+
+func showGLMExplanation(s *console.Console, e glmExplained) error {
+	if s.Format == "json" {
+		return s.JSON(glmExplanationJSON{e})
+	}
+	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Family))
+	lay(s, []string{"a minimum of", "noise", "std. dev.", "sensitivity", "regularised by", "radius", "norm"},
+		[][]string{{strconv.Itoa(len(e.Columns)) + " coefficients", e.Noise, render.Compact(e.StdDev), render.Compact(e.Sensitivity), render.Compact(e.Regularise), render.Compact(e.Radius), render.Compact(e.Bound)}}, 2)
+	var b strings.Builder
+	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
+	if !math.IsNaN(e.Expected) && !math.IsInf(e.Expected, 0) {
+		fmt.Fprintf(&b, "with about %s rows, spread as is usual, noise adds about %s to the error of a scaled predictor's coefficient\n", render.Compact(e.Rows), render.Compact(e.Expected))
+	}
+	if e.Count != nil {
+		fmt.Fprintf(&b, "nobody says how many rows there are: a noisy count of them costs %s of the price; --rows N spares it, and these figures are for %s\n", *e.Count, render.Compact(e.Rows))
+	}
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "note: %s\n", n)
+	}
+	levelWords(&b, e.Response, e.Levels)
+	calibrationWords(&b, e.calibration)
+	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
+	paragraphs(s, b.String())
+	return nil
+}
+
+// glmChart draws coefficients on the scale of the linear predictor.
+func glmChart(f *stats.GLMFit) plot.Chart {
+	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals cover sampling and noise"
+	var all []coefficient
+	for _, k := range f.Coefficients {
+		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})
+	}
+	return coefficientsChart(f.Formula, caption, "change of the linear predictor over a column's range", all)
+}

@@ -1,0 +1,281 @@
+package statistics
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/exact"
+	"dither/stats"
+)
+
+// gradientFlags declares the flags of a training.
+func gradientFlags(s *console.Console) *stats.Gradients {
+	q := &stats.Gradients{}
+	s.Flag(&q.Delta, "delta", "D", "of noisy gradients: the δ at which all steps cost their ε (default: the policy's)")
+	s.Flag(&q.Clip, "clip", "C", "of noisy gradients: the norm that one unit's is held to (default 1)")
+	s.Flag(&q.Rate, "rate", "Q", "how likely a step takes each unit, as 256/60000 (default: about 256 units a step)")
+	s.Flag(&q.Multiplier, "multiplier", "Z",
+		"the noise of a step, in clips, in place of --epsilon (default: the least at that price)")
+	s.Flag(&q.Steps, "steps", "N", "how many steps there are (default 500)")
+	s.Flag(&q.Optimiser, "optimiser", "NAME", "adam or sgd (default adam)")
+	s.Flag(&q.Learning, "learning", "X", "how far a step goes (default 0.05 of adam, 1 of sgd)")
+	return q
+}
+
+// runFitNetwork trains a network, or what its flags say instead.
+func runFitNetwork(s *console.Console, o *fitOptions, args []string) error {
+	q := gradientFlags(s)
+	softmax := false
+	s.Flag(&q.Hidden, "hidden", "N", "units of the network's hidden layer (default 16)")
+	s.Flag(&q.Activation, "activation", "NAME", "of them: tanh or relu (default tanh)")
+	s.Flag(&softmax, "softmax", "", "no hidden layer: one linear function for each class")
+	boundFlag(s, &q.Bound)
+	rowsFlag(s, &q.Rows)
+	classFlags(s, &q.Classes)
+	helped, err := o.parsed(s, args)
+	switch {
+	case err != nil || helped:
+		return err
+	case o.method != "" && o.method != "gradient":
+		return console.Usage("a network is trained by gradients: --method gradient, or none")
+	case o.picture.File != "":
+		return console.Usage("a network has no picture")
+	case softmax && q.Hidden > 0:
+		return console.Usage("--softmax is a model without --hidden units")
+	}
+	if softmax {
+		q.Kind = curator.SoftmaxModel
+	}
+	return fitByGradients(s, o, q, &calibrationFlags{})
+}
+
+// fitByGradients trains, with a line of progress where a person waits.
+func fitByGradients(s *console.Console, o *fitOptions, q *stats.Gradients, k *calibrationFlags) error {
+	delta := q.Delta
+	q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
+	q.Delta = delta
+	return fitting(s, o,
+		func(c *curator.Curator) (out gradientsExplained, err error) {
+			if out.GradientsExplanation, err = stats.ExplainGradients(context.Background(), c, *q); err == nil {
+				out.calibration, err = k.explained(c, o, q.Classes)
+			}
+			return out, err
+		},
+		func(e gradientsExplained) error { return showGradientsExplanation(s, e) },
+		func(c *curator.Curator) (out trained, err error) {
+			if k.asked {
+				e, err := stats.ExplainGradients(context.Background(), c, *q)
+				if err != nil {
+					return out, err
+				}
+				if err := k.affordable(c, o, q.Classes, e.Price, e.Begun); err != nil {
+					return out, err
+				}
+			}
+			var told func(stats.TrainingStep)
+			if console.Obeys(s.Stderr) {
+				told = trainingLine(s.Stderr)
+			}
+			if out.Trained, err = stats.FitGradients(s.Context(), c, *q, told); err == nil && k.asked {
+				out.calibration, out.failed = out.Calibrate(s.Context(), c, k.Calibration)
+			}
+			return out, err
+		},
+		func(t trained) error { return errors.Join(showTrained(s, t), t.failed, k.draw(t.calibration)) })
+}
+
+// trained is a trained model, and its calibration if one was asked for; or what it failed with.
+type trained struct {
+	*stats.Trained
+	calibration *stats.Calibrated
+	failed      error
+}
+
+// gradientsExplained is what they would cost.
+type gradientsExplained struct {
+	*stats.GradientsExplanation
+	calibration *stats.CalibrationExplanation
+}
+
+// trainingLine shows how far a training is, some times a second: its step and its price, and no loss, since the rows are private.
+//
+// Where w cannot be written there is nobody left to tell.
+func trainingLine(w io.Writer) func(stats.TrainingStep) {
+	begun, shown := time.Now(), time.Time{}
+	return func(t stats.TrainingStep) {
+		if t.Step == t.Steps {
+			_, _ = fmt.Fprint(w, "\r\033[K")
+			return
+		}
+		if time.Since(shown) < console.Beat || time.Since(begun) < console.Patience {
+			return
+		}
+		shown = time.Now()
+		const width = 30
+		full := int(width * t.Step / t.Steps)
+		again := ""
+		if t.Replayed {
+			again = ", recorded before"
+		}
+		_, _ = fmt.Fprintf(w, "\r\033[K%s%s step %d of %d; %s, paid%s", strings.Repeat("█", full), strings.Repeat("░", width-full), t.Step, t.Steps, t.Price, again)
+	}
+}
+
+func showTrained(s *console.Console, t trained) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(trainedJSON{t})
+	case "csv":
+		return trainedCSV(s, t)
+	}
+	heading(s, fmt.Sprintf("%s (%s, %s)", t.Formula, t.Table, t.Kind))
+	rows := [][]string{}
+	header := []string{"", "estimate"}
+	if t.Kind == curator.SoftmaxModel {
+		header = append([]string{"class"}, header...)
+	}
+	for _, c := range t.Coefficients {
+		text := "?"
+		if c.Estimate != nil {
+			text = exact.FormatFloat(*c.Estimate, 'g', 4)
+		}
+		row := []string{c.Name, text}
+		if t.Kind == curator.SoftmaxModel {
+			row = append([]string{c.Class}, row...)
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) > 0 {
+		lay(s, header, rows, len(header)-1)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d parameters, the means over the last quarter of %d steps", len(t.Theta), t.Steps)
+	if len(rows) == 0 {
+		b.WriteString("; --format json tells them")
+	}
+	fmt.Fprintf(&b, "\n%s, --learning %s, --clip %s, --rate %s, --multiplier %s\n", t.Optimiser, t.Learning, t.Clip, t.Rate, t.Multiplier)
+	if t.Kind == curator.SoftmaxModel {
+		first := "0"
+		if len(t.Levels) > 0 {
+			first = t.Levels[0]
+		}
+		fmt.Fprintf(&b, "each class against %s: what is added to the logarithm of how much more likely it is\n", first)
+	}
+	fmt.Fprintf(&b, "%s\n", t.NoIntervals())
+	levelWords(&b, t.Response, t.Levels)
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(t.Price, t.Replayed), t.Remaining, t.ID)
+	if len(rows) == 0 && s.Format != "markdown" { // the heading's empty line is enough
+		s.Print("%s", render.PrintableLines(b.String()))
+	} else {
+		paragraphs(s, b.String())
+	}
+	if t.calibration != nil {
+		showCalibration(s, t.calibration)
+	}
+	return nil
+}
+
+func showGradientsExplanation(s *console.Console, e gradientsExplained) error {
+	if s.Format == "json" {
+		return s.JSON(gradientsExplanationJSON{e})
+	}
+	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Kind))
+	lay(s, []string{"noisy gradients of", "steps", "rate", "clip", "multiplier", "noise on a mean"},
+		[][]string{{fmt.Sprintf("%d parameters", e.Parameters), strconv.FormatInt(e.Steps, 10), e.Rate, e.Clip, e.Multiplier, render.Compact(e.StdDev)}}, 1)
+	var b strings.Builder
+	fmt.Fprintf(&b, "predictors, scaled by their bounds to between -1 and 1: %s\n", strings.Join(e.Columns, ", "))
+	delta := "the policy's δ"
+	if e.Delta != "" {
+		delta = "δ = " + e.Delta
+	}
+	fmt.Fprintf(&b, "all steps together: ε = %s at %s, certified by the distribution of their loss\n", e.Epsilon, delta)
+	if e.Begun {
+		fmt.Fprintf(&b, "begun before: %d steps are recorded; it goes on at no cost\n", e.Recorded)
+	}
+	levelWords(&b, e.Response, e.Levels)
+	calibrationWords(&b, e.calibration)
+	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Begun, e.Largest)
+	paragraphs(s, b.String())
+	return nil
+}
+
+// trainedJSON is a trained model in JSON.
+type trainedJSON struct{ trained }
+
+// MarshalJSON writes the model with its parameters.
+func (t trainedJSON) MarshalJSON() ([]byte, error) {
+	out := struct {
+		ID           string               `json:"id"`
+		Model        string               `json:"model"`
+		Formula      string               `json:"formula"`
+		Table        string               `json:"table"`
+		Columns      []string             `json:"columns"`
+		Classes      int                  `json:"classes,omitempty"`
+		Hidden       int                  `json:"hidden,omitempty"`
+		Activation   string               `json:"activation,omitempty"`
+		Response     string               `json:"response"`
+		Levels       []string             `json:"levels"`
+		Parameters   []float64            `json:"parameters"`
+		Coefficients []glmCoefficientJSON `json:"coefficients,omitempty"`
+		Steps        int64                `json:"steps"`
+		Clip         string               `json:"clip"`
+		Rate         string               `json:"rate"`
+		Multiplier   string               `json:"multiplier"`
+		Optimiser    string               `json:"optimiser"`
+		Learning     string               `json:"learning"`
+		Price        curator.Loss         `json:"price"`
+		Remaining    curator.Loss         `json:"remaining"`
+		Replayed     bool                 `json:"replayed"`
+		Intervals    *string              `json:"intervals"` // null: there are none, and NoIntervals tells why
+		NoIntervals  string               `json:"no_intervals"`
+		Calibration  any                  `json:"calibration,omitempty"`
+	}{
+		Response: t.Response, Levels: t.Levels, NoIntervals: t.NoIntervals(), Calibration: calibrationOf(t.calibration),
+		ID: t.ID, Model: t.Kind, Formula: t.Formula, Table: t.Table, Columns: t.Columns, Classes: t.Classes, Hidden: t.Hidden, Activation: t.Activation, Parameters: t.Theta, Steps: t.Steps,
+		Clip: t.Clip, Rate: t.Rate, Multiplier: t.Multiplier, Optimiser: t.Optimiser, Learning: t.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: t.Replayed,
+	}
+	for _, c := range t.Coefficients {
+		out.Coefficients = append(out.Coefficients, glmCoefficientJSON{Class: c.Class, Name: c.Name, Estimate: c.Estimate})
+	}
+	return json.Marshal(out)
+}
+
+// gradientsExplanationJSON is what a training would cost.
+type gradientsExplanationJSON struct{ gradientsExplained }
+
+// MarshalJSON writes the explanation.
+func (e gradientsExplanationJSON) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Model       string                `json:"model"`
+		Formula     string                `json:"formula"`
+		Table       string                `json:"table"`
+		SQL         string                `json:"sql"`
+		Columns     []string              `json:"columns"`
+		Parameters  int                   `json:"parameters"`
+		Steps       int64                 `json:"steps"`
+		Recorded    int64                 `json:"recorded_steps"`
+		Clip        string                `json:"clip"`
+		Rate        string                `json:"rate"`
+		Multiplier  string                `json:"multiplier"`
+		StdDev      float64               `json:"stddev"`
+		Epsilon     string                `json:"epsilon"`
+		Delta       string                `json:"delta"`
+		Price       curator.Loss          `json:"price"`
+		Remaining   curator.Loss          `json:"remaining"`
+		Affordable  bool                  `json:"affordable"`
+		Begun       bool                  `json:"begun"`
+		Levels      []string              `json:"levels"`
+		Calibration *calibrationPriceJSON `json:"calibration,omitempty"`
+	}{
+		e.Kind, e.Formula, e.Table, e.SQL, e.Columns, e.Parameters, e.Steps, e.Recorded, e.Clip, e.Rate, e.Multiplier, e.StdDev, e.Epsilon, e.Delta, e.Price, e.Remaining, e.Affordable, e.Begun, e.Levels, calibrationPriceOf(e.calibration),
+	})
+}

@@ -1,0 +1,101 @@
+package statistics
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/stats"
+)
+
+// tryGLM searches for the best regulariser of a logistic model.
+func tryGLM(s *console.Console, o *fitOptions, q stats.GLM, tried, trials string) error {
+	search := stats.GLMTrials{GLM: q, Regularisers: strings.Split(tried, ",")}
+	if trials != "" {
+		n, err := strconv.ParseFloat(trials, 64)
+		if err != nil || !(n > 0) || math.IsInf(n, 0) {
+			return console.Usage("--trials is how many there are on average, not %q", trials)
+		}
+		search.Trials = n
+	}
+	return s.Sealing(func(c *curator.Curator) error {
+		run, ctx := stats.TryGLM, s.Context()
+		if o.explain {
+			run = stats.ExplainTrials
+		}
+		r, err := run(ctx, c, search)
+		if err != nil {
+			return err
+		}
+		if s.Format == "json" {
+			return s.JSON(triedJSON{r})
+		}
+		heading(s, fmt.Sprintf("%s (%s, logistic)", r.Formula, r.Table))
+		var rows [][]string
+		for _, k := range r.Coefficients {
+			estimate, places := "?", render.Decimals(k.Noise)
+			if k.Estimate != nil {
+				estimate = render.Fixed(*k.Estimate, places)
+			}
+			rows = append(rows, []string{k.Name, estimate, render.Fixed(k.Noise, places)})
+		}
+		lay(s, []string{"", "estimate", "std. dev. of the noise"}, rows, 1)
+		paragraphs(s, triedWords(r))
+		return nil
+	})
+}
+
+func triedWords(r *stats.GLMTried) string {
+	var b strings.Builder
+	if r.Correct != nil {
+		fmt.Fprintf(&b, "regularised by %s, the best that was tried: about %s rows predicted rightly, by a count with noise of standard deviation %s\n", r.Regularise, render.Compact(math.Round(*r.Correct)), render.Compact(*r.CorrectError))
+		b.WriteString("there are no intervals: coefficients are drawn towards 0 by the regulariser, and that was chosen by these rows\n")
+	}
+	fmt.Fprintf(&b, "a random number of trials, %s on average, each at %s; a given regulariser is missed with probability %.2g\n", render.Compact(r.Trials), r.Trial, r.Missed)
+	if r.ID == "" {
+		affordability(&b, r.Price, r.Remaining, r.Affordable, r.Replayed, r.Largest)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(r.Price, r.Replayed), r.Remaining, r.ID)
+	return b.String()
+}
+
+// triedJSON is the best of a search in JSON.
+type triedJSON struct{ *stats.GLMTried }
+
+// MarshalJSON writes it.
+func (r triedJSON) MarshalJSON() ([]byte, error) {
+	type coefficient struct {
+		Name     string   `json:"name"`
+		Estimate *float64 `json:"estimate"`
+		Noise    float64  `json:"noise_error"`
+	}
+	out := struct {
+		ID           string        `json:"id,omitempty"`
+		Model        string        `json:"model"`
+		Formula      string        `json:"formula"`
+		Table        string        `json:"table"`
+		Regularise   json.Number   `json:"regularise,omitempty"`
+		Coefficients []coefficient `json:"coefficients"`
+		Correct      *float64      `json:"correct"`
+		CorrectError *float64      `json:"correct_stddev"`
+		Trials       float64       `json:"trials_on_average"`
+		Missed       float64       `json:"missed"`
+		Trial        curator.Loss  `json:"trial_price"`
+		Price        curator.Loss  `json:"price"`
+		Remaining    curator.Loss  `json:"remaining"`
+		Replayed     bool          `json:"replayed"`
+	}{
+		ID: r.ID, Model: "logistic", Formula: r.Formula, Table: r.Table, Regularise: json.Number(r.Regularise), Correct: r.Correct, CorrectError: r.CorrectError, Trials: r.Trials,
+		Missed: r.Missed, Trial: r.Trial, Price: r.Price, Remaining: r.Remaining, Replayed: r.Replayed,
+	}
+	for _, k := range r.Coefficients {
+		out.Coefficients = append(out.Coefficients, coefficient(k))
+	}
+	return json.Marshal(out)
+}

@@ -1,0 +1,231 @@
+package statistics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// runFitLinear fits a linear regression.
+func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
+	var q stats.Linear
+	rowsFlag(s, &q.Rows)
+	s.Flag(&q.WithoutIntervals, "no-intervals", "", "theil-sen: spend all of the price on the estimates")
+	s.Flag(&q.FindBounds, "find-bounds", "SHARE",
+		"linear: a part of the price, as 0.2, that finds narrower bounds of the numbers than are declared")
+	termFlags(s, &q.Normalise, &q.Choose)
+	s.Flag(&o.from, "from", "ID",
+		"linear: compute from an earlier regression's release, as r5, free; the formula is of its terms, and may be "+
+			"left out")
+	helped, err := o.parsed(s, args)
+	if err != nil || helped {
+		return err
+	}
+	q.Question, q.Table, q.Formula, q.Where, q.Method, q.From = o.Question, o.table, o.formula, o.where, o.method, o.from
+	return fitting(s, o,
+		func(c *curator.Curator) (*stats.LinearExplanation, error) {
+			return stats.ExplainLinear(context.Background(), c, q)
+		},
+		func(e *stats.LinearExplanation) error { return showLinearExplanation(s, e) },
+		func(c *curator.Curator) (*stats.LinearFit, error) { return stats.FitLinear(s.Context(), c, q) },
+		func(f *stats.LinearFit) error { return errors.Join(showLinear(s, f), o.picture.Draw(linearChart(f))) })
+}
+
+// lay writes a table with a rule under its header, as text or as Markdown.
+func lay(s *console.Console, header []string, rows [][]string, numbers int) {
+	var g render.Grid
+	for i := range header {
+		g.Right = append(g.Right, i >= numbers)
+	}
+	if s.Format == "markdown" {
+		s.Print("%s", render.MarkdownTable(header, g.Right, rows))
+		return
+	}
+	g.Add(indented(header)...)
+	g.Add()
+	for _, row := range rows {
+		g.Add(indented(row)...)
+	}
+	lines := strings.SplitAfter(g.Text(" │"), "\n")
+	var rule []string
+	for _, w := range g.Widths() {
+		rule = append(rule, strings.Repeat("─", w+1))
+	}
+	lines[1] = strings.Join(rule, "┼") + "\n"
+	s.Print("%s", strings.Join(lines, ""))
+}
+
+func indented(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = " " + c
+	}
+	return out
+}
+
+// heading and paragraphs print words, as they are or for Markdown.
+func heading(s *console.Console, text string) {
+	if s.Format == "markdown" {
+		text = render.MarkdownText(text)
+	}
+	s.Print("%s\n\n", render.Printable(text))
+}
+
+func paragraphs(s *console.Console, text string) {
+	if s.Format == "markdown" {
+		s.Print("\n%s", render.MarkdownList(text))
+		return
+	}
+	s.Print("\n%s", render.PrintableLines(text))
+}
+
+func showLinear(s *console.Console, f *stats.LinearFit) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(linearJSON{f})
+	case "csv":
+		return linearCSV(s, f)
+	}
+	heading(s, fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Method))
+	if f.Line != nil {
+		showTheilSen(s, f)
+		return nil
+	}
+	lay(s, []string{"", "estimate", "std. error", render.Percent(f.Confidence) + " interval", "of its variance the noise's"}, linearRows(f), 1)
+	paragraphs(s, linearWords(f))
+	return nil
+}
+
+// linearWords is what stands below a regression's table.
+func linearWords(f *stats.LinearFit) string {
+	var b strings.Builder
+	if f.ResidualError != nil {
+		fmt.Fprintf(&b, "residual standard error %s", render.Compact(*f.ResidualError))
+		if f.RSquared != nil {
+			fmt.Fprintf(&b, ", R² %s", render.Fixed(*f.RSquared, 3))
+		}
+		b.WriteString("\n")
+	}
+	if f.Rows != nil {
+		fmt.Fprintf(&b, "rows %s, by a count with noise of standard deviation %s\n", render.Compact(math.Round(*f.Rows)+0), render.Compact(*f.RowsError)) // + 0: not -0
+	}
+	b.WriteString(foundWords(f.Bounds))
+	if f.Population {
+		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise\n")
+	} else {
+		b.WriteString("intervals are about the coefficients that these rows have: they cover noise, not sampling\n")
+	}
+	for _, w := range f.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, strings.Join(f.Releases, ", "))
+	return b.String()
+}
+
+// foundWords tells what numbers were scaled by.
+func foundWords(found []stats.FoundBounds) string {
+	var b strings.Builder
+	for _, k := range found {
+		by := "the bounds that were found"
+		if k.Spread > 0 {
+			by = fmt.Sprintf("three spreads about their mean, about %s ± %s", render.Compact(k.Mean), render.Compact(k.Spread))
+		}
+		fmt.Fprintf(&b, "%s: values held within %s, %s to %s\n", k.Column, by, render.Compact(k.Low), render.Compact(k.High))
+	}
+	return b.String()
+}
+
+func pricePaid(price curator.Loss, replayed bool) string {
+	if replayed {
+		return "released before: free"
+	}
+	return "price " + price.String()
+}
+
+func linearRows(f *stats.LinearFit) (rows [][]string) {
+	for _, c := range f.Coefficients {
+		row := []string{c.Name, "?", "?", "?", "?"}
+		places := 4
+		if c.StdError != nil {
+			places = render.Decimals(*c.StdError)
+			row[2] = render.Fixed(*c.StdError, places)
+			row[4] = render.Fixed(100**c.Privacy, 0) + " %"
+		}
+		if c.Estimate != nil {
+			row[1] = render.Fixed(*c.Estimate, places)
+		}
+		end := func(x *float64, none string) string {
+			if x == nil {
+				return none
+			}
+			return render.Fixed(*x, places)
+		}
+		row[3] = "[" + end(c.Low, "−∞") + ", " + end(c.High, "∞") + "]"
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func showLinearExplanation(s *console.Console, e *stats.LinearExplanation) error {
+	if s.Format == "json" {
+		return s.JSON(linearExplanationJSON{e})
+	}
+	heading(s, fmt.Sprintf("%s (%s, %s)", e.Formula, e.Table, e.Method))
+	if e.Line != nil {
+		explainTheilSen(s, e)
+		return nil
+	}
+	var rows [][]string
+	for _, m := range e.Sums {
+		off := ""
+		if m.OffDiagonal > 0 {
+			off = render.Compact(m.OffDiagonal)
+		}
+		rows = append(rows, []string{m.Name, m.Noise, render.Compact(m.StdDev), off, m.Price.String()})
+	}
+	lay(s, []string{"measured", "noise", "std. dev.", "off the diagonal", "price"}, rows, 2)
+	var b strings.Builder
+	fmt.Fprintf(&b, "z: %s, scaled by their bounds to between -1 and 1; v: the response, likewise\n", strings.Join(e.Columns, ", "))
+	fmt.Fprintf(&b, "rows times the least variance of z in any direction should be far above %s, the norm of the noise on Σ z zᵀ", render.Compact(e.NoiseNorm))
+	if e.LeastSpread != nil {
+		fmt.Fprintf(&b, ": with the rows that are expected, its standard deviation far above %.2g", *e.LeastSpread)
+	}
+	b.WriteString("\n")
+	b.WriteString(linearPrice(e))
+	paragraphs(s, b.String())
+	return nil
+}
+
+// linearPrice is what an explanation ends with.
+func linearPrice(e *stats.LinearExplanation) string {
+	var b strings.Builder
+	for _, n := range e.Notes {
+		fmt.Fprintf(&b, "note: %s\n", n)
+	}
+	affordability(&b, e.Price, e.Remaining, e.Affordable, e.Replayed, e.Largest)
+	return b.String()
+}
+
+// linearChart draws coefficients in the response's unit.
+func linearChart(f *stats.LinearFit) plot.Chart {
+	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals cover sampling and noise"
+	if !f.Population {
+		caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals cover noise, not sampling"
+	}
+	if f.Line != nil {
+		return theilSenChart(f)
+	}
+	var all []coefficient
+	for _, k := range f.Coefficients {
+		all = append(all, coefficient{k.Name, k.Width, k.Estimate, k.Low, k.High})
+	}
+	return coefficientsChart(f.Formula, caption, "change over its range", all)
+}

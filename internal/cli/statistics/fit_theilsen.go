@@ -1,0 +1,147 @@
+package statistics
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+	"dither/stats"
+)
+
+// showTheilSen prints a line by Theil and Sen's method.
+func showTheilSen(s *console.Console, f *stats.LinearFit) {
+	header := []string{"", "estimate"}
+	if f.Line.Intervals {
+		header = append(header, render.Percent(f.Confidence)+" interval")
+	}
+	var rows [][]string
+	for _, c := range append(f.Coefficients[:len(f.Coefficients):len(f.Coefficients)], theilSenHeight(f)) {
+		rows = append(rows, theilSenRow(c, f.Line.Intervals))
+	}
+	lay(s, header, rows, 1)
+	var b strings.Builder
+	if f.Line.Intervals {
+		b.WriteString("intervals are about the population that the rows are drawn from: they cover sampling and noise, and hold all together\n")
+	}
+	for _, w := range f.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", w)
+	}
+	fmt.Fprintf(&b, "%s, remaining %s (%s)\n", pricePaid(f.Price, f.Replayed), f.Remaining, f.ID)
+	paragraphs(s, b.String())
+}
+
+// theilSenHeight is the line's value at the middle of the predictor's bounds, by that name.
+func theilSenHeight(f *stats.LinearFit) stats.Coefficient {
+	c := f.Line.Height
+	c.Name = fmt.Sprintf("%s at %s = %s", c.Name, f.Coefficients[1].Name, render.Compact(f.Line.At))
+	return c
+}
+
+func theilSenRow(c stats.Coefficient, intervals bool) []string {
+	places := 4
+	switch {
+	case c.Low != nil && c.High != nil:
+		places = render.Decimals((*c.High - *c.Low) / 4)
+	case c.Estimate != nil && *c.Estimate != 0:
+		places = render.Decimals(math.Abs(*c.Estimate) / 10)
+	}
+	number := func(x *float64, none string) string {
+		if x == nil {
+			return none
+		}
+		return render.Fixed(*x, places)
+	}
+	row := []string{c.Name, number(c.Estimate, "?")}
+	if intervals {
+		row = append(row, "["+number(c.Low, "−∞")+", "+number(c.High, "∞")+"]")
+	}
+	return row
+}
+
+// theilSenChart draws the line at both ends of the predictor's bounds and in the middle.
+func theilSenChart(f *stats.LinearFit) plot.Chart {
+	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; without intervals"}
+	if f.Line.Intervals {
+		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals of the whole line cover sampling and noise"
+	}
+	slope := f.Coefficients[1]
+	panel := plot.Panel{Name: f.Line.Height.Name, Points: true, Marks: [][]plot.Mark{nil}}
+	for _, part := range []float64{-0.5, 0, 0.5} {
+		dx := part * slope.Width
+		value := func(height, slope *float64, none float64) float64 {
+			switch {
+			case height == nil || slope == nil && dx != 0:
+				return none
+			case dx == 0:
+				return *height
+			}
+			return *height + *slope*dx
+		}
+		low, high := slope.Low, slope.High
+		if dx < 0 {
+			low, high = high, low
+		}
+		m := plot.Mark{Value: value(f.Line.Height.Estimate, slope.Estimate, math.NaN())}
+		m.Text = fmt.Sprintf("%.4g", m.Value)
+		m.Low, m.High = math.NaN(), math.NaN()
+		if f.Line.Intervals {
+			m.Low, m.High = value(f.Line.Height.Low, low, math.Inf(-1)), value(f.Line.Height.High, high, math.Inf(1))
+		}
+		c.Groups = append(c.Groups, fmt.Sprintf("%s = %s", slope.Name, render.Compact(f.Line.At+dx)))
+		panel.Marks[0] = append(panel.Marks[0], m)
+	}
+	c.Panels = []plot.Panel{panel}
+	return c
+}
+
+// explainTheilSen prints what such a line would cost.
+func explainTheilSen(s *console.Console, e *stats.LinearExplanation) {
+	var rows [][]string
+	for _, d := range e.Line.Draws {
+		rows = append(rows, []string{d.Name, curator.Exponential, d.Price.String()})
+	}
+	lay(s, []string{"drawn", "by", "price"}, rows, 2)
+	var b strings.Builder
+	x := e.Columns[1]
+	fmt.Fprintf(&b, "slopes of all pairs of rows, as far as ±%s, and the height of the line at %s = %s\n", render.Compact(e.Line.SlopeMost), x, render.Compact(e.Line.At))
+	fmt.Fprintf(&b, "with about %s rows, spread evenly over the bounds of %s, and residuals of a tenth of the response's range, noise adds about %s to the error of the slope, and %s to that of the height\n",
+		render.Compact(float64(e.Line.Rows)), x, render.TwoDigits(e.Line.SlopeNoise), render.TwoDigits(e.Line.HeightNoise))
+	b.WriteString(linearPrice(e))
+	paragraphs(s, b.String())
+}
+
+type theilSenJSON struct {
+	At          float64             `json:"at"`
+	Height      *float64            `json:"height"`
+	Low         *float64            `json:"low"`
+	High        *float64            `json:"high"`
+	SlopeNoise  float64             `json:"slope_noise"`
+	HeightNoise float64             `json:"height_noise"`
+	SlopeMost   float64             `json:"slope_most"`
+	Rows        int64               `json:"rows_expected"`
+	OneIn       int64               `json:"one_row_in"`
+	Draws       []theilSenDrawnJSON `json:"drawn"`
+}
+
+type theilSenDrawnJSON struct {
+	Name  string       `json:"name"`
+	Price curator.Loss `json:"price"`
+}
+
+func theilSenOf(l *stats.FittedLine) *theilSenJSON {
+	if l == nil {
+		return nil
+	}
+	out := &theilSenJSON{
+		At: l.At, Height: l.Height.Estimate, Low: l.Height.Low, High: l.Height.High, SlopeNoise: l.SlopeNoise, HeightNoise: l.HeightNoise,
+		SlopeMost: l.SlopeMost, Rows: l.Rows, OneIn: 1 << l.Thinned,
+	}
+	for _, d := range l.Draws {
+		out.Draws = append(out.Draws, theilSenDrawnJSON{d.Name, d.Price})
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package statistics
+
+import (
+	"errors"
+	"flag"
+	"slices"
+	"strings"
+
+	"dither/curator"
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/internal/nearest"
+)
+
+// testKind is a test that `dither test` makes: on numbers that somebody published, or on a table of a home.
+type testKind struct {
+	name  string
+	flags []string
+	run   func(*console.Console, *testOptions) error
+}
+
+// Flags that several tests have: of how counts are tested, of a home, and of what is drawn.
+var (
+	noiseFlags   = []string{"sigma", "laplace-scale"}
+	methodFlags  = []string{"method", "simulate", "simulations", "seed"}
+	homeFlags    = []string{"table", "column", "by", "where", "epsilon", "rho", "analyst", "fresh", "explain"}
+	pictureFlags = []string{"plot"}
+)
+
+func testKinds() []testKind {
+	counts := slices.Concat([]string{"counts", "n"}, noiseFlags, methodFlags, homeFlags, pictureFlags)
+	return []testKind{
+		{"gof", append([]string{"null", "release"}, counts...), runGoodnessOfFit},
+		{"independence", append([]string{"release"}, counts...), func(s *console.Console, o *testOptions) error { return runTable(s, o, false) }},
+		{"proportions", append([]string{"sizes", "confidence", "release"}, counts...), func(s *console.Console, o *testOptions) error { return runTable(s, o, true) }},
+		{"means", slices.Concat([]string{"counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale", "square-sigma", "square-scale", "bounds", "centre", "paired", "null", "alternative", "confidence", "seed", "release"}, homeFlags), runMeans},
+		{"binomial", slices.Concat([]string{"released", "n", "null", "alternative", "confidence", "delta", "seed", "value"}, noiseFlags, homeFlags), runBinomial},
+		{"power", slices.Concat([]string{"of", "null", "truth", "n", "alpha", "power", "alternative", "delta", "epsilon", "rho", "neighbours"}, noiseFlags, pictureFlags), runPower},
+	}
+}
+
+// Test is `dither test`.
+var Test = console.Verb{
+	Name:  "test",
+	Args:  "gof | proportions | independence | means | binomial | power",
+	About: "test a hypothesis on noisy numbers, published or asked of a table, with valid p-values",
+	Run:   runTest,
+	More:  func(*console.Console) string { return testHelp },
+}
+
+// runTest tests a hypothesis.
+func runTest(s *console.Console, args []string) error {
+	var names []string
+	for _, k := range testKinds() {
+		names = append(names, k.name)
+	}
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") { // the test comes first: its flags depend on it
+		at := slices.Index(names, args[0])
+		if at < 0 {
+			return console.Usage("there is no test %q%s; there are %s", args[0], console.DidYouMean(nearest.Name(args[0], names)), strings.Join(names, ", "))
+		}
+		k := testKinds()[at]
+		o := newTestOptions(k.name)
+		o.declare(s, k)
+		rest, helped, err := s.Parse(args[1:])
+		if err != nil || helped {
+			return err
+		}
+		s.Flags.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
+		if len(rest) > 0 {
+			return console.Usage("test %s takes flags alone, not %q", k.name, rest[0])
+		}
+		if err := (&console.Picture{File: o.get("plot")}).Check(s); err != nil {
+			return err
+		}
+		return testError(k.run(s, o))
+	}
+	newTestOptions("").declare(s, testKinds()...) // help and completion know all flags
+	if _, helped, err := s.Parse(args); err != nil || helped {
+		return err
+	}
+	return console.Usage("test is followed by %s", strings.Join(names, ", "))
+}
+
+// testError makes what the library finds wrong a usage error.
+func testError(err error) error {
+	if errors.Is(err, hypothesis.ErrInput) {
+		return console.Usage("%s", strings.TrimPrefix(err.Error(), hypothesis.ErrInput.Error()+": "))
+	}
+	return err
+}
+
+// seeded warns of a seed that was chosen, of a test that used it: who tries several takes the p-value that he likes.
+func (o *testOptions) seeded(t *hypothesis.Test) {
+	if o.given["seed"] && (t.Null == "Monte Carlo" || t.Method == "Tulap") {
+		t.Warnings = append(t.Warnings, "the seed was chosen: if that was after another seed's p-value was seen, this one is none")
+	}
+}
+
+// fromHome reports that a home's table is tested, or a release of it, and refuses numbers beside it.
+func (o *testOptions) fromHome(numbers ...string) (bool, error) {
+	if o.given["release"] {
+		for _, name := range append(numbers, homeFlags...) {
+			if o.given[name] && name != "analyst" {
+				return false, console.Usage("--release and %s do not go together: it is tested as it was released", console.Dashed(name))
+			}
+		}
+		return true, nil
+	}
+	if !o.given["table"] {
+		for _, name := range homeFlags {
+			if o.given[name] && name != "epsilon" && name != "rho" {
+				return false, console.Usage("%s goes with --table", console.Dashed(name))
+			}
+		}
+		if (o.given["epsilon"] || o.given["rho"]) && o.kind != "binomial" {
+			return false, console.Usage("--epsilon and --rho go with --table; what was published tells its noise by --sigma or --laplace-scale")
+		}
+		return false, nil
+	}
+	for _, name := range numbers {
+		if o.given[name] {
+			return false, console.Usage("--table and %s do not go together", console.Dashed(name))
+		}
+	}
+	if !o.given["column"] {
+		return false, console.Usage("--table needs --column")
+	}
+	return true, nil
+}
+
+// question is what a home is asked, without its SQL.
+func (o *testOptions) question() curator.Question {
+	return curator.Question{Epsilon: o.get("epsilon"), Rho: o.get("rho"), Analyst: o.analyst, Fresh: o.fresh}
+}
+
+const testHelp = `
+The tests; dither help test TEST shows the flags of one. On numbers that somebody published, without a home:
+
+  dither test gof --counts 120,90,80,110 --sigma 20 --n 400 --null uniform
+  dither test independence --counts '110,190;320,410' --laplace-scale 10
+  dither test proportions --counts '110,190;320,410' --sigma 5 --sizes 300,730
+  dither test means --counts 400,380 --sums 5200,5600 --bounds 0,40 --count-scale 4 --sum-scale 80
+  dither test binomial --released 18.3 --n 30 --epsilon 1 --null 0.8 --alternative less
+  dither test power --of gof --truth 0.26,0.24,0.24,0.26 --epsilon 0.1 --power 0.8
+
+And on a table of a home, at a price; the same test asked again is free, and so is what an earlier release tells:
+
+  dither test independence --table visits --column ward --by sex --epsilon 0.5
+  dither test means --table visits --column before --paired after --epsilon 0.5
+  dither test means --release r7
+`

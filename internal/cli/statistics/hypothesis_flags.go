@@ -1,0 +1,219 @@
+package statistics
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/account"
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/noise"
+)
+
+// testOptions are the flags of a test, as text where they are numbers.
+type testOptions struct {
+	kind    string
+	text    map[string]*string
+	truth   map[string]*bool
+	given   map[string]bool
+	analyst string
+	fresh   bool
+}
+
+// testFlags are the flags of all tests, each once. Those without a placeholder are switches.
+var testFlags = []struct{ name, value, about string }{
+	{"counts", "LIST", "noisy counts, as 120,90,80,110; of a table '10,20;30,40'; of means one for each sample"},
+	{"n", "N", "how many people there are, where that is public (default: what noisy counts tell)"},
+	{"sums", "LIST", "means: the noisy sum of each sample"},
+	{"squares", "LIST", "the noisy sum of squares of each (default: they vary as much as the bounds allow)"},
+	{"released", "Z", "binomial: the noisy count"},
+	{"sizes", "LIST", "of how many people each sample is, where that is public"},
+	{
+		"null", "LIST",
+		"the hypothesis: uniform, or probabilities, as 0.5,1/6,1/6,1/6, in the order in which categories are shown; " +
+			"of binomial one (default 0.5); of means a number (default 0)",
+	},
+	{"truth", "LIST", "power: the probabilities at which the test should reject"},
+	{"alternative", "NAME", "two-sided (default), greater or less"},
+	{"confidence", "P", "of the interval (default 0.95)"},
+	{"bounds", "LOW,HIGH", "which the numbers were clamped to"},
+	{"centre", "C", "means: what was subtracted from each number before it was added up, or squared (default 0)"},
+	{"sigma", "S", "their noise is Gaussian, of this standard deviation (0: there is none)"},
+	{"laplace-scale", "B", "their noise is Laplace, of this scale"},
+	{"count-sigma", "S", "the noise of counts of means is Gaussian (default: they are public)"},
+	{"count-scale", "B", "it is Laplace"},
+	{"sum-sigma", "S", "the noise of sums is Gaussian"},
+	{"sum-scale", "B", "it is Laplace"},
+	{"square-sigma", "S", "the noise of sums of squares is Gaussian"},
+	{"square-scale", "B", "it is Laplace"},
+	{"method", "NAME", "projected (default), unprojected, corrected, or naive, which is wrong"},
+	{"simulate", "", "find the null distribution by simulation even where χ² would do"},
+	{"simulations", "N", "how often it is simulated (default 9999)"},
+	{
+		"seed", "S",
+		"of simulations; of binomial a text: it stands for the uniform number that makes discrete Laplace noise Tulap",
+	},
+	{"table", "TABLE", "test a table of the home"},
+	{"column", "COLUMN", "its column"},
+	{"by", "COLUMN", "the column of the other attribute, or of the samples"},
+	{"paired", "COLUMN", "means: the mean of the column less this one, which is 0 by the hypothesis (or --null)"},
+	{"value", "V", "binomial, with --table: count the rows in which the column is this"},
+	{"where", "SQL", "which rows, as in a question"},
+	{"release", "ID", "in place of --table: an earlier release of the home, such as r7, free"},
+	{"of", "TEST", "power: gof, independence or binomial"},
+	{"alpha", "A", "power: the level of the test (default 0.05)"},
+	{"power", "P", "how often it should reject (default 0.8)"},
+	{"neighbours", "N", "power: add-remove (default), or change-one, where n is public and noise larger"},
+	{"epsilon", "E", "the price, with --table; binomial without: the ε of Tulap noise; power: the price of the counts"},
+	{"rho", "R", "the price in ρ"},
+	{"delta", "D", "binomial: the δ of truncated Tulap noise (default 0)"},
+	{"explain", "", "with --table: say what it would cost, free, and ask nothing"},
+	{
+		"plot", "FILE",
+		"gof: a QQ plot of p-values under the hypothesis; tables: the counts; power: its curve; as FILE.svg or " +
+			"FILE.png",
+	},
+}
+
+// declare declares the flags that some test takes.
+func (o *testOptions) declare(s *console.Console, kinds ...testKind) {
+	takes := func(name string) bool {
+		return slices.ContainsFunc(kinds, func(k testKind) bool { return slices.Contains(k.flags, name) })
+	}
+	s.FormatFlag("table", "json", "markdown")
+	for _, f := range testFlags {
+		switch {
+		case !takes(f.name):
+		case f.value == "":
+			o.truth[f.name] = new(bool)
+			s.Flag(o.truth[f.name], f.name, "", f.about)
+		default:
+			o.text[f.name] = new(string)
+			s.Flag(o.text[f.name], f.name, f.value, f.about)
+		}
+	}
+	if takes("fresh") {
+		s.AnalystFlag(&o.analyst)
+		s.FreshFlag(&o.fresh)
+	}
+}
+
+func newTestOptions(kind string) *testOptions {
+	return &testOptions{kind: kind, text: map[string]*string{}, truth: map[string]*bool{}, given: map[string]bool{}}
+}
+
+// get is a flag's text; "" where the test has no such flag.
+func (o *testOptions) get(name string) string {
+	if t := o.text[name]; t != nil {
+		return *t
+	}
+	return ""
+}
+
+func (o *testOptions) is(name string) bool { return o.truth[name] != nil && *o.truth[name] }
+
+// number reads a flag's number as a float; missing is what it is without the flag.
+func (o *testOptions) number(name string, missing float64) (float64, error) {
+	if !o.given[name] {
+		return missing, nil
+	}
+	return oneNumber(name, o.get(name))
+}
+
+func oneNumber(name, text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	r, err := account.ParseNumber(strings.TrimPrefix(text, "-"))
+	if err != nil {
+		return 0, console.Usage("%s %v", console.Dashed(name), err)
+	}
+	if strings.HasPrefix(text, "-") {
+		r.Neg(r)
+	}
+	f, _ := r.Float64()
+	if math.IsInf(f, 0) {
+		return 0, console.Usage("%s is too large", console.Dashed(name))
+	}
+	return f, nil
+}
+
+// numbers reads a flag's numbers, with commas between.
+func (o *testOptions) numbers(name string) (out []float64, err error) {
+	return numbersOf(name, o.get(name))
+}
+
+func numbersOf(name, text string) (out []float64, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		x, err := oneNumber(name, word)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// table reads numbers in rows, which semicolons end.
+func (o *testOptions) table(name string) (out [][]float64, err error) {
+	for row := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(o.get(name)), ";"), ";") {
+		x, err := numbersOf(name, row)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// noiseFrom reads a noise from one of two flags: a Gaussian's standard deviation or a Laplace's scale. 0 is none.
+func (o *testOptions) noiseFrom(sigma, scale string) (noise.Distribution, error) {
+	if o.given[sigma] == o.given[scale] {
+		return nil, console.Usage("one of --%s and --%s tells the noise (0: there is none)", sigma, scale)
+	}
+	name := scale
+	if o.given[sigma] {
+		name = sigma
+	}
+	r, err := console.NumberFlag(name, o.get(name))
+	if err != nil {
+		return nil, err
+	}
+	if r.Sign() == 0 {
+		return nil, nil
+	}
+	var d noise.Distribution
+	if name == sigma {
+		d, err = noise.NewDiscreteGaussian(new(big.Rat).Mul(r, r))
+	} else {
+		d, err = noise.NewDiscreteLaplace(r)
+	}
+	if err != nil {
+		return nil, console.Usage("%s: %s", console.Dashed(name), console.AccountWords(err))
+	}
+	return d, nil
+}
+
+// how reads how counts are tested.
+func (o *testOptions) how() (h hypothesis.How, err error) {
+	h.Method, h.Simulate = hypothesis.Method(o.get("method")), o.is("simulate")
+	times, err := o.number("simulations", 0)
+	if err != nil {
+		return h, err
+	}
+	h.Simulations = int(math.Max(-1, math.Min(times, 1e9)))
+	if o.given["simulations"] && h.Simulations == 0 {
+		h.Simulations = -1
+	}
+	h.Seed, err = o.seed()
+	return h, err
+}
+
+// seed is that of simulations.
+func (o *testOptions) seed() (uint64, error) {
+	x, err := o.number("seed", 0)
+	if err == nil && !(x >= 0 && x <= 1<<53 && x == math.Trunc(x)) {
+		err = console.Usage("--seed is a whole number from 0 to 2^53")
+	}
+	return uint64(math.Max(0, math.Min(x, 1<<53))), err
+}

@@ -1,0 +1,178 @@
+package statistics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"dither/curator"
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/noise"
+)
+
+// released are noisy counts and sums of a home, by group.
+type released struct {
+	*curator.Measurements
+	many bool // a person may have several rows
+}
+
+// measure asks a home for noisy numbers, or explains what they would cost: then there are none. What is to be tested of them is tried on made-up numbers before
+// anything is paid: try is told how many cells there will be.
+func measure(s *console.Console, o *testOptions, sql string, try func(cells int) error, do func(*released) error) error {
+	if o.given["release"] {
+		return s.With(func(c *curator.Curator) error {
+			m, err := c.Measured(o.get("release"), o.analyst)
+			if err != nil {
+				return err
+			}
+			tables, err := c.Tables()
+			if err != nil {
+				return err
+			}
+			r := &released{Measurements: m}
+			for _, t := range tables { // which of them it is of is not asked: a warning too many does no harm
+				r.many = r.many || t.ManyRows
+			}
+			return do(r)
+		})
+	}
+	q := o.question()
+	q.SQL = sql
+	return s.Sealing(func(c *curator.Curator) error { return measured(s, o, c, q, try, do) })
+}
+
+func measured(s *console.Console, o *testOptions, c *curator.Curator, q curator.Question, try func(cells int) error, do func(*released) error) error {
+	e, err := c.Explain(context.Background(), q)
+	if err != nil {
+		return err
+	}
+	if e.Selection != nil {
+		return console.Usage("the values of what is tested must be known beforehand, in the policy: which of unknown ones are released depends on how frequent they are, so that a test of them is not valid")
+	}
+	if try != nil {
+		if err := try(e.Cells); err != nil {
+			return err
+		}
+	}
+	if o.is("explain") {
+		switch s.Format {
+		case "json":
+			return s.JSON(e)
+		case "markdown":
+			s.Print("%s", render.ExplanationMarkdown(e))
+			return nil
+		}
+		s.Print("%s", render.ExplanationText(e))
+		return nil
+	}
+	m, err := c.Measure(s.Context(), q)
+	if err != nil {
+		return err
+	}
+	r := &released{Measurements: m}
+	tables, err := c.Tables()
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		if t.Name == o.get("table") {
+			r.many = t.ManyRows
+		}
+	}
+	err = do(r)
+	if errors.Is(err, hypothesis.ErrInput) && !r.Replayed {
+		return fmt.Errorf("%w (release %s is paid: what is asked of the same numbers now is free)", err, r.ID)
+	}
+	return err
+}
+
+// groupedBy is a question about the groups of some columns.
+func (o *testOptions) groupedBy(what string, columns ...string) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = curator.SQLName(c)
+	}
+	where, group := "", ""
+	if w := o.get("where"); w != "" {
+		where = " WHERE (" + w + "\n)" // a comment in it ends with its line
+	}
+	if len(names) > 0 {
+		group = " GROUP BY " + strings.Join(names, ", ")
+		what = strings.Join(names, ", ") + ", " + what
+	}
+	return "SELECT " + what + " FROM " + curator.SQLName(o.get("table")) + where + group
+}
+
+// footer says what was paid, and what a person who has several rows means for a test.
+func (r *released) footer() (lines []string) {
+	paid := fmt.Sprintf("release %s, price %s", r.ID, r.Price)
+	if r.Replayed {
+		paid = fmt.Sprintf("release %s, which was paid for already", r.ID)
+	}
+	return append(lines, paid+"; remaining "+r.Remaining.String())
+}
+
+// warnings are what the numbers cannot know.
+func (r *released) warnings() (lines []string) {
+	if r.many {
+		lines = append(lines, "a person may have several rows: the test takes rows for independent")
+	}
+	return lines
+}
+
+// counts are the counts of the cells whose keys are not NULL, by the values of what the question is grouped by, in its order, and their noise. A test
+// takes groups of so many columns.
+func (r *released) counts(test string, columns int) (names [][]string, counts []float64, d noise.Distribution, err error) {
+	var of []curator.Vector
+	for _, v := range r.Vectors {
+		if v.Name == "count" && v.Of == "" {
+			of = append(of, v)
+		}
+	}
+	if len(of) != 1 || of[0].First > 0 || len(of[0].Values) != len(r.Cells) {
+		return nil, nil, nil, console.Usage("there is not one count of the rows of each group")
+	}
+	if len(r.Grouped) != columns {
+		return nil, nil, nil, console.Usage("test %s takes counts by %s, and this release has them by %d", test, render.Plural(columns, "column"), len(r.Grouped))
+	}
+	v := of[0]
+	for i, keys := range r.Cells {
+		var name []string
+		for _, place := range r.Grouped {
+			if k := keys[place]; k != nil {
+				name = append(name, fmt.Sprint(k))
+			}
+		}
+		if len(name) < len(r.Grouped) { // of NULL, which is no category
+			continue
+		}
+		names = append(names, name)
+		x, _ := new(big.Rat).SetInt(v.Values[i-v.First]).Float64()
+		counts = append(counts, x)
+	}
+	return names, counts, v.Noise, nil
+}
+
+// columnOf is a column of the table as the policy declares it.
+func columnOf(s *console.Console, o *testOptions, name string) (column curator.TableColumn, err error) {
+	found := false
+	err = s.With(func(c *curator.Curator) error {
+		tables, err := c.Tables()
+		for _, t := range tables {
+			for _, x := range t.Columns {
+				if t.Name == o.get("table") && x.Name == name {
+					column, found = x, true
+				}
+			}
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = console.Usage("there is no table %s with a column %s", o.get("table"), name)
+	}
+	return column, err
+}

@@ -1,0 +1,334 @@
+package statistics
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/noise"
+)
+
+// runMeans tests one mean, or the difference of two, from noisy counts and sums.
+func runMeans(s *console.Console, o *testOptions) error {
+	home, err := o.fromHome("counts", "sums", "squares", "count-sigma", "count-scale", "sum-sigma", "sum-scale", "square-sigma", "square-scale", "bounds", "centre")
+	if err != nil {
+		return err
+	}
+	c := hypothesis.Comparison{Alternative: o.get("alternative")}
+	if c.Null, err = o.number("null", 0); err != nil {
+		return err
+	}
+	if c.Confidence, err = o.confidence(); err != nil {
+		return err
+	}
+	if c.Seed, err = o.seed(); err != nil {
+		return err
+	}
+	switch {
+	case o.given["paired"] && (!home || o.given["release"] || o.given["by"]):
+		return console.Usage("--paired is another column of --table, and has no --by: numbers that are published are of the differences")
+	case o.given["release"]:
+		return measure(s, o, "", nil, func(r *released) error {
+			samples, names, err := releasedSamples(r)
+			if err != nil {
+				return err
+			}
+			return compared(s, o, samples, names, c, r)
+		})
+	case home:
+		return meansAtHome(s, o, c)
+	}
+	samples, err := o.samples()
+	if err != nil {
+		return err
+	}
+	return compared(s, o, samples, []string{"1", "2"}, c, nil)
+}
+
+// samples reads the numbers of one sample, or of two.
+func (o *testOptions) samples() ([]hypothesis.Sample, error) {
+	for _, name := range []string{"counts", "sums", "bounds"} {
+		if !o.given[name] {
+			return nil, console.Usage("test means needs --counts, --sums and --bounds, one number for each sample; or --table and --column")
+		}
+	}
+	counts, err := o.numbers("counts")
+	if err != nil {
+		return nil, err
+	}
+	sums, err := o.numbers("sums")
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := o.numbers("bounds")
+	if err != nil {
+		return nil, err
+	}
+	var squares []float64
+	if o.given["squares"] {
+		if squares, err = o.numbers("squares"); err != nil {
+			return nil, err
+		}
+	}
+	if len(counts) > 2 || len(sums) != len(counts) || squares != nil && len(squares) != len(counts) || len(bounds) != 2 {
+		return nil, console.Usage("test means takes one count and sum (and sum of squares) or two, and --bounds as 0,100")
+	}
+	var noises [3]noise.Distribution
+	for i, name := range []string{"count", "sum", "square"} {
+		if !o.given[name+"-sigma"] && !o.given[name+"-scale"] {
+			if name == "sum" {
+				return nil, console.Usage("one of --sum-sigma and --sum-scale tells the noise of the sums")
+			}
+			continue // counts may be public, and squares not told
+		}
+		if noises[i], err = o.noiseFrom(name+"-sigma", name+"-scale"); err != nil {
+			return nil, err
+		}
+	}
+	centre, err := o.number("centre", 0)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]hypothesis.Sample, len(counts))
+	for i := range out {
+		out[i] = hypothesis.Sample{Low: bounds[0], High: bounds[1], Centre: centre, About: centre, HasSquares: squares != nil}
+		out[i].Count, out[i].Sum = hypothesis.Noisy{Value: counts[i], Noise: noises[0]}, hypothesis.Noisy{Value: sums[i], Noise: noises[1]}
+		if squares != nil {
+			out[i].Squares = hypothesis.Noisy{Value: squares[i], Noise: noises[2]}
+		}
+	}
+	return out, nil
+}
+
+// compared shows the test of the mean of one sample, or of two samples.
+func compared(s *console.Console, o *testOptions, samples []hypothesis.Sample, names []string, c hypothesis.Comparison, r *released) error {
+	if len(samples) == 0 || len(samples) > 2 {
+		return console.Usage("test means compares two groups, and there are %d; --where and a column of two values select them", len(samples))
+	}
+	var t *hypothesis.Test
+	var err error
+	out := tested{release: r, header: []string{"sample", "noisy count", "noisy mean"}}
+	if len(samples) == 1 {
+		out.about, out.estimated = fmt.Sprintf("Is the mean %s? From a noisy sum.", render.Number6(c.Null)), "mean"
+		t, err = hypothesis.Mean(samples[0], c)
+	} else {
+		out.about, out.estimated = fmt.Sprintf("Do the means of %s and %s differ by %s? From noisy sums.", names[0], names[1], render.Number6(c.Null)), "difference"
+		t, err = hypothesis.Means(samples[0], samples[1], c)
+	}
+	if err != nil {
+		return err
+	}
+	for i, a := range samples {
+		mean := "–"
+		if a.Count.Value > 0 {
+			mean = render.Number6(a.Centre + a.Sum.Value/a.Count.Value)
+		}
+		out.rows = append(out.rows, []string{names[i], render.Number6(a.Count.Value), mean})
+	}
+	o.seeded(t)
+	out.Test = t
+	return showTest(s, out)
+}
+
+// meansAtHome asks for the count, the sum and the sum of squares of a column: of all rows, or of the two groups of another column.
+func meansAtHome(s *console.Console, o *testOptions, c hypothesis.Comparison) error {
+	x, low, high, err := bounded(s, o, o.get("column"))
+	if err != nil {
+		return err
+	}
+	if o.given["paired"] { // bounds of the difference
+		y, lowest, highest, err := bounded(s, o, o.get("paired"))
+		if err != nil {
+			return err
+		}
+		x, low, high = "("+x+" - "+y+")", low.Sub(low, highest), high.Sub(high, lowest)
+	}
+	m := momentsOf(low, high)
+	var by []string
+	if o.given["by"] {
+		by = append(by, o.get("by"))
+	}
+	try := func(cells int) error {
+		if cells > 3 { // two groups, and perhaps NULL
+			return console.Usage("test means compares two groups, and there are %d; --where and a column of two values select them", cells)
+		}
+		law, err := noise.NewDiscreteGaussian(big.NewRat(1, 1))
+		if err != nil {
+			return err
+		}
+		a := hypothesis.Sample{Count: hypothesis.Noisy{Value: 1000}, Sum: hypothesis.Noisy{Noise: law}}
+		a.Low, _ = m.low.Float64()
+		a.High, _ = m.high.Float64()
+		a.Centre, _ = m.middle.Float64()
+		if len(by) > 0 {
+			_, err = hypothesis.Means(a, a, c)
+		} else {
+			_, err = hypothesis.Mean(a, c)
+		}
+		return err
+	}
+	return measure(s, o, o.groupedBy(m.sql(x), by...), try, func(r *released) error {
+		samples, names, err := m.samples(r)
+		if err != nil {
+			return err
+		}
+		return compared(s, o, samples, names, c, r)
+	})
+}
+
+// bounded is a column of numbers with bounds, as SQL writes it.
+func bounded(s *console.Console, o *testOptions, name string) (sql string, low, high *big.Rat, err error) {
+	column, err := columnOf(s, o, name)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	low, okLow := new(big.Rat).SetString(column.Lower)
+	high, okHigh := new(big.Rat).SetString(column.Upper)
+	if !okLow || !okHigh || low.Cmp(high) >= 0 {
+		return "", nil, nil, console.Usage("test means needs numbers with bounds, for which noise is made, and the policy gives %s of table %s none", name, o.get("table"))
+	}
+	return curator.SQLName(column.Name), low, high, nil
+}
+
+// moments are the sums that a mean and its variance are computed from: of the numbers less the middle of their bounds, and of the squares of that less half
+// the largest, so that noise is as small as bounds allow. The sum has the most of the price, and the squares the least: noise on the mean is that on the sum and, times
+// how far the mean is from the middle, that on the count; squares only tell how far samples vary.
+type moments struct{ low, high, middle, square *big.Rat }
+
+// Shares of the price.
+const countWeight, sumWeight, squareWeight = 8, 10, 3
+
+func momentsOf(low, high *big.Rat) moments {
+	half := big.NewRat(1, 2)
+	m := moments{low: low, high: high, middle: new(big.Rat).Add(low, high)}
+	m.middle.Mul(m.middle, half)
+	d := new(big.Rat).Sub(high, m.middle)
+	m.square = d.Mul(d, d).Mul(d, half)
+	return m
+}
+
+// sql are the columns of the question.
+func (m moments) sql(x string) string {
+	d := fmt.Sprintf("(%s - (%s))", x, exact10(m.middle))
+	return fmt.Sprintf("COUNT(%s, weight => %d), SUM%s, SUM(%s * %s - %s, weight => %d)", x, countWeight,
+		strings.TrimSuffix(d, ")")+fmt.Sprintf(", weight => %d)", sumWeight), d, d, exact10(m.square), squareWeight)
+}
+
+// samples are the cells' sums.
+func (m moments) samples(r *released) (out []hypothesis.Sample, names []string, err error) {
+	var count, sum, squares curator.Vector
+	for _, v := range r.Vectors {
+		switch {
+		case v.Name == "count":
+			count = v
+		case strings.HasPrefix(v.Of, "(sub (mul ") || strings.HasPrefix(v.Of, "(sub (to_real (mul "):
+			squares = v
+		default:
+			sum = v
+		}
+	}
+	if len(r.Vectors) != 3 || count.Unit == nil || sum.Unit == nil || squares.Unit == nil {
+		return nil, nil, console.Usage("the sums are not those that were asked for")
+	}
+	for i, keys := range r.Cells {
+		name := "all"
+		if len(keys) > 0 {
+			if keys[0] == nil {
+				continue
+			}
+			name = fmt.Sprint(keys[0])
+		}
+		a := hypothesis.Sample{Count: noisyOf(count, i), Sum: noisyOf(sum, i), Squares: noisyOf(squares, i), HasSquares: true}
+		a.Low, _ = m.low.Float64()
+		a.High, _ = m.high.Float64()
+		a.Centre, _ = m.middle.Float64()
+		a.About = a.Centre
+		a.SquareCentre, _ = m.square.Float64()
+		out, names = append(out, a), append(names, name)
+	}
+	return out, names, nil
+}
+
+// releasedSamples are the samples of an earlier release of counts and sums of one expression, as of COUNT(x) and AVG(x) or SUM(x), or of squares too, as of VAR_SAMP(x).
+func releasedSamples(r *released) (out []hypothesis.Sample, names []string, err error) {
+	var counts, sums, squares []curator.Vector
+	for _, v := range r.Vectors {
+		switch {
+		case v.Name == "count":
+			counts = append(counts, v)
+		case v.Name == "distinct": // of no rows
+		case strings.HasPrefix(v.Of, "(mul "):
+			squares = append(squares, v)
+		default:
+			sums = append(sums, v)
+		}
+	}
+	counts = slices.DeleteFunc(counts, func(v curator.Vector) bool { return len(sums) == 1 && v.Of != sums[0].Of }) // COUNT(*) counts NULLs too
+	fits := len(counts) == 1 && len(sums) == 1 && len(squares) <= 1
+	for _, v := range slices.Concat(counts, sums, squares) {
+		fits = fits && v.First == 0 && len(v.Values) == len(r.Cells)
+	}
+	about := 0.0
+	if fits && len(squares) == 1 {
+		about, fits = squaredAbout(squares[0].Of, sums[0].Of)
+	}
+	if !fits {
+		return nil, nil, console.Usage("test means takes a release of AVG(x), of COUNT(x) and SUM(x), or of VAR_SAMP(x), by one column of two values or by none")
+	}
+	for i, keys := range r.Cells {
+		name := "all"
+		switch {
+		case len(keys) > 1:
+			return nil, nil, console.Usage("test means takes groups of one column")
+		case len(keys) == 1 && keys[0] == nil:
+			continue
+		case len(keys) == 1:
+			name = fmt.Sprint(keys[0])
+		}
+		a := hypothesis.Sample{Count: noisyOf(counts[0], i), Sum: noisyOf(sums[0], i), HasSquares: len(squares) == 1}
+		a.Low, _ = sums[0].Bounds[0].Float64()
+		a.High, _ = sums[0].Bounds[1].Float64()
+		a.Centre, _ = sums[0].Centre.Float64()
+		if a.HasSquares {
+			a.Squares, a.About = noisyOf(squares[0], i), about
+			a.SquareCentre, _ = squares[0].Centre.Float64()
+		}
+		out, names = append(out, a), append(names, name)
+	}
+	return out, names, nil
+}
+
+// squaredAbout is the number that is subtracted from an expression before it is squared, as VAR_SAMP does.
+func squaredAbout(square, of string) (about float64, ok bool) {
+	if square == "(mul "+of+" "+of+")" {
+		return 0, true
+	}
+	rest, ok := strings.CutPrefix(square, "(mul (sub "+of+" ")
+	number, _, closed := strings.Cut(rest, ")")
+	_, quoted, typed := strings.Cut(number, ":")
+	text, err := strconv.Unquote(quoted)
+	if !ok || !closed || !typed || err != nil || square != "(mul (sub "+of+" "+number+") (sub "+of+" "+number+"))" {
+		return 0, false
+	}
+	about, err = strconv.ParseFloat(text, 64)
+	return about, err == nil
+}
+
+// noisyOf is a noisy number of a cell in the values' own unit.
+func noisyOf(v curator.Vector, cell int) hypothesis.Noisy {
+	x, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v.Values[cell-v.First]), v.Unit).Float64()
+	unit, _ := v.Unit.Float64()
+	return hypothesis.Noisy{Value: x, Noise: v.Noise, Unit: unit}
+}
+
+// exact10 writes a number as SQL reads it, exactly: bounds are decimals, and so is their middle.
+func exact10(r *big.Rat) string {
+	places, _ := r.FloatPrec()
+	return r.FloatString(places)
+}

@@ -1,0 +1,80 @@
+package statistics
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+	"dither/internal/plot"
+)
+
+// quantilesDrawn is how many p-values a QQ plot is of.
+const quantilesDrawn = 400
+
+// plotFit draws the p-values that each test of goodness of fit gives where the hypothesis is true, against those of a valid test: a
+// simulation of as many people and as much noise, which reads nothing.
+func plotFit(s *console.Console, o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) error {
+	if o.get("plot") == "" {
+		return nil
+	}
+	if t.N < 1 {
+		return console.Usage("--plot simulates samples of n people, and the noisy counts make nobody")
+	}
+	methods := []hypothesis.Method{hypothesis.Projected, hypothesis.Corrected, hypothesis.Naive}
+	g.Simulate, g.Simulations = false, 999
+	p, err := g.NullPValues(int(math.Round(t.N)), quantilesDrawn, methods)
+	if err != nil {
+		return err
+	}
+	l := plot.Lines{
+		Title: "p-values where the hypothesis is true", X: "share of samples", Y: "p-value at most", Linear: true,
+		Caption: fmt.Sprintf("%d simulated samples of %s people, with noise %s. On the diagonal a test rejects at α with probability α; below it more often.",
+			quantilesDrawn, render.Number6(math.Round(t.N)), noiseText(g.Noise)),
+		Lines: []plot.Line{{Name: "valid", Points: []plot.Point{{X: 0, Y: 0}, {X: 1, Y: 1}}}},
+	}
+	for _, m := range methods {
+		all := p[m]
+		slices.Sort(all)
+		line := plot.Line{Name: string(m)}
+		for i, v := range all {
+			line.Points = append(line.Points, plot.Point{X: (float64(i) + 0.5) / float64(len(all)), Y: v})
+		}
+		l.Lines = append(l.Lines, line)
+	}
+	format, _ := console.PlotFormat(o.get("plot"))
+	return pictured(console.ReplaceFile(o.get("plot"), func(w io.Writer) error { return plot.WriteLines(w, format, l) }))
+}
+
+// plotTable draws the noisy counts of a table, with the intervals of their noise.
+func plotTable(s *console.Console, o *testOptions, t hypothesis.Table, rows, columns []string) error {
+	if o.get("plot") == "" {
+		return nil
+	}
+	if len(t.Counts) > plot.MaxSeries {
+		return console.Usage("--plot draws a table of at most %d rows", plot.MaxSeries)
+	}
+	c := plot.Chart{Title: "noisy counts", Caption: "With noise " + noiseText(t.Noise) + "; whiskers: 95 % of it.", Key: o.get("column"), Legend: o.get("by")}
+	reach := 0.0
+	if t.Noise != nil {
+		reach, _ = t.Noise.Quantile(0.05).Float64()
+	}
+	panel := plot.Panel{Name: "count"}
+	for j := range t.Counts[0] {
+		c.Groups = append(c.Groups, nameOf(columns, j))
+	}
+	for i, row := range t.Counts {
+		c.Series = append(c.Series, nameOf(rows, i))
+		var marks []plot.Mark
+		for _, v := range row {
+			marks = append(marks, plot.Mark{Value: v, Low: v - reach, High: v + reach})
+		}
+		panel.Marks = append(panel.Marks, marks)
+	}
+	c.Panels = []plot.Panel{panel}
+	format, _ := console.PlotFormat(o.get("plot"))
+	return pictured(console.ReplaceFile(o.get("plot"), func(w io.Writer) error { return plot.Write(w, format, c) }))
+}

@@ -1,0 +1,185 @@
+package statistics
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// tested is a test with what is shown beside it.
+type tested struct {
+	*hypothesis.Test
+	about     string // what is tested, in a sentence
+	header    []string
+	rows      [][]string // of the counts
+	estimated string     // what the estimate and the interval are of
+	release   *released
+}
+
+// intervalJSON is an interval as JSON; an end that is not there is null.
+type intervalJSON struct {
+	Low        *float64 `json:"low"`
+	High       *float64 `json:"high"`
+	Confidence float64  `json:"confidence"`
+}
+
+type testJSON struct {
+	Test        string        `json:"test"`
+	Statistic   *float64      `json:"statistic"`
+	DF          *int          `json:"df"`
+	PValue      float64       `json:"p_value"`
+	Method      string        `json:"method"`
+	Null        string        `json:"null_distribution"`
+	Alternative string        `json:"alternative"`
+	N           *float64      `json:"n"`
+	NKnown      bool          `json:"n_known"`
+	Estimate    *float64      `json:"estimate"`
+	Interval    *intervalJSON `json:"interval"`
+	Warnings    []string      `json:"warnings"`
+	Release     *releaseJSON  `json:"release,omitempty"`
+}
+
+type releaseJSON struct {
+	ID        string `json:"id"`
+	Price     string `json:"price"`
+	Remaining string `json:"remaining"`
+	Replayed  bool   `json:"replayed"`
+}
+
+func intervalOf(i hypothesis.Interval) *intervalJSON {
+	if i.Confidence == 0 {
+		return nil
+	}
+	return &intervalJSON{render.NumberOrNull(i.Low), render.NumberOrNull(i.High), i.Confidence}
+}
+
+// MarshalJSON writes the test.
+func (t tested) MarshalJSON() ([]byte, error) {
+	out := testJSON{
+		Test: t.Name, Statistic: render.NumberOrNull(t.Statistic), PValue: t.P, Method: string(t.Method), Null: t.Null, Alternative: t.Alternative,
+		N: render.NumberOrNull(t.N), NKnown: t.Known, Estimate: render.NumberOrNull(t.Estimate), Interval: intervalOf(t.Interval), Warnings: t.warned(),
+	}
+	if t.DF > 0 {
+		out.DF = &t.DF
+	}
+	if r := t.release; r != nil {
+		out.Release = &releaseJSON{r.ID, r.Price.String(), r.Remaining.String(), r.Replayed}
+	}
+	return json.Marshal(out)
+}
+
+// warned are all warnings.
+func (t tested) warned() []string {
+	out := append([]string{}, t.Warnings...)
+	if t.release != nil {
+		out = append(out, t.release.warnings()...)
+	}
+	return out
+}
+
+// show writes a test in the format that is asked for.
+func showTest(s *console.Console, t tested) error {
+	switch s.Format {
+	case "json":
+		return s.JSON(t)
+	case "markdown":
+		s.Print("%s\n\n", render.MarkdownText(t.about))
+		if len(t.rows) > 0 {
+			s.Print("%s\n", render.MarkdownTable(t.header, numbersAfter(t.header), t.rows))
+		}
+		s.Print("%s\n%s", render.MarkdownTable([]string{"", ""}, []bool{false, true}, t.summary()), render.MarkdownParagraphs(strings.Join(t.words(), "\n\n")))
+		s.Print("\n")
+		return nil
+	}
+	s.Print("%s\n\n", render.Printable(t.about))
+	if len(t.rows) > 0 {
+		g := render.Grid{Right: numbersAfter(t.header)}
+		g.Add(t.header...)
+		for _, r := range t.rows {
+			g.Add(r...)
+		}
+		s.Print("%s\n", g.Text("   "))
+	}
+	var g render.Grid
+	for _, r := range t.summary() {
+		g.Add(r...)
+	}
+	s.Print("%s", g.Text("   "))
+	for _, w := range t.words() {
+		s.Print("\n%s\n", render.Printable(w))
+	}
+	return nil
+}
+
+// numbersAfter aligns all columns but the first to the right.
+func numbersAfter(header []string) []bool {
+	out := make([]bool, len(header))
+	for i := range out {
+		out[i] = i > 0
+	}
+	return out
+}
+
+// summary are the lines that a statistician looks for.
+func (t tested) summary() (rows [][]string) {
+	add := func(name, value string) { rows = append(rows, []string{name, value}) }
+	switch {
+	case t.Null == "none":
+	case t.DF > 0:
+		add("χ²", render.Number6(t.Statistic))
+		add("degrees of freedom", strconv.Itoa(t.DF))
+	default:
+		add("statistic", render.Number6(t.Statistic))
+	}
+	add("p-value", pValue(t.P))
+	if t.Alternative != "any" {
+		add("alternative", t.Alternative)
+	}
+	method := string(t.Method)
+	if t.Null != "none" {
+		method += ", null distribution " + map[string]string{"χ²": "χ²", "Monte Carlo": "by Monte Carlo", "exact": "exact", "normal": "normal"}[t.Null]
+	}
+	add("method", method)
+	if t.N > 0 {
+		n := strconv.FormatFloat(math.Round(t.N), 'f', -1, 64)
+		if !t.Known {
+			n += ", as noisy counts tell"
+		}
+		add("n", n)
+	}
+	if !math.IsNaN(t.Estimate) {
+		name := t.estimated
+		if name == "" {
+			name = "estimate"
+		}
+		add(name, render.Number6(t.Estimate))
+	}
+	if c := t.Interval; c.Confidence > 0 {
+		add(render.Number6(100*c.Confidence)+" % interval", "["+render.Number6(c.Low)+", "+render.Number6(c.High)+"]")
+	}
+	return rows
+}
+
+// words are the warnings, and what was paid.
+func (t tested) words() (lines []string) {
+	for _, w := range t.warned() {
+		lines = append(lines, "warning: "+w)
+	}
+	if t.release != nil {
+		lines = append(lines, t.release.footer()...)
+	}
+	return lines
+}
+
+// pValue writes a p-value as statisticians do.
+func pValue(p float64) string {
+	if p < 2e-16 {
+		return "below 2e-16"
+	}
+	return render.ShortPower(strconv.FormatFloat(p, 'g', 4, 64))
+}

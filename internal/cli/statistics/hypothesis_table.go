@@ -1,0 +1,167 @@
+package statistics
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"dither/hypothesis"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// runTable tests a table of noisy counts: whether its rows and columns are independent, or its rows are samples of the same
+// proportions.
+func runTable(s *console.Console, o *testOptions, samples bool) error {
+	home, err := o.fromHome("counts", "sigma", "laplace-scale")
+	if err != nil {
+		return err
+	}
+	var t hypothesis.Table
+	if t.How, err = o.how(); err != nil {
+		return err
+	}
+	if t.N, err = o.people(); err != nil {
+		return err
+	}
+	if samples && o.given["n"] {
+		return console.Usage("proportions are of samples: --sizes, one for each, where they are public")
+	}
+	if o.given["sizes"] {
+		if t.Sizes, err = o.numbers("sizes"); err != nil {
+			return err
+		}
+	}
+	if home {
+		if !o.given["by"] && !o.given["release"] {
+			return console.Usage("test %s needs --column and --by", o.kind)
+		}
+		if !o.given["release"] && o.get("by") == o.get("column") {
+			return console.Usage("--by is another column than --column")
+		}
+		return measure(s, o, o.groupedBy("COUNT(*)", o.get("by"), o.get("column")), func(int) error {
+			some := hypothesis.Table{How: t.How, Counts: [][]float64{{1000, 1000}, {1000, 1000}}}
+			_, err := some.Independence()
+			if err == nil && samples {
+				_, err = o.confidence()
+			}
+			return err
+		}, func(r *released) error {
+			names, counts, d, err := r.counts(o.kind, 2)
+			if err != nil {
+				return err
+			}
+			t.Noise = d
+			rows, columns, table, err := crossed(names, counts)
+			if err != nil {
+				return err
+			}
+			t.Counts = table
+			return tabled(s, o, t, samples, rows, columns, r)
+		})
+	}
+	if !o.given["counts"] {
+		return console.Usage("test %s needs --counts '10,20;30,40', or --table, --column and --by", o.kind)
+	}
+	if t.Counts, err = o.table("counts"); err != nil {
+		return err
+	}
+	if t.Noise, err = o.noiseFrom("sigma", "laplace-scale"); err != nil {
+		return err
+	}
+	return tabled(s, o, t, samples, nil, nil, nil)
+}
+
+// nameOfKey is the name of a column, or what plans write of an expression.
+func nameOfKey(key string) string {
+	if name, err := strconv.Unquote(key); err == nil {
+		return name
+	}
+	return key
+}
+
+// crossed makes a table of cells that have two keys each.
+func crossed(names [][]string, counts []float64) (rows, columns []string, table [][]float64, err error) {
+	for _, n := range names {
+		if !slices.Contains(rows, n[0]) {
+			rows = append(rows, n[0])
+		}
+		if !slices.Contains(columns, n[1]) {
+			columns = append(columns, n[1])
+		}
+	}
+	if len(names) != len(rows)*len(columns) {
+		return nil, nil, nil, console.Usage("the groups that were released make no whole table: only those of known values do")
+	}
+	table = make([][]float64, len(rows))
+	for i := range table {
+		table[i] = make([]float64, len(columns))
+	}
+	for k, n := range names {
+		table[slices.Index(rows, n[0])][slices.Index(columns, n[1])] = counts[k]
+	}
+	return rows, columns, table, nil
+}
+
+func tabled(s *console.Console, o *testOptions, t hypothesis.Table, samples bool, rows, columns []string, r *released) error {
+	test, about := t.Independence, "Are rows and columns independent? Noisy counts, with noise "
+	if samples {
+		test, about = t.Proportions, "Do the samples (rows) have the same proportions? Noisy counts, with noise "
+	}
+	found, err := test()
+	if err != nil {
+		return err
+	}
+	o.seeded(found)
+	out := tested{Test: found, about: about + noiseText(t.Noise) + ".", release: r}
+	out.header = append(out.header, "")
+	if r != nil {
+		out.header[0] = nameOfKey(r.Keys[r.Grouped[0]]) + " × " + nameOfKey(r.Keys[r.Grouped[1]])
+	}
+	for j := range t.Counts[0] {
+		out.header = append(out.header, nameOf(columns, j))
+	}
+	for i, row := range t.Counts {
+		line := []string{nameOf(rows, i)}
+		for _, c := range row {
+			line = append(line, render.Number6(c))
+		}
+		out.rows = append(out.rows, line)
+	}
+	if samples && len(t.Counts) == 2 && len(t.Counts[0]) == 2 {
+		if err := o.difference(&out, t, columns); err != nil {
+			return err
+		}
+	}
+	if err := showTest(s, out); err != nil {
+		return err
+	}
+	return plotTable(s, o, t, rows, columns)
+}
+
+// difference adds that of two proportions, with its interval.
+func (o *testOptions) difference(out *tested, t hypothesis.Table, columns []string) error {
+	confidence, err := o.confidence()
+	if err != nil {
+		return err
+	}
+	d, err := t.Difference(confidence)
+	if err != nil {
+		return err
+	}
+	out.Estimate, out.Interval = d.Estimate, d.Interval
+	out.Warnings = append(out.Warnings, d.Warnings...)
+	out.estimated = fmt.Sprintf("share of %s in the first less that in the second", nameOf(columns, 0))
+	if columns == nil {
+		out.estimated = "share of the first column, first row less second"
+	}
+	return nil
+}
+
+func (o *testOptions) confidence() (float64, error) {
+	c, err := o.number("confidence", 0.95)
+	if err == nil && !(c > 0 && c < 1) {
+		err = console.Usage("--confidence is between 0 and 1")
+	}
+	return c, err
+}

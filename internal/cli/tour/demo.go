@@ -1,0 +1,205 @@
+// Package tour holds dither demo: a tour on real and made-up data, and a made-up town to play with.
+package tour
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"dither/curator"
+	"dither/examples/randhie"
+	"dither/internal/cli/console"
+	"dither/internal/cli/render"
+)
+
+// tour is what the demo asks of the RAND table, in order.
+var tour = []struct{ why, sql string }{
+	{
+		"How large is the experiment?",
+		"SELECT COUNT(*) AS person_years FROM visits",
+	},
+	{
+		"Do people see a physician more often when care is free?",
+		"SELECT lncoins = 0 AS free_care, COUNT(*) AS person_years, AVG(mdvis) AS visits FROM visits GROUP BY 1",
+	},
+	{
+		"How does the coinsurance rate change the number of visits?",
+		"SELECT CASE WHEN lncoins = 0 THEN ' 0 %' WHEN lncoins < 3.5 THEN '25 %' WHEN lncoins < 4.1 THEN '50 %' ELSE '95 %' END AS coinsurance,\n" +
+			"       AVG(mdvis) AS visits\nFROM visits GROUP BY coinsurance ORDER BY coinsurance",
+	},
+	{
+		"Who uses care? Visits and chronic disease by self-rated health.",
+		"SELECT CASE WHEN hlthp = 1 THEN 'poor' WHEN hlthf = 1 THEN 'fair' WHEN hlthg = 1 THEN 'good' ELSE 'excellent' END AS health,\n" +
+			"       AVG(mdvis) AS visits, AVG(disea) AS disease_index\nFROM visits GROUP BY health ORDER BY visits",
+	},
+	{
+		"What share sees no physician at all in a year, with and without an individual deductible?",
+		"SELECT idp AS deductible, 100.0 * COUNT(CASE WHEN mdvis = 0 THEN 1 END) / COUNT(*) AS percent_without\nFROM visits GROUP BY idp",
+	},
+	{
+		"How are visits distributed? One histogram is one vector: it costs one price, not one a bar.",
+		"SELECT LEAST(mdvis, 10) AS visits, COUNT(*) AS person_years FROM visits GROUP BY 1",
+	},
+}
+
+// Demo is `dither demo`.
+var Demo = console.Verb{
+	Name:  "demo",
+	Args:  "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]",
+	About: "a tour on real and made-up data; or a made-up town to play with",
+	Run:   runDemo,
+}
+
+// runDemo shows the whole path on the RAND table and on a made-up town, in a folder of its own; or makes a town alone.
+func runDemo(s *console.Console, args []string) (err error) {
+	if len(args) > 0 && args[0] == "data" {
+		return runDemoData(s, args[1:])
+	}
+	keep := ""
+	s.Flag(&keep, "keep", "DIR", "leave the demo's home in DIR, a new folder")
+	rest, helped, err := s.Parse(args)
+	if err != nil || helped {
+		return err
+	}
+	if len(rest) > 0 {
+		return console.Usage("demo [--keep DIR], or demo data --rows N [--seed S] [--format csv|parquet] [--out DIR]")
+	}
+	folder, err := os.MkdirTemp("", "dither-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	// Interrupted, or with nobody reading any more, the tour ends as after an error: it leaves nothing.
+	ctx, stop := console.Interruptible()
+	defer stop()
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE) // then it is an error of the write
+	defer signal.Stop(pipe)
+	t := &guide{Console: s, ctx: ctx, home: keep, state: filepath.Join(folder, "state")}
+	if t.home == "" {
+		t.home = filepath.Join(folder, "home")
+	}
+	if err := unpack(t.home); err != nil {
+		return err
+	}
+	if err := t.experiment(); err != nil {
+		return err
+	}
+	return t.town(filepath.Join(t.home, defaultTown))
+}
+
+// guide leads through the tour.
+type guide struct {
+	*console.Console
+	ctx         context.Context //nolint:containedctx // of this one tour
+	home, state string          // state is the claims' folder: a home that is gone in a minute claims no source
+}
+
+// step reports whether the tour goes on.
+func (t *guide) step() error {
+	if err := t.Lost(); err != nil {
+		return err
+	}
+	if t.ctx.Err() != nil {
+		return &curator.Error{Code: curator.CodeCancelled, Message: "the tour was given up"}
+	}
+	return nil
+}
+
+func (t *guide) seal(c *curator.Curator, table string) (*curator.SealReport, error) {
+	report, err := c.Seal(t.ctx, table, curator.SealOptions{StateHome: t.state})
+	return report, errors.Join(err, t.step())
+}
+
+// unpack makes a home of the example.
+func unpack(home string) error {
+	if err := curator.Init(home); err != nil {
+		return err
+	}
+	return fs.WalkDir(randhie.Files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := randhie.Files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return writeNew(filepath.Join(home, name), text)
+	})
+}
+
+// writeNew writes a file that is not there yet: a folder that somebody uses is left alone.
+func writeNew(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}
+
+// experiment runs the first part of the tour, saying before each step what it shows.
+func (t *guide) experiment() error {
+	c, err := curator.Open(t.home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	t.Print("The owner seals the file: decoded strictly once, and never read again by a question.\n\n")
+	report, err := t.seal(c, "visits")
+	if err != nil {
+		return err
+	}
+	t.Print("%s\nBefore spending anything, an analyst asks what a question would cost and how exact it would be.\n", report.Text)
+	if err := t.show(c, tour[1].sql, true); err != nil {
+		return err
+	}
+	t.Print("\nSix questions of a health economist.\n")
+	for _, q := range tour {
+		t.Print("\n%s\n", q.why)
+		if err := t.show(c, q.sql, false); err != nil {
+			return err
+		}
+	}
+	t.Print("\nThe budget is spent. A new question is refused ...\n")
+	err = t.show(c, "SELECT AVG(physlm) FROM visits", false)
+	var e *curator.Error
+	if !errors.As(err, &e) || e.Code != curator.CodeExhausted {
+		return errors.Join(errors.New("demo: the budget should have been exhausted"), err)
+	}
+	t.Print("  refused: %s\n", e)
+	t.Print("\n... and what was answered can still be read, free: in other words, rounded, filtered, sorted.\n")
+	return t.show(c, "SELECT LEAST(mdvis, 10) AS visits, ROUND(COUNT(*)) AS n FROM visits\nGROUP BY 1 HAVING COUNT(*) > 1000 ORDER BY n DESC", false)
+}
+
+// show prints a question as it would be typed, and its answer or explanation.
+func (t *guide) show(c *curator.Curator, sql string, explain bool) error {
+	if err := t.step(); err != nil {
+		return err
+	}
+	verb := "query"
+	if explain {
+		verb = "explain"
+	}
+	t.Print("\n$ dither %s \"%s\"\n", verb, strings.ReplaceAll(sql, "\n", "\n    "))
+	q := curator.Question{SQL: sql}
+	if explain {
+		e, err := c.Explain(t.ctx, q)
+		if err != nil {
+			return err
+		}
+		t.Print("%s", render.ExplanationText(e))
+		return nil
+	}
+	r, err := c.Answer(t.ctx, q)
+	if err != nil {
+		return err
+	}
+	t.Print("%s", render.ReleaseTable(r))
+	return nil
+}

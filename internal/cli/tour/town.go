@@ -1,0 +1,71 @@
+package tour
+
+import (
+	"dither/curator"
+	"dither/internal/town"
+)
+
+// The town of the tour.
+const (
+	tourPeople = 20_000
+	tourSeed   = 1
+)
+
+// histogram is a question of 116 cells. Its HAVING chooses among released numbers, which costs nothing.
+const histogram = "SELECT age, COUNT(*) AS people FROM people GROUP BY age HAVING age IN (0, 20, 40, 60, 80, 100)"
+
+// townTour is what the demo asks of the town, in order.
+var townTour = []struct {
+	why, sql string
+	explain  bool
+}{
+	{
+		why: "Are voters older? One question, two groups.",
+		sql: "SELECT voted, COUNT(*) AS adults, AVG(age) AS age FROM people WHERE age >= 18 GROUP BY voted",
+	},
+	{
+		why: "This week's polls, east and west. A person is in one cell only, so all the cells cost what one costs.",
+		sql: "SELECT region, party, COUNT(*) AS adults FROM people\nWHERE age >= 18 AND region IN ('east', 'west')\n" +
+			"GROUP BY region, party HAVING region IN ('east', 'west') AND party IS NOT NULL",
+	},
+	{
+		why:     "How many are of each age? 116 cells are one vector: a person who leaves changes one of them by 1.",
+		sql:     histogram,
+		explain: true,
+	},
+	{
+		why: "Every 20th cell of it; the others were released too, and asking for them is free.",
+		sql: histogram,
+	},
+	{
+		why: "A census's small cell: a handful of people, and the noise hides each of them.",
+		sql: "SELECT COUNT(*) AS asian_in_group_quarters FROM people WHERE group_quarters AND race = 'asian'",
+	},
+}
+
+// town runs the second part of the tour, on a town of its own in a new folder.
+func (t *guide) town(home string) error {
+	made, err := town.New(tourPeople, tourSeed)
+	if err != nil {
+		return err
+	}
+	if _, _, err := build(made, town.CSV, home); err != nil {
+		return err
+	}
+	c, err := curator.Open(home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	t.Print("\nA town of %d people, all made up (`dither demo data --rows %d` makes it, to play with).\n", tourPeople, tourPeople)
+	if _, err := t.seal(c, "people"); err != nil {
+		return err
+	}
+	for _, q := range townTour {
+		t.Print("\n%s\n", q.why)
+		if err := t.show(c, q.sql, q.explain); err != nil {
+			return err
+		}
+	}
+	return nil
+}
