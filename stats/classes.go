@@ -33,7 +33,7 @@ func (k Classes) some(c curator.TableColumn) bool {
 
 // classified is a response whose values are classes: its SQL is the number of the class, NULL where the value is none of them.
 func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
-	k := d.classes
+	k := d.options.Classes
 	r = Response{Name: c.Name, Column: c.Name, Low: new(big.Rat), High: big.NewRat(1, 1)}
 	name := curator.SQLName(c.Name)
 	words := k.Levels
@@ -116,22 +116,3 @@ func literal(c curator.TableColumn, word string) (string, error) {
 	}
 	return "", misuse("", "%q is no value of %s, which is a %s", word, c.Name, c.Type)
 }
-
-// classDesign reads a formula, and finds its design over a table of the policy, within bounds that were found and with a response of classes; of more than two only where a model can have so many.
-func classDesign(c *curator.Curator, table, formula string, found []FoundBounds, k Classes, many bool) (*Design, error) {
-	f, err := ParseFormula(formula)
-	if err != nil {
-		return nil, err
-	}
-	t, err := tableOf(c, table)
-	if err != nil {
-		return nil, err
-	}
-	d, err := f.within(t, found, k, many)
-	if err == nil && !many && len(d.Response.Levels) > 2 {
-		return nil, misuse(severalClasses, "the response %s has %d classes, and this model has two", d.Response.Name, len(d.Response.Levels))
-	}
-	return d, err
-}
-
-const severalClasses = "`dither fit logistic` --positive VALUE models one value against the others, --levels A,B two of them; `dither fit network`, with --softmax or without, models all"

@@ -2,46 +2,29 @@ package stats
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 )
-
-// A condition is one: what closes its bracket is refused, whatever quotes and comments hold.
-func TestConditionAlone(t *testing.T) {
-	for _, text := range []string{
-		"", " ", "x > 1", "(x > 1) AND (y IN (1, 2))", "g = ')'", "g = 'it''s )'", `"odd )" > 1`, "x > 1 -- )", "x > 1 /* ) */ AND (TRUE)", "x > 1 -- )\n AND (TRUE)", "'", `"`, "/*", "-",
-	} {
-		if err := conditionAlone(text); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-	for _, text := range []string{")", "(", "TRUE) GROUP BY (g", "x IN (1, 2", "TRUE) -- (", "')') (", "/* */)", "--\n)"} {
-		if err := conditionAlone(text); err == nil {
-			t.Errorf("%q is a condition", text)
-		}
-	}
-}
-
-func FuzzConditionAlone(f *testing.F) {
-	for _, text := range []string{"x > 1", "g = 'a)' -- (", "/* ) */ (x)", "é) '"} {
-		f.Add(text)
-	}
-	f.Fuzz(func(_ *testing.T, text string) { _ = conditionAlone(text) })
-}
 
 // Groups that a text brings along, and rows that it takes away again, are refused before anything is paid, or are told of where nothing says so beforehand.
 func TestMoreThanACondition(t *testing.T) {
-	c, _, _ := peopleOf(t, "epsilon: 100", 300)
+	columns := "      x: {type: real, bounds: [0, 100]}\n      y: {type: real, bounds: [-50, 50]}\n" +
+		"      g: {type: text, values: [a, b]}\n      none: {type: real, bounds: [0, 1], nullable: true}\n"
+	c := statstest.People(t, "epsilon: 100", columns, "x,y,g,none", func(i int) string {
+		return fmt.Sprintf("%d,%d,%s,", 20+i%40, i%23-11, []string{"a", "b"}[i%2])
+	}, 300)
 	price := curator.Question{Epsilon: "1"}
-	before := remaining(t, c)
+	before := statstest.Remaining(t, c)
 	for _, s := range []Sample{
 		{Question: price, Table: "people", Columns: []string{"x"}, Where: "TRUE GROUP BY g"},
 		{Question: price, Table: "people", Columns: []string{"x"}, Where: "TRUE) GROUP BY (g"},
 		{Question: price, Table: "people", Columns: []string{"x"}, Where: "TRUE) LIMIT (0"},
 		{Question: price, Table: "people GROUP BY g", Columns: []string{"x"}},
-		{Question: price, Table: "people", Columns: strings.Split(strings.Repeat("x ", maxColumns+1), " ")[:maxColumns+1]},
+		{Question: price, Table: "people", Columns: strings.Split(strings.Repeat("x ", 1001), " ")[:1001]},
 	} {
 		for _, method := range []string{"", MethodCoinPress} {
 			for _, population := range []bool{false, true} {
@@ -67,7 +50,7 @@ func TestMoreThanACondition(t *testing.T) {
 			t.Errorf("clusters of groups by %s", method)
 		}
 	}
-	if after := remaining(t, c); after.Cmp(before) != 0 {
+	if after := statstest.Remaining(t, c); after.Cmp(before) != 0 {
 		t.Errorf("refusals cost: %s remain of %s", after, before)
 	}
 	// LIMIT behind a relation is known by its answer alone.

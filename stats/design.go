@@ -96,17 +96,22 @@ type designer struct {
 	terms     [][]int // of each term its variables; the first, of the intercept, has none
 	columns   []*rawColumn
 	places    map[string]int // of raw columns by key
-	found     []FoundBounds
-	classes   Classes // of the response
-	many      bool    // which may have more than two
+	options   designOptions
 }
 
 // Design finds the formula's columns in a table of the policy. Errors are *curator.Error, with CodeUsage.
-func (f Formula) Design(t curator.Table) (*Design, error) { return f.within(t, nil, Classes{}, false) }
+func (f Formula) Design(t curator.Table) (*Design, error) { return f.designWith(t, designOptions{}) }
 
-// within is Design with narrower bounds of some columns, which values are held within, and a response of classes.
-func (f Formula) within(t curator.Table, found []FoundBounds, classes Classes, many bool) (*Design, error) {
-	d := &designer{table: t, formula: f, places: map[string]int{}, found: found, classes: classes, many: many}
+// designOptions change what a policy says of the columns.
+type designOptions struct {
+	Found   []FoundBounds // narrower bounds of some columns: values beyond them are clamped
+	Classes Classes       // of the response
+	Several bool          // the response may have more than two classes
+}
+
+// designWith is Design with options.
+func (f Formula) designWith(t curator.Table, o designOptions) (*Design, error) {
+	d := &designer{table: t, formula: f, places: map[string]int{}, options: o}
 	out := &Design{Formula: f, Table: t.Name, ManyRows: t.ManyRows}
 	var err error
 	if out.Response, err = d.response(); err != nil {
@@ -142,6 +147,9 @@ func (f Formula) within(t curator.Table, found []FoundBounds, classes Classes, m
 	for _, c := range d.columns {
 		out.of = append(out.of, c.term-(len(d.terms)-len(out.terms)))
 	}
+	if n := len(out.Response.Levels); n > 2 && !o.Several {
+		return nil, misuse(severalClasses, "the response %s has %d classes, and this model has two", out.Response.Name, n)
+	}
 	return out, nil
 }
 
@@ -165,38 +173,14 @@ func (d *designer) column(name string) (curator.TableColumn, error) {
 	return curator.TableColumn{}, misuse(hint, "the table %s has no column %q", d.table.Name, name)
 }
 
-// numbers are a numeric column's bounds: as declared, or the least and the greatest of its declared values.
-func numbers(c curator.TableColumn) (low, high *big.Rat, err error) {
-	texts := c.Values
-	if c.Lower != "" {
-		texts = []string{c.Lower, c.Upper}
-	}
-	for _, text := range texts {
-		r, err := exact.ParseDecimal(text)
-		if err != nil {
-			return nil, nil, misuse("", "the bounds of %s cannot be read", c.Name)
-		}
-		if low == nil || r.Cmp(low) < 0 {
-			low = r
-		}
-		if high == nil || r.Cmp(high) > 0 {
-			high = r
-		}
-	}
-	switch {
-	case low == nil:
-		return nil, nil, misuse("the owner declares them in the policy, as wide as they may be: they are never looked up in the rows, but --find-bounds and --normalise find narrower ones privately", "the column %s has no declared bounds", c.Name)
-	case low.Cmp(high) == 0:
-		return nil, nil, misuse("leave it out", "the column %s is a constant, by its declared bounds", c.Name)
-	}
-	return low, high, nil
-}
+const undeclaredBounds = "the owner declares them in the policy, as wide as they may be: they are never looked up in the rows, " +
+	"but --find-bounds and --normalise find narrower ones privately"
 
 // number is a numeric column, within its bounds.
 func (d *designer) number(c curator.TableColumn) (sql string, low, high *big.Rat, err error) {
 	sql = curator.SQLName(c.Name)
-	low, high, err = numbers(c)
-	for _, b := range d.found {
+	low, high, err = declaredBounds(c, undeclaredBounds)
+	for _, b := range d.options.Found {
 		if b.Column == c.Name && err == nil {
 			low, high = b.low, b.high
 			sql = fmt.Sprintf("CASE WHEN %s IS NOT NULL THEN LEAST(GREATEST(%s, %s), %s) END", sql, sql, sqlRat(low), sqlRat(high))
@@ -212,7 +196,7 @@ func levels(c curator.TableColumn) (sql, words []string, err error) {
 		values = []string{"false", "true"}
 	}
 	if len(values) == 0 && c.Type == "integer" && c.Lower != "" {
-		low, high, err := numbers(c)
+		low, high, err := declaredBounds(c, undeclaredBounds)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -251,7 +235,7 @@ func (d *designer) response() (r Response, err error) {
 	}
 	name := curator.SQLName(c.Name)
 	r = Response{Name: c.Name, Column: c.Name, SQL: name, Low: new(big.Rat), High: big.NewRat(1, 1), real: c.Type == "real" && len(c.Values) == 0}
-	if d.classes.given() {
+	if d.options.Classes.given() {
 		return d.classified(c)
 	}
 	switch c.Type {
@@ -266,7 +250,7 @@ func (d *designer) response() (r Response, err error) {
 	if err != nil {
 		return r, err
 	}
-	if d.many && len(sql) != 2 {
+	if d.options.Several && len(sql) != 2 {
 		return d.classified(c)
 	}
 	if len(sql) != 2 {
@@ -375,3 +359,6 @@ func (d *designer) name(c *rawColumn) string {
 	}
 	return strings.Join(parts, ":")
 }
+
+const severalClasses = "`dither fit logistic` --positive VALUE models one value against the others, " +
+	"--levels A,B two of them; `dither fit network`, with --softmax or without, models all"

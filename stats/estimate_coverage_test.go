@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"dither/curator"
-	"dither/internal/stattest"
+	"dither/stats/internal/statstest"
 )
 
 // noisyRows are the released sums of made-up rows, each a vector of blocks of one coordinate, with noise of a law of their own.
@@ -34,24 +34,8 @@ func noisyRows(s *simulator, v curator.Vectors, rows [][]float64, law vectorLaw)
 	return out
 }
 
-// covers counts intervals that hold a truth.
-type covers struct{ held, of int }
-
-func (c *covers) add(e Estimated, truth float64) {
-	c.of++
-	if (e.Low == nil || e.Low.Real <= truth) && (e.High == nil || truth <= e.High.Real) {
-		c.held++
-	}
-}
-
-// check fails where the intervals of a confidence of 95 % hold less often: by mistake once in a million.
-func (c *covers) check(t *testing.T, what string) {
-	t.Helper()
-	t.Logf("%s: %d of %d 95 %% intervals hold the truth", what, c.held, c.of)
-	if err := (stattest.Proportion{Successes: c.held, Of: stattest.Binomial{Trials: c.of, Probability: 0.95}, FalseAlarm: 1e-6}).CheckAtLeast(); err != nil {
-		t.Errorf("%s: %v", what, err)
-	}
-}
+// cover counts an estimate's interval.
+func cover(c *statstest.Covers, e Estimated, truth float64) { c.Add(e.Low, e.High, truth) }
 
 func estimateTrials() int {
 	if os.Getenv("DITHER_LONG") != "" {
@@ -74,7 +58,7 @@ func TestPopulationCoverage(t *testing.T) {
 		{"coin", func() float64 { return math.Copysign(1, r.Float64()-0.7) }, -0.4, 0.84},
 	}
 	long := os.Getenv("DITHER_LONG") != ""
-	var means, variances, squares covers // of all together, where there are not enough of each
+	var means, variances, squares statstest.Covers // of all together, where there are not enough of each
 	for _, p := range populations {
 		for _, n := range []int{100, 1000} {
 			for _, epsilon := range []float64{0.2, 5} {
@@ -83,7 +67,7 @@ func TestPopulationCoverage(t *testing.T) {
 						continue
 					}
 					if long {
-						means, variances, squares = covers{}, covers{}, covers{}
+						means, variances, squares = statstest.Covers{}, statstest.Covers{}, statstest.Covers{}
 					}
 					s := &simulator{newSimulator().stream}
 					law := func(k int) vectorLaw {
@@ -98,7 +82,7 @@ func TestPopulationCoverage(t *testing.T) {
 							rows[i] = []float64{x, x * x}
 						}
 						sums := noisyRows(s, m, rows, law(1))
-						means.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(m), true, meanOf)[0], p.mean)
+						cover(&means, simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(m), true, meanOf)[0], p.mean)
 						halved := make([][]float64, n)
 						for i, r := range rows {
 							halved[i] = []float64{r[0], r[1] - 0.5}
@@ -106,23 +90,23 @@ func TestPopulationCoverage(t *testing.T) {
 						twice := law(1)
 						twice.first = append(twice.first, twice.first...)
 						sums = noisyRows(s, q, halved, twice)
-						squares.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(q), false, squareOf)[0], sampleVariance(rows))
+						cover(&squares, simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(q), false, squareOf)[0], sampleVariance(rows))
 						sums = noisyRows(s, v, rows, law(3))
-						variances.add(simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(v), true, varianceOf)[0], p.variance)
+						cover(&variances, simulated(&sums, []centredColumn{of}, []string{""}, nil, 0.05, productSymmetric(v), true, varianceOf)[0], p.variance)
 					}
 					if what := fmt.Sprintf("%s, n = %d, ε = %g, Laplace %t", p.name, n, epsilon, laplace); long {
-						means.check(t, what+", mean")
-						variances.check(t, what+", variance")
-						squares.check(t, what+", variance of the rows")
+						means.Check(t, what+", mean")
+						variances.Check(t, what+", variance")
+						squares.Check(t, what+", variance of the rows")
 					}
 				}
 			}
 		}
 	}
 	if !long {
-		means.check(t, "means")
-		variances.check(t, "variances")
-		squares.check(t, "variances of the rows")
+		means.Check(t, "means")
+		variances.Check(t, "variances")
+		squares.Check(t, "variances of the rows")
 	}
 }
 
@@ -296,7 +280,7 @@ func TestPressCovariance(t *testing.T) {
 	sample := Sample{Columns: []string{"a", "b", "c"}, Population: true}
 	ranges := slices.Repeat([][2]float64{{-50, 50}}, d)
 	for _, rounds := range []int{1, 3} {
-		var held covers
+		var held statstest.Covers
 		off := 0.0
 		trials := estimateTrials() / 8
 		for range trials {
@@ -307,7 +291,7 @@ func TestPressCovariance(t *testing.T) {
 			}
 			values, _ := covarianceValues(&last, sample, ranges, nil, 0.05, func(int) bool { return true })
 			at := 0
-			next := func(x float64) { held.add(values[at], x); at++ }
+			next := func(x float64) { cover(&held, values[at], x); at++ }
 			for i := range d {
 				next(mean[i])
 			}
@@ -325,8 +309,8 @@ func TestPressCovariance(t *testing.T) {
 		}
 		off /= float64(trials * d * (d + 1) / 2)
 		// The twelve intervals of a trial are not independent: a twelfth of them is held to the rate.
-		held.held, held.of = held.held/12, held.of/12
-		held.check(t, fmt.Sprintf("%d rounds", rounds))
+		held.Held, held.Of = held.Held/12, held.Of/12
+		held.Check(t, fmt.Sprintf("%d rounds", rounds))
 		t.Logf("%d rounds: entries are off by %.3f on average", rounds, off)
 		if most := map[int]float64{1: 6, 3: 0.25}[rounds]; off > most {
 			t.Errorf("%d rounds: entries are off by %.3f on average, more than %g", rounds, off, most)

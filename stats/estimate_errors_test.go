@@ -13,6 +13,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/stattest"
+	"dither/stats/internal/statstest"
 )
 
 // errorTable is a table of real rows, of which some columns are estimated.
@@ -44,7 +45,7 @@ func TestEstimateErrors(t *testing.T) {
 	}
 	for _, table := range tables {
 		rows := tableRows(t, table)
-		c := estimateHome(t, "epsilon: 1000", table.declared, strings.Join(table.columns, ","), func(i int) string { return rows.lines[i] }, len(rows.lines))
+		c := statstest.People(t, "epsilon: 1000", table.declared, strings.Join(table.columns, ","), func(i int) string { return rows.lines[i] }, len(rows.lines))
 		held, of := 0, 0
 		for _, try := range []struct {
 			name     string

@@ -7,6 +7,7 @@ import (
 
 	"dither/curator"
 	"dither/stats"
+	"dither/stats/internal/statstest"
 )
 
 // estimateClinic makes a home with 20,000 made-up visits: costs of 50 to 149, and lengths that go with them.
@@ -17,7 +18,7 @@ func estimateClinic() (c *curator.Curator, done func()) {
 		cost := 50 + i*37%100
 		fmt.Fprintf(&rows, "%d,%d,%s\n", cost, cost/5+i*53%10, []string{"east", "west"}[i%2])
 	}
-	return exampleHome(madeUp(`
+	return statstest.Example(statstest.MadeUp(`
 version: 1
 population: {name: clinic}
 budget: {epsilon: 100}

@@ -307,9 +307,6 @@ func momentsLook(ctx context.Context, k asker, s Sample, p *EstimatePlan, v cura
 	return nil
 }
 
-// manyRows tells of a unit, or of a person, that may have several rows: these are not independent.
-func manyRows(u curator.Unit) bool { return u.Column != "" && u.MaxRows != 1 || u.PersonRows > 1 }
-
 const dependentNote = "A person may have several rows: the part of an interval that is sampling's takes rows for independent."
 
 // ofMoments begins the estimates that are computed from a release.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 )
 
 // The published errors of quantiles (Gillenwater, Joseph and Kulesza 2021; Kaplan, Schnapp and Stemmer 2022), through the curator: 1000 values of N(0, 5) within
@@ -29,7 +30,7 @@ func TestQuantilesPublished(t *testing.T) {
 	r := rand.New(rand.NewPCG(44, 1))
 	for range homes {
 		var rows []float64
-		c := estimateHome(t, "epsilon: 1000", "      x: {type: real, bounds: [-100, 100]}\n", "x", func(int) string {
+		c := statstest.People(t, "epsilon: 1000", "      x: {type: real, bounds: [-100, 100]}\n", "x", func(int) string {
 			x := math.Round(5e6*r.NormFloat64()) / 1e6
 			rows = append(rows, x)
 			return fmt.Sprintf("%g", x)
@@ -94,7 +95,7 @@ func TestPressPublishedFromTheCurator(t *testing.T) {
 	for _, rounds := range rounds {
 		var errors []float64
 		for range homes {
-			c := estimateHome(t, "rho: 100, delta: 1e-6", strings.Join(columns, ""), strings.Join(header, ","), func(int) string {
+			c := statstest.People(t, "rho: 100, delta: 1e-6", strings.Join(columns, ""), strings.Join(header, ","), func(int) string {
 				row := make([]string, d)
 				for i := range row {
 					row[i] = fmt.Sprintf("%.6f", r.NormFloat64())

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 )
 
 // What quantiles in order would cost is told by the question itself: whether it was released before, and whether the budget has room for it.
@@ -14,13 +15,13 @@ func TestQuantilesExplained(t *testing.T) {
 	}
 	for _, method := range []string{MethodRecursive, MethodJoint, MethodSmooth} {
 		s := of(method, "0.9")
-		before := remaining(t, c)
+		before := statstest.Remaining(t, c)
 		p, err := PlanQuantile(t.Context(), c, s, "0.5")
 		if err != nil || p.Replayed || !p.Affordable || p.Price.Epsilon != "0.9" {
 			t.Errorf("%s: %+v, %v", method, p, err)
 			continue
 		}
-		if _, err := p.Run(t.Context()); err != nil || remaining(t, c).Cmp(before) >= 0 {
+		if _, err := p.Run(t.Context()); err != nil || statstest.Remaining(t, c).Cmp(before) >= 0 {
 			t.Errorf("%s: %v", method, err)
 		}
 		if p, err := PlanQuantile(t.Context(), c, s, "0.5"); err != nil || !p.Replayed || !p.Affordable {

@@ -6,51 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 )
-
-// estimateHome is a home with one table of made-up rows.
-func estimateHome(t testing.TB, budget, columns, header string, rows func(i int) string, n int) *curator.Curator {
-	t.Helper()
-	dir := t.TempDir()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	must(curator.Init(dir))
-	policy := fmt.Sprintf(`
-version: 1
-population: {name: people, neighbours: add-remove}
-budget: {%s}
-tables:
-  people:
-    source: {csv: people.csv}
-    unit: row
-    expected_rows: %d
-    columns:
-%s`, budget, n, columns)
-	var b strings.Builder
-	b.WriteString(header + "\n")
-	for i := range n {
-		b.WriteString(rows(i) + "\n")
-	}
-	must(os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600))
-	must(os.WriteFile(filepath.Join(dir, "people.csv"), []byte(b.String()), 0o600))
-	c, err := curator.Open(dir)
-	must(err)
-	t.Cleanup(func() { must(c.Close()) })
-	_, err = c.Seal(context.Background(), "people", curator.SealOptions{StateHome: t.TempDir()})
-	must(err)
-	return c
-}
 
 const estimateColumns = `      x: {type: real, bounds: [0, 100]}
       y: {type: real, bounds: [-50, 50]}
@@ -63,7 +23,7 @@ const estimateColumns = `      x: {type: real, bounds: [0, 100]}
 func peopleOf(t testing.TB, budget string, n int) (c *curator.Curator, x, y []float64) {
 	t.Helper()
 	s := newSimulator()
-	c = estimateHome(t, budget, estimateColumns, "x,y,g,same,none", func(i int) string {
+	c = statstest.People(t, budget, estimateColumns, "x,y,g,same,none", func(i int) string {
 		a := math.Round(1000*(40+10*s.normal())) / 1000
 		b := math.Round(1000*(a/4+5*s.normal())) / 1000
 		x, y = append(x, a), append(y, b)
@@ -72,42 +32,18 @@ func peopleOf(t testing.TB, budget string, n int) (c *curator.Curator, x, y []fl
 	return c, x, y
 }
 
-// exactMoments are what the estimates are of.
-func exactMoments(x, y []float64) map[string]float64 {
-	mean := func(v []float64) float64 {
-		sum := 0.0
-		for _, a := range v {
-			sum += a
-		}
-		return sum / float64(len(v))
-	}
-	mx, my := mean(x), mean(y)
-	var xx, xy, yy float64
-	for i := range x {
-		xx, xy, yy = xx+(x[i]-mx)*(x[i]-mx), xy+(x[i]-mx)*(y[i]-my), yy+(y[i]-my)*(y[i]-my)
-	}
-	n := float64(len(x) - 1)
-	sorted := slices.Clone(x)
-	slices.Sort(sorted)
-	return map[string]float64{
-		"mean(x)": mx, "mean(y)": my, "variance(x)": xx / n, "variance(y)": yy / n, "var(x)": xx / n, "var(y)": yy / n, "cov(x, y)": xy / n,
-		"corr(x, y)":        xy / math.Sqrt(xx*yy),
-		"quantile(x, 0.25)": sorted[len(x)/4], "quantile(x, 0.5)": sorted[len(x)/2], "quantile(x, 0.75)": sorted[3*len(x)/4],
-	}
-}
-
 // Every estimate is of the rows' own number: it is no further off than seven half-widths of its 95 % interval, which noise is once in 10⁹ times; where it has none, a
 // tenth of a deviation. What is asked again is the same, and free; what is planned is what is paid.
 func TestEstimatesOfRows(t *testing.T) {
 	for _, budget := range []string{"epsilon: 1000", "rho: 1000, delta: 1e-6"} {
 		c, x, y := peopleOf(t, budget, 4000)
-		truth := map[string]map[string]float64{"": exactMoments(x, y)}
+		truth := map[string]map[string]float64{"": statstest.Exact(x, y)}
 		for g, from := range map[string]int{"a": 0, "b": 1} {
 			var xs, ys []float64
 			for i := from; i < len(x); i += 2 {
 				xs, ys = append(xs, x[i]), append(ys, y[i])
 			}
-			truth[g] = exactMoments(xs, ys)
+			truth[g] = statstest.Exact(xs, ys)
 		}
 		of := func(columns ...string) Sample {
 			return Sample{Question: curator.Question{Epsilon: "5"}, Table: "people", Columns: columns}
@@ -119,7 +55,7 @@ func TestEstimatesOfRows(t *testing.T) {
 				t.Errorf("%+v: %v", s, err)
 				return
 			}
-			before := remaining(t, c)
+			before := statstest.Remaining(t, c)
 			if !p.Affordable || p.Why == "" || len(p.Looks) == 0 {
 				t.Errorf("%s: %+v", p.Kind, p)
 			}
@@ -128,7 +64,7 @@ func TestEstimatesOfRows(t *testing.T) {
 				t.Errorf("%s %s: %v", p.Kind, p.Method, err)
 				return
 			}
-			after := remaining(t, c)
+			after := statstest.Remaining(t, c)
 			price, _, err := priceOf(p.Price)
 			if err != nil {
 				t.Fatal(err)
@@ -159,7 +95,7 @@ func TestEstimatesOfRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			free, err := again.Run(t.Context())
-			if err != nil || !free.Replayed || remaining(t, c).Cmp(after) != 0 {
+			if err != nil || !free.Replayed || statstest.Remaining(t, c).Cmp(after) != 0 {
 				t.Errorf("%s %s again: %v, %v", p.Kind, p.Method, free, err)
 				return
 			}
@@ -216,20 +152,6 @@ func TestEstimatesOfRows(t *testing.T) {
 	}
 }
 
-// remaining is what remains of a home's budget.
-func remaining(t testing.TB, c *curator.Curator) *big.Rat {
-	t.Helper()
-	b, err := c.Budget()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, _, err := priceOf(b.Remaining)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 // What cannot be estimated is refused by what is asked alone, and costs nothing; what nothing is known of has no value, and the widest interval.
 func TestEstimatesRefused(t *testing.T) {
 	c, _, _ := peopleOf(t, "epsilon: 3", 400)
@@ -284,7 +206,7 @@ func TestEstimatesRefused(t *testing.T) {
 			t.Errorf("quantiles of %+v are answered", s)
 		}
 	}
-	if got := remaining(t, c); got.Cmp(big.NewRat(3, 1)) != 0 {
+	if got := statstest.Remaining(t, c); got.Cmp(big.NewRat(3, 1)) != 0 {
 		t.Errorf("%s remain of 3", got.FloatString(6))
 	}
 	// Nothing, a constant, and columns that are NULL everywhere.

@@ -8,11 +8,12 @@ import (
 	"dither/curator"
 	"dither/examples/randhie"
 	"dither/stats"
+	"dither/stats/internal/statstest"
 )
 
 // Who is in fair health, of the RAND Health Insurance Experiment: a model fitted to those with few visits, and held against those with many.
 func ExampleGLMFit_Calibrate() {
-	c, done := exampleHome(randhie.Files, "visits")
+	c, done := statstest.Example(randhie.Files, "visits")
 	defer done()
 	ctx := context.Background()
 	fit, err := stats.FitGLM(ctx, c, stats.GLM{

@@ -8,11 +8,12 @@ import (
 	"dither/curator"
 	"dither/examples/randhie"
 	"dither/stats"
+	"dither/stats/internal/statstest"
 )
 
 // A regression of the yearly visits to a physician on the insurance plan and health, of the RAND Health Insurance Experiment.
 func ExampleFitLinear() {
-	c, done := exampleHome(randhie.Files, "visits")
+	c, done := statstest.Example(randhie.Files, "visits")
 	defer done()
 	ctx := context.Background()
 	question := stats.Linear{Table: "visits", Formula: "mdvis ~ lncoins + physlm", Question: curator.Question{Epsilon: "0.3"}}

@@ -9,6 +9,7 @@ import (
 
 	"dither/curator"
 	"dither/stats"
+	"dither/stats/internal/statstest"
 )
 
 // madeUpTrial makes a home of 20,000 made-up people, who were given doses about 2 and about 8: the more, the likelier they recovered, half of them at 5.
@@ -20,7 +21,7 @@ func madeUpTrial() (c *curator.Curator, done func()) {
 		recovered := float64(i*7919%1000)/1000 < 1/(1+math.Exp(5-dose))
 		fmt.Fprintf(&rows, "%.2f,%.1f,%t\n", dose, 30-2*dose+float64(i*53%30-15)/10, recovered)
 	}
-	return exampleHome(madeUp(`
+	return statstest.Example(statstest.MadeUp(`
 version: 1
 population: {name: trial}
 budget: {epsilon: 40, delta: 1e-4, selection_delta: 8e-5}

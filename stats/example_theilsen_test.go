@@ -8,6 +8,7 @@ import (
 
 	"dither/curator"
 	"dither/stats"
+	"dither/stats/internal/statstest"
 )
 
 // A line through a hundred rows, a tenth of them wrong: the height of plants by the hours of light that they had.
@@ -35,7 +36,7 @@ tables:
 		}
 		rows = append(rows, fmt.Sprintf("%.1f,%.1f", hours, height))
 	}
-	c, done := exampleHome(madeUp(policy, "plants.csv", strings.Join(rows, "\n")+"\n"), "plants")
+	c, done := statstest.Example(statstest.MadeUp(policy, "plants.csv", strings.Join(rows, "\n")+"\n"), "plants")
 	defer done()
 	ctx := context.Background()
 	question := stats.Linear{Table: "plants", Formula: "height ~ hours", Method: stats.TheilSen, Question: curator.Question{Epsilon: "20"}}

@@ -283,7 +283,7 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	if out.Bound < p.most {
 		out.Warnings = append(out.Warnings, "rows whose scaled predictors are longer than the bound are scaled down to it: the coefficients are those of the rows so scaled")
 	}
-	for i, weights := range p.design.Transform() {
+	for i, weights := range p.design.from {
 		e := fit.Estimate(weights, p.confidence)
 		out.Coefficients = append(out.Coefficients, GLMCoefficient{
 			Name: p.design.Columns[i].Name, Width: p.design.Columns[i].Width, Estimate: glmNumber(e.Value), StdError: glmNumber(e.StdErr), Privacy: glmNumber(e.Noise), Low: glmNumber(e.Low), High: glmNumber(e.High), Z: glmNumber(e.Z), P: glmNumber(e.P),

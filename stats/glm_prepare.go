@@ -49,7 +49,7 @@ func newPreparation(_ *curator.Curator, q GLM, p *glmPlan) (*preparation, error)
 			return nil, err
 		}
 		shares = append(shares, out.choose)
-		if out.terms, err = p.design.choosable(q.Choose, 1-p.confidence); err != nil {
+		if out.terms, err = choosable(p.design, q.Choose, 1-p.confidence); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +63,7 @@ func (p *preparation) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s of the price finds the numbers' means and spreads, by which they are scaled; the noise is what all of it would give with the declared bounds.", exact.FormatRat(p.normalise)))
 	}
 	if p.choose != nil {
-		n := p.plan.design.candidates(p.terms)
+		n := candidates(p.plan.design, p.terms)
 		notes = append(notes, fmt.Sprintf("%s of the price chooses terms, by a linear regression on all %d; intervals will hold for whatever is chosen, of the %.6g coefficients that there might be. The noise is that of all terms.", exact.FormatRat(p.choose), len(p.plan.design.terms), n))
 	}
 	return notes
@@ -172,7 +172,7 @@ func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplana
 
 // numbers are those among the predictors: what a response is, the loss says.
 func (p *preparation) numbers(d *Design) []string {
-	return slices.DeleteFunc(numbersOf(d.Formula, p.table), func(name string) bool { return name == d.Response.Column })
+	return slices.DeleteFunc(d.Formula.numbers(p.table), func(name string) bool { return name == d.Response.Column })
 }
 
 // scale finds means and spreads.
@@ -207,7 +207,7 @@ func (p *preparation) linear(ctx context.Context, q curator.Question, found []Fo
 	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
 		return nil, err
 	}
-	if l.design, err = p.plan.design.Formula.within(p.table, found, p.plan.Classes, false); err != nil {
+	if l.design, err = p.plan.design.Formula.designWith(p.table, designOptions{Found: found, Classes: p.plan.Classes}); err != nil {
 		return nil, err
 	}
 	return l, l.plan(ctx, p.plan.c)
@@ -237,7 +237,7 @@ func (p *preparation) pick(ctx context.Context, q curator.Question, out *GLMFit,
 	if err != nil {
 		return f, 0, false, err
 	}
-	out.Choice, alpha = l.design.choice(set, p.terms, exhaustive, l.alpha)
+	out.Choice, alpha = choiceAmong(l.design, set, p.terms, exhaustive, l.alpha)
 	out.IDs, out.Replayed = append(out.IDs, m.ID), out.Replayed && m.Replayed
-	return l.design.chosen(set), alpha, true, nil
+	return chosenOf(l.design, set), alpha, true, nil
 }

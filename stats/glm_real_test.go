@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -177,7 +178,7 @@ func TestFitGLMReal(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, _ := sealedHome(t, of.policy, "visits", map[string]string{"visits.csv": string(text)})
+			c, _ := statstest.Sealed(t, of.policy, "visits", map[string]string{"visits.csv": string(text)})
 			for _, m := range of.models {
 				m.compare(t, c, of.file)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 )
 
 const glmPolicy = `
@@ -47,7 +48,7 @@ func glmHome(t testing.TB, budget, most string, rows int) (*curator.Curator, str
 		}
 		fmt.Fprintf(&b, "%d,%g,%s,1,,%t,-2,%d\n", age, x, g, r.Float64() < 1/(1+math.Exp(-z)), visits)
 	}
-	return sealedHome(t, strings.NewReplacer("BUDGET", budget, "MOST", most).Replace(glmPolicy), "people", map[string]string{"people.csv": b.String()})
+	return statstest.Sealed(t, strings.NewReplacer("BUDGET", budget, "MOST", most).Replace(glmPolicy), "people", map[string]string{"people.csv": b.String()})
 }
 
 // glmCovers: at a confidence of 1 − 1e-7 each, the true coefficients are within their intervals.

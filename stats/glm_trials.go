@@ -116,7 +116,7 @@ func (p *glmPlan) tried(q GLMTrials, r *curator.FoundMinimum) *GLMTried {
 		}
 	}
 	raw := p.design.Raw(theta)
-	for i, weights := range p.design.Transform() {
+	for i, weights := range p.design.from {
 		k := TriedCoefficient{Name: p.design.Columns[i].Name}
 		for _, w := range weights {
 			k.Noise = math.Hypot(k.Noise, w*r.Coefficients.Noise.StdDev()*unit)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 )
 
 const kmPolicy = `
@@ -44,7 +45,7 @@ func kmHome(t testing.TB, edit func(string) string, rows int, more ...string) (*
 		}
 		fmt.Fprintf(&b, "%s,%.3f,%d,a,1e9,9,3\n", x, at[1]+r.NormFloat64(), int(at[2])+r.IntN(9)-4)
 	}
-	return sealedHome(t, edit(kmPolicy), "t", map[string]string{"t.csv": b.String()})
+	return statstest.Sealed(t, edit(kmPolicy), "t", map[string]string{"t.csv": b.String()})
 }
 
 func kmAsItIs(s string) string { return s }

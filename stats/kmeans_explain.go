@@ -115,7 +115,7 @@ func (s *kmCurator) explainLooks(ctx context.Context, out *ClusteringExplanation
 		}
 		if l.sums {
 			for _, c := range s.columns {
-				look.Sums = append(look.Sums, sum*c.halfOf)
+				look.Sums = append(look.Sums, sum*c.half)
 			}
 		}
 		if l.kind == kmBuckets && s.task.rows > 0 {

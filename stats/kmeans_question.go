@@ -95,8 +95,8 @@ func (s *kmCurator) beyond(p kmPlane) string {
 	var sums []string
 	offset := p.offset
 	for i, c := range s.columns {
-		term := curator.SQLName(c.name) + " * " + kmDecimal(p.normal[i]/c.halfOf)
-		offset += p.normal[i] * c.centreOf / c.halfOf
+		term := curator.SQLName(c.name) + " * " + kmDecimal(p.normal[i]/c.half)
+		offset += p.normal[i] * c.middle / c.half
 		if i%kmTerms == 0 {
 			sums = append(sums, term)
 			continue

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"dither/examples/randhie"
+	"dither/stats/internal/statstest"
 )
 
 const kmAdultPolicy = `
@@ -64,7 +65,7 @@ func TestKMeansOfRealData(t *testing.T) {
 		if of.text == nil {
 			continue
 		}
-		c, _ := sealedHome(t, of.policy, of.table, map[string]string{of.file: string(of.text)})
+		c, _ := statstest.Sealed(t, of.policy, of.table, map[string]string{of.file: string(of.text)})
 		points, weights := kmDistinct(t, string(of.text), of.columns, of.ends)
 		best := kmWeightedCost(points, weights, kmWeighted(kmTask{d: len(of.columns), k: of.k}, points, weights, kmRandom(1)))
 		t.Logf("%s: without privacy %.5f", of.table, best)

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/big"
 	"strings"
 
 	"dither/curator"
-	"dither/internal/exact"
 )
 
 // Methods of a Linear.
@@ -215,7 +213,7 @@ func ExplainLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearEx
 		out.Notes = append(out.Notes, fmt.Sprintf("The means and spreads were found before: the price left is for the fit of the numbers scaled by them, %s.", l.told.Price))
 	}
 	if q.Choose != "" {
-		k, err := l.design.termsOf(q.Choose)
+		k, err := termsOf(l.design, q.Choose)
 		if err != nil {
 			return nil, err
 		}
@@ -308,27 +306,4 @@ func (l *linear) blocks(norm string) []curator.Block {
 		predictors.Bound = l.design.Bound(norm)
 	}
 	return []curator.Block{predictors, {Size: 1, Norm: norm}}
-}
-
-// Bound is a decimal that no row's scaled predictors exceed in the norm, curator.L1 or curator.L2.
-func (d *Design) Bound(norm string) string {
-	most := d.MostOfL1
-	if norm == curator.L2 {
-		most = d.MostOfL2
-	}
-	return exact.FormatRat(exact.CeilDigits(new(big.Rat).Mul(most, big.NewRat(1000001, 1000000)), 9))
-}
-
-// tableOf finds a table of the policy.
-func tableOf(c *curator.Curator, name string) (curator.Table, error) {
-	tables, err := c.Tables()
-	if err != nil {
-		return curator.Table{}, err
-	}
-	for _, t := range tables {
-		if strings.EqualFold(t.Name, name) {
-			return t, nil
-		}
-	}
-	return curator.Table{}, misuse("`dither tables` lists them", "there is no table %q", name)
 }

@@ -4,26 +4,15 @@ import (
 	"context"
 	"math/big"
 	"slices"
-	"strconv"
 
 	"dither/curator"
-	"dither/internal/exact"
 )
-
-// FoundBounds are bounds of a column that were found privately.
-type FoundBounds struct {
-	Column    string
-	Low, High float64
-	// Mean and Spread are what they were found by, where a column was normalised: else 0. Both are noisy.
-	Mean, Spread float64
-	low, high    *big.Rat
-}
 
 // findBounds looks for narrower bounds of the design's numbers, and plans the measurement anew within them for what is left of the price. Each look is a
 // curator.Rank of two quantiles, for an equal part of the share; the looks and the measurement together cost the price, by composition. Nothing is paid unless
 // there is room for all that has not been released before. Without pay it takes only what was; found says whether that is all of the bounds.
 func (l *linear) findBounds(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
-	names := numbersOf(l.design.Formula, l.table)
+	names := l.design.Formula.numbers(l.table)
 	if len(names) == 0 {
 		return true, nil
 	}
@@ -79,7 +68,7 @@ func (l *linear) planWithinFound(ctx context.Context, c *curator.Curator) error 
 
 // planWithin plans the measurement within bounds that were found.
 func (l *linear) planWithin(ctx context.Context, c *curator.Curator, found []FoundBounds) error {
-	design, err := l.design.Formula.within(l.table, found, Classes{}, false)
+	design, err := l.design.Formula.designWith(l.table, designOptions{Found: found})
 	if err != nil {
 		return err
 	}
@@ -103,24 +92,6 @@ func (l *linear) boundsLooks(names []string) (looks []curator.Quantiles, rest cu
 	return looks, rest, err
 }
 
-// numbersOf are the numeric columns of a model.
-func numbersOf(f Formula, t curator.Table) (names []string) {
-	d := &designer{table: t, formula: f}
-	add := func(f Factor) {
-		c, err := d.column(f.Column)
-		if err == nil && !f.Categorical && (c.Type == "integer" || c.Type == "real") && len(c.Values) == 0 && !slices.Contains(names, c.Name) {
-			names = append(names, c.Name)
-		}
-	}
-	add(Factor{Column: f.Response})
-	for _, t := range f.Terms {
-		for _, x := range t {
-			add(x)
-		}
-	}
-	return names
-}
-
 // boundsFrom are the released quantiles as bounds; none where they are one value.
 func boundsFrom(name string, r *curator.Ranked) (b FoundBounds, ok bool) {
 	if len(r.Values) != 2 || r.Values[0] == nil || r.Values[1] == nil {
@@ -128,15 +99,4 @@ func boundsFrom(name string, r *curator.Ranked) (b FoundBounds, ok bool) {
 	}
 	b = FoundBounds{Column: name, Low: r.Values[0].Real, High: r.Values[1].Real}
 	return b.inDecimals()
-}
-
-// inDecimals reads the bounds as decimals of nine digits, by which they are asked for; ok is false where they are no range.
-func (b FoundBounds) inDecimals() (out FoundBounds, ok bool) {
-	if !finite(b.Low, b.High, b.Mean, b.Spread) {
-		return b, false
-	}
-	var wrong, wrongly error
-	b.low, wrong = exact.ParseDecimal(strconv.FormatFloat(b.Low, 'e', 8, 64))
-	b.high, wrongly = exact.ParseDecimal(strconv.FormatFloat(b.High, 'e', 8, 64))
-	return b, wrong == nil && wrongly == nil && b.low.Cmp(b.high) < 0
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 )
 
 // A fit within bounds that were found is told again, free, also when nothing is left of the budget; its explanation says so, and its result names every release.
@@ -28,7 +29,7 @@ func TestFoundBoundsAgain(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	half := big.NewRat(1, 2)
-	if left := remaining(t, c); left.Cmp(half) != 0 {
+	if left := statstest.Remaining(t, c); left.Cmp(half) != 0 {
 		t.Fatalf("%s remain", left)
 	}
 	e, err := ExplainLinear(t.Context(), c, q)
@@ -50,8 +51,8 @@ func TestFoundBoundsAgain(t *testing.T) {
 	}
 	// What is left must be a price that the policy takes, before the bounds are paid.
 	q.FindBounds, q.Epsilon = "0.999999", "0.5"
-	if _, err := FitLinear(t.Context(), c, q); err == nil || remaining(t, c).Cmp(half) != 0 {
-		t.Errorf("%v, and %s remain", err, remaining(t, c))
+	if _, err := FitLinear(t.Context(), c, q); err == nil || statstest.Remaining(t, c).Cmp(half) != 0 {
+		t.Errorf("%v, and %s remain", err, statstest.Remaining(t, c))
 	}
 	// Of a fit whose looks for bounds were taken before it was interrupted, the rest alone must be affordable.
 	q = Linear{Table: "points", Formula: "y ~ 1", FindBounds: "0.5", Question: curator.Question{Epsilon: "0.5"}}
@@ -62,7 +63,7 @@ func TestFoundBoundsAgain(t *testing.T) {
 	if f, err := FitLinear(t.Context(), c, q); err != nil || f.Replayed || len(f.Releases) != 2 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if left := remaining(t, c); left.Sign() != 0 {
+	if left := statstest.Remaining(t, c); left.Sign() != 0 {
 		t.Errorf("%s remain", left)
 	}
 }
@@ -70,7 +71,7 @@ func TestFoundBoundsAgain(t *testing.T) {
 // Bounds so narrow that no question can be asked within them are not used, and those that are declared stand; a predictor beyond 64 bits is one as any other.
 // (Quantiles that lie beyond all rows, where bounds would do, come with a probability below 1e-10.)
 func TestBoundsOfExtremeColumns(t *testing.T) {
-	c := estimateHome(t, "epsilon: 100", `      tiny: {type: real, bounds: [0, 1e-17]}
+	c := statstest.People(t, "epsilon: 100", `      tiny: {type: real, bounds: [0, 1e-17]}
       huge: {type: real, bounds: [0, 1e+30]}
       y: {type: real, bounds: [0, 1]}
 `, "tiny,huge,y", func(i int) string { return fmt.Sprintf("%de-21,%de27,0.%03d", i%1000, i%1000, i%1000) }, 1000)

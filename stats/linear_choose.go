@@ -28,7 +28,7 @@ const automatically = "auto"
 const mostCompared = 4096
 
 // termsOf reads how many terms are to be chosen; -1 for as many as are worth it.
-func (d *Design) termsOf(text string) (int, error) {
+func termsOf(d *Design, text string) (int, error) {
 	if !d.Formula.Intercept {
 		return 0, misuse("leave out 0 + or - 1", "terms are chosen beside an intercept")
 	}
@@ -46,12 +46,12 @@ func (d *Design) termsOf(text string) (int, error) {
 const leastAlpha = 1e-12
 
 // choosable is termsOf, where intervals can allow for so many models: alpha is what they may fail by together.
-func (d *Design) choosable(text string, alpha float64) (int, error) {
-	k, err := d.termsOf(text)
+func choosable(d *Design, text string, alpha float64) (int, error) {
+	k, err := termsOf(d, text)
 	if err != nil {
 		return 0, err
 	}
-	if len(d.terms) > maxChosenFrom || alpha/d.candidates(k) < leastAlpha {
+	if len(d.terms) > maxChosenFrom || alpha/candidates(d, k) < leastAlpha {
 		return 0, misuse("leave some out, choose fewer, or a number in place of auto", "of %d terms there are too many models to choose from: no interval could allow for them", len(d.terms))
 	}
 	return k, nil
@@ -59,7 +59,7 @@ func (d *Design) choosable(text string, alpha float64) (int, error) {
 
 // candidates bounds the number of coefficients of all models of k of the design's terms (of any number where k is below 0): the intercept is in each, and a
 // column in those that have its term. Models that lack what an interaction is made of are counted though none is chosen.
-func (d *Design) candidates(k int) float64 {
+func candidates(d *Design, k int) float64 {
 	terms, columns := int64(len(d.terms)), big.NewInt(int64(len(d.Columns)-1))
 	all, with := new(big.Int), new(big.Int)
 	switch {
@@ -76,8 +76,8 @@ func (d *Design) candidates(k int) float64 {
 	return n
 }
 
-// needs are, of each term, the others that it is a product of: a model without these is none of its kind, and its columns would be centred otherwise.
-func (d *Design) needs() []uint64 {
+// needsOf are, of each term, the others that it is a product of: a model without these is none of its kind, and its columns would be centred otherwise.
+func needsOf(d *Design) []uint64 {
 	out := make([]uint64, len(d.terms))
 	for i, t := range d.terms {
 		for j, part := range d.terms {
@@ -107,7 +107,7 @@ func (q *normalEquations) choose(d *Design, k int) (set uint64, exhaustive bool,
 	if n > maxChosenFrom {
 		return 0, false, misuse("leave some out", "terms are chosen from at most %d, not %d", maxChosenFrom, n)
 	}
-	c := &chooser{q: q, d: d, needs: d.needs(), known: map[uint64]float64{}}
+	c := &chooser{q: q, d: d, needs: needsOf(d), known: map[uint64]float64{}}
 	s, ok := q.solve(true)
 	if !ok {
 		return 0, false, misuse("", "the released sums are singular: nothing can be chosen by them")
@@ -275,8 +275,8 @@ func (q *normalEquations) of(columns []int, response int) *normalEquations {
 	return out
 }
 
-// chosen is the formula of some of the design's terms.
-func (d *Design) chosen(set uint64) Formula {
+// chosenOf is the formula of some of the design's terms.
+func chosenOf(d *Design, set uint64) Formula {
 	f := d.Formula
 	f.Terms = nil
 	for i, t := range d.terms {
@@ -287,9 +287,9 @@ func (d *Design) chosen(set uint64) Formula {
 	return f
 }
 
-// choice tells a choice, and gives each of its intervals its part of alpha.
-func (d *Design) choice(set uint64, k int, exhaustive bool, alpha float64) (*Choice, float64) {
-	out := &Choice{Models: d.candidates(k), Exhaustive: exhaustive, Chosen: []string{}}
+// choiceAmong tells a choice, and gives each of its intervals its part of alpha.
+func choiceAmong(d *Design, set uint64, k int, exhaustive bool, alpha float64) (*Choice, float64) {
+	out := &Choice{Models: candidates(d, k), Exhaustive: exhaustive, Chosen: []string{}}
 	for i, t := range d.terms {
 		out.Of = append(out.Of, t.String())
 		if set>>i&1 == 1 {
@@ -317,7 +317,7 @@ func choiceNote(d *Design, k int, alpha float64) string {
 	if k >= 0 {
 		many = strconv.Itoa(k)
 	}
-	n := d.candidates(k)
+	n := candidates(d, k)
 	wide := math.Erfinv(1-alpha/n) / math.Erfinv(1-alpha)
 	return fmt.Sprintf("Of %d terms %s will be chosen from what is released of all of them, at no further price. Intervals will be about %.2g times as wide as a given model's: there might be %s coefficients.", len(d.terms), many, wide, strconv.FormatFloat(n, 'g', 6, 64))
 }

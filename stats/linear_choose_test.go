@@ -102,7 +102,7 @@ func TestChosenCoverage(t *testing.T) {
 			if !ok {
 				t.Fatal("singular")
 			}
-			_, alpha := d.choice(set, of.k, true, 0.05)
+			_, alpha := choiceAmong(d, set, of.k, true, 0.05)
 			v := newInverter(part, s, s.spread())
 			all := func(alpha float64, first int) bool {
 				for k := first; k < len(columns); k++ {
@@ -181,7 +181,7 @@ func TestChosenWithoutItsInteraction(t *testing.T) {
 			if !ok {
 				t.Fatal("singular")
 			}
-			_, alpha := d.choice(set, k, exhaustive, 0.05)
+			_, alpha := choiceAmong(d, set, k, exhaustive, 0.05)
 			all, v := true, newInverter(part, s, s.spread())
 			for i, column := range columns { // a, b and a:b are uncorrelated: a model's coefficients are those of the whole
 				weights := make([]float64, len(columns))
@@ -240,17 +240,17 @@ func TestChooseFindsTerms(t *testing.T) {
 // What no interval could allow for is refused before anything is paid.
 func TestChooseTooMany(t *testing.T) {
 	for p, ok := range map[int]bool{9: true, 25: true, 41: false, 80: false} {
-		if _, err := choiceOf(p).choosable("auto", 0.05); (err == nil) != ok {
+		if _, err := choosable(choiceOf(p), "auto", 0.05); (err == nil) != ok {
 			t.Errorf("%d terms: %v", p-1, err)
 		}
 	}
-	if _, err := choiceOf(51).choosable("4", 0.05); err != nil {
+	if _, err := choosable(choiceOf(51), "4", 0.05); err != nil {
 		t.Error(err)
 	}
-	if n := choiceOf(4).candidates(-1); n != 8+3*4 {
+	if n := candidates(choiceOf(4), -1); n != 8+3*4 {
 		t.Errorf("%g", n)
 	}
-	if n := choiceOf(4).candidates(0); n != 1 {
+	if n := candidates(choiceOf(4), 0); n != 1 {
 		t.Errorf("%g", n)
 	}
 }

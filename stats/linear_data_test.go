@@ -10,6 +10,7 @@ import (
 
 	"dither/curator"
 	"dither/examples/randhie"
+	"dither/stats/internal/statstest"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -83,7 +84,7 @@ func TestLinearRealData(t *testing.T) {
 
 func homeOf(t *testing.T, policy, file, rows, table string) *curator.Curator {
 	t.Helper()
-	c, _ := sealedHome(t, policy, table, map[string]string{file: rows})
+	c, _ := statstest.Sealed(t, policy, table, map[string]string{file: rows})
 	return c
 }
 

@@ -58,7 +58,7 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 		ID: m.ID, Formula: of.design.Formula.String(), Table: l.design.Table, Method: l.Method, Confidence: l.Confidence, Population: q.squares, Choice: choice,
 		Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
 	}
-	names := numbersOf(of.design.Formula, l.table)
+	names := of.design.Formula.numbers(l.table)
 	for _, b := range l.found { // of the numbers that are in this model
 		if slices.Contains(names, b.Column) {
 			out.Bounds = append(out.Bounds, b)

@@ -31,7 +31,8 @@ const (
 func (l *linear) remark() string {
 	of := linearRecord{Formula: l.design.Formula.String(), Method: l.Method}
 	for _, b := range l.found {
-		text, err := json.Marshal([]string{b.Column, exact.FormatRat(b.low), exact.FormatRat(b.high)})
+		low, high := b.ends()
+		text, err := json.Marshal([]string{b.Column, exact.FormatRat(low), exact.FormatRat(high)})
 		if err != nil {
 			return ""
 		}
@@ -79,12 +80,9 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 		if wrong != nil || wrongly != nil || low.Cmp(high) >= 0 {
 			return nil, none
 		}
-		found := FoundBounds{Column: b[0], low: low, high: high}
-		found.Low, _ = low.Float64()
-		found.High, _ = high.Float64()
-		l.found = append(l.found, found)
+		l.found = append(l.found, foundBetween(b[0], low, high))
 	}
-	formula, err := ParseFormula(of.Formula)
+	model, err := ParseFormula(of.Formula)
 	if err != nil || len(r.Tables) != 1 {
 		return nil, none
 	}
@@ -92,10 +90,10 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 		return nil, err
 	}
 	l.Table = l.table.Name
-	if l.design, err = formula.within(l.table, l.found, Classes{}, false); err != nil {
+	if l.design, err = model.designWith(l.table, designOptions{Found: l.found}); err != nil {
 		return nil, err
 	}
-	response, _, _ := l.design.Response.Scaled(formula.Intercept)
+	response, _, _ := l.design.Response.Scaled(model.Intercept)
 	asked, all := r.Question[begins:at], l.design.Question("", response)
 	if where, ok := strings.CutPrefix(asked, all+" WHERE ("); ok {
 		l.Where = strings.TrimSuffix(where, "\n)")
@@ -147,13 +145,13 @@ func (l *linear) narrowable() error {
 	if l.Choose == "" {
 		return nil
 	}
-	_, err := d.choosable(l.Choose, l.alpha)
+	_, err := choosable(d, l.Choose, l.alpha)
 	return err
 }
 
 // part makes the regression one of some of the predictors, by a formula; its response may be one of the others.
 func (l *linear) part(f Formula) (*linear, []int, int, error) {
-	d, err := f.within(l.table, l.found, Classes{}, false)
+	d, err := f.designWith(l.table, designOptions{Found: l.found})
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -229,7 +227,7 @@ func (l *linear) narrowed(q *normalEquations) (*linear, *normalEquations, *Choic
 		of, q = part, q.of(columns, response)
 	}
 	if l.Choose != "" {
-		k, err := of.design.termsOf(l.Choose)
+		k, err := termsOf(of.design, l.Choose)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -238,12 +236,12 @@ func (l *linear) narrowed(q *normalEquations) (*linear, *normalEquations, *Choic
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		part, columns, _, err := of.part(of.design.chosen(set))
+		part, columns, _, err := of.part(chosenOf(of.design, set))
 		if err != nil {
 			return nil, nil, nil, err
 		}
 		alpha := of.alpha
-		choice, part.alpha = of.design.choice(set, k, exhaustive, alpha)
+		choice, part.alpha = choiceAmong(of.design, set, k, exhaustive, alpha)
 		of, q = part, q.of(columns, -1)
 	}
 	q.size = q.noise.norm(plain(len(q.b)), 0)

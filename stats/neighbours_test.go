@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 )
 
 // Intervals of every estimate, end to end through the kernel: under both relations and both budgets, of rows as units and of persons of up to three
@@ -60,7 +61,7 @@ func neighboursHome(t *testing.T, neighbours, budget string, persons bool) (*cur
 		fmt.Fprintf(&text, "%d,%d,%g,%g,%t\n", i/3+i%2*1000, row.g, row.x, row.y, row.ill) // of persons, half have one row, half two
 	}
 	policy := strings.NewReplacer("NEIGHBOURS", neighbours, "BUDGET", budget, "UNIT", unit).Replace(neighboursPolicy)
-	c, _ := sealedHome(t, policy, "people", map[string]string{"people.csv": text.String()})
+	c, _ := statstest.Sealed(t, policy, "people", map[string]string{"people.csv": text.String()})
 	return c, rows
 }
 
@@ -72,7 +73,7 @@ func neighboursTruth(rows []neighboursRow, g int) map[string]float64 {
 			x, y = append(x, r.x), append(y, r.y)
 		}
 	}
-	out := exactMoments(x, y)
+	out := statstest.Exact(x, y)
 	out["slope"] = out["cov(x, y)"] / out["variance(x)"]
 	return out
 }
@@ -98,20 +99,20 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 				truth[g] = neighboursTruth(rows, g)
 			}
 			q := curator.Question{Epsilon: w.epsilon, Fresh: true}
-			var few covers // of all that are asked too seldom to be held to their rate alone
-			hold := func(what string, c covers) {
+			var few statstest.Covers // of all that are asked too seldom to be held to their rate alone
+			hold := func(what string, c statstest.Covers) {
 				t.Helper()
-				if long || c.of >= neighboursGroups*times {
-					c.check(t, what)
+				if long || c.Of >= neighboursGroups*times {
+					c.Check(t, what)
 					return
 				}
-				t.Logf("%s: %d of %d", what, c.held, c.of)
-				few.held, few.of = few.held+c.held, few.of+c.of
+				t.Logf("%s: %d of %d", what, c.Held, c.Of)
+				few.Held, few.Of = few.Held+c.Held, few.Of+c.Of
 			}
 			estimates := func(name string, times int, ask func(Sample) (*Estimates, error), s Sample) {
 				t.Helper()
 				s.Question, s.Table = q, "people"
-				var held covers
+				var held statstest.Covers
 				for range times {
 					e, err := ask(s)
 					if err != nil {
@@ -127,12 +128,12 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 							g = int(k)
 						}
 						if v.Name == name {
-							held.add(v, truth[g][name])
+							held.Add(v.Low, v.High, truth[g][name])
 						}
 					}
 				}
-				if held.of < times {
-					t.Errorf("%d intervals of %s", held.of, name)
+				if held.Of < times {
+					t.Errorf("%d intervals of %s", held.Of, name)
 				}
 				hold(name, held)
 			}
@@ -148,15 +149,15 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 			// About the rows' own line, and about the population's line and odds.
 			slope := func(what string, truth float64, times int, ask func(i int) (low, high *float64, err error)) {
 				t.Helper()
-				var held covers
+				var held statstest.Covers
 				for i := range times {
 					low, high, err := ask(i)
 					if err != nil {
 						t.Fatal(what, err)
 					}
-					held.of++
+					held.Of++
 					if (low == nil || *low <= truth) && (high == nil || truth <= *high) {
-						held.held++
+						held.Held++
 					}
 				}
 				hold(what, held)
@@ -185,14 +186,14 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 			hold("sizes of clusters", sizes)
 			hold("means of clusters", means)
 			if !long {
-				few.check(t, "all that are asked seldom")
+				few.Check(t, "all that are asked seldom")
 			}
 		})
 	}
 }
 
 // neighboursClusters checks the sizes and means of Lloyd's last iteration, which are of the rows that were nearest to the centres before it.
-func neighboursClusters(t *testing.T, c *curator.Curator, rows []neighboursRow, epsilon string, times int) (sizes, means covers) {
+func neighboursClusters(t *testing.T, c *curator.Curator, rows []neighboursRow, epsilon string, times int) (sizes, means statstest.Covers) {
 	t.Helper()
 	for i := range times {
 		got, err := KMeans(t.Context(), c, Clustering{
@@ -202,10 +203,14 @@ func neighboursClusters(t *testing.T, c *curator.Curator, rows []neighboursRow, 
 			t.Fatal(err)
 		}
 		last := got.Trace[len(got.Trace)-2]
-		scaled := func(x, y float64) []float64 { return []float64{x/5 - 1, (y+20)/30 - 1} }
+		scaled := func(x, y float64) [2]float64 { return [2]float64{x/5 - 1, (y+20)/30 - 1} }
+		distance := func(a, b [2]float64) float64 { return math.Hypot(a[0]-b[0], a[1]-b[1]) }
 		n, sums := make([]float64, 2), make([]float64, 2)
 		for _, r := range rows {
-			at, _ := kmNearest(scaled(r.x, r.y), [][]float64{scaled(last[0][0], last[0][1]), scaled(last[1][0], last[1][1])})
+			at, p := 0, scaled(r.x, r.y)
+			if distance(p, scaled(last[1][0], last[1][1])) < distance(p, scaled(last[0][0], last[0][1])) {
+				at = 1
+			}
 			n[at]++
 			sums[at] += r.x
 		}
@@ -214,10 +219,10 @@ func neighboursClusters(t *testing.T, c *curator.Curator, rows []neighboursRow, 
 			if after := got.Trace[len(got.Trace)-1]; math.Abs(after[1][0]-k.Centre[0].Value) < math.Abs(after[0][0]-k.Centre[0].Value) {
 				at = 1
 			}
-			within := func(c *covers, x ClusterNumber, truth float64) {
-				c.of++
+			within := func(c *statstest.Covers, x ClusterNumber, truth float64) {
+				c.Of++
 				if x.Low <= truth && truth <= x.High {
-					c.held++
+					c.Held++
 				}
 			}
 			within(&sizes, k.Size, n[at])

@@ -19,7 +19,7 @@ const normalSpreads = 3
 // functions of what it released. With d numbers, a row's (z, z² − ½) has at most the L1 norm 3d/2 and the squared L2 norm 5d/4, since |z| ≤ 1; the kernel holds rows to it.
 type normaliser struct {
 	table   curator.Table
-	columns []kmColumn
+	columns []scaledColumn
 	of      curator.Vectors
 }
 
@@ -35,7 +35,7 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Ques
 		if i < 0 {
 			return nil, misuse("", "the table %s has no column %q", t.Name, name)
 		}
-		c, err := kmColumnOf(t.Columns[i])
+		c, err := scaledColumnOf(t.Columns[i], "")
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []Foun
 }
 
 // normalBounds are a column's, by noisy sums.
-func normalBounds(c kmColumn, rows, rowsError, first, second, sumError float64) (b FoundBounds, ok bool) {
+func normalBounds(c scaledColumn, rows, rowsError, first, second, sumError float64) (b FoundBounds, ok bool) {
 	if !(rows > 4*rowsError) || rows < 2 {
 		return b, false
 	}
@@ -95,7 +95,7 @@ func normalBounds(c kmColumn, rows, rowsError, first, second, sumError float64) 
 	}
 	spread := math.Sqrt(variance)
 	low, high := math.Max(-1, mean-normalSpreads*spread), math.Min(1, mean+normalSpreads*spread)
-	b = FoundBounds{Column: c.name, Mean: c.centreOf + c.halfOf*mean, Spread: c.halfOf * spread, Low: c.raw(low), High: c.raw(high)}
+	b = FoundBounds{Column: c.name, Mean: c.middle + c.half*mean, Spread: c.half * spread, Low: c.raw(low), High: c.raw(high)}
 	return b.inDecimals()
 }
 
@@ -130,7 +130,7 @@ func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (f
 	if err != nil {
 		return false, err
 	}
-	n, err := newNormaliser(l.table, numbersOf(l.design.Formula, l.table), l.Where, at(l.Question, parts[0]), l.told.Price.Rho != "")
+	n, err := newNormaliser(l.table, l.design.Formula.numbers(l.table), l.Where, at(l.Question, parts[0]), l.told.Price.Rho != "")
 	if err != nil || n == nil {
 		return true, err
 	}

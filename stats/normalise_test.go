@@ -86,7 +86,7 @@ func TestNormaliseGains(t *testing.T) {
 
 // Where noise hides how many rows there are, or how they spread, the declared bounds stay; whatever is released, bounds are finite and in order.
 func TestNormalBounds(t *testing.T) {
-	c, err := kmColumnOf(curator.TableColumn{Name: "x", Type: "real", Lower: "-1", Upper: "3"})
+	c, err := scaledColumnOf(curator.TableColumn{Name: "x", Type: "real", Lower: "-1", Upper: "3"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

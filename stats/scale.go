@@ -55,18 +55,6 @@ func (d *designer) scale(out *Design) {
 	}
 }
 
-// rootAbove is a decimal that is at least √r, and above it by less than 1e-6.
-func rootAbove(r *big.Rat) *big.Rat {
-	const places = 1000000
-	scaled := new(big.Rat).Mul(r, big.NewRat(places*places, 1))
-	n := new(big.Int).Quo(scaled.Num(), scaled.Denom())
-	n.Sqrt(n)
-	for new(big.Rat).SetInt(new(big.Int).Mul(n, n)).Cmp(scaled) < 0 {
-		n.Add(n, big.NewInt(1))
-	}
-	return new(big.Rat).SetFrac(n, big.NewInt(places))
-}
-
 // scaled is a raw column's scaled form.
 func (d *designer) scaled(c *rawColumn) (DesignColumn, []affine) {
 	column := DesignColumn{Name: d.name(c), Most: big.NewRat(1, 1), Width: 1}
@@ -171,13 +159,13 @@ func (d *Design) Raw(scaled []float64) []float64 {
 	return out
 }
 
-// Transform is the matrix of Raw: of each raw coefficient, what it takes of each scaled one.
-func (d *Design) Transform() [][]float64 {
-	out := make([][]float64, len(d.from))
-	for k, row := range d.from {
-		out[k] = append([]float64{}, row...)
+// Bound is a decimal that no row's scaled predictors exceed in the norm, curator.L1 or curator.L2.
+func (d *Design) Bound(norm string) string {
+	most := d.MostOfL1
+	if norm == curator.L2 {
+		most = d.MostOfL2
 	}
-	return out
+	return exact.FormatRat(exact.CeilDigits(new(big.Rat).Mul(most, big.NewRat(1000001, 1000000)), 9))
 }
 
 // Scaled is the response brought to between −1 and 1: its SQL, and that y = Centre + Half·scaled. It is centred where centre says so.
@@ -190,27 +178,4 @@ func (r Response) Scaled(centre bool) (sql string, at, half float64) {
 	at, _ = c.Float64()
 	half, _ = h.Float64()
 	return affineSQL(r.SQL, c, h), at, half
-}
-
-// affineSQL is (x − centre)/half.
-func affineSQL(x string, centre, half *big.Rat) string {
-	switch centre.Sign() {
-	case 1:
-		x = "(" + x + " - " + sqlRat(centre) + ")"
-	case -1:
-		x = "(" + x + " + " + sqlRat(new(big.Rat).Neg(centre)) + ")"
-	}
-	if half.Cmp(big.NewRat(1, 1)) != 0 {
-		x += " / " + sqlRat(half)
-	}
-	return x
-}
-
-// sqlRat is a number in a question: a whole one that is beyond 64 bits has a decimal point, as SQL wants it.
-func sqlRat(r *big.Rat) string {
-	text := exact.FormatRat(r)
-	if r.IsInt() && !r.Num().IsInt64() {
-		text += ".0"
-	}
-	return text
 }

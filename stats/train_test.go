@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/statstest"
 )
 
 const gradientsBudget = "{epsilon: 40, delta: 1e-4, selection_delta: 8e-5}"
@@ -79,10 +80,10 @@ func TestFitGradientsOtherwise(t *testing.T) {
 			t.Errorf("%d numbers: %v", len(x), out)
 		}
 	}
-	before := remaining(t, c)
+	before := statstest.Remaining(t, c)
 	q.Learning = "0.3"
 	var e *curator.Error
-	if _, err := FitGradients(t.Context(), c, q, nil); !errors.As(err, &e) || !strings.Contains(e.Hint, "--fresh") || remaining(t, c).Cmp(before) != 0 {
+	if _, err := FitGradients(t.Context(), c, q, nil); !errors.As(err, &e) || !strings.Contains(e.Hint, "--fresh") || statstest.Remaining(t, c).Cmp(before) != 0 {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package stats_test
+package statstest
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"dither/curator"
 )
 
-// exampleHome opens a home with these files, one of them policy.yaml, and seals a table of it. done takes it away.
-func exampleHome(files fs.FS, table string) (c *curator.Curator, done func()) {
+// Example opens a home with these files, one of them policy.yaml, and seals a table of it. done removes the home.
+func Example(files fs.FS, table string) (c *curator.Curator, done func()) {
 	must := func(err error) {
 		if err != nil {
 			log.Fatal(err)
@@ -33,7 +33,7 @@ func exampleHome(files fs.FS, table string) (c *curator.Curator, done func()) {
 	}
 }
 
-// madeUp are the files of a home whose rows are made up.
-func madeUp(policy, source, rows string) fs.FS {
+// MadeUp are the files of a home with made-up rows.
+func MadeUp(policy, source, rows string) fs.FS {
 	return fstest.MapFS{"policy.yaml": {Data: []byte(policy)}, source: {Data: []byte(rows)}}
 }

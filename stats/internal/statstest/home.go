@@ -1,0 +1,98 @@
+// Package statstest supports the tests of the statistical packages: sealed homes with made-up rows, exact statistics of such rows, and a count of the
+// intervals that hold the truth.
+package statstest
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dither/curator"
+	"dither/internal/exact"
+)
+
+// Sealed makes a home of a policy and the files beside it, and seals a table. The home closes when the test is done.
+func Sealed(t testing.TB, policy, table string, files map[string]string) (c *curator.Curator, home string) {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	home = filepath.Join(t.TempDir(), "home")
+	if err := curator.Init(home); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("policy.yaml", policy)
+	for name, text := range files {
+		write(name, text)
+	}
+	c, err := curator.Open(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if _, err := c.Seal(t.Context(), table, curator.SealOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return c, home
+}
+
+// People makes a home with one table, people, of n made-up rows.
+func People(t testing.TB, budget, columns, header string, rows func(i int) string, n int) *curator.Curator {
+	t.Helper()
+	dir := t.TempDir()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(curator.Init(dir))
+	policy := fmt.Sprintf(`
+version: 1
+population: {name: people, neighbours: add-remove}
+budget: {%s}
+tables:
+  people:
+    source: {csv: people.csv}
+    unit: row
+    expected_rows: %d
+    columns:
+%s`, budget, n, columns)
+	var b strings.Builder
+	b.WriteString(header + "\n")
+	for i := range n {
+		b.WriteString(rows(i) + "\n")
+	}
+	must(os.WriteFile(filepath.Join(dir, "policy.yaml"), []byte(policy), 0o600))
+	must(os.WriteFile(filepath.Join(dir, "people.csv"), []byte(b.String()), 0o600))
+	c, err := curator.Open(dir)
+	must(err)
+	t.Cleanup(func() { must(c.Close()) })
+	_, err = c.Seal(context.Background(), "people", curator.SealOptions{StateHome: t.TempDir()})
+	must(err)
+	return c
+}
+
+// Remaining is the remaining budget of a home, in ε or ρ.
+func Remaining(t testing.TB, c *curator.Curator) *big.Rat {
+	t.Helper()
+	b, err := c.Budget()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := exact.ParseRat(b.Remaining.Epsilon)
+	if b.Remaining.Rho != "" {
+		r, err = exact.ParseRat(b.Remaining.Rho)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,70 @@
+package stats
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/big"
+	"os"
+	"testing"
+
+	"dither/curator"
+)
+
+// Results in JSON are byte for byte what testdata/results.jsonl holds; DITHER_UPDATE_JSON=1 writes it anew.
+func TestResultsInJSON(t *testing.T) {
+	number := func(x float64) *curator.Number { return &curator.Number{Real: x} }
+	half := 0.5
+	price := curator.Loss{Epsilon: "0.5", Delta: "1e-6"}
+	remaining := curator.Loss{Rho: "1.5", Delta: "1e-6"}
+	var got bytes.Buffer
+	for _, v := range []json.Marshaler{
+		&Estimates{},
+		&Estimates{
+			Kind: "mean", Method: MethodBounded, Keys: []string{"g", `"a<b"`}, Confidence: "0.95", Population: true, Releases: []string{"r1", "r2"},
+			Price: []curator.Loss{price, price}, Remaining: remaining, Replayed: true, Notes: []string{"x < y & z > \"w\"", "é"},
+			Values: []Estimated{
+				{Keys: []any{"u<v", int64(3)}, Name: "mean(x & y)", Value: number(1e21), StdError: &half, Low: number(-1.25), High: nil},
+				{Keys: []any{nil, true}, Name: "mean(z)"},
+				{Keys: []any{"one"}, Name: "fewer"},
+			},
+		},
+		&Estimates{Kind: "quantile", Method: MethodJoint, Confidence: "0.9", Price: []curator.Loss{price}, Notes: []string{}, Values: []Estimated{{Name: "quantile(x, 0.5)", Value: &curator.Number{Whole: big.NewInt(3), Real: 3}}}},
+		&EstimatePlan{},
+		&EstimatePlan{
+			Kind: "covariance", Method: MethodCoinPress, Why: "It was <asked> for.", Price: price, Remaining: remaining, Affordable: true, Confidence: "0.99",
+			Looks: []EstimateLook{{SQL: "SELECT x < 1", What: "round 1", Price: price, Expected: "± 2"}, {What: "round 2", Price: price}}, Notes: []string{"a & b"},
+		},
+		&Clusters{Confidence: "0.95"},
+		&Clusters{
+			Releases: []string{"r1"}, Method: KMeansLloyd, Columns: []string{"a<b", "y"}, Bounds: [][2]float64{{-1, 1}, {0, 1e-9}}, Confidence: "0.95", Rows: 10.5, Seed: 7,
+			Clusters: []Cluster{{Size: ClusterNumber{10, 9, 11}, Centre: []ClusterNumber{{0.1, 0, 0.2}, {1, 1, 1}}}, {}},
+			Buckets:  []int{2, 3}, Leaves: 4, Scores: []ClusterScore{{2, 0.5, 0.1}, {3, 0.25, 0}}, Restarts: 2, Trace: [][][]float64{{{1, 2}, {3, 4}}, {{1.5, 2}, {3, 4}}},
+			Warnings: []string{"one > two"}, Notes: []string{"a & b"}, Price: price, Remaining: remaining, Replayed: true,
+		},
+		&ClusteringExplanation{},
+		&ClusteringExplanation{
+			Method: KMeansTree, Columns: []string{"x"}, Looks: []ClusteringLook{{What: "rows", Times: 2, Price: "0.25", Count: 1.5, Sums: []float64{2.5}}, {What: "groups", Times: 1, Price: "0.5"}},
+			Buckets: []int{5}, Price: price, Unpaid: price, Remaining: remaining, Affordable: true, Largest: "3", Notes: []string{"a < b"},
+		},
+		&ClusteringExplanation{Method: KMeansGrid, Looks: []ClusteringLook{{Price: "1e-3"}}, Unpaid: price, Replayed: true, Largest: "0"},
+	} {
+		text, err := v.MarshalJSON()
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		got.Write(append(text, '\n'))
+	}
+	const file = "testdata/results.jsonl"
+	if os.Getenv("DITHER_UPDATE_JSON") != "" {
+		if err := os.WriteFile(file, got.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%s", got.Bytes())
+	}
+}
