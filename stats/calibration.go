@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"dither/curator"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
 )
 
 // Calibration asks how well a model's probabilities are those that rows have: of the rows to which it gives a probability between 0.2 and 0.3, how many have the response. That is
@@ -75,12 +77,12 @@ func (e *CalibrationExplanation) AffordableWith(fit curator.Loss) bool {
 	if fit == (curator.Loss{}) || e.Replayed {
 		return e.Affordable
 	}
-	return affordable(e.Remaining, e.Price, fit)
+	return request.Affordable(e.Remaining, e.Price, fit)
 }
 
 // scoring is a logistic model.
 type scoring struct {
-	design *Design
+	design *formula.Design
 	fitted string // the condition of the rows that it was fitted to
 	linear string // the linear predictor, in SQL
 }
@@ -93,7 +95,7 @@ func binned(bins int) string {
 
 // linearSQL is a linear predictor in SQL, in millionths: each term is rounded to a whole number, so that sums are exact, whatever their order and however many. (Of a sum of many doubles no
 // range analysis tells how near to 0 it may come.)
-func linearSQL(d *Design, scaled []float64) string {
+func linearSQL(d *formula.Design, scaled []float64) string {
 	const far = 1e8 // where a probability is 0 or 1 anyway
 	terms := []string{"0"}
 	for i, column := range d.Columns {
@@ -112,17 +114,17 @@ const millionth = 1_000_000
 func (s scoring) question(q Calibration) (curator.Question, error) {
 	out := q.Question
 	r := s.design.Response
-	if r.Low.Sign() != 0 || r.High.Cmp(big.NewRat(1, 1)) != 0 || r.real {
-		return out, misuse("", "rows are counted by a response of two values, and %s is none", r.Name)
+	if r.Low.Sign() != 0 || r.High.Cmp(big.NewRat(1, 1)) != 0 || r.Real {
+		return out, request.Misuse("", "rows are counted by a response of two values, and %s is none", r.Name)
 	}
 	where := q.Where
 	if strings.TrimSpace(where) == "" {
 		where = s.fitted
 	}
-	if err := conditionAlone(where); err != nil {
+	if err := request.CheckCondition(where); err != nil {
 		return out, err
 	}
-	from := fmt.Sprintf("SELECT %s AS z, %s AS response FROM %s", s.linear, r.SQL, curator.SQLName(s.design.Table)) + whereClause(where)
+	from := fmt.Sprintf("SELECT %s AS z, %s AS response FROM %s", s.linear, r.SQL, curator.SQLName(s.design.Table)) + request.Where(where)
 	// One key tells the bin and the response: of several a release has its own order.
 	out.SQL = fmt.Sprintf("SELECT 2 * bin + response, COUNT(*) FROM (SELECT %s AS bin, response FROM (%s) AS linear) AS scored"+
 		" WHERE bin IS NOT NULL AND response IS NOT NULL GROUP BY 2 * bin + response", binned(q.bins()), from)
@@ -138,14 +140,14 @@ func (q Calibration) bins() int {
 
 func (q Calibration) check() error {
 	if q.Bins != 0 && (q.Bins < 2 || q.Bins > maxCalibrationBins) {
-		return misuse("", "a calibration has 2 to %d bins, not %d", maxCalibrationBins, q.Bins)
+		return request.Misuse("", "a calibration has 2 to %d bins, not %d", maxCalibrationBins, q.Bins)
 	}
 	return nil
 }
 
 // ExplainCalibration says before spending what a calibration of a logistic model over this table would cost, which does not depend on its
 // coefficients.
-func ExplainCalibration(_ context.Context, c *curator.Curator, table, formula, where string, k Classes, q Calibration) (*CalibrationExplanation, error) {
+func ExplainCalibration(_ context.Context, c *curator.Curator, table, formula, where string, k formula.Classes, q Calibration) (*CalibrationExplanation, error) {
 	d, err := classDesign(c, table, formula, nil, k, false)
 	if err != nil {
 		return nil, err
@@ -181,7 +183,7 @@ func (s scoring) explain(c *curator.Curator, q Calibration) (*CalibrationExplana
 // Calibrate counts rows by the probability that the model gives them and by their response. The model must be logistic. What was asked before is free.
 func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
 	if f.Family != Logistic {
-		return nil, misuse("", "a calibration is of probabilities, which a %s model has none of", f.Family)
+		return nil, request.Misuse("", "a calibration is of probabilities, which a %s model has none of", f.Family)
 	}
 	return scoring{f.design, f.where, linearSQL(f.design, f.scaled)}.calibrate(ctx, c, q)
 }
@@ -189,7 +191,7 @@ func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 // Calibrate is GLMFit's, of a logistic model that was trained.
 func (t *Trained) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
 	if t.Kind != curator.LogisticModel {
-		return nil, misuse("", "a calibration is of a logistic model, and not of a %s one", t.Kind)
+		return nil, request.Misuse("", "a calibration is of a logistic model, and not of a %s one", t.Kind)
 	}
 	return scoring{t.design, t.where, linearSQL(t.design, t.Theta)}.calibrate(ctx, c, q)
 }
@@ -199,7 +201,7 @@ func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibratio
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	alpha, err := confidenceOf(&q.Confidence)
+	alpha, err := request.Confidence(&q.Confidence)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/formula"
 )
 
 // Intervals of a rate cover it, at noise and numbers of rows small and large; a run of the test fails by mistake with a probability below 1e-6.
@@ -152,7 +153,7 @@ func TestCalibrateCounts(t *testing.T) {
 		x, _ := strconv.ParseFloat(row[1], 64)
 		z := 0.0
 		for _, k := range f.Coefficients {
-			is := map[string]float64{InterceptName: 1, "age": age, "x": x, "age:x": age * x}
+			is := map[string]float64{formula.InterceptName: 1, "age": age, "x": x, "age:x": age * x}
 			is["g["+row[2]+"]"] = 1
 			z += *k.Estimate * is[k.Name]
 		}
@@ -205,22 +206,22 @@ func TestCalibrateOddly(t *testing.T) {
 			t.Errorf("%s: %g rows", formula, rows)
 		}
 	}
-	if e, err := ExplainCalibration(t.Context(), c, "people", "ill ~ factor(visits)*g*x + age", "", Classes{}, Calibration{}); err != nil || !e.Affordable { // 67 predictors
+	if e, err := ExplainCalibration(t.Context(), c, "people", "ill ~ factor(visits)*g*x + age", "", formula.Classes{}, Calibration{}); err != nil || !e.Affordable { // 67 predictors
 		t.Errorf("%+v, %v", e, err)
 	}
 	f := &GLMFit{Family: Poisson}
 	for says, do := range map[string]func() error{
 		"has none of": func() error { _, err := f.Calibrate(t.Context(), c, Calibration{}); return err },
 		"2 to 50 bins": func() error {
-			_, err := ExplainCalibration(t.Context(), c, "people", "ill ~ x", "", Classes{}, Calibration{Bins: 51})
+			_, err := ExplainCalibration(t.Context(), c, "people", "ill ~ x", "", formula.Classes{}, Calibration{Bins: 51})
 			return err
 		},
 		"of two values": func() error {
-			_, err := ExplainCalibration(t.Context(), c, "people", "none ~ x", "", Classes{}, Calibration{})
+			_, err := ExplainCalibration(t.Context(), c, "people", "none ~ x", "", formula.Classes{}, Calibration{})
 			return err
 		},
 		"no column": func() error {
-			_, err := ExplainCalibration(t.Context(), c, "people", "ill ~ y", "", Classes{}, Calibration{})
+			_, err := ExplainCalibration(t.Context(), c, "people", "ill ~ y", "", formula.Classes{}, Calibration{})
 			return err
 		},
 		"not of a softmax one": func() error {

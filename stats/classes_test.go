@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/formula"
 )
 
 // A response of texts, of two classes or more, by the policy's order or another; rows of other values do not count.
@@ -13,7 +14,7 @@ func TestClasses(t *testing.T) {
 	c, _ := glmHome(t, "{rho: 1000, delta: 1e-6}", "15", 100)
 	for _, of := range []struct {
 		response   string
-		classes    Classes
+		classes    formula.Classes
 		many       bool
 		name, sql  string
 		levels     string
@@ -21,19 +22,19 @@ func TestClasses(t *testing.T) {
 	}{
 		{response: "g", many: true, name: "g", levels: "a b c", high: "2", sql: "CASE WHEN g = 'a' THEN 0 WHEN g = 'b' THEN 1 WHEN g = 'c' THEN 2 END"},
 		{response: "g", says: "neither a number"},
-		{response: "g", classes: Classes{Positive: "b"}, name: "g[b]", levels: "other than b b", high: "1", sql: "CAST(g = 'b' AS INTEGER)"},
-		{response: "g", classes: Classes{Positive: "b", Levels: []string{"a", "b"}}, name: "g[b]", levels: "other than b b", high: "1", sql: "CASE WHEN g IN ('a', 'b') THEN CAST(g = 'b' AS INTEGER) END"},
-		{response: "g", classes: Classes{Levels: []string{"c", "a"}}, name: "g[a]", levels: "c a", high: "1", sql: "CASE WHEN g = 'c' THEN 0 WHEN g = 'a' THEN 1 END"},
-		{response: "g", classes: Classes{Levels: []string{"c", "b", "a"}}, says: "has 3 classes"},
-		{response: "ill", classes: Classes{Levels: []string{"true", "false"}}, name: "ill[false]", levels: "true false", high: "1", sql: "CASE WHEN ill = true THEN 0 WHEN ill = false THEN 1 END"},
+		{response: "g", classes: formula.Classes{Positive: "b"}, name: "g[b]", levels: "other than b b", high: "1", sql: "CAST(g = 'b' AS INTEGER)"},
+		{response: "g", classes: formula.Classes{Positive: "b", Levels: []string{"a", "b"}}, name: "g[b]", levels: "other than b b", high: "1", sql: "CASE WHEN g IN ('a', 'b') THEN CAST(g = 'b' AS INTEGER) END"},
+		{response: "g", classes: formula.Classes{Levels: []string{"c", "a"}}, name: "g[a]", levels: "c a", high: "1", sql: "CASE WHEN g = 'c' THEN 0 WHEN g = 'a' THEN 1 END"},
+		{response: "g", classes: formula.Classes{Levels: []string{"c", "b", "a"}}, says: "has 3 classes"},
+		{response: "ill", classes: formula.Classes{Levels: []string{"true", "false"}}, name: "ill[false]", levels: "true false", high: "1", sql: "CASE WHEN ill = true THEN 0 WHEN ill = false THEN 1 END"},
 		{response: "ill", many: true, name: "ill", high: "1", sql: "CAST(ill AS INTEGER)"},
-		{response: "visits", classes: Classes{Levels: []string{"1", "5", "3"}}, many: true, name: "visits", levels: "1 5 3", high: "2", sql: "CASE WHEN visits = 1 THEN 0 WHEN visits = 5 THEN 1 WHEN visits = 3 THEN 2 END"},
-		{response: "visits", classes: Classes{Positive: "0"}, name: "visits[0]", levels: "other than 0 0", high: "1", sql: "CAST(visits = 0 AS INTEGER)"},
-		{response: "g", classes: Classes{Levels: []string{"a", "a"}}, says: "named twice"},
-		{response: "g", classes: Classes{Levels: []string{"a"}}, says: "is given one"},
-		{response: "g", classes: Classes{Positive: "bb"}, says: "not among"},
-		{response: "visits", classes: Classes{Levels: []string{"2", "1) OR (1"}}, says: "is no value"},
-		{response: "ill", classes: Classes{Positive: "perhaps"}, says: "not among"},
+		{response: "visits", classes: formula.Classes{Levels: []string{"1", "5", "3"}}, many: true, name: "visits", levels: "1 5 3", high: "2", sql: "CASE WHEN visits = 1 THEN 0 WHEN visits = 5 THEN 1 WHEN visits = 3 THEN 2 END"},
+		{response: "visits", classes: formula.Classes{Positive: "0"}, name: "visits[0]", levels: "other than 0 0", high: "1", sql: "CAST(visits = 0 AS INTEGER)"},
+		{response: "g", classes: formula.Classes{Levels: []string{"a", "a"}}, says: "named twice"},
+		{response: "g", classes: formula.Classes{Levels: []string{"a"}}, says: "is given one"},
+		{response: "g", classes: formula.Classes{Positive: "bb"}, says: "not among"},
+		{response: "visits", classes: formula.Classes{Levels: []string{"2", "1) OR (1"}}, says: "is no value"},
+		{response: "ill", classes: formula.Classes{Positive: "perhaps"}, says: "not among"},
 	} {
 		d, err := classDesign(c, "people", of.response+" ~ x", nil, of.classes, of.many)
 		if of.says != "" {
@@ -67,13 +68,13 @@ func TestFitClasses(t *testing.T) {
 			t.Fatalf("%+v, %v", f, err)
 		}
 	}
-	q := GLM{Family: Logistic, Table: "people", Formula: "g ~ x", Classes: Classes{Positive: "b"}, Rows: 2000}
+	q := GLM{Family: Logistic, Table: "people", Formula: "g ~ x", Classes: formula.Classes{Positive: "b"}, Rows: 2000}
 	q.Epsilon, q.Confidence = "2", "0.9999999"
 	f, err := FitGLM(t.Context(), c, q)
 	if err != nil || strings.Join(f.Levels, "|") != "other than b|b" {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	glmCovers(t, f, map[string]float64{InterceptName: -0.6931, "x": 0}) // a third of the rows
+	glmCovers(t, f, map[string]float64{formula.InterceptName: -0.6931, "x": 0}) // a third of the rows
 	k := Calibration{}
 	k.Epsilon, k.Confidence = "1", "0.999999999"
 	got, err := f.Calibrate(t.Context(), c, k)
@@ -85,7 +86,7 @@ func TestFitClasses(t *testing.T) {
 			t.Errorf("%+v", b)
 		}
 	}
-	if _, err := FitGLM(t.Context(), c, GLM{Family: Poisson, Table: "people", Formula: "visits ~ x", Classes: Classes{Positive: "b"}}); err == nil || !strings.Contains(err.Error(), "no classes") {
+	if _, err := FitGLM(t.Context(), c, GLM{Family: Poisson, Table: "people", Formula: "visits ~ x", Classes: formula.Classes{Positive: "b"}}); err == nil || !strings.Contains(err.Error(), "no classes") {
 		t.Error(err)
 	}
 }
@@ -94,16 +95,16 @@ func TestFitClasses(t *testing.T) {
 func TestSomeLevelsAreCounted(t *testing.T) {
 	c, _ := glmHome(t, pureBudget, "100", 2000)
 	for _, of := range []struct {
-		Classes
+		formula.Classes
 		some bool
 	}{
-		{Classes{Levels: []string{"a", "b"}}, true},
-		{Classes{Levels: []string{"a", "b"}, Positive: "a"}, true},
-		{Classes{Levels: []string{"c", "b", "a"}, Positive: "a"}, false},
-		{Classes{Positive: "a"}, false},
+		{formula.Classes{Levels: []string{"a", "b"}}, true},
+		{formula.Classes{Levels: []string{"a", "b"}, Positive: "a"}, true},
+		{formula.Classes{Levels: []string{"c", "b", "a"}, Positive: "a"}, false},
+		{formula.Classes{Positive: "a"}, false},
 	} {
 		p, err := decideGLM(c, GLM{Family: Logistic, Table: "people", Formula: "g ~ age", Classes: of.Classes, Question: curator.Question{Epsilon: "20"}})
-		if err != nil || p.design.Response.some != of.some {
+		if err != nil || p.design.Response.Partial != of.some {
 			t.Errorf("%+v: %v", of, err)
 			continue
 		}

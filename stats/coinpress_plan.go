@@ -8,6 +8,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/internal/request"
 )
 
 // pressWeights are the sums of a round with the weights of their shares: a count that is off moves only what is off the centre.
@@ -27,7 +28,7 @@ func pressVectors(s Sample, f linearForms, bound string, products bool) curator.
 // from the declared bounds, the declared deviations and the expected number of rows.
 func chooseMoments(k asker, s Sample, p *EstimatePlan) error {
 	if len(s.Deviations) > 0 && len(s.Deviations) != len(s.Columns) {
-		return misuse("a deviation for each column", "%d deviations for %d columns", len(s.Deviations), len(s.Columns))
+		return request.Misuse("a deviation for each column", "%d deviations for %d columns", len(s.Deviations), len(s.Columns))
 	}
 	units, err := deviationsOf(s)
 	if err != nil || p.Method != "" {
@@ -77,11 +78,11 @@ func deviationsOf(s Sample) (out []float64, err error) {
 	for _, text := range s.Deviations {
 		r, err := exact.ParseDecimal(text)
 		if err != nil || r.Sign() <= 0 {
-			return nil, misuse("a deviation is a decimal above 0", "invalid deviation %q", text)
+			return nil, request.Misuse("a deviation is a decimal above 0", "invalid deviation %q", text)
 		}
 		x, _ := r.Float64()
 		if !(x > 1e-100 && x < 1e100) {
-			return nil, misuse("a deviation lies between 1e-100 and 1e100", "invalid deviation %q", text)
+			return nil, request.Misuse("a deviation lies between 1e-100 and 1e100", "invalid deviation %q", text)
 		}
 		out = append(out, x)
 	}
@@ -94,7 +95,7 @@ const maxPressed = 30
 // pressPlan plans CoinPress: of a mean with known deviations in balls, else with the covariance.
 func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covariance bool) (*EstimatePlan, error) {
 	confidence := s.Confidence
-	alpha, err := confidenceOf(&confidence)
+	alpha, err := request.Confidence(&confidence)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 		return nil, err
 	}
 	if len(s.By) > 0 {
-		return nil, misuse("ask for one group at a time, with a condition; or use the method "+MethodBounded, "CoinPress estimates one group")
+		return nil, request.Misuse("ask for one group at a time, with a condition; or use the method "+MethodBounded, "CoinPress estimates one group")
 	}
 	forms, ranges, err := boundedForms(ctx, k, s)
 	if err != nil {
@@ -119,7 +120,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 		}
 	}
 	if products && d > maxPressed {
-		return nil, misuse(fmt.Sprintf("name at most %d columns, or for their means their deviations", maxPressed), "CoinPress's coordinates of %d columns are too large for a statement", d)
+		return nil, request.Misuse(fmt.Sprintf("name at most %d columns, or for their means their deviations", maxPressed), "CoinPress's coordinates of %d columns are too large for a statement", d)
 	}
 	if !products {
 		norm = 0
@@ -145,7 +146,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 		out := &Estimates{Keys: s.By, Confidence: confidence, Population: s.Population}
 		look := func(round int, f linearForms, norm float64) (*pressSums, error) {
 			v := pressVectors(s, f, sqlNumber(norm), products)
-			q, err := atShare(s.Question, whole, shares[round])
+			q, err := request.AtShare(s.Question, whole, shares[round])
 			if err != nil {
 				return nil, err
 			}
@@ -153,7 +154,7 @@ func pressPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, covarian
 			v.SQL = s.sql(false, f.sql(s.Columns)...)
 			m, err := k.Moments(ctx, v)
 			if err != nil {
-				return nil, stopped(err, out.Releases...)
+				return nil, request.Stopped(err, out.Releases...)
 			}
 			out.took(m.ID, m.Price, m.Remaining, m.Replayed)
 			sums := sumsOfCell(m, v, 0)
@@ -211,13 +212,13 @@ func pressPrices(ctx context.Context, k asker, s Sample, p *EstimatePlan, f line
 			at = dense
 		}
 		v := pressVectors(s, at, "", products)
-		if v.Question, err = atShare(s.Question, whole, share); err != nil {
+		if v.Question, err = request.AtShare(s.Question, whole, share); err != nil {
 			return whole, nil, err
 		}
 		v.SQL = s.sql(false, at.sql(s.Columns)...)
 		e, err := k.ExplainMoments(ctx, v)
 		if err != nil {
-			return whole, nil, partly(err)
+			return whole, nil, request.Partly(err)
 		}
 		look := EstimateLook{What: fmt.Sprintf("round %d of %d", i+1, rounds), Price: e.Price}
 		if i == 0 {

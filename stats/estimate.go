@@ -8,6 +8,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/internal/request"
 )
 
 // Sample says which rows an estimate is about, and what it may cost. Its SQL is left empty; the price, the confidence and the analyst are as of any
@@ -112,7 +113,7 @@ func (p *EstimatePlan) payable() error {
 	if p.Affordable || p.Replayed {
 		return nil
 	}
-	return exhausted("ask at a lower price; what was answered already can be asked again at no cost", "the price of all looks", p.Price, p.Remaining)
+	return request.Exhausted("ask at a lower price; what was answered already can be asked again at no cost", "the price of all looks", p.Price, p.Remaining)
 }
 
 // took notes one of several releases. One that was taken twice is one: where a round found nothing, the next is the same question.
@@ -159,24 +160,24 @@ const maxColumns = 1000
 func (s *Sample) check(methods ...string) error {
 	switch {
 	case s.SQL != "":
-		return misuse("a sample names a table and columns", "the question of an estimate is made for it")
+		return request.Misuse("a sample names a table and columns", "the question of an estimate is made for it")
 	case s.Within != "" || s.At != "":
-		return misuse("give a price", "an accuracy is for tables of noisy numbers")
+		return request.Misuse("give a price", "an accuracy is for tables of noisy numbers")
 	case strings.TrimSpace(s.Table) == "":
-		return misuse("name a table", "no table")
+		return request.Misuse("name a table", "no table")
 	case len(s.Columns) == 0:
-		return misuse("name what is estimated", "no columns")
+		return request.Misuse("name what is estimated", "no columns")
 	case len(s.Columns) > maxColumns:
-		return misuse("ask about fewer at once", "there are estimates of at most %d columns, not of %d", maxColumns, len(s.Columns))
+		return request.Misuse("ask about fewer at once", "there are estimates of at most %d columns, not of %d", maxColumns, len(s.Columns))
 	case s.Rounds < 0 || s.Rounds > maxRounds:
-		return misuse("", "CoinPress takes from 1 to %d rounds", maxRounds)
+		return request.Misuse("", "CoinPress takes from 1 to %d rounds", maxRounds)
 	}
 	for _, c := range s.Columns {
 		if strings.TrimSpace(c) == "" {
-			return misuse("name what is estimated", "a column without a name")
+			return request.Misuse("name what is estimated", "a column without a name")
 		}
 	}
-	if err := conditionAlone(s.Where); err != nil {
+	if err := request.CheckCondition(s.Where); err != nil {
 		return err
 	}
 	for _, m := range methods {
@@ -184,13 +185,13 @@ func (s *Sample) check(methods ...string) error {
 			return nil
 		}
 	}
-	return misuse("use "+strings.Join(methods, ", "), "no method %q estimates this", s.Method)
+	return request.Misuse("use "+strings.Join(methods, ", "), "no method %q estimates this", s.Method)
 }
 
 // grouped refuses cells that the sample did not ask for, as of a relation with GROUP BY behind it.
 func (s *Sample) grouped(cells int) error {
 	if len(s.By) == 0 && cells != 1 {
-		return misuse("name groups by their keys (By), and nothing but a relation as the table", "the sample is of groups that it does not name")
+		return request.Misuse("name groups by their keys (By), and nothing but a relation as the table", "the sample is of groups that it does not name")
 	}
 	return nil
 }
@@ -201,7 +202,7 @@ func (s *Sample) sql(withKeys bool, items ...string) string {
 		items = append(append([]string{}, s.By...), items...)
 	}
 	text := "SELECT " + strings.Join(items, ", ") + " FROM " + s.Table
-	text += whereClause(s.Where)
+	text += request.Where(s.Where)
 	if len(s.By) > 0 {
 		text += " GROUP BY " + strings.Join(s.By, ", ")
 	}

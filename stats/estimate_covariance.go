@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"dither/curator"
+	"dither/stats/internal/request"
 )
 
 // Covariance estimates the means, the covariance matrix and the correlations of a sample's columns, over the rows in which none is NULL: by default from
@@ -33,7 +34,7 @@ func planCovariance(ctx context.Context, k asker, s Sample) (*EstimatePlan, erro
 		return pressPlan(ctx, k, s, p, true)
 	}
 	confidence := s.Confidence
-	alpha, err := confidenceOf(&confidence)
+	alpha, err := request.Confidence(&confidence)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"dither/curator"
+	"dither/stats/internal/request"
 )
 
 // Mean estimates the means of a sample's columns. By default each is a noisy sum of bounded values, centred, over a noisy count (the kernel's AVG), with the
@@ -36,7 +37,7 @@ func planMean(ctx context.Context, k asker, s Sample) (*EstimatePlan, error) {
 	case p.Method == MethodCoinPress:
 		return pressPlan(ctx, k, s, p, false)
 	case s.Population && p.Method == MethodAutomatic:
-		return nil, misuse("give bounds in the expression: LEAST(GREATEST(x, low), high)", "bounds are not looked for where sampling is to be told too")
+		return nil, request.Misuse("give bounds in the expression: LEAST(GREATEST(x, low), high)", "bounds are not looked for where sampling is to be told too")
 	case s.Population:
 		return populationPlan(ctx, k, s, p, names, meanSums, meanOf)
 	}
@@ -190,7 +191,7 @@ func populationPlan(ctx context.Context, k asker, s Sample, p *EstimatePlan, nam
 		return nil, err
 	}
 	confidence := s.Confidence
-	alpha, err := confidenceOf(&confidence)
+	alpha, err := request.Confidence(&confidence)
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +304,7 @@ func momentsLook(ctx context.Context, k asker, s Sample, p *EstimatePlan, v cura
 	}
 	p.Looks, p.Price, p.Remaining = []EstimateLook{look}, e.Price, e.Remaining
 	p.Affordable, p.Replayed, p.Notes = e.Affordable, e.Replayed, append(p.Notes, e.Notes...)
-	p.dependent = s.Population && manyRows(e.Unit)
+	p.dependent = s.Population && request.ManyRows(e.Unit)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/internal/request"
 )
 
 // Quantile estimates quantiles of a column at rising ranks, "0.5" for the median. MethodIndependent draws each by itself, with an interval between two further
@@ -37,7 +38,7 @@ func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*Estimat
 		return nil, err
 	}
 	if len(s.Columns) > 1 {
-		return nil, misuse("ask about each by itself", "quantiles of one column at a time")
+		return nil, request.Misuse("ask about each by itself", "quantiles of one column at a time")
 	}
 	p := &EstimatePlan{Kind: "quantile", Method: s.Method, Why: "It was asked for."}
 	t, err := s.declaredTable(k)
@@ -51,11 +52,11 @@ func planQuantile(ctx context.Context, k asker, s Sample, at []string) (*Estimat
 	}
 	switch {
 	case p.Method != MethodIndependent && len(s.By) > 0:
-		return nil, misuse("use the method "+MethodIndependent+", or ask for one group at a time, with a condition", "the method %s is for one group", p.Method)
+		return nil, request.Misuse("use the method "+MethodIndependent+", or ask for one group at a time, with a condition", "the method %s is for one group", p.Method)
 	case p.Method == MethodIndependent && s.Population:
 		return planPopulationQuantiles(ctx, k, s, p, ranks)
 	case s.Population:
-		return nil, misuse("use the method "+MethodIndependent, "the method %s has no intervals", p.Method)
+		return nil, request.Misuse("use the method "+MethodIndependent, "the method %s has no intervals", p.Method)
 	case p.Method == MethodIndependent:
 		items, names := quantileItems(s.Columns[0], ranks)
 		return answerPlan(ctx, k, s, p, items, names)
@@ -107,16 +108,16 @@ func seldomRepeats(t curator.Table, column string) bool {
 // ranksOf reads rising ranks.
 func ranksOf(at []string) (out []string, err error) {
 	if len(at) < 1 || len(at) > 100 {
-		return nil, misuse("such as 0.25, 0.5, 0.75", "between 1 and 100 quantiles are asked for at once")
+		return nil, request.Misuse("such as 0.25, 0.5, 0.75", "between 1 and 100 quantiles are asked for at once")
 	}
 	var last *big.Rat
 	for _, text := range at {
 		r, err := exact.ParseDecimal(strings.TrimSpace(text))
 		if err != nil || r.Sign() < 0 || r.Cmp(big.NewRat(1, 1)) > 0 || last != nil && r.Cmp(last) <= 0 {
-			return nil, misuse("quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75", "%q is no quantile that may stand here", text)
+			return nil, request.Misuse("quantiles are rising decimals from 0 to 1, such as 0.25, 0.5, 0.75", "%q is no quantile that may stand here", text)
 		}
 		if !new(big.Rat).Mul(r, big.NewRat(10_000, 1)).IsInt() {
-			return nil, misuse("such as 0.9995", "a quantile's rank has at most 4 places, unlike %s", text)
+			return nil, request.Misuse("such as 0.9995", "a quantile's rank has at most 4 places, unlike %s", text)
 		}
 		out, last = append(out, exact.FormatRat(r)), r
 	}
@@ -154,7 +155,7 @@ func planRank(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks []s
 		return nil, err
 	}
 	p.Confidence = s.Confidence
-	if _, err = confidenceOf(&p.Confidence); err != nil {
+	if _, err = request.Confidence(&p.Confidence); err != nil {
 		return nil, err
 	}
 	p.Notes = append(p.Notes, fmt.Sprintf("The %s method has no intervals: how far it is off depends on how often values repeat, which nothing public bounds.", p.Method))
@@ -186,7 +187,7 @@ func inOrder(values []*curator.Number) []*curator.Number {
 
 func planSmooth(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks []string) (*EstimatePlan, error) {
 	if len(ranks) != 1 || ranks[0] != "0.5" {
-		return nil, misuse("ask for the rank 0.5", "smooth sensitivity is of the median alone")
+		return nil, request.Misuse("ask for the rank 0.5", "smooth sensitivity is of the median alone")
 	}
 	q := s.asking(s.sql(false, s.Columns[0]))
 	e, err := k.ExplainSmooth(ctx, q)
@@ -194,7 +195,7 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks [
 		return nil, err
 	}
 	p.Confidence = s.Confidence
-	if _, err = confidenceOf(&p.Confidence); err != nil {
+	if _, err = request.Confidence(&p.Confidence); err != nil {
 		return nil, err
 	}
 	p.Notes = append(p.Notes, "The smooth method has no interval: the scale of its noise is computed from the rows, and is a secret.")
@@ -216,16 +217,16 @@ func planSmooth(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks [
 // at most α where z is taken for what is left, so the interval is that of the two outer quantiles.
 func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *EstimatePlan, ranks []string) (*EstimatePlan, error) {
 	confidence := s.Confidence
-	alpha, err := confidenceOf(&confidence)
+	alpha, err := request.Confidence(&confidence)
 	if err != nil {
 		return nil, err
 	}
 	left := alpha - 2*bracketAlpha - countAlpha
 	switch {
 	case len(s.By) > 0:
-		return nil, misuse("ask for one group at a time, with a condition", "intervals about a population's quantiles are of one group")
+		return nil, request.Misuse("ask for one group at a time, with a condition", "intervals about a population's quantiles are of one group")
 	case left <= 0:
-		return nil, misuse("ask for 0.97 or less", "quantiles have no interval of that confidence about a population")
+		return nil, request.Misuse("ask for 0.97 or less", "quantiles have no interval of that confidence about a population")
 	}
 	items, names := quantileItems(s.Columns[0], ranks)
 	if _, err := answerPlan(ctx, k, s, p, items, names); err != nil {
@@ -233,21 +234,21 @@ func planPopulationQuantiles(ctx context.Context, k asker, s Sample, p *Estimate
 	}
 	whole, countShare := p.Price, big.NewRat(1, 20)
 	count := s
-	if count.Question, err = atShare(s.Question, whole, countShare); err != nil {
+	if count.Question, err = request.AtShare(s.Question, whole, countShare); err != nil {
 		return nil, err
 	}
 	count.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(1, 500)))
 	counting := count.asking(count.sql(false, "COUNT("+s.Columns[0]+")"))
 	first, err := k.Explain(ctx, counting)
 	if err != nil {
-		return nil, partly(err)
+		return nil, request.Partly(err)
 	}
 	rest := s
-	if rest.Question, err = atShare(s.Question, whole, new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
+	if rest.Question, err = request.AtShare(s.Question, whole, new(big.Rat).Sub(big.NewRat(1, 1), countShare)); err != nil {
 		return nil, err
 	}
 	rest.Confidence = exact.FormatRat(new(big.Rat).Sub(big.NewRat(1, 1), big.NewRat(8, 1000)))
-	p.dependent = manyRows(first.Unit)
+	p.dependent = request.ManyRows(first.Unit)
 	p.Looks = []EstimateLook{{SQL: counting.SQL, What: "rows", Price: first.Price}, {What: "quantiles, and those between which a sample's varies"}}
 	if e, err := k.Explain(ctx, rest.asking(rest.sql(false, items...))); err == nil {
 		p.Looks[1].Price = e.Price
@@ -275,7 +276,7 @@ func populationQuantiles(
 		return nil, err
 	}
 	if len(counted.Rows) != 1 || len(counted.Rows[0]) != 1 {
-		return nil, stopped(misuse("name nothing but a relation as the table", "the rows' count is not one number"), counted.ID)
+		return nil, request.Stopped(request.Misuse("name nothing but a relation as the table", "the rows' count is not one number"), counted.ID)
 	}
 	rows := counted.Rows[0][0].Estimate
 	n := 1.0 // of fewer rows nothing is told
@@ -314,11 +315,11 @@ func populationQuantiles(
 	items, names := quantileItems(column, asked)
 	r, err := k.Answer(ctx, rest.asking(rest.sql(false, items...)))
 	if err != nil {
-		return nil, stopped(err, counted.ID)
+		return nil, request.Stopped(err, counted.ID)
 	}
 	found := ofRelease(rest, r, names)
 	if len(found.Values) != len(asked) {
-		return nil, stopped(misuse("name nothing but a relation as the table", "the quantiles are not those of the question"), counted.ID, r.ID)
+		return nil, request.Stopped(request.Misuse("name nothing but a relation as the table", "the quantiles are not those of the question"), counted.ID, r.ID)
 	}
 	out := &Estimates{Confidence: confidence, Population: true}
 	out.took(counted.ID, counted.Price, counted.Remaining, counted.Replayed)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/request"
 	"dither/stats/internal/statstest"
 )
 
@@ -65,7 +66,7 @@ func TestEstimatesOfRows(t *testing.T) {
 				return
 			}
 			after := statstest.Remaining(t, c)
-			price, _, err := priceOf(p.Price)
+			price, _, err := request.Price(p.Price)
 			if err != nil {
 				t.Fatal(err)
 			}

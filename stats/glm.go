@@ -9,6 +9,8 @@ import (
 	"dither/curator"
 	"dither/internal/glm"
 	"dither/noise"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
 )
 
 // Families of a GLM.
@@ -24,7 +26,7 @@ type GLM struct {
 	Family           string
 	Table, Formula   string
 	Where            string // a condition on rows; "" for none
-	Classes                 // of a logistic model's response; the zero value takes them from the policy
+	formula.Classes         // of a logistic model's response; the zero value takes them from the policy
 	// Rows is about how many rows there are: known or released before. 0 is what the policy declares, or else a twentieth of the price is for a
 	// noisy count.
 	Rows       int64
@@ -47,14 +49,14 @@ type GLMFit struct {
 	Levels                 []string // of a response of two values, in words: the probability of the second is modelled
 	Coefficients           []GLMCoefficient
 	Confidence             string
-	Bounds                 []FoundBounds // by which numbers were normalised
-	Choice                 *Choice       // of terms; nil where none were chosen
+	Bounds                 []formula.Bounds // by which numbers were normalised
+	Choice                 *Choice          // of terms; nil where none were chosen
 	Warnings               []string
 	GLMTerms
 	Price, Remaining curator.Loss
 	Replayed         bool
 	scaled           []float64 // coefficients of the scaled predictors
-	design           *Design
+	design           *formula.Design
 	where            string
 }
 
@@ -103,7 +105,7 @@ type glmPlan struct {
 	GLM
 	c          *curator.Curator
 	family     glm.Family
-	design     *Design
+	design     *formula.Design
 	sql        string
 	confidence float64 // 1 − α
 	bound      float64
@@ -148,11 +150,11 @@ func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
 	}
 	m, terms, err := p.minimisation(rows, spread)
 	if err != nil {
-		return nil, stopped(err, out.IDs...)
+		return nil, request.Stopped(err, out.IDs...)
 	}
 	r, err := c.Minimize(ctx, m)
 	if err != nil {
-		return nil, stopped(err, out.IDs...)
+		return nil, request.Stopped(err, out.IDs...)
 	}
 	counted := out.Counted
 	out.GLMTerms, out.Counted = terms, counted
@@ -169,7 +171,7 @@ func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64,
 		return "", 0, 0, err
 	}
 	if len(n.Vectors) != 1 || len(n.Vectors[0].Values) != 1 {
-		return "", 0, 0, stopped(misuse("give a condition on rows, and nothing else", "the rows' count is not one number"), n.ID)
+		return "", 0, 0, request.Stopped(request.Misuse("give a condition on rows, and nothing else", "the rows' count is not one number"), n.ID)
 	}
 	v := n.Vectors[0]
 	unit, _ := v.Unit.Float64()
@@ -205,7 +207,7 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 		rows = glmRows
 		told, err := c.Explain(ctx, p.count())
 		if err != nil {
-			return nil, partly(err)
+			return nil, request.Partly(err)
 		}
 		out.Count = &told.Price
 		if told.Replayed {
@@ -237,17 +239,17 @@ func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation
 		return nil, err
 	}
 	out.Remaining, out.Largest = b.Remaining, b.Largest
-	out.Affordable = out.Replayed || affordable(b.Remaining, p.price)
+	out.Affordable = out.Replayed || request.Affordable(b.Remaining, p.price)
 	return out, nil
 }
 
 // affordable refuses a fit whose minimum could not be paid for after its count was.
 func (p *glmPlan) affordable(ctx context.Context) error {
 	told, err := p.c.Explain(ctx, p.count())
-	if err != nil || told.Replayed || affordable(told.Remaining, p.price) {
-		return partly(err)
+	if err != nil || told.Replayed || request.Affordable(told.Remaining, p.price) {
+		return request.Partly(err)
 	}
-	return exhausted("ask at a lower price", "the price", p.price, told.Remaining)
+	return request.Exhausted("ask at a lower price", "the price", p.price, told.Remaining)
 }
 
 // tell computes the model from what was released.
@@ -283,7 +285,7 @@ func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
 	if out.Bound < p.most {
 		out.Warnings = append(out.Warnings, "rows whose scaled predictors are longer than the bound are scaled down to it: the coefficients are those of the rows so scaled")
 	}
-	for i, weights := range p.design.from {
+	for i, weights := range p.design.Weights {
 		e := fit.Estimate(weights, p.confidence)
 		out.Coefficients = append(out.Coefficients, GLMCoefficient{
 			Name: p.design.Columns[i].Name, Width: p.design.Columns[i].Width, Estimate: glmNumber(e.Value), StdError: glmNumber(e.StdErr), Privacy: glmNumber(e.Noise), Low: glmNumber(e.Low), High: glmNumber(e.High), Z: glmNumber(e.Z), P: glmNumber(e.P),

@@ -9,6 +9,8 @@ import (
 	"dither/curator"
 	"dither/internal/exact"
 	"dither/internal/glm"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
 )
 
 // glmRows is the size of a table of which nothing is known.
@@ -20,21 +22,21 @@ func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
 }
 
 // decideGLMWithin is decideGLM with bounds of numbers that were found.
-func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, error) {
+func decideGLMWithin(c *curator.Curator, q GLM, found []formula.Bounds) (*glmPlan, error) {
 	p := &glmPlan{GLM: q, c: c, family: glm.Family(q.Family)}
 	if q.Family != Logistic && q.Family != Poisson {
-		return nil, misuse("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)
+		return nil, request.Misuse("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)
 	}
-	alpha, err := confidenceOf(&p.Confidence)
+	alpha, err := request.Confidence(&p.Confidence)
 	if err != nil {
 		return nil, err
 	}
-	if err := conditionAlone(q.Where); err != nil {
+	if err := request.CheckCondition(q.Where); err != nil {
 		return nil, err
 	}
 	p.confidence = 1 - alpha
-	if q.given() && q.Family != Logistic {
-		return nil, misuse("", "a %s model's response is a number, and has no classes", q.Family)
+	if q.Given() && q.Family != Logistic {
+		return nil, request.Misuse("", "a %s model's response is a number, and has no classes", q.Family)
 	}
 	if p.design, err = classDesign(c, q.Table, q.Formula, found, q.Classes, false); err != nil {
 		return nil, err
@@ -44,12 +46,12 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, 
 		return nil, err
 	}
 	for _, t := range tables {
-		if t.Name == p.design.Table && strings.TrimSpace(q.Where) == "" && !p.design.Response.some {
+		if t.Name == p.design.Table && strings.TrimSpace(q.Where) == "" && !p.design.Response.Partial {
 			p.declared = t.ExpectedRows
 		}
 	}
 	if p.Rows < 0 {
-		return nil, misuse("", "there are not %d rows", p.Rows)
+		return nil, request.Misuse("", "there are not %d rows", p.Rows)
 	}
 	if p.Rows > 0 {
 		p.declared = p.Rows
@@ -72,10 +74,10 @@ func decideGLMWithin(c *curator.Curator, q GLM, found []FoundBounds) (*glmPlan, 
 		return p, nil
 	}
 	parts := big.NewRat(1, 20)
-	if p.counting, err = atShare(p.Question, p.price, parts); err != nil {
+	if p.counting, err = request.AtShare(p.Question, p.price, parts); err != nil {
 		return nil, err
 	}
-	p.minimising, err = atShare(p.Question, p.price, parts.Sub(big.NewRat(1, 1), parts))
+	p.minimising, err = request.AtShare(p.Question, p.price, parts.Sub(big.NewRat(1, 1), parts))
 	return p, err
 }
 
@@ -86,14 +88,14 @@ func (p *glmPlan) held() error {
 	}
 	norm, err := exact.ParseDecimal(p.Bound)
 	if err != nil || norm.Sign() <= 0 {
-		return misuse("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
+		return request.Misuse("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
 	}
 	p.bound, _ = norm.Float64()
 	p.most, _ = p.design.MostOfL2.Float64()
 	if p.Radius != "" {
 		r, err := exact.ParseDecimal(p.Radius)
 		if err != nil || r.Sign() <= 0 {
-			return misuse("", "the radius is a decimal above 0, not %q", p.Radius)
+			return request.Misuse("", "the radius is a decimal above 0, not %q", p.Radius)
 		}
 		p.radius = r
 		return nil
@@ -112,10 +114,10 @@ func (p *glmPlan) held() error {
 func (p *glmPlan) count() curator.Question {
 	q := p.counting
 	of := "*"
-	if p.design.Response.some {
+	if p.design.Response.Partial {
 		of = p.design.Response.SQL
 	}
-	q.SQL = "SELECT COUNT(" + of + ") FROM " + curator.SQLName(p.design.Table) + whereClause(p.Where)
+	q.SQL = "SELECT COUNT(" + of + ") FROM " + curator.SQLName(p.design.Table) + request.Where(p.Where)
 	return q
 }
 
@@ -176,7 +178,7 @@ func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, erro
 		t.Steep = max(t.Bend, high)
 	}
 	t.Moves = max(1, math.Round(told.Sensitivity*told.Regularise/(t.Steep*t.Bound)))
-	price, inRho, err := priceOf(told.Price)
+	price, inRho, err := request.Price(told.Price)
 	if err != nil {
 		return glm.Choice{}, err
 	}

@@ -8,6 +8,8 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
 )
 
 // preparation is what is found for a generalized linear model before it is fitted, each for a share of its price: by what its numbers are scaled, and of which terms it is.
@@ -30,22 +32,22 @@ func newPreparation(_ *curator.Curator, q GLM, p *glmPlan) (*preparation, error)
 	var shares []*big.Rat
 	var err error
 	if q.Normalise != "" {
-		if out.normalise, err = shareOf(q.Normalise); err != nil {
+		if out.normalise, err = request.Share(q.Normalise); err != nil {
 			return nil, err
 		}
 		shares = append(shares, out.normalise)
 	}
 	switch {
 	case q.Choose == "" && q.ChooseShare != "":
-		return nil, misuse("say how many: --choose 3", "a share of the price chooses terms where they are to be chosen")
+		return nil, request.Misuse("say how many: --choose 3", "a share of the price chooses terms where they are to be chosen")
 	case q.Choose != "" && q.Family != Logistic:
-		return nil, misuse("", "terms are chosen for linear and logistic models")
+		return nil, request.Misuse("", "terms are chosen for linear and logistic models")
 	case q.Choose != "":
 		text := q.ChooseShare
 		if text == "" {
 			text = choosingShare
 		}
-		if out.choose, err = shareOf(text); err != nil {
+		if out.choose, err = request.Share(text); err != nil {
 			return nil, err
 		}
 		shares = append(shares, out.choose)
@@ -53,7 +55,7 @@ func newPreparation(_ *curator.Curator, q GLM, p *glmPlan) (*preparation, error)
 			return nil, err
 		}
 	}
-	out.parts, out.rest, err = divided(p.price, shares...)
+	out.parts, out.rest, err = request.Divide(p.price, shares...)
 	return out, err
 }
 
@@ -64,7 +66,7 @@ func (p *preparation) notes() (notes []string) {
 	}
 	if p.choose != nil {
 		n := candidates(p.plan.design, p.terms)
-		notes = append(notes, fmt.Sprintf("%s of the price chooses terms, by a linear regression on all %d; intervals will hold for whatever is chosen, of the %.6g coefficients that there might be. The noise is that of all terms.", exact.FormatRat(p.choose), len(p.plan.design.terms), n))
+		notes = append(notes, fmt.Sprintf("%s of the price chooses terms, by a linear regression on all %d; intervals will hold for whatever is chosen, of the %.6g coefficients that there might be. The noise is that of all terms.", exact.FormatRat(p.choose), len(p.plan.design.Terms), n))
 	}
 	return notes
 }
@@ -82,11 +84,11 @@ func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error
 	out := &GLMFit{Replayed: true}
 	decided, err := p.prepared(ctx, out, true)
 	if err != nil {
-		return nil, stopped(err, out.IDs...)
+		return nil, request.Stopped(err, out.IDs...)
 	}
 	f, err := decided.fit(ctx)
 	if err != nil {
-		return nil, stopped(err, out.IDs...)
+		return nil, request.Stopped(err, out.IDs...)
 	}
 	f.IDs, f.Replayed, f.Price = append(out.IDs, f.IDs...), f.Replayed && out.Replayed, whole.price
 	f.Choice, f.Confidence = out.Choice, whole.Confidence
@@ -115,23 +117,23 @@ func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error
 
 // prepared takes the looks, and decides the model that they lead to. Without pay it takes only those that were released before: the model is nil where one was not.
 func (p *preparation) prepared(ctx context.Context, out *GLMFit, pay bool) (decided *glmPlan, err error) {
-	if p.table, err = tableOf(p.plan.c, p.Table); err != nil {
+	if p.table, err = request.Table(p.plan.c, p.Table); err != nil {
 		return nil, err
 	}
 	final, formula := p.GLM, p.plan.design.Formula
 	if p.normalise != nil {
-		if known, err := p.scale(ctx, at(p.Question, p.parts[0]), out, pay); err != nil || !known {
+		if known, err := p.scale(ctx, request.At(p.Question, p.parts[0]), out, pay); err != nil || !known {
 			return nil, err
 		}
 	}
 	if p.choose != nil {
 		alpha, known := 0.0, false
-		if formula, alpha, known, err = p.pick(ctx, at(p.Question, p.parts[len(p.parts)-1]), out, pay); err != nil || !known {
+		if formula, alpha, known, err = p.pick(ctx, request.At(p.Question, p.parts[len(p.parts)-1]), out, pay); err != nil || !known {
 			return nil, err
 		}
 		final.Confidence = exact.FormatRat(exact.CeilDigits(new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFloat64(alpha)), 15))
 	}
-	final.Question, final.Formula = at(final.Question, p.rest), formula.String()
+	final.Question, final.Formula = request.At(final.Question, p.rest), formula.String()
 	final.Normalise, final.Choose, final.ChooseShare = "", "", ""
 	return decideGLMWithin(p.plan.c, final, out.Bounds)
 }
@@ -153,26 +155,26 @@ func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplana
 	} else {
 		left.Epsilon = exact.FormatRat(sum)
 	}
-	if err := payable(told.Remaining, left, told.Largest); err != nil {
+	if err := request.Payable(told.Remaining, left, told.Largest); err != nil {
 		return err
 	}
 	if p.choose != nil && len(parts) > 1 {
-		if _, err := p.linear(ctx, at(p.Question, parts[1]), nil); err != nil {
-			return partly(err)
+		if _, err := p.linear(ctx, request.At(p.Question, parts[1]), nil); err != nil {
+			return request.Partly(err)
 		}
 	}
 	last := p.GLM
-	last.Question, last.Normalise, last.Choose, last.ChooseShare = at(last.Question, p.rest), "", "", ""
+	last.Question, last.Normalise, last.Choose, last.ChooseShare = request.At(last.Question, p.rest), "", "", ""
 	rest, err := decideGLM(p.plan.c, last)
 	if err == nil && rest.declared == 0 {
 		_, err = p.plan.c.Explain(ctx, rest.count())
 	}
-	return partly(err)
+	return request.Partly(err)
 }
 
 // numbers are those among the predictors: what a response is, the loss says.
-func (p *preparation) numbers(d *Design) []string {
-	return slices.DeleteFunc(d.Formula.numbers(p.table), func(name string) bool { return name == d.Response.Column })
+func (p *preparation) numbers(d *formula.Design) []string {
+	return slices.DeleteFunc(d.Formula.Numbers(p.table), func(name string) bool { return name == d.Response.Column })
 }
 
 // scale finds means and spreads.
@@ -183,7 +185,7 @@ func (p *preparation) scale(ctx context.Context, q curator.Question, out *GLMFit
 	}
 	told, err := p.plan.c.ExplainMoments(ctx, n.of)
 	if err != nil {
-		return false, partly(err)
+		return false, request.Partly(err)
 	}
 	if !told.Replayed {
 		if !pay {
@@ -202,22 +204,22 @@ func (p *preparation) scale(ctx context.Context, q curator.Question, out *GLMFit
 }
 
 // linear is the regression on all terms that they are chosen by.
-func (p *preparation) linear(ctx context.Context, q curator.Question, found []FoundBounds) (l *linear, err error) {
+func (p *preparation) linear(ctx context.Context, q curator.Question, found []formula.Bounds) (l *linear, err error) {
 	l = &linear{Linear: Linear{Question: q, Table: p.table.Name, Where: p.Where, Method: AdaSSP}, table: p.table, found: found}
-	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
+	if l.alpha, err = request.Confidence(&l.Confidence); err != nil {
 		return nil, err
 	}
-	if l.design, err = p.plan.design.Formula.designWith(p.table, designOptions{Found: found, Classes: p.plan.Classes}); err != nil {
+	if l.design, err = p.plan.design.Formula.DesignWith(p.table, formula.Options{Found: found, Classes: p.plan.Classes}); err != nil {
 		return nil, err
 	}
 	return l, l.plan(ctx, p.plan.c)
 }
 
 // pick chooses terms by the sums of a linear regression: near to 0, a logistic model's coefficients are four times those of the linear one, and what one explains the other does.
-func (p *preparation) pick(ctx context.Context, q curator.Question, out *GLMFit, pay bool) (f Formula, alpha float64, known bool, err error) {
+func (p *preparation) pick(ctx context.Context, q curator.Question, out *GLMFit, pay bool) (f formula.Formula, alpha float64, known bool, err error) {
 	l, err := p.linear(ctx, q, out.Bounds)
 	if err != nil {
-		return f, 0, false, partly(err)
+		return f, 0, false, request.Partly(err)
 	}
 	if !l.told.Replayed {
 		if !pay {

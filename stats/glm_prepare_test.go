@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/formula"
 )
 
 // A logistic model is normalised and its terms are chosen within its price: of those that matter none is missing, the intervals hold the true coefficients (at a confidence that fails
@@ -95,7 +96,7 @@ func TestGLMPreparedOfNothing(t *testing.T) {
 // said to be, when the budget is gone.
 func TestGLMPreparedWithinThePolicy(t *testing.T) {
 	c, _ := glmHome(t, "{epsilon: 40}", "40", 2000) // the least price is 0.004
-	plain := GLM{Family: Logistic, Table: "people", Formula: "visits ~ age + x + debt", Classes: Classes{Positive: "1"}, Question: curator.Question{Epsilon: "10"}}
+	plain := GLM{Family: Logistic, Table: "people", Formula: "visits ~ age + x + debt", Classes: formula.Classes{Positive: "1"}, Question: curator.Question{Epsilon: "10"}}
 	q := plain
 	q.Normalise, q.Choose = "0.2", "2"
 	refused := func(says string, change func(*GLM)) {

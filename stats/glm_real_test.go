@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/formula"
 	"dither/stats/internal/statstest"
 
 	"gonum.org/v1/gonum/mat"
@@ -25,12 +26,12 @@ type realModel struct {
 }
 
 func (m realModel) formula() string {
-	text := quoteFactor(m.response) + " ~ "
+	text := formula.Quote(m.response) + " ~ "
 	for i, c := range m.columns {
 		if i > 0 {
 			text += " + "
 		}
-		text += quoteFactor(c)
+		text += formula.Quote(c)
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/internal/request"
 )
 
 // GLMSearch chooses among logistic models of one response: other predictors, another regulariser. Each candidate is fitted at its own price, and then one question counts, of each of them, the
@@ -38,7 +39,7 @@ const maxCandidates = 32
 // It begins only where all of it can be paid.
 func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearched, error) {
 	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
-		return nil, misuse("", "a search is among 2 to %d models", maxCandidates)
+		return nil, request.Misuse("", "a search is among 2 to %d models", maxCandidates)
 	}
 	out, replayed, response := &GLMSearched{}, true, ""
 	var counts []string
@@ -50,11 +51,11 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 		}
 		switch {
 		case q.Normalise+q.Choose != "":
-			return nil, misuse("leave them out", "the candidates of a search are neither normalised, nor are their terms chosen")
+			return nil, request.Misuse("leave them out", "the candidates of a search are neither normalised, nor are their terms chosen")
 		case q.Family != Logistic:
-			return nil, misuse("", "a search is among logistic models")
+			return nil, request.Misuse("", "a search is among logistic models")
 		case i > 0 && (p.design.Table != s.Candidates[0].Table && !strings.EqualFold(p.design.Table, s.Candidates[0].Table) || q.Where != s.Candidates[0].Where || p.design.Response.SQL != response):
-			return nil, misuse("", "the models of a search have one table, one condition and one response")
+			return nil, request.Misuse("", "the models of a search have one table, one condition and one response")
 		}
 		response = p.design.Response.SQL
 		told, err := ExplainGLM(ctx, c, q)
@@ -71,17 +72,17 @@ func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearch
 		return nil, err
 	}
 	prices = append(prices, score.Price)
-	total, inRho, err := priceOfAll(prices...)
+	total, inRho, err := request.Sum(prices...)
 	if err != nil {
 		return nil, err
 	}
 	out.Price, out.Rho = exact.FormatRat(total), inRho
-	if !replayed && !affordable(score.Remaining, prices...) {
+	if !replayed && !request.Affordable(score.Remaining, prices...) {
 		price := curator.Loss{Epsilon: out.Price}
 		if out.Rho {
 			price = curator.Loss{Rho: out.Price}
 		}
-		return nil, exhausted("search among fewer, or at lower prices", "the price of all candidates and their counts", price, score.Remaining)
+		return nil, request.Exhausted("search among fewer, or at lower prices", "the price of all candidates and their counts", price, score.Remaining)
 	}
 	return out, s.run(ctx, c, out)
 }
@@ -93,21 +94,21 @@ func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched
 	for _, q := range s.Candidates {
 		f, err := FitGLM(ctx, c, q)
 		if err != nil {
-			return stopped(err, out.releases()...)
+			return request.Stopped(err, out.releases()...)
 		}
 		p, err := decideGLM(c, q)
 		if err != nil {
-			return stopped(err, out.releases()...)
+			return request.Stopped(err, out.releases()...)
 		}
 		out.Fits, out.Replayed = append(out.Fits, f), out.Replayed && f.Replayed
 		counts = append(counts, p.correct(f.scaled))
 	}
 	r, err := c.Answer(ctx, s.counting(counts))
 	if err != nil {
-		return stopped(err, out.releases()...)
+		return request.Stopped(err, out.releases()...)
 	}
 	if len(r.Rows) != 1 || len(r.Rows[0]) != len(s.Candidates) {
-		return stopped(misuse("give a condition on rows, and nothing else", "the counts are not those of the question"), append(out.releases(), r.ID)...)
+		return request.Stopped(request.Misuse("give a condition on rows, and nothing else", "the counts are not those of the question"), append(out.releases(), r.ID)...)
 	}
 	out.ID, out.Remaining, out.Replayed = r.ID, r.Remaining, out.Replayed && r.Replayed
 	for i := range s.Candidates {
@@ -138,7 +139,7 @@ func (s GLMSearch) counting(counts []string) curator.Question {
 	for i, count := range counts {
 		items = append(items, fmt.Sprintf("COUNT(CASE WHEN %s THEN 1 END) AS candidate%d", count, i+1))
 	}
-	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(s.Candidates[0].Table) + whereClause(s.Candidates[0].Where)
+	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(s.Candidates[0].Table) + request.Where(s.Candidates[0].Where)
 	return q
 }
 

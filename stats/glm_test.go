@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/formula"
 	"dither/stats/internal/statstest"
 )
 
@@ -86,7 +87,7 @@ func TestFitGLM(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		glmCovers(t, f, map[string]float64{InterceptName: -1.5, "age": 0.03, "x": 1, "g[b]": -0.8, "g[c]": 0})
+		glmCovers(t, f, map[string]float64{formula.InterceptName: -1.5, "age": 0.03, "x": 1, "g[b]": -0.8, "g[c]": 0})
 		b, err := c.Budget()
 		if err != nil || b.Spent.Epsilon != f.Price.Epsilon || b.Spent.Rho != f.Price.Rho || f.Price != told.Price {
 			t.Errorf("spent %+v for %+v, %v", b.Spent, f.Price, err)
@@ -100,7 +101,7 @@ func TestFitGLM(t *testing.T) {
 		if f, err = FitGLM(t.Context(), c, p); err != nil {
 			t.Fatal(err)
 		}
-		glmCovers(t, f, map[string]float64{InterceptName: 0.2, "age": 0.01, "x": 0.5})
+		glmCovers(t, f, map[string]float64{formula.InterceptName: 0.2, "age": 0.01, "x": 0.5})
 		t.Logf("%s: %v", budget, f.Warnings)
 	}
 }

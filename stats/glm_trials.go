@@ -8,6 +8,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/internal/request"
 )
 
 // GLMTrials asks for the best of several regularisers of a logistic model, by how many rows it predicts rightly (curator.SearchMinimum): a random number of them is tried, and the best alone is told.
@@ -64,7 +65,7 @@ func ExplainTrials(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTr
 	if err != nil {
 		return nil, err
 	}
-	out.Regularise, out.Largest, out.Affordable = "", b.Largest, r.Replayed || affordable(r.Remaining, r.Price)
+	out.Regularise, out.Largest, out.Affordable = "", b.Largest, r.Replayed || request.Affordable(r.Remaining, r.Price)
 	return out, nil
 }
 
@@ -72,25 +73,25 @@ func decideTrials(c *curator.Curator, q GLMTrials) (*glmPlan, curator.MinimumSea
 	m := curator.MinimumSearch{Trials: q.Trials}
 	switch {
 	case q.Family != Logistic:
-		return nil, m, misuse("", "regularisers are tried for logistic models")
+		return nil, m, request.Misuse("", "regularisers are tried for logistic models")
 	case q.Regularise+q.Curvature+q.Normalise+q.Choose != "":
-		return nil, m, misuse("leave them out", "a search for a regulariser has no other, no intervals, and its terms and scales are given")
+		return nil, m, request.Misuse("leave them out", "a search for a regulariser has no other, no intervals, and its terms and scales are given")
 	case len(q.Regularisers) < 2:
-		return nil, m, misuse("such as 20,50,200", "a search is among two regularisers or more")
+		return nil, m, request.Misuse("such as 20,50,200", "a search is among two regularisers or more")
 	}
 	p, err := decideGLM(c, q.GLM)
 	if err != nil {
 		return nil, m, err
 	}
 	if p.declared == 0 {
-		return nil, m, misuse("say --rows, a number that is known or was released", "about how many rows there are must be said")
+		return nil, m, request.Misuse("say --rows, a number that is known or was released", "about how many rows there are must be said")
 	}
 	m.Question, m.Bound, m.Rows = p.Question, p.Bound, 2*p.declared // more rows than are said, up to twice as many, leave the regulariser as it is
 	m.SQL = p.sql
 	for _, text := range q.Regularisers {
 		r, err := exact.ParseDecimal(strings.TrimSpace(text))
 		if err != nil || r.Sign() <= 0 {
-			return nil, m, misuse("", "a regulariser is a decimal above 0, not %q", text)
+			return nil, m, request.Misuse("", "a regulariser is a decimal above 0, not %q", text)
 		}
 		m.Candidates = append(m.Candidates, curator.MinimumCandidate{Regularise: exact.FormatRat(r), Radius: p.Radius})
 	}
@@ -116,7 +117,7 @@ func (p *glmPlan) tried(q GLMTrials, r *curator.FoundMinimum) *GLMTried {
 		}
 	}
 	raw := p.design.Raw(theta)
-	for i, weights := range p.design.from {
+	for i, weights := range p.design.Weights {
 		k := TriedCoefficient{Name: p.design.Columns[i].Name}
 		for _, w := range weights {
 			k.Noise = math.Hypot(k.Noise, w*r.Coefficients.Noise.StdDev()*unit)

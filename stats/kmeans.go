@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dither/curator"
+	"dither/stats/internal/request"
 )
 
 // The methods of k-means.
@@ -109,7 +110,7 @@ func KMeans(ctx context.Context, c *curator.Curator, of Clustering) (*Clusters, 
 		}
 		s.pay = true
 		if out, err = s.run(ctx); err != nil {
-			return nil, stopped(err, s.taken...)
+			return nil, request.Stopped(err, s.taken...)
 		}
 	}
 	return s.present(out), nil

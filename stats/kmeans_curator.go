@@ -11,6 +11,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/internal/request"
 )
 
 // kmCurator asks the kernel. Until pay is set it takes only what was released before, at no cost.
@@ -41,7 +42,7 @@ func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCu
 	if err := s.decide(); err != nil {
 		return nil, err
 	}
-	if err := conditionAlone(of.Where); err != nil {
+	if err := request.CheckCondition(of.Where); err != nil {
 		return nil, err
 	}
 	// The whole price is looked at as that of one look: the kernel knows the default, the largest, and what ε costs.
@@ -50,7 +51,7 @@ func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCu
 		return nil, err
 	}
 	if len(e.Cells) != 1 {
-		return nil, misuse("give a condition on rows, and nothing else", "the rows are in groups that nobody named")
+		return nil, request.Misuse("give a condition on rows, and nothing else", "the rows are in groups that nobody named")
 	}
 	s.price = e.Price
 	s.task.l2 = e.Price.Rho != ""
@@ -69,19 +70,19 @@ func (s *kmCurator) decide() error {
 	}
 	switch {
 	case of.K < 1 || of.K > kmMost:
-		return misuse("", "there are 1 to %d clusters, not %d", kmMost, of.K)
+		return request.Misuse("", "there are 1 to %d clusters, not %d", kmMost, of.K)
 	case of.Least != 0 && (of.Least < 2 || of.Least > of.K):
-		return misuse("such as 2..8", "the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", kmMost, of.Least, of.K)
+		return request.Misuse("such as 2..8", "the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", kmMost, of.Least, of.K)
 	case of.Most != 0 && (of.Most < of.K || of.Most > kmMost):
-		return misuse("", "rows are looked at as for %d to %d clusters, not for %d", of.K, kmMost, of.Most)
+		return request.Misuse("", "rows are looked at as for %d to %d clusters, not for %d", of.K, kmMost, of.Most)
 	case of.Least > 0 && of.Method == KMeansTree:
-		return misuse("use grid, or look with --most 8 and compare several K, which is free", "a tree's groups are too coarse to tell how many clusters there are")
+		return request.Misuse("use grid, or look with --most 8 and compare several K, which is free", "a tree's groups are too coarse to tell how many clusters there are")
 	case of.Least+of.Most > 0 && (of.Method == KMeansLloyd || of.Iterations+of.Average > 0):
-		return misuse("use grid or tree", "lloyd looks at rows for one number of clusters: every other has a price of its own")
+		return request.Misuse("use grid or tree", "lloyd looks at rows for one number of clusters: every other has a price of its own")
 	case of.Iterations < 0 || of.Iterations > kmMostIterations:
-		return misuse("0 is the default", "there are 1 to %d iterations, not %d", kmMostIterations, of.Iterations)
+		return request.Misuse("0 is the default", "there are 1 to %d iterations, not %d", kmMostIterations, of.Iterations)
 	case of.Iterations+of.Average > 0 && of.Method != "" && of.Method != KMeansLloyd:
-		return misuse("leave them out", "only lloyd has iterations")
+		return request.Misuse("leave them out", "only lloyd has iterations")
 	}
 	switch of.Method {
 	case "":
@@ -90,7 +91,7 @@ func (s *kmCurator) decide() error {
 		}
 	case KMeansLloyd, KMeansGrid, KMeansTree:
 	default:
-		return misuse("", "the method is %s, %s or %s, not %q", KMeansLloyd, KMeansGrid, KMeansTree, of.Method)
+		return request.Misuse("", "the method is %s, %s or %s, not %q", KMeansLloyd, KMeansGrid, KMeansTree, of.Method)
 	}
 	if t.iterations == 0 {
 		t.iterations = kmIterations
@@ -99,7 +100,7 @@ func (s *kmCurator) decide() error {
 		t.average = max(1, t.iterations/2)
 	}
 	if t.average < 0 || t.average > t.iterations {
-		return misuse("", "the average is over 1 to all %d iterations, not %d", t.iterations, t.average)
+		return request.Misuse("", "the average is over 1 to all %d iterations, not %d", t.iterations, t.average)
 	}
 	if t.seed == 0 {
 		t.seed, of.Seed = 1, 1
@@ -107,11 +108,11 @@ func (s *kmCurator) decide() error {
 	if of.Radius != "" {
 		r, err := exact.ParseDecimal(of.Radius)
 		if err != nil || r.Sign() <= 0 {
-			return misuse("such as 1", "the radius is a decimal above 0, not %q", of.Radius)
+			return request.Misuse("such as 1", "the radius is a decimal above 0, not %q", of.Radius)
 		}
 		t.radius, _ = r.Float64()
 	}
-	alpha, err := confidenceOf(&of.Confidence)
+	alpha, err := request.Confidence(&of.Confidence)
 	if err != nil {
 		return err
 	}
@@ -144,16 +145,16 @@ func (s *kmCurator) choose(ctx context.Context) error {
 		buckets = kmGridBuckets(unbounded, s.task.rows, deviation)
 	}
 	if s.task.method = kmAutomatic(s.task.d, buckets); s.of.Least > 0 && s.task.method != KMeansGrid {
-		return misuse("say how many, or --method grid; with --most 8 several K are compared, free", "of so many columns, or at so low a price, nothing tells how many clusters there are")
+		return request.Misuse("say how many, or --method grid; with --most 8 several K are compared, free", "of so many columns, or at so low a price, nothing tells how many clusters there are")
 	}
 	return nil
 }
 
 // divide gives each look its share of the price: of twelve digits, rounded down, the last one with what is left. So they add up to the price.
 func (s *kmCurator) divide(ctx context.Context) error {
-	whole, _, err := priceOf(s.price)
+	whole, _, err := request.Price(s.price)
 	if err != nil {
-		return misuse("", "the price %s cannot be divided", s.price)
+		return request.Misuse("", "the price %s cannot be divided", s.price)
 	}
 	s.whole = whole
 	weights, total := s.task.kmShares(), int64(0)
@@ -168,14 +169,14 @@ func (s *kmCurator) divide(ctx context.Context) error {
 		}
 		left = new(big.Rat).Sub(left, part)
 		s.parts = append(s.parts, part)
-		s.shares = append(s.shares, priced(curator.Question{}, part, s.task.l2))
+		s.shares = append(s.shares, request.Priced(curator.Question{}, part, s.task.l2))
 	}
 	for i := range s.shares { // so that none is refused halfway for its price
 		if i > 1 && s.parts[i].Cmp(s.parts[i-1]) == 0 {
 			continue
 		}
 		if _, _, err := s.foretell(ctx, kmLook{kind: kmTotal}, s.shares[i]); err != nil {
-			return partly(err)
+			return request.Partly(err)
 		}
 	}
 	return nil
@@ -264,7 +265,7 @@ func kmCellsOf(m *curator.Moments, l kmLook, d int) (*kmCells, error) {
 			}
 		}
 		if at < 0 || at >= n || l.kind == kmTotal && len(m.Cells) > 1 { // a condition on rows that closes its own bracket
-			return nil, misuse("give a condition on rows, and nothing else", "the clusters' cells are not those of the question")
+			return nil, request.Misuse("give a condition on rows, and nothing else", "the clusters' cells are not those of the question")
 		}
 		out.counts[at], _ = new(big.Float).SetInt(m.Sums[0].Values[i][0]).Float64()
 		if l.kind == kmBuckets {
@@ -313,7 +314,7 @@ func (s *kmCurator) unpaidFrom(step int) curator.Question {
 	for _, p := range s.parts[step:] {
 		sum.Add(sum, p)
 	}
-	return priced(curator.Question{}, sum, s.task.l2)
+	return request.Priced(curator.Question{}, sum, s.task.l2)
 }
 
 // room refuses what the budget has not enough left for, before anything is paid.

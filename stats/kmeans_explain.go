@@ -63,7 +63,7 @@ func ExplainKMeans(ctx context.Context, c *curator.Curator, of Clustering) (*Clu
 		out.Unpaid = curator.Loss{}
 	}
 	for _, c := range s.columns {
-		out.Columns = append(out.Columns, c.name)
+		out.Columns = append(out.Columns, c.Name)
 	}
 	if err := s.explainLooks(ctx, out); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s *kmCurator) explainLooks(ctx context.Context, out *ClusteringExplanation
 		}
 		if l.sums {
 			for _, c := range s.columns {
-				look.Sums = append(look.Sums, sum*c.half)
+				look.Sums = append(look.Sums, sum*c.Half)
 			}
 		}
 		if l.kind == kmBuckets && s.task.rows > 0 {

@@ -12,8 +12,8 @@ func (s *kmCurator) present(r *kmResult) *Clusters {
 		Releases: r.releases, Price: s.price, Remaining: r.remaining, Replayed: !r.paid, Warnings: slices.Compact(r.warnings), Notes: s.notes(),
 	}
 	for _, c := range s.columns {
-		out.Columns = append(out.Columns, c.name)
-		out.Bounds = append(out.Bounds, [2]float64{c.raw(-1), c.raw(1)})
+		out.Columns = append(out.Columns, c.Name)
+		out.Bounds = append(out.Bounds, [2]float64{c.Raw(-1), c.Raw(1)})
 	}
 	for _, c := range r.clusters {
 		cluster := Cluster{Size: c.size}
@@ -33,7 +33,7 @@ func (s *kmCurator) present(r *kmResult) *Clusters {
 		for _, c := range centres {
 			at := make([]float64, len(c))
 			for i, x := range c {
-				at[i] = s.columns[i].raw(x)
+				at[i] = s.columns[i].Raw(x)
 			}
 			raw = append(raw, at)
 		}

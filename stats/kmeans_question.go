@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dither/curator"
+	"dither/stats/internal/request"
 )
 
 // vectors is a look as the kernel takes it.
@@ -16,7 +17,7 @@ func (s *kmCurator) vectors(l kmLook, price curator.Question) curator.Vectors {
 	q.Analyst, q.Fresh = s.of.Analyst, s.of.Fresh
 	var scaled []string
 	for _, c := range s.columns {
-		scaled = append(scaled, c.sql())
+		scaled = append(scaled, c.SQL())
 	}
 	q.SQL = "SELECT " + strings.Join(scaled, ", ") + " FROM " + s.from(l)
 	if keys := s.keys(l); len(keys) > 0 {
@@ -75,13 +76,13 @@ func (s *kmCurator) side(plane int) string {
 
 // from is what a look reads: the table, for leaves with the sides of the planes by name.
 func (s *kmCurator) from(l kmLook) string {
-	text := curator.SQLName(s.table.Name) + whereClause(s.of.Where)
+	text := curator.SQLName(s.table.Name) + request.Where(s.of.Where)
 	if l.kind != kmLeaves {
 		return text
 	}
 	var names []string
 	for _, c := range s.columns {
-		names = append(names, curator.SQLName(c.name))
+		names = append(names, curator.SQLName(c.Name))
 	}
 	for i, p := range l.planes {
 		names = append(names, s.beyond(p)+" AS "+s.side(i))
@@ -95,8 +96,8 @@ func (s *kmCurator) beyond(p kmPlane) string {
 	var sums []string
 	offset := p.offset
 	for i, c := range s.columns {
-		term := curator.SQLName(c.name) + " * " + kmDecimal(p.normal[i]/c.half)
-		offset += p.normal[i] * c.middle / c.half
+		term := curator.SQLName(c.Name) + " * " + kmDecimal(p.normal[i]/c.Half)
+		offset += p.normal[i] * c.Middle / c.Half
 		if i%kmTerms == 0 {
 			sums = append(sums, term)
 			continue

@@ -8,11 +8,13 @@ import (
 
 	"dither/curator"
 	"dither/internal/nearest"
+	"dither/stats/internal/request"
+	"dither/stats/internal/scale"
 )
 
 // kmColumn is a column of the space that rows are clustered in, scaled to between −1 and 1 by its declared bounds.
 type kmColumn struct {
-	scaledColumn
+	scale.Column
 	values int // how many whole numbers are within the bounds of an integer column, at most kmMostBuckets; 0 of others
 }
 
@@ -26,7 +28,7 @@ func kmSpace(tables []curator.Table, of Clustering) (curator.Table, []kmColumn, 
 		}
 		names = append(names, t.Name)
 	}
-	return curator.Table{}, nil, misuse(kmMeant(of.Table, names), "there is no table %q", of.Table)
+	return curator.Table{}, nil, request.Misuse(kmMeant(of.Table, names), "there is no table %q", of.Table)
 }
 
 func kmMeant(name string, names []string) string {
@@ -41,7 +43,7 @@ const kmMostColumns = 25
 
 func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
 	if len(names) == 0 || len(names) > kmMostColumns {
-		return nil, misuse("name the columns to cluster by", "clusters are of 1 to %d columns, not %d", kmMostColumns, len(names))
+		return nil, request.Misuse("name the columns to cluster by", "clusters are of 1 to %d columns, not %d", kmMostColumns, len(names))
 	}
 	var all []string
 	for _, c := range t.Columns {
@@ -50,14 +52,14 @@ func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return strings.EqualFold(c.Name, name) })
 		if i < 0 {
-			return nil, misuse(kmMeant(name, all), "the table %s has no column %q", t.Name, name)
+			return nil, request.Misuse(kmMeant(name, all), "the table %s has no column %q", t.Name, name)
 		}
 		c, err := kmColumnOf(t.Columns[i])
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(out, func(o kmColumn) bool { return o.name == c.name }) {
-			return nil, misuse("name it once", "the column %s is named twice", c.name)
+		if slices.ContainsFunc(out, func(o kmColumn) bool { return o.Name == c.Name }) {
+			return nil, request.Misuse("name it once", "the column %s is named twice", c.Name)
 		}
 		out = append(out, c)
 	}
@@ -66,13 +68,13 @@ func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
 
 func kmColumnOf(c curator.TableColumn) (out kmColumn, err error) {
 	if c.Type != "integer" && c.Type != "real" {
-		return out, misuse("distances are between numbers", "the column %s is of type %s", c.Name, c.Type)
+		return out, request.Misuse("distances are between numbers", "the column %s is of type %s", c.Name, c.Type)
 	}
-	out.scaledColumn, err = scaledColumnOf(c, "the owner declares them in the policy; they are never looked up in the rows")
+	out.Column, err = scale.Of(c, "the owner declares them in the policy; they are never looked up in the rows")
 	if err != nil {
 		return out, err
 	}
-	if width := new(big.Rat).Sub(out.high, out.low); c.Type == "integer" && width.Cmp(big.NewRat(kmMostBuckets, 1)) < 0 {
+	if width := new(big.Rat).Sub(out.High, out.Low); c.Type == "integer" && width.Cmp(big.NewRat(kmMostBuckets, 1)) < 0 {
 		out.values = int(width.Num().Int64()) + 1
 	}
 	return out, nil
@@ -81,14 +83,14 @@ func kmColumnOf(c curator.TableColumn) (out kmColumn, err error) {
 // bucket is the SQL of which of n equal parts of the column's range a value is in, from 1; its upper bound is in the last. The range of whole numbers
 // is longer by a half at both ends, so that a bucket's numbers lie about its middle. A NULL is in the first, where it does not count.
 func (c kmColumn) bucket(n int) string {
-	low, high := c.low, c.high
+	low, high := c.Low, c.High
 	if c.values > 0 {
 		half := big.NewRat(1, 2)
 		low, high = new(big.Rat).Sub(low, half), new(big.Rat).Add(high, half)
 	}
-	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)", curator.SQLName(c.name), sqlRat(low), sqlRat(high), n, n)
+	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)", curator.SQLName(c.Name), scale.Decimal(low), scale.Decimal(high), n, n)
 }
 
 func (c kmColumn) rawNumber(n ClusterNumber) ClusterNumber {
-	return ClusterNumber{c.raw(n.Value), c.raw(n.Low), c.raw(n.High)}
+	return ClusterNumber{c.Raw(n.Value), c.Raw(n.Low), c.Raw(n.High)}
 }

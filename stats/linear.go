@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"dither/curator"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
 )
 
 // Methods of a Linear.
@@ -64,10 +66,10 @@ type LinearFit struct {
 	Population                 bool     // intervals are about the population that rows are drawn from; else about the coefficients that the rows have
 	ResidualError              *float64 // the residual standard deviation
 	RSquared                   *float64
-	Rows, RowsError            *float64      // how many rows counted, noisy, and the noise's standard deviation
-	Ridge                      float64       // that was added to Σzzᵀ of the scaled predictors
-	Bounds                     []FoundBounds // that were found
-	Choice                     *Choice       // of terms; nil where none were chosen
+	Rows, RowsError            *float64         // how many rows counted, noisy, and the noise's standard deviation
+	Ridge                      float64          // that was added to Σzzᵀ of the scaled predictors
+	Bounds                     []formula.Bounds // that were found
+	Choice                     *Choice          // of terms; nil where none were chosen
 	Warnings                   []string
 	Measured                   []LinearSum // what was released, in the units of the scaled predictors and response
 	Line                       *FittedLine // of TheilSen, which has no standard errors, and measures nothing
@@ -109,13 +111,13 @@ type LinearExplanation struct {
 // linear is a regression, decided.
 type linear struct {
 	Linear
-	design   *Design
+	design   *formula.Design
 	vectors  curator.Vectors
 	told     *curator.MomentsExplanation
 	alpha    float64
 	at, half float64 // of the response
 	table    curator.Table
-	found    []FoundBounds
+	found    []formula.Bounds
 	releases []string // of the looks for bounds
 	replayed bool     // none of them was a new one
 }
@@ -152,14 +154,14 @@ func FitLinear(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, e
 	}
 	m, err := c.Moments(ctx, l.vectors)
 	if err != nil {
-		return nil, stopped(err, l.releases...)
+		return nil, request.Stopped(err, l.releases...)
 	}
 	if q.From != "" && m.ID != q.From {
-		return nil, misuse("name "+m.ID+", or ask as before", "the same sums were released again after %s", q.From)
+		return nil, request.Misuse("name "+m.ID+", or ask as before", "the same sums were released again after %s", q.From)
 	}
 	out, err := l.fit(m)
 	if err != nil {
-		return nil, stopped(err, append(l.releases, m.ID)...)
+		return nil, request.Stopped(err, append(l.releases, m.ID)...)
 	}
 	out.Price, out.Replayed, out.Releases = price, out.Replayed && l.replayed, append(l.releases, m.ID)
 	return out, nil
@@ -233,11 +235,11 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 		return decideAgain(ctx, c, q)
 	}
 	l := &linear{Linear: q, replayed: true}
-	err := conditionAlone(q.Where)
+	err := request.CheckCondition(q.Where)
 	if err != nil {
 		return nil, err
 	}
-	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
+	if l.alpha, err = request.Confidence(&l.Confidence); err != nil {
 		return nil, err
 	}
 	switch l.Method {
@@ -245,19 +247,19 @@ func decideLinear(ctx context.Context, c *curator.Curator, q Linear) (*linear, e
 		l.Method = AdaSSP
 	case AdaSSP, Lecture:
 	default:
-		return nil, misuse(fmt.Sprintf("use %s, %s or %s", AdaSSP, Lecture, TheilSen), "there is no method %q of linear regression", q.Method)
+		return nil, request.Misuse(fmt.Sprintf("use %s, %s or %s", AdaSSP, Lecture, TheilSen), "there is no method %q of linear regression", q.Method)
 	}
 	if q.Rows != 0 || q.WithoutIntervals {
-		return nil, misuse("leave them out", "a number of rows, and intervals that are left out, are for %s", TheilSen)
+		return nil, request.Misuse("leave them out", "a number of rows, and intervals that are left out, are for %s", TheilSen)
 	}
 	if q.FindBounds != "" && q.Normalise != "" {
-		return nil, misuse("give one of them", "numbers are scaled by bounds that are found, or by means and spreads")
+		return nil, request.Misuse("give one of them", "numbers are scaled by bounds that are found, or by means and spreads")
 	}
-	formula, err := ParseFormula(q.Formula)
+	formula, err := formula.Parse(q.Formula)
 	if err != nil {
 		return nil, err
 	}
-	if l.table, err = tableOf(c, q.Table); err != nil {
+	if l.table, err = request.Table(c, q.Table); err != nil {
 		return nil, err
 	}
 	if l.design, err = formula.Design(l.table); err != nil {
@@ -293,7 +295,7 @@ func (l *linear) plan(ctx context.Context, c *curator.Curator) (err error) {
 		}
 	}
 	if len(l.told.Cells) != 1 {
-		return misuse("fit each group by itself, with a condition", "a regression is of one set of rows, without groups")
+		return request.Misuse("fit each group by itself, with a condition", "a regression is of one set of rows, without groups")
 	}
 	return nil
 }

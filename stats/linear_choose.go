@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -28,16 +31,16 @@ const automatically = "auto"
 const mostCompared = 4096
 
 // termsOf reads how many terms are to be chosen; -1 for as many as are worth it.
-func termsOf(d *Design, text string) (int, error) {
+func termsOf(d *formula.Design, text string) (int, error) {
 	if !d.Formula.Intercept {
-		return 0, misuse("leave out 0 + or - 1", "terms are chosen beside an intercept")
+		return 0, request.Misuse("leave out 0 + or - 1", "terms are chosen beside an intercept")
 	}
 	if text == automatically {
 		return -1, nil
 	}
 	k, err := strconv.Atoi(text)
-	if err != nil || k < 0 || k > len(d.terms) {
-		return 0, misuse("such as 3, or auto", "of the %d terms of %s none to all are chosen, not %q", len(d.terms), d.Formula, text)
+	if err != nil || k < 0 || k > len(d.Terms) {
+		return 0, request.Misuse("such as 3, or auto", "of the %d terms of %s none to all are chosen, not %q", len(d.Terms), d.Formula, text)
 	}
 	return k, nil
 }
@@ -46,21 +49,21 @@ func termsOf(d *Design, text string) (int, error) {
 const leastAlpha = 1e-12
 
 // choosable is termsOf, where intervals can allow for so many models: alpha is what they may fail by together.
-func choosable(d *Design, text string, alpha float64) (int, error) {
+func choosable(d *formula.Design, text string, alpha float64) (int, error) {
 	k, err := termsOf(d, text)
 	if err != nil {
 		return 0, err
 	}
-	if len(d.terms) > maxChosenFrom || alpha/candidates(d, k) < leastAlpha {
-		return 0, misuse("leave some out, choose fewer, or a number in place of auto", "of %d terms there are too many models to choose from: no interval could allow for them", len(d.terms))
+	if len(d.Terms) > maxChosenFrom || alpha/candidates(d, k) < leastAlpha {
+		return 0, request.Misuse("leave some out, choose fewer, or a number in place of auto", "of %d terms there are too many models to choose from: no interval could allow for them", len(d.Terms))
 	}
 	return k, nil
 }
 
 // candidates bounds the number of coefficients of all models of k of the design's terms (of any number where k is below 0): the intercept is in each, and a
 // column in those that have its term. Models that lack what an interaction is made of are counted though none is chosen.
-func candidates(d *Design, k int) float64 {
-	terms, columns := int64(len(d.terms)), big.NewInt(int64(len(d.Columns)-1))
+func candidates(d *formula.Design, k int) float64 {
+	terms, columns := int64(len(d.Terms)), big.NewInt(int64(len(d.Columns)-1))
 	all, with := new(big.Int), new(big.Int)
 	switch {
 	case k < 0:
@@ -77,11 +80,11 @@ func candidates(d *Design, k int) float64 {
 }
 
 // needsOf are, of each term, the others that it is a product of: a model without these is none of its kind, and its columns would be centred otherwise.
-func needsOf(d *Design) []uint64 {
-	out := make([]uint64, len(d.terms))
-	for i, t := range d.terms {
-		for j, part := range d.terms {
-			if i != j && len(part) < len(t) && !slices.ContainsFunc(part, func(f Factor) bool { return !slices.Contains(t, f) }) {
+func needsOf(d *formula.Design) []uint64 {
+	out := make([]uint64, len(d.Terms))
+	for i, t := range d.Terms {
+		for j, part := range d.Terms {
+			if i != j && len(part) < len(t) && !slices.ContainsFunc(part, func(f formula.Factor) bool { return !slices.Contains(t, f) }) {
 				out[i] |= 1 << j
 			}
 		}
@@ -92,7 +95,7 @@ func needsOf(d *Design) []uint64 {
 // chooser compares models by what was released.
 type chooser struct {
 	q      *normalEquations // of all terms
-	d      *Design
+	d      *formula.Design
 	needs  []uint64
 	sigma2 float64 // of the residuals, with all terms
 	known  map[uint64]float64
@@ -102,15 +105,15 @@ type chooser struct {
 const maxChosenFrom = 60
 
 // choose finds the k terms (as many as are worth it where k is below 0) with which the response is foretold best.
-func (q *normalEquations) choose(d *Design, k int) (set uint64, exhaustive bool, err error) {
-	n := len(d.terms)
+func (q *normalEquations) choose(d *formula.Design, k int) (set uint64, exhaustive bool, err error) {
+	n := len(d.Terms)
 	if n > maxChosenFrom {
-		return 0, false, misuse("leave some out", "terms are chosen from at most %d, not %d", maxChosenFrom, n)
+		return 0, false, request.Misuse("leave some out", "terms are chosen from at most %d, not %d", maxChosenFrom, n)
 	}
 	c := &chooser{q: q, d: d, needs: needsOf(d), known: map[uint64]float64{}}
 	s, ok := q.solve(true)
 	if !ok {
-		return 0, false, misuse("", "the released sums are singular: nothing can be chosen by them")
+		return 0, false, request.Misuse("", "the released sums are singular: nothing can be chosen by them")
 	}
 	q.size, q.sized = s.size, true // no part of a matrix of noise has a larger norm
 	defer func() { q.sized = false }()
@@ -137,7 +140,7 @@ func (c *chooser) all(k int) (best uint64) {
 			}
 		}
 	}
-	n := len(c.d.terms)
+	n := len(c.d.Terms)
 	var among func(from, left int, set uint64)
 	among = func(from, left int, set uint64) {
 		if left == 0 {
@@ -169,7 +172,7 @@ func (c *chooser) whole(set uint64) bool {
 // stepwise adds the best term again and again, and then exchanges one for another as long as that is better.
 func (c *chooser) stepwise(k int) uint64 {
 	set, best := uint64(0), uint64(0)
-	for size := 0; size < len(c.d.terms) && (k < 0 || size < k); size++ {
+	for size := 0; size < len(c.d.Terms) && (k < 0 || size < k); size++ {
 		next, _ := c.neighbour(set, false)
 		if next == set {
 			break
@@ -181,7 +184,7 @@ func (c *chooser) stepwise(k int) uint64 {
 	if k < 0 {
 		set = best
 	}
-	for range 2 * len(c.d.terms) {
+	for range 2 * len(c.d.Terms) {
 		next, r := c.neighbour(set, true)
 		if !(r < c.risk(set)) {
 			break
@@ -194,12 +197,12 @@ func (c *chooser) stepwise(k int) uint64 {
 // neighbour is the best model with one term more, or with one in the place of another.
 func (c *chooser) neighbour(set uint64, exchange bool) (best uint64, least float64) {
 	best, least = set, math.Inf(1)
-	for i := range c.d.terms {
+	for i := range c.d.Terms {
 		with := set | 1<<i
 		if with == set {
 			continue
 		}
-		for j := range c.d.terms {
+		for j := range c.d.Terms {
 			of := with
 			if exchange {
 				of &^= 1 << j
@@ -244,7 +247,7 @@ func (c *chooser) risk(set uint64) float64 {
 
 // columns are those of the intercept and of some terms.
 func (c *chooser) columns(set uint64) (out []int) {
-	for j, t := range c.d.of {
+	for j, t := range c.d.TermOf {
 		if t < 0 || set>>t&1 == 1 {
 			out = append(out, j)
 		}
@@ -276,10 +279,10 @@ func (q *normalEquations) of(columns []int, response int) *normalEquations {
 }
 
 // chosenOf is the formula of some of the design's terms.
-func chosenOf(d *Design, set uint64) Formula {
+func chosenOf(d *formula.Design, set uint64) formula.Formula {
 	f := d.Formula
 	f.Terms = nil
-	for i, t := range d.terms {
+	for i, t := range d.Terms {
 		if set>>i&1 == 1 {
 			f.Terms = append(f.Terms, t)
 		}
@@ -288,9 +291,9 @@ func chosenOf(d *Design, set uint64) Formula {
 }
 
 // choiceAmong tells a choice, and gives each of its intervals its part of alpha.
-func choiceAmong(d *Design, set uint64, k int, exhaustive bool, alpha float64) (*Choice, float64) {
+func choiceAmong(d *formula.Design, set uint64, k int, exhaustive bool, alpha float64) (*Choice, float64) {
 	out := &Choice{Models: candidates(d, k), Exhaustive: exhaustive, Chosen: []string{}}
-	for i, t := range d.terms {
+	for i, t := range d.Terms {
 		out.Of = append(out.Of, t.String())
 		if set>>i&1 == 1 {
 			out.Chosen = append(out.Chosen, t.String())
@@ -312,12 +315,12 @@ func (c *Choice) words() string {
 }
 
 // choiceNote foretells a choice.
-func choiceNote(d *Design, k int, alpha float64) string {
+func choiceNote(d *formula.Design, k int, alpha float64) string {
 	many := "as many as are worth it"
 	if k >= 0 {
 		many = strconv.Itoa(k)
 	}
 	n := candidates(d, k)
 	wide := math.Erfinv(1-alpha/n) / math.Erfinv(1-alpha)
-	return fmt.Sprintf("Of %d terms %s will be chosen from what is released of all of them, at no further price. Intervals will be about %.2g times as wide as a given model's: there might be %s coefficients.", len(d.terms), many, wide, strconv.FormatFloat(n, 'g', 6, 64))
+	return fmt.Sprintf("Of %d terms %s will be chosen from what is released of all of them, at no further price. Intervals will be about %.2g times as wide as a given model's: there might be %s coefficients.", len(d.Terms), many, wide, strconv.FormatFloat(n, 'g', 6, 64))
 }

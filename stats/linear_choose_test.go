@@ -11,17 +11,18 @@ import (
 	"dither/curator"
 	"dither/internal/splitmix"
 	"dither/internal/stattest"
+	"dither/stats/formula"
 
 	"gonum.org/v1/gonum/mat"
 )
 
 // choiceOf is a design of p − 1 predictors and an intercept.
-func choiceOf(p int) *Design {
-	d := &Design{Formula: Formula{Response: "y", Intercept: true}, of: []int{-1}}
-	d.Columns = append(d.Columns, DesignColumn{Name: InterceptName})
+func choiceOf(p int) *formula.Design {
+	d := &formula.Design{Formula: formula.Formula{Response: "y", Intercept: true}, TermOf: []int{-1}}
+	d.Columns = append(d.Columns, formula.Column{Name: formula.InterceptName})
 	for i := 1; i < p; i++ {
-		t := Term{{Column: fmt.Sprintf("x%d", i)}}
-		d.terms, d.of, d.Columns = append(d.terms, t), append(d.of, i-1), append(d.Columns, DesignColumn{Name: t.String()})
+		t := formula.Term{{Column: fmt.Sprintf("x%d", i)}}
+		d.Terms, d.TermOf, d.Columns = append(d.Terms, t), append(d.TermOf, i-1), append(d.Columns, formula.Column{Name: t.String()})
 	}
 	return d
 }
@@ -131,14 +132,14 @@ func TestChosenCoverage(t *testing.T) {
 // What intervals take for granted: the variance of what a chosen model leaves out is the same in all rows. Of y = a:b, where a is mostly 0, the model of a alone has errors where a is not 0 alone, and its
 // intervals are too narrow; the choice of as many terms as are worth it leaves nothing out, and holds.
 func TestChosenWithoutItsInteraction(t *testing.T) {
-	term := func(names ...string) (out Term) {
+	term := func(names ...string) (out formula.Term) {
 		for _, name := range names {
-			out = append(out, Factor{Column: name})
+			out = append(out, formula.Factor{Column: name})
 		}
 		return out
 	}
-	d := &Design{
-		Formula: Formula{Response: "y", Intercept: true}, of: []int{-1, 0, 1, 2}, terms: []Term{term("a"), term("b"), term("a", "b")}, Columns: make([]DesignColumn, 4),
+	d := &formula.Design{
+		Formula: formula.Formula{Response: "y", Intercept: true}, TermOf: []int{-1, 0, 1, 2}, Terms: []formula.Term{term("a"), term("b"), term("a", "b")}, Columns: make([]formula.Column, 4),
 	}
 	runs := 100
 	for _, k := range []int{-1, 1} {

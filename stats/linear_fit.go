@@ -8,6 +8,7 @@ import (
 
 	"dither/curator"
 	"dither/noise"
+	"dither/stats/internal/request"
 )
 
 // lawOf is the noise of the measured sums, in the units of the scaled columns.
@@ -58,7 +59,7 @@ func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
 		ID: m.ID, Formula: of.design.Formula.String(), Table: l.design.Table, Method: l.Method, Confidence: l.Confidence, Population: q.squares, Choice: choice,
 		Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
 	}
-	names := of.design.Formula.numbers(l.table)
+	names := of.design.Formula.Numbers(l.table)
 	for _, b := range l.found { // of the numbers that are in this model
 		if slices.Contains(names, b.Column) {
 			out.Bounds = append(out.Bounds, b)
@@ -113,7 +114,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 		l.residual(out, q, s)
 	}
 	v, weak := newInverter(q, s, spread), 0
-	for k, row := range l.design.from {
+	for k, row := range l.design.Weights {
 		f := v.interval(row, l.alpha)
 		offset := 0.0
 		if k == 0 && l.design.Formula.Intercept {
@@ -141,7 +142,7 @@ func (l *linear) tell(out *LinearFit, q *normalEquations) {
 	if s.ridge > 0 {
 		out.warn(fmt.Sprintf("The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; intervals do not rest on it.", s.least, s.size, s.ridge))
 	}
-	if out.Population && manyRows(l.told.Unit) {
+	if out.Population && request.ManyRows(l.told.Unit) {
 		out.warn("A person may have several rows: the part of the errors that is sampling's takes rows for independent.")
 	}
 	if weak > 0 {

@@ -8,6 +8,8 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -31,7 +33,7 @@ const (
 func (l *linear) remark() string {
 	of := linearRecord{Formula: l.design.Formula.String(), Method: l.Method}
 	for _, b := range l.found {
-		low, high := b.ends()
+		low, high := b.Ends()
 		text, err := json.Marshal([]string{b.Column, exact.FormatRat(low), exact.FormatRat(high)})
 		if err != nil {
 			return ""
@@ -48,7 +50,7 @@ func (l *linear) remark() string {
 
 // recorded plans the regression that a release was made by. What it gives is planned, and nothing else: whether it was that one, FitLinear sees by the replay.
 func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
-	none := misuse("name the release of a linear regression, as its output ends with", "%s is none of a linear regression's that can be read again", q.From)
+	none := request.Misuse("name the release of a linear regression, as its output ends with", "%s is none of a linear regression's that can be read again", q.From)
 	r, err := c.Asked(q.From, q.Question)
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 	if r.Price.Rho != "" {
 		l.Epsilon, l.Rho = "", r.Price.Rho
 	}
-	if l.alpha, err = confidenceOf(&l.Confidence); err != nil {
+	if l.alpha, err = request.Confidence(&l.Confidence); err != nil {
 		return nil, err
 	}
 	for _, text := range of.Within {
@@ -80,17 +82,17 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 		if wrong != nil || wrongly != nil || low.Cmp(high) >= 0 {
 			return nil, none
 		}
-		l.found = append(l.found, foundBetween(b[0], low, high))
+		l.found = append(l.found, formula.Between(b[0], low, high))
 	}
-	model, err := ParseFormula(of.Formula)
+	model, err := formula.Parse(of.Formula)
 	if err != nil || len(r.Tables) != 1 {
 		return nil, none
 	}
-	if l.table, err = tableOf(c, r.Tables[0]); err != nil {
+	if l.table, err = request.Table(c, r.Tables[0]); err != nil {
 		return nil, err
 	}
 	l.Table = l.table.Name
-	if l.design, err = model.designWith(l.table, designOptions{Found: l.found}); err != nil {
+	if l.design, err = model.DesignWith(l.table, formula.Options{Found: l.found}); err != nil {
 		return nil, err
 	}
 	response, _, _ := l.design.Response.Scaled(model.Intercept)
@@ -104,7 +106,7 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 		return nil, err
 	}
 	if !l.told.Replayed {
-		return nil, misuse("fit it anew, at a price", "%s cannot be read again: since then the table was sealed anew, or the policy is another", q.From)
+		return nil, request.Misuse("fit it anew, at a price", "%s cannot be read again: since then the table was sealed anew, or the policy is another", q.From)
 	}
 	return l, nil
 }
@@ -113,16 +115,16 @@ func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error
 func decideAgain(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
 	switch {
 	case q.Epsilon != "" || q.Rho != "" || q.Fresh:
-		return nil, misuse("leave the price out", "what is computed from a release is free")
+		return nil, request.Misuse("leave the price out", "what is computed from a release is free")
 	case q.FindBounds+q.Normalise != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "" || q.Rows != 0 || q.WithoutIntervals:
-		return nil, misuse("leave them out", "the rows, the bounds and the method are those of %s", q.From)
+		return nil, request.Misuse("leave them out", "the rows, the bounds and the method are those of %s", q.From)
 	}
 	l, err := recorded(ctx, c, q)
 	if err != nil {
 		return nil, err
 	}
 	if q.Table != "" && !strings.EqualFold(q.Table, l.table.Name) {
-		return nil, misuse("", "%s is of the table %s, not %s", q.From, l.table.Name, q.Table)
+		return nil, request.Misuse("", "%s is of the table %s, not %s", q.From, l.table.Name, q.Table)
 	}
 	l.From, l.Choose, l.Only = q.From, q.Choose, q.Formula
 	return l, l.narrowable()
@@ -132,7 +134,7 @@ func decideAgain(ctx context.Context, c *curator.Curator, q Linear) (*linear, er
 func (l *linear) narrowable() error {
 	d := l.design
 	if l.Only != "" {
-		f, err := ParseFormula(l.Only)
+		f, err := formula.Parse(l.Only)
 		if err != nil {
 			return err
 		}
@@ -150,8 +152,8 @@ func (l *linear) narrowable() error {
 }
 
 // part makes the regression one of some of the predictors, by a formula; its response may be one of the others.
-func (l *linear) part(f Formula) (*linear, []int, int, error) {
-	d, err := f.designWith(l.table, designOptions{Found: l.found})
+func (l *linear) part(f formula.Formula) (*linear, []int, int, error) {
+	d, err := f.DesignWith(l.table, formula.Options{Found: l.found})
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -169,7 +171,7 @@ func (l *linear) part(f Formula) (*linear, []int, int, error) {
 	for _, c := range d.Columns {
 		at := find(c.SQL)
 		if at < 0 {
-			return nil, nil, 0, misuse("fit it anew, at a price", "%s is no predictor of %s, as that scales them: a model of some of its terms has what its interactions are made of, and its intercept", c.Name, l.design.Formula)
+			return nil, nil, 0, request.Misuse("fit it anew, at a price", "%s is no predictor of %s, as that scales them: a model of some of its terms has what its interactions are made of, and its intercept", c.Name, l.design.Formula)
 		}
 		columns = append(columns, at)
 	}
@@ -180,7 +182,7 @@ func (l *linear) part(f Formula) (*linear, []int, int, error) {
 	}
 	response := find(sql)
 	if response < 0 {
-		return nil, nil, 0, misuse("fit it anew, at a price", "%s is neither the response nor a number among the predictors of %s", d.Response.Name, l.design.Formula)
+		return nil, nil, 0, request.Misuse("fit it anew, at a price", "%s is neither the response nor a number among the predictors of %s", d.Response.Name, l.design.Formula)
 	}
 	return &out, columns, response, nil
 }
@@ -216,7 +218,7 @@ func (l *linear) equations(m *curator.Moments) *normalEquations {
 func (l *linear) narrowed(q *normalEquations) (*linear, *normalEquations, *Choice, error) {
 	of, choice := l, (*Choice)(nil)
 	if l.Only != "" {
-		f, err := ParseFormula(l.Only)
+		f, err := formula.Parse(l.Only)
 		if err != nil {
 			return nil, nil, nil, err
 		}

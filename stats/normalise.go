@@ -10,6 +10,9 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+	"dither/stats/internal/scale"
 )
 
 // normalSpreads is how many spreads about its mean a normalised number is held within.
@@ -19,7 +22,7 @@ const normalSpreads = 3
 // functions of what it released. With d numbers, a row's (z, z² − ½) has at most the L1 norm 3d/2 and the squared L2 norm 5d/4, since |z| ≤ 1; the kernel holds rows to it.
 type normaliser struct {
 	table   curator.Table
-	columns []scaledColumn
+	columns []scale.Column
 	of      curator.Vectors
 }
 
@@ -33,18 +36,18 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Ques
 	for _, name := range names {
 		i := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name })
 		if i < 0 {
-			return nil, misuse("", "the table %s has no column %q", t.Name, name)
+			return nil, request.Misuse("", "the table %s has no column %q", t.Name, name)
 		}
-		c, err := scaledColumnOf(t.Columns[i], "")
+		c, err := scale.Of(t.Columns[i], "")
 		if err != nil {
 			return nil, err
 		}
 		n.columns = append(n.columns, c)
-		items = append(items, c.sql(), "("+c.sql()+") * ("+c.sql()+") - 0.5")
+		items = append(items, c.SQL(), "("+c.SQL()+") * ("+c.SQL()+") - 0.5")
 	}
 	norm, bound := curator.L1, big.NewRat(int64(3*len(names)), 2)
 	if l2 {
-		norm, bound = curator.L2, rootAbove(big.NewRat(int64(5*len(names)), 4))
+		norm, bound = curator.L2, scale.RootAbove(big.NewRat(int64(5*len(names)), 4))
 	}
 	bound.Mul(bound, big.NewRat(1000001, 1000000)) // so that the rounding of doubles scales no row down
 	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(t.Name)
@@ -59,12 +62,12 @@ func newNormaliser(t curator.Table, names []string, where string, q curator.Ques
 }
 
 // find takes the look. A number whose spread its noise hides, or that hardly varies within three spreads of its bounds, keeps the declared ones.
-func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []FoundBounds, m *curator.Moments, err error) {
+func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []formula.Bounds, m *curator.Moments, err error) {
 	if m, err = c.Moments(ctx, n.of); err != nil {
 		return nil, nil, err
 	}
 	if len(m.Cells) != 1 {
-		return nil, nil, misuse("fit each group by itself, with a condition", "means and spreads are of one set of rows, without groups")
+		return nil, nil, request.Misuse("fit each group by itself, with a condition", "means and spreads are of one set of rows, without groups")
 	}
 	unit, _ := m.Sums[1].Unit.Float64()
 	rows, _ := new(big.Float).SetInt(m.Sums[0].Values[0][0]).Float64()
@@ -82,7 +85,7 @@ func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []Foun
 }
 
 // normalBounds are a column's, by noisy sums.
-func normalBounds(c scaledColumn, rows, rowsError, first, second, sumError float64) (b FoundBounds, ok bool) {
+func normalBounds(c scale.Column, rows, rowsError, first, second, sumError float64) (b formula.Bounds, ok bool) {
 	if !(rows > 4*rowsError) || rows < 2 {
 		return b, false
 	}
@@ -95,14 +98,14 @@ func normalBounds(c scaledColumn, rows, rowsError, first, second, sumError float
 	}
 	spread := math.Sqrt(variance)
 	low, high := math.Max(-1, mean-normalSpreads*spread), math.Min(1, mean+normalSpreads*spread)
-	b = FoundBounds{Column: c.name, Mean: c.middle + c.half*mean, Spread: c.half * spread, Low: c.raw(low), High: c.raw(high)}
-	return b.inDecimals()
+	b = formula.Bounds{Column: c.Name, Mean: c.Middle + c.Half*mean, Spread: c.Half * spread, Low: c.Raw(low), High: c.Raw(high)}
+	return b.InDecimals()
 }
 
 // keptBounds tells which numbers were not normalised; "" where all were.
-func keptBounds(names []string, found []FoundBounds) string {
+func keptBounds(names []string, found []formula.Bounds) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return slices.ContainsFunc(found, func(b FoundBounds) bool { return b.Column == name })
+		return slices.ContainsFunc(found, func(b formula.Bounds) bool { return b.Column == name })
 	})
 	if len(names) == 0 {
 		return ""
@@ -112,7 +115,7 @@ func keptBounds(names []string, found []FoundBounds) string {
 
 // normaliseNote foretells what normalising costs.
 func normaliseNote(text string) (string, error) {
-	share, err := shareOf(text)
+	share, err := request.Share(text)
 	if err != nil {
 		return "", err
 	}
@@ -122,27 +125,27 @@ func normaliseNote(text string) (string, error) {
 // normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of the price. Nothing is paid unless there is room for all of it, and
 // the policy takes both parts. Without pay it takes only what was released before; found says whether it was.
 func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
-	share, err := shareOf(l.Normalise)
+	share, err := request.Share(l.Normalise)
 	if err != nil {
 		return false, err
 	}
-	parts, rest, err := divided(l.told.Price, share)
+	parts, rest, err := request.Divide(l.told.Price, share)
 	if err != nil {
 		return false, err
 	}
-	n, err := newNormaliser(l.table, l.design.Formula.numbers(l.table), l.Where, at(l.Question, parts[0]), l.told.Price.Rho != "")
+	n, err := newNormaliser(l.table, l.design.Formula.Numbers(l.table), l.Where, request.At(l.Question, parts[0]), l.told.Price.Rho != "")
 	if err != nil || n == nil {
 		return true, err
 	}
 	told, err := c.ExplainMoments(ctx, n.of)
 	if err != nil {
-		return false, partly(err)
+		return false, request.Partly(err)
 	}
 	if !told.Replayed {
 		if err := l.plannable(ctx, c, rest); err != nil || !pay {
 			return false, err
 		}
-		if err := payable(told.Remaining, l.told.Price, told.Largest); err != nil {
+		if err := request.Payable(told.Remaining, l.told.Price, told.Largest); err != nil {
 			return false, err
 		}
 	}
@@ -150,14 +153,14 @@ func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (f
 	if err != nil {
 		return false, err
 	}
-	l.found, l.Question, l.replayed, l.releases = within, at(l.Question, rest), l.replayed && m.Replayed, append(l.releases, m.ID)
-	return true, stopped(l.planWithinFound(ctx, c), l.releases...)
+	l.found, l.Question, l.replayed, l.releases = within, request.At(l.Question, rest), l.replayed && m.Replayed, append(l.releases, m.ID)
+	return true, request.Stopped(l.planWithinFound(ctx, c), l.releases...)
 }
 
 // plannable makes sure that the policy takes what is left of a price for the measurement, which must not turn out when the first look is paid.
 func (l *linear) plannable(ctx context.Context, c *curator.Curator, rest curator.Question) error {
 	v := l.vectors
-	v.Question = at(v.Question, rest)
+	v.Question = request.At(v.Question, rest)
 	_, err := c.ExplainMoments(ctx, v)
-	return partly(err)
+	return request.Partly(err)
 }

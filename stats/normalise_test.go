@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/internal/scale"
 )
 
 // Means and spreads cost their share and no more, and coefficients are those of the columns as they are: near the true ones at a confidence that fails once in ten million.
@@ -86,7 +87,7 @@ func TestNormaliseGains(t *testing.T) {
 
 // Where noise hides how many rows there are, or how they spread, the declared bounds stay; whatever is released, bounds are finite and in order.
 func TestNormalBounds(t *testing.T) {
-	c, err := scaledColumnOf(curator.TableColumn{Name: "x", Type: "real", Lower: "-1", Upper: "3"}, "")
+	c, err := scale.Of(curator.TableColumn{Name: "x", Type: "real", Lower: "-1", Upper: "3"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"dither/curator"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
 )
 
 // FittedLine is what Theil and Sen's method says beside the coefficients.
@@ -29,36 +31,36 @@ type lineFit struct {
 
 // decideLine plans a line.
 func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
-	if alpha, err := confidenceOf(&q.Confidence); err != nil {
+	if alpha, err := request.Confidence(&q.Confidence); err != nil {
 		return nil, err
 	} else if math.Abs(alpha-0.05) > 1e-9 {
-		return nil, misuse("leave the confidence out", "intervals of %s are for a confidence of 0.95: they are drawn, and what is drawn must not depend on which is asked for", TheilSen)
+		return nil, request.Misuse("leave the confidence out", "intervals of %s are for a confidence of 0.95: they are drawn, and what is drawn must not depend on which is asked for", TheilSen)
 	}
 	switch {
 	case q.FindBounds != "" || q.Normalise != "" || q.Choose != "" || q.From != "" || q.Only != "":
-		return nil, misuse("leave it out", "bounds and terms are found, and releases computed with again, for %s and %s", AdaSSP, Lecture)
+		return nil, request.Misuse("leave it out", "bounds and terms are found, and releases computed with again, for %s and %s", AdaSSP, Lecture)
 	case q.Rows < 0:
-		return nil, misuse("such as 100", "about how many rows there are is a number from 1 on")
+		return nil, request.Misuse("such as 100", "about how many rows there are is a number from 1 on")
 	}
-	if err := conditionAlone(q.Where); err != nil {
+	if err := request.CheckCondition(q.Where); err != nil {
 		return nil, err
 	}
 	l := &lineFit{linear: linear{Linear: q}}
-	formula, err := ParseFormula(q.Formula)
+	formula, err := formula.Parse(q.Formula)
 	if err != nil {
 		return nil, err
 	}
-	if l.table, err = tableOf(c, q.Table); err != nil {
+	if l.table, err = request.Table(c, q.Table); err != nil {
 		return nil, err
 	}
 	if l.design, err = formula.Design(l.table); err != nil {
 		return nil, err
 	}
 	if len(l.design.Columns) != 2 || !formula.Intercept {
-		return nil, misuse("as in y ~ x", "%s is for one predictor and an intercept", TheilSen)
+		return nil, request.Misuse("as in y ~ x", "%s is for one predictor and an intercept", TheilSen)
 	}
 	if q.Rows == 0 && l.table.ExpectedRows == 0 {
-		return nil, misuse("say --rows N: a number that is known, or that was released; or the owner declares expected_rows", "about how many rows there are must be said")
+		return nil, request.Misuse("say --rows N: a number that is known, or that was released; or the owner declares expected_rows", "about how many rows there are must be said")
 	}
 	var response string
 	response, l.at, l.half = l.design.Response.Scaled(true)
@@ -118,18 +120,18 @@ func (l *lineFit) line(f *curator.FittedLine) *FittedLine {
 	slope := l.slopes()
 	out.SlopeNoise, out.SlopeMost, out.HeightNoise = math.Abs(slope)*f.Slope.Noise, math.Abs(slope)*f.Slope.Most, l.half*f.Height.Noise
 	// z = from[1][1]·x + from[0][1].
-	out.At = (f.Middle - l.design.from[0][1]) / l.design.from[1][1]
+	out.At = (f.Middle - l.design.Weights[0][1]) / l.design.Weights[1][1]
 	out.Height = l.form(f, 0, 1)
 	out.Height.Name, out.Height.Width = l.design.Response.Name, 1
 	return out
 }
 
 // slopes is what a slope in scaled columns is multiplied by.
-func (l *lineFit) slopes() float64 { return l.half * l.design.from[1][1] }
+func (l *lineFit) slopes() float64 { return l.half * l.design.Weights[1][1] }
 
 // coefficients are those of the columns as they are: at x = 0 the predictor is z₀ = from[0][1] in scaled columns, z₀ − Middle away from where the height is told.
 func (l *lineFit) coefficients(f *curator.FittedLine) []Coefficient {
-	intercept := l.form(f, l.design.from[0][1]-f.Middle, 1)
+	intercept := l.form(f, l.design.Weights[0][1]-f.Middle, 1)
 	slope := l.form(f, 1, 0)
 	rescale := l.slopes() / l.half
 	for _, x := range []*float64{slope.Estimate, slope.Low, slope.High} {

@@ -12,6 +12,8 @@ import (
 
 	"dither/curator"
 	"dither/internal/exact"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
 )
 
 // Optimisers of a Gradients. Both compute from noisy gradients alone.
@@ -27,7 +29,7 @@ type Gradients struct {
 	curator.Question // the price at its Delta, who asks; its SQL is made from what follows
 	Table, Formula   string
 	Where            string
-	Classes                 // of the response, of as many as there are for a softmax and a network; the zero value takes them from the policy
+	formula.Classes         // of the response, of as many as there are for a softmax and a network; the zero value takes them from the policy
 	Kind             string // "" is curator.NetworkModel
 	Hidden           int    // units of a network; 0 is 16
 	Activation       string
@@ -56,7 +58,7 @@ type Trained struct {
 	Clip, Rate, Multiplier, Optimiser, Learning string
 	Price, Remaining                            curator.Loss
 	Replayed                                    bool // all of its steps were recorded before
-	design                                      *Design
+	design                                      *formula.Design
 	where                                       string
 }
 
@@ -94,7 +96,7 @@ type GradientsExplanation struct {
 // gradients is a Gradients, decided.
 type gradients struct {
 	Gradients
-	design   *Design
+	design   *formula.Design
 	training curator.Training
 	learning float64
 }
@@ -127,7 +129,7 @@ func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told fun
 		move(theta, step.Mean)
 		for i, x := range theta {
 			if math.IsNaN(x) || math.Abs(x) > 1e6 {
-				return nil, stopped(misuse("take shorter steps (--learning), which are another training, at its price (--fresh)", "the training went astray at step %d of %d", step.Step, t.Steps), t.ID)
+				return nil, request.Stopped(request.Misuse("take shorter steps (--learning), which are another training, at its price (--fresh)", "the training went astray at step %d of %d", step.Step, t.Steps), t.ID)
 			}
 			if step.Step > from {
 				mean[i] += x / float64(t.Steps-from)
@@ -164,7 +166,7 @@ func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*Gr
 	out := &GradientsExplanation{
 		Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, SQL: g.training.SQL, Parameters: e.Parameters, Steps: g.Steps, Recorded: e.Recorded, Clip: g.Clip, Rate: g.Rate,
 		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected, Price: e.Price, Remaining: b.Remaining, Begun: e.Begun, Largest: b.Largest,
-		Affordable: e.Begun || affordable(b.Remaining, e.Price),
+		Affordable: e.Begun || request.Affordable(b.Remaining, e.Price),
 	}
 	out.Response, out.Levels = g.design.Response.Column, g.design.Response.Levels
 	out.Epsilon, out.Delta = certifiedEpsilon(e.Price), q.Delta
@@ -193,13 +195,13 @@ func certifiedEpsilon(price curator.Loss) string {
 // decideGradients fixes all there is.
 func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 	g := &gradients{Gradients: q}
-	err := conditionAlone(q.Where)
+	err := request.CheckCondition(q.Where)
 	if err != nil {
 		return nil, err
 	}
 	several := q.Kind == "" || q.Kind == curator.NetworkModel || q.Kind == curator.SoftmaxModel
-	if q.given() && !several && q.Kind != curator.LogisticModel {
-		return nil, misuse("", "a %s model's response is a number, and has no classes", q.Kind)
+	if q.Given() && !several && q.Kind != curator.LogisticModel {
+		return nil, request.Misuse("", "a %s model's response is a number, and has no classes", q.Kind)
 	}
 	if g.design, err = classDesign(c, q.Table, q.Formula, nil, q.Classes, several); err != nil {
 		return nil, err
@@ -210,17 +212,17 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 		}
 	}
 	if g.Optimiser != Adam && g.Optimiser != SGD {
-		return nil, misuse("", "an optimiser is %s or %s, not %q", Adam, SGD, q.Optimiser)
+		return nil, request.Misuse("", "an optimiser is %s or %s, not %q", Adam, SGD, q.Optimiser)
 	}
 	if g.Learning == "" {
 		g.Learning = map[string]string{Adam: "0.05", SGD: "1"}[g.Optimiser]
 	}
 	learning, err := exact.ParseDecimal(g.Learning)
 	if err != nil || learning.Sign() <= 0 {
-		return nil, misuse("", "how far a step goes is a decimal above 0, not %q", g.Learning)
+		return nil, request.Misuse("", "how far a step goes is a decimal above 0, not %q", g.Learning)
 	}
 	if learning.Cmp(big.NewRat(mostLearning, 1)) > 0 {
-		return nil, misuse("such as 0.05", "steps of a length of %s lead away from every minimum", g.Learning)
+		return nil, request.Misuse("such as 0.05", "steps of a length of %s lead away from every minimum", g.Learning)
 	}
 	g.learning, _ = learning.Float64()
 	if g.Steps == 0 {
@@ -229,7 +231,7 @@ func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
 	if g.Kind == curator.NetworkModel && g.Hidden == 0 {
 		g.Hidden = 16
 	}
-	table, err := tableOf(c, g.design.Table)
+	table, err := request.Table(c, g.design.Table)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +290,7 @@ func (g *gradients) classes(t curator.Table) (int, error) {
 	case g.Kind == curator.NetworkModel:
 		return 1, nil
 	}
-	return 0, misuse("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C", "the classes of %s are not declared", r.Name)
+	return 0, request.Misuse("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C", "the classes of %s are not declared", r.Name)
 }
 
 // start is where every training begins: at 0, but for the weights of a network, which differ by a fixed rule so that its units do.

@@ -12,6 +12,7 @@ import (
 	"dither/internal/nearest"
 	"dither/internal/plot"
 	"dither/stats"
+	"dither/stats/formula"
 )
 
 // fitModel is a model that `dither fit` fits: run declares its further flags, parses the arguments, and fits.
@@ -146,7 +147,7 @@ func coefficientsChart(title, caption, panel string, all []coefficient) plot.Cha
 	c := plot.Chart{Title: title, Caption: caption}
 	p := plot.Panel{Name: panel, Points: true, Zero: true, Marks: [][]plot.Mark{nil}}
 	for _, k := range all {
-		if k.name == stats.InterceptName && len(all) > 1 {
+		if k.name == formula.InterceptName && len(all) > 1 {
 			c.Caption += "; without the intercept"
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 	"dither/internal/cli/render"
 	"dither/internal/plot"
 	"dither/stats"
+	"dither/stats/formula"
 )
 
 // calibrationFlags are those of a calibration, which is a measurement of its own beside a fit.
@@ -48,7 +49,7 @@ func (f *calibrationFlags) check(s *console.Console, o *fitOptions) error {
 }
 
 // explained tells what the calibration of a model would cost; nil where none is asked for.
-func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k stats.Classes) (*stats.CalibrationExplanation, error) {
+func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k formula.Classes) (*stats.CalibrationExplanation, error) {
 	if !f.asked {
 		return nil, nil //nolint:nilnil // none is asked for
 	}
@@ -56,7 +57,7 @@ func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k stats.
 }
 
 // affordable refuses a fit after which the calibration could not be paid.
-func (f *calibrationFlags) affordable(c *curator.Curator, o *fitOptions, k stats.Classes, price curator.Loss, replayed bool) error {
+func (f *calibrationFlags) affordable(c *curator.Curator, o *fitOptions, k formula.Classes, price curator.Loss, replayed bool) error {
 	e, err := f.explained(c, o, k)
 	if err != nil || e == nil || replayed { // of a fit that is free it is no loss if its calibration turns out to be refused; and that may be free too, which only its coefficients tell
 		return err
@@ -223,7 +224,7 @@ func calibrationPriceOf(e *stats.CalibrationExplanation) *calibrationPriceJSON {
 }
 
 // classFlags are those that name the classes of a response.
-func classFlags(s *console.Console, k *stats.Classes) {
+func classFlags(s *console.Console, k *formula.Classes) {
 	s.Flag(&k.Positive, "positive", "VALUE", "likewise: the value whose probability is modelled, against all others")
 	s.Flag(func(text string) (err error) {
 		r := csv.NewReader(strings.NewReader(text))

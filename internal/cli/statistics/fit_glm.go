@@ -15,6 +15,7 @@ import (
 	"dither/internal/cli/render"
 	"dither/internal/plot"
 	"dither/stats"
+	"dither/stats/formula"
 )
 
 // glmSearchFlags are those of a search for a regulariser, or for a model.
@@ -211,7 +212,7 @@ func showGLM(s *console.Console, f glmFitted) error {
 		if c.StdError != nil && *c.StdError > 0 {
 			row[6] = render.Fixed(100*square(*c.Privacy / *c.StdError), 0) + " %"
 		}
-		if c.Estimate != nil && c.Name != stats.InterceptName {
+		if c.Estimate != nil && c.Name != formula.InterceptName {
 			if ratio := math.Exp(*c.Estimate); ratio < 1e6 {
 				row[7] = strconv.FormatFloat(ratio, 'g', 4, 64)
 			}

@@ -1,6 +1,9 @@
 package statistics
 
-import "dither/stats"
+import (
+	"dither/stats"
+	"dither/stats/formula"
+)
 
 // What models of all kinds have in JSON.
 
@@ -13,7 +16,7 @@ type boundsFoundJSON struct {
 	Spread float64 `json:"spread,omitempty"`
 }
 
-func foundJSON(found []stats.FoundBounds) []boundsFoundJSON {
+func foundJSON(found []formula.Bounds) []boundsFoundJSON {
 	out := []boundsFoundJSON{}
 	for _, b := range found {
 		out = append(out, boundsFoundJSON{b.Column, b.Low, b.High, b.Mean, b.Spread})

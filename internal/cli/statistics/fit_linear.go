@@ -12,6 +12,7 @@ import (
 	"dither/internal/cli/render"
 	"dither/internal/plot"
 	"dither/stats"
+	"dither/stats/formula"
 )
 
 // runFitLinear fits a linear regression.
@@ -131,7 +132,7 @@ func linearWords(f *stats.LinearFit) string {
 }
 
 // foundWords tells what numbers were scaled by.
-func foundWords(found []stats.FoundBounds) string {
+func foundWords(found []formula.Bounds) string {
 	var b strings.Builder
 	for _, k := range found {
 		by := "the bounds that were found"

@@ -1,4 +1,4 @@
-package stats
+package scale
 
 import (
 	"math/big"
@@ -6,22 +6,22 @@ import (
 	"dither/internal/exact"
 )
 
-// affineSQL is (x − centre)/half.
-func affineSQL(x string, centre, half *big.Rat) string {
+// Affine is the SQL of (x − centre)/half.
+func Affine(x string, centre, half *big.Rat) string {
 	switch centre.Sign() {
 	case 1:
-		x = "(" + x + " - " + sqlRat(centre) + ")"
+		x = "(" + x + " - " + Decimal(centre) + ")"
 	case -1:
-		x = "(" + x + " + " + sqlRat(new(big.Rat).Neg(centre)) + ")"
+		x = "(" + x + " + " + Decimal(new(big.Rat).Neg(centre)) + ")"
 	}
 	if half.Cmp(big.NewRat(1, 1)) != 0 {
-		x += " / " + sqlRat(half)
+		x += " / " + Decimal(half)
 	}
 	return x
 }
 
-// sqlRat is a number in a question: a whole one that is beyond 64 bits has a decimal point, as SQL wants it.
-func sqlRat(r *big.Rat) string {
+// Decimal is a rational in SQL. A whole number beyond 64 bits gets a decimal point.
+func Decimal(r *big.Rat) string {
 	text := exact.FormatRat(r)
 	if r.IsInt() && !r.Num().IsInt64() {
 		text += ".0"
@@ -29,8 +29,8 @@ func sqlRat(r *big.Rat) string {
 	return text
 }
 
-// rootAbove is a decimal that is at least √r, and above it by less than 1e-6.
-func rootAbove(r *big.Rat) *big.Rat {
+// RootAbove is a decimal that exceeds √r by less than 1e-6, or equals it.
+func RootAbove(r *big.Rat) *big.Rat {
 	const places = 1000000
 	scaled := new(big.Rat).Mul(r, big.NewRat(places*places, 1))
 	n := new(big.Int).Quo(scaled.Num(), scaled.Denom())

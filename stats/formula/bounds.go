@@ -1,4 +1,4 @@
-package stats
+package formula
 
 import (
 	"math"
@@ -10,28 +10,28 @@ import (
 	"dither/internal/exact"
 )
 
-// FoundBounds are bounds of a column that were found privately.
-type FoundBounds struct {
+// Bounds are bounds of a column that an earlier release found.
+type Bounds struct {
 	Column    string
 	Low, High float64
-	// Mean and Spread are what they were found by, where a column was normalised: else 0. Both are noisy.
+	// Mean and Spread are the noisy mean and standard deviation that the bounds follow from, if the column was normalised; else 0.
 	Mean, Spread float64
 	low, high    *big.Rat
 }
 
-// foundBetween are bounds that are known as rationals.
-func foundBetween(column string, low, high *big.Rat) FoundBounds {
-	b := FoundBounds{Column: column, low: low, high: high}
+// Between makes bounds of two rationals.
+func Between(column string, low, high *big.Rat) Bounds {
+	b := Bounds{Column: column, low: low, high: high}
 	b.Low, _ = low.Float64()
 	b.High, _ = high.Float64()
 	return b
 }
 
-// ends are the decimals that questions say for the bounds.
-func (b FoundBounds) ends() (low, high *big.Rat) { return b.low, b.high }
+// Ends are the bounds as decimals, as questions contain them.
+func (b Bounds) Ends() (low, high *big.Rat) { return b.low, b.high }
 
-// inDecimals reads the bounds as decimals of nine digits, by which they are asked for; ok is false where they are no range.
-func (b FoundBounds) inDecimals() (out FoundBounds, ok bool) {
+// InDecimals rounds the bounds to decimals of nine digits, for questions. It reports whether they are a range.
+func (b Bounds) InDecimals() (out Bounds, ok bool) {
 	for _, x := range []float64{b.Low, b.High, b.Mean, b.Spread} {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return b, false
@@ -43,8 +43,8 @@ func (b FoundBounds) inDecimals() (out FoundBounds, ok bool) {
 	return b, wrong == nil && wrongly == nil && b.low.Cmp(b.high) < 0
 }
 
-// numbers are the names of a model's numeric columns.
-func (f Formula) numbers(t curator.Table) (names []string) {
+// Numbers are the names of a model's numeric columns, the response among them.
+func (f Formula) Numbers(t curator.Table) (names []string) {
 	d := &designer{table: t, formula: f}
 	add := func(f Factor) {
 		c, err := d.column(f.Column)

@@ -1,18 +1,18 @@
-package stats
+package request
 
 import "strings"
 
-// whereClause is a condition as a question takes it; "" for none. A comment in it ends with its line.
-func whereClause(condition string) string {
+// Where is the WHERE clause of a condition; "" if there is none. The line break ends a comment in the condition.
+func Where(condition string) string {
 	if strings.TrimSpace(condition) == "" {
 		return ""
 	}
 	return " WHERE (" + condition + "\n)"
 }
 
-// conditionAlone refuses a condition that closes a bracket which it did not open. In brackets of its own such a text would be more than a condition: with
-// GROUP BY or LIMIT behind it, what is measured would not be what an estimate takes it for. Every question is planned and paid for by what it says all the same.
-func conditionAlone(condition string) error {
+// CheckCondition refuses a condition whose brackets do not match. Such a text could close the brackets around it and append GROUP BY or LIMIT, and the
+// method would misread what was measured. It is no privacy risk: every question is planned and paid for as it reads.
+func CheckCondition(condition string) error {
 	depth, text := 0, condition
 	skip := func(length int) { text = text[min(length, len(text)):] }
 	past := func(end string, from int) int {
@@ -40,7 +40,7 @@ func conditionAlone(condition string) error {
 		}
 	}
 	if depth != 0 {
-		return misuse("give a condition on rows, and nothing else", "the condition's brackets do not match: %s", condition)
+		return Misuse("give a condition on rows, and nothing else", "the condition's brackets do not match: %s", condition)
 	}
 	return nil
 }

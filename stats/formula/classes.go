@@ -1,4 +1,4 @@
-package stats
+package formula
 
 import (
 	"fmt"
@@ -9,20 +9,22 @@ import (
 	"dither/curator"
 	"dither/internal/exact"
 	"dither/internal/nearest"
+	"dither/stats/internal/request"
 )
 
-// Classes names the values of a response that a model tells apart. The zero Classes takes them from the policy.
+// Classes names the values of a response that a model distinguishes. The zero Classes takes them from the policy.
 type Classes struct {
-	// Levels are the values in the order of the classes, from class 0 on: of two the second is the one whose probability is modelled. Rows with another
-	// value do not count. nil: all that the policy declares, in its order; false and true of a boolean.
+	// Levels are the values in the order of the classes, from class 0. With two levels, the model is of the probability of the second. Rows with another
+	// value do not count. nil stands for all values that the policy declares, in its order, or for false and true.
 	Levels []string
 	// Positive is the value whose probability is modelled, against all others together.
 	Positive string
 }
 
-func (k Classes) given() bool { return len(k.Levels) > 0 || k.Positive != "" }
+// Given reports that the classes are not the policy's.
+func (k Classes) Given() bool { return len(k.Levels) > 0 || k.Positive != "" }
 
-// some reports that rows may have values that are none of the classes: then nobody has said how many rows count.
+// some reports that rows may have values that are none of the classes. Then the declared number of rows does not tell how many count.
 func (k Classes) some(c curator.TableColumn) bool {
 	if len(k.Levels) == 0 {
 		return false
@@ -31,7 +33,7 @@ func (k Classes) some(c curator.TableColumn) bool {
 	return err != nil || slices.ContainsFunc(all, func(word string) bool { return !slices.Contains(k.Levels, word) })
 }
 
-// classified is a response whose values are classes: its SQL is the number of the class, NULL where the value is none of them.
+// classified is a response of classes. Its SQL is the number of the class, or NULL for a value that is no class.
 func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 	k := d.options.Classes
 	r = Response{Name: c.Name, Column: c.Name, Low: new(big.Rat), High: big.NewRat(1, 1)}
@@ -43,7 +45,7 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 		}
 	}
 	if len(words) > maxPredictors {
-		return r, misuse("", "a response has at most %d classes", maxPredictors)
+		return r, request.Misuse("", "a response has at most %d classes", maxPredictors)
 	}
 	literals := make([]string, len(words))
 	for i, w := range words {
@@ -51,16 +53,16 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 			return r, err
 		}
 		if slices.Contains(words[:i], w) {
-			return r, misuse("", "the level %q of %s is named twice", w, c.Name)
+			return r, request.Misuse("", "the level %q of %s is named twice", w, c.Name)
 		}
 	}
 	if k.Positive != "" {
 		return d.against(c, k, words, literals)
 	}
 	if len(words) < 2 {
-		return r, misuse("", "a response has two classes or more, and %s is given one", c.Name)
+		return r, request.Misuse("", "a response has two classes or more, and %s is given one", c.Name)
 	}
-	r.some = k.some(c)
+	r.Partial = k.some(c)
 	if r.Levels = words; len(words) == 2 {
 		r.Name = levelName(c.Name, words[1])
 	}
@@ -73,14 +75,14 @@ func (d *designer) classified(c curator.TableColumn) (r Response, err error) {
 	return r, nil
 }
 
-// against is one value against the others: all others that there are, or those that are named.
+// against is one value against all others, or against those that are named.
 func (d *designer) against(c curator.TableColumn, k Classes, words, literals []string) (r Response, err error) {
 	if len(words) > 0 && !slices.Contains(words, k.Positive) {
 		hint := ""
 		if near := nearest.Name(k.Positive, words); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		return r, misuse(hint, "%q is not among the values of %s", k.Positive, c.Name)
+		return r, request.Misuse(hint, "%q is not among the values of %s", k.Positive, c.Name)
 	}
 	level, err := literal(c, k.Positive)
 	if err != nil {
@@ -88,7 +90,7 @@ func (d *designer) against(c curator.TableColumn, k Classes, words, literals []s
 	}
 	r = Response{
 		Name: levelName(c.Name, k.Positive), Column: c.Name, SQL: indicator(curator.SQLName(c.Name), level), Low: new(big.Rat), High: big.NewRat(1, 1),
-		Levels: []string{"other than " + k.Positive, k.Positive}, some: k.some(c),
+		Levels: []string{"other than " + k.Positive, k.Positive}, Partial: k.some(c),
 	}
 	if len(k.Levels) > 0 {
 		r.SQL = fmt.Sprintf("CASE WHEN %s IN (%s) THEN %s END", curator.SQLName(c.Name), strings.Join(literals, ", "), r.SQL)
@@ -114,5 +116,5 @@ func literal(c curator.TableColumn, word string) (string, error) {
 			return exact.FormatRat(r), nil
 		}
 	}
-	return "", misuse("", "%q is no value of %s, which is a %s", word, c.Name, c.Type)
+	return "", request.Misuse("", "%q is no value of %s, which is a %s", word, c.Name, c.Type)
 }

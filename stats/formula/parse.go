@@ -1,4 +1,4 @@
-package stats
+package formula
 
 import (
 	"fmt"
@@ -9,23 +9,6 @@ import (
 
 	"dither/curator"
 )
-
-// Formula is a model as statisticians write it: y ~ x1 + x2 + g + x1:x2. The terms are those of the right-hand side in the order of their
-// sizes, without the intercept, which every model has unless it says 0 + or - 1.
-type Formula struct {
-	Response  string
-	Terms     []Term
-	Intercept bool
-}
-
-// Term is a product of columns: one for a main effect, several for an interaction.
-type Term []Factor
-
-// Factor is a column in a term.
-type Factor struct {
-	Column      string
-	Categorical bool // factor(x): by its declared values, though they are numbers
-}
 
 // Limits of a formula.
 const (
@@ -43,8 +26,8 @@ const (
 //
 // "a:b" is the interaction, "a*b" is a + b + a:b, "- 1" and "+ 0" leave the intercept out, and "- term" takes a term away again. Names of other than
 // letters, digits, _ and . are quoted, "education-num" or `education-num`.
-func ParseFormula(text string) (Formula, error) {
-	p := &formulaParser{text: text}
+func Parse(text string) (Formula, error) {
+	p := &reader{text: text}
 	if len(text) > maxFormula {
 		return Formula{}, p.wrong("it is longer than %d bytes", maxFormula)
 	}
@@ -54,75 +37,19 @@ func ParseFormula(text string) (Formula, error) {
 	return p.formula()
 }
 
-// String writes the formula in one way.
-func (f Formula) String() string {
-	var terms []string
-	if !f.Intercept {
-		terms = append(terms, "0")
-	}
-	for _, t := range f.Terms {
-		terms = append(terms, t.String())
-	}
-	if len(terms) == 0 {
-		terms = append(terms, "1")
-	}
-	return quoteFactor(f.Response) + " ~ " + strings.Join(terms, " + ")
-}
-
-func (t Term) String() string {
-	parts := make([]string, len(t))
-	for i, f := range t {
-		parts[i] = quoteFactor(f.Column)
-		if f.Categorical {
-			parts[i] = "factor(" + parts[i] + ")"
-		}
-	}
-	return strings.Join(parts, ":")
-}
-
-func quoteFactor(name string) string {
-	first, _ := utf8.DecodeRuneInString(name)
-	plain := name != "" && !unicode.IsDigit(first)
-	for _, r := range name {
-		plain = plain && nameRune(r)
-	}
-	if plain && name != "factor" {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-}
-
-func nameRune(r rune) bool { return r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// same reports the same product, in whatever order.
-func (t Term) same(other Term) bool {
-	return len(t) == len(other) && !slices.ContainsFunc(t, func(f Factor) bool { return !slices.Contains(other, f) })
-}
-
-// times is the product of two terms; a factor times itself is itself.
-func (t Term) times(other Term) Term {
-	out := slices.Clone(t)
-	for _, f := range other {
-		if !slices.Contains(out, f) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
 // formulaToken is a name, or a sign.
-type formulaToken struct {
+type lexeme struct {
 	name string
 	sign rune // 0 of a name
 	at   int  // in bytes
 }
 
-type formulaParser struct {
+type reader struct {
 	text   string
-	tokens []formulaToken
+	tokens []lexeme
 }
 
-func (p *formulaParser) wrong(format string, args ...any) error {
+func (p *reader) wrong(format string, args ...any) error {
 	return &curator.Error{
 		Code: curator.CodeUsage, Message: "the formula cannot be read: " + fmt.Sprintf(format, args...),
 		Hint: `write it as y ~ x1 + x2 + x1:x2; quote a name of other than letters, digits, _ and ., as "education-num"`,
@@ -130,7 +57,7 @@ func (p *formulaParser) wrong(format string, args ...any) error {
 }
 
 // read divides the text into tokens.
-func (p *formulaParser) read() error {
+func (p *reader) read() error {
 	if !utf8.ValidString(p.text) {
 		return p.wrong("it is not UTF-8")
 	}
@@ -144,7 +71,7 @@ func (p *formulaParser) read() error {
 			if end < 0 || name == "" {
 				return p.wrong("the quotes at %d hold no name", i+1)
 			}
-			p.tokens, i = append(p.tokens, formulaToken{name, 0, i}), i+1+end
+			p.tokens, i = append(p.tokens, lexeme{name, 0, i}), i+1+end
 		case nameRune(r):
 			end := i
 			for end < len(p.text) {
@@ -162,9 +89,9 @@ func (p *formulaParser) read() error {
 			if unicode.IsDigit(r) {
 				sign, word = r, ""
 			}
-			p.tokens, i = append(p.tokens, formulaToken{word, sign, i}), end
+			p.tokens, i = append(p.tokens, lexeme{word, sign, i}), end
 		case strings.ContainsRune("~+-:*()", r):
-			p.tokens, i = append(p.tokens, formulaToken{"", r, i}), i+n
+			p.tokens, i = append(p.tokens, lexeme{"", r, i}), i+n
 		default:
 			return p.wrong("%q at %d has no meaning here", r, i+1)
 		}
@@ -191,7 +118,7 @@ func quotedName(text string, quote rune) (name string, end int) {
 }
 
 // sign takes a sign, if it is the next token.
-func (p *formulaParser) sign(r rune) bool {
+func (p *reader) sign(r rune) bool {
 	if len(p.tokens) == 0 || p.tokens[0].sign != r {
 		return false
 	}
@@ -200,7 +127,7 @@ func (p *formulaParser) sign(r rune) bool {
 }
 
 // name takes a name.
-func (p *formulaParser) name() (string, error) {
+func (p *reader) name() (string, error) {
 	if len(p.tokens) == 0 {
 		return "", p.wrong("it ends where a name is needed")
 	}
@@ -212,7 +139,7 @@ func (p *formulaParser) name() (string, error) {
 	return t.name, nil
 }
 
-func (p *formulaParser) formula() (f Formula, err error) {
+func (p *reader) formula() (f Formula, err error) {
 	f.Intercept = true
 	if f.Response, err = p.name(); err != nil {
 		return f, err
@@ -246,7 +173,7 @@ func (p *formulaParser) formula() (f Formula, err error) {
 }
 
 // operand adds or takes away an intercept or terms.
-func (p *formulaParser) operand(f *Formula, minus bool) error {
+func (p *reader) operand(f *Formula, minus bool) error {
 	switch {
 	case p.sign('1'):
 		f.Intercept = !minus
@@ -275,7 +202,7 @@ func (p *formulaParser) operand(f *Formula, minus bool) error {
 }
 
 // product reads a:b and a*b: the terms that it stands for.
-func (p *formulaParser) product() ([]Term, error) {
+func (p *reader) product() ([]Term, error) {
 	first, err := p.factor()
 	if err != nil {
 		return nil, err
@@ -303,7 +230,7 @@ func (p *formulaParser) product() ([]Term, error) {
 }
 
 // crossed is terms * t: the terms, t, and each of them with t.
-func (p *formulaParser) crossed(terms []Term, t Term) ([]Term, error) {
+func (p *reader) crossed(terms []Term, t Term) ([]Term, error) {
 	out := slices.Clone(terms)
 	add := func(t Term) { // once: a*a is a, and a*a*a... would be twice as many terms with each factor
 		if !slices.ContainsFunc(out, t.same) {
@@ -323,7 +250,7 @@ func (p *formulaParser) crossed(terms []Term, t Term) ([]Term, error) {
 }
 
 // factor reads a column, or factor(column).
-func (p *formulaParser) factor() (f Factor, err error) {
+func (p *reader) factor() (f Factor, err error) {
 	if f.Column, err = p.name(); err != nil || len(p.tokens) == 0 || p.tokens[0].sign != '(' {
 		return f, err
 	}

@@ -1,4 +1,4 @@
-package stats
+package request
 
 import (
 	"testing"
@@ -20,7 +20,7 @@ func TestManyRows(t *testing.T) {
 		{curator.Unit{Column: "id", MaxRows: 3}, true},
 		{curator.Unit{Column: "id", MaxGroups: 2}, true},
 	} {
-		if got := manyRows(x.of); got != x.want {
+		if got := ManyRows(x.of); got != x.want {
 			t.Errorf("%+v: %t", x.of, got)
 		}
 	}

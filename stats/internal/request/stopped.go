@@ -1,4 +1,4 @@
-package stats
+package request
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"dither/curator"
 )
 
-// stopped says of the error that ended a plan of several looks which of them were taken before it. They are recorded, and what was paid for them stays spent.
-func stopped(err error, releases ...string) error {
+// Stopped adds to the hint of an error which releases preceded it. Their prices stay spent, and they are free when asked for again.
+func Stopped(err error, releases ...string) error {
 	var e *curator.Error
 	if len(releases) == 0 || !errors.As(err, &e) {
 		return err
@@ -21,8 +21,8 @@ func stopped(err error, releases ...string) error {
 	return &told
 }
 
-// partly says of a price that the policy does not take where it comes from: it is a part of the one that was asked for.
-func partly(err error) error {
+// Partly explains a price that the policy refuses: it is a part of the price that the user asked for.
+func Partly(err error) error {
 	var e *curator.Error
 	if !errors.As(err, &e) || e.Code != curator.CodePolicy || !strings.HasPrefix(e.Message, "a price of ") {
 		return err

@@ -1,0 +1,21 @@
+package request
+
+import (
+	"math/big"
+
+	"dither/internal/exact"
+)
+
+// Confidence reads a confidence, 0.95 if the text is empty, and returns α = 1 − confidence. It replaces the text by the shortest form.
+func Confidence(text *string) (alpha float64, err error) {
+	if *text == "" {
+		*text = "0.95"
+	}
+	r, err := exact.ParseDecimal(*text)
+	if err != nil || r.Sign() <= 0 || r.Cmp(big.NewRat(1, 1)) >= 0 {
+		return 0, Misuse("such as 0.95", "a confidence is a decimal between 0 and 1, not %q", *text)
+	}
+	*text = exact.FormatRat(r)
+	alpha, _ = r.Sub(big.NewRat(1, 1), r).Float64()
+	return alpha, nil
+}

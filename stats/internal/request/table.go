@@ -1,0 +1,24 @@
+package request
+
+import (
+	"strings"
+
+	"dither/curator"
+)
+
+// Table finds a table of the policy by name, ignoring case.
+func Table(c *curator.Curator, name string) (curator.Table, error) {
+	tables, err := c.Tables()
+	if err != nil {
+		return curator.Table{}, err
+	}
+	for _, t := range tables {
+		if strings.EqualFold(t.Name, name) {
+			return t, nil
+		}
+	}
+	return curator.Table{}, Misuse("`dither tables` lists them", "there is no table %q", name)
+}
+
+// ManyRows reports that a unit or a person may have several rows, which are then not independent.
+func ManyRows(u curator.Unit) bool { return u.Column != "" && u.MaxRows != 1 || u.PersonRows > 1 }
