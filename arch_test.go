@@ -64,16 +64,17 @@ var allowed = map[string][]string{
 	"hypothesis":             {"internal/splitmix", "noise"}, // whose simulations anybody can repeat
 	"stats/internal/request": {"curator", "internal/exact"},
 	"stats/internal/scale":   {"curator", "internal/exact", "stats/internal/request"},
+	"stats/cluster":          {"curator", "internal/exact", "internal/nearest", "internal/splitmix", "noise", "stats/internal/request", "stats/internal/scale"}, // whose public randomness anybody can repeat
 	"stats/formula":          {"curator", "internal/exact", "internal/nearest", "stats/internal/request", "stats/internal/scale"},
 	"stats":                  {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise", "stats/formula", "stats/internal/request", "stats/internal/scale"}, // whose simulations anybody can repeat
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},
-	"examples/ask":          {"curator"},                                                // the tutorial for programmers shows it
-	"examples/tpch":         {"curator", "internal/splitmix"},                           // whose rows are made up
-	"examples/kmeans":       {"curator", "internal/plot", "internal/splitmix", "stats"}, // whose rows are made up
-	"internal/splitmix":     {},                                                         // its draws are predictable: nothing that handles private rows may import it
-	"internal/town":         {"internal/splitmix"},                                      // its draws are predictable: nothing that handles private rows may import it
+	"examples/ask":          {"curator"},                                                        // the tutorial for programmers shows it
+	"examples/tpch":         {"curator", "internal/splitmix"},                                   // whose rows are made up
+	"examples/kmeans":       {"curator", "internal/plot", "internal/splitmix", "stats/cluster"}, // whose rows are made up
+	"internal/splitmix":     {},                                                                 // its draws are predictable: nothing that handles private rows may import it
+	"internal/town":         {"internal/splitmix"},                                              // its draws are predictable: nothing that handles private rows may import it
 	"internal/town/parquet": {"internal/engine/duckdb", "internal/policy", "internal/town", "internal/value"},
 	"internal/plot":         {"internal/exact"},
 	"internal/timing":       {"audit", "curator", "internal/engine/postgres", "internal/splitmix"}, // whose rows and questions are made up
@@ -86,7 +87,7 @@ var allowed = map[string][]string{
 	"internal/cli/analyst": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot"},
 	"internal/cli/statistics": {
 		"account", "curator", "hypothesis", "internal/cli/console", "internal/cli/render", "internal/exact",
-		"internal/nearest", "internal/plot", "noise", "privacy", "stats", "stats/formula",
+		"internal/nearest", "internal/plot", "noise", "privacy", "stats", "stats/cluster", "stats/formula",
 	},
 	"internal/cli/laboratory": {
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
@@ -133,7 +134,7 @@ var wardens = map[string][]string{
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
-var duckdbTests = []string{"internal/engine/duckdb", "curator", "stats", "stats/formula", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden"}
+var duckdbTests = []string{"internal/engine/duckdb", "curator", "stats", "stats/cluster", "stats/formula", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden"}
 
 type listed struct {
 	ImportPath                         string

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/cluster"
 	"dither/stats/internal/statstest"
 )
 
@@ -45,8 +46,8 @@ func TestMoreThanACondition(t *testing.T) {
 	if _, err := FitGLM(t.Context(), c, GLM{Question: price, Family: Logistic, Table: "people", Formula: "none ~ x", Where: where}); err == nil {
 		t.Error("a logistic model of groups")
 	}
-	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
-		if _, err := KMeans(t.Context(), c, Clustering{Table: "people", Columns: []string{"x", "y"}, K: 2, Method: method, Epsilon: "10", Where: where}); err == nil {
+	for _, method := range []string{cluster.MethodLloyd, cluster.MethodGrid, cluster.MethodTree} {
+		if _, err := cluster.KMeans(t.Context(), c, cluster.Request{Table: "people", Columns: []string{"x", "y"}, K: 2, Method: method, Epsilon: "10", Where: where}); err == nil {
 			t.Errorf("clusters of groups by %s", method)
 		}
 	}

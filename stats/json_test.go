@@ -34,19 +34,6 @@ func TestResultsInJSON(t *testing.T) {
 			Kind: "covariance", Method: MethodCoinPress, Why: "It was <asked> for.", Price: price, Remaining: remaining, Affordable: true, Confidence: "0.99",
 			Looks: []EstimateLook{{SQL: "SELECT x < 1", What: "round 1", Price: price, Expected: "± 2"}, {What: "round 2", Price: price}}, Notes: []string{"a & b"},
 		},
-		&Clusters{Confidence: "0.95"},
-		&Clusters{
-			Releases: []string{"r1"}, Method: KMeansLloyd, Columns: []string{"a<b", "y"}, Bounds: [][2]float64{{-1, 1}, {0, 1e-9}}, Confidence: "0.95", Rows: 10.5, Seed: 7,
-			Clusters: []Cluster{{Size: ClusterNumber{10, 9, 11}, Centre: []ClusterNumber{{0.1, 0, 0.2}, {1, 1, 1}}}, {}},
-			Buckets:  []int{2, 3}, Leaves: 4, Scores: []ClusterScore{{2, 0.5, 0.1}, {3, 0.25, 0}}, Restarts: 2, Trace: [][][]float64{{{1, 2}, {3, 4}}, {{1.5, 2}, {3, 4}}},
-			Warnings: []string{"one > two"}, Notes: []string{"a & b"}, Price: price, Remaining: remaining, Replayed: true,
-		},
-		&ClusteringExplanation{},
-		&ClusteringExplanation{
-			Method: KMeansTree, Columns: []string{"x"}, Looks: []ClusteringLook{{What: "rows", Times: 2, Price: "0.25", Count: 1.5, Sums: []float64{2.5}}, {What: "groups", Times: 1, Price: "0.5"}},
-			Buckets: []int{5}, Price: price, Unpaid: price, Remaining: remaining, Affordable: true, Largest: "3", Notes: []string{"a < b"},
-		},
-		&ClusteringExplanation{Method: KMeansGrid, Looks: []ClusteringLook{{Price: "1e-3"}}, Unpaid: price, Replayed: true, Largest: "0"},
 	} {
 		text, err := v.MarshalJSON()
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dither/curator"
+	"dither/stats/cluster"
 	"dither/stats/internal/statstest"
 )
 
@@ -196,8 +197,8 @@ func TestIntervalsUnderBothRelations(t *testing.T) {
 func neighboursClusters(t *testing.T, c *curator.Curator, rows []neighboursRow, epsilon string, times int) (sizes, means statstest.Covers) {
 	t.Helper()
 	for i := range times {
-		got, err := KMeans(t.Context(), c, Clustering{
-			Table: "people", Columns: []string{"x", "y"}, K: 2, Method: KMeansLloyd, Iterations: 2, Average: 1, Seed: uint64(i + 1), Epsilon: epsilon, Fresh: true,
+		got, err := cluster.KMeans(t.Context(), c, cluster.Request{
+			Table: "people", Columns: []string{"x", "y"}, K: 2, Method: cluster.MethodLloyd, Iterations: 2, Average: 1, Seed: uint64(i + 1), Epsilon: epsilon, Fresh: true,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -219,7 +220,7 @@ func neighboursClusters(t *testing.T, c *curator.Curator, rows []neighboursRow, 
 			if after := got.Trace[len(got.Trace)-1]; math.Abs(after[1][0]-k.Centre[0].Value) < math.Abs(after[0][0]-k.Centre[0].Value) {
 				at = 1
 			}
-			within := func(c *statstest.Covers, x ClusterNumber, truth float64) {
+			within := func(c *statstest.Covers, x cluster.Number, truth float64) {
 				c.Of++
 				if x.Low <= truth && truth <= x.High {
 					c.Held++

@@ -19,7 +19,7 @@ import (
 	"dither/curator"
 	"dither/internal/plot"
 	"dither/internal/splitmix"
-	"dither/stats"
+	"dither/stats/cluster"
 )
 
 //go:embed policy.yaml
@@ -70,8 +70,8 @@ func run(seed uint64, epsilon, file string) (err error) {
 	if _, err := c.Seal(ctx, "points", curator.SealOptions{}); err != nil {
 		return err
 	}
-	found, err := stats.KMeans(ctx, c, stats.Clustering{
-		Table: "points", Columns: []string{"x", "y"}, K: clusters, Method: stats.KMeansLloyd, Iterations: iterations, Radius: "1", Seed: seed, Epsilon: epsilon,
+	found, err := cluster.KMeans(ctx, c, cluster.Request{
+		Table: "points", Columns: []string{"x", "y"}, K: clusters, Method: cluster.MethodLloyd, Iterations: iterations, Radius: "1", Seed: seed, Epsilon: epsilon,
 	})
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func cost(points [][2]float64, centres [][]float64) float64 {
 }
 
 // drawn writes the picture: of each iteration the centres that it begins with.
-func drawn(file string, points [][2]float64, without [][][]float64, found *stats.Clusters) (err error) {
+func drawn(file string, points [][2]float64, without [][][]float64, found *cluster.Result) (err error) {
 	none := plot.Point{X: math.NaN(), Y: math.NaN()}
 	picture := plot.Places{
 		Title:   "Centres over six iterations, with and without privacy",

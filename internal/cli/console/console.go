@@ -90,8 +90,14 @@ func (s *Console) Print(format string, args ...any) {
 }
 
 // JSON prints a value as JSON that cannot steer a terminal.
-func (s *Console) JSON(v json.Marshaler) error {
-	text, err := v.MarshalJSON()
+//
+// A result's own MarshalJSON decides whether to escape <, > and &; they are escaped in results that have none.
+func (s *Console) JSON(v any) error {
+	marshal := func() ([]byte, error) { return json.Marshal(v) }
+	if m, ok := v.(json.Marshaler); ok {
+		marshal = m.MarshalJSON
+	}
+	text, err := marshal()
 	if err != nil {
 		return err
 	}

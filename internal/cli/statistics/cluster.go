@@ -11,12 +11,12 @@ import (
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
-	"dither/stats"
+	"dither/stats/cluster"
 )
 
 // clusterFlags are the flags of cluster.
 type clusterFlags struct {
-	stats.Clustering
+	cluster.Request
 	columns, many string
 	explain       bool
 	picture       console.Picture
@@ -57,10 +57,10 @@ var Cluster = console.Verb{
 
 // runCluster finds clusters, or explains what they would cost.
 func runCluster(s *console.Console, args []string) error {
-	f := clusterFlags{Clustering: stats.Clustering{Seed: 1}}
+	f := clusterFlags{Request: cluster.Request{Seed: 1}}
 	f.declare(s)
 	rest, helped, err := s.Parse(args)
-	q := f.Clustering
+	q := f.Request
 	switch {
 	case err != nil || helped:
 		return err
@@ -78,13 +78,13 @@ func runCluster(s *console.Console, args []string) error {
 	}
 	return s.Sealing(func(c *curator.Curator) error {
 		if f.explain {
-			e, err := stats.ExplainKMeans(context.Background(), c, q)
+			e, err := cluster.ExplainKMeans(context.Background(), c, q)
 			if err != nil {
 				return err
 			}
 			return showClustering(s, e)
 		}
-		found, err := stats.KMeans(s.Context(), c, q)
+		found, err := cluster.KMeans(s.Context(), c, q)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func clusterCount(text string) (least, k int, err error) {
 	return least, k, nil
 }
 
-func showClusters(s *console.Console, c *stats.Clusters) error {
+func showClusters(s *console.Console, c *cluster.Result) error {
 	if s.Format == "json" {
 		return s.JSON(c)
 	}
@@ -137,7 +137,7 @@ func showClusters(s *console.Console, c *stats.Clusters) error {
 	case c.Trace != nil:
 		how = fmt.Sprintf(", %s", render.Plural(len(c.Trace)-1, "iteration"))
 	}
-	words := fmt.Sprintf("by %s%s, seed %d; in brackets intervals, each at %s\n", c.Method, how, c.Seed, render.Percent(c.Confidence))
+	words := fmt.Sprintf("by %s%s, seed %d; in brackets intervals, each at %s\n", c.Method, how, c.Seed, render.Percent(c.Confidence.String()))
 	for _, x := range c.Scores {
 		words += fmt.Sprintf("%s: silhouette %s", render.Plural(x.K, "cluster"), render.Fixed(x.Silhouette, 3))
 		if x.StdDev > 0 {
@@ -182,7 +182,7 @@ func clusterReleases(ids []string) string {
 }
 
 // clusterNumber writes a number with its interval, with two digits of the interval's half-width.
-func clusterNumber(n stats.ClusterNumber) string {
+func clusterNumber(n cluster.Number) string {
 	half := (n.High - n.Low) / 2
 	if !(half > 1e-12*math.Max(1, math.Abs(n.Value))) {
 		return render.Compact(n.Value)
@@ -205,7 +205,7 @@ func clusterTable(s *console.Console, header []string, right []bool, rows [][]st
 	s.Print("%s", g.Text("  "))
 }
 
-func showClustering(s *console.Console, e *stats.ClusteringExplanation) error {
+func showClustering(s *console.Console, e *cluster.Explanation) error {
 	if s.Format == "json" {
 		return s.JSON(e)
 	}
@@ -214,8 +214,8 @@ func showClustering(s *console.Console, e *stats.ClusteringExplanation) error {
 		header, right = append(header, "σ of Σ "+c), append(right, true)
 	}
 	var rows [][]string
-	for _, l := range e.Looks {
-		row := []string{l.What, strconv.Itoa(l.Times), l.Price, render.Compact(l.Count)}
+	for _, l := range e.Accesses {
+		row := []string{l.What, strconv.Itoa(l.Times), l.Price.String(), render.Compact(l.Count)}
 		for _, x := range l.Sums {
 			row = append(row, render.Compact(x))
 		}
@@ -235,11 +235,11 @@ func showClustering(s *console.Console, e *stats.ClusteringExplanation) error {
 	default:
 		words += fmt.Sprintf("above what remains, %s", e.Remaining)
 	}
-	if !e.Replayed && e.Unpaid != e.Price {
-		words += fmt.Sprintf("; of it %s is still to be paid", e.Unpaid)
+	if e.Unpaid != nil && *e.Unpaid != e.Price {
+		words += fmt.Sprintf("; of it %s is still to be paid", *e.Unpaid)
 	}
 	words += fmt.Sprintf("\nprotects each %s (%s)\n", clusterUnit(e.Unit), e.Unit.Neighbours)
-	if p := e.Unit.Person; p != nil && e.Unpaid == e.Price {
+	if p := e.Unit.Person; p != nil && e.Unpaid != nil && *e.Unpaid == e.Price {
 		words += fmt.Sprintf("a person with %s: %s\n", render.Plural(int(e.Unit.PersonRows), "row"), p)
 	}
 	for _, n := range e.Notes {

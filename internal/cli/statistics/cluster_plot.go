@@ -9,12 +9,12 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
-	"dither/stats"
+	"dither/stats/cluster"
 )
 
 // drawClusters writes a picture: of two columns the plane, with the centres of each iteration where there are some; else each column's
 // centres with their intervals.
-func drawClusters(p *console.Picture, c *stats.Clusters) error {
+func drawClusters(p *console.Picture, c *cluster.Result) error {
 	if p.File == "" {
 		return nil
 	}
@@ -31,11 +31,11 @@ func drawClusters(p *console.Picture, c *stats.Clusters) error {
 	return nil
 }
 
-func clusterCaption(c *stats.Clusters) string {
-	return fmt.Sprintf("k-means by %s, %s; whiskers are intervals at %s, each by itself", c.Method, c.Price, render.Percent(c.Confidence))
+func clusterCaption(c *cluster.Result) string {
+	return fmt.Sprintf("k-means by %s, %s; whiskers are intervals at %s, each by itself", c.Method, c.Price, render.Percent(c.Confidence.String()))
 }
 
-func clusterPlaces(c *stats.Clusters) plot.Places {
+func clusterPlaces(c *cluster.Result) plot.Places {
 	out := plot.Places{
 		Title: render.Plural(len(c.Clusters), "cluster"), Caption: clusterCaption(c), X: c.Columns[0], Y: c.Columns[1],
 		Low: plot.Point{X: c.Bounds[0][0], Y: c.Bounds[1][0]}, High: plot.Point{X: c.Bounds[0][1], Y: c.Bounds[1][1]},
@@ -64,12 +64,12 @@ func clusterPlaces(c *stats.Clusters) plot.Places {
 	return out
 }
 
-func clusterChart(c *stats.Clusters) plot.Chart {
+func clusterChart(c *cluster.Result) plot.Chart {
 	out := plot.Chart{Title: render.Plural(len(c.Clusters), "cluster"), Caption: clusterCaption(c), Key: "cluster"}
 	for i := range c.Clusters {
 		out.Groups = append(out.Groups, strconv.Itoa(i+1))
 	}
-	panel := func(name string, number func(stats.Cluster) stats.ClusterNumber, points bool) {
+	panel := func(name string, number func(cluster.Cluster) cluster.Number, points bool) {
 		if len(out.Panels) == plot.MaxPanels {
 			return
 		}
@@ -80,9 +80,9 @@ func clusterChart(c *stats.Clusters) plot.Chart {
 		}
 		out.Panels = append(out.Panels, plot.Panel{Name: name, Points: points, Marks: [][]plot.Mark{marks}})
 	}
-	panel("rows", func(k stats.Cluster) stats.ClusterNumber { return k.Size }, false)
+	panel("rows", func(k cluster.Cluster) cluster.Number { return k.Size }, false)
 	for i, name := range c.Columns {
-		panel(name, func(k stats.Cluster) stats.ClusterNumber { return k.Centre[i] }, true)
+		panel(name, func(k cluster.Cluster) cluster.Number { return k.Centre[i] }, true)
 	}
 	return out
 }

@@ -2,10 +2,13 @@ package statstest
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"log"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing/fstest"
 
 	"dither/curator"
@@ -36,4 +39,30 @@ func Example(files fs.FS, table string) (c *curator.Curator, done func()) {
 // MadeUp are the files of a home with made-up rows.
 func MadeUp(policy, source, rows string) fs.FS {
 	return fstest.MapFS{"policy.yaml": {Data: []byte(policy)}, source: {Data: []byte(rows)}}
+}
+
+// Trial makes an example's home of 20,000 made-up people, who were given doses about 2 and about 8: the more, the likelier they recovered, half of them at 5.
+func Trial() (c *curator.Curator, done func()) {
+	var rows strings.Builder
+	rows.WriteString("dose,days,recovered\n")
+	for i := range 20_000 {
+		dose := []float64{2, 8}[i%2] + float64(i*37%200-100)/100
+		recovered := float64(i*7919%1000)/1000 < 1/(1+math.Exp(5-dose))
+		fmt.Fprintf(&rows, "%.2f,%.1f,%t\n", dose, 30-2*dose+float64(i*53%30-15)/10, recovered)
+	}
+	return Example(MadeUp(`
+version: 1
+population: {name: trial}
+budget: {epsilon: 40, delta: 1e-4, selection_delta: 8e-5}
+price: {maximum: 4}
+tables:
+  trial:
+    source: {csv: trial.csv}
+    unit: row
+    expected_rows: 20000
+    columns:
+      dose: {type: real, bounds: [0, 10]}
+      days: {type: real, bounds: [0, 40]}
+      recovered: {type: boolean}
+`, "trial.csv", rows.String()), "trial")
 }

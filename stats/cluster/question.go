@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"dither/stats/internal/request"
 )
 
-// vectors is a look as the kernel takes it.
-func (s *kmCurator) vectors(l kmLook, price curator.Question) curator.Vectors {
+// vectors is an access as a question for the kernel.
+func (s *kernelSource) vectors(l access, price curator.Question) curator.Vectors {
 	q := price
 	q.Analyst, q.Fresh = s.of.Analyst, s.of.Fresh
 	var scaled []string
@@ -38,18 +38,18 @@ func (s *kmCurator) vectors(l kmLook, price curator.Question) curator.Vectors {
 	return v
 }
 
-// keys are what GROUP BY has of a look's cells.
-func (s *kmCurator) keys(l kmLook) (out []string) {
+// keys are the GROUP BY items of an access's cells.
+func (s *kernelSource) keys(l access) (out []string) {
 	switch l.kind {
-	case kmBuckets:
+	case byBucket:
 		for i, c := range s.columns {
 			out = append(out, c.bucket(l.buckets[i]))
 		}
-	case kmSides:
+	case bySide:
 		for _, p := range l.planes {
 			out = append(out, "COALESCE("+s.beyond(p)+", FALSE)")
 		}
-	case kmLeaves:
+	case byLeaf:
 		if l.tree.below != nil {
 			out = append(out, s.leafOf(l.tree, 0))
 		}
@@ -58,7 +58,7 @@ func (s *kmCurator) keys(l kmLook) (out []string) {
 }
 
 // leafOf is the SQL of the leaf's number below a node, by the names of sides.
-func (s *kmCurator) leafOf(n *kmNode, depth int) string {
+func (s *kernelSource) leafOf(n *treeNode, depth int) string {
 	if n.below == nil {
 		return strconv.Itoa(n.leaf)
 	}
@@ -66,7 +66,7 @@ func (s *kmCurator) leafOf(n *kmNode, depth int) string {
 }
 
 // side is a name for the side of a plane, which no column has.
-func (s *kmCurator) side(plane int) string {
+func (s *kernelSource) side(plane int) string {
 	for name := fmt.Sprintf("side_%d", plane+1); ; name = "_" + name {
 		if !slices.ContainsFunc(s.table.Columns, func(c curator.TableColumn) bool { return strings.EqualFold(c.Name, name) }) {
 			return name
@@ -74,10 +74,10 @@ func (s *kmCurator) side(plane int) string {
 	}
 }
 
-// from is what a look reads: the table, for leaves with the sides of the planes by name.
-func (s *kmCurator) from(l kmLook) string {
+// from is the FROM clause of an access: the table, and for leaves the sides of the planes by name.
+func (s *kernelSource) from(l access) string {
 	text := curator.SQLName(s.table.Name) + request.Where(s.of.Where)
-	if l.kind != kmLeaves {
+	if l.kind != byLeaf {
 		return text
 	}
 	var names []string
@@ -92,13 +92,13 @@ func (s *kmCurator) from(l kmLook) string {
 
 // beyond is the SQL of being on the far side of a plane, in the columns' own units: rounding moves the plane by a trifle, and that is all. The sum is one of
 // sums of a few terms each: the kernel takes no longer chain of additions, since each could lose digits.
-func (s *kmCurator) beyond(p kmPlane) string {
+func (s *kernelSource) beyond(p plane) string {
 	var sums []string
 	offset := p.offset
 	for i, c := range s.columns {
-		term := curator.SQLName(c.Name) + " * " + kmDecimal(p.normal[i]/c.Half)
+		term := curator.SQLName(c.Name) + " * " + decimal(p.normal[i]/c.Half)
 		offset += p.normal[i] * c.Middle / c.Half
-		if i%kmTerms == 0 {
+		if i%termsOfASum == 0 {
 			sums = append(sums, term)
 			continue
 		}
@@ -109,13 +109,13 @@ func (s *kmCurator) beyond(p kmPlane) string {
 			sums[i] = "(" + sums[i] + ")"
 		}
 	}
-	return strings.Join(sums, " + ") + " > " + kmDecimal(offset)
+	return strings.Join(sums, " + ") + " > " + decimal(offset)
 }
 
-const kmTerms = 5
+const termsOfASum = 5
 
-// kmDecimal writes nine digits of a number, in SQL a real one; what the kernel counts as 0 is 0.
-func kmDecimal(x float64) string {
+// decimal writes nine digits of a number, in SQL a real one; what the kernel counts as 0 is 0.
+func decimal(x float64) string {
 	if math.Abs(x) < 1.0/(1<<59) {
 		x = 0
 	}

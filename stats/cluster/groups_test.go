@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"fmt"
@@ -29,10 +29,10 @@ func TestKMeansTreeCoverage(t *testing.T) {
 		"little data":      {2, 3, 0.1, 0.6, 0.1},
 		"too many at once": {3, 9, 1, 0.8, 0.15},
 	} {
-		task := kmDefaults(kmTask{method: KMeansTree, d: c.d, k: c.k})
+		task := withDefaults(task{method: MethodTree, d: c.d, k: c.k})
 		held, of := map[string]int{}, map[string]int{}
 		wide := map[string]float64{}
-		tally := func(what string, n ClusterNumber, truth float64) {
+		tally := func(what string, n Number, truth float64) {
 			of[what]++
 			wide[what] += (n.High - n.Low) / 2
 			if n.Low-1e-6 <= truth && truth <= n.High+1e-6 { // sums are of integers, on a grid of 2^-24
@@ -41,10 +41,10 @@ func TestKMeansTreeCoverage(t *testing.T) {
 		}
 		for i := range trials {
 			r := rand.New(rand.NewPCG(uint64(i), 13))
-			rows, _ := kmBlobs(r, 2000, 3, c.d, c.reach, 0.3, c.spread)
+			rows, _ := blobs(r, 2000, 3, c.d, c.reach, 0.3, c.spread)
 			task.seed = uint64(i + 1)
-			s := &kmSimulated{t: t, rows: rows, task: task, epsilon: c.epsilon, random: r}
-			got, err := kmMethod(t.Context(), task, s)
+			s := &simulatedSource{t: t, rows: rows, task: task, epsilon: c.epsilon, random: r}
+			got, err := runMethod(t.Context(), task, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,14 +92,14 @@ func TestKMeansWholeCoverage(t *testing.T) {
 		"more, in four columns": {600, 4, 3, 0.1},
 		"many":                  {2000, 2, 3, 0.015},
 	} {
-		task := kmDefaults(kmTask{method: KMeansTree, d: c.d, k: c.k})
+		task := withDefaults(task{method: MethodTree, d: c.d, k: c.k})
 		whole, sizes, means, meansOf := 0, 0, 0, 0
 		for i := range trials {
 			r := rand.New(rand.NewPCG(uint64(i), 17))
-			rows, _ := kmBlobs(r, c.rows, 3, c.d, 0.6, 0.3, 0.1)
+			rows, _ := blobs(r, c.rows, 3, c.d, 0.6, 0.3, 0.1)
 			task.seed = uint64(i + 1)
-			s := &kmSimulated{t: t, rows: rows, task: task, epsilon: c.epsilon, random: r}
-			got, err := kmMethod(t.Context(), task, s)
+			s := &simulatedSource{t: t, rows: rows, task: task, epsilon: c.epsilon, random: r}
+			got, err := runMethod(t.Context(), task, s)
 			if err != nil || len(got.clusters) == 0 {
 				t.Fatal(name, got, err)
 			}
@@ -137,9 +137,9 @@ func TestNoiseKeepsGroupsWithTheirKin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf := func(i int) *kmNode { return &kmNode{leaf: i} }
-	tree := &kmNode{below: &kmNode{below: leaf(0), beyond: leaf(1)}, beyond: &kmNode{below: leaf(2), beyond: &kmNode{below: leaf(3), beyond: leaf(4)}}}
-	task := kmDefaults(kmTask{method: KMeansTree, d: 1, k: 2})
+	leaf := func(i int) *treeNode { return &treeNode{leaf: i} }
+	tree := &treeNode{below: &treeNode{below: leaf(0), beyond: leaf(1)}, beyond: &treeNode{below: leaf(2), beyond: &treeNode{below: leaf(3), beyond: leaf(4)}}}
+	task := withDefaults(task{method: MethodTree, d: 1, k: 2})
 	for _, c := range []struct {
 		count, sum float64
 		want       string
@@ -149,19 +149,19 @@ func TestNoiseKeepsGroupsWithTheirKin(t *testing.T) {
 		{39, 39, "[[0 1] [2 3 4]]"}, // the least clear count of five is 5·ln(5/.002) = 39.1, up to rounding
 		{60, 60, "[[0] [1 2 3 4]]"},
 	} {
-		cells := &kmCells{
+		cells := &cellSums{
 			counts: []float64{900, c.count, 800, 7, -8}, sums: [][]float64{{-810}, {c.sum}, {720}, {-50}, {0}},
 			countNoise: law, sumNoise: law, sumUnit: 1,
 		}
-		r := &kmResult{leaves: 5}
-		r.kmGroups(task, cells, tree)
+		r := &result{leaves: 5}
+		r.assignGroups(task, cells, tree)
 		slices.SortFunc(r.groups, slices.Compare)
 		if got := fmt.Sprint(r.groups); got != c.want {
 			t.Errorf("%+v: %v, want %s", c, got, c.want)
 		}
 	}
-	r := &kmResult{leaves: 5}
-	if r.kmGroups(task, &kmCells{counts: []float64{9, 9, 9, 9, 9}, countNoise: law}, tree); len(r.clusters) != 0 {
+	r := &result{leaves: 5}
+	if r.assignGroups(task, &cellSums{counts: []float64{9, 9, 9, 9, 9}, countNoise: law}, tree); len(r.clusters) != 0 {
 		t.Errorf("%d clusters of noise", len(r.clusters))
 	}
 }

@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"math"
@@ -6,39 +6,39 @@ import (
 	"dither/internal/splitmix"
 )
 
-// kmStream is public randomness: anybody who knows the seed knows it all. It chooses where to begin, and never protects anything.
-type kmStream struct{ words splitmix.Stream }
+// stream is public randomness: anybody who knows the seed knows it all. It chooses where to begin, and never protects anything.
+type stream struct{ words splitmix.Stream }
 
-// kmRandom is the stream of a seed for one use of it.
-func kmRandom(seed uint64, use ...int) *kmStream {
+// randomStream is the stream of a seed for one use of it.
+func randomStream(seed uint64, use ...int) *stream {
 	state := splitmix.Mix(seed)
 	for _, u := range use {
 		state = splitmix.Mix(state + splitmix.Step*uint64(u+1))
 	}
-	return &kmStream{splitmix.At(state)}
+	return &stream{splitmix.At(state)}
 }
 
 // uniform is in [0, 1).
-func (s *kmStream) uniform() float64 { return float64(s.words.Word()>>11) / (1 << 53) }
+func (s *stream) uniform() float64 { return float64(s.words.Word()>>11) / (1 << 53) }
 
 // exponential has mean 1.
-func (s *kmStream) exponential() float64 { return -math.Log1p(-s.uniform()) }
+func (s *stream) exponential() float64 { return -math.Log1p(-s.uniform()) }
 
 // normal is standard, by Box and Muller's method.
-func (s *kmStream) normal() float64 {
+func (s *stream) normal() float64 {
 	return math.Sqrt(2*s.exponential()) * math.Cos(2*math.Pi*s.uniform())
 }
 
-// kmRounded rounds what is part of a question, so that the last bits of a function that processors compute differently change none.
-func kmRounded(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }
+// rounded rounds what is part of a question, so that the last bits of a function that processors compute differently change none.
+func rounded(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }
 
-// kmTries bounds how often a point of the ball is drawn that lies outside the cube.
-const kmTries = 1000
+// mostTries bounds how often a point of the ball is drawn that lies outside the cube.
+const mostTries = 1000
 
 // point is uniform in the cube [−1, 1]^d, within the radius.
-func (s *kmStream) point(t kmTask) []float64 {
+func (s *stream) point(t task) []float64 {
 	x := make([]float64, t.d)
-	for range kmTries {
+	for range mostTries {
 		switch {
 		case t.radius <= 0:
 			for i := range x {
@@ -62,17 +62,17 @@ func (s *kmStream) point(t kmTask) []float64 {
 			}
 			s.stretch(x, t.radius/n)
 		}
-		if inside := t.kmInside(x); kmSame(inside, x) {
+		if inside := t.inside(x); sameVector(inside, x) {
 			break
 		}
 	}
-	for i, v := range t.kmInside(x) {
-		x[i] = kmRounded(v)
+	for i, v := range t.inside(x) {
+		x[i] = rounded(v)
 	}
 	return x
 }
 
-func (s *kmStream) stretch(x []float64, by float64) {
+func (s *stream) stretch(x []float64, by float64) {
 	if math.IsInf(by, 0) || math.IsNaN(by) {
 		by = 0
 	}
@@ -81,8 +81,8 @@ func (s *kmStream) stretch(x []float64, by float64) {
 	}
 }
 
-// kmSame holds where two points are the same but for rounding.
-func kmSame(x, y []float64) bool {
+// sameVector holds where two points are the same but for rounding.
+func sameVector(x, y []float64) bool {
 	for i := range x {
 		if math.Abs(x[i]-y[i]) > 1e-9 {
 			return false

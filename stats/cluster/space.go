@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"fmt"
@@ -12,38 +12,38 @@ import (
 	"dither/stats/internal/scale"
 )
 
-// kmColumn is a column of the space that rows are clustered in, scaled to between −1 and 1 by its declared bounds.
-type kmColumn struct {
+// column is a column of the space that rows are clustered in, scaled to between −1 and 1 by its declared bounds.
+type column struct {
 	scale.Column
-	values int // how many whole numbers are within the bounds of an integer column, at most kmMostBuckets; 0 of others
+	values int // how many whole numbers are within the bounds of an integer column, at most mostBuckets; 0 of others
 }
 
-// kmSpace finds the columns in the table's policy.
-func kmSpace(tables []curator.Table, of Clustering) (curator.Table, []kmColumn, error) {
+// findSpace finds the columns in the table's policy.
+func findSpace(tables []curator.Table, of Request) (curator.Table, []column, error) {
 	var names []string
 	for _, t := range tables {
 		if strings.EqualFold(t.Name, of.Table) {
-			columns, err := kmColumns(t, of.Columns)
+			columns, err := columnsOf(t, of.Columns)
 			return t, columns, err
 		}
 		names = append(names, t.Name)
 	}
-	return curator.Table{}, nil, request.Misuse(kmMeant(of.Table, names), "there is no table %q", of.Table)
+	return curator.Table{}, nil, request.Misuse(meant(of.Table, names), "there is no table %q", of.Table)
 }
 
-func kmMeant(name string, names []string) string {
+func meant(name string, names []string) string {
 	if near := nearest.Name(name, names); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}
 	return ""
 }
 
-// kmMostColumns bounds a space.
-const kmMostColumns = 25
+// mostColumns bounds a space.
+const mostColumns = 25
 
-func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
-	if len(names) == 0 || len(names) > kmMostColumns {
-		return nil, request.Misuse("name the columns to cluster by", "clusters are of 1 to %d columns, not %d", kmMostColumns, len(names))
+func columnsOf(t curator.Table, names []string) (out []column, err error) {
+	if len(names) == 0 || len(names) > mostColumns {
+		return nil, request.Misuse("name the columns to cluster by", "clusters are of 1 to %d columns, not %d", mostColumns, len(names))
 	}
 	var all []string
 	for _, c := range t.Columns {
@@ -52,13 +52,13 @@ func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return strings.EqualFold(c.Name, name) })
 		if i < 0 {
-			return nil, request.Misuse(kmMeant(name, all), "the table %s has no column %q", t.Name, name)
+			return nil, request.Misuse(meant(name, all), "the table %s has no column %q", t.Name, name)
 		}
-		c, err := kmColumnOf(t.Columns[i])
+		c, err := columnOf(t.Columns[i])
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(out, func(o kmColumn) bool { return o.Name == c.Name }) {
+		if slices.ContainsFunc(out, func(o column) bool { return o.Name == c.Name }) {
 			return nil, request.Misuse("name it once", "the column %s is named twice", c.Name)
 		}
 		out = append(out, c)
@@ -66,7 +66,7 @@ func kmColumns(t curator.Table, names []string) (out []kmColumn, err error) {
 	return out, nil
 }
 
-func kmColumnOf(c curator.TableColumn) (out kmColumn, err error) {
+func columnOf(c curator.TableColumn) (out column, err error) {
 	if c.Type != "integer" && c.Type != "real" {
 		return out, request.Misuse("distances are between numbers", "the column %s is of type %s", c.Name, c.Type)
 	}
@@ -74,7 +74,7 @@ func kmColumnOf(c curator.TableColumn) (out kmColumn, err error) {
 	if err != nil {
 		return out, err
 	}
-	if width := new(big.Rat).Sub(out.High, out.Low); c.Type == "integer" && width.Cmp(big.NewRat(kmMostBuckets, 1)) < 0 {
+	if width := new(big.Rat).Sub(out.High, out.Low); c.Type == "integer" && width.Cmp(big.NewRat(mostBuckets, 1)) < 0 {
 		out.values = int(width.Num().Int64()) + 1
 	}
 	return out, nil
@@ -82,7 +82,7 @@ func kmColumnOf(c curator.TableColumn) (out kmColumn, err error) {
 
 // bucket is the SQL of which of n equal parts of the column's range a value is in, from 1; its upper bound is in the last. The range of whole numbers
 // is longer by a half at both ends, so that a bucket's numbers lie about its middle. A NULL is in the first, where it does not count.
-func (c kmColumn) bucket(n int) string {
+func (c column) bucket(n int) string {
 	low, high := c.Low, c.High
 	if c.values > 0 {
 		half := big.NewRat(1, 2)
@@ -91,6 +91,6 @@ func (c kmColumn) bucket(n int) string {
 	return fmt.Sprintf("COALESCE(LEAST(WIDTH_BUCKET(%s, %s, %s, %d), %d), 1)", curator.SQLName(c.Name), scale.Decimal(low), scale.Decimal(high), n, n)
 }
 
-func (c kmColumn) rawNumber(n ClusterNumber) ClusterNumber {
-	return ClusterNumber{c.Raw(n.Value), c.Raw(n.Low), c.Raw(n.High)}
+func (c column) rawNumber(n Number) Number {
+	return Number{c.Raw(n.Value), c.Raw(n.Low), c.Raw(n.High)}
 }

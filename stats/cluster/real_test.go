@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"encoding/csv"
@@ -13,7 +13,7 @@ import (
 	"dither/stats/internal/statstest"
 )
 
-const kmAdultPolicy = `
+const adultPolicy = `
 version: 1
 population: {name: adults, neighbours: add-remove}
 budget: {epsilon: 100}
@@ -60,18 +60,18 @@ func TestKMeansOfRealData(t *testing.T) {
 			3,
 			map[string]float64{"0.2": 1.5, "1": 1.2},
 		},
-		{"adult", "adult.csv", kmAdultPolicy, adults, []string{"age", "hours-per-week", "education-num"}, []float64{84, 98, 15}, 4, map[string]float64{"0.2": 1.3, "1": 1.1}},
+		{"adult", "adult.csv", adultPolicy, adults, []string{"age", "hours-per-week", "education-num"}, []float64{84, 98, 15}, 4, map[string]float64{"0.2": 1.3, "1": 1.1}},
 	} {
 		if of.text == nil {
 			continue
 		}
 		c, _ := statstest.Sealed(t, of.policy, of.table, map[string]string{of.file: string(of.text)})
-		points, weights := kmDistinct(t, string(of.text), of.columns, of.ends)
-		best := kmWeightedCost(points, weights, kmWeighted(kmTask{d: len(of.columns), k: of.k}, points, weights, kmRandom(1)))
+		points, weights := distinctPoints(t, string(of.text), of.columns, of.ends)
+		best := weightedCost(points, weights, weightedCentres(task{d: len(of.columns), k: of.k}, points, weights, randomStream(1)))
 		t.Logf("%s: without privacy %.5f", of.table, best)
 		for epsilon, most := range of.most {
-			for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree, ""} {
-				got, err := KMeans(t.Context(), c, Clustering{Table: of.table, Columns: of.columns, K: of.k, Method: method, Epsilon: epsilon})
+			for _, method := range []string{MethodLloyd, MethodGrid, MethodTree, ""} {
+				got, err := KMeans(t.Context(), c, Request{Table: of.table, Columns: of.columns, K: of.k, Method: method, Epsilon: epsilon})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -83,7 +83,7 @@ func TestKMeansOfRealData(t *testing.T) {
 					}
 					centres = append(centres, at)
 				}
-				ratio := kmWeightedCost(points, weights, centres) / best
+				ratio := weightedCost(points, weights, centres) / best
 				t.Logf("%s: ε = %-4s %-5s %.3f", of.table, epsilon, got.Method, ratio)
 				if method == "" && ratio > most {
 					t.Errorf("%s: ε = %s: by %s, the cost is %.3f of that without privacy", of.table, epsilon, got.Method, ratio)
@@ -93,8 +93,8 @@ func TestKMeansOfRealData(t *testing.T) {
 	}
 }
 
-// kmDistinct are the distinct rows of some columns of a CSV, scaled from 0 … end, and how many there are of each.
-func kmDistinct(t *testing.T, text string, columns []string, ends []float64) (points [][]float64, weights []float64) {
+// distinctPoints are the distinct rows of some columns of a CSV, scaled from 0 … end, and how many there are of each.
+func distinctPoints(t *testing.T, text string, columns []string, ends []float64) (points [][]float64, weights []float64) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -119,10 +119,10 @@ func kmDistinct(t *testing.T, text string, columns []string, ends []float64) (po
 	return points, weights
 }
 
-func kmWeightedCost(points [][]float64, weights []float64, centres [][]float64) float64 {
+func weightedCost(points [][]float64, weights []float64, centres [][]float64) float64 {
 	sum, total := 0.0, 0.0
 	for i, p := range points {
-		_, d := kmNearest(p, centres)
+		_, d := nearestCentre(p, centres)
 		sum, total = sum+weights[i]*d, total+weights[i]
 	}
 	return sum / total

@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
-const kmLivePolicy = `
+const livePolicy = `
 version: 1
 population: {name: people, neighbours: add-remove}
 budget: {epsilon: 100}
@@ -30,9 +30,9 @@ func TestKMeansLive(t *testing.T) {
 	pgtest.Exec(t, owner, `CREATE SCHEMA made; CREATE TABLE made.t AS SELECT
 	 CASE WHEN i % 100 = 99 THEN NULL ELSE (i % 2)::float8 - 0.5 + (i % 7 - 3) / 50.0 END AS x, 20 + 60 * (i % 2)::int + (i % 5)::int AS n FROM generate_series(0, 2999) AS i`)
 	t.Setenv("DITHER_TEST_KMEANS", owner)
-	c, _ := statstest.Sealed(t, kmLivePolicy, "t", nil)
-	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
-		got, err := KMeans(t.Context(), c, Clustering{Table: "t", Columns: []string{"x", "n"}, K: 2, Method: method, Epsilon: "20", Where: "n >= 0"})
+	c, _ := statstest.Sealed(t, livePolicy, "t", nil)
+	for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
+		got, err := KMeans(t.Context(), c, Request{Table: "t", Columns: []string{"x", "n"}, K: 2, Method: method, Epsilon: "20", Where: "n >= 0"})
 		if err != nil {
 			t.Errorf("%s: %v", method, err)
 			continue

@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"dither/noise"
 )
 
-// kmLloyd is Lloyd's algorithm on noisy counts and sums: with ε′ = ε/2T, in each of T iterations the rows that are nearest to each centre are counted and
+// runLloyd is Lloyd's algorithm on noisy counts and sums: with ε′ = ε/2T, in each of T iterations the rows that are nearest to each centre are counted and
 // added up, each at ε′, and a centre becomes the noisy sum over the noisy count; one whose noisy count is below 1 begins anew, uniformly in the space.
 //
 // Where a row's L1 norm is at most 1 and a neighbour changes one row, counts and sums both move by at most 2, and their noise is Laplace's of scale 2/ε′. In general the
@@ -15,16 +15,16 @@ import (
 //
 // The counts and sums of the last iterations are added up, from where a cluster began anew if it did, and the centres are of these: where rows keep their clusters, the noise of m
 // iterations is that of one over √m.
-func kmLloyd(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
+func runLloyd(ctx context.Context, t task, s source) (*result, error) {
 	centres := make([][]float64, t.k)
-	start := kmRandom(t.seed, 0)
+	start := randomStream(t.seed, 0)
 	for j := range centres {
 		centres[j] = start.point(t)
 	}
-	out := &kmResult{trace: [][][]float64{centres}}
-	pooled := make([]kmPool, t.k)
+	out := &result{trace: [][][]float64{centres}}
+	pooled := make([]pool, t.k)
 	for step := range t.iterations {
-		cells, err := out.look(ctx, s, step, kmLook{kind: kmCentres, centres: centres, sums: true, about: fmt.Sprintf("iteration %d of %d", step+1, t.iterations)})
+		cells, err := out.take(ctx, s, step, access{kind: byCentre, centres: centres, sums: true, about: fmt.Sprintf("iteration %d of %d", step+1, t.iterations)})
 		if err != nil {
 			return nil, err
 		}
@@ -35,17 +35,17 @@ func kmLloyd(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 			}
 			if cells.counts[j] < 1 {
 				if step < t.iterations-1 { // what was added up is of another place
-					pooled[j] = kmPool{}
+					pooled[j] = pool{}
 				}
-				centres[j] = kmRandom(t.seed, 1, step, j).point(t)
+				centres[j] = randomStream(t.seed, 1, step, j).point(t)
 				out.restarts++
 				continue
 			}
-			centres[j] = t.kmInside(kmOver(cells.sums[j], cells.counts[j]))
+			centres[j] = t.inside(divided(cells.sums[j], cells.counts[j]))
 		}
 		out.trace = append(out.trace, centres)
 	}
-	laws := kmLaws{alpha: t.alpha}
+	laws := noiseLaws{alpha: t.alpha}
 	for j := range pooled {
 		looks := pooled[j].times
 		out.clusters, out.pooled = append(out.clusters, pooled[j].cluster(t, &laws, centres[j], looks)), append(out.pooled, looks)
@@ -56,8 +56,8 @@ func kmLloyd(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 	return out, nil
 }
 
-// kmOver is a vector over a number.
-func kmOver(x []float64, by float64) []float64 {
+// divided is a vector over a number.
+func divided(x []float64, by float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
 		out[i] = v / by
@@ -65,8 +65,8 @@ func kmOver(x []float64, by float64) []float64 {
 	return out
 }
 
-// kmPool adds up noisy counts and sums of cells.
-type kmPool struct {
+// pool adds up noisy counts and sums of cells.
+type pool struct {
 	count             float64
 	sum               []float64
 	times             int
@@ -75,7 +75,7 @@ type kmPool struct {
 	centre            []float64 // the released centre, where it is not sum over count
 }
 
-func (p *kmPool) add(c *kmCells, cell int) {
+func (p *pool) add(c *cellSums, cell int) {
 	if p.sum == nil {
 		p.sum = make([]float64, len(c.sums[cell]))
 	}

@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"context"
@@ -11,30 +11,30 @@ import (
 	"dither/noise"
 )
 
-// kmSimulated are made-up rows, with noise by the law that the kernel plans: under ε, discrete Laplace on counts and on sums' grid units.
-type kmSimulated struct {
+// simulatedSource are made-up rows, with noise by the law that the kernel plans: under ε, discrete Laplace on counts and on sums' grid units.
+type simulatedSource struct {
 	t       testing.TB
 	rows    [][]float64
-	task    kmTask
+	task    task
 	epsilon float64
 	change  bool // neighbours change one row
 	random  *rand.Rand
-	exact   bool       // no noise
-	truth   []*kmCells // of each look, the exact cells
+	exact   bool        // no noise
+	truth   []*cellSums // of each look, the exact cells
 }
 
-const kmSimulatedGrid = 1 << 24
+const simulatedGrid = 1 << 24
 
-func (s *kmSimulated) share(step int) float64 {
+func (s *simulatedSource) share(step int) float64 {
 	total := int64(0)
-	for _, w := range s.task.kmShares() {
+	for _, w := range s.task.shares() {
 		total += w
 	}
-	return s.epsilon * float64(s.task.kmShares()[step]) / float64(total)
+	return s.epsilon * float64(s.task.shares()[step]) / float64(total)
 }
 
 // laws are the noises of a look: a row adds 1 to a count, and a vector of an L1 norm of at most the radius or d to a sum.
-func (s *kmSimulated) laws(step int, l kmLook) (count, sum noise.DiscreteLaplace) {
+func (s *simulatedSource) laws(step int, l access) (count, sum noise.DiscreteLaplace) {
 	epsilon, times := s.share(step), 1.0
 	if l.sums {
 		epsilon /= 2
@@ -53,41 +53,41 @@ func (s *kmSimulated) laws(step int, l kmLook) (count, sum noise.DiscreteLaplace
 		}
 		return d
 	}
-	return law(times / epsilon), law(times * norm * kmSimulatedGrid / epsilon)
+	return law(times / epsilon), law(times * norm * simulatedGrid / epsilon)
 }
 
-func (s *kmSimulated) deviation(_ context.Context, step int, l kmLook) (count, sum float64, err error) {
+func (s *simulatedSource) deviation(_ context.Context, step int, l access) (count, sum float64, err error) {
 	c, x := s.laws(step, l)
-	return c.StdDev(), x.StdDev() / kmSimulatedGrid, nil
+	return c.StdDev(), x.StdDev() / simulatedGrid, nil
 }
 
 // laplace is discrete Laplace noise: the difference of two geometric numbers.
-func (s *kmSimulated) laplace(scale float64) float64 {
+func (s *simulatedSource) laplace(scale float64) float64 {
 	geometric := func() float64 { return math.Floor(s.random.ExpFloat64() * scale) }
 	return geometric() - geometric()
 }
 
-func (s *kmSimulated) look(_ context.Context, step int, l kmLook) (*kmCells, error) {
-	n := map[string]int{kmTotal: 1, kmCentres: len(l.centres), kmBuckets: 1, kmSides: 1 << len(l.planes), kmLeaves: l.leaves}[l.kind]
-	if l.kind == kmBuckets {
+func (s *simulatedSource) take(_ context.Context, step int, l access) (*cellSums, error) {
+	n := map[string]int{allRows: 1, byCentre: len(l.centres), byBucket: 1, bySide: 1 << len(l.planes), byLeaf: l.leaves}[l.kind]
+	if l.kind == byBucket {
 		for _, b := range l.buckets {
 			n *= b
 		}
 	}
-	truth := &kmCells{counts: make([]float64, n), sums: make([][]float64, n)}
+	truth := &cellSums{counts: make([]float64, n), sums: make([][]float64, n)}
 	for i := range truth.sums {
 		truth.sums[i] = make([]float64, s.task.d)
 	}
 	for _, x := range s.rows {
 		at := 0
 		switch l.kind {
-		case kmCentres:
-			at, _ = kmNearest(x, l.centres)
-		case kmBuckets:
+		case byCentre:
+			at, _ = nearestCentre(x, l.centres)
+		case byBucket:
 			for i, v := range x {
 				at = at*l.buckets[i] + min(int((v+1)/2*float64(l.buckets[i])), l.buckets[i]-1)
 			}
-		case kmSides, kmLeaves:
+		case bySide, byLeaf:
 			for _, p := range l.planes {
 				sum := 0.0
 				for i, v := range x {
@@ -98,7 +98,7 @@ func (s *kmSimulated) look(_ context.Context, step int, l kmLook) (*kmCells, err
 					at++
 				}
 			}
-			if l.kind == kmLeaves {
+			if l.kind == byLeaf {
 				at = l.leaf[at]
 			}
 		}
@@ -108,7 +108,7 @@ func (s *kmSimulated) look(_ context.Context, step int, l kmLook) (*kmCells, err
 		}
 	}
 	count, sum := s.laws(step, l)
-	out := &kmCells{absent: make([]bool, n), countNoise: count, sumNoise: sum, sumUnit: 1.0 / kmSimulatedGrid, id: "r"}
+	out := &cellSums{absent: make([]bool, n), countNoise: count, sumNoise: sum, sumUnit: 1.0 / simulatedGrid, id: "r"}
 	countScale, sumScale := count.StdDev()/math.Sqrt2, sum.StdDev()/math.Sqrt2
 	if s.exact {
 		countScale, sumScale = 0, 0
@@ -117,7 +117,7 @@ func (s *kmSimulated) look(_ context.Context, step int, l kmLook) (*kmCells, err
 		out.counts = append(out.counts, truth.counts[i]+s.laplace(countScale))
 		row := make([]float64, s.task.d)
 		for x := range row {
-			row[x] = truth.sums[i][x] + s.laplace(sumScale)/kmSimulatedGrid
+			row[x] = truth.sums[i][x] + s.laplace(sumScale)/simulatedGrid
 		}
 		out.sums = append(out.sums, row)
 	}
@@ -125,14 +125,14 @@ func (s *kmSimulated) look(_ context.Context, step int, l kmLook) (*kmCells, err
 	return out, nil
 }
 
-// kmBlobs are rows around k places: the places at least apart from each other, in a cube of reach.
-func kmBlobs(r *rand.Rand, n, k, d int, reach, apart, deviation float64) (rows, places [][]float64) {
+// blobs are rows around k places: the places at least apart from each other, in a cube of reach.
+func blobs(r *rand.Rand, n, k, d int, reach, apart, deviation float64) (rows, places [][]float64) {
 	for len(places) < k {
 		c := make([]float64, d)
 		for i := range c {
 			c[i] = (2*r.Float64() - 1) * reach
 		}
-		if _, near := kmNearest(c, places); len(places) == 0 || math.Sqrt(near) >= apart {
+		if _, near := nearestCentre(c, places); len(places) == 0 || math.Sqrt(near) >= apart {
 			places = append(places, c)
 		}
 	}
@@ -146,17 +146,17 @@ func kmBlobs(r *rand.Rand, n, k, d int, reach, apart, deviation float64) (rows, 
 	return rows, places
 }
 
-// kmCost is the mean squared distance of rows to the nearest centre.
-func kmCost(rows, centres [][]float64) float64 {
+// costOf is the mean squared distance of rows to the nearest centre.
+func costOf(rows, centres [][]float64) float64 {
 	sum := 0.0
 	for _, x := range rows {
-		_, d := kmNearest(x, centres)
+		_, d := nearestCentre(x, centres)
 		sum += d
 	}
 	return sum / float64(len(rows))
 }
 
-func kmCentresOf(r *kmResult) (out [][]float64) {
+func centresFound(r *result) (out [][]float64) {
 	for _, c := range r.clusters {
 		var at []float64
 		for _, x := range c.centre {
@@ -167,12 +167,12 @@ func kmCentresOf(r *kmResult) (out [][]float64) {
 	return out
 }
 
-func kmMedian(xs []float64) float64 {
+func medianOf(xs []float64) float64 {
 	sort.Float64s(xs)
 	return xs[len(xs)/2]
 }
 
-func kmDefaults(t kmTask) kmTask {
+func withDefaults(t task) task {
 	if t.iterations == 0 {
 		t.iterations = 6
 	}

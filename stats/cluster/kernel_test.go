@@ -1,6 +1,7 @@
-package stats
+package cluster
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -12,7 +13,7 @@ import (
 	"dither/stats/internal/statstest"
 )
 
-const kmPolicy = `
+const testPolicy = `
 version: 1
 population: {name: people, neighbours: add-remove}
 budget: {epsilon: 100}
@@ -31,8 +32,8 @@ tables:
       z: {type: integer, bounds: [3, 3]}
 `
 
-// kmHome is a home with rows "x,y,n" around three places, some of them with a NULL.
-func kmHome(t testing.TB, edit func(string) string, rows int, more ...string) (*curator.Curator, string) {
+// testHome is a home with rows "x,y,n" around three places, some of them with a NULL.
+func testHome(t testing.TB, edit func(string) string, rows int, more ...string) (*curator.Curator, string) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
 	var b strings.Builder
@@ -45,16 +46,16 @@ func kmHome(t testing.TB, edit func(string) string, rows int, more ...string) (*
 		}
 		fmt.Fprintf(&b, "%s,%.3f,%d,a,1e9,9,3\n", x, at[1]+r.NormFloat64(), int(at[2])+r.IntN(9)-4)
 	}
-	return statstest.Sealed(t, edit(kmPolicy), "t", map[string]string{"t.csv": b.String()})
+	return statstest.Sealed(t, edit(testPolicy), "t", map[string]string{"t.csv": b.String()})
 }
 
-func kmAsItIs(s string) string { return s }
+func asItIs(s string) string { return s }
 
-func kmInRho(s string) string {
+func underRho(s string) string {
 	return strings.Replace(strings.Replace(s, "{epsilon: 100}", "{rho: 100, delta: 1e-6}", 1), ", maximum: 50", "", 1)
 }
 
-func kmSpent(t *testing.T, c *curator.Curator) string {
+func spentOf(t *testing.T, c *curator.Curator) string {
 	t.Helper()
 	b, err := c.Budget()
 	if err != nil {
@@ -65,17 +66,17 @@ func kmSpent(t *testing.T, c *curator.Curator) string {
 
 // Each method finds three places in two and three columns, under ε and under ρ, for its price and no more; again it is free and the same.
 func TestKMeansThroughTheCurator(t *testing.T) {
-	for name, edit := range map[string]func(string) string{"pure": kmAsItIs, "zCDP": kmInRho} {
-		c, _ := kmHome(t, edit, 6000)
+	for name, edit := range map[string]func(string) string{"pure": asItIs, "zCDP": underRho} {
+		c, _ := testHome(t, edit, 6000)
 		places := [][]float64{{-0.5, 15, 20}, {0.5, 15, 80}, {0.5, 26, 20}}
-		for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree, ""} {
-			of := Clustering{Table: "T", Columns: []string{"x", "y", "n"}, K: 3, Method: method, Epsilon: "6", Seed: 5}
-			before := kmSpent(t, c)
+		for _, method := range []string{MethodLloyd, MethodGrid, MethodTree, ""} {
+			of := Request{Table: "T", Columns: []string{"x", "y", "n"}, K: 3, Method: method, Epsilon: "6", Seed: 5}
+			before := spentOf(t, c)
 			got, err := KMeans(t.Context(), c, of)
 			if err != nil {
 				t.Fatal(name, method, err)
 			}
-			if got.Replayed != (method == "") || (kmSpent(t, c) == before) != (method == "") || len(got.Clusters) != 3 || len(got.Warnings) > 0 {
+			if got.Replayed != (method == "") || (spentOf(t, c) == before) != (method == "") || len(got.Clusters) != 3 || len(got.Warnings) > 0 {
 				t.Fatalf("%s %s: %+v", name, method, got)
 			}
 			if math.Abs(got.Rows-5880) > 200 {
@@ -97,19 +98,19 @@ func TestKMeansThroughTheCurator(t *testing.T) {
 					}
 				}
 			}
-			spent := kmSpent(t, c)
+			spent := spentOf(t, c)
 			again, err := KMeans(t.Context(), c, of)
-			if err != nil || !again.Replayed || kmSpent(t, c) != spent || fmt.Sprint(again.Clusters) != fmt.Sprint(got.Clusters) {
+			if err != nil || !again.Replayed || spentOf(t, c) != spent || fmt.Sprint(again.Clusters) != fmt.Sprint(got.Clusters) {
 				t.Errorf("%s %s: again %v, %v", name, method, again, err)
 			}
 		}
-		if want := map[string]string{"pure": "ε = 18", "zCDP": "ρ = 54"}[name]; !strings.HasPrefix(kmSpent(t, c), want) {
-			t.Errorf("%s: spent %s, want %s", name, kmSpent(t, c), want)
+		if want := map[string]string{"pure": "ε = 18", "zCDP": "ρ = 54"}[name]; !strings.HasPrefix(spentOf(t, c), want) {
+			t.Errorf("%s: spent %s, want %s", name, spentOf(t, c), want)
 		}
 	}
 }
 
-func kmCode(err error) curator.Code {
+func codeOf(err error) curator.Code {
 	var e *curator.Error
 	if errors.As(err, &e) {
 		return e.Code
@@ -128,18 +129,18 @@ func TestKMeansNoiseIsTheTextbooks(t *testing.T) {
 	}{
 		{change, "1", 48, 48},
 		{change, "", 48, 96},
-		{kmAsItIs, "1", 24, 24},
-		{kmAsItIs, "", 24, 48},
+		{asItIs, "1", 24, 24},
+		{asItIs, "", 24, 48},
 	} {
-		kernel, _ := kmHome(t, c.edit, 10)
-		e, err := ExplainKMeans(t.Context(), kernel, Clustering{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: KMeansLloyd, Epsilon: "0.5", Radius: c.radius})
+		kernel, _ := testHome(t, c.edit, 10)
+		e, err := ExplainKMeans(t.Context(), kernel, Request{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: MethodLloyd, Epsilon: "0.5", Radius: c.radius})
 		if err != nil {
 			t.Fatal(err)
 		}
-		look := e.Looks[0]
+		look := e.Accesses[0]
 		// Of a discrete Laplace law of scale s the variance is 2/(4 sinh²(1/2s)).
 		deviation := func(scale float64) float64 { return math.Sqrt(0.5) / math.Sinh(1/(2*scale)) }
-		if len(e.Looks) != 1 || look.Times != 6 || math.Abs(look.Count/deviation(c.count)-1) > 1e-6 {
+		if len(e.Accesses) != 1 || look.Times != 6 || math.Abs(look.Count/deviation(c.count)-1) > 1e-6 {
 			t.Errorf("radius %q: %+v", c.radius, look)
 		}
 		for i, half := range []float64{1, 10} { // a sum's unit is far below its noise's scale, whose deviation is √2 of it
@@ -147,84 +148,84 @@ func TestKMeansNoiseIsTheTextbooks(t *testing.T) {
 				t.Errorf("radius %q: sum %d has %g, want %g", c.radius, i, look.Sums[i], want)
 			}
 		}
-		if e.Price.Epsilon != "0.5" || kmSpent(t, kernel) != "ε = 0" {
-			t.Errorf("price %s, spent %s", e.Price, kmSpent(t, kernel))
+		if e.Price.Epsilon != "0.5" || spentOf(t, kernel) != "ε = 0" {
+			t.Errorf("price %s, spent %s", e.Price, spentOf(t, kernel))
 		}
 	}
 }
 
 // What cannot be done is refused before anything is spent.
 func TestKMeansRefuses(t *testing.T) {
-	c, _ := kmHome(t, kmAsItIs, 10)
-	good := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 2}
+	c, _ := testHome(t, asItIs, 10)
+	good := Request{Table: "t", Columns: []string{"x", "y"}, K: 2}
 	for name, bad := range map[string]struct {
-		edit func(*Clustering)
+		edit func(*Request)
 		code curator.Code
 	}{
-		"no table":             {func(q *Clustering) { q.Table = "tt" }, curator.CodeUsage},
-		"no columns":           {func(q *Clustering) { q.Columns = nil }, curator.CodeUsage},
-		"unknown column":       {func(q *Clustering) { q.Columns = []string{"xx"} }, curator.CodeUsage},
-		"twice":                {func(q *Clustering) { q.Columns = []string{"x", "X"} }, curator.CodeUsage},
-		"a word":               {func(q *Clustering) { q.Columns = []string{"word"} }, curator.CodeUsage},
-		"no bounds":            {func(q *Clustering) { q.Columns = []string{"free"} }, curator.CodeUsage},
-		"a constant":           {func(q *Clustering) { q.Columns = []string{"z"} }, curator.CodeUsage},
-		"no cluster":           {func(q *Clustering) { q.K = 0 }, curator.CodeUsage},
-		"too many":             {func(q *Clustering) { q.K = 65 }, curator.CodeUsage},
-		"method":               {func(q *Clustering) { q.Method = "means" }, curator.CodeUsage},
-		"iterations of grid":   {func(q *Clustering) { q.Method, q.Iterations = KMeansGrid, 3 }, curator.CodeUsage},
-		"iterations":           {func(q *Clustering) { q.Iterations = -1 }, curator.CodeUsage},
-		"average":              {func(q *Clustering) { q.Method, q.Average = KMeansLloyd, 7 }, curator.CodeUsage},
-		"negative average":     {func(q *Clustering) { q.Method, q.Average = KMeansLloyd, -1 }, curator.CodeUsage},
-		"radius":               {func(q *Clustering) { q.Radius = "-1" }, curator.CodeUsage},
-		"no radius":            {func(q *Clustering) { q.Radius = "NaN" }, curator.CodeUsage},
-		"tiny radius":          {func(q *Clustering) { q.Radius = "1e-40" }, curator.CodePolicy},
-		"confidence":           {func(q *Clustering) { q.Confidence = "1" }, curator.CodeUsage},
-		"price":                {func(q *Clustering) { q.Epsilon = "-1" }, curator.CodeUsage},
-		"two prices":           {func(q *Clustering) { q.Epsilon, q.Rho = "1", "1" }, curator.CodeUsage},
-		"price in rho":         {func(q *Clustering) { q.Rho = "1" }, curator.CodeUsage},
-		"above the maximum":    {func(q *Clustering) { q.Epsilon = "51" }, curator.CodePolicy},
-		"no condition":         {func(q *Clustering) { q.Where = "nothing = 1" }, curator.CodePolicy},
-		"no SQL":               {func(q *Clustering) { q.Where = "x >" }, curator.CodeSQL},
-		"a condition and more": {func(q *Clustering) { q.Where = "x > 0) GROUP BY (n"; q.Method = KMeansLloyd }, curator.CodeUsage},
+		"no table":             {func(q *Request) { q.Table = "tt" }, curator.CodeUsage},
+		"no columns":           {func(q *Request) { q.Columns = nil }, curator.CodeUsage},
+		"unknown column":       {func(q *Request) { q.Columns = []string{"xx"} }, curator.CodeUsage},
+		"twice":                {func(q *Request) { q.Columns = []string{"x", "X"} }, curator.CodeUsage},
+		"a word":               {func(q *Request) { q.Columns = []string{"word"} }, curator.CodeUsage},
+		"no bounds":            {func(q *Request) { q.Columns = []string{"free"} }, curator.CodeUsage},
+		"a constant":           {func(q *Request) { q.Columns = []string{"z"} }, curator.CodeUsage},
+		"no cluster":           {func(q *Request) { q.K = 0 }, curator.CodeUsage},
+		"too many":             {func(q *Request) { q.K = 65 }, curator.CodeUsage},
+		"method":               {func(q *Request) { q.Method = "means" }, curator.CodeUsage},
+		"iterations of grid":   {func(q *Request) { q.Method, q.Iterations = MethodGrid, 3 }, curator.CodeUsage},
+		"iterations":           {func(q *Request) { q.Iterations = -1 }, curator.CodeUsage},
+		"average":              {func(q *Request) { q.Method, q.Average = MethodLloyd, 7 }, curator.CodeUsage},
+		"negative average":     {func(q *Request) { q.Method, q.Average = MethodLloyd, -1 }, curator.CodeUsage},
+		"radius":               {func(q *Request) { q.Radius = "-1" }, curator.CodeUsage},
+		"no radius":            {func(q *Request) { q.Radius = "NaN" }, curator.CodeUsage},
+		"tiny radius":          {func(q *Request) { q.Radius = "1e-40" }, curator.CodePolicy},
+		"confidence":           {func(q *Request) { q.Confidence = "1" }, curator.CodeUsage},
+		"price":                {func(q *Request) { q.Epsilon = "-1" }, curator.CodeUsage},
+		"two prices":           {func(q *Request) { q.Epsilon, q.Rho = "1", "1" }, curator.CodeUsage},
+		"price in rho":         {func(q *Request) { q.Rho = "1" }, curator.CodeUsage},
+		"above the maximum":    {func(q *Request) { q.Epsilon = "51" }, curator.CodePolicy},
+		"no condition":         {func(q *Request) { q.Where = "nothing = 1" }, curator.CodePolicy},
+		"no SQL":               {func(q *Request) { q.Where = "x >" }, curator.CodeSQL},
+		"a condition and more": {func(q *Request) { q.Where = "x > 0) GROUP BY (n"; q.Method = MethodLloyd }, curator.CodeUsage},
 	} {
 		q := good
 		bad.edit(&q)
 		_, err := KMeans(t.Context(), c, q)
-		if kmCode(err) != bad.code {
+		if codeOf(err) != bad.code {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := ExplainKMeans(t.Context(), c, q); kmCode(err) != bad.code {
+		if _, err := ExplainKMeans(t.Context(), c, q); codeOf(err) != bad.code {
 			t.Errorf("%s, explained: %v", name, err)
 		}
-		if kmSpent(t, c) != "ε = 0" {
-			t.Fatalf("%s: spent %s", name, kmSpent(t, c))
+		if spentOf(t, c) != "ε = 0" {
+			t.Fatalf("%s: spent %s", name, spentOf(t, c))
 		}
 	}
 }
 
 // A budget is never found to be too small halfway; what was paid before is not paid again.
 func TestKMeansBudget(t *testing.T) {
-	c, _ := kmHome(t, func(s string) string {
+	c, _ := testHome(t, func(s string) string {
 		return strings.Replace(strings.Replace(s, "{epsilon: 100}", "{epsilon: 10}", 1), ", maximum: 50", "", 1)
 	}, 300)
-	six := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: KMeansLloyd, Epsilon: "6", Where: "n < 50 -- the young"}
+	six := Request{Table: "t", Columns: []string{"x", "y"}, K: 3, Method: MethodLloyd, Epsilon: "6", Where: "n < 50 -- the young"}
 	three := six
 	three.Iterations, three.Epsilon = 3, "3" // with the first three iterations of six
-	if _, err := KMeans(t.Context(), c, three); err != nil || kmSpent(t, c) != "ε = 3" {
-		t.Fatal(err, kmSpent(t, c))
+	if _, err := KMeans(t.Context(), c, three); err != nil || spentOf(t, c) != "ε = 3" {
+		t.Fatal(err, spentOf(t, c))
 	}
 	e, err := ExplainKMeans(t.Context(), c, six)
 	if err != nil || e.Unpaid.Epsilon != "3" || e.Price.Epsilon != "6" || e.Replayed || !e.Affordable {
 		t.Fatalf("%+v %v", e, err)
 	}
 	got, err := KMeans(t.Context(), c, six)
-	if err != nil || kmSpent(t, c) != "ε = 6" || got.Replayed || len(got.Releases) != 6 || len(got.Trace) != 7 {
-		t.Fatal(err, kmSpent(t, c), got)
+	if err != nil || spentOf(t, c) != "ε = 6" || got.Replayed || len(got.Releases) != 6 || len(got.Trace) != 7 {
+		t.Fatal(err, spentOf(t, c), got)
 	}
 	fresh := six
 	fresh.Fresh = true
-	if _, err := KMeans(t.Context(), c, fresh); kmCode(err) != curator.CodeExhausted || kmSpent(t, c) != "ε = 6" {
-		t.Errorf("beyond the budget: %v, spent %s", err, kmSpent(t, c))
+	if _, err := KMeans(t.Context(), c, fresh); codeOf(err) != curator.CodeExhausted || spentOf(t, c) != "ε = 6" {
+		t.Errorf("beyond the budget: %v, spent %s", err, spentOf(t, c))
 	}
 	if e, err := ExplainKMeans(t.Context(), c, fresh); err != nil || e.Affordable || e.Largest != "4" {
 		t.Errorf("%+v, %v", e, err)
@@ -240,14 +241,14 @@ func TestKMeansBudget(t *testing.T) {
 
 // A table without rows, or whose columns are all NULL, has clusters of noise, with a warning, never a failure.
 func TestKMeansOfNothing(t *testing.T) {
-	c, _ := kmHome(t, kmAsItIs, 0)
-	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
-		got, err := KMeans(t.Context(), c, Clustering{Table: "t", Columns: []string{"x", "digit"}, K: 5, Method: method, Epsilon: "20"})
+	c, _ := testHome(t, asItIs, 0)
+	for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
+		got, err := KMeans(t.Context(), c, Request{Table: "t", Columns: []string{"x", "digit"}, K: 5, Method: method, Epsilon: "20"})
 		if err != nil || len(got.Warnings) == 0 {
 			t.Errorf("%s: %+v %v", method, got, err)
 			continue
 		}
-		text, err := got.MarshalJSON()
+		text, err := json.Marshal(got)
 		if err != nil || strings.Contains(string(text), "NaN") {
 			t.Errorf("%s: %s %v", method, text, err)
 		}
@@ -259,18 +260,18 @@ func TestKMeansOfNothing(t *testing.T) {
 func TestKMeansLongestQuestions(t *testing.T) {
 	var declared strings.Builder
 	var columns []string
-	for i := range kmMostColumns {
+	for i := range mostColumns {
 		name := fmt.Sprintf("column number %d", i)
 		columns = append(columns, name)
 		fmt.Fprintf(&declared, "      %s: {type: real, bounds: [-1000.25, %d.75], nullable: true}\n", name, i)
 	}
-	c, _ := kmHome(t, func(s string) string { return s + declared.String() }, 0, columns...)
-	for _, d := range []int{1, 2, 5, 10, kmMostColumns} {
-		s, err := newKMCurator(t.Context(), c, Clustering{Table: "t", Columns: columns[:d], K: 64, Method: KMeansTree, Where: "x > 0"})
+	c, _ := testHome(t, func(s string) string { return s + declared.String() }, 0, columns...)
+	for _, d := range []int{1, 2, 5, 10, mostColumns} {
+		s, err := newKernelSource(t.Context(), c, Request{Table: "t", Columns: columns[:d], K: 64, Method: MethodTree, Where: "x > 0"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		planes := kmPlanes(s.task, make([]float64, d))
+		planes := randomPlanes(s.task, make([]float64, d))
 		for _, p := range planes {
 			for i := range p.normal {
 				p.normal[i] = -math.Abs(p.normal[i]) // a sign more
@@ -280,13 +281,13 @@ func TestKMeansLongestQuestions(t *testing.T) {
 		for i := range counts {
 			counts[i] = 1e9
 		}
-		tree, leaf, leaves := kmTreeOf(counts, 1, kmDivisions(d))
-		if len(planes) != kmMostPlanes || leaves != kmDivisions(d)+1 {
+		tree, leaf, leaves := growTree(counts, 1, mostDivisions(d))
+		if len(planes) != mostPlanes || leaves != mostDivisions(d)+1 {
 			t.Errorf("%d columns: %d planes, %d leaves", d, len(planes), leaves)
 		}
-		looks := []kmLook{{kind: kmSides, planes: planes}, {kind: kmLeaves, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true}}
-		if d <= kmFewColumns {
-			looks = append(looks, kmLook{kind: kmBuckets, buckets: kmGridBuckets(s.task, 1e12, 1e-9)})
+		looks := []access{{kind: bySide, planes: planes}, {kind: byLeaf, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true}}
+		if d <= fewColumns {
+			looks = append(looks, access{kind: byBucket, buckets: gridBuckets(s.task, 1e12, 1e-9)})
 		}
 		for _, l := range looks {
 			if _, _, err := s.deviation(t.Context(), 0, l); err != nil {
@@ -298,11 +299,11 @@ func TestKMeansLongestQuestions(t *testing.T) {
 
 // Where a person has several rows, each of at most so many counts, and noise is as many times as large.
 func TestKMeansOfPersons(t *testing.T) {
-	c, _ := kmHome(t, func(s string) string {
+	c, _ := testHome(t, func(s string) string {
 		return strings.NewReplacer("    unit: row\n", "    unit: n\n    rows_per_unit: 3\n", "n: {type: integer, bounds: [0, 100]}", "n: {type: integer}").Replace(s)
 	}, 600)
-	of := Clustering{Table: "t", Columns: []string{"x", "y"}, K: 2, Epsilon: "2"}
-	for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
+	of := Request{Table: "t", Columns: []string{"x", "y"}, K: 2, Epsilon: "2"}
+	for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
 		of.Method = method
 		e, err := ExplainKMeans(t.Context(), c, of)
 		if err != nil {
@@ -311,8 +312,8 @@ func TestKMeansOfPersons(t *testing.T) {
 		if e.Unit.Column != "n" || e.Unit.MaxRows != 3 {
 			t.Errorf("%s: %+v", method, e.Unit)
 		}
-		if want := math.Sqrt(0.5) / math.Sinh(2.0/12/3/2); method == KMeansLloyd && math.Abs(e.Looks[0].Count/want-1) > 1e-6 {
-			t.Errorf("a count has %g, want %g", e.Looks[0].Count, want)
+		if want := math.Sqrt(0.5) / math.Sinh(2.0/12/3/2); method == MethodLloyd && math.Abs(e.Accesses[0].Count/want-1) > 1e-6 {
+			t.Errorf("a count has %g, want %g", e.Accesses[0].Count, want)
 		}
 		if got, err := KMeans(t.Context(), c, of); err != nil || len(got.Clusters) == 0 {
 			t.Errorf("%s: %+v, %v", method, got, err)

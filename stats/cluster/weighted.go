@@ -1,20 +1,18 @@
-package stats
+package cluster
 
-import (
-	"math"
-)
+import "math"
 
 // Bounds of k-means of released points.
 const (
-	kmBeginnings = 24
-	kmRounds     = 60
-	kmWork       = 1e8 // coordinates that the first rounds of all beginnings look at, about
+	mostBeginnings = 24
+	mostRounds     = 60
+	mostWork       = 1e8 // coordinates that the first rounds of all beginnings look at, about
 )
 
-// kmWeighted is k-means of points with weights, by Lloyd's algorithm from several beginnings, each chosen as k-means++ does (Arthur and
+// weightedCentres is k-means of points with weights, by Lloyd's algorithm from several beginnings, each chosen as k-means++ does (Arthur and
 // Vassilvitskii, 2007); the best by its cost. Noisy weights may be negative: they count as they are, since what is left out would bias the
 // centres towards empty places, but no centre begins there. It gives fewer than k centres where fewer points have weight above 0.
-func kmWeighted(t kmTask, points [][]float64, weights []float64, s *kmStream) (best [][]float64) {
+func weightedCentres(t task, points [][]float64, weights []float64, s *stream) (best [][]float64) {
 	var heavy []int
 	for i, w := range weights {
 		if w > 0 {
@@ -26,12 +24,12 @@ func kmWeighted(t kmTask, points [][]float64, weights []float64, s *kmStream) (b
 		return nil
 	}
 	lowest := math.Inf(1)
-	beginnings := kmWork / float64(len(points)*k*t.d)
-	for range int(math.Max(3, math.Min(kmBeginnings, beginnings))) {
-		centres := kmSpread(points, weights, heavy, k, s)
+	beginnings := mostWork / float64(len(points)*k*t.d)
+	for range int(math.Max(3, math.Min(mostBeginnings, beginnings))) {
+		centres := spreadCentres(points, weights, heavy, k, s)
 		cost := math.Inf(1)
-		for range kmRounds {
-			next, now := kmStep(t, points, weights, centres)
+		for range mostRounds {
+			next, now := lloydStep(t, points, weights, centres)
 			if now < lowest {
 				best, lowest = centres, now
 			}
@@ -44,8 +42,8 @@ func kmWeighted(t kmTask, points [][]float64, weights []float64, s *kmStream) (b
 	return best
 }
 
-// kmSpread chooses k of the heavy points, each with a probability in proportion to its weight times the squared distance to those that were chosen.
-func kmSpread(points [][]float64, weights []float64, heavy []int, k int, s *kmStream) (centres [][]float64) {
+// spreadCentres chooses k of the heavy points, each with a probability in proportion to its weight times the squared distance to those that were chosen.
+func spreadCentres(points [][]float64, weights []float64, heavy []int, k int, s *stream) (centres [][]float64) {
 	far := make([]float64, len(heavy))
 	for i := range far {
 		far[i] = 1
@@ -70,7 +68,7 @@ func kmSpread(points [][]float64, weights []float64, heavy []int, k int, s *kmSt
 		c := points[heavy[chosen]]
 		centres = append(centres, append([]float64{}, c...))
 		for i, h := range heavy {
-			_, d := kmNearest(points[h], [][]float64{c})
+			_, d := nearestCentre(points[h], [][]float64{c})
 			if len(centres) == 1 || d < far[i] {
 				far[i] = d
 			}
@@ -79,16 +77,16 @@ func kmSpread(points [][]float64, weights []float64, heavy []int, k int, s *kmSt
 	return centres
 }
 
-// kmStep is one iteration: each centre becomes the mean of what is nearest to it, where that has weight. The cost is that of the centres
+// lloydStep is one iteration: each centre becomes the mean of what is nearest to it, where that has weight. The cost is that of the centres
 // which it is given.
-func kmStep(t kmTask, points [][]float64, weights []float64, centres [][]float64) (next [][]float64, cost float64) {
+func lloydStep(t task, points [][]float64, weights []float64, centres [][]float64) (next [][]float64, cost float64) {
 	total := make([]float64, len(centres))
 	next = make([][]float64, len(centres))
 	for j := range next {
 		next[j] = make([]float64, t.d)
 	}
 	for i, p := range points {
-		j, d := kmNearest(p, centres)
+		j, d := nearestCentre(p, centres)
 		cost += weights[i] * d
 		total[j] += weights[i]
 		for x, v := range p {
@@ -100,7 +98,7 @@ func kmStep(t kmTask, points [][]float64, weights []float64, centres [][]float64
 			next[j] = centres[j]
 			continue
 		}
-		next[j] = t.kmInside(kmOver(next[j], total[j]))
+		next[j] = t.inside(divided(next[j], total[j]))
 	}
 	return next, cost
 }

@@ -1,15 +1,16 @@
-package stats
+package cluster
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 )
 
 // present brings a result back to the columns' own units.
-func (s *kmCurator) present(r *kmResult) *Clusters {
-	out := &Clusters{
-		Method: s.task.method, Confidence: s.of.Confidence, Scores: r.scores, Restarts: r.restarts, Buckets: r.buckets, Leaves: r.leaves, Seed: s.task.seed,
-		Releases: r.releases, Price: s.price, Remaining: r.remaining, Replayed: !r.paid, Warnings: slices.Compact(r.warnings), Notes: s.notes(),
+func (s *kernelSource) present(r *result) *Result {
+	out := &Result{
+		Method: s.task.method, Confidence: json.Number(s.of.Confidence), Scores: r.scores, Restarts: r.restarts, Buckets: r.buckets, Leaves: r.leaves, Seed: s.task.seed,
+		Releases: r.releases, Price: s.price, Remaining: r.remaining, Replayed: !r.paid, Clusters: []Cluster{}, Warnings: append([]string{}, slices.Compact(r.warnings)...), Notes: s.notes(),
 	}
 	for _, c := range s.columns {
 		out.Columns = append(out.Columns, c.Name)
@@ -18,7 +19,7 @@ func (s *kmCurator) present(r *kmResult) *Clusters {
 	for _, c := range r.clusters {
 		cluster := Cluster{Size: c.size}
 		if c.size.Low <= 0 && c.size.Value >= 1 {
-			out.Warnings = append(out.Warnings, kmNoiseAlone)
+			out.Warnings = append(out.Warnings, noiseAlone)
 		}
 		for i, x := range c.centre {
 			cluster.Centre = append(cluster.Centre, s.columns[i].rawNumber(x))
@@ -42,17 +43,17 @@ func (s *kmCurator) present(r *kmResult) *Clusters {
 	return out
 }
 
-const kmNoiseAlone = "A cluster may be of noise alone: the interval of its size holds 0. Fewer clusters, or a larger price, would tell."
+const noiseAlone = "A cluster may be of noise alone: the interval of its size holds 0. Fewer clusters, or a larger price, would tell."
 
 // notes say what the numbers are about.
-func (s *kmCurator) notes() []string {
+func (s *kernelSource) notes() []string {
 	notes := []string{
 		"Distances are between columns scaled to -1 ... 1 by their declared bounds; rows with a NULL in one of them are in no cluster.",
 	}
 	switch s.task.method {
-	case KMeansLloyd:
+	case MethodLloyd:
 		notes = append(notes, "Sizes and means are of the rows nearest to each centre as it stood in the last iterations; intervals cover noise, and neither sampling nor which rows those are.")
-	case KMeansGrid:
+	case MethodGrid:
 		notes = append(notes, "Each row counts at the middle of its cell of the grid. Intervals cover that, and the noise in the counts of each cluster's cells, about; neither sampling nor which cells those are.")
 	default:
 		notes = append(notes,

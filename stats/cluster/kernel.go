@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"context"
@@ -14,29 +14,29 @@ import (
 	"dither/stats/internal/request"
 )
 
-// kmCurator asks the kernel. Until pay is set it takes only what was released before, at no cost.
-type kmCurator struct {
+// kernelSource asks the kernel. Until pay is set it uses earlier releases alone, at no cost.
+type kernelSource struct {
 	kernel  *curator.Curator
-	of      Clustering
+	of      Request
 	table   curator.Table
-	columns []kmColumn
-	task    kmTask
+	columns []column
+	task    task
 	price   curator.Loss       // of all of it
-	shares  []curator.Question // of the looks: their prices
+	shares  []curator.Question // the price of each access
 	whole   *big.Rat           // the price, in ε or ρ
 	parts   []*big.Rat
 	pay     bool
-	taken   []string // the looks that were taken with pay
+	taken   []string // the releases that were paid
 }
 
-// newKMCurator checks what is asked, finds the price, and divides it. It spends nothing.
-func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCurator, error) {
-	s := &kmCurator{kernel: c, of: of}
+// newKernelSource validates a request, finds its price and divides it. It spends nothing.
+func newKernelSource(ctx context.Context, c *curator.Curator, of Request) (*kernelSource, error) {
+	s := &kernelSource{kernel: c, of: of}
 	tables, err := c.Tables()
 	if err != nil {
 		return nil, err
 	}
-	if s.table, s.columns, err = kmSpace(tables, of); err != nil {
+	if s.table, s.columns, err = findSpace(tables, of); err != nil {
 		return nil, err
 	}
 	if err := s.decide(); err != nil {
@@ -46,7 +46,7 @@ func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCu
 		return nil, err
 	}
 	// The whole price is looked at as that of one look: the kernel knows the default, the largest, and what ε costs.
-	e, err := c.ExplainMoments(ctx, s.vectors(kmLook{kind: kmTotal, sums: true}, curator.Question{Epsilon: of.Epsilon, Rho: of.Rho}))
+	e, err := c.ExplainMoments(ctx, s.vectors(access{kind: allRows, sums: true}, curator.Question{Epsilon: of.Epsilon, Rho: of.Rho}))
 	if err != nil {
 		return nil, err
 	}
@@ -61,40 +61,40 @@ func newKMCurator(ctx context.Context, c *curator.Curator, of Clustering) (*kmCu
 	return s, s.divide(ctx)
 }
 
-// decide checks what needs no price.
-func (s *kmCurator) decide() error {
+// decide validates all but the price.
+func (s *kernelSource) decide() error {
 	of := &s.of
-	t := kmTask{method: of.Method, d: len(s.columns), k: of.K, least: of.Least, most: of.Most, iterations: of.Iterations, average: of.Average, seed: of.Seed}
+	t := task{method: of.Method, d: len(s.columns), k: of.K, least: of.Least, most: of.Most, iterations: of.Iterations, average: of.Average, seed: of.Seed}
 	for _, c := range s.columns {
 		t.values = append(t.values, c.values)
 	}
 	switch {
-	case of.K < 1 || of.K > kmMost:
-		return request.Misuse("", "there are 1 to %d clusters, not %d", kmMost, of.K)
+	case of.K < 1 || of.K > mostClusters:
+		return request.Misuse("", "there are 1 to %d clusters, not %d", mostClusters, of.K)
 	case of.Least != 0 && (of.Least < 2 || of.Least > of.K):
-		return request.Misuse("such as 2..8", "the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", kmMost, of.Least, of.K)
-	case of.Most != 0 && (of.Most < of.K || of.Most > kmMost):
-		return request.Misuse("", "rows are looked at as for %d to %d clusters, not for %d", of.K, kmMost, of.Most)
-	case of.Least > 0 && of.Method == KMeansTree:
+		return request.Misuse("such as 2..8", "the number of clusters is chosen from 2 or more to at most %d, not from %d to %d", mostClusters, of.Least, of.K)
+	case of.Most != 0 && (of.Most < of.K || of.Most > mostClusters):
+		return request.Misuse("", "rows are looked at as for %d to %d clusters, not for %d", of.K, mostClusters, of.Most)
+	case of.Least > 0 && of.Method == MethodTree:
 		return request.Misuse("use grid, or look with --most 8 and compare several K, which is free", "a tree's groups are too coarse to tell how many clusters there are")
-	case of.Least+of.Most > 0 && (of.Method == KMeansLloyd || of.Iterations+of.Average > 0):
+	case of.Least+of.Most > 0 && (of.Method == MethodLloyd || of.Iterations+of.Average > 0):
 		return request.Misuse("use grid or tree", "lloyd looks at rows for one number of clusters: every other has a price of its own")
-	case of.Iterations < 0 || of.Iterations > kmMostIterations:
-		return request.Misuse("0 is the default", "there are 1 to %d iterations, not %d", kmMostIterations, of.Iterations)
-	case of.Iterations+of.Average > 0 && of.Method != "" && of.Method != KMeansLloyd:
+	case of.Iterations < 0 || of.Iterations > mostIterations:
+		return request.Misuse("0 is the default", "there are 1 to %d iterations, not %d", mostIterations, of.Iterations)
+	case of.Iterations+of.Average > 0 && of.Method != "" && of.Method != MethodLloyd:
 		return request.Misuse("leave them out", "only lloyd has iterations")
 	}
 	switch of.Method {
 	case "":
 		if of.Iterations+of.Average > 0 {
-			t.method = KMeansLloyd
+			t.method = MethodLloyd
 		}
-	case KMeansLloyd, KMeansGrid, KMeansTree:
+	case MethodLloyd, MethodGrid, MethodTree:
 	default:
-		return request.Misuse("", "the method is %s, %s or %s, not %q", KMeansLloyd, KMeansGrid, KMeansTree, of.Method)
+		return request.Misuse("", "the method is %s, %s or %s, not %q", MethodLloyd, MethodGrid, MethodTree, of.Method)
 	}
 	if t.iterations == 0 {
-		t.iterations = kmIterations
+		t.iterations = defaultIterations
 	}
 	if t.average == 0 {
 		t.average = max(1, t.iterations/2)
@@ -125,45 +125,45 @@ func (s *kmCurator) decide() error {
 }
 
 const (
-	kmIterations     = 6
-	kmMostIterations = 100
+	defaultIterations = 6
+	mostIterations    = 100
 )
 
-// choose decides on a method where none is given, from public numbers alone.
-func (s *kmCurator) choose(ctx context.Context) error {
+// choose picks a method from public numbers if the request names none.
+func (s *kernelSource) choose(ctx context.Context) error {
 	if s.task.method != "" {
 		return nil
 	}
 	var buckets []int
-	if s.task.rows > 0 && s.task.d <= kmFewColumns {
-		deviation, _, err := s.foretell(ctx, kmLook{kind: kmBuckets, buckets: s.task.kmTwos()}, curator.Question{Epsilon: s.of.Epsilon, Rho: s.of.Rho})
+	if s.task.rows > 0 && s.task.d <= fewColumns {
+		deviation, _, err := s.foretell(ctx, access{kind: byBucket, buckets: s.task.twos()}, curator.Question{Epsilon: s.of.Epsilon, Rho: s.of.Rho})
 		if err != nil {
 			return err
 		}
 		unbounded := s.task
 		unbounded.k, unbounded.most = 1, 0
-		buckets = kmGridBuckets(unbounded, s.task.rows, deviation)
+		buckets = gridBuckets(unbounded, s.task.rows, deviation)
 	}
-	if s.task.method = kmAutomatic(s.task.d, buckets); s.of.Least > 0 && s.task.method != KMeansGrid {
+	if s.task.method = automaticMethod(s.task.d, buckets); s.of.Least > 0 && s.task.method != MethodGrid {
 		return request.Misuse("say how many, or --method grid; with --most 8 several K are compared, free", "of so many columns, or at so low a price, nothing tells how many clusters there are")
 	}
 	return nil
 }
 
-// divide gives each look its share of the price: of twelve digits, rounded down, the last one with what is left. So they add up to the price.
-func (s *kmCurator) divide(ctx context.Context) error {
+// divide gives each access its share of the price, rounded down to twelve digits, and the last access the rest. The shares add up to the price.
+func (s *kernelSource) divide(ctx context.Context) error {
 	whole, _, err := request.Price(s.price)
 	if err != nil {
 		return request.Misuse("", "the price %s cannot be divided", s.price)
 	}
 	s.whole = whole
-	weights, total := s.task.kmShares(), int64(0)
+	weights, total := s.task.shares(), int64(0)
 	for _, w := range weights {
 		total += w
 	}
 	left := new(big.Rat).Set(whole)
 	for i, w := range weights {
-		part := exact.FloorDigits(new(big.Rat).Mul(whole, big.NewRat(w, total)), kmDigits)
+		part := exact.FloorDigits(new(big.Rat).Mul(whole, big.NewRat(w, total)), priceDigits)
 		if i == len(weights)-1 {
 			part = left
 		}
@@ -171,24 +171,24 @@ func (s *kmCurator) divide(ctx context.Context) error {
 		s.parts = append(s.parts, part)
 		s.shares = append(s.shares, request.Priced(curator.Question{}, part, s.task.l2))
 	}
-	for i := range s.shares { // so that none is refused halfway for its price
+	for i := range s.shares { // so that the policy refuses none of the prices halfway
 		if i > 1 && s.parts[i].Cmp(s.parts[i-1]) == 0 {
 			continue
 		}
-		if _, _, err := s.foretell(ctx, kmLook{kind: kmTotal}, s.shares[i]); err != nil {
+		if _, _, err := s.foretell(ctx, access{kind: allRows}, s.shares[i]); err != nil {
 			return request.Partly(err)
 		}
 	}
 	return nil
 }
 
-const kmDigits = 12
+const priceDigits = 12
 
-func (s *kmCurator) deviation(ctx context.Context, step int, l kmLook) (count, sum float64, err error) {
+func (s *kernelSource) deviation(ctx context.Context, step int, l access) (count, sum float64, err error) {
 	return s.foretell(ctx, l, s.shares[step])
 }
 
-func (s *kmCurator) foretell(ctx context.Context, l kmLook, price curator.Question) (count, sum float64, err error) {
+func (s *kernelSource) foretell(ctx context.Context, l access, price curator.Question) (count, sum float64, err error) {
 	e, err := s.kernel.ExplainMoments(ctx, s.vectors(l, price))
 	if err != nil {
 		return 0, 0, err
@@ -201,18 +201,18 @@ func (s *kmCurator) foretell(ctx context.Context, l kmLook, price curator.Questi
 	return count, sum, nil
 }
 
-func (s *kmCurator) look(ctx context.Context, step int, l kmLook) (*kmCells, error) {
+func (s *kernelSource) take(ctx context.Context, step int, l access) (*cellSums, error) {
 	v := s.vectors(l, s.shares[step])
 	if !s.pay {
 		if s.of.Fresh {
-			return nil, errKMUnpaid
+			return nil, errUnpaid
 		}
 		e, err := s.kernel.ExplainMoments(ctx, v)
 		if err != nil {
 			return nil, err
 		}
 		if !e.Replayed {
-			return nil, errKMUnpaid
+			return nil, errUnpaid
 		}
 	}
 	m, err := s.kernel.Moments(ctx, v)
@@ -222,14 +222,14 @@ func (s *kmCurator) look(ctx context.Context, step int, l kmLook) (*kmCells, err
 	if s.pay {
 		s.taken = append(s.taken, m.ID)
 	}
-	return kmCellsOf(m, l, len(s.columns))
+	return cellsOf(m, l, len(s.columns))
 }
 
-// kmCellsOf puts a release's cells in the look's order.
-func kmCellsOf(m *curator.Moments, l kmLook, d int) (*kmCells, error) {
-	out := &kmCells{countNoise: m.Sums[0].Noise, id: m.ID, replayed: m.Replayed, remaining: m.Remaining}
-	n := map[string]int{kmTotal: 1, kmCentres: len(l.centres), kmBuckets: 1, kmSides: 1 << len(l.planes), kmLeaves: l.leaves}[l.kind]
-	if l.kind == kmBuckets {
+// cellsOf puts the cells of a release in the access's order.
+func cellsOf(m *curator.Moments, l access, d int) (*cellSums, error) {
+	out := &cellSums{countNoise: m.Sums[0].Noise, id: m.ID, replayed: m.Replayed, remaining: m.Remaining}
+	n := map[string]int{allRows: 1, byCentre: len(l.centres), byBucket: 1, bySide: 1 << len(l.planes), byLeaf: l.leaves}[l.kind]
+	if l.kind == byBucket {
 		for _, b := range l.buckets {
 			n *= b
 		}
@@ -244,19 +244,19 @@ func kmCellsOf(m *curator.Moments, l kmLook, d int) (*kmCells, error) {
 	for i, keys := range m.Cells {
 		at := 0
 		switch l.kind {
-		case kmCentres:
+		case byCentre:
 			at = i
-		case kmBuckets:
+		case byBucket:
 			for x, k := range keys {
 				n, _ := k.(int64)
 				at = at*l.buckets[x] + int(n) - 1
 			}
-		case kmLeaves:
+		case byLeaf:
 			for _, k := range keys {
 				n, _ := k.(int64)
 				at = int(n)
 			}
-		case kmSides:
+		case bySide:
 			for _, k := range keys {
 				at *= 2
 				if k == true {
@@ -264,11 +264,11 @@ func kmCellsOf(m *curator.Moments, l kmLook, d int) (*kmCells, error) {
 				}
 			}
 		}
-		if at < 0 || at >= n || l.kind == kmTotal && len(m.Cells) > 1 { // a condition on rows that closes its own bracket
+		if at < 0 || at >= n || l.kind == allRows && len(m.Cells) > 1 { // a condition on rows that closes its own bracket
 			return nil, request.Misuse("give a condition on rows, and nothing else", "the clusters' cells are not those of the question")
 		}
 		out.counts[at], _ = new(big.Float).SetInt(m.Sums[0].Values[i][0]).Float64()
-		if l.kind == kmBuckets {
+		if l.kind == byBucket {
 			out.absent[at] = false
 		}
 		if l.sums {
@@ -282,34 +282,33 @@ func kmCellsOf(m *curator.Moments, l kmLook, d int) (*kmCells, error) {
 }
 
 // run runs the method.
-func (s *kmCurator) run(ctx context.Context) (*kmResult, error) { return kmMethod(ctx, s.task, s) }
+func (s *kernelSource) run(ctx context.Context) (*result, error) { return runMethod(ctx, s.task, s) }
 
-// rehearse runs what was released before, at no cost. It gives the result if that is all of it, or else the first look that
-// is to be paid for.
-func (s *kmCurator) rehearse(ctx context.Context) (out *kmResult, unpaid int, err error) {
-	counted := &kmCounting{kmSource: s}
-	if out, err = kmMethod(ctx, s.task, counted); errors.Is(err, errKMUnpaid) {
+// rehearse runs the method on earlier releases, at no cost. It returns the result if they suffice, and else the index of the first unpaid access.
+func (s *kernelSource) rehearse(ctx context.Context) (out *result, unpaid int, err error) {
+	counted := &countingSource{source: s}
+	if out, err = runMethod(ctx, s.task, counted); errors.Is(err, errUnpaid) {
 		return nil, counted.taken, nil
 	}
 	return out, counted.taken, err
 }
 
-// kmCounting counts the looks that were taken.
-type kmCounting struct {
-	kmSource
+// countingSource counts accesses.
+type countingSource struct {
+	source
 	taken int
 }
 
-func (c *kmCounting) look(ctx context.Context, step int, l kmLook) (*kmCells, error) {
-	cells, err := c.kmSource.look(ctx, step, l)
+func (c *countingSource) take(ctx context.Context, step int, l access) (*cellSums, error) {
+	cells, err := c.source.take(ctx, step, l)
 	if err == nil {
 		c.taken = step + 1
 	}
 	return cells, err
 }
 
-// unpaidFrom is the price of the looks from one on, as that of a question.
-func (s *kmCurator) unpaidFrom(step int) curator.Question {
+// unpaidFrom is an empty question at the price of all accesses from one on.
+func (s *kernelSource) unpaidFrom(step int) curator.Question {
 	sum := new(big.Rat)
 	for _, p := range s.parts[step:] {
 		sum.Add(sum, p)
@@ -317,8 +316,8 @@ func (s *kmCurator) unpaidFrom(step int) curator.Question {
 	return request.Priced(curator.Question{}, sum, s.task.l2)
 }
 
-// room refuses what the budget has not enough left for, before anything is paid.
-func (s *kmCurator) room(ctx context.Context, from int) error {
+// room refuses a request that the remaining budget does not cover, before anything is paid.
+func (s *kernelSource) room(ctx context.Context, from int) error {
 	e, err := s.roomFor(ctx, from)
 	if err != nil || e.Affordable {
 		return err
@@ -330,9 +329,9 @@ func (s *kmCurator) room(ctx context.Context, from int) error {
 	return &curator.Error{Code: curator.CodeExhausted, Message: fmt.Sprintf("these clusters cost %s, and what remains is %s", e.Price, e.Remaining), Hint: hint}
 }
 
-// roomFor explains what is to be paid as one look that nobody has taken.
-func (s *kmCurator) roomFor(ctx context.Context, from int) (*curator.MomentsExplanation, error) {
-	v := s.vectors(kmLook{kind: kmTotal, sums: true}, s.unpaidFrom(from))
+// roomFor explains the unpaid accesses as one new access.
+func (s *kernelSource) roomFor(ctx context.Context, from int) (*curator.MomentsExplanation, error) {
+	v := s.vectors(access{kind: allRows, sums: true}, s.unpaidFrom(from))
 	v.Fresh = true
 	return s.kernel.ExplainMoments(ctx, v)
 }

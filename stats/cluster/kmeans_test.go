@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"dither/internal/stattest"
 )
 
-// kmTrials runs a method so often on rows that are made up anew, and gives the median cost, and that of the places that the rows lie around.
-func kmTrials(t *testing.T, n int, of kmTask, epsilon float64, change bool, trials int) (median, places float64) {
+// runTrials runs a method so often on rows that are made up anew, and gives the median cost, and that of the places that the rows lie around.
+func runTrials(t *testing.T, n int, of task, epsilon float64, change bool, trials int) (median, places float64) {
 	t.Helper()
-	of = kmDefaults(of)
+	of = withDefaults(of)
 	reach := 0.7
 	if of.radius > 0 {
 		reach = 0.45
@@ -21,24 +21,24 @@ func kmTrials(t *testing.T, n int, of kmTask, epsilon float64, change bool, tria
 	var costs, best []float64
 	for i := range trials {
 		r := rand.New(rand.NewPCG(uint64(i), 7))
-		rows, around := kmBlobs(r, n, of.k, of.d, reach, 0.5, 0.1)
+		rows, around := blobs(r, n, of.k, of.d, reach, 0.5, 0.1)
 		if of.radius > 0 {
 			for j := range rows {
-				rows[j] = of.kmInside(rows[j])
+				rows[j] = of.inside(rows[j])
 			}
 		}
 		of.seed = uint64(i + 1)
-		got, err := kmMethod(t.Context(), of, &kmSimulated{t: t, rows: rows, task: of, epsilon: epsilon, change: change, random: r})
+		got, err := runMethod(t.Context(), of, &simulatedSource{t: t, rows: rows, task: of, epsilon: epsilon, change: change, random: r})
 		if err != nil {
 			t.Fatal(err)
 		}
-		centres := kmCentresOf(got)
+		centres := centresFound(got)
 		if len(centres) == 0 {
 			t.Fatal("no centres")
 		}
-		costs, best = append(costs, kmCost(rows, centres)), append(best, kmCost(rows, around))
+		costs, best = append(costs, costOf(rows, centres)), append(best, costOf(rows, around))
 	}
-	return kmMedian(costs), kmMedian(best)
+	return medianOf(costs), medianOf(best)
 }
 
 // The median cost over trials whose rows, noise and beginnings are pinned by seeds: 2,000 rows around three places in [−1, 1]², with a deviation of 0.1, at ε = 0.5.
@@ -47,20 +47,20 @@ func kmTrials(t *testing.T, n int, of kmTask, epsilon float64, change bool, tria
 func TestKMeansCost(t *testing.T) {
 	const n, trials = 2000, 200
 	for name, c := range map[string]struct {
-		task          kmTask
+		task          task
 		epsilon, most float64
 		change        bool
 	}{
-		"lloyd":                     {kmTask{method: KMeansLloyd}, 0.5, 0.0332, false},
-		"lloyd, the last iteration": {kmTask{method: KMeansLloyd, average: 1}, 0.5, 0.047, false},
-		"grid, of declared rows":    {kmTask{method: KMeansGrid, rows: n}, 0.5, 0.0203, false},
-		"grid":                      {kmTask{method: KMeansGrid}, 0.5, 0.0204, false},
-		"tree":                      {kmTask{method: KMeansTree}, 0.5, 0.0245, false},
-		"lloyd as in the textbook":  {kmTask{method: KMeansLloyd, radius: 1}, 0.5, 0.0320, true},
-		"grid as in the textbook":   {kmTask{method: KMeansGrid, radius: 1}, 0.5, 0.0215, true},
+		"lloyd":                     {task{method: MethodLloyd}, 0.5, 0.0332, false},
+		"lloyd, the last iteration": {task{method: MethodLloyd, average: 1}, 0.5, 0.047, false},
+		"grid, of declared rows":    {task{method: MethodGrid, rows: n}, 0.5, 0.0203, false},
+		"grid":                      {task{method: MethodGrid}, 0.5, 0.0204, false},
+		"tree":                      {task{method: MethodTree}, 0.5, 0.0245, false},
+		"lloyd as in the textbook":  {task{method: MethodLloyd, radius: 1}, 0.5, 0.0320, true},
+		"grid as in the textbook":   {task{method: MethodGrid, radius: 1}, 0.5, 0.0215, true},
 	} {
 		c.task.d, c.task.k = 2, 3
-		got, places := kmTrials(t, n, c.task, c.epsilon, c.change, trials)
+		got, places := runTrials(t, n, c.task, c.epsilon, c.change, trials)
 		t.Logf("%-26s %.4f, of the places themselves %.4f", name, got, places)
 		if got > c.most || places < 0.015 {
 			t.Errorf("%s: median cost %.4f, at most %.4f is known", name, got, c.most)
@@ -77,14 +77,14 @@ func TestKMeansCostInManyColumns(t *testing.T) {
 	for _, d := range []int{3, 5, 10} {
 		const n = 20000
 		costs := map[string]float64{}
-		for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
-			if method != KMeansGrid || d <= kmFewColumns {
-				cost, places := kmTrials(t, n, kmTask{method: method, d: d, k: 5, rows: n}, 1, false, trials)
+		for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
+			if method != MethodGrid || d <= fewColumns {
+				cost, places := runTrials(t, n, task{method: method, d: d, k: 5, rows: n}, 1, false, trials)
 				costs[method] = cost / places
 			}
 		}
 		t.Logf("%d columns: the cost relative to the places': %v", d, costs)
-		best := kmAutomatic(d, nil)
+		best := automaticMethod(d, nil)
 		for method, cost := range costs {
 			if costs[best] > cost*1.02 {
 				t.Errorf("%d columns: %s is chosen, at %.3f; %s has %.3f", d, best, costs[best], method, cost)
@@ -104,20 +104,20 @@ func TestKMeansCoverage(t *testing.T) {
 		trials = 4000
 	}
 	for name, c := range map[string]struct {
-		task    kmTask
+		task    task
 		epsilon float64
 	}{
-		"lloyd, the last":    {kmTask{method: KMeansLloyd, average: 1}, 0.5},
-		"lloyd, three":       {kmTask{method: KMeansLloyd, average: 3}, 0.5},
-		"lloyd, little data": {kmTask{method: KMeansLloyd, average: 1}, 0.02},
-		"lloyd, drawn in":    {kmTask{method: KMeansLloyd, radius: 1}, 0.5},
-		"lloyd at 0.5":       {kmTask{method: KMeansLloyd, average: 1, alpha: 0.5}, 0.5},
-		"grid":               {kmTask{method: KMeansGrid, rows: 2000}, 0.5},
-		"tree":               {kmTask{method: KMeansTree}, 0.5},
+		"lloyd, the last":    {task{method: MethodLloyd, average: 1}, 0.5},
+		"lloyd, three":       {task{method: MethodLloyd, average: 3}, 0.5},
+		"lloyd, little data": {task{method: MethodLloyd, average: 1}, 0.02},
+		"lloyd, drawn in":    {task{method: MethodLloyd, radius: 1}, 0.5},
+		"lloyd at 0.5":       {task{method: MethodLloyd, average: 1, alpha: 0.5}, 0.5},
+		"grid":               {task{method: MethodGrid, rows: 2000}, 0.5},
+		"tree":               {task{method: MethodTree}, 0.5},
 	} {
 		task := c.task
 		task.d, task.k = 2, 3
-		task = kmDefaults(task)
+		task = withDefaults(task)
 		held, of := map[string]int{}, map[string]int{}
 		tally := func(what string, in bool) {
 			of[what]++
@@ -127,19 +127,19 @@ func TestKMeansCoverage(t *testing.T) {
 		}
 		for i := range trials {
 			r := rand.New(rand.NewPCG(uint64(i), 11))
-			rows, _ := kmBlobs(r, 2000, 3, 2, 0.6, 0.5, 0.1)
+			rows, _ := blobs(r, 2000, 3, 2, 0.6, 0.5, 0.1)
 			for j := range rows {
-				rows[j] = task.kmInside(rows[j])
+				rows[j] = task.inside(rows[j])
 			}
 			task.seed = uint64(i + 1)
-			s := &kmSimulated{t: t, rows: rows, task: task, epsilon: c.epsilon, random: r}
-			got, err := kmMethod(t.Context(), task, s)
+			s := &simulatedSource{t: t, rows: rows, task: task, epsilon: c.epsilon, random: r}
+			got, err := runMethod(t.Context(), task, s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for j, k := range got.clusters {
 				looks, cells := s.truth[len(s.truth)-1:], []int{j}
-				if task.method == KMeansLloyd {
+				if task.method == MethodLloyd {
 					looks = s.truth[len(s.truth)-got.pooled[j]:]
 				} else {
 					cells = got.groups[j]
@@ -150,19 +150,19 @@ func TestKMeansCoverage(t *testing.T) {
 						count += l.counts[cell]
 						for x := range sum {
 							sum[x] += l.sums[cell][x]
-							if task.method == KMeansGrid {
-								middle[x] += l.counts[cell] * task.kmMiddles(got.buckets)[cell][x]
+							if task.method == MethodGrid {
+								middle[x] += l.counts[cell] * task.middles(got.buckets)[cell][x]
 							}
 						}
 					}
 				}
-				within := func(n ClusterNumber, v, shorter float64) bool {
+				within := func(n Number, v, shorter float64) bool {
 					return n.Low+shorter-1e-6 <= v && v <= n.High-shorter+1e-6 // sums are of integers, on a grid of 2^-24
 				}
 				tally("sizes", within(k.size, count/float64(len(looks)), 0))
 				if x := (i + j) % 2; count > 0 { // one coordinate of each cluster: their noises are independent
 					tally("means", within(k.centre[x], sum[x]/count, 0))
-					if task.method == KMeansGrid {
+					if task.method == MethodGrid {
 						tally("middles, without half a bucket", within(k.centre[x], middle[x]/count, task.halfBucket(x, got.buckets[x])))
 					}
 				}
@@ -185,17 +185,17 @@ func TestKMeansOfAnything(t *testing.T) {
 		equal[i] = []float64{1, -1}
 	}
 	for name, rows := range map[string][][]float64{"none": nil, "one": {{0.5, 0.5}}, "two": {{1, 1}, {-1, -1}}, "equal": equal} {
-		for _, method := range []string{KMeansLloyd, KMeansGrid, KMeansTree} {
+		for _, method := range []string{MethodLloyd, MethodGrid, MethodTree} {
 			for _, k := range []int{1, 3, 64} {
 				for _, epsilon := range []float64{1e-6, 1, 1e6} {
 					for _, radius := range []float64{0, 0.3} {
-						task := kmDefaults(kmTask{method: method, d: 2, k: k, radius: radius})
+						task := withDefaults(task{method: method, d: 2, k: k, radius: radius})
 						drawn := make([][]float64, len(rows))
 						for i := range rows {
-							drawn[i] = task.kmInside(rows[i])
+							drawn[i] = task.inside(rows[i])
 						}
-						s := &kmSimulated{t: t, rows: drawn, task: task, epsilon: epsilon, random: rand.New(rand.NewPCG(1, uint64(k)))}
-						got, err := kmMethod(t.Context(), task, s)
+						s := &simulatedSource{t: t, rows: drawn, task: task, epsilon: epsilon, random: rand.New(rand.NewPCG(1, uint64(k)))}
+						got, err := runMethod(t.Context(), task, s)
 						if err != nil {
 							t.Fatal(name, method, k, epsilon, err)
 						}
@@ -203,7 +203,7 @@ func TestKMeansOfAnything(t *testing.T) {
 							t.Errorf("%s %s k=%d ε=%g: %d clusters, %v", name, method, k, epsilon, len(got.clusters), got.warnings)
 						}
 						for _, c := range got.clusters {
-							for i, x := range append([]ClusterNumber{c.size}, c.centre...) {
+							for i, x := range append([]Number{c.size}, c.centre...) {
 								most := 1 + 1e-9
 								if i == 0 {
 									most = math.MaxFloat64
@@ -222,8 +222,8 @@ func TestKMeansOfAnything(t *testing.T) {
 
 // A point of the space is uniform in it: in a ball and its corner, each half of the volume has its share. False alarm 1e-6.
 func TestKMeansPoints(t *testing.T) {
-	for _, task := range []kmTask{{d: 3}, {d: 3, radius: 1}, {d: 3, radius: 1, l2: true}, {d: 2, radius: 1.5}, {d: 2, radius: 1.2, l2: true}} {
-		s := kmRandom(9, task.d)
+	for _, task := range []task{{d: 3}, {d: 3, radius: 1}, {d: 3, radius: 1, l2: true}, {d: 2, radius: 1.5}, {d: 2, radius: 1.2, l2: true}} {
+		s := randomStream(9, task.d)
 		const n = 4000
 		inner, right := 0, 0
 		for range n {
@@ -274,7 +274,7 @@ func TestKMeansGridBuckets(t *testing.T) {
 		{5, 2, 1e9, 10, nil, "[8 8 9 9 9]"},
 		{1, 2, 1e9, 1e9, nil, "[5000]"},
 	} {
-		got := kmGridBuckets(kmTask{d: c.d, k: c.k, values: c.values}, float64(c.rows), math.Sqrt2/c.epsilon)
+		got := gridBuckets(task{d: c.d, k: c.k, values: c.values}, float64(c.rows), math.Sqrt2/c.epsilon)
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}

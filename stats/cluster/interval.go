@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"math"
@@ -6,13 +6,13 @@ import (
 	"dither/noise"
 )
 
-// kmLaws finds quantiles of the noise in counts and sums, each once.
-type kmLaws struct {
+// noiseLaws finds quantiles of the noise in counts and sums, each once.
+type noiseLaws struct {
 	alpha  float64
-	limits map[kmLaw]float64
+	limits map[noiseLaw]float64
 }
 
-type kmLaw struct {
+type noiseLaw struct {
 	count, sum noise.Distribution
 	unit       float64
 	times      int
@@ -22,8 +22,8 @@ type kmLaw struct {
 // limit is what |Z_a − r·Z_n| exceeds with a probability of at most alpha, for |r| ≤ size: Z_a and Z_n are sums of the noises of so many numbers, of
 // coordinates and of counts. In |r| it grows: both noises are symmetric and unimodal, so what is added spreads their sum
 // (Birnbaum, "On random variables with comparable peakedness", 1948).
-func (l *kmLaws) limit(p *kmPool, size float64) float64 {
-	key := kmLaw{p.countNoise, p.noise, p.unit, p.times, size}
+func (l *noiseLaws) limit(p *pool, size float64) float64 {
+	key := noiseLaw{p.countNoise, p.noise, p.unit, p.times, size}
 	if q, ok := l.limits[key]; ok {
 		return q
 	}
@@ -33,23 +33,23 @@ func (l *kmLaws) limit(p *kmPool, size float64) float64 {
 	}
 	c.Add(size, p.countNoise, float64(p.times))
 	if l.limits == nil {
-		l.limits = map[kmLaw]float64{}
+		l.limits = map[noiseLaw]float64{}
 	}
 	q := c.Quantile(l.alpha)
 	l.limits[key] = q
 	return q
 }
 
-// kmSizes are where the limit is found: between two of them that of the larger holds.
-var kmSizes = []float64{0, 0.125, 0.25, 0.5, 0.75, 1}
+// limitSizes are where the limit is found: between two of them that of the larger holds.
+var limitSizes = []float64{0, 0.125, 0.25, 0.5, 0.75, 1}
 
 // mean is an interval for A/N, the mean of a coordinate of the rows that the pool's counts and sums are of, from a = A + Z_a and n = N + Z_n: all r
 // between −1 and 1 with |a − rn| ≤ limit(|r|). It holds A/N with a probability of at least 1 − alpha, since a − rn is Z_a − rZ_n
 // where r = A/N: by the law of the noise, for the cells as they were asked about.
-func (l *kmLaws) mean(p *kmPool, a float64) (low, high float64) {
+func (l *noiseLaws) mean(p *pool, a float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
-	for i := 1; i < len(kmSizes); i++ {
-		q := l.limit(p, kmSizes[i])
+	for i := 1; i < len(limitSizes); i++ {
+		q := l.limit(p, limitSizes[i])
 		from, to := math.Inf(-1), math.Inf(1)
 		switch {
 		case p.count != 0:
@@ -58,7 +58,7 @@ func (l *kmLaws) mean(p *kmPool, a float64) (low, high float64) {
 		case math.Abs(a) > q:
 			continue
 		}
-		for _, piece := range [][2]float64{{-kmSizes[i], -kmSizes[i-1]}, {kmSizes[i-1], kmSizes[i]}} {
+		for _, piece := range [][2]float64{{-limitSizes[i], -limitSizes[i-1]}, {limitSizes[i-1], limitSizes[i]}} {
 			if start, end := math.Max(from, piece[0]), math.Min(to, piece[1]); start <= end {
 				low, high = math.Min(low, start), math.Max(high, end)
 			}
@@ -71,22 +71,22 @@ func (l *kmLaws) mean(p *kmPool, a float64) (low, high float64) {
 }
 
 // cluster is what a pool says of its cluster; fallback is the centre where there is less than a row for each of so many looks.
-func (p *kmPool) cluster(t kmTask, l *kmLaws, fallback []float64, looks int) kmCluster {
+func (p *pool) cluster(t task, l *noiseLaws, fallback []float64, looks int) scaledCluster {
 	times := float64(max(p.times, 1))
 	var c noise.Combination
 	c.Add(1, p.countNoise, times)
 	off := c.Quantile(l.alpha) / float64(looks)
 	size := p.count / float64(looks)
-	out := kmCluster{size: ClusterNumber{size, math.Max(0, size-off), math.Max(0, size+off)}}
+	out := scaledCluster{size: Number{size, math.Max(0, size-off), math.Max(0, size+off)}}
 	centre := fallback
 	if p.centre != nil {
 		centre = p.centre
 	} else if p.count >= float64(looks) {
-		centre = t.kmInside(kmOver(p.sum, p.count))
+		centre = t.inside(divided(p.sum, p.count))
 	}
 	for i, x := range centre {
 		low, high := l.mean(p, p.sum[i])
-		out.centre = append(out.centre, ClusterNumber{x, math.Min(low, x), math.Max(high, x)})
+		out.centre = append(out.centre, Number{x, math.Min(low, x), math.Max(high, x)})
 	}
 	return out
 }

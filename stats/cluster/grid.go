@@ -1,4 +1,4 @@
-package stats
+package cluster
 
 import (
 	"context"
@@ -9,17 +9,17 @@ import (
 	"dither/noise"
 )
 
-// kmGrid is EUGkM: noisy counts of a grid's cells, and k-means of the cells' middles with these weights.
+// runGrid is EUGkM: noisy counts of a grid's cells, and k-means of the cells' middles with these weights.
 //
 // With M cells, a part of the space with a share r of them gets noise of a standard deviation of √(rM)·σ, and at its border, of about M^(1−1/d)
 // cells, N/M rows each may lie on the wrong side: an error in proportion to N·M^(−1/d). These are alike where M^(1/2 + 1/d) is in proportion to
 // N/σ, so that M = (Nε/10)^(2d/(2+d)) with σ = √2/ε, which is the paper's; its 10 was found by experiment. Here ε is √2/σ, whatever the
 // noise is.
-func kmGrid(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
-	out := &kmResult{}
+func runGrid(ctx context.Context, t task, s source) (*result, error) {
+	out := &result{}
 	rows, step := t.rows, 0
 	if rows <= 0 {
-		cells, err := out.look(ctx, s, step, kmLook{kind: kmTotal, about: "rows"})
+		cells, err := out.take(ctx, s, step, access{kind: allRows, about: "rows"})
 		if err != nil {
 			return nil, err
 		}
@@ -28,41 +28,41 @@ func kmGrid(ctx context.Context, t kmTask, s kmSource) (*kmResult, error) {
 			out.warnings = append(out.warnings, "By the noisy count there is less than one row: the clusters are of noise.")
 		}
 	}
-	deviation, _, err := s.deviation(ctx, step, kmLook{kind: kmBuckets, buckets: t.kmTwos()})
+	deviation, _, err := s.deviation(ctx, step, access{kind: byBucket, buckets: t.twos()})
 	if err != nil {
 		return nil, err
 	}
-	out.buckets = kmGridBuckets(t, rows, deviation)
-	cells, err := out.look(ctx, s, step, kmLook{kind: kmBuckets, buckets: out.buckets, about: fmt.Sprintf("a grid of %v buckets", out.buckets)})
+	out.buckets = gridBuckets(t, rows, deviation)
+	cells, err := out.take(ctx, s, step, access{kind: byBucket, buckets: out.buckets, about: fmt.Sprintf("a grid of %v buckets", out.buckets)})
 	if err != nil {
 		return nil, err
 	}
-	middles := t.kmMiddles(out.buckets)
+	middles := t.middles(out.buckets)
 	within := 0.0 // of rows that are spread evenly over a cell
 	for i, n := range out.buckets {
 		within += t.halfBucket(i, n) * t.halfBucket(i, n) / 3
 	}
-	centres := out.kmFound(&t, middles, cells.counts, cells.absent, cells.countNoise.StdDev(), within, 2)
-	out.kmAssign(t, middles, cells, centres)
+	centres := out.bestCentres(&t, middles, cells.counts, cells.absent, cells.countNoise.StdDev(), within, 2)
+	out.assignCells(t, middles, cells, centres)
 	return out, nil
 }
 
 // Bounds of a grid: of its cells, and of a column's buckets.
 const (
-	kmMostCells   = 50_000
-	kmMostBuckets = 5_000
+	mostCells   = 50_000
+	mostBuckets = 5_000
 )
 
-// kmTwos is the coarsest grid.
-func (t kmTask) kmTwos() []int { return slices.Repeat([]int{2}, t.d) }
+// twos is the coarsest grid.
+func (t task) twos() []int { return slices.Repeat([]int{2}, t.d) }
 
-// kmGridBuckets is how many buckets each column has: so many that there are about M cells, at least two each, together enough for k cells, and not more
+// gridBuckets is how many buckets each column has: so many that there are about M cells, at least two each, together enough for k cells, and not more
 // than the kernel answers at once. A column of fewer whole numbers has one for each, and leaves more to the others.
-func kmGridBuckets(t kmTask, rows, deviation float64) []int {
+func gridBuckets(t task, rows, deviation float64) []int {
 	d := float64(t.d)
 	epsilon := math.Sqrt2 / math.Max(deviation, 1e-300)
 	cells := math.Pow(math.Max(rows, 0)*epsilon/10, 2*d/(2+d))
-	cells = math.Min(kmMostCells, math.Max(cells, float64(t.looks())))
+	cells = math.Min(mostCells, math.Max(cells, float64(t.looks())))
 	out, open := make([]int, t.d), t.d
 	for again := true; again; {
 		again = false
@@ -79,11 +79,11 @@ func kmGridBuckets(t kmTask, rows, deviation float64) []int {
 	total := 1.0
 	for i := range out {
 		if out[i] == 0 {
-			out[i] = max(2, int(math.Round(math.Min(each, kmMostBuckets))))
+			out[i] = max(2, int(math.Round(math.Min(each, mostBuckets))))
 		}
 		total *= float64(out[i])
 	}
-	for total > kmMostCells { // by rounding up
+	for total > mostCells { // by rounding up
 		widest := slices.Index(out, slices.Max(out))
 		total *= float64(out[widest]-1) / float64(out[widest])
 		out[widest]--
@@ -105,7 +105,7 @@ func kmGridBuckets(t kmTask, rows, deviation float64) []int {
 }
 
 // ends are those of what the buckets of a column divide: whole numbers are in the middle of theirs.
-func (t kmTask) ends(column int) float64 {
+func (t task) ends(column int) float64 {
 	if t.values == nil || t.values[column] < 2 {
 		return 1
 	}
@@ -113,15 +113,15 @@ func (t kmTask) ends(column int) float64 {
 }
 
 // halfBucket is how far a value can be from its bucket's middle.
-func (t kmTask) halfBucket(column, buckets int) float64 {
+func (t task) halfBucket(column, buckets int) float64 {
 	if t.values != nil && t.values[column] == buckets {
 		return 0
 	}
 	return t.ends(column) / float64(buckets)
 }
 
-// kmMiddles are the middles of a grid's cells in the cube: the last coordinate varies fastest.
-func (t kmTask) kmMiddles(buckets []int) [][]float64 {
+// middles are the middles of a grid's cells in the cube: the last coordinate varies fastest.
+func (t task) middles(buckets []int) [][]float64 {
 	out := [][]float64{nil}
 	for i, n := range buckets {
 		var next [][]float64
@@ -135,21 +135,21 @@ func (t kmTask) kmMiddles(buckets []int) [][]float64 {
 	return out
 }
 
-// kmAssign gives each cell of a grid to the nearest centre, and tells each cluster's size and the mean of its cells' middles.
+// assignCells gives each cell of a grid to the nearest centre, and tells each cluster's size and the mean of its cells' middles.
 //
 // A mean r of rows at middles m_i with counts n_i + Z_i solves Σ(n_i + Z_i)(m_i − r) = ΣZ_i(m_i − r); the interval is of those r at which the left is within the quantile
 // of the right. It is found at the released mean: to the first order. Which cells are a cluster's was chosen by the same noise. A row is
 // within half a bucket of its cell's middle, and so is the mean of rows of that of middles: the interval is longer by that at each end.
-func (r *kmResult) kmAssign(t kmTask, middles [][]float64, cells *kmCells, centres [][]float64) {
+func (r *result) assignCells(t task, middles [][]float64, cells *cellSums, centres [][]float64) {
 	of := make([][]int, len(centres))
 	for i, p := range middles {
 		if len(centres) > 0 && !cells.absent[i] {
-			j, _ := kmNearest(p, centres)
+			j, _ := nearestCentre(p, centres)
 			of[j] = append(of[j], i)
 		}
 	}
 	for j, c := range centres {
-		pool := &kmPool{sum: make([]float64, t.d), times: len(of[j]), countNoise: cells.countNoise}
+		pool := &pool{sum: make([]float64, t.d), times: len(of[j]), countNoise: cells.countNoise}
 		for _, i := range of[j] {
 			pool.count += cells.counts[i]
 			for x, v := range middles[i] {
@@ -158,23 +158,23 @@ func (r *kmResult) kmAssign(t kmTask, middles [][]float64, cells *kmCells, centr
 		}
 		centre := c
 		if pool.count >= 1 {
-			centre = t.kmInside(kmOver(pool.sum, pool.count))
+			centre = t.inside(divided(pool.sum, pool.count))
 		} else {
 			r.warnings = append(r.warnings, "A cluster has less than one row, by its noisy count.")
 		}
 		var all noise.Combination
 		all.Add(1, cells.countNoise, float64(len(of[j])))
 		off := all.Quantile(t.alpha)
-		cluster := kmCluster{size: ClusterNumber{pool.count, math.Max(0, pool.count-off), math.Max(0, pool.count+off)}}
+		cluster := scaledCluster{size: Number{pool.count, math.Max(0, pool.count-off), math.Max(0, pool.count+off)}}
 		for x, v := range centre {
-			number := ClusterNumber{v, -1, 1}
+			number := Number{v, -1, 1}
 			if pool.count > 0 {
 				away := map[float64]float64{} // how many cells of the cluster are so far from its mean
 				for _, i := range of[j] {
 					away[math.Abs(middles[i][x]-v)]++
 				}
 				var law noise.Combination
-				for _, at := range kmSorted(away) {
+				for _, at := range sortedKeys(away) {
 					law.Add(at, cells.countNoise, away[at])
 				}
 				off := law.Quantile(t.alpha)/pool.count + t.halfBucket(x, r.buckets[x])

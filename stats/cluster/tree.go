@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+func sortedKeys(m map[float64]float64) []float64 { return slices.Sorted(maps.Keys(m)) }
+
+// runTree is k-means of a coreset: groups of rows that lie on the same sides of random planes through the noisy mean of all rows. The prefixes of
+// the sides are a tree; a node is divided while its noisy count is at least three times the least that is worth a mean of its own. The noisy means of
+// the leaves whose counts are clear of noise, weighted by their noisy counts, are clustered, and the other leaves join these clusters. Where no leaf is
+// clear, all rows are one cluster.
+//
+// It takes three looks: all rows' count and sum; the counts of all combinations of sides, of which a node's is a sum; the leaves' counts and sums.
+func runTree(ctx context.Context, t task, s source) (*result, error) {
+	out := &result{}
+	all, err := out.take(ctx, s, 0, access{kind: allRows, sums: true, about: "all rows"})
+	if err != nil {
+		return nil, err
+	}
+	rows, middle := all.counts[0], make([]float64, t.d)
+	if rows >= 1 {
+		middle = t.inside(divided(all.sums[0], rows))
+	} else {
+		out.warnings = append(out.warnings, "By the noisy count there is less than one row: the clusters are of noise.")
+	}
+	planes := randomPlanes(t, middle)
+	sides, err := out.take(ctx, s, 1, access{kind: bySide, planes: planes, about: fmt.Sprintf("the sides of %d planes", len(planes))})
+	if err != nil {
+		return nil, err
+	}
+	halves := &treeNode{below: &treeNode{}, beyond: &treeNode{leaf: 1}}
+	_, deviation, err := s.deviation(ctx, 2, access{kind: byLeaf, planes: planes, tree: halves, leaves: 2, sums: true})
+	if err != nil {
+		return nil, err
+	}
+	tree, leaf, leaves := growTree(sides.counts, leastCount(t, rows, deviation), mostDivisions(t.d))
+	cells, err := out.take(ctx, s, 2, access{kind: byLeaf, planes: planes, tree: tree, leaf: leaf, leaves: leaves, sums: true, about: fmt.Sprintf("%d groups", leaves)})
+	if err != nil {
+		return nil, err
+	}
+	out.leaves = leaves
+	out.assignGroups(t, cells, tree)
+	if len(out.clusters) == 0 {
+		out.assignAll(t, cells, middle)
+	} else if len(out.clusters) < t.k {
+		out.warnings = append(out.warnings, fmt.Sprintf("Rows were found in too few places for %d clusters: there are %d.", t.k, len(out.clusters)))
+	}
+	return out, nil
+}
+
+// mostPlanes and fewestPlanes bound the tree's depth.
+const (
+	fewestPlanes = 8
+	mostPlanes   = 9
+)
+
+// randomPlanes are random planes through a point: enough for eight groups a cluster.
+func randomPlanes(t task, through []float64) []plane {
+	s := randomStream(t.seed, 4)
+	out := make([]plane, max(fewestPlanes, min(mostPlanes, bits.Len(uint(8*t.looks()-1)))))
+	for i := range out {
+		p := plane{normal: make([]float64, t.d)}
+		for x := range p.normal {
+			if p.normal[x] = math.Round(s.normal()*1000) / 1000; p.normal[x] == 0 {
+				p.normal[x] = 0.001
+			}
+			p.offset += p.normal[x] * through[x]
+		}
+		p.offset = math.Round(p.offset*1e6) / 1e6
+		out[i] = p
+	}
+	return out
+}
+
+// leastCount is the least noisy count that is worth a mean of its own: its mean is off by a tenth of the space's radius, √d, times √d for the length of the noise, or it is
+// half of an average cluster.
+func leastCount(t task, rows, deviation float64) float64 {
+	return math.Max(1, math.Min(10*deviation, rows/float64(2*t.looks())))
+}
+
+// treeNode is a node of the tree: of the rows that are below, or beyond, the planes that lead to it. Its own plane is that of its depth.
+type treeNode struct {
+	from, to      int // of the cells of bySide
+	count         float64
+	below, beyond *treeNode // nil of a leaf
+	leaf          int       // its number
+}
+
+// growTree divides nodes, the largest first, by noisy counts of all combinations of sides, until none is left of at least three times the least or
+// there are most divisions; and numbers the leaves.
+func growTree(counts []float64, least float64, most int) (root *treeNode, leaf []int, leaves int) {
+	node := func(from, to int) *treeNode {
+		n := &treeNode{from: from, to: to}
+		for _, c := range counts[from:to] {
+			n.count += c
+		}
+		return n
+	}
+	root = node(0, len(counts))
+	open := []*treeNode{root}
+	for range most {
+		best := -1
+		for i, n := range open {
+			if n.to-n.from > 1 && n.count >= 3*least && (best < 0 || n.count > open[best].count) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		n := open[best]
+		middle := (n.from + n.to) / 2
+		n.below, n.beyond = node(n.from, middle), node(middle, n.to)
+		open[best] = n.below
+		open = append(open, n.beyond)
+	}
+	leaf = make([]int, len(counts))
+	var number func(n *treeNode)
+	number = func(n *treeNode) {
+		if n.below != nil {
+			number(n.below)
+			number(n.beyond)
+			return
+		}
+		n.leaf = leaves
+		for i := n.from; i < n.to; i++ {
+			leaf[i] = leaves
+		}
+		leaves++
+	}
+	number(root)
+	return root, leaf, leaves
+}
+
+// mostDivisions bounds how often the tree divides, by how long a statement the kernel takes: each division writes out its plane.
+func mostDivisions(d int) int { return min(127, 4000/(4*d+8)) }
