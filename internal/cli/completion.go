@@ -15,7 +15,7 @@ func completionVerb() console.Verb {
 	return console.Verb{
 		Name:  "completion",
 		Args:  "bash | zsh | fish",
-		About: "print what makes a shell complete commands and flags",
+		About: "print a script that makes a shell complete commands and flags",
 		Run:   runCompletion,
 	}
 }

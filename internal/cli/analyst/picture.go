@@ -14,7 +14,7 @@ import (
 func pictureFlags(s *console.Console) *console.Picture {
 	p := &console.Picture{}
 	s.Flag(&p.File, "plot", "FILE", "draw the answer as FILE.svg or FILE.png")
-	s.Flag(&p.Chart, "chart", "", "draw it in the terminal")
+	s.Flag(&p.Chart, "chart", "", "draw the answer in the terminal")
 	return p
 }
 

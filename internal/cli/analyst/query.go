@@ -18,23 +18,25 @@ func questionFlags(s *console.Console) (q *curator.Question, file *string) {
 	s.FormatFlag(console.AnyFormat...)
 	s.Flag(&q.Epsilon, "epsilon", "E", "the price of the question (default: the policy's)")
 	s.RhoFlag(&q.Rho)
-	s.Flag(&q.MaxGroups, "max-groups", "N", "in how many groups of an answer one unit counts (default: the policy's)")
+	s.Flag(&q.MaxGroups, "max-groups", "N",
+		"the number of groups of an answer that one unit counts in (default: the policy's)")
 	s.Flag(&q.MaxRows, "max-rows", "N",
-		"how many rows of one unit count; auto: found first, for a tenth of the price (default: the policy's)")
-	s.Flag(&q.Delta, "delta", "D",
-		"what selecting groups that are not known beforehand may cost in δ (default: the policy's)")
+		"the number of rows of one unit that count; auto finds it first, for a tenth of the price (default: the "+
+			"policy's)")
+	s.Flag(&q.Delta, "delta", "D", "the δ that selecting groups with unknown keys may spend (default: the policy's)")
 	s.Flag(&q.MinUnits, "min-units", "K",
-		"release such a group of K units or fewer with a probability of at most δ (default: the policy's)")
-	s.Flag(&q.Other, "other", "", "add a row of all that is in no group that is released")
+		"release a group with unknown keys and K units or fewer with probability at most δ (default: the "+
+			"policy's)")
+	s.Flag(&q.Other, "other", "", "add a row for everything in groups that are not released")
 	s.Flag(&q.Within, "within", "E",
-		"in place of a price, how exact each value should be: 5% of it, or a number in its unit")
-	s.Flag(&q.At, "at", "P", "the confidence at which it should be, as 95%")
+		"instead of a price, the accuracy of each value: 5% of the value, or a number in its unit")
+	s.Flag(&q.At, "at", "P", "with --within: the confidence of that accuracy, as 95%")
 	s.ConfidenceFlag(&q.Confidence)
 	s.AnalystFlag(&q.Analyst)
 	s.FreshFlag(&q.Fresh)
 	s.Flag(&q.Whole, "whole", "",
-		"counts as non-negative whole numbers that add up; intervals stay about the estimates")
-	s.Flag(&q.Combine, "combine", "", "answer from all earlier releases that tell this, weighted together, at no cost")
+		"round counts to non-negative integers that add up; intervals stay those of the estimates")
+	s.Flag(&q.Combine, "combine", "", "answer by combining all earlier releases that imply the answer, at no cost")
 	s.Flag(file, "f", "FILE", "read the question from FILE")
 	return q, file
 }
@@ -122,7 +124,7 @@ func showRelease(s *console.Console, r *curator.Release) error {
 var Explain = console.Verb{
 	Name:  "explain",
 	Args:  "SQL | -f FILE | -",
-	About: "what a question would cost, and how exact it would be, free",
+	About: "show what a question would cost and how accurate it would be, free",
 	Run:   runExplain,
 }
 

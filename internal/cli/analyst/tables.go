@@ -13,7 +13,7 @@ import (
 // Tables is `dither tables`.
 var Tables = console.Verb{
 	Name:  "tables",
-	About: "what may be asked about, free",
+	About: "list the tables and columns that questions may use, free",
 	Run:   runTables,
 }
 

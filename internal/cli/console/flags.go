@@ -55,28 +55,29 @@ func choice(words []string) string {
 
 // RhoFlag declares --rho, the price in ρ.
 func (s *Console) RhoFlag(into *string) {
-	s.Flag(into, "rho", "R", "the same in ρ, where the budget is one of zCDP (ε costs ρ = ε²/2)")
+	s.Flag(into, "rho", "R", "the price in ρ instead, if the budget is under zCDP (an ε costs ρ = ε²/2)")
 }
 
 // ConfidenceFlag declares --confidence.
 func (s *Console) ConfidenceFlag(into *string) {
-	s.Flag(into, "confidence", "P", "of the intervals (default 0.95)")
+	s.Flag(into, "confidence", "P", "the confidence of the intervals (default 0.95)")
 }
 
 // AnalystFlag declares --analyst.
 func (s *Console) AnalystFlag(into *string) {
-	s.Flag(into, "analyst", "NAME", "who asks: recorded, and held to the policy's limit for them")
+	s.Flag(into, "analyst", "NAME",
+		"the name of the analyst, which is recorded; the policy's limit for that analyst applies")
 }
 
 // FreshFlag declares --fresh.
 func (s *Console) FreshFlag(into *bool) {
-	s.Flag(into, "fresh", "", "pay again, for new noise, though the question was answered before")
+	s.Flag(into, "fresh", "", "pay again for new noise, even if the question was answered before")
 }
 
 // GroupFlag declares --group of explain and budget.
 func (s *Console) GroupFlag() *int64 {
 	group := new(int64)
-	s.Flag(group, "group", "K", "what it means for K units together")
+	s.Flag(group, "group", "K", "show the privacy loss of K units together")
 	return group
 }
 

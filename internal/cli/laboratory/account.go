@@ -18,7 +18,7 @@ import (
 var Account = console.Verb{
 	Name:  "account",
 	Args:  "--delta D | --epsilon E MECHANISM …",
-	About: "what a job that is fixed in advance loses, by every accountant, free",
+	About: "compute the privacy loss of a job that is fixed in advance, by every accountant, free",
 	Run:   runAccount,
 	More:  func(*console.Console) string { return mechanismsHelp("account") },
 }
@@ -28,10 +28,10 @@ func runAccount(s *console.Console, args []string) error {
 	var delta, epsilon string
 	var picture console.Picture
 	s.FormatFlag("table", "json", "markdown")
-	s.Flag(&delta, "delta", "D", "tell the ε at this δ")
-	s.Flag(&epsilon, "epsilon", "E", "tell the δ at this ε")
+	s.Flag(&delta, "delta", "D", "report the ε at this δ")
+	s.Flag(&epsilon, "epsilon", "E", "report the δ at this ε")
 	s.Flag(&picture.File, "plot", "FILE", "draw δ against ε, by each accountant, as FILE.svg or FILE.png")
-	s.Flags.BoolFunc("curve", console.UsageOf("", "draw δ against ε in the terminal; --curve=FILE as --plot FILE too"), func(file string) error {
+	s.Flags.BoolFunc("curve", console.UsageOf("", "draw δ against ε in the terminal; --curve=FILE also draws it as FILE, as --plot does"), func(file string) error {
 		picture.Chart = true
 		if file != "true" {
 			picture.File = file

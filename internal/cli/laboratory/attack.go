@@ -47,36 +47,38 @@ type attackOptions struct {
 // flags are the flags of all attacks, each once.
 func (o *attackOptions) flags() []attackFlag {
 	return []attackFlag{
-		{&o.people, "people", "N", "how many made-up people (default 64; membership 100; name-and-shame 10000)"},
-		{&o.questions, "questions", "N", "how many counts are published (default 320)"},
-		{&o.attributes, "attributes", "N", "how many means are published (default 1000)"},
-		{&o.noise, "noise", "LIST", "the bounds of the noise of curators that promise nothing, as 2,4,8"},
-		{&o.epsilon, "epsilon", "E", "what ours divides over all its answers (default 1)"},
+		{&o.people, "people", "N", "the number of made-up people (default 64; membership 100; name-and-shame 10000)"},
+		{&o.questions, "questions", "N", "the number of counts that are published (default 320)"},
+		{&o.attributes, "attributes", "N", "the number of means that are published (default 1000)"},
+		{&o.noise, "noise", "LIST", "the noise bounds of the curators that promise nothing, as 2,4,8"},
+		{
+			&o.epsilon, "epsilon", "E",
+			"the ε that ours, the curator with a promise, divides over all its answers (default 1)",
+		},
 		{&o.delta, "delta", "LIST", "the δ of name-and-shame (default 1e-4,1e-6)"},
-		{&o.runs, "runs", "N", "how often it is simulated"},
+		{&o.runs, "runs", "N", "the number of simulations"},
 		{
-			&o.seed, "seed", "S",
-			"of people, questions, and noise that promises nothing (default 1); the noise of ours is real",
+			&o.seed, "seed", "S", "the seed of people, questions, and noise that promises nothing (default 1); the noise of ours is real",
 		},
 		{
-			&o.fit, "fit", "NORM",
-			"which residuals are least: their sum, or the max, for noise that is known to be bounded (default sum)",
+			&o.fit, "fit", "NORM", "minimise the sum of the residuals, or the max, for noise that is known to be bounded (default sum)",
 		},
-		{&o.k, "k", "LIST", "simulate two k-anonymous tables, as 2,5,10; with --table: the k that each should keep"},
+		{
+			&o.k, "k", "LIST",
+			"simulate two k-anonymous tables, as 2,5,10; with --table: the k that each table should have",
+		},
 		{
 			func(file string) error { o.tables = append(o.tables, file); return nil },
 			"table", "FILE", "attack this published table, CSV, instead of made-up people; difference takes several",
 		},
-		{&o.truth, "truth", "FILE", "with --table: each person's true bit, to tell how many are right"},
+		{&o.truth, "truth", "FILE", "with --table: each person's true bit, to count how many guesses are right"},
 		{
-			&o.about, "about", "WHAT",
-			"difference: what is known of the person, as age=34,zip=48213; membership: a FILE of one person's " +
-				"attributes",
+			&o.about, "about", "WHAT", "difference: what is known of the person, as age=34,zip=48213; membership: a FILE of one person's attributes",
 		},
-		{&o.sensitive, "sensitive", "COLUMN", "the column that is sought"},
+		{&o.sensitive, "sensitive", "COLUMN", "the column to infer"},
 		{&o.reference, "reference", "FILE", "attributes of other people of the same population"},
 		{&o.example, "example", "", "two small tables of made-up hospitals"},
-		{&o.plot, "plot", "FILE", "draw it as FILE.svg or FILE.png"},
+		{&o.plot, "plot", "FILE", "draw the result as FILE.svg or FILE.png"},
 	}
 }
 
@@ -107,7 +109,7 @@ func newAttackOptions(a classical) *attackOptions {
 var Attack = console.Verb{
 	Name:  "attack",
 	Args:  "reconstruct | difference | membership | name-and-shame",
-	About: "the classical attacks on what is published, on made-up people or a table, free",
+	About: "run the classical attacks on published data, on made-up people or a table, free",
 	Run:   runAttack,
 	More:  func(*console.Console) string { return attackHelp },
 }

@@ -28,25 +28,26 @@ type auditFlags struct {
 func (f *auditFlags) declare(s *console.Console) {
 	s.FormatFlag("table", "json")
 	s.Flag(&f.epsilon, "epsilon", "E",
-		"the claim, which is refuted or not (default: what NAME declares; of a program none, and ε is bounded at δ = "+
-			"0)")
+		"the ε of the claim to test (default: what NAME declares; without a claim, the audit of a program bounds "+
+			"ε at δ = 0)")
 	s.Flag(&f.delta, "delta", "D", "the claim's δ (default 0)")
 	runsFlag(s, &f.runs)
-	s.Flag(&f.confidence, "confidence", "P", "of everything that the audit tells, together (default 0.999999)")
-	s.Flag(&f.picture.File, "plot", "FILE", "draw what was found as FILE.svg or FILE.png")
+	s.Flag(&f.confidence, "confidence", "P", "the confidence of the whole report (default 0.999999)")
+	s.Flag(&f.picture.File, "plot", "FILE", "draw the result as FILE.svg or FILE.png")
 }
 
 // runsFlag is of audits by runs, and of those by the clock.
 func runsFlag(s *console.Console, into *string) {
 	s.Flag(into, "runs", "N",
-		"how often each side is run (default 20000; with timing, pairs of each class: 200, or what --duration admits)")
+		"the number of runs of each side (default 20000; with timing, pairs of each class: 200, or what "+
+			"--duration admits)")
 }
 
 // Audit is `dither audit`.
 var Audit = console.Verb{
 	Name:  "audit",
 	Args:  "[NAME] | timing [--calibrate] | --command PROGRAM --input FILE --neighbour FILE [--epsilon E [--delta D]]",
-	About: "what runs on two neighbouring data sets say against the promise of dither's own mechanism NAME, or of a program, free",
+	About: "test a privacy promise by runs on two neighbouring datasets: of dither's own mechanism NAME, or of a program, free",
 	Run:   runAudit,
 	More:  func(*console.Console) string { return auditHelp },
 	Words: oursNames,
@@ -62,11 +63,11 @@ func runAudit(s *console.Console, args []string) error {
 	timeout := ""
 	f.declare(s)
 	s.Flag(&p.Command, "command", "PROGRAM",
-		"what is run, with its arguments: {input} stands for the file (default: on standard input), {runs} for how "+
-			"many answers to print, a line each (default: one process an answer)")
-	s.Flag(&p.Input, "input", "FILE", "one data set")
-	s.Flag(&p.Neighbor, "neighbour", "FILE", "its neighbour: the same but for one person")
-	s.Flag(&timeout, "timeout", "S", "seconds that one process may take (default 60)")
+		"the program to run, with its arguments: {input} stands for the file (default: on standard input), "+
+			"{runs} for the number of answers to print, a line each (default: one process an answer)")
+	s.Flag(&p.Input, "input", "FILE", "one dataset")
+	s.Flag(&p.Neighbor, "neighbour", "FILE", "its neighbour: the same dataset but for one person")
+	s.Flag(&timeout, "timeout", "S", "the seconds that one process may take (default 60)")
 	names, helped, err := s.Parse(spelled(args))
 	if err != nil || helped {
 		return err

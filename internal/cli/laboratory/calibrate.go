@@ -19,7 +19,7 @@ import (
 var Calibrate = console.Verb{
 	Name:  "calibrate",
 	Args:  "gaussian | discrete-gaussian | laplace | discrete-laplace | \"NAME key=? …\" … --epsilon E --delta D",
-	About: "the least noise that keeps a promise, free",
+	About: "find the least noise that keeps a promise, free",
 	Run:   runCalibrate,
 	More:  func(*console.Console) string { return calibrateHelp },
 }
@@ -29,11 +29,11 @@ func runCalibrate(s *console.Console, args []string) error {
 	epsilon, delta, sensitivity, count, sampling := "", "0", "1", "1", ""
 	s.FormatFlag("table", "json", "markdown")
 	s.Flag(&epsilon, "epsilon", "E", "the ε to keep")
-	s.Flag(&delta, "delta", "D", "the δ to keep (default 0, which Laplace noise alone can)")
+	s.Flag(&delta, "delta", "D", "the δ to keep (default 0, which only Laplace noise can)")
 	s.Flag(&sensitivity, "sensitivity", "S",
 		"how far one person moves the answer: in L1 norm for Laplace noise, in L2 for Gaussian (default 1)")
-	s.Flag(&count, "count", "N", "how many such answers keep the promise together (default 1)")
-	s.Flag(&sampling, "sampling", "Q", "each on a Poisson sample of this rate, as 0.01 or 256/60000")
+	s.Flag(&count, "count", "N", "the number of such answers that keep the promise together (default 1)")
+	s.Flag(&sampling, "sampling", "Q", "each answer is on a Poisson sample of this rate, as 0.01 or 256/60000")
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err

@@ -27,19 +27,20 @@ type channelFlags struct {
 func (f *channelFlags) declare(s *console.Console) {
 	s.FormatFlag("table", "json")
 	s.Flag(&f.adjacent, "adjacent", "FILE",
-		"the pairs of inputs to hide between, as CSV of their names (default: every two)")
-	s.Flag(&f.prior, "prior", "LIST", "how probable each input is, as 0.9,0.1 (default: all alike)")
+		"the pairs of neighbouring inputs, as CSV of their names (default: every two)")
+	s.Flag(&f.prior, "prior", "LIST", "the probability of each input, as 0.9,0.1 (default: uniform)")
 	s.Flag(&f.normalize, "normalize", "", "divide each row by its sum")
 	s.Flag(&f.example, "example", "NAME",
-		"a mechanism that tells a person's height: truth, constant, threshold or blurred")
+		"a mechanism that reports a person's height: truth, constant, threshold or blurred")
 	s.Flag(&f.write, "write", "FILE",
 		"with --example: write its matrix to FILE, or - for standard output, and do nothing else")
 	s.Flag(func(text string) error {
 		f.epsilons = append(f.epsilons, strings.Split(text, ",")...)
 		return nil
-	}, "epsilon", "E", "tell the δ at this ε, as 0.5 or \"ln 3\"; several with commas")
-	s.Flag(&f.delta, "delta", "D", "tell the least ε at this δ")
-	s.Flag(&f.delimiter, "delimiter", "C", "between the fields of the matrix's file: ';', '|', tab, … (default ',')")
+	}, "epsilon", "E", "report the δ at this ε, as 0.5 or \"ln 3\"; several with commas")
+	s.Flag(&f.delta, "delta", "D", "report the least ε at this δ")
+	s.Flag(&f.delimiter, "delimiter", "C",
+		"the delimiter between the fields of the matrix's file: ';', '|', tab, … (default ',')")
 	s.Flag(&f.curve, "curve", "", "draw δ against ε in the terminal")
 	s.Flag(&f.plot, "plot", "FILE", "draw δ against ε as FILE.svg or FILE.png")
 }
@@ -48,7 +49,7 @@ func (f *channelFlags) declare(s *console.Console) {
 var Channel = console.Verb{
 	Name:  "channel",
 	Args:  "MATRIX.csv | - | --example NAME",
-	About: "the ε of a mechanism with finitely many outputs, exactly, from its probabilities",
+	About: "compute the exact ε of a mechanism with finitely many outputs, from its probabilities",
 	Run:   runChannel,
 	More:  func(*console.Console) string { return channelHelp() },
 }

@@ -17,14 +17,15 @@ type interpretFlags struct {
 
 func (f *interpretFlags) declare(s *console.Console) {
 	s.FormatFlag("table", "json", "markdown")
-	s.Flag(&f.epsilon, "epsilon", "E", "the ε that is promised; of the example's study, from 0.1 to 5 (default 0.5)")
-	s.Flag(&f.delta, "delta", "D", "the δ that is promised; of a job, the one at which its ε is told (default 0)")
-	s.Flag(&f.prior, "prior", "P", "what an attacker believes beforehand (default 0.01)")
+	s.Flag(&f.epsilon, "epsilon", "E", "the ε that is promised; for the example's study, from 0.1 to 5 (default 0.5)")
+	s.Flag(&f.delta, "delta", "D", "the δ that is promised; for a job, the δ at which its ε is reported (default 0)")
+	s.Flag(&f.prior, "prior", "P", "what an attacker believes beforehand, as a probability (default 0.01)")
 	s.Flag(&f.alpha, "alpha", "A", "the level of an attacker's test: its rate of false alarms (default 0.05)")
-	s.Flag(&f.group, "group", "K", "how many people share a secret, as a family (default 4)")
-	s.Flag(&f.people, "n", "N", "how many people the data are of (default 10000)")
+	s.Flag(&f.group, "group", "K", "the number of people who share a secret, such as a family (default 4)")
+	s.Flag(&f.people, "n", "N", "the number of people in the data (default 10000)")
 	s.Flag(&f.neighbours, "neighbours", "N",
-		"add-remove or change-one: what the promise holds between (default add-remove, or what a job needs)")
+		"add-remove or change-one: the neighbouring datasets of the promise (default add-remove, or what a job "+
+			"needs)")
 	s.Flag(&f.example, "example", "NAME", "a worked example: smoking")
 	s.Flag(&f.picture, "plot", "FILE", "with --example: draw the beliefs as FILE.svg or FILE.png")
 }
@@ -55,7 +56,7 @@ func (f *interpretFlags) scenario() (where interpret.Scenario, err error) {
 var Interpret = console.Verb{
 	Name:  "interpret",
 	Args:  "--epsilon E [--delta D] | [--delta D] MECHANISM … | --example smoking",
-	About: "what a promise means to people: beliefs, tests, groups, free",
+	About: "show what a promise means to people: beliefs, tests, groups, free",
 	Run:   runInterpret,
 	More:  func(*console.Console) string { return mechanismsHelp("interpret") },
 }

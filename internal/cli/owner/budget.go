@@ -57,7 +57,7 @@ func showShares(s *console.Console, b *curator.Budget) {
 // Budget is `dither budget`.
 var Budget = console.Verb{
 	Name:  "budget",
-	About: "what was spent, and what remains",
+	About: "show what is spent and what remains",
 	Run:   runBudget,
 }
 

@@ -14,7 +14,7 @@ import (
 var Init = console.Verb{
 	Name:  "init",
 	Args:  "DIR [--from FILE [--unit COLUMN] [--delimiter C] [--null TEXT]]",
-	About: "make a home: a ledger, and a draft of its policy",
+	About: "create a home: a ledger and a draft of its policy",
 	Run:   runInit,
 }
 
@@ -22,11 +22,11 @@ var Init = console.Verb{
 func runInit(s *console.Console, args []string) error {
 	var o curator.InitOptions
 	s.Flag(&o.From, "from", "FILE",
-		"draft the policy from a CSV (or .csv.gz), Parquet or .duckdb file: names and types")
+		"draft the policy from the names and types of a CSV (or .csv.gz), Parquet or .duckdb file")
 	s.Flag(&o.Unit, "unit", "COLUMN", "the column of FILE that identifies a person (default: each row is a unit)")
-	s.Flag(&o.Delimiter, "delimiter", "C", "between the fields of a CSV file: ';', '|', tab, … (default ',')")
-	s.Flag(&o.Null, "null", "TEXT",
-		"an unquoted field of a CSV file that reads so is NULL, as NA (default: an empty one)")
+	s.Flag(&o.Delimiter, "delimiter", "C",
+		"the delimiter between the fields of a CSV file: ';', '|', tab, … (default ',')")
+	s.Flag(&o.Null, "null", "TEXT", "the unquoted field of a CSV file that means NULL, as NA (default: an empty field)")
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err

@@ -23,10 +23,10 @@ type ledgerFlags struct {
 func (f *ledgerFlags) declare(s *console.Console) {
 	s.FormatFlag(console.AnyFormat...)
 	s.Flag(&f.against, "against", "HEAD",
-		"with verify and recover: a head that `dither ledger head` printed must still be in the ledger")
-	s.Flag(&f.into, "into", "HOME", "with merge: charge what the others have spent to this home too")
-	s.Flag(&f.spent, "spent", "SUM", "with recover: what was spent, as an ε, or as ρ or ρ,δ under a budget in ρ")
-	s.Flag(&f.rows, "rows", "N", "with merge: of one person at most so many rows are in a table whose unit is a row")
+		"with verify and recover: a head that `dither ledger head` printed; the ledger must still contain it")
+	s.Flag(&f.into, "into", "HOME", "with merge: charge the spending of the other homes to this home too")
+	s.Flag(&f.spent, "spent", "SUM", "with recover: the amount spent, as an ε, or as ρ or ρ,δ if the budget is in ρ")
+	s.Flag(&f.rows, "rows", "N", "with merge: the most rows that one person has in a table whose unit is a row")
 }
 
 // Ledger is `dither ledger`.

@@ -22,22 +22,21 @@ func checkPolicy(s *console.Console) error {
 
 // abandonFlag is of what would lose unfinished trainings.
 func abandonFlag(s *console.Console, into *bool) {
-	s.Flag(into, "abandon", "",
-		"with accept, and of seal: give up unfinished trainings that would be lost; their prices stay spent")
+	s.Flag(into, "abandon", "", "give up unfinished trainings that would be lost; their prices stay spent")
 }
 
 // Policy is `dither policy`.
 var Policy = console.Verb{
 	Name:  "policy",
 	Args:  "check | accept [--dry-run] [--abandon]",
-	About: "check the policy file; put a changed one in force",
+	About: "check the policy file, or put a changed one in force",
 	Run:   runPolicy,
 }
 
 // runPolicy checks the policy file, or puts a changed one in force.
 func runPolicy(s *console.Console, args []string) error {
 	var o curator.AcceptOptions
-	s.Flag(&o.Dry, "dry-run", "", "with accept: say what would change, and change nothing")
+	s.Flag(&o.Dry, "dry-run", "", "with accept: show what would change, and change nothing")
 	abandonFlag(s, &o.Abandon)
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {

@@ -21,12 +21,12 @@ func runSeal(s *console.Console, args []string) error {
 	var o curator.SealOptions
 	remove := ""
 	s.Flag(&o.Shared, "shared", "",
-		"seal although another home has sealed the same source: what both answer then adds up")
+		"seal although another home has sealed the same source: the losses of both homes add up")
 	abandonFlag(s, &o.Abandon)
 	s.Flag(&o.Copy, "copy", "SCHEMA",
-		"of tables on a PostgreSQL server: make a copy in that schema, which questions then read")
+		"for tables on a PostgreSQL server: copy them into that schema; questions then read the copy")
 	s.Flag(&remove, "remove", "N",
-		"remove the file of an old version of TABLE, or of all old ones: old; its number and digest stay")
+		"remove the file of version N of TABLE, or of all old versions (old); their numbers and digests stay")
 	names, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err

@@ -24,26 +24,27 @@ type clusterFlags struct {
 
 func (f *clusterFlags) declare(s *console.Console) {
 	s.FormatFlag("table", "json", "markdown")
-	s.Flag(&f.Table, "table", "TABLE", "whose rows are clustered")
+	s.Flag(&f.Table, "table", "TABLE", "the table whose rows are clustered")
 	s.Flag(&f.columns, "column", "LIST",
-		"the numbers they are clustered by, as age,hours; each is scaled by its declared bounds")
-	s.Flag(&f.Where, "where", "CONDITION", "of the rows that count, as SQL")
+		"the numeric columns to cluster by, as age,hours; each is scaled by its declared bounds")
+	s.Flag(&f.Where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
 	s.Flag(&f.many, "k", "K",
-		"how many clusters, from 1 to 64; as 2..8 (or auto, which is that) the number is chosen from what is released "+
-			"by grid, at no further price")
-	s.Flag(&f.Most, "most", "N", "look at rows as for N clusters: any -k up to N is then free, as after -k 2..N")
+		"the number of clusters, from 1 to 64; with 2..8 (or auto, the same) grid chooses it from the released "+
+			"numbers, at no further price")
+	s.Flag(&f.Most, "most", "N", "measure for up to N clusters: any -k up to N is then free, as after -k 2..N")
 	s.Flag(&f.Method, "method", "NAME", "lloyd, grid or tree (default: grid for few columns and many rows, else tree)")
-	s.Flag(&f.Iterations, "iterations", "T", "of lloyd (default 6)")
-	s.Flag(&f.Average, "average", "M", "lloyd's centres are of the last M iterations together (default: half of them)")
+	s.Flag(&f.Iterations, "iterations", "T", "the number of iterations of lloyd (default 6)")
+	s.Flag(&f.Average, "average", "M", "combine the centres of the last M iterations of lloyd (default: half of them)")
 	s.Flag(&f.Radius, "radius", "R",
-		"draw rows in to this norm of the scaled columns, L1 under epsilon and L2 under rho, for less noise")
-	s.Flag(&f.Seed, "seed", "S", "of what is random but protects nothing, as where to begin (default 1)")
-	s.Flag(&f.Epsilon, "epsilon", "E", "the price of all of it (default: the policy's)")
+		"hold each row of the scaled columns to this norm, L1 with --epsilon and L2 with --rho, for less noise")
+	s.Flag(&f.Seed, "seed", "S",
+		"the seed of the randomness that protects nothing, such as the starting points (default 1)")
+	s.Flag(&f.Epsilon, "epsilon", "E", "the price of the whole clustering (default: the policy's)")
 	s.RhoFlag(&f.Rho)
 	s.ConfidenceFlag(&f.Confidence)
 	s.AnalystFlag(&f.Analyst)
-	s.Flag(&f.Fresh, "fresh", "", "pay again, for new noise, though the clusters were found before")
-	s.Flag(&f.explain, "explain", "", "what it would cost, and how noisy it would be, free")
+	s.Flag(&f.Fresh, "fresh", "", "pay again for new noise, even if the clusters were found before")
+	s.Flag(&f.explain, "explain", "", "show the price and the expected noise, free")
 	s.Flag(&f.picture.File, "plot", "FILE", "draw the clusters as FILE.svg or FILE.png")
 }
 
@@ -51,7 +52,7 @@ func (f *clusterFlags) declare(s *console.Console) {
 var Cluster = console.Verb{
 	Name:  "cluster",
 	Args:  "--table T --column X,Y -k K",
-	About: "find groups of rows: k-means",
+	About: "find groups of rows by k-means",
 	Run:   runCluster,
 }
 

@@ -28,22 +28,23 @@ func (o *estimateFlags) declare(s *console.Console) {
 	s.FormatFlag(console.AnyFormat...)
 	s.Flag(&o.Table, "table", "TABLE", "the table, or a relation as FROM takes it")
 	s.Flag(&o.columns, "column", "LIST", "the columns, or expressions, as age,cost")
-	s.Flag(&o.by, "by", "LIST", "an estimate for each group of these keys")
-	s.Flag(&o.Where, "where", "CONDITION", "of the rows that count, as in SQL")
+	s.Flag(&o.by, "by", "LIST", "estimate separately for each group of these keys")
+	s.Flag(&o.Where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
 	s.Flag(&o.Method, "method", "NAME",
-		"bounded, automatic or coinpress; of quantiles independent, recursive, joint or smooth (default: whichever "+
-			"should be closest)")
+		"bounded, automatic or coinpress; for quantiles independent, recursive, joint or smooth (default: the "+
+			"method with the least expected error)")
 	s.Flag(&o.deviations, "deviation", "LIST",
-		"about how far each column's values lie from their mean, known without looking at rows; for coinpress")
-	s.Flag(&o.Rounds, "rounds", "N", "of coinpress (default 2 for means, 3 for covariances)")
-	s.Flag(&o.Population, "population", "", "intervals about what the rows are a sample of: sampling and noise")
-	s.Flag(&o.ranks, "at", "LIST", "of quantile: the ranks, as 0.25,0.5,0.75 (default 0.5)")
+		"about how far each column's values lie from their mean, known without access to the rows; for coinpress")
+	s.Flag(&o.Rounds, "rounds", "N", "the number of rounds of coinpress (default 2 for means, 3 for covariances)")
+	s.Flag(&o.Population, "population", "",
+		"intervals about the population that the rows are sampled from: they cover sampling and noise")
+	s.Flag(&o.ranks, "at", "LIST", "for quantile: the ranks, as 0.25,0.5,0.75 (default 0.5)")
 	s.Flag(&o.Epsilon, "epsilon", "E", "the price of the question (default: the policy's)")
 	s.RhoFlag(&o.Rho)
 	s.ConfidenceFlag(&o.Confidence)
 	s.AnalystFlag(&o.Analyst)
 	s.FreshFlag(&o.Fresh)
-	s.Flag(&o.explain, "explain", "", "say what would be asked, at which price, and spend nothing")
+	s.Flag(&o.explain, "explain", "", "show the question and its price, and spend nothing")
 	s.Flag(&o.picture.File, "plot", "FILE", "draw the estimates as FILE.svg or FILE.png")
 }
 
@@ -51,7 +52,7 @@ func (o *estimateFlags) declare(s *console.Console) {
 var Estimate = console.Verb{
 	Name:  "estimate",
 	Args:  "mean | variance | quantile | covariance --table T --column X[,Y…]",
-	About: "estimate what statisticians ask of a table, with intervals",
+	About: "estimate means, variances, quantiles or covariances of a table, with intervals",
 	Run:   runEstimate,
 	More:  func(*console.Console) string { return estimateHelp },
 }

@@ -41,21 +41,21 @@ type fitOptions struct {
 
 func (o *fitOptions) declare(s *console.Console) {
 	s.FormatFlagFor("table, json, markdown, or csv of the coefficients", console.AnyFormat...)
-	s.Flag(&o.table, "table", "T", "the table whose rows it is fitted to")
+	s.Flag(&o.table, "table", "T", "the table that the model is fitted to")
 	s.Flag(&o.formula, "formula", "FORMULA",
-		"the model, as 'y ~ x1 + x2 + g + x1:x2'; a*b is a + b + a:b, - 1 leaves the intercept out, factor(x) takes "+
-			"numbers as categories")
-	s.Flag(&o.where, "where", "CONDITION", "of the rows that hold it alone, in SQL")
+		"the model, as 'y ~ x1 + x2 + g + x1:x2'; a*b means a + b + a:b, - 1 omits the intercept, factor(x) "+
+			"treats numbers as categories")
+	s.Flag(&o.where, "where", "CONDITION", "use only the rows that satisfy this condition, in SQL")
 	s.Flag(&o.method, "method", "NAME",
-		"linear: adassp, lecture for the normal equations as they are, or theil-sen for one predictor and few rows "+
-			"(default adassp); logistic and poisson: minimize, or gradient for steps by noisy gradients, without "+
+		"linear: adassp, lecture (the normal equations as they are), or theil-sen for one predictor and few rows "+
+			"(default adassp); logistic and poisson: minimize, or gradient for noisy gradient steps, without "+
 			"intervals (default minimize)")
 	s.Flag(&o.Epsilon, "epsilon", "E", "the price of the fit (default: the policy's)")
 	s.RhoFlag(&o.Rho)
 	s.ConfidenceFlag(&o.Confidence)
 	s.AnalystFlag(&o.Analyst)
 	s.FreshFlag(&o.Fresh)
-	s.Flag(&o.explain, "explain", "", "say what it would cost and how noisy it would be, free")
+	s.Flag(&o.explain, "explain", "", "show the price and the expected noise, free")
 	s.Flag(&o.picture.File, "plot", "FILE", "draw the coefficients with their intervals as FILE.svg or FILE.png")
 }
 
@@ -63,7 +63,7 @@ func (o *fitOptions) declare(s *console.Console) {
 var Fit = console.Verb{
 	Name:  "fit",
 	Args:  "linear | logistic | poisson | network --table T --formula 'y ~ x1 + x2 + g + x1:x2' [--where CONDITION]",
-	About: "fit a model to a table, with errors that are sampling's and the noise's",
+	About: "fit a model to a table, with errors that cover sampling and noise",
 	Run:   runFit,
 	More:  fitHelp,
 }

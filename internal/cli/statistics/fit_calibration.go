@@ -31,8 +31,9 @@ func flagsOfCalibration(s *console.Console) *calibrationFlags {
 		"logistic: also count rows by predicted probability and response, at a price of its own")
 	s.Flag(&f.Epsilon, "calibration-epsilon", "E", "the price of the calibration (default: the policy's)")
 	s.Flag(&f.Where, "calibration-where", "CONDITION",
-		"count rows of this condition, that the model was not fitted to (default: the fit's own)")
-	s.Flag(&f.Bins, "bins", "N", "how many bins of probability (default 10)")
+		"count the rows that satisfy this condition, which the model was not fitted to (default: the fit's own "+
+			"rows)")
+	s.Flag(&f.Bins, "bins", "N", "the number of bins of probability (default 10)")
 	s.Flag(&f.picture.File, "calibration-plot", "FILE",
 		"draw observed rates against predicted probabilities as FILE.svg or FILE.png")
 	return f
@@ -225,15 +226,16 @@ func calibrationPriceOf(e *stats.CalibrationExplanation) *calibrationPriceJSON {
 
 // classFlags are those that name the classes of a response.
 func classFlags(s *console.Console, k *formula.Classes) {
-	s.Flag(&k.Positive, "positive", "VALUE", "likewise: the value whose probability is modelled, against all others")
+	s.Flag(&k.Positive, "positive", "VALUE",
+		"logistic and network: the value whose probability is modelled, against all others")
 	s.Flag(func(text string) (err error) {
 		r := csv.NewReader(strings.NewReader(text))
 		r.TrimLeadingSpace = true
 		k.Levels, err = r.Read()
 		return err
 	}, "levels", "A,B,C",
-		"logistic and network: the values of the response in the order of its classes; of two the second's "+
-			"probability is modelled (default: as the policy declares)")
+		"logistic and network: the values of the response in the order of its classes; with two, the probability "+
+			"of the second is modelled (default: the policy's order)")
 }
 
 // levelWords tell which class is which.

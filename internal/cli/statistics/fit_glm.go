@@ -26,40 +26,41 @@ type glmSearchFlags struct {
 
 func (f *glmSearchFlags) declare(s *console.Console) {
 	s.Flag(&f.tried, "try", "LIST",
-		"logistic: the best of these regularisers, as 20,50,200, by the rows it predicts rightly; a random number of "+
-			"trials is made, at three times the price of one in all")
-	s.Flag(&f.trials, "trials", "N", "with --try: how many there are on average (default ten for each)")
+		"logistic: the best of these penalties, as 20,50,200, by the number of rows it predicts correctly; the "+
+			"number of trials is random, and all together cost three times the price of one")
+	s.Flag(&f.trials, "trials", "N", "with --try: the mean number of trials (default ten for each penalty)")
 	s.Flag(func(formula string) error {
 		f.others = append(f.others, formula)
 		return nil
 	}, "or", "FORMULA",
-		"logistic: another model, of which the one is told that predicts most rows rightly; as many as there are, "+
-			"each at its price")
+		"logistic: another model; the result is the model that predicts the most rows correctly; give the flag "+
+			"once for each, at its price")
 	s.Flag(&f.score, "score-epsilon", "E",
-		"with --or: the price of the noisy counts of rightly predicted rows (default: the policy's)")
+		"with --or: the price of the noisy counts of correctly predicted rows (default: the policy's)")
 }
 
 // rowsFlag is of models whose price or steps depend on how many rows there are.
 func rowsFlag(s *console.Console, into *int64) {
 	s.Flag(into, "rows", "N",
-		"about how many rows there are, where it is known or was released (default: as the policy declares, or a "+
-			"noisy count for a twentieth of the price); of linear only theil-sen asks")
+		"about how many rows there are, if known or released (default: the policy's number, or a noisy count for "+
+			"a twentieth of the price); for linear only theil-sen uses it")
 }
 
 // boundFlag is of models that hold a row's predictors to a norm.
 func boundFlag(s *console.Console, into *string) {
 	s.Flag(into, "bound", "R",
-		"hold a row's predictors, scaled to between -1 and 1, to this norm (default: what the declared bounds give)")
+		"hold a row's predictors, scaled to between -1 and 1, to this norm (default: the norm that the declared "+
+			"bounds give)")
 }
 
 // termFlags are of models that scale the numbers, or choose among the terms.
 func termFlags(s *console.Console, normalise, choose *string) {
 	s.Flag(normalise, "normalise", "SHARE",
-		"linear, logistic and poisson: a part of the price, as 0.2, that finds the numbers' means and spreads; they "+
-			"are then scaled by these, and held within three spreads")
+		"linear, logistic and poisson: the share of the price, as 0.2, that finds the means and spreads of the "+
+			"numbers, which are then scaled by them and held within three spreads")
 	s.Flag(choose, "choose", "K",
-		"linear and logistic: choose K terms of the formula, or auto for as many as are worth it; intervals allow for "+
-			"the choice")
+		"linear and logistic: choose K terms of the formula, or auto for as many as are worthwhile; intervals "+
+			"account for the choice")
 }
 
 // runFitGLM fits a generalized linear model of a family.
@@ -69,15 +70,17 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 		rowsFlag(s, &q.Rows)
 		boundFlag(s, &q.Bound)
 		s.Flag(&q.Radius, "radius", "R",
-			"hold the scaled predictors' coefficients to this norm (default 10, or what the response's bound allows)")
+			"hold the coefficients of the scaled predictors to this norm (default 10, or what the response's "+
+				"bound allows)")
 		s.Flag(&q.Regularise, "regularise", "L",
-			"the regulariser: less noise, and more of a bias to be taken out (default: by the expected error)")
-		s.Flag(&q.Curvature, "curvature", "SHARE",
-			"of the price, for the sums that take the bias out and make intervals; 0 for neither (default: by the "+
+			"the ridge penalty: a larger one means less noise, and more bias to correct (default: by the "+
 				"expected error)")
+		s.Flag(&q.Curvature, "curvature", "SHARE",
+			"the share of the price for the sums that correct the bias and give intervals; 0 for neither "+
+				"(default: by the expected error)")
 		termFlags(s, &q.Normalise, &q.Choose)
 		s.Flag(&q.ChooseShare, "choose-share", "SHARE",
-			"logistic: the part of the price that terms are chosen with (default 0.2)")
+			"logistic: the share of the price that chooses terms (default 0.2)")
 		var search glmSearchFlags
 		search.declare(s)
 		t := gradientFlags(s)

@@ -20,14 +20,15 @@ import (
 // gradientFlags declares the flags of a training.
 func gradientFlags(s *console.Console) *stats.Gradients {
 	q := &stats.Gradients{}
-	s.Flag(&q.Delta, "delta", "D", "of noisy gradients: the δ at which all steps cost their ε (default: the policy's)")
-	s.Flag(&q.Clip, "clip", "C", "of noisy gradients: the norm that one unit's is held to (default 1)")
-	s.Flag(&q.Rate, "rate", "Q", "how likely a step takes each unit, as 256/60000 (default: about 256 units a step)")
+	s.Flag(&q.Delta, "delta", "D", "for noisy gradients: the δ of the whole training (default: the policy's)")
+	s.Flag(&q.Clip, "clip", "C", "for noisy gradients: the norm that each unit's gradient is clipped to (default 1)")
+	s.Flag(&q.Rate, "rate", "Q",
+		"the probability that a step takes a unit, as 256/60000 (default: about 256 units a step)")
 	s.Flag(&q.Multiplier, "multiplier", "Z",
-		"the noise of a step, in clips, in place of --epsilon (default: the least at that price)")
-	s.Flag(&q.Steps, "steps", "N", "how many steps there are (default 500)")
+		"the noise of a step in multiples of the clip, instead of --epsilon (default: the least at that price)")
+	s.Flag(&q.Steps, "steps", "N", "the number of steps (default 500)")
 	s.Flag(&q.Optimiser, "optimiser", "NAME", "adam or sgd (default adam)")
-	s.Flag(&q.Learning, "learning", "X", "how far a step goes (default 0.05 of adam, 1 of sgd)")
+	s.Flag(&q.Learning, "learning", "X", "the learning rate (default 0.05 for adam, 1 for sgd)")
 	return q
 }
 
@@ -35,8 +36,8 @@ func gradientFlags(s *console.Console) *stats.Gradients {
 func runFitNetwork(s *console.Console, o *fitOptions, args []string) error {
 	q := gradientFlags(s)
 	softmax := false
-	s.Flag(&q.Hidden, "hidden", "N", "units of the network's hidden layer (default 16)")
-	s.Flag(&q.Activation, "activation", "NAME", "of them: tanh or relu (default tanh)")
+	s.Flag(&q.Hidden, "hidden", "N", "the number of units in the network's hidden layer (default 16)")
+	s.Flag(&q.Activation, "activation", "NAME", "the activation of the hidden layer: tanh or relu (default tanh)")
 	s.Flag(&softmax, "softmax", "", "no hidden layer: one linear function for each class")
 	boundFlag(s, &q.Bound)
 	rowsFlag(s, &q.Rows)

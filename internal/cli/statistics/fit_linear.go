@@ -19,13 +19,13 @@ import (
 func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	var q stats.Linear
 	rowsFlag(s, &q.Rows)
-	s.Flag(&q.WithoutIntervals, "no-intervals", "", "theil-sen: spend all of the price on the estimates")
+	s.Flag(&q.WithoutIntervals, "no-intervals", "", "theil-sen: spend the whole price on the estimates")
 	s.Flag(&q.FindBounds, "find-bounds", "SHARE",
-		"linear: a part of the price, as 0.2, that finds narrower bounds of the numbers than are declared")
+		"linear: the share of the price, as 0.2, that finds narrower bounds of the numbers than the declared ones")
 	termFlags(s, &q.Normalise, &q.Choose)
 	s.Flag(&o.from, "from", "ID",
-		"linear: compute from an earlier regression's release, as r5, free; the formula is of its terms, and may be "+
-			"left out")
+		"linear: compute from the release of an earlier regression, as r5, free; the formula has its terms, and "+
+			"may be omitted")
 	helped, err := o.parsed(s, args)
 	if err != nil || helped {
 		return err

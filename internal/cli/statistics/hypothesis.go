@@ -43,7 +43,7 @@ func testKinds() []testKind {
 var Test = console.Verb{
 	Name:  "test",
 	Args:  "gof | proportions | independence | means | binomial | power",
-	About: "test a hypothesis on noisy numbers, published or asked of a table, with valid p-values",
+	About: "test a hypothesis on published noisy numbers or on a table, with valid p-values",
 	Run:   runTest,
 	More:  func(*console.Console) string { return testHelp },
 }

@@ -22,10 +22,10 @@ const defaultTown = "town"
 // runDemoData makes a town to play with: a home whose data were made up.
 func runDemoData(s *console.Console, args []string) error {
 	rows, seed, format, folder := int64(0), uint64(1), string(town.CSV), defaultTown
-	s.Flag(&rows, "rows", "N", "how many people live in the town")
-	s.Flag(&seed, "seed", "S", "of the made-up people (default 1): the same seed and size make the same bytes")
+	s.Flag(&rows, "rows", "N", "the number of people in the town")
+	s.Flag(&seed, "seed", "S", "the seed of the made-up people (default 1): the same seed and size make the same bytes")
 	s.Flag(&format, "format", "FORMAT", "csv or parquet (default csv)")
-	s.Flag(&folder, "out", "DIR", "the folder, which must not be there yet (default town)")
+	s.Flag(&folder, "out", "DIR", "the folder to create (default town)")
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err

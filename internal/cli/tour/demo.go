@@ -51,7 +51,7 @@ var tour = []struct{ why, sql string }{
 var Demo = console.Verb{
 	Name:  "demo",
 	Args:  "[--keep DIR] | data --rows N [--seed S] [--format csv|parquet] [--out DIR]",
-	About: "a tour on real and made-up data; or a made-up town to play with",
+	About: "take a tour on real and made-up data, or make up a town to play with",
 	Run:   runDemo,
 }
 
@@ -61,7 +61,7 @@ func runDemo(s *console.Console, args []string) (err error) {
 		return runDemoData(s, args[1:])
 	}
 	keep := ""
-	s.Flag(&keep, "keep", "DIR", "leave the demo's home in DIR, a new folder")
+	s.Flag(&keep, "keep", "DIR", "keep the demo's home in DIR, a new folder")
 	rest, helped, err := s.Parse(args)
 	if err != nil || helped {
 		return err
