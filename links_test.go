@@ -57,17 +57,20 @@ func TestLinks(t *testing.T) {
 // mention is the name of a page in code, help, messages, tests and build files. A design note may be named by its number.
 var mention = regexp.MustCompile(`\bdocs/[A-Za-z0-9_/-]+(?:\.(?:md|pml))?`)
 
+// planned are pages that a design note announces, and that are still to be written.
+var planned = map[string]bool{"docs/design/trusted.md": true, "docs/design/engines.md": true}
+
 // Every page that a file names by its path from the root exists.
 func TestMentionedPages(t *testing.T) {
 	mentions := 0
 	for _, file := range tracked(t) {
-		if file == "links_test.go" || strings.Contains(file, "testdata/fuzz/") || strings.Contains(file, "/homes/") || file == "docs/design/0001-house.md" {
+		if file == "links_test.go" || strings.Contains(file, "testdata/fuzz/") || strings.Contains(file, "/homes/") {
 			continue
 		}
 		for _, name := range mention.FindAllString(readPage(t, file), -1) {
 			mentions++
 			found, err := filepath.Glob(filepath.FromSlash(strings.TrimSuffix(name, "/")) + "*")
-			if err != nil || len(found) == 0 {
+			if err != nil || len(found) == 0 && !planned[name] {
 				t.Errorf("%s names %s, which does not exist", file, name)
 			}
 		}
