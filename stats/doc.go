@@ -1,15 +1,16 @@
-// Package stats holds the estimates and models of statistics, for tables that a curator guards. Each asks the kernel for measurements, at a
-// price, and computes from what was released: nothing here sees a row, and nothing here can spend or look but through
-// the curator.
+// Package stats holds statistical estimates and regression models for tables that a curator guards. Each method asks the kernel for measurements, at a price,
+// and computes from their releases. Nothing here can read rows or spend budget but through the curator. Clusters are in stats/cluster, and model
+// formulas in stats/formula.
 //
-// Estimates of a Sample are Mean, Variance, Quantile and Covariance; each has a Plan… that tells the method, the price and the error beforehand.
+// Mean, Variance, Quantile and Covariance estimate statistics of a Sample. Each has a Plan… that states the method, the price and the expected error beforehand.
 //
-// Models are FitLinear, a linear regression by least squares or by Theil and Sen's method; FitGLM, a logistic or Poisson model by a perturbed minimum, with SearchGLM among
-// several and TryGLM among regularisers; FitGradients, models and networks trained by noisy gradients; and KMeans. What a logistic model predicts is held to what is
-// observed by Calibrate. Each has an Explain… that tells what it would cost, free. A Formula says what is modelled by what, and its Design how columns become predictors.
+// FitLinear fits a linear regression by least squares or by Theil and Sen's method. FitGLM fits a logistic or Poisson model by a perturbed minimum; SearchGLM
+// chooses among several models, and TryGLM among regularisers. FitGradients trains models and networks with noisy gradients. Calibrate compares a
+// logistic model's predictions with observed rates. Each has an Explain… that states its price, free.
 //
-// What several looks make up has one price, divided among them beforehand: all of it is made sure of before the first, and what was paid before an error is named in it.
+// A method with several accesses to the rows has one price, and divides it beforehand. It begins only if the remaining budget covers all of it. An error names
+// the releases that were paid before it.
 //
-// Errors are *curator.Error. What is computed from noisy numbers may come out unusable, as a variance below 0: that is told in words beside the
-// answer, a function of what was released, and no result is NaN or infinite.
+// Errors are *curator.Error. A result that noise makes unusable, such as a variance below 0, comes with a warning in words, which is a function of the releases.
+// No result is NaN or infinite.
 package stats
