@@ -74,6 +74,7 @@ type Trainer struct {
 
 	mu      sync.Mutex
 	id      uint64
+	payer   string // who may be another analyst than the one who goes on with it
 	journal *journal
 	fresh   bool           // it was begun now, though it may have been before
 	needs   map[string]int // the versions that its key names, by table
@@ -186,6 +187,7 @@ func (t *Trainer) hold() (err error) {
 	if err := t.journal.match(b.steps, b.ended); err != nil {
 		return err
 	}
+	t.payer = b.payer
 	if t.sealed = int64(len(b.steps)); int64(len(t.journal.records)) > t.sealed {
 		return t.record(t.sealed+1, t.journal.records[t.sealed].digest)
 	}

@@ -37,7 +37,7 @@ func (p *paidTrainings) of(l *ledger.Ledger, id uint64) (*paidTraining, error) {
 	}
 	var t *paidTraining
 	if r, ok := e.Body.(ledger.Reservation); ok && isTraining(r) {
-		t = &paidTraining{begun{entry: e.Hash}, r, id + 1}
+		t = &paidTraining{begun{entry: e.Hash, payer: r.Analyst}, r, id + 1}
 	}
 	p.at[id] = t
 	return t, nil

@@ -100,8 +100,10 @@ func (t *Trainer) draw(ctx context.Context, at *instant, theta []float64) ([]*bi
 	if err != nil {
 		return nil, charged(err)
 	}
-	if err := state.Suspended(t.look.analyst); err != nil {
-		return nil, charged(err)
+	for _, name := range []string{t.look.analyst, t.payer} { // the ledger refuses a step of the latter's
+		if err := state.Suspended(name); err != nil {
+			return nil, charged(err)
+		}
 	}
 	if ctx.Err() != nil {
 		return nil, afresh(t.fresh, stepGivenUp())
@@ -166,7 +168,7 @@ func (d drawn) discard() {
 // givenUp counts a step that was given up while its rows were read. What is recorded, and when, follows from its
 // caller alone, whatever the engine had come to.
 func (t *Trainer) givenUp() error {
-	switch err := t.curator.ledger.GiveUpStep(t.id); {
+	switch err := t.curator.ledger.GiveUpStep(t.id, t.look.analyst); {
 	case errors.Is(err, ledger.ErrNotReserved): // lost elsewhere meanwhile: going on here would count nothing
 		_ = t.give()
 		return charged(failedElsewhere())

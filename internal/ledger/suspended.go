@@ -10,7 +10,7 @@ import (
 // gives up, and by when, never by a row.
 //
 // A step of a training that is given up counts as a question does, though the training goes on: each lets an engine
-// run for nobody. What a killed process leaves counts nothing, be it a question or a step.
+// run for nobody. It counts for whoever gave it up, be it paid by somebody else. What a killed process leaves counts nothing, be it a question or a step.
 //
 // A line of version 4 counts; older ones, of which there may be any number, do not. So no ledger becomes one that could not have been written.
 const (
@@ -59,9 +59,6 @@ func (s State) Suspended(analyst string) error { return suspended(s.Failures, s.
 
 // asker is who asked what waits for its answer.
 func (h *history) asker(reservation uint64) string { return h.waiting[reservation].analyst }
-
-// countGivenUp counts a question, or a step, that its analyst gave up.
-func (h *history) countGivenUp(reservation uint64) { h.givenUpBy[h.asker(reservation)]++ }
 
 // givenUpSoFar copies the counts; nil where there is none.
 func (h *history) givenUpSoFar() map[string]int {

@@ -112,10 +112,10 @@ func TestStepGivenUp(t *testing.T) {
 				t.Fatalf("after %d: %v, %+v", i, s.Suspended("ann"), s.GivenUp)
 			}
 		}
-		must(t, again.GiveUpStep(index))
+		must(t, again.GiveUpStep(index, "ann"))
 		must(t, again.Close())
 	}
-	must(t, l.GiveUpStep(index)) // what is in progress may still be given up
+	must(t, l.GiveUpStep(index, "ann")) // what is in progress may still be given up
 	for _, l := range []*Ledger{l, mustOpen(t, dir)} {
 		s := mustState(t, l)
 		if s.GivenUp["ann"] != MaxGivenUp+1 || s.Failures != 0 || s.Lost != nil || !equal(s.Spent, before.Spent) || s.Reservations != 1 {
@@ -130,10 +130,17 @@ func TestStepGivenUp(t *testing.T) {
 		must(t, s.Suspended("bob"))
 	}
 	must(t, l.Resume())
+	for range MaxGivenUp { // whoever goes on with what another paid for
+		must(t, l.GiveUpStep(index, "bob"))
+	}
+	if s := mustState(t, mustOpen(t, dir)); s.Suspended("ann") != nil || !errors.Is(s.Suspended("bob"), ErrSuspended) {
+		t.Errorf("%+v", s.GivenUp)
+	}
 	must(t, l.Step(Step{index, "step 2", values(2)}))
+	must(t, l.Resume())
 	must(t, l.Release(index, values(3)))
 	for _, of := range []uint64{index, index - 1, 1 << 40} {
-		if err := l.GiveUpStep(of); !errors.Is(err, ErrNotReserved) {
+		if err := l.GiveUpStep(of, "ann"); !errors.Is(err, ErrNotReserved) {
 			t.Errorf("of %d: %v", of, err)
 		}
 	}
