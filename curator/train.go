@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"sync"
 
+	"dither/internal/ledger"
 	"dither/mechanism"
 	"dither/noise"
 )
@@ -188,10 +189,24 @@ func (t *Trainer) hold() (err error) {
 		return err
 	}
 	t.payer = b.payer
-	if t.sealed = int64(len(b.steps)); int64(len(t.journal.records)) > t.sealed {
-		return t.record(t.sealed+1, t.journal.records[t.sealed].digest)
+	t.sealed = int64(len(b.steps))
+	if err = t.recordDurable(); notNow(err) {
+		return nil // the steps before it are told all the same, and Step records it first
 	}
-	return nil
+	return err
+}
+
+// notNow reports that the ledger takes no step at the moment, for a reason that passes.
+func notNow(err error) bool {
+	return errors.Is(err, ledger.ErrNotWritten) || errors.Is(err, ledger.ErrReadOnly) || errors.Is(err, ledger.ErrSuspended)
+}
+
+// recordDurable records the step that is durable in the journal alone, if there is one.
+func (t *Trainer) recordDurable() error {
+	if int64(len(t.journal.records)) <= t.sealed {
+		return nil
+	}
+	return t.record(t.sealed+1, t.journal.records[t.sealed].digest)
 }
 
 // failedElsewhere reports a training that failed in another process just now.

@@ -50,6 +50,11 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 		}
 	}
 	at := parametersDigest(theta)
+	if t.told == t.sealed {
+		if err := t.recordDurable(); err != nil {
+			return nil, t.unrecorded(err)
+		}
+	}
 	if t.told < t.sealed {
 		p := t.journal.records[t.told]
 		if p.theta != at {
@@ -79,23 +84,31 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 		err = t.record(t.told+1, d)
 	}
 	if err != nil {
-		_ = t.give() // what it held has no name, or is durable
-		if errors.Is(err, ledger.ErrNotReserved) {
-			return nil, charged(failedElsewhere())
-		}
-		e := charged(err)
-		if errors.Is(err, ledger.ErrNotWritten) { // the step is drawn, and is recorded when the training is asked for again
-			e.Hint = stepGivenUp().Hint
-		}
-		return nil, e
+		return nil, t.unrecorded(err)
 	}
 	crashPoint("recorded")
 	return t.gradient(values, false), nil
 }
 
+// unrecorded ends the training here, since a step that is drawn is not recorded.
+func (t *Trainer) unrecorded(err error) *Error {
+	_ = t.give() // what it held has no name, or is durable
+	if errors.Is(err, ledger.ErrNotReserved) {
+		return charged(failedElsewhere())
+	}
+	e := charged(err)
+	if errors.Is(err, ledger.ErrNotWritten) { // it is recorded when the training is asked for again
+		e.Hint = stepGivenUp().Hint
+	}
+	return e
+}
+
 // draw looks at the rows.
 func (t *Trainer) draw(ctx context.Context, at *instant, theta []float64) ([]*big.Int, error) {
 	c := t.curator
+	if c.ledger.ReadOnly() { // what is read for it could be neither recorded nor counted
+		return nil, charged(ledger.ErrReadOnly)
+	}
 	state, err := c.ledger.State()
 	if err != nil {
 		return nil, charged(err)
