@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"dither/internal/engine"
 	"dither/internal/ledger"
@@ -78,9 +77,8 @@ func TestGivenUpSaysNothing(t *testing.T) {
 	}
 
 	// A time that runs out is a failure, whoever set it: what the rows are has a part in it.
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	c.engine = patient{works, func() {}, func(ctx context.Context) error { return ctx.Err() }}
+	ctx := &outOfTime{t.Context(), make(chan struct{})}
+	c.engine = patient{works, func() { close(ctx.done) }, func(ctx context.Context) error { return ctx.Err() }}
 	if _, err := c.Answer(ctx, q); codeOf(err) != CodeFailed {
 		t.Errorf("out of time: %v", err)
 	}
