@@ -21,10 +21,10 @@ type Clock struct {
 	// √2, or of all times together, of which 2.5 % on either side are moved likewise; the lesser of both.
 	Shift, Sigma time.Duration
 	// D is |Shift|/Sigma, or √2·Φ⁻¹(A) if that is larger, A being the probability that a run with the unit takes longer
-	// than one without it, or shorter: for normal times both are the same number. AtMost is the larger of the 99.9 %
-	// upper bounds of the two, and so one of the larger of the two. AtLeast is likewise the larger of their lower
-	// bounds, 0 where there is none. D and AtMost are +Inf where every run of one side is longer than every one of the
-	// other.
+	// than one without it, or shorter: for normal times both are the same number. AtMost is the largest of the 99.9 %
+	// upper bounds of the two, and of |shift|/σ of the times as they are, whose rare long runs may be what tells.
+	// AtLeast is the larger of the lower bounds of the first two, 0 where there is none. D and AtMost are +Inf where
+	// every run of one side is longer than every one of the other.
 	D, AtLeast, AtMost float64
 	// Gap is the largest difference of the two sides' shares of runs that are longer than a threshold.
 	Gap float64
@@ -65,8 +65,11 @@ func ClockOf(without, with []time.Duration) *Clock {
 	n := len(with)
 	c := &Clock{Pairs: n, Median: [2]time.Duration{median(without), median(with)}}
 	sides := [2][]float64{inSeconds(without), inSeconds(with)}
-	a, b := c.shifted(sides), ranked(sides)
-	c.D, c.AtLeast, c.AtMost = max(a.d, b.d), max(a.low, b.low, 0), max(a.high, b.high)
+	shift, sigma, a := shifted(sides, edge)
+	_, _, whole := shifted(sides, 0)
+	b := ranked(sides)
+	c.Shift, c.Sigma = time.Duration(shift*float64(time.Second)), time.Duration(sigma*float64(time.Second))
+	c.D, c.AtLeast, c.AtMost = max(a.d, b.d), max(a.low, b.low, 0), max(a.high, b.high, whole.high)
 	c.Gap = gap(sides)
 	half := n / 2
 	c.threshold([2][]time.Duration{without[:half], with[:half]}, [2][]time.Duration{without[half:], with[half:]})
@@ -89,30 +92,34 @@ func inSeconds(all []time.Duration) []float64 {
 	return out
 }
 
-// shifted is |shift|/σ, and its upper bound. Differences and times are held to their quantiles, so a few long runs move
-// neither the mean nor σ. They are bounded then, so the mean of differences is normal enough for some hundred pairs;
-// its error is that of a winsorised mean [Tukey & McLaughlin 1963]. Beside it the bound has d²/n for the error of σ,
-// four times what it is of normal times.
-func (c *Clock) shifted(sides [2][]float64) bounds {
+// shifted is |shift|/σ with its bounds, where such a share of the times on either side, and twice as much of the
+// differences, is held to the quantile: then a few long runs move neither the mean nor σ. Numbers that are held are
+// bounded, so the mean of differences is normal enough for some hundred pairs; its error is that of a winsorised mean
+// [Tukey & McLaughlin 1963]. Beside it the bound has d²/n for the error of σ, four times what it is of normal times.
+//
+// With a share of 0 only the upper bound is used. It is for long runs that only one side has, in a share p of its runs.
+// They hardly move ranks and quantiles, and yet 1/p repetitions show one. Once they are long enough, d is √(2p) or
+// close to it, so that d·√k sees them. If none was among n pairs, p is below 7/n with 99.9 %, and the bound allows for
+// that: it is at least clockZ·√(2/n) > √(14/n).
+func shifted(sides [2][]float64, share float64) (shift, sigma float64, _ bounds) {
 	differences := make([]float64, len(sides[0]))
 	for i := range differences {
 		differences[i] = sides[1][i] - sides[0][i]
 	}
-	shift, spread := moments(held(differences, 2*edge))
-	spread /= 1 - 4*edge
+	shift, spread := moments(held(differences, 2*share))
+	spread /= 1 - 4*share
 	all := slices.Concat(sides[0], sides[1])
-	_, deviation := moments(held(all, edge))
-	sigma := min(deviation, spread/math.Sqrt2)
-	c.Shift, c.Sigma = time.Duration(shift*float64(time.Second)), time.Duration(sigma*float64(time.Second))
+	_, deviation := moments(held(all, share))
+	sigma = min(deviation, spread/math.Sqrt2)
 	if sigma == 0 {
 		if shift == 0 { // a clock that is too coarse to tell anything
-			return bounds{high: math.Inf(1)}
+			return shift, sigma, bounds{high: math.Inf(1)}
 		}
-		return bounds{0, math.Inf(1), math.Inf(1)}
+		return shift, sigma, bounds{0, math.Inf(1), math.Inf(1)}
 	}
 	d := math.Abs(shift) / sigma
 	off := clockZ * math.Sqrt(spread*spread/(sigma*sigma)+d*d) / math.Sqrt(float64(len(differences)))
-	return bounds{d - off, d, d + off}
+	return shift, sigma, bounds{d - off, d, d + off}
 }
 
 // held are numbers, of which so large a share on either side is moved to the quantile.

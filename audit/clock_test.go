@@ -85,3 +85,24 @@ func TestClockSees(t *testing.T) {
 		t.Errorf("of a clock that stands: %+v", stopped)
 	}
 }
+
+// Long runs that only one side has, in one of a hundred, are there in most of a hundred repetitions: their bound does
+// not allow these, though neither quantiles nor ranks see them. The same long runs on both sides lower no bound.
+func TestClockSeesRareLongRuns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	const pairs, ratio = 100_000, 100
+	without, with := drawnTimes(rng, pairs, 0, 0, 0)
+	alike := ClockOf(without, with)
+	for i := range with {
+		if i%100 == 0 {
+			with[i] += 10 * time.Second
+		}
+	}
+	c := ClockOf(without, with)
+	if alike.AtMost*math.Sqrt(ratio) > MostTold || c.D*math.Sqrt(ratio) > MostTold {
+		t.Fatalf("the test shows nothing: %+v, %+v", alike, c)
+	}
+	if c.AtMost*math.Sqrt(ratio) < 0.9 || c.AtLeast > 0.1 {
+		t.Errorf("%d repetitions are called hidden: %+v", ratio, c)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"dither/internal/ledger"
 	"dither/internal/policy"
@@ -45,8 +46,8 @@ func recordedShares(t ledger.Terms, out policy.Terms) policy.Terms {
 func (c *Curator) permitted(q Question) error {
 	_, listed := c.policy.Analysts[q.Analyst]
 	switch {
-	case len(q.Analyst) > maxAnalystName:
-		return &Error{Code: CodeUsage, Message: "an analyst's name has at most 63 bytes"}
+	case len(q.Analyst) > maxAnalystName || !utf8.ValidString(q.Analyst): // the ledger could count nothing for it
+		return &Error{Code: CodeUsage, Message: "an analyst's name has at most 63 bytes, in UTF-8"}
 	case listed || len(c.policy.Analysts) == 0:
 		return nil
 	case q.Analyst == "":

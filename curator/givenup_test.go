@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"dither/internal/bounded"
 	"dither/internal/engine"
@@ -78,9 +77,8 @@ func TestGivenUpSaysNothing(t *testing.T) {
 	}
 
 	// A time that runs out is a failure, whoever set it: what the rows are has a part in it.
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	c.engine = patient{works, func() {}, func(ctx context.Context) error { return ctx.Err() }}
+	ctx := &outOfTime{t.Context(), make(chan struct{})}
+	c.engine = patient{works, func() { close(ctx.done) }, func(ctx context.Context) error { return ctx.Err() }}
 	if _, err := c.Answer(ctx, q); codeOf(err) != CodeFailed {
 		t.Errorf("out of time: %v", err)
 	}
@@ -262,5 +260,77 @@ func TestStepGivenUpOfWhatIsGone(t *testing.T) {
 	}
 	if _, err := tr.Step(ctx, make([]float64, 3)); codeOf(err) != CodeUsage {
 		t.Errorf("after it: %v", err)
+	}
+}
+
+// Who goes on with a training that another analyst paid for, and gives its steps up, is suspended alone. The steps of a
+// suspended analyst's training are nobody's meanwhile, and no rows are read for them.
+func TestStepsGivenUpByAnother(t *testing.T) {
+	home := fitHome(t, trainBudget, "add-remove", 60)
+	q := logisticTraining()
+	q.Analyst = "ann"
+	first := must[*Trainer](t)(openHome(t, home).Train(t.Context(), q))
+	train(t, first, 2)
+	must[struct{}](t)(struct{}{}, first.Close())
+	reads := 0
+	giveUp := func(analyst string) error {
+		c := openHome(t, home)
+		q := q
+		q.Analyst = analyst
+		tr := must[*Trainer](t)(c.Train(t.Context(), q))
+		if tr.ID != first.ID {
+			t.Fatalf("%s, and then %s", first.ID, tr.ID)
+		}
+		train(t, tr, 2)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		c.engine = patient{c.engine, func() { reads++; cancel() }, func(ctx context.Context) error { return ctx.Err() }}
+		_, err := tr.Step(ctx, make([]float64, 3))
+		return errors.Join(err, tr.Close(), c.Close())
+	}
+	suspends := func(analyst string, others ...string) {
+		t.Helper()
+		reads = 0
+		for i := range 3 * ledger.MaxGivenUp {
+			want := CodeCancelled
+			if i >= ledger.MaxGivenUp {
+				want = CodeSuspended
+			}
+			if err := giveUp(analyst); codeOf(err) != want {
+				t.Fatalf("step %d of %s: %v", i, analyst, err)
+			}
+		}
+		if reads != ledger.MaxGivenUp {
+			t.Errorf("%d readings of the rows", reads)
+		}
+		c := openHome(t, home)
+		b := must[*Budget](t)(c.Budget())
+		if want := (GivenUp{analyst, ledger.MaxGivenUp, true}); len(b.GivenUp) != 1 || b.GivenUp[0] != want {
+			t.Errorf("%+v", b.GivenUp)
+		}
+		for _, other := range others {
+			q := Question{SQL: "SELECT COUNT(*) FROM people", Analyst: other, Fresh: true}
+			if _, err := c.Answer(t.Context(), q); err != nil {
+				t.Errorf("%s: %v", other, err)
+			}
+		}
+	}
+	suspends("bob", "ann", "")
+	c := openHome(t, home)
+	tr := must[*Trainer](t)(c.Train(t.Context(), q))
+	train(t, tr, 3) // it goes on
+	must[struct{}](t)(struct{}{}, errors.Join(tr.Close(), c.ledger.Resume()))
+	q.SQL += " WHERE x1 > 0" // a training of its own
+	first = must[*Trainer](t)(c.Train(t.Context(), q))
+	train(t, first, 2)
+	must[struct{}](t)(struct{}{}, first.Close())
+	suspends("ann", "bob", "")
+	reads = 0
+	if err := giveUp("bob"); codeOf(err) != CodeSuspended || reads != 0 {
+		t.Errorf("a suspended analyst's training: %v, %d readings", err, reads)
+	}
+	q.Analyst = "no name \xff" // who could not be counted
+	if _, err := c.Train(t.Context(), q); codeOf(err) != CodeUsage {
+		t.Errorf("%v", err)
 	}
 }

@@ -145,7 +145,7 @@ func watched[T any](ctx context.Context, c *Curator, at *instant, from engine.Se
 			go discarded(results)
 		}
 	}()
-	within, stop := context.WithCancel(ctx)
+	within, stop := context.WithTimeout(ctx, c.timeout()) // which is later: for a server that is never told to stop, as its asker was killed
 	defer stop()
 	go func() {
 		var r result[T]

@@ -151,6 +151,40 @@ func heldKey(t *testing.T, c *Curator) string {
 	return must[*asked](t)(c.ask(Question{SQL: countSQL})).look.key
 }
 
+// timed tells what time a question has.
+type timed struct {
+	engine.Engine
+	has chan time.Duration // none: -1
+}
+
+func (e timed) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
+	left := time.Duration(-1)
+	if at, ok := ctx.Deadline(); ok {
+		left = time.Until(at)
+	}
+	e.has <- left
+	return e.Engine.Aggregate(ctx, b, from)
+}
+
+// A server ends a statement by itself once its time is up (statement_timeout): so where answers have an instant, too, it is told
+// a time, and not less than is left until then.
+func TestInstantsHaveATimeout(t *testing.T) {
+	c, clock := waits(t, delayedHome(t, ""))
+	e := timed{c.engine, make(chan time.Duration, 1)}
+	c.engine = e
+	there := handing(t)
+	done := make(chan error, 1)
+	go func() { _, err := c.Answer(t.Context(), Question{SQL: countSQL}); done <- err }()
+	<-there
+	strike(clock)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if left := <-e.has; left <= time.Minute || left > defaultTimeout {
+		t.Errorf("a statement has %v", left)
+	}
+}
+
 // Whatever an engine does of a question (it is quick, slow, deaf or fails), and whichever of two neighbours its rows are, every door of the home shows the
 // same until the answer's instant, which is the same; there are two things that it can show then.
 func TestNothingIsKnownBeforeTheInstant(t *testing.T) {

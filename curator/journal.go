@@ -124,7 +124,9 @@ func (j *journal) match(known []string, ended bool) error {
 	}
 	size, err := j.file.Seek(0, io.SeekEnd)
 	if err == nil && size > end {
-		err = j.file.Truncate(end)
+		if err = j.file.Truncate(end); errors.Is(err, syscall.EINVAL) { // it was opened to read: nothing comes behind it
+			err = nil
+		}
 	}
 	if err != nil {
 		return err

@@ -57,11 +57,18 @@ func TestReadOnlyHome(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, sums := train(t, tr, 12)
+	half := q
+	half.SQL += " WHERE x1 > 0"
+	begun, err := c.Train(t.Context(), half)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, begins := train(t, begun, 3)
 	before, err := c.Budget()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(tr.Close(), c.Close()); err != nil {
+	if err := errors.Join(tr.Close(), begun.Close(), c.Close()); err != nil {
 		t.Fatal(err)
 	}
 	readOnly(t, home)
@@ -82,6 +89,20 @@ func TestReadOnlyHome(t *testing.T) {
 		t.Errorf("a training: %v", err)
 	} else if _, again := train(t, tr, 12); strings.Join(again, "") != strings.Join(sums, "") {
 		t.Error("it is another training")
+	}
+	tr, err = c.Train(t.Context(), half)
+	if err != nil || tr.Recorded() != 3 {
+		t.Fatalf("an unfinished training: %v", err)
+	}
+	theta, again := train(t, tr, 3)
+	if strings.Join(again, "") != strings.Join(begins, "") {
+		t.Error("it is another training")
+	}
+	c.engine = failing{} // no rows are read for a step that could not be recorded
+	var e *Error
+	_, err = tr.Step(t.Context(), theta)
+	if !errors.As(err, &e) || e.Code != CodeHome || !strings.Contains(e.Message, "read-only") {
+		t.Errorf("its next step: %v", err)
 	}
 	fresh := q
 	fresh.Fresh = true

@@ -152,11 +152,19 @@ func (c *Curator) minimaOf(q MinimumSearch) (*searchedMinima, *look, error) {
 		return nil, nil, err
 	}
 	l.question = fmt.Sprintf("the best of %d minima, %s: %s", len(q.Candidates), LogisticLoss, q.SQL)
-	l.passes = int64(mostTrials*m.again.Mean()) * m.solvers[0].Tries()
+	l.passes = int64(mostTrials*m.again.Mean()) * m.tries()
 	if _, released, err := c.ledger.Find(l.key); err != nil || released && !l.fresh {
 		return m, l, err
 	}
 	return m, l, c.lasting(m)
+}
+
+// tries is how often a trial may read the rows, of whichever candidate: the answer's instant may not rest on their order.
+func (m *searchedMinima) tries() (most int64) {
+	for _, s := range m.solvers {
+		most = max(most, s.Tries())
+	}
+	return most
 }
 
 // mostTrials is how many times as many trials as on average there is time for where the answer leaves at an instant: more are tried with a probability of

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"sync"
 
+	"dither/internal/ledger"
 	"dither/mechanism"
 	"dither/noise"
 )
@@ -74,6 +75,7 @@ type Trainer struct {
 
 	mu      sync.Mutex
 	id      uint64
+	payer   string // who may be another analyst than the one who goes on with it
 	journal *journal
 	fresh   bool           // it was begun now, though it may have been before
 	needs   map[string]int // the versions that its key names, by table
@@ -186,10 +188,25 @@ func (t *Trainer) hold() (err error) {
 	if err := t.journal.match(b.steps, b.ended); err != nil {
 		return err
 	}
-	if t.sealed = int64(len(b.steps)); int64(len(t.journal.records)) > t.sealed {
-		return t.record(t.sealed+1, t.journal.records[t.sealed].digest)
+	t.payer = b.payer
+	t.sealed = int64(len(b.steps))
+	if err = t.recordDurable(); notNow(err) {
+		return nil // the steps before it are told all the same, and Step records it first
 	}
-	return nil
+	return err
+}
+
+// notNow reports that the ledger takes no step at the moment, for a reason that passes.
+func notNow(err error) bool {
+	return errors.Is(err, ledger.ErrNotWritten) || errors.Is(err, ledger.ErrReadOnly) || errors.Is(err, ledger.ErrSuspended)
+}
+
+// recordDurable records the step that is durable in the journal alone, if there is one.
+func (t *Trainer) recordDurable() error {
+	if int64(len(t.journal.records)) <= t.sealed {
+		return nil
+	}
+	return t.record(t.sealed+1, t.journal.records[t.sealed].digest)
 }
 
 // failedElsewhere reports a training that failed in another process just now.

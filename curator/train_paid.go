@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"dither/internal/ledger"
@@ -12,8 +13,9 @@ import (
 // paidTraining is a reservation that Train made, and the steps that the ledger has of it, as far as it was read.
 type paidTraining struct {
 	begun
-	paid ledger.Reservation
-	read uint64 // entries before this one were read
+	paid   ledger.Reservation
+	read   uint64 // entries before this one were read
+	closed bool   // it gets no more entries
 }
 
 // paidTrainings keeps what was read of trainings, so that no call reads the ledger again, and none reads what has
@@ -37,7 +39,7 @@ func (p *paidTrainings) of(l *ledger.Ledger, id uint64) (*paidTraining, error) {
 	}
 	var t *paidTraining
 	if r, ok := e.Body.(ledger.Reservation); ok && isTraining(r) {
-		t = &paidTraining{begun{entry: e.Hash}, r, id + 1}
+		t = &paidTraining{begun: begun{entry: e.Hash, payer: r.Analyst}, paid: r, read: id + 1}
 	}
 	p.at[id] = t
 	return t, nil
@@ -45,39 +47,60 @@ func (p *paidTrainings) of(l *ledger.Ledger, id uint64) (*paidTraining, error) {
 
 var errAllRead = errors.New("all is read")
 
-// steps reads those that the ledger has by now.
-func (p *paidTrainings) steps(l *ledger.Ledger, id uint64) (*paidTraining, error) {
-	t, err := p.of(l, id)
-	if err != nil || t == nil || t.ended {
-		return t, err
+// follow reads the steps of trainings that the ledger has by now: what one of them lacks is read once for all.
+func (p *paidTrainings) follow(l *ledger.Ledger, ids ...uint64) error {
+	open, next := map[uint64]*paidTraining{}, uint64(math.MaxUint64)
+	for _, id := range ids {
+		t, err := p.of(l, id)
+		if err != nil {
+			return err
+		}
+		if t != nil && !t.closed {
+			open[id], next = t, min(next, t.read)
+		}
 	}
-	err = l.EntriesFrom(t.read, func(e ledger.Entry) error {
-		var err error
-		switch b := e.Body.(type) {
-		case ledger.Step:
-			if b.Reservation == id {
-				err = appendDigest(&t.steps, b.Values)
-			}
-		case ledger.Release:
-			if b.Reservation == id {
-				if err = appendDigest(&t.steps, b.Values); err == nil {
-					t.ended, err = true, errAllRead
-				}
-			}
-		case ledger.Failure:
-			if b.Reservation == id {
-				err = errAllRead
-			}
+	if len(open) == 0 {
+		return nil
+	}
+	err := l.EntriesFrom(next, func(e ledger.Entry) error {
+		if err := take(open, e); err != nil {
+			return err
 		}
-		if err == nil {
-			t.read = e.Index + 1
+		if next = e.Index + 1; len(open) == 0 {
+			return errAllRead
 		}
-		return err
+		return nil
 	})
+	for _, t := range open {
+		t.read = max(t.read, next)
+	}
 	if errors.Is(err, errAllRead) {
 		err = nil
 	}
-	return t, err
+	return err
+}
+
+// take notes an entry of one of these trainings. One that gets no more entries is no longer open.
+func take(open map[uint64]*paidTraining, e ledger.Entry) (err error) {
+	switch b := e.Body.(type) {
+	case ledger.Step:
+		if t := open[b.Reservation]; t != nil && e.Index >= t.read {
+			err = appendDigest(&t.steps, b.Values)
+		}
+	case ledger.Release:
+		if t := open[b.Reservation]; t != nil {
+			if err = appendDigest(&t.steps, b.Values); err == nil {
+				t.ended, t.closed = true, true
+				delete(open, b.Reservation)
+			}
+		}
+	case ledger.Failure:
+		if t := open[b.Reservation]; t != nil {
+			t.closed = true
+			delete(open, b.Reservation)
+		}
+	}
+	return err
 }
 
 // begun is what the ledger has of a reservation of a training; nil where that failed, or was given up.
@@ -91,7 +114,8 @@ func (p *paidTrainings) begun(l *ledger.Ledger, id uint64) (*begun, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t, err := p.steps(l, id)
+	err = p.follow(l, id)
+	t := p.at[id]
 	if err == nil && t == nil {
 		err = fmt.Errorf("entry %d of the ledger has the key of a training, and is none", id)
 	}
@@ -145,12 +169,15 @@ func (p *paidTrainings) unfinished(l *ledger.Ledger, want func(ledger.Reservatio
 func (p *paidTrainings) counted(l *ledger.Ledger, all []unfinished) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range all {
-		t, err := p.steps(l, all[i].id)
-		if err != nil {
-			return err
-		}
-		all[i].steps = len(t.steps)
+	ids := make([]uint64, len(all))
+	for i, u := range all {
+		ids[i] = u.id
+	}
+	if err := p.follow(l, ids...); err != nil {
+		return err
+	}
+	for i, u := range all {
+		all[i].steps = len(p.at[u.id].steps)
 	}
 	return nil
 }

@@ -7,9 +7,11 @@ import (
 	"dither/internal/ledger"
 )
 
-// begun is what the ledger has of a reservation of a training: the hash of its entry, the digests of its steps, and whether they are all.
+// begun is what the ledger has of a reservation of a training: the hash of its entry, who paid, the digests of its
+// steps, and whether they are all.
 type begun struct {
 	entry ledger.Hash
+	payer string
 	steps []string
 	ended bool
 }

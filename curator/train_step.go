@@ -50,6 +50,11 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 		}
 	}
 	at := parametersDigest(theta)
+	if t.told == t.sealed {
+		if err := t.recordDurable(); err != nil {
+			return nil, t.unrecorded(err)
+		}
+	}
 	if t.told < t.sealed {
 		p := t.journal.records[t.told]
 		if p.theta != at {
@@ -79,29 +84,39 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 		err = t.record(t.told+1, d)
 	}
 	if err != nil {
-		_ = t.give() // what it held has no name, or is durable
-		if errors.Is(err, ledger.ErrNotReserved) {
-			return nil, t.curator.charged(failedElsewhere())
-		}
-		e := t.curator.charged(err)
-		if errors.Is(err, ledger.ErrNotWritten) { // the step is drawn, and is recorded when the training is asked for again
-			e.Hint = stepGivenUp().Hint
-		}
-		return nil, e
+		return nil, t.unrecorded(err)
 	}
 	crashPoint("recorded")
 	return t.gradient(values, false), nil
 }
 
+// unrecorded ends the training here, since a step that is drawn is not recorded.
+func (t *Trainer) unrecorded(err error) *Error {
+	_ = t.give() // what it held has no name, or is durable
+	if errors.Is(err, ledger.ErrNotReserved) {
+		return t.curator.charged(failedElsewhere())
+	}
+	e := t.curator.charged(err)
+	if errors.Is(err, ledger.ErrNotWritten) { // it is recorded when the training is asked for again
+		e.Hint = stepGivenUp().Hint
+	}
+	return e
+}
+
 // draw looks at the rows.
 func (t *Trainer) draw(ctx context.Context, at *instant, theta []float64) ([]*big.Int, error) {
 	c := t.curator
+	if c.ledger.ReadOnly() { // what is read for it could be neither recorded nor counted
+		return nil, t.curator.charged(ledger.ErrReadOnly)
+	}
 	state, err := c.ledger.State()
 	if err != nil {
 		return nil, t.curator.charged(err)
 	}
-	if err := state.Suspended(t.look.analyst); err != nil {
-		return nil, t.curator.charged(err)
+	for _, name := range []string{t.look.analyst, t.payer} { // the ledger refuses a step of the latter's
+		if err := state.Suspended(name); err != nil {
+			return nil, t.curator.charged(err)
+		}
 	}
 	if ctx.Err() != nil {
 		return nil, afresh(t.fresh, stepGivenUp())
@@ -166,7 +181,7 @@ func (d drawn) discard() {
 // givenUp counts a step that was given up while its rows were read. What is recorded, and when, follows from its
 // caller alone, whatever the engine had come to.
 func (t *Trainer) givenUp() error {
-	switch err := t.curator.ledger.GiveUpStep(t.id); {
+	switch err := t.curator.ledger.GiveUpStep(t.id, t.look.analyst); {
 	case errors.Is(err, ledger.ErrNotReserved): // lost elsewhere meanwhile: going on here would count nothing
 		_ = t.give()
 		return t.curator.charged(failedElsewhere())

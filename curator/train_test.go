@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -516,4 +517,57 @@ func trainUntilKilled(t *testing.T, home string) {
 			theta[i] -= 4 * m
 		}
 	}
+}
+
+// A step that is durable in the journal alone, as a killed process leaves it, and that the ledger cannot take for now,
+// keeps nobody from the steps before it: where the home is read-only, or whoever paid is suspended. It is told later.
+func TestDurableStepWaits(t *testing.T) {
+	home, q, id := begunTraining(t)
+	c := openHome(t, home)
+	tr := must[*Trainer](t)(c.Train(t.Context(), q))
+	theta, sums := train(t, tr, 3)
+	step := []*big.Int{big.NewInt(1), big.NewInt(-2), big.NewInt(3)}
+	must[digest](t)(tr.journal.append(parametersDigest(theta), step))
+	must[struct{}](t)(struct{}{}, tr.Close())
+	for range ledger.MaxGivenUp {
+		must[struct{}](t)(struct{}{}, c.ledger.GiveUpStep(tr.id, ""))
+	}
+	waits := func(t *testing.T, want Code) {
+		t.Helper()
+		c := openHome(t, home)
+		c.engine = failing{} // which nobody asks
+		tr, err := c.Train(t.Context(), q)
+		if err != nil || tr.ID != id || tr.Recorded() != 3 {
+			t.Fatalf("%+v, %v", tr, err)
+		}
+		theta, same := train(t, tr, 3)
+		if strings.Join(same, "") != strings.Join(sums, "") {
+			t.Error("other steps")
+		}
+		var e *Error
+		if _, err := tr.Step(t.Context(), theta); !errors.As(err, &e) || e.Code != want || !e.Charged {
+			t.Errorf("the step that waits: %+v", err)
+		}
+		must[struct{}](t)(struct{}{}, errors.Join(tr.Close(), c.Close()))
+	}
+	waits(t, CodeSuspended)
+	must[struct{}](t)(struct{}{}, c.ledger.Resume())
+	t.Run("read-only", func(t *testing.T) {
+		f := must[*os.File](t)(os.OpenFile(filepath.Join(home, "training", id+".journal"), os.O_WRONLY|os.O_APPEND, 0))
+		must[int](t)(f.WriteString("\x40\x00\x00\x00torn")) // of one more, likewise
+		must[struct{}](t)(struct{}{}, f.Close())
+		readOnly(t, home)
+		waits(t, CodeHome)
+	})
+	tr, err := openHome(t, home).Train(t.Context(), q)
+	if err != nil || tr.ID != id || tr.Recorded() != 4 {
+		t.Fatalf("%+v, %v", tr, err)
+	}
+	if theta, _ = train(t, tr, 3); tr.Done() != 3 {
+		t.Error(tr.Done())
+	}
+	if g, err := tr.Step(t.Context(), theta); err != nil || fmt.Sprint(g.Values) != fmt.Sprint(step) {
+		t.Errorf("%+v, %v", g, err)
+	}
+	train(t, tr, 4)
 }

@@ -1,7 +1,9 @@
 package curator
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"dither/internal/ledger"
+	"dither/privacy"
 )
 
 // begunTraining is a home with a training that has three of its twelve steps, given back.
@@ -244,5 +247,44 @@ func TestTrainReadsNoOtherEntries(t *testing.T) {
 	second := must[*Trainer](t)(c.Train(t.Context(), other))
 	if err := second.Close(); err != nil || second.ID == tr.ID {
 		t.Errorf("%s, %v", second.ID, err)
+	}
+}
+
+// What several unfinished trainings have by now is read once for all of them, and not once for each.
+func TestUnfinishedAreCountedTogether(t *testing.T) {
+	c := openHome(t, fitHome(t, trainBudget, "add-remove", 20))
+	const trainings, steps = 20, 100
+	r := ledger.Reservation{
+		Policy: c.policy.Digest(), Loss: privacy.ZCDPLoss(must[privacy.Rho](t)(privacy.ParseRho("0.0001")), privacy.Delta{}),
+		Mechanisms: []ledger.Mechanism{{Name: SubsampledGaussian + ", rate 1, 999 steps", Sensitivity: "1", Scale: "1", Cells: 1}},
+		Sources:    []ledger.Source{{Table: "people", Version: 1}},
+	}
+	var ids []uint64
+	for i := range trainings {
+		r.Key = fmt.Sprintf("%032x", i)
+		ids = append(ids, must[uint64](t)(c.ledger.Reserve(r)))
+	}
+	values := must[[]byte](t)(json.Marshal(recordedStep{digest{1}.String()}))
+	for i := range steps {
+		must[struct{}](t)(struct{}{}, c.ledger.Step(ledger.Step{Reservation: ids[i%trainings], Values: values}))
+	}
+	must[struct{}](t)(struct{}{}, c.ledger.Abandon(ids[1]))
+	must[struct{}](t)(struct{}{}, c.ledger.Release(ids[2], values))
+	reading := func(n int) float64 {
+		return testing.AllocsPerRun(1, func() {
+			known := new(paidTrainings)
+			for range 2 { // the second time there is nothing new
+				all := must[[]unfinished](t)(known.unfinished(c.ledger, func(ledger.Reservation) bool { return true }))
+				must[struct{}](t)(struct{}{}, known.counted(c.ledger, all[len(all)-n:]))
+				for _, u := range all[len(all)-n:] {
+					if u.steps != steps/trainings || u.givenUp != (u.id == ids[1]) || u.id == ids[2] {
+						t.Fatalf("%+v", u)
+					}
+				}
+			}
+		})
+	}
+	if one, all := reading(1), reading(trainings-1); all > 2*one {
+		t.Errorf("%d trainings take %g allocations, and one %g", trainings-1, all, one)
 	}
 }

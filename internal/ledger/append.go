@@ -115,10 +115,10 @@ func (l *Ledger) GiveUp(reservation uint64) error {
 	return err
 }
 
-// GiveUpStep records that a step of a reservation was given up by its analyst. The reservation stays open, and the
-// step counts as GiveUp does. The error is ErrNotReserved as for Release.
-func (l *Ledger) GiveUpStep(reservation uint64) error {
-	_, err := l.append(&member{body: StepGivenUp{Reservation: reservation}})
+// GiveUpStep records that a step of a reservation was given up by an analyst, who need not be who paid for it. The
+// reservation stays open, and the step counts as GiveUp does. The error is ErrNotReserved as for Release.
+func (l *Ledger) GiveUpStep(reservation uint64, analyst string) error {
+	_, err := l.append(&member{body: StepGivenUp{Reservation: reservation, Analyst: analyst}})
 	return err
 }
 

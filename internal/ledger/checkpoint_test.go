@@ -166,7 +166,7 @@ func TestCheckpointsSayTheSame(t *testing.T) {
 					}
 					return
 				case 6:
-					must(t, l.GiveUpStep(open[at]))
+					must(t, l.GiveUpStep(open[at], "ann"))
 					return
 				case 3: // as older programs wrote it
 					_, err := l.append(&member{body: Failure{Reservation: open[at], GivenUp: true}})

@@ -134,10 +134,12 @@ type Failure struct {
 	Counted bool `json:"counted,omitempty"`  // version 4: it counts towards MaxGivenUp and MaxAllGivenUp; only what was given up
 }
 
-// StepGivenUp says that its analyst gave up a step of a reservation, which stays open: the step can be taken again.
-// It counts towards MaxGivenUp and MaxAllGivenUp as a question does. Version 4.
+// StepGivenUp says that an analyst gave up a step of a reservation, which stays open: the step can be taken again.
+// It counts towards MaxGivenUp and MaxAllGivenUp as a question does, of the analyst whom it names: whoever goes on with
+// a training need not be who paid for it. Version 4.
 type StepGivenUp struct {
-	Reservation uint64 `json:"reservation"` // the index of its entry
+	Reservation uint64 `json:"reservation"`       // the index of its entry
+	Analyst     string `json:"analyst,omitempty"` // who gave it up
 }
 
 // Resume is the owner's act of admitting questions again after failures.

@@ -260,7 +260,7 @@ func (h *history) take(e Entry, at ref) {
 		h.end(h.waiting[b.Reservation], b.GivenUp)
 		switch {
 		case b.Counted:
-			h.countGivenUp(b.Reservation)
+			h.givenUpBy[h.asker(b.Reservation)]++
 		case b.GivenUp:
 			h.abandoned[b.Reservation] = true
 		}
@@ -269,7 +269,7 @@ func (h *history) take(e Entry, at ref) {
 			h.failures++
 		}
 	case StepGivenUp:
-		h.countGivenUp(b.Reservation)
+		h.givenUpBy[b.Analyst]++
 	case Resume:
 		h.failures, h.givenUpBy = 0, map[string]int{}
 	case Correction:

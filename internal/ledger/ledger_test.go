@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -348,11 +349,20 @@ func TestFormat4GivenUp(t *testing.T) {
 		t.Error(diff)
 	}
 	dir, l = begin(t, "1", "0.5")
-	must(t, l.GiveUpStep(mustReserve(t, l, key(1), "1/30")))
-	line := strings.Split(string(readLog(t, dir)), "\n")[4]
-	if !strings.HasPrefix(line, `{"v":4,"n":4,`) || !strings.HasSuffix(line, `"kind":"step_given_up","body":{"reservation":3}}`) {
-		t.Error(line)
+	index := mustReserve(t, l, key(1), "1/30")
+	must(t, l.GiveUpStep(index, ""))
+	must(t, l.GiveUpStep(index, "bob"))
+	lines := strings.Split(string(readLog(t, dir)), "\n")
+	for i, body := range []string{`{"reservation":3}`, `{"reservation":3,"analyst":"bob"}`} {
+		begins := fmt.Sprintf(`{"v":4,"n":%d,`, 4+i)
+		if l := lines[4+i]; !strings.HasPrefix(l, begins) || !strings.HasSuffix(l, `"kind":"step_given_up","body":`+body+"}") {
+			t.Error(l)
+		}
 	}
+	if err := l.GiveUpStep(index, "a name \xff"); !errors.Is(err, ErrInvalid) {
+		t.Error(err)
+	}
+	line := lines[4]
 	of := `{"reservation":3}`
 	for _, change := range [][2]string{{`{"v":4,`, `{"v":3,`}, {of, `{"reservation":3,"counted":true}`}, {of, `{}`}} {
 		other := strings.Replace(line, change[0], change[1], 1)

@@ -103,7 +103,7 @@ func TestLostAddsUp(t *testing.T) {
 				if !ok {
 					return
 				}
-				next(StepGivenUp{i}) // which loses nothing
+				next(StepGivenUp{Reservation: i}) // which loses nothing
 				next(Resume{})
 				switch how := rapid.IntRange(0, 2).Draw(rt, "how"); {
 				case how == 0 && next(Release{i, values(1)}):

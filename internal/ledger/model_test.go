@@ -134,7 +134,7 @@ func TestModel(t *testing.T) {
 				if len(want.open) == 0 || want.givenUp+1 >= MaxGivenUp {
 					rt.Skip()
 				}
-				must(t, handle(rt).GiveUpStep(rapid.SampledFrom(want.open).Draw(rt, "which")))
+				must(t, handle(rt).GiveUpStep(rapid.SampledFrom(want.open).Draw(rt, "which"), ""))
 				want.givenUp++
 			},
 			"fail": func(rt *rapid.T) {

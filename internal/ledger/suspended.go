@@ -9,13 +9,16 @@ import (
 // nothing more until the owner has looked into it, and when all together have given up too many, nobody may. What is counted is decided by who
 // gives up, and by when, never by a row.
 //
+// Of one analyst at most MaxGivenUp count towards MaxAllGivenUp: any number of questions may be in progress when their
+// analyst gives them up, and nobody shall keep the others from asking.
+//
 // A step of a training that is given up counts as a question does, though the training goes on: each lets an engine
-// run for nobody. What a killed process leaves counts nothing, be it a question or a step.
+// run for nobody. It counts for whoever gave it up, be it paid by somebody else. What a killed process leaves counts nothing, be it a question or a step.
 //
 // A line of version 4 counts; older ones, of which there may be any number, do not. So no ledger becomes one that could not have been written.
 const (
 	MaxGivenUp    = 10  // of one analyst, since the owner last looked into them; those who name nobody are one analyst
-	MaxAllGivenUp = 100 // of all analysts
+	MaxAllGivenUp = 100 // of all analysts, of each at most MaxGivenUp
 )
 
 // SuspendedError reports who may ask nothing until the owner has looked into it. It is an ErrSuspended.
@@ -41,7 +44,7 @@ func (e *SuspendedError) Is(target error) bool { return target == ErrSuspended }
 func suspended(failures int, givenUp map[string]int, analyst string) error {
 	all := 0
 	for _, n := range givenUp {
-		all += n
+		all += min(n, MaxGivenUp)
 	}
 	switch {
 	case failures >= MaxFailures:
@@ -59,9 +62,6 @@ func (s State) Suspended(analyst string) error { return suspended(s.Failures, s.
 
 // asker is who asked what waits for its answer.
 func (h *history) asker(reservation uint64) string { return h.waiting[reservation].analyst }
-
-// countGivenUp counts a question, or a step, that its analyst gave up.
-func (h *history) countGivenUp(reservation uint64) { h.givenUpBy[h.asker(reservation)]++ }
 
 // givenUpSoFar copies the counts; nil where there is none.
 func (h *history) givenUpSoFar() map[string]int {

@@ -81,6 +81,48 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
+// One analyst who gives up more than a hundred questions, all of them in progress at once, suspends nobody else: nor do
+// steps of trainings. The second analyst counts as usual.
+func TestSuspendedByNobodyElse(t *testing.T) {
+	dir, l := begin(t, "1", "0.5")
+	var open []uint64
+	for range MaxAllGivenUp + 1 {
+		index, err := l.Reserve(by(1, "ann"))
+		must(t, err)
+		open = append(open, index)
+	}
+	for _, index := range open[1:] {
+		must(t, l.GiveUp(index))
+	}
+	for range MaxAllGivenUp {
+		must(t, l.GiveUpStep(open[0], "ann"))
+	}
+	for _, l := range []*Ledger{l, mustOpen(t, dir)} {
+		s := mustState(t, l)
+		if s.GivenUp["ann"] != 2*MaxAllGivenUp || s.Suspended("ann") == nil {
+			t.Errorf("%+v", s.GivenUp)
+		}
+		must(t, s.Suspended("bob"))
+		_, err := l.Reserve(by(2, "bob"))
+		must(t, err)
+	}
+	var mine []uint64
+	for i := range MaxAllGivenUp / MaxGivenUp {
+		for range MaxGivenUp {
+			index, err := l.Reserve(by(3, fmt.Sprint(i)))
+			must(t, err)
+			mine = append(mine, index)
+		}
+	}
+	for _, index := range mine[:MaxAllGivenUp-MaxGivenUp] {
+		must(t, mustState(t, l).Suspended("bob"))
+		must(t, l.GiveUp(index))
+	}
+	if err := mustState(t, l).Suspended("bob"); !errors.Is(err, ErrSuspended) {
+		t.Errorf("%v", err)
+	}
+}
+
 // A question that is admitted after its analyst was suspended is none that this program wrote.
 func TestSuspensionIsARule(t *testing.T) {
 	dir, l := begin(t, "1", "0.5")
@@ -112,10 +154,10 @@ func TestStepGivenUp(t *testing.T) {
 				t.Fatalf("after %d: %v, %+v", i, s.Suspended("ann"), s.GivenUp)
 			}
 		}
-		must(t, again.GiveUpStep(index))
+		must(t, again.GiveUpStep(index, "ann"))
 		must(t, again.Close())
 	}
-	must(t, l.GiveUpStep(index)) // what is in progress may still be given up
+	must(t, l.GiveUpStep(index, "ann")) // what is in progress may still be given up
 	for _, l := range []*Ledger{l, mustOpen(t, dir)} {
 		s := mustState(t, l)
 		if s.GivenUp["ann"] != MaxGivenUp+1 || s.Failures != 0 || s.Lost != nil || !equal(s.Spent, before.Spent) || s.Reservations != 1 {
@@ -130,10 +172,17 @@ func TestStepGivenUp(t *testing.T) {
 		must(t, s.Suspended("bob"))
 	}
 	must(t, l.Resume())
+	for range MaxGivenUp { // whoever goes on with what another paid for
+		must(t, l.GiveUpStep(index, "bob"))
+	}
+	if s := mustState(t, mustOpen(t, dir)); s.Suspended("ann") != nil || !errors.Is(s.Suspended("bob"), ErrSuspended) {
+		t.Errorf("%+v", s.GivenUp)
+	}
 	must(t, l.Step(Step{index, "step 2", values(2)}))
+	must(t, l.Resume())
 	must(t, l.Release(index, values(3)))
 	for _, of := range []uint64{index, index - 1, 1 << 40} {
-		if err := l.GiveUpStep(of); !errors.Is(err, ErrNotReserved) {
+		if err := l.GiveUpStep(of, "ann"); !errors.Is(err, ErrNotReserved) {
 			t.Errorf("of %d: %v", of, err)
 		}
 	}

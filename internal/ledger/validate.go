@@ -124,7 +124,7 @@ func (r Reservation) validate() error {
 		return invalid("a reservation without a source")
 	case len(r.Question) > maxQuestion || !utf8.ValidString(r.Question):
 		return invalid("the question's text")
-	case len(r.Analyst) > maxName || !utf8.ValidString(r.Analyst):
+	case !mayAsk(r.Analyst):
 		return invalid("the analyst's name")
 	}
 	for _, part := range []interface{ validate() error }{r.Confined, r.Caps, r.Subject} {
@@ -166,7 +166,12 @@ func (f Failure) validate() error {
 	return nil
 }
 
-func (StepGivenUp) validate() error { return nil }
+func (s StepGivenUp) validate() error {
+	if !mayAsk(s.Analyst) {
+		return invalid("the analyst's name")
+	}
+	return nil
+}
 
 func (Resume) validate() error { return nil }
 
@@ -182,6 +187,9 @@ func (t Torn) validate() error {
 
 // isName holds for a short text of at least one character.
 func isName(s string) bool { return s != "" && len(s) <= maxName && utf8.ValidString(s) }
+
+// mayAsk holds for an analyst's name; "" names nobody.
+func mayAsk(s string) bool { return s == "" || isName(s) }
 
 // isDigest holds for a hexadecimal digest or key of any usual length.
 func isDigest(s string) bool { return len(s) >= 16 && len(s) <= maxHex && isHex(s) }

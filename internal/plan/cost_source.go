@@ -17,11 +17,22 @@ type metered struct {
 	most    int64 // the most at one place below it
 	steps   int64 // of all that is below it
 	public  bool  // its rows are nobody's: they cost no unit anything
+	unit    int64 // the most bytes of the unit's name, where that is a text; else 0
 	columns []cell
 }
 
 // spend adds what n rows cost.
 func (r *metered) spend(n, steps int64) { r.steps = sum(r.steps, multiplied(n, steps)) }
+
+// filter adds what a condition on e costs, or one that reads e once. An engine may apply it further down: to as many rows as
+// there are at any place below, and computing again what its columns stand for, each time that it names one.
+func (r *metered) filter(e *bounded.Expr) {
+	if e == nil || r.public {
+		return
+	}
+	steps, _ := eval(e, r.columns, true)
+	r.spend(max(r.most, r.rows), steps)
+}
 
 // width is how many bytes a row has.
 func (r *metered) width() (out int64) {
@@ -53,17 +64,20 @@ func (m meter) bounded(b *bounded.Statement) Cost {
 		row = sum(row, steps, more, copied(w))
 		width = sum(width, w)
 	}
-	if b.Where != nil {
-		steps, _ := eval(b.Where, r.columns, true)
-		row = sum(row, steps)
-	}
+	r.filter(b.Where)
 	for _, k := range b.Keys {
 		of(k.Expr, stepsGroup)
+		if !k.NullGroup() {
+			r.filter(k.Expr) // IS NOT NULL
+		}
 	}
 	for _, x := range b.Measures {
 		row = sum(row, 2*stepsRounding) // to the grid, and clamped
 		if x.X != nil {
 			of(x.X, 0)
+			if b.RowVectors != nil {
+				r.filter(x.X)
+			}
 		}
 		if x.Kind == bounded.CountDistinct {
 			_, w := eval(x.X, r.columns, false)
@@ -78,13 +92,16 @@ func (m meter) bounded(b *bounded.Statement) Cost {
 		row = sum(row, multiplied(stepsTerm*int64(len(v.Centres)), int64(len(b.Measures))))
 	}
 	if b.Source != nil || b.Unranked {
-		row = sum(row, digested(r.rows, width))
+		row = sum(row, digested(r.rows, sum(width, r.unit)))
 	} else {
-		row = sum(row, sorted(r.rows, 0))
+		row = sum(row, sorted(r.rows, r.unit))
 	}
 	r.spend(r.rows, row)
-	if b.Ordered {
+	switch {
+	case b.Ordered:
 		r.steps = multiplied(r.steps, orderPasses)
+	case b.Open() && b.Other: // groups are found first, and all is read again once they are chosen
+		r.steps = multiplied(r.steps, 2)
 	}
 	return Cost{Steps: r.steps, Rows: max(r.most, r.rows)}
 }
@@ -104,6 +121,11 @@ func (m meter) stored(name string) int64 {
 func (m meter) table(name string, columns []bounded.Column, rows int64) metered {
 	t := m.policy.Table(name)
 	out := metered{rows: rows, most: rows, public: t != nil && t.Public}
+	if t != nil && !t.Public {
+		if unit := t.Column(t.Unit.Column); unit != nil && unit.Type == value.Text {
+			out.unit = value.MaxTextBytes
+		}
+	}
 	read := int64(stepsRow)
 	for _, c := range columns {
 		one := cleaned(c)
@@ -164,20 +186,18 @@ func (m meter) source(s *bounded.Source) metered {
 func (m meter) owned(s *bounded.Source) metered {
 	parent := m.source(s.Inputs[1])
 	child := m.source(s.Inputs[0])
-	out := metered{rows: child.rows, most: max(child.rows, parent.most), columns: child.columns}
+	out := metered{rows: child.rows, most: max(child.rows, parent.most), unit: parent.unit, columns: child.columns}
 	out.steps = sum(parent.steps, child.steps)
-	out.spend(parent.rows, stepsGroup+stepsRow)
-	out.spend(out.rows, sum(out.handedOn(), digested(out.rows, out.width())))
+	out.spend(parent.rows, sum(stepsGroup+stepsRow, met(out.unit)))
+	out.spend(out.rows, sum(out.handedOn(), digested(out.rows, sum(out.width(), out.unit))))
 	return out
 }
 
 func (m meter) selected(s *bounded.Source) metered {
 	in := m.source(s.Inputs[0])
-	out := metered{rows: in.rows, most: in.most, steps: in.steps, public: in.public}
+	in.filter(s.Where)
+	out := metered{rows: in.rows, most: in.most, steps: in.steps, public: in.public, unit: in.unit}
 	row := int64(0)
-	if s.Where != nil {
-		row, _ = eval(s.Where, in.columns, true)
-	}
 	for i, e := range s.Exprs {
 		steps, width := eval(e, in.columns, false)
 		again, _ := eval(e, in.columns, true)
@@ -206,17 +226,18 @@ func narrowed(c cell, column bounded.Column) cell {
 // joined: of the second input Most rows meet one of the first, which are chosen among all of the unit's.
 func (m meter) joined(s *bounded.Source) metered {
 	l, r := m.source(s.Inputs[0]), m.source(s.Inputs[1])
-	met := max(s.Most, 1)
+	most := max(s.Most, 1)
 	if !r.public {
-		met = max(min(met, r.rows), 1)
+		most = max(min(most, r.rows), 1)
 	}
-	out := metered{rows: multiplied(l.rows, met), steps: l.steps, columns: append(slices.Clone(l.columns), r.columns...)}
+	out := metered{rows: multiplied(l.rows, most), steps: l.steps, unit: l.unit, columns: append(slices.Clone(l.columns), r.columns...)}
 	out.most = max(out.rows, l.most)
+	pairs := int64(stepsGroup)
 	if !r.public {
 		out.steps, out.most = sum(out.steps, r.steps), max(out.most, r.most)
-		out.spend(r.rows, sum(r.handedOn(), digested(r.rows, r.width())))
+		out.spend(r.rows, sum(r.handedOn(), digested(r.rows, sum(r.width(), r.unit))))
+		pairs = sum(pairs, met(r.unit))
 	}
-	pairs := int64(stepsGroup)
 	for _, p := range s.Pairs {
 		steps, width := eval(p.L, l.columns, true)
 		pairs = sum(pairs, steps, copied(width), stepsPlain)
@@ -231,7 +252,7 @@ func (m meter) union(s *bounded.Source) metered {
 	for i, in := range s.Inputs {
 		r := m.source(in)
 		if i == 0 {
-			out = metered{columns: slices.Clone(r.columns), public: r.public}
+			out = metered{columns: slices.Clone(r.columns), public: r.public, unit: r.unit}
 		}
 		for j, c := range r.columns {
 			out.columns[j] = cell{max(out.columns[j].width, c.width), max(out.columns[j].again, c.again)}
@@ -248,12 +269,13 @@ func (m meter) union(s *bounded.Source) metered {
 // perUnit: one row for each of the keys' values, and no more than there are rows.
 func (m meter) perUnit(s *bounded.Source) metered {
 	in := m.source(s.Inputs[0])
-	out := metered{rows: in.rows, most: in.most, steps: in.steps}
-	row, groups, unknown := int64(stepsRow), int64(1), 0
+	out := metered{rows: in.rows, most: in.most, steps: in.steps, unit: in.unit}
+	row, groups, unknown := sum(stepsRow, met(in.unit)), int64(1), 0
 	for i, e := range s.Exprs {
 		steps, width := eval(e, in.columns, false)
+		again, _ := eval(e, in.columns, true) // in a condition on the key, which may be applied to rows before they are grouped
 		row = sum(row, steps, stepsGroup, copied(width))
-		out.columns = append(out.columns, narrowed(cell{width: width}, s.Columns[i]))
+		out.columns = append(out.columns, narrowed(cell{width, again}, s.Columns[i]))
 		if values, ok := s.Columns[i].Known(); ok {
 			groups = multiplied(groups, int64(len(values))+1) // NULL
 		} else {

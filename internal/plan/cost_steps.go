@@ -194,6 +194,9 @@ func copied(width int64) int64 { return width / textPerStep }
 // opened are the further steps of comparing a long text: PostgreSQL stores it compressed, and opens it each time.
 func opened(width int64) int64 { return width / textPerStep }
 
+// met are the steps of finding a unit's name of so many bytes among others, in a join or a group: it is hashed and compared.
+func met(width int64) int64 { return sum(copied(width), 2*opened(width)) }
+
 // sorted are the steps that each of n rows takes in being put in order by texts of so many bytes.
 func sorted(n, width int64) int64 {
 	return multiplied(sum(stepsSort, copied(width)), log2(n))

@@ -115,8 +115,8 @@ func Calibrate(ctx context.Context, o Options) (_ *Calibration, err error) {
 			c.Heaviest = q
 		}
 	}
-	if c.Heaviest.Cost == nil {
-		return nil, errors.New("no question was heavy enough to measure a factor with: defect")
+	if c.Heaviest.Cost == nil || c.Heaviest.Nanoseconds() == 0 {
+		return nil, errors.New("no question was measured whose rows take any time: leave --class and --planted out, or measure more --rows")
 	}
 	c.Factor = roundedUp(Margin * c.Heaviest.Nanoseconds())
 	floor := Margin * quiet

@@ -254,7 +254,11 @@ func summary(b ledger.Body) (loss, about string) {
 		}
 		return "", fmt.Sprintf("of entry %d", b.Reservation)
 	case ledger.StepGivenUp:
-		return "", fmt.Sprintf("of entry %d, which goes on", b.Reservation)
+		about = fmt.Sprintf("of entry %d, which goes on", b.Reservation)
+		if b.Analyst != "" {
+			about = b.Analyst + ": " + about
+		}
+		return "", about
 	case ledger.Resume:
 		return "", "the owner has looked into the failures so far"
 	case ledger.Checkpoint:

@@ -80,7 +80,7 @@ func BenchmarkRelations(b *testing.B) {
 			var took, used [2][]time.Duration
 			for b.Loop() {
 				for i, statement := range []string{render(&p.Statement, in), c.beside} {
-					if err := s.run(context.Background(), []string{hashJoins, "RESET enable_nestloop"}[i]); err != nil {
+					if err := s.run(context.Background(), []string{hashJoins, anyJoins}[i]); err != nil {
 						b.Fatal(err)
 					}
 					start, before := time.Now(), processor(b, s)

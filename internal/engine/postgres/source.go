@@ -45,7 +45,7 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, 
 		all.tables[read.name] = in
 	}
 	all.now = func(ctx context.Context) (string, error) {
-		if err := s.run(ctx, "RESET enable_nestloop"); err != nil { // for the catalogue, which the planner knows
+		if err := s.run(ctx, anyJoins); err != nil { // for the catalogue, which the planner knows
 			return "", err
 		}
 		for _, in := range all.tables {
@@ -58,9 +58,16 @@ func (e *Engine) findAll(ctx context.Context, s *session, b *bounded.Statement, 
 	return all, s.run(ctx, hashJoins)
 }
 
-// hashJoins keeps the planner, which knows nothing of how many rows come through a fence, from going through all of one input for each row of
-// another, which would take a time that is the product of both. Every join has an equality, by which rows are looked up.
-const hashJoins = "SET LOCAL enable_nestloop = off"
+// hashJoins makes the planner join tables in the order of the statement, and by tables of hashes: then a join costs what its inputs and its result
+// have, and a unit's part in these is bounded (plan.CostOf). Every join has an equality, by which rows are looked up.
+// The planner knows nothing of how many rows come through a fence. Where it expects one row, and a unit has a thousand, it
+// compares each of them with every row of the other table; or it first joins two tables that have nothing in common but the
+// unit, and puts a million pairs of a thousand rows beside each other.
+const hashJoins = "SET LOCAL enable_hashjoin = on; SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off; " +
+	"SET LOCAL join_collapse_limit = 1; SET LOCAL from_collapse_limit = 1"
+
+// anyJoins leaves the planner free again.
+const anyJoins = "RESET enable_hashjoin; RESET enable_nestloop; RESET enable_mergejoin; RESET join_collapse_limit; RESET from_collapse_limit"
 
 // tableRead is a table that a Source reads.
 type tableRead struct {
