@@ -79,7 +79,7 @@ func (m AutomaticBounds) counts(data Ordered) ([]int64, error) {
 
 // Measure finds bounds. The error is ErrParameter, or the scan's.
 func (m AutomaticBounds) Measure(data Ordered) (Bounds, error) {
-	if err := m.Domain.check(); err != nil {
+	if err := m.check(); err != nil {
 		return Bounds{}, err
 	}
 	if err := parameter.Unit(m.Neighbours, m.MaxRows); err != nil {

@@ -3,10 +3,11 @@ package main
 
 import (
 	"context"
-	"dither/curator"
 	"errors"
 	"fmt"
 	"os"
+
+	"dither/curator"
 )
 
 func main() {

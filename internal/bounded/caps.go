@@ -45,6 +45,7 @@ func (c Caps) String() string {
 // policy's max_rows_per_group holds as ever (Measure.CellBounds takes the narrower at each end).
 type Cells struct{ Lo, Hi *big.Int }
 
+// Within are the bounds that hold between lo and hi, too.
 func (c *Cells) Within(lo, hi *big.Int) *Cells {
 	return &Cells{exact.Larger(c.Lo, lo), exact.Smaller(c.Hi, hi)}
 }

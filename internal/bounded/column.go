@@ -20,10 +20,10 @@ type Column struct {
 // PublicColumn is a column of a public table, cleaned as any other.
 func PublicColumn(c *policy.Column) Column { return Column{Column: c, Range: CleanRange(c)} }
 
-// tinyColumn: magnitudes below 2^tinyColumn are cleaned to 0.
+// TinyColumn is an exponent: magnitudes below 2^TinyColumn are cleaned to 0.
 const TinyColumn = -60
 
-// cleanRange is where a column's cleaned value lies. Cleaning happens in every question, before anything else reads the
+// CleanRange is where a column's cleaned value lies. Cleaning happens in every question, before anything else reads the
 // column: NULL for NaN, ±Inf and what is not among the declared values; magnitudes below 2^-60 are 0; what remains is
 // clamped to the declared bounds. So the range holds whatever the sealed file says.
 func CleanRange(c *policy.Column) Range {

@@ -83,10 +83,10 @@ type Range struct {
 	Tiny         int
 }
 
-// maxWeight bounds an expression once it is written out in SQL.
+// MaxWeight bounds an expression once it is written out in SQL.
 const MaxWeight = 5_000
 
-// weight counts the nodes of the expression as an engine's SQL writes it out: shared parts, and the arguments that a
+// Weight counts the nodes of the expression as an engine's SQL writes it out: shared parts, and the arguments that a
 // domain check or a rounding repeats, count each time. It is kept in size, so that a deep nest is never walked twice.
 func (e *Expr) Weight() int {
 	if e.size == 0 {

@@ -26,7 +26,7 @@ const (
 	UnitRows Kind = "rows of units"
 )
 
-// BoundedMeasure is one bounded linear query, asked of every cell at once: a vector of integer sums in units of 2^Grid.
+// Measure is one bounded linear query, asked of every cell at once: a vector of integer sums in units of 2^Grid.
 //
 // Each row contributes an integer that is a pure function of that row alone:
 // clamp(rint(X / 2^Grid) − Centre, Lo, Hi), and 1 for a count. Everything above a row is integer addition, so neither the

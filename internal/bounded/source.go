@@ -88,7 +88,7 @@ func (s *Source) Walk(f func(*Source)) {
 	}
 }
 
-// expressions calls f for every expression of the source itself.
+// Expressions calls f for every expression of the source itself.
 func (s *Source) Expressions(f func(*Expr)) {
 	if s.Where != nil {
 		f(s.Where)
@@ -147,7 +147,7 @@ func (s *Source) write(w *strings.Builder) {
 	w.WriteByte(')')
 }
 
-// column is an expression for the i-th column.
+// Column is an expression for the i-th column.
 func (s *Source) Column(i int) *Expr {
 	c := s.Columns[i]
 	return &Expr{

@@ -64,7 +64,7 @@ func (b *Statement) Reads() []int {
 	return b.readBy(nil)
 }
 
-// readToo makes Reads tell what further expressions read, too: a plan's looks read the same columns, so that the same rows of a unit count.
+// ReadToo makes Reads tell what further expressions read, too: a plan's looks read the same columns, so that the same rows of a unit count.
 func (b *Statement) ReadToo(more []*Expr) { b.reads = b.readBy(more) }
 
 // readBy are those that further expressions read, too.

@@ -42,7 +42,7 @@ type Block struct {
 	Most        int64 // with Scale: no row vector that counts is longer
 }
 
-// SumKind is what a BoundedSum adds up.
+// SumKind is what a VectorSum adds up.
 type SumKind string
 
 // The kinds of sums.
@@ -52,7 +52,7 @@ const (
 	SumProduct SumKind = "product" // Σ x yᵀ of two blocks; of one with itself the upper triangle
 )
 
-// BoundedSum is one vector of each cell: its entries, in the order of Terms.
+// VectorSum is one vector of each cell: its entries, in the order of Terms.
 type VectorSum struct {
 	Kind SumKind
 	I, J int // blocks

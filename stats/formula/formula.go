@@ -54,6 +54,7 @@ func (t Term) String() string {
 	return strings.Join(parts, ":")
 }
 
+// Quote writes a name as a formula does.
 func Quote(name string) string {
 	first, _ := utf8.DecodeRuneInString(name)
 	plain := name != "" && !unicode.IsDigit(first)

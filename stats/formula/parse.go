@@ -17,7 +17,7 @@ const (
 	maxFactors = 4 // of one term
 )
 
-// ParseFormula reads a formula:
+// Parse reads a formula:
 //
 //	formula = name "~" ["-"] operand {("+" | "-") operand}
 //	operand = "0" | "1" | product

@@ -157,7 +157,7 @@ func showAccount(s *console.Console, a asked, curve bool, picture string) error 
 		}
 	}
 	if picture != "" {
-		return drawCurve(s, a, picture)
+		return drawCurve(a, picture)
 	}
 	return nil
 }

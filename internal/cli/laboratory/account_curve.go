@@ -151,7 +151,7 @@ func logBar(share float64, columns int) string {
 }
 
 // drawCurve writes δ(ε) by each accountant as a picture.
-func drawCurve(s *console.Console, a asked, file string) error {
+func drawCurve(a asked, file string) error {
 	points := curvePoints
 	if _, sampled := a.job.Relation(); sampled {
 		points = sampledPoints

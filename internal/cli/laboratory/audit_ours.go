@@ -55,7 +55,7 @@ func auditOurs(s *console.Console, names []string, o audit.Options, picture stri
 		if err := s.JSON(oursReport{subject, checked.Claim, law, report}); err != nil {
 			return err
 		}
-		return drawAudit(s, report, picture)
+		return drawAudit(report, picture)
 	}
 	s.Print("%s", render.PrintableLines(oursText(subject, checked.Claim, law)))
 	return showAudit(s, subject.Name, report, picture)

@@ -27,11 +27,11 @@ func showAudit(s *console.Console, subject string, r *audit.Report, picture stri
 	} else {
 		s.Print("%s", render.PrintableLines(auditText(subject, r)))
 	}
-	return drawAudit(s, r, picture)
+	return drawAudit(r, picture)
 }
 
 // drawAudit draws what an audit found, if that was asked for.
-func drawAudit(s *console.Console, r *audit.Report, picture string) error {
+func drawAudit(r *audit.Report, picture string) error {
 	if picture == "" {
 		return nil
 	}

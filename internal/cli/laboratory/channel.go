@@ -101,7 +101,7 @@ func runChannel(s *console.Console, args []string) error {
 		printChannelCurve(s, bars)
 	}
 	if err == nil && f.plot != "" {
-		err = drawChannelCurve(s, r, picture, f.plot)
+		err = drawChannelCurve(r, picture, f.plot)
 	}
 	return err
 }

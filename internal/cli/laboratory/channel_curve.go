@@ -85,7 +85,7 @@ func printChannelCurve(s *console.Console, at []plot.Point) {
 }
 
 // drawChannelCurve writes δ(ε) as a picture.
-func drawChannelCurve(s *console.Console, r judged, at []plot.Point, file string) error {
+func drawChannelCurve(r judged, at []plot.Point, file string) error {
 	for i, p := range at {
 		if p.Y <= 0 {
 			at[i].Y = math.NaN()

@@ -93,7 +93,7 @@ func fitted(s *console.Console, o *testOptions, g hypothesis.GoodnessOfFit, name
 	if err := showTest(s, out); err != nil {
 		return err
 	}
-	return plotFit(s, o, g, t)
+	return plotFit(o, g, t)
 }
 
 func nameOf(names []string, i int) string {

@@ -17,7 +17,7 @@ const quantilesDrawn = 400
 
 // plotFit draws the p-values that each test of goodness of fit gives where the hypothesis is true, against those of a valid test: a
 // simulation of as many people and as much noise, which reads nothing.
-func plotFit(s *console.Console, o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) error {
+func plotFit(o *testOptions, g hypothesis.GoodnessOfFit, t *hypothesis.Test) error {
 	if o.get("plot") == "" {
 		return nil
 	}
@@ -50,7 +50,7 @@ func plotFit(s *console.Console, o *testOptions, g hypothesis.GoodnessOfFit, t *
 }
 
 // plotTable draws the noisy counts of a table, with the intervals of their noise.
-func plotTable(s *console.Console, o *testOptions, t hypothesis.Table, rows, columns []string) error {
+func plotTable(o *testOptions, t hypothesis.Table, rows, columns []string) error {
 	if o.get("plot") == "" {
 		return nil
 	}

@@ -136,7 +136,7 @@ func tabled(s *console.Console, o *testOptions, t hypothesis.Table, samples bool
 	if err := showTest(s, out); err != nil {
 		return err
 	}
-	return plotTable(s, o, t, rows, columns)
+	return plotTable(o, t, rows, columns)
 }
 
 // difference adds that of two proportions, with its interval.

@@ -48,7 +48,7 @@ type RowShape struct {
 }
 
 const (
-	// ReachBits: the norm's bound is between 2^22 and 2^23 units of the grid. A row's predictor is rounded by half a unit.
+	// ReachBits is a number of bits: the norm's bound is between 2^22 and 2^23 units of the grid. A row's predictor is rounded by half a unit.
 	ReachBits = 23
 	// maxPredictors keeps sums of squares, and statements, within bounds.
 	maxPredictors = 1024
