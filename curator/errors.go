@@ -30,7 +30,7 @@ const (
 	CodeHome          Code = "home"           // the home or its policy cannot be used
 	CodeUnfinished    Code = "unfinished"     // a training that is paid and unfinished would be lost, or was lost by a change and would be paid again
 	CodeFailed        Code = "failed"         // the question failed after its price was reserved
-	CodeInternal      Code = "internal"       // something went wrong that only the owner is told of
+	CodeInternal      Code = "internal"       // an error whose details only the owner sees
 	CodeSuspended     Code = "suspended"      // too many questions failed, or were given up: the owner looks into it first
 	CodeCancelled     Code = "cancelled"      // the caller gave up: before anything was reserved unless Charged
 	CodeUnavailable   Code = "unavailable"    // the server that holds the table cannot be asked, or the same question is being answered and takes too long; nothing was reserved
@@ -63,9 +63,9 @@ func (e *Error) Unwrap() error { return e.cause }
 // errNotRecorded: a sealed version is not the one that the ledger recorded: the sealed folder was restored or replaced.
 var errNotRecorded = errors.New("the table's sealed version is not the one that the ledger recorded")
 
-// public words an error for whoever asked. It fails closed: an error that it does not know becomes one uniform error, and its
-// text goes to the owner only. The errors that it knows depend on the question, the policy, the ledger and the sealed
-// store's records, and on no row.
+// public turns an error into one that an analyst may see. It fails closed: an unknown error becomes one uniform error, and
+// only the owner gets its text. A known error depends on the question, the policy, the ledger and the sealed store's
+// records, and on no row.
 func (c *Curator) public(err error) *Error {
 	if e := worded(err); e != nil {
 		return e
@@ -74,7 +74,7 @@ func (c *Curator) public(err error) *Error {
 	return untold()
 }
 
-// charged is public of what came after the price was reserved. Asking again may pay again, so Retry is not said.
+// charged is public for an error after the reservation. Asking again may pay again, so Retry is false.
 func (c *Curator) charged(err error) *Error {
 	known := worded(err)
 	if known == nil {
@@ -90,7 +90,8 @@ func (c *Curator) charged(err error) *Error {
 	return &e
 }
 
-// toOwner words an error of one of the owner's own acts, which no analyst sees: there an unknown error's text is told.
+// toOwner turns an error of an owner's act into one that the owner sees. No analyst sees it, so it keeps an unknown
+// error's text.
 func toOwner(err error) *Error {
 	if e := worded(err); e != nil {
 		return e
@@ -98,7 +99,7 @@ func toOwner(err error) *Error {
 	return &Error{Code: CodeLedger, Message: err.Error(), cause: err}
 }
 
-// untold is the one error of whatever is not known: it says nothing of it.
+// untold is the one error that stands for all unknown ones.
 func untold() *Error {
 	return &Error{
 		Code: CodeInternal, Message: "the question could not be answered, for a reason that only the owner is told",

@@ -166,8 +166,8 @@ func (e timed) Aggregate(ctx context.Context, b *bounded.Statement, from engine.
 	return e.Engine.Aggregate(ctx, b, from)
 }
 
-// A server ends a statement by itself once its time is up (statement_timeout): so where answers have an instant, too, it is told
-// a time, and not less than is left until then.
+// The server gets a time limit (statement_timeout), with which it ends a statement by itself. It gets one too where answers
+// have an instant, and the limit is not before the instant.
 func TestInstantsHaveATimeout(t *testing.T) {
 	c, clock := waits(t, delayedHome(t, ""))
 	e := timed{c.engine, make(chan time.Duration, 1)}

@@ -191,7 +191,7 @@ func (t *Trainer) hold() (err error) {
 	t.payer = b.payer
 	t.sealed = int64(len(b.steps))
 	if err = t.recordDurable(); notNow(err) {
-		return nil // the steps before it are told all the same, and Step records it first
+		return nil // Step gives the earlier steps, and records this one before it draws another
 	}
 	return err
 }

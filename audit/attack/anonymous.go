@@ -179,8 +179,9 @@ type Intersection struct {
 // is then the person's; if none is left, the person is not in all of them, or not as it is known. Tables that have none of the known columns are
 // taken too.
 //
-// A published value, sensitive or not, may be generalised, in the notations that docs/explanation/checking.md lists. What is left is never too little for a notation that is not
-// understood: a value excludes another only where both are. Words are taken as they stand: that Europe holds France is not known.
+// A published value, sensitive or not, may be generalised, in the notations that docs/explanation/checking.md lists.
+// A value excludes another only if Intersect understands the notations of both. So an unknown notation never excludes
+// too much. Words count as they stand: Intersect does not know that Europe contains France.
 //
 // The error is ErrParameter where there are no tables or more than MostTables, nothing is known, no table has a column that is said to
 // be known, but as the sensitive one, or there are too many sensitive values to compare each with each.

@@ -195,7 +195,7 @@ func (p *Plan) Found(lower, upper []*big.Int) (*Plan, error) {
 		replaced[m] = found
 		measures = append(measures, found)
 	}
-	out.measure(measures)
+	out.setMeasures(measures)
 	out.Aggregates = nil
 	for _, a := range p.Aggregates {
 		if found := replaced[a.Sum]; found != nil {

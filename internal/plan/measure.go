@@ -33,8 +33,13 @@ func stated(all []*Measure) []*bounded.Measure {
 	return out
 }
 
-// measure sets what the plan measures, with its noise and for the engine.
-func (p *Plan) measure(all []*Measure) { p.Measures, p.Statement.Measures = all, stated(all) }
+// setMeasures sets what the plan measures: with its noise, and for the engine. Both lists always have the same order.
+func (p *Plan) setMeasures(all []*Measure) { p.Measures, p.Statement.Measures = all, stated(all) }
+
+// addMeasures adds to them.
+func (p *Plan) addMeasures(more ...*Measure) {
+	p.Measures, p.Statement.Measures = append(p.Measures, more...), append(p.Statement.Measures, stated(more)...)
+}
 
 // MaxRows is the largest sealed table. With it, no sum of 62-bit integers overflows 128 bits.
 const MaxRows = 1 << 32

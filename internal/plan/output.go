@@ -261,7 +261,7 @@ func (b *builder) share(m *Measure) *Measure {
 		b.measures = map[string]*Measure{}
 	}
 	b.measures[text] = m
-	b.plan.measure(append(b.plan.Measures, m))
+	b.plan.addMeasures(m)
 	if b.plan.written == nil {
 		b.plan.written = map[*Measure]string{}
 	}

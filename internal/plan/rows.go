@@ -67,7 +67,7 @@ func (b *builder) items() error {
 		if err != nil {
 			return err
 		}
-		b.plan.measure(append(b.plan.Measures, m))
+		b.plan.addMeasures(m)
 		if nullable {
 			there, err := b.is(&query.Is{At: x.Pos(), X: item.Expr, What: query.IsNull, Not: true})
 			if err != nil {

@@ -57,7 +57,7 @@ func (b *builder) orderOver(g Grouping, alike map[[2]int64][]*Quantile) (*Plan, 
 	p, sets := b.plan, int64(len(b.plan.Sets))
 	out := &Plan{Statement: p.Statement, Neighbours: p.Neighbours}
 	out.Where, out.Keys = inGroups(&p.Statement, g.Keys), nil
-	out.measure(nil)
+	out.setMeasures(nil)
 	for _, k := range g.Keys {
 		out.Keys = append(out.Keys, p.Keys[k])
 	}

@@ -103,7 +103,7 @@ func (b *builder) split() error {
 	}
 	sortByText(p.Searches)
 	sortByTextOf(p.Measures, p.textOf)
-	p.measure(p.Measures)
+	p.setMeasures(p.Measures)
 	var known chosen
 	cells := p.Cells()
 	if p.Open() {

@@ -158,7 +158,7 @@ func (b *builder) orderedValue() error {
 	if err != nil {
 		return err
 	}
-	b.plan.measure([]*Measure{m})
+	b.plan.setMeasures([]*Measure{m})
 	return nil
 }
 

@@ -98,7 +98,7 @@ func (b *builder) vectors(r VectorRequest) error {
 		if err != nil {
 			return err
 		}
-		b.plan.measure(append(b.plan.Measures, measures...))
+		b.plan.addMeasures(measures...)
 		v.Blocks = append(v.Blocks, block)
 		first += k.Size
 	}

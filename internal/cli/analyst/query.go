@@ -16,8 +16,7 @@ import (
 func questionFlags(s *console.Console) (q *curator.Question, file *string) {
 	q, file = &curator.Question{}, new(string)
 	s.FormatFlag(console.AnyFormat...)
-	s.Flag(&q.Epsilon, "epsilon", "E", "the price of the question (default: the policy's)")
-	s.RhoFlag(&q.Rho)
+	s.PriceFlags(&q.Epsilon, &q.Rho, "the question")
 	s.Flag(&q.MaxGroups, "max-groups", "N",
 		"the number of groups of an answer that one unit counts in (default: the policy's)")
 	s.Flag(&q.MaxRows, "max-rows", "N",

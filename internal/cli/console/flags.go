@@ -53,9 +53,10 @@ func choice(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// RhoFlag declares --rho, the price in ρ.
-func (s *Console) RhoFlag(into *string) {
-	s.Flag(into, "rho", "R", "the price in ρ instead, if the budget is under zCDP (an ε costs ρ = ε²/2)")
+// PriceFlags declares --epsilon and --rho, in which the price of a question, a fit or the like is given.
+func (s *Console) PriceFlags(epsilon, rho *string, of string) {
+	s.Flag(epsilon, "epsilon", "E", "the price of "+of+" (default: the policy's)")
+	s.Flag(rho, "rho", "R", "the price in ρ instead, if the budget is under zCDP (an ε costs ρ = ε²/2)")
 }
 
 // ConfidenceFlag declares --confidence.

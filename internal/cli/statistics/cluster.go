@@ -39,8 +39,7 @@ func (f *clusterFlags) declare(s *console.Console) {
 		"hold each row of the scaled columns to this norm, L1 with --epsilon and L2 with --rho, for less noise")
 	s.Flag(&f.Seed, "seed", "S",
 		"the seed of the randomness that protects nothing, such as the starting points (default 1)")
-	s.Flag(&f.Epsilon, "epsilon", "E", "the price of the whole clustering (default: the policy's)")
-	s.RhoFlag(&f.Rho)
+	s.PriceFlags(&f.Epsilon, &f.Rho, "the whole clustering")
 	s.ConfidenceFlag(&f.Confidence)
 	s.AnalystFlag(&f.Analyst)
 	s.Flag(&f.Fresh, "fresh", "", "pay again for new noise, even if the clusters were found before")

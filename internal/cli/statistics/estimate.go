@@ -39,8 +39,7 @@ func (o *estimateFlags) declare(s *console.Console) {
 	s.Flag(&o.Population, "population", "",
 		"intervals about the population that the rows are sampled from: they cover sampling and noise")
 	s.Flag(&o.ranks, "at", "LIST", "for quantile: the ranks, as 0.25,0.5,0.75 (default 0.5)")
-	s.Flag(&o.Epsilon, "epsilon", "E", "the price of the question (default: the policy's)")
-	s.RhoFlag(&o.Rho)
+	s.PriceFlags(&o.Epsilon, &o.Rho, "the question")
 	s.ConfidenceFlag(&o.Confidence)
 	s.AnalystFlag(&o.Analyst)
 	s.FreshFlag(&o.Fresh)

@@ -50,8 +50,7 @@ func (o *fitOptions) declare(s *console.Console) {
 		"linear: adassp, lecture (the normal equations as they are), or theil-sen for one predictor and few rows "+
 			"(default adassp); logistic and poisson: minimize, or gradient for noisy gradient steps, without "+
 			"intervals (default minimize)")
-	s.Flag(&o.Epsilon, "epsilon", "E", "the price of the fit (default: the policy's)")
-	s.RhoFlag(&o.Rho)
+	s.PriceFlags(&o.Epsilon, &o.Rho, "the fit")
 	s.ConfidenceFlag(&o.Confidence)
 	s.AnalystFlag(&o.Analyst)
 	s.FreshFlag(&o.Fresh)

@@ -2,9 +2,9 @@ package statistics
 
 import (
 	"encoding/json"
-	"math"
 
 	"dither/curator"
+	"dither/internal/cli/render"
 	"dither/stats"
 )
 
@@ -34,11 +34,10 @@ type glmTermsJSON struct {
 }
 
 func glmTermsOf(t stats.GLMTerms) glmTermsJSON {
-	out := glmTermsJSON{Rows: t.Rows, Counted: t.Counted, Bound: t.Bound, Radius: t.Radius, Regularise: t.Regularise, Curvature: t.Curvature}
-	if !math.IsNaN(t.Expected) && !math.IsInf(t.Expected, 0) {
-		out.Expected = &t.Expected
+	return glmTermsJSON{
+		Rows: t.Rows, Counted: t.Counted, Bound: t.Bound, Radius: t.Radius, Regularise: t.Regularise, Curvature: t.Curvature,
+		Expected: render.NumberOrNull(t.Expected),
 	}
-	return out
 }
 
 // MarshalJSON writes the model.
