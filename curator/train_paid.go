@@ -30,7 +30,7 @@ func (p *paidTrainings) of(l *ledger.Ledger, id uint64) (*paidTraining, error) {
 	if t, known := p.at[id]; known {
 		return t, nil
 	}
-	e, err := l.Entry(id)
+	e, has, err := l.EntryHaving(id, SubsampledGaussian)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (p *paidTrainings) of(l *ledger.Ledger, id uint64) (*paidTraining, error) {
 		p.at = map[uint64]*paidTraining{}
 	}
 	var t *paidTraining
-	if r, ok := e.Body.(ledger.Reservation); ok && isTraining(r) {
+	if r, ok := e.Body.(ledger.Reservation); has && ok && isTraining(r) {
 		t = &paidTraining{begun: begun{entry: e.Hash, payer: r.Analyst}, paid: r, read: id + 1}
 	}
 	p.at[id] = t

@@ -1,8 +1,12 @@
 package ledger
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -53,5 +57,50 @@ func TestDecodeAgain(t *testing.T) {
 	}
 	if quick != len(lines) {
 		t.Errorf("%d of %d lines are taken apart", quick, len(lines))
+	}
+}
+
+func TestEntryHaving(t *testing.T) {
+	dir, l := begin(t, "1", "1")
+	i, err := l.Reserve(reservation(key(0), "0.1"))
+	must(t, err)
+	want, err := l.Entry(i)
+	must(t, err)
+	if e, has, err := l.EntryHaving(i, "discrete-laplace"); err != nil || !has || !reflect.DeepEqual(e, want) {
+		t.Errorf("an entry that has the text: %v, %v, %v", e, has, err)
+	}
+	if e, has, err := l.EntryHaving(i, "gaussian"); err != nil || has || e.Body != nil {
+		t.Errorf("an entry that does not have it: %v, %v, %v", e, has, err)
+	}
+
+	name := filepath.Join(dir, logName)
+	log, err := os.ReadFile(name)
+	must(t, err)
+	changed := bytes.Replace(log, []byte("age < 18"), []byte("age < 19"), 1)
+	if bytes.Equal(changed, log) {
+		t.Fatal("the log has no such question")
+	}
+	must(t, os.WriteFile(name, changed, 0o600))
+	for _, text := range []string{"", "discrete-laplace", "gaussian"} {
+		var corrupt *CorruptError
+		if _, has, err := l.EntryHaving(i, text); !errors.As(err, &corrupt) || has {
+			t.Errorf("a changed entry, asked for %q: %v, %v", text, has, err)
+		}
+	}
+}
+
+// BenchmarkEntryHaving is what an entry costs that is decoded, and one that is passed over.
+func BenchmarkEntryHaving(b *testing.B) {
+	_, l := begin(b, "1", "1")
+	i, err := l.Reserve(reservation(key(0), "0.1"))
+	must(b, err)
+	for _, text := range []string{"discrete-laplace", "gaussian"} {
+		b.Run(text, func(b *testing.B) {
+			for range b.N {
+				if _, _, err := l.EntryHaving(i, text); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -183,15 +185,29 @@ func (l *Ledger) EntriesFrom(from uint64, fn func(Entry) error) error {
 
 // Entry reads one again, which this handle must have named.
 func (l *Ledger) Entry(i uint64) (Entry, error) {
+	e, _, err := l.EntryHaving(i, "")
+	return e, err
+}
+
+// EntryHaving is Entry, of an entry whose line contains a text. Of one that does not, it checks the hash and decodes
+// nothing, which takes a tenth of the time.
+func (l *Ledger) EntryHaving(i uint64, text string) (e Entry, has bool, err error) {
 	var at ref
 	if err := l.known(func() (err error) { at, err = l.log.at(i); return err }); err != nil {
-		return Entry{}, err
+		return Entry{}, false, err
 	}
-	e, err := readEntry(l.file, at)
+	line, err := readLine(l.file, at)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	if !bytes.Contains(line, []byte(text)) && sha256.Sum256(line) == at.hash {
+		return Entry{}, false, nil
+	}
+	e, err = decodeAt(line, at)
 	if err == nil && e.Index != i {
 		err = damaged(errors.New("it names another entry"))
 	}
-	return e, err
+	return e, err == nil, err
 }
 
 // known runs fn, which looks up what was read before, without looking at what others appended. Where the index is damaged it reads all again, and runs fn

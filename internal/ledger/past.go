@@ -218,10 +218,22 @@ func (e *recallError) Unwrap() error { return e.error }
 
 // readEntry reads one entry again. It needs no lock: what has been acknowledged does not change.
 func readEntry(log io.ReaderAt, r ref) (Entry, error) {
+	line, err := readLine(log, r)
+	if err != nil {
+		return Entry{}, err
+	}
+	return decodeAt(line, r)
+}
+
+func readLine(log io.ReaderAt, r ref) ([]byte, error) {
 	line := make([]byte, r.length)
 	if n, err := log.ReadAt(line, r.offset); n < len(line) && !errors.Is(err, io.EOF) {
-		return Entry{}, fmt.Errorf("reading the ledger: %w", err)
+		return nil, fmt.Errorf("reading the ledger: %w", err)
 	}
+	return line, nil
+}
+
+func decodeAt(line []byte, r ref) (Entry, error) {
 	e, err := decodeAgain(line, r.hash)
 	if err != nil {
 		return Entry{}, &CorruptError{Line: r.line, Err: err}
