@@ -29,21 +29,40 @@ var allowed = map[string][]string{
 	"internal/pld": {"internal/exact"},
 	// floor 3
 	"internal/gradient": {},
-	"mechanism": {
-		"account", "internal/entropy", "internal/gradient", "internal/exact", "internal/sample", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise",
-		"privacy",
-	},
-	"mechanism/internal/opaque":    {"internal/exact", "mechanism/internal/parameter"}, // what engines found: only mechanism/... can open it
+	"mechanism":         {"internal/entropy", "internal/sample", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy"},
+	// what engines found: only mechanism/... can open it
+	"mechanism/internal/opaque":    {"internal/exact", "mechanism/internal/parameter"},
 	"mechanism/internal/parameter": {"internal/exact", "noise", "privacy"},
-	"internal/ledger":              {"internal/exact", "internal/ledger/index", "privacy"},
-	"internal/policy":              {"internal/exact", "internal/nearest", "internal/value", "privacy"},
-	"internal/query":               {},
-	"internal/csvtable":            {"internal/policy", "internal/value"},
-	"internal/jsonlines":           {"internal/csvtable", "internal/policy", "internal/value"},
-	"internal/seal":                {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
+	"mechanism/analytic":           {"account", "mechanism", "mechanism/internal/parameter", "noise", "privacy"}, // beside the kernel
+	"mechanism/learning": {
+		"internal/entropy", "internal/exact", "internal/gradient", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter",
+		"noise", "privacy",
+	},
+	"mechanism/partition": {
+		"internal/entropy", "internal/exact", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy",
+	},
+	"mechanism/quantile": {
+		"internal/entropy", "internal/exact", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy",
+	},
+	"mechanism/response": {
+		"internal/entropy", "internal/exact", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter", "privacy",
+	},
+	"mechanism/selection": {
+		"internal/entropy", "internal/exact", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy",
+	},
+	"mechanism/stream": {
+		"internal/entropy", "internal/exact", "internal/sample", "mechanism", "mechanism/internal/opaque", "mechanism/internal/parameter", "noise", "privacy",
+	},
+	"internal/trainprice": {"account", "internal/exact", "mechanism", "mechanism/learning", "privacy"}, // the kernel's one question to accountants
+	"internal/ledger":     {"internal/exact", "internal/ledger/index", "privacy"},
+	"internal/policy":     {"internal/exact", "internal/nearest", "internal/value", "privacy"},
+	"internal/query":      {},
+	"internal/csvtable":   {"internal/policy", "internal/value"},
+	"internal/jsonlines":  {"internal/csvtable", "internal/policy", "internal/value"},
+	"internal/seal":       {"internal/csvtable", "internal/jsonlines", "internal/policy", "internal/value"},
 	// floor 4
 	"internal/bounded": {"internal/exact", "internal/policy", "internal/value"},
-	"internal/plan":    {"internal/bounded", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "noise", "privacy"},
+	"internal/plan":    {"internal/bounded", "internal/exact", "internal/policy", "internal/query", "internal/nearest", "internal/value", "mechanism", "mechanism/partition", "noise", "privacy"},
 	"internal/derive":  {"internal/bounded", "internal/exact", "internal/parallel", "internal/plan", "internal/value", "noise"},
 	// floor 5
 	"internal/engine": {"internal/bounded", "internal/value", "mechanism"},
@@ -57,7 +76,8 @@ var allowed = map[string][]string{
 	"curator": {
 		"internal/bounded", "internal/derive", "internal/engine", "internal/engine/duckdb", "internal/engine/postgres", "internal/entropy", "internal/exact", "internal/jsonlines",
 		"internal/ledger", "internal/parallel", "internal/plan",
-		"internal/policy", "internal/query", "internal/seal", "internal/value", "mechanism", "noise", "privacy",
+		"internal/policy", "internal/query", "internal/seal", "internal/trainprice", "internal/value", "mechanism", "mechanism/learning", "mechanism/partition",
+		"mechanism/quantile", "mechanism/selection", "mechanism/stream", "noise", "privacy",
 	},
 	// floor 7: what is computed from releases
 	"internal/glm":           {},
@@ -108,7 +128,7 @@ var allowed = map[string][]string{
 	"audit/channel":   {"internal/exact", "internal/expsum"},
 	"audit/interpret": {"account", "internal/exact", "privacy"},
 	"audit/attack":    {"internal/exact", "internal/splitmix", "mechanism", "privacy"},
-	"audit/ours":      {"audit", "audit/channel", "internal/exact", "internal/expsum", "mechanism", "privacy"},
+	"audit/ours":      {"audit", "audit/channel", "internal/exact", "internal/expsum", "mechanism", "mechanism/analytic", "mechanism/partition", "mechanism/quantile", "mechanism/response", "mechanism/selection", "mechanism/stream", "privacy"},
 	// test support: imported by tests only
 	"internal/stattest":          {},
 	"internal/engine/enginetest": {"internal/bounded", "internal/plan", "internal/policy", "internal/splitmix", "internal/value", "privacy"},
@@ -116,10 +136,13 @@ var allowed = map[string][]string{
 
 	"internal/engine/postgres/pgtest": {},
 	"stats/internal/statstest":        {"curator", "internal/exact", "internal/stattest"},
+	"mechanism/internal/mechtest":     {"mechanism/internal/opaque", "privacy"},
 }
 
 // testOnly packages are imported by tests alone.
-var testOnly = []string{"internal/stattest", "internal/engine/enginetest", "internal/engine/postgres/pgtest", "stats/internal/statstest"}
+var testOnly = []string{
+	"internal/stattest", "internal/engine/enginetest", "internal/engine/postgres/pgtest", "mechanism/internal/mechtest", "stats/internal/statstest",
+}
 
 // wardens are the only importers, outside tests, of packages that could break a promise elsewhere.
 var wardens = map[string][]string{
@@ -131,6 +154,10 @@ var wardens = map[string][]string{
 	"github.com/jackc/pgx/v5/pgconn":      {"internal/engine/postgres", "internal/engine/postgres/pgtest"},
 	"github.com/pganalyze/pg_query_go/v6": {"internal/query"},
 	"unsafe":                              {},
+	// Accountants prove their figures for jobs that are fixed in advance. In the kernel that is a training, and nothing else (docs/design/0003).
+	"dither/account": {
+		"audit/interpret", "internal/cli/console", "internal/cli/laboratory", "internal/cli/statistics", "internal/trainprice", "mechanism/analytic",
+	},
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
@@ -215,6 +242,26 @@ func acyclic(t *testing.T) {
 	}
 	for name := range allowed {
 		visit(name)
+	}
+}
+
+// The kernel asks an accountant for the price of a training, through internal/trainprice, and for nothing else.
+func TestKernelAsksAccountantsForOnePrice(t *testing.T) {
+	kernel := list(t, "./curator")[0].Deps
+	if slices.Contains(kernel, "dither/mechanism/analytic") {
+		t.Error("the kernel holds mechanism/analytic, whose noise an accountant calibrates")
+	}
+	asks := 0
+	for _, p := range list(t, "./...") {
+		if slices.Contains(kernel, p.ImportPath) && slices.Contains(p.Imports, "dither/account") {
+			asks++
+			if p.ImportPath != "dither/internal/trainprice" {
+				t.Errorf("%s asks an accountant within the kernel", p.ImportPath)
+			}
+		}
+	}
+	if asks != 1 {
+		t.Errorf("%d packages of the kernel ask accountants: the test or the table is wrong", asks)
 	}
 }
 

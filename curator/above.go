@@ -11,7 +11,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/internal/query"
-	"dither/mechanism"
+	"dither/mechanism/stream"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -46,7 +46,7 @@ type Stream struct {
 	threshold *big.Int
 	moves     *big.Int // by how much one unit moves a question's number, at most
 	mu        sync.Mutex
-	session   *mechanism.SparseSession
+	session   *stream.SparseSession
 	id        uint64
 	ended     bool
 	hasValues bool
@@ -144,9 +144,9 @@ const maxQuestions = 10_000
 
 // mechanism is the sparse vector that the price pays for. Under add/remove every question's number rises, or every one falls: Ask
 // refuses what could move the other way.
-func (s *Stream) mechanism(t Threshold) (mechanism.SparseVector, error) {
+func (s *Stream) mechanism(t Threshold) (stream.SparseVector, error) {
 	epsilon := pureWithin(s.target.Price)
-	m := mechanism.SparseVector{
+	m := stream.SparseVector{
 		Sensitivity: s.moves, Monotonic: s.target.Neighbours == privacy.AddRemove, Epsilon: epsilon, Gap: true, Positives: max(t.Above, 1),
 	}
 	if t.Values {

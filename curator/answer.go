@@ -109,7 +109,7 @@ func (c *Curator) ask(q Question) (*asked, error) {
 		}
 	}
 	looks := p.Looks()
-	chosen, err := selection(p)
+	chosen, err := selectionMechanisms(p)
 	if err != nil {
 		return nil, unusable(err)
 	}

@@ -125,7 +125,7 @@ func paidFor(price, loss, least privacy.Loss) error {
 
 // begunAsPlanned asks whether the noises of a stream's session cost what was reserved: with Δ what one unit moves a question by, Δ/θ
 // for a threshold's scale θ, k·c·Δ/q for the questions' q, k = 2 or, where they are monotonic, 1, and c·Δ/v for the values' v
-// (mechanism.SparseVector, the proof).
+// (stream.SparseVector, the proof).
 func (s *Stream) begunAsPlanned(positives int) error {
 	share := func(times int64, d noise.DiscreteLaplace) *big.Rat {
 		x := new(big.Rat).SetInt(new(big.Int).Mul(s.moves, big.NewInt(times)))

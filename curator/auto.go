@@ -8,6 +8,7 @@ import (
 	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 )
 
 // Bounds that are found (plan.Search has the proof) make one release with what is measured within them: two rows stand before the cells,
@@ -39,15 +40,15 @@ func histograms(p *plan.Plan) (out []*plan.Measure) {
 }
 
 // searchOne finds the bounds of one search.
-func (c *Curator) searchOne(ctx context.Context, p *plan.Plan, s *plan.Search, from engine.Sealed) (mechanism.Domain, error) {
+func (c *Curator) searchOne(ctx context.Context, p *plan.Plan, s *plan.Search, from engine.Sealed) (quantile.Domain, error) {
 	ctx, done := context.WithCancel(ctx)
 	defer done() // an engine may hold what it reads until then
 	rows, err := c.engine.Order(ctx, &s.Look, from)
 	if err != nil {
-		return mechanism.Domain{}, err
+		return quantile.Domain{}, err
 	}
-	m := mechanism.AutomaticBounds{
-		Domain: mechanism.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi},
+	m := quantile.AutomaticBounds{
+		Domain: quantile.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi},
 		Unit:   mechanism.Unit{Neighbours: p.Neighbours, MaxRows: s.Look.Caps.Rows},
 		Loss:   s.Loss, FalsePositive: s.FalsePositive,
 	}
@@ -64,7 +65,7 @@ func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) 
 	if len(p.Searches) == 0 {
 		return p, nil, nil
 	}
-	found := map[*plan.Search]mechanism.Domain{}
+	found := map[*plan.Search]quantile.Domain{}
 	for _, s := range p.Searches {
 		domain, err := c.searchOne(ctx, p, s, from)
 		if err != nil {
@@ -72,10 +73,10 @@ func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) 
 		}
 		found[s] = domain
 	}
-	within := func(of func(*plan.Search) mechanism.Domain) (*plan.Plan, [][]*big.Int, error) {
+	within := func(of func(*plan.Search) quantile.Domain) (*plan.Plan, [][]*big.Int, error) {
 		bounds := make([][]*big.Int, 2)
 		for _, m := range p.Measures {
-			d := mechanism.Domain{Lower: m.Lo, Upper: m.Hi}
+			d := quantile.Domain{Lower: m.Lo, Upper: m.Hi}
 			if m.Search != nil {
 				d = of(m.Search)
 			}
@@ -90,10 +91,10 @@ func (c *Curator) search(ctx context.Context, p *plan.Plan, from engine.Sealed) 
 		}
 		return q, bounds, err
 	}
-	q, bounds, err := within(func(s *plan.Search) mechanism.Domain { return found[s] })
+	q, bounds, err := within(func(s *plan.Search) quantile.Domain { return found[s] })
 	if err != nil { // a function of what was found, and of public parameters
-		return within(func(s *plan.Search) mechanism.Domain {
-			return mechanism.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi}
+		return within(func(s *plan.Search) quantile.Domain {
+			return quantile.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi}
 		})
 	}
 	return q, bounds, nil

@@ -13,15 +13,16 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/learning"
 	"dither/noise"
 	"dither/privacy"
 )
 
 // Loss functions that a Minimisation may name.
 const (
-	LogisticLoss = string(mechanism.LogisticLoss) // of a response from 0 to 1
-	PoissonLoss  = string(mechanism.PoissonLoss)  // of a count; Radius × Bound is 30 at most
-	HuberLoss    = string(mechanism.HuberLoss)    // squares as far as Width, and straight beyond
+	LogisticLoss = string(learning.LogisticLoss) // of a response from 0 to 1
+	PoissonLoss  = string(learning.PoissonLoss)  // of a count; Radius × Bound is 30 at most
+	HuberLoss    = string(learning.HuberLoss)    // squares as far as Width, and straight beyond
 )
 
 // OutputPerturbation is the mechanism of a Minimum.
@@ -79,7 +80,7 @@ func (m *Minimum) Theta() []float64 {
 // minimising is a Minimisation, decided.
 type minimising struct {
 	*regression
-	solver *mechanism.Minimiser
+	solver *learning.Minimiser
 	parts  []part // the coefficients, and the two sums
 }
 
@@ -94,7 +95,7 @@ type part struct {
 }
 
 // Minimize is the kernel's primitive for convex risks: the minimum over the rows, with noise that covers how far one unit moves it,
-// the solver's tolerance and the grid (mechanism.Minimiser, where the proof stands). The two sums are of bounded contributions at the
+// the solver's tolerance and the grid (learning.Minimiser, where the proof stands). The two sums are of bounded contributions at the
 // coefficients that were released before them, and their noise is independent: the shares of the price add up.
 func (c *Curator) Minimize(ctx context.Context, q Minimisation) (*Minimum, error) {
 	ctx = c.arrives(ctx)
@@ -155,7 +156,7 @@ func (c *Curator) minimising(q Minimisation) (*minimising, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := mechanism.Objective{Loss: mechanism.LossFunction(q.Loss), Response: r.response().Reach()}
+	o := learning.Objective{Loss: learning.LossFunction(q.Loss), Response: r.response().Reach()}
 	if o.Rows, err = c.aboutRows(r, q.Rows); err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func (c *Curator) minimising(q Minimisation) (*minimising, error) {
 		return nil, err
 	}
 	m := &minimising{regression: r}
-	m.solver, err = mechanism.NewMinimiser(o, r.predictors(), r.bound, mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows})
+	m.solver, err = learning.NewMinimiser(o, r.predictors(), r.bound, mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows})
 	if err != nil {
 		return nil, &Error{Code: CodePolicy, Message: err.Error(), cause: err}
 	}
@@ -188,10 +189,10 @@ const numbersPerSecond = 1e8
 
 // timely refuses a minimum that may take longer than an answer may: that would be charged, and told as a failure. Newton's method takes a few passes for the smooth losses; Huber's it may
 // fail for, and then so many accelerated steps as public parameters say are taken.
-func (c *Curator) timely(m *mechanism.Minimiser, predictors int) error {
+func (c *Curator) timely(m *learning.Minimiser, predictors int) error {
 	o := m.Objective()
 	timeout := c.timeout()
-	if o.Loss != mechanism.HuberLoss || float64(m.Tries())*float64(o.Rows)*float64(predictors+1) <= numbersPerSecond*timeout.Seconds() {
+	if o.Loss != learning.HuberLoss || float64(m.Tries())*float64(o.Rows)*float64(predictors+1) <= numbersPerSecond*timeout.Seconds() {
 		return nil
 	}
 	return &Error{

@@ -14,6 +14,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/value"
 	"dither/mechanism"
+	"dither/mechanism/partition"
 	"dither/privacy"
 )
 
@@ -94,8 +95,8 @@ func (l *look) decode(values json.RawMessage) ([][]*big.Int, error) {
 	return decode(in.Values, [2]int{l.before + rows, l.shape[1]})
 }
 
-// selection is that of the groups, for the ledger; the mechanisms after it are of the groups that it releases.
-func selection(p *plan.Plan) (out []ledger.Mechanism, err error) {
+// selectionMechanisms is that of the groups, for the ledger; the mechanisms after it are of the groups that it releases.
+func selectionMechanisms(p *plan.Plan) (out []ledger.Mechanism, err error) {
 	if p.Selection == nil {
 		return nil, nil
 	}
@@ -176,7 +177,7 @@ func selectGroups(s *plan.Selection, units []mechanism.Partition) (names []strin
 		}
 		loss = out.Loss
 	} else {
-		if names, err = (mechanism.PartitionSelection{Partitions: s.Optimal}).Select(units); err != nil {
+		if names, err = (partition.Selection{Parameters: s.Optimal}).Select(units); err != nil {
 			return nil, err
 		}
 		if loss, err = s.Optimal.Loss(); err != nil {

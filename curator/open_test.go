@@ -20,6 +20,7 @@ import (
 	"dither/internal/stattest"
 	"dither/internal/value"
 	"dither/mechanism"
+	"dither/mechanism/partition"
 	"dither/privacy"
 )
 
@@ -382,10 +383,10 @@ func TestGroupsAsPlanned(t *testing.T) {
 			q := Question{SQL: "SELECT product, COUNT(*) FROM orders GROUP BY product", MinUnits: 3, Fresh: true}
 			got := drawnFrom(seed, func() *Measurements { return must[*Measurements](t)(c.Measure(t.Context(), q)) })
 			var counts mechanism.Measurement
-			chosen := drawnFrom(seed, func() mechanism.ThresholdRelease {
-				out := must[mechanism.ThresholdRelease](t)(mechanism.ThresholdGaussian{
+			chosen := drawnFrom(seed, func() partition.ThresholdRelease {
+				out := must[partition.ThresholdRelease](t)(partition.ThresholdGaussian{
 					Gaussian:  mechanism.Gaussian{L2Squared: big.NewInt(differ), Rho: rho},
-					Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: 2, Delta: delta, MinUnits: 3},
+					Threshold: partition.Threshold{MaxPerCell: big.NewInt(1), Keys: 2, Delta: delta, MinUnits: 3},
 				}.Measure(known))
 				exact := make([]mechanism.Exact, len(out.Kept))
 				for i := range exact {

@@ -10,6 +10,7 @@ import (
 	"dither/audit"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -119,8 +120,8 @@ func TestFoundAsPlanned(t *testing.T) {
 		})
 		low, high, sum := int64(0), int64(0), new(big.Int)
 		drawnFrom(seed, func() any {
-			found := must[mechanism.Bounds](t)(mechanism.AutomaticBounds{
-				Domain: mechanism.Domain{Lower: 0, Upper: 115}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+			found := must[quantile.Bounds](t)(quantile.AutomaticBounds{
+				Domain: quantile.Domain{Lower: 0, Upper: 115}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
 				Loss: privacy.PureLoss(five), FalsePositive: 1e-6,
 			}.Measure(ordered))
 			high = found.Upper

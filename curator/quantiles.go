@@ -11,6 +11,8 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
+	"dither/mechanism/selection"
 	"dither/privacy"
 )
 
@@ -88,9 +90,9 @@ func (c *Curator) takeQuantiles(ctx context.Context, p *plan.Plan, v *bounded.Me
 }
 
 // quantilesOf is the mechanism of a value's quantiles: of each the value at its rank, and those that bracket it.
-func quantilesOf(p *plan.Plan, v *bounded.Measure) (m mechanism.CellQuantiles, of []*plan.Quantile) {
-	m = mechanism.CellQuantiles{
-		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
+func quantilesOf(p *plan.Plan, v *bounded.Measure) (m quantile.Cells, of []*plan.Quantile) {
+	m = quantile.Cells{
+		Domain: quantile.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
 	}
 	for _, q := range p.Quantiles {
 		if q.Value != v {
@@ -98,14 +100,14 @@ func quantilesOf(p *plan.Plan, v *bounded.Measure) (m mechanism.CellQuantiles, o
 		}
 		of = append(of, q)
 		for _, offset := range []int64{0, -q.Offset, q.Offset} {
-			m.Sought = append(m.Sought, mechanism.Sought{Rank: q.Rank, Offset: offset, Epsilon: q.Draw()})
+			m.Sought = append(m.Sought, quantile.Sought{Rank: q.Rank, Offset: offset, Epsilon: q.Draw()})
 		}
 	}
 	return m, of
 }
 
 // soughtAsPlanned compares the mechanism's own sensitivity and bracket with the plan's.
-func soughtAsPlanned(m mechanism.CellQuantiles, of []*plan.Quantile) error {
+func soughtAsPlanned(m quantile.Cells, of []*plan.Quantile) error {
 	for i, q := range of {
 		if d := m.Sensitivity(q.Rank); d.Cmp(q.Sensitivity) != 0 {
 			return fmt.Errorf("%w: the sensitivity of %s is %s, and was planned as %s", errUnplanned, q, d.RatString(), q.Sensitivity.RatString())
@@ -142,14 +144,14 @@ func (c *Curator) takeMode(ctx context.Context, p *plan.Plan, m *plan.Mode, from
 }
 
 // choose runs the mechanism of a mode in one cell. Least is its cost under zCDP, where that is less than a pure loss of as much.
-func choose(p *plan.Plan, m *plan.Mode, scores []mechanism.Exact) (_ mechanism.Selection, least privacy.Loss, err error) {
-	flip := mechanism.PermuteAndFlip{Sensitivity: big.NewInt(m.Rows), Monotonic: p.Neighbours == privacy.AddRemove, Epsilon: m.Epsilon()}
+func choose(p *plan.Plan, m *plan.Mode, scores []mechanism.Exact) (_ selection.Choice, least privacy.Loss, err error) {
+	flip := selection.PermuteAndFlip{Sensitivity: big.NewInt(m.Rows), Monotonic: p.Neighbours == privacy.AddRemove, Epsilon: m.Epsilon()}
 	if modeMechanism(m) == PermuteAndFlip {
 		s, err := flip.Select(scores)
 		return s, least, err
 	}
-	s, err := mechanism.Exponential(flip).Select(scores)
-	return s, mechanism.Exponential(flip).ZCDP(), err
+	s, err := selection.Exponential(flip).Select(scores)
+	return s, selection.Exponential(flip).ZCDP(), err
 }
 
 // modeMechanism is which of the two chooses: under zCDP the exponential mechanism costs a quarter.

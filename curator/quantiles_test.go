@@ -12,6 +12,8 @@ import (
 	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
+	"dither/mechanism/selection"
 	"dither/privacy"
 )
 
@@ -75,8 +77,8 @@ func replayOrder(t *testing.T, name, relation string, w twins, p *plan.Plan, mos
 			if err != nil {
 				return nil, err
 			}
-			tree, err := mechanism.QuantileTree{
-				Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()},
+			tree, err := quantile.Tree{
+				Domain: quantile.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()},
 				Height: 1, Branching: int(v.Hi - v.Lo + 1), Loss: privacy.PureLoss(someEpsilon(t)),
 			}.Measure(rows)
 			return tree.Values, err
@@ -96,25 +98,25 @@ func TestQuantilesAsPlanned(t *testing.T) {
 		neighbours privacy.Neighbours
 		count      func([]mechanism.Exact) (mechanism.Measurement, error)
 		draw       privacy.Epsilon
-		mode       func([]mechanism.Exact) (mechanism.Selection, error)
+		mode       func([]mechanism.Exact) (selection.Choice, error)
 		delta      [2]float64 // of q = ½ and 9/10
 	}{
 		{
 			"pure", pureTerms.alone(t), privacy.AddRemove,
 			mechanism.Laplace{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Measure, e("5").Share(1, 3),
-			mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("5")}.Select,
+			selection.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("5")}.Select,
 			[2]float64{1.5, 2.7},
 		},
 		{
 			"change-one", changeTerms.alone(t), privacy.ChangeOne,
 			mechanism.Laplace{Sensitivity: big.NewInt(6), Epsilon: e("5")}.Measure, e("5").Share(1, 3),
-			mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Select,
+			selection.PermuteAndFlip{Sensitivity: big.NewInt(3), Epsilon: e("5")}.Select,
 			[2]float64{3, 5.4},
 		},
 		{ // ρ = ε²/2 = 200, a quarter of it each; of that a third a draw, √(8·50/3), and √(8·50) the mode
 			"zCDP", zcdpTerms.alone(t), privacy.AddRemove,
 			mechanism.Gaussian{L2Squared: big.NewInt(9), Rho: e("10").Rho()}.Measure, e("10").Rho().Share(1, 3).Pure().Times(2),
-			mechanism.Exponential{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("10").Rho().Pure().Times(2)}.Select,
+			selection.Exponential{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e("10").Rho().Pure().Times(2)}.Select,
 			[2]float64{1.5, 2.7},
 		},
 	} {
@@ -127,15 +129,15 @@ func TestQuantilesAsPlanned(t *testing.T) {
 			costs := [][]int64{{}, {3}, {}, {10}, {4}}
 			want := drawnFrom(9, func() [][]*big.Int {
 				counts := must[mechanism.Measurement](t)(home.count(sealed(0, 1, 0, 1, 1))).Values
-				m := mechanism.CellQuantiles{Domain: mechanism.Domain{Lower: 0, Upper: 10}, Unit: mechanism.Unit{Neighbours: home.neighbours, MaxRows: 3}, Cells: 5}
+				m := quantile.Cells{Domain: quantile.Domain{Lower: 0, Upper: 10}, Unit: mechanism.Unit{Neighbours: home.neighbours, MaxRows: 3}, Cells: 5}
 				each, _ := home.draw.Rat().Float64()
 				for i, rank := range []*big.Rat{big.NewRat(1, 2), big.NewRat(9, 10)} {
 					offset := int64(math.Ceil(2*home.delta[i]*math.Log(11*256)/each)) + 1
 					for _, o := range []int64{0, -offset, offset} {
-						m.Sought = append(m.Sought, mechanism.Sought{Rank: rank, Offset: o, Epsilon: home.draw})
+						m.Sought = append(m.Sought, quantile.Sought{Rank: rank, Offset: o, Epsilon: home.draw})
 					}
 				}
-				values := must[mechanism.CellValues](t)(m.Release(mechanism.NewOrderedCells(5, func(yield func(cell int, value, count int64) bool) error {
+				values := must[quantile.CellValues](t)(m.Release(mechanism.NewOrderedCells(5, func(yield func(cell int, value, count int64) bool) error {
 					for _, cell := range []int{1, 4, 3} {
 						yield(cell, costs[cell][0], 1)
 					}
@@ -154,7 +156,7 @@ func TestQuantilesAsPlanned(t *testing.T) {
 					for _, x := range costs[cell] {
 						scores[x]++
 					}
-					out[cell] = append(out[cell], big.NewInt(int64(must[mechanism.Selection](t)(home.mode(sealed(scores...))).Index)))
+					out[cell] = append(out[cell], big.NewInt(int64(must[selection.Choice](t)(home.mode(sealed(scores...))).Index)))
 				}
 				return out
 			})
@@ -241,13 +243,13 @@ func TestQuantileSetsAsPlanned(t *testing.T) {
 	var want [][]*big.Int
 	drawnFrom(9, func() any {
 		for _, cells := range [][][]int64{{{}, {3}, {}, {10}, {4}}, {{3, 4, 10}}} { // fri, mon, thu, tue, wed: the days in order; and all
-			m := mechanism.CellQuantiles{Domain: mechanism.Domain{Lower: 0, Upper: 10}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3}, Cells: len(cells)}
+			m := quantile.Cells{Domain: quantile.Domain{Lower: 0, Upper: 10}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3}, Cells: len(cells)}
 			each, _ := e.Share(1, 3).Rat().Float64()
 			offset := int64(math.Ceil(2*1.5*math.Log(11*256)/each)) + 1
 			for _, o := range []int64{0, -offset, offset} {
-				m.Sought = append(m.Sought, mechanism.Sought{Rank: big.NewRat(1, 2), Offset: o, Epsilon: e.Share(1, 3)})
+				m.Sought = append(m.Sought, quantile.Sought{Rank: big.NewRat(1, 2), Offset: o, Epsilon: e.Share(1, 3)})
 			}
-			values := must[mechanism.CellValues](t)(m.Release(mechanism.NewOrderedCells(len(cells), func(yield func(cell int, value, count int64) bool) error {
+			values := must[quantile.CellValues](t)(m.Release(mechanism.NewOrderedCells(len(cells), func(yield func(cell int, value, count int64) bool) error {
 				for v := range int64(11) {
 					for cell, costs := range cells {
 						if slices.Contains(costs, v) {
@@ -264,14 +266,14 @@ func TestQuantileSetsAsPlanned(t *testing.T) {
 				}
 				want = append(want, row)
 			}
-			flip := mechanism.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e}
+			flip := selection.PermuteAndFlip{Sensitivity: big.NewInt(3), Monotonic: true, Epsilon: e}
 			for i, costs := range cells {
 				scores := make([]int64, 11)
 				for _, x := range costs {
 					scores[x]++
 				}
 				at := len(want) - len(cells) + i
-				want[at] = append(want[at], big.NewInt(int64(must[mechanism.Selection](t)(flip.Select(sealed(scores...))).Index)))
+				want[at] = append(want[at], big.NewInt(int64(must[selection.Choice](t)(flip.Select(sealed(scores...))).Index)))
 			}
 		}
 		return nil

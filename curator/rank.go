@@ -11,6 +11,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
@@ -46,7 +47,7 @@ type Ranked struct {
 }
 
 // Rank is the kernel's fourth primitive: quantiles over the integers of the plan's grid, by the exponential mechanism or what
-// is built on it; the proofs stand with mechanism.IndependentQuantiles, ApproximateQuantiles and JointQuantiles. The rows stay
+// is built on it; the proofs stand with quantile.Independent, ApproximateQuantiles and JointQuantiles. The rows stay
 // with the engine, which gives them in order, once or a few times; what is held here of them does not grow with their
 // number.
 func (c *Curator) Rank(ctx context.Context, q Quantiles) (*Ranked, error) {
@@ -148,7 +149,7 @@ func ranksOf(q *Quantiles) (at []*big.Rat, err error) {
 
 // ordering is a mechanism of quantiles.
 type ordering interface {
-	Release(mechanism.Ordered) (mechanism.OrderStatistics, error)
+	Release(mechanism.Ordered) (quantile.OrderStatistics, error)
 	BoundedRange() privacy.Loss
 	RankError(beta float64) (float64, error)
 }
@@ -163,16 +164,16 @@ func orderer(t *plan.Target, name string, at []*big.Rat) (ordering, privacy.Epsi
 	switch domain, unit := domainOf(t), unitOf(t); name {
 	case EachQuantile:
 		with = func(e privacy.Epsilon) ordering {
-			return mechanism.IndependentQuantiles{Domain: domain, Unit: unit, Ranks: at, Epsilon: e}
+			return quantile.Independent{Domain: domain, Unit: unit, Ranks: at, Epsilon: e}
 		}
 	case RecursiveQuantiles:
 		with = func(e privacy.Epsilon) ordering {
-			return mechanism.ApproximateQuantiles{Domain: domain, Unit: unit, Ranks: at, Epsilon: e, Squares: !pure}
+			return quantile.Approximate{Domain: domain, Unit: unit, Ranks: at, Epsilon: e, Squares: !pure}
 		}
 	case JointQuantiles:
 		bins := jointTable / (len(at) * len(at))
 		with = func(e privacy.Epsilon) ordering {
-			return mechanism.JointQuantiles{Domain: domain, Unit: unit, Ranks: at, Bins: min(bins, 1<<14), Epsilon: e}
+			return quantile.Joint{Domain: domain, Unit: unit, Ranks: at, Bins: min(bins, 1<<14), Epsilon: e}
 		}
 	default:
 		return nil, privacy.Epsilon{}, &Error{

@@ -12,6 +12,7 @@ import (
 	"dither/internal/engine"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
@@ -129,7 +130,7 @@ func (w twins) sameRows(t *testing.T, name, sql string) {
 		if err != nil {
 			return nil, err
 		}
-		tree, err := mechanism.QuantileTree{
+		tree, err := quantile.Tree{
 			Domain: domain, Unit: unitOf(target), Height: 1, Branching: int(min(domain.Upper-domain.Lower+1, 1<<12)), Loss: privacy.PureLoss(someEpsilon(t)),
 		}.Measure(rows)
 		return tree.Values, err

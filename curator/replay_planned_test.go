@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"dither/mechanism"
+	"dither/mechanism/quantile"
+	"dither/mechanism/selection"
+	"dither/mechanism/stream"
 	"dither/privacy"
 )
 
@@ -153,13 +156,13 @@ func TestSelectedAsPlanned(t *testing.T) {
 	days, costs := []string{"fri", "mon", "thu", "tue", "wed"}, sealed(0, 3, 0, 10, 4)
 	regions, changes := []string{"north", "south", "<nil>"}, sealed(1-3+0, 2+1, 0)
 	const byDay, byRegion = "SELECT day, SUM(cost) FROM visits GROUP BY day", "SELECT region, SUM(change) FROM people GROUP BY region"
-	top := func(m mechanism.TopExponential, of []mechanism.Exact) func() ([]int, []*big.Int, error) {
+	top := func(m selection.TopExponential, of []mechanism.Exact) func() ([]int, []*big.Int, error) {
 		return func() ([]int, []*big.Int, error) { r, err := m.Select(of); return r.Indices, nil, err }
 	}
-	flip := func(m mechanism.PermuteAndFlip, of []mechanism.Exact) func() ([]int, []*big.Int, error) {
+	flip := func(m selection.PermuteAndFlip, of []mechanism.Exact) func() ([]int, []*big.Int, error) {
 		return func() ([]int, []*big.Int, error) { r, err := m.Select(of); return []int{r.Index}, nil, err }
 	}
-	noisy := func(m mechanism.NoisyTop, of []mechanism.Exact) func() ([]int, []*big.Int, error) {
+	noisy := func(m selection.NoisyTop, of []mechanism.Exact) func() ([]int, []*big.Int, error) {
 		return func() ([]int, []*big.Int, error) { r, err := m.Select(of); return r.Indices, r.Gaps, err }
 	}
 	eight := rho.Times(3).Pure().Times(2) // √(8Kρ)
@@ -171,14 +174,14 @@ func TestSelectedAsPlanned(t *testing.T) {
 		names  []string
 		direct func() ([]int, []*big.Int, error)
 	}{
-		{pure, Selection{Question: Question{SQL: byDay}, Mechanism: Exponential, Best: 3}, days, top(mechanism.TopExponential{K: 3, Sensitivity: s30, Monotonic: true, Epsilon: half}, costs)},
-		{pure, Selection{Question: Question{SQL: byRegion, Epsilon: "10"}, Mechanism: Exponential, Best: 2}, regions, top(mechanism.TopExponential{K: 2, Sensitivity: s10, Epsilon: ten}, changes)},
-		{zcdp, Selection{Question: Question{SQL: byDay}, Mechanism: Exponential, Best: 3}, days, top(mechanism.TopExponential{K: 3, Sensitivity: s30, Monotonic: true, Epsilon: eight}, costs)},
-		{pure, Selection{Question: Question{SQL: byDay, Epsilon: "10"}}, days, flip(mechanism.PermuteAndFlip{Sensitivity: s30, Monotonic: true, Epsilon: ten}, costs)},
-		{pure, Selection{Question: Question{SQL: byRegion, Epsilon: "10"}}, regions, flip(mechanism.PermuteAndFlip{Sensitivity: s10, Epsilon: ten}, changes)},
-		{pure, Selection{Question: Question{SQL: byDay}, Mechanism: NoisyMax, Best: 2}, days, noisy(mechanism.NoisyTop{K: 2, Sensitivity: s30, Monotonic: true, Epsilon: half}, costs)},
-		{pure, Selection{Question: Question{SQL: byRegion}, Mechanism: NoisyMax}, regions, noisy(mechanism.NoisyTop{K: 1, Sensitivity: s10, Epsilon: half}, changes)},
-		{zcdp, Selection{Question: Question{SQL: byRegion}, Mechanism: NoisyMax}, regions, noisy(mechanism.NoisyTop{K: 1, Sensitivity: s10, Epsilon: rho.Pure()}, changes)},
+		{pure, Selection{Question: Question{SQL: byDay}, Mechanism: Exponential, Best: 3}, days, top(selection.TopExponential{K: 3, Sensitivity: s30, Monotonic: true, Epsilon: half}, costs)},
+		{pure, Selection{Question: Question{SQL: byRegion, Epsilon: "10"}, Mechanism: Exponential, Best: 2}, regions, top(selection.TopExponential{K: 2, Sensitivity: s10, Epsilon: ten}, changes)},
+		{zcdp, Selection{Question: Question{SQL: byDay}, Mechanism: Exponential, Best: 3}, days, top(selection.TopExponential{K: 3, Sensitivity: s30, Monotonic: true, Epsilon: eight}, costs)},
+		{pure, Selection{Question: Question{SQL: byDay, Epsilon: "10"}}, days, flip(selection.PermuteAndFlip{Sensitivity: s30, Monotonic: true, Epsilon: ten}, costs)},
+		{pure, Selection{Question: Question{SQL: byRegion, Epsilon: "10"}}, regions, flip(selection.PermuteAndFlip{Sensitivity: s10, Epsilon: ten}, changes)},
+		{pure, Selection{Question: Question{SQL: byDay}, Mechanism: NoisyMax, Best: 2}, days, noisy(selection.NoisyTop{K: 2, Sensitivity: s30, Monotonic: true, Epsilon: half}, costs)},
+		{pure, Selection{Question: Question{SQL: byRegion}, Mechanism: NoisyMax}, regions, noisy(selection.NoisyTop{K: 1, Sensitivity: s10, Epsilon: half}, changes)},
+		{zcdp, Selection{Question: Question{SQL: byRegion}, Mechanism: NoisyMax}, regions, noisy(selection.NoisyTop{K: 1, Sensitivity: s10, Epsilon: rho.Pure()}, changes)},
 	} {
 		s.asked.Fresh = true
 		for seed := range byte(5) {
@@ -220,11 +223,11 @@ func TestStreamsAsPlanned(t *testing.T) {
 	for i, s := range []struct {
 		home   *Curator
 		opened Threshold
-		direct mechanism.SparseVector
+		direct stream.SparseVector
 	}{
-		{pure, Threshold{Above: 2, Values: true, Most: 30}, mechanism.SparseVector{Sensitivity: big.NewInt(30), Monotonic: true, Epsilon: half.Share(1, 2), Value: half.Share(1, 2), Positives: 2}},
-		{pure, Threshold{Most: 30}, mechanism.SparseVector{Sensitivity: big.NewInt(30), Monotonic: true, Epsilon: half, Positives: 1}},
-		{change, Threshold{Above: 2, Most: 60}, mechanism.SparseVector{Sensitivity: big.NewInt(60), Epsilon: half, Positives: 2}},
+		{pure, Threshold{Above: 2, Values: true, Most: 30}, stream.SparseVector{Sensitivity: big.NewInt(30), Monotonic: true, Epsilon: half.Share(1, 2), Value: half.Share(1, 2), Positives: 2}},
+		{pure, Threshold{Most: 30}, stream.SparseVector{Sensitivity: big.NewInt(30), Monotonic: true, Epsilon: half, Positives: 1}},
+		{change, Threshold{Above: 2, Most: 60}, stream.SparseVector{Sensitivity: big.NewInt(60), Epsilon: half, Positives: 2}},
 	} {
 		s.opened.Table, s.opened.Threshold, s.direct.Gap = "visits", "-100000", true
 		type told struct{ gap, value string }
@@ -243,9 +246,9 @@ func TestStreamsAsPlanned(t *testing.T) {
 		})
 		want := drawnFrom(byte(i), func() (out []told) {
 			newID()
-			session := must[*mechanism.SparseSession](t)(s.direct.Begin())
+			session := must[*stream.SparseSession](t)(s.direct.Begin())
 			for range s.direct.Positives {
-				a := must[mechanism.SparseAnswer](t)(session.Ask(sealed(17)[0], big.NewInt(-100000)))
+				a := must[stream.SparseAnswer](t)(session.Ask(sealed(17)[0], big.NewInt(-100000)))
 				out = append(out, told{text(a.Gap), text(a.Value)})
 			}
 			return out
@@ -268,25 +271,25 @@ func TestOrdersAsPlanned(t *testing.T) {
 		}
 		return nil
 	})
-	domain := mechanism.Domain{Lower: 0, Upper: 10}
+	domain := quantile.Domain{Lower: 0, Upper: 10}
 	added, changed := mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 3}, mechanism.Unit{Neighbours: privacy.ChangeOne, MaxRows: 3}
 	at, texts := []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, []string{"0.25", "0.75"}
 	ten, rho := someEpsilon(t).Times(10), must[privacy.Rho](t)(privacy.ParseRho("50"))
 	type releases interface {
-		Release(mechanism.Ordered) (mechanism.OrderStatistics, error)
+		Release(mechanism.Ordered) (quantile.OrderStatistics, error)
 	}
 	for i, s := range []struct {
 		home   *Curator
 		name   string // "" is Smooth
 		direct releases
 	}{
-		{pure, EachQuantile, mechanism.IndependentQuantiles{Domain: domain, Unit: added, Ranks: at, Epsilon: ten}},
-		{change, EachQuantile, mechanism.IndependentQuantiles{Domain: domain, Unit: changed, Ranks: at, Epsilon: ten}},
-		{pure, RecursiveQuantiles, mechanism.ApproximateQuantiles{Domain: domain, Unit: added, Ranks: at, Epsilon: ten}},
-		{pure, JointQuantiles, mechanism.JointQuantiles{Domain: domain, Unit: added, Ranks: at, Bins: 1 << 14, Epsilon: ten}},
-		{pure, "", mechanism.Smooth{Domain: domain, Unit: added, Epsilon: ten}},
-		{change, "", mechanism.Smooth{Domain: domain, Unit: changed, Epsilon: ten}},
-		{zcdp, "", mechanism.Smooth{Domain: domain, Unit: added, Epsilon: rho.Pure()}},
+		{pure, EachQuantile, quantile.Independent{Domain: domain, Unit: added, Ranks: at, Epsilon: ten}},
+		{change, EachQuantile, quantile.Independent{Domain: domain, Unit: changed, Ranks: at, Epsilon: ten}},
+		{pure, RecursiveQuantiles, quantile.Approximate{Domain: domain, Unit: added, Ranks: at, Epsilon: ten}},
+		{pure, JointQuantiles, quantile.Joint{Domain: domain, Unit: added, Ranks: at, Bins: 1 << 14, Epsilon: ten}},
+		{pure, "", quantile.Smooth{Domain: domain, Unit: added, Epsilon: ten}},
+		{change, "", quantile.Smooth{Domain: domain, Unit: changed, Epsilon: ten}},
+		{zcdp, "", quantile.Smooth{Domain: domain, Unit: added, Epsilon: rho.Pure()}},
 	} {
 		q := Question{SQL: "SELECT cost FROM visits", Epsilon: "10", Fresh: true}
 		for seed := range byte(5) {
@@ -299,7 +302,7 @@ func TestOrdersAsPlanned(t *testing.T) {
 				}
 				return out
 			})
-			want := drawnFrom(seed, func() []int64 { return must[mechanism.OrderStatistics](t)(s.direct.Release(costs)).Values })
+			want := drawnFrom(seed, func() []int64 { return must[quantile.OrderStatistics](t)(s.direct.Release(costs)).Values })
 			if !slices.Equal(got, want) {
 				t.Errorf("order %d, seed %d: %v, and the planned mechanism %v", i, seed, got, want)
 			}

@@ -14,6 +14,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
@@ -85,8 +86,8 @@ func (c *Curator) drawRows(ctx context.Context, p *plan.Plan, from engine.Sealed
 	if err != nil {
 		return 0, err
 	}
-	m := mechanism.Quantile{
-		Domain: mechanism.Domain{Lower: 1, Upper: s.Most}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: 1}, Rank: s.Rank, Epsilon: s.Draw(),
+	m := quantile.Single{
+		Domain: quantile.Domain{Lower: 1, Upper: s.Most}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: 1}, Rank: s.Rank, Epsilon: s.Draw(),
 	}
 	found, err := m.Release(counts)
 	if err != nil {

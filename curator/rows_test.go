@@ -11,6 +11,7 @@ import (
 	"dither/audit"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
@@ -113,8 +114,8 @@ func TestFoundRowsAsPlanned(t *testing.T) {
 		})
 		rows, sum := int64(0), new(big.Int)
 		drawnFrom(seed, func() any {
-			found := must[mechanism.OrderStatistics](t)(mechanism.Quantile{
-				Domain: mechanism.Domain{Lower: 1, Upper: 20}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, Rank: big.NewRat(99, 100), Epsilon: one,
+			found := must[quantile.OrderStatistics](t)(quantile.Single{
+				Domain: quantile.Domain{Lower: 1, Upper: 20}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, Rank: big.NewRat(99, 100), Epsilon: one,
 			}.Release(counts))
 			rows = found.Values[0]
 			drawn := must[mechanism.Measurement](t)(mechanism.Laplace{Sensitivity: big.NewInt(rows), Epsilon: one.Times(9)}.Measure(sealed(43 + min(5, rows))))

@@ -11,6 +11,8 @@ import (
 	"dither/internal/exact"
 	"dither/internal/ledger"
 	"dither/mechanism"
+	"dither/mechanism/learning"
+	"dither/mechanism/selection"
 	"dither/privacy"
 )
 
@@ -51,16 +53,16 @@ const mostSearched = 64
 // searchedMinima is a MinimumSearch, decided.
 type searchedMinima struct {
 	*regression
-	again   mechanism.Repetition
+	again   selection.Repetition
 	trial   privacy.Epsilon
 	price   privacy.Loss
-	solvers []*mechanism.Minimiser
+	solvers []*learning.Minimiser
 	minima  []part // of each candidate
 	correct part
 }
 
 // SearchMinimum runs the search. It is one look: its price, E of a pure budget or E²/2 of one in ρ, is that of all trials together, since each is E/3-differentially private and the best of a random number of
-// them costs three times what one does (mechanism.Repetition, where the proof stands). A trial draws a candidate, adds discrete Laplace noise to its minimum (mechanism.Minimiser), and counts, with such noise, the
+// them costs three times what one does (selection.Repetition, where the proof stands). A trial draws a candidate, adds discrete Laplace noise to its minimum (learning.Minimiser), and counts, with such noise, the
 // rows that this predicts rightly; the shares of both add up to E/3. What loses is neither told nor recorded, nor is the number of trials.
 //
 // A search that runs out of time is charged, and nothing comes of it. That it was given up after so many trials costs no more (the proof holds for a number that is cut off).
@@ -121,7 +123,7 @@ func (c *Curator) minimaOf(q MinimumSearch) (*searchedMinima, *look, error) {
 	if trials == 0 {
 		trials = 10 * float64(len(q.Candidates))
 	}
-	if m.again, err = mechanism.NewRepetition(trials); err != nil {
+	if m.again, err = selection.NewRepetition(trials); err != nil {
 		return nil, nil, &Error{Code: CodeUsage, Message: err.Error(), cause: err}
 	}
 	if err := m.divide(q.Score); err != nil {
@@ -245,8 +247,8 @@ func (c *Curator) best(ctx context.Context, m *searchedMinima, from engine.Seale
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // it has no name: nothing is left of it
-	return mechanism.Best(m.again, func() ([][]*big.Int, *big.Int, error) {
-		i, err := mechanism.Candidate(len(m.solvers))
+	return selection.Best(m.again, func() ([][]*big.Int, *big.Int, error) {
+		i, err := selection.Candidate(len(m.solvers))
 		if err != nil {
 			return nil, nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/selection"
 	"dither/privacy"
 )
 
@@ -215,7 +216,7 @@ func selector(t *plan.Target, s Selection) (*selecting, error) {
 var noLead = big.NewInt(-1)
 
 func exponential(t *plan.Target, e privacy.Epsilon, best int) *selecting {
-	m := mechanism.TopExponential{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e, K: best}
+	m := selection.TopExponential{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e, K: best}
 	return &selecting{
 		name: Exponential, epsilon: e, best: best,
 		choose: func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {
@@ -230,7 +231,7 @@ func exponential(t *plan.Target, e privacy.Epsilon, best int) *selecting {
 }
 
 func permuteAndFlip(t *plan.Target, e privacy.Epsilon) *selecting {
-	m := mechanism.PermuteAndFlip{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e}
+	m := selection.PermuteAndFlip{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e}
 	return &selecting{
 		name: PermuteAndFlip, epsilon: e, best: 1,
 		choose: func(scores []mechanism.Exact) ([][]*big.Int, told, error) {
@@ -242,7 +243,7 @@ func permuteAndFlip(t *plan.Target, e privacy.Epsilon) *selecting {
 }
 
 func noisyMax(t *plan.Target, e privacy.Epsilon, best int) *selecting {
-	m := mechanism.NoisyTop{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e, K: best}
+	m := selection.NoisyTop{Sensitivity: t.Sensitivity, Monotonic: t.Monotonic, Epsilon: e, K: best}
 	return &selecting{
 		name: NoisyMax, epsilon: e, best: best,
 		choose: func(scores []mechanism.Exact) (rows [][]*big.Int, _ told, err error) {

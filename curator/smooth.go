@@ -10,6 +10,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
@@ -27,7 +28,7 @@ type Median struct {
 }
 
 // Smooth is the kernel's fifth primitive: the median of one value, SELECT age FROM people, with noise that fits how dense
-// the values are about it (mechanism.Smooth, where the proof stands). Rows in which it is NULL do not count. Against the
+// the values are about it (quantile.Smooth, where the proof stands). Rows in which it is NULL do not count. Against the
 // exponential mechanism's median (Rank) it needs many rows near the middle; it is not better in general.
 func (c *Curator) Smooth(ctx context.Context, q Question) (*Median, error) {
 	ctx = c.arrives(ctx)
@@ -57,11 +58,11 @@ func (c *Curator) Smooth(ctx context.Context, q Question) (*Median, error) {
 }
 
 // smoothing decides a look at a median.
-func (c *Curator) smoothing(q Question) (t *plan.Target, m mechanism.Smooth, l *look, err error) {
+func (c *Curator) smoothing(q Question) (t *plan.Target, m quantile.Smooth, l *look, err error) {
 	if t, err = c.order(q); err != nil {
 		return nil, m, nil, err
 	}
-	m = mechanism.Smooth{Domain: domainOf(t), Unit: unitOf(t), Epsilon: pureWithin(t.Price)}
+	m = quantile.Smooth{Domain: domainOf(t), Unit: unitOf(t), Epsilon: pureWithin(t.Price)}
 	reach := big.NewInt(m.Upper - m.Lower) // public: how far one unit could move the median of some table
 	reach.Add(reach, big.NewInt(1))
 	l, err = c.lookAt(t, q, ledger.Mechanism{
@@ -79,8 +80,8 @@ func (c *Curator) order(q Question) (*plan.Target, error) {
 	return plan.BuildOrder(c.filled(), request)
 }
 
-func domainOf(t *plan.Target) mechanism.Domain {
-	return mechanism.Domain{Lower: t.Measures[0].Lo, Upper: t.Measures[0].Hi}
+func domainOf(t *plan.Target) quantile.Domain {
+	return quantile.Domain{Lower: t.Measures[0].Lo, Upper: t.Measures[0].Hi}
 }
 
 func unitOf(t *plan.Target) mechanism.Unit {
@@ -88,7 +89,7 @@ func unitOf(t *plan.Target) mechanism.Unit {
 }
 
 // statistics are rows of one released integer each.
-func statistics(found mechanism.OrderStatistics) (rows [][]*big.Int) {
+func statistics(found quantile.OrderStatistics) (rows [][]*big.Int) {
 	for _, v := range found.Values {
 		rows = append(rows, []*big.Int{big.NewInt(v)})
 	}

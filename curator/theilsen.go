@@ -12,6 +12,7 @@ import (
 	"dither/internal/ledger"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/learning"
 	"dither/privacy"
 )
 
@@ -73,7 +74,7 @@ const typicalResidual = 0.1
 // fittingLine is a LineQuestion, decided.
 type fittingLine struct {
 	*regression
-	draw   mechanism.TheilSen
+	draw   learning.TheilSen
 	shares []privacy.Loss
 	silent bool // intervals were asked for, and would have no ends
 }
@@ -81,7 +82,7 @@ type fittingLine struct {
 var lineDraws = []string{"slope", "height", "half-width of the slope", "half-width of the height"}
 
 // FitLine is the kernel's primitive for a robust line: the medians of the slopes of all pairs of rows, and of what rows have left of it
-// (mechanism.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and within the kernel: of each pair no
+// (learning.TheilSen, where the proof stands). It is the one look that brings rows of different units together, and within the kernel: of each pair no
 // more than a count leaves, into the exponential mechanism.
 func (c *Curator) FitLine(ctx context.Context, q LineQuestion) (*FittedLine, error) {
 	ctx = c.arrives(ctx)
@@ -158,9 +159,9 @@ func (c *Curator) fittingLine(q LineQuestion) (*fittingLine, error) {
 		return nil, err
 	}
 	f.draw.Unit = mechanism.Unit{Neighbours: r.Neighbours, MaxRows: r.Caps.Rows}
-	for i, to := range []*mechanism.Range{&f.draw.X, &f.draw.Y} {
+	for i, to := range []*learning.Range{&f.draw.X, &f.draw.Y} {
 		m := r.Measures[i]
-		*to = mechanism.Range{Low: m.Units(big.NewInt(m.Lo)), High: m.Units(big.NewInt(m.Hi))}
+		*to = learning.Range{Low: m.Units(big.NewInt(m.Lo)), High: m.Units(big.NewInt(m.Hi))}
 		if to.Low.Cmp(to.High) >= 0 {
 			return nil, &Error{Code: CodePolicy, Message: fmt.Sprintf("%s is a constant, by its bounds", r.Names[i]), Hint: "select what varies"}
 		}
@@ -258,7 +259,7 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 	for i, share := range f.shares {
 		out.Draws = append(out.Draws, LineDraw{lineDraws[i], c.loss(share)})
 	}
-	for i, r := range []mechanism.Range{f.draw.X, f.draw.Y} {
+	for i, r := range []learning.Range{f.draw.X, f.draw.Y} {
 		to := []*[2]float64{&out.X, &out.Y}[i]
 		to[0], _ = r.Low.Float64()
 		to[1], _ = r.High.Float64()
@@ -267,8 +268,8 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 	height := out.Y[1] - out.Y[0]
 	slope, middle := f.draw.Expected(typicalResidual)
 	of := [2]scaledLine{
-		{at: 0, unit: height / (out.X[1] - out.X[0]), bits: mechanism.SlopeBits, most: mechanism.SteepestSlope, drawn: slope},
-		{at: out.Y[0] + height/2, unit: height, bits: mechanism.MiddleBits, most: mechanism.FarthestMiddle, drawn: middle},
+		{at: 0, unit: height / (out.X[1] - out.X[0]), bits: learning.SlopeBits, most: learning.SteepestSlope, drawn: slope},
+		{at: out.Y[0] + height/2, unit: height, bits: learning.MiddleBits, most: learning.FarthestMiddle, drawn: middle},
 	}
 	for i, to := range []*LineEstimate{&out.Slope, &out.Height} {
 		var value, width *big.Int
@@ -285,7 +286,7 @@ func (c *Curator) fittedLine(f *fittingLine, l *look, q LineQuestion, s *seen) (
 		out.Notes = append(out.Notes, fmt.Sprintf("With about %s at this price, the probability that an estimate falls anywhere is of the order of %s.", plural(out.Rows, "row"), strconv.FormatFloat(astray, 'g', 1, 64)))
 	}
 	if len(f.shares) > 2 {
-		out.Confidence = mechanism.WidthConfidence
+		out.Confidence = learning.WidthConfidence
 	}
 	return out, nil
 }
@@ -295,7 +296,7 @@ type scaledLine struct {
 	at, unit float64
 	bits     int
 	most     float64
-	drawn    mechanism.DrawnLine
+	drawn    learning.DrawnLine
 }
 
 func (s scaledLine) estimate(to *LineEstimate, value, width *big.Int) error {

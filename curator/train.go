@@ -10,6 +10,7 @@ import (
 
 	"dither/internal/ledger"
 	"dither/mechanism"
+	"dither/mechanism/learning"
 	"dither/noise"
 )
 
@@ -69,7 +70,7 @@ type Trainer struct {
 	curator *Curator
 	look    *look
 	data    *regression
-	step    mechanism.NoisyGradient
+	step    learning.NoisyGradient
 	noise   noise.RoundedGaussian
 	grid    int
 
@@ -95,7 +96,7 @@ type Gradient struct {
 	Replayed bool               // it was recorded before
 }
 
-// Train is the kernel's primitive for models without a minimum to perturb: noisy gradients (mechanism.NoisyGradient, where the proof
+// Train is the kernel's primitive for models without a minimum to perturb: noisy gradients (learning.NoisyGradient, where the proof
 // stands). Its whole price is reserved here, before the first step. No loss of the rows is ever told.
 //
 // A training that was paid before goes on, unless it is asked for afresh. Where the owner lost it by a change since, the error is CodeUnfinished: to pay again

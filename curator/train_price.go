@@ -2,14 +2,15 @@ package curator
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
 	"math/big"
 
 	"dither/internal/bounded"
 	"dither/internal/exact"
 	"dither/internal/ledger"
-	"dither/mechanism"
+	"dither/internal/trainprice"
+	"dither/mechanism/learning"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -88,7 +89,7 @@ func (c *Curator) training(ctx context.Context, q Training) (*Trainer, error) {
 		return nil, &Error{Code: CodePolicy, Message: "a relation that makes several rows of one unit does not tell which are one unit's", Hint: "ask about one table, or about persons"}
 	}
 	m := q.Model
-	t.step.Model = mechanism.NewModel(m.Kind, t.data.predictors(), m.Classes, m.Hidden, m.Activation)
+	t.step.Model = learning.NewModel(m.Kind, t.data.predictors(), m.Classes, m.Hidden, m.Activation)
 	if err := t.step.Model.Check(); err != nil {
 		return nil, &Error{Code: CodeUsage, Message: err.Error(), cause: err}
 	}
@@ -158,18 +159,14 @@ func (t *Trainer) priced(ctx context.Context, q Training) (privacy.Loss, error) 
 		}
 	}
 	t.Multiplier = exact.FormatRat(t.step.Multiplier)
-	job, err := t.step.Job(t.Steps)
-	if err != nil {
-		return none, &Error{Code: CodeUsage, Message: err.Error(), cause: err}
-	}
-	figure, _, err := job.LeastEpsilon(delta)
-	if err != nil {
-		return none, &Error{Code: CodeUsage, Message: err.Error(), cause: err}
-	}
-	if !figure.Told() || math.IsInf(figure.Value, 0) || figure.Value <= 0 || figure.Value > privacy.MaxEpsilon {
+	figure, err := trainprice.Epsilon(t.step, t.Steps, delta)
+	if errors.Is(err, trainprice.ErrNone) {
 		return none, &Error{Code: CodePolicy, Message: "no accountant tells a finite ε of so little noise", Hint: "give a larger Multiplier"}
 	}
-	e, err := privacy.EpsilonOf(exact.CeilDigits(new(big.Rat).SetFloat64(figure.Value), 8))
+	if err != nil {
+		return none, &Error{Code: CodeUsage, Message: err.Error(), cause: err}
+	}
+	e, err := privacy.EpsilonOf(figure)
 	if err != nil {
 		return none, err
 	}
@@ -185,7 +182,7 @@ func (t *Trainer) calibrated(ctx context.Context, q Training, delta privacy.Delt
 	if price.IsZero() {
 		price = t.curator.policy.Price.Default
 	}
-	z, err := t.step.Calibrated(ctx, t.Steps, price.Price(), delta)
+	z, err := trainprice.Multiplier(ctx, t.step, t.Steps, price.Price(), delta)
 	if err != nil {
 		if ctx.Err() != nil { // nothing was reserved
 			return nil, err

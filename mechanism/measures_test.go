@@ -1,10 +1,16 @@
-package mechanism
+package mechanism_test
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
 	"dither/internal/stattest"
+	"dither/mechanism"
+	"dither/mechanism/analytic"
+	"dither/mechanism/internal/mechtest"
+	"dither/mechanism/partition"
+	"dither/mechanism/stream"
 	"dither/noise"
 )
 
@@ -17,9 +23,9 @@ const measureDraws = 4000
 type drawnBy func(t *testing.T) ([]*big.Int, noise.Distribution)
 
 // once measures a vector of zeros.
-func once(measure func([]Exact) (Measurement, error)) drawnBy {
+func once(measure func([]mechanism.Exact) (mechanism.Measurement, error)) drawnBy {
 	return func(t *testing.T) ([]*big.Int, noise.Distribution) {
-		m := made(measure(make([]Exact, measureDraws)))(t)
+		m := made(measure(make([]mechanism.Exact, measureDraws)))(t)
 		return m.Values, m.Noise
 	}
 }
@@ -49,15 +55,19 @@ func made[T any](v T, err error) func(testing.TB) T {
 // Each public method that adds noise adds the noise that it declares: of the distribution, and with the parameter, that its
 // definition has, which is typed here.
 func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
-	half, two, half2, delta := epsilonOf(t, "0.5"), epsilonOf(t, "2"), rhoOf(t, "0.5"), deltaOf(t, "0.01")
+	half, two, half2, delta := mechtest.Epsilon(t, "0.5"), mechtest.Epsilon(t, "2"), mechtest.Rho(t, "0.5"), mechtest.Delta(t, "0.01")
 	three, nine := big.NewInt(3), big.NewInt(9)
 	laplace := func(scale int64) noise.Distribution { return made(noise.NewDiscreteLaplace(big.NewRat(scale, 1)))(t) }
 	gaussian := func(sigma2 int64) noise.Distribution {
 		return made(noise.NewDiscreteGaussian(big.NewRat(sigma2, 1)))(t)
 	}
-	low, high := 0.1, 100.0 // the least σ by bisection of Balle and Wang's curve
+	phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	curve := func(sigma float64) float64 { // Balle and Wang's, of a sensitivity of 3 and ε = 2
+		return phi(3/(2*sigma)-2*sigma/3) - math.Exp(2)*phi(-3/(2*sigma)-2*sigma/3)
+	}
+	low, high := 0.1, 100.0 // the least σ by bisection of that curve
 	for range 60 {
-		if middle := (low + high) / 2; continuousDelta(3, middle, 2) > 0.01 {
+		if middle := (low + high) / 2; curve(middle) > 0.01 {
 			low = middle
 		} else {
 			high = middle
@@ -66,8 +76,8 @@ func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
 	rounded := made(noise.NewRoundedGaussian(new(big.Rat).SetFloat64(high * high)))(t)
 
 	staircase := func(squared bool) drawnBy {
-		m := Staircase{Sensitivity: big.NewInt(20), Epsilon: two, Squared: squared}
-		return again(func() (Measurement, error) { return m.Measure(make([]Exact, 1)) }, func(out Measurement) (*big.Int, noise.Distribution) {
+		m := mechanism.Staircase{Sensitivity: big.NewInt(20), Epsilon: two, Squared: squared}
+		return again(func() (mechanism.Measurement, error) { return m.Measure(make([]mechanism.Exact, 1)) }, func(out mechanism.Measurement) (*big.Int, noise.Distribution) {
 			return out.Values[0], out.Noise
 		})
 	}
@@ -76,37 +86,37 @@ func TestMeasuresDrawWhatTheyDeclare(t *testing.T) {
 		return made(noise.NewStaircase(length, made(best(length, e))(t), e))(t)
 	}
 	const far = 1 << 20 // above every threshold
-	thresholded := func(measure func([]Partition) (ThresholdRelease, error)) drawnBy {
-		x := []Partition{NewPartition("key", ints(far)[0])}
-		return again(func() (ThresholdRelease, error) { return measure(x) }, func(out ThresholdRelease) (*big.Int, noise.Distribution) {
+	thresholded := func(measure func([]mechanism.Partition) (partition.ThresholdRelease, error)) drawnBy {
+		x := []mechanism.Partition{mechanism.NewPartition("key", mechtest.Exacts(far)[0])}
+		return again(func() (partition.ThresholdRelease, error) { return measure(x) }, func(out partition.ThresholdRelease) (*big.Int, noise.Distribution) {
 			return new(big.Int).Sub(out.Kept[0].Value, big.NewInt(far)), out.Noise
 		})
 	}
-	counted := func(begin func() (*Counter, error)) drawnBy { // the first sum
+	counted := func(begin func() (*stream.Counter, error)) drawnBy { // the first sum
 		return again(func() (*big.Int, error) {
 			c, err := begin()
 			if err != nil {
 				return nil, err
 			}
-			return c.Next(Exact{})
+			return c.Next(mechanism.Exact{})
 		}, func(v *big.Int) (*big.Int, noise.Distribution) { return v, nil })
 	}
-	at, tree := Threshold{MaxPerCell: big.NewInt(1), Keys: 3, Delta: delta}, CountingTree{Steps: 5, Sensitivity: big.NewInt(2)}
+	at, tree := partition.Threshold{MaxPerCell: big.NewInt(1), Keys: 3, Delta: delta}, stream.CountingTree{Steps: 5, Sensitivity: big.NewInt(2)}
 	for name, s := range map[string]struct {
 		by   drawnBy
 		want noise.Distribution
 	}{
-		"Laplace":            {once(Laplace{Sensitivity: three, Epsilon: half}.Measure), laplace(6)}, // Δ/ε
-		"Gaussian":           {once(Gaussian{L2Squared: nine, Rho: half2}.Measure), gaussian(9)},     // Δ₂²/(2ρ)
-		"AnalyticGaussian":   {once(analytic(t, 9, "2", "0.01").Measure), rounded},
-		"ThresholdLaplace":   {thresholded(ThresholdLaplace{Laplace{Sensitivity: three, Epsilon: half}, at}.Measure), laplace(6)},
-		"ThresholdGaussian":  {thresholded(ThresholdGaussian{Gaussian{L2Squared: nine, Rho: half2}, at}.Measure), gaussian(9)},
+		"Laplace":            {once(mechanism.Laplace{Sensitivity: three, Epsilon: half}.Measure), laplace(6)}, // Δ/ε
+		"Gaussian":           {once(mechanism.Gaussian{L2Squared: nine, Rho: half2}.Measure), gaussian(9)},     // Δ₂²/(2ρ)
+		"analytic.Gaussian":  {once(made(analytic.NewGaussian(nine, two, delta))(t).Measure), rounded},
+		"ThresholdLaplace":   {thresholded(partition.ThresholdLaplace{Laplace: mechanism.Laplace{Sensitivity: three, Epsilon: half}, Threshold: at}.Measure), laplace(6)},
+		"ThresholdGaussian":  {thresholded(partition.ThresholdGaussian{Gaussian: mechanism.Gaussian{L2Squared: nine, Rho: half2}, Threshold: at}.Measure), gaussian(9)},
 		"Staircase":          {staircase(false), stairs(noise.AbsoluteStep)},
 		"Staircase, squared": {staircase(true), stairs(noise.SquaredStep)},
-		"CountingTree":       {counted(func() (*Counter, error) { return tree.Laplace(half) }), laplace(12)},    // LΔ/ε, L = 3
-		"CountingTree, ρ":    {counted(func() (*Counter, error) { return tree.Gaussian(half2) }), gaussian(12)}, // LΔ²/(2ρ)
+		"CountingTree":       {counted(func() (*stream.Counter, error) { return tree.Laplace(half) }), laplace(12)},    // LΔ/ε, L = 3
+		"CountingTree, ρ":    {counted(func() (*stream.Counter, error) { return tree.Gaussian(half2) }), gaussian(12)}, // LΔ²/(2ρ)
 		// One step's noise is the rounding of a variable that is nearly normal, of σ² = Δ²/(2ρ): its units are 2⁻³⁰.
-		"CountingFactorization": {counted(CountingFactorization{Steps: 1, Sensitivity: three, Rho: half2}.Begin), made(noise.NewRoundedGaussian(big.NewRat(9, 1)))(t)},
+		"CountingFactorization": {counted(stream.CountingFactorization{Steps: 1, Sensitivity: three, Rho: half2}.Begin), made(noise.NewRoundedGaussian(big.NewRat(9, 1)))(t)},
 	} {
 		drawn, declared := s.by(t)
 		if err := follows(drawn, s.want); err != nil {
@@ -141,7 +151,7 @@ func follows(drawn []*big.Int, want noise.Distribution) error {
 // Tulap's noise is of the distribution that it declares, in cells of a quarter.
 func TestTulapDrawsWhatItDeclares(t *testing.T) {
 	for _, delta := range []string{"0", "0.01"} {
-		m := Tulap{Epsilon: epsilonOf(t, "0.5"), Delta: deltaOf(t, delta)}
+		m := mechanism.Tulap{Epsilon: mechtest.Epsilon(t, "0.5"), Delta: mechtest.Delta(t, delta)}
 		want := made(noise.NewTulap(m.Epsilon.Rat(), m.Delta.Rat()))(t)
 		const cells = 80
 		observed, expected := make([]int, cells), make([]float64, cells)
@@ -156,7 +166,7 @@ func TestTulapDrawsWhatItDeclares(t *testing.T) {
 			expected[i] = high - low
 		}
 		for range measureDraws {
-			x, _ := made(m.Measure(Exact{}))(t).Value.Float64()
+			x, _ := made(m.Measure(mechanism.Exact{}))(t).Value.Float64()
 			observed[min(max(int(4*x+cells/2), 0), cells-1)]++
 		}
 		if err := (stattest.ChiSquared{Observed: observed, Expected: expected, FalseAlarm: measuresFalseAlarm}).Check(); err != nil {

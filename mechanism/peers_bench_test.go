@@ -6,6 +6,11 @@ import (
 	"testing"
 
 	"dither/mechanism"
+	"dither/mechanism/analytic"
+	"dither/mechanism/partition"
+	"dither/mechanism/quantile"
+	"dither/mechanism/response"
+	"dither/mechanism/selection"
 	"dither/privacy"
 )
 
@@ -36,8 +41,8 @@ func BenchmarkPeers(b *testing.B) {
 		}
 		return nil
 	})
-	domain, unit := mechanism.Domain{Upper: 100_000}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}
-	analytic, err := mechanism.NewAnalyticGaussian(one, epsilon, delta)
+	domain, unit := quantile.Domain{Upper: 100_000}, mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}
+	calibrated, err := analytic.NewGaussian(one, epsilon, delta)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -49,7 +54,7 @@ func BenchmarkPeers(b *testing.B) {
 			_, err := mechanism.Laplace{Sensitivity: one, Epsilon: epsilon}.Measure(scores)
 			return err
 		}},
-		{"analytic-gaussian", func() error { _, err := analytic.Measure(scores); return err }},
+		{"analytic-gaussian", func() error { _, err := calibrated.Measure(scores); return err }},
 		{"staircase", func() error {
 			_, err := mechanism.Staircase{Sensitivity: one, Epsilon: epsilon}.Measure(scores[:1])
 			return err
@@ -59,39 +64,39 @@ func BenchmarkPeers(b *testing.B) {
 			return err
 		}},
 		{"randomized-response", func() error {
-			_, err := mechanism.CategoryResponse{Categories: 10, Epsilon: epsilon}.Respond(scores[:1])
+			_, err := response.Category{Categories: 10, Epsilon: epsilon}.Respond(scores[:1])
 			return err
 		}},
 		{"exponential", func() error {
-			_, err := mechanism.Exponential{Sensitivity: one, Epsilon: epsilon}.Select(scores)
+			_, err := selection.Exponential{Sensitivity: one, Epsilon: epsilon}.Select(scores)
 			return err
 		}},
 		{"permute-and-flip", func() error {
-			_, err := mechanism.PermuteAndFlip{Sensitivity: one, Epsilon: epsilon}.Select(scores)
+			_, err := selection.PermuteAndFlip{Sensitivity: one, Epsilon: epsilon}.Select(scores)
 			return err
 		}},
 		{"noisy-max", func() error {
-			_, err := mechanism.NoisyMax{Sensitivity: one, Epsilon: epsilon}.Select(scores)
+			_, err := selection.NoisyMax{Sensitivity: one, Epsilon: epsilon}.Select(scores)
 			return err
 		}},
 		{"noisy-top-10", func() error {
-			_, err := mechanism.NoisyTop{Sensitivity: one, Epsilon: epsilon, K: 10}.Select(scores)
+			_, err := selection.NoisyTop{Sensitivity: one, Epsilon: epsilon, K: 10}.Select(scores)
 			return err
 		}},
 		{"threshold", func() error {
-			m := mechanism.ThresholdLaplace{
+			m := partition.ThresholdLaplace{
 				Laplace:   mechanism.Laplace{Sensitivity: one, Epsilon: epsilon},
-				Threshold: mechanism.Threshold{MaxPerCell: one, Keys: 1, Delta: delta},
+				Threshold: partition.Threshold{MaxPerCell: one, Keys: 1, Delta: delta},
 			}
 			_, err := m.Measure(partitions)
 			return err
 		}},
 		{"quantile", func() error {
-			_, err := mechanism.Quantile{Domain: domain, Unit: unit, Rank: big.NewRat(1, 2), Epsilon: epsilon}.Release(values)
+			_, err := quantile.Single{Domain: domain, Unit: unit, Rank: big.NewRat(1, 2), Epsilon: epsilon}.Release(values)
 			return err
 		}},
 		{"quantile-tree", func() error {
-			_, err := mechanism.QuantileTree{Domain: domain, Unit: unit, Height: 4, Branching: 16, Loss: privacy.PureLoss(epsilon)}.Measure(values)
+			_, err := quantile.Tree{Domain: domain, Unit: unit, Height: 4, Branching: 16, Loss: privacy.PureLoss(epsilon)}.Measure(values)
 			return err
 		}},
 	} {

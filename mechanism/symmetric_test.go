@@ -8,13 +8,14 @@ import (
 
 	"dither/internal/entropy"
 	"dither/internal/stattest"
+	"dither/mechanism/internal/mechtest"
 	"dither/noise"
 	"dither/privacy"
 )
 
 // The noise on the diagonal is that of σ², and off it of σ²/2, matrix by matrix, drawn in the order of the entries.
 func TestSymmetricGaussianDraws(t *testing.T) {
-	m := SymmetricGaussian{Dimension: 3, L2Squared: big.NewInt(50), Rho: rho(t, 1, 2)}
+	m := SymmetricGaussian{Dimension: 3, L2Squared: big.NewInt(50), Rho: mechtest.RhoRatio(t, 1, 2)}
 	const matrices = 4000
 	x := make([]Exact, 6*matrices)
 	for i := range x {
@@ -59,7 +60,7 @@ func TestSymmetricGaussianRenyi(t *testing.T) {
 		}
 		return math.Log(sum/all) / (alpha - 1)
 	}
-	m := SymmetricGaussian{Dimension: 2, L2Squared: big.NewInt(36), Rho: rho(t, 9, 10)} // σ² = 20
+	m := SymmetricGaussian{Dimension: 2, L2Squared: big.NewInt(36), Rho: mechtest.RhoRatio(t, 9, 10)} // σ² = 20
 	sigma2, err := Gaussian{L2Squared: m.L2Squared, Rho: m.Rho}.Sigma2()
 	if err != nil || sigma2.Cmp(big.NewRat(20, 1)) != 0 {
 		t.Fatal(sigma2, err)
@@ -90,7 +91,7 @@ func TestSymmetricGaussianRenyi(t *testing.T) {
 
 // A small case by the law of its output: of one entry of each kind, with the planned σ².
 func TestSymmetricGaussianLaw(t *testing.T) {
-	m := SymmetricGaussian{Dimension: 2, L2Squared: big.NewInt(4), Rho: rho(t, 1, 1)} // σ² = 2, and 1 off the diagonal
+	m := SymmetricGaussian{Dimension: 2, L2Squared: big.NewInt(4), Rho: mechtest.RhoRatio(t, 1, 1)} // σ² = 2, and 1 off the diagonal
 	counts := [3]map[int64]int{{}, {}, {}}
 	source := entropy.System()
 	defer source.Wipe()
@@ -124,7 +125,7 @@ func TestSymmetricGaussianLaw(t *testing.T) {
 
 // Bad parameters are refused, whatever the data.
 func TestSymmetricGaussianRefuses(t *testing.T) {
-	good := SymmetricGaussian{Dimension: 2, L2Squared: big.NewInt(1), Rho: rho(t, 1, 1)}
+	good := SymmetricGaussian{Dimension: 2, L2Squared: big.NewInt(1), Rho: mechtest.RhoRatio(t, 1, 1)}
 	for name, c := range map[string]struct {
 		change func(*SymmetricGaussian)
 		n      int

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"dither/internal/stattest"
+	"dither/mechanism/internal/mechtest"
 )
 
 func TestTulapMeasures(t *testing.T) {
-	m := Tulap{Epsilon: epsilonOf(t, "1/2"), Delta: deltaOf(t, "1/10")}
+	m := Tulap{Epsilon: mechtest.Epsilon(t, "1/2"), Delta: mechtest.Delta(t, "1/10")}
 	sampled, dist := make([]float64, 300), func(float64) float64 { return 0 }
 	for i := range sampled {
-		out, err := m.Measure(ints(-7)[0])
+		out, err := m.Measure(mechtest.Exacts(-7)[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -22,7 +23,7 @@ func TestTulapMeasures(t *testing.T) {
 		dist = out.Noise.CDF
 		sampled[i], _ = out.Value.Add(out.Value, big.NewRat(7, 1)).Float64()
 	}
-	if err := (stattest.Kolmogorov{Sample: sampled, CDF: dist, FalseAlarm: falseAlarm}).Check(); err != nil {
+	if err := (stattest.Kolmogorov{Sample: sampled, CDF: dist, FalseAlarm: mechtest.FalseAlarm}).Check(); err != nil {
 		t.Error(err)
 	}
 	pure, err := Tulap{Epsilon: m.Epsilon}.Measure(Exact{})
@@ -32,8 +33,8 @@ func TestTulapMeasures(t *testing.T) {
 }
 
 func TestTulapRefuses(t *testing.T) {
-	e := epsilonOf(t, "1")
-	for name, m := range map[string]Tulap{"zero": {}, "δ 1": {e, deltaOf(t, "1")}, "ε large": {Epsilon: epsilonOf(t, "1001")}} {
+	e := mechtest.Epsilon(t, "1")
+	for name, m := range map[string]Tulap{"zero": {}, "δ 1": {e, mechtest.Delta(t, "1")}, "ε large": {Epsilon: mechtest.Epsilon(t, "1001")}} {
 		if _, err := m.Measure(Exact{}); !errors.Is(err, ErrParameter) {
 			t.Errorf("%s: %v", name, err)
 		}

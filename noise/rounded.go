@@ -14,7 +14,7 @@ import (
 //
 // Since x + round(L) = round(x + L) for every integer x, an integer with this noise is what is left of one with continuous
 // Gaussian noise after rounding, which looks at nothing else: every promise of the continuous Gaussian mechanism is one of
-// this noise on integers. It does not hold of the discrete Gaussian (see mechanism.AnalyticGaussian). And |X − L| ≤ ½.
+// this noise on integers. It does not hold of the discrete Gaussian (see analytic.Gaussian). And |X − L| ≤ ½.
 //
 // A RoundedGaussian is immutable, and made by NewRoundedGaussian. The zero value is no distribution: its methods panic,
 // since the alternative would be no noise.

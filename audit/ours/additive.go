@@ -4,6 +4,8 @@ import (
 	"math/big"
 
 	"dither/mechanism"
+	"dither/mechanism/quantile"
+	"dither/mechanism/stream"
 	"dither/privacy"
 )
 
@@ -65,7 +67,7 @@ func neighbouringNumbers(n int) [][2]int {
 }
 
 // counted are the sums that a counter gives of a stream, and its loss.
-func counted(stream []int64, begin func() (*mechanism.Counter, error)) (sums []int64, loss privacy.Loss, err error) {
+func counted(stream []int64, begin func() (*stream.Counter, error)) (sums []int64, loss privacy.Loss, err error) {
 	counter, err := begin()
 	if err != nil {
 		return nil, loss, err
@@ -83,7 +85,7 @@ func counted(stream []int64, begin func() (*mechanism.Counter, error)) (sums []i
 // countingTree: with three steps the blocks are [1], [1, 2] and [3], and the sums x₁ + a, x₁ + x₂ + b and x₁ + x₂ + b + x₃ + c, of
 // independent a, b, c of scale 2Δ/ε. The law is of the first two and of the third's difference from the second.
 func countingTree() Subject {
-	m := mechanism.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
+	m := stream.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
 	e := epsilonOf(1, 1)
 	all, names := vectors(3, 0, 1)
 	const low, high = 0, 2
@@ -91,7 +93,7 @@ func countingTree() Subject {
 		Name: "counting-tree", About: "running sums of three steps by the binary tree, with discrete Laplace noise",
 		Source: "Dwork, Naor, Pitassi & Rothblum 2010; Chan, Shi & Song 2011",
 		domain: domain{inputs: names, pair: [2]int{0, 4}, draw: func(i int) (drawn, error) {
-			v, loss, err := counted(all[i], func() (*mechanism.Counter, error) { return m.Laplace(e) })
+			v, loss, err := counted(all[i], func() (*stream.Counter, error) { return m.Laplace(e) })
 			if err != nil {
 				return drawn{}, err
 			}
@@ -117,8 +119,8 @@ func noisyCounts(e privacy.Epsilon, data [][]int64, names []string, histograms, 
 }
 
 func quantileTree() Subject {
-	m := mechanism.QuantileTree{
-		Domain: mechanism.Domain{Lower: 0, Upper: 3}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+	m := quantile.Tree{
+		Domain: quantile.Domain{Lower: 0, Upper: 3}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
 		Height: 2, Branching: 2, Loss: privacy.PureLoss(epsilonOf(1, 1)),
 	}
 	data, names := multisets(4, 1)
@@ -145,8 +147,8 @@ func quantileTree() Subject {
 }
 
 func automaticBounds() Subject {
-	m := mechanism.AutomaticBounds{
-		Domain: mechanism.Domain{Lower: 0, Upper: 1}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
+	m := quantile.AutomaticBounds{
+		Domain: quantile.Domain{Lower: 0, Upper: 1}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1},
 		Loss: privacy.PureLoss(epsilonOf(1, 1)), FalsePositive: 0.01,
 	}
 	data, names := multisets(2, 2)

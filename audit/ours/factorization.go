@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"dither/internal/exact"
-	"dither/mechanism"
+	"dither/mechanism/stream"
 	"dither/privacy"
 )
 
@@ -13,7 +13,7 @@ import (
 // ½⌋ and x₁ + x₂ + ⌊u₁/2 + u₂ + ½⌋ [Fichtenberger, Henzinger & Upadhyay 2023], where u is discrete Gaussian noise of σ² = (1 + ¼)Δ²/(2ρ), the
 // squared norm of R's first column, on the multiples of 2⁻³⁰.
 func countingFactorization() Subject {
-	m := mechanism.CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1), Rho: rhoOf(2)}
+	m := stream.CountingFactorization{Steps: 2, Sensitivity: big.NewInt(1), Rho: rhoOf(2)}
 	all, names := vectors(2, 0, 1)
 	law := sync.OnceValue(func() rounded { return newRounded(big.NewRat(5, 4)) })
 	return subject(Subject{

@@ -8,6 +8,9 @@ import (
 	"dither/audit"
 	"dither/internal/exact"
 	"dither/mechanism"
+	"dither/mechanism/analytic"
+	"dither/mechanism/partition"
+	"dither/mechanism/stream"
 	"dither/privacy"
 )
 
@@ -38,7 +41,7 @@ func gaussian() Subject {
 // analyticGaussian takes σ² from the mechanism, which finds it by a search; that it is enough is certified here, and that it is the one
 // that is drawn with is told by draws.
 func analyticGaussian() Subject {
-	m, err := mechanism.NewAnalyticGaussian(big.NewInt(4), epsilonOf(1, 1), deltaOf(1, 100))
+	m, err := analytic.NewGaussian(big.NewInt(4), epsilonOf(1, 1), deltaOf(1, 100))
 	all, names := vectors(1, 0, 2)
 	noise := sync.OnceValues(func() (masses, error) {
 		dist, err := m.Noise()
@@ -79,7 +82,7 @@ func analyticGaussian() Subject {
 // countingTreeGaussian is as countingTree, of noise of σ² = LΔ²/(2ρ) on each block, L = 2: of the three blocks' noisy sums the first step
 // moves two, and each of the others one or two.
 func countingTreeGaussian() Subject {
-	m := mechanism.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
+	m := stream.CountingTree{Steps: 3, Sensitivity: big.NewInt(1)}
 	all, names := vectors(3, 0, 1)
 	noise := func() masses { return discreteGaussian(big.NewRat(2, 1)) }
 	return subject(Subject{
@@ -87,7 +90,7 @@ func countingTreeGaussian() Subject {
 		Source: "Dwork, Naor, Pitassi & Rothblum 2010; Chan, Shi & Song 2011",
 		at:     gaussianDelta(),
 		domain: domain{inputs: names, pair: [2]int{0, place(all, 1, 0, 0)}, draw: func(i int) (drawn, error) {
-			v, loss, err := counted(all[i], func() (*mechanism.Counter, error) { return m.Gaussian(rhoOf(2)) })
+			v, loss, err := counted(all[i], func() (*stream.Counter, error) { return m.Gaussian(rhoOf(2)) })
 			if err != nil {
 				return drawn{}, err
 			}
@@ -134,9 +137,9 @@ func countingTreeGaussian() Subject {
 const treeReach = 14
 
 func thresholdGaussian() Subject {
-	m := mechanism.ThresholdGaussian{
+	m := partition.ThresholdGaussian{
 		Gaussian:  mechanism.Gaussian{L2Squared: big.NewInt(1), Rho: rhoOf(2)},
-		Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: 1, Delta: deltaOf(1, 100)},
+		Threshold: partition.Threshold{MaxPerCell: big.NewInt(1), Keys: 1, Delta: deltaOf(1, 100)},
 	}
 	all, names, _ := units(1, 8)
 	// row is dropped, and then each number that may be kept.

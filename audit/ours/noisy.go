@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"dither/internal/expsum"
-	"dither/mechanism"
+	"dither/mechanism/selection"
 )
 
 // differences is P(η₁ + o₁ = η₂ + o₂ = …) for independent two-sided geometric variables: the sum of ∏(1 − b)·b^|z − o_j| over
@@ -138,7 +138,7 @@ func (g geometric) rankingLaw(names []string, pairs [][2]int, all [][]int64, mos
 // noisyMax is of two candidates, of whom the gap tells the whole difference.
 func noisyMax(s scores) Subject {
 	const most = 6
-	m := mechanism.NoisyMax{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	m := selection.NoisyMax{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := s.lists(2)
 	return subject(Subject{
 		Name: "noisy-max" + s.name, About: "the better of two candidates by report-noisy-max, and by how much, scores 0…2 that move by 1",
@@ -160,7 +160,7 @@ func noisyMax(s scores) Subject {
 // noisyTop is two of three, so that both gaps are told.
 func noisyTop() Subject {
 	const k, most = 2, 1
-	m := mechanism.NoisyTop{K: k, Sensitivity: big.NewInt(1), Epsilon: epsilonOf(2, 1)}
+	m := selection.NoisyTop{K: k, Sensitivity: big.NewInt(1), Epsilon: epsilonOf(2, 1)}
 	all, names := vectors(3, 0, 1)
 	pairs := adjacent(len(all), func(int, int) bool { return true })
 	return subject(Subject{

@@ -5,13 +5,14 @@ import (
 
 	"dither/internal/expsum"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
 // The examples of mechanisms of order statistics: the domain 0…2, and data sets of at most two rows, of which a person has
 // one.
 var (
-	orderDomain = mechanism.Domain{Lower: 0, Upper: 2}
+	orderDomain = quantile.Domain{Lower: 0, Upper: 2}
 	orderUnit   = mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}
 )
 
@@ -21,11 +22,11 @@ const (
 )
 
 func orders() []Subject {
-	return []Subject{quantile("quantile", orderUnit), independentQuantiles(), approximateQuantiles(), jointQuantiles()}
+	return []Subject{oneQuantile("quantile", orderUnit), independentQuantiles(), approximateQuantiles(), jointQuantiles()}
 }
 
 // orderSubject is an example of one mechanism; its sides are data sets that are one row apart.
-func orderSubject(name, about, source string, unit mechanism.Unit, sides [2][]int64, release func(mechanism.Ordered) (mechanism.OrderStatistics, error), law func(c *calc, data []int64) weights) Subject {
+func orderSubject(name, about, source string, unit mechanism.Unit, sides [2][]int64, release func(mechanism.Ordered) (quantile.OrderStatistics, error), law func(c *calc, data []int64) weights) Subject {
 	data, names := multisets(orderPoints, orderRows)
 	return subject(Subject{
 		Name: name, About: about, Source: source,
@@ -92,8 +93,8 @@ func wholeRows(data []int64) (rows []share) {
 	return rows
 }
 
-func quantile(name string, unit mechanism.Unit) Subject {
-	m := mechanism.Quantile{Domain: orderDomain, Unit: unit, Rank: big.NewRat(1, 2), Epsilon: epsilonOf(1, 1)}
+func oneQuantile(name string, unit mechanism.Unit) Subject {
+	m := quantile.Single{Domain: orderDomain, Unit: unit, Rank: big.NewRat(1, 2), Epsilon: epsilonOf(1, 1)}
 	sides := [2][]int64{{0}, {0, 1}}
 	if unit.Neighbours == privacy.ChangeOne {
 		sides = [2][]int64{{0}, {2}}
@@ -110,7 +111,7 @@ func quantile(name string, unit mechanism.Unit) Subject {
 }
 
 func independentQuantiles() Subject {
-	m := mechanism.IndependentQuantiles{
+	m := quantile.Independent{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
 	}
 	return orderSubject("independent-quantiles", "both quartiles of at most two rows of 0…2, each by the exponential mechanism", "Smith 2011", orderUnit,
@@ -131,7 +132,7 @@ func independentQuantiles() Subject {
 // approximateQuantiles recurses [Kaplan, Schnapp & Stemmer 2022, Algorithm 1]: the median v with a share of ε, and then the median
 // of what lies on either side, whose rows at v are halved, with the rest of ε. The shares are those that the mechanism tells.
 func approximateQuantiles() Subject {
-	m := mechanism.ApproximateQuantiles{
+	m := quantile.Approximate{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(1, 2), big.NewRat(3, 4)}, Epsilon: epsilonOf(1, 1),
 	}
 	return orderSubject("approximate-quantiles", "the three quartiles of at most two rows of 0…2, by recursion", "Kaplan, Schnapp & Stemmer 2022", orderUnit,
@@ -172,7 +173,7 @@ func approximateQuantiles() Subject {
 // place that occurs twice [Gillenwater, Joseph & Kulesza 2021, section 3]. The mechanism computes in floats with the public error
 // that it charges, so that its ε is smaller than this law's by a share of some 10⁻¹⁰.
 func jointQuantiles() Subject {
-	m := mechanism.JointQuantiles{
+	m := quantile.Joint{
 		Domain: orderDomain, Unit: orderUnit, Ranks: []*big.Rat{big.NewRat(1, 4), big.NewRat(3, 4)}, Bins: orderPoints, Epsilon: epsilonOf(1, 1),
 	}
 	s := orderSubject("joint-quantiles", "both quartiles of at most two rows of 0…2, by one exponential mechanism", "Gillenwater, Joseph & Kulesza 2021", orderUnit,

@@ -16,6 +16,8 @@ import (
 	"dither/internal/expsum"
 	"dither/internal/stattest"
 	"dither/mechanism"
+	"dither/mechanism/partition"
+	"dither/mechanism/stream"
 	"dither/privacy"
 )
 
@@ -44,17 +46,17 @@ func variants() []Subject {
 	of := func(neighbours privacy.Neighbours, rows int64) mechanism.Unit {
 		return mechanism.Unit{Neighbours: neighbours, MaxRows: rows}
 	}
-	keys := mechanism.Partitions{Epsilon: one, Delta: deltaOf(1, 10), Keys: 2}
+	keys := partition.Parameters{Epsilon: one, Delta: deltaOf(1, 10), Keys: 2}
 	return []Subject{
 		staircase("staircase, squared", true), tulap("tulap, δ", deltaOf(1, 20)), tulap("tulap, large δ", deltaOf(1, 3)),
 		exponential(wider), exponential(monotonic), permuteAndFlip(wider), permuteAndFlip(monotonic), noisyMax(wider), noisyMax(monotonic),
 		topExponential(wider), topExponential(monotonic),
-		sparseSubject("sparse-vector, plain", "", 2, mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: one, Positives: 1}),
-		sparseSubject("sparse-vector, monotonic", "", 2, mechanism.SparseVector{Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: one, Positives: 1}),
-		sparseSubject("sparse-vector, two", "", 2, mechanism.SparseVector{Sensitivity: two, Epsilon: one, Positives: 2}),
-		sparseSubject("sparse-vector, two monotonic", "", 2, mechanism.SparseVector{Sensitivity: two, Monotonic: true, Epsilon: one, Positives: 2}),
-		sparseSubject("sparse-vector-values, two", "", 1, mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: half, Value: half, Positives: 2}),
-		quantile("quantile, change-one", changed), quantile("quantile, two rows", of(privacy.AddRemove, 2)), quantile("quantile, two changed", of(privacy.ChangeOne, 2)),
+		sparseSubject("sparse-vector, plain", "", 2, stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: one, Positives: 1}),
+		sparseSubject("sparse-vector, monotonic", "", 2, stream.SparseVector{Sensitivity: big.NewInt(1), Monotonic: true, Epsilon: one, Positives: 1}),
+		sparseSubject("sparse-vector, two", "", 2, stream.SparseVector{Sensitivity: two, Epsilon: one, Positives: 2}),
+		sparseSubject("sparse-vector, two monotonic", "", 2, stream.SparseVector{Sensitivity: two, Monotonic: true, Epsilon: one, Positives: 2}),
+		sparseSubject("sparse-vector-values, two", "", 1, stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: half, Value: half, Positives: 2}),
+		oneQuantile("quantile, change-one", changed), oneQuantile("quantile, two rows", of(privacy.AddRemove, 2)), oneQuantile("quantile, two changed", of(privacy.ChangeOne, 2)),
 		smoothSubject("smooth, change-one", "", changed, 2), smoothSubject("smooth, two rows", "", of(privacy.AddRemove, 2), 2),
 		partitionSelection("partition-selection, two keys", keys, 4), partitionCounts("partition-counts, two keys", keys, 3), thresholdLaplace("threshold-laplace, two keys", 2, 3),
 	}
@@ -373,7 +375,7 @@ func TestLimits(t *testing.T) {
 			return g.differences(c, o[:]...)
 		})
 	}
-	v := sparseNoises(mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1), Gap: true, Positives: 1})
+	v := sparseNoises(stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1), Gap: true, Positives: 1})
 	queries, _ := vectors(2, 0, 1)
 	for k, limit := range v.limits(new(calc), queries) {
 		near("sparse-vector", limit, len(queries), func(c *calc, i int) *expsum.Number {

@@ -9,6 +9,7 @@ import (
 	"dither/audit"
 	"dither/internal/expsum"
 	"dither/mechanism"
+	"dither/mechanism/partition"
 	"dither/privacy"
 )
 
@@ -18,7 +19,7 @@ func deltaOf(num, den int64) privacy.Delta {
 }
 
 func partitions() []Subject {
-	one := mechanism.Partitions{Epsilon: epsilonOf(1, 2), Delta: deltaOf(1, 20), Keys: 1}
+	one := partition.Parameters{Epsilon: epsilonOf(1, 2), Delta: deltaOf(1, 20), Keys: 1}
 	return []Subject{
 		partitionSelection("partition-selection", one, 12), partitionCounts("partition-counts", one, 12), thresholdLaplace("threshold-laplace", 1, 8),
 		thresholdGaussian(),
@@ -39,7 +40,7 @@ const dropped = "dropped"
 
 // left is what leaves of partitions: of each its number, of which those above most are as one, or whether it is kept. Keys that nobody
 // has are told by themselves, which no law forgives.
-func left(keys int, kept []mechanism.KeptPartition, most int64) drawn {
+func left(keys int, kept []partition.Kept, most int64) drawn {
 	text := slices.Repeat([]string{dropped}, keys)
 	folded := slices.Clone(text)
 	for _, p := range kept {
@@ -105,13 +106,13 @@ func partitioned(name, about, source string, keys int, most int64, draw func(x [
 }
 
 // perKey are the shares of ε and δ that one of so many keys has.
-func perKey(m mechanism.Partitions) (e, d *big.Rat) {
+func perKey(m partition.Parameters) (e, d *big.Rat) {
 	keys := big.NewRat(m.Keys, 1)
 	return new(big.Rat).Quo(m.Epsilon.Rat(), keys), new(big.Rat).Quo(m.Delta.Rat(), keys)
 }
 
-func partitionSelection(name string, of mechanism.Partitions, most int64) Subject {
-	m := mechanism.PartitionSelection{Partitions: of}
+func partitionSelection(name string, of partition.Parameters, most int64) Subject {
+	m := partition.Selection{Parameters: of}
 	e, d := perKey(of)
 	return partitioned(name, fmt.Sprintf("whether a partition of 0 to %d units is kept", most), "Desfontaines, Voss, Gipson & Mandayam 2022", int(of.Keys), most,
 		func(x []mechanism.Partition, keys int) (drawn, error) {
@@ -120,9 +121,9 @@ func partitionSelection(name string, of mechanism.Partitions, most int64) Subjec
 				return drawn{}, err
 			}
 			names, err := m.Select(x)
-			var kept []mechanism.KeptPartition
+			var kept []partition.Kept
 			for _, name := range names {
-				kept = append(kept, mechanism.KeptPartition{Key: name})
+				kept = append(kept, partition.Kept{Key: name})
 			}
 			out := left(keys, kept, 0)
 			out.loss, out.claim, out.shares = loss, &audit.Claim{Epsilon: of.Epsilon, Delta: of.Delta}, of.Keys
@@ -143,8 +144,8 @@ func partitionSelection(name string, of mechanism.Partitions, most int64) Subjec
 		})
 }
 
-func partitionCounts(name string, of mechanism.Partitions, most int64) Subject {
-	m := mechanism.PartitionCounts{Partitions: of}
+func partitionCounts(name string, of partition.Parameters, most int64) Subject {
+	m := partition.Counts{Parameters: of}
 	e, d := perKey(of)
 	const greatest = 40 // beyond what n + V can be
 	g := geometric{e}
@@ -178,9 +179,9 @@ func partitionCounts(name string, of mechanism.Partitions, most int64) Subject {
 
 // thresholdLaplace has a sensitivity of one unit in each of so many keys.
 func thresholdLaplace(name string, keys, most int64) Subject {
-	m := mechanism.ThresholdLaplace{
+	m := partition.ThresholdLaplace{
 		Laplace:   mechanism.Laplace{Sensitivity: big.NewInt(keys), Epsilon: epsilonOf(1, 1)},
-		Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: keys, Delta: deltaOf(1, 100)},
+		Threshold: partition.Threshold{MaxPerCell: big.NewInt(1), Keys: keys, Delta: deltaOf(1, 100)},
 	}
 	g := geometric{rate(m.Epsilon, keys)}
 	greatest := most + 4*keys // above every number of units and the threshold: from there on ratios are what they are there

@@ -3,14 +3,14 @@ package ours
 import (
 	"math/big"
 
-	"dither/mechanism"
+	"dither/mechanism/response"
 	"dither/privacy"
 )
 
 func responses() []Subject { return []Subject{randomizedResponse(), categoryResponse()} }
 
 func randomizedResponse() Subject {
-	m := mechanism.RandomizedResponse{Truth: big.NewRat(1, 2), Yes: big.NewRat(1, 2)}
+	m := response.Randomized{Truth: big.NewRat(1, 2), Yes: big.NewRat(1, 2)}
 	e, err := m.Epsilon()
 	s := subject(Subject{
 		Name: "randomized-response", About: "one bit, by two fair coins",
@@ -44,7 +44,7 @@ func randomizedResponse() Subject {
 }
 
 func categoryResponse() Subject {
-	m := mechanism.CategoryResponse{Categories: 4, Epsilon: epsilonOf(1, 1)}
+	m := response.Category{Categories: 4, Epsilon: epsilonOf(1, 1)}
 	all, names := vectors(1, 0, 3)
 	return subject(Subject{
 		Name: "category-response", About: "one of four values, answered truly with probability e/(e + 3)",

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"dither/internal/expsum"
-	"dither/mechanism"
+	"dither/mechanism/selection"
 	"dither/privacy"
 )
 
@@ -54,7 +54,7 @@ func proportional(c *calc, rate *big.Rat, scores []int64) (p []*expsum.Number, t
 }
 
 func exponential(s scores) Subject {
-	m := mechanism.Exponential{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	m := selection.Exponential{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := s.lists(3)
 	return subject(Subject{
 		Name: "exponential" + s.name, About: "one of three candidates by the exponential mechanism, scores 0…2 that move by 1",
@@ -78,18 +78,18 @@ func exponential(s scores) Subject {
 
 // exponentialIntervals: an output in a run of so many integers of one score has exp(c·u) over the sum of all integers' weights.
 func exponentialIntervals() Subject {
-	m := mechanism.Exponential{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
+	m := selection.Exponential{Sensitivity: big.NewInt(1), Epsilon: epsilonOf(1, 1)}
 	lengths := []int64{1, 2, 3}
 	all, names, pairs := plainScores.lists(3)
 	return subject(Subject{
 		Name: "exponential-intervals", About: "one of six integers in runs of 1, 2 and 3 that share a score, by the exponential mechanism",
 		Source: "McSherry & Talwar 2007",
 		domain: domain{inputs: names, pair: [2]int{place(all, 1, 1, 1), place(all, 0, 2, 2)}, draw: func(i int) (drawn, error) {
-			out, err := m.SelectWithin(func(yield func(mechanism.OutputInterval) bool) {
+			out, err := m.SelectWithin(func(yield func(selection.OutputInterval) bool) {
 				from := int64(0)
 				for j, u := range all[i] {
 					ends := exactly(from, from+lengths[j], u)
-					if !yield(mechanism.OutputInterval{From: ends[0], To: ends[1], Score: ends[2]}) {
+					if !yield(selection.OutputInterval{From: ends[0], To: ends[1], Score: ends[2]}) {
 						return
 					}
 					from += lengths[j]
@@ -120,7 +120,7 @@ func exponentialIntervals() Subject {
 // permuteAndFlip: in each order of the candidates, the first whose coin shows heads [McKenna & Sheldon 2020, Algorithm 1]: of n!
 // orders, that which takes i as the k-th has the chance p_i·∏(1 − p_j) over those before it.
 func permuteAndFlip(s scores) Subject {
-	m := mechanism.PermuteAndFlip{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	m := selection.PermuteAndFlip{Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := s.lists(3)
 	return subject(Subject{
 		Name: "permute-and-flip" + s.name, About: "one of three candidates by permute-and-flip, scores 0…2 that move by 1",
@@ -167,7 +167,7 @@ func permutations(n int) [][]int {
 // topExponential peels: the exponential mechanism at ε/K among those who are left [Bhaskar, Laxman, Smith & Thakurta 2010].
 func topExponential(s scores) Subject {
 	const k = 2
-	m := mechanism.TopExponential{K: k, Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
+	m := selection.TopExponential{K: k, Sensitivity: big.NewInt(s.sensitivity), Monotonic: s.monotonic, Epsilon: epsilonOf(1, 1)}
 	all, names, pairs := s.lists(3)
 	return subject(Subject{
 		Name: "top-exponential" + s.name, About: "the first two of three candidates, by peeling, scores 0…2 that move by 1",

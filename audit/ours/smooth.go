@@ -5,6 +5,7 @@ import (
 
 	"dither/internal/exact"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
@@ -21,7 +22,7 @@ func smooth() Subject {
 
 func smoothSubject(name, about string, unit mechanism.Unit, rows int) Subject {
 	const upper = 3
-	m := mechanism.Smooth{Domain: mechanism.Domain{Lower: 0, Upper: upper}, Unit: unit, Epsilon: epsilonOf(1, 1)}
+	m := quantile.Smooth{Domain: quantile.Domain{Lower: 0, Upper: upper}, Unit: unit, Epsilon: epsilonOf(1, 1)}
 	data, names := multisets(upper+1, rows)
 	near := neighboursOf(data, unit)
 	pair := [2]int{place(data), place(data, 0)}

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"strings"
 
-	"dither/mechanism"
+	"dither/mechanism/stream"
 )
 
 // A session of two queries of 0 or 1 against the threshold 1, which ends with so many that are above; gaps up to 3 are told
@@ -21,14 +21,14 @@ func sparse() []Subject {
 	one, half := epsilonOf(1, 1), epsilonOf(1, 2)
 	return []Subject{
 		sparseSubject("sparse-vector", "two queries against a threshold until one is above, with the gap", 2,
-			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: one, Gap: true, Positives: 1}),
+			stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: one, Gap: true, Positives: 1}),
 		sparseSubject("sparse-vector-values", "two queries against a threshold until one is above, with its noisy value", 2,
-			mechanism.SparseVector{Sensitivity: big.NewInt(1), Epsilon: half, Value: half, Positives: 1}),
+			stream.SparseVector{Sensitivity: big.NewInt(1), Epsilon: half, Value: half, Positives: 1}),
 	}
 }
 
 // sparseSubject has neighbours whose queries move by the sensitivity at most, and in one direction where they are monotonic.
-func sparseSubject(name, about string, queries int, m mechanism.SparseVector) Subject {
+func sparseSubject(name, about string, queries int, m stream.SparseVector) Subject {
 	most := m.Sensitivity.Int64()
 	all, names := vectors(queries, 0, most)
 	near := func(i, j int) bool { return !m.Monotonic || oneWay(all[i], all[j]) }
@@ -67,7 +67,7 @@ func oneWay(a, b []int64) bool {
 }
 
 // sparseDraw names a session's answers: of each query that it is below, or above and by how much, and its value.
-func sparseDraw(m mechanism.SparseVector, queries []int64) (drawn, error) {
+func sparseDraw(m stream.SparseVector, queries []int64) (drawn, error) {
 	session, err := m.Begin()
 	if err != nil {
 		return drawn{}, err

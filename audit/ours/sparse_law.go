@@ -7,17 +7,17 @@ import (
 	"strings"
 
 	"dither/internal/expsum"
-	"dither/mechanism"
+	"dither/mechanism/stream"
 )
 
 // sparseVector is a mechanism with the noises that its definition gives it: ρ of scale Δ/ε₁ and ν of 2cΔ/ε₂, or of cΔ/ε₂ where queries
 // are monotonic, with ε₁ + ε₂ = ε in the ratio 1 : (2c)^⅔, or 1 : c^⅔, down to thousandths [Lyu, Su & Li 2017, Algorithm 7]; values have noise of scale cΔ/ε₃.
 type sparseVector struct {
-	mechanism.SparseVector
+	stream.SparseVector
 	threshold, query, value geometric // value has no rate where none are told
 }
 
-func sparseNoises(m mechanism.SparseVector) sparseVector {
+func sparseNoises(m stream.SparseVector) sparseVector {
 	c, delta := int64(m.Positives), m.Sensitivity.Int64()
 	each := 2 * c
 	if m.Monotonic {

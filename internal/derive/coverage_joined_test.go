@@ -10,6 +10,8 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/value"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
+	"dither/mechanism/selection"
 )
 
 // crowd are tables v and w of 120 persons, of whom most have two rows of v and one of w, and some four and three.
@@ -133,10 +135,10 @@ func TestShortfall(t *testing.T) {
 						for i, s := range scores {
 							exact[i] = mechanism.NewExact(big.NewInt(s))
 						}
-						flip := mechanism.PermuteAndFlip{Sensitivity: big.NewInt(m.Rows), Monotonic: neighbours == "add-remove", Epsilon: m.Epsilon()}
+						flip := selection.PermuteAndFlip{Sensitivity: big.NewInt(m.Rows), Monotonic: neighbours == "add-remove", Epsilon: m.Epsilon()}
 						choose := flip.Select
 						if _, pure := m.Loss.Pure(); !pure {
-							choose = mechanism.Exponential(flip).Select
+							choose = selection.Exponential(flip).Select
 						}
 						within := promised(1-alpha, 1)
 						for within[0].Open() {
@@ -171,12 +173,12 @@ func TestRankError(t *testing.T) {
 				for i := range data {
 					data[i] = q.Value.Lo
 				}
-				m := mechanism.CellQuantiles{
-					Domain: mechanism.Domain{Lower: q.Value.Lo, Upper: q.Value.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: 1,
+				m := quantile.Cells{
+					Domain: quantile.Domain{Lower: q.Value.Lo, Upper: q.Value.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: 1,
 				}
 				at := 0 // drawn as each by itself, and then put in order
 				for i, o := range p.Siblings(q) {
-					m.Sought = append(m.Sought, mechanism.Sought{Rank: o.Rank, Epsilon: o.Draw()})
+					m.Sought = append(m.Sought, quantile.Sought{Rank: o.Rank, Epsilon: o.Draw()})
 					if o == q {
 						at = i
 					}

@@ -14,6 +14,7 @@ import (
 	"dither/internal/stattest"
 	"dither/internal/value"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
@@ -99,8 +100,8 @@ func rowsDrawn(t *testing.T, p *plan.Plan, counts map[int64]int64) (int64, float
 		values = append(values, v)
 	}
 	slices.Sort(values)
-	found, err := mechanism.Quantile{
-		Domain: mechanism.Domain{Lower: 1, Upper: p.Rows.Most}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, Rank: p.Rows.Rank, Epsilon: p.Rows.Draw(),
+	found, err := quantile.Single{
+		Domain: quantile.Domain{Lower: 1, Upper: p.Rows.Most}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: 1}, Rank: p.Rows.Rank, Epsilon: p.Rows.Draw(),
 	}.Release(mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
 		for _, v := range values {
 			if !yield(v, counts[v]) {

@@ -11,6 +11,7 @@ import (
 	"dither/internal/engine/enginetest"
 	"dither/internal/plan"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -122,8 +123,8 @@ func searchOf(t *testing.T, p *plan.Plan, tables enginetest.Tables) func() (lowe
 			lower, upper = append(lower, new(big.Int)), append(upper, new(big.Int))
 		}
 		for i, s := range p.Searches {
-			bounds, err := mechanism.AutomaticBounds{
-				Domain: mechanism.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: s.Look.Caps.MostRows()},
+			bounds, err := quantile.AutomaticBounds{
+				Domain: quantile.Domain{Lower: s.Outer().Lo, Upper: s.Outer().Hi}, Unit: mechanism.Unit{Neighbours: privacy.AddRemove, MaxRows: s.Look.Caps.MostRows()},
 				Loss: s.Loss, FalsePositive: s.FalsePositive,
 			}.Measure(mechanism.NewOrdered(func(yield func(value, count int64) bool) error {
 				for _, v := range values[i] {

@@ -38,7 +38,7 @@ func (c *cell) quantile(q *plan.Quantile, alpha float64) Estimate {
 }
 
 // inOrder is the value of q where all quantiles of the same value are put in the order of their ranks: what is drawn of each by itself may
-// cross. It keeps the bound of ranks that they have in common (mechanism.IndependentQuantiles.RankError, where it is proved; plan.RankError).
+// cross. It keeps the bound of ranks that they have in common (quantile.Independent.RankError, where it is proved; plan.RankError).
 func (c *cell) inOrder(q *plan.Quantile) *big.Int {
 	of := c.answer.plan.Siblings(q)
 	values := make([]*big.Int, len(of))

@@ -10,6 +10,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/stattest"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 )
 
 // Over grouping sets the interval of a quantile covers PERCENTILE_DISC and PERCENTILE_CONT of the exact bounded rows in each set's cells with the
@@ -26,7 +27,7 @@ func TestQuantileSetsCoverage(t *testing.T) {
 		}
 		simulates(p)
 		tables := enginetest.Tables{"t": people(300)}
-		var mechanisms []mechanism.CellQuantiles
+		var mechanisms []quantile.Cells
 		var data []mechanism.OrderedCells
 		exactly := map[string][]int64{} // of each group, and of all as ""
 		for s, of := range p.Orders() {

@@ -16,25 +16,26 @@ import (
 	"dither/internal/stattest"
 	"dither/internal/value"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/noise"
 )
 
 // quantilesOf are a plan's true values in order, with the mechanism that draws from them: no sums beside them, one value.
-func quantilesOf(t testing.TB, p *plan.Plan, rows []enginetest.Row) (mechanism.CellQuantiles, [][]int64) {
+func quantilesOf(t testing.TB, p *plan.Plan, rows []enginetest.Row) (quantile.Cells, [][]int64) {
 	t.Helper()
 	return quantilesOver(t, p, enginetest.Tables{p.Table: rows})
 }
 
 // quantilesOver is that over a relation.
-func quantilesOver(t testing.TB, p *plan.Plan, tables enginetest.Tables) (mechanism.CellQuantiles, [][]int64) {
+func quantilesOver(t testing.TB, p *plan.Plan, tables enginetest.Tables) (quantile.Cells, [][]int64) {
 	t.Helper()
 	v := p.Quantiles[0].Value
-	m := mechanism.CellQuantiles{
-		Domain: mechanism.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
+	m := quantile.Cells{
+		Domain: quantile.Domain{Lower: v.Lo, Upper: v.Hi}, Unit: mechanism.Unit{Neighbours: p.Neighbours, MaxRows: p.OrderCaps.MostRows()}, Cells: p.Cells(),
 	}
 	for _, q := range p.Quantiles {
 		for _, offset := range []int64{0, -q.Offset, q.Offset} {
-			m.Sought = append(m.Sought, mechanism.Sought{Rank: q.Rank, Offset: offset, Epsilon: q.Draw()})
+			m.Sought = append(m.Sought, quantile.Sought{Rank: q.Rank, Offset: offset, Epsilon: q.Draw()})
 		}
 	}
 	cells := make([][]int64, p.Cells())
@@ -65,7 +66,7 @@ func inOrder(cells [][]int64) mechanism.OrderedCells {
 }
 
 // drawQuantiles is one release.
-func drawQuantiles(t testing.TB, m mechanism.CellQuantiles, data mechanism.OrderedCells) (out [][]*big.Int) {
+func drawQuantiles(t testing.TB, m quantile.Cells, data mechanism.OrderedCells) (out [][]*big.Int) {
 	t.Helper()
 	found, err := m.Release(data)
 	if err != nil {

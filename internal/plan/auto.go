@@ -12,7 +12,7 @@ import (
 )
 
 // Search finds bounds for a value by looking at rows: bounds => auto. It is the first of two looks of one answer: a noisy histogram
-// of the value's magnitudes, of which mechanism.AutomaticBounds tells the bounds, and then the sums within these bounds.
+// of the value's magnitudes, of which quantile.AutomaticBounds tells the bounds, and then the sums within these bounds.
 //
 // Privacy: the search is private at its Loss, by AutomaticBounds' proof, since no unit has more than Rows rows in it. Whatever bounds
 // it finds, within the value's own, each of the measures is private at its own share, with the sensitivity of those bounds
@@ -130,7 +130,7 @@ func (s *Search) within(lo, hi *big.Int, centred bool) (*Measure, error) {
 }
 
 // looks completes the searches' looks, once the plan's own is. A row is in one bin of the histogram, so that the histogram moves by at
-// most Rows =: m in L1 norm and m² in squared L2 norm under add/remove, and by twice each under change-one (mechanism.QuantileTree
+// most Rows =: m in L1 norm and m² in squared L2 norm under add/remove, and by twice each under change-one (quantile.Tree
 // has the proof).
 func (b *builder) looks() error {
 	for _, s := range b.plan.Searches {

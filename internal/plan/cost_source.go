@@ -106,7 +106,7 @@ func (m meter) bounded(b *bounded.Statement) Cost {
 	return Cost{Steps: r.steps, Rows: max(r.most, r.rows)}
 }
 
-// orderPasses is in how many passes a mechanism goes over rows in order (mechanism.Quantile, mechanism.JointQuantiles).
+// orderPasses is in how many passes a mechanism goes over rows in order (quantile.Single, quantile.Joint).
 const orderPasses = 2
 
 // stored is how many rows of one unit a table's sealed version has at most.

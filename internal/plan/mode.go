@@ -14,7 +14,7 @@ import (
 
 // Mode is the most frequent of a value's known values, chosen in every cell at once. NULL is none of them. A value's score is how many
 // rows of the cell have it, and one value is chosen in each cell, by permute and flip, or under zCDP by the exponential mechanism
-// (mechanism.PermuteAndFlip, mechanism.Exponential), with the probability of each growing as exp(c·score): c = ε/R under add/remove
+// (selection.PermuteAndFlip, selection.Exponential), with the probability of each growing as exp(c·score): c = ε/R under add/remove
 // and ε/(2R) under change-one, R the rows that count of one unit, in all cells together.
 //
 // It costs ε for all cells together. Proof: let a unit have c_k rows in cell k, Σ c_k ≤ R. Under add/remove the scores of cell k all move one
@@ -80,7 +80,7 @@ func (m *Mode) Epsilon() privacy.Epsilon {
 }
 
 // Shortfall bounds how many rows fewer the chosen value has than the most frequent one, in one cell, but with probability alpha:
-// (ln n + ln(1/α))/c for n values, rounded up (mechanism.Exponential.Shortfall).
+// (ln n + ln(1/α))/c for n values, rounded up (selection.Exponential.Shortfall).
 func (m *Mode) Shortfall(n privacy.Neighbours, alpha float64) float64 {
 	reach := m.Rows
 	if n == privacy.ChangeOne {

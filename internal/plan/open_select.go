@@ -10,6 +10,7 @@ import (
 	"dither/internal/exact"
 	"dither/internal/query"
 	"dither/mechanism"
+	"dither/mechanism/partition"
 	"dither/noise"
 	"dither/privacy"
 )
@@ -19,8 +20,8 @@ type Strategy string
 
 // The strategies, both by the number of units that count in a group.
 const (
-	Thresholded Strategy = "gaussian threshold"  // released where it is above a threshold with noise: mechanism.ThresholdGaussian
-	Optimal     Strategy = "partition selection" // released with the largest probability: mechanism.PartitionSelection
+	Thresholded Strategy = "gaussian threshold"  // released where it is above a threshold with noise: partition.ThresholdGaussian
+	Optimal     Strategy = "partition selection" // released with the largest probability: partition.Selection
 )
 
 // Selection decides which groups are released, where they are not known beforehand: one selection for all aggregates of a
@@ -32,7 +33,7 @@ const (
 // change-one, with a square of the L2 distance of at most Groups and, all contributions being ≥ 0, 2·Groups. That is what
 // the mechanisms are given: Optimal the number of groups that differ, 2·Groups under change-one, and Thresholded the squared L2
 // distance and how many groups of one data set the other may lack, Groups under both relations (the proof at
-// mechanism.Threshold: each side drops its own).
+// partition.Threshold: each side drops its own).
 //
 // What is measured afterwards is a function of the groups that were released: for each fixed set of groups, of this table or not, the
 // vector of the sums over their rows that count, whose sensitivity is at most that of all groups together (bound), since it is a part of it. So
@@ -44,8 +45,8 @@ type Selection struct {
 	Groups   int64                // in which a unit counts, at most
 	MinUnits int64                // a group of so many units or fewer is released with a probability of at most δ; at least 1
 	Loss     privacy.Loss         // ρ, and the δ
-	Optimal  mechanism.Partitions // of either strategy the parameters
-	Gaussian mechanism.ThresholdGaussian
+	Optimal  partition.Parameters // of either strategy the parameters
+	Gaussian partition.ThresholdGaussian
 
 	share privacy.Loss
 }
@@ -86,13 +87,13 @@ func (s *Selection) choose(n privacy.Neighbours) error {
 	if n == privacy.ChangeOne {
 		differ *= 2
 	}
-	s.Optimal = mechanism.Partitions{
+	s.Optimal = partition.Parameters{
 		Epsilon: rho.Share(1, differ).Pure().Times(differ), // K groups at ε/K each cost K·(ε/K)²/2: at ε/K = √(2ρ/K), ρ
 		Delta:   delta, Keys: differ, MinUnits: s.MinUnits,
 	}
-	s.Gaussian = mechanism.ThresholdGaussian{
+	s.Gaussian = partition.ThresholdGaussian{
 		Gaussian:  mechanism.Gaussian{L2Squared: big.NewInt(differ), Rho: rho},
-		Threshold: mechanism.Threshold{MaxPerCell: big.NewInt(1), Keys: s.Groups, Delta: delta, MinUnits: s.MinUnits},
+		Threshold: partition.Threshold{MaxPerCell: big.NewInt(1), Keys: s.Groups, Delta: delta, MinUnits: s.MinUnits},
 	}
 	if loss, err := s.Optimal.Loss(); err != nil || !loss.Within(s.Loss) {
 		return fmt.Errorf("%w: %s for %s", mechanism.ErrParameter, loss, s.Loss)
@@ -118,7 +119,7 @@ func (s *Selection) Units(p float64) (int64, error) {
 	if s.Strategy == Thresholded {
 		return s.aboveThreshold(p)
 	}
-	law := mechanism.PartitionSelection{Partitions: s.Optimal}
+	law := partition.Selection{Parameters: s.Optimal}
 	low, high := s.MinUnits-1, s.MinUnits // not at low
 	for {
 		kept, err := law.Probability(high)

@@ -14,7 +14,7 @@ import (
 )
 
 // Quantile is one quantile of a value, asked of every cell at once. It is released as three draws of the exponential mechanism
-// over the integers between the value's Lo and Hi (mechanism.CellQuantiles, with the proof): one at the rank q·n, which is the
+// over the integers between the value's Lo and Hi (quantile.Cells, with the proof): one at the rank q·n, which is the
 // answer, and two that bracket it, at q·n − t and q·n + t rows.
 //
 // t is Offset: more rows than what is drawn at either end is off by, but with probability BracketAlpha for both together, and one
@@ -51,7 +51,7 @@ const (
 	quantileBits = 30
 	// maxRankDigits: ranks are decimals of at most so many places, so that those of one value have a common denominator.
 	maxRankDigits = 4
-	// maxQuantiles bounds the quantiles of one value: three draws each, of which mechanism.CellQuantiles makes at most 765 in one pass.
+	// maxQuantiles bounds the quantiles of one value: three draws each, of which quantile.Cells makes at most 765 in one pass.
 	maxQuantiles = 255
 	// maxOffset bounds t: beyond it the ends are the bounds on any data.
 	maxOffset = 1 << 40
@@ -146,7 +146,7 @@ func (q *Quantile) Draw() privacy.Epsilon {
 
 // choose fixes the sensitivity and the offset, for a quantile that has its share of the price.
 //
-// The sensitivity is that of mechanism.CellQuantiles, where it is proved: rows·max(q, 1 − q), of the rows that count of one unit in
+// The sensitivity is that of quantile.Cells, where it is proved: rows·max(q, 1 − q), of the rows that count of one unit in
 // all cells together; under change-one twice that, or, in a single cell, rows.
 func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 	q.draw = q.Draw()
@@ -170,7 +170,7 @@ func (q *Quantile) choose(n privacy.Neighbours, rows int64, cells int) error {
 }
 
 // rankError bounds by how many rows one draw is off, but with probability alpha: 2Δ(ln N + ln(1/α))/ε for the N integers of the
-// domain, rounded up (mechanism.Quantile.RankError). It is infinite where the price is 0.
+// domain, rounded up (quantile.Single.RankError). It is infinite where the price is 0.
 func (q *Quantile) rankError(alpha float64) float64 {
 	return rankErrorOf(q.Sensitivity, q.Draw(), float64(q.Value.Hi-q.Value.Lo+1), alpha)
 }
@@ -196,7 +196,7 @@ func (p *Plan) Siblings(q *Quantile) []*Quantile {
 
 // RankError bounds how many rows, in the order of the value, lie between what is told of a quantile in one cell and the quantile, but with
 // probability alpha. Of several quantiles of one value the draws are put in order, which keeps a bound that all have in common
-// (mechanism.IndependentQuantiles.RankError).
+// (quantile.Independent.RankError).
 func (p *Plan) RankError(q *Quantile, alpha float64) float64 {
 	w := p.worstOf(q)
 	if w.quantile == nil {

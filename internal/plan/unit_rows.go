@@ -20,7 +20,7 @@ import (
 //
 // What is put in order is one number of each unit that has rows left, by WHERE, GROUP BY and Part: how many, clamped to [1, Most]. It reads that
 // unit's rows alone, so that to add or remove a unit adds or removes one number at most; to change one removes one and adds another,
-// at most. So the draw is that of mechanism.Quantile with one row a unit, which has the proof: with B(o) and A(o) the numbers below, and at or
+// at most. So the draw is that of quantile.Single with one row a unit, which has the proof: with B(o) and A(o) the numbers below, and at or
 // below, o, and n of them in all, d(o) = max(0, B(o) − qn, qn − A(o)) moves by at most Sensitivity = max(q, 1 − q) under add/remove, and 1
 // under change-one; o is drawn with a probability in proportion to exp(−ε·d(o)/(2·Sensitivity)) from the integers 1 to Most. That is ε-DP, and
 // ε-bounded-range, hence ε²/8-zCDP [McSherry & Talwar 2007; Cesar & Rogers 2021]; and it is at least 1 and at most Most, whatever the rows are.
@@ -61,7 +61,7 @@ func drawOf(share privacy.Loss) privacy.Epsilon {
 }
 
 // RankError bounds how many units lie between the bound's place among their numbers of rows and the quantile's, but with probability alpha:
-// 2Δ(ln N + ln(1/α))/ε for N numbers, rounded up (mechanism.Quantile.RankError).
+// 2Δ(ln N + ln(1/α))/ε for N numbers, rounded up (quantile.Single.RankError).
 func (s *RowSearch) RankError(alpha float64) float64 {
 	return rankErrorOf(s.Sensitivity, s.Draw(), float64(s.Most), alpha)
 }

@@ -14,6 +14,7 @@ import (
 	"dither/internal/plan"
 	"dither/internal/policy"
 	"dither/mechanism"
+	"dither/mechanism/quantile"
 	"dither/privacy"
 )
 
@@ -151,7 +152,7 @@ func TestFoundRowsDraw(t *testing.T) {
 					t.Fatal(err)
 				}
 				s := q.Rows
-				m := mechanism.Quantile{Domain: mechanism.Domain{Lower: 1, Upper: 12}, Unit: mechanism.Unit{Neighbours: q.Neighbours, MaxRows: 1}, Rank: s.Rank, Epsilon: s.Draw()}
+				m := quantile.Single{Domain: quantile.Domain{Lower: 1, Upper: 12}, Unit: mechanism.Unit{Neighbours: q.Neighbours, MaxRows: 1}, Rank: s.Rank, Epsilon: s.Draw()}
 				for _, alpha := range []float64{0.05, 1e-6} {
 					if want, err := m.RankError(alpha); err != nil || s.RankError(alpha) != want {
 						t.Errorf("%s %s: off by %v, the mechanism by %v (%v)", relation, s, s.RankError(alpha), want, err)

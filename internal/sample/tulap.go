@@ -12,7 +12,7 @@ import (
 //
 // It is the least k with exp(−kε) ≤ δ(1 + b)/(1 − b + 2δb), b = exp(−ε), and so the reach of the noise that keeps an
 // integer of sensitivity 1 (ε, δ)-differentially private with the least of tails: see Tulap, and
-// mechanism.PartitionSelection.
+// partition.Selection.
 //
 // The logarithm over ε is no integer k: e^ε is transcendental for a rational ε ≠ 0 [Lindemann 1882], and as a polynomial in
 // it δ(e^ε + 1)e^(kε) = e^ε − 1 + 2δ is no identity for δ < 1. So some precision tells its floor, and the ceiling is one

@@ -1,0 +1,91 @@
+// Package mechtest makes values for the tests of mechanisms. Only tests import it.
+package mechtest
+
+import (
+	"math/big"
+	"slices"
+	"testing"
+
+	"dither/mechanism/internal/opaque"
+	"dither/privacy"
+)
+
+// FalseAlarm is the rate at which each statistical check on fresh randomness fails by chance, where a test names no other.
+const FalseAlarm = 1e-6
+
+// Exacts hides integers.
+func Exacts(values ...int64) []opaque.Exact {
+	out := make([]opaque.Exact, len(values))
+	for i, v := range values {
+		out[i] = opaque.NewExact(big.NewInt(v))
+	}
+	return out
+}
+
+// Epsilon is the ε of a text, as 0.5 or 1/2.
+func Epsilon(t testing.TB, text string) privacy.Epsilon {
+	t.Helper()
+	return must(privacy.EpsilonOf(ratio(t, text)))(t)
+}
+
+// Delta is the δ of a text.
+func Delta(t testing.TB, text string) privacy.Delta {
+	t.Helper()
+	return must(privacy.DeltaOf(ratio(t, text)))(t)
+}
+
+// Rho is the ρ of a text.
+func Rho(t testing.TB, text string) privacy.Rho {
+	t.Helper()
+	return must(privacy.RhoOf(ratio(t, text)))(t)
+}
+
+// EpsilonRatio is an ε of num/den.
+func EpsilonRatio(t testing.TB, num, den int64) privacy.Epsilon {
+	t.Helper()
+	return must(privacy.EpsilonOf(big.NewRat(num, den)))(t)
+}
+
+// RhoRatio is a ρ of num/den.
+func RhoRatio(t testing.TB, num, den int64) privacy.Rho {
+	t.Helper()
+	return must(privacy.RhoOf(big.NewRat(num, den)))(t)
+}
+
+// Multisets lists all multisets of at most size values 0 … values−1, in increasing order each.
+func Multisets(values, size int) [][]int64 {
+	all := [][]int64{{}}
+	for from := 0; size > 0; size-- {
+		level := all[from:]
+		from = len(all)
+		for _, m := range slices.Clone(level) {
+			least := int64(0)
+			if len(m) > 0 {
+				least = m[len(m)-1]
+			}
+			for v := least; v < int64(values); v++ {
+				all = append(all, append(slices.Clone(m), v))
+			}
+		}
+	}
+	return all
+}
+
+func ratio(t testing.TB, text string) *big.Rat {
+	t.Helper()
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		t.Fatalf("%q is no number", text)
+	}
+	return r
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}

@@ -1,0 +1,117 @@
+package learning
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"runtime"
+
+	"dither/mechanism"
+	"dither/privacy"
+)
+
+// Curvature is what intervals about a minimum are made of [Wang, Kifer & Lee 2019, Section 5]: at a θ that has been released, the sums over rows of ℓ″·xxᵀ
+// and of (ℓ′)²·xxᵀ, without the regulariser. Of each the lower triangle is given, by row, in integers of a grid.
+//
+// A row's entries are the doubles fl(w·x_i·x_j), 0 ≤ w ≤ W (W = b, or s²), divided by a power of two and cut towards 0: pure functions
+// of the row and θ. Each is of a size of at most W·|x_i|·|x_j|·(1 + 2^-51). So the triangle's L2 norm is at most W·‖x‖₂²·(1 + 2^-51) ≤ W·R²·(1 + 2^-51), all of xxᵀ having ‖x‖₂² and
+// the triangle being a part of it; and its L1 norm, as the triangle's is (‖x‖₁² + ‖x‖₂²)/2 and ‖x‖₁² ≤ d‖x‖₂², at most (d + 1)/2 times
+// that. A unit has m rows at most; under change-one twice as many differ. The sums are of integers, and exact.
+type Curvature struct {
+	Grid      int
+	L1        *big.Int
+	L2Squared *big.Int
+}
+
+// curvatureBits: what a row adds has up to 27 bits, so that sums over 2^32 rows stay within 64.
+const curvatureBits = 27
+
+// Curvatures are those of the Hessian and of the gradients' products.
+func (m *Minimiser) Curvatures() (hessian, products Curvature) {
+	of := func(most float64) Curvature {
+		bound := most * m.bound * m.bound * (1 + 0x1p-40)
+		_, e := math.Frexp(bound)
+		c := Curvature{Grid: e - curvatureBits}
+		rows := big.NewInt(m.unit.MaxRows)
+		if m.unit.Neighbours == privacy.ChangeOne {
+			rows.Lsh(rows, 1)
+		}
+		l2 := big.NewInt(int64(math.Ceil(math.Ldexp(bound, -c.Grid))))
+		l2.Mul(l2, rows)
+		c.L1 = new(big.Int).Mul(l2, big.NewInt(int64(m.d)+1))
+		c.L1.Rsh(c.L1.Add(c.L1, big.NewInt(1)), 1)
+		c.L2Squared = l2.Mul(l2, l2)
+		return c
+	}
+	return of(m.curve.bend), of(m.curve.steep * m.curve.steep)
+}
+
+// Curve gives both sums at θ, which is brought into the ball first. The error is ErrParameter, ErrRows, or the rows' own.
+func (m *Minimiser) Curve(ctx context.Context, rows *mechanism.Rows, theta []float64) (hessian, products []mechanism.Exact, err error) {
+	if len(theta) != m.d || math.IsNaN(norm(theta)) || math.IsInf(norm(theta), 0) {
+		return nil, nil, fmt.Errorf("%w: θ is a vector of %d numbers", mechanism.ErrParameter, m.d)
+	}
+	in, err := m.fits(rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	theta = append([]float64(nil), theta...)
+	m.project(theta)
+	of, squares := m.Curvatures()
+	workers, size := runtime.GOMAXPROCS(0), m.d*(m.d+1)/2
+	sums := make([][2][]sum128, workers)
+	integers, x := make([][]int64, workers), make([][]float64, workers)
+	for i := range workers {
+		sums[i] = [2][]sum128{make([]sum128, size), make([]sum128, size)}
+		integers[i], x[i] = make([]int64, m.d), make([]float64, m.d)
+	}
+	fine := [2]float64{math.Ldexp(1, -of.Grid), math.Ldexp(1, -squares.Grid)}
+	unit := math.Ldexp(1, m.rowGrid)
+	err = in.Each(ctx, workers, func(w int, records []byte) {
+		x := x[w]
+		for ; len(records) > 0; records = records[in.Record():] {
+			y := in.Decode(records, integers[w], x, unit)
+			_, first, second := m.curve.at(dot(theta, x), y)
+			for n, weight := range [2]float64{second, first * first} {
+				k := 0
+				for i := range x {
+					f := weight * x[i]
+					for j := range i + 1 {
+						sums[w][n][k].add(int64(f * x[j] * fine[n]))
+						k++
+					}
+				}
+			}
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	add := func(n int) []mechanism.Exact {
+		out := make([]mechanism.Exact, size)
+		for k := range out {
+			total := sum128{}
+			for w := range sums {
+				total.plus(sums[w][n][k])
+			}
+			out[k] = mechanism.NewExact(total.integer())
+		}
+		return out
+	}
+	return add(0), add(1), nil
+}
+
+// integer is the sum.
+func (s sum128) integer() *big.Int {
+	v := new(big.Int).Lsh(big.NewInt(s.hi), 64)
+	return v.Add(v, new(big.Int).SetUint64(s.lo))
+}
+
+func dot(a, b []float64) float64 {
+	z := 0.0
+	for i, x := range b {
+		z += a[i] * x
+	}
+	return z
+}

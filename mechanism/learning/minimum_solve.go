@@ -1,0 +1,323 @@
+package learning
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+
+	"dither/mechanism"
+	"dither/mechanism/internal/opaque"
+)
+
+// newtonPasses is for how many passes Newton's method is tried.
+const newtonPasses = 100
+
+// sum128 is an exact sum of 64-bit integers, of up to 2^64 of them.
+type sum128 struct {
+	hi int64
+	lo uint64
+}
+
+func (s *sum128) add(v int64) {
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, uint64(v), 0)
+	s.hi += v>>63 + int64(carry)
+}
+
+func (s *sum128) plus(o sum128) {
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, o.lo, 0)
+	s.hi += o.hi + int64(carry)
+}
+
+// float is the sum to within 2^-52 of itself.
+func (s sum128) float() float64 {
+	if s.hi < 0 { // of the opposite
+		lo, borrow := bits.Sub64(0, s.lo, 0)
+		return -(float64(-s.hi-int64(borrow))*0x1p64 + float64(lo))
+	}
+	return float64(s.hi)*0x1p64 + float64(s.lo)
+}
+
+// landscape is J at one θ: its gradient with a certified error, and what Newton's method needs, in doubles.
+type landscape struct {
+	theta    []float64
+	value    float64
+	gradient []float64
+	hessian  []float64 // lower triangle, by row; nil where it was not asked for
+	next     []float64 // T̂(θ)
+	kappa    float64   // κ
+	off      float64   // κ·‖θ − T̂(θ)‖, rounded up
+}
+
+// better tells whether l is further on the way than o: lower, or, where doubles do not tell, clearly flatter.
+func (l *landscape) better(o *landscape) bool { return l.value < o.value || l.off < o.off/2 }
+
+// worker is what one goroutine adds up.
+type worker struct {
+	sums     []sum128
+	value    float64
+	hessian  []float64
+	integers []int64
+	x        []float64
+}
+
+// look evaluates J at θ, which is in the ball: one pass over the rows.
+func (m *Minimiser) look(ctx context.Context, in *opaque.Reader, theta []float64, newton bool) (*landscape, error) {
+	workers := make([]worker, runtime.GOMAXPROCS(0))
+	for i := range workers {
+		w := &workers[i]
+		w.sums, w.integers, w.x = make([]sum128, m.d), make([]int64, m.d), make([]float64, m.d)
+		if newton {
+			w.hessian = make([]float64, m.d*(m.d+1)/2)
+		}
+	}
+	slope, unit := math.Ldexp(1, m.slopeBits), math.Ldexp(1, m.rowGrid)
+	err := in.Each(ctx, len(workers), func(n int, records []byte) {
+		w := &workers[n]
+		for ; len(records) > 0; records = records[in.Record():] {
+			y := in.Decode(records, w.integers, w.x, unit)
+			l, first, second := m.curve.at(dot(theta, w.x), y)
+			s := int64(math.RoundToEven(first * slope))
+			for i, x := range w.integers {
+				w.sums[i].add(s * x)
+			}
+			if newton {
+				w.value += l
+				k := 0
+				for i, x := range w.x {
+					f := second * x
+					for _, o := range w.x[:i+1] {
+						w.hessian[k] += f * o
+						k++
+					}
+				}
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := workers[0]
+	for _, w := range workers[1:] {
+		for i, s := range w.sums {
+			all.sums[i].plus(s)
+		}
+		all.value += w.value
+		for i, h := range w.hessian {
+			all.hessian[i] += h
+		}
+	}
+	return m.survey(in.Rows(), theta, &all), nil
+}
+
+// survey makes a landscape of sums.
+func (m *Minimiser) survey(n int64, theta []float64, sums *worker) *landscape {
+	l := &landscape{theta: theta, value: sums.value, hessian: sums.hessian, gradient: make([]float64, m.d), next: make([]float64, m.d)}
+	lambda := m.lambda * max(1, float64(n)/float64(m.objective.Rows))
+	beta := (float64(n)*m.curve.bend*m.bound*m.bound + lambda) * (1 + 0x1p-40)
+	for i, s := range sums.sums {
+		l.gradient[i] = math.Ldexp(s.float(), m.rowGrid-m.slopeBits) + lambda*theta[i]
+		l.next[i] = theta[i] - l.gradient[i]/beta
+		l.value += lambda / 2 * theta[i] * theta[i]
+		if l.hessian != nil {
+			l.hessian[i*(i+3)/2] += lambda
+		}
+	}
+	m.project(l.next)
+	away := 0.0
+	for i := range theta {
+		away += (theta[i] - l.next[i]) * (theta[i] - l.next[i])
+	}
+	l.kappa = beta / lambda
+	l.off = math.Sqrt(away) * l.kappa * (1 + 0x1p-30)
+	return l
+}
+
+// project moves θ into the ball, and leaves what is inside by a part in 2^42 as it is.
+func (m *Minimiser) project(theta []float64) {
+	if length := norm(theta); length > m.r*(1-0x1p-42) {
+		shrink := m.r / length * (1 - 0x1p-42)
+		for i := range theta {
+			theta[i] *= shrink
+		}
+	}
+}
+
+func norm(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	return math.Sqrt(sum)
+}
+
+// fits opens rows. It is ErrRows unless they are those that the sensitivity is of.
+func (m *Minimiser) fits(rows *mechanism.Rows) (*opaque.Reader, error) {
+	in, err := opaque.OpenRows(rows, m.d)
+	if err != nil {
+		return nil, err
+	}
+	if in.Reach() != m.reach || in.Grid() != m.rowGrid || in.Most() > m.unit.MaxRows {
+		return nil, mechanism.ErrRows
+	}
+	return in, nil
+}
+
+// solve finds a θ within the tolerance of the minimum: see Minimiser.
+func (m *Minimiser) solve(ctx context.Context, rows *mechanism.Rows) ([]float64, error) {
+	in, err := m.fits(rows)
+	if err != nil {
+		return nil, err
+	}
+	best, _, err := m.descend(ctx, in)
+	if err == nil && best.off > m.target {
+		best, err = m.glide(ctx, in, best)
+	}
+	for pass := int64(0); err == nil && pass < m.passes && best.off > m.target; pass++ {
+		best, err = m.look(ctx, in, best.next, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return best.theta, nil
+}
+
+// descend goes as far as Newton's method does in its passes.
+func (m *Minimiser) descend(ctx context.Context, in *opaque.Reader) (best *landscape, pass int, err error) {
+	if best, err = m.look(ctx, in, make([]float64, m.d), true); err != nil {
+		return nil, 1, err
+	}
+	for pass = 1; pass < newtonPasses && best.off > m.target; pass++ {
+		to := m.newton(best)
+		if to == nil {
+			break
+		}
+		at, err := m.look(ctx, in, to, true)
+		if err != nil {
+			return nil, pass, err
+		}
+		for ; pass < newtonPasses-1 && at.off > m.target && !at.better(best); pass++ { // half as far
+			to = slices.Clone(to)
+			for i := range to {
+				to[i] = (to[i] + best.theta[i]) / 2
+			}
+			m.project(to)
+			if at, err = m.look(ctx, in, to, true); err != nil {
+				return nil, pass, err
+			}
+		}
+		if at.off > m.target && !at.better(best) {
+			break
+		}
+		best = at
+	}
+	return best, pass, nil
+}
+
+// glide goes on from a landscape by Nesterov's accelerated steps [Nesterov 2004, scheme 2.2.19], for about √κ passes where T̂ alone
+// needs κ: a narrow HuberLoss, which Newton's method jumps about on, is what it is for. It gives the flattest landscape that it met.
+func (m *Minimiser) glide(ctx context.Context, in *opaque.Reader, best *landscape) (*landscape, error) {
+	at, last := best, best.theta
+	for pass := int64(0); pass < m.glides && at.off > m.target; pass++ {
+		root := math.Sqrt(at.kappa)
+		beyond, to := (root-1)/(root+1), slices.Clone(at.next)
+		for i := range to {
+			to[i] += beyond * (to[i] - last[i])
+		}
+		m.project(to)
+		last = at.next
+		var err error
+		if at, err = m.look(ctx, in, to, false); err != nil {
+			return nil, err
+		}
+		if at.off < best.off {
+			best = at
+		}
+	}
+	return best, nil
+}
+
+// newton is the minimum of J's second order expansion at l over the ball, or nil where doubles do not tell it: (H + νI)⁻¹(Hθ − ∇J), with
+// the ν ≥ 0 that leads into the ball.
+func (m *Minimiser) newton(l *landscape) []float64 {
+	c := make([]float64, m.d)
+	for i := range c {
+		for j := range c {
+			c[i] += l.hessian[triangle(i, j)] * l.theta[j]
+		}
+		c[i] -= l.gradient[i]
+	}
+	at := func(nu float64) []float64 { return solveRaised(l.hessian, c, nu) }
+	to := at(0)
+	if to == nil {
+		return nil
+	}
+	if norm(to) > m.r {
+		lo, hi := 0.0, norm(c)/m.r
+		for range 60 {
+			middle := (lo + hi) / 2
+			if to = at(middle); to == nil {
+				return nil
+			}
+			if norm(to) > m.r {
+				lo = middle
+			} else {
+				hi = middle
+			}
+		}
+	}
+	m.project(to)
+	if length := norm(to); math.IsNaN(length) || math.IsInf(length, 0) {
+		return nil
+	}
+	return to
+}
+
+// triangle is the place of an entry of a symmetric matrix.
+func triangle(i, j int) int {
+	i, j = max(i, j), min(i, j)
+	return i*(i+1)/2 + j
+}
+
+// solveRaised solves (H + νI)x = c by Cholesky's decomposition; nil where that breaks down.
+func solveRaised(h, c []float64, nu float64) []float64 {
+	d := len(c)
+	l := slices.Clone(h)
+	for i := range d {
+		for j := range i + 1 {
+			s := l[triangle(i, j)]
+			if i == j {
+				s += nu
+			}
+			a, b := l[i*(i+1)/2:], l[j*(j+1)/2:]
+			for k := range j {
+				s -= a[k] * b[k]
+			}
+			switch {
+			case i != j:
+				l[triangle(i, j)] = s / l[triangle(j, j)]
+			case s > 0:
+				l[triangle(i, i)] = math.Sqrt(s)
+			default:
+				return nil
+			}
+		}
+	}
+	x := slices.Clone(c)
+	for i := range d {
+		for k := range i {
+			x[i] -= l[triangle(i, k)] * x[k]
+		}
+		x[i] /= l[triangle(i, i)]
+	}
+	for i := d - 1; i >= 0; i-- {
+		for k := i + 1; k < d; k++ {
+			x[i] -= l[triangle(k, i)] * x[k]
+		}
+		x[i] /= l[triangle(i, i)]
+	}
+	return x
+}

@@ -1,0 +1,221 @@
+package quantile
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/internal/entropy"
+	"dither/internal/exact"
+	"dither/mechanism"
+	"dither/mechanism/internal/parameter"
+	"dither/privacy"
+)
+
+// Joint releases several quantiles at once by the exponential mechanism over all of them, JointExp [Gillenwater,
+// Joseph & Kulesza 2021], with the domain in bins and ties spread.
+//
+// The domain is cut into Bins bins of equal width, the last perhaps narrower, and each bin into R levels, R the number of
+// ranks. A place is a level of a bin; places are in order, by bin and then by level. A row stands at its bin with its mass
+// spread over it: (2l + 1)/(2R) of it is before level l. So a value that many rows share can answer many ranks.
+//
+// The output is a sequence of places o_1 ≤ … ≤ o_k, and then an integer in the bin of each, uniform and sorted. Let n_j be
+// the mass between o_{j−1} and o_j, with all before o_1 in n_1 and all after o_k in n_{k+1}, and g_j the difference of the
+// ranks at j and j − 1, with 0 and 1 at the ends. The sequence has the probability ∝ w·exp(−c·d), d = Σ_j |n_j − g_j·n|,
+// where the public weight w is the product of the widths of the bins and of 1/γ! for every place that occurs γ times.
+//
+// It is Epsilon-differentially private, with c = ε₀/(2Δ), or 64 if that is less, and ε₀ a little below ε. Sensitivity, with m
+// = MaxRows: let a row more add x_j ≥ 0 to n_j, Σx_j = 1. Then d moves by at most Σ|x_j − g_j|, which is convex in x, and so
+// at most what it is at a vertex: (1 − g_i) + Σ_{j≠i} g_j = 2(1 − g_i). So Δ = 2m(1 − min g) under AddRemove. Under
+// ChangeOne, where r rows leave and s ≥ r come, r of them can be paired with those that leave; a pair moves d by at most
+// Σ|x_j − x′_j| ≤ 2, and each of the s − r others by at most 2, so Δ = 2m. The exponential mechanism then loses at most 2cΔ =
+// ε₀ and is ε₀-bounded-range [McSherry & Talwar 2007; Durfee & Rogers 2019].
+//
+// Arithmetic: weights are computed in floats, by sums and products of positive numbers only (jointWeights), and the draw is
+// exact given these. So every sequence has its probability but for a factor within exp(±η), with a public η (rounding). The
+// loss, and the range, then grow by at most 2η and 4η. Where exp(−c) is rounded, it is upwards, to that of a smaller c: no
+// loss. ε₀ = ε − 4η leaves both at most ε. ∎
+type Joint struct {
+	Domain
+	mechanism.Unit
+	Ranks   []*big.Rat // rising, from 0 (the least value) to 1 (the greatest), of a common denominator of at most 10,000; at most 100
+	Bins    int        // Bins·len(Ranks)² is at most 2²³
+	Epsilon privacy.Epsilon
+}
+
+const (
+	maxJointRanks = 100
+	maxJointTable = 1 << 23 // numbers of 16 bytes
+	maxJointRate  = 64      // of c; at more no row would be misplaced more often
+)
+
+// joint is what is computed from public parameters before data are read.
+type joint struct {
+	Joint
+	targets
+	width  int64 // of a bin, in integers
+	levels int64 // R
+	c      *big.Rat
+	rate   *big.Rat // c/(2R·den), the rate per unit of scores
+	powers *powers  // of exp(−rate)
+}
+
+func (m Joint) prepare() (*joint, error) {
+	if err := checkRelease(m.Domain, m.Unit, m.Epsilon); err != nil {
+		return nil, err
+	}
+	k := len(m.Ranks)
+	if k < 1 || k > maxJointRanks || m.Bins < 1 || m.Bins > maxJointTable/(k*k) {
+		return nil, fmt.Errorf("%w: joint quantiles need 1 to %d ranks, and at least a bin but at most 2^23 over the ranks' number squared", mechanism.ErrParameter, maxJointRanks)
+	}
+	t, err := targetsOf(m.Ranks)
+	if err != nil {
+		return nil, err
+	}
+	j := &joint{Joint: m, targets: t, levels: int64(k)}
+	bins := int64(m.Bins)
+	j.width = (m.points()-1)/bins + 1
+	epsilon := new(big.Rat).Sub(m.Epsilon.Rat(), new(big.Rat).Mul(m.rounding(), big.NewRat(4, 1)))
+	if epsilon.Sign() <= 0 {
+		return nil, fmt.Errorf("%w: an epsilon within the error of the arithmetic", mechanism.ErrParameter)
+	}
+	j.c = epsilon.Quo(epsilon, new(big.Rat).Mul(big.NewRat(2, 1), j.delta()))
+	if most := big.NewRat(maxJointRate, 1); j.c.Cmp(most) > 0 {
+		j.c = most
+	}
+	j.rate = new(big.Rat).Quo(j.c, new(big.Rat).SetInt64(2*j.levels*t.den))
+	j.powers = powersOf(exact.IntervalOf(new(big.Rat).Neg(j.rate), 256).Exp().Hi())
+	return j, nil
+}
+
+// gap is g_j·den, j = 0 … k.
+func (j *joint) gap(i int) int64 {
+	switch {
+	case i == 0:
+		return j.at[0]
+	case i == len(j.at):
+		return j.den - j.at[i-1]
+	}
+	return j.at[i] - j.at[i-1]
+}
+
+// delta is Δ.
+func (j *joint) delta() *big.Rat {
+	if j.Neighbours == privacy.ChangeOne {
+		return big.NewRat(2*j.MaxRows, 1)
+	}
+	least := j.den
+	for i := range len(j.at) + 1 {
+		least = min(least, j.gap(i))
+	}
+	wide := big.NewRat(2*(j.den-least), j.den)
+	return wide.Mul(wide, big.NewRat(j.MaxRows, 1))
+}
+
+// rounding is η. With K cells at most (cellsOf), a number of the tables is off by at most D = k(K + 8k + 20) roundings
+// (jointWeights), so a term of a draw is by T = D + 8k + 20, its share of the sum by 2T, the draw itself by 2K (lottery), and
+// there are at most 2k draws. A rounding is a factor within 1 ± 2⁻⁵³, and exp(−2⁻⁵²) < 1 − 2⁻⁵³.
+func (m Joint) rounding() *big.Rat {
+	k := int64(len(m.Ranks))
+	cells := int64(m.Bins)*(k+1) + 1
+	roundings := 2 * k * (2*(k*(cells+8*k+20)+8*k+20) + 2*cells)
+	return big.NewRat(roundings, 1<<52)
+}
+
+// Release draws the quantiles, in two passes over the data. They do not fall. The error is ErrParameter, for an Epsilon
+// within the error of the arithmetic too (some 10⁻⁸), or the scan's. Time and memory depend on the data, within
+// Bins·len(Ranks)³ and Bins·len(Ranks)².
+func (m Joint) Release(data mechanism.Ordered) (OrderStatistics, error) {
+	source := entropy.System()
+	defer source.Wipe()
+	return m.release(source, data)
+}
+
+func (m Joint) release(src *entropy.Source, data mechanism.Ordered) (OrderStatistics, error) {
+	j, err := m.prepare()
+	if err != nil {
+		return OrderStatistics{}, err
+	}
+	rows, err := countRows(data, m.Domain)
+	if err != nil {
+		return OrderStatistics{}, err
+	}
+	cells, err := j.cellsOf(data, rows)
+	if err != nil {
+		return OrderStatistics{}, err
+	}
+	return OrderStatistics{Values: newJointWeights(j, cells, rows).values(src), Loss: privacy.PureLoss(m.Epsilon)}, nil
+}
+
+// BoundedRange is the loss as zCDP, ε²/8 instead of the ε²/2 of a pure loss [Cesar & Rogers 2021].
+func (m Joint) BoundedRange() privacy.Loss {
+	return privacy.ZCDPLoss(m.Epsilon.BoundedRange(), privacy.Delta{})
+}
+
+// RankError bounds how far each output's rank is from the one that was sought, beyond half of what d is for the best
+// sequence, but with probability at most beta: (k·ln(N·R) + ln(1/β) + η)/(2c) for N integers in the domain, rounded up. It is
+// a number of rows. The error is ErrParameter.
+//
+// Proof: weights w add up to (N·R)ᵏ/k!, and the best sequence has one of at least 1/k!. So d is beyond the best by more than
+// t with probability at most (N·R)ᵏ·exp(−ct + η). And n_j − g_j·n add up to 0, so none of their partial sums is beyond d/2. ∎
+func (m Joint) RankError(beta float64) (float64, error) {
+	j, err := m.prepare()
+	if err != nil {
+		return 0, err
+	}
+	if err := parameter.Probability(beta); err != nil {
+		return 0, err
+	}
+	places := new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(m.points()), big.NewInt(j.levels)))
+	log := exact.MulUp(float64(j.levels), exact.LogUp(exact.FloatUp(places)))
+	log = exact.AddUp(exact.SubUp(log, exact.LogDown(beta)), exact.FloatUp(m.rounding()))
+	return exact.MulUp(exact.FloatUp(new(big.Rat).Quo(big.NewRat(1, 2), j.c)), log), nil
+}
+
+// cell is a run of places with the same mass before them, and so of the same score wherever they occur: a level of a bin that
+// has rows, or the levels of a run of bins that have none. Sequences of places within a cell, γ of them, have weights that
+// add up to weight^γ/γ!, by the multinomial theorem.
+type cell struct {
+	before    int64 // the mass, in units of 1/(2R) of a row
+	weight    scaled
+	low, high int64 // the integers that it stands for
+}
+
+// cellsOf lists the cells, at most R for each bin, one before each, and one at the end.
+func (j *joint) cellsOf(data mechanism.Ordered, rows int64) ([]cell, error) {
+	var cells []cell
+	next, seen, count := j.Lower, int64(0), int64(0) // next is where the bin of count rows begins
+	empty := func(until int64) {
+		if width := uint64(until) - uint64(next); width > 0 {
+			weight := scaledOf(float64(width)).times(scaledOf(float64(j.levels)))
+			cells = append(cells, cell{2 * j.levels * seen, weight, next, until - 1})
+			next = until
+		}
+	}
+	full := func() {
+		if count == 0 {
+			return
+		}
+		last := j.Upper
+		if last-next >= j.width {
+			last = next + j.width - 1
+		}
+		for l := range j.levels {
+			cells = append(cells, cell{2*j.levels*seen + (2*l+1)*count, scaledOf(float64(last - next + 1)), next, last})
+		}
+		seen += count
+		next, count = last+1, 0
+	}
+	err := eachAgain(data, j.Domain, rows, func(value, n int64) {
+		begin := value - (value-j.Lower)%j.width
+		if count > 0 && begin != next {
+			full()
+		}
+		if count == 0 {
+			empty(begin)
+		}
+		count += n
+	})
+	full()
+	empty(j.Upper + 1)
+	return cells, err
+}

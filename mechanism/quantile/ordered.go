@@ -1,0 +1,76 @@
+package quantile
+
+import (
+	"fmt"
+
+	"dither/mechanism"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
+	"dither/privacy"
+)
+
+// Domain is the range of integers that values are taken to lie in, ends included: a value beyond an end counts as that end.
+// It is public, and never read from the data. It has at most 2⁶² integers.
+type Domain struct{ Lower, Upper int64 }
+
+func (d Domain) check() error {
+	if d.Lower > d.Upper || uint64(d.Upper)-uint64(d.Lower) >= 1<<62 {
+		return fmt.Errorf("%w: a domain needs between 1 and 2^62 integers", mechanism.ErrParameter)
+	}
+	return nil
+}
+
+// points is how many integers there are.
+func (d Domain) points() int64 { return d.Upper - d.Lower + 1 }
+
+func (d Domain) clamp(x int64) int64 { return min(max(x, d.Lower), d.Upper) }
+
+// each opens an ordered multiset within a domain.
+func each(data mechanism.Ordered, in Domain, visit func(value, count int64)) (rows int64, err error) {
+	return opaque.Scan(data, in.Lower, in.Upper, visit)
+}
+
+// countRows counts the rows of an ordered multiset.
+func countRows(data mechanism.Ordered, in Domain) (int64, error) {
+	return each(data, in, func(int64, int64) {})
+}
+
+// eachAgain is each for a scan after the first: with another number of rows it is ErrOrder.
+func eachAgain(data mechanism.Ordered, in Domain, rows int64, visit func(value, count int64)) error {
+	n, err := each(data, in, visit)
+	if err == nil && n != rows {
+		err = mechanism.ErrOrder
+	}
+	return err
+}
+
+// eachCell opens the values of cells within a domain.
+func eachCell(data mechanism.OrderedCells, in Domain, visit func(cell int, value, count int64)) ([]int64, error) {
+	return opaque.ScanCells(data, in.Lower, in.Upper, visit)
+}
+
+// steps is how many additions and removals of single rows lead from one neighbour to the other, at most.
+func steps(u mechanism.Unit) int64 {
+	if u.Neighbours == privacy.ChangeOne {
+		return 2 * u.MaxRows
+	}
+	return u.MaxRows
+}
+
+// checkRelease is ErrParameter unless a mechanism on ordered values has what each of them needs.
+func checkRelease(in Domain, u mechanism.Unit, e privacy.Epsilon) error {
+	if err := in.check(); err != nil {
+		return err
+	}
+	if err := parameter.Unit(u.Neighbours, u.MaxRows); err != nil {
+		return err
+	}
+	return parameter.Rate(e)
+}
+
+// OrderStatistics is what a mechanism says of the order of values: integers of the domain, one for each rank that was asked
+// for.
+type OrderStatistics struct {
+	Values []int64
+	Loss   privacy.Loss // of all values together
+}

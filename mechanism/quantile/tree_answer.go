@@ -1,0 +1,134 @@
+package quantile
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"dither/mechanism"
+)
+
+// What follows is post-processing: it reads noisy counts alone, so that floats will do.
+
+// consistency improves each count by the counts below it: both are estimates of one number, and are weighed by the inverse of
+// their variances [Hay, Rastogi, Miklau & Suciu 2010]. With B = Branching, and l = 1 at the leaves, the
+// estimate z_v from the subtree of v is
+//
+//	z_v = (B^l − B^(l−1))/(B^l − 1)·y_v + (B^(l−1) − 1)/(B^l − 1)·Σ z_children.
+func (m Tree) consistency(values []*big.Int) [][]float64 {
+	levels := make([][]float64, m.Height)
+	end, width, b := len(values), m.leaves(), float64(m.Branching)
+	for l := 1; l <= m.Height; l++ {
+		own := (math.Pow(b, float64(l)) - math.Pow(b, float64(l-1))) / (math.Pow(b, float64(l)) - 1)
+		level := make([]float64, width)
+		for i := range level {
+			y, _ := new(big.Float).SetInt(values[end-width+i]).Float64()
+			level[i] = y
+			if l > 1 {
+				below := 0.0
+				for _, z := range levels[m.Height-l+1][i*m.Branching : (i+1)*m.Branching] {
+					below += z
+				}
+				level[i] = own*y + (1-own)*below
+			}
+		}
+		levels[m.Height-l] = level
+		end -= width
+		width /= m.Branching
+	}
+	return levels
+}
+
+// Quantiles estimates where the given shares of the values lie, each between 0 and 1: another is ErrParameter. It costs
+// nothing and may be asked again; larger shares never give smaller values. At each node on the way down the estimates of the
+// nodes below are made to be at least 0 and to add up to the node's own, by the least change; within a leaf values are taken
+// to lie evenly.
+func (t NoisyTree) Quantiles(shares []*big.Rat) ([]int64, error) {
+	if err := t.Tree.check(); err != nil {
+		return nil, err
+	}
+	if len(t.Values) != t.Tree.nodes() || slices.Contains(t.Values, nil) {
+		return nil, fmt.Errorf("%w: not as many counts as nodes", mechanism.ErrParameter)
+	}
+	estimates := t.Tree.consistency(t.Values)
+	out := make([]int64, len(shares))
+	for i, q := range shares {
+		if q == nil || q.Sign() < 0 || q.Cmp(big.NewRat(1, 1)) > 0 {
+			return nil, fmt.Errorf("%w: a quantile's share is between 0 and 1", mechanism.ErrParameter)
+		}
+		share, _ := q.Float64()
+		out[i] = t.Tree.at(estimates, share)
+	}
+	return out, nil
+}
+
+// at goes down to where a share of all lies.
+func (m Tree) at(estimates [][]float64, share float64) int64 {
+	total := 0.0
+	for _, z := range estimates[0] {
+		total += z
+	}
+	node, width := 0, m.leaves()
+	for _, level := range estimates {
+		counts := shares(level[node*m.Branching:(node+1)*m.Branching], total)
+		width /= m.Branching
+		node *= m.Branching
+		if counts == nil { // nothing is here, or noise alone: any value will do
+			return m.value(float64(node*width) + share*float64(m.Branching*width))
+		}
+		i, below := 0, 0.0
+		for ; i < len(counts)-1 && below+counts[i] < share*total; i++ {
+			below += counts[i]
+		}
+		for counts[i] == 0 && i > 0 { // by rounding, the last may have nothing
+			i--
+			below -= counts[i]
+		}
+		if counts[i] > 0 {
+			share = min(max((share*total-below)/counts[i], 0), 1)
+		}
+		total = counts[i]
+		node += i
+	}
+	return m.value(float64(node) + share)
+}
+
+// value is the integer at a place between 0 and the number of leaves.
+func (m Tree) value(place float64) int64 {
+	x := new(big.Float).Mul(big.NewFloat(place/float64(m.leaves())), new(big.Float).SetInt64(m.points()))
+	offset, _ := x.Int64()
+	return m.Lower + min(max(offset, 0), m.points()-1)
+}
+
+// shares is the point nearest to z among those of no negative coordinate that add up to total: max(0, z − τ) for the τ that
+// makes them do so. It is nil where total is not above 0.
+func shares(z []float64, total float64) []float64 {
+	if !(total > 0) {
+		return nil
+	}
+	falling := slices.Clone(z)
+	slices.SortFunc(falling, func(a, b float64) int { return -compareFloats(a, b) })
+	sum, tau := 0.0, 0.0
+	for i, x := range falling {
+		sum += x
+		if next := (sum - total) / float64(i+1); x > next {
+			tau = next
+		}
+	}
+	out := make([]float64, len(z))
+	for i, x := range z {
+		out[i] = max(0, x-tau)
+	}
+	return out
+}
+
+func compareFloats(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

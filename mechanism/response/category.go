@@ -1,0 +1,108 @@
+package response
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/internal/entropy"
+	"dither/internal/exact"
+	"dither/internal/sample"
+	"dither/mechanism"
+	"dither/mechanism/internal/opaque"
+	"dither/mechanism/internal/parameter"
+	"dither/privacy"
+)
+
+// Category asks for one of Categories values of each person [k-ary randomized response: Kairouz, Oh & Viswanath
+// 2014]: the answer is the true one with probability p = e^ε/(e^ε + k − 1), and each other one with q = 1/(e^ε + k − 1).
+//
+// It is Epsilon-differentially private between any two values of a person, as the largest ratio of an answer's
+// probabilities is p/q = e^ε. It is sampled exactly, though p is no rational.
+type Category struct {
+	Categories int64           // k: at least 2
+	Epsilon    privacy.Epsilon // of each person's answer: above 0
+}
+
+func (m Category) check() error {
+	if m.Categories < 2 {
+		return fmt.Errorf("%w: a categorical response needs 2 categories", mechanism.ErrParameter)
+	}
+	return parameter.Epsilon(m.Epsilon)
+}
+
+// truth is p, to any precision.
+func (m Category) truth() sample.Real {
+	e, others := m.Epsilon.Rat(), new(big.Rat).SetInt64(m.Categories-1)
+	return func(bits uint) exact.Interval {
+		grown := exact.IntervalOf(e, bits).Exp()
+		return grown.Quo(grown.Add(exact.IntervalOf(others, bits)))
+	}
+}
+
+// Respond gives an answer from 0 to Categories − 1 for each person's value, independently. A value below 0 counts as 0, and
+// one beyond the categories as the last. The error is ErrParameter, and a function of the parameters alone.
+func (m Category) Respond(x []mechanism.Exact) ([]int64, error) {
+	source := entropy.System()
+	defer source.Wipe()
+	return m.respond(source, x)
+}
+
+func (m Category) respond(src *entropy.Source, x []mechanism.Exact) ([]int64, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	truth := sample.NewBernoulli(m.truth())
+	answers := make([]int64, len(x))
+	for i, e := range x {
+		value, other := m.category(e), int64(src.Below64(uint64(m.Categories-1)))
+		if other >= value {
+			other++ // one of the others, each alike
+		}
+		answers[i] = other
+		if truth.Draw(src) {
+			answers[i] = value
+		}
+	}
+	return answers, nil
+}
+
+// category is the value, clamped.
+func (m Category) category(e mechanism.Exact) int64 {
+	v := opaque.Open(e)
+	switch {
+	case v.Sign() <= 0:
+		return 0
+	case !v.IsInt64() || v.Int64() >= m.Categories:
+		return m.Categories - 1
+	}
+	return v.Int64()
+}
+
+// Channel is p and q, near the real values; or ErrParameter.
+func (m Category) Channel() (p, q float64, err error) {
+	if err := m.check(); err != nil {
+		return 0, 0, err
+	}
+	p, _ = m.truth()(128).Lo().Float64()
+	e, _ := m.Epsilon.Rat().Float64()
+	return p, p * math.Exp(-e), nil
+}
+
+// Count estimates how many of so many persons have one value, from how many answered it: without bias, (answers −
+// persons·q)/(p − q). With c the true count its variance over the answers is (c·p(1 − p) + (persons − c)·q(1 − q))/(p −
+// q)², which is linear in c, so that with the estimate in place of c it is estimated without bias too. Both are floats near
+// the real values.
+func (m Category) Count(answers, persons int64) (count, variance float64, err error) {
+	p, q, err := m.Channel()
+	if err != nil {
+		return 0, 0, err
+	}
+	if answers < 0 || answers > persons {
+		return 0, 0, fmt.Errorf("%w: there cannot be %d of %d answers", mechanism.ErrParameter, answers, persons)
+	}
+	e, _ := m.Epsilon.Rat().Float64()
+	n, gap := float64(persons), -p*math.Expm1(-e) // p − q, without cancellation
+	count = (float64(answers) - n*q) / gap
+	return count, (count*p*(1-p) + (n-count)*q*(1-q)) / gap / gap, nil
+}

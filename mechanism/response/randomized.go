@@ -1,0 +1,136 @@
+// Package response holds mechanisms that randomize each person's own answer, so that what is collected is private already.
+package response
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/internal/entropy"
+	"dither/internal/exact"
+	"dither/mechanism"
+	"dither/mechanism/internal/opaque"
+	"dither/privacy"
+)
+
+// Randomized asks for one bit of each person, and takes an answer that may be denied [Warner 1965]: a first coin
+// says whether to tell the truth, else a second one gives the answer. With two fair coins, the textbook's, its loss is ln
+// 3, exactly.
+//
+// With a true bit of 1, it answers 1 with probability a = Truth + (1 − Truth)·Yes, and with one of 0 with d = (1 −
+// Truth)·Yes < a. The four probabilities are rational, and so is the largest ratio of one answer's under the two bits, e^ε
+// = max(a/d, (1 − d)/(1 − a)): that is its loss between any two values of one person's bit. Coins of rational probabilities
+// are tossed exactly.
+//
+// Each person's answer is private by itself, so no curator need be trusted; nor does a promise depend on what other persons
+// say.
+type Randomized struct {
+	Truth *big.Rat // the probability of the truth: above 0 and below 1
+	Yes   *big.Rat // the probability that the second coin says 1: above 0 and below 1
+}
+
+// channel is a and d; or ErrParameter. Above 0 and below 1 are they, since Truth and Yes are.
+func (m Randomized) channel() (a, d *big.Rat, err error) {
+	one := big.NewRat(1, 1)
+	for _, p := range []*big.Rat{m.Truth, m.Yes} {
+		if p == nil || p.Sign() <= 0 || p.Cmp(one) >= 0 {
+			return nil, nil, fmt.Errorf("%w: both coins of a randomized response need a probability above 0 and below 1", mechanism.ErrParameter)
+		}
+		if p.Denom().BitLen() > maxCoinBits {
+			return nil, nil, fmt.Errorf("%w: a coin's probability is too long a fraction", mechanism.ErrParameter)
+		}
+	}
+	d = new(big.Rat).Sub(one, m.Truth)
+	d.Mul(d, m.Yes)
+	return new(big.Rat).Add(m.Truth, d), d, nil
+}
+
+// maxCoinBits limits the fractions of coins: beyond, they are taken for a mistake, or for an attempt to exhaust memory.
+const maxCoinBits = 4096
+
+// Channel is the probability of each answer under each bit, exactly: Channel()[bit][answer]; or ErrParameter.
+func (m Randomized) Channel() (p [2][2]*big.Rat, err error) {
+	a, d, err := m.channel()
+	if err != nil {
+		return p, err
+	}
+	one := big.NewRat(1, 1)
+	return [2][2]*big.Rat{{new(big.Rat).Sub(one, d), d}, {new(big.Rat).Sub(one, a), a}}, nil
+}
+
+// Ratio is e^ε, exactly; or ErrParameter.
+func (m Randomized) Ratio() (*big.Rat, error) {
+	p, err := m.Channel()
+	if err != nil {
+		return nil, err
+	}
+	yes, no := new(big.Rat).Quo(p[1][1], p[0][1]), new(big.Rat).Quo(p[0][0], p[1][0])
+	if no.Cmp(yes) > 0 {
+		return no, nil
+	}
+	return yes, nil
+}
+
+// Epsilon is the logarithm of Ratio, rounded up to 17 significant digits; or ErrParameter.
+func (m Randomized) Epsilon() (privacy.Epsilon, error) {
+	ratio, err := m.Ratio()
+	if err != nil {
+		return privacy.Epsilon{}, err
+	}
+	ln := exact.IntervalOf(ratio.Sub(ratio, big.NewRat(1, 1)), 128).Log1p()
+	up, _ := ln.Hi().Rat(nil)
+	return privacy.EpsilonOf(exact.CeilDigits(up, 17))
+}
+
+// Respond gives an answer for each person's bit, independently: the true bit is whether the exact value is other than 0.
+// The error is ErrParameter, and a function of the parameters alone.
+func (m Randomized) Respond(x []mechanism.Exact) ([]bool, error) {
+	source := entropy.System()
+	defer source.Wipe()
+	return m.respond(source, x)
+}
+
+func (m Randomized) respond(src *entropy.Source, x []mechanism.Exact) ([]bool, error) {
+	if _, _, err := m.channel(); err != nil {
+		return nil, err
+	}
+	answers := make([]bool, len(x))
+	for i, e := range x {
+		// Both coins are tossed for everybody: what is drawn and how much does not depend on the bit.
+		truth, yes := toss(src, m.Truth), toss(src, m.Yes)
+		answers[i] = yes
+		if truth {
+			answers[i] = opaque.Open(e).Sign() != 0
+		}
+	}
+	return answers, nil
+}
+
+// toss returns true with probability p, exactly.
+func toss(src *entropy.Source, p *big.Rat) bool { return src.Below(p.Denom()).Cmp(p.Num()) < 0 }
+
+// Count estimates how many of so many persons have the bit, from how many answered 1: without bias, as E[ones] = count·Truth +
+// persons·d. It may be below 0 or above persons. The variance of it over the coins is, with c the true count,
+//
+//	(c·a(1 − a) + (persons − c)·d(1 − d))/Truth²,
+//
+// which is linear in c, so that with the estimate in place of c it is an unbiased estimate of the variance; at d = 1 − a it
+// does not depend on c. Both are exact. A number of answers below 0 or above persons is ErrParameter: answers are no
+// secret.
+func (m Randomized) Count(ones, persons int64) (count, variance *big.Rat, err error) {
+	a, d, err := m.channel()
+	if err != nil {
+		return nil, nil, err
+	}
+	if ones < 0 || ones > persons {
+		return nil, nil, fmt.Errorf("%w: there cannot be %d of %d answers", mechanism.ErrParameter, ones, persons)
+	}
+	n := new(big.Rat).SetInt64(persons)
+	count = new(big.Rat).SetInt64(ones)
+	count.Sub(count, new(big.Rat).Mul(n, d)).Quo(count, m.Truth)
+	coin := func(p *big.Rat) *big.Rat { q := new(big.Rat).Sub(big.NewRat(1, 1), p); return q.Mul(q, p) }
+	variance = new(big.Rat).Mul(count, coin(a))
+	rest := new(big.Rat).Sub(n, count)
+	variance.Add(variance, rest.Mul(rest, coin(d)))
+	variance.Quo(variance, m.Truth).Quo(variance, m.Truth)
+	return count, variance, nil
+}

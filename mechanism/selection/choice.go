@@ -1,0 +1,34 @@
+package selection
+
+import (
+	"fmt"
+	"math/big"
+
+	"dither/internal/exact"
+	"dither/mechanism"
+	"dither/mechanism/internal/parameter"
+	"dither/privacy"
+)
+
+// Choice is what a mechanism that chooses from a list releases: who was chosen, and at what loss. The list's length and
+// order are public.
+type Choice struct {
+	Index int
+	Loss  privacy.Loss
+}
+
+// exponentialShortfall bounds (ln n + ln(1/β))/c from above. A β that is no probability above 0, or an n below 1, is
+// ErrParameter.
+func exponentialShortfall(c *big.Rat, n *big.Int, beta float64) (float64, error) {
+	if err := parameter.Probability(beta); err != nil {
+		return 0, err
+	}
+	if n == nil || n.Sign() <= 0 {
+		return 0, fmt.Errorf("%w: a selection needs something to choose from", mechanism.ErrParameter)
+	}
+	log := exact.SubUp(exact.LogUp(exact.FloatUp(new(big.Rat).SetInt(n))), exact.LogDown(beta))
+	if log == 0 {
+		return 0, nil
+	}
+	return exact.MulUp(log, exact.FloatUp(new(big.Rat).Inv(c))), nil
+}
