@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"dither/internal/bounded"
@@ -261,6 +262,50 @@ func TestStepGivenUpOfWhatIsGone(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := tr.Step(ctx, make([]float64, 3)); codeOf(err) != CodeUsage {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+// TestStepsHaveRoom: before rows are read for a step, the ledger has room to record that it was given up, also in a
+// process that did not begin the training. And a step that was read and cannot be recorded counts as one that was given
+// up, and ends the training there.
+func TestStepsHaveRoom(t *testing.T) {
+	home := fitHome(t, trainBudget, "add-remove", 20)
+	q := logisticTraining()
+	q.Analyst = "ann"
+	first := openHome(t, home)
+	tr := must[*Trainer](t)(first.Train(t.Context(), q))
+	must[struct{}](t)(struct{}{}, errors.Join(tr.Close(), first.Close()))
+	log := filepath.Join(home, "ledger.log")
+	if err := os.Truncate(log, must[os.FileInfo](t)(os.Stat(log)).Size()); err != nil { // nothing is assured behind its end
+		t.Fatal(err)
+	}
+	free := func() int64 {
+		info := must[os.FileInfo](t)(os.Stat(log))
+		return info.Sys().(*syscall.Stat_t).Blocks*512 - info.Size()
+	}
+
+	c := openHome(t, home)
+	tr = must[*Trainer](t)(c.Train(t.Context(), q))
+	before, meanwhile := free(), int64(0)
+	if f := must[*os.File](t)(os.CreateTemp(home, "")); syscall.Fallocate(int(f.Fd()), 1, 0, 1) != nil {
+		t.Skip("the file system cannot assure space")
+	}
+	c.engine = during{c.engine, func() { meanwhile = free() }}
+	train(t, tr, 1)
+	if before >= 1<<13 || meanwhile < 1<<13 {
+		t.Errorf("%d bytes behind the log before a step, and %d while its rows are read", before, meanwhile)
+	}
+
+	must[struct{}](t)(struct{}{}, tr.journal.file.Close())
+	if _, err := tr.Step(t.Context(), make([]float64, 3)); codeOf(err) != CodeFailed {
+		t.Errorf("a step that is not recorded: %v", err)
+	}
+	b := must[*Budget](t)(c.Budget())
+	if want := (GivenUp{"ann", 1, false}); len(b.GivenUp) != 1 || b.GivenUp[0] != want {
+		t.Errorf("%+v", b.GivenUp)
+	}
+	if _, err := tr.Step(t.Context(), make([]float64, 3)); codeOf(err) != CodeUsage {
 		t.Errorf("after it: %v", err)
 	}
 }

@@ -391,6 +391,11 @@ type during struct {
 	what func()
 }
 
+func (d during) Rows(ctx context.Context, b *bounded.Statement, from engine.Sealed, into *mechanism.Rows) error {
+	d.what()
+	return d.Engine.Rows(ctx, b, from, into)
+}
+
 func (d during) Aggregate(ctx context.Context, b *bounded.Statement, from engine.Sealed) ([][]mechanism.Exact, error) {
 	d.what()
 	return d.Engine.Aggregate(ctx, b, from)

@@ -79,11 +79,12 @@ func (t *Trainer) Step(ctx context.Context, theta []float64) (*Gradient, error) 
 	}
 	crashPoint("drawn")
 	d, err := t.journal.append(at, values)
-	if err == nil {
-		crashPoint("journalled")
-		err = t.record(t.told+1, d)
-	}
 	if err != nil {
+		_ = t.givenUp() // its rows were read: it counts
+		return nil, t.unrecorded(err)
+	}
+	crashPoint("journalled")
+	if err := t.record(t.told+1, d); err != nil {
 		return nil, t.unrecorded(err)
 	}
 	crashPoint("recorded")
@@ -96,8 +97,13 @@ func (t *Trainer) unrecorded(err error) *Error {
 	if errors.Is(err, ledger.ErrNotReserved) {
 		return t.curator.charged(failedElsewhere())
 	}
+	return t.withoutRecord(err)
+}
+
+// withoutRecord words an error of a step that the ledger does not take. When the training is asked for again, it does.
+func (t *Trainer) withoutRecord(err error) *Error {
 	e := t.curator.charged(err)
-	if errors.Is(err, ledger.ErrNotWritten) { // it is recorded when the training is asked for again
+	if errors.Is(err, ledger.ErrNotWritten) {
 		e.Hint = stepGivenUp().Hint
 	}
 	return e
@@ -136,6 +142,9 @@ func (t *Trainer) draw(ctx context.Context, at *instant, theta []float64) ([]*bi
 			return nil, t.curator.charged(err)
 		}
 		defer release()
+	}
+	if err := c.ledger.MakeRoom(t.id); err != nil { // else a step that is given up would not be counted
+		return nil, t.withoutRecord(err)
 	}
 	if err := c.begins(at); err != nil {
 		return nil, t.curator.charged(err)

@@ -93,6 +93,37 @@ func TestSpaceIsKept(t *testing.T) {
 	}
 }
 
+// TestMakeRoom: a step of a reservation that another handle made has its room before rows are read for it, which no
+// reservation takes; and where there is none, it is refused.
+func TestMakeRoom(t *testing.T) {
+	base := prepared(t)
+	const training = 3 // what prepared left open
+	refused, counted := 0, 0
+	for capacity := base.used(); capacity < base.used()+4*stepSize; capacity += 397 {
+		m := base.clone()
+		m.capacity = capacity
+		l, err := open(m, faultDir, clock)
+		must(t, err)
+		if err := l.MakeRoom(training); errors.Is(err, ErrFull) {
+			refused++
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; err == nil; i++ { // others fill the disk
+			_, err = l.ReserveFor(reservation(key(100+i), "0.001"), 64)
+		}
+		if !errors.Is(err, ErrFull) {
+			t.Fatal(err)
+		}
+		must(t, l.GiveUpStep(training, "ann"))
+		counted++
+	}
+	if refused < 5 || counted < 5 {
+		t.Errorf("%d refused, %d counted", refused, counted)
+	}
+}
+
 // TestMixedBatchOnAFullDisk: a release in one batch with a reservation that finds no room is written all the same.
 func TestMixedBatchOnAFullDisk(t *testing.T) {
 	m := prepared(t)
@@ -114,6 +145,14 @@ func TestFrameSize(t *testing.T) {
 	last := time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 	for _, b := range []Body{Release{1<<64 - 1, []byte("1")}, Failure{1<<64 - 1, true, true}, StepGivenUp{Reservation: 1<<64 - 1}} {
 		if line, err := encodeLine(1<<64-1, Hash{}, last, b); err != nil || len(line)+1 > frameSize {
+			t.Errorf("%T: %d bytes, %v", b, len(line), err)
+		}
+	}
+	step := fmt.Sprintf("step %d of %d", int64(1<<62), int64(1<<62))
+	for _, b := range []Body{
+		Step{1<<64 - 1, step, fmt.Appendf(nil, `{"sha256":"%x"}`, Hash{})}, StepGivenUp{1<<64 - 1, strings.Repeat("\x01", maxName)},
+	} {
+		if line, err := encodeLine(1<<64-1, Hash{}, last, b); err != nil || len(line)+1 > stepSize {
 			t.Errorf("%T: %d bytes, %v", b, len(line), err)
 		}
 	}

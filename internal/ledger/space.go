@@ -19,6 +19,8 @@ type space struct {
 const (
 	// frameSize is more than a release has beside its values, and than a failure.
 	frameSize = 256
+	// stepSize is more than a step has, and than what says that one was given up.
+	stepSize = 8 << 10
 	// chunk is what the log's space is assured by where the disk has so much.
 	chunk = 64 << 10
 	// maxFollows is the most that is assured for one reservation.
@@ -57,13 +59,22 @@ func (s *space) assure(f file, from, n, more int64) error {
 	return nil
 }
 
+// MakeRoom assures space for the next step of a reservation, or for what says that it was given up, before rows are read
+// for it. The error is ErrFull or ErrNotWritten. Where the file system cannot assure space, it is none.
+func (l *Ledger) MakeRoom(reservation uint64) error {
+	return l.locked(func() error {
+		l.space.set(reservation, max(l.space.follows[reservation], stepSize))
+		if err := l.space.assure(l.file, l.log.size, 0, l.space.sum); err != nil {
+			return notWritten(err)
+		}
+		return nil
+	})
+}
+
 // note takes what was written: a reservation's room is kept until it has its release.
 func (s *space) note(m *member, written int64) {
 	switch b := m.body.(type) {
 	case Reservation:
-		if s.follows == nil {
-			s.follows = map[uint64]int64{}
-		}
 		s.set(m.index, followsOf(m.most))
 	case Step:
 		s.use(b.Reservation, written)
@@ -85,9 +96,12 @@ func (s *space) use(reservation uint64, written int64) {
 
 func (s *space) set(reservation uint64, bytes int64) {
 	s.sum += bytes - s.follows[reservation]
-	if bytes > 0 {
-		s.follows[reservation] = bytes
-	} else {
+	switch {
+	case bytes <= 0:
 		delete(s.follows, reservation)
+	case s.follows == nil:
+		s.follows = map[uint64]int64{reservation: bytes}
+	default:
+		s.follows[reservation] = bytes
 	}
 }
