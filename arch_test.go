@@ -86,7 +86,10 @@ var allowed = map[string][]string{
 	"stats/internal/scale":   {"curator", "internal/exact", "stats/internal/request"},
 	"stats/cluster":          {"curator", "internal/exact", "internal/nearest", "internal/splitmix", "noise", "stats/internal/request", "stats/internal/scale"}, // whose public randomness anybody can repeat
 	"stats/formula":          {"curator", "internal/exact", "internal/nearest", "stats/internal/request", "stats/internal/scale"},
-	"stats":                  {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise", "stats/formula", "stats/internal/request", "stats/internal/scale"}, // whose simulations anybody can repeat
+	"stats/internal/student": {},
+	"stats/estimate":         {"curator", "internal/exact", "internal/splitmix", "noise", "stats/internal/request", "stats/internal/student"}, // whose simulations anybody can repeat
+	"stats/regression":       {"curator", "internal/exact", "internal/glm", "internal/nearest", "internal/splitmix", "noise", "stats/formula", "stats/internal/request", "stats/internal/scale", "stats/internal/student"},
+	"stats":                  {}, // the families' overview
 	// floors 8 and 9: doors, and what they show
 	"examples/randhie":      {},
 	"examples/heights":      {},
@@ -107,7 +110,7 @@ var allowed = map[string][]string{
 	"internal/cli/analyst": {"curator", "internal/cli/console", "internal/cli/render", "internal/plot"},
 	"internal/cli/statistics": {
 		"account", "curator", "hypothesis", "internal/cli/console", "internal/cli/render", "internal/exact",
-		"internal/nearest", "internal/plot", "noise", "privacy", "stats", "stats/cluster", "stats/formula",
+		"internal/nearest", "internal/plot", "noise", "privacy", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression",
 	},
 	"internal/cli/laboratory": {
 		"account", "audit", "audit/attack", "audit/channel", "audit/interpret", "audit/ours", "curator", "examples/heights",
@@ -161,7 +164,7 @@ var wardens = map[string][]string{
 }
 
 // duckdbTests are the only packages whose test binaries may hold DuckDB, which takes long to link.
-var duckdbTests = []string{"internal/engine/duckdb", "curator", "stats", "stats/cluster", "stats/formula", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden"}
+var duckdbTests = []string{"internal/engine/duckdb", "curator", "stats/cluster", "stats/estimate", "stats/formula", "stats/regression", "stats/internal/request", "internal/cli", "internal/cli/console", "internal/cli/laboratory", "internal/cli/render", "cmd/dither", "internal/golden"}
 
 type listed struct {
 	ImportPath                         string

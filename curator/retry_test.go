@@ -24,7 +24,7 @@ import (
 func placesOfRetry(t *testing.T) (places []string, codes []string) {
 	t.Helper()
 	for _, dir := range []string{
-		".", "../stats", "../stats/cluster", "../stats/formula", "../stats/internal/request", "../hypothesis", "../internal/cli", "../internal/cli/analyst", "../internal/cli/console",
+		".", "../stats/cluster", "../stats/estimate", "../stats/formula", "../stats/regression", "../stats/internal/request", "../hypothesis", "../internal/cli", "../internal/cli/analyst", "../internal/cli/console",
 		"../internal/cli/laboratory", "../internal/cli/owner", "../internal/cli/statistics", "../internal/cli/tour",
 	} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))

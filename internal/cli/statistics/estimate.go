@@ -10,7 +10,7 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/nearest"
 	"dither/internal/plot"
-	"dither/stats"
+	"dither/stats/estimate"
 )
 
 // estimateKinds are what may be estimated.
@@ -18,7 +18,7 @@ var estimateKinds = []string{"mean", "variance", "quantile", "covariance"}
 
 // estimateFlags are the flags of estimate.
 type estimateFlags struct {
-	stats.Sample
+	estimate.Sample
 	columns, by, deviations, ranks string
 	explain                        bool
 	picture                        console.Picture
@@ -82,23 +82,23 @@ func runEstimate(s *console.Console, args []string) error {
 	return s.Sealing(func(c *curator.Curator) error { return estimated(s, c, o, plan) })
 }
 
-type estimatePlanner func(context.Context, *curator.Curator) (*stats.EstimatePlan, error)
+type estimatePlanner func(context.Context, *curator.Curator) (*estimate.Plan, error)
 
 func (o *estimateFlags) planner(kind string) (estimatePlanner, error) {
-	of := map[string]func(context.Context, *curator.Curator, stats.Sample) (*stats.EstimatePlan, error){
-		"mean": stats.PlanMean, "variance": stats.PlanVariance, "covariance": stats.PlanCovariance,
-		"quantile": func(ctx context.Context, c *curator.Curator, s stats.Sample) (*stats.EstimatePlan, error) {
+	of := map[string]func(context.Context, *curator.Curator, estimate.Sample) (*estimate.Plan, error){
+		"mean": estimate.PlanMean, "variance": estimate.PlanVariance, "covariance": estimate.PlanCovariance,
+		"quantile": func(ctx context.Context, c *curator.Curator, s estimate.Sample) (*estimate.Plan, error) {
 			ranks := commaList(o.ranks)
 			if len(ranks) == 0 {
 				ranks = []string{"0.5"}
 			}
-			return stats.PlanQuantile(ctx, c, s, ranks...)
+			return estimate.PlanQuantile(ctx, c, s, ranks...)
 		},
 	}[kind]
 	if of == nil {
 		return nil, console.Usage("there is nothing called %q to estimate%s; there are %s", kind, console.DidYouMean(nearest.Name(kind, estimateKinds)), strings.Join(estimateKinds, ", "))
 	}
-	return func(ctx context.Context, c *curator.Curator) (*stats.EstimatePlan, error) {
+	return func(ctx context.Context, c *curator.Curator) (*estimate.Plan, error) {
 		return of(ctx, c, o.Sample)
 	}, nil
 }

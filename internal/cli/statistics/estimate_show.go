@@ -10,11 +10,11 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
-	"dither/stats"
+	"dither/stats/estimate"
 )
 
 // showEstimates prints estimates in the format that was asked for.
-func showEstimates(s *console.Console, e *stats.Estimates) error {
+func showEstimates(s *console.Console, e *estimate.Result) error {
 	switch s.Format {
 	case "json":
 		return s.JSON(e)
@@ -35,7 +35,7 @@ func showEstimates(s *console.Console, e *stats.Estimates) error {
 	return nil
 }
 
-func estimateAligned(e *stats.Estimates) []bool {
+func estimateAligned(e *estimate.Result) []bool {
 	right := make([]bool, len(e.Keys)+5)
 	for i := range 4 {
 		right[len(e.Keys)+1+i] = true
@@ -44,7 +44,7 @@ func estimateAligned(e *stats.Estimates) []bool {
 }
 
 // estimateRows are a table as statisticians know it: estimate, standard error, and the ends of the interval.
-func estimateRows(e *stats.Estimates) (header []string, rows [][]string) {
+func estimateRows(e *estimate.Result) (header []string, rows [][]string) {
 	header = append(header, e.Keys...)
 	header = append(header, "", "estimate", "std. error", "low", "high")
 	for _, v := range e.Values {
@@ -73,12 +73,12 @@ func estimateRows(e *stats.Estimates) (header []string, rows [][]string) {
 }
 
 // noInterval holds of methods that have none.
-func noInterval(e *stats.Estimates) bool {
-	return e.Method == stats.MethodRecursive || e.Method == stats.MethodJoint || e.Method == stats.MethodSmooth
+func noInterval(e *estimate.Result) bool {
+	return e.Method == estimate.MethodRecursive || e.Method == estimate.MethodJoint || e.Method == estimate.MethodSmooth
 }
 
 // estimatePlaces are as many decimals as show the interval's width with three digits, or six digits of a value without one.
-func estimatePlaces(v stats.Estimated) int {
+func estimatePlaces(v estimate.Value) int {
 	var width float64
 	switch {
 	case v.Low != nil && v.High != nil && v.High.Real > v.Low.Real:
@@ -92,7 +92,7 @@ func estimatePlaces(v stats.Estimated) int {
 }
 
 // estimatesFooter says what was paid, and what the intervals are about.
-func estimatesFooter(e *stats.Estimates) string {
+func estimatesFooter(e *estimate.Result) string {
 	var b strings.Builder
 	about := "noise, not sampling"
 	if e.Population {
@@ -117,7 +117,7 @@ func estimatesFooter(e *stats.Estimates) string {
 	return b.String()
 }
 
-func estimatesCSV(s *console.Console, e *stats.Estimates) error {
+func estimatesCSV(s *console.Console, e *estimate.Result) error {
 	records := [][]string{append(append([]string{}, e.Keys...), "name", "value", "stddev", "low", "high")}
 	for _, v := range e.Values {
 		var row []string
@@ -134,7 +134,7 @@ func estimatesCSV(s *console.Console, e *stats.Estimates) error {
 }
 
 // showEstimatePlan prints what an estimate would ask, and pay.
-func showEstimatePlan(s *console.Console, p *stats.EstimatePlan) error {
+func showEstimatePlan(s *console.Console, p *estimate.Plan) error {
 	switch s.Format {
 	case "json":
 		return s.JSON(p)
@@ -148,18 +148,18 @@ func showEstimatePlan(s *console.Console, p *stats.EstimatePlan) error {
 	return nil
 }
 
-func estimatePlanText(p *stats.EstimatePlan) string {
+func estimatePlanText(p *estimate.Plan) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "method     %s: %s\n", p.Method, p.Why)
 	switch {
-	case p.Replayed && len(p.Looks) == 1:
+	case p.Replayed && len(p.Accesses) == 1:
 		b.WriteString("price      free: this was released before (--fresh pays again)\n")
 	case !p.Affordable:
 		fmt.Fprintf(&b, "price      %s, more than the remaining %s\n", p.Price, p.Remaining)
 	default:
 		fmt.Fprintf(&b, "price      %s of the remaining %s\n", p.Price, p.Remaining)
 	}
-	for _, l := range p.Looks {
+	for _, l := range p.Accesses {
 		fmt.Fprintf(&b, "asks       %s, %s\n", l.What, l.Price)
 		if l.SQL != "" {
 			fmt.Fprintf(&b, "           %s\n", render.Printable(l.SQL))
@@ -175,17 +175,17 @@ func estimatePlanText(p *stats.EstimatePlan) string {
 }
 
 // estimatesChart draws the estimates as points with their intervals: a panel for each, or for each kind of a covariance's; a place for each group.
-func estimatesChart(e *stats.Estimates, table string) plot.Chart {
+func estimatesChart(e *estimate.Result, table string) plot.Chart {
 	c := plot.Chart{Title: e.Kind + " of " + table, Key: strings.Join(e.Keys, " · ")}
 	c.Caption, _, _ = strings.Cut(estimatesFooter(e), "\n")
-	mark := func(v stats.Estimated) plot.Mark {
+	mark := func(v estimate.Value) plot.Mark {
 		m := render.MarkOf(&curator.Estimate{Value: v.Value, Low: v.Low, High: v.High})
 		if noInterval(e) {
 			m.Low, m.High = math.NaN(), math.NaN()
 		}
 		return m
 	}
-	panelOf := func(v stats.Estimated) (panel, group string) {
+	panelOf := func(v estimate.Value) (panel, group string) {
 		if len(e.Keys) > 0 {
 			var keys []string
 			for _, k := range v.Keys {

@@ -11,8 +11,8 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/nearest"
 	"dither/internal/plot"
-	"dither/stats"
 	"dither/stats/formula"
+	"dither/stats/regression"
 )
 
 // fitModel is a model that `dither fit` fits: run declares its further flags, parses the arguments, and fits.
@@ -24,8 +24,8 @@ type fitModel struct {
 func fitModels() []fitModel {
 	return []fitModel{
 		{"linear", runFitLinear},
-		{"logistic", runFitGLM(stats.Logistic)},
-		{"poisson", runFitGLM(stats.Poisson)},
+		{"logistic", runFitGLM(regression.Logistic)},
+		{"poisson", runFitGLM(regression.Poisson)},
 		{"network", runFitNetwork},
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
-	"dither/stats"
 	"dither/stats/formula"
+	"dither/stats/regression"
 )
 
 // calibrationFlags are those of a calibration, which is a measurement of its own beside a fit.
 type calibrationFlags struct {
-	stats.Calibration
+	regression.Calibration
 	asked   bool
 	picture console.Picture
 }
@@ -50,11 +50,11 @@ func (f *calibrationFlags) check(s *console.Console, o *fitOptions) error {
 }
 
 // explained tells what the calibration of a model would cost; nil where none is asked for.
-func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k formula.Classes) (*stats.CalibrationExplanation, error) {
+func (f *calibrationFlags) explained(c *curator.Curator, o *fitOptions, k formula.Classes) (*regression.CalibrationExplanation, error) {
 	if !f.asked {
 		return nil, nil //nolint:nilnil // none is asked for
 	}
-	return stats.ExplainCalibration(context.Background(), c, o.table, o.formula, o.where, k, f.Calibration)
+	return regression.ExplainCalibration(context.Background(), c, o.table, o.formula, o.where, k, f.Calibration)
 }
 
 // affordable refuses a fit after which the calibration could not be paid.
@@ -73,7 +73,7 @@ func (f *calibrationFlags) affordable(c *curator.Curator, o *fitOptions, k formu
 }
 
 // draw writes the calibration's picture.
-func (f *calibrationFlags) draw(k *stats.Calibrated) error {
+func (f *calibrationFlags) draw(k *regression.Calibrated) error {
 	if k == nil || f.picture.File == "" {
 		return nil
 	}
@@ -82,7 +82,7 @@ func (f *calibrationFlags) draw(k *stats.Calibrated) error {
 }
 
 // calibrationPlaces draws each bin as a cross at its middle: as wide as the bin, and as high as the interval of the observed rate. A calibrated model's lie about the diagonal.
-func calibrationPlaces(k *stats.Calibrated) plot.Places {
+func calibrationPlaces(k *regression.Calibrated) plot.Places {
 	panel := plot.PlacePanel{Diagonal: true}
 	for _, b := range k.Bins {
 		if b.Rate != nil {
@@ -103,7 +103,7 @@ func calibrationPlaces(k *stats.Calibrated) plot.Places {
 }
 
 // showCalibration writes the table that stands below a model's.
-func showCalibration(s *console.Console, k *stats.Calibrated) {
+func showCalibration(s *console.Console, k *regression.Calibrated) {
 	s.Print("\n")
 	heading(s, "calibration: "+k.Response)
 	header := []string{"predicted", "rows", "observed rate", render.Percent(k.Confidence) + " interval", "than predicted"}
@@ -149,7 +149,7 @@ func showCalibration(s *console.Console, k *stats.Calibrated) {
 }
 
 // calibrationWords is what an explanation says of it.
-func calibrationWords(b *strings.Builder, e *stats.CalibrationExplanation) {
+func calibrationWords(b *strings.Builder, e *regression.CalibrationExplanation) {
 	if e == nil {
 		return
 	}
@@ -161,7 +161,7 @@ func calibrationWords(b *strings.Builder, e *stats.CalibrationExplanation) {
 }
 
 // calibrationJSON is a calibration in JSON.
-type calibrationJSON struct{ *stats.Calibrated }
+type calibrationJSON struct{ *regression.Calibrated }
 
 // MarshalJSON writes it.
 func (k calibrationJSON) MarshalJSON() ([]byte, error) {
@@ -201,7 +201,7 @@ func (k calibrationJSON) MarshalJSON() ([]byte, error) {
 }
 
 // calibrationOf is a calibration in JSON, or null.
-func calibrationOf(k *stats.Calibrated) any {
+func calibrationOf(k *regression.Calibrated) any {
 	if k == nil {
 		return nil
 	}
@@ -217,7 +217,7 @@ type calibrationPriceJSON struct {
 	Replayed bool         `json:"replayed"`
 }
 
-func calibrationPriceOf(e *stats.CalibrationExplanation) *calibrationPriceJSON {
+func calibrationPriceOf(e *regression.CalibrationExplanation) *calibrationPriceJSON {
 	if e == nil {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
-	"dither/stats"
+	"dither/stats/regression"
 )
 
 // coefficientsCSV writes coefficients as a table for other programs. What is not known is empty; what the fit needs to be known beside them is in JSON.
@@ -13,7 +13,7 @@ func coefficientsCSV(s *console.Console, header []string, rows [][]string) error
 	return s.CSV(append([][]string{header}, rows...))
 }
 
-func linearCSV(s *console.Console, f *stats.LinearFit) error {
+func linearCSV(s *console.Console, f *regression.LinearFit) error {
 	var rows [][]string
 	for _, c := range f.Coefficients {
 		rows = append(rows, []string{c.Name, render.CSVFloat(c.Estimate), render.CSVFloat(c.StdError), render.CSVFloat(c.Low), render.CSVFloat(c.High)})
@@ -21,7 +21,7 @@ func linearCSV(s *console.Console, f *stats.LinearFit) error {
 	return coefficientsCSV(s, []string{"name", "estimate", "std_error", "low", "high"}, rows)
 }
 
-func glmCSV(s *console.Console, f *stats.GLMFit) error {
+func glmCSV(s *console.Console, f *regression.GLMFit) error {
 	var rows [][]string
 	for _, c := range f.Coefficients {
 		rows = append(rows, []string{c.Name, render.CSVFloat(c.Estimate), render.CSVFloat(c.StdError), render.CSVFloat(c.Z), render.CSVFloat(c.P), render.CSVFloat(c.Low), render.CSVFloat(c.High)})

@@ -14,8 +14,8 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
-	"dither/stats"
 	"dither/stats/formula"
+	"dither/stats/regression"
 )
 
 // glmSearchFlags are those of a search for a regulariser, or for a model.
@@ -66,7 +66,7 @@ func termFlags(s *console.Console, normalise, choose *string) {
 // runFitGLM fits a generalized linear model of a family.
 func runFitGLM(family string) func(*console.Console, *fitOptions, []string) error {
 	return func(s *console.Console, o *fitOptions, args []string) error {
-		q := stats.GLM{Family: family}
+		q := regression.GLM{Family: family}
 		rowsFlag(s, &q.Rows)
 		boundFlag(s, &q.Bound)
 		s.Flag(&q.Radius, "radius", "R",
@@ -85,7 +85,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 		search.declare(s)
 		t := gradientFlags(s)
 		k := &calibrationFlags{}
-		if family == stats.Logistic {
+		if family == regression.Logistic {
 			classFlags(s, &q.Classes)
 			k = flagsOfCalibration(s)
 		}
@@ -137,7 +137,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 		}
 		return fitting(s, o,
 			func(c *curator.Curator) (out glmExplained, err error) {
-				if out.GLMExplanation, err = stats.ExplainGLM(context.Background(), c, q); err == nil {
+				if out.GLMExplanation, err = regression.ExplainGLM(context.Background(), c, q); err == nil {
 					out.calibration, err = k.explained(c, o, q.Classes)
 				}
 				return out, err
@@ -145,7 +145,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 			func(e glmExplained) error { return showGLMExplanation(s, e) },
 			func(c *curator.Curator) (out glmFitted, err error) {
 				if k.asked {
-					e, err := stats.ExplainGLM(context.Background(), c, q)
+					e, err := regression.ExplainGLM(context.Background(), c, q)
 					if err != nil {
 						return out, err
 					}
@@ -153,7 +153,7 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 						return out, err
 					}
 				}
-				if out.GLMFit, err = stats.FitGLM(s.Context(), c, q); err == nil && k.asked {
+				if out.GLMFit, err = regression.FitGLM(s.Context(), c, q); err == nil && k.asked {
 					out.calibration, out.failed = out.Calibrate(s.Context(), c, k.Calibration)
 				}
 				return out, err
@@ -166,15 +166,15 @@ func runFitGLM(family string) func(*console.Console, *fitOptions, []string) erro
 
 // glmFitted is a fit, and its calibration if one was asked for; or what it failed with.
 type glmFitted struct {
-	*stats.GLMFit
-	calibration *stats.Calibrated
+	*regression.GLMFit
+	calibration *regression.Calibrated
 	failed      error
 }
 
 // glmExplained is what they would cost.
 type glmExplained struct {
-	*stats.GLMExplanation
-	calibration *stats.CalibrationExplanation
+	*regression.GLMExplanation
+	calibration *regression.CalibrationExplanation
 }
 
 // noneOf refuses flags that have a meaning only where something else holds.
@@ -195,7 +195,7 @@ func showGLM(s *console.Console, f glmFitted) error {
 		return glmCSV(s, f.GLMFit)
 	}
 	heading(s, fmt.Sprintf("%s (%s, %s)", f.Formula, f.Table, f.Family))
-	factor := map[string]string{stats.Logistic: "odds ratio", stats.Poisson: "rate ratio"}[f.Family]
+	factor := map[string]string{regression.Logistic: "odds ratio", regression.Poisson: "rate ratio"}[f.Family]
 	var rows [][]string
 	for _, c := range f.Coefficients {
 		places := 4
@@ -232,7 +232,7 @@ func showGLM(s *console.Console, f glmFitted) error {
 
 func square(x float64) float64 { return x * x }
 
-func glmWords(f *stats.GLMFit) string {
+func glmWords(f *regression.GLMFit) string {
 	var b strings.Builder
 	by := "as declared"
 	if f.Counted {
@@ -276,7 +276,7 @@ func showGLMExplanation(s *console.Console, e glmExplained) error {
 }
 
 // glmChart draws coefficients on the scale of the linear predictor.
-func glmChart(f *stats.GLMFit) plot.Chart {
+func glmChart(f *regression.GLMFit) plot.Chart {
 	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals cover sampling and noise"
 	var all []coefficient
 	for _, k := range f.Coefficients {

@@ -14,12 +14,12 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/exact"
-	"dither/stats"
+	"dither/stats/regression"
 )
 
 // gradientFlags declares the flags of a training.
-func gradientFlags(s *console.Console) *stats.Gradients {
-	q := &stats.Gradients{}
+func gradientFlags(s *console.Console) *regression.Gradients {
+	q := &regression.Gradients{}
 	s.Flag(&q.Delta, "delta", "D", "for noisy gradients: the δ of the whole training (default: the policy's)")
 	s.Flag(&q.Clip, "clip", "C", "for noisy gradients: the norm that each unit's gradient is clipped to (default 1)")
 	s.Flag(&q.Rate, "rate", "Q",
@@ -60,13 +60,13 @@ func runFitNetwork(s *console.Console, o *fitOptions, args []string) error {
 }
 
 // fitByGradients trains, with a line of progress where a person waits.
-func fitByGradients(s *console.Console, o *fitOptions, q *stats.Gradients, k *calibrationFlags) error {
+func fitByGradients(s *console.Console, o *fitOptions, q *regression.Gradients, k *calibrationFlags) error {
 	delta := q.Delta
 	q.Question, q.Table, q.Formula, q.Where = o.Question, o.table, o.formula, o.where
 	q.Delta = delta
 	return fitting(s, o,
 		func(c *curator.Curator) (out gradientsExplained, err error) {
-			if out.GradientsExplanation, err = stats.ExplainGradients(context.Background(), c, *q); err == nil {
+			if out.GradientsExplanation, err = regression.ExplainGradients(context.Background(), c, *q); err == nil {
 				out.calibration, err = k.explained(c, o, q.Classes)
 			}
 			return out, err
@@ -74,7 +74,7 @@ func fitByGradients(s *console.Console, o *fitOptions, q *stats.Gradients, k *ca
 		func(e gradientsExplained) error { return showGradientsExplanation(s, e) },
 		func(c *curator.Curator) (out trained, err error) {
 			if k.asked {
-				e, err := stats.ExplainGradients(context.Background(), c, *q)
+				e, err := regression.ExplainGradients(context.Background(), c, *q)
 				if err != nil {
 					return out, err
 				}
@@ -82,11 +82,11 @@ func fitByGradients(s *console.Console, o *fitOptions, q *stats.Gradients, k *ca
 					return out, err
 				}
 			}
-			var told func(stats.TrainingStep)
+			var told func(regression.TrainingStep)
 			if console.Obeys(s.Stderr) {
 				told = trainingLine(s.Stderr)
 			}
-			if out.Trained, err = stats.FitGradients(s.Context(), c, *q, told); err == nil && k.asked {
+			if out.Trained, err = regression.FitGradients(s.Context(), c, *q, told); err == nil && k.asked {
 				out.calibration, out.failed = out.Calibrate(s.Context(), c, k.Calibration)
 			}
 			return out, err
@@ -96,23 +96,23 @@ func fitByGradients(s *console.Console, o *fitOptions, q *stats.Gradients, k *ca
 
 // trained is a trained model, and its calibration if one was asked for; or what it failed with.
 type trained struct {
-	*stats.Trained
-	calibration *stats.Calibrated
+	*regression.Trained
+	calibration *regression.Calibrated
 	failed      error
 }
 
 // gradientsExplained is what they would cost.
 type gradientsExplained struct {
-	*stats.GradientsExplanation
-	calibration *stats.CalibrationExplanation
+	*regression.GradientsExplanation
+	calibration *regression.CalibrationExplanation
 }
 
 // trainingLine shows how far a training is, some times a second: its step and its price, and no loss, since the rows are private.
 //
 // Where w cannot be written there is nobody left to tell.
-func trainingLine(w io.Writer) func(stats.TrainingStep) {
+func trainingLine(w io.Writer) func(regression.TrainingStep) {
 	begun, shown := time.Now(), time.Time{}
-	return func(t stats.TrainingStep) {
+	return func(t regression.TrainingStep) {
 		if t.Step == t.Steps {
 			_, _ = fmt.Fprint(w, "\r\033[K")
 			return

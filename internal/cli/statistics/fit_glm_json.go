@@ -5,7 +5,7 @@ import (
 
 	"dither/curator"
 	"dither/internal/cli/render"
-	"dither/stats"
+	"dither/stats/regression"
 )
 
 // glmJSON is a generalized linear model in JSON. What is not known is null.
@@ -33,7 +33,7 @@ type glmTermsJSON struct {
 	Expected   *float64 `json:"expected_error"`
 }
 
-func glmTermsOf(t stats.GLMTerms) glmTermsJSON {
+func glmTermsOf(t regression.GLMTerms) glmTermsJSON {
 	return glmTermsJSON{
 		Rows: t.Rows, Counted: t.Counted, Bound: t.Bound, Radius: t.Radius, Regularise: t.Regularise, Curvature: t.Curvature,
 		Expected: render.NumberOrNull(t.Expected),

@@ -9,12 +9,12 @@ import (
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
-	"dither/stats"
+	"dither/stats/regression"
 )
 
 // searchGLM fits several models, and shows the one that predicts best.
-func searchGLM(s *console.Console, o *fitOptions, q stats.GLM, others []string, epsilon string) error {
-	search := stats.GLMSearch{Score: curator.Question{Epsilon: epsilon, Analyst: o.Analyst, Fresh: o.Fresh}}
+func searchGLM(s *console.Console, o *fitOptions, q regression.GLM, others []string, epsilon string) error {
+	search := regression.GLMSearch{Score: curator.Question{Epsilon: epsilon, Analyst: o.Analyst, Fresh: o.Fresh}}
 	for _, formula := range append([]string{o.formula}, others...) {
 		q.Formula = formula
 		search.Candidates = append(search.Candidates, q)
@@ -23,7 +23,7 @@ func searchGLM(s *console.Console, o *fitOptions, q stats.GLM, others []string, 
 		if o.explain {
 			return console.Usage("--explain is of one model: a search costs what each of them does, and the counts' --score-epsilon")
 		}
-		r, err := stats.SearchGLM(s.Context(), c, search)
+		r, err := regression.SearchGLM(s.Context(), c, search)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func searchGLM(s *console.Console, o *fitOptions, q stats.GLM, others []string, 
 }
 
 // searchedJSON is a search in JSON.
-type searchedJSON struct{ *stats.GLMSearched }
+type searchedJSON struct{ *regression.GLMSearched }
 
 // MarshalJSON writes the search and the chosen model.
 func (r searchedJSON) MarshalJSON() ([]byte, error) {

@@ -10,12 +10,12 @@ import (
 	"dither/curator"
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
-	"dither/stats"
+	"dither/stats/regression"
 )
 
 // tryGLM searches for the best regulariser of a logistic model.
-func tryGLM(s *console.Console, o *fitOptions, q stats.GLM, tried, trials string) error {
-	search := stats.GLMTrials{GLM: q, Regularisers: strings.Split(tried, ",")}
+func tryGLM(s *console.Console, o *fitOptions, q regression.GLM, tried, trials string) error {
+	search := regression.GLMTrials{GLM: q, Regularisers: strings.Split(tried, ",")}
 	if trials != "" {
 		n, err := strconv.ParseFloat(trials, 64)
 		if err != nil || !(n > 0) || math.IsInf(n, 0) {
@@ -24,9 +24,9 @@ func tryGLM(s *console.Console, o *fitOptions, q stats.GLM, tried, trials string
 		search.Trials = n
 	}
 	return s.Sealing(func(c *curator.Curator) error {
-		run, ctx := stats.TryGLM, s.Context()
+		run, ctx := regression.TryGLM, s.Context()
 		if o.explain {
-			run = stats.ExplainTrials
+			run = regression.ExplainTrials
 		}
 		r, err := run(ctx, c, search)
 		if err != nil {
@@ -50,7 +50,7 @@ func tryGLM(s *console.Console, o *fitOptions, q stats.GLM, tried, trials string
 	})
 }
 
-func triedWords(r *stats.GLMTried) string {
+func triedWords(r *regression.GLMTried) string {
 	var b strings.Builder
 	if r.Correct != nil {
 		fmt.Fprintf(&b, "regularised by %s, the best that was tried: about %s rows predicted rightly, by a count with noise of standard deviation %s\n", r.Regularise, render.Compact(math.Round(*r.Correct)), render.Compact(*r.CorrectError))
@@ -66,7 +66,7 @@ func triedWords(r *stats.GLMTried) string {
 }
 
 // triedJSON is the best of a search in JSON.
-type triedJSON struct{ *stats.GLMTried }
+type triedJSON struct{ *regression.GLMTried }
 
 // MarshalJSON writes it.
 func (r triedJSON) MarshalJSON() ([]byte, error) {

@@ -1,8 +1,8 @@
 package statistics
 
 import (
-	"dither/stats"
 	"dither/stats/formula"
+	"dither/stats/regression"
 )
 
 // What models of all kinds have in JSON.
@@ -33,7 +33,7 @@ type choiceJSON struct {
 	Exhaustive bool     `json:"exhaustive"`
 }
 
-func choiceOf(c *stats.Choice) *choiceJSON {
+func choiceOf(c *regression.Choice) *choiceJSON {
 	if c == nil {
 		return nil
 	}

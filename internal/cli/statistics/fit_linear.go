@@ -11,13 +11,13 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
-	"dither/stats"
 	"dither/stats/formula"
+	"dither/stats/regression"
 )
 
 // runFitLinear fits a linear regression.
 func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
-	var q stats.Linear
+	var q regression.Linear
 	rowsFlag(s, &q.Rows)
 	s.Flag(&q.WithoutIntervals, "no-intervals", "", "theil-sen: spend the whole price on the estimates")
 	s.Flag(&q.FindBounds, "find-bounds", "SHARE",
@@ -32,12 +32,16 @@ func runFitLinear(s *console.Console, o *fitOptions, args []string) error {
 	}
 	q.Question, q.Table, q.Formula, q.Where, q.Method, q.From = o.Question, o.table, o.formula, o.where, o.method, o.from
 	return fitting(s, o,
-		func(c *curator.Curator) (*stats.LinearExplanation, error) {
-			return stats.ExplainLinear(context.Background(), c, q)
+		func(c *curator.Curator) (*regression.LinearExplanation, error) {
+			return regression.ExplainLinear(context.Background(), c, q)
 		},
-		func(e *stats.LinearExplanation) error { return showLinearExplanation(s, e) },
-		func(c *curator.Curator) (*stats.LinearFit, error) { return stats.FitLinear(s.Context(), c, q) },
-		func(f *stats.LinearFit) error { return errors.Join(showLinear(s, f), o.picture.Draw(linearChart(f))) })
+		func(e *regression.LinearExplanation) error { return showLinearExplanation(s, e) },
+		func(c *curator.Curator) (*regression.LinearFit, error) {
+			return regression.FitLinear(s.Context(), c, q)
+		},
+		func(f *regression.LinearFit) error {
+			return errors.Join(showLinear(s, f), o.picture.Draw(linearChart(f)))
+		})
 }
 
 // lay writes a table with a rule under its header, as text or as Markdown.
@@ -88,7 +92,7 @@ func paragraphs(s *console.Console, text string) {
 	s.Print("\n%s", render.PrintableLines(text))
 }
 
-func showLinear(s *console.Console, f *stats.LinearFit) error {
+func showLinear(s *console.Console, f *regression.LinearFit) error {
 	switch s.Format {
 	case "json":
 		return s.JSON(linearJSON{f})
@@ -106,7 +110,7 @@ func showLinear(s *console.Console, f *stats.LinearFit) error {
 }
 
 // linearWords is what stands below a regression's table.
-func linearWords(f *stats.LinearFit) string {
+func linearWords(f *regression.LinearFit) string {
 	var b strings.Builder
 	if f.ResidualError != nil {
 		fmt.Fprintf(&b, "residual standard error %s", render.Compact(*f.ResidualError))
@@ -151,7 +155,7 @@ func pricePaid(price curator.Loss, replayed bool) string {
 	return "price " + price.String()
 }
 
-func linearRows(f *stats.LinearFit) (rows [][]string) {
+func linearRows(f *regression.LinearFit) (rows [][]string) {
 	for _, c := range f.Coefficients {
 		row := []string{c.Name, "?", "?", "?", "?"}
 		places := 4
@@ -175,7 +179,7 @@ func linearRows(f *stats.LinearFit) (rows [][]string) {
 	return rows
 }
 
-func showLinearExplanation(s *console.Console, e *stats.LinearExplanation) error {
+func showLinearExplanation(s *console.Console, e *regression.LinearExplanation) error {
 	if s.Format == "json" {
 		return s.JSON(linearExplanationJSON{e})
 	}
@@ -206,7 +210,7 @@ func showLinearExplanation(s *console.Console, e *stats.LinearExplanation) error
 }
 
 // linearPrice is what an explanation ends with.
-func linearPrice(e *stats.LinearExplanation) string {
+func linearPrice(e *regression.LinearExplanation) string {
 	var b strings.Builder
 	for _, n := range e.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
@@ -216,7 +220,7 @@ func linearPrice(e *stats.LinearExplanation) string {
 }
 
 // linearChart draws coefficients in the response's unit.
-func linearChart(f *stats.LinearFit) plot.Chart {
+func linearChart(f *regression.LinearFit) plot.Chart {
 	caption := pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals cover sampling and noise"
 	if !f.Population {
 		caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals cover noise, not sampling"

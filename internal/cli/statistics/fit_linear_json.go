@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 
 	"dither/curator"
-	"dither/stats"
+	"dither/stats/regression"
 )
 
 // linearJSON is a regression in JSON. What is not known is null.
-type linearJSON struct{ *stats.LinearFit }
+type linearJSON struct{ *regression.LinearFit }
 
 type coefficientJSON struct {
 	Name     string   `json:"name"`
@@ -28,7 +28,7 @@ type linearSumJSON struct {
 	Price       curator.Loss `json:"price"`
 }
 
-func linearSumsJSON(sums []stats.LinearSum) (out []linearSumJSON) {
+func linearSumsJSON(sums []regression.LinearSum) (out []linearSumJSON) {
 	for _, s := range sums {
 		j := linearSumJSON{Name: s.Name, Values: s.Values, Noise: s.Noise, StdDev: s.StdDev, Price: s.Price}
 		if s.OffDiagonal > 0 {
@@ -80,7 +80,7 @@ func (f linearJSON) MarshalJSON() ([]byte, error) {
 }
 
 // linearExplanationJSON is what a regression would cost.
-type linearExplanationJSON struct{ *stats.LinearExplanation }
+type linearExplanationJSON struct{ *regression.LinearExplanation }
 
 // MarshalJSON writes the explanation.
 func (e linearExplanationJSON) MarshalJSON() ([]byte, error) {

@@ -9,11 +9,11 @@ import (
 	"dither/internal/cli/console"
 	"dither/internal/cli/render"
 	"dither/internal/plot"
-	"dither/stats"
+	"dither/stats/regression"
 )
 
 // showTheilSen prints a line by Theil and Sen's method.
-func showTheilSen(s *console.Console, f *stats.LinearFit) {
+func showTheilSen(s *console.Console, f *regression.LinearFit) {
 	header := []string{"", "estimate"}
 	if f.Line.Intervals {
 		header = append(header, render.Percent(f.Confidence)+" interval")
@@ -35,13 +35,13 @@ func showTheilSen(s *console.Console, f *stats.LinearFit) {
 }
 
 // theilSenHeight is the line's value at the middle of the predictor's bounds, by that name.
-func theilSenHeight(f *stats.LinearFit) stats.Coefficient {
+func theilSenHeight(f *regression.LinearFit) regression.Coefficient {
 	c := f.Line.Height
 	c.Name = fmt.Sprintf("%s at %s = %s", c.Name, f.Coefficients[1].Name, render.Compact(f.Line.At))
 	return c
 }
 
-func theilSenRow(c stats.Coefficient, intervals bool) []string {
+func theilSenRow(c regression.Coefficient, intervals bool) []string {
 	places := 4
 	switch {
 	case c.Low != nil && c.High != nil:
@@ -63,7 +63,7 @@ func theilSenRow(c stats.Coefficient, intervals bool) []string {
 }
 
 // theilSenChart draws the line at both ends of the predictor's bounds and in the middle.
-func theilSenChart(f *stats.LinearFit) plot.Chart {
+func theilSenChart(f *regression.LinearFit) plot.Chart {
 	c := plot.Chart{Title: f.Formula, Caption: pricePaid(f.Price, f.Replayed) + "; without intervals"}
 	if f.Line.Intervals {
 		c.Caption = pricePaid(f.Price, f.Replayed) + "; " + render.Percent(f.Confidence) + " intervals of the whole line cover sampling and noise"
@@ -99,7 +99,7 @@ func theilSenChart(f *stats.LinearFit) plot.Chart {
 }
 
 // explainTheilSen prints what such a line would cost.
-func explainTheilSen(s *console.Console, e *stats.LinearExplanation) {
+func explainTheilSen(s *console.Console, e *regression.LinearExplanation) {
 	var rows [][]string
 	for _, d := range e.Line.Draws {
 		rows = append(rows, []string{d.Name, curator.Exponential, d.Price.String()})
@@ -132,7 +132,7 @@ type theilSenDrawnJSON struct {
 	Price curator.Loss `json:"price"`
 }
 
-func theilSenOf(l *stats.FittedLine) *theilSenJSON {
+func theilSenOf(l *regression.FittedLine) *theilSenJSON {
 	if l == nil {
 		return nil
 	}

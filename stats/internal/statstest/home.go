@@ -80,6 +80,16 @@ tables:
 	return c
 }
 
+// Grouped makes a home of 300 people with numbers x and y, a group g, and a number that no row has.
+func Grouped(t testing.TB) *curator.Curator {
+	t.Helper()
+	columns := "      x: {type: real, bounds: [0, 100]}\n      y: {type: real, bounds: [-50, 50]}\n" +
+		"      g: {type: text, values: [a, b]}\n      none: {type: real, bounds: [0, 1], nullable: true}\n"
+	return People(t, "epsilon: 100", columns, "x,y,g,none", func(i int) string {
+		return fmt.Sprintf("%d,%d,%s,", 20+i%40, i%23-11, []string{"a", "b"}[i%2])
+	}, 300)
+}
+
 // Remaining is the remaining budget of a home, in ε or ρ.
 func Remaining(t testing.TB, c *curator.Curator) *big.Rat {
 	t.Helper()

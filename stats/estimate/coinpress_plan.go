@@ -1,0 +1,251 @@
+package estimate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/stats/internal/request"
+)
+
+// pressWeights are the sums of a round with the weights of their shares: a count that is off moves only what is off the centre.
+func pressVectors(s Sample, f linearForms, bound string, products bool) curator.Vectors {
+	v := curator.Vectors{
+		Question: s.Question,
+		Blocks:   []curator.Block{{Size: len(f.unit), Norm: curator.L2, Bound: bound}},
+		Sums:     []curator.Sum{curator.Count(), curator.First(0).Weighing("19")},
+	}
+	if products {
+		v.Sums = []curator.Sum{curator.Count(), curator.First(0).Weighing("3"), curator.Product(0, 0).Weighing("8")}
+	}
+	return v
+}
+
+// chooseMoments chooses between sums of bounded values and CoinPress by the error that is expected of the values of a normal distribution: of the noise alone,
+// from the declared bounds, the declared deviations and the expected number of rows.
+func chooseMoments(k asker, s Sample, p *Plan) error {
+	if len(s.Deviations) > 0 && len(s.Deviations) != len(s.Columns) {
+		return request.Misuse("a deviation for each column", "%d deviations for %d columns", len(s.Deviations), len(s.Columns))
+	}
+	units, err := deviationsOf(s)
+	if err != nil || p.Method != "" {
+		p.Why = "It was asked for."
+		return err
+	}
+	p.Method = MethodBounded
+	if units == nil {
+		p.Why = "Bounded sums: whether the bounds are loose, which CoinPress is for, cannot be told without knowing about how far values spread (Deviations)."
+		return nil
+	}
+	t, err := s.declaredTable(k)
+	if err != nil {
+		return err
+	}
+	n := float64(s.expectedRows(t))
+	if n < 1 || len(s.By) > 0 {
+		p.Why = "Bounded sums: CoinPress is weighed where the owner declares expected_rows, and nothing is left out or grouped."
+		return nil
+	}
+	box, d := 0.0, len(s.Columns)
+	for i, c := range s.Columns {
+		low, high, ok := declaredRange(t, c)
+		if !ok {
+			p.Why = "Bounded sums: CoinPress needs columns with declared bounds."
+			return nil
+		}
+		box = math.Hypot(box, (high-low)/2/units[i])
+	}
+	// What remains of the region after rounds that find as much as n rows tell, were there no noise, times what the last share's noise is larger.
+	fitted := pressClip(pressGamma(d)/math.Sqrt(n), d) / 0.75
+	if p.Kind == "covariance" {
+		box, fitted = box*box, fitted*fitted*0.75
+	}
+	switch {
+	case fitted < box:
+		p.Method = MethodCoinPress
+		p.Why = fmt.Sprintf("CoinPress: with about %.0f rows its last region is %s times as wide as the bounds' (in noise, its share of the price included).", n, shortNumber(fitted/box))
+	default:
+		p.Why = fmt.Sprintf("Bounded sums: the bounds are no wider than what CoinPress would end with (%s times).", shortNumber(box/fitted))
+	}
+	return nil
+}
+
+// deviationsOf reads them; nil where there are none.
+func deviationsOf(s Sample) (out []float64, err error) {
+	for _, text := range s.Deviations {
+		r, err := exact.ParseDecimal(text)
+		if err != nil || r.Sign() <= 0 {
+			return nil, request.Misuse("a deviation is a decimal above 0", "invalid deviation %q", text)
+		}
+		x, _ := r.Float64()
+		if !(x > 1e-100 && x < 1e100) {
+			return nil, request.Misuse("a deviation lies between 1e-100 and 1e100", "invalid deviation %q", text)
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// maxPressed bounds CoinPress's covariances, whose coordinates are forms of all columns in one statement.
+const maxPressed = 30
+
+// pressPlan plans CoinPress: of a mean with known deviations in balls, else with the covariance.
+func pressPlan(ctx context.Context, k asker, s Sample, p *Plan, covariance bool) (*Plan, error) {
+	confidence := s.Confidence
+	alpha, err := request.Confidence(&confidence)
+	if err != nil {
+		return nil, err
+	}
+	d := len(s.Columns)
+	units, err := deviationsOf(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.By) > 0 {
+		return nil, request.Misuse("ask for one group at a time, with a condition; or use the method "+MethodBounded, "CoinPress estimates one group")
+	}
+	forms, ranges, err := boundedForms(ctx, k, s)
+	if err != nil {
+		return nil, err
+	}
+	norm := math.Sqrt(float64(d))
+	products := covariance || units == nil
+	rounds := s.Rounds
+	if rounds == 0 {
+		if rounds = 2; products {
+			rounds = 3
+		}
+	}
+	if products && d > maxPressed {
+		return nil, request.Misuse(fmt.Sprintf("name at most %d columns, or for their means their deviations", maxPressed), "CoinPress's coordinates of %d columns are too large for a statement", d)
+	}
+	if !products {
+		norm = 0
+		for i, u := range units {
+			norm = math.Hypot(norm, forms.unit[i]/u)
+		}
+		forms = plainForms(forms.middle, units)
+	}
+	whole, shares, err := pressPrices(ctx, k, s, p, forms, products, rounds)
+	if err != nil {
+		return nil, err
+	}
+	p.Confidence = confidence
+	p.Notes = append(p.Notes, "CoinPress moves rows outside of its region to the edge: of a normal distribution hardly any. Of one with heavy tails it moves more, and the intervals, which are about what was moved, then do not hold for the rows' own numbers.")
+	p.Notes = append(p.Notes, covarianceNotes(s)...)
+	if !products && s.Population {
+		p.Notes[len(p.Notes)-1] = "Intervals cover noise, and sampling as of a normal distribution whose deviations are at most the declared ones."
+	}
+	p.run = func(ctx context.Context) (*Result, error) {
+		if err := p.payable(); err != nil {
+			return nil, err
+		}
+		out := &Result{Keys: s.By, Confidence: confidence, Population: s.Population}
+		look := func(round int, f linearForms, norm float64) (*pressSums, error) {
+			v := pressVectors(s, f, sqlNumber(norm), products)
+			q, err := request.AtShare(s.Question, whole, shares[round])
+			if err != nil {
+				return nil, err
+			}
+			v.Question = q
+			v.SQL = s.sql(false, f.sql(s.Columns)...)
+			m, err := k.Moments(ctx, v)
+			if err != nil {
+				return nil, request.Stopped(err, out.Releases...)
+			}
+			out.took(m.ID, m.Price, m.Remaining, m.Replayed)
+			sums := sumsOfCell(m, v, 0)
+			return &sums, nil
+		}
+		find := pressMean
+		if products {
+			find = pressCovariance
+		}
+		last, err := find(d, forms, norm, rounds, look)
+		if err != nil {
+			return nil, err
+		}
+		if last.unusual {
+			out.Notes = append(out.Notes, "A round counted no more rows than its noise: its region was kept.")
+		}
+		if !products {
+			out.Values = pressedMeans(&last, s, ranges, alpha, units)
+			return out, nil
+		}
+		values, note := covarianceValues(&last, s, ranges, nil, alpha, func(int) bool { return true })
+		if !covariance {
+			values = values[:d]
+		}
+		if out.Values = values; note != "" {
+			out.Notes = append(out.Notes, note)
+		}
+		return out, nil
+	}
+	return p, nil
+}
+
+// pressPrices finds the price of all rounds, and makes sure that it can be paid, before the first: the whole as one question, then each round's share for
+// forms as large as any will be.
+func pressPrices(ctx context.Context, k asker, s Sample, p *Plan, f linearForms, products bool, rounds int) (whole curator.Loss, shares []*big.Rat, err error) {
+	v := pressVectors(s, f, "", products)
+	v.SQL = s.sql(false, f.sql(s.Columns)...)
+	if err := momentsLook(ctx, k, s, p, v); err != nil {
+		return whole, nil, err
+	}
+	whole, shares = p.Price, pressShares(rounds)
+	p.Accesses, p.Replayed = nil, false
+	dense := f
+	if products {
+		dense.a = pressZero(len(f.unit))
+		for i := range dense.a {
+			for j := 0; j <= i; j++ {
+				dense.a[i][j] = -0.12345678901234567 // as long as a constant can be, but for its exponent
+			}
+		}
+	}
+	for i, share := range shares {
+		at := f
+		if i > 0 {
+			at = dense
+		}
+		v := pressVectors(s, at, "", products)
+		if v.Question, err = request.AtShare(s.Question, whole, share); err != nil {
+			return whole, nil, err
+		}
+		v.SQL = s.sql(false, at.sql(s.Columns)...)
+		e, err := k.ExplainMoments(ctx, v)
+		if err != nil {
+			return whole, nil, request.Partly(err)
+		}
+		look := Access{What: fmt.Sprintf("round %d of %d", i+1, rounds), Price: e.Price}
+		if i == 0 {
+			look.SQL, p.Replayed = v.SQL, e.Replayed
+		}
+		p.Accesses = append(p.Accesses, look)
+	}
+	return whole, shares, nil
+}
+
+// pressedMeans are the means of the last round, with intervals by simulation.
+func pressedMeans(p *pressed, s Sample, ranges [][2]float64, alpha float64, deviations []float64) (out []Value) {
+	d := len(s.Columns)
+	means := p.means(p.sums)
+	draws := newSpreads(d, alpha)
+	sim, v := newSimulator(), p.sums.room()
+	for range drawsFor(alpha) {
+		p.sums.drawn(sim, func(int) bool { return true }, v)
+		for i, x := range p.means(v) {
+			if s.Population {
+				x += sim.normal() * deviations[i] / math.Sqrt(v.count)
+			}
+			draws[i].add(x)
+		}
+	}
+	for i, c := range s.Columns {
+		out = append(out, fromDraws("mean("+c+")", nil, means[i], draws[i], ranges[i][0], ranges[i][1]))
+	}
+	return out
+}

@@ -1,0 +1,180 @@
+package estimate
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dither/curator"
+	"dither/stats/internal/request"
+	"dither/stats/internal/student"
+)
+
+// Covariance estimates the means, the covariance matrix and the correlations of a sample's columns, over the rows in which none is NULL: by default from
+// sums of vectors and of their products about the middle of the declared bounds, as one measurement each; with MethodCoinPress in rounds.
+// Its intervals are by simulation. With Population they cover sampling as of a normal distribution.
+func Covariance(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
+	p, err := PlanCovariance(ctx, c, s)
+	return run(ctx, p, err)
+}
+
+// PlanCovariance decides how Covariance would estimate. It spends nothing.
+func PlanCovariance(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
+	return planCovariance(ctx, c, s)
+}
+
+func planCovariance(ctx context.Context, k asker, s Sample) (*Plan, error) {
+	if err := s.check(MethodBounded, MethodCoinPress); err != nil {
+		return nil, err
+	}
+	p := &Plan{Kind: "covariance", Method: s.Method}
+	if err := chooseMoments(k, s, p); err != nil {
+		return nil, err
+	}
+	if p.Method == MethodCoinPress {
+		return pressPlan(ctx, k, s, p, true)
+	}
+	confidence := s.Confidence
+	alpha, err := request.Confidence(&confidence)
+	if err != nil {
+		return nil, err
+	}
+	forms, ranges, err := boundedForms(ctx, k, s)
+	if err != nil {
+		return nil, err
+	}
+	v := pressVectors(s, forms, "", true)
+	v.SQL = s.sql(false, forms.sql(s.Columns)...)
+	if err := momentsLook(ctx, k, s, p, v); err != nil {
+		return nil, err
+	}
+	p.Confidence = confidence
+	p.Notes = append(p.Notes, covarianceNotes(s)...)
+	p.run = func(ctx context.Context) (*Result, error) {
+		m, err := k.Moments(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		out := ofMoments(s, m, confidence)
+		for cell, keys := range m.Cells {
+			sums := sumsOfCell(m, v, cell)
+			last := pressed{sums: &sums, forms: forms}
+			values, note := covarianceValues(&last, s, ranges, keys, alpha, productSymmetric(v))
+			out.Values = append(out.Values, values...)
+			if note != "" {
+				out.Notes = append(out.Notes, note)
+			}
+		}
+		return out, nil
+	}
+	return p, nil
+}
+
+func covarianceNotes(s Sample) []string {
+	notes := []string{"A row in which one of the columns is NULL does not count."}
+	if s.Population {
+		return append(notes, "Intervals cover sampling and noise, by simulation from what was released; sampling as of a normal distribution: of values with heavier tails covariances vary more.")
+	}
+	return append(notes, "Intervals cover noise, not sampling, by simulation from what was released.")
+}
+
+// boundedForms are the columns about the middle of their bounds, in half of their widths: none is further than 1 from 0. What is constant is in its own unit.
+func boundedForms(ctx context.Context, k asker, s Sample) (forms linearForms, ranges [][2]float64, err error) {
+	t, err := s.declaredTable(k)
+	if err != nil {
+		return forms, nil, err
+	}
+	middle, unit := make([]float64, len(s.Columns)), make([]float64, len(s.Columns))
+	for i, c := range s.Columns {
+		low, high, err := s.rangeOf(ctx, k, t, c)
+		if err != nil {
+			return forms, nil, err
+		}
+		if middle[i], unit[i] = low+(high-low)/2, (high-low)/2; unit[i] <= 0 {
+			unit[i] = 1
+		}
+		ranges = append(ranges, [2]float64{low, high})
+	}
+	return plainForms(middle, unit), ranges, nil
+}
+
+// covarianceValues are the means, covariances and correlations of a cell.
+func covarianceValues(p *pressed, s Sample, ranges [][2]float64, keys []any, alpha float64, symmetric func(int) bool) (out []Value, note string) {
+	d := len(s.Columns)
+	means, covariances := p.means(p.sums), p.covariances(p.sums)
+	size := d + d*(d+1)/2 + d*(d-1)/2
+	draws := newSpreads(size, alpha)
+	sim, v := newSimulator(), p.sums.room()
+	for range drawsFor(alpha) {
+		p.sums.drawn(sim, symmetric, v)
+		m, c := p.means(v), p.covariances(v)
+		at := 0
+		add := func(x float64) {
+			draws[at].add(x)
+			at++
+		}
+		sampled := func() float64 {
+			if s.Population {
+				return student.FromNormal(sim.normal(), p.sums.count)
+			}
+			return 0
+		}
+		for i := range d {
+			add(m[i] + sampled()*math.Sqrt(math.Max(math.Max(c[i][i], covariances[i][i]), 0)/v.count))
+		}
+		for i := range d {
+			for j := i; j < d; j++ { // as of a simulated draw (see simulated), no less than what is told
+				add(c[i][j] + sampled()*math.Sqrt(math.Max(math.Max(normalProduct(c, i, j), normalProduct(covariances, i, j)), 0)/(v.count-1)))
+			}
+		}
+		for i := range d {
+			for j := i + 1; j < d; j++ {
+				add(correlated(c, i, j, sampled()/math.Sqrt(math.Max(v.count-3, 1))))
+			}
+		}
+	}
+	at := 0
+	add := func(name string, value, least, most float64) {
+		out, at = append(out, fromDraws(name, keys, value, draws[at], least, most)), at+1
+	}
+	for i, c := range s.Columns {
+		add("mean("+c+")", means[i], ranges[i][0], ranges[i][1])
+	}
+	for i := range d {
+		for j := i; j < d; j++ {
+			least := math.Inf(-1)
+			if i == j {
+				least = 0
+			}
+			name := fmt.Sprintf("cov(%s, %s)", s.Columns[i], s.Columns[j])
+			if i == j {
+				name = "var(" + s.Columns[i] + ")"
+			}
+			add(name, covariances[i][j], least, math.Inf(1))
+		}
+	}
+	for i := range d {
+		for j := i + 1; j < d; j++ {
+			add(fmt.Sprintf("corr(%s, %s)", s.Columns[i], s.Columns[j]), correlated(covariances, i, j, 0), -1, 1)
+		}
+	}
+	if p.sums.count < 2 {
+		note = fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.", groupWords(keys), shortNumber(p.sums.count))
+	}
+	return out, note
+}
+
+// normalProduct is the variance of the product of two normal variables about their means: that of a sample's covariance is an n-th of it.
+func normalProduct(c [][]float64, i, j int) float64 { return c[i][i]*c[j][j] + c[i][j]*c[i][j] }
+
+// correlated is a correlation, moved by z on Fisher's scale; NaN where a noisy variance is not positive.
+func correlated(c [][]float64, i, j int, z float64) float64 {
+	if !(c[i][i] > 0 && c[j][j] > 0) {
+		return math.NaN()
+	}
+	r := math.Min(math.Max(c[i][j]/math.Sqrt(c[i][i]*c[j][j]), -1), 1)
+	if z == 0 {
+		return r
+	}
+	return math.Tanh(math.Atanh(r) + z)
+}

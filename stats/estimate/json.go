@@ -1,0 +1,84 @@
+package estimate
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"dither/curator"
+)
+
+// MarshalJSON writes the estimates as docs/reference/statistics.md says: numbers that there are not are null.
+func (e *Result) MarshalJSON() ([]byte, error) {
+	type value struct {
+		Keys     map[string]any  `json:"keys,omitempty"`
+		Name     string          `json:"name"`
+		Value    *curator.Number `json:"value"`
+		StdError *float64        `json:"stddev"`
+		Low      *curator.Number `json:"low"`
+		High     *curator.Number `json:"high"`
+	}
+	values := make([]value, len(e.Values))
+	for i, v := range e.Values {
+		values[i] = value{Name: v.Name, Value: v.Value, StdError: v.StdError, Low: v.Low, High: v.High}
+		for j, k := range v.Keys {
+			if j < len(e.Keys) {
+				if values[i].Keys == nil {
+					values[i].Keys = map[string]any{}
+				}
+				values[i].Keys[e.Keys[j]] = k
+			}
+		}
+	}
+	return plainJSON(struct {
+		Kind       string         `json:"kind"`
+		Method     string         `json:"method"`
+		Estimates  []value        `json:"estimates"`
+		Confidence json.Number    `json:"confidence"`
+		Population bool           `json:"population"`
+		Releases   []string       `json:"releases"`
+		Price      []curator.Loss `json:"price"`
+		Remaining  curator.Loss   `json:"remaining"`
+		Replayed   bool           `json:"replayed"`
+		Notes      []string       `json:"notes"`
+	}{e.Kind, e.Method, values, json.Number(e.Confidence), e.Population, e.Releases, e.Price, e.Remaining, e.Replayed, e.Notes})
+}
+
+// MarshalJSON writes the plan.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	type look struct {
+		SQL      *string      `json:"sql"`
+		What     string       `json:"what"`
+		Price    curator.Loss `json:"price"`
+		Expected string       `json:"expected,omitempty"`
+	}
+	looks := make([]look, len(p.Accesses))
+	for i, l := range p.Accesses {
+		looks[i] = look{What: l.What, Price: l.Price, Expected: l.Expected}
+		if l.SQL != "" {
+			looks[i].SQL = &p.Accesses[i].SQL
+		}
+	}
+	return plainJSON(struct {
+		Kind       string       `json:"kind"`
+		Method     string       `json:"method"`
+		Why        string       `json:"why"`
+		Looks      []look       `json:"looks"`
+		Price      curator.Loss `json:"price"`
+		Remaining  curator.Loss `json:"remaining"`
+		Affordable bool         `json:"affordable"`
+		Replayed   bool         `json:"replayed"`
+		Confidence json.Number  `json:"confidence"`
+		Notes      []string     `json:"notes"`
+	}{p.Kind, p.Method, p.Why, looks, p.Price, p.Remaining, p.Affordable, p.Replayed, json.Number(p.Confidence), p.Notes})
+}
+
+// plainJSON leaves <, > and & as they are.
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

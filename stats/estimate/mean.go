@@ -1,0 +1,320 @@
+package estimate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"dither/curator"
+	"dither/stats/internal/request"
+	"dither/stats/internal/student"
+)
+
+// Mean estimates the means of a sample's columns. By default each is a noisy sum of bounded values, centred, over a noisy count (the kernel's AVG), with the
+// kernel's interval. MethodAutomatic looks for bounds first; MethodCoinPress is for several columns, or one, with loose bounds.
+//
+// With Population the price is divided between the mean (80 %) and the variance (20 %), and the interval is by simulation over both noises and sampling.
+func Mean(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
+	p, err := PlanMean(ctx, c, s)
+	return run(ctx, p, err)
+}
+
+// PlanMean decides how Mean would estimate. It spends nothing.
+func PlanMean(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
+	return planMean(ctx, c, s)
+}
+
+func planMean(ctx context.Context, k asker, s Sample) (*Plan, error) {
+	if err := s.check(MethodBounded, MethodAutomatic, MethodCoinPress); err != nil {
+		return nil, err
+	}
+	p := &Plan{Kind: "mean", Method: s.Method}
+	if err := chooseMoments(k, s, p); err != nil {
+		return nil, err
+	}
+	names := namesOf("mean", s.Columns)
+	switch {
+	case p.Method == MethodCoinPress:
+		return pressPlan(ctx, k, s, p, false)
+	case s.Population && p.Method == MethodAutomatic:
+		return nil, request.Misuse("give bounds in the expression: LEAST(GREATEST(x, low), high)", "bounds are not looked for where sampling is to be told too")
+	case s.Population:
+		return populationPlan(ctx, k, s, p, names, meanSums, meanOf)
+	}
+	items := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		if items[i] = "AVG(" + c + ")"; p.Method == MethodAutomatic {
+			items[i] = "AVG(" + c + ", bounds => auto)"
+		}
+	}
+	return answerPlan(ctx, k, s, p, items, names)
+}
+
+// Variance estimates the variances of a sample's columns, with n − 1 below: from noisy counts, sums, and sums of squares about the middle of the
+// bounds. Its noise is that of the kernel's VAR_SAMP; its intervals are by simulation, and narrower than that one's, whose proof holds for all data. With Population, sums of third and fourth powers tell how much the rows' variance varies itself.
+func Variance(ctx context.Context, c *curator.Curator, s Sample) (*Result, error) {
+	p, err := PlanVariance(ctx, c, s)
+	return run(ctx, p, err)
+}
+
+// PlanVariance decides how Variance would estimate. It spends nothing.
+func PlanVariance(ctx context.Context, c *curator.Curator, s Sample) (*Plan, error) {
+	return planVariance(ctx, c, s)
+}
+
+func planVariance(ctx context.Context, k asker, s Sample) (*Plan, error) {
+	if err := s.check(MethodBounded); err != nil {
+		return nil, err
+	}
+	p := &Plan{Kind: "variance", Method: MethodBounded, Why: "It is the one method there is."}
+	names := namesOf("variance", s.Columns)
+	if s.Population {
+		return populationPlan(ctx, k, s, p, names, varianceSums, varianceOf)
+	}
+	return populationPlan(ctx, k, s, p, names, squareSums, squareOf)
+}
+
+func namesOf(what string, columns []string) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = what + "(" + c + ")"
+	}
+	return out
+}
+
+// centredColumn is a column with the middle of its declared bounds.
+type centredColumn struct {
+	sql       string // the column less its middle
+	middle    float64
+	low, high float64 // of the column
+}
+
+func centredOn(column string, low, high float64) centredColumn {
+	m := low + (high-low)/2
+	out := centredColumn{sql: "(" + column + ")", middle: m, low: low, high: high}
+	if m != 0 {
+		out.sql = "(" + column + " - (" + sqlNumber(m) + "))"
+	}
+	return out
+}
+
+// sqlNumber is the decimal of a double, exactly.
+func sqlNumber(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// populationSums are what is asked about each column, for an interval about the population.
+type populationSums func(columns []centredColumn) curator.Vectors
+
+// populationValue computes from a cell's sums a value, and the deviation that sampling gives it.
+type populationValue func(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64)
+
+// meanSums: 80 % of the price for counts and sums, 20 % for squares.
+func meanSums(columns []centredColumn) (v curator.Vectors) {
+	v.Sums = []curator.Sum{curator.Count().Weighing(strconv.Itoa(4 * len(columns)))}
+	for i := range columns {
+		v.Blocks = append(v.Blocks, curator.Block{Size: 1, Norm: curator.L2})
+		v.Sums = append(v.Sums, curator.First(i).Weighing("4"), curator.Product(i, i).Weighing("2"))
+	}
+	return v
+}
+
+func meanOf(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64) {
+	if v.count < 2 {
+		return math.NaN(), math.NaN(), of.low, of.high
+	}
+	m := v.first[column][0] / v.count
+	variance := v.products[column][0][0]/v.count - m*m
+	return of.middle + m, math.Sqrt(math.Max(variance, 0) / (v.count - 1)), of.low, of.high
+}
+
+// squareSums: equal shares for counts, sums and squares, these less the middle of what they can be, which halves their noise.
+func squareSums(columns []centredColumn) (v curator.Vectors) {
+	v.Sums = []curator.Sum{curator.Count().Weighing(strconv.Itoa(len(columns)))}
+	for i := range columns {
+		v.Blocks = append(v.Blocks, curator.Block{Size: 1, Norm: curator.L2}, curator.Block{Size: 1, Norm: curator.L2})
+		v.Sums = append(v.Sums, curator.First(2*i), curator.First(2*i+1))
+	}
+	return v
+}
+
+// square is the coordinate of a column's squares: between 0 and the square of half the width, less the half of that.
+func (c centredColumn) square() string {
+	most := c.mostSquare()
+	return "LEAST(GREATEST(" + c.sql + " * " + c.sql + ", 0.0), " + sqlNumber(most) + "::real) - " + sqlNumber(most/2) + "::real"
+}
+
+func (c centredColumn) mostSquare() float64 { return (c.high - c.low) / 2 * (c.high - c.low) / 2 }
+
+func squareOf(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64) {
+	if v.count < 2 {
+		return math.NaN(), 0, 0, mostVariance(v, of)
+	}
+	m, squares := v.first[2*column][0]/v.count, v.first[2*column+1][0]/v.count+of.mostSquare()/2
+	return (squares - m*m) * v.count / (v.count - 1), 0, 0, mostVariance(v, of)
+}
+
+// mostVariance is the greatest that values within their bounds may have: half of them at each end. The fewer they are the greater it is, with n − 1 below, so that it is
+// of as few as the noisy count leaves room for.
+func mostVariance(v *vectorSums, of centredColumn) float64 {
+	half, n := (of.high-of.low)/2, math.Max(v.count-6*v.law.count.deviation, 2)
+	return half * half * n / (n - 1)
+}
+
+// varianceSums: beside the squares those sums that tell the fourth central moment.
+func varianceSums(columns []centredColumn) (v curator.Vectors) {
+	k := len(columns)
+	v.Sums = []curator.Sum{curator.Count().Weighing(strconv.Itoa(2 * k))}
+	for i := range columns {
+		v.Blocks = append(v.Blocks, curator.Block{Size: 1, Norm: curator.L2}, curator.Block{Size: 1, Norm: curator.L2})
+		v.Sums = append(v.Sums, curator.First(2*i).Weighing("2"), curator.Product(2*i, 2*i).Weighing("4"),
+			curator.Product(2*i, 2*i+1), curator.Product(2*i+1, 2*i+1))
+	}
+	return v
+}
+
+func varianceOf(v *vectorSums, column int, of centredColumn) (value, sampling, least, most float64) {
+	least, most = 0, mostVariance(v, of)
+	if v.count < 2 {
+		return math.NaN(), math.NaN(), least, most
+	}
+	n, at := v.count, 3*column
+	m := v.first[column][0] / n
+	e2, e3, e4 := v.products[at][0][0]/n, v.products[at+1][0][0]/n, v.products[at+2][0][0]/n
+	second := e2 - m*m
+	fourth := e4 - 4*m*e3 + 6*m*m*e2 - 3*m*m*m*m
+	return second * n / (n - 1), math.Sqrt(math.Max(fourth-second*second, 0) / n), least, most
+}
+
+// populationPlan measures each column's sums, and simulates.
+func populationPlan(ctx context.Context, k asker, s Sample, p *Plan, names []string, sums populationSums, of populationValue) (*Plan, error) {
+	t, err := s.declaredTable(k)
+	if err != nil {
+		return nil, err
+	}
+	confidence := s.Confidence
+	alpha, err := request.Confidence(&confidence)
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]centredColumn, len(s.Columns))
+	var coordinates []string
+	for i, c := range s.Columns {
+		low, high, err := s.rangeOf(ctx, k, t, c)
+		if err != nil {
+			return nil, err
+		}
+		columns[i] = centredOn(c, low, high)
+		coordinates = append(coordinates, columns[i].sql)
+		switch {
+		case p.Kind == "variance" && s.Population:
+			coordinates = append(coordinates, columns[i].sql+" * "+columns[i].sql)
+		case p.Kind == "variance":
+			coordinates = append(coordinates, columns[i].square())
+		}
+	}
+	v := sums(columns)
+	v.Question = s.asking(s.sql(false, coordinates...))
+	if err := momentsLook(ctx, k, s, p, v); err != nil {
+		return nil, err
+	}
+	p.Confidence = confidence
+	about := "Intervals cover sampling and noise, about the population of the bounded values, by simulation from what was released: of few rows, or where values far from the others are rare, they hold less often."
+	if !s.Population {
+		about = "Intervals cover noise, not sampling, by simulation from what was released."
+	}
+	p.Notes = append(p.Notes, about)
+	if len(s.Columns) > 1 {
+		p.Notes = append(p.Notes, "A row in which one of the columns is NULL does not count.")
+	}
+	p.run = func(ctx context.Context) (*Result, error) {
+		m, err := k.Moments(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		out := ofMoments(s, m, confidence)
+		for cell, keys := range m.Cells {
+			sums := sumsOfCell(m, v, cell)
+			out.Values = append(out.Values, simulated(&sums, columns, names, keys, alpha, productSymmetric(v), s.Population, of)...)
+			if sums.count < 2 {
+				out.Notes = append(out.Notes, fmt.Sprintf("The noisy count of rows %sis %s: there is no estimate.", groupWords(keys), shortNumber(sums.count)))
+			}
+		}
+		return out, nil
+	}
+	return p, nil
+}
+
+// simulated are the estimates of one cell. A draw that tells less of sampling than the estimate is taken to tell as much: the root of a noisy variance that may be
+// cut off at 0 is too small too often, and an interval that is somewhat wide is honest.
+func simulated(v *vectorSums, columns []centredColumn, names []string, keys []any, alpha float64, symmetric func(int) bool, sampling bool, of populationValue) (out []Value) {
+	draws, told := newSpreads(len(columns), alpha), make([]float64, len(columns))
+	for i, c := range columns {
+		_, told[i], _, _ = of(v, i, c)
+	}
+	s, d := newSimulator(), v.room()
+	for range drawsFor(alpha) {
+		v.drawn(s, symmetric, d)
+		for i, c := range columns {
+			value, varies, _, _ := of(d, i, c)
+			if sampling {
+				value += student.FromNormal(s.normal(), v.count) * math.Max(varies, told[i])
+			}
+			draws[i].add(value)
+		}
+	}
+	for i, c := range columns {
+		value, _, least, most := of(v, i, c)
+		out = append(out, fromDraws(names[i], keys, value, draws[i], least, most))
+	}
+	return out
+}
+
+// productSymmetric tells which of a question's products are of a block with itself.
+func productSymmetric(v curator.Vectors) func(int) bool {
+	var is []bool
+	for _, s := range v.Sums {
+		if s.Kind == curator.Product(0, 0).Kind {
+			is = append(is, s.I == s.J)
+		}
+	}
+	return func(product int) bool { return is[product] }
+}
+
+func groupWords(keys []any) string {
+	if len(keys) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("of group %v ", keys)
+}
+
+// momentsLook explains a plan's only look.
+func momentsLook(ctx context.Context, k asker, s Sample, p *Plan, v curator.Vectors) error {
+	e, err := k.ExplainMoments(ctx, v)
+	if err != nil {
+		return err
+	}
+	if err := s.grouped(len(e.Cells)); err != nil {
+		return err
+	}
+	look := Access{SQL: v.SQL, What: "sums of vectors", Price: e.Price}
+	for i, sum := range e.Sums {
+		if i > 0 {
+			look.Expected += "; "
+		}
+		look.Expected += fmt.Sprintf("%s: noise of deviation %s", sum.Name, shortNumber(noiseLawOf(sum.Noise, sum.Unit).deviation))
+	}
+	p.Accesses, p.Price, p.Remaining = []Access{look}, e.Price, e.Remaining
+	p.Affordable, p.Replayed, p.Notes = e.Affordable, e.Replayed, append(p.Notes, e.Notes...)
+	p.dependent = s.Population && request.ManyRows(e.Unit)
+	return nil
+}
+
+const dependentNote = "A person may have several rows: the part of an interval that is sampling's takes rows for independent."
+
+// ofMoments begins the estimates that are computed from a release.
+func ofMoments(s Sample, m *curator.Moments, confidence string) *Result {
+	return &Result{
+		Keys: s.By, Confidence: confidence, Population: s.Population, Releases: []string{m.ID}, Price: []curator.Loss{m.Price},
+		Remaining: m.Remaining, Replayed: m.Replayed,
+	}
+}

@@ -1,0 +1,261 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"dither/curator"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+)
+
+// Calibration asks how well a model's probabilities are those that rows have: of the rows to which it gives a probability between 0.2 and 0.3, how many have the response. That is
+// a measurement of its own, with a price: a histogram of rows by bin and response, in which one row is in one cell.
+type Calibration struct {
+	curator.Question // the price, the confidence, who asks; its SQL is made from the model
+	// Where is a condition on rows: those that are counted. "" is the condition of the fit, and so the very rows that the model was fitted to, on
+	// which it is better calibrated than on others.
+	Where string
+	Bins  int // of equal widths from 0 to 1; 0 is 10
+}
+
+// maxCalibrationBins: the counts of more would be noise.
+const maxCalibrationBins = 50
+
+// Calibrated is what was found.
+type Calibrated struct {
+	ID, Formula, Table, Response string
+	Where                        string
+	Bins                         []CalibrationBin // those that predictors within their bounds can be in
+	Of                           int              // how many bins there would be from 0 to 1
+	Confidence                   string
+	Noise                        string
+	StdDev                       float64 // of the noise on each count
+	Same                         bool    // the rows that are counted are those that the model was fitted to
+	Warnings                     []string
+	Price, Remaining             curator.Loss
+	Replayed                     bool
+}
+
+// CalibrationBin is one bin. Its interval covers sampling and noise, each bin by itself.
+type CalibrationBin struct {
+	Low, High         float64  // of the predicted probability
+	Rows              float64  // a noisy count: it may be below 0
+	Rate              *float64 // of the response among them; nil where noise hides whether there are any
+	RateLow, RateHigh float64
+}
+
+// Off tells a bin whose rows have the response more (1) or less often (−1) than any probability in it: the interval is all above it, or below. It is 0 where the model
+// may be right. By chance one bin in so many is off as the confidence leaves out, or fewer.
+func (b CalibrationBin) Off() int {
+	switch {
+	case b.RateLow > b.High:
+		return 1
+	case b.RateHigh < b.Low:
+		return -1
+	}
+	return 0
+}
+
+// CalibrationExplanation says before it is paid what it would cost.
+type CalibrationExplanation struct {
+	SQL              string // with coefficients that are not the model's, where there is none yet
+	Bins             int
+	StdDev           float64 // of the noise on each count: of n rows half of which have the response, a rate's is about StdDev/(√2·n)
+	Price, Remaining curator.Loss
+	Affordable       bool
+	Replayed         bool
+}
+
+// AffordableWith tells whether a fit of such a price and then the calibration could both be paid: a calibration that was made before is free, and so is a
+// fit, whose price is then the zero Loss.
+func (e *CalibrationExplanation) AffordableWith(fit curator.Loss) bool {
+	if fit == (curator.Loss{}) || e.Replayed {
+		return e.Affordable
+	}
+	return request.Affordable(e.Remaining, e.Price, fit)
+}
+
+// scoring is a logistic model.
+type scoring struct {
+	design *formula.Design
+	fitted string // the condition of the rows that it was fitted to
+	linear string // the linear predictor, in SQL
+}
+
+// binned is the bin of a logistic model's probability in SQL, from 0 on, where z is its linear predictor in millionths; NULL where that is, which LEAST and GREATEST would pass over. It is held within
+// ±30, where the probability is 0 or 1 but for 1e-13, so that its exponential is a double whatever the coefficients.
+func binned(bins int) string {
+	return fmt.Sprintf("CASE WHEN z IS NOT NULL THEN LEAST(FLOOR(%d / (1 + EXP(-LEAST(GREATEST(z / %d.0, -30), 30)))), %d) END", bins, millionth, bins-1)
+}
+
+// linearSQL is a linear predictor in SQL, in millionths: each term is rounded to a whole number, so that sums are exact, whatever their order and however many. (Of a sum of many doubles no
+// range analysis tells how near to 0 it may come.)
+func linearSQL(d *formula.Design, scaled []float64) string {
+	const far = 1e8 // where a probability is 0 or 1 anyway
+	terms := []string{"0"}
+	for i, column := range d.Columns {
+		if i < len(scaled) {
+			c := min(max(scaled[i], -far), far) * millionth
+			terms = append(terms, fmt.Sprintf("ROUND(%s * (%s))", strconv.FormatFloat(c, 'f', 3, 64), column.SQL))
+		}
+	}
+	return strings.Join(terms, " + ")
+}
+
+// millionth is how many units of linearSQL are 1.
+const millionth = 1_000_000
+
+// question is the histogram's.
+func (s scoring) question(q Calibration) (curator.Question, error) {
+	out := q.Question
+	r := s.design.Response
+	if r.Low.Sign() != 0 || r.High.Cmp(big.NewRat(1, 1)) != 0 || r.Real {
+		return out, request.Misuse("", "rows are counted by a response of two values, and %s is none", r.Name)
+	}
+	where := q.Where
+	if strings.TrimSpace(where) == "" {
+		where = s.fitted
+	}
+	if err := request.CheckCondition(where); err != nil {
+		return out, err
+	}
+	from := fmt.Sprintf("SELECT %s AS z, %s AS response FROM %s", s.linear, r.SQL, curator.SQLName(s.design.Table)) + request.Where(where)
+	// One key tells the bin and the response: of several a release has its own order.
+	out.SQL = fmt.Sprintf("SELECT 2 * bin + response, COUNT(*) FROM (SELECT %s AS bin, response FROM (%s) AS linear) AS scored"+
+		" WHERE bin IS NOT NULL AND response IS NOT NULL GROUP BY 2 * bin + response", binned(q.bins()), from)
+	return out, nil
+}
+
+func (q Calibration) bins() int {
+	if q.Bins == 0 {
+		return 10
+	}
+	return q.Bins
+}
+
+func (q Calibration) check() error {
+	if q.Bins != 0 && (q.Bins < 2 || q.Bins > maxCalibrationBins) {
+		return request.Misuse("", "a calibration has 2 to %d bins, not %d", maxCalibrationBins, q.Bins)
+	}
+	return nil
+}
+
+// ExplainCalibration says before spending what a calibration of a logistic model over this table would cost, which does not depend on its
+// coefficients.
+func ExplainCalibration(_ context.Context, c *curator.Curator, table, formula, where string, k formula.Classes, q Calibration) (*CalibrationExplanation, error) {
+	d, err := classDesign(c, table, formula, nil, k, false)
+	if err != nil {
+		return nil, err
+	}
+	wide := make([]float64, len(d.Columns)) // with which every bin is possible
+	for i := range wide {
+		wide[i] = 50
+	}
+	return scoring{d, where, linearSQL(d, wide)}.explain(c, q)
+}
+
+func (s scoring) explain(c *curator.Curator, q Calibration) (*CalibrationExplanation, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	question, err := s.question(q)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.Explain(context.Background(), question)
+	if err != nil {
+		return nil, err
+	}
+	out := &CalibrationExplanation{SQL: e.SQL, Bins: q.bins(), StdDev: math.NaN(), Price: e.Price, Remaining: e.Remaining, Affordable: e.Affordable, Replayed: e.Replayed}
+	for _, column := range e.Columns {
+		if column.Expected != nil {
+			out.StdDev = column.Expected.StdDev
+		}
+	}
+	return out, nil
+}
+
+// Calibrate counts rows by the probability that the model gives them and by their response. The model must be logistic. What was asked before is free.
+func (f *GLMFit) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
+	if f.Family != Logistic {
+		return nil, request.Misuse("", "a calibration is of probabilities, which a %s model has none of", f.Family)
+	}
+	return scoring{f.design, f.where, linearSQL(f.design, f.scaled)}.calibrate(ctx, c, q)
+}
+
+// Calibrate is GLMFit's, of a logistic model that was trained.
+func (t *Trained) Calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
+	if t.Kind != curator.LogisticModel {
+		return nil, request.Misuse("", "a calibration is of a logistic model, and not of a %s one", t.Kind)
+	}
+	return scoring{t.design, t.where, linearSQL(t.design, t.Theta)}.calibrate(ctx, c, q)
+}
+
+// calibrate asks, and makes rates of the counts.
+func (s scoring) calibrate(ctx context.Context, c *curator.Curator, q Calibration) (*Calibrated, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	alpha, err := request.Confidence(&q.Confidence)
+	if err != nil {
+		return nil, err
+	}
+	question, err := s.question(q)
+	if err != nil {
+		return nil, err
+	}
+	m, err := c.Measure(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+	if len(m.Vectors) != 1 {
+		return nil, fmt.Errorf("the counts are %d vectors, and not one", len(m.Vectors))
+	}
+	v := m.Vectors[0]
+	sd, laplace := noiseOfCounts(v.Noise)
+	out := &Calibrated{
+		ID: m.ID, Formula: s.design.Formula.String(), Table: s.design.Table, Response: s.design.Response.Name, Where: strings.TrimSpace(q.Where), Confidence: q.Confidence,
+		Of: q.bins(), Noise: "discrete Gaussian", StdDev: sd, Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
+	}
+	if laplace {
+		out.Noise = "discrete Laplace"
+	}
+	out.Same = out.Where == "" || out.Where == strings.TrimSpace(s.fitted)
+	if out.Where == "" {
+		out.Where = strings.TrimSpace(s.fitted)
+	}
+	counts := map[int64]float64{}
+	for i, keys := range m.Cells {
+		if cell, ok := keys[0].(int64); ok { // NULL the condition leaves out
+			counts[cell], _ = new(big.Float).SetInt(v.Values[i-v.First]).Float64()
+		}
+	}
+	for bin := range int64(q.bins()) {
+		zeros, possible := counts[2*bin]
+		if ones, too := counts[2*bin+1]; possible && too {
+			out.Bins = append(out.Bins, calibrationBin(float64(bin), float64(q.bins()), ones, zeros, sd, laplace, alpha))
+		}
+	}
+	if out.Same {
+		out.Warnings = append(out.Warnings, "these are the rows that the model was fitted to: on others it will be calibrated less well; a condition on other rows tells how well (--calibration-where)")
+	}
+	if s.design.ManyRows {
+		out.Warnings = append(out.Warnings, "a person may have several rows: intervals take rows as independent, and cover sampling only as far as they are")
+	}
+	return out, nil
+}
+
+func calibrationBin(bin, bins, ones, zeros, sd float64, laplace bool, alpha float64) CalibrationBin {
+	b := CalibrationBin{Low: bin / bins, High: (bin + 1) / bins, Rows: ones + zeros}
+	b.RateLow, b.RateHigh = rateInterval(ones, zeros, sd, laplace, alpha)
+	if b.Rows > 2*math.Sqrt2*sd {
+		rate := min(max(ones/b.Rows, b.RateLow), b.RateHigh)
+		b.Rate = &rate
+	}
+	return b
+}

@@ -1,0 +1,45 @@
+package regression_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"dither/curator"
+	"dither/examples/randhie"
+	"dither/stats/internal/statstest"
+	"dither/stats/regression"
+)
+
+// A regression of the yearly visits to a physician on the insurance plan and health, of the RAND Health Insurance Experiment.
+func ExampleFitLinear() {
+	c, done := statstest.Example(randhie.Files, "visits")
+	defer done()
+	ctx := context.Background()
+	question := regression.Linear{Table: "visits", Formula: "mdvis ~ lncoins + physlm", Question: curator.Question{Epsilon: "0.3"}}
+	told, err := regression.ExplainLinear(ctx, c, question) // free
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(told.Price, told.Columns)
+	fit, err := regression.FitLinear(ctx, c, question)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, k := range fit.Coefficients {
+		fmt.Println(k.Name, k.Estimate != nil && k.StdError != nil)
+	}
+	fewer, err := regression.FitLinear(ctx, c, regression.Linear{From: fit.ID, Choose: "1"}) // free: from what was released
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(fewer.Choice.Chosen), "of", len(fewer.Choice.Of), fewer.Replayed)
+	fmt.Println(fit.Remaining)
+	// Output:
+	// ε = 0.3 [(Intercept) lncoins physlm]
+	// (Intercept) true
+	// lncoins true
+	// physlm true
+	// 1 of 2 true
+	// ε = 0.9
+}

@@ -1,0 +1,302 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"dither/curator"
+	"dither/internal/glm"
+	"dither/noise"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+)
+
+// Families of a GLM.
+const (
+	Logistic = string(glm.Logistic) // of a response from 0 to 1
+	Poisson  = string(glm.Poisson)  // of a count
+)
+
+// GLM asks for a generalized linear model with its canonical link. Decimals are texts, and "" is a default that is chosen from public
+// terms alone.
+type GLM struct {
+	curator.Question // the price, the confidence, who asks; its SQL is made from what follows
+	Family           string
+	Table, Formula   string
+	Where            string // a condition on rows; "" for none
+	formula.Classes         // of a logistic model's response; the zero value takes them from the policy
+	// Rows is about how many rows there are: known or released before. 0 is what the policy declares, or else a twentieth of the price is for a
+	// noisy count.
+	Rows       int64
+	Bound      string // of the L2 norm of the scaled predictors; a longer row is scaled down. "" is what the declared bounds give
+	Radius     string // of the ball that coefficients of the scaled predictors are held in
+	Regularise string // Λ
+	Curvature  string // the share of the price for the two sums that intervals and the correction are computed from; "0" for none
+	// Normalise is a part of the price that finds the numbers' means and spreads, as of Linear.
+	Normalise string
+	// Choose is how many terms of the formula of a logistic model, or "auto", are chosen, as of Linear: by the sums of a linear regression on all of them, which ChooseShare of the
+	// price releases; "" is 0.2.
+	Choose, ChooseShare string
+}
+
+// GLMFit is a fitted model. Coefficients are those of the columns as they are.
+type GLMFit struct {
+	IDs                    []string // of the releases it is computed from: of the count, if one was paid for, and of the minimum
+	Family, Formula, Table string
+	Response               string   // the column's name
+	Levels                 []string // of a response of two values, in words: the probability of the second is modelled
+	Coefficients           []GLMCoefficient
+	Confidence             string
+	Bounds                 []formula.Bounds // by which numbers were normalised
+	Choice                 *Choice          // of terms; nil where none were chosen
+	Warnings               []string
+	GLMTerms
+	Price, Remaining curator.Loss
+	Replayed         bool
+	scaled           []float64 // coefficients of the scaled predictors
+	design           *formula.Design
+	where            string
+}
+
+// GLMCoefficient is a coefficient with its error, of sampling and of noise together. What is nil is not known.
+type GLMCoefficient struct {
+	Class     string // of a softmax: that of which it is, against the first; else ""
+	Name      string
+	Width     float64 // of the column, by the declared bounds: Estimate·Width are comparable
+	Estimate  *float64
+	StdError  *float64
+	Privacy   *float64 // the part of it that is the noise's
+	Low, High *float64
+	Z, P      *float64 // of the hypothesis that it is 0
+}
+
+// GLMTerms are what a model is fitted with.
+type GLMTerms struct {
+	Rows                      float64 // about how many
+	Counted                   bool    // by a noisy count
+	Bound, Radius, Regularise float64
+	Curvature                 float64 // the share
+	Expected                  float64 // about the error that noise gives a coefficient of a scaled predictor, as foreseen; NaN where it was not
+}
+
+// GLMExplanation says before a model is paid what it would cost, and its noise.
+type GLMExplanation struct {
+	Family, Formula, Table, SQL string
+	Columns                     []string
+	Response                    string
+	Levels                      []string
+	GLMTerms
+	Noise       string
+	StdDev      float64 // of the noise on a coefficient of a scaled predictor, before its bias is taken out
+	Count       *curator.Loss
+	Price       curator.Loss
+	Remaining   curator.Loss
+	Affordable  bool
+	Largest     string
+	Replayed    bool
+	Sensitivity float64
+	Notes       []string
+}
+
+// glmPlan is a GLM, decided but for what a count would tell.
+type glmPlan struct {
+	GLM
+	c          *curator.Curator
+	family     glm.Family
+	design     *formula.Design
+	sql        string
+	confidence float64 // 1 − α
+	bound      float64
+	most       float64 // of the norm, by the declared bounds
+	radius     *big.Rat
+	declared   int64 // rows; 0: a count is paid for
+	price      curator.Loss
+	counting   curator.Question // at the count's part of the price
+	minimising curator.Question // at the minimum's: all of it where nothing is counted
+}
+
+// FitGLM fits a model by Minimize: with noise on the minimum of a regularised risk, and on the two sums that tell how much the regulariser draws it
+// towards 0 and how exact it is (internal/glm). The price is that of the minimum, and of the count before it where nobody says how many rows there are.
+func FitGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
+	if q.Normalise != "" || q.Choose != "" {
+		return fitPrepared(ctx, c, q)
+	}
+	p, err := decideGLM(c, q)
+	if err != nil {
+		return nil, err
+	}
+	return p.fit(ctx)
+}
+
+// fit carries out what was decided.
+func (p *glmPlan) fit(ctx context.Context) (*GLMFit, error) {
+	q, c := p.GLM, p.c
+	out := &GLMFit{
+		Family: q.Family, Formula: p.design.Formula.String(), Table: p.design.Table, Response: p.design.Response.Column, Levels: p.design.Response.Levels, Price: p.price, design: p.design, where: q.Where,
+	}
+	rows, spread := float64(p.declared), 0.0
+	if p.declared == 0 {
+		if err := p.affordable(ctx); err != nil {
+			return nil, err
+		}
+		id, n, off, err := p.counted(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rows, spread = n, off
+		out.IDs, out.Counted = append(out.IDs, id), true
+	}
+	m, terms, err := p.minimisation(rows, spread)
+	if err != nil {
+		return nil, request.Stopped(err, out.IDs...)
+	}
+	r, err := c.Minimize(ctx, m)
+	if err != nil {
+		return nil, request.Stopped(err, out.IDs...)
+	}
+	counted := out.Counted
+	out.GLMTerms, out.Counted = terms, counted
+	out.IDs, out.Remaining, out.Replayed = append(out.IDs, r.ID), r.Remaining, r.Replayed
+	out.Confidence = p.Confidence
+	p.tell(out, r, rows < 2*spread)
+	return out, nil
+}
+
+// counted is the noisy count of rows, with its noise's standard deviation.
+func (p *glmPlan) counted(ctx context.Context) (id string, rows, spread float64, err error) {
+	n, err := p.c.Measure(ctx, p.count())
+	if err != nil {
+		return "", 0, 0, err
+	}
+	if len(n.Vectors) != 1 || len(n.Vectors[0].Values) != 1 {
+		return "", 0, 0, request.Stopped(request.Misuse("give a condition on rows, and nothing else", "the rows' count is not one number"), n.ID)
+	}
+	v := n.Vectors[0]
+	unit, _ := v.Unit.Float64()
+	x, _ := new(big.Float).SetInt(v.Values[0]).Float64()
+	return n.ID, x * unit, v.Noise.StdDev() * unit, nil
+}
+
+// ExplainGLM says before spending what FitGLM would cost, and how noisy it would be. Where a count is to be paid for, it is told for the 10,000 rows
+// that there might be.
+func ExplainGLM(ctx context.Context, c *curator.Curator, q GLM) (*GLMExplanation, error) {
+	p, err := decideGLM(c, q)
+	if err != nil {
+		return nil, err
+	}
+	prepared, err := newPreparation(c, q, p)
+	if err != nil {
+		return nil, err
+	}
+	out := &GLMExplanation{Notes: prepared.notes(), Price: p.price}
+	known := true
+	if q.Normalise != "" || q.Choose != "" { // of looks that were taken before it is known what they lead to
+		decided, err := prepared.prepared(ctx, &GLMFit{}, false)
+		if err != nil {
+			return nil, err
+		}
+		if known = decided != nil; known {
+			p, out.Notes = decided, []string{fmt.Sprintf("What prepares the model was released before: the price left is for the model itself, %s.", decided.price)}
+		}
+	}
+	out.Family, out.Formula, out.Table, out.Response, out.Levels, out.SQL = q.Family, p.design.Formula.String(), p.design.Table, p.design.Response.Column, p.design.Response.Levels, p.sql
+	rows, spread := float64(p.declared), 0.0
+	if p.declared == 0 {
+		rows = glmRows
+		told, err := c.Explain(ctx, p.count())
+		if err != nil {
+			return nil, request.Partly(err)
+		}
+		out.Count = &told.Price
+		if told.Replayed {
+			if _, rows, spread, err = p.counted(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m, terms, err := p.minimisation(rows, spread)
+	if err != nil {
+		return nil, err
+	}
+	terms.Counted = p.declared == 0
+	told, err := c.ExplainMinimize(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, column := range p.design.Columns {
+		out.Columns = append(out.Columns, column.Name)
+	}
+	unit, _ := told.Coefficients.Unit.Float64()
+	out.GLMTerms, out.StdDev, out.Sensitivity, out.Replayed = terms, told.Coefficients.Noise.StdDev()*unit, told.Sensitivity, told.Replayed && known
+	out.Noise = "discrete Gaussian"
+	if _, ok := told.Coefficients.Noise.(noise.DiscreteLaplace); ok {
+		out.Noise = "discrete Laplace"
+	}
+	b, err := c.Budget()
+	if err != nil {
+		return nil, err
+	}
+	out.Remaining, out.Largest = b.Remaining, b.Largest
+	out.Affordable = out.Replayed || request.Affordable(b.Remaining, p.price)
+	return out, nil
+}
+
+// affordable refuses a fit whose minimum could not be paid for after its count was.
+func (p *glmPlan) affordable(ctx context.Context) error {
+	told, err := p.c.Explain(ctx, p.count())
+	if err != nil || told.Replayed || request.Affordable(told.Remaining, p.price) {
+		return request.Partly(err)
+	}
+	return request.Exhausted("ask at a lower price", "the price", p.price, told.Remaining)
+}
+
+// tell computes the model from what was released.
+func (p *glmPlan) tell(out *GLMFit, m *curator.Minimum, few bool) {
+	values := func(v *curator.Vector) (x []float64, sd float64) {
+		if v == nil {
+			return nil, 0
+		}
+		unit, _ := v.Unit.Float64()
+		for _, n := range v.Values {
+			f, _ := new(big.Float).SetInt(n).Float64()
+			x = append(x, f*unit)
+		}
+		return x, v.Noise.StdDev() * unit
+	}
+	r := glm.Released{Family: p.family, Regularise: m.Regularise, Radius: m.Radius, Rows: out.Rows, Intercept: -1}
+	r.Theta, r.ThetaSD = values(&m.Coefficients)
+	r.ThetaSD = math.Hypot(r.ThetaSD, m.Tolerance)
+	r.Hessian, r.HessSD = values(m.Hessian)
+	r.Products, r.ProdSD = values(m.Products)
+	_, r.Laplace = m.Coefficients.Noise.(noise.DiscreteLaplace)
+	if p.design.Formula.Intercept {
+		r.Intercept = 0
+	}
+	fit := glm.Infer(r)
+	out.Warnings, out.scaled = fit.Warnings, fit.Theta
+	if few {
+		out.Warnings = append(out.Warnings, "the noisy count of rows is within its noise of 0: there may be next to none")
+	}
+	if p.design.ManyRows {
+		out.Warnings = append(out.Warnings, "a person may have several rows: intervals take rows as independent, and cover sampling only as far as they are")
+	}
+	if out.Bound < p.most {
+		out.Warnings = append(out.Warnings, "rows whose scaled predictors are longer than the bound are scaled down to it: the coefficients are those of the rows so scaled")
+	}
+	for i, weights := range p.design.Weights {
+		e := fit.Estimate(weights, p.confidence)
+		out.Coefficients = append(out.Coefficients, GLMCoefficient{
+			Name: p.design.Columns[i].Name, Width: p.design.Columns[i].Width, Estimate: glmNumber(e.Value), StdError: glmNumber(e.StdErr), Privacy: glmNumber(e.Noise), Low: glmNumber(e.Low), High: glmNumber(e.High), Z: glmNumber(e.Z), P: glmNumber(e.P),
+		})
+	}
+}
+
+// glmNumber is nil for what is no number.
+func glmNumber(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	return &x
+}

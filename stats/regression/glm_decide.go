@@ -1,0 +1,191 @@
+package regression
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/internal/glm"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+)
+
+// glmRows is the size of a table of which nothing is known.
+const glmRows = 10000
+
+// decideGLM decides what does not depend on the number of rows.
+func decideGLM(c *curator.Curator, q GLM) (*glmPlan, error) {
+	return decideGLMWithin(c, q, nil)
+}
+
+// decideGLMWithin is decideGLM with bounds of numbers that were found.
+func decideGLMWithin(c *curator.Curator, q GLM, found []formula.Bounds) (*glmPlan, error) {
+	p := &glmPlan{GLM: q, c: c, family: glm.Family(q.Family)}
+	if q.Family != Logistic && q.Family != Poisson {
+		return nil, request.Misuse("", "a generalized linear model is %s or %s, not %q", Logistic, Poisson, q.Family)
+	}
+	alpha, err := request.Confidence(&p.Confidence)
+	if err != nil {
+		return nil, err
+	}
+	if err := request.CheckCondition(q.Where); err != nil {
+		return nil, err
+	}
+	p.confidence = 1 - alpha
+	if q.Given() && q.Family != Logistic {
+		return nil, request.Misuse("", "a %s model's response is a number, and has no classes", q.Family)
+	}
+	if p.design, err = classDesign(c, q.Table, q.Formula, found, q.Classes, false); err != nil {
+		return nil, err
+	}
+	tables, err := c.Tables()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		if t.Name == p.design.Table && strings.TrimSpace(q.Where) == "" && !p.design.Response.Partial {
+			p.declared = t.ExpectedRows
+		}
+	}
+	if p.Rows < 0 {
+		return nil, request.Misuse("", "there are not %d rows", p.Rows)
+	}
+	if p.Rows > 0 {
+		p.declared = p.Rows
+	}
+	p.sql = p.design.Question(q.Where, p.design.Response.SQL)
+	if err := p.held(); err != nil {
+		return nil, err
+	}
+	p.minimising = p.Question
+	trial, _, err := p.minimisation(glmRows, 0)
+	if err != nil {
+		return nil, err
+	}
+	told, err := c.ExplainMinimize(context.Background(), trial)
+	if err != nil {
+		return nil, err
+	}
+	p.price = told.Price
+	if p.declared > 0 {
+		return p, nil
+	}
+	parts := big.NewRat(1, 20)
+	if p.counting, err = request.AtShare(p.Question, p.price, parts); err != nil {
+		return nil, err
+	}
+	p.minimising, err = request.AtShare(p.Question, p.price, parts.Sub(big.NewRat(1, 1), parts))
+	return p, err
+}
+
+// held fixes the predictors' norm and the ball.
+func (p *glmPlan) held() error {
+	if p.Bound == "" {
+		p.Bound = p.design.Bound(curator.L2)
+	}
+	norm, err := exact.ParseDecimal(p.Bound)
+	if err != nil || norm.Sign() <= 0 {
+		return request.Misuse("", "the bound of the predictors' norm is a decimal above 0, not %q", p.Bound)
+	}
+	p.bound, _ = norm.Float64()
+	p.most, _ = p.design.MostOfL2.Float64()
+	if p.Radius != "" {
+		r, err := exact.ParseDecimal(p.Radius)
+		if err != nil || r.Sign() <= 0 {
+			return request.Misuse("", "the radius is a decimal above 0, not %q", p.Radius)
+		}
+		p.radius = r
+		return nil
+	}
+	p.radius = big.NewRat(10, 1)
+	if p.family == glm.Poisson { // no mean is larger than the response's bound, or e
+		high, _ := p.design.Response.High.Float64()
+		r := min(max(math.Log(max(high, 1)), 1), 29) / max(p.bound, 1e-9)
+		p.radius = exact.CeilDigits(new(big.Rat).SetFloat64(r), 4)
+	}
+	p.Radius = exact.FormatRat(p.radius)
+	return nil
+}
+
+// count is the question that tells about how many rows there are.
+func (p *glmPlan) count() curator.Question {
+	q := p.counting
+	of := "*"
+	if p.design.Response.Partial {
+		of = p.design.Response.SQL
+	}
+	q.SQL = "SELECT COUNT(" + of + ") FROM " + curator.SQLName(p.design.Table) + request.Where(p.Where)
+	return q
+}
+
+// minimisation is what the kernel is asked, for about so many rows, which are told to within a spread.
+func (p *glmPlan) minimisation(rows, spread float64) (curator.Minimisation, GLMTerms, error) {
+	rows = min(max(rows, 20), 1e12)
+	// The regulariser grows in proportion where there are more rows than are said: twice as many, and the noise's, leave it as it is.
+	m := curator.Minimisation{
+		Question: p.minimising, Loss: p.Family, Bound: p.Bound, Radius: p.Radius, Regularise: p.Regularise, Rows: int64(2*rows + 8*spread), Curvature: p.Curvature,
+	}
+	m.SQL = p.sql
+	terms := GLMTerms{Rows: rows, Bound: p.bound, Expected: math.NaN()}
+	terms.Radius, _ = p.radius.Float64()
+	if p.Regularise == "" || p.Curvature == "" {
+		choice, err := p.choose(m, rows)
+		if err != nil {
+			return m, terms, err
+		}
+		terms.Expected = choice.Expected
+		if p.Regularise == "" {
+			m.Regularise = glmDecimal(choice.Regularise)
+		}
+		if p.Curvature == "" {
+			m.Curvature = glmDecimal(choice.Share)
+		}
+	}
+	if r, err := exact.ParseDecimal(m.Curvature); err == nil && r.Sign() == 0 {
+		m.Curvature = ""
+	}
+	for text, to := range map[string]*float64{m.Regularise: &terms.Regularise, m.Curvature: &terms.Curvature} {
+		if r, err := exact.ParseDecimal(text); err == nil {
+			*to, _ = r.Float64()
+		}
+	}
+	return m, terms, nil
+}
+
+// glmDecimal writes a positive number with three digits.
+func glmDecimal(x float64) string {
+	return exact.FormatRat(exact.CeilDigits(new(big.Rat).SetFloat64(x), 3))
+}
+
+// choose finds the regulariser and the share of the sums, from public terms: what neighbours may differ in is asked of the kernel.
+func (p *glmPlan) choose(m curator.Minimisation, rows float64) (glm.Choice, error) {
+	m.Curvature = ""
+	if m.Regularise == "" {
+		m.Regularise = glmDecimal(rows / 10)
+	}
+	told, err := p.c.ExplainMinimize(context.Background(), m)
+	if err != nil {
+		return glm.Choice{}, err
+	}
+	t := glm.Terms{Family: p.family, Predictors: len(p.design.Columns), Rows: rows, Bound: p.bound, Steep: 1, Bend: 0.25}
+	if p.family == glm.Poisson {
+		r, _ := p.radius.Float64()
+		high, _ := p.design.Response.High.Float64()
+		t.Bend = math.Exp(min(r*p.bound, 30))
+		t.Steep = max(t.Bend, high)
+	}
+	t.Moves = max(1, math.Round(told.Sensitivity*told.Regularise/(t.Steep*t.Bound)))
+	price, inRho, err := request.Price(told.Price)
+	if err != nil {
+		return glm.Choice{}, err
+	}
+	if inRho {
+		t.Rho, _ = price.Float64()
+	} else {
+		t.Epsilon, _ = price.Float64()
+	}
+	return t.Choose(), nil
+}

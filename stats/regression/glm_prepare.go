@@ -1,0 +1,245 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+)
+
+// preparation is what is found for a generalized linear model before it is fitted, each for a share of its price: by what its numbers are scaled, and of which terms it is.
+type preparation struct {
+	GLM
+	plan              *glmPlan // at the whole price, of all terms
+	normalise, choose *big.Rat // the shares; nil for none
+	table             curator.Table
+	terms             int // how many are chosen; below 0 as many as are worth it
+	parts             []curator.Question
+	rest              curator.Question
+}
+
+// choosingShare is of the price, where nobody says.
+const choosingShare = "0.2"
+
+// newPreparation divides the price. It spends nothing.
+func newPreparation(_ *curator.Curator, q GLM, p *glmPlan) (*preparation, error) {
+	out := &preparation{GLM: q, plan: p}
+	var shares []*big.Rat
+	var err error
+	if q.Normalise != "" {
+		if out.normalise, err = request.Share(q.Normalise); err != nil {
+			return nil, err
+		}
+		shares = append(shares, out.normalise)
+	}
+	switch {
+	case q.Choose == "" && q.ChooseShare != "":
+		return nil, request.Misuse("say how many: --choose 3", "a share of the price chooses terms where they are to be chosen")
+	case q.Choose != "" && q.Family != Logistic:
+		return nil, request.Misuse("", "terms are chosen for linear and logistic models")
+	case q.Choose != "":
+		text := q.ChooseShare
+		if text == "" {
+			text = choosingShare
+		}
+		if out.choose, err = request.Share(text); err != nil {
+			return nil, err
+		}
+		shares = append(shares, out.choose)
+		if out.terms, err = choosable(p.design, q.Choose, 1-p.confidence); err != nil {
+			return nil, err
+		}
+	}
+	out.parts, out.rest, err = request.Divide(p.price, shares...)
+	return out, err
+}
+
+// notes foretell it.
+func (p *preparation) notes() (notes []string) {
+	if p.normalise != nil {
+		notes = append(notes, fmt.Sprintf("%s of the price finds the numbers' means and spreads, by which they are scaled; the noise is what all of it would give with the declared bounds.", exact.FormatRat(p.normalise)))
+	}
+	if p.choose != nil {
+		n := candidates(p.plan.design, p.terms)
+		notes = append(notes, fmt.Sprintf("%s of the price chooses terms, by a linear regression on all %d; intervals will hold for whatever is chosen, of the %.6g coefficients that there might be. The noise is that of all terms.", exact.FormatRat(p.choose), len(p.plan.design.Terms), n))
+	}
+	return notes
+}
+
+// fitPrepared prepares a model, and fits it for what is left of the price. All looks together cost the price, by composition.
+func fitPrepared(ctx context.Context, c *curator.Curator, q GLM) (*GLMFit, error) {
+	whole, err := decideGLM(c, q)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPreparation(c, q, whole)
+	if err != nil {
+		return nil, err
+	}
+	out := &GLMFit{Replayed: true}
+	decided, err := p.prepared(ctx, out, true)
+	if err != nil {
+		return nil, request.Stopped(err, out.IDs...)
+	}
+	f, err := decided.fit(ctx)
+	if err != nil {
+		return nil, request.Stopped(err, out.IDs...)
+	}
+	f.IDs, f.Replayed, f.Price = append(out.IDs, f.IDs...), f.Replayed && out.Replayed, whole.price
+	f.Choice, f.Confidence = out.Choice, whole.Confidence
+	names := p.numbers(decided.design)
+	for _, b := range out.Bounds { // of the numbers that are in the model that was chosen
+		if slices.Contains(names, b.Column) {
+			f.Bounds = append(f.Bounds, b)
+		}
+	}
+	if len(f.Bounds) > 0 {
+		f.Warnings = append(f.Warnings, "values beyond three spreads about a number's mean count as at them")
+	}
+	if kept := keptBounds(names, f.Bounds); p.normalise != nil && kept != "" {
+		f.Warnings = append(f.Warnings, kept)
+	}
+	if f.Choice != nil {
+		f.Warnings = append(f.Warnings, f.Choice.words())
+		for i := range f.Coefficients { // as many hypotheses were there to be tested
+			if x := f.Coefficients[i].P; x != nil {
+				*x = min(1, *x*f.Choice.Models)
+			}
+		}
+	}
+	return f, nil
+}
+
+// prepared takes the looks, and decides the model that they lead to. Without pay it takes only those that were released before: the model is nil where one was not.
+func (p *preparation) prepared(ctx context.Context, out *GLMFit, pay bool) (decided *glmPlan, err error) {
+	if p.table, err = request.Table(p.plan.c, p.Table); err != nil {
+		return nil, err
+	}
+	final, formula := p.GLM, p.plan.design.Formula
+	if p.normalise != nil {
+		if known, err := p.scale(ctx, request.At(p.Question, p.parts[0]), out, pay); err != nil || !known {
+			return nil, err
+		}
+	}
+	if p.choose != nil {
+		alpha, known := 0.0, false
+		if formula, alpha, known, err = p.pick(ctx, request.At(p.Question, p.parts[len(p.parts)-1]), out, pay); err != nil || !known {
+			return nil, err
+		}
+		final.Confidence = exact.FormatRat(exact.CeilDigits(new(big.Rat).Sub(big.NewRat(1, 1), new(big.Rat).SetFloat64(alpha)), 15))
+	}
+	final.Question, final.Formula = request.At(final.Question, p.rest), formula.String()
+	final.Normalise, final.Choose, final.ChooseShare = "", "", ""
+	return decideGLMWithin(p.plan.c, final, out.Bounds)
+}
+
+// possible makes sure, before a look is paid, that what it and the later ones cost can be paid, and that the policy takes each of their prices: with the declared bounds and all terms, which
+// no look's price depends on.
+func (p *preparation) possible(ctx context.Context, told *curator.MomentsExplanation, parts []curator.Question) error {
+	left := p.plan.price
+	sum := new(big.Rat)
+	for _, q := range append(slices.Clone(parts), p.rest) {
+		price, err := exact.ParseRat(q.Epsilon + q.Rho)
+		if err != nil {
+			return err
+		}
+		sum.Add(sum, price)
+	}
+	if left.Rho != "" {
+		left.Rho = exact.FormatRat(sum)
+	} else {
+		left.Epsilon = exact.FormatRat(sum)
+	}
+	if err := request.Payable(told.Remaining, left, told.Largest); err != nil {
+		return err
+	}
+	if p.choose != nil && len(parts) > 1 {
+		if _, err := p.linear(ctx, request.At(p.Question, parts[1]), nil); err != nil {
+			return request.Partly(err)
+		}
+	}
+	last := p.GLM
+	last.Question, last.Normalise, last.Choose, last.ChooseShare = request.At(last.Question, p.rest), "", "", ""
+	rest, err := decideGLM(p.plan.c, last)
+	if err == nil && rest.declared == 0 {
+		_, err = p.plan.c.Explain(ctx, rest.count())
+	}
+	return request.Partly(err)
+}
+
+// numbers are those among the predictors: what a response is, the loss says.
+func (p *preparation) numbers(d *formula.Design) []string {
+	return slices.DeleteFunc(d.Formula.Numbers(p.table), func(name string) bool { return name == d.Response.Column })
+}
+
+// scale finds means and spreads.
+func (p *preparation) scale(ctx context.Context, q curator.Question, out *GLMFit, pay bool) (known bool, err error) {
+	n, err := newNormaliser(p.table, p.numbers(p.plan.design), p.Where, q, p.plan.price.Rho != "")
+	if err != nil || n == nil {
+		return true, err
+	}
+	told, err := p.plan.c.ExplainMoments(ctx, n.of)
+	if err != nil {
+		return false, request.Partly(err)
+	}
+	if !told.Replayed {
+		if !pay {
+			return false, nil
+		}
+		if err := p.possible(ctx, told, p.parts); err != nil {
+			return false, err
+		}
+	}
+	found, m, err := n.find(ctx, p.plan.c)
+	if err != nil {
+		return false, err
+	}
+	out.Bounds, out.IDs, out.Replayed = found, append(out.IDs, m.ID), out.Replayed && m.Replayed
+	return true, nil
+}
+
+// linear is the regression on all terms that they are chosen by.
+func (p *preparation) linear(ctx context.Context, q curator.Question, found []formula.Bounds) (l *linear, err error) {
+	l = &linear{Linear: Linear{Question: q, Table: p.table.Name, Where: p.Where, Method: AdaSSP}, table: p.table, found: found}
+	if l.alpha, err = request.Confidence(&l.Confidence); err != nil {
+		return nil, err
+	}
+	if l.design, err = p.plan.design.Formula.DesignWith(p.table, formula.Options{Found: found, Classes: p.plan.Classes}); err != nil {
+		return nil, err
+	}
+	return l, l.plan(ctx, p.plan.c)
+}
+
+// pick chooses terms by the sums of a linear regression: near to 0, a logistic model's coefficients are four times those of the linear one, and what one explains the other does.
+func (p *preparation) pick(ctx context.Context, q curator.Question, out *GLMFit, pay bool) (f formula.Formula, alpha float64, known bool, err error) {
+	l, err := p.linear(ctx, q, out.Bounds)
+	if err != nil {
+		return f, 0, false, request.Partly(err)
+	}
+	if !l.told.Replayed {
+		if !pay {
+			return f, 0, false, nil
+		}
+		if err := p.possible(ctx, l.told, p.parts[len(p.parts)-1:]); err != nil {
+			return f, 0, false, err
+		}
+	}
+	m, err := p.plan.c.Moments(ctx, l.vectors)
+	if err != nil {
+		return f, 0, false, err
+	}
+	e := l.equations(m)
+	e.size = e.noise.norm(plain(len(e.b)), 0)
+	set, exhaustive, err := e.choose(l.design, p.terms)
+	if err != nil {
+		return f, 0, false, err
+	}
+	out.Choice, alpha = choiceAmong(l.design, set, p.terms, exhaustive, l.alpha)
+	out.IDs, out.Replayed = append(out.IDs, m.ID), out.Replayed && m.Replayed
+	return chosenOf(l.design, set), alpha, true, nil
+}

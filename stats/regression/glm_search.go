@@ -1,0 +1,150 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/stats/internal/request"
+)
+
+// GLMSearch chooses among logistic models of one response: other predictors, another regulariser. Each candidate is fitted at its own price, and then one question counts, of each of them, the
+// rows that it predicts rightly: whether the response is above 1/2. The best count, with its noise, wins.
+type GLMSearch struct {
+	Candidates []GLM            // of one table, condition and response
+	Score      curator.Question // the price of the counts; its SQL is made from the candidates
+}
+
+// GLMSearched is the outcome.
+type GLMSearched struct {
+	Best    int // of the candidates
+	Fits    []*GLMFit
+	Correct []float64 // by candidate: a noisy count of rows
+	StdDev  []float64 // of the noise of each
+	ID      string    // of the release of the counts
+	// Price is that of all fits and of the counts together, in ε, or in ρ where Rho is set: they add up, and the choice is computed from what was released.
+	Price     string
+	Rho       bool
+	Remaining curator.Loss
+	Replayed  bool
+}
+
+// maxCandidates bounds a search: the counts of more would be lost in their noise.
+const maxCandidates = 32
+
+// SearchGLM fits all candidates, and chooses. Its loss is the sum of the prices, by composition, whatever is chosen and however many are told: each fit and each count is a release of the kernel's.
+// It begins only where all of it can be paid.
+func SearchGLM(ctx context.Context, c *curator.Curator, s GLMSearch) (*GLMSearched, error) {
+	if len(s.Candidates) < 2 || len(s.Candidates) > maxCandidates {
+		return nil, request.Misuse("", "a search is among 2 to %d models", maxCandidates)
+	}
+	out, replayed, response := &GLMSearched{}, true, ""
+	var counts []string
+	var prices []curator.Loss
+	for i, q := range s.Candidates {
+		p, err := decideGLM(c, q)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case q.Normalise+q.Choose != "":
+			return nil, request.Misuse("leave them out", "the candidates of a search are neither normalised, nor are their terms chosen")
+		case q.Family != Logistic:
+			return nil, request.Misuse("", "a search is among logistic models")
+		case i > 0 && (p.design.Table != s.Candidates[0].Table && !strings.EqualFold(p.design.Table, s.Candidates[0].Table) || q.Where != s.Candidates[0].Where || p.design.Response.SQL != response):
+			return nil, request.Misuse("", "the models of a search have one table, one condition and one response")
+		}
+		response = p.design.Response.SQL
+		told, err := ExplainGLM(ctx, c, q)
+		if err != nil {
+			return nil, err
+		}
+		prices, replayed = append(prices, told.Price), replayed && told.Replayed
+		radius, _ := p.radius.Float64()
+		widest := slices.Repeat([]float64{-radius}, len(p.design.Columns)) // as long as the real ones are in the question
+		counts = append(counts, p.correct(widest))
+	}
+	score, err := c.Explain(ctx, s.counting(counts))
+	if err != nil {
+		return nil, err
+	}
+	prices = append(prices, score.Price)
+	total, inRho, err := request.Sum(prices...)
+	if err != nil {
+		return nil, err
+	}
+	out.Price, out.Rho = exact.FormatRat(total), inRho
+	if !replayed && !request.Affordable(score.Remaining, prices...) {
+		price := curator.Loss{Epsilon: out.Price}
+		if out.Rho {
+			price = curator.Loss{Rho: out.Price}
+		}
+		return nil, request.Exhausted("search among fewer, or at lower prices", "the price of all candidates and their counts", price, score.Remaining)
+	}
+	return out, s.run(ctx, c, out)
+}
+
+// run fits, counts and chooses.
+func (s GLMSearch) run(ctx context.Context, c *curator.Curator, out *GLMSearched) error {
+	var counts []string
+	out.Replayed = true
+	for _, q := range s.Candidates {
+		f, err := FitGLM(ctx, c, q)
+		if err != nil {
+			return request.Stopped(err, out.releases()...)
+		}
+		p, err := decideGLM(c, q)
+		if err != nil {
+			return request.Stopped(err, out.releases()...)
+		}
+		out.Fits, out.Replayed = append(out.Fits, f), out.Replayed && f.Replayed
+		counts = append(counts, p.correct(f.scaled))
+	}
+	r, err := c.Answer(ctx, s.counting(counts))
+	if err != nil {
+		return request.Stopped(err, out.releases()...)
+	}
+	if len(r.Rows) != 1 || len(r.Rows[0]) != len(s.Candidates) {
+		return request.Stopped(request.Misuse("give a condition on rows, and nothing else", "the counts are not those of the question"), append(out.releases(), r.ID)...)
+	}
+	out.ID, out.Remaining, out.Replayed = r.ID, r.Remaining, out.Replayed && r.Replayed
+	for i := range s.Candidates {
+		e := r.Rows[0][i].Estimate
+		if e == nil || e.Value == nil || e.StdDev == nil {
+			return fmt.Errorf("a count without a value")
+		}
+		out.Correct, out.StdDev = append(out.Correct, e.Value.Real), append(out.StdDev, *e.StdDev)
+		if out.Correct[i] > out.Correct[out.Best] {
+			out.Best = i
+		}
+	}
+	return nil
+}
+
+// releases are those of the fits so far.
+func (s *GLMSearched) releases() (ids []string) {
+	for _, f := range s.Fits {
+		ids = append(ids, f.IDs...)
+	}
+	return ids
+}
+
+// counting is the question of the counts.
+func (s GLMSearch) counting(counts []string) curator.Question {
+	q := s.Score
+	var items []string
+	for i, count := range counts {
+		items = append(items, fmt.Sprintf("COUNT(CASE WHEN %s THEN 1 END) AS candidate%d", count, i+1))
+	}
+	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(s.Candidates[0].Table) + request.Where(s.Candidates[0].Where)
+	return q
+}
+
+// correct is the condition of a row that the model of these coefficients predicts rightly.
+func (p *glmPlan) correct(scaled []float64) string {
+	z, y := linearSQL(p.design, scaled), p.design.Response.SQL
+	return fmt.Sprintf("(%s > 0 AND %s > 0.5) OR (%s <= 0 AND %s <= 0.5)", z, y, z, y)
+}

@@ -1,0 +1,136 @@
+package regression
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/stats/internal/request"
+)
+
+// GLMTrials asks for the best of several regularisers of a logistic model, by how many rows it predicts rightly (curator.SearchMinimum): a random number of them is tried, and the best alone is told.
+type GLMTrials struct {
+	GLM                   // its Regularise, Curvature, Normalise and Choose are left out; Rows is needed where the policy does not say how many there are
+	Regularisers []string // decimals
+	Trials       float64  // how many there are on average; 0 is ten for each regulariser
+}
+
+// GLMTried is the best that was found. Coefficients are those of the columns as they are, and have no intervals: they are drawn towards 0 by the regulariser, which was chosen by what the rows say.
+type GLMTried struct {
+	ID, Formula, Table, Regularise string
+	Coefficients                   []TriedCoefficient
+	Correct, CorrectError          *float64 // rows predicted rightly, noisy, and the noise's standard deviation: as of the best of several rather too many. Nil of an explanation
+	Trials, Missed                 float64  // on average; and the probability that a given regulariser was never tried
+	Trial                          curator.Loss
+	Price, Remaining               curator.Loss
+	Affordable, Replayed           bool
+	Largest                        string // of an explanation: the largest ε that could be asked at
+}
+
+// TriedCoefficient is a coefficient with the standard deviation of its noise.
+type TriedCoefficient struct {
+	Name     string
+	Estimate *float64 // nil of an explanation
+	Noise    float64
+}
+
+// TryGLM runs the search.
+func TryGLM(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTried, error) {
+	p, m, err := decideTrials(c, q)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.SearchMinimum(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return p.tried(q, r), nil
+}
+
+// ExplainTrials says before spending what TryGLM would cost; the noise is that of the first regulariser.
+func ExplainTrials(ctx context.Context, c *curator.Curator, q GLMTrials) (*GLMTried, error) {
+	p, m, err := decideTrials(c, q)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.ExplainSearch(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	out := p.tried(q, r)
+	b, err := c.Budget()
+	if err != nil {
+		return nil, err
+	}
+	out.Regularise, out.Largest, out.Affordable = "", b.Largest, r.Replayed || request.Affordable(r.Remaining, r.Price)
+	return out, nil
+}
+
+func decideTrials(c *curator.Curator, q GLMTrials) (*glmPlan, curator.MinimumSearch, error) {
+	m := curator.MinimumSearch{Trials: q.Trials}
+	switch {
+	case q.Family != Logistic:
+		return nil, m, request.Misuse("", "regularisers are tried for logistic models")
+	case q.Regularise+q.Curvature+q.Normalise+q.Choose != "":
+		return nil, m, request.Misuse("leave them out", "a search for a regulariser has no other, no intervals, and its terms and scales are given")
+	case len(q.Regularisers) < 2:
+		return nil, m, request.Misuse("such as 20,50,200", "a search is among two regularisers or more")
+	}
+	p, err := decideGLM(c, q.GLM)
+	if err != nil {
+		return nil, m, err
+	}
+	if p.declared == 0 {
+		return nil, m, request.Misuse("say --rows, a number that is known or was released", "about how many rows there are must be said")
+	}
+	m.Question, m.Bound, m.Rows = p.Question, p.Bound, 2*p.declared // more rows than are said, up to twice as many, leave the regulariser as it is
+	m.SQL = p.sql
+	for _, text := range q.Regularisers {
+		r, err := exact.ParseDecimal(strings.TrimSpace(text))
+		if err != nil || r.Sign() <= 0 {
+			return nil, m, request.Misuse("", "a regulariser is a decimal above 0, not %q", text)
+		}
+		m.Candidates = append(m.Candidates, curator.MinimumCandidate{Regularise: exact.FormatRat(r), Radius: p.Radius})
+	}
+	return p, m, nil
+}
+
+// tried puts the result in the columns' own units.
+func (p *glmPlan) tried(q GLMTrials, r *curator.FoundMinimum) *GLMTried {
+	out := &GLMTried{
+		ID: r.ID, Formula: p.design.Formula.String(), Table: p.design.Table, Regularise: strings.TrimSpace(q.Regularisers[r.Best]),
+		Trials: r.Trials, Missed: r.Missed, Trial: r.Trial, Price: r.Price, Remaining: r.Remaining, Replayed: r.Replayed,
+	}
+	unit, _ := r.Coefficients.Unit.Float64()
+	theta, length := make([]float64, len(r.Coefficients.Values)), 0.0
+	for i, v := range r.Coefficients.Values {
+		f, _ := new(big.Float).SetInt(v).Float64()
+		theta[i] = f * unit
+		length = math.Hypot(length, theta[i])
+	}
+	if radius, _ := p.radius.Float64(); length > radius {
+		for i := range theta {
+			theta[i] *= radius / length
+		}
+	}
+	raw := p.design.Raw(theta)
+	for i, weights := range p.design.Weights {
+		k := TriedCoefficient{Name: p.design.Columns[i].Name}
+		for _, w := range weights {
+			k.Noise = math.Hypot(k.Noise, w*r.Coefficients.Noise.StdDev()*unit)
+		}
+		if len(theta) > 0 {
+			k.Estimate = glmNumber(raw[i])
+		}
+		out.Coefficients = append(out.Coefficients, k)
+	}
+	if len(r.Correct.Values) > 0 {
+		n, _ := new(big.Float).SetInt(r.Correct.Values[0]).Float64()
+		sd := r.Correct.Noise.StdDev()
+		out.Correct, out.CorrectError = &n, &sd
+	}
+	return out
+}

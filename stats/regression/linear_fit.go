@@ -1,0 +1,170 @@
+package regression
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"dither/curator"
+	"dither/noise"
+	"dither/stats/internal/request"
+)
+
+// lawOf is the noise of the measured sums, in the units of the scaled columns.
+func lawOf(sums []curator.NoisySum) (n equationNoise) {
+	variance := func(d noise.Distribution, unit *big.Rat) float64 {
+		u, _ := unit.Float64()
+		return d.Variance() * u * u
+	}
+	_, n.laplace = sums[0].Noise.(noise.DiscreteLaplace)
+	n.diagonal, n.offDiagonal = variance(sums[0].Noise, sums[0].Unit), variance(sums[0].OffDiagonal, sums[0].Unit)
+	n.b = variance(sums[1].Noise, sums[1].Unit)
+	if len(sums) > 2 {
+		n.c = variance(sums[2].Noise, sums[2].Unit)
+	}
+	n.rows = n.diagonal
+	if len(sums) > 3 {
+		n.rows = variance(sums[3].Noise, sums[3].Unit)
+	}
+	return n
+}
+
+// sum tells a measured sum.
+func (l *linear) sum(i int, s curator.NoisySum) LinearSum {
+	unit, _ := s.Unit.Float64()
+	out := LinearSum{Name: []string{"Σ z zᵀ", "Σ z v", "Σ v²", "rows"}[i], StdDev: s.Noise.StdDev() * unit, Price: s.Loss, Noise: "discrete Gaussian"}
+	if _, laplace := s.Noise.(noise.DiscreteLaplace); laplace {
+		out.Noise = "discrete Laplace"
+	}
+	if s.OffDiagonal != nil && i == 0 {
+		out.OffDiagonal = s.OffDiagonal.StdDev() * unit
+	}
+	if len(s.Values) > 0 {
+		for _, v := range s.Values[0] {
+			x, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v), s.Unit).Float64()
+			out.Values = append(out.Values, x)
+		}
+	}
+	return out
+}
+
+// fit computes the regression from what was released.
+func (l *linear) fit(m *curator.Moments) (*LinearFit, error) {
+	of, q, choice, err := l.narrowed(l.equations(m))
+	if err != nil {
+		return nil, err
+	}
+	out := &LinearFit{
+		ID: m.ID, Formula: of.design.Formula.String(), Table: l.design.Table, Method: l.Method, Confidence: l.Confidence, Population: q.squares, Choice: choice,
+		Price: m.Price, Remaining: m.Remaining, Replayed: m.Replayed,
+	}
+	names := of.design.Formula.Numbers(l.table)
+	for _, b := range l.found { // of the numbers that are in this model
+		if slices.Contains(names, b.Column) {
+			out.Bounds = append(out.Bounds, b)
+		}
+	}
+	if len(out.Bounds) > 0 {
+		out.warn("Values beyond the bounds that were found count as at them.")
+	}
+	if choice != nil {
+		words := choice.words()
+		if out.Population && len(choice.Chosen) < len(choice.Of) {
+			words += " What is left out they take for error, with the same variance in all rows."
+		}
+		out.warn(words)
+	}
+	if l.FindBounds != "" && len(l.releases) > 0 && len(l.found) == 0 {
+		out.warn("No bounds were found that are narrower and can be used: the declared ones are.")
+	}
+	if l.Normalise != "" && len(l.releases) > 0 {
+		if kept := keptBounds(names, l.found); kept != "" {
+			out.warn(kept)
+		}
+	}
+	for i, s := range m.Sums {
+		out.Measured = append(out.Measured, l.sum(i, s))
+	}
+	of.tell(out, q)
+	return out, nil
+}
+
+// tell solves the equations, and brings the solution to the columns as they are.
+func (l *linear) tell(out *LinearFit, q *normalEquations) {
+	if finite(q.rows) {
+		sd := math.Sqrt(q.noise.rows)
+		out.Rows, out.RowsError = &q.rows, &sd
+		if q.rows < 2*sd {
+			out.warn("Noise hides how many rows there are: there may be none.")
+		}
+	}
+	s, ok := q.solve(l.Method == AdaSSP)
+	if !ok {
+		out.warn("The noisy equations are singular: they tell no coefficients.")
+		for _, c := range l.design.Columns {
+			out.Coefficients = append(out.Coefficients, Coefficient{Name: c.Name})
+		}
+		return
+	}
+	out.Ridge = s.ridge
+	spread := 0.0
+	if out.Population {
+		spread = s.spread()
+		l.residual(out, q, s)
+	}
+	v, weak := newInverter(q, s, spread), 0
+	for k, row := range l.design.Weights {
+		f := v.interval(row, l.alpha)
+		offset := 0.0
+		if k == 0 && l.design.Formula.Intercept {
+			offset = l.at
+		}
+		c := Coefficient{Name: l.design.Columns[k].Name, Width: l.design.Columns[k].Width}
+		if estimate := offset + l.half*f.estimate; finite(estimate) {
+			c.Estimate = &estimate
+		}
+		if variance := f.sampling + f.privacy; variance > 0 && finite(variance) {
+			sd, part := l.half*math.Sqrt(variance), f.privacy/variance
+			c.StdError, c.Privacy = &sd, &part
+		}
+		if low := offset + l.half*f.low; finite(low) {
+			c.Low = &low
+		}
+		if high := offset + l.half*f.high; finite(high) {
+			c.High = &high
+		}
+		if f.weak {
+			weak++
+		}
+		out.Coefficients = append(out.Coefficients, c)
+	}
+	if s.ridge > 0 {
+		out.warn(fmt.Sprintf("The noise is not small beside Σzzᵀ, whose smallest eigenvalue comes out as %.3g with noise of norm up to %.3g: a ridge of %.3g draws coefficients towards 0. Standard errors leave that out; intervals do not rest on it.", s.least, s.size, s.ridge))
+	}
+	if out.Population && request.ManyRows(l.told.Unit) {
+		out.warn("A person may have several rows: the part of the errors that is sampling's takes rows for independent.")
+	}
+	if weak > 0 {
+		out.warn(fmt.Sprintf("%d of %d intervals are open: at this price nothing bounds these coefficients. Fewer predictors, narrower bounds, more rows or a higher price would.", weak, len(out.Coefficients)))
+	}
+}
+
+// residual tells the residual variance, and how much of the response's is explained.
+func (l *linear) residual(out *LinearFit, q *normalEquations, s *solution) {
+	if !(s.sigma2 > 0) {
+		out.warn("Noise hides the residual variance: intervals take a larger one.")
+		return
+	}
+	sd := l.half * math.Sqrt(s.sigma2)
+	out.ResidualError = &sd
+	if !l.design.Formula.Intercept {
+		return
+	}
+	total := q.c - q.b[0]*q.b[0]/q.rows
+	if r := 1 - s.sigma2*s.freedom/total; total > 0 && r >= 0 && r <= 1 {
+		out.RSquared = &r
+	}
+}
+
+func (f *LinearFit) warn(text string) { f.Warnings = append(f.Warnings, text) }

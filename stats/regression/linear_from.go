@@ -1,0 +1,251 @@
+package regression
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// What a regression was planned from stands behind its question, in a comment that the ledger has too. It is no part of what is asked, and nothing rests on it: whoever
+// reads it plans the regression again, and it was that one if its replay key is the recorded one.
+
+// linearRecord is what the comment says.
+type linearRecord struct {
+	Formula string            `json:"formula"`
+	Method  string            `json:"method"`
+	Within  []json.RawMessage `json:"within,omitempty"` // [column, lower, upper], of bounds that were found
+}
+
+const (
+	recordOpens  = " /* linear regression "
+	recordCloses = " */"
+)
+
+// remark is the comment.
+func (l *linear) remark() string {
+	of := linearRecord{Formula: l.design.Formula.String(), Method: l.Method}
+	for _, b := range l.found {
+		low, high := b.Ends()
+		text, err := json.Marshal([]string{b.Column, exact.FormatRat(low), exact.FormatRat(high)})
+		if err != nil {
+			return ""
+		}
+		of.Within = append(of.Within, text)
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		return ""
+	}
+	// A slash in JSON may be written \/ as well: so nothing in it ends the comment, or begins another.
+	return recordOpens + strings.ReplaceAll(string(text), "/", `\/`) + recordCloses
+}
+
+// recorded plans the regression that a release was made by. What it gives is planned, and nothing else: whether it was that one, FitLinear sees by the replay.
+func recorded(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
+	none := request.Misuse("name the release of a linear regression, as its output ends with", "%s is none of a linear regression's that can be read again", q.From)
+	r, err := c.Asked(q.From, q.Question)
+	if err != nil {
+		return nil, err
+	}
+	at := strings.LastIndex(r.Question, recordOpens)
+	begins := strings.Index(r.Question, "SELECT ")
+	if at < 0 || begins < 0 || begins > at || !strings.HasSuffix(r.Question, recordCloses) {
+		return nil, none
+	}
+	var of linearRecord
+	if json.Unmarshal([]byte(strings.TrimSuffix(r.Question[at+len(recordOpens):], recordCloses)), &of) != nil {
+		return nil, none
+	}
+	l := &linear{Linear: Linear{Question: q.Question, Formula: of.Formula, Method: of.Method}, replayed: true}
+	l.Epsilon, l.Rho, l.Fresh = r.Price.Epsilon, "", false
+	if r.Price.Rho != "" {
+		l.Epsilon, l.Rho = "", r.Price.Rho
+	}
+	if l.alpha, err = request.Confidence(&l.Confidence); err != nil {
+		return nil, err
+	}
+	for _, text := range of.Within {
+		var b []string
+		if json.Unmarshal(text, &b) != nil || len(b) != 3 {
+			return nil, none
+		}
+		low, wrong := exact.ParseRat(b[1])
+		high, wrongly := exact.ParseRat(b[2])
+		if wrong != nil || wrongly != nil || low.Cmp(high) >= 0 {
+			return nil, none
+		}
+		l.found = append(l.found, formula.Between(b[0], low, high))
+	}
+	model, err := formula.Parse(of.Formula)
+	if err != nil || len(r.Tables) != 1 {
+		return nil, none
+	}
+	if l.table, err = request.Table(c, r.Tables[0]); err != nil {
+		return nil, err
+	}
+	l.Table = l.table.Name
+	if l.design, err = model.DesignWith(l.table, formula.Options{Found: l.found}); err != nil {
+		return nil, err
+	}
+	response, _, _ := l.design.Response.Scaled(model.Intercept)
+	asked, all := r.Question[begins:at], l.design.Question("", response)
+	if where, ok := strings.CutPrefix(asked, all+" WHERE ("); ok {
+		l.Where = strings.TrimSuffix(where, "\n)")
+	} else if asked != all {
+		return nil, none
+	}
+	if err := l.plan(ctx, c); err != nil {
+		return nil, err
+	}
+	if !l.told.Replayed {
+		return nil, request.Misuse("fit it anew, at a price", "%s cannot be read again: since then the table was sealed anew, or the policy is another", q.From)
+	}
+	return l, nil
+}
+
+// decideAgain plans what is asked of an earlier regression's release.
+func decideAgain(ctx context.Context, c *curator.Curator, q Linear) (*linear, error) {
+	switch {
+	case q.Epsilon != "" || q.Rho != "" || q.Fresh:
+		return nil, request.Misuse("leave the price out", "what is computed from a release is free")
+	case q.FindBounds+q.Normalise != "" || q.Method != "" || strings.TrimSpace(q.Where) != "" || q.Only != "" || q.Rows != 0 || q.WithoutIntervals:
+		return nil, request.Misuse("leave them out", "the rows, the bounds and the method are those of %s", q.From)
+	}
+	l, err := recorded(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	if q.Table != "" && !strings.EqualFold(q.Table, l.table.Name) {
+		return nil, request.Misuse("", "%s is of the table %s, not %s", q.From, l.table.Name, q.Table)
+	}
+	l.From, l.Choose, l.Only = q.From, q.Choose, q.Formula
+	return l, l.narrowable()
+}
+
+// narrowable makes sure, before anything is paid, that what is asked of the sums can be computed from them.
+func (l *linear) narrowable() error {
+	d := l.design
+	if l.Only != "" {
+		f, err := formula.Parse(l.Only)
+		if err != nil {
+			return err
+		}
+		part, _, _, err := l.part(f)
+		if err != nil {
+			return err
+		}
+		d = part.design
+	}
+	if l.Choose == "" {
+		return nil
+	}
+	_, err := choosable(d, l.Choose, l.alpha)
+	return err
+}
+
+// part makes the regression one of some of the predictors, by a formula; its response may be one of the others.
+func (l *linear) part(f formula.Formula) (*linear, []int, int, error) {
+	d, err := f.DesignWith(l.table, formula.Options{Found: l.found})
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	out := *l
+	out.design = d
+	find := func(sql string) int {
+		for i, c := range l.design.Columns {
+			if c.SQL == sql {
+				return i
+			}
+		}
+		return -1
+	}
+	var columns []int
+	for _, c := range d.Columns {
+		at := find(c.SQL)
+		if at < 0 {
+			return nil, nil, 0, request.Misuse("fit it anew, at a price", "%s is no predictor of %s, as that scales them: a model of some of its terms has what its interactions are made of, and its intercept", c.Name, l.design.Formula)
+		}
+		columns = append(columns, at)
+	}
+	sql, at, half := d.Response.Scaled(f.Intercept)
+	out.at, out.half = at, half
+	if whole, _, _ := l.design.Response.Scaled(l.design.Formula.Intercept); whole == sql {
+		return &out, columns, -1, nil
+	}
+	response := find(sql)
+	if response < 0 {
+		return nil, nil, 0, request.Misuse("fit it anew, at a price", "%s is neither the response nor a number among the predictors of %s", d.Response.Name, l.design.Formula)
+	}
+	return &out, columns, response, nil
+}
+
+// equations are what was released.
+func (l *linear) equations(m *curator.Moments) *normalEquations {
+	values := func(i int) []float64 { return l.sum(i, m.Sums[i]).Values }
+	p := len(l.design.Columns)
+	q := &normalEquations{a: mat.NewSymDense(p, nil), b: values(1), noise: lawOf(m.Sums)}
+	first, next := values(0), 0
+	for i := range p {
+		for j := i; j < p; j++ {
+			q.a.SetSym(i, j, first[next])
+			next++
+		}
+	}
+	q.intercept = l.design.Formula.Intercept
+	if len(m.Sums) > 2 {
+		q.squares, q.c = true, values(2)[0]
+	}
+	switch {
+	case q.intercept:
+		q.rows = q.a.At(0, 0)
+	case len(m.Sums) > 3:
+		q.rows = values(3)[0]
+	default:
+		q.rows = math.NaN()
+	}
+	return q
+}
+
+// narrowed is the regression of what is asked of the released sums: the whole of it, another formula's, or that of chosen terms.
+func (l *linear) narrowed(q *normalEquations) (*linear, *normalEquations, *Choice, error) {
+	of, choice := l, (*Choice)(nil)
+	if l.Only != "" {
+		f, err := formula.Parse(l.Only)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		part, columns, response, err := l.part(f)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		of, q = part, q.of(columns, response)
+	}
+	if l.Choose != "" {
+		k, err := termsOf(of.design, l.Choose)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		q.size = q.noise.norm(plain(len(q.b)), 0)
+		set, exhaustive, err := q.choose(of.design, k)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		part, columns, _, err := of.part(chosenOf(of.design, set))
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		alpha := of.alpha
+		choice, part.alpha = choiceAmong(of.design, set, k, exhaustive, alpha)
+		of, q = part, q.of(columns, -1)
+	}
+	q.size = q.noise.norm(plain(len(q.b)), 0)
+	return of, q, choice, nil
+}

@@ -1,0 +1,166 @@
+package regression
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+	"dither/stats/internal/scale"
+)
+
+// normalSpreads is how many spreads about its mean a normalised number is held within.
+const normalSpreads = 3
+
+// normaliser finds means and spreads, of numbers scaled by their declared bounds: Σz and Σ(z² − ½), and how many rows there are, by one look of the kernel's. What follows are
+// functions of what it released. With d numbers, a row's (z, z² − ½) has at most the L1 norm 3d/2 and the squared L2 norm 5d/4, since |z| ≤ 1; the kernel holds rows to it.
+type normaliser struct {
+	table   curator.Table
+	columns []scale.Column
+	of      curator.Vectors
+}
+
+// newNormaliser decides the look, at a price; nil where there are no numbers.
+func newNormaliser(t curator.Table, names []string, where string, q curator.Question, l2 bool) (*normaliser, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	n := &normaliser{table: t}
+	var items []string
+	for _, name := range names {
+		i := slices.IndexFunc(t.Columns, func(c curator.TableColumn) bool { return c.Name == name })
+		if i < 0 {
+			return nil, request.Misuse("", "the table %s has no column %q", t.Name, name)
+		}
+		c, err := scale.Of(t.Columns[i], "")
+		if err != nil {
+			return nil, err
+		}
+		n.columns = append(n.columns, c)
+		items = append(items, c.SQL(), "("+c.SQL()+") * ("+c.SQL()+") - 0.5")
+	}
+	norm, bound := curator.L1, big.NewRat(int64(3*len(names)), 2)
+	if l2 {
+		norm, bound = curator.L2, scale.RootAbove(big.NewRat(int64(5*len(names)), 4))
+	}
+	bound.Mul(bound, big.NewRat(1000001, 1000000)) // so that the rounding of doubles scales no row down
+	q.SQL = "SELECT " + strings.Join(items, ", ") + " FROM " + curator.SQLName(t.Name)
+	if strings.TrimSpace(where) != "" {
+		q.SQL += " WHERE (" + where + "\n)"
+	}
+	n.of = curator.Vectors{
+		Question: q, Blocks: []curator.Block{{Size: 2 * len(names), Norm: norm, Bound: exact.FormatRat(exact.CeilDigits(bound, 9))}},
+		Sums: []curator.Sum{curator.Count(), curator.First(0).Weighing("4")},
+	}
+	return n, nil
+}
+
+// find takes the look. A number whose spread its noise hides, or that hardly varies within three spreads of its bounds, keeps the declared ones.
+func (n *normaliser) find(ctx context.Context, c *curator.Curator) (found []formula.Bounds, m *curator.Moments, err error) {
+	if m, err = c.Moments(ctx, n.of); err != nil {
+		return nil, nil, err
+	}
+	if len(m.Cells) != 1 {
+		return nil, nil, request.Misuse("fit each group by itself, with a condition", "means and spreads are of one set of rows, without groups")
+	}
+	unit, _ := m.Sums[1].Unit.Float64()
+	rows, _ := new(big.Float).SetInt(m.Sums[0].Values[0][0]).Float64()
+	rowsError, sumError := m.Sums[0].Noise.StdDev(), m.Sums[1].Noise.StdDev()*unit
+	value := func(i int) float64 {
+		x, _ := new(big.Float).SetInt(m.Sums[1].Values[0][i]).Float64()
+		return x * unit
+	}
+	for i, column := range n.columns {
+		if b, ok := normalBounds(column, rows, rowsError, value(2*i), value(2*i+1), sumError); ok {
+			found = append(found, b)
+		}
+	}
+	return found, m, nil
+}
+
+// normalBounds are a column's, by noisy sums.
+func normalBounds(c scale.Column, rows, rowsError, first, second, sumError float64) (b formula.Bounds, ok bool) {
+	if !(rows > 4*rowsError) || rows < 2 {
+		return b, false
+	}
+	mean := math.Max(-1, math.Min(1, first/rows))
+	variance := second/rows + 0.5 - mean*mean
+	// To first order, of the noise on both sums and on the count.
+	off := math.Sqrt(sumError*sumError*(1+4*mean*mean)+rowsError*rowsError*(variance-0.5)*(variance-0.5)) / rows
+	if !(variance > 4*off) || variance > 1 {
+		return b, false
+	}
+	spread := math.Sqrt(variance)
+	low, high := math.Max(-1, mean-normalSpreads*spread), math.Min(1, mean+normalSpreads*spread)
+	b = formula.Bounds{Column: c.Name, Mean: c.Middle + c.Half*mean, Spread: c.Half * spread, Low: c.Raw(low), High: c.Raw(high)}
+	return b.InDecimals()
+}
+
+// keptBounds tells which numbers were not normalised; "" where all were.
+func keptBounds(names []string, found []formula.Bounds) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(found, func(b formula.Bounds) bool { return b.Column == name })
+	})
+	if len(names) == 0 {
+		return ""
+	}
+	return strings.Join(names, ", ") + ": scaled by the declared bounds, since noise hides the spread within them"
+}
+
+// normaliseNote foretells what normalising costs.
+func normaliseNote(text string) (string, error) {
+	share, err := request.Share(text)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The noise is what all of the price would give with the declared bounds; %s of it finds the numbers' means and spreads, by which they are scaled.", exact.FormatRat(share)), nil
+}
+
+// normalise scales the design's numbers by their means and spreads, and plans the measurement anew for what is left of the price. Nothing is paid unless there is room for all of it, and
+// the policy takes both parts. Without pay it takes only what was released before; found says whether it was.
+func (l *linear) normalise(ctx context.Context, c *curator.Curator, pay bool) (found bool, err error) {
+	share, err := request.Share(l.Normalise)
+	if err != nil {
+		return false, err
+	}
+	parts, rest, err := request.Divide(l.told.Price, share)
+	if err != nil {
+		return false, err
+	}
+	n, err := newNormaliser(l.table, l.design.Formula.Numbers(l.table), l.Where, request.At(l.Question, parts[0]), l.told.Price.Rho != "")
+	if err != nil || n == nil {
+		return true, err
+	}
+	told, err := c.ExplainMoments(ctx, n.of)
+	if err != nil {
+		return false, request.Partly(err)
+	}
+	if !told.Replayed {
+		if err := l.plannable(ctx, c, rest); err != nil || !pay {
+			return false, err
+		}
+		if err := request.Payable(told.Remaining, l.told.Price, told.Largest); err != nil {
+			return false, err
+		}
+	}
+	within, m, err := n.find(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	l.found, l.Question, l.replayed, l.releases = within, request.At(l.Question, rest), l.replayed && m.Replayed, append(l.releases, m.ID)
+	return true, request.Stopped(l.planWithinFound(ctx, c), l.releases...)
+}
+
+// plannable makes sure that the policy takes what is left of a price for the measurement, which must not turn out when the first look is paid.
+func (l *linear) plannable(ctx context.Context, c *curator.Curator, rest curator.Question) error {
+	v := l.vectors
+	v.Question = request.At(v.Question, rest)
+	_, err := c.ExplainMoments(ctx, v)
+	return request.Partly(err)
+}

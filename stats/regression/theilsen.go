@@ -1,0 +1,176 @@
+package regression
+
+import (
+	"context"
+	"math"
+
+	"dither/curator"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+)
+
+// FittedLine is what Theil and Sen's method says beside the coefficients.
+type FittedLine struct {
+	// At is the middle of the predictor's bounds, and Height the line there: it has the narrowest interval.
+	At     float64
+	Height Coefficient
+	// SlopeNoise and HeightNoise are about what the draws add to the errors, as standard deviations: with as many rows as is said, spread evenly over
+	// the predictor's bounds, and residuals of a tenth of the response's range. SlopeMost is the steepest slope that is sought.
+	SlopeNoise, HeightNoise, SlopeMost float64
+	Rows                               int64 // about how many there are, as the policy or the question says
+	Thinned                            int   // one row of 2^Thinned takes part
+	Intervals                          bool
+	Draws                              []curator.LineDraw // what the price pays for
+}
+
+// lineFit is a line's question, decided: the predictor z and the response v are scaled as for the other methods.
+type lineFit struct {
+	linear
+	question curator.LineQuestion
+}
+
+// decideLine plans a line.
+func decideLine(c *curator.Curator, q Linear) (*lineFit, error) {
+	if alpha, err := request.Confidence(&q.Confidence); err != nil {
+		return nil, err
+	} else if math.Abs(alpha-0.05) > 1e-9 {
+		return nil, request.Misuse("leave the confidence out", "intervals of %s are for a confidence of 0.95: they are drawn, and what is drawn must not depend on which is asked for", TheilSen)
+	}
+	switch {
+	case q.FindBounds != "" || q.Normalise != "" || q.Choose != "" || q.From != "" || q.Only != "":
+		return nil, request.Misuse("leave it out", "bounds and terms are found, and releases computed with again, for %s and %s", AdaSSP, Lecture)
+	case q.Rows < 0:
+		return nil, request.Misuse("such as 100", "about how many rows there are is a number from 1 on")
+	}
+	if err := request.CheckCondition(q.Where); err != nil {
+		return nil, err
+	}
+	l := &lineFit{linear: linear{Linear: q}}
+	formula, err := formula.Parse(q.Formula)
+	if err != nil {
+		return nil, err
+	}
+	if l.table, err = request.Table(c, q.Table); err != nil {
+		return nil, err
+	}
+	if l.design, err = formula.Design(l.table); err != nil {
+		return nil, err
+	}
+	if len(l.design.Columns) != 2 || !formula.Intercept {
+		return nil, request.Misuse("as in y ~ x", "%s is for one predictor and an intercept", TheilSen)
+	}
+	if q.Rows == 0 && l.table.ExpectedRows == 0 {
+		return nil, request.Misuse("say --rows N: a number that is known, or that was released; or the owner declares expected_rows", "about how many rows there are must be said")
+	}
+	var response string
+	response, l.at, l.half = l.design.Response.Scaled(true)
+	predictor := *l.design
+	predictor.Columns = predictor.Columns[1:]
+	l.question = curator.LineQuestion{Question: q.Question, Rows: q.Rows, WithoutIntervals: q.WithoutIntervals}
+	l.question.SQL = predictor.Question(q.Where, response)
+	return l, nil
+}
+
+func fitTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*LinearFit, error) {
+	l, err := decideLine(c, q)
+	if err != nil {
+		return nil, err
+	}
+	f, err := c.FitLine(ctx, l.question)
+	if err != nil {
+		return nil, err
+	}
+	out := &LinearFit{
+		ID: f.ID, Formula: l.design.Formula.String(), Table: l.design.Table, Method: TheilSen, Confidence: "0.95", Population: true,
+		Line: l.line(f), Price: f.Price, Remaining: f.Remaining, Replayed: f.Replayed,
+	}
+	out.Coefficients = l.coefficients(f)
+	if k := out.Coefficients[1]; out.Line.Intervals && (k.Low == nil || k.High == nil) {
+		out.warn("The interval of the slope is open: at this price nothing bounds it but the steepest slope that is sought. More rows or a higher price would.")
+	}
+	if math.Abs(*f.Slope.Value) > 0.99*f.Slope.Most {
+		out.warn("The slope is at the end of what is sought: the rows may have a steeper one, or noise hides it. Bounds that are nearer to the predictor's values make steeper slopes possible.")
+	}
+	out.Warnings = append(out.Warnings, f.Notes...)
+	return out, nil
+}
+
+func explainTheilSen(ctx context.Context, c *curator.Curator, q Linear) (*LinearExplanation, error) {
+	l, err := decideLine(c, q)
+	if err != nil {
+		return nil, err
+	}
+	f, err := c.ExplainFitLine(ctx, l.question)
+	if err != nil {
+		return nil, err
+	}
+	out := &LinearExplanation{
+		Formula: l.design.Formula.String(), Table: q.Table, Method: TheilSen, SQL: l.question.SQL, Line: l.line(f), Price: f.Price, Remaining: f.Remaining,
+		Affordable: f.Affordable, Largest: f.Largest, Replayed: f.Replayed, Unit: f.Unit, Notes: f.Notes,
+	}
+	for _, column := range l.design.Columns {
+		out.Columns = append(out.Columns, column.Name)
+	}
+	return out, nil
+}
+
+// line brings what is told beside the coefficients to the units of the columns.
+func (l *lineFit) line(f *curator.FittedLine) *FittedLine {
+	out := &FittedLine{Rows: f.Rows, Thinned: f.Thinned, Intervals: f.Confidence != "", Draws: f.Draws}
+	slope := l.slopes()
+	out.SlopeNoise, out.SlopeMost, out.HeightNoise = math.Abs(slope)*f.Slope.Noise, math.Abs(slope)*f.Slope.Most, l.half*f.Height.Noise
+	// z = from[1][1]·x + from[0][1].
+	out.At = (f.Middle - l.design.Weights[0][1]) / l.design.Weights[1][1]
+	out.Height = l.form(f, 0, 1)
+	out.Height.Name, out.Height.Width = l.design.Response.Name, 1
+	return out
+}
+
+// slopes is what a slope in scaled columns is multiplied by.
+func (l *lineFit) slopes() float64 { return l.half * l.design.Weights[1][1] }
+
+// coefficients are those of the columns as they are: at x = 0 the predictor is z₀ = from[0][1] in scaled columns, z₀ − Middle away from where the height is told.
+func (l *lineFit) coefficients(f *curator.FittedLine) []Coefficient {
+	intercept := l.form(f, l.design.Weights[0][1]-f.Middle, 1)
+	slope := l.form(f, 1, 0)
+	rescale := l.slopes() / l.half
+	for _, x := range []*float64{slope.Estimate, slope.Low, slope.High} {
+		if x != nil {
+			*x *= rescale
+		}
+	}
+	for i, k := range []*Coefficient{&intercept, &slope} {
+		k.Name, k.Width = l.design.Columns[i].Name, l.design.Columns[i].Width
+	}
+	return []Coefficient{intercept, slope}
+}
+
+// form is half·(a·slope + b·height), and the response's centre where b is 1: its interval holds whenever those of slope and height both do.
+func (l *lineFit) form(f *curator.FittedLine, a, b float64) (out Coefficient) {
+	if f.Slope.Value == nil {
+		return out
+	}
+	value := func(slope, height *float64) *float64 {
+		x := b * l.at
+		for _, term := range []struct {
+			weight float64
+			of     *float64
+		}{{a, slope}, {b, height}} {
+			switch {
+			case term.weight == 0:
+			case term.of == nil:
+				return nil
+			default:
+				x += l.half * term.weight * *term.of
+			}
+		}
+		return &x
+	}
+	out.Estimate = value(f.Slope.Value, f.Height.Value)
+	low, high := f.Slope.Low, f.Slope.High
+	if a < 0 {
+		low, high = high, low
+	}
+	out.Low, out.High = value(low, f.Height.Low), value(high, f.Height.High)
+	return out
+}

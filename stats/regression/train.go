@@ -1,0 +1,337 @@
+package regression
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"dither/curator"
+	"dither/internal/exact"
+	"dither/stats/formula"
+	"dither/stats/internal/request"
+)
+
+// Optimisers of a Gradients. Both compute from noisy gradients alone.
+const (
+	Adam = "adam" // [Kingma & Ba 2015]
+	SGD  = "sgd"
+)
+
+// Gradients asks for a model that is trained by noisy gradients [Abadi et al. 2016]: one of curator's kinds. Its response is a number, or for several
+// classes an integer from 0. Everything is public and fixed beforehand. Decimals are texts, and "" or 0 is a default that depends on
+// public terms alone.
+type Gradients struct {
+	curator.Question // the price at its Delta, who asks; its SQL is made from what follows
+	Table, Formula   string
+	Where            string
+	formula.Classes         // of the response, of as many as there are for a softmax and a network; the zero value takes them from the policy
+	Kind             string // "" is curator.NetworkModel
+	Hidden           int    // units of a network; 0 is 16
+	Activation       string
+	Bound            string // of the L2 norm of the scaled predictors; "" is what the declared bounds give
+	Clip             string // of a unit's gradient; "" is 1
+	Rate             string // of sampling units; "" is about 256 units a step
+	Multiplier       string // of the noise; "" is the least at which all steps cost the price
+	Steps            int64  // 0 is 500
+	Rows             int64  // about how many units; 0 is what the policy declares
+	Optimiser        string // "" is Adam
+	Learning         string // how far a step goes; "" is .05 for Adam, and 1 for SGD
+}
+
+// Trained is a model that was trained. What it predicts is public, for anybody's predictors.
+type Trained struct {
+	ID                                          string
+	Formula, Table                              string
+	Kind, Activation                            string
+	Columns                                     []string // the predictors, scaled
+	Classes, Hidden                             int
+	Response                                    string           // the column's name
+	Levels                                      []string         // of the response in words, by class; nil of numbers
+	Theta                                       []float64        // the mean of the parameters over the last quarter of the steps, in the order of curator.TrainedModel
+	Coefficients                                []GLMCoefficient // of models that have them, of the columns as they are: without intervals
+	Steps                                       int64
+	Clip, Rate, Multiplier, Optimiser, Learning string
+	Price, Remaining                            curator.Loss
+	Replayed                                    bool // all of its steps were recorded before
+	design                                      *formula.Design
+	where                                       string
+}
+
+// NoIntervals says why a model that was trained has none, and what has.
+func (t *Trained) NoIntervals() string {
+	if t.Kind == curator.NetworkModel || t.Kind == curator.SoftmaxModel {
+		return "there are no intervals: what is trained depends on where it began and when it ended, and its parameters have no law that noisy gradients tell; what it predicts can be held against rows of another condition"
+	}
+	return "there are no intervals: clipped gradients and a last step that is not a minimum move the coefficients by an amount that noisy gradients do not tell; --method minimize has intervals that cover sampling and noise"
+}
+
+// TrainingStep is how far a training is. No loss is told: the rows are private.
+type TrainingStep struct {
+	Step, Steps int64
+	Price       curator.Loss // of all steps: paid before the first
+	Replayed    bool
+}
+
+// GradientsExplanation says before a training is paid what it would cost.
+type GradientsExplanation struct {
+	Formula, Table, Kind, SQL string
+	Response                  string
+	Columns, Levels           []string
+	Parameters                int
+	Steps, Recorded           int64
+	Clip, Rate, Multiplier    string
+	StdDev                    float64 // of the noise on each coordinate of a step's mean gradient
+	Expected                  float64 // units in a sample
+	Epsilon, Delta            string  // of all steps together, certified by their loss distribution; the price is ρ = ε²/2, and δ. Delta is "" where it is the policy's
+	Price, Remaining          curator.Loss
+	Affordable, Begun         bool
+	Largest                   string
+}
+
+// gradients is a Gradients, decided.
+type gradients struct {
+	Gradients
+	design   *formula.Design
+	training curator.Training
+	learning float64
+}
+
+// FitGradients trains a model. All steps are paid before the first, and each is durable before it is used, so that a training that ended early goes on where it was, when it
+// is asked for again: steps that were taken are given again, at no cost, and lead to the same parameters. told, if not nil, is called after each step.
+func FitGradients(ctx context.Context, c *curator.Curator, q Gradients, told func(TrainingStep)) (out *Trained, err error) {
+	g, err := decideGradients(c, q)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.Train(ctx, g.training)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if e := t.Close(); err == nil && e != nil {
+			out, err = nil, e
+		}
+	}()
+	replayed := t.Recorded() == t.Steps
+	theta, mean := g.start(t.Parameters), make([]float64, t.Parameters)
+	from := t.Steps - max(t.Steps/4, 1)
+	move := g.optimiser(t.Parameters)
+	for t.Done() < t.Steps {
+		step, err := t.Step(ctx, theta)
+		if err != nil {
+			return nil, otherSteps(err)
+		}
+		move(theta, step.Mean)
+		for i, x := range theta {
+			if math.IsNaN(x) || math.Abs(x) > 1e6 {
+				return nil, request.Stopped(request.Misuse("take shorter steps (--learning), which are another training, at its price (--fresh)", "the training went astray at step %d of %d", step.Step, t.Steps), t.ID)
+			}
+			if step.Step > from {
+				mean[i] += x / float64(t.Steps-from)
+			}
+		}
+		if told != nil {
+			told(TrainingStep{Step: step.Step, Steps: t.Steps, Price: t.Price, Replayed: step.Replayed})
+		}
+	}
+	out = &Trained{
+		ID: t.ID, Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, Activation: g.Activation, Classes: g.training.Model.Classes, Hidden: g.Hidden, Theta: mean,
+		Steps: t.Steps, Clip: g.Clip, Rate: g.Rate, Multiplier: t.Multiplier, Optimiser: g.Optimiser, Learning: g.Learning, Price: t.Price, Remaining: t.Remaining, Replayed: replayed,
+		Response: g.design.Response.Column, Levels: g.design.Response.Levels, design: g.design, where: q.Where,
+	}
+	g.describe(out)
+	return out, nil
+}
+
+// ExplainGradients says before spending what FitGradients would cost.
+func ExplainGradients(ctx context.Context, c *curator.Curator, q Gradients) (*GradientsExplanation, error) {
+	g, err := decideGradients(c, q)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.ExplainTrain(ctx, g.training)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.Budget()
+	if err != nil {
+		return nil, err
+	}
+	unit, _ := e.Unit.Float64()
+	out := &GradientsExplanation{
+		Formula: g.design.Formula.String(), Table: g.design.Table, Kind: g.Kind, SQL: g.training.SQL, Parameters: e.Parameters, Steps: g.Steps, Recorded: e.Recorded, Clip: g.Clip, Rate: g.Rate,
+		Multiplier: e.Multiplier, StdDev: e.Noise.StdDev() * unit / e.Expected, Expected: e.Expected, Price: e.Price, Remaining: b.Remaining, Begun: e.Begun, Largest: b.Largest,
+		Affordable: e.Begun || request.Affordable(b.Remaining, e.Price),
+	}
+	out.Response, out.Levels = g.design.Response.Column, g.design.Response.Levels
+	out.Epsilon, out.Delta = certifiedEpsilon(e.Price), q.Delta
+	for _, column := range g.design.Columns {
+		out.Columns = append(out.Columns, column.Name)
+	}
+	return out, nil
+}
+
+// certifiedEpsilon is the ε whose ε²/2 a training is charged, to seven decimals, rounded up.
+func certifiedEpsilon(price curator.Loss) string {
+	rho, err := exact.ParseRat(price.Rho)
+	if err != nil {
+		return price.Epsilon
+	}
+	const places = 10_000_000
+	square := rho.Mul(rho, big.NewRat(2*places*places, 1))
+	n := exact.CeilRat(square)
+	root := new(big.Int).Sqrt(n)
+	if new(big.Int).Mul(root, root).Cmp(n) < 0 {
+		root.Add(root, big.NewInt(1))
+	}
+	return exact.FormatRat(new(big.Rat).SetFrac(root, big.NewInt(places)))
+}
+
+// decideGradients fixes all there is.
+func decideGradients(c *curator.Curator, q Gradients) (*gradients, error) {
+	g := &gradients{Gradients: q}
+	err := request.CheckCondition(q.Where)
+	if err != nil {
+		return nil, err
+	}
+	several := q.Kind == "" || q.Kind == curator.NetworkModel || q.Kind == curator.SoftmaxModel
+	if q.Given() && !several && q.Kind != curator.LogisticModel {
+		return nil, request.Misuse("", "a %s model's response is a number, and has no classes", q.Kind)
+	}
+	if g.design, err = classDesign(c, q.Table, q.Formula, nil, q.Classes, several); err != nil {
+		return nil, err
+	}
+	for text, usual := range map[*string]string{&g.Kind: curator.NetworkModel, &g.Bound: g.design.Bound(curator.L2), &g.Clip: "1", &g.Optimiser: Adam} {
+		if *text == "" {
+			*text = usual
+		}
+	}
+	if g.Optimiser != Adam && g.Optimiser != SGD {
+		return nil, request.Misuse("", "an optimiser is %s or %s, not %q", Adam, SGD, q.Optimiser)
+	}
+	if g.Learning == "" {
+		g.Learning = map[string]string{Adam: "0.05", SGD: "1"}[g.Optimiser]
+	}
+	learning, err := exact.ParseDecimal(g.Learning)
+	if err != nil || learning.Sign() <= 0 {
+		return nil, request.Misuse("", "how far a step goes is a decimal above 0, not %q", g.Learning)
+	}
+	if learning.Cmp(big.NewRat(mostLearning, 1)) > 0 {
+		return nil, request.Misuse("such as 0.05", "steps of a length of %s lead away from every minimum", g.Learning)
+	}
+	g.learning, _ = learning.Float64()
+	if g.Steps == 0 {
+		g.Steps = 500
+	}
+	if g.Kind == curator.NetworkModel && g.Hidden == 0 {
+		g.Hidden = 16
+	}
+	table, err := request.Table(c, g.design.Table)
+	if err != nil {
+		return nil, err
+	}
+	if g.Rows == 0 {
+		g.Rows = table.ExpectedRows
+	}
+	if g.Rate == "" && g.Rows > 0 {
+		g.Rate = fmt.Sprintf("%d/%d", min(256, g.Rows), g.Rows)
+	}
+	model := curator.TrainedModel{Kind: g.Kind, Hidden: g.Hidden, Activation: g.Activation}
+	if model.Classes, err = g.classes(table); err != nil {
+		return nil, err
+	}
+	g.training = curator.Training{
+		Question: g.Question, Model: model, Bound: g.Bound, Clip: g.Clip, Rate: g.Rate, Multiplier: g.Multiplier, Steps: g.Steps, Rows: g.Rows,
+	}
+	if g.training.Rate == "" { // whose refusal says that rows must be told
+		g.training.Rate = "1"
+	}
+	g.training.SQL = g.design.Question(q.Where, g.design.Response.SQL)
+	return g, nil
+}
+
+// mostLearning bounds how far a step goes: scaled predictors have coefficients of about 1.
+const mostLearning = 10_000
+
+// otherSteps says of steps that were recorded at other parameters what made them: the same question, with another optimiser or other steps.
+func otherSteps(err error) error {
+	var e *curator.Error
+	if !errors.As(err, &e) || e.Code != curator.CodeUsage {
+		return err
+	}
+	told := *e
+	told.Hint = "this training was paid with another --learning or --optimiser: ask as then, free, or pay for another one with --fresh"
+	return &told
+}
+
+// maxClasses keeps a model of a response whose bounds are wide from being made by mistake.
+const maxClasses = 1000
+
+// classes is how many there are: a response of two values is one of two classes, and a number without a class of its own makes a regression.
+func (g *gradients) classes(t curator.Table) (int, error) {
+	if g.Kind != curator.SoftmaxModel && g.Kind != curator.NetworkModel {
+		return 0, nil
+	}
+	r := g.design.Response
+	whole := r.Low.Sign() == 0 && r.High.IsInt() && r.High.Cmp(big.NewRat(maxClasses, 1)) < 0
+	for _, column := range t.Columns {
+		if strings.EqualFold(column.Name, g.design.Formula.Response) && column.Type == "real" && r.Levels == nil {
+			whole = false
+		}
+	}
+	switch {
+	case whole:
+		return int(r.High.Num().Int64()) + 1, nil
+	case g.Kind == curator.NetworkModel:
+		return 1, nil
+	}
+	return 0, request.Misuse("declare its values, or it as an integer with bounds from 0; or name them, --levels A,B,C", "the classes of %s are not declared", r.Name)
+}
+
+// start is where every training begins: at 0, but for the weights of a network, which differ by a fixed rule so that its units do.
+func (g *gradients) start(parameters int) []float64 {
+	theta := make([]float64, parameters)
+	if g.Kind != curator.NetworkModel {
+		return theta
+	}
+	d := len(g.design.Columns)
+	for i := range theta {
+		inputs := d + 1
+		if i >= g.Hidden*(d+1) {
+			inputs = g.Hidden + 1
+		}
+		var b [8]byte
+		binary.BigEndian.PutUint64(b[:], uint64(i))
+		h := sha256.Sum256(b[:])
+		u := float64(binary.BigEndian.Uint64(h[:8])>>11)*0x1p-52 - 1 // from −1 to 1
+		theta[i] = u / math.Sqrt(float64(inputs))
+	}
+	return theta
+}
+
+// optimiser moves parameters by noisy gradients.
+func (g *gradients) optimiser(n int) func(theta, gradient []float64) {
+	if g.Optimiser == SGD {
+		return func(theta, gradient []float64) {
+			for i, x := range gradient {
+				theta[i] -= g.learning * x
+			}
+		}
+	}
+	const first, second, least = 0.9, 0.999, 1e-8
+	m, v := make([]float64, n), make([]float64, n)
+	a, b := 1.0, 1.0
+	return func(theta, gradient []float64) {
+		a, b = a*first, b*second
+		for i, x := range gradient {
+			m[i] = first*m[i] + (1-first)*x
+			v[i] = second*v[i] + (1-second)*x*x
+			theta[i] -= g.learning * (m[i] / (1 - a)) / (math.Sqrt(v[i]/(1-b)) + least)
+		}
+	}
+}
